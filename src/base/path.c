@@ -1,0 +1,111 @@
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+struct err *path_join(const char *folder, const char *name, char **ret)
+{
+	_cleanup_(str_freep) struct str str = STR_INIT;
+	if (name[0] != '/') {
+		TRY(str_append(&str, folder));
+		if (!str_ends(folder, "/"))
+			TRY(str_append(&str, "/"));
+	}
+	TRY(str_append(&str, name));
+	char *joined = str_take(&str);
+	if (!joined)
+		return err_nomem();
+	*ret = joined;
+	return NULL;
+}
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* Appends the components of @path to an absolute @str, resolving dots. */
+static struct err *append_components(struct str *str, const char *path)
+{
+	while (*path) {
+		path += strspn(path, "/");
+		size_t n = strcspn(path, "/");
+		if (n == 2 && !strncmp(path, "..", 2)) {
+			char *slash = str->n ? strrchr(str->s, '/') : NULL;
+			if (slash) {
+				*slash = '\0';
+				str->n = (size_t)(slash - str->s);
+			}
+		} else if (n && !(n == 1 && *path == '.')) {
+			TRY(str_append(str, "/"));
+			TRY(str_append_n(str, path, n));
+		}
+		path += n;
+	}
+	return NULL;
+}
+
+struct err *path_display(const char *folder, const char *path, char **ret)
+{
+	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
+	_cleanup_(str_freep) struct str str = STR_INIT;
+
+	TRY(str_append(&str, ""));
+	if (path[0] != '/') {
+		if (!folder || folder[0] != '/')
+			TRY(append_components(&str, cwd ? cwd : ""));
+		if (folder)
+			TRY(append_components(&str, folder));
+	}
+	TRY(append_components(&str, path));
+	if (!str.n)
+		TRY(str_append(&str, "/"));
+
+	size_t n = cwd ? strlen(cwd) : 0;
+	const char *shown = str.s;
+	if (n > 1 && !strncmp(shown, cwd, n) && shown[n] == '/')
+		shown += n + 1;
+	char *copy = strdup(shown);
+	if (!copy)
+		return err_nomem();
+	*ret = copy;
+	return NULL;
+}
+
+struct err *file_read(const char *path, size_t limit, char **ret, size_t *ret_n)
+{
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(errno, "cannot open '%s'", path);
+
+	_cleanup_(str_freep) struct str str = STR_INIT;
+	char chunk[16384];
+	for (;;) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(errno, "cannot read '%s'", path);
+		if (!n)
+			break;
+		if (str.n + (size_t)n > limit)
+			return err_create(ERR_INTERNAL,
+					  "'%s' is larger than %zu bytes", path,
+					  limit);
+		TRY(str_append_n(&str, chunk, (size_t)n));
+	}
+	size_t n = str.n;
+	char *text = str_take(&str);
+	if (!text)
+		return err_nomem();
+	*ret = text;
+	if (ret_n)
+		*ret_n = n;
+	return NULL;
+}

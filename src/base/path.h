@@ -1,0 +1,21 @@
+/* Paths and whole files. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct err *path_join(const char *folder, const char *name,
+		      char **ret) _must_check_;
+/*
+ * @path as seen from the working directory where it lies below it, else
+ * absolute. Relative ones are taken from @folder (NULL: working directory).
+ * "." and ".." inside are resolved as text; nothing has to exist.
+ */
+struct err *path_display(const char *folder, const char *path,
+			 char **ret) _must_check_;
+const char *path_base(const char *path);
+
+/* Whole file, NUL-terminated; more than @limit bytes is an error. */
+struct err *file_read(const char *path, size_t limit, char **ret,
+		      size_t *ret_n) _must_check_;

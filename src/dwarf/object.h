@@ -1,0 +1,112 @@
+/*
+ * One ELF file on disk with its symbols and, where it has it, its debug
+ * information. Knows nothing of processes: addresses here are those of the
+ * file ("link-time"); who loads it adds the bias.
+ *
+ * Everything in the file is foreign: sizes and offsets are checked by elfutils,
+ * and each loop here is bounded by what the file really holds.
+ *
+ * Symbols come from .symtab, .dynsym and the .gnu_debugdata section (a
+ * compressed symbol table that some distributions leave in stripped programs),
+ * and from a separate debug file found by build id or debug link. Debug
+ * information is opened at the first question that needs it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct object;
+
+struct object_facts {
+	bool elf;	     /* is an ELF file at all */
+	bool script;	     /* begins with #! */
+	bool native;	     /* 64-bit little-endian x86-64 */
+	const char *machine; /* "AArch64", … for messages */
+	bool executable;     /* ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE */
+	bool pie;
+	bool dynamic;  /* has an interpreter */
+	bool symtab;   /* has a full symbol table */
+	bool debug;    /* has debug information (own or separate) */
+	bool asan, tsan; /* built with a sanitizer's runtime */
+	uint64_t entry;
+};
+
+struct object_symbol {
+	const char *name; /* as in the file (mangled, without version) */
+	uint64_t value;
+	uint64_t size;
+	bool function; /* STT_FUNC or STT_GNU_IFUNC */
+	bool ifunc;
+	bool data;
+	bool local;
+};
+
+/* Looks at the first bytes only; never fails on a readable file. */
+struct err *object_probe(const char *path, struct object_facts *ret) _must_check_;
+
+struct err *object_open(const char *path, struct object **ret) _must_check_;
+void object_close(struct object *object); /* NULL is fine */
+static inline void object_closep(struct object **object)
+{
+	object_close(*object);
+}
+const struct object_facts *object_facts(const struct object *object);
+const char *object_path(const struct object *object);
+
+/* Defined symbols only. By exact name; global before local, first of equals. */
+bool object_symbol(const struct object *object, const char *name,
+		   struct object_symbol *ret);
+/* The defined symbol that covers @address; function symbols before others. */
+bool object_symbol_at(const struct object *object, uint64_t address,
+		      struct object_symbol *ret);
+/*
+ * All defined symbols, in file order, each name and address once. @visit
+ * returns false to stop.
+ */
+void object_each_symbol(const struct object *object,
+			bool (*visit)(void *data,
+				      const struct object_symbol *symbol),
+			void *data);
+
+/* Source place of a code address; false without line information. */
+bool object_line(struct object *object, uint64_t address, const char **ret_file,
+		 unsigned *ret_line);
+/*
+ * Where the function that begins at @address was declared (DW_AT_decl_file and
+ * decl_line, following specifications and abstract origins); falls back to the
+ * line table's row of the address.
+ */
+bool object_function_place(struct object *object, uint64_t address,
+			   const char **ret_file, unsigned *ret_line);
+
+struct object_signature {
+	unsigned parameters;
+	bool variadic;
+	bool returns_void;
+	bool returns_integer; /* also bool and enumerations */
+	bool returns_pointer;
+};
+/* Shape of the function that begins at @address; false without debug info. */
+bool object_function_signature(struct object *object, uint64_t address,
+			       struct object_signature *ret);
+/*
+ * Offset of a member in a struct or class by qualified names, e.g.
+ * ("testing::TestInfo", "name_"); a dotted member path goes into nested
+ * members ("m_info.name"). False where debug information does not have it.
+ */
+bool object_member_offset(struct object *object, const char *type,
+			  const char *member, uint64_t *ret);
+/* sizeof a struct or class by qualified name. */
+bool object_type_size(struct object *object, const char *type, uint64_t *ret);
+/*
+ * Functions matching a glob over their plain name that debug information knows
+ * only as inlined (no code of their own). Calls @visit with name, file, line.
+ */
+void object_each_inlined(struct object *object, const char *glob,
+			 bool (*visit)(void *data, const char *name,
+				       const char *file, unsigned line),
+			 void *data);

@@ -1,0 +1,99 @@
+/*
+ * A suite: many tests behind one interface, whatever runs them.
+ *
+ * Two kinds stand behind it: a test executable driven through its framework
+ * (suite/native.c), and a list of commands, each a process (suite/process.c).
+ * What is above this line - commands, detectors, reports - sees tests by index,
+ * hands over orders of indexes and is told results as they come.
+ *
+ * Invariants:
+ *  1. Tests are numbered in the suite's natural order and keep their number.
+ *  2. Names are unique: where a framework allows doubles, the later ones get
+ *     "#2", "#3", … appended.
+ *  3. suite_run() reports each entry of the order exactly once, in the order
+ *     in which they ran (side by side: in which they ended), also when the
+ *     tested program dies, hangs or leaves.
+ *
+ * What it does not do: select, sort or judge.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/outcome.h"
+
+struct suite;
+
+struct suite_options {
+	/* Exactly one of these four. */
+	char *const *argv; /* test executable with its arguments */
+	const char *ctest; /* build folder */
+	const char *meson; /* build folder */
+	const char *commands; /* file, one shell command a line */
+
+	const char *framework;	    /* NULL or "auto": recognise */
+	const char *test_functions; /* glob; NULL: "test_*" */
+	uint64_t timeout_ns;	    /* for one test */
+	unsigned jobs;		    /* processes side by side, at least 1 */
+	bool pass_through;	    /* output also goes to ours as it comes */
+};
+
+struct suite_test {
+	char *name;
+	char *file; /* NULL: unknown; as the compiler was given it */
+	unsigned line;
+	bool disabled; /* the suite itself would not run it */
+};
+
+struct suite_result {
+	size_t test;
+	enum outcome outcome;
+	uint64_t ns;
+	char *message; /* why it did not pass, raw bytes of the program; or NULL */
+	char *file;    /* place of the failed assertion or of the crash; or NULL */
+	unsigned line;
+	char *output; /* standard output and error of this test, raw; or NULL */
+	size_t output_n;
+	uint64_t output_dropped; /* bytes left out in its middle */
+};
+
+struct suite_observer {
+	void (*started)(void *data, size_t test);
+	/* @result is the observer's to read until it returns. */
+	void (*finished)(void *data, const struct suite_result *result);
+	/* Something worth a line under "limits" of the report. */
+	void (*limit)(void *data, const char *text);
+	void *data;
+};
+
+enum suite_run_flags {
+	SUITE_ALONE = 1 << 0, /* each entry in a process of its own */
+};
+
+struct err *suite_open(const struct suite_options *options,
+		       struct suite **ret) _must_check_;
+void suite_close(struct suite *suite); /* NULL is fine */
+static inline void suite_closep(struct suite **suite)
+{
+	suite_close(*suite);
+}
+
+/* "gtest", …, or "ctest", "meson", "commands". */
+const char *suite_framework(const struct suite *suite);
+size_t suite_count(const struct suite *suite);
+const struct suite_test *suite_test(const struct suite *suite, size_t index);
+
+/*
+ * Runs the tests of @order, an index each, any of them any number of times.
+ * Returns an error where the suite could not be run; failing tests are results,
+ * not errors. Ends early with ERR_INTERRUPTED after suite_interrupt().
+ */
+struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
+		      unsigned flags,
+		      const struct suite_observer *observer) _must_check_;
+
+/* May be called from a signal handler. */
+void suite_interrupt(void);
