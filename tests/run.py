@@ -25,7 +25,7 @@ SMOKE_SECONDS = 10
 
 # A sanitizer's report has to fail the test that caused it.
 SANITIZERS = {
-    "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1",
+    "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
 
