@@ -193,6 +193,8 @@ static void read_return(Dwarf_Die *die, struct object_signature *signature)
 	}
 	if (!die_peel(&type, &type))
 		return;
+	int size = dwarf_bytesize(&type);
+	signature->result_size = size > 0 ? (unsigned)size : 0;
 	Dwarf_Attribute attr;
 	Dwarf_Word encoding;
 	switch (dwarf_tag(&type)) {

@@ -60,6 +60,8 @@ const char *object_path(const struct object *object);
 /* Defined symbols only. By exact name; global before local, first of equals. */
 bool object_symbol(const struct object *object, const char *name,
 		   struct object_symbol *ret);
+/* Does it need this symbol from another file? */
+bool object_imports(const struct object *object, const char *name);
 /* The defined symbol that covers @address; function symbols before others. */
 bool object_symbol_at(const struct object *object, uint64_t address,
 		      struct object_symbol *ret);
@@ -89,6 +91,7 @@ struct object_signature {
 	bool returns_void;
 	bool returns_integer; /* also bool and enumerations */
 	bool returns_pointer;
+	unsigned result_size; /* bytes; 0: unknown or void */
 };
 /* Shape of the function that begins at @address; false without debug info. */
 bool object_function_signature(struct object *object, uint64_t address,

@@ -60,6 +60,7 @@ struct symbols {
 	struct symbol_table by_name;	  /* the preferred entry of each name */
 	struct symbol_table doubles;	  /* the others, by name and value */
 	struct spans functions, others;	  /* sealed at the first question */
+	struct map_text imports;	  /* names it needs from others */
 	bool sealed;
 	bool asan, tsan;
 	bool full; /* a .symtab was among them */

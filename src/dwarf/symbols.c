@@ -189,6 +189,15 @@ static struct err *cut_version(struct symbols *symbols,
 	return NULL;
 }
 
+static struct err *add_import(struct symbols *symbols, const char *name)
+{
+	size_t n = strcspn(name, "@");
+	_cleanup_(freep) char *plain = strndup(name, n);
+	if (!plain)
+		return err_nomem();
+	return map_text_put(&symbols->imports, plain, 1);
+}
+
 static struct err *add_sym(struct symbols *symbols, const char *name,
 			   const Elf64_Sym *sym, uint64_t value, bool hidden)
 {
@@ -196,8 +205,9 @@ static struct err *add_sym(struct symbols *symbols, const char *name,
 		return NULL;
 	look_for_sanitizers(symbols, name);
 	unsigned type = ELF64_ST_TYPE(sym->st_info);
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_COMMON ||
-	    !(TYPES_KEPT & STT_MASK_(type)))
+	if (sym->st_shndx == SHN_UNDEF)
+		return add_import(symbols, name);
+	if (sym->st_shndx == SHN_COMMON || !(TYPES_KEPT & STT_MASK_(type)))
 		return NULL;
 	struct symbol_entry entry = {
 		.name = name,
@@ -323,6 +333,7 @@ void symbols_free(struct symbols *symbols)
 	for (size_t i = 0; i < symbols->names.n; i++)
 		free(symbols->names.data[i]);
 	vec_free(&symbols->names);
+	map_text_free(&symbols->imports);
 	vec_free(&symbols->entries);
 	free(symbols->by_name.slots);
 	free(symbols->doubles.slots);
@@ -346,6 +357,12 @@ static struct object_symbol public_symbol(const struct symbol_entry *entry)
 		.data = entry->type == STT_OBJECT || entry->type == STT_COMMON,
 		.local = entry->rank == 2,
 	};
+}
+
+bool object_imports(const struct object *object, const char *name)
+{
+	uint64_t found;
+	return map_text_get(&object->symbols->imports, name, &found);
 }
 
 bool object_symbol(const struct object *object, const char *name,

@@ -39,6 +39,7 @@ struct suite_options {
 	uint64_t timeout_ns;	    /* for one test */
 	unsigned jobs;		    /* processes side by side, at least 1 */
 	bool pass_through;	    /* output also goes to ours as it comes */
+	bool keep_output;	    /* results of passing tests have theirs, too */
 };
 
 struct suite_test {

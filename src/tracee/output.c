@@ -183,8 +183,7 @@ static struct err *stream_cut(struct stream *stream, struct str *text)
 	return NULL;
 }
 
-struct err *output_cut(struct output *output, const char *text, size_t pending,
-		       struct output_piece *ret)
+void output_take_over(struct output *output, const char *text, size_t pending)
 {
 	output_drain(output);
 
@@ -197,6 +196,12 @@ struct err *output_cut(struct output *output, const char *text, size_t pending,
 		output->out.skip = skip;
 	}
 	output->out.skip += pending - known;
+}
+
+struct err *output_cut(struct output *output, const char *text, size_t pending,
+		       struct output_piece *ret)
+{
+	output_take_over(output, text, pending);
 
 	_cleanup_(str_freep) struct str piece = STR_INIT;
 	uint64_t dropped = output->out.dropped + output->err.dropped;

@@ -42,10 +42,11 @@ void output_ends(const struct output *output, int *ret_out, int *ret_err);
 bool output_drain(struct output *output);
 
 /*
- * Ends the current piece. @pending bytes of standard output are still in the
- * program's memory; @text has them, or is NULL where nobody wants to see them.
- * @ret NULL: the piece is thrown away.
+ * Bytes of standard output that are still in the program's memory belong to
+ * the current piece, too. @text may be NULL where nobody wants to see them.
  */
+void output_take_over(struct output *output, const char *text, size_t pending);
+/* The same, and ends the current piece. @ret NULL: it is thrown away. */
 struct err *output_cut(struct output *output, const char *text, size_t pending,
 		       struct output_piece *ret) _must_check_;
 /* The program is gone; what comes next is another one's from the start. */

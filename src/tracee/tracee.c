@@ -230,6 +230,13 @@ static void tracee_unpin(struct tracee *tracee)
 		unpin_task(tracee->tracer, tracee->threads.data[i]->tid);
 }
 
+bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret)
+{
+	if (tracee->pinned)
+		*ret = tracee->tracer->cpus;
+	return tracee->pinned;
+}
+
 static void tracee_pin(struct tracee *tracee)
 {
 	struct tracer *tracer = tracee->tracer;

@@ -26,6 +26,7 @@
  */
 #pragma once
 
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,6 +96,8 @@ bool tracer_interrupted(void);
  * that costs a fifth. Off: leave processors alone.
  */
 void tracer_set_pinning(struct tracer *tracer, bool on);
+/* Does it share one processor with us now? *@ret: those it thinks it has. */
+bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret);
 
 /* Returns with the program stopped before its first instruction. */
 struct err *tracee_start(struct tracer *tracer,
