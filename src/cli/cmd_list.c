@@ -1,0 +1,91 @@
+/* polygraph list: the tests of a suite. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/common.h"
+#include "cli/output.h"
+#include "cli/select.h"
+#include "cli/version.h"
+
+struct list_options {
+	struct common_options common;
+};
+
+static const struct list_options defaults = { .common = COMMON_DEFAULTS };
+
+DEFINE_VEC(list_tests, struct report_test)
+
+static struct err *list_run(const struct options *options, int argc,
+			    char **argv, enum status *ret)
+{
+	const struct list_options *values = options->values;
+	_cleanup_(outputs_freep) struct outputs outputs = {};
+	_cleanup_(suite_closep) struct suite *suite = NULL;
+	_cleanup_(indexes_freep) struct indexes chosen = {};
+	_cleanup_(list_tests_freep) struct list_tests tests = {};
+	struct common_suite choice;
+
+	TRY(common_suite_choose(options, argc, argv, &choice));
+	TRY(outputs_choose(&values->common, "list", &outputs));
+	TRY(common_suite_open(&choice, &suite));
+	TRY(select_tests(suite, &values->common.tests, &chosen));
+	for (size_t i = 0; i < chosen.n; i++) {
+		const struct suite_test *test =
+			suite_test(suite, chosen.data[i]);
+		TRY(vec_push(&tests, (struct report_test){
+					     .name = test->name,
+					     .file = test->file,
+					     .line = test->line,
+					     .disabled = test->disabled,
+				     }));
+	}
+	struct report report = {
+		.kind = "list",
+		.version = POLYGRAPH_VERSION,
+		.command = (const char *const *)choice.command,
+		.framework = suite_framework(suite),
+		.suite_tests = suite_count(suite),
+		.tests = tests.data,
+		.n = tests.n,
+		.distinct = tests.n,
+	};
+	*ret = STATUS_OK;
+	return outputs_write(&outputs, &report);
+}
+
+const struct command command_list = {
+	.name = "list",
+	.summary = "lists the tests of a suite: name, file, line",
+	.synopsis =
+		(const char *const[]){
+			"[OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+			"[OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
+			"--commands FILE",
+			NULL },
+	.description =
+		(const char *const[]){
+			"Lists the tests of a suite, with the place where each "
+			"is defined. Options come before the test executable; "
+			"what follows it are its own arguments.",
+			"With --quiet only names are written, one a line, in "
+			"the form that 'polygraph run --order' reads.",
+			NULL },
+	.examples =
+		(const struct command_example[]){
+			{ "polygraph list ./unit_tests",
+			  "all tests, with file and line" },
+			{ "polygraph list --tests 'Registry.*' --format json "
+			  "./unit_tests",
+			  "some of them, as JSON" },
+			{ "polygraph list --quiet ./unit_tests >order.txt",
+			  "an order file to start from" },
+			{} },
+	.groups =
+		(const struct option_group *const[]){ &common_suite_group,
+						      &common_output_group,
+						      &common_general_group,
+						      NULL },
+	.defaults = &defaults,
+	.values_size = sizeof(defaults),
+	.run = list_run,
+};

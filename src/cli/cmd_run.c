@@ -1,0 +1,270 @@
+/* polygraph run: the tests of a suite once, in a given order. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/collect.h"
+#include "cli/command.h"
+#include "cli/common.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/select.h"
+#include "cli/version.h"
+
+struct run_options {
+	struct common_options common;
+	char *order;
+	bool reverse;
+	bool shuffle;
+	uint64_t seed;
+	uint64_t repeat;
+	bool alone;
+	uint64_t budget_ns; /* 0: none */
+	bool pass_through;
+};
+
+static const struct run_options defaults = {
+	.common = COMMON_DEFAULTS,
+	.repeat = 1,
+};
+
+#define FIELD(member) .offset = offsetof(struct run_options, member)
+
+/* clang-format off */
+static const struct option order_options[] = {
+	{ "order", 0, OPTION_TEXT, FIELD(order), .value = "FILE",
+	  .help = "run in this order: one test name a line. A test named twice "
+		  "is run twice. Inside names \\n, \\t, \\r, \\\\ and \\xNN "
+		  "stand for bytes" },
+	{ "reverse", 0, OPTION_FLAG, FIELD(reverse),
+	  .help = "last test first" },
+	{ "shuffle", 0, OPTION_FLAG, FIELD(shuffle),
+	  .help = "random order; the seed is printed" },
+	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N",
+	  .help = "makes every random choice reproducible" },
+	{ "repeat", 0, OPTION_NUMBER, FIELD(repeat), .value = "N", .min = 1,
+	  .help = "each test N times in a row (default: 1)" },
+	{}
+};
+
+static const struct option run_options[] = {
+	{ "alone", 0, OPTION_FLAG, FIELD(alone),
+	  .help = "each test in a process of its own" },
+	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
+	  .min = 1, .max = 4096,
+	  .help = "processes side by side (default: the cores)" },
+	{ "budget", 0, OPTION_DURATION, FIELD(budget_ns), .value = "DURATION",
+	  .help = "start no more tests after it: 30s, 10m" },
+	{ "pass-through", 0, OPTION_FLAG, FIELD(pass_through),
+	  .help = "let the output of the tests through as it comes" },
+	{}
+};
+/* clang-format on */
+
+static const struct option_group order_group = { "Order", order_options };
+static const struct option_group run_group = { "Run", run_options };
+
+static struct err *check_options(const struct run_options *values,
+				 const struct outputs *outputs)
+{
+	if (values->reverse && values->shuffle)
+		return err_create(ERR_USAGE,
+				  "--reverse and --shuffle exclude each other");
+	for (size_t i = 0; values->pass_through && i < outputs->n; i++) {
+		if (!outputs->data[i].path &&
+		    outputs->data[i].format != &report_text)
+			return err_hint(
+				err_create(ERR_USAGE,
+					   "--pass-through would mix the "
+					   "tests' output into the %s on "
+					   "standard output",
+					   outputs->data[i].format->name),
+				"give it an --output PATH");
+	}
+	return NULL;
+}
+
+/* Short enough to be typed again. */
+static struct err *choose_seed(const struct options *options, uint64_t *ret)
+{
+	const struct run_options *values = options->values;
+	uint32_t random;
+	if (options_source(options, "seed") != OPTION_DEFAULT) {
+		*ret = values->seed;
+		return NULL;
+	}
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return err_errno(errno, "cannot draw a random seed");
+	*ret = random;
+	return NULL;
+}
+
+/* What of the order has no result, and why. */
+static struct err *say_unfinished(const struct run_options *values,
+				  struct collect *collect, size_t entries)
+{
+	size_t left = entries - MIN(collect->finished, entries);
+	if (!left)
+		return NULL;
+	char text[128];
+	if (interrupt_happened()) {
+		snprintf(text, sizeof(text),
+			 "run: interrupted, %zu of %zu tests without a result",
+			 left, entries);
+	} else if (collect->budget_spent) {
+		char budget[16];
+		duration_format(values->budget_ns, budget);
+		snprintf(text, sizeof(text),
+			 "run: %zu of %zu tests not run (budget %s)", left,
+			 entries, budget);
+	} else {
+		snprintf(text, sizeof(text),
+			 "run: ended early, %zu of %zu tests without a result",
+			 left, entries);
+	}
+	return collect_limit(collect, text);
+}
+
+static enum status judge(const struct report *report)
+{
+	struct report_counts counts = report_count(report);
+	return counts.of[OUTCOME_FAIL] || counts.of[OUTCOME_CRASH] ||
+			       counts.of[OUTCOME_TIMEOUT]
+		       ? STATUS_SUITE
+		       : STATUS_OK;
+}
+
+/* Runs @order; what was found out so far is in @collect also on failure. */
+static struct err *run_order(const struct run_options *values,
+			     struct suite *suite, const struct indexes *order,
+			     struct collect *collect)
+{
+	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	if (!values->common.quiet && !values->pass_through &&
+	    output_is_terminal(STDERR_FILENO))
+		TRY(progress_create(STDERR_FILENO, order->n, &progress));
+	collect->progress = progress;
+	if (values->budget_ns)
+		collect->deadline = clock_now() + values->budget_ns;
+
+	struct suite_observer observer = collect_observer(collect);
+	struct err *err = suite_run(suite, order->data, order->n,
+				    values->alone ? SUITE_ALONE : 0, &observer);
+	collect->progress = NULL;
+	if (err && err_kind(err) == ERR_INTERRUPTED && collect->err) {
+		err_destroy(err);
+		err = take_ptr(collect->err);
+	}
+	if (err && err_kind(err) == ERR_INTERRUPTED && collect->budget_spent &&
+	    !interrupt_happened()) {
+		err_destroy(err);
+		err = NULL;
+	}
+	return err;
+}
+
+static struct err *run_run(const struct options *options, int argc,
+			   char **argv, enum status *ret)
+{
+	const struct run_options *values = options->values;
+	_cleanup_(outputs_freep) struct outputs outputs = {};
+	_cleanup_(suite_closep) struct suite *suite = NULL;
+	_cleanup_(indexes_freep) struct indexes order = {};
+	_cleanup_(indexes_freep) struct indexes disabled = {};
+	_cleanup_(collect_freep) struct collect collect = {};
+	struct common_suite choice;
+	uint64_t seed;
+
+	TRY(common_suite_choose(options, argc, argv, &choice));
+	TRY(outputs_choose(&values->common, "run", &outputs));
+	TRY(check_options(values, &outputs));
+	TRY(choose_seed(options, &seed));
+	choice.options.pass_through = values->pass_through;
+	TRY(common_suite_open(&choice, &suite));
+
+	struct selection_options selection = {
+		.tests = &values->common.tests,
+		.order = values->order,
+		.reverse = values->reverse,
+		.shuffle = values->shuffle,
+		.seed = seed,
+		.repeat = values->repeat,
+	};
+	TRY(select_order(suite, &selection, &order, &disabled));
+	TRY(collect_init(&collect, suite, values->common.verbose));
+
+	uint64_t start = clock_now();
+	struct err *err = run_order(values, suite, &order, &collect);
+	uint64_t ns = clock_now() - start;
+	if (err && !collect.finished)
+		return err;
+
+	_cleanup_(err_destroyp) struct err *run_err = err;
+	TRY(say_unfinished(values, &collect, order.n));
+	for (size_t i = 0; i < disabled.n; i++)
+		TRY(collect_disabled(&collect, disabled.data[i]));
+	struct report report = {
+		.kind = "run",
+		.version = POLYGRAPH_VERSION,
+		.command = (const char *const *)choice.command,
+		.framework = suite_framework(suite),
+		.suite_tests = suite_count(suite),
+		.tests = collect.tests.data,
+		.n = collect.tests.n,
+		.distinct = collect.distinct,
+		.ns = ns,
+		.seed = values->shuffle ? &seed : NULL,
+		.limits = (const char *const *)collect.limits.data,
+		.n_limits = collect.limits.n,
+	};
+	TRY(outputs_write(&outputs, &report));
+	if (run_err)
+		return take_ptr(run_err);
+	*ret = judge(&report);
+	return NULL;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "runs the tests of a suite once, in a given order",
+	.synopsis =
+		(const char *const[]){
+			"[OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+			"[OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
+			"--commands FILE",
+			NULL },
+	.description =
+		(const char *const[]){
+			"Runs the tests of a suite in the order of the suite or "
+			"in another one, and reports how each ended: pass, "
+			"fail, skip, crash or timeout. Options come before the "
+			"test executable; what follows it are its own "
+			"arguments.",
+			"Tests that the suite itself disables are reported as "
+			"skipped, unless an order file or a --tests PATTERN "
+			"spells out their name.",
+			NULL },
+	.examples =
+		(const struct command_example[]){
+			{ "polygraph run ./unit_tests",
+			  "all tests, those that fail in detail" },
+			{ "polygraph run --shuffle ./unit_tests",
+			  "in a random order, which the seed gives again" },
+			{ "polygraph run --tests 'Registry.*' --repeat 10 "
+			  "./unit_tests",
+			  "some tests, ten times each" },
+			{ "polygraph run --format text --format junit --output "
+			  "result.xml --ctest build",
+			  "the tests of a CMake build, also as JUnit XML" },
+			{} },
+	.groups =
+		(const struct option_group *const[]){
+			&common_suite_group, &order_group, &run_group,
+			&common_output_group, &common_general_group, NULL },
+	.defaults = &defaults,
+	.values_size = sizeof(defaults),
+	.run = run_run,
+};

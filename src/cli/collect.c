@@ -1,0 +1,163 @@
+#include "cli/collect.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+struct err *collect_init(struct collect *collect, const struct suite *suite,
+			 bool everything)
+{
+	*collect = (struct collect){
+		.suite = suite,
+		.everything = everything,
+		.seen = calloc(suite_count(suite), sizeof(bool)),
+	};
+	return collect->seen ? NULL : err_nomem();
+}
+
+static void free_test(struct report_test *test)
+{
+	free((char *)test->message);
+	free((char *)test->failure_file);
+	free((char *)test->output);
+}
+
+void collect_free(struct collect *collect)
+{
+	for (size_t i = 0; i < collect->tests.n; i++)
+		free_test(&collect->tests.data[i]);
+	for (size_t i = 0; i < collect->limits.n; i++)
+		free(collect->limits.data[i]);
+	vec_free(&collect->tests);
+	vec_free(&collect->limits);
+	free(collect->seen);
+	err_destroy(collect->err);
+	*collect = (struct collect){};
+}
+
+static struct report_test record(const struct collect *collect, size_t number)
+{
+	const struct suite_test *test = suite_test(collect->suite, number);
+	return (struct report_test){
+		.name = test->name,
+		.file = test->file,
+		.line = test->line,
+		.disabled = test->disabled,
+	};
+}
+
+static struct err *add(struct collect *collect, size_t number,
+		       struct report_test *test)
+{
+	TRY(vec_push(&collect->tests, *test));
+	collect->distinct += !collect->seen[number];
+	collect->seen[number] = true;
+	return NULL;
+}
+
+static bool copy_text(const char *text, const char **ret)
+{
+	if (!text)
+		return true;
+	*ret = strdup(text);
+	return *ret;
+}
+
+static struct err *add_result(struct collect *collect,
+			      const struct suite_result *result)
+{
+	struct report_test test = record(collect, result->test);
+	test.outcome = result->outcome;
+	test.ns = result->ns;
+	bool pass = result->outcome == OUTCOME_PASS;
+	bool copied = true;
+	if (!pass) {
+		test.failure_line = result->line;
+		copied = copy_text(result->message, &test.message) &&
+			 copy_text(result->file, &test.failure_file);
+	}
+	if (copied && result->output_n && (!pass || collect->everything)) {
+		char *output = malloc(result->output_n);
+		if (output)
+			memcpy(output, result->output, result->output_n);
+		copied = output;
+		test.output = output;
+		test.output_n = result->output_n;
+		test.output_dropped = result->output_dropped;
+	}
+	struct err *err = copied ? add(collect, result->test, &test)
+				 : err_nomem();
+	if (err)
+		free_test(&test);
+	return err;
+}
+
+static void give_up(struct collect *collect, struct err *err)
+{
+	if (!err)
+		return;
+	if (collect->err)
+		err_ignore(err);
+	else
+		collect->err = err;
+	suite_interrupt();
+}
+
+static void on_started(void *data, size_t test)
+{
+	struct collect *collect = data;
+	progress_started(collect->progress,
+			 suite_test(collect->suite, test)->name);
+}
+
+static void on_finished(void *data, const struct suite_result *result)
+{
+	struct collect *collect = data;
+	collect->finished++;
+	progress_finished(collect->progress,
+			  suite_test(collect->suite, result->test)->name,
+			  result->outcome);
+	give_up(collect, add_result(collect, result));
+	if (collect->deadline && !collect->budget_spent &&
+	    clock_now() >= collect->deadline) {
+		collect->budget_spent = true;
+		suite_interrupt();
+	}
+}
+
+static void on_limit(void *data, const char *text)
+{
+	struct collect *collect = data;
+	give_up(collect, collect_limit(collect, text));
+}
+
+struct suite_observer collect_observer(struct collect *collect)
+{
+	return (struct suite_observer){
+		.started = on_started,
+		.finished = on_finished,
+		.limit = on_limit,
+		.data = collect,
+	};
+}
+
+struct err *collect_disabled(struct collect *collect, size_t number)
+{
+	struct report_test test = record(collect, number);
+	test.outcome = OUTCOME_SKIP;
+	return add(collect, number, &test);
+}
+
+struct err *collect_limit(struct collect *collect, const char *text)
+{
+	for (size_t i = 0; i < collect->limits.n; i++) {
+		if (!strcmp(collect->limits.data[i], text))
+			return NULL;
+	}
+	_cleanup_(freep) char *copy = strdup(text);
+	if (!copy)
+		return err_nomem();
+	TRY(vec_push(&collect->limits, copy));
+	copy = NULL;
+	return NULL;
+}

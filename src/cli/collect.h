@@ -1,0 +1,44 @@
+/*
+ * Collects the results of a run into the records of a report.
+ *
+ * Results live only until the suite goes on, so what a report needs is copied:
+ * of tests that pass, only time and outcome, unless everything is wanted. It
+ * also moves the progress line and ends the run when its budget is spent.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "report/progress.h"
+#include "report/report.h"
+#include "suite/suite.h"
+
+struct collect {
+	const struct suite *suite;
+	bool everything;
+	struct progress *progress; /* or NULL */
+	uint64_t deadline;	   /* clock_now() at which to stop; 0: never */
+
+	VEC(struct report_test) tests; /* texts in them are ours */
+	VEC(char *) limits;
+	bool *seen; /* by test */
+	size_t distinct;
+	size_t finished;
+	bool budget_spent;
+	struct err *err; /* why it asked for an end; or NULL */
+};
+
+struct err *collect_init(struct collect *collect, const struct suite *suite,
+			 bool everything) _must_check_;
+void collect_free(struct collect *collect);
+static inline void collect_freep(struct collect *collect)
+{
+	collect_free(collect);
+}
+
+struct suite_observer collect_observer(struct collect *collect);
+/* A test that the suite itself would not run: skipped. */
+struct err *collect_disabled(struct collect *collect,
+			     size_t test) _must_check_;
+/* The same text again is said once. */
+struct err *collect_limit(struct collect *collect,
+			  const char *text) _must_check_;

@@ -1,0 +1,83 @@
+#include "cli/command.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/suggest.h"
+
+const struct command *const commands[] = {
+	&command_list,
+	&command_run,
+	&command_help,
+	&command_version,
+	&command_man,
+	NULL,
+};
+
+static const char *const planned[] = {
+	"check",  "pollution", "order",	 "choices",  "schedules",
+	"repair", "replay",    "report", "baseline", "init",
+};
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	}
+	return NULL;
+}
+
+bool command_is_planned(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(planned); i++) {
+		if (!strcmp(planned[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* "list, run, help and version" */
+static struct err *append_names(struct str *str)
+{
+	size_t n = 0, i = 0;
+	for (size_t j = 0; commands[j]; j++)
+		n += !commands[j]->hidden;
+	for (size_t j = 0; commands[j]; j++) {
+		if (commands[j]->hidden)
+			continue;
+		i++;
+		TRY(str_appendf(str, "%s%s", commands[j]->name,
+				i == n	     ? ""
+				: i == n - 1 ? " and "
+					     : ", "));
+	}
+	return NULL;
+}
+
+struct err *command_unknown(const char *name)
+{
+	struct suggestion suggestion;
+	suggestion_init(&suggestion, name);
+	for (size_t i = 0; commands[i]; i++) {
+		if (!commands[i]->hidden)
+			suggestion_offer(&suggestion, commands[i]->name);
+	}
+	_cleanup_(str_freep) struct str names = STR_INIT;
+	TRY(append_names(&names));
+	struct err *err = err_create(
+		ERR_USAGE, "'%s' is neither a command nor a file", name);
+	if (suggestion.best)
+		return err_hint(err, "did you mean '%s'? commands are: %s",
+				suggestion.best, names.s);
+	return err_hint(err, "commands are: %s", names.s);
+}
+
+struct err *command_missing(const char *name)
+{
+	_cleanup_(str_freep) struct str names = STR_INIT;
+	TRY(append_names(&names));
+	return err_hint(err_create(ERR_USAGE,
+				   "the command '%s' does not exist yet", name),
+			"commands of this version: %s", names.s);
+}

@@ -1,0 +1,63 @@
+/*
+ * Commands: `polygraph NAME …`.
+ *
+ * To add a command: write cli/cmd_NAME.c with one `const struct command`,
+ * declare it below, list it in cli/command.c. Parser, --help, the manual page
+ * and the configuration file follow from its table of options.
+ *
+ * The values of every command begin with struct common_options (common.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "cli/option.h"
+
+/* Promised to scripts; see the contract. */
+enum status {
+	STATUS_OK = 0,
+	STATUS_FINDINGS = 1,
+	STATUS_USAGE = 2,
+	STATUS_SUITE = 3,
+	STATUS_INTERNAL = 4,
+	STATUS_INTERRUPTED = 130,
+};
+
+struct command_example {
+	const char *command;
+	const char *what;
+};
+
+struct command {
+	const char *name;
+	const char *summary;		/* for the list of commands */
+	const char *const *synopsis;	/* what follows the name; ends with NULL */
+	const char *const *description; /* paragraphs; ends with NULL */
+	const struct command_example *examples; /* ends with command NULL */
+	const struct option_group *const *groups;
+	const void *defaults; /* of the values */
+	size_t values_size;
+	bool hidden; /* neither in --help nor in the manual */
+	/* @argv: what follows the options; @argv[argc] is NULL. */
+	struct err *(*run)(const struct options *options, int argc,
+			   char **argv, enum status *ret);
+};
+
+extern const struct command command_list;
+extern const struct command command_run;
+extern const struct command command_help;
+extern const struct command command_version;
+extern const struct command command_man;
+
+/* All of them; ends with NULL. */
+extern const struct command *const commands[];
+
+const struct command *command_find(const char *name);
+/* Part of the contract, not written yet. */
+bool command_is_planned(const char *name);
+/* For a name that is neither: what was meant, or which there are. */
+struct err *command_unknown(const char *name) _must_check_;
+/* "'check' does not exist yet", with those that do. */
+struct err *command_missing(const char *name) _must_check_;

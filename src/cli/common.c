@@ -1,0 +1,196 @@
+#include "cli/common.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+
+#define FIELD(member) .offset = offsetof(struct common_options, member)
+
+static const char *const frameworks[] = {
+	"auto",	 "gtest", "catch2", "doctest",	"boost",     "check", "cmocka",
+	"unity", "cunit", "glib",   "cpputest", "functions", NULL,
+};
+static const char *const colors[] = { "auto", "always", "never", NULL };
+static const char *const formats[] = { "text",	"json", "sarif",
+				       "junit", "html", NULL };
+
+/* clang-format off */
+static const struct option suite_options[] = {
+	{ "tests", 0, OPTION_LIST, FIELD(tests), .value = "PATTERN",
+	  .help = "only tests whose name matches this shell pattern; with '!' "
+		  "in front: not those. May be given again" },
+	{ "framework", 0, OPTION_TEXT, FIELD(framework), .value = "NAME",
+	  .choices = frameworks,
+	  .help = "auto (default: recognised from the executable), gtest, "
+		  "catch2, doctest, boost, check, cmocka, unity, cunit, glib, "
+		  "cpputest, functions" },
+	{ "test-functions", 0, OPTION_TEXT, FIELD(test_functions),
+	  .value = "GLOB",
+	  .help = "with the framework 'functions': which functions are tests, "
+		  "by symbol name (default: test_*)" },
+	{ "ctest", 0, OPTION_TEXT, FIELD(ctest), .value = "BUILD-DIR",
+	  .help = "the tests of a CMake build folder, each a process" },
+	{ "meson", 0, OPTION_TEXT, FIELD(meson), .value = "BUILD-DIR",
+	  .help = "the tests of a Meson build folder, each a process" },
+	{ "commands", 0, OPTION_TEXT, FIELD(commands), .value = "FILE",
+	  .help = "one shell command a line, each a test" },
+	{ "timeout", 0, OPTION_DURATION, FIELD(timeout_ns),
+	  .value = "DURATION",
+	  .help = "for one test: 500ms, 30s, 10m (default: 30s)" },
+	{}
+};
+
+static const struct option output_options[] = {
+	{ "format", 0, OPTION_LIST, FIELD(formats), .value = "FORMAT",
+	  .choices = formats,
+	  .help = "text (default), json or junit. May be given again, each "
+		  "with an --output of its own" },
+	{ "output", 'o', OPTION_LIST, FIELD(outputs), .value = "PATH",
+	  .help = "write the --format before it to this file; without, or "
+		  "with '-', to standard output" },
+	{ "color", 0, OPTION_CHOICE, FIELD(color), .value = "WHEN",
+	  .choices = colors,
+	  .help = "auto (default: on a terminal), always, never" },
+	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet),
+	  .help = "no progress, no warnings, only what matters" },
+	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose),
+	  .help = "every test, its whole output, and what polygraph does" },
+	{}
+};
+
+static const struct option general_options[] = {
+	{ "config", 0, OPTION_TEXT, FIELD(config), .value = "FILE",
+	  .no_config = true,
+	  .help = "instead of polygraph.toml in the working directory" },
+	{ "help", 'h', OPTION_FLAG, FIELD(help), .no_config = true,
+	  .help = "this text" },
+	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,
+	  .help = "the version" },
+	{}
+};
+
+static const struct option bare_options[] = {
+	{ "help", 'h', OPTION_FLAG, FIELD(help), .no_config = true,
+	  .help = "this text" },
+	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,
+	  .help = "the version" },
+	{}
+};
+/* clang-format on */
+
+const struct option_group common_suite_group = { "Suite", suite_options };
+const struct option_group common_output_group = { "Output", output_options };
+const struct option_group common_general_group = { "General",
+						   general_options };
+const struct option_group common_bare_group = { "General", bare_options };
+
+static unsigned core_count(void)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	return (unsigned)MAX(CPU_COUNT(&set), 1);
+}
+
+/* Words after the executable are its own; say so where that looks unmeant. */
+static void warn_of_late_options(const struct options *options, int argc,
+				 char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (!str_starts(argv[i], "--") || !argv[i][2])
+			continue;
+		size_t n = strcspn(argv[i] + 2, "=");
+		char name[64];
+		if (n >= sizeof(name))
+			continue;
+		memcpy(name, argv[i] + 2, n);
+		name[n] = '\0';
+		if (!option_find(options->groups, name) ||
+		    !strcmp(name, "help") || !strcmp(name, "version"))
+			continue;
+		log_warn("'%s' stands after the executable and is handed to "
+			 "it; options of polygraph come before it",
+			 argv[i]);
+		return;
+	}
+}
+
+struct err *common_suite_choose(const struct options *options, int argc,
+				char **argv, struct common_suite *ret)
+{
+	const struct common_options *common = options->values;
+	const struct {
+		const char *option;
+		const char *value;
+	} kinds[] = {
+		{ "ctest", common->ctest },
+		{ "meson", common->meson },
+		{ "commands", common->commands },
+	};
+	/* What the command line says sets aside what the file says. */
+	enum option_source strongest =
+		argc ? OPTION_COMMAND_LINE : OPTION_DEFAULT;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		strongest = MAX(strongest,
+				options_source(options, kinds[i].option));
+
+	const char *chosen = argc ? argv[0] : NULL;
+	const char *values[ARRAY_SIZE(kinds)] = {};
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!kinds[i].value ||
+		    options_source(options, kinds[i].option) < strongest)
+			continue;
+		if (chosen)
+			return err_hint(
+				err_create(ERR_USAGE,
+					   "both '%s' and --%s %s are given",
+					   chosen, kinds[i].option,
+					   kinds[i].value),
+				"one suite at a time");
+		chosen = values[i] = kinds[i].value;
+		ret->words[0] = (char *[]){ (char *)"--ctest",
+					    (char *)"--meson",
+					    (char *)"--commands" }[i];
+		ret->words[1] = (char *)kinds[i].value;
+		ret->words[2] = NULL;
+	}
+	if (!chosen)
+		return err_hint(err_create(ERR_USAGE,
+					   "which test executable?"),
+				"give a TEST-EXECUTABLE, or --ctest, --meson "
+				"or --commands");
+	ret->options = (struct suite_options){
+		.argv = argc ? argv : NULL,
+		.ctest = values[0],
+		.meson = values[1],
+		.commands = values[2],
+		.framework = common->framework,
+		.test_functions = common->test_functions,
+		.timeout_ns = common->timeout_ns,
+		.jobs = common->jobs ? (unsigned)common->jobs : core_count(),
+	};
+	ret->command = argc ? argv : ret->words;
+	if (argc && !options->ended)
+		warn_of_late_options(options, argc, argv);
+	return NULL;
+}
+
+struct err *common_suite_open(const struct common_suite *choice,
+			      struct suite **ret)
+{
+	_cleanup_(suite_closep) struct suite *suite = NULL;
+	TRY(suite_open(&choice->options, &suite));
+	if (suite_count(suite)) {
+		*ret = take_ptr(suite);
+		return NULL;
+	}
+	if (!choice->options.argv)
+		return err_create(ERR_SUITE, "'%s' has no tests",
+				  choice->command[1]);
+	return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
+				   choice->command[0]),
+			"if it has, say what they are: --framework NAME, or "
+			"--framework functions --test-functions GLOB");
+}

@@ -1,0 +1,61 @@
+/*
+ * What the commands share: options that all of them take, opening the suite
+ * that they ask for, and the selection of its tests.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "cli/option.h"
+#include "suite/suite.h"
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* First member of every command's values. */
+struct common_options {
+	/* suite */
+	char *ctest;
+	char *meson;
+	char *commands;
+	char *framework;
+	char *test_functions;
+	struct option_list tests;
+	uint64_t timeout_ns;
+	uint64_t jobs; /* 0: the cores */
+	/* output */
+	struct option_list formats;
+	struct option_list outputs;
+	unsigned color; /* enum color */
+	bool quiet;
+	bool verbose;
+	/* general */
+	char *config;
+	bool help;
+	bool version;
+};
+
+#define COMMON_DEFAULTS                                                        \
+	{                                                                      \
+		.timeout_ns = 30 * UINT64_C(1000000000)                        \
+	}
+
+extern const struct option_group common_suite_group;
+extern const struct option_group common_output_group;
+extern const struct option_group common_general_group;
+/* For commands that run nothing: only --help and --version. */
+extern const struct option_group common_bare_group;
+
+/* The suite that options and words ask for; says where that is not one. */
+struct common_suite {
+	struct suite_options options;
+	char *words[3]; /* "--ctest", "build" */
+	char *const *command; /* as a report shows it; ends with NULL */
+};
+
+struct err *common_suite_choose(const struct options *options, int argc,
+				char **argv,
+				struct common_suite *ret) _must_check_;
+
+/* An empty suite is an error. */
+struct err *common_suite_open(const struct common_suite *choice,
+			      struct suite **ret) _must_check_;

@@ -1,0 +1,236 @@
+#include "cli/config.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "cli/suggest.h"
+#include "cli/toml.h"
+
+#define FILE_LIMIT ((size_t)1 << 20)
+
+/* Where a key stands, for messages. */
+struct place {
+	const char *file;
+	unsigned line;
+};
+
+static void json_freep(json_t **json)
+{
+	json_decref(*json);
+}
+
+static struct err *at(const struct place *place, struct err *err)
+{
+	return err_prefix(err, "%s:%u", place->file, place->line);
+}
+
+/* A plain value as it would stand on the command line. */
+static struct err *value_text(const struct option *option, const json_t *value,
+			      char **ret)
+{
+	const char *wanted = option->type == OPTION_FLAG     ? "true or false"
+			     : option->type == OPTION_NUMBER ? "a number"
+			     : option->type == OPTION_DURATION
+				     ? "a duration, as \"30s\""
+				     : "text in quotes";
+	bool number = option->type == OPTION_NUMBER ||
+		      option->type == OPTION_DURATION;
+	int n = -1;
+	if (option->type == OPTION_FLAG && json_is_boolean(value))
+		n = asprintf(ret, "%s", json_is_true(value) ? "true" : "false");
+	else if (number && json_is_integer(value))
+		n = asprintf(ret, "%lld", (long long)json_integer_value(value));
+	else if (option->type == OPTION_DURATION && json_is_real(value))
+		n = asprintf(ret, "%.9f", json_real_value(value));
+	else if (option->type != OPTION_FLAG &&
+		 option->type != OPTION_NUMBER && json_is_string(value) &&
+		 strlen(json_string_value(value)) == json_string_length(value))
+		n = asprintf(ret, "%s", json_string_value(value));
+	else
+		return err_create(ERR_USAGE, "must be %s", wanted);
+	return n < 0 ? err_nomem() : NULL;
+}
+
+static struct err *apply_plain(struct options *options,
+			       const struct option *option,
+			       const json_t *value, enum option_source source)
+{
+	_cleanup_(freep) char *text = NULL;
+	TRY(value_text(option, value, &text));
+	return options_set(options, option, text, source);
+}
+
+static struct err *apply(struct options *options, const struct option *option,
+			 const json_t *value, enum option_source source)
+{
+	if (!json_is_array(value))
+		return apply_plain(options, option, value, source);
+	if (option->type != OPTION_LIST)
+		return err_create(ERR_USAGE, "takes one value, not a list");
+	/* An empty list at a stronger place takes back a full one. */
+	options_clear_weaker(options, option, source);
+	for (size_t i = 0; i < json_array_size(value); i++)
+		TRY(apply_plain(options, option, json_array_get(value, i),
+				source));
+	return NULL;
+}
+
+static struct err *unknown_key(const struct place *place, const char *key,
+			       const struct suggestion *suggestion)
+{
+	struct err *err = at(
+		place, err_create(ERR_USAGE, "there is no option '%s'", key));
+	if (suggestion->best)
+		return err_hint(err, "did you mean '%s'?", suggestion->best);
+	return err_hint(err, "'polygraph help COMMAND' lists the options");
+}
+
+static void offer_options(struct suggestion *suggestion,
+			  const struct command *command)
+{
+	for (size_t i = 0; command->groups[i]; i++) {
+		const struct option *option = command->groups[i]->options;
+		for (; option->name; option++) {
+			if (!option->no_config)
+				suggestion_offer(suggestion, option->name);
+		}
+	}
+}
+
+/* The option of @key in @command, or of any command where that is NULL. */
+static const struct option *known_option(const struct command *command,
+					 const char *key)
+{
+	const struct option *option = NULL;
+	for (size_t i = 0; commands[i] && !option; i++) {
+		if (!command || command == commands[i])
+			option = option_find(commands[i]->groups, key);
+		if (option && option->no_config)
+			option = NULL;
+	}
+	return option;
+}
+
+/* One key, at the top (@table NULL) or in the table of a command. */
+static struct err *apply_key(const struct place *place,
+			     const struct command *table, const char *key,
+			     const json_t *value,
+			     const struct command *command,
+			     struct options *options)
+{
+	if (!known_option(table, key)) {
+		struct suggestion suggestion;
+		suggestion_init(&suggestion, key);
+		for (size_t i = 0; commands[i]; i++) {
+			if (!table || table == commands[i])
+				offer_options(&suggestion, commands[i]);
+		}
+		return unknown_key(place, key, &suggestion);
+	}
+	const struct option *option = known_option(command, key);
+	if (!option || (table && table != command))
+		return NULL; /* for another command */
+	return at(place, err_prefix(apply(options, option, value,
+					  table ? OPTION_CONFIG_TABLE
+						: OPTION_CONFIG),
+				    "%s", key));
+}
+
+static struct err *apply_table(const struct place *place, const char *name,
+			       json_t *entries, const struct command *command,
+			       struct options *options)
+{
+	const struct command *table = command_find(name);
+	if (!table && command_is_planned(name)) {
+		log_info("%s:%u: the command '%s' does not exist yet",
+			 place->file, place->line, name);
+		return NULL;
+	}
+	if (!table || table->hidden) {
+		struct suggestion suggestion;
+		suggestion_init(&suggestion, name);
+		for (size_t i = 0; commands[i]; i++)
+			suggestion_offer(&suggestion, commands[i]->name);
+		struct err *err = at(
+			place,
+			err_create(ERR_USAGE, "there is no command '%s'", name));
+		if (suggestion.best)
+			return err_hint(err, "did you mean '[%s]'?",
+					suggestion.best);
+		return err;
+	}
+	const char *key;
+	json_t *entry;
+	json_object_foreach(entries, key, entry) {
+		struct place inner = {
+			.file = place->file,
+			.line = (unsigned)json_integer_value(
+				json_object_get(entry, "line")),
+		};
+		TRY(apply_key(&inner, table, key,
+			      json_object_get(entry, "value"), command,
+			      options));
+	}
+	return NULL;
+}
+
+static struct err *apply_root(json_t *root, const char *name,
+			      const struct command *command,
+			      struct options *options)
+{
+	const char *key;
+	json_t *entry;
+	json_object_foreach(root, key, entry) {
+		json_t *value = json_object_get(entry, "value");
+		struct place place = {
+			.file = name,
+			.line = (unsigned)json_integer_value(
+				json_object_get(entry, "line")),
+		};
+		if (json_is_object(value))
+			TRY(apply_table(&place, key, value, command, options));
+		else
+			TRY(apply_key(&place, NULL, key, value, command,
+				      options));
+	}
+	return NULL;
+}
+
+struct err *config_parse(const char *text, size_t n, const char *name,
+			 const struct command *command,
+			 struct options *options)
+{
+	unsigned line;
+	_cleanup_(freep) char *message = NULL;
+	_cleanup_(json_freep) json_t *root =
+		toml_to_json(text, n, &line, &message);
+	if (root)
+		return apply_root(root, name, command, options);
+	if (!message)
+		return err_nomem();
+	if (!line)
+		return err_create(ERR_USAGE, "%s: %s", name, message);
+	return err_create(ERR_USAGE, "%s:%u: %s", name, line, message);
+}
+
+struct err *config_read(const char *path, const struct command *command,
+			struct options *options)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t n;
+	struct err *err = file_read(path ? path : CONFIG_FILE, FILE_LIMIT,
+				    &text, &n);
+	if (err && !path && err_number(err) == ENOENT) {
+		err_destroy(err);
+		return NULL;
+	}
+	if (err)
+		return err_with_kind(err, ERR_USAGE);
+	return config_parse(text, n, path ? path : CONFIG_FILE, command,
+			    options);
+}

@@ -1,0 +1,192 @@
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/common.h"
+#include "cli/output.h"
+#include "report/width.h"
+
+#define HELP_COLUMN 28
+/* Wider lines are hard to read, narrower ones hard to wrap. */
+#define WIDEST 100
+#define NARROWEST 40
+
+const char *const help_statuses[] = {
+	"0", "all is well: no finding, no failing test",
+	"1", "findings",
+	"2", "the call was wrong",
+	"3", "the suite could not be run, or its tests fail",
+	"4", "internal error",
+	"130", "interrupted; results so far are written",
+	NULL,
+};
+
+struct page {
+	FILE *out;
+	size_t columns;
+	bool color;
+};
+
+static void heading(const struct page *page, const char *text)
+{
+	fprintf(page->out, "\n%s%s:%s\n", page->color ? "\033[1m" : "", text,
+		page->color ? "\033[0m" : "");
+}
+
+/* Words of @text from column @at on, in lines indented by @indent. */
+static void wrap(const struct page *page, const char *text, size_t indent,
+		 size_t at)
+{
+	bool first = true;
+	while (*text) {
+		text += strspn(text, " ");
+		size_t n = strcspn(text, " ");
+		if (!n)
+			break;
+		_cleanup_(freep) char *word = strndup(text, n);
+		if (!word)
+			break;
+		size_t width = width_of(word);
+		if (!first && at + 1 + width > page->columns) {
+			fprintf(page->out, "\n%*s", (int)indent, "");
+			at = indent;
+			first = true;
+		}
+		fprintf(page->out, "%s%s", first ? "" : " ", word);
+		at += width + !first;
+		first = false;
+		text += n;
+	}
+	fputc('\n', page->out);
+}
+
+/* A term in the left column, its explanation in the right one. */
+static void entry(const struct page *page, const char *term, const char *text,
+		  size_t column)
+{
+	size_t width = width_of(term);
+	if (page->columns < 60)
+		column = 8;
+	fprintf(page->out, "%s", term);
+	if (width + 2 > column)
+		fprintf(page->out, "\n%*s", (int)column, "");
+	else
+		fprintf(page->out, "%*s", (int)(column - width), "");
+	wrap(page, text, column, column);
+}
+
+static struct err *write_option(const struct page *page,
+				const struct option *option)
+{
+	_cleanup_(str_freep) struct str term = STR_INIT;
+	if (option->letter)
+		TRY(str_appendf(&term, "  -%c, ", option->letter));
+	else
+		TRY(str_append(&term, "      "));
+	TRY(str_appendf(&term, "--%s", option->name));
+	if (option->value)
+		TRY(str_appendf(&term, " %s", option->value));
+	entry(page, term.s, option->help, HELP_COLUMN);
+	return NULL;
+}
+
+static void write_usage(const struct page *page, const char *name,
+			const char *const *synopsis)
+{
+	for (size_t i = 0; synopsis[i]; i++) {
+		_cleanup_(str_freep) struct str line = STR_INIT;
+		struct err *err = str_appendf(
+			&line, "%spolygraph %s%s%s", i ? "       " : "Usage: ",
+			name, *name ? " " : "", synopsis[i]);
+		if (err) {
+			err_ignore(err);
+			return;
+		}
+		wrap(page, line.s + (i ? 7 : 0), 11, i ? 7 : 0);
+	}
+}
+
+static struct err *write_command(const struct page *page,
+				 const struct command *command)
+{
+	write_usage(page, command->name, command->synopsis);
+	for (size_t i = 0; command->description[i]; i++) {
+		fputc('\n', page->out);
+		wrap(page, command->description[i], 0, 0);
+	}
+	for (size_t i = 0; command->groups[i]; i++) {
+		heading(page, command->groups[i]->title);
+		const struct option *option = command->groups[i]->options;
+		for (; option->name; option++)
+			TRY(write_option(page, option));
+	}
+	if (!command->examples)
+		return NULL;
+	heading(page, "Examples");
+	for (size_t i = 0; command->examples[i].command; i++) {
+		fprintf(page->out, "  %s\n      ",
+			command->examples[i].command);
+		wrap(page, command->examples[i].what, 6, 6);
+	}
+	return NULL;
+}
+
+static const char *const main_synopsis[] = {
+	"COMMAND [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+	"COMMAND [OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
+	"--commands FILE",
+	NULL,
+};
+
+static struct err *write_main(const struct page *page)
+{
+	write_usage(page, "", main_synopsis);
+	fputc('\n', page->out);
+	wrap(page,
+	     "Finds out which tests of a C or C++ test suite cannot be "
+	     "trusted. The test executable is run as it is: no recompiling, no "
+	     "macro, no change to its framework.",
+	     0, 0);
+	heading(page, "Commands");
+	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i]->hidden)
+			continue;
+		_cleanup_(str_freep) struct str term = STR_INIT;
+		TRY(str_appendf(&term, "  %s", commands[i]->name));
+		entry(page, term.s, commands[i]->summary, 12);
+	}
+	heading(page, "Options");
+	for (const struct option *o = common_bare_group.options; o->name; o++)
+		TRY(write_option(page, o));
+	heading(page, "Exit status");
+	for (size_t i = 0; help_statuses[i]; i += 2) {
+		_cleanup_(str_freep) struct str term = STR_INIT;
+		TRY(str_appendf(&term, "  %s", help_statuses[i]));
+		entry(page, term.s, help_statuses[i + 1], 12);
+	}
+	fputc('\n', page->out);
+	wrap(page,
+	     "'polygraph help COMMAND' tells more. Options may also stand in "
+	     "polygraph.toml, under their names.",
+	     0, 0);
+	return NULL;
+}
+
+struct err *help_write(const struct command *command, size_t columns, FILE *out)
+{
+	uint64_t from_environment;
+	const char *text = getenv("COLUMNS");
+	if (!columns)
+		columns = width_terminal(fileno(out));
+	if (!columns && text && str_to_u64(text, 10, &from_environment))
+		columns = from_environment;
+	if (!columns)
+		columns = 80;
+	struct page page = {
+		.out = out,
+		.columns = MIN(MAX(columns, (size_t)NARROWEST), (size_t)WIDEST),
+		.color = output_color(COLOR_AUTO, fileno(out)),
+	};
+	return command ? write_command(&page, command) : write_main(&page);
+}

@@ -1,0 +1,60 @@
+#include "cli/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "cli/command.h"
+#include "cli/outfile.h"
+#include "report/progress.h"
+#include "suite/suite.h"
+
+static volatile sig_atomic_t happened;
+
+static void on_interrupt(int number _unused_)
+{
+	if (happened) {
+		progress_abandon();
+		outfile_abandon();
+		_exit(STATUS_INTERRUPTED);
+	}
+	happened = 1;
+	suite_interrupt();
+}
+
+static void on_pipe(int number _unused_)
+{
+}
+
+static void install(int number, void (*handler)(int), int flags)
+{
+	struct sigaction before;
+	struct sigaction action = { .sa_handler = handler,
+				    .sa_flags = flags };
+	sigemptyset(&action.sa_mask);
+	if (!sigaction(number, NULL, &before) && before.sa_handler == SIG_IGN)
+		return;
+	sigaction(number, &action, NULL);
+}
+
+void interrupt_install(void)
+{
+	/* No SA_RESTART: whoever waits for the tested program must wake up. */
+	install(SIGINT, on_interrupt, 0);
+	install(SIGTERM, on_interrupt, 0);
+	install(SIGHUP, on_interrupt, 0);
+	install(SIGPIPE, on_pipe, SA_RESTART);
+}
+
+void interrupt_settle(void)
+{
+	install(SIGINT, on_interrupt, SA_RESTART);
+	install(SIGTERM, on_interrupt, SA_RESTART);
+	install(SIGHUP, on_interrupt, SA_RESTART);
+}
+
+bool interrupt_happened(void)
+{
+	return happened;
+}

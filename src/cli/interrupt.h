@@ -1,0 +1,20 @@
+/*
+ * Ctrl-C and its relatives.
+ *
+ * The first SIGINT, SIGTERM or SIGHUP asks the suite to end, so that the results
+ * so far are written; the second one ends us at once, and the kernel the tested
+ * program with us (PTRACE_O_EXITKILL). A signal that was ignored when we were
+ * started (nohup, a shell's background job) stays ignored.
+ *
+ * A closed pipe at standard output is an error of the write, not a death, so
+ * that everything is cleaned up; main() ends quietly afterwards. SIGPIPE gets a
+ * handler rather than SIG_IGN, because the tested program would inherit that.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+void interrupt_install(void);
+bool interrupt_happened(void);
+/* Nothing waits for the tested program any more: writes are not cut short. */
+void interrupt_settle(void);

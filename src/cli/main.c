@@ -1,0 +1,151 @@
+/* The program: picks the command, reads its options, tells of errors. */
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/common.h"
+#include "cli/config.h"
+#include "cli/help.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+
+static enum status status_of(const struct err *err)
+{
+	switch (err_kind(err)) {
+	case ERR_USAGE:
+		return STATUS_USAGE;
+	case ERR_SUITE:
+		return STATUS_SUITE;
+	case ERR_INTERRUPTED:
+		return STATUS_INTERRUPTED;
+	case ERR_INTERNAL:
+		break;
+	}
+	return STATUS_INTERNAL;
+}
+
+static void print_error(const struct err *err)
+{
+	_cleanup_(freep) char *message = str_escape(err_message(err));
+	fprintf(stderr, "polygraph: %s\n", message ? message : "out of memory");
+	const char *hint = err_hint_text(err);
+	while (hint && *hint) {
+		size_t n = strcspn(hint, "\n");
+		_cleanup_(str_freep) struct str line = STR_INIT;
+		struct err *failed = str_append_escaped(&line, hint, n);
+		if (failed) {
+			err_destroy(failed);
+			return;
+		}
+		fprintf(stderr, "  %s\n", line.s);
+		hint += n + (hint[n] == '\n');
+	}
+}
+
+/*
+ * The reader of our output has left: end as a program without a handler would,
+ * so that shells see what they are used to.
+ */
+static enum status end_of_pipe(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+	return (enum status)(128 + SIGPIPE);
+}
+
+/* Of --quiet and --verbose the one from the stronger source counts. */
+static struct err *settle_loudness(struct options *options)
+{
+	struct common_options *common = options->values;
+	enum option_source quiet = options_source(options, "quiet");
+	enum option_source verbose = options_source(options, "verbose");
+	if (!common->quiet || !common->verbose)
+		return NULL;
+	if (quiet == verbose)
+		return err_create(ERR_USAGE,
+				  "--quiet and --verbose exclude each other");
+	common->quiet = quiet > verbose;
+	common->verbose = verbose > quiet;
+	return NULL;
+}
+
+static struct err *run_command(const struct command *command, int argc,
+			       char **argv, enum status *ret)
+{
+	_cleanup_(options_destroyp) struct options *options = NULL;
+	int used;
+	TRY(options_create(command->groups, command->defaults,
+			   command->values_size, &options));
+	const struct common_options *common = options->values;
+	struct err *err = options_parse(options, argc, argv, &used);
+	if (err)
+		return err_hint(err, "'polygraph help %s' lists the options",
+				command->name);
+	*ret = STATUS_OK;
+	if (common->help)
+		return help_write(command, 0, stdout);
+	if (common->version)
+		return command_version.run(options, 0, argv + argc, ret);
+	if (option_find(command->groups, "config"))
+		TRY(config_read(common->config, command, options));
+
+	TRY(settle_loudness(options));
+	log_level_set(common->quiet	? LOG_LEVEL_QUIET
+		      : common->verbose ? LOG_LEVEL_INFO
+					: LOG_LEVEL_WARN);
+	return command->run(options, argc - used, argv + used, ret);
+}
+
+/* `check` may be left out, so what is no command is an executable, or a slip. */
+static struct err *without_command(const char *word)
+{
+	if (word[0] == '-' || strchr(word, '/') || !access(word, F_OK))
+		return command_missing("check");
+	return command_is_planned(word) ? command_missing(word)
+					: command_unknown(word);
+}
+
+static struct err *start(int argc, char **argv, enum status *ret)
+{
+	if (argc < 2) {
+		*ret = STATUS_USAGE;
+		return help_write(NULL, 0, stderr);
+	}
+	const char *word = argv[1];
+	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+		word = "help";
+	else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		word = "version";
+	const struct command *command = command_find(word);
+	if (!command)
+		return without_command(word);
+	return run_command(command, argc - 2, argv + 2, ret);
+}
+
+int main(int argc, char **argv)
+{
+	/* Only for the width of characters; numbers stay as C writes them. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	log_channels_set(getenv("POLYGRAPH_LOG"));
+	interrupt_install();
+
+	enum status status = STATUS_OK;
+	struct err *err = start(argc, argv, &status);
+	if (!err)
+		err = output_flush_stdout();
+	if (!err)
+		return (int)status;
+
+	if (output_reader_left()) {
+		err_destroy(err);
+		return (int)end_of_pipe();
+	}
+	status = status_of(err);
+	print_error(err);
+	err_destroy(err);
+	return (int)status;
+}

@@ -1,0 +1,220 @@
+/* Manual pages: troff source for man(7), from the same tables as --help. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/help.h"
+#include "cli/version.h"
+
+/* Quotes troff's own characters: a leading dot, backslashes, minus signs. */
+static void put(const char *text, FILE *out)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	for (const char *p = text; *p; p++) {
+		if (*p == '\\')
+			fputs("\\e", out);
+		else if (*p == '-')
+			fputs("\\-", out);
+		else if (*p == '\'')
+			fputs("\\(aq", out);
+		else if (*p == '`')
+			fputs("\\(ga", out);
+		else if (*p == '~')
+			fputs("\\(ti", out);
+		else if (*p == '^')
+			fputs("\\(ha", out);
+		else if (!strncmp(p, "…", strlen("…"))) {
+			fputs("\\&...", out);
+			p += strlen("…") - 1;
+		} else
+			fputc(*p, out);
+	}
+}
+
+static void line(const char *text, FILE *out)
+{
+	put(text, out);
+	fputc('\n', out);
+}
+
+static void term(const char *text, const char *explanation, FILE *out)
+{
+	fputs(".TP\n.B ", out);
+	line(text, out);
+	line(explanation, out);
+}
+
+static void write_option(const struct option *option, FILE *out)
+{
+	fputs(".TP\n", out);
+	if (option->letter) {
+		fprintf(out, "\\fB\\-%c\\fR", option->letter);
+		if (option->value)
+			fprintf(out, " \\fI%s\\fR", option->value);
+		fputs(", ", out);
+	}
+	fputs("\\fB\\-\\-", out);
+	put(option->name, out);
+	fputs("\\fR", out);
+	if (option->value) {
+		fputs(" \\fI", out);
+		put(option->value, out);
+		fputs("\\fR", out);
+	}
+	fputc('\n', out);
+	put(option->help, out);
+	fputs(".\n", out);
+}
+
+static struct err *write_title(const struct command *command,
+			       const char *summary, FILE *out)
+{
+	_cleanup_(str_freep) struct str name = STR_INIT;
+	TRY(str_append(&name, "polygraph"));
+	if (command)
+		TRY(str_appendf(&name, "-%s", command->name));
+	fputs(".TH ", out);
+	for (const char *p = name.s; *p; p++)
+		fputc(toupper((unsigned char)*p), out);
+	fprintf(out, " 1 \"\" \"polygraph %s\" \"polygraph manual\"\n",
+		POLYGRAPH_VERSION);
+	fputs(".nh\n.ad l\n.SH NAME\n", out);
+	put(name.s, out);
+	fputs(" \\- ", out);
+	line(summary, out);
+	return NULL;
+}
+
+static void write_synopsis(const char *name, const char *const *synopsis,
+			   FILE *out)
+{
+	fputs(".SH SYNOPSIS\n", out);
+	for (size_t i = 0; synopsis[i]; i++) {
+		fprintf(out, "%s.B polygraph%s%s\n", i ? ".br\n" : "",
+			*name ? " " : "", name);
+		line(synopsis[i], out);
+	}
+}
+
+static void write_end(const struct command *command, FILE *out)
+{
+	fputs(".SH EXIT STATUS\n", out);
+	for (size_t i = 0; help_statuses[i]; i += 2)
+		term(help_statuses[i], help_statuses[i + 1], out);
+	fputs(".SH ENVIRONMENT\n", out);
+	term("NO_COLOR",
+	     "Where it is set and not empty, nothing is coloured unless "
+	     "--color always asks for it.",
+	     out);
+	term("POLYGRAPH_LOG",
+	     "Parts of the program whose work is logged to standard error: a "
+	     "list of base, tracee, dwarf, suite, report and cli, or all.",
+	     out);
+	fputs(".SH SEE ALSO\n", out);
+	bool first = true;
+	if (command) {
+		fputs(".BR polygraph (1)", out);
+		first = false;
+	}
+	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i] == command || commands[i]->hidden ||
+		    !commands[i]->examples)
+			continue;
+		fprintf(out, "%s.BR polygraph\\-%s (1)", first ? "" : ",\n",
+			commands[i]->name);
+		first = false;
+	}
+	fputc('\n', out);
+}
+
+static void write_configuration(FILE *out)
+{
+	fputs(".SH CONFIGURATION\n", out);
+	line("The file polygraph.toml in the working directory, or the one that "
+	     "--config names, holds options under their long names. Those in a "
+	     "table of a command's name are for that command only and win over "
+	     "those at the top; the command line wins over both. Flags are true "
+	     "or false; what may be given again is a list.",
+	     out);
+	fputs(".PP\n.nf\n.RS\n", out);
+	line("timeout = \"10s\"", out);
+	line("tests = [\"!Slow.*\"]", out);
+	fputs(".PP\n", out);
+	line("[run]", out);
+	line("format = [\"text\", \"junit\"]", out);
+	line("output = [\"-\", \"result.xml\"]", out);
+	fputs(".RE\n.fi\n", out);
+}
+
+static void write_examples(const struct command *command, FILE *out)
+{
+	fputs(".SH EXAMPLES\n", out);
+	for (size_t i = 0; command->examples[i].command; i++) {
+		fputs(".TP\n.B ", out);
+		line(command->examples[i].command, out);
+		line(command->examples[i].what, out);
+	}
+}
+
+static struct err *write_command(const struct command *command, FILE *out)
+{
+	TRY(write_title(command, command->summary, out));
+	write_synopsis(command->name, command->synopsis, out);
+	fputs(".SH DESCRIPTION\n", out);
+	for (size_t i = 0; command->description[i]; i++) {
+		if (i)
+			fputs(".PP\n", out);
+		line(command->description[i], out);
+	}
+	fputs(".SH OPTIONS\n", out);
+	for (size_t i = 0; command->groups[i]; i++) {
+		fputs(".SS ", out);
+		line(command->groups[i]->title, out);
+		const struct option *option = command->groups[i]->options;
+		for (; option->name; option++)
+			write_option(option, out);
+	}
+	if (command->examples)
+		write_examples(command, out);
+	write_configuration(out);
+	write_end(command, out);
+	return NULL;
+}
+
+static struct err *write_main(FILE *out)
+{
+	static const char *const synopsis[] = {
+		"COMMAND [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+		"COMMAND [OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
+		"--commands FILE",
+		"help [COMMAND]",
+		NULL,
+	};
+	TRY(write_title(NULL, "a lie detector for C and C++ test suites", out));
+	write_synopsis("", synopsis, out);
+	fputs(".SH DESCRIPTION\n", out);
+	line("Finds out which tests of a C or C++ test suite cannot be trusted. "
+	     "The test executable is run as it is: no recompiling, no macro, no "
+	     "change to its framework. It needs symbols and debug information "
+	     "(-g).",
+	     out);
+	fputs(".PP\n", out);
+	line("Options stand before the test executable; everything after it is "
+	     "handed to it. With --ctest, --meson or --commands each test is a "
+	     "process of its own.",
+	     out);
+	fputs(".SH COMMANDS\n", out);
+	for (size_t i = 0; commands[i]; i++) {
+		if (!commands[i]->hidden)
+			term(commands[i]->name, commands[i]->summary, out);
+	}
+	write_configuration(out);
+	write_end(NULL, out);
+	return NULL;
+}
+
+struct err *manual_write(const struct command *command, FILE *out)
+{
+	return command ? write_command(command, out) : write_main(out);
+}

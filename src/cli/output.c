@@ -1,0 +1,237 @@
+#include "cli/output.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/vec.h"
+#include "cli/interrupt.h"
+#include "cli/outfile.h"
+
+bool output_is_terminal(int fd)
+{
+	const char *term = getenv("TERM");
+	return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+bool output_color(unsigned color, int fd)
+{
+	if (color != COLOR_AUTO)
+		return color == COLOR_ALWAYS;
+	/* https://no-color.org: set and not empty. */
+	const char *no_color = getenv("NO_COLOR");
+	return output_is_terminal(fd) && !(no_color && *no_color);
+}
+
+static struct err *add_format(struct outputs *outputs, const char *name,
+			      const char *kind)
+{
+	const struct report_format *format = report_format_find(name);
+	BUG_ON(!format); /* the option has looked at it */
+	if (!format->write)
+		return err_hint(err_create(ERR_USAGE,
+					   "the format '%s' is for findings, "
+					   "which '%s' does not have",
+					   name, kind),
+				"use text, json%s",
+				strcmp(kind, "list") ? " or junit" : "");
+	if (!format->lists && !strcmp(kind, "list"))
+		return err_hint(err_create(ERR_USAGE,
+					   "the format '%s' is for tests that "
+					   "ran; 'list' runs none",
+					   name),
+				"use text or json");
+	return vec_push(outputs, (struct output){ .format = format });
+}
+
+/*
+ * Walks formats and outputs by rank. A run of outputs goes to the last formats
+ * before it that have none, in order; what is too much waits for the next ones.
+ */
+static struct err *pair(const struct common_options *common, const char *kind,
+			struct outputs *outputs)
+{
+	const struct option_list *formats = &common->formats;
+	const struct option_list *paths = &common->outputs;
+	size_t f = 0, p = 0, taken = 0; /* formats before taken are settled */
+
+	if (!formats->n)
+		TRY(add_format(outputs, "text", kind));
+	while (f < formats->n || p < paths->n) {
+		while (f < formats->n &&
+		       (p == paths->n ||
+			formats->data[f].rank < paths->data[p].rank))
+			TRY(add_format(outputs, formats->data[f++].text, kind));
+		size_t last = p;
+		while (last < paths->n &&
+		       (f == formats->n ||
+			paths->data[last].rank < formats->data[f].rank))
+			last++;
+		size_t open = outputs->n - taken;
+		size_t first = outputs->n - MIN(open, last - p);
+		for (; first < outputs->n; first++)
+			outputs->data[first].path = paths->data[p++].text;
+		taken = outputs->n;
+		if (p == last)
+			continue;
+		if (f == formats->n)
+			return err_hint(
+				err_create(ERR_USAGE,
+					   "--output '%s' has no --format",
+					   paths->data[p].text),
+				"one pair a format: --format json --output "
+				"result.json");
+		/* They wait: their formats are the next ones. */
+		while (p < last && f < formats->n) {
+			TRY(add_format(outputs, formats->data[f++].text, kind));
+			outputs->data[outputs->n - 1].path =
+				paths->data[p++].text;
+			taken = outputs->n;
+		}
+	}
+	return NULL;
+}
+
+/* A report to a path that cannot be written should not cost a whole run. */
+static struct err *check_path(const char *path)
+{
+	struct stat st;
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return err_create(ERR_USAGE,
+					  "--output '%s' is a folder", path);
+		if (access(path, W_OK))
+			return err_with_kind(
+				err_errno(errno, "cannot write --output '%s'",
+					  path),
+				ERR_USAGE);
+		if (!S_ISREG(st.st_mode))
+			return NULL;
+	}
+	_cleanup_(freep) char *copy = strdup(path);
+	if (!copy)
+		return err_nomem();
+	if (!*path || access(dirname(copy), W_OK | X_OK))
+		return err_with_kind(
+			err_errno(*path ? errno : ENOENT,
+				  "cannot write --output '%s'", path),
+			ERR_USAGE);
+	return NULL;
+}
+
+static struct err *check_pairs(struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->n; i++) {
+		const char *path = outputs->data[i].path;
+		if (path && !strcmp(path, "-"))
+			path = outputs->data[i].path = NULL;
+		if (path)
+			TRY(check_path(path));
+		for (size_t j = 0; j < i; j++) {
+			const char *other = outputs->data[j].path;
+			if (!path && !other)
+				return err_hint(
+					err_create(ERR_USAGE,
+						   "%s and %s cannot both go "
+						   "to standard output",
+						   outputs->data[j].format->name,
+						   outputs->data[i].format->name),
+					"give all but one an --output PATH");
+			if (path && other && !strcmp(path, other))
+				return err_create(
+					ERR_USAGE,
+					"--output '%s' is given twice", path);
+		}
+	}
+	return NULL;
+}
+
+struct err *outputs_choose(const struct common_options *common,
+			   const char *kind, struct outputs *ret)
+{
+	_cleanup_(outputs_freep) struct outputs outputs = {
+		.style = { .verbose = common->verbose,
+			   .quiet = common->quiet },
+		.color = common->color,
+	};
+	TRY(pair(common, kind, &outputs));
+	TRY(check_pairs(&outputs));
+	*ret = outputs;
+	outputs = (struct outputs){};
+	return NULL;
+}
+
+void outputs_free(struct outputs *outputs)
+{
+	vec_free(outputs);
+}
+
+static struct err *write_to(const struct outputs *outputs,
+			    const struct output *output,
+			    const struct report *report, FILE *file)
+{
+	struct report_style style = outputs->style;
+	style.color = output_color(outputs->color, fileno(file));
+	return output->format->write(report, &style, file);
+}
+
+static struct err *write_file(const struct outputs *outputs,
+			      const struct output *output,
+			      const struct report *report)
+{
+	_cleanup_(outfile_discard) struct outfile outfile = {};
+	TRY(outfile_open(output->path, &outfile));
+	TRY(write_to(outputs, output, report, outfile.file));
+	return outfile_commit(&outfile);
+}
+
+static bool reader_left;
+
+bool output_reader_left(void)
+{
+	return reader_left;
+}
+
+/*
+ * What did not fit into the buffer was written before, so the error may be an
+ * old one, whose number is gone; a broken pipe tells again when asked.
+ */
+struct err *output_flush_stdout(void)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return NULL;
+	int number = errno;
+	if (!number && write(STDOUT_FILENO, "", 0) < 0)
+		number = errno;
+	reader_left = number == EPIPE;
+	return err_errno(number ? number : EIO,
+			 "cannot write to standard output");
+}
+
+/* Files first: a reader who left standard output does not cost them. */
+struct err *outputs_write(const struct outputs *outputs,
+			  const struct report *report)
+{
+	struct err *first = NULL;
+	interrupt_settle();
+	for (size_t i = 0; i < outputs->n; i++) {
+		if (!outputs->data[i].path)
+			continue;
+		struct err *err =
+			write_file(outputs, &outputs->data[i], report);
+		if (!first)
+			first = err;
+		else
+			err_ignore(err);
+	}
+	for (size_t i = 0; i < outputs->n && !first; i++) {
+		if (outputs->data[i].path)
+			continue;
+		TRY(write_to(outputs, &outputs->data[i], report, stdout));
+		TRY(output_flush_stdout());
+	}
+	return first;
+}

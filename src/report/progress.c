@@ -1,0 +1,255 @@
+#include "report/progress.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "report/width.h"
+
+#define INTERVAL_NS (80 * NS_PER_MS)
+/* From then on the line says how long the test has been running. */
+#define SLOW_NS (2 * NS_PER_S)
+#define RUNNING_MAX 64
+
+#define WIPE "\r\033[K"
+
+struct running {
+	const char *name;
+	uint64_t since;
+};
+
+struct progress {
+	int fd;
+	size_t total;
+
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards everything below */
+	pthread_cond_t ended;
+	bool ending;
+	bool drawn;
+	size_t done;
+	size_t failed;
+	/* Oldest first: the one that everybody waits for. */
+	struct running running[RUNNING_MAX];
+	size_t n_running;
+};
+
+/* The one there is; log hook and signal handlers have no argument for it. */
+static struct progress *current;
+static atomic_int current_fd = -1;
+
+static void put(int fd, const char *text, size_t n)
+{
+	while (n) {
+		ssize_t written = write(fd, text, n);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return;
+		text += written;
+		n -= (size_t)written;
+	}
+}
+
+static void wipe(struct progress *progress)
+{
+	if (progress->drawn)
+		put(progress->fd, WIPE, strlen(WIPE));
+	progress->drawn = false;
+}
+
+/* "  12/312  1 failed  " */
+static struct err *append_head(const struct progress *progress,
+			       struct str *line)
+{
+	char total[24];
+	int digits = snprintf(total, sizeof(total), "%zu", progress->total);
+	TRY(str_appendf(line, "%*zu/%s", digits, progress->done, total));
+	if (progress->failed)
+		TRY(str_appendf(line, "  %zu failed", progress->failed));
+	return NULL;
+}
+
+static struct err *append_test(const struct progress *progress, size_t columns,
+			       struct str *line)
+{
+	if (!progress->n_running)
+		return NULL;
+	const struct running *oldest = &progress->running[0];
+	_cleanup_(freep) char *name = str_escape(oldest->name);
+	_cleanup_(str_freep) struct str tail = STR_INIT;
+	if (!name)
+		return err_nomem();
+	TRY(str_append(&tail, ""));
+	uint64_t ns = clock_now() - oldest->since;
+	if (progress->n_running > 1)
+		TRY(str_appendf(&tail, "  +%zu", progress->n_running - 1));
+	if (ns >= SLOW_NS)
+		TRY(str_appendf(&tail, "  %llu s",
+				(unsigned long long)(ns / NS_PER_S)));
+
+	size_t used = width_of(line->s) + 2 + width_of(tail.s);
+	if (used + 8 > columns)
+		return NULL;
+	size_t room = columns - used;
+	if (width_of(name) > room) {
+		name[width_fit(name, room - 1)] = '\0';
+		TRY(str_appendf(line, "  %s…%s", name, tail.s));
+		return NULL;
+	}
+	return str_appendf(line, "  %s%s", name, tail.s);
+}
+
+static void draw(struct progress *progress)
+{
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	size_t columns = width_terminal(progress->fd);
+	if (!columns)
+		columns = 80;
+	/* The last column stays free: filling it makes some terminals wrap. */
+	struct err *err = str_append(&line, WIPE);
+	if (!err)
+		err = append_head(progress, &line);
+	if (!err)
+		err = append_test(progress, columns - 1 + strlen(WIPE), &line);
+	if (err) {
+		err_destroy(err);
+		return;
+	}
+	put(progress->fd, line.s, line.n);
+	progress->drawn = true;
+}
+
+static void *draw_loop(void *data)
+{
+	struct progress *progress = data;
+	pthread_mutex_lock(&progress->lock);
+	while (!progress->ending) {
+		struct timespec until;
+		uint64_t at = clock_now() + INTERVAL_NS;
+		until.tv_sec = (time_t)(at / NS_PER_S);
+		until.tv_nsec = (long)(at % NS_PER_S);
+		pthread_cond_timedwait(&progress->ended, &progress->lock,
+				       &until);
+		if (!progress->ending)
+			draw(progress);
+	}
+	pthread_mutex_unlock(&progress->lock);
+	return NULL;
+}
+
+static void step_aside(bool before)
+{
+	if (before) {
+		pthread_mutex_lock(&current->lock);
+		wipe(current);
+	} else {
+		pthread_mutex_unlock(&current->lock);
+	}
+}
+
+/* Signals are for the thread that waits for the tested program. */
+static int start_thread(struct progress *progress)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int number =
+		pthread_create(&progress->thread, NULL, draw_loop, progress);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return number;
+}
+
+struct err *progress_create(int fd, size_t total, struct progress **ret)
+{
+	BUG_ON(current);
+	_cleanup_(freep) struct progress *progress =
+		calloc(1, sizeof(*progress));
+	if (!progress)
+		return err_nomem();
+	progress->fd = fd;
+	progress->total = total;
+	pthread_mutex_init(&progress->lock, NULL);
+	pthread_condattr_t monotonic;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&progress->ended, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+
+	int number = start_thread(progress);
+	if (number)
+		return err_errno(number, "cannot start the progress line");
+	current = progress;
+	current_fd = fd;
+	log_hook_set(step_aside);
+	*ret = take_ptr(progress);
+	return NULL;
+}
+
+void progress_destroy(struct progress *progress)
+{
+	if (!progress)
+		return;
+	pthread_mutex_lock(&progress->lock);
+	progress->ending = true;
+	pthread_cond_signal(&progress->ended);
+	pthread_mutex_unlock(&progress->lock);
+	pthread_join(progress->thread, NULL);
+
+	log_hook_set(NULL);
+	current = NULL;
+	current_fd = -1;
+	wipe(progress);
+	pthread_cond_destroy(&progress->ended);
+	pthread_mutex_destroy(&progress->lock);
+	free(progress);
+}
+
+void progress_started(struct progress *progress, const char *name)
+{
+	if (!progress)
+		return;
+	uint64_t now = clock_now();
+	pthread_mutex_lock(&progress->lock);
+	if (progress->n_running < RUNNING_MAX)
+		progress->running[progress->n_running++] =
+			(struct running){ name, now };
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_finished(struct progress *progress, const char *name,
+		       enum outcome outcome)
+{
+	if (!progress)
+		return;
+	pthread_mutex_lock(&progress->lock);
+	progress->done++;
+	if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP)
+		progress->failed++;
+	for (size_t i = 0; i < progress->n_running; i++) {
+		if (progress->running[i].name != name)
+			continue;
+		progress->n_running--;
+		memmove(&progress->running[i], &progress->running[i + 1],
+			(progress->n_running - i) *
+				sizeof(progress->running[0]));
+		break;
+	}
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_abandon(void)
+{
+	int fd = current_fd;
+	if (fd >= 0)
+		put(fd, WIPE, strlen(WIPE));
+}

@@ -1,0 +1,34 @@
+/*
+ * The progress line: how many tests are done, how many of them failed, which
+ * one runs now. For a terminal only; whoever creates one has asked.
+ *
+ * A thread of its own draws it a few times a second, because a test that hangs
+ * gives nobody else the occasion; telling it of a test costs a lock. Log lines
+ * make it step aside (log_hook_set()), so there is at most one at a time.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/outcome.h"
+
+struct progress;
+
+/* Draws to @fd, which stays the caller's. */
+struct err *progress_create(int fd, size_t total,
+			    struct progress **ret) _must_check_;
+/* Wipes the line. NULL is fine, here and below. */
+void progress_destroy(struct progress *progress);
+static inline void progress_destroyp(struct progress **progress)
+{
+	progress_destroy(*progress);
+}
+
+/* @name must live as long as the progress; it is how the test is known. */
+void progress_started(struct progress *progress, const char *name);
+void progress_finished(struct progress *progress, const char *name,
+		       enum outcome outcome);
+
+/* From a signal handler that is about to _exit(): wipes the line. */
+void progress_abandon(void);

@@ -1,0 +1,32 @@
+#include "report/report.h"
+
+#include <string.h>
+
+const struct report_format report_sarif = { .name = "sarif" };
+const struct report_format report_html = { .name = "html" };
+
+static const struct report_format *const formats[] = {
+	&report_text,  &report_json, &report_junit,
+	&report_sarif, &report_html,
+};
+
+const struct report_format *report_format_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		if (!strcmp(formats[i]->name, name))
+			return formats[i];
+	}
+	return NULL;
+}
+
+struct report_counts report_count(const struct report *report)
+{
+	struct report_counts counts = {};
+	for (size_t i = 0; i < report->n; i++) {
+		const struct report_test *test = &report->tests[i];
+		counts.of[test->outcome]++;
+		if (test->disabled && test->outcome == OUTCOME_SKIP)
+			counts.disabled++;
+	}
+	return counts;
+}

@@ -1,0 +1,92 @@
+/*
+ * A report: what one command found out, and the formats that show it.
+ *
+ * The records here belong to this room; commands fill them with pointers to
+ * what they know, which has to live until the report is written. Texts are the
+ * tested program's bytes as they are: each format makes them harmless itself.
+ *
+ * Invariants:
+ *  1. Tests stand in the order in which they ran (list: in natural order).
+ *  2. A test that ran twice stands there twice; one that did not run (left out
+ *     by a budget or an interruption) does not, and a limit says so.
+ *
+ * What it does not do: decide on the exit status.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/outcome.h"
+
+struct report_test {
+	const char *name;
+	const char *file; /* as the compiler was given it; NULL: unknown */
+	unsigned line;
+	bool disabled;
+	enum outcome outcome; /* OUTCOME_NONE in lists */
+	uint64_t ns;
+
+	/* Why it did not pass: NULL where that is not known. */
+	const char *message;
+	const char *failure_file;
+	unsigned failure_line;
+
+	const char *output; /* NULL: none */
+	size_t output_n;
+	uint64_t output_dropped; /* bytes left out in its middle */
+};
+
+struct report {
+	const char *kind;	   /* the command: "list", "run" */
+	const char *version;	   /* of polygraph */
+	const char *const *command; /* of the suite; ends with NULL */
+	const char *framework;
+	size_t suite_tests; /* all tests of the suite */
+
+	const struct report_test *tests;
+	size_t n;
+	size_t distinct; /* tests among them */
+	uint64_t ns;	 /* the whole run */
+	const uint64_t *seed; /* NULL: nothing was left to chance */
+
+	const char *const *limits; /* what was not done, and why */
+	size_t n_limits;
+};
+
+struct report_style {
+	bool color;
+	bool verbose; /* everything */
+	bool quiet;   /* only what matters */
+};
+
+/*
+ * To add a format: write report/NAME.c with one of these, declare it below, list
+ * it in report.c.
+ */
+struct report_format {
+	const char *name;
+	bool lists; /* can show a list, too */
+	/* NULL: planned. Whether writing to @out failed is the caller's to ask. */
+	struct err *(*write)(const struct report *report,
+			     const struct report_style *style, FILE *out);
+};
+
+extern const struct report_format report_text;
+extern const struct report_format report_json;
+extern const struct report_format report_junit;
+extern const struct report_format report_sarif;
+extern const struct report_format report_html;
+
+/* NULL where there is none of that name. */
+const struct report_format *report_format_find(const char *name);
+
+/* How many tests ended in each way. */
+struct report_counts {
+	size_t of[OUTCOMES];
+	size_t disabled; /* among the skipped */
+};
+struct report_counts report_count(const struct report *report);

@@ -1,0 +1,328 @@
+/* For people: aligned, short where all is well, detailed where it is not. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "report/name.h"
+#include "report/report.h"
+#include "report/width.h"
+
+/* Longer names push their place to the right instead of everybody's. */
+#define NAME_COLUMNS 60
+/* How much of a test's output is shown without --verbose. */
+#define TAIL_LINES 20
+#define TAIL_BYTES 4096
+#define INDENT "        "
+
+#define RESET "\033[0m"
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+
+static const struct {
+	const char *word;
+	const char *color;
+	const char *counted; /* in the summary */
+} outcomes[OUTCOMES] = {
+	[OUTCOME_NONE] = { "NONE", DIM, "not run" },
+	[OUTCOME_PASS] = { "PASS", GREEN, "passed" },
+	[OUTCOME_FAIL] = { "FAIL", "\033[1;31m", "failed" },
+	[OUTCOME_CRASH] = { "CRASH", "\033[1;35m", "crashed" },
+	[OUTCOME_TIMEOUT] = { "TIMEOUT", "\033[1;33m", "timed out" },
+	[OUTCOME_SKIP] = { "SKIP", "\033[36m", "skipped" },
+};
+
+static const char *on(const struct report_style *style, const char *color)
+{
+	return style->color ? color : "";
+}
+
+static const char *off(const struct report_style *style)
+{
+	return on(style, RESET);
+}
+
+/* "dir/file.c:12"; empty where the file is not known. */
+static struct err *append_place(struct str *str, const char *file,
+				unsigned line)
+{
+	if (!file)
+		return NULL;
+	_cleanup_(freep) char *shown = NULL;
+	TRY(path_display(NULL, file, &shown));
+	TRY(str_append_escaped(str, shown, strlen(shown)));
+	return line ? str_appendf(str, ":%u", line) : NULL;
+}
+
+/*
+ * Lines of the tested program, each behind @prefix. Newlines and tabs stay
+ * what they are, the rest is escaped.
+ */
+static struct err *write_lines(const char *text, size_t n, const char *prefix,
+			       FILE *out)
+{
+	while (n) {
+		const char *end = memchr(text, '\n', n);
+		size_t line = end ? (size_t)(end - text) : n;
+		size_t shown = line && text[line - 1] == '\r' ? line - 1 : line;
+		_cleanup_(str_freep) struct str clean = STR_INIT;
+		for (size_t i = 0; i < shown;) {
+			const char *tab = memchr(text + i, '\t', shown - i);
+			size_t plain = tab ? (size_t)(tab - text) - i
+					   : shown - i;
+			TRY(str_append_escaped(&clean, text + i, plain));
+			if (tab)
+				TRY(str_append(&clean, "\t"));
+			i += plain + (tab ? 1 : 0);
+		}
+		fprintf(out, "%s%s\n", prefix, clean.s ? clean.s : "");
+		text += line + (end ? 1 : 0);
+		n -= line + (end ? 1 : 0);
+	}
+	return NULL;
+}
+
+/* Where the last lines that are worth showing begin. */
+static size_t tail_start(const char *text, size_t n)
+{
+	size_t lines = 0;
+	for (size_t i = n; i-- > 0;) {
+		if (text[i] == '\n' && i + 1 < n && ++lines == TAIL_LINES)
+			return i + 1;
+		if (n - i < TAIL_BYTES)
+			continue;
+		/* In the middle of a line: show none of it, or its end. */
+		const char *next = memchr(text + i, '\n', n - i);
+		if (next && next + 1 < text + n)
+			return (size_t)(next + 1 - text);
+		return i;
+	}
+	return 0;
+}
+
+static size_t trimmed(const char *text, size_t n)
+{
+	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r' ||
+		     text[n - 1] == ' '))
+		n--;
+	return n;
+}
+
+static struct err *write_output(const struct report_test *test,
+				const struct report_style *style, FILE *out)
+{
+	size_t n = test->output ? trimmed(test->output, test->output_n) : 0;
+	size_t message =
+		test->message ? trimmed(test->message, strlen(test->message))
+			      : 0;
+	if (!n || (n == message && !memcmp(test->output, test->message, n)))
+		return NULL;
+
+	size_t start = style->verbose ? 0 : tail_start(test->output, n);
+	_cleanup_(str_freep) struct str prefix = STR_INIT;
+	TRY(str_appendf(&prefix, "%s%s|%s ", INDENT, on(style, DIM),
+			off(style)));
+	if (start)
+		fprintf(out, "%s… %zu bytes before, shown with --verbose\n",
+			prefix.s, start);
+	TRY(write_lines(test->output + start, n - start, prefix.s, out));
+	if (test->output_dropped)
+		fprintf(out, "%s(%llu bytes left out in the middle)\n",
+			prefix.s, (unsigned long long)test->output_dropped);
+	return NULL;
+}
+
+/* "FAIL       1.2 ms  Suite.Name" */
+static struct err *write_test_line(const struct report_test *test,
+				   const struct report_style *style, FILE *out)
+{
+	_cleanup_(str_freep) struct str name = STR_INIT;
+	TRY(str_append_escaped(&name, test->name, strlen(test->name)));
+	char took[16] = "";
+	bool ran = !(test->disabled && test->outcome == OUTCOME_SKIP);
+	if (ran)
+		duration_format(test->ns, took);
+	size_t pad = 9 - MIN(width_of(took), (size_t)9);
+	fprintf(out, "%s%-7s%s %s%*s%s%s  %s%s\n",
+		on(style, outcomes[test->outcome].color),
+		outcomes[test->outcome].word, off(style), on(style, DIM),
+		(int)pad, "", took, off(style), name.s,
+		ran ? "" : "  (disabled)");
+	return NULL;
+}
+
+static struct err *write_details(const struct report_test *test,
+				 const struct report_style *style, FILE *out)
+{
+	_cleanup_(str_freep) struct str place = STR_INIT;
+	if (test->failure_file)
+		TRY(append_place(&place, test->failure_file,
+				 test->failure_line));
+	else
+		TRY(append_place(&place, test->file, test->line));
+	if (place.n)
+		fprintf(out, "%s%s%s%s\n", INDENT, on(style, BOLD), place.s,
+			off(style));
+	if (test->message)
+		TRY(write_lines(test->message,
+				trimmed(test->message, strlen(test->message)),
+				INDENT, out));
+	return write_output(test, style, out);
+}
+
+static bool is_bad(const struct report_test *test)
+{
+	return test->outcome == OUTCOME_FAIL ||
+	       test->outcome == OUTCOME_CRASH ||
+	       test->outcome == OUTCOME_TIMEOUT;
+}
+
+static struct err *write_test(const struct report_test *test,
+			      const struct report_style *style, FILE *out)
+{
+	bool bad = is_bad(test);
+	if (style->quiet)
+		return bad ? write_test_line(test, style, out) : NULL;
+	/* A skipped test has something to say where it gives a reason. */
+	bool reason = test->outcome == OUTCOME_SKIP && test->message &&
+		      !test->disabled;
+	if (!bad && !reason && !style->verbose)
+		return NULL;
+	TRY(write_test_line(test, style, out));
+	if (bad) {
+		TRY(write_details(test, style, out));
+		fputc('\n', out);
+		return NULL;
+	}
+	if (test->message)
+		TRY(write_lines(test->message,
+				trimmed(test->message, strlen(test->message)),
+				INDENT, out));
+	return style->verbose ? write_output(test, style, out) : NULL;
+}
+
+static void write_summary(const struct report *report,
+			  const struct report_style *style, FILE *out)
+{
+	static const enum outcome order[] = {
+		OUTCOME_PASS,  OUTCOME_FAIL,	OUTCOME_CRASH,
+		OUTCOME_TIMEOUT, OUTCOME_SKIP,
+	};
+	struct report_counts counts = report_count(report);
+	bool bad = counts.of[OUTCOME_FAIL] || counts.of[OUTCOME_CRASH] ||
+		   counts.of[OUTCOME_TIMEOUT];
+
+	fputs(on(style, bad ? RED : GREEN), out);
+	if (report->n != report->distinct)
+		fprintf(out, "%zu runs of ", report->n);
+	fprintf(out, "%zu test%s:", report->distinct,
+		report->distinct == 1 ? "" : "s");
+	const char *comma = "";
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		size_t count = counts.of[order[i]];
+		if (!count && order[i] != OUTCOME_PASS)
+			continue;
+		fprintf(out, "%s %zu %s", comma, count,
+			outcomes[order[i]].counted);
+		if (order[i] == OUTCOME_SKIP && counts.disabled)
+			fprintf(out, " (%zu disabled)", counts.disabled);
+		comma = ",";
+	}
+	char took[16];
+	duration_format(report->ns, took);
+	fprintf(out, " in %s%s\n", took, off(style));
+}
+
+static struct err *write_run(const struct report *report,
+			     const struct report_style *style, FILE *out)
+{
+	bool bad = false;
+	for (size_t i = 0; i < report->n; i++) {
+		TRY(write_test(&report->tests[i], style, out));
+		bad = bad || is_bad(&report->tests[i]);
+	}
+	if (!style->quiet)
+		write_summary(report, style, out);
+	if (report->seed && (bad || !style->quiet))
+		fprintf(out, "shuffled; --seed %llu gives this order again\n",
+			(unsigned long long)*report->seed);
+	if (style->quiet)
+		return NULL;
+	for (size_t i = 0; i < report->n_limits; i++) {
+		_cleanup_(str_freep) struct str limit = STR_INIT;
+		TRY(str_append_escaped(&limit, report->limits[i],
+				       strlen(report->limits[i])));
+		fprintf(out, "%slimit:%s %s\n", on(style, "\033[33m"),
+			off(style), limit.s);
+	}
+	return NULL;
+}
+
+static struct err *write_list_line(const struct report_test *test,
+				   size_t columns,
+				   const struct report_style *style, FILE *out)
+{
+	_cleanup_(str_freep) struct str name = STR_INIT;
+	_cleanup_(str_freep) struct str place = STR_INIT;
+	TRY(str_append_escaped(&name, test->name, strlen(test->name)));
+	TRY(append_place(&place, test->file, test->line));
+	size_t width = width_of(name.s);
+	int pad = place.n || test->disabled
+			  ? (int)(columns - MIN(width, columns)) + 2
+			  : 0;
+	fprintf(out, "%s%*s%s%s%s%s\n", name.s, pad, "", on(style, DIM),
+		place.n ? place.s : "", off(style),
+		!test->disabled ? ""
+		: place.n	? "  (disabled)"
+				: "(disabled)");
+	return NULL;
+}
+
+static struct err *write_list(const struct report *report,
+			      const struct report_style *style, FILE *out)
+{
+	size_t columns = 0, disabled = 0;
+	for (size_t i = 0; i < report->n; i++) {
+		const char *name = report->tests[i].name;
+		_cleanup_(str_freep) struct str shown = STR_INIT;
+		if (style->quiet) {
+			TRY(name_append(&shown, name));
+			fprintf(out, "%s\n", shown.s ? shown.s : "");
+			continue;
+		}
+		TRY(str_append_escaped(&shown, name, strlen(name)));
+		size_t width = width_of(shown.s);
+		if (width <= NAME_COLUMNS)
+			columns = MAX(columns, width);
+		disabled += report->tests[i].disabled;
+	}
+	if (style->quiet)
+		return NULL;
+	for (size_t i = 0; i < report->n; i++)
+		TRY(write_list_line(&report->tests[i], columns, style, out));
+
+	fprintf(out, "\n%s%zu test%s%s", on(style, BOLD), report->n,
+		report->n == 1 ? "" : "s", off(style));
+	if (report->n != report->suite_tests)
+		fprintf(out, " of %zu", report->suite_tests);
+	if (disabled)
+		fprintf(out, ", %zu disabled", disabled);
+	fprintf(out, " (%s)\n", report->framework);
+	return NULL;
+}
+
+static struct err *text_write(const struct report *report,
+			      const struct report_style *style, FILE *out)
+{
+	return strcmp(report->kind, "list") == 0
+		       ? write_list(report, style, out)
+		       : write_run(report, style, out);
+}
+
+const struct report_format report_text = {
+	.name = "text",
+	.lists = true,
+	.write = text_write,
+};

@@ -1,0 +1,248 @@
+/*
+ * A suite made of paper: suite/suite.h without any process, so that the command
+ * line and the reports can be tried and tested by themselves.
+ *
+ * The "executable" is a text file, one test a line, fields between '|', with
+ * \n, \t, \\, \p (a '|') and \xNN inside of them:
+ *
+ *	name|file|line|outcome|milliseconds|message|failure file:line|output
+ *
+ * Outcomes as in the contract, "disabled" (would pass) and "limit" (no test: its
+ * name is reported as a limit). Missing fields are empty. "gen:N" instead of a
+ * file makes N passing tests, "gen:N:US" each taking US microseconds, every
+ * 97th of which fails. "broken:N" ends with an error after N tests.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "suite/suite.h"
+
+struct fake {
+	struct suite_test test;
+	struct suite_result result;
+	bool is_limit;
+};
+
+struct suite {
+	VEC(struct fake) tests;
+	VEC(struct fake) limits;
+	bool pass_through;
+	uint64_t timeout_ns;
+	size_t broken_after; /* SIZE_MAX: not */
+};
+
+static volatile int interrupted;
+
+void suite_interrupt(void)
+{
+	interrupted = 1;
+}
+
+static char *field(const char **p, size_t *ret_n)
+{
+	struct str str = STR_INIT;
+	while (**p && **p != '|') {
+		char c = *(*p)++;
+		if (c == '\\' && **p) {
+			char e = *(*p)++;
+			c = e == 'n' ? '\n' : e == 't' ? '\t' : e == 'p' ? '|' : e;
+			if (e == 'x') {
+				char hex[3] = { (*p)[0], (*p)[1], 0 };
+				c = (char)strtoul(hex, NULL, 16);
+				*p += 2;
+			}
+		}
+		if (str_append_n(&str, &c, 1))
+			abort();
+	}
+	*p += **p == '|';
+	*ret_n = str.n;
+	if (!str.n)
+		return NULL;
+	return str_take(&str);
+}
+
+static enum outcome outcome_of(const char *word)
+{
+	for (int i = OUTCOME_PASS; word && i < OUTCOMES; i++) {
+		if (!strcmp(word, outcome_name((enum outcome)i)))
+			return (enum outcome)i;
+	}
+	return OUTCOME_PASS;
+}
+
+static struct err *add_line(struct suite *suite, const char *line)
+{
+	char *f[8];
+	size_t n[8];
+	for (int i = 0; i < 8; i++)
+		f[i] = field(&line, &n[i]);
+	struct fake fake = {
+		.test = { .name = f[0] ? f[0] : strdup(""),
+			  .file = f[1],
+			  .line = f[2] ? (unsigned)atoi(f[2]) : 0 },
+		.result = { .outcome = outcome_of(f[3]),
+			    .ns = (uint64_t)(f[4] ? atof(f[4]) * 1e6 : 1000),
+			    .message = f[5],
+			    .output = f[7],
+			    .output_n = n[7] },
+	};
+	if (f[3]) {
+		fake.test.disabled = !strcmp(f[3], "disabled");
+		fake.is_limit = !strcmp(f[3], "limit");
+	}
+	if (f[6]) {
+		char *colon = strrchr(f[6], ':');
+		if (colon) {
+			*colon = '\0';
+			fake.result.line = (unsigned)atoi(colon + 1);
+		}
+		fake.result.file = f[6];
+	}
+	if (f[5] && strstr(f[5], "DROPPED"))
+		fake.result.output_dropped = 12345;
+	free(f[2]);
+	free(f[3]);
+	free(f[4]);
+	if (fake.is_limit)
+		return vec_push(&suite->limits, fake);
+	fake.result.test = suite->tests.n;
+	return vec_push(&suite->tests, fake);
+}
+
+static struct err *generate(struct suite *suite, const char *spec)
+{
+	unsigned n = 0, us = 0;
+	sscanf(spec, "gen:%u:%u", &n, &us);
+	for (unsigned i = 0; i < n; i++) {
+		char line[200];
+		snprintf(line, sizeof(line),
+			 "Generated.Test%05u|tests/generated_%u.cc|%u|%s|%g|%s",
+			 i, i / 100, i % 100 + 1,
+			 i % 97 == 96 && us ? "fail" : "pass", us / 1e3,
+			 i % 97 == 96 && us ? "expected 1, got 2" : "");
+		TRY(add_line(suite, line));
+	}
+	return NULL;
+}
+
+static struct err *read_tests(struct suite *suite, const char *path)
+{
+	_cleanup_(freep) char *text = NULL;
+	TRY(err_with_kind(file_read(path, 64 << 20, &text, NULL), ERR_SUITE));
+	char *save = NULL;
+	for (char *line = strtok_r(text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		TRY(add_line(suite, line));
+	return NULL;
+}
+
+struct err *suite_open(const struct suite_options *options, struct suite **ret)
+{
+	_cleanup_(suite_closep) struct suite *suite = calloc(1, sizeof(*suite));
+	if (!suite)
+		return err_nomem();
+	const char *what = options->argv       ? options->argv[0]
+			   : options->ctest    ? options->ctest
+			   : options->meson    ? options->meson
+			   : options->commands ? options->commands
+					       : NULL;
+	if (!what || !options->jobs || !options->timeout_ns)
+		BUG("suite options are not filled in");
+	suite->pass_through = options->pass_through;
+	suite->timeout_ns = options->timeout_ns;
+	suite->broken_after = SIZE_MAX;
+	if (!strncmp(what, "broken:", 7)) {
+		suite->broken_after = strtoul(what + 7, NULL, 10);
+		what = "gen:10";
+	}
+	if (!strncmp(what, "gen:", 4))
+		TRY(generate(suite, what));
+	else
+		TRY(read_tests(suite, what));
+	*ret = take_ptr(suite);
+	return NULL;
+}
+
+static void free_fake(struct fake *fake)
+{
+	free(fake->test.name);
+	free(fake->test.file);
+	free(fake->result.message);
+	free(fake->result.file);
+	free(fake->result.output);
+}
+
+void suite_close(struct suite *suite)
+{
+	if (!suite)
+		return;
+	for (size_t i = 0; i < suite->tests.n; i++)
+		free_fake(&suite->tests.data[i]);
+	for (size_t i = 0; i < suite->limits.n; i++)
+		free_fake(&suite->limits.data[i]);
+	vec_free(&suite->tests);
+	vec_free(&suite->limits);
+	free(suite);
+}
+
+const char *suite_framework(const struct suite *suite _unused_)
+{
+	return "fake";
+}
+
+size_t suite_count(const struct suite *suite)
+{
+	return suite->tests.n;
+}
+
+const struct suite_test *suite_test(const struct suite *suite, size_t index)
+{
+	return &suite->tests.data[index].test;
+}
+
+static void rest(uint64_t ns)
+{
+	uint64_t end = clock_now() + ns;
+	for (uint64_t now = clock_now(); now < end && !interrupted;
+	     now = clock_now()) {
+		uint64_t left = end - now;
+		struct timespec ts = { (time_t)(left / NS_PER_S),
+				       (long)(left % NS_PER_S) };
+		nanosleep(&ts, NULL);
+	}
+}
+
+struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
+		      unsigned flags _unused_,
+		      const struct suite_observer *observer)
+{
+	for (size_t i = 0; i < suite->limits.n; i++)
+		observer->limit(observer->data, suite->limits.data[i].test.name);
+	for (size_t i = 0; i < n; i++) {
+		struct fake *fake = &suite->tests.data[order[i]];
+		if (i == suite->broken_after)
+			return err_create(ERR_SUITE,
+					  "the program left after test '%s'",
+					  fake->test.name);
+		if (interrupted)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		observer->started(observer->data, order[i]);
+		if (fake->result.ns > 2000)
+			rest(fake->result.ns);
+		if (interrupted)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		if (suite->pass_through && fake->result.output_n &&
+		    write(1, fake->result.output, fake->result.output_n) < 0)
+			return err_errno(errno, "cannot pass output through");
+		observer->finished(observer->data, &fake->result);
+	}
+	return interrupted ? err_create(ERR_INTERRUPTED, "interrupted") : NULL;
+}
