@@ -339,7 +339,7 @@ static struct err *decode(struct thread *thread, struct breakpoint *breakpoint)
 	breakpoint->insn = insn;
 	if (insn.kind == ARCH_SLOT) {
 		uint8_t code[ARCH_SLOT_SIZE];
-		struct raddr slot;
+		struct raddr slot = RADDR(0);
 		struct err *err = find_slot(thread, breakpoint, &slot);
 		if (err) {
 			err_ignore(err);
