@@ -40,6 +40,9 @@ struct err *calls_skip(struct run *run, struct thread *thread,
  */
 void calls_leave(struct thread *thread, const struct calls *calls,
 		 bool keep_result);
-/* From now on the function returns 0 by itself, without a stop; and back. */
+/*
+ * From now on the function returns 0 by itself, without a stop; and back. The
+ * breakpoint behind the call is still there: run_unbreak(calls->return_to).
+ */
 struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
 struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;

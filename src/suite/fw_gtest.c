@@ -122,6 +122,7 @@ static struct err *on_test_return(struct run *run, struct thread *thread,
 		/* The rest of the suite's own loop passes without a stop. */
 		gtest->test.inside = false;
 		calls_leave(thread, &gtest->test, false);
+		TRY(run_unbreak(run, gtest->test.return_to));
 		return calls_mute(run, gtest->test_run);
 	}
 	TRY(calls_again(run, thread, &gtest->test));

@@ -519,6 +519,8 @@ static struct err *on_signal(struct thread *thread, int signal,
 			thread->arrived = true;
 			if (again || tracee->owner)
 				return NULL;
+			log_debug(LOG_TRACEE, "%d at 0x%llx", thread->tid,
+				  (unsigned long long)at.v);
 			event->kind = TRACEE_BREAKPOINT;
 			event->breakpoint = breakpoint->word;
 			*ret_event = true;
