@@ -67,7 +67,7 @@ struct symbols {
 };
 
 struct err *symbols_read(struct symbols *symbols, Elf *elf,
-			 Dwfl_Module *module) _must_check_;
+			 Dwfl_Module *module, bool exported) _must_check_;
 void symbols_free(struct symbols *symbols);
 
 /* ---- units.c ---- */

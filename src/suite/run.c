@@ -219,7 +219,8 @@ struct err *run_begin(struct run *run)
 	run->in_test = true;
 	clear_notes(run);
 	tracee_forget_fault(run->tracee);
-	TRY(cut_output(run, false, NULL));
+	if (!run->output_cut)
+		TRY(cut_output(run, false, NULL));
 	if (session->observer && session->observer->started)
 		session->observer->started(session->observer->data,
 					   run->current);
@@ -245,6 +246,7 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	bool wanted = outcome != OUTCOME_PASS || session->want_output;
 	struct output_piece piece = {};
 	TRY(cut_output(run, gone, wanted ? &piece : NULL));
+	run->output_cut = true;
 	result.output = piece.text;
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
@@ -449,6 +451,7 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 	run->ready = false;
 	for (;;) {
 		struct tracee_event event;
+		run->output_cut = false;
 		TRY(tracee_continue(run->tracee, run->deadline, &event));
 		enum run_state state = RUN_READY;
 		switch (event.kind) {
