@@ -279,8 +279,7 @@ static void tracee_repin(struct tracee *tracee)
 		tracee_pin(tracee);
 	} else if (clock_now() > tracer->repin_at) {
 		tracee_unpin(tracee);
-		sched_setaffinity(0, sizeof(tracer->cpus), &tracer->cpus);
-		tracer->self_pinned = false;
+		tracer_unpin(tracer);
 	}
 }
 
@@ -678,18 +677,20 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 		}
 		TRY(resume_all(tracee));
 		bool any;
+		tracer_running(tracee->pid);
 		TRY(tracer_collect(tracer, true, &any));
 		if (any) {
+			tracer_running(0);
 			TRY(serve_borrowers(tracer));
 			continue;
 		}
-		/* A tick. */
+		tracer_ticked();
 		if (tracee->output)
 			tracer_tick_faster(output_drain(tracee->output));
 		event = (struct tracee_event){ .kind = TRACEE_DEADLINE };
 		if (tracer_interrupted())
 			event.kind = TRACEE_INTERRUPTED;
-		else if (!deadline || clock_now() < deadline)
+		else if (!deadline || tracer_clock() < deadline)
 			continue;
 		TRY(tracee_stop_all(tracee));
 		*ret = event;

@@ -83,6 +83,10 @@ bool tracer_take_early(struct tracer *tracer, pid_t tid);
 struct err *tracer_collect(struct tracer *tracer, bool block,
 			   bool *ret_any) _must_check_;
 void tracer_tick_faster(bool fast);
+/* @group runs from now on; 0: none does. */
+void tracer_running(pid_t group);
+/* To be called at each tick while one runs. */
+void tracer_ticked(void);
 
 /* breakpoint.c: all breakpoints out of the memory of a forked child. */
 struct err *breakpoint_clean(struct tracee *from, pid_t child);
