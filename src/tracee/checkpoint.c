@@ -127,6 +127,7 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	first->arrived = thread->arrived;
 	copy->output = from->output;
 	copy->pinned = from->pinned;
+	copy->cpu = from->cpu;
 	copy->has_tid_address = from->has_tid_address;
 	copy->tid_address = from->tid_address;
 	TRY(breakpoint_copy(from, copy));
