@@ -11,9 +11,10 @@ struct err *duration_parse(const char *text, uint64_t *ret_ns)
 		const char *unit;
 		uint64_t ns;
 	} units[] = {
-		{ "", NS_PER_S },	{ "us", NS_PER_US }, { "ms", NS_PER_MS },
-		{ "s", NS_PER_S },	{ "m", 60 * NS_PER_S },
-		{ "min", 60 * NS_PER_S }, { "h", 3600 * NS_PER_S },
+		{ "", NS_PER_S },	  { "us", NS_PER_US },
+		{ "ms", NS_PER_MS },	  { "s", NS_PER_S },
+		{ "m", 60 * NS_PER_S },	  { "min", 60 * NS_PER_S },
+		{ "h", 3600 * NS_PER_S },
 	};
 	if (*text >= '0' && *text <= '9') {
 		char *end;
@@ -21,7 +22,8 @@ struct err *duration_parse(const char *text, uint64_t *ret_ns)
 		double number = strtod(text, &end);
 		for (size_t i = 0; !errno && i < ARRAY_SIZE(units); i++) {
 			double ns = number * (double)units[i].ns;
-			if (strcmp(end, units[i].unit) != 0 || ns < 1 || ns > 1e18)
+			if (strcmp(end, units[i].unit) != 0 || ns < 1 ||
+			    ns > 1e18)
 				continue;
 			*ret_ns = (uint64_t)ns;
 			return NULL;

@@ -8,9 +8,8 @@
 #include "base/str.h"
 
 static const char *const channel_names[LOG_CHANNELS] = {
-	[LOG_BASE] = "base",	 [LOG_TRACEE] = "tracee",
-	[LOG_DWARF] = "dwarf",	 [LOG_SUITE] = "suite",
-	[LOG_REPORT] = "report", [LOG_CLI] = "cli",
+	[LOG_BASE] = "base",   [LOG_TRACEE] = "tracee", [LOG_DWARF] = "dwarf",
+	[LOG_SUITE] = "suite", [LOG_REPORT] = "report", [LOG_CLI] = "cli",
 };
 
 static uint32_t enabled;

@@ -37,7 +37,8 @@ static struct map_slot *find_u64(const struct map *map, uint64_t hash,
 	size_t mask = map->cap - 1;
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
 		struct map_slot *slot = &map->slots[i];
-		if (!slot->hash || (slot->hash == hash && slot->key.number == key))
+		if (!slot->hash ||
+		    (slot->hash == hash && slot->key.number == key))
 			return slot;
 	}
 }

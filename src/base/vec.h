@@ -41,12 +41,11 @@
 		*v = (struct name){};                                          \
 	}
 
-struct err *vec_grow_(void **data, size_t *cap, size_t need, size_t size)
-	_must_check_;
+struct err *vec_grow_(void **data, size_t *cap, size_t need,
+		      size_t size) _must_check_;
 
 #define vec_reserve(v, count)                                                  \
-	vec_grow_((void **)&(v)->data, &(v)->cap, (count),                     \
-		  sizeof(*(v)->data))
+	vec_grow_((void **)&(v)->data, &(v)->cap, (count), sizeof(*(v)->data))
 
 #define vec_push(v, ...)                                                       \
 	({                                                                     \

@@ -1,6 +1,8 @@
 /* polygraph help, version, man: what the program says of itself. */
 #include <stdio.h>
 
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/help.h"
@@ -18,6 +20,10 @@ static struct err *subject(int argc, char **argv, const struct command **ret)
 	if (argc > 1)
 		return err_create(ERR_USAGE, "one command at a time, not '%s'",
 				  argv[1]);
+	if (!strcmp(argv[0], "polygraph")) {
+		*ret = NULL;
+		return NULL;
+	}
 	*ret = command_find(argv[0]);
 	if (*ret)
 		return NULL;

@@ -290,5 +290,6 @@ const struct command command_run = {
 			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
+	.guarded = true,
 	.run = run_run,
 };

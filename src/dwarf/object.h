@@ -49,6 +49,12 @@ struct object_symbol {
 struct err *object_probe(const char *path, struct object_facts *ret) _must_check_;
 
 struct err *object_open(const char *path, struct object **ret) _must_check_;
+/*
+ * As object_open(), but without looking for separate debug files: for system
+ * libraries, whose exported names are all that is asked for.
+ */
+struct err *object_open_exported(const char *path,
+				 struct object **ret) _must_check_;
 void object_close(struct object *object); /* NULL is fine */
 static inline void object_closep(struct object **object)
 {
@@ -60,6 +66,8 @@ const char *object_path(const struct object *object);
 /* Defined symbols only. By exact name; global before local, first of equals. */
 bool object_symbol(const struct object *object, const char *name,
 		   struct object_symbol *ret);
+/* Does it need this symbol from another file? */
+bool object_imports(const struct object *object, const char *name);
 /* The defined symbol that covers @address; function symbols before others. */
 bool object_symbol_at(const struct object *object, uint64_t address,
 		      struct object_symbol *ret);
@@ -89,6 +97,7 @@ struct object_signature {
 	bool returns_void;
 	bool returns_integer; /* also bool and enumerations */
 	bool returns_pointer;
+	unsigned result_size; /* bytes; 0: unknown or void */
 };
 /* Shape of the function that begins at @address; false without debug info. */
 bool object_function_signature(struct object *object, uint64_t address,

@@ -39,6 +39,7 @@ struct suite_options {
 	uint64_t timeout_ns;	    /* for one test */
 	unsigned jobs;		    /* processes side by side, at least 1 */
 	bool pass_through;	    /* output also goes to ours as it comes */
+	bool keep_output;	    /* results of passing tests have theirs, too */
 };
 
 struct suite_test {
@@ -97,3 +98,5 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 
 /* May be called from a signal handler. */
 void suite_interrupt(void);
+/* Likewise: stops this process and the tested one, returns when continued. */
+void suite_suspend(void);

@@ -1,6 +1,7 @@
 /* What the kinds of suites share; for suite/ alone. */
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "suite/suite.h"
 
@@ -17,6 +18,7 @@ struct suite {
 	const char *framework;
 	struct suite_options options; /* strings stay the caller's */
 	VEC(struct suite_test) tests;
+	struct map_text names; /* taken; the value is the last number given */
 };
 
 /* Takes copies; makes the name unique. */

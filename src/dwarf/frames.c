@@ -1,0 +1,74 @@
+#include "dwarf/frames.h"
+
+#include <elfutils/libdwfl.h>
+
+#include "base/log.h"
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+};
+
+struct walk {
+	Dwfl *dwfl;
+	bool (*visit)(void *data, const struct frame *frame);
+	void *data;
+	unsigned count;
+};
+
+static void dwfl_endp(Dwfl **dwfl)
+{
+	if (*dwfl)
+		dwfl_end(*dwfl);
+}
+
+static int on_frame(Dwfl_Frame *state, void *data)
+{
+	struct walk *walk = data;
+	Dwarf_Addr pc;
+	bool activation;
+	if (!dwfl_frame_pc(state, &pc, &activation))
+		return DWARF_CB_ABORT;
+
+	struct frame frame = { .pc = pc };
+	/* A return address may lie behind its function's last instruction. */
+	Dwarf_Addr inside = pc - (activation ? 0 : 1);
+	Dwfl_Module *module = dwfl_addrmodule(walk->dwfl, inside);
+	if (module) {
+		dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL,
+				 &frame.module, NULL);
+		frame.function = dwfl_module_addrname(module, inside);
+		Dwfl_Line *line = dwfl_module_getsrc(module, inside);
+		int number = 0;
+		if (line)
+			frame.file = dwfl_lineinfo(line, NULL, &number, NULL,
+						   NULL, NULL);
+		frame.line = number > 0 ? (unsigned)number : 0;
+	}
+	if (!walk->visit(walk->data, &frame) || ++walk->count >= FRAMES_MAX)
+		return DWARF_CB_ABORT;
+	return DWARF_CB_OK;
+}
+
+struct err *frames_walk(pid_t pid, pid_t tid,
+			bool (*visit)(void *data, const struct frame *frame),
+			void *data)
+{
+	_cleanup_(dwfl_endp) Dwfl *dwfl = dwfl_begin(&callbacks);
+	if (!dwfl)
+		return err_nomem();
+	dwfl_report_begin(dwfl);
+	if (dwfl_linux_proc_report(dwfl, pid) != 0 ||
+	    dwfl_report_end(dwfl, NULL, NULL) != 0 ||
+	    dwfl_linux_proc_attach(dwfl, pid, true) != 0)
+		return err_create(ERR_INTERNAL,
+				  "cannot look at the stack of process %d: %s",
+				  pid, dwfl_errmsg(-1));
+	struct walk walk = { .dwfl = dwfl, .visit = visit, .data = data };
+	int result = dwfl_getthread_frames(dwfl, tid, on_frame, &walk);
+	if (result < 0 && !walk.count)
+		return err_create(ERR_INTERNAL,
+				  "cannot unwind the stack of thread %d: %s",
+				  tid, dwfl_errmsg(-1));
+	return NULL;
+}

@@ -1,0 +1,29 @@
+/*
+ * The call stack of a stopped thread of another process.
+ *
+ * Unwinding goes by .eh_frame and .debug_frame (elfutils); frames inlined into
+ * others are not told apart. The thread must be ptrace-stopped by the caller's
+ * own thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct frame {
+	uint64_t pc;
+	const char *module;   /* path; NULL: unknown */
+	const char *function; /* as in the symbol table (mangled); or NULL */
+	const char *file;     /* NULL: no line information */
+	unsigned line;
+};
+
+#define FRAMES_MAX 256
+
+/* Innermost first; @visit returns false to stop. */
+struct err *frames_walk(pid_t pid, pid_t tid,
+			bool (*visit)(void *data, const struct frame *frame),
+			void *data) _must_check_;

@@ -1,0 +1,70 @@
+#include "suite/calls.h"
+
+#include "tracee/breakpoint.h"
+#include "tracee/memory.h"
+
+struct err *calls_enter(struct run *run, struct thread *thread,
+			struct calls *calls, run_hook *returned, uint64_t arg)
+{
+	uint64_t return_to;
+	TRY(memory_read_u64(run->tracee, regs_sp(&thread->regs), &return_to));
+	calls->entry = thread->regs;
+	calls->return_to = RADDR(return_to);
+	calls->inside = true;
+	return run_break(run, calls->return_to, returned, arg);
+}
+
+bool calls_returned(const struct calls *calls, const struct thread *thread)
+{
+	return calls->inside &&
+	       raddr_eq(regs_pc(&thread->regs), calls->return_to) &&
+	       regs_sp(&thread->regs).v == regs_sp(&calls->entry).v + 8;
+}
+
+struct err *calls_again(struct run *run, struct thread *thread,
+			struct calls *calls)
+{
+	thread->regs = calls->entry;
+	thread_dirty(thread);
+	calls->inside = true;
+	return memory_write_u64(run->tracee, regs_sp(&calls->entry),
+				calls->return_to.v);
+}
+
+struct err *calls_skip(struct run *run, struct thread *thread, uint64_t result)
+{
+	uint64_t return_to;
+	struct raddr sp = regs_sp(&thread->regs);
+	TRY(memory_read_u64(run->tracee, sp, &return_to));
+	regs_set_sp(&thread->regs, raddr_add(sp, 8));
+	regs_set_pc(&thread->regs, RADDR(return_to));
+	regs_set_result(&thread->regs, result);
+	thread_dirty(thread);
+	return NULL;
+}
+
+void calls_leave(struct thread *thread, const struct calls *calls,
+		 bool keep_result)
+{
+	struct regs now = thread->regs;
+	thread->regs = calls->entry;
+	regs_set_sp(&thread->regs, regs_sp(&now));
+	regs_set_pc(&thread->regs, regs_pc(&now));
+	if (keep_result) {
+		thread->regs.r.rax = now.r.rax;
+		thread->regs.r.rdx = now.r.rdx;
+	}
+	thread_dirty(thread);
+}
+
+struct err *calls_mute(struct run *run, struct raddr function)
+{
+	uint8_t code[ARCH_INSN_MAX];
+	size_t n = arch_return_zero(code);
+	return breakpoint_overlay(run->tracee, function, code, n);
+}
+
+struct err *calls_unmute(struct run *run, struct raddr function)
+{
+	return breakpoint_overlay_end(run->tracee, function);
+}

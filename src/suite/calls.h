@@ -1,0 +1,48 @@
+/*
+ * Driving a function that runs one test: entering it again and again.
+ *
+ * At an entry, calls_enter() keeps the registers and sees to it that the return
+ * is noticed: the hook given is called with the thread standing right behind
+ * the call. There the adapter either lets the caller go on or, with
+ * calls_again(), puts the thread back to the entry, with other arguments.
+ *
+ * A function that is left by longjmp or by an exception never returns; then
+ * nothing is called, and the next entry replaces the kept one.
+ *
+ * At -O2 a caller may keep values in registers it can see the function leaves
+ * alone (IPA-RA), so calls_leave() restores all of them, but the result's.
+ */
+#pragma once
+
+#include "suite/run.h"
+
+struct calls {
+	struct regs entry;
+	struct raddr return_to;
+	bool inside;
+};
+
+/* At the function's first instruction. */
+struct err *calls_enter(struct run *run, struct thread *thread,
+			struct calls *calls, run_hook *returned,
+			uint64_t arg) _must_check_;
+/* In the hook: is this the return of that call (and not of a deeper one)? */
+bool calls_returned(const struct calls *calls, const struct thread *thread);
+/* Enters the function again as it was entered; arguments may then be set. */
+struct err *calls_again(struct run *run, struct thread *thread,
+			struct calls *calls) _must_check_;
+/* At the function's first instruction: returns at once with @result. */
+struct err *calls_skip(struct run *run, struct thread *thread,
+		       uint64_t result) _must_check_;
+/*
+ * Behind the call: gives the caller back all registers it had when it called,
+ * but for the results of the last round where @keep_result.
+ */
+void calls_leave(struct thread *thread, const struct calls *calls,
+		 bool keep_result);
+/*
+ * From now on the function returns 0 by itself, without a stop; and back. The
+ * breakpoint behind the call is still there: run_unbreak(calls->return_to).
+ */
+struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
+struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;

@@ -1,0 +1,22 @@
+#include "suite/framework.h"
+
+#include <string.h>
+
+/* In order of recognition: what is specific before what is general. */
+extern const struct framework framework_gtest;
+extern const struct framework framework_functions;
+
+const struct framework *const frameworks[] = {
+	&framework_gtest,
+	&framework_functions,
+	NULL,
+};
+
+const struct framework *framework_by_name(const char *name)
+{
+	for (size_t i = 0; frameworks[i]; i++) {
+		if (!strcmp(frameworks[i]->name, name))
+			return frameworks[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,48 @@
+/* Where a test broke or hangs: the innermost line of the project's own code. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "dwarf/frames.h"
+#include "suite/session.h"
+
+struct search {
+	const struct program *program;
+	char *file;
+	unsigned line;
+	char *function;
+};
+
+/* Headers and sources of the system: C++ library, frameworks, … */
+static bool is_system_source(const char *file)
+{
+	return str_starts(file, "/usr/include/") ||
+	       str_starts(file, "/usr/src/") || str_starts(file, "/usr/lib/");
+}
+
+static bool visit(void *data, const struct frame *frame)
+{
+	struct search *search = data;
+	const struct module *module =
+		program_module(search->program, RADDR(frame->pc));
+	if (!frame->file || !frame->line || is_system_source(frame->file) ||
+	    (module && module->system))
+		return true;
+	search->file = strdup(frame->file);
+	search->line = frame->line;
+	/* C names are for people as they are, mangled ones are not. */
+	if (frame->function && !str_starts(frame->function, "_Z"))
+		search->function = strdup(frame->function);
+	return false;
+}
+
+struct err *place_find(struct run *run, pid_t tid, char **ret_file,
+		       unsigned *ret_line, char **ret_function)
+{
+	struct search search = { .program = run->program };
+	TRY(frames_walk(tracee_pid(run->tracee), tid, visit, &search));
+	*ret_file = search.file;
+	*ret_line = search.line;
+	*ret_function = search.function;
+	return NULL;
+}

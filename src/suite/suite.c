@@ -1,0 +1,122 @@
+#include "suite/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "suite/suite_internal.h"
+#include "tracee/tracee.h"
+
+volatile int suite_interrupted;
+
+struct err *suite_open(const struct suite_options *options, struct suite **ret)
+{
+	if (options->ctest || options->meson || options->commands)
+		return err_create(ERR_USAGE, "suites of processes are not "
+					     "part of this build");
+	BUG_ON(!options->argv || !options->argv[0]);
+	return native_suite_open(options, ret);
+}
+
+void suite_close(struct suite *suite)
+{
+	if (suite)
+		suite->ops->close(suite);
+}
+
+const char *suite_framework(const struct suite *suite)
+{
+	return suite->framework;
+}
+
+size_t suite_count(const struct suite *suite)
+{
+	return suite->tests.n;
+}
+
+const struct suite_test *suite_test(const struct suite *suite, size_t index)
+{
+	BUG_ON(index >= suite->tests.n);
+	return &suite->tests.data[index];
+}
+
+struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
+		      unsigned flags, const struct suite_observer *observer)
+{
+	return suite->ops->run(suite, order, n, flags, observer);
+}
+
+void suite_interrupt(void)
+{
+	suite_interrupted = 1;
+	tracer_interrupt();
+}
+
+void suite_suspend(void)
+{
+	tracer_suspend();
+}
+
+/* The name itself, or with the first number that is free behind it. */
+static struct err *unique_name(struct suite *suite, const char *name,
+			       char **ret)
+{
+	uint64_t last = 1;
+	char *unique;
+	if (!map_text_get(&suite->names, name, &last)) {
+		unique = strdup(name);
+		if (!unique)
+			return err_nomem();
+		*ret = unique;
+		return map_text_put(&suite->names, name, 1);
+	}
+	for (;;) {
+		uint64_t taken;
+		if (asprintf(&unique, "%s#%llu", name,
+			     (unsigned long long)++last) < 0)
+			return err_nomem();
+		if (!map_text_get(&suite->names, unique, &taken))
+			break;
+		free(unique);
+	}
+	*ret = unique;
+	TRY(map_text_put(&suite->names, name, last));
+	return map_text_put(&suite->names, unique, 1);
+}
+
+struct err *suite_add_test(struct suite *suite, const char *name,
+			   const char *file, unsigned line, bool disabled)
+{
+	_cleanup_(freep) char *unique = NULL, *place = NULL;
+	TRY(unique_name(suite, name, &unique));
+	if (file && !(place = strdup(file)))
+		return err_nomem();
+	TRY(vec_push(&suite->tests, (struct suite_test){
+					    .name = unique,
+					    .file = place,
+					    .line = file ? line : 0,
+					    .disabled = disabled,
+				    }));
+	take_ptr(unique);
+	take_ptr(place);
+	return NULL;
+}
+
+void suite_free_tests(struct suite *suite)
+{
+	for (size_t i = 0; i < suite->tests.n; i++) {
+		free(suite->tests.data[i].name);
+		free(suite->tests.data[i].file);
+	}
+	vec_free(&suite->tests);
+	map_text_free(&suite->names);
+}
+
+void suite_result_free(struct suite_result *result)
+{
+	free(result->message);
+	free(result->file);
+	free(result->output);
+	*result = (struct suite_result){};
+}

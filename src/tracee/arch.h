@@ -1,0 +1,122 @@
+/*
+ * All that depends on the processor: registers by their role, and one machine
+ * instruction at a breakpoint. Another processor is another arch_*.c.
+ *
+ * An instruction under a breakpoint is never stepped over in place where that
+ * can be avoided: another thread could run past the breakpoint meanwhile, and
+ * a step costs a second stop. Instead it is
+ *
+ *   - executed elsewhere (ARCH_SLOT): copied into a slot of memory of our own
+ *     in the tested process, followed by a jump to what comes after it; or
+ *   - carried out by the controller (ARCH_BRANCH): jumps and calls, whose
+ *     meaning depends on where they stand; or
+ *   - stepped with all other threads stopped (ARCH_STEP): the few that are
+ *     neither, such as loop and jrcxz.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/user.h>
+
+#include "base/err.h"
+#include "tracee/raddr.h"
+
+struct regs {
+	struct user_regs_struct r;
+};
+
+static inline struct raddr regs_pc(const struct regs *regs)
+{
+	return RADDR(regs->r.rip);
+}
+static inline void regs_set_pc(struct regs *regs, struct raddr pc)
+{
+	regs->r.rip = pc.v;
+	regs->r.orig_rax = (unsigned long long)-1; /* no system call to restart */
+}
+static inline struct raddr regs_sp(const struct regs *regs)
+{
+	return RADDR(regs->r.rsp);
+}
+static inline void regs_set_sp(struct regs *regs, struct raddr sp)
+{
+	regs->r.rsp = sp.v;
+}
+static inline uint64_t regs_result(const struct regs *regs)
+{
+	return regs->r.rax;
+}
+static inline void regs_set_result(struct regs *regs, uint64_t value)
+{
+	regs->r.rax = value;
+}
+static inline struct raddr regs_thread_pointer(const struct regs *regs)
+{
+	return RADDR(regs->r.fs_base);
+}
+
+/* Integer and pointer arguments of a function at its entry, the first six. */
+uint64_t regs_arg(const struct regs *regs, unsigned index);
+void regs_set_arg(struct regs *regs, unsigned index, uint64_t value);
+
+/* At the return from a system call: its number and arguments. */
+long regs_syscall(const struct regs *regs);
+uint64_t regs_syscall_arg(const struct regs *regs, unsigned index);
+void regs_set_syscall(struct regs *regs, long number, const uint64_t args[6]);
+
+enum arch_kind { ARCH_SLOT, ARCH_BRANCH, ARCH_STEP };
+
+#define ARCH_INSN_MAX 16
+#define ARCH_SLOT_SIZE 32
+#define ARCH_BREAK_SIZE 1
+extern const uint8_t arch_break[ARCH_BREAK_SIZE];
+
+/* Code at the beginning of our memory: "system call; break". */
+#define ARCH_SYSCALL_STUB_SIZE 3
+extern const uint8_t arch_syscall_stub[ARCH_SYSCALL_STUB_SIZE];
+#define ARCH_SYSCALL_INSN_SIZE 2
+
+struct arch_insn {
+	enum arch_kind kind;
+	uint8_t length;
+	uint8_t bytes[ARCH_INSN_MAX];
+	/* ARCH_SLOT: displacement to correct when it is moved; 0: none */
+	uint8_t relative_at;
+	/* ARCH_BRANCH */
+	uint8_t condition; /* as in the opcode; 0xff: always */
+	bool call;
+	bool indirect;
+	bool memory; /* target read from memory */
+	int8_t base, index;
+	uint8_t scale;
+	int64_t value; /* displacement, or the target itself */
+};
+
+/*
+ * Understands the instruction at @pc, of which @n bytes are at hand. Fails
+ * where the bytes are no instruction.
+ */
+struct err *arch_decode(const uint8_t *bytes, size_t n, struct raddr pc,
+			struct arch_insn *ret) _must_check_;
+
+/* Is the slot within reach of what the instruction refers to? */
+bool arch_slot_reaches(const struct arch_insn *insn, struct raddr pc,
+		       struct raddr slot);
+/* Fills in the slot: the instruction, then a jump behind @pc. */
+void arch_slot_write(const struct arch_insn *insn, struct raddr pc,
+		     struct raddr slot, uint8_t out[ARCH_SLOT_SIZE]);
+
+/*
+ * ARCH_BRANCH: where it goes from @pc. Conditions are looked up in @regs;
+ * *@ret_load is set where the target has to be read from memory first.
+ */
+struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
+				const struct regs *regs, bool *ret_load);
+
+/*
+ * Code that makes a function return at once with 0; at most
+ * ARCH_INSN_MAX bytes. Returns the length.
+ */
+size_t arch_return_zero(uint8_t out[ARCH_INSN_MAX]);

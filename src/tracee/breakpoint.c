@@ -1,0 +1,456 @@
+#include "tracee/breakpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+#include "tracee/tracee_internal.h"
+
+#define PAGE 4096
+#define SLOTS (REGION_SIZE / ARCH_SLOT_SIZE)
+
+struct breakpoint *breakpoint_find(const struct tracee *tracee,
+				   struct raddr address)
+{
+	uint64_t index;
+	if (!tracee->breakpoints.n ||
+	    !map_u64_get(&tracee->breakpoint_index, address.v, &index))
+		return NULL;
+	return &tracee->breakpoints.data[index];
+}
+
+bool breakpoint_at(const struct tracee *tracee, struct raddr address,
+		   uint64_t *ret_word)
+{
+	const struct breakpoint *breakpoint = breakpoint_find(tracee, address);
+	if (breakpoint && ret_word)
+		*ret_word = breakpoint->word;
+	return breakpoint;
+}
+
+/* Straight through the mem file: code is never writable by the program. */
+static struct err *write_code(int fd, struct raddr address, const void *data,
+			      size_t n)
+{
+	if (pwrite(fd, data, n, (off_t)address.v) != (ssize_t)n)
+		return err_errno(errno, "cannot change code at 0x%llx",
+				 (unsigned long long)address.v);
+	return NULL;
+}
+
+static struct overlay *overlay_over(struct tracee *tracee, struct raddr address)
+{
+	for (size_t i = 0; i < tracee->overlays.n; i++) {
+		struct overlay *overlay = &tracee->overlays.data[i];
+		if (address.v >= overlay->address.v &&
+		    address.v < overlay->address.v + overlay->n)
+			return overlay;
+	}
+	return NULL;
+}
+
+struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
+			   uint64_t word)
+{
+	struct breakpoint *known = breakpoint_find(tracee, address);
+	if (known) {
+		known->word = word;
+		return NULL;
+	}
+	struct breakpoint breakpoint = { .address = address, .word = word };
+	struct overlay *overlay = overlay_over(tracee, address);
+	if (overlay) {
+		breakpoint.original[0] =
+			overlay->original[address.v - overlay->address.v];
+		breakpoint.resting = true;
+	} else {
+		TRY(memory_read(tracee, address, breakpoint.original,
+				ARCH_BREAK_SIZE));
+		TRY(write_code(tracee->mem_fd, address, arch_break,
+			       ARCH_BREAK_SIZE));
+	}
+	TRY(vec_push(&tracee->breakpoints, breakpoint));
+	return map_u64_put(&tracee->breakpoint_index, address.v,
+			   tracee->breakpoints.n - 1);
+}
+
+struct err *breakpoint_clear(struct tracee *tracee, struct raddr address)
+{
+	struct breakpoint *known = breakpoint_find(tracee, address);
+	if (!known)
+		return NULL;
+	if (!known->resting)
+		TRY(write_code(tracee->mem_fd, address, known->original,
+			       ARCH_BREAK_SIZE));
+	map_u64_remove(&tracee->breakpoint_index, address.v);
+	*known = tracee->breakpoints.data[--tracee->breakpoints.n];
+	if (known->address.v != address.v)
+		return map_u64_put(&tracee->breakpoint_index, known->address.v,
+				   (uint64_t)(known -
+					      tracee->breakpoints.data));
+	return NULL;
+}
+
+struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
+			       const uint8_t *code, size_t n)
+{
+	BUG_ON(n > ARCH_INSN_MAX);
+	if (overlay_over(tracee, address))
+		return NULL;
+	struct overlay overlay = { .address = address, .n = (uint8_t)n };
+	TRY(memory_read(tracee, address, overlay.original, n));
+	for (size_t i = 0; i < n; i++) {
+		struct breakpoint *breakpoint = breakpoint_find(
+			tracee, raddr_add(address, (int64_t)i));
+		if (breakpoint) {
+			overlay.original[i] = breakpoint->original[0];
+			breakpoint->resting = true;
+		}
+	}
+	TRY(write_code(tracee->mem_fd, address, code, n));
+	return vec_push(&tracee->overlays, overlay);
+}
+
+struct err *breakpoint_overlay_end(struct tracee *tracee, struct raddr address)
+{
+	struct overlay *overlay = overlay_over(tracee, address);
+	if (!overlay)
+		return NULL;
+	uint8_t code[ARCH_INSN_MAX];
+	memcpy(code, overlay->original, overlay->n);
+	for (size_t i = 0; i < overlay->n; i++) {
+		struct breakpoint *breakpoint = breakpoint_find(
+			tracee, raddr_add(overlay->address, (int64_t)i));
+		if (breakpoint) {
+			code[i] = arch_break[0];
+			breakpoint->resting = false;
+		}
+	}
+	TRY(write_code(tracee->mem_fd, overlay->address, code, overlay->n));
+	*overlay = tracee->overlays.data[--tracee->overlays.n];
+	return NULL;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct breakpoint *x = a, *y = b;
+	return (x->address.v > y->address.v) - (x->address.v < y->address.v);
+}
+
+/* A page at a time: a suite of functions has thousands of breakpoints. */
+static struct err *clean_page(int fd, const struct breakpoint *breakpoints,
+			      size_t n, uint64_t page)
+{
+	uint8_t code[PAGE];
+	if (pread(fd, code, sizeof(code), (off_t)page) != sizeof(code))
+		return err_errno(errno, "cannot read code of a child");
+	for (size_t i = 0; i < n; i++)
+		code[breakpoints[i].address.v - page] =
+			breakpoints[i].original[0];
+	return write_code(fd, RADDR(page), code, sizeof(code));
+}
+
+struct err *breakpoint_clean(struct tracee *from, pid_t child)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/mem", child);
+	_cleanup_(closep) int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(errno, "cannot open the memory of child %d",
+				 child);
+	size_t n = from->breakpoints.n;
+	_cleanup_(freep) struct breakpoint *sorted =
+		n ? malloc(n * sizeof(*sorted)) : NULL;
+	if (n && !sorted)
+		return err_nomem();
+	if (n)
+		memcpy(sorted, from->breakpoints.data, n * sizeof(*sorted));
+	if (n)
+		qsort(sorted, n, sizeof(*sorted), by_address);
+
+	for (size_t i = 0; i < n;) {
+		uint64_t page = sorted[i].address.v & ~(uint64_t)(PAGE - 1);
+		size_t end = i + 1;
+		while (end < n && sorted[end].address.v < page + PAGE)
+			end++;
+		if (end - i > 2)
+			TRY(clean_page(fd, sorted + i, end - i, page));
+		else
+			for (size_t j = i; j < end; j++)
+				TRY(write_code(fd, sorted[j].address,
+					       sorted[j].original,
+					       ARCH_BREAK_SIZE));
+		i = end;
+	}
+	for (size_t i = 0; i < from->overlays.n; i++)
+		TRY(write_code(fd, from->overlays.data[i].address,
+			       from->overlays.data[i].original,
+			       from->overlays.data[i].n));
+	return NULL;
+}
+
+struct err *breakpoint_copy(const struct tracee *from, struct tracee *to)
+{
+	TRY(vec_append(&to->breakpoints, from->breakpoints.data,
+		       from->breakpoints.n));
+	for (size_t i = 0; i < to->breakpoints.n; i++)
+		TRY(map_u64_put(&to->breakpoint_index,
+				to->breakpoints.data[i].address.v, i));
+	TRY(vec_append(&to->overlays, from->overlays.data, from->overlays.n));
+	return vec_append(&to->regions, from->regions.data, from->regions.n);
+}
+
+/*
+ * An unmapped hole of REGION_SIZE as near to @near as there is, below or above.
+ */
+static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
+{
+	char path[32], line[4352];
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	FILE *maps = fopen(path, "re");
+	if (!maps)
+		return false;
+	uint64_t previous_end = 0x10000, best = 0, best_distance = UINT64_MAX;
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long long start, end;
+		if (sscanf(line, "%llx-%llx ", &start, &end) != 2)
+			continue;
+		if (start >= (1ULL << 47))
+			break;
+		if (start >= previous_end + REGION_SIZE) {
+			/* The stack may grow down: keep away from its end. */
+			uint64_t high = start - REGION_SIZE;
+			uint64_t at = near.v < previous_end ? previous_end
+							    : high;
+			uint64_t distance = at > near.v ? at - near.v
+							: near.v - at;
+			if (distance < best_distance) {
+				best = at;
+				best_distance = distance;
+			}
+		}
+		previous_end = end;
+	}
+	fclose(maps);
+	*ret = RADDR(best);
+	return best;
+}
+
+static struct err *region_add(struct thread *thread, struct raddr near,
+			      struct region **ret)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	struct raddr hole;
+	if (!find_hole(thread->tracee->pid, near, &hole))
+		return err_create(ERR_INTERNAL,
+				  "no room in the tested program's memory");
+	const uint64_t args[6] = {
+		hole.v,
+		REGION_SIZE,
+		PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+		(uint64_t)-1,
+		0,
+	};
+	int64_t got;
+	TRY(remote_syscall(thread, SYS_mmap, args, &got));
+	if (got < 0 && got > -4096)
+		return err_errno((int)-got, "cannot map memory in the tested "
+					    "program");
+	struct region region = { .base = RADDR(got), .used = 1 };
+	TRY(write_code(image->mem_fd, region.base, arch_syscall_stub,
+		       ARCH_SYSCALL_STUB_SIZE));
+	TRY(vec_push(&image->regions, region));
+	log_debug(LOG_TRACEE, "our memory in %d: 0x%llx", image->pid,
+		  (unsigned long long)got);
+	if (ret)
+		*ret = &image->regions.data[image->regions.n - 1];
+	return NULL;
+}
+
+struct err *region_any(struct thread *thread, struct raddr *ret)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	if (!image->regions.n)
+		TRY(region_add(thread, regs_pc(&thread->regs), NULL));
+	*ret = image->regions.data[0].base;
+	return NULL;
+}
+
+static struct err *find_slot(struct thread *thread,
+			     const struct breakpoint *breakpoint,
+			     struct raddr *ret)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < image->regions.n; i++) {
+			struct region *region = &image->regions.data[i];
+			struct raddr slot =
+				raddr_add(region->base,
+					  (int64_t)region->used *
+						  ARCH_SLOT_SIZE);
+			if (region->used == SLOTS ||
+			    !arch_slot_reaches(&breakpoint->insn,
+					       breakpoint->address, slot))
+				continue;
+			region->used++;
+			*ret = slot;
+			return NULL;
+		}
+		if (round == 0)
+			TRY(region_add(thread, breakpoint->address, NULL));
+	}
+	return err_create(ERR_INTERNAL,
+			  "no memory of ours in reach of 0x%llx",
+			  (unsigned long long)breakpoint->address.v);
+}
+
+static struct err *decode(struct thread *thread, struct breakpoint *breakpoint)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	uint8_t bytes[ARCH_INSN_MAX];
+	size_t n = memory_read_some(image, breakpoint->address, bytes,
+				    sizeof(bytes));
+	if (!n)
+		return err_create(ERR_INTERNAL, "code is gone at 0x%llx",
+				  (unsigned long long)breakpoint->address.v);
+	bytes[0] = breakpoint->original[0];
+	for (size_t i = 1; i < n; i++) {
+		const struct breakpoint *other = breakpoint_find(
+			image, raddr_add(breakpoint->address, (int64_t)i));
+		if (other)
+			bytes[i] = other->original[0];
+	}
+	struct arch_insn insn;
+	TRY(arch_decode(bytes, n, breakpoint->address, &insn));
+	if (getenv("POLYGRAPH_FAULT_STEP"))
+		insn.kind = ARCH_STEP; /* for tests: as if nothing else worked */
+	breakpoint->insn = insn;
+	if (insn.kind == ARCH_SLOT) {
+		uint8_t code[ARCH_SLOT_SIZE];
+		struct raddr slot = RADDR(0);
+		struct err *err = find_slot(thread, breakpoint, &slot);
+		if (err) {
+			err_ignore(err);
+			breakpoint->insn.kind = ARCH_STEP;
+		} else {
+			arch_slot_write(&insn, breakpoint->address, slot, code);
+			TRY(write_code(image->mem_fd, slot, code,
+				       sizeof(code)));
+			breakpoint->slot = slot;
+		}
+	}
+	breakpoint->decoded = true;
+	return NULL;
+}
+
+/*
+ * The slow way: everybody else stands still while the instruction is executed
+ * in its place.
+ */
+static struct err *step_in_place(struct thread *thread,
+				 const struct breakpoint *breakpoint)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	struct raddr address = breakpoint->address;
+	uint8_t original[ARCH_BREAK_SIZE];
+	memcpy(original, breakpoint->original, sizeof(original));
+
+	TRY(tracee_stop_all(image));
+	TRY(write_code(image->mem_fd, address, original, ARCH_BREAK_SIZE));
+	TRY(thread_store(thread));
+	thread->stopped = false;
+	if (ptrace(PTRACE_SINGLESTEP, thread->tid, 0, 0) < 0)
+		return err_errno(errno, "cannot step");
+	int status;
+	TRY(thread_wait(thread, 0, &status));
+	TRY(write_code(image->mem_fd, address, arch_break, ARCH_BREAK_SIZE));
+	if (status_gone(status)) {
+		thread->has_waiting = true;
+		return NULL;
+	}
+	/* A signal came first: it is looked at as any other. */
+	if (status >> 16 || WSTOPSIG(status) != SIGTRAP)
+		thread->has_waiting = true;
+	return NULL;
+}
+
+static struct err *branch(struct thread *thread,
+			  const struct breakpoint *breakpoint)
+{
+	bool load;
+	struct raddr target = arch_branch_target(&breakpoint->insn,
+						 breakpoint->address,
+						 &thread->regs, &load);
+	if (load)
+		TRY(memory_read_u64(thread->tracee, target, &target.v));
+	if (breakpoint->insn.call) {
+		struct raddr sp = raddr_add(regs_sp(&thread->regs), -8);
+		TRY(memory_write_u64(thread->tracee, sp,
+				     breakpoint->address.v +
+					     breakpoint->insn.length));
+		regs_set_sp(&thread->regs, sp);
+	}
+	regs_set_pc(&thread->regs, target);
+	thread_dirty(thread);
+	return NULL;
+}
+
+struct err *breakpoint_pass(struct thread *thread,
+			    struct breakpoint *breakpoint)
+{
+	if (!breakpoint->decoded) {
+		struct raddr address = breakpoint->address;
+		struct err *err = decode(thread, breakpoint);
+		if (err)
+			return err_prefix(err, "breakpoint at 0x%llx",
+					  (unsigned long long)address.v);
+	}
+	switch (breakpoint->insn.kind) {
+	case ARCH_SLOT:
+		regs_set_pc(&thread->regs, breakpoint->slot);
+		thread_dirty(thread);
+		return NULL;
+	case ARCH_BRANCH:
+		return branch(thread, breakpoint);
+	default:
+		return step_in_place(thread, breakpoint);
+	}
+}
+
+bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
+			struct raddr *ret_address, bool *ret_before)
+{
+	bool ours = false;
+	for (size_t i = 0; i < tracee->regions.n && !ours; i++) {
+		uint64_t base = tracee->regions.data[i].base.v;
+		ours = pc.v >= base && pc.v < base + REGION_SIZE;
+	}
+	if (!ours)
+		return false;
+	for (size_t i = 0; i < tracee->breakpoints.n; i++) {
+		const struct breakpoint *breakpoint =
+			&tracee->breakpoints.data[i];
+		if (!breakpoint->decoded || breakpoint->insn.kind != ARCH_SLOT ||
+		    pc.v < breakpoint->slot.v ||
+		    pc.v >= breakpoint->slot.v + ARCH_SLOT_SIZE)
+			continue;
+		*ret_before = raddr_eq(pc, breakpoint->slot);
+		*ret_address = raddr_add(breakpoint->address,
+					 *ret_before ? 0
+						     : breakpoint->insn.length);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,26 @@
+/*
+ * Software breakpoints of a tracee.
+ *
+ * A breakpoint is a place and the caller's word for it, which comes back in
+ * the event. Two at one place are one (the later word wins). Setting one needs
+ * a stopped tracee; a few bytes of memory in reach are mapped into it once.
+ */
+#pragma once
+
+#include "tracee/tracee.h"
+
+struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
+			   uint64_t word) _must_check_;
+struct err *breakpoint_clear(struct tracee *tracee,
+			     struct raddr address) _must_check_;
+bool breakpoint_at(const struct tracee *tracee, struct raddr address,
+		   uint64_t *ret_word);
+
+/*
+ * Overlays code: while it is there, the function at @address runs @code
+ * instead; breakpoints below it rest. Putting back restores both.
+ */
+struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
+			       const uint8_t *code, size_t n) _must_check_;
+struct err *breakpoint_overlay_end(struct tracee *tracee,
+				   struct raddr address) _must_check_;

@@ -1,0 +1,136 @@
+#include "tracee/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+#include "tracee/tracee_internal.h"
+
+/* Timers made with timer_create() are not inherited by a fork. */
+static bool has_posix_timers(pid_t pid)
+{
+	char path[32], byte;
+	snprintf(path, sizeof(path), "/proc/%d/timers", pid);
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, &byte, 1) == 1;
+}
+
+/* Neither are alarm() and setitimer(). */
+static bool has_interval_timer(struct thread *thread)
+{
+	struct raddr buffer =
+		RADDR((regs_sp(&thread->regs).v - 512) & ~(uint64_t)15);
+	for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++) {
+		const uint64_t args[6] = { (uint64_t)which, buffer.v };
+		struct itimerval timer = {};
+		int64_t got;
+		struct err *err =
+			remote_syscall(thread, SYS_getitimer, args, &got);
+		if (!err)
+			err = memory_read(thread->tracee, buffer, &timer,
+					  sizeof(timer));
+		if (err) {
+			err_ignore(err);
+			return false;
+		}
+		if (timer.it_value.tv_sec || timer.it_value.tv_usec)
+			return true;
+	}
+	return false;
+}
+
+const char *checkpoint_obstacle(struct tracee *tracee)
+{
+	if (tracee->threads.n != 1)
+		return "it already has several threads";
+	if (has_posix_timers(tracee->pid) ||
+	    has_interval_timer(tracee->threads.data[0]))
+		return "it already has a timer running";
+	return NULL;
+}
+
+/*
+ * Where the C library keeps the thread's id: it caches it, and a fork has to
+ * write the new one there as the library's own fork() does.
+ */
+static uint64_t tid_address(struct thread *thread)
+{
+	struct raddr buffer =
+		RADDR((regs_sp(&thread->regs).v - 512) & ~(uint64_t)15);
+	const uint64_t args[6] = { PR_GET_TID_ADDRESS, buffer.v };
+	int64_t got;
+	uint64_t address = 0;
+	struct err *err = remote_syscall(thread, SYS_prctl, args, &got);
+	if (!err && got == 0)
+		err = memory_read_u64(thread->tracee, buffer, &address);
+	err_ignore(err);
+	return address;
+}
+
+static struct err *wait_for_child(struct tracer *tracer, pid_t pid)
+{
+	if (tracer_take_early(tracer, pid))
+		return NULL;
+	int status;
+	while (waitpid(pid, &status, __WALL) < 0) {
+		if (errno != EINTR)
+			return err_errno(errno, "the checkpoint is gone");
+	}
+	return NULL;
+}
+
+struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
+{
+	struct tracee *from = thread->tracee;
+	struct tracer *tracer = from->tracer;
+	BUG_ON(from->threads.n != 1);
+
+	/* Found once: later forks of a fork have it at the same place. */
+	if (!from->has_tid_address) {
+		from->tid_address = tid_address(thread);
+		from->has_tid_address = true;
+	}
+	/*
+	 * With CLONE_PARENT the copy is our child as the original is: nobody in
+	 * the tested program sees a child come or go.
+	 */
+	uint64_t flags = CLONE_PARENT;
+	if (from->tid_address)
+		flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+	const uint64_t args[6] = { flags | SIGCHLD, 0, 0, from->tid_address };
+	int64_t pid;
+	TRY(remote_syscall(thread, SYS_clone, args, &pid));
+	if (pid < 0)
+		return err_errno((int)-pid, "cannot fork the tested program");
+	TRY(wait_for_child(tracer, (pid_t)pid));
+
+	_cleanup_(tracee_destroyp) struct tracee *copy =
+		tracee_create(tracer, (pid_t)pid);
+	if (!copy)
+		return err_nomem();
+	struct thread *first = copy->threads.data[0];
+	first->stopped = true;
+	first->regs = thread->regs;
+	first->dirty = true;
+	first->arrived = thread->arrived;
+	copy->output = from->output;
+	copy->pinned = from->pinned;
+	copy->has_tid_address = from->has_tid_address;
+	copy->tid_address = from->tid_address;
+	TRY(breakpoint_copy(from, copy));
+	setpgid((pid_t)pid, (pid_t)pid);
+	*ret = take_ptr(copy);
+	return NULL;
+}

@@ -1,0 +1,16 @@
+/*
+ * Forking a stopped tracee inside itself.
+ *
+ * The copy stands where the original stands, stopped, with the same breakpoints
+ * and in a process group of its own, so that a test that signals its group
+ * does not hit the checkpoint. What fork() does not copy makes a checkpoint
+ * impossible: other threads and running timers.
+ */
+#pragma once
+
+#include "tracee/tracee.h"
+
+/* NULL: possible; else the reason, for the user. */
+const char *checkpoint_obstacle(struct tracee *tracee);
+struct err *checkpoint_fork(struct thread *thread,
+			    struct tracee **ret) _must_check_;

@@ -1,0 +1,220 @@
+#include "tracee/remote.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "tracee/breakpoint.h"
+#include "tracee/memory.h"
+#include "tracee/tracee_internal.h"
+
+#define SYSCALL_LIMIT_NS (10 * NS_PER_S)
+#define KEPT_SIGNALS 16
+
+/* Room below the stack pointer that leaf functions use (ABI, 3.2.2). */
+#define RED_ZONE 128
+
+struct kept {
+	siginfo_t info[KEPT_SIGNALS];
+	size_t n;
+};
+
+static void keep_signal(struct thread *thread, int signal, struct kept *kept)
+{
+	siginfo_t *info = &kept->info[kept->n];
+	if (kept->n == KEPT_SIGNALS)
+		return;
+	if (ptrace(PTRACE_GETSIGINFO, thread->tid, 0, info) < 0)
+		memset(info, 0, sizeof(*info));
+	info->si_signo = signal;
+	kept->n++;
+}
+
+static void return_signals(struct thread *thread, struct kept *kept)
+{
+	pid_t pid = thread->tracee->pid;
+	for (size_t i = 0; i < kept->n; i++) {
+		siginfo_t *info = &kept->info[i];
+		/* The kernel does not let us pretend to be it: then plainly. */
+		if (syscall(SYS_rt_tgsigqueueinfo, pid, thread->tid,
+			    info->si_signo, info) < 0)
+			syscall(SYS_tgkill, pid, thread->tid, info->si_signo);
+	}
+}
+
+/*
+ * Lets the thread run until it executes the break instruction that ends at
+ * @end.
+ */
+static struct err *run_until(struct thread *thread, struct raddr end,
+			     uint64_t limit_ns, struct kept *kept)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	uint64_t deadline = clock_now() + limit_ns;
+	for (;;) {
+		TRY(thread_store(thread));
+		thread->stopped = false;
+		if (ptrace(PTRACE_CONT, thread->tid, 0, 0) < 0)
+			return err_errno(errno, "thread %d is gone",
+					 thread->tid);
+		int status;
+		TRY(thread_wait(thread, deadline, &status));
+		if (status_gone(status)) {
+			thread->has_waiting = true;
+			return err_create(ERR_SUITE,
+					  "the tested program ended");
+		}
+		int signal = WSTOPSIG(status);
+		struct raddr pc = regs_pc(&thread->regs);
+		if (status >> 16)
+			continue; /* interrupted, or a new task of a call */
+		if (signal != SIGTRAP) {
+			if (signal == SIGSEGV || signal == SIGBUS ||
+			    signal == SIGILL || signal == SIGFPE)
+				return err_create(ERR_SUITE, "%s",
+						  strsignal(signal));
+			keep_signal(thread, signal, kept);
+			continue;
+		}
+		if (raddr_eq(pc, end))
+			return NULL;
+		struct raddr at = raddr_add(pc, -ARCH_BREAK_SIZE);
+		struct breakpoint *breakpoint = breakpoint_find(image, at);
+		if (!breakpoint)
+			return err_create(ERR_SUITE, "unexpected trap");
+		regs_set_pc(&thread->regs, at);
+		thread_dirty(thread);
+		TRY(breakpoint_pass(thread, breakpoint));
+	}
+}
+
+/* Before there is memory of ours: the stub lies over code for a moment. */
+static struct err *first_syscall(struct thread *thread, struct regs *regs,
+				 struct kept *kept)
+{
+	struct tracee *tracee = thread->tracee;
+	struct raddr at = regs_pc(regs);
+	uint8_t code[ARCH_SYSCALL_STUB_SIZE];
+
+	TRY(tracee_stop_all(tracee));
+	TRY(memory_read(tracee, at, code, sizeof(code)));
+	TRY(memory_write(tracee, at, arch_syscall_stub, sizeof(code)));
+	thread->regs = *regs;
+	thread_dirty(thread);
+	struct err *err = run_until(thread,
+				    raddr_add(at, ARCH_SYSCALL_STUB_SIZE),
+				    SYSCALL_LIMIT_NS, kept);
+	struct err *put_back = memory_write(tracee, at, code, sizeof(code));
+	if (err) {
+		err_ignore(put_back);
+		return err;
+	}
+	return put_back;
+}
+
+struct err *remote_syscall(struct thread *thread, long number,
+			   const uint64_t args[6], int64_t *ret)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	struct regs saved = thread->regs;
+	bool was_arrived = thread->arrived;
+	struct kept kept = {};
+
+	struct regs regs = saved;
+	regs_set_syscall(&regs, number, args);
+	struct err *err;
+	if (!image->regions.n) {
+		err = first_syscall(thread, &regs, &kept);
+	} else {
+		struct raddr stub = image->regions.data[0].base;
+		regs_set_pc(&regs, stub);
+		thread->regs = regs;
+		thread_dirty(thread);
+		err = run_until(thread,
+				raddr_add(stub, ARCH_SYSCALL_STUB_SIZE),
+				SYSCALL_LIMIT_NS, &kept);
+	}
+	int64_t result = (int64_t)regs_result(&thread->regs);
+	thread->regs = saved;
+	thread_dirty(thread);
+	thread->arrived = was_arrived;
+	if (err)
+		return err_prefix(err, "system call %ld in process %d", number,
+				  thread->tracee->pid);
+	return_signals(thread, &kept);
+	*ret = result;
+	return NULL;
+}
+
+struct err *remote_call(struct thread *thread, struct raddr function,
+			const uint64_t *args, size_t n, uint64_t limit_ns,
+			uint64_t *ret)
+{
+	struct raddr stub;
+	TRY(region_any(thread, &stub));
+
+	struct regs saved = thread->regs;
+	bool was_arrived = thread->arrived;
+	uint8_t vector_state[16384];
+	struct iovec vector = { vector_state, sizeof(vector_state) };
+	if (ptrace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, &vector) < 0)
+		return err_errno(errno, "cannot save floating-point state");
+
+	struct raddr end = raddr_add(stub, ARCH_SYSCALL_INSN_SIZE);
+	struct raddr sp = regs_sp(&saved);
+	sp.v = ((sp.v - RED_ZONE) & ~(uint64_t)63) - 8;
+	TRY(memory_write_u64(thread->tracee, sp, end.v));
+	regs_set_sp(&thread->regs, sp);
+	regs_set_pc(&thread->regs, function);
+	regs_set_result(&thread->regs, 0);
+	for (size_t i = 0; i < n; i++)
+		regs_set_arg(&thread->regs, (unsigned)i, args[i]);
+	thread_dirty(thread);
+
+	struct kept kept = {};
+	struct breakpoint *first =
+		breakpoint_find(tracee_image(thread->tracee), function);
+	struct err *err = first && !first->resting
+				  ? breakpoint_pass(thread, first)
+				  : NULL;
+	if (!err)
+		err = run_until(thread, raddr_add(end, ARCH_BREAK_SIZE),
+				limit_ns, &kept);
+	uint64_t result = regs_result(&thread->regs);
+	thread->regs = saved;
+	thread_dirty(thread);
+	thread->arrived = was_arrived;
+	if (err)
+		return err_prefix(err, "call of 0x%llx in process %d",
+				  (unsigned long long)function.v,
+				  thread->tracee->pid);
+	if (ptrace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &vector) < 0)
+		return err_errno(errno, "cannot restore floating-point state");
+	return_signals(thread, &kept);
+	*ret = result;
+	return NULL;
+}
+
+struct err *remote_map(struct thread *thread, size_t n, struct raddr *ret)
+{
+	const uint64_t args[6] = {
+		0, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		(uint64_t)-1, 0,
+	};
+	int64_t got;
+	TRY(remote_syscall(thread, SYS_mmap, args, &got));
+	if (got < 0 && got > -4096)
+		return err_errno((int)-got,
+				 "cannot map memory in the tested program");
+	*ret = RADDR(got);
+	return NULL;
+}

@@ -1,0 +1,24 @@
+/*
+ * Making a stopped thread of the tracee do something for us and putting it
+ * back as it was: system calls and function calls.
+ *
+ * Signals that arrive meanwhile are kept and delivered afterwards. Breakpoints
+ * met meanwhile are passed silently.
+ */
+#pragma once
+
+#include "tracee/tracee.h"
+
+/* *@ret is the kernel's answer: negative error numbers below -4095 are none. */
+struct err *remote_syscall(struct thread *thread, long number,
+			   const uint64_t args[6], int64_t *ret) _must_check_;
+/*
+ * Calls a function with up to six integer arguments; floating-point state is
+ * kept. An error where it does not come back in @limit_ns or dies.
+ */
+struct err *remote_call(struct thread *thread, struct raddr function,
+			const uint64_t *args, size_t n, uint64_t limit_ns,
+			uint64_t *ret) _must_check_;
+/* Anonymous memory in the tracee, readable and writable by it. */
+struct err *remote_map(struct thread *thread, size_t n,
+		       struct raddr *ret) _must_check_;

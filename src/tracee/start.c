@@ -1,0 +1,159 @@
+/* Starting a program under a tracer. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "tracee/output.h"
+#include "tracee/tracee_internal.h"
+
+#define OPTIONS                                                                \
+	(PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |        \
+	 PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC)
+
+/* What went wrong in the child, through a pipe that exec closes. */
+struct failure {
+	int number;
+	char what[60];
+};
+
+static void _noreturn_ fail(int pipe, const char *what)
+{
+	struct failure failure = { .number = errno };
+	strncpy(failure.what, what, sizeof(failure.what) - 1);
+	(void)!write(pipe, &failure, sizeof(failure));
+	_exit(127);
+}
+
+static void _noreturn_ run_child(const struct tracee_command *command, int go,
+				 int report)
+{
+	setpgid(0, 0);
+
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
+		fail(report, "cannot open /dev/null");
+	if (command->output) {
+		int out, err;
+		output_ends(command->output, &out, &err);
+		if (dup2(out, STDOUT_FILENO) < 0 ||
+		    dup2(err, STDERR_FILENO) < 0)
+			fail(report, "cannot redirect output");
+	}
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+
+	/* The same addresses in every run; some containers refuse it. */
+	int old = personality(0xffffffff);
+	if (old >= 0)
+		personality((unsigned)old | ADDR_NO_RANDOMIZE);
+
+	if (command->cwd && chdir(command->cwd) < 0)
+		fail(report, "cannot change to its working directory");
+
+	char byte;
+	if (read(go, &byte, 1) != 1)
+		_exit(127);
+	execve(command->argv[0], command->argv,
+	       command->env ? command->env : environ);
+	fail(report, "cannot execute it");
+}
+
+static struct err *explain_seize(int number)
+{
+	struct err *err = err_with_kind(
+		err_errno(number, "cannot trace the program"), ERR_SUITE);
+	if (number != EPERM)
+		return err;
+	return err_hint(err, "tracing is forbidden here: see "
+			     "/proc/sys/kernel/yama/ptrace_scope (2 and 3 forbid "
+			     "it), or give the container the SYS_PTRACE "
+			     "capability");
+}
+
+static struct err *explain_failure(const struct failure *failure,
+				   const char *path)
+{
+	return err_with_kind(err_errno(failure->number, "'%s': %s", path,
+				       failure->what),
+			     ERR_SUITE);
+}
+
+/* From the child that waits to be let go to the stop after its exec. */
+static struct err *begin(struct tracee *tracee, int go, int report,
+			 const char *path)
+{
+	if (write(go, "", 1) != 1)
+		return err_errno(errno, "cannot start '%s'", path);
+
+	struct tracee_event event;
+	TRY(tracee_continue(tracee, 0, &event));
+	if (event.kind == TRACEE_EXECUTED)
+		return NULL;
+
+	struct failure failure;
+	if (read(report, &failure, sizeof(failure)) == sizeof(failure))
+		return explain_failure(&failure, path);
+	if (event.kind == TRACEE_INTERRUPTED)
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	return err_create(ERR_SUITE, "'%s' ended before it began", path);
+}
+
+struct err *tracee_start(struct tracer *tracer,
+			 const struct tracee_command *command,
+			 struct tracee **ret)
+{
+	_cleanup_(closep) int go_read = -1, go_write = -1;
+	_cleanup_(closep) int report_read = -1, report_write = -1;
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_errno(errno, "cannot make a pipe");
+	go_read = ends[0];
+	go_write = ends[1];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_errno(errno, "cannot make a pipe");
+	report_read = ends[0];
+	report_write = ends[1];
+
+	/* The tested program starts with all processors. */
+	if (tracer->self_pinned)
+		sched_setaffinity(0, sizeof(tracer->cpus), &tracer->cpus);
+	pid_t pid = fork();
+	if (pid < 0)
+		return err_errno(errno, "cannot fork");
+	if (!pid) {
+		close(go_write);
+		run_child(command, go_read, report_write);
+	}
+	if (tracer->self_pinned) {
+		cpu_set_t one;
+		CPU_ZERO(&one);
+		CPU_SET(tracer->cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+	}
+	close(take_fd(report_write));
+	setpgid(pid, pid);
+
+	if (ptrace(PTRACE_SEIZE, pid, 0, OPTIONS) < 0) {
+		int number = errno;
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return explain_seize(number);
+	}
+	_cleanup_(tracee_destroyp) struct tracee *tracee =
+		tracee_create(tracer, pid);
+	if (!tracee)
+		return err_nomem();
+	tracee->output = command->output;
+	TRY(begin(tracee, go_write, report_read, command->argv[0]));
+	log_debug(LOG_TRACEE, "started %s as %d", command->argv[0], pid);
+	*ret = take_ptr(tracee);
+	return NULL;
+}

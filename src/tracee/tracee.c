@@ -1,0 +1,722 @@
+#include "tracee/tracee.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "tracee/memory.h"
+#include "tracee/output.h"
+#include "tracee/tracee_internal.h"
+
+/* How long controller and tested process stay on the processor they chose. */
+#define REPIN_NS (250 * NS_PER_MS)
+
+static long trace(int request, pid_t tid, uintptr_t addr, uintptr_t data)
+{
+	return ptrace((enum __ptrace_request)request, tid, addr, data);
+}
+
+struct tracee *tracee_create(struct tracer *tracer, pid_t pid)
+{
+	struct tracee *tracee = calloc(1, sizeof(*tracee));
+	if (!tracee)
+		return NULL;
+	tracee->tracer = tracer;
+	tracee->pid = pid;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	tracee->mem_fd = open(path, O_RDWR | O_CLOEXEC);
+
+	struct err *err = vec_push(&tracer->tracees, tracee);
+	if (!err && tracee_add_thread(tracee, pid))
+		return tracee;
+	err_destroy(err);
+	kill(pid, SIGKILL);
+	closep(&tracee->mem_fd);
+	free(tracee);
+	return NULL;
+}
+
+struct thread *tracee_add_thread(struct tracee *tracee, pid_t tid)
+{
+	struct thread *thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->tracee = tracee;
+	thread->tid = tid;
+	struct err *err = vec_push(&tracee->threads, thread);
+	if (!err)
+		err = map_u64_put(&tracee->tracer->threads, (uint64_t)tid,
+				  (uintptr_t)thread);
+	if (err) {
+		err_destroy(err);
+		free(thread);
+		return NULL;
+	}
+	return thread;
+}
+
+static void thread_remove(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	for (size_t i = 0; i < tracee->threads.n; i++) {
+		if (tracee->threads.data[i] != thread)
+			continue;
+		memmove(tracee->threads.data + i, tracee->threads.data + i + 1,
+			(tracee->threads.n - i - 1) * sizeof(struct thread *));
+		tracee->threads.n--;
+		break;
+	}
+	map_u64_remove(&tracee->tracer->threads, (uint64_t)thread->tid);
+	free(thread);
+}
+
+static void tracee_free(struct tracee *tracee)
+{
+	struct tracer *tracer = tracee->tracer;
+	while (tracee->threads.n)
+		thread_remove(tracee->threads.data[tracee->threads.n - 1]);
+	for (size_t i = 0; i < tracer->tracees.n; i++) {
+		if (tracer->tracees.data[i] == tracee) {
+			tracer->tracees.data[i] =
+				tracer->tracees.data[--tracer->tracees.n];
+			break;
+		}
+	}
+	closep(&tracee->mem_fd);
+	vec_free(&tracee->threads);
+	vec_free(&tracee->breakpoints);
+	map_u64_free(&tracee->breakpoint_index);
+	vec_free(&tracee->overlays);
+	vec_free(&tracee->regions);
+	free(tracee);
+}
+
+/* A child that shares memory cannot outlive what we know of that memory. */
+static void end_borrowers(struct tracee *owner)
+{
+	struct tracer *tracer = owner->tracer;
+	for (size_t i = 0; i < tracer->tracees.n;) {
+		if (tracer->tracees.data[i]->owner == owner) {
+			tracee_destroy(tracer->tracees.data[i]);
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+}
+
+void tracee_destroy(struct tracee *tracee)
+{
+	if (!tracee)
+		return;
+	end_borrowers(tracee);
+	struct tracer *tracer = tracee->tracer;
+	if (!tracee->gone)
+		kill(tracee->pid, SIGKILL);
+	while (!tracee->gone && tracee->threads.n) {
+		bool any;
+		struct err *err = tracer_collect(tracer, true, &any);
+		if (err) {
+			err_destroy(err);
+			break;
+		}
+		for (size_t i = 0; i < tracee->threads.n;) {
+			struct thread *thread = tracee->threads.data[i];
+			if (!thread->has_waiting) {
+				i++;
+				continue;
+			}
+			thread->has_waiting = false;
+			if (status_gone(thread->waiting_status)) {
+				tracee->gone = thread->tid == tracee->pid;
+				thread_remove(thread);
+			} else {
+				/* A stop from before the kill arrived. */
+				trace(PTRACE_CONT, thread->tid, 0, SIGKILL);
+				i++;
+			}
+		}
+	}
+	tracee_free(tracee);
+}
+
+pid_t tracee_pid(const struct tracee *tracee)
+{
+	return tracee->pid;
+}
+
+size_t tracee_threads(const struct tracee *tracee)
+{
+	return tracee->threads.n;
+}
+
+struct thread *tracee_thread(const struct tracee *tracee, size_t index)
+{
+	return tracee->threads.data[index];
+}
+
+struct output *tracee_output(const struct tracee *tracee)
+{
+	return tracee->output;
+}
+
+bool tracee_fault(const struct tracee *tracee, struct tracee_fault *ret)
+{
+	if (tracee->has_fault)
+		*ret = tracee->fault;
+	return tracee->has_fault;
+}
+
+void tracee_forget_fault(struct tracee *tracee)
+{
+	tracee->has_fault = false;
+}
+
+struct err *thread_fetch(struct thread *thread)
+{
+	if (trace(PTRACE_GETREGS, thread->tid, 0, (uintptr_t)&thread->regs.r) <
+	    0)
+		return err_errno(errno, "cannot read registers of thread %d",
+				 thread->tid);
+	thread->dirty = false;
+	return NULL;
+}
+
+struct err *thread_store(struct thread *thread)
+{
+	if (!thread->dirty)
+		return NULL;
+	if (trace(PTRACE_SETREGS, thread->tid, 0, (uintptr_t)&thread->regs.r) <
+	    0)
+		return err_errno(errno, "cannot write registers of thread %d",
+				 thread->tid);
+	thread->dirty = false;
+	return NULL;
+}
+
+/*
+ * Processors. While a tested process has one thread, it and the controller
+ * take turns, and hand-over on one processor is several times faster than
+ * waking up another one. The program is not to notice: who asks it for its
+ * processors is answered by suite/, and children and threads get them all back
+ * before they run.
+ */
+static void unpin_task(struct tracer *tracer, pid_t tid)
+{
+	cpu_set_t now;
+	/* Where the program chose processors itself, they stay. */
+	if (sched_getaffinity(tid, sizeof(now), &now) == 0 &&
+	    CPU_COUNT(&now) == 1 && CPU_ISSET(tracer->cpu, &now))
+		sched_setaffinity(tid, sizeof(tracer->cpus), &tracer->cpus);
+}
+
+static void tracee_unpin(struct tracee *tracee)
+{
+	if (!tracee->pinned)
+		return;
+	tracee->pinned = false;
+	for (size_t i = 0; i < tracee->threads.n; i++)
+		unpin_task(tracee->tracer, tracee->threads.data[i]->tid);
+}
+
+bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret)
+{
+	if (tracee->pinned)
+		*ret = tracee->tracer->cpus;
+	return tracee->pinned;
+}
+
+static void tracee_pin(struct tracee *tracee)
+{
+	struct tracer *tracer = tracee->tracer;
+	if (tracee->pinned || !tracer->pinning || tracee->threads.n != 1 ||
+	    tracee->owner)
+		return;
+	if (!tracer->self_pinned) {
+		tracer->cpu = sched_getcpu();
+		if (tracer->cpu < 0 || !CPU_ISSET(tracer->cpu, &tracer->cpus)) {
+			tracer->pinning = false;
+			return;
+		}
+	}
+	cpu_set_t now, one;
+	CPU_ZERO(&one);
+	CPU_SET(tracer->cpu, &one);
+	if (sched_getaffinity(tracee->pid, sizeof(now), &now) < 0)
+		return;
+	if (!CPU_EQUAL(&now, &tracer->cpus) && !CPU_EQUAL(&now, &one))
+		return; /* the program chose for itself */
+	if (!tracer->self_pinned &&
+	    sched_setaffinity(0, sizeof(one), &one) < 0) {
+		tracer->pinning = false;
+		return;
+	}
+	tracer->self_pinned = true;
+	tracee->pinned =
+		sched_setaffinity(tracee->pid, sizeof(one), &one) == 0;
+	tracer->repin_at = clock_now() + REPIN_NS;
+}
+
+/*
+ * Others may have come to our processor while another one is idle. Now and
+ * then the kernel is given the choice again, for one turn.
+ */
+static void tracee_repin(struct tracee *tracee)
+{
+	struct tracer *tracer = tracee->tracer;
+	if (!tracee->pinned) {
+		tracee_pin(tracee);
+	} else if (clock_now() > tracer->repin_at) {
+		tracee_unpin(tracee);
+		tracer_unpin(tracer);
+	}
+}
+
+/*
+ * A signal is about to be delivered to a thread that is just executing the
+ * instruction of a breakpoint in a slot. A handler must not see that: the
+ * program counter is put back to where the program itself would be. If the
+ * instruction was not yet executed, the thread will come by the breakpoint
+ * again, which is not another arrival.
+ */
+static void thread_pass_signal(struct thread *thread)
+{
+	struct raddr address;
+	bool before;
+	if (!breakpoint_in_slot(tracee_image(thread->tracee),
+				regs_pc(&thread->regs), &address, &before))
+		return;
+	regs_set_pc(&thread->regs, address);
+	thread_dirty(thread);
+	if (before) {
+		thread->passing = address;
+		thread->passing_sp = regs_sp(&thread->regs);
+	}
+}
+
+static struct err *thread_resume(struct thread *thread)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	struct breakpoint *breakpoint =
+		breakpoint_find(image, regs_pc(&thread->regs));
+	if (thread->arrived && breakpoint && !breakpoint->resting) {
+		if (thread->deliver) {
+			/* It comes by again after the handler. */
+			thread->passing = breakpoint->address;
+			thread->passing_sp = regs_sp(&thread->regs);
+		} else {
+			TRY(breakpoint_pass(thread, breakpoint));
+		}
+	}
+	thread->arrived = false;
+	TRY(thread_store(thread));
+	int deliver = thread->deliver;
+	thread->deliver = 0;
+	thread->stopped = false;
+	if (trace(PTRACE_CONT, thread->tid, 0, (uintptr_t)deliver) < 0 &&
+	    errno != ESRCH)
+		return err_errno(errno, "cannot let thread %d go on",
+				 thread->tid);
+	return NULL;
+}
+
+struct err *thread_wait(struct thread *thread, uint64_t deadline,
+			int *ret_status)
+{
+	struct tracer *tracer = thread->tracee->tracer;
+	while (!thread->has_waiting) {
+		bool any;
+		TRY(tracer_collect(tracer, true, &any));
+		if (!any && deadline && clock_now() > deadline)
+			return err_create(ERR_SUITE,
+					  "process %d does not come back",
+					  thread->tracee->pid);
+	}
+	thread->has_waiting = false;
+	*ret_status = thread->waiting_status;
+	return status_gone(*ret_status) ? NULL : thread_fetch(thread);
+}
+
+/* Would this signal end the process? Its handlers are in /proc. */
+static bool signal_kills(pid_t pid, int signal)
+{
+	switch (signal) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGURG:
+	case SIGWINCH:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+		return false;
+	default:
+		break;
+	}
+	char path[32], line[256];
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	unsigned long long ignored = 0, caught = 0;
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "SigIgn: %llx", &ignored);
+		sscanf(line, "SigCgt: %llx", &caught);
+	}
+	fclose(file);
+	return !((ignored | caught) & (1ULL << (signal - 1)));
+}
+
+static bool signal_is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
+	       signal == SIGILL || signal == SIGABRT || signal == SIGTRAP ||
+	       signal == SIGSYS;
+}
+
+/* Flags of the clone() or clone3() that made a child. */
+static uint64_t clone_flags(struct thread *parent)
+{
+	switch (regs_syscall(&parent->regs)) {
+	case SYS_clone:
+		return regs_syscall_arg(&parent->regs, 0);
+	case SYS_vfork:
+		return CLONE_VM | CLONE_VFORK;
+	case SYS_clone3: {
+		uint64_t flags = 0;
+		err_ignore(memory_read_u64(
+			parent->tracee,
+			RADDR(regs_syscall_arg(&parent->regs, 0)), &flags));
+		return flags;
+	}
+	default:
+		return 0;
+	}
+}
+
+/* Waits for the first stop of a new task (it may have been seen already). */
+static struct err *wait_for_birth(struct tracer *tracer, pid_t tid)
+{
+	if (tracer_take_early(tracer, tid))
+		return NULL;
+	for (;;) {
+		int status;
+		pid_t got = waitpid(tid, &status, __WALL);
+		if (got == tid)
+			return NULL;
+		if (got < 0 && errno != EINTR)
+			return err_errno(errno, "new task %d is gone", tid);
+	}
+}
+
+/*
+ * The tested program made a child process. It goes free, without breakpoints
+ * and with all processors; if it shares memory it stays with us until it
+ * executes another program or ends.
+ */
+static struct err *release_child(struct thread *parent, pid_t child)
+{
+	struct tracee *image = tracee_image(parent->tracee);
+	struct tracer *tracer = image->tracer;
+	struct err *err = wait_for_birth(tracer, child);
+	if (err) {
+		err_ignore(err); /* killed at once */
+		return NULL;
+	}
+	unpin_task(tracer, child);
+	if (clone_flags(parent) & CLONE_VM) {
+		struct tracee *borrower = tracee_create(tracer, child);
+		if (!borrower)
+			return err_nomem();
+		borrower->owner = image;
+		log_debug(LOG_TRACEE, "child %d shares memory of %d", child,
+			  image->pid);
+		trace(PTRACE_CONT, child, 0, 0);
+		return NULL;
+	}
+	log_debug(LOG_TRACEE, "child %d goes free", child);
+	err_ignore(breakpoint_clean(image, child));
+	trace(PTRACE_DETACH, child, 0, 0);
+	return NULL;
+}
+
+static struct err *on_new_task(struct thread *thread)
+{
+	unsigned long message;
+	if (trace(PTRACE_GETEVENTMSG, thread->tid, 0, (uintptr_t)&message) < 0)
+		return err_errno(errno, "cannot learn of a new task");
+	pid_t tid = (pid_t)message;
+	struct tracee *tracee = thread->tracee;
+
+	/* A signal to (group, task) finds it only in its own group. */
+	if (syscall(SYS_tgkill, tracee->pid, tid, 0) != 0)
+		return release_child(thread, tid);
+
+	tracee_unpin(tracee);
+	bool born = tracer_take_early(tracee->tracer, tid);
+	struct thread *new_thread = tracee_add_thread(tracee, tid);
+	if (!new_thread)
+		return err_nomem();
+	unpin_task(tracee->tracer, tid);
+	log_debug(LOG_TRACEE, "thread %d of %d", tid, tracee->pid);
+	if (born && trace(PTRACE_CONT, tid, 0, 0) < 0 && errno != ESRCH)
+		return err_errno(errno, "cannot let thread %d go on", tid);
+	return NULL;
+}
+
+/* All threads but the one that executed are gone; so is our memory. */
+static struct err *on_exec(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	for (size_t i = tracee->threads.n; i-- > 0;) {
+		if (tracee->threads.data[i]->tid != tracee->pid)
+			thread_remove(tracee->threads.data[i]);
+	}
+	tracee->breakpoints.n = 0;
+	map_u64_free(&tracee->breakpoint_index);
+	tracee->overlays.n = 0;
+	tracee->regions.n = 0;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/mem", tracee->pid);
+	closep(&tracee->mem_fd);
+	tracee->mem_fd = open(path, O_RDWR | O_CLOEXEC);
+	return NULL;
+}
+
+static struct err *on_signal(struct thread *thread, int signal,
+			     struct tracee_event *event, bool *ret_event)
+{
+	struct tracee *tracee = thread->tracee;
+	struct tracee *image = tracee_image(tracee);
+	struct raddr pc = regs_pc(&thread->regs);
+
+	if (signal == SIGTRAP) {
+		struct raddr at = raddr_add(pc, -ARCH_BREAK_SIZE);
+		struct breakpoint *breakpoint = breakpoint_find(image, at);
+		siginfo_t info;
+		if (breakpoint && !breakpoint->resting &&
+		    trace(PTRACE_GETSIGINFO, thread->tid, 0,
+			  (uintptr_t)&info) == 0 &&
+		    (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT)) {
+			regs_set_pc(&thread->regs, at);
+			thread_dirty(thread);
+			bool again = raddr_eq(thread->passing, at) &&
+				     raddr_eq(thread->passing_sp,
+					      regs_sp(&thread->regs));
+			thread->passing = RADDR(0);
+			thread->arrived = true;
+			if (again || tracee->owner)
+				return NULL;
+			log_debug(LOG_TRACEE, "%d at 0x%llx", thread->tid,
+				  (unsigned long long)at.v);
+			event->kind = TRACEE_BREAKPOINT;
+			event->breakpoint = breakpoint->word;
+			*ret_event = true;
+			return NULL;
+		}
+	}
+	thread->deliver = signal;
+	thread_pass_signal(thread);
+	if (signal_is_fault(signal) && !tracee->has_fault) {
+		tracee->has_fault = true;
+		tracee->fault = (struct tracee_fault){ signal, thread->tid,
+						       thread->regs };
+	}
+	if (!tracee->owner && signal_kills(tracee->pid, signal)) {
+		event->kind = TRACEE_DYING;
+		event->signal = signal;
+		*ret_event = true;
+	}
+	return NULL;
+}
+
+static bool is_stopping(int signal)
+{
+	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
+	       signal == SIGTTOU;
+}
+
+/*
+ * Looks at a collected stop. Sets *@ret_event where the caller of
+ * tracee_continue() is to know; else the thread just goes on.
+ */
+static struct err *thread_look(struct thread *thread,
+			       struct tracee_event *event, bool *ret_event)
+{
+	int status = thread->waiting_status;
+	struct tracee *tracee = thread->tracee;
+	thread->has_waiting = false;
+	*event = (struct tracee_event){ .thread = thread };
+
+	if (status_gone(status)) {
+		if (thread->tid != tracee->pid) {
+			thread_remove(thread);
+			return NULL;
+		}
+		tracee->gone = true;
+		event->thread = NULL;
+		event->kind = WIFEXITED(status) ? TRACEE_EXITED : TRACEE_KILLED;
+		if (WIFEXITED(status))
+			event->status = WEXITSTATUS(status);
+		else
+			event->signal = WTERMSIG(status);
+		*ret_event = true;
+		return NULL;
+	}
+	struct err *err = thread_fetch(thread);
+	if (err) {
+		/* Killed while it stood: its end is what comes next. */
+		thread->stopped = false;
+		err_ignore(err);
+		return NULL;
+	}
+	int signal = WSTOPSIG(status);
+	switch (status >> 16) {
+	case 0:
+		return on_signal(thread, signal, event, ret_event);
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE:
+		return on_new_task(thread);
+	case PTRACE_EVENT_EXEC:
+		TRY(on_exec(thread));
+		event->kind = TRACEE_EXECUTED;
+		*ret_event = true;
+		return NULL;
+	case PTRACE_EVENT_STOP:
+		if (is_stopping(signal)) {
+			/* Job control: it stays stopped until SIGCONT. */
+			thread->listening =
+				trace(PTRACE_LISTEN, thread->tid, 0, 0) == 0;
+		}
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Children that share memory: nobody above is told of them. */
+static struct err *serve_borrowers(struct tracer *tracer)
+{
+	for (size_t i = 0; i < tracer->tracees.n;) {
+		struct tracee *tracee = tracer->tracees.data[i++];
+		if (!tracee->owner)
+			continue;
+		struct tracee_event event;
+		bool any = false;
+		for (size_t j = 0; j < tracee->threads.n && !any; j++) {
+			struct thread *thread = tracee->threads.data[j];
+			if (!thread->has_waiting)
+				continue;
+			size_t before = tracee->threads.n;
+			TRY(thread_look(thread, &event, &any));
+			if (!any && tracee->threads.n >= before &&
+			    thread->stopped && !thread->listening)
+				TRY(thread_resume(thread));
+		}
+		if (!any)
+			continue;
+		if (event.kind == TRACEE_EXECUTED)
+			trace(PTRACE_DETACH, tracee->pid, 0, 0);
+		tracee_free(tracee);
+		i = 0;
+	}
+	return NULL;
+}
+
+static struct err *resume_all(struct tracee *tracee)
+{
+	tracee_repin(tracee);
+	for (size_t i = 0; i < tracee->threads.n; i++) {
+		struct thread *thread = tracee->threads.data[i];
+		if (thread->stopped && !thread->held && !thread->listening &&
+		    !thread->has_waiting)
+			TRY(thread_resume(thread));
+	}
+	return NULL;
+}
+
+static struct err *look_at_threads(struct tracee *tracee,
+				   struct tracee_event *event, bool *ret_event)
+{
+	for (size_t i = 0; i < tracee->threads.n; i++) {
+		struct thread *thread = tracee->threads.data[i];
+		if (!thread->has_waiting)
+			continue;
+		TRY(thread_look(thread, event, ret_event));
+		if (*ret_event)
+			return NULL;
+		i = (size_t)-1; /* threads may have come or gone */
+	}
+	return NULL;
+}
+
+struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
+			    struct tracee_event *ret)
+{
+	struct tracer *tracer = tracee->tracer;
+	BUG_ON(tracee->gone);
+	for (;;) {
+		struct tracee_event event;
+		bool happened = false;
+		TRY(look_at_threads(tracee, &event, &happened));
+		if (happened) {
+			*ret = event;
+			return NULL;
+		}
+		TRY(resume_all(tracee));
+		bool any;
+		tracer_running(tracee->pid);
+		TRY(tracer_collect(tracer, true, &any));
+		if (any) {
+			tracer_running(0);
+			TRY(serve_borrowers(tracer));
+			continue;
+		}
+		tracer_ticked();
+		if (tracee->output)
+			tracer_tick_faster(output_drain(tracee->output));
+		event = (struct tracee_event){ .kind = TRACEE_DEADLINE };
+		if (tracer_interrupted())
+			event.kind = TRACEE_INTERRUPTED;
+		else if (!deadline || tracer_clock() < deadline)
+			continue;
+		TRY(tracee_stop_all(tracee));
+		*ret = event;
+		return NULL;
+	}
+}
+
+struct err *tracee_stop_all(struct tracee *tracee)
+{
+	for (size_t i = 0; i < tracee->threads.n; i++) {
+		struct thread *thread = tracee->threads.data[i];
+		if (!thread->stopped)
+			trace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+	}
+	/* A thread in vfork() does not stop before its child is done. */
+	uint64_t deadline = clock_now() + NS_PER_S;
+	for (size_t i = 0; i < tracee->threads.n && !tracee->gone; i++) {
+		struct thread *thread = tracee->threads.data[i];
+		while (!thread->stopped) {
+			bool any;
+			TRY(tracer_collect(tracee->tracer, true, &any));
+			if (any)
+				TRY(serve_borrowers(tracee->tracer));
+			else if (clock_now() > deadline)
+				return NULL;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,155 @@
+/*
+ * Processes under ptrace.
+ *
+ * A struct tracer is the hand: it starts programs, waits for them and ends them
+ * all when it is destroyed. A struct tracee is one process under it, with its
+ * threads and its breakpoints. Forking a tracee inside itself gives another one
+ * (checkpoint.h). A tracer belongs to the thread that created it (ptrace's own
+ * rule) and there is one a process.
+ *
+ * Invariants:
+ *  1. A tracee is either stopped (all its threads; nothing happens) or being
+ *     waited for in tracee_continue(). While it is stopped, memory, registers
+ *     and breakpoints may be changed. In an event only the thread of the event
+ *     is certainly stopped; others may go on running until tracee_stop_all().
+ *  2. A breakpoint never reports the same arrival twice, and no thread runs
+ *     past it unreported, whatever the others do: its instruction is executed
+ *     elsewhere (arch.h).
+ *  3. Children that the tested program makes are let go at once, without our
+ *     breakpoints. One that shares its parent's memory (vfork, posix_spawn) is
+ *     let go when it executes another program, for it would otherwise run into
+ *     breakpoints that cannot be removed.
+ *  4. When the controller dies, the kernel kills every tracee
+ *     (PTRACE_O_EXITKILL).
+ *
+ * What it does not do: know of tests, symbols or files of debug information.
+ */
+#pragma once
+
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "tracee/arch.h"
+#include "tracee/raddr.h"
+
+struct tracer;
+struct tracee;
+struct output;
+
+struct thread {
+	struct tracee *tracee;
+	pid_t tid;
+	struct regs regs; /* as they were at the stop; see thread_dirty() */
+	bool dirty;	  /* to be written back before it goes on */
+	bool stopped;
+	bool listening;	   /* stopped by job control, seen by us only */
+	bool held;	   /* not resumed by tracee_continue() */
+	bool arrived;	   /* stands at a breakpoint that was reported */
+	struct raddr passing;	 /* see thread_pass_signal() in tracee.c */
+	struct raddr passing_sp;
+	int deliver;	   /* signal to pass on when it goes on */
+	int waiting_status; /* a stop that was collected but not yet looked at */
+	bool has_waiting;
+};
+
+enum tracee_event_kind {
+	TRACEE_BREAKPOINT, /* @thread stands at @breakpoint */
+	TRACEE_DYING,	   /* @signal is about to kill it; memory is still there */
+	TRACEE_EXITED,	   /* gone, with @status */
+	TRACEE_KILLED,	   /* gone, by @signal */
+	TRACEE_EXECUTED,   /* another program took its place */
+	TRACEE_DEADLINE,   /* the time given is over; it is stopped now */
+	TRACEE_INTERRUPTED, /* tracer_interrupt() was called; stopped likewise */
+};
+
+struct tracee_event {
+	enum tracee_event_kind kind;
+	struct thread *thread; /* NULL when gone */
+	uint64_t breakpoint;   /* the caller's word for it */
+	int signal;
+	int status;
+};
+
+struct tracee_command {
+	char *const *argv; /* [0] is the path to execute */
+	char *const *env;  /* NULL: ours */
+	const char *cwd;   /* NULL: ours */
+	struct output *output; /* NULL: our own standard output and error */
+};
+
+struct err *tracer_create(struct tracer **ret) _must_check_;
+/* Ends every tracee, and what they left behind, and reaps it all. */
+void tracer_destroy(struct tracer *tracer); /* NULL is fine */
+static inline void tracer_destroyp(struct tracer **tracer)
+{
+	tracer_destroy(*tracer);
+}
+/* May be called from a signal handler. */
+void tracer_interrupt(void);
+bool tracer_interrupted(void);
+/* Likewise: stops the running tracee and ourselves until we are continued. */
+void tracer_suspend(void);
+/*
+ * The clock of deadlines: as clock_now(), but it stands still while we are
+ * stopped or the whole machine sleeps.
+ */
+uint64_t tracer_clock(void);
+/*
+ * Controller and a tested process with one thread take turns; on one processor
+ * that costs a fifth. Off: leave processors alone.
+ */
+void tracer_set_pinning(struct tracer *tracer, bool on);
+/* Gives the controller all its processors back, until the next turn. */
+void tracer_unpin(struct tracer *tracer);
+/* Does it share one processor with us now? *@ret: those it thinks it has. */
+bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret);
+
+/* Returns with the program stopped before its first instruction. */
+struct err *tracee_start(struct tracer *tracer,
+			 const struct tracee_command *command,
+			 struct tracee **ret) _must_check_;
+void tracee_destroy(struct tracee *tracee); /* kills; NULL is fine */
+static inline void tracee_destroyp(struct tracee **tracee)
+{
+	tracee_destroy(*tracee);
+}
+
+pid_t tracee_pid(const struct tracee *tracee);
+size_t tracee_threads(const struct tracee *tracee);
+struct thread *tracee_thread(const struct tracee *tracee, size_t index);
+struct output *tracee_output(const struct tracee *tracee);
+
+/*
+ * Lets all threads go on (but those held) until something happens; @deadline
+ * on tracer_clock(), 0: none.
+ */
+struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
+			    struct tracee_event *ret) _must_check_;
+/* Stops every thread; what they had to report waits for tracee_continue(). */
+struct err *tracee_stop_all(struct tracee *tracee) _must_check_;
+
+/* To be called after changing thread->regs. */
+static inline void thread_dirty(struct thread *thread)
+{
+	thread->dirty = true;
+}
+static inline uint64_t thread_arg(const struct thread *thread, unsigned index)
+{
+	return regs_arg(&thread->regs, index);
+}
+
+/*
+ * The first fault (SIGSEGV, SIGABRT, …) since tracee_forget_fault(): where a
+ * test broke, also when a handler of the framework went on from there.
+ */
+struct tracee_fault {
+	int signal;
+	pid_t tid;
+	struct regs regs;
+};
+bool tracee_fault(const struct tracee *tracee, struct tracee_fault *ret);
+void tracee_forget_fault(struct tracee *tracee);

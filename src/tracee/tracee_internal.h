@@ -1,0 +1,108 @@
+/* Inside of tracers and tracees; for tracee/ alone. */
+#pragma once
+
+#include <sched.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "tracee/arch.h"
+#include "tracee/tracee.h"
+
+struct breakpoint {
+	struct raddr address; /* 0: this entry is free */
+	uint64_t word;
+	uint8_t original[ARCH_BREAK_SIZE];
+	bool resting; /* under an overlay */
+	/* Found out at the first arrival. */
+	bool decoded;
+	struct arch_insn insn;
+	struct raddr slot;
+};
+
+struct overlay {
+	struct raddr address;
+	uint8_t n;
+	uint8_t original[ARCH_INSN_MAX]; /* without breakpoints */
+};
+
+/* Memory of our own in the tested process: system call stub, then slots. */
+#define REGION_SIZE ((size_t)64 << 10)
+struct region {
+	struct raddr base;
+	uint32_t used; /* slots, the first is the stub */
+};
+
+struct tracee {
+	struct tracer *tracer;
+	/* Shares the memory of this one (vfork): breakpoints are there. */
+	struct tracee *owner;
+	pid_t pid;
+	int mem_fd;
+	bool gone;
+	bool pinned;
+	VEC(struct thread *) threads;
+	VEC(struct breakpoint) breakpoints;
+	struct map_u64 breakpoint_index; /* address → index */
+	VEC(struct overlay) overlays;
+	VEC(struct region) regions;
+	struct output *output;
+	bool has_tid_address;
+	uint64_t tid_address;
+	bool has_fault;
+	struct tracee_fault fault;
+};
+
+struct early_stop {
+	pid_t tid;
+	int status;
+};
+
+struct tracer {
+	struct map_u64 threads; /* tid → struct thread * */
+	VEC(struct tracee *) tracees;
+	/* First stops of tasks whose creation we were not yet told of. */
+	VEC(struct early_stop) early;
+	cpu_set_t cpus; /* as we were started */
+	bool pinning;
+	bool self_pinned;
+	int cpu;
+	uint64_t repin_at;
+};
+
+/* tracee.c */
+struct tracee *tracee_create(struct tracer *tracer, pid_t pid);
+struct thread *tracee_add_thread(struct tracee *tracee, pid_t tid);
+/* Waits until @thread stops or is gone; others' stops are kept. */
+struct err *thread_wait(struct thread *thread, uint64_t deadline,
+			int *ret_status) _must_check_;
+struct err *thread_fetch(struct thread *thread) _must_check_;
+struct err *thread_store(struct thread *thread) _must_check_;
+bool status_gone(int status);
+/* Takes the stop of a task nobody knows yet, if it was seen. */
+bool tracer_take_early(struct tracer *tracer, pid_t tid);
+struct err *tracer_collect(struct tracer *tracer, bool block,
+			   bool *ret_any) _must_check_;
+void tracer_tick_faster(bool fast);
+/* @group runs from now on; 0: none does. */
+void tracer_running(pid_t group);
+/* To be called at each tick while one runs. */
+void tracer_ticked(void);
+
+/* breakpoint.c: all breakpoints out of the memory of a forked child. */
+struct err *breakpoint_clean(struct tracee *from, pid_t child);
+struct breakpoint *breakpoint_find(const struct tracee *tracee,
+				   struct raddr address);
+/* Moves a thread that stands at a breakpoint past it (registers only). */
+struct err *breakpoint_pass(struct thread *thread,
+			    struct breakpoint *breakpoint) _must_check_;
+/* Is @pc in a slot? Then what address of the program it stands for. */
+bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
+			struct raddr *ret_address, bool *ret_before);
+struct err *breakpoint_copy(const struct tracee *from,
+			    struct tracee *to) _must_check_;
+struct err *region_any(struct thread *thread, struct raddr *ret) _must_check_;
+
+static inline struct tracee *tracee_image(struct tracee *tracee)
+{
+	return tracee->owner ? tracee->owner : tracee;
+}

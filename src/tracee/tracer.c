@@ -1,0 +1,189 @@
+/*
+ * The tracer: waiting for tasks, time ticks, processors, and ending everything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "tracee/descendants.h"
+#include "tracee/output.h"
+#include "tracee/tracee_internal.h"
+
+/* How often a wait looks at deadlines and drains output. */
+#define TICK_US 20000
+#define TICK_FAST_US 1000
+/* No tick for so long: it was not the tested program that took the time. */
+#define LOST_NS (2 * NS_PER_S)
+
+static volatile sig_atomic_t interrupted;
+
+void tracer_interrupt(void)
+{
+	interrupted = 1;
+}
+
+bool tracer_interrupted(void)
+{
+	return interrupted;
+}
+
+static volatile pid_t running_group;
+static uint64_t lost_ns;
+static uint64_t last_tick;
+
+void tracer_suspend(void)
+{
+	pid_t group = running_group;
+	if (group)
+		kill(-group, SIGSTOP);
+	raise(SIGSTOP);
+	if (group)
+		kill(-group, SIGCONT);
+}
+
+void tracer_running(pid_t group)
+{
+	running_group = group;
+	last_tick = clock_now();
+}
+
+void tracer_ticked(void)
+{
+	uint64_t now = clock_now();
+	if (now - last_tick > LOST_NS)
+		lost_ns += now - last_tick;
+	last_tick = now;
+}
+
+uint64_t tracer_clock(void)
+{
+	return clock_now() - lost_ns;
+}
+
+static void on_tick(int signal)
+{
+	(void)signal; /* only to end waitpid() */
+}
+
+static void tick_every(long us)
+{
+	struct itimerval timer = {
+		.it_interval = { .tv_usec = us },
+		.it_value = { .tv_usec = us },
+	};
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void tracer_tick_faster(bool fast)
+{
+	static bool now_fast;
+	if (fast == now_fast)
+		return;
+	now_fast = fast;
+	tick_every(fast ? TICK_FAST_US : TICK_US);
+}
+
+struct err *tracer_create(struct tracer **ret)
+{
+	struct tracer *tracer = calloc(1, sizeof(*tracer));
+	if (!tracer)
+		return err_nomem();
+
+	/* A tick that arrives just before a wait is made good by the next. */
+	struct sigaction action = { .sa_handler = on_tick };
+	sigaction(SIGALRM, &action, NULL);
+	tick_every(TICK_US);
+
+	/* Orphans of the tested program come to us, to be ended with it. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (sched_getaffinity(0, sizeof(tracer->cpus), &tracer->cpus) == 0)
+		tracer->pinning = true;
+	*ret = tracer;
+	return NULL;
+}
+
+void tracer_destroy(struct tracer *tracer)
+{
+	if (!tracer)
+		return;
+	while (tracer->tracees.n)
+		tracee_destroy(tracer->tracees.data[tracer->tracees.n - 1]);
+	vec_free(&tracer->tracees);
+	vec_free(&tracer->early);
+	map_u64_free(&tracer->threads);
+	tick_every(0);
+	descendants_end();
+	tracer_unpin(tracer);
+	free(tracer);
+}
+
+void tracer_unpin(struct tracer *tracer)
+{
+	if (tracer->self_pinned)
+		sched_setaffinity(0, sizeof(tracer->cpus), &tracer->cpus);
+	tracer->self_pinned = false;
+}
+
+void tracer_set_pinning(struct tracer *tracer, bool on)
+{
+	tracer->pinning = on;
+}
+
+bool status_gone(int status)
+{
+	return WIFEXITED(status) || WIFSIGNALED(status);
+}
+
+bool tracer_take_early(struct tracer *tracer, pid_t tid)
+{
+	for (size_t i = 0; i < tracer->early.n; i++) {
+		if (tracer->early.data[i].tid != tid)
+			continue;
+		tracer->early.data[i] =
+			tracer->early.data[--tracer->early.n];
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Takes one status from the kernel and puts it where it belongs. A task that
+ * we do not know is either new, and its creator's stop is still to come, or an
+ * orphan of the tested program that ended.
+ */
+struct err *tracer_collect(struct tracer *tracer, bool block, bool *ret_any)
+{
+	int status;
+	pid_t tid = waitpid(-1, &status, __WALL | (block ? 0 : WNOHANG));
+	*ret_any = false;
+	if (tid < 0 && errno == EINTR)
+		return NULL;
+	if (tid < 0)
+		return err_errno(errno, "cannot wait for the tested program");
+	if (!tid)
+		return NULL;
+	*ret_any = true;
+
+	uint64_t found;
+	if (map_u64_get(&tracer->threads, (uint64_t)tid, &found)) {
+		struct thread *thread = (struct thread *)(uintptr_t)found;
+		thread->stopped = true;
+		thread->listening = false;
+		thread->has_waiting = true;
+		thread->waiting_status = status;
+		return NULL;
+	}
+	if (WIFSTOPPED(status))
+		return vec_push(&tracer->early,
+				(struct early_stop){ tid, status });
+	return NULL;
+}

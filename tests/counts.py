@@ -1,0 +1,79 @@
+"""Adding up parts that each end with "N passed, N failed[, N skipped]".
+
+A part is a command. Its output is kept in a log, shown when something in it failed, and its closing line is added to the
+sum. A part without a closing line is one test, judged by its exit status; a part that says that nothing failed but exits
+with another status than zero counts as one failure.
+"""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+
+
+class Counts:
+    def __init__(self, logs):
+        self.passed = self.failed = self.skipped = 0
+        self.broken = []
+        self.logs = Path(logs)
+        self.logs.mkdir(parents=True, exist_ok=True)
+
+    def run(self, name, command, timeout=900, again=None, **options):
+        """Runs one part; true where nothing in it failed. @again: what to tell the user to run, if not the command."""
+        command = [str(word) for word in command]
+        log = self.logs / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".log")
+        started = time.monotonic()
+        with log.open("wb") as out:
+            try:
+                status = subprocess.run(
+                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=timeout, **options
+                ).returncode
+            except subprocess.TimeoutExpired:
+                out.write(f"\nstopped after {timeout} s\n".encode())
+                status = 124
+            except OSError as error:
+                out.write(f"{command[0]}: {error.strerror}\n".encode())
+                status = 127
+        text = log.read_text(errors="replace")
+        closings = CLOSING.findall(text)
+        if closings:
+            passed, failed, skipped = (int(number or 0) for number in closings[-1])
+        else:
+            passed, failed, skipped = int(status == 0), int(status != 0), 0
+        if status and not failed:
+            failed = 1
+        self.add(passed, failed, skipped)
+        if failed:
+            self.broken.append(f"{name}: {log}; again: {again or ' '.join(command)}")
+            print(text)
+        elif skipped:
+            for line in [line for line in text.splitlines() if re.search(r"\bskip", line, re.I)][:20]:
+                print("   ", line)
+        self.tell(name, f"{passed} passed, {failed} failed, {skipped} skipped", started)
+        return not failed
+
+    def skip(self, name, why):
+        self.add(0, 0, 1)
+        self.tell(name, f"skipped: {why}")
+
+    def add(self, passed, failed, skipped):
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+
+    @staticmethod
+    def tell(name, what, started=None):
+        seconds = "" if started is None else f" ({time.monotonic() - started:.0f} s)"
+        print(f"== {name}: {what}{seconds}", flush=True)
+
+    def close(self):
+        """Prints the closing line and gives the exit status."""
+        for entry in self.broken:
+            print(f"failed: {entry}")
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        print(f"{self.passed} passed, {self.failed} failed{skipped}")
+        sys.stdout.flush()
+        return int(self.failed != 0)

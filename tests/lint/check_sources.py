@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Every source file of src/ is listed in its room's meson.build, and nothing else is.
+
+Usage: check_sources.py [--fix]
+
+The lists are explicit, so that a file that belongs to nobody is noticed. --fix rewrites them from what is in the folders
+(`./dev sources`).
+"""
+
+import re
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+LIST = re.compile(r"^sources \+= files\(\n(?P<names>(?:\t.*\n)*)\)\n", re.M)
+# Not part of the library that the unit tests link with.
+PROGRAM = "main.c"
+
+
+def rooms():
+    return sorted(path for path in (TOP / "src").iterdir() if path.is_dir())
+
+
+def sources(room):
+    return sorted(path.name for path in room.iterdir() if path.suffix in (".c", ".cc") and path.name != PROGRAM)
+
+
+def main():
+    fix = sys.argv[1:] == ["--fix"]
+    problems = []
+    for room in rooms():
+        build = room / "meson.build"
+        text = build.read_text() if build.exists() else ""
+        match = LIST.search(text)
+        listed = re.findall(r"'([^']+)'", match["names"]) if match else []
+        there = sources(room)
+        if listed == there and match:
+            continue
+        if fix:
+            block = "sources += files(\n" + "".join(f"\t'{name}',\n" for name in there) + ")\n"
+            build.write_text(text[: match.start()] + block + text[match.end() :] if match else block + text)
+            continue
+        where = build.relative_to(TOP)
+        problems += [f"{where}: {name} is not listed" for name in there if name not in listed]
+        problems += [f"{where}: {name} is listed but not there" for name in listed if name not in there]
+        if not problems:
+            problems.append(f"{where}: the list is missing, not sorted, or has doubles")
+    for problem in problems:
+        print(problem)
+    if problems:
+        print("run ./dev sources to bring the lists up to date")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+
+static void joined(const char *folder, const char *name, const char *out)
+{
+	_cleanup_(freep) char *path = NULL;
+	assert_ok(path_join(folder, name, &path));
+	assert_string_equal(path, out);
+}
+
+static void test_join(void **state)
+{
+	(void)state;
+	joined("a", "b", "a/b");
+	joined("a/", "b", "a/b");
+	joined("/", "b", "/b");
+	joined("a", "/b", "/b");
+}
+
+static void test_base(void **state)
+{
+	(void)state;
+	assert_string_equal(path_base("/usr/bin/env"), "env");
+	assert_string_equal(path_base("env"), "env");
+	assert_string_equal(path_base("bin/"), "");
+}
+
+static void displayed(const char *folder, const char *path, const char *out)
+{
+	_cleanup_(freep) char *shown = NULL;
+	assert_ok(path_display(folder, path, &shown));
+	assert_string_equal(shown, out);
+}
+
+static void test_display(void **state)
+{
+	(void)state;
+	assert_int_equal(chdir("/usr/lib"), 0);
+	displayed(NULL, "a.c", "a.c");
+	displayed(NULL, "./x/../a.c", "a.c");
+	displayed(NULL, "/usr/lib/x/a.c", "x/a.c");
+	displayed("x", "a.c", "x/a.c");
+	displayed("/usr/lib/x", "../a.c", "a.c");
+	/* Not below: absolute. */
+	displayed(NULL, "../a.c", "/usr/a.c");
+	displayed(NULL, "/usr/library/a.c", "/usr/library/a.c");
+	displayed("/etc", "a.c", "/etc/a.c");
+	displayed(NULL, "/../..", "/");
+	displayed(NULL, "..", "/usr");
+	assert_int_equal(chdir("/"), 0);
+	displayed(NULL, "a.c", "/a.c");
+}
+
+static void test_file_read(void **state)
+{
+	(void)state;
+	char name[] = "/tmp/polygraph-unit-XXXXXX";
+	int fd = mkstemp(name);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "a\0b\n", 4), 4);
+	close(fd);
+
+	_cleanup_(freep) char *text = NULL;
+	size_t n = 0;
+	assert_ok(file_read(name, 4, &text, &n));
+	assert_int_equal(n, 4);
+	assert_memory_equal(text, "a\0b\n", 5);
+
+	char *untouched = NULL;
+	assert_err(file_read(name, 3, &untouched, NULL), ERR_INTERNAL,
+		   "larger than 3 bytes");
+	assert_null(untouched);
+	unlink(name);
+	assert_err(file_read(name, 3, &untouched, NULL), ERR_INTERNAL,
+		   "No such file");
+	assert_err(file_read("/", 3, &untouched, NULL), ERR_INTERNAL,
+		   "Is a directory");
+	assert_null(untouched);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_base),
+		cmocka_unit_test(test_display),
+		cmocka_unit_test(test_file_read),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
