@@ -60,5 +60,5 @@ const struct command *command_find(const char *name);
 bool command_is_planned(const char *name);
 /* For a name that is neither: what was meant, or which there are. */
 struct err *command_unknown(const char *name) _must_check_;
-/* "'check' does not exist yet", with those that do. */
+/* It does not exist yet; with those that do. NULL: none was given. */
 struct err *command_missing(const char *name) _must_check_;

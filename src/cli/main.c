@@ -107,7 +107,7 @@ static struct err *run_command(const struct command *command, int argc,
 static struct err *without_command(const char *word)
 {
 	if (word[0] == '-' || strchr(word, '/') || !access(word, F_OK))
-		return command_missing("check");
+		return command_missing(NULL);
 	return command_is_planned(word) ? command_missing(word)
 					: command_unknown(word);
 }
