@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COMMANDS = (["run", "./settings_test"], ["run", "--order", "reversed.txt", "./settings_test"])
+COMMANDS = (["run", "./settings_test"], ["run", "--reverse", "./settings_test"])
 MARKS = re.compile(r"(<!-- transcript: begin.*?-->\n).*?(<!-- transcript: end -->)", re.S)
 
 
