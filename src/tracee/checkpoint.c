@@ -97,6 +97,12 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	struct tracer *tracer = from->tracer;
 	BUG_ON(from->threads.n != 1);
 
+	/*
+	 * Without memory of ours the call's stub lies over the code, and the
+	 * copy would keep it there.
+	 */
+	struct raddr stub;
+	TRY(region_any(thread, &stub));
 	/* Found once: later forks of a fork have it at the same place. */
 	if (!from->has_tid_address) {
 		from->tid_address = tid_address(thread);
