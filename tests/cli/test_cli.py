@@ -355,7 +355,7 @@ class Cli(unittest.TestCase):
                                    cwd=self.folder.name)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        time.sleep(0.5)  # less would be one signal heard twice
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=5), 130)
