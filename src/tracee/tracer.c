@@ -126,18 +126,6 @@ void tracer_destroy(struct tracer *tracer)
 	free(tracer);
 }
 
-void tracer_unpin(struct tracer *tracer)
-{
-	if (tracer->self_pinned)
-		sched_setaffinity(0, sizeof(tracer->cpus), &tracer->cpus);
-	tracer->self_pinned = false;
-}
-
-void tracer_set_pinning(struct tracer *tracer, bool on)
-{
-	tracer->pinning = on;
-}
-
 bool status_gone(int status)
 {
 	return WIFEXITED(status) || WIFSIGNALED(status);
