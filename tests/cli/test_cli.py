@@ -371,6 +371,21 @@ class Cli(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertIn(b"30 passed", out)
 
+    def test_suspend(self):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execv(PROGRAM, [PROGRAM, "run", "-q", "gen:60:20000"])
+        time.sleep(0.4)
+        os.write(fd, b"\x1a")  # Ctrl-Z
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status))
+        time.sleep(0.2)
+        self.assertEqual(os.waitpid(pid, os.WNOHANG), (0, 0))
+        os.kill(pid, signal.SIGCONT)
+        _, status = os.waitpid(pid, 0)
+        os.close(fd)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 0)
+
     def on_terminal(self, *args, term="xterm"):
         """What a terminal gets to see, and the exit status."""
         pid, fd = pty.fork()
