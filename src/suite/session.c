@@ -1,6 +1,7 @@
 #include "suite/session.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,11 @@ static struct err *on_libraries(struct run *run, struct thread *thread,
 				uint64_t arg)
 {
 	(void)thread;
-	(void)arg;
+	/* While it is at it, the loader still maps over what we would change. */
+	uint32_t state;
+	TRY(run_u32(run, RADDR(arg), &state));
+	if (state != RT_CONSISTENT)
+		return NULL;
 	TRY(program_load(run->program, run->tracee));
 	return run->framework->loaded ? run->framework->loaded(run) : NULL;
 }
@@ -215,9 +220,11 @@ static struct err *attach(struct run *run)
 	TRY(run_break_symbol(run, "sched_getaffinity", on_getaffinity, 0,
 			     NULL));
 	TRY(run_break_symbol(run, "__assert_fail", on_assert, 0, NULL));
-	struct raddr hook = program_loader_hook(run->program, run->tracee);
+	struct raddr state;
+	struct raddr hook =
+		program_loader_hook(run->program, run->tracee, &state);
 	if (hook.v)
-		TRY(run_break(run, hook, on_libraries, 0));
+		TRY(run_break(run, hook, on_libraries, state.v));
 	return run->framework->attach(run);
 }
 
