@@ -12,9 +12,12 @@ volatile int suite_interrupted;
 
 struct err *suite_open(const struct suite_options *options, struct suite **ret)
 {
-	if (options->ctest || options->meson || options->commands)
-		return err_create(ERR_USAGE, "suites of processes are not "
-					     "part of this build");
+	if (options->ctest)
+		return ctest_suite_open(options, ret);
+	if (options->meson)
+		return meson_suite_open(options, ret);
+	if (options->commands)
+		return commands_suite_open(options, ret);
 	BUG_ON(!options->argv || !options->argv[0]);
 	return native_suite_open(options, ret);
 }
