@@ -431,9 +431,10 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 	if (why)
 		return report_not_run(run, entry, OUTCOME_FAIL, why);
 	warden_watch(&run->warden, running.process.pid);
-	uint64_t limit = test->timeout_ns ?
+	const struct suite_options *options = &run->suite->suite.options;
+	uint64_t limit = test->timeout_ns && !options->timeout_given ?
 				 test->timeout_ns :
-				 run->suite->suite.options.timeout_ns;
+				 options->timeout_ns;
 	if (limit && limit < UINT64_MAX - running.process.began_ns)
 		running.deadline = running.process.began_ns + limit;
 	capture_init(&running.capture,
