@@ -712,6 +712,30 @@ static void output_freep(struct process_output *output)
 	process_output_free(output);
 }
 
+struct err *ctest_suite_parse(const struct suite_options *options,
+			      const char *text, size_t n, struct suite **ret)
+{
+	json_error_t error;
+	_cleanup_(json_freep) json_t *root =
+		json_loadb(text, n, 0, &error);
+	if (!root)
+		return err_hint(err_create(ERR_SUITE,
+					   "ctest's list of tests cannot be "
+					   "read: line %d: %s",
+					   error.line, error.text),
+				"CMake 3.14 or newer is needed");
+	_cleanup_(process_suite_destroyp) struct process_suite *suite = NULL;
+	TRY(process_suite_create(options, "ctest", &kind, &suite));
+	TRY(read_list(suite, root));
+	if (!suite->tests.n)
+		return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
+					   options->ctest),
+				"add some with add_test() and configure "
+				"again");
+	*ret = &take_ptr(suite)->suite;
+	return NULL;
+}
+
 struct err *ctest_suite_open(const struct suite_options *options,
 			     struct suite **ret)
 {
@@ -728,24 +752,5 @@ struct err *ctest_suite_open(const struct suite_options *options,
 	if (output.status)
 		return explain(folder, &output);
 
-	json_error_t error;
-	_cleanup_(json_freep) json_t *root =
-		json_loadb(output.out, output.out_n, 0, &error);
-	if (!root)
-		return err_hint(err_create(ERR_SUITE,
-					   "ctest's list of tests cannot be "
-					   "read: line %d: %s",
-					   error.line, error.text),
-				"CMake 3.14 or newer is needed");
-	_cleanup_(process_suite_destroyp) struct process_suite *suite = NULL;
-	TRY(process_suite_create(options, "ctest", &kind, &suite));
-	TRY(read_list(suite, root));
-	if (!suite->tests.n)
-		return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
-					   folder),
-				"add some with add_test() and configure "
-				"again; with several configurations give the "
-				"one that was built");
-	*ret = &take_ptr(suite)->suite;
-	return NULL;
+	return ctest_suite_parse(options, output.out, output.out_n, ret);
 }

@@ -155,7 +155,7 @@ static struct err *read_should_fail(const char *folder, size_t tests,
 				    char **ret)
 {
 	*ret = NULL;
-	if (!mentions_should_fail(folder))
+	if (!tests || !mentions_should_fail(folder))
 		return NULL;
 	_cleanup_(freep) char *pickle = NULL;
 	_cleanup_(freep) char *meson = find_program("meson");
@@ -269,14 +269,12 @@ static struct err *add_test(struct process_suite *suite, const json_t *json,
 }
 
 static struct err *read_list(struct process_suite *suite, const json_t *tests,
-			     const char *folder)
+			     const char *folder, const char *should_fail)
 {
 	size_t n = json_array_size(tests);
-	_cleanup_(freep) char *should_fail = NULL;
 	_cleanup_(freep) struct listed *listed = calloc(n + 1, sizeof(*listed));
 	if (!listed)
 		return err_nomem();
-	TRY(read_should_fail(folder, n, &should_fail));
 	for (size_t i = 0; i < n; i++) {
 		const json_t *json = json_array_get(tests, i);
 		listed[i] = (struct listed){
@@ -345,17 +343,10 @@ static struct err *read_text(const char *folder, char **ret, size_t *ret_n)
 	return NULL;
 }
 
-struct err *meson_suite_open(const struct suite_options *options,
-			     struct suite **ret)
+struct err *meson_suite_parse(const struct suite_options *options,
+			      const char *folder, const char *text, size_t n,
+			      bool ask, struct suite **ret)
 {
-	TRY(check_folder(options->meson));
-	/* Tests run in the build folder, wherever we are. */
-	_cleanup_(freep) char *folder = realpath(options->meson, NULL);
-	if (!folder)
-		return err_errno(errno, "--meson '%s'", options->meson);
-	_cleanup_(freep) char *text = NULL;
-	size_t n = 0;
-	TRY(read_text(folder, &text, &n));
 	json_error_t error;
 	_cleanup_(json_freep) json_t *tests = json_loadb(text, n, 0, &error);
 	if (!json_is_array(tests))
@@ -367,13 +358,31 @@ struct err *meson_suite_open(const struct suite_options *options,
 				"make the build folder again: meson setup "
 				"--reconfigure %s",
 				options->meson);
+	_cleanup_(freep) char *should_fail = NULL;
+	if (ask)
+		TRY(read_should_fail(folder, json_array_size(tests),
+				     &should_fail));
 	_cleanup_(process_suite_destroyp) struct process_suite *suite = NULL;
 	TRY(process_suite_create(options, "meson", &kind, &suite));
-	TRY(read_list(suite, tests, folder));
+	TRY(read_list(suite, tests, folder, should_fail));
 	if (!suite->tests.n)
 		return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
 					   options->meson),
 				"add some with test() in meson.build");
 	*ret = &take_ptr(suite)->suite;
 	return NULL;
+}
+
+struct err *meson_suite_open(const struct suite_options *options,
+			     struct suite **ret)
+{
+	TRY(check_folder(options->meson));
+	/* Tests run in the build folder, wherever we are. */
+	_cleanup_(freep) char *folder = realpath(options->meson, NULL);
+	if (!folder)
+		return err_errno(errno, "--meson '%s'", options->meson);
+	_cleanup_(freep) char *text = NULL;
+	size_t n = 0;
+	TRY(read_text(folder, &text, &n));
+	return meson_suite_parse(options, folder, text, n, true, ret);
 }

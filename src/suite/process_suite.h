@@ -88,6 +88,17 @@ struct err *process_suite_lock(struct process_suite *suite, const char *name,
 void process_test_free(struct process_test *test, const struct process_kind *kind);
 
 /*
+ * The lists that other programs wrote, as text; for the kinds' own openers and
+ * for fuzzing. @ask: Meson may be asked what its list leaves out.
+ */
+struct err *ctest_suite_parse(const struct suite_options *options,
+			      const char *text, size_t n,
+			      struct suite **ret) _must_check_;
+struct err *meson_suite_parse(const struct suite_options *options,
+			      const char *folder, const char *text, size_t n,
+			      bool ask, struct suite **ret) _must_check_;
+
+/*
  * For judges. Pass for 0, skip for 77 and fail for the rest, as automake and
  * Meson have it; 99 is their "hard error".
  */
