@@ -22,11 +22,10 @@ static struct err *judge(const struct process_suite *suite _unused_,
 	/* What sh itself says of commands it cannot start (POSIX 2.8.2). */
 	if (end->status == 126 || end->status == 127) {
 		result->outcome = OUTCOME_FAIL;
-		return process_message(result, "exit status %d: %s",
-				       end->status,
-				       end->status == 127 ?
-					       "command not found" :
-					       "command cannot be executed");
+		return process_message(
+			result, "exit status %d: %s", end->status,
+			end->status == 127 ? "command not found"
+					   : "command cannot be executed");
 	}
 	return process_judge_status(end->status, result);
 }
@@ -61,11 +60,11 @@ struct err *commands_suite_open(const struct suite_options *options,
 				"--commands takes a file with one shell "
 				"command a line");
 	if (memchr(text, '\0', n))
-		return err_hint(err_create(ERR_USAGE,
-					   "'%s' is not a text file", file),
-				"--commands takes a file with one shell "
-				"command a line; to run the tests of a program "
-				"leave the option out");
+		return err_hint(
+			err_create(ERR_USAGE, "'%s' is not a text file", file),
+			"--commands takes a file with one shell "
+			"command a line; to run the tests of a program "
+			"leave the option out");
 
 	_cleanup_(process_suite_destroyp) struct process_suite *suite = NULL;
 	TRY(process_suite_create(options, "commands", &kind, &suite));
@@ -85,10 +84,10 @@ struct err *commands_suite_open(const struct suite_options *options,
 		at = end ? end + 1 : NULL;
 	}
 	if (!suite->tests.n)
-		return err_hint(err_create(ERR_SUITE,
-					   "'%s' has no commands", file),
-				"write one shell command a line; lines that "
-				"begin with # are comments");
+		return err_hint(
+			err_create(ERR_SUITE, "'%s' has no commands", file),
+			"write one shell command a line; lines that "
+			"begin with # are comments");
 	*ret = &take_ptr(suite)->suite;
 	return NULL;
 }

@@ -150,15 +150,16 @@ static struct err *judge(const struct process_suite *suite _unused_,
 	}
 	if (rules->has_skip_status && end->status == rules->skip_status) {
 		result->outcome = OUTCOME_SKIP;
-		return process_message(result, "exit status %d "
-					       "(SKIP_RETURN_CODE)",
+		return process_message(result,
+				       "exit status %d "
+				       "(SKIP_RETURN_CODE)",
 				       end->status);
 	}
 	const struct expression *fail = find_match(&rules->fail, end);
 	bool lacking = rules->pass.n && !find_match(&rules->pass, end);
 	bool success = !fail && !lacking && (!end->status || rules->pass.n);
-	result->outcome = success != rules->will_fail ? OUTCOME_PASS :
-							OUTCOME_FAIL;
+	result->outcome =
+		success != rules->will_fail ? OUTCOME_PASS : OUTCOME_FAIL;
 	if (result->outcome == OUTCOME_PASS)
 		return NULL;
 	if (rules->will_fail)
@@ -169,13 +170,13 @@ static struct err *judge(const struct process_suite *suite _unused_,
 				       "the output has '%s' "
 				       "(FAIL_REGULAR_EXPRESSION)",
 				       fail->text);
-	if (lacking)
+	if (lacking && rules->pass.data)
 		return process_message(result,
 				       "the output lacks '%s'%s "
 				       "(PASS_REGULAR_EXPRESSION)",
 				       rules->pass.data[0].text,
-				       rules->pass.n > 1 ? " and the like" :
-							   "");
+				       rules->pass.n > 1 ? " and the like"
+							 : "");
 	return process_message(result, "exit status %d", end->status);
 }
 
@@ -230,9 +231,9 @@ static struct err *set_timeout(struct listed *listed, const json_t *value)
 	double seconds = json_number_value(value);
 	/* 0 is ctest's word for none. */
 	listed->test.timeout_ns =
-		seconds > 0 && seconds < 1e9 ?
-			MAX((uint64_t)(seconds * 1e9), UINT64_C(1)) :
-			PROCESS_NO_LIMIT;
+		seconds > 0 && seconds < 1e9
+			? MAX((uint64_t)(seconds * 1e9), UINT64_C(1))
+			: PROCESS_NO_LIMIT;
 	return NULL;
 }
 
@@ -417,13 +418,13 @@ static struct err *read_locks(struct reader *reader, struct listed *listed,
 }
 
 /* In the order of the table, so that one may build on another. */
-static struct err *read_properties(struct reader *reader,
-				   struct listed *listed, const json_t *list)
+static struct err *read_properties(struct reader *reader, struct listed *listed,
+				   const json_t *list)
 {
 	for (size_t p = 0; p <= ARRAY_SIZE(properties); p++) {
 		bool locks = p == ARRAY_SIZE(properties);
-		const char *wanted = locks ? "RESOURCE_LOCK" :
-					     properties[p].name;
+		const char *wanted =
+			locks ? "RESOURCE_LOCK" : properties[p].name;
 		for (size_t i = 0; i < json_array_size(list); i++) {
 			const json_t *property = json_array_get(list, i);
 			const char *name = json_string_value(
@@ -432,8 +433,8 @@ static struct err *read_properties(struct reader *reader,
 				json_object_get(property, "value");
 			if (!name || !value || strcmp(name, wanted))
 				continue;
-			TRY(locks ? read_locks(reader, listed, value) :
-				    properties[p].set(listed, value));
+			TRY(locks ? read_locks(reader, listed, value)
+				  : properties[p].set(listed, value));
 		}
 	}
 	listed->test.provides = listed->sets_up.n;
@@ -447,9 +448,8 @@ static void read_place(const struct reader *reader, struct listed *listed,
 	const json_t *graph = json_object_get(reader->root, "backtraceGraph");
 	if (!json_is_integer(trace) || json_integer_value(trace) < 0)
 		return;
-	const json_t *node =
-		json_array_get(json_object_get(graph, "nodes"),
-			       (size_t)json_integer_value(trace));
+	const json_t *node = json_array_get(json_object_get(graph, "nodes"),
+					    (size_t)json_integer_value(trace));
 	json_int_t file = json_integer_value(json_object_get(node, "file"));
 	json_int_t line = json_integer_value(json_object_get(node, "line"));
 	const char *name = json_string_value(
@@ -616,9 +616,8 @@ static struct err *add_tests(struct reader *reader)
 				     reader->tests.data[other].place));
 		}
 		test->fixtures = listed->fixtures;
-		TRY(process_suite_add(reader->suite, listed->name,
-				      listed->file, listed->line,
-				      listed->disabled, test));
+		TRY(process_suite_add(reader->suite, listed->name, listed->file,
+				      listed->line, listed->disabled, test));
 	}
 	return NULL;
 }
@@ -687,8 +686,8 @@ static struct err *check_folder(const char *folder)
 				   "CTestTestfile.cmake in it",
 				   folder),
 			built ? "call enable_testing() in CMakeLists.txt and "
-				"configure again" :
-				"configure it first: cmake -S SOURCE -B BUILD");
+				"configure again"
+			      : "configure it first: cmake -S SOURCE -B BUILD");
 }
 
 /* What ctest says when it fails is the best there is to say. */
@@ -716,8 +715,7 @@ struct err *ctest_suite_parse(const struct suite_options *options,
 			      const char *text, size_t n, struct suite **ret)
 {
 	json_error_t error;
-	_cleanup_(json_freep) json_t *root =
-		json_loadb(text, n, 0, &error);
+	_cleanup_(json_freep) json_t *root = json_loadb(text, n, 0, &error);
 	if (!root)
 		return err_hint(err_create(ERR_SUITE,
 					   "ctest's list of tests cannot be "

@@ -38,9 +38,9 @@ static struct err *judge_plainly(const struct process_end *end,
 		result->outcome = OUTCOME_FAIL;
 		return process_message(result, "exit status %d", end->status);
 	}
-	return result->outcome == OUTCOME_PASS || !why ?
-		       NULL :
-		       process_message(result, "%s", why);
+	return result->outcome == OUTCOME_PASS || !why
+		       ? NULL
+		       : process_message(result, "%s", why);
 }
 
 static struct err *judge(const struct process_suite *suite _unused_,
@@ -212,7 +212,8 @@ static struct err *read_environment(struct process_test *test,
 	};
 	const char *name;
 	json_t *value;
-	json_object_foreach((json_t *)json, name, value) {
+	json_object_foreach((json_t *)json, name, value)
+	{
 		const char *text = json_string_value(value);
 		if (text)
 			TRY(env_changes_add(&test->environment, ENV_SET, name,
@@ -236,16 +237,17 @@ static struct err *fill_test(struct process_test *test, const json_t *json,
 	rules->should_fail = should_fail;
 	test->rules = rules;
 	TRY(json_texts(json_object_get(json, "cmd"), &test->argv));
-	const char *workdir = json_string_value(json_object_get(json, "workdir"));
+	const char *workdir =
+		json_string_value(json_object_get(json, "workdir"));
 	test->folder = strdup(workdir ? workdir : folder);
 	if (!test->folder)
 		return err_nomem();
 	const json_t *timeout = json_object_get(json, "timeout");
 	if (json_is_number(timeout)) {
 		double seconds = json_number_value(timeout);
-		test->timeout_ns = seconds > 0 && seconds < 1e9 ?
-					   (uint64_t)(seconds * 1e9) :
-					   PROCESS_NO_LIMIT;
+		test->timeout_ns = seconds > 0 && seconds < 1e9
+					   ? (uint64_t)(seconds * 1e9)
+					   : PROCESS_NO_LIMIT;
 	}
 	test->serial = json_is_false(json_object_get(json, "is_parallel"));
 	const char *protocol =
@@ -287,7 +289,8 @@ static struct err *read_list(struct process_suite *suite, const json_t *tests,
 	qsort(listed, n, sizeof(*listed), by_priority);
 	for (size_t i = 0; i < n; i++)
 		TRY(add_test(suite, listed[i].json, folder,
-			     should_fail && should_fail[listed[i].index] == '1'));
+			     should_fail &&
+				     should_fail[listed[i].index] == '1'));
 	return NULL;
 }
 
@@ -304,10 +307,11 @@ static struct err *check_folder(const char *folder)
 	_cleanup_(freep) char *own = NULL;
 	TRY(path_join(folder, "meson-private", &own));
 	if (!S_ISDIR(st.st_mode) || stat(own, &st) < 0)
-		return err_hint(err_create(ERR_USAGE,
-					   "'%s' is not a build folder of Meson",
-					   folder),
-				"make it first: meson setup BUILD");
+		return err_hint(
+			err_create(ERR_USAGE,
+				   "'%s' is not a build folder of Meson",
+				   folder),
+			"make it first: meson setup BUILD");
 	return NULL;
 }
 
@@ -334,10 +338,11 @@ static struct err *read_text(const char *folder, char **ret, size_t *ret_n)
 				"install Meson, or make the build folder with "
 				"Meson 0.50 or newer");
 	if (output.status)
-		return err_hint(err_create(ERR_SUITE,
-					   "Meson cannot list the tests of '%s'",
-					   folder),
-				"see: meson introspect --tests %s", folder);
+		return err_hint(
+			err_create(ERR_SUITE,
+				   "Meson cannot list the tests of '%s'",
+				   folder),
+			"see: meson introspect --tests %s", folder);
 	*ret = take_ptr(output.out);
 	*ret_n = output.out_n;
 	return NULL;

@@ -117,8 +117,8 @@ static void wait_for(pid_t pid)
 		;
 }
 
-struct err *process_start(const struct process_spec *spec,
-			  struct process *ret, char **ret_why)
+struct err *process_start(const struct process_spec *spec, struct process *ret,
+			  char **ret_why)
 {
 	_cleanup_(closep) int out_read = -1, out_write = -1;
 	_cleanup_(closep) int err_read = -1, err_write = -1;
@@ -237,8 +237,7 @@ static void tool_freep(struct tool *tool)
 	str_free(&tool->err);
 }
 
-static struct err *tool_read(int fd, struct str *into, size_t limit,
-			     bool *open)
+static struct err *tool_read(int fd, struct str *into, size_t limit, bool *open)
 {
 	char buffer[1 << 16];
 	ssize_t got = read(fd, buffer, sizeof(buffer));
@@ -252,8 +251,7 @@ static struct err *tool_read(int fd, struct str *into, size_t limit,
 	return n ? str_append_n(into, buffer, n) : NULL;
 }
 
-static struct err *tool_run(struct tool *tool, size_t limit,
-			    uint64_t deadline)
+static struct err *tool_run(struct tool *tool, size_t limit, uint64_t deadline)
 {
 	while (tool->out_open || tool->err_open) {
 		struct pollfd fds[] = {

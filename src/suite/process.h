@@ -24,7 +24,7 @@ struct process_spec {
 	char *const *argv;
 	char *const *environment; /* NULL: ours */
 	const char *folder;	  /* NULL: ours */
-	bool split; /* standard error through a pipe of its own */
+	bool split;		  /* standard error through a pipe of its own */
 };
 
 struct process {
@@ -36,8 +36,8 @@ struct process {
 	/* After process_ended(): */
 	bool ended;
 	uint64_t ended_ns;
-	int status;    /* exit status, where signal is 0 */
-	int signal;    /* that killed it */
+	int status; /* exit status, where signal is 0 */
+	int signal; /* that killed it */
 	bool dumped;
 };
 
@@ -50,8 +50,8 @@ struct process {
  * Errors are the system's (no more processes or descriptors). A command that
  * cannot be started is none: *@ret_why says why then, and it is not running.
  */
-struct err *process_start(const struct process_spec *spec,
-			  struct process *ret, char **ret_why) _must_check_;
+struct err *process_start(const struct process_spec *spec, struct process *ret,
+			  char **ret_why) _must_check_;
 /* Has it ended? Does not wait, and leaves it to be reaped. */
 bool process_ended(struct process *process);
 /* It and everything in its group. */

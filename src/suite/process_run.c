@@ -142,8 +142,8 @@ static void sweep(struct process_run *run, bool kill_them)
 					  (int)pids[i]);
 				kill(pids[i], SIGKILL);
 			}
-			while (waitpid(pids[i], NULL,
-				       kill_them ? 0 : WNOHANG) < 0 &&
+			while (waitpid(pids[i], NULL, kill_them ? 0 : WNOHANG) <
+				       0 &&
 			       errno == EINTR)
 				;
 		}
@@ -348,8 +348,8 @@ static struct err *finish(struct process_run *run, struct running *running)
 	TRY(capture_text(&running->capture, &result.output, &result.output_n,
 			 &result.output_dropped));
 	TRY(judge(run, running, &result));
-	capture_shorten(result.output, &result.output_n,
-			&result.output_dropped, CAPTURE_KEEP);
+	capture_shorten(result.output, &result.output_n, &result.output_dropped,
+			CAPTURE_KEEP);
 	if (result.outcome == OUTCOME_PASS &&
 	    !run->suite->suite.options.keep_output) {
 		free(take_ptr(result.output));
@@ -394,8 +394,7 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 				      "disabled by the suite");
 	if (!test->argv.n)
 		return report_not_run(run, entry, OUTCOME_FAIL,
-				      test->why ? test->why :
-						  "has no command");
+				      test->why ? test->why : "has no command");
 	for (size_t i = 0; i < test->files.n; i++) {
 		if (!access(test->files.data[i], F_OK))
 			continue;
@@ -432,9 +431,9 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 		return report_not_run(run, entry, OUTCOME_FAIL, why);
 	warden_watch(&run->warden, running.process.pid);
 	const struct suite_options *options = &run->suite->suite.options;
-	uint64_t limit = test->timeout_ns && !options->timeout_given ?
-				 test->timeout_ns :
-				 options->timeout_ns;
+	uint64_t limit = test->timeout_ns && !options->timeout_given
+				 ? test->timeout_ns
+				 : options->timeout_ns;
 	if (limit && limit < UINT64_MAX - running.process.began_ns)
 		running.deadline = running.process.began_ns + limit;
 	capture_init(&running.capture,
@@ -456,8 +455,7 @@ static struct err *start_more(struct process_run *run)
 	size_t looked = 0;
 	for (size_t entry = run->head; entry != NONE && !suite_interrupted;) {
 		const struct process_test *test = test_of(run, entry);
-		unsigned weight =
-			MIN(MAX(test->weight, 1u), run->jobs);
+		unsigned weight = MIN(MAX(test->weight, 1u), run->jobs);
 		if (run->serial || run->running_n == run->jobs ||
 		    (test->serial && run->running_n))
 			return NULL;
@@ -497,8 +495,8 @@ static void pass_on(const char *data, size_t n, int fd)
 }
 
 /* One read, so that no test keeps the others waiting. */
-static struct err *take_output(struct process_run *run,
-			       struct running *running, bool error, bool *open)
+static struct err *take_output(struct process_run *run, struct running *running,
+			       bool error, bool *open)
 {
 	int fd = error ? running->process.err : running->process.out;
 	ssize_t got = read(fd, run->buffer, READ_SIZE);
@@ -579,9 +577,8 @@ static int wait_ms(const struct process_run *run)
 			wait = MIN(wait, (uint64_t)POLL_MS);
 		if (running->timed_out || running->deadline == UINT64_MAX)
 			continue;
-		uint64_t left = running->deadline > now ?
-					running->deadline - now :
-					0;
+		uint64_t left =
+			running->deadline > now ? running->deadline - now : 0;
 		wait = MIN(wait, left / NS_PER_MS + (left % NS_PER_MS != 0));
 	}
 	return (int)wait;

@@ -135,9 +135,9 @@ static bool is_crash(int number)
 
 struct err *process_judge_status(int status, struct suite_result *result)
 {
-	result->outcome = status == 0  ? OUTCOME_PASS :
-			  status == 77 ? OUTCOME_SKIP :
-					 OUTCOME_FAIL;
+	result->outcome = status == 0	 ? OUTCOME_PASS
+			  : status == 77 ? OUTCOME_SKIP
+					 : OUTCOME_FAIL;
 	if (status == 0)
 		return NULL;
 	if (status == 77)

@@ -32,11 +32,11 @@ struct process_test {
 	struct strv files;   /* have to be there */
 	/* Side by side with others: */
 	bool serial;
-	unsigned weight;	/* jobs it takes; 0 is 1 */
-	VEC(uint32_t) locks;	/* numbers from process_suite_lock() */
-	VEC(size_t) after;	/* tests that come first, if they run … */
-	size_t fixtures;	/* … of which so many first ones have to */
-	bool provides;		/* its processes serve later tests */
+	unsigned weight;     /* jobs it takes; 0 is 1 */
+	VEC(uint32_t) locks; /* numbers from process_suite_lock() */
+	VEC(size_t) after;   /* tests that come first, if they run … */
+	size_t fixtures;     /* … of which so many first ones have to */
+	bool provides;	     /* its processes serve later tests */
 	/* For the judge: */
 	bool tap;
 	bool search; /* the judge searches the output: keep more of it */
@@ -85,7 +85,8 @@ struct err *process_suite_add(struct process_suite *suite, const char *name,
 			      struct process_test *test) _must_check_;
 struct err *process_suite_lock(struct process_suite *suite, const char *name,
 			       uint32_t *ret) _must_check_;
-void process_test_free(struct process_test *test, const struct process_kind *kind);
+void process_test_free(struct process_test *test,
+		       const struct process_kind *kind);
 
 /*
  * The lists that other programs wrote, as text; for the kinds' own openers and

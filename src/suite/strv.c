@@ -60,14 +60,16 @@ void env_changes_free(struct env_changes *changes)
 	vec_free(changes);
 }
 
-static size_t find_variable(const struct strv *env, const char *name)
+/* Its entry in @env, "NAME=value"; NULL: not set. */
+static char **find_variable(const struct strv *env, const char *name)
 {
 	size_t n = strlen(name);
-	size_t i = 0;
-	while (i < env->n &&
-	       (strncmp(env->data[i], name, n) || env->data[i][n] != '='))
-		i++;
-	return i;
+	for (size_t i = 0; i < env->n; i++) {
+		char *entry = env->data[i];
+		if (entry && !strncmp(entry, name, n) && entry[n] == '=')
+			return &env->data[i];
+	}
+	return NULL;
 }
 
 static struct err *set_variable(struct strv *env, const char *name,
@@ -78,22 +80,22 @@ static struct err *set_variable(struct strv *env, const char *name,
 		text = NULL;
 		return err_nomem();
 	}
-	size_t at = find_variable(env, name);
-	if (at == env->n)
+	char **entry = find_variable(env, name);
+	if (!entry)
 		return strv_take(env, take_ptr(text));
-	free(env->data[at]);
-	env->data[at] = take_ptr(text);
+	free(*entry);
+	*entry = take_ptr(text);
 	return NULL;
 }
 
 static void unset_variable(struct strv *env, const char *name)
 {
-	size_t at = find_variable(env, name);
-	if (at == env->n)
+	char **entry = find_variable(env, name);
+	if (!entry)
 		return;
-	free(env->data[at]);
-	memmove(env->data + at, env->data + at + 1,
-		(env->n - at) * sizeof(*env->data));
+	free(*entry);
+	for (; entry < env->data + env->n; entry++)
+		*entry = entry[1]; /* up to the NULL at the end */
 	env->n--;
 }
 
@@ -101,10 +103,8 @@ static struct err *extend_variable(struct strv *env,
 				   const struct env_change *change,
 				   const char *between, bool front)
 {
-	size_t at = find_variable(env, change->name);
-	const char *old = at == env->n ?
-				  "" :
-				  env->data[at] + strlen(change->name) + 1;
+	char **entry = find_variable(env, change->name);
+	const char *old = entry ? *entry + strlen(change->name) + 1 : "";
 	const char *value = change->value ? change->value : "";
 	if (!*old)
 		between = "";

@@ -24,8 +24,9 @@ struct tap {
 	uint64_t planned;
 	bool has_plan;
 	bool bailed;
-	bool all_skipped;	/* plan 1..0 */
-	char first[TAP_LINE_MAX]; /* first line that says it failed or why it was skipped */
+	bool all_skipped; /* plan 1..0 */
+	char first
+		[TAP_LINE_MAX]; /* first line that says it failed or why it was skipped */
 };
 
 void tap_feed(struct tap *tap, const char *data, size_t n);

@@ -102,8 +102,8 @@ static const struct suite_result *result_of(const struct seen *seen,
 	return NULL;
 }
 
-static struct err *run_order(struct suite *suite, const size_t *order,
-			     size_t n, struct seen *seen)
+static struct err *run_order(struct suite *suite, const size_t *order, size_t n,
+			     struct seen *seen)
 {
 	struct suite_observer observer = {
 		.started = on_started,
@@ -402,8 +402,7 @@ static void test_output(void **state _unused_)
 	assert_ok(run_all(suite, &seen));
 	const struct suite_result *big = result_of(&seen, 0);
 	assert_int_equal(big->output_n, 2 * CAPTURE_KEEP);
-	assert_int_equal(big->output_dropped,
-			 1000000 + 8 - 2 * CAPTURE_KEEP);
+	assert_int_equal(big->output_dropped, 1000000 + 8 - 2 * CAPTURE_KEEP);
 	assert_memory_equal(big->output, "beginy\n", 7);
 	assert_memory_equal(big->output + big->output_n - 5, "y\nend", 5);
 	assert_int_equal(result_of(&seen, 1)->output_n, 3);
@@ -613,8 +612,7 @@ static void test_refused(void **state _unused_)
 	};
 	snprintf(tool, sizeof(tool), "%s", in_folder("ctest"));
 	for (size_t i = 0; i < ARRAY_SIZE(ctests); i++) {
-		write_file("ctest", ctests[i].script,
-			   strlen(ctests[i].script));
+		write_file("ctest", ctests[i].script, strlen(ctests[i].script));
 		chmod(tool, 0700);
 		assert_refused((struct suite_options){ .ctest = build },
 			       ERR_SUITE, ctests[i].message);
@@ -740,8 +738,10 @@ static void test_ctest_order(void **state _unused_)
 	write_file("journal", "", 0);
 #define WRITES(name)                                                           \
 	"echo +" name ". >> $JOURNAL; sleep 0.05; echo -" name ". >> $JOURNAL"
-	_cleanup_(suite_closep) struct suite *suite = parse_ctest(
-		/* clang-format off */
+	_cleanup_(suite_closep) struct suite
+		*suite =
+			parse_ctest(
+				/* clang-format off */
 		CTEST("clean", WRITES("clean"), PROPERTY("FIXTURES_CLEANUP", "['db']")) ","
 		CTEST("last", WRITES("last"), PROPERTY("DEPENDS", "['user1', 'gone', 'last']")) ","
 		CTEST("user1", WRITES("user1"), PROPERTY("FIXTURES_REQUIRED", "['db']")) ","
@@ -751,9 +751,9 @@ static void test_ctest_order(void **state _unused_)
 		CTEST("lock1", WRITES("lock1"), PROPERTY("RESOURCE_LOCK", "['a', 'b']")) ","
 		CTEST("lock2", WRITES("lock2"), PROPERTY("RESOURCE_LOCK", "['b']")) ","
 		CTEST("wide", WRITES("wide"), PROPERTY("PROCESSORS", "99"))
-		/* clang-format on */
-		,
-		8);
+				/* clang-format on */
+				,
+				8);
 	static const char *const natural[] = { "setup", "user1", "user2",
 					       "clean", "last" };
 	for (size_t i = 0; i < ARRAY_SIZE(natural); i++)
@@ -901,8 +901,8 @@ static void test_meson_rules(void **state _unused_)
 		.keep_output = true,
 	};
 	_cleanup_(suite_closep) struct suite *suite = NULL;
-	assert_ok(meson_suite_parse(&options, folder, text, strlen(text),
-				    false, &suite));
+	assert_ok(meson_suite_parse(&options, folder, text, strlen(text), false,
+				    &suite));
 	assert_int_equal(suite_count(suite), 7);
 	assert_string_equal(suite_framework(suite), "meson");
 	assert_string_equal(suite_test(suite, 0)->name, "first");
