@@ -31,6 +31,7 @@
 #define DRAIN_READS 32
 #define READ_SIZE ((size_t)64 << 10)
 #define STRAY_ROUNDS 64
+#define LOST_NS (2 * NS_PER_S)
 
 #define NONE ((size_t)-1)
 
@@ -39,7 +40,8 @@ struct running {
 	size_t entry;
 	struct capture capture;
 	struct tap *tap;
-	uint64_t deadline;
+	uint64_t limit_ns; /* PROCESS_NO_LIMIT: none */
+	uint64_t lost_ns;  /* in which we were stopped, and it too */
 	unsigned weight;
 	bool timed_out;
 	bool out_open, err_open;
@@ -69,8 +71,55 @@ struct process_run {
 	bool reaping; /* @before is known: the others are of this run */
 	bool was_subreaper;
 	struct warden warden;
+	uint64_t last_tick;
 	char *buffer;
 };
+
+/* ---- suspending ---- */
+
+/*
+ * The groups of what runs, for the handler of Ctrl-Z, which the terminal sends
+ * to our group only. A slot is written before the group can be gone.
+ */
+static volatile pid_t suspendable[4096];
+
+static void suspendable_replace(pid_t old, pid_t new)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(suspendable); i++) {
+		if (suspendable[i] != old)
+			continue;
+		suspendable[i] = new;
+		return;
+	}
+}
+
+void process_run_signal(int number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(suspendable); i++) {
+		pid_t group = suspendable[i];
+		if (group > 0)
+			kill(-group, number);
+	}
+}
+
+/*
+ * The loop turns several times a second. Where it did not for long, we were
+ * stopped (Ctrl-Z, the whole machine): that is not the tests' time.
+ */
+static void note_lost_time(struct process_run *run)
+{
+	uint64_t now = clock_now();
+	uint64_t gone = now - run->last_tick;
+	run->last_tick = now;
+	for (size_t i = 0; gone > LOST_NS && i < run->running_n; i++)
+		run->running[i].lost_ns += gone;
+}
+
+static uint64_t time_of(const struct running *running, uint64_t now)
+{
+	uint64_t ns = now - running->process.began_ns;
+	return ns > running->lost_ns ? ns - running->lost_ns : 0;
+}
 
 static const struct process_test *test_of(const struct process_run *run,
 					  size_t entry)
@@ -254,6 +303,8 @@ static struct err *prepare(struct process_run *run)
 
 static void running_free(struct running *running)
 {
+	if (running->process.pid > 0)
+		suspendable_replace(running->process.pid, 0);
 	process_reap(&running->process);
 	capture_free(&running->capture);
 	free(running->tap);
@@ -318,7 +369,7 @@ static struct err *judge(struct process_run *run, struct running *running,
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	if (running->timed_out) {
 		char limit[16];
-		duration_format(running->deadline - process->began_ns, limit);
+		duration_format(running->limit_ns, limit);
 		result->outcome = OUTCOME_TIMEOUT;
 		return process_message(result, "did not end within %s", limit);
 	}
@@ -343,7 +394,7 @@ static struct err *finish(struct process_run *run, struct running *running)
 {
 	_cleanup_(suite_result_free) struct suite_result result = {
 		.test = run->order[running->entry],
-		.ns = running->process.ended_ns - running->process.began_ns,
+		.ns = time_of(running, running->process.ended_ns),
 	};
 	TRY(capture_text(&running->capture, &result.output, &result.output_n,
 			 &result.output_dropped));
@@ -417,7 +468,6 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 		.process = PROCESS_INIT,
 		.entry = entry,
 		.weight = weight,
-		.deadline = UINT64_MAX,
 		.out_open = true,
 		.err_open = test->tap,
 	};
@@ -430,12 +480,13 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 	if (why)
 		return report_not_run(run, entry, OUTCOME_FAIL, why);
 	warden_watch(&run->warden, running.process.pid);
+	suspendable_replace(0, running.process.pid);
 	const struct suite_options *options = &run->suite->suite.options;
-	uint64_t limit = test->timeout_ns && !options->timeout_given
-				 ? test->timeout_ns
-				 : options->timeout_ns;
-	if (limit && limit < UINT64_MAX - running.process.began_ns)
-		running.deadline = running.process.began_ns + limit;
+	running.limit_ns = test->timeout_ns && !options->timeout_given
+				   ? test->timeout_ns
+				   : options->timeout_ns;
+	if (!running.limit_ns)
+		running.limit_ns = PROCESS_NO_LIMIT;
 	capture_init(&running.capture,
 		     test->search ? SEARCH_KEEP : CAPTURE_KEEP);
 	running.tap = take_ptr(tap);
@@ -551,6 +602,7 @@ static struct err *end_running(struct process_run *run, size_t at)
 	run->running[at] = run->running[--run->running_n];
 	pid_t group = running.process.pid;
 	if (!err && provides) {
+		suspendable_replace(group, 0);
 		closep(&running.process.out);
 		closep(&running.process.err);
 		closep(&running.process.pidfd);
@@ -575,10 +627,11 @@ static int wait_ms(const struct process_run *run)
 		const struct running *running = &run->running[i];
 		if (running->process.pidfd < 0)
 			wait = MIN(wait, (uint64_t)POLL_MS);
-		if (running->timed_out || running->deadline == UINT64_MAX)
+		if (running->timed_out || running->limit_ns == PROCESS_NO_LIMIT)
 			continue;
+		uint64_t time = time_of(running, now);
 		uint64_t left =
-			running->deadline > now ? running->deadline - now : 0;
+			running->limit_ns > time ? running->limit_ns - time : 0;
 		wait = MIN(wait, left / NS_PER_MS + (left % NS_PER_MS != 0));
 	}
 	return (int)wait;
@@ -589,7 +642,8 @@ static void kill_late(struct process_run *run)
 	uint64_t now = clock_now();
 	for (size_t i = 0; i < run->running_n; i++) {
 		struct running *running = &run->running[i];
-		if (running->timed_out || now < running->deadline)
+		if (running->timed_out ||
+		    time_of(running, now) < running->limit_ns)
 			continue;
 		/* It may have ended while we looked elsewhere. */
 		if (process_ended(&running->process))
@@ -621,6 +675,7 @@ static struct err *wait_and_read(struct process_run *run, struct pollfd *fds)
 			return NULL;
 		return err_errno(errno, "cannot wait for the tests");
 	}
+	note_lost_time(run);
 	for (size_t i = 0; i < run->running_n; i++) {
 		struct running *running = &run->running[i];
 		if (fds[3 * i].revents)
@@ -663,6 +718,7 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 	for (;;) {
 		if (suite_interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
+		run.last_tick = run.running_n ? run.last_tick : clock_now();
 		TRY(start_more(&run));
 		if (!run.running_n && run.head == NONE)
 			return NULL;

@@ -6,3 +6,6 @@
 struct err *process_run(struct process_suite *suite, const size_t *order,
 			size_t n,
 			const struct suite_observer *observer) _must_check_;
+
+/* Sends @number to all tests that run; may be called from a signal handler. */
+void process_run_signal(int number);

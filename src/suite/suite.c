@@ -1,10 +1,12 @@
 #include "suite/suite.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
+#include "suite/process_run.h"
 #include "suite/suite_internal.h"
 #include "tracee/tracee.h"
 
@@ -58,7 +60,9 @@ void suite_interrupt(void)
 
 void suite_suspend(void)
 {
-	tracer_suspend();
+	process_run_signal(SIGSTOP);
+	tracer_suspend(); /* comes back when we are continued */
+	process_run_signal(SIGCONT);
 }
 
 /* The name itself, or with the first number that is free behind it. */

@@ -34,7 +34,7 @@ static _noreturn_ void guard(int fd)
 	static pid_t groups[GROUPS_MAX];
 	size_t n = 0;
 	setsid();
-	prctl(PR_SET_NAME, "polygraph-end");
+	prctl(PR_SET_NAME, "pg-warden");
 	prctl(PR_SET_PDEATHSIG, 0);
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_IGN);
