@@ -42,4 +42,7 @@ void calls_leave(struct thread *thread, const struct calls *calls,
 		 bool keep_result);
 /* From now on the function returns 0 by itself, without a stop; and back. */
 struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
+/* The same where it returns a struct of @n bytes in memory. */
+struct err *calls_mute_struct(struct run *run, struct raddr function,
+			      uint8_t n) _must_check_;
 struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;

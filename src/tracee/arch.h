@@ -120,3 +120,5 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
  * ARCH_INSN_MAX bytes. Returns the length.
  */
 size_t arch_return_zero(uint8_t out[ARCH_INSN_MAX]);
+/* The same for one that returns a struct: @n bytes of zeroes in its place. */
+size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX]);
