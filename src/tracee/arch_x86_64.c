@@ -42,6 +42,15 @@ void regs_set_arg(struct regs *regs, unsigned index, uint64_t value)
 	*argument(regs, index) = value;
 }
 
+void regs_preserved(const struct regs *regs, uint64_t out[ARCH_PRESERVED])
+{
+	const uint64_t values[ARCH_PRESERVED] = {
+		regs->r.rbx, regs->r.rbp, regs->r.r12,
+		regs->r.r13, regs->r.r14, regs->r.r15,
+	};
+	memcpy(out, values, sizeof(values));
+}
+
 long regs_syscall(const struct regs *regs)
 {
 	return (long)regs->r.orig_rax;
