@@ -80,12 +80,12 @@ const struct command command_list = {
 			{ "polygraph list --quiet ./unit_tests >order.txt",
 			  "an order file to start from" },
 			{} },
-	.groups =
-		(const struct option_group *const[]){ &common_suite_group,
-						      &common_output_group,
-						      &common_general_group,
-						      NULL },
+	.groups = (const struct option_group *const[]){ &common_suite_group,
+							&common_output_group,
+							&common_general_group,
+							NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
+	.guarded = true,
 	.run = list_run,
 };

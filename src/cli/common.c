@@ -82,8 +82,7 @@ static const struct option bare_options[] = {
 
 const struct option_group common_suite_group = { "Suite", suite_options };
 const struct option_group common_output_group = { "Output", output_options };
-const struct option_group common_general_group = { "General",
-						   general_options };
+const struct option_group common_general_group = { "General", general_options };
 const struct option_group common_bare_group = { "General", bare_options };
 
 static unsigned core_count(void)
@@ -121,44 +120,37 @@ struct err *common_suite_choose(const struct options *options, int argc,
 				char **argv, struct common_suite *ret)
 {
 	const struct common_options *common = options->values;
-	const struct {
-		const char *option;
-		const char *value;
-	} kinds[] = {
-		{ "ctest", common->ctest },
-		{ "meson", common->meson },
-		{ "commands", common->commands },
-	};
+	static const char *const kinds[] = { "--ctest", "--meson",
+					     "--commands" };
+	const char *const given[] = { common->ctest, common->meson,
+				      common->commands };
 	/* What the command line says sets aside what the file says. */
 	enum option_source strongest =
 		argc ? OPTION_COMMAND_LINE : OPTION_DEFAULT;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		strongest = MAX(strongest,
-				options_source(options, kinds[i].option));
+		strongest =
+			MAX(strongest, options_source(options, kinds[i] + 2));
 
 	const char *chosen = argc ? argv[0] : NULL;
 	const char *values[ARRAY_SIZE(kinds)] = {};
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!kinds[i].value ||
-		    options_source(options, kinds[i].option) < strongest)
+		if (!given[i] ||
+		    options_source(options, kinds[i] + 2) < strongest)
 			continue;
 		if (chosen)
-			return err_hint(
-				err_create(ERR_USAGE,
-					   "both '%s' and --%s %s are given",
-					   chosen, kinds[i].option,
-					   kinds[i].value),
-				"one suite at a time");
-		chosen = values[i] = kinds[i].value;
-		ret->words[0] = (char *[]){ (char *)"--ctest",
-					    (char *)"--meson",
-					    (char *)"--commands" }[i];
-		ret->words[1] = (char *)kinds[i].value;
+			return err_hint(err_create(ERR_USAGE,
+						   "both '%s' and '%s' are "
+						   "given",
+						   chosen, kinds[i]),
+					"one suite at a time");
+		chosen = kinds[i];
+		values[i] = given[i];
+		ret->words[0] = (char *)kinds[i];
+		ret->words[1] = (char *)given[i];
 		ret->words[2] = NULL;
 	}
 	if (!chosen)
-		return err_hint(err_create(ERR_USAGE,
-					   "which test executable?"),
+		return err_hint(err_create(ERR_USAGE, "which test executable?"),
 				"give a TEST-EXECUTABLE, or --ctest, --meson "
 				"or --commands");
 	ret->options = (struct suite_options){
@@ -189,8 +181,8 @@ struct err *common_suite_open(const struct common_suite *choice,
 	if (!choice->options.argv)
 		return err_create(ERR_SUITE, "'%s' has no tests",
 				  choice->command[1]);
-	return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
-				   choice->command[0]),
-			"if it has, say what they are: --framework NAME, or "
-			"--framework functions --test-functions GLOB");
+	return err_hint(
+		err_create(ERR_SUITE, "'%s' has no tests", choice->command[0]),
+		"if it has, say what they are: --framework NAME, or "
+		"--framework functions --test-functions GLOB");
 }

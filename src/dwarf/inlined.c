@@ -9,6 +9,7 @@
 struct candidate {
 	Dwarf_Die die;
 	const char *name;
+	bool unsure; /* nothing says so at the function itself */
 };
 
 struct inlined_walk {
@@ -17,6 +18,8 @@ struct inlined_walk {
 	const char *glob;
 	VEC(struct candidate) candidates;
 	struct map_u64 with_code; /* positions of origins that have code */
+	struct map_u64 copied;	  /* positions of origins inlined somewhere */
+	bool unsure;		  /* one of the candidates is */
 	struct err *err;
 };
 
@@ -43,17 +46,52 @@ static struct err *see_function(struct inlined_walk *inlined, Dwarf_Die *die)
 {
 	if (object_die_has_code(inlined->object, die))
 		return note_code(inlined, die);
+	if (die_flag(die, DW_AT_declaration) ||
+	    dwarf_hasattr(die, DW_AT_abstract_origin))
+		return NULL;
 	Dwarf_Attribute attr;
-	Dwarf_Word kind;
-	if (!dwarf_attr(die, DW_AT_inline, &attr) ||
-	    dwarf_formudata(&attr, &kind) != 0 ||
-	    (kind != DW_INL_inlined && kind != DW_INL_declared_inlined))
+	Dwarf_Word kind = DW_INL_not_inlined;
+	bool unsure = !dwarf_attr(die, DW_AT_inline, &attr);
+	if (!unsure &&
+	    (dwarf_formudata(&attr, &kind) != 0 ||
+	     (kind != DW_INL_inlined && kind != DW_INL_declared_inlined)))
 		return NULL;
 	const char *name = dwarf_diename(die);
 	if (!name || !str_glob(inlined->glob, name))
 		return NULL;
-	struct candidate candidate = { .die = *die, .name = name };
+	struct candidate candidate = {
+		.die = *die,
+		.name = name,
+		.unsure = unsure,
+	};
+	inlined->unsure |= unsure;
 	return vec_push(&inlined->candidates, candidate);
+}
+
+static bool enter_copies(struct die_walk *walk, Dwarf_Die *die)
+{
+	struct inlined_walk *inlined = (struct inlined_walk *)walk;
+	Dwarf_Attribute attr;
+	Dwarf_Die origin;
+	if (dwarf_tag(die) == DW_TAG_inlined_subroutine &&
+	    dwarf_attr(die, DW_AT_abstract_origin, &attr) &&
+	    dwarf_formref_die(&attr, &origin)) {
+		inlined->err =
+			map_u64_put(&inlined->copied, die_key(&origin), 1);
+		walk->stop = inlined->err;
+	}
+	return true;
+}
+
+static void walk_units(struct inlined_walk *inlined,
+		       bool (*enter)(struct die_walk *walk, Dwarf_Die *die))
+{
+	struct units *units = object_units(inlined->object);
+	inlined->walk.enter = enter;
+	for (size_t i = 0; i < units->data.n && !inlined->err; i++)
+		die_walk(&inlined->walk,
+			 object_unit_die(inlined->object,
+					 &units->data.data[i]));
 }
 
 static bool enter_inlined(struct die_walk *walk, Dwarf_Die *die)
@@ -97,6 +135,9 @@ static struct err *visit_candidates(struct inlined_walk *inlined,
 		uint64_t value;
 		if (map_u64_get(&inlined->with_code, die_key(&candidate->die),
 				&value) ||
+		    (candidate->unsure &&
+		     !map_u64_get(&inlined->copied, die_key(&candidate->die),
+				  &value)) ||
 		    has_symbol(inlined->object, &candidate->die,
 			       candidate->name))
 			continue;
@@ -121,14 +162,15 @@ void object_each_inlined(struct object *object, const char *glob,
 				       const char *file, unsigned line),
 			 void *data)
 {
-	struct inlined_walk inlined = {
-		.walk = { .enter = enter_inlined },
-		.object = object,
-		.glob = glob,
-	};
-	struct units *units = object_units(object);
-	for (size_t i = 0; i < units->data.n && !inlined.err; i++)
-		die_walk(&inlined.walk, unit_die(&units->data.data[i]));
+	struct inlined_walk inlined = { .object = object, .glob = glob };
+	walk_units(&inlined, enter_inlined);
+	/*
+	 * Link-time optimisation of gcc writes functions before it decides on
+	 * inlining: only the places into which they were copied tell. Those lie
+	 * in function bodies, so they are looked at only where it is needed.
+	 */
+	if (inlined.unsure && !inlined.err)
+		walk_units(&inlined, enter_copies);
 	struct err *err = inlined.err;
 	if (!err)
 		err = visit_candidates(&inlined, visit, data);
@@ -136,4 +178,5 @@ void object_each_inlined(struct object *object, const char *glob,
 		err_ignore(err);
 	vec_free(&inlined.candidates);
 	map_u64_free(&inlined.with_code);
+	map_u64_free(&inlined.copied);
 }

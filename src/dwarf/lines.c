@@ -12,29 +12,18 @@
 
 /* ---- files ---- */
 
-/* Where the unit was compiled; a split unit's skeleton knows. */
-static const char *compilation_folder(Dwarf_CU *cu)
-{
-	Dwarf_Die die, skeleton = {};
-	uint8_t type = 0;
-	Dwarf_Attribute attr;
-	if (dwarf_cu_info(cu, NULL, &type, &die, &skeleton, NULL, NULL, NULL))
-		return NULL;
-	const char *folder = NULL;
-	if (dwarf_attr(&die, DW_AT_comp_dir, &attr))
-		folder = dwarf_formstring(&attr);
-	if (!folder && type == DW_UT_split_compile && skeleton.addr &&
-	    dwarf_attr(&skeleton, DW_AT_comp_dir, &attr))
-		folder = dwarf_formstring(&attr);
-	return folder;
-}
-
 static const char *full_name(struct object *object, Dwarf_CU *cu,
 			     const char *name)
 {
 	if (!*name)
 		return NULL;
-	const char *folder = *name == '/' ? NULL : compilation_folder(cu);
+	Dwarf_Die buffer;
+	Dwarf_Die *unit =
+		*name == '/' ? NULL : object_skeleton(object, cu, &buffer);
+	Dwarf_Attribute attr;
+	const char *folder = NULL;
+	if (unit && dwarf_attr(unit, DW_AT_comp_dir, &attr))
+		folder = dwarf_formstring(&attr);
 	if (!folder)
 		return object_intern(object, name);
 	_cleanup_(freep) char *joined = NULL;

@@ -323,7 +323,8 @@ static struct err *read_segments(struct object *object)
 	return NULL;
 }
 
-struct err *object_open(const char *path, struct object **ret)
+static struct err *open_object(const char *path, bool exported,
+			       struct object **ret)
 {
 	_cleanup_(closep) int fd = -1;
 	TRY(open_regular(path, &fd));
@@ -372,16 +373,27 @@ struct err *object_open(const char *path, struct object **ret)
 
 	TRY(read_segments(object));
 	struct err *err =
-		symbols_read(object->symbols, object->elf, object->module);
+		symbols_read(object->symbols, object->elf, object->module,
+			     exported);
 	if (err)
 		return err_prefix(err, "symbols of '%s'", path);
 	object->facts.symtab = object->symbols->full;
 	object->facts.asan = object->symbols->asan;
 	object->facts.tsan = object->symbols->tsan;
-	object->facts.debug =
-		has_debug_section(object->elf) || object_dwarf(object);
+	object->facts.debug = has_debug_section(object->elf) ||
+			      (!exported && object_dwarf(object));
 	*ret = take_ptr(object);
 	return NULL;
+}
+
+struct err *object_open(const char *path, struct object **ret)
+{
+	return open_object(path, false, ret);
+}
+
+struct err *object_open_exported(const char *path, struct object **ret)
+{
+	return open_object(path, true, ret);
 }
 
 void object_close(struct object *object)

@@ -49,6 +49,12 @@ struct object_symbol {
 struct err *object_probe(const char *path, struct object_facts *ret) _must_check_;
 
 struct err *object_open(const char *path, struct object **ret) _must_check_;
+/*
+ * As object_open(), but without looking for separate debug files: for system
+ * libraries, whose exported names are all that is asked for.
+ */
+struct err *object_open_exported(const char *path,
+				 struct object **ret) _must_check_;
 void object_close(struct object *object); /* NULL is fine */
 static inline void object_closep(struct object **object)
 {

@@ -67,7 +67,7 @@ struct symbols {
 };
 
 struct err *symbols_read(struct symbols *symbols, Elf *elf,
-			 Dwfl_Module *module) _must_check_;
+			 Dwfl_Module *module, bool exported) _must_check_;
 void symbols_free(struct symbols *symbols);
 
 /* ---- units.c ---- */
@@ -91,6 +91,7 @@ struct units {
 	bool loaded;
 	VEC(struct unit) data;
 	struct spans ranges;
+	struct map_u64 skeletons; /* split Dwarf_CU to unit */
 };
 
 struct types {
@@ -125,7 +126,10 @@ struct units *object_units(struct object *object);
 /* The unit whose code covers @address of the file; NULL: none. */
 struct unit *object_unit_at(struct object *object, uint64_t address);
 /* The DIE with the unit's children; opens the split file where there is one. */
-Dwarf_Die *unit_die(struct unit *unit);
+Dwarf_Die *object_unit_die(struct object *object, struct unit *unit);
+/* The DIE with the unit's comp_dir, which split units leave to the other. */
+Dwarf_Die *object_skeleton(struct object *object, Dwarf_CU *cu,
+			   Dwarf_Die *buffer);
 /* The function that begins at @address of the file. */
 bool object_function_die(struct object *object, uint64_t address,
 			 Dwarf_Die *ret);

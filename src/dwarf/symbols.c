@@ -300,7 +300,7 @@ static struct err *read_elsewhere(struct symbols *symbols, Elf *main,
 }
 
 struct err *symbols_read(struct symbols *symbols, Elf *elf,
-			 Dwfl_Module *module)
+			 Dwfl_Module *module, bool exported)
 {
 	Elf_Scn *full = NULL, *dynamic = NULL, *section = NULL;
 	Elf_Data *versions = NULL;
@@ -320,7 +320,7 @@ struct err *symbols_read(struct symbols *symbols, Elf *elf,
 	if (full) {
 		symbols->full = true;
 		TRY(read_section(symbols, elf, full, NULL));
-	} else {
+	} else if (!exported) {
 		TRY(read_elsewhere(symbols, elf, module));
 	}
 	if (dynamic)

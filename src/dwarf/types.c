@@ -8,15 +8,18 @@
 
 #define MEMBERS_MAX 1000000
 #define NAME_MAX_ 8192
+#define SPLIT_UNITS_MAX 100000
 
 /* ---- the index ---- */
 
 struct types_walk {
 	struct die_walk walk;
 	struct types *types;
-	struct str scope;	   /* "a::b::" */
-	size_t lengths[DEPTH_MAX]; /* of scope, to go back to */
-	size_t depth;
+	struct str scopes[DEPTH_MAX]; /* "a::b::"; buffers are used again */
+	size_t depth;		      /* of the scope we are in */
+	struct str name;	      /* scratch */
+	VEC(char *) declared;	      /* scopes of declared types … */
+	struct map_u64 by_die;	      /* … by their DIE's position */
 	struct err *err;
 };
 
@@ -33,53 +36,111 @@ static bool is_defined(Dwarf_Die *die)
 	       dwarf_hasattr(die, DW_AT_signature);
 }
 
-static struct err *add_type(struct types_walk *types, const char *name,
-			    Dwarf_Die *die)
+static const char *current_scope(const struct types_walk *types)
 {
-	struct str *scope = &types->scope;
-	size_t length = scope->n;
+	const char *scope = types->scopes[types->depth].s;
+	return scope ? scope : "";
+}
+
+static struct err *add_type(struct types_walk *types, const char *scope,
+			    const char *name, Dwarf_Die *die)
+{
+	struct types *index = types->types;
 	uint64_t known;
-	TRY(str_append(scope, name));
-	if (!map_text_get(&types->types->by_name, scope->s, &known)) {
-		TRY(map_text_put(&types->types->by_name, scope->s,
-				 types->types->dies.n));
-		TRY(vec_push(&types->types->dies, *die));
-	}
-	scope->n = length;
-	scope->s[length] = '\0';
+	types->name.n = 0;
+	TRY(str_append(&types->name, scope));
+	TRY(str_append(&types->name, name));
+	if (map_text_get(&index->by_name, types->name.s, &known))
+		return NULL;
+	TRY(vec_push(&index->dies, *die));
+	return map_text_put(&index->by_name, types->name.s, index->dies.n - 1);
+}
+
+static struct err *note_declared(struct types_walk *types, Dwarf_Die *die)
+{
+	_cleanup_(freep) char *scope = strdup(current_scope(types));
+	if (!scope)
+		return err_nomem();
+	TRY(map_u64_put(&types->by_die, (uintptr_t)die->addr,
+			types->declared.n));
+	TRY(vec_push(&types->declared, scope));
+	take_ptr(scope);
 	return NULL;
 }
 
-static struct err *enter_scope(struct types_walk *types, Dwarf_Die *die,
-			       bool *ret)
+/*
+ * "struct a::b { … };" written outside of a, and everything in gcc's type
+ * units: the definition stands alone and names the declaration inside of a.
+ */
+static const char *declared_scope(struct types_walk *types, Dwarf_Die *die)
 {
-	const char *name = dwarf_diename(die);
-	if (types->scope.n > NAME_MAX_ || types->depth >= DEPTH_MAX)
+	Dwarf_Attribute attr;
+	Dwarf_Die declaration;
+	uint64_t index;
+	if (!dwarf_attr(die, DW_AT_specification, &attr) ||
+	    !dwarf_formref_die(&attr, &declaration) ||
+	    !map_u64_get(&types->by_die, (uintptr_t)declaration.addr, &index))
 		return NULL;
-	types->lengths[types->depth] = types->scope.n;
-	if (name || dwarf_tag(die) == DW_TAG_namespace) {
-		TRY(str_append(&types->scope,
-			       name ? name : "(anonymous namespace)"));
-		TRY(str_append(&types->scope, "::"));
+	return types->declared.data[index];
+}
+
+static struct err *enter_scope(struct types_walk *types, const char *outer,
+			       const char *name, bool *ret)
+{
+	if (types->depth + 1 >= DEPTH_MAX || strlen(outer) > NAME_MAX_)
+		return NULL;
+	struct str *scope = &types->scopes[types->depth + 1];
+	scope->n = 0;
+	TRY(str_append(scope, outer));
+	if (name) {
+		TRY(str_append(scope, name));
+		TRY(str_append(scope, "::"));
 	}
 	types->depth++;
 	*ret = true;
 	return NULL;
 }
 
+static struct err *enter_struct(struct types_walk *types, Dwarf_Die *die,
+				bool *ret)
+{
+	if (die_flag(die, DW_AT_declaration))
+		TRY(note_declared(types, die));
+	const char *outer = declared_scope(types, die);
+	if (!outer)
+		outer = current_scope(types);
+	const char *name = dwarf_diename(die);
+	Dwarf_Attribute attr;
+	Dwarf_Die type;
+	/* clang's reference to a type unit leaves the name to that. */
+	if (!name && dwarf_attr(die, DW_AT_signature, &attr) &&
+	    dwarf_formref_die(&attr, &type))
+		name = dwarf_diename(&type);
+	if (name && is_defined(die))
+		TRY(add_type(types, outer, name, die));
+	return enter_scope(types, outer, name, ret);
+}
+
 static struct err *see_type(struct types_walk *types, Dwarf_Die *die, bool *ret)
 {
-	int tag = dwarf_tag(die);
-	if (tag == DW_TAG_namespace || tag == DW_TAG_module)
-		return enter_scope(types, die, ret);
-	if (tag != DW_TAG_typedef && !is_struct(tag))
+	const char *name;
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		name = dwarf_diename(die);
+		return enter_scope(types, current_scope(types),
+				   name ? name : "(anonymous namespace)", ret);
+	case DW_TAG_typedef:
+		name = dwarf_diename(die);
+		return name ? add_type(types, current_scope(types), name, die) :
+			      NULL;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return enter_struct(types, die, ret);
+	default:
 		return NULL;
-	const char *name = dwarf_diename(die);
-	if (name && (tag == DW_TAG_typedef || is_defined(die)))
-		TRY(add_type(types, name, die));
-	if (tag == DW_TAG_typedef)
-		return NULL;
-	return enter_scope(types, die, ret);
+	}
 }
 
 static bool enter_type(struct die_walk *walk, Dwarf_Die *die)
@@ -94,23 +155,46 @@ static bool enter_type(struct die_walk *walk, Dwarf_Die *die)
 static void leave_type(struct die_walk *walk, Dwarf_Die *die _unused_)
 {
 	struct types_walk *types = (struct types_walk *)walk;
-	if (!types->depth)
-		return;
-	types->scope.n = types->lengths[--types->depth];
-	if (types->scope.s)
-		types->scope.s[types->scope.n] = '\0';
+	types->depth--;
 }
 
-static void index_unit(struct types *types, struct unit *unit)
+static void index_die(struct types *types, Dwarf_Die *die)
 {
 	struct types_walk walk = {
 		.walk = { .enter = enter_type, .leave = leave_type },
 		.types = types,
 	};
-	die_walk(&walk.walk, unit_die(unit));
+	die_walk(&walk.walk, die);
 	if (walk.err)
 		err_ignore(walk.err);
-	str_free(&walk.scope);
+	for (size_t i = 0; i < DEPTH_MAX; i++)
+		str_free(&walk.scopes[i]);
+	str_free(&walk.name);
+	for (size_t i = 0; i < walk.declared.n; i++)
+		free(walk.declared.data[i]);
+	vec_free(&walk.declared);
+	map_u64_free(&walk.by_die);
+}
+
+static void index_unit(struct object *object, struct unit *unit)
+{
+	Dwarf_Die *die = object_unit_die(object, unit);
+	index_die(&object->types, die);
+	Dwarf *dwarf = dwarf_cu_getdwarf(die->cu);
+	if (!dwarf || dwarf == object->dwarf)
+		return;
+	/* A split file has type units of its own. */
+	Dwarf_CU *cu = NULL;
+	uint8_t type;
+	Dwarf_Die other;
+	for (size_t i = 0; i < SPLIT_UNITS_MAX; i++) {
+		if (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &other,
+				    NULL) != 0)
+			break;
+		if (other.addr &&
+		    (type == DW_UT_type || type == DW_UT_split_type))
+			index_die(&object->types, &other);
+	}
 }
 
 void types_free(struct types *types)
@@ -140,7 +224,7 @@ static bool find_type(struct object *object, const char *name, Dwarf_Die *ret)
 		}
 		if (types->units >= units->data.n)
 			return false;
-		index_unit(types, &units->data.data[types->units++]);
+		index_unit(object, &units->data.data[types->units++]);
 	}
 }
 

@@ -178,6 +178,7 @@ void units_free(struct units *units)
 		vec_free(&units->data.data[i].functions);
 	vec_free(&units->data);
 	spans_free(&units->ranges);
+	map_u64_free(&units->skeletons);
 	*units = (struct units){};
 }
 
@@ -190,7 +191,7 @@ struct unit *object_unit_at(struct object *object, uint64_t address)
 	return &units->data.data[id];
 }
 
-Dwarf_Die *unit_die(struct unit *unit)
+Dwarf_Die *object_unit_die(struct object *object, struct unit *unit)
 {
 	if (unit->resolved)
 		return &unit->die;
@@ -200,10 +201,25 @@ Dwarf_Die *unit_die(struct unit *unit)
 	uint8_t type;
 	Dwarf_Die split = {};
 	if (dwarf_cu_info(unit->skeleton.cu, &version, &type, NULL, &split,
-			  NULL, NULL, NULL) == 0 &&
-	    type == DW_UT_skeleton && split.addr)
-		unit->die = split;
+			  NULL, NULL, NULL) != 0 ||
+	    type != DW_UT_skeleton || !split.addr)
+		return &unit->die;
+	unit->die = split;
+	struct err *err = map_u64_put(&object->units.skeletons,
+				      (uintptr_t)split.cu,
+				      (size_t)(unit - object->units.data.data));
+	if (err)
+		err_ignore(err);
 	return &unit->die;
+}
+
+Dwarf_Die *object_skeleton(struct object *object, Dwarf_CU *cu,
+			   Dwarf_Die *buffer)
+{
+	uint64_t index;
+	if (map_u64_get(&object->units.skeletons, (uintptr_t)cu, &index))
+		return &object->units.data.data[index].skeleton;
+	return dwarf_cu_die(cu, buffer, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
 /* ---- functions ---- */
@@ -285,7 +301,7 @@ static void read_functions(struct object *object, struct unit *unit, bool deep)
 	};
 	unit->functions.n = 0;
 	unit->read = deep ? FUNCTIONS_DEEP : FUNCTIONS_SHALLOW;
-	die_walk(&functions.walk, unit_die(unit));
+	die_walk(&functions.walk, object_unit_die(object, unit));
 	if (functions.err)
 		err_ignore(functions.err);
 	if (unit->functions.n)

@@ -19,6 +19,7 @@
 struct calls {
 	struct regs entry;
 	struct raddr return_to;
+	pid_t tid; /* who entered */
 	bool inside;
 };
 
@@ -26,6 +27,8 @@ struct calls {
 struct err *calls_enter(struct run *run, struct thread *thread,
 			struct calls *calls, run_hook *returned,
 			uint64_t arg) _must_check_;
+/* At the entry again: does it come from inside of the call that was kept? */
+bool calls_nested(const struct calls *calls, const struct thread *thread);
 /* In the hook: is this the return of that call (and not of a deeper one)? */
 bool calls_returned(const struct calls *calls, const struct thread *thread);
 /* Enters the function again as it was entered; arguments may then be set. */
@@ -40,7 +43,10 @@ struct err *calls_skip(struct run *run, struct thread *thread,
  */
 void calls_leave(struct thread *thread, const struct calls *calls,
 		 bool keep_result);
-/* From now on the function returns 0 by itself, without a stop; and back. */
+/*
+ * From now on the function returns 0 by itself, without a stop; and back. The
+ * breakpoint behind the call is still there: run_unbreak(calls->return_to).
+ */
 struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
 /* The same where it returns a struct of @n bytes in memory. */
 struct err *calls_mute_struct(struct run *run, struct raddr function,

@@ -25,6 +25,8 @@
 #define ADD_PART "_ZN7testing8UnitTest17AddTestPartResult"
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
+/* The part of a TestInfo that is looked at; its result lies behind. */
+#define INFO_SIZE 144
 #define SUITES_MAX 1000000
 #define TESTS_MAX 10000000
 
@@ -42,6 +44,7 @@ struct layout {
 	uint64_t disabled;	   /* TestInfo::is_disabled_ */
 	uint64_t matches;	   /* TestInfo::matches_filter_ */
 	uint64_t parts;		   /* TestInfo::result_.test_part_results_ */
+	uint64_t death_tests;	   /* TestInfo::result_.death_test_count_ */
 };
 
 struct gtest {
@@ -76,6 +79,13 @@ static void find_layout(const struct program *program, struct layout *at)
 	at->matches = program_member(program, info, "matches_filter_", 130);
 	at->parts = program_member(program, info,
 				   "result_.test_part_results_", 200);
+	at->death_tests = program_member(program, info,
+					 "result_.death_test_count_", 248);
+	/* Debug information is foreign, too. */
+	if (at->line + 4 > INFO_SIZE || at->should_run >= INFO_SIZE ||
+	    at->disabled >= INFO_SIZE || at->matches >= INFO_SIZE)
+		*at = (struct layout){ 48, 112, 0,   32,  80,
+				       112, 128, 129, 130, 200, 248 };
 }
 
 static size_t next_in_group(struct run *run, const struct gtest *gtest)
@@ -101,6 +111,15 @@ static struct err *begin_test(struct run *run, struct thread *thread,
 	if (bounds[0] != bounds[1])
 		TRY(memory_write_u64(run->tracee, raddr_add(parts, 8),
 				     bounds[0]));
+	/* Death tests are numbered; their child counts from the beginning. */
+	uint32_t death_tests;
+	struct raddr count = RADDR(info + gtest->at.death_tests);
+	TRY(memory_read_u32(run->tracee, count, &death_tests));
+	if (death_tests) {
+		death_tests = 0;
+		TRY(memory_write(run->tracee, count, &death_tests,
+				 sizeof(death_tests)));
+	}
 	if (run_disabled(run, test))
 		TRY(memory_write(run->tracee,
 				 RADDR(info + gtest->at.should_run), &yes, 1));
@@ -122,6 +141,7 @@ static struct err *on_test_return(struct run *run, struct thread *thread,
 		/* The rest of the suite's own loop passes without a stop. */
 		gtest->test.inside = false;
 		calls_leave(thread, &gtest->test, false);
+		TRY(run_unbreak(run, gtest->test.return_to));
 		return calls_mute(run, gtest->test_run);
 	}
 	TRY(calls_again(run, thread, &gtest->test));
@@ -242,31 +262,50 @@ static struct err *gtest_attach(struct run *run)
 	return search.err;
 }
 
+/* A std::string inside of a copy of the object that holds it. */
+static struct err *string_in(struct run *run, uint64_t object,
+			     const uint8_t *copy, size_t n, uint64_t at,
+			     char **ret)
+{
+	uint64_t words[2];
+	if (at + 32 <= n) {
+		memcpy(words, copy + at, sizeof(words));
+		/* Short ones lie in the object itself. */
+		if (words[0] == object + at + 16 && words[1] < 16) {
+			char *text = strndup((const char *)copy + at + 16,
+					     words[1]);
+			if (!text)
+				return err_nomem();
+			*ret = text;
+			return NULL;
+		}
+	}
+	return run_string(run, RADDR(object + at), ret);
+}
+
 static struct err *add_test(struct run *run, uint64_t suite, uint64_t info)
 {
 	struct gtest *gtest = run->state;
 	const struct layout *at = &gtest->at;
-	uint8_t matches, disabled;
-	TRY(memory_read(run->tracee, RADDR(info + at->matches), &matches, 1));
-	if (!matches)
+	uint8_t copy[INFO_SIZE];
+	TRY(memory_read(run->tracee, RADDR(info), copy, sizeof(copy)));
+	if (!copy[at->matches])
 		return NULL; /* the user's own --gtest_filter */
-	TRY(memory_read(run->tracee, RADDR(info + at->disabled), &disabled, 1));
-	uint8_t should_run;
-	TRY(memory_read(run->tracee, RADDR(info + at->should_run), &should_run,
-			1));
 	uint32_t line;
+	memcpy(&line, copy + at->line, sizeof(line));
 	_cleanup_(freep) char *suite_name = NULL, *name = NULL, *file = NULL;
 	_cleanup_(freep) char *full = NULL;
-	TRY(run_string(run, RADDR(info + at->suite_name), &suite_name));
-	TRY(run_string(run, RADDR(info + at->name), &name));
-	TRY(run_string(run, RADDR(info + at->file), &file));
-	TRY(run_u32(run, RADDR(info + at->line), &line));
+	TRY(string_in(run, info, copy, sizeof(copy), at->suite_name,
+		      &suite_name));
+	TRY(string_in(run, info, copy, sizeof(copy), at->name, &name));
+	TRY(string_in(run, info, copy, sizeof(copy), at->file, &file));
 	if (asprintf(&full, "%s.%s", suite_name, name) < 0) {
 		full = NULL;
 		return err_nomem();
 	}
-	return run_add_test(run, full, file, line, disabled && !should_run,
-			    info, suite);
+	return run_add_test(run, full, file, line,
+			    copy[at->disabled] && !copy[at->should_run], info,
+			    suite);
 }
 
 static struct err *add_suite(struct run *run, uint64_t suite)

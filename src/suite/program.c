@@ -110,7 +110,8 @@ static struct err *add_module(struct program *program, const char *path,
 	}
 	struct module *added =
 		&program->modules.data[program->modules.n - 1];
-	err_ignore(object_open(path, &added->object));
+	err_ignore(added->system ? object_open_exported(path, &added->object)
+				 : object_open(path, &added->object));
 	return NULL;
 }
 

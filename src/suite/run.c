@@ -219,12 +219,13 @@ struct err *run_begin(struct run *run)
 	run->in_test = true;
 	clear_notes(run);
 	tracee_forget_fault(run->tracee);
-	TRY(cut_output(run, false, NULL));
+	if (!run->output_cut)
+		TRY(cut_output(run, false, NULL));
 	if (session->observer && session->observer->started)
 		session->observer->started(session->observer->data,
 					   run->current);
 	run->began_ns = clock_now();
-	run->deadline = run->began_ns + session->suite.options.timeout_ns;
+	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
 }
 
@@ -245,6 +246,7 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	bool wanted = outcome != OUTCOME_PASS || session->want_output;
 	struct output_piece piece = {};
 	TRY(cut_output(run, gone, wanted ? &piece : NULL));
+	run->output_cut = true;
 	result.output = piece.text;
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
@@ -257,7 +259,7 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		session->observer->finished(session->observer->data, &result);
 	free(piece.text);
 	clear_notes(run);
-	run->deadline = now + session->suite.options.timeout_ns;
+	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
 }
 
@@ -396,7 +398,7 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		TRY(run_fail(run, NULL, 0, text));
 		return finish_test(run, OUTCOME_NONE, true);
 	}
-	if (!run->dying && run->outcome != OUTCOME_FAIL) {
+	if (!run->dying && !run->executed && run->outcome != OUTCOME_FAIL) {
 		char text[192];
 		snprintf(text, sizeof(text),
 			 "the program left during the test: %s",
@@ -445,10 +447,11 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 	struct session *session = run->session;
 	if (!run->in_test)
 		run->deadline =
-			clock_now() + session->suite.options.timeout_ns;
+			tracer_clock() + session->suite.options.timeout_ns;
 	run->ready = false;
 	for (;;) {
 		struct tracee_event event;
+		run->output_cut = false;
 		TRY(tracee_continue(run->tracee, run->deadline, &event));
 		enum run_state state = RUN_READY;
 		switch (event.kind) {

@@ -40,6 +40,7 @@ struct run {
 	bool deferred;	 /* a passed test waits for it */
 	bool explained;	 /* message and place say more than a signal would */
 	size_t current; /* test that is running */
+	bool output_cut; /* at this very stop: nothing can have come since */
 	uint64_t began_ns;
 	uint64_t deadline;
 	/* What is known of the running test. */

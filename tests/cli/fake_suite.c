@@ -10,10 +10,11 @@
  * Outcomes as in the contract, "disabled" (would pass) and "limit" (no test: its
  * name is reported as a limit). Missing fields are empty. "gen:N" instead of a
  * file makes N passing tests, "gen:N:US" each taking US microseconds, every
- * 97th of which fails. "broken:N" ends with an error after N tests.
+ * 97th of which fails. "broken:N" ends with an error after N tests. A test
+ * whose message is STUCK does not notice an interruption.
  */
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -52,7 +53,10 @@ static char *field(const char **p, size_t *ret_n)
 		char c = *(*p)++;
 		if (c == '\\' && **p) {
 			char e = *(*p)++;
-			c = e == 'n' ? '\n' : e == 't' ? '\t' : e == 'p' ? '|' : e;
+			c = e == 'n'   ? '\n'
+			    : e == 't' ? '\t'
+			    : e == 'p' ? '|'
+				       : e;
 			if (e == 'x') {
 				char hex[3] = { (*p)[0], (*p)[1], 0 };
 				c = (char)strtoul(hex, NULL, 16);
@@ -208,10 +212,10 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index)
 	return &suite->tests.data[index].test;
 }
 
-static void rest(uint64_t ns)
+static void rest(uint64_t ns, bool stuck)
 {
 	uint64_t end = clock_now() + ns;
-	for (uint64_t now = clock_now(); now < end && !interrupted;
+	for (uint64_t now = clock_now(); now < end && (stuck || !interrupted);
 	     now = clock_now()) {
 		uint64_t left = end - now;
 		struct timespec ts = { (time_t)(left / NS_PER_S),
@@ -225,7 +229,8 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		      const struct suite_observer *observer)
 {
 	for (size_t i = 0; i < suite->limits.n; i++)
-		observer->limit(observer->data, suite->limits.data[i].test.name);
+		observer->limit(observer->data,
+				suite->limits.data[i].test.name);
 	for (size_t i = 0; i < n; i++) {
 		struct fake *fake = &suite->tests.data[order[i]];
 		if (i == suite->broken_after)
@@ -236,7 +241,9 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		observer->started(observer->data, order[i]);
 		if (fake->result.ns > 2000)
-			rest(fake->result.ns);
+			rest(fake->result.ns,
+			     fake->result.message &&
+				     !strcmp(fake->result.message, "STUCK"));
 		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		if (suite->pass_through && fake->result.output_n &&
@@ -245,4 +252,9 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		observer->finished(observer->data, &fake->result);
 	}
 	return interrupted ? err_create(ERR_INTERRUPTED, "interrupted") : NULL;
+}
+
+void suite_suspend(void)
+{
+	raise(SIGSTOP);
 }
