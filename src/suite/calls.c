@@ -73,6 +73,13 @@ struct err *calls_mute(struct run *run, struct raddr function)
 	return breakpoint_overlay(run->tracee, function, code, n);
 }
 
+struct err *calls_mute_struct(struct run *run, struct raddr function, uint8_t n)
+{
+	uint8_t code[ARCH_INSN_MAX];
+	size_t size = arch_return_cleared(n, code);
+	return breakpoint_overlay(run->tracee, function, code, size);
+}
+
 struct err *calls_unmute(struct run *run, struct raddr function)
 {
 	return breakpoint_overlay_end(run->tracee, function);

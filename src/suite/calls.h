@@ -48,4 +48,7 @@ void calls_leave(struct thread *thread, const struct calls *calls,
  * breakpoint behind the call is still there: run_unbreak(calls->return_to).
  */
 struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
+/* The same where it returns a struct of @n bytes in memory. */
+struct err *calls_mute_struct(struct run *run, struct raddr function,
+			      uint8_t n) _must_check_;
 struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;

@@ -3,10 +3,14 @@
 #include <string.h>
 
 /* In order of recognition: what is specific before what is general. */
+extern const struct framework framework_catch2;
+extern const struct framework framework_doctest;
 extern const struct framework framework_gtest;
 extern const struct framework framework_functions;
 
 const struct framework *const frameworks[] = {
+	&framework_catch2,
+	&framework_doctest,
 	&framework_gtest,
 	&framework_functions,
 	NULL,

@@ -178,6 +178,43 @@ bool program_symbol(const struct program *program, const char *name,
 	return program_symbol_in(program, name, ret, NULL);
 }
 
+struct prefix_search {
+	const char *prefix;
+	bool found;
+	struct object_symbol symbol;
+};
+
+static bool visit_prefix(void *data, const struct object_symbol *symbol)
+{
+	struct prefix_search *search = data;
+	if (!symbol->function || !str_starts(symbol->name, search->prefix) ||
+	    strchr(symbol->name, '.'))
+		return true;
+	search->symbol = *symbol;
+	search->found = true;
+	return false;
+}
+
+bool program_function_starting(const struct program *program,
+			       const char *prefix, struct raddr *ret,
+			       const char **ret_name)
+{
+	for (size_t i = 0; i < program->modules.n; i++) {
+		const struct module *module = &program->modules.data[i];
+		struct prefix_search search = { .prefix = prefix };
+		if (!module->end || !module->object)
+			continue;
+		object_each_symbol(module->object, visit_prefix, &search);
+		if (!search.found)
+			continue;
+		*ret = RADDR(search.symbol.value + module->bias);
+		if (ret_name)
+			*ret_name = search.symbol.name;
+		return true;
+	}
+	return false;
+}
+
 bool program_uses(const struct program *program, const char *name)
 {
 	for (size_t i = 0; i < program->modules.n; i++) {

@@ -43,6 +43,13 @@ bool program_symbol(const struct program *program, const char *name,
 /* As program_symbol(), with the file that has it. */
 bool program_symbol_in(const struct program *program, const char *name,
 		       struct raddr *ret, const struct module **ret_module);
+/*
+ * A function whose symbol begins so, for what differs from version to version
+ * in its parameters; parts that the compiler split off do not count.
+ */
+bool program_function_starting(const struct program *program,
+			       const char *prefix, struct raddr *ret,
+			       const char **ret_name);
 /* Does the project's own code define or call this? */
 bool program_uses(const struct program *program, const char *name);
 
