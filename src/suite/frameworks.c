@@ -4,10 +4,12 @@
 
 /* In order of recognition: what is specific before what is general. */
 extern const struct framework framework_gtest;
+extern const struct framework framework_cpputest;
 extern const struct framework framework_functions;
 
 const struct framework *const frameworks[] = {
 	&framework_gtest,
+	&framework_cpputest,
 	&framework_functions,
 	NULL,
 };
