@@ -74,7 +74,7 @@ def as_ordinary_user(counts):
             "LANG": "C.UTF-8",
             "USER": "nobody",
         }
-        command = subjects("build/polygraph", "build/subjects", False)
+        command = subjects("build/polygraph", "build", False)
         command = become + ["python3", "tests/harness/test_subjects.py"] + command[2:]
         counts.run(name, command, cwd=copy, env=environment)
 
@@ -100,8 +100,8 @@ def main():
     for folder in ("cli", "robust"):
         for script in scripts(folder):
             part(f"{folder}/{script.stem}", [sys.executable, script, "--polygraph", polygraph])
-    part("subjects", subjects(polygraph, TOP / "build" / "subjects", options.full), timeout=3600)
-    part("subjects, sanitizers", subjects(sanitized, TOP / "build" / "subjects", False), **sanitize)
+    part("subjects", subjects(polygraph, TOP / "build", options.full), timeout=3600)
+    part("subjects, sanitizers", subjects(sanitized, TOP / "build", False), **sanitize)
     if options.only in "subjects as an ordinary user":
         as_ordinary_user(counts)
     part("fuzz smoke", [sys.executable, TESTS / "fuzz" / "run.py", SMOKE_SECONDS])

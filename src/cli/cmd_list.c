@@ -87,5 +87,6 @@ const struct command command_list = {
 						      NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
+	.guarded = true,
 	.run = list_run,
 };

@@ -102,6 +102,28 @@ static struct err *choose_seed(const struct options *options, uint64_t *ret)
 	return NULL;
 }
 
+/* As users write it: "90s", "10m". */
+static void format_budget(uint64_t ns, char *out, size_t n)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {
+		{ "h", 3600 * NS_PER_S },
+		{ "m", 60 * NS_PER_S },
+		{ "s", NS_PER_S },
+		{ "ms", NS_PER_MS },
+		{ "us", 1000 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (ns % units[i].ns && i + 1 < ARRAY_SIZE(units))
+			continue;
+		snprintf(out, n, "%llu%s",
+			 (unsigned long long)(ns / units[i].ns), units[i].unit);
+		return;
+	}
+}
+
 /* What of the order has no result, and why. */
 static struct err *say_unfinished(const struct run_options *values,
 				  struct collect *collect, size_t entries)
@@ -115,8 +137,8 @@ static struct err *say_unfinished(const struct run_options *values,
 			 "run: interrupted, %zu of %zu tests without a result",
 			 left, entries);
 	} else if (collect->budget_spent) {
-		char budget[16];
-		duration_format(values->budget_ns, budget);
+		char budget[32];
+		format_budget(values->budget_ns, budget, sizeof(budget));
 		snprintf(text, sizeof(text),
 			 "run: %zu of %zu tests not run (budget %s)", left,
 			 entries, budget);
@@ -143,6 +165,8 @@ static struct err *run_order(const struct run_options *values,
 			     struct collect *collect)
 {
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	if (!order->n)
+		return NULL; /* all of them are disabled */
 	if (!values->common.quiet && !values->pass_through &&
 	    output_is_terminal(STDERR_FILENO))
 		TRY(progress_create(STDERR_FILENO, order->n, &progress));
@@ -266,5 +290,6 @@ const struct command command_run = {
 			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
+	.guarded = true,
 	.run = run_run,
 };

@@ -77,7 +77,11 @@ struct err *command_missing(const char *name)
 {
 	_cleanup_(str_freep) struct str names = STR_INIT;
 	TRY(append_names(&names));
-	return err_hint(err_create(ERR_USAGE,
-				   "the command '%s' does not exist yet", name),
-			"commands of this version: %s", names.s);
+	struct err *err =
+		name ? err_create(ERR_USAGE,
+				  "the command '%s' does not exist yet", name)
+		     : err_create(ERR_USAGE,
+				  "no command is given, and the default, "
+				  "'check', does not exist yet");
+	return err_hint(err, "commands of this version: %s", names.s);
 }

@@ -39,7 +39,8 @@ struct command {
 	const struct option_group *const *groups;
 	const void *defaults; /* of the values */
 	size_t values_size;
-	bool hidden; /* neither in --help nor in the manual */
+	bool hidden;  /* neither in --help nor in the manual */
+	bool guarded; /* runs tested programs: see guard.h */
 	/* @argv: what follows the options; @argv[argc] is NULL. */
 	struct err *(*run)(const struct options *options, int argc,
 			   char **argv, enum status *ret);
@@ -59,5 +60,5 @@ const struct command *command_find(const char *name);
 bool command_is_planned(const char *name);
 /* For a name that is neither: what was meant, or which there are. */
 struct err *command_unknown(const char *name) _must_check_;
-/* "'check' does not exist yet", with those that do. */
+/* It does not exist yet; with those that do. NULL: none was given. */
 struct err *command_missing(const char *name) _must_check_;

@@ -121,39 +121,33 @@ struct err *common_suite_choose(const struct options *options, int argc,
 				char **argv, struct common_suite *ret)
 {
 	const struct common_options *common = options->values;
-	const struct {
-		const char *option;
-		const char *value;
-	} kinds[] = {
-		{ "ctest", common->ctest },
-		{ "meson", common->meson },
-		{ "commands", common->commands },
-	};
+	static const char *const kinds[] = { "--ctest", "--meson",
+					     "--commands" };
+	const char *const given[] = { common->ctest, common->meson,
+				      common->commands };
 	/* What the command line says sets aside what the file says. */
 	enum option_source strongest =
 		argc ? OPTION_COMMAND_LINE : OPTION_DEFAULT;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		strongest = MAX(strongest,
-				options_source(options, kinds[i].option));
+		strongest =
+			MAX(strongest, options_source(options, kinds[i] + 2));
 
 	const char *chosen = argc ? argv[0] : NULL;
 	const char *values[ARRAY_SIZE(kinds)] = {};
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!kinds[i].value ||
-		    options_source(options, kinds[i].option) < strongest)
+		if (!given[i] ||
+		    options_source(options, kinds[i] + 2) < strongest)
 			continue;
 		if (chosen)
-			return err_hint(
-				err_create(ERR_USAGE,
-					   "both '%s' and --%s %s are given",
-					   chosen, kinds[i].option,
-					   kinds[i].value),
-				"one suite at a time");
-		chosen = values[i] = kinds[i].value;
-		ret->words[0] = (char *[]){ (char *)"--ctest",
-					    (char *)"--meson",
-					    (char *)"--commands" }[i];
-		ret->words[1] = (char *)kinds[i].value;
+			return err_hint(err_create(ERR_USAGE,
+						   "both '%s' and '%s' are "
+						   "given",
+						   chosen, kinds[i]),
+					"one suite at a time");
+		chosen = kinds[i];
+		values[i] = given[i];
+		ret->words[0] = (char *)kinds[i];
+		ret->words[1] = (char *)given[i];
 		ret->words[2] = NULL;
 	}
 	if (!chosen)

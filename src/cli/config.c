@@ -201,12 +201,32 @@ static struct err *apply_root(json_t *root, const char *name,
 	return NULL;
 }
 
+/*
+ * toml11 3.7 reads out of bounds while it tells of a string that is not UTF-8
+ * (it rolls back to an iterator of another buffer), so it never gets one.
+ */
+static struct err *check_utf8(const char *text, size_t n, const char *name)
+{
+	unsigned line = 1;
+	for (size_t i = 0; i < n;) {
+		size_t length = str_utf8_length(text + i, n - i);
+		if (!length || !text[i])
+			return err_create(ERR_USAGE,
+					  "%s:%u: a byte that is not UTF-8",
+					  name, line);
+		line += text[i] == '\n';
+		i += length;
+	}
+	return NULL;
+}
+
 struct err *config_parse(const char *text, size_t n, const char *name,
 			 const struct command *command,
 			 struct options *options)
 {
 	unsigned line;
 	_cleanup_(freep) char *message = NULL;
+	TRY(check_utf8(text, n, name));
 	_cleanup_(json_freep) json_t *root =
 		toml_to_json(text, n, &line, &message);
 	if (root)

@@ -7,10 +7,10 @@
 #include "cli/output.h"
 #include "report/width.h"
 
-#define HELP_COLUMN 28
+#define HELP_COLUMN 29
 /* Wider lines are hard to read, narrower ones hard to wrap. */
 #define WIDEST 100
-#define NARROWEST 40
+#define NARROWEST 24
 
 const char *const help_statuses[] = {
 	"0", "all is well: no finding, no failing test",
@@ -91,26 +91,23 @@ static struct err *write_option(const struct page *page,
 	return NULL;
 }
 
-static void write_usage(const struct page *page, const char *name,
-			const char *const *synopsis)
+static struct err *write_usage(const struct page *page, const char *name,
+			       const char *const *synopsis)
 {
 	for (size_t i = 0; synopsis[i]; i++) {
 		_cleanup_(str_freep) struct str line = STR_INIT;
-		struct err *err = str_appendf(
-			&line, "%spolygraph %s%s%s", i ? "       " : "Usage: ",
-			name, *name ? " " : "", synopsis[i]);
-		if (err) {
-			err_ignore(err);
-			return;
-		}
-		wrap(page, line.s + (i ? 7 : 0), 11, i ? 7 : 0);
+		TRY(str_appendf(&line, "polygraph %s%s%s", name,
+				*name ? " " : "", synopsis[i]));
+		fputs(i ? "       " : "Usage: ", page->out);
+		wrap(page, line.s, 11, 7);
 	}
+	return NULL;
 }
 
 static struct err *write_command(const struct page *page,
 				 const struct command *command)
 {
-	write_usage(page, command->name, command->synopsis);
+	TRY(write_usage(page, command->name, command->synopsis));
 	for (size_t i = 0; command->description[i]; i++) {
 		fputc('\n', page->out);
 		wrap(page, command->description[i], 0, 0);
@@ -141,7 +138,7 @@ static const char *const main_synopsis[] = {
 
 static struct err *write_main(const struct page *page)
 {
-	write_usage(page, "", main_synopsis);
+	TRY(write_usage(page, "", main_synopsis));
 	fputc('\n', page->out);
 	wrap(page,
 	     "Finds out which tests of a C or C++ test suite cannot be "

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "cli/command.h"
 #include "cli/outfile.h"
@@ -12,8 +13,16 @@
 
 static volatile sig_atomic_t happened;
 
+/* A signal that reaches us on two ways is one. */
+#define ONE_NS (300 * NS_PER_MS)
+
 static void on_interrupt(int number _unused_)
 {
+	static uint64_t first;
+	if (happened && clock_now() - first < ONE_NS)
+		return;
+	if (!happened)
+		first = clock_now();
 	if (happened) {
 		progress_abandon();
 		outfile_abandon();
@@ -21,6 +30,11 @@ static void on_interrupt(int number _unused_)
 	}
 	happened = 1;
 	suite_interrupt();
+}
+
+static void on_suspend(int number _unused_)
+{
+	suite_suspend();
 }
 
 static void on_pipe(int number _unused_)
@@ -45,6 +59,7 @@ void interrupt_install(void)
 	install(SIGTERM, on_interrupt, 0);
 	install(SIGHUP, on_interrupt, 0);
 	install(SIGPIPE, on_pipe, SA_RESTART);
+	install(SIGTSTP, on_suspend, SA_RESTART);
 }
 
 void interrupt_settle(void)

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/config.h"
+#include "cli/guard.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -97,6 +98,8 @@ static struct err *run_command(const struct command *command, int argc,
 	log_level_set(common->quiet	? LOG_LEVEL_QUIET
 		      : common->verbose ? LOG_LEVEL_INFO
 					: LOG_LEVEL_WARN);
+	if (command->guarded)
+		TRY(guard_fork());
 	return command->run(options, argc - used, argv + used, ret);
 }
 
@@ -104,7 +107,7 @@ static struct err *run_command(const struct command *command, int argc,
 static struct err *without_command(const char *word)
 {
 	if (word[0] == '-' || strchr(word, '/') || !access(word, F_OK))
-		return command_missing("check");
+		return command_missing(NULL);
 	return command_is_planned(word) ? command_missing(word)
 					: command_unknown(word);
 }

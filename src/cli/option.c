@@ -253,7 +253,7 @@ static struct err *unknown_option(const struct options *options,
 	struct err *err = err_create(ERR_USAGE, "unknown option '%s'", name);
 	if (suggestion.best)
 		return err_hint(err, "did you mean '--%s'?", suggestion.best);
-	return err_hint(err, "--help lists the options");
+	return err;
 }
 
 /* "--name", "--name=value", "--no-name"; @i is the word looked at. */
@@ -301,7 +301,7 @@ static struct err *unknown_letter(const struct options *options,
 	size_t n = strcspn(word, "=");
 	if (find_n(options->groups, word + 1, n - 1))
 		return err_hint(err, "did you mean '-%.*s'?", (int)n, word);
-	return err_hint(err, "--help lists the options");
+	return err;
 }
 
 /* "-q", "-qv", "-j4", "-j 4", "-o=x" is the file "=x" as with getopt(3). */

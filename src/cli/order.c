@@ -110,13 +110,8 @@ struct err *order_read(const char *path, struct order *ret)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t n;
-	struct err *err = file_read(path, FILE_LIMIT, &text, &n);
-	if (!err)
-		err = order_parse(text, n, ret);
-	if (!err)
-		return NULL;
-	return err_prefix(err_with_kind(err, ERR_USAGE), "order file '%s'",
-			  path);
+	TRY(err_with_kind(file_read(path, FILE_LIMIT, &text, &n), ERR_USAGE));
+	return err_prefix(order_parse(text, n, ret), "order file '%s'", path);
 }
 
 void order_free(struct order *order)

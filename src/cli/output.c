@@ -35,8 +35,9 @@ static struct err *add_format(struct outputs *outputs, const char *name,
 					   "the format '%s' is for findings, "
 					   "which '%s' does not have",
 					   name, kind),
-				"use text, json%s",
-				strcmp(kind, "list") ? " or junit" : "");
+				"use %s",
+				strcmp(kind, "list") ? "text, json or junit"
+						     : "text or json");
 	if (!format->lists && !strcmp(kind, "list"))
 		return err_hint(err_create(ERR_USAGE,
 					   "the format '%s' is for tests that "

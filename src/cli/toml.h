@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /*
- * The table that @text holds: an object with, for each key, an object of
+ * The table that @text, UTF-8 without a NUL, holds: an object with, for each key, an object of
  * "line" (from 1) and "value": a table of the same kind, a string, a number, a
  * boolean, or an array of plain values (text for dates and times). Keys stand
  * in the order of their lines.

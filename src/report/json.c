@@ -72,8 +72,9 @@ static struct err *test_json(const struct report_test *test, bool verbose,
 	}
 	if (test->disabled)
 		TRY(set(object, "disabled", json_true()));
+	bool skipped = test->outcome == OUTCOME_SKIP;
 	if (test->outcome != OUTCOME_NONE && test->outcome != OUTCOME_PASS &&
-	    (test->message || test->failure_file)) {
+	    (!skipped || test->message || test->failure_file)) {
 		json_t *failure = NULL;
 		TRY(failure_json(test, &failure));
 		TRY(set(object, "failure", failure));

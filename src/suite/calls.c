@@ -10,13 +10,22 @@ struct err *calls_enter(struct run *run, struct thread *thread,
 	TRY(memory_read_u64(run->tracee, regs_sp(&thread->regs), &return_to));
 	calls->entry = thread->regs;
 	calls->return_to = RADDR(return_to);
+	calls->tid = thread->tid;
 	calls->inside = true;
 	return run_break(run, calls->return_to, returned, arg);
 }
 
+bool calls_nested(const struct calls *calls, const struct thread *thread)
+{
+	/* Another thread does part of the test's work. */
+	return calls->inside &&
+	       (thread->tid != calls->tid ||
+		regs_sp(&thread->regs).v < regs_sp(&calls->entry).v);
+}
+
 bool calls_returned(const struct calls *calls, const struct thread *thread)
 {
-	return calls->inside &&
+	return calls->inside && thread->tid == calls->tid &&
 	       raddr_eq(regs_pc(&thread->regs), calls->return_to) &&
 	       regs_sp(&thread->regs).v == regs_sp(&calls->entry).v + 8;
 }

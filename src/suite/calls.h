@@ -19,6 +19,7 @@
 struct calls {
 	struct regs entry;
 	struct raddr return_to;
+	pid_t tid; /* who entered */
 	bool inside;
 };
 
@@ -26,6 +27,8 @@ struct calls {
 struct err *calls_enter(struct run *run, struct thread *thread,
 			struct calls *calls, run_hook *returned,
 			uint64_t arg) _must_check_;
+/* At the entry again: does it come from inside of the call that was kept? */
+bool calls_nested(const struct calls *calls, const struct thread *thread);
 /* In the hook: is this the return of that call (and not of a deeper one)? */
 bool calls_returned(const struct calls *calls, const struct thread *thread);
 /* Enters the function again as it was entered; arguments may then be set. */

@@ -194,12 +194,10 @@ static struct err *discovered(struct run *run, struct thread *thread,
 static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
 {
 	struct functions *functions = run->state;
-	if (functions->call.inside) {
-		if (regs_sp(&thread->regs).v <
-		    regs_sp(&functions->call.entry).v)
-			return NULL; /* a helper, or a test that calls another */
+	if (calls_nested(&functions->call, thread))
+		return NULL; /* a helper, or a test that calls another */
+	if (functions->call.inside)
 		TRY(end_left(run, functions));
-	}
 	if (run->discovering && run->ready_thread)
 		return discovered(run, thread, arg);
 	if (!run->order) {

@@ -225,7 +225,7 @@ struct err *run_begin(struct run *run)
 		session->observer->started(session->observer->data,
 					   run->current);
 	run->began_ns = clock_now();
-	run->deadline = run->began_ns + session->suite.options.timeout_ns;
+	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
 }
 
@@ -259,7 +259,7 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		session->observer->finished(session->observer->data, &result);
 	free(piece.text);
 	clear_notes(run);
-	run->deadline = now + session->suite.options.timeout_ns;
+	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
 }
 
@@ -447,7 +447,7 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 	struct session *session = run->session;
 	if (!run->in_test)
 		run->deadline =
-			clock_now() + session->suite.options.timeout_ns;
+			tracer_clock() + session->suite.options.timeout_ns;
 	run->ready = false;
 	for (;;) {
 		struct tracee_event event;

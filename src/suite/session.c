@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "suite/executable.h"
 #include "suite/framework.h"
+#include "suite/parallel.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
@@ -159,7 +160,7 @@ static struct err *run_to_entry(struct session *session, struct tracee *tracee)
 	TRY(program_entry(tracee, &entry));
 	TRY(breakpoint_set(tracee, entry, 0));
 	struct tracee_event event;
-	uint64_t deadline = clock_now() + session->suite.options.timeout_ns;
+	uint64_t deadline = tracer_clock() + session->suite.options.timeout_ns;
 	do {
 		TRY(tracee_continue(tracee, deadline, &event));
 	} while (event.kind == TRACEE_DYING);
@@ -407,8 +408,13 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	session->observer = observer;
 	session->reported = 0;
 	session->unhappy = false;
-	struct err *err = flags & SUITE_ALONE ? run_alone(session, order, n)
-					      : run_in_order(session, order, n);
+	struct err *err;
+	if (!(flags & SUITE_ALONE))
+		err = run_in_order(session, order, n);
+	else if (parallel_useful(session, n))
+		err = parallel_run_alone(session, order, n);
+	else
+		err = run_alone(session, order, n);
 	session->observer = NULL;
 	return err;
 }

@@ -53,6 +53,11 @@ void suite_interrupt(void)
 	tracer_interrupt();
 }
 
+void suite_suspend(void)
+{
+	tracer_suspend();
+}
+
 /* The name itself, or with the first number that is free behind it. */
 static struct err *unique_name(struct suite *suite, const char *name,
 			       char **ret)

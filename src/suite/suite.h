@@ -98,3 +98,5 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 
 /* May be called from a signal handler. */
 void suite_interrupt(void);
+/* Likewise: stops this process and the tested one, returns when continued. */
+void suite_suspend(void);

@@ -212,8 +212,12 @@ struct err *breakpoint_copy(const struct tracee *from, struct tracee *to)
 }
 
 /*
- * An unmapped hole of REGION_SIZE as near to @near as there is, below or above.
+ * An unmapped hole of REGION_SIZE near to @near. Better below a mapping than
+ * above: the heap grows upwards from the end of the program. And not right
+ * below the stack, which grows downwards.
  */
+#define HEAP_ROOM ((uint64_t)512 << 20)
+
 static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
 {
 	char path[32], line[4352];
@@ -221,18 +225,18 @@ static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
 	FILE *maps = fopen(path, "re");
 	if (!maps)
 		return false;
-	uint64_t previous_end = 0x10000, best = 0, best_distance = UINT64_MAX;
+	uint64_t free_from = 0x10000, best = 0, best_distance = UINT64_MAX;
 	while (fgets(line, sizeof(line), maps)) {
 		unsigned long long start, end;
 		if (sscanf(line, "%llx-%llx ", &start, &end) != 2)
 			continue;
 		if (start >= (1ULL << 47))
 			break;
-		if (start >= previous_end + REGION_SIZE) {
-			/* The stack may grow down: keep away from its end. */
-			uint64_t high = start - REGION_SIZE;
-			uint64_t at = near.v < previous_end ? previous_end
-							    : high;
+		uint64_t at = start - REGION_SIZE;
+		if (start > near.v)
+			at = free_from + HEAP_ROOM;
+		if (start >= REGION_SIZE && at >= free_from &&
+		    at + REGION_SIZE <= start && !strstr(line, "[stack]")) {
 			uint64_t distance = at > near.v ? at - near.v
 							: near.v - at;
 			if (distance < best_distance) {
@@ -240,7 +244,7 @@ static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
 				best_distance = distance;
 			}
 		}
-		previous_end = end;
+		free_from = end;
 	}
 	fclose(maps);
 	*ret = RADDR(best);

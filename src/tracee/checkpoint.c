@@ -97,10 +97,7 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	struct tracer *tracer = from->tracer;
 	BUG_ON(from->threads.n != 1);
 
-	/*
-	 * Without memory of ours the call's stub lies over the code, and the
-	 * copy would keep it there.
-	 */
+	/* The call must not lie over the program's code: it would be copied. */
 	struct raddr stub;
 	TRY(region_any(thread, &stub));
 	/* Found once: later forks of a fork have it at the same place. */
@@ -133,6 +130,7 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	first->arrived = thread->arrived;
 	copy->output = from->output;
 	copy->pinned = from->pinned;
+	copy->cpu = from->cpu;
 	copy->has_tid_address = from->has_tid_address;
 	copy->tid_address = from->tid_address;
 	TRY(breakpoint_copy(from, copy));

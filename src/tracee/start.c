@@ -122,21 +122,13 @@ struct err *tracee_start(struct tracer *tracer,
 	report_read = ends[0];
 	report_write = ends[1];
 
-	/* The tested program starts with all processors. */
-	if (tracer->self_pinned)
-		sched_setaffinity(0, sizeof(tracer->cpus), &tracer->cpus);
+	tracer_unpin(tracer); /* it starts with all processors */
 	pid_t pid = fork();
 	if (pid < 0)
 		return err_errno(errno, "cannot fork");
 	if (!pid) {
 		close(go_write);
 		run_child(command, go_read, report_write);
-	}
-	if (tracer->self_pinned) {
-		cpu_set_t one;
-		CPU_ZERO(&one);
-		CPU_SET(tracer->cpu, &one);
-		sched_setaffinity(0, sizeof(one), &one);
 	}
 	close(take_fd(report_write));
 	setpgid(pid, pid);

@@ -18,9 +18,6 @@
 #include "tracee/output.h"
 #include "tracee/tracee_internal.h"
 
-/* How long controller and tested process stay on the processor they chose. */
-#define REPIN_NS (250 * NS_PER_MS)
-
 static long trace(int request, pid_t tid, uintptr_t addr, uintptr_t data)
 {
 	return ptrace((enum __ptrace_request)request, tid, addr, data);
@@ -206,85 +203,6 @@ struct err *thread_store(struct thread *thread)
 }
 
 /*
- * Processors. While a tested process has one thread, it and the controller
- * take turns, and hand-over on one processor is several times faster than
- * waking up another one. The program is not to notice: who asks it for its
- * processors is answered by suite/, and children and threads get them all back
- * before they run.
- */
-static void unpin_task(struct tracer *tracer, pid_t tid)
-{
-	cpu_set_t now;
-	/* Where the program chose processors itself, they stay. */
-	if (sched_getaffinity(tid, sizeof(now), &now) == 0 &&
-	    CPU_COUNT(&now) == 1 && CPU_ISSET(tracer->cpu, &now))
-		sched_setaffinity(tid, sizeof(tracer->cpus), &tracer->cpus);
-}
-
-static void tracee_unpin(struct tracee *tracee)
-{
-	if (!tracee->pinned)
-		return;
-	tracee->pinned = false;
-	for (size_t i = 0; i < tracee->threads.n; i++)
-		unpin_task(tracee->tracer, tracee->threads.data[i]->tid);
-}
-
-bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret)
-{
-	if (tracee->pinned)
-		*ret = tracee->tracer->cpus;
-	return tracee->pinned;
-}
-
-static void tracee_pin(struct tracee *tracee)
-{
-	struct tracer *tracer = tracee->tracer;
-	if (tracee->pinned || !tracer->pinning || tracee->threads.n != 1 ||
-	    tracee->owner)
-		return;
-	if (!tracer->self_pinned) {
-		tracer->cpu = sched_getcpu();
-		if (tracer->cpu < 0 || !CPU_ISSET(tracer->cpu, &tracer->cpus)) {
-			tracer->pinning = false;
-			return;
-		}
-	}
-	cpu_set_t now, one;
-	CPU_ZERO(&one);
-	CPU_SET(tracer->cpu, &one);
-	if (sched_getaffinity(tracee->pid, sizeof(now), &now) < 0)
-		return;
-	if (!CPU_EQUAL(&now, &tracer->cpus) && !CPU_EQUAL(&now, &one))
-		return; /* the program chose for itself */
-	if (!tracer->self_pinned &&
-	    sched_setaffinity(0, sizeof(one), &one) < 0) {
-		tracer->pinning = false;
-		return;
-	}
-	tracer->self_pinned = true;
-	tracee->pinned =
-		sched_setaffinity(tracee->pid, sizeof(one), &one) == 0;
-	tracer->repin_at = clock_now() + REPIN_NS;
-}
-
-/*
- * Others may have come to our processor while another one is idle. Now and
- * then the kernel is given the choice again, for one turn.
- */
-static void tracee_repin(struct tracee *tracee)
-{
-	struct tracer *tracer = tracee->tracer;
-	if (!tracee->pinned) {
-		tracee_pin(tracee);
-	} else if (clock_now() > tracer->repin_at) {
-		tracee_unpin(tracee);
-		sched_setaffinity(0, sizeof(tracer->cpus), &tracer->cpus);
-		tracer->self_pinned = false;
-	}
-}
-
-/*
  * A signal is about to be delivered to a thread that is just executing the
  * instruction of a breakpoint in a slot. A handler must not see that: the
  * program counter is put back to where the program itself would be. If the
@@ -435,7 +353,7 @@ static struct err *release_child(struct thread *parent, pid_t child)
 		err_ignore(err); /* killed at once */
 		return NULL;
 	}
-	unpin_task(tracer, child);
+	processors_release_task(parent->tracee, child);
 	if (clone_flags(parent) & CLONE_VM) {
 		struct tracee *borrower = tracee_create(tracer, child);
 		if (!borrower)
@@ -464,12 +382,13 @@ static struct err *on_new_task(struct thread *thread)
 	if (syscall(SYS_tgkill, tracee->pid, tid, 0) != 0)
 		return release_child(thread, tid);
 
-	tracee_unpin(tracee);
+	bool pinned = tracee->pinned;
 	bool born = tracer_take_early(tracee->tracer, tid);
 	struct thread *new_thread = tracee_add_thread(tracee, tid);
 	if (!new_thread)
 		return err_nomem();
-	unpin_task(tracee->tracer, tid);
+	if (pinned)
+		processors_release(tracee);
 	log_debug(LOG_TRACEE, "thread %d of %d", tid, tracee->pid);
 	if (born && trace(PTRACE_CONT, tid, 0, 0) < 0 && errno != ESRCH)
 		return err_errno(errno, "cannot let thread %d go on", tid);
@@ -638,7 +557,7 @@ static struct err *serve_borrowers(struct tracer *tracer)
 
 static struct err *resume_all(struct tracee *tracee)
 {
-	tracee_repin(tracee);
+	processors_turn(tracee);
 	for (size_t i = 0; i < tracee->threads.n; i++) {
 		struct thread *thread = tracee->threads.data[i];
 		if (thread->stopped && !thread->held && !thread->listening &&
@@ -678,18 +597,20 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 		}
 		TRY(resume_all(tracee));
 		bool any;
+		tracer_running(tracee->pid);
 		TRY(tracer_collect(tracer, true, &any));
 		if (any) {
+			tracer_running(0);
 			TRY(serve_borrowers(tracer));
 			continue;
 		}
-		/* A tick. */
+		tracer_ticked();
 		if (tracee->output)
 			tracer_tick_faster(output_drain(tracee->output));
 		event = (struct tracee_event){ .kind = TRACEE_DEADLINE };
 		if (tracer_interrupted())
 			event.kind = TRACEE_INTERRUPTED;
-		else if (!deadline || clock_now() < deadline)
+		else if (!deadline || tracer_clock() < deadline)
 			continue;
 		TRY(tracee_stop_all(tracee));
 		*ret = event;

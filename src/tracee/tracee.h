@@ -91,11 +91,20 @@ static inline void tracer_destroyp(struct tracer **tracer)
 /* May be called from a signal handler. */
 void tracer_interrupt(void);
 bool tracer_interrupted(void);
+/* Likewise: stops the running tracee and ourselves until we are continued. */
+void tracer_suspend(void);
+/*
+ * The clock of deadlines: as clock_now(), but it stands still while we are
+ * stopped or the whole machine sleeps.
+ */
+uint64_t tracer_clock(void);
 /*
  * Controller and a tested process with one thread take turns; on one processor
  * that costs a fifth. Off: leave processors alone.
  */
 void tracer_set_pinning(struct tracer *tracer, bool on);
+/* Gives the controller all its processors back, until the next turn. */
+void tracer_unpin(struct tracer *tracer);
 /* Does it share one processor with us now? *@ret: those it thinks it has. */
 bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret);
 
@@ -116,7 +125,7 @@ struct output *tracee_output(const struct tracee *tracee);
 
 /*
  * Lets all threads go on (but those held) until something happens; @deadline
- * on clock_now()'s clock, 0: none.
+ * on tracer_clock(), 0: none.
  */
 struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 			    struct tracee_event *ret) _must_check_;

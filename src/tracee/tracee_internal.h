@@ -39,7 +39,8 @@ struct tracee {
 	pid_t pid;
 	int mem_fd;
 	bool gone;
-	bool pinned;
+	bool pinned; /* to @cpu, by us */
+	int cpu;
 	VEC(struct thread *) threads;
 	VEC(struct breakpoint) breakpoints;
 	struct map_u64 breakpoint_index; /* address → index */
@@ -66,7 +67,7 @@ struct tracer {
 	bool pinning;
 	bool self_pinned;
 	int cpu;
-	uint64_t repin_at;
+	uint64_t stay_until;
 };
 
 /* tracee.c */
@@ -83,6 +84,16 @@ bool tracer_take_early(struct tracer *tracer, pid_t tid);
 struct err *tracer_collect(struct tracer *tracer, bool block,
 			   bool *ret_any) _must_check_;
 void tracer_tick_faster(bool fast);
+/* @group runs from now on; 0: none does. */
+void tracer_running(pid_t group);
+/* To be called at each tick while one runs. */
+void tracer_ticked(void);
+
+/* processors.c */
+void processors_turn(struct tracee *tracee);
+void processors_release(struct tracee *tracee);
+/* A new task that inherited @like's processors. */
+void processors_release_task(const struct tracee *like, pid_t tid);
 
 /* breakpoint.c: all breakpoints out of the memory of a forked child. */
 struct err *breakpoint_clean(struct tracee *from, pid_t child);

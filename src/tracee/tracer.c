@@ -21,6 +21,8 @@
 /* How often a wait looks at deadlines and drains output. */
 #define TICK_US 20000
 #define TICK_FAST_US 1000
+/* No tick for so long: it was not the tested program that took the time. */
+#define LOST_NS (2 * NS_PER_S)
 
 static volatile sig_atomic_t interrupted;
 
@@ -32,6 +34,39 @@ void tracer_interrupt(void)
 bool tracer_interrupted(void)
 {
 	return interrupted;
+}
+
+static volatile pid_t running_group;
+static uint64_t lost_ns;
+static uint64_t last_tick;
+
+void tracer_suspend(void)
+{
+	pid_t group = running_group;
+	if (group)
+		kill(-group, SIGSTOP);
+	raise(SIGSTOP);
+	if (group)
+		kill(-group, SIGCONT);
+}
+
+void tracer_running(pid_t group)
+{
+	running_group = group;
+	last_tick = clock_now();
+}
+
+void tracer_ticked(void)
+{
+	uint64_t now = clock_now();
+	if (now - last_tick > LOST_NS)
+		lost_ns += now - last_tick;
+	last_tick = now;
+}
+
+uint64_t tracer_clock(void)
+{
+	return clock_now() - lost_ns;
 }
 
 static void on_tick(int signal)
@@ -87,14 +122,8 @@ void tracer_destroy(struct tracer *tracer)
 	map_u64_free(&tracer->threads);
 	tick_every(0);
 	descendants_end();
-	if (tracer->self_pinned)
-		sched_setaffinity(0, sizeof(tracer->cpus), &tracer->cpus);
+	tracer_unpin(tracer);
 	free(tracer);
-}
-
-void tracer_set_pinning(struct tracer *tracer, bool on)
-{
-	tracer->pinning = on;
 }
 
 bool status_gone(int status)

@@ -10,7 +10,8 @@
  * Outcomes as in the contract, "disabled" (would pass) and "limit" (no test: its
  * name is reported as a limit). Missing fields are empty. "gen:N" instead of a
  * file makes N passing tests, "gen:N:US" each taking US microseconds, every
- * 97th of which fails. "broken:N" ends with an error after N tests.
+ * 97th of which fails. "broken:N" ends with an error after N tests. A test
+ * whose message is STUCK does not notice an interruption.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -208,10 +209,10 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index)
 	return &suite->tests.data[index].test;
 }
 
-static void rest(uint64_t ns)
+static void rest(uint64_t ns, bool stuck)
 {
 	uint64_t end = clock_now() + ns;
-	for (uint64_t now = clock_now(); now < end && !interrupted;
+	for (uint64_t now = clock_now(); now < end && (stuck || !interrupted);
 	     now = clock_now()) {
 		uint64_t left = end - now;
 		struct timespec ts = { (time_t)(left / NS_PER_S),
@@ -236,7 +237,9 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		observer->started(observer->data, order[i]);
 		if (fake->result.ns > 2000)
-			rest(fake->result.ns);
+			rest(fake->result.ns,
+			     fake->result.message &&
+				     !strcmp(fake->result.message, "STUCK"));
 		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		if (suite->pass_through && fake->result.output_n &&

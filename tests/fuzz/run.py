@@ -25,7 +25,8 @@ def fuzz(source, seconds):
     artifacts.mkdir(parents=True, exist_ok=True)
     command = [BUILD / "tests" / "fuzz" / target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048"]
     command += ["-print_final_stats=1", "-verbosity=0", f"-artifact_prefix={artifacts}/", learned]
-    command += [seeds for seeds in [TOP / "tests" / "fuzz" / "corpus" / name] if seeds.is_dir()]
+    folders = (TOP / "tests" / "fuzz" / "corpus" / name, BUILD / "tests" / "fuzz" / f"seeds_{name}")
+    command += [seeds for seeds in folders if seeds.is_dir()]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
     return target, done.returncode, done.stdout + done.stderr
 

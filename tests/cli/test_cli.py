@@ -1,0 +1,418 @@
+#!/usr/bin/env python3
+"""The whole command line, on a suite made of paper (fake_suite.c).
+
+usage: test_cli.py POLYGRAPH-WITH-FAKE-SUITE [-v] [TEST…]
+
+The one command that runs a failing test again:
+    tests/cli/test_cli.py PROGRAM Cli.test_name
+"""
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+PROGRAM = None
+
+TESTS = r"""Registry.Adds|tests/registry_test.cc|12|pass|0.4
+Registry.Removes|tests/registry_test.cc|20|fail|1.2|expected 1\ngot 2|tests/registry_test.cc:24|some\noutput\n
+Name with spaces and "quotes"|x.c|3|crash|2|Segmentation fault
+Newline\nin name|a.c|4|timeout|3|no end after 30 s
+ünïcödé 中文|a.c|7|skip|0|needs a network
+back\\slash|||pass
+bad\xff\x01byte|../b.c|8|pass|0.1
+Off.DISABLED_x|a.c|9|disabled
+"""
+NAMES = ["Registry.Adds", "Registry.Removes", 'Name with spaces and "quotes"',
+         "Newline\nin name", "ünïcödé 中文", "back\\slash", "bad\\xff\x01byte",
+         "Off.DISABLED_x"]
+
+
+class Cli(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="polygraph-cli-")
+        self.addCleanup(self.folder.cleanup)
+        self.write("suite", TESTS)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def run_it(self, *args, status=0, stderr=""):
+        """Standard output; checks status and standard error (a regex)."""
+        done = subprocess.run([PROGRAM, *args], cwd=self.folder.name,
+                              capture_output=True, timeout=60, check=False)
+        out, err = done.stdout.decode(), done.stderr.decode()
+        self.assertEqual(done.returncode, status, f"{args}\n{out}\n{err}")
+        self.assertRegex(err, re.compile(f"^(?:{stderr})$", re.DOTALL))
+        return out
+
+    def fails(self, *args, message, hint=None, status=2):
+        pattern = f"polygraph: {message}\n"
+        pattern += f"  {hint}\n" if hint else "(?:  .*)?"
+        self.assertEqual(self.run_it(*args, status=status, stderr=pattern), "")
+
+    def json(self, *args, status=0):
+        return json.loads(self.run_it(*args, status=status))
+
+    def names(self, *args, status=0):
+        result = self.json("run", "--format", "json", *args, status=status)
+        return [test["name"] for test in result["tests"]]
+
+    # What the program says of itself
+
+    def test_help(self):
+        main = self.run_it("--help")
+        self.assertIn("Commands:", main)
+        self.assertEqual(main, self.run_it("help"))
+        self.assertEqual(main, self.run_it("-h"))
+        self.assertEqual(self.run_it("help", "run"), self.run_it("run", "-h"))
+        self.assertNotIn("  man", main)
+        self.run_it(status=2, stderr="Usage: .*")
+        self.assertEqual(self.run_it("--version"), "polygraph 0.1.0\n")
+        self.assertEqual(self.run_it("version"), "polygraph 0.1.0\n")
+
+    def test_manual(self):
+        for command, title in ([], "POLYGRAPH"), (["run"], "POLYGRAPH-RUN"):
+            page = self.run_it("man", *command)
+            self.assertTrue(page.startswith(f".TH {title} 1 "))
+
+    def test_commands(self):
+        self.fails("lst", "suite", message="'lst' is neither .*",
+                   hint="did you mean 'list'.*")
+        for planned in "check", "pollution", "order", "init":
+            self.fails(planned, "suite", hint="commands of .*list, run.*",
+                       message=f"the command '{planned}' does not exist yet")
+        self.fails("./suite", message="no command is given, .*'check'.*",
+                   hint=".*list, run.*")
+        self.fails("--tests", "x", "./suite", message="no command is given.*")
+
+    def test_slips(self):
+        self.fails("run", "--fromat", "json", "suite",
+                   message="unknown option '--fromat'",
+                   hint="did you mean '--format'.*")
+        self.fails("list", "--format", "sarif", "suite",
+                   message="the format 'sarif' is for findings.*")
+        self.fails("list", "--format", "junit", "suite",
+                   message="the format 'junit' is for tests that ran.*")
+        self.fails("run", message="which test executable.*")
+        self.fails("run", "--ctest", "x", "suite", message="both .*")
+        self.fails("run", "--reverse", "--shuffle", "suite", message=".*")
+        self.fails("run", "--tests", "Registry.Add", "suite",
+                   message="no test matches.*", hint="did you mean.*Adds'.*")
+        self.fails("run", "nothing", status=3, message="cannot open.*")
+        self.fails("run", "gen:0", status=3, message="'gen:0' has no tests")
+
+    def test_late_options(self):
+        warning = "polygraph: warning: '--format' stands after.*\n"
+        self.run_it("list", "suite", "--format", "json", stderr=warning)
+        self.run_it("list", "--", "suite", "--format", "json")
+        self.run_it("list", "-q", "suite", "--format", "json")
+
+    # list
+
+    def test_list(self):
+        lines = self.run_it("list", "suite").split("\n")
+        self.assertEqual(lines[0],
+                         "Registry.Adds                  "
+                         "tests/registry_test.cc:12")
+        self.assertEqual(lines[4], "ünïcödé 中文                   a.c:7")
+        self.assertEqual(lines[-2], "8 tests, 1 disabled (fake)")
+        result = self.json("list", "--format=json", "suite", "--x")
+        self.assertEqual(result["suite"],
+                         {"command": ["suite", "--x"], "framework": "fake",
+                          "tests": 8})
+        self.assertEqual([t["name"] for t in result["tests"]], NAMES)
+        self.assertEqual(result["tests"][7]["disabled"], True)
+        self.assertEqual(result["findings"], [])
+
+    def test_list_of_processes(self):
+        result = self.json("list", "--format=json", "--commands", "suite")
+        self.assertEqual(result["suite"]["command"], ["--commands", "suite"])
+
+    def test_quiet_list_is_an_order(self):
+        self.write("order", self.run_it("list", "--quiet", "suite"))
+        self.assertEqual(self.names("--order", "order", "suite", status=3),
+                         NAMES)
+
+    # run
+
+    def test_run(self):
+        out = self.run_it("run", "suite", status=3)
+        self.assertNotIn("Registry.Adds", out)
+        self.assertIn("FAIL       1.2 ms  Registry.Removes\n"
+                      "        tests/registry_test.cc:24\n"
+                      "        expected 1\n        got 2\n"
+                      "        | some\n        | output\n", out)
+        self.assertRegex(out, r"8 tests: 3 passed, 1 failed, 1 crashed, "
+                              r"1 timed out, 2 skipped \(1 disabled\) in ")
+        self.assertIn("PASS", self.run_it("run", "-v", "suite", status=3))
+        quiet = self.run_it("run", "-q", "suite", status=3)
+        self.assertEqual(quiet.count("\n"), 3)
+        self.assertNotIn("\033", out)
+        self.assertIn("\033", self.run_it("run", "--color", "always", "suite",
+                                          status=3))
+
+    def test_json(self):
+        result = self.json("run", "--format", "json", "suite", status=3)
+        self.assertEqual(result["schema"], 1)
+        self.assertEqual(result["polygraph"], "0.1.0")
+        self.assertEqual([t["outcome"] for t in result["tests"]],
+                         ["pass", "fail", "crash", "timeout", "skip", "pass",
+                          "pass", "skip"])
+        self.assertEqual(result["tests"][1]["failure"],
+                         {"file": "tests/registry_test.cc", "line": 24,
+                          "message": "expected 1\ngot 2"})
+        verbose = self.json("run", "-v", "--format", "json", "suite", status=3)
+        self.assertEqual(verbose["tests"][1]["output"], "some\noutput\n")
+
+    def test_junit(self):
+        out = self.run_it("run", "--format", "junit", "suite", status=3)
+        suite = ElementTree.fromstring(out)[0]
+        self.assertEqual(suite.get("errors"), "2")
+        self.assertEqual([case.get("name") for case in suite],
+                         NAMES[:6] + ["bad\\xff\\x01byte", NAMES[7]])
+
+    def test_orders(self):
+        three = [f"Generated.Test0000{i}" for i in range(3)]
+        self.assertEqual(self.names("gen:3"), three)
+        self.assertEqual(self.names("--reverse", "gen:3"), three[::-1])
+        self.assertEqual(self.names("--repeat", "2", "gen:3"),
+                         [three[0]] * 2 + [three[1]] * 2 + [three[2]] * 2)
+        self.write("order", f"{three[2]}\r\n\n{three[0]}\n{three[2]}")
+        self.assertEqual(self.names("--order", "order", "gen:3"),
+                         [three[2], three[0], three[2]])
+        self.assertEqual(self.names("--order=order", "--tests=!*0", "gen:3"),
+                         [three[2], three[2]])
+        self.assertEqual(self.names("--tests", "*2", "--tests", "*0", "gen:3"),
+                         [three[0], three[2]])
+
+    def test_shuffle(self):
+        args = ["run", "--shuffle", "--format", "json", "gen:50"]
+        first = self.json(*args)
+        again = self.json(*args[:-1], "--seed", str(first["seed"]), "gen:50")
+        self.assertEqual([t["name"] for t in first["tests"]],
+                         [t["name"] for t in again["tests"]])
+        self.assertNotEqual([t["name"] for t in first["tests"]],
+                            self.names("gen:50"))
+        self.assertIn("--seed 7 gives", self.run_it(
+            "run", "--shuffle", "--seed", "7", "gen:5"))
+
+    def test_unknown_names_in_order(self):
+        self.write("order", "Registry.Adds\nRegistry.Aads\nzzzz\n1\n2\n3\n4\n")
+        self.fails("run", "--order", "order", "suite",
+                   message="order file 'order' names 6 tests the suite.*",
+                   hint="line 2: 'Registry.Aads' .did you mean "
+                        "'Registry.Adds'.*\n  … and 1 more")
+        self.write("order", "\n\n")
+        self.fails("run", "--order", "order", "suite", message=".*no test")
+        self.fails("run", "--order", "absent", "suite", message="cannot open.*")
+
+    def test_disabled(self):
+        def outcome(*args):
+            return [t["outcome"] for t in self.json(
+                "run", "--format", "json", *args, "suite")["tests"]]
+        self.assertEqual(outcome("--tests", "Off*"), ["skip"])
+        self.assertEqual(outcome("--tests", "Off.DISABLED_x"), ["pass"])
+        self.write("order", "Off.DISABLED_x\n")
+        self.assertEqual(outcome("--order", "order"), ["pass"])
+
+    def test_budget(self):
+        result = self.json("run", "--budget", "200ms", "--format", "json",
+                           "gen:1000:20000")
+        self.assertLess(len(result["tests"]), 50)
+        self.assertRegex(result["limits"][0],
+                         r"^run: \d+ of 1000 tests not run \(budget 200ms\)$")
+
+    def test_broken_suite(self):
+        out = self.run_it("run", "broken:3", status=3,
+                          stderr="polygraph: the program left after.*")
+        self.assertIn("3 tests: 3 passed", out)
+        self.assertIn("7 of 10 tests without a result", out)
+
+    def test_many(self):
+        start = time.monotonic()
+        self.assertEqual(len(self.names("gen:20000")), 20000)
+        self.run_it("run", "gen:20000")
+        self.assertLess(time.monotonic() - start, 10)
+
+    # Where reports go
+
+    def test_outputs(self):
+        out = self.run_it("run", "--format", "text", "--format", "json",
+                          "-o", "x.json", "--format=junit", "--output=x.xml",
+                          "gen:2")
+        self.assertIn("2 tests: 2 passed", out)
+        self.assertEqual(len(json.loads(self.read("x.json"))["tests"]), 2)
+        ElementTree.parse(self.path("x.xml"))
+        self.assertEqual(sorted(os.listdir(self.folder.name)),
+                         ["suite", "x.json", "x.xml"])
+        self.assertEqual(self.run_it("list", "-o", "x.txt", "gen:2"), "")
+        self.assertIn("2 tests", self.read("x.txt"))
+
+    def test_output_keeps_links_and_modes(self):
+        self.write("real", "")
+        os.chmod(self.path("real"), 0o640)
+        os.symlink("real", self.path("link"))
+        self.run_it("list", "-o", "link", "gen:2")
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertIn("2 tests", self.read("real"))
+        self.assertEqual(os.stat(self.path("real")).st_mode & 0o777, 0o640)
+
+    def test_bad_outputs(self):
+        self.fails("run", "-o", "no/x", "gen:1", message="cannot write.*")
+        self.fails("run", "-o", ".", "gen:1", message=".*is a folder")
+        self.fails("run", "-o", "a", "-o", "b", "gen:1", message=".*no --form.*")
+        self.fails("run", "--format=json", "--format=text", "gen:1",
+                   message=".*cannot both go to standard output")
+        self.fails("run", "--format=json", "-o", "a", "--format=text", "-o",
+                   "a", "gen:1", message=".*given twice")
+        self.fails("list", "-o", "/dev/full", "gen:1", status=4,
+                   message=".*No space left.*")
+        self.fails("run", "--pass-through", "--format=json", "gen:1",
+                   message="--pass-through would mix.*")
+
+    def test_closed_pipe(self):
+        for args in ["list"], ["run", "-v"], ["run", "--format", "json"]:
+            process = subprocess.Popen(
+                [PROGRAM, *args, "gen:20000"], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, restore_signals=True)
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+            self.assertEqual(process.wait(), -signal.SIGPIPE)
+            process.stderr.close()
+
+    def test_pass_through(self):
+        out = self.run_it("run", "--pass-through", "suite", status=3)
+        self.assertTrue(out.startswith("some\noutput\n"))
+
+    # Configuration
+
+    def test_config(self):
+        self.write("polygraph.toml",
+                   'tests = ["*1"]\n[run]\nformat = "json"\n')
+        self.assertIn("1 test of 3", self.run_it("list", "gen:3"))
+        self.assertEqual(len(self.json("run", "gen:3")["tests"]), 1)
+        self.assertIn("2 tests of 3",
+                      self.run_it("list", "--tests", "!*1", "gen:3"))
+        self.assertIn("3 tests",
+                      self.run_it("list", "--config", "/dev/null", "gen:3"))
+        self.write("other.toml", "\ntimeuot = 1\n")
+        self.fails("list", "--config=other.toml", "gen:3",
+                   message="other.toml:2: there is no option 'timeuot'",
+                   hint="did you mean 'timeout'.*")
+        self.fails("list", "--config=absent", "gen:3", message="cannot open.*")
+
+    def test_config_suite(self):
+        self.write("polygraph.toml", 'commands = "gen:2"\n')
+        self.assertIn("2 tests", self.run_it("list"))
+        self.assertIn("3 tests", self.run_it("list", "gen:3"))
+        self.assertIn("4 tests", self.run_it("list", "--ctest", "gen:4"))
+
+    def test_config_loudness(self):
+        self.write("polygraph.toml", "quiet = true\n")
+        self.assertEqual(self.run_it("run", "gen:2"), "")
+        self.assertIn("2 tests", self.run_it("run", "--no-quiet", "gen:2"))
+        self.assertIn("PASS", self.run_it("run", "-v", "gen:2"))
+
+    # Signals and terminals
+
+    def test_interrupt(self):
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            process = subprocess.Popen(
+                [PROGRAM, "run", "--format", "json", "-o", "part.json",
+                 "gen:1000:20000"], cwd=self.folder.name,
+                stderr=subprocess.PIPE)
+            time.sleep(0.4)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=10)
+            self.assertEqual(process.returncode, 130)
+            self.assertEqual(err, b"polygraph: interrupted\n")
+            result = json.loads(self.read("part.json"))
+            self.assertTrue(0 < len(result["tests"]) < 500)
+            self.assertRegex(result["limits"][0], "^run: interrupted, ")
+
+    def test_second_interrupt(self):
+        self.write("stuck", "a|||pass|20000|STUCK\n")
+        process = subprocess.Popen([PROGRAM, "run", "stuck"],
+                                   cwd=self.folder.name)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=5), 130)
+
+    def test_ignored_signals_stay_ignored(self):
+        process = subprocess.Popen(
+            ["sh", "-c", 'trap "" HUP INT; exec "$0" run gen:30:20000',
+             PROGRAM], stdout=subprocess.PIPE)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b"30 passed", out)
+
+    def on_terminal(self, *args, term="xterm"):
+        """What a terminal gets to see, and the exit status."""
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder.name)
+            os.environ["TERM"] = term
+            os.environ.pop("NO_COLOR", None)
+            os.execv(PROGRAM, [PROGRAM, *args])
+        seen = b""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if not select.select([fd], [], [], 0.5)[0]:
+                continue
+            try:
+                chunk = os.read(fd, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            seen += chunk
+        os.close(fd)
+        _, status = os.waitpid(pid, 0)
+        return seen.decode(), os.waitstatus_to_exitcode(status)
+
+    def test_terminal(self):
+        seen, status = self.on_terminal("run", "gen:300:2000")
+        self.assertEqual(status, 3)
+        self.assertRegex(seen, r"\r\x1b\[K +\d+/300  (\d failed  )?Generated")
+        self.assertLess(seen.count("\r\x1b[K"), 40)
+        # The line is gone before the report begins.
+        self.assertIn("\r\x1b[K\x1b[1;31mFAIL", seen)
+        for calm in ["--quiet"], ["--pass-through"]:
+            seen, _ = self.on_terminal("run", *calm, "gen:100:2000")
+            self.assertNotIn("\x1b[K", seen)
+        seen, _ = self.on_terminal("run", "gen:100:2000", term="dumb")
+        self.assertNotIn("\x1b", seen)
+        seen, _ = self.on_terminal("run", "--color=never", "gen:2")
+        self.assertNotIn("\x1b[3", seen)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,391 @@
+/* Reports: the same run in each format, hostile texts, the progress line. */
+#include <fcntl.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "report/progress.h"
+#include "report/report.h"
+#include "report/width.h"
+
+#define MS UINT64_C(1000000)
+
+static const char *const command[] = { "./unit_tests", "--x", NULL };
+static const char output[] = "one\n\ttwo\033[31m\r\nnul\0end\n";
+
+static const struct report_test tests[] = {
+	{ .name = "A.Passes",
+	  .file = "a.cc",
+	  .line = 3,
+	  .outcome = OUTCOME_PASS,
+	  .ns = 400000,
+	  .output = "chatter\n",
+	  .output_n = 8 },
+	{ .name = "A \"<&>'\n\xff\x01",
+	  .file = "b.cc",
+	  .line = 5,
+	  .outcome = OUTCOME_FAIL,
+	  .ns = 12 * MS,
+	  .message = "expected 1\ngot 2]]>",
+	  .failure_file = "./sub/../b.cc",
+	  .failure_line = 7,
+	  .output = output,
+	  .output_n = sizeof(output) - 1,
+	  .output_dropped = 99 },
+	{ .name = "A.Crashes", .outcome = OUTCOME_CRASH, .ns = 1 },
+	{ .name = "A.Hangs",
+	  .outcome = OUTCOME_TIMEOUT,
+	  .ns = 30000 * MS,
+	  .message = "no end after 30 s" },
+	{ .name = "A.Skips",
+	  .outcome = OUTCOME_SKIP,
+	  .message = "no network" },
+	{ .name = "A.DISABLED", .outcome = OUTCOME_SKIP, .disabled = true },
+};
+
+static const char *const limits[] = { "run: 3 of 9 tests not run <&" };
+static const uint64_t seed = 42;
+
+static const struct report run = {
+	.kind = "run",
+	.version = "0.1.0",
+	.command = command,
+	.framework = "gtest",
+	.suite_tests = 9,
+	.tests = tests,
+	.n = ARRAY_SIZE(tests),
+	.distinct = ARRAY_SIZE(tests),
+	.ns = 1240 * MS,
+	.seed = &seed,
+	.limits = limits,
+	.n_limits = 1,
+};
+
+static char *render(const struct report *report, const char *format,
+		    struct report_style style)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	assert_null(report_format_find(format)->write(report, &style, out));
+	fclose(out);
+	assert_int_equal(strlen(text), n);
+	return text;
+}
+
+static void test_text(void **state _unused_)
+{
+	_cleanup_(freep) char *text =
+		render(&run, "text", (struct report_style){});
+	assert_string_equal(
+		text,
+		"FAIL      12.0 ms  A \"<&>'\\n\\xff\\x01\n"
+		"        b.cc:7\n"
+		"        expected 1\n"
+		"        got 2]]>\n"
+		"        | one\n"
+		"        | \ttwo\\x1b[31m\n"
+		"        | nul\\x00end\n"
+		"        | (99 bytes left out in the middle)\n"
+		"\n"
+		"CRASH        0 µs  A.Crashes\n"
+		"\n"
+		"TIMEOUT   30.00 s  A.Hangs\n"
+		"        no end after 30 s\n"
+		"\n"
+		"SKIP         0 µs  A.Skips\n"
+		"        no network\n"
+		"6 tests: 1 passed, 1 failed, 1 crashed, 1 timed out, 2 skipped "
+		"(1 disabled) in 1.24 s\n"
+		"shuffled; --seed 42 gives this order again\n"
+		"limit: run: 3 of 9 tests not run <&\n");
+}
+
+static void test_text_styles(void **state _unused_)
+{
+	_cleanup_(freep) char *quiet =
+		render(&run, "text", (struct report_style){ .quiet = true });
+	assert_string_equal(quiet,
+			    "FAIL      12.0 ms  A \"<&>'\\n\\xff\\x01\n"
+			    "CRASH        0 µs  A.Crashes\n"
+			    "TIMEOUT   30.00 s  A.Hangs\n"
+			    "shuffled; --seed 42 gives this order again\n");
+	_cleanup_(freep) char *verbose =
+		render(&run, "text", (struct report_style){ .verbose = true });
+	assert_non_null(strstr(verbose, "PASS       400 µs  A.Passes\n"
+					"        | chatter\n"));
+	assert_non_null(strstr(verbose, "A.DISABLED  (disabled)\n"));
+	_cleanup_(freep) char *color =
+		render(&run, "text", (struct report_style){ .color = true });
+	assert_non_null(strstr(color, "\033[1;31mFAIL"));
+	assert_null(strstr(color, "two\033"));
+}
+
+static void test_text_tail(void **state _unused_)
+{
+	_cleanup_(str_freep) struct str many = STR_INIT;
+	for (int i = 0; i < 100; i++)
+		assert_null(str_appendf(&many, "line %d\n", i));
+	struct report_test test = { .name = "t",
+				    .outcome = OUTCOME_FAIL,
+				    .output = many.s,
+				    .output_n = many.n };
+	struct report report = run;
+	report.tests = &test;
+	report.n = report.distinct = 1;
+	_cleanup_(freep) char *text =
+		render(&report, "text", (struct report_style){});
+	assert_null(strstr(text, "| line 79\n"));
+	assert_non_null(strstr(text, "shown with --verbose\n"
+				     "        | line 80\n"));
+	assert_non_null(strstr(text, "| line 99\n"));
+	/* One endless line is cut, too. */
+	_cleanup_(freep) char *endless = malloc(100000);
+	memset(endless, 'x', 100000);
+	test.output = endless;
+	test.output_n = 100000;
+	_cleanup_(freep) char *cut =
+		render(&report, "text", (struct report_style){});
+	assert_true(strlen(cut) < 6000);
+	_cleanup_(freep) char *whole = render(
+		&report, "text", (struct report_style){ .verbose = true });
+	assert_true(strlen(whole) > 100000);
+}
+
+static void test_text_repeated(void **state _unused_)
+{
+	struct report report = run;
+	report.n = 1;
+	report.distinct = 1;
+	report.seed = NULL;
+	report.n_limits = 0;
+	_cleanup_(freep) char *one =
+		render(&report, "text", (struct report_style){});
+	assert_string_equal(one, "1 test: 1 passed in 1.24 s\n");
+	struct report_test twice[] = { tests[0], tests[0] };
+	report.tests = twice;
+	report.n = 2;
+	_cleanup_(freep) char *two =
+		render(&report, "text", (struct report_style){});
+	assert_string_equal(two,
+			    "2 runs of 1 test: 2 passed in 1.24 s\n");
+}
+
+static const struct report_test listed[] = {
+	{ .name = "short", .file = "a.c", .line = 1 },
+	{ .name = "中文 wide", .file = "/x/b.c", .line = 22 },
+	{ .name = "a\nb\\c", .disabled = true },
+};
+
+static const struct report list = {
+	.kind = "list",
+	.version = "0.1.0",
+	.command = command,
+	.framework = "check",
+	.suite_tests = 4,
+	.tests = listed,
+	.n = 3,
+	.distinct = 3,
+};
+
+static void test_list(void **state _unused_)
+{
+	_cleanup_(freep) char *text =
+		render(&list, "text", (struct report_style){});
+	assert_string_equal(text, "short      a.c:1\n"
+				  "中文 wide  /x/b.c:22\n"
+				  "a\\nb\\c     (disabled)\n"
+				  "\n"
+				  "3 tests of 4, 1 disabled (check)\n");
+	_cleanup_(freep) char *quiet =
+		render(&list, "text", (struct report_style){ .quiet = true });
+	assert_string_equal(quiet, "short\n中文 wide\na\\nb\\\\c\n");
+}
+
+static void json_freep(json_t **json)
+{
+	json_decref(*json);
+}
+
+static json_t *render_json(const struct report *report,
+			   struct report_style style)
+{
+	_cleanup_(freep) char *text = render(report, "json", style);
+	json_error_t error;
+	json_t *json = json_loads(text, JSON_ALLOW_NUL, &error);
+	assert_non_null(json);
+	return json;
+}
+
+static void test_json(void **state _unused_)
+{
+	_cleanup_(json_freep) json_t *json =
+		render_json(&run, (struct report_style){});
+	int schema, total, line;
+	const char *version, *framework, *name, *outcome, *file, *message;
+	json_t *all, *words;
+	double seconds;
+	assert_int_equal(
+		json_unpack(json, "{s:i, s:s, s:{s:o, s:s, s:i}, s:o, s:[]}",
+			    "schema", &schema, "polygraph", &version, "suite",
+			    "command", &words, "framework", &framework,
+			    "tests", &total, "tests", &all, "findings"),
+		0);
+	assert_int_equal(schema, 1);
+	assert_string_equal(version, "0.1.0");
+	assert_int_equal(json_array_size(words), 2);
+	assert_int_equal(total, 9);
+	assert_int_equal(json_array_size(all), 6);
+	assert_int_equal(json_integer_value(json_object_get(json, "seed")), 42);
+	assert_int_equal(json_array_size(json_object_get(json, "limits")), 1);
+
+	json_t *pass = json_array_get(all, 0);
+	assert_int_equal(json_unpack(pass, "{s:s, s:s, s:i, s:s, s:F}", "name",
+				     &name, "file", &file, "line", &line,
+				     "outcome", &outcome, "seconds", &seconds),
+			 0);
+	assert_string_equal(name, "A.Passes");
+	assert_string_equal(outcome, "pass");
+	assert_true(seconds == 0.0004);
+	assert_null(json_object_get(pass, "failure"));
+	assert_null(json_object_get(pass, "output"));
+
+	json_t *fail = json_array_get(all, 1);
+	assert_int_equal(json_unpack(fail, "{s:s, s:{s:s, s:i, s:s}}", "name",
+				     &name, "failure", "file", &file, "line",
+				     &line, "message", &message),
+			 0);
+	assert_string_equal(name, "A \"<&>'\n\\xff\x01");
+	assert_string_equal(file, "b.cc");
+	assert_int_equal(line, 7);
+	assert_string_equal(message, "expected 1\ngot 2]]>");
+	json_t *crash = json_array_get(all, 2);
+	assert_true(json_is_null(json_object_get(crash, "file")));
+	assert_true(json_is_object(json_object_get(crash, "failure")));
+	assert_true(json_is_true(
+		json_object_get(json_array_get(all, 5), "disabled")));
+}
+
+static void test_json_verbose(void **state _unused_)
+{
+	_cleanup_(json_freep) json_t *json =
+		render_json(&run, (struct report_style){ .verbose = true });
+	json_t *fail = json_array_get(json_object_get(json, "tests"), 1);
+	json_t *text = json_object_get(fail, "output");
+	assert_int_equal(json_string_length(text), sizeof(output) - 1);
+	assert_memory_equal(json_string_value(text), output,
+			    sizeof(output) - 1);
+	assert_int_equal(
+		json_integer_value(json_object_get(fail, "output_dropped")),
+		99);
+	_cleanup_(json_freep) json_t *names =
+		render_json(&list, (struct report_style){});
+	json_t *first = json_array_get(json_object_get(names, "tests"), 0);
+	assert_null(json_object_get(first, "outcome"));
+}
+
+static void test_junit(void **state _unused_)
+{
+	_cleanup_(freep) char *xml =
+		render(&run, "junit", (struct report_style){});
+	assert_non_null(strstr(xml, "tests=\"6\" failures=\"1\" errors=\"2\" "
+				    "skipped=\"2\" time=\"1.240000\""));
+	assert_non_null(strstr(
+		xml, "name=\"A &quot;&lt;&amp;&gt;'&#10;\\xff\\x01\""));
+	assert_non_null(strstr(xml, "classname=\"unit_tests\""));
+	assert_non_null(strstr(xml, "b.cc:7\nexpected 1\ngot 2]]&gt;"));
+	assert_non_null(strstr(xml, "<error message=\"crash\" type=\"crash\">"));
+	assert_non_null(strstr(xml, "<skipped message=\"no network\"/>"));
+	assert_non_null(strstr(xml, "two\\x1b[31m\\x0d\nnul\\x00end"));
+	assert_non_null(strstr(xml, "name=\"seed\" value=\"42\""));
+	assert_null(strstr(xml, "chatter"));
+	for (const char *p = xml; *p; p++)
+		assert_true((unsigned char)*p >= 0x20 || *p == '\n' ||
+			    *p == '\t');
+}
+
+static void test_formats(void **state _unused_)
+{
+	assert_null(report_format_find("pdf"));
+	assert_null(report_format_find("sarif")->write);
+	assert_false(report_format_find("junit")->lists);
+}
+
+static void test_width(void **state _unused_)
+{
+	assert_int_equal(width_of(""), 0);
+	assert_int_equal(width_of("abc"), 3);
+	assert_int_equal(width_of("ü中"), 3);
+	assert_int_equal(width_of("e\xcc\x81"), 1);
+	assert_int_equal(width_fit("a中b", 2), 1);
+	assert_int_equal(width_fit("a中b", 3), 4);
+	assert_int_equal(width_fit("a中b", 9), 5);
+	int fd = open("/dev/null", O_RDWR);
+	assert_int_equal(width_terminal(fd), 0);
+	close(fd);
+}
+
+/* Steps aside for log lines, counts, and leaves an empty line behind. */
+static void test_progress(void **state _unused_)
+{
+	int fds[2];
+	assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+	struct progress *progress = NULL;
+	assert_null(progress_create(fds[1], 20000, &progress));
+	static const char *const names[] = { "first", "second\n", "third" };
+	progress_started(progress, names[0]);
+	progress_finished(progress, names[0], OUTCOME_FAIL);
+	progress_started(progress, names[1]);
+	progress_started(progress, names[2]);
+	usleep(250000);
+	char text[4096];
+	ssize_t n = read(fds[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_non_null(strstr(
+		text, "\r\033[K    1/20000  1 failed  second\\n  +1"));
+	for (int i = 0; i < 10000; i++) {
+		progress_started(progress, names[0]);
+		progress_finished(progress, names[0], OUTCOME_PASS);
+	}
+	progress_destroy(progress);
+	n = read(fds[0], text, sizeof(text) - 1);
+	assert_true(n >= 4);
+	text[n] = '\0';
+	assert_true(str_ends(text, "\r\033[K"));
+	progress_started(NULL, "x");
+	progress_finished(NULL, "x", OUTCOME_PASS);
+	progress_destroy(NULL);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int main(void)
+{
+	setlocale(LC_CTYPE, "C.UTF-8");
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_styles),
+		cmocka_unit_test(test_text_tail),
+		cmocka_unit_test(test_text_repeated),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_verbose),
+		cmocka_unit_test(test_junit),
+		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_width),
+		cmocka_unit_test(test_progress),
+	};
+	return cmocka_run_group_tests(all, NULL, NULL);
+}
