@@ -4,12 +4,14 @@
 
 /* In order of recognition: what is specific before what is general. */
 extern const struct framework framework_gtest;
+extern const struct framework framework_boost;
 extern const struct framework framework_cpputest;
 extern const struct framework framework_cunit;
 extern const struct framework framework_functions;
 
 const struct framework *const frameworks[] = {
 	&framework_gtest,
+	&framework_boost,
 	&framework_cpputest,
 	&framework_cunit,
 	&framework_functions,
