@@ -6,12 +6,18 @@
 extern const struct framework framework_catch2;
 extern const struct framework framework_doctest;
 extern const struct framework framework_gtest;
+extern const struct framework framework_boost;
+extern const struct framework framework_cpputest;
+extern const struct framework framework_cunit;
 extern const struct framework framework_functions;
 
 const struct framework *const frameworks[] = {
 	&framework_catch2,
 	&framework_doctest,
 	&framework_gtest,
+	&framework_boost,
+	&framework_cpputest,
+	&framework_cunit,
 	&framework_functions,
 	NULL,
 };

@@ -134,6 +134,18 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 	return map_u64_put(&session->by_handle, handle, index);
 }
 
+struct err *run_add_group(struct run *run, uint64_t group, uint64_t parent)
+{
+	return map_u64_put(&run->session->group_parents, group, parent);
+}
+
+uint64_t run_group_parent(const struct run *run, uint64_t group)
+{
+	uint64_t parent = 0;
+	map_u64_get(&run->session->group_parents, group, &parent);
+	return parent;
+}
+
 bool run_disabled(const struct run *run, size_t test)
 {
 	return run->session->suite.tests.data[test].disabled;
@@ -304,6 +316,24 @@ struct err *run_skip(struct run *run, const char *file, unsigned line,
 		     const char *message)
 {
 	return note(run, OUTCOME_SKIP, file, line, message);
+}
+
+struct err *run_note_more(struct run *run, const char *message)
+{
+	size_t n = run->message ? strlen(run->message) : 0;
+	if (!run->in_test || !run->outcome || n >= RUN_TEXT_MAX)
+		return NULL;
+	char *longer = realloc(run->message, n + strlen(message) + 1);
+	if (!longer)
+		return err_nomem();
+	strcpy(longer + n, message);
+	run->message = longer;
+	return NULL;
+}
+
+void run_forget_notes(struct run *run)
+{
+	clear_notes(run);
 }
 
 struct err *run_text(struct run *run, struct raddr address, char **ret)

@@ -87,6 +87,11 @@ uint64_t run_group(const struct run *run, size_t test);
 /* By handle; RUN_NONE: not known. */
 size_t run_test_by_handle(const struct run *run, uint64_t handle);
 
+/* Groups may lie in groups; @parent 0: it does not. 0 for one not added, too. */
+struct err *run_add_group(struct run *run, uint64_t group,
+			  uint64_t parent) _must_check_;
+uint64_t run_group_parent(const struct run *run, uint64_t group);
+
 /* The test the engine wants next; RUN_NONE: no more. */
 size_t run_wanted(const struct run *run);
 /* The one after that, and so on: 0 is run_wanted(). */
@@ -108,6 +113,10 @@ struct err *run_fail(struct run *run, const char *file, unsigned line,
 		     const char *message) _must_check_;
 struct err *run_skip(struct run *run, const char *file, unsigned line,
 		     const char *message) _must_check_;
+/* More of the message of the note that counts. */
+struct err *run_note_more(struct run *run, const char *message) _must_check_;
+/* What was noted does not count (a failure that was expected). */
+void run_forget_notes(struct run *run);
 
 /* Helpers for hooks. */
 struct err *run_text(struct run *run, struct raddr address, char **ret) _must_check_;

@@ -44,6 +44,7 @@ static void session_close(struct suite *suite)
 	vec_free(&session->hooks);
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
+	map_u64_free(&session->group_parents);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -303,6 +304,7 @@ static void forget_tests(struct session *session)
 	suite_free_tests(&session->suite);
 	session->handles.n = 0;
 	map_u64_free(&session->by_handle);
+	map_u64_free(&session->group_parents);
 }
 
 static struct err *discover(struct session *session, bool *ret_ended_well)
