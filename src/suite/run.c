@@ -217,6 +217,7 @@ struct err *run_begin(struct run *run)
 	BUG_ON(run->next >= run->n);
 	run->current = run->order[run->next++];
 	run->in_test = true;
+	run->allowed_exit = -1;
 	clear_notes(run);
 	tracee_forget_fault(run->tracee);
 	if (!run->output_cut)
@@ -304,6 +305,11 @@ struct err *run_skip(struct run *run, const char *file, unsigned line,
 		     const char *message)
 {
 	return note(run, OUTCOME_SKIP, file, line, message);
+}
+
+void run_allow_exit(struct run *run, int status)
+{
+	run->allowed_exit = status;
 }
 
 struct err *run_text(struct run *run, struct raddr address, char **ret)
@@ -398,6 +404,9 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		TRY(run_fail(run, NULL, 0, text));
 		return finish_test(run, OUTCOME_NONE, true);
 	}
+	if (!run->killed_by && run->exit_status == run->allowed_exit &&
+	    run->outcome != OUTCOME_FAIL)
+		return finish_test(run, OUTCOME_PASS, true);
 	if (!run->dying && run->outcome != OUTCOME_FAIL) {
 		char text[192];
 		snprintf(text, sizeof(text),

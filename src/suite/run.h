@@ -48,6 +48,7 @@ struct run {
 	char *message;
 	char *file;
 	unsigned line;
+	int allowed_exit; /* run_allow_exit(); -1: none */
 	/* How the process ended. */
 	bool dying;
 	bool executed; /* another program took its place */
@@ -108,6 +109,9 @@ struct err *run_fail(struct run *run, const char *file, unsigned line,
 		     const char *message) _must_check_;
 struct err *run_skip(struct run *run, const char *file, unsigned line,
 		     const char *message) _must_check_;
+
+/* The running test passes also if it makes the program leave with @status. */
+void run_allow_exit(struct run *run, int status);
 
 /* Helpers for hooks. */
 struct err *run_text(struct run *run, struct raddr address, char **ret) _must_check_;
