@@ -356,9 +356,22 @@ const char *run_end_text(const struct run *run)
 	return text;
 }
 
+/*
+ * The process ends or hangs before its first test began: in the set-up of that
+ * test's group, say. The test answers for it, so that the others get their turn
+ * in another process.
+ */
+static struct err *blame_first(struct run *run)
+{
+	if (run->in_test || !run->order || run->next || !run->n)
+		return NULL;
+	return run_begin(run);
+}
+
 /* The last moment at which the process can be looked at. */
 static struct err *on_dying(struct run *run, struct tracee_event *event)
 {
+	TRY(blame_first(run));
 	if (!run->in_test)
 		return NULL;
 	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
@@ -393,6 +406,8 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		run->killed_by = event->signal;
 	else
 		run->exit_status = event->status;
+	bool before = !run->in_test;
+	TRY(blame_first(run));
 	if (!run->in_test)
 		return NULL;
 	if (run->deferred && !run->killed_by && !run->exit_status)
@@ -410,8 +425,8 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 	if (!run->dying && run->outcome != OUTCOME_FAIL) {
 		char text[192];
 		snprintf(text, sizeof(text),
-			 "the program left during the test: %s",
-			 run_end_text(run));
+			 "the program left %s the test: %s",
+			 before ? "before" : "during", run_end_text(run));
 		clear_notes(run);
 		run->message = strdup(text);
 	}
@@ -429,6 +444,7 @@ static struct err *on_executed(struct run *run)
 
 static struct err *on_deadline(struct run *run, enum run_state *ret)
 {
+	TRY(blame_first(run));
 	if (!run->in_test) {
 		*ret = RUN_HUNG;
 		return NULL;
