@@ -64,6 +64,11 @@ struct framework {
 	 * other than 0 failed (hand-written runners).
 	 */
 	bool exit_status_counts;
+	/*
+	 * It goes on after SIGSEGV and the like: where one happened is noted
+	 * (run->faulted) for run_end(OUTCOME_CRASH).
+	 */
+	bool catches_faults;
 };
 
 extern const struct framework *const frameworks[]; /* NULL at the end */

@@ -4,12 +4,14 @@
 
 /* In order of recognition: what is specific before what is general. */
 extern const struct framework framework_check;
+extern const struct framework framework_cmocka;
 extern const struct framework framework_gtest;
 extern const struct framework framework_functions;
 
 const struct framework *const frameworks[] = {
 	&framework_gtest,
 	&framework_check,
+	&framework_cmocka,
 	&framework_functions,
 	NULL,
 };

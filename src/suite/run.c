@@ -35,6 +35,8 @@ struct run *run_create(struct session *session, struct tracee *tracee)
 	run->program = session->program;
 	run->framework = session->framework;
 	run->current = RUN_NONE;
+	if (run->framework && run->framework->catches_faults)
+		tracee_report_faults(tracee);
 	return run;
 }
 
@@ -45,6 +47,7 @@ static void clear_notes(struct run *run)
 	run->line = 0;
 	run->outcome = OUTCOME_NONE;
 	run->explained = false;
+	run->faulted = 0;
 }
 
 void run_destroy(struct run *run)
@@ -240,10 +243,12 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		.test = run->current,
 		.outcome = outcome,
 		.ns = now - run->began_ns,
-		.message = run->message,
-		.file = run->file,
-		.line = run->line,
 	};
+	if (outcome != OUTCOME_PASS) {
+		result.message = run->message;
+		result.file = run->file;
+		result.line = run->line;
+	}
 	bool wanted = outcome != OUTCOME_PASS || session->want_output;
 	struct output_piece piece = {};
 	TRY(cut_output(run, gone, wanted ? &piece : NULL));
@@ -368,12 +373,12 @@ static struct err *blame_first(struct run *run)
 	return run_begin(run);
 }
 
-/* The last moment at which the process can be looked at. */
-static struct err *on_dying(struct run *run, struct tracee_event *event)
+static void note_signal(struct run *run, const struct tracee_event *event)
 {
-	TRY(blame_first(run));
-	if (!run->in_test)
-		return NULL;
+	/* Its own message, if it had one, says more than the signal. */
+	if (run->outcome == OUTCOME_FAIL || run->explained ||
+	    run->faulted == event->signal)
+		return;
 	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
 	unsigned line = 0;
 	err_ignore(place_find(run, event->thread->tid, &file, &line,
@@ -384,13 +389,28 @@ static struct err *on_dying(struct run *run, struct tracee_event *event)
 		     strsignal(event->signal), function ? " in " : "",
 		     function ? function : "") < 0)
 		text = NULL;
-	/* Its own message, if it had one, says more than the signal. */
-	if (run->outcome != OUTCOME_FAIL && !run->explained) {
-		clear_notes(run);
-		run->message = take_ptr(text);
-		run->file = take_ptr(file);
-		run->line = line;
-	}
+	clear_notes(run);
+	run->message = take_ptr(text);
+	run->file = take_ptr(file);
+	run->line = line;
+}
+
+/* The framework will go on; whether the test broke is for it to say. */
+static void on_fault(struct run *run, const struct tracee_event *event)
+{
+	if (!run->in_test || run->outcome)
+		return;
+	note_signal(run, event);
+	run->faulted = event->signal;
+}
+
+/* The last moment at which the process can be looked at. */
+static struct err *on_dying(struct run *run, struct tracee_event *event)
+{
+	TRY(blame_first(run));
+	if (!run->in_test)
+		return NULL;
+	note_signal(run, event);
 	run->dying = true;
 
 	/* What it printed and did not write would be lost with it. */
@@ -498,6 +518,9 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 		}
 		case TRACEE_DYING:
 			TRY(on_dying(run, &event));
+			break;
+		case TRACEE_FAULT:
+			on_fault(run, &event);
 			break;
 		case TRACEE_EXITED:
 		case TRACEE_KILLED:

@@ -39,6 +39,7 @@ struct run {
 	bool defer;	 /* the program's exit status judges the test, too */
 	bool deferred;	 /* a passed test waits for it */
 	bool explained;	 /* message and place say more than a signal would */
+	int faulted;	 /* message and place are of this signal; a handler got it */
 	size_t current; /* test that is running */
 	bool output_cut; /* at this very stop: nothing can have come since */
 	uint64_t began_ns;
