@@ -245,50 +245,70 @@ static struct err *begin_group(struct run *run, struct thread *thread,
 	return NULL;
 }
 
-/* "…\n[   LINE   ] --- file.c:7: error: Failure!": the place is known. */
-static void cut_place(char *message)
+/*
+ * The framework's text ends with "[   LINE   ] --- file.c:7: error: Failure!"
+ * or "file.c:7: Skipped!", by the way of output: takes that off and tells the
+ * place. _fail() cannot always be stopped at, compilers inline it.
+ */
+static bool cut_place(char *message, const char *end, char **ret_file,
+		      unsigned *ret_line)
 {
-	char *place = strstr(message, ": error: Failure!");
-	if (place) {
-		while (place > message && place[-1] != '\n')
-			place--;
-		*place = '\0';
+	static const char *const prefix = "[   LINE   ] --- ";
+	char *at = strstr(message, end);
+	if (!at)
+		return false;
+	*at = '\0';
+	char *start = strrchr(message, '\n');
+	start = start ? start + 1 : message;
+	char *file = str_starts(start, prefix) ? start + strlen(prefix) : start;
+	char *colon = strrchr(file, ':');
+	uint64_t line;
+	if (colon && str_to_u64(colon + 1, 10, &line)) {
+		*ret_file = strndup(file, (size_t)(colon - file));
+		*ret_line = (unsigned)line;
 	}
-	size_t n = strlen(message);
-	while (n && strchr("\n ", message[n - 1]))
-		message[--n] = '\0';
+	*start = '\0';
+	return *ret_file;
+}
+
+static struct err *read_message(struct run *run, uint64_t record, char **ret)
+{
+	const struct cmocka *cmocka = run->state;
+	uint64_t at;
+	TRY(run_u64(run, RADDR(record + cmocka->at.message), &at));
+	return at ? run_text(run, RADDR(at), ret) : NULL;
 }
 
 /* Ends the running test with what its record says. */
 static struct err *end_test(struct run *run)
 {
 	struct cmocka *cmocka = run->state;
-	if (!cmocka->record || !run->in_test)
-		return NULL;
-	uint64_t record = cmocka->record, message_at;
+	uint64_t record = cmocka->record;
 	uint32_t status;
+	unsigned line = cmocka->line;
 	_cleanup_(freep) char *file = NULL, *message = NULL;
+	if (!record || !run->in_test)
+		return NULL;
 	cmocka->record = 0;
 	TRY(run_u32(run, RADDR(record + cmocka->at.status), &status));
 	if (status == STATUS_PASSED)
 		return run_end(run, OUTCOME_NONE);
-	TRY(run_u64(run, RADDR(record + cmocka->at.message), &message_at));
-	if (message_at)
-		err_ignore(run_text(run, RADDR(message_at), &message));
-	if (message)
-		cut_place(message);
-	if (message && !*message)
-		free(take_ptr(message));
-	if (cmocka->file)
-		err_ignore(run_text(run, RADDR(cmocka->file), &file));
-	if (status == STATUS_SKIPPED) {
-		TRY(run_skip(run, file, cmocka->line, NULL));
-		return run_end(run, OUTCOME_NONE);
-	}
 	/* It catches signals; the first one's place was noted. */
-	if (run->faulted)
+	if (run->faulted && status != STATUS_SKIPPED)
 		return run_end(run, OUTCOME_CRASH);
-	TRY(run_fail(run, file, cmocka->line, message));
+	err_ignore(read_message(run, record, &message));
+	bool skipped = status == STATUS_SKIPPED;
+	const char *end = skipped ? ": Skipped!" : ": error: Failure!";
+	if ((!message || !cut_place(message, end, &file, &line)) &&
+	    cmocka->file)
+		err_ignore(run_text(run, RADDR(cmocka->file), &file));
+	size_t n = message ? strlen(message) : 0;
+	while (n && strchr("\n ", message[n - 1]))
+		message[--n] = '\0';
+	if (skipped)
+		TRY(run_skip(run, file, line, n ? message : NULL));
+	else
+		TRY(run_fail(run, file, line, n ? message : NULL));
 	return run_end(run, OUTCOME_NONE);
 }
 
