@@ -69,6 +69,11 @@ struct framework {
 	 * (run->faulted) for run_end(OUTCOME_CRASH).
 	 */
 	bool catches_faults;
+	/*
+	 * A failed assertion ends the process by abort(): after run_fail() that
+	 * is a failure, not a crash.
+	 */
+	bool failure_aborts;
 };
 
 extern const struct framework *const frameworks[]; /* NULL at the end */

@@ -5,6 +5,7 @@
 /* In order of recognition: what is specific before what is general. */
 extern const struct framework framework_check;
 extern const struct framework framework_cmocka;
+extern const struct framework framework_glib;
 extern const struct framework framework_gtest;
 extern const struct framework framework_functions;
 
@@ -12,6 +13,7 @@ const struct framework *const frameworks[] = {
 	&framework_gtest,
 	&framework_check,
 	&framework_cmocka,
+	&framework_glib,
 	&framework_functions,
 	NULL,
 };

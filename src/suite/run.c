@@ -147,6 +147,11 @@ size_t run_tests(const struct run *run)
 	return run->session->suite.tests.n;
 }
 
+const char *run_name(const struct run *run, size_t test)
+{
+	return run->session->suite.tests.data[test].name;
+}
+
 uint64_t run_handle(const struct run *run, size_t test)
 {
 	return run->session->handles.data[test].handle;
@@ -442,6 +447,9 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 	if (!run->killed_by && run->exit_status == run->allowed_exit &&
 	    run->outcome != OUTCOME_FAIL)
 		return finish_test(run, OUTCOME_PASS, true);
+	if (run->outcome == OUTCOME_FAIL && run->killed_by == SIGABRT &&
+	    run->framework->failure_aborts)
+		return finish_test(run, OUTCOME_FAIL, true);
 	if (!run->dying && run->outcome != OUTCOME_FAIL) {
 		char text[192];
 		snprintf(text, sizeof(text),

@@ -84,6 +84,7 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 			 uint64_t group) _must_check_;
 size_t run_tests(const struct run *run);
 bool run_disabled(const struct run *run, size_t test);
+const char *run_name(const struct run *run, size_t test);
 uint64_t run_handle(const struct run *run, size_t test);
 uint64_t run_group(const struct run *run, size_t test);
 /* By handle; RUN_NONE: not known. */
