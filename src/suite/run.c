@@ -217,6 +217,14 @@ static struct err *cut_output(struct run *run, bool gone,
 	return output_cut(output, text, n, ret);
 }
 
+struct err *run_output(struct run *run, char **ret)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t n = pending_output(run, &text);
+	output_take_over(run->session->output, text, n);
+	return output_peek(run->session->output, ret);
+}
+
 struct err *run_begin(struct run *run)
 {
 	struct session *session = run->session;
@@ -450,7 +458,7 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 	if (run->outcome == OUTCOME_FAIL && run->killed_by == SIGABRT &&
 	    run->framework->failure_aborts)
 		return finish_test(run, OUTCOME_FAIL, true);
-	if (!run->dying && run->outcome != OUTCOME_FAIL) {
+	if (!run->dying && !run->executed && run->outcome != OUTCOME_FAIL) {
 		char text[192];
 		snprintf(text, sizeof(text),
 			 "the program left %s the test: %s",

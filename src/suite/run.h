@@ -124,5 +124,10 @@ struct err *run_u64(struct run *run, struct raddr address,
 		    uint64_t *ret) _must_check_;
 struct err *run_u32(struct run *run, struct raddr address,
 		    uint32_t *ret) _must_check_;
+/*
+ * What the running test printed so far, standard output first. For frameworks
+ * that tell the place of a failure nowhere else.
+ */
+struct err *run_output(struct run *run, char **ret) _must_check_;
 /* Longest text taken from a tested program. */
 #define RUN_TEXT_MAX ((size_t)16 << 10)
