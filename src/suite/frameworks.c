@@ -7,12 +7,14 @@ extern const struct framework framework_check;
 extern const struct framework framework_cmocka;
 extern const struct framework framework_glib;
 extern const struct framework framework_gtest;
+extern const struct framework framework_unity;
 extern const struct framework framework_functions;
 
 const struct framework *const frameworks[] = {
 	&framework_gtest,
 	&framework_check,
 	&framework_cmocka,
+	&framework_unity,
 	&framework_glib,
 	&framework_functions,
 	NULL,
