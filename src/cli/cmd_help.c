@@ -52,8 +52,8 @@ const struct command command_help = {
 	.run = help_run,
 };
 
-static struct err *version_run(const struct options *options _unused_,
-			       int argc, char **argv, enum status *ret)
+static struct err *version_run(const struct options *options _unused_, int argc,
+			       char **argv, enum status *ret)
 {
 	if (argc)
 		return err_create(ERR_USAGE,
@@ -89,9 +89,11 @@ const struct command command_man = {
 	.name = "man",
 	.summary = "prints a manual page",
 	.synopsis = (const char *const[]){ "[COMMAND]", NULL },
-	.description = (const char *const[]){
-		"Prints the manual page of a command, or of polygraph itself, "
-		"as troff source.", NULL },
+	.description =
+		(const char *const[]){ "Prints the manual page of a command, "
+				       "or of polygraph itself, "
+				       "as troff source.",
+				       NULL },
 	.groups = groups,
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),

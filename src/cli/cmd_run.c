@@ -109,10 +109,8 @@ static void format_budget(uint64_t ns, char *out, size_t n)
 		const char *unit;
 		uint64_t ns;
 	} units[] = {
-		{ "h", 3600 * NS_PER_S },
-		{ "m", 60 * NS_PER_S },
-		{ "s", NS_PER_S },
-		{ "ms", NS_PER_MS },
+		{ "h", 3600 * NS_PER_S }, { "m", 60 * NS_PER_S },
+		{ "s", NS_PER_S },	  { "ms", NS_PER_MS },
 		{ "us", 1000 },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
@@ -190,8 +188,8 @@ static struct err *run_order(const struct run_options *values,
 	return err;
 }
 
-static struct err *run_run(const struct options *options, int argc,
-			   char **argv, enum status *ret)
+static struct err *run_run(const struct options *options, int argc, char **argv,
+			   enum status *ret)
 {
 	const struct run_options *values = options->values;
 	_cleanup_(outputs_freep) struct outputs outputs = {};
@@ -262,7 +260,8 @@ const struct command command_run = {
 			NULL },
 	.description =
 		(const char *const[]){
-			"Runs the tests of a suite in the order of the suite or "
+			"Runs the tests of a suite in the order of the suite "
+			"or "
 			"in another one, and reports how each ended: pass, "
 			"fail, skip, crash or timeout. Options come before the "
 			"test executable; what follows it are its own "

@@ -85,8 +85,8 @@ static struct err *add_result(struct collect *collect,
 		test.output_n = result->output_n;
 		test.output_dropped = result->output_dropped;
 	}
-	struct err *err = copied ? add(collect, result->test, &test)
-				 : err_nomem();
+	struct err *err =
+		copied ? add(collect, result->test, &test) : err_nomem();
 	if (err)
 		free_test(&test);
 	return err;

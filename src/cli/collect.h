@@ -37,8 +37,7 @@ static inline void collect_freep(struct collect *collect)
 
 struct suite_observer collect_observer(struct collect *collect);
 /* A test that the suite itself would not run: skipped. */
-struct err *collect_disabled(struct collect *collect,
-			     size_t test) _must_check_;
+struct err *collect_disabled(struct collect *collect, size_t test) _must_check_;
 /* The same text again is said once. */
 struct err *collect_limit(struct collect *collect,
 			  const char *text) _must_check_;

@@ -6,12 +6,8 @@
 #include "cli/suggest.h"
 
 const struct command *const commands[] = {
-	&command_list,
-	&command_run,
-	&command_help,
-	&command_version,
-	&command_man,
-	NULL,
+	&command_list,	  &command_run, &command_help,
+	&command_version, &command_man, NULL,
 };
 
 static const char *const planned[] = {

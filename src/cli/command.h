@@ -32,9 +32,9 @@ struct command_example {
 
 struct command {
 	const char *name;
-	const char *summary;		/* for the list of commands */
-	const char *const *synopsis;	/* what follows the name; ends with NULL */
-	const char *const *description; /* paragraphs; ends with NULL */
+	const char *summary;	     /* for the list of commands */
+	const char *const *synopsis; /* what follows the name; ends with NULL */
+	const char *const *description;		/* paragraphs; ends with NULL */
 	const struct command_example *examples; /* ends with command NULL */
 	const struct option_group *const *groups;
 	const void *defaults; /* of the values */
@@ -42,8 +42,8 @@ struct command {
 	bool hidden;  /* neither in --help nor in the manual */
 	bool guarded; /* runs tested programs: see guard.h */
 	/* @argv: what follows the options; @argv[argc] is NULL. */
-	struct err *(*run)(const struct options *options, int argc,
-			   char **argv, enum status *ret);
+	struct err *(*run)(const struct options *options, int argc, char **argv,
+			   enum status *ret);
 };
 
 extern const struct command command_list;

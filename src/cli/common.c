@@ -82,8 +82,7 @@ static const struct option bare_options[] = {
 
 const struct option_group common_suite_group = { "Suite", suite_options };
 const struct option_group common_output_group = { "Output", output_options };
-const struct option_group common_general_group = { "General",
-						   general_options };
+const struct option_group common_general_group = { "General", general_options };
 const struct option_group common_bare_group = { "General", bare_options };
 
 static unsigned core_count(void)
@@ -151,8 +150,7 @@ struct err *common_suite_choose(const struct options *options, int argc,
 		ret->words[2] = NULL;
 	}
 	if (!chosen)
-		return err_hint(err_create(ERR_USAGE,
-					   "which test executable?"),
+		return err_hint(err_create(ERR_USAGE, "which test executable?"),
 				"give a TEST-EXECUTABLE, or --ctest, --meson "
 				"or --commands");
 	ret->options = (struct suite_options){
@@ -183,8 +181,8 @@ struct err *common_suite_open(const struct common_suite *choice,
 	if (!choice->options.argv)
 		return err_create(ERR_SUITE, "'%s' has no tests",
 				  choice->command[1]);
-	return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
-				   choice->command[0]),
-			"if it has, say what they are: --framework NAME, or "
-			"--framework functions --test-functions GLOB");
+	return err_hint(
+		err_create(ERR_SUITE, "'%s' has no tests", choice->command[0]),
+		"if it has, say what they are: --framework NAME, or "
+		"--framework functions --test-functions GLOB");
 }

@@ -48,7 +48,7 @@ extern const struct option_group common_bare_group;
 /* The suite that options and words ask for; says where that is not one. */
 struct common_suite {
 	struct suite_options options;
-	char *words[3]; /* "--ctest", "build" */
+	char *words[3];	      /* "--ctest", "build" */
 	char *const *command; /* as a report shows it; ends with NULL */
 };
 

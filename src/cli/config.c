@@ -47,8 +47,8 @@ static struct err *value_text(const struct option *option, const json_t *value,
 		n = asprintf(ret, "%lld", (long long)json_integer_value(value));
 	else if (option->type == OPTION_DURATION && json_is_real(value))
 		n = asprintf(ret, "%.9f", json_real_value(value));
-	else if (option->type != OPTION_FLAG &&
-		 option->type != OPTION_NUMBER && json_is_string(value) &&
+	else if (option->type != OPTION_FLAG && option->type != OPTION_NUMBER &&
+		 json_is_string(value) &&
 		 strlen(json_string_value(value)) == json_string_length(value))
 		n = asprintf(ret, "%s", json_string_value(value));
 	else
@@ -57,8 +57,8 @@ static struct err *value_text(const struct option *option, const json_t *value,
 }
 
 static struct err *apply_plain(struct options *options,
-			       const struct option *option,
-			       const json_t *value, enum option_source source)
+			       const struct option *option, const json_t *value,
+			       enum option_source source)
 {
 	_cleanup_(freep) char *text = NULL;
 	TRY(value_text(option, value, &text));
@@ -119,8 +119,7 @@ static const struct option *known_option(const struct command *command,
 /* One key, at the top (@table NULL) or in the table of a command. */
 static struct err *apply_key(const struct place *place,
 			     const struct command *table, const char *key,
-			     const json_t *value,
-			     const struct command *command,
+			     const json_t *value, const struct command *command,
 			     struct options *options)
 {
 	if (!known_option(table, key)) {
@@ -135,10 +134,10 @@ static struct err *apply_key(const struct place *place,
 	const struct option *option = known_option(command, key);
 	if (!option || (table && table != command))
 		return NULL; /* for another command */
-	return at(place, err_prefix(apply(options, option, value,
-					  table ? OPTION_CONFIG_TABLE
-						: OPTION_CONFIG),
-				    "%s", key));
+	return at(place,
+		  err_prefix(apply(options, option, value,
+				   table ? OPTION_CONFIG_TABLE : OPTION_CONFIG),
+			     "%s", key));
 }
 
 static struct err *apply_table(const struct place *place, const char *name,
@@ -156,9 +155,9 @@ static struct err *apply_table(const struct place *place, const char *name,
 		suggestion_init(&suggestion, name);
 		for (size_t i = 0; commands[i]; i++)
 			suggestion_offer(&suggestion, commands[i]->name);
-		struct err *err = at(
-			place,
-			err_create(ERR_USAGE, "there is no command '%s'", name));
+		struct err *err =
+			at(place, err_create(ERR_USAGE,
+					     "there is no command '%s'", name));
 		if (suggestion.best)
 			return err_hint(err, "did you mean '[%s]'?",
 					suggestion.best);
@@ -166,7 +165,8 @@ static struct err *apply_table(const struct place *place, const char *name,
 	}
 	const char *key;
 	json_t *entry;
-	json_object_foreach(entries, key, entry) {
+	json_object_foreach(entries, key, entry)
+	{
 		struct place inner = {
 			.file = place->file,
 			.line = (unsigned)json_integer_value(
@@ -185,7 +185,8 @@ static struct err *apply_root(json_t *root, const char *name,
 {
 	const char *key;
 	json_t *entry;
-	json_object_foreach(root, key, entry) {
+	json_object_foreach(root, key, entry)
+	{
 		json_t *value = json_object_get(entry, "value");
 		struct place place = {
 			.file = name,
@@ -221,8 +222,7 @@ static struct err *check_utf8(const char *text, size_t n, const char *name)
 }
 
 struct err *config_parse(const char *text, size_t n, const char *name,
-			 const struct command *command,
-			 struct options *options)
+			 const struct command *command, struct options *options)
 {
 	unsigned line;
 	_cleanup_(freep) char *message = NULL;
@@ -243,8 +243,8 @@ struct err *config_read(const char *path, const struct command *command,
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t n;
-	struct err *err = file_read(path ? path : CONFIG_FILE, FILE_LIMIT,
-				    &text, &n);
+	struct err *err =
+		file_read(path ? path : CONFIG_FILE, FILE_LIMIT, &text, &n);
 	if (err && !path && err_number(err) == ENOENT) {
 		err_destroy(err);
 		return NULL;

@@ -21,11 +21,14 @@ static void forward(int number, siginfo_t *info, void *context _unused_)
 		kill(controller, number);
 }
 
-/* Stops with it, so that the shell sees a stopped job; goes on with it. */
-static void follow_stop(int number)
+/*
+ * Stops with it, so that the shell sees a stopped job; goes on with it. Whatever
+ * the reason: on Ctrl-Z the controller stops the tested program first, then
+ * itself with SIGSTOP (tracer_suspend()).
+ */
+static void follow_stop(void)
 {
-	if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)
-		raise(SIGSTOP);
+	raise(SIGSTOP);
 	kill(controller, SIGCONT);
 }
 
@@ -48,7 +51,7 @@ static void _noreturn_ guard(void)
 			continue; /* an orphan */
 		if (!WIFSTOPPED(status))
 			break;
-		follow_stop(WSTOPSIG(status));
+		follow_stop();
 	}
 	controller = 0;
 	descendants_end();

@@ -13,11 +13,11 @@
 #define NARROWEST 24
 
 const char *const help_statuses[] = {
-	"0", "all is well: no finding, no failing test",
-	"1", "findings",
-	"2", "the call was wrong",
-	"3", "the suite could not be run, or its tests fail",
-	"4", "internal error",
+	"0",   "all is well: no finding, no failing test",
+	"1",   "findings",
+	"2",   "the call was wrong",
+	"3",   "the suite could not be run, or its tests fail",
+	"4",   "internal error",
 	"130", "interrupted; results so far are written",
 	NULL,
 };

@@ -44,8 +44,7 @@ static void on_pipe(int number _unused_)
 static void install(int number, void (*handler)(int), int flags)
 {
 	struct sigaction before;
-	struct sigaction action = { .sa_handler = handler,
-				    .sa_flags = flags };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
 	sigemptyset(&action.sa_mask);
 	if (!sigaction(number, NULL, &before) && before.sa_handler == SIG_IGN)
 		return;

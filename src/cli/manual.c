@@ -131,10 +131,12 @@ static void write_end(const struct command *command, FILE *out)
 static void write_configuration(FILE *out)
 {
 	fputs(".SH CONFIGURATION\n", out);
-	line("The file polygraph.toml in the working directory, or the one that "
+	line("The file polygraph.toml in the working directory, or the one "
+	     "that "
 	     "--config names, holds options under their long names. Those in a "
 	     "table of a command's name are for that command only and win over "
-	     "those at the top; the command line wins over both. Flags are true "
+	     "those at the top; the command line wins over both. Flags are "
+	     "true "
 	     "or false; what may be given again is a list.",
 	     out);
 	fputs(".PP\n.nf\n.RS\n", out);
@@ -194,8 +196,10 @@ static struct err *write_main(FILE *out)
 	TRY(write_title(NULL, "a lie detector for C and C++ test suites", out));
 	write_synopsis("", synopsis, out);
 	fputs(".SH DESCRIPTION\n", out);
-	line("Finds out which tests of a C or C++ test suite cannot be trusted. "
-	     "The test executable is run as it is: no recompiling, no macro, no "
+	line("Finds out which tests of a C or C++ test suite cannot be "
+	     "trusted. "
+	     "The test executable is run as it is: no recompiling, no macro, "
+	     "no "
 	     "change to its framework. It needs symbols and debug information "
 	     "(-g).",
 	     out);

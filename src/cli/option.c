@@ -30,8 +30,7 @@ struct err *options_create(const struct option_group *const *groups,
 	if (!options)
 		return err_nomem();
 	size_t n;
-	for_each_option(groups, option, n)
-		;
+	for_each_option(groups, option, n);
 	options->groups = groups;
 	options->sources = calloc(n + 1, sizeof(*options->sources));
 	options->values = malloc(values_size);
@@ -54,7 +53,8 @@ void options_destroy(struct options *options)
 	if (!options)
 		return;
 	size_t i;
-	for_each_option(options->groups, option, i) {
+	for_each_option(options->groups, option, i)
+	{
 		if (!options->values)
 			break;
 		if (option->type == OPTION_TEXT)
@@ -71,7 +71,8 @@ const struct option *option_find(const struct option_group *const *groups,
 				 const char *name)
 {
 	size_t i;
-	for_each_option(groups, option, i) {
+	for_each_option(groups, option, i)
+	{
 		if (!strcmp(option->name, name))
 			return option;
 	}
@@ -82,18 +83,20 @@ static const struct option *find_n(const struct option_group *const *groups,
 				   const char *name, size_t n)
 {
 	size_t i;
-	for_each_option(groups, option, i) {
+	for_each_option(groups, option, i)
+	{
 		if (!strncmp(option->name, name, n) && !option->name[n])
 			return option;
 	}
 	return NULL;
 }
 
-static const struct option *find_letter(const struct option_group *const *groups,
-					char letter)
+static const struct option *
+find_letter(const struct option_group *const *groups, char letter)
 {
 	size_t i;
-	for_each_option(groups, option, i) {
+	for_each_option(groups, option, i)
+	{
 		if (option->letter == letter)
 			return option;
 	}
@@ -104,7 +107,8 @@ static enum option_source *source_of(const struct options *options,
 				     const struct option *wanted)
 {
 	size_t i;
-	for_each_option(options->groups, option, i) {
+	for_each_option(options->groups, option, i)
+	{
 		if (option == wanted)
 			return &options->sources[i];
 	}
@@ -263,8 +267,7 @@ static struct err *parse_long(struct options *options, int argc, char **argv,
 	const char *word = argv[*i];
 	size_t n = strcspn(word, "=");
 	const char *text = word[n] ? word + n + 1 : NULL;
-	const struct option *option =
-		find_n(options->groups, word + 2, n - 2);
+	const struct option *option = find_n(options->groups, word + 2, n - 2);
 
 	if (!option && str_starts(word, "--no-") && !text) {
 		option = find_n(options->groups, word + 5, n - 5);
@@ -288,16 +291,15 @@ static struct err *parse_long(struct options *options, int argc, char **argv,
 					  option->name, option->value);
 		text = argv[++*i];
 	}
-	return err_prefix(options_set(options, option, text,
-				      OPTION_COMMAND_LINE),
-			  "--%s", option->name);
+	return err_prefix(
+		options_set(options, option, text, OPTION_COMMAND_LINE), "--%s",
+		option->name);
 }
 
 static struct err *unknown_letter(const struct options *options,
 				  const char *word, char letter)
 {
-	struct err *err =
-		err_create(ERR_USAGE, "unknown option '-%c'", letter);
+	struct err *err = err_create(ERR_USAGE, "unknown option '-%c'", letter);
 	size_t n = strcspn(word, "=");
 	if (find_n(options->groups, word + 1, n - 1))
 		return err_hint(err, "did you mean '-%.*s'?", (int)n, word);
@@ -324,9 +326,9 @@ static struct err *parse_short(struct options *options, int argc, char **argv,
 					  option->value);
 		if (!text)
 			text = argv[++*i];
-		return err_prefix(options_set(options, option, text,
-					      OPTION_COMMAND_LINE),
-				  "-%c", *p);
+		return err_prefix(
+			options_set(options, option, text, OPTION_COMMAND_LINE),
+			"-%c", *p);
 	}
 	return NULL;
 }

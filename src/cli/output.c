@@ -48,49 +48,42 @@ static struct err *add_format(struct outputs *outputs, const char *name,
 }
 
 /*
- * Walks formats and outputs by rank. A run of outputs goes to the last formats
- * before it that have none, in order; what is too much waits for the next ones.
+ * Walks runs of formats and of outputs as they were given. A run of outputs goes
+ * to the last of the formats before it; where it is longer, the formats that
+ * follow are its as well.
  */
 static struct err *pair(const struct common_options *common, const char *kind,
 			struct outputs *outputs)
 {
 	const struct option_list *formats = &common->formats;
 	const struct option_list *paths = &common->outputs;
-	size_t f = 0, p = 0, taken = 0; /* formats before taken are settled */
+	size_t f = 0, p = 0, first = 0;
 
 	if (!formats->n)
 		TRY(add_format(outputs, "text", kind));
 	while (f < formats->n || p < paths->n) {
-		while (f < formats->n &&
+		for (; f < formats->n &&
 		       (p == paths->n ||
-			formats->data[f].rank < paths->data[p].rank))
-			TRY(add_format(outputs, formats->data[f++].text, kind));
-		size_t last = p;
-		while (last < paths->n &&
+			formats->data[f].rank < paths->data[p].rank);
+		     f++)
+			TRY(add_format(outputs, formats->data[f].text, kind));
+		size_t run = 0;
+		while (p + run < paths->n &&
 		       (f == formats->n ||
-			paths->data[last].rank < formats->data[f].rank))
-			last++;
-		size_t open = outputs->n - taken;
-		size_t first = outputs->n - MIN(open, last - p);
-		for (; first < outputs->n; first++)
-			outputs->data[first].path = paths->data[p++].text;
-		taken = outputs->n;
-		if (p == last)
-			continue;
-		if (f == formats->n)
+			paths->data[p + run].rank < formats->data[f].rank))
+			run++;
+		for (; outputs->n - first < run && f < formats->n; f++)
+			TRY(add_format(outputs, formats->data[f].text, kind));
+		if (outputs->n - first < run)
 			return err_hint(
 				err_create(ERR_USAGE,
 					   "--output '%s' has no --format",
-					   paths->data[p].text),
+					   paths->data[p + run - 1].text),
 				"one pair a format: --format json --output "
 				"result.json");
-		/* They wait: their formats are the next ones. */
-		while (p < last && f < formats->n) {
-			TRY(add_format(outputs, formats->data[f++].text, kind));
-			outputs->data[outputs->n - 1].path =
-				paths->data[p++].text;
-			taken = outputs->n;
-		}
+		first = outputs->n;
+		for (size_t i = first - run; i < first; i++)
+			outputs->data[i].path = paths->data[p++].text;
 	}
 	return NULL;
 }
@@ -115,10 +108,10 @@ static struct err *check_path(const char *path)
 	if (!copy)
 		return err_nomem();
 	if (!*path || access(dirname(copy), W_OK | X_OK))
-		return err_with_kind(
-			err_errno(*path ? errno : ENOENT,
-				  "cannot write --output '%s'", path),
-			ERR_USAGE);
+		return err_with_kind(err_errno(*path ? errno : ENOENT,
+					       "cannot write --output '%s'",
+					       path),
+				     ERR_USAGE);
 	return NULL;
 }
 
@@ -134,11 +127,12 @@ static struct err *check_pairs(struct outputs *outputs)
 			const char *other = outputs->data[j].path;
 			if (!path && !other)
 				return err_hint(
-					err_create(ERR_USAGE,
-						   "%s and %s cannot both go "
-						   "to standard output",
-						   outputs->data[j].format->name,
-						   outputs->data[i].format->name),
+					err_create(
+						ERR_USAGE,
+						"%s and %s cannot both go "
+						"to standard output",
+						outputs->data[j].format->name,
+						outputs->data[i].format->name),
 					"give all but one an --output PATH");
 			if (path && other && !strcmp(path, other))
 				return err_create(
@@ -153,8 +147,7 @@ struct err *outputs_choose(const struct common_options *common,
 			   const char *kind, struct outputs *ret)
 {
 	_cleanup_(outputs_freep) struct outputs outputs = {
-		.style = { .verbose = common->verbose,
-			   .quiet = common->quiet },
+		.style = { .verbose = common->verbose, .quiet = common->quiet },
 		.color = common->color,
 	};
 	TRY(pair(common, kind, &outputs));

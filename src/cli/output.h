@@ -31,8 +31,7 @@ struct outputs {
  * Paths stay those of @common.
  */
 struct err *outputs_choose(const struct common_options *common,
-			   const char *kind,
-			   struct outputs *ret) _must_check_;
+			   const char *kind, struct outputs *ret) _must_check_;
 void outputs_free(struct outputs *outputs);
 static inline void outputs_freep(struct outputs *outputs)
 {

@@ -70,8 +70,9 @@ static struct err *none_selected(const struct suite *suite,
 		err_create(ERR_USAGE, "no test matches --tests '%s'", first);
 	if (suggestion.best)
 		return err_hint(err, "did you mean '%s'?", suggestion.best);
-	return err_hint(err, "'polygraph list' shows the names; '*%s*' also "
-			     "matches inside of them",
+	return err_hint(err,
+			"'polygraph list' shows the names; '*%s*' also "
+			"matches inside of them",
 			first);
 }
 

@@ -23,7 +23,7 @@ struct selection_options {
 	const char *order;		 /* file, or NULL */
 	bool reverse;
 	bool shuffle;
-	uint64_t seed; /* for shuffle */
+	uint64_t seed;	 /* for shuffle */
 	uint64_t repeat; /* at least 1 */
 };
 

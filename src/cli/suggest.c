@@ -24,9 +24,8 @@ static size_t distance(const char *a, const char *b)
 	for (size_t i = 1; i <= n; i++) {
 		now[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			size_t change = strncasecmp(&a[i - 1], &b[j - 1], 1)
-						? 1
-						: 0;
+			size_t change =
+				strncasecmp(&a[i - 1], &b[j - 1], 1) ? 1 : 0;
 			now[j] = min3(last[j] + 1, now[j - 1] + 1,
 				      last[j - 1] + change);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&

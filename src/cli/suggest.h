@@ -17,7 +17,7 @@
 
 struct suggestion {
 	const char *word;
-	const char *best;	/* NULL: nothing near; belongs to the caller */
+	const char *best; /* NULL: nothing near; belongs to the caller */
 	size_t distance;
 };
 

@@ -56,8 +56,8 @@ const char *skip_string(const char *p, const char *end, unsigned &line)
 			if (++p < end && *p == '\n')
 				line++;
 		} else if (*p == quote &&
-			   (fence == 1 || (end - p >= 3 && p[1] == quote &&
-					   p[2] == quote))) {
+			   (fence == 1 ||
+			    (end - p >= 3 && p[1] == quote && p[2] == quote))) {
 			return p + fence;
 		}
 	}
@@ -155,10 +155,9 @@ json table_json(const value &v)
 	std::vector<std::pair<unsigned, const std::string *>> keys;
 	for (const auto &entry : v.as_table())
 		keys.emplace_back(line_of(entry.second), &entry.first);
-	std::stable_sort(keys.begin(), keys.end(),
-			 [](const auto &a, const auto &b) {
-				 return a.first < b.first;
-			 });
+	std::stable_sort(
+		keys.begin(), keys.end(),
+		[](const auto &a, const auto &b) { return a.first < b.first; });
 	json object(json_object());
 	for (const auto &key : keys) {
 		const value &item = v.as_table().at(*key.second);

@@ -82,8 +82,7 @@ static struct err *write_failure(const struct report_test *test,
 				 const char *element, FILE *out)
 {
 	const char *message = test->message ? test->message : "";
-	_cleanup_(freep) char *first =
-		strndup(message, strcspn(message, "\n"));
+	_cleanup_(freep) char *first = strndup(message, strcspn(message, "\n"));
 	if (!first)
 		return err_nomem();
 	fprintf(out, "      <%s", element);
@@ -106,8 +105,8 @@ static struct err *write_failure(const struct report_test *test,
 static struct err *write_test(const struct report_test *test,
 			      const char *class_name, bool verbose, FILE *out)
 {
-	bool bad = test->outcome != OUTCOME_PASS &&
-		   test->outcome != OUTCOME_SKIP;
+	bool bad =
+		test->outcome != OUTCOME_PASS && test->outcome != OUTCOME_SKIP;
 	bool output = test->output && test->output_n && (bad || verbose);
 
 	fputs("    <testcase", out);

@@ -6,8 +6,7 @@ const struct report_format report_sarif = { .name = "sarif" };
 const struct report_format report_html = { .name = "html" };
 
 static const struct report_format *const formats[] = {
-	&report_text,  &report_json, &report_junit,
-	&report_sarif, &report_html,
+	&report_text, &report_json, &report_junit, &report_sarif, &report_html,
 };
 
 const struct report_format *report_format_find(const char *name)

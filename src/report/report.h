@@ -41,16 +41,16 @@ struct report_test {
 };
 
 struct report {
-	const char *kind;	   /* the command: "list", "run" */
-	const char *version;	   /* of polygraph */
+	const char *kind;	    /* the command: "list", "run" */
+	const char *version;	    /* of polygraph */
 	const char *const *command; /* of the suite; ends with NULL */
 	const char *framework;
 	size_t suite_tests; /* all tests of the suite */
 
 	const struct report_test *tests;
 	size_t n;
-	size_t distinct; /* tests among them */
-	uint64_t ns;	 /* the whole run */
+	size_t distinct;      /* tests among them */
+	uint64_t ns;	      /* the whole run */
 	const uint64_t *seed; /* NULL: nothing was left to chance */
 
 	const char *const *limits; /* what was not done, and why */

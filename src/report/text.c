@@ -70,8 +70,8 @@ static struct err *write_lines(const char *text, size_t n, const char *prefix,
 		_cleanup_(str_freep) struct str clean = STR_INIT;
 		for (size_t i = 0; i < shown;) {
 			const char *tab = memchr(text + i, '\t', shown - i);
-			size_t plain = tab ? (size_t)(tab - text) - i
-					   : shown - i;
+			size_t plain =
+				tab ? (size_t)(tab - text) - i : shown - i;
 			TRY(str_append_escaped(&clean, text + i, plain));
 			if (tab)
 				TRY(str_append(&clean, "\t"));
@@ -114,9 +114,9 @@ static struct err *write_output(const struct report_test *test,
 				const struct report_style *style, FILE *out)
 {
 	size_t n = test->output ? trimmed(test->output, test->output_n) : 0;
-	size_t message =
-		test->message ? trimmed(test->message, strlen(test->message))
-			      : 0;
+	size_t message = test->message
+				 ? trimmed(test->message, strlen(test->message))
+				 : 0;
 	if (!n || (n == message && !memcmp(test->output, test->message, n)))
 		return NULL;
 
@@ -207,7 +207,7 @@ static void write_summary(const struct report *report,
 			  const struct report_style *style, FILE *out)
 {
 	static const enum outcome order[] = {
-		OUTCOME_PASS,  OUTCOME_FAIL,	OUTCOME_CRASH,
+		OUTCOME_PASS,	 OUTCOME_FAIL, OUTCOME_CRASH,
 		OUTCOME_TIMEOUT, OUTCOME_SKIP,
 	};
 	struct report_counts counts = report_count(report);

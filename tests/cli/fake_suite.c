@@ -14,7 +14,7 @@
  * whose message is STUCK does not notice an interruption.
  */
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -53,7 +53,10 @@ static char *field(const char **p, size_t *ret_n)
 		char c = *(*p)++;
 		if (c == '\\' && **p) {
 			char e = *(*p)++;
-			c = e == 'n' ? '\n' : e == 't' ? '\t' : e == 'p' ? '|' : e;
+			c = e == 'n'   ? '\n'
+			    : e == 't' ? '\t'
+			    : e == 'p' ? '|'
+				       : e;
 			if (e == 'x') {
 				char hex[3] = { (*p)[0], (*p)[1], 0 };
 				c = (char)strtoul(hex, NULL, 16);
@@ -226,7 +229,8 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		      const struct suite_observer *observer)
 {
 	for (size_t i = 0; i < suite->limits.n; i++)
-		observer->limit(observer->data, suite->limits.data[i].test.name);
+		observer->limit(observer->data,
+				suite->limits.data[i].test.name);
 	for (size_t i = 0; i < n; i++) {
 		struct fake *fake = &suite->tests.data[order[i]];
 		if (i == suite->broken_after)
@@ -248,4 +252,9 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		observer->finished(observer->data, &fake->result);
 	}
 	return interrupted ? err_create(ERR_INTERRUPTED, "interrupted") : NULL;
+}
+
+void suite_suspend(void)
+{
+	raise(SIGSTOP);
 }

@@ -355,7 +355,7 @@ class Cli(unittest.TestCase):
                                    cwd=self.folder.name)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        time.sleep(0.5)  # less would be one signal heard twice
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=5), 130)
@@ -370,6 +370,21 @@ class Cli(unittest.TestCase):
         out, _ = process.communicate(timeout=10)
         self.assertEqual(process.returncode, 0)
         self.assertIn(b"30 passed", out)
+
+    def test_suspend(self):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execv(PROGRAM, [PROGRAM, "run", "-q", "gen:60:20000"])
+        time.sleep(0.4)
+        os.write(fd, b"\x1a")  # Ctrl-Z
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status))
+        time.sleep(0.2)
+        self.assertEqual(os.waitpid(pid, os.WNOHANG), (0, 0))
+        os.kill(pid, signal.SIGCONT)
+        _, status = os.waitpid(pid, 0)
+        os.close(fd)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 0)
 
     def on_terminal(self, *args, term="xterm"):
         """What a terminal gets to see, and the exit status."""

@@ -23,8 +23,8 @@ static struct options *make(const struct command *command)
 static char *parse(const char *text, const struct command *command,
 		   struct options *options)
 {
-	struct err *err = config_parse(text, strlen(text), "p.toml", command,
-				       options);
+	struct err *err =
+		config_parse(text, strlen(text), "p.toml", command, options);
 	if (!err)
 		return NULL;
 	assert_int_equal(err_kind(err), ERR_USAGE);
@@ -59,17 +59,18 @@ static void test_who_wins(void **state _unused_)
 		make(&command_run);
 	const struct common_options *common = options->values;
 	int used;
-	assert_null(options_parse(options, 2,
-				  (char *[]){ "--jobs=7", "--tests=line", NULL },
-				  &used));
+	assert_null(options_parse(
+		options, 2,
+		(char **)(const char *[]){ "--jobs=7", "--tests=line", NULL },
+		&used));
 	/* The table wins wherever it stands; the command line over both. */
 	assert_null(parse("[run]\n"
 			  "timeout = \"1s\"\n"
 			  "jobs = 5\n"
 			  "tests = [\"table\"]\n",
 			  &command_run, options));
-	assert_null(parse("timeout = \"2s\"\njobs = 4\n", &command_run,
-			  options));
+	assert_null(
+		parse("timeout = \"2s\"\njobs = 4\n", &command_run, options));
 	assert_int_equal(common->jobs, 7);
 	assert_int_equal(common->timeout_ns, UINT64_C(1000000000));
 	assert_int_equal(common->tests.n, 1);
@@ -121,11 +122,14 @@ static void test_slips(void **state _unused_)
 		{ "jobs = 0", "p.toml:1: jobs: 0 is out of range (1 to 4096)" },
 		{ "jobs = -1", "p.toml:1: jobs: '-1' is not a number" },
 		{ "tests = [1]", "p.toml:1: tests: must be text in quotes" },
-		{ "tests = [['a']]", "p.toml:1: tests: must be text in quotes" },
+		{ "tests = [['a']]",
+		  "p.toml:1: tests: must be text in quotes" },
 		{ "tests = \"a\\u0000b\"",
 		  "p.toml:1: tests: must be text in quotes" },
-		{ "ctest = ['a']", "p.toml:1: ctest: takes one value, not a list" },
-		{ "timeout = \"x\"", "p.toml:1: timeout: 'x' is not a duration" },
+		{ "ctest = ['a']",
+		  "p.toml:1: ctest: takes one value, not a list" },
+		{ "timeout = \"x\"",
+		  "p.toml:1: timeout: 'x' is not a duration" },
 		{ "color = 'pink'", "p.toml:1: color: there is no 'pink'" },
 		{ "timeout = nan", "p.toml:1: not a number" },
 	};
@@ -143,8 +147,15 @@ static void test_slips(void **state _unused_)
 static void test_not_toml(void **state _unused_)
 {
 	static const char *const texts[] = {
-		"x = [", "x", "= 1", "x = \"a\ny\"", "[run\n", "a = 1\na = 2\n",
-		"tests = \"\xff\"", "\xff = 1", "[run]\n[run]\n",
+		"x = [",
+		"x",
+		"= 1",
+		"x = \"a\ny\"",
+		"[run\n",
+		"a = 1\na = 2\n",
+		"tests = \"\xff\"",
+		"\xff = 1",
+		"[run]\n[run]\n",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		_cleanup_(options_destroyp) struct options *options =

@@ -55,8 +55,8 @@ static const struct values defaults = { .number = 5 };
 static struct options *make(void)
 {
 	struct options *options = NULL;
-	assert_null(options_create(groups, &defaults, sizeof(defaults),
-				   &options));
+	assert_null(
+		options_create(groups, &defaults, sizeof(defaults), &options));
 	return options;
 }
 
@@ -72,13 +72,13 @@ static char *parse(struct options *options, char **words, int *used)
 	assert_int_equal(err_kind(err), ERR_USAGE);
 	char *text;
 	const char *hint = err_hint_text(err);
-	assert_true(asprintf(&text, "%s%s%s", err_message(err), hint ? "; " : "",
-			     hint ? hint : "") > 0);
+	assert_true(asprintf(&text, "%s%s%s", err_message(err),
+			     hint ? "; " : "", hint ? hint : "") > 0);
 	err_destroy(err);
 	return text;
 }
 
-#define WORDS(...) ((char *[]){ __VA_ARGS__, NULL })
+#define WORDS(...) ((char **)(const char *[]){ __VA_ARGS__, NULL })
 
 static void test_values(void **state _unused_)
 {
@@ -110,7 +110,8 @@ static void test_forms(void **state _unused_)
 	_cleanup_(options_destroyp) struct options *options = make();
 	const struct values *values = options->values;
 	int used;
-	assert_null(parse(options, WORDS("-fn3", "-tx", "--", "--flag"), &used));
+	assert_null(
+		parse(options, WORDS("-fn3", "-tx", "--", "--flag"), &used));
 	assert_int_equal(used, 3);
 	assert_true(options->ended);
 	assert_true(values->flag);
@@ -129,17 +130,19 @@ static void test_forms(void **state _unused_)
 static void test_slips(void **state _unused_)
 {
 	static const struct {
-		char *words[3];
+		const char *words[3];
 		const char *message;
 	} slips[] = {
-		{ { "--flg" }, "unknown option '--flg'; did you mean '--flag'?" },
+		{ { "--flg" },
+		  "unknown option '--flg'; did you mean '--flag'?" },
 		{ { "--nubmer=3" },
 		  "unknown option '--nubmer'; did you mean '--number'?" },
 		{ { "--zzzzzz" }, "unknown option '--zzzzzz'" },
 		{ { "--no-text" }, "unknown option '--no-text'" },
 		{ { "--=x" }, "unknown option '--'" },
 		{ { "-x" }, "unknown option '-x'" },
-		{ { "-list=3" }, "unknown option '-l'; did you mean '--list'?" },
+		{ { "-list=3" },
+		  "unknown option '-l'; did you mean '--list'?" },
 		{ { "--flag=1" }, "option '--flag' takes no value" },
 		{ { "--text" }, "option '--text' needs a value (X)" },
 		{ { "-n" }, "option '-n' needs a value (N)" },
@@ -150,7 +153,8 @@ static void test_slips(void **state _unused_)
 		{ { "-n99999999999999999999" },
 		  "-n: '99999999999999999999' is not a number" },
 		{ { "--choice=gren" },
-		  "--choice: there is no 'gren'; did you mean 'green'? possible "
+		  "--choice: there is no 'gren'; did you mean 'green'? "
+		  "possible "
 		  "are: red, green" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(slips); i++) {
@@ -198,8 +202,9 @@ static const char *nearest(const char *word, const char *const *candidates)
 
 static void test_suggestions(void **state _unused_)
 {
-	static const char *const names[] = { "Registry.Adds", "Registry.Removes",
-					     "list", "run", NULL };
+	static const char *const names[] = { "Registry.Adds",
+					     "Registry.Removes", "list", "run",
+					     NULL };
 	assert_string_equal(nearest("lsit", names), "list");
 	assert_string_equal(nearest("LIST", names), "list");
 	assert_string_equal(nearest("registry.adds", names), "Registry.Adds");
@@ -243,8 +248,19 @@ static void test_order_file(void **state _unused_)
 static void test_order_names(void **state _unused_)
 {
 	static const char *const names[] = {
-		"a", " ", "\t ", "a\nb", "\r", "back\\slash", "\\n", "\\",
-		"bad\xff\xfe byte", "\x01\x1b[31m", "中文", "\xc2\x85", "a\r",
+		"a",
+		" ",
+		"\t ",
+		"a\nb",
+		"\r",
+		"back\\slash",
+		"\\n",
+		"\\",
+		"bad\xff\xfe byte",
+		"\x01\x1b[31m",
+		"中文",
+		"\xc2\x85",
+		"a\r",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_(str_freep) struct str line = STR_INIT;

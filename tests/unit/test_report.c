@@ -48,9 +48,7 @@ static const struct report_test tests[] = {
 	  .outcome = OUTCOME_TIMEOUT,
 	  .ns = 30000 * MS,
 	  .message = "no end after 30 s" },
-	{ .name = "A.Skips",
-	  .outcome = OUTCOME_SKIP,
-	  .message = "no network" },
+	{ .name = "A.Skips", .outcome = OUTCOME_SKIP, .message = "no network" },
 	{ .name = "A.DISABLED", .outcome = OUTCOME_SKIP, .disabled = true },
 };
 
@@ -88,28 +86,28 @@ static void test_text(void **state _unused_)
 {
 	_cleanup_(freep) char *text =
 		render(&run, "text", (struct report_style){});
-	assert_string_equal(
-		text,
-		"FAIL      12.0 ms  A \"<&>'\\n\\xff\\x01\n"
-		"        b.cc:7\n"
-		"        expected 1\n"
-		"        got 2]]>\n"
-		"        | one\n"
-		"        | \ttwo\\x1b[31m\n"
-		"        | nul\\x00end\n"
-		"        | (99 bytes left out in the middle)\n"
-		"\n"
-		"CRASH        0 µs  A.Crashes\n"
-		"\n"
-		"TIMEOUT   30.00 s  A.Hangs\n"
-		"        no end after 30 s\n"
-		"\n"
-		"SKIP         0 µs  A.Skips\n"
-		"        no network\n"
-		"6 tests: 1 passed, 1 failed, 1 crashed, 1 timed out, 2 skipped "
-		"(1 disabled) in 1.24 s\n"
-		"shuffled; --seed 42 gives this order again\n"
-		"limit: run: 3 of 9 tests not run <&\n");
+	assert_string_equal(text,
+			    "FAIL      12.0 ms  A \"<&>'\\n\\xff\\x01\n"
+			    "        b.cc:7\n"
+			    "        expected 1\n"
+			    "        got 2]]>\n"
+			    "        | one\n"
+			    "        | \ttwo\\x1b[31m\n"
+			    "        | nul\\x00end\n"
+			    "        | (99 bytes left out in the middle)\n"
+			    "\n"
+			    "CRASH        0 µs  A.Crashes\n"
+			    "\n"
+			    "TIMEOUT   30.00 s  A.Hangs\n"
+			    "        no end after 30 s\n"
+			    "\n"
+			    "SKIP         0 µs  A.Skips\n"
+			    "        no network\n"
+			    "6 tests: 1 passed, 1 failed, 1 crashed, 1 timed "
+			    "out, 2 skipped "
+			    "(1 disabled) in 1.24 s\n"
+			    "shuffled; --seed 42 gives this order again\n"
+			    "limit: run: 3 of 9 tests not run <&\n");
 }
 
 static void test_text_styles(void **state _unused_)
@@ -178,8 +176,7 @@ static void test_text_repeated(void **state _unused_)
 	report.n = 2;
 	_cleanup_(freep) char *two =
 		render(&report, "text", (struct report_style){});
-	assert_string_equal(two,
-			    "2 runs of 1 test: 2 passed in 1.24 s\n");
+	assert_string_equal(two, "2 runs of 1 test: 2 passed in 1.24 s\n");
 }
 
 static const struct report_test listed[] = {
@@ -239,8 +236,8 @@ static void test_json(void **state _unused_)
 	assert_int_equal(
 		json_unpack(json, "{s:i, s:s, s:{s:o, s:s, s:i}, s:o, s:[]}",
 			    "schema", &schema, "polygraph", &version, "suite",
-			    "command", &words, "framework", &framework,
-			    "tests", &total, "tests", &all, "findings"),
+			    "command", &words, "framework", &framework, "tests",
+			    &total, "tests", &all, "findings"),
 		0);
 	assert_int_equal(schema, 1);
 	assert_string_equal(version, "0.1.0");
@@ -301,11 +298,12 @@ static void test_junit(void **state _unused_)
 		render(&run, "junit", (struct report_style){});
 	assert_non_null(strstr(xml, "tests=\"6\" failures=\"1\" errors=\"2\" "
 				    "skipped=\"2\" time=\"1.240000\""));
-	assert_non_null(strstr(
-		xml, "name=\"A &quot;&lt;&amp;&gt;'&#10;\\xff\\x01\""));
+	assert_non_null(
+		strstr(xml, "name=\"A &quot;&lt;&amp;&gt;'&#10;\\xff\\x01\""));
 	assert_non_null(strstr(xml, "classname=\"unit_tests\""));
 	assert_non_null(strstr(xml, "b.cc:7\nexpected 1\ngot 2]]&gt;"));
-	assert_non_null(strstr(xml, "<error message=\"crash\" type=\"crash\">"));
+	assert_non_null(
+		strstr(xml, "<error message=\"crash\" type=\"crash\">"));
 	assert_non_null(strstr(xml, "<skipped message=\"no network\"/>"));
 	assert_non_null(strstr(xml, "two\\x1b[31m\\x0d\nnul\\x00end"));
 	assert_non_null(strstr(xml, "name=\"seed\" value=\"42\""));
@@ -353,8 +351,8 @@ static void test_progress(void **state _unused_)
 	ssize_t n = read(fds[0], text, sizeof(text) - 1);
 	assert_true(n > 0);
 	text[n] = '\0';
-	assert_non_null(strstr(
-		text, "\r\033[K    1/20000  1 failed  second\\n  +1"));
+	assert_non_null(
+		strstr(text, "\r\033[K    1/20000  1 failed  second\\n  +1"));
 	for (int i = 0; i < 10000; i++) {
 		progress_started(progress, names[0]);
 		progress_finished(progress, names[0], OUTCOME_PASS);
