@@ -5,7 +5,9 @@ sum; Python's unittest closes in its own words. A part without a closing line is
 with another status than zero counts as one failure.
 """
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +34,26 @@ def closing_counts(text):
     return None
 
 
+def run_within(seconds, command, **options):
+    """Exit status of the command; 124 where it had to be stopped: first as Ctrl-C does, so that it can clean up."""
+    with subprocess.Popen(command, start_new_session=True, **options) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        except BaseException:
+            os.killpg(process.pid, signal.SIGINT)
+            raise
+        for number, patience in ((signal.SIGINT, 15), (signal.SIGKILL, None)):
+            try:
+                os.killpg(process.pid, number)
+                process.wait(patience)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        return 124
+
+
 class Counts:
     def __init__(self, logs):
         self.passed = self.failed = self.skipped = 0
@@ -46,15 +68,12 @@ class Counts:
         started = time.monotonic()
         with log.open("wb") as out:
             try:
-                status = subprocess.run(
-                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=timeout, **options
-                ).returncode
-            except subprocess.TimeoutExpired:
-                out.write(f"\nstopped after {timeout} s\n".encode())
-                status = 124
+                status = run_within(timeout, command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, **options)
             except OSError as error:
                 out.write(f"{command[0]}: {error.strerror}\n".encode())
                 status = 127
+            if status == 124:
+                out.write(f"\nstopped after {timeout} s\n".encode())
         text = log.read_text(errors="replace")
         passed, failed, skipped = closing_counts(text) or (int(status == 0), int(status != 0), 0)
         if status and not failed:
