@@ -21,11 +21,7 @@ static void forward(int number, siginfo_t *info, void *context _unused_)
 		kill(controller, number);
 }
 
-/*
- * Stops with it, so that the shell sees a stopped job; goes on with it. Whatever
- * the reason: on Ctrl-Z the controller stops the tested program first, then
- * itself with SIGSTOP (tracer_suspend()).
- */
+/* Stops with it, so that the shell sees a stopped job; goes on with it. */
 static void follow_stop(void)
 {
 	raise(SIGSTOP);

@@ -196,6 +196,10 @@ static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
 	struct functions *functions = run->state;
 	if (calls_nested(&functions->call, thread))
 		return NULL; /* a helper, or a test that calls another */
+	/* Jumped to by the last statement of a test: not a call of the runner. */
+	if (functions->call.inside &&
+	    run_test_by_handle(run, arg) == RUN_NONE)
+		return NULL;
 	if (functions->call.inside)
 		TRY(end_left(run, functions));
 	if (run->discovering && run->ready_thread)

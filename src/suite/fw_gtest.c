@@ -44,6 +44,7 @@ struct layout {
 	uint64_t disabled;	   /* TestInfo::is_disabled_ */
 	uint64_t matches;	   /* TestInfo::matches_filter_ */
 	uint64_t parts;		   /* TestInfo::result_.test_part_results_ */
+	uint64_t death_tests;	   /* TestInfo::result_.death_test_count_ */
 };
 
 struct gtest {
@@ -78,11 +79,13 @@ static void find_layout(const struct program *program, struct layout *at)
 	at->matches = program_member(program, info, "matches_filter_", 130);
 	at->parts = program_member(program, info,
 				   "result_.test_part_results_", 200);
+	at->death_tests = program_member(program, info,
+					 "result_.death_test_count_", 248);
 	/* Debug information is foreign, too. */
 	if (at->line + 4 > INFO_SIZE || at->should_run >= INFO_SIZE ||
 	    at->disabled >= INFO_SIZE || at->matches >= INFO_SIZE)
 		*at = (struct layout){ 48, 112, 0,   32,  80,
-				       112, 128, 129, 130, 200 };
+				       112, 128, 129, 130, 200, 248 };
 }
 
 static size_t next_in_group(struct run *run, const struct gtest *gtest)
@@ -108,6 +111,15 @@ static struct err *begin_test(struct run *run, struct thread *thread,
 	if (bounds[0] != bounds[1])
 		TRY(memory_write_u64(run->tracee, raddr_add(parts, 8),
 				     bounds[0]));
+	/* Death tests are numbered; their child counts from the beginning. */
+	uint32_t death_tests;
+	struct raddr count = RADDR(info + gtest->at.death_tests);
+	TRY(memory_read_u32(run->tracee, count, &death_tests));
+	if (death_tests) {
+		death_tests = 0;
+		TRY(memory_write(run->tracee, count, &death_tests,
+				 sizeof(death_tests)));
+	}
 	if (run_disabled(run, test))
 		TRY(memory_write(run->tracee,
 				 RADDR(info + gtest->at.should_run), &yes, 1));

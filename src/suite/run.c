@@ -398,7 +398,7 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		TRY(run_fail(run, NULL, 0, text));
 		return finish_test(run, OUTCOME_NONE, true);
 	}
-	if (!run->dying && run->outcome != OUTCOME_FAIL) {
+	if (!run->dying && !run->executed && run->outcome != OUTCOME_FAIL) {
 		char text[192];
 		snprintf(text, sizeof(text),
 			 "the program left during the test: %s",
