@@ -47,15 +47,21 @@ struct err *calls_again(struct run *run, struct thread *thread,
 				calls->return_to.v);
 }
 
-struct err *calls_skip(struct run *run, struct thread *thread, uint64_t result)
+struct err *calls_skip_void(struct run *run, struct thread *thread)
 {
 	uint64_t return_to;
 	struct raddr sp = regs_sp(&thread->regs);
 	TRY(memory_read_u64(run->tracee, sp, &return_to));
 	regs_set_sp(&thread->regs, raddr_add(sp, 8));
 	regs_set_pc(&thread->regs, RADDR(return_to));
-	regs_set_result(&thread->regs, result);
 	thread_dirty(thread);
+	return NULL;
+}
+
+struct err *calls_skip(struct run *run, struct thread *thread, uint64_t result)
+{
+	TRY(calls_skip_void(run, thread));
+	regs_set_result(&thread->regs, result);
 	return NULL;
 }
 

@@ -323,6 +323,10 @@ static struct err *discover(struct session *session, bool *ret_ended_well)
 	if (state == RUN_HUNG)
 		log_warn("the program does not end when its tests are skipped; "
 			 "the list may be incomplete");
+	if (state == RUN_GONE && run->killed_by)
+		log_info("the program crashes when its tests are skipped (%s); "
+			 "the list may be incomplete",
+			 run_end_text(run));
 	*ret_ended_well = state == RUN_GONE && !run->killed_by &&
 			  !run->exit_status;
 	output_restart(session->output);
