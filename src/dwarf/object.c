@@ -378,7 +378,10 @@ static struct err *open_object(const char *path, bool exported,
 	object->facts.symtab = object->symbols->full;
 	object->facts.asan = object->symbols->asan;
 	object->facts.tsan = object->symbols->tsan;
+	/* The last is slow for a large debug file; the others tell mostly. */
 	object->facts.debug = has_debug_section(object->elf) ||
+			      (object->symbols->elsewhere &&
+			       has_debug_section(object->symbols->elsewhere)) ||
 			      (!exported && object_dwarf(object));
 	*ret = take_ptr(object);
 	return NULL;

@@ -287,8 +287,10 @@ static struct err *read_elsewhere(struct symbols *symbols, Elf *main,
 			module, i, &sym, &value, &section, &elf, &bias);
 		if (!name)
 			continue;
-		if (elf != main)
+		if (elf != main) {
 			symbols->full = true;
+			symbols->elsewhere = elf;
+		}
 		/* Bigger section numbers are somewhere, that is enough. */
 		if (sym.st_shndx == SHN_XINDEX)
 			sym.st_shndx = 1;
