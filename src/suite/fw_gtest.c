@@ -18,6 +18,8 @@
 #include "tracee/remote.h"
 
 #define SUITE_RUN "_ZN7testing9TestSuite3RunEv"
+/* gcc may inline the function's beginning and leave this for the rest. */
+#define SUITE_RUN_PART SUITE_RUN ".part.0"
 #define TEST_RUN "_ZN7testing8TestInfo3RunEv"
 #define GET_INSTANCE "_ZN7testing8UnitTest11GetInstanceEv"
 #define SUITE_COUNT "_ZNK7testing8UnitTest22total_test_suite_countEv"
@@ -196,9 +198,11 @@ static struct err *on_suite(struct run *run, struct thread *thread,
 {
 	(void)arg;
 	struct gtest *gtest = run->state;
-	if (!run->order)
+	if (!run->order) {
+		/* Of the whole and its part, the one that is really called. */
+		gtest->suite_run = regs_pc(&thread->regs);
 		run_ready(run, thread);
-	else if (gtest->done)
+	} else if (gtest->done)
 		return calls_skip(run, thread, 0);
 	return NULL;
 }
@@ -255,8 +259,8 @@ static struct err *gtest_attach(struct run *run)
 	const struct module *module;
 	find_layout(run->program, &gtest->at);
 	program_symbol_in(run->program, TEST_RUN, &gtest->test_run, &module);
-	program_symbol(run->program, SUITE_RUN, &gtest->suite_run);
-	TRY(run_break(run, gtest->suite_run, on_suite, 0));
+	TRY(run_break_symbol(run, SUITE_RUN, on_suite, 0, NULL));
+	TRY(run_break_symbol(run, SUITE_RUN_PART, on_suite, 0, NULL));
 	struct part_search search = { .run = run, .bias = module->bias };
 	object_each_symbol(module->object, visit_part, &search);
 	return search.err;

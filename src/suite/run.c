@@ -455,6 +455,8 @@ static struct err *on_dying(struct run *run, struct tracee_event *event)
 		return NULL;
 	note_signal(run, event);
 	run->dying = true;
+	/* Looking at it took time that is not the test's. */
+	run->deadline = tracer_clock() + run->session->suite.options.timeout_ns;
 
 	/* What it printed and did not write would be lost with it. */
 	_cleanup_(freep) char *pending = NULL;
