@@ -66,8 +66,8 @@ struct symbols {
 	bool full; /* a .symtab was among them */
 };
 
-struct err *symbols_read(struct symbols *symbols, Elf *elf,
-			 Dwfl_Module *module, bool exported) _must_check_;
+struct err *symbols_read(struct symbols *symbols, Elf *elf, Dwfl_Module *module,
+			 bool exported) _must_check_;
 void symbols_free(struct symbols *symbols);
 
 /* ---- units.c ---- */

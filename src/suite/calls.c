@@ -1,7 +1,14 @@
 #include "suite/calls.h"
 
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define STUBS_MAX 16
 
 struct err *calls_enter(struct run *run, struct thread *thread,
 			struct calls *calls, run_hook *returned, uint64_t arg)
@@ -40,15 +47,21 @@ struct err *calls_again(struct run *run, struct thread *thread,
 				calls->return_to.v);
 }
 
-struct err *calls_skip(struct run *run, struct thread *thread, uint64_t result)
+struct err *calls_skip_void(struct run *run, struct thread *thread)
 {
 	uint64_t return_to;
 	struct raddr sp = regs_sp(&thread->regs);
 	TRY(memory_read_u64(run->tracee, sp, &return_to));
 	regs_set_sp(&thread->regs, raddr_add(sp, 8));
 	regs_set_pc(&thread->regs, RADDR(return_to));
-	regs_set_result(&thread->regs, result);
 	thread_dirty(thread);
+	return NULL;
+}
+
+struct err *calls_skip(struct run *run, struct thread *thread, uint64_t result)
+{
+	TRY(calls_skip_void(run, thread));
+	regs_set_result(&thread->regs, result);
 	return NULL;
 }
 
@@ -83,4 +96,31 @@ struct err *calls_mute_struct(struct run *run, struct raddr function, uint8_t n)
 struct err *calls_unmute(struct run *run, struct raddr function)
 {
 	return breakpoint_overlay_end(run->tracee, function);
+}
+
+struct err *calls_stubs(struct thread *thread, size_t n, struct raddr *ret)
+{
+	uint8_t code[STUBS_MAX * CALLS_STUB_SIZE] = {};
+	_Static_assert(CALLS_STUB_SIZE >= ARCH_INSN_MAX, "a stub has no room");
+	BUG_ON(n > STUBS_MAX);
+	for (size_t i = 0; i < n; i++)
+		arch_return_zero(code + i * CALLS_STUB_SIZE);
+	const uint64_t args[6] = {
+		0, sizeof(code), PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0,
+	};
+	int64_t got;
+	TRY(remote_syscall(thread, SYS_mmap, args, &got));
+	if (got < 0 && got > -4096)
+		return err_errno((int)-got,
+				 "cannot map memory in the tested program");
+	TRY(memory_write(thread->tracee, RADDR(got), code, sizeof(code)));
+	*ret = RADDR(got);
+	return NULL;
+}
+
+void calls_instead(struct thread *thread, struct raddr function)
+{
+	regs_set_pc(&thread->regs, function);
+	thread_dirty(thread);
 }

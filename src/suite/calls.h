@@ -37,6 +37,8 @@ struct err *calls_again(struct run *run, struct thread *thread,
 /* At the function's first instruction: returns at once with @result. */
 struct err *calls_skip(struct run *run, struct thread *thread,
 		       uint64_t result) _must_check_;
+/* The same for a function without result: all registers stay. */
+struct err *calls_skip_void(struct run *run, struct thread *thread) _must_check_;
 /*
  * Behind the call: gives the caller back all registers it had when it called,
  * but for the results of the last round where @keep_result.
@@ -52,3 +54,13 @@ struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
 struct err *calls_mute_struct(struct run *run, struct raddr function,
 			      uint8_t n) _must_check_;
 struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;
+/*
+ * Functions of ours in the tested program, @n of them, CALLS_STUB_SIZE apart:
+ * each returns 0. Put into a framework's tables, with a breakpoint, they bring
+ * us the thread at the right moment.
+ */
+#define CALLS_STUB_SIZE 16
+struct err *calls_stubs(struct thread *thread, size_t n,
+			struct raddr *ret) _must_check_;
+/* At a function's first instruction: another one runs in its place. */
+void calls_instead(struct thread *thread, struct raddr function);

@@ -32,6 +32,7 @@ struct functions {
 	bool direct;	/* the order is not the program's own */
 	bool all_done;	/* everything else is skipped */
 	uint64_t running; /* handle */
+	uint64_t called;  /* the function whose call is used for it */
 	size_t position;  /* in the program's own sequence, while flowing */
 };
 
@@ -90,15 +91,37 @@ static size_t test_of_call(const struct run *run,
 	return RUN_NONE;
 }
 
-static struct err *judge(struct run *run, const struct thread *thread,
-			 uint64_t address)
+static bool signature_of(const struct run *run, uint64_t address,
+			 struct object_signature *ret)
 {
 	const struct module *module =
 		program_module(run->program, RADDR(address));
+	return module && module->object &&
+	       object_function_signature(module->object,
+					 address - module->bias, ret);
+}
+
+static bool returns_void(const struct run *run, uint64_t address)
+{
 	struct object_signature signature;
-	if (!module || !module->object ||
-	    !object_function_signature(module->object, address - module->bias,
-				       &signature))
+	return signature_of(run, address, &signature) &&
+	       signature.returns_void;
+}
+
+/* At -O2 a runner may use the register of a result that there is not. */
+static struct err *skip(struct run *run, struct thread *thread,
+			uint64_t address)
+{
+	if (returns_void(run, address))
+		return calls_skip_void(run, thread);
+	return calls_skip(run, thread, (uint64_t)run->session->discovery);
+}
+
+static struct err *judge(struct run *run, const struct thread *thread,
+			 uint64_t address)
+{
+	struct object_signature signature;
+	if (!signature_of(run, address, &signature))
 		return NULL;
 	uint64_t result = regs_result(&thread->regs);
 	char text[64];
@@ -135,7 +158,8 @@ static struct err *on_return(struct run *run, struct thread *thread,
 	size_t test = functions->direct ? run_wanted(run) : RUN_NONE;
 	if (test == RUN_NONE) {
 		/* The runner gets what its own call would have given. */
-		calls_leave(thread, &functions->call, true);
+		calls_leave(thread, &functions->call,
+			    !returns_void(run, functions->called));
 		functions->all_done = run_wanted(run) == RUN_NONE;
 		return NULL;
 	}
@@ -188,7 +212,7 @@ static struct err *discovered(struct run *run, struct thread *thread,
 		TRY(run_add_test(run, symbol.name, file, line, false,
 				 address | occurrence << OCCURRENCE_SHIFT,
 				 thread_arg(thread, 0)));
-	return calls_skip(run, thread, (uint64_t)run->session->discovery);
+	return skip(run, thread, address);
 }
 
 static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
@@ -217,8 +241,8 @@ static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
 			functions->position = here + 1;
 	}
 	if (!now)
-		return calls_skip(run, thread,
-				  (uint64_t)run->session->discovery);
+		return skip(run, thread, arg);
+	functions->called = arg;
 	TRY(calls_enter(run, thread, &functions->call, on_return, 0));
 	return begin(run, thread, test);
 }

@@ -110,6 +110,8 @@ static struct err *add_module(struct program *program, const char *path,
 	}
 	struct module *added =
 		&program->modules.data[program->modules.n - 1];
+	log_debug(LOG_SUITE, "%s at 0x%llx%s", path, (unsigned long long)bias,
+		  added->system ? " (system)" : "");
 	err_ignore(added->system ? object_open_exported(path, &added->object)
 				 : object_open(path, &added->object));
 	return NULL;
@@ -309,7 +311,8 @@ struct err *program_entry(struct tracee *tracee, struct raddr *ret)
 
 /* Executable → PT_DYNAMIC → DT_DEBUG → struct r_debug → r_brk. */
 struct raddr program_loader_hook(const struct program *program,
-				 struct tracee *tracee)
+				 struct tracee *tracee,
+				 struct raddr *ret_state)
 {
 	struct raddr none = RADDR(0);
 	uint64_t at, n;
@@ -332,12 +335,14 @@ struct raddr program_loader_hook(const struct program *program,
 					entries, size);
 		for (size_t j = 0; j < size / sizeof(entries[0]); j++) {
 			struct r_debug debug;
-			if (entries[j].d_tag == DT_DEBUG &&
-			    memory_read_some(tracee,
-					     RADDR(entries[j].d_un.d_ptr),
-					     &debug,
-					     sizeof(debug)) == sizeof(debug))
-				return RADDR(debug.r_brk);
+			struct raddr where = RADDR(entries[j].d_un.d_ptr);
+			if (entries[j].d_tag != DT_DEBUG ||
+			    memory_read_some(tracee, where, &debug,
+					     sizeof(debug)) != sizeof(debug))
+				continue;
+			*ret_state = raddr_add(
+				where, offsetof(struct r_debug, r_state));
+			return RADDR(debug.r_brk);
 		}
 	}
 	return none;

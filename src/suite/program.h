@@ -67,8 +67,12 @@ uint64_t program_member(const struct program *program, const char *type,
 uint64_t program_type_size(const struct program *program, const char *type,
 			   uint64_t fallback);
 
-/* The address that the loader calls when libraries come and go; 0: none. */
+/*
+ * The address that the loader calls when libraries come and go; 0: none.
+ * *@ret_state is where it says which of the two (r_debug.r_state).
+ */
 struct raddr program_loader_hook(const struct program *program,
-				 struct tracee *tracee);
+				 struct tracee *tracee,
+				 struct raddr *ret_state);
 /* The program's entry point in this process. */
 struct err *program_entry(struct tracee *tracee, struct raddr *ret) _must_check_;

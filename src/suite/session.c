@@ -1,6 +1,7 @@
 #include "suite/session.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static void session_close(struct suite *suite)
 	vec_free(&session->hooks);
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
+	map_u64_free(&session->group_parents);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -123,7 +125,11 @@ static struct err *on_libraries(struct run *run, struct thread *thread,
 				uint64_t arg)
 {
 	(void)thread;
-	(void)arg;
+	/* While it is at it, the loader still maps over what we would change. */
+	uint32_t state;
+	TRY(run_u32(run, RADDR(arg), &state));
+	if (state != RT_CONSISTENT)
+		return NULL;
 	TRY(program_load(run->program, run->tracee));
 	return run->framework->loaded ? run->framework->loaded(run) : NULL;
 }
@@ -215,9 +221,11 @@ static struct err *attach(struct run *run)
 	TRY(run_break_symbol(run, "sched_getaffinity", on_getaffinity, 0,
 			     NULL));
 	TRY(run_break_symbol(run, "__assert_fail", on_assert, 0, NULL));
-	struct raddr hook = program_loader_hook(run->program, run->tracee);
+	struct raddr state;
+	struct raddr hook =
+		program_loader_hook(run->program, run->tracee, &state);
 	if (hook.v)
-		TRY(run_break(run, hook, on_libraries, 0));
+		TRY(run_break(run, hook, on_libraries, state.v));
 	return run->framework->attach(run);
 }
 
@@ -296,6 +304,7 @@ static void forget_tests(struct session *session)
 	suite_free_tests(&session->suite);
 	session->handles.n = 0;
 	map_u64_free(&session->by_handle);
+	map_u64_free(&session->group_parents);
 }
 
 static struct err *discover(struct session *session, bool *ret_ended_well)
@@ -314,6 +323,10 @@ static struct err *discover(struct session *session, bool *ret_ended_well)
 	if (state == RUN_HUNG)
 		log_warn("the program does not end when its tests are skipped; "
 			 "the list may be incomplete");
+	if (state == RUN_GONE && run->killed_by)
+		log_info("the program crashes when its tests are skipped (%s); "
+			 "the list may be incomplete",
+			 run_end_text(run));
 	*ret_ended_well = state == RUN_GONE && !run->killed_by &&
 			  !run->exit_status;
 	output_restart(session->output);

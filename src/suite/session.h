@@ -35,6 +35,7 @@ struct session {
 	VEC(struct hook) hooks;
 	VEC(struct test_handle) handles; /* one a test */
 	struct map_u64 by_handle;
+	struct map_u64 group_parents;
 	struct run *origin; /* stands before the first test; NULL: none now */
 	const char *obstacle; /* why the origin cannot be forked; NULL: it can */
 	bool obstacle_known;

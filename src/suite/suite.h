@@ -37,6 +37,7 @@ struct suite_options {
 	const char *framework;	    /* NULL or "auto": recognise */
 	const char *test_functions; /* glob; NULL: "test_*" */
 	uint64_t timeout_ns;	    /* for one test */
+	bool timeout_given;	    /* also where a test declares another */
 	unsigned jobs;		    /* processes side by side, at least 1 */
 	bool pass_through;	    /* output also goes to ours as it comes */
 	bool keep_output;	    /* results of passing tests have theirs, too */
