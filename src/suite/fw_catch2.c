@@ -28,6 +28,7 @@
 #define SKIP_EXCEPTION "_ZTIN5Catch17TestSkipExceptionE"
 
 #define TESTS_MAX 10000000
+#define TOTALS_MAX 64
 /* How far behind the start of a RunContext its owner's set is looked for. */
 #define CONTEXT_MAX 4096
 
@@ -63,7 +64,7 @@ struct catch2 {
 	struct layout at;
 	struct raddr run_test, all_tests, reconstruct;
 	struct calls test, all, expansion;
-	uint64_t tests;	    /* the vector of all tests */
+	uint64_t tests;	   /* the vector of all tests */
 	uint64_t n_failed; /* assertions, for the exit status */
 	bool done;
 };
@@ -80,21 +81,22 @@ static void find_assertion_layout(const struct program *program,
 {
 	static const char *const result = "Catch::AssertionResult";
 	at->macro = program_member(program, result, "m_info.macroName", 0);
-	at->at_file = program_member(program, result, "m_info.lineInfo.file",
-				     16);
-	at->at_line = program_member(program, result, "m_info.lineInfo.line",
-				     24);
+	at->at_file =
+		program_member(program, result, "m_info.lineInfo.file", 16);
+	at->at_line =
+		program_member(program, result, "m_info.lineInfo.line", 24);
 	at->expression = program_member(program, result,
 					"m_info.capturedExpression", 32);
-	at->disposition = program_member(program, result,
-					 "m_info.resultDisposition", 48);
-	at->message = program_member(program, result, "m_resultData.message",
-				     56);
-	at->type = program_member(program, result, "m_resultData.resultType",
-				  136);
+	at->disposition =
+		program_member(program, result, "m_info.resultDisposition", 48);
+	at->message =
+		program_member(program, result, "m_resultData.message", 56);
+	at->type =
+		program_member(program, result, "m_resultData.resultType", 136);
 }
 
-static void find_layout(const struct program *program, bool version_3,
+/* False: it makes no sense. */
+static bool find_layout(const struct program *program, bool version_3,
 			struct layout *at)
 {
 	static const char *const info = "Catch::TestCaseInfo";
@@ -102,9 +104,9 @@ static void find_layout(const struct program *program, bool version_3,
 	struct raddr ignored;
 	bool skips = program_symbol(program, SKIP_EXCEPTION, &ignored);
 	at->test_points = version_3;
-	at->test_size = version_3 ? 16
-				  : program_type_size(program,
-						      "Catch::TestCase", 184);
+	at->test_size =
+		version_3 ? 16
+			  : program_type_size(program, "Catch::TestCase", 184);
 	at->name = program_member(program, info, "name", 0);
 	at->file = program_member(program, info, "lineInfo.file",
 				  version_3 ? 104 : 144);
@@ -114,7 +116,9 @@ static void find_layout(const struct program *program, bool version_3,
 					version_3 ? 120 : 160);
 
 	at->totals_size = program_type_size(program, totals,
-					    !version_3 ? 56 : skips ? 64 : 48);
+					    !version_3 ? 56
+					    : skips    ? 64
+						       : 48);
 	at->failed_assertions = program_member(
 		program, totals, "assertions.failed", version_3 ? 8 : 16);
 	at->failed = program_member(program, totals, "testCases.failed",
@@ -122,12 +126,11 @@ static void find_layout(const struct program *program, bool version_3,
 	at->skipped = program_member(program, totals, "testCases.skipped",
 				     skips ? 56 : 0);
 	find_assertion_layout(program, at);
-}
-
-/* A Catch::StringRef: pointer and length. */
-static struct err *read_ref(struct run *run, struct raddr address, char **ret)
-{
-	return run_string(run, address, ret);
+	/* Debug information is foreign, too. */
+	return at->totals_size <= TOTALS_MAX &&
+	       at->failed + 8 <= at->totals_size &&
+	       at->skipped + 8 <= at->totals_size &&
+	       at->failed_assertions + 8 <= at->totals_size;
 }
 
 /* The thread stands at the entry of runTest(result, this, test). */
@@ -180,9 +183,8 @@ static struct err *end_test(struct run *run, struct raddr result)
 {
 	struct catch2 *catch2 = run->state;
 	const struct layout *at = &catch2->at;
-	uint64_t totals[16] = {};
-	TRY(memory_read(run->tracee, result, totals,
-			MIN(at->totals_size, sizeof(totals))));
+	uint64_t totals[TOTALS_MAX / 8] = {};
+	TRY(memory_read(run->tracee, result, totals, at->totals_size));
 	catch2->n_failed += totals[at->failed_assertions / 8];
 	if (!run->in_test)
 		return NULL;
@@ -211,13 +213,14 @@ static struct err *on_test_return(struct run *run, struct thread *thread,
 		return begin_test(run, thread, test);
 	}
 	/* The one call that the framework sees counts for all of them. */
-	TRY(memory_write_u64(run->tracee,
-			     raddr_add(result,
-				       (int64_t)catch2->at.failed_assertions),
-			     catch2->n_failed));
+	TRY(memory_write_u64(
+		run->tracee,
+		raddr_add(result, (int64_t)catch2->at.failed_assertions),
+		catch2->n_failed));
 	catch2->test.inside = false;
 	catch2->done = true;
 	calls_leave(thread, &catch2->test, true);
+	TRY(run_unbreak(run, catch2->test.return_to));
 	return calls_mute_struct(run, catch2->run_test,
 				 (uint8_t)catch2->at.totals_size);
 }
@@ -259,12 +262,12 @@ static struct err *on_expansion_return(struct run *run, struct thread *thread,
 		return NULL;
 	catch2->expansion.inside = false;
 	_cleanup_(freep) char *expansion = NULL, *text = NULL;
-	err_ignore(run_string(run, RADDR(regs_result(&thread->regs)),
-			      &expansion));
+	err_ignore(
+		run_string(run, RADDR(regs_result(&thread->regs)), &expansion));
 	if (expansion && *expansion && run->message &&
 	    !strstr(run->message, expansion) &&
-	    asprintf(&text, "%s with expansion: %s", run->message,
-		     expansion) >= 0) {
+	    asprintf(&text, "%s with expansion: %s", run->message, expansion) >=
+		    0) {
 		free(run->message);
 		run->message = take_ptr(text);
 	}
@@ -277,8 +280,8 @@ static struct err *on_expansion(struct run *run, struct thread *thread,
 	(void)arg;
 	struct catch2 *catch2 = run->state;
 	TRY(run_unbreak(run, catch2->reconstruct));
-	return calls_enter(run, thread, &catch2->expansion,
-			   on_expansion_return, 0);
+	return calls_enter(run, thread, &catch2->expansion, on_expansion_return,
+			   0);
 }
 
 /* What a person wants to read of a failed assertion. */
@@ -288,8 +291,10 @@ static struct err *describe(struct run *run, uint64_t result, uint32_t type,
 	const struct catch2 *catch2 = run->state;
 	_cleanup_(freep) char *macro = NULL, *expression = NULL;
 	_cleanup_(freep) char *message = NULL;
-	TRY(read_ref(run, RADDR(result + catch2->at.macro), &macro));
-	TRY(read_ref(run, RADDR(result + catch2->at.expression), &expression));
+	/* Catch::StringRef begins as std::string does: pointer, length. */
+	TRY(run_string(run, RADDR(result + catch2->at.macro), &macro));
+	TRY(run_string(run, RADDR(result + catch2->at.expression),
+		       &expression));
 	TRY(run_string(run, RADDR(result + catch2->at.message), &message));
 
 	_cleanup_(str_freep) struct str text = STR_INIT;
@@ -326,8 +331,7 @@ static struct err *on_assertion(struct run *run, struct thread *thread,
 	TRY(run_u32(run, RADDR(result + at->type), &type));
 	TRY(run_u32(run, RADDR(result + at->disposition), &disposition));
 	bool skip = type == RESULT_SKIP;
-	bool may_fail = run_group(run, run->current) &
-			(MAY_FAIL | SHOULD_FAIL);
+	bool may_fail = run_group(run, run->current) & (MAY_FAIL | SHOULD_FAIL);
 	if (!skip && (!(type & RESULT_FAILURE) || type == RESULT_FATAL ||
 		      disposition & DISPOSITION_SUPPRESS_FAIL || may_fail))
 		return NULL;
@@ -345,12 +349,17 @@ static struct err *on_assertion(struct run *run, struct thread *thread,
 	return run_break(run, catch2->reconstruct, on_expansion, 0);
 }
 
+static struct err *unknown_version(void)
+{
+	return err_create(ERR_SUITE, "this version of Catch2 is not known");
+}
+
 static struct err *catch2_attach(struct run *run)
 {
 	struct catch2 *catch2 = run->state;
 	struct raddr assertion;
-	bool version_3 = !program_symbol(run->program, RUN_TEST_2,
-					 &catch2->run_test);
+	bool version_3 =
+		!program_symbol(run->program, RUN_TEST_2, &catch2->run_test);
 	if (version_3 &&
 	    !program_symbol(run->program, RUN_TEST_3, &catch2->run_test))
 		return err_hint(err_create(ERR_SUITE,
@@ -358,20 +367,16 @@ static struct err *catch2_attach(struct run *run)
 					   "in the program"),
 				"build it without link-time optimisation, and "
 				"do not strip it");
-	find_layout(run->program, version_3, &catch2->at);
+	if (!find_layout(run->program, version_3, &catch2->at))
+		return unknown_version();
 	if (!program_function_starting(run->program, RECONSTRUCT,
 				       &catch2->reconstruct, NULL))
 		catch2->reconstruct = RADDR(0);
-	if (program_function_starting(run->program, ASSERTION_ENDED,
-				      &assertion, NULL))
+	if (program_function_starting(run->program, ASSERTION_ENDED, &assertion,
+				      NULL))
 		TRY(run_break(run, assertion, on_assertion, 0));
 	TRY(run_break_symbol(run, ALL_TESTS, on_all, 0, NULL));
 	return run_break(run, catch2->run_test, on_test, 0);
-}
-
-static struct err *unknown_version(void)
-{
-	return err_create(ERR_SUITE, "this version of Catch2 is not known");
 }
 
 /*
@@ -379,59 +384,44 @@ static struct err *unknown_version(void)
  * choice: a std::set of pointers that lies right behind the RunContext.
  */
 struct selection {
-	VEC(uint64_t) tests; /* ascending, as the set is */
-	bool chosen;	     /* by the program's arguments */
+	uint64_t *tests; /* ascending, as the set is */
+	size_t n;
+	bool chosen; /* by the program's arguments */
 };
 
-/* libstdc++'s _Rb_tree_node */
-struct node {
-	uint64_t color, parent, left, right, value;
-};
-
-static struct err *walk_set(struct run *run, uint64_t root, uint64_t header,
-			    uint64_t count, struct selection *selection)
+static int compare_u64(const void *a, const void *b)
 {
-	VEC(uint64_t) path = VEC_INIT;
-	struct err *err = NULL;
-	struct node node;
-	uint64_t at = root;
-	while (!err && (at || path.n) && selection->tests.n < count) {
-		while (!err && at && at != header && path.n <= 128) {
-			err = vec_push(&path, at);
-			if (!err)
-				err = memory_read(run->tracee, RADDR(at),
-						  &node, sizeof(node));
-			at = node.left;
-		}
-		if (!err && (!path.n || path.n > 128))
-			err = unknown_version();
-		if (err)
-			break;
-		err = memory_read(run->tracee,
-				  RADDR(path.data[--path.n]), &node,
-				  sizeof(node));
-		if (!err)
-			err = vec_push(&selection->tests, node.value);
-		at = node.right;
-	}
-	vec_free(&path);
-	return err;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
 }
 
-/* Is this a std::set whose smallest element is @first? */
+/* Is this a std::set whose first element is @first? */
 static bool is_set(struct run *run, const uint64_t words[6], uint64_t header,
 		   uint64_t first, uint64_t max)
 {
 	/* compare, color, root, leftmost, rightmost, count */
-	struct node node;
-	return words[2] && words[3] && words[4] && words[5] &&
-	       words[5] <= max &&
-	       memory_read_some(run->tracee, RADDR(words[3]), &node,
-				sizeof(node)) == sizeof(node) &&
-	       node.value == first &&
-	       memory_read_some(run->tracee, RADDR(words[2]), &node,
-				sizeof(node)) == sizeof(node) &&
-	       node.parent == header;
+	uint64_t value, parent;
+	return words[2] && words[3] && words[5] && words[5] <= max &&
+	       memory_read_some(run->tracee, RADDR(words[3] + 32), &value, 8) ==
+		       8 &&
+	       value == first &&
+	       memory_read_some(run->tracee, RADDR(words[2] + 8), &parent, 8) ==
+		       8 &&
+	       parent == header;
+}
+
+static struct err *read_selection(struct run *run, uint64_t set, uint64_t max,
+				  struct selection *selection)
+{
+	_cleanup_(freep) uint64_t *tests = NULL;
+	size_t n = 0;
+	TRY(run_set(run, RADDR(set), max, &tests, &n));
+	for (size_t i = 0; i < n; i++)
+		TRY(run_u64(run, RADDR(tests[i]), &tests[i]));
+	qsort(tests, n, sizeof(*tests), compare_u64);
+	selection->tests = take_ptr(tests);
+	selection->n = n;
+	return NULL;
 }
 
 static struct err *find_selection(struct run *run, struct thread *thread,
@@ -440,15 +430,15 @@ static struct err *find_selection(struct run *run, struct thread *thread,
 	uint64_t context = thread_arg(thread, 1), first = thread_arg(thread, 2);
 	uint64_t words[CONTEXT_MAX / 8];
 	size_t n = memory_read_some(run->tracee, RADDR(context), words,
-				    sizeof(words)) / 8;
+				    sizeof(words)) /
+		   8;
 	for (size_t i = 0; i + 8 <= n; i++) {
-		uint64_t header = context + (i + 1) * 8;
-		if (!is_set(run, words + i, header, first, max))
+		uint64_t set = context + i * 8;
+		if (!is_set(run, words + i, set + 8, first, max))
 			continue;
 		/* Behind it a vector of what the arguments chose. */
 		selection->chosen = words[i + 6] != words[i + 7];
-		return walk_set(run, words[i + 2], header, words[i + 5],
-				selection);
+		return read_selection(run, set, max, selection);
 	}
 	return NULL; /* take it that nothing was chosen */
 }
@@ -463,7 +453,7 @@ static struct err *add_test(struct run *run, uint64_t test, bool selected,
 	TRY(memory_read(run->tracee, RADDR(info + catch2->at.properties),
 			&properties, 1));
 	bool hidden = properties & HIDDEN;
-	if (!selection->tests.n)
+	if (!selection->n)
 		selected = !hidden;
 	if (!selected && (!hidden || selection->chosen))
 		return NULL;
@@ -471,8 +461,7 @@ static struct err *add_test(struct run *run, uint64_t test, bool selected,
 	unsigned line;
 	TRY(run_string(run, RADDR(info + catch2->at.name), &name));
 	TRY(read_place(run, info, &file, &line));
-	return run_add_test(run, name, file, line, !selected, test,
-			    properties);
+	return run_add_test(run, name, file, line, !selected, test, properties);
 }
 
 static struct err *list_selected(struct run *run, const uint64_t bounds[2],
@@ -482,8 +471,8 @@ static struct err *list_selected(struct run *run, const uint64_t bounds[2],
 	size_t next = 0;
 	for (uint64_t test = bounds[0]; test < bounds[1];
 	     test += catch2->at.test_size) {
-		bool selected = next < selection->tests.n &&
-				selection->tests.data[next] == test;
+		bool selected =
+			next < selection->n && selection->tests[next] == test;
 		next += selected;
 		TRY(add_test(run, test, selected, selection));
 	}
@@ -503,12 +492,11 @@ static struct err *catch2_list(struct run *run, struct thread *thread)
 	    (bounds[1] - bounds[0]) / size > TESTS_MAX)
 		return unknown_version();
 	struct selection selection = {};
-	struct err *err = find_selection(run, thread,
-					 (bounds[1] - bounds[0]) / size,
-					 &selection);
+	struct err *err = find_selection(
+		run, thread, (bounds[1] - bounds[0]) / size, &selection);
 	if (!err)
 		err = list_selected(run, bounds, &selection);
-	vec_free(&selection.tests);
+	free(selection.tests);
 	return err;
 }
 

@@ -84,13 +84,13 @@ struct doctest {
 	struct calls begin;   /* the reporter's test_run_start() */
 	struct calls end;     /* its test_case_end() */
 	struct raddr registered, case_end;
-	uint64_t state;	      /* ContextState */
-	uint64_t reporters;   /* how many */
-	uint64_t filler;      /* a test marked to be skipped; 0: none */
-	uint64_t message;     /* the MessageBuilder at work; 0: none */
-	size_t left;	      /* of the wanted tests in the array */
-	bool crashing;	      /* the framework reports a signal */
-	bool failed;	      /* some test, for the exit status */
+	uint64_t state;	    /* ContextState */
+	uint64_t reporters; /* how many */
+	uint64_t filler;    /* a test marked to be skipped; 0: none */
+	uint64_t message;   /* the MessageBuilder at work; 0: none */
+	size_t left;	    /* of the wanted tests in the array */
+	bool crashing;	    /* the framework reports a signal */
+	bool failed;	    /* some test, for the exit status */
 };
 
 static bool doctest_recognise(const struct program *program)
@@ -143,16 +143,16 @@ static void find_layout(const struct program *program, struct layout *at)
 		{ &at->text_severity, text, "m_severity", 36 },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-		*members[i].at = program_member(program, members[i].type,
-						members[i].member,
-						members[i].fallback);
+		*members[i].at =
+			program_member(program, members[i].type,
+				       members[i].member, members[i].fallback);
 }
 
 static struct err *unknown_version(void)
 {
-	return err_hint(err_create(ERR_SUITE,
-				   "this version of doctest is not known"),
-			"build the tests with debug information (-g)");
+	return err_hint(
+		err_create(ERR_SUITE, "this version of doctest is not known"),
+		"build the tests with debug information (-g)");
 }
 
 static struct err *read_byte(struct run *run, uint64_t address, uint8_t *ret)
@@ -201,45 +201,6 @@ static bool contains(const uint64_t *sorted, size_t n, uint64_t value)
 	return n && bsearch(&value, sorted, n, sizeof(value), compare_u64);
 }
 
-/* libstdc++'s _Rb_tree_node_base; the element is behind it. */
-struct node {
-	uint64_t color, parent, left, right;
-};
-
-/* The addresses of all elements of a std::set, ascending by address. */
-static struct err *read_set(struct run *run, uint64_t set, uint64_t **ret,
-			    size_t *ret_n)
-{
-	uint64_t words[6]; /* compare, color, root, leftmost, rightmost, count */
-	TRY(memory_read(run->tracee, RADDR(set), words, sizeof(words)));
-	if (words[5] > TESTS_MAX)
-		return unknown_version();
-	size_t n = 0, seen = 0;
-	/* A queue of nodes in the place of the result. */
-	_cleanup_(freep) uint64_t *nodes =
-		malloc((words[5] + 2) * sizeof(*nodes));
-	if (!nodes)
-		return err_nomem();
-	if (words[2])
-		nodes[n++] = words[2];
-	while (seen < n) {
-		struct node node;
-		TRY(memory_read(run->tracee, RADDR(nodes[seen]), &node,
-				sizeof(node)));
-		nodes[seen++] += sizeof(node);
-		if (n + !!node.left + !!node.right > words[5])
-			return unknown_version();
-		if (node.left)
-			nodes[n++] = node.left;
-		if (node.right)
-			nodes[n++] = node.right;
-	}
-	qsort(nodes, n, sizeof(*nodes), compare_u64);
-	*ret = take_ptr(nodes);
-	*ret_n = n;
-	return NULL;
-}
-
 /* Does @address point to an array of all tests in some order? */
 static bool is_array(struct run *run, uint64_t address, const uint64_t *tests,
 		     size_t n, uint64_t *scratch)
@@ -271,7 +232,8 @@ static struct err *find_slots(struct run *run, struct thread *thread,
 	size_t n = 0;
 	TRY(remote_call(thread, doctest->registered, NULL, 0, CALL_LIMIT_NS,
 			&set));
-	TRY(read_set(run, set, &tests, &n));
+	TRY(run_set(run, RADDR(set), TESTS_MAX, &tests, &n));
+	qsort(tests, n, sizeof(*tests), compare_u64);
 
 	uint64_t bottom = regs_sp(&thread->regs).v;
 	uint64_t top = regs_sp(&doctest->context.entry).v;
@@ -424,8 +386,7 @@ static struct err *clear_filter(struct run *run)
 		struct raddr bounds = RADDR(outer + i * 24);
 		uint64_t begin;
 		TRY(run_u64(run, bounds, &begin));
-		TRY(memory_write_u64(run->tracee, raddr_add(bounds, 8),
-				     begin));
+		TRY(memory_write_u64(run->tracee, raddr_add(bounds, 8), begin));
 	}
 	return NULL;
 }
@@ -439,8 +400,9 @@ static bool wild_match(const char *text, const char *wild, bool exact_case)
 			back_wild = ++wild;
 			back_text = text + 1;
 		} else if (*wild == '?' || *wild == *text ||
-			   (!exact_case && tolower((unsigned char)*wild) ==
-						   tolower((unsigned char)*text))) {
+			   (!exact_case &&
+			    tolower((unsigned char)*wild) ==
+				    tolower((unsigned char)*text))) {
 			wild++;
 			text++;
 		} else if (back_wild) {
@@ -680,7 +642,9 @@ static struct err *describe(struct run *run, struct thread *thread,
 	if (threw)
 		TRY(read_string(run, data + at->at_exception, &exception));
 	if (asprintf(ret, "%s( %s )%s%s%s%s",
-		     macro ? macro : type & ASSERT_REQUIRE ? "REQUIRE" : "CHECK",
+		     macro		     ? macro
+		     : type & ASSERT_REQUIRE ? "REQUIRE"
+					     : "CHECK",
 		     expression, threw ? " threw " : "",
 		     exception ? exception : "",
 		     !threw && *values ? " with values: " : "",
@@ -719,7 +683,8 @@ static uint64_t find_assertion(struct run *run, struct thread *thread)
 	regs_preserved(&thread->regs, words);
 	size_t n = memory_read_some(run->tracee, regs_sp(&thread->regs),
 				    words + ARCH_PRESERVED,
-				    sizeof(words) - ARCH_PRESERVED * 8) / 8;
+				    sizeof(words) - ARCH_PRESERVED * 8) /
+		   8;
 	for (size_t i = 0; i < ARCH_PRESERVED + n; i++) {
 		if (is_failed_assertion(run, words[i], test))
 			return words[i];
@@ -901,11 +866,12 @@ static struct err *doctest_attach(struct run *run)
 	TRY(run_break_symbol(run, CONTEXT_RUN, on_context, 0, &found));
 	if (!found ||
 	    !program_symbol(run->program, REGISTERED, &doctest->registered))
-		return err_hint(err_create(ERR_SUITE,
-					   "doctest's own functions are missing "
-					   "in the program"),
-				"build it without link-time optimisation, and "
-				"do not strip it");
+		return err_hint(
+			err_create(ERR_SUITE,
+				   "doctest's own functions are missing "
+				   "in the program"),
+			"build it without link-time optimisation, and "
+			"do not strip it");
 	TRY(run_break_symbol(run, DEBUGGER_ACTIVE, on_debugger, 0, NULL));
 	return run_break_symbol(run, MESSAGE_LOG, on_message, 0, NULL);
 }

@@ -25,11 +25,14 @@ static bool visit(void *data, const struct frame *frame)
 	struct search *search = data;
 	const struct module *module =
 		program_module(search->program, RADDR(frame->pc));
-	if (!frame->file || !frame->line || is_system_source(frame->file) ||
-	    (module && module->system))
+	const char *file;
+	unsigned line;
+	if (!module || module->system ||
+	    !program_line(search->program, RADDR(frame->code), &file, &line) ||
+	    is_system_source(file))
 		return true;
-	search->file = strdup(frame->file);
-	search->line = frame->line;
+	search->file = strdup(file);
+	search->line = line;
 	/* C names are for people as they are, mangled ones are not. */
 	if (frame->function && !str_starts(frame->function, "_Z"))
 		search->function = strdup(frame->function);

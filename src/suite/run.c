@@ -379,6 +379,43 @@ struct err *run_string(struct run *run, struct raddr address, char **ret)
 	return NULL;
 }
 
+struct err *run_set(struct run *run, struct raddr address, size_t max,
+		    uint64_t **ret, size_t *ret_n)
+{
+	struct {
+		uint64_t compare, color, root, leftmost, rightmost, count;
+	} set;
+	struct {
+		uint64_t color, parent, left, right;
+	} node;
+	TRY(memory_read(run->tracee, address, &set, sizeof(set)));
+	if (set.count > max)
+		return err_create(ERR_SUITE, "not a set in the program");
+	/* A queue of nodes; those looked at become elements. */
+	_cleanup_(freep) uint64_t *nodes =
+		malloc((set.count + 1) * sizeof(*nodes));
+	if (!nodes)
+		return err_nomem();
+	size_t n = 0;
+	if (set.count)
+		nodes[n++] = set.root;
+	for (size_t i = 0; i < n; i++) {
+		TRY(memory_read(run->tracee, RADDR(nodes[i]), &node,
+				sizeof(node)));
+		nodes[i] += sizeof(node);
+		if (n + !!node.left + !!node.right > set.count)
+			return err_create(ERR_SUITE,
+					  "not a set in the program");
+		if (node.left)
+			nodes[n++] = node.left;
+		if (node.right)
+			nodes[n++] = node.right;
+	}
+	*ret = take_ptr(nodes);
+	*ret_n = n;
+	return NULL;
+}
+
 struct err *run_u64(struct run *run, struct raddr address, uint64_t *ret)
 {
 	return memory_read_u64(run->tracee, address, ret);

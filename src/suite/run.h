@@ -129,6 +129,12 @@ struct err *run_text(struct run *run, struct raddr address, char **ret) _must_ch
 /* A libstdc++ std::string at @address. */
 struct err *run_string(struct run *run, struct raddr address,
 		       char **ret) _must_check_;
+/*
+ * The elements of a libstdc++ std::set at @address: where they lie, in no
+ * order. An error where it has more than @max or is none.
+ */
+struct err *run_set(struct run *run, struct raddr address, size_t max,
+		    uint64_t **ret, size_t *ret_n) _must_check_;
 struct err *run_u64(struct run *run, struct raddr address,
 		    uint64_t *ret) _must_check_;
 struct err *run_u32(struct run *run, struct raddr address,

@@ -325,12 +325,12 @@ size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX])
 {
 	/* The caller gives the place in %rdi and gets it back in %rax. */
 	const uint8_t code[] = {
-		0x57,			   /* push %rdi */
-		0x31, 0xc0,		   /* xor %eax,%eax */
+		0x57,			      /* push %rdi */
+		0x31, 0xc0,		      /* xor %eax,%eax */
 		0xb9, n,    0x00, 0x00, 0x00, /* mov $n,%ecx */
-		0xf3, 0xaa,		   /* rep stos %al,(%rdi) */
-		0x58,			   /* pop %rax */
-		0xc3,			   /* ret */
+		0xf3, 0xaa,		      /* rep stos %al,(%rdi) */
+		0x58,			      /* pop %rax */
+		0xc3,			      /* ret */
 	};
 	memcpy(out, code, sizeof(code));
 	return sizeof(code);
