@@ -1,7 +1,14 @@
 #include "suite/calls.h"
 
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define STUBS_MAX 16
 
 struct err *calls_enter(struct run *run, struct thread *thread,
 			struct calls *calls, run_hook *returned, uint64_t arg)
@@ -76,4 +83,31 @@ struct err *calls_mute(struct run *run, struct raddr function)
 struct err *calls_unmute(struct run *run, struct raddr function)
 {
 	return breakpoint_overlay_end(run->tracee, function);
+}
+
+struct err *calls_stubs(struct thread *thread, size_t n, struct raddr *ret)
+{
+	uint8_t code[STUBS_MAX * CALLS_STUB_SIZE] = {};
+	_Static_assert(CALLS_STUB_SIZE >= ARCH_INSN_MAX, "a stub has no room");
+	BUG_ON(n > STUBS_MAX);
+	for (size_t i = 0; i < n; i++)
+		arch_return_zero(code + i * CALLS_STUB_SIZE);
+	const uint64_t args[6] = {
+		0, sizeof(code), PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0,
+	};
+	int64_t got;
+	TRY(remote_syscall(thread, SYS_mmap, args, &got));
+	if (got < 0 && got > -4096)
+		return err_errno((int)-got,
+				 "cannot map memory in the tested program");
+	TRY(memory_write(thread->tracee, RADDR(got), code, sizeof(code)));
+	*ret = RADDR(got);
+	return NULL;
+}
+
+void calls_instead(struct thread *thread, struct raddr function)
+{
+	regs_set_pc(&thread->regs, function);
+	thread_dirty(thread);
 }

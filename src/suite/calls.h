@@ -49,3 +49,13 @@ void calls_leave(struct thread *thread, const struct calls *calls,
  */
 struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
 struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;
+/*
+ * Functions of ours in the tested program, @n of them, CALLS_STUB_SIZE apart:
+ * each returns 0. Put into a framework's tables, with a breakpoint, they bring
+ * us the thread at the right moment.
+ */
+#define CALLS_STUB_SIZE 16
+struct err *calls_stubs(struct thread *thread, size_t n,
+			struct raddr *ret) _must_check_;
+/* At a function's first instruction: another one runs in its place. */
+void calls_instead(struct thread *thread, struct raddr function);

@@ -64,6 +64,16 @@ struct framework {
 	 * other than 0 failed (hand-written runners).
 	 */
 	bool exit_status_counts;
+	/*
+	 * It goes on after SIGSEGV and the like: where one happened is noted
+	 * (run->faulted) for run_end(OUTCOME_CRASH).
+	 */
+	bool catches_faults;
+	/*
+	 * A failed assertion ends the process by abort(): after run_fail() that
+	 * is a failure, not a crash.
+	 */
+	bool failure_aborts;
 };
 
 extern const struct framework *const frameworks[]; /* NULL at the end */

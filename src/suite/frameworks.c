@@ -3,10 +3,14 @@
 #include <string.h>
 
 /* In order of recognition: what is specific before what is general. */
+extern const struct framework framework_check;
+extern const struct framework framework_cmocka;
+extern const struct framework framework_glib;
 extern const struct framework framework_gtest;
 extern const struct framework framework_boost;
 extern const struct framework framework_cpputest;
 extern const struct framework framework_cunit;
+extern const struct framework framework_unity;
 extern const struct framework framework_functions;
 
 const struct framework *const frameworks[] = {
@@ -14,6 +18,10 @@ const struct framework *const frameworks[] = {
 	&framework_boost,
 	&framework_cpputest,
 	&framework_cunit,
+	&framework_check,
+	&framework_cmocka,
+	&framework_unity,
+	&framework_glib,
 	&framework_functions,
 	NULL,
 };

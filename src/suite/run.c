@@ -35,6 +35,8 @@ struct run *run_create(struct session *session, struct tracee *tracee)
 	run->program = session->program;
 	run->framework = session->framework;
 	run->current = RUN_NONE;
+	if (run->framework && run->framework->catches_faults)
+		tracee_report_faults(tracee);
 	return run;
 }
 
@@ -45,6 +47,7 @@ static void clear_notes(struct run *run)
 	run->line = 0;
 	run->outcome = OUTCOME_NONE;
 	run->explained = false;
+	run->faulted = 0;
 }
 
 void run_destroy(struct run *run)
@@ -156,6 +159,11 @@ size_t run_tests(const struct run *run)
 	return run->session->suite.tests.n;
 }
 
+const char *run_name(const struct run *run, size_t test)
+{
+	return run->session->suite.tests.data[test].name;
+}
+
 uint64_t run_handle(const struct run *run, size_t test)
 {
 	return run->session->handles.data[test].handle;
@@ -221,6 +229,14 @@ static struct err *cut_output(struct run *run, bool gone,
 	return output_cut(output, text, n, ret);
 }
 
+struct err *run_output(struct run *run, char **ret)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t n = pending_output(run, &text);
+	output_take_over(run->session->output, text, n);
+	return output_peek(run->session->output, ret);
+}
+
 struct err *run_begin(struct run *run)
 {
 	struct session *session = run->session;
@@ -229,6 +245,7 @@ struct err *run_begin(struct run *run)
 	BUG_ON(run->next >= run->n);
 	run->current = run->order[run->next++];
 	run->in_test = true;
+	run->allowed_exit = -1;
 	clear_notes(run);
 	tracee_forget_fault(run->tracee);
 	if (!run->output_cut)
@@ -251,10 +268,12 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		.test = run->current,
 		.outcome = outcome,
 		.ns = now - run->began_ns,
-		.message = run->message,
-		.file = run->file,
-		.line = run->line,
 	};
+	if (outcome != OUTCOME_PASS) {
+		result.message = run->message;
+		result.file = run->file;
+		result.line = run->line;
+	}
 	bool wanted = outcome != OUTCOME_PASS || session->want_output;
 	struct output_piece piece = {};
 	TRY(cut_output(run, gone, wanted ? &piece : NULL));
@@ -331,9 +350,9 @@ struct err *run_note_more(struct run *run, const char *message)
 	return NULL;
 }
 
-void run_forget_notes(struct run *run)
+void run_allow_exit(struct run *run, int status)
 {
-	clear_notes(run);
+	run->allowed_exit = status;
 }
 
 struct err *run_text(struct run *run, struct raddr address, char **ret)
@@ -380,11 +399,24 @@ const char *run_end_text(const struct run *run)
 	return text;
 }
 
-/* The last moment at which the process can be looked at. */
-static struct err *on_dying(struct run *run, struct tracee_event *event)
+/*
+ * The process ends or hangs before its first test began: in the set-up of that
+ * test's group, say. The test answers for it, so that the others get their turn
+ * in another process.
+ */
+static struct err *blame_first(struct run *run)
 {
-	if (!run->in_test)
+	if (run->in_test || !run->order || run->next || !run->n)
 		return NULL;
+	return run_begin(run);
+}
+
+static void note_signal(struct run *run, const struct tracee_event *event)
+{
+	/* Its own message, if it had one, says more than the signal. */
+	if (run->outcome == OUTCOME_FAIL || run->explained ||
+	    run->faulted == event->signal)
+		return;
 	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
 	unsigned line = 0;
 	err_ignore(place_find(run, event->thread->tid, &file, &line,
@@ -395,13 +427,28 @@ static struct err *on_dying(struct run *run, struct tracee_event *event)
 		     strsignal(event->signal), function ? " in " : "",
 		     function ? function : "") < 0)
 		text = NULL;
-	/* Its own message, if it had one, says more than the signal. */
-	if (run->outcome != OUTCOME_FAIL && !run->explained) {
-		clear_notes(run);
-		run->message = take_ptr(text);
-		run->file = take_ptr(file);
-		run->line = line;
-	}
+	clear_notes(run);
+	run->message = take_ptr(text);
+	run->file = take_ptr(file);
+	run->line = line;
+}
+
+/* The framework will go on; whether the test broke is for it to say. */
+static void on_fault(struct run *run, const struct tracee_event *event)
+{
+	if (!run->in_test || run->outcome)
+		return;
+	note_signal(run, event);
+	run->faulted = event->signal;
+}
+
+/* The last moment at which the process can be looked at. */
+static struct err *on_dying(struct run *run, struct tracee_event *event)
+{
+	TRY(blame_first(run));
+	if (!run->in_test)
+		return NULL;
+	note_signal(run, event);
 	run->dying = true;
 
 	/* What it printed and did not write would be lost with it. */
@@ -417,6 +464,8 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		run->killed_by = event->signal;
 	else
 		run->exit_status = event->status;
+	bool before = !run->in_test;
+	TRY(blame_first(run));
 	if (!run->in_test)
 		return NULL;
 	if (run->deferred && !run->killed_by && !run->exit_status)
@@ -428,11 +477,17 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		TRY(run_fail(run, NULL, 0, text));
 		return finish_test(run, OUTCOME_NONE, true);
 	}
+	if (!run->killed_by && run->exit_status == run->allowed_exit &&
+	    run->outcome != OUTCOME_FAIL)
+		return finish_test(run, OUTCOME_PASS, true);
+	if (run->outcome == OUTCOME_FAIL && run->killed_by == SIGABRT &&
+	    run->framework->failure_aborts)
+		return finish_test(run, OUTCOME_FAIL, true);
 	if (!run->dying && !run->executed && run->outcome != OUTCOME_FAIL) {
 		char text[192];
 		snprintf(text, sizeof(text),
-			 "the program left during the test: %s",
-			 run_end_text(run));
+			 "the program left %s the test: %s",
+			 before ? "before" : "during", run_end_text(run));
 		clear_notes(run);
 		run->message = strdup(text);
 	}
@@ -450,6 +505,7 @@ static struct err *on_executed(struct run *run)
 
 static struct err *on_deadline(struct run *run, enum run_state *ret)
 {
+	TRY(blame_first(run));
 	if (!run->in_test) {
 		*ret = RUN_HUNG;
 		return NULL;
@@ -503,6 +559,9 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 		}
 		case TRACEE_DYING:
 			TRY(on_dying(run, &event));
+			break;
+		case TRACEE_FAULT:
+			on_fault(run, &event);
 			break;
 		case TRACEE_EXITED:
 		case TRACEE_KILLED:

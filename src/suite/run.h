@@ -39,6 +39,7 @@ struct run {
 	bool defer;	 /* the program's exit status judges the test, too */
 	bool deferred;	 /* a passed test waits for it */
 	bool explained;	 /* message and place say more than a signal would */
+	int faulted;	 /* message and place are of this signal; a handler got it */
 	size_t current; /* test that is running */
 	bool output_cut; /* at this very stop: nothing can have come since */
 	uint64_t began_ns;
@@ -48,6 +49,7 @@ struct run {
 	char *message;
 	char *file;
 	unsigned line;
+	int allowed_exit; /* run_allow_exit(); -1: none */
 	/* How the process ended. */
 	bool dying;
 	bool executed; /* another program took its place */
@@ -82,6 +84,7 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 			 uint64_t group) _must_check_;
 size_t run_tests(const struct run *run);
 bool run_disabled(const struct run *run, size_t test);
+const char *run_name(const struct run *run, size_t test);
 uint64_t run_handle(const struct run *run, size_t test);
 uint64_t run_group(const struct run *run, size_t test);
 /* By handle; RUN_NONE: not known. */
@@ -115,8 +118,9 @@ struct err *run_skip(struct run *run, const char *file, unsigned line,
 		     const char *message) _must_check_;
 /* More of the message of the note that counts. */
 struct err *run_note_more(struct run *run, const char *message) _must_check_;
-/* What was noted does not count (a failure that was expected). */
-void run_forget_notes(struct run *run);
+
+/* The running test passes also if it makes the program leave with @status. */
+void run_allow_exit(struct run *run, int status);
 
 /* Helpers for hooks. */
 struct err *run_text(struct run *run, struct raddr address, char **ret) _must_check_;
@@ -127,5 +131,10 @@ struct err *run_u64(struct run *run, struct raddr address,
 		    uint64_t *ret) _must_check_;
 struct err *run_u32(struct run *run, struct raddr address,
 		    uint32_t *ret) _must_check_;
+/*
+ * What the running test printed so far, standard output first. For frameworks
+ * that tell the place of a failure nowhere else.
+ */
+struct err *run_output(struct run *run, char **ret) _must_check_;
 /* Longest text taken from a tested program. */
 #define RUN_TEXT_MAX ((size_t)16 << 10)

@@ -59,6 +59,7 @@ struct thread {
 enum tracee_event_kind {
 	TRACEE_BREAKPOINT, /* @thread stands at @breakpoint */
 	TRACEE_DYING,	   /* @signal is about to kill it; memory is still there */
+	TRACEE_FAULT,	   /* @signal goes to its handler; see tracee_fault() */
 	TRACEE_EXITED,	   /* gone, with @status */
 	TRACEE_KILLED,	   /* gone, by @signal */
 	TRACEE_EXECUTED,   /* another program took its place */
@@ -153,3 +154,5 @@ struct tracee_fault {
 };
 bool tracee_fault(const struct tracee *tracee, struct tracee_fault *ret);
 void tracee_forget_fault(struct tracee *tracee);
+/* From now on the first fault that a handler gets is an event, too. */
+void tracee_report_faults(struct tracee *tracee);
