@@ -330,7 +330,7 @@ static bool find_results(struct run *run, uint64_t unit, struct entry *entry,
 /* As test_results::passed(). */
 static struct err *judge(struct run *run)
 {
-	const struct boost *boost = run->state;
+	struct boost *boost = run->state;
 	const struct layout *at = &boost->at;
 	struct entry entry;
 	const uint8_t *results;
@@ -342,7 +342,8 @@ static struct err *judge(struct run *run)
 	bool passed = failed <= expected && !results[at->aborted] &&
 		      !results[at->timed_out];
 	if (passed) {
-		run_forget_notes(run);
+		/* Whatever was noted was expected. */
+		boost->outcome = OUTCOME_PASS;
 		return NULL;
 	}
 	if (run->outcome)
@@ -663,6 +664,10 @@ static struct err *on_exception(struct run *run, struct thread *thread,
 		boost->outcome = OUTCOME_TIMEOUT;
 	else if (exception.code >= CODE_SYSTEM)
 		boost->outcome = OUTCOME_CRASH;
+	/* A fatal one ends all loops: no other test's start will tell. */
+	TRY(watch_ends(run, true));
+	if (boost->outcome == OUTCOME_CRASH && run->faulted)
+		return NULL; /* where it was is known */
 	_cleanup_(freep) char *what = NULL, *file = NULL;
 	err_ignore(
 		text_between(run, exception.what[0], exception.what[1], &what));
@@ -815,21 +820,12 @@ static struct err *boost_start(struct run *run, struct thread *thread)
 	return enter_suite(run, boost->root);
 }
 
-/*
- * Signals are better seen where they arise than where the framework's handler
- * throws them as exceptions.
- */
-static const char *const boost_environment[] = {
-	"BOOST_TEST_CATCH_SYSTEM_ERRORS=no",
-	NULL,
-};
-
 const struct framework framework_boost = {
 	.name = "boost",
 	.state_size = sizeof(struct boost),
 	.recognise = boost_recognise,
-	.environment = boost_environment,
 	.attach = boost_attach,
 	.list = boost_list,
 	.start = boost_start,
+	.catches_faults = true,
 };

@@ -118,8 +118,6 @@ struct err *run_skip(struct run *run, const char *file, unsigned line,
 		     const char *message) _must_check_;
 /* More of the message of the note that counts. */
 struct err *run_note_more(struct run *run, const char *message) _must_check_;
-/* What was noted does not count (a failure that was expected). */
-void run_forget_notes(struct run *run);
 
 /* The running test passes also if it makes the program leave with @status. */
 void run_allow_exit(struct run *run, int status);
