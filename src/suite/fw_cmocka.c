@@ -279,6 +279,23 @@ static struct err *read_message(struct run *run, uint64_t record, char **ret)
 	return at ? run_text(run, RADDR(at), ret) : NULL;
 }
 
+/* fail_msg() of 1.1.5 prints its message and keeps it nowhere. */
+static struct err *printed_message(struct run *run, char **ret)
+{
+	static const char *const prefix = "ERROR: ";
+	_cleanup_(freep) char *output = NULL;
+	TRY(run_output(run, &output));
+	const char *at = strstr(output, prefix);
+	while (at && at > output && at[-1] != '\n')
+		at = strstr(at + 1, prefix);
+	if (!at)
+		return NULL;
+	at += strlen(prefix);
+	free(*ret);
+	*ret = strndup(at, strcspn(at, "\n"));
+	return *ret ? NULL : err_nomem();
+}
+
 /* Ends the running test with what its record says. */
 static struct err *end_test(struct run *run)
 {
@@ -302,6 +319,8 @@ static struct err *end_test(struct run *run)
 	if ((!message || !cut_place(message, end, &file, &line)) &&
 	    cmocka->file)
 		err_ignore(run_text(run, RADDR(cmocka->file), &file));
+	if (!skipped && (!message || !*message))
+		err_ignore(printed_message(run, &message));
 	size_t n = message ? strlen(message) : 0;
 	while (n && strchr("\n ", message[n - 1]))
 		message[--n] = '\0';

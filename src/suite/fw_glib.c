@@ -28,6 +28,7 @@
 
 #define TESTS_MAX 10000000
 #define DEPTH_MAX 64
+#define ARGUMENTS_MAX 4096
 
 /* The framework's structures as they lie in memory; these never changed. */
 struct test_suite { /* GTestSuite */
@@ -45,7 +46,6 @@ struct list_node { /* GSList */
 struct glib {
 	struct calls call;
 	uint64_t originals; /* functions that ours stands for */
-	bool done;
 };
 
 static bool glib_recognise(const struct program *program)
@@ -62,43 +62,86 @@ static bool below(const char *path, const char *prefix)
 	return !strncmp(path, prefix, n) && (!path[n] || path[n] == '/');
 }
 
-/* The value of "-p PATH", "-p=PATH"; *@i moves to its last word. */
-static const char *option(char *const *argv, size_t *i, const char *name)
+enum choice { CHOICE_NONE, CHOICE_ONLY, CHOICE_SKIP, CHOICE_SKIP_BELOW };
+
+/*
+ * Options that choose tests: "-p PATH", "-p=PATH" and others. *@ret_value is
+ * NULL where the next word has it.
+ */
+static enum choice choice_of(const char *word, const char **ret_value)
 {
-	size_t n = strlen(name);
-	if (strncmp(argv[*i], name, n) != 0)
-		return NULL;
-	if (argv[*i][n] == '=')
-		return argv[*i] + n + 1;
-	return !argv[*i][n] && argv[*i + 1] ? argv[++*i] : NULL;
+	static const struct {
+		const char *name;
+		enum choice choice;
+	} options[] = {
+		{ "-p", CHOICE_ONLY },	      { "-r", CHOICE_ONLY },
+		{ "--run-prefix", CHOICE_ONLY },
+		{ "-s", CHOICE_SKIP },	      { "-x", CHOICE_SKIP_BELOW },
+		{ "--skip-prefix", CHOICE_SKIP_BELOW },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		size_t n = strlen(options[i].name);
+		if (strncmp(word, options[i].name, n) != 0 ||
+		    (word[n] && word[n] != '='))
+			continue;
+		*ret_value = word[n] ? word + n + 1 : NULL;
+		return options[i].choice;
+	}
+	return CHOICE_NONE;
 }
 
 /* Would the program run this test, going by its own arguments? */
 static bool selected(const struct run *run, const char *path)
 {
 	char *const *argv = run->session->argv;
-	static const char *const only[] = { "-p", "-r", "--run-prefix" };
-	static const char *const skip[] = { "-s", "-x", "--skip-prefix" };
 	bool any = false, match = false;
 	/* Parts of other tests, for g_test_trap_subprocess() alone. */
 	if (strstr(path, "/subprocess"))
 		return false;
 	for (size_t i = 1; argv[0] && argv[i]; i++) {
-		const char *value = NULL;
-		for (size_t j = 0; j < ARRAY_SIZE(only) && !value; j++)
-			value = option(argv, &i, only[j]);
-		if (value) {
-			any = true;
-			match = match || below(path, value);
+		const char *value;
+		enum choice choice = choice_of(argv[i], &value);
+		if (choice == CHOICE_NONE)
 			continue;
-		}
-		for (size_t j = 0; j < ARRAY_SIZE(skip) && !value; j++)
-			value = option(argv, &i, skip[j]);
-		if (value && (!strcmp(path, value) ||
-			      (argv[i][1] != 's' && below(path, value))))
+		if (!value)
+			value = argv[i + 1] ? argv[++i] : "";
+		if ((choice == CHOICE_SKIP && !strcmp(path, value)) ||
+		    (choice == CHOICE_SKIP_BELOW && below(path, value)))
 			return false;
+		any = any || choice == CHOICE_ONLY;
+		match = match || (choice == CHOICE_ONLY && below(path, value));
 	}
 	return match || !any;
+}
+
+/*
+ * g_test_init(&argc, &argv, …): these options are heeded by our list. To the
+ * framework they become "-k", or it would go over our suite once for each.
+ */
+static struct err *on_init(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	uint32_t argc;
+	uint64_t argv;
+	bool takes_next = false;
+	TRY(run_u32(run, RADDR(thread_arg(thread, 0)), &argc));
+	TRY(run_u64(run, RADDR(thread_arg(thread, 1)), &argv));
+	for (uint32_t i = 1; i < MIN(argc, (uint32_t)ARGUMENTS_MAX); i++) {
+		_cleanup_(freep) char *word = NULL;
+		const char *value = "";
+		uint64_t at;
+		TRY(run_u64(run, RADDR(argv + (uint64_t)i * 8), &at));
+		if (!at)
+			break;
+		TRY(run_text(run, RADDR(at), &word));
+		bool ours = takes_next ||
+			    choice_of(word, &value) != CHOICE_NONE;
+		takes_next = !takes_next && ours && !value;
+		/* A value of one letter has no room, and is no path. */
+		if (ours && strlen(word) >= 2)
+			TRY(memory_write(run->tracee, RADDR(at), "-k", 3));
+	}
+	return NULL;
 }
 
 static struct err *join(const char *path, const char *name, char **ret)
@@ -266,6 +309,7 @@ static struct err *glib_attach(struct run *run)
 				     NULL));
 	TRY(run_break_symbol(run, "g_assertion_message", on_assertion, 0,
 			     NULL));
+	TRY(run_break_symbol(run, "g_test_init", on_init, 0, NULL));
 	TRY(run_break_symbol(run, "g_test_run_suite", on_suite, 0, &found));
 	return found ? NULL
 		     : err_create(ERR_SUITE,

@@ -38,9 +38,13 @@ enum kind { KIND_PLAIN, KIND_FIXTURE, KIND_IGNORED };
 
 struct layout {
 	uint64_t storage;	/* struct UNITY_STORAGE_T Unity */
-	uint64_t file, failures, ignores;
-	uint64_t filters;	/* struct UNITY_FIXTURE_T; 0: none */
-	uint64_t name_filter, group_filter;
+	uint64_t file;
+	uint64_t counters; /* NumberOfTests, TestFailures, TestIgnores */
+	uint64_t width;	   /* of one of them */
+};
+
+struct counters {
+	uint64_t tests, failures, ignores;
 };
 
 struct unity {
@@ -48,7 +52,8 @@ struct unity {
 	struct calls call;
 	struct raddr plain;	/* runs a test that is given by function */
 	bool direct;		/* the order is not the program's own */
-	uint64_t failures, ignores; /* counters when the test began */
+	bool entering;		/* TEST_group_name_run() will call the runner */
+	struct counters began; /* when the test began */
 	size_t position;	/* in the program's own sequence */
 };
 
@@ -107,19 +112,6 @@ static struct err *find_plain(struct run *run, const struct thread *thread,
 	return NULL;
 }
 
-/* What the program's own options leave out: parts of names. */
-static struct err *selected(struct run *run, uint64_t filter_at,
-			    const char *name, bool *ret)
-{
-	uint64_t at;
-	_cleanup_(freep) char *filter = NULL;
-	TRY(run_u64(run, RADDR(filter_at), &at));
-	if (at)
-		TRY(run_text(run, RADDR(at), &filter));
-	*ret = !filter || strstr(name, filter);
-	return NULL;
-}
-
 /*
  * UnityTestRunner(set-up, body, tear-down, text, group, name, file, line) and
  * UnityIgnoreTest(text, group, name)
@@ -127,21 +119,11 @@ static struct err *selected(struct run *run, uint64_t filter_at,
 static struct err *find_fixture(struct run *run, const struct thread *thread,
 				bool ignored, struct found *found)
 {
-	const struct unity *unity = run->state;
 	_cleanup_(freep) char *group = NULL, *name = NULL, *caller = NULL;
 	const char *file = NULL;
 	struct raddr body, call;
-	bool wanted = true;
 	TRY(run_text(run, RADDR(thread_arg(thread, ignored ? 1 : 4)), &group));
 	TRY(run_text(run, RADDR(thread_arg(thread, ignored ? 2 : 5)), &name));
-	if (unity->at.filters)
-		TRY(selected(run, unity->at.filters + unity->at.name_filter,
-			     name, &wanted));
-	if (wanted && unity->at.filters)
-		TRY(selected(run, unity->at.filters + unity->at.group_filter,
-			     group, &wanted));
-	if (!wanted)
-		return NULL;
 	if (asprintf(&found->name, "TEST_%s_%s_", group, name) < 0 ||
 	    asprintf(&caller, "%srun", found->name) < 0)
 		return err_nomem();
@@ -180,7 +162,7 @@ static struct err *discovered(struct run *run, struct thread *thread,
 	_cleanup_(found_free) struct found found = {};
 	TRY(find(run, thread, kind, &found));
 	if (!found.name)
-		return kind == KIND_PLAIN ? NULL : calls_skip(run, thread, 0);
+		return NULL;
 	uint64_t occurrence = 0;
 	while (occurrence < OCCURRENCE_MAX &&
 	       run_test_by_handle(run, found.handle |
@@ -227,15 +209,32 @@ static bool parse_verdict(char *text, const char *file, const char *word,
 	return false;
 }
 
+static struct err *read_counters(struct run *run, struct counters *ret)
+{
+	const struct unity *unity = run->state;
+	const struct layout *at = &unity->at;
+	uint8_t bytes[24];
+	*ret = (struct counters){};
+	TRY(memory_read(run->tracee, RADDR(at->storage + at->counters), bytes,
+			3 * at->width));
+	memcpy(&ret->tests, bytes, at->width);
+	memcpy(&ret->failures, bytes + at->width, at->width);
+	memcpy(&ret->ignores, bytes + 2 * at->width, at->width);
+	return NULL;
+}
+
 static struct err *judge(struct run *run)
 {
 	const struct unity *unity = run->state;
 	const struct layout *at = &unity->at;
-	uint64_t failures, ignores, file_at;
-	TRY(run_u64(run, RADDR(at->storage + at->failures), &failures));
-	TRY(run_u64(run, RADDR(at->storage + at->ignores), &ignores));
-	bool failed = failures != unity->failures;
-	if (!failed && ignores == unity->ignores)
+	struct counters now;
+	uint64_t file_at;
+	TRY(read_counters(run, &now));
+	bool failed = now.failures != unity->began.failures;
+	if (now.tests == unity->began.tests)
+		return run_skip(run, NULL, 0,
+				"left out by the program's own options");
+	if (!failed && now.ignores == unity->began.ignores)
 		return NULL;
 	_cleanup_(freep) char *file = NULL, *output = NULL;
 	unsigned line = 0;
@@ -258,13 +257,12 @@ static struct err *judge(struct run *run)
 static struct err *begin(struct run *run, struct thread *thread, size_t test)
 {
 	struct unity *unity = run->state;
-	const struct layout *at = &unity->at;
 	uint64_t handle = run_handle(run, test), group = run_group(run, test);
-	TRY(run_u64(run, RADDR(at->storage + at->failures), &unity->failures));
-	TRY(run_u64(run, RADDR(at->storage + at->ignores), &unity->ignores));
+	TRY(read_counters(run, &unity->began));
 	unity->position = test + 1;
 	if (unity->direct && handle & FIXTURE_BIT) {
 		calls_instead(thread, RADDR(handle & ADDRESS_MASK));
+		unity->entering = true;
 	} else if (unity->direct) {
 		calls_instead(thread, unity->plain);
 		regs_set_arg(&thread->regs, 0, handle & ADDRESS_MASK);
@@ -332,8 +330,12 @@ static struct err *on_call(struct run *run, struct thread *thread,
 			   uint64_t kind)
 {
 	struct unity *unity = run->state;
-	if (calls_nested(&unity->call, thread))
+	/* A jump instead of a call leaves nothing on the stack. */
+	bool entering = unity->entering && kind != KIND_PLAIN;
+	if (entering || calls_nested(&unity->call, thread)) {
+		unity->entering = false;
 		return NULL;
+	}
 	if (kind == KIND_PLAIN) {
 		if (!is_function(run->program, thread_arg(thread, 0)))
 			return NULL;
@@ -371,7 +373,6 @@ static struct err *find_layout(const struct program *program,
 			       struct layout *at)
 {
 	static const char *const storage = "UNITY_STORAGE_T";
-	static const char *const filters = "UNITY_FIXTURE_T";
 	struct raddr address;
 	if (!program_symbol(program, "Unity", &address))
 		return err_hint(err_create(ERR_SUITE,
@@ -380,12 +381,12 @@ static struct err *find_layout(const struct program *program,
 				"do not strip it");
 	at->storage = address.v;
 	at->file = program_member(program, storage, "TestFile", 0);
-	at->failures = program_member(program, storage, "TestFailures", 48);
-	at->ignores = program_member(program, storage, "TestIgnores", 56);
-	if (program_symbol(program, "UnityFixture", &address))
-		at->filters = address.v;
-	at->name_filter = program_member(program, filters, "NameFilter", 8);
-	at->group_filter = program_member(program, filters, "GroupFilter", 16);
+	at->counters = program_member(program, storage, "NumberOfTests", 40);
+	at->width = program_member(program, storage, "TestFailures",
+				   at->counters + 8) -
+		    at->counters;
+	if (!at->width || at->width > 8) /* debug information is foreign */
+		at->width = 8;
 	return NULL;
 }
 

@@ -350,11 +350,6 @@ struct err *run_note_more(struct run *run, const char *message)
 	return NULL;
 }
 
-void run_forget_notes(struct run *run)
-{
-	clear_notes(run);
-}
-
 void run_allow_exit(struct run *run, int status)
 {
 	run->allowed_exit = status;
