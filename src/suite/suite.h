@@ -2,7 +2,7 @@
  * A suite: many tests behind one interface, whatever runs them.
  *
  * Two kinds stand behind it: a test executable driven through its framework
- * (suite/native.c), and a list of commands, each a process (suite/process.c).
+ * (native/), and a list of commands, each a process (process/).
  * What is above this line - commands, detectors, reports - sees tests by index,
  * hands over orders of indexes and is told results as they come.
  *
