@@ -35,10 +35,14 @@
 /* Versions before 0.13 keep tests in another shape. */
 #define MINOR_MIN 13
 
-enum { FORK = 1, NO_FORK = 2 };			  /* enum fork_status */
-enum { RESULT_PASS = 1, RESULT_FAILURE = 2 };	  /* enum test_result */
-enum { EVENT_SUITE_START = 3, EVENT_SUITE_END = 5,
-       EVENT_TEST_START = 6, EVENT_TEST_END = 7 }; /* enum cl_event */
+enum { FORK = 1, NO_FORK = 2 };		      /* enum fork_status */
+enum { RESULT_PASS = 1, RESULT_FAILURE = 2 }; /* enum test_result */
+enum {
+	EVENT_SUITE_START = 3,
+	EVENT_SUITE_END = 5,
+	EVENT_TEST_START = 6,
+	EVENT_TEST_END = 7
+}; /* enum cl_event */
 
 /* Check's own structures as they lie in memory; these never changed. */
 struct list {
@@ -70,12 +74,12 @@ struct layout {
 struct check {
 	struct layout at;
 	struct calls call;
-	size_t base;	   /* tests of runners that were there before */
-	uint64_t runner;   /* being run; 0: none */
-	uint64_t suites;   /* its own list */
+	size_t base;	      /* tests of runners that were there before */
+	uint64_t runner;      /* being run; 0: none */
+	uint64_t suites;      /* its own list */
 	uint32_t fork_status; /* its own choice */
-	bool waiting;	   /* for our fixture */
-	bool group_failed; /* the unchecked set-up did */
+	bool waiting;	      /* for our fixture */
+	bool group_failed;    /* the unchecked set-up did */
 };
 
 /* A test of a runner, where the framework has it. */
@@ -132,8 +136,8 @@ static void find_layout(const struct program *program, struct layout *at)
 }
 
 /* Pointers of the list at @address. */
-static struct err *read_list(struct run *run, uint64_t address,
-			     uint64_t **ret, size_t *ret_n)
+static struct err *read_list(struct run *run, uint64_t address, uint64_t **ret,
+			     size_t *ret_n)
 {
 	struct list list;
 	TRY(memory_read(run->tracee, RADDR(address), &list, sizeof(list)));
@@ -183,8 +187,7 @@ static bool has_word(const char *words, const char *word)
 {
 	size_t n = strlen(word);
 	for (const char *at = words; n && (at = strstr(at, word)); at += n) {
-		if ((at == words || at[-1] == ' ') &&
-		    (at[n] == ' ' || !at[n]))
+		if ((at == words || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
 			return true;
 	}
 	return false;
@@ -450,8 +453,8 @@ static struct err *add_segment(struct run *run, struct image *image, size_t at,
 			       size_t n, size_t end, uint64_t empty)
 {
 	const struct check *check = run->state;
-	const struct found *found = &list->data[run->order[first] -
-						check->base];
+	const struct found *found =
+		&list->data[run->order[first] - check->base];
 	struct segment *segment = (struct segment *)(image->data + at);
 	uint64_t address = image->base + at;
 	size_t before = first > run->next ? run->order[first - 1] - check->base
@@ -465,8 +468,8 @@ static struct err *add_segment(struct run *run, struct image *image, size_t at,
 	segment->first = first;
 	segment->n = n;
 	segment->fork_status = forks(found) ? FORK : NO_FORK;
-	segment->continues = before != RUN_NONE &&
-			     list->data[before].group == found->group;
+	segment->continues =
+		before != RUN_NONE && list->data[before].group == found->group;
 	segment->case_items[0] = address + sizeof(*segment);
 	segment->case_list =
 		list_of(address + offsetof(struct segment, case_items), 1);
@@ -520,11 +523,10 @@ static struct err *replace_suites(struct run *run, struct thread *thread,
 	size_t at = run->next;
 	for (size_t i = 0; i < segments; i++) {
 		uint64_t address = image.base + segments_at + i * stride;
-		size_t length =
-			segment_length(run, list, check->base, at, end);
+		size_t length = segment_length(run, list, check->base, at, end);
 		memcpy(data + items_at + i * 8, &address, 8);
-		TRY(add_segment(run, &image, segments_at + i * stride, list,
-				at, length, end, image.base + empty_at));
+		TRY(add_segment(run, &image, segments_at + i * stride, list, at,
+				length, end, image.base + empty_at));
 		at += length;
 	}
 	TRY(memory_write(run->tracee, base, data, image.used));
@@ -582,10 +584,10 @@ static struct err *run_runner(struct run *run, struct thread *thread)
 	TRY(run_u32(run, RADDR(check->runner + check->at.fork_status),
 		    &check->fork_status));
 	TRY(replace_suites(run, thread, &list, end));
-	TRY(set_fork_status(run, forks(&list.data[run->order[run->next] -
-						  check->base])
-					 ? FORK
-					 : NO_FORK));
+	TRY(set_fork_status(
+		run, forks(&list.data[run->order[run->next] - check->base])
+			     ? FORK
+			     : NO_FORK));
 	check->base += list.n;
 	return NULL;
 }
@@ -647,10 +649,10 @@ static struct err *start_segment(struct run *run, uint64_t address)
 	struct list empty = list_of(0, 0);
 	uint64_t list = address + offsetof(struct segment, test_list);
 	TRY(memory_write(run->tracee, RADDR(list), &empty, sizeof(empty)));
-	return memory_write_u64(run->tracee,
-				RADDR(address + sizeof(segment) +
-				      check->at.case_teardown),
-				list);
+	return memory_write_u64(
+		run->tracee,
+		RADDR(address + sizeof(segment) + check->at.case_teardown),
+		list);
 }
 
 /* Tests that were not started: the unchecked set-up failed, and its result is the last. */

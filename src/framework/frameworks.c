@@ -16,18 +16,10 @@ extern const struct framework framework_unity;
 
 /* In order of recognition: what is specific before what is general. */
 const struct framework *const frameworks[] = {
-	&framework_catch2,
-	&framework_doctest,
-	&framework_gtest,
-	&framework_boost,
-	&framework_cpputest,
-	&framework_cunit,
-	&framework_check,
-	&framework_cmocka,
-	&framework_unity,
-	&framework_glib,
-	&framework_functions,
-	NULL,
+	&framework_catch2, &framework_doctest,	 &framework_gtest,
+	&framework_boost,  &framework_cpputest,	 &framework_cunit,
+	&framework_check,  &framework_cmocka,	 &framework_unity,
+	&framework_glib,   &framework_functions, NULL,
 };
 
 const struct framework *framework_by_name(const char *name)

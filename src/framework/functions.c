@@ -29,8 +29,8 @@
 
 struct functions {
 	struct calls call;
-	bool direct;	/* the order is not the program's own */
-	bool all_done;	/* everything else is skipped */
+	bool direct;	  /* the order is not the program's own */
+	bool all_done;	  /* everything else is skipped */
 	uint64_t running; /* handle */
 	uint64_t called;  /* the function whose call is used for it */
 	size_t position;  /* in the program's own sequence, while flowing */
@@ -97,15 +97,14 @@ static bool signature_of(const struct run *run, uint64_t address,
 	const struct module *module =
 		program_module(run->program, RADDR(address));
 	return module && module->object &&
-	       object_function_signature(module->object,
-					 address - module->bias, ret);
+	       object_function_signature(module->object, address - module->bias,
+					 ret);
 }
 
 static bool returns_void(const struct run *run, uint64_t address)
 {
 	struct object_signature signature;
-	return signature_of(run, address, &signature) &&
-	       signature.returns_void;
+	return signature_of(run, address, &signature) && signature.returns_void;
 }
 
 /* At -O2 a runner may use the register of a result that there is not. */
@@ -200,13 +199,14 @@ static struct err *discovered(struct run *run, struct thread *thread,
 	struct object_symbol symbol;
 	const char *file = NULL;
 	unsigned line = 0;
-	if (!module || !object_symbol_at(module->object,
-					 address - module->bias, &symbol))
+	if (!module ||
+	    !object_symbol_at(module->object, address - module->bias, &symbol))
 		return err_create(ERR_INTERNAL, "a test function is gone");
 	program_function_place(run->program, RADDR(address), &file, &line);
 	uint64_t occurrence = 0;
-	while (run_test_by_handle(run, address |
-				  occurrence << OCCURRENCE_SHIFT) != RUN_NONE)
+	while (run_test_by_handle(run,
+				  address | occurrence << OCCURRENCE_SHIFT) !=
+	       RUN_NONE)
 		occurrence++;
 	if (run_tests(run) < FUNCTIONS_MAX)
 		TRY(run_add_test(run, symbol.name, file, line, false,
@@ -221,8 +221,7 @@ static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
 	if (calls_nested(&functions->call, thread))
 		return NULL; /* a helper, or a test that calls another */
 	/* Jumped to by the last statement of a test: not a call of the runner. */
-	if (functions->call.inside &&
-	    run_test_by_handle(run, arg) == RUN_NONE)
+	if (functions->call.inside && run_test_by_handle(run, arg) == RUN_NONE)
 		return NULL;
 	if (functions->call.inside)
 		TRY(end_left(run, functions));

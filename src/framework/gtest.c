@@ -71,23 +71,22 @@ static void find_layout(const struct program *program, struct layout *at)
 	at->suite_tests = program_member(program, suite, "test_info_list_", 48);
 	at->suite_should_run =
 		program_member(program, suite, "should_run_", 112);
-	at->suite_name =
-		program_member(program, info, "test_suite_name_", 0);
+	at->suite_name = program_member(program, info, "test_suite_name_", 0);
 	at->name = program_member(program, info, "name_", 32);
 	at->file = program_member(program, info, "location_.file", 80);
 	at->line = program_member(program, info, "location_.line", 112);
 	at->should_run = program_member(program, info, "should_run_", 128);
 	at->disabled = program_member(program, info, "is_disabled_", 129);
 	at->matches = program_member(program, info, "matches_filter_", 130);
-	at->parts = program_member(program, info,
-				   "result_.test_part_results_", 200);
-	at->death_tests = program_member(program, info,
-					 "result_.death_test_count_", 248);
+	at->parts = program_member(program, info, "result_.test_part_results_",
+				   200);
+	at->death_tests =
+		program_member(program, info, "result_.death_test_count_", 248);
 	/* Debug information is foreign, too. */
 	if (at->line + 4 > INFO_SIZE || at->should_run >= INFO_SIZE ||
 	    at->disabled >= INFO_SIZE || at->matches >= INFO_SIZE)
-		*at = (struct layout){ 48, 112, 0,   32,  80,
-				       112, 128, 129, 130, 200, 248 };
+		*at = (struct layout){ 48,  112, 0,   32,  80, 112,
+				       128, 129, 130, 200, 248 };
 }
 
 static size_t next_in_group(struct run *run, const struct gtest *gtest)
@@ -247,9 +246,9 @@ static bool visit_part(void *data, const struct object_symbol *symbol)
 	    strstr(symbol->name, ".cold"))
 		return true;
 	bool view = strstr(symbol->name, "basic_string_view");
-	search->err = run_break(search->run,
-				RADDR(symbol->value + search->bias), on_part,
-				view);
+	search->err =
+		run_break(search->run, RADDR(symbol->value + search->bias),
+			  on_part, view);
 	return false;
 }
 
@@ -276,8 +275,8 @@ static struct err *string_in(struct run *run, uint64_t object,
 		memcpy(words, copy + at, sizeof(words));
 		/* Short ones lie in the object itself. */
 		if (words[0] == object + at + 16 && words[1] < 16) {
-			char *text = strndup((const char *)copy + at + 16,
-					     words[1]);
+			char *text =
+				strndup((const char *)copy + at + 16, words[1]);
 			if (!text)
 				return err_nomem();
 			*ret = text;

@@ -38,7 +38,8 @@ struct err *calls_again(struct run *run, struct thread *thread,
 struct err *calls_skip(struct run *run, struct thread *thread,
 		       uint64_t result) _must_check_;
 /* The same for a function without result: all registers stay. */
-struct err *calls_skip_void(struct run *run, struct thread *thread) _must_check_;
+struct err *calls_skip_void(struct run *run,
+			    struct thread *thread) _must_check_;
 /*
  * Behind the call: gives the caller back all registers it had when it called,
  * but for the results of the last round where @keep_result.

@@ -44,14 +44,14 @@ struct err *executable_find(const char *name, char **ret)
 
 static struct err *check_script(const char *path)
 {
-	struct err *err = err_create(ERR_USAGE,
-				     "'%s' is a script, not a test executable",
-				     path);
+	struct err *err = err_create(
+		ERR_USAGE, "'%s' is a script, not a test executable", path);
 	_cleanup_(freep) char *text = NULL;
 	err_ignore(file_read(path, 1 << 20, &text, NULL));
 	if (text && strstr(text, "libtool"))
-		return err_hint(err, "libtool made it; let libtool start us: "
-				     "libtool --mode=execute polygraph … %s",
+		return err_hint(err,
+				"libtool made it; let libtool start us: "
+				"libtool --mode=execute polygraph … %s",
 				path);
 	return err_hint(err, "give the program that the script starts, or run "
 			     "the script as a process with --commands");
@@ -81,14 +81,13 @@ struct err *executable_check(const char *path)
 					   path),
 				"give a compiled test program");
 	if (!facts.native)
-		return err_hint(
-			err_create(ERR_USAGE,
-				   "'%s' is for %s; only 64-bit x86-64 "
-				   "programs can be run here",
-				   path,
-				   facts.machine ? facts.machine
-						 : "another processor"),
-			"build the tests for this machine");
+		return err_hint(err_create(ERR_USAGE,
+					   "'%s' is for %s; only 64-bit x86-64 "
+					   "programs can be run here",
+					   path,
+					   facts.machine ? facts.machine
+							 : "another processor"),
+				"build the tests for this machine");
 	if (!facts.executable)
 		return err_hint(err_create(ERR_USAGE,
 					   "'%s' is not a program but a "
@@ -128,11 +127,11 @@ struct err *executable_unrecognised(const struct program *program,
 	const struct object_facts *facts =
 		module->object ? object_facts(module->object) : NULL;
 	const char *glob = test_functions ? test_functions : "test_*";
-	struct err *err = err_create(
-		ERR_SUITE,
-		"'%s': no test framework recognised and no function "
-		"matches '%s'",
-		module->path, glob);
+	struct err *err =
+		err_create(ERR_SUITE,
+			   "'%s': no test framework recognised and no function "
+			   "matches '%s'",
+			   module->path, glob);
 	if (facts && !facts->symtab)
 		return err_hint(err, "it is stripped: build it without -s and "
 				     "do not strip it");
@@ -141,11 +140,12 @@ struct err *executable_unrecognised(const struct program *program,
 		object_each_inlined(module->object, glob, count_match,
 				    &inlined);
 	if (inlined)
-		return err_hint(err,
-				"%u matching functions were inlined: build with "
-				"-fno-inline or mark them "
-				"__attribute__((noinline))",
-				inlined);
+		return err_hint(
+			err,
+			"%u matching functions were inlined: build with "
+			"-fno-inline or mark them "
+			"__attribute__((noinline))",
+			inlined);
 	return err_hint(err, "name the framework with --framework, or for a "
 			     "hand-written runner its functions with "
 			     "--test-functions GLOB");

@@ -20,7 +20,12 @@
 #define USEFUL_MIN 8
 #define TEXT_MAX ((uint64_t)4 << 20)
 
-enum message_kind { MESSAGE_STARTED, MESSAGE_FINISHED, MESSAGE_FAILED, MESSAGE_READY };
+enum message_kind {
+	MESSAGE_STARTED,
+	MESSAGE_FINISHED,
+	MESSAGE_FAILED,
+	MESSAGE_READY
+};
 
 /* What a worker says, in host order: both sides are the same program. */
 struct message {
@@ -99,8 +104,8 @@ static void worker_finished(void *data, const struct suite_result *result)
 		.ns = result->ns,
 		.line = result->line,
 		.dropped = result->output_dropped,
-		.message_n = result->message ? strlen(result->message)
-					     : UINT64_MAX,
+		.message_n =
+			result->message ? strlen(result->message) : UINT64_MAX,
 		.file_n = result->file ? strlen(result->file) : UINT64_MAX,
 		.output_n = result->output ? result->output_n : UINT64_MAX,
 	};
@@ -108,7 +113,8 @@ static void worker_finished(void *data, const struct suite_result *result)
 	    (result->message &&
 	     !write_all(*fd, result->message, message.message_n)) ||
 	    (result->file && !write_all(*fd, result->file, message.file_n)) ||
-	    (result->output && !write_all(*fd, result->output, message.output_n)))
+	    (result->output &&
+	     !write_all(*fd, result->output, message.output_n)))
 		suite_interrupt();
 }
 
@@ -243,9 +249,10 @@ static struct err *hear(struct session *session, struct worker *worker)
 		.line = (unsigned)message.line,
 		.output_dropped = message.dropped,
 	};
-	bool whole = read_text(worker->fd, message.message_n, &result.message) &&
-		     read_text(worker->fd, message.file_n, &result.file) &&
-		     read_text(worker->fd, message.output_n, &result.output);
+	bool whole =
+		read_text(worker->fd, message.message_n, &result.message) &&
+		read_text(worker->fd, message.file_n, &result.file) &&
+		read_text(worker->fd, message.output_n, &result.output);
 	result.output_n = result.output ? message.output_n : 0;
 	struct err *err = NULL;
 	if (!whole)

@@ -43,8 +43,8 @@ void program_destroy(struct program *program)
 static bool is_system_path(const char *path)
 {
 	static const char *const folders[] = {
-		"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/libexec/",
-		"[",
+		"/lib/",       "/lib64/",	"/usr/lib/",
+		"/usr/lib64/", "/usr/libexec/", "[",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		if (str_starts(path, folders[i]))
@@ -97,7 +97,9 @@ static struct err *add_module(struct program *program, const char *path,
 	    !find_bias(tracee, start, &bias))
 		return NULL;
 	struct module module = {
-		.bias = bias, .start = start, .end = end,
+		.bias = bias,
+		.start = start,
+		.end = end,
 		.system = is_system_path(path),
 	};
 	module.path = strdup(path);
@@ -108,8 +110,7 @@ static struct err *add_module(struct program *program, const char *path,
 		free(module.path);
 		return err;
 	}
-	struct module *added =
-		&program->modules.data[program->modules.n - 1];
+	struct module *added = &program->modules.data[program->modules.n - 1];
 	log_debug(LOG_SUITE, "%s at 0x%llx%s", path, (unsigned long long)bias,
 		  added->system ? " (system)" : "");
 	err_ignore(added->system ? object_open_exported(path, &added->object)
@@ -240,9 +241,8 @@ const struct module *program_module(const struct program *program,
 	return NULL;
 }
 
-bool program_function_place(const struct program *program,
-			    struct raddr address, const char **ret_file,
-			    unsigned *ret_line)
+bool program_function_place(const struct program *program, struct raddr address,
+			    const char **ret_file, unsigned *ret_line)
 {
 	const struct module *module = program_module(program, address);
 	return module && module->object &&
@@ -311,8 +311,7 @@ struct err *program_entry(struct tracee *tracee, struct raddr *ret)
 
 /* Executable → PT_DYNAMIC → DT_DEBUG → struct r_debug → r_brk. */
 struct raddr program_loader_hook(const struct program *program,
-				 struct tracee *tracee,
-				 struct raddr *ret_state)
+				 struct tracee *tracee, struct raddr *ret_state)
 {
 	struct raddr none = RADDR(0);
 	uint64_t at, n;

@@ -56,9 +56,8 @@ bool program_uses(const struct program *program, const char *name);
 const struct module *program_module(const struct program *program,
 				    struct raddr address);
 /* Where a function was declared, a line of code; false: not known. */
-bool program_function_place(const struct program *program,
-			    struct raddr address, const char **ret_file,
-			    unsigned *ret_line);
+bool program_function_place(const struct program *program, struct raddr address,
+			    const char **ret_file, unsigned *ret_line);
 bool program_line(const struct program *program, struct raddr address,
 		  const char **ret_file, unsigned *ret_line);
 /* Member offsets in any file that knows the type; @fallback otherwise. */
@@ -75,4 +74,5 @@ struct raddr program_loader_hook(const struct program *program,
 				 struct tracee *tracee,
 				 struct raddr *ret_state);
 /* The program's entry point in this process. */
-struct err *program_entry(struct tracee *tracee, struct raddr *ret) _must_check_;
+struct err *program_entry(struct tracee *tracee,
+			  struct raddr *ret) _must_check_;

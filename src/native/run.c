@@ -129,8 +129,7 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 	struct session *session = run->session;
 	size_t index = session->suite.tests.n;
 	TRY(suite_add_test(&session->suite, name, file, line, disabled));
-	TRY(vec_push(&session->handles,
-		     (struct test_handle){ handle, group }));
+	TRY(vec_push(&session->handles, (struct test_handle){ handle, group }));
 	uint64_t known;
 	if (map_u64_get(&session->by_handle, handle, &known))
 		return NULL;
@@ -426,9 +425,9 @@ const char *run_end_text(const struct run *run)
 	static char text[128];
 	if (run->killed_by)
 		snprintf(text, sizeof(text), "killed by SIG%s (%s)",
-			 sigabbrev_np(run->killed_by) ? sigabbrev_np(
-								run->killed_by)
-						      : "?",
+			 sigabbrev_np(run->killed_by)
+				 ? sigabbrev_np(run->killed_by)
+				 : "?",
 			 strsignal(run->killed_by));
 	else
 		snprintf(text, sizeof(text), "exit status %d",
@@ -456,8 +455,8 @@ static void note_signal(struct run *run, const struct tracee_event *event)
 		return;
 	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
 	unsigned line = 0;
-	err_ignore(place_find(run, event->thread->tid, &file, &line,
-			      &function));
+	err_ignore(
+		place_find(run, event->thread->tid, &file, &line, &function));
 	if (asprintf(&text, "SIG%s (%s)%s%s",
 		     sigabbrev_np(event->signal) ? sigabbrev_np(event->signal)
 						 : "?",
@@ -524,8 +523,7 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		return finish_test(run, OUTCOME_FAIL, true);
 	if (!run->dying && !run->executed && run->outcome != OUTCOME_FAIL) {
 		char text[192];
-		snprintf(text, sizeof(text),
-			 "the program left %s the test: %s",
+		snprintf(text, sizeof(text), "the program left %s the test: %s",
 			 before ? "before" : "during", run_end_text(run));
 		clear_notes(run);
 		run->message = strdup(text);

@@ -31,16 +31,16 @@ struct run {
 	size_t n;
 	size_t next; /* first entry that was not begun */
 
-	bool ready;   /* run_ready() was called; cleared when it goes on */
+	bool ready; /* run_ready() was called; cleared when it goes on */
 	struct thread *ready_thread;
 	bool in_test;
 	bool stop;	 /* set by a hook: end the loop after it */
 	bool stop_after; /* stop at the end of the last test, do not let it leave */
 	bool defer;	 /* the program's exit status judges the test, too */
-	bool deferred;	 /* a passed test waits for it */
-	bool explained;	 /* message and place say more than a signal would */
-	int faulted;	 /* message and place are of this signal; a handler got it */
-	size_t current; /* test that is running */
+	bool deferred;	/* a passed test waits for it */
+	bool explained; /* message and place say more than a signal would */
+	int faulted; /* message and place are of this signal; a handler got it */
+	size_t current;	 /* test that is running */
 	bool output_cut; /* at this very stop: nothing can have come since */
 	uint64_t began_ns;
 	uint64_t deadline;
@@ -123,7 +123,8 @@ struct err *run_note_more(struct run *run, const char *message) _must_check_;
 void run_allow_exit(struct run *run, int status);
 
 /* Helpers for hooks. */
-struct err *run_text(struct run *run, struct raddr address, char **ret) _must_check_;
+struct err *run_text(struct run *run, struct raddr address,
+		     char **ret) _must_check_;
 /* A libstdc++ std::string at @address. */
 struct err *run_string(struct run *run, struct raddr address,
 		       char **ret) _must_check_;

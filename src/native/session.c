@@ -140,12 +140,13 @@ static struct err *recognise(struct session *session)
 	if (wanted && strcmp(wanted, "auto") != 0) {
 		session->framework = framework_by_name(wanted);
 		if (!session->framework)
-			return err_hint(err_create(ERR_USAGE,
-						   "there is no framework '%s'",
-						   wanted),
-					"--framework takes auto, gtest, catch2, "
-					"doctest, boost, check, cmocka, unity, "
-					"cunit, glib, cpputest or functions");
+			return err_hint(
+				err_create(ERR_USAGE,
+					   "there is no framework '%s'",
+					   wanted),
+				"--framework takes auto, gtest, catch2, "
+				"doctest, boost, check, cmocka, unity, "
+				"cunit, glib, cpputest or functions");
 		return NULL;
 	}
 	for (size_t i = 0; frameworks[i]; i++) {
@@ -207,8 +208,7 @@ static struct err *prepare_words(struct session *session)
 		session->argv = argv;
 	}
 	if (framework->environment)
-		TRY(copy_words(environ, framework->environment,
-			       &session->env));
+		TRY(copy_words(environ, framework->environment, &session->env));
 	return NULL;
 }
 
@@ -327,8 +327,8 @@ static struct err *discover(struct session *session, bool *ret_ended_well)
 		log_info("the program crashes when its tests are skipped (%s); "
 			 "the list may be incomplete",
 			 run_end_text(run));
-	*ret_ended_well = state == RUN_GONE && !run->killed_by &&
-			  !run->exit_status;
+	*ret_ended_well =
+		state == RUN_GONE && !run->killed_by && !run->exit_status;
 	output_restart(session->output);
 	return NULL;
 }

@@ -18,8 +18,8 @@
 #include "base/str.h"
 #include "process/process.h"
 #include "process/strv.h"
-#include "suite/kind.h"
 #include "process/tap.h"
+#include "suite/kind.h"
 
 #define PROCESS_NO_LIMIT UINT64_MAX
 

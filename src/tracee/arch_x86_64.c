@@ -260,7 +260,8 @@ void arch_slot_write(const struct arch_insn *insn, struct raddr pc,
 /* Intel SDM, volume 2, appendix B.1.4.7: tttn condition codes. */
 static bool condition_holds(uint8_t condition, uint64_t flags)
 {
-	bool cf = flags & (1 << 0), pf = flags & (1 << 2), zf = flags & (1 << 6);
+	bool cf = flags & (1 << 0), pf = flags & (1 << 2),
+	     zf = flags & (1 << 6);
 	bool sf = flags & (1 << 7), of = flags & (1 << 11);
 	bool holds;
 	switch (condition >> 1) {

@@ -100,6 +100,5 @@ void processors_turn(struct tracee *tracee)
 	}
 	cpu_set_t one = only(tracer->cpu);
 	tracee->cpu = tracer->cpu;
-	tracee->pinned =
-		sched_setaffinity(tracee->pid, sizeof(one), &one) == 0;
+	tracee->pinned = sched_setaffinity(tracee->pid, sizeof(one), &one) == 0;
 }

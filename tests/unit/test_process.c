@@ -19,8 +19,8 @@
 #include "process/capture.h"
 #include "process/process.h"
 #include "process/process_suite.h"
-#include "suite/kind.h"
 #include "process/tap.h"
+#include "suite/kind.h"
 
 static char folder[] = "/tmp/polygraph-process-XXXXXX";
 
