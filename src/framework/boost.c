@@ -421,7 +421,9 @@ static struct err *leave_suite(struct run *run)
 	if (boost->early) {
 		/* A fixture of the suite failed: no test of it was run. */
 		boost->early = false;
-		TRY(run_fail(run, NULL, 0, "the suite's fixture failed"));
+		if (!boost->outcome || !run->faulted)
+			TRY(run_fail(run, NULL, 0,
+				     "the suite's fixture failed"));
 		_cleanup_(freep) char *file =
 			run->file ? strdup(run->file) : NULL;
 		_cleanup_(freep) char *text =
@@ -783,7 +785,7 @@ static struct err *list_unit(struct run *run, struct thread *thread,
 	if (!enabled && default_status == STATUS_ENABLED)
 		return NULL; /* the user's own --run_test */
 	TRY(text_between(run, file_at[0], file_at[1], &file));
-	return run_add_test(run, full, *file ? file : NULL, (unsigned)line,
+	return run_add_test(run, full, line ? file : NULL, (unsigned)line,
 			    !enabled, unit, suite);
 }
 
