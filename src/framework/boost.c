@@ -101,13 +101,16 @@ struct boost {
 	struct level levels[DEPTH_MAX];
 };
 
+/* unit_test_main() with the older form of an initialisation function. */
+#define UNIT_TEST_MAIN_OLD                                                     \
+	"_ZN5boost9unit_test14unit_test_mainEPFPNS0_10test_suiteEiPPcEiS4_"
+
 static bool boost_recognise(const struct program *program)
 {
 	static const char *const used[] = {
 		UNIT_START, /* static or header-only */
 		"_ZN5boost9unit_test14unit_test_mainEPFbvEiPPc",
-		"_ZN5boost9unit_test14unit_test_mainEPFPNS0_10test_"
-		"suiteEiPPcEiS4_",
+		UNIT_TEST_MAIN_OLD,
 		RUN,
 	};
 	struct raddr at;
