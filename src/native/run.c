@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "native/framework.h"
 #include "native/session.h"
 #include "tracee/breakpoint.h"
@@ -122,13 +123,44 @@ void run_ready(struct run *run, struct thread *thread)
 	run->ready_thread = thread;
 }
 
+/*
+ * Frameworks know files as __FILE__ had them, relative to the folder of the
+ * compiler; users are somewhere else.
+ */
+const char *run_source(struct run *run, const char *file)
+{
+	struct session *session = run->session;
+	uint64_t known;
+	if (!file || !*file || *file == '/')
+		return file && *file ? file : NULL;
+	if (map_text_get(&session->sources, file, &known))
+		return (const char *)(uintptr_t)known;
+	const char *folder = NULL;
+	for (size_t i = 0; i < run->program->modules.n && !folder; i++) {
+		const struct module *module = &run->program->modules.data[i];
+		if (module->object && !module->system)
+			folder = object_compile_folder(module->object, file);
+	}
+	char *source = NULL;
+	struct err *err = path_join(folder ? folder : "", file, &source);
+	if (!err && !folder) {
+		free(source);
+		source = strdup(file);
+	}
+	if (!err && source)
+		err = map_text_put(&session->sources, file, (uintptr_t)source);
+	err_ignore(err);
+	return source ? source : file;
+}
+
 struct err *run_add_test(struct run *run, const char *name, const char *file,
 			 unsigned line, bool disabled, uint64_t handle,
 			 uint64_t group)
 {
 	struct session *session = run->session;
 	size_t index = session->suite.tests.n;
-	TRY(suite_add_test(&session->suite, name, file, line, disabled));
+	TRY(suite_add_test(&session->suite, name, run_source(run, file), line,
+			   disabled));
 	TRY(vec_push(&session->handles, (struct test_handle){ handle, group }));
 	uint64_t known;
 	if (map_u64_get(&session->by_handle, handle, &known))
@@ -314,6 +346,7 @@ static struct err *note(struct run *run, enum outcome outcome, const char *file,
 	if (!run->in_test || run->outcome == OUTCOME_FAIL ||
 	    run->outcome == outcome)
 		return NULL;
+	file = run_source(run, file);
 	clear_notes(run);
 	run->outcome = outcome;
 	run->line = file ? line : 0;

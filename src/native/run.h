@@ -143,5 +143,7 @@ struct err *run_u32(struct run *run, struct raddr address,
  * that tell the place of a failure nowhere else.
  */
 struct err *run_output(struct run *run, char **ret) _must_check_;
+/* A file as __FILE__ has it, as a path that does not depend on a folder. */
+const char *run_source(struct run *run, const char *file);
 /* Longest text taken from a tested program. */
 #define RUN_TEXT_MAX ((size_t)16 << 10)

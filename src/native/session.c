@@ -44,6 +44,12 @@ static void session_close(struct suite *suite)
 	vec_free(&session->hooks);
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
+	for (size_t i = 0; i < session->sources.map.cap; i++) {
+		if (session->sources.map.slots[i].hash)
+			free((char *)(uintptr_t)session->sources.map.slots[i]
+				     .value);
+	}
+	map_text_free(&session->sources);
 	map_u64_free(&session->group_parents);
 	suite_free_tests(suite);
 	free(session);
@@ -114,7 +120,7 @@ static struct err *on_assert(struct run *run, struct thread *thread,
 		return NULL;
 	if (asprintf(&run->message, "assertion failed: %s", expression) < 0)
 		run->message = NULL;
-	run->file = take_ptr(file);
+	run->file = strdup(run_source(run, file));
 	run->line = (unsigned)thread_arg(thread, 2);
 	run->explained = true;
 	return NULL;

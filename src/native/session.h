@@ -37,11 +37,11 @@ struct session {
 	struct map_u64 by_handle;
 	struct map_u64 group_parents;
 	struct run *origin; /* stands before the first test; NULL: none now */
-	const char
-		*obstacle; /* why the origin cannot be forked; NULL: it can */
+	/* Why the origin cannot be forked; NULL: it can. */
+	const char *obstacle;
 	bool obstacle_known;
-	bool obstacle_told;
 	int discovery;		  /* which of several discoveries */
+	struct map_text sources;  /* file names → paths, owned */
 	struct raddr stdout_file; /* the C library's, 0: unknown */
 	const struct suite_observer *observer; /* during suite_run() */
 	size_t reported; /* entries of the order told to it */
