@@ -93,8 +93,12 @@ struct err *calls_stubs(struct thread *thread, size_t n, struct raddr *ret)
 	for (size_t i = 0; i < n; i++)
 		arch_return_zero(code + i * CALLS_STUB_SIZE);
 	const uint64_t args[6] = {
-		0, sizeof(code), PROT_READ | PROT_EXEC,
-		MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0,
+		0,
+		sizeof(code),
+		PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS,
+		(uint64_t)-1,
+		0,
 	};
 	int64_t got;
 	TRY(remote_syscall(thread, SYS_mmap, args, &got));

@@ -31,7 +31,12 @@
 #define GROUPS_MAX 100000
 
 /* enum CMUnitTestStatus */
-enum { STATUS_PASSED = 1, STATUS_FAILED = 2, STATUS_ERROR = 3, STATUS_SKIPPED = 4 };
+enum {
+	STATUS_PASSED = 1,
+	STATUS_FAILED = 2,
+	STATUS_ERROR = 3,
+	STATUS_SKIPPED = 4
+};
 enum { STUB_BEGIN, STUB_GROUP_END, STUBS };
 
 struct unit_test { /* struct CMUnitTest */
@@ -53,18 +58,18 @@ struct group {
 struct cmocka {
 	struct layout at;
 	struct calls call;
-	struct raddr function;	/* _cmocka_run_group_tests */
+	struct raddr function; /* _cmocka_run_group_tests */
 	struct raddr stubs;
-	uint64_t memory;	/* for arrays of wanted tests */
+	uint64_t memory;	      /* for arrays of wanted tests */
 	uint64_t filter, skip_filter; /* texts in the program; 0: none */
-	uint64_t base;		/* tests of groups that came before */
-	uint64_t groups;	/* the last struct group that was kept */
-	bool backward;		/* the order is not the program's */
-	uint64_t teardown;	/* of the group that runs */
-	size_t first, end;	/* its part of the order */
-	uint64_t originals;	/* functions that ours stand for */
-	uint64_t record;	/* struct CMUnitTestState of the running test */
-	uint64_t file;		/* first _fail() or _skip() since the last end */
+	uint64_t base;		      /* tests of groups that came before */
+	uint64_t groups;	      /* the last struct group that was kept */
+	bool backward;		      /* the order is not the program's */
+	uint64_t teardown;	      /* of the group that runs */
+	size_t first, end;	      /* its part of the order */
+	uint64_t originals;	      /* functions that ours stand for */
+	uint64_t record; /* struct CMUnitTestState of the running test */
+	uint64_t file;	 /* first _fail() or _skip() since the last end */
 	uint32_t line;
 };
 
@@ -99,7 +104,8 @@ static struct err *read_group(struct run *run, struct thread *thread,
 	if (n > TESTS_MAX)
 		return err_create(ERR_SUITE,
 				  "this version of cmocka is not known");
-	_cleanup_(freep) struct unit_test *tests = calloc(n + 1, sizeof(*tests));
+	_cleanup_(freep) struct unit_test *tests =
+		calloc(n + 1, sizeof(*tests));
 	_cleanup_(freep) char *filter = NULL, *skip_filter = NULL;
 	if (!tests)
 		return err_nomem();
@@ -182,7 +188,8 @@ static struct err *keep_group(struct run *run, struct thread *thread,
 	group->tests = at.v + sizeof(*group);
 	TRY(memory_write(run->tracee, at, group, sizeof(*group)));
 	if (size)
-		TRY(memory_write(run->tracee, RADDR(group->tests), tests, size));
+		TRY(memory_write(run->tracee, RADDR(group->tests), tests,
+				 size));
 	cmocka->groups = at.v;
 	return NULL;
 }
@@ -218,7 +225,7 @@ static struct err *begin_group(struct run *run, struct thread *thread,
 	uint64_t begin = cmocka->stubs.v + STUB_BEGIN * CALLS_STUB_SIZE;
 	uint64_t end = cmocka->stubs.v + STUB_GROUP_END * CALLS_STUB_SIZE;
 	size_t size = n * (sizeof(struct unit_test) + 8);
-	_cleanup_(freep) struct unit_test *wanted = malloc(size);
+	_cleanup_(freep) struct unit_test *wanted = malloc(size + 1);
 	if (!wanted)
 		return err_nomem();
 	uint64_t *originals = (uint64_t *)(wanted + n);

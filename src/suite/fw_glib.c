@@ -74,9 +74,11 @@ static enum choice choice_of(const char *word, const char **ret_value)
 		const char *name;
 		enum choice choice;
 	} options[] = {
-		{ "-p", CHOICE_ONLY },	      { "-r", CHOICE_ONLY },
+		{ "-p", CHOICE_ONLY },
+		{ "-r", CHOICE_ONLY },
 		{ "--run-prefix", CHOICE_ONLY },
-		{ "-s", CHOICE_SKIP },	      { "-x", CHOICE_SKIP_BELOW },
+		{ "-s", CHOICE_SKIP },
+		{ "-x", CHOICE_SKIP_BELOW },
 		{ "--skip-prefix", CHOICE_SKIP_BELOW },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
@@ -99,7 +101,7 @@ static bool selected(const struct run *run, const char *path)
 	if (strstr(path, "/subprocess"))
 		return false;
 	for (size_t i = 1; argv[0] && argv[i]; i++) {
-		const char *value;
+		const char *value = NULL;
 		enum choice choice = choice_of(argv[i], &value);
 		if (choice == CHOICE_NONE)
 			continue;
@@ -134,8 +136,8 @@ static struct err *on_init(struct run *run, struct thread *thread, uint64_t arg)
 		if (!at)
 			break;
 		TRY(run_text(run, RADDR(at), &word));
-		bool ours = takes_next ||
-			    choice_of(word, &value) != CHOICE_NONE;
+		bool ours =
+			takes_next || choice_of(word, &value) != CHOICE_NONE;
 		takes_next = !takes_next && ours && !value;
 		/* A value of one letter has no room, and is no path. */
 		if (ours && strlen(word) >= 2)
@@ -163,7 +165,7 @@ static struct err *add_case(struct run *run, uint64_t address, const char *path)
 	TRY(memory_read(run->tracee, RADDR(address), &found, sizeof(found)));
 	TRY(run_text(run, RADDR(found.name), &name));
 	TRY(join(path, name, &full));
-	if (!selected(run, full))
+	if (!full || !selected(run, full))
 		return NULL;
 	program_function_place(run->program, RADDR(found.test), &file, &line);
 	return run_add_test(run, full, file, line, false, address, 0);
@@ -217,8 +219,7 @@ static struct err *on_begin(struct run *run, struct thread *thread,
 	(void)arg;
 	const struct glib *glib = run->state;
 	uint64_t function;
-	if (!calls_nested(&glib->call, thread) ||
-	    run_wanted(run) == RUN_NONE)
+	if (!calls_nested(&glib->call, thread) || run_wanted(run) == RUN_NONE)
 		return NULL;
 	TRY(run_u64(run, RADDR(glib->originals + run->next * 8), &function));
 	calls_instead(thread, RADDR(function));
@@ -340,8 +341,8 @@ static struct err *fill_cases(struct run *run, struct test_case *cases,
 		if (frees_data(wanted) && map_u64_get(&seen, handle, &known))
 			wanted->teardown = 0;
 		TRY(map_u64_put(&seen, handle, 1));
-		uint64_t *function = wanted->setup ? &wanted->setup
-						   : &wanted->test;
+		uint64_t *function =
+			wanted->setup ? &wanted->setup : &wanted->test;
 		originals[i] = *function;
 		*function = stub;
 		const char *name = run_name(run, run->order[i]);

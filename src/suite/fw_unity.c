@@ -37,7 +37,7 @@
 enum kind { KIND_PLAIN, KIND_FIXTURE, KIND_IGNORED };
 
 struct layout {
-	uint64_t storage;	/* struct UNITY_STORAGE_T Unity */
+	uint64_t storage; /* struct UNITY_STORAGE_T Unity */
 	uint64_t file;
 	uint64_t counters; /* NumberOfTests, TestFailures, TestIgnores */
 	uint64_t width;	   /* of one of them */
@@ -50,11 +50,11 @@ struct counters {
 struct unity {
 	struct layout at;
 	struct calls call;
-	struct raddr plain;	/* runs a test that is given by function */
-	bool direct;		/* the order is not the program's own */
-	bool entering;		/* TEST_group_name_run() will call the runner */
+	struct raddr plain;    /* runs a test that is given by function */
+	bool direct;	       /* the order is not the program's own */
+	bool entering;	       /* TEST_group_name_run() will call the runner */
 	struct counters began; /* when the test began */
-	size_t position;	/* in the program's own sequence */
+	size_t position;       /* in the program's own sequence */
 };
 
 /* A call that runs a test. */
@@ -165,8 +165,8 @@ static struct err *discovered(struct run *run, struct thread *thread,
 		return NULL;
 	uint64_t occurrence = 0;
 	while (occurrence < OCCURRENCE_MAX &&
-	       run_test_by_handle(run, found.handle |
-					       occurrence << OCCURRENCE_SHIFT) !=
+	       run_test_by_handle(
+		       run, found.handle | occurrence << OCCURRENCE_SHIFT) !=
 		       RUN_NONE)
 		occurrence++;
 	if (run_tests(run) < TESTS_MAX && occurrence < OCCURRENCE_MAX)
@@ -199,7 +199,8 @@ static bool parse_verdict(char *text, const char *file, const char *word,
 		*end = '\0';
 		found += word_n;
 		if (*found == '\033')
-			found += strcspn(found, "m") + (strchr(found, 'm') != NULL);
+			found += strcspn(found, "m") +
+				 (strchr(found, 'm') != NULL);
 		while (*found == ':' || *found == ' ')
 			found++;
 		*ret_line = (unsigned)line;
@@ -369,8 +370,7 @@ static enum kind kind_at(const struct run *run, const struct thread *thread)
 	return KIND_PLAIN;
 }
 
-static struct err *find_layout(const struct program *program,
-			       struct layout *at)
+static struct err *find_layout(const struct program *program, struct layout *at)
 {
 	static const char *const storage = "UNITY_STORAGE_T";
 	struct raddr address;
@@ -403,8 +403,7 @@ static struct err *unity_attach(struct run *run)
 	};
 	struct unity *unity = run->state;
 	TRY(find_layout(run->program, &unity->at));
-	if (!program_symbol(run->program, "UnityDefaultTestRun",
-			    &unity->plain))
+	if (!program_symbol(run->program, "UnityDefaultTestRun", &unity->plain))
 		unity->plain = RADDR(0);
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		TRY(run_break_symbol(run, functions[i].name, on_call,
