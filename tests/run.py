@@ -3,8 +3,8 @@
 
 Usage: run.py [--full] [--only WORD]
 
---full runs the subjects in every variant (compilers, optimisation levels, linking) also where the quick form would do;
---only runs the parts whose name contains WORD.
+--full runs the subjects in every variant (compilers, optimisation levels, linking), also with the sanitizers and as an
+ordinary user, where otherwise a part of them has to do; --only runs the parts whose name contains WORD.
 """
 
 import argparse
@@ -34,13 +34,13 @@ def scripts(folder):
     return sorted((TESTS / folder).glob("test_*.py"))
 
 
-def subjects(polygraph, build, full):
-    command = [sys.executable, HARNESS, "--polygraph", polygraph, "--build", build]
+def subjects(polygraph, build, full, *more, script=HARNESS):
+    command = [sys.executable, script, "--polygraph", polygraph, "--build", build, *more]
     return command if full else command + ["--quick"]
 
 
-def as_ordinary_user(counts):
-    """The subjects again without root's powers, in a copy that the ordinary user can reach."""
+def as_ordinary_user(counts, full):
+    """The subjects again without root's powers, with a build folder that the ordinary user can write to."""
     name = "subjects as an ordinary user"
     if os.geteuid() != 0:
         counts.skip(name, "not root: the other parts ran as an ordinary user already")
@@ -51,32 +51,39 @@ def as_ordinary_user(counts):
         counts.skip(name, "there is no user nobody")
         return
     become = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
-    if not shutil.which("setpriv") or subprocess.run(become + ["true"], stderr=subprocess.DEVNULL).returncode:
+
+    def can(*command):
+        return shutil.which("setpriv") and not subprocess.run(become + list(command), stderr=subprocess.DEVNULL).returncode
+
+    if not can("true"):
         counts.skip(name, "setpriv cannot change the user here")
         return
     with tempfile.TemporaryDirectory(prefix="polygraph-nobody-") as folder:
         copy = Path(folder)
         copy.chmod(0o755)
-        for part in ("build/polygraph", "tests", "examples"):
-            (copy / part).parent.mkdir(parents=True, exist_ok=True)
-            if (TOP / part).is_dir():
-                shutil.copytree(TOP / part, copy / part, symlinks=True)
-            else:
-                shutil.copy2(TOP / part, copy / part)
-        if (TOP / "build/subjects").is_dir():
-            shutil.copytree(TOP / "build/subjects", copy / "build/subjects", symlinks=True)
         (copy / "tmp").mkdir()
+        (copy / "build").mkdir()
+        shutil.copy2(TOP / "build" / "polygraph", copy / "build")
+        if (TOP / "build" / "subjects").is_dir():
+            shutil.copytree(TOP / "build" / "subjects", copy / "build" / "subjects", symlinks=True)
+        # Sources that stay where they are need not be compiled again.
+        tests = TESTS
+        if not can("test", "-r", str(HARNESS)):
+            tests = copy / "tests"
+            shutil.copytree(TESTS, tests, symlinks=True)
         subprocess.run(["chown", "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", folder], check=True)
         environment = {
-            "HOME": str(copy),
+            "HOME": folder,
             "TMPDIR": str(copy / "tmp"),
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",
             "USER": "nobody",
+            "PYTHONDONTWRITEBYTECODE": "1",
         }
-        command = subjects("build/polygraph", "build", False)
-        command = become + ["python3", "tests/harness/test_subjects.py"] + command[2:]
-        counts.run(name, command, cwd=copy, env=environment)
+        narrow = [] if full else ["--exe", "*-gcc-O0"]
+        command = subjects("build/polygraph", "build", full, *narrow, script=tests / "harness" / HARNESS.name)
+        # The interpreter that runs this may lie in root's home.
+        counts.run(name, become + ["python3", *command[1:]], cwd=copy, env=environment)
 
 
 def main():
@@ -97,13 +104,15 @@ def main():
     for folder in ("build", "build-asan"):
         part(f"unit tests, {folder}", [sys.executable, TESTS / "meson_test.py", TOP / folder], **sanitize)
     part("demo", [TOP / "examples" / "demo", polygraph, TOP / "build" / "examples"])
-    for folder in ("cli", "robust"):
-        for script in scripts(folder):
-            part(f"{folder}/{script.stem}", [sys.executable, script, "--polygraph", polygraph])
+    for script in scripts("cli"):
+        part(f"cli/{script.stem}", [sys.executable, script, TOP / "build" / "tests" / "cli" / "polygraph_fake"])
+    for script in scripts("robust"):
+        part(f"robust/{script.stem}", [sys.executable, script, "--polygraph", polygraph])
     part("subjects", subjects(polygraph, TOP / "build", options.full), timeout=3600)
-    part("subjects, sanitizers", subjects(sanitized, TOP / "build", False), **sanitize)
+    narrow = [] if options.full else ["--exe", "*-clang-O2"]
+    part("subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow), timeout=3600, **sanitize)
     if options.only in "subjects as an ordinary user":
-        as_ordinary_user(counts)
+        as_ordinary_user(counts, options.full)
     part("fuzz smoke", [sys.executable, TESTS / "fuzz" / "run.py", SMOKE_SECONDS])
     return counts.close()
 

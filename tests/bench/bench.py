@@ -4,7 +4,8 @@
 Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--quick] [--json FILE]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
-right after the other; each is measured several times and shown as median with [smallest .. largest].
+right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
+processor time of its own, so that what the tool takes from it shows.
 
  1. Suites of 10, 1,000 and 10,000 tests of 10 µs and of 1 ms each, GoogleTest and plain functions: the plain run against
     `polygraph run --format json --output /dev/null`.
@@ -42,7 +43,7 @@ volatile int sink;
 static long long now(void)
 {
 	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
@@ -241,7 +242,10 @@ def main():
     options.build.mkdir(parents=True, exist_ok=True)
     options.build = options.build.resolve()
     rows = []
-    print(f"{os.cpu_count()} CPUs, Linux {os.uname().release}; load {os.getloadavg()[0]:.2f}\n")
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} CPUs, Linux {os.uname().release}; load {load:.2f}\n")
+    if load > os.cpu_count() / 2:
+        print("The machine is busy with something else: wait, or take the numbers for what they are.\n")
     bench_run(options, SIZES[:2] if options.quick else SIZES, rows)
     bench_alone(options, rows)
     if options.json:
