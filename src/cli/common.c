@@ -3,8 +3,11 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+
+#define TIMEOUT_DEFAULT (30 * NS_PER_S)
 
 #define FIELD(member) .offset = offsetof(struct common_options, member)
 
@@ -38,7 +41,8 @@ static const struct option suite_options[] = {
 	  .help = "one shell command a line, each a test" },
 	{ "timeout", 0, OPTION_DURATION, FIELD(timeout_ns),
 	  .value = "DURATION",
-	  .help = "for one test: 500ms, 30s, 10m (default: 30s)" },
+	  .help = "for one test: 500ms, 30s, 10m (default: what "
+		  "the suite declares for it, else 30s)" },
 	{}
 };
 
@@ -160,7 +164,9 @@ struct err *common_suite_choose(const struct options *options, int argc,
 		.commands = values[2],
 		.framework = common->framework,
 		.test_functions = common->test_functions,
-		.timeout_ns = common->timeout_ns,
+		.timeout_ns = common->timeout_ns ? common->timeout_ns
+						 : TIMEOUT_DEFAULT,
+		.timeout_given = common->timeout_ns,
 		.jobs = common->jobs ? (unsigned)common->jobs : core_count(),
 	};
 	ret->command = argc ? argv : ret->words;

@@ -20,8 +20,8 @@ struct common_options {
 	char *framework;
 	char *test_functions;
 	struct option_list tests;
-	uint64_t timeout_ns;
-	uint64_t jobs; /* 0: the cores */
+	uint64_t timeout_ns; /* 0: not given */
+	uint64_t jobs;	     /* 0: the cores */
 	/* output */
 	struct option_list formats;
 	struct option_list outputs;
@@ -36,7 +36,6 @@ struct common_options {
 
 #define COMMON_DEFAULTS                                                        \
 	{                                                                      \
-		.timeout_ns = 30 * UINT64_C(1000000000)                        \
 	}
 
 extern const struct option_group common_suite_group;

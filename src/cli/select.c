@@ -257,22 +257,20 @@ struct err *select_order(const struct suite *suite,
 	_cleanup_(indexes_freep) struct indexes order = {};
 	_cleanup_(indexes_freep) struct indexes disabled = {};
 
-	if (options->order) {
+	if (options->order)
 		TRY(select_from_file(suite, options, &order));
-	} else {
+	else
 		TRY(select_tests(suite, options->tests, &order));
-		size_t kept = 0;
-		for (size_t i = 0; i < order.n; i++) {
-			const struct suite_test *test =
-				suite_test(suite, order.data[i]);
-			if (test->disabled &&
-			    !named(options->tests, test->name))
-				TRY(vec_push(&disabled, order.data[i]));
-			else
-				order.data[kept++] = order.data[i];
-		}
-		order.n = kept;
+	size_t kept = 0;
+	for (size_t i = 0; i < order.n; i++) {
+		const struct suite_test *test =
+			suite_test(suite, order.data[i]);
+		if (test->disabled && !named(options->tests, test->name))
+			TRY(vec_push(&disabled, order.data[i]));
+		else
+			order.data[kept++] = order.data[i];
 	}
+	order.n = kept;
 	if (options->shuffle)
 		shuffle(&order, options->seed);
 	if (options->reverse)

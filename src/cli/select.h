@@ -2,8 +2,9 @@
  * Which tests, and in which order: --tests, --order, --reverse, --shuffle,
  * --repeat become a list of test numbers for suite_run().
  *
- * Disabled tests are set aside, to be reported as skipped, unless they are
- * named: in an order file, or by a pattern that is the name itself.
+ * Disabled tests are set aside, to be reported as skipped, unless a pattern of
+ * --tests is the name itself. An order file does not enable them: it may well
+ * be made from the list of all tests.
  */
 #pragma once
 

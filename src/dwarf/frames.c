@@ -30,20 +30,13 @@ static int on_frame(Dwfl_Frame *state, void *data)
 	if (!dwfl_frame_pc(state, &pc, &activation))
 		return DWARF_CB_ABORT;
 
-	struct frame frame = { .pc = pc };
 	/* A return address may lie behind its function's last instruction. */
-	Dwarf_Addr inside = pc - (activation ? 0 : 1);
-	Dwfl_Module *module = dwfl_addrmodule(walk->dwfl, inside);
+	struct frame frame = { .pc = pc, .code = pc - (activation ? 0 : 1) };
+	Dwfl_Module *module = dwfl_addrmodule(walk->dwfl, frame.code);
 	if (module) {
 		dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL,
 				 &frame.module, NULL);
-		frame.function = dwfl_module_addrname(module, inside);
-		Dwfl_Line *line = dwfl_module_getsrc(module, inside);
-		int number = 0;
-		if (line)
-			frame.file = dwfl_lineinfo(line, NULL, &number, NULL,
-						   NULL, NULL);
-		frame.line = number > 0 ? (unsigned)number : 0;
+		frame.function = dwfl_module_addrname(module, frame.code);
 	}
 	if (!walk->visit(walk->data, &frame) || ++walk->count >= FRAMES_MAX)
 		return DWARF_CB_ABORT;

@@ -15,10 +15,9 @@
 
 struct frame {
 	uint64_t pc;
+	uint64_t code; /* in the call or instruction itself, for its line */
 	const char *module;   /* path; NULL: unknown */
 	const char *function; /* as in the symbol table (mangled); or NULL */
-	const char *file;     /* NULL: no line information */
-	unsigned line;
 };
 
 #define FRAMES_MAX 256

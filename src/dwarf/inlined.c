@@ -89,9 +89,8 @@ static void walk_units(struct inlined_walk *inlined,
 	struct units *units = object_units(inlined->object);
 	inlined->walk.enter = enter;
 	for (size_t i = 0; i < units->data.n && !inlined->err; i++)
-		die_walk(&inlined->walk,
-			 object_unit_die(inlined->object,
-					 &units->data.data[i]));
+		die_walk(&inlined->walk, object_unit_die(inlined->object,
+							 &units->data.data[i]));
 }
 
 static bool enter_inlined(struct die_walk *walk, Dwarf_Die *die)

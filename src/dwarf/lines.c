@@ -115,9 +115,8 @@ bool object_line(struct object *object, uint64_t address, const char **ret_file,
 			return false;
 		if (dwarf_lineno(line, &number) == 0 && number > 0) {
 			const char *name = dwarf_linesrc(line, NULL, NULL);
-			name = name ? full_name(object, unit->skeleton.cu,
-						name) :
-				      NULL;
+			name = name ? full_name(object, unit->skeleton.cu, name)
+				    : NULL;
 			if (!name)
 				return false;
 			*ret_file = name;

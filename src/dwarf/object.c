@@ -26,14 +26,14 @@ static const char *machine_name(unsigned machine, unsigned class)
 		unsigned machine;
 		const char *name;
 	} machines[] = {
-		{ EM_386, "x86 (32-bit)" },   { EM_AARCH64, "AArch64" },
-		{ EM_ARM, "ARM (32-bit)" },   { EM_RISCV, "RISC-V" },
-		{ EM_PPC64, "PowerPC64" },    { EM_PPC, "PowerPC (32-bit)" },
-		{ EM_S390, "s390" },	      { EM_MIPS, "MIPS" },
-		{ EM_SPARCV9, "SPARC V9" },   { EM_SPARC, "SPARC" },
-		{ EM_IA_64, "Itanium" },      { EM_ALPHA, "Alpha" },
-		{ EM_PARISC, "PA-RISC" },     { EM_68K, "m68k" },
-		{ EM_SH, "SuperH" },	      { EM_BPF, "BPF" },
+		{ EM_386, "x86 (32-bit)" }, { EM_AARCH64, "AArch64" },
+		{ EM_ARM, "ARM (32-bit)" }, { EM_RISCV, "RISC-V" },
+		{ EM_PPC64, "PowerPC64" },  { EM_PPC, "PowerPC (32-bit)" },
+		{ EM_S390, "s390" },	    { EM_MIPS, "MIPS" },
+		{ EM_SPARCV9, "SPARC V9" }, { EM_SPARC, "SPARC" },
+		{ EM_IA_64, "Itanium" },    { EM_ALPHA, "Alpha" },
+		{ EM_PARISC, "PA-RISC" },   { EM_68K, "m68k" },
+		{ EM_SH, "SuperH" },	    { EM_BPF, "BPF" },
 		{ 258, "LoongArch" },
 	};
 	if (machine == EM_X86_64)
@@ -133,8 +133,8 @@ static struct err *open_regular(const char *path, int *ret)
 		return err_errno(errno, "cannot look at '%s'", path);
 	if (!S_ISREG(st.st_mode))
 		return err_create(ERR_SUITE, "'%s' is %s, not a program", path,
-				  S_ISDIR(st.st_mode) ? "a folder" :
-							"a special file");
+				  S_ISDIR(st.st_mode) ? "a folder"
+						      : "a special file");
 	*ret = take_fd(fd);
 	return NULL;
 }
@@ -233,8 +233,8 @@ static int find_by_link(Dwfl_Module *module, const char *program,
 			err_destroy(err);
 			continue;
 		}
-		if (fstat(fd, &st) < 0 || (st.st_dev == own.st_dev &&
-					   st.st_ino == own.st_ino))
+		if (fstat(fd, &st) < 0 ||
+		    (st.st_dev == own.st_dev && st.st_ino == own.st_ino))
 			continue;
 		if (!debug_file_fits(module, fd, crc)) {
 			log_debug(LOG_DWARF, "%s is of another build", path);
@@ -340,10 +340,9 @@ static struct err *open_object(const char *path, bool exported,
 
 	probe_fd(fd, &object->facts);
 	if (!object->facts.elf)
-		return err_create(ERR_SUITE, "'%s' is %s, not an ELF file",
-				  path,
-				  object->facts.script ? "a script" :
-							 "something else");
+		return err_create(
+			ERR_SUITE, "'%s' is %s, not an ELF file", path,
+			object->facts.script ? "a script" : "something else");
 	if (!object->facts.native)
 		return err_create(ERR_SUITE,
 				  "'%s' is for %s; only x86-64 can be read",
@@ -351,9 +350,9 @@ static struct err *open_object(const char *path, bool exported,
 	uint16_t type = 0;
 	read_at(fd, &type, sizeof(type), offsetof(Elf64_Ehdr, e_type));
 	if (type != ET_EXEC && type != ET_DYN)
-		return err_create(ERR_SUITE,
-				  "'%s' is neither a program nor a shared library",
-				  path);
+		return err_create(
+			ERR_SUITE,
+			"'%s' is neither a program nor a shared library", path);
 
 	elf_version(EV_CURRENT);
 	object->dwfl = dwfl_begin(&callbacks);
@@ -372,15 +371,17 @@ static struct err *open_object(const char *path, bool exported,
 		return damaged(path, object->elf ? NULL : dwfl_errmsg(-1));
 
 	TRY(read_segments(object));
-	struct err *err =
-		symbols_read(object->symbols, object->elf, object->module,
-			     exported);
+	struct err *err = symbols_read(object->symbols, object->elf,
+				       object->module, exported);
 	if (err)
 		return err_prefix(err, "symbols of '%s'", path);
 	object->facts.symtab = object->symbols->full;
 	object->facts.asan = object->symbols->asan;
 	object->facts.tsan = object->symbols->tsan;
+	/* The last is slow for a large debug file; the others tell mostly. */
 	object->facts.debug = has_debug_section(object->elf) ||
+			      (object->symbols->elsewhere &&
+			       has_debug_section(object->symbols->elsewhere)) ||
 			      (!exported && object_dwarf(object));
 	*ret = take_ptr(object);
 	return NULL;
@@ -408,7 +409,8 @@ void object_close(struct object *object)
 	spans_free(&object->text);
 	for (size_t i = 0; i < object->texts.map.cap; i++) {
 		if (object->texts.map.slots[i].hash)
-			free((char *)(uintptr_t)object->texts.map.slots[i].value);
+			free((char *)(uintptr_t)object->texts.map.slots[i]
+				     .value);
 	}
 	map_text_free(&object->texts);
 	if (object->dwfl)

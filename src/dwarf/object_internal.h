@@ -63,11 +63,12 @@ struct symbols {
 	struct map_text imports;	  /* names it needs from others */
 	bool sealed;
 	bool asan, tsan;
-	bool full; /* a .symtab was among them */
+	bool full;	/* a .symtab was among them */
+	Elf *elsewhere; /* file it was in, if another; of the module */
 };
 
-struct err *symbols_read(struct symbols *symbols, Elf *elf,
-			 Dwfl_Module *module, bool exported) _must_check_;
+struct err *symbols_read(struct symbols *symbols, Elf *elf, Dwfl_Module *module,
+			 bool exported) _must_check_;
 void symbols_free(struct symbols *symbols);
 
 /* ---- units.c ---- */

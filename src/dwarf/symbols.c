@@ -19,9 +19,8 @@
  * thread, which nobody who asks for an address could use.
  */
 #define TYPES_KEPT                                                             \
-	(STT_MASK_(STT_NOTYPE) | STT_MASK_(STT_OBJECT) |                       \
-	 STT_MASK_(STT_FUNC) | STT_MASK_(STT_COMMON) |                         \
-	 STT_MASK_(STT_GNU_IFUNC))
+	(STT_MASK_(STT_NOTYPE) | STT_MASK_(STT_OBJECT) | STT_MASK_(STT_FUNC) | \
+	 STT_MASK_(STT_COMMON) | STT_MASK_(STT_GNU_IFUNC))
 
 static uint32_t hash_name(const char *name, size_t n)
 {
@@ -134,9 +133,8 @@ static struct err *add(struct symbols *symbols,
 			hash2 = hash_double(hash, first->value);
 			known = find_double(symbols, hash2, first);
 			if (!known->entry) {
-				*known = (struct symbol_slot){
-					.hash = hash2, .entry = loser
-				};
+				*known = (struct symbol_slot){ .hash = hash2,
+							       .entry = loser };
 				symbols->doubles.n++;
 			}
 		}
@@ -289,8 +287,10 @@ static struct err *read_elsewhere(struct symbols *symbols, Elf *main,
 			module, i, &sym, &value, &section, &elf, &bias);
 		if (!name)
 			continue;
-		if (elf != main)
+		if (elf != main) {
 			symbols->full = true;
+			symbols->elsewhere = elf;
+		}
 		/* Bigger section numbers are somewhere, that is enough. */
 		if (sym.st_shndx == SHN_XINDEX)
 			sym.st_shndx = 1;
@@ -299,8 +299,8 @@ static struct err *read_elsewhere(struct symbols *symbols, Elf *main,
 	return NULL;
 }
 
-struct err *symbols_read(struct symbols *symbols, Elf *elf,
-			 Dwfl_Module *module, bool exported)
+struct err *symbols_read(struct symbols *symbols, Elf *elf, Dwfl_Module *module,
+			 bool exported)
 {
 	Elf_Scn *full = NULL, *dynamic = NULL, *section = NULL;
 	Elf_Data *versions = NULL;
@@ -387,8 +387,8 @@ static struct err *seal(struct symbols *symbols)
 			continue;
 		/* Labels without a size give way to what has one. */
 		uint32_t rank = entry->rank + (entry->size ? 0 : 4);
-		TRY(spans_add(is_function(entry) ? &symbols->functions :
-						   &symbols->others,
+		TRY(spans_add(is_function(entry) ? &symbols->functions
+						 : &symbols->others,
 			      entry->value, entry->size, rank, (uint32_t)i));
 	}
 	spans_seal(&symbols->functions);

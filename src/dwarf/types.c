@@ -132,8 +132,8 @@ static struct err *see_type(struct types_walk *types, Dwarf_Die *die, bool *ret)
 				   name ? name : "(anonymous namespace)", ret);
 	case DW_TAG_typedef:
 		name = dwarf_diename(die);
-		return name ? add_type(types, current_scope(types), name, die) :
-			      NULL;
+		return name ? add_type(types, current_scope(types), name, die)
+			    : NULL;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:

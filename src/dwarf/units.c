@@ -205,9 +205,9 @@ Dwarf_Die *object_unit_die(struct object *object, struct unit *unit)
 	    type != DW_UT_skeleton || !split.addr)
 		return &unit->die;
 	unit->die = split;
-	struct err *err = map_u64_put(&object->units.skeletons,
-				      (uintptr_t)split.cu,
-				      (size_t)(unit - object->units.data.data));
+	struct err *err =
+		map_u64_put(&object->units.skeletons, (uintptr_t)split.cu,
+			    (size_t)(unit - object->units.data.data));
 	if (err)
 		err_ignore(err);
 	return &unit->die;
@@ -237,8 +237,7 @@ bool object_die_has_code(struct object *object, Dwarf_Die *die)
 	Dwarf_Addr base, lo, hi;
 	return (dwarf_hasattr(die, DW_AT_low_pc) ||
 		dwarf_hasattr(die, DW_AT_ranges)) &&
-	       dwarf_ranges(die, 0, &base, &lo, &hi) > 0 &&
-	       in_text(object, lo);
+	       dwarf_ranges(die, 0, &base, &lo, &hi) > 0 && in_text(object, lo);
 }
 
 /*

@@ -1,20 +1,24 @@
 #include "suite/suite.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "suite/suite_internal.h"
+#include "suite/kind.h"
 #include "tracee/tracee.h"
 
 volatile int suite_interrupted;
 
 struct err *suite_open(const struct suite_options *options, struct suite **ret)
 {
-	if (options->ctest || options->meson || options->commands)
-		return err_create(ERR_USAGE, "suites of processes are not "
-					     "part of this build");
+	if (options->ctest)
+		return ctest_suite_open(options, ret);
+	if (options->meson)
+		return meson_suite_open(options, ret);
+	if (options->commands)
+		return commands_suite_open(options, ret);
 	BUG_ON(!options->argv || !options->argv[0]);
 	return native_suite_open(options, ret);
 }
@@ -55,7 +59,9 @@ void suite_interrupt(void)
 
 void suite_suspend(void)
 {
-	tracer_suspend();
+	process_run_signal(SIGSTOP);
+	tracer_suspend(); /* comes back when we are continued */
+	process_run_signal(SIGCONT);
 }
 
 /* The name itself, or with the first number that is free behind it. */

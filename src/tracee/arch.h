@@ -34,7 +34,8 @@ static inline struct raddr regs_pc(const struct regs *regs)
 static inline void regs_set_pc(struct regs *regs, struct raddr pc)
 {
 	regs->r.rip = pc.v;
-	regs->r.orig_rax = (unsigned long long)-1; /* no system call to restart */
+	regs->r.orig_rax =
+		(unsigned long long)-1; /* no system call to restart */
 }
 static inline struct raddr regs_sp(const struct regs *regs)
 {
@@ -60,6 +61,10 @@ static inline struct raddr regs_thread_pointer(const struct regs *regs)
 /* Integer and pointer arguments of a function at its entry, the first six. */
 uint64_t regs_arg(const struct regs *regs, unsigned index);
 void regs_set_arg(struct regs *regs, unsigned index, uint64_t value);
+
+/* Registers that a called function gives back as they were. */
+#define ARCH_PRESERVED 6
+void regs_preserved(const struct regs *regs, uint64_t out[ARCH_PRESERVED]);
 
 /* At the return from a system call: its number and arguments. */
 long regs_syscall(const struct regs *regs);
@@ -120,3 +125,5 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
  * ARCH_INSN_MAX bytes. Returns the length.
  */
 size_t arch_return_zero(uint8_t out[ARCH_INSN_MAX]);
+/* The same for one that returns a struct: @n bytes of zeroes in its place. */
+size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX]);

@@ -42,6 +42,15 @@ void regs_set_arg(struct regs *regs, unsigned index, uint64_t value)
 	*argument(regs, index) = value;
 }
 
+void regs_preserved(const struct regs *regs, uint64_t out[ARCH_PRESERVED])
+{
+	const uint64_t values[ARCH_PRESERVED] = {
+		regs->r.rbx, regs->r.rbp, regs->r.r12,
+		regs->r.r13, regs->r.r14, regs->r.r15,
+	};
+	memcpy(out, values, sizeof(values));
+}
+
 long regs_syscall(const struct regs *regs)
 {
 	return (long)regs->r.orig_rax;
@@ -251,7 +260,8 @@ void arch_slot_write(const struct arch_insn *insn, struct raddr pc,
 /* Intel SDM, volume 2, appendix B.1.4.7: tttn condition codes. */
 static bool condition_holds(uint8_t condition, uint64_t flags)
 {
-	bool cf = flags & (1 << 0), pf = flags & (1 << 2), zf = flags & (1 << 6);
+	bool cf = flags & (1 << 0), pf = flags & (1 << 2),
+	     zf = flags & (1 << 6);
 	bool sf = flags & (1 << 7), of = flags & (1 << 11);
 	bool holds;
 	switch (condition >> 1) {
@@ -308,6 +318,21 @@ size_t arch_return_zero(uint8_t out[ARCH_INSN_MAX])
 {
 	/* xor %eax,%eax; ret */
 	static const uint8_t code[] = { 0x31, 0xc0, 0xc3 };
+	memcpy(out, code, sizeof(code));
+	return sizeof(code);
+}
+
+size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX])
+{
+	/* The caller gives the place in %rdi and gets it back in %rax. */
+	const uint8_t code[] = {
+		0x57,			      /* push %rdi */
+		0x31, 0xc0,		      /* xor %eax,%eax */
+		0xb9, n,    0x00, 0x00, 0x00, /* mov $n,%ecx */
+		0xf3, 0xaa,		      /* rep stos %al,(%rdi) */
+		0x58,			      /* pop %rax */
+		0xc3,			      /* ret */
+	};
 	memcpy(out, code, sizeof(code));
 	return sizeof(code);
 }

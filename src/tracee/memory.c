@@ -37,10 +37,9 @@ struct err *memory_read(struct tracee *tracee, struct raddr address, void *out,
 {
 	size_t got = memory_read_some(tracee, address, out, n);
 	if (got < n)
-		return err_create(ERR_INTERNAL,
-				  "cannot read memory at 0x%llx of process %d",
-				  (unsigned long long)(address.v + got),
-				  tracee->pid);
+		return err_create(
+			ERR_SUITE, "cannot read memory at 0x%llx of process %d",
+			(unsigned long long)(address.v + got), tracee->pid);
 	return NULL;
 }
 
@@ -60,11 +59,11 @@ struct err *memory_write(struct tracee *tracee, struct raddr address,
 		if (more < 0 && errno == EINTR)
 			continue;
 		if (more <= 0)
-			return err_errno(errno ? errno : EFAULT,
-					 "cannot write memory at 0x%llx of "
-					 "process %d",
-					 (unsigned long long)(address.v + put),
-					 tracee->pid);
+			return err_create(
+				ERR_SUITE,
+				"cannot write memory at 0x%llx of process %d",
+				(unsigned long long)(address.v + put),
+				tracee->pid);
 		put += (size_t)more;
 	}
 	return NULL;
@@ -86,8 +85,8 @@ struct err *memory_read_spans(struct tracee *tracee,
 			};
 			want += spans[at + i].n;
 		}
-		ssize_t done = process_vm_readv(tracee->pid, local, n, remote,
-						n, 0);
+		ssize_t done =
+			process_vm_readv(tracee->pid, local, n, remote, n, 0);
 		if (done >= 0 && (size_t)done == want)
 			continue;
 		for (size_t i = 0; i < n; i++)
@@ -122,7 +121,7 @@ struct err *memory_read_text(struct tracee *tracee, struct raddr address,
 	char chunk[256];
 
 	if (!address.v)
-		return err_create(ERR_INTERNAL, "a string is missing");
+		return err_create(ERR_SUITE, "a string is missing");
 	while (str.n < limit) {
 		size_t want = MIN(sizeof(chunk), limit - str.n);
 		/* Not across a page: the next one may not be there. */
@@ -130,7 +129,7 @@ struct err *memory_read_text(struct tracee *tracee, struct raddr address,
 		want = MIN(want, in_page);
 		size_t got = memory_read_some(tracee, address, chunk, want);
 		if (!got)
-			return err_create(ERR_INTERNAL,
+			return err_create(ERR_SUITE,
 					  "cannot read a string at 0x%llx",
 					  (unsigned long long)address.v);
 		size_t n = strnlen(chunk, got);

@@ -14,7 +14,7 @@
 struct stream {
 	int read_end;
 	int write_end;
-	int copy_to; /* our own descriptor for pass-through, -1: none */
+	int copy_to;   /* our own descriptor for pass-through, -1: none */
 	uint64_t skip; /* bytes still to come that were already handed over */
 	struct str head;
 	char *tail; /* ring of OUTPUT_KEEP bytes, once head is full */
@@ -161,22 +161,24 @@ bool output_drain(struct output *output)
 	return stream_drain(&output->err) || full;
 }
 
+static struct err *stream_text(const struct stream *stream, struct str *text)
+{
+	TRY(str_append_n(text, stream->head.s ? stream->head.s : "",
+			 stream->head.n));
+	if (stream->dropped)
+		TRY(str_appendf(text, "\n[... %llu bytes left out ...]\n",
+				(unsigned long long)stream->dropped));
+	if (stream->tail_n < OUTPUT_KEEP)
+		return str_append_n(text, stream->tail, stream->tail_n);
+	TRY(str_append_n(text, stream->tail + stream->tail_at,
+			 OUTPUT_KEEP - stream->tail_at));
+	return str_append_n(text, stream->tail, stream->tail_at);
+}
+
 static struct err *stream_cut(struct stream *stream, struct str *text)
 {
-	if (text) {
-		TRY(str_append_n(text, stream->head.s ? stream->head.s : "",
-				 stream->head.n));
-		if (stream->dropped)
-			TRY(str_appendf(text, "\n[... %llu bytes left out ...]\n",
-					(unsigned long long)stream->dropped));
-		if (stream->tail_n < OUTPUT_KEEP) {
-			TRY(str_append_n(text, stream->tail, stream->tail_n));
-		} else {
-			TRY(str_append_n(text, stream->tail + stream->tail_at,
-					 OUTPUT_KEEP - stream->tail_at));
-			TRY(str_append_n(text, stream->tail, stream->tail_at));
-		}
-	}
+	if (text)
+		TRY(stream_text(stream, text));
 	stream->head.n = 0;
 	stream->tail_n = stream->tail_at = 0;
 	stream->dropped = 0;
@@ -215,6 +217,15 @@ struct err *output_cut(struct output *output, const char *text, size_t pending,
 			return err_nomem();
 	}
 	return NULL;
+}
+
+struct err *output_peek(struct output *output, char **ret)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	TRY(stream_text(&output->out, &text));
+	TRY(stream_text(&output->err, &text));
+	*ret = str_take(&text);
+	return *ret ? NULL : err_nomem();
 }
 
 void output_restart(struct output *output)

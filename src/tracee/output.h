@@ -49,5 +49,7 @@ void output_take_over(struct output *output, const char *text, size_t pending);
 /* The same, and ends the current piece. @ret NULL: it is thrown away. */
 struct err *output_cut(struct output *output, const char *text, size_t pending,
 		       struct output_piece *ret) _must_check_;
+/* What the current piece has so far; it goes on. */
+struct err *output_peek(struct output *output, char **ret) _must_check_;
 /* The program is gone; what comes next is another one's from the start. */
 void output_restart(struct output *output);

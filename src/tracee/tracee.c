@@ -180,6 +180,11 @@ void tracee_forget_fault(struct tracee *tracee)
 	tracee->has_fault = false;
 }
 
+void tracee_report_faults(struct tracee *tracee)
+{
+	tracee->reports_faults = true;
+}
+
 struct err *thread_fetch(struct thread *thread)
 {
 	if (trace(PTRACE_GETREGS, thread->tid, 0, (uintptr_t)&thread->regs.r) <
@@ -448,13 +453,15 @@ static struct err *on_signal(struct thread *thread, int signal,
 	}
 	thread->deliver = signal;
 	thread_pass_signal(thread);
-	if (signal_is_fault(signal) && !tracee->has_fault) {
+	bool first = signal_is_fault(signal) && !tracee->has_fault;
+	if (first) {
 		tracee->has_fault = true;
 		tracee->fault = (struct tracee_fault){ signal, thread->tid,
 						       thread->regs };
 	}
-	if (!tracee->owner && signal_kills(tracee->pid, signal)) {
-		event->kind = TRACEE_DYING;
+	bool kills = !tracee->owner && signal_kills(tracee->pid, signal);
+	if (kills || (first && tracee->reports_faults)) {
+		event->kind = kills ? TRACEE_DYING : TRACEE_FAULT;
 		event->signal = signal;
 		*ret_event = true;
 	}

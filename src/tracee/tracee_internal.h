@@ -50,6 +50,7 @@ struct tracee {
 	bool has_tid_address;
 	uint64_t tid_address;
 	bool has_fault;
+	bool reports_faults;
 	struct tracee_fault fault;
 };
 

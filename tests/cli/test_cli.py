@@ -231,7 +231,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(outcome("--tests", "Off*"), ["skip"])
         self.assertEqual(outcome("--tests", "Off.DISABLED_x"), ["pass"])
         self.write("order", "Off.DISABLED_x\n")
-        self.assertEqual(outcome("--order", "order"), ["pass"])
+        self.assertEqual(outcome("--order", "order"), ["skip"])
 
     def test_budget(self):
         result = self.json("run", "--budget", "200ms", "--format", "json",

@@ -2,6 +2,7 @@
  * Files built at run time, asked everything. Compilers: $CC where it is set,
  * and those of gcc and clang that are there; what is missing is said.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,28 +119,29 @@ static uint64_t offset_of(struct object *object, const char *type,
 
 /* ---- C ---- */
 
-static const char c_header[] = "struct widget { int id; struct { short lo, "
-			       "hi; } range; char name[8]; };\n"
-			       "static inline int twice(int a) { return 2*a; }\n";
+static const char c_header[] =
+	"struct widget { int id; struct { short lo, "
+	"hi; } range; char name[8]; };\n"
+	"static inline int twice(int a) { return 2*a; }\n";
 static const char c_source[] =
-	"#include \"widget.h\"\n"			     /* 1 */
-	"typedef struct { long a; double b; } plain_t;\n"    /* 2 */
-	"plain_t plain; struct widget widget = { 1 };\n"     /* 3 */
+	"#include \"widget.h\"\n"			  /* 1 */
+	"typedef struct { long a; double b; } plain_t;\n" /* 2 */
+	"plain_t plain; struct widget widget = { 1 };\n"  /* 3 */
 	"static int hidden(int a) { return a + 1; } "
 	"__attribute__((visibility(\"hidden\"))) int dropped(void) "
-	"{ return 0; }\n"				     /* 4 */
-	"void test_one() { hidden(1); }\n"		     /* 5 */
-	"int test_two(const char *a, ...) { return *a; }\n"  /* 6 */
-	"char *test_three(void) { return widget.name; }\n"   /* 7 */
-	"typedef _Bool truth; truth test_four(long a)\n"     /* 8 */
-	"{ return a; }\n"				     /* 9 */
-	"static inline __attribute__((always_inline))\n"     /* 10 */
-	"int test_inlined(int a) { return a * 3; }\n"	     /* 11 */
-	"__attribute__((noinline)) static int kept(int a)\n" /* 12 */
-	"{ __asm__(\"\"); return a; }\n"		     /* 13 */
-	"int main(int argc, char **argv)\n"		     /* 14 */
-	"{\n"						     /* 15 */
-	"	(void)argv; test_one();\n"		     /* 16 */
+	"{ return 0; }\n"					  /* 4 */
+	"void test_one() { hidden(1); }\n"			  /* 5 */
+	"int test_two(const char *a, ...) { return *a; }\n"	  /* 6 */
+	"char *test_three(void) { return widget.name; }\n"	  /* 7 */
+	"typedef _Bool truth; truth test_four(long a)\n"	  /* 8 */
+	"{ return a; }\n"					  /* 9 */
+	"static inline __attribute__((always_inline))\n"	  /* 10 */
+	"int test_inlined(int a) { return a * 3; }\n"		  /* 11 */
+	"__attribute__((noinline)) static int kept(int a)\n"	  /* 12 */
+	"{ __asm__(\"\"); return a; }\n"			  /* 13 */
+	"int main(int argc, char **argv)\n"			  /* 14 */
+	"{\n"							  /* 15 */
+	"	(void)argv; test_one();\n"			  /* 16 */
 	"	return kept(test_inlined(argc)) + twice(argc);\n" /* 17 */
 	"}\n";
 
@@ -251,7 +252,7 @@ static void test_c(void **state _unused_)
 		"-g -gsplit-dwarf -gdwarf-5",
 		"-g -gsplit-dwarf -gdwarf-4",
 		("-g -ffunction-sections -rdynamic -Wl,--gc-sections"
-		" -Wl,--gc-keep-exported"),
+		 " -Wl,--gc-keep-exported"),
 		"-g -static",
 	};
 	for (size_t c = 0; c < compilers_n; c++) {
@@ -279,8 +280,7 @@ static void test_c(void **state _unused_)
 static void test_c_lto(void **state _unused_)
 {
 	assert_int_equal(run("gcc -g -O2 -flto -Iinc sub/c.c -o lto.out"), 0);
-	_cleanup_(object_closep) struct object *object =
-		open_object("lto.out");
+	_cleanup_(object_closep) struct object *object = open_object("lto.out");
 	assert_place(object, "main", "/sub/c.c", 14);
 	assert_int_equal(offset_of(object, "widget", "range.hi"), 6);
 	struct collected collected = {};
@@ -292,7 +292,8 @@ static void test_c_lto(void **state _unused_)
 /* The same answers with the debug information in a file of its own. */
 static void test_separate(void **state _unused_)
 {
-	static const char *const ids[] = { "-Wl,--build-id", "-Wl,--build-id=none" };
+	static const char *const ids[] = { "-Wl,--build-id",
+					   "-Wl,--build-id=none" };
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		assert_int_equal(
 			run("rm -rf .debug; mkdir .debug; "
@@ -351,7 +352,8 @@ static void test_minidebuginfo(void **state _unused_)
 	assert_int_equal(
 		run("gcc -g -Iinc sub/c.c -o mini.out && objcopy "
 		    "--only-keep-debug mini.out mini.debug && objcopy -S "
-		    "--remove-section .comment mini.debug mini.none 2>/dev/null;"
+		    "--remove-section .comment mini.debug mini.none "
+		    "2>/dev/null;"
 		    " strip --strip-debug mini.debug && rm -f mini.debug.xz && "
 		    "xz mini.debug && strip mini.out && objcopy --add-section "
 		    ".gnu_debugdata=mini.debug.xz mini.out"),
@@ -384,21 +386,21 @@ static const char cxx_header[] =
 	"inline int everywhere(int a) { return a + 1; }\n" /* 16 */
 	"}\n";
 static const char cxx_source[] =
-	"#include \"info.h\"\n"						 /* 1 */
-	"int app::Info::shared = 3;\n"					 /* 2 */
-	"app::Info::Info() : box_() {}\n"				 /* 3 */
-	"int app::Info::method(int a) const { return a + in_.x; }\n"	 /* 4 */
-	"struct app::Info::Later { long one, two; };\n"			 /* 5 */
-	"namespace { struct Hidden { int a, b; }; Hidden hidden; }\n"	 /* 6 */
-	"int call(int (*f)(int), int a) { return f(a); }\n"		 /* 7 */
-	"extern \"C\" int main(int argc, char **)\n"			 /* 8 */
-	"{\n"								 /* 9 */
-	"	app::Info info; app::Info::Later l = { 1, 2 };\n"	 /* 10 */
-	"	info.later = &l; hidden.b = argc;\n"			 /* 11 */
-	"	struct Local { int\n"					 /* 12 */
-	"		f(int a) { return a * 5; } } local;\n"		 /* 13 */
+	"#include \"info.h\"\n"					      /* 1 */
+	"int app::Info::shared = 3;\n"				      /* 2 */
+	"app::Info::Info() : box_() {}\n"			      /* 3 */
+	"int app::Info::method(int a) const { return a + in_.x; }\n"  /* 4 */
+	"struct app::Info::Later { long one, two; };\n"		      /* 5 */
+	"namespace { struct Hidden { int a, b; }; Hidden hidden; }\n" /* 6 */
+	"int call(int (*f)(int), int a) { return f(a); }\n"	      /* 7 */
+	"extern \"C\" int main(int argc, char **)\n"		      /* 8 */
+	"{\n"							      /* 9 */
+	"	app::Info info; app::Info::Later l = { 1, 2 };\n"     /* 10 */
+	"	info.later = &l; hidden.b = argc;\n"		      /* 11 */
+	"	struct Local { int\n"				      /* 12 */
+	"		f(int a) { return a * 5; } } local;\n"	      /* 13 */
 	"	return info.method(argc) + local.f(argc) + hidden.b +\n" /* 14 */
-	"	       call(app::everywhere, (int)l.two);\n"		 /* 15 */
+	"	       call(app::everywhere, (int)l.two);\n" /* 15 */
 	"}\n";
 
 static void test_cxx(void **state _unused_)
@@ -429,8 +431,8 @@ static void test_cxx(void **state _unused_)
 				     "/sub/x.cc", 13);
 			assert_true(symbol_of(object, "_ZZ4mainEN5Local1fEi")
 					    .function);
-			struct object_signature method = signature_of(
-				object, "_ZNK3app4Info6methodEi");
+			struct object_signature method =
+				signature_of(object, "_ZNK3app4Info6methodEi");
 			assert_int_equal(method.parameters, 2);
 			assert_true(method.returns_integer);
 
@@ -445,13 +447,12 @@ static void test_cxx(void **state _unused_)
 					 48);
 			assert_int_equal(
 				offset_of(object, "app::Info::In", "u"), 4);
-			assert_int_equal(offset_of(object, "app::Info::Later",
-						   "two"),
-					 8);
+			assert_int_equal(
+				offset_of(object, "app::Info::Later", "two"),
+				8);
 			assert_int_equal(
 				offset_of(object,
-					  "(anonymous namespace)::Hidden",
-					  "b"),
+					  "(anonymous namespace)::Hidden", "b"),
 				4);
 			uint64_t size = 0;
 			assert_true(object_type_size(object, "app::Box<long>",
@@ -461,8 +462,8 @@ static void test_cxx(void **state _unused_)
 						     &size));
 			assert_int_equal(size, 16);
 			/* A static member has no place in the object. */
-			assert_false(object_member_offset(
-				object, "app::Info", "shared", &size));
+			assert_false(object_member_offset(object, "app::Info",
+							  "shared", &size));
 			assert_false(object_type_size(object, "Info", &size));
 		}
 	}
@@ -486,7 +487,8 @@ static bool count_symbol(void *data, const struct object_symbol *symbol)
 	return true;
 }
 
-static bool stop_at_once(void *data, const struct object_symbol *symbol _unused_)
+static bool stop_at_once(void *data,
+			 const struct object_symbol *symbol _unused_)
 {
 	++*(unsigned *)data;
 	return false;
@@ -680,8 +682,9 @@ static void test_large(void **state _unused_)
 	FILE *file = fopen(in_folder("large.s"), "we");
 	assert_non_null(file);
 	for (int i = 0; i < 100000; i++)
-		fprintf(file, ".globl test_%d\n.type test_%d,@function\n"
-			      "test_%d: ret\n.size test_%d,1\n",
+		fprintf(file,
+			".globl test_%d\n.type test_%d,@function\n"
+			"test_%d: ret\n.size test_%d,1\n",
 			i, i, i, i);
 	fputs(".globl main\nmain: ret\n"
 	      ".section .note.GNU-stack,\"\",@progbits\n",

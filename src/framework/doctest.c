@@ -1,0 +1,892 @@
+/*
+ * doctest, by data: Context::run() collects pointers to all tests in an array,
+ * sorts it, tells the reporters that the run starts, and works through the
+ * array. At that moment the array is rewritten to be the wanted order; what is
+ * left over of it is filled with one test that is not wanted and marked to be
+ * skipped. An order longer than the array is run by entering Context::run()
+ * again, which the framework allows.
+ *
+ * One stop a test: behind the call that tells a reporter of its end. The next
+ * one begins there.
+ *
+ * Everything is inlined into Context::run(), and reporters are in an anonymous
+ * namespace, so little is relied on: the reporter's functions are found
+ * through its table of virtual functions, the array through the stack.
+ *
+ * Seen with 2.4.9 and 2.5.2; see docs/frameworks.md.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "native/calls.h"
+#include "native/framework.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define CONTEXT_RUN "_ZN7doctest7Context3runEv"
+#define REGISTERED "_ZN7doctest6detail18getRegisteredTestsEv"
+#define DEBUGGER_ACTIVE "_ZN7doctest6detail16isDebuggerActiveEv"
+#define MESSAGE_LOG "_ZN7doctest6detail14MessageBuilder3logEv"
+#define ASSERT_STRING "_ZN7doctest12assertStringENS_10assertType4EnumE"
+
+#define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
+#define TESTS_MAX 10000000
+#define REPORTERS_MAX 64
+#define FRAME_MAX ((uint64_t)64 << 10)
+#define FILTERS_MAX 10000
+
+/* Virtual functions of doctest::IReporter, in order of declaration. */
+enum {
+	SLOT_RUN_START = 1,
+	SLOT_CASE_END = 5,
+	SLOT_CASE_EXCEPTION = 6,
+	SLOTS = 12,
+};
+
+/* doctest::assertType::Enum */
+enum { ASSERT_WARN = 1, ASSERT_CHECK = 2, ASSERT_REQUIRE = 4 };
+
+/* doctest::TestCaseFailureReason::Enum */
+enum {
+	REASON_EXCEPTION = 2,
+	REASON_TIMEOUT = 16,
+	REASON_SHOULD_HAVE_FAILED = 32,
+	REASON_NOT_EXACTLY = 128,
+};
+
+/* Of a test, kept as its group. */
+enum { TEST_SKIP = 1, TEST_FAILURES_WANTED = 2 };
+
+/* The filters by which the framework chooses; of each pair the first takes. */
+enum { FILTER_FILE, FILTER_SUITE = 2, FILTER_CASE = 4, FILTERS = 6 };
+
+struct layout {
+	/* detail::ContextState */
+	uint64_t first, last, abort_after, case_sensitive, no_skip;
+	uint64_t filters, reporters;
+	/* detail::TestCase */
+	uint64_t file, line, name, suite, skip, may_fail, should_fail, expected;
+	/* CurrentTestCaseStats */
+	uint64_t flags, success;
+	/* AssertData */
+	uint64_t at_type, at_file, at_line, at_expression, at_failed, at_threw;
+	uint64_t at_exception, at_decomposition;
+	/* MessageData */
+	uint64_t text, text_file, text_line, text_severity;
+};
+
+struct doctest {
+	struct layout at;
+	struct calls context; /* Context::run() */
+	struct calls begin;   /* the reporter's test_run_start() */
+	struct calls end;     /* its test_case_end() */
+	struct raddr registered, case_end;
+	uint64_t state;	    /* ContextState */
+	uint64_t reporters; /* how many */
+	uint64_t filler;    /* a test marked to be skipped; 0: none */
+	uint64_t message;   /* the MessageBuilder at work; 0: none */
+	size_t left;	    /* of the wanted tests in the array */
+	bool crashing;	    /* the framework reports a signal */
+	bool failed;	    /* some test, for the exit status */
+};
+
+static bool doctest_recognise(const struct program *program)
+{
+	return program_uses(program, CONTEXT_RUN) &&
+	       program_uses(program, REGISTERED);
+}
+
+static void find_layout(const struct program *program, struct layout *at)
+{
+	static const char *const options = "doctest::ContextOptions";
+	static const char *const state = "doctest::detail::ContextState";
+	static const char *const test = "doctest::TestCaseData";
+	static const char *const stats = "doctest::CurrentTestCaseStats";
+	static const char *const data = "doctest::AssertData";
+	static const char *const text = "doctest::MessageData";
+	const struct {
+		uint64_t *at;
+		const char *type, *member;
+		uint64_t fallback;
+	} members[] = {
+		{ &at->first, options, "first", 92 },
+		{ &at->last, options, "last", 96 },
+		{ &at->abort_after, options, "abort_after", 100 },
+		{ &at->case_sensitive, options, "case_sensitive", 109 },
+		{ &at->no_skip, options, "no_skip", 122 },
+		{ &at->filters, state, "filters", 4280 },
+		{ &at->reporters, state, "reporters_currently_used", 4304 },
+		{ &at->file, test, "m_file", 0 },
+		{ &at->line, test, "m_line", 24 },
+		{ &at->name, test, "m_name", 32 },
+		{ &at->suite, test, "m_test_suite", 40 },
+		{ &at->skip, test, "m_skip", 56 },
+		{ &at->may_fail, test, "m_may_fail", 59 },
+		{ &at->should_fail, test, "m_should_fail", 60 },
+		{ &at->expected, test, "m_expected_failures", 64 },
+		{ &at->flags, stats, "failure_flags", 16 },
+		{ &at->success, stats, "testCaseSuccess", 20 },
+		{ &at->at_type, data, "m_at", 8 },
+		{ &at->at_file, data, "m_file", 16 },
+		{ &at->at_line, data, "m_line", 24 },
+		{ &at->at_expression, data, "m_expr", 32 },
+		{ &at->at_failed, data, "m_failed", 40 },
+		{ &at->at_threw, data, "m_threw", 41 },
+		{ &at->at_exception, data, "m_exception", 48 },
+		{ &at->at_decomposition, data, "m_decomp", 72 },
+		{ &at->text, text, "m_string", 0 },
+		{ &at->text_file, text, "m_file", 24 },
+		{ &at->text_line, text, "m_line", 32 },
+		{ &at->text_severity, text, "m_severity", 36 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+		*members[i].at =
+			program_member(program, members[i].type,
+				       members[i].member, members[i].fallback);
+}
+
+static struct err *unknown_version(void)
+{
+	return err_hint(
+		err_create(ERR_SUITE, "this version of doctest is not known"),
+		"build the tests with debug information (-g)");
+}
+
+static struct err *read_byte(struct run *run, uint64_t address, uint8_t *ret)
+{
+	return memory_read(run->tracee, RADDR(address), ret, 1);
+}
+
+/* A doctest::String: 23 characters in place, or a pointer. */
+static struct err *read_string(struct run *run, uint64_t address, char **ret)
+{
+	char place[24];
+	TRY(memory_read(run->tracee, RADDR(address), place, sizeof(place)));
+	if (!(place[sizeof(place) - 1] & 0x80)) {
+		*ret = strndup(place, sizeof(place) - 1);
+		return *ret ? NULL : err_nomem();
+	}
+	struct raddr pointer;
+	memcpy(&pointer, place, sizeof(pointer));
+	return run_text(run, pointer, ret);
+}
+
+/* A const char * at @address. */
+static struct err *read_pointed(struct run *run, uint64_t address, char **ret)
+{
+	uint64_t pointer;
+	TRY(run_u64(run, RADDR(address), &pointer));
+	return run_text(run, RADDR(pointer), ret);
+}
+
+/* ---- The array of tests ------------------------------------------------ */
+
+struct slots {
+	uint64_t address;
+	uint64_t *tests; /* as they stand in it */
+	size_t n;
+};
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool contains(const uint64_t *sorted, size_t n, uint64_t value)
+{
+	return n && bsearch(&value, sorted, n, sizeof(value), compare_u64);
+}
+
+/* Does @address point to an array of all tests in some order? */
+static bool is_array(struct run *run, uint64_t address, const uint64_t *tests,
+		     size_t n, uint64_t *scratch)
+{
+	uint64_t first;
+	if (address < 4096 || address % 8 != 0 ||
+	    memory_read_some(run->tracee, RADDR(address), &first, 8) != 8 ||
+	    !contains(tests, n, first) ||
+	    memory_read_some(run->tracee, RADDR(address), scratch, n * 8) !=
+		    n * 8)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!contains(tests, n, scratch[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The vector is a local variable of Context::run(): a pointer to its elements
+ * lies in that function's frame or in a register it kept.
+ */
+static struct err *find_slots(struct run *run, struct thread *thread,
+			      struct slots *ret)
+{
+	struct doctest *doctest = run->state;
+	_cleanup_(freep) uint64_t *tests = NULL, *frame = NULL;
+	uint64_t set, kept[ARCH_PRESERVED];
+	size_t n = 0;
+	TRY(remote_call(thread, doctest->registered, NULL, 0, CALL_LIMIT_NS,
+			&set));
+	TRY(run_set(run, RADDR(set), TESTS_MAX, &tests, &n));
+	qsort(tests, n, sizeof(*tests), compare_u64);
+
+	uint64_t bottom = regs_sp(&thread->regs).v;
+	uint64_t top = regs_sp(&doctest->context.entry).v;
+	if (top <= bottom || top - bottom > FRAME_MAX)
+		return unknown_version();
+	size_t words = (top - bottom) / 8;
+	frame = malloc((ARCH_PRESERVED + words) * 8);
+	_cleanup_(freep) uint64_t *scratch = malloc((n + 1) * 8);
+	if (!frame || !scratch)
+		return err_nomem();
+	regs_preserved(&thread->regs, kept);
+	memcpy(frame, kept, sizeof(kept));
+	TRY(memory_read(run->tracee, RADDR(bottom), frame + ARCH_PRESERVED,
+			words * 8));
+	words += ARCH_PRESERVED;
+	for (size_t i = 0; n && i < words; i++) {
+		if (i && frame[i] == frame[i - 1])
+			continue;
+		if (!is_array(run, frame[i], tests, n, scratch))
+			continue;
+		ret->address = frame[i];
+		ret->tests = take_ptr(scratch);
+		ret->n = n;
+		return NULL;
+	}
+	return n ? unknown_version()
+		 : err_create(ERR_SUITE, "the suite has no tests");
+}
+
+static struct err *set_skip(struct run *run, uint64_t test, uint8_t skip)
+{
+	const struct doctest *doctest = run->state;
+	return memory_write(run->tracee, RADDR(test + doctest->at.skip), &skip,
+			    1);
+}
+
+/* Some test that is not among the first @n of the wanted. */
+static struct err *find_filler(const struct slots *slots, size_t n,
+			       const uint64_t *wanted, uint64_t *ret)
+{
+	_cleanup_(freep) uint64_t *sorted = malloc((n + 1) * 8);
+	if (!sorted)
+		return err_nomem();
+	memcpy(sorted, wanted, n * 8);
+	qsort(sorted, n, 8, compare_u64);
+	for (size_t i = 0; i < slots->n; i++) {
+		if (!contains(sorted, n, slots->tests[i])) {
+			*ret = slots->tests[i];
+			return NULL;
+		}
+	}
+	return unknown_version(); /* more slots than tests */
+}
+
+static struct err *fill_slots(struct run *run, const struct slots *slots)
+{
+	struct doctest *doctest = run->state;
+	size_t all = slots->n, n = 0;
+	_cleanup_(freep) uint64_t *content = malloc((all + 1) * 8);
+	if (!content)
+		return err_nomem();
+	if (doctest->filler)
+		TRY(set_skip(run, doctest->filler, 0));
+	doctest->filler = 0;
+	for (; n < all; n++) {
+		size_t test = run_wanted_at(run, n);
+		if (test == RUN_NONE)
+			break;
+		content[n] = run_handle(run, test);
+		if (run_group(run, test) & TEST_SKIP)
+			TRY(set_skip(run, content[n], 0));
+	}
+	if (n < all) {
+		TRY(find_filler(slots, n, content, &doctest->filler));
+		TRY(set_skip(run, doctest->filler, 1));
+	}
+	for (size_t i = n; i < all; i++)
+		content[i] = doctest->filler;
+	doctest->left = n;
+	return memory_write(run->tracee, RADDR(slots->address), content,
+			    all * 8);
+}
+
+/* ---- Which tests there are --------------------------------------------- */
+
+struct filter {
+	VEC(char *) globs[FILTERS];
+	bool case_sensitive, no_skip;
+	uint32_t first, last, passed;
+};
+
+static void filter_free(struct filter *filter)
+{
+	for (size_t i = 0; i < FILTERS; i++) {
+		for (size_t j = 0; j < filter->globs[i].n; j++)
+			free(filter->globs[i].data[j]);
+		vec_free(&filter->globs[i]);
+	}
+}
+
+static struct err *read_filter(struct run *run, struct filter *filter)
+{
+	const struct doctest *doctest = run->state;
+	const struct layout *at = &doctest->at;
+	uint64_t outer, bounds[FILTERS][3];
+	uint8_t byte;
+	TRY(read_byte(run, doctest->state + at->case_sensitive, &byte));
+	filter->case_sensitive = byte;
+	TRY(read_byte(run, doctest->state + at->no_skip, &byte));
+	filter->no_skip = byte;
+	TRY(run_u32(run, RADDR(doctest->state + at->first), &filter->first));
+	TRY(run_u32(run, RADDR(doctest->state + at->last), &filter->last));
+	TRY(run_u64(run, RADDR(doctest->state + at->filters), &outer));
+	TRY(memory_read(run->tracee, RADDR(outer), bounds, sizeof(bounds)));
+	for (size_t i = 0; i < FILTERS; i++) {
+		uint64_t n = (bounds[i][1] - bounds[i][0]) / 24;
+		if (bounds[i][1] < bounds[i][0] || n > FILTERS_MAX)
+			return unknown_version();
+		for (uint64_t j = 0; j < n; j++) {
+			char *glob;
+			TRY(read_string(run, bounds[i][0] + j * 24, &glob));
+			struct err *err = vec_push(&filter->globs[i], glob);
+			if (err) {
+				free(glob);
+				return err;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* From now on the framework takes whatever is in the array. */
+static struct err *clear_filter(struct run *run)
+{
+	const struct doctest *doctest = run->state;
+	const struct layout *at = &doctest->at;
+	const uint8_t no = 0;
+	const uint32_t zero = 0, last = UINT32_MAX;
+	uint64_t outer;
+	TRY(memory_write(run->tracee, RADDR(doctest->state + at->no_skip), &no,
+			 1));
+	TRY(memory_write(run->tracee, RADDR(doctest->state + at->first), &zero,
+			 sizeof(zero)));
+	TRY(memory_write(run->tracee, RADDR(doctest->state + at->last), &last,
+			 sizeof(last)));
+	TRY(memory_write(run->tracee, RADDR(doctest->state + at->abort_after),
+			 &zero, sizeof(zero)));
+	TRY(run_u64(run, RADDR(doctest->state + at->filters), &outer));
+	for (uint64_t i = 0; i < FILTERS; i++) {
+		struct raddr bounds = RADDR(outer + i * 24);
+		uint64_t begin;
+		TRY(run_u64(run, bounds, &begin));
+		TRY(memory_write_u64(run->tracee, raddr_add(bounds, 8), begin));
+	}
+	return NULL;
+}
+
+/* '*' and '?', nothing else; as doctest's wildcmp(). */
+static bool wild_match(const char *text, const char *wild, bool exact_case)
+{
+	const char *back_wild = NULL, *back_text = NULL;
+	while (*text) {
+		if (*wild == '*') {
+			back_wild = ++wild;
+			back_text = text + 1;
+		} else if (*wild == '?' || *wild == *text ||
+			   (!exact_case &&
+			    tolower((unsigned char)*wild) ==
+				    tolower((unsigned char)*text))) {
+			wild++;
+			text++;
+		} else if (back_wild) {
+			wild = back_wild;
+			text = back_text++;
+		} else {
+			return false;
+		}
+	}
+	while (*wild == '*')
+		wild++;
+	return !*wild;
+}
+
+static bool filter_matches(const struct filter *filter, size_t which,
+			   const char *text)
+{
+	for (size_t i = 0; i < filter->globs[which].n; i++) {
+		if (wild_match(text, filter->globs[which].data[i],
+			       filter->case_sensitive))
+			return true;
+	}
+	return false;
+}
+
+static bool filter_takes(const struct filter *filter, size_t which,
+			 const char *text)
+{
+	return (!filter->globs[which].n ||
+		filter_matches(filter, which, text)) &&
+	       !filter_matches(filter, which + 1, text);
+}
+
+static struct err *add_test(struct run *run, uint64_t test,
+			    struct filter *filter)
+{
+	const struct doctest *doctest = run->state;
+	const struct layout *at = &doctest->at;
+	_cleanup_(freep) char *name = NULL, *file = NULL, *suite = NULL;
+	uint8_t skip, may_fail, should_fail;
+	uint32_t line, expected;
+	TRY(read_string(run, test + at->file, &file));
+	TRY(read_pointed(run, test + at->name, &name));
+	TRY(read_pointed(run, test + at->suite, &suite));
+	TRY(run_u32(run, RADDR(test + at->line), &line));
+	TRY(read_byte(run, test + at->skip, &skip));
+	TRY(read_byte(run, test + at->may_fail, &may_fail));
+	TRY(read_byte(run, test + at->should_fail, &should_fail));
+	TRY(run_u32(run, RADDR(test + at->expected), &expected));
+
+	if (!filter_takes(filter, FILTER_FILE, file) ||
+	    !filter_takes(filter, FILTER_SUITE, suite) ||
+	    !filter_takes(filter, FILTER_CASE, name))
+		return NULL;
+	bool disabled = skip && !filter->no_skip;
+	if (!disabled)
+		filter->passed++;
+	if ((filter->last < filter->passed && filter->first <= filter->last) ||
+	    filter->first > filter->passed)
+		return NULL;
+	return run_add_test(run, name, file, line, disabled, test,
+			    (skip ? TEST_SKIP : 0) |
+				    (may_fail || should_fail || expected
+					     ? TEST_FAILURES_WANTED
+					     : 0));
+}
+
+static struct err *doctest_list(struct run *run, struct thread *thread)
+{
+	struct slots slots = {};
+	struct filter filter = {};
+	struct err *err = find_slots(run, thread, &slots);
+	if (!err)
+		err = read_filter(run, &filter);
+	for (size_t i = 0; !err && i < slots.n; i++)
+		err = add_test(run, slots.tests[i], &filter);
+	filter_free(&filter);
+	free(slots.tests);
+	return err;
+}
+
+/* ---- Running ----------------------------------------------------------- */
+
+static struct err *begin_next(struct run *run)
+{
+	struct doctest *doctest = run->state;
+	if (!doctest->left)
+		return NULL;
+	doctest->left--;
+	doctest->message = 0;
+	return run_begin(run);
+}
+
+static struct err *on_begin_return(struct run *run, struct thread *thread,
+				   uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	if (!calls_returned(&doctest->begin, thread))
+		return NULL;
+	doctest->begin.inside = false;
+	return begin_next(run);
+}
+
+/*
+ * The thread stands at the reporter's test_run_start(). What that prints
+ * belongs to no test.
+ */
+static struct err *begin_pass(struct run *run, struct thread *thread)
+{
+	struct doctest *doctest = run->state;
+	struct slots slots = {};
+	struct err *err = find_slots(run, thread, &slots);
+	if (!err)
+		err = fill_slots(run, &slots);
+	free(slots.tests);
+	if (err)
+		return err;
+	return calls_enter(run, thread, &doctest->begin, on_begin_return, 0);
+}
+
+static struct err *on_run_start(struct run *run, struct thread *thread,
+				uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	if (!doctest->context.inside)
+		return NULL;
+	if (!run->order) {
+		run_ready(run, thread);
+		return NULL;
+	}
+	return begin_pass(run, thread);
+}
+
+static const char *reason_text(uint32_t flags)
+{
+	if (flags & REASON_SHOULD_HAVE_FAILED)
+		return "was expected to fail but passed";
+	if (flags & REASON_NOT_EXACTLY)
+		return "did not fail as many times as expected";
+	if (flags & REASON_TIMEOUT)
+		return "took longer than its timeout decorator allows";
+	if (flags & REASON_EXCEPTION)
+		return "unhandled exception";
+	return "failed";
+}
+
+static struct err *end_test(struct run *run, uint64_t stats)
+{
+	struct doctest *doctest = run->state;
+	uint8_t success;
+	uint32_t flags;
+	TRY(read_byte(run, stats + doctest->at.success, &success));
+	TRY(run_u32(run, RADDR(stats + doctest->at.flags), &flags));
+	if (success)
+		return run_end(run, OUTCOME_PASS);
+	doctest->failed = true;
+	TRY(run_fail(run, NULL, 0, reason_text(flags)));
+	return run_end(run, OUTCOME_FAIL);
+}
+
+static struct err *on_end_return(struct run *run, struct thread *thread,
+				 uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	if (!calls_returned(&doctest->end, thread) || doctest->crashing ||
+	    !run->in_test)
+		return NULL;
+	TRY(end_test(run, regs_arg(&doctest->end.entry, 1)));
+	return begin_next(run);
+}
+
+/*
+ * test_case_end(this, stats) of the last reporter. If it is the only one, all
+ * its calls come from one place with the same argument: from then on its
+ * return is enough.
+ */
+static struct err *on_end(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	if (doctest->crashing || !run->in_test)
+		return NULL;
+	TRY(calls_enter(run, thread, &doctest->end, on_end_return, 0));
+	return doctest->reporters == 1 ? run_unbreak(run, doctest->case_end)
+				       : NULL;
+}
+
+/* test_case_exception(this, { String error_string; bool is_crash; }) */
+static struct err *on_exception(struct run *run, struct thread *thread,
+				uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	uint64_t exception = thread_arg(thread, 1);
+	uint8_t is_crash;
+	_cleanup_(freep) char *what = NULL, *text = NULL;
+	TRY(read_byte(run, exception + 24, &is_crash));
+	if (is_crash) {
+		/* Its handler ends the test and the run, then dies. */
+		doctest->crashing = true;
+		return NULL;
+	}
+	if (!run->in_test ||
+	    run_group(run, run->current) & TEST_FAILURES_WANTED)
+		return NULL;
+	err_ignore(read_string(run, exception, &what));
+	if (asprintf(&text, "unhandled exception: %s", what ? what : "?") < 0) {
+		text = NULL;
+		return err_nomem();
+	}
+	return run_fail(run, NULL, 0, text);
+}
+
+/* ---- Failed assertions ------------------------------------------------- */
+
+static struct err *describe(struct run *run, struct thread *thread,
+			    uint64_t data, uint32_t type, char **ret)
+{
+	const struct doctest *doctest = run->state;
+	const struct layout *at = &doctest->at;
+	_cleanup_(freep) char *macro = NULL, *expression = NULL;
+	_cleanup_(freep) char *values = NULL, *exception = NULL;
+	uint8_t threw;
+	struct raddr names;
+	const uint64_t arg = type;
+	uint64_t name = 0;
+	if (program_symbol(run->program, ASSERT_STRING, &names))
+		TRY(remote_call(thread, names, &arg, 1, CALL_LIMIT_NS, &name));
+	if (name)
+		TRY(run_text(run, RADDR(name), &macro));
+	TRY(read_pointed(run, data + at->at_expression, &expression));
+	TRY(read_string(run, data + at->at_decomposition, &values));
+	TRY(read_byte(run, data + at->at_threw, &threw));
+	if (threw)
+		TRY(read_string(run, data + at->at_exception, &exception));
+	if (asprintf(ret, "%s( %s )%s%s%s%s",
+		     macro		     ? macro
+		     : type & ASSERT_REQUIRE ? "REQUIRE"
+					     : "CHECK",
+		     expression, threw ? " threw " : "",
+		     exception ? exception : "",
+		     !threw && *values ? " with values: " : "",
+		     threw ? "" : values) < 0)
+		return err_nomem();
+	return NULL;
+}
+
+/* Is there a doctest::AssertData of a failed assertion of this test? */
+static bool is_failed_assertion(struct run *run, uint64_t data, uint64_t test)
+{
+	const struct doctest *doctest = run->state;
+	uint64_t owner;
+	uint8_t failed;
+	uint32_t line;
+	return data >= 4096 && data % 8 == 0 &&
+	       memory_read_some(run->tracee, RADDR(data), &owner, 8) == 8 &&
+	       owner == test &&
+	       memory_read_some(run->tracee,
+				RADDR(data + doctest->at.at_failed), &failed,
+				1) == 1 &&
+	       failed == 1 &&
+	       memory_read_some(run->tracee, RADDR(data + doctest->at.at_line),
+				&line, 4) == 4 &&
+	       line > 0;
+}
+
+/*
+ * The caller, ResultBuilder::log(), has the assertion's data in its hands: in
+ * a register it kept, or near the top of the stack.
+ */
+static uint64_t find_assertion(struct run *run, struct thread *thread)
+{
+	uint64_t test = run_handle(run, run->current);
+	uint64_t words[ARCH_PRESERVED + 128];
+	regs_preserved(&thread->regs, words);
+	size_t n = memory_read_some(run->tracee, regs_sp(&thread->regs),
+				    words + ARCH_PRESERVED,
+				    sizeof(words) - ARCH_PRESERVED * 8) /
+		   8;
+	for (size_t i = 0; i < ARCH_PRESERVED + n; i++) {
+		if (is_failed_assertion(run, words[i], test))
+			return words[i];
+	}
+	return 0;
+}
+
+static struct err *note_assertion(struct run *run, struct thread *thread)
+{
+	const struct doctest *doctest = run->state;
+	const struct layout *at = &doctest->at;
+	uint64_t data = find_assertion(run, thread);
+	uint32_t type, line;
+	_cleanup_(freep) char *file = NULL, *text = NULL;
+	if (!data)
+		return NULL;
+	TRY(run_u32(run, RADDR(data + at->at_type), &type));
+	TRY(run_u32(run, RADDR(data + at->at_line), &line));
+	if (type & ASSERT_WARN)
+		return NULL;
+	err_ignore(read_pointed(run, data + at->at_file, &file));
+	err_ignore(describe(run, thread, data, type, &text));
+	return run_fail(run, file, line, text);
+}
+
+static struct err *note_message(struct run *run)
+{
+	struct doctest *doctest = run->state;
+	const struct layout *at = &doctest->at;
+	uint64_t message = doctest->message;
+	uint32_t severity, line;
+	_cleanup_(freep) char *file = NULL, *text = NULL;
+	doctest->message = 0;
+	TRY(run_u32(run, RADDR(message + at->text_severity), &severity));
+	if (severity & ASSERT_WARN)
+		return NULL;
+	TRY(run_u32(run, RADDR(message + at->text_line), &line));
+	err_ignore(read_pointed(run, message + at->text_file, &file));
+	err_ignore(read_string(run, message + at->text, &text));
+	return run_fail(run, file, line, text);
+}
+
+/*
+ * doctest asks whether it is being debugged after each failed assertion and
+ * each message, and would break into the debugger, us: the answer is no.
+ */
+static struct err *on_debugger(struct run *run, struct thread *thread,
+			       uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	bool wanted = run->in_test && run->outcome != OUTCOME_FAIL &&
+		      !(run_group(run, run->current) & TEST_FAILURES_WANTED);
+	if (wanted && doctest->message)
+		TRY(note_message(run));
+	else if (wanted)
+		TRY(note_assertion(run, thread));
+	doctest->message = 0;
+	return calls_skip(run, thread, 0);
+}
+
+/* MessageBuilder::log(this): MESSAGE and FAIL; the text is put in later. */
+static struct err *on_message(struct run *run, struct thread *thread,
+			      uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	doctest->message = thread_arg(thread, 0);
+	return NULL;
+}
+
+/* ---- Context::run() ---------------------------------------------------- */
+
+static struct err *on_context_return(struct run *run, struct thread *thread,
+				     uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	if (!calls_returned(&doctest->context, thread))
+		return NULL;
+	doctest->context.inside = false;
+	if (!run->order)
+		return NULL;
+	if (run->in_test) {
+		TRY(run_fail(run, NULL, 0, "doctest left the test out"));
+		TRY(run_end(run, OUTCOME_FAIL));
+	}
+	if (run_wanted(run) != RUN_NONE)
+		return calls_again(run, thread, &doctest->context);
+	if (doctest->failed) {
+		/* Several rounds count as one for the exit status. */
+		regs_set_result(&thread->regs, 1);
+		thread_dirty(thread);
+	}
+	return NULL;
+}
+
+/* A reporter whose functions are not folded together with one another. */
+static bool is_distinct(const uint64_t table[SLOTS])
+{
+	static const int used[] = { SLOT_RUN_START, SLOT_CASE_END,
+				    SLOT_CASE_EXCEPTION };
+	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
+		for (int j = 0; j < SLOTS; j++) {
+			if (j != used[i] && table[j] == table[used[i]])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The last of the reporters, unless it is of no use. */
+static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
+{
+	struct doctest *doctest = run->state;
+	uint64_t bounds[2], reporters[REPORTERS_MAX], vtable;
+	TRY(memory_read(run->tracee,
+			RADDR(doctest->state + doctest->at.reporters), bounds,
+			sizeof(bounds)));
+	uint64_t n = (bounds[1] - bounds[0]) / 8;
+	if (bounds[1] < bounds[0] || n > REPORTERS_MAX)
+		return unknown_version();
+	if (!n)
+		return err_create(ERR_SUITE,
+				  "doctest runs without any reporter");
+	TRY(memory_read(run->tracee, RADDR(bounds[0]), reporters, n * 8));
+	doctest->reporters = n;
+	for (uint64_t i = n; i-- > 0;) {
+		TRY(run_u64(run, RADDR(reporters[i]), &vtable));
+		TRY(memory_read(run->tracee, RADDR(vtable), table, SLOTS * 8));
+		for (int j = 0; j < SLOTS; j++) {
+			if (!program_module(run->program, RADDR(table[j])))
+				return unknown_version();
+		}
+		if (is_distinct(table))
+			return NULL;
+	}
+	return err_create(ERR_SUITE, "doctest's reporters do nothing by which "
+				     "they could be followed");
+}
+
+/* Asked for in Context::run() right after the reporters were made. */
+static struct err *on_registered(struct run *run, struct thread *thread,
+				 uint64_t arg)
+{
+	(void)arg;
+	(void)thread;
+	struct doctest *doctest = run->state;
+	uint64_t table[SLOTS];
+	if (!doctest->context.inside)
+		return NULL;
+	TRY(find_reporter(run, table));
+	doctest->case_end = RADDR(table[SLOT_CASE_END]);
+	TRY(run_break(run, RADDR(table[SLOT_RUN_START]), on_run_start, 0));
+	TRY(run_break(run, doctest->case_end, on_end, 0));
+	TRY(run_break(run, RADDR(table[SLOT_CASE_EXCEPTION]), on_exception, 0));
+	return run_unbreak(run, doctest->registered);
+}
+
+static struct err *on_context(struct run *run, struct thread *thread,
+			      uint64_t arg)
+{
+	(void)arg;
+	struct doctest *doctest = run->state;
+	if (doctest->context.inside)
+		return NULL;
+	/* Context is one pointer to its state. */
+	TRY(run_u64(run, RADDR(thread_arg(thread, 0)), &doctest->state));
+	TRY(calls_enter(run, thread, &doctest->context, on_context_return, 0));
+	/* Before, it is called for each test that registers itself. */
+	return run_break(run, doctest->registered, on_registered, 0);
+}
+
+static struct err *doctest_attach(struct run *run)
+{
+	struct doctest *doctest = run->state;
+	bool found;
+	find_layout(run->program, &doctest->at);
+	TRY(run_break_symbol(run, CONTEXT_RUN, on_context, 0, &found));
+	if (!found ||
+	    !program_symbol(run->program, REGISTERED, &doctest->registered))
+		return err_hint(
+			err_create(ERR_SUITE,
+				   "doctest's own functions are missing "
+				   "in the program"),
+			"build it without link-time optimisation, and "
+			"do not strip it");
+	TRY(run_break_symbol(run, DEBUGGER_ACTIVE, on_debugger, 0, NULL));
+	return run_break_symbol(run, MESSAGE_LOG, on_message, 0, NULL);
+}
+
+static struct err *doctest_start(struct run *run, struct thread *thread)
+{
+	TRY(clear_filter(run));
+	return begin_pass(run, thread);
+}
+
+const struct framework framework_doctest = {
+	.name = "doctest",
+	.state_size = sizeof(struct doctest),
+	.recognise = doctest_recognise,
+	.attach = doctest_attach,
+	.list = doctest_list,
+	.start = doctest_start,
+};

@@ -1,0 +1,81 @@
+/*
+ * One command as a process: started in a process group of its own with
+ * /dev/null as standard input and pipes as standard output and error, watched
+ * through descriptors, and ended with all that it left in its group.
+ *
+ * Invariants:
+ *  1. Between process_start() and process_reap() the process is not waited
+ *     for, so that its number, which is also its group's, cannot belong to
+ *     anybody else: killing the group is safe.
+ *  2. Every descriptor is closed on exec, and none of ours below 3 is used.
+ *
+ * What it does not do: wait (suite/process_suite.c has the loop).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct process_spec {
+	char *const *argv;
+	char *const *environment; /* NULL: ours */
+	const char *folder;	  /* NULL: ours */
+	bool split;		  /* standard error through a pipe of its own */
+};
+
+struct process {
+	pid_t pid;
+	int pidfd; /* readable when it ended; -1: the kernel has none */
+	int out;   /* both outputs, or standard output where split */
+	int err;   /* -1 unless split */
+	uint64_t began_ns;
+	/* After process_ended(): */
+	bool ended;
+	uint64_t ended_ns;
+	int status; /* exit status, where signal is 0 */
+	int signal; /* that killed it */
+	bool dumped;
+};
+
+#define PROCESS_INIT                                                           \
+	{                                                                      \
+		.pid = -1, .pidfd = -1, .out = -1, .err = -1                   \
+	}
+
+/*
+ * Errors are the system's (no more processes or descriptors). A command that
+ * cannot be started is none: *@ret_why says why then, and it is not running.
+ */
+struct err *process_start(const struct process_spec *spec, struct process *ret,
+			  char **ret_why) _must_check_;
+/* Has it ended? Does not wait, and leaves it to be reaped. */
+bool process_ended(struct process *process);
+/* It and everything in its group. */
+void process_kill(const struct process *process);
+/* Kills what is left of its group, waits for it, closes the descriptors. */
+void process_reap(struct process *process);
+static inline void process_reapp(struct process *process)
+{
+	process_reap(process);
+}
+
+/*
+ * Runs a tool to its end: its standard output, NUL-terminated, and the
+ * beginning of its standard error. More than @limit bytes, more time than
+ * @timeout_ns and an interrupt are errors; *@ret_why as above.
+ */
+struct process_output {
+	char *out;
+	size_t out_n;
+	char *err;
+	int status; /* -1: killed by a signal */
+	char *why;
+};
+struct err *process_output(const struct process_spec *spec, size_t limit,
+			   uint64_t timeout_ns,
+			   struct process_output *ret) _must_check_;
+void process_output_free(struct process_output *output);

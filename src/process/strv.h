@@ -1,0 +1,56 @@
+/*
+ * Lists of texts that end in NULL, as exec takes them, and changes to an
+ * environment.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+
+struct strv {
+	char **data; /* data[n] is NULL once something was added */
+	size_t n;
+	size_t cap;
+};
+
+struct err *strv_add(struct strv *list, const char *text) _must_check_;
+void strv_free(struct strv *list);
+static inline void strv_freep(struct strv *list)
+{
+	strv_free(list);
+}
+
+enum env_operation {
+	ENV_SET,
+	ENV_UNSET,
+	ENV_RESET, /* to what it is in our environment */
+	ENV_APPEND,
+	ENV_PREPEND,
+	ENV_PATH_APPEND, /* with ':' between */
+	ENV_PATH_PREPEND,
+	ENV_LIST_APPEND, /* with ';' between */
+	ENV_LIST_PREPEND,
+};
+
+struct env_change {
+	enum env_operation operation;
+	char *name;
+	char *value;
+};
+
+struct env_changes {
+	struct env_change *data;
+	size_t n;
+	size_t cap;
+};
+
+/* Takes copies; @value may be NULL. */
+struct err *env_changes_add(struct env_changes *changes,
+			    enum env_operation operation, const char *name,
+			    size_t name_n, const char *value) _must_check_;
+void env_changes_free(struct env_changes *changes);
+/* Our environment with @changes made to it, in their order. */
+struct err *env_build(const struct env_changes *changes,
+		      struct strv *ret) _must_check_;
