@@ -101,13 +101,16 @@ struct boost {
 	struct level levels[DEPTH_MAX];
 };
 
+/* unit_test_main() with the older form of an initialisation function. */
+#define UNIT_TEST_MAIN_OLD                                                     \
+	"_ZN5boost9unit_test14unit_test_mainEPFPNS0_10test_suiteEiPPcEiS4_"
+
 static bool boost_recognise(const struct program *program)
 {
 	static const char *const used[] = {
 		UNIT_START, /* static or header-only */
 		"_ZN5boost9unit_test14unit_test_mainEPFbvEiPPc",
-		"_ZN5boost9unit_test14unit_test_mainEPFPNS0_10test_"
-		"suiteEiPPcEiS4_",
+		UNIT_TEST_MAIN_OLD,
 		RUN,
 	};
 	struct raddr at;
@@ -421,7 +424,9 @@ static struct err *leave_suite(struct run *run)
 	if (boost->early) {
 		/* A fixture of the suite failed: no test of it was run. */
 		boost->early = false;
-		TRY(run_fail(run, NULL, 0, "the suite's fixture failed"));
+		if (!boost->outcome || !run->faulted)
+			TRY(run_fail(run, NULL, 0,
+				     "the suite's fixture failed"));
 		_cleanup_(freep) char *file =
 			run->file ? strdup(run->file) : NULL;
 		_cleanup_(freep) char *text =
@@ -783,7 +788,7 @@ static struct err *list_unit(struct run *run, struct thread *thread,
 	if (!enabled && default_status == STATUS_ENABLED)
 		return NULL; /* the user's own --run_test */
 	TRY(text_between(run, file_at[0], file_at[1], &file));
-	return run_add_test(run, full, *file ? file : NULL, (unsigned)line,
+	return run_add_test(run, full, line ? file : NULL, (unsigned)line,
 			    !enabled, unit, suite);
 }
 

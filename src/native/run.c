@@ -341,10 +341,11 @@ struct err *run_note_more(struct run *run, const char *message)
 	size_t n = run->message ? strlen(run->message) : 0;
 	if (!run->in_test || !run->outcome || n >= RUN_TEXT_MAX)
 		return NULL;
-	char *longer = realloc(run->message, n + strlen(message) + 1);
+	size_t more = strlen(message) + 1;
+	char *longer = realloc(run->message, n + more);
 	if (!longer)
 		return err_nomem();
-	strcpy(longer + n, message);
+	memcpy(longer + n, message, more);
 	run->message = longer;
 	return NULL;
 }
