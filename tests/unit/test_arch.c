@@ -1,6 +1,8 @@
 /* Instructions under breakpoints: which are moved, which are carried out. */
 #include "unit.h"
 
+#include <string.h>
+
 #include "tracee/arch.h"
 
 #define PC RADDR(0x401000)
@@ -23,7 +25,8 @@ static void test_ordinary_instructions_move(void **state)
 	assert_int_equal(push.kind, ARCH_SLOT);
 	assert_int_equal(push.length, 1);
 	assert_int_equal(push.relative_at, 0);
-	assert_int_equal(DECODE(0xf3, 0x0f, 0x1e, 0xfa).length, 4); /* endbr64 */
+	assert_int_equal(DECODE(0xf3, 0x0f, 0x1e, 0xfa).length,
+			 4);				/* endbr64 */
 	assert_int_equal(DECODE(0xc3).kind, ARCH_SLOT); /* ret */
 
 	uint8_t code[ARCH_SLOT_SIZE];
@@ -106,18 +109,21 @@ static void test_conditions(void **state)
 					 (uint64_t)(bits & 8) << 4 |
 					 (uint64_t)(bits & 16) << 7;
 			uint8_t taken[16] = {};
-			__asm__ volatile("push %1\n\tpopfq\n\t"
-					 "seto %0\n\tsetno 1%0\n\t"
-					 "setb 2%0\n\tsetae 3%0\n\t"
-					 "sete 4%0\n\tsetne 5%0\n\t"
-					 "setbe 6%0\n\tseta 7%0\n\t"
-					 "sets 8%0\n\tsetns 9%0\n\t"
-					 "setp 10%0\n\tsetnp 11%0\n\t"
-					 "setl 12%0\n\tsetge 13%0\n\t"
-					 "setle 14%0\n\tsetg 15%0"
-					 : "=o"(taken)
-					 : "r"(flags)
-					 : "cc");
+			/* Past the red zone; lea leaves the flags alone. */
+			__asm__ volatile("sub $128, %%rsp\n\t"
+					 "push %1\n\tpopfq\n\t"
+					 "lea 128(%%rsp), %%rsp\n\t"
+					 "seto (%0)\n\tsetno 1(%0)\n\t"
+					 "setb 2(%0)\n\tsetae 3(%0)\n\t"
+					 "sete 4(%0)\n\tsetne 5(%0)\n\t"
+					 "setbe 6(%0)\n\tseta 7(%0)\n\t"
+					 "sets 8(%0)\n\tsetns 9(%0)\n\t"
+					 "setp 10(%0)\n\tsetnp 11(%0)\n\t"
+					 "setl 12(%0)\n\tsetge 13(%0)\n\t"
+					 "setle 14(%0)\n\tsetg 15(%0)"
+					 :
+					 : "r"(taken), "r"(flags)
+					 : "cc", "memory");
 			struct regs regs = { .r = { .eflags = flags } };
 			assert_int_equal(target(&insn, &regs, false).v,
 					 PC.v + (taken[condition] ? 18 : 2));

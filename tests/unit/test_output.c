@@ -1,6 +1,8 @@
 /* Captured output: pieces, what is still in the program's memory, floods. */
 #include "unit.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tracee/output.h"
@@ -18,8 +20,7 @@ static void print(int fd, const char *text)
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 }
 
-static void expect(struct output *output, const char *pending,
-		   const char *text)
+static void expect(struct output *output, const char *pending, const char *text)
 {
 	struct output_piece piece;
 	assert_null(output_cut(output, pending, strlen(pending), &piece));
