@@ -140,30 +140,32 @@ static struct err *on_libraries(struct run *run, struct thread *thread,
 	return run->framework->loaded ? run->framework->loaded(run) : NULL;
 }
 
-static struct err *recognise(struct session *session)
+static struct err *recognise(const struct session *session,
+			     const struct framework **ret)
 {
 	const char *wanted = session->suite.options.framework;
-	if (wanted && strcmp(wanted, "auto") != 0) {
-		session->framework = framework_by_name(wanted);
-		if (!session->framework)
-			return err_hint(
-				err_create(ERR_USAGE,
+	const char *functions = session->suite.options.test_functions;
+	if (!wanted || !strcmp(wanted, "auto"))
+		wanted = functions ? "functions" : NULL;
+	if (wanted) {
+		*ret = framework_by_name(wanted);
+		if (*ret)
+			return NULL;
+		return err_hint(err_create(ERR_USAGE,
 					   "there is no framework '%s'",
 					   wanted),
 				"--framework takes auto, gtest, catch2, "
 				"doctest, boost, check, cmocka, unity, "
 				"cunit, glib, cpputest or functions");
-		return NULL;
 	}
 	for (size_t i = 0; frameworks[i]; i++) {
 		if (!frameworks[i]->recognise(session->program))
 			continue;
-		session->framework = frameworks[i];
+		*ret = frameworks[i];
 		log_info("framework: %s", frameworks[i]->name);
 		return NULL;
 	}
-	return executable_unrecognised(session->program,
-				       session->suite.options.test_functions);
+	return executable_unrecognised(session->program, functions);
 }
 
 /* From the program's first instruction to its entry point: libraries loaded. */
@@ -241,9 +243,11 @@ struct err *session_start(struct session *session, bool discovering,
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
 	TRY(launch(session, &tracee));
 	if (!session->framework) {
-		TRY(recognise(session));
-		if (session->framework->arguments ||
-		    session->framework->environment) {
+		const struct framework *framework = NULL;
+		TRY(recognise(session, &framework));
+		BUG_ON(!framework);
+		session->framework = framework;
+		if (framework->arguments || framework->environment) {
 			TRY(prepare_words(session));
 			tracee_destroy(take_ptr(tracee));
 			TRY(launch(session, &tracee));

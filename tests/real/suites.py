@@ -41,7 +41,7 @@ def cmake(*options, source="{source}", target=None):
 
 
 def meson(*options, targets=""):
-    return [f"meson setup --buildtype plain . '{{source}}' " + " ".join(options), f"ninja -j {{jobs}} {targets}"]
+    return ["meson setup --buildtype plain . '{source}' " + " ".join(options), f"ninja -j {{jobs}} {targets}"]
 
 
 def configure(*options, check="."):
