@@ -58,6 +58,7 @@ void run_destroy(struct run *run)
 	tracee_destroy(run->tracee);
 	clear_notes(run);
 	free(run->state);
+	free(run->begun);
 	free(run);
 }
 
@@ -268,13 +269,23 @@ struct err *run_output(struct run *run, char **ret)
 	return output_peek(run->session->output, ret);
 }
 
+bool run_again(const struct run *run, size_t test)
+{
+	return run->begun && run->begun[test];
+}
+
 struct err *run_begin(struct run *run)
 {
 	struct session *session = run->session;
 	if (run->in_test)
 		TRY(run_end(run, OUTCOME_NONE));
 	BUG_ON(run->next >= run->n);
+	if (!run->begun)
+		run->begun = calloc(run_tests(run), 1);
+	if (!run->begun)
+		return err_nomem();
 	run->current = run->order[run->next++];
+	run->begun[run->current] = 1;
 	run->in_test = true;
 	run->allowed_exit = -1;
 	clear_notes(run);

@@ -419,6 +419,21 @@ static struct err *on_exec(struct thread *thread)
 	return NULL;
 }
 
+/*
+ * Did our instruction trap, or did somebody send the signal? Right behind our
+ * byte there is no other way to be, unless the original is one byte long.
+ */
+static bool is_break(const struct thread *thread,
+		     const struct breakpoint *breakpoint)
+{
+	siginfo_t info;
+	if (breakpoint->decoded && breakpoint->insn.length > ARCH_BREAK_SIZE)
+		return true;
+	return trace(PTRACE_GETSIGINFO, thread->tid, 0, (uintptr_t)&info) ==
+		       0 &&
+	       (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
+}
+
 static struct err *on_signal(struct thread *thread, int signal,
 			     struct tracee_event *event, bool *ret_event)
 {
@@ -429,11 +444,8 @@ static struct err *on_signal(struct thread *thread, int signal,
 	if (signal == SIGTRAP) {
 		struct raddr at = raddr_add(pc, -ARCH_BREAK_SIZE);
 		struct breakpoint *breakpoint = breakpoint_find(image, at);
-		siginfo_t info;
 		if (breakpoint && !breakpoint->resting &&
-		    trace(PTRACE_GETSIGINFO, thread->tid, 0,
-			  (uintptr_t)&info) == 0 &&
-		    (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT)) {
+		    is_break(thread, breakpoint)) {
 			regs_set_pc(&thread->regs, at);
 			thread_dirty(thread);
 			bool again = raddr_eq(thread->passing, at) &&
