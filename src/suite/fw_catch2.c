@@ -24,6 +24,8 @@
 #define ALL_TESTS "_ZNK5Catch12TestRegistry17getAllTestsSortedERKNS_7IConfigE"
 #define ASSERTION_ENDED "_ZN5Catch10RunContext14assertionEnded"
 #define RECONSTRUCT "_ZNK5Catch19AssertionResultData21reconstructExpression"
+#define ABORT_AFTER "_ZNK5Catch6Config10abortAfterEv"
+#define DEBUGGER_ACTIVE "_ZN5Catch16isDebuggerActiveEv"
 /* Came with 3.3, as did the count of skipped tests. */
 #define SKIP_EXCEPTION "_ZTIN5Catch17TestSkipExceptionE"
 
@@ -62,11 +64,11 @@ struct layout {
 
 struct catch2 {
 	struct layout at;
-	struct raddr run_test, all_tests, reconstruct;
-	struct calls test, all, expansion;
+	struct raddr run_test, reconstruct;
+	struct calls test, all, limit, expansion;
 	uint64_t tests;	   /* the vector of all tests */
 	uint64_t n_failed; /* assertions, for the exit status */
-	bool done;
+	bool limited;	   /* the user wants an end after so many failures */
 };
 
 static bool catch2_recognise(const struct program *program)
@@ -218,7 +220,6 @@ static struct err *on_test_return(struct run *run, struct thread *thread,
 		raddr_add(result, (int64_t)catch2->at.failed_assertions),
 		catch2->n_failed));
 	catch2->test.inside = false;
-	catch2->done = true;
 	calls_leave(thread, &catch2->test, true);
 	TRY(run_unbreak(run, catch2->test.return_to));
 	return calls_mute_struct(run, catch2->run_test,
@@ -250,6 +251,37 @@ static struct err *on_all(struct run *run, struct thread *thread, uint64_t arg)
 	(void)arg;
 	struct catch2 *catch2 = run->state;
 	return calls_enter(run, thread, &catch2->all, on_all_return, 0);
+}
+
+static struct err *on_limit_return(struct run *run, struct thread *thread,
+				   uint64_t arg)
+{
+	(void)arg;
+	struct catch2 *catch2 = run->state;
+	if (!calls_returned(&catch2->limit, thread))
+		return NULL;
+	catch2->limit.inside = false;
+	TRY(run_unbreak(run, catch2->limit.return_to));
+	catch2->limited = (int32_t)regs_result(&thread->regs) != -1;
+	return catch2->limited
+		       ? NULL
+		       : run_unbreak(run, regs_pc(&catch2->limit.entry));
+}
+
+/*
+ * Config::abortAfter(): with a limit (-a, -x), tests that come after it is
+ * reached would be cut short. Asked for before each test; where there is no
+ * limit, as usual, there are no more stops here. Where the call was inlined,
+ * lift_limit() does it.
+ */
+static struct err *on_limit(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct catch2 *catch2 = run->state;
+	if (catch2->limited)
+		return calls_skip(run, thread, (uint64_t)-1);
+	return calls_enter(run, thread, &catch2->limit, on_limit_return, 0);
 }
 
 /* "4 == 5", made when the reporter asks for it. */
@@ -357,7 +389,7 @@ static struct err *unknown_version(void)
 static struct err *catch2_attach(struct run *run)
 {
 	struct catch2 *catch2 = run->state;
-	struct raddr assertion;
+	struct raddr assertion, debugger;
 	bool version_3 =
 		!program_symbol(run->program, RUN_TEST_2, &catch2->run_test);
 	if (version_3 &&
@@ -376,6 +408,10 @@ static struct err *catch2_attach(struct run *run)
 				      NULL))
 		TRY(run_break(run, assertion, on_assertion, 0));
 	TRY(run_break_symbol(run, ALL_TESTS, on_all, 0, NULL));
+	TRY(run_break_symbol(run, ABORT_AFTER, on_limit, 0, NULL));
+	/* With -b it would break into the debugger it sees: us. */
+	if (program_symbol(run->program, DEBUGGER_ACTIVE, &debugger))
+		TRY(calls_mute(run, debugger));
 	return run_break(run, catch2->run_test, on_test, 0);
 }
 
@@ -500,9 +536,25 @@ static struct err *catch2_list(struct run *run, struct thread *thread)
 	return err;
 }
 
+/* The same by data, where debug information tells the place. */
+static struct err *lift_limit(struct run *run, const struct thread *thread)
+{
+	uint64_t config = program_member(run->program, "Catch::RunContext",
+					 "m_config", 0);
+	uint64_t limit = program_member(run->program, "Catch::Config",
+					"m_data.abortAfter", 0);
+	const int32_t none = -1;
+	if (!config || !limit)
+		return NULL;
+	TRY(run_u64(run, RADDR(thread_arg(thread, 1) + config), &config));
+	return memory_write(run->tracee, RADDR(config + limit), &none,
+			    sizeof(none));
+}
+
 static struct err *catch2_start(struct run *run, struct thread *thread)
 {
 	struct catch2 *catch2 = run->state;
+	TRY(lift_limit(run, thread));
 	TRY(calls_enter(run, thread, &catch2->test, on_test_return, 0));
 	return begin_test(run, thread, run_wanted(run));
 }

@@ -37,6 +37,8 @@
 #define REPORTERS_MAX 64
 #define FRAME_MAX ((uint64_t)64 << 10)
 #define FILTERS_MAX 10000
+/* How far into the ContextState its vectors are looked for. */
+#define STATE_MAX 8192
 
 /* Virtual functions of doctest::IReporter, in order of declaration. */
 enum {
@@ -808,8 +810,9 @@ static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
 	if (bounds[1] < bounds[0] || n > REPORTERS_MAX)
 		return unknown_version();
 	if (!n)
-		return err_create(ERR_SUITE,
-				  "doctest runs without any reporter");
+		return err_hint(err_create(ERR_SUITE,
+					   "doctest runs without a reporter"),
+				"is there one of the name given with -r?");
 	TRY(memory_read(run->tracee, RADDR(bounds[0]), reporters, n * 8));
 	doctest->reporters = n;
 	for (uint64_t i = n; i-- > 0;) {
@@ -826,6 +829,32 @@ static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
 				     "they could be followed");
 }
 
+/*
+ * In ContextState, the filters (nine vectors in a vector) come right before
+ * the vector of reporters. Where that is differs from version to version, and
+ * there may be no debug information to tell.
+ */
+static struct err *find_vectors(struct run *run)
+{
+	struct doctest *doctest = run->state;
+	uint64_t words[STATE_MAX / 8];
+	size_t n = memory_read_some(run->tracee, RADDR(doctest->state), words,
+				    sizeof(words)) /
+		   8;
+	size_t known = doctest->at.filters / 8;
+	for (size_t i = 0; i + 6 <= n; i++) {
+		/* First where it should be. */
+		size_t at = i || known + 6 > n ? i : known;
+		if (words[at] && words[at + 1] - words[at] == 9 * 24 &&
+		    words[at + 4] - words[at + 3] <= REPORTERS_MAX * 8) {
+			doctest->at.filters = at * 8;
+			doctest->at.reporters = at * 8 + 24;
+			return NULL;
+		}
+	}
+	return unknown_version();
+}
+
 /* Asked for in Context::run() right after the reporters were made. */
 static struct err *on_registered(struct run *run, struct thread *thread,
 				 uint64_t arg)
@@ -836,6 +865,7 @@ static struct err *on_registered(struct run *run, struct thread *thread,
 	uint64_t table[SLOTS];
 	if (!doctest->context.inside)
 		return NULL;
+	TRY(find_vectors(run));
 	TRY(find_reporter(run, table));
 	doctest->case_end = RADDR(table[SLOT_CASE_END]);
 	TRY(run_break(run, RADDR(table[SLOT_RUN_START]), on_run_start, 0));
