@@ -52,7 +52,7 @@ enum {
 };
 
 /* doctest::assertType::Enum */
-enum { ASSERT_WARN = 1, ASSERT_CHECK = 2, ASSERT_REQUIRE = 4 };
+enum { ASSERT_WARN = 1, ASSERT_REQUIRE = 4, ASSERT_THROWS = 8 };
 
 /* doctest::TestCaseFailureReason::Enum */
 enum {
@@ -88,6 +88,8 @@ struct doctest {
 	struct raddr registered, case_end;
 	uint64_t state;	    /* ContextState */
 	uint64_t reporters; /* how many */
+	uint64_t chosen;    /* which of them is followed */
+	uint64_t reporter;  /* its address in this round */
 	uint64_t filler;    /* a test marked to be skipped; 0: none */
 	uint64_t message;   /* the MessageBuilder at work; 0: none */
 	uint64_t slots;	    /* the array of tests, as long as it is new */
@@ -475,6 +477,17 @@ static struct err *begin_pass(struct run *run, struct thread *thread)
 	return calls_enter(run, thread, &doctest->begin, on_begin_return, 0);
 }
 
+/* Each round makes new ones, maybe several of one class. */
+static struct err *read_reporter(struct run *run)
+{
+	struct doctest *doctest = run->state;
+	uint64_t begin;
+	TRY(run_u64(run, RADDR(doctest->state + doctest->at.reporters),
+		    &begin));
+	return run_u64(run, RADDR(begin + doctest->chosen * 8),
+		       &doctest->reporter);
+}
+
 static struct err *on_run_start(struct run *run, struct thread *thread,
 				uint64_t arg)
 {
@@ -482,11 +495,13 @@ static struct err *on_run_start(struct run *run, struct thread *thread,
 	struct doctest *doctest = run->state;
 	if (!doctest->context.inside)
 		return NULL;
-	if (!run->order) {
-		run_ready(run, thread);
+	TRY(read_reporter(run));
+	if (thread_arg(thread, 0) != doctest->reporter)
 		return NULL;
-	}
-	return begin_pass(run, thread);
+	if (run->order)
+		return begin_pass(run, thread);
+	run_ready(run, thread);
+	return NULL;
 }
 
 static const char *reason_text(uint32_t flags)
@@ -524,6 +539,8 @@ static struct err *on_end_return(struct run *run, struct thread *thread,
 	if (!calls_returned(&doctest->end, thread) || doctest->crashing ||
 	    !run->in_test)
 		return NULL;
+	/* Other reporters return to the same place. */
+	doctest->end.inside = doctest->reporters == 1;
 	TRY(end_test(run, regs_arg(&doctest->end.entry, 1)));
 	return begin_next(run);
 }
@@ -537,7 +554,8 @@ static struct err *on_end(struct run *run, struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
-	if (doctest->crashing || !run->in_test)
+	if (doctest->crashing || !run->in_test ||
+	    thread_arg(thread, 0) != doctest->reporter)
 		return NULL;
 	TRY(calls_enter(run, thread, &doctest->end, on_end_return, 0));
 	return doctest->reporters == 1 ? run_unbreak(run, doctest->case_end)
@@ -592,16 +610,20 @@ static struct err *describe(struct run *run, struct thread *thread,
 	TRY(read_byte(run, data + at->at_threw, &threw));
 	if (threw)
 		TRY(read_string(run, data + at->at_exception, &exception));
-	if (asprintf(ret, "%s( %s )%s%s%s%s",
-		     macro		     ? macro
-		     : type & ASSERT_REQUIRE ? "REQUIRE"
-					     : "CHECK",
-		     expression, threw ? " threw " : "",
-		     exception ? exception : "",
-		     !threw && *values ? " with values: " : "",
-		     threw ? "" : values) < 0)
-		return err_nomem();
-	return NULL;
+	_cleanup_(str_freep) struct str str = STR_INIT;
+	TRY(str_appendf(&str, "%s( %s )",
+			macro			? macro
+			: type & ASSERT_REQUIRE ? "REQUIRE"
+						: "CHECK",
+			expression));
+	if (threw)
+		TRY(str_appendf(&str, " threw %s", exception));
+	else if (type & ASSERT_THROWS)
+		TRY(str_append(&str, " did not throw"));
+	else if (*values)
+		TRY(str_appendf(&str, " with values: %s", values));
+	*ret = str_take(&str);
+	return *ret ? NULL : err_nomem();
 }
 
 /* Is there a doctest::AssertData of a failed assertion of this test? */
@@ -771,6 +793,7 @@ static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
 			if (!program_module(run->program, RADDR(table[j])))
 				return unknown_version();
 		}
+		doctest->chosen = i;
 		if (is_distinct(table))
 			return NULL;
 	}
