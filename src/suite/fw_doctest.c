@@ -52,7 +52,7 @@ enum {
 };
 
 /* doctest::assertType::Enum */
-enum { ASSERT_WARN = 1, ASSERT_REQUIRE = 4, ASSERT_THROWS = 8 };
+enum { ASSERT_WARN = 1, ASSERT_REQUIRE = 4, ASSERT_THROWS = 16 };
 
 /* doctest::TestCaseFailureReason::Enum */
 enum {
