@@ -56,6 +56,8 @@ def run_within(seconds, command, **options):
 
 class Counts:
     def __init__(self, logs):
+        # Being told to end is like Ctrl-C: the part that runs is stopped with us.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         self.passed = self.failed = self.skipped = 0
         self.broken = []
         self.logs = Path(logs)

@@ -164,8 +164,8 @@ struct err *common_suite_choose(const struct options *options, int argc,
 		.commands = values[2],
 		.framework = common->framework,
 		.test_functions = common->test_functions,
-		.timeout_ns = common->timeout_ns ? common->timeout_ns :
-						   TIMEOUT_DEFAULT,
+		.timeout_ns = common->timeout_ns ? common->timeout_ns
+						 : TIMEOUT_DEFAULT,
 		.timeout_given = common->timeout_ns,
 		.jobs = common->jobs ? (unsigned)common->jobs : core_count(),
 	};

@@ -21,7 +21,7 @@ struct common_options {
 	char *test_functions;
 	struct option_list tests;
 	uint64_t timeout_ns; /* 0: not given */
-	uint64_t jobs; /* 0: the cores */
+	uint64_t jobs;	     /* 0: the cores */
 	/* output */
 	struct option_list formats;
 	struct option_list outputs;

@@ -26,11 +26,11 @@ struct object_facts {
 	bool script;	     /* begins with #! */
 	bool native;	     /* 64-bit little-endian x86-64 */
 	const char *machine; /* "AArch64", … for messages */
-	bool executable;     /* ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE */
+	bool executable; /* ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE */
 	bool pie;
-	bool dynamic;  /* has an interpreter */
-	bool symtab;   /* has a full symbol table */
-	bool debug;    /* has debug information (own or separate) */
+	bool dynamic;	 /* has an interpreter */
+	bool symtab;	 /* has a full symbol table */
+	bool debug;	 /* has debug information (own or separate) */
 	bool asan, tsan; /* built with a sanitizer's runtime */
 	uint64_t entry;
 };
@@ -46,7 +46,8 @@ struct object_symbol {
 };
 
 /* Looks at the first bytes only; never fails on a readable file. */
-struct err *object_probe(const char *path, struct object_facts *ret) _must_check_;
+struct err *object_probe(const char *path,
+			 struct object_facts *ret) _must_check_;
 
 struct err *object_open(const char *path, struct object **ret) _must_check_;
 /*
@@ -90,6 +91,12 @@ bool object_line(struct object *object, uint64_t address, const char **ret_file,
  */
 bool object_function_place(struct object *object, uint64_t address,
 			   const char **ret_file, unsigned *ret_line);
+
+/*
+ * The folder in which the compiler was started for the unit made from @file, or
+ * else for the first unit: what __FILE__ is relative to. NULL: not known.
+ */
+const char *object_compile_folder(struct object *object, const char *file);
 
 struct object_signature {
 	unsigned parameters;

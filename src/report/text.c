@@ -110,24 +110,49 @@ static size_t trimmed(const char *text, size_t n)
 	return n;
 }
 
+/*
+ * What the test printed, less the lines that say again what its message, shown
+ * right above, has said.
+ */
+static struct err *output_without_message(const struct report_test *test,
+					  struct str *ret)
+{
+	const char *text = test->output;
+	size_t n = test->output_n;
+	size_t m = test->message ? trimmed(test->message, strlen(test->message))
+				 : 0;
+	const char *again = m ? memmem(text, n, test->message, m) : NULL;
+	if (again && again != text && again[-1] != '\n')
+		again = NULL;
+	if (again) {
+		TRY(str_append_n(ret, text, (size_t)(again - text)));
+		const char *end =
+			memchr(again + m, '\n', n - (size_t)(again + m - text));
+		size_t skipped = end ? (size_t)(end + 1 - text) : n;
+		text += skipped;
+		n -= skipped;
+	}
+	return str_append_n(ret, text, n);
+}
+
 static struct err *write_output(const struct report_test *test,
 				const struct report_style *style, FILE *out)
 {
-	size_t n = test->output ? trimmed(test->output, test->output_n) : 0;
-	size_t message = test->message
-				 ? trimmed(test->message, strlen(test->message))
-				 : 0;
-	if (!n || (n == message && !memcmp(test->output, test->message, n)))
+	_cleanup_(str_freep) struct str shown = STR_INIT;
+	if (test->output)
+		TRY(output_without_message(test, &shown));
+	size_t n = trimmed(shown.s, shown.n);
+	if (!n)
 		return NULL;
 
-	size_t start = style->verbose ? 0 : tail_start(test->output, n);
+	size_t start = style->verbose ? 0 : tail_start(shown.s, n);
 	_cleanup_(str_freep) struct str prefix = STR_INIT;
 	TRY(str_appendf(&prefix, "%s%s|%s ", INDENT, on(style, DIM),
 			off(style)));
 	if (start)
 		fprintf(out, "%s… %zu bytes before, shown with --verbose\n",
 			prefix.s, start);
-	TRY(write_lines(test->output + start, n - start, prefix.s, out));
+	TRY(write_lines(shown.s + start, n - start, prefix.s, out));
 	if (test->output_dropped)
 		fprintf(out, "%s(%llu bytes left out in the middle)\n",
 			prefix.s, (unsigned long long)test->output_dropped);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "suite/process_run.h"
-#include "suite/suite_internal.h"
+#include "suite/kind.h"
 #include "tracee/tracee.h"
 
 volatile int suite_interrupted;

@@ -2,7 +2,7 @@
  * A suite: many tests behind one interface, whatever runs them.
  *
  * Two kinds stand behind it: a test executable driven through its framework
- * (suite/native.c), and a list of commands, each a process (suite/process.c).
+ * (native/), and a list of commands, each a process (process/).
  * What is above this line - commands, detectors, reports - sees tests by index,
  * hands over orders of indexes and is told results as they come.
  *
@@ -29,9 +29,9 @@ struct suite;
 
 struct suite_options {
 	/* Exactly one of these four. */
-	char *const *argv; /* test executable with its arguments */
-	const char *ctest; /* build folder */
-	const char *meson; /* build folder */
+	char *const *argv;    /* test executable with its arguments */
+	const char *ctest;    /* build folder */
+	const char *meson;    /* build folder */
 	const char *commands; /* file, one shell command a line */
 
 	const char *framework;	    /* NULL or "auto": recognise */
@@ -40,7 +40,7 @@ struct suite_options {
 	bool timeout_given;	    /* also where a test declares another */
 	unsigned jobs;		    /* processes side by side, at least 1 */
 	bool pass_through;	    /* output also goes to ours as it comes */
-	bool keep_output;	    /* results of passing tests have theirs, too */
+	bool keep_output; /* results of passing tests have theirs, too */
 };
 
 struct suite_test {
@@ -55,7 +55,7 @@ struct suite_result {
 	enum outcome outcome;
 	uint64_t ns;
 	char *message; /* why it did not pass, raw bytes of the program; or NULL */
-	char *file;    /* place of the failed assertion or of the crash; or NULL */
+	char *file; /* place of the failed assertion or of the crash; or NULL */
 	unsigned line;
 	char *output; /* standard output and error of this test, raw; or NULL */
 	size_t output_n;

@@ -34,7 +34,8 @@ static inline struct raddr regs_pc(const struct regs *regs)
 static inline void regs_set_pc(struct regs *regs, struct raddr pc)
 {
 	regs->r.rip = pc.v;
-	regs->r.orig_rax = (unsigned long long)-1; /* no system call to restart */
+	regs->r.orig_rax =
+		(unsigned long long)-1; /* no system call to restart */
 }
 static inline struct raddr regs_sp(const struct regs *regs)
 {

@@ -205,7 +205,12 @@ struct err *arch_decode(const uint8_t *bytes, size_t n, struct raddr pc,
 	const cs_x86 *x86 = &decoded->detail->x86;
 	if (in_group(decoded, CS_GRP_JUMP) || in_group(decoded, CS_GRP_CALL)) {
 		decode_branch(decoded, &insn);
-	} else if (decoded->id == X86_INS_XBEGIN) {
+	} else if (in_group(decoded, CS_GRP_BRANCH_RELATIVE) ||
+		   decoded->id == X86_INS_LOOP ||
+		   decoded->id == X86_INS_LOOPE ||
+		   decoded->id == X86_INS_LOOPNE ||
+		   decoded->id == X86_INS_XBEGIN) {
+		/* Not jumps to capstone, but they are. */
 		insn.kind = ARCH_STEP;
 	} else {
 		for (uint8_t i = 0; i < x86->op_count; i++) {
@@ -260,7 +265,8 @@ void arch_slot_write(const struct arch_insn *insn, struct raddr pc,
 /* Intel SDM, volume 2, appendix B.1.4.7: tttn condition codes. */
 static bool condition_holds(uint8_t condition, uint64_t flags)
 {
-	bool cf = flags & (1 << 0), pf = flags & (1 << 2), zf = flags & (1 << 6);
+	bool cf = flags & (1 << 0), pf = flags & (1 << 2),
+	     zf = flags & (1 << 6);
 	bool sf = flags & (1 << 7), of = flags & (1 << 11);
 	bool holds;
 	switch (condition >> 1) {

@@ -96,9 +96,9 @@ struct err *breakpoint_clear(struct tracee *tracee, struct raddr address)
 	map_u64_remove(&tracee->breakpoint_index, address.v);
 	*known = tracee->breakpoints.data[--tracee->breakpoints.n];
 	if (known->address.v != address.v)
-		return map_u64_put(&tracee->breakpoint_index, known->address.v,
-				   (uint64_t)(known -
-					      tracee->breakpoints.data));
+		return map_u64_put(
+			&tracee->breakpoint_index, known->address.v,
+			(uint64_t)(known - tracee->breakpoints.data));
 	return NULL;
 }
 
@@ -111,8 +111,8 @@ struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
 	struct overlay overlay = { .address = address, .n = (uint8_t)n };
 	TRY(memory_read(tracee, address, overlay.original, n));
 	for (size_t i = 0; i < n; i++) {
-		struct breakpoint *breakpoint = breakpoint_find(
-			tracee, raddr_add(address, (int64_t)i));
+		struct breakpoint *breakpoint =
+			breakpoint_find(tracee, raddr_add(address, (int64_t)i));
 		if (breakpoint) {
 			overlay.original[i] = breakpoint->original[0];
 			breakpoint->resting = true;
@@ -237,8 +237,8 @@ static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
 			at = free_from + HEAP_ROOM;
 		if (start >= REGION_SIZE && at >= free_from &&
 		    at + REGION_SIZE <= start && !strstr(line, "[stack]")) {
-			uint64_t distance = at > near.v ? at - near.v
-							: near.v - at;
+			uint64_t distance =
+				at > near.v ? at - near.v : near.v - at;
 			if (distance < best_distance) {
 				best = at;
 				best_distance = distance;
@@ -301,9 +301,8 @@ static struct err *find_slot(struct thread *thread,
 		for (size_t i = 0; i < image->regions.n; i++) {
 			struct region *region = &image->regions.data[i];
 			struct raddr slot =
-				raddr_add(region->base,
-					  (int64_t)region->used *
-						  ARCH_SLOT_SIZE);
+				raddr_add(region->base, (int64_t)region->used *
+								ARCH_SLOT_SIZE);
 			if (region->used == SLOTS ||
 			    !arch_slot_reaches(&breakpoint->insn,
 					       breakpoint->address, slot))
@@ -315,8 +314,7 @@ static struct err *find_slot(struct thread *thread,
 		if (round == 0)
 			TRY(region_add(thread, breakpoint->address, NULL));
 	}
-	return err_create(ERR_INTERNAL,
-			  "no memory of ours in reach of 0x%llx",
+	return err_create(ERR_INTERNAL, "no memory of ours in reach of 0x%llx",
 			  (unsigned long long)breakpoint->address.v);
 }
 
@@ -339,7 +337,8 @@ static struct err *decode(struct thread *thread, struct breakpoint *breakpoint)
 	struct arch_insn insn;
 	TRY(arch_decode(bytes, n, breakpoint->address, &insn));
 	if (getenv("POLYGRAPH_FAULT_STEP"))
-		insn.kind = ARCH_STEP; /* for tests: as if nothing else worked */
+		insn.kind =
+			ARCH_STEP; /* for tests: as if nothing else worked */
 	breakpoint->insn = insn;
 	if (insn.kind == ARCH_SLOT) {
 		uint8_t code[ARCH_SLOT_SIZE];
@@ -394,9 +393,8 @@ static struct err *branch(struct thread *thread,
 			  const struct breakpoint *breakpoint)
 {
 	bool load;
-	struct raddr target = arch_branch_target(&breakpoint->insn,
-						 breakpoint->address,
-						 &thread->regs, &load);
+	struct raddr target = arch_branch_target(
+		&breakpoint->insn, breakpoint->address, &thread->regs, &load);
 	if (load)
 		TRY(memory_read_u64(thread->tracee, target, &target.v));
 	if (breakpoint->insn.call) {
@@ -446,14 +444,15 @@ bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
 	for (size_t i = 0; i < tracee->breakpoints.n; i++) {
 		const struct breakpoint *breakpoint =
 			&tracee->breakpoints.data[i];
-		if (!breakpoint->decoded || breakpoint->insn.kind != ARCH_SLOT ||
+		if (!breakpoint->decoded ||
+		    breakpoint->insn.kind != ARCH_SLOT ||
 		    pc.v < breakpoint->slot.v ||
 		    pc.v >= breakpoint->slot.v + ARCH_SLOT_SIZE)
 			continue;
 		*ret_before = raddr_eq(pc, breakpoint->slot);
-		*ret_address = raddr_add(breakpoint->address,
-					 *ret_before ? 0
-						     : breakpoint->insn.length);
+		*ret_address =
+			raddr_add(breakpoint->address,
+				  *ret_before ? 0 : breakpoint->insn.length);
 		return true;
 	}
 	return false;

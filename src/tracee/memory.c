@@ -37,10 +37,9 @@ struct err *memory_read(struct tracee *tracee, struct raddr address, void *out,
 {
 	size_t got = memory_read_some(tracee, address, out, n);
 	if (got < n)
-		return err_create(ERR_SUITE,
-				  "cannot read memory at 0x%llx of process %d",
-				  (unsigned long long)(address.v + got),
-				  tracee->pid);
+		return err_create(
+			ERR_SUITE, "cannot read memory at 0x%llx of process %d",
+			(unsigned long long)(address.v + got), tracee->pid);
 	return NULL;
 }
 
@@ -86,8 +85,8 @@ struct err *memory_read_spans(struct tracee *tracee,
 			};
 			want += spans[at + i].n;
 		}
-		ssize_t done = process_vm_readv(tracee->pid, local, n, remote,
-						n, 0);
+		ssize_t done =
+			process_vm_readv(tracee->pid, local, n, remote, n, 0);
 		if (done >= 0 && (size_t)done == want)
 			continue;
 		for (size_t i = 0; i < n; i++)

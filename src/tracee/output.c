@@ -14,7 +14,7 @@
 struct stream {
 	int read_end;
 	int write_end;
-	int copy_to; /* our own descriptor for pass-through, -1: none */
+	int copy_to;   /* our own descriptor for pass-through, -1: none */
 	uint64_t skip; /* bytes still to come that were already handed over */
 	struct str head;
 	char *tail; /* ring of OUTPUT_KEEP bytes, once head is full */

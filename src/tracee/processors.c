@@ -2,7 +2,7 @@
  * Processors. While a tested process has one thread, it and the controller
  * take turns, and hand-over on one processor is several times faster than
  * waking up another one. The program is not to notice: who asks it for its
- * processors is answered by suite/, and children and threads get them all back
+ * processors is answered by native/, and children and threads get them all back
  * before they run.
  */
 #include "base/clock.h"
@@ -100,6 +100,5 @@ void processors_turn(struct tracee *tracee)
 	}
 	cpu_set_t one = only(tracer->cpu);
 	tracee->cpu = tracer->cpu;
-	tracee->pinned =
-		sched_setaffinity(tracee->pid, sizeof(one), &one) == 0;
+	tracee->pinned = sched_setaffinity(tracee->pid, sizeof(one), &one) == 0;
 }

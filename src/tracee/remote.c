@@ -110,9 +110,9 @@ static struct err *first_syscall(struct thread *thread, struct regs *regs,
 	TRY(memory_write(tracee, at, arch_syscall_stub, sizeof(code)));
 	thread->regs = *regs;
 	thread_dirty(thread);
-	struct err *err = run_until(thread,
-				    raddr_add(at, ARCH_SYSCALL_STUB_SIZE),
-				    SYSCALL_LIMIT_NS, kept);
+	struct err *err =
+		run_until(thread, raddr_add(at, ARCH_SYSCALL_STUB_SIZE),
+			  SYSCALL_LIMIT_NS, kept);
 	struct err *put_back = memory_write(tracee, at, code, sizeof(code));
 	if (err) {
 		err_ignore(put_back);
@@ -139,8 +139,7 @@ struct err *remote_syscall(struct thread *thread, long number,
 		regs_set_pc(&regs, stub);
 		thread->regs = regs;
 		thread_dirty(thread);
-		err = run_until(thread,
-				raddr_add(stub, ARCH_SYSCALL_STUB_SIZE),
+		err = run_until(thread, raddr_add(stub, ARCH_SYSCALL_STUB_SIZE),
 				SYSCALL_LIMIT_NS, &kept);
 	}
 	int64_t result = (int64_t)regs_result(&thread->regs);
@@ -207,8 +206,12 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 struct err *remote_map(struct thread *thread, size_t n, struct raddr *ret)
 {
 	const uint64_t args[6] = {
-		0, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		(uint64_t)-1, 0,
+		0,
+		n,
+		PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS,
+		(uint64_t)-1,
+		0,
 	};
 	int64_t got;
 	TRY(remote_syscall(thread, SYS_mmap, args, &got));

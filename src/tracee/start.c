@@ -72,18 +72,19 @@ static struct err *explain_seize(int number)
 		err_errno(number, "cannot trace the program"), ERR_SUITE);
 	if (number != EPERM)
 		return err;
-	return err_hint(err, "tracing is forbidden here: see "
-			     "/proc/sys/kernel/yama/ptrace_scope (2 and 3 forbid "
-			     "it), or give the container the SYS_PTRACE "
-			     "capability");
+	return err_hint(err,
+			"tracing is forbidden here: see "
+			"/proc/sys/kernel/yama/ptrace_scope (2 and 3 forbid "
+			"it), or give the container the SYS_PTRACE "
+			"capability");
 }
 
 static struct err *explain_failure(const struct failure *failure,
 				   const char *path)
 {
-	return err_with_kind(err_errno(failure->number, "'%s': %s", path,
-				       failure->what),
-			     ERR_SUITE);
+	return err_with_kind(
+		err_errno(failure->number, "'%s': %s", path, failure->what),
+		ERR_SUITE);
 }
 
 /* From the child that waits to be let go to the stop after its exec. */

@@ -46,24 +46,24 @@ struct thread {
 	struct regs regs; /* as they were at the stop; see thread_dirty() */
 	bool dirty;	  /* to be written back before it goes on */
 	bool stopped;
-	bool listening;	   /* stopped by job control, seen by us only */
-	bool held;	   /* not resumed by tracee_continue() */
-	bool arrived;	   /* stands at a breakpoint that was reported */
-	struct raddr passing;	 /* see thread_pass_signal() in tracee.c */
+	bool listening;	      /* stopped by job control, seen by us only */
+	bool held;	      /* not resumed by tracee_continue() */
+	bool arrived;	      /* stands at a breakpoint that was reported */
+	struct raddr passing; /* see thread_pass_signal() in tracee.c */
 	struct raddr passing_sp;
-	int deliver;	   /* signal to pass on when it goes on */
+	int deliver;	    /* signal to pass on when it goes on */
 	int waiting_status; /* a stop that was collected but not yet looked at */
 	bool has_waiting;
 };
 
 enum tracee_event_kind {
 	TRACEE_BREAKPOINT, /* @thread stands at @breakpoint */
-	TRACEE_DYING,	   /* @signal is about to kill it; memory is still there */
-	TRACEE_FAULT,	   /* @signal goes to its handler; see tracee_fault() */
-	TRACEE_EXITED,	   /* gone, with @status */
-	TRACEE_KILLED,	   /* gone, by @signal */
-	TRACEE_EXECUTED,   /* another program took its place */
-	TRACEE_DEADLINE,   /* the time given is over; it is stopped now */
+	TRACEE_DYING,  /* @signal is about to kill it; memory is still there */
+	TRACEE_FAULT,  /* @signal goes to its handler; see tracee_fault() */
+	TRACEE_EXITED, /* gone, with @status */
+	TRACEE_KILLED, /* gone, by @signal */
+	TRACEE_EXECUTED,    /* another program took its place */
+	TRACEE_DEADLINE,    /* the time given is over; it is stopped now */
 	TRACEE_INTERRUPTED, /* tracer_interrupt() was called; stopped likewise */
 };
 
@@ -76,9 +76,9 @@ struct tracee_event {
 };
 
 struct tracee_command {
-	char *const *argv; /* [0] is the path to execute */
-	char *const *env;  /* NULL: ours */
-	const char *cwd;   /* NULL: ours */
+	char *const *argv;     /* [0] is the path to execute */
+	char *const *env;      /* NULL: ours */
+	const char *cwd;       /* NULL: ours */
 	struct output *output; /* NULL: our own standard output and error */
 };
 

@@ -136,8 +136,7 @@ bool tracer_take_early(struct tracer *tracer, pid_t tid)
 	for (size_t i = 0; i < tracer->early.n; i++) {
 		if (tracer->early.data[i].tid != tid)
 			continue;
-		tracer->early.data[i] =
-			tracer->early.data[--tracer->early.n];
+		tracer->early.data[i] = tracer->early.data[--tracer->early.n];
 		return true;
 	}
 	return false;

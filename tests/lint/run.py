@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""All rules of the code, one part after the other, with the sum as the closing line; `./dev lint` builds and calls this."""
+"""All rules of the code, one part after the other, with the sum as the closing line; `./dev lint` configures and calls this."""
 
 import subprocess
 import sys
@@ -22,6 +22,9 @@ def main():
     counts = Counts(TOP / "build" / "logs")
     code = tracked("src/*.[ch]", "src/*.cc", "tests/unit/*.[ch]", "tests/fuzz/*.[ch]")
     shell = tracked("dev", ".ci/run", "examples/demo", "*.sh")
+    # Both compilers, with their warnings as errors.
+    for folder in ("build", "build-clang"):
+        counts.run(f"compile {folder}", ["ninja", "-C", TOP / folder, "-k", "0"])
     counts.run("clang-format", ["clang-format", "--dry-run", "-Werror", *code], cwd=TOP, again="./dev format")
     counts.run("sources", [sys.executable, LINT / "check_sources.py"])
     counts.run("rooms", [sys.executable, LINT / "check_rooms.py"])

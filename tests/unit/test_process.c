@@ -16,11 +16,11 @@
 #include "base/macro.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "suite/capture.h"
-#include "suite/process.h"
-#include "suite/process_suite.h"
-#include "suite/suite_internal.h"
-#include "suite/tap.h"
+#include "process/capture.h"
+#include "process/process.h"
+#include "process/process_suite.h"
+#include "process/tap.h"
+#include "suite/kind.h"
 
 static char folder[] = "/tmp/polygraph-process-XXXXXX";
 

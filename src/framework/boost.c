@@ -1,0 +1,836 @@
+/*
+ * Boost.Test, by data: a suite's children lie in a multimap from rank to id,
+ * and the framework's loop goes from its first node to its end. Where a suite
+ * starts, its map is told that a node of ours is the first, which is its own
+ * successor: whatever id is put into it comes next, as often as wanted, until
+ * the map's end is made its successor. Nothing else leads to our node, so that
+ * a test may leave by exit(), which takes the maps apart. Tests of one suite
+ * that follow each other share one round through it, with its fixtures; suites
+ * lie in suites, so there is a stack of such loops.
+ *
+ * The framework tells of its progress through its results collector, whose
+ * virtual functions are there in every build. One stop a test: where a test
+ * starts, the last of the same suite has ended. Assertions are not stopped at,
+ * for most of them hold: whether a test passed is read where the framework
+ * keeps it (which knows of expected failures, too), and where it failed is
+ * learned from the formatters of the log, which by default see errors only.
+ *
+ * The first test of a suite begins with the suite's fixtures, so that a crash
+ * there is somebody's.
+ *
+ * Seen with 1.74; see docs/frameworks.md.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "native/calls.h"
+#include "native/framework.h"
+#include "native/session.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define COLLECTOR "_ZN5boost9unit_test19results_collector_t"
+#define UNIT_START COLLECTOR "15test_unit_startERKNS0_9test_unitE"
+#define UNIT_FINISH COLLECTOR "16test_unit_finishERKNS0_9test_unitEm"
+#define UNIT_SKIPPED                                                           \
+	COLLECTOR "17test_unit_skippedERKNS0_9test_unitENS0_13basic_"          \
+		  "cstringIKcEE"
+#define EXCEPTION COLLECTOR "16exception_caughtERKNS_19execution_exceptionE"
+#define RESULTS "_ZNK5boost9unit_test19results_collector_t7resultsEm"
+#define GET_UNIT "_ZN5boost9unit_test9framework3getEmNS0_14test_unit_typeE"
+#define RUN "_ZN5boost9unit_test9framework3runEmb"
+#define LAZY_VALUE "15log_entry_valueERSoRKNS0_12lazy_ostreamE"
+
+#define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
+#define DEPTH_MAX 64
+#define UNITS_MAX 10000000
+/* More than a balanced tree of all memory is high. */
+#define TREE_HEIGHT_MAX 128
+/* The part of a test_unit that is looked at. */
+#define UNIT_SIZE 232
+
+/* boost::unit_test::test_unit_type, test_unit::run_status */
+enum { TYPE_CASE = 0x01, TYPE_SUITE = 0x10, TYPE_ANY = 0x11 };
+enum { STATUS_ENABLED = 1 };
+/* unit_test_log_formatter::log_entry_types */
+enum { ENTRY_ERROR = 3 };
+/* execution_exception::error_code */
+enum { CODE_SYSTEM = 210, CODE_TIMEOUT = 215 };
+
+/* libstdc++'s std::_Rb_tree_node<std::pair<const unsigned long, …>>. */
+struct node {
+	uint64_t color;
+	uint64_t parent, left, right;
+	uint64_t key;
+	uint64_t value; /* or what begins here */
+};
+/* In a std::map or multimap, behind the comparison. */
+#define TREE_HEADER 8
+enum { COLOR_RED = 0 };
+
+/* Of a test_unit, of a test_suite seen from its test_unit, of test_results. */
+struct layout {
+	uint64_t type, file, line, id, name;
+	uint64_t default_status, run_status;
+	uint64_t children;
+	uint64_t failed, expected, aborted, timed_out;
+};
+
+/* A suite that is running, and its loop. */
+struct level {
+	uint64_t suite;
+	uint64_t coming;   /* the child the loop comes to next; 0: it ends */
+	uint64_t header;   /* of its map; begins as a node does */
+	uint64_t first;	   /* the map's first node as it was */
+	struct raddr node; /* ours */
+};
+
+struct boost {
+	struct layout at;
+	uint64_t root;
+	struct raddr finish;
+	struct raddr store; /* header of the map of results; 0: not found */
+	struct raddr nodes; /* memory for ours */
+	bool early;	    /* the running test has not come to its own start */
+	bool watching;	    /* a breakpoint stands at units' ends */
+	bool collecting;    /* a message, piece by piece */
+	enum outcome outcome; /* worse than the framework's own results tell */
+	size_t depth;
+	struct level levels[DEPTH_MAX];
+};
+
+/* unit_test_main() with the older form of an initialisation function. */
+#define UNIT_TEST_MAIN_OLD                                                     \
+	"_ZN5boost9unit_test14unit_test_mainEPFPNS0_10test_suiteEiPPcEiS4_"
+
+static bool boost_recognise(const struct program *program)
+{
+	static const char *const used[] = {
+		UNIT_START, /* static or header-only */
+		"_ZN5boost9unit_test14unit_test_mainEPFbvEiPPc",
+		UNIT_TEST_MAIN_OLD,
+		RUN,
+	};
+	struct raddr at;
+	if (!program_symbol(program, UNIT_START, &at) ||
+	    !program_symbol(program, UNIT_FINISH, &at) ||
+	    !program_symbol(program, GET_UNIT, &at))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
+		if (program_uses(program, used[i]))
+			return true;
+	}
+	return false;
+}
+
+static void find_layout(const struct program *program, struct layout *at)
+{
+	static const char *const unit = "boost::unit_test::test_unit";
+	static const char *const suite = "boost::unit_test::test_suite";
+	static const char *const results = "boost::unit_test::test_results";
+	static const struct layout known = {
+		.type = 0,
+		.file = 24,
+		.line = 40,
+		.id = 48,
+		.name = 136,
+		.default_status = 216,
+		.run_status = 220,
+		.children = 304,
+		.failed = 16,
+		.expected = 32,
+		.aborted = 104,
+		.timed_out = 106,
+	};
+	*at = (struct layout){
+		.type = program_member(program, unit, "p_type", known.type),
+		.file = program_member(program, unit, "p_file_name",
+				       known.file),
+		.line = program_member(program, unit, "p_line_num", known.line),
+		.id = program_member(program, unit, "p_id", known.id),
+		.name = program_member(program, unit, "p_name", known.name),
+		.default_status =
+			program_member(program, unit, "p_default_status",
+				       known.default_status),
+		.run_status = program_member(program, unit, "p_run_status",
+					     known.run_status),
+		/* A test_suite begins with its vtable, then the test_unit. */
+		.children = program_member(program, suite, "m_ranked_children",
+					   known.children + 8) -
+			    8,
+		.failed = program_member(program, results,
+					 "p_assertions_failed", known.failed),
+		.expected =
+			program_member(program, results, "p_expected_failures",
+				       known.expected),
+		.aborted = program_member(program, results, "p_aborted",
+					  known.aborted),
+		.timed_out = program_member(program, results, "p_timed_out",
+					    known.timed_out),
+	};
+	/* Debug information is foreign, too. */
+	const uint64_t offsets[] = {
+		at->type,	    at->file + 8,   at->line,	at->id,
+		at->default_status, at->run_status, at->failed, at->expected,
+		at->aborted,	    at->timed_out,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+		if (offsets[i] > UNIT_SIZE - 8)
+			*at = known;
+	}
+}
+
+static struct level *top(struct boost *boost)
+{
+	return boost->depth ? &boost->levels[boost->depth - 1] : NULL;
+}
+
+/* The text of a basic_cstring, which is two pointers. */
+static struct err *text_between(struct run *run, uint64_t begin, uint64_t end,
+				char **ret)
+{
+	size_t n = end < begin ? 0 : MIN(end - begin, RUN_TEXT_MAX);
+	_cleanup_(freep) char *text = calloc(1, n + 1);
+	if (!text)
+		return err_nomem();
+	if (n)
+		TRY(memory_read(run->tracee, RADDR(begin), text, n));
+	*ret = take_ptr(text);
+	return NULL;
+}
+
+/* A basic_cstring is not trivial to copy: as an argument it is a reference. */
+static struct err *text_at(struct run *run, uint64_t address, char **ret)
+{
+	uint64_t bounds[2];
+	TRY(memory_read(run->tracee, RADDR(address), bounds, sizeof(bounds)));
+	return text_between(run, bounds[0], bounds[1], ret);
+}
+
+/*
+ * Which child of @suite leads to the test that shall run next, or has begun
+ * early? 0: none.
+ */
+static uint64_t next_child(const struct run *run, uint64_t suite)
+{
+	const struct boost *boost = run->state;
+	size_t test = boost->early ? run->current : run_wanted(run);
+	if (test == RUN_NONE)
+		return 0;
+	uint64_t child = run_handle(run, test);
+	uint64_t group = run_group(run, test);
+	for (int i = 0; group && i < DEPTH_MAX; i++) {
+		if (group == suite)
+			return child;
+		child = group;
+		group = run_group_parent(run, group);
+	}
+	return 0;
+}
+
+/* Lets the innermost loop come to whatever of its suite is wanted next. */
+static struct err *advance(struct run *run)
+{
+	struct boost *boost = run->state;
+	struct level *level = top(boost);
+	if (!level)
+		return NULL;
+	level->coming = next_child(run, level->suite);
+	/* std::_Rb_tree_increment(): right and then left, or else up. */
+	struct node node = { .parent = level->header };
+	if (level->coming) {
+		node.right = level->node.v;
+		TRY(run_u64(run, RADDR(level->coming + boost->at.id),
+			    &node.value));
+	}
+	return memory_write(run->tracee, level->node, &node, sizeof(node));
+}
+
+static run_hook on_finish;
+
+/* The end of a unit is looked at where it is not another test's start. */
+static struct err *watch_ends(struct run *run, bool watch)
+{
+	struct boost *boost = run->state;
+	if (watch == boost->watching)
+		return NULL;
+	boost->watching = watch;
+	return watch ? run_break(run, boost->finish, on_finish, 0)
+		     : run_unbreak(run, boost->finish);
+}
+
+/*
+ * The map of results: from the entry that the collector gives for the root up
+ * to the map's header. Header and topmost node are each other's parent.
+ */
+static struct err *find_store(struct run *run, struct thread *thread)
+{
+	struct boost *boost = run->state;
+	struct raddr results;
+	if (!program_symbol(run->program, RESULTS, &results))
+		return NULL;
+	uint64_t args[] = { 0, 0 }, entry;
+	TRY(run_u64(run, RADDR(boost->root + boost->at.id), &args[1]));
+	TRY(remote_call(thread, results, args, 2, CALL_LIMIT_NS, &entry));
+	uint64_t at = entry - offsetof(struct node, value);
+	for (int i = 0; i < TREE_HEIGHT_MAX; i++) {
+		struct node node, parent;
+		TRY(memory_read(run->tracee, RADDR(at), &node,
+				offsetof(struct node, key)));
+		TRY(memory_read(run->tracee, RADDR(node.parent), &parent,
+				offsetof(struct node, key)));
+		if (parent.parent == at) {
+			bool above = (uint32_t)parent.color == COLOR_RED;
+			boost->store = RADDR(above ? node.parent : at);
+			return NULL;
+		}
+		at = node.parent;
+	}
+	return err_create(ERR_SUITE, "this version of Boost.Test is not known");
+}
+
+struct entry {
+	struct node node;
+	uint8_t more[UNIT_SIZE];
+};
+
+/* The results of a unit: a search in the map, beginning with the newest. */
+static bool find_results(struct run *run, uint64_t unit, struct entry *entry,
+			 const uint8_t **ret)
+{
+	const struct boost *boost = run->state;
+	struct node header;
+	uint64_t id;
+	memset(entry, 0, sizeof(*entry));
+	if (!boost->store.v ||
+	    memory_read_some(run->tracee, RADDR(unit + boost->at.id), &id,
+			     sizeof(id)) != sizeof(id) ||
+	    memory_read_some(run->tracee, boost->store, &header,
+			     offsetof(struct node, key)) !=
+		    offsetof(struct node, key))
+		return false;
+	uint64_t at = header.right;
+	for (int i = 0; at && i < TREE_HEIGHT_MAX; i++) {
+		size_t n = memory_read_some(run->tracee, RADDR(at), entry,
+					    sizeof(*entry));
+		if (n < sizeof(entry->node) + 72)
+			return false;
+		if (entry->node.key == id) {
+			*ret = (const uint8_t *)&entry->node.value;
+			return true;
+		}
+		if (!i)
+			at = header.parent;
+		else
+			at = id < entry->node.key ? entry->node.left
+						  : entry->node.right;
+	}
+	return false;
+}
+
+/* As test_results::passed(). */
+static struct err *judge(struct run *run)
+{
+	struct boost *boost = run->state;
+	const struct layout *at = &boost->at;
+	struct entry entry;
+	const uint8_t *results;
+	if (!find_results(run, run_handle(run, run->current), &entry, &results))
+		return NULL;
+	uint64_t failed, expected;
+	memcpy(&failed, results + at->failed, sizeof(failed));
+	memcpy(&expected, results + at->expected, sizeof(expected));
+	bool passed = failed <= expected && !results[at->aborted] &&
+		      !results[at->timed_out];
+	if (passed) {
+		/* Whatever was noted was expected. */
+		boost->outcome = OUTCOME_PASS;
+		return NULL;
+	}
+	if (run->outcome)
+		return NULL;
+	char text[64];
+	snprintf(text, sizeof(text), "%llu failed assertions",
+		 (unsigned long long)failed);
+	return run_fail(run, NULL, 0, text);
+}
+
+static struct err *end_test(struct run *run)
+{
+	struct boost *boost = run->state;
+	if (!run->in_test)
+		return NULL;
+	if (!boost->outcome)
+		TRY(judge(run));
+	return run_end(run, boost->outcome);
+}
+
+static struct err *begin_test(struct run *run)
+{
+	struct boost *boost = run->state;
+	boost->outcome = OUTCOME_NONE;
+	boost->collecting = false;
+	return run_begin(run);
+}
+
+/* The thread stands where @suite starts, before its fixtures. */
+static struct err *enter_suite(struct run *run, uint64_t suite)
+{
+	struct boost *boost = run->state;
+	if (boost->depth == DEPTH_MAX)
+		return err_create(ERR_SUITE, "suites lie too deep in suites");
+	struct level *level = &boost->levels[boost->depth];
+	level->suite = suite;
+	level->header = suite + boost->at.children + TREE_HEADER;
+	level->node = raddr_add(boost->nodes,
+				(int64_t)(boost->depth * sizeof(struct node)));
+	struct raddr first = RADDR(level->header + offsetof(struct node, left));
+	TRY(run_u64(run, first, &level->first));
+	TRY(memory_write_u64(run->tracee, first, level->node.v));
+	boost->depth++;
+	TRY(advance(run));
+	TRY(watch_ends(run, true));
+	if (run->in_test || run_wanted(run) == RUN_NONE)
+		return NULL;
+	boost->early = true;
+	return begin_test(run);
+}
+
+/* What is wanted next, as long as it lies in @suite, did not run. */
+static struct err *miss_tests(struct run *run, uint64_t suite, bool skipped,
+			      const char *file, unsigned line,
+			      const char *reason)
+{
+	while (next_child(run, suite)) {
+		TRY(begin_test(run));
+		TRY(skipped ? run_skip(run, file, line, reason)
+			    : run_fail(run, file, line, reason));
+		TRY(run_end(run, OUTCOME_NONE));
+	}
+	return NULL;
+}
+
+/* The innermost suite is over. */
+static struct err *leave_suite(struct run *run)
+{
+	struct boost *boost = run->state;
+	struct level *level = top(boost);
+	TRY(memory_write_u64(run->tracee,
+			     RADDR(level->header + offsetof(struct node, left)),
+			     level->first));
+	boost->depth--;
+	if (boost->early) {
+		/* A fixture of the suite failed: no test of it was run. */
+		boost->early = false;
+		if (!boost->outcome || !run->faulted)
+			TRY(run_fail(run, NULL, 0,
+				     "the suite's fixture failed"));
+		_cleanup_(freep) char *file =
+			run->file ? strdup(run->file) : NULL;
+		_cleanup_(freep) char *text =
+			strdup(run->message ? run->message : "");
+		unsigned line = run->line;
+		TRY(run_end(run, boost->outcome));
+		TRY(miss_tests(run, level->suite, false, file, line, text));
+	}
+	if (boost->depth)
+		return advance(run);
+	/* What else the program may want to run passes without a stop. */
+	struct raddr function;
+	return program_symbol(run->program, RUN, &function)
+		       ? calls_mute(run, function)
+		       : NULL;
+}
+
+/* results_collector_t::test_unit_finish(unit, microseconds) */
+static struct err *on_finish(struct run *run, struct thread *thread,
+			     uint64_t arg)
+{
+	(void)arg;
+	struct boost *boost = run->state;
+	uint64_t unit = thread_arg(thread, 1);
+	if (run->in_test && !boost->early &&
+	    unit == run_handle(run, run->current))
+		return end_test(run);
+	if (top(boost) && unit == top(boost)->suite)
+		return leave_suite(run);
+	return NULL;
+}
+
+/* results_collector_t::test_unit_start(unit) */
+static struct err *on_start(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct boost *boost = run->state;
+	uint64_t unit = thread_arg(thread, 1);
+	struct level *level = top(boost);
+	if (!run->order) {
+		uint32_t type;
+		TRY(run_u32(run, RADDR(unit + boost->at.type), &type));
+		if (type != TYPE_SUITE || run->ready_thread)
+			return NULL;
+		boost->root = unit;
+		TRY(find_store(run, thread));
+		TRY(remote_map(thread, DEPTH_MAX * sizeof(struct node),
+			       &boost->nodes));
+		run_ready(run, thread);
+		return NULL;
+	}
+	/* A test may run a tree of its own: not ours. */
+	if (!level || unit != level->coming)
+		return NULL;
+	if (run_test_by_handle(run, unit) == RUN_NONE)
+		return enter_suite(run, unit);
+	if (!boost->early) {
+		TRY(end_test(run));
+		TRY(begin_test(run));
+	}
+	boost->early = false;
+	TRY(advance(run));
+	return watch_ends(run,
+			  run_test_by_handle(run, level->coming) == RUN_NONE);
+}
+
+/* results_collector_t::test_unit_skipped(unit, reason) */
+static struct err *on_skipped(struct run *run, struct thread *thread,
+			      uint64_t arg)
+{
+	(void)arg;
+	struct boost *boost = run->state;
+	uint64_t unit = thread_arg(thread, 1);
+	struct level *level = top(boost);
+	if (!run->order || !level || unit != level->coming)
+		return NULL;
+	_cleanup_(freep) char *reason = NULL;
+	err_ignore(text_at(run, thread_arg(thread, 2), &reason));
+	if (!boost->early) {
+		TRY(end_test(run));
+		TRY(begin_test(run));
+	}
+	boost->early = false;
+	TRY(run_skip(run, NULL, 0, reason));
+	TRY(run_end(run, OUTCOME_NONE));
+	TRY(miss_tests(run, unit, true, NULL, 0, reason));
+	TRY(watch_ends(run, true));
+	return advance(run);
+}
+
+/* The formatters of the log, and what they are told of a failed assertion. */
+enum piece {
+	PIECE_START,
+	PIECE_VALUE,
+	PIECE_LAZY,
+	PIECE_CONTEXT,
+	PIECE_FINISH
+};
+static const char *const formatters[] = {
+	"22compiler_log_formatter",
+	"17xml_log_formatter",
+	"19junit_log_formatter",
+};
+static const char *const pieces[] = {
+	[PIECE_START] =
+		"15log_entry_startERSoRKNS0_14log_entry_dataENS0_23unit_"
+		"test_log_formatter15log_entry_typesE",
+	[PIECE_VALUE] = "15log_entry_valueERSoNS0_13basic_cstringIKcEE",
+	[PIECE_LAZY] = LAZY_VALUE,
+	[PIECE_CONTEXT] = "17log_entry_contextERSoNS0_9log_levelENS0_13basic_"
+			  "cstringIKcEE",
+	[PIECE_FINISH] = "16log_entry_finishERSo",
+};
+
+static struct err *find_piece(struct run *run, uint64_t formatter,
+			      enum piece piece, struct raddr *ret)
+{
+	_cleanup_(freep) char *symbol = NULL;
+	if (asprintf(&symbol, "_ZN5boost9unit_test6output%s%s",
+		     formatters[formatter], pieces[piece]) < 0) {
+		symbol = NULL;
+		return err_nomem();
+	}
+	if (!program_symbol(run->program, symbol, ret))
+		*ret = RADDR(0);
+	return NULL;
+}
+
+static run_hook on_value, on_lazy, on_context, on_entry_finish;
+
+static struct err *collect(struct run *run, uint64_t formatter, bool on)
+{
+	struct boost *boost = run->state;
+	static run_hook *const hooks[] = {
+		[PIECE_VALUE] = on_value,
+		[PIECE_LAZY] = on_lazy,
+		[PIECE_CONTEXT] = on_context,
+		[PIECE_FINISH] = on_entry_finish,
+	};
+	boost->collecting = on;
+	for (int i = PIECE_VALUE; i <= PIECE_FINISH; i++) {
+		struct raddr at;
+		TRY(find_piece(run, formatter, (enum piece)i, &at));
+		if (at.v)
+			TRY(on ? run_break(run, at, hooks[i], formatter)
+			       : run_unbreak(run, at));
+	}
+	return NULL;
+}
+
+/* log_entry_start(stream, entry, type) */
+static struct err *on_entry(struct run *run, struct thread *thread,
+			    uint64_t formatter)
+{
+	uint64_t entry = thread_arg(thread, 2), line = 0;
+	if (!run->in_test || run->outcome ||
+	    (uint32_t)thread_arg(thread, 3) < ENTRY_ERROR)
+		return NULL;
+	/* log_entry_data: a std::string and a size_t. */
+	_cleanup_(freep) char *file = NULL;
+	err_ignore(run_string(run, RADDR(entry), &file));
+	err_ignore(run_u64(run, RADDR(entry + 32), &line));
+	TRY(run_fail(run, file, (unsigned)line, NULL));
+	return collect(run, formatter, true);
+}
+
+/* log_entry_value(stream, text) */
+static struct err *on_value(struct run *run, struct thread *thread,
+			    uint64_t formatter)
+{
+	(void)formatter;
+	const struct boost *boost = run->state;
+	_cleanup_(freep) char *text = NULL;
+	if (!boost->collecting)
+		return NULL;
+	err_ignore(text_at(run, thread_arg(thread, 2), &text));
+	return text ? run_note_more(run, text) : NULL;
+}
+
+/*
+ * log_entry_value(stream, lazy): its base's function of the same name does the
+ * same by way of a text.
+ */
+static struct err *on_lazy(struct run *run, struct thread *thread,
+			   uint64_t formatter)
+{
+	(void)formatter;
+	const struct boost *boost = run->state;
+	struct raddr base;
+	if (!boost->collecting ||
+	    !program_symbol(run->program,
+			    "_ZN5boost9unit_test23unit_test_log_"
+			    "formatter" LAZY_VALUE,
+			    &base))
+		return NULL;
+	regs_set_pc(&thread->regs, base);
+	thread_dirty(thread);
+	return NULL;
+}
+
+/* log_entry_context(stream, level, text) */
+static struct err *on_context(struct run *run, struct thread *thread,
+			      uint64_t formatter)
+{
+	(void)formatter;
+	const struct boost *boost = run->state;
+	_cleanup_(freep) char *text = NULL;
+	if (!boost->collecting)
+		return NULL;
+	err_ignore(text_at(run, thread_arg(thread, 3), &text));
+	if (!text)
+		return NULL;
+	TRY(run_note_more(run, "\n"));
+	return run_note_more(run, text);
+}
+
+static struct err *on_entry_finish(struct run *run, struct thread *thread,
+				   uint64_t formatter)
+{
+	(void)thread;
+	return collect(run, formatter, false);
+}
+
+/* results_collector_t::exception_caught(exception) */
+static struct err *on_exception(struct run *run, struct thread *thread,
+				uint64_t arg)
+{
+	(void)arg;
+	struct boost *boost = run->state;
+	struct {
+		uint32_t code, pad;
+		uint64_t what[2], file[2], line;
+	} exception;
+	if (!run->in_test)
+		return NULL;
+	TRY(memory_read(run->tracee, RADDR(thread_arg(thread, 1)), &exception,
+			sizeof(exception)));
+	if (exception.code == CODE_TIMEOUT)
+		boost->outcome = OUTCOME_TIMEOUT;
+	else if (exception.code >= CODE_SYSTEM)
+		boost->outcome = OUTCOME_CRASH;
+	/* A fatal one ends all loops: no other test's start will tell. */
+	TRY(watch_ends(run, true));
+	if (boost->outcome == OUTCOME_CRASH && run->faulted)
+		return NULL; /* where it was is known */
+	_cleanup_(freep) char *what = NULL, *file = NULL;
+	err_ignore(
+		text_between(run, exception.what[0], exception.what[1], &what));
+	if (exception.line)
+		err_ignore(text_between(run, exception.file[0],
+					exception.file[1], &file));
+	return run_fail(run, file, (unsigned)exception.line, what);
+}
+
+/* The framework's own shuffling leaves the loop that can be led. */
+static struct err *refuse_random(const struct run *run)
+{
+	const char *variable = getenv("BOOST_TEST_RANDOM");
+	bool found = variable && strcmp(variable, "0") != 0;
+	char **argv = run->session->argv;
+	for (size_t i = 1; argv[i] && !found; i++)
+		found = str_starts(argv[i], "--random") &&
+			strcmp(argv[i], "--random=0") != 0;
+	return found ? err_hint(
+			       err_create(ERR_USAGE,
+					  "Boost.Test's own --random cannot be "
+					  "combined with a chosen order"),
+			       "leave it out; polygraph run --shuffle --seed N "
+			       "does that")
+		     : NULL;
+}
+
+static struct err *boost_attach(struct run *run)
+{
+	struct boost *boost = run->state;
+	TRY(refuse_random(run));
+	find_layout(run->program, &boost->at);
+	program_symbol(run->program, UNIT_FINISH, &boost->finish);
+	TRY(run_break_symbol(run, UNIT_START, on_start, 0, NULL));
+	TRY(run_break_symbol(run, UNIT_SKIPPED, on_skipped, 0, NULL));
+	TRY(run_break_symbol(run, EXCEPTION, on_exception, 0, NULL));
+	for (uint64_t i = 0; i < ARRAY_SIZE(formatters); i++) {
+		struct raddr at;
+		TRY(find_piece(run, i, PIECE_START, &at));
+		if (at.v)
+			TRY(run_break(run, at, on_entry, i));
+	}
+	return NULL;
+}
+
+DEFINE_VEC(ids, uint64_t)
+
+/* The ids of a suite's children, in the order of the tree. */
+static struct err *read_children(struct run *run, uint64_t suite,
+				 struct ids *ret)
+{
+	const struct boost *boost = run->state;
+	uint64_t stack[TREE_HEIGHT_MAX], at;
+	struct node nodes[TREE_HEIGHT_MAX];
+	size_t depth = 0;
+	TRY(run_u64(run,
+		    RADDR(suite + boost->at.children + TREE_HEADER +
+			  offsetof(struct node, parent)),
+		    &at));
+	while (at || depth) {
+		if (at) {
+			if (depth == TREE_HEIGHT_MAX)
+				return err_create(ERR_SUITE,
+						  "this version of Boost.Test "
+						  "is not known");
+			TRY(memory_read(run->tracee, RADDR(at), &nodes[depth],
+					sizeof(nodes[depth])));
+			stack[depth] = at;
+			at = nodes[depth++].left;
+			continue;
+		}
+		depth--;
+		TRY(vec_push(ret, nodes[depth].value));
+		at = nodes[depth].right == stack[depth] ? 0
+							: nodes[depth].right;
+		if (ret->n > UNITS_MAX)
+			return err_create(ERR_SUITE, "a suite does not end");
+	}
+	return NULL;
+}
+
+static struct err *list_suite(struct run *run, struct thread *thread,
+			      uint64_t suite, const char *path, int depth);
+
+static struct err *list_unit(struct run *run, struct thread *thread,
+			     uint64_t suite, uint64_t unit, const char *path,
+			     int depth)
+{
+	const struct boost *boost = run->state;
+	const struct layout *at = &boost->at;
+	uint8_t copy[UNIT_SIZE];
+	TRY(memory_read(run->tracee, RADDR(unit), copy, sizeof(copy)));
+	uint32_t type, default_status, run_status;
+	uint64_t file_at[2], line;
+	memcpy(&type, copy + at->type, sizeof(type));
+	memcpy(&default_status, copy + at->default_status,
+	       sizeof(default_status));
+	memcpy(&run_status, copy + at->run_status, sizeof(run_status));
+	memcpy(file_at, copy + at->file, sizeof(file_at));
+	memcpy(&line, copy + at->line, sizeof(line));
+
+	_cleanup_(freep) char *name = NULL, *file = NULL, *full = NULL;
+	TRY(run_string(run, RADDR(unit + at->name), &name));
+	if (asprintf(&full, "%s%s%s", path, *path ? "/" : "", name) < 0) {
+		full = NULL;
+		return err_nomem();
+	}
+	if (type == TYPE_SUITE) {
+		TRY(run_add_group(run, unit, suite));
+		return list_suite(run, thread, unit, full, depth + 1);
+	}
+	bool enabled = run_status == STATUS_ENABLED;
+	if (!enabled && default_status == STATUS_ENABLED)
+		return NULL; /* the user's own --run_test */
+	TRY(text_between(run, file_at[0], file_at[1], &file));
+	return run_add_test(run, full, line ? file : NULL, (unsigned)line,
+			    !enabled, unit, suite);
+}
+
+static struct err *list_suite(struct run *run, struct thread *thread,
+			      uint64_t suite, const char *path, int depth)
+{
+	struct raddr get;
+	if (depth == DEPTH_MAX)
+		return err_create(ERR_SUITE, "suites lie too deep in suites");
+	if (!program_symbol(run->program, GET_UNIT, &get))
+		return err_create(ERR_SUITE,
+				  "this version of Boost.Test is not known");
+	_cleanup_(ids_freep) struct ids ids = {};
+	TRY(read_children(run, suite, &ids));
+	for (size_t i = 0; i < ids.n; i++) {
+		const uint64_t args[] = { ids.data[i], TYPE_ANY };
+		uint64_t unit;
+		TRY(remote_call(thread, get, args, 2, CALL_LIMIT_NS, &unit));
+		TRY(list_unit(run, thread, suite, unit, path, depth));
+	}
+	return NULL;
+}
+
+static struct err *boost_list(struct run *run, struct thread *thread)
+{
+	const struct boost *boost = run->state;
+	return list_suite(run, thread, boost->root, "", 0);
+}
+
+static struct err *boost_start(struct run *run, struct thread *thread)
+{
+	(void)thread;
+	const struct boost *boost = run->state;
+	return enter_suite(run, boost->root);
+}
+
+const struct framework framework_boost = {
+	.name = "boost",
+	.state_size = sizeof(struct boost),
+	.recognise = boost_recognise,
+	.attach = boost_attach,
+	.list = boost_list,
+	.start = boost_start,
+	.catches_faults = true,
+};

@@ -1,0 +1,773 @@
+/*
+ * Check, by data: at srunner_run_tagged() the runner is given another list of
+ * suites, in memory of ours, that holds copies of the wanted tests in the wanted
+ * order; when it returns, its own list is put back. The framework's loop then
+ * does everything by itself.
+ *
+ * Consecutive tests of one test case are one segment: a suite with one case,
+ * so that unchecked fixtures run around them. Tests run in the process itself
+ * (CK_NOFORK), but for those that expect a signal or an exit status: these are
+ * segments of their own that the framework forks for, between parts of the
+ * test case without its unchecked fixtures.
+ *
+ * Starts and ends are told by the function that writes the log: it is called
+ * before set-up (CLSTART_T) and, with the result, after tear-down (CLEND_T).
+ * Its address stands in the runner, so no symbol is needed but the public ones.
+ * It is there only after the run began: a fixture of ours in front of the first
+ * segment's is the moment to look.
+ *
+ * Seen with 0.15.2; see docs/frameworks.md.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "native/calls.h"
+#include "native/framework.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define TESTS_MAX 10000000
+#define ITEMS_MAX 10000000
+#define CASE_SIZE_MAX 512
+/* Versions before 0.13 keep tests in another shape. */
+#define MINOR_MIN 13
+
+enum { FORK = 1, NO_FORK = 2 };		      /* enum fork_status */
+enum { RESULT_PASS = 1, RESULT_FAILURE = 2 }; /* enum test_result */
+enum {
+	EVENT_SUITE_START = 3,
+	EVENT_SUITE_END = 5,
+	EVENT_TEST_START = 6,
+	EVENT_TEST_END = 7,
+}; /* enum cl_event */
+
+/* Check's own structures as they lie in memory; these never changed. */
+struct list {
+	uint32_t n, max;
+	int32_t current, last;
+	uint64_t data;
+};
+struct test_function { /* TF */
+	uint64_t test;
+	int32_t start, end;
+	int32_t signal;
+	int8_t exit_value;
+};
+struct test_place { /* TTest */
+	uint64_t name, function, file;
+	int32_t line;
+};
+struct fixture {
+	uint32_t checked;
+	uint64_t function;
+};
+
+struct layout {
+	uint64_t suites, results, logs, fork_status; /* SRunner */
+	uint64_t case_tests, case_setup, case_teardown, case_tags, case_size;
+	uint64_t result_type, result_file, result_line, result_message;
+};
+
+struct check {
+	struct layout at;
+	struct calls call;
+	size_t base;	      /* tests of runners that were there before */
+	uint64_t runner;      /* being run; 0: none */
+	uint64_t suites;      /* its own list */
+	uint32_t fork_status; /* its own choice */
+	bool waiting;	      /* for our fixture */
+	bool group_failed;    /* the unchecked set-up did */
+};
+
+/* A test of a runner, where the framework has it. */
+struct found {
+	uint64_t suite, tcase;
+	size_t group;
+	struct test_function function;
+	int32_t i;
+};
+DEFINE_VEC(found_list, struct found)
+
+/* What a runner is asked to leave out: its arguments or the environment. */
+struct filter {
+	char *suite, *tcase, *include, *exclude;
+};
+
+static void filter_free(struct filter *filter)
+{
+	free(filter->suite);
+	free(filter->tcase);
+	free(filter->include);
+	free(filter->exclude);
+}
+
+static bool check_recognise(const struct program *program)
+{
+	struct raddr at;
+	return program_uses(program, "srunner_create") &&
+	       program_symbol(program, "srunner_run_tagged", &at);
+}
+
+static void find_layout(const struct program *program, struct layout *at)
+{
+	at->suites = program_member(program, "SRunner", "slst", 0);
+	at->results = program_member(program, "SRunner", "resultlst", 16);
+	at->logs = program_member(program, "SRunner", "loglst", 48);
+	at->fork_status = program_member(program, "SRunner", "fstat", 56);
+	at->case_tests = program_member(program, "TCase", "tflst", 24);
+	at->case_setup = program_member(program, "TCase", "unch_sflst", 32);
+	at->case_teardown = program_member(program, "TCase", "unch_tflst", 40);
+	at->case_tags = program_member(program, "TCase", "tags", 64);
+	at->case_size = program_type_size(program, "TCase", 72);
+	at->result_type = program_member(program, "TestResult", "rtype", 0);
+	at->result_file = program_member(program, "TestResult", "file", 8);
+	at->result_line = program_member(program, "TestResult", "line", 16);
+	at->result_message = program_member(program, "TestResult", "msg", 48);
+	/* Debug information is foreign, too. */
+	if (at->case_size > CASE_SIZE_MAX || at->case_size < 48 ||
+	    at->case_tests > at->case_size - 8 ||
+	    at->case_setup > at->case_size - 8 ||
+	    at->case_teardown > at->case_size - 8)
+		*at = (struct layout){ 0,  16, 48, 56, 24, 32, 40,
+				       64, 72, 0,  8,  16, 48 };
+}
+
+/* Pointers of the list at @address. */
+static struct err *read_list(struct run *run, uint64_t address, uint64_t **ret,
+			     size_t *ret_n)
+{
+	struct list list;
+	TRY(memory_read(run->tracee, RADDR(address), &list, sizeof(list)));
+	if (list.n > ITEMS_MAX)
+		return err_create(ERR_SUITE,
+				  "this version of Check is not known");
+	_cleanup_(freep) uint64_t *items = calloc(list.n + 1, 8);
+	if (!items)
+		return err_nomem();
+	if (list.n)
+		TRY(memory_read(run->tracee, RADDR(list.data), items,
+				list.n * sizeof(*items)));
+	*ret = take_ptr(items);
+	*ret_n = list.n;
+	return NULL;
+}
+
+static struct err *read_list_at(struct run *run, uint64_t address,
+				uint64_t **ret, size_t *ret_n)
+{
+	uint64_t list;
+	TRY(run_u64(run, RADDR(address), &list));
+	return read_list(run, list, ret, ret_n);
+}
+
+static struct err *argument(struct run *run, struct thread *thread,
+			    unsigned index, const char *variable, char **ret)
+{
+	uint64_t address = thread_arg(thread, index);
+	if (address)
+		return run_text(run, RADDR(address), ret);
+	const char *value = getenv(variable);
+	*ret = value ? strdup(value) : NULL;
+	return value && !*ret ? err_nomem() : NULL;
+}
+
+static struct err *read_filter(struct run *run, struct thread *thread,
+			       struct filter *filter)
+{
+	TRY(argument(run, thread, 1, "CK_RUN_SUITE", &filter->suite));
+	TRY(argument(run, thread, 2, "CK_RUN_CASE", &filter->tcase));
+	TRY(argument(run, thread, 3, "CK_INCLUDE_TAGS", &filter->include));
+	return argument(run, thread, 4, "CK_EXCLUDE_TAGS", &filter->exclude);
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *at = words; n && (at = strstr(at, word)); at += n) {
+		if ((at == words || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return true;
+	}
+	return false;
+}
+
+static struct err *case_has_tag(struct run *run, uint64_t tcase,
+				const char *words, bool *ret)
+{
+	const struct check *check = run->state;
+	_cleanup_(freep) uint64_t *tags = NULL;
+	size_t n;
+	TRY(read_list_at(run, tcase + check->at.case_tags, &tags, &n));
+	*ret = false;
+	for (size_t i = 0; i < n && !*ret; i++) {
+		_cleanup_(freep) char *tag = NULL;
+		TRY(run_text(run, RADDR(tags[i]), &tag));
+		*ret = has_word(words, tag);
+	}
+	return NULL;
+}
+
+/* The name is the first member of suites and of cases. */
+static struct err *has_name(struct run *run, uint64_t object, const char *name,
+			    bool *ret)
+{
+	*ret = true;
+	if (!name)
+		return NULL;
+	uint64_t at;
+	_cleanup_(freep) char *text = NULL;
+	TRY(run_u64(run, RADDR(object), &at));
+	TRY(run_text(run, RADDR(at), &text));
+	*ret = !strcmp(text, name);
+	return NULL;
+}
+
+static struct err *case_wanted(struct run *run, uint64_t tcase,
+			       const struct filter *filter, bool *ret)
+{
+	TRY(has_name(run, tcase, filter->tcase, ret));
+	if (*ret && filter->include)
+		TRY(case_has_tag(run, tcase, filter->include, ret));
+	if (*ret && filter->exclude) {
+		TRY(case_has_tag(run, tcase, filter->exclude, ret));
+		*ret = !*ret;
+	}
+	return NULL;
+}
+
+static struct err *find_in_case(struct run *run, uint64_t suite, uint64_t tcase,
+				size_t group, struct found_list *list)
+{
+	const struct check *check = run->state;
+	_cleanup_(freep) uint64_t *functions = NULL;
+	size_t n;
+	TRY(read_list_at(run, tcase + check->at.case_tests, &functions, &n));
+	for (size_t i = 0; i < n; i++) {
+		struct found found = { suite, tcase, group, {}, 0 };
+		struct test_function *function = &found.function;
+		TRY(memory_read(run->tracee, RADDR(functions[i]), function,
+				sizeof(*function)));
+		if ((int64_t)function->end - function->start > TESTS_MAX ||
+		    list->n > TESTS_MAX)
+			return err_create(ERR_SUITE,
+					  "this version of Check is not known");
+		for (found.i = function->start; found.i < function->end;
+		     found.i++)
+			TRY(vec_push(list, found));
+	}
+	return NULL;
+}
+
+/* All tests of the runner that it would run, in its own order. */
+static struct err *find_tests(struct run *run, struct thread *thread,
+			      struct found_list *list)
+{
+	const struct check *check = run->state;
+	_cleanup_(filter_free) struct filter filter = {};
+	_cleanup_(freep) uint64_t *suites = NULL;
+	size_t n_suites, group = 0;
+	TRY(read_filter(run, thread, &filter));
+	TRY(read_list_at(run, thread_arg(thread, 0) + check->at.suites, &suites,
+			 &n_suites));
+	for (size_t i = 0; i < n_suites; i++) {
+		_cleanup_(freep) uint64_t *cases = NULL;
+		size_t n;
+		bool wanted;
+		TRY(has_name(run, suites[i], filter.suite, &wanted));
+		if (!wanted)
+			continue;
+		TRY(read_list_at(run, suites[i] + 8, &cases, &n));
+		for (size_t j = 0; j < n; j++, group++) {
+			TRY(case_wanted(run, cases[j], &filter, &wanted));
+			if (wanted)
+				TRY(find_in_case(run, suites[i], cases[j],
+						 group, list));
+		}
+	}
+	return NULL;
+}
+
+static struct err *group_name(struct run *run, const struct found *found,
+			      char **ret)
+{
+	uint64_t suite_at, case_at;
+	_cleanup_(freep) char *suite = NULL, *tcase = NULL;
+	TRY(run_u64(run, RADDR(found->suite), &suite_at));
+	TRY(run_u64(run, RADDR(found->tcase), &case_at));
+	TRY(run_text(run, RADDR(suite_at), &suite));
+	TRY(run_text(run, RADDR(case_at), &tcase));
+	free(take_ptr(*ret));
+	if (asprintf(ret, "%s/%s", suite, tcase) < 0) {
+		*ret = NULL;
+		return err_nomem();
+	}
+	return NULL;
+}
+
+static struct err *add_test(struct run *run, const struct found *found,
+			    const char *group, size_t group_id)
+{
+	const struct test_function *function = &found->function;
+	struct test_place place;
+	_cleanup_(freep) char *name = NULL, *file = NULL;
+	_cleanup_(str_freep) struct str full = STR_INIT;
+	TRY(memory_read(run->tracee, RADDR(function->test), &place,
+			sizeof(place)));
+	TRY(run_text(run, RADDR(place.name), &name));
+	TRY(run_text(run, RADDR(place.file), &file));
+	TRY(str_appendf(&full, "%s/%s", group, name));
+	if (function->start != 0 || function->end != 1)
+		TRY(str_appendf(&full, ":%d", found->i));
+	return run_add_test(run, full.s, file, (unsigned)place.line, false,
+			    run_tests(run), group_id);
+}
+
+/* The thread stands at the entry of srunner_run_tagged(). */
+static struct err *discover_runner(struct run *run, struct thread *thread)
+{
+	_cleanup_(found_list_freep) struct found_list list = {};
+	_cleanup_(freep) char *group = NULL;
+	size_t id = 0; /* its first test's number */
+	TRY(find_tests(run, thread, &list));
+	for (size_t i = 0; i < list.n; i++) {
+		if (i == 0 || list.data[i].group != list.data[i - 1].group) {
+			TRY(group_name(run, &list.data[i], &group));
+			id = run_tests(run);
+		}
+		TRY(add_test(run, &list.data[i], group, id));
+	}
+	return calls_skip(run, thread, 0);
+}
+
+/* A suite of ours in the tested program; Check knows the first two members. */
+struct segment {
+	uint64_t name, cases;
+	uint64_t first, n; /* which part of the order it is */
+	uint32_t fork_status;
+	uint32_t continues; /* the test case before it goes on */
+	struct list case_list, test_list;
+	uint64_t case_items[1];
+	uint8_t tcase[];
+};
+
+/* The lists of ours, as they will lie at @base in the tested program. */
+struct image {
+	uint8_t *data;
+	uint64_t base;
+	size_t used, size;
+};
+
+static uint64_t image_take(struct image *image, size_t n)
+{
+	size_t at = image->used;
+	image->used += (n + 15) & ~(size_t)15;
+	BUG_ON(image->used > image->size);
+	return at;
+}
+
+static struct list list_of(uint64_t data, size_t n)
+{
+	return (struct list){ (uint32_t)n, (uint32_t)n, n ? 0 : -1,
+			      (int32_t)n - 1, data };
+}
+
+/* The test at a place in the order; NULL: not one of this runner. */
+static const struct found *found_at(const struct run *run,
+				    const struct found_list *list, size_t at)
+{
+	const struct check *check = run->state;
+	if (at >= run->n || run->order[at] < check->base ||
+	    run->order[at] - check->base >= list->n)
+		return NULL;
+	return &list->data[run->order[at] - check->base];
+}
+
+static bool same_group(const struct found *a, const struct found *b)
+{
+	return a && b && a->group == b->group;
+}
+
+static bool forks(const struct found *found)
+{
+	return found->function.signal || found->function.exit_value;
+}
+
+/* How many of the order from @at on are one segment. */
+static size_t segment_length(const struct run *run,
+			     const struct found_list *list, size_t at)
+{
+	const struct found *first = found_at(run, list, at);
+	size_t n = 1;
+	for (;; n++) {
+		const struct found *found = found_at(run, list, at + n);
+		if (!same_group(first, found) || forks(found) != forks(first))
+			return n;
+	}
+}
+
+/* In front of the unchecked set-up: a fixture that brings us the thread. */
+static struct err *add_fixture(struct run *run, struct image *image,
+			       uint64_t *setup)
+{
+	const struct check *check = run->state;
+	_cleanup_(freep) uint64_t *items = NULL;
+	size_t n;
+	TRY(read_list(run, *setup, &items, &n));
+	size_t size = sizeof(struct list) + sizeof(struct fixture) +
+		      (n + 1) * sizeof(*items);
+	if (image->used + size + 64 > image->size)
+		return err_create(ERR_SUITE,
+				  "a test case with too many fixtures");
+	size_t list_at = image_take(image, sizeof(struct list));
+	size_t fixture_at = image_take(image, sizeof(struct fixture));
+	size_t items_at = image_take(image, (n + 1) * sizeof(*items));
+	struct list list = list_of(image->base + items_at, n + 1);
+	struct fixture fixture = { 0, regs_pc(&check->call.entry).v };
+	uint64_t ours = image->base + fixture_at;
+	memcpy(image->data + list_at, &list, sizeof(list));
+	memcpy(image->data + fixture_at, &fixture, sizeof(fixture));
+	memcpy(image->data + items_at, &ours, sizeof(ours));
+	memcpy(image->data + items_at + 8, items, n * sizeof(*items));
+	*setup = image->base + list_at;
+	return NULL;
+}
+
+static size_t segment_size(const struct check *check)
+{
+	return sizeof(struct segment) + check->at.case_size;
+}
+
+static void add_functions(struct image *image, const struct run *run,
+			  const struct found_list *list,
+			  struct segment *segment)
+{
+	size_t items_at = image_take(image, segment->n * 8);
+	for (size_t i = 0; i < segment->n; i++) {
+		const struct found *found =
+			found_at(run, list, segment->first + i);
+		BUG_ON(!found);
+		struct test_function function = found->function;
+		function.start = found->i;
+		function.end = found->i + 1;
+		size_t at = image_take(image, sizeof(function));
+		memcpy(image->data + at, &function, sizeof(function));
+		uint64_t address = image->base + at;
+		memcpy(image->data + items_at + i * 8, &address, 8);
+	}
+	segment->test_list = list_of(image->base + items_at, segment->n);
+}
+
+/* Fills in the segment at @at of the image: order entries [first, first + n). */
+static struct err *add_segment(struct run *run, struct image *image, size_t at,
+			       const struct found_list *list, size_t first,
+			       size_t n, uint64_t empty)
+{
+	const struct check *check = run->state;
+	const struct found *found = found_at(run, list, first);
+	struct segment *segment = (struct segment *)(image->data + at);
+	uint64_t address = image->base + at;
+	bool goes_on = same_group(found, found_at(run, list, first + n));
+	BUG_ON(!found);
+	TRY(run_u64(run, RADDR(found->suite), &segment->name));
+	TRY(memory_read(run->tracee, RADDR(found->tcase), segment->tcase,
+			check->at.case_size));
+	segment->cases = address + offsetof(struct segment, case_list);
+	segment->first = first;
+	segment->n = n;
+	segment->fork_status = forks(found) ? FORK : NO_FORK;
+	segment->continues = first > run->next &&
+			     same_group(found, found_at(run, list, first - 1));
+	segment->case_items[0] = address + sizeof(*segment);
+	segment->case_list =
+		list_of(address + offsetof(struct segment, case_items), 1);
+	add_functions(image, run, list, segment);
+
+	uint64_t tests = address + offsetof(struct segment, test_list);
+	uint64_t setup;
+	uint8_t *tcase = segment->tcase;
+	memcpy(tcase + check->at.case_tests, &tests, 8);
+	if (segment->continues)
+		memcpy(tcase + check->at.case_setup, &empty, 8);
+	if (goes_on)
+		memcpy(tcase + check->at.case_teardown, &empty, 8);
+	if (first != run->next)
+		return NULL;
+	memcpy(&setup, tcase + check->at.case_setup, 8);
+	TRY(add_fixture(run, image, &setup));
+	memcpy(tcase + check->at.case_setup, &setup, 8);
+	return NULL;
+}
+
+/* Gives the runner a list of our own for [run->next, end) of the order. */
+static struct err *replace_suites(struct run *run, struct thread *thread,
+				  const struct found_list *list, size_t end)
+{
+	struct check *check = run->state;
+	size_t n = end - run->next, segments = 0;
+	for (size_t at = run->next; at < end; segments++)
+		at += segment_length(run, list, at);
+
+	size_t stride = (segment_size(check) + 15) & ~(size_t)15;
+	struct image image = {};
+	/* Lists of pointers are rounded up; fixtures are few. */
+	image.size = 65536 + segments * (stride + 8 + 32) +
+		     n * (8 + sizeof(struct test_function) + 16);
+	_cleanup_(freep) uint8_t *data = image.data = calloc(1, image.size);
+	struct raddr base;
+	if (!data)
+		return err_nomem();
+	TRY(remote_map(thread, image.size, &base));
+	image.base = base.v;
+
+	size_t suites_at = image_take(&image, sizeof(struct list));
+	size_t empty_at = image_take(&image, sizeof(struct list));
+	size_t items_at = image_take(&image, segments * 8);
+	size_t segments_at = image_take(&image, segments * stride);
+	struct list suites = list_of(image.base + items_at, segments);
+	struct list empty = list_of(image.base + items_at, 0);
+	memcpy(data + suites_at, &suites, sizeof(suites));
+	memcpy(data + empty_at, &empty, sizeof(empty));
+	size_t at = run->next;
+	for (size_t i = 0; i < segments; i++) {
+		uint64_t address = image.base + segments_at + i * stride;
+		size_t length = segment_length(run, list, at);
+		memcpy(data + items_at + i * 8, &address, 8);
+		TRY(add_segment(run, &image, segments_at + i * stride, list, at,
+				length, image.base + empty_at));
+		at += length;
+	}
+	TRY(memory_write(run->tracee, base, data, image.used));
+	return memory_write_u64(run->tracee,
+				RADDR(check->runner + check->at.suites),
+				image.base + suites_at);
+}
+
+static struct err *set_fork_status(struct run *run, uint32_t status)
+{
+	const struct check *check = run->state;
+	return memory_write(run->tracee,
+			    RADDR(check->runner + check->at.fork_status),
+			    &status, sizeof(status));
+}
+
+static struct err *on_runner_return(struct run *run, struct thread *thread,
+				    uint64_t arg)
+{
+	(void)arg;
+	struct check *check = run->state;
+	if (!calls_returned(&check->call, thread))
+		return NULL;
+	TRY(run_end(run, OUTCOME_NONE));
+	check->call.inside = false;
+	TRY(set_fork_status(run, check->fork_status));
+	TRY(memory_write_u64(run->tracee,
+			     RADDR(check->runner + check->at.suites),
+			     check->suites));
+	check->runner = 0;
+	return run_unbreak(run, check->call.return_to);
+}
+
+/* The thread stands at the entry of srunner_run_tagged(). */
+static struct err *run_runner(struct run *run, struct thread *thread)
+{
+	struct check *check = run->state;
+	_cleanup_(found_list_freep) struct found_list list = {};
+	TRY(find_tests(run, thread, &list));
+	const struct found *first = found_at(run, &list, run->next);
+	size_t end = run->next;
+	while (found_at(run, &list, end))
+		end++;
+	if (!first) {
+		/* A later runner's turn, or that of a new process. */
+		check->base += list.n;
+		return calls_skip(run, thread, 0);
+	}
+	TRY(calls_enter(run, thread, &check->call, on_runner_return, 0));
+	check->runner = thread_arg(thread, 0);
+	check->waiting = true;
+	check->group_failed = false;
+	TRY(run_u64(run, RADDR(check->runner + check->at.suites),
+		    &check->suites));
+	TRY(run_u32(run, RADDR(check->runner + check->at.fork_status),
+		    &check->fork_status));
+	TRY(replace_suites(run, thread, &list, end));
+	TRY(set_fork_status(run, forks(first) ? FORK : NO_FORK));
+	check->base += list.n;
+	return NULL;
+}
+
+/* What a TestResult says against the running test. */
+static struct err *judge(struct run *run, uint64_t result)
+{
+	const struct check *check = run->state;
+	const struct layout *at = &check->at;
+	uint32_t type, line;
+	uint64_t file_at, message_at;
+	TRY(run_u32(run, RADDR(result + at->result_type), &type));
+	if (type == RESULT_PASS)
+		return NULL;
+	_cleanup_(freep) char *file = NULL, *message = NULL;
+	TRY(run_u32(run, RADDR(result + at->result_line), &line));
+	TRY(run_u64(run, RADDR(result + at->result_file), &file_at));
+	TRY(run_u64(run, RADDR(result + at->result_message), &message_at));
+	if (file_at)
+		err_ignore(run_text(run, RADDR(file_at), &file));
+	if (message_at)
+		err_ignore(run_text(run, RADDR(message_at), &message));
+	return run_fail(run, file, line, message);
+}
+
+/* Only tests that were forked for have these; see check_run.c. */
+static enum outcome outcome_of(const struct run *run, uint32_t type)
+{
+	const char *message = run->message ? run->message : "";
+	if (type == RESULT_PASS || type == RESULT_FAILURE)
+		return OUTCOME_NONE;
+	if (str_starts(message, "Test timeout expired"))
+		return OUTCOME_TIMEOUT;
+	/* It came back although it should have left. */
+	if (!strcmp(message, "Early exit with return value 0"))
+		return OUTCOME_FAIL;
+	return OUTCOME_CRASH;
+}
+
+static struct err *end_test(struct run *run, uint64_t result)
+{
+	const struct check *check = run->state;
+	uint32_t type;
+	TRY(run_u32(run, RADDR(result + check->at.result_type), &type));
+	TRY(judge(run, result));
+	return run_end(run, outcome_of(run, type));
+}
+
+static struct err *start_segment(struct run *run, uint64_t address)
+{
+	struct check *check = run->state;
+	struct segment segment;
+	TRY(memory_read(run->tracee, RADDR(address), &segment,
+			sizeof(segment)));
+	check->group_failed = check->group_failed && segment.continues;
+	if (!check->group_failed)
+		return set_fork_status(run, segment.fork_status);
+	/* Neither the tests nor the tear-down without the set-up. */
+	struct list empty = list_of(0, 0);
+	uint64_t list = address + offsetof(struct segment, test_list);
+	TRY(memory_write(run->tracee, RADDR(list), &empty, sizeof(empty)));
+	return memory_write_u64(
+		run->tracee,
+		RADDR(address + sizeof(segment) + check->at.case_teardown),
+		list);
+}
+
+/* Tests that were not started: the unchecked set-up failed, and its result is the last. */
+static struct err *end_segment(struct run *run, uint64_t address)
+{
+	struct check *check = run->state;
+	struct segment segment;
+	TRY(memory_read(run->tracee, RADDR(address), &segment,
+			sizeof(segment)));
+	while (run->next < segment.first + segment.n && run->next < run->n) {
+		_cleanup_(freep) uint64_t *results = NULL;
+		size_t n;
+		check->group_failed = true;
+		TRY(read_list_at(run, check->runner + check->at.results,
+				 &results, &n));
+		TRY(run_begin(run));
+		if (n)
+			TRY(judge(run, results[n - 1]));
+		TRY(run_end(run, OUTCOME_FAIL));
+	}
+	return NULL;
+}
+
+/* An LFun: (SRunner *, FILE *, enum print_output, void *object, event). */
+static struct err *on_log(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	const struct check *check = run->state;
+	uint64_t object = thread_arg(thread, 3);
+	if (!check->runner || thread_arg(thread, 0) != check->runner)
+		return NULL;
+	switch ((uint32_t)thread_arg(thread, 4)) {
+	case EVENT_SUITE_START:
+		return start_segment(run, object);
+	case EVENT_SUITE_END:
+		return end_segment(run, object);
+	case EVENT_TEST_START:
+		if (run_wanted(run) == RUN_NONE)
+			return NULL;
+		TRY(run_begin(run));
+		/* Leaving with status 0 is allowed in Check. */
+		run_allow_exit(run, 0);
+		return NULL;
+	case EVENT_TEST_END:
+		return end_test(run, object);
+	default:
+		return NULL;
+	}
+}
+
+/* Our fixture: logging was set up meanwhile. */
+static struct err *find_log(struct run *run, struct thread *thread)
+{
+	struct check *check = run->state;
+	_cleanup_(freep) uint64_t *logs = NULL;
+	size_t n;
+	uint64_t function;
+	check->waiting = false;
+	TRY(read_list_at(run, check->runner + check->at.logs, &logs, &n));
+	if (!n)
+		return err_create(ERR_SUITE,
+				  "this version of Check is not known");
+	TRY(run_u64(run, RADDR(logs[0] + 8), &function));
+	TRY(run_break(run, RADDR(function), on_log, 0));
+	return calls_skip(run, thread, 0);
+}
+
+static struct err *on_runner(struct run *run, struct thread *thread,
+			     uint64_t arg)
+{
+	(void)arg;
+	struct check *check = run->state;
+	if (check->waiting && thread->tid == check->call.tid)
+		return find_log(run, thread);
+	if (calls_nested(&check->call, thread) || !thread_arg(thread, 0))
+		return NULL; /* a test that runs a runner */
+	if (run->discovering && run->ready_thread)
+		return discover_runner(run, thread);
+	if (!run->order) {
+		run_ready(run, thread);
+		return NULL;
+	}
+	return run_runner(run, thread);
+}
+
+static struct err *check_attach(struct run *run)
+{
+	struct check *check = run->state;
+	struct raddr version;
+	uint32_t minor = MINOR_MIN;
+	bool found;
+	if (program_symbol(run->program, "check_minor_version", &version))
+		TRY(run_u32(run, version, &minor));
+	if (minor < MINOR_MIN)
+		return err_hint(err_create(ERR_SUITE,
+					   "Check 0.%u is too old to be driven",
+					   minor),
+				"use Check 0.%u or later", MINOR_MIN);
+	find_layout(run->program, &check->at);
+	TRY(run_break_symbol(run, "srunner_run_tagged", on_runner, 0, &found));
+	return found ? NULL
+		     : err_create(ERR_SUITE, "the program does not use Check");
+}
+
+const struct framework framework_check = {
+	.name = "check",
+	.state_size = sizeof(struct check),
+	.recognise = check_recognise,
+	.attach = check_attach,
+	.discover = discover_runner,
+	.start = run_runner,
+};

@@ -1,0 +1,524 @@
+/*
+ * cmocka, by data: _cmocka_run_group_tests() is handed an array of tests; it is
+ * given one of ours, with the wanted tests of the group in the wanted order.
+ * The first function of each test (its set-up, or the test itself) and the
+ * group's tear-down are replaced by functions of ours that only stop: so a test
+ * begins, which ends the one before, and the last one ends before the group's
+ * tear-down. Then the real function runs. One stop a test, and whatever way of
+ * output was chosen does not matter.
+ *
+ * How a test ended stands in the framework's record of it; the function's
+ * argument points into that.
+ *
+ * Programs with several groups go through them in their own way. A group that
+ * is wanted later in the order than the program has it waits for its turn; one
+ * that is wanted again, or was left out before, is run from a copy of its array
+ * at the place of the current one.
+ *
+ * Seen with 1.1.5; see docs/frameworks.md.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "native/calls.h"
+#include "native/framework.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define TESTS_MAX 10000000
+#define GROUPS_MAX 100000
+
+/* enum CMUnitTestStatus */
+enum {
+	STATUS_PASSED = 1,
+	STATUS_FAILED = 2,
+	STATUS_ERROR = 3,
+	STATUS_SKIPPED = 4
+};
+enum { STUB_BEGIN, STUB_GROUP_END, STUBS };
+
+struct unit_test { /* struct CMUnitTest */
+	uint64_t name, test, setup, teardown, state;
+};
+
+struct layout { /* struct CMUnitTestState */
+	uint64_t state, message, status;
+};
+
+/* A group that the program ran or would have run; kept in its memory. */
+struct group {
+	uint64_t previous; /* the one before; 0: none */
+	uint64_t base, n;  /* which tests of the suite it has */
+	uint64_t name, setup, teardown;
+	uint64_t tests; /* array of unit_test, those that are listed */
+};
+
+struct cmocka {
+	struct layout at;
+	struct calls call;
+	struct raddr function; /* _cmocka_run_group_tests */
+	struct raddr stubs;
+	uint64_t memory;	      /* for arrays of wanted tests */
+	uint64_t filter, skip_filter; /* texts in the program; 0: none */
+	uint64_t base;		      /* tests of groups that came before */
+	uint64_t groups;	      /* the last struct group that was kept */
+	bool backward;		      /* the order is not the program's */
+	uint64_t teardown;	      /* of the group that runs */
+	size_t first, end;	      /* its part of the order */
+	uint64_t originals;	      /* functions that ours stand for */
+	uint64_t record; /* struct CMUnitTestState of the running test */
+	uint64_t file;	 /* first _fail() or _skip() since the last end */
+	uint32_t line;
+};
+
+static bool cmocka_recognise(const struct program *program)
+{
+	return program_uses(program, "_cmocka_run_group_tests");
+}
+
+static struct err *read_filter(struct run *run, uint64_t at, char **ret)
+{
+	return at ? run_text(run, RADDR(at), ret) : NULL;
+}
+
+static bool listed(const struct unit_test *test, const char *name,
+		   const char *filter, const char *skip_filter)
+{
+	return (test->test || test->setup || test->teardown) &&
+	       (!filter || str_glob(filter, name)) &&
+	       (!skip_filter || !str_glob(skip_filter, name));
+}
+
+/*
+ * The tests that the group at whose call the thread stands would run; *@ret is
+ * never NULL. With @names their names, which the caller frees.
+ */
+static struct err *read_group(struct run *run, struct thread *thread,
+			      struct unit_test **ret, char ***names,
+			      size_t *ret_n)
+{
+	const struct cmocka *cmocka = run->state;
+	uint64_t n = thread_arg(thread, 2);
+	if (n > TESTS_MAX)
+		return err_create(ERR_SUITE,
+				  "this version of cmocka is not known");
+	_cleanup_(freep) struct unit_test *tests =
+		calloc(n + 1, sizeof(*tests));
+	_cleanup_(freep) char *filter = NULL, *skip_filter = NULL;
+	if (!tests)
+		return err_nomem();
+	if (n)
+		TRY(memory_read(run->tracee, RADDR(thread_arg(thread, 1)),
+				tests, n * sizeof(*tests)));
+	TRY(read_filter(run, cmocka->filter, &filter));
+	TRY(read_filter(run, cmocka->skip_filter, &skip_filter));
+	if (names) {
+		*names = calloc(n + 1, sizeof(**names));
+		if (!*names)
+			return err_nomem();
+	}
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(freep) char *name = NULL;
+		if (!tests[i].name)
+			continue;
+		if (names || filter || skip_filter)
+			TRY(run_text(run, RADDR(tests[i].name), &name));
+		if (!listed(&tests[i], name, filter, skip_filter))
+			continue;
+		if (names)
+			(*names)[kept] = take_ptr(name);
+		tests[kept++] = tests[i];
+	}
+	*ret = take_ptr(tests);
+	*ret_n = kept;
+	return NULL;
+}
+
+static void free_names(char ***names)
+{
+	for (size_t i = 0; *names && (*names)[i]; i++)
+		free((*names)[i]);
+	free(*names);
+}
+
+static struct err *add_test(struct run *run, const char *group,
+			    const char *name, const struct unit_test *test,
+			    uint64_t group_id)
+{
+	const char *file = NULL;
+	unsigned line = 0;
+	_cleanup_(freep) char *full = NULL;
+	uint64_t function = test->test ? test->test : test->setup;
+	program_function_place(run->program, RADDR(function), &file, &line);
+	if (asprintf(&full, "%s/%s", group, name) < 0) {
+		full = NULL;
+		return err_nomem();
+	}
+	return run_add_test(run, full, file, line, false, run_tests(run),
+			    group_id);
+}
+
+/* The thread stands at the entry of _cmocka_run_group_tests(). */
+static struct err *discover_group(struct run *run, struct thread *thread)
+{
+	_cleanup_(freep) struct unit_test *tests = NULL;
+	_cleanup_(free_names) char **names = NULL;
+	_cleanup_(freep) char *group = NULL;
+	size_t n, id = run_tests(run);
+	TRY(run_text(run, RADDR(thread_arg(thread, 0)), &group));
+	TRY(read_group(run, thread, &tests, &names, &n));
+	for (size_t i = 0; i < n; i++)
+		TRY(add_test(run, group, names[i], &tests[i], id));
+	return calls_skip(run, thread, 0);
+}
+
+/* Remembers the group for a later place in the order. */
+static struct err *keep_group(struct run *run, struct thread *thread,
+			      const struct unit_test *tests,
+			      struct group *group)
+{
+	struct cmocka *cmocka = run->state;
+	size_t size = group->n * sizeof(*tests);
+	struct raddr at;
+	TRY(remote_map(thread, sizeof(*group) + size, &at));
+	group->previous = cmocka->groups;
+	group->tests = at.v + sizeof(*group);
+	TRY(memory_write(run->tracee, at, group, sizeof(*group)));
+	if (size)
+		TRY(memory_write(run->tracee, RADDR(group->tests), tests,
+				 size));
+	cmocka->groups = at.v;
+	return NULL;
+}
+
+/* The group of a test among those that were kept. */
+static struct err *find_group(struct run *run, size_t test, struct group *ret)
+{
+	const struct cmocka *cmocka = run->state;
+	uint64_t at = cmocka->groups;
+	for (size_t i = 0; at && i < GROUPS_MAX; i++) {
+		TRY(memory_read(run->tracee, RADDR(at), ret, sizeof(*ret)));
+		if (test >= ret->base && test - ret->base < ret->n)
+			return NULL;
+		at = ret->previous;
+	}
+	*ret = (struct group){};
+	return NULL;
+}
+
+/*
+ * The thread stands at the entry of _cmocka_run_group_tests(): what follows in
+ * the order and belongs to the group becomes its array.
+ */
+static struct err *begin_group(struct run *run, struct thread *thread,
+			       const struct group *group,
+			       const struct unit_test *tests)
+{
+	struct cmocka *cmocka = run->state;
+	size_t first = run->next, n = 0;
+	while (first + n < run->n && run->order[first + n] >= group->base &&
+	       run->order[first + n] - group->base < group->n)
+		n++;
+	uint64_t begin = cmocka->stubs.v + STUB_BEGIN * CALLS_STUB_SIZE;
+	uint64_t end = cmocka->stubs.v + STUB_GROUP_END * CALLS_STUB_SIZE;
+	size_t size = n * (sizeof(struct unit_test) + 8);
+	_cleanup_(freep) struct unit_test *wanted = malloc(size + 1);
+	if (!wanted)
+		return err_nomem();
+	uint64_t *originals = (uint64_t *)(wanted + n);
+	for (size_t i = 0; i < n; i++) {
+		struct unit_test *test = &wanted[i];
+		*test = tests[run->order[first + i] - group->base];
+		uint64_t *function = test->setup ? &test->setup : &test->test;
+		originals[i] = *function;
+		*function = begin;
+	}
+	TRY(memory_write(run->tracee, RADDR(cmocka->memory), wanted, size));
+	cmocka->originals = cmocka->memory + n * sizeof(*wanted);
+	cmocka->teardown = group->teardown;
+	cmocka->first = first;
+	cmocka->end = first + n;
+	cmocka->record = 0;
+	cmocka->file = 0;
+	regs_set_arg(&thread->regs, 0, group->name);
+	regs_set_arg(&thread->regs, 1, cmocka->memory);
+	regs_set_arg(&thread->regs, 2, n);
+	regs_set_arg(&thread->regs, 3, group->setup);
+	regs_set_arg(&thread->regs, 4, end);
+	thread_dirty(thread);
+	return NULL;
+}
+
+/*
+ * The framework's text ends with "[   LINE   ] --- file.c:7: error: Failure!"
+ * or "file.c:7: Skipped!", by the way of output: takes that off and tells the
+ * place. _fail() cannot always be stopped at, compilers inline it.
+ */
+static bool cut_place(char *message, const char *end, char **ret_file,
+		      unsigned *ret_line)
+{
+	static const char *const prefix = "[   LINE   ] --- ";
+	char *at = strstr(message, end);
+	if (!at)
+		return false;
+	*at = '\0';
+	char *start = strrchr(message, '\n');
+	start = start ? start + 1 : message;
+	char *file = str_starts(start, prefix) ? start + strlen(prefix) : start;
+	char *colon = strrchr(file, ':');
+	uint64_t line;
+	if (colon && str_to_u64(colon + 1, 10, &line)) {
+		*ret_file = strndup(file, (size_t)(colon - file));
+		*ret_line = (unsigned)line;
+	}
+	*start = '\0';
+	return *ret_file;
+}
+
+static struct err *read_message(struct run *run, uint64_t record, char **ret)
+{
+	const struct cmocka *cmocka = run->state;
+	uint64_t at;
+	TRY(run_u64(run, RADDR(record + cmocka->at.message), &at));
+	return at ? run_text(run, RADDR(at), ret) : NULL;
+}
+
+/* fail_msg() of 1.1.5 prints its message and keeps it nowhere. */
+static struct err *printed_message(struct run *run, char **ret)
+{
+	static const char *const prefix = "ERROR: ";
+	_cleanup_(freep) char *output = NULL;
+	TRY(run_output(run, &output));
+	const char *at = strstr(output, prefix);
+	while (at && at > output && at[-1] != '\n')
+		at = strstr(at + 1, prefix);
+	if (!at)
+		return NULL;
+	at += strlen(prefix);
+	free(*ret);
+	*ret = strndup(at, strcspn(at, "\n"));
+	return *ret ? NULL : err_nomem();
+}
+
+/* Ends the running test with what its record says. */
+static struct err *end_test(struct run *run)
+{
+	struct cmocka *cmocka = run->state;
+	uint64_t record = cmocka->record;
+	uint32_t status;
+	unsigned line = cmocka->line;
+	_cleanup_(freep) char *file = NULL, *message = NULL;
+	if (!record || !run->in_test)
+		return NULL;
+	cmocka->record = 0;
+	TRY(run_u32(run, RADDR(record + cmocka->at.status), &status));
+	if (status == STATUS_PASSED)
+		return run_end(run, OUTCOME_NONE);
+	/* It catches signals; the first one's place was noted. */
+	if (run->faulted && status != STATUS_SKIPPED)
+		return run_end(run, OUTCOME_CRASH);
+	err_ignore(read_message(run, record, &message));
+	bool skipped = status == STATUS_SKIPPED;
+	const char *end = skipped ? ": Skipped!" : ": error: Failure!";
+	if ((!message || !cut_place(message, end, &file, &line)) &&
+	    cmocka->file)
+		err_ignore(run_text(run, RADDR(cmocka->file), &file));
+	if (!skipped && (!message || !*message))
+		err_ignore(printed_message(run, &message));
+	size_t n = message ? strlen(message) : 0;
+	while (n && strchr("\n ", message[n - 1]))
+		message[--n] = '\0';
+	if (skipped)
+		TRY(run_skip(run, file, line, n ? message : NULL));
+	else
+		TRY(run_fail(run, file, line, n ? message : NULL));
+	return run_end(run, OUTCOME_NONE);
+}
+
+/* In place of a test's first function. */
+static struct err *on_begin(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct cmocka *cmocka = run->state;
+	uint64_t function;
+	if (!calls_nested(&cmocka->call, thread) || run->next >= cmocka->end)
+		return NULL;
+	TRY(end_test(run));
+	TRY(run_u64(run,
+		    RADDR(cmocka->originals + (run->next - cmocka->first) * 8),
+		    &function));
+	cmocka->record = thread_arg(thread, 0) - cmocka->at.state;
+	cmocka->file = 0;
+	if (function)
+		calls_instead(thread, RADDR(function));
+	return run_begin(run);
+}
+
+/* In place of the group's tear-down. */
+static struct err *on_group_end(struct run *run, struct thread *thread,
+				uint64_t arg)
+{
+	(void)arg;
+	struct cmocka *cmocka = run->state;
+	_cleanup_(freep) char *file = NULL;
+	TRY(end_test(run));
+	/* Tests that were not begun: the set-up of the group failed. */
+	if (cmocka->file && run->next < cmocka->end)
+		err_ignore(run_text(run, RADDR(cmocka->file), &file));
+	while (run->next < cmocka->end) {
+		TRY(run_begin(run));
+		TRY(run_fail(run, file, cmocka->line,
+			     "the set-up of its group failed"));
+		TRY(run_end(run, OUTCOME_NONE));
+	}
+	if (cmocka->teardown)
+		calls_instead(thread, RADDR(cmocka->teardown));
+	return NULL;
+}
+
+static struct err *on_group_return(struct run *run, struct thread *thread,
+				   uint64_t arg)
+{
+	(void)arg;
+	struct cmocka *cmocka = run->state;
+	if (!calls_returned(&cmocka->call, thread))
+		return NULL;
+	size_t test = run_wanted(run);
+	struct group group = {};
+	if (test != RUN_NONE)
+		TRY(find_group(run, test, &group));
+	if (!group.n) {
+		/* More to come: nothing that failed keeps the program from it. */
+		cmocka->call.inside = false;
+		calls_leave(thread, &cmocka->call, true);
+		if (test != RUN_NONE) {
+			regs_set_result(&thread->regs, 0);
+			return NULL;
+		}
+		TRY(run_unbreak(run, cmocka->call.return_to));
+		return calls_mute(run, cmocka->function);
+	}
+	_cleanup_(freep) struct unit_test *tests =
+		malloc(group.n * sizeof(*tests));
+	if (!tests)
+		return err_nomem();
+	TRY(memory_read(run->tracee, RADDR(group.tests), tests,
+			group.n * sizeof(*tests)));
+	TRY(calls_again(run, thread, &cmocka->call));
+	return begin_group(run, thread, &group, tests);
+}
+
+/* The thread stands at the entry of _cmocka_run_group_tests(). */
+static struct err *run_group_call(struct run *run, struct thread *thread)
+{
+	struct cmocka *cmocka = run->state;
+	_cleanup_(freep) struct unit_test *tests = NULL;
+	size_t n, test = run_wanted(run);
+	TRY(read_group(run, thread, &tests, NULL, &n));
+	struct group group = {
+		.base = cmocka->base,
+		.n = n,
+		.name = thread_arg(thread, 0),
+		.setup = thread_arg(thread, 3),
+		.teardown = thread_arg(thread, 4),
+	};
+	cmocka->base += n;
+	if (cmocka->backward)
+		TRY(keep_group(run, thread, tests, &group));
+	if (test == RUN_NONE || test < group.base ||
+	    test - group.base >= group.n)
+		return calls_skip(run, thread, 0);
+	TRY(calls_enter(run, thread, &cmocka->call, on_group_return, 0));
+	return begin_group(run, thread, &group, tests);
+}
+
+static struct err *on_group(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct cmocka *cmocka = run->state;
+	if (calls_nested(&cmocka->call, thread))
+		return NULL; /* a test that runs a group */
+	if (run->discovering && run->ready_thread)
+		return discover_group(run, thread);
+	if (!run->order) {
+		run_ready(run, thread);
+		return NULL;
+	}
+	return run_group_call(run, thread);
+}
+
+/* _fail() and _skip(): file, line. */
+static struct err *on_leave(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct cmocka *cmocka = run->state;
+	if (!cmocka->file) {
+		cmocka->file = thread_arg(thread, 0);
+		cmocka->line = (uint32_t)thread_arg(thread, 1);
+	}
+	return NULL;
+}
+
+static struct err *on_filter(struct run *run, struct thread *thread,
+			     uint64_t skip)
+{
+	struct cmocka *cmocka = run->state;
+	*(skip ? &cmocka->skip_filter : &cmocka->filter) =
+		thread_arg(thread, 0);
+	return NULL;
+}
+
+static struct err *cmocka_attach(struct run *run)
+{
+	struct cmocka *cmocka = run->state;
+	static const char *const record = "CMUnitTestState";
+	cmocka->at.state = program_member(run->program, record, "state", 16);
+	cmocka->at.message =
+		program_member(run->program, record, "error_message", 24);
+	cmocka->at.status = program_member(run->program, record, "status", 32);
+	if (!program_symbol(run->program, "_cmocka_run_group_tests",
+			    &cmocka->function))
+		return err_create(ERR_SUITE, "the program does not use cmocka");
+	TRY(run_break_symbol(run, "_fail", on_leave, 0, NULL));
+	TRY(run_break_symbol(run, "_skip", on_leave, 0, NULL));
+	TRY(run_break_symbol(run, "cmocka_set_test_filter", on_filter, 0,
+			     NULL));
+	TRY(run_break_symbol(run, "cmocka_set_skip_filter", on_filter, 1,
+			     NULL));
+	return run_break(run, cmocka->function, on_group, 0);
+}
+
+static struct err *cmocka_start(struct run *run, struct thread *thread)
+{
+	struct cmocka *cmocka = run->state;
+	for (size_t i = 1; i < run->n; i++) {
+		if (run_group(run, run->order[i]) <
+		    run_group(run, run->order[i - 1]))
+			cmocka->backward = true;
+	}
+	struct raddr memory;
+	TRY(remote_map(thread, run->n * (sizeof(struct unit_test) + 8),
+		       &memory));
+	cmocka->memory = memory.v;
+	TRY(calls_stubs(thread, STUBS, &cmocka->stubs));
+	TRY(run_break(run, cmocka->stubs, on_begin, 0));
+	TRY(run_break(run, raddr_add(cmocka->stubs, CALLS_STUB_SIZE),
+		      on_group_end, 0));
+	return run_group_call(run, thread);
+}
+
+const struct framework framework_cmocka = {
+	.name = "cmocka",
+	.state_size = sizeof(struct cmocka),
+	.recognise = cmocka_recognise,
+	.attach = cmocka_attach,
+	.discover = discover_group,
+	.start = cmocka_start,
+	.catches_faults = true,
+};

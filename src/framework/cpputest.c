@@ -1,0 +1,332 @@
+/*
+ * CppUTest, by data: TestRegistry::runAllTests() walks a linked list of tests
+ * (UtestShell). Where a test ends, its link is made the next wanted one, and
+ * put back when that one starts; so the framework's own loop runs the order,
+ * counts and prints, a test may come twice, and what a test sees of the list
+ * is as ever. In the suite's own order links can stay, and there is one stop a
+ * test: where one starts, the last has ended.
+ *
+ * A test may run a registry of its own with a TestResult of its own (the
+ * framework's TestTestingFixture): only what concerns ours counts.
+ *
+ * Seen with 4.0; see docs/frameworks.md.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native/calls.h"
+#include "native/framework.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define RUN_ALL "_ZN12TestRegistry11runAllTestsER10TestResult"
+#define TEST_STARTED "_ZN10TestResult18currentTestStartedEP10UtestShell"
+#define TEST_ENDED "_ZN10TestResult16currentTestEndedEP10UtestShell"
+#define TESTS_ENDED "_ZN10TestResult10testsEndedEv"
+#define COUNT_IGNORED "_ZN10TestResult12countIgnoredEv"
+#define ADD_FAILURE "_ZN10TestResult10addFailureERK11TestFailure"
+#define SHOULD_RUN "_ZNK10UtestShell9shouldRunEPK10TestFilterS2_"
+
+#define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
+/* The part of a UtestShell that is looked at. */
+#define SHELL_SIZE 64
+#define TESTS_MAX 10000000
+
+struct layout {
+	uint64_t tests;	       /* TestRegistry::tests_ */
+	uint64_t name_filter;  /* TestRegistry::nameFilters_ */
+	uint64_t group_filter; /* TestRegistry::groupFilters_ */
+	uint64_t group;	       /* UtestShell::group_ */
+	uint64_t name;	       /* UtestShell::name_ */
+	uint64_t file;	       /* UtestShell::file_ */
+	uint64_t line;	       /* UtestShell::lineNumber_ */
+	uint64_t next;	       /* UtestShell::next_ */
+	uint64_t failure_file; /* TestFailure::fileName_ */
+	uint64_t failure_line; /* TestFailure::lineNumber_ */
+	uint64_t failure_text; /* TestFailure::message_ */
+};
+
+struct cpputest {
+	struct layout at;
+	struct raddr run_all;
+	uint64_t registry;
+	uint64_t result;
+	struct {
+		uint64_t at; /* 0: none */
+		uint64_t value;
+	} link; /* one that was changed, and what it was */
+};
+
+static bool cpputest_recognise(const struct program *program)
+{
+	static const char *const used[] = {
+		"_ZN10UtestShellC2Ev",
+		"_ZN10UtestShellC1Ev",
+		"_ZN17IgnoredUtestShellC2Ev",
+		RUN_ALL,
+	};
+	struct raddr at;
+	if (!program_symbol(program, RUN_ALL, &at) ||
+	    !program_symbol(program, TEST_STARTED, &at) ||
+	    !program_symbol(program, TEST_ENDED, &at) ||
+	    !program_symbol(program, TESTS_ENDED, &at))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
+		if (program_uses(program, used[i]))
+			return true;
+	}
+	return false;
+}
+
+static void find_layout(const struct program *program, struct layout *at)
+{
+	static const char *const registry = "TestRegistry";
+	static const char *const shell = "UtestShell";
+	static const char *const failure = "TestFailure";
+	at->tests = program_member(program, registry, "tests_", 8);
+	at->name_filter = program_member(program, registry, "nameFilters_", 16);
+	at->group_filter =
+		program_member(program, registry, "groupFilters_", 24);
+	at->group = program_member(program, shell, "group_", 8);
+	at->name = program_member(program, shell, "name_", 16);
+	at->file = program_member(program, shell, "file_", 24);
+	at->line = program_member(program, shell, "lineNumber_", 32);
+	at->next = program_member(program, shell, "next_", 40);
+	/* Debug information is foreign, too. */
+	if (MAX(MAX(at->group, at->name), MAX(at->file, at->line)) >
+		    SHELL_SIZE - 8 ||
+	    at->next > SHELL_SIZE - 8) {
+		at->group = 8;
+		at->name = 16;
+		at->file = 24;
+		at->line = 32;
+		at->next = 40;
+	}
+	/* Behind a vtable: two strings, file, line, string, line, message. */
+	uint64_t string = program_type_size(program, "SimpleString", 16);
+	at->failure_file =
+		program_member(program, failure, "fileName_", 8 + 2 * string);
+	at->failure_line =
+		program_member(program, failure, "lineNumber_", 8 + 3 * string);
+	at->failure_text =
+		program_member(program, failure, "message_", 24 + 4 * string);
+}
+
+/* A SimpleString begins with a pointer to its text. */
+static struct err *simple_string(struct run *run, uint64_t address, char **ret)
+{
+	uint64_t text;
+	TRY(run_u64(run, RADDR(address), &text));
+	return run_text(run, RADDR(text), ret);
+}
+
+static uint64_t wanted_shell(const struct run *run)
+{
+	size_t test = run_wanted(run);
+	return test == RUN_NONE ? 0 : run_handle(run, test);
+}
+
+static struct err *on_run_all(struct run *run, struct thread *thread,
+			      uint64_t arg)
+{
+	(void)arg;
+	struct cpputest *cpputest = run->state;
+	if (run->order || run->ready_thread)
+		return NULL;
+	cpputest->registry = thread_arg(thread, 0);
+	cpputest->result = thread_arg(thread, 1);
+	run_ready(run, thread);
+	return NULL;
+}
+
+/* The loop shall find the next wanted test at this link. */
+static struct err *change_link(struct run *run, uint64_t at)
+{
+	struct cpputest *cpputest = run->state;
+	TRY(run_u64(run, RADDR(at), &cpputest->link.value));
+	cpputest->link.at = at;
+	return memory_write_u64(run->tracee, RADDR(at), wanted_shell(run));
+}
+
+static struct err *put_link_back(struct run *run)
+{
+	struct cpputest *cpputest = run->state;
+	uint64_t at = cpputest->link.at;
+	cpputest->link.at = 0;
+	return at ? memory_write_u64(run->tracee, RADDR(at),
+				     cpputest->link.value)
+		  : NULL;
+}
+
+static struct err *on_test_started(struct run *run, struct thread *thread,
+				   uint64_t arg)
+{
+	(void)arg;
+	struct cpputest *cpputest = run->state;
+	uint64_t shell = thread_arg(thread, 1);
+	if (!run->order || thread_arg(thread, 0) != cpputest->result ||
+	    !shell || shell != wanted_shell(run))
+		return NULL;
+	TRY(run_end(run, OUTCOME_NONE));
+	TRY(run_begin(run));
+	return put_link_back(run);
+}
+
+static struct err *on_test_ended(struct run *run, struct thread *thread,
+				 uint64_t arg)
+{
+	(void)arg;
+	struct cpputest *cpputest = run->state;
+	uint64_t shell = thread_arg(thread, 1);
+	if (!run->in_test || thread_arg(thread, 0) != cpputest->result ||
+	    shell != run_handle(run, run->current))
+		return NULL;
+	return change_link(run, shell + cpputest->at.next);
+}
+
+static struct err *on_tests_ended(struct run *run, struct thread *thread,
+				  uint64_t arg)
+{
+	(void)arg;
+	struct cpputest *cpputest = run->state;
+	if (!run->order || thread_arg(thread, 0) != cpputest->result)
+		return NULL;
+	TRY(run_end(run, OUTCOME_NONE));
+	TRY(put_link_back(run));
+	/* The program's own repetitions (-r) have nothing left to do. */
+	return calls_mute(run, cpputest->run_all);
+}
+
+static struct err *on_ignored(struct run *run, struct thread *thread,
+			      uint64_t arg)
+{
+	(void)arg;
+	struct cpputest *cpputest = run->state;
+	if (thread_arg(thread, 0) != cpputest->result)
+		return NULL;
+	return run_skip(run, NULL, 0, "ignored (IGNORE_TEST)");
+}
+
+static struct err *on_failure(struct run *run, struct thread *thread,
+			      uint64_t arg)
+{
+	(void)arg;
+	struct cpputest *cpputest = run->state;
+	const struct layout *at = &cpputest->at;
+	uint64_t failure = thread_arg(thread, 1), line = 0;
+	if (!run->in_test || thread_arg(thread, 0) != cpputest->result)
+		return NULL;
+	_cleanup_(freep) char *file = NULL, *text = NULL;
+	err_ignore(simple_string(run, failure + at->failure_file, &file));
+	err_ignore(run_u64(run, RADDR(failure + at->failure_line), &line));
+	err_ignore(simple_string(run, failure + at->failure_text, &text));
+	return run_fail(run, file, (unsigned)line, text);
+}
+
+static struct err *cpputest_attach(struct run *run)
+{
+	struct cpputest *cpputest = run->state;
+	find_layout(run->program, &cpputest->at);
+	program_symbol(run->program, RUN_ALL, &cpputest->run_all);
+	TRY(run_break(run, cpputest->run_all, on_run_all, 0));
+	TRY(run_break_symbol(run, COUNT_IGNORED, on_ignored, 0, NULL));
+	return run_break_symbol(run, ADD_FAILURE, on_failure, 0, NULL);
+}
+
+struct filters {
+	uint64_t group, name;
+	struct raddr should_run;
+};
+
+/* *@ret_next: the test behind it. */
+static struct err *add_test(struct run *run, struct thread *thread,
+			    uint64_t shell, const struct filters *filters,
+			    uint64_t *ret_next)
+{
+	const struct cpputest *cpputest = run->state;
+	const struct layout *at = &cpputest->at;
+	uint8_t copy[SHELL_SIZE];
+	TRY(memory_read(run->tracee, RADDR(shell), copy, sizeof(copy)));
+	uint64_t group_at, name_at, file_at, line;
+	memcpy(&group_at, copy + at->group, 8);
+	memcpy(&name_at, copy + at->name, 8);
+	memcpy(&file_at, copy + at->file, 8);
+	memcpy(&line, copy + at->line, 8);
+	memcpy(ret_next, copy + at->next, 8);
+
+	uint64_t wanted = 1;
+	if ((filters->group || filters->name) && filters->should_run.v) {
+		const uint64_t args[] = { shell, filters->group,
+					  filters->name };
+		TRY(remote_call(thread, filters->should_run, args, 3,
+				CALL_LIMIT_NS, &wanted));
+	}
+	if (!(wanted & 0xff))
+		return NULL; /* the user's own -g, -n, … */
+	_cleanup_(freep) char *group = NULL, *name = NULL, *file = NULL;
+	_cleanup_(freep) char *full = NULL;
+	TRY(run_text(run, RADDR(group_at), &group));
+	TRY(run_text(run, RADDR(name_at), &name));
+	TRY(run_text(run, RADDR(file_at), &file));
+	if (asprintf(&full, "%s.%s", group, name) < 0) {
+		full = NULL;
+		return err_nomem();
+	}
+	return run_add_test(run, full, file, (unsigned)line, false, shell, 0);
+}
+
+static struct err *cpputest_list(struct run *run, struct thread *thread)
+{
+	const struct cpputest *cpputest = run->state;
+	const struct layout *at = &cpputest->at;
+	uint64_t registry = cpputest->registry, shell;
+	struct filters filters = {};
+	TRY(run_u64(run, RADDR(registry + at->tests), &shell));
+	TRY(run_u64(run, RADDR(registry + at->name_filter), &filters.name));
+	TRY(run_u64(run, RADDR(registry + at->group_filter), &filters.group));
+	program_symbol(run->program, SHOULD_RUN, &filters.should_run);
+	for (size_t n = 0; shell; n++) {
+		uint64_t next;
+		if (n == TESTS_MAX ||
+		    run_test_by_handle(run, shell) != RUN_NONE)
+			return err_create(ERR_SUITE, "this version of CppUTest "
+						     "is not known");
+		struct err *err = add_test(run, thread, shell, &filters, &next);
+		if (err)
+			return err_prefix(err, "CppUTest's test number %zu",
+					  n + 1);
+		shell = next;
+	}
+	return NULL;
+}
+
+/* Does each test of the order stand right behind the last, and the last last? */
+static bool natural_order(const struct run *run)
+{
+	for (size_t i = 1; i < run->n; i++) {
+		if (run->order[i] != run->order[i - 1] + 1)
+			return false;
+	}
+	return run->n && run->order[run->n - 1] == run_tests(run) - 1;
+}
+
+static struct err *cpputest_start(struct run *run, struct thread *thread)
+{
+	const struct cpputest *cpputest = run->state;
+	(void)thread;
+	TRY(run_break_symbol(run, TEST_STARTED, on_test_started, 0, NULL));
+	TRY(run_break_symbol(run, TESTS_ENDED, on_tests_ended, 0, NULL));
+	if (!natural_order(run))
+		TRY(run_break_symbol(run, TEST_ENDED, on_test_ended, 0, NULL));
+	return change_link(run, cpputest->registry + cpputest->at.tests);
+}
+
+const struct framework framework_cpputest = {
+	.name = "cpputest",
+	.state_size = sizeof(struct cpputest),
+	.recognise = cpputest_recognise,
+	.attach = cpputest_attach,
+	.list = cpputest_list,
+	.start = cpputest_start,
+};

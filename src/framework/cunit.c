@@ -1,0 +1,592 @@
+/*
+ * CUnit, by data: CU_run_all_tests() walks a list of suites, and each suite a
+ * list of tests. Where a test ends, links are changed so that the framework's
+ * own loops come to the next wanted test, and put back when that one starts; a
+ * test may come twice, and what a test sees of the lists is as ever.
+ *
+ * The framework tells of its progress through handlers. Breakpoints stand at
+ * those that the program (or CUnit's own Basic and Automated interfaces) has
+ * set; where there is none, a getter that does no harm is set as one. In the
+ * suite's own order there is one stop a test: where a test starts, the last
+ * one of the same suite has ended. Assertions are not stopped at, for most of
+ * them hold; the framework keeps records of those that do not.
+ *
+ * The first test of a suite begins with the suite's set-up, so that a crash
+ * there is somebody's.
+ *
+ * Seen with 2.1-3; see docs/frameworks.md.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native/calls.h"
+#include "native/framework.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
+#define SUITES_MAX 1000000
+#define TESTS_MAX 10000000
+/* The part of a CU_Test and CU_Suite that is looked at. */
+#define NODE_SIZE 88
+#define LINKS_MAX 3
+
+/* CU_FailureType */
+enum { FAILURE_ASSERTION = 5 };
+
+/* CU_FailureRecord, the same since 2.0. */
+struct failure {
+	uint32_t type;
+	uint32_t line;
+	uint64_t file;
+	uint64_t condition;
+	uint64_t test;
+	uint64_t suite;
+	uint64_t next;
+};
+
+struct layout {
+	uint64_t suites; /* CU_TestRegistry::pSuite */
+	uint64_t suite_name, suite_active, suite_tests, suite_init, suite_next;
+	uint64_t name, active, function, next; /* CU_Test */
+	uint64_t records; /* CU_RunSummary::nFailureRecords */
+};
+
+struct link {
+	uint64_t at;
+	uint64_t value;
+};
+
+enum handler { SUITE_START, TEST_START, TEST_COMPLETE, INIT_FAILURE, HANDLERS };
+
+struct cunit {
+	struct layout at;
+	struct raddr run_all, run_suite, run_test;
+	struct raddr handlers[HANDLERS];
+	uint64_t registry;
+	uint64_t summary;
+	struct calls all, complete;
+	bool natural;  /* the order is the suite's own */
+	bool early;    /* the running test has not come to its own start */
+	bool watching; /* a breakpoint stands at a test's end */
+	/* Failures that were looked at: how many, and the last record. */
+	uint32_t seen;
+	uint64_t last_record;
+	/* Links that were changed, and what they were. */
+	struct link links[LINKS_MAX];
+	size_t links_n;
+};
+
+static bool cunit_recognise(const struct program *program)
+{
+	struct raddr at;
+	return program_symbol(program, "CU_run_all_tests", &at) &&
+	       program_symbol(program, "CU_get_run_summary", &at) &&
+	       program_uses(program, "CU_initialize_registry");
+}
+
+static void find_layout(const struct program *program, struct layout *at)
+{
+	static const char *const suite = "CU_Suite", *const test = "CU_Test";
+	static const struct layout known = {
+		.suites = 8,
+		.suite_name = 0,
+		.suite_active = 8,
+		.suite_tests = 16,
+		.suite_init = 24,
+		.suite_next = 64,
+		.name = 0,
+		.active = 8,
+		.function = 16,
+		.next = 32,
+		.records = 84,
+	};
+	*at = (struct layout){
+		.suites = program_member(program, "CU_TestRegistry", "pSuite",
+					 known.suites),
+		.suite_name = program_member(program, suite, "pName",
+					     known.suite_name),
+		.suite_active = program_member(program, suite, "fActive",
+					       known.suite_active),
+		.suite_tests = program_member(program, suite, "pTest",
+					      known.suite_tests),
+		.suite_init = program_member(program, suite, "pInitializeFunc",
+					     known.suite_init),
+		.suite_next = program_member(program, suite, "pNext",
+					     known.suite_next),
+		.name = program_member(program, test, "pName", known.name),
+		.active =
+			program_member(program, test, "fActive", known.active),
+		.function = program_member(program, test, "pTestFunc",
+					   known.function),
+		.next = program_member(program, test, "pNext", known.next),
+		.records = program_member(program, "CU_RunSummary",
+					  "nFailureRecords", known.records),
+	};
+	/* Debug information is foreign, too. */
+	const uint64_t offsets[] = {
+		at->suite_name, at->suite_active, at->suite_tests,
+		at->suite_next, at->name,	  at->active,
+		at->function,	at->next,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+		if (offsets[i] > NODE_SIZE - 8)
+			*at = known;
+	}
+}
+
+static struct err *change_link(struct run *run, uint64_t at, uint64_t value)
+{
+	struct cunit *cunit = run->state;
+	BUG_ON(cunit->links_n == LINKS_MAX);
+	struct link link = { .at = at };
+	TRY(run_u64(run, RADDR(at), &link.value));
+	cunit->links[cunit->links_n++] = link;
+	return memory_write_u64(run->tracee, RADDR(at), value);
+}
+
+static struct err *put_links_back(struct run *run)
+{
+	struct cunit *cunit = run->state;
+	while (cunit->links_n) {
+		const struct link *link = &cunit->links[--cunit->links_n];
+		TRY(memory_write_u64(run->tracee, RADDR(link->at),
+				     link->value));
+	}
+	return NULL;
+}
+
+/* The wanted test that the framework will run next; inactive ones it skips. */
+static size_t next_active(const struct run *run)
+{
+	for (size_t i = 0;; i++) {
+		size_t test = run_wanted_at(run, i);
+		if (test == RUN_NONE || !run_disabled(run, test))
+			return test;
+	}
+}
+
+static uint64_t next_group(const struct run *run)
+{
+	size_t next = next_active(run);
+	return next == RUN_NONE ? 0 : run_group(run, next);
+}
+
+static struct err *skip_inactive(struct run *run)
+{
+	size_t test;
+	while ((test = run_wanted(run)) != RUN_NONE &&
+	       run_disabled(run, test)) {
+		TRY(run_begin(run));
+		TRY(run_skip(run, NULL, 0, "inactive"));
+		TRY(run_end(run, OUTCOME_NONE));
+	}
+	return NULL;
+}
+
+/* The first failed assertion of the running test among the new records. */
+static struct err *note_failures(struct run *run, struct thread *thread)
+{
+	struct cunit *cunit = run->state;
+	uint32_t n;
+	TRY(run_u32(run, RADDR(cunit->summary + cunit->at.records), &n));
+	if (n == cunit->seen || !run->in_test)
+		return NULL;
+	uint64_t record = 0;
+	struct failure failure;
+	if (cunit->last_record) {
+		TRY(memory_read(run->tracee, RADDR(cunit->last_record),
+				&failure, sizeof(failure)));
+		record = failure.next;
+	} else {
+		struct raddr get;
+		if (!program_symbol(run->program, "CU_get_failure_list", &get))
+			return run_fail(run, NULL, 0, NULL);
+		TRY(remote_call(thread, get, NULL, 0, CALL_LIMIT_NS, &record));
+	}
+	for (; record && cunit->seen < n; cunit->seen++) {
+		TRY(memory_read(run->tracee, RADDR(record), &failure,
+				sizeof(failure)));
+		cunit->last_record = record;
+		record = failure.next;
+		if (failure.type != FAILURE_ASSERTION || run->outcome ||
+		    failure.test != run_handle(run, run->current))
+			continue;
+		_cleanup_(freep) char *file = NULL, *condition = NULL;
+		if (failure.file)
+			err_ignore(run_text(run, RADDR(failure.file), &file));
+		if (failure.condition)
+			err_ignore(run_text(run, RADDR(failure.condition),
+					    &condition));
+		TRY(run_fail(run, file, failure.line, condition));
+	}
+	cunit->seen = n;
+	return NULL;
+}
+
+static struct err *end_test(struct run *run, struct thread *thread)
+{
+	if (!run->in_test)
+		return NULL;
+	TRY(note_failures(run, thread));
+	return run_end(run, OUTCOME_NONE);
+}
+
+/* Behind @suite the loop over suites shall come to the next wanted one. */
+static struct err *lead_to_next_suite(struct run *run, uint64_t suite)
+{
+	const struct cunit *cunit = run->state;
+	size_t next = next_active(run);
+	TRY(change_link(run, suite + cunit->at.suite_next, next_group(run)));
+	if (next == RUN_NONE)
+		return NULL;
+	return change_link(run, run_group(run, next) + cunit->at.suite_tests,
+			   run_handle(run, next));
+}
+
+static struct err *on_completed(struct run *run, struct thread *thread,
+				uint64_t arg)
+{
+	(void)arg;
+	struct cunit *cunit = run->state;
+	if (!calls_returned(&cunit->complete, thread))
+		return NULL;
+	cunit->complete.inside = false;
+	TRY(run_unbreak(run, cunit->complete.return_to));
+	return end_test(run, thread);
+}
+
+/*
+ * The handler of a test's end: (test, suite, failures). The end of the last
+ * one of a suite is where the handler, which prints, returns.
+ */
+static struct err *on_complete(struct run *run, struct thread *thread,
+			       uint64_t arg)
+{
+	(void)arg;
+	struct cunit *cunit = run->state;
+	uint64_t test = thread_arg(thread, 0);
+	if (!run->in_test || test != run_handle(run, run->current))
+		return NULL;
+	uint64_t suite = run_group(run, run->current);
+	bool last = next_group(run) != suite;
+	if (!cunit->natural) {
+		TRY(change_link(run, test + cunit->at.next,
+				last ? 0 : run_handle(run, next_active(run))));
+		if (last)
+			TRY(lead_to_next_suite(run, suite));
+	}
+	if (!last)
+		return NULL;
+	return calls_enter(run, thread, &cunit->complete, on_completed, 0);
+}
+
+/* The end of a test is looked at where links or the end of a suite ask it. */
+static struct err *watch_end(struct run *run)
+{
+	struct cunit *cunit = run->state;
+	bool watch = !cunit->natural ||
+		     next_group(run) != run_group(run, run->current);
+	if (watch == cunit->watching)
+		return NULL;
+	cunit->watching = watch;
+	struct raddr handler = cunit->handlers[TEST_COMPLETE];
+	return watch ? run_break(run, handler, on_complete, 0)
+		     : run_unbreak(run, handler);
+}
+
+/* The handler of a suite's start: (suite). */
+static struct err *on_suite_start(struct run *run, struct thread *thread,
+				  uint64_t arg)
+{
+	(void)arg;
+	struct cunit *cunit = run->state;
+	uint64_t suite = thread_arg(thread, 0);
+	if (!run->order || run->in_test || !suite || next_group(run) != suite)
+		return NULL;
+	TRY(skip_inactive(run));
+	cunit->early = true;
+	return run_begin(run);
+}
+
+/* The handler of a test's start: (test, suite). */
+static struct err *on_start(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct cunit *cunit = run->state;
+	uint64_t test = thread_arg(thread, 0);
+	if (!run->order)
+		return NULL;
+	if (!cunit->early) {
+		size_t next = next_active(run);
+		if (next == RUN_NONE || test != run_handle(run, next))
+			return NULL;
+		TRY(end_test(run, thread));
+		TRY(skip_inactive(run));
+		TRY(run_begin(run));
+	} else if (test != run_handle(run, run->current)) {
+		return NULL;
+	}
+	cunit->early = false;
+	TRY(put_links_back(run));
+	return watch_end(run);
+}
+
+/* The handler of a suite whose set-up failed, so that no test is run. */
+static struct err *on_init_failure(struct run *run, struct thread *thread,
+				   uint64_t arg)
+{
+	(void)arg;
+	struct cunit *cunit = run->state;
+	uint64_t suite = thread_arg(thread, 0), function;
+	if (!run->order || !cunit->early ||
+	    suite != run_group(run, run->current))
+		return NULL;
+	const char *file = NULL;
+	unsigned line = 0;
+	TRY(run_u64(run, RADDR(suite + cunit->at.suite_init), &function));
+	program_function_place(run->program, RADDR(function), &file, &line);
+	cunit->early = false;
+	for (;;) {
+		TRY(run_fail(run, file, line,
+			     "the suite's initialization function failed"));
+		TRY(run_end(run, OUTCOME_NONE));
+		TRY(skip_inactive(run));
+		if (next_group(run) != suite)
+			break;
+		TRY(run_begin(run));
+	}
+	TRY(put_links_back(run));
+	return cunit->natural ? NULL : lead_to_next_suite(run, suite);
+}
+
+static struct err *on_all_return(struct run *run, struct thread *thread,
+				 uint64_t arg)
+{
+	(void)arg;
+	struct cunit *cunit = run->state;
+	if (!calls_returned(&cunit->all, thread))
+		return NULL;
+	TRY(end_test(run, thread));
+	TRY(skip_inactive(run));
+	TRY(put_links_back(run));
+	/* Whatever else the program wants to run passes without a stop. */
+	TRY(run_unbreak(run, cunit->all.return_to));
+	TRY(calls_mute(run, cunit->run_all));
+	TRY(calls_mute(run, cunit->run_suite));
+	return calls_mute(run, cunit->run_test);
+}
+
+static const struct {
+	const char *get, *set;
+	run_hook *hook;
+} handlers[HANDLERS] = {
+	/* clang-format off */
+	[SUITE_START]   = { "CU_get_suite_start_handler",
+			    "CU_set_suite_start_handler", on_suite_start },
+	[TEST_START]    = { "CU_get_test_start_handler",
+			    "CU_set_test_start_handler", on_start },
+	[TEST_COMPLETE] = { "CU_get_test_complete_handler",
+			    "CU_set_test_complete_handler", NULL },
+	[INIT_FAILURE]  = { "CU_get_suite_init_failure_handler",
+			    "CU_set_suite_init_failure_handler",
+			    on_init_failure },
+	/* clang-format on */
+};
+
+/* The program's handler, or in its place its getter, which does nothing. */
+static struct err *find_handler(struct run *run, struct thread *thread,
+				enum handler i)
+{
+	struct cunit *cunit = run->state;
+	struct raddr get, set;
+	uint64_t handler, nothing;
+	if (!program_symbol(run->program, handlers[i].get, &get) ||
+	    !program_symbol(run->program, handlers[i].set, &set))
+		return err_hint(err_create(ERR_SUITE, "CUnit's own functions "
+						      "are missing in the "
+						      "program"),
+				"build it without -Wl,--gc-sections and "
+				"without link-time optimisation");
+	TRY(remote_call(thread, get, NULL, 0, CALL_LIMIT_NS, &handler));
+	if (!handler) {
+		handler = get.v;
+		TRY(remote_call(thread, set, &handler, 1, CALL_LIMIT_NS,
+				&nothing));
+	}
+	cunit->handlers[i] = RADDR(handler);
+	return handlers[i].hook
+		       ? run_break(run, RADDR(handler), handlers[i].hook, 0)
+		       : NULL;
+}
+
+/* At the entry of one of the functions that run tests. */
+static struct err *on_run(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct cunit *cunit = run->state;
+	if (run->order || run->ready_thread)
+		return NULL;
+	for (int i = 0; i < HANDLERS; i++)
+		TRY(find_handler(run, thread, (enum handler)i));
+	struct raddr get_registry, get_summary;
+	if (!program_symbol(run->program, "CU_get_registry", &get_registry) ||
+	    !program_symbol(run->program, "CU_get_run_summary", &get_summary))
+		return err_create(ERR_SUITE,
+				  "this version of CUnit is not known");
+	TRY(remote_call(thread, get_registry, NULL, 0, CALL_LIMIT_NS,
+			&cunit->registry));
+	TRY(remote_call(thread, get_summary, NULL, 0, CALL_LIMIT_NS,
+			&cunit->summary));
+	run_ready(run, thread);
+	return NULL;
+}
+
+static struct err *cunit_attach(struct run *run)
+{
+	struct cunit *cunit = run->state;
+	find_layout(run->program, &cunit->at);
+	const struct {
+		const char *name;
+		struct raddr *address;
+	} functions[] = {
+		{ "CU_run_all_tests", &cunit->run_all },
+		{ "CU_run_suite", &cunit->run_suite },
+		{ "CU_run_test", &cunit->run_test },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		if (!program_symbol(run->program, functions[i].name,
+				    functions[i].address))
+			return err_create(ERR_SUITE,
+					  "CUnit's %s() is missing "
+					  "in the program",
+					  functions[i].name);
+		TRY(run_break(run, *functions[i].address, on_run, 0));
+	}
+	return NULL;
+}
+
+static uint64_t word_in(const uint8_t *node, uint64_t at)
+{
+	uint64_t word;
+	memcpy(&word, node + at, sizeof(word));
+	return word;
+}
+
+/* *@ret_next: the test behind it. */
+static struct err *add_test(struct run *run, uint64_t suite,
+			    const char *suite_name, bool suite_active,
+			    uint64_t test, uint64_t *ret_next)
+{
+	const struct cunit *cunit = run->state;
+	const struct layout *at = &cunit->at;
+	uint8_t node[NODE_SIZE] = {};
+	size_t n =
+		memory_read_some(run->tracee, RADDR(test), node, sizeof(node));
+	if (n < at->next + 8)
+		return err_create(ERR_SUITE,
+				  "this version of CUnit is not known");
+	_cleanup_(freep) char *name = NULL, *full = NULL;
+	TRY(run_text(run, RADDR(word_in(node, at->name)), &name));
+	if (asprintf(&full, "%s/%s", suite_name, name) < 0) {
+		full = NULL;
+		return err_nomem();
+	}
+	const char *file = NULL;
+	unsigned line = 0;
+	program_function_place(run->program, RADDR(word_in(node, at->function)),
+			       &file, &line);
+	bool active = suite_active && (uint32_t)word_in(node, at->active);
+	*ret_next = word_in(node, at->next);
+	return run_add_test(run, full, file, line, !active, test, suite);
+}
+
+static struct err *add_suite(struct run *run, uint64_t suite,
+			     uint64_t *ret_next)
+{
+	const struct cunit *cunit = run->state;
+	const struct layout *at = &cunit->at;
+	uint8_t node[NODE_SIZE];
+	TRY(memory_read(run->tracee, RADDR(suite), node, sizeof(node)));
+	_cleanup_(freep) char *name = NULL;
+	TRY(run_text(run, RADDR(word_in(node, at->suite_name)), &name));
+	bool active = (uint32_t)word_in(node, at->suite_active);
+	uint64_t test = word_in(node, at->suite_tests);
+	while (test) {
+		if (run_tests(run) == TESTS_MAX ||
+		    run_test_by_handle(run, test) != RUN_NONE)
+			return err_create(ERR_SUITE, "suite '%s' does not end",
+					  name);
+		TRY(add_test(run, suite, name, active, test, &test));
+	}
+	*ret_next = word_in(node, at->suite_next);
+	return NULL;
+}
+
+static struct err *cunit_list(struct run *run, struct thread *thread)
+{
+	(void)thread;
+	const struct cunit *cunit = run->state;
+	uint64_t suite = 0;
+	if (cunit->registry)
+		TRY(run_u64(run, RADDR(cunit->registry + cunit->at.suites),
+			    &suite));
+	for (size_t n = 0; suite; n++) {
+		if (n == SUITES_MAX)
+			return err_create(ERR_SUITE,
+					  "the list of suites does not end");
+		TRY(add_suite(run, suite, &suite));
+	}
+	return NULL;
+}
+
+/* Would the framework by itself go this way from the first test on? */
+static bool natural_order(const struct run *run)
+{
+	size_t at = RUN_NONE, n = run_tests(run);
+	for (size_t i = 0; i < run->n; i++) {
+		size_t test = run->order[i];
+		if (run_disabled(run, test))
+			continue;
+		if (at == RUN_NONE)
+			at = test;
+		while (at < n && run_disabled(run, at))
+			at++;
+		if (test != at)
+			return false;
+		at++;
+	}
+	while (at < n && run_disabled(run, at))
+		at++;
+	return at == n;
+}
+
+static struct err *cunit_start(struct run *run, struct thread *thread)
+{
+	struct cunit *cunit = run->state;
+	cunit->natural = natural_order(run);
+	TRY(skip_inactive(run));
+	size_t next = next_active(run);
+	TRY(change_link(run, cunit->registry + cunit->at.suites,
+			next_group(run)));
+	if (next != RUN_NONE)
+		TRY(change_link(run,
+				run_group(run, next) + cunit->at.suite_tests,
+				run_handle(run, next)));
+	TRY(calls_enter(run, thread, &cunit->all, on_all_return, 0));
+	/* It may stand at the entry of CU_run_suite() or CU_run_test(). */
+	regs_set_pc(&thread->regs, cunit->run_all);
+	thread_dirty(thread);
+	return NULL;
+}
+
+const struct framework framework_cunit = {
+	.name = "cunit",
+	.state_size = sizeof(struct cunit),
+	.recognise = cunit_recognise,
+	.attach = cunit_attach,
+	.list = cunit_list,
+	.start = cunit_start,
+};

@@ -1,0 +1,304 @@
+/*
+ * Hand-written runners: tests are functions whose names match a glob and that
+ * the program itself calls. Each call of such a function from outside of
+ * another one is a test.
+ *
+ * Which tests there are is found by a run in which every such call returns at
+ * once. What they return then decides how some runners go on ("if (!test_a())
+ * return 1;"), so there are two tries, with 0 and with 1; the one that gets
+ * further, or ends better, also tells which of the two means success.
+ *
+ * An order that keeps the program's own sequence is run by letting the program
+ * flow and leaving out what is not wanted, so that what stands between the
+ * calls happens, too. Any other order is run at the place of the first call.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "native/calls.h"
+#include "native/framework.h"
+#include "native/session.h"
+
+/* A handle is the function's address and the how-manieth call of it. */
+#define OCCURRENCE_SHIFT 48
+#define ADDRESS_MASK ((UINT64_C(1) << OCCURRENCE_SHIFT) - 1)
+#define FUNCTIONS_MAX 200000
+
+struct functions {
+	struct calls call;
+	bool direct;	  /* the order is not the program's own */
+	bool all_done;	  /* everything else is skipped */
+	uint64_t running; /* handle */
+	uint64_t called;  /* the function whose call is used for it */
+	size_t position;  /* in the program's own sequence, while flowing */
+};
+
+static const char *glob_of(const struct run *run)
+{
+	const char *glob = run->session->suite.options.test_functions;
+	return glob ? glob : "test_*";
+}
+
+/* "test_parse.constprop.0", "test_parse.part.0" are parts of functions. */
+static bool matches(const char *glob, const struct object_symbol *symbol)
+{
+	if (!symbol->function || symbol->ifunc || !symbol->value ||
+	    strchr(symbol->name, '.'))
+		return false;
+	return str_glob(glob, symbol->name);
+}
+
+struct search {
+	struct run *run;
+	const struct module *module;
+	const char *glob;
+	size_t found;
+	struct err *err;
+};
+
+static bool count_function(void *data, const struct object_symbol *symbol)
+{
+	struct search *search = data;
+	if (matches(search->glob, symbol))
+		search->found++;
+	return true;
+}
+
+static bool functions_recognise(const struct program *program)
+{
+	struct search search = { .glob = "test_*" };
+	for (size_t i = 0; i < program->modules.n; i++) {
+		const struct module *module = &program->modules.data[i];
+		if (module->object && !module->system && module->end)
+			object_each_symbol(module->object, count_function,
+					   &search);
+	}
+	return search.found;
+}
+
+/* The test whose call this is, in the program's own sequence. */
+static size_t test_of_call(const struct run *run,
+			   const struct functions *functions, uint64_t address)
+{
+	size_t n = run_tests(run);
+	for (size_t i = functions->position; i < n; i++) {
+		if ((run_handle(run, i) & ADDRESS_MASK) == address)
+			return i;
+	}
+	return RUN_NONE;
+}
+
+static bool signature_of(const struct run *run, uint64_t address,
+			 struct object_signature *ret)
+{
+	const struct module *module =
+		program_module(run->program, RADDR(address));
+	return module && module->object &&
+	       object_function_signature(module->object, address - module->bias,
+					 ret);
+}
+
+static bool returns_void(const struct run *run, uint64_t address)
+{
+	struct object_signature signature;
+	return signature_of(run, address, &signature) && signature.returns_void;
+}
+
+/* At -O2 a runner may use the register of a result that there is not. */
+static struct err *skip(struct run *run, struct thread *thread,
+			uint64_t address)
+{
+	if (returns_void(run, address))
+		return calls_skip_void(run, thread);
+	return calls_skip(run, thread, (uint64_t)run->session->discovery);
+}
+
+static struct err *judge(struct run *run, const struct thread *thread,
+			 uint64_t address)
+{
+	struct object_signature signature;
+	if (!signature_of(run, address, &signature))
+		return NULL;
+	uint64_t result = regs_result(&thread->regs);
+	char text[64];
+	if (signature.returns_pointer && result) {
+		_cleanup_(freep) char *message = NULL;
+		err_ignore(run_text(run, RADDR(result), &message));
+		return run_fail(run, NULL, 0,
+				message ? message : "returned a pointer");
+	}
+	if (!signature.returns_integer)
+		return NULL;
+	/* Of a bool only the lowest byte counts, of an int four. */
+	int32_t value = signature.result_size == 1 ? (int32_t)(result & 0xff)
+						   : (int32_t)result;
+	bool passed = run->session->discovery ? value != 0 : value == 0;
+	if (passed)
+		return NULL;
+	snprintf(text, sizeof(text), "returned %d", value);
+	return run_fail(run, NULL, 0, text);
+}
+
+static struct err *begin(struct run *run, struct thread *thread, size_t test);
+
+static struct err *on_return(struct run *run, struct thread *thread,
+			     uint64_t arg)
+{
+	(void)arg;
+	struct functions *functions = run->state;
+	if (!calls_returned(&functions->call, thread))
+		return NULL;
+	functions->call.inside = false;
+	TRY(judge(run, thread, functions->running & ADDRESS_MASK));
+	TRY(run_end(run, OUTCOME_NONE));
+	size_t test = functions->direct ? run_wanted(run) : RUN_NONE;
+	if (test == RUN_NONE) {
+		/* The runner gets what its own call would have given. */
+		calls_leave(thread, &functions->call,
+			    !returns_void(run, functions->called));
+		functions->all_done = run_wanted(run) == RUN_NONE;
+		return NULL;
+	}
+	TRY(calls_again(run, thread, &functions->call));
+	return begin(run, thread, test);
+}
+
+/* The thread stands at the entry of some test function. */
+static struct err *begin(struct run *run, struct thread *thread, size_t test)
+{
+	struct functions *functions = run->state;
+	functions->running = run_handle(run, test);
+	if (functions->direct) {
+		regs_set_pc(&thread->regs,
+			    RADDR(functions->running & ADDRESS_MASK));
+		regs_set_arg(&thread->regs, 0, run_group(run, test));
+		thread_dirty(thread);
+	}
+	functions->position = test + 1;
+	return run_begin(run);
+}
+
+/* A test that was left by longjmp or an exception did not go well. */
+static struct err *end_left(struct run *run, struct functions *functions)
+{
+	functions->call.inside = false;
+	TRY(run_fail(run, NULL, 0,
+		     "the function was left without returning (longjmp or an "
+		     "exception)"));
+	return run_end(run, OUTCOME_NONE);
+}
+
+static struct err *discovered(struct run *run, struct thread *thread,
+			      uint64_t address)
+{
+	const struct module *module =
+		program_module(run->program, RADDR(address));
+	struct object_symbol symbol;
+	const char *file = NULL;
+	unsigned line = 0;
+	if (!module ||
+	    !object_symbol_at(module->object, address - module->bias, &symbol))
+		return err_create(ERR_INTERNAL, "a test function is gone");
+	program_function_place(run->program, RADDR(address), &file, &line);
+	uint64_t occurrence = 0;
+	while (run_test_by_handle(run,
+				  address | occurrence << OCCURRENCE_SHIFT) !=
+	       RUN_NONE)
+		occurrence++;
+	if (run_tests(run) < FUNCTIONS_MAX)
+		TRY(run_add_test(run, symbol.name, file, line, false,
+				 address | occurrence << OCCURRENCE_SHIFT,
+				 thread_arg(thread, 0)));
+	return skip(run, thread, address);
+}
+
+static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
+{
+	struct functions *functions = run->state;
+	if (calls_nested(&functions->call, thread))
+		return NULL; /* a helper, or a test that calls another */
+	/* Jumped to by the last statement of a test: not a call of the runner. */
+	if (functions->call.inside && run_test_by_handle(run, arg) == RUN_NONE)
+		return NULL;
+	if (functions->call.inside)
+		TRY(end_left(run, functions));
+	if (run->discovering && run->ready_thread)
+		return discovered(run, thread, arg);
+	if (!run->order) {
+		run_ready(run, thread);
+		return NULL;
+	}
+	size_t test = run_wanted(run);
+	bool now = test != RUN_NONE;
+	if (now && !functions->direct) {
+		size_t here = test_of_call(run, functions, arg);
+		now = here == test;
+		if (here != RUN_NONE)
+			functions->position = here + 1;
+	}
+	if (!now)
+		return skip(run, thread, arg);
+	functions->called = arg;
+	TRY(calls_enter(run, thread, &functions->call, on_return, 0));
+	return begin(run, thread, test);
+}
+
+static bool break_function(void *data, const struct object_symbol *symbol)
+{
+	struct search *search = data;
+	if (!matches(search->glob, symbol))
+		return true;
+	uint64_t address = symbol->value + search->module->bias;
+	search->err = run_break(search->run, RADDR(address), on_call, address);
+	return !search->err && ++search->found < FUNCTIONS_MAX;
+}
+
+static struct err *functions_attach(struct run *run)
+{
+	struct search search = { .run = run, .glob = glob_of(run) };
+	for (size_t i = 0; i < run->program->modules.n && !search.err; i++) {
+		const struct module *module = &run->program->modules.data[i];
+		if (!module->object || module->system || !module->end)
+			continue;
+		search.module = module;
+		object_each_symbol(module->object, break_function, &search);
+	}
+	if (search.err)
+		return search.err;
+	return search.found ? NULL
+			    : err_hint(err_create(ERR_SUITE,
+						  "no function matches '%s'",
+						  search.glob),
+				       "choose others with --test-functions "
+				       "GLOB");
+}
+
+static struct err *functions_discover(struct run *run, struct thread *thread)
+{
+	return discovered(run, thread, regs_pc(&thread->regs).v);
+}
+
+static struct err *functions_start(struct run *run, struct thread *thread)
+{
+	struct functions *functions = run->state;
+	for (size_t i = 1; i < run->n; i++) {
+		if (run->order[i] <= run->order[i - 1])
+			functions->direct = true;
+	}
+	return on_call(run, thread, regs_pc(&thread->regs).v);
+}
+
+const struct framework framework_functions = {
+	.name = "functions",
+	.state_size = sizeof(struct functions),
+	.recognise = functions_recognise,
+	.attach = functions_attach,
+	.loaded = functions_attach,
+	.discover = functions_discover,
+	.start = functions_start,
+	.discoveries = 2,
+	.exit_status_counts = true,
+};

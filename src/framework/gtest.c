@@ -1,0 +1,384 @@
+/*
+ * GoogleTest, by calls: TestSuite::Run() runs one suite with its set-up, and
+ * inside it TestInfo::Run() one test with its fixture. Both are entered again
+ * for whatever is wanted next; tests of one suite that follow each other share
+ * one call of TestSuite::Run(), as the framework demands ("all tests in the
+ * same suite must use the same fixture class").
+ *
+ * Seen with 1.12; see docs/frameworks.md.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "native/calls.h"
+#include "native/framework.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define SUITE_RUN "_ZN7testing9TestSuite3RunEv"
+/* gcc may inline the function's beginning and leave this for the rest. */
+#define SUITE_RUN_PART SUITE_RUN ".part.0"
+#define TEST_RUN "_ZN7testing8TestInfo3RunEv"
+#define GET_INSTANCE "_ZN7testing8UnitTest11GetInstanceEv"
+#define SUITE_COUNT "_ZNK7testing8UnitTest22total_test_suite_countEv"
+#define GET_SUITE "_ZNK7testing8UnitTest12GetTestSuiteEi"
+#define ADD_PART "_ZN7testing8UnitTest17AddTestPartResult"
+
+#define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
+/* The part of a TestInfo that is looked at; its result lies behind. */
+#define INFO_SIZE 144
+#define SUITES_MAX 1000000
+#define TESTS_MAX 10000000
+
+/* testing::TestPartResult::Type */
+enum { PART_NON_FATAL = 1, PART_FATAL = 2, PART_SKIP = 3 };
+
+struct layout {
+	uint64_t suite_tests;	   /* TestSuite::test_info_list_ */
+	uint64_t suite_should_run; /* TestSuite::should_run_ */
+	uint64_t suite_name;	   /* TestInfo::test_suite_name_ */
+	uint64_t name;		   /* TestInfo::name_ */
+	uint64_t file;		   /* TestInfo::location_.file */
+	uint64_t line;		   /* TestInfo::location_.line */
+	uint64_t should_run;	   /* TestInfo::should_run_ */
+	uint64_t disabled;	   /* TestInfo::is_disabled_ */
+	uint64_t matches;	   /* TestInfo::matches_filter_ */
+	uint64_t parts;		   /* TestInfo::result_.test_part_results_ */
+	uint64_t death_tests;	   /* TestInfo::result_.death_test_count_ */
+};
+
+struct gtest {
+	struct layout at;
+	struct raddr suite_run, test_run;
+	struct calls suite, test;
+	uint64_t group; /* the suite being run; 0: none */
+	bool done;
+};
+
+static bool gtest_recognise(const struct program *program)
+{
+	struct raddr at;
+	return program_symbol(program, TEST_RUN, &at) &&
+	       program_symbol(program, SUITE_RUN, &at);
+}
+
+static void find_layout(const struct program *program, struct layout *at)
+{
+	static const char *const suite = "testing::TestSuite";
+	static const char *const info = "testing::TestInfo";
+	at->suite_tests = program_member(program, suite, "test_info_list_", 48);
+	at->suite_should_run =
+		program_member(program, suite, "should_run_", 112);
+	at->suite_name = program_member(program, info, "test_suite_name_", 0);
+	at->name = program_member(program, info, "name_", 32);
+	at->file = program_member(program, info, "location_.file", 80);
+	at->line = program_member(program, info, "location_.line", 112);
+	at->should_run = program_member(program, info, "should_run_", 128);
+	at->disabled = program_member(program, info, "is_disabled_", 129);
+	at->matches = program_member(program, info, "matches_filter_", 130);
+	at->parts = program_member(program, info, "result_.test_part_results_",
+				   200);
+	at->death_tests =
+		program_member(program, info, "result_.death_test_count_", 248);
+	/* Debug information is foreign, too. */
+	if (at->line + 4 > INFO_SIZE || at->should_run >= INFO_SIZE ||
+	    at->disabled >= INFO_SIZE || at->matches >= INFO_SIZE)
+		*at = (struct layout){ 48,  112, 0,   32,  80, 112,
+				       128, 129, 130, 200, 248 };
+}
+
+static size_t next_in_group(struct run *run, const struct gtest *gtest)
+{
+	size_t test = run_wanted(run);
+	return test != RUN_NONE && run_group(run, test) == gtest->group
+		       ? test
+		       : RUN_NONE;
+}
+
+/* The thread stands at the entry of TestInfo::Run(). */
+static struct err *begin_test(struct run *run, struct thread *thread,
+			      size_t test)
+{
+	struct gtest *gtest = run->state;
+	uint64_t info = run_handle(run, test);
+	uint8_t yes = 1;
+
+	/* What an earlier run of it left would keep its body from running. */
+	struct raddr parts = RADDR(info + gtest->at.parts);
+	uint64_t bounds[2];
+	TRY(memory_read(run->tracee, parts, bounds, sizeof(bounds)));
+	if (bounds[0] != bounds[1])
+		TRY(memory_write_u64(run->tracee, raddr_add(parts, 8),
+				     bounds[0]));
+	/* Death tests are numbered; their child counts from the beginning. */
+	uint32_t death_tests;
+	struct raddr count = RADDR(info + gtest->at.death_tests);
+	TRY(memory_read_u32(run->tracee, count, &death_tests));
+	if (death_tests) {
+		death_tests = 0;
+		TRY(memory_write(run->tracee, count, &death_tests,
+				 sizeof(death_tests)));
+	}
+	if (run_disabled(run, test))
+		TRY(memory_write(run->tracee,
+				 RADDR(info + gtest->at.should_run), &yes, 1));
+	regs_set_arg(&thread->regs, 0, info);
+	thread_dirty(thread);
+	return run_begin(run);
+}
+
+static struct err *on_test_return(struct run *run, struct thread *thread,
+				  uint64_t arg)
+{
+	(void)arg;
+	struct gtest *gtest = run->state;
+	if (!calls_returned(&gtest->test, thread))
+		return NULL;
+	TRY(run_end(run, OUTCOME_NONE));
+	size_t test = next_in_group(run, gtest);
+	if (test == RUN_NONE) {
+		/* The rest of the suite's own loop passes without a stop. */
+		gtest->test.inside = false;
+		calls_leave(thread, &gtest->test, false);
+		TRY(run_unbreak(run, gtest->test.return_to));
+		return calls_mute(run, gtest->test_run);
+	}
+	TRY(calls_again(run, thread, &gtest->test));
+	return begin_test(run, thread, test);
+}
+
+static struct err *on_test(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct gtest *gtest = run->state;
+	size_t test = next_in_group(run, gtest);
+	if (test == RUN_NONE)
+		return calls_skip(run, thread, 0);
+	TRY(calls_enter(run, thread, &gtest->test, on_test_return, 0));
+	return begin_test(run, thread, test);
+}
+
+/* The thread stands at the entry of TestSuite::Run(). */
+static struct err *begin_suite(struct run *run, struct thread *thread)
+{
+	struct gtest *gtest = run->state;
+	uint8_t yes = 1;
+	gtest->group = run_group(run, run_wanted(run));
+	TRY(memory_write(run->tracee,
+			 RADDR(gtest->group + gtest->at.suite_should_run), &yes,
+			 1));
+	regs_set_arg(&thread->regs, 0, gtest->group);
+	thread_dirty(thread);
+	return NULL;
+}
+
+static struct err *on_suite_return(struct run *run, struct thread *thread,
+				   uint64_t arg)
+{
+	(void)arg;
+	struct gtest *gtest = run->state;
+	if (!calls_returned(&gtest->suite, thread))
+		return NULL;
+	TRY(calls_unmute(run, gtest->test_run));
+	if (run_wanted(run) == RUN_NONE) {
+		gtest->suite.inside = false;
+		gtest->done = true;
+		calls_leave(thread, &gtest->suite, false);
+		return calls_mute(run, gtest->suite_run);
+	}
+	TRY(calls_again(run, thread, &gtest->suite));
+	return begin_suite(run, thread);
+}
+
+static struct err *on_suite(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct gtest *gtest = run->state;
+	if (!run->order) {
+		/* Of the whole and its part, the one that is really called. */
+		gtest->suite_run = regs_pc(&thread->regs);
+		run_ready(run, thread);
+	} else if (gtest->done)
+		return calls_skip(run, thread, 0);
+	return NULL;
+}
+
+/*
+ * AddTestPartResult(type, file, line, message, stack): file is a pointer in
+ * 1.12 (arg 0) and a string_view in later ones (arg 1).
+ */
+static struct err *on_part(struct run *run, struct thread *thread, uint64_t arg)
+{
+	uint32_t type = (uint32_t)thread_arg(thread, 1);
+	if (type == 0 || type > PART_SKIP)
+		return NULL;
+	uint64_t file_at = thread_arg(thread, arg ? 3 : 2);
+	unsigned line = (unsigned)thread_arg(thread, arg ? 4 : 3);
+	_cleanup_(freep) char *file = NULL, *message = NULL;
+	if (file_at)
+		err_ignore(run_text(run, RADDR(file_at), &file));
+	if (file && arg) {
+		size_t n = MIN(thread_arg(thread, 2), strlen(file));
+		file[n] = '\0';
+	}
+	err_ignore(run_string(run, RADDR(thread_arg(thread, arg ? 5 : 4)),
+			      &message));
+	if ((int)line <= 0)
+		free(take_ptr(file)); /* "unknown file" */
+	if (type == PART_SKIP)
+		return run_skip(run, file, line, message);
+	return run_fail(run, file, line, message);
+}
+
+struct part_search {
+	struct run *run;
+	uint64_t bias;
+	struct err *err;
+};
+
+static bool visit_part(void *data, const struct object_symbol *symbol)
+{
+	struct part_search *search = data;
+	if (!symbol->function || !str_starts(symbol->name, ADD_PART) ||
+	    strstr(symbol->name, ".cold"))
+		return true;
+	bool view = strstr(symbol->name, "basic_string_view");
+	search->err =
+		run_break(search->run, RADDR(symbol->value + search->bias),
+			  on_part, view);
+	return false;
+}
+
+static struct err *functions_missing(void)
+{
+	return err_hint(err_create(ERR_SUITE,
+				   "GoogleTest's own functions are missing in "
+				   "the program"),
+			"build it without -Wl,--gc-sections and without "
+			"link-time optimisation");
+}
+
+static struct err *gtest_attach(struct run *run)
+{
+	struct gtest *gtest = run->state;
+	const struct module *module;
+	find_layout(run->program, &gtest->at);
+	if (!program_symbol_in(run->program, TEST_RUN, &gtest->test_run,
+			       &module))
+		return functions_missing(); /* --framework gtest */
+	TRY(run_break_symbol(run, SUITE_RUN, on_suite, 0, NULL));
+	TRY(run_break_symbol(run, SUITE_RUN_PART, on_suite, 0, NULL));
+	struct part_search search = { .run = run, .bias = module->bias };
+	object_each_symbol(module->object, visit_part, &search);
+	return search.err;
+}
+
+/* A std::string inside of a copy of the object that holds it. */
+static struct err *string_in(struct run *run, uint64_t object,
+			     const uint8_t *copy, size_t n, uint64_t at,
+			     char **ret)
+{
+	uint64_t words[2];
+	if (at + 32 <= n) {
+		memcpy(words, copy + at, sizeof(words));
+		/* Short ones lie in the object itself. */
+		if (words[0] == object + at + 16 && words[1] < 16) {
+			char *text =
+				strndup((const char *)copy + at + 16, words[1]);
+			if (!text)
+				return err_nomem();
+			*ret = text;
+			return NULL;
+		}
+	}
+	return run_string(run, RADDR(object + at), ret);
+}
+
+static struct err *add_test(struct run *run, uint64_t suite, uint64_t info)
+{
+	struct gtest *gtest = run->state;
+	const struct layout *at = &gtest->at;
+	uint8_t copy[INFO_SIZE];
+	TRY(memory_read(run->tracee, RADDR(info), copy, sizeof(copy)));
+	if (!copy[at->matches])
+		return NULL; /* the user's own --gtest_filter */
+	uint32_t line;
+	memcpy(&line, copy + at->line, sizeof(line));
+	_cleanup_(freep) char *suite_name = NULL, *name = NULL, *file = NULL;
+	_cleanup_(freep) char *full = NULL;
+	TRY(string_in(run, info, copy, sizeof(copy), at->suite_name,
+		      &suite_name));
+	TRY(string_in(run, info, copy, sizeof(copy), at->name, &name));
+	TRY(string_in(run, info, copy, sizeof(copy), at->file, &file));
+	if (asprintf(&full, "%s.%s", suite_name, name) < 0) {
+		full = NULL;
+		return err_nomem();
+	}
+	return run_add_test(run, full, file, line,
+			    copy[at->disabled] && !copy[at->should_run], info,
+			    suite);
+}
+
+static struct err *add_suite(struct run *run, uint64_t suite)
+{
+	struct gtest *gtest = run->state;
+	uint64_t bounds[2];
+	TRY(memory_read(run->tracee, RADDR(suite + gtest->at.suite_tests),
+			bounds, sizeof(bounds)));
+	uint64_t n = (bounds[1] - bounds[0]) / 8;
+	if (bounds[1] < bounds[0] || n > TESTS_MAX)
+		return err_create(ERR_SUITE,
+				  "this version of GoogleTest is not known");
+	_cleanup_(freep) uint64_t *infos = n ? malloc(n * 8) : NULL;
+	if (n && !infos)
+		return err_nomem();
+	if (n)
+		TRY(memory_read(run->tracee, RADDR(bounds[0]), infos, n * 8));
+	for (uint64_t i = 0; i < n; i++)
+		TRY(add_test(run, suite, infos[i]));
+	return NULL;
+}
+
+static struct err *gtest_list(struct run *run, struct thread *thread)
+{
+	struct raddr instance, count, get;
+	if (!program_symbol(run->program, GET_INSTANCE, &instance) ||
+	    !program_symbol(run->program, SUITE_COUNT, &count) ||
+	    !program_symbol(run->program, GET_SUITE, &get))
+		return functions_missing();
+	uint64_t unit_test, n;
+	TRY(remote_call(thread, instance, NULL, 0, CALL_LIMIT_NS, &unit_test));
+	TRY(remote_call(thread, count, &unit_test, 1, CALL_LIMIT_NS, &n));
+	n = (uint32_t)n;
+	if (n > SUITES_MAX)
+		return err_create(ERR_SUITE,
+				  "this version of GoogleTest is not known");
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t args[] = { unit_test, i };
+		uint64_t suite;
+		TRY(remote_call(thread, get, args, 2, CALL_LIMIT_NS, &suite));
+		if (suite)
+			TRY(add_suite(run, suite));
+	}
+	return NULL;
+}
+
+static struct err *gtest_start(struct run *run, struct thread *thread)
+{
+	struct gtest *gtest = run->state;
+	TRY(run_break(run, gtest->test_run, on_test, 0));
+	TRY(calls_enter(run, thread, &gtest->suite, on_suite_return, 0));
+	return begin_suite(run, thread);
+}
+
+const struct framework framework_gtest = {
+	.name = "gtest",
+	.state_size = sizeof(struct gtest),
+	.recognise = gtest_recognise,
+	.attach = gtest_attach,
+	.list = gtest_list,
+	.start = gtest_start,
+};

@@ -1,0 +1,441 @@
+/*
+ * Unity, by calls: UnityDefaultTestRun(), or run_test() of generated runners,
+ * runs one test with setUp() and tearDown(). The fixture add-on has
+ * UnityTestRunner(), called by a function without arguments for each test,
+ * TEST_group_name_run(), which is what is called to run another test.
+ *
+ * There is no list: which tests there are is found by a run in which every call
+ * returns at once. An order that keeps the program's own sequence is run by
+ * letting the program flow; any other at the place of the first call.
+ *
+ * How a test ended is told by the framework's counters. The place and message
+ * of a failure are printed and kept nowhere, so they come from the output.
+ *
+ * Seen with 2.4.3 and the newest; see docs/frameworks.md.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "native/calls.h"
+#include "native/framework.h"
+#include "tracee/memory.h"
+
+/*
+ * A handle is the function's address, the how-manieth call of it, and whether
+ * it belongs to the fixture add-on. A group is the address of the name and the
+ * line, for the call.
+ */
+#define OCCURRENCE_SHIFT 48
+#define OCCURRENCE_MAX 0x7fff
+#define ADDRESS_MASK ((UINT64_C(1) << OCCURRENCE_SHIFT) - 1)
+#define FIXTURE_BIT (UINT64_C(1) << 63)
+#define TESTS_MAX 1000000
+
+enum kind { KIND_PLAIN, KIND_FIXTURE, KIND_IGNORED };
+
+struct layout {
+	uint64_t storage; /* struct UNITY_STORAGE_T Unity */
+	uint64_t file;
+	uint64_t counters; /* NumberOfTests, TestFailures, TestIgnores */
+	uint64_t width;	   /* of one of them */
+};
+
+struct counters {
+	uint64_t tests, failures, ignores;
+};
+
+struct unity {
+	struct layout at;
+	struct calls call;
+	struct raddr plain;    /* runs a test that is given by function */
+	bool direct;	       /* the order is not the program's own */
+	bool entering;	       /* TEST_group_name_run() will call the runner */
+	struct counters began; /* when the test began */
+	size_t position;       /* in the program's own sequence */
+};
+
+/* A call that runs a test. */
+struct found {
+	uint64_t handle; /* without the occurrence */
+	uint64_t group;
+	char *name, *file;
+	unsigned line;
+};
+
+static void found_free(struct found *found)
+{
+	free(found->name);
+	free(found->file);
+}
+
+static bool unity_recognise(const struct program *program)
+{
+	struct raddr at;
+	return program_uses(program, "UnityBegin") &&
+	       (program_symbol(program, "UnityDefaultTestRun", &at) ||
+		program_symbol(program, "UnityTestRunner", &at) ||
+		program_symbol(program, "run_test", &at));
+}
+
+static bool is_function(const struct program *program, uint64_t address)
+{
+	const struct module *module = program_module(program, RADDR(address));
+	struct object_symbol symbol;
+	return module && module->object &&
+	       object_symbol_at(module->object, address - module->bias,
+				&symbol) &&
+	       symbol.function && symbol.value == address - module->bias;
+}
+
+/* UnityDefaultTestRun(function, name, line) */
+static struct err *find_plain(struct run *run, const struct thread *thread,
+			      struct found *found)
+{
+	uint64_t function = thread_arg(thread, 0), name = thread_arg(thread, 1);
+	uint64_t line = thread_arg(thread, 2) & 0xffff;
+	const char *file = NULL;
+	/* Something else that is called run_test. */
+	if (!is_function(run->program, function))
+		return NULL;
+	TRY(run_text(run, RADDR(name), &found->name));
+	if (program_function_place(run->program, RADDR(function), &file,
+				   &found->line)) {
+		found->file = strdup(file);
+		if (!found->file)
+			return err_nomem();
+	}
+	found->group = name | line << OCCURRENCE_SHIFT;
+	found->handle = function;
+	return NULL;
+}
+
+/*
+ * UnityTestRunner(set-up, body, tear-down, text, group, name, file, line) and
+ * UnityIgnoreTest(text, group, name)
+ */
+static struct err *find_fixture(struct run *run, const struct thread *thread,
+				bool ignored, struct found *found)
+{
+	_cleanup_(freep) char *group = NULL, *name = NULL, *caller = NULL;
+	const char *file = NULL;
+	struct raddr body, call;
+	TRY(run_text(run, RADDR(thread_arg(thread, ignored ? 1 : 4)), &group));
+	TRY(run_text(run, RADDR(thread_arg(thread, ignored ? 2 : 5)), &name));
+	if (asprintf(&found->name, "TEST_%s_%s_", group, name) < 0 ||
+	    asprintf(&caller, "%srun", found->name) < 0)
+		return err_nomem();
+	if (!program_symbol(run->program, caller, &call))
+		return err_hint(err_create(ERR_SUITE,
+					   "there is no function '%s'", caller),
+				"build the tests without link-time "
+				"optimisation and do not strip them");
+	if (program_symbol(run->program, found->name, &body) &&
+	    program_function_place(run->program, body, &file, &found->line)) {
+		found->file = strdup(file);
+		if (!found->file)
+			return err_nomem();
+	}
+	found->handle = call.v | FIXTURE_BIT;
+	return NULL;
+}
+
+/* The test that the call is about; no name: none. */
+static struct err *find(struct run *run, const struct thread *thread,
+			uint64_t kind, struct found *found)
+{
+	if (kind == KIND_PLAIN)
+		return find_plain(run, thread, found);
+	return find_fixture(run, thread, kind == KIND_IGNORED, found);
+}
+
+static uint64_t without_occurrence(uint64_t handle)
+{
+	return handle & (ADDRESS_MASK | FIXTURE_BIT);
+}
+
+static struct err *discovered(struct run *run, struct thread *thread,
+			      uint64_t kind)
+{
+	_cleanup_(found_free) struct found found = {};
+	TRY(find(run, thread, kind, &found));
+	if (!found.name)
+		return NULL;
+	uint64_t occurrence = 0;
+	while (occurrence < OCCURRENCE_MAX &&
+	       run_test_by_handle(
+		       run, found.handle | occurrence << OCCURRENCE_SHIFT) !=
+		       RUN_NONE)
+		occurrence++;
+	if (run_tests(run) < TESTS_MAX && occurrence < OCCURRENCE_MAX)
+		TRY(run_add_test(run, found.name, found.file, found.line, false,
+				 found.handle | occurrence << OCCURRENCE_SHIFT,
+				 found.group));
+	return calls_skip(run, thread, 0);
+}
+
+/*
+ * The first line "file:LINE:name:FAIL: message" in what the test printed; the
+ * word may be in colours.
+ */
+static bool parse_verdict(char *text, const char *file, const char *word,
+			  unsigned *ret_line, char **ret_message)
+{
+	size_t file_n = strlen(file), word_n = strlen(word);
+	for (char *at = text; file_n && (at = strstr(at, file));) {
+		at += file_n;
+		char *end = at + strcspn(at, "\n");
+		if (*at != ':' || !isdigit((unsigned char)at[1]))
+			continue;
+		unsigned long line = strtoul(at + 1, &at, 10);
+		char *found = memmem(at, (size_t)(end - at), word, word_n);
+		while (found && !strchr(":m", found[-1]))
+			found = memmem(found + 1, (size_t)(end - found - 1),
+				       word, word_n);
+		if (!found)
+			continue;
+		*end = '\0';
+		found += word_n;
+		if (*found == '\033')
+			found += strcspn(found, "m") +
+				 (strchr(found, 'm') != NULL);
+		while (*found == ':' || *found == ' ')
+			found++;
+		*ret_line = (unsigned)line;
+		*ret_message = found;
+		return true;
+	}
+	return false;
+}
+
+static struct err *read_counters(struct run *run, struct counters *ret)
+{
+	const struct unity *unity = run->state;
+	const struct layout *at = &unity->at;
+	uint8_t bytes[24];
+	*ret = (struct counters){};
+	TRY(memory_read(run->tracee, RADDR(at->storage + at->counters), bytes,
+			3 * at->width));
+	memcpy(&ret->tests, bytes, at->width);
+	memcpy(&ret->failures, bytes + at->width, at->width);
+	memcpy(&ret->ignores, bytes + 2 * at->width, at->width);
+	return NULL;
+}
+
+static struct err *judge(struct run *run)
+{
+	const struct unity *unity = run->state;
+	const struct layout *at = &unity->at;
+	struct counters now;
+	uint64_t file_at;
+	TRY(read_counters(run, &now));
+	bool failed = now.failures != unity->began.failures;
+	if (now.tests == unity->began.tests)
+		return run_skip(run, NULL, 0,
+				"left out by the program's own options");
+	if (!failed && now.ignores == unity->began.ignores)
+		return NULL;
+	_cleanup_(freep) char *file = NULL, *output = NULL;
+	unsigned line = 0;
+	char *message = NULL;
+	TRY(run_u64(run, RADDR(at->storage + at->file), &file_at));
+	if (file_at)
+		err_ignore(run_text(run, RADDR(file_at), &file));
+	err_ignore(run_output(run, &output));
+	bool found = file && output &&
+		     parse_verdict(output, file, failed ? "FAIL" : "IGNORE",
+				   &line, &message);
+	if (found && !*message)
+		message = NULL;
+	if (failed)
+		return run_fail(run, found ? file : NULL, line, message);
+	return run_skip(run, found ? file : NULL, line, message);
+}
+
+/* The thread stands at the entry of a function that runs tests. */
+static struct err *begin(struct run *run, struct thread *thread, size_t test)
+{
+	struct unity *unity = run->state;
+	uint64_t handle = run_handle(run, test), group = run_group(run, test);
+	TRY(read_counters(run, &unity->began));
+	unity->position = test + 1;
+	if (unity->direct && handle & FIXTURE_BIT) {
+		calls_instead(thread, RADDR(handle & ADDRESS_MASK));
+		unity->entering = true;
+	} else if (unity->direct) {
+		calls_instead(thread, unity->plain);
+		regs_set_arg(&thread->regs, 0, handle & ADDRESS_MASK);
+		regs_set_arg(&thread->regs, 1, group & ADDRESS_MASK);
+		regs_set_arg(&thread->regs, 2, group >> OCCURRENCE_SHIFT);
+	}
+	return run_begin(run);
+}
+
+static struct err *mute(struct run *run)
+{
+	struct unity *unity = run->state;
+	static const char *const names[] = { "UnityTestRunner",
+					     "UnityIgnoreTest" };
+	struct raddr at;
+	TRY(run_unbreak(run, unity->call.return_to));
+	if (unity->plain.v)
+		TRY(calls_mute(run, unity->plain));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (program_symbol(run->program, names[i], &at))
+			TRY(calls_mute(run, at));
+	}
+	return NULL;
+}
+
+static struct err *on_return(struct run *run, struct thread *thread,
+			     uint64_t arg)
+{
+	(void)arg;
+	struct unity *unity = run->state;
+	if (!calls_returned(&unity->call, thread))
+		return NULL;
+	TRY(judge(run));
+	TRY(run_end(run, OUTCOME_NONE));
+	size_t test = run_wanted(run);
+	if (unity->direct && test != RUN_NONE) {
+		TRY(calls_again(run, thread, &unity->call));
+		return begin(run, thread, test);
+	}
+	unity->call.inside = false;
+	calls_leave(thread, &unity->call, false);
+	return test == RUN_NONE ? mute(run) : NULL;
+}
+
+/* Is this call the test that is wanted, where the program flows? */
+static struct err *is_wanted(struct run *run, const struct thread *thread,
+			     uint64_t kind, size_t wanted, bool *ret)
+{
+	struct unity *unity = run->state;
+	_cleanup_(found_free) struct found found = {};
+	size_t n = run_tests(run);
+	*ret = false;
+	if (kind == KIND_PLAIN)
+		found.handle = thread_arg(thread, 0);
+	else
+		TRY(find(run, thread, kind, &found));
+	for (size_t i = unity->position; i < n; i++) {
+		if (without_occurrence(run_handle(run, i)) != found.handle)
+			continue;
+		*ret = i == wanted;
+		unity->position = i + 1;
+		break;
+	}
+	return NULL;
+}
+
+static struct err *on_call(struct run *run, struct thread *thread,
+			   uint64_t kind)
+{
+	struct unity *unity = run->state;
+	/* A jump instead of a call leaves nothing on the stack. */
+	bool entering = unity->entering && kind != KIND_PLAIN;
+	if (entering || calls_nested(&unity->call, thread)) {
+		unity->entering = false;
+		return NULL;
+	}
+	if (kind == KIND_PLAIN) {
+		uint64_t function = thread_arg(thread, 0);
+		if (run_test_by_handle(run, function) == RUN_NONE &&
+		    !is_function(run->program, function))
+			return NULL;
+		unity->plain = regs_pc(&thread->regs);
+	}
+	if (run->discovering && run->ready_thread)
+		return discovered(run, thread, kind);
+	if (!run->order) {
+		run_ready(run, thread);
+		return NULL;
+	}
+	size_t test = run_wanted(run);
+	bool now = test != RUN_NONE;
+	if (now && !unity->direct)
+		TRY(is_wanted(run, thread, kind, test, &now));
+	if (!now)
+		return calls_skip(run, thread, 0);
+	TRY(calls_enter(run, thread, &unity->call, on_return, 0));
+	return begin(run, thread, test);
+}
+
+static enum kind kind_at(const struct run *run, const struct thread *thread)
+{
+	struct raddr at, pc = regs_pc(&thread->regs);
+	if (program_symbol(run->program, "UnityTestRunner", &at) &&
+	    raddr_eq(at, pc))
+		return KIND_FIXTURE;
+	if (program_symbol(run->program, "UnityIgnoreTest", &at) &&
+	    raddr_eq(at, pc))
+		return KIND_IGNORED;
+	return KIND_PLAIN;
+}
+
+static struct err *find_layout(const struct program *program, struct layout *at)
+{
+	static const char *const storage = "UNITY_STORAGE_T";
+	struct raddr address;
+	if (!program_symbol(program, "Unity", &address))
+		return err_hint(err_create(ERR_SUITE,
+					   "Unity's variable 'Unity' is "
+					   "missing in the program"),
+				"do not strip it");
+	at->storage = address.v;
+	at->file = program_member(program, storage, "TestFile", 0);
+	at->counters = program_member(program, storage, "NumberOfTests", 40);
+	at->width = program_member(program, storage, "TestFailures",
+				   at->counters + 8) -
+		    at->counters;
+	if (!at->width || at->width > 8) /* debug information is foreign */
+		at->width = 8;
+	return NULL;
+}
+
+static struct err *unity_attach(struct run *run)
+{
+	static const struct {
+		const char *name;
+		enum kind kind;
+	} functions[] = {
+		{ "UnityDefaultTestRun", KIND_PLAIN },
+		{ "run_test", KIND_PLAIN },
+		{ "UnityTestRunner", KIND_FIXTURE },
+		{ "UnityIgnoreTest", KIND_IGNORED },
+	};
+	struct unity *unity = run->state;
+	TRY(find_layout(run->program, &unity->at));
+	if (!program_symbol(run->program, "UnityDefaultTestRun", &unity->plain))
+		unity->plain = RADDR(0);
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+		TRY(run_break_symbol(run, functions[i].name, on_call,
+				     functions[i].kind, NULL));
+	return NULL;
+}
+
+static struct err *unity_discover(struct run *run, struct thread *thread)
+{
+	return discovered(run, thread, kind_at(run, thread));
+}
+
+static struct err *unity_start(struct run *run, struct thread *thread)
+{
+	struct unity *unity = run->state;
+	for (size_t i = 1; i < run->n; i++) {
+		if (run->order[i] <= run->order[i - 1])
+			unity->direct = true;
+	}
+	return on_call(run, thread, kind_at(run, thread));
+}
+
+const struct framework framework_unity = {
+	.name = "unity",
+	.state_size = sizeof(struct unity),
+	.recognise = unity_recognise,
+	.attach = unity_attach,
+	.discover = unity_discover,
+	.start = unity_start,
+};

@@ -1,0 +1,130 @@
+#include "native/calls.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "tracee/breakpoint.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define STUBS_MAX 16
+
+struct err *calls_enter(struct run *run, struct thread *thread,
+			struct calls *calls, run_hook *returned, uint64_t arg)
+{
+	uint64_t return_to;
+	TRY(memory_read_u64(run->tracee, regs_sp(&thread->regs), &return_to));
+	calls->entry = thread->regs;
+	calls->return_to = RADDR(return_to);
+	calls->tid = thread->tid;
+	calls->inside = true;
+	return run_break(run, calls->return_to, returned, arg);
+}
+
+bool calls_nested(const struct calls *calls, const struct thread *thread)
+{
+	/* Another thread does part of the test's work. */
+	return calls->inside &&
+	       (thread->tid != calls->tid ||
+		regs_sp(&thread->regs).v < regs_sp(&calls->entry).v);
+}
+
+bool calls_returned(const struct calls *calls, const struct thread *thread)
+{
+	return calls->inside && thread->tid == calls->tid &&
+	       raddr_eq(regs_pc(&thread->regs), calls->return_to) &&
+	       regs_sp(&thread->regs).v == regs_sp(&calls->entry).v + 8;
+}
+
+struct err *calls_again(struct run *run, struct thread *thread,
+			struct calls *calls)
+{
+	thread->regs = calls->entry;
+	thread_dirty(thread);
+	calls->inside = true;
+	return memory_write_u64(run->tracee, regs_sp(&calls->entry),
+				calls->return_to.v);
+}
+
+struct err *calls_skip_void(struct run *run, struct thread *thread)
+{
+	uint64_t return_to;
+	struct raddr sp = regs_sp(&thread->regs);
+	TRY(memory_read_u64(run->tracee, sp, &return_to));
+	regs_set_sp(&thread->regs, raddr_add(sp, 8));
+	regs_set_pc(&thread->regs, RADDR(return_to));
+	thread_dirty(thread);
+	return NULL;
+}
+
+struct err *calls_skip(struct run *run, struct thread *thread, uint64_t result)
+{
+	TRY(calls_skip_void(run, thread));
+	regs_set_result(&thread->regs, result);
+	return NULL;
+}
+
+void calls_leave(struct thread *thread, const struct calls *calls,
+		 bool keep_result)
+{
+	struct regs now = thread->regs;
+	thread->regs = calls->entry;
+	regs_set_sp(&thread->regs, regs_sp(&now));
+	regs_set_pc(&thread->regs, regs_pc(&now));
+	if (keep_result) {
+		thread->regs.r.rax = now.r.rax;
+		thread->regs.r.rdx = now.r.rdx;
+	}
+	thread_dirty(thread);
+}
+
+struct err *calls_mute(struct run *run, struct raddr function)
+{
+	uint8_t code[ARCH_INSN_MAX];
+	size_t n = arch_return_zero(code);
+	return breakpoint_overlay(run->tracee, function, code, n);
+}
+
+struct err *calls_mute_struct(struct run *run, struct raddr function, uint8_t n)
+{
+	uint8_t code[ARCH_INSN_MAX];
+	size_t size = arch_return_cleared(n, code);
+	return breakpoint_overlay(run->tracee, function, code, size);
+}
+
+struct err *calls_unmute(struct run *run, struct raddr function)
+{
+	return breakpoint_overlay_end(run->tracee, function);
+}
+
+struct err *calls_stubs(struct thread *thread, size_t n, struct raddr *ret)
+{
+	uint8_t code[STUBS_MAX * CALLS_STUB_SIZE] = {};
+	_Static_assert(CALLS_STUB_SIZE >= ARCH_INSN_MAX, "a stub has no room");
+	BUG_ON(n > STUBS_MAX);
+	for (size_t i = 0; i < n; i++)
+		arch_return_zero(code + i * CALLS_STUB_SIZE);
+	const uint64_t args[6] = {
+		0,
+		sizeof(code),
+		PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS,
+		(uint64_t)-1,
+		0,
+	};
+	int64_t got;
+	TRY(remote_syscall(thread, SYS_mmap, args, &got));
+	if (got < 0 && got > -4096)
+		return err_errno((int)-got,
+				 "cannot map memory in the tested program");
+	TRY(memory_write(thread->tracee, RADDR(got), code, sizeof(code)));
+	*ret = RADDR(got);
+	return NULL;
+}
+
+void calls_instead(struct thread *thread, struct raddr function)
+{
+	regs_set_pc(&thread->regs, function);
+	thread_dirty(thread);
+}

@@ -1,0 +1,67 @@
+/*
+ * Driving a function that runs one test: entering it again and again.
+ *
+ * At an entry, calls_enter() keeps the registers and sees to it that the return
+ * is noticed: the hook given is called with the thread standing right behind
+ * the call. There the adapter either lets the caller go on or, with
+ * calls_again(), puts the thread back to the entry, with other arguments.
+ *
+ * A function that is left by longjmp or by an exception never returns; then
+ * nothing is called, and the next entry replaces the kept one.
+ *
+ * At -O2 a caller may keep values in registers it can see the function leaves
+ * alone (IPA-RA), so calls_leave() restores all of them, but the result's.
+ */
+#pragma once
+
+#include "native/run.h"
+
+struct calls {
+	struct regs entry;
+	struct raddr return_to;
+	pid_t tid; /* who entered */
+	bool inside;
+};
+
+/* At the function's first instruction. */
+struct err *calls_enter(struct run *run, struct thread *thread,
+			struct calls *calls, run_hook *returned,
+			uint64_t arg) _must_check_;
+/* At the entry again: does it come from inside of the call that was kept? */
+bool calls_nested(const struct calls *calls, const struct thread *thread);
+/* In the hook: is this the return of that call (and not of a deeper one)? */
+bool calls_returned(const struct calls *calls, const struct thread *thread);
+/* Enters the function again as it was entered; arguments may then be set. */
+struct err *calls_again(struct run *run, struct thread *thread,
+			struct calls *calls) _must_check_;
+/* At the function's first instruction: returns at once with @result. */
+struct err *calls_skip(struct run *run, struct thread *thread,
+		       uint64_t result) _must_check_;
+/* The same for a function without result: all registers stay. */
+struct err *calls_skip_void(struct run *run,
+			    struct thread *thread) _must_check_;
+/*
+ * Behind the call: gives the caller back all registers it had when it called,
+ * but for the results of the last round where @keep_result.
+ */
+void calls_leave(struct thread *thread, const struct calls *calls,
+		 bool keep_result);
+/*
+ * From now on the function returns 0 by itself, without a stop; and back. The
+ * breakpoint behind the call is still there: run_unbreak(calls->return_to).
+ */
+struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
+/* The same where it returns a struct of @n bytes in memory. */
+struct err *calls_mute_struct(struct run *run, struct raddr function,
+			      uint8_t n) _must_check_;
+struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;
+/*
+ * Functions of ours in the tested program, @n of them, CALLS_STUB_SIZE apart:
+ * each returns 0. Put into a framework's tables, with a breakpoint, they bring
+ * us the thread at the right moment.
+ */
+#define CALLS_STUB_SIZE 16
+struct err *calls_stubs(struct thread *thread, size_t n,
+			struct raddr *ret) _must_check_;
+/* At a function's first instruction: another one runs in its place. */
+void calls_instead(struct thread *thread, struct raddr function);

@@ -1,0 +1,225 @@
+#include "native/executable.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "native/framework.h"
+#include "tracee/output.h"
+
+struct err *executable_find(const char *name, char **ret)
+{
+	_cleanup_(freep) char *found = NULL;
+	if (strchr(name, '/') || access(name, F_OK) == 0) {
+		found = strdup(name);
+		if (!found)
+			return err_nomem();
+		*ret = take_ptr(found);
+		return NULL;
+	}
+	const char *path = getenv("PATH");
+	while (path && *path) {
+		size_t n = strcspn(path, ":");
+		_cleanup_(freep) char *folder = strndup(path, n);
+		if (!folder)
+			return err_nomem();
+		TRY(path_join(n ? folder : ".", name, &found));
+		if (access(found, X_OK) == 0) {
+			*ret = take_ptr(found);
+			return NULL;
+		}
+		free(take_ptr(found));
+		path += n + (path[n] == ':');
+	}
+	return err_hint(err_create(ERR_USAGE, "there is no '%s'", name),
+			"give the path of the test executable");
+}
+
+static struct err *check_script(const char *path)
+{
+	struct err *err = err_create(
+		ERR_USAGE, "'%s' is a script, not a test executable", path);
+	_cleanup_(freep) char *text = NULL;
+	err_ignore(file_read(path, 1 << 20, &text, NULL));
+	if (text && strstr(text, "libtool"))
+		return err_hint(err,
+				"libtool made it; let libtool start us: "
+				"libtool --mode=execute polygraph … %s",
+				path);
+	return err_hint(err, "give the program that the script starts, or run "
+			     "the script as a process with --commands");
+}
+
+struct err *executable_check(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) < 0)
+		return err_hint(err_with_kind(err_errno(errno, "'%s'", path),
+					      ERR_USAGE),
+				"give the path of the test executable");
+	if (!S_ISREG(st.st_mode))
+		return err_hint(err_create(ERR_USAGE,
+					   "'%s' is not a regular file", path),
+				"give the path of the test executable");
+
+	struct object_facts facts;
+	struct err *err = object_probe(path, &facts);
+	if (err)
+		return err_with_kind(err, ERR_USAGE);
+	if (facts.script)
+		return check_script(path);
+	if (!facts.elf)
+		return err_hint(err_create(ERR_USAGE,
+					   "'%s' is not an ELF executable",
+					   path),
+				"give a compiled test program");
+	if (!facts.native)
+		return err_hint(err_create(ERR_USAGE,
+					   "'%s' is for %s; only 64-bit x86-64 "
+					   "programs can be run here",
+					   path,
+					   facts.machine ? facts.machine
+							 : "another processor"),
+				"build the tests for this machine");
+	if (!facts.executable)
+		return err_hint(err_create(ERR_USAGE,
+					   "'%s' is not a program but a "
+					   "library or an object file",
+					   path),
+				"give the test program that uses it");
+	if (access(path, X_OK) < 0)
+		return err_hint(err_create(ERR_USAGE,
+					   "'%s' has no execute permission",
+					   path),
+				"chmod +x %s", path);
+	if ((st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
+	    (st.st_mode & S_ISGID && st.st_gid != getegid()))
+		return err_hint(
+			err_create(ERR_USAGE,
+				   "'%s' is set-user-ID or set-group-ID: the "
+				   "system forbids tracing it",
+				   path),
+			"remove the bit (chmod ug-s) or run a copy without it");
+	return NULL;
+}
+
+static bool count_match(void *data, const char *name, const char *file,
+			unsigned line)
+{
+	(void)name;
+	(void)file;
+	(void)line;
+	++*(unsigned *)data;
+	return true;
+}
+
+struct err *executable_unrecognised(const struct program *program,
+				    const char *test_functions)
+{
+	const struct module *module = &program->modules.data[0];
+	const struct object_facts *facts =
+		module->object ? object_facts(module->object) : NULL;
+	const char *glob = test_functions ? test_functions : "test_*";
+	struct err *err =
+		err_create(ERR_SUITE,
+			   "'%s': no test framework recognised and no function "
+			   "matches '%s'",
+			   module->path, glob);
+	if (facts && !facts->symtab)
+		return err_hint(err, "it is stripped: build it without -s and "
+				     "do not strip it");
+	unsigned inlined = 0;
+	if (module->object)
+		object_each_inlined(module->object, glob, count_match,
+				    &inlined);
+	if (inlined)
+		return err_hint(
+			err,
+			"%u matching functions were inlined: build with "
+			"-fno-inline or mark them "
+			"__attribute__((noinline))",
+			inlined);
+	return err_hint(err, "name the framework with --framework, or for a "
+			     "hand-written runner its functions with "
+			     "--test-functions GLOB");
+}
+
+/* The end of what the program printed, as a hint. */
+static struct err *with_last_words(struct session *session, struct err *err,
+				   const char *otherwise)
+{
+	struct output_piece piece = {};
+	struct err *cut = output_cut(session->output, NULL, 0, &piece);
+	_cleanup_(freep) char *text = piece.text;
+	if (cut) {
+		err_ignore(cut);
+		return err;
+	}
+	while (piece.n && strchr("\n\r ", text[piece.n - 1]))
+		text[--piece.n] = '\0';
+	if (!piece.n)
+		return err_hint(err, "%s", otherwise);
+	const char *last = memrchr(text, '\n', piece.n);
+	last = last ? last + 1 : text;
+	return err_hint(err, "its last words: %.300s", last);
+}
+
+struct err *executable_ended_early(struct session *session, const char *how)
+{
+	return with_last_words(
+		session,
+		err_create(ERR_SUITE,
+			   "the program ended before it started a test (%s)",
+			   how),
+		"it printed nothing; does it run its tests when started by "
+		"hand?");
+}
+
+struct err *executable_hung_early(struct session *session)
+{
+	char limit[16];
+	duration_format(session->suite.options.timeout_ns, limit);
+	return with_last_words(
+		session,
+		err_create(ERR_SUITE,
+			   "the program did not start a test within %s", limit),
+		"give it more time with --timeout, or name its framework with "
+		"--framework");
+}
+
+struct err *executable_no_tests(struct session *session)
+{
+	return err_hint(err_create(ERR_SUITE, "the suite has no tests"),
+			"framework: %s; does the program list tests when "
+			"started by hand?",
+			session->framework->name);
+}
+
+void executable_judge_end(struct session *session, const struct run *run,
+			  enum run_state state)
+{
+	const struct suite_observer *observer = session->observer;
+	char text[256] = "";
+	if (state == RUN_HUNG)
+		snprintf(text, sizeof(text),
+			 "the program did not end after its last test");
+	else if (state == RUN_GONE && run->killed_by && !run->dying)
+		snprintf(text, sizeof(text),
+			 "the program ended badly after its last test: %s",
+			 run_end_text(run));
+	else if (state == RUN_GONE && run->exit_status &&
+		 run->framework->exit_status_counts && !session->unhappy)
+		snprintf(text, sizeof(text),
+			 "the program ended with %s although no test was seen "
+			 "to fail; --alone tells which",
+			 run_end_text(run));
+	if (*text && observer && observer->limit)
+		observer->limit(observer->data, text);
+}

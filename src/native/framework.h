@@ -1,0 +1,80 @@
+/*
+ * A test framework, seen from outside.
+ *
+ * An adapter is one file with one struct framework. It says how to recognise
+ * the framework, sets breakpoints, and from then on is called back at each of
+ * them (hooks). Out of these hooks it tells the engine (run.h): here the first
+ * test is about to start; this test begins; it failed there; it ended. And it
+ * makes the program run the tests that the engine wants, in that order.
+ *
+ * There are two ways to do that, and each adapter takes the one that fits:
+ *
+ *  - by calls: the framework runs each test through one function. At its first
+ *    entry the registers are kept; whenever it returns, they are put back with
+ *    another test in place of the last (calls.h). One stop a test.
+ *  - by data: the framework's own list is rewritten to be the wanted order
+ *    before it is run; hooks at start and end tell how far it is.
+ *
+ * To add a framework: copy framework/cpputest.c, list it in framework/frameworks.c,
+ * add tests/subjects/<name>/ and one row in docs/frameworks.md.
+ */
+#pragma once
+
+#include "native/run.h"
+
+struct framework {
+	const char *name;
+	/*
+	 * What the adapter remembers of a process: plain memory, zeroed at the
+	 * start, copied when a checkpoint is taken.
+	 */
+	size_t state_size;
+
+	/* Decides from symbols alone, before anything ran. */
+	bool (*recognise)(const struct program *program);
+	/* Added behind the program's arguments and environment; may be NULL. */
+	const char *const *arguments;
+	const char *const *environment;
+	/* Loaded, nothing run yet: set breakpoints. */
+	struct err *(*attach)(struct run *run);
+	/* Libraries were loaded meanwhile (dlopen); may be NULL. */
+	struct err *(*loaded)(struct run *run);
+	/*
+	 * At run_ready(): adds all tests with run_add_test(). NULL: they are
+	 * found by a run that skips everything (run->discovering), in a copy.
+	 */
+	struct err *(*list)(struct run *run, struct thread *thread);
+	/*
+	 * The thread stands where run_ready() was called, in this process or in
+	 * a copy of it: make it run the order.
+	 */
+	struct err *(*start)(struct run *run, struct thread *thread);
+	/*
+	 * Instead of @start while discovering: the thread stands at
+	 * run_ready()'s place; skip and list. Needed where @list is NULL.
+	 */
+	struct err *(*discover)(struct run *run, struct thread *thread);
+	/*
+	 * How many times to discover (0: once). The session's discovery counts
+	 * them from 0; the best is taken: most tests, then exit status 0.
+	 */
+	int discoveries;
+	/*
+	 * A test that left no failure but made the program exit with a status
+	 * other than 0 failed (hand-written runners).
+	 */
+	bool exit_status_counts;
+	/*
+	 * It goes on after SIGSEGV and the like: where one happened is noted
+	 * (run->faulted) for run_end(OUTCOME_CRASH).
+	 */
+	bool catches_faults;
+	/*
+	 * A failed assertion ends the process by abort(): after run_fail() that
+	 * is a failure, not a crash.
+	 */
+	bool failure_aborts;
+};
+
+extern const struct framework *const frameworks[]; /* NULL at the end */
+const struct framework *framework_by_name(const char *name);

@@ -1,0 +1,78 @@
+/*
+ * A loaded program: the ELF files that a tracee has mapped, and what their
+ * symbols and debug information say about addresses in it.
+ *
+ * Files are opened once and kept over restarts of the program (the cache is
+ * the session's); where they lie is looked up again in each process.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "dwarf/object.h"
+#include "tracee/tracee.h"
+
+struct module {
+	char *path;
+	struct object *object; /* NULL: could not be read */
+	uint64_t bias;
+	uint64_t start, end;
+	bool system; /* belongs to the system, not to the project */
+};
+
+struct program {
+	VEC(struct module) modules; /* the executable first */
+};
+
+struct err *program_create(struct program **ret) _must_check_;
+void program_destroy(struct program *program); /* NULL is fine */
+static inline void program_destroyp(struct program **program)
+{
+	program_destroy(*program);
+}
+
+/* Looks up what is mapped now; files seen before stay open. */
+struct err *program_load(struct program *program,
+			 struct tracee *tracee) _must_check_;
+
+/* A symbol's address; the executable first, then libraries as loaded. */
+bool program_symbol(const struct program *program, const char *name,
+		    struct raddr *ret);
+/* As program_symbol(), with the file that has it. */
+bool program_symbol_in(const struct program *program, const char *name,
+		       struct raddr *ret, const struct module **ret_module);
+/*
+ * A function whose symbol begins so, for what differs from version to version
+ * in its parameters; parts that the compiler split off do not count.
+ */
+bool program_function_starting(const struct program *program,
+			       const char *prefix, struct raddr *ret,
+			       const char **ret_name);
+/* Does the project's own code define or call this? */
+bool program_uses(const struct program *program, const char *name);
+
+const struct module *program_module(const struct program *program,
+				    struct raddr address);
+/* Where a function was declared, a line of code; false: not known. */
+bool program_function_place(const struct program *program, struct raddr address,
+			    const char **ret_file, unsigned *ret_line);
+bool program_line(const struct program *program, struct raddr address,
+		  const char **ret_file, unsigned *ret_line);
+/* Member offsets in any file that knows the type; @fallback otherwise. */
+uint64_t program_member(const struct program *program, const char *type,
+			const char *member, uint64_t fallback);
+uint64_t program_type_size(const struct program *program, const char *type,
+			   uint64_t fallback);
+
+/*
+ * The address that the loader calls when libraries come and go; 0: none.
+ * *@ret_state is where it says which of the two (r_debug.r_state).
+ */
+struct raddr program_loader_hook(const struct program *program,
+				 struct tracee *tracee,
+				 struct raddr *ret_state);
+/* The program's entry point in this process. */
+struct err *program_entry(struct tracee *tracee,
+			  struct raddr *ret) _must_check_;

@@ -1,0 +1,654 @@
+#include "native/run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "native/framework.h"
+#include "native/session.h"
+#include "tracee/breakpoint.h"
+#include "tracee/checkpoint.h"
+#include "tracee/memory.h"
+#include "tracee/output.h"
+
+/* glibc's struct _IO_FILE: _IO_write_base and _IO_write_ptr. */
+#define FILE_WRITE_BASE 32
+/* More than that in a stdio buffer is not taken over by a cut. */
+#define PENDING_MAX ((uint64_t)1 << 20)
+
+struct run *run_create(struct session *session, struct tracee *tracee)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	if (!run)
+		return NULL;
+	size_t size = session->framework ? session->framework->state_size : 0;
+	run->state = calloc(1, size ? size : 1);
+	if (!run->state) {
+		free(run);
+		return NULL;
+	}
+	run->session = session;
+	run->tracee = tracee;
+	run->program = session->program;
+	run->framework = session->framework;
+	run->current = RUN_NONE;
+	if (run->framework && run->framework->catches_faults)
+		tracee_report_faults(tracee);
+	return run;
+}
+
+static void clear_notes(struct run *run)
+{
+	free(take_ptr(run->message));
+	free(take_ptr(run->file));
+	run->line = 0;
+	run->outcome = OUTCOME_NONE;
+	run->explained = false;
+	run->faulted = 0;
+}
+
+void run_destroy(struct run *run)
+{
+	if (!run)
+		return;
+	tracee_destroy(run->tracee);
+	clear_notes(run);
+	free(run->state);
+	free(run);
+}
+
+struct err *run_fork(struct run *run, struct run **ret)
+{
+	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
+	TRY(checkpoint_fork(run->ready_thread, &tracee));
+	struct run *copy = run_create(run->session, tracee);
+	if (!copy)
+		return err_nomem();
+	take_ptr(tracee);
+	memcpy(copy->state, run->state, run->framework->state_size);
+	copy->ready = true;
+	copy->ready_thread = tracee_thread(copy->tracee, 0);
+	*ret = copy;
+	return NULL;
+}
+
+struct err *run_break(struct run *run, struct raddr address, run_hook *hook,
+		      uint64_t arg)
+{
+	struct session *session = run->session;
+	uint64_t word;
+	if (breakpoint_at(run->tracee, address, &word) &&
+	    session->hooks.data[word].call == hook &&
+	    session->hooks.data[word].arg == arg)
+		return NULL;
+	for (word = 0; word < session->hooks.n; word++) {
+		if (session->hooks.data[word].call == hook &&
+		    session->hooks.data[word].arg == arg)
+			break;
+		/* Suites of functions have one a test: no long search. */
+		if (word == 64)
+			word = session->hooks.n - 1;
+	}
+	if (word >= session->hooks.n) {
+		word = session->hooks.n;
+		TRY(vec_push(&session->hooks, (struct hook){ hook, arg }));
+	}
+	return breakpoint_set(run->tracee, address, word);
+}
+
+struct err *run_break_symbol(struct run *run, const char *symbol,
+			     run_hook *hook, uint64_t arg, bool *ret_found)
+{
+	struct raddr address;
+	bool found = program_symbol(run->program, symbol, &address);
+	if (ret_found)
+		*ret_found = found;
+	return found ? run_break(run, address, hook, arg) : NULL;
+}
+
+struct err *run_unbreak(struct run *run, struct raddr address)
+{
+	return breakpoint_clear(run->tracee, address);
+}
+
+void run_ready(struct run *run, struct thread *thread)
+{
+	if (run->order || run->ready_thread)
+		return;
+	run->ready = true;
+	run->ready_thread = thread;
+}
+
+/*
+ * Frameworks know files as __FILE__ had them, relative to the folder of the
+ * compiler; users are somewhere else.
+ */
+const char *run_source(struct run *run, const char *file)
+{
+	struct session *session = run->session;
+	uint64_t known;
+	if (!file || !*file || *file == '/')
+		return file && *file ? file : NULL;
+	if (map_text_get(&session->sources, file, &known))
+		return (const char *)(uintptr_t)known;
+	const char *folder = NULL;
+	for (size_t i = 0; i < run->program->modules.n && !folder; i++) {
+		const struct module *module = &run->program->modules.data[i];
+		if (module->object && !module->system)
+			folder = object_compile_folder(module->object, file);
+	}
+	char *source = NULL;
+	struct err *err = path_join(folder ? folder : "", file, &source);
+	if (!err && !folder) {
+		free(source);
+		source = strdup(file);
+	}
+	if (!err && source)
+		err = map_text_put(&session->sources, file, (uintptr_t)source);
+	err_ignore(err);
+	return source ? source : file;
+}
+
+struct err *run_add_test(struct run *run, const char *name, const char *file,
+			 unsigned line, bool disabled, uint64_t handle,
+			 uint64_t group)
+{
+	struct session *session = run->session;
+	size_t index = session->suite.tests.n;
+	TRY(suite_add_test(&session->suite, name, run_source(run, file), line,
+			   disabled));
+	TRY(vec_push(&session->handles, (struct test_handle){ handle, group }));
+	uint64_t known;
+	if (map_u64_get(&session->by_handle, handle, &known))
+		return NULL;
+	return map_u64_put(&session->by_handle, handle, index);
+}
+
+struct err *run_add_group(struct run *run, uint64_t group, uint64_t parent)
+{
+	return map_u64_put(&run->session->group_parents, group, parent);
+}
+
+uint64_t run_group_parent(const struct run *run, uint64_t group)
+{
+	uint64_t parent = 0;
+	map_u64_get(&run->session->group_parents, group, &parent);
+	return parent;
+}
+
+bool run_disabled(const struct run *run, size_t test)
+{
+	return run->session->suite.tests.data[test].disabled;
+}
+
+size_t run_tests(const struct run *run)
+{
+	return run->session->suite.tests.n;
+}
+
+const char *run_name(const struct run *run, size_t test)
+{
+	return run->session->suite.tests.data[test].name;
+}
+
+uint64_t run_handle(const struct run *run, size_t test)
+{
+	return run->session->handles.data[test].handle;
+}
+
+uint64_t run_group(const struct run *run, size_t test)
+{
+	return run->session->handles.data[test].group;
+}
+
+size_t run_test_by_handle(const struct run *run, uint64_t handle)
+{
+	uint64_t index;
+	return map_u64_get(&run->session->by_handle, handle, &index)
+		       ? (size_t)index
+		       : RUN_NONE;
+}
+
+size_t run_wanted(const struct run *run)
+{
+	return run_wanted_at(run, 0);
+}
+
+size_t run_wanted_at(const struct run *run, size_t ahead)
+{
+	return run->next + ahead < run->n ? run->order[run->next + ahead]
+					  : RUN_NONE;
+}
+
+/*
+ * What the program has printed but not yet written: it lies between two
+ * pointers of its stdio structure.
+ */
+static size_t pending_output(struct run *run, char **ret_text)
+{
+	struct raddr file = run->session->stdout_file;
+	uint64_t bounds[2];
+	if (ret_text)
+		*ret_text = NULL;
+	if (!file.v ||
+	    memory_read_some(run->tracee, raddr_add(file, FILE_WRITE_BASE),
+			     bounds, sizeof(bounds)) != sizeof(bounds) ||
+	    bounds[1] <= bounds[0] || bounds[1] - bounds[0] > PENDING_MAX)
+		return 0;
+	size_t n = bounds[1] - bounds[0];
+	if (!ret_text)
+		return n;
+	_cleanup_(freep) char *text = malloc(n);
+	if (!text ||
+	    memory_read_some(run->tracee, RADDR(bounds[0]), text, n) != n)
+		return 0;
+	*ret_text = take_ptr(text);
+	return n;
+}
+
+/* The output of the running test; before a test: nobody's. */
+static struct err *cut_output(struct run *run, bool gone,
+			      struct output_piece *ret)
+{
+	struct output *output = run->session->output;
+	_cleanup_(freep) char *text = NULL;
+	size_t n = gone ? 0 : pending_output(run, ret ? &text : NULL);
+	return output_cut(output, text, n, ret);
+}
+
+struct err *run_output(struct run *run, char **ret)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t n = pending_output(run, &text);
+	output_take_over(run->session->output, text, n);
+	return output_peek(run->session->output, ret);
+}
+
+struct err *run_begin(struct run *run)
+{
+	struct session *session = run->session;
+	if (run->in_test)
+		TRY(run_end(run, OUTCOME_NONE));
+	BUG_ON(run->next >= run->n);
+	run->current = run->order[run->next++];
+	run->in_test = true;
+	run->allowed_exit = -1;
+	clear_notes(run);
+	tracee_forget_fault(run->tracee);
+	if (!run->output_cut)
+		TRY(cut_output(run, false, NULL));
+	if (session->observer && session->observer->started)
+		session->observer->started(session->observer->data,
+					   run->current);
+	run->began_ns = clock_now();
+	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
+	return NULL;
+}
+
+static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
+{
+	struct session *session = run->session;
+	uint64_t now = clock_now();
+	if (outcome == OUTCOME_NONE)
+		outcome = run->outcome ? run->outcome : OUTCOME_PASS;
+	struct suite_result result = {
+		.test = run->current,
+		.outcome = outcome,
+		.ns = now - run->began_ns,
+	};
+	if (outcome != OUTCOME_PASS) {
+		result.message = run->message;
+		result.file = run->file;
+		result.line = run->line;
+	}
+	bool wanted = outcome != OUTCOME_PASS || session->want_output;
+	struct output_piece piece = {};
+	TRY(cut_output(run, gone, wanted ? &piece : NULL));
+	run->output_cut = true;
+	result.output = piece.text;
+	result.output_n = piece.n;
+	result.output_dropped = piece.dropped;
+	run->in_test = false;
+	run->current = RUN_NONE;
+	session->reported++;
+	if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP)
+		session->unhappy = true;
+	if (session->observer && session->observer->finished)
+		session->observer->finished(session->observer->data, &result);
+	free(piece.text);
+	clear_notes(run);
+	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
+	return NULL;
+}
+
+struct err *run_end(struct run *run, enum outcome outcome)
+{
+	if (!run->in_test)
+		return NULL;
+	if (run->defer && !run->outcome && run->next >= run->n) {
+		run->deferred = true;
+		return NULL;
+	}
+	TRY(finish_test(run, outcome, false));
+	if (run->stop_after && run->next >= run->n)
+		run->stop = true;
+	return NULL;
+}
+
+/* Fail beats skip; the first of each stays. */
+static struct err *note(struct run *run, enum outcome outcome, const char *file,
+			unsigned line, const char *message)
+{
+	if (!run->in_test || run->outcome == OUTCOME_FAIL ||
+	    run->outcome == outcome)
+		return NULL;
+	file = run_source(run, file);
+	clear_notes(run);
+	run->outcome = outcome;
+	run->line = file ? line : 0;
+	run->file = file ? strdup(file) : NULL;
+	run->message = message ? strdup(message) : NULL;
+	if ((file && !run->file) || (message && !run->message))
+		return err_nomem();
+	return NULL;
+}
+
+struct err *run_fail(struct run *run, const char *file, unsigned line,
+		     const char *message)
+{
+	return note(run, OUTCOME_FAIL, file, line, message);
+}
+
+struct err *run_skip(struct run *run, const char *file, unsigned line,
+		     const char *message)
+{
+	return note(run, OUTCOME_SKIP, file, line, message);
+}
+
+struct err *run_note_more(struct run *run, const char *message)
+{
+	size_t n = run->message ? strlen(run->message) : 0;
+	if (!run->in_test || !run->outcome || n >= RUN_TEXT_MAX)
+		return NULL;
+	size_t more = strlen(message) + 1;
+	char *longer = realloc(run->message, n + more);
+	if (!longer)
+		return err_nomem();
+	memcpy(longer + n, message, more);
+	run->message = longer;
+	return NULL;
+}
+
+void run_allow_exit(struct run *run, int status)
+{
+	run->allowed_exit = status;
+}
+
+struct err *run_text(struct run *run, struct raddr address, char **ret)
+{
+	return memory_read_text(run->tracee, address, RUN_TEXT_MAX, ret);
+}
+
+struct err *run_string(struct run *run, struct raddr address, char **ret)
+{
+	uint64_t words[2]; /* _M_p, _M_string_length */
+	TRY(memory_read(run->tracee, address, words, sizeof(words)));
+	size_t n = MIN(words[1], RUN_TEXT_MAX);
+	_cleanup_(freep) char *text = calloc(1, n + 1);
+	if (!text)
+		return err_nomem();
+	if (n)
+		TRY(memory_read(run->tracee, RADDR(words[0]), text, n));
+	*ret = take_ptr(text);
+	return NULL;
+}
+
+struct err *run_set(struct run *run, struct raddr address, size_t max,
+		    uint64_t **ret, size_t *ret_n)
+{
+	struct {
+		uint64_t compare, color, root, leftmost, rightmost, count;
+	} set;
+	struct {
+		uint64_t color, parent, left, right;
+	} node;
+	TRY(memory_read(run->tracee, address, &set, sizeof(set)));
+	if (set.count > max)
+		return err_create(ERR_SUITE, "not a set in the program");
+	/* A queue of nodes; those looked at become elements. */
+	_cleanup_(freep) uint64_t *nodes =
+		malloc((set.count + 1) * sizeof(*nodes));
+	if (!nodes)
+		return err_nomem();
+	size_t n = 0;
+	if (set.count)
+		nodes[n++] = set.root;
+	for (size_t i = 0; i < n; i++) {
+		TRY(memory_read(run->tracee, RADDR(nodes[i]), &node,
+				sizeof(node)));
+		nodes[i] += sizeof(node);
+		if (n + !!node.left + !!node.right > set.count)
+			return err_create(ERR_SUITE,
+					  "not a set in the program");
+		if (node.left)
+			nodes[n++] = node.left;
+		if (node.right)
+			nodes[n++] = node.right;
+	}
+	*ret = take_ptr(nodes);
+	*ret_n = n;
+	return NULL;
+}
+
+struct err *run_u64(struct run *run, struct raddr address, uint64_t *ret)
+{
+	return memory_read_u64(run->tracee, address, ret);
+}
+
+struct err *run_u32(struct run *run, struct raddr address, uint32_t *ret)
+{
+	return memory_read_u32(run->tracee, address, ret);
+}
+
+const char *run_end_text(const struct run *run)
+{
+	static char text[128];
+	if (run->killed_by)
+		snprintf(text, sizeof(text), "killed by SIG%s (%s)",
+			 sigabbrev_np(run->killed_by)
+				 ? sigabbrev_np(run->killed_by)
+				 : "?",
+			 strsignal(run->killed_by));
+	else
+		snprintf(text, sizeof(text), "exit status %d",
+			 run->exit_status);
+	return text;
+}
+
+/*
+ * The process ends or hangs before its first test began: in the set-up of that
+ * test's group, say. The test answers for it, so that the others get their turn
+ * in another process.
+ */
+static struct err *blame_first(struct run *run)
+{
+	if (run->in_test || !run->order || run->next || !run->n)
+		return NULL;
+	return run_begin(run);
+}
+
+static void note_signal(struct run *run, const struct tracee_event *event)
+{
+	/* Its own message, if it had one, says more than the signal. */
+	if (run->outcome == OUTCOME_FAIL || run->explained ||
+	    run->faulted == event->signal)
+		return;
+	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
+	unsigned line = 0;
+	err_ignore(
+		place_find(run, event->thread->tid, &file, &line, &function));
+	if (asprintf(&text, "SIG%s (%s)%s%s",
+		     sigabbrev_np(event->signal) ? sigabbrev_np(event->signal)
+						 : "?",
+		     strsignal(event->signal), function ? " in " : "",
+		     function ? function : "") < 0)
+		text = NULL;
+	clear_notes(run);
+	run->message = take_ptr(text);
+	run->file = take_ptr(file);
+	run->line = line;
+}
+
+/* The framework will go on; whether the test broke is for it to say. */
+static void on_fault(struct run *run, const struct tracee_event *event)
+{
+	if (!run->in_test || run->outcome)
+		return;
+	note_signal(run, event);
+	run->faulted = event->signal;
+}
+
+/* The last moment at which the process can be looked at. */
+static struct err *on_dying(struct run *run, struct tracee_event *event)
+{
+	TRY(blame_first(run));
+	if (!run->in_test)
+		return NULL;
+	note_signal(run, event);
+	run->dying = true;
+	/* Looking at it took time that is not the test's. */
+	run->deadline = tracer_clock() + run->session->suite.options.timeout_ns;
+
+	/* What it printed and did not write would be lost with it. */
+	_cleanup_(freep) char *pending = NULL;
+	size_t n = pending_output(run, &pending);
+	output_take_over(run->session->output, pending, n);
+	return NULL;
+}
+
+static struct err *on_gone(struct run *run, const struct tracee_event *event)
+{
+	if (event->kind == TRACEE_KILLED)
+		run->killed_by = event->signal;
+	else
+		run->exit_status = event->status;
+	bool before = !run->in_test;
+	TRY(blame_first(run));
+	if (!run->in_test)
+		return NULL;
+	if (run->deferred && !run->killed_by && !run->exit_status)
+		return finish_test(run, OUTCOME_PASS, true);
+	if (run->deferred && !run->killed_by) {
+		char text[64];
+		snprintf(text, sizeof(text), "the program ended with %s",
+			 run_end_text(run));
+		TRY(run_fail(run, NULL, 0, text));
+		return finish_test(run, OUTCOME_NONE, true);
+	}
+	if (!run->killed_by && run->exit_status == run->allowed_exit &&
+	    run->outcome != OUTCOME_FAIL)
+		return finish_test(run, OUTCOME_PASS, true);
+	if (run->outcome == OUTCOME_FAIL && run->killed_by == SIGABRT &&
+	    run->framework->failure_aborts)
+		return finish_test(run, OUTCOME_FAIL, true);
+	if (!run->dying && !run->executed && run->outcome != OUTCOME_FAIL) {
+		char text[192];
+		snprintf(text, sizeof(text), "the program left %s the test: %s",
+			 before ? "before" : "during", run_end_text(run));
+		clear_notes(run);
+		run->message = strdup(text);
+	}
+	return finish_test(run, OUTCOME_CRASH, true);
+}
+
+static struct err *on_executed(struct run *run)
+{
+	if (run->in_test && !run->message)
+		run->message = strdup("the test replaced its process by "
+				      "another program (exec)");
+	run->executed = true;
+	return NULL;
+}
+
+static struct err *on_deadline(struct run *run, enum run_state *ret)
+{
+	TRY(blame_first(run));
+	if (!run->in_test) {
+		*ret = RUN_HUNG;
+		return NULL;
+	}
+	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
+	unsigned line = 0;
+	err_ignore(place_find(run, tracee_pid(run->tracee), &file, &line,
+			      &function));
+	char limit[16];
+	duration_format(run->session->suite.options.timeout_ns, limit);
+	if (asprintf(&text, "still running after %s%s%s", limit,
+		     function ? ", in " : "", function ? function : "") < 0)
+		text = NULL;
+	clear_notes(run);
+	run->message = take_ptr(text);
+	run->file = take_ptr(file);
+	run->line = line;
+	TRY(finish_test(run, OUTCOME_TIMEOUT, false));
+	*ret = RUN_STOPPED;
+	return NULL;
+}
+
+struct err *run_loop(struct run *run, enum run_state *ret)
+{
+	struct session *session = run->session;
+	if (!run->in_test)
+		run->deadline =
+			tracer_clock() + session->suite.options.timeout_ns;
+	run->ready = false;
+	for (;;) {
+		struct tracee_event event;
+		run->output_cut = false;
+		TRY(tracee_continue(run->tracee, run->deadline, &event));
+		enum run_state state = RUN_READY;
+		switch (event.kind) {
+		case TRACEE_BREAKPOINT: {
+			struct hook hook =
+				session->hooks.data[event.breakpoint];
+			if (run->executed)
+				break;
+			TRY(hook.call(run, event.thread, hook.arg));
+			if (run->ready) {
+				*ret = RUN_READY;
+				return NULL;
+			}
+			if (run->stop) {
+				*ret = RUN_STOPPED;
+				return NULL;
+			}
+			break;
+		}
+		case TRACEE_DYING:
+			TRY(on_dying(run, &event));
+			break;
+		case TRACEE_FAULT:
+			on_fault(run, &event);
+			break;
+		case TRACEE_EXITED:
+		case TRACEE_KILLED:
+			TRY(on_gone(run, &event));
+			*ret = RUN_GONE;
+			return NULL;
+		case TRACEE_EXECUTED:
+			TRY(on_executed(run));
+			break;
+		case TRACEE_DEADLINE:
+			TRY(on_deadline(run, &state));
+			*ret = state;
+			return NULL;
+		case TRACEE_INTERRUPTED:
+			*ret = RUN_INTERRUPTED;
+			return NULL;
+		}
+	}
+}

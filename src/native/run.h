@@ -1,0 +1,149 @@
+/*
+ * One process on its way through an order of tests: what adapters work with.
+ *
+ * A run is created by the session (native.c) for each process it starts or
+ * forks. Its hooks are called with the thread that arrived; they may change the
+ * thread's registers (thread_dirty()), memory and breakpoints. When a hook
+ * returns, the thread goes on from its program counter; standing at a
+ * breakpoint it goes past it.
+ */
+#pragma once
+
+#include "native/program.h"
+#include "suite/suite.h"
+#include "tracee/tracee.h"
+
+struct session;
+struct framework;
+
+#define RUN_NONE ((size_t)-1)
+
+struct run {
+	struct session *session;
+	struct tracee *tracee;
+	struct program *program;
+	const struct framework *framework;
+	void *state; /* the adapter's */
+	bool discovering;
+
+	/* The order and how far it is. */
+	const size_t *order;
+	size_t n;
+	size_t next; /* first entry that was not begun */
+
+	bool ready; /* run_ready() was called; cleared when it goes on */
+	struct thread *ready_thread;
+	bool in_test;
+	bool stop;	 /* set by a hook: end the loop after it */
+	bool stop_after; /* stop at the end of the last test, do not let it leave */
+	bool defer;	 /* the program's exit status judges the test, too */
+	bool deferred;	/* a passed test waits for it */
+	bool explained; /* message and place say more than a signal would */
+	int faulted; /* message and place are of this signal; a handler got it */
+	size_t current;	 /* test that is running */
+	bool output_cut; /* at this very stop: nothing can have come since */
+	uint64_t began_ns;
+	uint64_t deadline;
+	/* What is known of the running test. */
+	enum outcome outcome; /* OUTCOME_NONE: nothing against it */
+	char *message;
+	char *file;
+	unsigned line;
+	int allowed_exit; /* run_allow_exit(); -1: none */
+	/* How the process ended. */
+	bool dying;
+	bool executed; /* another program took its place */
+	int exit_status;
+	int killed_by;
+};
+
+typedef struct err *run_hook(struct run *run, struct thread *thread,
+			     uint64_t arg);
+
+/* Calls @hook with @arg whenever a thread arrives at @address. */
+struct err *run_break(struct run *run, struct raddr address, run_hook *hook,
+		      uint64_t arg) _must_check_;
+/* The same by symbol; *@ret_found (may be NULL) tells whether there is one. */
+struct err *run_break_symbol(struct run *run, const char *symbol,
+			     run_hook *hook, uint64_t arg,
+			     bool *ret_found) _must_check_;
+struct err *run_unbreak(struct run *run, struct raddr address) _must_check_;
+
+/*
+ * The framework is about to start its first test; nothing of it ran. Everything
+ * is started or copied from here. Only the first call in a process counts.
+ */
+void run_ready(struct run *run, struct thread *thread);
+
+/*
+ * Adds a test to the suite (framework.list, discovery). @handle is the
+ * adapter's word for it, e.g. the address of the framework's object.
+ */
+struct err *run_add_test(struct run *run, const char *name, const char *file,
+			 unsigned line, bool disabled, uint64_t handle,
+			 uint64_t group) _must_check_;
+size_t run_tests(const struct run *run);
+bool run_disabled(const struct run *run, size_t test);
+const char *run_name(const struct run *run, size_t test);
+uint64_t run_handle(const struct run *run, size_t test);
+uint64_t run_group(const struct run *run, size_t test);
+/* By handle; RUN_NONE: not known. */
+size_t run_test_by_handle(const struct run *run, uint64_t handle);
+
+/* Groups may lie in groups; @parent 0: it does not. 0 for one not added, too. */
+struct err *run_add_group(struct run *run, uint64_t group,
+			  uint64_t parent) _must_check_;
+uint64_t run_group_parent(const struct run *run, uint64_t group);
+
+/* The test the engine wants next; RUN_NONE: no more. */
+size_t run_wanted(const struct run *run);
+/* The one after that, and so on: 0 is run_wanted(). */
+size_t run_wanted_at(const struct run *run, size_t ahead);
+
+/*
+ * run_begin() takes the next of the order: the test starts now. A test that was
+ * running (it left by longjmp or an exception) ends first. run_end() with
+ * OUTCOME_NONE leaves the verdict to what was noted: fail, skip or pass.
+ */
+struct err *run_begin(struct run *run) _must_check_;
+struct err *run_end(struct run *run, enum outcome outcome) _must_check_;
+
+/*
+ * Notes against the running test; the first failure's place is kept. Texts are
+ * copied and may be NULL. Without a running test nothing happens.
+ */
+struct err *run_fail(struct run *run, const char *file, unsigned line,
+		     const char *message) _must_check_;
+struct err *run_skip(struct run *run, const char *file, unsigned line,
+		     const char *message) _must_check_;
+/* More of the message of the note that counts. */
+struct err *run_note_more(struct run *run, const char *message) _must_check_;
+
+/* The running test passes also if it makes the program leave with @status. */
+void run_allow_exit(struct run *run, int status);
+
+/* Helpers for hooks. */
+struct err *run_text(struct run *run, struct raddr address,
+		     char **ret) _must_check_;
+/* A libstdc++ std::string at @address. */
+struct err *run_string(struct run *run, struct raddr address,
+		       char **ret) _must_check_;
+/*
+ * The elements of a libstdc++ std::set at @address: where they lie, in no
+ * order. An error where it has more than @max or is none.
+ */
+struct err *run_set(struct run *run, struct raddr address, size_t max,
+		    uint64_t **ret, size_t *ret_n) _must_check_;
+struct err *run_u64(struct run *run, struct raddr address,
+		    uint64_t *ret) _must_check_;
+struct err *run_u32(struct run *run, struct raddr address,
+		    uint32_t *ret) _must_check_;
+/*
+ * What the running test printed so far, standard output first. For frameworks
+ * that tell the place of a failure nowhere else.
+ */
+struct err *run_output(struct run *run, char **ret) _must_check_;
+/* A file as __FILE__ has it, as a path that does not depend on a folder. */
+const char *run_source(struct run *run, const char *file);
+/* Longest text taken from a tested program. */
+#define RUN_TEXT_MAX ((size_t)16 << 10)

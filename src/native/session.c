@@ -1,0 +1,479 @@
+#include "native/session.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "native/executable.h"
+#include "native/framework.h"
+#include "native/parallel.h"
+#include "tracee/breakpoint.h"
+#include "tracee/checkpoint.h"
+#include "tracee/memory.h"
+#include "tracee/output.h"
+
+static struct session *session_of(struct suite *suite)
+{
+	return (struct session *)suite; /* suite is its first member */
+}
+
+static void free_words(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+static void session_close(struct suite *suite)
+{
+	struct session *session = session_of(suite);
+	run_destroy(session->origin);
+	tracer_destroy(session->tracer);
+	output_destroy(session->output);
+	program_destroy(session->program);
+	free_words(session->argv);
+	free_words(session->env);
+	vec_free(&session->hooks);
+	vec_free(&session->handles);
+	map_u64_free(&session->by_handle);
+	for (size_t i = 0; i < session->sources.map.cap; i++) {
+		if (session->sources.map.slots[i].hash)
+			free((char *)(uintptr_t)session->sources.map.slots[i]
+				     .value);
+	}
+	map_text_free(&session->sources);
+	map_u64_free(&session->group_parents);
+	suite_free_tests(suite);
+	free(session);
+}
+
+/* A copy of @words with @more behind; for arguments and the environment. */
+static struct err *copy_words(char *const *words, const char *const *more,
+			      char ***ret)
+{
+	VEC(char *) copy = VEC_INIT;
+	struct err *err = NULL;
+	for (size_t i = 0; !err && words[i]; i++) {
+		char *word = strdup(words[i]);
+		err = word ? vec_push(&copy, word) : err_nomem();
+	}
+	for (size_t i = 0; !err && more && more[i]; i++) {
+		char *word = strdup(more[i]);
+		err = word ? vec_push(&copy, word) : err_nomem();
+	}
+	if (!err)
+		err = vec_push(&copy, NULL);
+	if (err) {
+		if (copy.n && copy.data[copy.n - 1])
+			err_ignore(vec_push(&copy, NULL));
+		free_words(copy.data);
+		return err;
+	}
+	*ret = copy.data;
+	return NULL;
+}
+
+/*
+ * A program that asks for its processors must not see that it shares one with
+ * us (tracee.c, "Processors").
+ */
+static struct err *on_getaffinity(struct run *run, struct thread *thread,
+				  uint64_t arg)
+{
+	(void)arg;
+	cpu_set_t cpus;
+	uint64_t pid = thread_arg(thread, 0), n = thread_arg(thread, 1);
+	if (!tracee_pinned(run->tracee, &cpus) ||
+	    ((int)pid != 0 && (int)pid != tracee_pid(run->tracee)) ||
+	    n < sizeof(long) || n > sizeof(cpus))
+		return NULL;
+	TRY(memory_write(run->tracee, RADDR(thread_arg(thread, 2)), &cpus, n));
+	uint64_t return_to;
+	struct raddr sp = regs_sp(&thread->regs);
+	TRY(memory_read_u64(run->tracee, sp, &return_to));
+	regs_set_sp(&thread->regs, raddr_add(sp, 8));
+	regs_set_pc(&thread->regs, RADDR(return_to));
+	regs_set_result(&thread->regs, 0);
+	thread_dirty(thread);
+	return NULL;
+}
+
+/* assert() of the C library: says more than the SIGABRT that follows. */
+static struct err *on_assert(struct run *run, struct thread *thread,
+			     uint64_t arg)
+{
+	(void)arg;
+	if (!run->in_test || run->message)
+		return NULL;
+	_cleanup_(freep) char *expression = NULL, *file = NULL;
+	err_ignore(run_text(run, RADDR(thread_arg(thread, 0)), &expression));
+	err_ignore(run_text(run, RADDR(thread_arg(thread, 1)), &file));
+	if (!expression || !file)
+		return NULL;
+	if (asprintf(&run->message, "assertion failed: %s", expression) < 0)
+		run->message = NULL;
+	run->file = strdup(run_source(run, file));
+	run->line = (unsigned)thread_arg(thread, 2);
+	run->explained = true;
+	return NULL;
+}
+
+/* Libraries come and go: the adapter may find more in them. */
+static struct err *on_libraries(struct run *run, struct thread *thread,
+				uint64_t arg)
+{
+	(void)thread;
+	/* While it is at it, the loader still maps over what we would change. */
+	uint32_t state;
+	TRY(run_u32(run, RADDR(arg), &state));
+	if (state != RT_CONSISTENT)
+		return NULL;
+	TRY(program_load(run->program, run->tracee));
+	return run->framework->loaded ? run->framework->loaded(run) : NULL;
+}
+
+static struct err *recognise(const struct session *session,
+			     const struct framework **ret)
+{
+	const char *wanted = session->suite.options.framework;
+	const char *functions = session->suite.options.test_functions;
+	if (!wanted || !strcmp(wanted, "auto"))
+		wanted = functions ? "functions" : NULL;
+	if (wanted) {
+		*ret = framework_by_name(wanted);
+		if (*ret)
+			return NULL;
+		return err_hint(err_create(ERR_USAGE,
+					   "there is no framework '%s'",
+					   wanted),
+				"--framework takes auto, gtest, catch2, "
+				"doctest, boost, check, cmocka, unity, "
+				"cunit, glib, cpputest or functions");
+	}
+	for (size_t i = 0; frameworks[i]; i++) {
+		if (!frameworks[i]->recognise(session->program))
+			continue;
+		*ret = frameworks[i];
+		log_info("framework: %s", frameworks[i]->name);
+		return NULL;
+	}
+	return executable_unrecognised(session->program, functions);
+}
+
+/* From the program's first instruction to its entry point: libraries loaded. */
+static struct err *run_to_entry(struct session *session, struct tracee *tracee)
+{
+	struct raddr entry;
+	TRY(program_entry(tracee, &entry));
+	TRY(breakpoint_set(tracee, entry, 0));
+	struct tracee_event event;
+	uint64_t deadline = tracer_clock() + session->suite.options.timeout_ns;
+	do {
+		TRY(tracee_continue(tracee, deadline, &event));
+	} while (event.kind == TRACEE_DYING);
+	if (event.kind == TRACEE_INTERRUPTED)
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	if (event.kind != TRACEE_BREAKPOINT)
+		return executable_ended_early(session, "could not be loaded");
+	return breakpoint_clear(tracee, entry);
+}
+
+/*
+ * Extra arguments can only be chosen when the framework is known, which needs
+ * the libraries loaded: then the program is started once more.
+ */
+static struct err *launch(struct session *session, struct tracee **ret)
+{
+	output_restart(session->output);
+	const struct tracee_command command = {
+		.argv = session->argv,
+		.env = session->env,
+		.output = session->output,
+	};
+	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
+	TRY(tracee_start(session->tracer, &command, &tracee));
+	TRY(run_to_entry(session, tracee));
+	TRY(program_load(session->program, tracee));
+	*ret = take_ptr(tracee);
+	return NULL;
+}
+
+static struct err *prepare_words(struct session *session)
+{
+	const struct framework *framework = session->framework;
+	if (framework->arguments) {
+		char **argv;
+		TRY(copy_words(session->argv, framework->arguments, &argv));
+		free_words(session->argv);
+		session->argv = argv;
+	}
+	if (framework->environment)
+		TRY(copy_words(environ, framework->environment, &session->env));
+	return NULL;
+}
+
+static struct err *attach(struct run *run)
+{
+	struct session *session = run->session;
+	if (!program_symbol(run->program, "_IO_2_1_stdout_",
+			    &session->stdout_file))
+		session->stdout_file = RADDR(0);
+	TRY(run_break_symbol(run, "sched_getaffinity", on_getaffinity, 0,
+			     NULL));
+	TRY(run_break_symbol(run, "__assert_fail", on_assert, 0, NULL));
+	struct raddr state;
+	struct raddr hook =
+		program_loader_hook(run->program, run->tracee, &state);
+	if (hook.v)
+		TRY(run_break(run, hook, on_libraries, state.v));
+	return run->framework->attach(run);
+}
+
+struct err *session_start(struct session *session, bool discovering,
+			  struct run **ret)
+{
+	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
+	TRY(launch(session, &tracee));
+	if (!session->framework) {
+		const struct framework *framework = NULL;
+		TRY(recognise(session, &framework));
+		BUG_ON(!framework);
+		session->framework = framework;
+		if (framework->arguments || framework->environment) {
+			TRY(prepare_words(session));
+			tracee_destroy(take_ptr(tracee));
+			TRY(launch(session, &tracee));
+		}
+	}
+	_cleanup_(run_destroyp) struct run *run = run_create(session, tracee);
+	if (!run)
+		return err_nomem();
+	take_ptr(tracee);
+	run->discovering = discovering;
+	TRY(attach(run));
+
+	enum run_state state;
+	TRY(run_loop(run, &state));
+	switch (state) {
+	case RUN_READY:
+		*ret = take_ptr(run);
+		return NULL;
+	case RUN_INTERRUPTED:
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	case RUN_HUNG:
+	case RUN_STOPPED:
+		return executable_hung_early(session);
+	default:
+		return executable_ended_early(session, run_end_text(run));
+	}
+}
+
+static const char *obstacle(struct session *session)
+{
+	if (!session->obstacle_known) {
+		session->obstacle =
+			checkpoint_obstacle(session->origin->tracee);
+		session->obstacle_known = true;
+		if (session->obstacle)
+			log_info("no checkpoint before the first test: %s; the "
+				 "program is started anew instead",
+				 session->obstacle);
+	}
+	return session->obstacle;
+}
+
+/*
+ * A process that stands before the first test. Where it can be, the origin is
+ * kept and a copy handed out; with @last the origin itself goes.
+ */
+struct err *session_process(struct session *session, bool last,
+			    struct run **ret)
+{
+	if (!session->origin)
+		TRY(session_start(session, false, &session->origin));
+	if (!last && !obstacle(session)) {
+		struct run *copy;
+		TRY(run_fork(session->origin, &copy));
+		*ret = copy;
+		return NULL;
+	}
+	*ret = take_ptr(session->origin);
+	return NULL;
+}
+
+static void forget_tests(struct session *session)
+{
+	suite_free_tests(&session->suite);
+	session->handles.n = 0;
+	map_u64_free(&session->by_handle);
+	map_u64_free(&session->group_parents);
+}
+
+static struct err *discover(struct session *session, bool *ret_ended_well)
+{
+	forget_tests(session);
+	_cleanup_(run_destroyp) struct run *run = NULL;
+	TRY(session_process(session, false, &run));
+	run->discovering = true;
+	TRY(run->framework->discover(run, run->ready_thread));
+	enum run_state state;
+	do {
+		TRY(run_loop(run, &state));
+	} while (state == RUN_READY);
+	if (state == RUN_INTERRUPTED)
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	if (state == RUN_HUNG)
+		log_warn("the program does not end when its tests are skipped; "
+			 "the list may be incomplete");
+	if (state == RUN_GONE && run->killed_by)
+		log_info("the program crashes when its tests are skipped (%s); "
+			 "the list may be incomplete",
+			 run_end_text(run));
+	*ret_ended_well =
+		state == RUN_GONE && !run->killed_by && !run->exit_status;
+	output_restart(session->output);
+	return NULL;
+}
+
+static struct err *discover_best(struct session *session)
+{
+	int best = 0, n = MAX(session->framework->discoveries, 1);
+	size_t best_count = 0;
+	bool best_ended_well = false;
+	for (int i = 0; i < n; i++) {
+		bool ended_well;
+		session->discovery = i;
+		TRY(discover(session, &ended_well));
+		size_t count = session->suite.tests.n;
+		if (count > best_count ||
+		    (count == best_count && ended_well && !best_ended_well)) {
+			best = i;
+			best_count = count;
+			best_ended_well = ended_well;
+		}
+	}
+	if (best == n - 1)
+		return NULL;
+	bool ended_well;
+	session->discovery = best;
+	return discover(session, &ended_well);
+}
+
+static struct err *list_tests(struct session *session)
+{
+	if (!session->framework->list)
+		return discover_best(session);
+	struct run *run = session->origin;
+	return session->framework->list(run, run->ready_thread);
+}
+
+/* Works through the order with as many processes as it takes. */
+static struct err *run_in_order(struct session *session, const size_t *order,
+				size_t n)
+{
+	for (size_t at = 0; at < n;) {
+		_cleanup_(run_destroyp) struct run *run = NULL;
+		TRY(session_process(session, false, &run));
+		run->order = order + at;
+		run->n = n - at;
+		TRY(run->framework->start(run, run->ready_thread));
+		enum run_state state;
+		TRY(run_loop(run, &state));
+		if (state == RUN_INTERRUPTED)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		at += run->next;
+		if (at < n && !run->next)
+			return executable_ended_early(session,
+						      run_end_text(run));
+		if (at == n)
+			executable_judge_end(session, run, state);
+		output_restart(session->output);
+	}
+	return NULL;
+}
+
+static struct err *run_alone(struct session *session, const size_t *order,
+			     size_t n)
+{
+	for (size_t at = 0; at < n; at++) {
+		_cleanup_(run_destroyp) struct run *run = NULL;
+		TRY(session_process(session, false, &run));
+		run->order = order + at;
+		run->n = 1;
+		run->stop_after = !run->framework->exit_status_counts;
+		run->defer = run->framework->exit_status_counts;
+		TRY(run->framework->start(run, run->ready_thread));
+		enum run_state state;
+		TRY(run_loop(run, &state));
+		if (state == RUN_INTERRUPTED)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		if (!run->next)
+			return executable_ended_early(session,
+						      run_end_text(run));
+		output_restart(session->output);
+	}
+	return NULL;
+}
+
+static struct err *session_run(struct suite *suite, const size_t *order,
+			       size_t n, unsigned flags,
+			       const struct suite_observer *observer)
+{
+	struct session *session = session_of(suite);
+	session->observer = observer;
+	session->reported = 0;
+	session->unhappy = false;
+	struct err *err;
+	if (!(flags & SUITE_ALONE))
+		err = run_in_order(session, order, n);
+	else if (parallel_useful(session, n))
+		err = parallel_run_alone(session, order, n);
+	else
+		err = run_alone(session, order, n);
+	session->observer = NULL;
+	return err;
+}
+
+static const struct suite_ops session_ops = {
+	.run = session_run,
+	.close = session_close,
+};
+
+struct err *native_suite_open(const struct suite_options *options,
+			      struct suite **ret)
+{
+	char *path;
+	TRY(executable_find(options->argv[0], &path));
+	_cleanup_(freep) char *owned = path;
+	TRY(executable_check(path));
+
+	struct session *session = calloc(1, sizeof(*session));
+	if (!session)
+		return err_nomem();
+	session->suite.ops = &session_ops;
+	session->suite.options = *options;
+	session->want_output = options->keep_output;
+	_cleanup_(suite_closep) struct suite *suite = &session->suite;
+
+	TRY(copy_words(options->argv, NULL, &session->argv));
+	free(session->argv[0]);
+	session->argv[0] = take_ptr(owned);
+	TRY(output_create(options->pass_through, &session->output));
+	TRY(program_create(&session->program));
+	TRY(tracer_create(&session->tracer));
+	TRY(session_start(session, false, &session->origin));
+	session->suite.framework = session->framework->name;
+	TRY(list_tests(session));
+	if (!suite->tests.n)
+		return executable_no_tests(session);
+	*ret = take_ptr(suite);
+	return NULL;
+}

@@ -1,0 +1,82 @@
+/*
+ * A test executable as a suite: the engine behind run.h; for native/ and framework/ alone.
+ *
+ * A session starts the program, lets the adapter find its tests, and keeps the
+ * process that stands before the first test (the origin). Each order is run in
+ * a process that begins there: a fork of the origin where that is possible, a
+ * new start where it is not.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "native/run.h"
+#include "suite/kind.h"
+
+struct output;
+
+struct hook {
+	run_hook *call;
+	uint64_t arg;
+};
+
+struct test_handle {
+	uint64_t handle;
+	uint64_t group;
+};
+
+struct session {
+	struct suite suite;
+	struct tracer *tracer;
+	struct output *output;
+	struct program *program;
+	const struct framework *framework;
+	char **argv;
+	char **env; /* NULL: ours */
+	VEC(struct hook) hooks;
+	VEC(struct test_handle) handles; /* one a test */
+	struct map_u64 by_handle;
+	struct map_u64 group_parents;
+	struct run *origin; /* stands before the first test; NULL: none now */
+	/* Why the origin cannot be forked; NULL: it can. */
+	const char *obstacle;
+	bool obstacle_known;
+	int discovery;		  /* which of several discoveries */
+	struct map_text sources;  /* file names → paths, owned */
+	struct raddr stdout_file; /* the C library's, 0: unknown */
+	const struct suite_observer *observer; /* during suite_run() */
+	size_t reported; /* entries of the order told to it */
+	bool unhappy;	 /* some test of this order did not pass */
+	bool want_output;
+};
+
+/* session.c: a process at the first test, from the origin or started anew. */
+struct err *session_process(struct session *session, bool last,
+			    struct run **ret) _must_check_;
+struct err *session_start(struct session *session, bool discovering,
+			  struct run **ret) _must_check_;
+
+/* run.c */
+struct run *run_create(struct session *session, struct tracee *tracee);
+void run_destroy(struct run *run); /* ends its process; NULL is fine */
+static inline void run_destroyp(struct run **run)
+{
+	run_destroy(*run);
+}
+/* A copy of a run that stands at run_ready(), in a forked process. */
+struct err *run_fork(struct run *run, struct run **ret) _must_check_;
+
+enum run_state {
+	RUN_READY,	 /* stands where run_ready() was called */
+	RUN_GONE,	 /* the process ended */
+	RUN_INTERRUPTED, /* by the user */
+	RUN_HUNG,	 /* outside of a test; killed */
+	RUN_STOPPED,	 /* run->stop: a hook asked for it */
+};
+/* Lets the process go on until one of these. */
+struct err *run_loop(struct run *run, enum run_state *ret) _must_check_;
+/* How the process ended, for a person: "exit status 1", "killed by …". */
+extern const char *run_end_text(const struct run *run);
+
+/* place.c: where a stopped thread is, in code of the project. */
+struct err *place_find(struct run *run, pid_t tid, char **ret_file,
+		       unsigned *ret_line, char **ret_function) _must_check_;

@@ -1,0 +1,330 @@
+#include "process/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/str.h"
+#include "suite/kind.h"
+
+/* Standard error of a tool that is kept for the message. */
+#define TOOL_ERR_MAX ((size_t)8 << 10)
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+enum step { STEP_FOLDER, STEP_EXEC };
+
+struct trouble {
+	enum step step;
+	int number;
+};
+
+/*
+ * A pipe whose ends are not 0, 1 or 2, which we may have been started without:
+ * the child would overwrite one while it sets up the other.
+ */
+static struct err *make_pipe(int ends[2])
+{
+	int fds[2];
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_errno(errno, "cannot make a pipe");
+	for (int i = 0; i < 2; i++) {
+		if (fds[i] > 2)
+			continue;
+		int above = fcntl(fds[i], F_DUPFD_CLOEXEC, 3);
+		int number = errno;
+		close(fds[i]);
+		fds[i] = above;
+		if (above < 0) {
+			close(fds[!i]);
+			return err_errno(number, "cannot make a pipe");
+		}
+	}
+	ends[0] = fds[0];
+	ends[1] = fds[1];
+	return NULL;
+}
+
+/*
+ * Between fork and exec: system calls only, since other threads may have held
+ * the allocator's locks.
+ */
+static _noreturn_ void become(const struct process_spec *spec, pid_t parent,
+			      int out, int err, int trouble_fd)
+{
+	struct trouble trouble = { .step = STEP_EXEC };
+	sigset_t none;
+	sigemptyset(&none);
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127); /* it died before we could ask to be told */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	int null = open("/dev/null", O_RDONLY);
+	if (null > 0) {
+		dup2(null, 0);
+		close(null);
+	} else if (null < 0) {
+		close(0);
+	}
+	dup2(out, 1);
+	dup2(err, 2);
+	if (spec->folder && chdir(spec->folder) < 0) {
+		trouble.step = STEP_FOLDER;
+	} else if (spec->environment) {
+		execvpe(spec->argv[0], spec->argv, spec->environment);
+	} else {
+		execvp(spec->argv[0], spec->argv);
+	}
+	trouble.number = errno;
+	ssize_t ignored = write(trouble_fd, &trouble, sizeof(trouble));
+	(void)ignored;
+	_exit(127);
+}
+
+static struct err *describe(const struct process_spec *spec,
+			    const struct trouble *trouble, char **ret_why)
+{
+	_cleanup_(str_freep) struct str why = STR_INIT;
+	if (trouble->step == STEP_FOLDER)
+		TRY(str_appendf(&why, "cannot enter folder '%s': %s",
+				spec->folder, strerror(trouble->number)));
+	else
+		TRY(str_appendf(&why, "cannot start '%s': %s", spec->argv[0],
+				strerror(trouble->number)));
+	*ret_why = str_take(&why);
+	return *ret_why ? NULL : err_nomem();
+}
+
+static void wait_for(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+struct err *process_start(const struct process_spec *spec, struct process *ret,
+			  char **ret_why)
+{
+	_cleanup_(closep) int out_read = -1, out_write = -1;
+	_cleanup_(closep) int err_read = -1, err_write = -1;
+	_cleanup_(closep) int trouble_read = -1, trouble_write = -1;
+	int ends[2];
+	TRY(make_pipe(ends));
+	out_read = ends[0], out_write = ends[1];
+	TRY(make_pipe(ends));
+	trouble_read = ends[0], trouble_write = ends[1];
+	if (spec->split) {
+		TRY(make_pipe(ends));
+		err_read = ends[0], err_write = ends[1];
+	}
+	fcntl(out_read, F_SETFL, O_NONBLOCK);
+	if (err_read >= 0)
+		fcntl(err_read, F_SETFL, O_NONBLOCK);
+
+	uint64_t began = clock_now();
+	pid_t parent = getpid();
+	pid_t pid = fork();
+	if (!pid)
+		become(spec, parent, out_write,
+		       spec->split ? err_write : out_write, trouble_write);
+	if (pid < 0)
+		return err_hint(err_errno(errno, "cannot start a process"),
+				"lower --jobs, or raise the limit of processes "
+				"(ulimit -u)");
+	setpgid(pid, pid); /* both sides do: whoever comes first */
+	close(take_fd(trouble_write));
+
+	/* The pipe closes when the command takes over. */
+	struct trouble trouble;
+	ssize_t got;
+	while ((got = read(trouble_read, &trouble, sizeof(trouble))) < 0 &&
+	       errno == EINTR)
+		;
+	if (got == sizeof(trouble)) {
+		wait_for(pid);
+		return describe(spec, &trouble, ret_why);
+	}
+	*ret = (struct process){
+		.pid = pid,
+		/* Linux 5.3; closed on exec by itself. */
+		.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+		.out = take_fd(out_read),
+		.err = take_fd(err_read),
+		.began_ns = began,
+	};
+	return NULL;
+}
+
+bool process_ended(struct process *process)
+{
+	if (process->ended)
+		return true;
+	siginfo_t info = {};
+	int result;
+	while ((result = waitid(P_PID, (id_t)process->pid, &info,
+				WEXITED | WNOHANG | WNOWAIT)) < 0 &&
+	       errno == EINTR)
+		;
+	if (result < 0) {
+		/* Somebody else waited for it: SIGCHLD is ignored. */
+		process->ended = true;
+		process->status = -1;
+		process->ended_ns = clock_now();
+		return true;
+	}
+	if (!info.si_pid)
+		return false;
+	process->ended = true;
+	process->ended_ns = clock_now();
+	if (info.si_code == CLD_EXITED) {
+		process->status = info.si_status;
+	} else {
+		process->signal = info.si_status;
+		process->dumped = info.si_code == CLD_DUMPED;
+	}
+	return true;
+}
+
+void process_kill(const struct process *process)
+{
+	if (process->pid <= 0)
+		return;
+	kill(-process->pid, SIGKILL);
+	/* It may have left the group. */
+	if (!process->ended)
+		kill(process->pid, SIGKILL);
+}
+
+void process_reap(struct process *process)
+{
+	process_kill(process);
+	if (process->pid > 0)
+		wait_for(process->pid);
+	process->pid = -1;
+	closep(&process->pidfd);
+	closep(&process->out);
+	closep(&process->err);
+	process->pidfd = process->out = process->err = -1;
+}
+
+/* ---- tools ---- */
+
+struct tool {
+	struct process process;
+	struct str out, err;
+	bool out_open, err_open;
+};
+
+static void tool_freep(struct tool *tool)
+{
+	process_reap(&tool->process);
+	str_free(&tool->out);
+	str_free(&tool->err);
+}
+
+static struct err *tool_read(int fd, struct str *into, size_t limit, bool *open)
+{
+	char buffer[1 << 16];
+	ssize_t got = read(fd, buffer, sizeof(buffer));
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return NULL;
+	if (got <= 0) {
+		*open = false;
+		return NULL;
+	}
+	size_t n = MIN((size_t)got, limit - into->n);
+	return n ? str_append_n(into, buffer, n) : NULL;
+}
+
+static struct err *tool_run(struct tool *tool, size_t limit, uint64_t deadline)
+{
+	while (tool->out_open || tool->err_open) {
+		struct pollfd fds[] = {
+			{ .fd = tool->out_open ? tool->process.out : -1,
+			  .events = POLLIN },
+			{ .fd = tool->err_open ? tool->process.err : -1,
+			  .events = POLLIN },
+		};
+		if (poll(fds, ARRAY_SIZE(fds), 100) < 0 && errno != EINTR)
+			return err_errno(errno, "cannot wait for output");
+		if (suite_interrupted)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		if (clock_now() > deadline)
+			return err_create(ERR_SUITE, "it does not end");
+		if (fds[0].revents)
+			TRY(tool_read(tool->process.out, &tool->out, limit,
+				      &tool->out_open));
+		if (fds[1].revents)
+			TRY(tool_read(tool->process.err, &tool->err,
+				      TOOL_ERR_MAX, &tool->err_open));
+		if (tool->out.n >= limit)
+			return err_create(ERR_SUITE, "it prints too much");
+		/* Something it left behind may hold the pipes. */
+		if (process_ended(&tool->process) && !fds[0].revents &&
+		    !fds[1].revents)
+			break;
+	}
+	while (!process_ended(&tool->process)) {
+		if (suite_interrupted)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		if (clock_now() > deadline)
+			return err_create(ERR_SUITE, "it does not end");
+		struct pollfd fd = { .fd = tool->process.pidfd,
+				     .events = POLLIN };
+		poll(&fd, 1, tool->process.pidfd < 0 ? 5 : 100);
+	}
+	return NULL;
+}
+
+struct err *process_output(const struct process_spec *spec, size_t limit,
+			   uint64_t timeout_ns, struct process_output *ret)
+{
+	struct process_spec split = *spec;
+	split.split = true;
+	_cleanup_(tool_freep) struct tool tool = {
+		.process = PROCESS_INIT,
+		.out_open = true,
+		.err_open = true,
+	};
+	struct process_output output = {};
+	TRY(process_start(&split, &tool.process, &output.why));
+	if (!output.why) {
+		struct err *err =
+			tool_run(&tool, limit, clock_now() + timeout_ns);
+		if (err)
+			return err_prefix(err, "%s", spec->argv[0]);
+	}
+	output.status = tool.process.signal ? -1 : tool.process.status;
+	output.out_n = tool.out.n;
+	output.out = str_take(&tool.out);
+	output.err = str_take(&tool.err);
+	if (!output.out || !output.err) {
+		process_output_free(&output);
+		return err_nomem();
+	}
+	*ret = output;
+	return NULL;
+}
+
+void process_output_free(struct process_output *output)
+{
+	free(output->out);
+	free(output->err);
+	free(output->why);
+	*output = (struct process_output){};
+}

@@ -1,0 +1,728 @@
+#include "process/process_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "process/capture.h"
+#include "process/warden.h"
+
+/* Kept for judges that search in the output; cut down for the report. */
+#define SEARCH_KEEP ((size_t)2 << 20)
+/* Entries that are looked at behind one that has to wait. */
+#define LOOK_AHEAD 256
+/* Longest time until an interrupt is noticed that came before poll(). */
+#define WAKE_MS 100
+/* Without pidfds: how often we look whether a process ended. */
+#define POLL_MS 5
+/* What a pipe can hold after its writers are gone, and then some. */
+#define DRAIN_READS 32
+#define READ_SIZE ((size_t)64 << 10)
+#define STRAY_ROUNDS 64
+#define LOST_NS (2 * NS_PER_S)
+
+#define NONE ((size_t)-1)
+
+struct running {
+	struct process process;
+	size_t entry;
+	struct capture capture;
+	struct tap *tap;
+	uint64_t limit_ns; /* PROCESS_NO_LIMIT: none */
+	uint64_t lost_ns;  /* in which we were stopped, and it too */
+	unsigned weight;
+	bool timed_out;
+	bool out_open, err_open;
+};
+
+struct process_run {
+	struct process_suite *suite;
+	const size_t *order;
+	size_t n;
+	const struct suite_observer *observer;
+	unsigned jobs;
+
+	size_t *next; /* entries that have not begun: a list */
+	size_t head;
+	bool *ended;	     /* by entry */
+	size_t *waits;	     /* entries to wait for, one after the other … */
+	size_t *waits_begin; /* … by entry; one more than there are entries */
+	bool *held;	     /* locks */
+
+	struct running *running;
+	size_t running_n;
+	unsigned weight; /* of all that runs */
+	bool serial;	 /* what runs wants to be alone */
+
+	VEC(struct process) providers; /* ended, but their group may live on */
+	VEC(pid_t) before;	       /* children that are not of this run */
+	bool reaping; /* @before is known: the others are of this run */
+	bool was_subreaper;
+	struct warden warden;
+	uint64_t last_tick;
+	char *buffer;
+};
+
+/* ---- suspending ---- */
+
+/*
+ * The groups of what runs, for the handler of Ctrl-Z, which the terminal sends
+ * to our group only. A slot is written before the group can be gone.
+ */
+static volatile pid_t suspendable[4096];
+
+static void suspendable_replace(pid_t old, pid_t new)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(suspendable); i++) {
+		if (suspendable[i] != old)
+			continue;
+		suspendable[i] = new;
+		return;
+	}
+}
+
+void process_run_signal(int number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(suspendable); i++) {
+		pid_t group = suspendable[i];
+		if (group > 0)
+			kill(-group, number);
+	}
+}
+
+/*
+ * The loop turns several times a second. Where it did not for long, we were
+ * stopped (Ctrl-Z, the whole machine): that is not the tests' time.
+ */
+static void note_lost_time(struct process_run *run)
+{
+	uint64_t now = clock_now();
+	uint64_t gone = now - run->last_tick;
+	run->last_tick = now;
+	for (size_t i = 0; gone > LOST_NS && i < run->running_n; i++)
+		run->running[i].lost_ns += gone;
+}
+
+static uint64_t time_of(const struct running *running, uint64_t now)
+{
+	uint64_t ns = now - running->process.began_ns;
+	return ns > running->lost_ns ? ns - running->lost_ns : 0;
+}
+
+static const struct process_test *test_of(const struct process_run *run,
+					  size_t entry)
+{
+	return &run->suite->tests.data[run->order[entry]];
+}
+
+/* ---- what is left behind ---- */
+
+/*
+ * Our children, by the kernel's own list; empty where it has none
+ * (CONFIG_PROC_CHILDREN): then daemons of tests are not ours to see.
+ */
+static struct err *list_children(const struct process_run *run, bool strays,
+				 pid_t **ret, size_t *ret_n)
+{
+	VEC(pid_t) pids = VEC_INIT;
+	_cleanup_(freep) char *text = NULL;
+	size_t n;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	struct err *err = file_read(path, (size_t)1 << 20, &text, &n);
+	if (err) {
+		err_ignore(err);
+		text = NULL;
+	}
+	for (char *at = text; at && *at;) {
+		char *end;
+		long pid = strtol(at, &end, 10);
+		if (end == at)
+			break;
+		at = end + strspn(end, " \n");
+		bool known = pid == run->warden.pid;
+		for (size_t i = 0; strays && i < run->before.n && !known; i++)
+			known = run->before.data[i] == pid;
+		for (size_t i = 0; i < run->running_n && !known; i++)
+			known = run->running[i].process.pid == pid;
+		for (size_t i = 0; i < run->providers.n && !known; i++)
+			known = run->providers.data[i].pid == pid;
+		err = known ? NULL : vec_push(&pids, (pid_t)pid);
+		if (err) {
+			vec_free(&pids);
+			return err;
+		}
+	}
+	*ret = pids.data;
+	*ret_n = pids.n;
+	return NULL;
+}
+
+/*
+ * Orphans of tests become our children (PR_SET_CHILD_SUBREAPER): the dead are
+ * waited for, and at the end the living are killed. Killing one may hand us
+ * its children, hence the rounds.
+ */
+static void sweep(struct process_run *run, bool kill_them)
+{
+	for (int round = 0; round < STRAY_ROUNDS; round++) {
+		_cleanup_(freep) pid_t *pids = NULL;
+		size_t n = 0;
+		struct err *err = list_children(run, true, &pids, &n);
+		if (err)
+			err_ignore(err);
+		if (!n)
+			return;
+		for (size_t i = 0; i < n; i++) {
+			if (kill_them) {
+				log_debug(LOG_SUITE, "left behind: process %d",
+					  (int)pids[i]);
+				kill(pids[i], SIGKILL);
+			}
+			while (waitpid(pids[i], NULL, kill_them ? 0 : WNOHANG) <
+				       0 &&
+			       errno == EINTR)
+				;
+		}
+		if (!kill_them)
+			return;
+	}
+}
+
+static struct err *begin_reaping(struct process_run *run)
+{
+	int before = 0;
+	TRY(list_children(run, false, &run->before.data, &run->before.n));
+	prctl(PR_GET_CHILD_SUBREAPER, &before);
+	run->was_subreaper = before;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	run->reaping = true;
+	return NULL;
+}
+
+/* ---- preparation ---- */
+
+/*
+ * For each entry the earlier entries it waits for: of every test it comes
+ * after, and of itself, the last one before it.
+ */
+static struct err *find_waits(struct process_run *run)
+{
+	size_t tests = run->suite->tests.n;
+	_cleanup_(freep) size_t *last = malloc((tests + 1) * sizeof(*last));
+	run->waits_begin = calloc(run->n + 1, sizeof(*run->waits_begin));
+	if (!last || !run->waits_begin)
+		return err_nomem();
+	for (size_t i = 0; i < tests; i++)
+		last[i] = NONE;
+	VEC(size_t) waits = VEC_INIT;
+	struct err *err = NULL;
+	for (size_t entry = 0; entry < run->n && !err; entry++) {
+		const struct process_test *test = test_of(run, entry);
+		size_t own = run->order[entry];
+		run->waits_begin[entry] = waits.n;
+		if (last[own] != NONE)
+			err = vec_push(&waits, last[own]);
+		for (size_t i = 0; i < test->after.n && !err; i++) {
+			size_t at = last[test->after.data[i]];
+			if (at != NONE)
+				err = vec_push(&waits, at);
+		}
+		last[own] = entry;
+	}
+	run->waits_begin[run->n] = waits.n;
+	run->waits = waits.data;
+	return err;
+}
+
+/* A test without its fixture is run as asked; why it fails is said. */
+static struct err *tell_missing_fixtures(const struct process_run *run)
+{
+	size_t tests = run->suite->tests.n;
+	_cleanup_(freep) bool *present = calloc(tests + 1, sizeof(*present));
+	if (!present)
+		return err_nomem();
+	for (size_t i = 0; i < run->n; i++)
+		present[run->order[i]] = true;
+	size_t lacking = 0, example = 0, fixture = 0;
+	for (size_t i = 0; i < tests; i++) {
+		const struct process_test *test = &run->suite->tests.data[i];
+		for (size_t j = 0; present[i] && j < test->fixtures; j++) {
+			if (present[test->after.data[j]])
+				continue;
+			if (!lacking++) {
+				example = i;
+				fixture = test->after.data[j];
+			}
+			break;
+		}
+	}
+	if (!lacking || !run->observer->limit)
+		return NULL;
+	const struct suite_test *names = run->suite->suite.tests.data;
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	TRY(str_appendf(&text,
+			"%zu test%s ran without the fixture they need (%s "
+			"without %s)",
+			lacking, lacking == 1 ? "" : "s", names[example].name,
+			names[fixture].name));
+	run->observer->limit(run->observer->data, text.s);
+	return NULL;
+}
+
+static struct err *prepare(struct process_run *run)
+{
+	run->next = calloc(run->n + 1, sizeof(*run->next));
+	run->ended = calloc(run->n + 1, sizeof(*run->ended));
+	run->held = calloc(run->suite->locks.map.n + 1, sizeof(*run->held));
+	run->running = calloc(run->jobs, sizeof(*run->running));
+	run->buffer = malloc(READ_SIZE);
+	if (!run->next || !run->ended || !run->held || !run->running ||
+	    !run->buffer)
+		return err_nomem();
+	for (size_t i = 0; i < run->n; i++)
+		run->next[i] = i + 1 < run->n ? i + 1 : NONE;
+	run->head = run->n ? 0 : NONE;
+	TRY(find_waits(run));
+	TRY(tell_missing_fixtures(run));
+	warden_start(&run->warden);
+	return begin_reaping(run);
+}
+
+static void running_free(struct running *running)
+{
+	if (running->process.pid > 0)
+		suspendable_replace(running->process.pid, 0);
+	process_reap(&running->process);
+	capture_free(&running->capture);
+	free(running->tap);
+}
+
+static void process_run_freep(struct process_run *run)
+{
+	for (size_t i = 0; i < run->running_n; i++)
+		running_free(&run->running[i]);
+	run->running_n = 0;
+	for (size_t i = 0; i < run->providers.n; i++)
+		process_reap(&run->providers.data[i]);
+	vec_free(&run->providers);
+	if (run->reaping) {
+		sweep(run, true);
+		prctl(PR_SET_CHILD_SUBREAPER, run->was_subreaper);
+	}
+	warden_stop(&run->warden);
+	free(run->next);
+	free(run->ended);
+	free(run->waits);
+	free(run->waits_begin);
+	free(run->held);
+	free(run->running);
+	free(run->before.data);
+	free(run->buffer);
+}
+
+/* ---- results ---- */
+
+static void report(struct process_run *run, size_t entry,
+		   const struct suite_result *result)
+{
+	run->ended[entry] = true;
+	if (run->observer->finished)
+		run->observer->finished(run->observer->data, result);
+}
+
+static void started(struct process_run *run, size_t entry)
+{
+	if (run->observer->started)
+		run->observer->started(run->observer->data, run->order[entry]);
+}
+
+static struct err *report_not_run(struct process_run *run, size_t entry,
+				  enum outcome outcome, const char *why)
+{
+	_cleanup_(suite_result_free) struct suite_result result = {
+		.test = run->order[entry],
+		.outcome = outcome,
+	};
+	TRY(process_message(&result, "%s", why));
+	report(run, entry, &result);
+	return NULL;
+}
+
+static struct err *judge(struct process_run *run, struct running *running,
+			 struct suite_result *result)
+{
+	const struct process_test *test = test_of(run, running->entry);
+	const struct process *process = &running->process;
+	_cleanup_(str_freep) struct str name = STR_INIT;
+	if (running->timed_out) {
+		char limit[16];
+		duration_format(running->limit_ns, limit);
+		result->outcome = OUTCOME_TIMEOUT;
+		return process_message(result, "did not end within %s", limit);
+	}
+	if (process->signal) {
+		TRY(process_signal_name(process->signal, &name));
+		result->outcome = OUTCOME_CRASH;
+		return process_message(result, "killed by %s%s", name.s,
+				       process->dumped ? ", core dumped" : "");
+	}
+	if (running->tap)
+		tap_finish(running->tap);
+	struct process_end end = {
+		.status = process->status,
+		.output = result->output,
+		.output_n = result->output_n,
+		.tap = running->tap,
+	};
+	return run->suite->kind->judge(run->suite, test, &end, result);
+}
+
+static struct err *finish(struct process_run *run, struct running *running)
+{
+	_cleanup_(suite_result_free) struct suite_result result = {
+		.test = run->order[running->entry],
+		.ns = time_of(running, running->process.ended_ns),
+	};
+	TRY(capture_text(&running->capture, &result.output, &result.output_n,
+			 &result.output_dropped));
+	TRY(judge(run, running, &result));
+	capture_shorten(result.output, &result.output_n, &result.output_dropped,
+			CAPTURE_KEEP);
+	if (result.outcome == OUTCOME_PASS &&
+	    !run->suite->suite.options.keep_output) {
+		free(take_ptr(result.output));
+		result.output_n = 0;
+		result.output_dropped = 0;
+	}
+	report(run, running->entry, &result);
+	return NULL;
+}
+
+/* ---- starting ---- */
+
+static bool may_start(const struct process_run *run, size_t entry)
+{
+	const struct process_test *test = test_of(run, entry);
+	for (size_t i = run->waits_begin[entry];
+	     i < run->waits_begin[entry + 1]; i++) {
+		if (!run->ended[run->waits[i]])
+			return false;
+	}
+	for (size_t i = 0; i < test->locks.n; i++) {
+		if (run->held[test->locks.data[i]])
+			return false;
+	}
+	return true;
+}
+
+static void hold(struct process_run *run, const struct process_test *test,
+		 bool held)
+{
+	for (size_t i = 0; i < test->locks.n; i++)
+		run->held[test->locks.data[i]] = held;
+	run->serial = held && test->serial;
+}
+
+static struct err *start(struct process_run *run, size_t entry, unsigned weight)
+{
+	const struct process_test *test = test_of(run, entry);
+	started(run, entry);
+	if (run->suite->suite.tests.data[run->order[entry]].disabled)
+		return report_not_run(run, entry, OUTCOME_SKIP,
+				      "disabled by the suite");
+	if (!test->argv.n)
+		return report_not_run(run, entry, OUTCOME_FAIL,
+				      test->why ? test->why : "has no command");
+	for (size_t i = 0; i < test->files.n; i++) {
+		if (!access(test->files.data[i], F_OK))
+			continue;
+		_cleanup_(str_freep) struct str why = STR_INIT;
+		TRY(str_appendf(&why, "the file '%s' it requires is missing",
+				test->files.data[i]));
+		return report_not_run(run, entry, OUTCOME_FAIL, why.s);
+	}
+
+	_cleanup_(strv_freep) struct strv environment = {};
+	if (test->environment.n)
+		TRY(env_build(&test->environment, &environment));
+	struct process_spec spec = {
+		.argv = test->argv.data,
+		.environment = environment.data,
+		.folder = test->folder,
+		.split = test->tap,
+	};
+	struct running running = {
+		.process = PROCESS_INIT,
+		.entry = entry,
+		.weight = weight,
+		.out_open = true,
+		.err_open = test->tap,
+	};
+	_cleanup_(freep) struct tap *tap =
+		test->tap ? calloc(1, sizeof(*tap)) : NULL;
+	if (test->tap && !tap)
+		return err_nomem();
+	_cleanup_(freep) char *why = NULL;
+	TRY(process_start(&spec, &running.process, &why));
+	if (why)
+		return report_not_run(run, entry, OUTCOME_FAIL, why);
+	warden_watch(&run->warden, running.process.pid);
+	suspendable_replace(0, running.process.pid);
+	const struct suite_options *options = &run->suite->suite.options;
+	running.limit_ns = test->timeout_ns && !options->timeout_given
+				   ? test->timeout_ns
+				   : options->timeout_ns;
+	if (!running.limit_ns)
+		running.limit_ns = PROCESS_NO_LIMIT;
+	capture_init(&running.capture,
+		     test->search ? SEARCH_KEEP : CAPTURE_KEEP);
+	running.tap = take_ptr(tap);
+	run->running[run->running_n++] = running;
+	run->weight += weight;
+	hold(run, test, true);
+	return NULL;
+}
+
+/*
+ * Starts what may start. A serial test that has to wait holds back all behind
+ * it, so that it gets its turn; other waiting ones are passed by.
+ */
+static struct err *start_more(struct process_run *run)
+{
+	size_t before = NONE;
+	size_t looked = 0;
+	for (size_t entry = run->head; entry != NONE && !suite_interrupted;) {
+		const struct process_test *test = test_of(run, entry);
+		unsigned weight = MIN(MAX(test->weight, 1u), run->jobs);
+		if (run->serial || run->running_n == run->jobs ||
+		    (test->serial && run->running_n))
+			return NULL;
+		bool fits = run->weight + weight <= run->jobs;
+		size_t next = run->next[entry];
+		if (!fits || !may_start(run, entry)) {
+			/* Heavy ones hold back too, or they would starve. */
+			if (!fits || ++looked > LOOK_AHEAD)
+				return NULL;
+			before = entry;
+			entry = next;
+			continue;
+		}
+		if (before == NONE)
+			run->head = next;
+		else
+			run->next[before] = next;
+		TRY(start(run, entry, weight));
+		entry = next;
+	}
+	return NULL;
+}
+
+/* ---- the loop ---- */
+
+static void pass_on(const char *data, size_t n, int fd)
+{
+	while (n) {
+		ssize_t done = write(fd, data, n);
+		if (done < 0 && errno == EINTR && !suite_interrupted)
+			continue;
+		if (done <= 0)
+			return;
+		data += done;
+		n -= (size_t)done;
+	}
+}
+
+/* One read, so that no test keeps the others waiting. */
+static struct err *take_output(struct process_run *run, struct running *running,
+			       bool error, bool *open)
+{
+	int fd = error ? running->process.err : running->process.out;
+	ssize_t got = read(fd, run->buffer, READ_SIZE);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return NULL;
+	if (got <= 0) {
+		*open = false;
+		return NULL;
+	}
+	size_t n = (size_t)got;
+	if (running->tap && !error)
+		tap_feed(running->tap, run->buffer, n);
+	if (run->suite->suite.options.pass_through)
+		pass_on(run->buffer, n, error ? STDERR_FILENO : STDOUT_FILENO);
+	return capture_add(&running->capture, run->buffer, n);
+}
+
+static bool has_more(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	return fd >= 0 && poll(&poll_fd, 1, 0) > 0;
+}
+
+/* What was printed before it ended and still is in the pipes. */
+static struct err *drain(struct process_run *run, struct running *running)
+{
+	for (int i = 0; i < DRAIN_READS && running->out_open &&
+			has_more(running->process.out);
+	     i++)
+		TRY(take_output(run, running, false, &running->out_open));
+	for (int i = 0; i < DRAIN_READS && running->err_open &&
+			has_more(running->process.err);
+	     i++)
+		TRY(take_output(run, running, true, &running->err_open));
+	return NULL;
+}
+
+/* Takes the place of @running in the table with the last one. */
+static struct err *end_running(struct process_run *run, size_t at)
+{
+	struct running running = run->running[at];
+	const struct process_test *test = test_of(run, running.entry);
+	bool provides = test->provides && !running.timed_out;
+	/* First its group: who could print on is gone then. */
+	if (!provides)
+		process_kill(&running.process);
+	struct err *err = drain(run, &running);
+	if (!err)
+		err = finish(run, &running);
+	hold(run, test, false);
+	run->weight -= running.weight;
+	run->running[at] = run->running[--run->running_n];
+	pid_t group = running.process.pid;
+	if (!err && provides) {
+		suspendable_replace(group, 0);
+		closep(&running.process.out);
+		closep(&running.process.err);
+		closep(&running.process.pidfd);
+		running.process.out = running.process.err = -1;
+		running.process.pidfd = -1;
+		err = vec_push(&run->providers, running.process);
+		if (!err)
+			running.process = (struct process)PROCESS_INIT;
+	}
+	running_free(&running);
+	if (!provides)
+		warden_forget(&run->warden, group);
+	sweep(run, false);
+	return err;
+}
+
+static int wait_ms(const struct process_run *run)
+{
+	uint64_t now = clock_now();
+	uint64_t wait = WAKE_MS;
+	for (size_t i = 0; i < run->running_n; i++) {
+		const struct running *running = &run->running[i];
+		if (running->process.pidfd < 0)
+			wait = MIN(wait, (uint64_t)POLL_MS);
+		if (running->timed_out || running->limit_ns == PROCESS_NO_LIMIT)
+			continue;
+		uint64_t time = time_of(running, now);
+		uint64_t left =
+			running->limit_ns > time ? running->limit_ns - time : 0;
+		wait = MIN(wait, left / NS_PER_MS + (left % NS_PER_MS != 0));
+	}
+	return (int)wait;
+}
+
+static void kill_late(struct process_run *run)
+{
+	uint64_t now = clock_now();
+	for (size_t i = 0; i < run->running_n; i++) {
+		struct running *running = &run->running[i];
+		if (running->timed_out ||
+		    time_of(running, now) < running->limit_ns)
+			continue;
+		/* It may have ended while we looked elsewhere. */
+		if (process_ended(&running->process))
+			continue;
+		running->timed_out = true;
+		process_kill(&running->process);
+	}
+}
+
+static struct err *wait_and_read(struct process_run *run, struct pollfd *fds)
+{
+	for (size_t i = 0; i < run->running_n; i++) {
+		const struct running *running = &run->running[i];
+		fds[3 * i] = (struct pollfd){
+			.fd = running->out_open ? running->process.out : -1,
+			.events = POLLIN,
+		};
+		fds[3 * i + 1] = (struct pollfd){
+			.fd = running->err_open ? running->process.err : -1,
+			.events = POLLIN,
+		};
+		fds[3 * i + 2] = (struct pollfd){
+			.fd = running->process.pidfd,
+			.events = POLLIN,
+		};
+	}
+	if (poll(fds, 3 * run->running_n, wait_ms(run)) < 0) {
+		if (errno == EINTR)
+			return NULL;
+		return err_errno(errno, "cannot wait for the tests");
+	}
+	note_lost_time(run);
+	for (size_t i = 0; i < run->running_n; i++) {
+		struct running *running = &run->running[i];
+		if (fds[3 * i].revents)
+			TRY(take_output(run, running, false,
+					&running->out_open));
+		if (fds[3 * i + 1].revents)
+			TRY(take_output(run, running, true,
+					&running->err_open));
+	}
+	kill_late(run);
+	/* Backwards: ending one moves the last to its place. */
+	for (size_t i = run->running_n; i-- > 0;) {
+		struct process *process = &run->running[i].process;
+		if ((process->pidfd < 0 || fds[3 * i + 2].revents ||
+		     process->ended) &&
+		    process_ended(process))
+			TRY(end_running(run, i));
+	}
+	return NULL;
+}
+
+struct err *process_run(struct process_suite *suite, const size_t *order,
+			size_t n, const struct suite_observer *observer)
+{
+	_cleanup_(process_run_freep) struct process_run run = {
+		.suite = suite,
+		.order = order,
+		.n = n,
+		.observer = observer,
+		.jobs = MAX(suite->suite.options.jobs, 1u),
+		.warden = WARDEN_INIT,
+	};
+	for (size_t i = 0; i < n; i++)
+		BUG_ON(order[i] >= suite->tests.n);
+	TRY(prepare(&run));
+	_cleanup_(freep) struct pollfd *fds =
+		calloc(3 * (size_t)run.jobs, sizeof(*fds));
+	if (!fds)
+		return err_nomem();
+	for (;;) {
+		if (suite_interrupted)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		run.last_tick = run.running_n ? run.last_tick : clock_now();
+		TRY(start_more(&run));
+		if (!run.running_n && run.head == NONE)
+			return NULL;
+		if (run.running_n)
+			TRY(wait_and_read(&run, fds));
+	}
+}

@@ -1,0 +1,155 @@
+#include "process/process_suite.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/str.h"
+#include "process/process_run.h"
+
+static struct err *run(struct suite *suite, const size_t *order, size_t n,
+		       unsigned flags _unused_,
+		       const struct suite_observer *observer)
+{
+	/* SUITE_ALONE: each is alone already. */
+	return process_run((struct process_suite *)suite, order, n, observer);
+}
+
+static void close_suite(struct suite *suite)
+{
+	process_suite_destroy((struct process_suite *)suite);
+}
+
+static const struct suite_ops ops = { .run = run, .close = close_suite };
+
+struct err *process_suite_create(const struct suite_options *options,
+				 const char *framework,
+				 const struct process_kind *kind,
+				 struct process_suite **ret)
+{
+	struct process_suite *suite = calloc(1, sizeof(*suite));
+	if (!suite)
+		return err_nomem();
+	suite->suite.ops = &ops;
+	suite->suite.framework = framework;
+	suite->suite.options = *options;
+	suite->kind = kind;
+	*ret = suite;
+	return NULL;
+}
+
+void process_suite_destroy(struct process_suite *suite)
+{
+	if (!suite)
+		return;
+	for (size_t i = 0; i < suite->tests.n; i++)
+		process_test_free(&suite->tests.data[i], suite->kind);
+	vec_free(&suite->tests);
+	map_text_free(&suite->locks);
+	suite_free_tests(&suite->suite);
+	free(suite);
+}
+
+void process_test_free(struct process_test *test,
+		       const struct process_kind *kind)
+{
+	strv_free(&test->argv);
+	free(test->why);
+	free(test->folder);
+	env_changes_free(&test->environment);
+	strv_free(&test->files);
+	vec_free(&test->locks);
+	vec_free(&test->after);
+	if (kind->free_rules)
+		kind->free_rules(test->rules);
+	*test = (struct process_test){};
+}
+
+struct err *process_suite_add(struct process_suite *suite, const char *name,
+			      const char *file, unsigned line, bool disabled,
+			      struct process_test *test)
+{
+	TRY(vec_reserve(&suite->tests, suite->tests.n + 1));
+	TRY(suite_add_test(&suite->suite, name, file, line, disabled));
+	suite->tests.data[suite->tests.n++] = *test;
+	*test = (struct process_test){};
+	return NULL;
+}
+
+struct err *process_suite_lock(struct process_suite *suite, const char *name,
+			       uint32_t *ret)
+{
+	uint64_t number = suite->locks.map.n;
+	if (!map_text_get(&suite->locks, name, &number))
+		TRY(map_text_put(&suite->locks, name, number));
+	*ret = (uint32_t)number;
+	return NULL;
+}
+
+/* ---- for judges ---- */
+
+struct err *process_message(struct suite_result *result, const char *fmt, ...)
+{
+	va_list args;
+	char *message = NULL;
+	va_start(args, fmt);
+	int n = vasprintf(&message, fmt, args);
+	va_end(args);
+	if (n < 0)
+		return err_nomem();
+	free(result->message);
+	result->message = message;
+	return NULL;
+}
+
+struct err *process_signal_name(int number, struct str *ret)
+{
+	const char *name = sigabbrev_np(number);
+	const char *text = sigdescr_np(number);
+	if (!name)
+		return str_appendf(ret, "signal %d", number);
+	return str_appendf(ret, "SIG%s (%s)", name, text ? text : "?");
+}
+
+/*
+ * What a shell says with 128 and more is that its command died of a signal;
+ * only those that mean a crash are taken so, programs use such numbers too.
+ */
+static bool is_crash(int number)
+{
+	switch (number) {
+	case SIGILL:
+	case SIGTRAP:
+	case SIGABRT:
+	case SIGBUS:
+	case SIGFPE:
+	case SIGSEGV:
+	case SIGSYS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct err *process_judge_status(int status, struct suite_result *result)
+{
+	result->outcome = status == 0	 ? OUTCOME_PASS
+			  : status == 77 ? OUTCOME_SKIP
+					 : OUTCOME_FAIL;
+	if (status == 0)
+		return NULL;
+	if (status == 77)
+		return process_message(result, "exit status 77: skipped");
+	if (status == 99)
+		return process_message(result, "exit status 99: hard error");
+	if (status > 128 && is_crash(status - 128)) {
+		_cleanup_(str_freep) struct str name = STR_INIT;
+		TRY(process_signal_name(status - 128, &name));
+		result->outcome = OUTCOME_CRASH;
+		return process_message(result, "exit status %d: killed by %s",
+				       status, name.s);
+	}
+	return process_message(result, "exit status %d", status);
+}

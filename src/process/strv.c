@@ -1,0 +1,164 @@
+#include "process/strv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "base/str.h"
+
+/* Takes @text. */
+static struct err *strv_take(struct strv *list, char *text)
+{
+	_cleanup_(freep) char *owned = text;
+	if (!text)
+		return err_nomem();
+	TRY(vec_reserve(list, list->n + 2));
+	list->data[list->n++] = take_ptr(owned);
+	list->data[list->n] = NULL;
+	return NULL;
+}
+
+struct err *strv_add(struct strv *list, const char *text)
+{
+	return strv_take(list, strdup(text));
+}
+
+void strv_free(struct strv *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->data[i]);
+	vec_free(list);
+}
+
+struct err *env_changes_add(struct env_changes *changes,
+			    enum env_operation operation, const char *name,
+			    size_t name_n, const char *value)
+{
+	_cleanup_(freep) char *own_name = strndup(name, name_n);
+	_cleanup_(freep) char *own_value = value ? strdup(value) : NULL;
+	if (!own_name || (value && !own_value))
+		return err_nomem();
+	struct env_change change = {
+		.operation = operation,
+		.name = own_name,
+		.value = own_value,
+	};
+	TRY(vec_push(changes, change));
+	take_ptr(own_name);
+	take_ptr(own_value);
+	return NULL;
+}
+
+void env_changes_free(struct env_changes *changes)
+{
+	for (size_t i = 0; i < changes->n; i++) {
+		free(changes->data[i].name);
+		free(changes->data[i].value);
+	}
+	vec_free(changes);
+}
+
+/* Its entry in @env, "NAME=value"; NULL: not set. */
+static char **find_variable(const struct strv *env, const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; i < env->n; i++) {
+		char *entry = env->data[i];
+		if (entry && !strncmp(entry, name, n) && entry[n] == '=')
+			return &env->data[i];
+	}
+	return NULL;
+}
+
+static struct err *set_variable(struct strv *env, const char *name,
+				const char *value)
+{
+	_cleanup_(freep) char *text = NULL;
+	if (asprintf(&text, "%s=%s", name, value) < 0) {
+		text = NULL;
+		return err_nomem();
+	}
+	char **entry = find_variable(env, name);
+	if (!entry)
+		return strv_take(env, take_ptr(text));
+	free(*entry);
+	*entry = take_ptr(text);
+	return NULL;
+}
+
+static void unset_variable(struct strv *env, const char *name)
+{
+	char **entry = find_variable(env, name);
+	if (!entry)
+		return;
+	free(*entry);
+	for (; entry < env->data + env->n; entry++)
+		*entry = entry[1]; /* up to the NULL at the end */
+	env->n--;
+}
+
+static struct err *extend_variable(struct strv *env,
+				   const struct env_change *change,
+				   const char *between, bool front)
+{
+	char **entry = find_variable(env, change->name);
+	const char *old = entry ? *entry + strlen(change->name) + 1 : "";
+	const char *value = change->value ? change->value : "";
+	if (!*old)
+		between = "";
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	TRY(str_appendf(&text, "%s%s%s", front ? value : old, between,
+			front ? old : value));
+	return set_variable(env, change->name, text.s);
+}
+
+static struct err *apply(struct strv *env, const struct env_change *change)
+{
+	const char *ours;
+	switch (change->operation) {
+	case ENV_SET:
+		return set_variable(env, change->name,
+				    change->value ? change->value : "");
+	case ENV_UNSET:
+		unset_variable(env, change->name);
+		return NULL;
+	case ENV_RESET:
+		ours = getenv(change->name);
+		if (ours)
+			return set_variable(env, change->name, ours);
+		unset_variable(env, change->name);
+		return NULL;
+	case ENV_APPEND:
+		return extend_variable(env, change, "", false);
+	case ENV_PREPEND:
+		return extend_variable(env, change, "", true);
+	case ENV_PATH_APPEND:
+		return extend_variable(env, change, ":", false);
+	case ENV_PATH_PREPEND:
+		return extend_variable(env, change, ":", true);
+	case ENV_LIST_APPEND:
+		return extend_variable(env, change, ";", false);
+	case ENV_LIST_PREPEND:
+		return extend_variable(env, change, ";", true);
+	}
+	BUG("environment operation %d", (int)change->operation);
+}
+
+struct err *env_build(const struct env_changes *changes, struct strv *ret)
+{
+	_cleanup_(strv_freep) struct strv env = {};
+	for (char **variable = environ; variable && *variable; variable++)
+		TRY(strv_add(&env, *variable));
+	for (size_t i = 0; i < changes->n; i++)
+		TRY(apply(&env, &changes->data[i]));
+	if (!env.data) {
+		/* Even an empty environment ends in NULL. */
+		TRY(vec_reserve(&env, 1));
+		env.data[0] = NULL;
+	}
+	*ret = env;
+	env = (struct strv){};
+	return NULL;
+}
