@@ -633,10 +633,13 @@ static struct err *catch2_start(struct run *run, struct thread *thread)
 	return begin_test(run, thread, run_wanted(run));
 }
 
+static const char *const catch2_own[] = { "_ZN5Catch", "_ZNK5Catch", NULL };
+
 const struct framework framework_catch2 = {
 	.name = "catch2",
 	.state_size = sizeof(struct catch2),
 	.recognise = catch2_recognise,
+	.own = catch2_own,
 	.attach = catch2_attach,
 	.list = catch2_list,
 	.start = catch2_start,

@@ -885,10 +885,13 @@ static struct err *doctest_start(struct run *run, struct thread *thread)
 	return begin_pass(run, thread);
 }
 
+static const char *const doctest_own[] = { "_ZN7doctest", "_ZNK7doctest", NULL };
+
 const struct framework framework_doctest = {
 	.name = "doctest",
 	.state_size = sizeof(struct doctest),
 	.recognise = doctest_recognise,
+	.own = doctest_own,
 	.attach = doctest_attach,
 	.list = doctest_list,
 	.start = doctest_start,

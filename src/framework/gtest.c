@@ -374,10 +374,13 @@ static struct err *gtest_start(struct run *run, struct thread *thread)
 	return begin_suite(run, thread);
 }
 
+static const char *const gtest_own[] = { "_ZN7testing", "_ZNK7testing", NULL };
+
 const struct framework framework_gtest = {
 	.name = "gtest",
 	.state_size = sizeof(struct gtest),
 	.recognise = gtest_recognise,
+	.own = gtest_own,
 	.attach = gtest_attach,
 	.list = gtest_list,
 	.start = gtest_start,
