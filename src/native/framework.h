@@ -35,6 +35,12 @@ struct framework {
 	/* Added behind the program's arguments and environment; may be NULL. */
 	const char *const *arguments;
 	const char *const *environment;
+	/*
+	 * How the symbols of its own functions begin: one often builds it
+	 * within the project, but it is not where a test broke. NULL at the
+	 * end; may be NULL.
+	 */
+	const char *const *own;
 	/* Loaded, nothing run yet: set breakpoints. */
 	struct err *(*attach)(struct run *run);
 	/* Libraries were loaded meanwhile (dlopen); may be NULL. */
