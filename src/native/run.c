@@ -610,6 +610,32 @@ static struct err *on_deadline(struct run *run, enum run_state *ret)
 	return NULL;
 }
 
+/*
+ * A hook could not do its work: the test has overwritten what belongs to the
+ * framework, or somebody killed the process meanwhile. That is this test's
+ * fault; the others go on in another process.
+ */
+static struct err *on_broken(struct run *run, struct err *err,
+			     enum run_state *ret)
+{
+	if (!run->order || err_kind(err) == ERR_INTERRUPTED)
+		return err;
+	_cleanup_(err_destroyp) struct err *owned = err;
+	log_debug(LOG_SUITE, "hook: %s", err_message(err));
+	TRY(blame_first(run));
+	if (run->in_test) {
+		_cleanup_(freep) char *text = NULL;
+		if (asprintf(&text, "the process is out of control: %s",
+			     err_message(err)) < 0)
+			text = NULL;
+		clear_notes(run);
+		run->message = take_ptr(text);
+		TRY(finish_test(run, OUTCOME_CRASH, false));
+	}
+	*ret = RUN_STOPPED;
+	return NULL;
+}
+
 struct err *run_loop(struct run *run, enum run_state *ret)
 {
 	struct session *session = run->session;
@@ -628,7 +654,10 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 				session->hooks.data[event.breakpoint];
 			if (run->executed)
 				break;
-			TRY(hook.call(run, event.thread, hook.arg));
+			struct err *err =
+				hook.call(run, event.thread, hook.arg);
+			if (err)
+				return on_broken(run, err, ret);
 			if (run->ready) {
 				*ret = RUN_READY;
 				return NULL;

@@ -574,14 +574,41 @@ static struct err *serve_borrowers(struct tracer *tracer)
 	return NULL;
 }
 
+static struct err *was_killed(struct tracee *tracee, bool *ret)
+{
+	bool any = true;
+	*ret = false;
+	/* The kernel needs a moment from the kill to the status. */
+	for (int round = 0; round < 1000 && !*ret; round++) {
+		TRY(tracer_collect(tracee->tracer, false, &any));
+		for (size_t i = 0; i < tracee->threads.n && !*ret; i++)
+			*ret = tracee->threads.data[i]->has_waiting &&
+			       status_gone(
+				       tracee->threads.data[i]->waiting_status);
+		if (!any && !*ret)
+			sched_yield();
+	}
+	return NULL;
+}
+
 static struct err *resume_all(struct tracee *tracee)
 {
 	processors_turn(tracee);
 	for (size_t i = 0; i < tracee->threads.n; i++) {
 		struct thread *thread = tracee->threads.data[i];
-		if (thread->stopped && !thread->held && !thread->listening &&
-		    !thread->has_waiting)
-			TRY(thread_resume(thread));
+		if (!thread->stopped || thread->held || thread->listening ||
+		    thread->has_waiting)
+			continue;
+		struct err *err = thread_resume(thread);
+		if (!err)
+			continue;
+		/* Killed while it stood: its end is what is to be told. */
+		bool gone;
+		TRY(was_killed(tracee, &gone));
+		if (!gone)
+			return err;
+		err_ignore(err);
+		return NULL;
 	}
 	return NULL;
 }
