@@ -61,6 +61,12 @@ struct framework {
 	 */
 	struct err *(*discover)(struct run *run, struct thread *thread);
 	/*
+	 * Around a discovery in a copy, with the run that was copied: memory
+	 * that it shares with its copies outlives them. May be NULL.
+	 */
+	struct err *(*before_discovery)(struct run *run, struct thread *thread);
+	struct err *(*after_discovery)(struct run *run, struct thread *thread);
+	/*
 	 * How many times to discover (0: once). The session's discovery counts
 	 * them from 0; the best is taken: most tests, then exit status 0.
 	 */

@@ -44,6 +44,7 @@ static void session_close(struct suite *suite)
 	vec_free(&session->hooks);
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
+	map_u64_free(&session->seen);
 	for (size_t i = 0; i < session->sources.map.cap; i++) {
 		if (session->sources.map.slots[i].hash)
 			free((char *)(uintptr_t)session->sources.map.slots[i]
@@ -314,12 +315,18 @@ static void forget_tests(struct session *session)
 	suite_free_tests(&session->suite);
 	session->handles.n = 0;
 	map_u64_free(&session->by_handle);
+	map_u64_free(&session->seen);
 	map_u64_free(&session->group_parents);
 }
 
 static struct err *discover(struct session *session, bool *ret_ended_well)
 {
 	forget_tests(session);
+	const struct framework *framework = session->framework;
+	struct run *origin = session->origin;
+	bool copied = origin && !obstacle(session);
+	if (copied && framework->before_discovery)
+		TRY(framework->before_discovery(origin, origin->ready_thread));
 	_cleanup_(run_destroyp) struct run *run = NULL;
 	TRY(session_process(session, false, &run));
 	run->discovering = true;
@@ -340,6 +347,8 @@ static struct err *discover(struct session *session, bool *ret_ended_well)
 	*ret_ended_well =
 		state == RUN_GONE && !run->killed_by && !run->exit_status;
 	output_restart(session->output);
+	if (copied && framework->after_discovery)
+		return framework->after_discovery(origin, origin->ready_thread);
 	return NULL;
 }
 

@@ -95,6 +95,7 @@ static void tracee_free(struct tracee *tracee)
 	vec_free(&tracee->breakpoints);
 	map_u64_free(&tracee->breakpoint_index);
 	vec_free(&tracee->overlays);
+	map_u64_free(&tracee->overlay_index);
 	vec_free(&tracee->regions);
 	free(tracee);
 }
@@ -411,6 +412,7 @@ static struct err *on_exec(struct thread *thread)
 	tracee->breakpoints.n = 0;
 	map_u64_free(&tracee->breakpoint_index);
 	tracee->overlays.n = 0;
+	map_u64_free(&tracee->overlay_index);
 	tracee->regions.n = 0;
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/mem", tracee->pid);
