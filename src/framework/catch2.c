@@ -555,6 +555,16 @@ static struct err *find_selection(struct run *run, struct thread *thread,
 	return NULL; /* take it that nothing was chosen */
 }
 
+/* As its own reports and command line have names: without outer blanks. */
+static char *trim(char *name)
+{
+	name += strspn(name, " \t\r\n");
+	size_t n = strlen(name);
+	while (n && strchr(" \t\r\n", name[n - 1]))
+		name[--n] = '\0';
+	return name;
+}
+
 static struct err *add_test(struct run *run, uint64_t test, bool selected,
 			    const struct selection *selection)
 {
@@ -573,7 +583,8 @@ static struct err *add_test(struct run *run, uint64_t test, bool selected,
 	unsigned line;
 	TRY(run_string(run, RADDR(info + catch2->at.name), &name));
 	TRY(read_place(run, info, &file, &line));
-	return run_add_test(run, name, file, line, !selected, test, properties);
+	return run_add_test(run, trim(name), file, line, !selected, test,
+			    properties);
 }
 
 static struct err *list_selected(struct run *run, const uint64_t bounds[2],

@@ -97,6 +97,20 @@ static size_t next_in_group(struct run *run, const struct gtest *gtest)
 		       : RUN_NONE;
 }
 
+/* What an earlier run of it left would keep its body from running. */
+static struct err *clear_result(struct run *run, uint64_t info)
+{
+	const struct gtest *gtest = run->state;
+	struct raddr parts = RADDR(info + gtest->at.parts);
+	uint64_t first;
+	TRY(run_u64(run, parts, &first));
+	TRY(memory_write_u64(run->tracee, raddr_add(parts, 8), first));
+	/* Death tests are numbered; their child counts from the beginning. */
+	uint32_t none = 0;
+	return memory_write(run->tracee, RADDR(info + gtest->at.death_tests),
+			    &none, sizeof(none));
+}
+
 /* The thread stands at the entry of TestInfo::Run(). */
 static struct err *begin_test(struct run *run, struct thread *thread,
 			      size_t test)
@@ -105,22 +119,8 @@ static struct err *begin_test(struct run *run, struct thread *thread,
 	uint64_t info = run_handle(run, test);
 	uint8_t yes = 1;
 
-	/* What an earlier run of it left would keep its body from running. */
-	struct raddr parts = RADDR(info + gtest->at.parts);
-	uint64_t bounds[2];
-	TRY(memory_read(run->tracee, parts, bounds, sizeof(bounds)));
-	if (bounds[0] != bounds[1])
-		TRY(memory_write_u64(run->tracee, raddr_add(parts, 8),
-				     bounds[0]));
-	/* Death tests are numbered; their child counts from the beginning. */
-	uint32_t death_tests;
-	struct raddr count = RADDR(info + gtest->at.death_tests);
-	TRY(memory_read_u32(run->tracee, count, &death_tests));
-	if (death_tests) {
-		death_tests = 0;
-		TRY(memory_write(run->tracee, count, &death_tests,
-				 sizeof(death_tests)));
-	}
+	if (run_again(run, test))
+		TRY(clear_result(run, info));
 	if (run_disabled(run, test))
 		TRY(memory_write(run->tracee,
 				 RADDR(info + gtest->at.should_run), &yes, 1));

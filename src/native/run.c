@@ -58,6 +58,7 @@ void run_destroy(struct run *run)
 	tracee_destroy(run->tracee);
 	clear_notes(run);
 	free(run->state);
+	free(run->begun);
 	free(run);
 }
 
@@ -268,13 +269,23 @@ struct err *run_output(struct run *run, char **ret)
 	return output_peek(run->session->output, ret);
 }
 
+bool run_again(const struct run *run, size_t test)
+{
+	return run->begun && run->begun[test];
+}
+
 struct err *run_begin(struct run *run)
 {
 	struct session *session = run->session;
 	if (run->in_test)
 		TRY(run_end(run, OUTCOME_NONE));
 	BUG_ON(run->next >= run->n);
+	if (!run->begun)
+		run->begun = calloc(run_tests(run), 1);
+	if (!run->begun)
+		return err_nomem();
 	run->current = run->order[run->next++];
+	run->begun[run->current] = 1;
 	run->in_test = true;
 	run->allowed_exit = -1;
 	clear_notes(run);
@@ -599,6 +610,32 @@ static struct err *on_deadline(struct run *run, enum run_state *ret)
 	return NULL;
 }
 
+/*
+ * A hook could not do its work: the test has overwritten what belongs to the
+ * framework, or somebody killed the process meanwhile. That is this test's
+ * fault; the others go on in another process.
+ */
+static struct err *on_broken(struct run *run, struct err *err,
+			     enum run_state *ret)
+{
+	if (!run->order || err_kind(err) == ERR_INTERRUPTED)
+		return err;
+	_cleanup_(err_destroyp) struct err *owned = err;
+	log_debug(LOG_SUITE, "hook: %s", err_message(err));
+	TRY(blame_first(run));
+	if (run->in_test) {
+		_cleanup_(freep) char *text = NULL;
+		if (asprintf(&text, "the process is out of control: %s",
+			     err_message(err)) < 0)
+			text = NULL;
+		clear_notes(run);
+		run->message = take_ptr(text);
+		TRY(finish_test(run, OUTCOME_CRASH, false));
+	}
+	*ret = RUN_STOPPED;
+	return NULL;
+}
+
 struct err *run_loop(struct run *run, enum run_state *ret)
 {
 	struct session *session = run->session;
@@ -617,7 +654,10 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 				session->hooks.data[event.breakpoint];
 			if (run->executed)
 				break;
-			TRY(hook.call(run, event.thread, hook.arg));
+			struct err *err =
+				hook.call(run, event.thread, hook.arg);
+			if (err)
+				return on_broken(run, err, ret);
 			if (run->ready) {
 				*ret = RUN_READY;
 				return NULL;

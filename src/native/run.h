@@ -29,7 +29,8 @@ struct run {
 	/* The order and how far it is. */
 	const size_t *order;
 	size_t n;
-	size_t next; /* first entry that was not begun */
+	size_t next;	/* first entry that was not begun */
+	uint8_t *begun; /* a byte a test, from the first run_begin() on */
 
 	bool ready; /* run_ready() was called; cleared when it goes on */
 	struct thread *ready_thread;
@@ -99,6 +100,9 @@ uint64_t run_group_parent(const struct run *run, uint64_t group);
 size_t run_wanted(const struct run *run);
 /* The one after that, and so on: 0 is run_wanted(). */
 size_t run_wanted_at(const struct run *run, size_t ahead);
+
+/* Was it begun in this process before? */
+bool run_again(const struct run *run, size_t test);
 
 /*
  * run_begin() takes the next of the order: the test starts now. A test that was

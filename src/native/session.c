@@ -353,6 +353,8 @@ static struct err *discover_best(struct session *session)
 		session->discovery = i;
 		TRY(discover(session, &ended_well));
 		size_t count = session->suite.tests.n;
+		if (i == 0 && count && ended_well)
+			return NULL; /* the program was content */
 		if (count > best_count ||
 		    (count == best_count && ended_well && !best_ended_well)) {
 			best = i;
