@@ -28,14 +28,20 @@
 
 #define CONTEXT_RUN "_ZN7doctest7Context3runEv"
 #define REGISTERED "_ZN7doctest6detail18getRegisteredTestsEv"
+#define REGISTERED_OLD "_ZN7doctest12_GLOBAL__N_118getRegisteredTestsEv"
+#define REGISTERED_DATA_OLD                                                    \
+	"_ZZN7doctest12_GLOBAL__N_118getRegisteredTestsEvE4data"
 #define DEBUGGER_ACTIVE "_ZN7doctest6detail16isDebuggerActiveEv"
-#define MESSAGE_LOG "_ZN7doctest6detail14MessageBuilder3logEv"
+#define ASSERTION_TEXT                                                         \
+	"_ZN7doctest12_GLOBAL__N_129fulltext_log_assert_to_stream"
 #define ASSERT_STRING "_ZN7doctest12assertStringENS_10assertType4EnumE"
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 #define TESTS_MAX 10000000
 #define REPORTERS_MAX 64
 #define FRAME_MAX ((uint64_t)64 << 10)
+/* So many stops for assertions that hold. */
+#define HELD_MAX 16
 #define FILTERS_MAX 10000
 /* doctest::String; the part of a TestCase that is looked at. */
 #define STRING_SIZE 24
@@ -48,6 +54,7 @@ enum {
 	SLOT_RUN_START = 1,
 	SLOT_CASE_END = 5,
 	SLOT_CASE_EXCEPTION = 6,
+	SLOT_LOG_MESSAGE = 10,
 	SLOTS = 12,
 };
 
@@ -60,6 +67,7 @@ enum {
 	REASON_TIMEOUT = 16,
 	REASON_SHOULD_HAVE_FAILED = 32,
 	REASON_NOT_EXACTLY = 128,
+	REASONS_TO_PASS = 64 | 256 | 512, /* failed as it should or may */
 };
 
 /* Of a test, kept as its group. */
@@ -72,7 +80,7 @@ struct layout {
 	/* detail::TestCase */
 	uint64_t file, line, name, suite, skip, may_fail, should_fail, expected;
 	/* CurrentTestCaseStats */
-	uint64_t flags, success;
+	uint64_t flags;
 	/* AssertData */
 	uint64_t at_type, at_file, at_line, at_expression, at_failed, at_threw;
 	uint64_t at_exception, at_decomposition;
@@ -91,7 +99,7 @@ struct doctest {
 	uint64_t chosen;    /* which of them is followed */
 	uint64_t reporter;  /* its address in this round */
 	uint64_t filler;    /* a test marked to be skipped; 0: none */
-	uint64_t message;   /* the MessageBuilder at work; 0: none */
+	unsigned held;	    /* assertions written of although they hold */
 	uint64_t slots;	    /* the array of tests, as long as it is new */
 	size_t n_slots;	    /* 0: not known */
 	size_t left;	    /* of the wanted tests in the array */
@@ -102,7 +110,8 @@ struct doctest {
 static bool doctest_recognise(const struct program *program)
 {
 	return program_uses(program, CONTEXT_RUN) &&
-	       program_uses(program, REGISTERED);
+	       (program_uses(program, REGISTERED) ||
+		program_uses(program, REGISTERED_OLD));
 }
 
 /* False: it makes no sense. */
@@ -135,7 +144,6 @@ static bool find_layout(const struct program *program, struct layout *at)
 		{ &at->should_fail, test, "m_should_fail", 60 },
 		{ &at->expected, test, "m_expected_failures", 64 },
 		{ &at->flags, stats, "failure_flags", 16 },
-		{ &at->success, stats, "testCaseSuccess", 20 },
 		{ &at->at_type, data, "m_at", 8 },
 		{ &at->at_file, data, "m_file", 16 },
 		{ &at->at_line, data, "m_line", 24 },
@@ -159,6 +167,12 @@ static bool find_layout(const struct program *program, struct layout *at)
 	       at->suite + 8 <= TEST_SIZE && at->skip < TEST_SIZE &&
 	       at->may_fail < TEST_SIZE && at->should_fail < TEST_SIZE &&
 	       at->expected + 4 <= TEST_SIZE;
+}
+
+/* Before 2.4.1 the file was a pointer, not a String. */
+static bool is_old(const struct layout *at)
+{
+	return at->line < at->file + STRING_SIZE;
 }
 
 static struct err *unknown_version(void)
@@ -242,6 +256,20 @@ static bool is_array(struct run *run, uint64_t address, const uint64_t *tests,
 }
 
 /*
+ * The std::set that getRegisteredTests() returns. Where that function is local
+ * the compiler may know what it returns and spare it doing so.
+ */
+static struct err *find_registered(struct run *run, struct thread *thread,
+				   struct raddr *ret)
+{
+	const struct doctest *doctest = run->state;
+	if (program_symbol(run->program, REGISTERED_DATA_OLD, ret))
+		return NULL;
+	return remote_call(thread, doctest->registered, NULL, 0, CALL_LIMIT_NS,
+			   &ret->v);
+}
+
+/*
  * The vector is a local variable of Context::run(): a pointer to its elements
  * lies in that function's frame or in a register it kept.
  */
@@ -250,11 +278,10 @@ static struct err *find_slots(struct run *run, struct thread *thread,
 {
 	struct doctest *doctest = run->state;
 	_cleanup_(freep) uint64_t *tests = NULL, *frame = NULL;
-	uint64_t set;
+	struct raddr set;
 	size_t n = 0;
-	TRY(remote_call(thread, doctest->registered, NULL, 0, CALL_LIMIT_NS,
-			&set));
-	TRY(run_set(run, RADDR(set), TESTS_MAX, &tests, &n));
+	TRY(find_registered(run, thread, &set));
+	TRY(run_set(run, set, TESTS_MAX, &tests, &n));
 	qsort(tests, n, sizeof(*tests), compare_u64);
 	if (!n)
 		return err_create(ERR_SUITE, "the suite has no tests");
@@ -415,7 +442,7 @@ static struct err *add_test(struct run *run, uint64_t test,
 	memcpy(&line, copy + at->line, sizeof(line));
 	memcpy(&expected, copy + at->expected, sizeof(expected));
 	bool skip = copy[at->skip];
-	TRY(string_in(run, copy + at->file, &file));
+	TRY((is_old(at) ? pointed_in : string_in)(run, copy + at->file, &file));
 	TRY(pointed_in(run, copy + at->name, &name));
 	TRY(pointed_in(run, copy + at->suite, &suite));
 
@@ -449,7 +476,6 @@ static struct err *begin_next(struct run *run)
 	if (!doctest->left)
 		return NULL;
 	doctest->left--;
-	doctest->message = 0;
 	return run_begin(run);
 }
 
@@ -520,11 +546,9 @@ static const char *reason_text(uint32_t flags)
 static struct err *end_test(struct run *run, uint64_t stats)
 {
 	struct doctest *doctest = run->state;
-	uint8_t success;
 	uint32_t flags;
-	TRY(read_byte(run, stats + doctest->at.success, &success));
 	TRY(run_u32(run, RADDR(stats + doctest->at.flags), &flags));
-	if (success)
+	if (!flags || flags & REASONS_TO_PASS)
 		return run_end(run, OUTCOME_PASS);
 	doctest->failed = true;
 	TRY(run_fail(run, NULL, 0, reason_text(flags)));
@@ -665,15 +689,19 @@ static uint64_t find_assertion(struct run *run, struct thread *thread)
 	return 0;
 }
 
-static struct err *note_assertion(struct run *run, struct thread *thread)
+static bool wants_failure(const struct run *run)
+{
+	return run->in_test && run->outcome != OUTCOME_FAIL &&
+	       !(run_group(run, run->current) & TEST_FAILURES_WANTED);
+}
+
+static struct err *note_assertion(struct run *run, struct thread *thread,
+				  uint64_t data)
 {
 	const struct doctest *doctest = run->state;
 	const struct layout *at = &doctest->at;
-	uint64_t data = find_assertion(run, thread);
 	uint32_t type, line;
 	_cleanup_(freep) char *file = NULL, *text = NULL;
-	if (!data)
-		return NULL;
 	TRY(run_u32(run, RADDR(data + at->at_type), &type));
 	TRY(run_u32(run, RADDR(data + at->at_line), &line));
 	if (type & ASSERT_WARN)
@@ -683,16 +711,18 @@ static struct err *note_assertion(struct run *run, struct thread *thread)
 	return run_fail(run, file, line, text);
 }
 
-static struct err *note_message(struct run *run)
+/* log_message(this, data): MESSAGE and FAIL. */
+static struct err *on_message(struct run *run, struct thread *thread,
+			      uint64_t arg)
 {
-	struct doctest *doctest = run->state;
+	(void)arg;
+	const struct doctest *doctest = run->state;
 	const struct layout *at = &doctest->at;
-	uint64_t message = doctest->message;
+	uint64_t message = thread_arg(thread, 1);
 	uint32_t severity, line;
 	_cleanup_(freep) char *file = NULL, *text = NULL;
-	doctest->message = 0;
 	TRY(run_u32(run, RADDR(message + at->text_severity), &severity));
-	if (severity & ASSERT_WARN)
+	if (!wants_failure(run) || severity & ASSERT_WARN)
 		return NULL;
 	TRY(run_u32(run, RADDR(message + at->text_line), &line));
 	err_ignore(read_pointed(run, message + at->text_file, &file));
@@ -708,25 +738,30 @@ static struct err *on_debugger(struct run *run, struct thread *thread,
 			       uint64_t arg)
 {
 	(void)arg;
-	struct doctest *doctest = run->state;
-	bool wanted = run->in_test && run->outcome != OUTCOME_FAIL &&
-		      !(run_group(run, run->current) & TEST_FAILURES_WANTED);
-	if (wanted && doctest->message)
-		TRY(note_message(run));
-	else if (wanted)
-		TRY(note_assertion(run, thread));
-	doctest->message = 0;
+	uint64_t data = wants_failure(run) ? find_assertion(run, thread) : 0;
+	if (data)
+		TRY(note_assertion(run, thread, data));
 	return calls_skip(run, thread, 0);
 }
 
-/* MessageBuilder::log(this): MESSAGE and FAIL; the text is put in later. */
-static struct err *on_message(struct run *run, struct thread *thread,
-			      uint64_t arg)
+/*
+ * Before 2.4.1 it did not ask. There, the console's way to write of an
+ * assertion is used: fulltext_log_assert_to_stream(stream, data).
+ */
+static struct err *on_assertion_text(struct run *run, struct thread *thread,
+				     uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
-	doctest->message = thread_arg(thread, 0);
-	return NULL;
+	uint64_t data = thread_arg(thread, 1);
+	if (!wants_failure(run))
+		return NULL;
+	if (is_failed_assertion(run, data, run_handle(run, run->current)))
+		return note_assertion(run, thread, data);
+	/* With -s it writes of all of them. */
+	return ++doctest->held < HELD_MAX
+		       ? NULL
+		       : run_unbreak(run, regs_pc(&thread->regs));
 }
 
 /* ---- Context::run() ---------------------------------------------------- */
@@ -759,7 +794,7 @@ static struct err *on_context_return(struct run *run, struct thread *thread,
 static bool is_distinct(const uint64_t table[SLOTS])
 {
 	static const int used[] = { SLOT_RUN_START, SLOT_CASE_END,
-				    SLOT_CASE_EXCEPTION };
+				    SLOT_CASE_EXCEPTION, SLOT_LOG_MESSAGE };
 	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
 		for (int j = 0; j < SLOTS; j++) {
 			if (j != used[i] && table[j] == table[used[i]])
@@ -843,6 +878,7 @@ static struct err *on_registered(struct run *run, struct thread *thread,
 	TRY(run_break(run, RADDR(table[SLOT_RUN_START]), on_run_start, 0));
 	TRY(run_break(run, doctest->case_end, on_end, 0));
 	TRY(run_break(run, RADDR(table[SLOT_CASE_EXCEPTION]), on_exception, 0));
+	TRY(run_break(run, RADDR(table[SLOT_LOG_MESSAGE]), on_message, 0));
 	return run_unbreak(run, doctest->registered);
 }
 
@@ -863,12 +899,16 @@ static struct err *on_context(struct run *run, struct thread *thread,
 static struct err *doctest_attach(struct run *run)
 {
 	struct doctest *doctest = run->state;
+	struct raddr text;
 	bool found;
 	if (!find_layout(run->program, &doctest->at))
 		return unknown_version();
 	TRY(run_break_symbol(run, CONTEXT_RUN, on_context, 0, &found));
-	if (!found ||
-	    !program_symbol(run->program, REGISTERED, &doctest->registered))
+	found = found && (program_symbol(run->program, REGISTERED,
+					 &doctest->registered) ||
+			  program_symbol(run->program, REGISTERED_OLD,
+					 &doctest->registered));
+	if (!found)
 		return err_hint(
 			err_create(ERR_SUITE,
 				   "doctest's own functions are missing "
@@ -876,7 +916,11 @@ static struct err *doctest_attach(struct run *run)
 			"build it without link-time optimisation, and "
 			"do not strip it");
 	TRY(run_break_symbol(run, DEBUGGER_ACTIVE, on_debugger, 0, NULL));
-	return run_break_symbol(run, MESSAGE_LOG, on_message, 0, NULL);
+	if (program_symbol(run->program, REGISTERED, &text) ||
+	    !program_function_starting(run->program, ASSERTION_TEXT, &text,
+				       NULL))
+		return NULL;
+	return run_break(run, text, on_assertion_text, 0);
 }
 
 static struct err *doctest_start(struct run *run, struct thread *thread)
