@@ -69,6 +69,7 @@ static void _noreturn_ guard(void)
 
 struct err *guard_fork(void)
 {
+	descendants_spare();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	fflush(NULL);
 	pid_t guard_pid = getpid();

@@ -15,6 +15,7 @@
 
 #include "base/macro.h"
 #include "base/str.h"
+#include "base/vec.h"
 
 /* More than that many rounds means that somebody forks faster than we kill. */
 #define ROUNDS 200
@@ -39,7 +40,20 @@ static pid_t parent_of(const char *pid)
 	return parent;
 }
 
-static bool kill_children(void)
+/* Children from before: somebody executed us in their parent's place. */
+static VEC(pid_t) spared;
+
+static bool is_spared(pid_t pid)
+{
+	for (size_t i = 0; i < spared.n; i++) {
+		if (spared.data[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+/* Calls @each with every child that is not spared; true: there was one. */
+static bool for_children(void (*each)(pid_t pid))
 {
 	DIR *proc = opendir("/proc");
 	if (!proc)
@@ -49,24 +63,37 @@ static bool kill_children(void)
 	for (const struct dirent *entry; (entry = readdir(proc));) {
 		uint64_t pid;
 		if (!str_to_u64(entry->d_name, 10, &pid) ||
-		    parent_of(entry->d_name) != self)
+		    parent_of(entry->d_name) != self || is_spared((pid_t)pid))
 			continue;
-		kill((pid_t)pid, SIGKILL);
+		each((pid_t)pid);
 		any = true;
 	}
 	closedir(proc);
 	return any;
 }
 
+static void spare(pid_t pid)
+{
+	err_ignore(vec_push(&spared, pid));
+}
+
+void descendants_spare(void)
+{
+	for_children(spare);
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+}
+
 void descendants_end(void)
 {
 	for (int round = 0; round < ROUNDS; round++) {
-		pid_t pid;
-		while ((pid = waitpid(-1, NULL, __WALL | WNOHANG)) > 0)
+		while (waitpid(-1, NULL, __WALL | WNOHANG) > 0)
 			;
-		if (pid < 0 && errno == ECHILD)
+		if (!for_children(end))
 			return;
-		kill_children();
 		nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
 	}
 }

@@ -5,5 +5,7 @@
  */
 #pragma once
 
-/* Kills and reaps all children of this process, again until there are none. */
+/* The children that this process has now are not to be ended later. */
+void descendants_spare(void);
+/* Kills and reaps all others, again and again until there are none. */
 void descendants_end(void);

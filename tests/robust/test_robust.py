@@ -268,6 +268,13 @@ class Robust(unittest.TestCase):
         child.kill()
         self.assertEqual(self.ended(child, word), -signal.SIGKILL)
 
+    def test_children_of_another_program_stay(self):
+        """Executed in the place of a shell that has a child: that one is not ours to end."""
+        done = subprocess.run(["sh", "-c", 'sleep 1000 & echo $!; exec "$0" list "$1"', POLYGRAPH, self.leaves],
+                              capture_output=True, timeout=60, check=True)
+        child = int(done.stdout.split()[0])
+        os.kill(child, signal.SIGKILL)  # raises where it is gone
+
     def test_controller_killed(self):
         """kill -9 of the process that traces."""
         word = f"controller-{os.getpid()}"
