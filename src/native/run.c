@@ -620,7 +620,7 @@ static struct err *on_broken(struct run *run, struct err *err,
 {
 	if (!run->order || err_kind(err) == ERR_INTERRUPTED)
 		return err;
-	_cleanup_(err_destroyp) struct err *owned = err;
+	_cleanup_(err_destroyp) struct err *owned _unused_ = err;
 	log_debug(LOG_SUITE, "hook: %s", err_message(err));
 	TRY(blame_first(run));
 	if (run->in_test) {
