@@ -35,6 +35,27 @@ static const char *full_name(struct object *object, Dwarf_CU *cu,
 	return object_intern(object, joined);
 }
 
+const char *object_compile_folder(struct object *object, const char *file)
+{
+	const struct units *units = object_units(object);
+	const char *first = NULL;
+	for (size_t i = 0; i < units->data.n; i++) {
+		Dwarf_Die *unit = &units->data.data[i].skeleton;
+		Dwarf_Attribute attr;
+		const char *folder = NULL;
+		if (dwarf_attr(unit, DW_AT_comp_dir, &attr))
+			folder = dwarf_formstring(&attr);
+		if (!folder)
+			continue;
+		const char *name = dwarf_diename(unit);
+		if (name && !strcmp(name, file))
+			return folder;
+		if (!first)
+			first = folder;
+	}
+	return first;
+}
+
 /*
  * Own lookup: dwarf_decl_file() of elfutils 0.188 takes 0 as "none", which in
  * DWARF 5 is the unit's own file.

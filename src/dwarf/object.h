@@ -92,6 +92,12 @@ bool object_line(struct object *object, uint64_t address, const char **ret_file,
 bool object_function_place(struct object *object, uint64_t address,
 			   const char **ret_file, unsigned *ret_line);
 
+/*
+ * The folder in which the compiler was started for the unit made from @file, or
+ * else for the first unit: what __FILE__ is relative to. NULL: not known.
+ */
+const char *object_compile_folder(struct object *object, const char *file);
+
 struct object_signature {
 	unsigned parameters;
 	bool variadic;

@@ -18,16 +18,27 @@
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
+#include "tracee/remote.h"
 
 #define RUN_TEST_2 "_ZN5Catch10RunContext7runTestERKNS_8TestCaseE"
 #define RUN_TEST_3 "_ZN5Catch10RunContext7runTestERKNS_14TestCaseHandleE"
 #define ALL_TESTS "_ZNK5Catch12TestRegistry17getAllTestsSortedERKNS_7IConfigE"
 #define ASSERTION_ENDED "_ZN5Catch10RunContext14assertionEnded"
 #define RECONSTRUCT "_ZNK5Catch19AssertionResultData21reconstructExpression"
+#define HANDLE_MESSAGE "_ZN5Catch10RunContext13handleMessage"
+#define LAST_RESULT "_ZNK5Catch10RunContext13getLastResultEv"
+#define POPULATE                                                               \
+	"_ZN5Catch10RunContext16populateReactionERNS_17AssertionReactionE"
+#define DEBUG_BREAK "_ZNK5Catch6Config16shouldDebugBreakEv"
+#define ABORT_AFTER "_ZNK5Catch6Config10abortAfterEv"
+#define DEBUGGER_ACTIVE "_ZN5Catch16isDebuggerActiveEv"
 /* Came with 3.3, as did the count of skipped tests. */
 #define SKIP_EXCEPTION "_ZTIN5Catch17TestSkipExceptionE"
 
+#define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 #define TESTS_MAX 10000000
+/* So many stops for assertions that hold, then only for those that fail. */
+#define HELD_MAX 16
 #define TOTALS_MAX 64
 /* How far behind the start of a RunContext its owner's set is looked for. */
 #define CONTEXT_MAX 4096
@@ -62,18 +73,21 @@ struct layout {
 
 struct catch2 {
 	struct layout at;
-	struct raddr run_test, all_tests, reconstruct;
-	struct calls test, all, expansion;
+	struct raddr run_test, reconstruct;
+	struct calls test, all, limit, expansion;
 	uint64_t tests;	   /* the vector of all tests */
 	uint64_t n_failed; /* assertions, for the exit status */
-	bool done;
+	unsigned held;	   /* assertions reported although they hold */
+	bool limited;	   /* the user wants an end after so many failures */
 };
 
 static bool catch2_recognise(const struct program *program)
 {
+	/* The last is virtual: link-time optimisation does not take it away. */
 	struct raddr at;
 	return program_symbol(program, RUN_TEST_2, &at) ||
-	       program_symbol(program, RUN_TEST_3, &at);
+	       program_symbol(program, RUN_TEST_3, &at) ||
+	       program_symbol(program, ALL_TESTS, &at);
 }
 
 static void find_assertion_layout(const struct program *program,
@@ -218,7 +232,6 @@ static struct err *on_test_return(struct run *run, struct thread *thread,
 		raddr_add(result, (int64_t)catch2->at.failed_assertions),
 		catch2->n_failed));
 	catch2->test.inside = false;
-	catch2->done = true;
 	calls_leave(thread, &catch2->test, true);
 	TRY(run_unbreak(run, catch2->test.return_to));
 	return calls_mute_struct(run, catch2->run_test,
@@ -250,6 +263,37 @@ static struct err *on_all(struct run *run, struct thread *thread, uint64_t arg)
 	(void)arg;
 	struct catch2 *catch2 = run->state;
 	return calls_enter(run, thread, &catch2->all, on_all_return, 0);
+}
+
+static struct err *on_limit_return(struct run *run, struct thread *thread,
+				   uint64_t arg)
+{
+	(void)arg;
+	struct catch2 *catch2 = run->state;
+	if (!calls_returned(&catch2->limit, thread))
+		return NULL;
+	catch2->limit.inside = false;
+	TRY(run_unbreak(run, catch2->limit.return_to));
+	catch2->limited = (int32_t)regs_result(&thread->regs) != -1;
+	return catch2->limited
+		       ? NULL
+		       : run_unbreak(run, regs_pc(&catch2->limit.entry));
+}
+
+/*
+ * Config::abortAfter(): with a limit (-a, -x), tests that come after it is
+ * reached would be cut short. Asked for before each test; where there is no
+ * limit, as usual, there are no more stops here. Where the call was inlined,
+ * lift_limit() does it.
+ */
+static struct err *on_limit(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct catch2 *catch2 = run->state;
+	if (catch2->limited)
+		return calls_skip(run, thread, (uint64_t)-1);
+	return calls_enter(run, thread, &catch2->limit, on_limit_return, 0);
 }
 
 /* "4 == 5", made when the reporter asks for it. */
@@ -314,26 +358,21 @@ static struct err *describe(struct run *run, uint64_t result, uint32_t type,
 	return *ret ? NULL : err_nomem();
 }
 
-/*
- * assertionEnded(this, result): assertions that hold do not get here, unless
- * the reporter wants to hear of them.
- */
-static struct err *on_assertion(struct run *run, struct thread *thread,
-				uint64_t arg)
+/* Notes what a Catch::AssertionResult says against the running test. */
+static struct err *note_result(struct run *run, uint64_t result,
+			       uint32_t *ret_type)
 {
-	(void)arg;
-	struct catch2 *catch2 = run->state;
+	const struct catch2 *catch2 = run->state;
 	const struct layout *at = &catch2->at;
-	uint64_t result = thread_arg(thread, 1), file_at, line;
+	uint64_t file_at, line;
 	uint32_t type, disposition;
-	if (!run->in_test || run->outcome == OUTCOME_FAIL)
-		return NULL;
 	TRY(run_u32(run, RADDR(result + at->type), &type));
 	TRY(run_u32(run, RADDR(result + at->disposition), &disposition));
-	bool skip = type == RESULT_SKIP;
+	*ret_type = type;
+	bool skip = type == RESULT_SKIP, failure = type & RESULT_FAILURE;
 	bool may_fail = run_group(run, run->current) & (MAY_FAIL | SHOULD_FAIL);
-	if (!skip && (!(type & RESULT_FAILURE) || type == RESULT_FATAL ||
-		      disposition & DISPOSITION_SUPPRESS_FAIL || may_fail))
+	if (!skip && (!failure || type == RESULT_FATAL || may_fail ||
+		      disposition & DISPOSITION_SUPPRESS_FAIL))
 		return NULL;
 
 	_cleanup_(freep) char *file = NULL, *message = NULL;
@@ -343,10 +382,79 @@ static struct err *on_assertion(struct run *run, struct thread *thread,
 	err_ignore(describe(run, result, type, &message));
 	if (skip)
 		return run_skip(run, file, (unsigned)line, message);
-	TRY(run_fail(run, file, (unsigned)line, message));
-	if (type != RESULT_NOT_TRUE || !catch2->reconstruct.v)
+	return run_fail(run, file, (unsigned)line, message);
+}
+
+/*
+ * Populating the reaction to a failed assertion, or a part of that where it
+ * was inlined: the result is the context's last.
+ */
+static struct err *on_reaction(struct run *run, struct thread *thread,
+			       uint64_t arg)
+{
+	(void)arg;
+	struct catch2 *catch2 = run->state;
+	const uint64_t context = regs_arg(&catch2->test.entry, 1);
+	struct raddr get;
+	uint64_t result;
+	uint32_t type;
+	if (!run->in_test || run->outcome == OUTCOME_FAIL ||
+	    !program_symbol(run->program, LAST_RESULT, &get))
 		return NULL;
-	return run_break(run, catch2->reconstruct, on_expansion, 0);
+	TRY(remote_call(thread, get, &context, 1, CALL_LIMIT_NS, &result));
+	return result ? note_result(run, result, &type) : NULL;
+}
+
+/* handleMessage(this, info, type, …): of skips nobody else hears then. */
+static struct err *on_message(struct run *run, struct thread *thread,
+			      uint64_t arg)
+{
+	(void)arg;
+	const struct catch2 *catch2 = run->state;
+	const struct layout *at = &catch2->at;
+	uint64_t info = thread_arg(thread, 1), file_at, line;
+	_cleanup_(freep) char *file = NULL;
+	if ((uint32_t)thread_arg(thread, 2) != RESULT_SKIP)
+		return NULL;
+	/* A result begins with its info. */
+	TRY(run_u64(run, RADDR(info + at->at_file), &file_at));
+	TRY(run_u64(run, RADDR(info + at->at_line), &line));
+	err_ignore(run_text(run, RADDR(file_at), &file));
+	return run_skip(run, file, (unsigned)line, NULL);
+}
+
+/*
+ * Reporters and listeners may want to hear of every assertion; the tests must
+ * not become slow by that. What is lost is the expansion of expressions.
+ */
+static struct err *only_failures(struct run *run, struct raddr assertion_ended)
+{
+	struct raddr message;
+	TRY(run_unbreak(run, assertion_ended));
+	TRY(run_break_symbol(run, POPULATE, on_reaction, 0, NULL));
+	TRY(run_break_symbol(run, DEBUG_BREAK, on_reaction, 0, NULL));
+	if (program_function_starting(run->program, HANDLE_MESSAGE, &message,
+				      NULL))
+		TRY(run_break(run, message, on_message, 0));
+	return NULL;
+}
+
+/* assertionEnded(this, result): assertions that hold seldom get here. */
+static struct err *on_assertion(struct run *run, struct thread *thread,
+				uint64_t arg)
+{
+	(void)arg;
+	struct catch2 *catch2 = run->state;
+	uint32_t type;
+	if (!run->in_test || run->outcome == OUTCOME_FAIL)
+		return NULL;
+	TRY(note_result(run, thread_arg(thread, 1), &type));
+	if (run->outcome == OUTCOME_FAIL && type == RESULT_NOT_TRUE &&
+	    catch2->reconstruct.v)
+		return run_break(run, catch2->reconstruct, on_expansion, 0);
+	if (type & RESULT_FAILURE || ++catch2->held < HELD_MAX)
+		return NULL;
+	return only_failures(run, regs_pc(&thread->regs));
 }
 
 static struct err *unknown_version(void)
@@ -357,7 +465,7 @@ static struct err *unknown_version(void)
 static struct err *catch2_attach(struct run *run)
 {
 	struct catch2 *catch2 = run->state;
-	struct raddr assertion;
+	struct raddr assertion, debugger;
 	bool version_3 =
 		!program_symbol(run->program, RUN_TEST_2, &catch2->run_test);
 	if (version_3 &&
@@ -376,6 +484,10 @@ static struct err *catch2_attach(struct run *run)
 				      NULL))
 		TRY(run_break(run, assertion, on_assertion, 0));
 	TRY(run_break_symbol(run, ALL_TESTS, on_all, 0, NULL));
+	TRY(run_break_symbol(run, ABORT_AFTER, on_limit, 0, NULL));
+	/* With -b it would break into the debugger it sees: us. */
+	if (program_symbol(run->program, DEBUGGER_ACTIVE, &debugger))
+		TRY(calls_mute(run, debugger));
 	return run_break(run, catch2->run_test, on_test, 0);
 }
 
@@ -443,6 +555,16 @@ static struct err *find_selection(struct run *run, struct thread *thread,
 	return NULL; /* take it that nothing was chosen */
 }
 
+/* As its own reports and command line have names: without outer blanks. */
+static char *trim(char *name)
+{
+	name += strspn(name, " \t\r\n");
+	size_t n = strlen(name);
+	while (n && strchr(" \t\r\n", name[n - 1]))
+		name[--n] = '\0';
+	return name;
+}
+
 static struct err *add_test(struct run *run, uint64_t test, bool selected,
 			    const struct selection *selection)
 {
@@ -461,7 +583,8 @@ static struct err *add_test(struct run *run, uint64_t test, bool selected,
 	unsigned line;
 	TRY(run_string(run, RADDR(info + catch2->at.name), &name));
 	TRY(read_place(run, info, &file, &line));
-	return run_add_test(run, name, file, line, !selected, test, properties);
+	return run_add_test(run, trim(name), file, line, !selected, test,
+			    properties);
 }
 
 static struct err *list_selected(struct run *run, const uint64_t bounds[2],
@@ -500,17 +623,36 @@ static struct err *catch2_list(struct run *run, struct thread *thread)
 	return err;
 }
 
+/* The same by data, where debug information tells the place. */
+static struct err *lift_limit(struct run *run, const struct thread *thread)
+{
+	uint64_t config = program_member(run->program, "Catch::RunContext",
+					 "m_config", 0);
+	uint64_t limit = program_member(run->program, "Catch::Config",
+					"m_data.abortAfter", 0);
+	const int32_t none = -1;
+	if (!config || !limit)
+		return NULL;
+	TRY(run_u64(run, RADDR(thread_arg(thread, 1) + config), &config));
+	return memory_write(run->tracee, RADDR(config + limit), &none,
+			    sizeof(none));
+}
+
 static struct err *catch2_start(struct run *run, struct thread *thread)
 {
 	struct catch2 *catch2 = run->state;
+	TRY(lift_limit(run, thread));
 	TRY(calls_enter(run, thread, &catch2->test, on_test_return, 0));
 	return begin_test(run, thread, run_wanted(run));
 }
+
+static const char *const catch2_own[] = { "_ZN5Catch", "_ZNK5Catch", NULL };
 
 const struct framework framework_catch2 = {
 	.name = "catch2",
 	.state_size = sizeof(struct catch2),
 	.recognise = catch2_recognise,
+	.own = catch2_own,
 	.attach = catch2_attach,
 	.list = catch2_list,
 	.start = catch2_start,

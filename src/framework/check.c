@@ -41,7 +41,7 @@ enum {
 	EVENT_SUITE_START = 3,
 	EVENT_SUITE_END = 5,
 	EVENT_TEST_START = 6,
-	EVENT_TEST_END = 7
+	EVENT_TEST_END = 7,
 }; /* enum cl_event */
 
 /* Check's own structures as they lie in memory; these never changed. */
@@ -373,6 +373,22 @@ static struct list list_of(uint64_t data, size_t n)
 			      (int32_t)n - 1, data };
 }
 
+/* The test at a place in the order; NULL: not one of this runner. */
+static const struct found *found_at(const struct run *run,
+				    const struct found_list *list, size_t at)
+{
+	const struct check *check = run->state;
+	if (at >= run->n || run->order[at] < check->base ||
+	    run->order[at] - check->base >= list->n)
+		return NULL;
+	return &list->data[run->order[at] - check->base];
+}
+
+static bool same_group(const struct found *a, const struct found *b)
+{
+	return a && b && a->group == b->group;
+}
+
 static bool forks(const struct found *found)
 {
 	return found->function.signal || found->function.exit_value;
@@ -380,20 +396,15 @@ static bool forks(const struct found *found)
 
 /* How many of the order from @at on are one segment. */
 static size_t segment_length(const struct run *run,
-			     const struct found_list *list, size_t base,
-			     size_t at, size_t end)
+			     const struct found_list *list, size_t at)
 {
-	const struct found *first = &list->data[run->order[at] - base];
+	const struct found *first = found_at(run, list, at);
 	size_t n = 1;
-	while (at + n < end) {
-		const struct found *found =
-			&list->data[run->order[at + n] - base];
-		if (found->group != first->group ||
-		    forks(found) != forks(first))
-			break;
-		n++;
+	for (;; n++) {
+		const struct found *found = found_at(run, list, at + n);
+		if (!same_group(first, found) || forks(found) != forks(first))
+			return n;
 	}
-	return n;
 }
 
 /* In front of the unchecked set-up: a fixture that brings us the thread. */
@@ -429,13 +440,14 @@ static size_t segment_size(const struct check *check)
 }
 
 static void add_functions(struct image *image, const struct run *run,
-			  const struct found_list *list, size_t base,
+			  const struct found_list *list,
 			  struct segment *segment)
 {
 	size_t items_at = image_take(image, segment->n * 8);
 	for (size_t i = 0; i < segment->n; i++) {
 		const struct found *found =
-			&list->data[run->order[segment->first + i] - base];
+			found_at(run, list, segment->first + i);
+		BUG_ON(!found);
 		struct test_function function = found->function;
 		function.start = found->i;
 		function.end = found->i + 1;
@@ -450,17 +462,14 @@ static void add_functions(struct image *image, const struct run *run,
 /* Fills in the segment at @at of the image: order entries [first, first + n). */
 static struct err *add_segment(struct run *run, struct image *image, size_t at,
 			       const struct found_list *list, size_t first,
-			       size_t n, size_t end, uint64_t empty)
+			       size_t n, uint64_t empty)
 {
 	const struct check *check = run->state;
-	const struct found *found =
-		&list->data[run->order[first] - check->base];
+	const struct found *found = found_at(run, list, first);
 	struct segment *segment = (struct segment *)(image->data + at);
 	uint64_t address = image->base + at;
-	size_t before = first > run->next ? run->order[first - 1] - check->base
-					  : RUN_NONE;
-	size_t behind = first + n < end ? run->order[first + n] - check->base
-					: RUN_NONE;
+	bool goes_on = same_group(found, found_at(run, list, first + n));
+	BUG_ON(!found);
 	TRY(run_u64(run, RADDR(found->suite), &segment->name));
 	TRY(memory_read(run->tracee, RADDR(found->tcase), segment->tcase,
 			check->at.case_size));
@@ -468,12 +477,12 @@ static struct err *add_segment(struct run *run, struct image *image, size_t at,
 	segment->first = first;
 	segment->n = n;
 	segment->fork_status = forks(found) ? FORK : NO_FORK;
-	segment->continues =
-		before != RUN_NONE && list->data[before].group == found->group;
+	segment->continues = first > run->next &&
+			     same_group(found, found_at(run, list, first - 1));
 	segment->case_items[0] = address + sizeof(*segment);
 	segment->case_list =
 		list_of(address + offsetof(struct segment, case_items), 1);
-	add_functions(image, run, list, check->base, segment);
+	add_functions(image, run, list, segment);
 
 	uint64_t tests = address + offsetof(struct segment, test_list);
 	uint64_t setup;
@@ -481,7 +490,7 @@ static struct err *add_segment(struct run *run, struct image *image, size_t at,
 	memcpy(tcase + check->at.case_tests, &tests, 8);
 	if (segment->continues)
 		memcpy(tcase + check->at.case_setup, &empty, 8);
-	if (behind != RUN_NONE && list->data[behind].group == found->group)
+	if (goes_on)
 		memcpy(tcase + check->at.case_teardown, &empty, 8);
 	if (first != run->next)
 		return NULL;
@@ -498,7 +507,7 @@ static struct err *replace_suites(struct run *run, struct thread *thread,
 	struct check *check = run->state;
 	size_t n = end - run->next, segments = 0;
 	for (size_t at = run->next; at < end; segments++)
-		at += segment_length(run, list, check->base, at, end);
+		at += segment_length(run, list, at);
 
 	size_t stride = (segment_size(check) + 15) & ~(size_t)15;
 	struct image image = {};
@@ -523,10 +532,10 @@ static struct err *replace_suites(struct run *run, struct thread *thread,
 	size_t at = run->next;
 	for (size_t i = 0; i < segments; i++) {
 		uint64_t address = image.base + segments_at + i * stride;
-		size_t length = segment_length(run, list, check->base, at, end);
+		size_t length = segment_length(run, list, at);
 		memcpy(data + items_at + i * 8, &address, 8);
 		TRY(add_segment(run, &image, segments_at + i * stride, list, at,
-				length, end, image.base + empty_at));
+				length, image.base + empty_at));
 		at += length;
 	}
 	TRY(memory_write(run->tracee, base, data, image.used));
@@ -566,11 +575,11 @@ static struct err *run_runner(struct run *run, struct thread *thread)
 	struct check *check = run->state;
 	_cleanup_(found_list_freep) struct found_list list = {};
 	TRY(find_tests(run, thread, &list));
+	const struct found *first = found_at(run, &list, run->next);
 	size_t end = run->next;
-	while (end < run->n && run->order[end] >= check->base &&
-	       run->order[end] < check->base + list.n)
+	while (found_at(run, &list, end))
 		end++;
-	if (end == run->next) {
+	if (!first) {
 		/* A later runner's turn, or that of a new process. */
 		check->base += list.n;
 		return calls_skip(run, thread, 0);
@@ -584,10 +593,7 @@ static struct err *run_runner(struct run *run, struct thread *thread)
 	TRY(run_u32(run, RADDR(check->runner + check->at.fork_status),
 		    &check->fork_status));
 	TRY(replace_suites(run, thread, &list, end));
-	TRY(set_fork_status(
-		run, forks(&list.data[run->order[run->next] - check->base])
-			     ? FORK
-			     : NO_FORK));
+	TRY(set_fork_status(run, forks(first) ? FORK : NO_FORK));
 	check->base += list.n;
 	return NULL;
 }

@@ -225,7 +225,7 @@ static struct err *begin_group(struct run *run, struct thread *thread,
 	uint64_t begin = cmocka->stubs.v + STUB_BEGIN * CALLS_STUB_SIZE;
 	uint64_t end = cmocka->stubs.v + STUB_GROUP_END * CALLS_STUB_SIZE;
 	size_t size = n * (sizeof(struct unit_test) + 8);
-	_cleanup_(freep) struct unit_test *wanted = malloc(size);
+	_cleanup_(freep) struct unit_test *wanted = malloc(size + 1);
 	if (!wanted)
 		return err_nomem();
 	uint64_t *originals = (uint64_t *)(wanted + n);

@@ -15,12 +15,12 @@
  *
  * Seen with 2.4.9 and 2.5.2; see docs/frameworks.md.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "framework/doctest_filter.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -28,26 +28,38 @@
 
 #define CONTEXT_RUN "_ZN7doctest7Context3runEv"
 #define REGISTERED "_ZN7doctest6detail18getRegisteredTestsEv"
+#define REGISTERED_OLD "_ZN7doctest12_GLOBAL__N_118getRegisteredTestsEv"
+#define REGISTERED_DATA_OLD                                                    \
+	"_ZZN7doctest12_GLOBAL__N_118getRegisteredTestsEvE4data"
 #define DEBUGGER_ACTIVE "_ZN7doctest6detail16isDebuggerActiveEv"
-#define MESSAGE_LOG "_ZN7doctest6detail14MessageBuilder3logEv"
+#define ASSERTION_TEXT                                                         \
+	"_ZN7doctest12_GLOBAL__N_129fulltext_log_assert_to_stream"
 #define ASSERT_STRING "_ZN7doctest12assertStringENS_10assertType4EnumE"
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 #define TESTS_MAX 10000000
 #define REPORTERS_MAX 64
 #define FRAME_MAX ((uint64_t)64 << 10)
+/* So many stops for assertions that hold. */
+#define HELD_MAX 16
 #define FILTERS_MAX 10000
+/* doctest::String; the part of a TestCase that is looked at. */
+#define STRING_SIZE 24
+#define TEST_SIZE 96
+/* How far into the ContextState its vectors are looked for. */
+#define STATE_MAX 8192
 
 /* Virtual functions of doctest::IReporter, in order of declaration. */
 enum {
 	SLOT_RUN_START = 1,
 	SLOT_CASE_END = 5,
 	SLOT_CASE_EXCEPTION = 6,
+	SLOT_LOG_MESSAGE = 10,
 	SLOTS = 12,
 };
 
 /* doctest::assertType::Enum */
-enum { ASSERT_WARN = 1, ASSERT_CHECK = 2, ASSERT_REQUIRE = 4 };
+enum { ASSERT_WARN = 1, ASSERT_REQUIRE = 4, ASSERT_THROWS = 16 };
 
 /* doctest::TestCaseFailureReason::Enum */
 enum {
@@ -55,13 +67,11 @@ enum {
 	REASON_TIMEOUT = 16,
 	REASON_SHOULD_HAVE_FAILED = 32,
 	REASON_NOT_EXACTLY = 128,
+	REASONS_TO_PASS = 64 | 256 | 512, /* failed as it should or may */
 };
 
 /* Of a test, kept as its group. */
 enum { TEST_SKIP = 1, TEST_FAILURES_WANTED = 2 };
-
-/* The filters by which the framework chooses; of each pair the first takes. */
-enum { FILTER_FILE, FILTER_SUITE = 2, FILTER_CASE = 4, FILTERS = 6 };
 
 struct layout {
 	/* detail::ContextState */
@@ -70,7 +80,7 @@ struct layout {
 	/* detail::TestCase */
 	uint64_t file, line, name, suite, skip, may_fail, should_fail, expected;
 	/* CurrentTestCaseStats */
-	uint64_t flags, success;
+	uint64_t flags;
 	/* AssertData */
 	uint64_t at_type, at_file, at_line, at_expression, at_failed, at_threw;
 	uint64_t at_exception, at_decomposition;
@@ -86,8 +96,12 @@ struct doctest {
 	struct raddr registered, case_end;
 	uint64_t state;	    /* ContextState */
 	uint64_t reporters; /* how many */
+	uint64_t chosen;    /* which of them is followed */
+	uint64_t reporter;  /* its address in this round */
 	uint64_t filler;    /* a test marked to be skipped; 0: none */
-	uint64_t message;   /* the MessageBuilder at work; 0: none */
+	unsigned held;	    /* assertions written of although they hold */
+	uint64_t slots;	    /* the array of tests, as long as it is new */
+	size_t n_slots;	    /* 0: not known */
 	size_t left;	    /* of the wanted tests in the array */
 	bool crashing;	    /* the framework reports a signal */
 	bool failed;	    /* some test, for the exit status */
@@ -96,10 +110,12 @@ struct doctest {
 static bool doctest_recognise(const struct program *program)
 {
 	return program_uses(program, CONTEXT_RUN) &&
-	       program_uses(program, REGISTERED);
+	       (program_uses(program, REGISTERED) ||
+		program_uses(program, REGISTERED_OLD));
 }
 
-static void find_layout(const struct program *program, struct layout *at)
+/* False: it makes no sense. */
+static bool find_layout(const struct program *program, struct layout *at)
 {
 	static const char *const options = "doctest::ContextOptions";
 	static const char *const state = "doctest::detail::ContextState";
@@ -128,7 +144,6 @@ static void find_layout(const struct program *program, struct layout *at)
 		{ &at->should_fail, test, "m_should_fail", 60 },
 		{ &at->expected, test, "m_expected_failures", 64 },
 		{ &at->flags, stats, "failure_flags", 16 },
-		{ &at->success, stats, "testCaseSuccess", 20 },
 		{ &at->at_type, data, "m_at", 8 },
 		{ &at->at_file, data, "m_file", 16 },
 		{ &at->at_line, data, "m_line", 24 },
@@ -146,6 +161,18 @@ static void find_layout(const struct program *program, struct layout *at)
 		*members[i].at =
 			program_member(program, members[i].type,
 				       members[i].member, members[i].fallback);
+	/* Debug information is foreign, too. */
+	return at->file + STRING_SIZE <= TEST_SIZE &&
+	       at->line + 4 <= TEST_SIZE && at->name + 8 <= TEST_SIZE &&
+	       at->suite + 8 <= TEST_SIZE && at->skip < TEST_SIZE &&
+	       at->may_fail < TEST_SIZE && at->should_fail < TEST_SIZE &&
+	       at->expected + 4 <= TEST_SIZE;
+}
+
+/* Before 2.4.1 the file was a pointer, not a String. */
+static bool is_old(const struct layout *at)
+{
+	return at->line < at->file + STRING_SIZE;
 }
 
 static struct err *unknown_version(void)
@@ -160,35 +187,44 @@ static struct err *read_byte(struct run *run, uint64_t address, uint8_t *ret)
 	return memory_read(run->tracee, RADDR(address), ret, 1);
 }
 
-/* A doctest::String: 23 characters in place, or a pointer. */
-static struct err *read_string(struct run *run, uint64_t address, char **ret)
+/* A doctest::String of which @copy is one: 23 characters, or a pointer. */
+static struct err *string_in(struct run *run, const uint8_t *copy, char **ret)
 {
-	char place[24];
-	TRY(memory_read(run->tracee, RADDR(address), place, sizeof(place)));
-	if (!(place[sizeof(place) - 1] & 0x80)) {
-		*ret = strndup(place, sizeof(place) - 1);
-		return *ret ? NULL : err_nomem();
+	if (copy[STRING_SIZE - 1] & 0x80) {
+		struct raddr pointer;
+		memcpy(&pointer, copy, sizeof(pointer));
+		return run_text(run, pointer, ret);
 	}
-	struct raddr pointer;
-	memcpy(&pointer, place, sizeof(pointer));
-	return run_text(run, pointer, ret);
+	*ret = strndup((const char *)copy, STRING_SIZE - 1);
+	return *ret ? NULL : err_nomem();
 }
 
-/* A const char * at @address. */
+/* A const char * of which @copy is one; NULL is like "". */
+static struct err *pointed_in(struct run *run, const uint8_t *copy, char **ret)
+{
+	struct raddr pointer;
+	memcpy(&pointer, copy, sizeof(pointer));
+	if (pointer.v)
+		return run_text(run, pointer, ret);
+	*ret = strdup("");
+	return *ret ? NULL : err_nomem();
+}
+
+static struct err *read_string(struct run *run, uint64_t address, char **ret)
+{
+	uint8_t copy[STRING_SIZE];
+	TRY(memory_read(run->tracee, RADDR(address), copy, sizeof(copy)));
+	return string_in(run, copy, ret);
+}
+
 static struct err *read_pointed(struct run *run, uint64_t address, char **ret)
 {
-	uint64_t pointer;
-	TRY(run_u64(run, RADDR(address), &pointer));
-	return run_text(run, RADDR(pointer), ret);
+	uint8_t copy[8];
+	TRY(memory_read(run->tracee, RADDR(address), copy, sizeof(copy)));
+	return pointed_in(run, copy, ret);
 }
 
 /* ---- The array of tests ------------------------------------------------ */
-
-struct slots {
-	uint64_t address;
-	uint64_t *tests; /* as they stand in it */
-	size_t n;
-};
 
 static int compare_u64(const void *a, const void *b)
 {
@@ -220,47 +256,59 @@ static bool is_array(struct run *run, uint64_t address, const uint64_t *tests,
 }
 
 /*
+ * The std::set that getRegisteredTests() returns. Where that function is local
+ * the compiler may know what it returns and spare it doing so.
+ */
+static struct err *find_registered(struct run *run, struct thread *thread,
+				   struct raddr *ret)
+{
+	const struct doctest *doctest = run->state;
+	if (program_symbol(run->program, REGISTERED_DATA_OLD, ret))
+		return NULL;
+	return remote_call(thread, doctest->registered, NULL, 0, CALL_LIMIT_NS,
+			   &ret->v);
+}
+
+/*
  * The vector is a local variable of Context::run(): a pointer to its elements
  * lies in that function's frame or in a register it kept.
  */
 static struct err *find_slots(struct run *run, struct thread *thread,
-			      struct slots *ret)
+			      uint64_t **ret_tests)
 {
 	struct doctest *doctest = run->state;
 	_cleanup_(freep) uint64_t *tests = NULL, *frame = NULL;
-	uint64_t set, kept[ARCH_PRESERVED];
+	struct raddr set;
 	size_t n = 0;
-	TRY(remote_call(thread, doctest->registered, NULL, 0, CALL_LIMIT_NS,
-			&set));
-	TRY(run_set(run, RADDR(set), TESTS_MAX, &tests, &n));
+	TRY(find_registered(run, thread, &set));
+	TRY(run_set(run, set, TESTS_MAX, &tests, &n));
 	qsort(tests, n, sizeof(*tests), compare_u64);
+	if (!n)
+		return err_create(ERR_SUITE, "the suite has no tests");
 
 	uint64_t bottom = regs_sp(&thread->regs).v;
 	uint64_t top = regs_sp(&doctest->context.entry).v;
 	if (top <= bottom || top - bottom > FRAME_MAX)
 		return unknown_version();
-	size_t words = (top - bottom) / 8;
-	frame = malloc((ARCH_PRESERVED + words) * 8);
-	_cleanup_(freep) uint64_t *scratch = malloc((n + 1) * 8);
+	size_t words = ARCH_PRESERVED + (top - bottom) / 8;
+	frame = malloc(words * 8);
+	_cleanup_(freep) uint64_t *scratch = malloc(n * 8);
 	if (!frame || !scratch)
 		return err_nomem();
-	regs_preserved(&thread->regs, kept);
-	memcpy(frame, kept, sizeof(kept));
+	regs_preserved(&thread->regs, frame);
 	TRY(memory_read(run->tracee, RADDR(bottom), frame + ARCH_PRESERVED,
-			words * 8));
-	words += ARCH_PRESERVED;
-	for (size_t i = 0; n && i < words; i++) {
-		if (i && frame[i] == frame[i - 1])
+			(words - ARCH_PRESERVED) * 8));
+	for (size_t i = 0; i < words; i++) {
+		if ((i && frame[i] == frame[i - 1]) ||
+		    !is_array(run, frame[i], tests, n, scratch))
 			continue;
-		if (!is_array(run, frame[i], tests, n, scratch))
-			continue;
-		ret->address = frame[i];
-		ret->tests = take_ptr(scratch);
-		ret->n = n;
+		doctest->slots = frame[i];
+		doctest->n_slots = n;
+		if (ret_tests)
+			*ret_tests = take_ptr(scratch);
 		return NULL;
 	}
-	return n ? unknown_version()
-		 : err_create(ERR_SUITE, "the suite has no tests");
+	return unknown_version();
 }
 
 static struct err *set_skip(struct run *run, uint64_t test, uint8_t skip)
@@ -270,29 +318,33 @@ static struct err *set_skip(struct run *run, uint64_t test, uint8_t skip)
 			    1);
 }
 
-/* Some test that is not among the first @n of the wanted. */
-static struct err *find_filler(const struct slots *slots, size_t n,
-			       const uint64_t *wanted, uint64_t *ret)
+/* Some test that is not among the @n wanted: of any n + 1 tests, one. */
+static struct err *find_filler(struct run *run, const uint64_t *wanted,
+			       size_t n, uint64_t *ret)
 {
+	const struct doctest *doctest = run->state;
 	_cleanup_(freep) uint64_t *sorted = malloc((n + 1) * 8);
-	if (!sorted)
+	_cleanup_(freep) uint64_t *tests = malloc((n + 1) * 8);
+	if (!sorted || !tests)
 		return err_nomem();
+	TRY(memory_read(run->tracee, RADDR(doctest->slots), tests,
+			(n + 1) * 8));
 	memcpy(sorted, wanted, n * 8);
 	qsort(sorted, n, 8, compare_u64);
-	for (size_t i = 0; i < slots->n; i++) {
-		if (!contains(sorted, n, slots->tests[i])) {
-			*ret = slots->tests[i];
+	for (size_t i = 0; i <= n; i++) {
+		if (!contains(sorted, n, tests[i])) {
+			*ret = tests[i];
 			return NULL;
 		}
 	}
-	return unknown_version(); /* more slots than tests */
+	return unknown_version(); /* it changed meanwhile */
 }
 
-static struct err *fill_slots(struct run *run, const struct slots *slots)
+static struct err *fill_slots(struct run *run)
 {
 	struct doctest *doctest = run->state;
-	size_t all = slots->n, n = 0;
-	_cleanup_(freep) uint64_t *content = malloc((all + 1) * 8);
+	size_t all = doctest->n_slots, n = 0;
+	_cleanup_(freep) uint64_t *content = malloc(all * 8);
 	if (!content)
 		return err_nomem();
 	if (doctest->filler)
@@ -307,38 +359,24 @@ static struct err *fill_slots(struct run *run, const struct slots *slots)
 			TRY(set_skip(run, content[n], 0));
 	}
 	if (n < all) {
-		TRY(find_filler(slots, n, content, &doctest->filler));
+		TRY(find_filler(run, content, n, &doctest->filler));
 		TRY(set_skip(run, doctest->filler, 1));
 	}
 	for (size_t i = n; i < all; i++)
 		content[i] = doctest->filler;
 	doctest->left = n;
-	return memory_write(run->tracee, RADDR(slots->address), content,
+	doctest->n_slots = 0;
+	return memory_write(run->tracee, RADDR(doctest->slots), content,
 			    all * 8);
 }
 
 /* ---- Which tests there are --------------------------------------------- */
 
-struct filter {
-	VEC(char *) globs[FILTERS];
-	bool case_sensitive, no_skip;
-	uint32_t first, last, passed;
-};
-
-static void filter_free(struct filter *filter)
-{
-	for (size_t i = 0; i < FILTERS; i++) {
-		for (size_t j = 0; j < filter->globs[i].n; j++)
-			free(filter->globs[i].data[j]);
-		vec_free(&filter->globs[i]);
-	}
-}
-
-static struct err *read_filter(struct run *run, struct filter *filter)
+static struct err *read_filter(struct run *run, struct doctest_filter *filter)
 {
 	const struct doctest *doctest = run->state;
 	const struct layout *at = &doctest->at;
-	uint64_t outer, bounds[FILTERS][3];
+	uint64_t outer, bounds[DOCTEST_FILTERS][3];
 	uint8_t byte;
 	TRY(read_byte(run, doctest->state + at->case_sensitive, &byte));
 	filter->case_sensitive = byte;
@@ -348,13 +386,14 @@ static struct err *read_filter(struct run *run, struct filter *filter)
 	TRY(run_u32(run, RADDR(doctest->state + at->last), &filter->last));
 	TRY(run_u64(run, RADDR(doctest->state + at->filters), &outer));
 	TRY(memory_read(run->tracee, RADDR(outer), bounds, sizeof(bounds)));
-	for (size_t i = 0; i < FILTERS; i++) {
-		uint64_t n = (bounds[i][1] - bounds[i][0]) / 24;
+	for (size_t i = 0; i < DOCTEST_FILTERS; i++) {
+		uint64_t n = (bounds[i][1] - bounds[i][0]) / STRING_SIZE;
 		if (bounds[i][1] < bounds[i][0] || n > FILTERS_MAX)
 			return unknown_version();
 		for (uint64_t j = 0; j < n; j++) {
 			char *glob;
-			TRY(read_string(run, bounds[i][0] + j * 24, &glob));
+			TRY(read_string(run, bounds[i][0] + j * STRING_SIZE,
+					&glob));
 			struct err *err = vec_push(&filter->globs[i], glob);
 			if (err) {
 				free(glob);
@@ -382,7 +421,7 @@ static struct err *clear_filter(struct run *run)
 	TRY(memory_write(run->tracee, RADDR(doctest->state + at->abort_after),
 			 &zero, sizeof(zero)));
 	TRY(run_u64(run, RADDR(doctest->state + at->filters), &outer));
-	for (uint64_t i = 0; i < FILTERS; i++) {
+	for (uint64_t i = 0; i < DOCTEST_FILTERS; i++) {
 		struct raddr bounds = RADDR(outer + i * 24);
 		uint64_t begin;
 		TRY(run_u64(run, bounds, &begin));
@@ -391,96 +430,41 @@ static struct err *clear_filter(struct run *run)
 	return NULL;
 }
 
-/* '*' and '?', nothing else; as doctest's wildcmp(). */
-static bool wild_match(const char *text, const char *wild, bool exact_case)
-{
-	const char *back_wild = NULL, *back_text = NULL;
-	while (*text) {
-		if (*wild == '*') {
-			back_wild = ++wild;
-			back_text = text + 1;
-		} else if (*wild == '?' || *wild == *text ||
-			   (!exact_case &&
-			    tolower((unsigned char)*wild) ==
-				    tolower((unsigned char)*text))) {
-			wild++;
-			text++;
-		} else if (back_wild) {
-			wild = back_wild;
-			text = back_text++;
-		} else {
-			return false;
-		}
-	}
-	while (*wild == '*')
-		wild++;
-	return !*wild;
-}
-
-static bool filter_matches(const struct filter *filter, size_t which,
-			   const char *text)
-{
-	for (size_t i = 0; i < filter->globs[which].n; i++) {
-		if (wild_match(text, filter->globs[which].data[i],
-			       filter->case_sensitive))
-			return true;
-	}
-	return false;
-}
-
-static bool filter_takes(const struct filter *filter, size_t which,
-			 const char *text)
-{
-	return (!filter->globs[which].n ||
-		filter_matches(filter, which, text)) &&
-	       !filter_matches(filter, which + 1, text);
-}
-
 static struct err *add_test(struct run *run, uint64_t test,
-			    struct filter *filter)
+			    struct doctest_filter *filter)
 {
 	const struct doctest *doctest = run->state;
 	const struct layout *at = &doctest->at;
 	_cleanup_(freep) char *name = NULL, *file = NULL, *suite = NULL;
-	uint8_t skip, may_fail, should_fail;
+	uint8_t copy[TEST_SIZE];
 	uint32_t line, expected;
-	TRY(read_string(run, test + at->file, &file));
-	TRY(read_pointed(run, test + at->name, &name));
-	TRY(read_pointed(run, test + at->suite, &suite));
-	TRY(run_u32(run, RADDR(test + at->line), &line));
-	TRY(read_byte(run, test + at->skip, &skip));
-	TRY(read_byte(run, test + at->may_fail, &may_fail));
-	TRY(read_byte(run, test + at->should_fail, &should_fail));
-	TRY(run_u32(run, RADDR(test + at->expected), &expected));
+	TRY(memory_read(run->tracee, RADDR(test), copy, sizeof(copy)));
+	memcpy(&line, copy + at->line, sizeof(line));
+	memcpy(&expected, copy + at->expected, sizeof(expected));
+	bool skip = copy[at->skip];
+	TRY((is_old(at) ? pointed_in : string_in)(run, copy + at->file, &file));
+	TRY(pointed_in(run, copy + at->name, &name));
+	TRY(pointed_in(run, copy + at->suite, &suite));
 
-	if (!filter_takes(filter, FILTER_FILE, file) ||
-	    !filter_takes(filter, FILTER_SUITE, suite) ||
-	    !filter_takes(filter, FILTER_CASE, name))
-		return NULL;
 	bool disabled = skip && !filter->no_skip;
-	if (!disabled)
-		filter->passed++;
-	if ((filter->last < filter->passed && filter->first <= filter->last) ||
-	    filter->first > filter->passed)
+	if (!doctest_filter_takes(filter, file, suite, name, disabled))
 		return NULL;
-	return run_add_test(run, name, file, line, disabled, test,
-			    (skip ? TEST_SKIP : 0) |
-				    (may_fail || should_fail || expected
-					     ? TEST_FAILURES_WANTED
-					     : 0));
+	uint64_t group = skip ? TEST_SKIP : 0;
+	if (copy[at->may_fail] || copy[at->should_fail] || expected)
+		group |= TEST_FAILURES_WANTED;
+	return run_add_test(run, name, file, line, disabled, test, group);
 }
 
 static struct err *doctest_list(struct run *run, struct thread *thread)
 {
-	struct slots slots = {};
-	struct filter filter = {};
-	struct err *err = find_slots(run, thread, &slots);
-	if (!err)
-		err = read_filter(run, &filter);
-	for (size_t i = 0; !err && i < slots.n; i++)
-		err = add_test(run, slots.tests[i], &filter);
-	filter_free(&filter);
-	free(slots.tests);
+	const struct doctest *doctest = run->state;
+	_cleanup_(freep) uint64_t *tests = NULL;
+	struct doctest_filter filter = {};
+	TRY(find_slots(run, thread, &tests));
+	struct err *err = read_filter(run, &filter);
+	for (size_t i = 0; !err && i < doctest->n_slots; i++)
+		err = add_test(run, tests[i], &filter);
+	doctest_filter_free(&filter);
 	return err;
 }
 
@@ -492,7 +476,6 @@ static struct err *begin_next(struct run *run)
 	if (!doctest->left)
 		return NULL;
 	doctest->left--;
-	doctest->message = 0;
 	return run_begin(run);
 }
 
@@ -514,14 +497,21 @@ static struct err *on_begin_return(struct run *run, struct thread *thread,
 static struct err *begin_pass(struct run *run, struct thread *thread)
 {
 	struct doctest *doctest = run->state;
-	struct slots slots = {};
-	struct err *err = find_slots(run, thread, &slots);
-	if (!err)
-		err = fill_slots(run, &slots);
-	free(slots.tests);
-	if (err)
-		return err;
+	if (!doctest->n_slots)
+		TRY(find_slots(run, thread, NULL));
+	TRY(fill_slots(run));
 	return calls_enter(run, thread, &doctest->begin, on_begin_return, 0);
+}
+
+/* Each round makes new ones, maybe several of one class. */
+static struct err *read_reporter(struct run *run)
+{
+	struct doctest *doctest = run->state;
+	uint64_t begin;
+	TRY(run_u64(run, RADDR(doctest->state + doctest->at.reporters),
+		    &begin));
+	return run_u64(run, RADDR(begin + doctest->chosen * 8),
+		       &doctest->reporter);
 }
 
 static struct err *on_run_start(struct run *run, struct thread *thread,
@@ -531,11 +521,13 @@ static struct err *on_run_start(struct run *run, struct thread *thread,
 	struct doctest *doctest = run->state;
 	if (!doctest->context.inside)
 		return NULL;
-	if (!run->order) {
-		run_ready(run, thread);
+	TRY(read_reporter(run));
+	if (thread_arg(thread, 0) != doctest->reporter)
 		return NULL;
-	}
-	return begin_pass(run, thread);
+	if (run->order)
+		return begin_pass(run, thread);
+	run_ready(run, thread);
+	return NULL;
 }
 
 static const char *reason_text(uint32_t flags)
@@ -554,11 +546,9 @@ static const char *reason_text(uint32_t flags)
 static struct err *end_test(struct run *run, uint64_t stats)
 {
 	struct doctest *doctest = run->state;
-	uint8_t success;
 	uint32_t flags;
-	TRY(read_byte(run, stats + doctest->at.success, &success));
 	TRY(run_u32(run, RADDR(stats + doctest->at.flags), &flags));
-	if (success)
+	if (!flags || flags & REASONS_TO_PASS)
 		return run_end(run, OUTCOME_PASS);
 	doctest->failed = true;
 	TRY(run_fail(run, NULL, 0, reason_text(flags)));
@@ -573,6 +563,8 @@ static struct err *on_end_return(struct run *run, struct thread *thread,
 	if (!calls_returned(&doctest->end, thread) || doctest->crashing ||
 	    !run->in_test)
 		return NULL;
+	/* Other reporters return to the same place. */
+	doctest->end.inside = doctest->reporters == 1;
 	TRY(end_test(run, regs_arg(&doctest->end.entry, 1)));
 	return begin_next(run);
 }
@@ -586,7 +578,8 @@ static struct err *on_end(struct run *run, struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
-	if (doctest->crashing || !run->in_test)
+	if (doctest->crashing || !run->in_test ||
+	    thread_arg(thread, 0) != doctest->reporter)
 		return NULL;
 	TRY(calls_enter(run, thread, &doctest->end, on_end_return, 0));
 	return doctest->reporters == 1 ? run_unbreak(run, doctest->case_end)
@@ -641,16 +634,20 @@ static struct err *describe(struct run *run, struct thread *thread,
 	TRY(read_byte(run, data + at->at_threw, &threw));
 	if (threw)
 		TRY(read_string(run, data + at->at_exception, &exception));
-	if (asprintf(ret, "%s( %s )%s%s%s%s",
-		     macro		     ? macro
-		     : type & ASSERT_REQUIRE ? "REQUIRE"
-					     : "CHECK",
-		     expression, threw ? " threw " : "",
-		     exception ? exception : "",
-		     !threw && *values ? " with values: " : "",
-		     threw ? "" : values) < 0)
-		return err_nomem();
-	return NULL;
+	_cleanup_(str_freep) struct str str = STR_INIT;
+	TRY(str_appendf(&str, "%s( %s )",
+			macro			? macro
+			: type & ASSERT_REQUIRE ? "REQUIRE"
+						: "CHECK",
+			expression));
+	if (threw)
+		TRY(str_appendf(&str, " threw %s", exception));
+	else if (type & ASSERT_THROWS)
+		TRY(str_append(&str, " did not throw"));
+	else if (*values)
+		TRY(str_appendf(&str, " with values: %s", values));
+	*ret = str_take(&str);
+	return *ret ? NULL : err_nomem();
 }
 
 /* Is there a doctest::AssertData of a failed assertion of this test? */
@@ -692,15 +689,19 @@ static uint64_t find_assertion(struct run *run, struct thread *thread)
 	return 0;
 }
 
-static struct err *note_assertion(struct run *run, struct thread *thread)
+static bool wants_failure(const struct run *run)
+{
+	return run->in_test && run->outcome != OUTCOME_FAIL &&
+	       !(run_group(run, run->current) & TEST_FAILURES_WANTED);
+}
+
+static struct err *note_assertion(struct run *run, struct thread *thread,
+				  uint64_t data)
 {
 	const struct doctest *doctest = run->state;
 	const struct layout *at = &doctest->at;
-	uint64_t data = find_assertion(run, thread);
 	uint32_t type, line;
 	_cleanup_(freep) char *file = NULL, *text = NULL;
-	if (!data)
-		return NULL;
 	TRY(run_u32(run, RADDR(data + at->at_type), &type));
 	TRY(run_u32(run, RADDR(data + at->at_line), &line));
 	if (type & ASSERT_WARN)
@@ -710,16 +711,18 @@ static struct err *note_assertion(struct run *run, struct thread *thread)
 	return run_fail(run, file, line, text);
 }
 
-static struct err *note_message(struct run *run)
+/* log_message(this, data): MESSAGE and FAIL. */
+static struct err *on_message(struct run *run, struct thread *thread,
+			      uint64_t arg)
 {
-	struct doctest *doctest = run->state;
+	(void)arg;
+	const struct doctest *doctest = run->state;
 	const struct layout *at = &doctest->at;
-	uint64_t message = doctest->message;
+	uint64_t message = thread_arg(thread, 1);
 	uint32_t severity, line;
 	_cleanup_(freep) char *file = NULL, *text = NULL;
-	doctest->message = 0;
 	TRY(run_u32(run, RADDR(message + at->text_severity), &severity));
-	if (severity & ASSERT_WARN)
+	if (!wants_failure(run) || severity & ASSERT_WARN)
 		return NULL;
 	TRY(run_u32(run, RADDR(message + at->text_line), &line));
 	err_ignore(read_pointed(run, message + at->text_file, &file));
@@ -735,25 +738,30 @@ static struct err *on_debugger(struct run *run, struct thread *thread,
 			       uint64_t arg)
 {
 	(void)arg;
-	struct doctest *doctest = run->state;
-	bool wanted = run->in_test && run->outcome != OUTCOME_FAIL &&
-		      !(run_group(run, run->current) & TEST_FAILURES_WANTED);
-	if (wanted && doctest->message)
-		TRY(note_message(run));
-	else if (wanted)
-		TRY(note_assertion(run, thread));
-	doctest->message = 0;
+	uint64_t data = wants_failure(run) ? find_assertion(run, thread) : 0;
+	if (data)
+		TRY(note_assertion(run, thread, data));
 	return calls_skip(run, thread, 0);
 }
 
-/* MessageBuilder::log(this): MESSAGE and FAIL; the text is put in later. */
-static struct err *on_message(struct run *run, struct thread *thread,
-			      uint64_t arg)
+/*
+ * Before 2.4.1 it did not ask. There, the console's way to write of an
+ * assertion is used: fulltext_log_assert_to_stream(stream, data).
+ */
+static struct err *on_assertion_text(struct run *run, struct thread *thread,
+				     uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
-	doctest->message = thread_arg(thread, 0);
-	return NULL;
+	uint64_t data = thread_arg(thread, 1);
+	if (!wants_failure(run))
+		return NULL;
+	if (is_failed_assertion(run, data, run_handle(run, run->current)))
+		return note_assertion(run, thread, data);
+	/* With -s it writes of all of them. */
+	return ++doctest->held < HELD_MAX
+		       ? NULL
+		       : run_unbreak(run, regs_pc(&thread->regs));
 }
 
 /* ---- Context::run() ---------------------------------------------------- */
@@ -786,7 +794,7 @@ static struct err *on_context_return(struct run *run, struct thread *thread,
 static bool is_distinct(const uint64_t table[SLOTS])
 {
 	static const int used[] = { SLOT_RUN_START, SLOT_CASE_END,
-				    SLOT_CASE_EXCEPTION };
+				    SLOT_CASE_EXCEPTION, SLOT_LOG_MESSAGE };
 	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
 		for (int j = 0; j < SLOTS; j++) {
 			if (j != used[i] && table[j] == table[used[i]])
@@ -808,8 +816,9 @@ static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
 	if (bounds[1] < bounds[0] || n > REPORTERS_MAX)
 		return unknown_version();
 	if (!n)
-		return err_create(ERR_SUITE,
-				  "doctest runs without any reporter");
+		return err_hint(err_create(ERR_SUITE,
+					   "doctest runs without a reporter"),
+				"is there one of the name given with -r?");
 	TRY(memory_read(run->tracee, RADDR(bounds[0]), reporters, n * 8));
 	doctest->reporters = n;
 	for (uint64_t i = n; i-- > 0;) {
@@ -819,11 +828,38 @@ static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
 			if (!program_module(run->program, RADDR(table[j])))
 				return unknown_version();
 		}
+		doctest->chosen = i;
 		if (is_distinct(table))
 			return NULL;
 	}
 	return err_create(ERR_SUITE, "doctest's reporters do nothing by which "
 				     "they could be followed");
+}
+
+/*
+ * In ContextState, the filters (nine vectors in a vector) come right before
+ * the vector of reporters. Where that is differs from version to version, and
+ * there may be no debug information to tell.
+ */
+static struct err *find_vectors(struct run *run)
+{
+	struct doctest *doctest = run->state;
+	uint64_t words[STATE_MAX / 8];
+	size_t n = memory_read_some(run->tracee, RADDR(doctest->state), words,
+				    sizeof(words)) /
+		   8;
+	size_t known = doctest->at.filters / 8;
+	for (size_t i = 0; i + 6 <= n; i++) {
+		/* First where it should be. */
+		size_t at = i || known + 6 > n ? i : known;
+		if (words[at] && words[at + 1] - words[at] == 9 * 24 &&
+		    words[at + 4] - words[at + 3] <= REPORTERS_MAX * 8) {
+			doctest->at.filters = at * 8;
+			doctest->at.reporters = at * 8 + 24;
+			return NULL;
+		}
+	}
+	return unknown_version();
 }
 
 /* Asked for in Context::run() right after the reporters were made. */
@@ -836,11 +872,13 @@ static struct err *on_registered(struct run *run, struct thread *thread,
 	uint64_t table[SLOTS];
 	if (!doctest->context.inside)
 		return NULL;
+	TRY(find_vectors(run));
 	TRY(find_reporter(run, table));
 	doctest->case_end = RADDR(table[SLOT_CASE_END]);
 	TRY(run_break(run, RADDR(table[SLOT_RUN_START]), on_run_start, 0));
 	TRY(run_break(run, doctest->case_end, on_end, 0));
 	TRY(run_break(run, RADDR(table[SLOT_CASE_EXCEPTION]), on_exception, 0));
+	TRY(run_break(run, RADDR(table[SLOT_LOG_MESSAGE]), on_message, 0));
 	return run_unbreak(run, doctest->registered);
 }
 
@@ -861,11 +899,16 @@ static struct err *on_context(struct run *run, struct thread *thread,
 static struct err *doctest_attach(struct run *run)
 {
 	struct doctest *doctest = run->state;
+	struct raddr text;
 	bool found;
-	find_layout(run->program, &doctest->at);
+	if (!find_layout(run->program, &doctest->at))
+		return unknown_version();
 	TRY(run_break_symbol(run, CONTEXT_RUN, on_context, 0, &found));
-	if (!found ||
-	    !program_symbol(run->program, REGISTERED, &doctest->registered))
+	found = found && (program_symbol(run->program, REGISTERED,
+					 &doctest->registered) ||
+			  program_symbol(run->program, REGISTERED_OLD,
+					 &doctest->registered));
+	if (!found)
 		return err_hint(
 			err_create(ERR_SUITE,
 				   "doctest's own functions are missing "
@@ -873,7 +916,11 @@ static struct err *doctest_attach(struct run *run)
 			"build it without link-time optimisation, and "
 			"do not strip it");
 	TRY(run_break_symbol(run, DEBUGGER_ACTIVE, on_debugger, 0, NULL));
-	return run_break_symbol(run, MESSAGE_LOG, on_message, 0, NULL);
+	if (program_symbol(run->program, REGISTERED, &text) ||
+	    !program_function_starting(run->program, ASSERTION_TEXT, &text,
+				       NULL))
+		return NULL;
+	return run_break(run, text, on_assertion_text, 0);
 }
 
 static struct err *doctest_start(struct run *run, struct thread *thread)
@@ -882,10 +929,14 @@ static struct err *doctest_start(struct run *run, struct thread *thread)
 	return begin_pass(run, thread);
 }
 
+static const char *const doctest_own[] = { "_ZN7doctest", "_ZNK7doctest",
+					   NULL };
+
 const struct framework framework_doctest = {
 	.name = "doctest",
 	.state_size = sizeof(struct doctest),
 	.recognise = doctest_recognise,
+	.own = doctest_own,
 	.attach = doctest_attach,
 	.list = doctest_list,
 	.start = doctest_start,

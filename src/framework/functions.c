@@ -21,19 +21,26 @@
 #include "native/calls.h"
 #include "native/framework.h"
 #include "native/session.h"
+#include "tracee/breakpoint.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
 
 /* A handle is the function's address and the how-manieth call of it. */
 #define OCCURRENCE_SHIFT 48
 #define ADDRESS_MASK ((UINT64_C(1) << OCCURRENCE_SHIFT) - 1)
+#define OCCURRENCES_MAX ((UINT64_C(1) << (64 - OCCURRENCE_SHIFT)) - 1)
 #define FUNCTIONS_MAX 200000
+#define NOTE_SIZE (2 * sizeof(uint64_t))
+#define NOTES_SIZE (FUNCTIONS_MAX * NOTE_SIZE + 2 * NOTE_SIZE)
 
 struct functions {
 	struct calls call;
-	bool direct;	  /* the order is not the program's own */
-	bool all_done;	  /* everything else is skipped */
-	uint64_t running; /* handle */
-	uint64_t called;  /* the function whose call is used for it */
-	size_t position;  /* in the program's own sequence, while flowing */
+	bool direct;	    /* the order is not the program's own */
+	bool all_done;	    /* everything else is skipped */
+	uint64_t running;   /* handle */
+	uint64_t called;    /* the function whose call is used for it */
+	size_t position;    /* in the program's own sequence, while flowing */
+	struct raddr notes; /* of a discovery; 0: none */
 };
 
 static const char *glob_of(const struct run *run)
@@ -191,27 +198,61 @@ static struct err *end_left(struct run *run, struct functions *functions)
 	return run_end(run, OUTCOME_NONE);
 }
 
-static struct err *discovered(struct run *run, struct thread *thread,
-			      uint64_t address)
+/* One more call of the runner: one more test. */
+static struct err *add_call(struct run *run, uint64_t address,
+			    uint64_t argument)
 {
 	const struct module *module =
 		program_module(run->program, RADDR(address));
 	struct object_symbol symbol;
 	const char *file = NULL;
 	unsigned line = 0;
-	if (!module ||
+	if (!module || !module->object ||
 	    !object_symbol_at(module->object, address - module->bias, &symbol))
 		return err_create(ERR_INTERNAL, "a test function is gone");
-	program_function_place(run->program, RADDR(address), &file, &line);
 	uint64_t occurrence = 0;
-	while (run_test_by_handle(run,
-				  address | occurrence << OCCURRENCE_SHIFT) !=
-	       RUN_NONE)
-		occurrence++;
-	if (run_tests(run) < FUNCTIONS_MAX)
-		TRY(run_add_test(run, symbol.name, file, line, false,
-				 address | occurrence << OCCURRENCE_SHIFT,
-				 thread_arg(thread, 0)));
+	map_u64_get(&run->session->seen, address, &occurrence);
+	if (run_tests(run) >= FUNCTIONS_MAX || occurrence >= OCCURRENCES_MAX)
+		return NULL;
+	TRY(map_u64_put(&run->session->seen, address, occurrence + 1));
+	program_function_place(run->program, RADDR(address), &file, &line);
+	return run_add_test(run, symbol.name, file, line, false,
+			    address | occurrence << OCCURRENCE_SHIFT, argument);
+}
+
+/*
+ * Calls are noted by code of ours in the copy, without a stop, in memory that
+ * the origin shares (arch_note()). Functions too short for a call instruction
+ * have their breakpoint; they are noted there by us, so that the sequence is
+ * kept.
+ */
+struct notes {
+	uint64_t next, end;
+};
+
+static struct err *note_call(struct run *run, uint64_t address,
+			     uint64_t argument)
+{
+	const struct functions *functions = run->state;
+	struct notes notes;
+	TRY(memory_read(run->tracee, functions->notes, &notes, sizeof(notes)));
+	if (notes.next >= notes.end)
+		return NULL;
+	const uint64_t entry[2] = { address + ARCH_CALL_SIZE, argument };
+	TRY(memory_write(run->tracee, RADDR(notes.next), entry, sizeof(entry)));
+	return memory_write_u64(run->tracee, functions->notes,
+				notes.next + sizeof(entry));
+}
+
+static struct err *discovered(struct run *run, struct thread *thread,
+			      uint64_t address)
+{
+	const struct functions *functions = run->state;
+	uint64_t argument = thread_arg(thread, 0);
+	if (functions->notes.v)
+		TRY(note_call(run, address, argument));
+	else
+		TRY(add_call(run, address, argument));
 	return skip(run, thread, address);
 }
 
@@ -276,9 +317,107 @@ static struct err *functions_attach(struct run *run)
 				       "GLOB");
 }
 
+static struct err *functions_before(struct run *run, struct thread *thread)
+{
+	struct functions *functions = run->state;
+	struct raddr at;
+	TRY(remote_map_shared(thread, NOTES_SIZE, &at));
+	const struct notes notes = { at.v + sizeof(notes),
+				     at.v + NOTES_SIZE - NOTE_SIZE };
+	TRY(memory_write(run->tracee, at, &notes, sizeof(notes)));
+	functions->notes = at;
+	return NULL;
+}
+
+static struct err *functions_after(struct run *run, struct thread *thread)
+{
+	struct functions *functions = run->state;
+	struct raddr base = functions->notes;
+	struct notes notes;
+	TRY(memory_read(run->tracee, base, &notes, sizeof(notes)));
+	uint64_t at = base.v + sizeof(notes);
+	if (notes.next < at || notes.next > base.v + NOTES_SIZE)
+		return err_create(ERR_SUITE, "the program overwrote the list "
+					     "of its tests");
+	size_t n = (notes.next - at) / NOTE_SIZE;
+	_cleanup_(freep) uint64_t *entries = malloc(n * NOTE_SIZE + 1);
+	if (!entries)
+		return err_nomem();
+	if (n)
+		TRY(memory_read(run->tracee, RADDR(at), entries,
+				n * NOTE_SIZE));
+	functions->notes = RADDR(0);
+	TRY(remote_unmap(thread, base, NOTES_SIZE));
+	for (size_t i = 0; i < n; i++)
+		TRY(add_call(run, entries[2 * i] - ARCH_CALL_SIZE,
+			     entries[2 * i + 1]));
+	return NULL;
+}
+
+struct overlays {
+	struct search search;
+	struct raddr note_void, note_result;
+};
+
+static bool overlay_function(void *data, const struct object_symbol *symbol)
+{
+	struct overlays *overlays = data;
+	struct search *search = &overlays->search;
+	uint8_t code[ARCH_CALL_SIZE];
+	if (!matches(search->glob, symbol) || symbol->size < sizeof(code))
+		return true;
+	struct raddr at = RADDR(symbol->value + search->module->bias);
+	struct raddr note = returns_void(search->run, at.v)
+				    ? overlays->note_void
+				    : overlays->note_result;
+	if (arch_call(at, note, code))
+		search->err = breakpoint_overlay(search->run->tracee, at, code,
+						 sizeof(code));
+	return !search->err && ++search->found < FUNCTIONS_MAX;
+}
+
+/* In each file of the project, code that notes, in reach of its functions. */
+static struct err *overlay_module(struct run *run, struct thread *thread,
+				  const struct module *module)
+{
+	const struct functions *functions = run->state;
+	struct overlays overlays = {
+		.search = { .run = run,
+			    .module = module,
+			    .glob = glob_of(run) },
+	};
+	object_each_symbol(module->object, count_function, &overlays.search);
+	if (!overlays.search.found)
+		return NULL;
+	overlays.search.found = 0;
+	uint8_t code[ARCH_NOTE_SIZE];
+	arch_note(functions->notes, false, 0, code);
+	TRY(breakpoint_code(thread, RADDR(module->start), code, sizeof(code),
+			    &overlays.note_void));
+	arch_note(functions->notes, true, (uint32_t)run->session->discovery,
+		  code);
+	TRY(breakpoint_code(thread, RADDR(module->start), code, sizeof(code),
+			    &overlays.note_result));
+	object_each_symbol(module->object, overlay_function, &overlays);
+	return overlays.search.err;
+}
+
 static struct err *functions_discover(struct run *run, struct thread *thread)
 {
-	return discovered(run, thread, regs_pc(&thread->regs).v);
+	const struct functions *functions = run->state;
+	if (!functions->notes.v)
+		return discovered(run, thread, regs_pc(&thread->regs).v);
+	for (size_t i = 0; i < run->program->modules.n; i++) {
+		const struct module *module = &run->program->modules.data[i];
+		if (module->object && !module->system && module->end)
+			TRY(overlay_module(run, thread, module));
+	}
+	/* It goes on with the overlay, if there is one where it stands. */
+	uint64_t word, at = regs_pc(&thread->regs).v;
+	if (breakpoint_at(run->tracee, RADDR(at), &word) &&
+	    !breakpoint_overlaid(run->tracee, RADDR(at)))
+		return discovered(run, thread, at);
+	return NULL;
 }
 
 static struct err *functions_start(struct run *run, struct thread *thread)
@@ -298,6 +437,8 @@ const struct framework framework_functions = {
 	.attach = functions_attach,
 	.loaded = functions_attach,
 	.discover = functions_discover,
+	.before_discovery = functions_before,
+	.after_discovery = functions_after,
 	.start = functions_start,
 	.discoveries = 2,
 	.exit_status_counts = true,

@@ -101,7 +101,7 @@ static bool selected(const struct run *run, const char *path)
 	if (strstr(path, "/subprocess"))
 		return false;
 	for (size_t i = 1; argv[0] && argv[i]; i++) {
-		const char *value;
+		const char *value = NULL;
 		enum choice choice = choice_of(argv[i], &value);
 		if (choice == CHOICE_NONE)
 			continue;
@@ -165,7 +165,7 @@ static struct err *add_case(struct run *run, uint64_t address, const char *path)
 	TRY(memory_read(run->tracee, RADDR(address), &found, sizeof(found)));
 	TRY(run_text(run, RADDR(found.name), &name));
 	TRY(join(path, name, &full));
-	if (!selected(run, full))
+	if (!full || !selected(run, full))
 		return NULL;
 	program_function_place(run->program, RADDR(found.test), &file, &line);
 	return run_add_test(run, full, file, line, false, address, 0);

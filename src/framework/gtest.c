@@ -97,6 +97,20 @@ static size_t next_in_group(struct run *run, const struct gtest *gtest)
 		       : RUN_NONE;
 }
 
+/* What an earlier run of it left would keep its body from running. */
+static struct err *clear_result(struct run *run, uint64_t info)
+{
+	const struct gtest *gtest = run->state;
+	struct raddr parts = RADDR(info + gtest->at.parts);
+	uint64_t first;
+	TRY(run_u64(run, parts, &first));
+	TRY(memory_write_u64(run->tracee, raddr_add(parts, 8), first));
+	/* Death tests are numbered; their child counts from the beginning. */
+	uint32_t none = 0;
+	return memory_write(run->tracee, RADDR(info + gtest->at.death_tests),
+			    &none, sizeof(none));
+}
+
 /* The thread stands at the entry of TestInfo::Run(). */
 static struct err *begin_test(struct run *run, struct thread *thread,
 			      size_t test)
@@ -105,22 +119,8 @@ static struct err *begin_test(struct run *run, struct thread *thread,
 	uint64_t info = run_handle(run, test);
 	uint8_t yes = 1;
 
-	/* What an earlier run of it left would keep its body from running. */
-	struct raddr parts = RADDR(info + gtest->at.parts);
-	uint64_t bounds[2];
-	TRY(memory_read(run->tracee, parts, bounds, sizeof(bounds)));
-	if (bounds[0] != bounds[1])
-		TRY(memory_write_u64(run->tracee, raddr_add(parts, 8),
-				     bounds[0]));
-	/* Death tests are numbered; their child counts from the beginning. */
-	uint32_t death_tests;
-	struct raddr count = RADDR(info + gtest->at.death_tests);
-	TRY(memory_read_u32(run->tracee, count, &death_tests));
-	if (death_tests) {
-		death_tests = 0;
-		TRY(memory_write(run->tracee, count, &death_tests,
-				 sizeof(death_tests)));
-	}
+	if (run_again(run, test))
+		TRY(clear_result(run, info));
 	if (run_disabled(run, test))
 		TRY(memory_write(run->tracee,
 				 RADDR(info + gtest->at.should_run), &yes, 1));
@@ -252,12 +252,23 @@ static bool visit_part(void *data, const struct object_symbol *symbol)
 	return false;
 }
 
+static struct err *functions_missing(void)
+{
+	return err_hint(err_create(ERR_SUITE,
+				   "GoogleTest's own functions are missing in "
+				   "the program"),
+			"build it without -Wl,--gc-sections and without "
+			"link-time optimisation");
+}
+
 static struct err *gtest_attach(struct run *run)
 {
 	struct gtest *gtest = run->state;
 	const struct module *module;
 	find_layout(run->program, &gtest->at);
-	program_symbol_in(run->program, TEST_RUN, &gtest->test_run, &module);
+	if (!program_symbol_in(run->program, TEST_RUN, &gtest->test_run,
+			       &module))
+		return functions_missing(); /* --framework gtest */
 	TRY(run_break_symbol(run, SUITE_RUN, on_suite, 0, NULL));
 	TRY(run_break_symbol(run, SUITE_RUN_PART, on_suite, 0, NULL));
 	struct part_search search = { .run = run, .bias = module->bias };
@@ -337,11 +348,7 @@ static struct err *gtest_list(struct run *run, struct thread *thread)
 	if (!program_symbol(run->program, GET_INSTANCE, &instance) ||
 	    !program_symbol(run->program, SUITE_COUNT, &count) ||
 	    !program_symbol(run->program, GET_SUITE, &get))
-		return err_hint(err_create(ERR_SUITE,
-					   "GoogleTest's own functions are "
-					   "missing in the program"),
-				"build it without -Wl,--gc-sections and "
-				"without link-time optimisation");
+		return functions_missing();
 	uint64_t unit_test, n;
 	TRY(remote_call(thread, instance, NULL, 0, CALL_LIMIT_NS, &unit_test));
 	TRY(remote_call(thread, count, &unit_test, 1, CALL_LIMIT_NS, &n));
@@ -367,10 +374,13 @@ static struct err *gtest_start(struct run *run, struct thread *thread)
 	return begin_suite(run, thread);
 }
 
+static const char *const gtest_own[] = { "_ZN7testing", "_ZNK7testing", NULL };
+
 const struct framework framework_gtest = {
 	.name = "gtest",
 	.state_size = sizeof(struct gtest),
 	.recognise = gtest_recognise,
+	.own = gtest_own,
 	.attach = gtest_attach,
 	.list = gtest_list,
 	.start = gtest_start,

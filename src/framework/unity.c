@@ -316,8 +316,11 @@ static struct err *is_wanted(struct run *run, const struct thread *thread,
 	_cleanup_(found_free) struct found found = {};
 	size_t n = run_tests(run);
 	*ret = false;
-	TRY(find(run, thread, kind, &found));
-	for (size_t i = unity->position; found.name && i < n; i++) {
+	if (kind == KIND_PLAIN)
+		found.handle = thread_arg(thread, 0);
+	else
+		TRY(find(run, thread, kind, &found));
+	for (size_t i = unity->position; i < n; i++) {
 		if (without_occurrence(run_handle(run, i)) != found.handle)
 			continue;
 		*ret = i == wanted;
@@ -338,7 +341,9 @@ static struct err *on_call(struct run *run, struct thread *thread,
 		return NULL;
 	}
 	if (kind == KIND_PLAIN) {
-		if (!is_function(run->program, thread_arg(thread, 0)))
+		uint64_t function = thread_arg(thread, 0);
+		if (run_test_by_handle(run, function) == RUN_NONE &&
+		    !is_function(run->program, function))
 			return NULL;
 		unity->plain = regs_pc(&thread->regs);
 	}

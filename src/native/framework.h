@@ -35,6 +35,12 @@ struct framework {
 	/* Added behind the program's arguments and environment; may be NULL. */
 	const char *const *arguments;
 	const char *const *environment;
+	/*
+	 * How the symbols of its own functions begin: one often builds it
+	 * within the project, but it is not where a test broke. NULL at the
+	 * end; may be NULL.
+	 */
+	const char *const *own;
 	/* Loaded, nothing run yet: set breakpoints. */
 	struct err *(*attach)(struct run *run);
 	/* Libraries were loaded meanwhile (dlopen); may be NULL. */
@@ -54,6 +60,12 @@ struct framework {
 	 * run_ready()'s place; skip and list. Needed where @list is NULL.
 	 */
 	struct err *(*discover)(struct run *run, struct thread *thread);
+	/*
+	 * Around a discovery in a copy, with the run that was copied: memory
+	 * that it shares with its copies outlives them. May be NULL.
+	 */
+	struct err *(*before_discovery)(struct run *run, struct thread *thread);
+	struct err *(*after_discovery)(struct run *run, struct thread *thread);
 	/*
 	 * How many times to discover (0: once). The session's discovery counts
 	 * them from 0; the best is taken: most tests, then exit status 0.

@@ -284,6 +284,7 @@ static struct err *hand_out(struct worker *worker, const size_t *order,
 static struct err *supervise(struct session *session, struct worker *workers,
 			     size_t count, const size_t *order, size_t n)
 {
+	BUG_ON(!count);
 	size_t at = 0, chunk = n / (count * 8);
 	chunk = MAX(MIN(chunk, (size_t)CHUNK_MAX), (size_t)1);
 	struct pollfd polls[WORKERS_MAX];

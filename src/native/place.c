@@ -4,10 +4,12 @@
 
 #include "base/str.h"
 #include "dwarf/frames.h"
+#include "native/framework.h"
 #include "native/session.h"
 
 struct search {
 	const struct program *program;
+	const char *const *own; /* the framework's functions */
 	char *file;
 	unsigned line;
 	char *function;
@@ -20,6 +22,15 @@ static bool is_system_source(const char *file)
 	       str_starts(file, "/usr/src/") || str_starts(file, "/usr/lib/");
 }
 
+static bool is_framework(const struct search *search, const char *function)
+{
+	for (size_t i = 0; function && search->own && search->own[i]; i++) {
+		if (str_starts(function, search->own[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool visit(void *data, const struct frame *frame)
 {
 	struct search *search = data;
@@ -28,6 +39,7 @@ static bool visit(void *data, const struct frame *frame)
 	const char *file;
 	unsigned line;
 	if (!module || module->system ||
+	    is_framework(search, frame->function) ||
 	    !program_line(search->program, RADDR(frame->code), &file, &line) ||
 	    is_system_source(file))
 		return true;
@@ -42,7 +54,10 @@ static bool visit(void *data, const struct frame *frame)
 struct err *place_find(struct run *run, pid_t tid, char **ret_file,
 		       unsigned *ret_line, char **ret_function)
 {
-	struct search search = { .program = run->program };
+	struct search search = {
+		.program = run->program,
+		.own = run->framework->own,
+	};
 	TRY(frames_walk(tracee_pid(run->tracee), tid, visit, &search));
 	*ret_file = search.file;
 	*ret_line = search.line;

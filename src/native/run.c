@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "native/framework.h"
 #include "native/session.h"
 #include "tracee/breakpoint.h"
@@ -57,6 +58,7 @@ void run_destroy(struct run *run)
 	tracee_destroy(run->tracee);
 	clear_notes(run);
 	free(run->state);
+	free(run->begun);
 	free(run);
 }
 
@@ -122,13 +124,44 @@ void run_ready(struct run *run, struct thread *thread)
 	run->ready_thread = thread;
 }
 
+/*
+ * Frameworks know files as __FILE__ had them, relative to the folder of the
+ * compiler; users are somewhere else.
+ */
+const char *run_source(struct run *run, const char *file)
+{
+	struct session *session = run->session;
+	uint64_t known;
+	if (!file || !*file || *file == '/')
+		return file && *file ? file : NULL;
+	if (map_text_get(&session->sources, file, &known))
+		return (const char *)(uintptr_t)known;
+	const char *folder = NULL;
+	for (size_t i = 0; i < run->program->modules.n && !folder; i++) {
+		const struct module *module = &run->program->modules.data[i];
+		if (module->object && !module->system)
+			folder = object_compile_folder(module->object, file);
+	}
+	char *source = NULL;
+	struct err *err = path_join(folder ? folder : "", file, &source);
+	if (!err && !folder) {
+		free(source);
+		source = strdup(file);
+	}
+	if (!err && source)
+		err = map_text_put(&session->sources, file, (uintptr_t)source);
+	err_ignore(err);
+	return source ? source : file;
+}
+
 struct err *run_add_test(struct run *run, const char *name, const char *file,
 			 unsigned line, bool disabled, uint64_t handle,
 			 uint64_t group)
 {
 	struct session *session = run->session;
 	size_t index = session->suite.tests.n;
-	TRY(suite_add_test(&session->suite, name, file, line, disabled));
+	TRY(suite_add_test(&session->suite, name, run_source(run, file), line,
+			   disabled));
 	TRY(vec_push(&session->handles, (struct test_handle){ handle, group }));
 	uint64_t known;
 	if (map_u64_get(&session->by_handle, handle, &known))
@@ -236,13 +269,23 @@ struct err *run_output(struct run *run, char **ret)
 	return output_peek(run->session->output, ret);
 }
 
+bool run_again(const struct run *run, size_t test)
+{
+	return run->begun && run->begun[test];
+}
+
 struct err *run_begin(struct run *run)
 {
 	struct session *session = run->session;
 	if (run->in_test)
 		TRY(run_end(run, OUTCOME_NONE));
 	BUG_ON(run->next >= run->n);
+	if (!run->begun)
+		run->begun = calloc(run_tests(run), 1);
+	if (!run->begun)
+		return err_nomem();
 	run->current = run->order[run->next++];
+	run->begun[run->current] = 1;
 	run->in_test = true;
 	run->allowed_exit = -1;
 	clear_notes(run);
@@ -314,6 +357,7 @@ static struct err *note(struct run *run, enum outcome outcome, const char *file,
 	if (!run->in_test || run->outcome == OUTCOME_FAIL ||
 	    run->outcome == outcome)
 		return NULL;
+	file = run_source(run, file);
 	clear_notes(run);
 	run->outcome = outcome;
 	run->line = file ? line : 0;
@@ -566,6 +610,32 @@ static struct err *on_deadline(struct run *run, enum run_state *ret)
 	return NULL;
 }
 
+/*
+ * A hook could not do its work: the test has overwritten what belongs to the
+ * framework, or somebody killed the process meanwhile. That is this test's
+ * fault; the others go on in another process.
+ */
+static struct err *on_broken(struct run *run, struct err *err,
+			     enum run_state *ret)
+{
+	if (!run->order || err_kind(err) == ERR_INTERRUPTED)
+		return err;
+	_cleanup_(err_destroyp) struct err *owned = err;
+	log_debug(LOG_SUITE, "hook: %s", err_message(err));
+	TRY(blame_first(run));
+	if (run->in_test) {
+		_cleanup_(freep) char *text = NULL;
+		if (asprintf(&text, "the process is out of control: %s",
+			     err_message(err)) < 0)
+			text = NULL;
+		clear_notes(run);
+		run->message = take_ptr(text);
+		TRY(finish_test(run, OUTCOME_CRASH, false));
+	}
+	*ret = RUN_STOPPED;
+	return NULL;
+}
+
 struct err *run_loop(struct run *run, enum run_state *ret)
 {
 	struct session *session = run->session;
@@ -584,7 +654,10 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 				session->hooks.data[event.breakpoint];
 			if (run->executed)
 				break;
-			TRY(hook.call(run, event.thread, hook.arg));
+			struct err *err =
+				hook.call(run, event.thread, hook.arg);
+			if (err)
+				return on_broken(run, err, ret);
 			if (run->ready) {
 				*ret = RUN_READY;
 				return NULL;

@@ -29,7 +29,8 @@ struct run {
 	/* The order and how far it is. */
 	const size_t *order;
 	size_t n;
-	size_t next; /* first entry that was not begun */
+	size_t next;	/* first entry that was not begun */
+	uint8_t *begun; /* a byte a test, from the first run_begin() on */
 
 	bool ready; /* run_ready() was called; cleared when it goes on */
 	struct thread *ready_thread;
@@ -100,6 +101,9 @@ size_t run_wanted(const struct run *run);
 /* The one after that, and so on: 0 is run_wanted(). */
 size_t run_wanted_at(const struct run *run, size_t ahead);
 
+/* Was it begun in this process before? */
+bool run_again(const struct run *run, size_t test);
+
 /*
  * run_begin() takes the next of the order: the test starts now. A test that was
  * running (it left by longjmp or an exception) ends first. run_end() with
@@ -143,5 +147,7 @@ struct err *run_u32(struct run *run, struct raddr address,
  * that tell the place of a failure nowhere else.
  */
 struct err *run_output(struct run *run, char **ret) _must_check_;
+/* A file as __FILE__ has it, as a path that does not depend on a folder. */
+const char *run_source(struct run *run, const char *file);
 /* Longest text taken from a tested program. */
 #define RUN_TEXT_MAX ((size_t)16 << 10)

@@ -44,6 +44,13 @@ static void session_close(struct suite *suite)
 	vec_free(&session->hooks);
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
+	map_u64_free(&session->seen);
+	for (size_t i = 0; i < session->sources.map.cap; i++) {
+		if (session->sources.map.slots[i].hash)
+			free((char *)(uintptr_t)session->sources.map.slots[i]
+				     .value);
+	}
+	map_text_free(&session->sources);
 	map_u64_free(&session->group_parents);
 	suite_free_tests(suite);
 	free(session);
@@ -114,7 +121,7 @@ static struct err *on_assert(struct run *run, struct thread *thread,
 		return NULL;
 	if (asprintf(&run->message, "assertion failed: %s", expression) < 0)
 		run->message = NULL;
-	run->file = take_ptr(file);
+	run->file = strdup(run_source(run, file));
 	run->line = (unsigned)thread_arg(thread, 2);
 	run->explained = true;
 	return NULL;
@@ -134,30 +141,32 @@ static struct err *on_libraries(struct run *run, struct thread *thread,
 	return run->framework->loaded ? run->framework->loaded(run) : NULL;
 }
 
-static struct err *recognise(struct session *session)
+static struct err *recognise(const struct session *session,
+			     const struct framework **ret)
 {
 	const char *wanted = session->suite.options.framework;
-	if (wanted && strcmp(wanted, "auto") != 0) {
-		session->framework = framework_by_name(wanted);
-		if (!session->framework)
-			return err_hint(
-				err_create(ERR_USAGE,
+	const char *functions = session->suite.options.test_functions;
+	if (!wanted || !strcmp(wanted, "auto"))
+		wanted = functions ? "functions" : NULL;
+	if (wanted) {
+		*ret = framework_by_name(wanted);
+		if (*ret)
+			return NULL;
+		return err_hint(err_create(ERR_USAGE,
 					   "there is no framework '%s'",
 					   wanted),
 				"--framework takes auto, gtest, catch2, "
 				"doctest, boost, check, cmocka, unity, "
 				"cunit, glib, cpputest or functions");
-		return NULL;
 	}
 	for (size_t i = 0; frameworks[i]; i++) {
 		if (!frameworks[i]->recognise(session->program))
 			continue;
-		session->framework = frameworks[i];
+		*ret = frameworks[i];
 		log_info("framework: %s", frameworks[i]->name);
 		return NULL;
 	}
-	return executable_unrecognised(session->program,
-				       session->suite.options.test_functions);
+	return executable_unrecognised(session->program, functions);
 }
 
 /* From the program's first instruction to its entry point: libraries loaded. */
@@ -235,9 +244,11 @@ struct err *session_start(struct session *session, bool discovering,
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
 	TRY(launch(session, &tracee));
 	if (!session->framework) {
-		TRY(recognise(session));
-		if (session->framework->arguments ||
-		    session->framework->environment) {
+		const struct framework *framework = NULL;
+		TRY(recognise(session, &framework));
+		BUG_ON(!framework);
+		session->framework = framework;
+		if (framework->arguments || framework->environment) {
 			TRY(prepare_words(session));
 			tracee_destroy(take_ptr(tracee));
 			TRY(launch(session, &tracee));
@@ -304,12 +315,18 @@ static void forget_tests(struct session *session)
 	suite_free_tests(&session->suite);
 	session->handles.n = 0;
 	map_u64_free(&session->by_handle);
+	map_u64_free(&session->seen);
 	map_u64_free(&session->group_parents);
 }
 
 static struct err *discover(struct session *session, bool *ret_ended_well)
 {
 	forget_tests(session);
+	const struct framework *framework = session->framework;
+	struct run *origin = session->origin;
+	bool copied = origin && !obstacle(session);
+	if (copied && framework->before_discovery)
+		TRY(framework->before_discovery(origin, origin->ready_thread));
 	_cleanup_(run_destroyp) struct run *run = NULL;
 	TRY(session_process(session, false, &run));
 	run->discovering = true;
@@ -330,6 +347,8 @@ static struct err *discover(struct session *session, bool *ret_ended_well)
 	*ret_ended_well =
 		state == RUN_GONE && !run->killed_by && !run->exit_status;
 	output_restart(session->output);
+	if (copied && framework->after_discovery)
+		return framework->after_discovery(origin, origin->ready_thread);
 	return NULL;
 }
 
@@ -343,6 +362,8 @@ static struct err *discover_best(struct session *session)
 		session->discovery = i;
 		TRY(discover(session, &ended_well));
 		size_t count = session->suite.tests.n;
+		if (i == 0 && count && ended_well)
+			return NULL; /* the program was content */
 		if (count > best_count ||
 		    (count == best_count && ended_well && !best_ended_well)) {
 			best = i;

@@ -36,12 +36,13 @@ struct session {
 	VEC(struct test_handle) handles; /* one a test */
 	struct map_u64 by_handle;
 	struct map_u64 group_parents;
-	struct run *origin; /* stands before the first test; NULL: none now */
-	const char
-		*obstacle; /* why the origin cannot be forked; NULL: it can */
+	struct map_u64 seen; /* adapters' own, while they discover */
+	struct run *origin;  /* stands before the first test; NULL: none now */
+	/* Why the origin cannot be forked; NULL: it can. */
+	const char *obstacle;
 	bool obstacle_known;
-	bool obstacle_told;
 	int discovery;		  /* which of several discoveries */
+	struct map_text sources;  /* file names → paths, owned */
 	struct raddr stdout_file; /* the C library's, 0: unknown */
 	const struct suite_observer *observer; /* during suite_run() */
 	size_t reported; /* entries of the order told to it */

@@ -121,6 +121,21 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 				const struct regs *regs, bool *ret_load);
 
 /*
+ * Code that notes each call in a buffer and returns to the caller, all
+ * registers as they were but for a result. It is itself called, from the first
+ * instruction of the function to be noted (arch_call()). The buffer begins with
+ * two words, the address of the next free entry and that of its end; an entry
+ * is the address behind the calling instruction, and the first argument.
+ */
+#define ARCH_NOTE_SIZE 96
+#define ARCH_CALL_SIZE 5
+void arch_note(struct raddr buffer, bool has_result, uint32_t result,
+	       uint8_t out[ARCH_NOTE_SIZE]);
+/* False where @target is out of reach of a call at @at. */
+bool arch_call(struct raddr at, struct raddr target,
+	       uint8_t out[ARCH_CALL_SIZE]);
+
+/*
  * Code that makes a function return at once with 0; at most
  * ARCH_INSN_MAX bytes. Returns the length.
  */

@@ -205,7 +205,12 @@ struct err *arch_decode(const uint8_t *bytes, size_t n, struct raddr pc,
 	const cs_x86 *x86 = &decoded->detail->x86;
 	if (in_group(decoded, CS_GRP_JUMP) || in_group(decoded, CS_GRP_CALL)) {
 		decode_branch(decoded, &insn);
-	} else if (decoded->id == X86_INS_XBEGIN) {
+	} else if (in_group(decoded, CS_GRP_BRANCH_RELATIVE) ||
+		   decoded->id == X86_INS_LOOP ||
+		   decoded->id == X86_INS_LOOPE ||
+		   decoded->id == X86_INS_LOOPNE ||
+		   decoded->id == X86_INS_XBEGIN) {
+		/* Not jumps to capstone, but they are. */
 		insn.kind = ARCH_STEP;
 	} else {
 		for (uint8_t i = 0; i < x86->op_count; i++) {
@@ -335,4 +340,52 @@ size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX])
 	};
 	memcpy(out, code, sizeof(code));
 	return sizeof(code);
+}
+
+void arch_note(struct raddr buffer, bool has_result, uint32_t result,
+	       uint8_t out[ARCH_NOTE_SIZE])
+{
+	static const uint8_t head[] = {
+		0x50,	    /* push %rax */
+		0x51,	    /* push %rcx */
+		0x48, 0xb8, /* movabs $buffer,%rax */
+	};
+	static const uint8_t tail[] = {
+		0x48, 0x8b, 0x08,	/* mov (%rax),%rcx */
+		0x48, 0x3b, 0x48, 0x08, /* cmp 8(%rax),%rcx */
+		0x73, 0x10,		/* jae past the entry: it is full */
+		0x48, 0x83, 0x00, 0x10, /* addq $16,(%rax) */
+		0x48, 0x8b, 0x44, 0x24, 0x10, /* mov 16(%rsp),%rax */
+		0x48, 0x89, 0x01,	      /* mov %rax,(%rcx) */
+		0x48, 0x89, 0x79, 0x08,	      /* mov %rdi,8(%rcx) */
+		0x59,			      /* pop %rcx */
+		0x58,			      /* pop %rax */
+		0x48, 0x8d, 0x64, 0x24, 0x08, /* lea 8(%rsp),%rsp */
+	};
+	size_t n = 0;
+	memset(out, arch_break[0], ARCH_NOTE_SIZE);
+	memcpy(out, head, sizeof(head));
+	n += sizeof(head);
+	memcpy(out + n, &buffer.v, sizeof(buffer.v));
+	n += sizeof(buffer.v);
+	memcpy(out + n, tail, sizeof(tail));
+	n += sizeof(tail);
+	if (has_result) {
+		out[n++] = 0xb8; /* mov $result,%eax */
+		memcpy(out + n, &result, sizeof(result));
+		n += sizeof(result);
+	}
+	out[n] = 0xc3; /* ret */
+}
+
+bool arch_call(struct raddr at, struct raddr target,
+	       uint8_t out[ARCH_CALL_SIZE])
+{
+	int64_t distance = (int64_t)(target.v - (at.v + ARCH_CALL_SIZE));
+	int32_t relative = (int32_t)distance;
+	if (relative != distance)
+		return false;
+	out[0] = 0xe8;
+	memcpy(out + 1, &relative, sizeof(relative));
+	return true;
 }

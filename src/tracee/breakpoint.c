@@ -51,11 +51,12 @@ static struct err *write_code(int fd, struct raddr address, const void *data,
 
 static struct overlay *overlay_over(struct tracee *tracee, struct raddr address)
 {
-	for (size_t i = 0; i < tracee->overlays.n; i++) {
-		struct overlay *overlay = &tracee->overlays.data[i];
-		if (address.v >= overlay->address.v &&
-		    address.v < overlay->address.v + overlay->n)
-			return overlay;
+	for (uint64_t i = 0; tracee->overlays.n && i < ARCH_INSN_MAX; i++) {
+		uint64_t index;
+		if (!map_u64_get(&tracee->overlay_index, address.v - i, &index))
+			continue;
+		struct overlay *overlay = &tracee->overlays.data[index];
+		return i < overlay->n ? overlay : NULL;
 	}
 	return NULL;
 }
@@ -119,7 +120,14 @@ struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
 		}
 	}
 	TRY(write_code(tracee->mem_fd, address, code, n));
-	return vec_push(&tracee->overlays, overlay);
+	TRY(vec_push(&tracee->overlays, overlay));
+	return map_u64_put(&tracee->overlay_index, address.v,
+			   tracee->overlays.n - 1);
+}
+
+bool breakpoint_overlaid(struct tracee *tracee, struct raddr address)
+{
+	return overlay_over(tracee, address);
 }
 
 struct err *breakpoint_overlay_end(struct tracee *tracee, struct raddr address)
@@ -138,8 +146,12 @@ struct err *breakpoint_overlay_end(struct tracee *tracee, struct raddr address)
 		}
 	}
 	TRY(write_code(tracee->mem_fd, overlay->address, code, overlay->n));
+	map_u64_remove(&tracee->overlay_index, overlay->address.v);
+	size_t index = (size_t)(overlay - tracee->overlays.data);
 	*overlay = tracee->overlays.data[--tracee->overlays.n];
-	return NULL;
+	if (index == tracee->overlays.n)
+		return NULL;
+	return map_u64_put(&tracee->overlay_index, overlay->address.v, index);
 }
 
 static int by_address(const void *a, const void *b)
@@ -208,6 +220,9 @@ struct err *breakpoint_copy(const struct tracee *from, struct tracee *to)
 		TRY(map_u64_put(&to->breakpoint_index,
 				to->breakpoints.data[i].address.v, i));
 	TRY(vec_append(&to->overlays, from->overlays.data, from->overlays.n));
+	for (size_t i = 0; i < to->overlays.n; i++)
+		TRY(map_u64_put(&to->overlay_index,
+				to->overlays.data[i].address.v, i));
 	return vec_append(&to->regions, from->regions.data, from->regions.n);
 }
 
@@ -289,6 +304,22 @@ struct err *region_any(struct thread *thread, struct raddr *ret)
 	if (!image->regions.n)
 		TRY(region_add(thread, regs_pc(&thread->regs), NULL));
 	*ret = image->regions.data[0].base;
+	return NULL;
+}
+
+struct err *breakpoint_code(struct thread *thread, struct raddr near,
+			    const uint8_t *code, size_t n, struct raddr *ret)
+{
+	struct tracee *image = tracee_image(thread->tracee);
+	struct region *region;
+	TRY(region_add(thread, near, &region));
+	size_t slots = (n + ARCH_SLOT_SIZE - 1) / ARCH_SLOT_SIZE;
+	BUG_ON(region->used + slots > SLOTS);
+	struct raddr at =
+		raddr_add(region->base, (int64_t)region->used * ARCH_SLOT_SIZE);
+	TRY(write_code(image->mem_fd, at, code, n));
+	region->used += (uint32_t)slots;
+	*ret = at;
 	return NULL;
 }
 

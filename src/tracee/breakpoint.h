@@ -22,5 +22,11 @@ bool breakpoint_at(const struct tracee *tracee, struct raddr address,
  */
 struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
 			       const uint8_t *code, size_t n) _must_check_;
+bool breakpoint_overlaid(struct tracee *tracee, struct raddr address);
 struct err *breakpoint_overlay_end(struct tracee *tracee,
 				   struct raddr address) _must_check_;
+
+/* Puts code of ours somewhere near to @near, to be called from there. */
+struct err *breakpoint_code(struct thread *thread, struct raddr near,
+			    const uint8_t *code, size_t n,
+			    struct raddr *ret) _must_check_;

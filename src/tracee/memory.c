@@ -10,18 +10,20 @@
 
 #define SPANS_AT_ONCE 64
 
-size_t memory_read_some(struct tracee *tracee, struct raddr address, void *out,
+/*
+ * The mem file was opened once, so that nobody checks our rights at each read;
+ * it also reads what is mapped without read permission and writes where the
+ * program may not (code). It goes page by page, which process_vm_readv() does
+ * faster where there are many.
+ */
+#define SMALL 4096
+
+static size_t read_file(struct tracee *tracee, struct raddr address, char *out,
 			size_t n)
 {
-	struct iovec local = { .iov_base = out, .iov_len = n };
-	struct iovec remote = { .iov_base = (void *)(uintptr_t)address.v,
-				.iov_len = n };
-	ssize_t done = process_vm_readv(tracee->pid, &local, 1, &remote, 1, 0);
-	size_t got = done > 0 ? (size_t)done : 0;
-
-	/* The mem file also reads what is mapped without read permission. */
+	size_t got = 0;
 	while (got < n) {
-		ssize_t more = pread(tracee->mem_fd, (char *)out + got, n - got,
+		ssize_t more = pread(tracee->mem_fd, out + got, n - got,
 				     (off_t)(address.v + got));
 		if (more < 0 && errno == EINTR)
 			continue;
@@ -30,6 +32,23 @@ size_t memory_read_some(struct tracee *tracee, struct raddr address, void *out,
 		got += (size_t)more;
 	}
 	return got;
+}
+
+size_t memory_read_some(struct tracee *tracee, struct raddr address, void *out,
+			size_t n)
+{
+	size_t got = 0;
+	if (n > SMALL) {
+		struct iovec local = { .iov_base = out, .iov_len = n };
+		struct iovec remote = { .iov_base =
+						(void *)(uintptr_t)address.v,
+					.iov_len = n };
+		ssize_t done =
+			process_vm_readv(tracee->pid, &local, 1, &remote, 1, 0);
+		got = done > 0 ? (size_t)done : 0;
+	}
+	return got + read_file(tracee, raddr_add(address, (int64_t)got),
+			       (char *)out + got, n - got);
 }
 
 struct err *memory_read(struct tracee *tracee, struct raddr address, void *out,
@@ -46,13 +65,8 @@ struct err *memory_read(struct tracee *tracee, struct raddr address, void *out,
 struct err *memory_write(struct tracee *tracee, struct raddr address,
 			 const void *data, size_t n)
 {
-	struct iovec local = { .iov_base = (void *)data, .iov_len = n };
-	struct iovec remote = { .iov_base = (void *)(uintptr_t)address.v,
-				.iov_len = n };
-	ssize_t done = process_vm_writev(tracee->pid, &local, 1, &remote, 1, 0);
-	size_t put = done > 0 ? (size_t)done : 0;
-
-	/* The mem file also writes where the program may not: code. */
+	size_t put = 0;
+	errno = 0;
 	while (put < n) {
 		ssize_t more = pwrite(tracee->mem_fd, (const char *)data + put,
 				      n - put, (off_t)(address.v + put));

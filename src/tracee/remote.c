@@ -203,13 +203,14 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 	return NULL;
 }
 
-struct err *remote_map(struct thread *thread, size_t n, struct raddr *ret)
+static struct err *map(struct thread *thread, size_t n, int kind,
+		       struct raddr *ret)
 {
 	const uint64_t args[6] = {
 		0,
 		n,
 		PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS,
+		(uint64_t)kind | MAP_ANONYMOUS,
 		(uint64_t)-1,
 		0,
 	};
@@ -219,5 +220,27 @@ struct err *remote_map(struct thread *thread, size_t n, struct raddr *ret)
 		return err_errno((int)-got,
 				 "cannot map memory in the tested program");
 	*ret = RADDR(got);
+	return NULL;
+}
+
+struct err *remote_map(struct thread *thread, size_t n, struct raddr *ret)
+{
+	return map(thread, n, MAP_PRIVATE, ret);
+}
+
+struct err *remote_map_shared(struct thread *thread, size_t n,
+			      struct raddr *ret)
+{
+	return map(thread, n, MAP_SHARED, ret);
+}
+
+struct err *remote_unmap(struct thread *thread, struct raddr address, size_t n)
+{
+	const uint64_t args[6] = { address.v, n };
+	int64_t got;
+	TRY(remote_syscall(thread, SYS_munmap, args, &got));
+	if (got < 0)
+		return err_errno((int)-got,
+				 "cannot unmap memory in the tested program");
 	return NULL;
 }

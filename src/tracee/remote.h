@@ -22,3 +22,8 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 /* Anonymous memory in the tracee, readable and writable by it. */
 struct err *remote_map(struct thread *thread, size_t n,
 		       struct raddr *ret) _must_check_;
+/* The same, shared with copies of the process made later. */
+struct err *remote_map_shared(struct thread *thread, size_t n,
+			      struct raddr *ret) _must_check_;
+struct err *remote_unmap(struct thread *thread, struct raddr address,
+			 size_t n) _must_check_;

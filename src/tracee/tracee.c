@@ -95,6 +95,7 @@ static void tracee_free(struct tracee *tracee)
 	vec_free(&tracee->breakpoints);
 	map_u64_free(&tracee->breakpoint_index);
 	vec_free(&tracee->overlays);
+	map_u64_free(&tracee->overlay_index);
 	vec_free(&tracee->regions);
 	free(tracee);
 }
@@ -411,12 +412,28 @@ static struct err *on_exec(struct thread *thread)
 	tracee->breakpoints.n = 0;
 	map_u64_free(&tracee->breakpoint_index);
 	tracee->overlays.n = 0;
+	map_u64_free(&tracee->overlay_index);
 	tracee->regions.n = 0;
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/mem", tracee->pid);
 	closep(&tracee->mem_fd);
 	tracee->mem_fd = open(path, O_RDWR | O_CLOEXEC);
 	return NULL;
+}
+
+/*
+ * Did our instruction trap, or did somebody send the signal? Right behind our
+ * byte there is no other way to be, unless the original is one byte long.
+ */
+static bool is_break(const struct thread *thread,
+		     const struct breakpoint *breakpoint)
+{
+	siginfo_t info;
+	if (breakpoint->decoded && breakpoint->insn.length > ARCH_BREAK_SIZE)
+		return true;
+	return trace(PTRACE_GETSIGINFO, thread->tid, 0, (uintptr_t)&info) ==
+		       0 &&
+	       (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
 }
 
 static struct err *on_signal(struct thread *thread, int signal,
@@ -429,11 +446,8 @@ static struct err *on_signal(struct thread *thread, int signal,
 	if (signal == SIGTRAP) {
 		struct raddr at = raddr_add(pc, -ARCH_BREAK_SIZE);
 		struct breakpoint *breakpoint = breakpoint_find(image, at);
-		siginfo_t info;
 		if (breakpoint && !breakpoint->resting &&
-		    trace(PTRACE_GETSIGINFO, thread->tid, 0,
-			  (uintptr_t)&info) == 0 &&
-		    (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT)) {
+		    is_break(thread, breakpoint)) {
 			regs_set_pc(&thread->regs, at);
 			thread_dirty(thread);
 			bool again = raddr_eq(thread->passing, at) &&
@@ -562,14 +576,41 @@ static struct err *serve_borrowers(struct tracer *tracer)
 	return NULL;
 }
 
+static struct err *was_killed(struct tracee *tracee, bool *ret)
+{
+	bool any = true;
+	*ret = false;
+	/* The kernel needs a moment from the kill to the status. */
+	for (int round = 0; round < 1000 && !*ret; round++) {
+		TRY(tracer_collect(tracee->tracer, false, &any));
+		for (size_t i = 0; i < tracee->threads.n && !*ret; i++)
+			*ret = tracee->threads.data[i]->has_waiting &&
+			       status_gone(
+				       tracee->threads.data[i]->waiting_status);
+		if (!any && !*ret)
+			sched_yield();
+	}
+	return NULL;
+}
+
 static struct err *resume_all(struct tracee *tracee)
 {
 	processors_turn(tracee);
 	for (size_t i = 0; i < tracee->threads.n; i++) {
 		struct thread *thread = tracee->threads.data[i];
-		if (thread->stopped && !thread->held && !thread->listening &&
-		    !thread->has_waiting)
-			TRY(thread_resume(thread));
+		if (!thread->stopped || thread->held || thread->listening ||
+		    thread->has_waiting)
+			continue;
+		struct err *err = thread_resume(thread);
+		if (!err)
+			continue;
+		/* Killed while it stood: its end is what is to be told. */
+		bool gone;
+		TRY(was_killed(tracee, &gone));
+		if (!gone)
+			return err;
+		err_ignore(err);
+		return NULL;
 	}
 	return NULL;
 }

@@ -45,6 +45,7 @@ struct tracee {
 	VEC(struct breakpoint) breakpoints;
 	struct map_u64 breakpoint_index; /* address → index */
 	VEC(struct overlay) overlays;
+	struct map_u64 overlay_index; /* address → index */
 	VEC(struct region) regions;
 	struct output *output;
 	bool has_tid_address;

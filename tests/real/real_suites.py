@@ -326,11 +326,12 @@ def output_of(*command):
 
 def markdown(results, options):
     compiler = output_of("gcc", "-dumpfullversion")
+    kernel = ".".join(platform.release().split(".")[:2])
     lines = ["# Real suites", "",
              "Test suites from Debian source packages, built with `-g -O2` by their own build systems, run plain and "
              "under `polygraph run`;", "names and outcomes compared test by test. Made by `./dev real-suites "
              "--markdown docs/real-suites.md`; the suites are listed in `tests/real/suites.py`.", "",
-             f"{os_name()}, gcc {compiler}, Linux {platform.release()}, {os.cpu_count()} processors. Seconds are "
+             f"{os_name()}, gcc {compiler}, Linux {kernel}. Seconds are "
              f"wall-clock time, for each executable the best of {options.repeat}, added up; start-up and reading debug "
              "information included. A difference is a test that is missing, additional or of another outcome, or an "
              "executable that could not be run.", ""]

@@ -41,7 +41,7 @@ def cmake(*options, source="{source}", target=None):
 
 
 def meson(*options, targets=""):
-    return [f"meson setup --buildtype plain . '{{source}}' " + " ".join(options), f"ninja -j {{jobs}} {targets}"]
+    return ["meson setup --buildtype plain . '{source}' " + " ".join(options), f"ninja -j {{jobs}} {targets}"]
 
 
 def configure(*options, check="."):
@@ -101,11 +101,6 @@ SUITES = [
     Suite("olm", "doctest", ["cmake", "doctest-dev"],
           cmake("-DOLM_TESTS=ON"),
           ["tests/test_*"]),
-    Suite("exempi", "boost", ["libboost-test-dev", "libexpat1-dev", "zlib1g-dev"],
-          configure("--disable-static", "--enable-unittest=yes", check="exempi"),
-          ["exempi/test*"], cwd="{build}/exempi",
-          env={"TEST_DIR": "{source}/exempi/tests", "BOOST_TEST_CATCH_SYSTEM_ERRORS": "no"},
-          note="files"),
     Suite("coordgenlibs", "boost", ["cmake", "libboost-dev", "libboost-filesystem-dev", "libboost-iostreams-dev",
                                     "libboost-test-dev", "libmaeparser-dev", "zlib1g-dev"],
           cmake(target="test_coordgen test_smilesparser"),

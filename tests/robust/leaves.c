@@ -73,6 +73,24 @@ TEST test_exit(void)
 		exit(0);
 }
 
+TEST test_helper(void)
+{
+	__asm__ volatile("");
+}
+
+/* At any moment, also while it stands at a breakpoint. */
+TEST test_killed_by_child(void)
+{
+	pid_t self = getpid();
+	if (!fork()) {
+		usleep((useconds_t)(self % 50) * 20);
+		kill(self, SIGKILL);
+		_exit(0);
+	}
+	while (yes)
+		test_helper();
+}
+
 TEST test_stop_self(void)
 {
 	raise(SIGSTOP);
@@ -122,6 +140,7 @@ int main(int argc, char **argv)
 	test_daemon();
 	test_child_left();
 	test_exit();
+	test_killed_by_child();
 	test_stop_self();
 	test_stack_overflow();
 	test_fine();

@@ -162,9 +162,15 @@ class Robust(unittest.TestCase):
             "test_kill_self": "crash", "test_kill_group": "crash", "test_terminate_group": "crash",
             "test_close_all": "pass", "test_trace_me": "pass", "test_flood": "timeout", "test_exec": "crash",
             "test_daemon": "pass", "test_child_left": "pass", "test_exit": "crash", "test_stop_self": "timeout",
-            "test_stack_overflow": "crash", "test_fine": "pass",
+            "test_killed_by_child": "crash", "test_stack_overflow": "crash", "test_fine": "pass",
         })
         self.assertEqual(processes(self.leaves), [])
+
+    def test_killed_at_any_moment(self):
+        done = self.run_it("run", "--format", "json", "--tests", "test_killed_by_child", "--tests", "test_fine",
+                           "--repeat", "40", self.leaves, status=3)
+        outcomes = [test["outcome"] for test in json.loads(done.stdout)["tests"]]
+        self.assertEqual(outcomes, ["crash"] * 40 + ["pass"] * 40)
 
     def test_unwritten_output_of_a_crash_is_kept(self):
         program = compile_text("buffered", """
