@@ -159,9 +159,13 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 			 uint64_t group)
 {
 	struct session *session = run->session;
-	size_t index = session->suite.tests.n;
-	TRY(suite_add_test(&session->suite, name, run_source(run, file), line,
-			   disabled));
+	size_t index = session->handles.n;
+	if (!session->relisting)
+		TRY(suite_add_test(&session->suite, name, run_source(run, file),
+				   line, disabled));
+	else if (index >= session->suite.tests.n)
+		return err_create(ERR_SUITE, "started again, the program has "
+					     "more tests than before");
 	TRY(vec_push(&session->handles, (struct test_handle){ handle, group }));
 	uint64_t known;
 	if (map_u64_get(&session->by_handle, handle, &known))

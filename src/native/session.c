@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -291,6 +292,51 @@ static const char *obstacle(struct session *session)
 	return session->obstacle;
 }
 
+/* With the same addresses as the start before? Some containers refuse it. */
+static bool same_addresses(const struct tracee *tracee)
+{
+	char path[64];
+	_cleanup_(freep) char *text = NULL;
+	snprintf(path, sizeof(path), "/proc/%d/personality",
+		 tracee_pid(tracee));
+	err_ignore(file_read(path, 64, &text, NULL));
+	return text && strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE;
+}
+
+/*
+ * Adapters know tests by addresses, which a new start may have changed: they
+ * are found again, in the same sequence.
+ */
+static struct err *find_again(struct session *session)
+{
+	struct run *run = session->origin;
+	if (!session->handles.n || same_addresses(run->tracee))
+		return NULL;
+	if (!session->framework->list)
+		return err_hint(
+			err_create(ERR_SUITE,
+				   "the program has to be started again (%s), "
+				   "and then its functions lie elsewhere",
+				   session->obstacle ? session->obstacle
+						     : "it ended"),
+			"address randomisation cannot be switched off here: "
+			"allow personality(2) in the container");
+	size_t n = session->handles.n;
+	session->handles.n = 0;
+	map_u64_free(&session->by_handle);
+	session->relisting = true;
+	struct err *err = session->framework->list(run, run->ready_thread);
+	session->relisting = false;
+	if (err)
+		return err;
+	if (session->handles.n != n)
+		return err_create(ERR_SUITE,
+				  "started again, the program has %zu tests "
+				  "instead of %zu",
+				  session->handles.n, n);
+	return NULL;
+}
+
 /*
  * A process that stands before the first test. Where it can be, the origin is
  * kept and a copy handed out; with @last the origin itself goes.
@@ -298,8 +344,10 @@ static const char *obstacle(struct session *session)
 struct err *session_process(struct session *session, bool last,
 			    struct run **ret)
 {
-	if (!session->origin)
+	if (!session->origin) {
 		TRY(session_start(session, false, &session->origin));
+		TRY(find_again(session));
+	}
 	if (!last && !obstacle(session)) {
 		struct run *copy;
 		TRY(run_fork(session->origin, &copy));

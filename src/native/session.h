@@ -36,6 +36,7 @@ struct session {
 	VEC(struct test_handle) handles; /* one a test */
 	struct map_u64 by_handle;
 	struct map_u64 group_parents;
+	bool relisting;	     /* after a new start: only the handles are new */
 	struct map_u64 seen; /* adapters' own, while they discover */
 	struct run *origin;  /* stands before the first test; NULL: none now */
 	/* Why the origin cannot be forked; NULL: it can. */

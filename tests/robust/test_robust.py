@@ -136,6 +136,35 @@ class Robust(unittest.TestCase):
         restrict = compile_c("restrict", os.path.join(HERE, "restrict.c"))
         self.all_pass("--reverse", prefix=[restrict])
 
+    def test_container_without_checkpoints(self):
+        """Each start has other addresses then: tests are found again, or that cannot be is said."""
+        restrict = compile_c("restrict", os.path.join(HERE, "restrict.c"))
+        source = os.path.join(FOLDER, "threads.cc")
+        with open(source, "w", encoding="ascii") as file:
+            file.write("""
+                #include <gtest/gtest.h>
+                #include <pthread.h>
+                #include <unistd.h>
+                static void *wait(void *arg) { for (;;) pause(); return arg; }
+                TEST(Suite, A) {}
+                TEST(Suite, B) { abort(); }
+                TEST(Suite, C) {}
+                extern "C" void __attribute__((noinline)) test_function(void) { __asm__(""); }
+                int main(int argc, char **argv) {
+                    testing::InitGoogleTest(&argc, argv);
+                    pthread_t thread;
+                    pthread_create(&thread, NULL, wait, NULL);
+                    test_function();
+                    return RUN_ALL_TESTS();
+                }
+            """)
+        path = os.path.join(FOLDER, "threads")
+        subprocess.run(["c++", "-g", "-o", path, source, "-lgtest", "-pthread"], check=True)
+        result = self.outcomes(path, status=3, prefix=[restrict])
+        self.assertEqual(result, {"Suite.A": "pass", "Suite.B": "crash", "Suite.C": "pass"})
+        self.refused("run", "--framework", "functions", path, status=3, says=["functions lie elsewhere", "personality"],
+                     prefix=[restrict])
+
     def test_ordinary_user(self):
         if os.geteuid() != 0:
             self.skipTest("all tests run as an ordinary user already")
@@ -270,7 +299,7 @@ class Robust(unittest.TestCase):
 
     def test_children_of_another_program_stay(self):
         """Executed in the place of a shell that has a child: that one is not ours to end."""
-        done = subprocess.run(["sh", "-c", 'sleep 1000 & echo $!; exec "$0" list "$1"', POLYGRAPH, self.leaves],
+        done = subprocess.run(["sh", "-c", 'sleep 1000 >/dev/null 2>&1 & echo $!; exec "$0" list "$1"', POLYGRAPH, self.leaves],
                               capture_output=True, timeout=60, check=True)
         child = int(done.stdout.split()[0])
         os.kill(child, signal.SIGKILL)  # raises where it is gone
