@@ -267,8 +267,8 @@ const struct command command_run = {
 			"test executable; what follows it are its own "
 			"arguments.",
 			"Tests that the suite itself disables are reported as "
-			"skipped, unless an order file or a --tests PATTERN "
-			"spells out their name.",
+			"skipped, unless a --tests PATTERN spells out their "
+			"name.",
 			NULL },
 	.examples =
 		(const struct command_example[]){

@@ -118,11 +118,7 @@ static bool boost_recognise(const struct program *program)
 	    !program_symbol(program, UNIT_FINISH, &at) ||
 	    !program_symbol(program, GET_UNIT, &at))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
-		if (program_uses(program, used[i]))
-			return true;
-	}
-	return false;
+	return program_uses_any(program, used, ARRAY_SIZE(used));
 }
 
 static void find_layout(const struct program *program, struct layout *at)

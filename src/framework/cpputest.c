@@ -72,11 +72,7 @@ static bool cpputest_recognise(const struct program *program)
 	    !program_symbol(program, TEST_ENDED, &at) ||
 	    !program_symbol(program, TESTS_ENDED, &at))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
-		if (program_uses(program, used[i]))
-			return true;
-	}
-	return false;
+	return program_uses_any(program, used, ARRAY_SIZE(used));
 }
 
 static void find_layout(const struct program *program, struct layout *at)

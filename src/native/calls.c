@@ -1,12 +1,9 @@
 #include "native/calls.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
-#include "tracee/remote.h"
 
 #define STUBS_MAX 16
 
@@ -110,22 +107,8 @@ struct err *calls_stubs(struct thread *thread, size_t n, struct raddr *ret)
 	BUG_ON(n > STUBS_MAX);
 	for (size_t i = 0; i < n; i++)
 		arch_return_zero(code + i * CALLS_STUB_SIZE);
-	const uint64_t args[6] = {
-		0,
-		sizeof(code),
-		PROT_READ | PROT_EXEC,
-		MAP_PRIVATE | MAP_ANONYMOUS,
-		(uint64_t)-1,
-		0,
-	};
-	int64_t got;
-	TRY(remote_syscall(thread, SYS_mmap, args, &got));
-	if (got < 0 && got > -4096)
-		return err_errno((int)-got,
-				 "cannot map memory in the tested program");
-	TRY(memory_write(thread->tracee, RADDR(got), code, sizeof(code)));
-	*ret = RADDR(got);
-	return NULL;
+	return breakpoint_code(thread, regs_pc(&thread->regs), code,
+			       sizeof(code), ret);
 }
 
 void calls_instead(struct thread *thread, struct raddr function)

@@ -230,6 +230,16 @@ bool program_uses(const struct program *program, const char *name)
 	return false;
 }
 
+bool program_uses_any(const struct program *program, const char *const *names,
+		      size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (program_uses(program, names[i]))
+			return true;
+	}
+	return false;
+}
+
 const struct module *program_module(const struct program *program,
 				    struct raddr address)
 {

@@ -50,8 +50,10 @@ bool program_symbol_in(const struct program *program, const char *name,
 bool program_function_starting(const struct program *program,
 			       const char *prefix, struct raddr *ret,
 			       const char **ret_name);
-/* Does the project's own code define or call this? */
+/* Does the project's own code define or call this? Any of these? */
 bool program_uses(const struct program *program, const char *name);
+bool program_uses_any(const struct program *program, const char *const *names,
+		      size_t n);
 
 const struct module *program_module(const struct program *program,
 				    struct raddr address);
