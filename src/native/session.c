@@ -338,23 +338,21 @@ static struct err *find_again(struct session *session)
 }
 
 /*
- * A process that stands before the first test. Where it can be, the origin is
- * kept and a copy handed out; with @last the origin itself goes.
+ * A process that stands before the first test. It is the origin itself, as the
+ * system started it; where that is possible, a copy of it becomes the origin
+ * for those to come.
  */
-struct err *session_process(struct session *session, bool last,
-			    struct run **ret)
+struct err *session_process(struct session *session, struct run **ret)
 {
 	if (!session->origin) {
 		TRY(session_start(session, false, &session->origin));
 		TRY(find_again(session));
 	}
-	if (!last && !obstacle(session)) {
-		struct run *copy;
+	struct run *copy = NULL;
+	if (!obstacle(session))
 		TRY(run_fork(session->origin, &copy));
-		*ret = copy;
-		return NULL;
-	}
-	*ret = take_ptr(session->origin);
+	*ret = session->origin;
+	session->origin = copy;
 	return NULL;
 }
 
@@ -371,12 +369,12 @@ static struct err *discover(struct session *session, bool *ret_ended_well)
 {
 	forget_tests(session);
 	const struct framework *framework = session->framework;
-	struct run *origin = session->origin;
-	bool copied = origin && !obstacle(session);
+	bool copied = session->origin && !obstacle(session);
 	if (copied && framework->before_discovery)
-		TRY(framework->before_discovery(origin, origin->ready_thread));
+		TRY(framework->before_discovery(session->origin,
+						session->origin->ready_thread));
 	_cleanup_(run_destroyp) struct run *run = NULL;
-	TRY(session_process(session, false, &run));
+	TRY(session_process(session, &run));
 	run->discovering = true;
 	TRY(run->framework->discover(run, run->ready_thread));
 	enum run_state state;
@@ -396,7 +394,8 @@ static struct err *discover(struct session *session, bool *ret_ended_well)
 		state == RUN_GONE && !run->killed_by && !run->exit_status;
 	output_restart(session->output);
 	if (copied && framework->after_discovery)
-		return framework->after_discovery(origin, origin->ready_thread);
+		return framework->after_discovery(
+			session->origin, session->origin->ready_thread);
 	return NULL;
 }
 
@@ -440,7 +439,7 @@ static struct err *run_in_order(struct session *session, const size_t *order,
 {
 	for (size_t at = 0; at < n;) {
 		_cleanup_(run_destroyp) struct run *run = NULL;
-		TRY(session_process(session, false, &run));
+		TRY(session_process(session, &run));
 		run->order = order + at;
 		run->n = n - at;
 		TRY(run->framework->start(run, run->ready_thread));
@@ -464,7 +463,7 @@ static struct err *run_alone(struct session *session, const size_t *order,
 {
 	for (size_t at = 0; at < n; at++) {
 		_cleanup_(run_destroyp) struct run *run = NULL;
-		TRY(session_process(session, false, &run));
+		TRY(session_process(session, &run));
 		run->order = order + at;
 		run->n = 1;
 		run->stop_after = !run->framework->exit_status_counts;

@@ -52,7 +52,7 @@ struct session {
 };
 
 /* session.c: a process at the first test, from the origin or started anew. */
-struct err *session_process(struct session *session, bool last,
+struct err *session_process(struct session *session,
 			    struct run **ret) _must_check_;
 struct err *session_start(struct session *session, bool discovering,
 			  struct run **ret) _must_check_;
