@@ -21,6 +21,9 @@
 #include "tracee/memory.h"
 #include "tracee/output.h"
 
+/* An adapter's environment has no more variables than that. */
+#define MORE_WORDS 16
+
 static struct session *session_of(struct suite *suite)
 {
 	return (struct session *)suite; /* suite is its first member */
@@ -57,13 +60,29 @@ static void session_close(struct suite *suite)
 	free(session);
 }
 
-/* A copy of @words with @more behind; for arguments and the environment. */
+/* Is one of these for the same variable as @word? */
+static bool is_replaced(const char *word, const char *const *more)
+{
+	size_t n = strcspn(word, "=") + 1;
+	for (size_t i = 0; more && more[i]; i++) {
+		if (word[n - 1] && !strncmp(word, more[i], n))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A copy of @words with @more behind; for arguments and the environment, where
+ * variables in @more replace those of the same name.
+ */
 static struct err *copy_words(char *const *words, const char *const *more,
 			      char ***ret)
 {
 	VEC(char *) copy = VEC_INIT;
 	struct err *err = NULL;
 	for (size_t i = 0; !err && words[i]; i++) {
+		if (words == environ && is_replaced(words[i], more))
+			continue;
 		char *word = strdup(words[i]);
 		err = word ? vec_push(&copy, word) : err_nomem();
 	}
@@ -208,6 +227,42 @@ static struct err *launch(struct session *session, struct tracee **ret)
 	return NULL;
 }
 
+/*
+ * A sanitizer that looks for leaks when the program ends stops the program with
+ * ptrace, which it cannot while we do. It says so and fails the whole program.
+ */
+static bool looks_for_leaks(const struct session *session)
+{
+	static const char *const sanitizers[] = { "__asan_init",
+						  "__lsan_init" };
+	return program_uses_any(session->program, sanitizers,
+				ARRAY_SIZE(sanitizers));
+}
+
+static struct err *prepare_environment(struct session *session)
+{
+	const char *words[MORE_WORDS + 2] = {};
+	const char *const *more = session->framework->environment;
+	size_t n = 0;
+	for (; more && more[n]; n++) {
+		BUG_ON(n == MORE_WORDS);
+		words[n] = more[n];
+	}
+	_cleanup_(freep) char *leaks = NULL;
+	if (looks_for_leaks(session)) {
+		const char *own = getenv("LSAN_OPTIONS");
+		if (asprintf(&leaks, "LSAN_OPTIONS=%s%sdetect_leaks=0",
+			     own ? own : "", own && *own ? ":" : "") < 0) {
+			leaks = NULL;
+			return err_nomem();
+		}
+		log_info("leaks are not looked for: that does not work in a "
+			 "traced program");
+		words[n++] = leaks;
+	}
+	return n ? copy_words(environ, words, &session->env) : NULL;
+}
+
 static struct err *prepare_words(struct session *session)
 {
 	const struct framework *framework = session->framework;
@@ -217,9 +272,7 @@ static struct err *prepare_words(struct session *session)
 		free_words(session->argv);
 		session->argv = argv;
 	}
-	if (framework->environment)
-		TRY(copy_words(environ, framework->environment, &session->env));
-	return NULL;
+	return prepare_environment(session);
 }
 
 static struct err *attach(struct run *run)
@@ -249,7 +302,8 @@ struct err *session_start(struct session *session, bool discovering,
 		TRY(recognise(session, &framework));
 		BUG_ON(!framework);
 		session->framework = framework;
-		if (framework->arguments || framework->environment) {
+		if (framework->arguments || framework->environment ||
+		    looks_for_leaks(session)) {
 			TRY(prepare_words(session));
 			tracee_destroy(take_ptr(tracee));
 			TRY(launch(session, &tracee));

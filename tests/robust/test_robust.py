@@ -132,6 +132,23 @@ class Robust(unittest.TestCase):
             with self.subTest(name):
                 self.all_pass("--reverse", program=compile_c("behaves-" + name, source, *flags))
 
+    def test_sanitizers(self):
+        """Programs built with sanitizers; the leak checker cannot work in a traced program and must not fail it."""
+        source = os.path.join(FOLDER, "sanitized.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write("""
+                #include <stdlib.h>
+                static char *volatile kept;
+                void __attribute__((noinline)) test_fine(void) { __asm__(""); }
+                void __attribute__((noinline)) test_leak(void) { kept = malloc(10); kept = NULL; }
+                void __attribute__((noinline)) test_overflow(void) { kept = malloc(10); kept[10] = 1; }
+                int main(void) { test_fine(); test_leak(); test_overflow(); return 0; }
+            """)
+        path = compile_c("sanitized", source, "-fsanitize=address")
+        expected = {"test_fine": "pass", "test_leak": "pass", "test_overflow": "crash"}
+        self.assertEqual(self.outcomes(path, status=3), expected)
+        self.assertEqual(self.outcomes("--alone", path, status=3), expected)
+
     def test_container(self):
         restrict = compile_c("restrict", os.path.join(HERE, "restrict.c"))
         self.all_pass("--reverse", prefix=[restrict])
