@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+SOURCES = Path(__file__).resolve().parent / "settings"
 COMMANDS = (["run", "./settings_test"], ["run", "--reverse", "./settings_test"])
 MARKS = re.compile(r"(<!-- transcript: begin.*?-->\n).*?(<!-- transcript: end -->)", re.S)
 
@@ -20,7 +21,9 @@ def main():
         done = subprocess.run(
             [polygraph, *words], cwd=build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
-        text += f"$ polygraph {' '.join(words)}\n{done.stdout.rstrip()}\n"
+        # As seen by somebody who stands where the sources are.
+        shown = done.stdout.rstrip().replace(f"{SOURCES}/", "")
+        text += f"$ polygraph {' '.join(words)}\n{shown}\n"
     text += "```\n"
     written, count = MARKS.subn(lambda match: match[1] + text + match[2], readme.read_text())
     if count != 1:
