@@ -36,7 +36,6 @@
 struct functions {
 	struct calls call;
 	bool direct;	    /* the order is not the program's own */
-	bool all_done;	    /* everything else is skipped */
 	uint64_t running;   /* handle */
 	uint64_t called;    /* the function whose call is used for it */
 	size_t position;    /* in the program's own sequence, while flowing */
@@ -166,7 +165,6 @@ static struct err *on_return(struct run *run, struct thread *thread,
 		/* The runner gets what its own call would have given. */
 		calls_leave(thread, &functions->call,
 			    !returns_void(run, functions->called));
-		functions->all_done = run_wanted(run) == RUN_NONE;
 		return NULL;
 	}
 	TRY(calls_again(run, thread, &functions->call));

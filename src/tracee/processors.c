@@ -19,11 +19,6 @@ static cpu_set_t only(int cpu)
 	return one;
 }
 
-void tracer_set_pinning(struct tracer *tracer, bool on)
-{
-	tracer->pinning = on;
-}
-
 void tracer_unpin(struct tracer *tracer)
 {
 	if (tracer->self_pinned)

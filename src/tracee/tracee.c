@@ -164,11 +164,6 @@ struct thread *tracee_thread(const struct tracee *tracee, size_t index)
 	return tracee->threads.data[index];
 }
 
-struct output *tracee_output(const struct tracee *tracee)
-{
-	return tracee->output;
-}
-
 bool tracee_fault(const struct tracee *tracee, struct tracee_fault *ret)
 {
 	if (tracee->has_fault)

@@ -101,10 +101,9 @@ void tracer_suspend(void);
 uint64_t tracer_clock(void);
 /*
  * Controller and a tested process with one thread take turns; on one processor
- * that costs a fifth. Off: leave processors alone.
+ * that costs a fifth (processors.c). This gives the controller all its
+ * processors back, until the next turn.
  */
-void tracer_set_pinning(struct tracer *tracer, bool on);
-/* Gives the controller all its processors back, until the next turn. */
 void tracer_unpin(struct tracer *tracer);
 /* Does it share one processor with us now? *@ret: those it thinks it has. */
 bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret);
@@ -122,7 +121,6 @@ static inline void tracee_destroyp(struct tracee **tracee)
 pid_t tracee_pid(const struct tracee *tracee);
 size_t tracee_threads(const struct tracee *tracee);
 struct thread *tracee_thread(const struct tracee *tracee, size_t index);
-struct output *tracee_output(const struct tracee *tracee);
 
 /*
  * Lets all threads go on (but those held) until something happens; @deadline
