@@ -543,6 +543,7 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	session->observer = observer;
 	session->reported = 0;
 	session->unhappy = false;
+	tracer_tick(true);
 	struct err *err;
 	if (!(flags & SUITE_ALONE))
 		err = run_in_order(session, order, n);
@@ -550,6 +551,7 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 		err = parallel_run_alone(session, order, n);
 	else
 		err = run_alone(session, order, n);
+	tracer_tick(false);
 	session->observer = NULL;
 	return err;
 }
@@ -581,11 +583,13 @@ struct err *native_suite_open(const struct suite_options *options,
 	TRY(output_create(options->pass_through, &session->output));
 	TRY(program_create(&session->program));
 	TRY(tracer_create(&session->tracer));
+	tracer_tick(true);
 	TRY(session_start(session, false, &session->origin));
 	session->suite.framework = session->framework->name;
 	TRY(list_tests(session));
 	if (!suite->tests.n)
 		return executable_no_tests(session);
+	tracer_tick(false);
 	*ret = take_ptr(suite);
 	return NULL;
 }

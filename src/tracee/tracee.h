@@ -100,6 +100,11 @@ void tracer_suspend(void);
  */
 uint64_t tracer_clock(void);
 /*
+ * Waiting needs a signal now and then, to look at deadlines and output. It also
+ * interrupts whatever else blocks, so it is to be on only while tracees run.
+ */
+void tracer_tick(bool on);
+/*
  * Controller and a tested process with one thread take turns; on one processor
  * that costs a fifth (processors.c). This gives the controller all its
  * processors back, until the next turn.

@@ -83,13 +83,25 @@ static void tick_every(long us)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+static bool ticking, ticking_fast;
+
+static void set_ticks(void)
+{
+	tick_every(!ticking ? 0 : ticking_fast ? TICK_FAST_US : TICK_US);
+}
+
 void tracer_tick_faster(bool fast)
 {
-	static bool now_fast;
-	if (fast == now_fast)
+	if (fast == ticking_fast)
 		return;
-	now_fast = fast;
-	tick_every(fast ? TICK_FAST_US : TICK_US);
+	ticking_fast = fast;
+	set_ticks();
+}
+
+void tracer_tick(bool on)
+{
+	ticking = on;
+	set_ticks();
 }
 
 struct err *tracer_create(struct tracer **ret)
@@ -101,7 +113,6 @@ struct err *tracer_create(struct tracer **ret)
 	/* A tick that arrives just before a wait is made good by the next. */
 	struct sigaction action = { .sa_handler = on_tick };
 	sigaction(SIGALRM, &action, NULL);
-	tick_every(TICK_US);
 
 	/* Orphans of the tested program come to us, to be ended with it. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -120,7 +131,7 @@ void tracer_destroy(struct tracer *tracer)
 	vec_free(&tracer->tracees);
 	vec_free(&tracer->early);
 	map_u64_free(&tracer->threads);
-	tick_every(0);
+	tracer_tick(false);
 	descendants_end();
 	tracer_unpin(tracer);
 	free(tracer);

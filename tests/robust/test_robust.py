@@ -492,6 +492,18 @@ class Robust(unittest.TestCase):
             self.assertEqual(len(result), count)
             self.assertEqual(set(result.values()), {"pass"})
 
+    def test_slow_reader(self):
+        """Whoever reads our output may take time: nothing of it is lost."""
+        path = compile_text("talker", "".join(f"""
+            void __attribute__((noinline)) test_{i:04}(void) {{ __asm__ volatile("" :: "i"({i})); }}""" for i in range(2000))
+            + "int main(void) {" + "".join(f"test_{i:04}();" for i in range(2000)) + "return 0; }")
+        child = subprocess.Popen([POLYGRAPH, "run", "--format", "json", path], stdout=subprocess.PIPE)
+        time.sleep(2)
+        out = child.stdout.read()
+        child.stdout.close()
+        self.assertEqual(child.wait(), 0)
+        self.assertEqual(len(json.loads(out)["tests"]), 2000)
+
     def test_processes_with_odd_names(self):
         """Names are command lines here: any byte but a line's end."""
         commands = os.path.join(FOLDER, "commands")
