@@ -447,6 +447,7 @@ static struct err *discover(struct session *session, bool *ret_ended_well)
 	*ret_ended_well =
 		state == RUN_GONE && !run->killed_by && !run->exit_status;
 	output_restart(session->output);
+	BUG_ON(copied && !session->origin);
 	if (copied && framework->after_discovery)
 		return framework->after_discovery(
 			session->origin, session->origin->ready_thread);
