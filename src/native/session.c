@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "native/calls.h"
 #include "native/executable.h"
 #include "native/framework.h"
 #include "native/parallel.h"
@@ -116,15 +117,13 @@ static struct err *on_getaffinity(struct run *run, struct thread *thread,
 	    ((int)pid != 0 && (int)pid != tracee_pid(run->tracee)) ||
 	    n < sizeof(long) || n > sizeof(cpus))
 		return NULL;
-	TRY(memory_write(run->tracee, RADDR(thread_arg(thread, 2)), &cpus, n));
-	uint64_t return_to;
-	struct raddr sp = regs_sp(&thread->regs);
-	TRY(memory_read_u64(run->tracee, sp, &return_to));
-	regs_set_sp(&thread->regs, raddr_add(sp, 8));
-	regs_set_pc(&thread->regs, RADDR(return_to));
-	regs_set_result(&thread->regs, 0);
-	thread_dirty(thread);
-	return NULL;
+	struct err *err = memory_write(run->tracee,
+				       RADDR(thread_arg(thread, 2)), &cpus, n);
+	if (err) {
+		err_ignore(err); /* the kernel will refuse that address, too */
+		return NULL;
+	}
+	return calls_skip(run, thread, 0);
 }
 
 /* assert() of the C library: says more than the SIGABRT that follows. */
