@@ -278,6 +278,18 @@ bool run_again(const struct run *run, size_t test)
 	return run->begun && run->begun[test];
 }
 
+bool run_point_wanted(const struct run *run, enum suite_point point)
+{
+	return run->session->points & 1U << point;
+}
+
+struct err *run_point(struct run *run, enum suite_point point)
+{
+	(void)run;
+	(void)point;
+	return NULL;
+}
+
 struct err *run_begin(struct run *run)
 {
 	struct session *session = run->session;

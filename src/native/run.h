@@ -113,6 +113,15 @@ struct err *run_begin(struct run *run) _must_check_;
 struct err *run_end(struct run *run, enum outcome outcome) _must_check_;
 
 /*
+ * Frameworks that have set-up and tear-down tell where the running test is in
+ * them (SUITE_AFTER_SETUP, SUITE_BEFORE_TEARDOWN; the other two points are
+ * run_begin() and run_end()). Each stop costs time: breakpoints for a point are
+ * set only where run_point_wanted().
+ */
+bool run_point_wanted(const struct run *run, enum suite_point point);
+struct err *run_point(struct run *run, enum suite_point point) _must_check_;
+
+/*
  * Notes against the running test; the first failure's place is kept. Texts are
  * copied and may be NULL. Without a running test nothing happens.
  */

@@ -49,6 +49,7 @@ struct session {
 	size_t reported; /* entries of the order told to it */
 	bool unhappy;	 /* some test of this order did not pass */
 	bool want_output;
+	unsigned points; /* bits of enum suite_point that are looked at */
 };
 
 /* session.c: a process at the first test, from the origin or started anew. */

@@ -10,6 +10,14 @@ struct suite_ops {
 	struct err *(*run)(struct suite *suite, const size_t *order, size_t n,
 			   unsigned flags,
 			   const struct suite_observer *observer);
+	/* Both NULL where that kind cannot: see suite_watch(). */
+	struct err *(*watch)(struct suite *suite,
+			     const struct suite_watch *watch);
+	struct err *(*run_places)(struct suite *suite, const size_t *order,
+				  size_t n, const struct suite_place *places,
+				  size_t n_places,
+				  const struct suite_observer *observer);
+	size_t places_max;
 	void (*close)(struct suite *suite); /* frees what it added and itself */
 };
 

@@ -51,6 +51,30 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 	return suite->ops->run(suite, order, n, flags, observer);
 }
 
+struct err *suite_watch(struct suite *suite, const struct suite_watch *watch)
+{
+	if (!suite->ops->watch)
+		return err_create(
+			ERR_USAGE,
+			"the memory of a suite of processes cannot be "
+			"watched");
+	return suite->ops->watch(suite, watch);
+}
+
+struct err *suite_run_places(struct suite *suite, const size_t *order, size_t n,
+			     const struct suite_place *places, size_t n_places,
+			     const struct suite_observer *observer)
+{
+	BUG_ON(n_places > suite_places_max(suite));
+	return suite->ops->run_places(suite, order, n, places, n_places,
+				      observer);
+}
+
+size_t suite_places_max(const struct suite *suite)
+{
+	return suite->ops->run_places ? suite->ops->places_max : 0;
+}
+
 void suite_interrupt(void)
 {
 	suite_interrupted = 1;

@@ -26,6 +26,49 @@
 #include "base/outcome.h"
 
 struct suite;
+struct change;
+
+/* Moments of a test at which its state is captured, in their order. */
+enum suite_point {
+	SUITE_BEFORE_SETUP,
+	SUITE_AFTER_SETUP,
+	SUITE_BEFORE_TEARDOWN,
+	SUITE_AFTER_TEARDOWN,
+	SUITE_POINTS,
+};
+
+struct suite_place {
+	uint64_t address;
+	uint64_t size;
+	/* In a block: there only from the end of this test on; (size_t)-1. */
+	size_t from_test;
+};
+
+struct container_user;
+
+/*
+ * Looking at the state of the tested program at two points of each test. The
+ * observer's changed() is told what differs.
+ */
+struct suite_watch {
+	bool memory;
+	enum suite_point from, to;
+	/*
+	 * From @from of one test to @from of the next (after set-up of
+	 * consecutive tests): @to is not looked at.
+	 */
+	bool consecutive;
+	const char *const
+		*include_roots; /* regular expressions; end with NULL */
+	const char *const *exclude_roots;
+	const char *const *exclude_fields;
+	const struct container_user *containers;
+	size_t n_containers;
+	const char *cache; /* folder for what can be found out again; or NULL */
+	const char *method; /* how written pages are found; NULL: the best */
+	bool detail;	    /* changes have both subgraphs */
+	size_t paths;	    /* of a root, at most */
+};
 
 struct suite_options {
 	/* Exactly one of these four. */
@@ -66,6 +109,14 @@ struct suite_observer {
 	void (*started)(void *data, size_t test);
 	/* @result is the observer's to read until it returns. */
 	void (*finished)(void *data, const struct suite_result *result);
+	/*
+	 * What this test left changed, before finished() is told: watched suites
+	 * only. Changes are the observer's to read until it returns.
+	 */
+	void (*changed)(void *data, size_t test, const struct change *changes,
+			size_t n);
+	/* A test read that place (suite_run_places()), once a test and place. */
+	void (*read)(void *data, size_t test, size_t place);
 	/* Something worth a line under "limits" of the report. */
 	void (*limit)(void *data, const char *text);
 	void *data;
@@ -96,6 +147,22 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index);
 struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		      unsigned flags,
 		      const struct suite_observer *observer) _must_check_;
+
+/*
+ * From now on runs are watched as @watch says; NULL: no more. An error where
+ * this kind of suite cannot be. @watch outlives the suite or the next call.
+ */
+struct err *suite_watch(struct suite *suite,
+			const struct suite_watch *watch) _must_check_;
+/*
+ * As suite_run(), and the observer's read() is told which tests read which of
+ * @places; how many at a time is suite_places_max(), 0: none here.
+ */
+struct err *
+suite_run_places(struct suite *suite, const size_t *order, size_t n,
+		 const struct suite_place *places, size_t n_places,
+		 const struct suite_observer *observer) _must_check_;
+size_t suite_places_max(const struct suite *suite);
 
 /* May be called from a signal handler. */
 void suite_interrupt(void);

@@ -1,0 +1,97 @@
+/*
+ * Abstraction: types whose content is compared instead of their bytes.
+ *
+ * A recipe says for types of some name where their elements are. All recipes
+ * are rows of one table (containers.c); users add theirs in polygraph.toml with
+ * the same words. Member paths in them are dotted, as in the debug information
+ * ("_M_impl._M_start"); members of base classes are found without naming the
+ * base, and "#N" is the type of the N-th template argument.
+ *
+ * To add a type: one row in containers.c, one subject under
+ * tests/subjects/pollution/.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "state/view.h"
+#include "type/type.h"
+
+enum container_shape {
+	CONTAINER_SEQUENCE, /* elements from @first to @last (or @count of them) */
+	CONTAINER_TEXT,	    /* characters: the same, shown as a string */
+	CONTAINER_BITS,	    /* vector<bool> */
+	CONTAINER_CHAIN,    /* nodes linked by @next, until NULL or the head */
+	CONTAINER_TREE,	    /* red-black tree nodes, in order */
+	CONTAINER_BLOCKS,   /* deque: a map of buffers */
+	CONTAINER_POINTER,  /* owns or shares what it points to */
+	CONTAINER_OPTIONAL,
+	CONTAINER_VARIANT,
+	CONTAINER_FUNCTION, /* std::function, std::any: target and its bytes */
+	CONTAINER_TABLE,    /* GHashTable: arrays of keys and of values */
+	CONTAINER_SKIP,	    /* never compared: mutexes, caches */
+	CONTAINER_SPECIAL,  /* found by code: recipe->expand */
+};
+
+struct container_recipe;
+
+/* One element of a container at one moment. */
+struct container_element {
+	uint64_t address; /* where its value lies */
+	type_id type;
+	uint64_t key; /* address of the key it is found by; 0: its position */
+	type_id key_type;
+};
+
+struct container_contents {
+	struct container_element *data;
+	size_t n;
+	size_t cap;
+	bool unordered;
+	/*
+	 * Elements that lie one after the other: only the first is in data, and
+	 * there are @run of them, each @stride bytes. (A vector of 1 GiB.)
+	 */
+	uint64_t run;
+	uint64_t stride;
+	/* Values that are compared as they are: an index, "engaged", a target. */
+	uint64_t words[4];
+	size_t n_words;
+};
+
+void container_contents_clear(struct container_contents *contents);
+void container_contents_free(struct container_contents *contents);
+
+/* Users' rows; strings are copied. Wrong ones get a sentence (ERR_USAGE). */
+struct container_user {
+	const char *type;  /* glob over qualified names */
+	const char *shape; /* "sequence", "chain", …, "skip" */
+	const char *first, *last, *count, *next, *value, *element;
+	bool unordered;
+};
+
+struct containers;
+/* @pool may grow: element arrays and the like. It outlives the containers. */
+struct err *containers_create(struct type_pool *pool,
+			      const struct container_user *users, size_t n,
+			      struct containers **ret) _must_check_;
+void containers_destroy(struct containers *containers); /* NULL is fine */
+static inline void containers_destroyp(struct containers **containers)
+{
+	containers_destroy(*containers);
+}
+
+/* NULL: an ordinary type. Remembered, so asking again costs nothing. */
+const struct container_recipe *container_recipe(struct containers *containers,
+						type_id type);
+enum container_shape
+container_recipe_shape(const struct container_recipe *recipe);
+/*
+ * The elements of the container of type @type at @address. @ret is cleared
+ * first. *@ret_sound is false where its memory makes no sense (not constructed
+ * yet, destroyed, or the layout is another): then it is compared by members. At
+ * most @max elements are listed; more is unsound, too.
+ */
+struct err *container_expand(struct containers *containers, type_id type,
+			     const struct view *view, uint64_t address,
+			     size_t max, struct container_contents *ret,
+			     bool *ret_sound) _must_check_;

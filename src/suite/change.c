@@ -1,0 +1,112 @@
+#include "suite/change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void path_free(struct change_path *path)
+{
+	free(path->path);
+	free(path->before);
+	free(path->after);
+	for (size_t i = 0; i < path->n_stack; i++) {
+		free(path->stack[i].function);
+		free(path->stack[i].file);
+	}
+	free(path->stack);
+}
+
+void change_free(struct change *change)
+{
+	free(change->root);
+	free(change->file);
+	for (size_t i = 0; i < change->n; i++)
+		path_free(&change->paths[i]);
+	free(change->paths);
+	free(change->detail);
+	*change = (struct change){};
+}
+
+void changes_clear(struct changes *changes)
+{
+	for (size_t i = 0; i < changes->n; i++)
+		change_free(&changes->data[i]);
+	changes->n = 0;
+}
+
+void changes_freep_deep(struct changes *changes)
+{
+	changes_clear(changes);
+	changes_freep(changes);
+}
+
+static struct err *copy_text(const char *text, char **ret)
+{
+	*ret = text ? strdup(text) : NULL;
+	return text && !*ret ? err_nomem() : NULL;
+}
+
+static struct err *path_copy(const struct change_path *path,
+			     struct change_path *ret)
+{
+	*ret = *path;
+	ret->path = ret->before = ret->after = NULL;
+	ret->stack = NULL;
+	ret->n_stack = 0;
+	TRY(copy_text(path->path, &ret->path));
+	TRY(copy_text(path->before, &ret->before));
+	TRY(copy_text(path->after, &ret->after));
+	if (!path->n_stack)
+		return NULL;
+	ret->stack = calloc(path->n_stack, sizeof(*ret->stack));
+	if (!ret->stack)
+		return err_nomem();
+	for (; ret->n_stack < path->n_stack; ret->n_stack++) {
+		const struct change_frame *from = &path->stack[ret->n_stack];
+		struct change_frame *to = &ret->stack[ret->n_stack];
+		to->line = from->line;
+		struct err *err = copy_text(from->function, &to->function);
+		if (!err)
+			err = copy_text(from->file, &to->file);
+		if (err) {
+			free(to->function);
+			return err;
+		}
+	}
+	return NULL;
+}
+
+static struct err *copy_parts(const struct change *change, struct change *ret)
+{
+	TRY(copy_text(change->root, &ret->root));
+	TRY(copy_text(change->file, &ret->file));
+	TRY(copy_text(change->detail, &ret->detail));
+	if (!change->n)
+		return NULL;
+	ret->paths = calloc(change->n, sizeof(*ret->paths));
+	if (!ret->paths)
+		return err_nomem();
+	for (; ret->n < change->n; ret->n++) {
+		struct err *err = path_copy(&change->paths[ret->n],
+					    &ret->paths[ret->n]);
+		if (err) {
+			path_free(&ret->paths[ret->n]);
+			return err;
+		}
+	}
+	return NULL;
+}
+
+struct err *change_copy(const struct change *change, struct change *ret)
+{
+	struct change copy = *change;
+	copy.root = copy.file = copy.detail = NULL;
+	copy.paths = NULL;
+	copy.n = 0;
+	struct err *err = copy_parts(change, &copy);
+	if (err) {
+		change_free(&copy);
+		return err;
+	}
+	*ret = copy;
+	return NULL;
+}

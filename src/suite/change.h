@@ -1,0 +1,55 @@
+/*
+ * What a test left changed, in the words of a report. Made by whatever watches
+ * the suite (native/watch.c for memory), consumed by the detectors.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+enum change_where { CHANGE_MEMORY, CHANGE_FILE, CHANGE_PROCESS };
+
+struct change_frame {
+	char *function; /* NULL: unknown */
+	char *file;	/* NULL: unknown */
+	unsigned line;
+};
+
+/* One place under a root that differs. */
+struct change_path {
+	char *path; /* as C source, from the root: "registry.head->name" */
+	char *before, *after; /* short values */
+	/* Where it lies, in memory that was there before and is after. */
+	uint64_t address;
+	uint64_t size;
+	bool heap;	/* in a block, whose address another run may change */
+	unsigned depth; /* pointers followed from the root */
+	/* What was left, where it was allocated: innermost first. */
+	struct change_frame *stack;
+	size_t n_stack;
+};
+
+/* All that differs under one root. */
+struct change {
+	enum change_where where;
+	char *root;
+	char *file; /* its declaration; NULL: unknown */
+	unsigned line;
+	bool first; /* initialised for the first time, not changed */
+	struct change_path *paths; /* the first few */
+	size_t n;
+	size_t more; /* further paths */
+	char *detail; /* both subgraphs, for --verbose; NULL: not asked for */
+	uint64_t digest; /* of what it is after: equal content, equal number */
+};
+
+DEFINE_VEC(changes, struct change)
+
+void change_free(struct change *change);
+void changes_clear(struct changes *changes);
+void changes_freep_deep(struct changes *changes);
+struct err *change_copy(const struct change *change,
+			struct change *ret) _must_check_;
