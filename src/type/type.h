@@ -35,16 +35,16 @@ enum type_kind {
 	TYPE_BOOL,
 	TYPE_SIGNED,
 	TYPE_UNSIGNED,
-	TYPE_CHAR,  /* char, char8_t, char16_t, char32_t, wchar_t: text */
-	TYPE_FLOAT, /* by size: 4, 8, 16 (x87 extended: 10 bytes count) */
-	TYPE_COMPLEX, /* two floats of half its size */
-	TYPE_ENUM,    /* values: enumerators */
-	TYPE_POINTER, /* target; TYPE_VOID: void * */
-	TYPE_REFERENCE,	   /* C++ & and &&: stored as a pointer, never NULL */
-	TYPE_CODE,	   /* a function: only ever a pointer's target */
-	TYPE_DATA_MEMBER,  /* pointer to a data member: 8 bytes, an offset */
-	TYPE_CODE_MEMBER,  /* pointer to a member function: 16 bytes */
-	TYPE_STRUCT,	   /* also classes */
+	TYPE_CHAR,	  /* char, char8_t, char16_t, char32_t, wchar_t: text */
+	TYPE_FLOAT,	  /* by size: 4, 8, 16 (x87 extended: 10 bytes count) */
+	TYPE_COMPLEX,	  /* two floats of half its size */
+	TYPE_ENUM,	  /* values: enumerators */
+	TYPE_POINTER,	  /* target; TYPE_VOID: void * */
+	TYPE_REFERENCE,	  /* C++ & and &&: stored as a pointer, never NULL */
+	TYPE_CODE,	  /* a function: only ever a pointer's target */
+	TYPE_DATA_MEMBER, /* pointer to a data member: 8 bytes, an offset */
+	TYPE_CODE_MEMBER, /* pointer to a member function: 16 bytes */
+	TYPE_STRUCT,	  /* also classes */
 	TYPE_UNION,
 	TYPE_ARRAY, /* target: element; count: TYPE_NO_COUNT where flexible */
 };
@@ -57,7 +57,8 @@ enum type_flags {
 struct type_member {
 	const char *name; /* "" where it has none: bases, anonymous unions */
 	type_id type;
-	uint64_t offset; /* bytes; for bit-fields of the byte of its first bit */
+	uint64_t
+		offset; /* bytes; for bit-fields of the byte of its first bit */
 	uint8_t bit_offset; /* 0 to 7, from the least significant bit */
 	uint8_t bit_size;   /* 0: no bit-field */
 	bool base;	    /* a base class */
@@ -99,9 +100,9 @@ struct type {
 };
 
 enum variable_flags {
-	VARIABLE_LOCAL = 1 << 0,  /* static in a file or a function */
-	VARIABLE_TLS = 1 << 1,	  /* address is the offset in the TLS block */
-	VARIABLE_UNTYPED = 1 << 2, /* from a symbol alone */
+	VARIABLE_LOCAL = 1 << 0,    /* static in a file or a function */
+	VARIABLE_TLS = 1 << 1,	    /* address is the offset in the TLS block */
+	VARIABLE_UNTYPED = 1 << 2,  /* from a symbol alone */
 	VARIABLE_CONSTANT = 1 << 3, /* declared const: lies in written memory
 				       only until it is initialised */
 };
@@ -155,7 +156,8 @@ struct err *type_set(struct type_pool *pool, type_id id,
 /* The array of @count @element; equal ones are the same. */
 struct err *type_array_of(struct type_pool *pool, type_id element,
 			  uint64_t count, type_id *ret) _must_check_;
-const char *type_text(struct type_pool *pool, const char *text); /* NULL: no memory */
+const char *type_text(struct type_pool *pool,
+		      const char *text); /* NULL: no memory */
 
 /* "int", "struct point *", "char[8]": for people; writes at most @n bytes. */
 void type_describe(const struct type_pool *pool, type_id id, char *out,

@@ -39,7 +39,8 @@
 #define WIRE_SIZE(entry) (((entry) & ((1ULL << 40) - 1)) - 1)
 #define WIRE_STACK(entry) ((uint32_t)((entry) >> 40))
 #define WIRE_ENTRY(size, stack)                                                \
-	((((uint64_t)(stack)) << 40) | (((uint64_t)(size) + 1) & ((1ULL << 40) - 1)))
+	((((uint64_t)(stack)) << 40) |                                         \
+	 (((uint64_t)(size) + 1) & ((1ULL << 40) - 1)))
 
 struct wire_large {
 	uint64_t address; /* 0: free */
@@ -58,7 +59,7 @@ struct wire_region {
 struct wire_heap {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t active; /* 0: malloc is somebody else's, nothing is known */
+	uint32_t active;    /* 0: malloc is somebody else's, nothing is known */
 	uint64_t directory; /* address of WIRE_DIRECTORY_ENTRIES words */
 	uint64_t large;	    /* address of struct wire_large[large_n] */
 	uint64_t large_n;
