@@ -28,6 +28,7 @@ typedef uint32_t type_id;
 #define TYPE_UNKNOWN ((type_id)0)
 #define TYPE_DEPTH_MAX 64
 #define TYPE_NO_COUNT UINT64_MAX
+#define TYPE_SIZE_MAX ((uint64_t)1 << 47) /* no object is larger */
 
 enum type_kind {
 	TYPE_OPAQUE, /* declared only, or not understood: bytes of some size */
@@ -89,7 +90,7 @@ struct type {
 	const char *name; /* "" where it has none; qualified: "ns::list<int>" */
 	uint64_t size;	  /* bytes; 0: not known or none */
 	uint32_t align;	  /* natural alignment; at least 1 */
-	type_id target;
+	type_id target;	  /* also of enums: the integer type, where known */
 	uint64_t count;
 	const struct type_member *members; /* by offset; bases among them */
 	uint32_t n_members;
@@ -153,11 +154,23 @@ type_id type_by_name(const struct type_pool *pool, const char *name);
 struct err *type_declare(struct type_pool *pool, type_id *ret) _must_check_;
 struct err *type_set(struct type_pool *pool, type_id id,
 		     const struct type *type) _must_check_;
-/* The array of @count @element; equal ones are the same. */
+/*
+ * The array of @count @element; equal ones are the same. TYPE_UNKNOWN where it
+ * would be larger than TYPE_SIZE_MAX.
+ */
 struct err *type_array_of(struct type_pool *pool, type_id element,
 			  uint64_t count, type_id *ret) _must_check_;
 const char *type_text(struct type_pool *pool,
 		      const char *text); /* NULL: no memory */
+
+/*
+ * Makes the invariants hold for the types from @first on, whatever was set:
+ * works out the sizes of arrays, alignments (where none is set) and which
+ * classes are polymorphic; members that lie outside are dropped, and what
+ * contains itself or nests too deep becomes opaque. Who fills a pool calls it
+ * once at the end.
+ */
+struct err *type_settle(struct type_pool *pool, type_id first) _must_check_;
 
 /* "int", "struct point *", "char[8]": for people; writes at most @n bytes. */
 void type_describe(const struct type_pool *pool, type_id id, char *out,
