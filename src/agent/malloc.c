@@ -38,7 +38,8 @@ _export_ void *calloc(size_t n, size_t size)
 	return block;
 }
 
-static inline void *reallocate(void *old, size_t size, struct note_caller caller)
+static inline void *reallocate(void *old, size_t size,
+			       struct note_caller caller)
 {
 	/* Who gets the old place next may be quicker than we after it. */
 	uint64_t entry = old ? note_gone(old) : 0;

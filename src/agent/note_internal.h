@@ -29,10 +29,11 @@ static inline uint64_t note_mix(uint64_t a, uint64_t b)
 
 static inline uint64_t note_hash(const uint64_t *f)
 {
-	uint64_t hash = note_mix(f[0] ^ 0x9e3779b97f4a7c15, f[1] ^ 0xbf58476d1ce4e5b9) +
-			note_mix(f[2] ^ 0x94d049bb133111eb, f[3] ^ 0xd6e8feb86659fd93) +
-			note_mix(f[4] ^ 0xa0761d6478bd642f, f[5] ^ 0xe7037ed1a0b428db) +
-			note_mix(f[6] ^ 0x8ebc6af09c88c6e3, f[7] ^ 0x589965cc75374cc3);
+	uint64_t hash =
+		note_mix(f[0] ^ 0x9e3779b97f4a7c15, f[1] ^ 0xbf58476d1ce4e5b9) +
+		note_mix(f[2] ^ 0x94d049bb133111eb, f[3] ^ 0xd6e8feb86659fd93) +
+		note_mix(f[4] ^ 0xa0761d6478bd642f, f[5] ^ 0xe7037ed1a0b428db) +
+		note_mix(f[6] ^ 0x8ebc6af09c88c6e3, f[7] ^ 0x589965cc75374cc3);
 	return hash ? hash : 1;
 }
 
@@ -41,7 +42,8 @@ static inline uint32_t note_intern(const uint64_t *frames)
 	uint64_t hash = note_hash(frames);
 	uint32_t at = (uint32_t)hash % WIRE_STACK_MAX;
 	if (likely(__atomic_load_n(&table_stack_keys[at], __ATOMIC_RELAXED) ==
-		   hash && at))
+			   hash &&
+		   at))
 		return at;
 	return table_stack_add(frames, hash);
 }
@@ -66,7 +68,8 @@ static inline uint32_t note_stack(struct note_caller caller)
 			break;
 		uint64_t address = ((const uint64_t *)next)[1];
 		/* Neither small numbers nor the stack itself are code. */
-		if (address - 0x10000 >= (1ULL << WIRE_ADDRESS_BITS) - 0x10000 ||
+		if (address - 0x10000 >=
+			    (1ULL << WIRE_ADDRESS_BITS) - 0x10000 ||
 		    address - caller.frame < bounds->high - caller.frame)
 			break;
 		frames[n] = address;

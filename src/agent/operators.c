@@ -39,7 +39,7 @@ extern void __libc_free(void *block);
 	X(delete_aligned_nothrow, _ZdlPvSt11align_val_tRKSt9nothrow_t)         \
 	X(delete_array_aligned_nothrow, _ZdaPvSt11align_val_tRKSt9nothrow_t)
 
-enum operator {
+enum operator{
 #define X(name, mangled) OPERATOR_##name,
 	OPERATORS(X)
 #undef X
@@ -132,7 +132,7 @@ static inline void release(void *block)
 	void *mangled parameters;                                              \
 	_export_ void *mangled parameters                                      \
 	{                                                                      \
-		void *(*function) parameters = other(OPERATOR_##name);         \
+		void *(*function)parameters = other(OPERATOR_##name);          \
 		if (unlikely(function))                                        \
 			return function arguments;                             \
 		void *block = allocation;                                      \

@@ -60,8 +60,8 @@ bool stack_extend(uintptr_t pointer)
 	if (bounds->refused >= REFUSALS)
 		return false;
 	uintptr_t high = bounds->high ? bounds->high : end_of_stack(pointer);
-	uintptr_t known = bounds->high ? bounds->low
-				       : (high + PAGE - 1) & ~(PAGE - 1);
+	uintptr_t known =
+		bounds->high ? bounds->low : (high + PAGE - 1) & ~(PAGE - 1);
 	if (!high || pointer >= high || known - low > PAGES * PAGE) {
 		bounds->refused++;
 		return false;

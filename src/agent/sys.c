@@ -27,8 +27,8 @@ long sys_call(long number, long a, long b, long c, long d, long e, long f)
 void *sys_map(size_t size)
 {
 	/* A region that is not listed would be taken for the program's. */
-	uint64_t i = __atomic_fetch_add(&agent_heap.regions_n, 1,
-					__ATOMIC_RELAXED);
+	uint64_t i =
+		__atomic_fetch_add(&agent_heap.regions_n, 1, __ATOMIC_RELAXED);
 	if (i >= WIRE_REGIONS) {
 		__atomic_fetch_sub(&agent_heap.regions_n, 1, __ATOMIC_RELAXED);
 		return NULL;

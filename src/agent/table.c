@@ -33,8 +33,8 @@ static bool grow(struct pool *old)
 	if (!new)
 		return false;
 	new->leaves = n;
-	new->next = (uint64_t)(uintptr_t)new + 4096;
-	new->end = new->next + n * WIRE_LEAF_BYTES;
+	new->next = (uint64_t)(uintptr_t) new + 4096;
+	new->end = new->next + n *WIRE_LEAF_BYTES;
 	__atomic_compare_exchange_n(&pool, &old, new, false, __ATOMIC_ACQ_REL,
 				    __ATOMIC_ACQUIRE);
 	return true;
@@ -45,9 +45,8 @@ static struct wire_leaf *take_leaf(void)
 	for (;;) {
 		struct pool *from = __atomic_load_n(&pool, __ATOMIC_ACQUIRE);
 		if (from) {
-			uint64_t at = __atomic_fetch_add(&from->next,
-							 WIRE_LEAF_BYTES,
-							 __ATOMIC_RELAXED);
+			uint64_t at = __atomic_fetch_add(
+				&from->next, WIRE_LEAF_BYTES, __ATOMIC_RELAXED);
 			if (at < from->end)
 				return (struct wire_leaf *)(uintptr_t)at;
 		}
@@ -69,8 +68,8 @@ struct wire_leaf *table_leaf_create(uint64_t index)
 					 (uint64_t)(uintptr_t)leaf, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return (struct wire_leaf *)(uintptr_t)there;
-	uint32_t i = __atomic_fetch_add(&agent_heap.leaves_n, 1,
-					__ATOMIC_RELAXED);
+	uint32_t i =
+		__atomic_fetch_add(&agent_heap.leaves_n, 1, __ATOMIC_RELAXED);
 	if (i < WIRE_LEAVES)
 		((uint32_t *)(uintptr_t)agent_heap.leaves)[i] =
 			(uint32_t)index + 1;
@@ -110,8 +109,8 @@ bool table_create(void)
 	uint32_t *leaves = sys_map(WIRE_LEAVES * sizeof(*leaves));
 	struct wire_stack *stacks = sys_map(WIRE_STACK_MAX * sizeof(*stacks));
 	table_stack_keys = sys_map(WIRE_STACK_MAX * sizeof(*table_stack_keys));
-	table_directory = sys_map(WIRE_DIRECTORY_ENTRIES *
-				  sizeof(*table_directory));
+	table_directory =
+		sys_map(WIRE_DIRECTORY_ENTRIES * sizeof(*table_directory));
 	if (!leaves || !stacks || !table_stack_keys || !table_directory ||
 	    !grow(NULL))
 		return false;
