@@ -684,6 +684,8 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 			}
 			break;
 		}
+		case TRACEE_WATCHPOINT:
+			break;
 		case TRACEE_DYING:
 			TRY(on_dying(run, &event));
 			break;
