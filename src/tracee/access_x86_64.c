@@ -12,6 +12,8 @@
 #include "base/macro.h"
 #include "tracee/arch_x86_64.h"
 
+enum { READS = 1 << 0, WRITES = 1 << 1 };
+
 /* Longest instruction (Intel SDM, volume 2, 2.3.11). */
 #define INSN_MAX ((size_t)15)
 /* Rounds of a repeated instruction that may be told of together (fast strings). */
@@ -64,23 +66,23 @@ static bool touches_nothing(const cs_insn *insn)
 static unsigned destination_access(const char *name)
 {
 	static const char *const stores[] = {
-		"mov",	   "vmov",     "pextr",	   "vpextr",   "extract",
-		"vextract", "vpmov",   "vcompress", "vpcompress", "vmaskmov",
-		"vpmaskmov", "vcvtps2ph", "fst",	   "fist",     "fbstp",
-		"fnst",	   "fnsave",   "fxsave",   "xsave",    "stmxcsr",
-		"vstmxcsr", "set",     "pop",	   "stos",     "sgdt",
-		"sidt",	   "sldt",     "smsw",	   "str",      "vscatter",
+		"mov",	     "vmov",	  "pextr",     "vpextr",     "extract",
+		"vextract",  "vpmov",	  "vcompress", "vpcompress", "vmaskmov",
+		"vpmaskmov", "vcvtps2ph", "fst",       "fist",	     "fbstp",
+		"fnst",	     "fnsave",	  "fxsave",    "xsave",	     "stmxcsr",
+		"vstmxcsr",  "set",	  "pop",       "stos",	     "sgdt",
+		"sidt",	     "sldt",	  "smsw",      "str",	     "vscatter",
 		"vpscatter",
 	};
 	static const char *const loads[] = { "cmps", "test", "push", "call",
 					     "jmp" };
 	if (!strncmp(name, "cmpxchg", 7))
-		return ARCH_READS | ARCH_WRITES;
+		return READS | WRITES;
 	if (!strcmp(name, "cmp") || !strcmp(name, "bt") ||
 	    begins_with_any(name, loads, ARRAY_SIZE(loads)))
-		return ARCH_READS;
+		return READS;
 	if (begins_with_any(name, stores, ARRAY_SIZE(stores)))
-		return ARCH_WRITES;
+		return WRITES;
 	return 0;
 }
 
@@ -93,8 +95,8 @@ static unsigned operand_access(const cs_insn *insn, uint8_t index)
 		      : destination_access(name ? name + 1 : insn->mnemonic);
 	if (access)
 		return access;
-	return (op->access & CS_AC_READ ? ARCH_READS : 0) |
-	       (op->access & CS_AC_WRITE ? ARCH_WRITES : 0);
+	return (op->access & CS_AC_READ ? READS : 0) |
+	       (op->access & CS_AC_WRITE ? WRITES : 0);
 }
 
 static bool is_string(const cs_insn *insn)
@@ -135,25 +137,31 @@ static bool is_repeated(const cs_insn *insn)
 	return prefix == X86_PREFIX_REP || prefix == X86_PREFIX_REPNE;
 }
 
-static bool overlaps(uint64_t start, uint64_t n, struct raddr place,
-		     size_t size)
+/* Which of the @n bytes at @place lie in the @size bytes at @start? */
+static uint8_t bytes_in(uint64_t start, uint64_t size, struct raddr place,
+			size_t n)
 {
-	return start < place.v + size && place.v < start + n;
+	uint8_t bytes = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (place.v + i - start < size)
+			bytes |= (uint8_t)(1U << i);
+	}
+	return bytes;
 }
 
 /* String instructions have moved their pointers on by the time we look. */
-static bool string_matches(const cs_insn *insn, const cs_x86_op *op,
-			   const struct regs *regs, struct raddr place,
-			   size_t n)
+static uint8_t string_bytes(const cs_insn *insn, const cs_x86_op *op,
+			    const struct regs *regs, struct raddr place,
+			    size_t n)
 {
 	int8_t number = x86_register_number(op->mem.base);
 	if (number < 0)
-		return false;
+		return 0;
 	uint64_t pointer = x86_register_value(regs, number);
-	uint64_t span = is_repeated(insn) ? MAX(op->size, STRING_SPAN)
-					  : op->size;
+	uint64_t span =
+		is_repeated(insn) ? MAX(op->size, STRING_SPAN) : op->size;
 	bool down = regs->r.eflags & (1 << 10);
-	return overlaps(down ? pointer + op->size : pointer - span, span, place,
+	return bytes_in(down ? pointer + op->size : pointer - span, span, place,
 			n);
 }
 
@@ -204,11 +212,12 @@ enum match { NO_MATCH, PERHAPS, MATCH };
 /* Does that operand lie over the place, as far as the registers still tell? */
 static enum match operand_matches(const cs_insn *insn, const cs_x86_op *op,
 				  const struct regs *regs, struct raddr place,
-				  size_t n)
+				  size_t n, uint8_t *ret_bytes)
 {
-	if (is_string(insn))
-		return string_matches(insn, op, regs, place, n) ? MATCH
-								: NO_MATCH;
+	if (is_string(insn)) {
+		*ret_bytes = string_bytes(insn, op, regs, place, n);
+		return *ret_bytes ? MATCH : NO_MATCH;
+	}
 	uint64_t address = (uint64_t)op->mem.disp;
 	const unsigned used[2] = { op->mem.base, op->mem.index };
 	const uint64_t scale[2] = { 1, (uint64_t)op->mem.scale };
@@ -220,8 +229,10 @@ static enum match operand_matches(const cs_insn *insn, const cs_x86_op *op,
 			continue;
 		}
 		int8_t number = x86_register_number(used[i]);
-		if (number < 0 || changes_register(insn, used[i]))
+		if (number < 0 || changes_register(insn, used[i])) {
+			*ret_bytes = (uint8_t)((1U << n) - 1);
 			return PERHAPS;
+		}
 		address += x86_register_value(regs, number) * scale[i];
 	}
 	if (op->mem.segment == X86_REG_FS)
@@ -229,31 +240,37 @@ static enum match operand_matches(const cs_insn *insn, const cs_x86_op *op,
 	else if (op->mem.segment == X86_REG_GS)
 		address += regs->r.gs_base;
 	/* Sizes of large operands are not always known. */
-	return overlaps(address, MAX(op->size, 1), place, n) ? MATCH : NO_MATCH;
+	*ret_bytes = bytes_in(address, MAX(op->size, 1), place, n);
+	return *ret_bytes ? MATCH : NO_MATCH;
 }
 
 /* What the instruction did to the place, if it is the one. */
 static enum match judge(const cs_insn *insn, const struct regs *regs,
-			struct raddr place, size_t n, unsigned *ret)
+			struct raddr place, size_t n, struct arch_access *ret)
 {
 	enum match best = NO_MATCH;
 	const cs_x86 *x86 = &insn->detail->x86;
-	*ret = 0;
+	*ret = (struct arch_access){};
 	if (touches_nothing(insn))
 		return NO_MATCH;
 	for (uint8_t i = 0; i < x86->op_count; i++) {
 		if (x86->operands[i].type != X86_OP_MEM)
 			continue;
+		uint8_t bytes;
 		enum match match = operand_matches(insn, &x86->operands[i],
-						   regs, place, n);
+						   regs, place, n, &bytes);
 		if (match == NO_MATCH || match < best)
 			continue;
 		if (match > best)
-			*ret = 0;
+			*ret = (struct arch_access){};
 		best = match;
-		*ret |= operand_access(insn, i);
+		unsigned access = operand_access(insn, i);
+		if (access & READS)
+			ret->read |= bytes;
+		if (access & WRITES)
+			ret->written |= bytes;
 	}
-	return *ret ? best : NO_MATCH;
+	return ret->read || ret->written ? best : NO_MATCH;
 }
 
 static bool decode_at(const struct arch_code *code, size_t at, cs_insn *insn)
@@ -286,7 +303,7 @@ static unsigned votes(const struct arch_code *code, size_t length,
 
 struct verdict {
 	enum match match;
-	unsigned access;
+	struct arch_access access;
 	size_t length;
 };
 
@@ -308,8 +325,10 @@ static struct verdict judge_before(const struct arch_code *code,
 		other.match = judge(insn, regs, place, n, &other.access);
 		if (other.match == NO_MATCH || other.match < best.match)
 			continue;
-		/* Prefixes make the same of it; more is to be told apart. */
-		if (other.match == best.match && other.access != best.access &&
+		/* A prefix more or less often makes no difference to us. */
+		bool same = other.access.read == best.access.read &&
+			    other.access.written == best.access.written;
+		if (other.match == best.match && !same &&
 		    votes(code, length, insn) < votes(code, best.length, insn))
 			continue;
 		best = other;
@@ -317,19 +336,18 @@ static struct verdict judge_before(const struct arch_code *code,
 	return best;
 }
 
-unsigned arch_access(const struct arch_code *code,
-		     const struct arch_code *caller, const struct regs *regs,
-		     struct raddr place, size_t n)
+bool arch_access(const struct arch_code *code, const struct arch_code *caller,
+		 const struct regs *regs, struct raddr place, size_t n,
+		 struct arch_access *ret)
 {
 	cs_insn *insn = cs_malloc(x86_disassembler());
 	if (!insn)
-		return 0;
+		return false;
 	struct verdict verdict = {};
 	/* Between two rounds a repeated instruction stands at itself. */
 	if (code->n > code->before && decode_at(code, code->before, insn) &&
 	    is_string(insn) && is_repeated(insn))
-		verdict.match =
-			judge(insn, regs, place, n, &verdict.access);
+		verdict.match = judge(insn, regs, place, n, &verdict.access);
 	if (verdict.match != MATCH)
 		verdict = judge_before(code, regs, place, n, false, insn);
 	if (verdict.match != MATCH && caller) {
@@ -339,5 +357,7 @@ unsigned arch_access(const struct arch_code *code,
 			verdict = call;
 	}
 	cs_free(insn, 1);
-	return verdict.match == NO_MATCH ? 0 : verdict.access;
+	if (verdict.match != NO_MATCH)
+		*ret = verdict.access;
+	return verdict.match != NO_MATCH;
 }

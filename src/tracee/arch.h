@@ -121,26 +121,26 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 				const struct regs *regs, bool *ret_load);
 
 /*
- * What the instruction that was just executed did to the @n bytes at
- * @place: bits, 0 where it cannot be told. @code has the bytes around the
- * program counter, @before of them in front of it; @exact is how long the
- * instruction was, 0: not known. Instructions cannot be decoded backwards for
- * sure: of those that could end there, the one that refers to @place counts.
- * @caller has the code in front of the return address on top of the stack, for
- * calls through @place.
+ * What the instruction that was just executed did to the @n bytes at @place, at
+ * most 8; false where it cannot be told. Instructions cannot be decoded
+ * backwards for sure: of those that could end in front of the program counter,
+ * the one that refers to @place counts. @caller has the code in front of the
+ * return address on top of the stack, for calls through @place; it may be NULL.
  */
-enum arch_access { ARCH_READS = 1 << 0, ARCH_WRITES = 1 << 1 };
+struct arch_access {
+	uint8_t read, written; /* a bit a byte of the place */
+};
 #define ARCH_CODE_BEFORE 64
 struct arch_code {
 	const uint8_t *bytes;
 	size_t n;
-	size_t before;
-	struct raddr pc; /* of bytes[before] */
-	uint8_t exact;
+	size_t before; /* so many of them lie in front of @pc */
+	struct raddr pc;
+	uint8_t exact; /* how long the instruction was; 0: not known */
 };
-unsigned arch_access(const struct arch_code *code,
-		     const struct arch_code *caller, const struct regs *regs,
-		     struct raddr place, size_t n);
+bool arch_access(const struct arch_code *code, const struct arch_code *caller,
+		 const struct regs *regs, struct raddr place, size_t n,
+		 struct arch_access *ret);
 
 /*
  * The debug registers of a thread: @slot watches @n bytes; control words of

@@ -79,8 +79,9 @@ struct tracee_event {
 	uint64_t breakpoint;   /* the caller's word for it */
 	int signal;
 	int status;
-	unsigned slot;	 /* see watchpoint.h */
-	unsigned access; /* bits of enum watchpoint_access */
+	unsigned slot;	       /* see watchpoint.h */
+	unsigned access;       /* bits of enum watchpoint_access */
+	uint8_t read, written; /* which bytes of the place, a bit each */
 };
 
 struct tracee_command {

@@ -15,9 +15,6 @@
 #define PAGE 4096
 
 _Static_assert(WATCHPOINTS == ARCH_WATCHES, "one slot a debug register");
-_Static_assert((int)WATCHPOINT_READ == (int)ARCH_READS &&
-		       (int)WATCHPOINT_WRITE == (int)ARCH_WRITES,
-	       "access is handed on as it is");
 
 /* What is in the debug registers of a thread. */
 struct thread_watch {
@@ -25,7 +22,7 @@ struct thread_watch {
 	/* The kernel keeps the length also while the slot is off. */
 	unsigned n[WATCHPOINTS];
 	uint64_t control;
-	uint8_t access[WATCHPOINTS]; /* of the hits that wait */
+	struct arch_access access[WATCHPOINTS]; /* of hits that wait */
 };
 
 static bool poke(pid_t tid, size_t at, uint64_t value)
@@ -264,7 +261,8 @@ static void read_code(struct tracee *tracee, struct raddr pc, uint8_t *bytes,
 	*ret = (struct arch_code){ bytes, n, before, pc, 0 };
 }
 
-static unsigned find_access(struct thread *thread, struct watch *watch)
+static struct arch_access find_access(struct thread *thread,
+				      struct watch *watch)
 {
 	struct tracee *tracee = thread->tracee;
 	uint8_t bytes[ARCH_CODE_BEFORE + ARCH_INSN_MAX];
@@ -285,17 +283,20 @@ static unsigned find_access(struct thread *thread, struct watch *watch)
 				 sizeof(return_to)) == sizeof(return_to);
 	if (has_caller)
 		read_code(tracee, return_to, caller_bytes, &caller);
-	unsigned access = arch_access(&code, has_caller ? &caller : NULL,
-				      &thread->regs, watch->address, watch->n);
 	uint64_t now = 0;
 	memory_read_some(tracee, watch->address, &now, watch->n);
-	if (!access) {
-		access = now == watch->seen ? WATCHPOINT_READ :
-					      WATCHPOINT_WRITE;
+	struct arch_access access = {};
+	if (!arch_access(&code, has_caller ? &caller : NULL, &thread->regs,
+			 watch->address, watch->n, &access)) {
+		uint8_t all = (uint8_t)((1U << watch->n) - 1);
+		if (now == watch->seen)
+			access.read = all;
+		else
+			access.written = all;
 		log_debug(LOG_TRACEE,
 			  "instruction before 0x%llx is not known: %s",
 			  (unsigned long long)pc.v,
-			  access == WATCHPOINT_READ ? "a read" : "a write");
+			  access.read ? "a read" : "a write");
 	}
 	watch->seen = now;
 	return access;
@@ -319,7 +320,7 @@ bool watchpoint_trapped(struct thread *thread)
 		if (!(hits & 1U << i) || !watch->n ||
 		    thread->watch->address[i] != watch->address.v)
 			continue;
-		thread->watch->access[i] = (uint8_t)find_access(thread, watch);
+		thread->watch->access[i] = find_access(thread, watch);
 		thread->watch_hits |= 1U << i;
 	}
 	return hits || info.si_code == TRAP_HWBKPT;
@@ -333,7 +334,10 @@ bool watchpoint_next(struct thread *thread, struct tracee_event *event)
 	thread->watch_hits &= ~(1U << slot);
 	event->kind = TRACEE_WATCHPOINT;
 	event->slot = slot;
-	event->access = thread->watch->access[slot];
+	event->read = thread->watch->access[slot].read;
+	event->written = thread->watch->access[slot].written;
+	event->access = (event->read ? WATCHPOINT_READ : 0) |
+			(event->written ? WATCHPOINT_WRITE : 0);
 	log_debug(LOG_TRACEE, "%d has touched watchpoint %u (%u) at 0x%llx",
 		  thread->tid, slot, event->access,
 		  (unsigned long long)regs_pc(&thread->regs).v);

@@ -4,8 +4,9 @@
  * size) at a time, in all threads of a tracee, also those that come later.
  *
  * The event TRACEE_WATCHPOINT comes after the instruction; whether it read or
- * only wrote is found by decoding it (event.access), and where that is not
- * possible, by comparing the value with the one seen last. An instruction that
+ * only wrote, and which bytes, is found by decoding it (event.access, read and
+ * written), and where that is not possible, by comparing the value with the one
+ * seen last. An instruction that
  * touches several places is one event for each. A repeated string instruction
  * is an event for each of its rounds that touches the place.
  *

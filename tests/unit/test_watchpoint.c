@@ -45,8 +45,7 @@ static uint64_t __attribute__((noinline)) peek_place(void)
 
 #define ASM(code, ...)                                                         \
 	__asm__ volatile(code ::"b"(&data.place), "d"(&data.other)             \
-			 : "rax", "rcx", "rsi", "rdi", "xmm0", "memory",       \
-			   "cc")
+			 : "rax", "rcx", "rsi", "rdi", "xmm0", "memory", "cc")
 
 static void nothing(void)
 {
@@ -327,8 +326,8 @@ static void hand_closep(struct hand *hand)
 
 static void next_event(struct hand *hand, struct tracee_event *event)
 {
-	assert_ok(tracee_continue(hand->tracee,
-				  tracer_clock() + 20000000000ULL, event));
+	assert_ok(tracee_continue(hand->tracee, tracer_clock() + 20000000000ULL,
+				  event));
 }
 
 static void to_mark(struct hand *hand, unsigned step)
@@ -376,8 +375,8 @@ static void check_step(struct hand *hand, unsigned step,
 		unsigned access = expect[expected] & ~(unsigned)MANY;
 		if (at == n || got[at] != access) {
 			print_error("%s: %u is %u instead of %u\n",
-				    steps[step].name, at,
-				    at < n ? got[at] : 0, access);
+				    steps[step].name, at, at < n ? got[at] : 0,
+				    access);
 			fail();
 		}
 		at++;
@@ -385,8 +384,8 @@ static void check_step(struct hand *hand, unsigned step,
 			at++;
 	}
 	if (at != n) {
-		print_error("%s: %u more, the first is %u\n",
-			    steps[step].name, n - at, got[at]);
+		print_error("%s: %u more, the first is %u\n", steps[step].name,
+			    n - at, got[at]);
 		fail();
 	}
 }
@@ -400,8 +399,7 @@ static void check_steps(const char *what)
 	assert_ok(breakpoint_set(hand.tracee, there(&hand, behind_breakpoint),
 				 BEHIND_INSN));
 	to_mark(&hand, 0);
-	assert_ok(
-		watchpoint_set(hand.tracee, 0, there(&hand, &data.place), 8));
+	assert_ok(watchpoint_set(hand.tracee, 0, there(&hand, &data.place), 8));
 	struct tracee_event event;
 	unsigned step = 0;
 	do {
@@ -509,8 +507,7 @@ static void test_forks_and_calls(void **state)
 	_cleanup_(hand_closep) struct hand hand = {};
 	hand_open(&hand, "plain");
 	to_step(&hand, "load");
-	assert_ok(
-		watchpoint_set(hand.tracee, 0, there(&hand, &data.place), 8));
+	assert_ok(watchpoint_set(hand.tracee, 0, there(&hand, &data.place), 8));
 	struct tracee *copy;
 	assert_ok(checkpoint_fork(hand.thread, &copy));
 	uint64_t result;
@@ -531,14 +528,13 @@ static void test_refused(void **state)
 	hand_open(&hand, "plain");
 	to_step(&hand, "load");
 	setenv("POLYGRAPH_FAULT_WATCHPOINTS", "1", 1);
-	assert_err(
-		watchpoint_set(hand.tracee, 0, there(&hand, &data.place), 8),
-		ERR_SUITE, "no hardware watchpoints");
+	assert_err(watchpoint_set(hand.tracee, 0, there(&hand, &data.place), 8),
+		   ERR_SUITE, "no hardware watchpoints");
 	unsetenv("POLYGRAPH_FAULT_WATCHPOINTS");
 	assert_false(watchpoint_is_set(hand.tracee, 0));
 	/* The kernel refuses its own addresses. */
-	_cleanup_(err_destroyp) struct err *err = watchpoint_set(
-		hand.tracee, 0, RADDR(0xffffffff81000000ULL), 8);
+	_cleanup_(err_destroyp) struct err *err =
+		watchpoint_set(hand.tracee, 0, RADDR(0xffffffff81000000ULL), 8);
 	assert_non_null(err);
 	assert_false(watchpoint_is_set(hand.tracee, 0));
 	to_mark(&hand, step_named("store"));
