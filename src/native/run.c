@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "native/framework.h"
+#include "native/places.h"
 #include "native/session.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -311,6 +312,8 @@ struct err *run_begin(struct run *run)
 	if (session->observer && session->observer->started)
 		session->observer->started(session->observer->data,
 					   run->current);
+	if (session->places)
+		places_begin(run);
 	run->began_ns = clock_now();
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
@@ -340,6 +343,8 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
 	run->in_test = false;
+	if (session->places)
+		places_end(run, run->current);
 	run->current = RUN_NONE;
 	session->reported++;
 	if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP)
@@ -684,6 +689,10 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 			}
 			break;
 		}
+		case TRACEE_WATCHPOINT:
+			if (session->places)
+				places_touched(run, &event);
+			break;
 		case TRACEE_DYING:
 			TRY(on_dying(run, &event));
 			break;

@@ -17,6 +17,7 @@
 #include "native/executable.h"
 #include "native/framework.h"
 #include "native/parallel.h"
+#include "native/places.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
@@ -496,6 +497,8 @@ static struct err *run_in_order(struct session *session, const size_t *order,
 		TRY(session_process(session, &run));
 		run->order = order + at;
 		run->n = n - at;
+		if (session->places)
+			TRY(places_process(run));
 		TRY(run->framework->start(run, run->ready_thread));
 		enum run_state state;
 		TRY(run_loop(run, &state));
@@ -558,6 +561,8 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 
 static const struct suite_ops session_ops = {
 	.run = session_run,
+	.run_places = places_run,
+	.places_max = PLACES_MAX,
 	.close = session_close,
 };
 
