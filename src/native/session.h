@@ -14,6 +14,7 @@
 
 struct output;
 struct places;
+struct watch;
 
 struct hook {
 	run_hook *call;
@@ -52,6 +53,7 @@ struct session {
 	bool want_output;
 	struct places *places; /* during suite_run_places(); NULL: no */
 	unsigned points;       /* bits of enum suite_point that are looked at */
+	struct watch *watch;   /* NULL: nobody looks at its memory */
 };
 
 /* session.c: a process at the first test, from the origin or started anew. */

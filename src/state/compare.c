@@ -186,7 +186,8 @@ static struct err *compare_number(struct compare *compare, uint32_t id,
 	uint8_t was[2 * NUMBER_MAX] = {}, is[2 * NUMBER_MAX] = {};
 	size_t n = MIN(leaf->size, sizeof(was));
 	if (!view_read(compare->before, place->before + leaf->offset, was, n) ||
-	    !view_read(compare->after, place->shape.start + leaf->offset, is, n))
+	    !view_read(compare->after, place->shape.start + leaf->offset, is,
+		       n))
 		return NULL;
 	if (leaf->bit_size && n <= 8) {
 		keep_bits(was, leaf);
@@ -221,8 +222,8 @@ static bool same_bytes(const struct compare *compare, uint64_t was, uint64_t is,
 static bool same_text(const struct compare *compare, uint64_t was, uint64_t is,
 		      uint64_t unit, uint64_t was_max, uint64_t is_max)
 {
-	uint64_t n = walk_text(compare->before, was, unit,
-			       MIN(was_max, TEXT_MAX));
+	uint64_t n =
+		walk_text(compare->before, was, unit, MIN(was_max, TEXT_MAX));
 	uint64_t m = walk_text(compare->after, is, unit, MIN(is_max, TEXT_MAX));
 	return n == m && same_bytes(compare, was, is, n);
 }
@@ -288,25 +289,25 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 	/* Does either of the two stand for itself elsewhere? */
 	const struct nodes *nodes = &compare->state->nodes;
 	struct view_block block;
-	bool still = nodes_find(nodes, before) != NODE_NONE &&
-		     compare->after->block &&
-		     compare->after->block(compare->after->data, before,
-					   &block) &&
-		     block.start == before;
-	bool already = nodes_find(nodes, after) != NODE_NONE &&
-		       compare->before->block &&
-		       compare->before->block(compare->before->data, after,
-					      &block) &&
-		       block.start == after;
+	bool still =
+		nodes_find(nodes, before) != NODE_NONE &&
+		compare->after->block &&
+		compare->after->block(compare->after->data, before, &block) &&
+		block.start == before;
+	bool already =
+		nodes_find(nodes, after) != NODE_NONE &&
+		compare->before->block &&
+		compare->before->block(compare->before->data, after, &block) &&
+		block.start == after;
 	if (still || already)
 		return contest(compare, place, leaf, before, after);
 	return NULL;
 }
 
 static struct err *push_place(struct compare *compare, uint32_t parent,
-			      const struct leaf *leaf,
-			      const struct target *was, const struct target *is,
-			      type_id type, uint64_t typed)
+			      const struct leaf *leaf, const struct target *was,
+			      const struct target *is, type_id type,
+			      uint64_t typed)
 {
 	struct state *state = compare->state;
 	const struct type *known = type_get(state->pool, type);
@@ -328,7 +329,8 @@ static struct err *push_place(struct compare *compare, uint32_t parent,
 	    known->kind != TYPE_OPAQUE) {
 		place.shape.type = type;
 		place.shape.typed = typed;
-		place.shape.count = MAX((room - typed) / known->size, (uint64_t)1);
+		place.shape.count =
+			MAX((room - typed) / known->size, (uint64_t)1);
 		if (known->kind == TYPE_CHAR)
 			place.shape.flags |= NODE_TEXT;
 	}
@@ -362,10 +364,10 @@ static struct err *follow_pointer(struct compare *compare, uint32_t place,
 {
 	struct state *state = compare->state;
 	uint64_t top_was = was, top_is = is;
-	type_id class_was = walk_dynamic(state, compare->before, type, was,
-					 &top_was);
-	type_id class_is = walk_dynamic(state, compare->after, type, is,
-					&top_is);
+	type_id class_was =
+		walk_dynamic(state, compare->before, type, was, &top_was);
+	type_id class_is =
+		walk_dynamic(state, compare->after, type, is, &top_is);
 	if (class_was != class_is)
 		return report_pointer(compare, place, leaf, after);
 	if (before->kind == TARGET_LOOSE && after->kind == TARGET_LOOSE &&
@@ -405,10 +407,9 @@ struct err *compare_pointer(struct compare *compare, uint32_t place,
 	if (before.kind == TARGET_DANGLING && after.kind == TARGET_DANGLING)
 		return NULL;
 	const struct type *target = type_get(state->pool, type);
-	bool content = (before.kind == TARGET_BLOCK ||
-			before.kind == TARGET_LOOSE) &&
-		       (after.kind == TARGET_BLOCK ||
-			after.kind == TARGET_LOOSE);
+	bool content =
+		(before.kind == TARGET_BLOCK || before.kind == TARGET_LOOSE) &&
+		(after.kind == TARGET_BLOCK || after.kind == TARGET_LOOSE);
 	if (target->kind == TYPE_CHAR && content) {
 		if (same_text(compare, was, is, target->size,
 			      before.size - before.offset,
@@ -826,8 +827,8 @@ static struct err *update_index(struct compare *compare)
 {
 	struct state *state = compare->state;
 	for (size_t i = 0; i < compare->dropped.n; i++) {
-		uint32_t id = nodes_find(&state->nodes,
-					 compare->dropped.data[i]);
+		uint32_t id =
+			nodes_find(&state->nodes, compare->dropped.data[i]);
 		if (id == NODE_NONE)
 			continue;
 		struct node *node = nodes_get(&state->nodes, id);
@@ -839,8 +840,8 @@ static struct err *update_index(struct compare *compare)
 			continue;
 		const struct node *parent =
 			nodes_get(&state->nodes, node->parent);
-		uint64_t is = walk_word(compare->after,
-					parent->start + node->edge);
+		uint64_t is =
+			walk_word(compare->after, parent->start + node->edge);
 		if (is < node->start || is > node->start + node->size)
 			node->flags |= NODE_ORPHAN;
 	}
@@ -872,7 +873,8 @@ static struct err *update_index(struct compare *compare)
 		}
 		if (node->flags & NODE_PART &&
 		    (touched->from < node->typed ||
-		     touched->to > node->typed + walk_typed_size(state, node))) {
+		     touched->to >
+			     node->typed + walk_typed_size(state, node))) {
 			/* Its container may lead elsewhere now. */
 			uint64_t edge = node->edge;
 			uint32_t parent = node->parent;

@@ -71,8 +71,7 @@ struct err *compare_pointer(struct compare *compare, uint32_t place,
 			    const struct leaf *leaf, type_id type, uint64_t was,
 			    uint64_t is) _must_check_;
 /* All of a place's leaves. */
-struct err *compare_place(struct compare *compare,
-			  uint32_t place) _must_check_;
+struct err *compare_place(struct compare *compare, uint32_t place) _must_check_;
 /* The place of a node that stands for itself. */
 struct err *compare_identity(struct compare *compare, uint32_t node,
 			     uint32_t *ret) _must_check_;

@@ -222,9 +222,9 @@ static struct err *match(struct compare *compare, uint32_t place,
 		bool removed = j == m || (i < n && was[i].hash < is[j].hash);
 		bool added = i == n || (j < m && is[j].hash < was[i].hash);
 		if (removed) {
-			TRY(report_single(
-				compare, place, leaf,
-				&both->before.data[was[i++].element], false));
+			TRY(report_single(compare, place, leaf,
+					  &both->before.data[was[i++].element],
+					  false));
 		} else if (added) {
 			TRY(report_single(compare, place, leaf,
 					  &both->after.data[is[j++].element],
@@ -345,8 +345,8 @@ static struct err *compare_plain(struct compare *compare, uint32_t place,
 		.offset = leaf->offset,
 		.size = leaf->size,
 		.view = compare->after,
-		.address = compare->places.data[place].shape.start +
-			   leaf->offset,
+		.address =
+			compare->places.data[place].shape.start + leaf->offset,
 	};
 	return layout_visit(&compare->state->layout, &object, leaf->offset,
 			    leaf->offset + leaf->size, LAYOUT_PLAIN,

@@ -230,9 +230,9 @@ static struct err *write_elements(struct writer *writer,
 		}
 		TRY(str_append(writer->out, i ? ", " : ""));
 		writer->depth++;
-		struct err *err = write_object(
-			writer, element.type, element.address,
-			type_get(state->pool, element.type)->size);
+		struct err *err =
+			write_object(writer, element.type, element.address,
+				     type_get(state->pool, element.type)->size);
 		writer->depth--;
 		TRY(err);
 	}
@@ -280,9 +280,9 @@ static struct err *write_container(struct writer *writer, type_id id,
 {
 	struct container_contents contents = {};
 	struct state *state = writer->state;
-	struct err *err = container_expand(state->containers, id, writer->view,
-					   address, ELEMENTS_MAX, &contents,
-					   ret_sound);
+	struct err *err =
+		container_expand(state->containers, id, writer->view, address,
+				 ELEMENTS_MAX, &contents, ret_sound);
 	if (!err && *ret_sound)
 		err = write_contents(writer,
 				     container_recipe_shape(container_recipe(
@@ -318,7 +318,8 @@ static struct err *write_struct(struct writer *writer, const struct type *type,
 		if (member->bit_size) {
 			struct leaf leaf = {
 				.size = (member->bit_offset + member->bit_size +
-					 7) / 8,
+					 7) /
+					8,
 				.bit_offset = member->bit_offset,
 				.bit_size = member->bit_size,
 			};
@@ -548,10 +549,9 @@ static void mix_container(struct hash *hash, const struct leaf *leaf)
 		container_recipe(hash->state->containers, leaf->type));
 	if (hash->depth >= HASH_DEPTH || shape == CONTAINER_SKIP)
 		return;
-	struct err *err = container_expand(hash->state->containers, leaf->type,
-					   hash->view,
-					   hash->start + leaf->offset,
-					   ELEMENTS_MAX, &contents, &sound);
+	struct err *err = container_expand(
+		hash->state->containers, leaf->type, hash->view,
+		hash->start + leaf->offset, ELEMENTS_MAX, &contents, &sound);
 	if (err || !sound) {
 		err_ignore(err);
 		container_contents_free(&contents);
@@ -589,7 +589,8 @@ static struct err *mix_leaf(void *data, const struct leaf *leaf)
 			mix_bytes(hash, address, leaf->size);
 			break;
 		}
-		if (!view_read(hash->view, address, &value, MIN(leaf->size, (uint64_t)8)))
+		if (!view_read(hash->view, address, &value,
+			       MIN(leaf->size, (uint64_t)8)))
 			break;
 		value = value >> leaf->bit_offset &
 			(((uint64_t)1 << leaf->bit_size % 64) - 1);
@@ -605,9 +606,9 @@ static struct err *mix_leaf(void *data, const struct leaf *leaf)
 	case LEAF_TEXT:
 		if (type->kind == TYPE_ARRAY)
 			type = type_get(hash->state->pool, type->target);
-		mix_bytes(hash, address,
-			  walk_text(hash->view, address, type->size,
-				    leaf->size));
+		mix_bytes(
+			hash, address,
+			walk_text(hash->view, address, type->size, leaf->size));
 		break;
 	case LEAF_POINTER:
 		mix_pointer(hash, leaf->type, walk_word(hash->view, address));
@@ -630,7 +631,7 @@ uint64_t describe_hash(struct state *state, const struct view *view,
 	struct layout_object object = {
 		.type = type, .size = size, .view = view, .address = address
 	};
-	err_ignore(layout_visit(&state->layout, &object, 0,
-				MIN(size, TEXT_MAX), 0, mix_leaf, &hash));
+	err_ignore(layout_visit(&state->layout, &object, 0, MIN(size, TEXT_MAX),
+				0, mix_leaf, &hash));
 	return hash.value;
 }

@@ -26,8 +26,7 @@ static bool find_pointers(struct layout *layout, type_id id, unsigned depth)
 	const struct type *type = type_get(layout->pool, id);
 	if (depth > TYPE_DEPTH_MAX)
 		return false;
-	if (id < layout->n_pointers &&
-	    layout->pointers[id] != POINTERS_UNKNOWN)
+	if (id < layout->n_pointers && layout->pointers[id] != POINTERS_UNKNOWN)
 		return layout->pointers[id] == POINTERS_SOME;
 	switch (type->kind) {
 	case TYPE_POINTER:
@@ -114,7 +113,8 @@ static struct err *visit_leaf(const struct visit *visit, enum leaf_kind kind,
 static struct err *visit_array(const struct visit *visit,
 			       const struct part *part, const struct type *type)
 {
-	const struct type *element = type_get(visit->layout->pool, type->target);
+	const struct type *element =
+		type_get(visit->layout->pool, type->target);
 	uint64_t size = element->size;
 	if (!size)
 		return NULL;
@@ -145,7 +145,8 @@ static bool virtual_offset(const struct visit *visit, const struct part *part,
 	uint64_t at = object->address + (part->offset - object->offset);
 	uint64_t vptr;
 	int64_t offset;
-	if (!object->view || !view_read(object->view, at, &vptr, sizeof(vptr)) ||
+	if (!object->view ||
+	    !view_read(object->view, at, &vptr, sizeof(vptr)) ||
 	    !view_read(object->view, vptr + (uint64_t)member->vtable_offset,
 		       &offset, sizeof(offset)))
 		return false;
@@ -192,7 +193,8 @@ static struct err *visit_member(const struct visit *visit,
 	}
 	/* The vptr: another class of object lives here now. */
 	if (member->artificial && type->kind == TYPE_POINTER) {
-		if (inner.offset >= visit->to || inner.offset + 8 <= visit->from)
+		if (inner.offset >= visit->to ||
+		    inner.offset + 8 <= visit->from)
 			return NULL;
 		return visit_leaf(visit, LEAF_CODE, &inner, sizeof(uint64_t));
 	}
@@ -200,7 +202,8 @@ static struct err *visit_member(const struct visit *visit,
 }
 
 static struct err *visit_struct(const struct visit *visit,
-				const struct part *part, const struct type *type)
+				const struct part *part,
+				const struct type *type)
 {
 	for (uint32_t i = 0; i < type->n_members; i++)
 		TRY(visit_member(visit, part, &type->members[i],

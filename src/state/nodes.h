@@ -27,10 +27,10 @@ enum node_flags {
 struct node {
 	uint64_t start;
 	uint64_t size;
-	uint64_t typed; /* offset of its first element */
-	uint64_t count; /* elements of @type */
-	uint64_t edge;	/* offset in the parent */
-	type_id type;	/* of an element; TYPE_UNKNOWN: words */
+	uint64_t typed;	 /* offset of its first element */
+	uint64_t count;	 /* elements of @type */
+	uint64_t edge;	 /* offset in the parent */
+	type_id type;	 /* of an element; TYPE_UNKNOWN: words */
 	uint32_t parent; /* NODE_NONE for roots */
 	uint32_t index;	 /* roots: which; parts: position in the container */
 	uint32_t page_next;

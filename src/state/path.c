@@ -82,7 +82,7 @@ static struct err *write_members(const struct state *state, struct str *out,
 			if (!element->size || element->kind == TYPE_CHAR)
 				return NULL;
 			TRY(str_appendf(out, "[%" PRIu64 "]",
-				       offset / element->size));
+					offset / element->size));
 			offset %= element->size;
 			id = type->target;
 			continue;
@@ -149,10 +149,10 @@ static struct err *find_key(struct compare *compare, const struct step *owner,
 	if (!container_recipe(state->containers, id))
 		return NULL;
 	bool sound = false;
-	struct err *err = container_expand(
-		state->containers, id, compare->after,
-		owner->shape.start + owner->offset - offset, ELEMENTS_MAX,
-		&contents, &sound);
+	struct err *err =
+		container_expand(state->containers, id, compare->after,
+				 owner->shape.start + owner->offset - offset,
+				 ELEMENTS_MAX, &contents, &sound);
 	uint64_t start = part->shape.start;
 	for (size_t i = 0; !err && sound && i < contents.n; i++) {
 		const struct container_element *element = &contents.data[i];
@@ -217,10 +217,11 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 		_cleanup_(str_freep) struct str inner = STR_INIT;
 		TRY(str_append_n(&inner, out->s, out->n));
 		out->n = 0;
-		return str_appendf(out, "((uint64_t *)%s)[%" PRId64 "]", inner.s,
-				  ((int64_t)step->offset -
-				   (int64_t)(shape->type ? shape->typed : 0)) /
-					  8);
+		return str_appendf(out, "((uint64_t *)%s)[%" PRId64 "]",
+				   inner.s,
+				   ((int64_t)step->offset -
+				    (int64_t)(shape->type ? shape->typed : 0)) /
+					   8);
 	}
 	uint64_t inside = step->offset - shape->typed;
 	uint64_t element = inside / type->size;
@@ -237,23 +238,23 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 			out->n = 0;
 			if (members.n && how == CONTAINER_OPTIONAL)
 				return str_appendf(out, "%s->%s", inner.s,
-						  members.s + 1);
-			TRY(str_appendf(out,
-				       how == CONTAINER_OPTIONAL
-					       ? "*%s"
-					       : "%s",
-				       inner.s));
+						   members.s + 1);
+			TRY(str_appendf(
+				out, how == CONTAINER_OPTIONAL ? "*%s" : "%s",
+				inner.s));
 		} else if (step->key) {
 			TRY(write_key(compare, step, out));
 		} else {
 			TRY(str_appendf(out, "[%" PRIu64 "]",
-				       shape->index + element));
+					shape->index + element));
 		}
-		return members.n ? str_append_n(out, members.s, members.n) : NULL;
+		return members.n ? str_append_n(out, members.s, members.n)
+				 : NULL;
 	}
 	if (element || (shape->count > 1 && type->kind != TYPE_CHAR)) {
 		TRY(str_appendf(out, "[%" PRIu64 "]", element));
-		return members.n ? str_append_n(out, members.s, members.n) : NULL;
+		return members.n ? str_append_n(out, members.s, members.n)
+				 : NULL;
 	}
 	if (members.n && members.s[0] == '.')
 		return str_appendf(out, "->%s", members.s + 1);
@@ -278,7 +279,7 @@ static struct err *write_path(struct compare *compare, struct steps *steps,
 		uint8_t last_bit = i ? 0 : bit;
 		if (cut && i >= STEPS_NEAR && i + STEPS_FAR < steps->n) {
 			TRY(str_appendf(&out, "->(%zu more)",
-				       i - STEPS_NEAR + 1));
+					i - STEPS_NEAR + 1));
 			i = STEPS_NEAR;
 			continue;
 		}

@@ -103,10 +103,9 @@ struct err *state_render(struct state *state, const struct view *view,
 			 size_t root, size_t lines, char **ret)
 {
 	_cleanup_(str_freep) struct str out = STR_INIT;
-	struct render render = { .state = state,
-				 .view = view,
-				 .out = &out,
-				 .max = lines };
+	struct render render = {
+		.state = state, .view = view, .out = &out, .max = lines
+	};
 	struct err *err = show_all(&render, root);
 	vec_free(&render.addresses);
 	vec_free(&render.types);

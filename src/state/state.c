@@ -30,8 +30,8 @@ static struct err *sort_roots(struct state *state)
 	      by_address);
 	size_t n = 0;
 	for (size_t i = 0; i < state->spans.n; i++) {
-		if (n && state->spans.data[i].start <
-				 state->spans.data[n - 1].end)
+		if (n &&
+		    state->spans.data[i].start < state->spans.data[n - 1].end)
 			continue;
 		state->spans.data[n++] = state->spans.data[i];
 	}

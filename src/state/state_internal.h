@@ -31,7 +31,7 @@ struct state {
 	struct containers *containers;
 	struct state_options options;
 	struct layout layout;
-	struct nodes nodes; /* the roots first, in their order */
+	struct nodes nodes;	     /* the roots first, in their order */
 	VEC(struct root_span) spans; /* roots by address */
 	VEC(uint32_t) work; /* nodes to be looked at, first come first */
 	size_t worked;

@@ -20,8 +20,7 @@ uint64_t walk_text(const struct view *view, uint64_t address, uint64_t unit,
 		return 0;
 	while (n < max) {
 		uint64_t in = (address + n) % VIEW_PAGE;
-		const uint8_t *page =
-			view->page(view->data, address + n - in);
+		const uint8_t *page = view->page(view->data, address + n - in);
 		if (!page)
 			return n;
 		uint64_t room = MIN(VIEW_PAGE - in, max - n);
@@ -231,7 +230,7 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 	unsigned new = rank(state, type, typed);
 	bool larger = type_get(state->pool, type)->size >
 		      type_get(state->pool, node->type)->size;
-	bool better = new > old || (new == old && new == 3 && larger);
+	bool better = new > old || (new == old &&new == 3 && larger);
 	if (node->flags & NODE_PART && !edge->part)
 		better = false;
 	if (edge->part && !(node->flags & NODE_PART))
@@ -247,7 +246,7 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		node->edge = edge->edge;
 		node->index = edge->index;
 		node->root = nodes_get(&state->nodes, edge->parent)->root;
-		node->flags &= (uint8_t)~(NODE_ORPHAN | NODE_PART);
+		node->flags &= (uint8_t) ~(NODE_ORPHAN | NODE_PART);
 		node->flags |= edge->part ? NODE_PART : 0;
 	}
 	if (!better)
@@ -483,10 +482,9 @@ static struct err *scan_container(struct scan *scan, const struct leaf *leaf)
 	struct container_contents own;
 	struct container_contents *contents = contents_take(state, &own);
 	bool sound = false;
-	struct err *err = container_expand(state->containers, leaf->type,
-					   scan->view,
-					   scan->start + leaf->offset,
-					   ELEMENTS_MAX, contents, &sound);
+	struct err *err = container_expand(
+		state->containers, leaf->type, scan->view,
+		scan->start + leaf->offset, ELEMENTS_MAX, contents, &sound);
 	if (!err && sound) {
 		err = scan_contents(scan, leaf, contents);
 	} else if (!err) {
@@ -530,8 +528,8 @@ static struct err *scan_leaf(void *data, const struct leaf *leaf)
 	case LEAF_POINTER: {
 		struct walk_edge edge = { .parent = scan->id,
 					  .edge = leaf->offset };
-		uint64_t value = walk_word(scan->view,
-					   scan->start + leaf->offset);
+		uint64_t value =
+			walk_word(scan->view, scan->start + leaf->offset);
 		if (!value)
 			return NULL;
 		return walk_follow(scan->state, scan->view, leaf->type, value,

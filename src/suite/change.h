@@ -44,6 +44,7 @@ struct change {
 	size_t more;  /* further paths */
 	char *detail; /* both subgraphs, for --verbose; NULL: not asked for */
 	uint64_t digest; /* of what it is after: equal content, equal number */
+	size_t root_number; /* the watcher's own */
 };
 
 DEFINE_VEC(changes, struct change)
