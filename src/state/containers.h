@@ -22,8 +22,8 @@ enum container_shape {
 	CONTAINER_BITS,	    /* vector<bool> */
 	CONTAINER_CHAIN,    /* nodes linked by @next, until NULL or the head */
 	CONTAINER_TREE,	    /* red-black tree nodes, in order */
-	CONTAINER_BLOCKS,   /* deque: a map of buffers */
-	CONTAINER_POINTER,  /* owns or shares what it points to */
+	CONTAINER_BLOCKS,  /* deque: a map of buffers */
+	CONTAINER_POINTER, /* owns or shares what it points to */
 	CONTAINER_OPTIONAL,
 	CONTAINER_VARIANT,
 	CONTAINER_FUNCTION, /* std::function, std::any: target and its bytes */
