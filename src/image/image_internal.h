@@ -154,7 +154,7 @@ struct image {
 	struct ranges own; /* the agent's memory */
 
 	struct pool pool;
-	struct map_u64 pages; /* address → struct page * */
+	struct map_u64 pages;	    /* address → struct page * */
 	VEC(struct page *) touched; /* with a BEFORE copy, or gone */
 	VEC(struct image_change) changes;
 	struct cache base_cache;
