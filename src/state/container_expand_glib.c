@@ -25,8 +25,8 @@ struct err *expand_garray(struct expansion *x)
 		type_id type;
 		if (size == 1 || size == 4)
 			TRY(container_named(x->containers, TYPE_UNKNOWN,
-					    size == 1 ? "unsigned char" :
-							"unsigned int",
+					    size == 1 ? "unsigned char"
+						      : "unsigned int",
 					    &type));
 		else
 			TRY(container_opaque(x->containers, size, &type));
@@ -56,8 +56,7 @@ static uint32_t entry_size(const struct expansion *x, uint64_t array,
 			   uint32_t n, bool big)
 {
 	struct view_block block;
-	if (x->view->block &&
-	    x->view->block(x->view->data, array, &block) &&
+	if (x->view->block && x->view->block(x->view->data, array, &block) &&
 	    block.start == array) {
 		if (block.size >= n * 8ULL)
 			return 8;
