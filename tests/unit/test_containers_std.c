@@ -1,8 +1,8 @@
 /*
- * The standard library's containers, as compilers and libraries really lay them
- * out. Arguments: libraries built of test_containers_subject.cc. Each is
- * loaded here, its types are read from its own debug information, and this
- * process's memory is the view.
+ * Containers as compilers and libraries really lay them out. Argument: a library
+ * built of test_containers_subject.cc or test_containers_glib.cc. It is loaded
+ * here, its types are read from its own debug information, and this process's
+ * memory is the view.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -124,8 +124,12 @@ static void render_element(struct subject *subject,
 	_cleanup_(str_freep) struct str key = STR_INIT, self = STR_INIT;
 	render(subject, element->key_type, element->key, depth, &key);
 	assert_ok(str_append(out, key.s));
-	if (element->key_type == element->type) {
-		assert_int_equal(element->key, element->address);
+	if (element->key == element->address &&
+	    element->key_type == element->type)
+		return;
+	if (type->kind != TYPE_STRUCT) {
+		add(out, " => ");
+		render(subject, element->type, element->address, depth, out);
 		return;
 	}
 	const struct type_member *first = member(type, "first");
@@ -238,8 +242,16 @@ static void render_scalar(struct subject *subject, const struct type *type,
 		    type->size == 16 ? (double)value.extended : value.real);
 		break;
 	case TYPE_POINTER:
-		add(out, "&");
-		render(subject, type->target, value.word, depth, out);
+		/* Small ones are numbers in disguise, void ones C strings. */
+		if (value.word < VIEW_PAGE) {
+			add(out, "%" PRIu64, value.word);
+		} else if (type_get(subject->pool, type->target)->kind ==
+			   TYPE_VOID) {
+			add(out, "\"%s\"", (const char *)(uintptr_t)value.word);
+		} else {
+			add(out, "&");
+			render(subject, type->target, value.word, depth, out);
+		}
 		break;
 	default:
 		add(out, "%" PRIu64, value.word);
@@ -269,6 +281,11 @@ static void render(struct subject *subject, type_id id, uint64_t address,
 		add(out, "}");
 	} else if (type->kind == TYPE_ARRAY) {
 		render_text(address, 0, 1, out);
+	} else if (type->kind == TYPE_OPAQUE) {
+		add(out, "<");
+		for (uint64_t i = 0; i < type->size; i++)
+			add(out, "%02x", ((uint8_t *)(uintptr_t)address)[i]);
+		add(out, ">");
 	} else {
 		render_scalar(subject, type, address, depth, out);
 	}
@@ -305,18 +322,33 @@ static void subject_close(struct subject *subject)
 	forget_pages();
 }
 
-static const struct variable *find(const struct subject *subject,
-				   const char *name)
+struct thing {
+	type_id type;
+	uint64_t address;
+	uint64_t size;
+};
+
+/* The variable, or what it points to. */
+static struct thing find(const struct subject *subject, const char *name)
 {
 	_cleanup_(str_freep) struct str whole = STR_INIT;
 	add(&whole, "subject::%s", name);
 	for (size_t i = 0; i < subject->index->variables.n; i++) {
 		const struct variable *v = &subject->index->variables.data[i];
-		if (!strcmp(v->name, whole.s))
-			return v;
+		if (strcmp(v->name, whole.s))
+			continue;
+		struct thing thing = { v->type, subject->bias + v->address,
+				       v->size };
+		const struct type *type = type_get(subject->pool, v->type);
+		if (type->kind == TYPE_POINTER) {
+			thing.type = type->target;
+			thing.size =
+				type_get(subject->pool, type->target)->size;
+			thing.address = *(uint64_t *)(uintptr_t)thing.address;
+		}
+		return thing;
 	}
-	fail_msg("%s: no variable '%s'", subject->path, name);
-	return NULL;
+	return (struct thing){};
 }
 
 /* Is it one of "this|that"? Texts may contain anything but the bar. */
@@ -338,20 +370,22 @@ static void check_contents(struct subject *subject)
 	const char *name, *content;
 	size_t n = 0, wrong = 0;
 	for (; subject->expected(n, &name, &content); n++) {
-		const struct variable *v = find(subject, name);
+		const struct thing v = find(subject, name);
 		_cleanup_(str_freep) struct str got = STR_INIT;
+		if (!v.address)
+			fail_msg("%s: no variable '%s'", subject->path, name);
 		forget_pages();
-		render(subject, v->type, subject->bias + v->address, 0, &got);
+		render(subject, v.type, v.address, 0, &got);
 		if (!is_one_of(got.s, content)) {
 			wrong++;
 			print_error("%s: %s (%s): %.300s, expected %.300s\n",
 				    subject->path, name,
-				    type_get(subject->pool, v->type)->name,
+				    type_get(subject->pool, v.type)->name,
 				    got.s, content);
 		}
 	}
 	assert_int_equal(wrong, 0);
-	assert_true(n > 70);
+	assert_true(n > 15);
 }
 
 /* Memory of our own that stands for a container's. */
@@ -389,14 +423,14 @@ static void check_unconstructed(struct subject *subject)
 {
 	const char *name, *content;
 	for (size_t i = 0; subject->expected(i, &name, &content); i++) {
-		const struct variable *v = find(subject, name);
+		const struct thing v = find(subject, name);
 		memset(&scratch, 0, sizeof(scratch));
-		if (!expand_scratch(subject, v->type, MAX_ELEMENTS))
+		if (!expand_scratch(subject, v.type, MAX_ELEMENTS))
 			fail_msg("%s: %s: zeros", subject->path, name);
 		memset(&scratch, 0xff, sizeof(scratch));
 		enum container_shape shape = container_recipe_shape(
-			container_recipe(subject->containers, v->type));
-		bool sound = expand_scratch(subject, v->type, MAX_ELEMENTS);
+			container_recipe(subject->containers, v.type));
+		bool sound = expand_scratch(subject, v.type, MAX_ELEMENTS);
 		switch (shape) {
 		case CONTAINER_SKIP:
 		case CONTAINER_VARIANT:
@@ -413,7 +447,7 @@ static void check_unconstructed(struct subject *subject)
 		/* And where there is no memory at all. */
 		struct container_contents contents = {};
 		if (shape != CONTAINER_SKIP)
-			assert_false(expand_at(subject, v->type, 64,
+			assert_false(expand_at(subject, v.type, 64,
 					       MAX_ELEMENTS, &contents));
 		container_contents_free(&contents);
 	}
@@ -432,10 +466,9 @@ static void check_mutations(struct subject *subject)
 	const char *name, *content;
 	uint64_t random = 88172645463325252ULL;
 	for (size_t i = 0; subject->expected(i, &name, &content); i++) {
-		const struct variable *v = find(subject, name);
-		size_t size = MIN(v->size, sizeof(scratch));
-		const void *real =
-			(const void *)(uintptr_t)(subject->bias + v->address);
+		const struct thing v = find(subject, name);
+		size_t size = MIN(v.size, sizeof(scratch));
+		const void *real = (const void *)(uintptr_t)(v.address);
 		for (int round = 0; round < 50; round++) {
 			memcpy(&scratch, real, size);
 			size_t words = MAX(size / 8, (size_t)1);
@@ -460,7 +493,7 @@ static void check_mutations(struct subject *subject)
 					with[next_random(&random) %
 					     ARRAY_SIZE(with)];
 			}
-			expand_scratch(subject, v->type, 5000);
+			expand_scratch(subject, v.type, 5000);
 		}
 	}
 }
@@ -469,24 +502,23 @@ static void check_mutations(struct subject *subject)
 static void check_node(struct subject *subject, const char *name, int back,
 		       unsigned from, unsigned to, bool target)
 {
-	const struct variable *v = find(subject, name);
+	const struct thing v = find(subject, name);
 	struct container_contents contents = {}, again = {};
-	uint64_t address = subject->bias + v->address;
+	uint64_t address = v.address;
 	assert_true(
-		expand_at(subject, v->type, address, MAX_ELEMENTS, &contents));
+		expand_at(subject, v.type, address, MAX_ELEMENTS, &contents));
 	assert_true(contents.n > MAX(from, to));
 	uint64_t *link = (uint64_t *)(uintptr_t)(contents.data[from].address -
 						 (unsigned)back);
 	uint64_t node = contents.data[to].address - (unsigned)back;
 	uint64_t old = *link;
 	*link = target ? node : 1ULL << 45;
-	assert_false(
-		expand_at(subject, v->type, address, MAX_ELEMENTS, &again));
+	assert_false(expand_at(subject, v.type, address, MAX_ELEMENTS, &again));
 	*link = old;
-	assert_true(expand_at(subject, v->type, address, MAX_ELEMENTS, &again));
+	assert_true(expand_at(subject, v.type, address, MAX_ELEMENTS, &again));
 	/* More than may be listed. */
 	assert_false(
-		expand_at(subject, v->type, address, contents.n - 1, &again));
+		expand_at(subject, v.type, address, contents.n - 1, &again));
 	container_contents_free(&contents);
 	container_contents_free(&again);
 }
@@ -500,10 +532,10 @@ static void check_circles(struct subject *subject)
 	const char *names[] = { "list_int", "set_int",	 "set_long", "map_text",
 				"hash_int", "hash_long", "hash_map" };
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const struct variable *v = find(subject, names[i]);
+		const struct thing v = find(subject, names[i]);
 		struct container_contents contents = {}, again = {};
-		uint64_t address = subject->bias + v->address;
-		assert_true(expand_at(subject, v->type, address, MAX_ELEMENTS,
+		uint64_t address = v.address;
+		assert_true(expand_at(subject, v.type, address, MAX_ELEMENTS,
 				      &contents));
 		size_t n = contents.n;
 		/* Each word in front of a value leads back to its node. */
@@ -519,15 +551,15 @@ static void check_circles(struct subject *subject)
 			words[at] = (uint64_t)(uintptr_t)&words[hash   ? at
 								: list ? 2
 								       : 0];
-			bool sound = expand_at(subject, v->type, address,
+			bool sound = expand_at(subject, v.type, address,
 					       MAX_ELEMENTS, &again);
 			found += !sound;
 			words[at] = old;
 		}
 		assert_true(found > 0);
-		assert_true(expand_at(subject, v->type, address, n, &again));
+		assert_true(expand_at(subject, v.type, address, n, &again));
 		assert_false(
-			expand_at(subject, v->type, address, n - 1, &again));
+			expand_at(subject, v.type, address, n - 1, &again));
 		container_contents_free(&contents);
 		container_contents_free(&again);
 	}
@@ -544,10 +576,9 @@ static void check_users(struct subject *subject)
 	assert_ok(containers_create(subject->pool, users, ARRAY_SIZE(users),
 				    &containers));
 	const struct container_recipe *recipe =
-		container_recipe(containers, find(subject, "set_int")->type);
+		container_recipe(containers, find(subject, "set_int").type);
 	assert_int_equal(container_recipe_shape(recipe), CONTAINER_SKIP);
-	recipe =
-		container_recipe(containers, find(subject, "vector_int")->type);
+	recipe = container_recipe(containers, find(subject, "vector_int").type);
 	assert_int_equal(container_recipe_shape(recipe), CONTAINER_SEQUENCE);
 	containers_destroy(containers);
 }
@@ -562,9 +593,11 @@ static void test_subject(void **state)
 	check_contents(&subject);
 	check_unconstructed(&subject);
 	check_mutations(&subject);
-	check_circles(&subject);
+	if (find(&subject, "forward_text").address) {
+		check_circles(&subject);
+		check_users(&subject);
+	}
 	check_contents(&subject);
-	check_users(&subject);
 	subject_close(&subject);
 }
 
