@@ -36,9 +36,9 @@ static void expect(const void *p, enum subject_kind kind)
 {
 	if (step->expected_n == SUBJECT_EXPECTED)
 		abort();
-	step->expected[step->expected_n++] = (struct subject_expected){
-		(uintptr_t)p & ~(PAGE - 1), (uint64_t)kind
-	};
+	step->expected[step->expected_n++] =
+		(struct subject_expected){ (uintptr_t)p & ~(PAGE - 1),
+					   (uint64_t)kind };
 }
 
 static void __attribute__((noinline)) boundary(const char *name)

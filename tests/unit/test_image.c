@@ -87,7 +87,7 @@ static void drive_start(struct drive *drive, const char *path)
 }
 
 static const struct subject_expected *announced(const struct drive *drive,
-					       uint64_t page)
+						uint64_t page)
 {
 	const struct subject_step *step = &drive->step;
 	for (size_t i = step->expected_n; i-- > 0;) {
@@ -118,8 +118,7 @@ static void complain(const struct drive *drive, uint64_t page, const char *what)
 static void check_kind(const struct drive *drive,
 		       const struct image_change *change)
 {
-	const struct subject_expected *what =
-		announced(drive, change->address);
+	const struct subject_expected *what = announced(drive, change->address);
 	if (!what) {
 		if (in_areas(drive, change->address))
 			complain(drive, change->address,
@@ -193,15 +192,15 @@ static void check_rest(const struct drive *drive)
 {
 	for (size_t i = 0; i < drive->step.areas_n; i++) {
 		struct subject_area area = drive->step.areas[i];
-		area.end = area.end - area.start > 64 * IMAGE_PAGE ?
-				   area.start + 64 * IMAGE_PAGE :
-				   area.end;
+		area.end = area.end - area.start > 64 * IMAGE_PAGE
+				   ? area.start + 64 * IMAGE_PAGE
+				   : area.end;
 		for (uint64_t at = area.start; at < area.end;
 		     at += IMAGE_PAGE) {
 			uint8_t now[IMAGE_PAGE];
-			bool there = memory_read_some(drive->tracee, RADDR(at),
-						      now, IMAGE_PAGE) ==
-				     IMAGE_PAGE;
+			bool there =
+				memory_read_some(drive->tracee, RADDR(at), now,
+						 IMAGE_PAGE) == IMAGE_PAGE;
 			const uint8_t *after =
 				image_page(drive->image, IMAGE_AFTER, at);
 			const uint8_t *before =
