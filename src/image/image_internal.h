@@ -133,6 +133,8 @@ extern const struct method method_soft_dirty;
 extern const struct method method_fork;
 extern const struct method method_compare;
 
+struct blocks;
+
 struct image {
 	struct tracee *tracee;
 	pid_t pid;
@@ -161,6 +163,7 @@ struct image {
 	struct cache fixed_cache; /* what cannot be written */
 	struct cache live_cache;  /* what is not followed: stacks */
 	struct image_counts counts;
+	struct blocks *blocks[2]; /* by side */
 
 	/* IMAGE_SCAN */
 	int uffd;
