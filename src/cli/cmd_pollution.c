@@ -186,11 +186,11 @@ static void recipes_freep(struct recipes *recipes)
 
 static struct err *bad_recipe(const char *text)
 {
-	return err_hint(err_create(ERR_USAGE, "--container '%s' is no recipe",
-				   text),
-			"'TYPE: SHAPE key=value …' with the keys first, last, "
-			"count, next, value, element, and the word unordered; "
-			"see docs/containers.md");
+	return err_hint(
+		err_create(ERR_USAGE, "--container '%s' is no recipe", text),
+		"'TYPE: SHAPE key=value …' with the keys first, last, "
+		"count, next, value, element, and the word unordered; "
+		"see docs/containers.md");
 }
 
 static struct err *parse_recipe(const char *text, struct recipes *recipes)
@@ -212,9 +212,9 @@ static struct err *parse_recipe(const char *text, struct recipes *recipes)
 		const char *key;
 		const char **value;
 	} keys[] = {
-		{ "first", &row.first },   { "last", &row.last },
-		{ "count", &row.count },   { "next", &row.next },
-		{ "value", &row.value },   { "element", &row.element },
+		{ "first", &row.first }, { "last", &row.last },
+		{ "count", &row.count }, { "next", &row.next },
+		{ "value", &row.value }, { "element", &row.element },
 	};
 	char *rest = colon + 2;
 	for (char *word; (word = strsep(&rest, " "));) {
@@ -310,13 +310,11 @@ static struct err *say_unfinished(struct collect *collect, size_t entries)
 	return collect_limit(collect, text);
 }
 
-static struct err *write_report(const struct pollution_values *values,
-				const struct common_suite *choice,
-				const struct suite *suite,
-				const struct outputs *outputs,
-				struct collect *collect,
-				const struct pollution *pollution, uint64_t ns,
-				enum status *ret)
+static struct err *
+write_report(const struct pollution_values *values,
+	     const struct common_suite *choice, const struct suite *suite,
+	     const struct outputs *outputs, struct collect *collect,
+	     const struct pollution *pollution, uint64_t ns, enum status *ret)
 {
 	_cleanup_(findings_freep) struct findings findings = {};
 	_cleanup_(baseline_freep) struct baseline baseline = {};
@@ -452,8 +450,8 @@ const struct command command_pollution = {
 	.groups =
 		(const struct option_group *const[]){
 			&common_suite_group, &state_group, &meaning_group,
-			&run_group, &common_output_group,
-			&common_general_group, NULL },
+			&run_group, &common_output_group, &common_general_group,
+			NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.guarded = true,

@@ -82,8 +82,8 @@ static struct err *replay(struct findings *findings,
 	TRY(str_appendf(&text, "polygraph %s --tests ", command));
 	TRY(append_pattern(&text, test));
 	for (size_t i = 0; context->command[i]; i++) {
-		TRY(str_append(&text, i || context->suite_option ? " "
-								  : " -- "));
+		TRY(str_append(&text,
+			       i || context->suite_option ? " " : " -- "));
 		TRY(append_word(&text, context->command[i]));
 	}
 	return own_text(findings, &text, ret);

@@ -22,9 +22,10 @@ struct findings_context {
 	const struct baseline *baseline;
 };
 
-struct err *findings_of_pollution(struct findings *findings,
-				  const struct findings_context *context,
-				  const struct pollution *pollution) _must_check_;
+struct err *
+findings_of_pollution(struct findings *findings,
+		      const struct findings_context *context,
+		      const struct pollution *pollution) _must_check_;
 void findings_free(struct findings *findings);
 static inline void findings_freep(struct findings *findings)
 {

@@ -414,9 +414,14 @@ static struct err *run_in_order(struct session *session, const size_t *order,
 		run->n = n - at;
 		if (session->places)
 			TRY(places_process(run));
+		if (session->watch)
+			TRY(watch_start(session->watch, run));
 		TRY(run->framework->start(run, run->ready_thread));
 		enum run_state state;
-		TRY(run_loop(run, &state));
+		struct err *err = run_loop(run, &state);
+		if (session->watch)
+			watch_stop(session->watch);
+		TRY(err);
 		if (state == RUN_INTERRUPTED)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		at += run->next;

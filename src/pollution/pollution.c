@@ -45,7 +45,7 @@ struct search {
 	const struct pollution_options *options;
 	const struct suite_observer *outer;
 	struct pollution *pollution;
-	size_t finished; /* entries of the order of this run */
+	size_t finished;    /* entries of the order of this run */
 	size_t first_round; /* entries that only initialise */
 	struct err *err;
 	/* While places are watched. */
@@ -356,8 +356,8 @@ static struct err *watch_some(struct search *search, const size_t *order,
 	}
 	search->places = of;
 	search->finished = 0;
-	struct err *err = suite_run_places(search->suite, order, n, list, m,
-					   &observer);
+	struct err *err =
+		suite_run_places(search->suite, order, n, list, m, &observer);
 	search->places = NULL;
 	free(of);
 	return err ? err : take_ptr(search->err);
@@ -459,8 +459,7 @@ static enum pollution_severity judge(const struct pollution_finding *finding)
 		return SEVERITY_LOW;
 	if (finding->readers.n)
 		return SEVERITY_HIGH;
-	unsigned depth =
-		finding->change.n ? finding->change.paths[0].depth : 0;
+	unsigned depth = finding->change.n ? finding->change.paths[0].depth : 0;
 	if (finding->effect == EFFECT_ACCUMULATES)
 		return depth <= SHORT_PATH ? SEVERITY_HIGH : SEVERITY_MEDIUM;
 	if (finding->effect == EFFECT_SETTLES && finding->readers_known)

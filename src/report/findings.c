@@ -39,7 +39,7 @@ static struct err *append_readers(struct str *line,
 	for (size_t i = 0; i < finding->n_readers && i < READERS_MAX; i++) {
 		bool last = i + 1 == finding->n_readers;
 		TRY(str_append(line, i == 0 ? "; read by "
-			       : last	    ? " and "
+				     : last ? " and "
 					    : ", "));
 		TRY(append_text(line, finding->readers[i]));
 	}
