@@ -40,6 +40,8 @@ from test_subjects import Mismatch, Results
 
 HERE = pathlib.Path(__file__).resolve()
 PATIENCE = 120
+# Subjects leak on purpose. (The tool's own leaks are looked for by the unit tests.)
+ENVIRONMENT = {"LSAN_OPTIONS": "detect_leaks=0"}
 EFFECTS = ("accumulates", "settles", "unknown")
 SEVERITIES = ("high", "medium", "low")
 MATCHERS = {}
@@ -246,7 +248,7 @@ def call(words, folder, patience):
     with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
         try:
             process = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                       start_new_session=True)
+                                       start_new_session=True, env={**os.environ, **ENVIRONMENT})
         except OSError as error:
             raise Mismatch(f"{words[0]} cannot be started: {error}") from None
         try:

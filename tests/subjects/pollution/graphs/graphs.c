@@ -492,7 +492,7 @@ TEST(test_pointer_leaves_itself) //@ pollutes test_pointer_leaves_itself small .
 }
 
 int values[4] = { 1, 2, 3, 4 };
-int *current = values, *end = values + 4;
+int *current = values, *values_end = values + 4;
 
 TEST(test_pointer_to_other_element) //@ pollutes test_pointer_to_other_element current ...
 {
@@ -502,9 +502,9 @@ TEST(test_pointer_to_other_element) //@ pollutes test_pointer_to_other_element c
 // One past the end of an array is not the next variable.
 TEST(test_end_pointer_set_again) //@ clean test_end_pointer_set_again
 {
-	end = values;
-	TOUCH(&end);
-	end = values + 4;
+	values_end = values;
+	TOUCH(&values_end);
+	values_end = values + 4;
 }
 
 // From one global to another.
