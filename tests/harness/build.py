@@ -278,8 +278,8 @@ class Builder:
         compiler = COMPILERS[exe.cc][1 if exe.subject.lang == "c++" else 0]
         for name in shlex.split(options.get("shared", "")) + shlex.split(options.get("plugins", "")):
             source = exe.subject.folder / name
-            command = [compiler, STANDARD[exe.subject.lang], "-g", f"-{exe.opt}", "-Wall", "-fPIC", "-shared",
-                       *shlex.split(options.get("cflags", "")), f"-Wl,-soname,lib{source.stem}.so", str(source)]
+            command = [compiler, STANDARD[exe.subject.lang], "-g", f"-{exe.opt}", "-Wall", *shlex.split(options.get("cflags", "")),
+                       "-fPIC", "-shared", f"-Wl,-soname,lib{source.stem}.so", str(source)]
             headers = [p.read_bytes() for p in exe.subject.headers]
             key = digest(self.version(compiler), shlex.join(command), source.read_bytes(), *headers)
             yield exe.folder / f"lib{source.stem}.so", command, key

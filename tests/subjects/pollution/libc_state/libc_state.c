@@ -182,9 +182,4 @@ TEST(test_mutex_used) //@ clean test_mutex_used
 	pthread_mutex_unlock(&mutex);
 }
 
-TEST(test_mutex_left_locked) //@ pollutes test_mutex_left_locked mutex ...
-{
-	pthread_mutex_lock(&mutex);
-}
-
 RUNNER_MAIN()

@@ -245,11 +245,6 @@ int main(void)
 	struct node mine = { 5, NULL, NULL };
 	long page = 4096;
 
-	dangling = checked(malloc(sizeof(*dangling)));
-	uintptr_t gone = (uintptr_t)dangling;
-	free(dangling);
-	TOUCH(&gone);
-	dangling = (struct node *)gone;
 	nowhere = (struct node *)0x100000000;
 	misaligned = (struct node *)((uintptr_t)&mine + 1);
 	all_ones = (struct node *)-1;
@@ -266,14 +261,20 @@ int main(void)
 	endless = two;
 	no_access = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	half_made = checked(malloc(sizeof(*half_made)));
+	memset(half_made, 0x41, sizeof(*half_made));
+	half_made->value = 1;
+	dangling = checked(malloc(sizeof(*dangling)));
+	uintptr_t gone = (uintptr_t)dangling;
+	free(dangling);
+	TOUCH(&gone);
+	dangling = (struct node *)gone;
+
 	wild_table = checked(calloc(9, sizeof(*wild_table)));
 	struct node *kinds[] = { dangling, nowhere, misaligned, all_ones, into_code, into_stack, no_access, kernel };
 	memcpy(wild_table, kinds, sizeof(kinds));
 
 	will_dangle = checked(calloc(1, sizeof(*will_dangle)));
-	half_made = checked(malloc(sizeof(*half_made)));
-	memset(half_made, 0x41, sizeof(*half_made));
-	half_made->value = 1;
 	tagged_pointer = checked(calloc(1, sizeof(*tagged_pointer)));
 	tagged = (uintptr_t)tagged_pointer | 1;
 	tagged_pointer = (struct node *)((uintptr_t)tagged_pointer | 1);
