@@ -72,11 +72,13 @@ State state;
 TEST(test_namespace) //@ pollutes test_namespace app::detail::depth ... before=0 after=4
 {
 	app::detail::depth = 4;
+	TOUCH(&app::detail::depth);
 }
 
 TEST(test_enum_class) //@ pollutes test_enum_class app::detail::state ... before=...Idle after=...Busy
 {
 	app::detail::state = app::detail::State::Busy;
+	TOUCH(&app::detail::state);
 }
 
 namespace
@@ -438,6 +440,7 @@ TEST(test_bit_fields) //@ pollutes test_bit_fields packed packed.b before=0 afte
 	packed.b = 17;
 	TOUCH(&nothing);
 	TOUCH(&empty);
+	TOUCH(&packed);
 }
 
 TEST(test_new_array) //@ clean test_new_array

@@ -497,6 +497,7 @@ int *current = values, *values_end = values + 4;
 TEST(test_pointer_to_other_element) //@ pollutes test_pointer_to_other_element current ...
 {
 	current = &values[2];
+	TOUCH(&current);
 }
 
 // One past the end of an array is not the next variable.

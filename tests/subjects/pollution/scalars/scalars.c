@@ -51,11 +51,13 @@ TEST(test_short) //@ pollutes test_short small small before=-3 after=-4
 TEST(test_long_long) //@ pollutes test_long_long large large before=1 after=1099511627776
 {
 	large = 1LL << 40;
+	TOUCH(&large);
 }
 
 TEST(test_unsigned_char) //@ pollutes test_unsigned_char byte_value byte_value
 {
 	byte_value = 200;
+	TOUCH(&byte_value);
 }
 
 TEST(test_bool) //@ pollutes test_bool enabled enabled before=false after=true effect=settles
@@ -66,6 +68,7 @@ TEST(test_bool) //@ pollutes test_bool enabled enabled before=false after=true e
 TEST(test_char) //@ pollutes test_char letter letter
 {
 	letter = 'b';
+	TOUCH(&letter);
 }
 
 TEST(test_int128) //@ pollutes test_int128 huge huge
@@ -98,6 +101,7 @@ TEST(test_float) //@ pollutes test_float ratio ratio before=0.5 after=0.25
 TEST(test_double) //@ pollutes test_double temperature temperature before=1.5 after=-2
 {
 	temperature = -2;
+	TOUCH(&temperature);
 }
 
 TEST(test_long_double) //@ pollutes test_long_double precise precise
@@ -138,11 +142,13 @@ enum colour strange_colour = BLUE;
 TEST(test_enum) //@ pollutes test_enum colour colour before=RED after=GREEN
 {
 	colour = GREEN;
+	TOUCH(&colour);
 }
 
 TEST(test_enum_without_name) //@ pollutes test_enum_without_name strange_colour strange_colour before=BLUE
 {
 	strange_colour = (enum colour)5;
+	TOUCH(&strange_colour);
 }
 
 // Bit-fields.
@@ -281,6 +287,7 @@ TEST(test_array_of_arrays) //@ pollutes test_array_of_arrays grid grid[1][2] bef
 TEST(test_array_of_structs) //@ pollutes test_array_of_structs rules rules[2].steps before=0 after=9
 {
 	rules[2].steps = 9;
+	TOUCH(rules);
 }
 
 TEST(test_char_array) //@ pollutes test_char_array name name|name[0] before="\"start\"" after="\"go\""
@@ -298,6 +305,7 @@ TEST(test_char_array_stale_bytes) //@ clean test_char_array_stale_bytes
 TEST(test_char_array_without_end) //@ pollutes test_char_array_without_end raw raw|raw[2]|raw[3]
 {
 	raw[3] = 'z';
+	TOUCH(raw);
 }
 
 // Function pointers.
@@ -332,6 +340,7 @@ TEST(test_function_pointer_restored) //@ clean test_function_pointer_restored
 TEST(test_hook_installed) //@ pollutes test_hook_installed hooks hooks[1]
 {
 	hooks[1] = twice;
+	TOUCH(hooks);
 }
 
 // Where variables live.
