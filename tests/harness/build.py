@@ -269,8 +269,10 @@ class Builder:
             file = exe.folder / f"{exe.path.name}.debug"
             run(["objcopy", "--only-keep-debug", str(out), str(file)])
             run(["objcopy", "--strip-debug", f"--add-gnu-debuglink={file}", str(out)])
+        elif debug == "none":
+            run(["objcopy", "--strip-debug", str(out)])
         elif debug:
-            raise BuildError(f"{exe.subject.folder}: debug={debug}: only 'separate' is known")
+            raise BuildError(f"{exe.subject.folder}: debug={debug}: 'separate' and 'none' are known")
 
     def _libraries(self, exe):
         """Shared libraries of the subject's own: path, command and key of each."""

@@ -12,7 +12,7 @@ code speaks of the next line that has some. Verbs:
                                           pkg= pkg-cflags= (pkg-config) uses= (a component, see build.py)
                                           builds=gcc-O0,clang-O2 (default: all of them); the files named in
                                           shared= and plugins= become libFILE.so next to the program, linked with
-                                          it and not; debug=separate; needs=H: skip it where <H> is not installed
+                                          it and not; debug=separate|none; needs=H: skip it where <H> is not installed
     test NAME OUTCOME                     `polygraph list` gives NAME with this file and line; it ends as OUTCOME
                                           after=OTHER:OUTCOME: ends so when OTHER ran before it in the same process
                                           ends: a plain run of the framework does not survive it (crash and timeout

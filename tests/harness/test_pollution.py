@@ -118,8 +118,8 @@ def paths_of(finding):
 class Check:
     """Compares one report with what a run wants of it."""
 
-    def __init__(self, run, report, said, folder):
-        self.run, self.report, self.said, self.folder = run, report, said, folder
+    def __init__(self, run, report, said, folder, debug):
+        self.run, self.report, self.said, self.folder, self.debug = run, report, said, folder, debug
         self.wrong = []
         self.lines = {}
 
@@ -223,7 +223,8 @@ class Check:
         if any(f.get("test") == finding.get("test") and f.get("root") == finding.get("root")
                and f.get("declared") == finding.get("declared") for f in same):
             self.add(f"{title}: there is another one for the same test and root")
-        self.declared(title, finding)
+        if self.debug:
+            self.declared(title, finding)
 
     def declared(self, title, finding):
         """The line that it gives as the root's declaration has the root's name in it."""
@@ -271,7 +272,8 @@ def check_run(exe, run, options, folder):
         last = said.strip().splitlines()
         raise Mismatch(f"exit status {status}, no JSON report ({error}); standard error: "
                        f"{last[-1] if last else 'nothing'}") from None
-    wrong = Check(run, report, said, folder).compare()
+    debug = exe.subject.variants[exe.variant].get("debug") != "none"
+    wrong = Check(run, report, said, folder, debug).compare()
     wanted = run.status if run.status is not None else 1 if report["findings"] else 0
     if status != wanted:
         last = said.strip().splitlines()
