@@ -1,7 +1,7 @@
 // Catch2: sections, generators, and what the framework keeps for itself.
 //
 //@ subject framework=catch2 lang=c++ header=catch2/catch.hpp
-//@ variant plain builds=gcc-O0 quick=gcc-O0
+//@ variant plain builds=gcc-O0
 //@ variant optimised builds=clang-O2
 
 #define CATCH_CONFIG_MAIN
