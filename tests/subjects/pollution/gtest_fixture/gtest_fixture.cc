@@ -3,7 +3,6 @@
 //
 //@ subject framework=gtest lang=c++ header=gtest/gtest.h
 //@ variant plain libs="-lgtest -lgtest_main -pthread" quick=gcc-O0
-//@ variant optimised libs="-lgtest -lgtest_main -pthread" builds=clang-O2
 //@ run inside --capture after-setup..before-teardown
 //@ run until-teardown --capture before-setup..before-teardown
 //@ run from-setup --capture after-setup..after-teardown
