@@ -30,7 +30,7 @@
 /* Bounds the work on a heap that is no heap. */
 #define CHUNKS_MOST (1U << 26)
 /* How far from a mapped chunk's beginning it is still found, in pages. */
-#define MAPPED_BACK 64
+#define MAPPED_BACK 256
 
 #define TCACHE_LISTS 64
 #define FAST_BINS 10
@@ -269,7 +269,10 @@ bool blocks_find_glibc(struct blocks *blocks, uint64_t address,
 		return false;
 	if (address < blocks->where.heap_start ||
 	    address >= blocks->where.heap_end)
-		return find_mapped(blocks, address, ret);
+		return find_mapped(blocks, address, ret) ||
+		       /* The end is where the next page begins. */
+		       (address && address % IMAGE_PAGE == 0 &&
+			find_mapped(blocks, address - 1, ret));
 	const struct image_block *block =
 		blocks_last_before(heap_blocks(blocks), address);
 	if (!block || address - block->start > block->size)

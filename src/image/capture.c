@@ -77,9 +77,9 @@ static void read_pages(struct image *image, struct tracee *from,
 						(struct iovec){ to,
 								IMAGE_PAGE };
 				uint64_t address = reading->addresses[i];
-				if (i > at && reading->addresses[i - 1] +
-							      IMAGE_PAGE ==
-						      address)
+				if (i > at &&
+				    reading->addresses[i - 1] + IMAGE_PAGE ==
+					    address)
 					reading->remote[remotes - 1].iov_len +=
 						IMAGE_PAGE;
 				else
@@ -166,9 +166,9 @@ static struct err *settle(struct image *image, struct work *work)
 	page->changed = true;
 	image->touched.data[image->touched.n++] = page;
 	if (!is_own(image, page->address))
-		image->changes.data[image->changes.n++] = (struct image_change){
-			page->address, page->before, page->now
-		};
+		image->changes.data[image->changes.n++] =
+			(struct image_change){ page->address, page->before,
+					       page->now };
 	return NULL;
 }
 
@@ -313,8 +313,8 @@ static bool compatible(const struct piece *old, const struct piece *new)
 {
 	return old->shared == new->shared && old->inode == new->inode &&
 	       old->device == new->device && old->special == new->special &&
-	       (!old->inode || old->start - old->offset ==
-				       new->start - new->offset);
+	       (!old->inode ||
+		old->start - old->offset == new->start - new->offset);
 }
 
 /* Reserved memory: zeros, as long as nobody could write to it. */
@@ -327,8 +327,8 @@ static bool is_blank(struct image *image, const struct piece *piece)
 	    piece->readable || piece->writable || piece->executable ||
 	    piece->end - piece->start > BLANK_MAX)
 		return false;
-	struct err *err = pagemap_collect(image->pagemap_fd, &some, 0, false,
-					  &there);
+	struct err *err =
+		pagemap_collect(image->pagemap_fd, &some, 0, false, &there);
 	bool blank = !err && !there.n;
 	err_ignore(err);
 	return blank;
@@ -376,9 +376,9 @@ static struct err *carve(struct image *image, const struct pieces *old,
 			}
 		} else if (same && i < old->n) {
 			/* Up to where the next one begins, or over it. */
-			uint64_t end = old->data[i].start > at ?
-					       old->data[i].start :
-					       old->data[i].end;
+			uint64_t end = old->data[i].start > at
+					       ? old->data[i].start
+					       : old->data[i].end;
 			part.end = MIN(piece->end, end);
 		}
 		if (!covered) {
@@ -409,8 +409,9 @@ static struct err *add_gone(struct image *image, struct piece *piece)
 		for (uint64_t at = piece->start; at < piece->end;
 		     at += IMAGE_PAGE) {
 			if (held(image, at))
-				TRY(vec_push(&image->written,
-					     (struct range){ at, at + IMAGE_PAGE }));
+				TRY(vec_push(
+					&image->written,
+					(struct range){ at, at + IMAGE_PAGE }));
 		}
 	} else {
 		for (size_t i = 0; i < image->pages.map.cap; i++) {
@@ -418,8 +419,9 @@ static struct err *add_gone(struct image *image, struct piece *piece)
 				&image->pages.map.slots[i];
 			uint64_t at = slot->key.number;
 			if (slot->hash && at >= piece->start && at < piece->end)
-				TRY(vec_push(&image->written,
-					     (struct range){ at, at + IMAGE_PAGE }));
+				TRY(vec_push(
+					&image->written,
+					(struct range){ at, at + IMAGE_PAGE }));
 		}
 	}
 	if (piece->content != CONTENT_BASE || image->base_pagemap_fd < 0)
@@ -443,10 +445,10 @@ static struct err *find_gone(struct image *image)
 		while (at < old->end) {
 			struct piece part = *old;
 			part.start = at;
-			const struct piece *new = j < image->pieces.n ?
-							  &image->pieces.data[j] :
-							  NULL;
-			bool there = new && new->start <= at;
+			const struct piece *new =
+				j < image->pieces.n ? &image->pieces.data[j]
+						    : NULL;
+			bool there = new &&new->start <= at;
 			if (there)
 				part.end = MIN(old->end, new->end);
 			else if (new)
@@ -544,9 +546,9 @@ struct err *image_copy_all(struct image *image)
 		if (!piece->tracked)
 			continue;
 		if (piece->inode && piece->end - piece->start <= FILE_MAX) {
-			TRY(vec_push(&image->written,
-				     (struct range){ piece->start,
-						     piece->end }));
+			TRY(vec_push(
+				&image->written,
+				(struct range){ piece->start, piece->end }));
 			continue;
 		}
 		struct piece some = *piece;

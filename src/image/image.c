@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "image/blocks.h"
 #include "image/image_internal.h"
 #include "tracee/memory.h"
 
@@ -114,6 +115,9 @@ static struct err *start_any(struct image *image, struct thread *thread,
 	}
 }
 
+static struct err *create_blocks(struct image *image);
+static void reset_blocks(struct image *image);
+
 static struct err *open_proc(pid_t pid, const char *name, int *ret)
 {
 	char path[48];
@@ -157,6 +161,7 @@ struct err *image_create(struct thread *thread, struct tracee *base,
 	}
 	if (!base)
 		TRY(image_copy_all(image));
+	TRY(create_blocks(image));
 	image->counts = (struct image_counts){};
 	*ret = take_ptr(image);
 	return NULL;
@@ -188,6 +193,8 @@ void image_destroy(struct image *image)
 	cache_empty(&image->fixed_cache);
 	cache_empty(&image->live_cache);
 	pool_free(&image->pool);
+	blocks_destroy(image->blocks[IMAGE_BEFORE]);
+	blocks_destroy(image->blocks[IMAGE_AFTER]);
 	free(image);
 }
 
@@ -235,6 +242,7 @@ struct err *image_capture(struct image *image, struct thread *thread)
 		TRY(find_otherwise(image));
 	}
 	TRY(image_evaluate(image));
+	reset_blocks(image);
 	image->counts.captures++;
 	return next ? start_any(image, thread, next) : NULL;
 }
@@ -244,6 +252,13 @@ const struct image_change *image_changes(const struct image *image,
 {
 	*ret_n = image->changes.n;
 	return image->changes.data;
+}
+
+static const struct pieces *pieces_of(const struct image *image,
+				      enum image_side side)
+{
+	return side == IMAGE_BEFORE && image->pieces_changed ? &image->before
+							     : &image->pieces;
 }
 
 static const uint8_t *read_live(struct image *image, const struct piece *piece,
@@ -268,10 +283,8 @@ const uint8_t *image_page(struct image *image, enum image_side side,
 		return side == IMAGE_BEFORE && page->changed ? page->before
 							     : page->now;
 	}
-	const struct pieces *pieces =
-		side == IMAGE_BEFORE && image->pieces_changed ? &image->before
-							      : &image->pieces;
-	const struct piece *piece = pieces_find(pieces, address);
+	const struct piece *piece =
+		pieces_find(pieces_of(image, side), address);
 	if (!piece || piece->special)
 		return NULL;
 	switch (piece->content) {
@@ -286,30 +299,78 @@ const uint8_t *image_page(struct image *image, enum image_side side,
 	return read_live(image, piece, address);
 }
 
+static const uint8_t *page_before(void *data, uint64_t address)
+{
+	return image_page(data, IMAGE_BEFORE, address);
+}
+
+static const uint8_t *page_after(void *data, uint64_t address)
+{
+	return image_page(data, IMAGE_AFTER, address);
+}
+
+/* Without the agent the allocator's own headers tell something. */
+static struct blocks_glibc find_heap(const struct image *image,
+				     enum image_side side)
+{
+	const struct pieces *pieces = pieces_of(image, side);
+	struct blocks_glibc where = {};
+	for (size_t i = 0; i < pieces->n; i++) {
+		if (!pieces->data[i].heap)
+			continue;
+		if (!where.heap_start)
+			where.heap_start = pieces->data[i].start;
+		where.heap_end = pieces->data[i].end;
+	}
+	return where;
+}
+
+static struct err *create_blocks(struct image *image)
+{
+	static blocks_page *const page[] = { page_before, page_after };
+	for (int side = IMAGE_BEFORE; side <= IMAGE_AFTER; side++) {
+		if (image->agent) {
+			TRY(blocks_create(page[side], image, image->agent,
+					  &image->blocks[side]));
+			continue;
+		}
+		struct blocks_glibc where =
+			find_heap(image, (enum image_side)side);
+		TRY(blocks_create_glibc(page[side], image, &where,
+					&image->blocks[side]));
+	}
+	return NULL;
+}
+
+static void reset_blocks(struct image *image)
+{
+	for (int side = IMAGE_BEFORE; side <= IMAGE_AFTER; side++) {
+		if (image->agent) {
+			blocks_reset(image->blocks[side]);
+			continue;
+		}
+		struct blocks_glibc where =
+			find_heap(image, (enum image_side)side);
+		blocks_reset_glibc(image->blocks[side], &where);
+	}
+}
+
 const char *image_blocks_missing(const struct image *image)
 {
-	(void)image;
-	return "the agent is not there";
+	return blocks_missing(image->blocks[IMAGE_AFTER]);
 }
 
 bool image_block(struct image *image, enum image_side side, uint64_t address,
 		 struct image_block *ret)
 {
-	(void)image;
-	(void)side;
-	(void)address;
-	(void)ret;
-	return false;
+	return blocks_find(image->blocks[side], address, ret);
 }
 
+/* The table of stacks only grows: the later side knows both. */
 size_t image_stack(struct image *image, uint32_t stack, uint64_t *out,
 		   size_t max)
 {
-	(void)image;
-	(void)stack;
-	(void)out;
-	(void)max;
-	return 0;
+	return blocks_stack(image->blocks[IMAGE_AFTER], stack, out, max);
 }
 
 struct image_counts image_counts(const struct image *image)

@@ -133,6 +133,8 @@ extern const struct method method_soft_dirty;
 extern const struct method method_fork;
 extern const struct method method_compare;
 
+struct blocks;
+
 struct image {
 	struct tracee *tracee;
 	pid_t pid;
@@ -154,13 +156,14 @@ struct image {
 	struct ranges own; /* the agent's memory */
 
 	struct pool pool;
-	struct map_u64 pages; /* address → struct page * */
+	struct map_u64 pages;	    /* address → struct page * */
 	VEC(struct page *) touched; /* with a BEFORE copy, or gone */
 	VEC(struct image_change) changes;
 	struct cache base_cache;
 	struct cache fixed_cache; /* what cannot be written */
 	struct cache live_cache;  /* what is not followed: stacks */
 	struct image_counts counts;
+	struct blocks *blocks[2]; /* by side */
 
 	/* IMAGE_SCAN */
 	int uffd;

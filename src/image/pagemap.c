@@ -13,7 +13,8 @@ static struct err *add_page(struct ranges *ranges, uint64_t address)
 		ranges->data[ranges->n - 1].end += IMAGE_PAGE;
 		return NULL;
 	}
-	return vec_push(ranges, (struct range){ address, address + IMAGE_PAGE });
+	return vec_push(ranges,
+			(struct range){ address, address + IMAGE_PAGE });
 }
 
 static bool is_there(uint64_t entry)

@@ -16,8 +16,8 @@ struct err *pool_get(struct pool *pool, uint8_t **ret)
 		TRY(vec_reserve(&pool->slabs, pool->slabs.n + 1));
 		TRY(vec_reserve(&pool->unused,
 				(pool->slabs.n + 1) * SLAB_PAGES));
-		uint8_t *slab = aligned_alloc(IMAGE_PAGE,
-					      SLAB_PAGES * IMAGE_PAGE);
+		uint8_t *slab =
+			aligned_alloc(IMAGE_PAGE, SLAB_PAGES * IMAGE_PAGE);
 		if (!slab)
 			return err_nomem();
 		pool->slabs.data[pool->slabs.n++] = slab;
@@ -67,10 +67,10 @@ static void chunk_fill(struct chunk *chunk, struct tracee *tracee,
 	size_t last = (to - start) / IMAGE_PAGE;
 	chunk->tried |= bits(first, last);
 	while (first < last) {
-		size_t got = memory_read_some(
-			tracee, RADDR(start + first * IMAGE_PAGE),
-			chunk->data + first * IMAGE_PAGE,
-			(last - first) * IMAGE_PAGE);
+		size_t got = memory_read_some(tracee,
+					      RADDR(start + first * IMAGE_PAGE),
+					      chunk->data + first * IMAGE_PAGE,
+					      (last - first) * IMAGE_PAGE);
 		size_t pages = got / IMAGE_PAGE;
 		chunk->valid |= bits(first, first + pages);
 		first += pages + 1;
@@ -91,8 +91,8 @@ const uint8_t *cache_page(struct cache *cache, struct tracee *tracee,
 		if (!chunk)
 			return NULL;
 		chunk->tried = chunk->valid = 0;
-		struct err *err = map_u64_put(&cache->chunks, start,
-					      (uintptr_t)chunk);
+		struct err *err =
+			map_u64_put(&cache->chunks, start, (uintptr_t)chunk);
 		if (err) {
 			err_ignore(err);
 			free(chunk);

@@ -303,13 +303,13 @@ static struct err *find_dropped(struct image *image)
 		while (was.start < was.end) {
 			while (j < now->n && now->data[j].end <= was.start)
 				j++;
-			uint64_t next = j < now->n ? now->data[j].start :
-						     was.end;
+			uint64_t next =
+				j < now->n ? now->data[j].start : was.end;
 			if (next > was.start)
-				TRY(vec_push(&image->written,
-					     (struct range){ was.start,
-							     MIN(next,
-								 was.end) }));
+				TRY(vec_push(
+					&image->written,
+					(struct range){ was.start,
+							MIN(next, was.end) }));
 			if (next >= was.end)
 				break;
 			was.start = now->data[j].end;

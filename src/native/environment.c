@@ -33,8 +33,7 @@ static bool is_replaced(const char *word, const char *const *more)
 	return false;
 }
 
-struct err *words_copy(char *const *words, const char *const *more,
-			      char ***ret)
+struct err *words_copy(char *const *words, const char *const *more, char ***ret)
 {
 	VEC(char *) copy = VEC_INIT;
 	struct err *err = NULL;

@@ -22,8 +22,8 @@ static const char *const foreign_names[] = {
 	"boost::execution_monitor",
 	"boost::runtime",
 	"Unity",
-	"global_",	/* cmocka.c */
-	"cm_",		/* cmocka.c */
+	"global_", /* cmocka.c */
+	"cm_",	   /* cmocka.c */
 	"CppUTest",
 	"TestRegistry::",
 	"UtestShell::",
@@ -42,16 +42,16 @@ static const char *const foreign_names[] = {
 
 /* The same by the source file that a variable is from. */
 static const char *const foreign_files[] = {
-	"/usr/include/*",     "/usr/lib/*",
-	"/usr/src/*",	      "*/gtest*/src/*",
-	"*/googletest/*",     "*/googlemock/*",
-	"*/gmock*/src/*",     "*gtest-all.cc",
-	"*gmock-all.cc",      "*gmock-gtest-all.cc",
-	"*/catch.hpp",	      "*/catch2/*",
+	"/usr/include/*",	"/usr/lib/*",
+	"/usr/src/*",		"*/gtest*/src/*",
+	"*/googletest/*",	"*/googlemock/*",
+	"*/gmock*/src/*",	"*gtest-all.cc",
+	"*gmock-all.cc",	"*gmock-gtest-all.cc",
+	"*/catch.hpp",		"*/catch2/*",
 	"*catch_amalgamated.*", "*/doctest.h",
-	"*/boost/test/*",     "*/unity.c",
-	"*/unity/src/*",      "*/unity_fixture.c",
-	"*/cmocka.c",	      "*/CppUTest/*",
+	"*/boost/test/*",	"*/unity.c",
+	"*/unity/src/*",	"*/unity_fixture.c",
+	"*/cmocka.c",		"*/CppUTest/*",
 	"*/CppUTestExt/*",
 };
 
@@ -137,9 +137,9 @@ static bool tls_of_executable(struct tracee *tracee,
 	    header.e_phentsize != sizeof(headers[0]))
 		return false;
 	size_t n = MIN((size_t)header.e_phnum, (size_t)HEADERS_MAX);
-	size_t got = memory_read_some(tracee,
-				      RADDR(module->start + header.e_phoff),
-				      headers, n * sizeof(headers[0]));
+	size_t got =
+		memory_read_some(tracee, RADDR(module->start + header.e_phoff),
+				 headers, n * sizeof(headers[0]));
 	for (size_t i = 0; i < got / sizeof(headers[0]); i++) {
 		if (headers[i].p_type != PT_TLS)
 			continue;
@@ -201,11 +201,11 @@ static bool tls_block(const struct program *program, struct thread *thread,
 		      const struct module *module, uint64_t *ret)
 {
 	uint64_t pointer = regs_thread_pointer(&thread->regs).v, distance;
-	bool found = module == &program->modules.data[0]
-			     ? tls_of_executable(thread->tracee, module,
-						 &distance)
-			     : tls_of_library(program, thread->tracee, module,
-					      &distance);
+	bool found =
+		module == &program->modules.data[0]
+			? tls_of_executable(thread->tracee, module, &distance)
+			: tls_of_library(program, thread->tracee, module,
+					 &distance);
 	if (!found || !pointer)
 		return false;
 	*ret = pointer - distance;
@@ -242,8 +242,8 @@ static bool is_foreign(const struct variable *variable, const char *unit)
 	return false;
 }
 
-static bool is_wanted(const struct roots *roots, const struct variable *variable,
-		      const char *unit)
+static bool is_wanted(const struct roots *roots,
+		      const struct variable *variable, const char *unit)
 {
 	if (matches(roots->exclude.data, roots->exclude.n, variable->name))
 		return false;

@@ -1,5 +1,6 @@
 #include "native/watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -355,8 +356,7 @@ static struct err *add_path(struct watch *watch,
 static bool is_first(const struct watch *watch, const struct state_root *root)
 {
 	uint8_t was = 1, is = 0;
-	return root->guard &&
-	       view_read(&watch->before, root->guard, &was, 1) &&
+	return root->guard && view_read(&watch->before, root->guard, &was, 1) &&
 	       view_read(&watch->after, root->guard, &is, 1) && !(was & 1) &&
 	       is & 1;
 }

@@ -50,9 +50,8 @@ struct err *container_push(struct expansion *x, uint64_t address, uint64_t key)
 	struct container_element element = { .address = address,
 					     .type = x->container->element,
 					     .key = key,
-					     .key_type =
-						     key ? x->container->key :
-							   TYPE_UNKNOWN };
+					     .key_type = key ? x->container->key
+							     : TYPE_UNKNOWN };
 	return vec_push(x->out, element);
 }
 
@@ -88,8 +87,8 @@ static struct err *expand_sequence(struct expansion *x)
 	uint64_t first, n, size = container->element_size;
 	bool array = held->kind == TYPE_ARRAY;
 	if (array ? !place_address(x->view, x->address,
-				   &container->places[PLACE_FIRST], &first) :
-		    !container_number(x, PLACE_FIRST, &first))
+				   &container->places[PLACE_FIRST], &first)
+		  : !container_number(x, PLACE_FIRST, &first))
 		return NULL;
 	if (container->places[PLACE_COUNT].known) {
 		if (!container_number(x, PLACE_COUNT, &n))
@@ -112,9 +111,9 @@ static struct err *expand_sequence(struct expansion *x)
 
 static uint64_t key_of(const struct expansion *x, uint64_t element)
 {
-	return x->container->recipe->keys == KEYS_NONE ?
-		       0 :
-		       element + x->container->key_offset;
+	return x->container->recipe->keys == KEYS_NONE
+		       ? 0
+		       : element + x->container->key_offset;
 }
 
 /*
@@ -126,8 +125,8 @@ static struct err *expand_chain(struct expansion *x)
 {
 	const struct container *container = x->container;
 	uint64_t place, node, count = UINT64_MAX;
-	if (!place_address(x->view, x->address,
-			   &container->places[PLACE_FIRST], &place) ||
+	if (!place_address(x->view, x->address, &container->places[PLACE_FIRST],
+			   &place) ||
 	    !container_number(x, PLACE_FIRST, &node))
 		return NULL;
 	if (container->places[PLACE_COUNT].known &&
@@ -223,8 +222,8 @@ static struct err *expand_variant(struct expansion *x)
 	const struct container *container = x->container;
 	uint64_t index, value;
 	if (!container_number(x, PLACE_COUNT, &index) ||
-	    !place_address(x->view, x->address,
-			   &container->places[PLACE_FIRST], &value))
+	    !place_address(x->view, x->address, &container->places[PLACE_FIRST],
+			   &value))
 		return NULL;
 	/* All ones, in as many bits as it has: without a value. */
 	unsigned size = container->places[PLACE_COUNT].size;

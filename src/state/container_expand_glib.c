@@ -25,8 +25,8 @@ struct err *expand_garray(struct expansion *x)
 		type_id type;
 		if (size == 1 || size == 4)
 			TRY(container_named(x->containers, TYPE_UNKNOWN,
-					    size == 1 ? "unsigned char" :
-							"unsigned int",
+					    size == 1 ? "unsigned char"
+						      : "unsigned int",
 					    &type));
 		else
 			TRY(container_opaque(x->containers, size, &type));
@@ -37,14 +37,21 @@ struct err *expand_garray(struct expansion *x)
 }
 
 /*
- * GHashTable since 2.32; the flags are there since 2.60 and were padding
- * before. Entries whose hash is 0 are free, 1 removed. Keys and values are
- * arrays of pointers or, where no entry needs more (since 2.60), of 32 bits;
- * they are one array where each value is its key (sets).
+ * GHashTable since 2.32. The flags are there since 2.60 and were padding
+ * before; from 2.62 to 2.86 the size has 64 bits. Entries whose hash is 0 are
+ * free, 1 removed. Keys and values are arrays of pointers or, where no entry
+ * needs more (since 2.60), of 32 bits; they are one array where each value is
+ * its key (sets).
  */
 struct ghash {
 	uint32_t size, mod, mask, nnodes, noccupied;
 	uint32_t flags;
+	uint64_t keys, hashes, values;
+};
+struct ghash_wide {
+	uint64_t size;
+	uint32_t mod, mask, nnodes, noccupied;
+	uint32_t flags, padding;
 	uint64_t keys, hashes, values;
 };
 enum { GHASH_BIG_KEYS = 1 << 0, GHASH_BIG_VALUES = 1 << 1 };
@@ -56,8 +63,7 @@ static uint32_t entry_size(const struct expansion *x, uint64_t array,
 			   uint32_t n, bool big)
 {
 	struct view_block block;
-	if (x->view->block &&
-	    x->view->block(x->view->data, array, &block) &&
+	if (x->view->block && x->view->block(x->view->data, array, &block) &&
 	    block.start == array) {
 		if (block.size >= n * 8ULL)
 			return 8;
@@ -74,13 +80,34 @@ static struct err *entry_type(struct expansion *x, uint32_t size, type_id *ret)
 			       ret);
 }
 
+/* The divisor, a prime, is never 0: which tells the two apart. */
+static bool read_table(const struct expansion *x, struct ghash *ret)
+{
+	struct ghash_wide wide;
+	if (!view_read(x->view, x->address, ret, sizeof(*ret)))
+		return false;
+	if (ret->mod || !ret->size)
+		return true;
+	if (!view_read(x->view, x->address, &wide, sizeof(wide)))
+		return false;
+	*ret = (struct ghash){ .size = (uint32_t)wide.size,
+			       .mod = wide.mod,
+			       .mask = wide.mask,
+			       .nnodes = wide.nnodes,
+			       .noccupied = wide.noccupied,
+			       .flags = wide.flags,
+			       .keys = wide.keys,
+			       .hashes = wide.hashes,
+			       .values = wide.values };
+	return true;
+}
+
 struct err *expand_ghash(struct expansion *x)
 {
 	struct ghash table;
-	if (!view_read(x->view, x->address, &table, sizeof(table)) ||
-	    table.size > GHASH_SIZE_MAX || (table.size & (table.size - 1)) ||
-	    table.nnodes > table.noccupied || table.noccupied > table.size ||
-	    table.nnodes > x->max)
+	if (!read_table(x, &table) || table.size > GHASH_SIZE_MAX ||
+	    (table.size & (table.size - 1)) || table.nnodes > table.noccupied ||
+	    table.noccupied > table.size || table.nnodes > x->max)
 		return NULL;
 	if (!table.nnodes) {
 		x->sound = true;

@@ -52,8 +52,8 @@ struct err *expand_string_libcxx(struct expansion *x)
 	bool is_long = alternate ? rep[23] & 0x80 : rep[0] & 1;
 	uint64_t text, length;
 	if (is_long) {
-		uint64_t capacity = alternate ? words[2] << 1 >> 1 :
-						words[0] & ~1ULL;
+		uint64_t capacity =
+			alternate ? words[2] << 1 >> 1 : words[0] & ~1ULL;
 		text = alternate ? words[0] : words[2];
 		length = words[1];
 		if (length >= capacity || length > CONTAINER_BYTES_MAX / size ||
@@ -122,8 +122,8 @@ struct err *expand_deque_libstdcxx(struct expansion *x)
 	const struct container *container = x->container;
 	const uint64_t size = container->element_size;
 	uint64_t at, end;
-	if (!place_address(x->view, x->address,
-			   &container->places[PLACE_FIRST], &at) ||
+	if (!place_address(x->view, x->address, &container->places[PLACE_FIRST],
+			   &at) ||
 	    !view_read(x->view, at, &start, sizeof(start)) ||
 	    !place_address(x->view, x->address, &container->places[PLACE_LAST],
 			   &at) ||
@@ -336,8 +336,8 @@ struct err *expand_any(struct expansion *x)
 	if (manager)
 		return push_stored(
 			x, storage,
-			x->container->recipe->library == RECIPE_LIBCXX ? 24 :
-									 8);
+			x->container->recipe->library == RECIPE_LIBCXX ? 24
+								       : 8);
 	x->sound = true;
 	return NULL;
 }

@@ -82,10 +82,9 @@ static bool resolve_one(const struct type_pool *pool, type_id type,
 		}
 		const char *dot = memchr(path, '.', n);
 		size_t part = dot ? (size_t)(dot - path) : n;
-		struct look look = { .pool = pool,
-				     .name = path,
-				     .n = part,
-				     .left = LOOK_MAX };
+		struct look look = {
+			.pool = pool, .name = path, .n = part, .left = LOOK_MAX
+		};
 		if (!part || place.bit_size ||
 		    !look_in(&look, place.type, 0, 0))
 			return false;
@@ -99,9 +98,8 @@ static bool resolve_one(const struct type_pool *pool, type_id type,
 	const struct type *at = checked(pool, place.type);
 	place.size = at && at->size && at->size < 8 ? (uint8_t)at->size : 8;
 	if (place.bit_size)
-		place.size =
-			(uint8_t)MIN((place.bit_offset + place.bit_size + 7) / 8,
-				     8);
+		place.size = (uint8_t)MIN(
+			(place.bit_offset + place.bit_size + 7) / 8, 8);
 	*ret = place;
 	return true;
 }

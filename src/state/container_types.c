@@ -15,9 +15,12 @@ static const struct {
 	enum type_kind kind;
 	uint32_t size;
 } basics[] = {
-	{ "char", TYPE_CHAR, 1 },	 { "wchar_t", TYPE_CHAR, 4 },
-	{ "char8_t", TYPE_CHAR, 1 },	 { "char16_t", TYPE_CHAR, 2 },
-	{ "char32_t", TYPE_CHAR, 4 },	 { "unsigned char", TYPE_UNSIGNED, 1 },
+	{ "char", TYPE_CHAR, 1 },
+	{ "wchar_t", TYPE_CHAR, 4 },
+	{ "char8_t", TYPE_CHAR, 1 },
+	{ "char16_t", TYPE_CHAR, 2 },
+	{ "char32_t", TYPE_CHAR, 4 },
+	{ "unsigned char", TYPE_UNSIGNED, 1 },
 	{ "unsigned int", TYPE_UNSIGNED, 4 },
 };
 
@@ -52,7 +55,9 @@ struct err *container_void_pointer(struct containers *containers, type_id *ret)
 {
 	if (containers->void_pointer == TYPE_UNKNOWN) {
 		type_id nothing = TYPE_UNKNOWN;
-		struct type type = { .kind = TYPE_VOID, .name = "", .align = 1 };
+		struct type type = { .kind = TYPE_VOID,
+				     .name = "",
+				     .align = 1 };
 		TRY(make(containers, &type, &nothing));
 		type = (struct type){ .kind = TYPE_POINTER,
 				      .name = "",
@@ -98,7 +103,8 @@ struct err *container_pair(struct containers *containers, type_id first,
 	};
 	struct type pair = { .kind = TYPE_STRUCT,
 			     .name = "",
-			     .size = container_align(second_at + b->size, align),
+			     .size = container_align(second_at + b->size,
+						     align),
 			     .align = align,
 			     .members = members,
 			     .n_members = ARRAY_SIZE(members) };

@@ -22,9 +22,9 @@ static const struct {
 	enum user_key key;
 	const char *name;
 } key_names[] = {
-	{ USER_FIRST, "first" },     { USER_LAST, "last" },
-	{ USER_COUNT, "count" },     { USER_NEXT, "next" },
-	{ USER_VALUE, "value" },     { USER_ELEMENT, "element" },
+	{ USER_FIRST, "first" },	 { USER_LAST, "last" },
+	{ USER_COUNT, "count" },	 { USER_NEXT, "next" },
+	{ USER_VALUE, "value" },	 { USER_ELEMENT, "element" },
 	{ USER_UNORDERED, "unordered" },
 };
 
@@ -40,8 +40,7 @@ static const struct {
 	{ "chain", CONTAINER_CHAIN, USER_FIRST | USER_NEXT,
 	  USER_FIRST | USER_COUNT | USER_NEXT | USER_VALUE | USER_ELEMENT |
 		  USER_UNORDERED },
-	{ "pointer", CONTAINER_POINTER, USER_FIRST,
-	  USER_FIRST | USER_ELEMENT },
+	{ "pointer", CONTAINER_POINTER, USER_FIRST, USER_FIRST | USER_ELEMENT },
 	{ "optional", CONTAINER_OPTIONAL, USER_COUNT | USER_VALUE,
 	  USER_COUNT | USER_VALUE | USER_ELEMENT },
 	{ "skip", CONTAINER_SKIP, 0, 0 },
@@ -65,9 +64,9 @@ static struct err *key_list(unsigned keys, struct str *out)
 			continue;
 		left &= ~(unsigned)key_names[i].key;
 		TRY(str_appendf(out, "%s'%s'",
-				!out->n ? "" :
-				left	? ", " :
-					  " and ",
+				!out->n ? ""
+				: left	? ", "
+					: " and ",
 				key_names[i].name));
 	}
 	return NULL;
@@ -79,20 +78,22 @@ static struct err *wrong(const struct container_user *user, const char *what,
 	_cleanup_(str_freep) struct str names = STR_INIT, all = STR_INIT;
 	TRY(key_list(keys, &names));
 	TRY(key_list(takes, &all));
-	struct err *err = err_create(ERR_USAGE,
-				     "container '%s': shape '%s' %s %s",
-				     user->type, user->shape, what, names.s);
-	return takes ? err_hint(err, "it takes %s; docs/containers.md has examples",
-				all.s) :
-		       err_hint(err, "it takes 'type' and 'shape' alone");
+	struct err *err =
+		err_create(ERR_USAGE, "container '%s': shape '%s' %s %s",
+			   user->type, user->shape, what, names.s);
+	return takes ? err_hint(err,
+				"it takes %s; docs/containers.md has examples",
+				all.s)
+		     : err_hint(err, "it takes 'type' and 'shape' alone");
 }
 
 static struct err *check(const struct container_user *user, size_t *ret_shape)
 {
 	if (!user->type || !user->type[0])
-		return err_hint(err_create(ERR_USAGE,
-					   "a container without 'type'"),
-				"name the types that it is for: type = \"app::ring<*\"");
+		return err_hint(
+			err_create(ERR_USAGE, "a container without 'type'"),
+			"name the types that it is for: type = "
+			"\"app::ring<*\"");
 	_cleanup_(str_freep) struct str all = STR_INIT;
 	size_t shape = ARRAY_SIZE(shapes);
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
@@ -106,15 +107,17 @@ static struct err *check(const struct container_user *user, size_t *ret_shape)
 					   user->type),
 				"shapes are: %s", all.s);
 	if (shape == ARRAY_SIZE(shapes))
-		return err_hint(err_create(ERR_USAGE,
-					   "container '%s': there is no shape '%s'",
-					   user->type, user->shape),
-				"shapes are: %s", all.s);
+		return err_hint(
+			err_create(ERR_USAGE,
+				   "container '%s': there is no shape '%s'",
+				   user->type, user->shape),
+			"shapes are: %s", all.s);
 	unsigned given = keys_given(user), takes = shapes[shape].takes;
 	if (given & ~takes)
 		return wrong(user, "does not take", given & ~takes, takes);
 	if (shapes[shape].needs & ~given)
-		return wrong(user, "needs", shapes[shape].needs & ~given, takes);
+		return wrong(user, "needs", shapes[shape].needs & ~given,
+			     takes);
 	unsigned ends = USER_LAST | USER_COUNT;
 	if (takes & USER_LAST && (given & ends) != USER_LAST &&
 	    (given & ends) != USER_COUNT)

@@ -76,7 +76,9 @@ static bool find_places(const struct containers *containers,
 			continue;
 		if (!want->at || (type->size && type->size != recipe->size)) {
 			if (recipe->user)
-				log_warn("container '%s': '%s' has no member '%s' that could be read; it is compared by its members",
+				log_warn("container '%s': '%s' has no member "
+					 "'%s' that could be read; it is "
+					 "compared by its members",
 					 recipe->type, type->name, want->path);
 			return false;
 		}
@@ -92,9 +94,9 @@ static type_id first_target(const struct containers *containers,
 {
 	const struct place *first = &container->places[PLACE_FIRST];
 	const struct type *type = type_get(containers->pool, first->type);
-	return type->kind == TYPE_POINTER || type->kind == TYPE_ARRAY ?
-		       type->target :
-		       TYPE_UNKNOWN;
+	return type->kind == TYPE_POINTER || type->kind == TYPE_ARRAY
+		       ? type->target
+		       : TYPE_UNKNOWN;
 }
 
 static struct err *find_pair(struct containers *containers,
@@ -130,7 +132,8 @@ static struct err *find_element(struct containers *containers,
 				    recipe->element, &container->element));
 	if (recipe->user && recipe->element &&
 	    container->element == TYPE_UNKNOWN) {
-		log_warn("container '%s': there is no type '%s'; it is compared by its members",
+		log_warn("container '%s': there is no type '%s'; it is "
+			 "compared by its members",
 			 recipe->type, recipe->element);
 		*ret_found = false;
 		return NULL;
@@ -187,13 +190,13 @@ static bool find_node(const struct containers *containers,
 	if (!place_resolve(containers->pool, node, recipe->next, &next) ||
 	    next.n > 1)
 		missing = recipe->next;
-	else if (recipe->value &&
-		 (!place_resolve(containers->pool, node, recipe->value,
-				 &value) ||
-		  value.n > 1))
+	else if (recipe->value && (!place_resolve(containers->pool, node,
+						  recipe->value, &value) ||
+				   value.n > 1))
 		missing = recipe->value;
 	if (missing) {
-		log_warn("container '%s': the nodes have no member '%s' that could be read; it is compared by its members",
+		log_warn("container '%s': the nodes have no member '%s' that "
+			 "could be read; it is compared by its members",
 			 recipe->type, missing);
 		return false;
 	}
@@ -243,9 +246,9 @@ static struct err *recognise(struct containers *containers, type_id type,
 	size_t n = containers->n_users + n_recipes;
 	for (size_t i = 0; i < n; i++) {
 		const struct container_recipe *recipe =
-			i < containers->n_users ?
-				&containers->users[i] :
-				&recipes[i - containers->n_users];
+			i < containers->n_users
+				? &containers->users[i]
+				: &recipes[i - containers->n_users];
 		if (!recipe_matches(recipe, name))
 			continue;
 		_cleanup_(freep) struct container *container =
@@ -274,9 +277,9 @@ static struct err *remember(struct containers *containers, type_id type,
 	const struct container *found = &ordinary;
 	/* A declaration, and the definition is elsewhere in the pool? */
 	const struct type *t = type_get(containers->pool, type);
-	type_id same = t->kind == TYPE_OPAQUE && t->name[0] ?
-			       type_by_name(containers->pool, t->name) :
-			       type;
+	type_id same = t->kind == TYPE_OPAQUE && t->name[0]
+			       ? type_by_name(containers->pool, t->name)
+			       : type;
 	if (t->name[0])
 		TRY(recognise(containers, same ? same : type, &found));
 	containers->by_type.data[type] = found;

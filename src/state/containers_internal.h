@@ -30,7 +30,7 @@ struct container {
 	type_id element;
 	uint64_t element_size; /* 0: not known */
 	type_id key;
-	uint64_t key_offset; /* in the element */
+	uint64_t key_offset;  /* in the element */
 	uint64_t next, right; /* in a node */
 	uint64_t value;	      /* in a node or, user's optional, the object */
 	/* recipe->inner: */
@@ -62,8 +62,8 @@ struct expansion {
 };
 
 /* container_place.c: */
-bool place_resolve(const struct type_pool *pool, type_id type,
-		   const char *path, struct place *ret);
+bool place_resolve(const struct type_pool *pool, type_id type, const char *path,
+		   struct place *ret);
 bool place_address(const struct view *view, uint64_t object,
 		   const struct place *place, uint64_t *ret);
 /* As an unsigned number; sign is not looked at. */

@@ -351,10 +351,10 @@ static const struct {
 	const char *name;
 	enum recipe_library library;
 } inline_namespaces[] = {
-	{ "__1::", RECIPE_LIBCXX },	    { "__2::", RECIPE_LIBCXX },
-	{ "__ndk1::", RECIPE_LIBCXX },	    { "__fs::", RECIPE_LIBCXX },
-	{ "__cxx11::", RECIPE_LIBSTDCXX },  { "__cxx1998::", RECIPE_LIBSTDCXX },
-	{ "__debug::", RECIPE_LIBSTDCXX },  { "__8::", RECIPE_LIBSTDCXX },
+	{ "__1::", RECIPE_LIBCXX },	   { "__2::", RECIPE_LIBCXX },
+	{ "__ndk1::", RECIPE_LIBCXX },	   { "__fs::", RECIPE_LIBCXX },
+	{ "__cxx11::", RECIPE_LIBSTDCXX }, { "__cxx1998::", RECIPE_LIBSTDCXX },
+	{ "__debug::", RECIPE_LIBSTDCXX }, { "__8::", RECIPE_LIBSTDCXX },
 	{ "_V2::", RECIPE_LIBSTDCXX },
 };
 
@@ -411,8 +411,8 @@ bool recipe_matches(const struct container_recipe *recipe, const char *name)
 	if (*want)
 		return false;
 	/* Its arguments may follow and nothing else: no nested types. */
-	if (arguments ? isalnum((unsigned char)*name) || *name == '_' :
-			*name && *name != '<')
+	if (arguments ? isalnum((unsigned char)*name) || *name == '_'
+		      : *name && *name != '<')
 		return false;
 	if (!ends_with_arguments(name, arguments ? 1 : 0))
 		return false;

@@ -9,6 +9,7 @@ enum record_kind {
 	RECORD_HEAP,  /* address of the agent's description; 0: none */
 	RECORD_LIVE,  /* address, size */
 	RECORD_FREED, /* address: no block begins there */
+	RECORD_FAST,  /* the same, waiting in a fast bin */
 	RECORD_CODE,  /* address, size: who allocates what follows */
 	RECORD_PID,   /* address is the process to look at */
 };

@@ -15,6 +15,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "dwarf/object.h"
 #include "image/blocks.h"
 #include "records.h"
 
@@ -236,11 +237,10 @@ static void test_library(void **state)
 	check_program("program", "library", path);
 }
 
-static void test_stacks(void **state)
+static void check_stacks(const char *name)
 {
-	(void)state;
 	struct shown shown;
-	start(&shown, getenv("AGENT"), "program", "stacks", NULL);
+	start(&shown, getenv("AGENT"), name, "stacks", NULL);
 	check_blocks(&shown);
 	uint64_t frames[2][8], code[2] = {}, codes = 0;
 	size_t n[2] = {}, blocks = 0;
@@ -269,6 +269,118 @@ static void test_stacks(void **state)
 	assert_int_equal(blocks_stack(shown.blocks, 0, frames[0], 8), 0);
 	assert_int_equal(blocks_stack(shown.blocks, 1U << 23, frames[0], 8), 0);
 	finish(&shown);
+}
+
+static void test_stacks(void **state)
+{
+	(void)state;
+	check_stacks("program");
+	check_stacks("cxx");
+}
+
+static void test_operators(void **state)
+{
+	(void)state;
+	check_program("cxx", "every", NULL);
+	check_program("replaced", "every", NULL);
+}
+
+/* The program's own allocator is left alone, and said to be there. */
+static void test_foreign(void **state)
+{
+	(void)state;
+	struct image_block block;
+	struct shown shown;
+	start(&shown, getenv("AGENT"), "foreign", NULL, NULL);
+	const char *why = blocks_missing(shown.blocks);
+	assert_non_null(why);
+	assert_non_null(strstr(why, "liballocator.so"));
+	assert_false(blocks_find(shown.blocks, shown.heap, &block));
+	finish(&shown);
+
+	start(&shown, getenv("AGENT"), "own", NULL, NULL);
+	why = blocks_missing(shown.blocks);
+	assert_non_null(why);
+	assert_non_null(strstr(why, "itself"));
+	finish(&shown);
+}
+
+/* [heap] of a process, as it is now. */
+static struct blocks_glibc heap_of(pid_t pid)
+{
+	char path[64], line[4096];
+	struct blocks_glibc where = {};
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	FILE *maps = fopen(path, "r");
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (strstr(line, "[heap]"))
+			sscanf(line, "%lx-%lx", &where.heap_start,
+			       &where.heap_end);
+	}
+	fclose(maps);
+	return where;
+}
+
+/* 0 where the program does not have it itself. */
+static uint64_t main_arena(const char *name)
+{
+	struct object *object = NULL;
+	struct object_symbol symbol;
+	assert_ok(object_open(program(name), &object));
+	bool found = object_symbol(object, "main_arena", &symbol);
+	uint64_t value = found ? symbol.value : 0;
+	object_close(object);
+	return value;
+}
+
+/* Blocks from the allocator's headers; sizes are at least what was asked. */
+static void test_glibc(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "static", "dynamic" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct shown shown;
+		start(&shown, NULL, names[i], NULL, NULL);
+		blocks_destroy(shown.blocks);
+		struct blocks_glibc where = heap_of(shown.pid);
+		where.main_arena = main_arena(names[i]);
+		assert_ok(blocks_create_glibc(page, &shown.memory, &where,
+					      &shown.blocks));
+		assert_null(blocks_missing(shown.blocks));
+		size_t lives = 0, gone = 0;
+		for (size_t k = 0; k < shown.records.n; k++) {
+			const struct record *record = &shown.records.data[k];
+			struct image_block block = {};
+			bool found = blocks_find(shown.blocks, record->address,
+						 &block);
+			if (record->kind == RECORD_FAST && !where.main_arena)
+				continue;
+			if (record->kind != RECORD_LIVE) {
+				if (found)
+					fail_msg("freed %lx of %lu found: %lx",
+						 record->address, record->size,
+						 block.start);
+				gone++;
+				continue;
+			}
+			if (!found)
+				fail_msg("%lx of %lu not found",
+					 record->address, record->size);
+			assert_int_equal(block.start, record->address);
+			assert_in_range(block.size, record->size,
+					record->size + 8192);
+			assert_false(block.exact);
+			assert_true(blocks_find(shown.blocks,
+						record->address + record->size,
+						&block));
+			assert_int_equal(block.start, record->address);
+			lives++;
+		}
+		assert_in_range(lives, 300, 5000);
+		assert_in_range(gone, 100, 5000);
+		finish(&shown);
+	}
 }
 
 static void test_environment(void **state)
@@ -318,6 +430,9 @@ int main(void)
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_library),
 		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_glibc),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_regions),
 	};

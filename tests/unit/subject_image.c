@@ -4,6 +4,7 @@
  * since the last (subject_image.h). What it says lies on its stack, which is no
  * part of an image.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "subject_image.h"
+#include "wire/heap.h"
 
 #define PAGE ((size_t)4096)
 #define MIB ((size_t)1 << 20)
@@ -36,9 +38,9 @@ static void expect(const void *p, enum subject_kind kind)
 {
 	if (step->expected_n == SUBJECT_EXPECTED)
 		abort();
-	step->expected[step->expected_n++] = (struct subject_expected){
-		(uintptr_t)p & ~(PAGE - 1), (uint64_t)kind
-	};
+	step->expected[step->expected_n++] =
+		(struct subject_expected){ (uintptr_t)p & ~(PAGE - 1),
+					   (uint64_t)kind };
 }
 
 static void __attribute__((noinline)) boundary(const char *name)
@@ -331,9 +333,21 @@ static void threads(void)
 	boundary("the thread is gone");
 }
 
+static void blocks(void)
+{
+	char *block = must(malloc(SUBJECT_BLOCK_SIZE));
+	memset(block, 1, SUBJECT_BLOCK_SIZE);
+	step->block = (uintptr_t)block;
+	boundary(SUBJECT_ALLOCATED);
+	free(block);
+	boundary(SUBJECT_FREED);
+}
+
 int main(void)
 {
-	struct subject_step mine = { .areas_n = 0 };
+	struct subject_step mine = {
+		.agent = (uintptr_t)dlsym(RTLD_DEFAULT, WIRE_HEAP_SYMBOL),
+	};
 	step = &mine;
 	char *block = must(malloc(64 * 1024)); /* below what is mapped apart */
 	char *pages = (char *)(((uintptr_t)block + PAGE - 1) & ~(PAGE - 1));
@@ -348,6 +362,7 @@ int main(void)
 	moving();
 	large();
 	by_the_kernel(pages);
+	blocks();
 	processes(pages);
 	threads();
 	boundary(SUBJECT_END);

@@ -7,6 +7,10 @@
 #define SUBJECT_EXPECTED 64
 #define SUBJECT_BEGIN "begin"
 #define SUBJECT_END "end"
+/* Boundaries after which @block is live, and dead again. */
+#define SUBJECT_ALLOCATED "a block"
+#define SUBJECT_FREED "a block freed"
+#define SUBJECT_BLOCK_SIZE 100
 
 enum subject_kind {
 	SUBJECT_CHANGED,
@@ -29,6 +33,8 @@ struct subject_area {
 
 /* At a boundary: its address in the first argument, a name in the second. */
 struct subject_step {
+	uint64_t agent; /* its table; 0: it is not there */
+	uint64_t block;
 	uint64_t areas_n;
 	struct subject_area areas[SUBJECT_AREAS];
 	uint64_t expected_n;

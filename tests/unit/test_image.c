@@ -7,7 +7,7 @@
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,14 +21,13 @@
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
 #include "unit.h"
+#include "wire/heap.h"
 
 /* A subject that hangs is a failure, not a test without end. */
 #define LIMIT_NS (20 * NS_PER_S)
 
-static const char *subject_path(void)
-{
-	return getenv("POLYGRAPH_SUBJECT_IMAGE");
-}
+/* Where they are; an ordinary user may have copies. */
+static const char *subject_path, *agent_path;
 
 struct drive {
 	struct tracer *tracer;
@@ -74,20 +73,25 @@ static void drive_on(struct drive *drive)
 	assert_true(drive->step.expected_n <= SUBJECT_EXPECTED);
 }
 
-static void drive_start(struct drive *drive, const char *path)
+static void drive_start(struct drive *drive, bool with_agent)
 {
-	char *argv[] = { (char *)path, NULL };
-	struct tracee_command command = { .argv = argv };
+	char *argv[] = { (char *)subject_path, NULL };
+	char preload[512];
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
+		 with_agent ? agent_path : "");
+	char *env[] = { preload, NULL };
+	struct tracee_command command = { .argv = argv, .env = env };
 	*drive = (struct drive){};
 	assert_ok(tracer_create(&drive->tracer));
 	tracer_tick(true);
 	assert_ok(tracee_start(drive->tracer, &command, &drive->tracee));
 	drive_on(drive);
 	assert_string_equal(drive->name, SUBJECT_BEGIN);
+	assert_int_equal(!drive->step.agent, !with_agent);
 }
 
 static const struct subject_expected *announced(const struct drive *drive,
-					       uint64_t page)
+						uint64_t page)
 {
 	const struct subject_step *step = &drive->step;
 	for (size_t i = step->expected_n; i-- > 0;) {
@@ -118,8 +122,7 @@ static void complain(const struct drive *drive, uint64_t page, const char *what)
 static void check_kind(const struct drive *drive,
 		       const struct image_change *change)
 {
-	const struct subject_expected *what =
-		announced(drive, change->address);
+	const struct subject_expected *what = announced(drive, change->address);
 	if (!what) {
 		if (in_areas(drive, change->address))
 			complain(drive, change->address,
@@ -193,15 +196,15 @@ static void check_rest(const struct drive *drive)
 {
 	for (size_t i = 0; i < drive->step.areas_n; i++) {
 		struct subject_area area = drive->step.areas[i];
-		area.end = area.end - area.start > 64 * IMAGE_PAGE ?
-				   area.start + 64 * IMAGE_PAGE :
-				   area.end;
+		area.end = area.end - area.start > 64 * IMAGE_PAGE
+				   ? area.start + 64 * IMAGE_PAGE
+				   : area.end;
 		for (uint64_t at = area.start; at < area.end;
 		     at += IMAGE_PAGE) {
 			uint8_t now[IMAGE_PAGE];
-			bool there = memory_read_some(drive->tracee, RADDR(at),
-						      now, IMAGE_PAGE) ==
-				     IMAGE_PAGE;
+			bool there =
+				memory_read_some(drive->tracee, RADDR(at), now,
+						 IMAGE_PAGE) == IMAGE_PAGE;
 			const uint8_t *after =
 				image_page(drive->image, IMAGE_AFTER, at);
 			const uint8_t *before =
@@ -226,8 +229,8 @@ static bool drive_watch(struct drive *drive, enum image_method method,
 {
 	if (with_base)
 		assert_ok(checkpoint_fork(drive->thread, &drive->base));
-	struct err *err = image_create(drive->thread, drive->base, method, 0,
-				       &drive->image);
+	struct err *err = image_create(drive->thread, drive->base, method,
+				       drive->step.agent, &drive->image);
 	if (!err)
 		return true;
 	print_message("%s is not to be had here: %s\n",
@@ -236,15 +239,75 @@ static bool drive_watch(struct drive *drive, enum image_method method,
 	return false;
 }
 
-static const char *run_path;
+static bool has_block(const struct drive *drive, enum image_side side)
+{
+	struct image_block block;
+	uint64_t at = drive->step.block;
+	return image_block(drive->image, side, at + 7, &block) &&
+	       block.start == at && block.size == SUBJECT_BLOCK_SIZE;
+}
 
-static void run_method(enum image_method method, bool with_base)
+static void check_blocks(const struct drive *drive)
+{
+	if (!drive->step.agent)
+		return;
+	assert_null(image_blocks_missing(drive->image));
+	if (!strcmp(drive->name, SUBJECT_ALLOCATED)) {
+		assert_false(has_block(drive, IMAGE_BEFORE));
+		assert_true(has_block(drive, IMAGE_AFTER));
+		struct image_block block;
+		uint64_t frames[8];
+		assert_true(image_block(drive->image, IMAGE_AFTER,
+					drive->step.block, &block));
+		assert_true(image_stack(drive->image, block.stack, frames,
+					ARRAY_SIZE(frames)) > 0);
+	} else if (!strcmp(drive->name, SUBJECT_FREED)) {
+		assert_true(has_block(drive, IMAGE_BEFORE));
+		assert_false(has_block(drive, IMAGE_AFTER));
+	}
+	/* Its tables change with each block and are nobody's business. */
+	struct wire_heap heap;
+	assert_ok(memory_read(drive->tracee, RADDR(drive->step.agent), &heap,
+			      sizeof(heap)));
+	size_t n;
+	const struct image_change *changes = image_changes(drive->image, &n);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < heap.regions_n; j++)
+			assert_false(changes[i].address >=
+					     heap.regions[j].address &&
+				     changes[i].address <
+					     heap.regions[j].address +
+						     heap.regions[j].size);
+	}
+}
+
+/* What all methods must agree on: which pages changed, at which boundary. */
+DEFINE_VEC(record, uint64_t)
+
+static void record_step(const struct drive *drive, struct record *record)
+{
+	size_t n;
+	const struct image_change *changes = image_changes(drive->image, &n);
+	assert_ok(vec_push(record, drive->step.expected_n));
+	for (size_t i = 0; i < n; i++) {
+		/* Elsewhere the kernel writes, too: the processor's number. */
+		if (in_areas(drive, changes[i].address))
+			assert_ok(vec_push(record,
+					   changes[i].address |
+						   !changes[i].before |
+						   !changes[i].after << 1));
+	}
+}
+
+/* False: there is no such method here. */
+static bool run_method(enum image_method method, bool with_base,
+		       bool with_agent, struct record *record)
 {
 	struct drive drive;
-	drive_start(&drive, run_path);
+	drive_start(&drive, with_agent);
 	if (!drive_watch(&drive, method, with_base)) {
 		drive_free(&drive);
-		skip();
+		return false;
 	}
 	if (method != IMAGE_AUTO)
 		assert_int_equal(image_method(drive.image), method);
@@ -255,7 +318,11 @@ static void run_method(enum image_method method, bool with_base)
 			break;
 		assert_ok(image_capture(drive.image, drive.thread));
 		check_changes(&drive);
-		check_rest(&drive);
+		check_blocks(&drive);
+		if (record)
+			record_step(&drive, record);
+		else
+			check_rest(&drive);
 		steps++;
 	}
 	assert_true(steps > 30);
@@ -263,54 +330,112 @@ static void run_method(enum image_method method, bool with_base)
 	drive_on(&drive);
 	assert_true(drive.ended);
 	drive_free(&drive);
+	return true;
+}
+
+static void run_or_skip(enum image_method method, bool with_base)
+{
+	if (!run_method(method, with_base, false, NULL))
+		skip();
 }
 
 static void test_scan(void **state)
 {
 	(void)state;
-	run_method(IMAGE_SCAN, true);
+	run_or_skip(IMAGE_SCAN, true);
 }
 
 static void test_scan_alone(void **state)
 {
 	(void)state;
-	run_method(IMAGE_SCAN, false);
+	run_or_skip(IMAGE_SCAN, false);
 }
 
 static void test_soft_dirty(void **state)
 {
 	(void)state;
-	run_method(IMAGE_SOFT_DIRTY, true);
+	run_or_skip(IMAGE_SOFT_DIRTY, true);
 }
 
 static void test_fork(void **state)
 {
 	(void)state;
-	run_method(IMAGE_FORK, true);
+	run_or_skip(IMAGE_FORK, true);
 }
 
 static void test_fork_alone(void **state)
 {
 	(void)state;
-	run_method(IMAGE_FORK, false);
+	run_or_skip(IMAGE_FORK, false);
 }
 
 static void test_compare(void **state)
 {
 	(void)state;
-	run_method(IMAGE_COMPARE, true);
+	run_or_skip(IMAGE_COMPARE, true);
 }
 
 static void test_compare_alone(void **state)
 {
 	(void)state;
-	run_method(IMAGE_COMPARE, false);
+	run_or_skip(IMAGE_COMPARE, false);
 }
 
 static void test_auto(void **state)
 {
 	(void)state;
-	run_method(IMAGE_AUTO, true);
+	assert_true(run_method(IMAGE_AUTO, true, false, NULL));
+	assert_true(run_method(IMAGE_AUTO, false, false, NULL));
+}
+
+static void test_agent(void **state)
+{
+	(void)state;
+	if (!agent_path) {
+		print_message("there is no agent in this build\n");
+		skip();
+	}
+	assert_true(run_method(IMAGE_AUTO, true, true, NULL));
+	assert_true(run_method(IMAGE_COMPARE, true, true, NULL));
+	assert_true(run_method(IMAGE_AUTO, false, true, NULL));
+}
+
+/* The same addresses in two runs, or nothing can be compared. */
+static bool is_randomised(void)
+{
+	struct drive drive;
+	struct subject_step first;
+	drive_start(&drive, false);
+	first = drive.step;
+	drive_free(&drive);
+	drive_start(&drive, false);
+	bool same = !memcmp(&first, &drive.step, sizeof(first));
+	drive_free(&drive);
+	return !same;
+}
+
+static void test_all_agree(void **state)
+{
+	static const enum image_method others[] = { IMAGE_SCAN,
+						    IMAGE_SOFT_DIRTY,
+						    IMAGE_FORK };
+	(void)state;
+	if (is_randomised()) {
+		print_message("addresses differ from run to run here\n");
+		skip();
+	}
+	for (int with_base = 0; with_base < 2; with_base++) {
+		_cleanup_(record_freep) struct record all = VEC_INIT;
+		assert_true(run_method(IMAGE_COMPARE, with_base, false, &all));
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+			_cleanup_(record_freep) struct record one = VEC_INIT;
+			if (!run_method(others[i], with_base, false, &one))
+				continue;
+			assert_int_equal(one.n, all.n);
+			assert_memory_equal(one.data, all.data,
+					    all.n * sizeof(*all.data));
+		}
+	}
 }
 
 /* The tested program dies: an error, and no more. */
@@ -321,7 +446,7 @@ static void test_gone(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
 		struct drive drive;
-		drive_start(&drive, run_path);
+		drive_start(&drive, false);
 		assert_true(drive_watch(&drive, methods[i], false));
 		struct thread thread = *drive.thread;
 		struct tracee_event event;
@@ -359,18 +484,84 @@ static int run_all(const char *name)
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_fork_alone),
 		cmocka_unit_test(test_auto),
+		cmocka_unit_test(test_agent),
+		cmocka_unit_test(test_all_agree),
 		cmocka_unit_test(test_gone),
 	};
 	return cmocka_run_group_tests_name(name, tests, NULL, NULL);
 }
 
+/* A copy that everybody can read, whatever the build folder allows. */
+static char *copy_for_all(const char *path, const char *folder,
+			  const char *name)
+{
+	char *copy;
+	if (asprintf(&copy, "%s/%s", folder, name) < 0)
+		abort();
+	_cleanup_(closep) int from = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_(closep) int to =
+		open(copy, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	char chunk[65536];
+	ssize_t n;
+	while ((n = read(from, chunk, sizeof(chunk))) > 0) {
+		if (write(to, chunk, (size_t)n) != n)
+			abort();
+	}
+	if (n < 0 || fchmod(to, 0755) < 0)
+		abort();
+	return copy;
+}
+
+/* All of it once more without any rights. */
+static int run_as_user(void)
+{
+	char folder[] = "/tmp/polygraph-image-XXXXXX";
+	if (!mkdtemp(folder) || chmod(folder, 0755) < 0) {
+		perror(folder);
+		return 1;
+	}
+	char *subject = copy_for_all(subject_path, folder, "subject");
+	char *agent = agent_path ? copy_for_all(agent_path, folder, "agent.so")
+				 : NULL;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (!pid) {
+		if (setgroups(0, NULL) < 0 || setgid(65534) < 0 ||
+		    setuid(65534) < 0) {
+			printf("cannot become an ordinary user: %s\n",
+			       strerror(errno));
+			_exit(0);
+		}
+		/* Changing its user made it nobody's to look into. */
+		prctl(PR_SET_DUMPABLE, 1);
+		subject_path = subject;
+		agent_path = agent;
+		exit(run_all("image, as an ordinary user"));
+	}
+	int status = 1;
+	waitpid(pid, &status, 0);
+	unlink(subject);
+	if (agent)
+		unlink(agent);
+	rmdir(folder);
+	free(subject);
+	free(agent);
+	return status != 0;
+}
+
 int main(void)
 {
 	log_level_set(LOG_LEVEL_INFO);
-	run_path = subject_path();
-	if (!run_path) {
+	subject_path = getenv("POLYGRAPH_SUBJECT_IMAGE");
+	agent_path = getenv("POLYGRAPH_AGENT");
+	if (!subject_path) {
 		printf("POLYGRAPH_SUBJECT_IMAGE is not set\n");
 		return 1;
 	}
-	return run_all("image");
+	int bad = run_all("image");
+	if (getuid() == 0)
+		bad |= run_as_user();
+	else
+		printf("run by an ordinary user: once is enough\n");
+	return bad != 0;
 }
