@@ -74,6 +74,8 @@ bool object_symbol_at(const struct object *object, uint64_t address,
 		      struct object_symbol *ret);
 /* A symbol's name for people: C++ ones without their mangling; NULL: no memory. */
 char *object_plain_name(const char *symbol);
+/* Likewise, without parameters and return type: "app::registry::add". */
+char *object_function_name(const char *symbol);
 /*
  * All defined symbols, in file order, each name and address once. @visit
  * returns false to stop.

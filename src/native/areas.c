@@ -69,9 +69,10 @@ static enum state_area judge(const struct program *program,
 			/* Variables that are no roots are somebody else's. */
 			if (module->system || writable)
 				return STATE_FOREIGN;
-			return STATE_DATA;
+			return STATE_CONST;
 		}
-		return STATE_DATA; /* a file that the program mapped */
+		/* A file that the program mapped. */
+		return writable ? STATE_DATA : STATE_CONST;
 	}
 	/* The rest of a module's .bss has no name. */
 	if (before && before->end == mapping->start && before->module &&
@@ -81,7 +82,7 @@ static enum state_area judge(const struct program *program,
 		return STATE_FOREIGN;
 	if (blocks_known && mapping->start % ARENA_ALIGN == 0)
 		return STATE_HEAP;
-	return STATE_DATA;
+	return writable ? STATE_DATA : STATE_CONST;
 }
 
 struct err *areas_load(struct areas *areas, const struct program *program,

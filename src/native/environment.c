@@ -125,7 +125,7 @@ static struct err *preload_word(const struct session *session, char **ret)
 
 struct err *environment_prepare(struct session *session)
 {
-	const char *words[MORE_WORDS + 3] = {};
+	const char *words[MORE_WORDS + 4] = {};
 	const char *const *more =
 		session->framework ? session->framework->environment : NULL;
 	size_t n = 0;
@@ -147,8 +147,11 @@ struct err *environment_prepare(struct session *session)
 	}
 	_cleanup_(freep) char *preload = NULL;
 	TRY(preload_word(session, &preload));
-	if (preload)
+	if (preload) {
 		words[n++] = preload;
+		/* GLib before 2.76: else its small blocks are not malloc's. */
+		words[n++] = "G_SLICE=always-malloc";
+	}
 	words_free(session->env);
 	session->env = NULL;
 	return n ? words_copy(environ, words, &session->env) : NULL;

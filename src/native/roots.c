@@ -253,6 +253,50 @@ static bool is_wanted(const struct roots *roots,
 	return !is_foreign(variable, unit);
 }
 
+/*
+ * A variable of a library that the executable refers to directly lies in the
+ * executable (copy relocation), which knows nothing but its name and size; the
+ * library's own is dead.
+ */
+static const struct variable *original(const struct roots *roots,
+				       const struct index_variables *own,
+				       const struct variable *copy)
+{
+	for (size_t i = 0; i < roots->files.n; i++) {
+		const struct index_variables *index =
+			roots->files.data[i].index;
+		if (index == own)
+			continue;
+		for (size_t j = 0; j < index->variables.n; j++) {
+			const struct variable *variable =
+				&index->variables.data[j];
+			if (!(variable->flags & (VARIABLE_LOCAL | VARIABLE_TLS |
+						 VARIABLE_UNTYPED)) &&
+			    !strcmp(variable->name, copy->name))
+				return variable;
+		}
+	}
+	return NULL;
+}
+
+/* Is this the dead one? */
+static bool is_copied(const struct roots *roots,
+		      const struct index_variables *own,
+		      const struct variable *variable)
+{
+	const struct index_variables *executable = roots->files.data[0].index;
+	if (own == executable ||
+	    variable->flags & (VARIABLE_LOCAL | VARIABLE_TLS))
+		return false;
+	for (size_t i = 0; i < executable->variables.n; i++) {
+		const struct variable *copy = &executable->variables.data[i];
+		if (copy->flags & VARIABLE_UNTYPED &&
+		    !strcmp(copy->name, variable->name))
+			return true;
+	}
+	return false;
+}
+
 static struct err *add_variables(struct roots *roots,
 				 const struct program *program,
 				 struct thread *thread,
@@ -266,8 +310,21 @@ static struct err *add_variables(struct roots *roots,
 		const char *unit = variable->unit < index->units.n
 					   ? index->units.data[variable->unit]
 					   : NULL;
-		if (!variable->size || !is_wanted(roots, variable, unit))
+		if (!variable->size || !is_wanted(roots, variable, unit) ||
+		    is_copied(roots, index, variable))
 			continue;
+		const struct variable *known = variable;
+		/*
+		 * Where there is debug information, what it does not know is
+		 * not the project's: parts of the C library, say.
+		 */
+		if (variable->flags & VARIABLE_UNTYPED) {
+			known = original(roots, index, variable);
+			if (!known && (index->debug || !roots->dynamic))
+				continue;
+			if (!known)
+				known = variable;
+		}
 		bool local = variable->flags & VARIABLE_TLS;
 		if (local && !has_tls)
 			continue;
@@ -276,12 +333,13 @@ static struct err *add_variables(struct roots *roots,
 			.address = variable->address +
 				   (local ? tls : module->bias),
 			.size = variable->size,
-			.type = variable->type,
+			.type = known->type,
+			.module = module->bias,
 			.guard = variable->guard
 					 ? variable->guard + module->bias
 					 : 0,
 		};
-		struct root_place place = { variable->file, variable->line };
+		struct root_place place = { known->file, known->line };
 		TRY(vec_push(&roots->all, root));
 		TRY(vec_push(&roots->places, place));
 	}
@@ -295,6 +353,12 @@ static struct err *add_variables(struct roots *roots,
 		TRY(vec_push(&roots->vtables, loaded));
 	}
 	return NULL;
+}
+
+static bool is_project(const struct module *module)
+{
+	return !module->system && module->object && module->end &&
+	       !str_ends(module->path, "/libpolygraph-agent.so");
 }
 
 static struct err *file_index(struct roots *roots, const struct module *module,
@@ -331,12 +395,21 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 	for (size_t i = 0; i < program->modules.n; i++) {
 		const struct module *module = &program->modules.data[i];
 		struct index_variables *index = NULL;
-		if (module->system || !module->object || !module->end ||
-		    str_ends(module->path, "/libpolygraph-agent.so"))
+		if (!is_project(module))
 			continue;
 		TRY(err_prefix(file_index(roots, module, &index), "'%s'",
 			       module->path));
 		roots->untyped += !index->debug;
+	}
+	roots->dynamic = program->modules.n &&
+			 program->modules.data[0].object &&
+			 object_facts(program->modules.data[0].object)->dynamic;
+	for (size_t i = 0; i < program->modules.n; i++) {
+		const struct module *module = &program->modules.data[i];
+		struct index_variables *index = NULL;
+		if (!is_project(module))
+			continue;
+		TRY(file_index(roots, module, &index));
 		TRY(add_variables(roots, program, thread, module, index));
 	}
 	qsort(roots->vtables.data, roots->vtables.n,

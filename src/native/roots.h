@@ -36,6 +36,7 @@ struct roots {
 	VEC(struct root_place) places; /* one a root */
 	VEC(struct state_vtable) vtables;
 	size_t untyped; /* files without debug information */
+	bool dynamic;	/* the C library is another file */
 };
 
 struct err *roots_init(struct roots *roots, struct type_pool *pool,

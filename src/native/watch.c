@@ -17,6 +17,8 @@
 #define DETAIL_LINES 60
 #define STACK_MAX 16
 #define FRAMES_MAX 6
+/* Variables of a library that are told of when it is loaded. */
+#define LATE_MAX 100
 
 struct watch {
 	struct session *session;
@@ -25,7 +27,9 @@ struct watch {
 	struct containers *containers;
 	struct roots roots;
 	struct areas areas;
-	size_t modules; /* loaded when the roots were looked up */
+	size_t modules;		      /* loaded when the roots were looked up */
+	struct map_u64 known_modules; /* bias → number of the look-up */
+	uint64_t loads;
 
 	/* Of the process that is followed; NULL: none now. */
 	struct run *run;
@@ -38,6 +42,7 @@ struct watch {
 	struct changes changes;
 	bool failed; /* said once; nothing is looked at any more */
 	bool said_blocks;
+	bool said_untyped;
 };
 
 /* ---- what the walk sees ---- */
@@ -60,7 +65,8 @@ static bool block_on(struct watch *watch, enum image_side side,
 	struct image_block block;
 	if (!image_block(watch->image, side, address, &block))
 		return false;
-	*ret = (struct view_block){ block.start, block.size, block.stack };
+	*ret = (struct view_block){ block.start, block.size, block.stack,
+				    block.exact };
 	return true;
 }
 
@@ -146,6 +152,8 @@ void watch_stop(struct watch *watch)
 	watch->run = NULL;
 	watch->pending = RUN_NONE;
 	watch->areas.all.n = 0;
+	map_u64_free(&watch->known_modules);
+	watch->loads = 0;
 }
 
 void watch_destroy(struct watch *watch)
@@ -251,13 +259,28 @@ static struct err *load_areas(struct watch *watch)
 			  !image_blocks_missing(watch->image));
 }
 
+/* Which files roots are from, and since which look at them. */
+static struct err *note_modules(struct watch *watch)
+{
+	watch->loads++;
+	for (size_t i = 0; i < watch->roots.all.n; i++) {
+		uint64_t known, module = watch->roots.all.data[i].module;
+		if (!map_u64_get(&watch->known_modules, module, &known))
+			TRY(map_u64_put(&watch->known_modules, module,
+					watch->loads));
+	}
+	return NULL;
+}
+
 /* Everything that can be reached, from nothing. */
 static struct err *index_anew(struct watch *watch, struct thread *thread)
 {
 	state_destroy(watch->state);
 	watch->state = NULL;
 	TRY(roots_load(&watch->roots, watch->session->program, thread));
+	TRY(containers_complete(watch->containers));
 	watch->modules = loaded_modules(watch->session->program);
+	TRY(note_modules(watch));
 	const struct state_options options = {
 		.roots = watch->roots.all.data,
 		.n_roots = watch->roots.all.n,
@@ -276,6 +299,11 @@ static struct err *index_anew(struct watch *watch, struct thread *thread)
 	struct state_counts counts = state_counts(watch->state);
 	log_info("%zu roots, %zu objects reachable", options.n_roots,
 		 counts.nodes);
+	if (watch->roots.untyped && !watch->said_untyped) {
+		say_limit(watch, "pollution: without debug information (-g) "
+				 "variables are compared word by word");
+		watch->said_untyped = true;
+	}
 	const char *missing = image_blocks_missing(watch->image);
 	if (missing && !watch->said_blocks) {
 		char text[256];
@@ -318,13 +346,16 @@ static struct err *find_frames(struct watch *watch, uint32_t stack,
 		struct change_frame *frame = &path->stack[path->n_stack];
 		if (object_symbol_at(module->object, code - module->bias,
 				     &symbol))
-			frame->function = object_plain_name(symbol.name);
+			frame->function = object_function_name(symbol.name);
 		if (program_line(program, RADDR(code), &file, &line)) {
 			frame->file = strdup(file);
 			frame->line = line;
 		}
 		if (frame->function || frame->file)
 			path->n_stack++;
+		/* What called main() is nobody's. */
+		if (frame->function && !strcmp(frame->function, "main"))
+			break;
 	}
 	return NULL;
 }
@@ -420,6 +451,29 @@ static struct err *tell_changes(struct watch *watch, size_t test)
 	return NULL;
 }
 
+/* Variables of libraries that were loaded during this test. */
+static struct err *tell_late(struct watch *watch, size_t test)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	changes_clear(&watch->changes);
+	for (size_t i = 0; i < watch->roots.all.n; i++) {
+		const struct state_root *root = &watch->roots.all.data[i];
+		uint64_t known;
+		if (map_u64_get(&watch->known_modules, root->module, &known) &&
+		    known != watch->loads)
+			continue;
+		struct change *change = NULL;
+		if (watch->changes.n >= LATE_MAX)
+			break;
+		TRY(change_of_root(watch, i, &change));
+		change->first = true;
+	}
+	if (watch->changes.n && observer && observer->changed)
+		observer->changed(observer->data, test, watch->changes.data,
+				  watch->changes.n);
+	return NULL;
+}
+
 /* ---- points ---- */
 
 static struct err *compare(struct watch *watch, size_t test)
@@ -454,9 +508,11 @@ static struct err *capture(struct watch *watch, struct run *run, size_t test)
 		return index_anew(watch, thread);
 	TRY(compare(watch, test));
 	/* What was loaded meanwhile has no state before. */
-	if (loaded_modules(run->program) != watch->modules)
-		return index_anew(watch, thread);
-	return NULL;
+	if (loaded_modules(run->program) == watch->modules)
+		return NULL;
+	size_t known = watch->known_modules.map.n;
+	TRY(index_anew(watch, thread));
+	return known && test != RUN_NONE ? tell_late(watch, test) : NULL;
 }
 
 struct err *watch_point(struct watch *watch, struct run *run,

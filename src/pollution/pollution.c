@@ -305,7 +305,7 @@ static struct err *collect_places(struct search *search,
 		    !finding->change.n)
 			continue;
 		const struct change_path *path = &finding->change.paths[0];
-		uint64_t index, key = path->address & ~(uint64_t)7;
+		uint64_t index, key = path->address;
 		if (!map_u64_get(&known, key, &index)) {
 			struct watched place = {
 				.place = { path->address,
@@ -347,9 +347,9 @@ static struct err *watch_some(struct search *search, const size_t *order,
 		if (finding->change.where != CHANGE_MEMORY ||
 		    !finding->change.n)
 			continue;
-		uint64_t at = finding->change.paths[0].address / 8;
+		uint64_t at = finding->change.paths[0].address;
 		for (size_t j = 0; j < m; j++) {
-			if (list[j].address / 8 == at)
+			if (list[j].address == at)
 				of[i] = j + 1;
 		}
 		finding->readers_known |= of[i] != 0;

@@ -100,6 +100,8 @@ static struct err *write_more(const struct report_finding *finding, FILE *out)
 		TRY(str_appendf(&text, INDENT "and %zu more\n",
 				finding->more_paths));
 	const struct report_path *path = &finding->paths[0];
+	for (size_t i = 0; i < finding->n_paths && !path->n_stack; i++)
+		path = &finding->paths[i];
 	for (size_t i = 0; i < path->n_stack; i++) {
 		const struct report_frame *frame = &path->stack[i];
 		TRY(str_append(&text, i ? INDENT "             "

@@ -202,6 +202,8 @@ static struct err *pollution_json(const struct report_finding *finding,
 	TRY(set(object, "paths", paths));
 	TRY(set(object, "more_paths",
 		json_integer((json_int_t)finding->more_paths)));
+	for (size_t i = 0; i < finding->n_paths && !first->n_stack; i++)
+		first = &finding->paths[i];
 	TRY(stack_json(first, &stack));
 	return set(object, "allocated", stack);
 }

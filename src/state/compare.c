@@ -1,5 +1,7 @@
 /* Comparing two moments: what was written, and what it leads to. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +12,8 @@
 
 /* Differences of one root that are looked for at all. */
 #define DIFFERENCES_MAX 4096
-/* Nodes up to which sharing is looked at over all of them. */
-#define SHARING_NODES_MAX ((size_t)2 << 20)
+/* Edges of a path that are checked. */
+#define HOPS_MAX 64
 
 struct err *compare_identity(struct compare *compare, uint32_t node,
 			     uint32_t *ret)
@@ -69,6 +71,44 @@ void state_differences_free(struct state_differences *differences)
 	vec_free(differences);
 }
 
+/* Two values that look the same: another place, another object. */
+static struct err *tell_apart(struct compare *compare,
+			      const struct place *place,
+			      const struct leaf *leaf,
+			      struct state_difference *difference)
+{
+	struct target was = {}, is = {};
+	if (leaf->kind == LEAF_POINTER || leaf->kind == LEAF_WORDS) {
+		walk_target(compare->state, compare->before, TYPE_UNKNOWN,
+			    walk_word(compare->before,
+				      place->before + leaf->offset),
+			    &was);
+		walk_target(compare->state, compare->after, TYPE_UNKNOWN,
+			    walk_word(compare->after,
+				      place->shape.start + leaf->offset),
+			    &is);
+	}
+	char *before = NULL, *after = NULL;
+	int failed;
+	if (was.offset != is.offset) {
+		failed = asprintf(&before, "%s at byte %" PRIu64,
+				  difference->before, was.offset) < 0 ||
+			 asprintf(&after, "%s at byte %" PRIu64,
+				  difference->after, is.offset) < 0;
+	} else {
+		failed = asprintf(&before, "%s", difference->before) < 0 ||
+			 asprintf(&after, "%s (another one)",
+				  difference->after) < 0;
+	}
+	if (failed)
+		return err_nomem();
+	free(difference->before);
+	free(difference->after);
+	difference->before = before;
+	difference->after = after;
+	return NULL;
+}
+
 static struct err *report_path(struct compare *compare, uint32_t id,
 			       const struct told *told, const struct path *path)
 {
@@ -96,6 +136,8 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 	if (!err)
 		err = value_text(compare, compare->after, told->leaf, after,
 				 told->after, &difference.after);
+	if (!err && !strcmp(difference.before, difference.after))
+		err = tell_apart(compare, place, told->leaf, &difference);
 	if (!err) {
 		difference.path = strdup(path->text);
 		err = difference.path ? vec_push(compare->ret, difference)
@@ -205,27 +247,48 @@ static struct err *compare_number(struct compare *compare, uint32_t id,
 	return same ? NULL : report_leaf(compare, id, leaf);
 }
 
-static bool same_bytes(const struct compare *compare, uint64_t was, uint64_t is,
-		       uint64_t n)
+/* How many bytes are the same, up to @n. */
+static uint64_t same_bytes(const struct compare *compare, uint64_t was,
+			   uint64_t is, uint64_t n)
 {
 	uint8_t a[256], b[256];
 	for (uint64_t at = 0; at < n; at += sizeof(a)) {
-		size_t part = MIN(n - at, sizeof(a));
+		size_t part = MIN(n - at, sizeof(a)), same = 0;
 		if (!view_read(compare->before, was + at, a, part) ||
-		    !view_read(compare->after, is + at, b, part) ||
-		    memcmp(a, b, part))
-			return false;
+		    !view_read(compare->after, is + at, b, part))
+			return at;
+		while (same < part && a[same] == b[same])
+			same++;
+		if (same < part)
+			return at + same;
 	}
-	return true;
+	return n;
 }
 
-static bool same_text(const struct compare *compare, uint64_t was, uint64_t is,
-		      uint64_t unit, uint64_t was_max, uint64_t is_max)
+struct err *compare_texts(struct compare *compare, uint32_t place,
+			  const struct leaf *leaf, uint64_t unit, uint64_t was,
+			  uint64_t n, uint64_t is, uint64_t m, uint32_t stack)
+{
+	struct state *state = compare->state;
+	uint64_t same = same_bytes(compare, was, is, MIN(n, m));
+	if (n == m && same == n)
+		return NULL;
+	_cleanup_(freep) char *before = NULL, *after = NULL;
+	TRY(describe_text(state, compare->before, was, unit, n, same, &before));
+	TRY(describe_text(state, compare->after, is, unit, m, same, &after));
+	struct told told = { leaf, before, after, stack };
+	return compare_report(compare, place, &told);
+}
+
+static struct err *compare_strings(struct compare *compare, uint32_t place,
+				   const struct leaf *leaf, uint64_t unit,
+				   uint64_t was, uint64_t was_max, uint64_t is,
+				   uint64_t is_max, uint32_t stack)
 {
 	uint64_t n =
 		walk_text(compare->before, was, unit, MIN(was_max, TEXT_MAX));
 	uint64_t m = walk_text(compare->after, is, unit, MIN(is_max, TEXT_MAX));
-	return n == m && same_bytes(compare, was, is, n);
+	return compare_texts(compare, place, leaf, unit, was, n, is, m, stack);
 }
 
 static struct err *compare_text(struct compare *compare, uint32_t id,
@@ -243,11 +306,9 @@ static struct err *compare_text(struct compare *compare, uint32_t id,
 		is_max = place->shape.size -
 			 MIN(place->shape.size, leaf->offset);
 	}
-	if (same_text(compare, place->before + leaf->offset,
-		      place->shape.start + leaf->offset, type->size, was_max,
-		      is_max))
-		return NULL;
-	return report_leaf(compare, id, leaf);
+	return compare_strings(compare, id, leaf, type->size,
+			       place->before + leaf->offset, was_max,
+			       place->shape.start + leaf->offset, is_max, 0);
 }
 
 /* ---- pointers ---- */
@@ -411,11 +472,15 @@ struct err *compare_pointer(struct compare *compare, uint32_t place,
 		(before.kind == TARGET_BLOCK || before.kind == TARGET_LOOSE) &&
 		(after.kind == TARGET_BLOCK || after.kind == TARGET_LOOSE);
 	if (target->kind == TYPE_CHAR && content) {
-		if (same_text(compare, was, is, target->size,
-			      before.size - before.offset,
-			      after.size - after.offset))
-			return NULL;
-		return report_pointer(compare, place, leaf, &after);
+		/* Further on in the same text is another place. */
+		if (before.kind == TARGET_BLOCK && was != is &&
+		    before.start == after.start && before.size == after.size)
+			return report_pointer(compare, place, leaf, &after);
+		return compare_strings(compare, place, leaf, target->size, was,
+				       before.size - before.offset, is,
+				       after.size - after.offset,
+				       after.kind == TARGET_BLOCK ? after.stack
+								  : 0);
 	}
 	if (!same_kind(&before, &after))
 		return report_pointer(compare, place, leaf, &after);
@@ -512,7 +577,11 @@ static struct err *compare_each(void *data, const struct leaf *leaf)
 	struct leaves *leaves = data;
 	struct leaf cut = *leaf;
 	if (leaf->kind == LEAF_WORDS) {
-		uint64_t end = MIN(leaf->offset + leaf->size, leaves->to);
+		/* Whole words: they may be pointers. */
+		uint64_t to = leaves->to;
+		if (to <= UINT64_MAX - 7)
+			to = (to + 7) & ~(uint64_t)7;
+		uint64_t end = MIN(leaf->offset + leaf->size, to);
 		uint64_t from = leaves->from & ~(uint64_t)7;
 		cut.offset = MAX(leaf->offset, from);
 		cut.size = end - MIN(end, cut.offset);
@@ -575,7 +644,7 @@ static struct err *touch_node(void *data, uint32_t id)
 }
 
 /* Its memory was given back, or belongs to another block now. */
-static bool node_lives(const struct compare *compare, struct node *node)
+static bool node_lives(const struct compare *compare, const struct node *node)
 {
 	struct view_block block;
 	if (node->kind == NODE_ROOT)
@@ -602,7 +671,7 @@ static struct err *compare_gone(struct compare *compare, uint32_t id)
 	if (node.parent == NODE_NONE || node.flags & (NODE_PART | NODE_ORPHAN))
 		return NULL;
 	const struct node *parent = nodes_get(&state->nodes, node.parent);
-	if (parent->flags & NODE_DEAD)
+	if (!compare_holds(compare, node.parent))
 		return NULL;
 	uint64_t was = walk_word(compare->before, parent->start + node.edge);
 	uint64_t is = walk_word(compare->after, parent->start + node.edge);
@@ -615,7 +684,51 @@ static struct err *compare_gone(struct compare *compare, uint32_t id)
 	return report_pointer(compare, place, &leaf, &target);
 }
 
-/* The container that a part belongs to, as a leaf of its parent. */
+/* Is the edge to @node the same before and after? */
+static bool edge_stays(const struct compare *compare, const struct node *node,
+		       const struct node *parent)
+{
+	uint64_t known;
+	if (node->flags & NODE_PART) {
+		if (!map_u64_get(&compare->containers,
+				 parent->start + node->edge, &known))
+			return true; /* nothing was written to the container */
+		return map_u64_get(&compare->forward, node->start, &known) &&
+		       known == node->start;
+	}
+	/* A smart pointer's own words lie somewhere in it. */
+	for (uint64_t at = node->edge;
+	     at < node->edge + 32 && at + 8 <= parent->size; at += 8) {
+		uint64_t was = walk_word(compare->before, parent->start + at);
+		uint64_t is = walk_word(compare->after, parent->start + at);
+		if (was == is && is >= node->start &&
+		    is <= node->start + node->size)
+			return true;
+		if (!(node->flags & NODE_BARE))
+			break;
+	}
+	return false;
+}
+
+bool compare_holds(const struct compare *compare, uint32_t id)
+{
+	const struct nodes *nodes = &compare->state->nodes;
+	/* Long chains are believed in the end: their far part did not change. */
+	for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+		const struct node *node = nodes_get(nodes, id);
+		if (node->kind == NODE_ROOT)
+			return true;
+		if (node->flags & (NODE_DEAD | NODE_ORPHAN) ||
+		    !node_lives(compare, node))
+			return false;
+		const struct node *parent = nodes_get(nodes, node->parent);
+		if (!edge_stays(compare, node, parent))
+			return false;
+		id = node->parent;
+	}
+	return true;
+}
+
 struct find_leaf {
 	uint64_t offset;
 	struct leaf leaf;
@@ -632,30 +745,50 @@ static struct err *find_container(void *data, const struct leaf *leaf)
 	return NULL;
 }
 
-static struct err *compare_part_container(struct compare *compare,
-					  const struct node *part,
-					  bool *ret_different)
+struct err *compare_owner(struct compare *compare, const struct node *part,
+			  struct leaf *ret, bool *ret_found)
 {
 	struct state *state = compare->state;
 	struct find_leaf find = { .offset = part->edge };
-	*ret_different = false;
+	*ret_found = false;
 	if (part->parent == NODE_NONE)
 		return NULL;
 	struct node parent = *nodes_get(&state->nodes, part->parent);
-	uint64_t key = parent.start + part->edge, known;
 	if (parent.flags & NODE_DEAD)
 		return NULL;
-	if (map_u64_get(&compare->containers, key, &known)) {
-		*ret_different = known == 2;
-		return NULL;
-	}
 	TRY(walk_leaves(state, compare->after, &parent, part->edge,
 			part->edge + 1, 0, find_container, &find));
-	if (!find.found)
+	*ret = find.leaf;
+	*ret_found = find.found;
+	return NULL;
+}
+
+/*
+ * A part was written: outside of its elements that is its container's
+ * structure, and some containers are compared as a whole anyway.
+ */
+static struct err *compare_structure(struct compare *compare,
+				     const struct touched *touched)
+{
+	struct state *state = compare->state;
+	struct node part = *nodes_get(&state->nodes, touched->node);
+	struct leaf leaf;
+	bool found, different;
+	if (part.flags & NODE_DEAD || !(part.flags & NODE_PART) ||
+	    !compare_holds(compare, part.parent))
+		return NULL;
+	TRY(compare_owner(compare, &part, &leaf, &found));
+	if (!found)
 		return NULL; /* inside of another container's own object */
+	enum container_shape shape = container_recipe_shape(
+		container_recipe(state->containers, leaf.type));
+	bool whole = shape == CONTAINER_TEXT || shape == CONTAINER_BITS;
+	if (!whole && touched->from >= part.typed &&
+	    touched->to <= walk_typed_end(state, &part))
+		return NULL;
 	uint32_t place;
-	TRY(compare_identity(compare, part->parent, &place));
-	return compare_container(compare, place, &find.leaf, ret_different);
+	TRY(compare_identity(compare, part.parent, &place));
+	return compare_container(compare, place, &leaf, &different);
 }
 
 static struct err *compare_run(struct compare *compare, uint32_t place,
@@ -701,6 +834,15 @@ static struct err *compare_runs(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
+struct err *compare_written(struct compare *compare,
+			    const struct touched *touched)
+{
+	struct node node = *nodes_get(&compare->state->nodes, touched->node);
+	uint32_t place;
+	TRY(compare_identity(compare, touched->node, &place));
+	return compare_runs(compare, place, &node, touched);
+}
+
 static struct err *compare_touched(struct compare *compare,
 				   const struct touched *touched, bool parts)
 {
@@ -710,115 +852,30 @@ static struct err *compare_touched(struct compare *compare,
 		return NULL;
 	if (!node_lives(compare, &node))
 		return compare_gone(compare, touched->node);
-	if (node.flags & NODE_ORPHAN) {
-		compare->stale = true;
-		return NULL;
+	if (!compare_holds(compare, touched->node)) {
+		/* Reached in another way now, or not at all. */
+		struct doubtful doubtful = { *touched, false };
+		return vec_push(&compare->doubtful, doubtful);
 	}
 	if (parts) {
-		uint64_t end = node.typed + walk_typed_size(state, &node);
-		bool different = false;
-		uint64_t known;
 		const struct node *parent =
 			nodes_get(&state->nodes, node.parent);
-		/* Its structure, or what is beyond its elements. */
-		if (touched->from < node.typed || touched->to > end)
-			TRY(compare_part_container(compare, &node, &different));
-		else if (map_u64_get(&compare->containers,
-				     parent->start + node.edge, &known))
-			different = known == 2;
-		if (different)
+		struct leaf leaf;
+		uint64_t known;
+		bool found;
+		if (map_u64_get(&compare->containers, parent->start + node.edge,
+				&known) &&
+		    known == CONTAINER_DIFFERENT)
 			return NULL;
+		TRY(compare_owner(compare, &node, &leaf, &found));
+		enum container_shape shape =
+			found ? container_recipe_shape(container_recipe(
+					state->containers, leaf.type))
+			      : CONTAINER_SPECIAL;
+		if (shape == CONTAINER_TEXT || shape == CONTAINER_BITS)
+			return NULL; /* was compared as a whole */
 	}
-	uint32_t place;
-	TRY(compare_identity(compare, touched->node, &place));
-	return compare_runs(compare, place, &node, touched);
-}
-
-/* ---- sharing ---- */
-
-struct sharing {
-	struct compare *compare;
-	const struct node *node;
-	struct map_u64 targets; /* start → number of the contested + 1 */
-	uint8_t *claimed;
-};
-
-static struct err *claim(struct sharing *sharing, uint64_t was, uint64_t is)
-{
-	struct compare *compare = sharing->compare;
-	struct view_block block;
-	uint64_t known;
-	if (was != is || !was || !compare->after->block ||
-	    !compare->after->block(compare->after->data, is, &block))
-		return NULL;
-	if (map_u64_get(&sharing->targets, block.start, &known))
-		sharing->claimed[known - 1] = 1;
-	return NULL;
-}
-
-static struct err *claim_leaf(void *data, const struct leaf *leaf)
-{
-	struct sharing *sharing = data;
-	struct compare *compare = sharing->compare;
-	uint64_t at = sharing->node->start + leaf->offset;
-	uint64_t n = leaf->size;
-	if (leaf->kind == LEAF_POINTER)
-		n = 8;
-	/* Of containers the words themselves: smart pointers, buffers. */
-	for (uint64_t i = 0; i + 8 <= n; i += 8)
-		TRY(claim(sharing, walk_word(compare->before, at + i),
-			  walk_word(compare->after, at + i)));
-	return NULL;
-}
-
-/*
- * A pointer went from one object to another of equal value. That is no change,
- * unless one of the two is held by somebody else: then who shares what has
- * changed.
- */
-static struct err *compare_sharing(struct compare *compare)
-{
-	struct state *state = compare->state;
-	if (!compare->contested.n || compare->stale || !compare->ret)
-		return NULL;
-	size_t n = compare->contested.n;
-	struct sharing sharing = { .compare = compare };
-	sharing.claimed = calloc(n * 2, 1);
-	if (!sharing.claimed)
-		return err_nomem();
-	struct err *err = NULL;
-	for (size_t i = 0; !err && i < n; i++) {
-		const struct contested *one = &compare->contested.data[i];
-		err = map_u64_put(&sharing.targets, one->before, 2 * i + 1);
-		if (!err)
-			err = map_u64_put(&sharing.targets, one->after,
-					  2 * i + 2);
-	}
-	size_t nodes = state->nodes.all.n;
-	if (nodes > SHARING_NODES_MAX)
-		nodes = 0;
-	for (uint32_t id = 0; !err && id < nodes; id++) {
-		struct node node = *nodes_get(&state->nodes, id);
-		if (node.flags & (NODE_DEAD | NODE_ORPHAN))
-			continue;
-		sharing.node = &node;
-		err = walk_leaves(state, compare->after, &node, 0, UINT64_MAX,
-				  LAYOUT_POINTERS, claim_leaf, &sharing);
-	}
-	for (size_t i = 0; !err && i < n; i++) {
-		if (!sharing.claimed[2 * i] && !sharing.claimed[2 * i + 1])
-			continue;
-		const struct contested one = compare->contested.data[i];
-		struct told told = { .leaf = &one.leaf };
-		told.after = sharing.claimed[2 * i]
-				     ? "a copy: what shared it before does not "
-				       "any more"
-				     : "an equal object that others share";
-		err = compare_report(compare, one.place, &told);
-	}
-	map_u64_free(&sharing.targets);
-	free(sharing.claimed);
-	return err;
+	return compare_written(compare, touched);
 }
 
 /* ---- the index ---- */
@@ -873,8 +930,7 @@ static struct err *update_index(struct compare *compare)
 		}
 		if (node->flags & NODE_PART &&
 		    (touched->from < node->typed ||
-		     touched->to >
-			     node->typed + walk_typed_size(state, node))) {
+		     touched->to > walk_typed_end(state, node))) {
 			/* Its container may lead elsewhere now. */
 			uint64_t edge = node->edge;
 			uint32_t parent = node->parent;
@@ -893,6 +949,7 @@ static void compare_free(struct compare *compare)
 	vec_free(&compare->touched);
 	vec_free(&compare->dropped);
 	vec_free(&compare->contested);
+	vec_free(&compare->doubtful);
 	map_u64_free(&compare->forward);
 	map_u64_free(&compare->backward);
 	map_u64_free(&compare->seen);
@@ -910,13 +967,18 @@ static struct err *compare_moments(struct compare *compare,
 	}
 	size_t touched = compare->touched.n;
 	for (unsigned parts = 0; parts < 2; parts++) {
+		for (size_t i = 0; parts && i < touched; i++) {
+			const struct touched one = compare->touched.data[i];
+			TRY(compare_structure(compare, &one));
+		}
 		for (size_t i = 0; i < touched; i++) {
 			const struct touched one = compare->touched.data[i];
 			TRY(compare_touched(compare, &one, parts));
 		}
 		TRY(compare_queue(compare));
 	}
-	return compare_sharing(compare);
+	TRY(compare_sharing(compare));
+	return compare_queue(compare);
 }
 
 static void forget_reports(struct state *state,

@@ -38,6 +38,12 @@ struct contested {
 	uint64_t before, after; /* starts of the nodes it was and is on */
 };
 
+/* A written node of which it is not clear what it stands for. */
+struct doubtful {
+	struct touched touched;
+	bool claimed;
+};
+
 struct compare {
 	struct state *state;
 	const struct view *before;
@@ -47,6 +53,7 @@ struct compare {
 	VEC(struct touched) touched;
 	VEC(uint64_t) dropped; /* starts of nodes that a pointer left */
 	VEC(struct contested) contested;
+	VEC(struct doubtful) doubtful;
 	struct map_u64 forward, backward;
 	struct map_u64 seen;	   /* differences told */
 	struct map_u64 containers; /* compared: 1 equal, 2 not */
@@ -65,11 +72,18 @@ struct told {
 };
 struct err *compare_report(struct compare *compare, uint32_t place,
 			   const struct told *told) _must_check_;
+/* Two texts, of @n and @m bytes: told where they differ. */
+struct err *compare_texts(struct compare *compare, uint32_t place,
+			  const struct leaf *leaf, uint64_t unit, uint64_t was,
+			  uint64_t n, uint64_t is, uint64_t m,
+			  uint32_t stack) _must_check_;
 struct err *compare_leaf(struct compare *compare, uint32_t place,
 			 const struct leaf *leaf) _must_check_;
 struct err *compare_pointer(struct compare *compare, uint32_t place,
 			    const struct leaf *leaf, type_id type, uint64_t was,
 			    uint64_t is) _must_check_;
+/* Does it stand for itself: is all that leads to it from its root unchanged? */
+bool compare_holds(const struct compare *compare, uint32_t node);
 /* All of a place's leaves. */
 struct err *compare_place(struct compare *compare, uint32_t place) _must_check_;
 /* The place of a node that stands for itself. */
@@ -81,11 +95,29 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 			 uint64_t after, bool *ret_new,
 			 bool *ret_equal) _must_check_;
 
+/* Compares what was written of a node that stands for itself. */
+struct err *compare_written(struct compare *compare,
+			    const struct touched *touched) _must_check_;
+
 /* ---- contents.c ---- */
+
+enum { CONTAINER_EQUAL = 1, CONTAINER_DIFFERENT = 2 };
 
 /* *@ret: its contents differ in number, so parts of it cannot be told apart. */
 struct err *compare_container(struct compare *compare, uint32_t place,
 			      const struct leaf *leaf, bool *ret) _must_check_;
+
+/*
+ * The container that a part belongs to, as a leaf of its parent; false: there
+ * is none any more.
+ */
+struct err *compare_owner(struct compare *compare, const struct node *part,
+			  struct leaf *ret, bool *ret_found) _must_check_;
+
+/* ---- sharing.c ---- */
+
+/* Who shares what: contested pairs, doubtful nodes. */
+struct err *compare_sharing(struct compare *compare) _must_check_;
 
 /* ---- path.c ---- */
 

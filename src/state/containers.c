@@ -347,3 +347,25 @@ struct err *container_expand(struct containers *containers, type_id type,
 	*ret_sound = x.sound;
 	return NULL;
 }
+
+/* What such a type is at least in size: any version of GLib's. */
+#define DECLARED_SIZE 80
+
+struct err *containers_complete(struct containers *containers)
+{
+	size_t n = type_count(containers->pool);
+	for (type_id id = 1; id < n; id++) {
+		const struct type *type = type_get(containers->pool, id);
+		if (type->kind != TYPE_OPAQUE || type->size || !*type->name ||
+		    !container_recipe(containers, id))
+			continue;
+		struct type whole = {
+			.kind = TYPE_STRUCT,
+			.name = type->name,
+			.size = DECLARED_SIZE,
+			.align = 8,
+		};
+		TRY(type_set(containers->pool, id, &whole));
+	}
+	return NULL;
+}

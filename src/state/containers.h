@@ -113,3 +113,8 @@ struct err *container_expand(struct containers *containers, type_id type,
 			     const struct view *view, uint64_t address,
 			     size_t max, struct container_contents *ret,
 			     bool *ret_sound) _must_check_;
+/*
+ * Types that a program only declares, but of which a recipe knows all that is
+ * needed (GHashTable), become structs of the size it says.
+ */
+struct err *containers_complete(struct containers *containers) _must_check_;

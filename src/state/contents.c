@@ -7,8 +7,6 @@
 #include "base/macro.h"
 #include "state/compare_internal.h"
 
-enum { CONTAINER_EQUAL = 1, CONTAINER_DIFFERENT = 2 };
-
 struct both {
 	struct container_contents before, after;
 };
@@ -34,6 +32,21 @@ static uint32_t stack_of(const struct compare *compare, uint64_t address)
 	return target.kind == TARGET_BLOCK ? target.stack : 0;
 }
 
+/* Its block, or the one it is in, stands for itself. */
+static struct err *stays(struct compare *compare, uint64_t address)
+{
+	struct target target;
+	uint64_t known;
+	walk_target(compare->state, compare->after, TYPE_UNKNOWN, address,
+		    &target);
+	if (target.kind != TARGET_BLOCK ||
+	    map_u64_get(&compare->forward, target.start, &known) ||
+	    map_u64_get(&compare->backward, target.start, &known))
+		return NULL;
+	TRY(map_u64_put(&compare->forward, target.start, target.start));
+	return map_u64_put(&compare->backward, target.start, target.start);
+}
+
 /* An element on both sides; compared at once where it leads nowhere. */
 static struct err *compare_element(struct compare *compare, uint32_t place,
 				   const struct leaf *leaf,
@@ -47,15 +60,18 @@ static struct err *compare_element(struct compare *compare, uint32_t place,
 	bool inside = is->address >= own && is->address < own + leaf->size;
 	/* One that stayed where it is: what was written there tells. */
 	if (was->address == is->address && !inside)
-		return NULL;
+		return stays(compare, is->address);
 	if (was->type != is->type)
 		return report_count(compare, place, leaf, 1, 1, 0);
 	struct target before, after;
 	walk_target(state, compare->before, TYPE_UNKNOWN, was->address,
 		    &before);
 	walk_target(state, compare->after, TYPE_UNKNOWN, is->address, &after);
+	bool single = container_recipe_shape(container_recipe(state->containers,
+							      leaf->type)) !=
+		      CONTAINER_BLOCKS;
 	if (before.kind == TARGET_BLOCK && after.kind == TARGET_BLOCK &&
-	    !inside) {
+	    !inside && single) {
 		bool fresh, equal;
 		TRY(compare_pair(compare, place, leaf, before.start,
 				 after.start, &fresh, &equal));
@@ -186,18 +202,54 @@ static struct err *report_single(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
-/* Elements that are at the same address on both sides are taken as the same. */
+/* Nothing was written to the pages of it. */
+static bool is_untouched(const struct compare *compare, uint64_t address,
+			 uint64_t size)
+{
+	uint64_t page = address & ~(uint64_t)(VIEW_PAGE - 1);
+	for (; page < address + MAX(size, (uint64_t)1); page += VIEW_PAGE) {
+		if (compare->before->page(compare->before->data, page) !=
+		    compare->after->page(compare->after->data, page))
+			return false;
+	}
+	return true;
+}
+
+/* Is it the same element, by its key, that lies at this address? */
+static bool is_same(struct compare *compare,
+		    const struct container_element *was,
+		    const struct container_element *is)
+{
+	uint64_t size = type_get(compare->state->pool, is->type)->size;
+	if (was->key != is->key || was->type != is->type)
+		return false;
+	return is_untouched(compare, is->address, size) ||
+	       element_hash(compare, compare->before, was) ==
+		       element_hash(compare, compare->after, is);
+}
+
+/* Elements that stayed where they are need not be looked for. */
 static struct err *left_over(struct compare *compare, const struct view *view,
 			     const struct container_contents *contents,
+			     const struct container_contents *other,
 			     const struct map_u64 *others, struct keyed **ret,
 			     size_t *ret_n)
 {
+	bool after = view == compare->after;
 	VEC(struct keyed) left = VEC_INIT;
 	for (size_t i = 0; i < contents->n; i++) {
 		const struct container_element *element = &contents->data[i];
 		uint64_t known;
-		if (map_u64_get(others, element->address, &known))
+		if (map_u64_get(others, element->address, &known) &&
+		    (after ? is_same(compare, &other->data[known], element)
+			   : is_same(compare, element, &other->data[known]))) {
+			struct err *err = stays(compare, element->address);
+			if (err) {
+				vec_free(&left);
+				return err;
+			}
 			continue;
+		}
 		struct keyed keyed = { element_hash(compare, view, element), i,
 				       false };
 		struct err *err = vec_push(&left, keyed);
@@ -259,10 +311,10 @@ static struct err *compare_matching(struct compare *compare, uint32_t place,
 	size_t n = 0, m = 0;
 	TRY(addresses(&both->before, &befores));
 	TRY(addresses(&both->after, &afters));
-	TRY(left_over(compare, compare->before, &both->before, &afters, &was,
-		      &n));
-	TRY(left_over(compare, compare->after, &both->after, &befores, &is,
-		      &m));
+	TRY(left_over(compare, compare->before, &both->before, &both->after,
+		      &afters, &was, &n));
+	TRY(left_over(compare, compare->after, &both->after, &both->before,
+		      &befores, &is, &m));
 	return match(compare, place, leaf, both, was, n, is, m);
 }
 
@@ -272,22 +324,75 @@ static struct err *compare_characters(struct compare *compare, uint32_t place,
 {
 	const struct container_contents *was = &both->before,
 					*is = &both->after;
-	uint64_t n = count_of(was), m = count_of(is);
-	bool same = n == m;
-	if (same && n) {
-		uint64_t bytes = n * MAX(is->stride, (uint64_t)1);
-		for (uint64_t at = 0; same && at < bytes; at += 256) {
-			uint8_t a[256], b[256];
-			size_t part = MIN(bytes - at, sizeof(a));
-			same = view_read(compare->before,
-					 was->data[0].address + at, a, part) &&
-			       view_read(compare->after,
-					 is->data[0].address + at, b, part) &&
-			       !memcmp(a, b, part);
-		}
-	}
+	uint64_t unit = MAX(is->n ? is->stride : was->stride, (uint64_t)1);
+	return compare_texts(
+		compare, place, leaf, unit, was->n ? was->data[0].address : 0,
+		count_of(was) * unit, is->n ? is->data[0].address : 0,
+		count_of(is) * unit, 0);
+}
+
+static struct err *report_bit(struct compare *compare, uint32_t place,
+			      const struct leaf *leaf, uint64_t address,
+			      uint64_t bit, bool is)
+{
+	struct place single = {
+		.shape = {
+			.start = address,
+			.size = 1,
+			.count = 1,
+			.edge = leaf->offset,
+			.type = compare->places.data[place].shape.type,
+			.index = (uint32_t)bit,
+			.kind = NODE_BLOCK,
+			.flags = NODE_PART | NODE_BIT,
+		},
+		.before = address,
+		.before_size = 1,
+		.node = NODE_NONE,
+		.parent = place,
+	};
+	struct leaf whole = { .kind = LEAF_NUMBER,
+			      .size = 1,
+			      .bit_offset = (uint8_t)(bit % 8) };
+	struct told told = { .leaf = &whole,
+			     .before = is ? "false" : "true",
+			     .after = is ? "true" : "false" };
+	uint32_t id = (uint32_t)compare->places.n;
+	TRY(vec_push(&compare->places, single));
+	TRY(compare_report(compare, id, &told));
+	if (compare->places.n == (size_t)id + 1)
+		compare->places.n = id;
+	return NULL;
+}
+
+/* vector<bool>: words[0] bits in bytes one after the other. */
+static struct err *compare_bits(struct compare *compare, uint32_t place,
+				const struct leaf *leaf,
+				const struct both *both)
+{
+	const struct container_contents *was = &both->before,
+					*is = &both->after;
+	uint64_t n = is->n_words ? is->words[0] : 0;
 	struct told told = { .leaf = leaf };
-	return same ? NULL : compare_report(compare, place, &told);
+	if ((!is->n || !was->n) && n &&
+	    memcmp(was->words, is->words, sizeof(is->words)) != 0)
+		return compare_report(compare, place, &told);
+	for (uint64_t i = 0; is->n && was->n && i < n; i++) {
+		uint8_t a = 0, b = 0;
+		uint64_t at = is->data[0].address + i / 8;
+		if (!view_read(compare->before, was->data[0].address + i / 8,
+			       &a, 1) ||
+		    !view_read(compare->after, at, &b, 1))
+			return NULL;
+		if (a == b) {
+			i |= 7; /* the next byte */
+			continue;
+		}
+		if ((a ^ b) >> i % 8 & 1)
+			TRY(report_bit(compare, place, leaf, at, i,
+				       b >> i % 8 & 1));
+	}
+	return NULL;
 }
 
 static struct err *compare_contents(struct compare *compare, uint32_t place,
@@ -298,16 +403,22 @@ static struct err *compare_contents(struct compare *compare, uint32_t place,
 	const struct container_contents *was = &both->before,
 					*is = &both->after;
 	struct told told = { .leaf = leaf };
+	if (shape == CONTAINER_BITS && was->n_words && is->n_words &&
+	    was->words[0] != is->words[0])
+		return report_count(compare, place, leaf, was->words[0],
+				    is->words[0], 0);
 	if (was->n_words != is->n_words ||
-	    memcmp(was->words, is->words, is->n_words * sizeof(uint64_t)))
+	    (shape != CONTAINER_BITS &&
+	     memcmp(was->words, is->words, is->n_words * sizeof(uint64_t))))
 		return compare_report(compare, place, &told);
 	switch (shape) {
 	case CONTAINER_SKIP:
 		return NULL;
 	case CONTAINER_TEXT:
 		return compare_characters(compare, place, leaf, both);
-	case CONTAINER_POINTER:
-	case CONTAINER_FUNCTION: {
+	case CONTAINER_BITS:
+		return compare_bits(compare, place, leaf, both);
+	case CONTAINER_POINTER: {
 		if (!was->n && !is->n)
 			return NULL;
 		type_id type = is->n ? is->data[0].type : was->data[0].type;

@@ -371,7 +371,7 @@ static struct err *write_bytes(struct writer *writer, uint64_t address,
 	size_t n = MIN(size, sizeof(bytes));
 	if (!view_read(writer->view, address, bytes, n))
 		return str_append(writer->out, "(not readable)");
-	if (size == 8 || size == 4) {
+	if (size <= 8) {
 		uint64_t value = 0;
 		memcpy(&value, bytes, n);
 		struct target target;
@@ -379,7 +379,9 @@ static struct err *write_bytes(struct writer *writer, uint64_t address,
 			    &target);
 		if (target.kind == TARGET_BLOCK || target.kind == TARGET_ROOT)
 			return write_pointer(writer, TYPE_UNKNOWN, value);
-		return str_appendf(writer->out, "0x%" PRIx64, value);
+		return str_appendf(
+			writer->out,
+			value <= INT32_MAX ? "%" PRIu64 : "0x%" PRIx64, value);
 	}
 	for (size_t i = 0; i < n; i++)
 		TRY(str_appendf(writer->out, "%s%02x", i ? " " : "", bytes[i]));
@@ -482,6 +484,25 @@ struct err *describe_leaf(struct state *state, const struct view *view,
 	default:
 		TRY(write_object(&writer, leaf->type, address, leaf->size));
 	}
+	return finish(&out, ret);
+}
+
+/* Texts up to it are shown from their beginning. */
+#define TEXT_CONTEXT 24
+
+struct err *describe_text(struct state *state, const struct view *view,
+			  uint64_t address, uint64_t unit, uint64_t n,
+			  uint64_t differs, char **ret)
+{
+	_cleanup_(str_freep) struct str out = STR_INIT;
+	struct writer writer = { state, view, &out, 0, 0 };
+	uint64_t skip = 0;
+	if (differs > TEXT_CONTEXT * unit)
+		skip = (differs / unit - TEXT_CONTEXT / 2) * unit;
+	if (skip)
+		TRY(str_append(&out, "…"));
+	skip = MIN(skip, n);
+	TRY(write_text(&writer, address + skip, unit, n - skip));
 	return finish(&out, ret);
 }
 

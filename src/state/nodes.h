@@ -22,6 +22,10 @@ enum node_flags {
 	NODE_DEAD = 1 << 1,   /* not there any more */
 	NODE_ORPHAN = 1 << 2, /* its edge was changed: may be unreachable */
 	NODE_TEXT = 1 << 3,   /* a string: until its first 0 */
+	NODE_SHARED = 1 << 4, /* more than one edge was seen to lead to it */
+	NODE_BIT = 1 << 6,    /* a single bit; only ever a place's */
+	NODE_SLACK = 1 << 7,  /* its end may be the allocator's */
+	NODE_BARE = 1 << 5,   /* what is around its elements is not its own */
 };
 
 struct node {
@@ -36,6 +40,7 @@ struct node {
 	uint32_t page_next;
 	uint32_t stack; /* of its allocation */
 	uint32_t root;	/* from which it was reached first */
+	uint32_t scan;	/* parts: in which look at the container */
 	uint8_t kind;
 	uint8_t flags;
 };

@@ -70,9 +70,33 @@ static const struct type_member *member_at(const struct type_pool *pool,
 	return found;
 }
 
-/* ".name[3].first" */
-static struct err *write_members(const struct state *state, struct str *out,
-				 type_id id, uint64_t offset, uint8_t bit)
+/* The virtual base that @offset lies in: only the object itself knows where. */
+static const struct type_member *
+virtual_base_at(const struct state *state, const struct view *view,
+		const struct type *type, uint64_t address, uint64_t offset,
+		uint64_t *ret_start)
+{
+	for (uint32_t i = 0; i < type->n_members; i++) {
+		const struct type_member *member = &type->members[i];
+		uint64_t vptr = walk_word(view, address);
+		if (!member->virtual_base || !vptr)
+			continue;
+		uint64_t start =
+			walk_word(view, vptr + (uint64_t)member->vtable_offset);
+		uint64_t size = type_get(state->pool, member->type)->size;
+		if (offset < start || offset - start >= size)
+			continue;
+		*ret_start = start;
+		return member;
+	}
+	return NULL;
+}
+
+/* ".name[3].first"; @address: of the object, for its virtual bases. */
+static struct err *write_members(const struct state *state,
+				 const struct view *view, uint64_t address,
+				 struct str *out, type_id id, uint64_t offset,
+				 uint8_t bit)
 {
 	for (unsigned depth = 0; depth < 2 * TYPE_DEPTH_MAX; depth++) {
 		const struct type *type = type_get(state->pool, id);
@@ -83,6 +107,7 @@ static struct err *write_members(const struct state *state, struct str *out,
 				return NULL;
 			TRY(str_appendf(out, "[%" PRIu64 "]",
 					offset / element->size));
+			address += offset - offset % element->size;
 			offset %= element->size;
 			id = type->target;
 			continue;
@@ -92,12 +117,22 @@ static struct err *write_members(const struct state *state, struct str *out,
 			return NULL;
 		const struct type_member *member =
 			member_at(state->pool, type, offset, bit);
-		if (!member)
-			return NULL;
+		uint64_t start;
+		if (!member) {
+			member = virtual_base_at(state, view, type, address,
+						 offset, &start);
+			if (!member)
+				return NULL;
+			address += start;
+			offset -= start;
+			id = member->type;
+			continue;
+		}
 		if (*member->name && !member->base)
 			TRY(str_appendf(out, ".%s", member->name));
 		if (member->bit_size)
 			return NULL;
+		address += member->offset;
 		offset -= member->offset;
 		id = member->type;
 	}
@@ -225,14 +260,23 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 	}
 	uint64_t inside = step->offset - shape->typed;
 	uint64_t element = inside / type->size;
-	TRY(write_members(state, &members, shape->type, inside % type->size,
-			  bit));
+	/* Flexible arrays: beyond the type's size it is still the first. */
+	if (shape->count == 1 && !part)
+		element = 0;
+	uint64_t first = element * type->size;
+	TRY(write_members(state, compare->after,
+			  shape->start + shape->typed + first, &members,
+			  shape->type, inside - first, bit));
+	if (shape->flags & NODE_BIT)
+		return str_appendf(out, "[%" PRIu32 "]", shape->index);
 	if (part) {
 		enum container_shape how = shape_of_owner(state, owner);
-		if (!step->key && how != CONTAINER_OPTIONAL &&
-		    how != CONTAINER_VARIANT)
+		bool whole = how == CONTAINER_OPTIONAL ||
+			     how == CONTAINER_VARIANT ||
+			     how == CONTAINER_FUNCTION;
+		if (!step->key && !whole)
 			TRY(find_key(compare, owner, step));
-		if (how == CONTAINER_OPTIONAL || how == CONTAINER_VARIANT) {
+		if (whole) {
 			_cleanup_(str_freep) struct str inner = STR_INIT;
 			TRY(str_append_n(&inner, out->s, out->n));
 			out->n = 0;
@@ -244,6 +288,9 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 				inner.s));
 		} else if (step->key) {
 			TRY(write_key(compare, step, out));
+			/* m["key"] is the value in the pair. */
+			if (members.n && str_starts(members.s, ".second"))
+				return str_append(out, members.s + 7);
 		} else {
 			TRY(str_appendf(out, "[%" PRIu64 "]",
 					shape->index + element));
@@ -251,7 +298,9 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 		return members.n ? str_append_n(out, members.s, members.n)
 				 : NULL;
 	}
-	if (element || (shape->count > 1 && type->kind != TYPE_CHAR)) {
+	bool is_struct = members.n && members.s[0] == '.';
+	if (element ||
+	    (shape->count > 1 && type->kind != TYPE_CHAR && !is_struct)) {
 		TRY(str_appendf(out, "[%" PRIu64 "]", element));
 		return members.n ? str_append_n(out, members.s, members.n)
 				 : NULL;
@@ -284,8 +333,9 @@ static struct err *write_path(struct compare *compare, struct steps *steps,
 			continue;
 		}
 		if (step.shape.kind == NODE_ROOT && i + 1 == steps->n) {
-			TRY(write_members(state, &out, step.shape.type,
-					  step.offset, last_bit));
+			TRY(write_members(
+				state, compare->after, step.shape.start, &out,
+				step.shape.type, step.offset, last_bit));
 			continue;
 		}
 		struct step owner =

@@ -30,8 +30,8 @@ struct state_root {
 	uint64_t address;
 	uint64_t size;
 	type_id type;
-	uint64_t guard; /* not 0: its C++ guard variable */
-	bool late; /* its library was loaded meanwhile: initialised anyway */
+	uint64_t guard;	 /* not 0: its C++ guard variable */
+	uint64_t module; /* where its file was loaded */
 };
 
 struct state_vtable {
@@ -44,7 +44,8 @@ enum state_area {
 	STATE_HEAP,    /* malloc's: what is not in a live block is free */
 	STATE_FOREIGN, /* of others: stacks, libraries, the framework */
 	STATE_CODE,
-	STATE_DATA, /* anything else: may be looked at through its type */
+	STATE_CONST, /* never written: literals, tables */
+	STATE_DATA,  /* anything else: may be looked at through its type */
 };
 
 struct state_options {

@@ -18,6 +18,9 @@
 #define ELEMENTS_MAX ((size_t)64 << 20)
 /* A string is no longer than that. */
 #define TEXT_MAX ((uint64_t)1 << 20)
+/* glibc rounds requests up by at most so much (malloc.c, request2size). */
+#define ALLOCATOR_SLACK 15
+#define ALLOCATOR_LEAST 24
 /* An object outside of blocks is no larger than that. */
 #define LOOSE_MAX ((uint64_t)1 << 20)
 
@@ -35,6 +38,7 @@ struct state {
 	VEC(struct root_span) spans; /* roots by address */
 	VEC(uint32_t) work; /* nodes to be looked at, first come first */
 	size_t worked;
+	uint32_t scans;
 	VEC(regex_t) exclude_fields;
 	size_t *more;	  /* by root: paths beyond the option's number */
 	size_t *reported; /* by root */
@@ -53,7 +57,7 @@ enum target_kind {
 	TARGET_LOOSE, /* @size bytes by its type */
 	TARGET_CODE,
 	TARGET_FOREIGN,	 /* somebody else's: only its address counts */
-	TARGET_DANGLING, /* nothing that lives */
+	TARGET_DANGLING, /* freed memory */
 };
 
 struct target {
@@ -61,6 +65,8 @@ struct target {
 	uint64_t start;
 	uint64_t size;
 	uint64_t offset; /* of the address that was asked about */
+	bool constant;	 /* never written */
+	uint64_t slack;	 /* bytes at its end that may be the allocator's */
 	uint32_t stack;
 	uint32_t root;
 };
@@ -80,7 +86,9 @@ struct walk_edge {
 	uint64_t edge;
 	uint32_t index;
 	bool part;
+	bool bare;	/* through a smart pointer */
 	uint64_t count; /* parts: how many elements lie there */
+	uint32_t scan;	/* parts: number of the look at their container */
 };
 struct err *walk_follow(struct state *state, const struct view *view,
 			type_id type, uint64_t address,
@@ -99,8 +107,8 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 			const struct node *node, uint64_t from, uint64_t to,
 			unsigned flags, leaf_visit *visit,
 			void *data) _must_check_;
-/* Bytes of a node that its elements take. */
-uint64_t walk_typed_size(const struct state *state, const struct node *node);
+/* Where a node's elements end. */
+uint64_t walk_typed_end(const struct state *state, const struct node *node);
 
 /* The value of a word, 0 where it cannot be read. */
 uint64_t walk_word(const struct view *view, uint64_t address);
@@ -115,6 +123,10 @@ void contents_give(struct state *state, struct container_contents *contents);
 
 /* ---- describe.c ---- */
 
+/* Where two texts differ, and a bit before it. */
+struct err *describe_text(struct state *state, const struct view *view,
+			  uint64_t address, uint64_t unit, uint64_t n,
+			  uint64_t differs, char **ret) _must_check_;
 /* A short value of a leaf for people: "3", "\"text\"", "NULL", "{x = 1, …}". */
 struct err *describe_leaf(struct state *state, const struct view *view,
 			  const struct leaf *leaf, uint64_t address,

@@ -79,20 +79,24 @@ void walk_target(const struct state *state, const struct view *view,
 		ret->size = block.size;
 		ret->offset = address - block.start;
 		ret->stack = block.stack;
+		ret->slack = block.exact ? 0 : ALLOCATOR_SLACK;
 		return;
 	}
 	ret->start = address;
 	switch (state->options.area(state->options.data, address)) {
-	case STATE_NOWHERE:
 	case STATE_HEAP:
 		ret->kind = TARGET_DANGLING;
 		return;
 	case STATE_CODE:
 		ret->kind = TARGET_CODE;
 		return;
+	case STATE_NOWHERE:
 	case STATE_FOREIGN:
 		ret->kind = TARGET_FOREIGN;
 		return;
+	case STATE_CONST:
+		ret->constant = true;
+		break;
 	case STATE_DATA:
 		break;
 	}
@@ -173,7 +177,8 @@ static unsigned rank(const struct state *state, type_id type, uint64_t typed)
 }
 
 static void explain(const struct state *state, struct node *node, type_id type,
-		    uint64_t typed, const struct walk_edge *edge)
+		    uint64_t typed, uint64_t slack,
+		    const struct walk_edge *edge)
 {
 	const struct type *known = type_get(state->pool, type);
 	node->type = type;
@@ -185,17 +190,24 @@ static void explain(const struct state *state, struct node *node, type_id type,
 		node->count = 0;
 		return;
 	}
-	node->count = (node->size - typed) / known->size;
-	if (edge->part)
+	uint64_t room = node->size - typed;
+	node->count = room / known->size;
+	if (edge->part) {
 		node->count = MIN(node->count, edge->count);
-	else if (known->kind == TYPE_CHAR)
-		node->flags |= NODE_TEXT;
-	if (has_flexible_end(state, known) && !edge->part)
-		node->count = 1;
-	if (!node->count && !edge->part) {
-		/* Allocated for less than the type has: its first members. */
-		node->count = 1;
+		return;
 	}
+	if (known->kind == TYPE_CHAR)
+		node->flags |= NODE_TEXT;
+	/*
+	 * Not exact: the smallest blocks are given for anything up to their
+	 * size; one object is likelier than several.
+	 */
+	if (slack && node->size <= ALLOCATOR_LEAST &&
+	    known->kind == TYPE_STRUCT)
+		node->count = 1;
+	/* Allocated for less than the type has: its first members. */
+	if (has_flexible_end(state, known) || !node->count)
+		node->count = 1;
 }
 
 static struct err *add_node(struct state *state, const struct target *target,
@@ -211,20 +223,50 @@ static struct err *add_node(struct state *state, const struct target *target,
 		.stack = target->stack,
 		.root = nodes_get(&state->nodes, edge->parent)->root,
 		.kind = target->kind == TARGET_BLOCK ? NODE_BLOCK : NODE_LOOSE,
-		.flags = edge->part ? NODE_PART : 0,
+		.scan = edge->scan,
+		.flags = (edge->part ? NODE_PART : 0) |
+			 (edge->bare ? NODE_BARE : 0) |
+			 (target->slack ? NODE_SLACK : 0),
 	};
-	explain(state, &node, type, typed, edge);
+	explain(state, &node, type, typed, target->slack, edge);
 	TRY(nodes_add(&state->nodes, &node, ret));
 	return vec_push(&state->work, *ret);
 }
 
+/* More elements of one container in one block: a deque's. */
+static bool extend_part(const struct state *state, struct node *node,
+			type_id type, uint64_t typed,
+			const struct walk_edge *edge)
+{
+	uint64_t size = type_get(state->pool, type)->size;
+	if (!(node->flags & NODE_PART) || !edge->part ||
+	    node->parent != edge->parent || node->edge != edge->edge ||
+	    node->scan != edge->scan || node->type != type || !size)
+		return false;
+	uint64_t start = MIN(node->typed, typed);
+	uint64_t end = MAX(node->typed + node->count * size,
+			   typed + edge->count * size);
+	if (typed < node->typed)
+		node->index = edge->index;
+	node->typed = start;
+	node->count = (MIN(end, node->size) - start) / size;
+	return true;
+}
+
 /* Reached again: perhaps this time more is known of it. */
 static struct err *improve_node(struct state *state, uint32_t id, type_id type,
-				uint64_t typed, const struct walk_edge *edge)
+				uint64_t typed, uint64_t slack,
+				const struct walk_edge *edge)
 {
 	struct node *node = nodes_get(&state->nodes, id);
 	if (node->kind == NODE_ROOT)
 		return NULL;
+	if (extend_part(state, node, type, typed, edge))
+		return vec_push(&state->work, id);
+	bool same_edge =
+		node->parent == edge->parent && node->edge == edge->edge;
+	if (!same_edge)
+		node->flags |= NODE_SHARED;
 	bool orphan = node->flags & NODE_ORPHAN;
 	unsigned old = rank(state, node->type, node->typed);
 	unsigned new = rank(state, type, typed);
@@ -235,8 +277,7 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		better = false;
 	if (edge->part && !(node->flags & NODE_PART))
 		better = true; /* its container knows it best */
-	if (edge->part && node->flags & NODE_PART &&
-	    node->parent == edge->parent && node->edge == edge->edge)
+	if (edge->part && node->flags & NODE_PART && same_edge)
 		better = true; /* it may have another number of elements */
 	if (!better && !orphan)
 		return NULL;
@@ -245,15 +286,17 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		node->parent = edge->parent;
 		node->edge = edge->edge;
 		node->index = edge->index;
+		node->scan = edge->scan;
 		node->root = nodes_get(&state->nodes, edge->parent)->root;
-		node->flags &= (uint8_t) ~(NODE_ORPHAN | NODE_PART);
+		node->flags &= (uint8_t) ~(NODE_ORPHAN | NODE_PART | NODE_BARE);
 		node->flags |= edge->part ? NODE_PART : 0;
+		node->flags |= edge->bare ? NODE_BARE : 0;
 	}
 	if (!better)
 		return NULL;
 	type_id was = node->type;
 	uint64_t was_typed = node->typed, was_count = node->count;
-	explain(state, node, type, typed, edge);
+	explain(state, node, type, typed, slack, edge);
 	if (node->type == was && node->typed == was_typed &&
 	    node->count == was_count)
 		return NULL;
@@ -277,7 +320,8 @@ struct err *walk_follow(struct state *state, const struct view *view,
 	if (target.kind != TARGET_BLOCK && target.kind != TARGET_LOOSE)
 		return NULL;
 	const struct type *known = type_get(state->pool, type);
-	if (target.kind == TARGET_LOOSE && known->kind == TYPE_CHAR)
+	if (target.kind == TARGET_LOOSE && known->kind == TYPE_CHAR &&
+	    target.constant)
 		return NULL; /* literals: looked at when compared */
 	uint64_t typed = target.offset;
 	if (!edge->part && known->flags & TYPE_POLYMORPHIC) {
@@ -306,7 +350,8 @@ struct err *walk_follow(struct state *state, const struct view *view,
 			nodes_kill(&state->nodes, id);
 			TRY(add_node(state, &target, type, typed, edge, &id));
 		} else {
-			TRY(improve_node(state, id, type, typed, edge));
+			TRY(improve_node(state, id, type, typed, target.slack,
+					 edge));
 		}
 	}
 	if (ret)
@@ -314,11 +359,14 @@ struct err *walk_follow(struct state *state, const struct view *view,
 	return NULL;
 }
 
-uint64_t walk_typed_size(const struct state *state, const struct node *node)
+uint64_t walk_typed_end(const struct state *state, const struct node *node)
 {
-	uint64_t size = type_get(state->pool, node->type)->size;
+	const struct type *type = type_get(state->pool, node->type);
 	uint64_t room = node->size - MIN(node->typed, node->size);
-	return MIN(room, node->count * size);
+	if (node->count == 1 && !(node->flags & NODE_PART) &&
+	    has_flexible_end(state, type))
+		return node->size;
+	return node->typed + MIN(room, node->count * type->size);
 }
 
 static struct err *visit_words(uint64_t start, uint64_t end, uint64_t from,
@@ -339,11 +387,15 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 {
 	const struct type *type = type_get(state->pool, node->type);
 	to = MIN(to, node->size);
-	if (node->type == TYPE_UNKNOWN || !type->size)
-		return visit_words(0, node->size, from, to, visit, data);
+	if (node->type == TYPE_UNKNOWN || !type->size) {
+		uint64_t slack = node->flags & NODE_SLACK ? ALLOCATOR_SLACK : 0;
+		return visit_words(0, node->size - MIN(node->size, slack), from,
+				   to, visit, data);
+	}
 	bool part = node->flags & NODE_PART;
-	uint64_t typed_end = node->typed + walk_typed_size(state, node);
-	if (!part)
+	bool bare = node->flags & (NODE_PART | NODE_BARE);
+	uint64_t typed_end = walk_typed_end(state, node);
+	if (!bare)
 		TRY(visit_words(0, node->typed, from, to, visit, data));
 	if (node->flags & NODE_TEXT) {
 		struct leaf leaf = { .kind = LEAF_TEXT,
@@ -352,35 +404,32 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 				     .size = node->size - node->typed };
 		return flags & LAYOUT_POINTERS ? NULL : visit(data, &leaf);
 	}
-	if (flags & LAYOUT_POINTERS &&
-	    !layout_has_pointers(&state->layout, node->type))
-		typed_end = MAX(typed_end, node->typed); /* only the tail */
-	else if (from < typed_end) {
-		uint64_t first = from > node->typed
-					 ? (from - node->typed) / type->size
-					 : 0;
-		for (uint64_t i = first; i < node->count; i++) {
-			uint64_t offset = node->typed + i * type->size;
-			uint64_t room = node->size - offset;
-			if (offset >= to)
-				break;
-			/* A single one may go on: flexible arrays. */
-			if (node->count > 1 || part)
-				room = type->size;
-			struct layout_object object = {
-				.type = node->type,
-				.offset = offset,
-				.size = room,
-				.view = view,
-				.address = node->start + offset,
-			};
-			TRY(layout_visit(&state->layout, &object, from, to,
-					 flags, visit, data));
-		}
+	bool leads = !(flags & LAYOUT_POINTERS) ||
+		     layout_has_pointers(&state->layout, node->type);
+	uint64_t first =
+		from > node->typed ? (from - node->typed) / type->size : 0;
+	/* What is beyond a single one belongs to it: flexible arrays. */
+	if (node->count <= 1 && !part)
+		first = 0;
+	for (uint64_t i = first; leads && from < typed_end && i < node->count;
+	     i++) {
+		uint64_t offset = node->typed + i * type->size;
+		if (offset >= to)
+			break;
+		struct layout_object object = {
+			.type = node->type,
+			.offset = offset,
+			.size = node->count > 1 || part ? type->size
+							: typed_end - offset,
+			.view = view,
+			.address = node->start + offset,
+		};
+		TRY(layout_visit(&state->layout, &object, from, to, flags,
+				 visit, data));
 	}
 	/* A header with something behind it that only the program knows. */
-	if (!part && node->kind == NODE_BLOCK && node->count == 1 &&
-	    !has_flexible_end(state, type))
+	if (!bare && !(node->flags & NODE_SLACK) && node->kind == NODE_BLOCK &&
+	    node->count == 1)
 		return visit_words(typed_end, node->size, from, to, visit,
 				   data);
 	return NULL;
@@ -450,6 +499,7 @@ static struct err *scan_element(struct scan *scan, const struct leaf *leaf,
 		.index = index,
 		.part = true,
 		.count = count,
+		.scan = state->scans,
 	};
 	return walk_follow(state, scan->view, element->type, element->address,
 			   &edge, NULL);
@@ -462,9 +512,10 @@ static struct err *scan_contents(struct scan *scan, const struct leaf *leaf,
 		container_recipe(scan->state->containers, leaf->type));
 	for (size_t i = 0; i < contents->n; i++) {
 		const struct container_element *element = &contents->data[i];
-		if (shape == CONTAINER_POINTER || shape == CONTAINER_FUNCTION) {
+		if (shape == CONTAINER_POINTER) {
 			struct walk_edge edge = { .parent = scan->id,
-						  .edge = leaf->offset };
+						  .edge = leaf->offset,
+						  .bare = true };
 			TRY(walk_follow(scan->state, scan->view, element->type,
 					element->address, &edge, NULL));
 			continue;
@@ -485,6 +536,7 @@ static struct err *scan_container(struct scan *scan, const struct leaf *leaf)
 	struct err *err = container_expand(
 		state->containers, leaf->type, scan->view,
 		scan->start + leaf->offset, ELEMENTS_MAX, contents, &sound);
+	state->scans++;
 	if (!err && sound) {
 		err = scan_contents(scan, leaf, contents);
 	} else if (!err) {

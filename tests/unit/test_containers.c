@@ -306,7 +306,7 @@ static void test_blocks(void **state)
 	(void)state;
 	type_id vector = opaque("std::vector<int>");
 	with(NULL, 0);
-	blocks[n_blocks++] = (struct view_block){ BASE + 0x200, 16, 0 };
+	blocks[n_blocks++] = (struct view_block){ BASE + 0x200, 16, 0, true };
 	put(0, BASE + 0x200);
 	put(8, BASE + 0x210);
 	assert_true(expand(vector, 0));
@@ -335,7 +335,7 @@ static void test_function(void **state)
 	const struct type *type = type_get(pool, contents.data[0].type);
 	assert_int_equal(type->kind, TYPE_OPAQUE);
 	assert_int_equal(type->size, 16);
-	blocks[n_blocks++] = (struct view_block){ BASE + 0x200, 64, 0 };
+	blocks[n_blocks++] = (struct view_block){ BASE + 0x200, 64, 0, true };
 	assert_true(expand(function, 0));
 	assert_int_equal(contents.data[0].address, BASE);
 	type = type_get(pool, contents.data[0].type);
@@ -366,8 +366,8 @@ static void test_old_ghash(void **state)
 	put32(0x300 + 4 * 1, 77);
 	put32(0x300 + 4 * 3, 1);
 	put32(0x300 + 4 * 6, 78);
-	blocks[n_blocks++] = (struct view_block){ BASE + 0x200, 64, 0 };
-	blocks[n_blocks++] = (struct view_block){ BASE + 0x400, 64, 0 };
+	blocks[n_blocks++] = (struct view_block){ BASE + 0x200, 64, 0, true };
+	blocks[n_blocks++] = (struct view_block){ BASE + 0x400, 64, 0, true };
 	assert_true(expand(table, 0));
 	assert_true(contents.unordered);
 	assert_int_equal(contents.n, 2);

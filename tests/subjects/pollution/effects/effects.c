@@ -78,7 +78,7 @@ static NOINLINE const char *get_greeting(void)
 	return greeting;
 }
 
-TEST(test_makes_greeting) //@ pollutes test_makes_greeting greeting ... effect=settles severity=high readers=test_uses_greeting allocated=get_greeting
+TEST(test_makes_greeting) //@ pollutes test_makes_greeting greeting ... effect=settles severity=low readers=test_uses_greeting allocated=get_greeting
 {
 	assert(*get_greeting() == 'h');
 }
