@@ -86,6 +86,11 @@ struct framework {
 	 * is a failure, not a crash.
 	 */
 	bool failure_aborts;
+	/*
+	 * Why it does not tell SUITE_AFTER_SETUP and SUITE_BEFORE_TEARDOWN, for
+	 * the user; NULL: it does.
+	 */
+	const char *no_points;
 };
 
 extern const struct framework *const frameworks[]; /* NULL at the end */

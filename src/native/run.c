@@ -284,10 +284,25 @@ bool run_point_wanted(const struct run *run, enum suite_point point)
 	return run->session->points & 1U << point;
 }
 
+static void log_point(const struct run *run, enum suite_point point)
+{
+	static const char *const names[SUITE_POINTS] = {
+		[SUITE_BEFORE_SETUP] = "before-setup",
+		[SUITE_AFTER_SETUP] = "after-setup",
+		[SUITE_BEFORE_TEARDOWN] = "before-teardown",
+		[SUITE_AFTER_TEARDOWN] = "after-teardown",
+	};
+	if (run_point_wanted(run, point))
+		log_debug(LOG_SUITE, "point %s %s", names[point],
+			  run_name(run, run->current));
+}
+
 struct err *run_point(struct run *run, enum suite_point point)
 {
-	(void)run;
-	(void)point;
+	if (!run->in_test || point <= run->point)
+		return NULL;
+	run->point = point;
+	log_point(run, point);
 	return NULL;
 }
 
@@ -304,6 +319,8 @@ struct err *run_begin(struct run *run)
 	run->current = run->order[run->next++];
 	run->begun[run->current] = 1;
 	run->in_test = true;
+	run->point = SUITE_BEFORE_SETUP;
+	log_point(run, run->point);
 	run->allowed_exit = -1;
 	clear_notes(run);
 	tracee_forget_fault(run->tracee);
@@ -342,6 +359,7 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	result.output = piece.text;
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
+	log_point(run, SUITE_AFTER_TEARDOWN);
 	run->in_test = false;
 	if (session->places)
 		places_end(run, run->current);
