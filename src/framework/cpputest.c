@@ -58,7 +58,7 @@ struct cpputest {
 	struct {
 		uint64_t at; /* 0: none */
 		uint64_t value;
-	} link; /* one that was changed, and what it was */
+	} link;			/* one that was changed, and what it was */
 	struct fixture fixture; /* of the running test, if points are wanted */
 };
 

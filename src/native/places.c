@@ -102,8 +102,8 @@ void places_begin(struct run *run)
 		part->touched = 0;
 		if (!places->there[part->place])
 			continue;
-		struct err *err = watchpoint_set(run->tracee, i, part->address,
-						 part->n);
+		struct err *err =
+			watchpoint_set(run->tracee, i, part->address, part->n);
 		if (err)
 			log_debug(LOG_SUITE, "place %zu: %s", part->place,
 				  err_message(err));
@@ -126,8 +126,8 @@ struct search {
 static bool is_allocator(void *data, const struct frame *frame)
 {
 	static const char *const names[] = {
-		"malloc",      "calloc",	"realloc",
-		"free",	       "cfree",		"__libc_malloc",
+		"malloc",	 "calloc",	   "realloc",
+		"free",		 "cfree",	   "__libc_malloc",
 		"__libc_calloc", "__libc_realloc", "__libc_free",
 	};
 	struct search *search = data;

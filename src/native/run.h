@@ -41,7 +41,7 @@ struct run {
 	bool deferred;	/* a passed test waits for it */
 	bool explained; /* message and place say more than a signal would */
 	int faulted; /* message and place are of this signal; a handler got it */
-	size_t current;	 /* test that is running */
+	size_t current;		/* test that is running */
 	enum suite_point point; /* the last one it came to */
 	bool output_cut; /* at this very stop: nothing can have come since */
 	uint64_t began_ns;

@@ -226,8 +226,8 @@ static void run(const struct suite_place *places, size_t n_places,
 	for (; names[n]; n++)
 		order[n] = test_named(names[n]);
 	*seen = (struct seen){};
-	assert_ok(suite_run_places(suite, order, n, places, n_places,
-				   &observer));
+	assert_ok(
+		suite_run_places(suite, order, n, places, n_places, &observer));
 	assert_int_equal(seen->finished, n);
 }
 
@@ -240,10 +240,17 @@ static void test_readers(void **state)
 		place_at(&hot, 8),
 	};
 	const char *const order[] = {
-		"place_nothing",    "place_reads",	 "place_writes",
-		"place_writes_first", "place_changes",	 "place_fills_bytes",
-		"place_half",	    "place_own_byte",	 "place_hot",
-		"place_hot_byte",   NULL,
+		"place_nothing",
+		"place_reads",
+		"place_writes",
+		"place_writes_first",
+		"place_changes",
+		"place_fills_bytes",
+		"place_half",
+		"place_own_byte",
+		"place_hot",
+		"place_hot_byte",
+		NULL,
 	};
 	struct seen seen;
 	run(places, 3, order, &seen);
@@ -296,9 +303,12 @@ static void test_after_a_crash(void **state)
 {
 	(void)state;
 	struct suite_place place = place_at(&word, 8);
-	const char *const order[] = { "place_writes",  "place_crashes",
-				      "place_nothing", "place_reads",
-				      "place_crashes", "place_changes",
+	const char *const order[] = { "place_writes",
+				      "place_crashes",
+				      "place_nothing",
+				      "place_reads",
+				      "place_crashes",
+				      "place_changes",
 				      NULL };
 	struct seen seen;
 	run(&place, 1, order, &seen);
