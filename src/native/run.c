@@ -285,10 +285,27 @@ bool run_point_wanted(const struct run *run, enum suite_point point)
 	return run->session->points & 1U << point;
 }
 
+static void log_point(const struct run *run, enum suite_point point)
+{
+	static const char *const names[SUITE_POINTS] = {
+		[SUITE_BEFORE_SETUP] = "before-setup",
+		[SUITE_AFTER_SETUP] = "after-setup",
+		[SUITE_BEFORE_TEARDOWN] = "before-teardown",
+		[SUITE_AFTER_TEARDOWN] = "after-teardown",
+	};
+	if (run_point_wanted(run, point))
+		log_debug(LOG_SUITE, "point %s %s", names[point],
+			  run_name(run, run->current));
+}
+
 struct err *run_point(struct run *run, enum suite_point point)
 {
 	struct watch *watch = run->session->watch;
-	return watch && run->in_test ? watch_point(watch, run, point) : NULL;
+	if (!run->in_test || (int)point <= run->point)
+		return NULL;
+	run->point = (int)point;
+	log_point(run, point);
+	return watch ? watch_point(watch, run, point) : NULL;
 }
 
 struct err *run_begin(struct run *run)
@@ -304,6 +321,7 @@ struct err *run_begin(struct run *run)
 	run->current = run->order[run->next++];
 	run->begun[run->current] = 1;
 	run->in_test = true;
+	run->point = -1;
 	run->allowed_exit = -1;
 	clear_notes(run);
 	tracee_forget_fault(run->tracee);

@@ -524,6 +524,8 @@ struct err *native_suite_open(const struct suite_options *options,
 	session->suite.ops = &session_ops;
 	session->suite.options = *options;
 	session->want_output = options->keep_output;
+	if (getenv("POLYGRAPH_FAULT_POINTS")) /* for tests: see run_point() */
+		session->points = (1U << SUITE_POINTS) - 1;
 	_cleanup_(suite_closep) struct suite *suite = &session->suite;
 
 	TRY(words_copy(options->argv, NULL, &session->argv));
