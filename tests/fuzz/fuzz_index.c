@@ -58,9 +58,12 @@ static void check_type(const struct type_pool *pool, const struct type *type)
 	must(type->name && strlen(type->name) <= 4096);
 	must(type->align && !(type->align & (type->align - 1)));
 	must(type->target < n && type->size <= TYPE_SIZE_MAX);
+	uint64_t last = 0;
 	for (uint32_t i = 0; i < type->n_members; i++) {
 		const struct type_member *member = &type->members[i];
 		must(member->name && member->type < n);
+		must(member->offset >= last);
+		last = member->offset;
 		uint64_t size = type_get(pool, member->type)->size;
 		if (member->bit_size)
 			size = (member->bit_offset + member->bit_size + 7u) / 8;

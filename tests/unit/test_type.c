@@ -187,6 +187,12 @@ static void test_settle_layout(void **state _unused_)
 			    .size = 24 };
 	type_id odd_id = add(pool, &odd);
 
+	struct type part = { .kind = TYPE_SIGNED,
+			     .size = 4,
+			     .n_members = 1,
+			     .members = members };
+	type_id part_id = add(pool, &part);
+
 	assert_ok(type_settle(pool, number));
 	const struct type *settled = type_get(pool, id);
 	static const char *const kept[] = { "a", "bits", "p", "no such type",
@@ -200,6 +206,8 @@ static void test_settle_layout(void **state _unused_)
 	assert_int_equal(type_get(pool, packed_id)->align, 1);
 	assert_int_equal(type_get(pool, wide_id)->align, 32);
 	assert_int_equal(type_get(pool, number)->align, 4);
+	/* Only structs have members. */
+	assert_int_equal(type_get(pool, part_id)->n_members, 0);
 	/* A number of that many bytes is none we could print. */
 	assert_int_equal(type_get(pool, odd_id)->kind, TYPE_OPAQUE);
 	assert_int_equal(type_get(pool, odd_id)->size, 24);
