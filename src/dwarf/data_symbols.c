@@ -115,9 +115,10 @@ static struct err *read_writable(struct data_symbols *symbols, Elf *elf)
 	if (!segments || elf_getphdrnum(elf, &n) < 0)
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (segments[i].p_type == PT_TLS)
-			symbols->tls_size =
-				MIN(segments[i].p_memsz, TYPE_SIZE_MAX);
+		if (segments[i].p_type != PT_TLS)
+			continue;
+		symbols->tls_start = segments[i].p_vaddr;
+		symbols->tls_size = MIN(segments[i].p_memsz, TYPE_SIZE_MAX);
 	}
 	bool any = elf_getshdrstrndx(elf, &names) == 0;
 	Elf_Scn *section = any ? elf_nextscn(elf, NULL) : NULL;

@@ -18,7 +18,7 @@ void index_destroy(struct index_variables *index)
 
 static struct err *read_debug(struct object *object,
 			      const struct data_symbols *symbols,
-			      struct type_pool *pool,
+			      struct type_pool *pool, struct map_u64 *pieces,
 			      struct index_variables *index, bool *ret_whole)
 {
 	_cleanup_(scopes_freep) struct scopes scopes = {};
@@ -26,6 +26,7 @@ static struct err *read_debug(struct object *object,
 		.object = object,
 		.scopes = &scopes,
 		.pool = pool,
+		.pieces = pieces,
 	};
 	TRY(vtables_wanted(symbols, &scopes));
 	TRY(scopes_read(&scopes, object));
@@ -42,13 +43,15 @@ static struct err *read_object(struct object *object, struct type_pool *pool,
 			       struct index_variables *index, bool *ret_whole)
 {
 	_cleanup_(data_symbols_freep) struct data_symbols symbols = {};
+	_cleanup_(map_u64_freep) struct map_u64 pieces = MAP_INIT;
 	type_id first = (type_id)type_count(pool);
 	TRY(data_symbols_read(&symbols, object));
 	index->debug = object_dwarf(object);
 	if (index->debug)
-		TRY(read_debug(object, &symbols, pool, index, ret_whole));
+		TRY(read_debug(object, &symbols, pool, &pieces, index,
+			       ret_whole));
 	TRY(type_settle(pool, first));
-	TRY(variables_finish(pool, &symbols, index));
+	TRY(variables_finish(pool, &symbols, &pieces, index));
 	TRY(data_symbols_add(&symbols, pool, index));
 	log_debug(LOG_DWARF, "%s: %zu variables, %zu types, %zu vtables",
 		  object_path(object), index->variables.n,

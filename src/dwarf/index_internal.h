@@ -109,6 +109,7 @@ struct type_builder {
 	VEC(struct type_argument) arguments;
 	struct str name;
 	size_t steps, steps_max;
+	struct map_u64 *pieces; /* see variables_finish() */
 };
 
 void type_builder_free(struct type_builder *builder);
@@ -146,6 +147,7 @@ struct data_symbols {
 	VEC(char *) names;	      /* those that had a version cut off */
 	struct map_text guards;	      /* "_ZGV…" to its value */
 	struct spans writable;	      /* what variables may lie in */
+	uint64_t tls_start;	      /* address of the block's template */
 	uint64_t tls_size;
 };
 
@@ -176,8 +178,13 @@ bool variable_is_static(Dwarf_Die *die);
 struct err *variables_add(struct type_builder *builder,
 			  const struct data_symbols *symbols,
 			  struct index_variables *index) _must_check_;
-struct err *variables_finish(const struct type_pool *pool,
+/*
+ * What can be said only when the types are settled. @pieces: number of a
+ * variable that is only a part of one to where in that it was.
+ */
+struct err *variables_finish(struct type_pool *pool,
 			     const struct data_symbols *symbols,
+			     const struct map_u64 *pieces,
 			     struct index_variables *index) _must_check_;
 
 /* ---- vtables.c ---- */

@@ -110,9 +110,13 @@ void die_origin(Dwarf_Die *die, Dwarf_Die *ret)
 	for (int i = 0; i < CHAIN_MAX; i++) {
 		Dwarf_Attribute attr;
 		Dwarf_Die next;
-		if ((!dwarf_attr(&found, DW_AT_abstract_origin, &attr) &&
-		     !dwarf_attr(&found, DW_AT_specification, &attr)) ||
-		    !dwarf_formref_die(&attr, &next))
+		if (!dwarf_attr(&found, DW_AT_abstract_origin, &attr) &&
+		    !dwarf_attr(&found, DW_AT_specification, &attr) &&
+		    /* clang: only a stand-in for what is in a type unit. */
+		    (dwarf_hasattr(&found, DW_AT_name) ||
+		     !dwarf_attr(&found, DW_AT_signature, &attr)))
+			break;
+		if (!dwarf_formref_die(&attr, &next))
 			break;
 		found = next;
 	}

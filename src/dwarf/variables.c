@@ -1,5 +1,6 @@
 /* Variables with a fixed place: where, how much of them, and what they are. */
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +11,12 @@
 #define VARIABLES_MAX ((size_t)1 << 24)
 #define OPERATIONS_MAX 64
 
+#define PIECES_MAX 32
+
 struct place {
 	uint64_t address; /* of the file, or offset in the TLS block */
 	uint64_t size;	  /* 0: all of it */
+	uint64_t offset;  /* in the variable: of a piece */
 	bool tls;
 };
 
@@ -39,6 +43,7 @@ bool variable_is_static(Dwarf_Die *die)
 	case DW_OP_constu:
 	case DW_OP_constx:
 	case DW_OP_GNU_const_index:
+	case DW_OP_piece: /* its beginning is gone */
 		return true;
 	default:
 		return false;
@@ -83,38 +88,42 @@ static bool first_number(Dwarf_Attribute *attr, const Dwarf_Op *op,
 }
 
 /*
- * What follows the address: "piece N" (only N bytes are left of it), "deref_size
- * N, …, stack_value" (kept as N bytes from which the value is worked out). Later
- * pieces lie elsewhere; they have symbols of their own.
+ * The place that begins with @ops; *@ret_n operations belong to it. What may
+ * follow the address: "piece N" (N bytes of the variable are there), "deref_size
+ * N, …, stack_value" (kept as N bytes from which the value is worked out).
  */
-static bool rest_of_place(const Dwarf_Op *ops, size_t n, struct place *place)
+static bool one_place(struct object *object, Dwarf_Attribute *attr,
+		      const Dwarf_Op *ops, size_t n, struct place *place,
+		      size_t *ret_n)
 {
 	size_t i = 1;
+	if (!first_number(attr, &ops[0], &place->address))
+		return false;
 	if (i < n && (ops[i].atom == DW_OP_form_tls_address ||
 		      ops[i].atom == DW_OP_GNU_push_tls_address)) {
 		place->tls = true;
 		i++;
-	} else if (ops[0].atom != DW_OP_addr && ops[0].atom != DW_OP_addrx &&
-		   ops[0].atom != DW_OP_GNU_addr_index) {
-		return false; /* a constant */
+	} else if ((ops[0].atom != DW_OP_addr && ops[0].atom != DW_OP_addrx &&
+		    ops[0].atom != DW_OP_GNU_addr_index) ||
+		   !place->address) {
+		return false; /* a constant, or dropped by the linker */
+	} else {
+		place->address += object->dwarf_bias;
 	}
-	if (i < n && ops[i].atom == DW_OP_plus_uconst) {
-		if (__builtin_add_overflow(place->address, ops[i].number,
-					   &place->address))
-			return false;
-		i++;
-	}
+	if (i < n && ops[i].atom == DW_OP_plus_uconst)
+		place->address += ops[i++].number;
+	*ret_n = i;
 	if (i == n)
 		return true;
 	switch (ops[i].atom) {
 	case DW_OP_piece:
 		place->size = ops[i].number;
-		return place->size != 0;
+		*ret_n = i + 1;
+		return true;
 	case DW_OP_deref_size:
-		place->size = ops[i].number;
-		return place->size != 0 && ops[n - 1].atom == DW_OP_stack_value;
 	case DW_OP_deref:
-		place->size = 8;
+		place->size = ops[i].atom == DW_OP_deref ? 8 : ops[i].number;
+		*ret_n = n;
 		return ops[n - 1].atom == DW_OP_stack_value;
 	default:
 		/* "addr, stack_value": the value is an address. */
@@ -122,31 +131,56 @@ static bool rest_of_place(const Dwarf_Op *ops, size_t n, struct place *place)
 	}
 }
 
-static bool find_place(struct object *object, Dwarf_Die *die, struct place *ret)
+/* The places of a variable: mostly one; none where it has no fixed one. */
+static size_t find_places(struct object *object, Dwarf_Die *die,
+			  struct place *places)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Op *ops;
-	size_t n;
-	struct place place = {};
+	size_t ops_n, n = 0;
+	uint64_t offset = 0;
 	if (!dwarf_attr_integrate(die, DW_AT_location, &attr) ||
-	    dwarf_getlocation(&attr, &ops, &n) != 0 || !n ||
-	    n > OPERATIONS_MAX ||
-	    !first_number(&attr, &ops[0], &place.address) ||
-	    !rest_of_place(ops, n, &place))
-		return false;
-	/* 0: the linker dropped it. */
-	if (!place.tls && !place.address)
-		return false;
-	if (!place.tls)
-		place.address += object->dwarf_bias;
-	*ret = place;
-	return true;
+	    dwarf_getlocation(&attr, &ops, &ops_n) != 0 ||
+	    ops_n > OPERATIONS_MAX)
+		return 0;
+	for (size_t at = 0, used; at < ops_n && n < PIECES_MAX; at += used) {
+		struct place place = { .offset = offset };
+		if (ops[at].atom == DW_OP_piece) {
+			/* A part that is gone. */
+			offset += ops[at].number;
+			used = 1;
+		} else if (one_place(object, &attr, ops + at, ops_n - at,
+				     &place, &used)) {
+			offset += place.size;
+			struct place *last = n ? &places[n - 1] : NULL;
+			if (last && last->tls == place.tls &&
+			    last->offset + last->size == place.offset &&
+			    last->address + last->size == place.address)
+				last->size += place.size;
+			else
+				places[n++] = place;
+		} else {
+			/* A part with a constant value: up to its end. */
+			for (used = 1; at + used < ops_n &&
+				       ops[at + used - 1].atom != DW_OP_piece;)
+				used++;
+			offset += ops[at + used - 1].number;
+		}
+		if (offset > TYPE_SIZE_MAX)
+			break;
+	}
+	return n;
 }
 
-static bool is_writable(const struct data_symbols *symbols,
-			const struct place *place)
+/*
+ * gcc with -gsplit-dwarf gives the address in the TLS block's template instead
+ * of the offset (gcc 12).
+ */
+static bool is_writable(const struct data_symbols *symbols, struct place *place)
 {
 	uint32_t id;
+	if (place->tls && place->address >= symbols->tls_size)
+		place->address -= symbols->tls_start;
 	if (place->tls)
 		return place->address < symbols->tls_size;
 	return spans_find(&symbols->writable, place->address, &id);
@@ -195,7 +229,24 @@ struct variables {
 	struct str name;
 };
 
-/* Does a symbol there say so, too? "x", "_Z…1x", "x.0", "f.x". */
+/* "x", "x.0", "f.x", "f.x.1"; mangled: "_Z…1x…". */
+static bool symbol_names(const char *symbol, const char *name)
+{
+	size_t n = strlen(name);
+	char mangled[256];
+	if (str_starts(symbol, "_Z")) {
+		snprintf(mangled, sizeof(mangled), "%zu%s", n, name);
+		return strstr(symbol, mangled);
+	}
+	for (const char *at = symbol; at; at = strchr(at, '.')) {
+		at += at != symbol;
+		if (!strncmp(at, name, n) && (!at[n] || at[n] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* Does a symbol at the place say so, too? *@ret_any: is there one? */
 static bool symbol_agrees(const struct data_symbols *symbols,
 			  const struct place *place, const char *linkage,
 			  const char *name, bool *ret_any)
@@ -205,9 +256,8 @@ static bool symbol_agrees(const struct data_symbols *symbols,
 	*ret_any = symbol;
 	if (!symbol)
 		return false;
-	if (linkage)
-		return str_starts(symbol->name, linkage);
-	return strstr(symbol->name, name);
+	return linkage ? str_starts(symbol->name, linkage)
+		       : symbol_names(symbol->name, name);
 }
 
 static struct err *unit_path(struct object *object, uint32_t number, char **ret)
@@ -334,26 +384,25 @@ static struct err *fill_variable(struct variables *variables,
 	return NULL;
 }
 
-static struct err *add_variable(struct variables *variables,
-				const struct variable_die *from)
+static struct err *add_place(struct variables *variables,
+			     const struct variable_die *from,
+			     struct place *place)
 {
 	struct index_variables *index = variables->index;
 	const struct data_symbols *symbols = variables->symbols;
-	struct place place;
 	Dwarf_Die die = from->die;
-	const char *plain = dwarf_diename(&die);
-	if (!plain || !find_place(variables->builder->object, &die, &place) ||
-	    !is_writable(symbols, &place))
+	if (!is_writable(symbols, place))
 		return NULL;
 	bool any = false;
 	const char *linkage = linkage_name(&die);
-	bool agrees = symbol_agrees(symbols, &place, linkage, plain, &any);
+	bool agrees = symbol_agrees(symbols, place, linkage,
+				    dwarf_diename(&die), &any);
 	/* Dropped thread-locals are left at 0, which is a place like any. */
-	if (place.tls && any && !agrees)
+	if (place->tls && any && !agrees)
 		return NULL;
-	struct map_u64 *by_place = &variables->by_place[place.tls];
+	struct map_u64 *by_place = &variables->by_place[place->tls];
 	uint64_t known;
-	bool again = map_u64_get(by_place, place.address, &known);
+	bool again = map_u64_get(by_place, place->address, &known);
 	if (again && !agrees)
 		return NULL;
 	if (again) {
@@ -363,7 +412,7 @@ static struct err *add_variable(struct variables *variables,
 			return NULL;
 	}
 	struct variable variable = {};
-	TRY(fill_variable(variables, from, &place, linkage, &variable));
+	TRY(fill_variable(variables, from, place, linkage, &variable));
 	if (!variable.name)
 		return NULL;
 	if (again) {
@@ -372,8 +421,24 @@ static struct err *add_variable(struct variables *variables,
 	}
 	if (index->variables.n >= VARIABLES_MAX)
 		return NULL;
-	TRY(map_u64_put(by_place, place.address, index->variables.n));
+	if (place->offset)
+		TRY(map_u64_put(variables->builder->pieces, index->variables.n,
+				place->offset));
+	TRY(map_u64_put(by_place, place->address, index->variables.n));
 	return vec_push(&index->variables, variable);
+}
+
+static struct err *add_variable(struct variables *variables,
+				const struct variable_die *from)
+{
+	struct place places[PIECES_MAX];
+	Dwarf_Die die = from->die;
+	if (!dwarf_diename(&die))
+		return NULL;
+	size_t n = find_places(variables->builder->object, &die, places);
+	for (size_t i = 0; i < n; i++)
+		TRY(add_place(variables, from, &places[i]));
+	return NULL;
 }
 
 struct err *variables_add(struct type_builder *builder,
@@ -423,13 +488,60 @@ static void find_guard(const struct data_symbols *symbols, struct str *name,
 		map_text_get(&symbols->guards, name->s, &variable->guard);
 }
 
-struct err *variables_finish(const struct type_pool *pool,
+/* "where.y": the part of the variable that this one is, and its type. */
+static struct err *find_piece(struct type_pool *pool, uint64_t offset,
+			      struct str *path, struct variable *variable)
+{
+	const struct type *type = type_get(pool, variable->type);
+	path->n = 0;
+	TRY(str_append(path, variable->name));
+	variable->type = TYPE_UNKNOWN;
+	for (int i = 0; i < TYPE_DEPTH_MAX; i++) {
+		type_id part = TYPE_UNKNOWN;
+		if (type->kind == TYPE_ARRAY) {
+			part = type->target;
+			uint64_t size = type_get(pool, part)->size;
+			if (!size)
+				break;
+			TRY(str_appendf(path, "[%llu]",
+					(unsigned long long)(offset / size)));
+			offset %= size;
+		}
+		for (uint32_t j = 0; j < type->n_members && !part; j++) {
+			const struct type_member *member = &type->members[j];
+			uint64_t size = type_get(pool, member->type)->size;
+			if (member->virtual_base || member->bit_size ||
+			    offset < member->offset ||
+			    offset - member->offset >= size)
+				continue;
+			part = member->type;
+			offset -= member->offset;
+			if (*member->name)
+				TRY(str_appendf(path, ".%s", member->name));
+		}
+		type = type_get(pool, part);
+		if (!part || (!offset && type->size == variable->size)) {
+			variable->type = part;
+			break;
+		}
+	}
+	variable->name = type_text(pool, path->s);
+	return variable->name ? NULL : err_nomem();
+}
+
+struct err *variables_finish(struct type_pool *pool,
 			     const struct data_symbols *symbols,
+			     const struct map_u64 *pieces,
 			     struct index_variables *index)
 {
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	for (size_t i = 0; i < index->variables.n; i++) {
 		struct variable *variable = &index->variables.data[i];
+		uint64_t offset;
+		if (map_u64_get(pieces, i, &offset)) {
+			TRY(find_piece(pool, offset, &name, variable));
+			continue;
+		}
 		const struct type *type = type_get(pool, variable->type);
 		find_guard(symbols, &name, variable);
 		uint64_t size = type->size;

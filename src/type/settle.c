@@ -143,11 +143,14 @@ static void settle_record(struct settling *settling, struct type *type)
 	struct type_member *members = (struct type_member *)type->members;
 	uint32_t align = 1;
 	uint32_t n = 0;
+	uint64_t last = 0;
 	for (uint32_t i = 0; i < type->n_members; i++) {
 		struct type_member member = members[i];
 		const struct type *what = type_get(settling->pool, member.type);
-		if (!member_fits(type, &member, what, i + 1 == type->n_members))
+		if (member.offset < last ||
+		    !member_fits(type, &member, what, i + 1 == type->n_members))
 			continue;
+		last = member.offset;
 		if ((member.base && (what->flags & TYPE_POLYMORPHIC)) ||
 		    member.virtual_base ||
 		    (member.artificial && !strncmp(member.name, "_vptr", 5)))
@@ -188,6 +191,10 @@ static void settle_one(struct settling *settling, type_id id, uint8_t height)
 	if (type->size > TYPE_SIZE_MAX || height > TYPE_DEPTH_MAX ||
 	    !scalar_size_fits(type))
 		make_opaque(type);
+	if (!is_record(type))
+		type->n_members = type->n_arguments = 0;
+	if (type->kind != TYPE_ENUM)
+		type->n_enumerators = 0;
 	if (is_record(type))
 		settle_record(settling, type);
 	else if (type->kind == TYPE_ARRAY)
