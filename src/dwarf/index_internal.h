@@ -51,6 +51,7 @@ struct scopes {
 	VEC(struct variable_die) variables;
 	VEC(Dwarf_Die) templates; /* definitions that a vtable may be of */
 	struct map_u64 wanted;	  /* hashes of the plain names of those */
+	bool incomplete;	  /* a split file is not there */
 	size_t dies;		  /* how many were seen: bounds later work */
 };
 

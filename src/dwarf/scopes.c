@@ -411,6 +411,11 @@ struct err *scopes_read(struct scopes *scopes, struct object *object)
 	for (size_t i = 0; i < units->data.n; i++) {
 		Dwarf_Die *die = object_unit_die(object, &units->data.data[i]);
 		TRY(map_u64_put(&scopes->numbers, (uintptr_t)die->cu, i));
+		uint8_t type;
+		if (dwarf_cu_info(die->cu, NULL, &type, NULL, NULL, NULL, NULL,
+				  NULL) == 0 &&
+		    type == DW_UT_skeleton)
+			scopes->incomplete = true;
 	}
 	for (size_t i = 0; i < units->data.n; i++) {
 		Dwarf_Die *die = object_unit_die(object, &units->data.data[i]);

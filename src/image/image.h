@@ -48,6 +48,7 @@ struct image_block {
 	uint64_t start;
 	uint64_t size;
 	uint32_t stack; /* for image_stack(); 0: not known */
+	bool exact;	/* size is as requested; else what the allocator gave */
 };
 
 /*

@@ -238,6 +238,34 @@ static struct err *keep_text(struct type_pool *pool, const char **text)
 	return *text ? NULL : err_nomem();
 }
 
+/* The key of an equal array, which is then *ret, or of the place for it. */
+static bool find_array(const struct type_pool *pool, type_id element,
+		       uint64_t count, uint64_t *ret_key, type_id *ret)
+{
+	uint64_t both[2] = { element, count };
+	uint64_t key = XXH3_64bits(both, sizeof(both)), known;
+	for (; map_u64_get(&pool->arrays, key, &known); key++) {
+		const struct type *other = type_at(pool, (type_id)known);
+		if (other->kind == TYPE_ARRAY && other->target == element &&
+		    other->count == count) {
+			*ret = (type_id)known;
+			return true;
+		}
+	}
+	*ret_key = key;
+	return false;
+}
+
+static struct err *note_array(struct type_pool *pool, type_id id,
+			      const struct type *type)
+{
+	uint64_t key;
+	type_id known;
+	if (find_array(pool, type->target, type->count, &key, &known))
+		return NULL;
+	return map_u64_put(&pool->arrays, key, id);
+}
+
 struct err *type_set(struct type_pool *pool, type_id id,
 		     const struct type *type)
 {
@@ -261,6 +289,8 @@ struct err *type_set(struct type_pool *pool, type_id id,
 	copy.enumerators = enumerators;
 	copy.arguments = arguments;
 	*type_at(pool, id) = copy;
+	if (copy.kind == TYPE_ARRAY)
+		return note_array(pool, id, &copy);
 	return note_name(pool, id, &copy);
 }
 
@@ -275,16 +305,9 @@ struct err *type_array_of(struct type_pool *pool, type_id element,
 		*ret = TYPE_UNKNOWN;
 		return NULL;
 	}
-	uint64_t key[2] = { element, count };
-	uint64_t hash = XXH3_64bits(key, sizeof(key));
-	uint64_t known;
-	for (; map_u64_get(&pool->arrays, hash, &known); hash++) {
-		const struct type *other = type_at(pool, (type_id)known);
-		if (other->target == element && other->count == count) {
-			*ret = (type_id)known;
-			return NULL;
-		}
-	}
+	uint64_t key;
+	if (find_array(pool, element, count, &key, ret))
+		return NULL;
 	type_id id;
 	TRY(type_declare(pool, &id));
 	*type_at(pool, id) = (struct type){
@@ -295,7 +318,7 @@ struct err *type_array_of(struct type_pool *pool, type_id element,
 		.target = element,
 		.count = count,
 	};
-	TRY(map_u64_put(&pool->arrays, hash, id));
+	TRY(map_u64_put(&pool->arrays, key, id));
 	*ret = id;
 	return NULL;
 }

@@ -1,0 +1,93 @@
+/* The beginning: whose malloc is it, and what does the program see of us. */
+#include "agent/agent_internal.h"
+
+#include <link.h>
+#include <string.h>
+
+extern void *__libc_malloc(size_t size);
+
+enum agent_mode agent_mode;
+struct agent_next agent_next;
+
+struct wire_heap agent_heap = {
+	.magic = WIRE_HEAP_MAGIC,
+	.version = WIRE_HEAP_VERSION,
+};
+/* Visible under its name, but reached from inside without the GOT. */
+extern struct wire_heap polygraph_agent_heap _export_
+	__attribute__((alias("agent_heap")));
+
+static void begin_pass(enum wire_reason reason)
+{
+	agent_heap.reason = reason;
+	agent_mode = AGENT_PASS;
+}
+
+static void keep_name(const struct link_map *object)
+{
+	const char *name = object->l_name ? object->l_name : "";
+	const char *slash = strrchr(name, '/');
+	if (slash)
+		name = slash + 1;
+	for (size_t i = 0; i + 1 < WIRE_NAME && name[i]; i++)
+		agent_heap.allocator[i] = name[i];
+}
+
+static void find_next(void)
+{
+	agent_next = (struct agent_next){
+		.malloc = lookup_next("malloc", NULL),
+		.calloc = lookup_next("calloc", NULL),
+		.realloc = lookup_next("realloc", NULL),
+		.reallocarray = lookup_next("reallocarray", NULL),
+		.aligned_alloc = lookup_next("aligned_alloc", NULL),
+		.posix_memalign = lookup_next("posix_memalign", NULL),
+		.memalign = lookup_next("memalign", NULL),
+		.valloc = lookup_next("valloc", NULL),
+		.pvalloc = lookup_next("pvalloc", NULL),
+		.free = lookup_next("free", NULL),
+		.strdup = lookup_next("strdup", NULL),
+		.strndup = lookup_next("strndup", NULL),
+	};
+}
+
+/*
+ * The first definition of malloc that is not ours is the one the program would
+ * use. Unless it is the C library's, blocks are somebody else's: a library such
+ * as jemalloc or tcmalloc, a sanitizer, the program.
+ */
+enum agent_mode agent_begin(void)
+{
+	if (agent_mode != AGENT_NEW)
+		return agent_mode;
+	const struct link_map *object = NULL;
+	void *malloc_next = lookup_next("malloc", &object);
+	void *free_next = lookup_next("free", NULL);
+	find_next();
+	operators_begin();
+	if (object)
+		keep_name(object);
+	if (malloc_next != (void *)__libc_malloc ||
+	    free_next != lookup_in(object, "free")) {
+		begin_pass(WIRE_OWN_MALLOC);
+	} else if (!table_create()) {
+		begin_pass(WIRE_NO_MEMORY);
+	} else {
+		agent_heap.active = 1;
+		agent_mode = AGENT_NOTE;
+	}
+	return agent_mode;
+}
+
+/*
+ * Linked with -z initfirst: runs before every other constructor. glibc hands
+ * constructors what main() gets.
+ */
+__attribute__((constructor)) static void start(int argc, char **argv,
+					       char **envp)
+{
+	(void)argc;
+	(void)argv;
+	agent_begin();
+	environment_restore(envp);
+}
