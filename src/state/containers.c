@@ -242,14 +242,15 @@ static struct err *resolve(struct containers *containers,
 static struct err *recognise(struct containers *containers, type_id type,
 			     const struct container **ret)
 {
-	const char *name = type_get(containers->pool, type)->name;
+	struct recipe_name name;
+	recipe_name_parse(type_get(containers->pool, type)->name, &name);
 	size_t n = containers->n_users + n_recipes;
 	for (size_t i = 0; i < n; i++) {
 		const struct container_recipe *recipe =
 			i < containers->n_users
 				? &containers->users[i]
 				: &recipes[i - containers->n_users];
-		if (!recipe_matches(recipe, name))
+		if (!recipe_matches(recipe, &name))
 			continue;
 		_cleanup_(freep) struct container *container =
 			calloc(1, sizeof(*container));

@@ -150,7 +150,9 @@ static bool named(const char *row, enum recipe_library library,
 		  const char *name)
 {
 	struct container_recipe recipe = { .type = row, .library = library };
-	return recipe_matches(&recipe, name);
+	struct recipe_name parsed;
+	recipe_name_parse(name, &parsed);
+	return recipe_matches(&recipe, &parsed);
 }
 
 static void test_names(void **state)
