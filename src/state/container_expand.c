@@ -160,27 +160,31 @@ static struct err *expand_chain(struct expansion *x)
 static struct err *expand_tree(struct expansion *x)
 {
 	const struct container *container = x->container;
-	uint64_t node, count, stack[TREE_DEPTH_MAX];
+	struct {
+		uint64_t node, right;
+	} stack[TREE_DEPTH_MAX];
+	uint64_t node, count, links[2]; /* left and right lie together */
 	unsigned depth = 0;
 	if (!container_number(x, PLACE_FIRST, &node) ||
 	    !container_number(x, PLACE_COUNT, &count) || count > x->max)
 		return NULL;
+	BUG_ON(container->right != container->next + sizeof(links[0]));
 	while (node || depth) {
 		while (node) {
-			if (depth == TREE_DEPTH_MAX || node % 8)
+			if (depth == TREE_DEPTH_MAX || node % 8 ||
+			    !view_read(x->view, node + container->next, links,
+				       sizeof(links)))
 				return NULL;
-			stack[depth++] = node;
-			if (!container_u64(x->view, node + container->next,
-					   &node))
-				return NULL;
+			stack[depth].node = node;
+			stack[depth++].right = links[1];
+			node = links[0];
 		}
-		node = stack[--depth];
+		depth--;
 		if (x->out->n == count)
 			return NULL;
-		uint64_t value = node + container->value;
+		uint64_t value = stack[depth].node + container->value;
 		TRY(container_push(x, value, key_of(x, value)));
-		if (!container_u64(x->view, node + container->right, &node))
-			return NULL;
+		node = stack[depth].right;
 	}
 	x->sound = x->out->n == count;
 	return NULL;

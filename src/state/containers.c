@@ -61,6 +61,36 @@ void containers_destroy(struct containers *containers)
 static const struct container *lookup(struct containers *containers,
 				      type_id type);
 
+/*
+ * Pointers of the library's own making (fancy ones, debug iterators) are
+ * structs: what is in them is not for us to guess.
+ */
+static bool is_pointer(const struct containers *containers,
+		       const struct container *container)
+{
+	type_id type = container->places[PLACE_FIRST].type;
+	enum type_kind kind = type_get(containers->pool, type)->kind;
+	switch (container->recipe->shape) {
+	case CONTAINER_SEQUENCE:
+	case CONTAINER_TEXT:
+	case CONTAINER_CHAIN:
+	case CONTAINER_TREE:
+	case CONTAINER_POINTER:
+		return kind != TYPE_STRUCT && kind != TYPE_UNION;
+	default:
+		return true;
+	}
+}
+
+static void not_there(const struct container *container, const char *path,
+		      const char *name)
+{
+	if (container->recipe->user)
+		log_warn("container '%s': '%s' has no member '%s' that could "
+			 "be read; it is compared by its members",
+			 container->recipe->type, name, path);
+}
+
 /* All of the recipe's places, or none of it. */
 static bool find_places(const struct containers *containers,
 			struct container *container)
@@ -85,7 +115,10 @@ static bool find_places(const struct containers *containers,
 		*place = (struct place){ .known = true, .n = 1, .size = 8 };
 		place->offsets[0] = want->at - AT(0);
 	}
-	return true;
+	if (is_pointer(containers, container))
+		return true;
+	not_there(container, recipe->places[PLACE_FIRST].path, type->name);
+	return false;
 }
 
 /* What PLACE_FIRST points to or, an array, consists of. */
@@ -242,14 +275,15 @@ static struct err *resolve(struct containers *containers,
 static struct err *recognise(struct containers *containers, type_id type,
 			     const struct container **ret)
 {
-	const char *name = type_get(containers->pool, type)->name;
+	struct recipe_name name;
+	recipe_name_parse(type_get(containers->pool, type)->name, &name);
 	size_t n = containers->n_users + n_recipes;
 	for (size_t i = 0; i < n; i++) {
 		const struct container_recipe *recipe =
 			i < containers->n_users
 				? &containers->users[i]
 				: &recipes[i - containers->n_users];
-		if (!recipe_matches(recipe, name))
+		if (!recipe_matches(recipe, &name))
 			continue;
 		_cleanup_(freep) struct container *container =
 			calloc(1, sizeof(*container));

@@ -361,6 +361,8 @@ static const struct {
 /* Length of the inline namespace that @name begins with; 0: none. */
 static size_t inline_namespace(const char *name, enum recipe_library *library)
 {
+	if (name[0] != '_')
+		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(inline_namespaces); i++) {
 		if (str_starts(name, inline_namespaces[i].name)) {
 			if (*library != RECIPE_LIBCXX)
@@ -371,50 +373,62 @@ static size_t inline_namespace(const char *name, enum recipe_library *library)
 	return 0;
 }
 
-/* Is the rest of a name the rest of its arguments? @depth: of "<" so far. */
-static bool ends_with_arguments(const char *rest, unsigned depth)
+/* Do the arguments, which begin here, end with the name? */
+static bool ends_with_arguments(const char *arguments)
 {
-	for (; *rest; rest++) {
-		if (*rest == '<')
+	unsigned depth = 0;
+	for (const char *p = arguments; *p; p++) {
+		if (*p == '<')
 			depth++;
-		else if (*rest == '>' && depth && !--depth)
-			return !rest[1];
+		else if (*p == '>' && depth && !--depth)
+			return !p[1];
 	}
 	return !depth;
 }
 
-bool recipe_matches(const struct container_recipe *recipe, const char *name)
+void recipe_name_parse(const char *name, struct recipe_name *ret)
+{
+	*ret = (struct recipe_name){ .name = name, .n = strcspn(name, "<") };
+	ret->nested = !ends_with_arguments(name + ret->n);
+	bool std = str_starts(name, "std::");
+	if (std)
+		ret->library = RECIPE_LIBSTDCXX;
+	size_t out = 0;
+	for (size_t i = 0; i < ret->n;) {
+		size_t skip =
+			std && i && name[i - 1] == ':'
+				? inline_namespace(name + i, &ret->library)
+				: 0;
+		if (skip) {
+			i += skip;
+			continue;
+		}
+		if (out == sizeof(ret->plain) - 1) {
+			out = 0; /* longer than any row's */
+			break;
+		}
+		ret->plain[out++] = name[i++];
+	}
+	ret->plain[out] = '\0';
+}
+
+bool recipe_matches(const struct container_recipe *recipe,
+		    const struct recipe_name *name)
 {
 	if (recipe->user)
-		return str_glob(recipe->type, name);
+		return str_glob(recipe->type, name->name);
+	if (name->nested ||
+	    (recipe->library != RECIPE_ANY && recipe->library != name->library))
+		return false;
 	const char *want = recipe->type;
-	if (!str_starts(name, "std::"))
-		return !strcmp(want, name);
-	enum recipe_library library = RECIPE_LIBSTDCXX;
-	bool start = true, arguments = false; /* of a component; reached "<" */
-	while (*name) {
-		if (start && !arguments) {
-			size_t skip = inline_namespace(name, &library);
-			/* A row may ask for one by name. */
-			if (skip && strncmp(want, name, skip)) {
-				name += skip;
-				continue;
-			}
-		}
-		if (*want != *name)
-			break;
-		start = *name == ':';
-		arguments = arguments || *name == '<';
-		want++;
-		name++;
-	}
-	if (*want)
+	size_t n = strcspn(want, "<");
+	bool plain = !strncmp(name->plain, want, n) && !name->plain[n];
+	/* A row may ask for an inline namespace. */
+	if (!plain && (name->n != n || memcmp(name->name, want, n)))
 		return false;
-	/* Its arguments may follow and nothing else: no nested types. */
-	if (arguments ? isalnum((unsigned char)*name) || *name == '_'
-		      : *name && *name != '<')
-		return false;
-	if (!ends_with_arguments(name, arguments ? 1 : 0))
-		return false;
-	return recipe->library == RECIPE_ANY || recipe->library == library;
+	const char *arguments = name->name + name->n;
+	size_t more = strlen(want + n);
+	return !strncmp(arguments, want + n, more) &&
+	       (!more || (!isalnum((unsigned char)arguments[more]) &&
+			  arguments[more] != '_'));
 }

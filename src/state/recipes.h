@@ -77,5 +77,15 @@ struct container_recipe {
 extern const struct container_recipe recipes[];
 extern const size_t n_recipes;
 
-/* Is a type of this qualified name the row's? */
-bool recipe_matches(const struct container_recipe *recipe, const char *name);
+/* A qualified name, taken apart once for all rows. */
+struct recipe_name {
+	const char *name;
+	size_t n; /* of the name without its arguments */
+	enum recipe_library library;
+	char plain[64]; /* without inline namespaces; "" where too long */
+	bool nested;	/* in a template: no row's */
+};
+
+void recipe_name_parse(const char *name, struct recipe_name *ret);
+bool recipe_matches(const struct container_recipe *recipe,
+		    const struct recipe_name *name);

@@ -150,7 +150,9 @@ static bool named(const char *row, enum recipe_library library,
 		  const char *name)
 {
 	struct container_recipe recipe = { .type = row, .library = library };
-	return recipe_matches(&recipe, name);
+	struct recipe_name parsed;
+	recipe_name_parse(name, &parsed);
+	return recipe_matches(&recipe, &parsed);
 }
 
 static void test_names(void **state)
@@ -519,6 +521,10 @@ static void test_user_shapes(void **state)
 	type_id as_char = record("as_char", 48, members, 4);
 	type_id cache = record("cache", 48, members, 4);
 	type_id lost = record("lost", 48, members, 4);
+	const struct type_member fancy_members[] = {
+		{ .name = "first", .type = lost },
+	};
+	type_id fancy = record("fancy", 48, fancy_members, 1);
 	const struct container_user users[] = {
 		{ .type = "fixed",
 		  .shape = "sequence",
@@ -534,6 +540,7 @@ static void test_user_shapes(void **state)
 		  .first = "target",
 		  .count = "n",
 		  .element = "char" },
+		{ .type = "fancy", .shape = "pointer", .first = "first" },
 		{ .type = "cache", .shape = "skip" },
 		{ .type = "lost",
 		  .shape = "pointer",
@@ -570,6 +577,7 @@ static void test_user_shapes(void **state)
 	assert_true(expand(cache, 0));
 	assert_int_equal(shape_of(cache), CONTAINER_SKIP);
 	assert_int_equal(shape_of(lost), -1);
+	assert_int_equal(shape_of(fancy), -1);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

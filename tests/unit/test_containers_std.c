@@ -235,7 +235,7 @@ static void render_scalar(struct subject *subject, const struct type *type,
 		add(out, "'%c'", value.c);
 		break;
 	case TYPE_SIGNED:
-		add(out, "%" PRId64, value.number << shift >> shift);
+		add(out, "%" PRId64, (int64_t)(value.word << shift) >> shift);
 		break;
 	case TYPE_FLOAT:
 		add(out, "%g",
@@ -538,23 +538,22 @@ static void check_circles(struct subject *subject)
 		assert_true(expand_at(subject, v.type, address, MAX_ELEMENTS,
 				      &contents));
 		size_t n = contents.n;
-		/* Each word in front of a value leads back to its node. */
-		uint64_t *words =
-			(uint64_t *)(uintptr_t)((contents.data[n / 2].address &
-						 ~7ULL) -
-						32);
 		bool hash = names[i][0] == 'h', list = names[i][0] == 'l';
+		bool libcxx = strstr(type_get(subject->pool, v.type)->name,
+				     "std::__1::");
+		/* Each word in front of a value leads back to its node. */
+		uint64_t header = list	   ? 16
+				  : libcxx ? (hash ? 16 : 25)
+					   : (hash ? 8 : 32);
+		uint64_t node = (contents.data[n / 2].address - header) & ~7ULL;
 		unsigned found = 0;
-		for (unsigned at = hash ? 2 : list ? 2 : 0; at < 4; at++) {
-			uint64_t old = words[at];
-			/* Hash nodes begin with their link. */
-			words[at] = (uint64_t)(uintptr_t)&words[hash   ? at
-								: list ? 2
-								       : 0];
-			bool sound = expand_at(subject, v.type, address,
-					       MAX_ELEMENTS, &again);
-			found += !sound;
-			words[at] = old;
+		for (uint64_t at = 0; at + 8 <= header; at += 8) {
+			uint64_t *word = (uint64_t *)(uintptr_t)(node + at);
+			uint64_t old = *word;
+			*word = node;
+			found += !expand_at(subject, v.type, address,
+					    MAX_ELEMENTS, &again);
+			*word = old;
 		}
 		assert_true(found > 0);
 		assert_true(expand_at(subject, v.type, address, n, &again));
