@@ -142,7 +142,7 @@ struct err *image_create(struct thread *thread, struct tracee *base,
 	image->base = base;
 	image->agent = agent;
 	image->uffd = image->maps_fd = image->pagemap_fd = image->statm_fd = -1;
-	image->base_pagemap_fd = -1;
+	image->base_pagemap_fd = image->stat_fd = -1;
 	TRY(open_proc(image->pid, "maps", &image->maps_fd));
 	TRY(open_proc(image->pid, "pagemap", &image->pagemap_fd));
 	TRY(open_proc(image->pid, "statm", &image->statm_fd));

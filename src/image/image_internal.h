@@ -106,6 +106,15 @@ const uint8_t *cache_page(struct cache *cache, struct tracee *tracee,
 			  const struct piece *piece, uint64_t address);
 void cache_empty(struct cache *cache);
 
+/* Part of a large run. */
+struct unit {
+	uint64_t start;
+	uint64_t end;
+	uint64_t hot; /* written to at this scan */
+};
+
+DEFINE_VEC(units, struct unit)
+
 /* A way to find out what was written. */
 struct method {
 	enum image_method kind;
@@ -169,6 +178,12 @@ struct image {
 	int uffd;
 	struct ranges checks; /* everything in them is registered */
 	struct ranges runs;   /* dense pieces, and little else */
+	struct units units;   /* the same, to be looked at one by one */
+	uint64_t dense_pages;
+	int stat_fd;
+	uint64_t scans;
+	uint64_t faults; /* of the tracee, at the last scan, if @counted */
+	bool counted;
 	/* Pages of sparse pieces that are there, now and at the last scan. */
 	struct ranges there;
 	struct ranges there_before;

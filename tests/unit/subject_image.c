@@ -343,12 +343,95 @@ static void blocks(void)
 	boundary(SUBJECT_FREED);
 }
 
-int main(void)
+static char *state;
+
+static void change(size_t at)
+{
+	state[at]++;
+	expect(state + at, SUBJECT_CHANGED);
+}
+
+/* Only one place is written to, until the others are forgotten. */
+static void cool_down(void)
+{
+	for (int i = 0; i < 20; i++) {
+		change(MIB);
+		boundary("cooling down");
+	}
+}
+
+static void *change_in_thread(void *arg)
+{
+	(void)arg;
+	change(34 * MIB);
+	return NULL;
+}
+
+/* Much memory: what is seldom written to must not be missed. */
+static void large_state(void)
+{
+	boundary(SUBJECT_BEGIN);
+	cool_down();
+	change(30 * MIB);
+	boundary("far away");
+	boundary("nothing");
+	cool_down();
+	/* Thrown away without a fault, where it is looked at first. */
+	madvise(state + MIB, 2 * PAGE, MADV_DONTNEED);
+	expect_all(state + MIB, 2, SUBJECT_CHANGED);
+	change(20 * MIB);
+	change(21 * MIB);
+	boundary("as many thrown away");
+	cool_down();
+	for (size_t i = 0; i < 100; i++)
+		change(2 * MIB + i * PAGE);
+	change(40 * MIB);
+	boundary("many and one");
+	cool_down();
+	pid_t child = vfork();
+	if (!child) {
+		state[25 * MIB]++;
+		_exit(0);
+	}
+	expect(state + 25 * MIB, SUBJECT_CHANGED);
+	boundary("by a child that shares memory");
+	cool_down();
+	int ends[2];
+	if (pipe(ends) || write(ends[1], "hello", 5) != 5 ||
+	    read(ends[0], state + 33 * MIB, 5) != 5)
+		abort();
+	expect(state + 33 * MIB, SUBJECT_CHANGED);
+	boundary("by the kernel");
+	cool_down();
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, change_in_thread, NULL) ||
+	    pthread_join(thread, NULL))
+		abort();
+	boundary("by a thread");
+	cool_down();
+	step->block = (uintptr_t)(state + 45 * MIB);
+	boundary(SUBJECT_POKE);
+	expect(state + 45 * MIB, SUBJECT_CHANGED);
+	boundary("from outside");
+	cool_down();
+	change(45 * MIB);
+	boundary("once more where it was from outside");
+	boundary(SUBJECT_END);
+}
+
+int main(int argc, char **argv)
 {
 	struct subject_step mine = {
 		.agent = (uintptr_t)dlsym(RTLD_DEFAULT, WIRE_HEAP_SYMBOL),
 	};
 	step = &mine;
+	if (argc > 1 && !strcmp(argv[1], SUBJECT_LARGE)) {
+		state = map(48 * MIB, PROT_READ | PROT_WRITE);
+		memset(state, 1, 48 * MIB);
+		area(state, 48 * MIB);
+		large_state();
+		return 0;
+	}
 	char *block = must(malloc(64 * 1024)); /* below what is mapped apart */
 	char *pages = (char *)(((uintptr_t)block + PAGE - 1) & ~(PAGE - 1));
 	memset(block, 1, 64 * 1024);

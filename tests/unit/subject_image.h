@@ -4,13 +4,18 @@
 #include <stdint.h>
 
 #define SUBJECT_AREAS 64
-#define SUBJECT_EXPECTED 64
+#define SUBJECT_EXPECTED 256
 #define SUBJECT_BEGIN "begin"
 #define SUBJECT_END "end"
 /* Boundaries after which @block is live, and dead again. */
 #define SUBJECT_ALLOCATED "a block"
 #define SUBJECT_FREED "a block freed"
 #define SUBJECT_BLOCK_SIZE 100
+
+/* After this one, the byte at @block is to be written from outside. */
+#define SUBJECT_POKE "poke"
+/* Its argument for a large state instead of many kinds of changes. */
+#define SUBJECT_LARGE "large"
 
 enum subject_kind {
 	SUBJECT_CHANGED,
