@@ -401,8 +401,32 @@ static struct err *carve(struct image *image, const struct pieces *old,
 	return NULL;
 }
 
-/* What we know of pages that are not there any more. */
-static struct err *add_gone(struct image *image, struct piece *piece)
+/* Parts that are of one nature become one again: brk() grows often. */
+static void join(struct pieces *pieces)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < pieces->n; i++) {
+		struct piece *next = &pieces->data[i];
+		struct piece *last = n ? &pieces->data[n - 1] : NULL;
+		if (last && last->end == next->start && !last->present &&
+		    !next->present && compatible(last, next) &&
+		    last->content == next->content &&
+		    last->readable == next->readable &&
+		    last->writable == next->writable &&
+		    last->executable == next->executable &&
+		    last->tracked == next->tracked &&
+		    last->stack == next->stack && last->heap == next->heap &&
+		    last->huge == next->huge && last->fresh == next->fresh &&
+		    last->registered == next->registered &&
+		    last->dense == next->dense && last->sparse == next->sparse)
+			last->end = next->end;
+		else
+			pieces->data[n++] = *next;
+	}
+	pieces->n = n;
+}
+
+struct err *image_add_known(struct image *image, const struct piece *piece)
 {
 	uint64_t pages = (piece->end - piece->start) / IMAGE_PAGE;
 	if (pages < image->pages.map.n) {
@@ -454,7 +478,7 @@ static struct err *find_gone(struct image *image)
 			else if (new)
 				part.end = MIN(old->end, new->start);
 			if (!there || new->fresh)
-				TRY(add_gone(image, &part));
+				TRY(image_add_known(image, &part));
 			at = part.end;
 			while (j < image->pieces.n &&
 			       image->pieces.data[j].end <= at)
@@ -468,21 +492,17 @@ struct err *image_refresh(struct image *image)
 {
 	_cleanup_(pieces_freep) struct pieces read = VEC_INIT;
 	_cleanup_(pieces_freep) struct pieces pieces = VEC_INIT;
-	_cleanup_(pieces_freep) struct pieces second = VEC_INIT;
 	TRY(pieces_read(image->maps_fd, &read));
 	find_stacks(image, &read);
-	const struct pieces *old = &image->before;
-	if (!image->pieces_changed) {
-		image->before = image->pieces;
-	} else {
-		/* Once more in one capture: BEFORE stays as it is. */
-		second = image->pieces;
-		old = &second;
-	}
-	image->pieces = (struct pieces)VEC_INIT;
-	image->pieces_changed = true;
 	for (size_t i = 0; i < read.n; i++)
-		TRY(carve(image, old, &read.data[i], &pieces));
+		TRY(carve(image, &image->pieces, &read.data[i], &pieces));
+	join(&pieces);
+	/* Once more in one capture: BEFORE stays as it is. */
+	if (image->pieces_changed)
+		pieces_free(&image->pieces);
+	else
+		image->before = image->pieces;
+	image->pieces_changed = true;
 	image->pieces = pieces;
 	pieces = (struct pieces)VEC_INIT;
 	cache_empty(&image->fixed_cache);

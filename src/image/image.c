@@ -219,16 +219,18 @@ static struct err *find_otherwise(struct image *image)
 	TRY(image_refresh(image));
 	for (size_t i = 0; i < image->pieces.n; i++) {
 		struct piece *piece = &image->pieces.data[i];
-		if (piece->tracked)
-			TRY(pagemap_collect(image->pagemap_fd, piece, 0, true,
-					    &image->written));
+		if (!piece->tracked)
+			continue;
+		TRY(pagemap_collect(image->pagemap_fd, piece, 0, true,
+				    &image->written));
+		/* And what is not there any more. */
+		TRY(image_add_known(image, piece));
 	}
 	return NULL;
 }
 
-struct err *image_capture(struct image *image, struct thread *thread)
+static struct err *capture(struct image *image, struct thread *thread)
 {
-	image_age(image);
 	struct err *err = find_written(image, thread);
 	size_t next = 0;
 	if (err) {
@@ -242,9 +244,16 @@ struct err *image_capture(struct image *image, struct thread *thread)
 		TRY(find_otherwise(image));
 	}
 	TRY(image_evaluate(image));
-	reset_blocks(image);
 	image->counts.captures++;
 	return next ? start_any(image, thread, next) : NULL;
+}
+
+struct err *image_capture(struct image *image, struct thread *thread)
+{
+	image_age(image);
+	struct err *err = capture(image, thread);
+	reset_blocks(image);
+	return err;
 }
 
 const struct image_change *image_changes(const struct image *image,

@@ -40,6 +40,7 @@ struct piece {
 	bool executable;
 	bool shared;
 	bool stack;   /* of a thread; sticks */
+	bool grows;   /* the first thread's: downwards */
 	bool heap;    /* of brk() */
 	bool special; /* the kernel's or a device's */
 	bool huge;    /* too large to be looked at */
@@ -198,6 +199,9 @@ struct image {
 struct err *image_begin(struct image *image) _must_check_;
 /* image->pieces anew; what came or went is in image->written. */
 struct err *image_refresh(struct image *image) _must_check_;
+/* Into image->written: pages of @piece whose content we know. */
+struct err *image_add_known(struct image *image,
+			    const struct piece *piece) _must_check_;
 /* A new boundary: what was BEFORE is forgotten. */
 void image_age(struct image *image);
 /* Reads image->written and compares. */

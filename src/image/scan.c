@@ -292,9 +292,7 @@ static struct err *scan_register(struct image *image, struct piece *piece)
 		.mode = MODE_WP,
 	};
 	piece->registered = false;
-	/* The main thread's stack grows down: it stays out. */
-	if (piece->special || piece->huge ||
-	    (piece->stack && piece->end >> 32 == 0x7fff))
+	if (piece->special || piece->huge || piece->grows)
 		return NULL;
 	if (ioctl(image->uffd, UFFDIO_REGISTER, &arg) == 0) {
 		piece->registered = true;
@@ -304,6 +302,14 @@ static struct err *scan_register(struct image *image, struct piece *piece)
 		return NULL;
 	return err_errno(errno, "cannot watch the mapping at 0x%llx",
 			 (unsigned long long)piece->start);
+}
+
+static uint64_t count_pages(const struct ranges *ranges, size_t from)
+{
+	uint64_t bytes = 0;
+	for (size_t i = from; i < ranges->n; i++)
+		bytes += ranges->data[i].end - ranges->data[i].start;
+	return bytes / IMAGE_PAGE;
 }
 
 static struct err *scan_adopt(struct image *image, struct piece *piece)
@@ -317,11 +323,8 @@ static struct err *scan_adopt(struct image *image, struct piece *piece)
 		return NULL;
 	size_t before = image->written.n;
 	TRY(find_there(image, piece, &image->written));
-	uint64_t pages = (piece->end - piece->start) / IMAGE_PAGE, there = 0;
-	for (size_t i = before; i < image->written.n; i++)
-		there += (image->written.data[i].end -
-			  image->written.data[i].start) /
-			 IMAGE_PAGE;
+	uint64_t pages = (piece->end - piece->start) / IMAGE_PAGE;
+	uint64_t there = count_pages(&image->written, before);
 	piece->dense = pages <= DENSE_PAGES || there >= pages / 4;
 	piece->sparse = !piece->dense;
 	/* What is there was just told; from now on what is written counts. */
@@ -556,6 +559,23 @@ static struct err *scan_large(struct image *image, struct tally *tally)
 	return NULL;
 }
 
+/* A sparse piece that has filled up. What is not there now gets its mark. */
+static struct err *make_dense(struct image *image, struct piece *piece)
+{
+	piece->sparse = false;
+	piece->dense = true;
+	size_t n = 0;
+	for (size_t i = 0; i < image->there_before.n; i++) {
+		struct range range = image->there_before.data[i];
+		if (range.start < piece->start || range.end > piece->end)
+			image->there_before.data[n++] = range;
+	}
+	image->there_before.n = n;
+	TRY(scan_dense(image, (struct range){ piece->start, piece->end },
+		       NULL));
+	return scan_arrange(image);
+}
+
 static struct err *scan_collect(struct image *image, struct thread *thread,
 				bool *ret_stale)
 {
@@ -563,16 +583,23 @@ static struct err *scan_collect(struct image *image, struct thread *thread,
 	(void)thread;
 	*ret_stale = false;
 	image->there.n = 0;
+	struct piece *full = NULL;
 	for (size_t i = 0; i < image->pieces.n; i++) {
-		const struct piece *piece = &image->pieces.data[i];
+		struct piece *piece = &image->pieces.data[i];
 		if (!piece->sparse)
 			continue;
-		size_t before = image->written.n;
+		size_t before = image->written.n, there = image->there.n;
 		TRY(scan_sparse(image, piece, &image->written, &tally));
 		if (!piece->tracked && image->written.n > before)
 			*ret_stale = true;
+		if (piece->tracked &&
+		    count_pages(&image->there, there) >
+			    (piece->end - piece->start) / IMAGE_PAGE / 2)
+			full = piece;
 	}
 	TRY(find_dropped(image));
+	if (full)
+		TRY(make_dense(image, full));
 	if (image->units.n)
 		return scan_large(image, &tally);
 	return scan_runs(image);

@@ -6,11 +6,15 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -249,6 +253,28 @@ static void large(void)
 	expect(p + 30 * MIB, SUBJECT_GONE_ZERO);
 	expect(p + 50 * MIB, SUBJECT_GONE_ZERO);
 	boundary("the large one gone");
+	step->areas_n--; /* the place is used again */
+}
+
+/* Empty at first: then it is looked at in another way. */
+static void filling(void)
+{
+	char *p = map(6 * MIB, PROT_READ | PROT_WRITE);
+	p[0] = p[MIB] = 1;
+	expect(p, SUBJECT_NEW);
+	expect(p + MIB, SUBJECT_NEW);
+	boundary("empty");
+	memset(p, 1, 5 * MIB);
+	boundary("filled up");
+	area(p, 6 * MIB);
+	boundary("nothing after it was filled");
+	p[MIB] = p[5 * MIB + 5 * PAGE] = 2;
+	expect(p + MIB, SUBJECT_CHANGED);
+	expect(p + 5 * MIB + 5 * PAGE, SUBJECT_CHANGED);
+	boundary("in what was filled");
+	madvise(p + 2 * MIB, 2 * PAGE, MADV_DONTNEED);
+	expect_all(p + 2 * MIB, 2, SUBJECT_CHANGED);
+	boundary("some of it thrown away");
 }
 
 static void by_the_kernel(char *block)
@@ -300,7 +326,10 @@ static void processes(char *block)
 static void *run_thread(void *arg)
 {
 	int *pipe = arg;
-	char byte;
+	char byte = 1;
+	/* A stack is written to, and no part of it. */
+	if (pipe)
+		area((void *)((uintptr_t)&byte & ~(PAGE - 1)), PAGE);
 	bss_array[PAGE] = 9;
 	if (pipe && read(pipe[0], &byte, 1) < 0)
 		abort();
@@ -343,6 +372,36 @@ static void blocks(void)
 	boundary(SUBJECT_FREED);
 }
 
+/* Nobody else can watch a mapping that the program watches itself. */
+static void watches(void)
+{
+	boundary(SUBJECT_BEGIN);
+	data_array[0]++;
+	expect(data_array, SUBJECT_CHANGED);
+	boundary("before");
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	char *p = map(4 * PAGE, PROT_READ | PROT_WRITE);
+	area(p, 4 * PAGE);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register arg = {
+		.range = { (uintptr_t)p, 4 * PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	p[0] = 1;
+	expect(p, SUBJECT_NEW);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &arg) < 0)
+		exit(0);
+	data_array[PAGE]++;
+	expect(data_array + PAGE, SUBJECT_CHANGED);
+	boundary("watches");
+	p[0] = 2;
+	expect(p, SUBJECT_CHANGED);
+	boundary("in what it watches");
+	boundary(SUBJECT_END);
+	exit(0);
+}
+
 static char *state;
 
 static void change(size_t at)
@@ -367,10 +426,24 @@ static void *change_in_thread(void *arg)
 	return NULL;
 }
 
+static void share_with_child(size_t at)
+{
+	pid_t child = vfork();
+	if (!child) {
+		state[at]++;
+		_exit(0);
+	}
+	expect(state + at, SUBJECT_CHANGED);
+}
+
 /* Much memory: what is seldom written to must not be missed. */
 static void large_state(void)
 {
 	boundary(SUBJECT_BEGIN);
+	/* Faults of the code itself come now and not when it matters. */
+	share_with_child(12 * MIB);
+	madvise(state + MIB, PAGE, MADV_NORMAL);
+	boundary("by a child that shares memory");
 	cool_down();
 	change(30 * MIB);
 	boundary("far away");
@@ -388,13 +461,8 @@ static void large_state(void)
 	change(40 * MIB);
 	boundary("many and one");
 	cool_down();
-	pid_t child = vfork();
-	if (!child) {
-		state[25 * MIB]++;
-		_exit(0);
-	}
-	expect(state + 25 * MIB, SUBJECT_CHANGED);
-	boundary("by a child that shares memory");
+	share_with_child(25 * MIB);
+	boundary("by a child that shares memory again");
 	cool_down();
 	int ends[2];
 	if (pipe(ends) || write(ends[1], "hello", 5) != 5 ||
@@ -432,11 +500,18 @@ int main(int argc, char **argv)
 		large_state();
 		return 0;
 	}
+	area(data_array, sizeof(data_array));
+	area(bss_array, sizeof(bss_array));
+	if (argc > 1 && !strcmp(argv[1], SUBJECT_WATCHES))
+		watches();
+	if (argc > 1 && !strcmp(argv[1], SUBJECT_EXECUTES)) {
+		boundary(SUBJECT_BEGIN);
+		execv(argv[0], (char *[]){ argv[0], NULL });
+		abort();
+	}
 	char *block = must(malloc(64 * 1024)); /* below what is mapped apart */
 	char *pages = (char *)(((uintptr_t)block + PAGE - 1) & ~(PAGE - 1));
 	memset(block, 1, 64 * 1024);
-	area(data_array, sizeof(data_array));
-	area(bss_array, sizeof(bss_array));
 	area(pages, 8 * PAGE);
 	boundary(SUBJECT_BEGIN);
 	variables();
@@ -444,6 +519,7 @@ int main(int argc, char **argv)
 	mappings();
 	moving();
 	large();
+	filling();
 	by_the_kernel(pages);
 	blocks();
 	processes(pages);

@@ -17,6 +17,11 @@
 /* Its argument for a large state instead of many kinds of changes. */
 #define SUBJECT_LARGE "large"
 
+/* For a mapping that is watched by the program itself. */
+#define SUBJECT_WATCHES "watches"
+/* For another program in its place after the beginning. */
+#define SUBJECT_EXECUTES "executes"
+
 enum subject_kind {
 	SUBJECT_CHANGED,
 	SUBJECT_NEW,	   /* was not there before */

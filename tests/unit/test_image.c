@@ -478,6 +478,50 @@ static void test_large(void **state)
 	run_large(IMAGE_AUTO, false);
 }
 
+/* A method that fails on the way gives place to another, and nothing is lost. */
+static void test_falls_back(void **state)
+{
+	(void)state;
+	struct drive drive;
+	drive_start_as(&drive, false, SUBJECT_WATCHES);
+	if (!drive_watch(&drive, IMAGE_SCAN, true)) {
+		drive_free(&drive);
+		skip();
+	}
+	while (drive_on(&drive), !drive.ended) {
+		if (!strcmp(drive.name, SUBJECT_END))
+			break;
+		assert_ok(image_capture(drive.image, drive.thread));
+		check_changes(&drive);
+		if (strcmp(drive.name, "before") != 0)
+			assert_int_not_equal(image_method(drive.image),
+					     IMAGE_SCAN);
+	}
+	bool skipped = drive.ended;
+	drive_free(&drive);
+	if (skipped) {
+		print_message("no userfaultfd for the subject itself\n");
+		skip();
+	}
+}
+
+static void test_executes(void **state)
+{
+	(void)state;
+	struct drive drive;
+	drive_start_as(&drive, false, SUBJECT_EXECUTES);
+	assert_true(drive_watch(&drive, IMAGE_AUTO, true));
+	struct tracee_event event;
+	assert_ok(tracee_continue(drive.tracee, 0, &event));
+	assert_int_equal(event.kind, TRACEE_EXECUTED);
+	for (int i = 0; i < 2; i++) {
+		struct err *err = image_capture(drive.image, event.thread);
+		assert_non_null(err);
+		err_destroy(err);
+	}
+	drive_free(&drive);
+}
+
 /* The tested program dies: an error, and no more. */
 static void test_gone(void **state)
 {
@@ -527,6 +571,8 @@ static int run_all(const char *name)
 		cmocka_unit_test(test_agent),
 		cmocka_unit_test(test_all_agree),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_falls_back),
+		cmocka_unit_test(test_executes),
 		cmocka_unit_test(test_gone),
 	};
 	return cmocka_run_group_tests_name(name, tests, NULL, NULL);
