@@ -193,6 +193,7 @@ void image_destroy(struct image *image)
 	cache_empty(&image->fixed_cache);
 	cache_empty(&image->live_cache);
 	pool_free(&image->pool);
+	free(image->batch);
 	blocks_destroy(image->blocks[IMAGE_BEFORE]);
 	blocks_destroy(image->blocks[IMAGE_AFTER]);
 	free(image);

@@ -144,6 +144,7 @@ extern const struct method method_fork;
 extern const struct method method_compare;
 
 struct blocks;
+struct batch;
 
 struct image {
 	struct tracee *tracee;
@@ -165,6 +166,7 @@ struct image {
 	struct ranges written;
 	struct ranges own; /* the agent's memory */
 
+	struct batch *batch; /* capture.c */
 	struct pool pool;
 	struct map_u64 pages;	    /* address → struct page * */
 	VEC(struct page *) touched; /* with a BEFORE copy, or gone */

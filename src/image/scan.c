@@ -138,17 +138,18 @@ static bool counts(const struct image *image, const struct scan_region *region)
 }
 
 /* The kernel walks on until its vector is full. */
-static struct err *walk(struct image *image, struct scan_arg *arg,
+static struct err *walk(struct image *image, const struct scan_arg *wanted,
 			struct ranges *written, struct ranges *there,
 			struct tally *tally)
 {
 	struct scan_region regions[REGIONS];
-	uint64_t end = arg->end;
-	arg->size = sizeof(*arg);
-	arg->vec = (uintptr_t)regions;
-	arg->vec_len = REGIONS;
-	while (arg->start < end) {
-		int n = ioctl(image->pagemap_fd, SCAN_IOCTL, arg);
+	struct scan_arg arg = *wanted;
+	uint64_t end = arg.end;
+	arg.size = sizeof(arg);
+	arg.vec = (uintptr_t)regions;
+	arg.vec_len = REGIONS;
+	while (arg.start < end) {
+		int n = ioctl(image->pagemap_fd, SCAN_IOCTL, &arg);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -163,9 +164,9 @@ static struct err *walk(struct image *image, struct scan_arg *arg,
 			if (tally && counts(image, &regions[i]))
 				tally_add(tally, range);
 		}
-		if (arg->walk_end <= arg->start)
+		if (arg.walk_end <= arg.start)
 			return failed(EINVAL);
-		arg->start = arg->walk_end;
+		arg.start = arg.walk_end;
 	}
 	return NULL;
 }
@@ -174,7 +175,7 @@ static struct err *scan_dense(struct image *image, struct range range,
 			      struct ranges *written)
 {
 	/* Exactly these masks: the kernel's short way. */
-	struct scan_arg arg = {
+	const struct scan_arg arg = {
 		.flags = SCAN_PROTECT,
 		.start = range.start,
 		.end = range.end,
@@ -188,7 +189,7 @@ static struct err *scan_dense(struct image *image, struct range range,
 static struct err *scan_counted(struct image *image, struct range range,
 				struct ranges *written, struct tally *tally)
 {
-	struct scan_arg arg = {
+	const struct scan_arg arg = {
 		.flags = SCAN_PROTECT,
 		.start = range.start,
 		.end = range.end,
@@ -201,7 +202,7 @@ static struct err *scan_counted(struct image *image, struct range range,
 static struct err *scan_sparse(struct image *image, const struct piece *piece,
 			       struct ranges *written, struct tally *tally)
 {
-	struct scan_arg arg = {
+	const struct scan_arg arg = {
 		.flags = SCAN_PROTECT,
 		.start = piece->start,
 		.end = piece->end,
@@ -214,7 +215,7 @@ static struct err *scan_sparse(struct image *image, const struct piece *piece,
 static struct err *find_there(struct image *image, const struct piece *piece,
 			      struct ranges *ret)
 {
-	struct scan_arg arg = {
+	const struct scan_arg arg = {
 		.start = piece->start,
 		.end = piece->end,
 		.category_anyof_mask = IS_PRESENT | IS_SWAPPED,
