@@ -187,6 +187,7 @@ struct image {
 	uint64_t scans;
 	uint64_t faults; /* of the tracee, at the last scan, if @counted */
 	bool counted;
+	uint64_t cold_at; /* where something was found last that was not hot */
 	/* Pages of sparse pieces that are there, now and at the last scan. */
 	struct ranges there;
 	struct ranges there_before;

@@ -81,13 +81,15 @@ struct scan_arg {
 /* Up to this size the quick scan is quick enough whatever is there. */
 #define DENSE_PAGES 1024
 /* Between dense pieces so much else is scanned rather than skipped. */
-#define GAP_MAX ((uint64_t)1 << 20)
+#define GAP_MAX ((uint64_t)64 << 10)
 /* From this size on, parts that nobody writes to are left out. */
 #define LARGE_PAGES 8192
-#define UNIT_SIZE ((uint64_t)1 << 20)
 #define HOT_SCANS 16
 #define POKES 32
 #define HUGE_SIZE ((uint64_t)2 << 20)
+#define UNIT_SIZE HUGE_SIZE /* so that no huge page lies in two of them */
+#define COLD_UNITS 16	    /* looked at with one call */
+#define COLD_COUNTED 64	    /* finds that are counted one by one */
 /* More pages than that of one huge page may have come with one fault. */
 #define HUGE_SUSPECT 64
 /* A page without rights below a stack is nobody's reserve. */
@@ -107,10 +109,9 @@ struct tally {
 	uint64_t pages;
 };
 
-static void tally_end(struct tally *tally)
+static uint64_t tally_sum(const struct tally *tally)
 {
-	tally->faults += tally->pages > HUGE_SUSPECT ? 1 : tally->pages;
-	tally->pages = 0;
+	return tally->faults + (tally->pages > HUGE_SUSPECT ? 1 : tally->pages);
 }
 
 static void tally_add(struct tally *tally, struct range range)
@@ -118,8 +119,10 @@ static void tally_add(struct tally *tally, struct range range)
 	while (range.start < range.end) {
 		uint64_t huge = range.start / HUGE_SIZE;
 		uint64_t end = MIN(range.end, (huge + 1) * HUGE_SIZE);
-		if (huge != tally->huge)
-			tally_end(tally);
+		if (huge != tally->huge) {
+			tally->faults = tally_sum(tally);
+			tally->pages = 0;
+		}
 		tally->huge = huge;
 		tally->pages += (end - range.start) / IMAGE_PAGE;
 		range.start = end;
@@ -133,8 +136,7 @@ static bool counts(const struct image *image, const struct scan_region *region)
 	return piece && piece->tracked && piece->end >= region->end &&
 	       (piece->dense ||
 		(piece->sparse && !piece->inode && !piece->shared)) &&
-	       (region->categories & (IS_WRITTEN | IS_PRESENT | IS_ZERO)) ==
-		       (IS_WRITTEN | IS_PRESENT);
+	       (region->categories & (IS_PRESENT | IS_ZERO)) == IS_PRESENT;
 }
 
 /* The kernel walks on until its vector is full. */
@@ -161,7 +163,9 @@ static struct err *walk(struct image *image, const struct scan_arg *wanted,
 				TRY(vec_push(written, range));
 			if (there)
 				TRY(vec_push(there, range));
-			if (tally && counts(image, &regions[i]))
+			if (tally &&
+			    (!written || regions[i].categories & IS_WRITTEN) &&
+			    counts(image, &regions[i]))
 				tally_add(tally, range);
 		}
 		if (arg.walk_end <= arg.start)
@@ -485,25 +489,74 @@ static struct err *scan_runs(struct image *image)
 	return NULL;
 }
 
-/* Neighbouring units that are (not) hot, with one call. */
-static struct err *scan_units(struct image *image, bool hot,
-			      struct tally *tally)
+/* Units from @from on that are all hot or all not, and touch; how many. */
+static size_t unit_group(const struct image *image, size_t from, size_t max,
+			 struct range *ret)
 {
-	const struct units *units = &image->units;
-	for (size_t i = 0; i < units->n;) {
-		struct range range = { units->data[i].start,
-				       units->data[i].end };
-		bool wanted = is_hot(image, &units->data[i]) == hot;
-		size_t j = i + 1;
-		while (j < units->n &&
-		       (is_hot(image, &units->data[j]) == hot) == wanted &&
-		       units->data[j].start == range.end)
-			range.end = units->data[j++].end;
-		if (wanted && hot)
+	const struct unit *units = image->units.data;
+	bool hot = is_hot(image, &units[from]);
+	size_t n = 1;
+	while (n < max && from + n < image->units.n &&
+	       is_hot(image, &units[from + n]) == hot &&
+	       units[from + n].start == units[from + n - 1].end)
+		n++;
+	*ret = (struct range){ units[from].start, units[from + n - 1].end };
+	return n;
+}
+
+static struct err *scan_hot(struct image *image, struct tally *tally)
+{
+	for (size_t i = 0; i < image->units.n;) {
+		struct range range;
+		bool hot = is_hot(image, &image->units.data[i]);
+		i += unit_group(image, i, SIZE_MAX, &range);
+		if (hot)
 			TRY(scan_counted(image, range, &image->written, tally));
-		else if (wanted)
+	}
+	return NULL;
+}
+
+/* The quick scan found them; which of them took a fault? */
+static struct err *count_found(struct image *image, size_t from,
+			       struct tally *tally)
+{
+	size_t n = image->written.n;
+	for (size_t i = from; i < n && n - from <= COLD_COUNTED; i++) {
+		const struct scan_arg arg = {
+			.start = image->written.data[i].start,
+			.end = image->written.data[i].end,
+			.category_mask = IS_PRESENT,
+			.return_mask = IS_PRESENT | IS_ZERO,
+		};
+		TRY(walk(image, &arg, NULL, NULL, tally));
+	}
+	return NULL;
+}
+
+/*
+ * The rest, until the faults that are @left are found: first behind where
+ * something was found the last time, for many programs go on from there.
+ */
+static struct err *scan_cold(struct image *image, uint64_t left)
+{
+	struct tally tally = {};
+	const struct units *units = &image->units;
+	size_t first = 0;
+	while (first < units->n && units->data[first].end <= image->cold_at)
+		first++;
+	for (size_t done = 0; done < units->n && tally_sum(&tally) < left;) {
+		struct range range;
+		size_t at = (first + done) % units->n;
+		bool hot = is_hot(image, &units->data[at]);
+		size_t max = MIN(units->n - done, (size_t)COLD_UNITS);
+		done += unit_group(image, at, max, &range);
+		size_t before = image->written.n;
+		if (!hot)
 			TRY(scan_dense(image, range, &image->written));
-		i = j;
+		if (image->written.n == before)
+			continue;
+		image->cold_at = image->written.data[before].start;
+		TRY(count_found(image, before, &tally));
 	}
 	return NULL;
 }
@@ -540,12 +593,12 @@ static struct err *scan_large(struct image *image, struct tally *tally)
 	size_t before = image->written.n;
 	bool counted = is_worth_it(image) && read_faults(image, &faults);
 	if (known && counted && image->counted && !image->pieces_changed) {
-		TRY(scan_units(image, true, tally));
-		tally_end(tally);
+		TRY(scan_hot(image, tally));
 		/* Ours may be among what was counted. */
-		uint64_t found = tally->faults - MIN(tally->faults, poked_n);
+		uint64_t found = tally_sum(tally);
+		found -= MIN(found, poked_n);
 		if (faults - image->faults > found)
-			TRY(scan_units(image, false, NULL));
+			TRY(scan_cold(image, faults - image->faults - found));
 	} else {
 		TRY(scan_runs(image));
 	}

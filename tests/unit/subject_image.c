@@ -456,6 +456,12 @@ static void large_state(void)
 	change(21 * MIB);
 	boundary("as many thrown away");
 	cool_down();
+	/* The same where it is looked at behind the last find, and further. */
+	madvise(state + 23 * MIB, PAGE, MADV_DONTNEED);
+	expect(state + 23 * MIB, SUBJECT_CHANGED);
+	change(6 * MIB);
+	boundary("thrown away far away");
+	cool_down();
 	for (size_t i = 0; i < 100; i++)
 		change(2 * MIB + i * PAGE);
 	change(40 * MIB);
