@@ -28,6 +28,9 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* Declarations, too: reached without the global offset table. */
+#pragma GCC visibility push(hidden)
+
 enum agent_mode {
 	AGENT_NEW,  /* nothing is known yet */
 	AGENT_NOTE, /* glibc's allocator, each block is noted */
@@ -94,3 +97,5 @@ struct stack_bounds {
 extern __thread struct stack_bounds stack_bounds
 	__attribute__((tls_model("initial-exec")));
 _cold_ bool stack_extend(uintptr_t pointer);
+
+#pragma GCC visibility pop

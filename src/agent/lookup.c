@@ -7,8 +7,6 @@
 #include <link.h>
 #include <string.h>
 
-extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
-
 struct tables {
 	const ElfW(Sym) * symbols;
 	const char *strings;

@@ -6,23 +6,23 @@
 /* More than any machine has: each is larger than WIRE_LARGE. */
 #define LARGE_MOST (1U << 20)
 
-static struct err *create(blocks_page *page, void *data, struct blocks **ret)
+static struct blocks *create(blocks_page *page, void *data)
 {
 	struct blocks *blocks = calloc(1, sizeof(*blocks));
 	if (!blocks)
-		return err_nomem();
+		return NULL;
 	blocks->page = page;
 	blocks->data = data;
 	blocks->moment = 1; /* of nothing that calloc() made */
-	*ret = blocks;
-	return NULL;
+	return blocks;
 }
 
 struct err *blocks_create(blocks_page *page, void *data, uint64_t heap,
 			  struct blocks **ret)
 {
-	struct blocks *blocks = NULL;
-	TRY(create(page, data, &blocks));
+	struct blocks *blocks = create(page, data);
+	if (!blocks)
+		return err_nomem();
 	blocks->heap_address = heap;
 	*ret = blocks;
 	return NULL;
@@ -32,8 +32,9 @@ struct err *blocks_create_glibc(blocks_page *page, void *data,
 				const struct blocks_glibc *where,
 				struct blocks **ret)
 {
-	struct blocks *blocks = NULL;
-	TRY(create(page, data, &blocks));
+	struct blocks *blocks = create(page, data);
+	if (!blocks)
+		return err_nomem();
 	blocks->is_glibc = true;
 	blocks->where = *where;
 	*ret = blocks;

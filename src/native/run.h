@@ -43,6 +43,7 @@ struct run {
 	int faulted; /* message and place are of this signal; a handler got it */
 	size_t current;	 /* test that is running */
 	bool output_cut; /* at this very stop: nothing can have come since */
+	bool captured;	 /* likewise: its memory was looked at */
 	uint64_t began_ns;
 	uint64_t deadline;
 	/* What is known of the running test. */

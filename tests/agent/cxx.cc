@@ -103,14 +103,14 @@ void every()
 	show();
 }
 
-__attribute__((noinline, noipa)) void *inner(std::size_t size)
+AS_WRITTEN void *inner(std::size_t size)
 {
 	void *block = ::operator new(size);
 	__asm__ volatile("" ::: "memory");
 	return block;
 }
 
-__attribute__((noinline, noipa)) void *outer(std::size_t size)
+AS_WRITTEN void *outer(std::size_t size)
 {
 	void *block = inner(size);
 	__asm__ volatile("" ::: "memory");

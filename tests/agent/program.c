@@ -189,13 +189,13 @@ static void forked(void)
 }
 
 /* Who allocates is known: through frame pointers, also the callers. */
-__attribute__((noinline, noipa)) void *inner(size_t size)
+AS_WRITTEN void *inner(size_t size)
 {
 	void *block = malloc(size);
 	__asm__ volatile("" ::: "memory");
 	return block;
 }
-__attribute__((noinline, noipa)) void *outer(size_t size)
+AS_WRITTEN void *outer(size_t size)
 {
 	void *block = inner(size);
 	__asm__ volatile("" ::: "memory");

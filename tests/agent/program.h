@@ -7,6 +7,13 @@
 
 #include "records.h"
 
+/* Called as written: not inlined, cloned, or its frame left out. */
+#ifdef __clang__
+#define AS_WRITTEN __attribute__((noinline, optnone))
+#else
+#define AS_WRITTEN __attribute__((noinline, noipa))
+#endif
+
 /* Not there without the agent. */
 extern char polygraph_agent_heap[] __attribute__((weak));
 
