@@ -54,6 +54,11 @@ struct reading {
 	size_t n;
 };
 
+struct batch {
+	struct work works[BATCH];
+	struct reading reading;
+};
+
 /* Pages that cannot be read become NULL. */
 static void read_pages(struct image *image, struct tracee *from,
 		       struct reading *reading)
@@ -123,25 +128,26 @@ static bool is_own(const struct image *image, uint64_t address)
 	return false;
 }
 
-static struct err *hold(struct image *image, struct work *work)
+/* NULL: out of memory. */
+static struct page *hold(struct image *image, const struct work *work)
 {
 	if (work->page)
-		return NULL;
+		return work->page;
 	struct page *page = calloc(1, sizeof(*page));
 	if (!page)
-		return err_nomem();
+		return NULL;
 	page->address = work->address;
 	struct err *err =
 		map_u64_put(&image->pages, work->address, (uintptr_t)page);
 	if (err) {
+		err_ignore(err);
 		free(page);
-		return err;
+		return NULL;
 	}
-	work->page = page;
-	return NULL;
+	return page;
 }
 
-/* Takes the copies over or gives them back; both are NULL afterwards. */
+/* Takes over the copies that are kept; the others stay in @work. */
 static struct err *settle(struct image *image, struct work *work)
 {
 	bool was_held = work->page;
@@ -149,54 +155,54 @@ static struct err *settle(struct image *image, struct work *work)
 	/* That nothing is gone where nothing was is nothing to tell. */
 	if (!work->after && (!old || old == zero_page))
 		return NULL;
-	if (old && work->after && !memcmp(old, work->after, IMAGE_PAGE)) {
-		if (!was_held && old != zero_page) {
-			/* It will be written again: the next time is cheaper */
-			TRY(hold(image, work));
-			work->page->now = take_ptr(work->after);
-		}
+	bool same = old && work->after && !memcmp(old, work->after, IMAGE_PAGE);
+	/* What is as it was is held, too: the next time is cheaper. */
+	if (same && (was_held || old == zero_page))
 		return NULL;
-	}
 	TRY(vec_reserve(&image->touched, image->touched.n + 1));
 	TRY(vec_reserve(&image->changes, image->changes.n + 1));
-	TRY(hold(image, work));
-	struct page *page = work->page;
-	page->before = was_held ? page->now : take_ptr(work->before);
+	struct page *page = hold(image, work);
+	if (!page)
+		return err_nomem();
+	if (!same) {
+		page->before = was_held ? page->now : take_ptr(work->before);
+		page->changed = true;
+		image->touched.data[image->touched.n++] = page;
+	}
 	page->now = take_ptr(work->after);
-	page->changed = true;
-	image->touched.data[image->touched.n++] = page;
-	if (!is_own(image, page->address))
+	if (!same && !is_own(image, page->address))
 		image->changes.data[image->changes.n++] =
 			(struct image_change){ page->address, page->before,
 					       page->now };
 	return NULL;
 }
 
-static struct err *work_off(struct image *image, struct work *works, size_t n)
+static struct err *work_off(struct image *image, size_t n)
 {
-	static _Thread_local struct reading reading;
+	struct work *works = image->batch->works;
+	struct reading *reading = &image->batch->reading;
 	struct err *err = NULL;
-	reading.n = 0;
+	reading->n = 0;
 	for (size_t i = 0; i < n && !err; i++) {
 		if (works[i].now)
-			err = read_add(image, &reading, works[i].address,
+			err = read_add(image, reading, works[i].address,
 				       &works[i].after);
 	}
 	if (!err)
-		read_pages(image, image->tracee, &reading);
-	reading.n = 0;
+		read_pages(image, image->tracee, reading);
+	reading->n = 0;
 	for (size_t i = 0; i < n && !err; i++) {
 		struct work *work = &works[i];
 		if (work->page || !work->was)
 			continue;
 		if (work->was->content == CONTENT_BASE)
-			err = read_add(image, &reading, work->address,
+			err = read_add(image, reading, work->address,
 				       &work->before);
 		else if (work->was->content == CONTENT_ZERO)
 			work->before = (uint8_t *)zero_page;
 	}
-	if (!err && reading.n)
-		read_pages(image, image->base, &reading);
+	if (!err && reading->n)
+		read_pages(image, image->base, reading);
 	for (size_t i = 0; i < n; i++) {
 		if (!err)
 			err = settle(image, &works[i]);
@@ -210,7 +216,10 @@ struct err *image_evaluate(struct image *image)
 {
 	const struct pieces *then =
 		image->pieces_changed ? &image->before : &image->pieces;
-	struct work works[BATCH];
+	if (!image->batch)
+		image->batch = malloc(sizeof(*image->batch));
+	if (!image->batch)
+		return err_nomem();
 	size_t n = 0;
 	size_t now_at = 0, then_at = 0;
 	ranges_tidy(&image->written);
@@ -234,17 +243,18 @@ struct err *image_evaluate(struct image *image)
 			if (!(now && now->tracked) && !(was && was->tracked))
 				continue;
 			image->counts.written++;
-			works[n++] = (struct work){ .address = at,
-						    .page = held(image, at),
-						    .now = now,
-						    .was = was };
+			image->batch->works[n++] =
+				(struct work){ .address = at,
+					       .page = held(image, at),
+					       .now = now,
+					       .was = was };
 			if (n == BATCH) {
-				TRY(work_off(image, works, n));
+				TRY(work_off(image, n));
 				n = 0;
 			}
 		}
 	}
-	return n ? work_off(image, works, n) : NULL;
+	return n ? work_off(image, n) : NULL;
 }
 
 /* The agent says which memory is its own; it may say anything. */
@@ -401,8 +411,32 @@ static struct err *carve(struct image *image, const struct pieces *old,
 	return NULL;
 }
 
-/* What we know of pages that are not there any more. */
-static struct err *add_gone(struct image *image, struct piece *piece)
+/* Parts that are of one nature become one again: brk() grows often. */
+static void join(struct pieces *pieces)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < pieces->n; i++) {
+		struct piece *next = &pieces->data[i];
+		struct piece *last = n ? &pieces->data[n - 1] : NULL;
+		if (last && last->end == next->start && !last->present &&
+		    !next->present && compatible(last, next) &&
+		    last->content == next->content &&
+		    last->readable == next->readable &&
+		    last->writable == next->writable &&
+		    last->executable == next->executable &&
+		    last->tracked == next->tracked &&
+		    last->stack == next->stack && last->heap == next->heap &&
+		    last->huge == next->huge && last->fresh == next->fresh &&
+		    last->registered == next->registered &&
+		    last->dense == next->dense && last->sparse == next->sparse)
+			last->end = next->end;
+		else
+			pieces->data[n++] = *next;
+	}
+	pieces->n = n;
+}
+
+struct err *image_add_known(struct image *image, const struct piece *piece)
 {
 	uint64_t pages = (piece->end - piece->start) / IMAGE_PAGE;
 	if (pages < image->pages.map.n) {
@@ -441,24 +475,21 @@ static struct err *find_gone(struct image *image)
 		if (!old->tracked)
 			continue;
 		uint64_t at = old->start;
-		size_t j = pieces_after(&image->pieces, at);
 		while (at < old->end) {
 			struct piece part = *old;
 			part.start = at;
-			const struct piece *new =
+			size_t j = pieces_after(&image->pieces, at);
+			const struct piece *now =
 				j < image->pieces.n ? &image->pieces.data[j]
 						    : NULL;
-			bool there = new &&new->start <= at;
+			bool there = now && now->start <= at;
 			if (there)
-				part.end = MIN(old->end, new->end);
-			else if (new)
-				part.end = MIN(old->end, new->start);
-			if (!there || new->fresh)
-				TRY(add_gone(image, &part));
+				part.end = MIN(old->end, now->end);
+			else if (now)
+				part.end = MIN(old->end, now->start);
+			if (!there || now->fresh)
+				TRY(image_add_known(image, &part));
 			at = part.end;
-			while (j < image->pieces.n &&
-			       image->pieces.data[j].end <= at)
-				j++;
 		}
 	}
 	return NULL;
@@ -468,21 +499,17 @@ struct err *image_refresh(struct image *image)
 {
 	_cleanup_(pieces_freep) struct pieces read = VEC_INIT;
 	_cleanup_(pieces_freep) struct pieces pieces = VEC_INIT;
-	_cleanup_(pieces_freep) struct pieces second = VEC_INIT;
 	TRY(pieces_read(image->maps_fd, &read));
 	find_stacks(image, &read);
-	const struct pieces *old = &image->before;
-	if (!image->pieces_changed) {
-		image->before = image->pieces;
-	} else {
-		/* Once more in one capture: BEFORE stays as it is. */
-		second = image->pieces;
-		old = &second;
-	}
-	image->pieces = (struct pieces)VEC_INIT;
-	image->pieces_changed = true;
 	for (size_t i = 0; i < read.n; i++)
-		TRY(carve(image, old, &read.data[i], &pieces));
+		TRY(carve(image, &image->pieces, &read.data[i], &pieces));
+	join(&pieces);
+	/* Once more in one capture: BEFORE stays as it is. */
+	if (image->pieces_changed)
+		pieces_free(&image->pieces);
+	else
+		image->before = image->pieces;
+	image->pieces_changed = true;
 	image->pieces = pieces;
 	pieces = (struct pieces)VEC_INIT;
 	cache_empty(&image->fixed_cache);

@@ -142,7 +142,7 @@ struct err *image_create(struct thread *thread, struct tracee *base,
 	image->base = base;
 	image->agent = agent;
 	image->uffd = image->maps_fd = image->pagemap_fd = image->statm_fd = -1;
-	image->base_pagemap_fd = -1;
+	image->base_pagemap_fd = image->stat_fd = -1;
 	TRY(open_proc(image->pid, "maps", &image->maps_fd));
 	TRY(open_proc(image->pid, "pagemap", &image->pagemap_fd));
 	TRY(open_proc(image->pid, "statm", &image->statm_fd));
@@ -193,6 +193,7 @@ void image_destroy(struct image *image)
 	cache_empty(&image->fixed_cache);
 	cache_empty(&image->live_cache);
 	pool_free(&image->pool);
+	free(image->batch);
 	blocks_destroy(image->blocks[IMAGE_BEFORE]);
 	blocks_destroy(image->blocks[IMAGE_AFTER]);
 	free(image);
@@ -219,16 +220,18 @@ static struct err *find_otherwise(struct image *image)
 	TRY(image_refresh(image));
 	for (size_t i = 0; i < image->pieces.n; i++) {
 		struct piece *piece = &image->pieces.data[i];
-		if (piece->tracked)
-			TRY(pagemap_collect(image->pagemap_fd, piece, 0, true,
-					    &image->written));
+		if (!piece->tracked)
+			continue;
+		TRY(pagemap_collect(image->pagemap_fd, piece, 0, true,
+				    &image->written));
+		/* And what is not there any more. */
+		TRY(image_add_known(image, piece));
 	}
 	return NULL;
 }
 
-struct err *image_capture(struct image *image, struct thread *thread)
+static struct err *capture(struct image *image, struct thread *thread)
 {
-	image_age(image);
 	struct err *err = find_written(image, thread);
 	size_t next = 0;
 	if (err) {
@@ -242,9 +245,16 @@ struct err *image_capture(struct image *image, struct thread *thread)
 		TRY(find_otherwise(image));
 	}
 	TRY(image_evaluate(image));
-	reset_blocks(image);
 	image->counts.captures++;
 	return next ? start_any(image, thread, next) : NULL;
+}
+
+struct err *image_capture(struct image *image, struct thread *thread)
+{
+	image_age(image);
+	struct err *err = capture(image, thread);
+	reset_blocks(image);
+	return err;
 }
 
 const struct image_change *image_changes(const struct image *image,

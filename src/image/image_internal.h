@@ -40,6 +40,7 @@ struct piece {
 	bool executable;
 	bool shared;
 	bool stack;   /* of a thread; sticks */
+	bool grows;   /* the first thread's: downwards */
 	bool heap;    /* of brk() */
 	bool special; /* the kernel's or a device's */
 	bool huge;    /* too large to be looked at */
@@ -106,6 +107,15 @@ const uint8_t *cache_page(struct cache *cache, struct tracee *tracee,
 			  const struct piece *piece, uint64_t address);
 void cache_empty(struct cache *cache);
 
+/* Part of a large run. */
+struct unit {
+	uint64_t start;
+	uint64_t end;
+	uint64_t hot; /* written to at this scan */
+};
+
+DEFINE_VEC(units, struct unit)
+
 /* A way to find out what was written. */
 struct method {
 	enum image_method kind;
@@ -134,6 +144,7 @@ extern const struct method method_fork;
 extern const struct method method_compare;
 
 struct blocks;
+struct batch;
 
 struct image {
 	struct tracee *tracee;
@@ -155,6 +166,7 @@ struct image {
 	struct ranges written;
 	struct ranges own; /* the agent's memory */
 
+	struct batch *batch; /* capture.c */
 	struct pool pool;
 	struct map_u64 pages;	    /* address → struct page * */
 	VEC(struct page *) touched; /* with a BEFORE copy, or gone */
@@ -169,6 +181,13 @@ struct image {
 	int uffd;
 	struct ranges checks; /* everything in them is registered */
 	struct ranges runs;   /* dense pieces, and little else */
+	struct units units;   /* the same, to be looked at one by one */
+	uint64_t dense_pages;
+	int stat_fd;
+	uint64_t scans;
+	uint64_t faults; /* of the tracee, at the last scan, if @counted */
+	bool counted;
+	uint64_t cold_at; /* where something was found last that was not hot */
 	/* Pages of sparse pieces that are there, now and at the last scan. */
 	struct ranges there;
 	struct ranges there_before;
@@ -183,6 +202,9 @@ struct image {
 struct err *image_begin(struct image *image) _must_check_;
 /* image->pieces anew; what came or went is in image->written. */
 struct err *image_refresh(struct image *image) _must_check_;
+/* Into image->written: pages of @piece whose content we know. */
+struct err *image_add_known(struct image *image,
+			    const struct piece *piece) _must_check_;
 /* A new boundary: what was BEFORE is forgotten. */
 void image_age(struct image *image);
 /* Reads image->written and compares. */

@@ -91,6 +91,7 @@ static bool parse_line(char *line, struct piece *ret)
 		.executable = flags[2] == 'x',
 		.shared = flags[3] == 's',
 		.stack = str_starts(path, "[stack"),
+		.grows = str_starts(path, "[stack]"),
 		.heap = str_starts(path, "[heap"),
 		.special = is_special(path),
 		.huge = end - start > MAPPING_MAX,

@@ -365,6 +365,7 @@ static struct err *release_child(struct thread *parent, pid_t child)
 		if (!borrower)
 			return err_nomem();
 		borrower->owner = image;
+		image->poked.lost = true;
 		log_debug(LOG_TRACEE, "child %d shares memory of %d", child,
 			  image->pid);
 		trace(PTRACE_CONT, child, 0, 0);

@@ -38,6 +38,14 @@ struct region {
 	uint32_t used; /* slots, the first is the stub */
 };
 
+/* Pages that memory_write() wrote to and nobody asked for yet. */
+#define POKED_MAX 32
+struct poked {
+	uint64_t pages[POKED_MAX];
+	size_t n;
+	bool lost; /* there were more, or a child wrote that shares memory */
+};
+
 struct tracee {
 	struct tracer *tracer;
 	/* Shares the memory of this one (vfork): breakpoints are there. */
@@ -61,6 +69,7 @@ struct tracee {
 	bool has_fault;
 	bool reports_faults;
 	struct tracee_fault fault;
+	struct poked poked;
 };
 
 struct early_stop {

@@ -6,11 +6,15 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -249,6 +253,28 @@ static void large(void)
 	expect(p + 30 * MIB, SUBJECT_GONE_ZERO);
 	expect(p + 50 * MIB, SUBJECT_GONE_ZERO);
 	boundary("the large one gone");
+	step->areas_n--; /* the place is used again */
+}
+
+/* Empty at first: then it is looked at in another way. */
+static void filling(void)
+{
+	char *p = map(6 * MIB, PROT_READ | PROT_WRITE);
+	p[0] = p[MIB] = 1;
+	expect(p, SUBJECT_NEW);
+	expect(p + MIB, SUBJECT_NEW);
+	boundary("empty");
+	memset(p, 1, 5 * MIB);
+	boundary("filled up");
+	area(p, 6 * MIB);
+	boundary("nothing after it was filled");
+	p[MIB] = p[5 * MIB + 5 * PAGE] = 2;
+	expect(p + MIB, SUBJECT_CHANGED);
+	expect(p + 5 * MIB + 5 * PAGE, SUBJECT_CHANGED);
+	boundary("in what was filled");
+	madvise(p + 2 * MIB, 2 * PAGE, MADV_DONTNEED);
+	expect_all(p + 2 * MIB, 2, SUBJECT_CHANGED);
+	boundary("some of it thrown away");
 }
 
 static void by_the_kernel(char *block)
@@ -300,7 +326,10 @@ static void processes(char *block)
 static void *run_thread(void *arg)
 {
 	int *pipe = arg;
-	char byte;
+	char byte = 1;
+	/* A stack is written to, and no part of it. */
+	if (pipe)
+		area((void *)((uintptr_t)&byte & ~(PAGE - 1)), PAGE);
 	bss_array[PAGE] = 9;
 	if (pipe && read(pipe[0], &byte, 1) < 0)
 		abort();
@@ -343,17 +372,152 @@ static void blocks(void)
 	boundary(SUBJECT_FREED);
 }
 
-int main(void)
+/* Nobody else can watch a mapping that the program watches itself. */
+static void watches(void)
+{
+	boundary(SUBJECT_BEGIN);
+	data_array[0]++;
+	expect(data_array, SUBJECT_CHANGED);
+	boundary("before");
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	char *p = map(4 * PAGE, PROT_READ | PROT_WRITE);
+	area(p, 4 * PAGE);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register arg = {
+		.range = { (uintptr_t)p, 4 * PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	p[0] = 1;
+	expect(p, SUBJECT_NEW);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &arg) < 0)
+		exit(0);
+	data_array[PAGE]++;
+	expect(data_array + PAGE, SUBJECT_CHANGED);
+	boundary("watches");
+	p[0] = 2;
+	expect(p, SUBJECT_CHANGED);
+	boundary("in what it watches");
+	boundary(SUBJECT_END);
+	exit(0);
+}
+
+static char *state;
+
+static void change(size_t at)
+{
+	state[at]++;
+	expect(state + at, SUBJECT_CHANGED);
+}
+
+/* Only one place is written to, until the others are forgotten. */
+static void cool_down(void)
+{
+	for (int i = 0; i < 20; i++) {
+		change(MIB);
+		boundary("cooling down");
+	}
+}
+
+static void *change_in_thread(void *arg)
+{
+	(void)arg;
+	change(34 * MIB);
+	return NULL;
+}
+
+static void share_with_child(size_t at)
+{
+	pid_t child = vfork();
+	if (!child) {
+		state[at]++;
+		_exit(0);
+	}
+	expect(state + at, SUBJECT_CHANGED);
+}
+
+/* Much memory: what is seldom written to must not be missed. */
+static void large_state(void)
+{
+	boundary(SUBJECT_BEGIN);
+	/* Faults of the code itself come now and not when it matters. */
+	share_with_child(12 * MIB);
+	madvise(state + MIB, PAGE, MADV_NORMAL);
+	boundary("by a child that shares memory");
+	cool_down();
+	change(30 * MIB);
+	boundary("far away");
+	boundary("nothing");
+	cool_down();
+	/* Thrown away without a fault, where it is looked at first. */
+	madvise(state + MIB, 2 * PAGE, MADV_DONTNEED);
+	expect_all(state + MIB, 2, SUBJECT_CHANGED);
+	change(20 * MIB);
+	change(21 * MIB);
+	boundary("as many thrown away");
+	cool_down();
+	/* The same where it is looked at behind the last find, and further. */
+	madvise(state + 23 * MIB, PAGE, MADV_DONTNEED);
+	expect(state + 23 * MIB, SUBJECT_CHANGED);
+	change(6 * MIB);
+	boundary("thrown away far away");
+	cool_down();
+	for (size_t i = 0; i < 100; i++)
+		change(2 * MIB + i * PAGE);
+	change(40 * MIB);
+	boundary("many and one");
+	cool_down();
+	share_with_child(25 * MIB);
+	boundary("by a child that shares memory again");
+	cool_down();
+	int ends[2];
+	if (pipe(ends) || write(ends[1], "hello", 5) != 5 ||
+	    read(ends[0], state + 33 * MIB, 5) != 5)
+		abort();
+	expect(state + 33 * MIB, SUBJECT_CHANGED);
+	boundary("by the kernel");
+	cool_down();
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, change_in_thread, NULL) ||
+	    pthread_join(thread, NULL))
+		abort();
+	boundary("by a thread");
+	cool_down();
+	step->block = (uintptr_t)(state + 45 * MIB);
+	boundary(SUBJECT_POKE);
+	expect(state + 45 * MIB, SUBJECT_CHANGED);
+	boundary("from outside");
+	cool_down();
+	change(45 * MIB);
+	boundary("once more where it was from outside");
+	boundary(SUBJECT_END);
+}
+
+int main(int argc, char **argv)
 {
 	struct subject_step mine = {
 		.agent = (uintptr_t)dlsym(RTLD_DEFAULT, WIRE_HEAP_SYMBOL),
 	};
 	step = &mine;
+	if (argc > 1 && !strcmp(argv[1], SUBJECT_LARGE)) {
+		state = map(48 * MIB, PROT_READ | PROT_WRITE);
+		memset(state, 1, 48 * MIB);
+		area(state, 48 * MIB);
+		large_state();
+		return 0;
+	}
+	area(data_array, sizeof(data_array));
+	area(bss_array, sizeof(bss_array));
+	if (argc > 1 && !strcmp(argv[1], SUBJECT_WATCHES))
+		watches();
+	if (argc > 1 && !strcmp(argv[1], SUBJECT_EXECUTES)) {
+		boundary(SUBJECT_BEGIN);
+		execv(argv[0], (char *[]){ argv[0], NULL });
+		abort();
+	}
 	char *block = must(malloc(64 * 1024)); /* below what is mapped apart */
 	char *pages = (char *)(((uintptr_t)block + PAGE - 1) & ~(PAGE - 1));
 	memset(block, 1, 64 * 1024);
-	area(data_array, sizeof(data_array));
-	area(bss_array, sizeof(bss_array));
 	area(pages, 8 * PAGE);
 	boundary(SUBJECT_BEGIN);
 	variables();
@@ -361,6 +525,7 @@ int main(void)
 	mappings();
 	moving();
 	large();
+	filling();
 	by_the_kernel(pages);
 	blocks();
 	processes(pages);

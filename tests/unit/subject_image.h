@@ -4,13 +4,23 @@
 #include <stdint.h>
 
 #define SUBJECT_AREAS 64
-#define SUBJECT_EXPECTED 64
+#define SUBJECT_EXPECTED 256
 #define SUBJECT_BEGIN "begin"
 #define SUBJECT_END "end"
 /* Boundaries after which @block is live, and dead again. */
 #define SUBJECT_ALLOCATED "a block"
 #define SUBJECT_FREED "a block freed"
 #define SUBJECT_BLOCK_SIZE 100
+
+/* After this one, the byte at @block is to be written from outside. */
+#define SUBJECT_POKE "poke"
+/* Its argument for a large state instead of many kinds of changes. */
+#define SUBJECT_LARGE "large"
+
+/* For a mapping that is watched by the program itself. */
+#define SUBJECT_WATCHES "watches"
+/* For another program in its place after the beginning. */
+#define SUBJECT_EXECUTES "executes"
 
 enum subject_kind {
 	SUBJECT_CHANGED,

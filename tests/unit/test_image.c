@@ -73,9 +73,10 @@ static void drive_on(struct drive *drive)
 	assert_true(drive->step.expected_n <= SUBJECT_EXPECTED);
 }
 
-static void drive_start(struct drive *drive, bool with_agent)
+static void drive_start_as(struct drive *drive, bool with_agent,
+			   const char *argument)
 {
-	char *argv[] = { (char *)subject_path, NULL };
+	char *argv[] = { (char *)subject_path, (char *)argument, NULL };
 	char preload[512];
 	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
 		 with_agent ? agent_path : "");
@@ -88,6 +89,11 @@ static void drive_start(struct drive *drive, bool with_agent)
 	drive_on(drive);
 	assert_string_equal(drive->name, SUBJECT_BEGIN);
 	assert_int_equal(!drive->step.agent, !with_agent);
+}
+
+static void drive_start(struct drive *drive, bool with_agent)
+{
+	drive_start_as(drive, with_agent, NULL);
 }
 
 static const struct subject_expected *announced(const struct drive *drive,
@@ -438,6 +444,84 @@ static void test_all_agree(void **state)
 	}
 }
 
+static void run_large(enum image_method method, bool with_base)
+{
+	struct drive drive;
+	drive_start_as(&drive, false, SUBJECT_LARGE);
+	assert_true(drive_watch(&drive, method, with_base));
+	for (;;) {
+		drive_on(&drive);
+		if (!strcmp(drive.name, SUBJECT_END))
+			break;
+		assert_ok(image_capture(drive.image, drive.thread));
+		check_changes(&drive);
+		if (strcmp(drive.name, SUBJECT_POKE) != 0)
+			continue;
+		uint8_t byte;
+		struct raddr at = RADDR(drive.step.block);
+		assert_ok(memory_read(drive.tracee, at, &byte, 1));
+		byte++;
+		assert_ok(memory_write(drive.tracee, at, &byte, 1));
+	}
+	/* With a base only what was written is held. */
+	if (with_base)
+		assert_true(image_counts(drive.image).bytes < 4 << 20);
+	else
+		assert_true(image_counts(drive.image).bytes < 60 << 20);
+	drive_free(&drive);
+}
+
+static void test_large(void **state)
+{
+	(void)state;
+	run_large(IMAGE_AUTO, true);
+	run_large(IMAGE_AUTO, false);
+}
+
+/* A method that fails on the way gives place to another, and nothing is lost. */
+static void test_falls_back(void **state)
+{
+	(void)state;
+	struct drive drive;
+	drive_start_as(&drive, false, SUBJECT_WATCHES);
+	if (!drive_watch(&drive, IMAGE_SCAN, true)) {
+		drive_free(&drive);
+		skip();
+	}
+	while (drive_on(&drive), !drive.ended) {
+		if (!strcmp(drive.name, SUBJECT_END))
+			break;
+		assert_ok(image_capture(drive.image, drive.thread));
+		check_changes(&drive);
+		if (strcmp(drive.name, "before") != 0)
+			assert_int_not_equal(image_method(drive.image),
+					     IMAGE_SCAN);
+	}
+	bool skipped = drive.ended;
+	drive_free(&drive);
+	if (skipped) {
+		print_message("no userfaultfd for the subject itself\n");
+		skip();
+	}
+}
+
+static void test_executes(void **state)
+{
+	(void)state;
+	struct drive drive;
+	drive_start_as(&drive, false, SUBJECT_EXECUTES);
+	assert_true(drive_watch(&drive, IMAGE_AUTO, true));
+	struct tracee_event event;
+	assert_ok(tracee_continue(drive.tracee, 0, &event));
+	assert_int_equal(event.kind, TRACEE_EXECUTED);
+	for (int i = 0; i < 2; i++) {
+		struct err *err = image_capture(drive.image, event.thread);
+		assert_non_null(err);
+		err_destroy(err);
+	}
+	drive_free(&drive);
+}
+
 /* The tested program dies: an error, and no more. */
 static void test_gone(void **state)
 {
@@ -486,6 +570,9 @@ static int run_all(const char *name)
 		cmocka_unit_test(test_auto),
 		cmocka_unit_test(test_agent),
 		cmocka_unit_test(test_all_agree),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_falls_back),
+		cmocka_unit_test(test_executes),
 		cmocka_unit_test(test_gone),
 	};
 	return cmocka_run_group_tests_name(name, tests, NULL, NULL);
