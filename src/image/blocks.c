@@ -279,51 +279,70 @@ static bool contains(const struct image_block *block, uint64_t address)
 	return address - block->start <= block->size;
 }
 
+/* In one page of the shadow; @n: entries of it that may be the one. */
+static uint64_t last_in(const struct shadow_page *page, unsigned n,
+			uint64_t *ret_start)
+{
+	if (!page->n)
+		return 0;
+	n = used(page->entries, MIN(n, page->n));
+	if (!n)
+		return 0;
+	*ret_start = (page->key << SHADOW_SHIFT) + (n - 1ULL) * WIRE_GRANULE;
+	return page->entries[n - 1];
+}
+
+/* The entry of the nearest block that begins before the page @key; 0: none. */
+static uint64_t look_back(struct blocks *blocks, uint64_t key, uint64_t lowest,
+			  uint64_t *ret_start)
+{
+	const unsigned shift = WIRE_LEAF_SHIFT - SHADOW_SHIFT;
+	while (key > lowest) {
+		key--;
+		const struct shadow_page *page = shadow_at(blocks, key);
+		uint64_t entry = last_in(page, SHADOW_ENTRIES, ret_start);
+		if (entry)
+			return entry;
+		/* Without a leaf, on to the last page of the one before. */
+		if (!page->entries && !leaf_at(blocks, key >> shift))
+			key = key >> shift << shift;
+	}
+	return 0;
+}
+
 /*
  * Blocks do not overlap: the nearest that begins at or before @address is the
- * only one it can be in. It is within WIRE_LARGE, or it is a large one.
+ * only one it can be in. It is within WIRE_LARGE, or it is a large one; these
+ * are looked at before going back, since most of that way would be in them.
  */
 static bool find_agents(struct blocks *blocks, uint64_t address,
 			struct image_block *ret)
 {
 	if (address >> WIRE_ADDRESS_BITS || !load_heap(blocks))
 		return false;
-	uint64_t key = address >> SHADOW_SHIFT;
-	uint64_t lowest = address < WIRE_LARGE
-				  ? 0
-				  : (address - WIRE_LARGE) >> SHADOW_SHIFT;
+	uint64_t key = address >> SHADOW_SHIFT, start = 0;
 	unsigned n = address / WIRE_GRANULE % SHADOW_ENTRIES + 1;
-	for (;;) {
-		const struct shadow_page *page = shadow_at(blocks, key);
-		if (page->n) {
-			n = used(page->entries, MIN(n, page->n));
-			if (n) {
-				struct image_block block;
-				uint64_t start = (key << SHADOW_SHIFT) +
-						 (n - 1ULL) * WIRE_GRANULE;
-				if (!as_block(start, page->entries[n - 1],
-					      &block) ||
-				    !contains(&block, address))
-					return false;
-				*ret = block;
-				return true;
-			}
-		} else if (!leaf_at(blocks,
-				    key >> (WIRE_LEAF_SHIFT - SHADOW_SHIFT))) {
-			/* On to the last page of the leaf before. */
-			key &= ~((1ULL << (WIRE_LEAF_SHIFT - SHADOW_SHIFT)) -
-				 1);
+	uint64_t entry = last_in(shadow_at(blocks, key), n, &start);
+	if (!entry) {
+		const struct image_block *large =
+			blocks_last_before(large_blocks(blocks), address);
+		if (large && address - large->start < large->size) {
+			*ret = *large;
+			return true;
 		}
-		if (key <= lowest)
-			break;
-		key--;
-		n = SHADOW_ENTRIES;
+		uint64_t lowest =
+			address < WIRE_LARGE ? 0 : address - WIRE_LARGE;
+		entry = look_back(blocks, key, lowest >> SHADOW_SHIFT, &start);
+		if (!entry && large && contains(large, address)) {
+			*ret = *large; /* its end */
+			return true;
+		}
 	}
-	const struct image_block *large =
-		blocks_last_before(large_blocks(blocks), address);
-	if (!large || !contains(large, address))
+	struct image_block block;
+	if (!entry || !as_block(start, entry, &block) ||
+	    !contains(&block, address))
 		return false;
-	*ret = *large;
+	*ret = block;
 	return true;
 }
 
