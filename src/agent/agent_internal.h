@@ -81,12 +81,15 @@ void operators_begin(void);
 long sys_call(long number, long a, long b, long c, long d, long e, long f);
 /* Empty private memory, listed in the heap's regions; NULL where none is. */
 void *sys_map(size_t size);
+/* All of it is given back, before anybody has used it. */
+void sys_unmap_all(void);
 
 /* table.c */
 bool table_create(void);
 _cold_ struct wire_leaf *table_leaf_create(uint64_t index);
+_cold_ struct wire_leaf *table_leaf_find(uint64_t index);
 _cold_ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash);
-extern uint64_t *table_directory;
+extern struct wire_slot *table_directory;
 extern uint64_t *table_stack_keys;
 
 /* stack.c: memory between the stack pointer and the end of the stack. */

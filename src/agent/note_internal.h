@@ -86,10 +86,13 @@ static inline uint32_t note_stack(struct note_caller caller)
 
 static inline struct wire_leaf *note_leaf(uint64_t address)
 {
-	if (unlikely(address >> WIRE_ADDRESS_BITS))
-		return NULL;
-	return (struct wire_leaf *)(uintptr_t)__atomic_load_n(
-		&table_directory[address >> WIRE_LEAF_SHIFT], __ATOMIC_ACQUIRE);
+	uint64_t index = address >> WIRE_LEAF_SHIFT;
+	const struct wire_slot *slot = &table_directory[index % WIRE_SLOTS];
+	if (unlikely(__atomic_load_n(&slot->index, __ATOMIC_ACQUIRE) !=
+		     index + 1))
+		return table_leaf_find(index);
+	return (struct wire_leaf *)(uintptr_t)__atomic_load_n(&slot->leaf,
+							      __ATOMIC_ACQUIRE);
 }
 
 static inline uint64_t note_offset(uint64_t address)

@@ -50,3 +50,14 @@ void *sys_map(size_t size)
 	__atomic_store_n(&agent_heap.regions[i].size, size, __ATOMIC_RELEASE);
 	return (void *)at;
 }
+
+void sys_unmap_all(void)
+{
+	for (uint64_t i = 0; i < agent_heap.regions_n; i++) {
+		struct wire_region *region = &agent_heap.regions[i];
+		if (region->size)
+			sys_call(SYS_munmap, (long)region->address,
+				 (long)region->size, 0, 0, 0, 0);
+	}
+	agent_heap.regions_n = 0;
+}

@@ -122,8 +122,9 @@ static bool load_heap(struct blocks *blocks)
 	else if (!heap->active && heap->reason == WIRE_NOT_STARTED)
 		why = "the agent has not started";
 	else if (heap->active &&
-		 (!is_table(heap->directory, WIRE_DIRECTORY_ENTRIES * 8) ||
-		  !is_table(heap->leaves, WIRE_LEAVES * 4) ||
+		 (!is_table(heap->directory,
+			    WIRE_SLOTS * sizeof(struct wire_slot)) ||
+		  !is_table(heap->leaves, WIRE_SLOTS * 4) ||
 		  heap->stacks_n > WIRE_STACK_MAX ||
 		  !is_table(heap->stacks,
 			    heap->stacks_n * sizeof(struct wire_stack))))
@@ -157,18 +158,36 @@ uint64_t blocks_lost(struct blocks *blocks)
 	return !blocks->is_glibc && load_heap(blocks) ? blocks->heap.lost : 0;
 }
 
+/* 0 where there is none, or none that can be. */
+static uint64_t leaf_in(const struct wire_slot *slot)
+{
+	return slot->leaf % IMAGE_PAGE == 0 &&
+			       is_table(slot->leaf, WIRE_LEAF_BYTES)
+		       ? slot->leaf
+		       : 0;
+}
+
 static uint64_t leaf_at(struct blocks *blocks, uint64_t index)
 {
 	struct shadow_leaf *leaf = &blocks->leaves[index % SHADOW_LEAVES];
 	if (leaf->moment == blocks->moment && leaf->index == index)
 		return leaf->address;
-	uint64_t address = 0;
-	if (!blocks_read(blocks, blocks->heap.directory + index * 8, &address,
-			 sizeof(address)) ||
-	    address % IMAGE_PAGE || !is_table(address, WIRE_LEAF_BYTES))
-		address = 0;
-	*leaf = (struct shadow_leaf){ blocks->moment, index, address };
-	return address;
+	*leaf = (struct shadow_leaf){ blocks->moment, index, 0 };
+	for (uint64_t i = 0; i < WIRE_PROBES; i++) {
+		struct wire_slot slot;
+		if (!blocks_read(blocks,
+				 blocks->heap.directory + (index + i) %
+								  WIRE_SLOTS *
+								  sizeof(slot),
+				 &slot, sizeof(slot)) ||
+		    !slot.index)
+			break;
+		if (slot.index == index + 1) {
+			leaf->address = leaf_in(&slot);
+			break;
+		}
+	}
+	return leaf->address;
 }
 
 /* How many entries there are up to the last that is not 0. */
@@ -219,12 +238,12 @@ static bool as_block(uint64_t start, uint64_t entry, struct image_block *ret)
 	return true;
 }
 
-static void read_cells(struct blocks *blocks, uint64_t index,
+static void read_cells(struct blocks *blocks, const struct wire_slot *slot,
 		       struct block_list *list)
 {
-	uint64_t leaf = leaf_at(blocks, index);
+	uint64_t leaf = leaf_in(slot), index = slot->index - 1;
 	uint16_t cells[WIRE_LEAF_CELLS];
-	if (!leaf ||
+	if (!leaf || index >= 1ULL << (WIRE_ADDRESS_BITS - WIRE_LEAF_SHIFT) ||
 	    !blocks_read(blocks, leaf + offsetof(struct wire_leaf, cells),
 			 cells, sizeof(cells)))
 		return;
@@ -260,14 +279,19 @@ static const struct block_list *large_blocks(struct blocks *blocks)
 		return list;
 	blocks->sorted_at = blocks->moment;
 	list->n = 0;
-	uint32_t n = MIN(blocks->heap.leaves_n, WIRE_LEAVES);
+	uint32_t n = MIN(blocks->heap.leaves_n, WIRE_SLOTS);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t index;
-		if (!blocks_read(blocks, blocks->heap.leaves + i * 4ULL, &index,
-				 sizeof(index)))
+		uint32_t number;
+		struct wire_slot slot;
+		if (!blocks_read(blocks, blocks->heap.leaves + i * 4ULL,
+				 &number, sizeof(number)))
 			break;
-		if (index && index <= WIRE_DIRECTORY_ENTRIES)
-			read_cells(blocks, index - 1, list);
+		if (number && number <= WIRE_SLOTS &&
+		    blocks_read(blocks,
+				blocks->heap.directory +
+					(number - 1ULL) * sizeof(slot),
+				&slot, sizeof(slot)))
+			read_cells(blocks, &slot, list);
 	}
 	if (list->n)
 		qsort(list->data, list->n, sizeof(*list->data), by_start);

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 /* Where pages may lie: at the beginnings of these, so that they are found. */
 static const uint64_t places[] = {
 	0x1000,		0x10000000,	0x20000000,	0x20001000,
-	0x555500000000, 0x555500001000, 0x700000000000, 0x700002aaa000,
+	0x555500000000, 0x555500001000, 0x700000000000, 0x700000055000,
 	0x710000000000, 0x720000000000, 0x730000000000, 0x730000800000,
 	0x730000801000, 0x730001001000, 0x7ffffffff000, 0xfffffffffffff000,
 };

@@ -12,6 +12,7 @@ from pathlib import Path
 
 HEAP, CHUNKS, MORE_CHUNKS, DIRECTORY, LEAVES, STACKS, LEAF, CELLS = 1, 2, 3, 7, 8, 9, 10, 12
 INDEX = 0x5555_0000_0000 >> 24
+SLOT = INDEX % (1 << 16)
 
 
 def page(place, offset, data):
@@ -29,11 +30,11 @@ def heap(active=1, reason=0):
 
 
 def agent():
-    directory = page(DIRECTORY, INDEX * 8 % 4096, words(0x7300_0000_0000, 0x7300_0080_1000))
+    directory = page(DIRECTORY, SLOT * 16 % 4096, words(INDEX + 1, 0x7300_0000_0000, INDEX + 2, 0x7300_0080_1000))
     entries = page(LEAF, 0, words(0, 101 | 5 << 40, 0, 0, 0, 0, 0, 0, 0, 200001 | 6 << 40))
     cells = page(CELLS, 0, struct.pack("<128H", 10, *[0] * 127))
     stacks = page(STACKS, 5 * 64, words(0x401000, 0x402000))
-    return heap() + directory + page(LEAVES, 0, struct.pack("<I", INDEX + 1)) + entries + cells + stacks
+    return heap() + directory + page(LEAVES, 0, struct.pack("<I", SLOT + 1)) + entries + cells + stacks
 
 
 def chunks():

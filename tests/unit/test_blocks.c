@@ -82,15 +82,23 @@ static struct wire_heap heap_init(void)
 static uint64_t leaf_of(struct memory *memory, struct wire_heap *heap,
 			uint64_t address)
 {
-	uint64_t index = address >> WIRE_LEAF_SHIFT, leaf = 0;
-	const uint8_t *there = get(memory, DIRECTORY + index * 8);
-	if (there)
-		memcpy(&leaf, there + index * 8 % IMAGE_PAGE, 8);
-	if (leaf)
-		return leaf;
-	leaf = FIRST_LEAF + heap->leaves_n * WIRE_LEAF_BYTES;
-	put_word(memory, DIRECTORY + index * 8, leaf);
-	uint32_t listed = (uint32_t)index + 1;
+	uint64_t index = address >> WIRE_LEAF_SHIFT, at, number;
+	struct wire_slot slot = {};
+	for (number = index % WIRE_SLOTS;; number = (number + 1) % WIRE_SLOTS) {
+		at = DIRECTORY + number * sizeof(slot);
+		const uint8_t *there = get(memory, at);
+		slot = (struct wire_slot){};
+		if (there)
+			memcpy(&slot, there + at % IMAGE_PAGE, sizeof(slot));
+		if (slot.index == index + 1)
+			return slot.leaf;
+		if (!slot.index)
+			break;
+	}
+	uint64_t leaf = FIRST_LEAF + heap->leaves_n * WIRE_LEAF_BYTES;
+	slot = (struct wire_slot){ index + 1, leaf };
+	put(memory, at, &slot, sizeof(slot));
+	uint32_t listed = (uint32_t)number + 1;
 	put(memory, LEAVES + heap->leaves_n++ * 4ULL, &listed, sizeof(listed));
 	put(memory, HEAP, heap, sizeof(*heap));
 	return leaf;
@@ -235,6 +243,31 @@ static void test_moments(void **state)
 	assert_false(blocks_find(blocks, large + (1 << 19), &block));
 }
 
+/* Leaves that want the same slot lie behind one another. */
+static void test_collisions(void **state)
+{
+	(void)state;
+	_cleanup_(memory_freep) struct memory memory = {};
+	_cleanup_(blocks_destroyp) struct blocks *blocks = NULL;
+	struct wire_heap heap = heap_init();
+	struct image_block block;
+	const uint64_t apart = (uint64_t)WIRE_SLOTS << WIRE_LEAF_SHIFT;
+	for (uint64_t i = 0; i < 60; i++)
+		put_block(&memory, &heap, 0xfffffff0 + i * apart,
+			  i % 2 ? 100 : 1 << 20, 0);
+	assert_ok(blocks_create(page, &memory, HEAP, &blocks));
+	for (uint64_t i = 0; i < 60; i++) {
+		uint64_t start = 0xfffffff0 + i * apart;
+		uint64_t size = i % 2 ? 100 : 1 << 20;
+		assert_true(blocks_find(blocks, start + 1, &block));
+		assert_int_equal(block.start, start);
+		assert_true(blocks_find(blocks, start + size, &block));
+		assert_int_equal(block.start, start);
+		assert_false(blocks_find(blocks, start + size + 1, &block));
+	}
+	assert_false(blocks_find(blocks, 0xfffffff0 + 61 * apart, &block));
+}
+
 static void test_stacks_and_regions(void **state)
 {
 	(void)state;
@@ -321,8 +354,10 @@ static void test_nonsense(void **state)
 	uint64_t last = (1ULL << WIRE_ADDRESS_BITS) - 32;
 	put_block(&memory, &heap, last, 16, 0);
 	put_block(&memory, &heap, last - 32, WIRE_SIZE_MAX, 0);
-	put_word(&memory, DIRECTORY + 77 * 8, 0x12345);
-	put_word(&memory, DIRECTORY + 78 * 8, ~0ULL & ~4095ULL);
+	put(&memory, DIRECTORY + 77 * 16, &(struct wire_slot){ 78, 0x12345 },
+	    16);
+	put(&memory, DIRECTORY + 78 * 16,
+	    &(struct wire_slot){ 79, ~0ULL & ~4095ULL }, 16);
 	heap.leaves_n = ~0U;
 	put(&memory, HEAP, &heap, sizeof(heap));
 	for (uint32_t i = 2; i < 1500; i++)
@@ -336,7 +371,7 @@ static void test_nonsense(void **state)
 	assert_false(blocks_find(blocks, ~0ULL, &block));
 	assert_false(blocks_find(blocks, 0, &block));
 	assert_false(blocks_find(blocks, 77ULL << WIRE_LEAF_SHIFT, &block));
-	assert_false(blocks_find(blocks, 79ULL << WIRE_LEAF_SHIFT, &block));
+	assert_false(blocks_find(blocks, 78ULL << WIRE_LEAF_SHIFT, &block));
 }
 
 /* glibc's chunks, with everything that can be in front of them or wrong. */
@@ -454,6 +489,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_like_a_list),
 		cmocka_unit_test(test_moments),
+		cmocka_unit_test(test_collisions),
 		cmocka_unit_test(test_stacks_and_regions),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_nonsense),
