@@ -65,6 +65,7 @@ enum agent_mode agent_begin(void)
 	void *free_next = lookup_next("free", NULL);
 	find_next();
 	operators_begin();
+	code_begin();
 	if (object)
 		keep_name(object);
 	if (malloc_next != (void *)__libc_malloc ||

@@ -79,6 +79,8 @@ void operators_begin(void);
 
 /* sys.c */
 long sys_call(long number, long a, long b, long c, long d, long e, long f);
+/* Can the 8 bytes at @address be read? */
+bool sys_readable(uintptr_t address);
 /* Empty private memory, listed in the heap's regions; NULL where none is. */
 void *sys_map(size_t size);
 /* All of it is given back, before anybody has used it. */
@@ -100,5 +102,10 @@ struct stack_bounds {
 extern __thread struct stack_bounds stack_bounds
 	__attribute__((tls_model("initial-exec")));
 _cold_ bool stack_extend(uintptr_t pointer);
+/* code.c: pages of code that were seen on a stack, by their lowest bits. */
+#define CODE_PAGES 1024
+extern uint64_t code_pages[CODE_PAGES]; /* address >> 12 */
+void code_begin(void);
+_cold_ bool code_learn(uint64_t address);
 
 #pragma GCC visibility pop

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,6 +74,9 @@ static const char *program(const char *name)
 	return path;
 }
 
+/* Address space that programs may have; 0: as much as there is. */
+static rlim_t limit;
+
 static void start(struct shown *shown, const char *preload, const char *name,
 		  const char *word, const char *argument)
 {
@@ -91,6 +95,8 @@ static void start(struct shown *shown, const char *preload, const char *name,
 		else
 			unsetenv("LD_PRELOAD");
 		setenv("AFTER_IT", "1", 1);
+		if (limit)
+			setrlimit(RLIMIT_AS, &(struct rlimit){ limit, limit });
 		execl(path, path, word, argument, NULL);
 		_exit(127);
 	}
@@ -305,6 +311,20 @@ static void test_foreign(void **state)
 	finish(&shown);
 }
 
+/* Without memory for the tables the program runs, and keeps what it had. */
+static void test_no_memory(void **state)
+{
+	(void)state;
+	struct shown shown;
+	limit = 24 << 20;
+	start(&shown, getenv("AGENT"), "program", "environment", "unset");
+	limit = 0;
+	const char *why = blocks_missing(shown.blocks);
+	assert_non_null(why);
+	assert_non_null(strstr(why, "no memory"));
+	finish(&shown);
+}
+
 /* [heap] of a process, as it is now. */
 static struct blocks_glibc heap_of(pid_t pid)
 {
@@ -432,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_operators),
 		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_glibc),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_regions),
