@@ -28,6 +28,37 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/*
+ * Before the program's first constructor its versions of the C library's
+ * functions may not be ready (sanitizers' are not): text has its own here.
+ */
+static inline size_t text_length(const char *text)
+{
+	size_t n = 0;
+	while (text[n])
+		n++;
+	return n;
+}
+
+/* The part of @text behind @start; NULL where it does not begin so. */
+static inline char *text_behind(char *text, const char *start)
+{
+	while (*start) {
+		if (*text++ != *start++)
+			return NULL;
+	}
+	return text;
+}
+
+static inline bool text_is(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 /* Declarations, too: reached without the global offset table. */
 #pragma GCC visibility push(hidden)
 
@@ -61,12 +92,18 @@ struct agent_next {
 extern struct agent_next agent_next;
 
 /*
- * lookup.c: the first definition of @name in the order in which the dynamic
- * linker looks, the agent's own left out. NULL where there is none. Unlike
- * dlsym() it never allocates. @ret_object may be NULL.
+ * lookup.c: definitions in the order in which the dynamic linker looks, the
+ * agent's own left out; NULL where there is none. Unlike dlsym() it never
+ * allocates.
  */
 struct link_map;
-void *lookup_next(const char *name, const struct link_map **ret_object);
+/* The first: what the program would use without us. @ret_object may be NULL. */
+void *lookup_other(const char *name, const struct link_map **ret_object);
+/*
+ * The first behind us: where our own calls go on. The program may have one
+ * that ends in ours (sanitizers' do), so that would not end.
+ */
+void *lookup_next(const char *name);
 void *lookup_in(const struct link_map *object, const char *name);
 /* The agent itself. */
 const struct link_map *lookup_own(void);

@@ -10,10 +10,10 @@
 #include "agent/agent_internal.h"
 
 #include <link.h>
-#include <string.h>
 #include <sys/auxv.h>
 
 #define RANGES 512
+#define ELF_MAGIC 0x464c457fU /* ELFMAG as a number */
 
 struct range {
 	uint64_t low, high;
@@ -60,7 +60,7 @@ static void add_library(const struct link_map *object)
 {
 	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->l_addr;
 	if (object->l_addr && sys_readable(object->l_addr) &&
-	    !memcmp(header->e_ident, ELFMAG, SELFMAG))
+	    *(const uint32_t *)header->e_ident == ELF_MAGIC)
 		add_segments(
 			object->l_addr,
 			(const ElfW(Phdr) *)(object->l_addr + header->e_phoff),
@@ -77,8 +77,7 @@ void code_begin(void)
 	for (const struct link_map *object = program->l_next; object;
 	     object = object->l_next)
 		add_library(object);
-	find_object =
-		(int (*)(void *, void *))lookup_next("_dl_find_object", NULL);
+	find_object = (int (*)(void *, void *))lookup_next("_dl_find_object");
 }
 
 bool code_learn(uint64_t address)

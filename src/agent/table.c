@@ -1,8 +1,6 @@
 /* The tables themselves: what is rare. What each call does: note_internal.h. */
 #include "agent/agent_internal.h"
 
-#include <string.h>
-
 /* A pool gives leaves until it is used up; each is twice as large as the last. */
 #define POOL_FIRST 2
 #define POOL_MOST 1024
@@ -128,8 +126,8 @@ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
 			struct wire_stack *stacks =
 				(struct wire_stack *)(uintptr_t)
 					agent_heap.stacks;
-			memcpy(stacks[at].frames, frames,
-			       sizeof(stacks[at].frames));
+			for (unsigned k = 0; k < WIRE_STACK_FRAMES; k++)
+				stacks[at].frames[k] = frames[k];
 			return at;
 		}
 		if (there == hash)

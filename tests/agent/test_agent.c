@@ -304,11 +304,14 @@ static void test_foreign(void **state)
 	assert_false(blocks_find(shown.blocks, shown.heap, &block));
 	finish(&shown);
 
-	start(&shown, getenv("AGENT"), "own", NULL, NULL);
-	why = blocks_missing(shown.blocks);
-	assert_non_null(why);
-	assert_non_null(strstr(why, "itself"));
-	finish(&shown);
+	static const char *const names[] = { "own", "wrapped" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		start(&shown, getenv("AGENT"), names[i], NULL, NULL);
+		why = blocks_missing(shown.blocks);
+		assert_non_null(why);
+		assert_non_null(strstr(why, "itself"));
+		finish(&shown);
+	}
 }
 
 /* Without memory for the tables the program runs, and keeps what it had. */
