@@ -75,6 +75,7 @@ enum agent_mode agent_begin(void)
 	} else if (!table_create()) {
 		begin_pass(WIRE_NO_MEMORY);
 	} else {
+		code_list_own();
 		agent_heap.active = 1;
 		agent_mode = AGENT_NOTE;
 	}

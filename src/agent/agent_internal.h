@@ -118,6 +118,8 @@ void operators_begin(void);
 long sys_call(long number, long a, long b, long c, long d, long e, long f);
 /* Can the 8 bytes at @address be read? */
 bool sys_readable(uintptr_t address);
+/* One more entry in the list of the agent's memory; NULL: it is full. */
+struct wire_region *sys_region(void);
 /* Empty private memory, listed in the heap's regions; NULL where none is. */
 void *sys_map(size_t size);
 /* All of it is given back, before anybody has used it. */
@@ -143,6 +145,8 @@ _cold_ bool stack_extend(uintptr_t pointer);
 #define CODE_PAGES 1024
 extern uint64_t code_pages[CODE_PAGES]; /* address >> 12 */
 void code_begin(void);
+/* Lists the agent's own variables as its memory. */
+void code_list_own(void);
 _cold_ bool code_learn(uint64_t address);
 
 #pragma GCC visibility pop

@@ -56,15 +56,33 @@ static void add_segments(uint64_t bias, const ElfW(Phdr) * segments, size_t n)
 }
 
 /* Libraries are mapped from their beginning, where the ELF header is. */
-static void add_library(const struct link_map *object)
+static size_t segments_of(const struct link_map *object,
+			  const ElfW(Phdr) * *ret)
 {
 	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->l_addr;
-	if (object->l_addr && sys_readable(object->l_addr) &&
-	    *(const uint32_t *)header->e_ident == ELF_MAGIC)
-		add_segments(
-			object->l_addr,
-			(const ElfW(Phdr) *)(object->l_addr + header->e_phoff),
-			header->e_phnum);
+	if (!object->l_addr || !sys_readable(object->l_addr) ||
+	    *(const uint32_t *)header->e_ident != ELF_MAGIC)
+		return 0;
+	*ret = (const ElfW(Phdr) *)(object->l_addr + header->e_phoff);
+	return header->e_phnum;
+}
+
+void code_list_own(void)
+{
+	const struct link_map *own = lookup_own();
+	const ElfW(Phdr) * segments;
+	size_t n = own ? segments_of(own, &segments) : 0;
+	for (size_t i = 0; i < n; i++) {
+		struct wire_region *region;
+		if (segments[i].p_type != PT_LOAD ||
+		    !(segments[i].p_flags & PF_W) || !(region = sys_region()))
+			continue;
+		/* In whole pages, as it is mapped. */
+		uint64_t low = own->l_addr + segments[i].p_vaddr;
+		uint64_t high = low + segments[i].p_memsz;
+		region->address = low & ~4095ULL;
+		region->size = ((high + 4095) & ~4095ULL) - region->address;
+	}
 }
 
 void code_begin(void)
@@ -75,8 +93,12 @@ void code_begin(void)
 	add_segments(program->l_addr, (const ElfW(Phdr) *)getauxval(AT_PHDR),
 		     getauxval(AT_PHNUM));
 	for (const struct link_map *object = program->l_next; object;
-	     object = object->l_next)
-		add_library(object);
+	     object = object->l_next) {
+		const ElfW(Phdr) * segments;
+		size_t n = segments_of(object, &segments);
+		if (n)
+			add_segments(object->l_addr, segments, n);
+	}
 	find_object = (int (*)(void *, void *))lookup_next("_dl_find_object");
 }
 

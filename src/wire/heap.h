@@ -98,7 +98,7 @@ struct wire_heap {
 	uint64_t lost; /* blocks that could not be noted: tables full */
 	/* The file that defines the malloc that is used; "": the program. */
 	char allocator[WIRE_NAME];
-	/* All memory of the agent, its data excepted: not the program's. */
+	/* All memory of the agent, its variables too: not the program's. */
 	uint64_t regions_n;
 	struct wire_region regions[WIRE_REGIONS];
 };
