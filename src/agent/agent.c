@@ -2,9 +2,9 @@
 #include "agent/agent_internal.h"
 
 #include <link.h>
-#include <string.h>
 
 extern void *__libc_malloc(size_t size);
+extern void __libc_free(void *block);
 
 enum agent_mode agent_mode;
 struct agent_next agent_next;
@@ -26,9 +26,10 @@ static void begin_pass(enum wire_reason reason)
 static void keep_name(const struct link_map *object)
 {
 	const char *name = object->l_name ? object->l_name : "";
-	const char *slash = strrchr(name, '/');
-	if (slash)
-		name = slash + 1;
+	for (const char *c = name; *c; c++) {
+		if (*c == '/')
+			name = c + 1;
+	}
 	for (size_t i = 0; i + 1 < WIRE_NAME && name[i]; i++)
 		agent_heap.allocator[i] = name[i];
 }
@@ -36,18 +37,18 @@ static void keep_name(const struct link_map *object)
 static void find_next(void)
 {
 	agent_next = (struct agent_next){
-		.malloc = lookup_next("malloc", NULL),
-		.calloc = lookup_next("calloc", NULL),
-		.realloc = lookup_next("realloc", NULL),
-		.reallocarray = lookup_next("reallocarray", NULL),
-		.aligned_alloc = lookup_next("aligned_alloc", NULL),
-		.posix_memalign = lookup_next("posix_memalign", NULL),
-		.memalign = lookup_next("memalign", NULL),
-		.valloc = lookup_next("valloc", NULL),
-		.pvalloc = lookup_next("pvalloc", NULL),
-		.free = lookup_next("free", NULL),
-		.strdup = lookup_next("strdup", NULL),
-		.strndup = lookup_next("strndup", NULL),
+		.malloc = lookup_next("malloc"),
+		.calloc = lookup_next("calloc"),
+		.realloc = lookup_next("realloc"),
+		.reallocarray = lookup_next("reallocarray"),
+		.aligned_alloc = lookup_next("aligned_alloc"),
+		.posix_memalign = lookup_next("posix_memalign"),
+		.memalign = lookup_next("memalign"),
+		.valloc = lookup_next("valloc"),
+		.pvalloc = lookup_next("pvalloc"),
+		.free = lookup_next("free"),
+		.strdup = lookup_next("strdup"),
+		.strndup = lookup_next("strndup"),
 	};
 }
 
@@ -61,18 +62,20 @@ enum agent_mode agent_begin(void)
 	if (agent_mode != AGENT_NEW)
 		return agent_mode;
 	const struct link_map *object = NULL;
-	void *malloc_next = lookup_next("malloc", &object);
-	void *free_next = lookup_next("free", NULL);
+	void *other_malloc = lookup_other("malloc", &object);
+	void *other_free = lookup_other("free", NULL);
 	find_next();
 	operators_begin();
+	code_begin();
 	if (object)
 		keep_name(object);
-	if (malloc_next != (void *)__libc_malloc ||
-	    free_next != lookup_in(object, "free")) {
+	if (other_malloc != (void *)__libc_malloc ||
+	    other_free != (void *)__libc_free) {
 		begin_pass(WIRE_OWN_MALLOC);
 	} else if (!table_create()) {
 		begin_pass(WIRE_NO_MEMORY);
 	} else {
+		code_list_own();
 		agent_heap.active = 1;
 		agent_mode = AGENT_NOTE;
 	}

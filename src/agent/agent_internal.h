@@ -28,6 +28,37 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/*
+ * Before the program's first constructor its versions of the C library's
+ * functions may not be ready (sanitizers' are not): text has its own here.
+ */
+static inline size_t text_length(const char *text)
+{
+	size_t n = 0;
+	while (text[n])
+		n++;
+	return n;
+}
+
+/* The part of @text behind @start; NULL where it does not begin so. */
+static inline char *text_behind(char *text, const char *start)
+{
+	while (*start) {
+		if (*text++ != *start++)
+			return NULL;
+	}
+	return text;
+}
+
+static inline bool text_is(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 /* Declarations, too: reached without the global offset table. */
 #pragma GCC visibility push(hidden)
 
@@ -61,12 +92,18 @@ struct agent_next {
 extern struct agent_next agent_next;
 
 /*
- * lookup.c: the first definition of @name in the order in which the dynamic
- * linker looks, the agent's own left out. NULL where there is none. Unlike
- * dlsym() it never allocates. @ret_object may be NULL.
+ * lookup.c: definitions in the order in which the dynamic linker looks, the
+ * agent's own left out; NULL where there is none. Unlike dlsym() it never
+ * allocates.
  */
 struct link_map;
-void *lookup_next(const char *name, const struct link_map **ret_object);
+/* The first: what the program would use without us. @ret_object may be NULL. */
+void *lookup_other(const char *name, const struct link_map **ret_object);
+/*
+ * The first behind us: where our own calls go on. The program may have one
+ * that ends in ours (sanitizers' do), so that would not end.
+ */
+void *lookup_next(const char *name);
 void *lookup_in(const struct link_map *object, const char *name);
 /* The agent itself. */
 const struct link_map *lookup_own(void);
@@ -79,14 +116,21 @@ void operators_begin(void);
 
 /* sys.c */
 long sys_call(long number, long a, long b, long c, long d, long e, long f);
+/* Can the 8 bytes at @address be read? */
+bool sys_readable(uintptr_t address);
+/* One more entry in the list of the agent's memory; NULL: it is full. */
+struct wire_region *sys_region(void);
 /* Empty private memory, listed in the heap's regions; NULL where none is. */
 void *sys_map(size_t size);
+/* All of it is given back, before anybody has used it. */
+void sys_unmap_all(void);
 
 /* table.c */
 bool table_create(void);
 _cold_ struct wire_leaf *table_leaf_create(uint64_t index);
+_cold_ struct wire_leaf *table_leaf_find(uint64_t index);
 _cold_ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash);
-extern uint64_t *table_directory;
+extern struct wire_slot *table_directory;
 extern uint64_t *table_stack_keys;
 
 /* stack.c: memory between the stack pointer and the end of the stack. */
@@ -97,5 +141,12 @@ struct stack_bounds {
 extern __thread struct stack_bounds stack_bounds
 	__attribute__((tls_model("initial-exec")));
 _cold_ bool stack_extend(uintptr_t pointer);
+/* code.c: pages of code that were seen on a stack, by their lowest bits. */
+#define CODE_PAGES 1024
+extern uint64_t code_pages[CODE_PAGES]; /* address >> 12 */
+void code_begin(void);
+/* Lists the agent's own variables as its memory. */
+void code_list_own(void);
+_cold_ bool code_learn(uint64_t address);
 
 #pragma GCC visibility pop

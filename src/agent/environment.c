@@ -7,7 +7,6 @@
 #include "agent/agent_internal.h"
 
 #include <link.h>
-#include <string.h>
 
 #define VARIABLE "LD_PRELOAD="
 
@@ -16,21 +15,20 @@ void environment_restore(char **envp)
 	const struct link_map *own = lookup_own();
 	if (!own || !own->l_name || !*own->l_name || !envp)
 		return;
-	size_t n = strlen(own->l_name);
 	for (char **entry = envp; *entry; entry++) {
-		char *value = *entry + strlen(VARIABLE);
-		if (strncmp(*entry, VARIABLE, strlen(VARIABLE)) != 0 ||
-		    strncmp(value, own->l_name, n) != 0)
+		char *value = text_behind(*entry, VARIABLE);
+		const char *rest =
+			value ? text_behind(value, own->l_name) : NULL;
+		if (!rest || (*rest && *rest != ':'))
 			continue;
-		if (value[n] == ':') {
-			memmove(value, value + n + 1,
-				strlen(value + n + 1) + 1);
-		} else if (value[n] == '\0') {
+		if (*rest) {
+			do
+				*value++ = *++rest;
+			while (*rest);
+		} else {
 			/* As unsetenv(3) does it. */
 			for (char **to = entry; *to; to++)
 				to[0] = to[1];
-		} else {
-			continue;
 		}
 		return;
 	}

@@ -5,7 +5,6 @@
 #include "agent/agent_internal.h"
 
 #include <link.h>
-#include <string.h>
 
 struct tables {
 	const ElfW(Sym) * symbols;
@@ -51,7 +50,7 @@ static bool is(const struct tables *tables, uint32_t index, const char *name)
 	       ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
 	       (type == STT_FUNC || type == STT_NOTYPE ||
 		type == STT_GNU_IFUNC) &&
-	       !strcmp(tables->strings + symbol->st_name, name);
+	       text_is(tables->strings + symbol->st_name, name);
 }
 
 static uint32_t find_gnu(const struct tables *tables, const char *name)
@@ -105,10 +104,10 @@ void *lookup_in(const struct link_map *object, const char *name)
 	return (void *)at;
 }
 
-void *lookup_next(const char *name, const struct link_map **ret_object)
+static void *lookup_from(const struct link_map *object, const char *name,
+			 const struct link_map **ret_object)
 {
-	for (const struct link_map *object = _r_debug.r_map; object;
-	     object = object->l_next) {
+	for (; object; object = object->l_next) {
 		void *at = object->l_ld == _DYNAMIC ? NULL
 						    : lookup_in(object, name);
 		if (at) {
@@ -118,6 +117,17 @@ void *lookup_next(const char *name, const struct link_map **ret_object)
 		}
 	}
 	return NULL;
+}
+
+void *lookup_other(const char *name, const struct link_map **ret_object)
+{
+	return lookup_from(_r_debug.r_map, name, ret_object);
+}
+
+void *lookup_next(const char *name)
+{
+	const struct link_map *own = lookup_own();
+	return own ? lookup_from(own->l_next, name, NULL) : NULL;
 }
 
 const struct link_map *lookup_own(void)

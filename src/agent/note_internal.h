@@ -48,10 +48,17 @@ static inline uint32_t note_intern(const uint64_t *frames)
 	return table_stack_add(frames, hash);
 }
 
+static inline bool note_code(uint64_t address)
+{
+	uint64_t page = address >> 12;
+	return likely(__atomic_load_n(&code_pages[page % CODE_PAGES],
+				      __ATOMIC_RELAXED) == page) ||
+	       code_learn(address);
+}
+
 /*
- * Follows saved frame pointers, upwards only. What a register that is none
- * leads to is at worst a few wrong numbers: the controller knows where code
- * is.
+ * Follows saved frame pointers, upwards only, as long as they lead to code.
+ * What a register that is none leads to is at worst a few wrong places.
  */
 static inline uint32_t note_stack(struct note_caller caller)
 {
@@ -67,10 +74,7 @@ static inline uint32_t note_stack(struct note_caller caller)
 		if (next <= frame || next > last || next % 16 != 0)
 			break;
 		uint64_t address = ((const uint64_t *)next)[1];
-		/* Neither small numbers nor the stack itself are code. */
-		if (address - 0x10000 >=
-			    (1ULL << WIRE_ADDRESS_BITS) - 0x10000 ||
-		    address - caller.frame < bounds->high - caller.frame)
+		if (unlikely(!note_code(address)))
 			break;
 		frames[n] = address;
 		frame = next;
@@ -86,10 +90,13 @@ static inline uint32_t note_stack(struct note_caller caller)
 
 static inline struct wire_leaf *note_leaf(uint64_t address)
 {
-	if (unlikely(address >> WIRE_ADDRESS_BITS))
-		return NULL;
-	return (struct wire_leaf *)(uintptr_t)__atomic_load_n(
-		&table_directory[address >> WIRE_LEAF_SHIFT], __ATOMIC_ACQUIRE);
+	uint64_t index = address >> WIRE_LEAF_SHIFT;
+	const struct wire_slot *slot = &table_directory[index % WIRE_SLOTS];
+	if (unlikely(__atomic_load_n(&slot->index, __ATOMIC_ACQUIRE) !=
+		     index + 1))
+		return table_leaf_find(index);
+	return (struct wire_leaf *)(uintptr_t)__atomic_load_n(&slot->leaf,
+							      __ATOMIC_ACQUIRE);
 }
 
 static inline uint64_t note_offset(uint64_t address)

@@ -66,8 +66,8 @@ void operators_begin(void)
 {
 	for (unsigned i = 0; i < OPERATORS_N; i++) {
 		const struct link_map *object = NULL;
-		next[i] = lookup_next(symbols[i], &object);
-		if (next[i] && !is_runtime(object))
+		next[i] = lookup_next(symbols[i]);
+		if (lookup_other(symbols[i], &object) && !is_runtime(object))
 			replaced = true;
 	}
 }
@@ -75,7 +75,7 @@ void operators_begin(void)
 /* A program in C may have loaded the C++ runtime after the beginning. */
 static _cold_ void *find(enum operator which)
 {
-	return next[which] ? next[which] : lookup_next(symbols[which], NULL);
+	return next[which] ? next[which] : lookup_next(symbols[which]);
 }
 
 static _cold_ void *find_other(enum operator which)

@@ -12,9 +12,6 @@
  */
 #include "agent/agent_internal.h"
 
-#include <errno.h>
-#include <sys/syscall.h>
-
 /* Further than this from the end: some other stack. */
 #define FAR (64UL << 20)
 /* Pages that are tried in one go, each at about 0.1 µs. */
@@ -29,17 +26,6 @@ extern void *__libc_stack_end;
 
 __thread struct stack_bounds stack_bounds
 	__attribute__((tls_model("initial-exec")));
-
-/*
- * rt_sigprocmask(2) reads the new set before it looks at what to do with it: a
- * wrong "how" gives EINVAL where memory can be read and EFAULT where not. It
- * changes nothing, and every sandbox allows it.
- */
-static bool readable(uintptr_t page)
-{
-	return sys_call(SYS_rt_sigprocmask, -1, (long)page, 0, 8, 0, 0) ==
-	       -EINVAL;
-}
 
 static uintptr_t end_of_stack(uintptr_t pointer)
 {
@@ -67,7 +53,7 @@ bool stack_extend(uintptr_t pointer)
 		return false;
 	}
 	for (uintptr_t page = low; page < known; page += PAGE) {
-		if (!readable(page)) {
+		if (!sys_readable(page)) {
 			bounds->refused++;
 			return false;
 		}

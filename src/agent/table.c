@@ -1,10 +1,8 @@
 /* The tables themselves: what is rare. What each call does: note_internal.h. */
 #include "agent/agent_internal.h"
 
-#include <string.h>
-
 /* A pool gives leaves until it is used up; each is twice as large as the last. */
-#define POOL_FIRST 4
+#define POOL_FIRST 2
 #define POOL_MOST 1024
 
 /* How far from its place a stack may lie. */
@@ -16,7 +14,7 @@ struct pool {
 	uint64_t leaves;
 };
 
-uint64_t *table_directory;
+struct wire_slot *table_directory;
 uint64_t *table_stack_keys;
 
 /* The pool's description is its own first page, so one word can replace it. */
@@ -55,24 +53,58 @@ static struct wire_leaf *take_leaf(void)
 	}
 }
 
+/* The slot of @index, or a free one that may become it; NULL: full. */
+static struct wire_slot *probe(uint64_t index)
+{
+	for (uint64_t i = 0; i < WIRE_PROBES; i++) {
+		struct wire_slot *slot =
+			&table_directory[(index + i) % WIRE_SLOTS];
+		uint64_t there =
+			__atomic_load_n(&slot->index, __ATOMIC_ACQUIRE);
+		if (there == 0 || there == index + 1)
+			return slot;
+	}
+	return NULL;
+}
+
+struct wire_leaf *table_leaf_find(uint64_t index)
+{
+	const struct wire_slot *slot = probe(index);
+	return slot ? (struct wire_leaf *)(uintptr_t)__atomic_load_n(
+			      &slot->leaf, __ATOMIC_ACQUIRE)
+		    : NULL;
+}
+
 struct wire_leaf *table_leaf_create(uint64_t index)
 {
-	uint64_t *place = &table_directory[index];
-	uint64_t there = 0;
-	if (agent_heap.leaves_n >= WIRE_LEAVES)
-		return NULL;
+	struct wire_slot *slot;
+	/* Another leaf may take the free slot first: then one behind it. */
+	for (;;) {
+		uint64_t none = 0;
+		slot = probe(index);
+		if (!slot)
+			return NULL;
+		if (__atomic_compare_exchange_n(&slot->index, &none, index + 1,
+						false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE) ||
+		    none == index + 1)
+			break;
+	}
+	uint64_t there = __atomic_load_n(&slot->leaf, __ATOMIC_ACQUIRE);
+	if (there)
+		return (struct wire_leaf *)(uintptr_t)there;
 	struct wire_leaf *leaf = take_leaf();
 	if (!leaf)
 		return NULL;
-	if (!__atomic_compare_exchange_n(place, &there,
+	if (!__atomic_compare_exchange_n(&slot->leaf, &there,
 					 (uint64_t)(uintptr_t)leaf, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return (struct wire_leaf *)(uintptr_t)there;
+	/* Each slot once: there is room for all of them. */
 	uint32_t i =
 		__atomic_fetch_add(&agent_heap.leaves_n, 1, __ATOMIC_RELAXED);
-	if (i < WIRE_LEAVES)
-		((uint32_t *)(uintptr_t)agent_heap.leaves)[i] =
-			(uint32_t)index + 1;
+	((uint32_t *)(uintptr_t)agent_heap.leaves)[i] =
+		(uint32_t)(slot - table_directory) + 1;
 	return leaf;
 }
 
@@ -94,8 +126,8 @@ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
 			struct wire_stack *stacks =
 				(struct wire_stack *)(uintptr_t)
 					agent_heap.stacks;
-			memcpy(stacks[at].frames, frames,
-			       sizeof(stacks[at].frames));
+			for (unsigned k = 0; k < WIRE_STACK_FRAMES; k++)
+				stacks[at].frames[k] = frames[k];
 			return at;
 		}
 		if (there == hash)
@@ -106,14 +138,15 @@ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
 
 bool table_create(void)
 {
-	uint32_t *leaves = sys_map(WIRE_LEAVES * sizeof(*leaves));
+	uint32_t *leaves = sys_map(WIRE_SLOTS * sizeof(*leaves));
 	struct wire_stack *stacks = sys_map(WIRE_STACK_MAX * sizeof(*stacks));
 	table_stack_keys = sys_map(WIRE_STACK_MAX * sizeof(*table_stack_keys));
-	table_directory =
-		sys_map(WIRE_DIRECTORY_ENTRIES * sizeof(*table_directory));
+	table_directory = sys_map(WIRE_SLOTS * sizeof(*table_directory));
 	if (!leaves || !stacks || !table_stack_keys || !table_directory ||
-	    !grow(NULL))
+	    !grow(NULL)) {
+		sys_unmap_all();
 		return false;
+	}
 	agent_heap.leaves = (uint64_t)(uintptr_t)leaves;
 	agent_heap.stacks = (uint64_t)(uintptr_t)stacks;
 	agent_heap.stacks_n = WIRE_STACK_MAX;

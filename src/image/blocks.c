@@ -122,8 +122,9 @@ static bool load_heap(struct blocks *blocks)
 	else if (!heap->active && heap->reason == WIRE_NOT_STARTED)
 		why = "the agent has not started";
 	else if (heap->active &&
-		 (!is_table(heap->directory, WIRE_DIRECTORY_ENTRIES * 8) ||
-		  !is_table(heap->leaves, WIRE_LEAVES * 4) ||
+		 (!is_table(heap->directory,
+			    WIRE_SLOTS * sizeof(struct wire_slot)) ||
+		  !is_table(heap->leaves, WIRE_SLOTS * 4) ||
 		  heap->stacks_n > WIRE_STACK_MAX ||
 		  !is_table(heap->stacks,
 			    heap->stacks_n * sizeof(struct wire_stack))))
@@ -157,18 +158,36 @@ uint64_t blocks_lost(struct blocks *blocks)
 	return !blocks->is_glibc && load_heap(blocks) ? blocks->heap.lost : 0;
 }
 
+/* 0 where there is none, or none that can be. */
+static uint64_t leaf_in(const struct wire_slot *slot)
+{
+	return slot->leaf % IMAGE_PAGE == 0 &&
+			       is_table(slot->leaf, WIRE_LEAF_BYTES)
+		       ? slot->leaf
+		       : 0;
+}
+
 static uint64_t leaf_at(struct blocks *blocks, uint64_t index)
 {
 	struct shadow_leaf *leaf = &blocks->leaves[index % SHADOW_LEAVES];
 	if (leaf->moment == blocks->moment && leaf->index == index)
 		return leaf->address;
-	uint64_t address = 0;
-	if (!blocks_read(blocks, blocks->heap.directory + index * 8, &address,
-			 sizeof(address)) ||
-	    address % IMAGE_PAGE || !is_table(address, WIRE_LEAF_BYTES))
-		address = 0;
-	*leaf = (struct shadow_leaf){ blocks->moment, index, address };
-	return address;
+	*leaf = (struct shadow_leaf){ blocks->moment, index, 0 };
+	for (uint64_t i = 0; i < WIRE_PROBES; i++) {
+		struct wire_slot slot;
+		if (!blocks_read(blocks,
+				 blocks->heap.directory + (index + i) %
+								  WIRE_SLOTS *
+								  sizeof(slot),
+				 &slot, sizeof(slot)) ||
+		    !slot.index)
+			break;
+		if (slot.index == index + 1) {
+			leaf->address = leaf_in(&slot);
+			break;
+		}
+	}
+	return leaf->address;
 }
 
 /* How many entries there are up to the last that is not 0. */
@@ -219,12 +238,12 @@ static bool as_block(uint64_t start, uint64_t entry, struct image_block *ret)
 	return true;
 }
 
-static void read_cells(struct blocks *blocks, uint64_t index,
+static void read_cells(struct blocks *blocks, const struct wire_slot *slot,
 		       struct block_list *list)
 {
-	uint64_t leaf = leaf_at(blocks, index);
+	uint64_t leaf = leaf_in(slot), index = slot->index - 1;
 	uint16_t cells[WIRE_LEAF_CELLS];
-	if (!leaf ||
+	if (!leaf || index >= 1ULL << (WIRE_ADDRESS_BITS - WIRE_LEAF_SHIFT) ||
 	    !blocks_read(blocks, leaf + offsetof(struct wire_leaf, cells),
 			 cells, sizeof(cells)))
 		return;
@@ -260,14 +279,19 @@ static const struct block_list *large_blocks(struct blocks *blocks)
 		return list;
 	blocks->sorted_at = blocks->moment;
 	list->n = 0;
-	uint32_t n = MIN(blocks->heap.leaves_n, WIRE_LEAVES);
+	uint32_t n = MIN(blocks->heap.leaves_n, WIRE_SLOTS);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t index;
-		if (!blocks_read(blocks, blocks->heap.leaves + i * 4ULL, &index,
-				 sizeof(index)))
+		uint32_t number;
+		struct wire_slot slot;
+		if (!blocks_read(blocks, blocks->heap.leaves + i * 4ULL,
+				 &number, sizeof(number)))
 			break;
-		if (index && index <= WIRE_DIRECTORY_ENTRIES)
-			read_cells(blocks, index - 1, list);
+		if (number && number <= WIRE_SLOTS &&
+		    blocks_read(blocks,
+				blocks->heap.directory +
+					(number - 1ULL) * sizeof(slot),
+				&slot, sizeof(slot)))
+			read_cells(blocks, &slot, list);
 	}
 	if (list->n)
 		qsort(list->data, list->n, sizeof(*list->data), by_start);
@@ -279,51 +303,70 @@ static bool contains(const struct image_block *block, uint64_t address)
 	return address - block->start <= block->size;
 }
 
+/* In one page of the shadow; @n: entries of it that may be the one. */
+static uint64_t last_in(const struct shadow_page *page, unsigned n,
+			uint64_t *ret_start)
+{
+	if (!page->n)
+		return 0;
+	n = used(page->entries, MIN(n, page->n));
+	if (!n)
+		return 0;
+	*ret_start = (page->key << SHADOW_SHIFT) + (n - 1ULL) * WIRE_GRANULE;
+	return page->entries[n - 1];
+}
+
+/* The entry of the nearest block that begins before the page @key; 0: none. */
+static uint64_t look_back(struct blocks *blocks, uint64_t key, uint64_t lowest,
+			  uint64_t *ret_start)
+{
+	const unsigned shift = WIRE_LEAF_SHIFT - SHADOW_SHIFT;
+	while (key > lowest) {
+		key--;
+		const struct shadow_page *page = shadow_at(blocks, key);
+		uint64_t entry = last_in(page, SHADOW_ENTRIES, ret_start);
+		if (entry)
+			return entry;
+		/* Without a leaf, on to the last page of the one before. */
+		if (!page->entries && !leaf_at(blocks, key >> shift))
+			key = key >> shift << shift;
+	}
+	return 0;
+}
+
 /*
  * Blocks do not overlap: the nearest that begins at or before @address is the
- * only one it can be in. It is within WIRE_LARGE, or it is a large one.
+ * only one it can be in. It is within WIRE_LARGE, or it is a large one; these
+ * are looked at before going back, since most of that way would be in them.
  */
 static bool find_agents(struct blocks *blocks, uint64_t address,
 			struct image_block *ret)
 {
 	if (address >> WIRE_ADDRESS_BITS || !load_heap(blocks))
 		return false;
-	uint64_t key = address >> SHADOW_SHIFT;
-	uint64_t lowest = address < WIRE_LARGE
-				  ? 0
-				  : (address - WIRE_LARGE) >> SHADOW_SHIFT;
+	uint64_t key = address >> SHADOW_SHIFT, start = 0;
 	unsigned n = address / WIRE_GRANULE % SHADOW_ENTRIES + 1;
-	for (;;) {
-		const struct shadow_page *page = shadow_at(blocks, key);
-		if (page->n) {
-			n = used(page->entries, MIN(n, page->n));
-			if (n) {
-				struct image_block block;
-				uint64_t start = (key << SHADOW_SHIFT) +
-						 (n - 1ULL) * WIRE_GRANULE;
-				if (!as_block(start, page->entries[n - 1],
-					      &block) ||
-				    !contains(&block, address))
-					return false;
-				*ret = block;
-				return true;
-			}
-		} else if (!leaf_at(blocks,
-				    key >> (WIRE_LEAF_SHIFT - SHADOW_SHIFT))) {
-			/* On to the last page of the leaf before. */
-			key &= ~((1ULL << (WIRE_LEAF_SHIFT - SHADOW_SHIFT)) -
-				 1);
+	uint64_t entry = last_in(shadow_at(blocks, key), n, &start);
+	if (!entry) {
+		const struct image_block *large =
+			blocks_last_before(large_blocks(blocks), address);
+		if (large && address - large->start < large->size) {
+			*ret = *large;
+			return true;
 		}
-		if (key <= lowest)
-			break;
-		key--;
-		n = SHADOW_ENTRIES;
+		uint64_t lowest =
+			address < WIRE_LARGE ? 0 : address - WIRE_LARGE;
+		entry = look_back(blocks, key, lowest >> SHADOW_SHIFT, &start);
+		if (!entry && large && contains(large, address)) {
+			*ret = *large; /* its end */
+			return true;
+		}
 	}
-	const struct image_block *large =
-		blocks_last_before(large_blocks(blocks), address);
-	if (!large || !contains(large, address))
+	struct image_block block;
+	if (!entry || !as_block(start, entry, &block) ||
+	    !contains(&block, address))
 		return false;
-	*ret = *large;
+	*ret = block;
 	return true;
 }
 

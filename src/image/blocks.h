@@ -67,7 +67,7 @@ const char *blocks_missing(struct blocks *blocks);
 /* How many blocks the agent could not note. */
 uint64_t blocks_lost(struct blocks *blocks);
 
-/* Memory of the agent's own, its data excepted: not the program's. */
+/* Memory of the agent's own, its variables too: not the program's. */
 struct blocks_region {
 	uint64_t start;
 	uint64_t end;

@@ -27,8 +27,8 @@
 
 /* Programs linked statically keep thread-local storage at the heap's start. */
 #define FIRST_WITHIN (64 * 1024)
-/* Bounds the work on a heap that is no heap. */
-#define CHUNKS_MOST (1U << 26)
+/* How often each chunk may be looked at on a heap that is no heap. */
+#define LOOKS 4
 /* How far from a mapped chunk's beginning it is still found, in pages. */
 #define MAPPED_BACK 256
 
@@ -54,7 +54,8 @@ static bool read_word(const struct blocks *blocks, uint64_t address,
  * True if they lead to the end of the heap, or to where the program moved the
  * break itself (the allocator leaves two chunks of 16 bytes there).
  */
-static bool walk(struct blocks *blocks, uint64_t first, struct block_list *list)
+static bool walk(struct blocks *blocks, uint64_t first, uint64_t *left,
+		 struct block_list *list)
 {
 	uint64_t end = blocks->where.heap_end;
 	uint64_t chunk = first, word;
@@ -62,7 +63,7 @@ static bool walk(struct blocks *blocks, uint64_t first, struct block_list *list)
 	if (!read_word(blocks, chunk + 8, &word) ||
 	    (word & FLAGS) != PREVIOUS_IN_USE)
 		return false;
-	for (uint32_t i = 0; i < CHUNKS_MOST; i++) {
+	for (uint64_t i = 0; *left; i++, --*left) {
 		uint64_t size = word & ~FLAGS;
 		if (size > end - chunk || size % 16)
 			return false;
@@ -199,9 +200,10 @@ static const struct block_list *heap_blocks(struct blocks *blocks)
 	list->n = 0;
 	if (end >> WIRE_ADDRESS_BITS || start >= end)
 		return list;
+	uint64_t left = (end - start) / SMALLEST * LOOKS + FIRST_WITHIN;
 	for (uint64_t at = start;
 	     at + HEADER < end && at - start < FIRST_WITHIN; at += 16) {
-		if (!walk(blocks, at, list))
+		if (!walk(blocks, at, &left, list))
 			continue;
 		mark_tcache(blocks, list);
 		mark_fast_bins(blocks, list);

@@ -32,7 +32,7 @@ struct mapped_chunk {
 	uint64_t size;
 };
 
-#define SHADOW_PAGES 1024
+#define SHADOW_PAGES 8192 /* 64 MiB of heap */
 #define SHADOW_LEAVES 64
 #define MAPPED_PAGES 256
 

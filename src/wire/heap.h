@@ -6,9 +6,13 @@
  * The agent exports one object of this type, WIRE_HEAP_SYMBOL.
  *
  * Shadow: for each granule of WIRE_GRANULE bytes of the address space there is
- * one entry of 8 bytes, in two levels. directory[address >> WIRE_LEAF_SHIFT] is
- * the address of a leaf (0: none), and a leaf has an entry for each granule. An
- * entry that is not 0 says that a live block begins at its granule:
+ * one entry of 8 bytes, in leaves that each cover 1 << WIRE_LEAF_SHIFT bytes. The
+ * leaf of an address is in the directory, a hash table from which nothing is
+ * ever taken: in the slot with the number index % WIRE_SLOTS, where index is
+ * address >> WIRE_LEAF_SHIFT, or in one of the WIRE_PROBES - 1 behind it, none of
+ * those before being free. (An array of all leaves would be 64 MiB of address
+ * space, which programs with limits of their own notice.) An entry that is not 0
+ * says that a live block begins at its granule:
  *
  *	bits 63..40  number of the stack that allocated it (0: not known)
  *	bits 39..0   requested size + 1
@@ -37,11 +41,11 @@
 #define WIRE_GRANULE 16
 #define WIRE_LEAF_SHIFT 24 /* a leaf covers 16 MiB */
 #define WIRE_ADDRESS_BITS 47
-#define WIRE_DIRECTORY_ENTRIES (1ULL << (WIRE_ADDRESS_BITS - WIRE_LEAF_SHIFT))
 #define WIRE_LARGE (128 * 1024)
 #define WIRE_LEAF_ENTRIES ((1ULL << WIRE_LEAF_SHIFT) / WIRE_GRANULE)
 #define WIRE_LEAF_CELLS ((1ULL << WIRE_LEAF_SHIFT) / WIRE_LARGE)
-#define WIRE_LEAVES (1U << 16) /* as many as 1 TiB of heap has */
+#define WIRE_SLOTS (1U << 16) /* leaves of 1 TiB of heap */
+#define WIRE_PROBES 64
 #define WIRE_STACK_FRAMES 8
 #define WIRE_STACK_MAX (1U << 18)
 #define WIRE_REGIONS 64
@@ -59,6 +63,11 @@ struct wire_leaf {
 };
 /* Leaves lie at multiples of a page. */
 #define WIRE_LEAF_BYTES ((sizeof(struct wire_leaf) + 4095) & ~4095ULL)
+
+struct wire_slot {
+	uint64_t index; /* of the leaf, plus 1; 0: free */
+	uint64_t leaf;	/* its address; 0: not there yet */
+};
 
 struct wire_stack {
 	uint64_t frames[WIRE_STACK_FRAMES]; /* return addresses, 0 ends them */
@@ -82,14 +91,14 @@ struct wire_heap {
 	uint32_t active; /* 1: malloc is ours, the rest holds */
 	uint32_t reason; /* enum wire_reason */
 	uint32_t leaves_n;
-	uint64_t leaves;    /* address of uint32_t[WIRE_LEAVES]: index + 1 */
-	uint64_t directory; /* address of WIRE_DIRECTORY_ENTRIES words */
+	uint64_t leaves;    /* address of uint32_t[WIRE_SLOTS]: slot + 1 */
+	uint64_t directory; /* address of struct wire_slot[WIRE_SLOTS] */
 	uint64_t stacks; /* address of struct wire_stack[stacks_n]; 0 is none */
 	uint64_t stacks_n;
 	uint64_t lost; /* blocks that could not be noted: tables full */
 	/* The file that defines the malloc that is used; "": the program. */
 	char allocator[WIRE_NAME];
-	/* All memory of the agent, its data excepted: not the program's. */
+	/* All memory of the agent, its variables too: not the program's. */
 	uint64_t regions_n;
 	struct wire_region regions[WIRE_REGIONS];
 };

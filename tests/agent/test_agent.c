@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,6 +74,9 @@ static const char *program(const char *name)
 	return path;
 }
 
+/* Address space that programs may have; 0: as much as there is. */
+static rlim_t limit;
+
 static void start(struct shown *shown, const char *preload, const char *name,
 		  const char *word, const char *argument)
 {
@@ -91,6 +95,8 @@ static void start(struct shown *shown, const char *preload, const char *name,
 		else
 			unsetenv("LD_PRELOAD");
 		setenv("AFTER_IT", "1", 1);
+		if (limit)
+			setrlimit(RLIMIT_AS, &(struct rlimit){ limit, limit });
 		execl(path, path, word, argument, NULL);
 		_exit(127);
 	}
@@ -298,10 +304,27 @@ static void test_foreign(void **state)
 	assert_false(blocks_find(shown.blocks, shown.heap, &block));
 	finish(&shown);
 
-	start(&shown, getenv("AGENT"), "own", NULL, NULL);
-	why = blocks_missing(shown.blocks);
+	static const char *const names[] = { "own", "wrapped" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		start(&shown, getenv("AGENT"), names[i], NULL, NULL);
+		why = blocks_missing(shown.blocks);
+		assert_non_null(why);
+		assert_non_null(strstr(why, "itself"));
+		finish(&shown);
+	}
+}
+
+/* Without memory for the tables the program runs, and keeps what it had. */
+static void test_no_memory(void **state)
+{
+	(void)state;
+	struct shown shown;
+	limit = 24 << 20;
+	start(&shown, getenv("AGENT"), "program", "environment", "unset");
+	limit = 0;
+	const char *why = blocks_missing(shown.blocks);
 	assert_non_null(why);
-	assert_non_null(strstr(why, "itself"));
+	assert_non_null(strstr(why, "no memory"));
 	finish(&shown);
 }
 
@@ -408,7 +431,12 @@ static void test_regions(void **state)
 	struct blocks_region regions[64];
 	size_t n = blocks_regions(shown.blocks, regions, 64);
 	assert_in_range(n, 4, 64);
-	/* No block of the program lies in them. */
+	/* The description itself does, no block of the program lies in them. */
+	bool own = false;
+	for (size_t i = 0; i < n; i++)
+		own |= shown.heap >= regions[i].start &&
+		       shown.heap < regions[i].end;
+	assert_true(own);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(regions[i].start < regions[i].end);
 		for (size_t k = 0; k < shown.records.n; k++) {
@@ -432,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_operators),
 		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_glibc),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_regions),
