@@ -5,7 +5,8 @@ Besides the directives of subject.py these, mostly next to the test they speak o
 
     pollutes TEST ROOT [PATH]     a finding for TEST and ROOT with PATH among its paths; said again for further paths
                                   effect= severity= before= after= (of PATH); readers=A,B (at least these)
-                                  not-readers=A,B; allocated=FUNCTION (in the stack of what was left)
+                                  not-readers=A,B; allocated=FUNCTION (in the stack of what was left, which is not
+                                  looked for in static executables: they have no agent)
     clean TEST                    TEST has no finding at all
     first TEST ROOT               TEST initialises ROOT for the first time: said so, and no finding
     run NAME [OPTION...]          one more run with these options; those of `run default` are for the ordinary run
@@ -116,8 +117,10 @@ def paths_of(finding):
 class Check:
     """Compares one report with what a run wants of it."""
 
-    def __init__(self, run, report, said, folder, debug):
-        self.run, self.report, self.said, self.folder, self.debug = run, report, said, folder, debug
+    def __init__(self, run, report, said, folder, options):
+        self.run, self.report, self.said, self.folder = run, report, said, folder
+        self.debug = options.get("debug") != "none"
+        self.agent = "-static" not in options.get("libs", "").split()
         self.wrong = []
         self.lines = {}
 
@@ -190,7 +193,7 @@ class Check:
         for name in listed(d, "not-readers"):
             if name in readers:
                 self.add(f"{where}: '{name}' does not read it")
-        if "allocated" in d.options:
+        if "allocated" in d.options and self.agent:
             stack = [frame.get("function") or "?" for frame in finding.get("allocated") or []]
             if not any(matches(d.options["allocated"], name) for name in stack):
                 self.add(f"{where}: {d.options['allocated']} is not in the stack of the allocation: {' < '.join(stack)}")
@@ -270,8 +273,7 @@ def check_run(exe, run, options, folder):
         last = said.strip().splitlines()
         raise Mismatch(f"exit status {status}, no JSON report ({error}); standard error: "
                        f"{last[-1] if last else 'nothing'}") from None
-    debug = exe.subject.variants[exe.variant].get("debug") != "none"
-    wrong = Check(run, report, said, folder, debug).compare()
+    wrong = Check(run, report, said, folder, exe.subject.variants[exe.variant]).compare()
     wanted = run.status if run.status is not None else 1 if report["findings"] else 0
     if status != wanted:
         last = said.strip().splitlines()
