@@ -194,7 +194,8 @@ class Check:
             if name in readers:
                 self.add(f"{where}: '{name}' does not read it")
         if "allocated" in d.options and self.agent:
-            stack = [frame.get("function") or "?" for frame in finding.get("allocated") or []]
+            # The optimiser's copies of functions have a suffix.
+            stack = [(frame.get("function") or "?").split(".")[0] for frame in finding.get("allocated") or []]
             if not any(matches(d.options["allocated"], name) for name in stack):
                 self.add(f"{where}: {d.options['allocated']} is not in the stack of the allocation: {' < '.join(stack)}")
 
