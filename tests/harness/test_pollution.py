@@ -11,7 +11,7 @@ Besides the directives of subject.py these, mostly next to the test they speak o
     first TEST ROOT               TEST initialises ROOT for the first time: said so, and no finding
     run NAME [OPTION...]          one more run with these options; those of `run default` are for the ordinary run
                                   status=N (default: 1 with findings, else 0); patience=SECONDS
-                                  on=GLOB; quick=no: not in quick mode
+                                  on=GLOB; quick=no: not in quick mode; skip=TEXT: skipped where limits say TEXT
     says TEXT                     TEXT is said under "limits" or on standard error; in=, on=
 
 Wherever it makes sense, alternatives are separated by | and "..." stands for anything. TEST may be such a pattern: it
@@ -37,7 +37,7 @@ import time
 
 import build
 import subject as subject_module
-from test_subjects import Mismatch, Results
+from test_subjects import Mismatch, Results, Skipped
 
 HERE = pathlib.Path(__file__).resolve()
 PATIENCE = 120
@@ -78,6 +78,7 @@ class Run:
         self.status = int(options["status"]) if "status" in options else None
         self.patience = float(options.get("patience", PATIENCE))
         self.quick = options.get("quick") != "no"
+        self.skip = options.get("skip")
         here = [d for d in subject.directives if applies(d, name, label)]
         self.pollutes = [d for d in here if d.verb == "pollutes"]
         self.clean = [d for d in here if d.verb == "clean"]
@@ -274,6 +275,9 @@ def check_run(exe, run, options, folder):
         last = said.strip().splitlines()
         raise Mismatch(f"exit status {status}, no JSON report ({error}); standard error: "
                        f"{last[-1] if last else 'nothing'}") from None
+    for limit in report.get("limits", []):
+        if run.skip and run.skip in limit:
+            raise Skipped(limit)
     wrong = Check(run, report, said, folder, exe.subject.variants[exe.variant]).compare()
     wanted = run.status if run.status is not None else 1 if report["findings"] else 0
     if status != wanted:
@@ -314,6 +318,8 @@ def check_executable(exe, options, results):
         start = time.monotonic()
         try:
             check(folder)
+        except Skipped as reason:
+            results.add("skipped", f"{title} {name}", str(reason))
         except Mismatch as wrong:
             (folder / "differences").write_text(f"{wrong}\n", encoding="utf-8")
             results.add("failed", f"{title} {name}", f"{wrong}\n{(folder / 'command').read_text().strip()}",

@@ -2,6 +2,9 @@
 //
 //@ subject framework=functions lang=c
 //@ variant plain quick=gcc-O0,clang-O2
+//@ run compare --page-tracking compare
+//@ run fork --page-tracking fork
+//@ run soft-dirty --page-tracking soft-dirty skip="memory was not looked at" quick=no
 //@ variant static libs="-static" builds=gcc-O2,clang-O0 quick=gcc-O2
 
 #define _GNU_SOURCE
