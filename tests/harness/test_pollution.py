@@ -5,12 +5,13 @@ Besides the directives of subject.py these, mostly next to the test they speak o
 
     pollutes TEST ROOT [PATH]     a finding for TEST and ROOT with PATH among its paths; said again for further paths
                                   effect= severity= before= after= (of PATH); readers=A,B (at least these)
-                                  not-readers=A,B; allocated=FUNCTION (in the stack of what was left)
+                                  not-readers=A,B; allocated=FUNCTION (in the stack of what was left, which is not
+                                  looked for in static executables: they have no agent)
     clean TEST                    TEST has no finding at all
     first TEST ROOT               TEST initialises ROOT for the first time: said so, and no finding
     run NAME [OPTION...]          one more run with these options; those of `run default` are for the ordinary run
                                   status=N (default: 1 with findings, else 0); patience=SECONDS
-                                  on=GLOB; quick=no: not in quick mode
+                                  on=GLOB; quick=no: not in quick mode; skip=TEXT: skipped where limits say TEXT
     says TEXT                     TEXT is said under "limits" or on standard error; in=, on=
 
 Wherever it makes sense, alternatives are separated by | and "..." stands for anything. TEST may be such a pattern: it
@@ -36,7 +37,7 @@ import time
 
 import build
 import subject as subject_module
-from test_subjects import Mismatch, Results
+from test_subjects import Mismatch, Results, Skipped
 
 HERE = pathlib.Path(__file__).resolve()
 PATIENCE = 120
@@ -77,6 +78,7 @@ class Run:
         self.status = int(options["status"]) if "status" in options else None
         self.patience = float(options.get("patience", PATIENCE))
         self.quick = options.get("quick") != "no"
+        self.skip = options.get("skip")
         here = [d for d in subject.directives if applies(d, name, label)]
         self.pollutes = [d for d in here if d.verb == "pollutes"]
         self.clean = [d for d in here if d.verb == "clean"]
@@ -116,8 +118,10 @@ def paths_of(finding):
 class Check:
     """Compares one report with what a run wants of it."""
 
-    def __init__(self, run, report, said, folder, debug):
-        self.run, self.report, self.said, self.folder, self.debug = run, report, said, folder, debug
+    def __init__(self, run, report, said, folder, options):
+        self.run, self.report, self.said, self.folder = run, report, said, folder
+        self.debug = options.get("debug") != "none"
+        self.agent = "-static" not in options.get("libs", "").split()
         self.wrong = []
         self.lines = {}
 
@@ -190,8 +194,9 @@ class Check:
         for name in listed(d, "not-readers"):
             if name in readers:
                 self.add(f"{where}: '{name}' does not read it")
-        if "allocated" in d.options:
-            stack = [frame.get("function") or "?" for frame in finding.get("allocated") or []]
+        if "allocated" in d.options and self.agent:
+            # The optimiser's copies of functions have a suffix.
+            stack = [(frame.get("function") or "?").split(".")[0] for frame in finding.get("allocated") or []]
             if not any(matches(d.options["allocated"], name) for name in stack):
                 self.add(f"{where}: {d.options['allocated']} is not in the stack of the allocation: {' < '.join(stack)}")
 
@@ -270,8 +275,10 @@ def check_run(exe, run, options, folder):
         last = said.strip().splitlines()
         raise Mismatch(f"exit status {status}, no JSON report ({error}); standard error: "
                        f"{last[-1] if last else 'nothing'}") from None
-    debug = exe.subject.variants[exe.variant].get("debug") != "none"
-    wrong = Check(run, report, said, folder, debug).compare()
+    for limit in report.get("limits", []):
+        if run.skip and run.skip in limit:
+            raise Skipped(limit)
+    wrong = Check(run, report, said, folder, exe.subject.variants[exe.variant]).compare()
     wanted = run.status if run.status is not None else 1 if report["findings"] else 0
     if status != wanted:
         last = said.strip().splitlines()
@@ -311,6 +318,8 @@ def check_executable(exe, options, results):
         start = time.monotonic()
         try:
             check(folder)
+        except Skipped as reason:
+            results.add("skipped", f"{title} {name}", str(reason))
         except Mismatch as wrong:
             (folder / "differences").write_text(f"{wrong}\n", encoding="utf-8")
             results.add("failed", f"{title} {name}", f"{wrong}\n{(folder / 'command').read_text().strip()}",

@@ -3,6 +3,7 @@
 //@ subject framework=cmocka lang=c header=cmocka.h
 //@ variant plain libs="-lcmocka" quick=gcc-O0,clang-O2
 //@ run inside --capture after-setup..before-teardown
+//@ run consecutive --capture after-setup..after-setup
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,6 +62,7 @@ static void test_uses_session(void **state) //@ clean pollution/test_uses_sessio
 }
 
 static void test_changes_session(void **state) //@ clean pollution/test_changes_session in=default //@ pollutes pollution/test_changes_session session session->user in=inside before=0 after=5
+//@ pollutes pollution/test_changes_session session session in=consecutive after=NULL
 {
 	struct session *mine = *state;
 	mine->user = 5;
@@ -87,7 +89,7 @@ static void test_asserts(void **state) //@ clean pollution/test_asserts
 	assert_in_range(5, 1, 10);
 }
 
-static void test_allocates(void **state) //@ clean pollution/test_allocates
+static void test_allocates(void **state) //@ clean pollution/test_allocates in=default,inside //@ pollutes pollution/test_allocates session session in=consecutive before=NULL
 {
 	(void)state;
 	char *memory = test_malloc(100);
@@ -103,7 +105,7 @@ static int half_set_up(void **state)
 }
 
 // Nobody tears it down.
-static void test_not_torn_down(void **state) //@ pollutes pollution/test_not_torn_down session ... in=default effect=settles|accumulates allocated=half_set_up //@ clean pollution/test_not_torn_down in=inside
+static void test_not_torn_down(void **state) //@ pollutes pollution/test_not_torn_down session ... in=default effect=settles|accumulates allocated=half_set_up //@ clean pollution/test_not_torn_down in=inside,consecutive
 {
 	(void)state;
 	assert_non_null(session);

@@ -466,7 +466,7 @@ TEST(test_unique_ptr_to_array) //@ pollutes test_unique_ptr_to_array array array
 	array[3] = 1;
 }
 
-TEST(test_shared_ptr_target) //@ pollutes test_shared_ptr_target shared|also_shared ...id before=0 after=8
+TEST(test_shared_ptr_target) //@ pollutes test_shared_ptr_target shared|also_shared|weak ...id before=0 after=8
 {
 	shared->id = 8;
 }

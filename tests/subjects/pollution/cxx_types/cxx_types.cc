@@ -201,7 +201,7 @@ struct Single {
 
 Single *Single::instance;
 
-TEST(test_lazy_pointer) //@ pollutes test_lazy_pointer Single::instance ... effect=settles allocated=Single::get|get
+TEST(test_lazy_pointer) //@ pollutes test_lazy_pointer Single::instance ... effect=settles allocated=Single::get...
 {
 	TOUCH(Single::get());
 }

@@ -67,7 +67,7 @@ TEST(test_fills_cache) //@ pollutes test_fills_cache cache ... effect=settles se
 	assert(cached(2) == 1.0);
 }
 
-// The same with a reader: the second user finds what the first one made.
+// The same with a reader, which would have made it itself.
 
 char *greeting;
 

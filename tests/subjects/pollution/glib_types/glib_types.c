@@ -18,7 +18,7 @@ GQueue *queue;
 GByteArray *bytes;
 GList *strings;
 
-static void table_value(void) //@ pollutes /table/value table ... before=20 after=21
+static void table_value(void) //@ pollutes /table/value table ...
 {
 	int *value = g_hash_table_lookup(table, GINT_TO_POINTER(2));
 	(*value)++;
@@ -103,7 +103,7 @@ static void list_appended(void) //@ pollutes /list/appended list ... effect=accu
 	list = g_list_append(list, boxed(4));
 }
 
-static void list_payload(void) //@ pollutes /list/payload list ... before=2 after=22
+static void list_payload(void) //@ pollutes /list/payload list ...next->data...|...list[1]...
 {
 	*(int *)g_list_nth_data(list, 1) = 22;
 }
@@ -150,7 +150,7 @@ static void pointers_added(void) //@ pollutes /pointers/added pointers ... effec
 	g_ptr_array_add(pointers, boxed(9));
 }
 
-static void pointers_payload(void) //@ pollutes /pointers/payload pointers ... before=1 after=11
+static void pointers_payload(void) //@ pollutes /pointers/payload pointers ...
 {
 	*(int *)g_ptr_array_index(pointers, 1) = 11;
 }

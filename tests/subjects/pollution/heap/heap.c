@@ -2,8 +2,10 @@
 //
 //@ subject framework=functions lang=c
 //@ variant plain quick=gcc-O0,clang-O2
+//@ run compare --page-tracking compare
+//@ run fork --page-tracking fork
+//@ run soft-dirty --page-tracking soft-dirty skip="memory was not looked at" quick=no
 //@ variant static libs="-static" builds=gcc-O2,clang-O0 quick=gcc-O2
-//@ variant asan cflags="-fsanitize=address" libs="-fsanitize=address" builds=gcc-O0,clang-O2
 
 #define _GNU_SOURCE
 #include "../runner.h"
@@ -73,20 +75,10 @@ TEST(test_table_replaced_by_null) //@ pollutes test_table_replaced_by_null table
 // What a block has beyond what was asked for is the allocator's.
 char *slack;
 
-#if defined(__SANITIZE_ADDRESS__)
-#define GUARDED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GUARDED 1
-#endif
-#endif
-
 TEST(test_allocator_slack) //@ clean test_allocator_slack
 {
-#ifndef GUARDED
 	for (size_t i = 20; i < malloc_usable_size(slack); i++)
 		*(volatile char *)(slack + i) = 'x';
-#endif
 	TOUCH(slack);
 }
 
