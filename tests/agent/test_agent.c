@@ -221,12 +221,14 @@ static void test_threads(void **state)
 {
 	(void)state;
 	check_program("program", "threads", NULL);
+	check_program("program", "leaves", NULL);
 }
 
 static void test_forked(void **state)
 {
 	(void)state;
 	check_program("program", "forked", NULL);
+	check_program("program", "forks", NULL);
 }
 
 static void test_frames(void **state)
