@@ -28,6 +28,7 @@ typedef uint32_t type_id;
 #define TYPE_UNKNOWN ((type_id)0)
 #define TYPE_DEPTH_MAX 64
 #define TYPE_NO_COUNT UINT64_MAX
+#define TYPE_SIZE_MAX ((uint64_t)1 << 47) /* no object is larger */
 
 enum type_kind {
 	TYPE_OPAQUE, /* declared only, or not understood: bytes of some size */
@@ -35,16 +36,16 @@ enum type_kind {
 	TYPE_BOOL,
 	TYPE_SIGNED,
 	TYPE_UNSIGNED,
-	TYPE_CHAR,  /* char, char8_t, char16_t, char32_t, wchar_t: text */
-	TYPE_FLOAT, /* by size: 4, 8, 16 (x87 extended: 10 bytes count) */
-	TYPE_COMPLEX, /* two floats of half its size */
-	TYPE_ENUM,    /* values: enumerators */
-	TYPE_POINTER, /* target; TYPE_VOID: void * */
-	TYPE_REFERENCE,	   /* C++ & and &&: stored as a pointer, never NULL */
-	TYPE_CODE,	   /* a function: only ever a pointer's target */
-	TYPE_DATA_MEMBER,  /* pointer to a data member: 8 bytes, an offset */
-	TYPE_CODE_MEMBER,  /* pointer to a member function: 16 bytes */
-	TYPE_STRUCT,	   /* also classes */
+	TYPE_CHAR,	  /* char, char8_t, char16_t, char32_t, wchar_t: text */
+	TYPE_FLOAT,	  /* by size: 4, 8, 16 (x87 extended: 10 bytes count) */
+	TYPE_COMPLEX,	  /* two floats of half its size */
+	TYPE_ENUM,	  /* values: enumerators */
+	TYPE_POINTER,	  /* target; TYPE_VOID: void * */
+	TYPE_REFERENCE,	  /* C++ & and &&: stored as a pointer, never NULL */
+	TYPE_CODE,	  /* a function: only ever a pointer's target */
+	TYPE_DATA_MEMBER, /* pointer to a data member: 8 bytes, an offset */
+	TYPE_CODE_MEMBER, /* pointer to a member function: 16 bytes */
+	TYPE_STRUCT,	  /* also classes */
 	TYPE_UNION,
 	TYPE_ARRAY, /* target: element; count: TYPE_NO_COUNT where flexible */
 };
@@ -57,7 +58,8 @@ enum type_flags {
 struct type_member {
 	const char *name; /* "" where it has none: bases, anonymous unions */
 	type_id type;
-	uint64_t offset; /* bytes; for bit-fields of the byte of its first bit */
+	uint64_t
+		offset; /* bytes; for bit-fields of the byte of its first bit */
 	uint8_t bit_offset; /* 0 to 7, from the least significant bit */
 	uint8_t bit_size;   /* 0: no bit-field */
 	bool base;	    /* a base class */
@@ -88,7 +90,7 @@ struct type {
 	const char *name; /* "" where it has none; qualified: "ns::list<int>" */
 	uint64_t size;	  /* bytes; 0: not known or none */
 	uint32_t align;	  /* natural alignment; at least 1 */
-	type_id target;
+	type_id target;	  /* also of enums: the integer type, where known */
 	uint64_t count;
 	const struct type_member *members; /* by offset; bases among them */
 	uint32_t n_members;
@@ -99,9 +101,9 @@ struct type {
 };
 
 enum variable_flags {
-	VARIABLE_LOCAL = 1 << 0,  /* static in a file or a function */
-	VARIABLE_TLS = 1 << 1,	  /* address is the offset in the TLS block */
-	VARIABLE_UNTYPED = 1 << 2, /* from a symbol alone */
+	VARIABLE_LOCAL = 1 << 0,    /* static in a file or a function */
+	VARIABLE_TLS = 1 << 1,	    /* address is the offset in the TLS block */
+	VARIABLE_UNTYPED = 1 << 2,  /* from a symbol alone */
 	VARIABLE_CONSTANT = 1 << 3, /* declared const: lies in written memory
 				       only until it is initialised */
 };
@@ -152,10 +154,23 @@ type_id type_by_name(const struct type_pool *pool, const char *name);
 struct err *type_declare(struct type_pool *pool, type_id *ret) _must_check_;
 struct err *type_set(struct type_pool *pool, type_id id,
 		     const struct type *type) _must_check_;
-/* The array of @count @element; equal ones are the same. */
+/*
+ * The array of @count @element; equal ones are the same. TYPE_UNKNOWN where it
+ * would be larger than TYPE_SIZE_MAX.
+ */
 struct err *type_array_of(struct type_pool *pool, type_id element,
 			  uint64_t count, type_id *ret) _must_check_;
-const char *type_text(struct type_pool *pool, const char *text); /* NULL: no memory */
+const char *type_text(struct type_pool *pool,
+		      const char *text); /* NULL: no memory */
+
+/*
+ * Makes the invariants hold for the types from @first on, whatever was set:
+ * works out the sizes of arrays, alignments (where none is set) and which
+ * classes are polymorphic; members that lie outside are dropped, and what
+ * contains itself or nests too deep becomes opaque. Who fills a pool calls it
+ * once at the end.
+ */
+struct err *type_settle(struct type_pool *pool, type_id first) _must_check_;
 
 /* "int", "struct point *", "char[8]": for people; writes at most @n bytes. */
 void type_describe(const struct type_pool *pool, type_id id, char *out,
