@@ -417,7 +417,6 @@ static void test_c(void **state _unused_)
 	static const char *const flags[] = {
 		"-g -O0",
 		"-g -O2",
-		"-g -gdwarf-4 -O0",
 		"-g -gdwarf-4 -O2",
 		"-g -gdwarf-5 -O1 -no-pie",
 		"-g -gz",
@@ -699,11 +698,9 @@ static void test_cxx(void **state _unused_)
 	static const char *const flags[] = {
 		"-g -O0",
 		"-g -O2",
-		"-g -gdwarf-4 -O0",
-		"-g -fdebug-types-section",
+		"-g -gz -no-pie -fdebug-types-section",
 		"-g -gdwarf-4 -fdebug-types-section",
 		"-g -gsplit-dwarf",
-		"-g -gz -no-pie",
 		"-g -O2 -flto",
 	};
 	for (size_t c = 0; c < compilers_n; c++) {
