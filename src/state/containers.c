@@ -54,8 +54,18 @@ void containers_destroy(struct containers *containers)
 		free(containers->texts.data[i]);
 	vec_free(&containers->texts);
 	map_u64_free(&containers->opaque);
+	map_u64_free(&containers->held);
 	free(containers->users);
 	free(containers);
+}
+
+void containers_set_symbols(struct containers *containers,
+			    bool (*symbol)(void *data, uint64_t address,
+					   char *out, size_t n),
+			    void *data)
+{
+	containers->symbol = symbol;
+	containers->symbol_data = data;
 }
 
 static const struct container *lookup(struct containers *containers,
