@@ -14,7 +14,7 @@
 #include "suite/suite.h"
 #include "tracee/watchpoint.h"
 
-#define TEST __attribute__((noinline, noclone)) void
+#define TEST __attribute__((noinline)) void
 
 /* ---- the suite ---- */
 
