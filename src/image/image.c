@@ -324,7 +324,7 @@ static struct blocks_glibc find_heap(const struct image *image,
 				     enum image_side side)
 {
 	const struct pieces *pieces = pieces_of(image, side);
-	struct blocks_glibc where = {};
+	struct blocks_glibc where = { .main_arena = image->main_arena };
 	for (size_t i = 0; i < pieces->n; i++) {
 		if (!pieces->data[i].heap)
 			continue;
@@ -363,6 +363,13 @@ static void reset_blocks(struct image *image)
 			find_heap(image, (enum image_side)side);
 		blocks_reset_glibc(image->blocks[side], &where);
 	}
+}
+
+void image_set_arena(struct image *image, uint64_t main_arena)
+{
+	image->main_arena = main_arena;
+	if (!image->agent)
+		reset_blocks(image);
 }
 
 const char *image_blocks_missing(const struct image *image)

@@ -151,6 +151,7 @@ struct image {
 	pid_t pid;
 	struct tracee *base;
 	uint64_t agent;
+	uint64_t main_arena;
 	const struct method *method;
 	bool automatic; /* another method may be taken */
 

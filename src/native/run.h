@@ -41,8 +41,8 @@ struct run {
 	bool deferred;	/* a passed test waits for it */
 	bool explained; /* message and place say more than a signal would */
 	int faulted; /* message and place are of this signal; a handler got it */
-	size_t current;		/* test that is running */
-	int point; /* the last enum suite_point it came to; -1: none */
+	size_t current;	 /* test that is running */
+	int point;	 /* the last enum suite_point it came to; -1: none */
 	bool output_cut; /* at this very stop: nothing can have come since */
 	bool captured;	 /* likewise: its memory was looked at */
 	uint64_t began_ns;

@@ -223,6 +223,9 @@ static struct err *start(struct watch *watch, struct run *run)
 	struct thread *thread = run->ready_thread;
 	TRY(image_create(thread, base && base != run ? base->tracee : NULL,
 			 method, find_agent(run), &watch->image));
+	struct raddr arena;
+	if (program_symbol(run->program, "main_arena", &arena))
+		image_set_arena(watch->image, arena.v);
 	watch->run = run;
 	watch->before = (struct view){ page_before, block_before, watch };
 	watch->after = (struct view){ page_after, block_after, watch };

@@ -371,7 +371,6 @@ static struct err *push_place(struct compare *compare, uint32_t parent,
 			      uint64_t typed)
 {
 	struct state *state = compare->state;
-	const struct type *known = type_get(state->pool, type);
 	struct place place = {
 		.shape = {
 			.start = is->start,
@@ -385,16 +384,15 @@ static struct err *push_place(struct compare *compare, uint32_t parent,
 		.node = NODE_NONE,
 		.parent = parent,
 	};
-	uint64_t room = MIN(was->size, is->size);
-	if (type != TYPE_UNKNOWN && known->size && typed < room &&
-	    known->kind != TYPE_OPAQUE) {
-		place.shape.type = type;
-		place.shape.typed = typed;
-		place.shape.count =
-			MAX((room - typed) / known->size, (uint64_t)1);
-		if (known->kind == TYPE_CHAR)
-			place.shape.flags |= NODE_TEXT;
-	}
+	struct walk_edge edge = { .edge = leaf->offset };
+	if (is->slack || was->slack)
+		place.shape.flags |= NODE_SLACK;
+	/* What both have: capacities may differ. */
+	place.shape.size = MIN(was->size, is->size);
+	walk_explain(state, &place.shape, type, typed, &edge);
+	place.shape.size = is->size;
+	if (leaf->kind == LEAF_CONTAINER)
+		place.shape.flags |= NODE_BARE;
 	return vec_push(&compare->places, place);
 }
 
@@ -589,9 +587,31 @@ static struct err *compare_each(void *data, const struct leaf *leaf)
 	return compare_leaf(leaves->compare, leaves->place, &cut);
 }
 
+/* A block behind a void pointer that holds a string on both sides. */
+static struct err *compare_untyped_text(struct compare *compare, uint32_t id,
+					bool *ret)
+{
+	const struct place *place = &compare->places.data[id];
+	const struct node *shape = &place->shape;
+	*ret = shape->type == TYPE_UNKNOWN && shape->kind != NODE_ROOT &&
+	       walk_is_text(compare->before, place->before,
+			    place->before_size) &&
+	       walk_is_text(compare->after, shape->start, shape->size);
+	if (!*ret)
+		return NULL;
+	struct leaf leaf = { .kind = LEAF_TEXT, .size = shape->size };
+	return compare_strings(compare, id, &leaf, 1, place->before,
+			       place->before_size, shape->start, shape->size,
+			       0);
+}
+
 struct err *compare_place(struct compare *compare, uint32_t id)
 {
 	struct node shape = compare->places.data[id].shape;
+	bool text;
+	TRY(compare_untyped_text(compare, id, &text));
+	if (text)
+		return NULL;
 	struct leaves leaves = { compare, id, 0, UINT64_MAX };
 	return walk_leaves(compare->state, compare->after, &shape, 0,
 			   UINT64_MAX, 0, compare_each, &leaves);
@@ -839,8 +859,10 @@ struct err *compare_written(struct compare *compare,
 {
 	struct node node = *nodes_get(&compare->state->nodes, touched->node);
 	uint32_t place;
+	bool text;
 	TRY(compare_identity(compare, touched->node, &place));
-	return compare_runs(compare, place, &node, touched);
+	TRY(compare_untyped_text(compare, place, &text));
+	return text ? NULL : compare_runs(compare, place, &node, touched);
 }
 
 static struct err *compare_touched(struct compare *compare,

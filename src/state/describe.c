@@ -196,8 +196,12 @@ static struct err *write_pointer(struct writer *writer, type_id id,
 		return write_text(writer, value, type->size,
 				  walk_text(writer->view, value, type->size,
 					    MIN(room, TEXT_MAX)));
-	if (id == TYPE_UNKNOWN || type->kind == TYPE_VOID ||
-	    type->kind == TYPE_OPAQUE || !type->size)
+	bool unknown = id == TYPE_UNKNOWN || type->kind == TYPE_VOID ||
+		       type->kind == TYPE_OPAQUE || !type->size;
+	if (unknown && walk_is_text(writer->view, value, room))
+		return write_quoted(writer, value,
+				    walk_text(writer->view, value, 1, room));
+	if (unknown)
 		return str_appendf(writer->out, "a block of %" PRIu64 " bytes",
 				   target.size);
 	uint64_t start;
@@ -539,6 +543,22 @@ static void mix_object(struct hash *hash, type_id type, uint64_t address)
 	mix(hash, &inner, sizeof(inner));
 }
 
+/* Words of which nothing is known, but for those that are addresses. */
+static void mix_words(struct hash *hash, uint64_t address, uint64_t n)
+{
+	for (uint64_t at = 0; at < n; at += 8) {
+		uint64_t word = 0;
+		struct target target;
+		if (!view_read(hash->view, address + at, &word,
+			       MIN(n - at, (uint64_t)8)))
+			return;
+		walk_target(hash->state, hash->view, TYPE_UNKNOWN, word,
+			    &target);
+		if (target.kind != TARGET_BLOCK)
+			mix(hash, &word, sizeof(word));
+	}
+}
+
 static void mix_pointer(struct hash *hash, type_id id, uint64_t value)
 {
 	const struct type *type = type_get(hash->state->pool, id);
@@ -553,10 +573,14 @@ static void mix_pointer(struct hash *hash, type_id id, uint64_t value)
 		mix(hash, &value, sizeof(value));
 	if (target.kind != TARGET_BLOCK && target.kind != TARGET_LOOSE)
 		return;
-	if (type->kind == TYPE_CHAR)
+	uint64_t room = target.size - target.offset;
+	if (type->kind == TYPE_CHAR ||
+	    (!type->size && walk_is_text(hash->view, value, room)))
 		mix_bytes(hash, value,
-			  walk_text(hash->view, value, type->size,
-				    target.size - target.offset));
+			  walk_text(hash->view, value,
+				    MAX(type->size, (uint64_t)1), room));
+	else if (!type->size)
+		mix_words(hash, value, MIN(room, (uint64_t)256));
 	else if (hash->depth < HASH_DEPTH && type->size &&
 		 type->size <= target.size - target.offset)
 		mix_object(hash, id, value);

@@ -24,8 +24,9 @@ enum node_flags {
 	NODE_TEXT = 1 << 3,   /* a string: until its first 0 */
 	NODE_SHARED = 1 << 4, /* more than one edge was seen to lead to it */
 	NODE_BIT = 1 << 6,    /* a single bit; only ever a place's */
-	NODE_SLACK = 1 << 7,  /* its end may be the allocator's */
-	NODE_BARE = 1 << 5,   /* what is around its elements is not its own */
+	NODE_SLACK =
+		1 << 7,	    /* its end may be the allocator's; only a place's */
+	NODE_BARE = 1 << 5, /* what is around its elements is not its own */
 };
 
 struct node {

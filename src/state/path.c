@@ -239,13 +239,18 @@ static enum container_shape shape_of_owner(const struct state *state,
  * bytes at step->offset.
  */
 static struct err *write_step(struct compare *compare, struct step *owner,
-			      struct step *step, uint8_t bit, struct str *out)
+			      struct step *step, const struct leaf *leaf,
+			      struct str *out)
 {
+	/* NULL: there are steps to come. */
+	uint8_t bit = leaf ? leaf->bit_offset : 0;
 	const struct state *state = compare->state;
 	const struct node *shape = &step->shape;
 	const struct type *type = type_get(state->pool, shape->type);
 	_cleanup_(str_freep) struct str members = STR_INIT;
 	bool part = shape->flags & NODE_PART;
+	if (shape->type == TYPE_UNKNOWN && leaf && leaf->kind == LEAF_TEXT)
+		return NULL;
 	if (shape->type == TYPE_UNKNOWN || !type->size ||
 	    (!part && step->offset < shape->typed)) {
 		/* Nothing is known of it: words. */
@@ -307,8 +312,10 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 	}
 	if (members.n && members.s[0] == '.')
 		return str_appendf(out, "->%s", members.s + 1);
-	if (type->kind == TYPE_CHAR)
-		return NULL; /* a string: its pointer stands for it */
+	/* A string, or what holds what follows: the pointer stands for it. */
+	if (type->kind == TYPE_CHAR ||
+	    (!leaf && container_recipe(state->containers, shape->type)))
+		return NULL;
 	_cleanup_(str_freep) struct str inner = STR_INIT;
 	TRY(str_append_n(&inner, out->s, out->n));
 	out->n = 0;
@@ -317,7 +324,8 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 }
 
 static struct err *write_path(struct compare *compare, struct steps *steps,
-			      uint32_t root, uint8_t bit, char **ret)
+			      uint32_t root, const struct leaf *leaf,
+			      char **ret)
 {
 	const struct state *state = compare->state;
 	_cleanup_(str_freep) struct str out = STR_INIT;
@@ -325,7 +333,7 @@ static struct err *write_path(struct compare *compare, struct steps *steps,
 	bool cut = steps->n > STEPS_NEAR + STEPS_FAR;
 	for (size_t i = steps->n; i-- > 0;) {
 		struct step step = *get_step(steps, i);
-		uint8_t last_bit = i ? 0 : bit;
+		const struct leaf *last = i ? NULL : leaf;
 		if (cut && i >= STEPS_NEAR && i + STEPS_FAR < steps->n) {
 			TRY(str_appendf(&out, "->(%zu more)",
 					i - STEPS_NEAR + 1));
@@ -333,14 +341,15 @@ static struct err *write_path(struct compare *compare, struct steps *steps,
 			continue;
 		}
 		if (step.shape.kind == NODE_ROOT && i + 1 == steps->n) {
-			TRY(write_members(
-				state, compare->after, step.shape.start, &out,
-				step.shape.type, step.offset, last_bit));
+			TRY(write_members(state, compare->after,
+					  step.shape.start, &out,
+					  step.shape.type, step.offset,
+					  last ? last->bit_offset : 0));
 			continue;
 		}
 		struct step owner =
 			i + 1 < steps->n ? *get_step(steps, i + 1) : step;
-		TRY(write_step(compare, &owner, &step, last_bit, &out));
+		TRY(write_step(compare, &owner, &step, last, &out));
 	}
 	*ret = str_take(&out);
 	return *ret ? NULL : err_nomem();
@@ -437,6 +446,5 @@ struct err *path_find(struct compare *compare, uint32_t id,
 	}
 	ret->root = self->index;
 	*ret_valid = true;
-	return write_path(compare, &steps, ret->root, leaf->bit_offset,
-			  &ret->text);
+	return write_path(compare, &steps, ret->root, leaf, &ret->text);
 }

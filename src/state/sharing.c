@@ -141,8 +141,7 @@ static struct err *find_sharing(struct sharing *sharing)
 	}
 	for (size_t i = 0; i < compare->doubtful.n; i++) {
 		uint32_t id = compare->doubtful.data[i].touched.node;
-		const struct node *node =
-			nodes_get(&compare->state->nodes, id);
+		const struct node *node = nodes_get(&compare->state->nodes, id);
 		if (!(node->flags & NODE_DEAD))
 			TRY(want(sharing, node->start));
 	}

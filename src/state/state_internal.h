@@ -18,9 +18,11 @@
 #define ELEMENTS_MAX ((size_t)64 << 20)
 /* A string is no longer than that. */
 #define TEXT_MAX ((uint64_t)1 << 20)
-/* glibc rounds requests up by at most so much (malloc.c, request2size). */
-#define ALLOCATOR_SLACK 15
-#define ALLOCATOR_LEAST 24
+/*
+ * glibc rounds requests up to multiples of 16, and gives what is too small to
+ * stand alone along with them (malloc.c, request2size, MINSIZE).
+ */
+#define ALLOCATOR_SLACK 31
 /* An object outside of blocks is no larger than that. */
 #define LOOSE_MAX ((uint64_t)1 << 20)
 
@@ -107,11 +109,16 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 			const struct node *node, uint64_t from, uint64_t to,
 			unsigned flags, leaf_visit *visit,
 			void *data) _must_check_;
+/* What a node that is reached as a @type at offset @typed consists of. */
+void walk_explain(const struct state *state, struct node *node, type_id type,
+		  uint64_t typed, const struct walk_edge *edge);
 /* Where a node's elements end. */
 uint64_t walk_typed_end(const struct state *state, const struct node *node);
 
 /* The value of a word, 0 where it cannot be read. */
 uint64_t walk_word(const struct view *view, uint64_t address);
+/* Does a block of which nothing is known hold a string? */
+bool walk_is_text(const struct view *view, uint64_t address, uint64_t size);
 /* Length of the string at @address, up to @max; not counting its 0. */
 uint64_t walk_text(const struct view *view, uint64_t address, uint64_t unit,
 		   uint64_t max);

@@ -3,12 +3,29 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/str.h"
 #include "state/state_internal.h"
 
 uint64_t walk_word(const struct view *view, uint64_t address)
 {
 	uint64_t value = 0;
 	return view_read(view, address, &value, sizeof(value)) ? value : 0;
+}
+
+bool walk_is_text(const struct view *view, uint64_t address, uint64_t size)
+{
+	uint64_t n = walk_text(view, address, 1, MIN(size, TEXT_MAX));
+	if (!n || n >= size)
+		return false;
+	for (uint64_t at = 0; at < n; at++) {
+		uint8_t c;
+		if (!view_read(view, address + at, &c, 1) ||
+		    (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+			return false;
+		if (at > 256)
+			break; /* enough */
+	}
+	return true;
 }
 
 uint64_t walk_text(const struct view *view, uint64_t address, uint64_t unit,
@@ -176,9 +193,8 @@ static unsigned rank(const struct state *state, type_id type, uint64_t typed)
 	return known->kind == TYPE_STRUCT ? 3 : 2;
 }
 
-static void explain(const struct state *state, struct node *node, type_id type,
-		    uint64_t typed, uint64_t slack,
-		    const struct walk_edge *edge)
+void walk_explain(const struct state *state, struct node *node, type_id type,
+		  uint64_t typed, const struct walk_edge *edge)
 {
 	const struct type *known = type_get(state->pool, type);
 	node->type = type;
@@ -199,12 +215,18 @@ static void explain(const struct state *state, struct node *node, type_id type,
 	if (known->kind == TYPE_CHAR)
 		node->flags |= NODE_TEXT;
 	/*
-	 * Not exact: the smallest blocks are given for anything up to their
-	 * size; one object is likelier than several.
+	 * The allocator's own bytes at the end hold no elements. While a block
+	 * lives they do not change; another block has others.
 	 */
-	if (slack && node->size <= ALLOCATOR_LEAST &&
-	    known->kind == TYPE_STRUCT)
+	if (node->flags & NODE_SLACK)
+		node->count = (room - MIN(room, (uint64_t)ALLOCATOR_SLACK)) /
+			      known->size;
+	/* GLib's structs are the visible part of larger ones. */
+	if (container_recipe(state->containers, type) &&
+	    str_starts(known->name, "_G")) {
 		node->count = 1;
+		node->flags |= NODE_BARE;
+	}
 	/* Allocated for less than the type has: its first members. */
 	if (has_flexible_end(state, known) || !node->count)
 		node->count = 1;
@@ -225,10 +247,9 @@ static struct err *add_node(struct state *state, const struct target *target,
 		.kind = target->kind == TARGET_BLOCK ? NODE_BLOCK : NODE_LOOSE,
 		.scan = edge->scan,
 		.flags = (edge->part ? NODE_PART : 0) |
-			 (edge->bare ? NODE_BARE : 0) |
-			 (target->slack ? NODE_SLACK : 0),
+			 (edge->bare ? NODE_BARE : 0),
 	};
-	explain(state, &node, type, typed, target->slack, edge);
+	walk_explain(state, &node, type, typed, edge);
 	TRY(nodes_add(&state->nodes, &node, ret));
 	return vec_push(&state->work, *ret);
 }
@@ -255,8 +276,7 @@ static bool extend_part(const struct state *state, struct node *node,
 
 /* Reached again: perhaps this time more is known of it. */
 static struct err *improve_node(struct state *state, uint32_t id, type_id type,
-				uint64_t typed, uint64_t slack,
-				const struct walk_edge *edge)
+				uint64_t typed, const struct walk_edge *edge)
 {
 	struct node *node = nodes_get(&state->nodes, id);
 	if (node->kind == NODE_ROOT)
@@ -296,7 +316,7 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		return NULL;
 	type_id was = node->type;
 	uint64_t was_typed = node->typed, was_count = node->count;
-	explain(state, node, type, typed, slack, edge);
+	walk_explain(state, node, type, typed, edge);
 	if (node->type == was && node->typed == was_typed &&
 	    node->count == was_count)
 		return NULL;
@@ -350,8 +370,7 @@ struct err *walk_follow(struct state *state, const struct view *view,
 			nodes_kill(&state->nodes, id);
 			TRY(add_node(state, &target, type, typed, edge, &id));
 		} else {
-			TRY(improve_node(state, id, type, typed, target.slack,
-					 edge));
+			TRY(improve_node(state, id, type, typed, edge));
 		}
 	}
 	if (ret)
@@ -364,8 +383,11 @@ uint64_t walk_typed_end(const struct state *state, const struct node *node)
 	const struct type *type = type_get(state->pool, node->type);
 	uint64_t room = node->size - MIN(node->typed, node->size);
 	if (node->count == 1 && !(node->flags & NODE_PART) &&
-	    has_flexible_end(state, type))
-		return node->size;
+	    has_flexible_end(state, type)) {
+		uint64_t slack = node->flags & NODE_SLACK ? ALLOCATOR_SLACK : 0;
+		return MAX(node->typed + MIN(room, type->size),
+			   node->size - MIN(node->size, slack));
+	}
 	return node->typed + MIN(room, node->count * type->size);
 }
 
