@@ -6,7 +6,7 @@ Besides the directives of subject.py these, mostly next to the test they speak o
     pollutes TEST ROOT [PATH]     a finding for TEST and ROOT with PATH among its paths; said again for further paths
                                   effect= severity= before= after= (of PATH); readers=A,B (at least these)
                                   not-readers=A,B; allocated=FUNCTION (in the stack of what was left, which is not
-                                  looked for in static executables: they have no agent)
+                                  looked for without the agent: in static executables, with AddressSanitizer)
     clean TEST                    TEST has no finding at all
     first TEST ROOT               TEST initialises ROOT for the first time: said so, and no finding
     run NAME [OPTION...]          one more run with these options; those of `run default` are for the ordinary run
@@ -121,7 +121,8 @@ class Check:
     def __init__(self, run, report, said, folder, options):
         self.run, self.report, self.said, self.folder = run, report, said, folder
         self.debug = options.get("debug") != "none"
-        self.agent = "-static" not in options.get("libs", "").split()
+        libs = options.get("libs", "").split()
+        self.agent = "-static" not in libs and "-fsanitize=address" not in libs
         self.wrong = []
         self.lines = {}
 

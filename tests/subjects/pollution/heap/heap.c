@@ -50,7 +50,6 @@ TEST(test_table_moved) //@ clean test_table_moved
 }
 
 TEST(test_table_grown_by_realloc) //@ pollutes test_table_grown_by_realloc table_size table_size before=8 after=2000
-
 {
 	table = checked(realloc(table, 2000 * sizeof(*table)));
 	memset(table + 8, 0, 1992 * sizeof(*table));

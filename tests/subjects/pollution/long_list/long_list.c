@@ -52,7 +52,7 @@ TEST(test_unrelated) //@ pollutes test_unrelated unrelated unrelated before=0 af
 	unrelated++;
 }
 
-TEST(test_appends) //@ pollutes test_appends head|last ... effect=accumulates
+TEST(test_appends) //@ pollutes test_appends head|last ...
 {
 	struct node *node = calloc(1, sizeof(*node));
 	if (!node)
