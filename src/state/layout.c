@@ -305,8 +305,8 @@ static bool has_virtual_bases(const struct type_pool *pool, type_id id,
 		return true;
 	if (type->kind == TYPE_ARRAY)
 		return has_virtual_bases(pool, type->target, depth + 1);
-	for (uint32_t i = 0;
-	     type->kind == TYPE_STRUCT && i < type->n_members; i++) {
+	for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->n_members;
+	     i++) {
 		if (type->members[i].virtual_base ||
 		    has_virtual_bases(pool, type->members[i].type, depth + 1))
 			return true;
