@@ -21,6 +21,7 @@ from counts import Counts
 TOP = Path(__file__).resolve().parents[1]
 TESTS = TOP / "tests"
 HARNESS = TESTS / "harness" / "test_subjects.py"
+POLLUTION = TESTS / "harness" / "test_pollution.py"
 SMOKE_SECONDS = 10
 
 # A sanitizer's report has to fail the test that caused it.
@@ -64,8 +65,9 @@ def as_ordinary_user(counts, full):
         (copy / "tmp").mkdir()
         (copy / "build").mkdir()
         shutil.copy2(TOP / "build" / "polygraph", copy / "build")
-        if (TOP / "build" / "subjects").is_dir():
-            shutil.copytree(TOP / "build" / "subjects", copy / "build" / "subjects", symlinks=True)
+        for built in ("subjects", "pollution"):
+            if (TOP / "build" / built).is_dir():
+                shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True)
         # Sources that stay where they are need not be compiled again.
         tests = TESTS
         if not can("test", "-r", str(HARNESS)):
@@ -81,9 +83,10 @@ def as_ordinary_user(counts, full):
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         narrow = [] if full else ["--exe", "*-gcc-O0"]
-        command = subjects("build/polygraph", "build", full, *narrow, script=tests / "harness" / HARNESS.name)
-        # The interpreter that runs this may lie in root's home.
-        counts.run(name, become + ["python3", *command[1:]], cwd=copy, env=environment)
+        for title, script in ((name, HARNESS), (f"pollution {name}", POLLUTION)):
+            command = subjects("build/polygraph", "build", full, *narrow, script=tests / "harness" / script.name)
+            # The interpreter that runs this may lie in root's home.
+            counts.run(title, become + ["python3", *command[1:]], cwd=copy, env=environment)
 
 
 def main():
@@ -111,7 +114,10 @@ def main():
     part("subjects", subjects(polygraph, TOP / "build", options.full), timeout=3600)
     narrow = [] if options.full else ["--exe", "*-clang-O2"]
     part("subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow), timeout=3600, **sanitize)
-    if options.only in "subjects as an ordinary user":
+    part("pollution subjects", subjects(polygraph, TOP / "build", options.full, script=POLLUTION), timeout=3600)
+    part("pollution subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=POLLUTION),
+         timeout=3600, **sanitize)
+    if options.only in "pollution subjects as an ordinary user":
         as_ordinary_user(counts, options.full)
     part("fuzz smoke", [sys.executable, TESTS / "fuzz" / "run.py", SMOKE_SECONDS])
     return counts.close()

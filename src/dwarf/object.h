@@ -72,6 +72,10 @@ bool object_imports(const struct object *object, const char *name);
 /* The defined symbol that covers @address; function symbols before others. */
 bool object_symbol_at(const struct object *object, uint64_t address,
 		      struct object_symbol *ret);
+/* A symbol's name for people: C++ ones without their mangling; NULL: no memory. */
+char *object_plain_name(const char *symbol);
+/* Likewise, without parameters and return type: "app::registry::add". */
+char *object_function_name(const char *symbol);
 /*
  * All defined symbols, in file order, each name and address once. @visit
  * returns false to stop.

@@ -38,6 +38,9 @@
 	COLLECTOR "17test_unit_skippedERKNS0_9test_unitENS0_13basic_"          \
 		  "cstringIKcEE"
 #define EXCEPTION COLLECTOR "16exception_caughtERKNS_19execution_exceptionE"
+#define CHECKPOINT                                                             \
+	"_ZN5boost9unit_test15unit_test_log_t14set_checkpointENS0_13basic_"    \
+	"cstringIKcEEmS4_"
 #define RESULTS "_ZNK5boost9unit_test19results_collector_t7resultsEm"
 #define GET_UNIT "_ZN5boost9unit_test9framework3getEmNS0_14test_unit_typeE"
 #define RUN "_ZN5boost9unit_test9framework3runEmb"
@@ -814,10 +817,39 @@ static struct err *boost_list(struct run *run, struct thread *thread)
 	return list_suite(run, thread, boost->root, "", 0);
 }
 
+/*
+ * unit_test_log_t::set_checkpoint(file, line, text): the macros that define
+ * test cases tell where they are with their fixtures. So does every assertion,
+ * without a text.
+ */
+static struct err *on_checkpoint(struct run *run, struct thread *thread,
+				 uint64_t arg)
+{
+	(void)arg;
+	const struct boost *boost = run->state;
+	uint64_t bounds[2];
+	if (!run->in_test || boost->early)
+		return NULL;
+	TRY(memory_read(run->tracee, RADDR(thread_arg(thread, 3)), bounds,
+			sizeof(bounds)));
+	if (bounds[0] >= bounds[1])
+		return NULL;
+	_cleanup_(freep) char *text = NULL;
+	err_ignore(text_between(run, bounds[0], bounds[1], &text));
+	if (text && str_ends(text, "\" test entry"))
+		return run_point(run, SUITE_AFTER_SETUP);
+	if (text && str_ends(text, "\" fixture teardown"))
+		return run_point(run, SUITE_BEFORE_TEARDOWN);
+	return NULL;
+}
+
 static struct err *boost_start(struct run *run, struct thread *thread)
 {
 	(void)thread;
 	const struct boost *boost = run->state;
+	if (run_point_wanted(run, SUITE_AFTER_SETUP) ||
+	    run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
+		TRY(run_break_symbol(run, CHECKPOINT, on_checkpoint, 0, NULL));
 	return enter_suite(run, boost->root);
 }
 

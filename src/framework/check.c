@@ -32,6 +32,8 @@
 #define TESTS_MAX 10000000
 #define ITEMS_MAX 10000000
 #define CASE_SIZE_MAX 512
+/* Room for the checked fixtures of a test case with ours, 16 of them or so. */
+#define FIXTURES_SIZE 512
 /* Versions before 0.13 keep tests in another shape. */
 #define MINOR_MIN 13
 
@@ -68,6 +70,7 @@ struct fixture {
 struct layout {
 	uint64_t suites, results, logs, fork_status; /* SRunner */
 	uint64_t case_tests, case_setup, case_teardown, case_tags, case_size;
+	uint64_t case_checked_setup, case_checked_teardown;
 	uint64_t result_type, result_file, result_line, result_message;
 };
 
@@ -80,6 +83,7 @@ struct check {
 	uint32_t fork_status; /* its own choice */
 	bool waiting;	      /* for our fixture */
 	bool group_failed;    /* the unchecked set-up did */
+	struct raddr points;  /* functions of ours; 0: no points are wanted */
 };
 
 /* A test of a runner, where the framework has it. */
@@ -120,6 +124,10 @@ static void find_layout(const struct program *program, struct layout *at)
 	at->case_tests = program_member(program, "TCase", "tflst", 24);
 	at->case_setup = program_member(program, "TCase", "unch_sflst", 32);
 	at->case_teardown = program_member(program, "TCase", "unch_tflst", 40);
+	at->case_checked_setup =
+		program_member(program, "TCase", "ch_sflst", 48);
+	at->case_checked_teardown =
+		program_member(program, "TCase", "ch_tflst", 56);
 	at->case_tags = program_member(program, "TCase", "tags", 64);
 	at->case_size = program_type_size(program, "TCase", 72);
 	at->result_type = program_member(program, "TestResult", "rtype", 0);
@@ -130,9 +138,11 @@ static void find_layout(const struct program *program, struct layout *at)
 	if (at->case_size > CASE_SIZE_MAX || at->case_size < 48 ||
 	    at->case_tests > at->case_size - 8 ||
 	    at->case_setup > at->case_size - 8 ||
-	    at->case_teardown > at->case_size - 8)
-		*at = (struct layout){ 0,  16, 48, 56, 24, 32, 40,
-				       64, 72, 0,  8,  16, 48 };
+	    at->case_teardown > at->case_size - 8 ||
+	    at->case_checked_setup > at->case_size - 8 ||
+	    at->case_checked_teardown > at->case_size - 8)
+		*at = (struct layout){ 0,  16, 48, 56, 24, 32, 40, 64,
+				       72, 48, 56, 0,  8,  16, 48 };
 }
 
 /* Pointers of the list at @address. */
@@ -407,14 +417,14 @@ static size_t segment_length(const struct run *run,
 	}
 }
 
-/* In front of the unchecked set-up: a fixture that brings us the thread. */
+/* A fixture of ours in front of those in the list at *@fixtures, or behind. */
 static struct err *add_fixture(struct run *run, struct image *image,
-			       uint64_t *setup)
+			       struct fixture fixture, bool behind,
+			       uint64_t *fixtures)
 {
-	const struct check *check = run->state;
 	_cleanup_(freep) uint64_t *items = NULL;
 	size_t n;
-	TRY(read_list(run, *setup, &items, &n));
+	TRY(read_list(run, *fixtures, &items, &n));
 	size_t size = sizeof(struct list) + sizeof(struct fixture) +
 		      (n + 1) * sizeof(*items);
 	if (image->used + size + 64 > image->size)
@@ -424,13 +434,41 @@ static struct err *add_fixture(struct run *run, struct image *image,
 	size_t fixture_at = image_take(image, sizeof(struct fixture));
 	size_t items_at = image_take(image, (n + 1) * sizeof(*items));
 	struct list list = list_of(image->base + items_at, n + 1);
-	struct fixture fixture = { 0, regs_pc(&check->call.entry).v };
 	uint64_t ours = image->base + fixture_at;
 	memcpy(image->data + list_at, &list, sizeof(list));
 	memcpy(image->data + fixture_at, &fixture, sizeof(fixture));
-	memcpy(image->data + items_at, &ours, sizeof(ours));
-	memcpy(image->data + items_at + 8, items, n * sizeof(*items));
-	*setup = image->base + list_at;
+	memcpy(image->data + items_at + (behind ? n * 8 : 0), &ours,
+	       sizeof(ours));
+	memcpy(image->data + items_at + (behind ? 0 : 8), items,
+	       n * sizeof(*items));
+	*fixtures = image->base + list_at;
+	return NULL;
+}
+
+static struct err *add_fixture_at(struct run *run, struct image *image,
+				  struct fixture fixture, bool behind,
+				  uint8_t *list)
+{
+	uint64_t fixtures;
+	memcpy(&fixtures, list, sizeof(fixtures));
+	TRY(add_fixture(run, image, fixture, behind, &fixtures));
+	memcpy(list, &fixtures, sizeof(fixtures));
+	return NULL;
+}
+
+/* Around the checked fixtures: ours are the last set-up, the first tear-down. */
+static struct err *add_points(struct run *run, struct image *image,
+			      uint8_t *tcase)
+{
+	const struct check *check = run->state;
+	struct fixture setup = { 1, check->points.v };
+	struct fixture teardown = { 1, check->points.v + CALLS_STUB_SIZE };
+	if (run_point_wanted(run, SUITE_AFTER_SETUP))
+		TRY(add_fixture_at(run, image, setup, true,
+				   tcase + check->at.case_checked_setup));
+	if (run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
+		TRY(add_fixture_at(run, image, teardown, false,
+				   tcase + check->at.case_checked_teardown));
 	return NULL;
 }
 
@@ -485,19 +523,20 @@ static struct err *add_segment(struct run *run, struct image *image, size_t at,
 	add_functions(image, run, list, segment);
 
 	uint64_t tests = address + offsetof(struct segment, test_list);
-	uint64_t setup;
 	uint8_t *tcase = segment->tcase;
 	memcpy(tcase + check->at.case_tests, &tests, 8);
 	if (segment->continues)
 		memcpy(tcase + check->at.case_setup, &empty, 8);
 	if (goes_on)
 		memcpy(tcase + check->at.case_teardown, &empty, 8);
+	if (check->points.v)
+		TRY(add_points(run, image, tcase));
 	if (first != run->next)
 		return NULL;
-	memcpy(&setup, tcase + check->at.case_setup, 8);
-	TRY(add_fixture(run, image, &setup));
-	memcpy(tcase + check->at.case_setup, &setup, 8);
-	return NULL;
+	/* In front of the unchecked set-up: one that brings us the thread. */
+	struct fixture ours = { 0, regs_pc(&check->call.entry).v };
+	return add_fixture_at(run, image, ours, false,
+			      tcase + check->at.case_setup);
 }
 
 /* Gives the runner a list of our own for [run->next, end) of the order. */
@@ -512,7 +551,8 @@ static struct err *replace_suites(struct run *run, struct thread *thread,
 	size_t stride = (segment_size(check) + 15) & ~(size_t)15;
 	struct image image = {};
 	/* Lists of pointers are rounded up; fixtures are few. */
-	image.size = 65536 + segments * (stride + 8 + 32) +
+	size_t fixtures = check->points.v ? FIXTURES_SIZE : 0;
+	image.size = 65536 + segments * (stride + 8 + 32 + fixtures) +
 		     n * (8 + sizeof(struct test_function) + 16);
 	_cleanup_(freep) uint8_t *data = image.data = calloc(1, image.size);
 	struct raddr base;
@@ -569,6 +609,28 @@ static struct err *on_runner_return(struct run *run, struct thread *thread,
 	return run_unbreak(run, check->call.return_to);
 }
 
+/* In place of a fixture. Tests that are forked for are in another process. */
+static struct err *on_point(struct run *run, struct thread *thread,
+			    uint64_t point)
+{
+	const struct check *check = run->state;
+	return calls_nested(&check->call, thread)
+		       ? run_point(run, (enum suite_point)point)
+		       : NULL;
+}
+
+static struct err *watch_points(struct run *run, struct thread *thread)
+{
+	struct check *check = run->state;
+	if (check->points.v || (!run_point_wanted(run, SUITE_AFTER_SETUP) &&
+				!run_point_wanted(run, SUITE_BEFORE_TEARDOWN)))
+		return NULL;
+	TRY(calls_stubs(thread, 2, &check->points));
+	TRY(run_break(run, check->points, on_point, SUITE_AFTER_SETUP));
+	return run_break(run, raddr_add(check->points, CALLS_STUB_SIZE),
+			 on_point, SUITE_BEFORE_TEARDOWN);
+}
+
 /* The thread stands at the entry of srunner_run_tagged(). */
 static struct err *run_runner(struct run *run, struct thread *thread)
 {
@@ -592,6 +654,7 @@ static struct err *run_runner(struct run *run, struct thread *thread)
 		    &check->suites));
 	TRY(run_u32(run, RADDR(check->runner + check->at.fork_status),
 		    &check->fork_status));
+	TRY(watch_points(run, thread));
 	TRY(replace_suites(run, thread, &list, end));
 	TRY(set_fork_status(run, forks(first) ? FORK : NO_FORK));
 	check->base += list.n;

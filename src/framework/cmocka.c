@@ -37,10 +37,15 @@ enum {
 	STATUS_ERROR = 3,
 	STATUS_SKIPPED = 4
 };
-enum { STUB_BEGIN, STUB_GROUP_END, STUBS };
+enum { STUB_BEGIN, STUB_GROUP_END, STUB_BODY, STUB_TEARDOWN, STUBS };
 
 struct unit_test { /* struct CMUnitTest */
 	uint64_t name, test, setup, teardown, state;
+};
+
+/* What functions of ours stand for; behind the array of wanted tests. */
+struct originals {
+	uint64_t begin, body, teardown;
 };
 
 struct layout { /* struct CMUnitTestState */
@@ -209,6 +214,30 @@ static struct err *find_group(struct run *run, size_t test, struct group *ret)
 	return NULL;
 }
 
+static uint64_t stub(const struct cmocka *cmocka, int index)
+{
+	return cmocka->stubs.v + (uint64_t)index * CALLS_STUB_SIZE;
+}
+
+/* Puts functions of ours where we want to stop. */
+static struct originals replace_functions(const struct run *run,
+					  struct unit_test *test)
+{
+	const struct cmocka *cmocka = run->state;
+	struct originals originals = {
+		.begin = test->setup ? test->setup : test->test,
+		.body = test->test,
+		.teardown = test->teardown,
+	};
+	if (test->setup && test->test &&
+	    run_point_wanted(run, SUITE_AFTER_SETUP))
+		test->test = stub(cmocka, STUB_BODY);
+	if (test->teardown && run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
+		test->teardown = stub(cmocka, STUB_TEARDOWN);
+	*(test->setup ? &test->setup : &test->test) = stub(cmocka, STUB_BEGIN);
+	return originals;
+}
+
 /*
  * The thread stands at the entry of _cmocka_run_group_tests(): what follows in
  * the order and belongs to the group becomes its array.
@@ -222,19 +251,16 @@ static struct err *begin_group(struct run *run, struct thread *thread,
 	while (first + n < run->n && run->order[first + n] >= group->base &&
 	       run->order[first + n] - group->base < group->n)
 		n++;
-	uint64_t begin = cmocka->stubs.v + STUB_BEGIN * CALLS_STUB_SIZE;
-	uint64_t end = cmocka->stubs.v + STUB_GROUP_END * CALLS_STUB_SIZE;
-	size_t size = n * (sizeof(struct unit_test) + 8);
+	uint64_t end = stub(cmocka, STUB_GROUP_END);
+	size_t size = n * (sizeof(struct unit_test) + sizeof(struct originals));
 	_cleanup_(freep) struct unit_test *wanted = malloc(size + 1);
 	if (!wanted)
 		return err_nomem();
-	uint64_t *originals = (uint64_t *)(wanted + n);
+	struct originals *originals = (struct originals *)(wanted + n);
 	for (size_t i = 0; i < n; i++) {
 		struct unit_test *test = &wanted[i];
 		*test = tests[run->order[first + i] - group->base];
-		uint64_t *function = test->setup ? &test->setup : &test->test;
-		originals[i] = *function;
-		*function = begin;
+		originals[i] = replace_functions(run, test);
 	}
 	TRY(memory_write(run->tracee, RADDR(cmocka->memory), wanted, size));
 	cmocka->originals = cmocka->memory + n * sizeof(*wanted);
@@ -314,6 +340,7 @@ static struct err *end_test(struct run *run)
 	if (!record || !run->in_test)
 		return NULL;
 	cmocka->record = 0;
+	TRY(run_point(run, SUITE_BEFORE_TEARDOWN)); /* it has none */
 	TRY(run_u32(run, RADDR(record + cmocka->at.status), &status));
 	if (status == STATUS_PASSED)
 		return run_end(run, OUTCOME_NONE);
@@ -338,24 +365,50 @@ static struct err *end_test(struct run *run)
 	return run_end(run, OUTCOME_NONE);
 }
 
+static struct err *read_originals(struct run *run, size_t at,
+				  struct originals *ret)
+{
+	const struct cmocka *cmocka = run->state;
+	return memory_read(
+		run->tracee,
+		RADDR(cmocka->originals + (at - cmocka->first) * sizeof(*ret)),
+		ret, sizeof(*ret));
+}
+
+/* In place of the test itself, or of its tear-down. */
+static struct err *on_point(struct run *run, struct thread *thread,
+			    uint64_t point)
+{
+	const struct cmocka *cmocka = run->state;
+	struct originals originals;
+	if (!calls_nested(&cmocka->call, thread) || run->next <= cmocka->first)
+		return NULL;
+	TRY(read_originals(run, run->next - 1, &originals));
+	calls_instead(thread,
+		      RADDR(point == SUITE_AFTER_SETUP ? originals.body
+						       : originals.teardown));
+	return run_point(run, (enum suite_point)point);
+}
+
 /* In place of a test's first function. */
 static struct err *on_begin(struct run *run, struct thread *thread,
 			    uint64_t arg)
 {
 	(void)arg;
 	struct cmocka *cmocka = run->state;
-	uint64_t function;
+	struct originals originals;
 	if (!calls_nested(&cmocka->call, thread) || run->next >= cmocka->end)
 		return NULL;
 	TRY(end_test(run));
-	TRY(run_u64(run,
-		    RADDR(cmocka->originals + (run->next - cmocka->first) * 8),
-		    &function));
+	TRY(read_originals(run, run->next, &originals));
 	cmocka->record = thread_arg(thread, 0) - cmocka->at.state;
 	cmocka->file = 0;
-	if (function)
-		calls_instead(thread, RADDR(function));
-	return run_begin(run);
+	if (originals.begin)
+		calls_instead(thread, RADDR(originals.begin));
+	TRY(run_begin(run));
+	return originals.begin == originals.body
+		       ? run_point(run, SUITE_AFTER_SETUP)
+		       : NULL;
 }
 
 /* In place of the group's tear-down. */
@@ -503,13 +556,19 @@ static struct err *cmocka_start(struct run *run, struct thread *thread)
 			cmocka->backward = true;
 	}
 	struct raddr memory;
-	TRY(remote_map(thread, run->n * (sizeof(struct unit_test) + 8),
-		       &memory));
+	TRY(remote_map(
+		thread,
+		run->n * (sizeof(struct unit_test) + sizeof(struct originals)),
+		&memory));
 	cmocka->memory = memory.v;
 	TRY(calls_stubs(thread, STUBS, &cmocka->stubs));
-	TRY(run_break(run, cmocka->stubs, on_begin, 0));
-	TRY(run_break(run, raddr_add(cmocka->stubs, CALLS_STUB_SIZE),
-		      on_group_end, 0));
+	TRY(run_break(run, RADDR(stub(cmocka, STUB_BEGIN)), on_begin, 0));
+	TRY(run_break(run, RADDR(stub(cmocka, STUB_GROUP_END)), on_group_end,
+		      0));
+	TRY(run_break(run, RADDR(stub(cmocka, STUB_BODY)), on_point,
+		      SUITE_AFTER_SETUP));
+	TRY(run_break(run, RADDR(stub(cmocka, STUB_TEARDOWN)), on_point,
+		      SUITE_BEFORE_TEARDOWN));
 	return run_group_call(run, thread);
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "framework/fixture.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -26,6 +27,7 @@
 #define TESTS_ENDED "_ZN10TestResult10testsEndedEv"
 #define COUNT_IGNORED "_ZN10TestResult12countIgnoredEv"
 #define ADD_FAILURE "_ZN10TestResult10addFailureERK11TestFailure"
+#define UTEST_RUN "_ZN5Utest3runEv"
 #define SHOULD_RUN "_ZNK10UtestShell9shouldRunEPK10TestFilterS2_"
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
@@ -45,6 +47,7 @@ struct layout {
 	uint64_t failure_file; /* TestFailure::fileName_ */
 	uint64_t failure_line; /* TestFailure::lineNumber_ */
 	uint64_t failure_text; /* TestFailure::message_ */
+	uint64_t setup_slot;   /* of Utest's vtable */
 };
 
 struct cpputest {
@@ -55,7 +58,8 @@ struct cpputest {
 	struct {
 		uint64_t at; /* 0: none */
 		uint64_t value;
-	} link; /* one that was changed, and what it was */
+	} link;			/* one that was changed, and what it was */
+	struct fixture fixture; /* of the running test, if points are wanted */
 };
 
 static bool cpputest_recognise(const struct program *program)
@@ -166,6 +170,7 @@ static struct err *on_test_started(struct run *run, struct thread *thread,
 		return NULL;
 	TRY(run_end(run, OUTCOME_NONE));
 	TRY(run_begin(run));
+	cpputest->fixture = (struct fixture){};
 	return put_link_back(run);
 }
 
@@ -218,6 +223,37 @@ static struct err *on_failure(struct run *run, struct thread *thread,
 	err_ignore(run_u64(run, RADDR(failure + at->failure_line), &line));
 	err_ignore(simple_string(run, failure + at->failure_text, &text));
 	return run_fail(run, file, (unsigned)line, text);
+}
+
+static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct cpputest *cpputest = run->state;
+	return fixture_step(run, thread, &cpputest->fixture);
+}
+
+/* Utest::run() calls its virtual functions. */
+static struct err *on_utest(struct run *run, struct thread *thread,
+			    uint64_t arg)
+{
+	(void)arg;
+	struct cpputest *cpputest = run->state;
+	/* A test may run other tests, by the framework's own fixture. */
+	if (!run->in_test || cpputest->fixture.object)
+		return NULL;
+	TRY(fixture_of_object(run, thread_arg(thread, 0),
+			      cpputest->at.setup_slot, &cpputest->fixture));
+	return fixture_watch(run, &cpputest->fixture, on_step);
+}
+
+static struct err *watch_points(struct run *run)
+{
+	struct cpputest *cpputest = run->state;
+	if (!fixture_wanted(run))
+		return NULL;
+	cpputest->at.setup_slot =
+		fixture_slot(run, "_ZTV5Utest", "_ZN5Utest5setupEv", 3);
+	return run_break_symbol(run, UTEST_RUN, on_utest, 0, NULL);
 }
 
 static struct err *cpputest_attach(struct run *run)
@@ -315,6 +351,7 @@ static struct err *cpputest_start(struct run *run, struct thread *thread)
 	TRY(run_break_symbol(run, TESTS_ENDED, on_tests_ended, 0, NULL));
 	if (!natural_order(run))
 		TRY(run_break_symbol(run, TEST_ENDED, on_test_ended, 0, NULL));
+	TRY(watch_points(run));
 	return change_link(run, cpputest->registry + cpputest->at.tests);
 }
 

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "framework/fixture.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -49,6 +50,7 @@ struct failure {
 struct layout {
 	uint64_t suites; /* CU_TestRegistry::pSuite */
 	uint64_t suite_name, suite_active, suite_tests, suite_init, suite_next;
+	uint64_t suite_setup, suite_teardown;  /* around each test */
 	uint64_t name, active, function, next; /* CU_Test */
 	uint64_t records; /* CU_RunSummary::nFailureRecords */
 };
@@ -70,6 +72,7 @@ struct cunit {
 	bool natural;  /* the order is the suite's own */
 	bool early;    /* the running test has not come to its own start */
 	bool watching; /* a breakpoint stands at a test's end */
+	struct fixture fixture; /* of the running test, if points are wanted */
 	/* Failures that were looked at: how many, and the last record. */
 	uint32_t seen;
 	uint64_t last_record;
@@ -95,6 +98,8 @@ static void find_layout(const struct program *program, struct layout *at)
 		.suite_active = 8,
 		.suite_tests = 16,
 		.suite_init = 24,
+		.suite_setup = 40,
+		.suite_teardown = 48,
 		.suite_next = 64,
 		.name = 0,
 		.active = 8,
@@ -113,6 +118,10 @@ static void find_layout(const struct program *program, struct layout *at)
 					      known.suite_tests),
 		.suite_init = program_member(program, suite, "pInitializeFunc",
 					     known.suite_init),
+		.suite_setup = program_member(program, suite, "pSetUpFunc",
+					      known.suite_setup),
+		.suite_teardown = program_member(
+			program, suite, "pTearDownFunc", known.suite_teardown),
 		.suite_next = program_member(program, suite, "pNext",
 					     known.suite_next),
 		.name = program_member(program, test, "pName", known.name),
@@ -229,6 +238,7 @@ static struct err *end_test(struct run *run, struct thread *thread)
 {
 	if (!run->in_test)
 		return NULL;
+	TRY(run_point(run, SUITE_BEFORE_TEARDOWN)); /* it has none */
 	TRY(note_failures(run, thread));
 	return run_end(run, OUTCOME_NONE);
 }
@@ -296,6 +306,31 @@ static struct err *watch_end(struct run *run)
 		     : run_unbreak(run, handler);
 }
 
+static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct cunit *cunit = run->state;
+	return fixture_step(run, thread, &cunit->fixture);
+}
+
+/* The running test is about to be set up. */
+static struct err *watch_points(struct run *run)
+{
+	struct cunit *cunit = run->state;
+	const struct layout *at = &cunit->at;
+	uint64_t suite = run_group(run, run->current);
+	uint64_t test = run_handle(run, run->current);
+	struct fixture *fixture = &cunit->fixture;
+	if (!fixture_wanted(run))
+		return NULL;
+	*fixture = (struct fixture){};
+	TRY(run_u64(run, RADDR(suite + at->suite_setup), &fixture->setup.v));
+	TRY(run_u64(run, RADDR(test + at->function), &fixture->body.v));
+	TRY(run_u64(run, RADDR(suite + at->suite_teardown),
+		    &fixture->teardown.v));
+	return fixture_watch(run, fixture, on_step);
+}
+
 /* The handler of a suite's start: (suite). */
 static struct err *on_suite_start(struct run *run, struct thread *thread,
 				  uint64_t arg)
@@ -331,6 +366,7 @@ static struct err *on_start(struct run *run, struct thread *thread,
 	}
 	cunit->early = false;
 	TRY(put_links_back(run));
+	TRY(watch_points(run));
 	return watch_end(run);
 }
 

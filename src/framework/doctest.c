@@ -943,4 +943,7 @@ const struct framework framework_doctest = {
 	.attach = doctest_attach,
 	.list = doctest_list,
 	.start = doctest_start,
+	.no_points = "doctest has no set-up and tear-down of its own: "
+		     "fixtures are constructors and destructors, and "
+		     "subcases run anywhere",
 };

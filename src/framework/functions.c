@@ -440,4 +440,6 @@ const struct framework framework_functions = {
 	.start = functions_start,
 	.discoveries = 2,
 	.exit_status_counts = true,
+	.no_points = "test functions that a program calls by itself have "
+		     "no set-up and tear-down",
 };

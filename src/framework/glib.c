@@ -43,9 +43,15 @@ struct list_node { /* GSList */
 	uint64_t data, next;
 };
 
+/* What functions of ours stand for. */
+struct originals {
+	uint64_t begin, body, teardown;
+};
+enum { STUB_BEGIN, STUB_BODY, STUB_TEARDOWN, STUBS };
+
 struct glib {
 	struct calls call;
-	uint64_t originals; /* functions that ours stands for */
+	uint64_t originals; /* an array of them, one an entry of the order */
 };
 
 static bool glib_recognise(const struct program *program)
@@ -212,18 +218,46 @@ static struct err *glib_list(struct run *run, struct thread *thread)
 	return add_suite(run, thread_arg(thread, 0), "/", 0);
 }
 
+static struct err *read_originals(struct run *run, size_t at,
+				  struct originals *ret)
+{
+	const struct glib *glib = run->state;
+	return memory_read(run->tracee,
+			   RADDR(glib->originals + at * sizeof(*ret)), ret,
+			   sizeof(*ret));
+}
+
+/* In place of the test itself, or of its tear-down. */
+static struct err *on_point(struct run *run, struct thread *thread,
+			    uint64_t point)
+{
+	const struct glib *glib = run->state;
+	struct originals originals;
+	if (!calls_nested(&glib->call, thread) || !run->next)
+		return NULL;
+	TRY(read_originals(run, run->next - 1, &originals));
+	calls_instead(thread,
+		      RADDR(point == SUITE_AFTER_SETUP ? originals.body
+						       : originals.teardown));
+	return run_point(run, (enum suite_point)point);
+}
+
 /* In place of a test's first function. */
 static struct err *on_begin(struct run *run, struct thread *thread,
 			    uint64_t arg)
 {
 	(void)arg;
 	const struct glib *glib = run->state;
-	uint64_t function;
+	struct originals originals;
 	if (!calls_nested(&glib->call, thread) || run_wanted(run) == RUN_NONE)
 		return NULL;
-	TRY(run_u64(run, RADDR(glib->originals + run->next * 8), &function));
-	calls_instead(thread, RADDR(function));
-	return run_begin(run);
+	TRY(read_originals(run, run->next, &originals));
+	calls_instead(thread, RADDR(originals.begin));
+	TRY(run_point(run, SUITE_BEFORE_TEARDOWN)); /* the last one had none */
+	TRY(run_begin(run));
+	return originals.begin == originals.body
+		       ? run_point(run, SUITE_AFTER_SETUP)
+		       : NULL;
 }
 
 static struct err *on_suite_return(struct run *run, struct thread *thread,
@@ -235,6 +269,7 @@ static struct err *on_suite_return(struct run *run, struct thread *thread,
 		return NULL;
 	glib->call.inside = false;
 	TRY(run_unbreak(run, glib->call.return_to));
+	TRY(run_point(run, SUITE_BEFORE_TEARDOWN));
 	return run_end(run, OUTCOME_NONE);
 }
 
@@ -326,11 +361,29 @@ static bool frees_data(const struct test_case *found)
 	return !found->fixture_size && !found->setup && found->teardown;
 }
 
+/* Puts functions of ours where we want to stop. */
+static struct originals
+replace_functions(const struct run *run, struct test_case *test, uint64_t stubs)
+{
+	struct originals originals = {
+		.begin = test->setup ? test->setup : test->test,
+		.body = test->test,
+		.teardown = test->teardown,
+	};
+	if (test->setup && run_point_wanted(run, SUITE_AFTER_SETUP))
+		test->test = stubs + STUB_BODY * CALLS_STUB_SIZE;
+	if (test->teardown && run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
+		test->teardown = stubs + STUB_TEARDOWN * CALLS_STUB_SIZE;
+	*(test->setup ? &test->setup : &test->test) =
+		stubs + STUB_BEGIN * CALLS_STUB_SIZE;
+	return originals;
+}
+
 /* Fills in the cases from the last to the first; names go behind them. */
 static struct err *fill_cases(struct run *run, struct test_case *cases,
-			      struct list_node *nodes, uint64_t *originals,
-			      struct str *names, uint64_t base,
-			      uint64_t names_at, uint64_t stub)
+			      struct list_node *nodes,
+			      struct originals *originals, struct str *names,
+			      uint64_t base, uint64_t names_at, uint64_t stubs)
 {
 	_cleanup_(map_u64_freep) struct map_u64 seen = MAP_INIT;
 	for (size_t i = run->n; i-- > 0;) {
@@ -341,10 +394,7 @@ static struct err *fill_cases(struct run *run, struct test_case *cases,
 		if (frees_data(wanted) && map_u64_get(&seen, handle, &known))
 			wanted->teardown = 0;
 		TRY(map_u64_put(&seen, handle, 1));
-		uint64_t *function =
-			wanted->setup ? &wanted->setup : &wanted->test;
-		originals[i] = *function;
-		*function = stub;
+		originals[i] = replace_functions(run, wanted, stubs);
 		const char *name = run_name(run, run->order[i]);
 		wanted->name = names_at + names->n;
 		TRY(str_append_n(names, name + 1, strlen(name)));
@@ -359,25 +409,31 @@ static struct err *fill_cases(struct run *run, struct test_case *cases,
 static struct err *glib_start(struct run *run, struct thread *thread)
 {
 	struct glib *glib = run->state;
-	struct raddr stub, base;
+	struct raddr stubs, base;
 	size_t names_n = 0, n = run->n;
 	for (size_t i = 0; i < n; i++)
 		names_n += strlen(run_name(run, run->order[i]));
 	size_t nodes_at = n * sizeof(struct test_case);
 	size_t originals_at = nodes_at + n * sizeof(struct list_node);
-	size_t suite_at = originals_at + n * 8;
+	size_t suite_at = originals_at + n * sizeof(struct originals);
 	size_t names_at = suite_at + sizeof(struct test_suite) + 8;
 	_cleanup_(freep) uint8_t *data = calloc(1, names_at);
 	_cleanup_(str_freep) struct str names = STR_INIT;
 	if (!data)
 		return err_nomem();
-	TRY(calls_stubs(thread, 1, &stub));
-	TRY(run_break(run, stub, on_begin, 0));
+	TRY(calls_stubs(thread, STUBS, &stubs));
+	TRY(run_break(run, stubs, on_begin, 0));
+	TRY(run_break(run,
+		      raddr_add(stubs, STUB_BODY * (int64_t)CALLS_STUB_SIZE),
+		      on_point, SUITE_AFTER_SETUP));
+	TRY(run_break(
+		run, raddr_add(stubs, STUB_TEARDOWN * (int64_t)CALLS_STUB_SIZE),
+		on_point, SUITE_BEFORE_TEARDOWN));
 	TRY(remote_map(thread, names_at + names_n, &base));
 	TRY(fill_cases(run, (struct test_case *)data,
 		       (struct list_node *)(data + nodes_at),
-		       (uint64_t *)(data + originals_at), &names, base.v,
-		       base.v + names_at, stub.v));
+		       (struct originals *)(data + originals_at), &names,
+		       base.v, base.v + names_at, stubs.v));
 	/* Its name is the empty text that stands behind it. */
 	struct test_suite suite = {
 		.name = base.v + suite_at + sizeof(suite),

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "framework/fixture.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -25,6 +26,12 @@
 #define SUITE_COUNT "_ZNK7testing8UnitTest22total_test_suite_countEv"
 #define GET_SUITE "_ZNK7testing8UnitTest12GetTestSuiteEi"
 #define ADD_PART "_ZN7testing8UnitTest17AddTestPartResult"
+
+#define OBJECT_RUN "_ZN7testing4Test3RunEv"
+/* HandleExceptionsInMethodIfSupported<Test, void>(object, method, …) */
+#define HANDLE                                                                 \
+	"_ZN7testing8internal35HandleExceptionsInMethodIfSupportedINS_4TestE"  \
+	"vEET0_PT_MS4_FS3_vEPKc"
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 /* The part of a TestInfo that is looked at; its result lies behind. */
@@ -55,6 +62,9 @@ struct gtest {
 	struct calls suite, test;
 	uint64_t group; /* the suite being run; 0: none */
 	bool done;
+	/* Points of a test, where they are wanted. */
+	uint64_t setup_slot; /* of Test's vtable */
+	struct fixture fixture;
 };
 
 static bool gtest_recognise(const struct program *program)
@@ -126,6 +136,7 @@ static struct err *begin_test(struct run *run, struct thread *thread,
 				 RADDR(info + gtest->at.should_run), &yes, 1));
 	regs_set_arg(&thread->regs, 0, info);
 	thread_dirty(thread);
+	gtest->fixture = (struct fixture){};
 	return run_begin(run);
 }
 
@@ -366,9 +377,54 @@ static struct err *gtest_list(struct run *run, struct thread *thread)
 	return NULL;
 }
 
+static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct gtest *gtest = run->state;
+	return fixture_step(run, thread, &gtest->fixture);
+}
+
+/*
+ * Test::Run(), which may be inlined, or where it hands SetUp() over to be
+ * called: both have the object first. What follows are virtual functions of it.
+ */
+static struct err *on_object(struct run *run, struct thread *thread,
+			     uint64_t arg)
+{
+	(void)arg;
+	struct gtest *gtest = run->state;
+	if (!run->in_test || gtest->fixture.object)
+		return NULL;
+	TRY(fixture_of_object(run, thread_arg(thread, 0), gtest->setup_slot,
+			      &gtest->fixture));
+	return fixture_watch(run, &gtest->fixture, on_step);
+}
+
+/* With the one, the other is not needed. */
+static struct err *on_object_run(struct run *run, struct thread *thread,
+				 uint64_t arg)
+{
+	struct raddr at;
+	if (program_symbol(run->program, HANDLE, &at))
+		TRY(run_unbreak(run, at));
+	return on_object(run, thread, arg);
+}
+
+static struct err *watch_points(struct run *run)
+{
+	struct gtest *gtest = run->state;
+	if (!fixture_wanted(run))
+		return NULL;
+	gtest->setup_slot = fixture_slot(run, "_ZTVN7testing4TestE",
+					 "_ZN7testing4Test5SetUpEv", 2);
+	TRY(run_break_symbol(run, OBJECT_RUN, on_object_run, 0, NULL));
+	return run_break_symbol(run, HANDLE, on_object, 0, NULL);
+}
+
 static struct err *gtest_start(struct run *run, struct thread *thread)
 {
 	struct gtest *gtest = run->state;
+	TRY(watch_points(run));
 	TRY(run_break(run, gtest->test_run, on_test, 0));
 	TRY(calls_enter(run, thread, &gtest->suite, on_suite_return, 0));
 	return begin_suite(run, thread);

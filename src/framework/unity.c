@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "framework/fixture.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -50,11 +51,13 @@ struct counters {
 struct unity {
 	struct layout at;
 	struct calls call;
-	struct raddr plain;    /* runs a test that is given by function */
-	bool direct;	       /* the order is not the program's own */
-	bool entering;	       /* TEST_group_name_run() will call the runner */
-	struct counters began; /* when the test began */
-	size_t position;       /* in the program's own sequence */
+	struct raddr plain;	/* runs a test that is given by function */
+	bool direct;		/* the order is not the program's own */
+	bool entering;		/* TEST_group_name_run() will call the runner */
+	struct counters began;	/* when the test began */
+	size_t position;	/* in the program's own sequence */
+	struct fixture fixture; /* of the running test, if points are wanted */
+	struct calls body;	/* its body, likewise */
 };
 
 /* A call that runs a test. */
@@ -254,8 +257,60 @@ static struct err *judge(struct run *run)
 	return run_skip(run, found ? file : NULL, line, message);
 }
 
-/* The thread stands at the entry of a function that runs tests. */
-static struct err *begin(struct run *run, struct thread *thread, size_t test)
+static struct err *on_body_return(struct run *run, struct thread *thread,
+				  uint64_t arg)
+{
+	(void)arg;
+	struct unity *unity = run->state;
+	if (!calls_returned(&unity->body, thread))
+		return NULL;
+	unity->body.inside = false;
+	return run_point(run, SUITE_BEFORE_TEARDOWN);
+}
+
+/*
+ * tearDown() may be inlined into a generated runner: then the return from the
+ * body is all there is. A body that is left by a failed assertion has none.
+ */
+static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct unity *unity = run->state;
+	bool before = run->point < SUITE_AFTER_SETUP;
+	TRY(fixture_step(run, thread, &unity->fixture));
+	if (!before || run->point != SUITE_AFTER_SETUP ||
+	    !run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
+		return NULL;
+	return calls_enter(run, thread, &unity->body, on_body_return, 0);
+}
+
+/* The thread stands at the entry of the function that runs this test. */
+static struct err *watch_points(struct run *run, const struct thread *thread,
+				uint64_t kind)
+{
+	struct unity *unity = run->state;
+	struct fixture *fixture = &unity->fixture;
+	if (!fixture_wanted(run) || kind == KIND_IGNORED)
+		return NULL;
+	if (kind == KIND_FIXTURE) {
+		fixture->setup = RADDR(thread_arg(thread, 0));
+		fixture->body = RADDR(thread_arg(thread, 1));
+		fixture->teardown = RADDR(thread_arg(thread, 2));
+	} else {
+		fixture->body = RADDR(thread_arg(thread, 0));
+		program_symbol(run->program, "setUp", &fixture->setup);
+		program_symbol(run->program, "tearDown", &fixture->teardown);
+		TRY(run_break(run, fixture->body, on_step, 0));
+	}
+	return fixture_watch(run, fixture, on_step);
+}
+
+/*
+ * The thread stands at the entry of a function that runs tests, of that kind
+ * unless another one is to be run.
+ */
+static struct err *begin(struct run *run, struct thread *thread, size_t test,
+			 uint64_t kind)
 {
 	struct unity *unity = run->state;
 	uint64_t handle = run_handle(run, test), group = run_group(run, test);
@@ -269,8 +324,11 @@ static struct err *begin(struct run *run, struct thread *thread, size_t test)
 		regs_set_arg(&thread->regs, 0, handle & ADDRESS_MASK);
 		regs_set_arg(&thread->regs, 1, group & ADDRESS_MASK);
 		regs_set_arg(&thread->regs, 2, group >> OCCURRENCE_SHIFT);
+		kind = KIND_PLAIN;
 	}
-	return run_begin(run);
+	unity->fixture = (struct fixture){};
+	TRY(run_begin(run));
+	return unity->entering ? NULL : watch_points(run, thread, kind);
 }
 
 static struct err *mute(struct run *run)
@@ -301,7 +359,7 @@ static struct err *on_return(struct run *run, struct thread *thread,
 	size_t test = run_wanted(run);
 	if (unity->direct && test != RUN_NONE) {
 		TRY(calls_again(run, thread, &unity->call));
-		return begin(run, thread, test);
+		return begin(run, thread, test, KIND_PLAIN);
 	}
 	unity->call.inside = false;
 	calls_leave(thread, &unity->call, false);
@@ -338,7 +396,7 @@ static struct err *on_call(struct run *run, struct thread *thread,
 	bool entering = unity->entering && kind != KIND_PLAIN;
 	if (entering || calls_nested(&unity->call, thread)) {
 		unity->entering = false;
-		return NULL;
+		return entering ? watch_points(run, thread, kind) : NULL;
 	}
 	if (kind == KIND_PLAIN) {
 		uint64_t function = thread_arg(thread, 0);
@@ -360,7 +418,7 @@ static struct err *on_call(struct run *run, struct thread *thread,
 	if (!now)
 		return calls_skip(run, thread, 0);
 	TRY(calls_enter(run, thread, &unity->call, on_return, 0));
-	return begin(run, thread, test);
+	return begin(run, thread, test, kind);
 }
 
 static enum kind kind_at(const struct run *run, const struct thread *thread)

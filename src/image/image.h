@@ -48,6 +48,7 @@ struct image_block {
 	uint64_t start;
 	uint64_t size;
 	uint32_t stack; /* for image_stack(); 0: not known */
+	bool exact;	/* size is as requested; else what the allocator gave */
 };
 
 /*
@@ -78,6 +79,11 @@ const struct image_change *image_changes(const struct image *image,
 const uint8_t *image_page(struct image *image, enum image_side side,
 			  uint64_t address);
 
+/*
+ * Without the agent: where glibc's main_arena lies, so that all freed blocks
+ * can be told.
+ */
+void image_set_arena(struct image *image, uint64_t main_arena);
 /* Is anything known of heap blocks? Why not, for the user, else NULL. */
 const char *image_blocks_missing(const struct image *image);
 /* As struct view's block(). */

@@ -86,6 +86,11 @@ struct framework {
 	 * is a failure, not a crash.
 	 */
 	bool failure_aborts;
+	/*
+	 * Why nothing can be said of where set-up ends and tear-down begins
+	 * (run_point()), as the end of a sentence; NULL: it can.
+	 */
+	const char *no_points;
 };
 
 extern const struct framework *const frameworks[]; /* NULL at the end */

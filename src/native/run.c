@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "native/framework.h"
+#include "native/places.h"
 #include "native/session.h"
+#include "native/watch.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
@@ -283,11 +285,27 @@ bool run_point_wanted(const struct run *run, enum suite_point point)
 	return run->session->points & 1U << point;
 }
 
+static void log_point(const struct run *run, enum suite_point point)
+{
+	static const char *const names[SUITE_POINTS] = {
+		[SUITE_BEFORE_SETUP] = "before-setup",
+		[SUITE_AFTER_SETUP] = "after-setup",
+		[SUITE_BEFORE_TEARDOWN] = "before-teardown",
+		[SUITE_AFTER_TEARDOWN] = "after-teardown",
+	};
+	if (run_point_wanted(run, point))
+		log_debug(LOG_SUITE, "point %s %s", names[point],
+			  run_name(run, run->current));
+}
+
 struct err *run_point(struct run *run, enum suite_point point)
 {
-	(void)run;
-	(void)point;
-	return NULL;
+	struct watch *watch = run->session->watch;
+	if (!run->in_test || (int)point <= run->point)
+		return NULL;
+	run->point = (int)point;
+	log_point(run, point);
+	return watch ? watch_point(watch, run, point) : NULL;
 }
 
 struct err *run_begin(struct run *run)
@@ -303,6 +321,7 @@ struct err *run_begin(struct run *run)
 	run->current = run->order[run->next++];
 	run->begun[run->current] = 1;
 	run->in_test = true;
+	run->point = -1;
 	run->allowed_exit = -1;
 	clear_notes(run);
 	tracee_forget_fault(run->tracee);
@@ -311,6 +330,9 @@ struct err *run_begin(struct run *run)
 	if (session->observer && session->observer->started)
 		session->observer->started(session->observer->data,
 					   run->current);
+	TRY(run_point(run, SUITE_BEFORE_SETUP));
+	if (session->places)
+		places_begin(run);
 	run->began_ns = clock_now();
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
@@ -339,7 +361,10 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	result.output = piece.text;
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
+	struct err *err = gone ? NULL : run_point(run, SUITE_AFTER_TEARDOWN);
 	run->in_test = false;
+	if (session->places)
+		places_end(run, run->current);
 	run->current = RUN_NONE;
 	session->reported++;
 	if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP)
@@ -349,7 +374,7 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	free(piece.text);
 	clear_notes(run);
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
-	return NULL;
+	return err;
 }
 
 struct err *run_end(struct run *run, enum outcome outcome)
@@ -661,7 +686,7 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 	run->ready = false;
 	for (;;) {
 		struct tracee_event event;
-		run->output_cut = false;
+		run->output_cut = run->captured = false;
 		TRY(tracee_continue(run->tracee, run->deadline, &event));
 		enum run_state state = RUN_READY;
 		switch (event.kind) {
@@ -684,6 +709,10 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 			}
 			break;
 		}
+		case TRACEE_WATCHPOINT:
+			if (session->places)
+				places_touched(run, &event);
+			break;
 		case TRACEE_DYING:
 			TRY(on_dying(run, &event));
 			break;

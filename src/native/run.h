@@ -42,7 +42,9 @@ struct run {
 	bool explained; /* message and place say more than a signal would */
 	int faulted; /* message and place are of this signal; a handler got it */
 	size_t current;	 /* test that is running */
+	int point;	 /* the last enum suite_point it came to; -1: none */
 	bool output_cut; /* at this very stop: nothing can have come since */
+	bool captured;	 /* likewise: its memory was looked at */
 	uint64_t began_ns;
 	uint64_t deadline;
 	/* What is known of the running test. */
@@ -116,7 +118,9 @@ struct err *run_end(struct run *run, enum outcome outcome) _must_check_;
  * Frameworks that have set-up and tear-down tell where the running test is in
  * them (SUITE_AFTER_SETUP, SUITE_BEFORE_TEARDOWN; the other two points are
  * run_begin() and run_end()). Each stop costs time: breakpoints for a point are
- * set only where run_point_wanted().
+ * set only where run_point_wanted(), in framework.start: what is wanted may
+ * differ from run to run. A point that was passed already does not count again,
+ * so that a test without tear-down may come to it where it ends.
  */
 bool run_point_wanted(const struct run *run, enum suite_point point);
 struct err *run_point(struct run *run, enum suite_point point) _must_check_;

@@ -14,38 +14,32 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "native/calls.h"
+#include "native/environment.h"
 #include "native/executable.h"
 #include "native/framework.h"
 #include "native/parallel.h"
+#include "native/places.h"
+#include "native/watch.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"
-
-/* An adapter's environment has no more variables than that. */
-#define MORE_WORDS 16
 
 static struct session *session_of(struct suite *suite)
 {
 	return (struct session *)suite; /* suite is its first member */
 }
 
-static void free_words(char **words)
-{
-	for (size_t i = 0; words && words[i]; i++)
-		free(words[i]);
-	free(words);
-}
-
 static void session_close(struct suite *suite)
 {
 	struct session *session = session_of(suite);
+	watch_destroy(session->watch);
 	run_destroy(session->origin);
 	tracer_destroy(session->tracer);
 	output_destroy(session->output);
 	program_destroy(session->program);
-	free_words(session->argv);
-	free_words(session->env);
+	words_free(session->argv);
+	words_free(session->env);
 	vec_free(&session->hooks);
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
@@ -59,48 +53,6 @@ static void session_close(struct suite *suite)
 	map_u64_free(&session->group_parents);
 	suite_free_tests(suite);
 	free(session);
-}
-
-/* Is one of these for the same variable as @word? */
-static bool is_replaced(const char *word, const char *const *more)
-{
-	size_t n = strcspn(word, "=") + 1;
-	for (size_t i = 0; more && more[i]; i++) {
-		if (word[n - 1] && !strncmp(word, more[i], n))
-			return true;
-	}
-	return false;
-}
-
-/*
- * A copy of @words with @more behind; for arguments and the environment, where
- * variables in @more replace those of the same name.
- */
-static struct err *copy_words(char *const *words, const char *const *more,
-			      char ***ret)
-{
-	VEC(char *) copy = VEC_INIT;
-	struct err *err = NULL;
-	for (size_t i = 0; !err && words[i]; i++) {
-		if (words == environ && is_replaced(words[i], more))
-			continue;
-		char *word = strdup(words[i]);
-		err = word ? vec_push(&copy, word) : err_nomem();
-	}
-	for (size_t i = 0; !err && more && more[i]; i++) {
-		char *word = strdup(more[i]);
-		err = word ? vec_push(&copy, word) : err_nomem();
-	}
-	if (!err)
-		err = vec_push(&copy, NULL);
-	if (err) {
-		if (copy.n && copy.data[copy.n - 1])
-			err_ignore(vec_push(&copy, NULL));
-		free_words(copy.data);
-		return err;
-	}
-	*ret = copy.data;
-	return NULL;
 }
 
 /*
@@ -226,52 +178,16 @@ static struct err *launch(struct session *session, struct tracee **ret)
 	return NULL;
 }
 
-/*
- * A sanitizer that looks for leaks when the program ends stops the program with
- * ptrace, which it cannot while we do. It says so and fails the whole program.
- */
-static bool looks_for_leaks(const struct session *session)
-{
-	static const char *const sanitizers[] = { "__asan_init",
-						  "__lsan_init" };
-	return program_uses_any(session->program, sanitizers,
-				ARRAY_SIZE(sanitizers));
-}
-
-static struct err *prepare_environment(struct session *session)
-{
-	const char *words[MORE_WORDS + 2] = {};
-	const char *const *more = session->framework->environment;
-	size_t n = 0;
-	for (; more && more[n]; n++) {
-		BUG_ON(n == MORE_WORDS);
-		words[n] = more[n];
-	}
-	_cleanup_(freep) char *leaks = NULL;
-	if (looks_for_leaks(session)) {
-		const char *own = getenv("LSAN_OPTIONS");
-		if (asprintf(&leaks, "LSAN_OPTIONS=%s%sdetect_leaks=0",
-			     own ? own : "", own && *own ? ":" : "") < 0) {
-			leaks = NULL;
-			return err_nomem();
-		}
-		log_info("leaks are not looked for: that does not work in a "
-			 "traced program");
-		words[n++] = leaks;
-	}
-	return n ? copy_words(environ, words, &session->env) : NULL;
-}
-
 static struct err *prepare_words(struct session *session)
 {
 	const struct framework *framework = session->framework;
 	if (framework->arguments) {
 		char **argv;
-		TRY(copy_words(session->argv, framework->arguments, &argv));
-		free_words(session->argv);
+		TRY(words_copy(session->argv, framework->arguments, &argv));
+		words_free(session->argv);
 		session->argv = argv;
 	}
-	return prepare_environment(session);
+	return environment_prepare(session);
 }
 
 static struct err *attach(struct run *run)
@@ -302,7 +218,7 @@ struct err *session_start(struct session *session, bool discovering,
 		BUG_ON(!framework);
 		session->framework = framework;
 		if (framework->arguments || framework->environment ||
-		    looks_for_leaks(session)) {
+		    environment_looks_for_leaks(session)) {
 			TRY(prepare_words(session));
 			tracee_destroy(take_ptr(tracee));
 			TRY(launch(session, &tracee));
@@ -496,9 +412,16 @@ static struct err *run_in_order(struct session *session, const size_t *order,
 		TRY(session_process(session, &run));
 		run->order = order + at;
 		run->n = n - at;
+		if (session->places)
+			TRY(places_process(run));
+		if (session->watch)
+			TRY(watch_start(session->watch, run));
 		TRY(run->framework->start(run, run->ready_thread));
 		enum run_state state;
-		TRY(run_loop(run, &state));
+		struct err *err = run_loop(run, &state);
+		if (session->watch)
+			watch_stop(session->watch);
+		TRY(err);
 		if (state == RUN_INTERRUPTED)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		at += run->next;
@@ -556,8 +479,34 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	return err;
 }
 
+static struct err *session_watch(struct suite *suite,
+				 const struct suite_watch *options)
+{
+	struct session *session = session_of(suite);
+	watch_destroy(session->watch);
+	session->watch = NULL;
+	session->points = 0;
+	if (!options)
+		return NULL;
+	unsigned points = watch_points(options);
+	unsigned inner = 1U << SUITE_AFTER_SETUP | 1U << SUITE_BEFORE_TEARDOWN;
+	if (points & inner && session->framework->no_points)
+		return err_hint(err_create(ERR_USAGE,
+					   "%s has no point after set-up or "
+					   "before tear-down: %s",
+					   session->framework->name,
+					   session->framework->no_points),
+				"--capture before-setup..after-teardown works");
+	TRY(watch_create(session, options, &session->watch));
+	session->points = points;
+	return NULL;
+}
+
 static const struct suite_ops session_ops = {
 	.run = session_run,
+	.watch = session_watch,
+	.run_places = places_run,
+	.places_max = PLACES_MAX,
 	.close = session_close,
 };
 
@@ -575,13 +524,16 @@ struct err *native_suite_open(const struct suite_options *options,
 	session->suite.ops = &session_ops;
 	session->suite.options = *options;
 	session->want_output = options->keep_output;
+	if (getenv("POLYGRAPH_FAULT_POINTS")) /* for tests: see run_point() */
+		session->points = (1U << SUITE_POINTS) - 1;
 	_cleanup_(suite_closep) struct suite *suite = &session->suite;
 
-	TRY(copy_words(options->argv, NULL, &session->argv));
+	TRY(words_copy(options->argv, NULL, &session->argv));
 	free(session->argv[0]);
 	session->argv[0] = take_ptr(owned);
 	TRY(output_create(options->pass_through, &session->output));
 	TRY(program_create(&session->program));
+	TRY(environment_prepare(session));
 	TRY(tracer_create(&session->tracer));
 	tracer_tick(true);
 	TRY(session_start(session, false, &session->origin));

@@ -13,6 +13,8 @@
 #include "suite/kind.h"
 
 struct output;
+struct places;
+struct watch;
 
 struct hook {
 	run_hook *call;
@@ -49,7 +51,9 @@ struct session {
 	size_t reported; /* entries of the order told to it */
 	bool unhappy;	 /* some test of this order did not pass */
 	bool want_output;
-	unsigned points; /* bits of enum suite_point that are looked at */
+	struct places *places; /* during suite_run_places(); NULL: no */
+	unsigned points;       /* bits of enum suite_point that are looked at */
+	struct watch *watch;   /* NULL: nobody looks at its memory */
 };
 
 /* session.c: a process at the first test, from the origin or started anew. */

@@ -33,6 +33,11 @@ static struct err *set_text(json_t *object, const char *key, const char *text,
 	return set(object, key, json_stringn_nocheck(clean.s, clean.n));
 }
 
+static struct err *set_string(json_t *object, const char *key, const char *text)
+{
+	return set_text(object, key, text, text ? strlen(text) : 0);
+}
+
 static struct err *set_place(json_t *object, const char *file, unsigned line)
 {
 	_cleanup_(free_textp) char *shown = NULL;
@@ -135,6 +140,119 @@ static struct err *write_head(const struct report *report, FILE *out)
 	return NULL;
 }
 
+static struct err *paths_json(const struct report_finding *finding,
+			      json_t **ret)
+{
+	_cleanup_(json_freep) json_t *paths = json_array();
+	if (!paths)
+		return err_nomem();
+	for (size_t i = 0; i < finding->n_paths; i++) {
+		const struct report_path *path = &finding->paths[i];
+		json_t *object = json_object();
+		if (json_array_append_new(paths, object))
+			return err_nomem();
+		TRY(set_string(object, "path", path->path));
+		TRY(set_string(object, "before", path->before));
+		TRY(set_string(object, "after", path->after));
+	}
+	*ret = take_ptr(paths);
+	return NULL;
+}
+
+static struct err *stack_json(const struct report_path *path, json_t **ret)
+{
+	_cleanup_(json_freep) json_t *frames = json_array();
+	if (!frames)
+		return err_nomem();
+	for (size_t i = 0; i < path->n_stack; i++) {
+		json_t *object = json_object();
+		if (json_array_append_new(frames, object))
+			return err_nomem();
+		TRY(set_string(object, "function", path->stack[i].function));
+		TRY(set_place(object, path->stack[i].file,
+			      path->stack[i].line));
+	}
+	*ret = take_ptr(frames);
+	return NULL;
+}
+
+static struct err *pollution_json(const struct report_finding *finding,
+				  json_t *object)
+{
+	const struct report_path *first = &finding->paths[0];
+	TRY(set_string(object, "where", finding->where));
+	TRY(set_string(object, "root", finding->root));
+	TRY(set_string(object, "path", first->path));
+	TRY(set_string(object, "before", first->before));
+	TRY(set_string(object, "after", first->after));
+	json_t *declared = json_object();
+	TRY(set(object, "declared", declared));
+	TRY(set_place(declared, finding->file, finding->line));
+	TRY(set_string(object, "effect", finding->effect));
+	json_t *readers = json_array();
+	TRY(set(object, "readers", readers));
+	for (size_t i = 0; i < finding->n_readers; i++) {
+		json_t *name = NULL;
+		TRY(text_json(finding->readers[i], &name));
+		if (json_array_append_new(readers, name))
+			return err_nomem();
+	}
+	json_t *paths = NULL, *stack = NULL;
+	TRY(paths_json(finding, &paths));
+	TRY(set(object, "paths", paths));
+	TRY(set(object, "more_paths",
+		json_integer((json_int_t)finding->more_paths)));
+	for (size_t i = 0; i < finding->n_paths && !first->n_stack; i++)
+		first = &finding->paths[i];
+	TRY(stack_json(first, &stack));
+	return set(object, "allocated", stack);
+}
+
+static struct err *finding_json(const struct report_finding *finding,
+				json_t **ret)
+{
+	_cleanup_(json_freep) json_t *object = json_object();
+	if (!object)
+		return err_nomem();
+	TRY(set_string(object, "id", finding->id));
+	TRY(set_string(object, "kind", finding->kind));
+	TRY(set_string(object, "test", finding->test));
+	TRY(set_string(object, "severity", finding->severity));
+	TRY(set_string(object, "message", finding->message));
+	TRY(set(object, "known", json_boolean(finding->known)));
+	TRY(set_string(object, "replay", finding->replay));
+	if (finding->n_paths)
+		TRY(pollution_json(finding, object));
+	*ret = take_ptr(object);
+	return NULL;
+}
+
+static struct err *write_findings(const struct report *report, FILE *out)
+{
+	fputs("  \"findings\": [", out);
+	for (size_t i = 0; i < report->n_findings; i++) {
+		_cleanup_(json_freep) json_t *finding = NULL;
+		TRY(finding_json(&report->findings[i], &finding));
+		fputs(i ? ",\n    " : "\n    ", out);
+		TRY(dump(finding, out));
+	}
+	fputs(report->n_findings ? "\n  ],\n" : "],\n", out);
+	if (strcmp(report->kind, "pollution") != 0)
+		return NULL;
+	fputs("  \"first_initialised\": [", out);
+	for (size_t i = 0; i < report->n_firsts; i++) {
+		_cleanup_(json_freep) json_t *first = json_object();
+		if (!first)
+			return err_nomem();
+		TRY(set_string(first, "test", report->firsts[i].test));
+		TRY(set_string(first, "root", report->firsts[i].root));
+		fputs(i ? ",\n    " : "\n    ", out);
+		TRY(dump(first, out));
+	}
+	fputs(report->n_firsts ? "\n  ],\n" : "],\n", out);
+	return NULL;
+}
+
 static struct err *json_write(const struct report *report,
 			      const struct report_style *style, FILE *out)
 {
@@ -147,7 +265,8 @@ static struct err *json_write(const struct report *report,
 		TRY(dump(test, out));
 	}
 	fputs(report->n ? "\n  ],\n" : "],\n", out);
-	fputs("  \"findings\": [],\n  \"limits\": [", out);
+	TRY(write_findings(report, out));
+	fputs("  \"limits\": [", out);
 	for (size_t i = 0; i < report->n_limits; i++) {
 		_cleanup_(json_freep) json_t *limit = NULL;
 		TRY(text_json(report->limits[i], &limit));

@@ -40,6 +40,49 @@ struct report_test {
 	uint64_t output_dropped; /* bytes left out in its middle */
 };
 
+struct report_frame {
+	const char *function; /* NULL: unknown */
+	const char *file;     /* NULL: unknown */
+	unsigned line;
+};
+
+struct report_path {
+	const char *path;
+	const char *before;
+	const char *after;
+	const struct report_frame *stack; /* where the leftover was allocated */
+	size_t n_stack;
+};
+
+struct report_finding {
+	const char *id;
+	const char *kind; /* "pollution" */
+	const char *test;
+	const char *severity;
+	const char *message; /* one sentence */
+	bool known;	     /* the baseline lists it */
+	const char *replay;
+
+	/* pollution */
+	const char *where; /* "memory", … */
+	const char *root;
+	const char *file; /* its declaration; NULL: unknown */
+	unsigned line;
+	const struct report_path *paths; /* at least one */
+	size_t n_paths;
+	size_t more_paths;
+	const char *effect;
+	const char *const *readers; /* names */
+	size_t n_readers;
+	const char *detail; /* lines; NULL: none */
+};
+
+/* A root that a test initialised for the first time. */
+struct report_first {
+	const char *test;
+	const char *root;
+};
+
 struct report {
 	const char *kind;	    /* the command: "list", "run" */
 	const char *version;	    /* of polygraph */
@@ -52,6 +95,11 @@ struct report {
 	size_t distinct;      /* tests among them */
 	uint64_t ns;	      /* the whole run */
 	const uint64_t *seed; /* NULL: nothing was left to chance */
+
+	const struct report_finding *findings;
+	size_t n_findings;
+	const struct report_first *firsts;
+	size_t n_firsts;
 
 	const char *const *limits; /* what was not done, and why */
 	size_t n_limits;

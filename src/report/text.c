@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "report/findings.h"
 #include "report/name.h"
 #include "report/report.h"
 #include "report/width.h"
@@ -258,6 +259,29 @@ static void write_summary(const struct report *report,
 	char took[16];
 	duration_format(report->ns, took);
 	fprintf(out, " in %s%s\n", took, off(style));
+	if (strcmp(report->kind, "pollution") != 0)
+		return;
+	size_t tests = 0, high = 0;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		tests += !i || strcmp(report->findings[i].test,
+				      report->findings[i - 1].test) != 0;
+		high += !strcmp(report->findings[i].severity, "high");
+	}
+	if (!report->n_findings)
+		fputs("no test leaves shared memory changed", out);
+	else
+		fprintf(out,
+			"%zu test%s leave%s shared memory changed: %zu "
+			"finding%s, %zu high",
+			tests, tests == 1 ? "" : "s", tests == 1 ? "s" : "",
+			report->n_findings, report->n_findings == 1 ? "" : "s",
+			high);
+	if (report->n_firsts)
+		fprintf(out,
+			"; %zu static%s initialised for the first time "
+			"(compared with --eager)",
+			report->n_firsts, report->n_firsts == 1 ? "" : "s");
+	fputc('\n', out);
 }
 
 static struct err *write_run(const struct report *report,
@@ -268,6 +292,7 @@ static struct err *write_run(const struct report *report,
 		TRY(write_test(&report->tests[i], style, out));
 		bad = bad || is_bad(&report->tests[i]);
 	}
+	TRY(findings_write(report, style, out));
 	if (!style->quiet)
 		write_summary(report, style, out);
 	if (report->seed && (bad || !style->quiet))

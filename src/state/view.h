@@ -12,8 +12,9 @@
 
 struct view_block {
 	uint64_t start;
-	uint64_t size;	/* as requested */
+	uint64_t size;	/* as requested, or (not exact) as given */
 	uint32_t stack; /* the allocation's; 0: not known */
+	bool exact;
 };
 
 struct view {

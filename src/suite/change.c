@@ -86,8 +86,8 @@ static struct err *copy_parts(const struct change *change, struct change *ret)
 	if (!ret->paths)
 		return err_nomem();
 	for (; ret->n < change->n; ret->n++) {
-		struct err *err = path_copy(&change->paths[ret->n],
-					    &ret->paths[ret->n]);
+		struct err *err =
+			path_copy(&change->paths[ret->n], &ret->paths[ret->n]);
 		if (err) {
 			path_free(&ret->paths[ret->n]);
 			return err;

@@ -41,9 +41,10 @@ struct change {
 	bool first; /* initialised for the first time, not changed */
 	struct change_path *paths; /* the first few */
 	size_t n;
-	size_t more; /* further paths */
+	size_t more;  /* further paths */
 	char *detail; /* both subgraphs, for --verbose; NULL: not asked for */
 	uint64_t digest; /* of what it is after: equal content, equal number */
+	size_t root_number; /* the watcher's own */
 };
 
 DEFINE_VEC(changes, struct change)

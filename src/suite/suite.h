@@ -84,6 +84,7 @@ struct suite_options {
 	unsigned jobs;		    /* processes side by side, at least 1 */
 	bool pass_through;	    /* output also goes to ours as it comes */
 	bool keep_output; /* results of passing tests have theirs, too */
+	bool agent;	  /* heap blocks will be asked for (suite_watch()) */
 };
 
 struct suite_test {

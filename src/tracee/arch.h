@@ -121,6 +121,39 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 				const struct regs *regs, bool *ret_load);
 
 /*
+ * What the instruction that was just executed did to the @n bytes at @place, at
+ * most 8; false where it cannot be told. Instructions cannot be decoded
+ * backwards for sure: of those that could end in front of the program counter,
+ * the one that refers to @place counts. @caller has the code in front of the
+ * return address on top of the stack, for calls through @place; it may be NULL.
+ */
+struct arch_access {
+	uint8_t read, written; /* a bit a byte of the place */
+};
+#define ARCH_CODE_BEFORE 64
+struct arch_code {
+	const uint8_t *bytes;
+	size_t n;
+	size_t before; /* so many of them lie in front of @pc */
+	struct raddr pc;
+	uint8_t exact; /* how long the instruction was; 0: not known */
+};
+bool arch_access(const struct arch_code *code, const struct arch_code *caller,
+		 const struct regs *regs, struct raddr place, size_t n,
+		 struct arch_access *ret);
+
+/*
+ * The debug registers of a thread: @slot watches @n bytes; control words of
+ * several are combined by or.
+ */
+#define ARCH_WATCHES 4
+uint64_t arch_watch_control(unsigned slot, unsigned n);
+/* Offsets for PTRACE_POKEUSER. */
+size_t arch_watch_address_at(unsigned slot);
+size_t arch_watch_control_at(void);
+size_t arch_watch_status_at(void);
+
+/*
  * Code that notes each call in a buffer and returns to the caller, all
  * registers as they were but for a result. It is itself called, from the first
  * instruction of the function to be noted (arch_call()). The buffer begins with

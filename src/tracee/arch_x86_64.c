@@ -1,4 +1,4 @@
-#include "tracee/arch.h"
+#include "tracee/arch_x86_64.h"
 
 #include <string.h>
 
@@ -99,7 +99,7 @@ static const struct {
 	/* clang-format on */
 };
 
-static int8_t register_number(unsigned reg)
+int8_t x86_register_number(unsigned reg)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(address_registers); i++) {
 		if (address_registers[i].reg == reg)
@@ -108,7 +108,7 @@ static int8_t register_number(unsigned reg)
 	return NO_REGISTER;
 }
 
-static uint64_t register_value(const struct regs *regs, int8_t number)
+uint64_t x86_register_value(const struct regs *regs, int8_t number)
 {
 	uint64_t value;
 	memcpy(&value,
@@ -117,7 +117,7 @@ static uint64_t register_value(const struct regs *regs, int8_t number)
 	return value;
 }
 
-static csh disassembler(void)
+csh x86_disassembler(void)
 {
 	static csh handle;
 	if (!handle) {
@@ -130,7 +130,7 @@ static csh disassembler(void)
 
 static bool in_group(const cs_insn *insn, unsigned group)
 {
-	return cs_insn_group(disassembler(), insn, group);
+	return cs_insn_group(x86_disassembler(), insn, group);
 }
 
 /* The condition is the low half of the opcode: 7x, or 0f 8x. */
@@ -172,7 +172,7 @@ static void decode_branch(const cs_insn *insn, struct arch_insn *ret)
 	}
 	ret->indirect = true;
 	if (op->type == X86_OP_REG) {
-		ret->base = register_number(op->reg);
+		ret->base = x86_register_number(op->reg);
 		ret->kind = ret->base == NO_REGISTER ? ARCH_STEP : ARCH_BRANCH;
 		return;
 	}
@@ -182,8 +182,8 @@ static void decode_branch(const cs_insn *insn, struct arch_insn *ret)
 	ret->memory = true;
 	ret->value = op->mem.disp;
 	ret->scale = (uint8_t)op->mem.scale;
-	ret->base = register_number(op->mem.base);
-	ret->index = register_number(op->mem.index);
+	ret->base = x86_register_number(op->mem.base);
+	ret->index = x86_register_number(op->mem.index);
 	if ((op->mem.base != X86_REG_INVALID && ret->base == NO_REGISTER) ||
 	    (op->mem.index != X86_REG_INVALID && ret->index == NO_REGISTER))
 		return;
@@ -195,7 +195,7 @@ struct err *arch_decode(const uint8_t *bytes, size_t n, struct raddr pc,
 {
 	struct arch_insn insn = { .kind = ARCH_SLOT };
 	cs_insn *decoded = NULL;
-	if (cs_disasm(disassembler(), bytes, n, pc.v, 1, &decoded) != 1)
+	if (cs_disasm(x86_disassembler(), bytes, n, pc.v, 1, &decoded) != 1)
 		return err_create(ERR_INTERNAL,
 				  "no machine instruction at 0x%llx",
 				  (unsigned long long)pc.v);
@@ -312,9 +312,9 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 	here.r.rip = pc.v + insn->length;
 	uint64_t target = (uint64_t)insn->value;
 	if (insn->base != NO_REGISTER)
-		target += register_value(&here, insn->base);
+		target += x86_register_value(&here, insn->base);
 	if (insn->index != NO_REGISTER)
-		target += register_value(&here, insn->index) * insn->scale;
+		target += x86_register_value(&here, insn->index) * insn->scale;
 	*ret_load = insn->memory;
 	return RADDR(target);
 }

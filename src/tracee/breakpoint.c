@@ -349,6 +349,17 @@ static struct err *find_slot(struct thread *thread,
 			  (unsigned long long)breakpoint->address.v);
 }
 
+void breakpoint_hide(const struct tracee *tracee, struct raddr address,
+		     uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct breakpoint *breakpoint =
+			breakpoint_find(tracee, raddr_add(address, (int64_t)i));
+		if (breakpoint)
+			bytes[i] = breakpoint->original[0];
+	}
+}
+
 static struct err *decode(struct thread *thread, struct breakpoint *breakpoint)
 {
 	struct tracee *image = tracee_image(thread->tracee);
@@ -358,13 +369,7 @@ static struct err *decode(struct thread *thread, struct breakpoint *breakpoint)
 	if (!n)
 		return err_create(ERR_INTERNAL, "code is gone at 0x%llx",
 				  (unsigned long long)breakpoint->address.v);
-	bytes[0] = breakpoint->original[0];
-	for (size_t i = 1; i < n; i++) {
-		const struct breakpoint *other = breakpoint_find(
-			image, raddr_add(breakpoint->address, (int64_t)i));
-		if (other)
-			bytes[i] = other->original[0];
-	}
+	breakpoint_hide(image, breakpoint->address, bytes, n);
 	struct arch_insn insn;
 	TRY(arch_decode(bytes, n, breakpoint->address, &insn));
 	if (getenv("POLYGRAPH_FAULT_STEP"))
@@ -417,6 +422,8 @@ static struct err *step_in_place(struct thread *thread,
 	/* A signal came first: it is looked at as any other. */
 	if (status >> 16 || WSTOPSIG(status) != SIGTRAP)
 		thread->has_waiting = true;
+	else
+		watchpoint_trapped(thread); /* by the step, too */
 	return NULL;
 }
 
@@ -462,15 +469,24 @@ struct err *breakpoint_pass(struct thread *thread,
 	}
 }
 
+bool breakpoint_slot_offset(struct tracee *tracee, struct raddr pc,
+			    uint64_t *ret)
+{
+	for (size_t i = 0; i < tracee->regions.n; i++) {
+		uint64_t base = tracee->regions.data[i].base.v;
+		if (pc.v < base || pc.v >= base + REGION_SIZE)
+			continue;
+		*ret = (pc.v - base) % ARCH_SLOT_SIZE;
+		return true;
+	}
+	return false;
+}
+
 bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
 			struct raddr *ret_address, bool *ret_before)
 {
-	bool ours = false;
-	for (size_t i = 0; i < tracee->regions.n && !ours; i++) {
-		uint64_t base = tracee->regions.data[i].base.v;
-		ours = pc.v >= base && pc.v < base + REGION_SIZE;
-	}
-	if (!ours)
+	uint64_t offset;
+	if (!breakpoint_slot_offset(tracee, pc, &offset))
 		return false;
 	for (size_t i = 0; i < tracee->breakpoints.n; i++) {
 		const struct breakpoint *breakpoint =

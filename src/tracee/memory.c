@@ -62,10 +62,43 @@ struct err *memory_read(struct tracee *tracee, struct raddr address, void *out,
 	return NULL;
 }
 
+#define PAGE 4096
+
+static void note_poke(struct poked *poked, uint64_t address, size_t n)
+{
+	uint64_t last = n ? (address + n - 1) & ~(PAGE - 1ULL) : 0;
+	for (uint64_t page = address & ~(PAGE - 1ULL); n && page <= last;
+	     page += PAGE) {
+		if (poked->n && poked->pages[poked->n - 1] == page)
+			continue;
+		if (poked->n == POKED_MAX) {
+			poked->lost = true;
+			return;
+		}
+		poked->pages[poked->n++] = page;
+	}
+}
+
+bool memory_poked(struct tracee *tracee, uint64_t *out, size_t max,
+		  size_t *ret_n)
+{
+	struct poked *poked = &tracee->poked;
+	bool known = !poked->lost && poked->n <= max;
+	*ret_n = known ? poked->n : 0;
+	if (known && poked->n)
+		memcpy(out, poked->pages, poked->n * sizeof(*out));
+	*poked = (struct poked){};
+	const struct tracer *tracer = tracee->tracer;
+	for (size_t i = 0; i < tracer->tracees.n && known; i++)
+		known = tracer->tracees.data[i]->owner != tracee;
+	return known;
+}
+
 struct err *memory_write(struct tracee *tracee, struct raddr address,
 			 const void *data, size_t n)
 {
 	size_t put = 0;
+	note_poke(&tracee_image(tracee)->poked, address.v, n);
 	errno = 0;
 	while (put < n) {
 		ssize_t more = pwrite(tracee->mem_fd, (const char *)data + put,

@@ -14,6 +14,13 @@ size_t memory_read_some(struct tracee *tracee, struct raddr address, void *out,
 struct err *memory_write(struct tracee *tracee, struct raddr address,
 			 const void *data, size_t n) _must_check_;
 
+/*
+ * Which pages (by address, at most @max) were written from outside since the
+ * last call. False: not known; a child shares the memory, or there were many.
+ */
+bool memory_poked(struct tracee *tracee, uint64_t *out, size_t max,
+		  size_t *ret_n);
+
 struct memory_span {
 	struct raddr address;
 	void *data;

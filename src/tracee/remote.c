@@ -89,6 +89,11 @@ static struct err *run_until(struct thread *thread, struct raddr end,
 			return NULL;
 		struct raddr at = raddr_add(pc, -ARCH_BREAK_SIZE);
 		struct breakpoint *breakpoint = breakpoint_find(image, at);
+		unsigned hits = thread->watch_hits;
+		if (watchpoint_trapped(thread)) {
+			thread->watch_hits = hits; /* not the program's doing */
+			continue;
+		}
 		if (!breakpoint)
 			return err_create(ERR_SUITE, "unexpected trap");
 		regs_set_pc(&thread->regs, at);

@@ -75,6 +75,7 @@ static void thread_remove(struct thread *thread)
 		break;
 	}
 	map_u64_remove(&tracee->tracer->threads, (uint64_t)thread->tid);
+	free(thread->watch);
 	free(thread);
 }
 
@@ -240,7 +241,11 @@ static struct err *thread_resume(struct thread *thread)
 		}
 	}
 	thread->arrived = false;
+	/* While it was stepped past, something came that is to be looked at. */
+	if (thread->has_waiting || thread->watch_hits)
+		return NULL;
 	TRY(thread_store(thread));
+	TRY(watchpoint_sync(thread));
 	int deliver = thread->deliver;
 	thread->deliver = 0;
 	thread->stopped = false;
@@ -360,6 +365,7 @@ static struct err *release_child(struct thread *parent, pid_t child)
 		if (!borrower)
 			return err_nomem();
 		borrower->owner = image;
+		image->poked.lost = true;
 		log_debug(LOG_TRACEE, "child %d shares memory of %d", child,
 			  image->pid);
 		trace(PTRACE_CONT, child, 0, 0);
@@ -391,8 +397,12 @@ static struct err *on_new_task(struct thread *thread)
 	if (pinned)
 		processors_release(tracee);
 	log_debug(LOG_TRACEE, "thread %d of %d", tid, tracee->pid);
-	if (born && trace(PTRACE_CONT, tid, 0, 0) < 0 && errno != ESRCH)
-		return err_errno(errno, "cannot let thread %d go on", tid);
+	if (born) {
+		TRY(watchpoint_sync(new_thread));
+		if (trace(PTRACE_CONT, tid, 0, 0) < 0 && errno != ESRCH)
+			return err_errno(errno, "cannot let thread %d go on",
+					 tid);
+	}
 	return NULL;
 }
 
@@ -409,6 +419,7 @@ static struct err *on_exec(struct thread *thread)
 	tracee->overlays.n = 0;
 	map_u64_free(&tracee->overlay_index);
 	tracee->regions.n = 0;
+	watchpoint_forget(tracee);
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/mem", tracee->pid);
 	closep(&tracee->mem_fd);
@@ -438,6 +449,10 @@ static struct err *on_signal(struct thread *thread, int signal,
 	struct tracee *image = tracee_image(tracee);
 	struct raddr pc = regs_pc(&thread->regs);
 
+	if (signal == SIGTRAP && thread->watch && watchpoint_trapped(thread)) {
+		*ret_event = watchpoint_next(thread, event);
+		return NULL;
+	}
 	if (signal == SIGTRAP) {
 		struct raddr at = raddr_add(pc, -ARCH_BREAK_SIZE);
 		struct breakpoint *breakpoint = breakpoint_find(image, at);
@@ -558,8 +573,11 @@ static struct err *serve_borrowers(struct tracer *tracer)
 			size_t before = tracee->threads.n;
 			TRY(thread_look(thread, &event, &any));
 			if (!any && tracee->threads.n >= before &&
-			    thread->stopped && !thread->listening)
+			    thread->stopped && !thread->listening) {
 				TRY(thread_resume(thread));
+				if (thread->has_waiting)
+					j--; /* look at that, too */
+			}
 		}
 		if (!any)
 			continue;
@@ -588,7 +606,8 @@ static struct err *was_killed(struct tracee *tracee, bool *ret)
 	return NULL;
 }
 
-static struct err *resume_all(struct tracee *tracee)
+/* *@ret_again: a thread has something to report already. */
+static struct err *resume_all(struct tracee *tracee, bool *ret_again)
 {
 	processors_turn(tracee);
 	for (size_t i = 0; i < tracee->threads.n; i++) {
@@ -597,8 +616,10 @@ static struct err *resume_all(struct tracee *tracee)
 		    thread->has_waiting)
 			continue;
 		struct err *err = thread_resume(thread);
-		if (!err)
+		if (!err) {
+			*ret_again |= thread->has_waiting || thread->watch_hits;
 			continue;
+		}
 		/* Killed while it stood: its end is what is to be told. */
 		bool gone;
 		TRY(was_killed(tracee, &gone));
@@ -615,6 +636,12 @@ static struct err *look_at_threads(struct tracee *tracee,
 {
 	for (size_t i = 0; i < tracee->threads.n; i++) {
 		struct thread *thread = tracee->threads.data[i];
+		if (thread->watch_hits) {
+			*event = (struct tracee_event){ .thread = thread };
+			*ret_event = watchpoint_next(thread, event);
+			if (*ret_event)
+				return NULL;
+		}
 		if (!thread->has_waiting)
 			continue;
 		TRY(thread_look(thread, event, ret_event));
@@ -638,7 +665,10 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 			*ret = event;
 			return NULL;
 		}
-		TRY(resume_all(tracee));
+		bool again = false;
+		TRY(resume_all(tracee, &again));
+		if (again)
+			continue;
 		bool any;
 		tracer_running(tracee->pid);
 		TRY(tracer_collect(tracer, true, &any));

@@ -39,6 +39,7 @@
 struct tracer;
 struct tracee;
 struct output;
+struct thread_watch;
 
 struct thread {
 	struct tracee *tracee;
@@ -54,10 +55,15 @@ struct thread {
 	int deliver;	    /* signal to pass on when it goes on */
 	int waiting_status; /* a stop that was collected but not yet looked at */
 	bool has_waiting;
+	/* Watchpoints (watchpoint.c): what its registers have of them. */
+	unsigned watch_version;
+	unsigned watch_hits; /* slots to be reported */
+	struct thread_watch *watch;
 };
 
 enum tracee_event_kind {
 	TRACEE_BREAKPOINT, /* @thread stands at @breakpoint */
+	TRACEE_WATCHPOINT, /* @thread has just had @access to that of @slot */
 	TRACEE_DYING,  /* @signal is about to kill it; memory is still there */
 	TRACEE_FAULT,  /* @signal goes to its handler; see tracee_fault() */
 	TRACEE_EXITED, /* gone, with @status */
@@ -73,6 +79,9 @@ struct tracee_event {
 	uint64_t breakpoint;   /* the caller's word for it */
 	int signal;
 	int status;
+	unsigned slot;	       /* see watchpoint.h */
+	unsigned access;       /* bits of enum watchpoint_access */
+	uint8_t read, written; /* which bytes of the place, a bit each */
 };
 
 struct tracee_command {

@@ -25,11 +25,25 @@ struct overlay {
 	uint8_t original[ARCH_INSN_MAX]; /* without breakpoints */
 };
 
+struct watch {
+	struct raddr address;
+	unsigned n;    /* 0: this one is free */
+	uint64_t seen; /* its value when it was last looked at */
+};
+
 /* Memory of our own in the tested process: system call stub, then slots. */
 #define REGION_SIZE ((size_t)64 << 10)
 struct region {
 	struct raddr base;
 	uint32_t used; /* slots, the first is the stub */
+};
+
+/* Pages that memory_write() wrote to and nobody asked for yet. */
+#define POKED_MAX 32
+struct poked {
+	uint64_t pages[POKED_MAX];
+	size_t n;
+	bool lost; /* there were more, or a child wrote that shares memory */
 };
 
 struct tracee {
@@ -50,9 +64,12 @@ struct tracee {
 	struct output *output;
 	bool has_tid_address;
 	uint64_t tid_address;
+	struct watch watches[ARCH_WATCHES];
+	unsigned watch_version; /* counts changes; 0: never had any */
 	bool has_fault;
 	bool reports_faults;
 	struct tracee_fault fault;
+	struct poked poked;
 };
 
 struct early_stop {
@@ -107,9 +124,30 @@ struct err *breakpoint_pass(struct thread *thread,
 /* Is @pc in a slot? Then what address of the program it stands for. */
 bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
 			struct raddr *ret_address, bool *ret_before);
+/* Likewise: how far into the slot. */
+bool breakpoint_slot_offset(struct tracee *tracee, struct raddr pc,
+			    uint64_t *ret);
+/* @n bytes that were read from @address, as they are without breakpoints. */
+void breakpoint_hide(const struct tracee *tracee, struct raddr address,
+		     uint8_t *bytes, size_t n);
 struct err *breakpoint_copy(const struct tracee *from,
 			    struct tracee *to) _must_check_;
 struct err *region_any(struct thread *thread, struct raddr *ret) _must_check_;
+
+/* watchpoint.c: gives a stopped thread the watchpoints of its tracee. */
+struct err *watchpoint_store(struct thread *thread) _must_check_;
+static inline struct err *watchpoint_sync(struct thread *thread)
+{
+	return thread->watch_version == thread->tracee->watch_version
+		       ? NULL
+		       : watchpoint_store(thread);
+}
+/* A thread got SIGTRAP: by a watchpoint? Then notes its hits. */
+bool watchpoint_trapped(struct thread *thread);
+/* The next hit that was noted. */
+bool watchpoint_next(struct thread *thread, struct tracee_event *event);
+/* Another program took its place. */
+void watchpoint_forget(struct tracee *tracee);
 
 static inline struct tracee *tracee_image(struct tracee *tracee)
 {

@@ -4,7 +4,16 @@
  * size) at a time, in all threads of a tracee, also those that come later.
  *
  * The event TRACEE_WATCHPOINT comes after the instruction; whether it read or
- * only wrote is found by decoding it (event.access).
+ * only wrote, and which bytes, is found by decoding it (event.access, read and
+ * written), and where that is not possible, by comparing the value with the one
+ * seen last. An instruction that
+ * touches several places is one event for each. A repeated string instruction
+ * is an event for each of its rounds that touches the place.
+ *
+ * What it does not see: accesses by the kernel (a system call that reads or
+ * writes the place), by the controller, and by other processes. A fork of a
+ * tracee (checkpoint_fork()) has no watchpoints, nor has another program that
+ * took its place.
  */
 #pragma once
 
@@ -19,8 +28,11 @@ enum watchpoint_access {
 
 /*
  * @slot below WATCHPOINTS; @n is 1, 2, 4 or 8 and divides @address. An error
- * where the machine has none.
+ * where the machine has none. Threads that are running are stopped for it.
  */
 struct err *watchpoint_set(struct tracee *tracee, unsigned slot,
 			   struct raddr address, unsigned n) _must_check_;
+/* No event of that slot comes any more; stops nobody. */
 void watchpoint_clear(struct tracee *tracee, unsigned slot);
+/* Is that slot set? */
+bool watchpoint_is_set(const struct tracee *tracee, unsigned slot);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What control costs: suites run plain and under polygraph, in turns, on the same machine at the same time.
 
-Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--quick] [--json FILE]
+Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--quick] [--json FILE] [run] [alone] [pollution]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
 right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
@@ -11,8 +11,10 @@ processor time of its own, so that what the tool takes from it shows.
     `polygraph run --format json --output /dev/null`.
  2. 1,000 tests, each in a process of its own: `polygraph run --alone` from a checkpoint against 1,000 starts of the
     program with a filter for one test.
+ 3. Suites with up to 1 GiB of state: `polygraph pollution`, see pollution.py.
 
---quick leaves out the 10,000 tests and measures fewer times. --json also writes the numbers to a file.
+Words choose among them: run, alone, pollution. --quick leaves out the 10,000 tests and the 1 GiB, and measures fewer
+times. --json also writes the numbers to a file.
 """
 
 import argparse
@@ -156,7 +158,8 @@ def check_outcomes(polygraph, suite, tests, environment):
         sys.exit(f"bench: {len(passes)} of {tests} tests passed under polygraph: {suite[-1]}")
 
 
-def bench_run(options, sizes, rows):
+def bench_run(options, rows):
+    sizes = SIZES[:2] if options.quick else SIZES
     print("Suites run in one process: plain against polygraph run")
     print(f"\n{'suite':<10} {'tests':>6} {'each':>6}   {'ratio':<30} {'µs more a test':<30} goal")
     for kind in ("gtest", "functions"):
@@ -233,13 +236,26 @@ def bench_alone(options, rows):
         rows.append({"bench": "alone", "tests": tests, "startup_ms": startup_ms, "ratio": ratios, "ms": each})
 
 
+def bench_pollution(options, rows):
+    import pollution  # which is made of parts of this file
+
+    pollution.bench_pollution(options, rows)
+
+
+BENCHES = {"run": bench_run, "alone": bench_alone, "pollution": bench_pollution}
+
+
 def main():
     parser = argparse.ArgumentParser(description="What control costs: plain runs against runs under polygraph.")
     parser.add_argument("--polygraph", type=Path, default=TOP / "build" / "polygraph")
     parser.add_argument("--build", type=Path, default=TOP / "build" / "bench")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("what", nargs="*", metavar="WHAT", help=f"{', '.join(BENCHES)}; default: all")
     options = parser.parse_args()
+    for word in options.what:
+        if word not in BENCHES:
+            parser.error(f"'{word}' is none of {', '.join(BENCHES)}")
     options.polygraph = options.polygraph.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
     options.build = options.build.resolve()
@@ -248,8 +264,8 @@ def main():
     print(f"{os.cpu_count()} CPUs, Linux {os.uname().release}; load {load:.2f}\n")
     if load > os.cpu_count() / 2:
         print("The machine is busy with something else: wait, or take the numbers for what they are.\n")
-    bench_run(options, SIZES[:2] if options.quick else SIZES, rows)
-    bench_alone(options, rows)
+    for word in options.what or BENCHES:
+        BENCHES[word](options, rows)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
 

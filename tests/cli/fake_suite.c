@@ -254,6 +254,28 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 	return interrupted ? err_create(ERR_INTERRUPTED, "interrupted") : NULL;
 }
 
+struct err *suite_watch(struct suite *suite, const struct suite_watch *watch)
+{
+	(void)suite;
+	(void)watch;
+	return NULL;
+}
+
+struct err *suite_run_places(struct suite *suite, const size_t *order, size_t n,
+			     const struct suite_place *places, size_t n_places,
+			     const struct suite_observer *observer)
+{
+	(void)places;
+	(void)n_places;
+	return suite_run(suite, order, n, 0, observer);
+}
+
+size_t suite_places_max(const struct suite *suite)
+{
+	(void)suite;
+	return 0;
+}
+
 void suite_suspend(void)
 {
 	raise(SIGSTOP);

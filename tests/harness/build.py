@@ -244,8 +244,10 @@ class Builder:
             links = {}
             for exe, parts, link in plans:
                 def finish(exe=exe, parts=parts, link=link):
-                    key = digest(link, *(p.name for p in parts))
-                    make(exe.path, key, lambda out: run(link + ["-o", str(out)]))
+                    for library, command, key in self._libraries(exe):
+                        make(library, key, lambda out, command=command: run(command + ["-o", str(out)]))
+                    key = digest(link, *(p.name for p in parts), exe.subject.variants[exe.variant].get("debug"))
+                    make(exe.path, key, lambda out: self._link(exe, link, out))
                 try:
                     for part in parts:
                         futures[part].result()
@@ -260,6 +262,30 @@ class Builder:
                     exe.error = str(error)
         return executables
 
+    def _link(self, exe, link, out):
+        run(link + ["-o", str(out)])
+        debug = exe.subject.variants[exe.variant].get("debug")
+        if debug == "separate":
+            file = exe.folder / f"{exe.path.name}.debug"
+            run(["objcopy", "--only-keep-debug", str(out), str(file)])
+            run(["objcopy", "--strip-debug", f"--add-gnu-debuglink={file}", str(out)])
+        elif debug == "none":
+            run(["objcopy", "--strip-debug", str(out)])
+        elif debug:
+            raise BuildError(f"{exe.subject.folder}: debug={debug}: 'separate' and 'none' are known")
+
+    def _libraries(self, exe):
+        """Shared libraries of the subject's own: path, command and key of each."""
+        options = exe.subject.variants[exe.variant]
+        compiler = COMPILERS[exe.cc][1 if exe.subject.lang == "c++" else 0]
+        for name in shlex.split(options.get("shared", "")) + shlex.split(options.get("plugins", "")):
+            source = exe.subject.folder / name
+            command = [compiler, STANDARD[exe.subject.lang], "-g", f"-{exe.opt}", "-Wall", *shlex.split(options.get("cflags", "")),
+                       "-fPIC", "-shared", f"-Wl,-soname,lib{source.stem}.so", str(source)]
+            headers = [p.read_bytes() for p in exe.subject.headers]
+            key = digest(self.version(compiler), shlex.join(command), source.read_bytes(), *headers)
+            yield exe.folder / f"lib{source.stem}.so", command, key
+
     def _plan(self, exe, options, objects):
         subject = exe.subject
         cxx = subject.lang == "c++"
@@ -269,7 +295,10 @@ class Builder:
         if "sources" in options:
             sources = [subject.folder / name for name in shlex.split(options["sources"])]
         else:
-            sources = list(subject.sources)
+            apart = shlex.split(options.get("shared", "")) + shlex.split(options.get("plugins", ""))
+            sources = [p for p in subject.sources if p.name not in apart]
+        for name in shlex.split(options.get("shared", "")):
+            libs = [f"-L{exe.folder}", f"-Wl,-rpath,{exe.folder}", f"-l{pathlib.Path(name).stem}", *libs]
         for what in ("pkg", "pkg-cflags"):
             if what in options:
                 cflags += self.pkg_config("--cflags", options[what])
@@ -281,8 +310,9 @@ class Builder:
             component = self.once(("component", options["uses"]), lambda: COMPONENTS[options["uses"]](self))
             cflags, libs = component.get("cflags", []) + cflags, component.get("libs", []) + libs
             sources += component.get("sources", [])
-        if subject.header:
-            self.header(compiler, subject.header, cflags)
+        for header in (subject.header, options.get("needs")):
+            if header:
+                self.header(compiler, header, cflags)
         headers = [p.read_bytes() for p in subject.headers]
         parts = []
         for source in sources:

@@ -10,7 +10,9 @@ code speaks of the next line that has some. Verbs:
     subject framework=F lang=c|c++        once a subject; header=H: skip the subject where <H> is not installed
     variant NAME                          one way to build it: cflags= libs= sources= (default: every source file)
                                           pkg= pkg-cflags= (pkg-config) uses= (a component, see build.py)
-                                          builds=gcc-O0,clang-O2 (default: all of them)
+                                          builds=gcc-O0,clang-O2 (default: all of them); the files named in
+                                          shared= and plugins= become libFILE.so next to the program, linked with
+                                          it and not; debug=separate|none; needs=H: skip it where <H> is not installed
     test NAME OUTCOME                     `polygraph list` gives NAME with this file and line; it ends as OUTCOME
                                           after=OTHER:OUTCOME: ends so when OTHER ran before it in the same process
                                           ends: a plain run of the framework does not survive it (crash and timeout
@@ -18,6 +20,7 @@ code speaks of the next line that has some. Verbs:
                                           hidden: the framework's own list leaves it out; ours may, too
     fails NAME                            the place of NAME's (first) failed assertion, or of its crash, is here
     subset GLOB...                        what the check of --tests selects (default: see test_subjects.py)
+    pollutes, clean, first, run, says     what `polygraph pollution` must find: see test_pollution.py
 
 To add a verb, list it in VERBS; whoever needs it reads Subject.directives.
 """
@@ -26,7 +29,7 @@ import pathlib
 import re
 
 OUTCOMES = ("pass", "fail", "skip", "crash", "timeout")
-VERBS = ("subject", "variant", "test", "fails", "subset")
+VERBS = ("subject", "variant", "test", "fails", "subset", "pollutes", "clean", "first", "run", "says")
 SOURCES = (".c", ".cc", ".cpp")
 HEADERS = (".h", ".hpp")
 
@@ -83,8 +86,10 @@ class Subject:
         self.folder = pathlib.Path(folder).resolve()
         self.name = self.folder.name
         self.sources = sorted(p for p in self.folder.iterdir() if p.suffix in SOURCES)
-        self.headers = sorted(p for p in self.folder.iterdir() if p.suffix in HEADERS)
-        self.directives = [d for p in self.sources + self.headers for d in parse_file(p)]
+        # Those of the folder above are shared by the subjects in it.
+        self.headers = sorted(p for f in (self.folder.parent, self.folder) for p in f.iterdir() if p.suffix in HEADERS)
+        own = [p for p in self.headers if p.parent == self.folder]
+        self.directives = [d for p in self.sources + own for d in parse_file(p)]
         self._interpret()
 
     def of(self, verb):

@@ -12,9 +12,11 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-LIST = re.compile(r"^sources \+= files\(\n(?P<names>(?:\t.*\n)*)\)\n", re.M)
+LIST = re.compile(r"^(?P<list>\w*sources) \+= files\(\n(?P<names>(?:\t.*\n)*)\)\n", re.M)
 # Not part of the library that the unit tests link with.
 PROGRAM = "main.c"
+# Rooms that are a library of their own, with a list of their own.
+LISTS = {"agent": "agent_sources"}
 
 
 def rooms():
@@ -34,17 +36,18 @@ def main():
         match = LIST.search(text)
         listed = re.findall(r"'([^']+)'", match["names"]) if match else []
         there = sources(room)
-        if listed == there and match:
+        name = LISTS.get(room.name, "sources")
+        if listed == there and match and match["list"] == name:
             continue
         if fix:
-            block = "sources += files(\n" + "".join(f"\t'{name}',\n" for name in there) + ")\n"
+            block = f"{name} += files(\n" + "".join(f"\t'{file}',\n" for file in there) + ")\n"
             build.write_text(text[: match.start()] + block + text[match.end() :] if match else block + text)
             continue
         where = build.relative_to(TOP)
-        problems += [f"{where}: {name} is not listed" for name in there if name not in listed]
-        problems += [f"{where}: {name} is listed but not there" for name in listed if name not in there]
+        problems += [f"{where}: {file} is not listed" for file in there if file not in listed]
+        problems += [f"{where}: {file} is listed but not there" for file in listed if file not in there]
         if not problems:
-            problems.append(f"{where}: the list is missing, not sorted, or has doubles")
+            problems.append(f"{where}: the list {name} is missing, not sorted, or has doubles")
     for problem in problems:
         print(problem)
     if problems:

@@ -1,0 +1,35 @@
+/*
+ * LD_PRELOAD as the user had it. The controller puts the agent in front:
+ * "AGENT" where the variable was not set, "AGENT:OLD" where it was. It is put
+ * back in place, before any code of the program runs, so neither the program
+ * nor what it starts ever sees the agent.
+ */
+#include "agent/agent_internal.h"
+
+#include <link.h>
+
+#define VARIABLE "LD_PRELOAD="
+
+void environment_restore(char **envp)
+{
+	const struct link_map *own = lookup_own();
+	if (!own || !own->l_name || !*own->l_name || !envp)
+		return;
+	for (char **entry = envp; *entry; entry++) {
+		char *value = text_behind(*entry, VARIABLE);
+		const char *rest =
+			value ? text_behind(value, own->l_name) : NULL;
+		if (!rest || (*rest && *rest != ':'))
+			continue;
+		if (*rest) {
+			do
+				*value++ = *++rest;
+			while (*rest);
+		} else {
+			/* As unsetenv(3) does it. */
+			for (char **to = entry; *to; to++)
+				to[0] = to[1];
+		}
+		return;
+	}
+}

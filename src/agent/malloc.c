@@ -1,0 +1,164 @@
+/* The C library's allocating functions, as the program calls them. */
+#include "agent/note_internal.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *block, size_t size);
+extern void __libc_free(void *block);
+
+void cfree(void *block);
+
+/* Not this time, or not yet: the first call finds out. */
+static inline bool passing(void)
+{
+	return unlikely(agent_mode != AGENT_NOTE) &&
+	       agent_begin() != AGENT_NOTE;
+}
+
+_export_ void *malloc(size_t size)
+{
+	if (passing())
+		return agent_next.malloc(size);
+	void *block = __libc_malloc(size);
+	note_block(block, size, NOTE_CALLER());
+	return block;
+}
+
+_export_ void *calloc(size_t n, size_t size)
+{
+	if (passing())
+		return agent_next.calloc(n, size);
+	void *block = __libc_calloc(n, size);
+	note_block(block, n * size, NOTE_CALLER());
+	return block;
+}
+
+static inline void *reallocate(void *old, size_t size,
+			       struct note_caller caller)
+{
+	/* Who gets the old place next may be quicker than we after it. */
+	uint64_t entry = old ? note_gone(old) : 0;
+	void *block = __libc_realloc(old, size);
+	if (block)
+		note_block(block, size, caller);
+	else if (size && entry) /* failed: the old one lives on */
+		note_entry((uint64_t)(uintptr_t)old, entry);
+	return block;
+}
+
+_export_ void *realloc(void *old, size_t size)
+{
+	if (passing())
+		return agent_next.realloc(old, size);
+	return reallocate(old, size, NOTE_CALLER());
+}
+
+_export_ void *reallocarray(void *old, size_t n, size_t size)
+{
+	if (passing())
+		return agent_next.reallocarray(old, n, size);
+	size_t bytes;
+	if (__builtin_mul_overflow(n, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return reallocate(old, bytes, NOTE_CALLER());
+}
+
+_export_ void *aligned_alloc(size_t alignment, size_t size)
+{
+	bool pass = passing();
+	void *block = agent_next.aligned_alloc(alignment, size);
+	if (!pass)
+		note_block(block, size, NOTE_CALLER());
+	return block;
+}
+
+_export_ int posix_memalign(void **ret, size_t alignment, size_t size)
+{
+	bool pass = passing();
+	int error = agent_next.posix_memalign(ret, alignment, size);
+	if (!pass && !error)
+		note_block(*ret, size, NOTE_CALLER());
+	return error;
+}
+
+_export_ void *memalign(size_t alignment, size_t size)
+{
+	bool pass = passing();
+	void *block = agent_next.memalign(alignment, size);
+	if (!pass)
+		note_block(block, size, NOTE_CALLER());
+	return block;
+}
+
+_export_ void *valloc(size_t size)
+{
+	bool pass = passing();
+	void *block = agent_next.valloc(size);
+	if (!pass)
+		note_block(block, size, NOTE_CALLER());
+	return block;
+}
+
+/* Rounds up to whole pages: that is what the caller asked for. */
+_export_ void *pvalloc(size_t size)
+{
+	bool pass = passing();
+	void *block = agent_next.pvalloc(size);
+	if (!pass)
+		note_block(block, (size + 4095) & ~4095UL, NOTE_CALLER());
+	return block;
+}
+
+_export_ void free(void *block)
+{
+	if (passing()) {
+		agent_next.free(block);
+		return;
+	}
+	if (!block)
+		return;
+	note_gone(block);
+	__libc_free(block);
+}
+
+/* glibc has it for programs linked before 2.26. */
+_export_ void cfree(void *block)
+{
+	free(block);
+}
+
+/*
+ * These two only so that the caller is the program and not the C library. What
+ * others return (asprintf, getline, realpath, …) comes from malloc() above.
+ */
+_export_ char *strdup(const char *text)
+{
+	if (passing())
+		return agent_next.strdup(text);
+	size_t size = strlen(text) + 1;
+	char *copy = __libc_malloc(size);
+	if (!copy)
+		return NULL;
+	note_block(copy, size, NOTE_CALLER());
+	return memcpy(copy, text, size);
+}
+
+_export_ char *strndup(const char *text, size_t most)
+{
+	if (passing())
+		return agent_next.strndup(text, most);
+	size_t n = strnlen(text, most);
+	char *copy = __libc_malloc(n + 1);
+	if (!copy)
+		return NULL;
+	note_block(copy, n + 1, NOTE_CALLER());
+	copy[n] = '\0';
+	return memcpy(copy, text, n);
+}

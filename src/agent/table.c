@@ -1,0 +1,155 @@
+/* The tables themselves: what is rare. What each call does: note_internal.h. */
+#include "agent/agent_internal.h"
+
+/* A pool gives leaves until it is used up; each is twice as large as the last. */
+#define POOL_FIRST 2
+#define POOL_MOST 1024
+
+/* How far from its place a stack may lie. */
+#define PROBES 16
+
+struct pool {
+	uint64_t next; /* address of the next leaf */
+	uint64_t end;
+	uint64_t leaves;
+};
+
+struct wire_slot *table_directory;
+uint64_t *table_stack_keys;
+
+/* The pool's description is its own first page, so one word can replace it. */
+static struct pool *pool;
+
+static bool grow(struct pool *old)
+{
+	uint64_t n = old ? old->leaves * 2 : POOL_FIRST;
+	if (n > POOL_MOST)
+		n = POOL_MOST;
+	/* A lost race leaves address space that nobody uses: leaves come
+	 * seldom, and threads that need one at the same moment yet more so. */
+	struct pool *new = sys_map(4096 + n * WIRE_LEAF_BYTES);
+	if (!new)
+		return false;
+	new->leaves = n;
+	new->next = (uint64_t)(uintptr_t) new + 4096;
+	new->end = new->next + n *WIRE_LEAF_BYTES;
+	__atomic_compare_exchange_n(&pool, &old, new, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_ACQUIRE);
+	return true;
+}
+
+static struct wire_leaf *take_leaf(void)
+{
+	for (;;) {
+		struct pool *from = __atomic_load_n(&pool, __ATOMIC_ACQUIRE);
+		if (from) {
+			uint64_t at = __atomic_fetch_add(
+				&from->next, WIRE_LEAF_BYTES, __ATOMIC_RELAXED);
+			if (at < from->end)
+				return (struct wire_leaf *)(uintptr_t)at;
+		}
+		if (!grow(from))
+			return NULL;
+	}
+}
+
+/* The slot of @index, or a free one that may become it; NULL: full. */
+static struct wire_slot *probe(uint64_t index)
+{
+	for (uint64_t i = 0; i < WIRE_PROBES; i++) {
+		struct wire_slot *slot =
+			&table_directory[(index + i) % WIRE_SLOTS];
+		uint64_t there =
+			__atomic_load_n(&slot->index, __ATOMIC_ACQUIRE);
+		if (there == 0 || there == index + 1)
+			return slot;
+	}
+	return NULL;
+}
+
+struct wire_leaf *table_leaf_find(uint64_t index)
+{
+	const struct wire_slot *slot = probe(index);
+	return slot ? (struct wire_leaf *)(uintptr_t)__atomic_load_n(
+			      &slot->leaf, __ATOMIC_ACQUIRE)
+		    : NULL;
+}
+
+struct wire_leaf *table_leaf_create(uint64_t index)
+{
+	struct wire_slot *slot;
+	/* Another leaf may take the free slot first: then one behind it. */
+	for (;;) {
+		uint64_t none = 0;
+		slot = probe(index);
+		if (!slot)
+			return NULL;
+		if (__atomic_compare_exchange_n(&slot->index, &none, index + 1,
+						false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE) ||
+		    none == index + 1)
+			break;
+	}
+	uint64_t there = __atomic_load_n(&slot->leaf, __ATOMIC_ACQUIRE);
+	if (there)
+		return (struct wire_leaf *)(uintptr_t)there;
+	struct wire_leaf *leaf = take_leaf();
+	if (!leaf)
+		return NULL;
+	if (!__atomic_compare_exchange_n(&slot->leaf, &there,
+					 (uint64_t)(uintptr_t)leaf, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return (struct wire_leaf *)(uintptr_t)there;
+	/* Each slot once: there is room for all of them. */
+	uint32_t i =
+		__atomic_fetch_add(&agent_heap.leaves_n, 1, __ATOMIC_RELAXED);
+	((uint32_t *)(uintptr_t)agent_heap.leaves)[i] =
+		(uint32_t)(slot - table_directory) + 1;
+	return leaf;
+}
+
+/*
+ * Two stacks with the same hash of 64 bits would be taken for one. A stack is
+ * known by its key; who puts the key there writes the frames, and nobody else
+ * needs them.
+ */
+uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
+{
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint32_t at = (uint32_t)(hash + i) % WIRE_STACK_MAX;
+		uint64_t there = 0;
+		if (at == 0)
+			continue;
+		if (__atomic_compare_exchange_n(&table_stack_keys[at], &there,
+						hash, false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED)) {
+			struct wire_stack *stacks =
+				(struct wire_stack *)(uintptr_t)
+					agent_heap.stacks;
+			for (unsigned k = 0; k < WIRE_STACK_FRAMES; k++)
+				stacks[at].frames[k] = frames[k];
+			return at;
+		}
+		if (there == hash)
+			return at;
+	}
+	return 0;
+}
+
+bool table_create(void)
+{
+	uint32_t *leaves = sys_map(WIRE_SLOTS * sizeof(*leaves));
+	struct wire_stack *stacks = sys_map(WIRE_STACK_MAX * sizeof(*stacks));
+	table_stack_keys = sys_map(WIRE_STACK_MAX * sizeof(*table_stack_keys));
+	table_directory = sys_map(WIRE_SLOTS * sizeof(*table_directory));
+	if (!leaves || !stacks || !table_stack_keys || !table_directory ||
+	    !grow(NULL)) {
+		sys_unmap_all();
+		return false;
+	}
+	agent_heap.leaves = (uint64_t)(uintptr_t)leaves;
+	agent_heap.stacks = (uint64_t)(uintptr_t)stacks;
+	agent_heap.stacks_n = WIRE_STACK_MAX;
+	agent_heap.directory = (uint64_t)(uintptr_t)table_directory;
+	return true;
+}

@@ -1,0 +1,459 @@
+/* polygraph pollution: tests that leave shared state changed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "cli/collect.h"
+#include "cli/command.h"
+#include "cli/common.h"
+#include "cli/findings.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/select.h"
+#include "cli/version.h"
+#include "dwarf/index.h"
+#include "pollution/pollution.h"
+#include "state/containers.h"
+
+struct pollution_values {
+	struct common_options common;
+	char *order;
+	uint64_t budget_ns; /* 0: none */
+	char *baseline;
+	char *capture;
+	struct option_list include_roots;
+	struct option_list exclude_roots;
+	struct option_list exclude_fields;
+	struct option_list containers;
+	unsigned only;
+	bool eager;
+	bool effect;
+	bool readers;
+	uint64_t paths;
+	unsigned tracking; /* index into trackings */
+};
+
+static const struct pollution_values defaults = {
+	.common = COMMON_DEFAULTS,
+	.effect = true,
+	.readers = true,
+	.paths = 3,
+};
+
+#define FIELD(member) .offset = offsetof(struct pollution_values, member)
+
+static const char *const onlys[] = { "all", "memory", NULL };
+static const char *const trackings[] = { "auto", "scan",    "soft-dirty",
+					 "fork", "compare", NULL };
+
+/* clang-format off */
+static const struct option state_options[] = {
+	{ "include-roots", 0, OPTION_LIST, FIELD(include_roots),
+	  .value = "REGEX",
+	  .help = "only variables whose name matches, of the framework and "
+		  "the C++ library's headers, too. May be given again" },
+	{ "exclude-roots", 0, OPTION_LIST, FIELD(exclude_roots),
+	  .value = "REGEX",
+	  .help = "no variables whose name matches. May be given again" },
+	{ "exclude-fields", 0, OPTION_LIST, FIELD(exclude_fields),
+	  .value = "REGEX",
+	  .help = "no places whose access path matches, e.g. "
+		  "'\\.last_used$'. May be given again" },
+	{ "container", 0, OPTION_LIST, FIELD(containers), .value = "RECIPE",
+	  .help = "compare a type by its content: 'TYPE: SHAPE key=value …', "
+		  "e.g. 'app::list<*>: chain first=head next=next "
+		  "value=item element=#0'. May be given again" },
+	{ "capture", 0, OPTION_TEXT, FIELD(capture), .value = "FROM..TO",
+	  .help = "two of before-setup, after-setup, before-teardown and "
+		  "after-teardown (default: before-setup..after-teardown); "
+		  "the same twice: from one test to the next" },
+	{ "only", 0, OPTION_CHOICE, FIELD(only), .value = "WHAT",
+	  .choices = onlys,
+	  .help = "all (default) or memory" },
+	{ "eager", 0, OPTION_FLAG, FIELD(eager),
+	  .help = "run all tests once before, so that what is initialised "
+		  "by its first user is compared, too" },
+	{}
+};
+
+static const struct option meaning_options[] = {
+	{ "effect", 0, OPTION_FLAG, FIELD(effect),
+	  .help = "run polluting tests a second time, to tell whether the "
+		  "change settles (default; --no-effect)" },
+	{ "readers", 0, OPTION_FLAG, FIELD(readers),
+	  .help = "find the tests that read what was changed (default; "
+		  "--no-readers)" },
+	{ "paths", 0, OPTION_NUMBER, FIELD(paths), .value = "N", .min = 1,
+	  .max = 1000,
+	  .help = "differing places shown of a variable (default: 3)" },
+	{}
+};
+
+static const struct option run_options[] = {
+	{ "order", 0, OPTION_TEXT, FIELD(order), .value = "FILE",
+	  .help = "run in this order: one test name a line" },
+	{ "budget", 0, OPTION_DURATION, FIELD(budget_ns), .value = "DURATION",
+	  .help = "begin nothing more after it: 30s, 10m" },
+	{ "baseline", 0, OPTION_TEXT, FIELD(baseline), .value = "FILE",
+	  .help = "findings listed there are known, and do not fail the run" },
+	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
+	  .min = 1, .max = 4096,
+	  .help = "processes side by side; memory is looked at in one" },
+	{ "page-tracking", 0, OPTION_CHOICE, FIELD(tracking),
+	  .value = "METHOD", .choices = trackings,
+	  .help = "how written memory is found: auto (default: the fastest "
+		  "that works here), scan, soft-dirty, fork or compare" },
+	{}
+};
+/* clang-format on */
+
+static const struct option_group state_group = { "What is compared",
+						 state_options };
+static const struct option_group meaning_group = { "What it means",
+						   meaning_options };
+static const struct option_group run_group = { "Run", run_options };
+
+/* ---- options into what the detector takes ---- */
+
+static const char *const points[SUITE_POINTS] = {
+	[SUITE_BEFORE_SETUP] = "before-setup",
+	[SUITE_AFTER_SETUP] = "after-setup",
+	[SUITE_BEFORE_TEARDOWN] = "before-teardown",
+	[SUITE_AFTER_TEARDOWN] = "after-teardown",
+};
+
+static bool point_by_name(const char *name, size_t n, enum suite_point *ret)
+{
+	for (unsigned i = 0; i < SUITE_POINTS; i++) {
+		if (strlen(points[i]) == n && !strncmp(points[i], name, n)) {
+			*ret = (enum suite_point)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct err *parse_capture(const char *text, struct suite_watch *watch)
+{
+	watch->from = SUITE_BEFORE_SETUP;
+	watch->to = SUITE_AFTER_TEARDOWN;
+	if (!text)
+		return NULL;
+	const char *dots = strstr(text, "..");
+	if (!dots ||
+	    !point_by_name(text, (size_t)(dots - text), &watch->from) ||
+	    !point_by_name(dots + 2, strlen(dots + 2), &watch->to))
+		return err_hint(err_create(ERR_USAGE,
+					   "--capture '%s' is not a pair of "
+					   "points",
+					   text),
+				"FROM..TO, each of before-setup, after-setup, "
+				"before-teardown, after-teardown");
+	if (watch->from > watch->to)
+		return err_create(ERR_USAGE,
+				  "--capture '%s': the second point comes "
+				  "before the first",
+				  text);
+	watch->consecutive = watch->from == watch->to;
+	return NULL;
+}
+
+DEFINE_VEC(texts, const char *)
+
+static struct err *list_texts(const struct option_list *list, struct texts *ret)
+{
+	for (size_t i = 0; i < list->n; i++)
+		TRY(vec_push(ret, list->data[i].text));
+	return vec_push(ret, NULL);
+}
+
+/* Rows for containers.c out of their texts, which are cut up. */
+struct recipes {
+	VEC(struct container_user) rows;
+	VEC(char *) texts;
+};
+
+static void recipes_freep(struct recipes *recipes)
+{
+	for (size_t i = 0; i < recipes->texts.n; i++)
+		free(recipes->texts.data[i]);
+	vec_free(&recipes->texts);
+	vec_free(&recipes->rows);
+}
+
+static struct err *bad_recipe(const char *text)
+{
+	return err_hint(
+		err_create(ERR_USAGE, "--container '%s' is no recipe", text),
+		"'TYPE: SHAPE key=value …' with the keys first, last, "
+		"count, next, value, element, and the word unordered; "
+		"see docs/containers.md");
+}
+
+static struct err *parse_recipe(const char *text, struct recipes *recipes)
+{
+	char *copy = strdup(text);
+	if (!copy)
+		return err_nomem();
+	struct err *err = vec_push(&recipes->texts, copy);
+	if (err) {
+		free(copy);
+		return err;
+	}
+	char *colon = strstr(copy, ": ");
+	if (!colon)
+		return bad_recipe(text);
+	*colon = '\0';
+	struct container_user row = { .type = copy };
+	const struct {
+		const char *key;
+		const char **value;
+	} keys[] = {
+		{ "first", &row.first }, { "last", &row.last },
+		{ "count", &row.count }, { "next", &row.next },
+		{ "value", &row.value }, { "element", &row.element },
+	};
+	char *rest = colon + 2;
+	for (char *word; (word = strsep(&rest, " "));) {
+		char *equals = strchr(word, '=');
+		bool known = !*word;
+		if (!strcmp(word, "unordered")) {
+			row.unordered = known = true;
+		} else if (*word && !equals && !row.shape) {
+			row.shape = word;
+			known = true;
+		}
+		for (size_t i = 0; equals && i < ARRAY_SIZE(keys); i++) {
+			size_t n = strlen(keys[i].key);
+			if ((size_t)(equals - word) != n ||
+			    strncmp(word, keys[i].key, n) != 0)
+				continue;
+			*keys[i].value = equals + 1;
+			known = true;
+		}
+		if (!known)
+			return bad_recipe(text);
+	}
+	if (!row.shape || !*row.type)
+		return bad_recipe(text);
+	return vec_push(&recipes->rows, row);
+}
+
+static struct err *parse_recipes(const struct option_list *list,
+				 struct recipes *ret)
+{
+	for (size_t i = 0; i < list->n; i++)
+		TRY(parse_recipe(list->data[i].text, ret));
+	return NULL;
+}
+
+/* ---- the run ---- */
+
+static enum status judge(const struct report *report,
+			 const struct findings *findings)
+{
+	struct report_counts counts = report_count(report);
+	if (findings_new(findings))
+		return STATUS_FINDINGS;
+	return counts.of[OUTCOME_FAIL] || counts.of[OUTCOME_CRASH] ||
+			       counts.of[OUTCOME_TIMEOUT]
+		       ? STATUS_SUITE
+		       : STATUS_OK;
+}
+
+static struct err *find(const struct pollution_values *values,
+			struct suite *suite, const struct indexes *order,
+			struct pollution_options *options,
+			struct collect *collect, struct pollution *ret)
+{
+	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	if (!order->n)
+		return NULL; /* all of them are disabled */
+	if (!values->common.quiet && output_is_terminal(STDERR_FILENO))
+		TRY(progress_create(STDERR_FILENO, order->n, &progress));
+	collect->progress = progress;
+	if (values->budget_ns) {
+		collect->deadline = clock_now() + values->budget_ns;
+		options->deadline = collect->deadline;
+	}
+	struct suite_observer observer = collect_observer(collect);
+	struct err *err = pollution_find(suite, order->data, order->n, options,
+					 &observer, ret);
+	collect->progress = NULL;
+	if (err && err_kind(err) == ERR_INTERRUPTED && collect->err) {
+		err_destroy(err);
+		err = take_ptr(collect->err);
+	}
+	if (err && err_kind(err) == ERR_INTERRUPTED && collect->budget_spent &&
+	    !interrupt_happened()) {
+		err_destroy(err);
+		err = NULL;
+	}
+	return err;
+}
+
+static struct err *say_unfinished(struct collect *collect, size_t entries)
+{
+	size_t left = entries - MIN(collect->finished, entries);
+	if (!left)
+		return NULL;
+	char text[128];
+	snprintf(text, sizeof(text),
+		 "pollution: %zu of %zu tests not looked at (%s)", left,
+		 entries,
+		 interrupt_happened()	 ? "interrupted"
+		 : collect->budget_spent ? "budget"
+					 : "ended early");
+	return collect_limit(collect, text);
+}
+
+static struct err *
+write_report(const struct pollution_values *values,
+	     const struct common_suite *choice, const struct suite *suite,
+	     const struct outputs *outputs, struct collect *collect,
+	     const struct pollution *pollution, uint64_t ns, enum status *ret)
+{
+	_cleanup_(findings_freep) struct findings findings = {};
+	_cleanup_(baseline_freep) struct baseline baseline = {};
+	TRY(baseline_read(&baseline, values->baseline));
+	const struct findings_context context = {
+		.suite = suite,
+		.command = (const char *const *)choice->command,
+		.suite_option = !choice->options.argv,
+		.baseline = &baseline,
+	};
+	TRY(findings_of_pollution(&findings, &context, pollution));
+	struct report report = {
+		.kind = "pollution",
+		.version = POLYGRAPH_VERSION,
+		.command = (const char *const *)choice->command,
+		.framework = suite_framework(suite),
+		.suite_tests = suite_count(suite),
+		.tests = collect->tests.data,
+		.n = collect->tests.n,
+		.distinct = collect->distinct,
+		.ns = ns,
+		.findings = findings.all.data,
+		.n_findings = findings.all.n,
+		.firsts = findings.firsts.data,
+		.n_firsts = findings.firsts.n,
+		.limits = (const char *const *)collect->limits.data,
+		.n_limits = collect->limits.n,
+	};
+	TRY(outputs_write(outputs, &report));
+	*ret = judge(&report, &findings);
+	return NULL;
+}
+
+static struct err *pollution_run(const struct options *options, int argc,
+				 char **argv, enum status *ret)
+{
+	const struct pollution_values *values = options->values;
+	_cleanup_(outputs_freep) struct outputs outputs = {};
+	_cleanup_(suite_closep) struct suite *suite = NULL;
+	_cleanup_(indexes_freep) struct indexes order = {};
+	_cleanup_(indexes_freep) struct indexes disabled = {};
+	_cleanup_(collect_freep) struct collect collect = {};
+	_cleanup_(pollution_freep) struct pollution pollution = {};
+	_cleanup_(texts_freep) struct texts include = {}, exclude = {};
+	_cleanup_(texts_freep) struct texts fields = {};
+	_cleanup_(recipes_freep) struct recipes recipes = {};
+	_cleanup_(freep) char *cache = NULL;
+	_cleanup_(baseline_freep) struct baseline baseline = {};
+	struct common_suite choice;
+	struct pollution_options search = {
+		.eager = values->eager,
+		.effect = values->effect,
+		.readers = values->readers,
+	};
+
+	TRY(common_suite_choose(options, argc, argv, &choice));
+	TRY(outputs_choose(&values->common, "pollution", &outputs));
+	TRY(parse_capture(values->capture, &search.watch));
+	TRY(list_texts(&values->include_roots, &include));
+	TRY(list_texts(&values->exclude_roots, &exclude));
+	TRY(list_texts(&values->exclude_fields, &fields));
+	TRY(parse_recipes(&values->containers, &recipes));
+	TRY(baseline_read(&baseline, values->baseline));
+	err_ignore(index_cache_folder(&cache));
+	search.watch.memory = true;
+	search.watch.include_roots = include.data;
+	search.watch.exclude_roots = exclude.data;
+	search.watch.exclude_fields = fields.data;
+	search.watch.containers = recipes.rows.data;
+	search.watch.n_containers = recipes.rows.n;
+	search.watch.cache = cache;
+	search.watch.detail = values->common.verbose;
+	search.watch.paths = values->paths;
+	if (values->tracking)
+		search.watch.method = trackings[values->tracking];
+	choice.options.agent = true;
+	TRY(common_suite_open(&choice, &suite));
+
+	struct selection_options selection = {
+		.tests = &values->common.tests,
+		.order = values->order,
+		.repeat = 1,
+	};
+	TRY(select_order(suite, &selection, &order, &disabled));
+	TRY(collect_init(&collect, suite, false));
+
+	uint64_t start = clock_now();
+	struct err *err =
+		find(values, suite, &order, &search, &collect, &pollution);
+	uint64_t ns = clock_now() - start;
+	if (err && !collect.finished)
+		return err;
+	_cleanup_(err_destroyp) struct err *run_err = err;
+	TRY(say_unfinished(&collect, order.n));
+	for (size_t i = 0; i < disabled.n; i++)
+		TRY(collect_disabled(&collect, disabled.data[i]));
+	TRY(write_report(values, &choice, suite, &outputs, &collect, &pollution,
+			 ns, ret));
+	return take_ptr(run_err);
+}
+
+const struct command command_pollution = {
+	.name = "pollution",
+	.summary = "finds tests that leave shared state changed",
+	.synopsis =
+		(const char *const[]){ "[OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+				       NULL },
+	.description =
+		(const char *const[]){
+			"Runs the tests in one process and compares, for each, "
+			"the memory that tests share before and after it: the "
+			"global and static variables of the project's own "
+			"code, and all that can be reached from them. "
+			"Addresses do not count, nor do capacities, padding "
+			"and freed memory; values, shapes and sharing do.",
+			"A finding is a test and a variable: the access path "
+			"that differs, the values before and after, whether a "
+			"second run changes it again (accumulates) or not "
+			"(settles), and which other tests read it. One that "
+			"other tests read, or that accumulates within reach, "
+			"is of high severity.",
+			NULL },
+	.examples =
+		(const struct command_example[]){
+			{ "polygraph pollution ./unit_tests",
+			  "what each test leaves behind" },
+			{ "polygraph pollution --exclude-roots '^stats_' "
+			  "--verbose ./unit_tests",
+			  "without some variables, with both states in full" },
+			{ "polygraph pollution --eager ./unit_tests",
+			  "also statics that are set up by their first user" },
+			{} },
+	.groups =
+		(const struct option_group *const[]){
+			&common_suite_group, &state_group, &meaning_group,
+			&run_group, &common_output_group, &common_general_group,
+			NULL },
+	.defaults = &defaults,
+	.values_size = sizeof(defaults),
+	.guarded = true,
+	.run = pollution_run,
+};

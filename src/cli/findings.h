@@ -1,0 +1,35 @@
+/*
+ * From what a detector found to the records of a report: names, sentences, ids
+ * and the commands that show it again.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "cli/baseline.h"
+#include "pollution/pollution.h"
+#include "report/report.h"
+
+struct findings {
+	VEC(struct report_finding) all;
+	VEC(struct report_first) firsts;
+	VEC(void *) owned; /* texts and arrays behind them */
+};
+
+struct findings_context {
+	const struct suite *suite;
+	const char *const *command; /* of the suite; ends with NULL */
+	bool suite_option; /* the first word is "--ctest" or the like */
+	const struct baseline *baseline;
+};
+
+struct err *
+findings_of_pollution(struct findings *findings,
+		      const struct findings_context *context,
+		      const struct pollution *pollution) _must_check_;
+void findings_free(struct findings *findings);
+static inline void findings_freep(struct findings *findings)
+{
+	findings_free(findings);
+}
+/* Those that the baseline does not list. */
+size_t findings_new(const struct findings *findings);

@@ -1,0 +1,57 @@
+#include <string.h>
+
+#include "dwarf/index_internal.h"
+
+char *object_plain_name(const char *symbol)
+{
+	char *plain = demangle(symbol);
+	return plain ? plain : strdup(symbol);
+}
+
+/* Where its parameters begin: a '(' outside of template arguments. */
+static size_t name_length(const char *name)
+{
+	int depth = 0;
+	for (size_t i = 0; name[i]; i++) {
+		if (!strncmp(name + i, "operator", 8)) {
+			/* operator(), operator<, operator->… */
+			i += 8;
+			i += strspn(name + i, "<>=!+-*/%&|^~[],");
+			if (!strncmp(name + i, "()", 2))
+				i += 2;
+			if (!name[i])
+				return i;
+		}
+		if (!strncmp(name + i, "(anonymous namespace)", 21)) {
+			i += 20;
+			continue;
+		}
+		depth += name[i] == '<';
+		depth -= name[i] == '>' && depth > 0;
+		if (name[i] == '(' && !depth)
+			return i;
+	}
+	return strlen(name);
+}
+
+char *object_function_name(const char *symbol)
+{
+	char *plain = object_plain_name(symbol);
+	if (!plain || strncmp(symbol, "_Z", 2) != 0)
+		return plain;
+	size_t n = name_length(plain), start = 0;
+	int depth = 0;
+	/* Templates have their return type in front. */
+	for (size_t i = 0; i < n; i++) {
+		depth += plain[i] == '<';
+		depth -= plain[i] == '>' && depth > 0;
+		if (plain[i] == ' ' && !depth && i + 1 < n &&
+		    strncmp(plain + i, " namespace", 10) != 0)
+			start = i + 1;
+	}
+	if (strstr(plain, "operator "))
+		start = 0; /* conversions */
+	memmove(plain, plain + start, n - start);
+	plain[n - start] = '\0';
+	return plain;
+}

@@ -1,0 +1,41 @@
+/*
+ * Set-up, body and tear-down of one test, each a function: tells the engine of
+ * the points between them.
+ *
+ * Functions that do nothing are often one and the same, because compilers and
+ * linkers fold equal code; so what an arrival means depends on those before it.
+ */
+#pragma once
+
+#include "native/run.h"
+
+struct fixture {
+	uint64_t object; /* C++: what they are called on; 0: does not matter */
+	struct raddr setup, body, teardown; /* 0: none, or not known */
+	bool set_up; /* the set-up was called, where that must be known */
+};
+
+/* Is any of its points wanted? */
+bool fixture_wanted(const struct run *run);
+/*
+ * The test's functions are known, and its set-up has not been called: from now
+ * on @hook is called, which is to call fixture_step().
+ */
+struct err *fixture_watch(struct run *run, const struct fixture *fixture,
+			  run_hook *hook) _must_check_;
+struct err *fixture_step(struct run *run, const struct thread *thread,
+			 struct fixture *fixture) _must_check_;
+
+/*
+ * Of a C++ object whose class declares SetUp(), TearDown() and the body in this
+ * order, as virtual functions; @setup_slot is the place of the first.
+ */
+struct err *fixture_of_object(struct run *run, uint64_t object,
+			      uint64_t setup_slot,
+			      struct fixture *ret) _must_check_;
+/*
+ * Which slot of the vtable with that symbol holds that function, the first of
+ * them; @fallback where it cannot be found out.
+ */
+uint64_t fixture_slot(struct run *run, const char *vtable, const char *function,
+		      uint64_t fallback);

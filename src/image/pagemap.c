@@ -1,0 +1,71 @@
+/* /proc/PID/pagemap, for the methods that have nothing better. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "image/image_internal.h"
+
+#define ENTRIES 4096
+
+static struct err *add_page(struct ranges *ranges, uint64_t address)
+{
+	if (ranges->n && ranges->data[ranges->n - 1].end == address) {
+		ranges->data[ranges->n - 1].end += IMAGE_PAGE;
+		return NULL;
+	}
+	return vec_push(ranges,
+			(struct range){ address, address + IMAGE_PAGE });
+}
+
+static bool is_there(uint64_t entry)
+{
+	return entry & (UINT64_C(1) << PAGEMAP_PRESENT |
+			UINT64_C(1) << PAGEMAP_SWAPPED);
+}
+
+static struct err *look(struct piece *piece, uint64_t index, uint64_t entry,
+			unsigned bit, struct ranges *ret)
+{
+	uint64_t address = piece->start + index * IMAGE_PAGE;
+	bool there = is_there(entry), was = false;
+	if (piece->present) {
+		uint8_t mask = (uint8_t)(1 << index % 8);
+		was = piece->present[index / 8] & mask;
+		if (there)
+			piece->present[index / 8] |= mask;
+		else
+			piece->present[index / 8] &= (uint8_t)~mask;
+	}
+	bool wanted = there ? !bit || entry >> bit & 1 : was;
+	return wanted ? add_page(ret, address) : NULL;
+}
+
+struct err *pagemap_collect(int fd, struct piece *piece, unsigned bit,
+			    bool remember, struct ranges *ret)
+{
+	uint64_t pages = (piece->end - piece->start) / IMAGE_PAGE;
+	if (remember && !piece->present) {
+		piece->present = calloc(1, pages / 8 + 1);
+		if (!piece->present)
+			return err_nomem();
+	}
+	uint64_t entries[ENTRIES];
+	for (uint64_t at = 0; at < pages;) {
+		size_t n = MIN(pages - at, (uint64_t)ENTRIES);
+		ssize_t got =
+			pread(fd, entries, n * 8,
+			      (off_t)((piece->start / IMAGE_PAGE + at) * 8));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 8)
+			return err_with_kind(
+				err_errno(got < 0 ? errno : ESRCH,
+					  "cannot read the page map of the "
+					  "tested program"),
+				ERR_SUITE);
+		for (size_t i = 0; i < (size_t)got / 8; i++)
+			TRY(look(piece, at + i, entries[i], bit, ret));
+		at += (size_t)got / 8;
+	}
+	return NULL;
+}

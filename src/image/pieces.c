@@ -1,0 +1,212 @@
+/* The address space as pieces: reading maps, finding. */
+#include <errno.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "image/image_internal.h"
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void ranges_tidy(struct ranges *ranges)
+{
+	bool sorted = true;
+	for (size_t i = 1; i < ranges->n && sorted; i++)
+		sorted = ranges->data[i - 1].end < ranges->data[i].start;
+	if (sorted)
+		return;
+	qsort(ranges->data, ranges->n, sizeof(*ranges->data), compare_ranges);
+	size_t n = 0;
+	for (size_t i = 0; i < ranges->n; i++) {
+		struct range *next = &ranges->data[i];
+		if (n && ranges->data[n - 1].end >= next->start)
+			ranges->data[n - 1].end =
+				MAX(ranges->data[n - 1].end, next->end);
+		else
+			ranges->data[n++] = *next;
+	}
+	ranges->n = n;
+}
+
+void pieces_free(struct pieces *pieces)
+{
+	for (size_t i = 0; i < pieces->n; i++)
+		free(pieces->data[i].present);
+	vec_free(pieces);
+}
+
+size_t pieces_after(const struct pieces *pieces, uint64_t address)
+{
+	size_t low = 0, high = pieces->n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (pieces->data[middle].end > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+struct piece *pieces_find(const struct pieces *pieces, uint64_t address)
+{
+	size_t i = pieces_after(pieces, address);
+	if (i == pieces->n || pieces->data[i].start > address)
+		return NULL;
+	return &pieces->data[i];
+}
+
+static bool is_special(const char *name)
+{
+	return str_starts(name, "[v") || /* vdso, vvar, vsyscall */
+	       (str_starts(name, "/dev/") && !str_starts(name, "/dev/shm/") &&
+		!str_starts(name, "/dev/zero"));
+}
+
+/* A number and the character behind it; scanf() would take half the time. */
+static bool take_number(const char **at, unsigned base, char behind,
+			uint64_t *ret)
+{
+	const char *start = *at;
+	uint64_t value = 0;
+	for (;; (*at)++) {
+		unsigned c = (unsigned char)**at, digit = 16;
+		if (c >= '0' && c <= '9')
+			digit = c - '0';
+		else if (c >= 'a' && c <= 'f')
+			digit = c - 'a' + 10;
+		if (digit >= base)
+			break;
+		value = value * base + digit;
+	}
+	if (*at == start || **at != behind)
+		return false;
+	(*at)++;
+	*ret = value;
+	return true;
+}
+
+/* "START-END rwxp OFFSET MAJOR:MINOR INODE    NAME" (proc_pid_maps(5)) */
+static bool parse_line(const char *line, struct piece *ret)
+{
+	uint64_t start, end, offset, major_, minor_, inode;
+	const char *at = line;
+	if (!take_number(&at, 16, '-', &start) ||
+	    !take_number(&at, 16, ' ', &end) || strnlen(at, 5) < 5)
+		return false;
+	const char *flags = at;
+	at += 5;
+	if (!take_number(&at, 16, ' ', &offset) ||
+	    !take_number(&at, 16, ':', &major_) ||
+	    !take_number(&at, 16, ' ', &minor_) ||
+	    !take_number(&at, 10, ' ', &inode) || end <= start ||
+	    start % IMAGE_PAGE || end % IMAGE_PAGE)
+		return false;
+	const char *path = at + strspn(at, " ");
+	*ret = (struct piece){
+		.start = start,
+		.end = end,
+		.offset = offset,
+		.inode = inode,
+		.device = (uint32_t)makedev((unsigned)major_, (unsigned)minor_),
+		.readable = flags[0] == 'r',
+		.writable = flags[1] == 'w',
+		.executable = flags[2] == 'x',
+		.shared = flags[3] == 's',
+		.stack = str_starts(path, "[stack"),
+		.grows = str_starts(path, "[stack]"),
+		.heap = str_starts(path, "[heap"),
+		.special = is_special(path),
+		.huge = end - start > MAPPING_MAX,
+	};
+	return true;
+}
+
+/* The whole file; it is made page by page, so one read does not do. */
+static struct err *read_all(int fd, struct str *text)
+{
+	char chunk[16384];
+	off_t at = 0;
+	for (;;) {
+		ssize_t got = pread(fd, chunk, sizeof(chunk), at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_errno(errno, "cannot read the mappings of "
+						"the tested program");
+		if (!got)
+			return NULL;
+		TRY(str_append_n(text, chunk, (size_t)got));
+		at += got;
+	}
+}
+
+/*
+ * What the dynamic loader made read-only after relocation is data as well, and
+ * joins the writable part of its file: it costs nothing to look at it.
+ */
+static void find_relro(struct pieces *pieces)
+{
+	for (size_t i = 0; i + 1 < pieces->n; i++) {
+		struct piece *piece = &pieces->data[i];
+		const struct piece *next = piece + 1;
+		if (piece->readable && !piece->writable && !piece->executable &&
+		    !piece->shared && !piece->special && next->writable &&
+		    piece->inode && next->inode == piece->inode &&
+		    next->device == piece->device &&
+		    next->start == piece->end &&
+		    next->offset == piece->offset + (piece->end - piece->start))
+			piece->tracked = true;
+	}
+}
+
+/*
+ * A thread's stack that nobody uses just now: the C library keeps some. It has
+ * a page without rights below it.
+ */
+static bool is_kept_stack(const struct pieces *pieces, size_t i)
+{
+	const struct piece *piece = &pieces->data[i];
+	if (!i || piece->inode || piece->shared)
+		return false;
+	const struct piece *guard = piece - 1;
+	return guard->end == piece->start && !guard->readable &&
+	       !guard->writable && !guard->executable && !guard->inode &&
+	       guard->end - guard->start <= 16 * IMAGE_PAGE;
+}
+
+struct err *pieces_read(int maps_fd, struct pieces *ret)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	_cleanup_(pieces_freep) struct pieces pieces = VEC_INIT;
+	TRY(read_all(maps_fd, &text));
+	if (!text.n)
+		return err_create(ERR_SUITE, "the tested program is gone");
+	char *save = NULL;
+	for (char *line = strtok_r(text.s, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		struct piece piece;
+		if (!parse_line(line, &piece))
+			continue;
+		/* Sorted, without overlaps: everything relies on it. */
+		if (pieces.n && pieces.data[pieces.n - 1].end > piece.start)
+			continue;
+		TRY(vec_push(&pieces, piece));
+	}
+	find_relro(&pieces);
+	for (size_t i = 0; i < pieces.n; i++) {
+		struct piece *piece = &pieces.data[i];
+		if (!piece->writable || piece->special || piece->huge)
+			continue;
+		piece->stack |= is_kept_stack(&pieces, i);
+		piece->tracked = !piece->stack;
+	}
+	*ret = pieces;
+	pieces = (struct pieces)VEC_INIT;
+	return NULL;
+}

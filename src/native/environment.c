@@ -1,0 +1,158 @@
+#include "native/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "base/vec.h"
+#include "native/framework.h"
+
+#define AGENT "libpolygraph-agent.so"
+
+/* An adapter's environment has no more variables than that. */
+#define MORE_WORDS 16
+
+void words_free(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+/* Is one of these for the same variable as @word? */
+static bool is_replaced(const char *word, const char *const *more)
+{
+	size_t n = strcspn(word, "=") + 1;
+	for (size_t i = 0; more && more[i]; i++) {
+		if (word[n - 1] && !strncmp(word, more[i], n))
+			return true;
+	}
+	return false;
+}
+
+struct err *words_copy(char *const *words, const char *const *more, char ***ret)
+{
+	VEC(char *) copy = VEC_INIT;
+	struct err *err = NULL;
+	for (size_t i = 0; !err && words[i]; i++) {
+		if (words == environ && is_replaced(words[i], more))
+			continue;
+		char *word = strdup(words[i]);
+		err = word ? vec_push(&copy, word) : err_nomem();
+	}
+	for (size_t i = 0; !err && more && more[i]; i++) {
+		char *word = strdup(more[i]);
+		err = word ? vec_push(&copy, word) : err_nomem();
+	}
+	if (!err)
+		err = vec_push(&copy, NULL);
+	if (err) {
+		if (copy.n && copy.data[copy.n - 1])
+			err_ignore(vec_push(&copy, NULL));
+		words_free(copy.data);
+		return err;
+	}
+	*ret = copy.data;
+	return NULL;
+}
+
+bool environment_looks_for_leaks(const struct session *session)
+{
+	static const char *const sanitizers[] = { "__asan_init",
+						  "__lsan_init" };
+	return program_uses_any(session->program, sanitizers,
+				ARRAY_SIZE(sanitizers));
+}
+
+/* Beside the program, as it is built, or where it is installed. */
+static bool find_agent(char *out, size_t n)
+{
+	static const char *const places[] = {
+		"%s/" AGENT,
+		"%s/../lib/polygraph/" AGENT,
+		"%s/../lib/" POLYGRAPH_MULTIARCH "/polygraph/" AGENT,
+		"%s/../lib64/polygraph/" AGENT,
+	};
+	char self[4096];
+	ssize_t got = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (got <= 0)
+		return false;
+	self[got] = '\0';
+	char *slash = strrchr(self, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		snprintf(out, n, places[i], self);
+		if (!access(out, R_OK))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The agent goes in front of what the user preloads; it takes itself out of the
+ * environment when it is loaded. Programs built with AddressSanitizer want
+ * their own runtime first, static ones load nothing.
+ */
+static struct err *preload_word(const struct session *session, char **ret)
+{
+	struct object_facts facts;
+	char path[4200];
+	*ret = NULL;
+	if (!session->suite.options.agent)
+		return NULL;
+	TRY(object_probe(session->argv[0], &facts));
+	if (!facts.dynamic || facts.asan || facts.tsan)
+		return NULL;
+	if (!find_agent(path, sizeof(path))) {
+		log_warn("%s is not there: where heap blocks begin and end is "
+			 "only guessed",
+			 AGENT);
+		return NULL;
+	}
+	const char *own = getenv("LD_PRELOAD");
+	if (asprintf(ret, "LD_PRELOAD=%s%s%s", path, own && *own ? ":" : "",
+		     own ? own : "") < 0) {
+		*ret = NULL;
+		return err_nomem();
+	}
+	return NULL;
+}
+
+struct err *environment_prepare(struct session *session)
+{
+	const char *words[MORE_WORDS + 4] = {};
+	const char *const *more =
+		session->framework ? session->framework->environment : NULL;
+	size_t n = 0;
+	for (; more && more[n]; n++) {
+		BUG_ON(n == MORE_WORDS);
+		words[n] = more[n];
+	}
+	_cleanup_(freep) char *leaks = NULL;
+	if (session->framework && environment_looks_for_leaks(session)) {
+		const char *own = getenv("LSAN_OPTIONS");
+		if (asprintf(&leaks, "LSAN_OPTIONS=%s%sdetect_leaks=0",
+			     own ? own : "", own && *own ? ":" : "") < 0) {
+			leaks = NULL;
+			return err_nomem();
+		}
+		log_info("leaks are not looked for: that does not work in a "
+			 "traced program");
+		words[n++] = leaks;
+	}
+	_cleanup_(freep) char *preload = NULL;
+	TRY(preload_word(session, &preload));
+	if (preload) {
+		words[n++] = preload;
+		/* GLib before 2.76: else its small blocks are not malloc's. */
+		words[n++] = "G_SLICE=always-malloc";
+	}
+	words_free(session->env);
+	session->env = NULL;
+	return n ? words_copy(environ, words, &session->env) : NULL;
+}

@@ -1,0 +1,542 @@
+#include "native/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "image/image.h"
+#include "native/areas.h"
+#include "native/framework.h"
+#include "native/roots.h"
+#include "suite/change.h"
+#include "tracee/memory.h"
+#include "wire/heap.h"
+
+#define DETAIL_LINES 60
+#define STACK_MAX 16
+#define FRAMES_MAX 6
+/* Variables of a library that are told of when it is loaded. */
+#define LATE_MAX 100
+
+struct watch {
+	struct session *session;
+	const struct suite_watch *options;
+	struct type_pool *pool;
+	struct containers *containers;
+	struct roots roots;
+	struct areas areas;
+	size_t modules;		      /* loaded when the roots were looked up */
+	struct map_u64 known_modules; /* bias → number of the look-up */
+	uint64_t loads;
+
+	/* Of the process that is followed; NULL: none now. */
+	struct run *run;
+	struct image *image;
+	struct state *state;
+	struct view before, after;
+	size_t pending; /* test whose changes are looked for; RUN_NONE */
+	struct state_differences differences;
+	VEC(struct state_page) pages;
+	struct changes changes;
+	bool failed; /* said once; nothing is looked at any more */
+	bool said_blocks;
+	bool said_untyped;
+};
+
+/* ---- what the walk sees ---- */
+
+static const uint8_t *page_before(void *data, uint64_t address)
+{
+	struct watch *watch = data;
+	return image_page(watch->image, IMAGE_BEFORE, address);
+}
+
+static const uint8_t *page_after(void *data, uint64_t address)
+{
+	struct watch *watch = data;
+	return image_page(watch->image, IMAGE_AFTER, address);
+}
+
+static bool block_on(struct watch *watch, enum image_side side,
+		     uint64_t address, struct view_block *ret)
+{
+	struct image_block block;
+	if (!image_block(watch->image, side, address, &block))
+		return false;
+	*ret = (struct view_block){ block.start, block.size, block.stack,
+				    block.exact };
+	return true;
+}
+
+static bool block_before(void *data, uint64_t address, struct view_block *ret)
+{
+	return block_on(data, IMAGE_BEFORE, address, ret);
+}
+
+static bool block_after(void *data, uint64_t address, struct view_block *ret)
+{
+	return block_on(data, IMAGE_AFTER, address, ret);
+}
+
+static enum state_area area_of(void *data, uint64_t address)
+{
+	struct watch *watch = data;
+	return areas_find(&watch->areas, address);
+}
+
+static bool symbol_of(void *data, uint64_t address, char *out, size_t n)
+{
+	struct watch *watch = data;
+	const struct program *program = watch->session->program;
+	const struct module *module = program_module(program, RADDR(address));
+	struct object_symbol symbol;
+	if (!module || !module->object ||
+	    !object_symbol_at(module->object, address - module->bias, &symbol))
+		return false;
+	_cleanup_(freep) char *plain = object_plain_name(symbol.name);
+	uint64_t more = address - module->bias - symbol.value;
+	if (more)
+		snprintf(out, n, "%s+%llu", plain ? plain : symbol.name,
+			 (unsigned long long)more);
+	else
+		snprintf(out, n, "%s", plain ? plain : symbol.name);
+	return true;
+}
+
+/* ---- life ---- */
+
+unsigned watch_points(const struct suite_watch *options)
+{
+	unsigned points = 1U << options->from;
+	return options->consecutive ? points : points | 1U << options->to;
+}
+
+struct err *watch_create(struct session *session,
+			 const struct suite_watch *options, struct watch **ret)
+{
+	struct watch *watch = calloc(1, sizeof(*watch));
+	if (!watch)
+		return err_nomem();
+	watch->session = session;
+	watch->options = options;
+	watch->pending = RUN_NONE;
+	struct err *err = type_pool_create(&watch->pool);
+	if (!err)
+		err = roots_init(&watch->roots, watch->pool, options);
+	VEC(struct container_user) users = VEC_INIT;
+	if (!err)
+		err = vec_append(&users, roots_skipped, roots_skipped_n);
+	if (!err)
+		err = vec_append(&users, options->containers,
+				 options->n_containers);
+	if (!err)
+		err = containers_create(watch->pool, users.data, users.n,
+					&watch->containers);
+	vec_free(&users);
+	if (err) {
+		watch_destroy(watch);
+		return err;
+	}
+	*ret = watch;
+	return NULL;
+}
+
+void watch_stop(struct watch *watch)
+{
+	state_destroy(watch->state);
+	image_destroy(watch->image);
+	watch->state = NULL;
+	watch->image = NULL;
+	watch->run = NULL;
+	watch->pending = RUN_NONE;
+	watch->areas.all.n = 0;
+	map_u64_free(&watch->known_modules);
+	watch->loads = 0;
+}
+
+void watch_destroy(struct watch *watch)
+{
+	if (!watch)
+		return;
+	watch_stop(watch);
+	roots_free(&watch->roots);
+	containers_destroy(watch->containers);
+	type_pool_destroy(watch->pool);
+	areas_free(&watch->areas);
+	state_differences_free(&watch->differences);
+	vec_free(&watch->pages);
+	changes_freep_deep(&watch->changes);
+	free(watch);
+}
+
+static void say_limit(const struct watch *watch, const char *text)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	if (observer && observer->limit)
+		observer->limit(observer->data, text);
+}
+
+/* The memory cannot be looked at any more: the tests go on without. */
+static void give_up(struct watch *watch, struct err *err)
+{
+	_cleanup_(freep) char *text = NULL;
+	if (asprintf(&text, "pollution: memory was not looked at: %s",
+		     err_message(err)) < 0)
+		text = NULL;
+	if (!watch->failed && text)
+		say_limit(watch, text);
+	err_destroy(err);
+	watch_stop(watch);
+	watch->failed = true;
+}
+
+static struct thread *main_thread(const struct run *run)
+{
+	pid_t pid = tracee_pid(run->tracee);
+	for (size_t i = 0; i < tracee_threads(run->tracee); i++) {
+		struct thread *thread = tracee_thread(run->tracee, i);
+		if (thread->tid == pid && thread->stopped)
+			return thread;
+	}
+	return tracee_threads(run->tracee) ? tracee_thread(run->tracee, 0)
+					   : NULL;
+}
+
+static uint64_t find_agent(const struct run *run)
+{
+	struct raddr heap;
+	const struct module *module;
+	if (!program_symbol_in(run->program, WIRE_HEAP_SYMBOL, &heap, &module))
+		return 0;
+	return heap.v;
+}
+
+static struct err *start(struct watch *watch, struct run *run)
+{
+	enum image_method method = IMAGE_AUTO;
+	const char *name = watch->options->method;
+	if (name && !image_method_by_name(name, &method))
+		return err_create(ERR_USAGE, "there is no method '%s'", name);
+	struct run *base = watch->session->origin;
+	struct thread *thread = run->ready_thread;
+	TRY(image_create(thread, base && base != run ? base->tracee : NULL,
+			 method, find_agent(run), &watch->image));
+	struct raddr arena;
+	if (program_symbol(run->program, "main_arena", &arena))
+		image_set_arena(watch->image, arena.v);
+	watch->run = run;
+	watch->before = (struct view){ page_before, block_before, watch };
+	watch->after = (struct view){ page_after, block_after, watch };
+	return NULL;
+}
+
+struct err *watch_start(struct watch *watch, struct run *run)
+{
+	watch_stop(watch);
+	if (watch->failed)
+		return NULL;
+	struct err *err = start(watch, run);
+	if (err && err_kind(err) == ERR_USAGE)
+		return err;
+	if (err)
+		give_up(watch, err);
+	return NULL;
+}
+
+/* ---- roots ---- */
+
+static size_t loaded_modules(const struct program *program)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < program->modules.n; i++)
+		n += program->modules.data[i].end != 0;
+	return n;
+}
+
+static struct err *load_areas(struct watch *watch)
+{
+	return areas_load(&watch->areas, watch->session->program,
+			  watch->run->tracee,
+			  !image_blocks_missing(watch->image));
+}
+
+/* Which files roots are from, and since which look at them. */
+static struct err *note_modules(struct watch *watch)
+{
+	watch->loads++;
+	for (size_t i = 0; i < watch->roots.all.n; i++) {
+		uint64_t known, module = watch->roots.all.data[i].module;
+		if (!map_u64_get(&watch->known_modules, module, &known))
+			TRY(map_u64_put(&watch->known_modules, module,
+					watch->loads));
+	}
+	return NULL;
+}
+
+/* Everything that can be reached, from nothing. */
+static struct err *index_anew(struct watch *watch, struct thread *thread)
+{
+	state_destroy(watch->state);
+	watch->state = NULL;
+	TRY(roots_load(&watch->roots, watch->session->program, thread));
+	TRY(containers_complete(watch->containers));
+	watch->modules = loaded_modules(watch->session->program);
+	TRY(note_modules(watch));
+	const struct state_options options = {
+		.roots = watch->roots.all.data,
+		.n_roots = watch->roots.all.n,
+		.vtables = watch->roots.vtables.data,
+		.n_vtables = watch->roots.vtables.n,
+		.area = area_of,
+		.symbol = symbol_of,
+		.data = watch,
+		.exclude_fields = watch->options->exclude_fields,
+		.paths = watch->options->paths ? watch->options->paths : 3,
+		.detail = watch->options->detail,
+	};
+	TRY(state_create(watch->pool, watch->containers, &options,
+			 &watch->state));
+	TRY(state_index(watch->state, &watch->after));
+	struct state_counts counts = state_counts(watch->state);
+	log_info("%zu roots, %zu objects reachable", options.n_roots,
+		 counts.nodes);
+	if (watch->roots.untyped && !watch->said_untyped) {
+		say_limit(watch, "pollution: without debug information (-g) "
+				 "variables are compared word by word");
+		watch->said_untyped = true;
+	}
+	const char *missing = image_blocks_missing(watch->image);
+	if (missing && !watch->said_blocks) {
+		char text[256];
+		snprintf(text, sizeof(text),
+			 "pollution: sizes of heap blocks are not known: %s",
+			 missing);
+		say_limit(watch, text);
+		watch->said_blocks = true;
+	}
+	return NULL;
+}
+
+/* ---- differences into changes ---- */
+
+static struct err *copy_text(const char *text, char **ret)
+{
+	*ret = text ? strdup(text) : NULL;
+	return text && !*ret ? err_nomem() : NULL;
+}
+
+static struct err *find_frames(struct watch *watch, uint32_t stack,
+			       struct change_path *path)
+{
+	const struct program *program = watch->session->program;
+	uint64_t addresses[STACK_MAX];
+	size_t n = image_stack(watch->image, stack, addresses, STACK_MAX);
+	path->stack = calloc(FRAMES_MAX, sizeof(*path->stack));
+	if (!path->stack)
+		return err_nomem();
+	for (size_t i = 0; i < n && path->n_stack < FRAMES_MAX; i++) {
+		/* A return address: the call is before it. */
+		uint64_t code = addresses[i] - 1;
+		const struct module *module =
+			program_module(program, RADDR(code));
+		struct object_symbol symbol;
+		const char *file;
+		unsigned line;
+		if (!module || !module->object)
+			continue;
+		struct change_frame *frame = &path->stack[path->n_stack];
+		if (object_symbol_at(module->object, code - module->bias,
+				     &symbol))
+			frame->function = object_function_name(symbol.name);
+		if (program_line(program, RADDR(code), &file, &line)) {
+			frame->file = strdup(file);
+			frame->line = line;
+		}
+		if (frame->function || frame->file)
+			path->n_stack++;
+		/* What called main() is nobody's. */
+		if (frame->function && !strcmp(frame->function, "main"))
+			break;
+	}
+	return NULL;
+}
+
+static struct err *add_path(struct watch *watch,
+			    const struct state_difference *difference,
+			    struct change *change)
+{
+	struct change_path *grown = realloc(
+		change->paths, (change->n + 1) * sizeof(*change->paths));
+	if (!grown)
+		return err_nomem();
+	change->paths = grown;
+	struct change_path *path = &grown[change->n++];
+	*path = (struct change_path){
+		.address = difference->address,
+		.size = difference->size,
+		.heap = difference->heap,
+		.depth = difference->depth,
+	};
+	TRY(copy_text(difference->path, &path->path));
+	TRY(copy_text(difference->before, &path->before));
+	TRY(copy_text(difference->after, &path->after));
+	return difference->stack ? find_frames(watch, difference->stack, path)
+				 : NULL;
+}
+
+/* A C++ static that was constructed meanwhile. */
+static bool is_first(const struct watch *watch, const struct state_root *root)
+{
+	uint8_t was = 1, is = 0;
+	return root->guard && view_read(&watch->before, root->guard, &was, 1) &&
+	       view_read(&watch->after, root->guard, &is, 1) && !(was & 1) &&
+	       is & 1;
+}
+
+static struct err *add_detail(struct watch *watch, size_t root,
+			      struct change *change)
+{
+	_cleanup_(freep) char *before = NULL, *after = NULL;
+	TRY(state_render(watch->state, &watch->before, root, DETAIL_LINES,
+			 &before));
+	TRY(state_render(watch->state, &watch->after, root, DETAIL_LINES,
+			 &after));
+	if (asprintf(&change->detail, "  before:\n%s  after:\n%s", before,
+		     after) < 0) {
+		change->detail = NULL;
+		return err_nomem();
+	}
+	return NULL;
+}
+
+static struct err *change_of_root(struct watch *watch, size_t root,
+				  struct change **ret)
+{
+	for (size_t i = 0; i < watch->changes.n; i++) {
+		if (watch->changes.data[i].root_number == root) {
+			*ret = &watch->changes.data[i];
+			return NULL;
+		}
+	}
+	const struct state_root *at = &watch->roots.all.data[root];
+	const struct root_place *place = &watch->roots.places.data[root];
+	struct change change = {
+		.where = CHANGE_MEMORY,
+		.line = place->line,
+		.first = is_first(watch, at),
+		.more = state_more(watch->state, root),
+		.digest = state_digest(watch->state, &watch->after, root),
+		.root_number = root,
+	};
+	TRY(vec_push(&watch->changes, change));
+	*ret = &watch->changes.data[watch->changes.n - 1];
+	TRY(copy_text(at->name, &(*ret)->root));
+	TRY(copy_text(place->file, &(*ret)->file));
+	return watch->options->detail ? add_detail(watch, root, *ret) : NULL;
+}
+
+static struct err *tell_changes(struct watch *watch, size_t test)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	changes_clear(&watch->changes);
+	for (size_t i = 0; i < watch->differences.n; i++) {
+		const struct state_difference *difference =
+			&watch->differences.data[i];
+		struct change *change = NULL;
+		TRY(change_of_root(watch, difference->root, &change));
+		TRY(add_path(watch, difference, change));
+	}
+	if (watch->changes.n && observer && observer->changed)
+		observer->changed(observer->data, test, watch->changes.data,
+				  watch->changes.n);
+	return NULL;
+}
+
+/* Variables of libraries that were loaded during this test. */
+static struct err *tell_late(struct watch *watch, size_t test)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	changes_clear(&watch->changes);
+	for (size_t i = 0; i < watch->roots.all.n; i++) {
+		const struct state_root *root = &watch->roots.all.data[i];
+		uint64_t known;
+		if (map_u64_get(&watch->known_modules, root->module, &known) &&
+		    known != watch->loads)
+			continue;
+		struct change *change = NULL;
+		if (watch->changes.n >= LATE_MAX)
+			break;
+		TRY(change_of_root(watch, i, &change));
+		change->first = true;
+	}
+	if (watch->changes.n && observer && observer->changed)
+		observer->changed(observer->data, test, watch->changes.data,
+				  watch->changes.n);
+	return NULL;
+}
+
+/* ---- points ---- */
+
+static struct err *compare(struct watch *watch, size_t test)
+{
+	size_t n;
+	const struct image_change *changes = image_changes(watch->image, &n);
+	watch->pages.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct state_page page = { changes[i].address,
+					   changes[i].before,
+					   changes[i].after };
+		TRY(vec_push(&watch->pages, page));
+	}
+	bool wanted = test != RUN_NONE;
+	TRY(state_compare(watch->state, &watch->before, &watch->after,
+			  watch->pages.data, n,
+			  wanted ? &watch->differences : NULL));
+	return wanted ? tell_changes(watch, test) : NULL;
+}
+
+/* @test: whose changes these are; RUN_NONE: nobody's. */
+static struct err *capture(struct watch *watch, struct run *run, size_t test)
+{
+	if (tracee_threads(run->tracee) > 1)
+		TRY(tracee_stop_all(run->tracee));
+	struct thread *thread = main_thread(run);
+	if (!thread)
+		return err_create(ERR_INTERNAL, "no thread is left");
+	TRY(image_capture(watch->image, thread));
+	TRY(load_areas(watch));
+	if (!watch->state)
+		return index_anew(watch, thread);
+	TRY(compare(watch, test));
+	/* What was loaded meanwhile has no state before. */
+	if (loaded_modules(run->program) == watch->modules)
+		return NULL;
+	size_t known = watch->known_modules.map.n;
+	TRY(index_anew(watch, thread));
+	return known && test != RUN_NONE ? tell_late(watch, test) : NULL;
+}
+
+struct err *watch_point(struct watch *watch, struct run *run,
+			enum suite_point point)
+{
+	const struct suite_watch *options = watch->options;
+	if (!watch->image || watch->run != run)
+		return NULL;
+	bool from = point == options->from;
+	bool to = point == options->to && !options->consecutive;
+	if (!from && !to)
+		return NULL;
+	size_t test = RUN_NONE;
+	if (to || options->consecutive)
+		test = watch->pending;
+	/* End and beginning are often one stop: nothing ran since. */
+	bool again = run->captured && !to;
+	struct err *err = again ? NULL : capture(watch, run, test);
+	run->captured = true;
+	watch->pending = from ? run->current : RUN_NONE;
+	if (err)
+		give_up(watch, err);
+	return NULL;
+}

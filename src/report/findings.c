@@ -1,0 +1,147 @@
+#include "report/findings.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+
+#define RESET "\033[0m"
+#define DIM "\033[2m"
+#define INDENT "        "
+/* Readers that a line names. */
+#define READERS_MAX 2
+
+static const char *color_of(const char *severity)
+{
+	if (!strcmp(severity, "high"))
+		return "\033[1;31m";
+	return strcmp(severity, "medium") == 0 ? "\033[33m" : DIM;
+}
+
+static struct err *append_text(struct str *line, const char *text)
+{
+	return str_append_escaped(line, text, strlen(text));
+}
+
+static struct err *append_place(struct str *line, const char *file,
+				unsigned number)
+{
+	_cleanup_(freep) char *shown = NULL;
+	TRY(path_display(NULL, file, &shown));
+	TRY(append_text(line, shown));
+	return number ? str_appendf(line, ":%u", number) : NULL;
+}
+
+/* "read by A, B and 3 more" */
+static struct err *append_readers(struct str *line,
+				  const struct report_finding *finding)
+{
+	for (size_t i = 0; i < finding->n_readers && i < READERS_MAX; i++) {
+		bool last = i + 1 == finding->n_readers;
+		TRY(str_append(line, i == 0 ? "; read by "
+				     : last ? " and "
+					    : ", "));
+		TRY(append_text(line, finding->readers[i]));
+	}
+	if (finding->n_readers > READERS_MAX)
+		TRY(str_appendf(line, " and %zu more",
+				finding->n_readers - READERS_MAX));
+	return NULL;
+}
+
+static struct err *write_line(const struct report_finding *finding,
+			      const struct report_style *style, FILE *out)
+{
+	const struct report_path *path = &finding->paths[0];
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	TRY(append_text(&line, finding->test));
+	TRY(str_append(&line, ": "));
+	TRY(append_text(&line, path->path));
+	TRY(str_append(&line, ": "));
+	TRY(append_text(&line, path->before));
+	TRY(str_append(&line, " → "));
+	TRY(append_text(&line, path->after));
+	size_t more = finding->n_paths - 1 + finding->more_paths;
+	if (more)
+		TRY(str_appendf(&line, " and %zu more place%s", more,
+				more == 1 ? "" : "s"));
+	_cleanup_(str_freep) struct str remarks = STR_INIT;
+	TRY(str_append(&remarks, strcmp(finding->effect, "unknown") != 0
+					 ? finding->effect
+					 : "effect unknown"));
+	TRY(append_readers(&remarks, finding));
+	if (finding->known)
+		TRY(str_append(&remarks, "; known"));
+	fprintf(out, "%s%-7s%s %s %s(%s)%s\n",
+		style->color ? color_of(finding->severity) : "",
+		finding->severity, style->color ? RESET : "", line.s,
+		style->color ? DIM : "", remarks.s, style->color ? RESET : "");
+	return NULL;
+}
+
+static struct err *write_more(const struct report_finding *finding, FILE *out)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	if (finding->file) {
+		TRY(str_append(&text, INDENT "declared at "));
+		TRY(append_place(&text, finding->file, finding->line));
+		TRY(str_append(&text, "\n"));
+	}
+	for (size_t i = 1; i < finding->n_paths; i++) {
+		TRY(str_append(&text, INDENT "also "));
+		TRY(append_text(&text, finding->paths[i].path));
+		TRY(str_append(&text, ": "));
+		TRY(append_text(&text, finding->paths[i].before));
+		TRY(str_append(&text, " → "));
+		TRY(append_text(&text, finding->paths[i].after));
+		TRY(str_append(&text, "\n"));
+	}
+	if (finding->more_paths)
+		TRY(str_appendf(&text, INDENT "and %zu more\n",
+				finding->more_paths));
+	const struct report_path *path = &finding->paths[0];
+	for (size_t i = 0; i < finding->n_paths && !path->n_stack; i++)
+		path = &finding->paths[i];
+	for (size_t i = 0; i < path->n_stack; i++) {
+		const struct report_frame *frame = &path->stack[i];
+		TRY(str_append(&text, i ? INDENT "             "
+					: INDENT "allocated in "));
+		TRY(append_text(&text,
+				frame->function ? frame->function : "?"));
+		if (frame->file) {
+			TRY(str_append(&text, " at "));
+			TRY(append_place(&text, frame->file, frame->line));
+		}
+		TRY(str_append(&text, "\n"));
+	}
+	TRY(str_append(&text, INDENT "again: "));
+	TRY(append_text(&text, finding->replay));
+	TRY(str_append(&text, "\n"));
+	if (text.n)
+		fputs(text.s, out);
+	if (finding->detail)
+		fprintf(out, "%s\n", finding->detail);
+	return NULL;
+}
+
+struct err *findings_write(const struct report *report,
+			   const struct report_style *style, FILE *out)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		if (!finding->n_paths || (style->quiet && finding->known))
+			continue;
+		TRY(write_line(finding, style, out));
+		if (style->verbose)
+			TRY(write_more(finding, out));
+	}
+	for (size_t i = 0; style->verbose && i < report->n_firsts; i++) {
+		_cleanup_(str_freep) struct str line = STR_INIT;
+		TRY(append_text(&line, report->firsts[i].test));
+		TRY(str_append(&line, ": "));
+		TRY(append_text(&line, report->firsts[i].root));
+		fprintf(out, "first   %s was initialised for the first time\n",
+			line.s);
+	}
+	return NULL;
+}

@@ -1,0 +1,1043 @@
+/* Comparing two moments: what was written, and what it leads to. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/str.h"
+#include "state/compare_internal.h"
+
+/* Differences of one root that are looked for at all. */
+#define DIFFERENCES_MAX 4096
+/* Edges of a path that are checked. */
+#define HOPS_MAX 64
+
+struct err *compare_identity(struct compare *compare, uint32_t node,
+			     uint32_t *ret)
+{
+	const struct node *self = nodes_get(&compare->state->nodes, node);
+	struct place place = {
+		.shape = *self,
+		.before = self->start,
+		.before_size = self->size,
+		.node = node,
+		.parent = PLACE_NONE,
+	};
+	*ret = (uint32_t)compare->places.n;
+	return vec_push(&compare->places, place);
+}
+
+static bool is_excluded(const struct state *state, const char *path)
+{
+	for (size_t i = 0; i < state->exclude_fields.n; i++) {
+		if (!regexec(&state->exclude_fields.data[i], path, 0, NULL, 0))
+			return true;
+	}
+	return false;
+}
+
+static struct err *value_text(struct compare *compare, const struct view *view,
+			      const struct leaf *leaf, uint64_t start,
+			      const char *given, char **ret)
+{
+	if (given) {
+		*ret = strdup(given);
+		return *ret ? NULL : err_nomem();
+	}
+	return describe_leaf(compare->state, view, leaf, start + leaf->offset,
+			     ret);
+}
+
+static void difference_free(struct state_difference *difference)
+{
+	free(difference->path);
+	free(difference->before);
+	free(difference->after);
+}
+
+void state_differences_clear(struct state_differences *differences)
+{
+	for (size_t i = 0; i < differences->n; i++)
+		difference_free(&differences->data[i]);
+	differences->n = 0;
+}
+
+void state_differences_free(struct state_differences *differences)
+{
+	state_differences_clear(differences);
+	vec_free(differences);
+}
+
+/* Two values that look the same: another place, another object. */
+static struct err *tell_apart(struct compare *compare,
+			      const struct place *place,
+			      const struct leaf *leaf,
+			      struct state_difference *difference)
+{
+	struct target was = {}, is = {};
+	if (leaf->kind == LEAF_POINTER || leaf->kind == LEAF_WORDS) {
+		walk_target(compare->state, compare->before, TYPE_UNKNOWN,
+			    walk_word(compare->before,
+				      place->before + leaf->offset),
+			    &was);
+		walk_target(compare->state, compare->after, TYPE_UNKNOWN,
+			    walk_word(compare->after,
+				      place->shape.start + leaf->offset),
+			    &is);
+	}
+	char *before = NULL, *after = NULL;
+	int failed;
+	if (was.offset != is.offset) {
+		failed = asprintf(&before, "%s at byte %" PRIu64,
+				  difference->before, was.offset) < 0 ||
+			 asprintf(&after, "%s at byte %" PRIu64,
+				  difference->after, is.offset) < 0;
+	} else {
+		failed = asprintf(&before, "%s", difference->before) < 0 ||
+			 asprintf(&after, "%s (another one)",
+				  difference->after) < 0;
+	}
+	if (failed)
+		return err_nomem();
+	free(difference->before);
+	free(difference->after);
+	difference->before = before;
+	difference->after = after;
+	return NULL;
+}
+
+static struct err *report_path(struct compare *compare, uint32_t id,
+			       const struct told *told, const struct path *path)
+{
+	struct state *state = compare->state;
+	const struct place *place = &compare->places.data[id];
+	if (is_excluded(state, path->text))
+		return NULL;
+	compare->differences++;
+	if (state->reported[path->root] >= state->options.paths) {
+		state->more[path->root]++;
+		return NULL;
+	}
+	state->reported[path->root]++;
+	struct state_difference difference = {
+		.root = path->root,
+		.address = path->address,
+		.size = path->size,
+		.heap = path->heap,
+		.depth = path->depth,
+		.stack = told->stack,
+	};
+	uint64_t before = place->before, after = place->shape.start;
+	struct err *err = value_text(compare, compare->before, told->leaf,
+				     before, told->before, &difference.before);
+	if (!err)
+		err = value_text(compare, compare->after, told->leaf, after,
+				 told->after, &difference.after);
+	if (!err && !strcmp(difference.before, difference.after))
+		err = tell_apart(compare, place, told->leaf, &difference);
+	if (!err) {
+		difference.path = strdup(path->text);
+		err = difference.path ? vec_push(compare->ret, difference)
+				      : err_nomem();
+	}
+	if (err)
+		difference_free(&difference);
+	return err;
+}
+
+struct err *compare_report(struct compare *compare, uint32_t id,
+			   const struct told *told)
+{
+	const struct place *place = &compare->places.data[id];
+	uint64_t known;
+	/* A leaf may be met twice: it lies on two pages. */
+	uint64_t key = (place->shape.start + told->leaf->offset) * 8 +
+		       told->leaf->bit_offset;
+	if (map_u64_get(&compare->seen, key, &known))
+		return NULL;
+	TRY(map_u64_put(&compare->seen, key, 1));
+	if (!compare->ret)
+		return NULL;
+	struct path path = {};
+	bool valid;
+	TRY(path_find(compare, id, told->leaf, &path, &valid));
+	if (!valid) {
+		compare->stale = true;
+		free(path.text);
+		return NULL;
+	}
+	struct err *err = report_path(compare, id, told, &path);
+	free(path.text);
+	return err;
+}
+
+static struct err *report_leaf(struct compare *compare, uint32_t place,
+			       const struct leaf *leaf)
+{
+	struct told told = { .leaf = leaf };
+	return compare_report(compare, place, &told);
+}
+
+/* ---- leaves ---- */
+
+#define NUMBER_MAX 16
+
+static void keep_bits(uint8_t *bytes, const struct leaf *leaf)
+{
+	uint64_t value = 0, mask;
+	memcpy(&value, bytes, leaf->size);
+	mask = leaf->bit_size >= 64 ? UINT64_MAX
+				    : ((uint64_t)1 << leaf->bit_size) - 1;
+	value = value >> leaf->bit_offset & mask;
+	memset(bytes, 0, NUMBER_MAX);
+	memcpy(bytes, &value, sizeof(value));
+}
+
+static bool same_float(const uint8_t *a, const uint8_t *b, size_t n)
+{
+	if (n == sizeof(float)) {
+		float x, y;
+		memcpy(&x, a, n);
+		memcpy(&y, b, n);
+		return !memcmp(a, b, n) || (isnan(x) && isnan(y));
+	}
+	if (n == sizeof(double)) {
+		double x, y;
+		memcpy(&x, a, n);
+		memcpy(&y, b, n);
+		return !memcmp(a, b, n) || (isnan(x) && isnan(y));
+	}
+	if (n == sizeof(long double)) {
+		long double x, y;
+		memcpy(&x, a, n);
+		memcpy(&y, b, n);
+		/* x87: ten bytes count, the others are padding. */
+		return !memcmp(a, b, 10) || (isnan(x) && isnan(y));
+	}
+	return !memcmp(a, b, n);
+}
+
+static struct err *compare_number(struct compare *compare, uint32_t id,
+				  const struct leaf *leaf)
+{
+	const struct place *place = &compare->places.data[id];
+	const struct type *type = type_get(compare->state->pool, leaf->type);
+	uint8_t was[2 * NUMBER_MAX] = {}, is[2 * NUMBER_MAX] = {};
+	size_t n = MIN(leaf->size, sizeof(was));
+	if (!view_read(compare->before, place->before + leaf->offset, was, n) ||
+	    !view_read(compare->after, place->shape.start + leaf->offset, is,
+		       n))
+		return NULL;
+	if (leaf->bit_size && n <= 8) {
+		keep_bits(was, leaf);
+		keep_bits(is, leaf);
+		n = sizeof(uint64_t);
+	}
+	bool same;
+	if (leaf->kind == LEAF_FLOAT && type->kind == TYPE_COMPLEX)
+		same = same_float(was, is, n / 2) &&
+		       same_float(was + n / 2, is + n / 2, n / 2);
+	else if (leaf->kind == LEAF_FLOAT)
+		same = same_float(was, is, n);
+	else
+		same = !memcmp(was, is, n);
+	return same ? NULL : report_leaf(compare, id, leaf);
+}
+
+/* How many bytes are the same, up to @n. */
+static uint64_t same_bytes(const struct compare *compare, uint64_t was,
+			   uint64_t is, uint64_t n)
+{
+	uint8_t a[256], b[256];
+	for (uint64_t at = 0; at < n; at += sizeof(a)) {
+		size_t part = MIN(n - at, sizeof(a)), same = 0;
+		if (!view_read(compare->before, was + at, a, part) ||
+		    !view_read(compare->after, is + at, b, part))
+			return at;
+		while (same < part && a[same] == b[same])
+			same++;
+		if (same < part)
+			return at + same;
+	}
+	return n;
+}
+
+struct err *compare_texts(struct compare *compare, uint32_t place,
+			  const struct leaf *leaf, uint64_t unit, uint64_t was,
+			  uint64_t n, uint64_t is, uint64_t m, uint32_t stack)
+{
+	struct state *state = compare->state;
+	uint64_t same = same_bytes(compare, was, is, MIN(n, m));
+	if (n == m && same == n)
+		return NULL;
+	_cleanup_(freep) char *before = NULL, *after = NULL;
+	TRY(describe_text(state, compare->before, was, unit, n, same, &before));
+	TRY(describe_text(state, compare->after, is, unit, m, same, &after));
+	struct told told = { leaf, before, after, stack };
+	return compare_report(compare, place, &told);
+}
+
+static struct err *compare_strings(struct compare *compare, uint32_t place,
+				   const struct leaf *leaf, uint64_t unit,
+				   uint64_t was, uint64_t was_max, uint64_t is,
+				   uint64_t is_max, uint32_t stack)
+{
+	uint64_t n =
+		walk_text(compare->before, was, unit, MIN(was_max, TEXT_MAX));
+	uint64_t m = walk_text(compare->after, is, unit, MIN(is_max, TEXT_MAX));
+	return compare_texts(compare, place, leaf, unit, was, n, is, m, stack);
+}
+
+static struct err *compare_text(struct compare *compare, uint32_t id,
+				const struct leaf *leaf)
+{
+	const struct state *state = compare->state;
+	const struct place *place = &compare->places.data[id];
+	const struct type *type = type_get(state->pool, leaf->type);
+	if (type->kind == TYPE_ARRAY)
+		type = type_get(state->pool, type->target);
+	uint64_t was_max = leaf->size, is_max = leaf->size;
+	if (place->shape.flags & NODE_TEXT) {
+		was_max = place->before_size -
+			  MIN(place->before_size, leaf->offset);
+		is_max = place->shape.size -
+			 MIN(place->shape.size, leaf->offset);
+	}
+	return compare_strings(compare, id, leaf, type->size,
+			       place->before + leaf->offset, was_max,
+			       place->shape.start + leaf->offset, is_max, 0);
+}
+
+/* ---- pointers ---- */
+
+static struct err *contest(struct compare *compare, uint32_t place,
+			   const struct leaf *leaf, uint64_t before,
+			   uint64_t after)
+{
+	struct contested contested = { place, *leaf, before, after };
+	return vec_push(&compare->contested, contested);
+}
+
+struct err *compare_pair(struct compare *compare, uint32_t place,
+			 const struct leaf *leaf, uint64_t before,
+			 uint64_t after, bool *ret_new, bool *ret_equal)
+{
+	uint64_t known;
+	*ret_new = false;
+	*ret_equal = true;
+	bool to = map_u64_get(&compare->forward, before, &known);
+	if (to && known == after)
+		return NULL;
+	bool from = map_u64_get(&compare->backward, after, &known);
+	if (to || from) {
+		struct told told = { .leaf = leaf };
+		*ret_equal = false;
+		told.after = "the same value, but another object: what shared "
+			     "it before does not any more";
+		if (from)
+			told.after = "the same value, but now an object that "
+				     "others share";
+		return compare_report(compare, place, &told);
+	}
+	*ret_new = true;
+	TRY(map_u64_put(&compare->forward, before, after));
+	TRY(map_u64_put(&compare->backward, after, before));
+	if (before == after)
+		return NULL;
+	/* Does either of the two stand for itself elsewhere? */
+	const struct nodes *nodes = &compare->state->nodes;
+	struct view_block block;
+	bool still =
+		nodes_find(nodes, before) != NODE_NONE &&
+		compare->after->block &&
+		compare->after->block(compare->after->data, before, &block) &&
+		block.start == before;
+	bool already =
+		nodes_find(nodes, after) != NODE_NONE &&
+		compare->before->block &&
+		compare->before->block(compare->before->data, after, &block) &&
+		block.start == after;
+	if (still || already)
+		return contest(compare, place, leaf, before, after);
+	return NULL;
+}
+
+static struct err *push_place(struct compare *compare, uint32_t parent,
+			      const struct leaf *leaf, const struct target *was,
+			      const struct target *is, type_id type,
+			      uint64_t typed)
+{
+	struct state *state = compare->state;
+	struct place place = {
+		.shape = {
+			.start = is->start,
+			.size = is->size,
+			.edge = leaf->offset,
+			.stack = is->stack,
+			.kind = is->kind == TARGET_BLOCK ? NODE_BLOCK : NODE_LOOSE,
+		},
+		.before = was->start,
+		.before_size = was->size,
+		.node = NODE_NONE,
+		.parent = parent,
+	};
+	struct walk_edge edge = { .edge = leaf->offset };
+	if (is->slack || was->slack)
+		place.shape.flags |= NODE_SLACK;
+	/* What both have: capacities may differ. */
+	place.shape.size = MIN(was->size, is->size);
+	walk_explain(state, &place.shape, type, typed, &edge);
+	place.shape.size = is->size;
+	if (leaf->kind == LEAF_CONTAINER)
+		place.shape.flags |= NODE_BARE;
+	return vec_push(&compare->places, place);
+}
+
+static struct err *report_pointer(struct compare *compare, uint32_t place,
+				  const struct leaf *leaf,
+				  const struct target *is)
+{
+	struct told told = { .leaf = leaf };
+	if (is->kind == TARGET_BLOCK)
+		told.stack = is->stack;
+	if (is->kind == TARGET_DANGLING)
+		told.after = "(freed memory)";
+	return compare_report(compare, place, &told);
+}
+
+static bool same_kind(const struct target *was, const struct target *is)
+{
+	if (was->kind == is->kind)
+		return true;
+	return (was->kind == TARGET_BLOCK && is->kind == TARGET_LOOSE) ||
+	       (was->kind == TARGET_LOOSE && is->kind == TARGET_BLOCK);
+}
+
+static struct err *follow_pointer(struct compare *compare, uint32_t place,
+				  const struct leaf *leaf, type_id type,
+				  uint64_t was, uint64_t is,
+				  struct target *before, struct target *after)
+{
+	struct state *state = compare->state;
+	uint64_t top_was = was, top_is = is;
+	type_id class_was =
+		walk_dynamic(state, compare->before, type, was, &top_was);
+	type_id class_is =
+		walk_dynamic(state, compare->after, type, is, &top_is);
+	if (class_was != class_is)
+		return report_pointer(compare, place, leaf, after);
+	if (before->kind == TARGET_LOOSE && after->kind == TARGET_LOOSE &&
+	    class_is != type) {
+		before->start = top_was;
+		after->start = top_is;
+		before->size = after->size =
+			type_get(state->pool, class_is)->size;
+	}
+	if (top_was - before->start != top_is - after->start)
+		return report_pointer(compare, place, leaf, after);
+	bool fresh, equal;
+	TRY(compare_pair(compare, place, leaf, before->start, after->start,
+			 &fresh, &equal));
+	if (!fresh || !equal)
+		return NULL;
+	if (before->start == after->start && before->size == after->size &&
+	    before->kind == after->kind &&
+	    nodes_find(&state->nodes, after->start) != NODE_NONE)
+		return NULL; /* stands for itself: seen to by what was written */
+	uint64_t typed = top_is - after->start;
+	return push_place(compare, place, leaf, before, after, class_is, typed);
+}
+
+struct err *compare_pointer(struct compare *compare, uint32_t place,
+			    const struct leaf *leaf, type_id type, uint64_t was,
+			    uint64_t is)
+{
+	struct state *state = compare->state;
+	struct target before, after;
+	walk_target(state, compare->before, type, was, &before);
+	walk_target(state, compare->after, type, is, &after);
+	if (was != is && before.kind == TARGET_BLOCK)
+		TRY(vec_push(&compare->dropped, before.start));
+	if (before.kind == TARGET_NULL && after.kind == TARGET_NULL)
+		return NULL;
+	if (before.kind == TARGET_DANGLING && after.kind == TARGET_DANGLING)
+		return NULL;
+	const struct type *target = type_get(state->pool, type);
+	bool content =
+		(before.kind == TARGET_BLOCK || before.kind == TARGET_LOOSE) &&
+		(after.kind == TARGET_BLOCK || after.kind == TARGET_LOOSE);
+	if (target->kind == TYPE_CHAR && content) {
+		/* Further on in the same text is another place. */
+		if (before.kind == TARGET_BLOCK && was != is &&
+		    before.start == after.start && before.size == after.size)
+			return report_pointer(compare, place, leaf, &after);
+		return compare_strings(compare, place, leaf, target->size, was,
+				       before.size - before.offset, is,
+				       after.size - after.offset,
+				       after.kind == TARGET_BLOCK ? after.stack
+								  : 0);
+	}
+	if (!same_kind(&before, &after))
+		return report_pointer(compare, place, leaf, &after);
+	if (content)
+		return follow_pointer(compare, place, leaf, type, was, is,
+				      &before, &after);
+	if (was == is)
+		return NULL;
+	return report_pointer(compare, place, leaf, &after);
+}
+
+static struct err *compare_words(struct compare *compare, uint32_t id,
+				 const struct leaf *leaf)
+{
+	uint64_t end = leaf->offset + leaf->size;
+	for (uint64_t at = leaf->offset; at < end;) {
+		const struct place place = compare->places.data[id];
+		uint64_t was = place.before + at, is = place.shape.start + at;
+		bool whole = !(is % 8) && !(was % 8) && at + 8 <= end;
+		uint64_t n = whole ? 8 : MIN(8 - is % 8, end - at);
+		uint64_t a = 0, b = 0;
+		if (!view_read(compare->before, was, &a, n) ||
+		    !view_read(compare->after, is, &b, n))
+			return NULL;
+		struct leaf word = { LEAF_WORDS, leaf->type, at, n, 0, 0 };
+		at += n;
+		if (a == b)
+			continue;
+		struct target before, after;
+		if (whole) {
+			walk_target(compare->state, compare->before,
+				    TYPE_UNKNOWN, a, &before);
+			walk_target(compare->state, compare->after,
+				    TYPE_UNKNOWN, b, &after);
+		}
+		bool pointers = whole && (before.kind == TARGET_BLOCK ||
+					  before.kind == TARGET_ROOT ||
+					  after.kind == TARGET_BLOCK ||
+					  after.kind == TARGET_ROOT);
+		if (pointers) {
+			TRY(compare_pointer(compare, id, &word, TYPE_UNKNOWN, a,
+					    b));
+			continue;
+		}
+		TRY(report_leaf(compare, id, &word));
+	}
+	return NULL;
+}
+
+struct err *compare_leaf(struct compare *compare, uint32_t id,
+			 const struct leaf *leaf)
+{
+	const struct place *place = &compare->places.data[id];
+	if (leaf->offset + leaf->size >
+		    MIN(place->shape.size, place->before_size) &&
+	    leaf->kind != LEAF_TEXT && leaf->kind != LEAF_WORDS)
+		return NULL;
+	switch (leaf->kind) {
+	case LEAF_NUMBER:
+	case LEAF_FLOAT:
+	case LEAF_CODE:
+		return compare_number(compare, id, leaf);
+	case LEAF_TEXT:
+		return compare_text(compare, id, leaf);
+	case LEAF_POINTER: {
+		uint64_t was = walk_word(compare->before,
+					 place->before + leaf->offset);
+		uint64_t is = walk_word(compare->after,
+					place->shape.start + leaf->offset);
+		return compare_pointer(compare, id, leaf, leaf->type, was, is);
+	}
+	case LEAF_WORDS: {
+		struct leaf words = *leaf;
+		uint64_t room = MIN(place->shape.size, place->before_size);
+		words.size = MIN(words.size, room - MIN(room, words.offset));
+		return compare_words(compare, id, &words);
+	}
+	case LEAF_CONTAINER: {
+		bool different;
+		return compare_container(compare, id, leaf, &different);
+	}
+	}
+	return NULL;
+}
+
+struct leaves {
+	struct compare *compare;
+	uint32_t place;
+	uint64_t from, to; /* LEAF_WORDS are cut to these */
+};
+
+static struct err *compare_each(void *data, const struct leaf *leaf)
+{
+	struct leaves *leaves = data;
+	struct leaf cut = *leaf;
+	if (leaf->kind == LEAF_WORDS) {
+		/* Whole words: they may be pointers. */
+		uint64_t to = leaves->to;
+		if (to <= UINT64_MAX - 7)
+			to = (to + 7) & ~(uint64_t)7;
+		uint64_t end = MIN(leaf->offset + leaf->size, to);
+		uint64_t from = leaves->from & ~(uint64_t)7;
+		cut.offset = MAX(leaf->offset, from);
+		cut.size = end - MIN(end, cut.offset);
+	}
+	return compare_leaf(leaves->compare, leaves->place, &cut);
+}
+
+/* A block behind a void pointer that holds a string on both sides. */
+static struct err *compare_untyped_text(struct compare *compare, uint32_t id,
+					bool *ret)
+{
+	const struct place *place = &compare->places.data[id];
+	const struct node *shape = &place->shape;
+	*ret = shape->type == TYPE_UNKNOWN && shape->kind != NODE_ROOT &&
+	       walk_is_text(compare->before, place->before,
+			    place->before_size) &&
+	       walk_is_text(compare->after, shape->start, shape->size);
+	if (!*ret)
+		return NULL;
+	struct leaf leaf = { .kind = LEAF_TEXT, .size = shape->size };
+	return compare_strings(compare, id, &leaf, 1, place->before,
+			       place->before_size, shape->start, shape->size,
+			       0);
+}
+
+struct err *compare_place(struct compare *compare, uint32_t id)
+{
+	struct node shape = compare->places.data[id].shape;
+	bool text;
+	TRY(compare_untyped_text(compare, id, &text));
+	if (text)
+		return NULL;
+	struct leaves leaves = { compare, id, 0, UINT64_MAX };
+	return walk_leaves(compare->state, compare->after, &shape, 0,
+			   UINT64_MAX, 0, compare_each, &leaves);
+}
+
+static struct err *compare_queue(struct compare *compare)
+{
+	for (; compare->compared < compare->places.n; compare->compared++) {
+		uint32_t id = (uint32_t)compare->compared;
+		if (compare->places.data[id].node != NODE_NONE)
+			continue; /* these are looked at where written */
+		if (compare->differences > DIFFERENCES_MAX)
+			return NULL;
+		TRY(compare_place(compare, id));
+	}
+	return NULL;
+}
+
+/* ---- what was written ---- */
+
+struct page_visit {
+	struct compare *compare;
+	const struct state_page *page;
+};
+
+static struct err *touch_node(void *data, uint32_t id)
+{
+	struct page_visit *visit = data;
+	const struct state_page *page = visit->page;
+	const struct node *node = nodes_get(&visit->compare->state->nodes, id);
+	uint64_t from = MAX(node->start, page->address);
+	uint64_t to = MIN(node->start + node->size, page->address + VIEW_PAGE);
+	if (from >= to)
+		return NULL;
+	struct touched touched = { id, from - node->start, to - node->start };
+	if (page->before && page->after) {
+		const uint8_t *was = page->before + (from - page->address);
+		const uint8_t *is = page->after + (from - page->address);
+		if (!memcmp(was, is, to - from))
+			return NULL;
+		size_t n = to - from, first = 0;
+		while (first < n && was[first] == is[first])
+			first++;
+		while (n > first && was[n - 1] == is[n - 1])
+			n--;
+		touched.from += first;
+		touched.to = from - node->start + n;
+	}
+	return vec_push(&visit->compare->touched, touched);
+}
+
+/* Its memory was given back, or belongs to another block now. */
+static bool node_lives(const struct compare *compare, const struct node *node)
+{
+	struct view_block block;
+	if (node->kind == NODE_ROOT)
+		return true;
+	if (node->kind == NODE_LOOSE)
+		return compare->after->page(compare->after->data,
+					    node->start &
+						    ~(uint64_t)(VIEW_PAGE - 1));
+	return compare->after->block &&
+	       compare->after->block(compare->after->data, node->start,
+				     &block) &&
+	       block.start == node->start;
+}
+
+/*
+ * Freed, and what led to it still does. Where the program has also changed
+ * the pointer, that is told at the pointer.
+ */
+static struct err *compare_gone(struct compare *compare, uint32_t id)
+{
+	struct state *state = compare->state;
+	struct node node = *nodes_get(&state->nodes, id);
+	nodes_kill(&state->nodes, id);
+	if (node.parent == NODE_NONE || node.flags & (NODE_PART | NODE_ORPHAN))
+		return NULL;
+	const struct node *parent = nodes_get(&state->nodes, node.parent);
+	if (!compare_holds(compare, node.parent))
+		return NULL;
+	uint64_t was = walk_word(compare->before, parent->start + node.edge);
+	uint64_t is = walk_word(compare->after, parent->start + node.edge);
+	if (was != is || is < node.start || is > node.start + node.size)
+		return NULL;
+	uint32_t place;
+	TRY(compare_identity(compare, node.parent, &place));
+	struct leaf leaf = { LEAF_POINTER, node.type, node.edge, 8, 0, 0 };
+	struct target target = { .kind = TARGET_DANGLING };
+	return report_pointer(compare, place, &leaf, &target);
+}
+
+/* Is the edge to @node the same before and after? */
+static bool edge_stays(const struct compare *compare, const struct node *node,
+		       const struct node *parent)
+{
+	uint64_t known;
+	if (node->flags & NODE_PART) {
+		if (!map_u64_get(&compare->containers,
+				 parent->start + node->edge, &known))
+			return true; /* nothing was written to the container */
+		return map_u64_get(&compare->forward, node->start, &known) &&
+		       known == node->start;
+	}
+	/* A smart pointer's own words lie somewhere in it. */
+	for (uint64_t at = node->edge;
+	     at < node->edge + 32 && at + 8 <= parent->size; at += 8) {
+		uint64_t was = walk_word(compare->before, parent->start + at);
+		uint64_t is = walk_word(compare->after, parent->start + at);
+		if (was == is && is >= node->start &&
+		    is <= node->start + node->size)
+			return true;
+		if (!(node->flags & NODE_BARE))
+			break;
+	}
+	return false;
+}
+
+bool compare_holds(const struct compare *compare, uint32_t id)
+{
+	const struct nodes *nodes = &compare->state->nodes;
+	/* Long chains are believed in the end: their far part did not change. */
+	for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+		const struct node *node = nodes_get(nodes, id);
+		if (node->kind == NODE_ROOT)
+			return true;
+		if (node->flags & (NODE_DEAD | NODE_ORPHAN) ||
+		    !node_lives(compare, node))
+			return false;
+		const struct node *parent = nodes_get(nodes, node->parent);
+		if (!edge_stays(compare, node, parent))
+			return false;
+		id = node->parent;
+	}
+	return true;
+}
+
+struct find_leaf {
+	uint64_t offset;
+	struct leaf leaf;
+	bool found;
+};
+
+static struct err *find_container(void *data, const struct leaf *leaf)
+{
+	struct find_leaf *find = data;
+	if (leaf->kind == LEAF_CONTAINER && leaf->offset == find->offset) {
+		find->leaf = *leaf;
+		find->found = true;
+	}
+	return NULL;
+}
+
+struct err *compare_owner(struct compare *compare, const struct node *part,
+			  struct leaf *ret, bool *ret_found)
+{
+	struct state *state = compare->state;
+	struct find_leaf find = { .offset = part->edge };
+	*ret_found = false;
+	if (part->parent == NODE_NONE)
+		return NULL;
+	struct node parent = *nodes_get(&state->nodes, part->parent);
+	if (parent.flags & NODE_DEAD)
+		return NULL;
+	TRY(walk_leaves(state, compare->after, &parent, part->edge,
+			part->edge + 1, 0, find_container, &find));
+	*ret = find.leaf;
+	*ret_found = find.found;
+	return NULL;
+}
+
+/*
+ * A part was written: outside of its elements that is its container's
+ * structure, and some containers are compared as a whole anyway.
+ */
+static struct err *compare_structure(struct compare *compare,
+				     const struct touched *touched)
+{
+	struct state *state = compare->state;
+	struct node part = *nodes_get(&state->nodes, touched->node);
+	struct leaf leaf;
+	bool found, different;
+	if (part.flags & NODE_DEAD || !(part.flags & NODE_PART) ||
+	    !compare_holds(compare, part.parent))
+		return NULL;
+	TRY(compare_owner(compare, &part, &leaf, &found));
+	if (!found)
+		return NULL; /* inside of another container's own object */
+	enum container_shape shape = container_recipe_shape(
+		container_recipe(state->containers, leaf.type));
+	bool whole = shape == CONTAINER_TEXT || shape == CONTAINER_BITS;
+	if (!whole && touched->from >= part.typed &&
+	    touched->to <= walk_typed_end(state, &part))
+		return NULL;
+	uint32_t place;
+	TRY(compare_identity(compare, part.parent, &place));
+	return compare_container(compare, place, &leaf, &different);
+}
+
+static struct err *compare_run(struct compare *compare, uint32_t place,
+			       const struct node *node, uint64_t from,
+			       uint64_t to)
+{
+	struct leaves leaves = { compare, place, from, to };
+	return walk_leaves(compare->state, compare->after, node, from, to, 0,
+			   compare_each, &leaves);
+}
+
+/* Runs of bytes that differ, with at most a few equal ones between them. */
+static struct err *compare_runs(struct compare *compare, uint32_t place,
+				const struct node *node,
+				const struct touched *touched)
+{
+	uint64_t at = touched->from;
+	const uint64_t gap = 64;
+	while (at < touched->to) {
+		uint8_t was[256], is[256];
+		size_t n = MIN(touched->to - at, sizeof(was));
+		if (!view_read(compare->before, node->start + at, was, n) ||
+		    !view_read(compare->after, node->start + at, is, n)) {
+			return compare_run(compare, place, node, at,
+					   touched->to);
+		}
+		size_t i = 0;
+		while (i < n && was[i] == is[i])
+			i++;
+		if (i == n) {
+			at += n;
+			continue;
+		}
+		size_t end = i + 1, equal = 0;
+		for (size_t j = i + 1; j < n && equal < gap; j++) {
+			equal = was[j] == is[j] ? equal + 1 : 0;
+			if (!equal)
+				end = j + 1;
+		}
+		TRY(compare_run(compare, place, node, at + i, at + end));
+		at += end;
+	}
+	return NULL;
+}
+
+struct err *compare_written(struct compare *compare,
+			    const struct touched *touched)
+{
+	struct node node = *nodes_get(&compare->state->nodes, touched->node);
+	uint32_t place;
+	bool text;
+	TRY(compare_identity(compare, touched->node, &place));
+	TRY(compare_untyped_text(compare, place, &text));
+	return text ? NULL : compare_runs(compare, place, &node, touched);
+}
+
+static struct err *compare_touched(struct compare *compare,
+				   const struct touched *touched, bool parts)
+{
+	struct state *state = compare->state;
+	struct node node = *nodes_get(&state->nodes, touched->node);
+	if (node.flags & NODE_DEAD || !!(node.flags & NODE_PART) != parts)
+		return NULL;
+	if (!node_lives(compare, &node))
+		return compare_gone(compare, touched->node);
+	if (!compare_holds(compare, touched->node)) {
+		/* Reached in another way now, or not at all. */
+		struct doubtful doubtful = { *touched, false };
+		return vec_push(&compare->doubtful, doubtful);
+	}
+	if (parts) {
+		const struct node *parent =
+			nodes_get(&state->nodes, node.parent);
+		struct leaf leaf;
+		uint64_t known;
+		bool found;
+		if (map_u64_get(&compare->containers, parent->start + node.edge,
+				&known) &&
+		    known == CONTAINER_DIFFERENT)
+			return NULL;
+		TRY(compare_owner(compare, &node, &leaf, &found));
+		enum container_shape shape =
+			found ? container_recipe_shape(container_recipe(
+					state->containers, leaf.type))
+			      : CONTAINER_SPECIAL;
+		if (shape == CONTAINER_TEXT || shape == CONTAINER_BITS)
+			return NULL; /* was compared as a whole */
+	}
+	return compare_written(compare, touched);
+}
+
+/* ---- the index ---- */
+
+static struct err *update_index(struct compare *compare)
+{
+	struct state *state = compare->state;
+	for (size_t i = 0; i < compare->dropped.n; i++) {
+		uint32_t id =
+			nodes_find(&state->nodes, compare->dropped.data[i]);
+		if (id == NODE_NONE)
+			continue;
+		struct node *node = nodes_get(&state->nodes, id);
+		if (!node_lives(compare, node)) {
+			nodes_kill(&state->nodes, id);
+			continue;
+		}
+		if (node->parent == NODE_NONE || node->flags & NODE_PART)
+			continue;
+		const struct node *parent =
+			nodes_get(&state->nodes, node->parent);
+		uint64_t is =
+			walk_word(compare->after, parent->start + node->edge);
+		if (is < node->start || is > node->start + node->size)
+			node->flags |= NODE_ORPHAN;
+	}
+	for (size_t i = 0; i < compare->touched.n; i++) {
+		const struct touched *touched = &compare->touched.data[i];
+		const struct node *node =
+			nodes_get(&state->nodes, touched->node);
+		if (node->flags & NODE_DEAD)
+			continue;
+		struct view_block block;
+		if (node->kind == NODE_BLOCK && compare->after->block &&
+		    compare->after->block(compare->after->data, node->start,
+					  &block) &&
+		    block.start == node->start && block.size != node->size) {
+			/* Grown or shrunk in place. */
+			struct node grown = *node;
+			nodes_kill(&state->nodes, touched->node);
+			struct walk_edge edge = {
+				.parent = grown.parent,
+				.edge = grown.edge,
+				.index = grown.index,
+				.part = grown.flags & NODE_PART,
+				.count = grown.count,
+			};
+			TRY(walk_follow(state, compare->after, grown.type,
+					grown.start + grown.typed, &edge,
+					NULL));
+			continue;
+		}
+		if (node->flags & NODE_PART &&
+		    (touched->from < node->typed ||
+		     touched->to > walk_typed_end(state, node))) {
+			/* Its container may lead elsewhere now. */
+			uint64_t edge = node->edge;
+			uint32_t parent = node->parent;
+			TRY(walk_scan(state, compare->after, parent, edge,
+				      edge + 1));
+		}
+		TRY(walk_scan(state, compare->after, touched->node,
+			      touched->from, touched->to));
+	}
+	return walk_all(state, compare->after);
+}
+
+static void compare_free(struct compare *compare)
+{
+	vec_free(&compare->places);
+	vec_free(&compare->touched);
+	vec_free(&compare->dropped);
+	vec_free(&compare->contested);
+	vec_free(&compare->doubtful);
+	map_u64_free(&compare->forward);
+	map_u64_free(&compare->backward);
+	map_u64_free(&compare->seen);
+	map_u64_free(&compare->containers);
+}
+
+static struct err *compare_moments(struct compare *compare,
+				   const struct state_page *pages, size_t n)
+{
+	struct state *state = compare->state;
+	for (size_t i = 0; i < n; i++) {
+		struct page_visit visit = { compare, &pages[i] };
+		TRY(nodes_on_page(&state->nodes, pages[i].address, touch_node,
+				  &visit));
+	}
+	size_t touched = compare->touched.n;
+	for (unsigned parts = 0; parts < 2; parts++) {
+		for (size_t i = 0; parts && i < touched; i++) {
+			const struct touched one = compare->touched.data[i];
+			TRY(compare_structure(compare, &one));
+		}
+		for (size_t i = 0; i < touched; i++) {
+			const struct touched one = compare->touched.data[i];
+			TRY(compare_touched(compare, &one, parts));
+		}
+		TRY(compare_queue(compare));
+	}
+	TRY(compare_sharing(compare));
+	return compare_queue(compare);
+}
+
+static void forget_reports(struct state *state,
+			   struct state_differences *differences)
+{
+	memset(state->reported, 0,
+	       state->options.n_roots * sizeof(*state->reported));
+	memset(state->more, 0, state->options.n_roots * sizeof(*state->more));
+	if (differences)
+		state_differences_clear(differences);
+}
+
+struct err *state_compare(struct state *state, const struct view *before,
+			  const struct view *after,
+			  const struct state_page *pages, size_t n,
+			  struct state_differences *ret)
+{
+	for (unsigned round = 0;; round++) {
+		struct compare compare = { .state = state,
+					   .before = before,
+					   .after = after,
+					   .ret = ret };
+		forget_reports(state, ret);
+		struct err *err = compare_moments(&compare, pages, n);
+		bool again = !err && compare.stale && !round;
+		if (!err && !again)
+			err = update_index(&compare);
+		compare_free(&compare);
+		if (err)
+			return err;
+		if (!again)
+			break;
+		/* Some of what was known has changed its place meanwhile. */
+		TRY(state_index(state, before));
+	}
+	if (state->nodes.dead > state->nodes.all.n / 2 &&
+	    state->nodes.dead > 4096)
+		return state_index(state, after);
+	return NULL;
+}

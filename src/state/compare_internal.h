@@ -1,0 +1,135 @@
+/*
+ * Comparing two moments; for state/ alone.
+ *
+ * A place is an object on both sides: a node that stands for itself, or a pair
+ * found by following a changed pointer. Places form a forest like nodes do: the
+ * roots of it are nodes, and a path is written through both.
+ */
+#pragma once
+
+#include "state/state_internal.h"
+
+#define PLACE_NONE UINT32_MAX
+
+struct place {
+	/*
+	 * As the object is after; parent and edge are those of the place
+	 * @parent, where there is one.
+	 */
+	struct node shape;
+	uint64_t before; /* where it was */
+	uint64_t before_size;
+	uint32_t node;	 /* stands for itself; NODE_NONE: a pair */
+	uint32_t parent; /* place; PLACE_NONE for nodes */
+	uint64_t key;	 /* of an element: address of its key; 0: none */
+	type_id key_type;
+	bool key_gone; /* it was there before only */
+};
+
+/* Bytes of a node that were written. */
+struct touched {
+	uint32_t node;
+	uint64_t from, to;
+};
+
+struct contested {
+	uint32_t place; /* of the pointer */
+	struct leaf leaf;
+	uint64_t before, after; /* starts of the nodes it was and is on */
+};
+
+/* A written node of which it is not clear what it stands for. */
+struct doubtful {
+	struct touched touched;
+	bool claimed;
+};
+
+struct compare {
+	struct state *state;
+	const struct view *before;
+	const struct view *after;
+	VEC(struct place) places;
+	size_t compared; /* places that were */
+	VEC(struct touched) touched;
+	VEC(uint64_t) dropped; /* starts of nodes that a pointer left */
+	VEC(struct contested) contested;
+	VEC(struct doubtful) doubtful;
+	struct map_u64 forward, backward;
+	struct map_u64 seen;	   /* differences told */
+	struct map_u64 containers; /* compared: 1 equal, 2 not */
+	struct state_differences *ret;
+	bool stale; /* an edge did not hold: the index is to be made anew */
+	size_t differences;
+};
+
+/* ---- compare.c ---- */
+
+/* What is told of a difference, but for its place. */
+struct told {
+	const struct leaf *leaf;
+	const char *before, *after; /* instead of the leaf's values; or NULL */
+	uint32_t stack;
+};
+struct err *compare_report(struct compare *compare, uint32_t place,
+			   const struct told *told) _must_check_;
+/* Two texts, of @n and @m bytes: told where they differ. */
+struct err *compare_texts(struct compare *compare, uint32_t place,
+			  const struct leaf *leaf, uint64_t unit, uint64_t was,
+			  uint64_t n, uint64_t is, uint64_t m,
+			  uint32_t stack) _must_check_;
+struct err *compare_leaf(struct compare *compare, uint32_t place,
+			 const struct leaf *leaf) _must_check_;
+struct err *compare_pointer(struct compare *compare, uint32_t place,
+			    const struct leaf *leaf, type_id type, uint64_t was,
+			    uint64_t is) _must_check_;
+/* Does it stand for itself: is all that leads to it from its root unchanged? */
+bool compare_holds(const struct compare *compare, uint32_t node);
+/* All of a place's leaves. */
+struct err *compare_place(struct compare *compare, uint32_t place) _must_check_;
+/* The place of a node that stands for itself. */
+struct err *compare_identity(struct compare *compare, uint32_t node,
+			     uint32_t *ret) _must_check_;
+/* Are these two the same node? False: it was told that they are not. */
+struct err *compare_pair(struct compare *compare, uint32_t place,
+			 const struct leaf *leaf, uint64_t before,
+			 uint64_t after, bool *ret_new,
+			 bool *ret_equal) _must_check_;
+
+/* Compares what was written of a node that stands for itself. */
+struct err *compare_written(struct compare *compare,
+			    const struct touched *touched) _must_check_;
+
+/* ---- contents.c ---- */
+
+enum { CONTAINER_EQUAL = 1, CONTAINER_DIFFERENT = 2 };
+
+/* *@ret: its contents differ in number, so parts of it cannot be told apart. */
+struct err *compare_container(struct compare *compare, uint32_t place,
+			      const struct leaf *leaf, bool *ret) _must_check_;
+
+/*
+ * The container that a part belongs to, as a leaf of its parent; false: there
+ * is none any more.
+ */
+struct err *compare_owner(struct compare *compare, const struct node *part,
+			  struct leaf *ret, bool *ret_found) _must_check_;
+
+/* ---- sharing.c ---- */
+
+/* Who shares what: contested pairs, doubtful nodes. */
+struct err *compare_sharing(struct compare *compare) _must_check_;
+
+/* ---- path.c ---- */
+
+/* Root and access path of a place; false in *@ret_valid: an edge is stale. */
+struct path {
+	uint32_t root;
+	unsigned depth;
+	char *text;
+	/* The place in memory that persists. */
+	uint64_t address, size;
+	bool heap;
+};
+struct err *path_find(struct compare *compare, uint32_t place,
+		      const struct leaf *leaf, struct path *ret,
+		      bool *ret_valid) _must_check_;

@@ -1,0 +1,163 @@
+#include "state/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/str.h"
+#include "state/compare_internal.h"
+
+static int by_address(const void *a, const void *b)
+{
+	const struct root_span *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Roots by address; of those that overlap, the first stays. */
+static struct err *sort_roots(struct state *state)
+{
+	for (size_t i = 0; i < state->options.n_roots; i++) {
+		const struct state_root *root = &state->options.roots[i];
+		struct root_span span = { root->address,
+					  root->address + root->size,
+					  (uint32_t)i };
+		if (root->size)
+			TRY(vec_push(&state->spans, span));
+	}
+	qsort(state->spans.data, state->spans.n, sizeof(struct root_span),
+	      by_address);
+	size_t n = 0;
+	for (size_t i = 0; i < state->spans.n; i++) {
+		if (n &&
+		    state->spans.data[i].start < state->spans.data[n - 1].end)
+			continue;
+		state->spans.data[n++] = state->spans.data[i];
+	}
+	state->spans.n = n;
+	return NULL;
+}
+
+static struct err *compile_fields(struct state *state)
+{
+	const char *const *fields = state->options.exclude_fields;
+	for (size_t i = 0; fields && fields[i]; i++) {
+		regex_t regex;
+		int code = regcomp(&regex, fields[i], REG_EXTENDED | REG_NOSUB);
+		if (code) {
+			char text[128];
+			regerror(code, &regex, text, sizeof(text));
+			return err_create(ERR_USAGE,
+					  "--exclude-fields '%s': %s",
+					  fields[i], text);
+		}
+		struct err *err = vec_push(&state->exclude_fields, regex);
+		if (err) {
+			regfree(&regex);
+			return err;
+		}
+	}
+	return NULL;
+}
+
+struct err *state_create(const struct type_pool *pool,
+			 struct containers *containers,
+			 const struct state_options *options,
+			 struct state **ret)
+{
+	_cleanup_(state_destroyp) struct state *state =
+		calloc(1, sizeof(*state));
+	if (!state)
+		return err_nomem();
+	state->pool = pool;
+	state->containers = containers;
+	state->options = *options;
+	TRY(layout_init(&state->layout, pool, containers));
+	state->more = calloc(options->n_roots + 1, sizeof(*state->more));
+	state->reported =
+		calloc(options->n_roots + 1, sizeof(*state->reported));
+	if (!state->more || !state->reported)
+		return err_nomem();
+	TRY(sort_roots(state));
+	TRY(compile_fields(state));
+	*ret = take_ptr(state);
+	return NULL;
+}
+
+void state_destroy(struct state *state)
+{
+	if (!state)
+		return;
+	layout_free(&state->layout);
+	nodes_free(&state->nodes);
+	vec_free(&state->spans);
+	vec_free(&state->work);
+	for (size_t i = 0; i < state->exclude_fields.n; i++)
+		regfree(&state->exclude_fields.data[i]);
+	vec_free(&state->exclude_fields);
+	container_contents_free(&state->contents);
+	free(state->more);
+	free(state->reported);
+	free(state);
+}
+
+static struct err *add_root(struct state *state, size_t index)
+{
+	const struct state_root *root = &state->options.roots[index];
+	const struct type *type = type_get(state->pool, root->type);
+	struct node node = {
+		.start = root->address,
+		.size = root->size,
+		.type = type->size ? root->type : TYPE_UNKNOWN,
+		.count = 1,
+		.parent = NODE_NONE,
+		.index = (uint32_t)index,
+		.root = (uint32_t)index,
+		.kind = NODE_ROOT,
+	};
+	uint32_t id;
+	TRY(nodes_add(&state->nodes, &node, &id));
+	BUG_ON(id != index);
+	return vec_push(&state->work, id);
+}
+
+struct err *state_index(struct state *state, const struct view *view)
+{
+	nodes_clear(&state->nodes);
+	state->work.n = state->worked = 0;
+	for (size_t i = 0; i < state->options.n_roots; i++)
+		TRY(add_root(state, i));
+	/* One of several variables at one place is enough. */
+	VEC(bool) kept = VEC_INIT;
+	for (size_t i = 0; i < state->options.n_roots; i++)
+		TRY(vec_push(&kept, false));
+	for (size_t i = 0; i < state->spans.n; i++)
+		kept.data[state->spans.data[i].id] = true;
+	for (size_t i = 0; i < kept.n; i++) {
+		if (!kept.data[i])
+			nodes_kill(&state->nodes, (uint32_t)i);
+	}
+	vec_free(&kept);
+	state->indexed++;
+	return walk_all(state, view);
+}
+
+size_t state_more(const struct state *state, size_t root)
+{
+	return state->more[root];
+}
+
+uint64_t state_digest(struct state *state, const struct view *view, size_t root)
+{
+	const struct state_root *at = &state->options.roots[root];
+	return describe_hash(state, view, at->type, at->address, 0);
+}
+
+struct state_counts state_counts(const struct state *state)
+{
+	return (struct state_counts){
+		.nodes = state->nodes.all.n - state->nodes.dead,
+		.indexed = state->indexed,
+	};
+}

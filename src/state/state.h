@@ -1,0 +1,128 @@
+/*
+ * Shared state as graphs: from the roots, with the types, and what differs
+ * between two moments.
+ *
+ * The memory reachable from the roots is known as nodes: variables, heap blocks
+ * and, where blocks are not known, single objects. state_index() finds them all
+ * once; state_compare() then looks only at nodes on pages that were written,
+ * and follows what changed in them. Two graphs are equal when a bijection of
+ * nodes keeps shape, sharing and values; nodes nobody wrote to stand for
+ * themselves in it.
+ *
+ * Invariants:
+ *  1. No walk recurses on the C stack but over the nesting of types, which is
+ *     bounded (TYPE_DEPTH_MAX).
+ *  2. Nothing that memory says is trusted: each pointer is looked up before it
+ *     is followed, each count bounded.
+ *
+ * What it does not do: know of processes, pages' origins or debug information;
+ * it sees views (view.h) and types (type.h).
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "state/containers.h"
+#include "state/view.h"
+#include "type/type.h"
+
+struct state_root {
+	const char *name;
+	uint64_t address;
+	uint64_t size;
+	type_id type;
+	uint64_t guard;	 /* not 0: its C++ guard variable */
+	uint64_t module; /* where its file was loaded */
+};
+
+struct state_vtable {
+	uint64_t start, end;
+	type_id type;
+};
+
+enum state_area {
+	STATE_NOWHERE, /* nothing is mapped there */
+	STATE_HEAP,    /* malloc's: what is not in a live block is free */
+	STATE_FOREIGN, /* of others: stacks, libraries, the framework */
+	STATE_CODE,
+	STATE_CONST, /* never written: literals, tables */
+	STATE_DATA,  /* anything else: may be looked at through its type */
+};
+
+struct state_options {
+	const struct state_root *roots;
+	size_t n_roots;
+	const struct state_vtable *vtables; /* by address */
+	size_t n_vtables;
+	enum state_area (*area)(void *data, uint64_t address);
+	/* "&name", "name+8"; false: unknown. Writes at most @n bytes. */
+	bool (*symbol)(void *data, uint64_t address, char *out, size_t n);
+	void *data;
+	const char *const *exclude_fields; /* regular expressions; or NULL */
+	size_t paths;			   /* of a root, at most */
+	bool detail;
+};
+
+struct state_difference {
+	size_t root;
+	char *path;
+	char *before;
+	char *after;
+	uint64_t address; /* of a place in memory that persists */
+	uint64_t size;
+	bool heap;
+	unsigned depth;
+	uint32_t stack; /* allocation of what was left; 0: nothing was */
+};
+
+struct state_differences {
+	struct state_difference *data;
+	size_t n;
+	size_t cap;
+};
+void state_differences_clear(struct state_differences *differences);
+void state_differences_free(struct state_differences *differences);
+
+struct state_page {
+	uint64_t address;
+	const uint8_t *before; /* NULL: was not there */
+	const uint8_t *after;  /* NULL: is not there any more */
+};
+
+struct state;
+/* Roots and the like stay the caller's and live as long as the state. */
+struct err *state_create(const struct type_pool *pool,
+			 struct containers *containers,
+			 const struct state_options *options,
+			 struct state **ret) _must_check_;
+void state_destroy(struct state *state); /* NULL is fine */
+static inline void state_destroyp(struct state **state)
+{
+	state_destroy(*state);
+}
+
+/* Finds all nodes, from nothing. */
+struct err *state_index(struct state *state,
+			const struct view *view) _must_check_;
+/*
+ * What differs between @before, for which the state is indexed, and @after, for
+ * which it is then. @pages are those that differ. @ret (may be NULL: nobody
+ * wants to know) gets at most the option's number of paths a root;
+ * state_more() tells how many more there were.
+ */
+struct err *state_compare(struct state *state, const struct view *before,
+			  const struct view *after,
+			  const struct state_page *pages, size_t n,
+			  struct state_differences *ret) _must_check_;
+size_t state_more(const struct state *state, size_t root);
+/* The subgraph of a root, for people, a line a node at most @lines. */
+struct err *state_render(struct state *state, const struct view *view,
+			 size_t root, size_t lines, char **ret) _must_check_;
+/* A number for the content of a root: equal content, equal number. */
+uint64_t state_digest(struct state *state, const struct view *view,
+		      size_t root);
+
+struct state_counts {
+	size_t nodes;
+	size_t indexed; /* times from nothing */
+};
+struct state_counts state_counts(const struct state *state);

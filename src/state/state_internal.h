@@ -1,0 +1,145 @@
+/*
+ * What the files of state/ share; for state/ alone.
+ *
+ * Layers: types taken apart (layout.c), objects by address (nodes.c), following
+ * pointers (walk.c), comparing two moments (compare.c, contents.c), and words
+ * for people (describe.c, render.c).
+ */
+#pragma once
+
+#include <regex.h>
+
+#include "base/map.h"
+#include "state/layout.h"
+#include "state/nodes.h"
+#include "state/state.h"
+
+/* Elements of a container that are looked at one by one. */
+#define ELEMENTS_MAX ((size_t)64 << 20)
+/* A string is no longer than that. */
+#define TEXT_MAX ((uint64_t)1 << 20)
+/*
+ * glibc rounds requests up to multiples of 16, and gives what is too small to
+ * stand alone along with them (malloc.c, request2size, MINSIZE).
+ */
+#define ALLOCATOR_SLACK 31
+/* An object outside of blocks is no larger than that. */
+#define LOOSE_MAX ((uint64_t)1 << 20)
+
+struct root_span {
+	uint64_t start, end;
+	uint32_t id; /* node and root number */
+};
+
+struct state {
+	const struct type_pool *pool;
+	struct containers *containers;
+	struct state_options options;
+	struct layout layout;
+	struct nodes nodes;	     /* the roots first, in their order */
+	VEC(struct root_span) spans; /* roots by address */
+	VEC(uint32_t) work; /* nodes to be looked at, first come first */
+	size_t worked;
+	uint32_t scans;
+	VEC(regex_t) exclude_fields;
+	size_t *more;	  /* by root: paths beyond the option's number */
+	size_t *reported; /* by root */
+	size_t indexed;
+	/* Kept to save allocations. */
+	struct container_contents contents;
+	bool contents_busy;
+};
+
+/* ---- walk.c ---- */
+
+enum target_kind {
+	TARGET_NULL,
+	TARGET_ROOT,
+	TARGET_BLOCK,
+	TARGET_LOOSE, /* @size bytes by its type */
+	TARGET_CODE,
+	TARGET_FOREIGN,	 /* somebody else's: only its address counts */
+	TARGET_DANGLING, /* freed memory */
+};
+
+struct target {
+	enum target_kind kind;
+	uint64_t start;
+	uint64_t size;
+	uint64_t offset; /* of the address that was asked about */
+	bool constant;	 /* never written */
+	uint64_t slack;	 /* bytes at its end that may be the allocator's */
+	uint32_t stack;
+	uint32_t root;
+};
+
+/* What a pointer to @type (TYPE_UNKNOWN: void) with this value leads to. */
+void walk_target(const struct state *state, const struct view *view,
+		 type_id type, uint64_t address, struct target *ret);
+/*
+ * The class of the object at @address, which a pointer says to be a @type, and
+ * where that begins.
+ */
+type_id walk_dynamic(const struct state *state, const struct view *view,
+		     type_id type, uint64_t address, uint64_t *ret_address);
+/* The node for a pointer's target, found or added; NODE_NONE: none. */
+struct walk_edge {
+	uint32_t parent;
+	uint64_t edge;
+	uint32_t index;
+	bool part;
+	bool bare;	/* through a smart pointer */
+	uint64_t count; /* parts: how many elements lie there */
+	uint32_t scan;	/* parts: number of the look at their container */
+};
+struct err *walk_follow(struct state *state, const struct view *view,
+			type_id type, uint64_t address,
+			const struct walk_edge *edge,
+			uint32_t *ret) _must_check_;
+/* Follows what leads out of bytes @from to @to of a node. */
+struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
+		      uint64_t from, uint64_t to) _must_check_;
+/* Until there is no more to be looked at. */
+struct err *walk_all(struct state *state, const struct view *view) _must_check_;
+/*
+ * The leaves of a node that overlap bytes @from to @to; parts of containers: of
+ * their elements only.
+ */
+struct err *walk_leaves(struct state *state, const struct view *view,
+			const struct node *node, uint64_t from, uint64_t to,
+			unsigned flags, leaf_visit *visit,
+			void *data) _must_check_;
+/* What a node that is reached as a @type at offset @typed consists of. */
+void walk_explain(const struct state *state, struct node *node, type_id type,
+		  uint64_t typed, const struct walk_edge *edge);
+/* Where a node's elements end. */
+uint64_t walk_typed_end(const struct state *state, const struct node *node);
+
+/* The value of a word, 0 where it cannot be read. */
+uint64_t walk_word(const struct view *view, uint64_t address);
+/* Does a block of which nothing is known hold a string? */
+bool walk_is_text(const struct view *view, uint64_t address, uint64_t size);
+/* Length of the string at @address, up to @max; not counting its 0. */
+uint64_t walk_text(const struct view *view, uint64_t address, uint64_t unit,
+		   uint64_t max);
+
+/* Borrowed for one expansion at a time; nested ones get their own. */
+struct container_contents *contents_take(struct state *state,
+					 struct container_contents *own);
+void contents_give(struct state *state, struct container_contents *contents);
+
+/* ---- describe.c ---- */
+
+/* Where two texts differ, and a bit before it. */
+struct err *describe_text(struct state *state, const struct view *view,
+			  uint64_t address, uint64_t unit, uint64_t n,
+			  uint64_t differs, char **ret) _must_check_;
+/* A short value of a leaf for people: "3", "\"text\"", "NULL", "{x = 1, …}". */
+struct err *describe_leaf(struct state *state, const struct view *view,
+			  const struct leaf *leaf, uint64_t address,
+			  char **ret) _must_check_;
+struct err *describe_object(struct state *state, const struct view *view,
+			    type_id type, uint64_t address, uint64_t size,
+			    char **ret) _must_check_;
+uint64_t describe_hash(struct state *state, const struct view *view,
+		       type_id type, uint64_t address, unsigned depth);

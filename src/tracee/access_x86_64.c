@@ -1,0 +1,363 @@
+/*
+ * What an instruction does to memory, found out after it was executed; and the
+ * debug registers that tell us of it.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/user.h>
+
+#include <capstone/capstone.h>
+
+#include "base/macro.h"
+#include "tracee/arch_x86_64.h"
+
+enum { READS = 1 << 0, WRITES = 1 << 1 };
+
+/* Longest instruction (Intel SDM, volume 2, 2.3.11). */
+#define INSN_MAX ((size_t)15)
+/* Rounds of a repeated instruction that may be told of together (fast strings). */
+#define STRING_SPAN 64
+
+/* Intel SDM, volume 3, 17.2.4: enabled here, reads and writes, length. */
+uint64_t arch_watch_control(unsigned slot, unsigned n)
+{
+	uint64_t length = n == 8 ? 2 : n - 1;
+	return 1ULL << (2 * slot) | (length << 2 | 3) << (16 + 4 * slot);
+}
+
+size_t arch_watch_address_at(unsigned slot)
+{
+	return offsetof(struct user, u_debugreg) + slot * sizeof(uint64_t);
+}
+
+size_t arch_watch_status_at(void)
+{
+	return offsetof(struct user, u_debugreg) + 6 * sizeof(uint64_t);
+}
+
+size_t arch_watch_control_at(void)
+{
+	return offsetof(struct user, u_debugreg) + 7 * sizeof(uint64_t);
+}
+
+static bool begins_with_any(const char *name, const char *const *words,
+			    size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!strncmp(name, words[i], strlen(words[i])))
+			return true;
+	}
+	return false;
+}
+
+/* They have an operand in memory and leave it alone. */
+static bool touches_nothing(const cs_insn *insn)
+{
+	static const char *const words[] = { "lea", "nop", "prefetch", "clfl",
+					     "clwb" };
+	return begins_with_any(insn->mnemonic, words, ARRAY_SIZE(words));
+}
+
+/*
+ * capstone knows what is read and written, but is wrong (4.0) about most
+ * stores of vector and floating-point registers. Without prefixes in its name.
+ */
+static unsigned destination_access(const char *name)
+{
+	static const char *const stores[] = {
+		"mov",	     "vmov",	  "pextr",     "vpextr",     "extract",
+		"vextract",  "vpmov",	  "vcompress", "vpcompress", "vmaskmov",
+		"vpmaskmov", "vcvtps2ph", "fst",       "fist",	     "fbstp",
+		"fnst",	     "fnsave",	  "fxsave",    "xsave",	     "stmxcsr",
+		"vstmxcsr",  "set",	  "pop",       "stos",	     "sgdt",
+		"sidt",	     "sldt",	  "smsw",      "str",	     "vscatter",
+		"vpscatter",
+	};
+	static const char *const loads[] = { "cmps", "test", "push", "call",
+					     "jmp" };
+	if (!strncmp(name, "cmpxchg", 7))
+		return READS | WRITES;
+	if (!strcmp(name, "cmp") || !strcmp(name, "bt") ||
+	    begins_with_any(name, loads, ARRAY_SIZE(loads)))
+		return READS;
+	if (begins_with_any(name, stores, ARRAY_SIZE(stores)))
+		return WRITES;
+	return 0;
+}
+
+static unsigned operand_access(const cs_insn *insn, uint8_t index)
+{
+	const cs_x86_op *op = &insn->detail->x86.operands[index];
+	const char *name = strrchr(insn->mnemonic, ' ');
+	unsigned access =
+		index ? 0
+		      : destination_access(name ? name + 1 : insn->mnemonic);
+	if (access)
+		return access;
+	return (op->access & CS_AC_READ ? READS : 0) |
+	       (op->access & CS_AC_WRITE ? WRITES : 0);
+}
+
+static bool is_string(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_MOVSB:
+	case X86_INS_MOVSW:
+	case X86_INS_MOVSD: /* also a move of a double */
+	case X86_INS_MOVSQ:
+	case X86_INS_STOSB:
+	case X86_INS_STOSW:
+	case X86_INS_STOSD:
+	case X86_INS_STOSQ:
+	case X86_INS_LODSB:
+	case X86_INS_LODSW:
+	case X86_INS_LODSD:
+	case X86_INS_LODSQ:
+	case X86_INS_CMPSB:
+	case X86_INS_CMPSW:
+	case X86_INS_CMPSD:
+	case X86_INS_CMPSQ:
+	case X86_INS_SCASB:
+	case X86_INS_SCASW:
+	case X86_INS_SCASD:
+	case X86_INS_SCASQ: {
+		/* a4 to a7, aa to af: their opcodes have one byte. */
+		uint8_t opcode = insn->detail->x86.opcode[0];
+		return opcode >= 0xa4 && opcode <= 0xaf;
+	}
+	default:
+		return false;
+	}
+}
+
+static bool is_repeated(const cs_insn *insn)
+{
+	uint8_t prefix = insn->detail->x86.prefix[0];
+	return prefix == X86_PREFIX_REP || prefix == X86_PREFIX_REPNE;
+}
+
+/* Which of the @n bytes at @place lie in the @size bytes at @start? */
+static uint8_t bytes_in(uint64_t start, uint64_t size, struct raddr place,
+			size_t n)
+{
+	uint8_t bytes = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (place.v + i - start < size)
+			bytes |= (uint8_t)(1U << i);
+	}
+	return bytes;
+}
+
+/* String instructions have moved their pointers on by the time we look. */
+static uint8_t string_bytes(const cs_insn *insn, const cs_x86_op *op,
+			    const struct regs *regs, struct raddr place,
+			    size_t n)
+{
+	int8_t number = x86_register_number(op->mem.base);
+	if (number < 0)
+		return 0;
+	uint64_t pointer = x86_register_value(regs, number);
+	uint64_t span =
+		is_repeated(insn) ? MAX(op->size, STRING_SPAN) : op->size;
+	bool down = regs->r.eflags & (1 << 10);
+	return bytes_in(down ? pointer + op->size : pointer - span, span, place,
+			n);
+}
+
+/* The whole register that @reg is part of, as a number; -1: none of those. */
+static int whole_register(unsigned reg)
+{
+	static const char *const names[][5] = {
+		{ "rax", "eax", "ax", "al", "ah" },
+		{ "rbx", "ebx", "bx", "bl", "bh" },
+		{ "rcx", "ecx", "cx", "cl", "ch" },
+		{ "rdx", "edx", "dx", "dl", "dh" },
+		{ "rsi", "esi", "si", "sil", "" },
+		{ "rdi", "edi", "di", "dil", "" },
+		{ "rbp", "ebp", "bp", "bpl", "" },
+		{ "rsp", "esp", "sp", "spl", "" },
+	};
+	const char *name = cs_reg_name(x86_disassembler(), reg);
+	if (!name)
+		return -1;
+	if (name[0] == 'r' && name[1] >= '1' && name[1] <= '9')
+		return atoi(name + 1); /* r8 to r15, r8d, … */
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(names[i]); j++) {
+			if (!strcmp(name, names[i][j]))
+				return (int)i;
+		}
+	}
+	return -1;
+}
+
+static bool changes_register(const cs_insn *insn, unsigned reg)
+{
+	cs_regs read, written;
+	uint8_t n_read, n_written;
+	if (cs_regs_access(x86_disassembler(), insn, read, &n_read, written,
+			   &n_written) != CS_ERR_OK)
+		return true;
+	int whole = whole_register(reg);
+	for (uint8_t i = 0; i < n_written; i++) {
+		if (whole >= 0 && whole_register(written[i]) == whole)
+			return true;
+	}
+	return false;
+}
+
+enum match { NO_MATCH, PERHAPS, MATCH };
+
+/* Does that operand lie over the place, as far as the registers still tell? */
+static enum match operand_matches(const cs_insn *insn, const cs_x86_op *op,
+				  const struct regs *regs, struct raddr place,
+				  size_t n, uint8_t *ret_bytes)
+{
+	if (is_string(insn)) {
+		*ret_bytes = string_bytes(insn, op, regs, place, n);
+		return *ret_bytes ? MATCH : NO_MATCH;
+	}
+	uint64_t address = (uint64_t)op->mem.disp;
+	const unsigned used[2] = { op->mem.base, op->mem.index };
+	const uint64_t scale[2] = { 1, (uint64_t)op->mem.scale };
+	for (int i = 0; i < 2; i++) {
+		if (used[i] == X86_REG_INVALID)
+			continue;
+		if (used[i] == X86_REG_RIP) {
+			address += insn->address + insn->size;
+			continue;
+		}
+		int8_t number = x86_register_number(used[i]);
+		if (number < 0 || changes_register(insn, used[i])) {
+			*ret_bytes = (uint8_t)((1U << n) - 1);
+			return PERHAPS;
+		}
+		address += x86_register_value(regs, number) * scale[i];
+	}
+	if (op->mem.segment == X86_REG_FS)
+		address += regs->r.fs_base;
+	else if (op->mem.segment == X86_REG_GS)
+		address += regs->r.gs_base;
+	/* Sizes of large operands are not always known. */
+	*ret_bytes = bytes_in(address, MAX(op->size, 1), place, n);
+	return *ret_bytes ? MATCH : NO_MATCH;
+}
+
+/* What the instruction did to the place, if it is the one. */
+static enum match judge(const cs_insn *insn, const struct regs *regs,
+			struct raddr place, size_t n, struct arch_access *ret)
+{
+	enum match best = NO_MATCH;
+	const cs_x86 *x86 = &insn->detail->x86;
+	*ret = (struct arch_access){};
+	if (touches_nothing(insn))
+		return NO_MATCH;
+	for (uint8_t i = 0; i < x86->op_count; i++) {
+		if (x86->operands[i].type != X86_OP_MEM)
+			continue;
+		uint8_t bytes;
+		enum match match = operand_matches(insn, &x86->operands[i],
+						   regs, place, n, &bytes);
+		if (match == NO_MATCH || match < best)
+			continue;
+		if (match > best)
+			*ret = (struct arch_access){};
+		best = match;
+		unsigned access = operand_access(insn, i);
+		if (access & READS)
+			ret->read |= bytes;
+		if (access & WRITES)
+			ret->written |= bytes;
+	}
+	return ret->read || ret->written ? best : NO_MATCH;
+}
+
+static bool decode_at(const struct arch_code *code, size_t at, cs_insn *insn)
+{
+	const uint8_t *bytes = code->bytes + at;
+	size_t n = code->n - at;
+	uint64_t address = code->pc.v - code->before + at;
+	return cs_disasm_iter(x86_disassembler(), &bytes, &n, &address, insn);
+}
+
+/*
+ * From how many places further up does decoding arrive at an instruction of
+ * @length bytes in front of the program counter? Wrong beginnings fall in with
+ * the right ones after a few instructions.
+ */
+static unsigned votes(const struct arch_code *code, size_t length,
+		      cs_insn *insn)
+{
+	unsigned sum = 0;
+	size_t target = code->before - length;
+	for (size_t start = 0; start < INSN_MAX + 1 && start < target;
+	     start++) {
+		size_t at = start;
+		while (at < target && decode_at(code, at, insn))
+			at += insn->size;
+		sum += at == target;
+	}
+	return sum;
+}
+
+struct verdict {
+	enum match match;
+	struct arch_access access;
+	size_t length;
+};
+
+/* The instruction that ends at the program counter. */
+static struct verdict judge_before(const struct arch_code *code,
+				   const struct regs *regs, struct raddr place,
+				   size_t n, bool calls, cs_insn *insn)
+{
+	struct verdict best = {};
+	size_t longest = MIN(code->before, INSN_MAX);
+	for (size_t length = 1; length <= longest; length++) {
+		if ((code->exact && length != code->exact) ||
+		    !decode_at(code, code->before - length, insn) ||
+		    insn->size != length ||
+		    calls != cs_insn_group(x86_disassembler(), insn,
+					   CS_GRP_CALL))
+			continue;
+		struct verdict other = { .length = length };
+		other.match = judge(insn, regs, place, n, &other.access);
+		if (other.match == NO_MATCH || other.match < best.match)
+			continue;
+		/* A prefix more or less often makes no difference to us. */
+		bool same = other.access.read == best.access.read &&
+			    other.access.written == best.access.written;
+		if (other.match == best.match && !same &&
+		    votes(code, length, insn) < votes(code, best.length, insn))
+			continue;
+		best = other;
+	}
+	return best;
+}
+
+bool arch_access(const struct arch_code *code, const struct arch_code *caller,
+		 const struct regs *regs, struct raddr place, size_t n,
+		 struct arch_access *ret)
+{
+	cs_insn *insn = cs_malloc(x86_disassembler());
+	if (!insn)
+		return false;
+	struct verdict verdict = {};
+	/* Between two rounds a repeated instruction stands at itself. */
+	if (code->n > code->before && decode_at(code, code->before, insn) &&
+	    is_string(insn) && is_repeated(insn))
+		verdict.match = judge(insn, regs, place, n, &verdict.access);
+	if (verdict.match != MATCH)
+		verdict = judge_before(code, regs, place, n, false, insn);
+	if (verdict.match != MATCH && caller) {
+		struct verdict call =
+			judge_before(caller, regs, place, n, true, insn);
+		if (call.match == MATCH)
+			verdict = call;
+	}
+	cs_free(insn, 1);
+	if (verdict.match != NO_MATCH)
+		*ret = verdict.access;
+	return verdict.match != NO_MATCH;
+}
