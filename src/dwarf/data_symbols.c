@@ -54,7 +54,14 @@ static const char *const foreign_names[] = {
 	"loc1", "loc2", "locs", "rpc_createerr", "svc_fdset", "__stack_chk_guard",
 	"__libc_single_threaded", "_res", "__check_rhosts_file", "_IO_2_1_stdin_",
 	"_IO_2_1_stdout_", "_IO_2_1_stderr_", "_dl_argv", "__libc_stack_end",
+	/* clang's coverage. */
+	"CurrentVNode", "EndVNode", "lprofDirMode", "VPMaxNumValsPerSite",
+	"VPMergeHook", "FreeHook", "DynamicBufferIOBuffer", "VPBufferSize",
 	"_rtld_global", "__libc_enable_secure", "mallwatch", "re_syntax_options",
+};
+/* Sources of start-up code and of coverage: how their names begin. */
+static const char *const foreign_files[] = {
+	"crtstuff.c", "_gcov", "libgcov", "InstrProfiling", "GCDAProfiling",
 };
 /* No variables of the program in these, though they are written. */
 static const char *const foreign_sections[] = {
@@ -69,8 +76,10 @@ static const char *const foreign_sections[] = {
 
 static bool is_foreign(const char *name, const char *file)
 {
-	if (!strcmp(file, "crtstuff.c"))
-		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(foreign_files); i++) {
+		if (str_starts(file, foreign_files[i]))
+			return true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(foreign_prefixes); i++) {
 		if (str_starts(name, foreign_prefixes[i]))
 			return true;
@@ -225,6 +234,8 @@ static struct err *add_symbol(struct data_symbols *symbols,
 		.ours = writable && sym->st_size,
 	};
 	TRY(cut_version(symbols, &symbol.name));
+	if (!strcmp(symbol.name, "main_arena"))
+		symbols->has_libc = true;
 	symbol.ours = symbol.ours &&
 		      !is_foreign(symbol.name, symbol.local ? file : "");
 	return vec_push(&symbols->data, symbol);
@@ -452,6 +463,12 @@ struct err *data_symbols_add(const struct data_symbols *symbols,
 			     struct index_variables *index)
 {
 	sort_variables(index);
+	/*
+	 * In a program with the C library linked in, what has no debug
+	 * information is the library's, hundreds of them.
+	 */
+	if (symbols->has_libc && index->debug)
+		return NULL;
 	size_t known = index->variables.n, at = 0;
 	uint64_t end = 0; /* up to where variables and symbols cover */
 	uint32_t unit = UINT32_MAX;

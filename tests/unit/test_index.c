@@ -569,6 +569,20 @@ static void test_mixed(void **state _unused_)
 	assert_null(find(&loaded, "completed.0"));
 }
 
+/* What others link into a program is not the program's. */
+static void test_linked_in(void **state _unused_)
+{
+	static const char *const flags[] = { "-g -static", "-g --coverage" };
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		if (run("gcc -w %s sub/c.c sub/other.c -o in.out", flags[i])) {
+			print_message("SKIPPED %s: cannot build\n", flags[i]);
+			continue;
+		}
+		_cleanup_(unload) struct loaded loaded = load("in.out");
+		check_c(&loaded, false, true);
+	}
+}
+
 /* -O2 of clang keeps less of a variable than its type says. */
 static void test_pieces(void **state _unused_)
 {
@@ -629,6 +643,7 @@ int main(void)
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_copied),
 		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_linked_in),
 		cmocka_unit_test(test_pieces),
 	};
 	return cmocka_run_group_tests(tests, setup, remove_programs);
