@@ -39,7 +39,7 @@ struct piece {
 	bool writable;
 	bool executable;
 	bool shared;
-	bool stack;   /* of a thread; sticks */
+	bool stack;   /* of a thread, or the like: not followed; sticks */
 	bool grows;   /* the first thread's: downwards */
 	bool heap;    /* of brk() */
 	bool special; /* the kernel's or a device's */

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "image/image_internal.h"
+#include "wire/heap.h"
 
 static int compare_ranges(const void *a, const void *b)
 {
@@ -92,6 +93,22 @@ static bool take_number(const char **at, unsigned base, char behind,
 }
 
 /* "START-END rwxp OFFSET MAJOR:MINOR INODE    NAME" (proc_pid_maps(5)) */
+/* The C and C++ libraries: what they write is never anybody's test state. */
+static bool is_runtime(const char *path)
+{
+	static const char *const names[] = {
+		"libc.so",  "libc-2",	  "ld-linux", "ld-2",
+		"libm.so",  "libm-2",	  "libgcc_s", "libstdc++.so",
+		"libc++",   "libpthread", "libdl",
+	};
+	const char *base = strrchr(path, '/');
+	for (size_t i = 0; base && i < ARRAY_SIZE(names); i++) {
+		if (str_starts(base + 1, names[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool parse_line(const char *line, struct piece *ret)
 {
 	uint64_t start, end, offset, major_, minor_, inode;
@@ -118,7 +135,9 @@ static bool parse_line(const char *line, struct piece *ret)
 		.writable = flags[1] == 'w',
 		.executable = flags[2] == 'x',
 		.shared = flags[3] == 's',
-		.stack = str_starts(path, "[stack"),
+		.stack = str_starts(path, "[stack") ||
+			 !strcmp(path, "[anon:" WIRE_STACKS_MAPPING "]") ||
+			 is_runtime(path),
 		.grows = str_starts(path, "[stack]"),
 		.heap = str_starts(path, "[heap"),
 		.special = is_special(path),
