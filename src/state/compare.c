@@ -395,8 +395,8 @@ static struct err *push_place(struct compare *compare, uint32_t parent,
 }
 
 struct err *compare_report_pointer(struct compare *compare, uint32_t place,
-				  const struct leaf *leaf,
-				  const struct target *is)
+				   const struct leaf *leaf,
+				   const struct target *is)
 {
 	struct told told = { .leaf = leaf };
 	if (is->kind == TARGET_BLOCK)
@@ -471,7 +471,8 @@ struct err *compare_pointer(struct compare *compare, uint32_t place,
 		/* Further on in the same text is another place. */
 		if (before.kind == TARGET_BLOCK && was != is &&
 		    before.start == after.start && before.size == after.size)
-			return compare_report_pointer(compare, place, leaf, &after);
+			return compare_report_pointer(compare, place, leaf,
+						      &after);
 		return compare_strings(compare, place, leaf, target->size, was,
 				       before.size - before.offset, is,
 				       after.size - after.offset,
@@ -628,8 +629,7 @@ struct err *compare_queue(struct compare *compare)
 }
 
 struct err *compare_range(struct compare *compare, uint32_t place,
-			       const struct node *node, uint64_t from,
-			       uint64_t to)
+			  const struct node *node, uint64_t from, uint64_t to)
 {
 	struct leaves leaves = { compare, place, from, to };
 	return walk_leaves(compare->state, compare->after, node, from, to, 0,

@@ -200,7 +200,7 @@ static struct err *compare_runs(struct compare *compare, uint32_t place,
 		if (!view_read(compare->before, node->start + at, was, n) ||
 		    !view_read(compare->after, node->start + at, is, n)) {
 			return compare_range(compare, place, node, at,
-					   touched->to);
+					     touched->to);
 		}
 		size_t i = 0;
 		while (i < n && was[i] == is[i])
