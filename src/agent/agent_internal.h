@@ -121,7 +121,7 @@ bool sys_readable(uintptr_t address);
 /* One more entry in the list of the agent's memory; NULL: it is full. */
 struct wire_region *sys_region(void);
 /* Empty private memory, listed in the heap's regions; NULL where none is. */
-void *sys_map(size_t size);
+void *sys_map(size_t size, const char *name);
 /* All of it is given back, before anybody has used it. */
 void sys_unmap_all(void);
 

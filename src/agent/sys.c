@@ -46,7 +46,7 @@ struct wire_region *sys_region(void)
 	return NULL;
 }
 
-void *sys_map(size_t size)
+void *sys_map(size_t size, const char *name)
 {
 	/* A region that is not listed would be taken for the program's. */
 	struct wire_region *region = sys_region();
@@ -64,7 +64,7 @@ void *sys_map(size_t size)
 	sys_call(SYS_madvise, at, (long)size, MADV_NOHUGEPAGE, 0, 0, 0);
 	sys_call(SYS_madvise, at, (long)size, MADV_DONTDUMP, 0, 0, 0);
 	sys_call(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, at, (long)size,
-		 (long)"polygraph", 0);
+		 (long)name, 0);
 	region->address = (uint64_t)at;
 	__atomic_store_n(&region->size, size, __ATOMIC_RELEASE);
 	return (void *)at;

@@ -27,7 +27,7 @@ static bool grow(struct pool *old)
 		n = POOL_MOST;
 	/* A lost race leaves address space that nobody uses: leaves come
 	 * seldom, and threads that need one at the same moment yet more so. */
-	struct pool *new = sys_map(4096 + n * WIRE_LEAF_BYTES);
+	struct pool *new = sys_map(4096 + n * WIRE_LEAF_BYTES, WIRE_MAPPING);
 	if (!new)
 		return false;
 	new->leaves = n;
@@ -138,10 +138,13 @@ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
 
 bool table_create(void)
 {
-	uint32_t *leaves = sys_map(WIRE_SLOTS * sizeof(*leaves));
-	struct wire_stack *stacks = sys_map(WIRE_STACK_MAX * sizeof(*stacks));
-	table_stack_keys = sys_map(WIRE_STACK_MAX * sizeof(*table_stack_keys));
-	table_directory = sys_map(WIRE_SLOTS * sizeof(*table_directory));
+	uint32_t *leaves = sys_map(WIRE_SLOTS * sizeof(*leaves), WIRE_MAPPING);
+	struct wire_stack *stacks = sys_map(WIRE_STACK_MAX * sizeof(*stacks),
+					   WIRE_STACKS_MAPPING);
+	table_stack_keys = sys_map(WIRE_STACK_MAX * sizeof(*table_stack_keys),
+				   WIRE_STACKS_MAPPING);
+	table_directory = sys_map(WIRE_SLOTS * sizeof(*table_directory),
+				  WIRE_MAPPING);
 	if (!leaves || !stacks || !table_stack_keys || !table_directory ||
 	    !grow(NULL)) {
 		sys_unmap_all();

@@ -54,7 +54,14 @@ static const char *const foreign_names[] = {
 	"loc1", "loc2", "locs", "rpc_createerr", "svc_fdset", "__stack_chk_guard",
 	"__libc_single_threaded", "_res", "__check_rhosts_file", "_IO_2_1_stdin_",
 	"_IO_2_1_stdout_", "_IO_2_1_stderr_", "_dl_argv", "__libc_stack_end",
+	/* clang's coverage. */
+	"CurrentVNode", "EndVNode", "lprofDirMode", "VPMaxNumValsPerSite",
+	"VPMergeHook", "FreeHook", "DynamicBufferIOBuffer", "VPBufferSize",
 	"_rtld_global", "__libc_enable_secure", "mallwatch", "re_syntax_options",
+};
+/* Sources of start-up code and of coverage: how their names begin. */
+static const char *const foreign_files[] = {
+	"crtstuff.c", "_gcov", "libgcov", "InstrProfiling", "GCDAProfiling",
 };
 /* No variables of the program in these, though they are written. */
 static const char *const foreign_sections[] = {
@@ -69,8 +76,10 @@ static const char *const foreign_sections[] = {
 
 static bool is_foreign(const char *name, const char *file)
 {
-	if (!strcmp(file, "crtstuff.c"))
-		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(foreign_files); i++) {
+		if (str_starts(file, foreign_files[i]))
+			return true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(foreign_prefixes); i++) {
 		if (str_starts(name, foreign_prefixes[i]))
 			return true;
@@ -84,11 +93,14 @@ static bool is_foreign(const char *name, const char *file)
 
 /* ---- where variables may lie ---- */
 
-static bool in_relro(const Elf64_Phdr *segments, size_t n, uint64_t address)
+DEFINE_VEC(segments, Elf64_Phdr);
+
+static bool in_relro(const struct segments *segments, uint64_t address)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (segments[i].p_type == PT_GNU_RELRO &&
-		    address - segments[i].p_vaddr < segments[i].p_memsz)
+	for (size_t i = 0; i < segments->n; i++) {
+		const Elf64_Phdr *segment = &segments->data[i];
+		if (segment->p_type == PT_GNU_RELRO &&
+		    address - segment->p_vaddr < segment->p_memsz)
 			return true;
 	}
 	return false;
@@ -108,45 +120,69 @@ static bool is_data_section(Elf *elf, size_t names, const Elf64_Shdr *section)
 	return true;
 }
 
-static struct err *read_writable(struct data_symbols *symbols, Elf *elf)
+static struct err *read_segments(struct data_symbols *symbols, Elf *elf,
+				 struct segments *segments)
 {
-	size_t names, n = 0;
-	const Elf64_Phdr *segments = elf64_getphdr(elf);
-	if (!segments || elf_getphdrnum(elf, &n) < 0)
-		n = 0;
+	size_t n;
+	if (elf_getphdrnum(elf, &n) < 0)
+		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		if (segments[i].p_type != PT_TLS)
+		Elf64_Phdr segment;
+		if (!segment_header(elf, i, &segment))
+			break;
+		TRY(vec_push(segments, segment));
+		if (segment.p_type != PT_TLS)
 			continue;
-		symbols->tls_start = segments[i].p_vaddr;
-		symbols->tls_size = MIN(segments[i].p_memsz, TYPE_SIZE_MAX);
+		symbols->tls_start = segment.p_vaddr;
+		symbols->tls_size = MIN(segment.p_memsz, TYPE_SIZE_MAX);
 	}
-	bool any = elf_getshdrstrndx(elf, &names) == 0;
-	Elf_Scn *section = any ? elf_nextscn(elf, NULL) : NULL;
-	any = section;
-	for (size_t i = 0; section && i < SECTIONS_MAX; i++) {
-		const Elf64_Shdr *header = elf64_getshdr(section);
-		if (header && is_data_section(elf, names, header) &&
-		    !in_relro(segments, n, header->sh_addr))
-			TRY(spans_add(&symbols->writable, header->sh_addr,
-				      header->sh_size, 0, (uint32_t)i));
-		section = elf_nextscn(elf, section);
-	}
-	/* Without a section table: what is loaded to be written. */
-	for (size_t i = 0; !any && i < n; i++) {
-		uint64_t lo = segments[i].p_vaddr, size = segments[i].p_memsz;
-		if (segments[i].p_type != PT_LOAD ||
-		    !(segments[i].p_flags & PF_W))
+	return NULL;
+}
+
+/* Without a section table: what is loaded to be written. */
+static struct err *add_segments(struct data_symbols *symbols,
+				const struct segments *segments)
+{
+	for (size_t i = 0; i < segments->n; i++) {
+		const Elf64_Phdr *segment = &segments->data[i];
+		uint64_t lo = segment->p_vaddr, size = segment->p_memsz;
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_W) ||
+		    size > TYPE_SIZE_MAX)
 			continue;
-		while (size && in_relro(segments, n, lo)) {
-			uint64_t step = MIN(size, (uint64_t)4096);
-			lo += step;
-			size -= step;
-			if (size > TYPE_SIZE_MAX)
-				break;
+		/* What is read-only later comes first in it. */
+		for (size_t j = 0; j < segments->n; j++) {
+			const Elf64_Phdr *relro = &segments->data[j];
+			if (relro->p_type != PT_GNU_RELRO ||
+			    relro->p_vaddr != lo)
+				continue;
+			lo += MIN(relro->p_memsz, size);
+			size -= MIN(relro->p_memsz, size);
 		}
 		if (size)
 			TRY(spans_add(&symbols->writable, lo, size, 0,
 				      (uint32_t)i));
+	}
+	return NULL;
+}
+
+static struct err *read_writable(struct data_symbols *symbols, Elf *elf)
+{
+	size_t names;
+	_cleanup_(segments_freep) struct segments segments = {};
+	TRY(read_segments(symbols, elf, &segments));
+	Elf_Scn *section = elf_getshdrstrndx(elf, &names) == 0
+				   ? elf_nextscn(elf, NULL)
+				   : NULL;
+	if (!section)
+		TRY(add_segments(symbols, &segments));
+	for (size_t i = 0; section && i < SECTIONS_MAX; i++) {
+		Elf64_Shdr header;
+		if (section_header(section, &header) &&
+		    is_data_section(elf, names, &header) &&
+		    !in_relro(&segments, header.sh_addr))
+			TRY(spans_add(&symbols->writable, header.sh_addr,
+				      header.sh_size, 0, (uint32_t)i));
+		section = elf_nextscn(elf, section);
 	}
 	spans_seal(&symbols->writable);
 	return NULL;
@@ -198,6 +234,8 @@ static struct err *add_symbol(struct data_symbols *symbols,
 		.ours = writable && sym->st_size,
 	};
 	TRY(cut_version(symbols, &symbol.name));
+	if (!strcmp(symbol.name, "main_arena"))
+		symbols->has_libc = true;
 	symbol.ours = symbol.ours &&
 		      !is_foreign(symbol.name, symbol.local ? file : "");
 	return vec_push(&symbols->data, symbol);
@@ -220,12 +258,14 @@ static const char *string_table(Elf *elf, size_t index, size_t *ret_n)
 static struct err *read_table(struct data_symbols *symbols, Elf *elf,
 			      Elf_Scn *section)
 {
-	const Elf64_Shdr *header = elf64_getshdr(section);
-	Elf_Data *data = header ? elf_getdata(section, NULL) : NULL;
+	Elf64_Shdr header;
+	Elf_Data *data = section_header(section, &header)
+				 ? elf_getdata(section, NULL)
+				 : NULL;
 	if (!data || !data->d_buf || data->d_type != ELF_T_SYM)
 		return NULL;
 	size_t names_n, n = data->d_size / sizeof(Elf64_Sym);
-	const char *names = string_table(elf, header->sh_link, &names_n);
+	const char *names = string_table(elf, header.sh_link, &names_n);
 	const char *file = "";
 	for (size_t i = 1; i < n; i++) {
 		Elf64_Sym sym;
@@ -247,12 +287,11 @@ static struct err *read_tables(struct data_symbols *symbols, Elf *elf)
 	Elf_Scn *section = NULL;
 	for (size_t i = 0; i < SECTIONS_MAX; i++) {
 		section = elf_nextscn(elf, section);
-		const Elf64_Shdr *header =
-			section ? elf64_getshdr(section) : NULL;
-		if (!header)
+		Elf64_Shdr header;
+		if (!section_header(section, &header))
 			break;
-		if (header->sh_type == SHT_SYMTAB ||
-		    header->sh_type == SHT_DYNSYM)
+		if (header.sh_type == SHT_SYMTAB ||
+		    header.sh_type == SHT_DYNSYM)
 			TRY(read_table(symbols, elf, section));
 	}
 	return NULL;
@@ -424,6 +463,12 @@ struct err *data_symbols_add(const struct data_symbols *symbols,
 			     struct index_variables *index)
 {
 	sort_variables(index);
+	/*
+	 * In a program with the C library linked in, what has no debug
+	 * information is the library's, hundreds of them.
+	 */
+	if (symbols->has_libc && index->debug)
+		return NULL;
 	size_t known = index->variables.n, at = 0;
 	uint64_t end = 0; /* up to where variables and symbols cover */
 	uint32_t unit = UINT32_MAX;

@@ -163,8 +163,7 @@ static bool name_entry(struct object *object, struct cache_name *ret)
 	GElf_Addr address;
 	int n = dwfl_module_build_id(object->module, &id, &address);
 	struct stat st;
-	size_t segments_n;
-	const Elf64_Phdr *segments = elf64_getphdr(object->elf);
+	size_t segments;
 	bool found = n > 0 && n <= BUILD_ID_MAX;
 	if (found) {
 		for (int i = 0; i < n; i++)
@@ -184,9 +183,14 @@ static bool name_entry(struct object *object, struct cache_name *ret)
 			 CACHE_SUFFIX);
 		found = true;
 	}
-	if (segments && elf_getphdrnum(object->elf, &segments_n) == 0)
-		XXH3_128bits_update(state, segments,
-				    segments_n * sizeof(*segments));
+	if (elf_getphdrnum(object->elf, &segments) < 0)
+		segments = 0;
+	for (size_t i = 0; i < segments; i++) {
+		Elf64_Phdr segment;
+		if (!segment_header(object->elf, i, &segment))
+			break;
+		XXH3_128bits_update(state, &segment, sizeof(segment));
+	}
 	XXH128_hash_t hash = XXH3_128bits_digest(state);
 	XXH3_freeState(state);
 	ret->key[0] = hash.low64;

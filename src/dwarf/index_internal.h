@@ -147,6 +147,7 @@ struct data_symbols {
 	VEC(char *) names;	      /* those that had a version cut off */
 	struct map_text guards;	      /* "_ZGV…" to its value */
 	struct spans writable;	      /* what variables may lie in */
+	bool has_libc;		      /* glibc is linked in */
 	uint64_t tls_start;	      /* address of the block's template */
 	uint64_t tls_size;
 };

@@ -293,13 +293,12 @@ static bool has_debug_section(Elf *elf)
 	Elf_Scn *section = NULL;
 	for (size_t i = 0; i < SECTIONS_MAX; i++) {
 		section = elf_nextscn(elf, section);
-		const Elf64_Shdr *header =
-			section ? elf64_getshdr(section) : NULL;
-		if (!header)
+		Elf64_Shdr header;
+		if (!section_header(section, &header))
 			return false;
-		if (header->sh_type == SHT_NOBITS || !header->sh_size)
+		if (header.sh_type == SHT_NOBITS || !header.sh_size)
 			continue;
-		const char *name = elf_strptr(elf, names, header->sh_name);
+		const char *name = elf_strptr(elf, names, header.sh_name);
 		if (name && (!strcmp(name, ".debug_info") ||
 			     !strcmp(name, ".zdebug_info")))
 			return true;
@@ -310,14 +309,16 @@ static bool has_debug_section(Elf *elf)
 static struct err *read_segments(struct object *object)
 {
 	size_t n;
-	const Elf64_Phdr *segments = elf64_getphdr(object->elf);
-	if (!segments || elf_getphdrnum(object->elf, &n) < 0)
+	if (elf_getphdrnum(object->elf, &n) < 0)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		if (segments[i].p_type == PT_LOAD &&
-		    (segments[i].p_flags & PF_X) && segments[i].p_memsz)
-			TRY(spans_add(&object->text, segments[i].p_vaddr,
-				      segments[i].p_memsz, 0, (uint32_t)i));
+		Elf64_Phdr segment;
+		if (!segment_header(object->elf, i, &segment))
+			break;
+		if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) &&
+		    segment.p_memsz)
+			TRY(spans_add(&object->text, segment.p_vaddr,
+				      segment.p_memsz, 0, (uint32_t)i));
 	}
 	spans_seal(&object->text);
 	return NULL;

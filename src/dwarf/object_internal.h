@@ -18,6 +18,7 @@
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <gelf.h>
 #include <libelf.h>
 
 #include "base/map.h"
@@ -116,6 +117,19 @@ struct object {
 	struct types types;
 	struct map_text texts; /* interned; the value is the text */
 };
+
+/*
+ * Copies: in a damaged file the tables lie anywhere, and libelf's own pointers
+ * would not be aligned.
+ */
+static inline bool section_header(Elf_Scn *section, Elf64_Shdr *ret)
+{
+	return section && gelf_getshdr(section, ret);
+}
+static inline bool segment_header(Elf *elf, size_t index, Elf64_Phdr *ret)
+{
+	return index <= INT32_MAX && gelf_getphdr(elf, (int)index, ret);
+}
 
 /* Opens the debug information at the first call; NULL: there is none. */
 Dwarf *object_dwarf(struct object *object);

@@ -228,8 +228,8 @@ static const char *string_table(Elf *elf, size_t index, size_t *ret_n)
 {
 	*ret_n = 0;
 	Elf_Scn *section = elf_getscn(elf, index);
-	const Elf64_Shdr *header = section ? elf64_getshdr(section) : NULL;
-	if (!header || header->sh_type != SHT_STRTAB)
+	Elf64_Shdr header;
+	if (!section_header(section, &header) || header.sh_type != SHT_STRTAB)
 		return NULL;
 	Elf_Data *data = elf_getdata(section, NULL);
 	if (!data || !data->d_buf || !data->d_size)
@@ -244,12 +244,13 @@ static const char *string_table(Elf *elf, size_t index, size_t *ret_n)
 static struct err *read_section(struct symbols *symbols, Elf *elf,
 				Elf_Scn *section, const Elf_Data *versions)
 {
-	const Elf64_Shdr *header = elf64_getshdr(section);
+	Elf64_Shdr header;
 	Elf_Data *data = elf_getdata(section, NULL);
-	if (!header || !data || !data->d_buf || data->d_type != ELF_T_SYM)
+	if (!section_header(section, &header) || !data || !data->d_buf ||
+	    data->d_type != ELF_T_SYM)
 		return NULL;
 	size_t names_n;
-	const char *names = string_table(elf, header->sh_link, &names_n);
+	const char *names = string_table(elf, header.sh_link, &names_n);
 	size_t n = data->d_size / sizeof(Elf64_Sym);
 	size_t versions_n =
 		versions && versions->d_buf ? versions->d_size / 2 : 0;
@@ -306,15 +307,14 @@ struct err *symbols_read(struct symbols *symbols, Elf *elf, Dwfl_Module *module,
 	Elf_Data *versions = NULL;
 	for (size_t i = 0; i < SECTIONS_MAX; i++) {
 		section = elf_nextscn(elf, section);
-		const Elf64_Shdr *header =
-			section ? elf64_getshdr(section) : NULL;
-		if (!header)
+		Elf64_Shdr header;
+		if (!section_header(section, &header))
 			break;
-		if (header->sh_type == SHT_SYMTAB && !full)
+		if (header.sh_type == SHT_SYMTAB && !full)
 			full = section;
-		else if (header->sh_type == SHT_DYNSYM && !dynamic)
+		else if (header.sh_type == SHT_DYNSYM && !dynamic)
 			dynamic = section;
-		else if (header->sh_type == SHT_GNU_versym && !versions)
+		else if (header.sh_type == SHT_GNU_versym && !versions)
 			versions = elf_getdata(section, NULL);
 	}
 	if (full) {

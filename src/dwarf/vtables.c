@@ -14,6 +14,7 @@
 #include "dwarf/index_internal.h"
 
 #define SLOTS_MAX 64
+#define SECTIONS_MAX 1000000
 #define VTABLE_FOR "vtable for "
 
 static char *class_of(const struct data_symbol *symbol)
@@ -116,6 +117,31 @@ static bool find_by_name(struct vtables *vtables, const char *name,
 
 /* ---- by the functions in it ---- */
 
+static struct err *read_table(struct vtables *vtables, Elf *elf,
+			      const Elf_Data *data, size_t link)
+{
+	Elf_Scn *table = elf_getscn(elf, link);
+	Elf_Data *syms = table ? elf_getdata(table, NULL) : NULL;
+	size_t syms_n = syms && syms->d_buf && syms->d_type == ELF_T_SYM
+				? syms->d_size / sizeof(Elf64_Sym)
+				: 0;
+	for (size_t i = 0; i < data->d_size / sizeof(Elf64_Rela); i++) {
+		Elf64_Rela rela;
+		Elf64_Sym sym = {};
+		memcpy(&rela, (const char *)data->d_buf + i * sizeof(rela),
+		       sizeof(rela));
+		size_t index = ELF64_R_SYM(rela.r_info);
+		if (index && index < syms_n)
+			memcpy(&sym,
+			       (const char *)syms->d_buf + index * sizeof(sym),
+			       sizeof(sym));
+		uint64_t value = sym.st_value + (uint64_t)rela.r_addend;
+		if (value)
+			TRY(map_u64_put(&vtables->slots, rela.r_offset, value));
+	}
+	return NULL;
+}
+
 /*
  * Position-independent files keep the words of a vtable in relocations, with
  * the address as addend or as symbol.
@@ -123,40 +149,17 @@ static bool find_by_name(struct vtables *vtables, const char *name,
 static struct err *read_relocations(struct vtables *vtables, Elf *elf)
 {
 	Elf_Scn *section = NULL;
-	for (size_t i = 0; i < 10000; i++) {
+	for (size_t i = 0; i < SECTIONS_MAX; i++) {
+		Elf64_Shdr header;
 		section = elf_nextscn(elf, section);
-		const Elf64_Shdr *header =
-			section ? elf64_getshdr(section) : NULL;
-		if (!header)
+		if (!section_header(section, &header))
 			break;
-		Elf_Data *data = header->sh_type == SHT_RELA &&
-						 (header->sh_flags & SHF_ALLOC)
-					 ? elf_getdata(section, NULL)
-					 : NULL;
-		if (!data || !data->d_buf || data->d_type != ELF_T_RELA)
+		if (header.sh_type != SHT_RELA ||
+		    !(header.sh_flags & SHF_ALLOC))
 			continue;
-		Elf_Scn *table = elf_getscn(elf, header->sh_link);
-		Elf_Data *syms = table ? elf_getdata(table, NULL) : NULL;
-		size_t syms_n = syms && syms->d_buf && syms->d_type == ELF_T_SYM
-					? syms->d_size / sizeof(Elf64_Sym)
-					: 0;
-		for (size_t j = 0; j < data->d_size / sizeof(Elf64_Rela); j++) {
-			Elf64_Rela rela;
-			Elf64_Sym sym = {};
-			memcpy(&rela,
-			       (const char *)data->d_buf + j * sizeof(rela),
-			       sizeof(rela));
-			size_t index = ELF64_R_SYM(rela.r_info);
-			if (index && index < syms_n)
-				memcpy(&sym,
-				       (const char *)syms->d_buf +
-					       index * sizeof(sym),
-				       sizeof(sym));
-			uint64_t value = sym.st_value + (uint64_t)rela.r_addend;
-			if (value)
-				TRY(map_u64_put(&vtables->slots, rela.r_offset,
-						value));
-		}
+		Elf_Data *data = elf_getdata(section, NULL);
+		if (data && data->d_buf && data->d_type == ELF_T_RELA)
+			TRY(read_table(vtables, elf, data, header.sh_link));
 	}
 	return NULL;
 }
@@ -165,18 +168,20 @@ static struct err *read_relocations(struct vtables *vtables, Elf *elf)
 static bool file_word(Elf *elf, uint64_t address, uint64_t *ret)
 {
 	size_t n, size;
-	const Elf64_Phdr *segments = elf64_getphdr(elf);
 	const char *bytes = elf_rawfile(elf, &size);
-	if (!segments || !bytes || elf_getphdrnum(elf, &n) < 0)
+	if (!bytes || elf_getphdrnum(elf, &n) < 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t at = address - segments[i].p_vaddr;
-		if (segments[i].p_type != PT_LOAD || segments[i].p_filesz < 8 ||
-		    at > segments[i].p_filesz - 8 ||
-		    segments[i].p_offset > size ||
-		    size - segments[i].p_offset < at + 8)
+		Elf64_Phdr segment;
+		if (!segment_header(elf, i, &segment))
+			return false;
+		uint64_t at = address - segment.p_vaddr;
+		if (segment.p_type != PT_LOAD || segment.p_filesz < 8 ||
+		    at > segment.p_filesz - 8 || segment.p_offset > size ||
+		    size - segment.p_offset < 8 ||
+		    at > size - segment.p_offset - 8)
 			continue;
-		memcpy(ret, bytes + segments[i].p_offset + at, sizeof(*ret));
+		memcpy(ret, bytes + segment.p_offset + at, sizeof(*ret));
 		return true;
 	}
 	return false;

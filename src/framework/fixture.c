@@ -42,9 +42,17 @@ struct err *fixture_of_object(struct run *run, uint64_t object,
 			      uint64_t setup_slot, struct fixture *ret)
 {
 	uint64_t vtable, functions[3];
-	TRY(run_u64(run, RADDR(object), &vtable));
-	TRY(memory_read(run->tracee, RADDR(vtable + setup_slot * 8), functions,
-			sizeof(functions)));
+	*ret = (struct fixture){};
+	/* It may be something else, or broken by the test: not looked at. */
+	if (memory_read_some(run->tracee, RADDR(object), &vtable,
+			     sizeof(vtable)) != sizeof(vtable) ||
+	    memory_read_some(run->tracee, RADDR(vtable + setup_slot * 8),
+			     functions, sizeof(functions)) != sizeof(functions))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		if (!program_module(run->program, RADDR(functions[i])))
+			return NULL;
+	}
 	*ret = (struct fixture){
 		.object = object,
 		.setup = RADDR(functions[0]),

@@ -28,7 +28,8 @@ struct err *fixture_step(struct run *run, const struct thread *thread,
 
 /*
  * Of a C++ object whose class declares SetUp(), TearDown() and the body in this
- * order, as virtual functions; @setup_slot is the place of the first.
+ * order, as virtual functions; @setup_slot is the place of the first. Nothing
+ * (no object) where there is no such object at that address.
  */
 struct err *fixture_of_object(struct run *run, uint64_t object,
 			      uint64_t setup_slot,

@@ -28,10 +28,13 @@
 #define ADD_PART "_ZN7testing8UnitTest17AddTestPartResult"
 
 #define OBJECT_RUN "_ZN7testing4Test3RunEv"
+#define OBJECT_RUN_PART OBJECT_RUN ".part.0"
 /* HandleExceptionsInMethodIfSupported<Test, void>(object, method, …) */
 #define HANDLE                                                                 \
 	"_ZN7testing8internal35HandleExceptionsInMethodIfSupportedINS_4TestE"  \
 	"vEET0_PT_MS4_FS3_vEPKc"
+/* At -O3 gcc leaves out the parameters that are not needed. */
+#define HANDLE_PART HANDLE ".isra.0"
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 /* The part of a TestInfo that is looked at; its result lies behind. */
@@ -404,9 +407,12 @@ static struct err *on_object(struct run *run, struct thread *thread,
 static struct err *on_object_run(struct run *run, struct thread *thread,
 				 uint64_t arg)
 {
+	static const char *const others[] = { HANDLE, HANDLE_PART };
 	struct raddr at;
-	if (program_symbol(run->program, HANDLE, &at))
-		TRY(run_unbreak(run, at));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		if (program_symbol(run->program, others[i], &at))
+			TRY(run_unbreak(run, at));
+	}
 	return on_object(run, thread, arg);
 }
 
@@ -418,7 +424,9 @@ static struct err *watch_points(struct run *run)
 	gtest->setup_slot = fixture_slot(run, "_ZTVN7testing4TestE",
 					 "_ZN7testing4Test5SetUpEv", 2);
 	TRY(run_break_symbol(run, OBJECT_RUN, on_object_run, 0, NULL));
-	return run_break_symbol(run, HANDLE, on_object, 0, NULL);
+	TRY(run_break_symbol(run, OBJECT_RUN_PART, on_object_run, 0, NULL));
+	TRY(run_break_symbol(run, HANDLE, on_object, 0, NULL));
+	return run_break_symbol(run, HANDLE_PART, on_object, 0, NULL);
 }
 
 static struct err *gtest_start(struct run *run, struct thread *thread)

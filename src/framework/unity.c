@@ -57,6 +57,7 @@ struct unity {
 	struct counters began;	/* when the test began */
 	size_t position;	/* in the program's own sequence */
 	struct fixture fixture; /* of the running test, if points are wanted */
+	struct calls body;	/* its body, likewise */
 };
 
 /* A call that runs a test. */
@@ -256,11 +257,31 @@ static struct err *judge(struct run *run)
 	return run_skip(run, found ? file : NULL, line, message);
 }
 
+static struct err *on_body_return(struct run *run, struct thread *thread,
+				  uint64_t arg)
+{
+	(void)arg;
+	struct unity *unity = run->state;
+	if (!calls_returned(&unity->body, thread))
+		return NULL;
+	unity->body.inside = false;
+	return run_point(run, SUITE_BEFORE_TEARDOWN);
+}
+
+/*
+ * tearDown() may be inlined into a generated runner: then the return from the
+ * body is all there is. A body that is left by a failed assertion has none.
+ */
 static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct unity *unity = run->state;
-	return fixture_step(run, thread, &unity->fixture);
+	bool before = run->point < SUITE_AFTER_SETUP;
+	TRY(fixture_step(run, thread, &unity->fixture));
+	if (!before || run->point != SUITE_AFTER_SETUP ||
+	    !run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
+		return NULL;
+	return calls_enter(run, thread, &unity->body, on_body_return, 0);
 }
 
 /* The thread stands at the entry of the function that runs this test. */
@@ -279,6 +300,7 @@ static struct err *watch_points(struct run *run, const struct thread *thread,
 		fixture->body = RADDR(thread_arg(thread, 0));
 		program_symbol(run->program, "setUp", &fixture->setup);
 		program_symbol(run->program, "tearDown", &fixture->teardown);
+		TRY(run_break(run, fixture->body, on_step, 0));
 	}
 	return fixture_watch(run, fixture, on_step);
 }

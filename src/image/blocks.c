@@ -46,6 +46,8 @@ void blocks_destroy(struct blocks *blocks)
 	if (!blocks)
 		return;
 	vec_free(&blocks->sorted);
+	for (size_t i = 0; blocks->is_glibc && i < ARENAS; i++)
+		vec_free(&blocks->arenas[i].list);
 	free(blocks);
 }
 

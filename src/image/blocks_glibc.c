@@ -13,6 +13,10 @@
  *    xor (their own address >> 12) since 2.32. The second word of a block in
  *    any thread's cache is a key, the same for all of them since 2.34.
  *  - the fast bins in the arena, linked the same way.
+ *
+ * Other arenas than the main one are in heaps of up to 64 MiB, at multiples of
+ * that: a description (arena, heap before, size, size that can be written), in
+ * an arena's first heap the arena itself, and chunks.
  */
 #include "image/blocks_internal.h"
 
@@ -34,6 +38,9 @@
 
 #define TCACHE_LISTS 64
 #define FAST_BINS 10
+#define HEAP_MOST (64ULL << 20)
+/* A heap's description is not longer; the arena comes right behind it. */
+#define HEAP_HEAD 256
 /* In struct malloc_state: behind mutex, flags and have_fastchunks. */
 #define FAST_BINS_AT 16
 
@@ -49,19 +56,29 @@ static bool read_word(const struct blocks *blocks, uint64_t address,
 	return true;
 }
 
+/* Where chunks are looked for. */
+struct place {
+	uint64_t start;
+	uint64_t end;
+	uint64_t within; /* the first one begins so near to the start */
+	uint64_t arena;	 /* 0: not known */
+	bool main;
+};
+
 /*
  * Collects the chunks in use from @first on, in the order of their addresses.
- * True if they lead to the end of the heap, or to where the program moved the
- * break itself (the allocator leaves two chunks of 16 bytes there).
+ * True if they lead to the end of the heap, or to where it goes on elsewhere
+ * (the allocator leaves two chunks of 16 bytes there).
  */
-static bool walk(struct blocks *blocks, uint64_t first, uint64_t *left,
-		 struct block_list *list)
+static bool walk(struct blocks *blocks, const struct place *place,
+		 uint64_t first, uint64_t *left, struct block_list *list)
 {
-	uint64_t end = blocks->where.heap_end;
+	const uint64_t wrong = place->main ? MAPPED | OTHER_ARENA : MAPPED;
+	uint64_t end = place->end;
 	uint64_t chunk = first, word;
 	list->n = 0;
-	if (!read_word(blocks, chunk + 8, &word) ||
-	    (word & FLAGS) != PREVIOUS_IN_USE)
+	if (!read_word(blocks, chunk + 8, &word) || !(word & PREVIOUS_IN_USE) ||
+	    word & wrong)
 		return false;
 	for (uint64_t i = 0; *left; i++, --*left) {
 		uint64_t size = word & ~FLAGS;
@@ -71,7 +88,7 @@ static bool walk(struct blocks *blocks, uint64_t first, uint64_t *left,
 			return true; /* the top */
 		if (size == HEADER)
 			return i > 0;
-		if (size < SMALLEST || word & (MAPPED | OTHER_ARENA))
+		if (size < SMALLEST || word & wrong)
 			return false;
 		if (!read_word(blocks, chunk + size + 8, &word))
 			return false;
@@ -153,14 +170,12 @@ static void mark_tcache(struct blocks *blocks, struct block_list *list)
 	}
 }
 
-static void mark_fast_bins(struct blocks *blocks, struct block_list *list)
+static void mark_fast_bins(struct blocks *blocks, uint64_t arena,
+			   struct block_list *list)
 {
-	for (unsigned i = 0; blocks->where.main_arena && i < FAST_BINS; i++) {
+	for (unsigned i = 0; arena && i < FAST_BINS; i++) {
 		uint64_t chunk;
-		if (!read_word(blocks,
-			       blocks->where.main_arena + FAST_BINS_AT +
-				       i * 8ULL,
-			       &chunk))
+		if (!read_word(blocks, arena + FAST_BINS_AT + i * 8ULL, &chunk))
 			continue;
 		/* Unlike the cache's, their pointers are to the chunk. */
 		for (size_t k = 0; k <= list->n && chunk; k++) {
@@ -188,30 +203,76 @@ static void drop_waiting(struct block_list *list)
 	list->n = n;
 }
 
-/* The first place from which chunks lead to the end of the heap. */
+/* From the first place from which chunks lead to the end of the heap. */
+static void collect(struct blocks *blocks, const struct place *place,
+		    struct block_list *list)
+{
+	uint64_t start = (place->start + 15) & ~15ULL, end = place->end;
+	list->n = 0;
+	if (end >> WIRE_ADDRESS_BITS || start >= end)
+		return;
+	uint64_t left = (end - start) / SMALLEST * LOOKS + FIRST_WITHIN;
+	for (uint64_t at = start;
+	     at + HEADER < end && at - start < place->within; at += 16) {
+		if (!walk(blocks, place, at, &left, list))
+			continue;
+		mark_tcache(blocks, list);
+		mark_fast_bins(blocks, place->arena, list);
+		drop_waiting(list);
+		return;
+	}
+	list->n = 0;
+}
+
 static const struct block_list *heap_blocks(struct blocks *blocks)
 {
 	struct block_list *list = &blocks->sorted;
-	uint64_t start = (blocks->where.heap_start + 15) & ~15ULL;
-	uint64_t end = blocks->where.heap_end;
-	if (blocks->sorted_at == blocks->moment)
-		return list;
+	const struct place place = {
+		.start = blocks->where.heap_start,
+		.end = blocks->where.heap_end,
+		.within = FIRST_WITHIN,
+		.arena = blocks->where.main_arena,
+		.main = true,
+	};
+	if (blocks->sorted_at != blocks->moment)
+		collect(blocks, &place, list);
 	blocks->sorted_at = blocks->moment;
-	list->n = 0;
-	if (end >> WIRE_ADDRESS_BITS || start >= end)
-		return list;
-	uint64_t left = (end - start) / SMALLEST * LOOKS + FIRST_WITHIN;
-	for (uint64_t at = start;
-	     at + HEADER < end && at - start < FIRST_WITHIN; at += 16) {
-		if (!walk(blocks, at, &left, list))
-			continue;
-		mark_tcache(blocks, list);
-		mark_fast_bins(blocks, list);
-		drop_waiting(list);
-		return list;
-	}
-	list->n = 0;
 	return list;
+}
+
+/* Another arena's heap of which @address may be a part. */
+static bool arena_heap(const struct blocks *blocks, uint64_t address,
+		       struct place *ret)
+{
+	uint64_t base = address & ~(HEAP_MOST - 1), head[4];
+	if (!base || !blocks_read(blocks, base, head, sizeof(head)))
+		return false;
+	uint64_t arena = head[0], before = head[1], size = head[2];
+	uint64_t offset = arena & (HEAP_MOST - 1);
+	if (arena >> WIRE_ADDRESS_BITS || arena % 16 || offset < sizeof(head) ||
+	    offset > HEAP_HEAD || before % HEAP_MOST || size % IMAGE_PAGE ||
+	    size == 0 || size > head[3] || head[3] > HEAP_MOST ||
+	    address - base >= size)
+		return false;
+	*ret = (struct place){
+		.start = base + sizeof(head),
+		.end = base + size,
+		.within = IMAGE_PAGE,
+		.arena = arena,
+	};
+	return true;
+}
+
+static const struct block_list *arena_blocks(struct blocks *blocks,
+					     const struct place *place)
+{
+	struct arena_list *arena =
+		&blocks->arenas[place->start / HEAP_MOST % ARENAS];
+	if (arena->moment != blocks->moment || arena->start != place->start)
+		collect(blocks, place, &arena->list);
+	arena->moment = blocks->moment;
+	arena->start = place->start;
+	return &arena->list;
 }
 
 static bool mapped_header(const struct blocks *blocks, uint64_t page,
@@ -269,14 +330,19 @@ bool blocks_find_glibc(struct blocks *blocks, uint64_t address,
 {
 	if (address >> WIRE_ADDRESS_BITS)
 		return false;
-	if (address < blocks->where.heap_start ||
-	    address >= blocks->where.heap_end)
+	const struct block_list *list;
+	struct place place;
+	if (address >= blocks->where.heap_start &&
+	    address < blocks->where.heap_end)
+		list = heap_blocks(blocks);
+	else if (arena_heap(blocks, address, &place))
+		list = arena_blocks(blocks, &place);
+	else
 		return find_mapped(blocks, address, ret) ||
 		       /* The end is where the next page begins. */
 		       (address && address % IMAGE_PAGE == 0 &&
 			find_mapped(blocks, address - 1, ret));
-	const struct image_block *block =
-		blocks_last_before(heap_blocks(blocks), address);
+	const struct image_block *block = blocks_last_before(list, address);
 	if (!block || address - block->start > block->size)
 		return false;
 	*ret = *block;

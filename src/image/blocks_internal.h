@@ -32,9 +32,16 @@ struct mapped_chunk {
 	uint64_t size;
 };
 
+struct arena_list {
+	uint64_t moment;
+	uint64_t start;
+	struct block_list list;
+};
+
 #define SHADOW_PAGES 8192 /* 64 MiB of heap */
 #define SHADOW_LEAVES 64
 #define MAPPED_PAGES 256
+#define ARENAS 16
 
 struct blocks {
 	blocks_page *page;
@@ -59,7 +66,10 @@ struct blocks {
 			struct shadow_leaf leaves[SHADOW_LEAVES];
 			struct shadow_page pages[SHADOW_PAGES];
 		};
-		struct mapped_chunk mapped[MAPPED_PAGES];
+		struct {
+			struct mapped_chunk mapped[MAPPED_PAGES];
+			struct arena_list arenas[ARENAS];
+		};
 	};
 };
 

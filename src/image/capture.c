@@ -355,7 +355,7 @@ static void set_content(struct image *image, struct piece *piece)
 static struct err *carve(struct image *image, const struct pieces *old,
 			 const struct piece *piece, struct pieces *ret)
 {
-	bool same = image->method->same(image, piece);
+	bool same = piece->same;
 	uint64_t at = piece->start;
 	size_t i = pieces_after(old, at);
 	while (at < piece->end) {
@@ -502,6 +502,10 @@ struct err *image_refresh(struct image *image)
 	TRY(pieces_read(image->maps_fd, &read));
 	find_stacks(image, &read);
 	for (size_t i = 0; i < read.n; i++)
+		read.data[i].same = !image->method->mark_same;
+	if (image->method->mark_same)
+		image->method->mark_same(image, &read);
+	for (size_t i = 0; i < read.n; i++)
 		TRY(carve(image, &image->pieces, &read.data[i], &pieces));
 	join(&pieces);
 	/* Once more in one capture: BEFORE stays as it is. */
@@ -539,6 +543,7 @@ void image_age(struct image *image)
 		for (size_t i = 0; i < image->pieces.n; i++)
 			image->pieces.data[i].fresh = false;
 	}
+	pool_trim(&image->pool);
 	cache_empty(&image->live_cache);
 	if (image->base_cache.bytes > CACHE_MAX)
 		cache_empty(&image->base_cache);

@@ -59,13 +59,6 @@ static struct err *maps_moved(struct image *image, bool *ret)
 	return NULL;
 }
 
-static bool maps_same(struct image *image, const struct piece *piece)
-{
-	(void)image;
-	(void)piece;
-	return true;
-}
-
 static struct err *maps_adopt(struct image *image, struct piece *piece)
 {
 	if (!piece->tracked)
@@ -110,7 +103,6 @@ const struct method method_compare = {
 	.start = compare_start,
 	.collect = compare_collect,
 	.moved = maps_moved,
-	.same = maps_same,
 	.adopt = maps_adopt,
 	.stop = compare_stop,
 };
@@ -147,7 +139,6 @@ const struct method method_soft_dirty = {
 	.start = soft_start,
 	.collect = soft_collect,
 	.moved = maps_moved,
-	.same = maps_same,
 	.adopt = maps_adopt,
 	.stop = compare_stop,
 };
@@ -196,7 +187,6 @@ const struct method method_fork = {
 	.start = fork_start,
 	.collect = fork_collect,
 	.moved = maps_moved,
-	.same = maps_same,
 	.adopt = maps_adopt,
 	.stop = fork_stop,
 };

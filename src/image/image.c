@@ -394,9 +394,8 @@ struct image_counts image_counts(const struct image *image)
 {
 	struct image_counts counts = image->counts;
 	counts.copied = image->pages.map.n;
-	counts.bytes = image->pool.slabs.n * 64 * IMAGE_PAGE +
-		       image->base_cache.bytes + image->fixed_cache.bytes +
-		       image->live_cache.bytes +
+	counts.bytes = pool_bytes(&image->pool) + image->base_cache.bytes +
+		       image->fixed_cache.bytes + image->live_cache.bytes +
 		       image->pages.map.cap * sizeof(struct map_slot) +
 		       image->pages.map.n * sizeof(struct page);
 	return counts;

@@ -39,13 +39,14 @@ struct piece {
 	bool writable;
 	bool executable;
 	bool shared;
-	bool stack;   /* of a thread; sticks */
+	bool stack;   /* of a thread, or the like: not followed; sticks */
 	bool grows;   /* the first thread's: downwards */
 	bool heap;    /* of brk() */
 	bool special; /* the kernel's or a device's */
 	bool huge;    /* too large to be looked at */
 	bool tracked; /* its pages are compared */
 	bool fresh;   /* was not there at the capture before */
+	bool same;    /* while mappings are looked at: not a new one */
 	enum content content;
 	/* IMAGE_SCAN */
 	bool registered;
@@ -82,9 +83,13 @@ struct err *pieces_read(int maps_fd, struct pieces *ret) _must_check_;
 struct pool {
 	VEC(uint8_t *) slabs;
 	VEC(uint8_t *) unused;
+	size_t trimmed; /* so many of @unused are given back to the system */
 };
 struct err *pool_get(struct pool *pool, uint8_t **ret) _must_check_;
 void pool_put(struct pool *pool, uint8_t *page); /* NULL, zero page: fine */
+/* Gives memory back if much is unused. */
+void pool_trim(struct pool *pool);
+uint64_t pool_bytes(const struct pool *pool);
 void pool_free(struct pool *pool);
 extern const uint8_t zero_page[IMAGE_PAGE];
 
@@ -130,8 +135,11 @@ struct method {
 			       bool *ret_stale);
 	/* Have mappings come or gone, or may they have? */
 	struct err *(*moved)(struct image *image, bool *ret);
-	/* Is this part of what was there before, for all the method knows? */
-	bool (*same)(struct image *image, const struct piece *piece);
+	/*
+	 * Sets @same of pieces that are, for all the method knows, (part of)
+	 * what was there before; NULL: all may be.
+	 */
+	void (*mark_same)(struct image *image, struct pieces *pieces);
 	/* A new piece: what of it is there counts as written. */
 	struct err *(*adopt)(struct image *image, struct piece *piece);
 	/* The pieces are others now. */

@@ -1,10 +1,12 @@
 /* Copies of pages: where they are kept, and pages read on demand. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "image/image_internal.h"
 #include "tracee/memory.h"
 
 #define SLAB_PAGES 64
+#define TRIM_PAGES 16384
 #define CHUNK_PAGES 16
 #define CHUNK_SIZE ((uint64_t)CHUNK_PAGES * IMAGE_PAGE)
 
@@ -27,6 +29,7 @@ struct err *pool_get(struct pool *pool, uint8_t **ret)
 				slab + i * IMAGE_PAGE;
 	}
 	*ret = pool->unused.data[--pool->unused.n];
+	pool->trimmed = MIN(pool->trimmed, pool->unused.n);
 	return NULL;
 }
 
@@ -35,6 +38,23 @@ void pool_put(struct pool *pool, uint8_t *page)
 	/* There is room: it was reserved with the slabs. */
 	if (page && page != zero_page)
 		pool->unused.data[pool->unused.n++] = page;
+}
+
+/* The next to be handed out are at the end: the others were long unused. */
+void pool_trim(struct pool *pool)
+{
+	if (pool->unused.n - pool->trimmed < TRIM_PAGES)
+		return;
+	size_t end = pool->unused.n - TRIM_PAGES / 2;
+	for (; pool->trimmed < end; pool->trimmed++)
+		madvise(pool->unused.data[pool->trimmed], IMAGE_PAGE,
+			MADV_DONTNEED);
+}
+
+uint64_t pool_bytes(const struct pool *pool)
+{
+	return ((uint64_t)pool->slabs.n * SLAB_PAGES - pool->trimmed) *
+	       IMAGE_PAGE;
 }
 
 void pool_free(struct pool *pool)

@@ -1,12 +1,12 @@
 /* The address space as pieces: reading maps, finding. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/str.h"
 #include "image/image_internal.h"
+#include "wire/heap.h"
 
 static int compare_ranges(const void *a, const void *b)
 {
@@ -69,28 +69,75 @@ static bool is_special(const char *name)
 		!str_starts(name, "/dev/zero"));
 }
 
-static bool parse_line(char *line, struct piece *ret)
+/* A number and the character behind it; scanf() would take half the time. */
+static bool take_number(const char **at, unsigned base, char behind,
+			uint64_t *ret)
 {
-	unsigned long long start, end, offset, inode;
-	unsigned major_, minor_;
-	char flags[5];
-	int name = 0;
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
-		   flags, &offset, &major_, &minor_, &inode, &name) < 7 ||
-	    end <= start || start % IMAGE_PAGE || end % IMAGE_PAGE)
+	const char *start = *at;
+	uint64_t value = 0;
+	for (;; (*at)++) {
+		unsigned c = (unsigned char)**at, digit = 16;
+		if (c >= '0' && c <= '9')
+			digit = c - '0';
+		else if (c >= 'a' && c <= 'f')
+			digit = c - 'a' + 10;
+		if (digit >= base)
+			break;
+		value = value * base + digit;
+	}
+	if (*at == start || **at != behind)
 		return false;
-	const char *path = name ? line + name : "";
+	(*at)++;
+	*ret = value;
+	return true;
+}
+
+/* "START-END rwxp OFFSET MAJOR:MINOR INODE    NAME" (proc_pid_maps(5)) */
+/* The C and C++ libraries: what they write is never anybody's test state. */
+static bool is_runtime(const char *path)
+{
+	static const char *const names[] = {
+		"libc.so",  "libc-2",	  "ld-linux", "ld-2",
+		"libm.so",  "libm-2",	  "libgcc_s", "libstdc++.so",
+		"libc++",   "libpthread", "libdl",
+	};
+	const char *base = strrchr(path, '/');
+	for (size_t i = 0; base && i < ARRAY_SIZE(names); i++) {
+		if (str_starts(base + 1, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool parse_line(const char *line, struct piece *ret)
+{
+	uint64_t start, end, offset, major_, minor_, inode;
+	const char *at = line;
+	if (!take_number(&at, 16, '-', &start) ||
+	    !take_number(&at, 16, ' ', &end) || strnlen(at, 5) < 5)
+		return false;
+	const char *flags = at;
+	at += 5;
+	if (!take_number(&at, 16, ' ', &offset) ||
+	    !take_number(&at, 16, ':', &major_) ||
+	    !take_number(&at, 16, ' ', &minor_) ||
+	    !take_number(&at, 10, ' ', &inode) || end <= start ||
+	    start % IMAGE_PAGE || end % IMAGE_PAGE)
+		return false;
+	const char *path = at + strspn(at, " ");
 	*ret = (struct piece){
 		.start = start,
 		.end = end,
 		.offset = offset,
 		.inode = inode,
-		.device = (uint32_t)makedev(major_, minor_),
+		.device = (uint32_t)makedev((unsigned)major_, (unsigned)minor_),
 		.readable = flags[0] == 'r',
 		.writable = flags[1] == 'w',
 		.executable = flags[2] == 'x',
 		.shared = flags[3] == 's',
-		.stack = str_starts(path, "[stack"),
+		.stack = str_starts(path, "[stack") ||
+			 !strcmp(path, "[anon:" WIRE_STACKS_MAPPING "]") ||
+			 is_runtime(path),
 		.grows = str_starts(path, "[stack]"),
 		.heap = str_starts(path, "[heap"),
 		.special = is_special(path),

@@ -276,10 +276,35 @@ static struct err *scan_moved(struct image *image, bool *ret)
 	return NULL;
 }
 
-static bool scan_same(struct image *image, const struct piece *piece)
+/* Few mappings are new: halves that are all old are asked for at once. */
+static void mark_old(struct image *image, struct piece *pieces, size_t n)
 {
-	return !piece->special && !piece->huge &&
-	       !check(image, (struct range){ piece->start, piece->end });
+	while (n) {
+		struct range range = { pieces[0].start, pieces[n - 1].end };
+		if (!check(image, range)) {
+			for (size_t i = 0; i < n; i++)
+				pieces[i].same = true;
+			return;
+		}
+		if (n == 1)
+			return;
+		mark_old(image, pieces, n / 2);
+		pieces += n / 2;
+		n -= n / 2;
+	}
+}
+
+static void scan_mark_same(struct image *image, struct pieces *pieces)
+{
+	size_t from = 0;
+	for (size_t i = 0; i <= pieces->n; i++) {
+		const struct piece *piece = &pieces->data[i];
+		if (i < pieces->n && !piece->special && !piece->huge &&
+		    !piece->grows)
+			continue;
+		mark_old(image, pieces->data + from, i - from);
+		from = i + 1;
+	}
 }
 
 /* Reserved by the program, to be made accessible without a new mapping. */
@@ -725,7 +750,7 @@ const struct method method_scan = {
 	.start = scan_start,
 	.collect = scan_collect,
 	.moved = scan_moved,
-	.same = scan_same,
+	.mark_same = scan_mark_same,
 	.adopt = scan_adopt,
 	.arrange = scan_arrange,
 	.stop = scan_stop,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "image/image.h"
@@ -40,6 +41,7 @@ struct watch {
 	struct state_differences differences;
 	VEC(struct state_page) pages;
 	struct changes changes;
+	uint64_t capture_ns, compare_ns; /* what it cost */
 	bool failed; /* said once; nothing is looked at any more */
 	bool said_blocks;
 	bool said_untyped;
@@ -143,8 +145,25 @@ struct err *watch_create(struct session *session,
 	return NULL;
 }
 
+static void log_costs(const struct watch *watch)
+{
+	struct image_counts counts = image_counts(watch->image);
+	if (!counts.captures)
+		return;
+	log_info("%llu captures: %llu pages and %llu+%llu us each",
+		 (unsigned long long)counts.captures,
+		 (unsigned long long)(counts.written / counts.captures),
+		 (unsigned long long)(watch->capture_ns / counts.captures /
+				      1000),
+		 (unsigned long long)(watch->compare_ns / counts.captures /
+				      1000));
+}
+
 void watch_stop(struct watch *watch)
 {
+	if (watch->image)
+		log_costs(watch);
+	watch->capture_ns = watch->compare_ns = 0;
 	state_destroy(watch->state);
 	image_destroy(watch->image);
 	watch->state = NULL;
@@ -505,11 +524,15 @@ static struct err *capture(struct watch *watch, struct run *run, size_t test)
 	struct thread *thread = main_thread(run);
 	if (!thread)
 		return err_create(ERR_INTERNAL, "no thread is left");
+	uint64_t start = clock_now();
 	TRY(image_capture(watch->image, thread));
+	uint64_t captured = clock_now();
+	watch->capture_ns += captured - start;
 	TRY(load_areas(watch));
 	if (!watch->state)
 		return index_anew(watch, thread);
 	TRY(compare(watch, test));
+	watch->compare_ns += clock_now() - captured;
 	/* What was loaded meanwhile has no state before. */
 	if (loaded_modules(run->program) == watch->modules)
 		return NULL;

@@ -267,12 +267,22 @@ struct err *expand_weak(struct expansion *x)
 	return push_target(x, n ? target : 0);
 }
 
+static struct err *push_typed(struct expansion *x, uint64_t at, type_id type)
+{
+	TRY(container_push(x, at, 0));
+	x->out->data[x->out->n - 1].type = type;
+	x->sound = true;
+	return NULL;
+}
+
 /*
- * A value of a type that only the manager knows, in @size bytes or, where these
- * begin with the address of a heap block, in that block: then the rest of the
- * bytes are left over from something else.
+ * A value of a type that only its handler (@code) knows, in @size bytes or,
+ * where these begin with the address of a heap block, in that block: then the
+ * rest of the bytes are left over from something else, as are those behind a
+ * value that is smaller.
  */
-static struct err *push_stored(struct expansion *x, uint64_t at, uint64_t size)
+static struct err *push_stored(struct expansion *x, uint64_t code, uint64_t at,
+			       uint64_t size)
 {
 	uint64_t word;
 	struct view_block block;
@@ -280,15 +290,27 @@ static struct err *push_stored(struct expansion *x, uint64_t at, uint64_t size)
 	    !container_fits(x->view, at, size))
 		return NULL;
 	type_id type;
-	if (word && x->view->block &&
-	    x->view->block(x->view->data, word, &block) && block.start == word)
+	enum held_where where;
+	TRY(container_held(x->containers, code, &type, &where));
+	uint64_t held = type_get(x->containers->pool, type)->size;
+	bool is_block = word && x->view->block &&
+			x->view->block(x->view->data, word, &block) &&
+			block.start == word;
+	if (where == HELD_UNKNOWN && held)
+		where = held > size ? HELD_IN_BLOCK
+			: !is_block ? HELD_IN_PLACE
+				    : HELD_UNKNOWN;
+	if (held && where == HELD_IN_PLACE && held <= size)
+		return push_typed(x, at, type);
+	if (held && where == HELD_IN_BLOCK)
+		return container_fits(x->view, word, held)
+			       ? push_typed(x, word, type)
+			       : NULL;
+	if (is_block)
 		TRY(container_void_pointer(x->containers, &type));
 	else
 		TRY(container_opaque(x->containers, size, &type));
-	TRY(container_push(x, at, 0));
-	x->out->data[0].type = type;
-	x->sound = true;
-	return NULL;
+	return push_typed(x, at, type);
 }
 
 struct err *expand_function(struct expansion *x)
@@ -302,7 +324,7 @@ struct err *expand_function(struct expansion *x)
 	container_word(x, manager);
 	container_word(x, manager ? invoker : 0);
 	if (manager)
-		return push_stored(x, functor, 16);
+		return push_stored(x, manager, functor, 16);
 	x->sound = true;
 	return NULL;
 }
@@ -335,7 +357,7 @@ struct err *expand_any(struct expansion *x)
 	container_word(x, manager);
 	if (manager)
 		return push_stored(
-			x, storage,
+			x, manager, storage,
 			x->container->recipe->library == RECIPE_LIBCXX ? 24
 								       : 8);
 	x->sound = true;

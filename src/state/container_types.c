@@ -184,3 +184,64 @@ struct err *container_named(struct containers *containers, type_id type,
 	*ret = at;
 	return NULL;
 }
+
+#define OLD_STRING                                                             \
+	"std::basic_string<char, std::char_traits<char>, "                     \
+	"std::allocator<char> >"
+
+/* Code that is made for one type, and which of its arguments that is. */
+static const struct {
+	const char *name;
+	size_t argument;
+	enum held_where where;
+} handlers[] = {
+	{ "any::_Manager_internal<", 0, HELD_IN_PLACE },
+	{ "any::_Manager_external<", 0, HELD_IN_BLOCK },
+	{ "__any_imp::_SmallHandler<", 0, HELD_IN_PLACE },
+	{ "__any_imp::_LargeHandler<", 0, HELD_IN_BLOCK },
+	{ "_Function_base::_Base_manager<", 0, HELD_UNKNOWN },
+	{ "_Function_handler<", 1, HELD_UNKNOWN },
+};
+
+static struct err *find_held(struct containers *containers, const char *symbol,
+			     type_id *ret, enum held_where *ret_where)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(handlers); i++) {
+		const char *at = strstr(symbol, handlers[i].name);
+		size_t n = 0;
+		const char *text =
+			at ? argument_text(at, handlers[i].argument, &n) : NULL;
+		if (!text)
+			continue;
+		_cleanup_(freep) char *name = strndup(text, n);
+		if (!name)
+			return err_nomem();
+		*ret_where = handlers[i].where;
+		/* The mangling of the old ABI's has a short form. */
+		return by_name(containers,
+			       strcmp(name, "std::string") ? name : OLD_STRING,
+			       ret);
+	}
+	return NULL;
+}
+
+struct err *container_held(struct containers *containers, uint64_t code,
+			   type_id *ret, enum held_where *ret_where)
+{
+	char symbol[2048];
+	uint64_t known;
+	*ret = TYPE_UNKNOWN;
+	*ret_where = HELD_UNKNOWN;
+	if (!containers->symbol)
+		return NULL;
+	if (map_u64_get(&containers->held, code, &known)) {
+		*ret = (type_id)known;
+		*ret_where = (enum held_where)(known >> 32);
+		return NULL;
+	}
+	if (containers->symbol(containers->symbol_data, code, symbol,
+			       sizeof(symbol)))
+		TRY(find_held(containers, symbol, ret, ret_where));
+	return map_u64_put(&containers->held, code,
+			   (uint64_t)*ret_where << 32 | *ret);
+}

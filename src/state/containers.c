@@ -54,8 +54,18 @@ void containers_destroy(struct containers *containers)
 		free(containers->texts.data[i]);
 	vec_free(&containers->texts);
 	map_u64_free(&containers->opaque);
+	map_u64_free(&containers->held);
 	free(containers->users);
 	free(containers);
+}
+
+void containers_set_symbols(struct containers *containers,
+			    bool (*symbol)(void *data, uint64_t address,
+					   char *out, size_t n),
+			    void *data)
+{
+	containers->symbol = symbol;
+	containers->symbol_data = data;
 }
 
 static const struct container *lookup(struct containers *containers,
@@ -382,7 +392,11 @@ struct err *container_expand(struct containers *containers, type_id type,
 	return NULL;
 }
 
-/* What such a type is at least in size: any version of GLib's. */
+/*
+ * What such a type is at least in size, where its row does not say: any version
+ * of GLib's. The row's own size keeps its offsets valid for other declarations
+ * of the type.
+ */
 #define DECLARED_SIZE 80
 
 struct err *containers_complete(struct containers *containers)
@@ -390,13 +404,17 @@ struct err *containers_complete(struct containers *containers)
 	size_t n = type_count(containers->pool);
 	for (type_id id = 1; id < n; id++) {
 		const struct type *type = type_get(containers->pool, id);
-		if (type->kind != TYPE_OPAQUE || type->size || !*type->name ||
-		    !container_recipe(containers, id))
+		if (type->kind != TYPE_OPAQUE || type->size || !*type->name)
 			continue;
+		const struct container_recipe *recipe =
+			container_recipe(containers, id);
+		if (!recipe)
+			continue;
+		type = type_get(containers->pool, id); /* it may have moved */
 		struct type whole = {
 			.kind = TYPE_STRUCT,
 			.name = type->name,
-			.size = DECLARED_SIZE,
+			.size = recipe->size ? recipe->size : DECLARED_SIZE,
 			.align = 8,
 		};
 		TRY(type_set(containers->pool, id, &whole));

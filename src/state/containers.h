@@ -97,6 +97,16 @@ static inline void containers_destroyp(struct containers **containers)
 	containers_destroy(*containers);
 }
 
+/*
+ * Names of code ("&name", "name+8"; false: unknown; at most @n bytes): they
+ * tell of what type the value in a std::any or the target of a std::function
+ * is. Without, it is bytes, of which some may be left over.
+ */
+void containers_set_symbols(struct containers *containers,
+			    bool (*symbol)(void *data, uint64_t address,
+					   char *out, size_t n),
+			    void *data);
+
 /* NULL: an ordinary type. Remembered, so asking again costs nothing. */
 const struct container_recipe *container_recipe(struct containers *containers,
 						type_id type);

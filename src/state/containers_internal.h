@@ -48,7 +48,13 @@ struct containers {
 	/* Types that are needed and may not be in the pool; 0: not made yet. */
 	type_id void_pointer;
 	struct map_u64 opaque; /* by size */
+	bool (*symbol)(void *data, uint64_t address, char *out, size_t n);
+	void *symbol_data;
+	struct map_u64 held; /* by address of code: type, and enum held_where */
 };
+
+/* Where a value lies whose type only its handler's name tells. */
+enum held_where { HELD_UNKNOWN, HELD_IN_PLACE, HELD_IN_BLOCK };
 
 /* One call of container_expand(). */
 struct expansion {
@@ -84,6 +90,10 @@ struct err *container_void_pointer(struct containers *containers,
 /* Bytes of which nothing is known. */
 struct err *container_opaque(struct containers *containers, uint64_t size,
 			     type_id *ret) _must_check_;
+/* What the code at @code handles; TYPE_UNKNOWN where its name is no help. */
+struct err *container_held(struct containers *containers, uint64_t code,
+			   type_id *ret,
+			   enum held_where *ret_where) _must_check_;
 static inline uint64_t container_align(uint64_t offset, uint64_t align)
 {
 	return align > 1 ? (offset + align - 1) / align * align : offset;

@@ -18,6 +18,9 @@ struct err *layout_init(struct layout *layout, const struct type_pool *pool,
 void layout_free(struct layout *layout)
 {
 	free(layout->pointers);
+	for (size_t i = 0; i < layout->n_maps; i++)
+		free(layout->maps[i]);
+	free(layout->maps);
 	*layout = (struct layout){};
 }
 
@@ -276,4 +279,75 @@ struct err *layout_visit(struct layout *layout,
 		.plain = flags & LAYOUT_PLAIN,
 	};
 	return visit_part(&all, &part);
+}
+
+#define MAP_MAX 64
+
+static struct err *map_leaf(void *data, const struct leaf *leaf)
+{
+	struct pointer_map *map = data;
+	if (leaf->kind != LEAF_POINTER || map->n == MAP_MAX ||
+	    leaf->offset > UINT32_MAX) {
+		map->simple = false;
+		return NULL;
+	}
+	map->at[map->n].offset = (uint32_t)leaf->offset;
+	map->at[map->n++].target = leaf->type;
+	return NULL;
+}
+
+/* Bases whose place only an object knows. */
+static bool has_virtual_bases(const struct type_pool *pool, type_id id,
+			      unsigned depth)
+{
+	const struct type *type = type_get(pool, id);
+	if (depth > TYPE_DEPTH_MAX)
+		return true;
+	if (type->kind == TYPE_ARRAY)
+		return has_virtual_bases(pool, type->target, depth + 1);
+	for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->n_members;
+	     i++) {
+		if (type->members[i].virtual_base ||
+		    has_virtual_bases(pool, type->members[i].type, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+static struct pointer_map *make_map(struct layout *layout, type_id id)
+{
+	const struct type *type = type_get(layout->pool, id);
+	struct pointer_map *map =
+		calloc(1, sizeof(*map) + MAP_MAX * sizeof(map->at[0]));
+	if (!map)
+		return NULL;
+	map->simple = !has_virtual_bases(layout->pool, id, 0);
+	struct layout_object object = { .type = id, .size = type->size };
+	struct err *err = layout_visit(layout, &object, 0,
+				       MIN(type->size, (uint64_t)65536),
+				       LAYOUT_POINTERS, map_leaf, map);
+	if (err || type->size > 65536)
+		map->simple = false;
+	err_ignore(err);
+	return map;
+}
+
+const struct pointer_map *layout_pointer_map(struct layout *layout,
+					     type_id type)
+{
+	if (type >= layout->n_maps) {
+		/* The pool may have grown since. */
+		size_t n = type_count(layout->pool);
+		struct pointer_map **grown =
+			realloc(layout->maps, n * sizeof(struct pointer_map *));
+		if (!grown)
+			return NULL;
+		memset(grown + layout->n_maps, 0,
+		       (n - layout->n_maps) * sizeof(struct pointer_map *));
+		layout->maps = grown;
+		layout->n_maps = n;
+	}
+	if (!layout->maps[type])
+		layout->maps[type] = make_map(layout, type);
+	return layout->maps[type];
 }

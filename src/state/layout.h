@@ -27,11 +27,23 @@ struct leaf {
 	uint8_t bit_offset, bit_size;
 };
 
+/* Where a type has its pointers, for going through many objects of it. */
+struct pointer_map {
+	bool simple; /* false: it has more than plain pointers that lead on */
+	uint32_t n;
+	struct {
+		uint32_t offset;
+		type_id target;
+	} at[];
+};
+
 struct layout {
 	const struct type_pool *pool;
 	struct containers *containers;
 	uint8_t *pointers; /* by type: 0 unknown, 1 none, 2 some */
 	size_t n_pointers;
+	struct pointer_map **maps; /* by type; NULL: not made yet */
+	size_t n_maps;
 };
 
 struct err *layout_init(struct layout *layout, const struct type_pool *pool,
@@ -40,6 +52,10 @@ void layout_free(struct layout *layout);
 
 /* Can something be reached from an object of this type? */
 bool layout_has_pointers(struct layout *layout, type_id type);
+
+/* NULL: none could be made. */
+const struct pointer_map *layout_pointer_map(struct layout *layout,
+					     type_id type);
 
 enum layout_flags {
 	LAYOUT_POINTERS = 1 << 0, /* only leaves that lead somewhere */

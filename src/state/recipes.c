@@ -287,21 +287,34 @@ const struct container_recipe recipes[] = {
 	  .element = "void *", .unordered = true, .expand = expand_ghash },
 
 	/*
-	 * String streams: what was written, or is left to read. Where the
-	 * debug information has only their names they are skipped, below.
+	 * String streams: what was written, or is left to read. Their members
+	 * are behind those of one or two streams, which debug information
+	 * often has only the names of.
 	 */
-	{ .type = "std::basic_ostringstream", .shape = CONTAINER_TEXT,
-	  .element = "#0",
-	  .places = { FIRST("_M_stringbuf._M_out_beg|__sb_.__bout_", NOWHERE),
-		      LAST("_M_stringbuf._M_out_cur|__sb_.__nout_", NOWHERE) } },
-	{ .type = "std::basic_stringstream", .shape = CONTAINER_TEXT,
-	  .element = "#0",
-	  .places = { FIRST("_M_stringbuf._M_out_beg|__sb_.__bout_", NOWHERE),
-		      LAST("_M_stringbuf._M_out_cur|__sb_.__nout_", NOWHERE) } },
-	{ .type = "std::basic_istringstream", .shape = CONTAINER_TEXT,
-	  .element = "#0",
-	  .places = { FIRST("_M_stringbuf._M_in_cur|__sb_.__ninp_", NOWHERE),
-		      LAST("_M_stringbuf._M_in_end|__sb_.__einp_", NOWHERE) } },
+	{ .type = "std::basic_ostringstream", .library = RECIPE_LIBSTDCXX,
+	  .shape = CONTAINER_TEXT, .element = "#0", .size = 376,
+	  .places = { FIRST("_M_stringbuf._M_out_beg", AT(40)),
+		      LAST("_M_stringbuf._M_out_cur", AT(48)) } },
+	{ .type = "std::basic_stringstream", .library = RECIPE_LIBSTDCXX,
+	  .shape = CONTAINER_TEXT, .element = "#0", .size = 392,
+	  .places = { FIRST("_M_stringbuf._M_out_beg", AT(56)),
+		      LAST("_M_stringbuf._M_out_cur", AT(64)) } },
+	{ .type = "std::basic_istringstream", .library = RECIPE_LIBSTDCXX,
+	  .shape = CONTAINER_TEXT, .element = "#0", .size = 384,
+	  .places = { FIRST("_M_stringbuf._M_in_cur", AT(32)),
+		      LAST("_M_stringbuf._M_in_end", AT(40)) } },
+	{ .type = "std::basic_ostringstream", .library = RECIPE_LIBCXX,
+	  .shape = CONTAINER_TEXT, .element = "#0", .size = 264,
+	  .places = { FIRST("__sb_.__bout_", AT(48)),
+		      LAST("__sb_.__nout_", AT(56)) } },
+	{ .type = "std::basic_stringstream", .library = RECIPE_LIBCXX,
+	  .shape = CONTAINER_TEXT, .element = "#0", .size = 280,
+	  .places = { FIRST("__sb_.__bout_", AT(64)),
+		      LAST("__sb_.__nout_", AT(72)) } },
+	{ .type = "std::basic_istringstream", .library = RECIPE_LIBCXX,
+	  .shape = CONTAINER_TEXT, .element = "#0", .size = 272,
+	  .places = { FIRST("__sb_.__ninp_", AT(40)),
+		      LAST("__sb_.__einp_", AT(48)) } },
 
 	/* Never compared: locks, what is the library's own, buffers. */
 	SKIP("std::basic_ostringstream"),

@@ -618,6 +618,50 @@ static struct err *scan_leaf(void *data, const struct leaf *leaf)
 	}
 }
 
+/* Many objects of one type whose pointers are known: no need to take it apart. */
+static struct err *scan_quickly(struct scan *scan, const struct node *node,
+				const struct pointer_map *map, uint64_t from,
+				uint64_t to)
+{
+	uint64_t size = type_get(scan->state->pool, node->type)->size;
+	uint64_t first = from > node->typed ? (from - node->typed) / size : 0;
+	const uint8_t *page = NULL;
+	uint64_t page_at = UINT64_MAX;
+	for (uint64_t i = first; i < node->count && map->n; i++) {
+		uint64_t start = node->typed + i * size;
+		if (start >= to)
+			break;
+		for (uint32_t j = 0; j < map->n; j++) {
+			uint64_t offset = start + map->at[j].offset;
+			uint64_t at = node->start + offset;
+			uint64_t in = at % VIEW_PAGE, value = 0;
+			if (at - in != page_at) {
+				page_at = at - in;
+				page = scan->view->page(scan->view->data,
+							page_at);
+			}
+			if (page && in <= VIEW_PAGE - 8)
+				memcpy(&value, page + in, sizeof(value));
+			else
+				value = walk_word(scan->view, at);
+			if (!value)
+				continue;
+			struct walk_edge edge = { .parent = scan->id,
+						  .edge = offset };
+			TRY(walk_follow(scan->state, scan->view,
+					map->at[j].target, value, &edge, NULL));
+		}
+	}
+	return NULL;
+}
+
+static bool is_whole(const struct state *state, const struct node *node)
+{
+	uint64_t size = type_get(state->pool, node->type)->size;
+	return size && node->typed == 0 && !(node->flags & NODE_TEXT) &&
+	       (node->count > 1 || node->size == size);
+}
+
 struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
 		      uint64_t from, uint64_t to)
 {
@@ -626,6 +670,12 @@ struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
 	struct scan scan = { state, view, id, node.start, 0 };
 	if (node.flags & NODE_DEAD)
 		return NULL;
+	const struct pointer_map *map =
+		is_whole(state, &node)
+			? layout_pointer_map(&state->layout, node.type)
+			: NULL;
+	if (map && map->simple)
+		return scan_quickly(&scan, &node, map, from, to);
 	return walk_leaves(state, view, &node, from, to, LAYOUT_POINTERS,
 			   scan_leaf, &scan);
 }

@@ -281,21 +281,40 @@ static bool decode_at(const struct arch_code *code, size_t at, cs_insn *insn)
 	return cs_disasm_iter(x86_disassembler(), &bytes, &n, &address, insn);
 }
 
+/* How long the instruction at each place in front of the program counter is. */
+struct lengths {
+	uint8_t at[ARCH_CODE_BEFORE]; /* 0: not known yet */
+};
+#define NO_INSN 0xff
+
+static uint8_t length_at(const struct arch_code *code, size_t at, cs_insn *insn,
+			 struct lengths *lengths)
+{
+	if (!lengths->at[at])
+		lengths->at[at] = decode_at(code, at, insn)
+					  ? (uint8_t)insn->size
+					  : NO_INSN;
+	return lengths->at[at];
+}
+
 /*
  * From how many places further up does decoding arrive at an instruction of
  * @length bytes in front of the program counter? Wrong beginnings fall in with
  * the right ones after a few instructions.
  */
 static unsigned votes(const struct arch_code *code, size_t length,
-		      cs_insn *insn)
+		      cs_insn *insn, struct lengths *lengths)
 {
 	unsigned sum = 0;
 	size_t target = code->before - length;
-	for (size_t start = 0; start < INSN_MAX + 1 && start < target;
-	     start++) {
+	for (size_t start = 0; start <= INSN_MAX && start < target; start++) {
 		size_t at = start;
-		while (at < target && decode_at(code, at, insn))
-			at += insn->size;
+		while (at < target) {
+			uint8_t n = length_at(code, at, insn, lengths);
+			at += n;
+			if (n == NO_INSN)
+				break;
+		}
 		sum += at == target;
 	}
 	return sum;
@@ -313,7 +332,9 @@ static struct verdict judge_before(const struct arch_code *code,
 				   size_t n, bool calls, cs_insn *insn)
 {
 	struct verdict best = {};
+	struct lengths lengths = {};
 	size_t longest = MIN(code->before, INSN_MAX);
+	BUG_ON(code->before > ARCH_CODE_BEFORE);
 	for (size_t length = 1; length <= longest; length++) {
 		if ((code->exact && length != code->exact) ||
 		    !decode_at(code, code->before - length, insn) ||
@@ -325,11 +346,12 @@ static struct verdict judge_before(const struct arch_code *code,
 		other.match = judge(insn, regs, place, n, &other.access);
 		if (other.match == NO_MATCH || other.match < best.match)
 			continue;
-		/* A prefix more or less often makes no difference to us. */
-		bool same = other.access.read == best.access.read &&
+		/* A prefix more or less makes a load longer, no more. */
+		bool same = !other.access.read == !best.access.read &&
 			    other.access.written == best.access.written;
 		if (other.match == best.match && !same &&
-		    votes(code, length, insn) < votes(code, best.length, insn))
+		    votes(code, length, insn, &lengths) <
+			    votes(code, best.length, insn, &lengths))
 			continue;
 		best = other;
 	}

@@ -277,11 +277,11 @@ struct err *type_set(struct type_pool *pool, type_id id,
 	TRY(keep_text(pool, &copy.name));
 	TRY(copy_items(pool, type->members, type->n_members, sizeof(*members),
 		       &members));
-	for (uint32_t i = 0; i < type->n_members; i++)
+	for (uint32_t i = 0; members && i < type->n_members; i++)
 		TRY(keep_text(pool, &members[i].name));
 	TRY(copy_items(pool, type->enumerators, type->n_enumerators,
 		       sizeof(*enumerators), &enumerators));
-	for (uint32_t i = 0; i < type->n_enumerators; i++)
+	for (uint32_t i = 0; enumerators && i < type->n_enumerators; i++)
 		TRY(keep_text(pool, &enumerators[i].name));
 	TRY(copy_items(pool, type->arguments, type->n_arguments,
 		       sizeof(*arguments), &arguments));

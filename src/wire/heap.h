@@ -38,6 +38,13 @@
 #define WIRE_HEAP_VERSION 1
 #define WIRE_HEAP_SYMBOL "polygraph_agent_heap"
 
+/*
+ * Names of its mappings, where the kernel has such. Stacks are only ever added,
+ * at places all over their tables: nobody follows what is written there.
+ */
+#define WIRE_MAPPING "polygraph"
+#define WIRE_STACKS_MAPPING "polygraph stacks"
+
 #define WIRE_GRANULE 16
 #define WIRE_LEAF_SHIFT 24 /* a leaf covers 16 MiB */
 #define WIRE_ADDRESS_BITS 47

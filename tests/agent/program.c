@@ -161,6 +161,63 @@ static void threads(void)
 	show();
 }
 
+/* Leaves of the table that several threads need at the same moment. */
+enum { FAR_BLOCKS = 20, FAR_SIZE = 20 << 20 };
+static void *far[THREADS][FAR_BLOCKS];
+static pthread_barrier_t barrier;
+
+static void *allocate_far(void *argument)
+{
+	size_t self = (size_t)argument;
+	for (int i = 0; i < FAR_BLOCKS; i++) {
+		pthread_barrier_wait(&barrier);
+		far[self][i] = malloc(FAR_SIZE);
+	}
+	return NULL;
+}
+
+static void leaves(void)
+{
+	pthread_t all[THREADS];
+	MUST(!pthread_barrier_init(&barrier, NULL, THREADS));
+	for (size_t i = 0; i < THREADS; i++)
+		MUST(!pthread_create(&all[i], NULL, allocate_far, (void *)i));
+	for (size_t i = 0; i < THREADS; i++)
+		MUST(!pthread_join(all[i], NULL));
+	for (size_t i = 0; i < THREADS * FAR_BLOCKS; i++)
+		live(far[i / FAR_BLOCKS][i % FAR_BLOCKS], FAR_SIZE);
+	show();
+}
+
+/* Children forked while other threads allocate can allocate themselves. */
+static void *allocate_on(void *argument)
+{
+	for (unsigned i = 0;; i++)
+		free(malloc(i % 3000 * 100));
+	return argument;
+}
+
+static void forks(void)
+{
+	pthread_t thread;
+	alarm(60);
+	for (size_t i = 0; i < 2; i++)
+		MUST(!pthread_create(&thread, NULL, allocate_on, NULL));
+	for (int i = 0; i < 30; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			for (unsigned k = 0; k < 300; k++)
+				free(realloc(malloc(k * 10), k * 1000));
+			_exit(0);
+		}
+		int status;
+		MUST(waitpid(child, &status, 0) == child && status == 0);
+	}
+	live(malloc(10), 10);
+	show();
+	_exit(0);
+}
+
 /* The child's own table is looked at, after both went on. */
 static void forked(void)
 {
@@ -342,6 +399,10 @@ int main(int argc, char **argv)
 		large();
 	else if (!strcmp(word, "threads"))
 		threads();
+	else if (!strcmp(word, "leaves"))
+		leaves();
+	else if (!strcmp(word, "forks"))
+		forks();
 	else if (!strcmp(word, "forked"))
 		forked();
 	else if (!strcmp(word, "stacks"))

@@ -13,6 +13,8 @@ static void *blocks[BLOCKS];
 static size_t sizes[BLOCKS];
 
 static pthread_barrier_t barrier;
+/* In an arena of the other thread's own. */
+static void *others[BLOCKS];
 
 static void free_some(size_t first)
 {
@@ -24,6 +26,10 @@ static void free_some(size_t first)
 static void *other(void *argument)
 {
 	(void)argument;
+	for (size_t i = 0; i < BLOCKS; i++)
+		others[i] = malloc(i * 7);
+	for (size_t i = 0; i < BLOCKS; i += 50)
+		free(others[i]);
 	free_some(3);
 	pthread_barrier_wait(&barrier);
 	for (;;)
@@ -50,6 +56,12 @@ int main(void)
 			live(blocks[i], sizes[i]);
 		else
 			tell(RECORD_FREED, blocks[i], sizes[i]);
+	}
+	for (size_t i = 0; i < BLOCKS; i++) {
+		if (i % 50)
+			live(others[i], i * 7);
+		else
+			tell(RECORD_FREED, others[i], i * 7);
 	}
 	live(mapped, 300 * 1000);
 	/* More of one size than the cache takes. */

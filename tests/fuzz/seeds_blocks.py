@@ -44,6 +44,11 @@ def chunks():
     return page(CHUNKS, 0, words(*cache)) + page(MORE_CHUNKS, 0, words(0, 0x1002, 0, 0))
 
 
+def arena():
+    head = words(0x7100_0000_0030, 0, 0x1000, 0x21000, 0x1000, 0, 0, 0)
+    return page(LEAVES, 0, head + words(0, 0x25, 1, 2, 0, 0xFA1)) + page(CHUNKS, 0, words(0, 0x21, 0x7100_0000_0050, 0))
+
+
 def main():
     stamp = Path(sys.argv[1])
     folder = stamp.parent / stamp.stem
@@ -51,6 +56,7 @@ def main():
     (folder / "agent").write_bytes(agent())
     (folder / "foreign").write_bytes(heap(0, 1))
     (folder / "chunks").write_bytes(chunks())
+    (folder / "arena").write_bytes(arena())
     (folder / "empty").write_bytes(b"")
     stamp.touch()
 

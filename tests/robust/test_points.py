@@ -76,7 +76,7 @@ class Points(unittest.TestCase):
             with open(file.name, "ab") as log:
                 done = subprocess.run([POLYGRAPH, "run", *options, program], env=environment, stderr=log,
                                       stdout=subprocess.PIPE, timeout=120, check=False)
-            text = open(file.name, encoding="utf-8").read()
+            text = file.read().decode()
         self.assertEqual(done.returncode, 3, done.stdout.decode() + text)
         tests, current = [], None
         for line in text.splitlines():
@@ -95,7 +95,7 @@ class Points(unittest.TestCase):
                 current[1].append(line)
         return tests
 
-    def check(self, name, count, more, builds=BUILDS):
+    def check(self, name, count, more, builds=BUILDS, without=None):
         for compiler, flags in builds:
             program = self.compile(name, compiler, flags, more)
             for order in ([], ["--reverse"]):
@@ -103,6 +103,8 @@ class Points(unittest.TestCase):
                     tests = self.trace(program, *order)
                     self.assertEqual(len(tests), count)
                     for test, seen in tests:
+                        if test == without:
+                            continue
                         self.assertEqual(seen, points_of(test), test)
 
     def test_gtest(self):
@@ -122,6 +124,10 @@ class Points(unittest.TestCase):
 
     def test_unity(self):
         self.check("unity", 3, unity_flags())
+
+    def test_unity_inlined(self):
+        """A tear-down that is inlined into the runner is told from the body's return, if it returns."""
+        self.check("unity", 3, [*unity_flags(), "-DOWN_RUN_TEST"], without="with_fails")
 
     def test_cunit(self):
         self.check("cunit", 5, ["-l:libcunit.a"])

@@ -266,6 +266,28 @@ static void test_declared_only(void **state)
 	assert_int_equal(pair->size, 8);
 }
 
+/* A declaration that was given a size does not spoil the next one. */
+static void test_completed(void **state)
+{
+	(void)state;
+	type_id text = opaque("std::__cxx11::basic_string<char>");
+	type_id table = opaque("_GHashTable");
+	type_id other = opaque("app::thing");
+	with(NULL, 0);
+	assert_ok(containers_complete(containers));
+	assert_int_equal(type_get(pool, text)->size, 32);
+	assert_true(type_get(pool, table)->size > 0);
+	assert_int_equal(type_get(pool, other)->size, 0);
+	type_id again = opaque("std::__cxx11::basic_string<char>");
+	assert_ok(containers_complete(containers));
+	put(0, BASE + 0x200);
+	put(8, 5);
+	assert_true(expand(text, 0));
+	assert_int_equal(contents.run, 5);
+	assert_true(expand(again, 0));
+	assert_int_equal(contents.run, 5);
+}
+
 /* ---- what makes no sense ---- */
 
 static void test_unsound(void **state)
@@ -586,10 +608,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_names),	  TEST(test_remembered),
-		TEST(test_declared_only), TEST(test_unsound),
-		TEST(test_blocks),	  TEST(test_function),
-		TEST(test_old_ghash),	  TEST(test_refused),
-		TEST(test_user_chain),	  TEST(test_user_shapes),
+		TEST(test_declared_only), TEST(test_completed),
+		TEST(test_unsound),	  TEST(test_blocks),
+		TEST(test_function),	  TEST(test_old_ghash),
+		TEST(test_refused),	  TEST(test_user_chain),
+		TEST(test_user_shapes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

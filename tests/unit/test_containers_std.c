@@ -183,6 +183,14 @@ static void render_bits(const struct container_contents *contents,
 	}
 }
 
+/* Is it the type of a target, and not bytes or libc++'s base class? */
+static bool is_told(const struct subject *subject, type_id id)
+{
+	const struct type *type = type_get(subject->pool, id);
+	return type->kind != TYPE_OPAQUE && type->kind != TYPE_POINTER &&
+	       !strstr(type->name, "__function::");
+}
+
 static void render_container(struct subject *subject, type_id id,
 			     enum container_shape shape, uint64_t address,
 			     unsigned depth, struct str *out)
@@ -202,7 +210,13 @@ static void render_container(struct subject *subject, type_id id,
 		render_bits(&contents, out);
 	} else if (shape == CONTAINER_FUNCTION) {
 		assert_int_equal(contents.n, contents.words[0] ? 1 : 0);
-		add(out, "function: %s", contents.n ? "stored" : "empty");
+		if (contents.n && is_told(subject, contents.data[0].type)) {
+			add(out, "function: ");
+			render_element(subject, &contents.data[0], depth, out);
+		} else {
+			add(out, "function: %s",
+			    contents.n ? "stored" : "empty");
+		}
 	} else if (shape == CONTAINER_POINTER) {
 		add(out, contents.n ? "->" : "null");
 		if (contents.n)
@@ -279,6 +293,17 @@ static void render(struct subject *subject, type_id id, uint64_t address,
 			       address + type->members[i].offset, depth, out);
 		}
 		add(out, "}");
+	} else if (type->kind == TYPE_ARRAY &&
+		   type_get(subject->pool, type->target)->kind != TYPE_CHAR) {
+		struct container_element element = { .address = address,
+						     .type = type->target };
+		struct container_contents all = {
+			.data = &element,
+			.n = 1,
+			.run = type->count,
+			.stride = type->size / type->count,
+		};
+		render_elements(subject, &all, depth, out);
 	} else if (type->kind == TYPE_ARRAY) {
 		render_text(address, 0, 1, out);
 	} else if (type->kind == TYPE_OPAQUE) {
@@ -289,6 +314,23 @@ static void render(struct subject *subject, type_id id, uint64_t address,
 	} else {
 		render_scalar(subject, type, address, depth, out);
 	}
+}
+
+extern char *__cxa_demangle(const char *name, char *buffer, size_t *n,
+			    int *status);
+
+static bool symbol_of(void *data, uint64_t address, char *out, size_t n)
+{
+	struct subject *subject = data;
+	struct object_symbol symbol;
+	if (!object_symbol_at(subject->object, address - subject->bias,
+			      &symbol))
+		return false;
+	int status;
+	_cleanup_(freep) char *plain =
+		__cxa_demangle(symbol.name, NULL, NULL, &status);
+	snprintf(out, n, "&%s", plain ? plain : symbol.name);
+	return true;
 }
 
 static void subject_open(struct subject *subject, const char *path)
@@ -310,6 +352,7 @@ static void subject_open(struct subject *subject, const char *path)
 			     &subject->index));
 	assert_ok(containers_create(subject->pool, NULL, 0,
 				    &subject->containers));
+	containers_set_symbols(subject->containers, symbol_of, subject);
 }
 
 /* The library stays loaded: its destructors are its own business. */

@@ -14,7 +14,7 @@
 #include "suite/suite.h"
 #include "tracee/watchpoint.h"
 
-#define TEST __attribute__((noinline, noclone)) void
+#define TEST __attribute__((noinline)) void
 
 /* ---- the suite ---- */
 
@@ -95,6 +95,25 @@ TEST place_crashes(void)
 	raise(SIGSEGV);
 }
 
+/* A block of the heap; free() looks into it for its own purposes. */
+static volatile uint64_t *block;
+
+TEST place_allocates(void)
+{
+	block = calloc(8, sizeof(*block));
+	printf("block %p\n", (const void *)block);
+}
+
+TEST place_frees(void)
+{
+	free((void *)block);
+}
+
+TEST place_reads_block(void)
+{
+	sink = block[1];
+}
+
 static int suite_main(void)
 {
 	/* What is between tests is nobody's reading. */
@@ -111,6 +130,9 @@ static int suite_main(void)
 	place_far_end();
 	place_hot();
 	place_hot_byte();
+	place_allocates();
+	place_reads_block();
+	place_frees();
 	place_crashes();
 	return 0;
 }
@@ -123,12 +145,15 @@ struct seen {
 		size_t test, place;
 	} reads[64];
 	size_t n;
+	void *block; /* as the suite has printed it */
 };
 
 static void on_finished(void *data, const struct suite_result *result)
 {
-	(void)result;
-	((struct seen *)data)->finished++;
+	struct seen *seen = data;
+	seen->finished++;
+	if (result->output)
+		sscanf(result->output, "block %p", &seen->block);
 }
 
 static void on_read(void *data, size_t test, size_t place)
@@ -179,6 +204,7 @@ static int set_up(void **state)
 		.framework = "functions",
 		.test_functions = "place_*",
 		.timeout_ns = 20000000000ULL,
+		.keep_output = true,
 		.jobs = 1,
 	};
 	assert_ok(suite_open(&options, &suite));
@@ -299,6 +325,23 @@ static void test_from_a_test_on(void **state)
 	assert_int_equal(times(&seen, test_named("place_changes"), 0), 1);
 }
 
+static void test_blocks(void **state)
+{
+	(void)state;
+	const char *const order[] = { "place_allocates", "place_reads_block",
+				      "place_nothing", "place_frees", NULL };
+	struct suite_place place = place_at(&word, 8);
+	struct seen seen;
+	run(&place, 1, order, &seen);
+	assert_non_null(seen.block);
+	/* The second word of a freed block is what glibc looks at. */
+	place.address = (uintptr_t)seen.block + 8;
+	place.from_test = test_named("place_allocates");
+	run(&place, 1, order, &seen);
+	assert_int_equal(times(&seen, test_named("place_reads_block"), 0), 1);
+	assert_int_equal(seen.n, 1);
+}
+
 static void test_after_a_crash(void **state)
 {
 	(void)state;
@@ -348,6 +391,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_readers),
 		cmocka_unit_test(test_large_and_odd_places),
 		cmocka_unit_test(test_from_a_test_on),
+		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_after_a_crash),
 		cmocka_unit_test(test_refused),
 	};

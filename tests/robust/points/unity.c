@@ -13,6 +13,26 @@ static void with_fails(void)
 }
 static void with_two(void) { note("body"); }
 
+/* As Unity's script writes it into a runner. */
+#ifdef OWN_RUN_TEST
+static void run_test(UnityTestFunction function, const char *name,
+		     UNITY_LINE_TYPE line)
+{
+	Unity.CurrentTestName = name;
+	Unity.CurrentTestLineNumber = line;
+	Unity.NumberOfTests++;
+	if (TEST_PROTECT()) {
+		setUp();
+		function();
+	}
+	if (TEST_PROTECT())
+		tearDown();
+	UnityConcludeTest();
+}
+#undef RUN_TEST
+#define RUN_TEST(function) run_test(function, #function, __LINE__)
+#endif
+
 int main(void)
 {
 	UNITY_BEGIN();
