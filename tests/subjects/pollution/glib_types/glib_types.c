@@ -62,7 +62,7 @@ static void names_rebuilt(void) //@ clean /names/rebuilt
 	names = fresh;
 }
 
-static void names_value(void) //@ pollutes /names/value names "names[\"bob\"]|names..." after="\"another value\"..."
+static void names_value(void) //@ pollutes /names/value names "names[\"bob\"]" before="\"bob's value\"" after="\"another value\""
 {
 	g_hash_table_insert(names, g_strdup("bob"), g_strdup("another value"));
 }
