@@ -18,7 +18,7 @@ GQueue *queue;
 GByteArray *bytes;
 GList *strings;
 
-static void table_value(void) //@ pollutes /table/value table ...
+static void table_value(void) //@ pollutes /table/value table ...table[2]...
 {
 	int *value = g_hash_table_lookup(table, GINT_TO_POINTER(2));
 	(*value)++;
