@@ -139,12 +139,12 @@ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
 bool table_create(void)
 {
 	uint32_t *leaves = sys_map(WIRE_SLOTS * sizeof(*leaves), WIRE_MAPPING);
-	struct wire_stack *stacks = sys_map(WIRE_STACK_MAX * sizeof(*stacks),
-					   WIRE_STACKS_MAPPING);
+	struct wire_stack *stacks =
+		sys_map(WIRE_STACK_MAX * sizeof(*stacks), WIRE_STACKS_MAPPING);
 	table_stack_keys = sys_map(WIRE_STACK_MAX * sizeof(*table_stack_keys),
 				   WIRE_STACKS_MAPPING);
-	table_directory = sys_map(WIRE_SLOTS * sizeof(*table_directory),
-				  WIRE_MAPPING);
+	table_directory =
+		sys_map(WIRE_SLOTS * sizeof(*table_directory), WIRE_MAPPING);
 	if (!leaves || !stacks || !table_stack_keys || !table_directory ||
 	    !grow(NULL)) {
 		sys_unmap_all();

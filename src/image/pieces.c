@@ -97,9 +97,9 @@ static bool take_number(const char **at, unsigned base, char behind,
 static bool is_runtime(const char *path)
 {
 	static const char *const names[] = {
-		"libc.so",  "libc-2",	  "ld-linux", "ld-2",
-		"libm.so",  "libm-2",	  "libgcc_s", "libstdc++.so",
-		"libc++",   "libpthread", "libdl",
+		"libc.so", "libc-2",	 "ld-linux", "ld-2",
+		"libm.so", "libm-2",	 "libgcc_s", "libstdc++.so",
+		"libc++",  "libpthread", "libdl",
 	};
 	const char *base = strrchr(path, '/');
 	for (size_t i = 0; base && i < ARRAY_SIZE(names); i++) {

@@ -137,6 +137,8 @@ struct err *watch_create(struct session *session,
 		err = containers_create(watch->pool, users.data, users.n,
 					&watch->containers);
 	vec_free(&users);
+	if (!err)
+		containers_set_symbols(watch->containers, symbol_of, watch);
 	if (err) {
 		watch_destroy(watch);
 		return err;

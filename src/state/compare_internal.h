@@ -82,6 +82,21 @@ struct err *compare_leaf(struct compare *compare, uint32_t place,
 struct err *compare_pointer(struct compare *compare, uint32_t place,
 			    const struct leaf *leaf, type_id type, uint64_t was,
 			    uint64_t is) _must_check_;
+/* A block behind a void pointer that holds a string on both sides: compared. */
+struct err *compare_untyped_text(struct compare *compare, uint32_t id,
+				 bool *ret) _must_check_;
+struct err *compare_report_pointer(struct compare *compare, uint32_t place,
+				   const struct leaf *leaf,
+				   const struct target *is) _must_check_;
+/* The leaves that overlap these bytes of a place with the shape of @node. */
+struct err *compare_range(struct compare *compare, uint32_t place,
+			  const struct node *node, uint64_t from,
+			  uint64_t to) _must_check_;
+/* Places that were found and not compared yet. */
+struct err *compare_queue(struct compare *compare) _must_check_;
+
+/* ---- written.c ---- */
+
 /* Does it stand for itself: is all that leads to it from its root unchanged? */
 bool compare_holds(const struct compare *compare, uint32_t node);
 /* All of a place's leaves. */

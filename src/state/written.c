@@ -1,0 +1,410 @@
+/* What was written between two moments, and what stands for itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "state/compare_internal.h"
+
+/* Edges of a path that are checked. */
+#define HOPS_MAX 64
+
+struct page_visit {
+	struct compare *compare;
+	const struct state_page *page;
+};
+
+static struct err *touch_node(void *data, uint32_t id)
+{
+	struct page_visit *visit = data;
+	const struct state_page *page = visit->page;
+	const struct node *node = nodes_get(&visit->compare->state->nodes, id);
+	uint64_t from = MAX(node->start, page->address);
+	uint64_t to = MIN(node->start + node->size, page->address + VIEW_PAGE);
+	if (from >= to)
+		return NULL;
+	struct touched touched = { id, from - node->start, to - node->start };
+	if (page->before && page->after) {
+		const uint8_t *was = page->before + (from - page->address);
+		const uint8_t *is = page->after + (from - page->address);
+		if (!memcmp(was, is, to - from))
+			return NULL;
+		size_t n = to - from, first = 0;
+		while (first < n && was[first] == is[first])
+			first++;
+		while (n > first && was[n - 1] == is[n - 1])
+			n--;
+		touched.from += first;
+		touched.to = from - node->start + n;
+	}
+	return vec_push(&visit->compare->touched, touched);
+}
+
+/* Its memory was given back, or belongs to another block now. */
+static bool node_lives(const struct compare *compare, const struct node *node)
+{
+	struct view_block block;
+	if (node->kind == NODE_ROOT)
+		return true;
+	if (node->kind == NODE_LOOSE)
+		return compare->after->page(compare->after->data,
+					    node->start &
+						    ~(uint64_t)(VIEW_PAGE - 1));
+	return compare->after->block &&
+	       compare->after->block(compare->after->data, node->start,
+				     &block) &&
+	       block.start == node->start;
+}
+
+/*
+ * Freed, and what led to it still does. Where the program has also changed
+ * the pointer, that is told at the pointer.
+ */
+static struct err *compare_gone(struct compare *compare, uint32_t id)
+{
+	struct state *state = compare->state;
+	struct node node = *nodes_get(&state->nodes, id);
+	nodes_kill(&state->nodes, id);
+	if (node.parent == NODE_NONE || node.flags & (NODE_PART | NODE_ORPHAN))
+		return NULL;
+	const struct node *parent = nodes_get(&state->nodes, node.parent);
+	if (!compare_holds(compare, node.parent))
+		return NULL;
+	uint64_t was = walk_word(compare->before, parent->start + node.edge);
+	uint64_t is = walk_word(compare->after, parent->start + node.edge);
+	if (was != is || is < node.start || is > node.start + node.size)
+		return NULL;
+	uint32_t place;
+	TRY(compare_identity(compare, node.parent, &place));
+	struct leaf leaf = { LEAF_POINTER, node.type, node.edge, 8, 0, 0 };
+	struct target target = { .kind = TARGET_DANGLING };
+	return compare_report_pointer(compare, place, &leaf, &target);
+}
+
+/* Is the edge to @node the same before and after? */
+static bool edge_stays(const struct compare *compare, const struct node *node,
+		       const struct node *parent)
+{
+	uint64_t known;
+	if (node->flags & NODE_PART) {
+		if (!map_u64_get(&compare->containers,
+				 parent->start + node->edge, &known))
+			return true; /* nothing was written to the container */
+		return map_u64_get(&compare->forward, node->start, &known) &&
+		       known == node->start;
+	}
+	/* A smart pointer's own words lie somewhere in it. */
+	for (uint64_t at = node->edge;
+	     at < node->edge + 32 && at + 8 <= parent->size; at += 8) {
+		uint64_t was = walk_word(compare->before, parent->start + at);
+		uint64_t is = walk_word(compare->after, parent->start + at);
+		if (was == is && is >= node->start &&
+		    is <= node->start + node->size)
+			return true;
+		if (!(node->flags & NODE_BARE))
+			break;
+	}
+	return false;
+}
+
+bool compare_holds(const struct compare *compare, uint32_t id)
+{
+	const struct nodes *nodes = &compare->state->nodes;
+	/* Long chains are believed in the end: their far part did not change. */
+	for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+		const struct node *node = nodes_get(nodes, id);
+		if (node->kind == NODE_ROOT)
+			return true;
+		if (node->flags & (NODE_DEAD | NODE_ORPHAN) ||
+		    !node_lives(compare, node))
+			return false;
+		const struct node *parent = nodes_get(nodes, node->parent);
+		if (!edge_stays(compare, node, parent))
+			return false;
+		id = node->parent;
+	}
+	return true;
+}
+
+struct find_leaf {
+	uint64_t offset;
+	struct leaf leaf;
+	bool found;
+};
+
+static struct err *find_container(void *data, const struct leaf *leaf)
+{
+	struct find_leaf *find = data;
+	if (leaf->kind == LEAF_CONTAINER && leaf->offset == find->offset) {
+		find->leaf = *leaf;
+		find->found = true;
+	}
+	return NULL;
+}
+
+struct err *compare_owner(struct compare *compare, const struct node *part,
+			  struct leaf *ret, bool *ret_found)
+{
+	struct state *state = compare->state;
+	struct find_leaf find = { .offset = part->edge };
+	*ret_found = false;
+	if (part->parent == NODE_NONE)
+		return NULL;
+	struct node parent = *nodes_get(&state->nodes, part->parent);
+	if (parent.flags & NODE_DEAD)
+		return NULL;
+	TRY(walk_leaves(state, compare->after, &parent, part->edge,
+			part->edge + 1, 0, find_container, &find));
+	*ret = find.leaf;
+	*ret_found = find.found;
+	return NULL;
+}
+
+/*
+ * A part was written: outside of its elements that is its container's
+ * structure, and some containers are compared as a whole anyway.
+ */
+static struct err *compare_structure(struct compare *compare,
+				     const struct touched *touched)
+{
+	struct state *state = compare->state;
+	struct node part = *nodes_get(&state->nodes, touched->node);
+	struct leaf leaf;
+	bool found, different;
+	if (part.flags & NODE_DEAD || !(part.flags & NODE_PART) ||
+	    !compare_holds(compare, part.parent))
+		return NULL;
+	TRY(compare_owner(compare, &part, &leaf, &found));
+	if (!found)
+		return NULL; /* inside of another container's own object */
+	enum container_shape shape = container_recipe_shape(
+		container_recipe(state->containers, leaf.type));
+	bool whole = shape == CONTAINER_TEXT || shape == CONTAINER_BITS;
+	if (!whole && touched->from >= part.typed &&
+	    touched->to <= walk_typed_end(state, &part))
+		return NULL;
+	uint32_t place;
+	TRY(compare_identity(compare, part.parent, &place));
+	return compare_container(compare, place, &leaf, &different);
+}
+
+/* Runs of bytes that differ, with at most a few equal ones between them. */
+static struct err *compare_runs(struct compare *compare, uint32_t place,
+				const struct node *node,
+				const struct touched *touched)
+{
+	uint64_t at = touched->from;
+	const uint64_t gap = 64;
+	while (at < touched->to) {
+		uint8_t was[256], is[256];
+		size_t n = MIN(touched->to - at, sizeof(was));
+		if (!view_read(compare->before, node->start + at, was, n) ||
+		    !view_read(compare->after, node->start + at, is, n)) {
+			return compare_range(compare, place, node, at,
+					     touched->to);
+		}
+		size_t i = 0;
+		while (i < n && was[i] == is[i])
+			i++;
+		if (i == n) {
+			at += n;
+			continue;
+		}
+		size_t end = i + 1, equal = 0;
+		for (size_t j = i + 1; j < n && equal < gap; j++) {
+			equal = was[j] == is[j] ? equal + 1 : 0;
+			if (!equal)
+				end = j + 1;
+		}
+		TRY(compare_range(compare, place, node, at + i, at + end));
+		at += end;
+	}
+	return NULL;
+}
+
+struct err *compare_written(struct compare *compare,
+			    const struct touched *touched)
+{
+	struct node node = *nodes_get(&compare->state->nodes, touched->node);
+	uint32_t place;
+	bool text;
+	TRY(compare_identity(compare, touched->node, &place));
+	TRY(compare_untyped_text(compare, place, &text));
+	return text ? NULL : compare_runs(compare, place, &node, touched);
+}
+
+static struct err *compare_touched(struct compare *compare,
+				   const struct touched *touched, bool parts)
+{
+	struct state *state = compare->state;
+	struct node node = *nodes_get(&state->nodes, touched->node);
+	if (node.flags & NODE_DEAD || !!(node.flags & NODE_PART) != parts)
+		return NULL;
+	if (!node_lives(compare, &node))
+		return compare_gone(compare, touched->node);
+	if (!compare_holds(compare, touched->node)) {
+		/* Reached in another way now, or not at all. */
+		struct doubtful doubtful = { *touched, false };
+		return vec_push(&compare->doubtful, doubtful);
+	}
+	if (parts) {
+		const struct node *parent =
+			nodes_get(&state->nodes, node.parent);
+		struct leaf leaf;
+		uint64_t known;
+		bool found;
+		if (map_u64_get(&compare->containers, parent->start + node.edge,
+				&known) &&
+		    known == CONTAINER_DIFFERENT)
+			return NULL;
+		TRY(compare_owner(compare, &node, &leaf, &found));
+		enum container_shape shape =
+			found ? container_recipe_shape(container_recipe(
+					state->containers, leaf.type))
+			      : CONTAINER_SPECIAL;
+		if (shape == CONTAINER_TEXT || shape == CONTAINER_BITS)
+			return NULL; /* was compared as a whole */
+	}
+	return compare_written(compare, touched);
+}
+
+/* ---- the index ---- */
+
+static struct err *update_index(struct compare *compare)
+{
+	struct state *state = compare->state;
+	for (size_t i = 0; i < compare->dropped.n; i++) {
+		uint32_t id =
+			nodes_find(&state->nodes, compare->dropped.data[i]);
+		if (id == NODE_NONE)
+			continue;
+		struct node *node = nodes_get(&state->nodes, id);
+		if (!node_lives(compare, node)) {
+			nodes_kill(&state->nodes, id);
+			continue;
+		}
+		if (node->parent == NODE_NONE || node->flags & NODE_PART)
+			continue;
+		const struct node *parent =
+			nodes_get(&state->nodes, node->parent);
+		uint64_t is =
+			walk_word(compare->after, parent->start + node->edge);
+		if (is < node->start || is > node->start + node->size)
+			node->flags |= NODE_ORPHAN;
+	}
+	for (size_t i = 0; i < compare->touched.n; i++) {
+		const struct touched *touched = &compare->touched.data[i];
+		const struct node *node =
+			nodes_get(&state->nodes, touched->node);
+		if (node->flags & NODE_DEAD)
+			continue;
+		struct view_block block;
+		if (node->kind == NODE_BLOCK && compare->after->block &&
+		    compare->after->block(compare->after->data, node->start,
+					  &block) &&
+		    block.start == node->start && block.size != node->size) {
+			/* Grown or shrunk in place. */
+			struct node grown = *node;
+			nodes_kill(&state->nodes, touched->node);
+			struct walk_edge edge = {
+				.parent = grown.parent,
+				.edge = grown.edge,
+				.index = grown.index,
+				.part = grown.flags & NODE_PART,
+				.count = grown.count,
+			};
+			TRY(walk_follow(state, compare->after, grown.type,
+					grown.start + grown.typed, &edge,
+					NULL));
+			continue;
+		}
+		if (node->flags & NODE_PART &&
+		    (touched->from < node->typed ||
+		     touched->to > walk_typed_end(state, node))) {
+			/* Its container may lead elsewhere now. */
+			uint64_t edge = node->edge;
+			uint32_t parent = node->parent;
+			TRY(walk_scan(state, compare->after, parent, edge,
+				      edge + 1));
+		}
+		TRY(walk_scan(state, compare->after, touched->node,
+			      touched->from, touched->to));
+	}
+	return walk_all(state, compare->after);
+}
+
+static void compare_free(struct compare *compare)
+{
+	vec_free(&compare->places);
+	vec_free(&compare->touched);
+	vec_free(&compare->dropped);
+	vec_free(&compare->contested);
+	vec_free(&compare->doubtful);
+	map_u64_free(&compare->forward);
+	map_u64_free(&compare->backward);
+	map_u64_free(&compare->seen);
+	map_u64_free(&compare->containers);
+}
+
+static struct err *compare_moments(struct compare *compare,
+				   const struct state_page *pages, size_t n)
+{
+	struct state *state = compare->state;
+	for (size_t i = 0; i < n; i++) {
+		struct page_visit visit = { compare, &pages[i] };
+		TRY(nodes_on_page(&state->nodes, pages[i].address, touch_node,
+				  &visit));
+	}
+	size_t touched = compare->touched.n;
+	for (unsigned parts = 0; parts < 2; parts++) {
+		for (size_t i = 0; parts && i < touched; i++) {
+			const struct touched one = compare->touched.data[i];
+			TRY(compare_structure(compare, &one));
+		}
+		for (size_t i = 0; i < touched; i++) {
+			const struct touched one = compare->touched.data[i];
+			TRY(compare_touched(compare, &one, parts));
+		}
+		TRY(compare_queue(compare));
+	}
+	TRY(compare_sharing(compare));
+	return compare_queue(compare);
+}
+
+static void forget_reports(struct state *state,
+			   struct state_differences *differences)
+{
+	memset(state->reported, 0,
+	       state->options.n_roots * sizeof(*state->reported));
+	memset(state->more, 0, state->options.n_roots * sizeof(*state->more));
+	if (differences)
+		state_differences_clear(differences);
+}
+
+struct err *state_compare(struct state *state, const struct view *before,
+			  const struct view *after,
+			  const struct state_page *pages, size_t n,
+			  struct state_differences *ret)
+{
+	for (unsigned round = 0;; round++) {
+		struct compare compare = { .state = state,
+					   .before = before,
+					   .after = after,
+					   .ret = ret };
+		forget_reports(state, ret);
+		struct err *err = compare_moments(&compare, pages, n);
+		bool again = !err && compare.stale && !round;
+		if (!err && !again)
+			err = update_index(&compare);
+		compare_free(&compare);
+		if (err)
+			return err;
+		if (!again)
+			break;
+		/* Some of what was known has changed its place meanwhile. */
+		TRY(state_index(state, before));
+	}
+	if (state->nodes.dead > state->nodes.all.n / 2 &&
+	    state->nodes.dead > 4096)
+		return state_index(state, after);
+	return NULL;
+}
