@@ -82,9 +82,18 @@ static bool block_after(void *data, uint64_t address, struct view_block *ret)
 	return block_on(data, IMAGE_AFTER, address, ret);
 }
 
+static struct err *load_areas(struct watch *watch)
+{
+	return areas_load(&watch->areas, watch->session->program,
+			  watch->run->tracee,
+			  !image_blocks_missing(watch->image));
+}
+
 static enum state_area area_of(void *data, uint64_t address)
 {
 	struct watch *watch = data;
+	/* Seldom asked: read only when it is. */
+	err_ignore(load_areas(watch));
 	return areas_find(&watch->areas, address);
 }
 
@@ -152,8 +161,11 @@ static void log_costs(const struct watch *watch)
 	struct image_counts counts = image_counts(watch->image);
 	if (!counts.captures)
 		return;
-	log_info("%llu captures: %llu pages and %llu+%llu us each",
+	log_info("%llu captures (%llu with other mappings, %llu pages hot): "
+		 "%llu pages and %llu+%llu us each",
 		 (unsigned long long)counts.captures,
+		 (unsigned long long)counts.moved,
+		 (unsigned long long)counts.hot,
 		 (unsigned long long)(counts.written / counts.captures),
 		 (unsigned long long)(watch->capture_ns / counts.captures /
 				      1000),
@@ -173,6 +185,7 @@ void watch_stop(struct watch *watch)
 	watch->run = NULL;
 	watch->pending = RUN_NONE;
 	watch->areas.all.n = 0;
+	areas_forget(&watch->areas);
 	map_u64_free(&watch->known_modules);
 	watch->loads = 0;
 }
@@ -274,13 +287,6 @@ static size_t loaded_modules(const struct program *program)
 	for (size_t i = 0; i < program->modules.n; i++)
 		n += program->modules.data[i].end != 0;
 	return n;
-}
-
-static struct err *load_areas(struct watch *watch)
-{
-	return areas_load(&watch->areas, watch->session->program,
-			  watch->run->tracee,
-			  !image_blocks_missing(watch->image));
 }
 
 /* Which files roots are from, and since which look at them. */
@@ -530,7 +536,7 @@ static struct err *capture(struct watch *watch, struct run *run, size_t test)
 	TRY(image_capture(watch->image, thread));
 	uint64_t captured = clock_now();
 	watch->capture_ns += captured - start;
-	TRY(load_areas(watch));
+	areas_forget(&watch->areas);
 	if (!watch->state)
 		return index_anew(watch, thread);
 	TRY(compare(watch, test));
