@@ -56,7 +56,8 @@ static struct err *claim(struct sharing *sharing, uint64_t offset)
 		return NULL;
 	/* From now on this is how it is reached. */
 	struct node *node = nodes_get(&compare->state->nodes, id);
-	if (!(node->flags & NODE_PART)) {
+	if (!(node->flags & NODE_PART) &&
+	    !walk_leads_to(compare->state, sharing->id, id)) {
 		node->parent = sharing->id;
 		node->edge = offset;
 		node->root = sharing->node.root;

@@ -274,6 +274,16 @@ static bool extend_part(const struct state *state, struct node *node,
 	return true;
 }
 
+bool walk_leads_to(const struct state *state, uint32_t from, uint32_t to)
+{
+	for (size_t i = 0; i < CHAIN_MAX && from != NODE_NONE; i++) {
+		if (from == to)
+			return true;
+		from = nodes_get(&state->nodes, from)->parent;
+	}
+	return from != NODE_NONE;
+}
+
 /* Reached again: perhaps this time more is known of it. */
 static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 				uint64_t typed, const struct walk_edge *edge)
@@ -301,8 +311,7 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		better = true; /* it may have another number of elements */
 	if (!better && !orphan)
 		return NULL;
-	/* An edge from below would make a ring of them. */
-	if (edge->parent != id) {
+	if (!walk_leads_to(state, edge->parent, id)) {
 		node->parent = edge->parent;
 		node->edge = edge->edge;
 		node->index = edge->index;
