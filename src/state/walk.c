@@ -297,7 +297,8 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		node->parent == edge->parent && node->edge == edge->edge;
 	if (!same_edge)
 		node->flags |= NODE_SHARED;
-	bool orphan = node->flags & NODE_ORPHAN;
+	bool orphan = node->flags & NODE_ORPHAN ||
+		      nodes_get(&state->nodes, node->parent)->flags & NODE_DEAD;
 	unsigned old = rank(state, node->type, node->typed);
 	unsigned new = rank(state, type, typed);
 	bool larger = type_get(state->pool, type)->size >
@@ -307,8 +308,12 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		better = false;
 	if (edge->part && !(node->flags & NODE_PART))
 		better = true; /* its container knows it best */
-	if (edge->part && node->flags & NODE_PART && same_edge)
-		better = true; /* it may have another number of elements */
+	/* Another number of elements, or another container took it over. */
+	if (edge->part && node->flags & NODE_PART)
+		better = true;
+	/* What its container knew of it is void. */
+	if (node->flags & NODE_PART && orphan)
+		better = true;
 	if (!better && !orphan)
 		return NULL;
 	if (!walk_leads_to(state, edge->parent, id)) {
@@ -374,7 +379,8 @@ struct err *walk_follow(struct state *state, const struct view *view,
 	} else {
 		struct node *node = nodes_get(&state->nodes, id);
 		if (node->kind == NODE_BLOCK && target.kind == TARGET_BLOCK &&
-		    node->size != target.size) {
+		    (node->size != target.size ||
+		     node->stack != target.stack)) {
 			/* Another block lies there now. */
 			nodes_kill(&state->nodes, id);
 			TRY(add_node(state, &target, type, typed, edge, &id));
