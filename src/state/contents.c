@@ -186,6 +186,17 @@ static uint64_t element_hash(struct compare *compare, const struct view *view,
 			     element->address, 0);
 }
 
+static const struct type_member *value_member(const struct state *state,
+					      type_id id)
+{
+	const struct type *type = type_get(state->pool, id);
+	for (uint32_t i = 0; i < type->n_members; i++) {
+		if (!strcmp(type->members[i].name, "second"))
+			return &type->members[i];
+	}
+	return NULL;
+}
+
 /* Something that only one side has. */
 static struct err *report_single(struct compare *compare, uint32_t place,
 				 const struct leaf *leaf,
@@ -217,9 +228,18 @@ static struct err *report_single(struct compare *compare, uint32_t place,
 	uint32_t id = (uint32_t)compare->places.n;
 	TRY(vec_push(&compare->places, single));
 	_cleanup_(freep) char *value = NULL;
-	TRY(describe_object(state, view, element->type, element->address, size,
-			    &value));
 	struct leaf whole = { LEAF_WORDS, element->type, 0, size, 0, 0 };
+	/* m["key"] is the second of a pair. */
+	const struct type_member *second =
+		element->key ? value_member(state, element->type) : NULL;
+	if (second) {
+		whole.type = second->type;
+		whole.offset = second->offset;
+		whole.size = type_get(state->pool, second->type)->size;
+	}
+	TRY(describe_object(state, view, whole.type,
+			    element->address + whole.offset, whole.size,
+			    &value));
 	struct told told = {
 		.leaf = &whole,
 		.before = added ? "(absent)" : value,
@@ -290,7 +310,8 @@ static struct err *left_over(struct compare *compare, uint32_t place,
 			return err;
 		}
 	}
-	qsort(left.data, left.n, sizeof(struct keyed), by_hash);
+	if (left.n)
+		qsort(left.data, left.n, sizeof(struct keyed), by_hash);
 	*ret = left.data;
 	*ret_n = left.n;
 	return NULL;

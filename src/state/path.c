@@ -189,12 +189,18 @@ static struct err *find_key(struct compare *compare, const struct step *owner,
 		container_expand(state->containers, id, compare->after,
 				 owner->shape.start + owner->offset - offset,
 				 ELEMENTS_MAX, &contents, &sound);
-	uint64_t start = part->shape.start;
+	uint64_t at = part->shape.start + part->offset;
 	for (size_t i = 0; !err && sound && i < contents.n; i++) {
 		const struct container_element *element = &contents.data[i];
-		if (element->address < start ||
-		    element->address >= start + MAX(part->shape.size, 1UL))
+		uint64_t size = type_get(state->pool, element->type)->size;
+		uint64_t n = contents.run ? contents.run : 1;
+		if (at < element->address ||
+		    at - element->address >= MAX(size, 1UL) * n)
 			continue;
+		/* Several lie in one block: it counts from this one. */
+		if (!contents.run)
+			part->shape.typed =
+				element->address - part->shape.start;
 		part->shape.index = (uint32_t)i;
 		part->key = element->key;
 		part->key_type = element->key_type;
@@ -264,6 +270,14 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 				    (int64_t)(shape->type ? shape->typed : 0)) /
 					   8);
 	}
+	if (shape->flags & NODE_BIT)
+		return str_appendf(out, "[%" PRIu32 "]", shape->index);
+	enum container_shape how =
+		part ? shape_of_owner(state, owner) : CONTAINER_SPECIAL;
+	bool whole = how == CONTAINER_OPTIONAL || how == CONTAINER_VARIANT ||
+		     how == CONTAINER_FUNCTION;
+	if (part && !step->key && !whole)
+		TRY(find_key(compare, owner, step));
 	uint64_t inside = step->offset - shape->typed;
 	uint64_t element = inside / type->size;
 	/* Flexible arrays: beyond the type's size it is still the first. */
@@ -273,15 +287,7 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 	TRY(write_members(state, compare->after,
 			  shape->start + shape->typed + first, &members,
 			  shape->type, inside - first, bit));
-	if (shape->flags & NODE_BIT)
-		return str_appendf(out, "[%" PRIu32 "]", shape->index);
 	if (part) {
-		enum container_shape how = shape_of_owner(state, owner);
-		bool whole = how == CONTAINER_OPTIONAL ||
-			     how == CONTAINER_VARIANT ||
-			     how == CONTAINER_FUNCTION;
-		if (!step->key && !whole)
-			TRY(find_key(compare, owner, step));
 		if (whole) {
 			_cleanup_(str_freep) struct str inner = STR_INIT;
 			TRY(str_append_n(&inner, out->s, out->n));
