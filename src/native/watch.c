@@ -337,6 +337,8 @@ static struct err *index_anew(struct watch *watch, struct thread *thread)
 	};
 	TRY(state_create(watch->pool, watch->containers, &options,
 			 &watch->state));
+	/* Work of our own: on all processors. */
+	tracer_unpin(watch->session->tracer);
 	TRY(state_index(watch->state, &watch->after));
 	struct state_counts counts = state_counts(watch->state);
 	log_info("%zu roots, %zu objects reachable", options.n_roots,
