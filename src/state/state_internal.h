@@ -44,8 +44,9 @@ struct state {
 	size_t worked;
 	uint32_t scans;
 	VEC(regex_t) exclude_fields;
-	size_t *more;	  /* by root: paths beyond the option's number */
-	size_t *reported; /* by root */
+	size_t *more;	   /* by root: paths beyond the option's number */
+	size_t *reported;  /* by root */
+	uint32_t *lengths; /* by root: the root that is its length; extent.c */
 	size_t indexed;
 	/* Kept to save allocations. */
 	struct container_contents contents;
