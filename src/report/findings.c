@@ -148,6 +148,8 @@ static struct err *write_few(const struct report *report,
 		map_text_get(&counts, finding->root, &all);
 		map_text_get(&shown, finding->root, &n);
 		TRY(map_text_put(&shown, finding->root, n + 1));
+		if (style->quiet && finding->known)
+			continue;
 		if (all <= ROOT_LINES + 1 || n < ROOT_LINES)
 			TRY(write_line(finding, style, out));
 		if (all <= ROOT_LINES + 1 || n + 1 != ROOT_LINES)
@@ -166,7 +168,7 @@ struct err *findings_write(const struct report *report,
 			   const struct report_style *style, FILE *out)
 {
 	if (!style->verbose)
-		return style->quiet ? NULL : write_few(report, style, out);
+		return write_few(report, style, out);
 	for (size_t i = 0; i < report->n_findings; i++) {
 		TRY(write_line(&report->findings[i], style, out));
 		TRY(write_more(&report->findings[i], out));

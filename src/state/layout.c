@@ -214,6 +214,31 @@ static struct err *visit_struct(const struct visit *visit,
 	return NULL;
 }
 
+/* Bytes that an object with a vtable was made in are that object. */
+static type_id made_in(const struct visit *visit, const struct part *part,
+		       uint64_t size)
+{
+	const struct layout_object *object = visit->object;
+	uint64_t at = object->address + (part->offset - object->offset);
+	if (!object->view || !visit->layout->class_at || size < 8 || at % 8)
+		return TYPE_UNKNOWN;
+	return visit->layout->class_at(visit->layout->data, object->view, at,
+				       size);
+}
+
+static struct err *visit_union(const struct visit *visit,
+			       const struct part *part, const struct type *type)
+{
+	uint64_t size = type->size ? type->size : part->room;
+	struct part made = *part;
+	made.type = made_in(visit, part, MIN(size, part->room));
+	if (made.type == TYPE_UNKNOWN)
+		return visit_leaf(visit, LEAF_WORDS, part, size);
+	made.room = type_get(visit->layout->pool, made.type)->size;
+	made.depth++;
+	return visit_part(visit, &made);
+}
+
 static struct err *visit_part(const struct visit *visit,
 			      const struct part *part)
 {
@@ -249,8 +274,7 @@ static struct err *visit_part(const struct visit *visit,
 	}
 	case TYPE_OPAQUE:
 	case TYPE_UNION:
-		return visit_leaf(visit, LEAF_WORDS, part,
-				  type->size ? type->size : part->room);
+		return visit_union(visit, part, type);
 	case TYPE_ARRAY:
 		return visit_array(visit, part, type);
 	case TYPE_STRUCT:

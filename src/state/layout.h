@@ -44,6 +44,13 @@ struct layout {
 	size_t n_pointers;
 	struct pointer_map **maps; /* by type; NULL: not made yet */
 	size_t n_maps;
+	/*
+	 * The class of the object that was made in @room raw bytes at @address
+	 * (std::aligned_storage), if its vtable tells; TYPE_UNKNOWN. May be NULL.
+	 */
+	type_id (*class_at)(void *data, const struct view *view,
+			    uint64_t address, uint64_t room);
+	void *data;
 };
 
 struct err *layout_init(struct layout *layout, const struct type_pool *pool,

@@ -113,6 +113,13 @@ static struct err *write_members(const struct state *state,
 			id = type->target;
 			continue;
 		}
+		if (type->kind == TYPE_UNION || type->kind == TYPE_OPAQUE) {
+			id = walk_class_at((void *)state, view, address,
+					   type->size);
+			if (id == TYPE_UNKNOWN)
+				return NULL;
+			continue;
+		}
 		if (type->kind != TYPE_STRUCT ||
 		    container_recipe(state->containers, id))
 			return NULL;

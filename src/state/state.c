@@ -76,6 +76,8 @@ struct err *state_create(const struct type_pool *pool,
 	state->containers = containers;
 	state->options = *options;
 	TRY(layout_init(&state->layout, pool, containers));
+	state->layout.class_at = walk_class_at;
+	state->layout.data = state;
 	state->more = calloc(options->n_roots + 1, sizeof(*state->more));
 	state->reported =
 		calloc(options->n_roots + 1, sizeof(*state->reported));

@@ -88,6 +88,9 @@ void walk_target(const struct state *state, const struct view *view,
  */
 type_id walk_dynamic(const struct state *state, const struct view *view,
 		     type_id type, uint64_t address, uint64_t *ret_address);
+/* What was made in raw bytes, for layouts; @data: the state. */
+type_id walk_class_at(void *data, const struct view *view, uint64_t address,
+		      uint64_t room);
 /* The node for a pointer's target, found or added; NODE_NONE: none. */
 struct walk_edge {
 	uint32_t parent;

@@ -171,6 +171,22 @@ type_id walk_dynamic(const struct state *state, const struct view *view,
 	return vtable->type;
 }
 
+type_id walk_class_at(void *data, const struct view *view, uint64_t address,
+		      uint64_t room)
+{
+	const struct state *state = data;
+	uint64_t vptr = walk_word(view, address);
+	const struct state_vtable *vtable = find_vtable(state, vptr);
+	int64_t to_top;
+	if (!vtable || vptr < vtable->start + 16 ||
+	    !view_read(view, vptr - 16, &to_top, sizeof(to_top)) || to_top)
+		return TYPE_UNKNOWN;
+	const struct type *type = type_get(state->pool, vtable->type);
+	return type->kind == TYPE_STRUCT && type->size && type->size <= room
+		       ? vtable->type
+		       : TYPE_UNKNOWN;
+}
+
 static bool has_flexible_end(const struct state *state, const struct type *type)
 {
 	if (type->kind != TYPE_STRUCT || !type->n_members)

@@ -11,12 +11,17 @@
 #include "shared.h"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 
 int Shared::plain_static = 10;
@@ -472,6 +477,50 @@ TEST(test_array_with_length_rebuilt) //@ clean test_array_with_length_rebuilt
 		fresh[i] = registries[i];
 	delete[] registries;
 	registries = fresh;
+}
+
+// An object that was made in raw bytes is that object: its vtable tells.
+struct Worker {
+	virtual ~Worker() = default;
+	std::mutex lock;
+	std::condition_variable wake;
+	std::string job = "none";
+	int done = 0;
+};
+
+struct Storage {
+	std::aligned_storage<sizeof(Worker), alignof(Worker)>::type bytes;
+	Storage()
+	{
+		new (&bytes) Worker;
+	}
+	Worker *get()
+	{
+		return reinterpret_cast<Worker *>(&bytes);
+	}
+};
+
+static Storage storage;
+
+TEST(test_storage_locks) //@ clean test_storage_locks
+{
+	storage.get()->lock.lock();
+	storage.get()->wake.notify_all();
+	std::unique_lock<std::mutex> held(storage.get()->lock, std::adopt_lock);
+	storage.get()->wake.wait_for(held, std::chrono::milliseconds(1));
+}
+
+TEST(test_storage_text_kept) //@ clean test_storage_text_kept
+{
+	storage.get()->job = "something that does not fit into the string itself";
+	storage.get()->job = "none";
+	TOUCH(&storage);
+}
+
+TEST(test_storage_member) //@ pollutes test_storage_member storage storage.bytes.done before=0 after=1
+{
+	storage.get()->done = 1;
+	TOUCH(&storage);
 }
 
 TEST(test_exception) //@ clean test_exception
