@@ -75,6 +75,7 @@ struct compare {
 	struct map_u64 seen;	   /* differences told */
 	struct map_u64 containers; /* compared: 1 equal, 2 not */
 	struct state_differences *ret;
+	bool late;  /* all containers that were written to were compared */
 	bool lost;  /* nodes that others may lead to, too */
 	bool stale; /* an edge did not hold: the index is to be made anew */
 	size_t differences;
@@ -138,6 +139,9 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 /* Compares what was written of a node that stands for itself. */
 struct err *compare_written(struct compare *compare,
 			    const struct touched *touched) _must_check_;
+/* The same where it was doubtful, and does after all. */
+struct err *compare_again(struct compare *compare,
+			  const struct touched *touched) _must_check_;
 
 /* ---- contents.c ---- */
 

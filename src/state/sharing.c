@@ -167,7 +167,7 @@ static struct err *judge_doubtful(struct sharing *sharing, bool *ret_some)
 		if (map_u64_get(&compare->backward, node->start, &known) &&
 		    known != node->start)
 			continue;
-		TRY(compare_written(compare, &one));
+		TRY(compare_again(compare, &one));
 	}
 	return compare_queue(compare);
 }
@@ -249,6 +249,8 @@ struct err *compare_sharing(struct compare *compare)
 	if ((!compare->contested.n && !compare->doubtful.n) || !compare->ret)
 		return NULL;
 	struct sharing sharing = { .compare = compare };
+	compare->late = true;
+	compare_forget_ways(compare);
 	struct err *err = find_sharing(&sharing);
 	map_u64_free(&sharing.targets);
 	return err;

@@ -105,15 +105,33 @@ static struct err *compare_gone(struct compare *compare, uint32_t id)
 	return compare_report_pointer(compare, place, &leaf, &target);
 }
 
+/* Most containers have all that leads on in so many bytes. */
+#define HEAD 64
+
+static bool same_head(const struct compare *compare, const struct node *parent,
+		      uint64_t offset)
+{
+	uint8_t was[HEAD], is[HEAD];
+	size_t n = MIN(parent->size - MIN(parent->size, offset), sizeof(was));
+	return view_read(compare->before, parent->start + offset, was, n) &&
+	       view_read(compare->after, parent->start + offset, is, n) &&
+	       !memcmp(was, is, n);
+}
+
 /* Is the edge to @node the same before and after? */
 static bool edge_stays(const struct compare *compare, const struct node *node,
 		       const struct node *parent)
 {
 	uint64_t known;
 	if (node->flags & NODE_PART) {
+		/*
+		 * One that was not compared was not written to, or is yet to
+		 * be: it may lie in another.
+		 */
 		if (!map_u64_get(&compare->containers,
 				 parent->start + node->edge, &known))
-			return true; /* nothing was written to the container */
+			return compare->late ||
+			       same_head(compare, parent, node->edge);
 		return map_u64_get(&compare->forward, node->start, &known) &&
 		       known == node->start;
 	}
@@ -363,21 +381,13 @@ struct err *compare_written(struct compare *compare,
 	return text ? NULL : compare_runs(compare, place, &node, touched);
 }
 
-static struct err *compare_touched(struct compare *compare,
-				   const struct touched *touched, bool parts)
+/* Written to, and stands for itself. */
+static struct err *compare_part(struct compare *compare,
+				const struct touched *touched)
 {
 	struct state *state = compare->state;
-	struct node node = *nodes_get(&state->nodes, touched->node);
-	if (node.flags & NODE_DEAD || !!(node.flags & NODE_PART) != parts)
-		return NULL;
-	if (!node_lives(compare, &node))
-		return compare_gone(compare, touched->node);
-	if (!compare_holds(compare, touched->node)) {
-		/* Reached in another way now, or not at all. */
-		struct doubtful doubtful = { *touched, false };
-		return vec_push(&compare->doubtful, doubtful);
-	}
-	if (parts) {
+	const struct node node = *nodes_get(&state->nodes, touched->node);
+	if (node.flags & NODE_PART) {
 		const struct node *parent =
 			nodes_get(&state->nodes, node.parent);
 		struct leaf leaf;
@@ -396,6 +406,30 @@ static struct err *compare_touched(struct compare *compare,
 			return NULL; /* was compared as a whole */
 	}
 	return compare_written(compare, touched);
+}
+
+struct err *compare_again(struct compare *compare,
+			  const struct touched *touched)
+{
+	TRY(compare_structure(compare, touched));
+	return compare_part(compare, touched);
+}
+
+static struct err *compare_touched(struct compare *compare,
+				   const struct touched *touched, bool parts)
+{
+	struct state *state = compare->state;
+	struct node node = *nodes_get(&state->nodes, touched->node);
+	if (node.flags & NODE_DEAD || !!(node.flags & NODE_PART) != parts)
+		return NULL;
+	if (!node_lives(compare, &node))
+		return compare_gone(compare, touched->node);
+	if (!compare_holds(compare, touched->node)) {
+		/* Reached in another way now, or not at all. */
+		struct doubtful doubtful = { *touched, false };
+		return vec_push(&compare->doubtful, doubtful);
+	}
+	return compare_part(compare, touched);
 }
 
 /* ---- the index ---- */
