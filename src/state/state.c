@@ -20,10 +20,10 @@ static struct err *sort_roots(struct state *state)
 {
 	for (size_t i = 0; i < state->options.n_roots; i++) {
 		const struct state_root *root = &state->options.roots[i];
-		struct root_span span = { root->address,
-					  root->address + root->size,
+		uint64_t size = MIN(root->size, OBJECT_MAX);
+		struct root_span span = { root->address, root->address + size,
 					  (uint32_t)i };
-		if (root->size)
+		if (size && span.start < span.end)
 			TRY(vec_push(&state->spans, span));
 	}
 	if (!state->spans.n)
@@ -115,7 +115,7 @@ static struct err *add_root(struct state *state, size_t index)
 	const struct type *type = type_get(state->pool, root->type);
 	struct node node = {
 		.start = root->address,
-		.size = root->size,
+		.size = MIN(root->size, OBJECT_MAX),
 		.type = type->size ? root->type : TYPE_UNKNOWN,
 		.count = 1,
 		.parent = NODE_NONE,
