@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a real run on the example suite into the README, between its two marks.
+"""Writes real runs on the example suite into the README: a group of commands between each pair of marks.
 
 Usage: transcript.py README POLYGRAPH BUILD-DIR        (BUILD-DIR: where the demo built the example)
 """
@@ -10,25 +10,33 @@ import sys
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent / "settings"
-COMMANDS = (["run", "./settings_test"], ["run", "--reverse", "./settings_test"])
+GROUPS = (
+    (["run", "./settings_test"], ["run", "--reverse", "./settings_test"]),
+    (["pollution", "./settings_test"],),
+)
 MARKS = re.compile(r"(<!-- transcript: begin.*?-->\n).*?(<!-- transcript: end -->)", re.S)
 
 
-def main():
-    readme, polygraph, build = (Path(word).resolve() for word in sys.argv[1:])
+def transcript(commands, polygraph, build):
     text = "```console\n"
-    for words in COMMANDS:
+    for words in commands:
         done = subprocess.run(
             [polygraph, *words], cwd=build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
         # As seen by somebody who stands where the sources are.
         shown = done.stdout.rstrip().replace(f"{SOURCES}/", "")
         text += f"$ polygraph {' '.join(words)}\n{shown}\n"
-    text += "```\n"
-    written, count = MARKS.subn(lambda match: match[1] + text + match[2], readme.read_text())
-    if count != 1:
-        sys.exit(f"transcript: {readme} has no marks to write between")
-    readme.write_text(written)
+    return text + "```\n"
+
+
+def main():
+    readme, polygraph, build = (Path(word).resolve() for word in sys.argv[1:])
+    texts = iter([transcript(commands, polygraph, build) for commands in GROUPS])
+    old = readme.read_text()
+    count = len(MARKS.findall(old))
+    if count != len(GROUPS):
+        sys.exit(f"transcript: {readme} has {count} pairs of marks to write between, not {len(GROUPS)}")
+    readme.write_text(MARKS.sub(lambda match: match[1] + next(texts) + match[2], old))
 
 
 if __name__ == "__main__":

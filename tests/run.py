@@ -64,7 +64,8 @@ def as_ordinary_user(counts, full):
         copy.chmod(0o755)
         (copy / "tmp").mkdir()
         (copy / "build").mkdir()
-        shutil.copy2(TOP / "build" / "polygraph", copy / "build")
+        for program in ("polygraph", "libpolygraph-agent.so"):
+            shutil.copy2(TOP / "build" / program, copy / "build")
         for built in ("subjects", "pollution"):
             if (TOP / "build" / built).is_dir():
                 shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True)

@@ -6,32 +6,24 @@
 
 namespace settings {
 
-namespace {
+static std::map<std::string, std::string> registry;
 
-std::map<std::string, std::string> &registry()
-{
-	static std::map<std::string, std::string> values;
-	return values;
-}
-
-std::string key(std::string name)
+static std::string key(std::string name)
 {
 	std::transform(name.begin(), name.end(), name.begin(),
 		       [](unsigned char c) { return std::tolower(c); });
 	return name;
 }
 
-} // namespace
-
 void set(const std::string &name, const std::string &value)
 {
-	registry()[key(name)] = value;
+	registry[key(name)] = value;
 }
 
 std::optional<std::string> get(const std::string &name)
 {
-	auto found = registry().find(key(name));
-	if (found == registry().end())
+	auto found = registry.find(key(name));
+	if (found == registry.end())
 		return std::nullopt;
 	return found->second;
 }
@@ -49,9 +41,14 @@ int number(const std::string &name, int fallback)
 std::vector<std::string> names()
 {
 	std::vector<std::string> result;
-	for (const auto &entry : registry())
+	for (const auto &entry : registry)
 		result.push_back(entry.first);
 	return result;
+}
+
+void clear()
+{
+	registry.clear();
 }
 
 } // namespace settings

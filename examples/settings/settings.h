@@ -14,6 +14,7 @@ std::optional<std::string> get(const std::string &name);
 // The fallback where the setting is missing or not a number.
 int number(const std::string &name, int fallback);
 std::vector<std::string> names();
+void clear();
 
 } // namespace settings
 

@@ -2,37 +2,42 @@
 
 #include <gtest/gtest.h>
 
-TEST(Settings, UnknownNameIsEmpty)
+class Settings : public testing::Test {
+protected:
+	void TearDown() override { settings::clear(); }
+};
+
+TEST_F(Settings, UnknownNameIsEmpty)
 {
 	EXPECT_FALSE(settings::get("no.such.setting"));
 }
 
-TEST(Settings, SetThenGet)
+TEST_F(Settings, SetThenGet)
 {
 	settings::set("colour", "green");
 	EXPECT_EQ(settings::get("colour"), "green");
 }
 
-TEST(Settings, LaterValueWins)
+TEST_F(Settings, LaterValueWins)
 {
 	settings::set("editor", "ed");
 	settings::set("editor", "vi");
 	EXPECT_EQ(settings::get("editor"), "vi");
 }
 
-TEST(Settings, NamesIgnoreCase)
+TEST_F(Settings, NamesIgnoreCase)
 {
 	settings::set("Log.Level", "debug");
 	EXPECT_EQ(settings::get("log.level"), "debug");
 }
 
-TEST(Settings, NumbersAreParsed)
+TEST_F(Settings, NumbersAreParsed)
 {
 	settings::set("port", "8080");
 	EXPECT_EQ(settings::number("port", 0), 8080);
 }
 
-TEST(Settings, BadNumberGivesFallback)
+TEST_F(Settings, BadNumberGivesFallback)
 {
 	settings::set("width", "wide");
 	EXPECT_EQ(settings::number("width", 80), 80);

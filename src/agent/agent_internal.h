@@ -131,6 +131,12 @@ _cold_ struct wire_leaf *table_leaf_create(uint64_t index);
 _cold_ struct wire_leaf *table_leaf_find(uint64_t index);
 _cold_ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash);
 extern struct wire_slot *table_directory;
+/*
+ * A hash table of stacks: the hash, and in its low bits the stack's number, 0:
+ * empty. Numbers are given one after the other, so that few pages hold them.
+ */
+#define STACK_NUMBER ((uint64_t)WIRE_STACK_MAX - 1)
+#define STACK_HASH (~STACK_NUMBER)
 extern uint64_t *table_stack_keys;
 
 /* stack.c: memory between the stack pointer and the end of the stack. */

@@ -40,11 +40,11 @@ static inline uint64_t note_hash(const uint64_t *f)
 static inline uint32_t note_intern(const uint64_t *frames)
 {
 	uint64_t hash = note_hash(frames);
-	uint32_t at = (uint32_t)hash % WIRE_STACK_MAX;
-	if (likely(__atomic_load_n(&table_stack_keys[at], __ATOMIC_RELAXED) ==
-			   hash &&
-		   at))
-		return at;
+	uint64_t key = __atomic_load_n(
+		&table_stack_keys[(uint32_t)hash % WIRE_STACK_MAX],
+		__ATOMIC_RELAXED);
+	if (likely(!((key ^ hash) & STACK_HASH) && key & STACK_NUMBER))
+		return (uint32_t)(key & STACK_NUMBER);
 	return table_stack_add(frames, hash);
 }
 

@@ -16,6 +16,7 @@ struct pool {
 
 struct wire_slot *table_directory;
 uint64_t *table_stack_keys;
+static uint64_t stacks_used;
 
 /* The pool's description is its own first page, so one word can replace it. */
 static struct pool *pool;
@@ -116,22 +117,30 @@ struct wire_leaf *table_leaf_create(uint64_t index)
 uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
-		uint32_t at = (uint32_t)(hash + i) % WIRE_STACK_MAX;
-		uint64_t there = 0;
-		if (at == 0)
+		uint64_t *slot = &table_stack_keys[(uint32_t)(hash + i) %
+						   WIRE_STACK_MAX];
+		uint64_t key = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+		if (key) {
+			if (!((key ^ hash) & STACK_HASH))
+				return (uint32_t)(key & STACK_NUMBER);
 			continue;
-		if (__atomic_compare_exchange_n(&table_stack_keys[at], &there,
-						hash, false, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED)) {
-			struct wire_stack *stacks =
-				(struct wire_stack *)(uintptr_t)
-					agent_heap.stacks;
-			for (unsigned k = 0; k < WIRE_STACK_FRAMES; k++)
-				stacks[at].frames[k] = frames[k];
-			return at;
 		}
-		if (there == hash)
-			return at;
+		/* Lost races leave a number that nobody has. */
+		uint64_t number =
+			__atomic_add_fetch(&stacks_used, 1, __ATOMIC_RELAXED);
+		if (number >= WIRE_STACK_MAX)
+			return 0;
+		struct wire_stack *stack =
+			(struct wire_stack *)(uintptr_t)agent_heap.stacks +
+			number;
+		for (unsigned k = 0; k < WIRE_STACK_FRAMES; k++)
+			stack->frames[k] = frames[k];
+		if (__atomic_compare_exchange_n(
+			    slot, &key, (hash & STACK_HASH) | number, false,
+			    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return (uint32_t)number;
+		if (!((key ^ hash) & STACK_HASH))
+			return (uint32_t)(key & STACK_NUMBER);
 	}
 	return 0;
 }

@@ -53,8 +53,9 @@ static const char *const trackings[] = { "auto", "scan",    "soft-dirty",
 static const struct option state_options[] = {
 	{ "include-roots", 0, OPTION_LIST, FIELD(include_roots),
 	  .value = "REGEX",
-	  .help = "only variables whose name matches, of the framework and "
-		  "the C++ library's headers, too. May be given again" },
+	  .help = "only variables whose name matches, also those of the test "
+		  "framework and the C++ library, which are left out "
+		  "otherwise. May be given again" },
 	{ "exclude-roots", 0, OPTION_LIST, FIELD(exclude_roots),
 	  .value = "REGEX",
 	  .help = "no variables whose name matches. May be given again" },
@@ -69,10 +70,11 @@ static const struct option state_options[] = {
 	{ "capture", 0, OPTION_TEXT, FIELD(capture), .value = "FROM..TO",
 	  .help = "two of before-setup, after-setup, before-teardown and "
 		  "after-teardown (default: before-setup..after-teardown); "
-		  "the same twice: from one test to the next" },
+		  "the same twice: from one test to the next. Not all "
+		  "frameworks have the two in the middle" },
 	{ "only", 0, OPTION_CHOICE, FIELD(only), .value = "WHAT",
 	  .choices = onlys,
-	  .help = "all (default) or memory" },
+	  .help = "kind of state: all (default) or memory" },
 	{ "eager", 0, OPTION_FLAG, FIELD(eager),
 	  .help = "run all tests once before, so that what is initialised "
 		  "by its first user is compared, too" },
@@ -424,18 +426,22 @@ const struct command command_pollution = {
 				       NULL },
 	.description =
 		(const char *const[]){
-			"Runs the tests in one process and compares, for each, "
-			"the memory that tests share before and after it: the "
+			"Runs the tests in one process and compares the memory "
+			"that they share before and after each of them: the "
 			"global and static variables of the project's own "
 			"code, and all that can be reached from them. "
 			"Addresses do not count, nor do capacities, padding "
-			"and freed memory; values, shapes and sharing do.",
+			"and freed memory; values, shapes and sharing do. "
+			"Suites of processes (--ctest, --meson, --commands) "
+			"share no memory and are refused.",
 			"A finding is a test and a variable: the access path "
 			"that differs, the values before and after, whether a "
 			"second run changes it again (accumulates) or not "
 			"(settles), and which other tests read it. One that "
-			"other tests read, or that accumulates within reach, "
-			"is of high severity.",
+			"other tests read, or that accumulates within two "
+			"pointers of the variable, is of high severity; one "
+			"that settles and that nobody reads is of low, and so "
+			"is a cache that its readers would have filled alike.",
 			NULL },
 	.examples =
 		(const struct command_example[]){

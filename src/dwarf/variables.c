@@ -238,12 +238,14 @@ static bool symbol_names(const char *symbol, const char *name)
 		snprintf(mangled, sizeof(mangled), "%zu%s", n, name);
 		return strstr(symbol, mangled);
 	}
-	for (const char *at = symbol; at; at = strchr(at, '.')) {
-		at += at != symbol;
+	for (const char *at = symbol;;) {
 		if (!strncmp(at, name, n) && (!at[n] || at[n] == '.'))
 			return true;
+		at = strchr(at, '.');
+		if (!at)
+			return false;
+		at++;
 	}
-	return false;
 }
 
 /* Does a symbol at the place say so, too? *@ret_any: is there one? */

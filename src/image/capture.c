@@ -27,7 +27,7 @@ struct work {
 	uint8_t *before;
 };
 
-static struct page *held(const struct image *image, uint64_t address)
+struct page *page_held(const struct image *image, uint64_t address)
 {
 	uint64_t found;
 	if (!map_u64_get(&image->pages, address, &found))
@@ -147,6 +147,26 @@ static struct page *hold(struct image *image, const struct work *work)
 	return page;
 }
 
+/* A page was written, or is read every time: is it to be, or still? */
+static struct err *note_heat(struct image *image, struct page *page,
+			     bool changed)
+{
+	uint64_t now = image->counts.captures;
+	if (page->hot) {
+		page->idle = changed ? 0 : page->idle + 1;
+		image->hot_idle |= page->idle == HOT_UNTIL;
+		return NULL;
+	}
+	page->streak = page->last == now - 1 ? page->streak + 1 : 1;
+	page->last = now;
+	if (page->streak < HOT_AFTER ||
+	    image->hot.n + image->hot_new.n >= HOT_MAX)
+		return NULL;
+	page->hot = true;
+	page->idle = page->streak = 0;
+	return vec_push(&image->hot_new, page->address);
+}
+
 /* Takes over the copies that are kept; the others stay in @work. */
 static struct err *settle(struct image *image, struct work *work)
 {
@@ -156,6 +176,8 @@ static struct err *settle(struct image *image, struct work *work)
 	if (!work->after && (!old || old == zero_page))
 		return NULL;
 	bool same = old && work->after && !memcmp(old, work->after, IMAGE_PAGE);
+	if (was_held)
+		TRY(note_heat(image, work->page, !same));
 	/* What is as it was is held, too: the next time is cheaper. */
 	if (same && (was_held || old == zero_page))
 		return NULL;
@@ -245,7 +267,7 @@ struct err *image_evaluate(struct image *image)
 			image->counts.written++;
 			image->batch->works[n++] =
 				(struct work){ .address = at,
-					       .page = held(image, at),
+					       .page = page_held(image, at),
 					       .now = now,
 					       .was = was };
 			if (n == BATCH) {
@@ -442,7 +464,7 @@ struct err *image_add_known(struct image *image, const struct piece *piece)
 	if (pages < image->pages.map.n) {
 		for (uint64_t at = piece->start; at < piece->end;
 		     at += IMAGE_PAGE) {
-			if (held(image, at))
+			if (page_held(image, at))
 				TRY(vec_push(
 					&image->written,
 					(struct range){ at, at + IMAGE_PAGE }));
@@ -514,6 +536,7 @@ struct err *image_refresh(struct image *image)
 	else
 		image->before = image->pieces;
 	image->pieces_changed = true;
+	image->counts.moved++;
 	image->pieces = pieces;
 	pieces = (struct pieces)VEC_INIT;
 	cache_empty(&image->fixed_cache);

@@ -188,6 +188,8 @@ void image_destroy(struct image *image)
 	ranges_freep(&image->written);
 	ranges_freep(&image->own);
 	vec_free(&image->touched);
+	vec_free(&image->hot);
+	vec_free(&image->hot_new);
 	vec_free(&image->changes);
 	cache_empty(&image->base_cache);
 	cache_empty(&image->fixed_cache);
@@ -394,6 +396,7 @@ struct image_counts image_counts(const struct image *image)
 {
 	struct image_counts counts = image->counts;
 	counts.copied = image->pages.map.n;
+	counts.hot = image->hot.n;
 	counts.bytes = pool_bytes(&image->pool) + image->base_cache.bytes +
 		       image->fixed_cache.bytes + image->live_cache.bytes +
 		       image->pages.map.cap * sizeof(struct map_slot) +

@@ -98,5 +98,7 @@ struct image_counts {
 	uint64_t written; /* pages */
 	uint64_t copied;  /* pages held */
 	uint64_t bytes;	  /* memory of the image itself */
+	uint64_t moved;	  /* captures that found other mappings */
+	uint64_t hot;	  /* pages that are read every time */
 };
 struct image_counts image_counts(const struct image *image);

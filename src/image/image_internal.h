@@ -98,8 +98,19 @@ struct page {
 	uint64_t address;
 	uint8_t *now; /* NULL: not there */
 	uint8_t *before;
-	bool changed; /* @before counts */
+	bool changed;	/* @before counts */
+	bool hot;	/* in image->hot */
+	uint8_t streak; /* captures in a row in which it was written */
+	uint8_t idle;	/* hot: captures in which it did not change */
+	uint64_t last;	/* capture in which it was written */
 };
+
+struct image;
+/* capture.c: the copy that is held of a page; NULL: none. */
+struct page *page_held(const struct image *image, uint64_t address);
+#define HOT_AFTER 3  /* captures in a row that it was written */
+#define HOT_UNTIL 12 /* captures without a change */
+#define HOT_MAX 256
 
 /*
  * Pages read on demand, in larger pieces; they live until the cache is emptied.
@@ -179,6 +190,13 @@ struct image {
 	struct pool pool;
 	struct map_u64 pages;	    /* address → struct page * */
 	VEC(struct page *) touched; /* with a BEFORE copy, or gone */
+	/*
+	 * Pages that are written every time: reading them anyway costs less than
+	 * the fault by which the kernel notices the first write. By address.
+	 */
+	VEC(uint64_t) hot;
+	VEC(uint64_t) hot_new; /* to be taken in */
+	bool hot_idle;	       /* some are not any more */
 	VEC(struct image_change) changes;
 	struct cache base_cache;
 	struct cache fixed_cache; /* what cannot be written */

@@ -79,11 +79,11 @@ struct scan_arg {
 /* The kernel allocates room for so many on each call. */
 #define REGIONS 128
 /* Up to this size the quick scan is quick enough whatever is there. */
-#define DENSE_PAGES 1024
+#define DENSE_PAGES 16384
 /* Between dense pieces so much else is scanned rather than skipped. */
 #define GAP_MAX ((uint64_t)64 << 10)
 /* From this size on, parts that nobody writes to are left out. */
-#define LARGE_PAGES 8192
+#define LARGE_PAGES ((96 << 20) / IMAGE_PAGE)
 #define HOT_SCANS 16
 #define POKES 32
 #define HUGE_SIZE ((uint64_t)2 << 20)
@@ -402,11 +402,29 @@ static struct err *cut_units(struct image *image)
 	return NULL;
 }
 
+/* Other mappings: each page has to show again that it is worth it. */
+static void forget_hot(struct image *image)
+{
+	for (size_t i = 0; i < image->hot.n; i++) {
+		struct page *page = page_held(image, image->hot.data[i]);
+		if (page)
+			page->hot = false;
+	}
+	for (size_t i = 0; i < image->hot_new.n; i++) {
+		struct page *page = page_held(image, image->hot_new.data[i]);
+		if (page)
+			page->hot = false;
+	}
+	image->hot.n = image->hot_new.n = 0;
+	image->hot_idle = false;
+}
+
 static struct err *scan_arrange(struct image *image)
 {
 	bool checking = false;
 	uint64_t gap = GAP_MAX + 1;
 	image->checks.n = image->runs.n = 0;
+	forget_hot(image);
 	for (size_t i = 0; i < image->pieces.n; i++) {
 		const struct piece *piece = &image->pieces.data[i];
 		struct range range = { piece->start, piece->end };
@@ -507,10 +525,59 @@ static bool is_hot(const struct image *image, const struct unit *unit)
 	return unit->hot + HOT_SCANS >= image->scans;
 }
 
+/* Pages that are read anyway stay without protection. */
 static struct err *scan_runs(struct image *image)
 {
-	for (size_t i = 0; i < image->runs.n; i++)
-		TRY(scan_dense(image, image->runs.data[i], &image->written));
+	size_t hot = 0;
+	for (size_t i = 0; i < image->runs.n; i++) {
+		struct range rest = image->runs.data[i];
+		while (hot < image->hot.n && image->hot.data[hot] < rest.start)
+			hot++;
+		while (hot < image->hot.n && image->hot.data[hot] < rest.end) {
+			struct range warm = { image->hot.data[hot],
+					      image->hot.data[hot] };
+			while (hot < image->hot.n &&
+			       image->hot.data[hot] == warm.end) {
+				warm.end += IMAGE_PAGE;
+				hot++;
+			}
+			struct range before = { rest.start, warm.start };
+			if (before.start < before.end)
+				TRY(scan_dense(image, before, &image->written));
+			TRY(vec_push(&image->written, warm));
+			rest.start = warm.end;
+		}
+		if (rest.start < rest.end)
+			TRY(scan_dense(image, rest, &image->written));
+	}
+	return NULL;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Those that became hot come in, those that cooled down go. */
+static struct err *arrange_hot(struct image *image)
+{
+	if (!image->hot_new.n && !image->hot_idle)
+		return NULL;
+	TRY(vec_append(&image->hot, image->hot_new.data, image->hot_new.n));
+	image->hot_new.n = 0;
+	image->hot_idle = false;
+	qsort(image->hot.data, image->hot.n, sizeof(uint64_t), by_address);
+	size_t n = 0;
+	for (size_t i = 0; i < image->hot.n; i++) {
+		struct page *page = page_held(image, image->hot.data[i]);
+		if (!page || (n && image->hot.data[n - 1] == page->address))
+			continue;
+		page->hot = page->idle < HOT_UNTIL;
+		if (page->hot)
+			image->hot.data[n++] = page->address;
+	}
+	image->hot.n = n;
 	return NULL;
 }
 
@@ -679,8 +746,11 @@ static struct err *scan_collect(struct image *image, struct thread *thread,
 	TRY(find_dropped(image));
 	if (full)
 		TRY(make_dense(image, full));
-	if (image->units.n)
+	if (image->units.n) {
+		forget_hot(image);
 		return scan_large(image, &tally);
+	}
+	TRY(arrange_hot(image));
 	return scan_runs(image);
 }
 

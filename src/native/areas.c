@@ -88,6 +88,9 @@ static enum state_area judge(const struct program *program,
 struct err *areas_load(struct areas *areas, const struct program *program,
 		       struct tracee *tracee, bool blocks_known)
 {
+	if (areas->fresh)
+		return NULL;
+	areas->fresh = true;
 	uint64_t pages = process_pages(tracee_pid(tracee));
 	if (areas->all.n && pages == areas->pages)
 		return NULL;

@@ -16,10 +16,18 @@ struct area {
 struct areas {
 	VEC(struct area) all; /* by address */
 	uint64_t pages;	      /* of the process, when it was read */
+	bool fresh;	      /* nothing can have changed since */
 };
 
-/* Reads it where the process has other mappings than the last time. */
+/*
+ * Reads it where the process has other mappings than the last time; nothing
+ * happens until areas_forget() says that it ran meanwhile.
+ */
 struct err *areas_load(struct areas *areas, const struct program *program,
 		       struct tracee *tracee, bool blocks_known) _must_check_;
+static inline void areas_forget(struct areas *areas)
+{
+	areas->fresh = false;
+}
 void areas_free(struct areas *areas);
 enum state_area areas_find(const struct areas *areas, uint64_t address);

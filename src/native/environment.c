@@ -100,13 +100,14 @@ static bool find_agent(char *out, size_t n)
  */
 static struct err *preload_word(const struct session *session, char **ret)
 {
-	struct object_facts facts;
+	_cleanup_(object_closep) struct object *object = NULL;
 	char path[4200];
 	*ret = NULL;
 	if (!session->suite.options.agent)
 		return NULL;
-	TRY(object_probe(session->argv[0], &facts));
-	if (!facts.dynamic || facts.asan || facts.tsan)
+	TRY(object_open_exported(session->argv[0], &object));
+	const struct object_facts *facts = object_facts(object);
+	if (!facts->dynamic || facts->asan || facts->tsan)
 		return NULL;
 	if (!find_agent(path, sizeof(path))) {
 		log_warn("%s is not there: where heap blocks begin and end is "
@@ -114,8 +115,16 @@ static struct err *preload_word(const struct session *session, char **ret)
 			 AGENT);
 		return NULL;
 	}
+	if (strpbrk(path, " :")) {
+		log_warn("'%s' cannot be preloaded: its path has a blank or a "
+			 "colon; where heap blocks begin and end is only "
+			 "guessed",
+			 path);
+		return NULL;
+	}
+	/* Set, if to nothing, it is to be set again afterwards. */
 	const char *own = getenv("LD_PRELOAD");
-	if (asprintf(ret, "LD_PRELOAD=%s%s%s", path, own && *own ? ":" : "",
+	if (asprintf(ret, "LD_PRELOAD=%s%s%s", path, own ? ":" : "",
 		     own ? own : "") < 0) {
 		*ret = NULL;
 		return err_nomem();

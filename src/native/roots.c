@@ -413,8 +413,9 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 		TRY(file_index(roots, module, &index));
 		TRY(add_variables(roots, program, thread, module, index));
 	}
-	qsort(roots->vtables.data, roots->vtables.n,
-	      sizeof(struct state_vtable), by_start);
+	if (roots->vtables.n)
+		qsort(roots->vtables.data, roots->vtables.n,
+		      sizeof(struct state_vtable), by_start);
 	log_info("%zu roots in %zu files", roots->all.n, roots->files.n);
 	return NULL;
 }

@@ -20,6 +20,8 @@
 #define FRAMES_MAX 6
 /* Variables of a library that are told of when it is loaded. */
 #define LATE_MAX 100
+/* Pointers that state_digest() follows, less one. */
+#define DIGEST_DEPTH 3
 
 struct watch {
 	struct session *session;
@@ -38,6 +40,13 @@ struct watch {
 	struct state *state;
 	struct view before, after;
 	size_t pending; /* test whose changes are looked for; RUN_NONE */
+	size_t entry;	/* its place in the order */
+	/*
+	 * Changes wait until the next test begins: what the runner undoes in
+	 * between was a fixture's.
+	 */
+	size_t held_test; /* RUN_NONE: none are held */
+	size_t held_entry;
 	struct state_differences differences;
 	VEC(struct state_page) pages;
 	struct changes changes;
@@ -82,9 +91,18 @@ static bool block_after(void *data, uint64_t address, struct view_block *ret)
 	return block_on(data, IMAGE_AFTER, address, ret);
 }
 
+static struct err *load_areas(struct watch *watch)
+{
+	return areas_load(&watch->areas, watch->session->program,
+			  watch->run->tracee,
+			  !image_blocks_missing(watch->image));
+}
+
 static enum state_area area_of(void *data, uint64_t address)
 {
 	struct watch *watch = data;
+	/* Seldom asked: read only when it is. */
+	err_ignore(load_areas(watch));
 	return areas_find(&watch->areas, address);
 }
 
@@ -123,7 +141,7 @@ struct err *watch_create(struct session *session,
 		return err_nomem();
 	watch->session = session;
 	watch->options = options;
-	watch->pending = RUN_NONE;
+	watch->pending = watch->held_test = RUN_NONE;
 	struct err *err = type_pool_create(&watch->pool);
 	if (!err)
 		err = roots_init(&watch->roots, watch->pool, options);
@@ -147,13 +165,18 @@ struct err *watch_create(struct session *session,
 	return NULL;
 }
 
+static void tell_changes(struct watch *watch);
+
 static void log_costs(const struct watch *watch)
 {
 	struct image_counts counts = image_counts(watch->image);
 	if (!counts.captures)
 		return;
-	log_info("%llu captures: %llu pages and %llu+%llu us each",
+	log_info("%llu captures (%llu with other mappings, %llu pages hot): "
+		 "%llu pages and %llu+%llu us each",
 		 (unsigned long long)counts.captures,
+		 (unsigned long long)counts.moved,
+		 (unsigned long long)counts.hot,
 		 (unsigned long long)(counts.written / counts.captures),
 		 (unsigned long long)(watch->capture_ns / counts.captures /
 				      1000),
@@ -163,6 +186,7 @@ static void log_costs(const struct watch *watch)
 
 void watch_stop(struct watch *watch)
 {
+	tell_changes(watch); /* no test came after it */
 	if (watch->image)
 		log_costs(watch);
 	watch->capture_ns = watch->compare_ns = 0;
@@ -173,6 +197,7 @@ void watch_stop(struct watch *watch)
 	watch->run = NULL;
 	watch->pending = RUN_NONE;
 	watch->areas.all.n = 0;
+	areas_forget(&watch->areas);
 	map_u64_free(&watch->known_modules);
 	watch->loads = 0;
 }
@@ -274,13 +299,6 @@ static size_t loaded_modules(const struct program *program)
 	for (size_t i = 0; i < program->modules.n; i++)
 		n += program->modules.data[i].end != 0;
 	return n;
-}
-
-static struct err *load_areas(struct watch *watch)
-{
-	return areas_load(&watch->areas, watch->session->program,
-			  watch->run->tracee,
-			  !image_blocks_missing(watch->image));
 }
 
 /* Which files roots are from, and since which look at them. */
@@ -448,6 +466,8 @@ static struct err *change_of_root(struct watch *watch, size_t root,
 		.line = place->line,
 		.first = is_first(watch, at),
 		.more = state_more(watch->state, root),
+		.digest_before =
+			state_digest(watch->state, &watch->before, root),
 		.digest = state_digest(watch->state, &watch->after, root),
 		.root_number = root,
 	};
@@ -458,9 +478,8 @@ static struct err *change_of_root(struct watch *watch, size_t root,
 	return watch->options->detail ? add_detail(watch, root, *ret) : NULL;
 }
 
-static struct err *tell_changes(struct watch *watch, size_t test)
+static struct err *collect_changes(struct watch *watch)
 {
-	const struct suite_observer *observer = watch->session->observer;
 	changes_clear(&watch->changes);
 	for (size_t i = 0; i < watch->differences.n; i++) {
 		const struct state_difference *difference =
@@ -469,17 +488,49 @@ static struct err *tell_changes(struct watch *watch, size_t test)
 		TRY(change_of_root(watch, difference->root, &change));
 		TRY(add_path(watch, difference, change));
 	}
-	if (watch->changes.n && observer && observer->changed)
-		observer->changed(observer->data, test, watch->changes.data,
-				  watch->changes.n);
 	return NULL;
 }
 
-/* Variables of libraries that were loaded during this test. */
-static struct err *tell_late(struct watch *watch, size_t test)
+/* To the observer, all that is held. */
+static void tell_changes(struct watch *watch)
 {
 	const struct suite_observer *observer = watch->session->observer;
+	if (watch->held_test != RUN_NONE && watch->changes.n && observer &&
+	    observer->changed)
+		observer->changed(observer->data, watch->held_entry,
+				  watch->held_test, watch->changes.data,
+				  watch->changes.n);
+	watch->held_test = RUN_NONE;
 	changes_clear(&watch->changes);
+}
+
+/*
+ * The next test is about to begin: what is now again as it was before the last
+ * one was put back by the runner. Numbers tell only so deep.
+ */
+static void drop_undone(struct watch *watch)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < watch->changes.n; i++) {
+		struct change *change = &watch->changes.data[i];
+		bool shallow = true;
+		for (size_t j = 0; j < change->n; j++)
+			shallow &= change->paths[j].depth <= DIGEST_DEPTH;
+		/* A change that the numbers do not show is none they undo. */
+		if (shallow && !change->more &&
+		    change->digest != change->digest_before &&
+		    state_digest(watch->state, &watch->after,
+				 change->root_number) == change->digest_before)
+			change_free(change);
+		else
+			watch->changes.data[n++] = *change;
+	}
+	watch->changes.n = n;
+}
+
+/* Variables of libraries that were loaded during this test. */
+static struct err *add_late(struct watch *watch)
+{
 	for (size_t i = 0; i < watch->roots.all.n; i++) {
 		const struct state_root *root = &watch->roots.all.data[i];
 		uint64_t known;
@@ -492,15 +543,12 @@ static struct err *tell_late(struct watch *watch, size_t test)
 		TRY(change_of_root(watch, i, &change));
 		change->first = true;
 	}
-	if (watch->changes.n && observer && observer->changed)
-		observer->changed(observer->data, test, watch->changes.data,
-				  watch->changes.n);
 	return NULL;
 }
 
 /* ---- points ---- */
 
-static struct err *compare(struct watch *watch, size_t test)
+static struct err *compare(struct watch *watch, bool wanted)
 {
 	size_t n;
 	const struct image_change *changes = image_changes(watch->image, &n);
@@ -511,15 +559,13 @@ static struct err *compare(struct watch *watch, size_t test)
 					   changes[i].after };
 		TRY(vec_push(&watch->pages, page));
 	}
-	bool wanted = test != RUN_NONE;
-	TRY(state_compare(watch->state, &watch->before, &watch->after,
-			  watch->pages.data, n,
-			  wanted ? &watch->differences : NULL));
-	return wanted ? tell_changes(watch, test) : NULL;
+	return state_compare(watch->state, &watch->before, &watch->after,
+			     watch->pages.data, n,
+			     wanted ? &watch->differences : NULL);
 }
 
-/* @test: whose changes these are; RUN_NONE: nobody's. */
-static struct err *capture(struct watch *watch, struct run *run, size_t test)
+/* @wanted: the changes are somebody's, and are held. */
+static struct err *capture(struct watch *watch, struct run *run, bool wanted)
 {
 	if (tracee_threads(run->tracee) > 1)
 		TRY(tracee_stop_all(run->tracee));
@@ -530,17 +576,20 @@ static struct err *capture(struct watch *watch, struct run *run, size_t test)
 	TRY(image_capture(watch->image, thread));
 	uint64_t captured = clock_now();
 	watch->capture_ns += captured - start;
-	TRY(load_areas(watch));
+	areas_forget(&watch->areas);
 	if (!watch->state)
 		return index_anew(watch, thread);
-	TRY(compare(watch, test));
+	TRY(compare(watch, wanted));
+	if (wanted)
+		TRY(collect_changes(watch));
+	else if (watch->held_test != RUN_NONE)
+		drop_undone(watch);
 	watch->compare_ns += clock_now() - captured;
 	/* What was loaded meanwhile has no state before. */
 	if (loaded_modules(run->program) == watch->modules)
 		return NULL;
-	size_t known = watch->known_modules.map.n;
 	TRY(index_anew(watch, thread));
-	return known && test != RUN_NONE ? tell_late(watch, test) : NULL;
+	return wanted ? add_late(watch) : NULL;
 }
 
 struct err *watch_point(struct watch *watch, struct run *run,
@@ -553,14 +602,24 @@ struct err *watch_point(struct watch *watch, struct run *run,
 	bool to = point == options->to && !options->consecutive;
 	if (!from && !to)
 		return NULL;
-	size_t test = RUN_NONE;
-	if (to || options->consecutive)
-		test = watch->pending;
+	bool wanted =
+		(to || options->consecutive) && watch->pending != RUN_NONE;
 	/* End and beginning are often one stop: nothing ran since. */
-	bool again = run->captured && !to;
-	struct err *err = again ? NULL : capture(watch, run, test);
+	bool again = run->captured && !wanted;
+	if (wanted)
+		tell_changes(watch);
+	struct err *err = again ? NULL : capture(watch, run, wanted);
 	run->captured = true;
+	if (wanted) {
+		watch->held_test = watch->pending;
+		watch->held_entry = watch->entry;
+	}
+	/* Between other points there is no runner to undo anything. */
+	if (!wanted || options->from != SUITE_BEFORE_SETUP ||
+	    options->to != SUITE_AFTER_TEARDOWN)
+		tell_changes(watch);
 	watch->pending = from ? run->current : RUN_NONE;
+	watch->entry = watch->session->reported;
 	if (err)
 		give_up(watch, err);
 	return NULL;

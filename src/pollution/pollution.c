@@ -11,7 +11,9 @@
 /* Runs of the whole suite, to see who reads what; a few places each. */
 #define READER_RUNS_MAX 8
 /* Readers that are tried alone for one finding. */
-#define LAZY_READERS_MAX 3
+#define LAZY_READERS_MAX ((size_t)3)
+/* And so many runs of them in all. */
+#define LAZY_RUNS_MAX 200
 /* A path of so many pointers is short. */
 #define SHORT_PATH 2
 
@@ -45,15 +47,12 @@ struct search {
 	const struct pollution_options *options;
 	const struct suite_observer *outer;
 	struct pollution *pollution;
-	size_t finished;    /* entries of the order of this run */
-	size_t first_round; /* entries that only initialise */
+	size_t finished;	    /* entries of the order of this run */
+	size_t first_round;	    /* entries that only initialise */
+	enum outcome first_outcome; /* of the first of two runs of a test */
 	struct err *err;
 	/* While places are watched. */
 	const size_t *places; /* finding → place + 1, of this run */
-	/* While readers are tried alone. */
-	const struct pollution_finding *lazy_of;
-	size_t lazy_test;
-	bool lazy_same;
 };
 
 static void fail(struct search *search, struct err *err)
@@ -140,11 +139,11 @@ static bool is_known(const struct search *search, size_t test,
 	return false;
 }
 
-static void find_changed(void *data, size_t test, const struct change *changes,
-			 size_t n)
+static void find_changed(void *data, size_t entry, size_t test,
+			 const struct change *changes, size_t n)
 {
 	struct search *search = data;
-	if (search->finished < search->first_round)
+	if (entry < search->first_round)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (!is_known(search, test, &changes[i]))
@@ -200,11 +199,11 @@ static struct pollution_finding *finding_of(struct search *search, size_t test,
 	return NULL;
 }
 
-static void effect_changed(void *data, size_t test,
+static void effect_changed(void *data, size_t entry, size_t test,
 			   const struct change *changes, size_t n)
 {
 	struct search *search = data;
-	if (search->finished % 2 == 0)
+	if (entry % 2 == 0)
 		return; /* the first of the two */
 	for (size_t i = 0; i < n; i++) {
 		struct pollution_finding *finding =
@@ -221,7 +220,10 @@ static void effect_finished(void *data, const struct suite_result *result)
 	bool whole = result->outcome == OUTCOME_PASS ||
 		     result->outcome == OUTCOME_FAIL ||
 		     result->outcome == OUTCOME_SKIP;
-	if (!second || !whole)
+	if (!second)
+		search->first_outcome = result->outcome;
+	/* Where it does not go the same way, it tells nothing. */
+	if (!second || !whole || result->outcome != search->first_outcome)
 		return;
 	for (size_t i = 0; i < search->pollution->findings.n; i++) {
 		struct pollution_finding *finding =
@@ -398,24 +400,44 @@ static struct err *find_readers(struct search *search, const size_t *order,
 
 /* ---- who would have made the same change ---- */
 
-static void lazy_changed(void *data, size_t test, const struct change *changes,
-			 size_t n)
+static bool may_be_lazy(const struct pollution_finding *finding)
+{
+	return finding->effect == EFFECT_SETTLES && finding->readers.n;
+}
+
+/* Is this one of the readers that are tried for the finding? */
+static bool is_tried(const struct pollution_finding *finding, size_t test)
+{
+	for (size_t i = 0; i < MIN(finding->readers.n, LAZY_READERS_MAX); i++) {
+		if (finding->readers.data[i] == test)
+			return true;
+	}
+	return false;
+}
+
+static void lazy_changed(void *data, size_t entry, size_t test,
+			 const struct change *changes, size_t n)
 {
 	struct search *search = data;
-	const struct pollution_finding *finding = search->lazy_of;
-	if (test != search->lazy_test)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		if (changes[i].where == finding->change.where &&
-		    !strcmp(changes[i].root, finding->change.root) &&
-		    changes[i].digest == finding->change.digest)
-			search->lazy_same = true;
+	(void)entry;
+	for (size_t i = 0; i < search->pollution->findings.n; i++) {
+		struct pollution_finding *finding =
+			&search->pollution->findings.data[i];
+		if (!may_be_lazy(finding) || !is_tried(finding, test))
+			continue;
+		for (size_t j = 0; j < n; j++)
+			finding->same +=
+				changes[j].where == finding->change.where &&
+				changes[j].digest == finding->change.digest &&
+				!strcmp(changes[j].root, finding->change.root);
 	}
 }
 
-/* A reader alone makes the same change: a cache, whoever fills it. */
-static struct err *find_lazy(struct search *search,
-			     struct pollution_finding *finding)
+/*
+ * Readers alone: where they make the same change, it is a cache, whoever fills
+ * it. Each is run once for all findings that it reads.
+ */
+static struct err *find_lazy(struct search *search)
 {
 	const struct suite_observer observer = {
 		.finished = count_finished,
@@ -423,30 +445,28 @@ static struct err *find_lazy(struct search *search,
 		.limit = on_limit,
 		.data = search,
 	};
-	size_t n = MIN(finding->readers.n, (size_t)LAZY_READERS_MAX);
-	search->lazy_of = finding;
-	for (size_t i = 0; i < n; i++) {
-		search->lazy_test = finding->readers.data[i];
-		search->lazy_same = false;
-		TRY(run(search, &search->lazy_test, 1, &observer));
-		if (!search->lazy_same)
-			return NULL;
-	}
-	finding->lazy = n != 0;
-	return NULL;
-}
-
-static struct err *find_all_lazy(struct search *search)
-{
+	_cleanup_(map_u64_freep) struct map_u64 done = MAP_INIT;
+	size_t runs = 0;
 	TRY(suite_watch(search->suite, &search->options->watch));
 	for (size_t i = 0; i < search->pollution->findings.n; i++) {
 		struct pollution_finding *finding =
 			&search->pollution->findings.data[i];
-		if (finding->effect != EFFECT_SETTLES || !finding->readers.n)
+		if (!may_be_lazy(finding))
 			continue;
-		if (is_late(search))
-			return NULL;
-		TRY(find_lazy(search, finding));
+		for (size_t j = 0;
+		     j < MIN(finding->readers.n, LAZY_READERS_MAX); j++) {
+			uint64_t known;
+			size_t test = finding->readers.data[j];
+			if (map_u64_get(&done, test, &known))
+				continue;
+			if (runs >= LAZY_RUNS_MAX || is_late(search))
+				return NULL;
+			runs++;
+			TRY(map_u64_put(&done, test, 1));
+			TRY(run(search, &test, 1, &observer));
+		}
+		finding->lazy = finding->same >=
+				MIN(finding->readers.n, LAZY_READERS_MAX);
 	}
 	return NULL;
 }
@@ -480,7 +500,7 @@ static struct err *find_meaning(struct search *search, const size_t *order,
 		TRY(find_readers(search, order, n));
 	if (options->effect && options->readers &&
 	    !(left = left || is_late(search)))
-		TRY(find_all_lazy(search));
+		TRY(find_lazy(search));
 	if (left)
 		on_limit(search, "pollution: what the changes mean was not "
 				 "found out for all (budget)");

@@ -31,7 +31,8 @@ struct pollution_finding {
 	enum pollution_severity severity;
 	VEC(size_t) readers;
 	bool readers_known;
-	bool lazy; /* whoever comes first makes the same change */
+	bool lazy;   /* whoever comes first makes the same change */
+	size_t same; /* readers that were seen to, alone */
 };
 
 /* A root that was initialised for the first time by a test. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
 
@@ -10,6 +11,8 @@
 #define INDENT "        "
 /* Readers that a line names. */
 #define READERS_MAX 2
+/* Tests that are shown for one root, and one more rather than "1 more". */
+#define ROOT_LINES 3
 
 static const char *color_of(const char *severity)
 {
@@ -124,18 +127,53 @@ static struct err *write_more(const struct report_finding *finding, FILE *out)
 	return NULL;
 }
 
+/*
+ * A root that many tests change is shown with the first few of them: the same
+ * line a hundred times tells no more.
+ */
+static struct err *write_few(const struct report *report,
+			     const struct report_style *style, FILE *out)
+{
+	_cleanup_(map_text_freep) struct map_text counts = MAP_INIT;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		uint64_t n = 0;
+		map_text_get(&counts, finding->root, &n);
+		TRY(map_text_put(&counts, finding->root, n + 1));
+	}
+	_cleanup_(map_text_freep) struct map_text shown = MAP_INIT;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		uint64_t all = 0, n = 0;
+		map_text_get(&counts, finding->root, &all);
+		map_text_get(&shown, finding->root, &n);
+		TRY(map_text_put(&shown, finding->root, n + 1));
+		if (style->quiet && finding->known)
+			continue;
+		if (all <= ROOT_LINES + 1 || n < ROOT_LINES)
+			TRY(write_line(finding, style, out));
+		if (all <= ROOT_LINES + 1 || n + 1 != ROOT_LINES)
+			continue;
+		_cleanup_(str_freep) struct str root = STR_INIT;
+		TRY(append_text(&root, finding->root));
+		fprintf(out,
+			"        … and %llu more tests leave %s changed (shown "
+			"with --verbose)\n",
+			(unsigned long long)(all - ROOT_LINES), root.s);
+	}
+	return NULL;
+}
+
 struct err *findings_write(const struct report *report,
 			   const struct report_style *style, FILE *out)
 {
+	if (!style->verbose)
+		return write_few(report, style, out);
 	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct report_finding *finding = &report->findings[i];
-		if (!finding->n_paths || (style->quiet && finding->known))
-			continue;
-		TRY(write_line(finding, style, out));
-		if (style->verbose)
-			TRY(write_more(finding, out));
+		TRY(write_line(&report->findings[i], style, out));
+		TRY(write_more(&report->findings[i], out));
 	}
-	for (size_t i = 0; style->verbose && i < report->n_firsts; i++) {
+	for (size_t i = 0; i < report->n_firsts; i++) {
 		_cleanup_(str_freep) struct str line = STR_INIT;
 		TRY(append_text(&line, report->firsts[i].test));
 		TRY(str_append(&line, ": "));

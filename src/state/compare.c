@@ -159,6 +159,15 @@ struct err *compare_report(struct compare *compare, uint32_t id,
 	TRY(map_u64_put(&compare->seen, key, 1));
 	if (!compare->ret)
 		return NULL;
+	struct state *state = compare->state;
+	uint32_t root = place->shape.root;
+	if (!state->exclude_fields.n &&
+	    state->reported[root] >= state->options.paths) {
+		/* They are only counted: a path may be long. */
+		compare->differences++;
+		state->more[root]++;
+		return NULL;
+	}
 	struct path path = {};
 	bool valid;
 	TRY(path_find(compare, id, told->leaf, &path, &valid));
@@ -375,6 +384,7 @@ static struct err *push_place(struct compare *compare, uint32_t parent,
 			.size = is->size,
 			.edge = leaf->offset,
 			.stack = is->stack,
+			.root = compare->places.data[parent].shape.root,
 			.kind = is->kind == TARGET_BLOCK ? NODE_BLOCK : NODE_LOOSE,
 		},
 		.before = was->start,
@@ -441,10 +451,11 @@ static struct err *follow_pointer(struct compare *compare, uint32_t place,
 			 &fresh, &equal));
 	if (!fresh || !equal)
 		return NULL;
+	uint32_t node = nodes_find(&state->nodes, after->start);
 	if (before->start == after->start && before->size == after->size &&
-	    before->kind == after->kind &&
-	    nodes_find(&state->nodes, after->start) != NODE_NONE)
-		return NULL; /* stands for itself: seen to by what was written */
+	    before->kind == after->kind && node != NODE_NONE)
+		/* Stands for itself: seen to by what was written. */
+		return compare_adopt(compare, node, place, leaf->offset);
 	uint64_t typed = top_is - after->start;
 	return push_place(compare, place, leaf, before, after, class_is, typed);
 }

@@ -41,7 +41,17 @@ struct contested {
 /* A written node of which it is not clear what it stands for. */
 struct doubtful {
 	struct touched touched;
-	bool claimed;
+	bool told;
+};
+
+/*
+ * A node that stands for itself, though what led to it is somewhere else now:
+ * the elements of a vector that grew, say.
+ */
+struct adopted {
+	uint64_t start; /* of the node */
+	uint32_t place; /* that leads to it now */
+	uint64_t edge;	/* offset there */
 };
 
 struct compare {
@@ -52,12 +62,16 @@ struct compare {
 	size_t compared; /* places that were */
 	VEC(struct touched) touched;
 	VEC(uint64_t) dropped; /* starts of nodes that a pointer left */
+	VEC(uint64_t) removed; /* likewise of those a container had */
 	VEC(struct contested) contested;
 	VEC(struct doubtful) doubtful;
+	VEC(struct adopted) adopted;
+	struct map_u64 adoptions; /* start of a node → number in adopted */
 	struct map_u64 forward, backward;
 	struct map_u64 seen;	   /* differences told */
 	struct map_u64 containers; /* compared: 1 equal, 2 not */
 	struct state_differences *ret;
+	bool lost;  /* nodes that others may lead to, too */
 	bool stale; /* an edge did not hold: the index is to be made anew */
 	size_t differences;
 };
@@ -99,6 +113,11 @@ struct err *compare_queue(struct compare *compare) _must_check_;
 
 /* Does it stand for itself: is all that leads to it from its root unchanged? */
 bool compare_holds(const struct compare *compare, uint32_t node);
+/* The node at which the way from the root to @node breaks; NODE_NONE: none. */
+uint32_t compare_break(const struct compare *compare, uint32_t node);
+/* A node that stands for itself is reached through @place now. */
+struct err *compare_adopt(struct compare *compare, uint32_t node,
+			  uint32_t place, uint64_t edge) _must_check_;
 /* All of a place's leaves. */
 struct err *compare_place(struct compare *compare, uint32_t place) _must_check_;
 /* The place of a node that stands for itself. */

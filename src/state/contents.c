@@ -33,7 +33,8 @@ static uint32_t stack_of(const struct compare *compare, uint64_t address)
 }
 
 /* Its block, or the one it is in, stands for itself. */
-static struct err *stays(struct compare *compare, uint64_t address)
+static struct err *stays(struct compare *compare, uint32_t place,
+			 const struct leaf *leaf, uint64_t address)
 {
 	struct target target;
 	uint64_t known;
@@ -44,7 +45,11 @@ static struct err *stays(struct compare *compare, uint64_t address)
 	    map_u64_get(&compare->backward, target.start, &known))
 		return NULL;
 	TRY(map_u64_put(&compare->forward, target.start, target.start));
-	return map_u64_put(&compare->backward, target.start, target.start);
+	TRY(map_u64_put(&compare->backward, target.start, target.start));
+	uint32_t node = nodes_find(&compare->state->nodes, target.start);
+	return node == NODE_NONE
+		       ? NULL
+		       : compare_adopt(compare, node, place, leaf->offset);
 }
 
 /* An element on both sides; compared at once where it leads nowhere. */
@@ -60,7 +65,7 @@ static struct err *compare_element(struct compare *compare, uint32_t place,
 	bool inside = is->address >= own && is->address < own + leaf->size;
 	/* One that stayed where it is: what was written there tells. */
 	if (was->address == is->address && !inside)
-		return stays(compare, is->address);
+		return stays(compare, place, leaf, is->address);
 	if (was->type != is->type)
 		return report_count(compare, place, leaf, 1, 1, 0);
 	struct target before, after;
@@ -87,6 +92,7 @@ static struct err *compare_element(struct compare *compare, uint32_t place,
 			.edge = leaf->offset,
 			.type = is->type,
 			.index = index,
+			.root = owner.shape.root,
 			.kind = inside ? owner.shape.kind : NODE_BLOCK,
 			.flags = NODE_PART,
 		},
@@ -110,6 +116,29 @@ static struct err *compare_element(struct compare *compare, uint32_t place,
 static uint64_t count_of(const struct container_contents *contents)
 {
 	return contents->run && contents->n ? contents->run : contents->n;
+}
+
+/* What the container had and has no more: others may have it now. */
+static struct err *drop_elements(struct compare *compare,
+				 const struct both *both)
+{
+	_cleanup_(map_u64_freep) struct map_u64 kept = MAP_INIT;
+	struct target target;
+	uint64_t known;
+	for (size_t i = 0; i < both->after.n; i++) {
+		walk_target(compare->state, compare->after, TYPE_UNKNOWN,
+			    both->after.data[i].address, &target);
+		if (target.kind == TARGET_BLOCK)
+			TRY(map_u64_put(&kept, target.start, 1));
+	}
+	for (size_t i = 0; i < both->before.n; i++) {
+		walk_target(compare->state, compare->before, TYPE_UNKNOWN,
+			    both->before.data[i].address, &target);
+		if (target.kind == TARGET_BLOCK &&
+		    !map_u64_get(&kept, target.start, &known))
+			TRY(vec_push(&compare->removed, target.start));
+	}
+	return NULL;
 }
 
 static struct err *compare_ordered(struct compare *compare, uint32_t place,
@@ -157,6 +186,17 @@ static uint64_t element_hash(struct compare *compare, const struct view *view,
 			     element->address, 0);
 }
 
+static const struct type_member *value_member(const struct state *state,
+					      type_id id)
+{
+	const struct type *type = type_get(state->pool, id);
+	for (uint32_t i = 0; i < type->n_members; i++) {
+		if (!strcmp(type->members[i].name, "second"))
+			return &type->members[i];
+	}
+	return NULL;
+}
+
 /* Something that only one side has. */
 static struct err *report_single(struct compare *compare, uint32_t place,
 				 const struct leaf *leaf,
@@ -173,6 +213,7 @@ static struct err *report_single(struct compare *compare, uint32_t place,
 			.count = 1,
 			.edge = leaf->offset,
 			.type = element->type,
+			.root = compare->places.data[place].shape.root,
 			.kind = NODE_BLOCK,
 			.flags = NODE_PART,
 		},
@@ -187,9 +228,18 @@ static struct err *report_single(struct compare *compare, uint32_t place,
 	uint32_t id = (uint32_t)compare->places.n;
 	TRY(vec_push(&compare->places, single));
 	_cleanup_(freep) char *value = NULL;
-	TRY(describe_object(state, view, element->type, element->address, size,
-			    &value));
 	struct leaf whole = { LEAF_WORDS, element->type, 0, size, 0, 0 };
+	/* m["key"] is the second of a pair. */
+	const struct type_member *second =
+		element->key ? value_member(state, element->type) : NULL;
+	if (second) {
+		whole.type = second->type;
+		whole.offset = second->offset;
+		whole.size = type_get(state->pool, second->type)->size;
+	}
+	TRY(describe_object(state, view, whole.type,
+			    element->address + whole.offset, whole.size,
+			    &value));
 	struct told told = {
 		.leaf = &whole,
 		.before = added ? "(absent)" : value,
@@ -229,7 +279,8 @@ static bool is_same(struct compare *compare,
 }
 
 /* Elements that stayed where they are need not be looked for. */
-static struct err *left_over(struct compare *compare, const struct view *view,
+static struct err *left_over(struct compare *compare, uint32_t place,
+			     const struct leaf *leaf, const struct view *view,
 			     const struct container_contents *contents,
 			     const struct container_contents *other,
 			     const struct map_u64 *others, struct keyed **ret,
@@ -243,7 +294,8 @@ static struct err *left_over(struct compare *compare, const struct view *view,
 		if (map_u64_get(others, element->address, &known) &&
 		    (after ? is_same(compare, &other->data[known], element)
 			   : is_same(compare, element, &other->data[known]))) {
-			struct err *err = stays(compare, element->address);
+			struct err *err =
+				stays(compare, place, leaf, element->address);
 			if (err) {
 				vec_free(&left);
 				return err;
@@ -258,7 +310,8 @@ static struct err *left_over(struct compare *compare, const struct view *view,
 			return err;
 		}
 	}
-	qsort(left.data, left.n, sizeof(struct keyed), by_hash);
+	if (left.n)
+		qsort(left.data, left.n, sizeof(struct keyed), by_hash);
 	*ret = left.data;
 	*ret_n = left.n;
 	return NULL;
@@ -311,9 +364,9 @@ static struct err *compare_matching(struct compare *compare, uint32_t place,
 	size_t n = 0, m = 0;
 	TRY(addresses(&both->before, &befores));
 	TRY(addresses(&both->after, &afters));
-	TRY(left_over(compare, compare->before, &both->before, &both->after,
+	TRY(left_over(compare, place, leaf, compare->before, &both->before, &both->after,
 		      &afters, &was, &n));
-	TRY(left_over(compare, compare->after, &both->after, &both->before,
+	TRY(left_over(compare, place, leaf, compare->after, &both->after, &both->before,
 		      &befores, &is, &m));
 	return match(compare, place, leaf, both, was, n, is, m);
 }
@@ -343,6 +396,7 @@ static struct err *report_bit(struct compare *compare, uint32_t place,
 			.edge = leaf->offset,
 			.type = compare->places.data[place].shape.type,
 			.index = (uint32_t)bit,
+			.root = compare->places.data[place].shape.root,
 			.kind = NODE_BLOCK,
 			.flags = NODE_PART | NODE_BIT,
 		},
@@ -496,6 +550,8 @@ struct err *compare_container(struct compare *compare, uint32_t id,
 		else if (!err)
 			err = compare_plain(compare, id, leaf);
 	}
+	if (!err && sound_was && shape != CONTAINER_POINTER)
+		err = drop_elements(compare, &both);
 	container_contents_free(&both.before);
 	container_contents_free(&both.after);
 	if (!err && was == is)

@@ -307,7 +307,9 @@ static struct err *write_struct(struct writer *writer, const struct type *type,
 	unsigned shown = 0;
 	for (uint32_t i = 0; i < type->n_members; i++) {
 		const struct type_member *member = &type->members[i];
-		if (member->artificial || member->virtual_base)
+		if (member->artificial || member->virtual_base ||
+		    (member->base &&
+		     !type_get(writer->state->pool, member->type)->n_members))
 			continue;
 		if (writer->out->n > VALUE_MAX || shown++ >= MEMBERS_MAX) {
 			TRY(str_append(writer->out, ", …"));

@@ -173,7 +173,9 @@ static void sort_large(struct nodes *nodes)
 			nodes->large.data[n++] = id;
 	}
 	nodes->large.n = n;
-	qsort_r(nodes->large.data, n, sizeof(uint32_t), by_start, nodes);
+	if (n)
+		qsort_r(nodes->large.data, n, sizeof(uint32_t), by_start,
+			nodes);
 	nodes->large_sorted = true;
 }
 

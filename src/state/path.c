@@ -27,6 +27,7 @@ struct steps {
 	struct step near[STEPS_NEAR]; /* from the leaf upwards */
 	struct step far[STEPS_FAR];   /* a ring: the last ones, at the root */
 	size_t n;
+	bool cut; /* some were never looked at */
 };
 
 static void push_step(struct steps *steps, const struct step *step)
@@ -195,12 +196,18 @@ static struct err *find_key(struct compare *compare, const struct step *owner,
 		container_expand(state->containers, id, compare->after,
 				 owner->shape.start + owner->offset - offset,
 				 ELEMENTS_MAX, &contents, &sound);
-	uint64_t start = part->shape.start;
+	uint64_t at = part->shape.start + part->offset;
 	for (size_t i = 0; !err && sound && i < contents.n; i++) {
 		const struct container_element *element = &contents.data[i];
-		if (element->address < start ||
-		    element->address >= start + MAX(part->shape.size, 1UL))
+		uint64_t size = type_get(state->pool, element->type)->size;
+		uint64_t n = contents.run ? contents.run : 1;
+		if (at < element->address ||
+		    at - element->address >= MAX(size, 1UL) * n)
 			continue;
+		/* Several lie in one block: it counts from this one. */
+		if (!contents.run)
+			part->shape.typed =
+				element->address - part->shape.start;
 		part->shape.index = (uint32_t)i;
 		part->key = element->key;
 		part->key_type = element->key_type;
@@ -270,6 +277,14 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 				    (int64_t)(shape->type ? shape->typed : 0)) /
 					   8);
 	}
+	if (shape->flags & NODE_BIT)
+		return str_appendf(out, "[%" PRIu32 "]", shape->index);
+	enum container_shape how =
+		part ? shape_of_owner(state, owner) : CONTAINER_SPECIAL;
+	bool whole = how == CONTAINER_OPTIONAL || how == CONTAINER_VARIANT ||
+		     how == CONTAINER_FUNCTION;
+	if (part && !step->key && !whole)
+		TRY(find_key(compare, owner, step));
 	uint64_t inside = step->offset - shape->typed;
 	uint64_t element = inside / type->size;
 	/* Flexible arrays: beyond the type's size it is still the first. */
@@ -279,15 +294,7 @@ static struct err *write_step(struct compare *compare, struct step *owner,
 	TRY(write_members(state, compare->after,
 			  shape->start + shape->typed + first, &members,
 			  shape->type, inside - first, bit));
-	if (shape->flags & NODE_BIT)
-		return str_appendf(out, "[%" PRIu32 "]", shape->index);
 	if (part) {
-		enum container_shape how = shape_of_owner(state, owner);
-		bool whole = how == CONTAINER_OPTIONAL ||
-			     how == CONTAINER_VARIANT ||
-			     how == CONTAINER_FUNCTION;
-		if (!step->key && !whole)
-			TRY(find_key(compare, owner, step));
 		if (whole) {
 			_cleanup_(str_freep) struct str inner = STR_INIT;
 			TRY(str_append_n(&inner, out->s, out->n));
@@ -342,7 +349,8 @@ static struct err *write_path(struct compare *compare, struct steps *steps,
 		struct step step = *get_step(steps, i);
 		const struct leaf *last = i ? NULL : leaf;
 		if (cut && i >= STEPS_NEAR && i + STEPS_FAR < steps->n) {
-			TRY(str_appendf(&out, "->(%zu more)",
+			TRY(str_appendf(&out, "->(%s%zu more)",
+					steps->cut ? "over " : "",
 					i - STEPS_NEAR + 1));
 			i = STEPS_NEAR;
 			continue;
@@ -403,55 +411,90 @@ static void find_word(const struct compare *compare, struct path *path)
 	}
 }
 
+/* Where a way from a leaf to its root has come to: a place, or a node. */
+struct cursor {
+	uint32_t place; /* PLACE_NONE: at the node */
+	uint32_t node;
+	uint64_t offset; /* that the way leaves it by */
+};
+
+/* One object up; false: there is no way. */
+static bool go_up(const struct compare *compare, struct cursor *at)
+{
+	const struct nodes *nodes = &compare->state->nodes;
+	if (at->place != PLACE_NONE) {
+		const struct place *place = &compare->places.data[at->place];
+		at->offset = place->shape.edge;
+		at->place = place->parent;
+		return place->parent != PLACE_NONE;
+	}
+	const struct node *self = nodes_get(nodes, at->node);
+	uint64_t known;
+	if (map_u64_get(&compare->adoptions, self->start, &known)) {
+		at->place = compare->adopted.data[known].place;
+		at->offset = compare->adopted.data[known].edge;
+		return true;
+	}
+	if (self->parent == NODE_NONE || !edge_holds(compare, self))
+		return false;
+	at->offset = self->edge;
+	at->node = self->parent;
+	return true;
+}
+
+/* The object there; places that stand for a node become that node. */
+static struct step look(const struct compare *compare, struct cursor *at)
+{
+	if (at->place != PLACE_NONE) {
+		const struct place *place = &compare->places.data[at->place];
+		if (place->node == NODE_NONE)
+			return (struct step){ place->shape, at->offset,
+					      place->key, place->key_type,
+					      place->key_gone };
+		at->node = place->node;
+		at->place = PLACE_NONE;
+	}
+	return (struct step){ *nodes_get(&compare->state->nodes, at->node),
+			      at->offset, 0, TYPE_UNKNOWN, false };
+}
+
 struct err *path_find(struct compare *compare, uint32_t id,
 		      const struct leaf *leaf, struct path *ret,
 		      bool *ret_valid)
 {
-	struct state *state = compare->state;
 	struct steps steps = { .n = 0 };
-	uint64_t offset = leaf->offset;
+	struct cursor at = { id, NODE_NONE, leaf->offset };
 	uint64_t size = leaf->size;
-	const struct place *place = &compare->places.data[id];
 	*ret_valid = false;
 	*ret = (struct path){};
-	while (place->node == NODE_NONE) {
-		struct step step = { place->shape, offset, place->key,
-				     place->key_type, place->key_gone };
-		push_step(&steps, &step);
-		offset = place->shape.edge;
-		size = place->shape.flags & NODE_PART ? 64 : 8;
-		if (!(place->shape.flags & NODE_PART))
-			ret->depth++;
-		if (place->parent == PLACE_NONE)
-			return NULL;
-		place = &compare->places.data[place->parent];
-	}
-	uint32_t node = place->node;
-	const struct node *self = nodes_get(&state->nodes, node);
-	ret->address = self->start + offset;
-	ret->size = MIN(size, self->size - MIN(self->size, offset));
-	ret->heap = self->kind != NODE_ROOT;
-	find_word(compare, ret);
 	for (size_t i = 0;; i++) {
-		self = nodes_get(&state->nodes, node);
-		struct step step = { *self, offset, 0, TYPE_UNKNOWN, false };
+		struct step step = look(compare, &at);
+		bool part = step.shape.flags & NODE_PART;
 		push_step(&steps, &step);
-		if (self->kind == NODE_ROOT)
+		/* The first object on the way that was there before. */
+		if (at.place == PLACE_NONE && !ret->address) {
+			ret->address = step.shape.start + step.offset;
+			ret->size =
+				MIN(size, step.shape.size - MIN(step.shape.size,
+								step.offset));
+			ret->heap = step.shape.kind != NODE_ROOT;
+			find_word(compare, ret);
+		}
+		if (step.shape.kind == NODE_ROOT && at.place == PLACE_NONE) {
+			ret->root = step.shape.index;
 			break;
-		if (self->parent == NODE_NONE || !edge_holds(compare, self))
-			return NULL;
-		if (!(self->flags & NODE_PART))
-			ret->depth++;
+		}
+		size = part ? 64 : 8;
+		ret->depth += !part;
 		if (i >= STEPS_MAX) {
 			/* Believed from here on. */
-			node = self->root;
-			offset = 0;
+			steps.cut = true;
+			at = (struct cursor){ PLACE_NONE, step.shape.root, 0 };
 			continue;
 		}
-		offset = self->edge;
-		node = self->parent;
+		if (!go_up(compare, &at))
+			return NULL;
 	}
-	ret->root = self->index;
 	*ret_valid = true;
 	return write_path(compare, &steps, ret->root, leaf, &ret->text);
 }

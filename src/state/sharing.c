@@ -7,6 +7,12 @@
 /* Nodes up to which all of them are looked at. */
 #define NODES_MAX ((size_t)2 << 20)
 
+/* Looks at all nodes for one comparison. */
+#define CLAIMS_MAX 3
+#define ROUNDS_MAX 64
+/* Places up which it is looked whether one was told of. */
+#define HOPS_MAX 32
+
 struct sharing {
 	struct compare *compare;
 	struct map_u64 targets; /* starts of nodes: 1 wanted, 2 claimed */
@@ -20,21 +26,28 @@ static struct err *want(struct sharing *sharing, uint64_t start)
 	const struct nodes *nodes = &sharing->compare->state->nodes;
 	uint32_t id = nodes_find(nodes, start);
 	uint64_t known;
-	if (id == NODE_NONE || map_u64_get(&sharing->targets, start, &known))
+	if (id == NODE_NONE)
 		return NULL;
-	if (compare_holds(sharing->compare, id))
-		return map_u64_put(&sharing->targets, start, 2);
-	/* It was never seen to have another edge. */
-	if (!(nodes_get(nodes, id)->flags & NODE_SHARED))
+	/* What is below it holds again when it does. */
+	id = compare_break(sharing->compare, id);
+	if (id == NODE_NONE)
+		return NULL;
+	const struct node *node = nodes_get(nodes, id);
+	/* Dead, or never seen to have another edge. */
+	if (node->flags & NODE_DEAD || !(node->flags & NODE_SHARED) ||
+	    map_u64_get(&sharing->targets, node->start, &known))
 		return NULL;
 	sharing->wanted++;
-	return map_u64_put(&sharing->targets, start, 1);
+	return map_u64_put(&sharing->targets, node->start, 1);
 }
 
 static bool is_claimed(const struct sharing *sharing, uint64_t start)
 {
+	uint32_t id = nodes_find(&sharing->compare->state->nodes, start);
 	uint64_t known;
-	return map_u64_get(&sharing->targets, start, &known) && known == 2;
+	if (map_u64_get(&sharing->targets, start, &known) && known == 2)
+		return true;
+	return id != NODE_NONE && compare_holds(sharing->compare, id);
 }
 
 /* An edge that did not change leads to a node that is asked about. */
@@ -56,10 +69,12 @@ static struct err *claim(struct sharing *sharing, uint64_t offset)
 		return NULL;
 	/* From now on this is how it is reached. */
 	struct node *node = nodes_get(&compare->state->nodes, id);
-	if (!(node->flags & NODE_PART)) {
+	if (!(node->flags & NODE_PART) &&
+	    !walk_leads_to(compare->state, sharing->id, id)) {
 		node->parent = sharing->id;
 		node->edge = offset;
 		node->root = sharing->node.root;
+		node->flags &= (uint8_t)~NODE_ORPHAN;
 	}
 	return map_u64_put(&sharing->targets, block.start, 2);
 }
@@ -92,6 +107,22 @@ static struct err *claim_all(struct sharing *sharing)
 	return NULL;
 }
 
+/* What a copy leads to was copied with it: it is enough to tell of one. */
+static bool was_told(const struct compare *compare, uint32_t id)
+{
+	const struct place *place = &compare->places.data[id];
+	for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+		uint64_t edge = place->shape.edge, known;
+		if (place->parent == PLACE_NONE)
+			return false;
+		place = &compare->places.data[place->parent];
+		if (map_u64_get(&compare->seen,
+				(place->shape.start + edge) * 8, &known))
+			return true;
+	}
+	return false;
+}
+
 /*
  * A pointer went from one object to another of equal value. That is no change,
  * unless one of the two is held by somebody else: then who shares what has
@@ -110,31 +141,49 @@ static struct err *judge_contested(struct sharing *sharing)
 			told.after = "an equal object that others share";
 		else
 			continue;
-		TRY(compare_report(compare, one.place, &told));
+		if (!was_told(compare, one.place))
+			TRY(compare_report(compare, one.place, &told));
 	}
 	return NULL;
 }
 
 /* Written nodes that stand for themselves after all. */
-static struct err *judge_doubtful(struct sharing *sharing)
+static struct err *judge_doubtful(struct sharing *sharing, bool *ret_some)
 {
 	struct compare *compare = sharing->compare;
+	*ret_some = false;
 	for (size_t i = 0; i < compare->doubtful.n; i++) {
-		const struct touched one = compare->doubtful.data[i].touched;
+		struct doubtful *doubtful = &compare->doubtful.data[i];
+		const struct touched one = doubtful->touched;
 		const struct node *node =
 			nodes_get(&compare->state->nodes, one.node);
 		uint64_t known;
-		if (!is_claimed(sharing, node->start) ||
-		    map_u64_get(&compare->backward, node->start, &known))
+		if (doubtful->told || node->flags & NODE_DEAD ||
+		    !is_claimed(sharing, node->start))
+			continue;
+		doubtful->told = *ret_some = true;
+		/* Is it another now? Then it was compared as that. */
+		if (map_u64_get(&compare->backward, node->start, &known) &&
+		    known != node->start)
 			continue;
 		TRY(compare_written(compare, &one));
 	}
+	return compare_queue(compare);
+}
+
+/* What was told of one may make others hold. */
+static struct err *judge_all_doubtful(struct sharing *sharing)
+{
+	bool some = true;
+	for (unsigned round = 0; some && round < ROUNDS_MAX; round++)
+		TRY(judge_doubtful(sharing, &some));
 	return NULL;
 }
 
-static struct err *find_sharing(struct sharing *sharing)
+static struct err *want_all(struct sharing *sharing)
 {
 	struct compare *compare = sharing->compare;
+	sharing->wanted = 0;
 	for (size_t i = 0; i < compare->contested.n; i++) {
 		TRY(want(sharing, compare->contested.data[i].before));
 		TRY(want(sharing, compare->contested.data[i].after));
@@ -145,9 +194,20 @@ static struct err *find_sharing(struct sharing *sharing)
 		if (!(node->flags & NODE_DEAD))
 			TRY(want(sharing, node->start));
 	}
-	TRY(claim_all(sharing));
+	return NULL;
+}
+
+static struct err *find_sharing(struct sharing *sharing)
+{
+	/* A way may break at several of its nodes. */
+	for (unsigned round = 0; round < CLAIMS_MAX; round++) {
+		TRY(want_all(sharing));
+		if (!sharing->wanted)
+			break;
+		TRY(claim_all(sharing));
+	}
 	TRY(judge_contested(sharing));
-	return judge_doubtful(sharing);
+	return judge_all_doubtful(sharing);
 }
 
 struct err *compare_sharing(struct compare *compare)

@@ -26,6 +26,8 @@ static struct err *sort_roots(struct state *state)
 		if (root->size)
 			TRY(vec_push(&state->spans, span));
 	}
+	if (!state->spans.n)
+		return NULL;
 	qsort(state->spans.data, state->spans.n, sizeof(struct root_span),
 	      by_address);
 	size_t n = 0;

@@ -290,6 +290,16 @@ static bool extend_part(const struct state *state, struct node *node,
 	return true;
 }
 
+bool walk_leads_to(const struct state *state, uint32_t from, uint32_t to)
+{
+	for (size_t i = 0; i < CHAIN_MAX && from != NODE_NONE; i++) {
+		if (from == to)
+			return true;
+		from = nodes_get(&state->nodes, from)->parent;
+	}
+	return from != NODE_NONE;
+}
+
 /* Reached again: perhaps this time more is known of it. */
 static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 				uint64_t typed, const struct walk_edge *edge)
@@ -303,7 +313,8 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		node->parent == edge->parent && node->edge == edge->edge;
 	if (!same_edge)
 		node->flags |= NODE_SHARED;
-	bool orphan = node->flags & NODE_ORPHAN;
+	bool orphan = node->flags & NODE_ORPHAN ||
+		      nodes_get(&state->nodes, node->parent)->flags & NODE_DEAD;
 	unsigned old = rank(state, node->type, node->typed);
 	unsigned new = rank(state, type, typed);
 	bool larger = type_get(state->pool, type)->size >
@@ -313,12 +324,15 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		better = false;
 	if (edge->part && !(node->flags & NODE_PART))
 		better = true; /* its container knows it best */
-	if (edge->part && node->flags & NODE_PART && same_edge)
-		better = true; /* it may have another number of elements */
+	/* Another number of elements, or another container took it over. */
+	if (edge->part && node->flags & NODE_PART)
+		better = true;
+	/* What its container knew of it is void. */
+	if (node->flags & NODE_PART && orphan)
+		better = true;
 	if (!better && !orphan)
 		return NULL;
-	/* An edge from below would make a ring of them. */
-	if (edge->parent != id) {
+	if (!walk_leads_to(state, edge->parent, id)) {
 		node->parent = edge->parent;
 		node->edge = edge->edge;
 		node->index = edge->index;
@@ -381,7 +395,8 @@ struct err *walk_follow(struct state *state, const struct view *view,
 	} else {
 		struct node *node = nodes_get(&state->nodes, id);
 		if (node->kind == NODE_BLOCK && target.kind == TARGET_BLOCK &&
-		    node->size != target.size) {
+		    (node->size != target.size ||
+		     node->stack != target.stack)) {
 			/* Another block lies there now. */
 			nodes_kill(&state->nodes, id);
 			TRY(add_node(state, &target, type, typed, edge, &id));

@@ -13,6 +13,26 @@ struct page_visit {
 	const struct state_page *page;
 };
 
+/*
+ * realloc() in place leaves a block's bytes alone. It shows in the allocator's
+ * header in front of it or, within what the allocator gave, in what is written
+ * there afterwards.
+ */
+static bool may_have_grown(const struct node *node,
+			   const struct state_page *page)
+{
+	uint64_t in = node->start - page->address;
+	uint64_t end = in + node->size;
+	if (node->kind != NODE_BLOCK)
+		return false;
+	if (in >= 8 && in < VIEW_PAGE &&
+	    memcmp(page->before + in - 8, page->after + in - 8, 8) != 0)
+		return true;
+	return end < VIEW_PAGE &&
+	       memcmp(page->before + end, page->after + end,
+		      MIN(VIEW_PAGE - end, (uint64_t)ALLOCATOR_SLACK)) != 0;
+}
+
 static struct err *touch_node(void *data, uint32_t id)
 {
 	struct page_visit *visit = data;
@@ -26,8 +46,12 @@ static struct err *touch_node(void *data, uint32_t id)
 	if (page->before && page->after) {
 		const uint8_t *was = page->before + (from - page->address);
 		const uint8_t *is = page->after + (from - page->address);
-		if (!memcmp(was, is, to - from))
-			return NULL;
+		if (!memcmp(was, is, to - from)) {
+			touched.from = touched.to = node->typed;
+			return may_have_grown(node, page) ? vec_push(
+				       &visit->compare->touched, touched)
+							  : NULL;
+		}
 		size_t n = to - from, first = 0;
 		while (first < n && was[first] == is[first])
 			first++;
@@ -106,23 +130,43 @@ static bool edge_stays(const struct compare *compare, const struct node *node,
 	return false;
 }
 
-bool compare_holds(const struct compare *compare, uint32_t id)
+uint32_t compare_break(const struct compare *compare, uint32_t id)
 {
 	const struct nodes *nodes = &compare->state->nodes;
+	uint64_t known;
 	/* Long chains are believed in the end: their far part did not change. */
 	for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
 		const struct node *node = nodes_get(nodes, id);
 		if (node->kind == NODE_ROOT)
-			return true;
-		if (node->flags & (NODE_DEAD | NODE_ORPHAN) ||
-		    !node_lives(compare, node))
-			return false;
+			return NODE_NONE;
+		if (node->flags & NODE_DEAD || !node_lives(compare, node))
+			return id;
+		if (map_u64_get(&compare->adoptions, node->start, &known))
+			return NODE_NONE;
+		if (node->flags & NODE_ORPHAN)
+			return id;
 		const struct node *parent = nodes_get(nodes, node->parent);
 		if (!edge_stays(compare, node, parent))
-			return false;
+			return id;
 		id = node->parent;
 	}
-	return true;
+	return NODE_NONE;
+}
+
+bool compare_holds(const struct compare *compare, uint32_t id)
+{
+	return compare_break(compare, id) == NODE_NONE;
+}
+
+struct err *compare_adopt(struct compare *compare, uint32_t id, uint32_t place,
+			  uint64_t edge)
+{
+	const struct node *node = nodes_get(&compare->state->nodes, id);
+	if (node->kind == NODE_ROOT || compare_holds(compare, id))
+		return NULL;
+	struct adopted adopted = { node->start, place, edge };
+	TRY(map_u64_put(&compare->adoptions, node->start, compare->adopted.n));
+	return vec_push(&compare->adopted, adopted);
 }
 
 struct find_leaf {
@@ -269,6 +313,54 @@ static struct err *compare_touched(struct compare *compare,
 
 /* ---- the index ---- */
 
+/* What was adopted is reached that way from now on. */
+static void settle_adopted(const struct compare *compare)
+{
+	struct nodes *nodes = &compare->state->nodes;
+	for (size_t i = 0; i < compare->adopted.n; i++) {
+		const struct adopted *one = &compare->adopted.data[i];
+		const struct node *shape =
+			&compare->places.data[one->place].shape;
+		uint32_t id = nodes_find(nodes, one->start);
+		struct target target;
+		walk_target(compare->state, compare->after, TYPE_UNKNOWN,
+			    shape->start, &target);
+		uint32_t parent = nodes_find(nodes, target.start);
+		if (id == NODE_NONE || parent == NODE_NONE || parent == id)
+			continue;
+		struct node *node = nodes_get(nodes, id);
+		node->parent = parent;
+		node->edge = shape->start + one->edge - target.start;
+		node->root = nodes_get(nodes, parent)->root;
+		node->flags &= (uint8_t)~NODE_ORPHAN;
+	}
+}
+
+/* Grown or shrunk in place, or freed and allocated anew. */
+static bool is_replaced(const struct compare *compare, const struct node *node)
+{
+	const struct view *after = compare->after;
+	struct view_block block;
+	return node->kind == NODE_BLOCK && after->block &&
+	       after->block(after->data, node->start, &block) &&
+	       block.start == node->start &&
+	       (block.size != node->size || block.stack != node->stack);
+}
+
+/* Looks anew at what leads to a node that another has taken the place of. */
+static struct err *replace_node(struct compare *compare, uint32_t id)
+{
+	struct state *state = compare->state;
+	const struct node node = *nodes_get(&state->nodes, id);
+	nodes_kill(&state->nodes, id);
+	if (nodes_get(&state->nodes, node.parent)->flags & NODE_DEAD)
+		return NULL;
+	/* Other edges that nobody wrote to are not looked at. */
+	compare->lost |= node.flags & NODE_SHARED;
+	return walk_scan(state, compare->after, node.parent, node.edge,
+			 node.edge + 1);
+}
+
 static struct err *update_index(struct compare *compare)
 {
 	struct state *state = compare->state;
@@ -291,30 +383,23 @@ static struct err *update_index(struct compare *compare)
 		if (is < node->start || is > node->start + node->size)
 			node->flags |= NODE_ORPHAN;
 	}
+	for (size_t i = 0; i < compare->removed.n; i++) {
+		uint32_t id =
+			nodes_find(&state->nodes, compare->removed.data[i]);
+		struct node *node =
+			id == NODE_NONE ? NULL : nodes_get(&state->nodes, id);
+		/* Not its container's any more. */
+		if (node && node->flags & NODE_PART)
+			node->flags |= NODE_ORPHAN;
+	}
 	for (size_t i = 0; i < compare->touched.n; i++) {
 		const struct touched *touched = &compare->touched.data[i];
 		const struct node *node =
 			nodes_get(&state->nodes, touched->node);
 		if (node->flags & NODE_DEAD)
 			continue;
-		struct view_block block;
-		if (node->kind == NODE_BLOCK && compare->after->block &&
-		    compare->after->block(compare->after->data, node->start,
-					  &block) &&
-		    block.start == node->start && block.size != node->size) {
-			/* Grown or shrunk in place. */
-			struct node grown = *node;
-			nodes_kill(&state->nodes, touched->node);
-			struct walk_edge edge = {
-				.parent = grown.parent,
-				.edge = grown.edge,
-				.index = grown.index,
-				.part = grown.flags & NODE_PART,
-				.count = grown.count,
-			};
-			TRY(walk_follow(state, compare->after, grown.type,
-					grown.start + grown.typed, &edge,
-					NULL));
+		if (is_replaced(compare, node)) {
+			TRY(replace_node(compare, touched->node));
 			continue;
 		}
 		if (node->flags & NODE_PART &&
@@ -329,7 +414,9 @@ static struct err *update_index(struct compare *compare)
 		TRY(walk_scan(state, compare->after, touched->node,
 			      touched->from, touched->to));
 	}
-	return walk_all(state, compare->after);
+	TRY(walk_all(state, compare->after));
+	settle_adopted(compare);
+	return NULL;
 }
 
 static void compare_free(struct compare *compare)
@@ -337,8 +424,11 @@ static void compare_free(struct compare *compare)
 	vec_free(&compare->places);
 	vec_free(&compare->touched);
 	vec_free(&compare->dropped);
+	vec_free(&compare->removed);
 	vec_free(&compare->contested);
 	vec_free(&compare->doubtful);
+	vec_free(&compare->adopted);
+	map_u64_free(&compare->adoptions);
 	map_u64_free(&compare->forward);
 	map_u64_free(&compare->backward);
 	map_u64_free(&compare->seen);
@@ -366,8 +456,7 @@ static struct err *compare_moments(struct compare *compare,
 		}
 		TRY(compare_queue(compare));
 	}
-	TRY(compare_sharing(compare));
-	return compare_queue(compare);
+	return compare_sharing(compare);
 }
 
 static void forget_reports(struct state *state,
@@ -385,6 +474,7 @@ struct err *state_compare(struct state *state, const struct view *before,
 			  const struct state_page *pages, size_t n,
 			  struct state_differences *ret)
 {
+	bool lost = false;
 	for (unsigned round = 0;; round++) {
 		struct compare compare = { .state = state,
 					   .before = before,
@@ -395,6 +485,7 @@ struct err *state_compare(struct state *state, const struct view *before,
 		bool again = !err && compare.stale && !round;
 		if (!err && !again)
 			err = update_index(&compare);
+		lost = compare.lost;
 		compare_free(&compare);
 		if (err)
 			return err;
@@ -403,8 +494,8 @@ struct err *state_compare(struct state *state, const struct view *before,
 		/* Some of what was known has changed its place meanwhile. */
 		TRY(state_index(state, before));
 	}
-	if (state->nodes.dead > state->nodes.all.n / 2 &&
-	    state->nodes.dead > 4096)
+	if (lost || (state->nodes.dead > state->nodes.all.n / 2 &&
+		     state->nodes.dead > 4096))
 		return state_index(state, after);
 	return NULL;
 }

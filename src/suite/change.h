@@ -43,7 +43,9 @@ struct change {
 	size_t n;
 	size_t more;  /* further paths */
 	char *detail; /* both subgraphs, for --verbose; NULL: not asked for */
-	uint64_t digest; /* of what it is after: equal content, equal number */
+	/* Of what it is: equal content, equal number. */
+	uint64_t digest_before;
+	uint64_t digest;
 	size_t root_number; /* the watcher's own */
 };
 

@@ -111,11 +111,12 @@ struct suite_observer {
 	/* @result is the observer's to read until it returns. */
 	void (*finished)(void *data, const struct suite_result *result);
 	/*
-	 * What this test left changed, before finished() is told: watched suites
-	 * only. Changes are the observer's to read until it returns.
+	 * What this test left changed: watched suites only. @entry is its place
+	 * in the order. It may come after finished(), when the next test is
+	 * about to begin. Changes are the observer's to read until it returns.
 	 */
-	void (*changed)(void *data, size_t test, const struct change *changes,
-			size_t n);
+	void (*changed)(void *data, size_t entry, size_t test,
+			const struct change *changes, size_t n);
 	/* A test read that place (suite_run_places()), once a test and place. */
 	void (*read)(void *data, size_t test, size_t place);
 	/* Something worth a line under "limits" of the report. */

@@ -12,6 +12,7 @@ Besides the directives of subject.py these, mostly next to the test they speak o
     run NAME [OPTION...]          one more run with these options; those of `run default` are for the ordinary run
                                   status=N (default: 1 with findings, else 0); patience=SECONDS
                                   on=GLOB; quick=no: not in quick mode; skip=TEXT: skipped where limits say TEXT
+                                  deep=yes: access paths may be longer than anybody reads
     says TEXT                     TEXT is said under "limits" or on standard error; in=, on=
 
 Wherever it makes sense, alternatives are separated by | and "..." stands for anything. TEST may be such a pattern: it
@@ -41,6 +42,7 @@ from test_subjects import Mismatch, Results, Skipped
 
 HERE = pathlib.Path(__file__).resolve()
 PATIENCE = 120
+LONG_PATH = 120  # characters; the subjects' structures are small
 EFFECTS = ("accumulates", "settles", "unknown")
 SEVERITIES = ("high", "medium", "low")
 MATCHERS = {}
@@ -79,6 +81,7 @@ class Run:
         self.patience = float(options.get("patience", PATIENCE))
         self.quick = options.get("quick") != "no"
         self.skip = options.get("skip")
+        self.deep = options.get("deep") == "yes"
         here = [d for d in subject.directives if applies(d, name, label)]
         self.pollutes = [d for d in here if d.verb == "pollutes"]
         self.clean = [d for d in here if d.verb == "clean"]
@@ -214,6 +217,8 @@ class Check:
         if "\n" in finding.get("message", ""):
             self.add(f"{title}: its message has more than one line")
         for path in paths_of(finding):
+            if len(path.get("path") or "") > LONG_PATH and not self.run.deep:
+                self.add(f"{title}: the path {path['path']} is too long")
             if path.get("before") == path.get("after"):
                 self.add(f"{title}: {path.get('path')}: before and after are both {path.get('before')!r}")
         for name in finding.get("readers") or []:

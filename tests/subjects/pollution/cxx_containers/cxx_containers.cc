@@ -313,7 +313,7 @@ TEST(test_map_value) //@ pollutes test_map_value limits "limits[\"max\"]" before
 	limits["max"] = 20;
 }
 
-TEST(test_map_grows) //@ pollutes test_map_grows limits ... effect=settles
+TEST(test_map_grows) //@ pollutes test_map_grows limits "limits[\"middle\"]" effect=settles after=5
 {
 	limits["middle"] = 5;
 }
@@ -392,7 +392,7 @@ TEST(test_unordered_map_other_order) //@ clean test_unordered_map_other_order
 	scores.swap(fresh);
 }
 
-TEST(test_unordered_map_grows) //@ pollutes test_unordered_map_grows scores ... effect=settles
+TEST(test_unordered_map_grows) //@ pollutes test_unordered_map_grows scores "scores[\"dan\"]" effect=settles after=4
 {
 	scores["dan"] = 4;
 }

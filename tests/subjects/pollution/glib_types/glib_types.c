@@ -18,7 +18,7 @@ GQueue *queue;
 GByteArray *bytes;
 GList *strings;
 
-static void table_value(void) //@ pollutes /table/value table ...
+static void table_value(void) //@ pollutes /table/value table ...table[2]...
 {
 	int *value = g_hash_table_lookup(table, GINT_TO_POINTER(2));
 	(*value)++;
@@ -62,7 +62,7 @@ static void names_rebuilt(void) //@ clean /names/rebuilt
 	names = fresh;
 }
 
-static void names_value(void) //@ pollutes /names/value names "names[\"bob\"]|names..." after="\"another value\"..."
+static void names_value(void) //@ pollutes /names/value names "names[\"bob\"]" before="\"bob's value\"" after="\"another value\""
 {
 	g_hash_table_insert(names, g_strdup("bob"), g_strdup("another value"));
 }

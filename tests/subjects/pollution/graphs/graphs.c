@@ -299,7 +299,7 @@ TEST(test_ring_longer) //@ pollutes test_ring_longer ring ... effect=accumulates
 	ring->previous = fresh;
 }
 
-TEST(test_ring_unrolled) //@ pollutes test_ring_unrolled ring ...
+TEST(test_ring_unrolled) //@ pollutes test_ring_unrolled ring ring->previous->next|ring->next->next->next->next->next->next->next after=NULL
 {
 	ring->previous->next = NULL;
 }

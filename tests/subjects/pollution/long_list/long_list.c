@@ -3,7 +3,7 @@
 //@ subject framework=functions lang=c
 //@ variant million cflags="-DNODES=1000000" builds=gcc-O2 quick=gcc-O2
 //@ variant ten-million cflags="-DNODES=10000000" builds=gcc-O2
-//@ run default patience=300
+//@ run default patience=300 deep=yes
 
 #include "../runner.h"
 
