@@ -364,10 +364,10 @@ static struct err *compare_matching(struct compare *compare, uint32_t place,
 	size_t n = 0, m = 0;
 	TRY(addresses(&both->before, &befores));
 	TRY(addresses(&both->after, &afters));
-	TRY(left_over(compare, place, leaf, compare->before, &both->before, &both->after,
-		      &afters, &was, &n));
-	TRY(left_over(compare, place, leaf, compare->after, &both->after, &both->before,
-		      &befores, &is, &m));
+	TRY(left_over(compare, place, leaf, compare->before, &both->before,
+		      &both->after, &afters, &was, &n));
+	TRY(left_over(compare, place, leaf, compare->after, &both->after,
+		      &both->before, &befores, &is, &m));
 	return match(compare, place, leaf, both, was, n, is, m);
 }
 

@@ -116,8 +116,8 @@ static bool was_told(const struct compare *compare, uint32_t id)
 		if (place->parent == PLACE_NONE)
 			return false;
 		place = &compare->places.data[place->parent];
-		if (map_u64_get(&compare->seen,
-				(place->shape.start + edge) * 8, &known))
+		if (map_u64_get(&compare->seen, (place->shape.start + edge) * 8,
+				&known))
 			return true;
 	}
 	return false;

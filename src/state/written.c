@@ -48,9 +48,10 @@ static struct err *touch_node(void *data, uint32_t id)
 		const uint8_t *is = page->after + (from - page->address);
 		if (!memcmp(was, is, to - from)) {
 			touched.from = touched.to = node->typed;
-			return may_have_grown(node, page) ? vec_push(
-				       &visit->compare->touched, touched)
-							  : NULL;
+			return may_have_grown(node, page)
+				       ? vec_push(&visit->compare->touched,
+						  touched)
+				       : NULL;
 		}
 		size_t n = to - from, first = 0;
 		while (first < n && was[first] == is[first])
