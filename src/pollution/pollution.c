@@ -9,7 +9,9 @@
 #include "base/map.h"
 
 /* Runs of the whole suite, to see who reads what; a few places each. */
-#define READER_RUNS_MAX 8
+#define READER_RUNS_MAX 64
+/* These may always take so long. */
+#define READER_PATIENCE (2 * NS_PER_S)
 /* Readers that are tried alone for one finding. */
 #define LAZY_READERS_MAX ((size_t)3)
 /* And so many runs of them in all. */
@@ -49,6 +51,7 @@ struct search {
 	struct pollution *pollution;
 	size_t finished;	    /* entries of the order of this run */
 	size_t first_round;	    /* entries that only initialise */
+	uint64_t first_ns;	    /* that the first run took */
 	enum outcome first_outcome; /* of the first of two runs of a test */
 	struct err *err;
 	/* While places are watched. */
@@ -203,13 +206,16 @@ static void effect_changed(void *data, size_t entry, size_t test,
 			   const struct change *changes, size_t n)
 {
 	struct search *search = data;
-	if (entry % 2 == 0)
-		return; /* the first of the two */
 	for (size_t i = 0; i < n; i++) {
 		struct pollution_finding *finding =
 			finding_of(search, test, &changes[i]);
-		if (finding && !changes[i].first)
+		if (!finding || changes[i].first)
+			continue;
+		if (entry % 2)
 			finding->effect = EFFECT_ACCUMULATES;
+		else /* the first of the two: as before, or not */
+			finding->varies |=
+				changes[i].digest != finding->change.digest;
 	}
 }
 
@@ -380,8 +386,14 @@ static struct err *find_readers(struct search *search, const size_t *order,
 	}
 	TRY(suite_watch(search->suite, NULL));
 	size_t done = 0;
+	uint64_t start = clock_now();
 	for (size_t i = 0; i < READER_RUNS_MAX && done < places.n; i++) {
-		if (is_late(search))
+		uint64_t spent = clock_now() - start;
+		/* Without a budget it is to take no longer than all else. */
+		bool enough = !search->options->deadline && i &&
+			      spent > READER_PATIENCE &&
+			      spent > 2 * search->first_ns;
+		if (enough || is_late(search))
 			break;
 		size_t m = MIN(places.n - done, at_once);
 		TRY(watch_some(search, order, n, places.data + done, m));
@@ -391,7 +403,7 @@ static struct err *find_readers(struct search *search, const size_t *order,
 		char text[128];
 		snprintf(text, sizeof(text),
 			 "pollution: readers looked for at %zu of %zu changed "
-			 "places",
+			 "places (more with --budget)",
 			 done, places.n);
 		on_limit(search, text);
 	}
@@ -415,6 +427,30 @@ static bool is_tried(const struct pollution_finding *finding, size_t test)
 	return false;
 }
 
+/*
+ * Does a reader alone make this change, too? The very same; or another object
+ * where there was none; or another value where it differs from process to
+ * process anyway (a thread's id).
+ */
+static bool is_same_change(const struct pollution_finding *finding,
+			   const struct change *other)
+{
+	const struct change *change = &finding->change;
+	if (other->where != change->where ||
+	    strcmp(other->root, change->root) != 0)
+		return false;
+	if (other->digest == change->digest)
+		return true;
+	if (!other->n || !change->n)
+		return false;
+	const struct change_path *mine = &change->paths[0];
+	const struct change_path *its = &other->paths[0];
+	if (strcmp(mine->path, its->path) != 0 ||
+	    strcmp(mine->before, its->before) != 0)
+		return false;
+	return finding->varies || !strcmp(mine->before, "NULL");
+}
+
 static void lazy_changed(void *data, size_t entry, size_t test,
 			 const struct change *changes, size_t n)
 {
@@ -426,10 +462,7 @@ static void lazy_changed(void *data, size_t entry, size_t test,
 		if (!may_be_lazy(finding) || !is_tried(finding, test))
 			continue;
 		for (size_t j = 0; j < n; j++)
-			finding->same +=
-				changes[j].where == finding->change.where &&
-				changes[j].digest == finding->change.digest &&
-				!strcmp(changes[j].root, finding->change.root);
+			finding->same += is_same_change(finding, &changes[j]);
 	}
 }
 
@@ -518,7 +551,9 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 		.outer = observer,
 		.pollution = ret,
 	};
+	uint64_t start = clock_now();
 	struct err *err = find_changes(&search, order, n);
+	search.first_ns = clock_now() - start;
 	if (!err)
 		err = find_meaning(&search, order, n);
 	err_ignore(take_ptr(search.err));

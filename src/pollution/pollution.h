@@ -31,6 +31,7 @@ struct pollution_finding {
 	enum pollution_severity severity;
 	VEC(size_t) readers;
 	bool readers_known;
+	bool varies; /* from process to process */
 	bool lazy;   /* whoever comes first makes the same change */
 	size_t same; /* readers that were seen to, alone */
 };

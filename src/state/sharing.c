@@ -180,6 +180,21 @@ static struct err *judge_all_doubtful(struct sharing *sharing)
 	return NULL;
 }
 
+/* Written, and not known how it is reached since an earlier test. */
+static void find_stale(const struct sharing *sharing)
+{
+	struct compare *compare = sharing->compare;
+	const struct nodes *nodes = &compare->state->nodes;
+	for (size_t i = 0; i < compare->doubtful.n; i++) {
+		const struct doubtful *one = &compare->doubtful.data[i];
+		if (one->told || compare->stale)
+			continue;
+		uint32_t id = compare_break(compare, one->touched.node);
+		compare->stale = id != NODE_NONE &&
+				 nodes_get(nodes, id)->flags & NODE_ORPHAN;
+	}
+}
+
 static struct err *want_all(struct sharing *sharing)
 {
 	struct compare *compare = sharing->compare;
@@ -207,7 +222,9 @@ static struct err *find_sharing(struct sharing *sharing)
 		TRY(claim_all(sharing));
 	}
 	TRY(judge_contested(sharing));
-	return judge_all_doubtful(sharing);
+	TRY(judge_all_doubtful(sharing));
+	find_stale(sharing);
+	return NULL;
 }
 
 struct err *compare_sharing(struct compare *compare)

@@ -17,7 +17,7 @@
 /* Elements of a container that are looked at one by one. */
 #define ELEMENTS_MAX ((size_t)64 << 20)
 /* Parents that are looked at before an edge is taken over. */
-#define CHAIN_MAX 100000
+#define CHAIN_MAX 1000
 /* A string is no longer than that. */
 #define TEXT_MAX ((uint64_t)1 << 20)
 /*
@@ -114,7 +114,7 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 			const struct node *node, uint64_t from, uint64_t to,
 			unsigned flags, leaf_visit *visit,
 			void *data) _must_check_;
-/* Is @to on the way from @from up to its root? Also where that is too long. */
+/* Is @to on the way from @from up to its root? Looks CHAIN_MAX nodes far. */
 bool walk_leads_to(const struct state *state, uint32_t from, uint32_t to);
 /* What a node that is reached as a @type at offset @typed consists of. */
 void walk_explain(const struct state *state, struct node *node, type_id type,

@@ -298,11 +298,15 @@ static bool extend_part(const struct state *state, struct node *node,
 bool walk_leads_to(const struct state *state, uint32_t from, uint32_t to)
 {
 	for (size_t i = 0; i < CHAIN_MAX && from != NODE_NONE; i++) {
+		const struct node *node = nodes_get(&state->nodes, from);
 		if (from == to)
 			return true;
-		from = nodes_get(&state->nodes, from)->parent;
+		/* An orphan's own edge does not hold: it may get another. */
+		if (node->flags & NODE_ORPHAN)
+			return false;
+		from = node->parent;
 	}
-	return from != NODE_NONE;
+	return false;
 }
 
 /* Reached again: perhaps this time more is known of it. */
@@ -318,8 +322,11 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		node->parent == edge->parent && node->edge == edge->edge;
 	if (!same_edge)
 		node->flags |= NODE_SHARED;
-	bool orphan = node->flags & NODE_ORPHAN ||
-		      nodes_get(&state->nodes, node->parent)->flags & NODE_DEAD;
+	/* What its parent hung on may be gone, too. */
+	bool orphan =
+		(node->flags | nodes_get(&state->nodes, node->parent)->flags) &
+			NODE_ORPHAN ||
+		nodes_get(&state->nodes, node->parent)->flags & NODE_DEAD;
 	unsigned old = rank(state, node->type, node->typed);
 	unsigned new = rank(state, type, typed);
 	bool larger = type_get(state->pool, type)->size >

@@ -327,7 +327,8 @@ static void settle_adopted(const struct compare *compare)
 		walk_target(compare->state, compare->after, TYPE_UNKNOWN,
 			    shape->start, &target);
 		uint32_t parent = nodes_find(nodes, target.start);
-		if (id == NODE_NONE || parent == NODE_NONE || parent == id)
+		if (id == NODE_NONE || parent == NODE_NONE ||
+		    walk_leads_to(compare->state, parent, id))
 			continue;
 		struct node *node = nodes_get(nodes, id);
 		node->parent = parent;
@@ -362,7 +363,8 @@ static struct err *replace_node(struct compare *compare, uint32_t id)
 			 node.edge + 1);
 }
 
-static struct err *update_index(struct compare *compare)
+/* Nodes that a pointer left, or their container. */
+static void find_orphans(struct compare *compare)
 {
 	struct state *state = compare->state;
 	for (size_t i = 0; i < compare->dropped.n; i++) {
@@ -389,10 +391,31 @@ static struct err *update_index(struct compare *compare)
 			nodes_find(&state->nodes, compare->removed.data[i]);
 		struct node *node =
 			id == NODE_NONE ? NULL : nodes_get(&state->nodes, id);
-		/* Not its container's any more. */
 		if (node && node->flags & NODE_PART)
 			node->flags |= NODE_ORPHAN;
 	}
+}
+
+static bool orphans_left(const struct compare *compare)
+{
+	const struct nodes *nodes = &compare->state->nodes;
+	for (size_t i = 0; i < compare->dropped.n + compare->removed.n; i++) {
+		uint64_t start =
+			i < compare->dropped.n
+				? compare->dropped.data[i]
+				: compare->removed.data[i - compare->dropped.n];
+		uint32_t id = nodes_find(nodes, start);
+		if (id != NODE_NONE &&
+		    nodes_get(nodes, id)->flags & NODE_ORPHAN)
+			return true;
+	}
+	return false;
+}
+
+/* Follows what was written. */
+static struct err *scan_touched(struct compare *compare)
+{
+	struct state *state = compare->state;
 	for (size_t i = 0; i < compare->touched.n; i++) {
 		const struct touched *touched = &compare->touched.data[i];
 		const struct node *node =
@@ -415,7 +438,16 @@ static struct err *update_index(struct compare *compare)
 		TRY(walk_scan(state, compare->after, touched->node,
 			      touched->from, touched->to));
 	}
-	TRY(walk_all(state, compare->after));
+	return walk_all(state, compare->after);
+}
+
+static struct err *update_index(struct compare *compare)
+{
+	find_orphans(compare);
+	TRY(scan_touched(compare));
+	/* Some were reached before those that their way leads over. */
+	if (orphans_left(compare))
+		TRY(scan_touched(compare));
 	settle_adopted(compare);
 	return NULL;
 }
