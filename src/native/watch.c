@@ -342,6 +342,8 @@ static struct err *index_anew(struct watch *watch, struct thread *thread)
 	};
 	TRY(state_create(watch->pool, watch->containers, &options,
 			 &watch->state));
+	/* Work of our own: on all processors. */
+	tracer_unpin(watch->session->tracer);
 	TRY(state_index(watch->state, &watch->after));
 	struct state_counts counts = state_counts(watch->state);
 	log_info("%zu roots, %zu objects reachable", options.n_roots,
@@ -371,16 +373,41 @@ static struct err *copy_text(const char *text, char **ret)
 	return text && !*ret ? err_nomem() : NULL;
 }
 
+/* The C++ library's own frames, which at -O0 are many. */
+static bool is_library(const struct change_frame *frame)
+{
+	return frame->file && (str_starts(frame->file, "/usr/include/") ||
+			       str_starts(frame->file, "/usr/lib/"));
+}
+
+/* Where there is code of the project, only that is of interest. */
+static void drop_library(struct change_path *path)
+{
+	size_t own = 0, n = 0;
+	for (size_t i = 0; i < path->n_stack; i++)
+		own += path->stack[i].file && !is_library(&path->stack[i]);
+	for (size_t i = 0; i < path->n_stack; i++) {
+		struct change_frame *frame = &path->stack[i];
+		if ((own && is_library(frame)) || n == FRAMES_MAX) {
+			free(frame->function);
+			free(frame->file);
+			continue;
+		}
+		path->stack[n++] = *frame;
+	}
+	path->n_stack = n;
+}
+
 static struct err *find_frames(struct watch *watch, uint32_t stack,
 			       struct change_path *path)
 {
 	const struct program *program = watch->session->program;
 	uint64_t addresses[STACK_MAX];
 	size_t n = image_stack(watch->image, stack, addresses, STACK_MAX);
-	path->stack = calloc(FRAMES_MAX, sizeof(*path->stack));
+	path->stack = calloc(STACK_MAX, sizeof(*path->stack));
 	if (!path->stack)
 		return err_nomem();
-	for (size_t i = 0; i < n && path->n_stack < FRAMES_MAX; i++) {
+	for (size_t i = 0; i < n; i++) {
 		/* A return address: the call is before it. */
 		uint64_t code = addresses[i] - 1;
 		const struct module *module =
@@ -404,6 +431,7 @@ static struct err *find_frames(struct watch *watch, uint32_t stack,
 		if (frame->function && !strcmp(frame->function, "main"))
 			break;
 	}
+	drop_library(path);
 	return NULL;
 }
 
