@@ -192,6 +192,16 @@ type_id walk_class_at(void *data, const struct view *view, uint64_t address,
 		       : TYPE_UNKNOWN;
 }
 
+bool walk_is_wrapper(const struct type *type)
+{
+	if (type->kind != TYPE_STRUCT || type->n_members != 1 ||
+	    !str_starts(type->name, "std::"))
+		return false;
+	const struct type_member *member = &type->members[0];
+	return !member->bit_size && !member->virtual_base &&
+	       (member->base || member->name[0] == '_');
+}
+
 static bool has_flexible_end(const struct state *state, const struct type *type)
 {
 	if (type->kind != TYPE_STRUCT || !type->n_members)
