@@ -47,6 +47,7 @@ struct watch {
 	 */
 	size_t held_test; /* RUN_NONE: none are held */
 	size_t held_entry;
+	struct map_u64 fixtures; /* roots of changes that were undone */
 	struct state_differences differences;
 	VEC(struct state_page) pages;
 	struct changes changes;
@@ -166,6 +167,7 @@ struct err *watch_create(struct session *session,
 }
 
 static void tell_changes(struct watch *watch);
+static void drop_fixtures(struct watch *watch);
 
 static void log_costs(const struct watch *watch)
 {
@@ -186,7 +188,9 @@ static void log_costs(const struct watch *watch)
 
 void watch_stop(struct watch *watch)
 {
+	drop_fixtures(watch);
 	tell_changes(watch); /* no test came after it */
+	map_u64_free(&watch->fixtures);
 	if (watch->image)
 		log_costs(watch);
 	watch->capture_ns = watch->compare_ns = 0;
@@ -319,6 +323,7 @@ static struct err *index_anew(struct watch *watch, struct thread *thread)
 {
 	state_destroy(watch->state);
 	watch->state = NULL;
+	map_u64_free(&watch->fixtures); /* other numbers from now on */
 	TRY(roots_load(&watch->roots, watch->session->program, thread));
 	TRY(containers_complete(watch->containers));
 	watch->modules = loaded_modules(watch->session->program);
@@ -532,23 +537,71 @@ static void tell_changes(struct watch *watch)
 	changes_clear(&watch->changes);
 }
 
+/* Is it now again as it was before the test? Numbers tell only so deep. */
+static bool is_undone(struct watch *watch, const struct change *change)
+{
+	for (size_t i = 0; i < change->n; i++) {
+		if (change->paths[i].depth > DIGEST_DEPTH)
+			return false;
+	}
+	/* A change that the numbers do not show is none they undo. */
+	return !change->more && change->digest != change->digest_before &&
+	       state_digest(watch->state, &watch->after, change->root_number) ==
+		       change->digest_before;
+}
+
 /*
- * The next test is about to begin: what is now again as it was before the last
- * one was put back by the runner. Numbers tell only so deep.
+ * Did the runner write there, too, between the tests? What it makes anew for
+ * each of them need not be what it was. Of a variable that is known for that any
+ * path will do: only a few are told.
  */
-static void drop_undone(struct watch *watch)
+static bool is_remade(const struct watch *watch, const struct change *change)
+{
+	uint64_t known;
+	bool fixture =
+		map_u64_get(&watch->fixtures, change->root_number, &known);
+	for (size_t i = 0; i < watch->differences.n; i++) {
+		const struct state_difference *difference =
+			&watch->differences.data[i];
+		if (difference->root != change->root_number)
+			continue;
+		if (fixture)
+			return true;
+		for (size_t j = 0; j < change->n; j++) {
+			if (!strcmp(change->paths[j].path, difference->path))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The next test is about to begin: what the runner put back is a fixture. */
+static struct err *drop_undone(struct watch *watch)
+{
+	struct err *err = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < watch->changes.n; i++) {
+		struct change *change = &watch->changes.data[i];
+		if (err ||
+		    (!is_remade(watch, change) && !is_undone(watch, change))) {
+			watch->changes.data[n++] = *change;
+			continue;
+		}
+		err = map_u64_put(&watch->fixtures, change->root_number, 1);
+		change_free(change);
+	}
+	watch->changes.n = n;
+	return err;
+}
+
+/* After the last test nothing shows what its fixtures are; others' did. */
+static void drop_fixtures(struct watch *watch)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < watch->changes.n; i++) {
 		struct change *change = &watch->changes.data[i];
-		bool shallow = true;
-		for (size_t j = 0; j < change->n; j++)
-			shallow &= change->paths[j].depth <= DIGEST_DEPTH;
-		/* A change that the numbers do not show is none they undo. */
-		if (shallow && !change->more &&
-		    change->digest != change->digest_before &&
-		    state_digest(watch->state, &watch->after,
-				 change->root_number) == change->digest_before)
+		uint64_t known;
+		if (map_u64_get(&watch->fixtures, change->root_number, &known))
 			change_free(change);
 		else
 			watch->changes.data[n++] = *change;
@@ -607,11 +660,12 @@ static struct err *capture(struct watch *watch, struct run *run, bool wanted)
 	areas_forget(&watch->areas);
 	if (!watch->state)
 		return index_anew(watch, thread);
-	TRY(compare(watch, wanted));
+	bool held = watch->held_test != RUN_NONE && watch->changes.n;
+	TRY(compare(watch, wanted || held));
 	if (wanted)
 		TRY(collect_changes(watch));
-	else if (watch->held_test != RUN_NONE)
-		drop_undone(watch);
+	else if (held)
+		TRY(drop_undone(watch));
 	watch->compare_ns += clock_now() - captured;
 	/* What was loaded meanwhile has no state before. */
 	if (loaded_modules(run->program) == watch->modules)

@@ -27,18 +27,17 @@
 
 /* Names of lengths, the surest first; "size" may be the room. */
 static const char *const plain_names[] = {
-	"used", "n",   "len",  "length", "count", "num",
-	"nr",	"fill", "nitems", "nelem", "nelems", "size",
+	"used", "n",	"len",	  "length", "count",  "num",
+	"nr",	"fill", "nitems", "nelem",  "nelems", "size",
 };
 
 /* Behind and in front of a pointer's name. */
 static const char *const behind[] = {
-	"_n", "_len", "_length", "_count", "_num", "_nr", "_used", "_size",
-	"_cnt", "n", "len", "count",
+	"_n",	 "_len",  "_length", "_count", "_num", "_nr",
+	"_used", "_size", "_cnt",    "n",      "len",  "count",
 };
-static const char *const in_front[] = { "n_",   "num_", "nr_",
-					"len_", "count_", "n",
-					"used_" };
+static const char *const in_front[] = { "n_",	  "num_", "nr_",  "len_",
+					"count_", "n",	  "used_" };
 
 static bool lower(const char *name, char *out)
 {
@@ -156,8 +155,7 @@ static bool find_owner(const struct state *state, const struct node *shape,
 }
 
 /* Pointers to arrays, as far as one can tell: not to text, not to its like. */
-static unsigned count_arrays(const struct state *state,
-			     const struct type *type)
+static unsigned count_arrays(const struct state *state, const struct type *type)
 {
 	unsigned n = 0;
 	for (uint32_t i = 0; i < type->n_members; i++) {
@@ -203,8 +201,7 @@ static bool member_length(const struct state *state, const struct view *view,
 		if (member->bit_size ||
 		    !is_number(type_get(state->pool, member->type)))
 			continue;
-		unsigned rank =
-			rank_of(member->name, owner.member->name, only);
+		unsigned rank = rank_of(member->name, owner.member->name, only);
 		if (rank && (!best || rank < best)) {
 			best = rank;
 			length = member;
@@ -267,9 +264,9 @@ uint64_t extent_used(const struct compare *compare, const struct node *owner,
 		return room;
 	uint64_t used = MAX(was, is);
 	/* A matrix of n by n; or no length at all. */
-	bool square = used && room / used == used && room % used == 0 &&
-		      type_get(compare->state->pool, element)->kind ==
-			      TYPE_FLOAT;
+	bool square =
+		used && room / used == used && room % used == 0 &&
+		type_get(compare->state->pool, element)->kind == TYPE_FLOAT;
 	if (used > room || square)
 		return room;
 	return used;

@@ -274,6 +274,24 @@ TEST(test_samples_within) //@ pollutes test_samples_within samples samples[1] be
 	samples[1] = 2.5;
 }
 
+// The bytes of an address may be printable; a block that begins with one is no text.
+void *records[16];
+
+TEST(test_record_3) //@ pollutes test_record_3 records "((uint64_t *)records[3])[1]" before=0 after=7
+{
+	((long *)records[3])[1] = 7;
+}
+
+TEST(test_record_7) //@ pollutes test_record_7 records "((uint64_t *)records[7])[1]" before=0 after=7
+{
+	((long *)records[7])[1] = 7;
+}
+
+TEST(test_record_11) //@ pollutes test_record_11 records "((uint64_t *)records[11])[1]" before=0 after=7
+{
+	((long *)records[11])[1] = 7;
+}
+
 // Flexible arrays, headers in front of data.
 
 struct packet {
@@ -419,8 +437,17 @@ TEST(test_much_churn) //@ clean test_much_churn
 	malloc_trim(0);
 }
 
+static void make_records(void)
+{
+	for (size_t i = 0; i < 16; i++) {
+		records[i] = checked(calloc(1, 16));
+		*(char **)records[i] = checked(strdup("name"));
+	}
+}
+
 int main(void)
 {
+	make_records();
 	table = checked(malloc(8 * sizeof(*table)));
 	for (int i = 0; i < 8; i++)
 		table[i] = i;
