@@ -19,7 +19,8 @@ struct sharing {
 	struct map_u64 targets; /* starts of nodes: 1 wanted, 2 claimed */
 	struct node node;
 	uint32_t id;
-	size_t wanted;
+	uint64_t from, to; /* bytes of the node that are looked at */
+	size_t wanted;	   /* that are not claimed */
 };
 
 static struct err *want(struct sharing *sharing, uint64_t start)
@@ -78,17 +79,34 @@ static struct err *claim(struct sharing *sharing, uint64_t offset)
 		node->flags &= (uint8_t)~NODE_ORPHAN;
 		compare_forget_ways(compare);
 	}
+	sharing->wanted--;
 	return map_u64_put(&sharing->targets, block.start, 2);
 }
 
 static struct err *claim_leaf(void *data, const struct leaf *leaf)
 {
 	struct sharing *sharing = data;
-	uint64_t n = leaf->kind == LEAF_POINTER ? 8 : leaf->size;
+	uint64_t at = leaf->offset;
+	uint64_t end = at + (leaf->kind == LEAF_POINTER ? 8 : leaf->size);
+	if (leaf->kind == LEAF_WORDS) {
+		if (sharing->from > at)
+			at += (sharing->from - at) & ~(uint64_t)7;
+		end = MIN(end, sharing->to);
+	}
 	/* Of containers the words themselves: smart pointers, buffers. */
-	for (uint64_t i = 0; i + 8 <= n; i += 8)
-		TRY(claim(sharing, leaf->offset + i));
+	for (; at + 8 <= end && sharing->wanted; at += 8)
+		TRY(claim(sharing, at));
 	return NULL;
+}
+
+static struct err *claim_range(void *data, uint64_t from, uint64_t to)
+{
+	struct sharing *sharing = data;
+	struct compare *compare = sharing->compare;
+	sharing->from = from;
+	sharing->to = to;
+	return walk_leaves(compare->state, compare->after, &sharing->node, from,
+			   to, LAYOUT_POINTERS, claim_leaf, sharing);
 }
 
 static struct err *claim_all(struct sharing *sharing)
@@ -97,16 +115,15 @@ static struct err *claim_all(struct sharing *sharing)
 	size_t n = state->nodes.all.n;
 	if (!sharing->wanted || n > NODES_MAX)
 		return NULL;
-	for (uint32_t id = 0; id < n; id++) {
+	for (uint32_t id = 0; id < n && sharing->wanted; id++) {
 		sharing->node = *nodes_get(&state->nodes, id);
 		sharing->id = id;
 		/* Large arrays would take longer than all the rest. */
 		if (sharing->node.flags & (NODE_DEAD | NODE_ORPHAN) ||
 		    sharing->node.size > ARRAY_MAX)
 			continue;
-		TRY(walk_leaves(state, sharing->compare->after, &sharing->node,
-				0, UINT64_MAX, LAYOUT_POINTERS, claim_leaf,
-				sharing));
+		TRY(walk_ranges(sharing->compare->after, &sharing->node, 0,
+				UINT64_MAX, claim_range, sharing));
 	}
 	return NULL;
 }

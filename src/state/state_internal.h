@@ -115,6 +115,14 @@ struct err *walk_follow(struct state *state, const struct view *view,
 /* Follows what leads out of bytes @from to @to of a node. */
 struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
 		      uint64_t from, uint64_t to) _must_check_;
+/*
+ * Calls @visit for bytes @from to @to of a node: at once, or of a large one, which
+ * may be all but empty, page by page without those that have nothing on them.
+ */
+typedef struct err *walk_range(void *data, uint64_t from, uint64_t to);
+struct err *walk_ranges(const struct view *view, const struct node *node,
+			uint64_t from, uint64_t to, walk_range *visit,
+			void *data) _must_check_;
 /* Until there is no more to be looked at. */
 struct err *walk_all(struct state *state, const struct view *view) _must_check_;
 /*

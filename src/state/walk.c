@@ -720,22 +720,6 @@ static bool is_whole(const struct state *state, const struct node *node)
 	       (node->count > 1 || node->size == size);
 }
 
-static struct err *scan_range(struct scan *scan, const struct node *node,
-			      uint64_t from, uint64_t to)
-{
-	struct state *state = scan->state;
-	const struct pointer_map *map =
-		is_whole(state, node)
-			? layout_pointer_map(&state->layout, node->type)
-			: NULL;
-	scan->from = from;
-	scan->to = to;
-	if (map && map->simple)
-		return scan_quickly(scan, node, map, from, to);
-	return walk_leaves(state, scan->view, node, from, to, LAYOUT_POINTERS,
-			   scan_leaf, scan);
-}
-
 bool walk_is_blank(const struct view *view, uint64_t address)
 {
 	static const uint8_t zero[VIEW_PAGE];
@@ -743,31 +727,49 @@ bool walk_is_blank(const struct view *view, uint64_t address)
 	return !page || !memcmp(page, zero, VIEW_PAGE);
 }
 
-/* Large ones may be all but empty: what was never written is not looked at. */
-static struct err *scan_large(struct scan *scan, const struct node *node,
-			      uint64_t from, uint64_t to)
+struct err *walk_ranges(const struct view *view, const struct node *node,
+			uint64_t from, uint64_t to, walk_range *visit,
+			void *data)
 {
+	if (node->size <= LARGE)
+		return visit(data, from, to);
 	to = MIN(to, node->size);
 	while (from < to) {
 		uint64_t in = (node->start + from) % VIEW_PAGE;
 		uint64_t end = MIN(from + (VIEW_PAGE - in), to);
-		if (!walk_is_blank(scan->view, node->start + from - in))
-			TRY(scan_range(scan, node, from, end));
+		if (!walk_is_blank(view, node->start + from - in))
+			TRY(visit(data, from, end));
 		from = end;
 	}
 	return NULL;
 }
 
+static struct err *scan_range(void *data, uint64_t from, uint64_t to)
+{
+	struct scan *scan = data;
+	struct state *state = scan->state;
+	/* Nodes move when more of them are added. */
+	const struct node node = *nodes_get(&state->nodes, scan->id);
+	const struct pointer_map *map =
+		is_whole(state, &node)
+			? layout_pointer_map(&state->layout, node.type)
+			: NULL;
+	scan->from = from;
+	scan->to = to;
+	if (map && map->simple)
+		return scan_quickly(scan, &node, map, from, to);
+	return walk_leaves(state, scan->view, &node, from, to, LAYOUT_POINTERS,
+			   scan_leaf, scan);
+}
+
 struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
 		      uint64_t from, uint64_t to)
 {
-	/* Nodes move when more of them are added. */
-	struct node node = *nodes_get(&state->nodes, id);
+	const struct node node = *nodes_get(&state->nodes, id);
 	struct scan scan = { state, view, id, node.start, 0, 0, 0 };
 	if (node.flags & NODE_DEAD)
 		return NULL;
-	return node.size > LARGE ? scan_large(&scan, &node, from, to)
-				 : scan_range(&scan, &node, from, to);
+	return walk_ranges(view, &node, from, to, scan_range, &scan);
 }
 
 struct err *walk_all(struct state *state, const struct view *view)
