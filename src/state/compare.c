@@ -372,6 +372,28 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
+/* Of an array with a length beside its pointer only so much is compared. */
+static void use_length(const struct compare *compare, const struct place *owner,
+		       const struct leaf *leaf, struct place *place)
+{
+	struct node *shape = &place->shape;
+	bool typed = shape->type != TYPE_UNKNOWN;
+	uint64_t room =
+		typed ? shape->count : MIN(shape->size, place->before_size);
+	if (shape->flags & NODE_TEXT || room <= 1)
+		return;
+	uint64_t used = extent_used(compare, &owner->shape, owner->before,
+				    leaf->offset, shape->type, room);
+	if (used >= room)
+		return;
+	if (typed) {
+		shape->count = used;
+		shape->flags |= NODE_BARE;
+	} else {
+		place->before_size = used;
+	}
+}
+
 static struct err *push_place(struct compare *compare, uint32_t parent,
 			      const struct leaf *leaf, const struct target *was,
 			      const struct target *is, type_id type,
@@ -401,6 +423,9 @@ static struct err *push_place(struct compare *compare, uint32_t parent,
 	place.shape.size = is->size;
 	if (leaf->kind == LEAF_CONTAINER)
 		place.shape.flags |= NODE_BARE;
+	else
+		use_length(compare, &compare->places.data[parent], leaf,
+			   &place);
 	return vec_push(&compare->places, place);
 }
 
@@ -614,6 +639,36 @@ struct err *compare_untyped_text(struct compare *compare, uint32_t id,
 			       0);
 }
 
+struct err *compare_range(struct compare *compare, uint32_t place,
+			  const struct node *node, uint64_t from, uint64_t to)
+{
+	struct leaves leaves = { compare, place, from, to };
+	return walk_leaves(compare->state, compare->after, node, from, to, 0,
+			   compare_each, &leaves);
+}
+
+/* Nothing but zeros on both sides, on all pages that these bytes are on. */
+static bool is_blank(const struct compare *compare, uint64_t was, uint64_t is)
+{
+	const uint64_t mask = ~(uint64_t)(VIEW_PAGE - 1);
+	return walk_is_blank(compare->before, was & mask) &&
+	       walk_is_blank(compare->before, (was + VIEW_PAGE) & mask) &&
+	       walk_is_blank(compare->after, is & mask) &&
+	       walk_is_blank(compare->after, (is + VIEW_PAGE) & mask);
+}
+
+static struct err *compare_large(struct compare *compare, uint32_t id,
+				 const struct node *shape)
+{
+	uint64_t was = compare->places.data[id].before;
+	for (uint64_t at = 0; at < shape->size; at += VIEW_PAGE) {
+		if (!is_blank(compare, was + at, shape->start + at))
+			TRY(compare_range(compare, id, shape, at,
+					  at + VIEW_PAGE));
+	}
+	return NULL;
+}
+
 struct err *compare_place(struct compare *compare, uint32_t id)
 {
 	struct node shape = compare->places.data[id].shape;
@@ -621,9 +676,9 @@ struct err *compare_place(struct compare *compare, uint32_t id)
 	TRY(compare_untyped_text(compare, id, &text));
 	if (text)
 		return NULL;
-	struct leaves leaves = { compare, id, 0, UINT64_MAX };
-	return walk_leaves(compare->state, compare->after, &shape, 0,
-			   UINT64_MAX, 0, compare_each, &leaves);
+	if (shape.size > LARGE)
+		return compare_large(compare, id, &shape);
+	return compare_range(compare, id, &shape, 0, UINT64_MAX);
 }
 
 struct err *compare_queue(struct compare *compare)
@@ -632,17 +687,12 @@ struct err *compare_queue(struct compare *compare)
 		uint32_t id = (uint32_t)compare->compared;
 		if (compare->places.data[id].node != NODE_NONE)
 			continue; /* these are looked at where written */
-		if (compare->differences > DIFFERENCES_MAX)
+		if (compare->differences > DIFFERENCES_MAX) {
+			/* What changed its place is not known. */
+			compare->lost = true;
 			return NULL;
+		}
 		TRY(compare_place(compare, id));
 	}
 	return NULL;
-}
-
-struct err *compare_range(struct compare *compare, uint32_t place,
-			  const struct node *node, uint64_t from, uint64_t to)
-{
-	struct leaves leaves = { compare, place, from, to };
-	return walk_leaves(compare->state, compare->after, node, from, to, 0,
-			   compare_each, &leaves);
 }

@@ -66,11 +66,16 @@ struct compare {
 	VEC(struct contested) contested;
 	VEC(struct doubtful) doubtful;
 	VEC(struct adopted) adopted;
+	struct map_u64 ways; /* nodes of long ways → where they break */
+	VEC(uint32_t) marks; /* used while one is found */
+	bool edges_known;    /* edges_changed is */
+	bool edges_changed;
 	struct map_u64 adoptions; /* start of a node → number in adopted */
 	struct map_u64 forward, backward;
 	struct map_u64 seen;	   /* differences told */
 	struct map_u64 containers; /* compared: 1 equal, 2 not */
 	struct state_differences *ret;
+	bool late;  /* all containers that were written to were compared */
 	bool lost;  /* nodes that others may lead to, too */
 	bool stale; /* an edge did not hold: the index is to be made anew */
 	size_t differences;
@@ -112,9 +117,11 @@ struct err *compare_queue(struct compare *compare) _must_check_;
 /* ---- written.c ---- */
 
 /* Does it stand for itself: is all that leads to it from its root unchanged? */
-bool compare_holds(const struct compare *compare, uint32_t node);
+bool compare_holds(struct compare *compare, uint32_t node);
 /* The node at which the way from the root to @node breaks; NODE_NONE: none. */
-uint32_t compare_break(const struct compare *compare, uint32_t node);
+uint32_t compare_break(struct compare *compare, uint32_t node);
+/* To be called when ways that broke may hold, or the other way round. */
+void compare_forget_ways(struct compare *compare);
 /* A node that stands for itself is reached through @place now. */
 struct err *compare_adopt(struct compare *compare, uint32_t node,
 			  uint32_t place, uint64_t edge) _must_check_;
@@ -132,6 +139,9 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 /* Compares what was written of a node that stands for itself. */
 struct err *compare_written(struct compare *compare,
 			    const struct touched *touched) _must_check_;
+/* The same where it was doubtful, and does after all. */
+struct err *compare_again(struct compare *compare,
+			  const struct touched *touched) _must_check_;
 
 /* ---- contents.c ---- */
 
@@ -147,6 +157,16 @@ struct err *compare_container(struct compare *compare, uint32_t place,
  */
 struct err *compare_owner(struct compare *compare, const struct node *part,
 			  struct leaf *ret, bool *ret_found) _must_check_;
+
+/* ---- extent.c ---- */
+
+/*
+ * How many of @room elements behind the pointer at @offset of @owner (which was
+ * at @owner_before) are in use, before or after; @room where that is not known.
+ */
+uint64_t extent_used(const struct compare *compare, const struct node *owner,
+		     uint64_t owner_before, uint64_t offset, type_id element,
+		     uint64_t room);
 
 /* ---- sharing.c ---- */
 

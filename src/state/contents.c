@@ -554,6 +554,7 @@ struct err *compare_container(struct compare *compare, uint32_t id,
 		err = drop_elements(compare, &both);
 	container_contents_free(&both.before);
 	container_contents_free(&both.after);
+	compare_forget_ways(compare);
 	if (!err && was == is)
 		err = map_u64_put(&compare->containers, is,
 				  *ret ? CONTAINER_DIFFERENT : CONTAINER_EQUAL);

@@ -82,7 +82,9 @@ static struct err *show_object(struct render *render, size_t i)
 		.view = render->view,
 		.address = render->start,
 	};
-	return layout_visit(&state->layout, &object, 0, size, 0, show_leaf,
+	/* No more of it can be shown. */
+	uint64_t end = MIN(size, (uint64_t)65536);
+	return layout_visit(&state->layout, &object, 0, end, 0, show_leaf,
 			    render);
 }
 

@@ -41,7 +41,7 @@ static struct err *want(struct sharing *sharing, uint64_t start)
 	return map_u64_put(&sharing->targets, node->start, 1);
 }
 
-static bool is_claimed(const struct sharing *sharing, uint64_t start)
+static bool is_claimed(struct sharing *sharing, uint64_t start)
 {
 	uint32_t id = nodes_find(&sharing->compare->state->nodes, start);
 	uint64_t known;
@@ -75,6 +75,7 @@ static struct err *claim(struct sharing *sharing, uint64_t offset)
 		node->edge = offset;
 		node->root = sharing->node.root;
 		node->flags &= (uint8_t)~NODE_ORPHAN;
+		compare_forget_ways(compare);
 	}
 	return map_u64_put(&sharing->targets, block.start, 2);
 }
@@ -166,7 +167,7 @@ static struct err *judge_doubtful(struct sharing *sharing, bool *ret_some)
 		if (map_u64_get(&compare->backward, node->start, &known) &&
 		    known != node->start)
 			continue;
-		TRY(compare_written(compare, &one));
+		TRY(compare_again(compare, &one));
 	}
 	return compare_queue(compare);
 }
@@ -180,18 +181,34 @@ static struct err *judge_all_doubtful(struct sharing *sharing)
 	return NULL;
 }
 
+/* Did what leads to a node not do so before either? */
+static bool is_stale(const struct compare *compare, const struct node *node)
+{
+	if (node->flags & NODE_DEAD || node->parent == NODE_NONE)
+		return false;
+	if (node->flags & NODE_ORPHAN)
+		return true;
+	if (node->flags & (NODE_PART | NODE_BARE))
+		return false;
+	const struct node *parent =
+		nodes_get(&compare->state->nodes, node->parent);
+	uint64_t was = walk_word(compare->before, parent->start + node->edge);
+	return was < node->start || was > node->start + node->size;
+}
+
 /* Written, and not known how it is reached since an earlier test. */
 static void find_stale(const struct sharing *sharing)
 {
 	struct compare *compare = sharing->compare;
-	const struct nodes *nodes = &compare->state->nodes;
 	for (size_t i = 0; i < compare->doubtful.n; i++) {
 		const struct doubtful *one = &compare->doubtful.data[i];
 		if (one->told || compare->stale)
 			continue;
 		uint32_t id = compare_break(compare, one->touched.node);
-		compare->stale = id != NODE_NONE &&
-				 nodes_get(nodes, id)->flags & NODE_ORPHAN;
+		compare->stale =
+			id != NODE_NONE &&
+			is_stale(compare,
+				 nodes_get(&compare->state->nodes, id));
 	}
 }
 
@@ -232,6 +249,8 @@ struct err *compare_sharing(struct compare *compare)
 	if ((!compare->contested.n && !compare->doubtful.n) || !compare->ret)
 		return NULL;
 	struct sharing sharing = { .compare = compare };
+	compare->late = true;
+	compare_forget_ways(compare);
 	struct err *err = find_sharing(&sharing);
 	map_u64_free(&sharing.targets);
 	return err;

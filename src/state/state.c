@@ -20,10 +20,10 @@ static struct err *sort_roots(struct state *state)
 {
 	for (size_t i = 0; i < state->options.n_roots; i++) {
 		const struct state_root *root = &state->options.roots[i];
-		struct root_span span = { root->address,
-					  root->address + root->size,
+		uint64_t size = MIN(root->size, OBJECT_MAX);
+		struct root_span span = { root->address, root->address + size,
 					  (uint32_t)i };
-		if (root->size)
+		if (size && span.start < span.end)
 			TRY(vec_push(&state->spans, span));
 	}
 	if (!state->spans.n)
@@ -81,8 +81,10 @@ struct err *state_create(const struct type_pool *pool,
 	state->more = calloc(options->n_roots + 1, sizeof(*state->more));
 	state->reported =
 		calloc(options->n_roots + 1, sizeof(*state->reported));
-	if (!state->more || !state->reported)
+	state->lengths = malloc((options->n_roots + 1) * sizeof(uint32_t));
+	if (!state->more || !state->reported || !state->lengths)
 		return err_nomem();
+	memset(state->lengths, 0xff, (options->n_roots + 1) * sizeof(uint32_t));
 	TRY(sort_roots(state));
 	TRY(compile_fields(state));
 	*ret = take_ptr(state);
@@ -103,6 +105,7 @@ void state_destroy(struct state *state)
 	container_contents_free(&state->contents);
 	free(state->more);
 	free(state->reported);
+	free(state->lengths);
 	free(state);
 }
 
@@ -112,7 +115,7 @@ static struct err *add_root(struct state *state, size_t index)
 	const struct type *type = type_get(state->pool, root->type);
 	struct node node = {
 		.start = root->address,
-		.size = root->size,
+		.size = MIN(root->size, OBJECT_MAX),
 		.type = type->size ? root->type : TYPE_UNKNOWN,
 		.count = 1,
 		.parent = NODE_NONE,

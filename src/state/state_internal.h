@@ -25,6 +25,10 @@
  * stand alone along with them (malloc.c, request2size, MINSIZE).
  */
 #define ALLOCATOR_SLACK 31
+/* No object is looked at further than that. */
+#define OBJECT_MAX ((uint64_t)1 << 36)
+/* Of larger ones only the pages that have something on them. */
+#define LARGE ((uint64_t)1 << 20)
 /* An object outside of blocks is no larger than that. */
 #define LOOSE_MAX ((uint64_t)1 << 20)
 
@@ -44,8 +48,9 @@ struct state {
 	size_t worked;
 	uint32_t scans;
 	VEC(regex_t) exclude_fields;
-	size_t *more;	  /* by root: paths beyond the option's number */
-	size_t *reported; /* by root */
+	size_t *more;	   /* by root: paths beyond the option's number */
+	size_t *reported;  /* by root */
+	uint32_t *lengths; /* by root: the root that is its length; extent.c */
 	size_t indexed;
 	/* Kept to save allocations. */
 	struct container_contents contents;
@@ -130,6 +135,8 @@ uint64_t walk_typed_end(const struct state *state, const struct node *node);
 
 /* The value of a word, 0 where it cannot be read. */
 uint64_t walk_word(const struct view *view, uint64_t address);
+/* Is there nothing but zeros on the page, or no page? */
+bool walk_is_blank(const struct view *view, uint64_t page);
 /* Does a block of which nothing is known hold a string? */
 bool walk_is_text(const struct view *view, uint64_t address, uint64_t size);
 /* Length of the string at @address, up to @max; not counting its 0. */

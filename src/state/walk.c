@@ -98,8 +98,8 @@ void walk_target(const struct state *state, const struct view *view,
 	if (view->block && view->block(view->data, address, &block)) {
 		ret->kind = TARGET_BLOCK;
 		ret->start = block.start;
-		ret->size = block.size;
-		ret->offset = address - block.start;
+		ret->size = MIN(block.size, OBJECT_MAX);
+		ret->offset = MIN(address - block.start, ret->size);
 		ret->stack = block.stack;
 		ret->slack = block.exact ? 0 : ALLOCATOR_SLACK;
 		return;
@@ -533,7 +533,8 @@ struct scan {
 	struct state *state;
 	const struct view *view;
 	uint32_t id;
-	uint64_t start; /* of the node */
+	uint64_t start;	   /* of the node */
+	uint64_t from, to; /* LEAF_WORDS are cut to these */
 	/* Elements inside of a container in the node itself. */
 	unsigned depth;
 };
@@ -636,6 +637,10 @@ static struct err *scan_words(struct scan *scan, const struct leaf *leaf)
 {
 	uint64_t at = scan->start + leaf->offset;
 	uint64_t end = at + leaf->size;
+	if (scan->from > leaf->offset)
+		at += (scan->from - leaf->offset) & ~(uint64_t)7;
+	if (scan->to < leaf->offset + leaf->size)
+		end = scan->start + scan->to + 7;
 	for (at = (at + 7) & ~(uint64_t)7; at + 8 <= end; at += 8) {
 		uint64_t value = walk_word(scan->view, at);
 		if (value < VIEW_PAGE || value >> 47)
@@ -715,22 +720,54 @@ static bool is_whole(const struct state *state, const struct node *node)
 	       (node->count > 1 || node->size == size);
 }
 
+static struct err *scan_range(struct scan *scan, const struct node *node,
+			      uint64_t from, uint64_t to)
+{
+	struct state *state = scan->state;
+	const struct pointer_map *map =
+		is_whole(state, node)
+			? layout_pointer_map(&state->layout, node->type)
+			: NULL;
+	scan->from = from;
+	scan->to = to;
+	if (map && map->simple)
+		return scan_quickly(scan, node, map, from, to);
+	return walk_leaves(state, scan->view, node, from, to, LAYOUT_POINTERS,
+			   scan_leaf, scan);
+}
+
+bool walk_is_blank(const struct view *view, uint64_t address)
+{
+	static const uint8_t zero[VIEW_PAGE];
+	const uint8_t *page = view->page(view->data, address);
+	return !page || !memcmp(page, zero, VIEW_PAGE);
+}
+
+/* Large ones may be all but empty: what was never written is not looked at. */
+static struct err *scan_large(struct scan *scan, const struct node *node,
+			      uint64_t from, uint64_t to)
+{
+	to = MIN(to, node->size);
+	while (from < to) {
+		uint64_t in = (node->start + from) % VIEW_PAGE;
+		uint64_t end = MIN(from + (VIEW_PAGE - in), to);
+		if (!walk_is_blank(scan->view, node->start + from - in))
+			TRY(scan_range(scan, node, from, end));
+		from = end;
+	}
+	return NULL;
+}
+
 struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
 		      uint64_t from, uint64_t to)
 {
 	/* Nodes move when more of them are added. */
 	struct node node = *nodes_get(&state->nodes, id);
-	struct scan scan = { state, view, id, node.start, 0 };
+	struct scan scan = { state, view, id, node.start, 0, 0, 0 };
 	if (node.flags & NODE_DEAD)
 		return NULL;
-	const struct pointer_map *map =
-		is_whole(state, &node)
-			? layout_pointer_map(&state->layout, node.type)
-			: NULL;
-	if (map && map->simple)
-		return scan_quickly(&scan, &node, map, from, to);
-	return walk_leaves(state, view, &node, from, to, LAYOUT_POINTERS,
-			   scan_leaf, &scan);
+	return node.size > LARGE ? scan_large(&scan, &node, from, to)
+				 : scan_range(&scan, &node, from, to);
 }
 
 struct err *walk_all(struct state *state, const struct view *view)

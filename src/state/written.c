@@ -5,7 +5,7 @@
 #include "base/macro.h"
 #include "state/compare_internal.h"
 
-/* Edges of a path that are checked. */
+/* Edges of a way that are always checked. */
 #define HOPS_MAX 64
 
 struct page_visit {
@@ -105,15 +105,33 @@ static struct err *compare_gone(struct compare *compare, uint32_t id)
 	return compare_report_pointer(compare, place, &leaf, &target);
 }
 
+/* Most containers have all that leads on in so many bytes. */
+#define HEAD 64
+
+static bool same_head(const struct compare *compare, const struct node *parent,
+		      uint64_t offset)
+{
+	uint8_t was[HEAD], is[HEAD];
+	size_t n = MIN(parent->size - MIN(parent->size, offset), sizeof(was));
+	return view_read(compare->before, parent->start + offset, was, n) &&
+	       view_read(compare->after, parent->start + offset, is, n) &&
+	       !memcmp(was, is, n);
+}
+
 /* Is the edge to @node the same before and after? */
 static bool edge_stays(const struct compare *compare, const struct node *node,
 		       const struct node *parent)
 {
 	uint64_t known;
 	if (node->flags & NODE_PART) {
+		/*
+		 * One that was not compared was not written to, or is yet to
+		 * be: it may lie in another.
+		 */
 		if (!map_u64_get(&compare->containers,
 				 parent->start + node->edge, &known))
-			return true; /* nothing was written to the container */
+			return compare->late ||
+			       same_head(compare, parent, node->edge);
 		return map_u64_get(&compare->forward, node->start, &known) &&
 		       known == node->start;
 	}
@@ -131,30 +149,115 @@ static bool edge_stays(const struct compare *compare, const struct node *node,
 	return false;
 }
 
-uint32_t compare_break(const struct compare *compare, uint32_t id)
+/* Has anything that led to a node changed at all? */
+static bool edges_changed(const struct compare *compare)
 {
-	const struct nodes *nodes = &compare->state->nodes;
-	uint64_t known;
-	/* Long chains are believed in the end: their far part did not change. */
-	for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
-		const struct node *node = nodes_get(nodes, id);
-		if (node->kind == NODE_ROOT)
-			return NODE_NONE;
-		if (node->flags & NODE_DEAD || !node_lives(compare, node))
-			return id;
-		if (map_u64_get(&compare->adoptions, node->start, &known))
-			return NODE_NONE;
-		if (node->flags & NODE_ORPHAN)
-			return id;
-		const struct node *parent = nodes_get(nodes, node->parent);
-		if (!edge_stays(compare, node, parent))
-			return id;
-		id = node->parent;
+	struct view_block block;
+	for (size_t i = 0; i < compare->touched.n; i++) {
+		const struct touched *touched = &compare->touched.data[i];
+		const struct node *node =
+			nodes_get(&compare->state->nodes, touched->node);
+		if (node->flags & NODE_DEAD || !node_lives(compare, node) ||
+		    node->flags & NODE_PART)
+			return true;
+		if (!compare->before->block)
+			return true;
+		for (uint64_t at = touched->from & ~(uint64_t)7;
+		     at < touched->to; at += 8) {
+			uint64_t was =
+				walk_word(compare->before, node->start + at);
+			if (was >= VIEW_PAGE && !(was >> 47) &&
+			    was != walk_word(compare->after,
+					     node->start + at) &&
+			    compare->before->block(compare->before->data, was,
+						   &block))
+				return true;
+		}
 	}
-	return NODE_NONE;
+	return false;
 }
 
-bool compare_holds(const struct compare *compare, uint32_t id)
+/* Of this node alone: does what leads to it hold? */
+enum hold { HOLDS_ROOT, HOLDS_PARENT, HOLDS_NOT };
+
+static enum hold node_holds(const struct compare *compare,
+			    const struct node *node)
+{
+	uint64_t known;
+	if (node->kind == NODE_ROOT)
+		return HOLDS_ROOT;
+	if (node->flags & NODE_DEAD || !node_lives(compare, node))
+		return HOLDS_NOT;
+	if (map_u64_get(&compare->adoptions, node->start, &known))
+		return HOLDS_ROOT;
+	if (node->flags & NODE_ORPHAN)
+		return HOLDS_NOT;
+	const struct node *parent =
+		nodes_get(&compare->state->nodes, node->parent);
+	return edge_stays(compare, node, parent) ? HOLDS_PARENT : HOLDS_NOT;
+}
+
+/* Forgets what was found out of long ways. */
+void compare_forget_ways(struct compare *compare)
+{
+	map_u64_free(&compare->ways);
+}
+
+/* One in so many nodes of a long way is remembered with what was found. */
+#define WAY_STEP 64
+
+static uint32_t break_far(struct compare *compare, uint32_t id)
+{
+	const struct nodes *nodes = &compare->state->nodes;
+	uint32_t found = NODE_NONE;
+	size_t marks = compare->marks.n = 0;
+	uint64_t known;
+	for (size_t hop = 0; hop < nodes->all.n; hop++) {
+		if (id % WAY_STEP == 0) {
+			if (map_u64_get(&compare->ways, id, &known)) {
+				found = (uint32_t)known;
+				break;
+			}
+			err_ignore(vec_push(&compare->marks, id));
+		}
+		const struct node *node = nodes_get(nodes, id);
+		enum hold hold = node_holds(compare, node);
+		if (hold == HOLDS_NOT)
+			found = id;
+		if (hold != HOLDS_PARENT)
+			break;
+		id = node->parent;
+	}
+	for (; marks < compare->marks.n; marks++)
+		err_ignore(map_u64_put(&compare->ways,
+				       compare->marks.data[marks], found));
+	return found;
+}
+
+uint32_t compare_break(struct compare *compare, uint32_t id)
+{
+	const struct nodes *nodes = &compare->state->nodes;
+	for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+		const struct node *node = nodes_get(nodes, id);
+		switch (node_holds(compare, node)) {
+		case HOLDS_ROOT:
+			return NODE_NONE;
+		case HOLDS_NOT:
+			return id;
+		case HOLDS_PARENT:
+			break;
+		}
+		id = node->parent;
+	}
+	/* Long ways cost much, and mostly only values change. */
+	if (!compare->edges_known) {
+		compare->edges_changed = edges_changed(compare);
+		compare->edges_known = true;
+	}
+	return compare->edges_changed ? break_far(compare, id) : NODE_NONE;
+}
+
+bool compare_holds(struct compare *compare, uint32_t id)
 {
 	return compare_break(compare, id) == NODE_NONE;
 }
@@ -166,6 +269,7 @@ struct err *compare_adopt(struct compare *compare, uint32_t id, uint32_t place,
 	if (node->kind == NODE_ROOT || compare_holds(compare, id))
 		return NULL;
 	struct adopted adopted = { node->start, place, edge };
+	compare_forget_ways(compare);
 	TRY(map_u64_put(&compare->adoptions, node->start, compare->adopted.n));
 	return vec_push(&compare->adopted, adopted);
 }
@@ -266,32 +370,47 @@ static struct err *compare_runs(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
+/* Where the part of a node that is in use ends; its size: all of it is. */
+static uint64_t used_end(const struct compare *compare, const struct node *node)
+{
+	const struct state *state = compare->state;
+	if (node->kind != NODE_BLOCK || node->parent == NODE_NONE ||
+	    node->flags & (NODE_PART | NODE_BARE | NODE_TEXT))
+		return node->size;
+	const struct node *owner = nodes_get(&state->nodes, node->parent);
+	bool typed = node->type != TYPE_UNKNOWN;
+	uint64_t room = typed ? node->count : node->size;
+	uint64_t used = extent_used(compare, owner, owner->start, node->edge,
+				    node->type, room);
+	if (used >= room || room <= 1)
+		return node->size;
+	return typed ? node->typed +
+			       used * type_get(state->pool, node->type)->size
+		     : used;
+}
+
 struct err *compare_written(struct compare *compare,
 			    const struct touched *touched)
 {
 	struct node node = *nodes_get(&compare->state->nodes, touched->node);
+	struct touched used = *touched;
 	uint32_t place;
 	bool text;
+	used.to = MIN(used.to, used_end(compare, &node));
+	if (used.from >= used.to)
+		return NULL;
 	TRY(compare_identity(compare, touched->node, &place));
 	TRY(compare_untyped_text(compare, place, &text));
-	return text ? NULL : compare_runs(compare, place, &node, touched);
+	return text ? NULL : compare_runs(compare, place, &node, &used);
 }
 
-static struct err *compare_touched(struct compare *compare,
-				   const struct touched *touched, bool parts)
+/* Written to, and stands for itself. */
+static struct err *compare_part(struct compare *compare,
+				const struct touched *touched)
 {
 	struct state *state = compare->state;
-	struct node node = *nodes_get(&state->nodes, touched->node);
-	if (node.flags & NODE_DEAD || !!(node.flags & NODE_PART) != parts)
-		return NULL;
-	if (!node_lives(compare, &node))
-		return compare_gone(compare, touched->node);
-	if (!compare_holds(compare, touched->node)) {
-		/* Reached in another way now, or not at all. */
-		struct doubtful doubtful = { *touched, false };
-		return vec_push(&compare->doubtful, doubtful);
-	}
-	if (parts) {
+	const struct node node = *nodes_get(&state->nodes, touched->node);
+	if (node.flags & NODE_PART) {
 		const struct node *parent =
 			nodes_get(&state->nodes, node.parent);
 		struct leaf leaf;
@@ -310,6 +429,30 @@ static struct err *compare_touched(struct compare *compare,
 			return NULL; /* was compared as a whole */
 	}
 	return compare_written(compare, touched);
+}
+
+struct err *compare_again(struct compare *compare,
+			  const struct touched *touched)
+{
+	TRY(compare_structure(compare, touched));
+	return compare_part(compare, touched);
+}
+
+static struct err *compare_touched(struct compare *compare,
+				   const struct touched *touched, bool parts)
+{
+	struct state *state = compare->state;
+	struct node node = *nodes_get(&state->nodes, touched->node);
+	if (node.flags & NODE_DEAD || !!(node.flags & NODE_PART) != parts)
+		return NULL;
+	if (!node_lives(compare, &node))
+		return compare_gone(compare, touched->node);
+	if (!compare_holds(compare, touched->node)) {
+		/* Reached in another way now, or not at all. */
+		struct doubtful doubtful = { *touched, false };
+		return vec_push(&compare->doubtful, doubtful);
+	}
+	return compare_part(compare, touched);
 }
 
 /* ---- the index ---- */
@@ -461,6 +604,8 @@ static void compare_free(struct compare *compare)
 	vec_free(&compare->contested);
 	vec_free(&compare->doubtful);
 	vec_free(&compare->adopted);
+	vec_free(&compare->marks);
+	map_u64_free(&compare->ways);
 	map_u64_free(&compare->adoptions);
 	map_u64_free(&compare->forward);
 	map_u64_free(&compare->backward);
