@@ -362,6 +362,13 @@ def markdown(results, options):
     return "\n".join(lines).rstrip() + "\n"
 
 
+def judged(path):
+    """What people wrote at the end of the page: it is theirs."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    start = text.find("\n## Pollution")
+    return text[start:] if start >= 0 else ""
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="./dev real-suites", description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="GLOB", action="append", help="suites by name (may be given again)")
@@ -486,7 +493,7 @@ def main():
             for line in result.differences[:options.show]:
                 print(f"  {line}")
     if options.markdown:
-        options.markdown.write_text(markdown(results, options), encoding="utf-8")
+        options.markdown.write_text(markdown(results, options) + judged(options.markdown), encoding="utf-8")
     return 1 if any(result.error or result.differences for result in results) else 0
 
 
