@@ -49,10 +49,10 @@ struct search {
 	const struct pollution_options *options;
 	const struct suite_observer *outer;
 	struct pollution *pollution;
-	size_t finished;	    /* entries of the order of this run */
-	size_t first_round;	    /* entries that only initialise */
-	uint64_t first_ns;	    /* that the first run took */
-	enum outcome first_outcome; /* of the first of two runs of a test */
+	size_t finished;    /* entries of the order of this run */
+	size_t first_round; /* entries that only initialise */
+	uint64_t first_ns;  /* that the first run took */
+	uint8_t *outcomes;  /* by test: in the first run */
 	struct err *err;
 	/* While places are watched. */
 	const size_t *places; /* finding → place + 1, of this run */
@@ -101,6 +101,7 @@ static void find_started(void *data, size_t test)
 static void find_finished(void *data, const struct suite_result *result)
 {
 	struct search *search = data;
+	search->outcomes[result->test] = (uint8_t)result->outcome;
 	if (search->finished++ >= search->first_round &&
 	    search->outer->finished)
 		search->outer->finished(search->outer->data, result);
@@ -226,10 +227,9 @@ static void effect_finished(void *data, const struct suite_result *result)
 	bool whole = result->outcome == OUTCOME_PASS ||
 		     result->outcome == OUTCOME_FAIL ||
 		     result->outcome == OUTCOME_SKIP;
-	if (!second)
-		search->first_outcome = result->outcome;
 	/* Where it does not go the same way, it tells nothing. */
-	if (!second || !whole || result->outcome != search->first_outcome)
+	if (!second || !whole ||
+	    result->outcome != search->outcomes[result->test])
 		return;
 	for (size_t i = 0; i < search->pollution->findings.n; i++) {
 		struct pollution_finding *finding =
@@ -551,12 +551,16 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 		.outer = observer,
 		.pollution = ret,
 	};
+	search.outcomes = calloc(suite_count(suite) + 1, 1);
+	if (!search.outcomes)
+		return err_nomem();
 	uint64_t start = clock_now();
 	struct err *err = find_changes(&search, order, n);
 	search.first_ns = clock_now() - start;
 	if (!err)
 		err = find_meaning(&search, order, n);
 	err_ignore(take_ptr(search.err));
+	free(search.outcomes);
 	struct err *unwatch = suite_watch(suite, NULL);
 	if (err)
 		err_ignore(unwatch);

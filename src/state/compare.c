@@ -499,6 +499,9 @@ struct err *compare_pointer(struct compare *compare, uint32_t place,
 		return NULL;
 	if (before.kind == TARGET_DANGLING && after.kind == TARGET_DANGLING)
 		return NULL;
+	/* It led nowhere, and nobody moved it: what is there now is not its. */
+	if (before.kind == TARGET_DANGLING && was == is)
+		return NULL;
 	const struct type *target = type_get(state->pool, type);
 	bool content =
 		(before.kind == TARGET_BLOCK || before.kind == TARGET_LOOSE) &&
