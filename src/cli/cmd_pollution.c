@@ -254,11 +254,10 @@ static struct err *parse_recipes(const struct option_list *list,
 
 /* ---- the run ---- */
 
-static enum status judge(const struct report *report,
-			 const struct findings *findings)
+static enum status judge(const struct report *report)
 {
 	struct report_counts counts = report_count(report);
-	if (findings_new(findings))
+	if (report_new_findings(report))
 		return STATUS_FINDINGS;
 	return counts.of[OUTCOME_FAIL] || counts.of[OUTCOME_CRASH] ||
 			       counts.of[OUTCOME_TIMEOUT]
@@ -313,19 +312,17 @@ static struct err *say_unfinished(struct collect *collect, size_t entries)
 }
 
 static struct err *
-write_report(const struct pollution_values *values,
-	     const struct common_suite *choice, const struct suite *suite,
-	     const struct outputs *outputs, struct collect *collect,
-	     const struct pollution *pollution, uint64_t ns, enum status *ret)
+write_report(const struct baseline *baseline, const struct common_suite *choice,
+	     const struct suite *suite, const struct outputs *outputs,
+	     struct collect *collect, const struct pollution *pollution,
+	     uint64_t ns, enum status *ret)
 {
 	_cleanup_(findings_freep) struct findings findings = {};
-	_cleanup_(baseline_freep) struct baseline baseline = {};
-	TRY(baseline_read(&baseline, values->baseline));
 	const struct findings_context context = {
 		.suite = suite,
 		.command = (const char *const *)choice->command,
 		.suite_option = !choice->options.argv,
-		.baseline = &baseline,
+		.baseline = baseline,
 	};
 	TRY(findings_of_pollution(&findings, &context, pollution));
 	struct report report = {
@@ -346,7 +343,7 @@ write_report(const struct pollution_values *values,
 		.n_limits = collect->limits.n,
 	};
 	TRY(outputs_write(outputs, &report));
-	*ret = judge(&report, &findings);
+	*ret = judge(&report);
 	return NULL;
 }
 
@@ -413,8 +410,8 @@ static struct err *pollution_run(const struct options *options, int argc,
 	TRY(say_unfinished(&collect, order.n));
 	for (size_t i = 0; i < disabled.n; i++)
 		TRY(collect_disabled(&collect, disabled.data[i]));
-	TRY(write_report(values, &choice, suite, &outputs, &collect, &pollution,
-			 ns, ret));
+	TRY(write_report(&baseline, &choice, suite, &outputs, &collect,
+			 &pollution, ns, ret));
 	return take_ptr(run_err);
 }
 

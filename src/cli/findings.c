@@ -18,14 +18,6 @@ void findings_free(struct findings *findings)
 	vec_free(&findings->firsts);
 }
 
-size_t findings_new(const struct findings *findings)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < findings->all.n; i++)
-		n += !findings->all.data[i].known;
-	return n;
-}
-
 /* Takes @memory over, also where it fails. */
 static struct err *own(struct findings *findings, void *memory)
 {

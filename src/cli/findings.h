@@ -31,5 +31,3 @@ static inline void findings_freep(struct findings *findings)
 {
 	findings_free(findings);
 }
-/* Those that the baseline does not list. */
-size_t findings_new(const struct findings *findings);

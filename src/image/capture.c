@@ -12,7 +12,7 @@
 /* Of a large mapping that is gone only so much is told that nobody wrote. */
 #define GONE_MAX 16384
 /* Pages of the base that are kept from one boundary to the next. */
-#define CACHE_MAX ((uint64_t)256 << 20)
+#define CACHE_MAX ((uint64_t)64 << 20)
 /* Larger reserves are not looked at to see whether they are empty. */
 #define BLANK_MAX ((uint64_t)1 << 30)
 /* Mappings of files up to this size are read as a whole when they appear. */

@@ -53,7 +53,7 @@ static const char *const foreign_files[] = {
 	"*/boost/test/*",	"*/unity.c",
 	"*/unity/src/*",	"*/unity_fixture.c",
 	"*/cmocka.c",		"*/CppUTest/*",
-	"*/CppUTestExt/*",
+	"*/CppUTestExt/*",	"*/gtestutils.c",
 };
 
 /* Ends of names: what the macros of frameworks make. */

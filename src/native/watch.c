@@ -47,6 +47,7 @@ struct watch {
 	 */
 	size_t held_test; /* RUN_NONE: none are held */
 	size_t held_entry;
+	struct map_u64 fixtures; /* roots of changes that were undone */
 	struct state_differences differences;
 	VEC(struct state_page) pages;
 	struct changes changes;
@@ -166,6 +167,7 @@ struct err *watch_create(struct session *session,
 }
 
 static void tell_changes(struct watch *watch);
+static void drop_fixtures(struct watch *watch);
 
 static void log_costs(const struct watch *watch)
 {
@@ -186,7 +188,9 @@ static void log_costs(const struct watch *watch)
 
 void watch_stop(struct watch *watch)
 {
+	drop_fixtures(watch);
 	tell_changes(watch); /* no test came after it */
+	map_u64_free(&watch->fixtures);
 	if (watch->image)
 		log_costs(watch);
 	watch->capture_ns = watch->compare_ns = 0;
@@ -319,6 +323,7 @@ static struct err *index_anew(struct watch *watch, struct thread *thread)
 {
 	state_destroy(watch->state);
 	watch->state = NULL;
+	map_u64_free(&watch->fixtures); /* other numbers from now on */
 	TRY(roots_load(&watch->roots, watch->session->program, thread));
 	TRY(containers_complete(watch->containers));
 	watch->modules = loaded_modules(watch->session->program);
@@ -337,6 +342,8 @@ static struct err *index_anew(struct watch *watch, struct thread *thread)
 	};
 	TRY(state_create(watch->pool, watch->containers, &options,
 			 &watch->state));
+	/* Work of our own: on all processors. */
+	tracer_unpin(watch->session->tracer);
 	TRY(state_index(watch->state, &watch->after));
 	struct state_counts counts = state_counts(watch->state);
 	log_info("%zu roots, %zu objects reachable", options.n_roots,
@@ -366,16 +373,41 @@ static struct err *copy_text(const char *text, char **ret)
 	return text && !*ret ? err_nomem() : NULL;
 }
 
+/* The C++ library's own frames, which at -O0 are many. */
+static bool is_library(const struct change_frame *frame)
+{
+	return frame->file && (str_starts(frame->file, "/usr/include/") ||
+			       str_starts(frame->file, "/usr/lib/"));
+}
+
+/* Where there is code of the project, only that is of interest. */
+static void drop_library(struct change_path *path)
+{
+	size_t own = 0, n = 0;
+	for (size_t i = 0; i < path->n_stack; i++)
+		own += path->stack[i].file && !is_library(&path->stack[i]);
+	for (size_t i = 0; i < path->n_stack; i++) {
+		struct change_frame *frame = &path->stack[i];
+		if ((own && is_library(frame)) || n == FRAMES_MAX) {
+			free(frame->function);
+			free(frame->file);
+			continue;
+		}
+		path->stack[n++] = *frame;
+	}
+	path->n_stack = n;
+}
+
 static struct err *find_frames(struct watch *watch, uint32_t stack,
 			       struct change_path *path)
 {
 	const struct program *program = watch->session->program;
 	uint64_t addresses[STACK_MAX];
 	size_t n = image_stack(watch->image, stack, addresses, STACK_MAX);
-	path->stack = calloc(FRAMES_MAX, sizeof(*path->stack));
+	path->stack = calloc(STACK_MAX, sizeof(*path->stack));
 	if (!path->stack)
 		return err_nomem();
-	for (size_t i = 0; i < n && path->n_stack < FRAMES_MAX; i++) {
+	for (size_t i = 0; i < n; i++) {
 		/* A return address: the call is before it. */
 		uint64_t code = addresses[i] - 1;
 		const struct module *module =
@@ -399,6 +431,7 @@ static struct err *find_frames(struct watch *watch, uint32_t stack,
 		if (frame->function && !strcmp(frame->function, "main"))
 			break;
 	}
+	drop_library(path);
 	return NULL;
 }
 
@@ -504,23 +537,71 @@ static void tell_changes(struct watch *watch)
 	changes_clear(&watch->changes);
 }
 
+/* Is it now again as it was before the test? Numbers tell only so deep. */
+static bool is_undone(struct watch *watch, const struct change *change)
+{
+	for (size_t i = 0; i < change->n; i++) {
+		if (change->paths[i].depth > DIGEST_DEPTH)
+			return false;
+	}
+	/* A change that the numbers do not show is none they undo. */
+	return !change->more && change->digest != change->digest_before &&
+	       state_digest(watch->state, &watch->after, change->root_number) ==
+		       change->digest_before;
+}
+
 /*
- * The next test is about to begin: what is now again as it was before the last
- * one was put back by the runner. Numbers tell only so deep.
+ * Did the runner write there, too, between the tests? What it makes anew for
+ * each of them need not be what it was. Of a variable that is known for that any
+ * path will do: only a few are told.
  */
-static void drop_undone(struct watch *watch)
+static bool is_remade(const struct watch *watch, const struct change *change)
+{
+	uint64_t known;
+	bool fixture =
+		map_u64_get(&watch->fixtures, change->root_number, &known);
+	for (size_t i = 0; i < watch->differences.n; i++) {
+		const struct state_difference *difference =
+			&watch->differences.data[i];
+		if (difference->root != change->root_number)
+			continue;
+		if (fixture)
+			return true;
+		for (size_t j = 0; j < change->n; j++) {
+			if (!strcmp(change->paths[j].path, difference->path))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The next test is about to begin: what the runner put back is a fixture. */
+static struct err *drop_undone(struct watch *watch)
+{
+	struct err *err = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < watch->changes.n; i++) {
+		struct change *change = &watch->changes.data[i];
+		if (err ||
+		    (!is_remade(watch, change) && !is_undone(watch, change))) {
+			watch->changes.data[n++] = *change;
+			continue;
+		}
+		err = map_u64_put(&watch->fixtures, change->root_number, 1);
+		change_free(change);
+	}
+	watch->changes.n = n;
+	return err;
+}
+
+/* After the last test nothing shows what its fixtures are; others' did. */
+static void drop_fixtures(struct watch *watch)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < watch->changes.n; i++) {
 		struct change *change = &watch->changes.data[i];
-		bool shallow = true;
-		for (size_t j = 0; j < change->n; j++)
-			shallow &= change->paths[j].depth <= DIGEST_DEPTH;
-		/* A change that the numbers do not show is none they undo. */
-		if (shallow && !change->more &&
-		    change->digest != change->digest_before &&
-		    state_digest(watch->state, &watch->after,
-				 change->root_number) == change->digest_before)
+		uint64_t known;
+		if (map_u64_get(&watch->fixtures, change->root_number, &known))
 			change_free(change);
 		else
 			watch->changes.data[n++] = *change;
@@ -579,11 +660,12 @@ static struct err *capture(struct watch *watch, struct run *run, bool wanted)
 	areas_forget(&watch->areas);
 	if (!watch->state)
 		return index_anew(watch, thread);
-	TRY(compare(watch, wanted));
+	bool held = watch->held_test != RUN_NONE && watch->changes.n;
+	TRY(compare(watch, wanted || held));
 	if (wanted)
 		TRY(collect_changes(watch));
-	else if (watch->held_test != RUN_NONE)
-		drop_undone(watch);
+	else if (held)
+		TRY(drop_undone(watch));
 	watch->compare_ns += clock_now() - captured;
 	/* What was loaded meanwhile has no state before. */
 	if (loaded_modules(run->program) == watch->modules)

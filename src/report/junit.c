@@ -6,6 +6,8 @@
  * Written by hand: the few elements need no library, only the escaping has to
  * be right. XML 1.0 cannot hold control characters at all, so they become \xNN.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -142,6 +144,46 @@ static struct err *write_test(const struct report_test *test,
 	return NULL;
 }
 
+/* Findings as a suite of their own: each is a test that should not fail. */
+static struct err *write_findings(const struct report *report, FILE *out)
+{
+	size_t new = report_new_findings(report);
+	if (!report->n_findings)
+		return NULL;
+	fputs("  <testsuite", out);
+	write_attribute("name", report->kind, out);
+	fprintf(out,
+		" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
+		"skipped=\"0\">\n",
+		report->n_findings, new);
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		_cleanup_(freep) char *name = NULL;
+		if (asprintf(&name, "%s: %s", finding->test, finding->root) <
+		    0) {
+			name = NULL;
+			return err_nomem();
+		}
+		fputs("    <testcase", out);
+		write_attribute("name", name, out);
+		write_attribute("classname", finding->kind, out);
+		TRY(write_place(finding->file, finding->line, out));
+		if (finding->known) {
+			fputs("/>\n", out);
+			continue;
+		}
+		fputs(">\n      <failure", out);
+		write_attribute("message", finding->message, out);
+		write_attribute("type", finding->severity, out);
+		fputs(">", out);
+		write_escaped(finding->replay, strlen(finding->replay), false,
+			      out);
+		fputs("</failure>\n    </testcase>\n", out);
+	}
+	fputs("  </testsuite>\n", out);
+	return NULL;
+}
+
 static struct err *junit_write(const struct report *report,
 			       const struct report_style *style, FILE *out)
 {
@@ -155,7 +197,8 @@ static struct err *junit_write(const struct report *report,
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 		"skipped=\"%zu\" time=\"%.6f\">\n  <testsuite",
-		report->n, counts.of[OUTCOME_FAIL],
+		report->n + report->n_findings,
+		counts.of[OUTCOME_FAIL] + report_new_findings(report),
 		counts.of[OUTCOME_CRASH] + counts.of[OUTCOME_TIMEOUT],
 		counts.of[OUTCOME_SKIP], (double)report->ns / 1e9);
 	write_attribute("name", suite, out);
@@ -181,7 +224,9 @@ static struct err *junit_write(const struct report *report,
 	}
 	for (size_t i = 0; i < report->n; i++)
 		TRY(write_test(&report->tests[i], suite, style->verbose, out));
-	fputs("  </testsuite>\n</testsuites>\n", out);
+	fputs("  </testsuite>\n", out);
+	TRY(write_findings(report, out));
+	fputs("</testsuites>\n", out);
 	return NULL;
 }
 

@@ -29,3 +29,11 @@ struct report_counts report_count(const struct report *report)
 	}
 	return counts;
 }
+
+size_t report_new_findings(const struct report *report)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < report->n_findings; i++)
+		n += !report->findings[i].known;
+	return n;
+}

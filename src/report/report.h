@@ -138,3 +138,5 @@ struct report_counts {
 	size_t disabled; /* among the skipped */
 };
 struct report_counts report_count(const struct report *report);
+/* Findings that the baseline does not list. */
+size_t report_new_findings(const struct report *report);

@@ -372,6 +372,28 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
+/* Of an array with a length beside its pointer only so much is compared. */
+static void use_length(const struct compare *compare, const struct place *owner,
+		       const struct leaf *leaf, struct place *place)
+{
+	struct node *shape = &place->shape;
+	bool typed = shape->type != TYPE_UNKNOWN;
+	uint64_t room =
+		typed ? shape->count : MIN(shape->size, place->before_size);
+	if (shape->flags & NODE_TEXT || room <= 1)
+		return;
+	uint64_t used = extent_used(compare, &owner->shape, owner->before,
+				    leaf->offset, shape->type, room);
+	if (used >= room)
+		return;
+	if (typed) {
+		shape->count = used;
+		shape->flags |= NODE_BARE;
+	} else {
+		place->before_size = used;
+	}
+}
+
 static struct err *push_place(struct compare *compare, uint32_t parent,
 			      const struct leaf *leaf, const struct target *was,
 			      const struct target *is, type_id type,
@@ -401,6 +423,9 @@ static struct err *push_place(struct compare *compare, uint32_t parent,
 	place.shape.size = is->size;
 	if (leaf->kind == LEAF_CONTAINER)
 		place.shape.flags |= NODE_BARE;
+	else
+		use_length(compare, &compare->places.data[parent], leaf,
+			   &place);
 	return vec_push(&compare->places, place);
 }
 

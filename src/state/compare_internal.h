@@ -158,6 +158,16 @@ struct err *compare_container(struct compare *compare, uint32_t place,
 struct err *compare_owner(struct compare *compare, const struct node *part,
 			  struct leaf *ret, bool *ret_found) _must_check_;
 
+/* ---- extent.c ---- */
+
+/*
+ * How many of @room elements behind the pointer at @offset of @owner (which was
+ * at @owner_before) are in use, before or after; @room where that is not known.
+ */
+uint64_t extent_used(const struct compare *compare, const struct node *owner,
+		     uint64_t owner_before, uint64_t offset, type_id element,
+		     uint64_t room);
+
 /* ---- sharing.c ---- */
 
 /* Who shares what: contested pairs, doubtful nodes. */

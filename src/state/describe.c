@@ -302,6 +302,15 @@ static struct err *write_struct(struct writer *writer, const struct type *type,
 	bool first = true;
 	if (writer->depth > 3)
 		return str_append(writer->out, "{…}");
+	if (walk_is_wrapper(type)) {
+		const struct type_member *only = &type->members[0];
+		uint64_t size = type_get(writer->state->pool, only->type)->size;
+		writer->depth++;
+		struct err *err = write_object(writer, only->type,
+					       address + only->offset, size);
+		writer->depth--;
+		return err;
+	}
 	TRY(str_append(writer->out, "{"));
 	writer->depth++;
 	unsigned shown = 0;

@@ -6,11 +6,18 @@
 #include "base/macro.h"
 
 #define FIRST_SLOTS 1024
+#define GROW_SLOWLY 65536
+/* Blocks begin at multiples of it; variables may share a slot. */
+#define GRANULE 16
 
+/*
+ * Neighbours in memory are neighbours in the table: objects are mostly visited
+ * in the order in which they were allocated, and a table that scatters them costs
+ * a miss of every cache for each of millions.
+ */
 static size_t slot_of(uint64_t key, size_t cap)
 {
-	uint64_t hash = key * 0x9e3779b97f4a7c15ULL;
-	return (hash ^ hash >> 32) & (cap - 1);
+	return (key + (key >> 26) * 0x9e3779b1ULL) & (cap - 1);
 }
 
 void nodes_free(struct nodes *nodes)
@@ -32,7 +39,7 @@ uint32_t nodes_find(const struct nodes *nodes, uint64_t start)
 {
 	if (!nodes->cap)
 		return NODE_NONE;
-	for (size_t i = slot_of(start, nodes->cap);;
+	for (size_t i = slot_of(start / GRANULE, nodes->cap);;
 	     i = (i + 1) & (nodes->cap - 1)) {
 		uint32_t id = nodes->slots[i];
 		if (!id)
@@ -45,7 +52,7 @@ uint32_t nodes_find(const struct nodes *nodes, uint64_t start)
 
 static void put_slot(uint32_t *slots, size_t cap, uint64_t start, uint32_t id)
 {
-	size_t i = slot_of(start, cap);
+	size_t i = slot_of(start / GRANULE, cap);
 	while (slots[i])
 		i = (i + 1) & (cap - 1);
 	slots[i] = id + 1;
@@ -124,6 +131,21 @@ static struct err *put_on_page(struct nodes *nodes, uint32_t id)
 	return NULL;
 }
 
+/* Millions of them: growing by a quarter, not twofold. */
+static struct err *make_room(struct nodes *nodes)
+{
+	size_t cap = nodes->all.cap;
+	if (nodes->all.n < cap || cap < GROW_SLOWLY)
+		return NULL;
+	cap += cap / 4;
+	struct node *grown = realloc(nodes->all.data, cap * sizeof(*grown));
+	if (!grown)
+		return err_nomem();
+	nodes->all.data = grown;
+	nodes->all.cap = cap;
+	return NULL;
+}
+
 struct err *nodes_add(struct nodes *nodes, const struct node *node,
 		      uint32_t *ret)
 {
@@ -133,6 +155,7 @@ struct err *nodes_add(struct nodes *nodes, const struct node *node,
 	if (nodes->all.n * 2 >= nodes->cap)
 		TRY(grow_slots(nodes));
 	uint32_t id = (uint32_t)nodes->all.n;
+	TRY(make_room(nodes));
 	TRY(vec_push(&nodes->all, *node));
 	nodes->all.data[id].page_next = NODE_NONE;
 	put_slot(nodes->slots, nodes->cap, node->start, id);

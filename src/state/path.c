@@ -136,7 +136,7 @@ static struct err *write_members(const struct state *state,
 			id = member->type;
 			continue;
 		}
-		if (*member->name && !member->base)
+		if (*member->name && !member->base && !walk_is_wrapper(type))
 			TRY(str_appendf(out, ".%s", member->name));
 		if (member->bit_size)
 			return NULL;

@@ -355,6 +355,7 @@ const struct container_recipe recipes[] = {
 	SKIP("_GRecMutex"),
 	SKIP("_GRWLock"),
 	SKIP("_GCond"),
+	SKIP("_GPrivate"),
 };
 /* clang-format on */
 const size_t n_recipes = ARRAY_SIZE(recipes);

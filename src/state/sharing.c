@@ -6,6 +6,7 @@
 
 /* Nodes up to which all of them are looked at. */
 #define NODES_MAX ((size_t)2 << 20)
+#define ARRAY_MAX ((uint64_t)4 << 20)
 
 /* Looks at all nodes for one comparison. */
 #define CLAIMS_MAX 3
@@ -117,7 +118,9 @@ static struct err *claim_all(struct sharing *sharing)
 	for (uint32_t id = 0; id < n && sharing->wanted; id++) {
 		sharing->node = *nodes_get(&state->nodes, id);
 		sharing->id = id;
-		if (sharing->node.flags & (NODE_DEAD | NODE_ORPHAN))
+		/* Large arrays would take longer than all the rest. */
+		if (sharing->node.flags & (NODE_DEAD | NODE_ORPHAN) ||
+		    sharing->node.size > ARRAY_MAX)
 			continue;
 		TRY(walk_ranges(sharing->compare->after, &sharing->node, 0,
 				UINT64_MAX, claim_range, sharing));

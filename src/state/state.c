@@ -81,8 +81,10 @@ struct err *state_create(const struct type_pool *pool,
 	state->more = calloc(options->n_roots + 1, sizeof(*state->more));
 	state->reported =
 		calloc(options->n_roots + 1, sizeof(*state->reported));
-	if (!state->more || !state->reported)
+	state->lengths = malloc((options->n_roots + 1) * sizeof(uint32_t));
+	if (!state->more || !state->reported || !state->lengths)
 		return err_nomem();
+	memset(state->lengths, 0xff, (options->n_roots + 1) * sizeof(uint32_t));
 	TRY(sort_roots(state));
 	TRY(compile_fields(state));
 	*ret = take_ptr(state);
@@ -103,6 +105,7 @@ void state_destroy(struct state *state)
 	container_contents_free(&state->contents);
 	free(state->more);
 	free(state->reported);
+	free(state->lengths);
 	free(state);
 }
 

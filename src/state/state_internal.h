@@ -48,8 +48,9 @@ struct state {
 	size_t worked;
 	uint32_t scans;
 	VEC(regex_t) exclude_fields;
-	size_t *more;	  /* by root: paths beyond the option's number */
-	size_t *reported; /* by root */
+	size_t *more;	   /* by root: paths beyond the option's number */
+	size_t *reported;  /* by root */
+	uint32_t *lengths; /* by root: the root that is its length; extent.c */
 	size_t indexed;
 	/* Kept to save allocations. */
 	struct container_contents contents;
@@ -88,6 +89,12 @@ void walk_target(const struct state *state, const struct view *view,
  */
 type_id walk_dynamic(const struct state *state, const struct view *view,
 		     type_id type, uint64_t address, uint64_t *ret_address);
+/*
+ * Of the C++ library, and nothing but one value under a name of its own
+ * (std::atomic, std::array, times): nobody writes that name.
+ */
+bool walk_is_wrapper(const struct type *type);
+
 /* What was made in raw bytes, for layouts; @data: the state. */
 type_id walk_class_at(void *data, const struct view *view, uint64_t address,
 		      uint64_t room);

@@ -15,7 +15,12 @@ uint64_t walk_word(const struct view *view, uint64_t address)
 bool walk_is_text(const struct view *view, uint64_t address, uint64_t size)
 {
 	uint64_t n = walk_text(view, address, 1, MIN(size, TEXT_MAX));
+	struct view_block block;
 	if (!n || n >= size)
+		return false;
+	/* The bytes of an address may well be printable. */
+	if (size >= 8 && n < 8 && view->block &&
+	    view->block(view->data, walk_word(view, address), &block))
 		return false;
 	for (uint64_t at = 0; at < n; at++) {
 		uint8_t c;
@@ -185,6 +190,16 @@ type_id walk_class_at(void *data, const struct view *view, uint64_t address,
 	return type->kind == TYPE_STRUCT && type->size && type->size <= room
 		       ? vtable->type
 		       : TYPE_UNKNOWN;
+}
+
+bool walk_is_wrapper(const struct type *type)
+{
+	if (type->kind != TYPE_STRUCT || type->n_members != 1 ||
+	    !str_starts(type->name, "std::"))
+		return false;
+	const struct type_member *member = &type->members[0];
+	return !member->bit_size && !member->virtual_base &&
+	       (member->base || member->name[0] == '_');
 }
 
 static bool has_flexible_end(const struct state *state, const struct type *type)

@@ -370,15 +370,38 @@ static struct err *compare_runs(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
+/* Where the part of a node that is in use ends; its size: all of it is. */
+static uint64_t used_end(const struct compare *compare, const struct node *node)
+{
+	const struct state *state = compare->state;
+	if (node->kind != NODE_BLOCK || node->parent == NODE_NONE ||
+	    node->flags & (NODE_PART | NODE_BARE | NODE_TEXT))
+		return node->size;
+	const struct node *owner = nodes_get(&state->nodes, node->parent);
+	bool typed = node->type != TYPE_UNKNOWN;
+	uint64_t room = typed ? node->count : node->size;
+	uint64_t used = extent_used(compare, owner, owner->start, node->edge,
+				    node->type, room);
+	if (used >= room || room <= 1)
+		return node->size;
+	return typed ? node->typed +
+			       used * type_get(state->pool, node->type)->size
+		     : used;
+}
+
 struct err *compare_written(struct compare *compare,
 			    const struct touched *touched)
 {
 	struct node node = *nodes_get(&compare->state->nodes, touched->node);
+	struct touched used = *touched;
 	uint32_t place;
 	bool text;
+	used.to = MIN(used.to, used_end(compare, &node));
+	if (used.from >= used.to)
+		return NULL;
 	TRY(compare_identity(compare, touched->node, &place));
 	TRY(compare_untyped_text(compare, place, &text));
-	return text ? NULL : compare_runs(compare, place, &node, touched);
+	return text ? NULL : compare_runs(compare, place, &node, &used);
 }
 
 /* Written to, and stands for itself. */

@@ -96,12 +96,24 @@ class Cli(unittest.TestCase):
     def test_commands(self):
         self.fails("lst", "suite", message="'lst' is neither .*",
                    hint="did you mean 'list'.*")
-        for planned in "check", "pollution", "order", "init":
+        for planned in "check", "order", "choices", "init":
             self.fails(planned, "suite", hint="commands of .*list, run.*",
                        message=f"the command '{planned}' does not exist yet")
         self.fails("./suite", message="no command is given, .*'check'.*",
                    hint=".*list, run.*")
         self.fails("--tests", "x", "./suite", message="no command is given.*")
+
+    def test_pollution_slips(self):
+        self.fails("pollution", "--capture", "begin..end", "suite", message="--capture 'begin..end' is not a pair of points",
+                   hint="FROM..TO.*")
+        self.fails("pollution", "--capture", "after-teardown..before-setup", "suite",
+                   message=".*the second point comes before the first")
+        self.fails("pollution", "--container", "app::list", "suite", message=".* is no recipe", hint=".*docs/containers.md")
+        self.fails("pollution", "--container", "app::list: chain frist=head", "suite", message=".* is no recipe",
+                   hint=".*first, last.*")
+        self.fails("pollution", "--baseline", "no-such-file", "suite", message="--baseline: .*no-such-file.*")
+        self.fails("pollution", "--only", "files", "suite", message=".*files.*", hint=".*")
+        self.fails("pollution", "--page-tracking", "magic", "suite", message=".*magic.*", hint=".*")
 
     def test_slips(self):
         self.fails("run", "--fromat", "json", "suite",

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import plain
+import pollution
 from apt_sources import Apt, AptError, installed
 from suites import SUITES
 
@@ -234,8 +235,8 @@ class Runner:
             result.differences.append(f"{program.name}: framework taken for {framework}")
         result.differences += [f"{program.name}: {line}" for line in compare(tests, found)]
 
-    def everything(self):
-        options = self.options
+    def prepare(self):
+        """Fetched and built."""
         say(f"{self.suite.name}: fetching")
         self.fetch()
         missing = [package for package in BASICS + self.suite.needs if not installed(package)]
@@ -244,7 +245,10 @@ class Runner:
                 f"{self.suite.name}: needs packages")
         self.apt.install(BASICS + self.suite.needs)
         self.build()
-        if options.build_only:
+
+    def everything(self):
+        self.prepare()
+        if self.options.build_only:
             return
         programs = self.programs()
         for program in programs:
@@ -366,6 +370,8 @@ def parse():
                         help="everything is written below it (default: build/real-suites)")
     parser.add_argument("--polygraph", type=Path, default=ROOT / "build/polygraph", metavar="PATH",
                         help="the program to try (default: build/polygraph)")
+    parser.add_argument("--pollution", action="store_true",
+                        help="what `polygraph pollution` finds and costs instead; reports in DIR/SUITE/pollution")
     parser.add_argument("--plain-only", action="store_true", help="do not run polygraph")
     parser.add_argument("--build-only", action="store_true", help="fetch and build, run nothing")
     parser.add_argument("--commands", action="store_true",
@@ -390,6 +396,37 @@ def parse():
         if not os.access(options.polygraph, os.X_OK):
             parser.error(f"{options.polygraph} is not there: build it first (./dev build), or --plain-only")
     return options
+
+
+def show_pollution(options, apt):
+    """`polygraph pollution` on all that run many tests in one process."""
+    results, failed = [], False
+    for suite in options.suites:
+        if suite.framework in ("ctest", "meson"):
+            continue
+        runner = Runner(suite, options, apt)
+        try:
+            runner.prepare()
+            figures = pollution.measure(runner, run, say)
+        except (AptError, SuiteError, OSError) as error:
+            done()
+            print(f"real-suites: {suite.name}: {error}", file=sys.stderr)
+            failed = True
+            if not options.keep_going:
+                break
+            continue
+        done()
+        results.append((suite.name, figures))
+        print(pollution.table(results[-1:]), flush=True)
+        for line in figures.errors + figures.limits:
+            print(f"  {line}")
+        failed |= bool(figures.errors)
+    print("\n" + pollution.table(results) + "\n")
+    print("\n".join(pollution.sums(results)))
+    if options.markdown:
+        options.markdown.write_text(pollution.table(results, "|") + "\n\n"
+                                    + "".join(f"- {line}\n" for line in pollution.sums(results)), encoding="utf-8")
+    return 1 if failed else 0
 
 
 def show_commands(options, apt):
@@ -417,6 +454,8 @@ def main():
         options.build_only = True
         show_commands(options, apt)
         return 0
+    if options.pollution:
+        return show_pollution(options, apt)
     if os.geteuid() != 0:
         # All at once, rather than one suite after the other.
         wanted = dict.fromkeys(BASICS + [package for suite in options.suites for package in suite.needs])

@@ -419,7 +419,7 @@ struct Packed {
 	bool c = false;
 } packed;
 
-TEST(test_std_atomic) //@ pollutes test_std_atomic atomic_count ... before=0 after=1
+TEST(test_std_atomic) //@ pollutes test_std_atomic atomic_count atomic_count before=0 after=1
 {
 	atomic_count++;
 }
@@ -430,7 +430,7 @@ TEST(test_std_atomic_restored) //@ clean test_std_atomic_restored
 	atomic_count--;
 }
 
-TEST(test_atomic_pointer_target) //@ pollutes test_atomic_pointer_target atomic_pointer ...y before=2 after=3
+TEST(test_atomic_pointer_target) //@ pollutes test_atomic_pointer_target atomic_pointer atomic_pointer->y before=2 after=3
 {
 	atomic_pointer.load()->y = 3;
 }

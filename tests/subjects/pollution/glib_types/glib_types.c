@@ -216,6 +216,14 @@ static void quarks(void) //@ clean /framework/quarks
 	g_assert_cmpuint(g_quark_from_string("a quark of the pollution subject"), >, 0);
 }
 
+// What a thread keeps there is not in it.
+static GPrivate per_thread = G_PRIVATE_INIT(g_free);
+
+static void private_value(void) //@ clean /private/value
+{
+	g_private_set(&per_thread, g_strdup("kept by this thread"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -266,6 +274,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/queue/pushed", queue_pushed);
 	g_test_add_func("/queue/pushed-and-popped", queue_pushed_and_popped);
 	g_test_add_func("/bytes/appended", bytes_appended);
+	g_test_add_func("/private/value", private_value);
 	g_test_add_func("/framework/assertions", framework_assertions);
 	g_test_add_func("/framework/quarks", quarks);
 	return g_test_run();

@@ -226,6 +226,72 @@ TEST(test_void_block_deep_change) //@ pollutes test_void_block_deep_change conte
 	((struct hidden *)context)->text[0] = 'X';
 }
 
+// Arrays with more room than is in use: what is behind the length is nobody's.
+
+struct stack {
+	int *items;
+	int count;
+	int room;
+} stack;
+
+double *samples;
+unsigned n_samples;
+
+TEST(test_stack_pushed_and_popped) //@ clean test_stack_pushed_and_popped
+{
+	stack.items[stack.count++] = 77;
+	TOUCH(&stack);
+	stack.count--;
+}
+
+TEST(test_stack_element) //@ pollutes test_stack_element stack stack.items[1] before=1 after=11
+{
+	stack.items[1] = 11;
+}
+
+TEST(test_stack_pushed) //@ pollutes test_stack_pushed stack ... effect=accumulates
+{
+	stack.items[stack.count++] = 5;
+}
+
+TEST(test_stack_moved) //@ clean test_stack_moved
+{
+	int *copy = checked(malloc(32 * sizeof(*copy)));
+	memset(copy, 0x5a, 32 * sizeof(*copy));
+	memcpy(copy, stack.items, (size_t)stack.count * sizeof(*copy));
+	free(stack.items);
+	stack.items = copy;
+	stack.room = 16;
+}
+
+TEST(test_samples_beyond) //@ clean test_samples_beyond
+{
+	samples[n_samples] = 1.5;
+}
+
+TEST(test_samples_within) //@ pollutes test_samples_within samples samples[1] before=1 after=2.5
+{
+	samples[1] = 2.5;
+}
+
+// The bytes of an address may be printable; a block that begins with one is no text.
+void *records[16];
+
+TEST(test_record_3) //@ pollutes test_record_3 records "((uint64_t *)records[3])[1]" before=0 after=7
+{
+	((long *)records[3])[1] = 7;
+}
+
+TEST(test_record_7) //@ pollutes test_record_7 records "((uint64_t *)records[7])[1]" before=0 after=7
+{
+	((long *)records[7])[1] = 7;
+}
+
+TEST(test_record_11) //@ pollutes test_record_11 records "((uint64_t *)records[11])[1]" before=0 after=7
+{
+	((long *)records[11])[1] = 7;
+}
+
 // Flexible arrays, headers in front of data.
 
 struct packet {
@@ -371,8 +437,17 @@ TEST(test_much_churn) //@ clean test_much_churn
 	malloc_trim(0);
 }
 
+static void make_records(void)
+{
+	for (size_t i = 0; i < 16; i++) {
+		records[i] = checked(calloc(1, 16));
+		*(char **)records[i] = checked(strdup("name"));
+	}
+}
+
 int main(void)
 {
+	make_records();
 	table = checked(malloc(8 * sizeof(*table)));
 	for (int i = 0; i < 8; i++)
 		table[i] = i;
@@ -399,6 +474,13 @@ int main(void)
 	hidden->text = checked(strdup("hidden text"));
 	hidden->more = checked(calloc(1, 16));
 	context = hidden;
+	stack.items = checked(calloc(16, sizeof(*stack.items)));
+	stack.room = 16;
+	for (stack.count = 0; stack.count < 3; stack.count++)
+		stack.items[stack.count] = stack.count;
+	samples = checked(calloc(20, sizeof(*samples)));
+	for (n_samples = 0; n_samples < 4; n_samples++)
+		samples[n_samples] = n_samples;
 	packet = checked(malloc(sizeof(*packet) + 6 * sizeof(short)));
 	packet->length = 6;
 	for (int i = 0; i < 6; i++)

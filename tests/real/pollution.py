@@ -1,0 +1,159 @@
+"""Runs `polygraph pollution` on the real suites: what it finds, and what it costs.
+
+For each executable: plain, the first pass alone (--no-readers --no-effect), the first pass with one test only, which is
+what starting up and reading debug information cost, and everything. The reports stay in WORK/SUITE/pollution/.
+"""
+
+import collections
+import json
+import math
+import shutil
+from dataclasses import dataclass, field
+
+SEVERITIES = ("high", "medium", "low")
+LONG = 1e-3             # seconds: tests that take so long on average are compared by ratio, the others by difference
+
+
+@dataclass
+class Figures:
+    programs: int = 0
+    tests: int = 0
+    severities: collections.Counter = field(default_factory=collections.Counter)
+    roots: set = field(default_factory=set)
+    plain: float = 0.0
+    start: float = 0.0
+    first: float = 0.0
+    whole: float = 0.0
+    limits: list = field(default_factory=list)
+    errors: list = field(default_factory=list)
+
+    @property
+    def ratio(self):
+        return self.first / self.plain if self.plain else 0.0
+
+    @property
+    def tests_ratio(self):
+        """Without starting up."""
+        return 1 + max(self.first - self.start - self.plain, 0.0) / self.plain if self.plain else 0.0
+
+    @property
+    def more(self):
+        """Microseconds more for a test, without starting up."""
+        return max(self.first - self.start - self.plain, 0.0) / self.tests * 1e6 if self.tests else 0.0
+
+    @property
+    def is_long(self):
+        return bool(self.tests) and self.plain / self.tests >= LONG
+
+
+class Failed(Exception):
+    pass
+
+
+class Measurement:
+    """One executable; @run is real_suites.run()."""
+
+    def __init__(self, runner, program, run):
+        self.runner, self.program, self.run = runner, program, run
+        self.folder = runner.folder / "pollution"
+        self.options = runner.options
+
+    def report(self, name, *arguments):
+        """One run of the tool; returns (its report, seconds)."""
+        report = self.folder / f"{self.program.name}{name}.json"
+        report.unlink(missing_ok=True)
+        output = report.with_suffix(".out")
+        command = [str(self.options.polygraph), "pollution", "--quiet", "--format", "json", "--output", str(report),
+                   *self.runner.suite.options, *arguments, "--", *self.program.command]
+        status, took = self.run(command, self.program.cwd, self.program.env, output)
+        if status not in (0, 1, 3) or not report.exists():
+            said = [line for line in output.read_text(encoding="utf-8", errors="replace").splitlines()
+                    if line.startswith("polygraph:")] or ["nothing said"]
+            raise Failed(f"{self.program.name}: status {status}: {said[-1]}")
+        return json.loads(report.read_text(encoding="utf-8")), took
+
+    def best(self, name, *arguments):
+        return min(self.report(name, *arguments)[1] for _ in range(self.options.repeat))
+
+    def measure(self, figures):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        plain = min(self.run(self.program.command, self.program.cwd, self.program.env, self.folder / "plain.out")[1]
+                    for _ in range(self.options.repeat))
+        report, whole = self.report("")
+        first_only = ("--no-readers", "--no-effect")
+        first = self.best(".first", *first_only)
+        tests = report["tests"]
+        quickest = min(tests, key=lambda test: test.get("seconds") or 0.0)
+        start = self.best(".start", *first_only, "--tests", escape(quickest["name"])) - (quickest.get("seconds") or 0)
+        figures.programs += 1
+        figures.tests += len(tests)
+        figures.severities.update(finding["severity"] for finding in report["findings"])
+        figures.roots.update((self.program.name, finding["root"]) for finding in report["findings"])
+        figures.plain += plain
+        figures.start += min(start, first)
+        figures.first += first
+        figures.whole += whole
+        figures.limits += [f"{self.program.name}: {limit}" for limit in report["limits"]]
+
+
+def escape(name):
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def measure(runner, run, say):
+    """All executables of a suite that is built."""
+    figures = Figures()
+    shutil.rmtree(runner.folder / "pollution", ignore_errors=True)
+    for program in runner.programs():
+        say(f"{runner.suite.name}: pollution of {program.name}")
+        try:
+            Measurement(runner, program, run).measure(figures)
+        except Failed as error:
+            figures.errors.append(str(error))
+    return figures
+
+
+COLUMNS = ["suite", "programs", "tests", "high", "medium", "low", "plain s", "start-up s", "first pass s", "whole s",
+           "ratio", "without start-up", "µs more a test"]
+
+
+def row(name, figures):
+    return [name, str(figures.programs), str(figures.tests),
+            *(str(figures.severities[severity]) for severity in SEVERITIES),
+            *(f"{seconds:.3f}" for seconds in (figures.plain, figures.start, figures.first, figures.whole)),
+            f"{figures.ratio:.2f}", f"{figures.tests_ratio:.2f}", f"{figures.more:.0f}"]
+
+
+def table(results, cell="  "):
+    """@results: (name, figures)."""
+    rows = [COLUMNS] + [row(name, figures) for name, figures in results]
+    if cell != "  ":
+        lines = [f"| {' | '.join(cells)} |" for cells in rows]
+        lines.insert(1, "| --- " + "| ---: " * (len(COLUMNS) - 1) + "|")
+        return "\n".join(lines)
+    widths = [max(len(cells[i]) for cells in rows) for i in range(len(COLUMNS))]
+    return "\n".join(cell.join(text.rjust(width) if i else text.ljust(width)
+                               for i, (text, width) in enumerate(zip(cells, widths))).rstrip() for cells in rows)
+
+
+def sums(results):
+    """What the goals speak of, in sentences."""
+    long = [(name, figures) for name, figures in results if figures.is_long]
+    short = [(name, figures) for name, figures in results if figures.tests and not figures.is_long]
+    lines = []
+    if long:
+        for text, key in (("", "ratio"), (" without start-up", "tests_ratio")):
+            mean = math.exp(sum(math.log(max(getattr(figures, key), 1e-9)) for _, figures in long) / len(long))
+            name, worst = max(long, key=lambda result: getattr(result[1], key))
+            lines.append(f"{len(long)} suites whose tests take 1 ms or more: geometric mean of the slow-down{text} "
+                         f"{mean:.2f}, largest {getattr(worst, key):.2f} ({name})")
+    if short:
+        name, worst = max(short, key=lambda result: result[1].more)
+        lines.append(f"{len(short)} faster ones: at most {worst.more:.0f} µs more a test ({name})")
+    counts = collections.Counter()
+    for _, figures in results:
+        counts.update(figures.severities)
+    roots = sum(len(figures.roots) for _, figures in results)
+    lines.append(f"{sum(counts.values())} findings at {roots} roots: "
+                 + ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES))
+    return lines
