@@ -192,7 +192,7 @@ static void test_cache_damaged(void **state _unused_)
 	char path[256];
 	snprintf(path, sizeof(path), "%s/dam/77777777-v1.idx", folder);
 	{
-		_cleanup_(unload) struct loaded loaded =
+		_cleanup_(unload) struct loaded loaded _unused_ =
 			load_cached("dam.out", "dam");
 	}
 	static unsigned char bytes[1 << 18], copy[1 << 18];
