@@ -123,6 +123,7 @@ void roots_free(struct roots *roots)
 	vec_free(&roots->all);
 	vec_free(&roots->places);
 	vec_free(&roots->vtables);
+	map_text_free(&roots->untyped_names);
 }
 
 /* ---- thread-locals ---- */
@@ -289,13 +290,25 @@ static bool is_copied(const struct roots *roots,
 	if (own == executable ||
 	    variable->flags & (VARIABLE_LOCAL | VARIABLE_TLS))
 		return false;
+	uint64_t known;
+	return map_text_get(&roots->untyped_names, variable->name, &known);
+}
+
+/* The executable's variables of which only the name is known. */
+static struct err *note_untyped(struct roots *roots)
+{
+	map_text_free(&roots->untyped_names);
+	if (!roots->files.n)
+		return NULL;
+	const struct index_variables *executable = roots->files.data[0].index;
 	for (size_t i = 0; i < executable->variables.n; i++) {
-		const struct variable *copy = &executable->variables.data[i];
-		if (copy->flags & VARIABLE_UNTYPED &&
-		    !strcmp(copy->name, variable->name))
-			return true;
+		const struct variable *variable =
+			&executable->variables.data[i];
+		if (variable->flags & VARIABLE_UNTYPED)
+			TRY(map_text_put(&roots->untyped_names, variable->name,
+					 1));
 	}
-	return false;
+	return NULL;
 }
 
 static struct err *add_variables(struct roots *roots,
@@ -402,6 +415,7 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 			       module->path));
 		roots->untyped += !index->debug;
 	}
+	TRY(note_untyped(roots));
 	roots->dynamic = program->modules.n &&
 			 program->modules.data[0].object &&
 			 object_facts(program->modules.data[0].object)->dynamic;

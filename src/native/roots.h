@@ -9,6 +9,7 @@
 
 #include <regex.h>
 
+#include "base/map.h"
 #include "dwarf/index.h"
 #include "native/program.h"
 #include "state/state.h"
@@ -35,8 +36,9 @@ struct roots {
 	VEC(struct state_root) all;
 	VEC(struct root_place) places; /* one a root */
 	VEC(struct state_vtable) vtables;
-	size_t untyped; /* files without debug information */
-	bool dynamic;	/* the C library is another file */
+	struct map_text untyped_names; /* of the executable */
+	size_t untyped;		       /* files without debug information */
+	bool dynamic;		       /* the C library is another file */
 };
 
 struct err *roots_init(struct roots *roots, struct type_pool *pool,

@@ -11,8 +11,9 @@
  *  - beside the only pointer to an array in a struct, also a plain one: n, len,
  *    count, used, size, …
  *
- * The larger of the two lengths, before and after, counts: what came or went is
- * compared.
+ * Tables that are filled in no order (hash, map, slots, … in a name) have no
+ * such length. The larger of the two lengths, before and after, counts: what
+ * came or went is compared.
  */
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +97,19 @@ static unsigned rank_of(const char *name, const char *pointer, bool only)
 			return 2 + (unsigned)i;
 	}
 	return 0;
+}
+
+/* Tables of hashes: what is in use lies anywhere in them. */
+static bool is_scattered(const char *name)
+{
+	static const char *const words[] = { "hash", "map",    "table",
+					     "slot", "bucket", "entries",
+					     "dict", "index",  "set" };
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcasestr(name, words[i]))
+			return true;
+	}
+	return false;
 }
 
 static bool is_number(const struct type *type)
@@ -191,7 +205,8 @@ static bool member_length(const struct state *state, const struct view *view,
 			  uint64_t offset, uint64_t *ret)
 {
 	struct owner owner;
-	if (!find_owner(state, shape, offset, &owner))
+	if (!find_owner(state, shape, offset, &owner) ||
+	    is_scattered(owner.member->name) || is_scattered(owner.type->name))
 		return false;
 	bool only = count_arrays(state, owner.type) == 1;
 	unsigned best = 0;
@@ -217,7 +232,8 @@ static uint32_t find_length(const struct state *state, uint32_t number)
 {
 	const struct state_options *options = &state->options;
 	const struct state_root *pointer = &options->roots[number];
-	if (type_get(state->pool, pointer->type)->kind != TYPE_POINTER)
+	if (type_get(state->pool, pointer->type)->kind != TYPE_POINTER ||
+	    is_scattered(pointer->name))
 		return LENGTH_NONE;
 	for (size_t i = 0; i < options->n_roots; i++) {
 		const struct state_root *root = &options->roots[i];

@@ -177,6 +177,15 @@ void nodes_kill(struct nodes *nodes, uint32_t id)
 	nodes->dead++;
 }
 
+void nodes_revive(struct nodes *nodes, uint32_t id)
+{
+	struct node *node = nodes_get(nodes, id);
+	if (!(node->flags & NODE_DEAD))
+		return;
+	node->flags &= (uint8_t)~NODE_DEAD;
+	nodes->dead--;
+}
+
 static int by_start(const void *a, const void *b, void *data)
 {
 	const struct nodes *nodes = data;

@@ -68,6 +68,8 @@ uint32_t nodes_find(const struct nodes *nodes, uint64_t start);
 struct err *nodes_add(struct nodes *nodes, const struct node *node,
 		      uint32_t *ret) _must_check_;
 void nodes_kill(struct nodes *nodes, uint32_t id);
+/* Takes back a nodes_kill() since which nothing was added or asked. */
+void nodes_revive(struct nodes *nodes, uint32_t id);
 /*
  * Nodes that overlap the page at @page, each once. @visit returns an error to
  * stop; it must not add nodes.

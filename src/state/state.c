@@ -136,16 +136,10 @@ struct err *state_index(struct state *state, const struct view *view)
 	for (size_t i = 0; i < state->options.n_roots; i++)
 		TRY(add_root(state, i));
 	/* One of several variables at one place is enough. */
-	VEC(bool) kept = VEC_INIT;
 	for (size_t i = 0; i < state->options.n_roots; i++)
-		TRY(vec_push(&kept, false));
+		nodes_kill(&state->nodes, (uint32_t)i);
 	for (size_t i = 0; i < state->spans.n; i++)
-		kept.data[state->spans.data[i].id] = true;
-	for (size_t i = 0; i < kept.n; i++) {
-		if (!kept.data[i])
-			nodes_kill(&state->nodes, (uint32_t)i);
-	}
-	vec_free(&kept);
+		nodes_revive(&state->nodes, state->spans.data[i].id);
 	state->indexed++;
 	return walk_all(state, view);
 }

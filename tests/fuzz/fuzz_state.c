@@ -71,7 +71,7 @@ static bool block(void *data, uint64_t address, struct view_block *ret)
 	*ret = (struct view_block){
 		.start = address - in % GRANULE,
 		.size = kind == 255 ? (uint64_t)1 << 28
-				    : (uint64_t)kind % GRANULE + 1,
+				    : (uint64_t)(kind % GRANULE + 1),
 		.stack = kind / GRANULE,
 		.exact = kind & 1,
 	};

@@ -153,7 +153,7 @@ static int set_up(void **data)
 
 static int set_up_large(void **data)
 {
-	heap_size = (uint64_t)NODES_MAX * GRANULE + VIEW_PAGE;
+	heap_size = ((uint64_t)NODES_MAX * GRANULE / VIEW_PAGE + 1) * VIEW_PAGE;
 	return set_up(data);
 }
 
