@@ -410,7 +410,7 @@ static struct err *write_object(struct writer *writer, type_id id,
 	bool sound = false;
 	if (writer->depth > 6)
 		return str_append(writer->out, "…");
-	if (type->kind == TYPE_STRUCT &&
+	if ((type->kind == TYPE_STRUCT || type->kind == TYPE_UNION) &&
 	    container_recipe(writer->state->containers, id))
 		TRY(write_container(writer, id, address, &sound));
 	if (sound)

@@ -273,15 +273,17 @@ static struct err *visit_part(const struct visit *visit,
 				  &pointer, sizeof(uint64_t));
 	}
 	case TYPE_OPAQUE:
-	case TYPE_UNION:
 		return visit_union(visit, part, type);
 	case TYPE_ARRAY:
 		return visit_array(visit, part, type);
+	case TYPE_UNION:
 	case TYPE_STRUCT:
 		if (!part->plain &&
 		    container_recipe(visit->layout->containers, part->type))
 			return visit_leaf(visit, LEAF_CONTAINER, part,
 					  type->size);
+		if (type->kind == TYPE_UNION)
+			return visit_union(visit, part, type);
 		if ((visit->flags & LAYOUT_POINTERS) &&
 		    !layout_has_pointers(visit->layout, part->type))
 			return NULL;

@@ -113,6 +113,8 @@ static struct err *write_members(const struct state *state,
 			id = type->target;
 			continue;
 		}
+		if (container_recipe(state->containers, id))
+			return NULL;
 		if (type->kind == TYPE_UNION || type->kind == TYPE_OPAQUE) {
 			id = walk_class_at((void *)state, view, address,
 					   type->size);
@@ -120,8 +122,7 @@ static struct err *write_members(const struct state *state,
 				return NULL;
 			continue;
 		}
-		if (type->kind != TYPE_STRUCT ||
-		    container_recipe(state->containers, id))
+		if (type->kind != TYPE_STRUCT)
 			return NULL;
 		const struct type_member *member =
 			member_at(state->pool, type, offset, bit);

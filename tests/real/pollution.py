@@ -1,7 +1,8 @@
 """Runs `polygraph pollution` on the real suites: what it finds, and what it costs.
 
 For each executable: plain, the first pass alone (--no-readers --no-effect), the first pass with one test only, which is
-what starting up and reading debug information cost, and everything. The reports stay in WORK/SUITE/pollution/.
+what starting up and reading debug information cost, and everything. Names and outcomes have to be those of the plain
+run. The reports stay in WORK/SUITE/pollution/.
 """
 
 import collections
@@ -51,10 +52,10 @@ class Failed(Exception):
 
 
 class Measurement:
-    """One executable; @run is real_suites.run()."""
+    """One executable; @run and @compare are those of real_suites."""
 
-    def __init__(self, runner, program, run):
-        self.runner, self.program, self.run = runner, program, run
+    def __init__(self, runner, program, run, compare):
+        self.runner, self.program, self.run, self.compare = runner, program, run, compare
         self.folder = runner.folder / "pollution"
         self.options = runner.options
 
@@ -77,12 +78,15 @@ class Measurement:
 
     def measure(self, figures):
         self.folder.mkdir(parents=True, exist_ok=True)
+        expected = self.runner.plain_tests(self.program, self.folder)
         plain = min(self.run(self.program.command, self.program.cwd, self.program.env, self.folder / "plain.out")[1]
                     for _ in range(self.options.repeat))
         report, whole = self.report("")
         first_only = ("--no-readers", "--no-effect")
         first = self.best(".first", *first_only)
         tests = report["tests"]
+        figures.errors += [f"{self.program.name}: {line}" for line in
+                           self.compare(expected, [(test["name"], test["outcome"]) for test in tests])]
         quickest = min(tests, key=lambda test: test.get("seconds") or 0.0)
         start = self.best(".start", *first_only, "--tests", escape(quickest["name"])) - (quickest.get("seconds") or 0)
         figures.programs += 1
@@ -100,14 +104,14 @@ def escape(name):
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
-def measure(runner, run, say):
+def measure(runner, run, compare, say):
     """All executables of a suite that is built."""
     figures = Figures()
     shutil.rmtree(runner.folder / "pollution", ignore_errors=True)
     for program in runner.programs():
         say(f"{runner.suite.name}: pollution of {program.name}")
         try:
-            Measurement(runner, program, run).measure(figures)
+            Measurement(runner, program, run, compare).measure(figures)
         except Failed as error:
             figures.errors.append(str(error))
     return figures

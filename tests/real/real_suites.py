@@ -414,8 +414,8 @@ def show_pollution(options, apt):
         runner = Runner(suite, options, apt)
         try:
             runner.prepare()
-            figures = pollution.measure(runner, run, say)
-        except (AptError, SuiteError, OSError) as error:
+            figures = pollution.measure(runner, run, compare, say)
+        except (AptError, SuiteError, plain.ReportError, OSError) as error:
             done()
             print(f"real-suites: {suite.name}: {error}", file=sys.stderr)
             failed = True

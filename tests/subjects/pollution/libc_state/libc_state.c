@@ -182,4 +182,17 @@ TEST(test_mutex_used) //@ clean test_mutex_used
 	pthread_mutex_unlock(&mutex);
 }
 
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+// Its words count waits; it is a union, not a struct.
+TEST(test_condition_used) //@ clean test_condition_used
+{
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	pthread_mutex_lock(&mutex);
+	pthread_cond_timedwait(&condition, &mutex, &until);
+	pthread_cond_broadcast(&condition);
+	pthread_mutex_unlock(&mutex);
+}
+
 RUNNER_MAIN()
