@@ -325,11 +325,13 @@ static struct err *collect_places(struct search *search,
 			TRY(map_u64_put(&known, key, index));
 			TRY(vec_push(ret, place));
 		}
+		BUG_ON(!ret->data || index >= ret->n);
 		ret->data[index].findings++;
 		ret->data[index].accumulates |=
 			finding->effect == EFFECT_ACCUMULATES;
 	}
-	qsort(ret->data, ret->n, sizeof(struct watched), by_weight);
+	if (ret->n)
+		qsort(ret->data, ret->n, sizeof(struct watched), by_weight);
 	return NULL;
 }
 
