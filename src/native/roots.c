@@ -413,6 +413,7 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 			continue;
 		TRY(err_prefix(file_index(roots, module, &index), "'%s'",
 			       module->path));
+		BUG_ON(!index);
 		roots->untyped += !index->debug;
 	}
 	TRY(note_untyped(roots));
