@@ -44,6 +44,7 @@ struct node {
 	uint32_t scan;	/* parts: in which look at the container */
 	uint8_t kind;
 	uint8_t flags;
+	bool leads; /* something was ever reached from it */
 };
 
 struct nodes {

@@ -74,6 +74,7 @@ static struct err *claim(struct sharing *sharing, uint64_t offset)
 	if (!(node->flags & NODE_PART) &&
 	    !walk_leads_to(compare->state, sharing->id, id)) {
 		node->parent = sharing->id;
+		nodes_get(&compare->state->nodes, sharing->id)->leads = true;
 		node->edge = offset;
 		node->root = sharing->node.root;
 		node->flags &= (uint8_t)~NODE_ORPHAN;

@@ -281,6 +281,7 @@ static struct err *add_node(struct state *state, const struct target *target,
 			 (edge->bare ? NODE_BARE : 0),
 	};
 	walk_explain(state, &node, type, typed, edge);
+	nodes_get(&state->nodes, edge->parent)->leads = true;
 	TRY(nodes_add(&state->nodes, &node, ret));
 	return vec_push(&state->work, *ret);
 }
@@ -307,6 +308,9 @@ static bool extend_part(const struct state *state, struct node *node,
 
 bool walk_leads_to(const struct state *state, uint32_t from, uint32_t to)
 {
+	/* Mostly nothing is below it, and the way up may be long. */
+	if (!nodes_get(&state->nodes, to)->leads)
+		return from == to;
 	for (size_t i = 0; i < CHAIN_MAX && from != NODE_NONE; i++) {
 		const struct node *node = nodes_get(&state->nodes, from);
 		if (from == to)
@@ -356,6 +360,7 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		return NULL;
 	if (!walk_leads_to(state, edge->parent, id)) {
 		node->parent = edge->parent;
+		nodes_get(&state->nodes, edge->parent)->leads = true;
 		node->edge = edge->edge;
 		node->index = edge->index;
 		node->scan = edge->scan;

@@ -475,6 +475,7 @@ static void settle_adopted(const struct compare *compare)
 			continue;
 		struct node *node = nodes_get(nodes, id);
 		node->parent = parent;
+		nodes_get(nodes, parent)->leads = true;
 		node->edge = shape->start + one->edge - target.start;
 		node->root = nodes_get(nodes, parent)->root;
 		node->flags &= (uint8_t)~NODE_ORPHAN;
