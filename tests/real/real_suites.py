@@ -18,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,12 +71,22 @@ def run(command, cwd, env, output, limit=TIME_LIMIT):
         start = time.monotonic()
         process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out,
                                    stderr=subprocess.STDOUT, start_new_session=True)
+        # With a timeout, wait() looks every 50 ms: too coarse for a clock.
+        late = threading.Event()
+
+        def give_up():
+            late.set()
+            os.killpg(process.pid, signal.SIGKILL)
+
+        watchdog = threading.Timer(limit, give_up)
+        watchdog.start()
         try:
-            status = process.wait(timeout=limit)
-        except subprocess.TimeoutExpired:
-            raise SuiteError(f"{shlex.join(map(str, command))}: no end after {limit} s") from None
+            status = process.wait()
+            if late.is_set():
+                raise SuiteError(f"{shlex.join(map(str, command))}: no end after {limit} s")
         finally:
             seconds = time.monotonic() - start
+            watchdog.cancel()
             try:
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
