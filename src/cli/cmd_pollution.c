@@ -256,13 +256,9 @@ static struct err *parse_recipes(const struct option_list *list,
 
 static enum status judge(const struct report *report)
 {
-	struct report_counts counts = report_count(report);
 	if (report_new_findings(report))
 		return STATUS_FINDINGS;
-	return counts.of[OUTCOME_FAIL] || counts.of[OUTCOME_CRASH] ||
-			       counts.of[OUTCOME_TIMEOUT]
-		       ? STATUS_SUITE
-		       : STATUS_OK;
+	return report_has_failures(report) ? STATUS_SUITE : STATUS_OK;
 }
 
 static struct err *find(const struct pollution_values *values,
@@ -283,17 +279,7 @@ static struct err *find(const struct pollution_values *values,
 	struct suite_observer observer = collect_observer(collect);
 	struct err *err = pollution_find(suite, order->data, order->n, options,
 					 &observer, ret);
-	collect->progress = NULL;
-	if (err && err_kind(err) == ERR_INTERRUPTED && collect->err) {
-		err_destroy(err);
-		err = take_ptr(collect->err);
-	}
-	if (err && err_kind(err) == ERR_INTERRUPTED && collect->budget_spent &&
-	    !interrupt_happened()) {
-		err_destroy(err);
-		err = NULL;
-	}
-	return err;
+	return collect_end(collect, err);
 }
 
 static struct err *say_unfinished(struct collect *collect, size_t entries)
@@ -378,7 +364,6 @@ static struct err *pollution_run(const struct options *options, int argc,
 	TRY(parse_recipes(&values->containers, &recipes));
 	TRY(baseline_read(&baseline, values->baseline));
 	err_ignore(index_cache_folder(&cache));
-	search.watch.memory = true;
 	search.watch.include_roots = include.data;
 	search.watch.exclude_roots = exclude.data;
 	search.watch.exclude_fields = fields.data;

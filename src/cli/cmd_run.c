@@ -150,11 +150,7 @@ static struct err *say_unfinished(const struct run_options *values,
 
 static enum status judge(const struct report *report)
 {
-	struct report_counts counts = report_count(report);
-	return counts.of[OUTCOME_FAIL] || counts.of[OUTCOME_CRASH] ||
-			       counts.of[OUTCOME_TIMEOUT]
-		       ? STATUS_SUITE
-		       : STATUS_OK;
+	return report_has_failures(report) ? STATUS_SUITE : STATUS_OK;
 }
 
 /* Runs @order; what was found out so far is in @collect also on failure. */
@@ -175,17 +171,7 @@ static struct err *run_order(const struct run_options *values,
 	struct suite_observer observer = collect_observer(collect);
 	struct err *err = suite_run(suite, order->data, order->n,
 				    values->alone ? SUITE_ALONE : 0, &observer);
-	collect->progress = NULL;
-	if (err && err_kind(err) == ERR_INTERRUPTED && collect->err) {
-		err_destroy(err);
-		err = take_ptr(collect->err);
-	}
-	if (err && err_kind(err) == ERR_INTERRUPTED && collect->budget_spent &&
-	    !interrupt_happened()) {
-		err_destroy(err);
-		err = NULL;
-	}
-	return err;
+	return collect_end(collect, err);
 }
 
 static struct err *run_run(const struct options *options, int argc, char **argv,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/interrupt.h"
 
 struct err *collect_init(struct collect *collect, const struct suite *suite,
 			 bool everything)
@@ -139,6 +140,22 @@ struct suite_observer collect_observer(struct collect *collect)
 		.limit = on_limit,
 		.data = collect,
 	};
+}
+
+struct err *collect_end(struct collect *collect, struct err *err)
+{
+	collect->progress = NULL;
+	if (!err || err_kind(err) != ERR_INTERRUPTED)
+		return err;
+	if (collect->err) {
+		err_destroy(err);
+		return take_ptr(collect->err);
+	}
+	if (collect->budget_spent && !interrupt_happened()) {
+		err_destroy(err);
+		return NULL;
+	}
+	return err;
 }
 
 struct err *collect_disabled(struct collect *collect, size_t number)

@@ -36,6 +36,11 @@ static inline void collect_freep(struct collect *collect)
 }
 
 struct suite_observer collect_observer(struct collect *collect);
+/*
+ * What an error of the run means: a budget that is spent is none, and where the
+ * collection asked for the end its own reason counts. Takes @err over.
+ */
+struct err *collect_end(struct collect *collect, struct err *err) _must_check_;
 /* A test that the suite itself would not run: skipped. */
 struct err *collect_disabled(struct collect *collect, size_t test) _must_check_;
 /* The same text again is said once. */

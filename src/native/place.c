@@ -15,8 +15,7 @@ struct search {
 	char *function;
 };
 
-/* Headers and sources of the system: C++ library, frameworks, … */
-static bool is_system_source(const char *file)
+bool place_is_system(const char *file)
 {
 	return str_starts(file, "/usr/include/") ||
 	       str_starts(file, "/usr/src/") || str_starts(file, "/usr/lib/");
@@ -41,7 +40,7 @@ static bool visit(void *data, const struct frame *frame)
 	if (!module || module->system ||
 	    is_framework(search, frame->function) ||
 	    !program_line(search->program, RADDR(frame->code), &file, &line) ||
-	    is_system_source(file))
+	    place_is_system(file))
 		return true;
 	search->file = strdup(file);
 	search->line = line;

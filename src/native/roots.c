@@ -74,52 +74,23 @@ const struct container_user roots_skipped[] = {
 };
 const size_t roots_skipped_n = ARRAY_SIZE(roots_skipped);
 
-#define COMPILE(roots, list, option, expressions)                              \
-	({                                                                     \
-		struct err *err_ = NULL;                                       \
-		for (size_t i_ = 0;                                            \
-		     !err_ && (expressions) && (expressions)[i_]; i_++) {      \
-			regex_t regex_;                                        \
-			int code_ = regcomp(&regex_, (expressions)[i_],        \
-					    REG_EXTENDED | REG_NOSUB);         \
-			if (code_)                                             \
-				err_ = bad_expression(option,                  \
-						      (expressions)[i_],       \
-						      code_, &regex_);         \
-			else                                                   \
-				err_ = vec_push(&(roots)->list, regex_);       \
-		}                                                              \
-		err_;                                                          \
-	})
-
-static struct err *bad_expression(const char *option, const char *expression,
-				  int code, const regex_t *regex)
-{
-	char text[128];
-	regerror(code, regex, text, sizeof(text));
-	return err_create(ERR_USAGE, "%s '%s': %s", option, expression, text);
-}
-
 struct err *roots_init(struct roots *roots, struct type_pool *pool,
 		       const struct suite_watch *options)
 {
 	*roots = (struct roots){ .pool = pool, .cache = options->cache };
-	TRY(COMPILE(roots, include, "--include-roots", options->include_roots));
-	return COMPILE(roots, exclude, "--exclude-roots",
-		       options->exclude_roots);
+	TRY(regexes_add(&roots->include, "--include-roots",
+			options->include_roots));
+	return regexes_add(&roots->exclude, "--exclude-roots",
+			   options->exclude_roots);
 }
 
 void roots_free(struct roots *roots)
 {
 	for (size_t i = 0; i < roots->files.n; i++)
 		index_destroy(roots->files.data[i].index);
-	for (size_t i = 0; i < roots->include.n; i++)
-		regfree(&roots->include.data[i]);
-	for (size_t i = 0; i < roots->exclude.n; i++)
-		regfree(&roots->exclude.data[i]);
 	vec_free(&roots->files);
-	vec_free(&roots->include);
-	vec_free(&roots->exclude);
+	regexes_free(&roots->include);
+	regexes_free(&roots->exclude);
 	vec_free(&roots->all);
 	vec_free(&roots->places);
 	vec_free(&roots->vtables);
@@ -216,15 +187,6 @@ static bool tls_block(const struct program *program, struct thread *thread,
 
 /* ---- choosing ---- */
 
-static bool matches(const regex_t *expressions, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!regexec(&expressions[i], name, 0, NULL, 0))
-			return true;
-	}
-	return false;
-}
-
 static bool is_foreign(const struct variable *variable, const char *unit)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(foreign_names); i++) {
@@ -247,11 +209,10 @@ static bool is_foreign(const struct variable *variable, const char *unit)
 static bool is_wanted(const struct roots *roots,
 		      const struct variable *variable, const char *unit)
 {
-	if (matches(roots->exclude.data, roots->exclude.n, variable->name))
+	if (regexes_match(&roots->exclude, variable->name))
 		return false;
 	if (roots->include.n)
-		return matches(roots->include.data, roots->include.n,
-			       variable->name);
+		return regexes_match(&roots->include, variable->name);
 	return !is_foreign(variable, unit);
 }
 

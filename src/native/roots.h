@@ -7,9 +7,8 @@
  */
 #pragma once
 
-#include <regex.h>
-
 #include "base/map.h"
+#include "base/regexes.h"
 #include "dwarf/index.h"
 #include "native/program.h"
 #include "state/state.h"
@@ -29,8 +28,8 @@ struct roots_file {
 struct roots {
 	struct type_pool *pool;
 	VEC(struct roots_file) files;
-	VEC(regex_t) include;
-	VEC(regex_t) exclude;
+	struct regexes include;
+	struct regexes exclude;
 	const char *cache;
 	/* As loaded now. */
 	VEC(struct state_root) all;

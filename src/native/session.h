@@ -84,6 +84,8 @@ struct err *run_loop(struct run *run, enum run_state *ret) _must_check_;
 /* How the process ended, for a person: "exit status 1", "killed by …". */
 extern const char *run_end_text(const struct run *run);
 
+/* Headers and sources of the system: C++ library, frameworks, … */
+bool place_is_system(const char *file);
 /* place.c: where a stopped thread is, in code of the project. */
 struct err *place_find(struct run *run, pid_t tid, char **ret_file,
 		       unsigned *ret_line, char **ret_function) _must_check_;

@@ -338,7 +338,6 @@ static struct err *index_anew(struct watch *watch, struct thread *thread)
 		.data = watch,
 		.exclude_fields = watch->options->exclude_fields,
 		.paths = watch->options->paths ? watch->options->paths : 3,
-		.detail = watch->options->detail,
 	};
 	TRY(state_create(watch->pool, watch->containers, &options,
 			 &watch->state));
@@ -376,8 +375,7 @@ static struct err *copy_text(const char *text, char **ret)
 /* The C++ library's own frames, which at -O0 are many. */
 static bool is_library(const struct change_frame *frame)
 {
-	return frame->file && (str_starts(frame->file, "/usr/include/") ||
-			       str_starts(frame->file, "/usr/lib/"));
+	return frame->file && place_is_system(frame->file);
 }
 
 /* Where there is code of the project, only that is of interest. */

@@ -30,6 +30,13 @@ struct report_counts report_count(const struct report *report)
 	return counts;
 }
 
+bool report_has_failures(const struct report *report)
+{
+	struct report_counts counts = report_count(report);
+	return counts.of[OUTCOME_FAIL] || counts.of[OUTCOME_CRASH] ||
+	       counts.of[OUTCOME_TIMEOUT];
+}
+
 size_t report_new_findings(const struct report *report)
 {
 	size_t n = 0;

@@ -138,5 +138,7 @@ struct report_counts {
 	size_t disabled; /* among the skipped */
 };
 struct report_counts report_count(const struct report *report);
+/* Did tests fail, crash or time out? */
+bool report_has_failures(const struct report *report);
 /* Findings that the baseline does not list. */
 size_t report_new_findings(const struct report *report);

@@ -237,8 +237,7 @@ static void write_summary(const struct report *report,
 		OUTCOME_TIMEOUT, OUTCOME_SKIP,
 	};
 	struct report_counts counts = report_count(report);
-	bool bad = counts.of[OUTCOME_FAIL] || counts.of[OUTCOME_CRASH] ||
-		   counts.of[OUTCOME_TIMEOUT];
+	bool bad = report_has_failures(report);
 
 	fputs(on(style, bad ? RED : GREEN), out);
 	if (report->n != report->distinct)

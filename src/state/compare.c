@@ -28,15 +28,6 @@ struct err *compare_identity(struct compare *compare, uint32_t node,
 	return vec_push(&compare->places, place);
 }
 
-static bool is_excluded(const struct state *state, const char *path)
-{
-	for (size_t i = 0; i < state->exclude_fields.n; i++) {
-		if (!regexec(&state->exclude_fields.data[i], path, 0, NULL, 0))
-			return true;
-	}
-	return false;
-}
-
 static struct err *value_text(struct compare *compare, const struct view *view,
 			      const struct leaf *leaf, uint64_t start,
 			      const char *given, char **ret)
@@ -112,7 +103,7 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 {
 	struct state *state = compare->state;
 	const struct place *place = &compare->places.data[id];
-	if (is_excluded(state, path->text))
+	if (regexes_match(&state->exclude_fields, path->text))
 		return NULL;
 	compare->differences++;
 	if (state->reported[path->root] >= state->options.paths) {

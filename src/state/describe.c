@@ -23,7 +23,6 @@ struct writer {
 	const struct view *view;
 	struct str *out;
 	unsigned depth;
-	unsigned members;
 };
 
 static struct err *write_object(struct writer *writer, type_id id,
@@ -461,7 +460,7 @@ struct err *describe_object(struct state *state, const struct view *view,
 			    char **ret)
 {
 	_cleanup_(str_freep) struct str out = STR_INIT;
-	struct writer writer = { state, view, &out, 0, 0 };
+	struct writer writer = { state, view, &out, 0 };
 	TRY(write_object(&writer, type, address, size));
 	return finish(&out, ret);
 }
@@ -470,7 +469,7 @@ struct err *describe_leaf(struct state *state, const struct view *view,
 			  const struct leaf *leaf, uint64_t address, char **ret)
 {
 	_cleanup_(str_freep) struct str out = STR_INIT;
-	struct writer writer = { state, view, &out, 0, 0 };
+	struct writer writer = { state, view, &out, 0 };
 	const struct type *type = type_get(state->pool, leaf->type);
 	uint64_t value;
 	switch (leaf->kind) {
@@ -510,7 +509,7 @@ struct err *describe_text(struct state *state, const struct view *view,
 			  uint64_t differs, char **ret)
 {
 	_cleanup_(str_freep) struct str out = STR_INIT;
-	struct writer writer = { state, view, &out, 0, 0 };
+	struct writer writer = { state, view, &out, 0 };
 	uint64_t skip = 0;
 	if (differs > TEXT_CONTEXT * unit)
 		skip = (differs / unit - TEXT_CONTEXT / 2) * unit;

@@ -30,11 +30,6 @@ void nodes_free(struct nodes *nodes)
 	*nodes = (struct nodes){};
 }
 
-void nodes_clear(struct nodes *nodes)
-{
-	nodes_free(nodes);
-}
-
 uint32_t nodes_find(const struct nodes *nodes, uint64_t start)
 {
 	if (!nodes->cap)

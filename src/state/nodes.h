@@ -62,7 +62,6 @@ struct nodes {
 };
 
 void nodes_free(struct nodes *nodes);
-void nodes_clear(struct nodes *nodes);
 /* NODE_NONE: not known. */
 uint32_t nodes_find(const struct nodes *nodes, uint64_t start);
 /* Nothing of that start may be there but dead ones. */

@@ -160,21 +160,22 @@ static struct err *write_key(struct compare *compare, const struct step *step,
 	return str_appendf(out, "[%s]", text);
 }
 
-/* What the container itself says its part is found by. */
-static struct err *find_key(struct compare *compare, const struct step *owner,
-			    struct step *part)
+/* The container that a step leaves by: its type, and where it begins. */
+static bool container_of_step(const struct state *state,
+			      const struct step *step, type_id *ret,
+			      uint64_t *ret_start)
 {
-	struct state *state = compare->state;
-	struct container_contents contents = {};
-	type_id id = owner->shape.type;
-	uint64_t offset = owner->offset - owner->shape.typed;
-	/* Down to the container in the owner. */
+	type_id id = step->shape.type;
+	uint64_t offset = step->offset - step->shape.typed;
 	for (unsigned depth = 0; depth < 2 * TYPE_DEPTH_MAX; depth++) {
 		const struct type *type = type_get(state->pool, id);
 		if (depth == 0 && type->size)
 			offset %= type->size;
-		if (container_recipe(state->containers, id))
-			break;
+		if (container_recipe(state->containers, id)) {
+			*ret = id;
+			*ret_start = step->shape.start + step->offset - offset;
+			return true;
+		}
 		if (type->kind == TYPE_ARRAY &&
 		    type_get(state->pool, type->target)->size) {
 			offset %= type_get(state->pool, type->target)->size;
@@ -182,20 +183,41 @@ static struct err *find_key(struct compare *compare, const struct step *owner,
 			continue;
 		}
 		if (type->kind != TYPE_STRUCT)
-			return NULL;
+			return false;
 		const struct type_member *member =
 			member_at(state->pool, type, offset, 0);
 		if (!member || member->bit_size)
-			return NULL;
+			return false;
 		offset -= member->offset;
 		id = member->type;
 	}
-	if (!container_recipe(state->containers, id))
+	return false;
+}
+
+static enum container_shape shape_of_owner(const struct state *state,
+					   const struct step *owner)
+{
+	type_id id;
+	uint64_t start;
+	return container_of_step(state, owner, &id, &start)
+		       ? container_recipe_shape(
+				 container_recipe(state->containers, id))
+		       : CONTAINER_SPECIAL;
+}
+
+/* What the container itself says its part is found by. */
+static struct err *find_key(struct compare *compare, const struct step *owner,
+			    struct step *part)
+{
+	struct state *state = compare->state;
+	struct container_contents contents = {};
+	type_id id;
+	uint64_t start;
+	if (!container_of_step(state, owner, &id, &start))
 		return NULL;
 	bool sound = false;
 	struct err *err =
-		container_expand(state->containers, id, compare->after,
-				 owner->shape.start + owner->offset - offset,
+		container_expand(state->containers, id, compare->after, start,
 				 ELEMENTS_MAX, &contents, &sound);
 	uint64_t at = part->shape.start + part->offset;
 	for (size_t i = 0; !err && sound && i < contents.n; i++) {
@@ -216,37 +238,6 @@ static struct err *find_key(struct compare *compare, const struct step *owner,
 	}
 	container_contents_free(&contents);
 	return err;
-}
-
-static enum container_shape shape_of_owner(const struct state *state,
-					   const struct step *owner)
-{
-	type_id id = owner->shape.type;
-	uint64_t offset = owner->offset - owner->shape.typed;
-	for (unsigned depth = 0; depth < 2 * TYPE_DEPTH_MAX; depth++) {
-		const struct type *type = type_get(state->pool, id);
-		const struct container_recipe *recipe =
-			container_recipe(state->containers, id);
-		if (recipe)
-			return container_recipe_shape(recipe);
-		if (type->size && depth == 0)
-			offset %= type->size;
-		if (type->kind == TYPE_ARRAY &&
-		    type_get(state->pool, type->target)->size) {
-			offset %= type_get(state->pool, type->target)->size;
-			id = type->target;
-			continue;
-		}
-		if (type->kind != TYPE_STRUCT)
-			break;
-		const struct type_member *member =
-			member_at(state->pool, type, offset, 0);
-		if (!member || member->bit_size)
-			break;
-		offset -= member->offset;
-		id = member->type;
-	}
-	return CONTAINER_SPECIAL;
 }
 
 /*

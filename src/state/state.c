@@ -41,28 +41,6 @@ static struct err *sort_roots(struct state *state)
 	return NULL;
 }
 
-static struct err *compile_fields(struct state *state)
-{
-	const char *const *fields = state->options.exclude_fields;
-	for (size_t i = 0; fields && fields[i]; i++) {
-		regex_t regex;
-		int code = regcomp(&regex, fields[i], REG_EXTENDED | REG_NOSUB);
-		if (code) {
-			char text[128];
-			regerror(code, &regex, text, sizeof(text));
-			return err_create(ERR_USAGE,
-					  "--exclude-fields '%s': %s",
-					  fields[i], text);
-		}
-		struct err *err = vec_push(&state->exclude_fields, regex);
-		if (err) {
-			regfree(&regex);
-			return err;
-		}
-	}
-	return NULL;
-}
-
 struct err *state_create(const struct type_pool *pool,
 			 struct containers *containers,
 			 const struct state_options *options,
@@ -86,7 +64,8 @@ struct err *state_create(const struct type_pool *pool,
 		return err_nomem();
 	memset(state->lengths, 0xff, (options->n_roots + 1) * sizeof(uint32_t));
 	TRY(sort_roots(state));
-	TRY(compile_fields(state));
+	TRY(regexes_add(&state->exclude_fields, "--exclude-fields",
+			options->exclude_fields));
 	*ret = take_ptr(state);
 	return NULL;
 }
@@ -99,9 +78,7 @@ void state_destroy(struct state *state)
 	nodes_free(&state->nodes);
 	vec_free(&state->spans);
 	vec_free(&state->work);
-	for (size_t i = 0; i < state->exclude_fields.n; i++)
-		regfree(&state->exclude_fields.data[i]);
-	vec_free(&state->exclude_fields);
+	regexes_free(&state->exclude_fields);
 	container_contents_free(&state->contents);
 	free(state->more);
 	free(state->reported);
@@ -131,7 +108,7 @@ static struct err *add_root(struct state *state, size_t index)
 
 struct err *state_index(struct state *state, const struct view *view)
 {
-	nodes_clear(&state->nodes);
+	nodes_free(&state->nodes);
 	state->work.n = state->worked = 0;
 	for (size_t i = 0; i < state->options.n_roots; i++)
 		TRY(add_root(state, i));

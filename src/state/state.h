@@ -59,7 +59,6 @@ struct state_options {
 	void *data;
 	const char *const *exclude_fields; /* regular expressions; or NULL */
 	size_t paths;			   /* of a root, at most */
-	bool detail;
 };
 
 struct state_difference {

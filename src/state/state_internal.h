@@ -7,9 +7,8 @@
  */
 #pragma once
 
-#include <regex.h>
-
 #include "base/map.h"
+#include "base/regexes.h"
 #include "state/layout.h"
 #include "state/nodes.h"
 #include "state/state.h"
@@ -47,7 +46,7 @@ struct state {
 	VEC(uint32_t) work; /* nodes to be looked at, first come first */
 	size_t worked;
 	uint32_t scans;
-	VEC(regex_t) exclude_fields;
+	struct regexes exclude_fields;
 	size_t *more;	   /* by root: paths beyond the option's number */
 	size_t *reported;  /* by root */
 	uint32_t *lengths; /* by root: the root that is its length; extent.c */

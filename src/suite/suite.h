@@ -51,7 +51,6 @@ struct container_user;
  * observer's changed() is told what differs.
  */
 struct suite_watch {
-	bool memory;
 	enum suite_point from, to;
 	/*
 	 * From @from of one test to @from of the next (after set-up of
