@@ -54,10 +54,11 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 struct err *suite_watch(struct suite *suite, const struct suite_watch *watch)
 {
 	if (!suite->ops->watch)
-		return err_create(
-			ERR_USAGE,
-			"the memory of a suite of processes cannot be "
-			"watched");
+		return err_hint(err_create(ERR_USAGE,
+					   "the memory of a suite of processes "
+					   "cannot be watched"),
+				"give one of its test executables that runs "
+				"many tests in one process");
 	return suite->ops->watch(suite, watch);
 }
 
