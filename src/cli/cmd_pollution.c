@@ -364,6 +364,7 @@ static struct err *pollution_run(const struct options *options, int argc,
 	TRY(parse_recipes(&values->containers, &recipes));
 	TRY(baseline_read(&baseline, values->baseline));
 	err_ignore(index_cache_folder(&cache));
+	search.watch.what = SUITE_MEMORY;
 	search.watch.include_roots = include.data;
 	search.watch.exclude_roots = exclude.data;
 	search.watch.exclude_fields = fields.data;

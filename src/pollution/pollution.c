@@ -316,10 +316,13 @@ static struct err *collect_places(struct search *search,
 		uint64_t index, key = path->address;
 		if (!map_u64_get(&known, key, &index)) {
 			struct watched place = {
-				.place = { path->address,
-					   MIN(path->size, (uint64_t)8),
-					   path->heap ? finding->test
-						      : (size_t)-1 },
+				.place = {
+					.where = CHANGE_MEMORY,
+					.address = path->address,
+					.size = MIN(path->size, (uint64_t)8),
+					.from_test = path->heap ? finding->test
+								: (size_t)-1,
+				},
 			};
 			index = ret->n;
 			TRY(map_u64_put(&known, key, index));

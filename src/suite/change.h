@@ -12,6 +12,14 @@
 
 enum change_where { CHANGE_MEMORY, CHANGE_FILE, CHANGE_PROCESS };
 
+/* What a change is worth by its kind alone, readers and effect apart. */
+enum change_weight {
+	WEIGHT_PLAIN, /* as its effect says */
+	WEIGHT_LOW,   /* a fresh name for each run, bookkeeping */
+	WEIGHT_MEDIUM,
+	WEIGHT_HIGH, /* all that follows depends on it: working directory, … */
+};
+
 struct change_frame {
 	char *function; /* NULL: unknown */
 	char *file;	/* NULL: unknown */
@@ -22,7 +30,7 @@ struct change_frame {
 struct change_path {
 	char *path; /* as C source, from the root: "registry.head->name" */
 	char *before, *after; /* short values */
-	/* Where it lies, in memory that was there before and is after. */
+	/* Of memory: where it lies, both before and after. */
 	uint64_t address;
 	uint64_t size;
 	bool heap;	/* in a block, whose address another run may change */
@@ -39,6 +47,7 @@ struct change {
 	char *file; /* its declaration; NULL: unknown */
 	unsigned line;
 	bool first; /* initialised for the first time, not changed */
+	enum change_weight weight;
 	struct change_path *paths; /* the first few */
 	size_t n;
 	size_t more;  /* further paths */

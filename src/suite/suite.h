@@ -24,9 +24,9 @@
 
 #include "base/err.h"
 #include "base/outcome.h"
+#include "suite/change.h"
 
 struct suite;
-struct change;
 
 /* Moments of a test at which its state is captured, in their order. */
 enum suite_point {
@@ -37,8 +37,11 @@ enum suite_point {
 	SUITE_POINTS,
 };
 
+/* A place that tests may read: memory, a file, or process state. */
 struct suite_place {
-	uint64_t address;
+	enum change_where where;
+	const char *root; /* of a file or process state; as change.root */
+	uint64_t address; /* of memory */
 	uint64_t size;
 	/* In a block: there only from the end of this test on; (size_t)-1. */
 	size_t from_test;
@@ -46,11 +49,20 @@ struct suite_place {
 
 struct container_user;
 
+/* Kinds of state that can be watched, as bits. */
+enum suite_watched {
+	SUITE_MEMORY = 1 << CHANGE_MEMORY,
+	SUITE_FILES = 1 << CHANGE_FILE,
+	SUITE_PROCESS = 1 << CHANGE_PROCESS,
+	SUITE_ALL = SUITE_MEMORY | SUITE_FILES | SUITE_PROCESS,
+};
+
 /*
  * Looking at the state of the tested program at two points of each test. The
  * observer's changed() is told what differs.
  */
 struct suite_watch {
+	unsigned what; /* enum suite_watched */
 	enum suite_point from, to;
 	/*
 	 * From @from of one test to @from of the next (after set-up of
@@ -64,6 +76,11 @@ struct suite_watch {
 	const struct container_user *containers;
 	size_t n_containers;
 	const char *cache; /* folder for what can be found out again; or NULL */
+	/* Watched folders, where files cannot be followed; end with NULL. */
+	const char *const *dirs;
+	/* Files and folders that are the tool's own; end with NULL. */
+	const char *const *own_files;
+	const char *file_method; /* "follow", "walk"; NULL: the best */
 	const char *method; /* how written pages are found; NULL: the best */
 	bool detail;	    /* changes have both subgraphs */
 	size_t paths;	    /* of a root, at most */
@@ -157,7 +174,8 @@ struct err *suite_watch(struct suite *suite,
 			const struct suite_watch *watch) _must_check_;
 /*
  * As suite_run(), and the observer's read() is told which tests read which of
- * @places; how many at a time is suite_places_max(), 0: none here.
+ * @places. How many in memory at a time is suite_places_max(), 0: none here; of
+ * the others any number.
  */
 struct err *
 suite_run_places(struct suite *suite, const size_t *order, size_t n,

@@ -1,0 +1,81 @@
+/*
+ * What the agent (in the tested process) notes of process state that no system
+ * call shows, for the controller to read while the process is stopped. Plain
+ * integers of fixed size and bytes only.
+ *
+ * The agent exports one object of this type, WIRE_STATE_SYMBOL. A value is
+ * written after the C or C++ library's function did it. @changes counts all
+ * such calls: as long as it stays the same, nothing below changed, but for what
+ * the addresses point to.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define WIRE_STATE_MAGIC 0x7461747379676c70ULL
+#define WIRE_STATE_VERSION 1
+#define WIRE_STATE_SYMBOL "polygraph_agent_state"
+
+#define WIRE_SIGNALS 65
+#define WIRE_LOCALES 13 /* LC_CTYPE … LC_IDENTIFICATION, as <locale.h> */
+#define WIRE_LOCALE_NAME 64
+#define WIRE_EXITS 64
+#define WIRE_READS 256
+#define WIRE_READ_NAME 56
+
+struct wire_signal {
+	uint64_t handler; /* 0: default, 1: ignored */
+	uint64_t flags;	  /* SA_… */
+	uint64_t mask;
+};
+
+/* Functions to be called at the end, without destructors of statics. */
+struct wire_exit {
+	uint64_t function;
+	uint32_t kind; /* 0: atexit, 1: on_exit, 2: at_quick_exit */
+	uint32_t caller_known;
+	uint64_t caller; /* return address of who registered it */
+};
+
+/*
+ * Who asked for something (with @log_reads set by the controller): a ring of the
+ * last ones; @reads_n counts on.
+ */
+struct wire_read {
+	uint32_t what; /* 0: environment variable, 1: random, 2: drand48,
+			  3: locale, 4: time zone */
+	uint32_t zero;
+	char name[WIRE_READ_NAME]; /* variable, cut off; ends with 0 */
+};
+
+struct wire_state {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t active;
+	uint64_t changes;
+
+	struct wire_signal signals[WIRE_SIGNALS]; /* by number */
+
+	char locale[WIRE_LOCALES][WIRE_LOCALE_NAME]; /* by category */
+	uint64_t locale_calls;
+
+	uint64_t random;      /* address of random()'s table … */
+	uint64_t random_size; /* … bytes */
+	uint64_t drand48;     /* address of drand48()'s data … */
+	uint64_t drand48_size;
+
+	uint64_t exits_n; /* registered in all; the last WIRE_EXITS: */
+	struct wire_exit exits[WIRE_EXITS];
+
+	/* C++ hooks as they were set; 0: never. */
+	uint64_t terminate, terminate_calls;
+	uint64_t new_handler, new_handler_calls;
+	uint64_t unexpected, unexpected_calls;
+	/* std::locale::global(): the implementation of the one that was set. */
+	uint64_t cxx_locale, cxx_locale_calls;
+
+	uint32_t log_reads; /* written by the controller */
+	uint32_t zero;
+	uint64_t reads_n;
+	struct wire_read reads[WIRE_READS];
+};
