@@ -1,6 +1,7 @@
 /*
  * The agent: a library preloaded into the tested program that keeps the table
- * of live heap blocks (wire/heap.h) for the controller.
+ * of live heap blocks (wire/heap.h) for the controller, and notes process state
+ * that no system call shows (wire/state.h).
  *
  * It lives in somebody else's process. Its laws:
  *  1. Nothing is allocated from the program's heap: memory comes from mmap().
@@ -8,7 +9,7 @@
  *     around it (sys_call()).
  *  3. No locks, so neither a signal, nor a thread that is stopped, nor a fork in
  *     the wrong moment can block the next allocation.
- *  4. Only what it interposes is visible, and the heap's description.
+ *  4. Only what it interposes is visible, and the objects of wire/.
  *  5. It works the same when nobody looks.
  *
  * What it does not do: change what an allocation returns, or where it comes
