@@ -1,4 +1,5 @@
 /* The beginning: whose malloc is it, and what does the program see of us. */
+#include "agent/filelog_internal.h"
 #include "agent/state_internal.h"
 
 #include <link.h>
@@ -94,4 +95,5 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	agent_begin();
 	environment_restore(envp);
 	state_begin();
+	filelog_begin();
 }

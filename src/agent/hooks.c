@@ -52,10 +52,10 @@ static bool is_atexit(uintptr_t caller)
 	if ((end[-6] | end[-5] << 8) == CALL_SLOT) {
 		uintptr_t slot = caller + (uintptr_t)distance(end - 4);
 		return !sys_readable(slot) ||
-		       *(const uintptr_t *)slot !=
-			       (uintptr_t)own_atexit;
+		       *(const uintptr_t *)slot != (uintptr_t)own_atexit;
 	}
-	return end[-5] != CALL || !is_link(caller + (uintptr_t)distance(end - 4));
+	return end[-5] != CALL ||
+	       !is_link(caller + (uintptr_t)distance(end - 4));
 }
 
 static void note_exit(uint32_t kind, uintptr_t function, uintptr_t caller)

@@ -32,8 +32,8 @@ static int32_t *owner;
 static void owner_begin(void)
 {
 	owner = sys_map(4096, WIRE_MAPPING);
-	if (owner && sys_call(SYS_madvise, (long)owner, 4096, MADV_WIPEONFORK,
-			      0, 0, 0))
+	if (owner &&
+	    sys_call(SYS_madvise, (long)owner, 4096, MADV_WIPEONFORK, 0, 0, 0))
 		owner = NULL;
 }
 
