@@ -114,7 +114,7 @@ struct follow_options {
 /*
  * From now on the process of @thread, which is stopped, and what it will start
  * is followed. Its other threads must be stopped, too. An error of kind
- * ERR_SYSTEM where the kernel or a sandbox does not allow it; nothing is changed
+ * ERR_INTERNAL with its err_number() where the kernel or a sandbox does not allow it; nothing is changed
  * then.
  */
 struct err *follow_attach(struct thread *thread,
