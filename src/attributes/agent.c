@@ -46,8 +46,8 @@ static unsigned parts(const struct wire_state *old,
 struct err *agent_probe(struct attributes *a, unsigned *ret)
 {
 	bool first = !a->captured;
-	if (!a->options.agent || !(first || (a->has_agent &&
-					     *ret & SOURCE_HANDLERS)))
+	if (!a->options.agent ||
+	    !(first || (a->has_agent && *ret & SOURCE_HANDLERS)))
 		return NULL;
 	struct wire_state *now = calloc(1, sizeof(*now));
 	if (!now)

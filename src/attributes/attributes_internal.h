@@ -123,9 +123,9 @@ struct descriptor {
 	uint64_t rdev;
 	int64_t offset; /* -1: it has none */
 	bool cloexec;
-	char *path;	/* as the kernel shows it; NULL: not looked up */
-	char *socket;	/* "tcp 127.0.0.1:80"; NULL: none */
-	char *port;	/* of one that is bound or listens; NULL: none */
+	char *path;   /* as the kernel shows it; NULL: not looked up */
+	char *socket; /* "tcp 127.0.0.1:80"; NULL: none */
+	char *port;   /* of one that is bound or listens; NULL: none */
 	bool listening;
 };
 
@@ -146,10 +146,10 @@ struct attributes {
 	/* The process that the files below belong to; 0: none yet. */
 	pid_t pid;
 	int pidfd;
-	int proc;	/* its folder */
+	int proc; /* its folder */
 	int descriptors_dir;
 	int status;
-	bool no_getfd;	   /* refused here */
+	bool no_getfd; /* refused here */
 
 	/* Of this capture. */
 	struct thread *thread;
@@ -254,8 +254,7 @@ void signal_name(int number, char out[16]);
 /* sockets.c: what a socket is, from a descriptor of ours. */
 void socket_port_text(const char *kind, const char *address, bool six,
 		      unsigned port, char *out, size_t n);
-struct err *socket_describe(struct descriptor *descriptor,
-			    int fd) _must_check_;
+struct err *socket_describe(struct descriptor *descriptor, int fd) _must_check_;
 
 /* children.c */
 struct process_facts {

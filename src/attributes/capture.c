@@ -23,8 +23,7 @@ struct err *attributes_create(const struct attributes_options *options,
 		return err_nomem();
 	}
 	if (options->n_own)
-		memcpy(a->own, options->own,
-		       options->n_own * sizeof(*a->own));
+		memcpy(a->own, options->own, options->n_own * sizeof(*a->own));
 	a->options.own = a->own;
 	*ret = a;
 	return NULL;

@@ -1,6 +1,7 @@
 /* Threads that still run, and children that are alive or not waited for. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "attributes/attributes_internal.h"
 
@@ -61,13 +62,22 @@ static size_t list_orphans(char *out, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* Its end was seen, but nobody has looked at it yet. */
+static bool is_gone(const struct thread *thread)
+{
+	return thread->has_waiting && (WIFEXITED(thread->waiting_status) ||
+				       WIFSIGNALED(thread->waiting_status));
+}
+
 void tasks_probe(struct attributes *a, unsigned *ret)
 {
 	uint64_t digest = 0;
 	size_t n = tracee_threads(a->tracee);
 	for (size_t i = 0; i < n; i++) {
-		pid_t tid = tracee_thread(a->tracee, i)->tid;
-		digest = digest_of(&tid, sizeof(tid), digest);
+		const struct thread *thread = tracee_thread(a->tracee, i);
+		if (!is_gone(thread))
+			digest = digest_of(&thread->tid, sizeof(thread->tid),
+					   digest);
 	}
 	if (digest != a->tasks)
 		*ret |= SOURCE_TASKS;
@@ -78,9 +88,10 @@ struct err *read_threads(struct attributes *a, struct items *items)
 {
 	size_t n = tracee_threads(a->tracee);
 	for (size_t i = 0; i < n && i < CHILDREN_MAX; i++) {
-		pid_t tid = tracee_thread(a->tracee, i)->tid;
+		const struct thread *thread = tracee_thread(a->tracee, i);
+		pid_t tid = thread->tid;
 		char path[64], name[64], where[256];
-		if (tid == a->pid)
+		if (tid == a->pid || is_gone(thread))
 			continue;
 		snprintf(path, sizeof(path), "task/%d/comm", tid);
 		if (read_whole(a->proc, path, name, sizeof(name)) < 0)

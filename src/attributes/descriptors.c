@@ -104,8 +104,7 @@ static bool look_at(struct attributes *a, struct descriptor *d, int *ret_fd)
 		if (errno == EBADF)
 			return false;
 		/* Not here, or none of ours is left. */
-		a->no_getfd = errno == ENOSYS || errno == EPERM ||
-			      a->pidfd < 0;
+		a->no_getfd = errno == ENOSYS || errno == EPERM || a->pidfd < 0;
 		return look_at_files(a, d);
 	}
 	int flags = fstat(fd, &st) < 0 ? -1 : fcntl(fd, F_GETFL);
@@ -126,8 +125,8 @@ static struct err *describe(struct attributes *a, struct descriptor *d, int fd)
 	char name[16], path[4096];
 	forget_texts(d);
 	snprintf(name, sizeof(name), "%d", d->number);
-	ssize_t n = readlinkat(a->descriptors_dir, name, path,
-			       sizeof(path) - 1);
+	ssize_t n =
+		readlinkat(a->descriptors_dir, name, path, sizeof(path) - 1);
 	path[MAX(n, (ssize_t)0)] = '\0';
 	d->path = strdup(path);
 	if (!d->path)
@@ -273,8 +272,9 @@ static struct err *note_files(struct attributes *a)
 		const struct descriptor *d = &a->descriptors.data[i];
 		if (d->type != S_IFREG || (d->mode & O_ACCMODE) == O_RDONLY)
 			continue;
-		TRY(vec_push(&a->files, (struct attributes_file){
-						d->path, d->device, d->inode }));
+		TRY(vec_push(&a->files,
+			     (struct attributes_file){ d->path, d->device,
+						       d->inode }));
 	}
 	return NULL;
 }
@@ -348,8 +348,7 @@ static struct err *thing_text(const struct descriptor *d, struct str *out)
 		TRY(str_appendf(out, "…%s", path + strlen(path) - TEXT_MAX));
 	else
 		TRY(str_append(out, *path ? path : "unknown"));
-	return str_appendf(out, "%s, %s",
-			   d->type == S_IFDIR ? " (folder)" : "",
+	return str_appendf(out, "%s, %s", d->type == S_IFDIR ? " (folder)" : "",
 			   access_text(d->mode));
 }
 
@@ -359,9 +358,9 @@ static struct err *flags_text(const struct descriptor *d, struct str *out)
 		uint32_t bit;
 		const char *name;
 	} names[] = {
-		{ O_APPEND, "append" },	    { O_NONBLOCK, "nonblock" },
-		{ O_ASYNC, "async" },	    { O_DIRECT, "direct" },
-		{ O_DSYNC, "dsync" },	    { O_NOATIME, "noatime" },
+		{ O_APPEND, "append" }, { O_NONBLOCK, "nonblock" },
+		{ O_ASYNC, "async" },	{ O_DIRECT, "direct" },
+		{ O_DSYNC, "dsync" },	{ O_NOATIME, "noatime" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (d->mode & names[i].bit)
@@ -379,8 +378,8 @@ uint64_t descriptor_identity(const struct attributes *a, int number,
 		const struct descriptor *d = &a->descriptors.data[i];
 		if (d->number != number)
 			continue;
-		const uint64_t what[] = { d->device, d->inode, d->type,
-					  d->rdev, d->mode & O_ACCMODE };
+		const uint64_t what[] = { d->device, d->inode, d->type, d->rdev,
+					  d->mode & O_ACCMODE };
 		*ret_path = d->path ? d->path : "";
 		return digest_of(what, sizeof(what), 0);
 	}

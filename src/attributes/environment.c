@@ -153,8 +153,8 @@ struct err *read_environment(struct attributes *a, struct items *items)
 			continue;
 		total += length + 1;
 		TRY(add_variable(items, text, length));
-		places[found++] = (struct place){ strings[i],
-						  strings[i] + length + 1 };
+		places[found++] =
+			(struct place){ strings[i], strings[i] + length + 1 };
 	}
 	return watch_strings(a, places, found);
 }

@@ -15,7 +15,6 @@
 #define LIST_MAX ((size_t)4 << 20)
 #define OBJECTS_MAX ITEMS_MAX
 
-
 /* Where in a line a column is: by the header, its order grew over time. */
 static int column(const char *header, const char *name)
 {
@@ -54,8 +53,7 @@ static const struct {
 	[IPC_QUEUE] = { "/proc/sysvipc/msg", "msqid", "qnum", "messages" },
 };
 
-static struct err *list_system_v(enum ipc_kind kind,
-				 struct ipc_owner *owner,
+static struct err *list_system_v(enum ipc_kind kind, struct ipc_owner *owner,
 				 struct items *items)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -72,8 +70,8 @@ static struct err *list_system_v(enum ipc_kind kind,
 	for (size_t i = 0; line && *++line && i < OBJECTS_MAX; i++) {
 		const char *at = line;
 		line = strchr(line, '\n');
-		uint64_t number = (uint64_t)kind << 56 |
-				  (uint32_t)value(at, id);
+		uint64_t number =
+			(uint64_t)kind << 56 | (uint32_t)value(at, id);
 		if (!ipc_is_own(owner, number, (uint32_t)value(at, user),
 				(pid_t)value(at, creator), value(at, changed)))
 			continue;
@@ -93,8 +91,7 @@ static struct err *list_system_v(enum ipc_kind kind,
 }
 
 static struct err *list_folder(enum ipc_kind kind, const char *path,
-			       struct ipc_owner *owner,
-			       struct items *items)
+			       struct ipc_owner *owner, struct items *items)
 {
 	DIR *dir = opendir(path);
 	if (!dir)
@@ -137,8 +134,7 @@ struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner,
 		     struct items *items)
 {
 	TRY(list_system_v(kind, owner, items));
-	return list_folder(kind,
-			   kind == IPC_QUEUE ? "/dev/mqueue" : "/dev/shm",
+	return list_folder(kind, kind == IPC_QUEUE ? "/dev/mqueue" : "/dev/shm",
 			   owner, items);
 }
 

@@ -1,6 +1,7 @@
 /* Items: what an attribute is made of, and what differs between two points. */
 #include <stdarg.h>
 #include <stdio.h>
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "attributes/attributes_internal.h"

@@ -56,8 +56,8 @@ static struct err *ask(struct attributes *a, long number, const uint64_t *args,
 		return remote_syscall(a->thread, number, all, ret);
 	BUG_ON(n > ANSWER_MAX);
 	uint8_t kept[ANSWER_MAX];
-	struct raddr at = RADDR((regs_sp(&a->thread->regs).v - BELOW) &
-				~(uint64_t)15);
+	struct raddr at =
+		RADDR((regs_sp(&a->thread->regs).v - BELOW) & ~(uint64_t)15);
 	TRY(memory_read(a->tracee, at, kept, n));
 	all[out_at] = at.v;
 	TRY(remote_syscall(a->thread, number, all, ret));
@@ -234,7 +234,7 @@ struct err *read_priority(struct attributes *a, struct items *items)
 struct err *read_scheduling(struct attributes *a, struct items *items)
 {
 	static const char *const policies[] = {
-		[SCHED_OTHER] = "other", [SCHED_FIFO] = "fifo",
+		[SCHED_OTHER] = "other",    [SCHED_FIFO] = "fifo",
 		[SCHED_RR] = "round robin", [SCHED_BATCH] = "batch",
 		[SCHED_IDLE] = "idle",
 	};
@@ -294,8 +294,8 @@ struct err *read_affinity(struct attributes *a, struct items *items)
 
 /* ---- name, session, prctl ---- */
 
-static struct err *read_file(struct attributes *a, const char *name,
-			     char *out, size_t n, struct items *items)
+static struct err *read_file(struct attributes *a, const char *name, char *out,
+			     size_t n, struct items *items)
 {
 	_cleanup_(closep) int fd = openat(a->proc, name, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : read(fd, out, n - 1);

@@ -19,9 +19,9 @@
 /* ---- locale ---- */
 
 static const char *const categories[WIRE_LOCALES] = {
-	"LC_CTYPE",    "LC_NUMERIC",	"LC_TIME",	  "LC_COLLATE",
-	"LC_MONETARY", "LC_MESSAGES",	NULL,		  "LC_PAPER",
-	"LC_NAME",     "LC_ADDRESS",	"LC_TELEPHONE",	  "LC_MEASUREMENT",
+	"LC_CTYPE",	     "LC_NUMERIC",  "LC_TIME",	    "LC_COLLATE",
+	"LC_MONETARY",	     "LC_MESSAGES", NULL,	    "LC_PAPER",
+	"LC_NAME",	     "LC_ADDRESS",  "LC_TELEPHONE", "LC_MEASUREMENT",
 	"LC_IDENTIFICATION",
 };
 
@@ -36,8 +36,8 @@ static bool locale_names(struct attributes *a, char names[][WIRE_LOCALE_NAME])
 	}
 	uint64_t global = attributes_symbol(a, "_nl_global_locale");
 	uint64_t pointers[WIRE_LOCALES];
-	if (!global ||
-	    !read_bytes(a, global + LOCALE_NAMES_AT, pointers, sizeof(pointers)))
+	if (!global || !read_bytes(a, global + LOCALE_NAMES_AT, pointers,
+				   sizeof(pointers)))
 		return false;
 	for (size_t i = 0; i < WIRE_LOCALES; i++) {
 		if (!read_text(a, pointers[i], names[i], WIRE_LOCALE_NAME))
@@ -196,7 +196,7 @@ struct err *read_drand48(struct attributes *a, struct items *items)
 #define EXITS_IN_LIST 32
 
 struct exit_function {
-	uint64_t flavour; /* 0 free, 1 in use, 2 on_exit, 3 atexit, 4 C++ */
+	uint64_t flavour;  /* 0 free, 1 in use, 2 on_exit, 3 atexit, 4 C++ */
 	uint64_t function; /* hidden: rotated and xored */
 	uint64_t argument;
 	uint64_t object;
@@ -287,7 +287,7 @@ struct err *read_exits(struct attributes *a, struct items *items)
 #define FLAG_LINE 0x200U
 
 struct stream_facts {
-	uint64_t file; /* 0: the standard one */
+	uint64_t file;	       /* 0: the standard one */
 	uint64_t buffer, size; /* of the program */
 	uint64_t target;
 	int32_t number;
@@ -349,10 +349,8 @@ static struct err *add_stream(struct attributes *a, int standard,
 	}
 	facts.flags &= ~FLAG_USER_BUFFER;
 	const char *path;
-	facts.target = facts.number < 0
-			       ? 0
-			       : descriptor_identity(a, facts.number, &path);
-	a->stdio_covers[standard] = facts.number == standard;
+	facts.target = descriptor_identity(a, standard, &path);
+	a->stdio_covers[standard] = true;
 	struct item *item;
 	TRY(items_add(items, name, &item));
 	_cleanup_(str_freep) struct str text = STR_INIT;

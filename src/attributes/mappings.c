@@ -99,8 +99,9 @@ static bool below(const char *path, const char *const *folders, size_t n)
 static bool is_system(const char *path)
 {
 	static const char *const folders[] = {
-		"/usr/", "/lib/", "/lib64/", "/etc/", "/var/cache/",
-		"/var/lib/", "/run/nscd/", "/nix/store/", "/gnu/store/",
+		"/usr/",      "/lib/",	     "/lib64/",
+		"/etc/",      "/var/cache/", "/var/lib/",
+		"/run/nscd/", "/nix/store/", "/gnu/store/",
 	};
 	return below(path, folders, ARRAY_SIZE(folders));
 }

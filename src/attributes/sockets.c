@@ -16,8 +16,8 @@ static bool is_ephemeral(unsigned port)
 	if (!high) {
 		low = 32768;
 		high = 60999;
-		FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range",
-				   "re");
+		FILE *file =
+			fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
 		unsigned first, last;
 		if (file && fscanf(file, "%u %u", &first, &last) == 2 &&
 		    last > first) {
@@ -113,7 +113,8 @@ struct err *socket_describe(struct descriptor *d, int fd)
 	/* One end of a connection is no port that others could want. */
 	struct sockaddr_storage peer;
 	socklen_t peer_n = sizeof(peer);
-	bool connected = getpeername(fd, (struct sockaddr *)&peer, &peer_n) == 0;
+	bool connected =
+		getpeername(fd, (struct sockaddr *)&peer, &peer_n) == 0;
 	d->listening = listening;
 	d->socket = strdup(*port ? port : kind);
 	if (!d->socket)

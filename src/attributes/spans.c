@@ -79,10 +79,10 @@ static struct err *make_plan(struct spans *spans)
 			continue;
 		}
 		span->at = (uint32_t)at;
-		TRY(vec_push(&spans->plan,
-			     (struct memory_span){ .address = RADDR(
-							   span->address),
-						   .n = span->n }));
+		TRY(vec_push(
+			&spans->plan,
+			(struct memory_span){ .address = RADDR(span->address),
+					      .n = span->n }));
 		at += span->n;
 		end = stop;
 	}
@@ -96,8 +96,8 @@ static bool read_plan(struct attributes *a, uint8_t *bytes)
 {
 	struct spans *spans = &a->spans;
 	point_plan(spans, bytes);
-	struct err *err = memory_read_spans(a->tracee, spans->plan.data,
-					    spans->plan.n);
+	struct err *err =
+		memory_read_spans(a->tracee, spans->plan.data, spans->plan.n);
 	if (!err)
 		return true;
 	err_ignore(err);
@@ -168,7 +168,8 @@ struct err *spans_probe(struct attributes *a, unsigned *ret)
 
 bool read_bytes(struct attributes *a, uint64_t address, void *out, size_t n)
 {
-	return address && memory_read_some(a->tracee, RADDR(address), out, n) == n;
+	return address &&
+	       memory_read_some(a->tracee, RADDR(address), out, n) == n;
 }
 
 bool read_u64(struct attributes *a, uint64_t address, uint64_t *ret)

@@ -17,12 +17,28 @@ struct layout {
 };
 
 static const struct layout libstdcxx = {
-	.precision = 8, .width = 16, .flags = 24, .exceptions = 28, .state = 32,
-	.locale = 208, .tie = 216, .fill = 224, .buffer = 232, .size = 240,
+	.precision = 8,
+	.width = 16,
+	.flags = 24,
+	.exceptions = 28,
+	.state = 32,
+	.locale = 208,
+	.tie = 216,
+	.fill = 224,
+	.buffer = 232,
+	.size = 240,
 };
 static const struct layout libcxx = {
-	.libcxx = true, .flags = 8, .precision = 16, .width = 24, .state = 32,
-	.exceptions = 36, .buffer = 40, .locale = 48, .tie = 136, .fill = 144,
+	.libcxx = true,
+	.flags = 8,
+	.precision = 16,
+	.width = 24,
+	.state = 32,
+	.exceptions = 36,
+	.buffer = 40,
+	.locale = 48,
+	.tie = 136,
+	.fill = 144,
 	.size = 152,
 };
 
@@ -48,20 +64,24 @@ struct bit {
 };
 
 static const struct bit flags_libstdcxx[] = {
-	{ 1, "boolalpha" },	{ 2, "dec" },	     { 4, "fixed" },
-	{ 8, "hex" },		{ 16, "internal" },  { 32, "left" },
-	{ 64, "oct" },		{ 128, "right" },    { 256, "scientific" },
-	{ 512, "showbase" },	{ 1024, "showpoint" }, { 2048, "showpos" },
-	{ 4096, "skipws" },	{ 8192, "unitbuf" }, { 16384, "uppercase" },
-	{},
+	{ 1, "boolalpha" },	{ 2, "dec" },
+	{ 4, "fixed" },		{ 8, "hex" },
+	{ 16, "internal" },	{ 32, "left" },
+	{ 64, "oct" },		{ 128, "right" },
+	{ 256, "scientific" },	{ 512, "showbase" },
+	{ 1024, "showpoint" },	{ 2048, "showpos" },
+	{ 4096, "skipws" },	{ 8192, "unitbuf" },
+	{ 16384, "uppercase" }, {},
 };
 static const struct bit flags_libcxx[] = {
-	{ 1, "boolalpha" },	{ 2, "dec" },	     { 4, "fixed" },
-	{ 8, "hex" },		{ 16, "internal" },  { 32, "left" },
-	{ 64, "oct" },		{ 128, "right" },    { 256, "scientific" },
-	{ 512, "showbase" },	{ 1024, "showpoint" }, { 2048, "showpos" },
-	{ 4096, "skipws" },	{ 8192, "unitbuf" }, { 16384, "uppercase" },
-	{},
+	{ 1, "boolalpha" },	{ 2, "dec" },
+	{ 4, "fixed" },		{ 8, "hex" },
+	{ 16, "internal" },	{ 32, "left" },
+	{ 64, "oct" },		{ 128, "right" },
+	{ 256, "scientific" },	{ 512, "showbase" },
+	{ 1024, "showpoint" },	{ 2048, "showpos" },
+	{ 4096, "skipws" },	{ 8192, "unitbuf" },
+	{ 16384, "uppercase" }, {},
 };
 static const struct bit states[] = {
 	{ 1, "bad" }, { 2, "end of file" }, { 4, "fail" }, {}
@@ -117,9 +137,9 @@ static struct err *add_pointers(struct attributes *a, unsigned which,
 	if (!a->streams_known)
 		a->stream_buffers[which] = buffer;
 	TRY(item_text(item, "buffer",
-		      !buffer				       ? "none"
+		      !buffer				   ? "none"
 		      : buffer == a->stream_buffers[which] ? "its own"
-							       : "another"));
+							   : "another"));
 	const char *tied = tie ? "another stream" : "none";
 	for (unsigned i = 0; i < STREAMS; i++) {
 		if (tie && tie == addresses[i])
@@ -129,8 +149,7 @@ static struct err *add_pointers(struct attributes *a, unsigned which,
 }
 
 static struct err *add_stream(struct attributes *a, unsigned which,
-			      const struct layout *layout,
-			      const uint8_t *bytes,
+			      const struct layout *layout, const uint8_t *bytes,
 			      const uint64_t addresses[STREAMS],
 			      struct items *items)
 {
@@ -253,8 +272,8 @@ static bool locale_name(struct attributes *a, uint64_t impl, char *out,
 {
 	uint64_t names, first, second;
 	return read_u64(a, impl + 32, &names) && read_u64(a, names, &first) &&
-	       read_u64(a, names + 8, &second) &&
-	       read_text(a, first, out, n) && *out;
+	       read_u64(a, names + 8, &second) && read_text(a, first, out, n) &&
+	       *out;
 }
 
 struct err *read_cxx_locale(struct attributes *a, struct items *items)

@@ -15,8 +15,14 @@
 #define NET_MAX ((size_t)4 << 20)
 #define SOCKETS_MAX 4096
 
-enum { SYSTEM_SHARED, SYSTEM_SEMAPHORE, SYSTEM_QUEUE, SYSTEM_PORT,
-       SYSTEM_CHILD, SYSTEM_ROWS };
+enum {
+	SYSTEM_SHARED,
+	SYSTEM_SEMAPHORE,
+	SYSTEM_QUEUE,
+	SYSTEM_PORT,
+	SYSTEM_CHILD,
+	SYSTEM_ROWS
+};
 
 static const char *const names[SYSTEM_ROWS] = {
 	[SYSTEM_SHARED] = "shared-memory", [SYSTEM_SEMAPHORE] = "semaphore",
@@ -93,7 +99,9 @@ static struct err *inet_line(const char *line, const char *kind, bool six,
 	char hex[64], remote[64], text[INET6_ADDRSTRLEN] = "", key[128];
 	unsigned port, remote_port, state;
 	unsigned long long inode;
-	if (sscanf(line, " %*u: %63[0-9A-F]:%x %63[0-9A-F]:%x %x %*s %*s %*s %*u %*u %llu",
+	if (sscanf(line,
+		   " %*u: %63[0-9A-F]:%x %63[0-9A-F]:%x %x %*s %*s %*s %*u %*u "
+		   "%llu",
 		   hex, &port, remote, &remote_port, &state, &inode) != 6)
 		return NULL;
 	bool udp = kind[0] == 'u';
@@ -157,8 +165,8 @@ static struct err *add_ports(pid_t pid, struct map_u64 *sockets,
 			if (next)
 				*next++ = '\0';
 			if (files[i].kind)
-				TRY(inet_line(line, files[i].kind,
-					      files[i].six, sockets, items));
+				TRY(inet_line(line, files[i].kind, files[i].six,
+					      sockets, items));
 			else
 				TRY(unix_line(line, sockets, items));
 		}

@@ -64,8 +64,8 @@ static struct err *add_posix_timers(struct attributes *a, struct items *items)
 		signal_name(signal, name);
 		struct item *item;
 		TRY(items_add(items, key, &item));
-		TRY(item_textf(item, NULL, "clock %d, by %s%s%s", clock,
-			       notify, strcmp(notify, "none") ? " " : "",
+		TRY(item_textf(item, NULL, "clock %d, by %s%s%s", clock, notify,
+			       strcmp(notify, "none") ? " " : "",
 			       strcmp(notify, "none") ? name : ""));
 		at = strstr(at + 1, "\nID: ");
 		at = at ? at + 1 : NULL;
@@ -83,7 +83,7 @@ struct err *read_timers(struct attributes *a, struct items *items)
 
 /* ---- floating point ---- */
 
-#define ROUNDING 0x6000U    /* of MXCSR */
+#define ROUNDING 0x6000U /* of MXCSR */
 #define FLUSH 0x8000U
 #define DENORMALS 0x0040U
 #define X87_ROUNDING 0x0c00U
@@ -99,8 +99,8 @@ void floats_probe(struct attributes *a, unsigned *ret)
 	struct user_fpregs_struct regs;
 	if (ptrace(PTRACE_GETFPREGS, a->thread->tid, 0, &regs) < 0)
 		return;
-	uint32_t control = regs.cwd & (X87_ROUNDING | X87_PRECISION |
-				       EXCEPTIONS);
+	uint32_t control =
+		regs.cwd & (X87_ROUNDING | X87_PRECISION | EXCEPTIONS);
 	uint32_t status = regs.swd & EXCEPTIONS;
 	uint32_t mxcsr = regs.mxcsr & (ROUNDING | FLUSH | DENORMALS |
 				       EXCEPTIONS | EXCEPTIONS << 7);
@@ -155,8 +155,8 @@ struct err *read_exceptions(struct attributes *a, struct items *items)
 {
 	uint32_t raised = (a->float_mxcsr | a->float_status) & EXCEPTIONS;
 	/* Masked is the normal state: a bit that is clear makes it trap. */
-	uint32_t traps = (~a->float_mxcsr >> 7 | ~a->float_control) &
-			 EXCEPTIONS;
+	uint32_t traps =
+		(~a->float_mxcsr >> 7 | ~a->float_control) & EXCEPTIONS;
 	_cleanup_(str_freep) struct str text = STR_INIT, trap = STR_INIT;
 	TRY(exceptions_text(raised, &text));
 	TRY(exceptions_text(traps, &trap));
