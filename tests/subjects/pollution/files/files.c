@@ -463,6 +463,12 @@ TEST(test_early_mapping_unused) //@ clean test_early_mapping_unused
 		TOUCH(early_map);
 }
 
+// What another test left is changed by removing it, too.
+TEST(test_removes_of_another) //@ pollutes test_removes_of_another created.txt created.txt before="file of 5 bytes" after=absent
+{
+	unlink("created.txt");
+}
+
 TEST(test_reads_everything) //@ clean test_reads_everything
 {
 	char text[64];

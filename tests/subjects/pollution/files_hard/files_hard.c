@@ -2,8 +2,8 @@
 // open, without permission; and another process that writes at the same time.
 //
 //@ subject framework=functions lang=c where=file
-//@ variant plain quick=gcc-O0
-//@ variant static libs=-static builds=gcc-O2
+//@ variant plain libs=-pthread quick=gcc-O0
+//@ variant static libs="-static -pthread" builds=gcc-O2
 //@ run default beside="while :; do echo x >>busy.log; echo y >busy-$$; mv busy-$$ busy.new; mkdir -p busy.d; rmdir busy.d; done"
 //@ run walk --file-tracking walk --watch-dir . --watch-dir ../outside quick=no
 
@@ -12,7 +12,15 @@
 #include "../runner.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sys/sendfile.h>
 #include <sys/wait.h>
+
+static void *write_in_thread(void *name)
+{
+	write_file(name, "thread");
+	return NULL;
+}
 
 // ---- fresh names ----
 
@@ -147,6 +155,99 @@ TEST(test_device) //@ clean test_device
 	char text[8];
 	read_file("/proc/self/stat", text, sizeof(text));
 	write_file("/proc/self/oom_score_adj", "0");
+}
+
+// ---- ways to write that are easily missed ----
+
+enum { EARLY_FD = 70 };
+
+TEST(test_proc_descriptor) //@ pollutes test_proc_descriptor early.txt early.txt before="\"old\\n\"" after="\"proc\""
+{
+	write_file("/proc/self/fd/70", "proc");
+}
+
+TEST(test_cut_through_descriptor) //@ pollutes test_cut_through_descriptor early.txt early.txt before="\"proc\"" after="\"p\""
+{
+	(void)!ftruncate(EARLY_FD, 1);
+}
+
+TEST(test_mode_through_descriptor) //@ pollutes test_mode_through_descriptor early.txt "early.txt: mode" after=...640...
+{
+	fchmod(EARLY_FD, 0640);
+}
+
+// The child has the descriptor from its parent, who had it before the first test.
+TEST(test_inherited_descriptor) //@ pollutes test_inherited_descriptor early.txt early.txt after="\"child\\n\""
+{
+	(void)!lseek(EARLY_FD, 0, SEEK_SET);
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(EARLY_FD, 1);
+		execl("/bin/echo", "echo", "child", NULL);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+	(void)!lseek(EARLY_FD, 0, SEEK_SET);
+}
+
+TEST(test_sendfile) //@ pollutes test_sendfile early.txt early.txt
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	(void)!sendfile(EARLY_FD, from, NULL, 100);
+	(void)!lseek(EARLY_FD, 0, SEEK_SET);
+	close(from);
+}
+
+TEST(test_descriptor_unused) //@ clean test_descriptor_unused
+{
+	char text[8];
+	(void)!pread(EARLY_FD, text, sizeof(text), 0);
+}
+
+static FILE *early_log;
+
+TEST(test_early_log) //@ pollutes test_early_log early.log early.log effect=accumulates //@ pollutes test_early_log descriptor[71] where=process may=yes
+{
+	fprintf(early_log, "line\n");
+	fflush(early_log);
+}
+
+TEST(test_early_log_unused) //@ clean test_early_log_unused
+{
+	fflush(early_log);
+}
+
+TEST(test_in_thread) //@ pollutes test_in_thread by-thread.txt by-thread.txt before=absent
+{
+	pthread_t thread;
+	if (!pthread_create(&thread, NULL, write_in_thread, "by-thread.txt"))
+		pthread_join(thread, NULL);
+}
+
+// The thread has the process's directory, the child one of its own.
+TEST(test_shell_elsewhere) //@ pollutes test_shell_elsewhere deep/by-shell.txt deep/by-shell.txt before=absent
+{
+	(void)!system("cd deep && echo x >by-shell.txt");
+}
+
+TEST(test_vfork) //@ pollutes test_vfork by-vfork by-vfork before=absent after=folder
+{
+	pid_t pid = vfork();
+	if (pid == 0) {
+		execl("/bin/mkdir", "mkdir", "by-vfork", NULL);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+TEST(test_pipeline) //@ pollutes test_pipeline sorted.txt sorted.txt before=absent after="file of 4 bytes"
+{
+	(void)!system("printf 'b\\na\\n' | sort | cat >sorted.txt");
+}
+
+TEST(test_pipeline_and_back) //@ clean test_pipeline_and_back
+{
+	(void)!system("printf 'b\\na\\n' | tee short.txt | cat >/dev/null; rm short.txt");
 }
 
 // ---- strange names ----
@@ -296,6 +397,10 @@ int main(void)
 	mkdir("locked", 0);
 	(void)!symlink("deep", "way");
 	write_file("bytes.txt", "old");
+	write_file("early.txt", "old\n");
+	dup2(open("early.txt", O_RDWR | O_CLOEXEC), EARLY_FD);
+	dup2(open("early.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644), EARLY_FD + 1);
+	early_log = fdopen(EARLY_FD + 1, "a");
 	write_file("deep/again.txt", "old\n");
 	write_file("unreadable.txt", "old\n");
 	chmod("unreadable.txt", 0200);

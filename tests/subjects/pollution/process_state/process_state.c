@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -263,6 +264,11 @@ TEST(test_offset_back) //@ clean test_offset_back
 TEST(test_descriptor_flags) //@ pollutes test_descriptor_flags descriptor[41] descriptor[41].flags
 {
 	fcntl(OLD_WRITE_FD, F_SETFL, fcntl(OLD_WRITE_FD, F_GETFL) | O_NONBLOCK);
+}
+
+TEST(test_close_on_exec) //@ pollutes test_close_on_exec descriptor[44] descriptor[44].flags
+{
+	fcntl(OLD_LOCK_FD, F_SETFD, FD_CLOEXEC);
 }
 
 TEST(test_descriptor_flags_back) //@ clean test_descriptor_flags_back
@@ -693,6 +699,24 @@ TEST(test_process_group_back) //@ clean test_process_group_back
 	pid_t old = getpgrp();
 	setpgid(0, 0);
 	setpgid(0, old);
+}
+
+// Out of its group, it can become a session of its own.
+TEST(test_session) //@ pollutes test_session session ... //@ pollutes test_session process-group ...
+{
+	setsid();
+}
+
+TEST(test_personality) //@ pollutes test_personality personality ...
+{
+	personality(personality(0xffffffff) | STICKY_TIMEOUTS);
+}
+
+TEST(test_personality_back) //@ clean test_personality_back
+{
+	int old = personality(0xffffffff);
+	personality((unsigned long)old | SHORT_INODE);
+	personality((unsigned long)old);
 }
 
 // ---- what disturbs all others comes last ----
