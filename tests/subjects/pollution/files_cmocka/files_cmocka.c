@@ -44,7 +44,7 @@ static int tear_down(void **state)
 	return rmdir("scratch");
 }
 
-static void test_scratch(void **state) //@ clean files/test_scratch
+static void test_scratch(void **state) //@ clean files/test_scratch //@ clean files/test_scratch#2
 {
 	(void)state;
 	write_file("scratch/a.txt", "a");
