@@ -23,14 +23,18 @@ static key_t key(int which)
 	return (key_t)((number & 0x7fffff0) | which);
 }
 
-static const char *name(const char *which)
+struct name {
+	char text[64];
+};
+
+static struct name make_name(const char *which)
 {
-	static _Thread_local char text[2][64];
-	static _Thread_local int turn;
-	char *out = text[turn ^= 1];
-	snprintf(out, 64, "/subject-%x-%s", number, which);
-	return out;
+	struct name name;
+	snprintf(name.text, sizeof(name.text), "/subject-%x-%s", number, which);
+	return name;
 }
+
+#define NAME(which) make_name(which).text
 
 TEST(test_shmget) //@ pollutes test_shmget shared-memory[...] ... before=absent
 {
@@ -74,41 +78,41 @@ TEST(test_msgget_and_back) //@ clean test_msgget_and_back
 
 TEST(test_shm_open) //@ pollutes test_shm_open shared-memory[/subject-...-shm] ... before=absent
 {
-	int fd = shm_open(name("shm"), O_RDWR | O_CREAT, 0600);
+	int fd = shm_open(NAME("shm"), O_RDWR | O_CREAT, 0600);
 	(void)!ftruncate(fd, 4096);
 	close(fd);
 }
 
 TEST(test_shm_open_and_back) //@ clean test_shm_open_and_back
 {
-	close(shm_open(name("short"), O_RDWR | O_CREAT, 0600));
-	shm_unlink(name("short"));
+	close(shm_open(NAME("short"), O_RDWR | O_CREAT, 0600));
+	shm_unlink(NAME("short"));
 }
 
 TEST(test_sem_open) //@ pollutes test_sem_open semaphore[/subject-...-sem] ... before=absent
 {
-	sem_t *semaphore = sem_open(name("sem"), O_CREAT, 0600, 1);
+	sem_t *semaphore = sem_open(NAME("sem"), O_CREAT, 0600, 1);
 	sem_close(semaphore);
 }
 
 TEST(test_sem_open_and_back) //@ clean test_sem_open_and_back
 {
-	sem_t *semaphore = sem_open(name("short"), O_CREAT, 0600, 1);
+	sem_t *semaphore = sem_open(NAME("short"), O_CREAT, 0600, 1);
 	sem_close(semaphore);
-	sem_unlink(name("short"));
+	sem_unlink(NAME("short"));
 }
 
 TEST(test_mq_open) //@ pollutes test_mq_open message-queue[/subject-...-mq] ... before=absent
 {
 	struct mq_attr attr = { .mq_maxmsg = 1, .mq_msgsize = 8 };
-	mq_close(mq_open(name("mq"), O_CREAT | O_RDWR, 0600, &attr));
+	mq_close(mq_open(NAME("mq"), O_CREAT | O_RDWR, 0600, &attr));
 }
 
 TEST(test_mq_open_and_back) //@ clean test_mq_open_and_back
 {
 	struct mq_attr attr = { .mq_maxmsg = 1, .mq_msgsize = 8 };
-	mq_close(mq_open(name("short"), O_CREAT | O_RDWR, 0600, &attr));
-	mq_unlink(name("short"));
+	mq_close(mq_open(NAME("short"), O_CREAT | O_RDWR, 0600, &attr));
+	mq_unlink(NAME("short"));
 }
 
 static void clean(void)
@@ -116,9 +120,9 @@ static void clean(void)
 	shmctl(shmget(key(1), 0, 0), IPC_RMID, NULL);
 	semctl(semget(key(3), 0, 0), 0, IPC_RMID);
 	msgctl(msgget(key(5), 0), IPC_RMID, NULL);
-	shm_unlink(name("shm"));
-	sem_unlink(name("sem"));
-	mq_unlink(name("mq"));
+	shm_unlink(NAME("shm"));
+	sem_unlink(NAME("sem"));
+	mq_unlink(NAME("mq"));
 }
 
 int main(int argc, char **argv)
