@@ -150,6 +150,7 @@ struct err *follow_attach(struct thread *thread,
 		return err;
 	}
 	TRY(unmapped);
+	tracee_remake_calls(thread->tracee, follow_again);
 	*ret = take_ptr(follow);
 	return NULL;
 }

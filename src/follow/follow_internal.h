@@ -73,6 +73,7 @@ struct call {
 	unsigned states;
 	struct when asks;
 	unsigned looks;
+	bool waits; /* it may wait for something: signals are to interrupt it */
 	bool always; /* needed by ourselves: names mean something else then */
 };
 
@@ -180,4 +181,6 @@ void follow_go(struct follow *follow, int listener);
 
 /* ---- what a held-back call means (tell.c) ---- */
 
+/* Is a call that a signal took back to be made again? By its registers. */
+bool follow_again(const struct thread *thread);
 void follow_tell(struct follow *follow, const struct seccomp_notif *notif);

@@ -11,6 +11,7 @@
 #include "base/macro.h"
 #include "base/str.h"
 #include "follow/follow_internal.h"
+#include "tracee/tracee.h"
 
 /* Since Linux 2.6.39 / 5.8; as the kernel numbers them. */
 #define TEMPORARY (O_TMPFILE & ~O_DIRECTORY)
@@ -224,4 +225,45 @@ void follow_tell(struct follow *follow, const struct seccomp_notif *notif)
 	caller.event.states = call->looks;
 	if (asks)
 		tell(&caller, FOLLOW_LOOKED);
+}
+
+/* Does opening it wait for somebody? Then its caller has to expect EINTR. */
+static bool open_waits(struct names *names, const struct thread *thread,
+		       const struct call *call)
+{
+	const struct regs *regs = &thread->regs;
+	char path[PATH_MAX];
+	struct stat found;
+	if (!call->path)
+		return true;
+	int dir = call->dir ? (int)regs_syscall_arg(regs, call->dir - A0)
+			    : AT_FDCWD;
+	if (!names_text(names, thread->tid,
+			regs_syscall_arg(regs, call->path - A0)))
+		return false;
+	if (names_resolve(names, thread->tid, dir, true, path) != FOUND)
+		return true;
+	return stat(path, &found) == 0 && !S_ISREG(found.st_mode) &&
+	       !S_ISDIR(found.st_mode);
+}
+
+bool follow_again(const struct thread *thread)
+{
+	const struct call *call = NULL;
+	for (size_t i = 0; i < follow_calls_n; i++) {
+		if (follow_calls[i].number == regs_syscall(&thread->regs))
+			call = &follow_calls[i];
+	}
+	if (!call || !call->waits)
+		return call;
+	if (call->kind != FOLLOW_OPEN || !call->changes.op)
+		return false;
+	_cleanup_(freep) struct names *names = calloc(1, sizeof(*names));
+	if (!names)
+		return false;
+	struct err *err = names_open(names);
+	bool again = !err && !open_waits(names, thread, call);
+	names_close(names);
+	err_ignore(err);
+	return again;
 }

@@ -1076,7 +1076,7 @@ static void test_signals(void **state)
 {
 	(void)state;
 	for (enum way way = ATTACH; way <= CHILD; way++) {
-		for (int plain = 0; plain < 1; plain++) {
+		for (int plain = 0; plain < (way == ATTACH ? 2 : 1); plain++) {
 			_cleanup_(place_closep) struct place place;
 			place_open(&place);
 			place.story.all = true;
