@@ -244,15 +244,15 @@ const struct call follow_calls[] = {
 	/* Process state. */
 	{ .number = SYS_chdir, .reads = YES, .read_kind = FOLLOW_READ,
 	  .path = A0, .last = LAST_YES,
-	  .sets = YES, .states = STATE_DIRECTORY },
+	  .sets = YES, .states = STATE_DIRECTORY, .moves = true },
 	{ .number = SYS_fchdir, .reads = YES, .read_kind = FOLLOW_READ,
-	  .dir = A0, .sets = YES, .states = STATE_DIRECTORY },
+	  .dir = A0, .sets = YES, .states = STATE_DIRECTORY, .moves = true },
 	ASKS(getcwd, STATE_DIRECTORY),
 	{ .number = SYS_chroot, .reads = YES, .read_kind = FOLLOW_READ,
 	  .path = A0, .last = LAST_YES,
-	  .sets = YES, .states = STATE_ROOT, .always = true },
+	  .sets = YES, .states = STATE_ROOT, .moves = true, .roots = true },
 	{ .number = SYS_pivot_root, .sets = YES,
-	  .states = STATE_ROOT | STATE_NAMESPACE, .always = true },
+	  .states = STATE_ROOT | STATE_NAMESPACE, .moves = true, .roots = true },
 	BOTH(umask, STATE_UMASK),
 	SETS(setrlimit, STATE_LIMITS),
 	ASKS(getrlimit, STATE_LIMITS),
@@ -321,12 +321,15 @@ const struct call follow_calls[] = {
 	ASKS(getpgid, STATE_SESSION),
 	ASKS(getsid, STATE_SESSION),
 	{ .number = SYS_unshare, .sets = YES, .states = STATE_NAMESPACE,
-	  .always = true },
+	  .moves = true, .roots = true },
 	{ .number = SYS_setns, .sets = YES, .states = STATE_NAMESPACE,
-	  .always = true },
-	SETS(mount, STATE_NAMESPACE),
-	SETS(umount2, STATE_NAMESPACE),
-	SETS(move_mount, STATE_NAMESPACE),
+	  .moves = true, .roots = true },
+	{ .number = SYS_mount, .sets = YES, .states = STATE_NAMESPACE,
+	  .moves = true },
+	{ .number = SYS_umount2, .sets = YES, .states = STATE_NAMESPACE,
+	  .moves = true },
+	{ .number = SYS_move_mount, .sets = YES, .states = STATE_NAMESPACE,
+	  .moves = true },
 	SETS(sethostname, STATE_NAMESPACE),
 	SETS(setdomainname, STATE_NAMESPACE),
 };
@@ -381,7 +384,7 @@ size_t call_conditions(const struct call *call, unsigned flags,
 		ret[n++] = &call->sets;
 	if (flags & FOLLOW_STATES && reads && call->asks.op)
 		ret[n++] = &call->asks;
-	if (!n && call->always)
+	if (!n && flags & FOLLOW_FILES && (call->moves || call->roots))
 		ret[n++] = &always;
 	return n;
 }
