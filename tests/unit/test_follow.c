@@ -21,6 +21,7 @@
 #include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -429,6 +430,160 @@ static void do_states(void)
 	"looked 2000\n"                                                        \
 	"looked 1\n"
 
+static void *thread_chdir(void *arg)
+{
+	chdir(arg);
+	return NULL;
+}
+
+static void chdir_elsewhere(char *path)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, thread_chdir, path) == 0)
+		pthread_join(thread, NULL);
+}
+
+/* Names that mean something else than a moment ago. */
+static void do_moves(void)
+{
+	mkdir("m", 0700);
+	mkdir("m/s", 0700);
+	touch("m/s/1");
+	touch("m/s/1");
+	rename("m", "n");
+	symlink("n", "m");
+	touch("m/s/2");
+	unlink("m");
+	mkdir("o", 0700);
+	rename("n/s", "o/s");
+	symlink("o", "m");
+	touch("m/s/3");
+	/* The inode's number may be given to the next folder. */
+	mkdir("k", 0700);
+	touch("k/1");
+	unlink("k/1");
+	rmdir("k");
+	mkdir("l", 0700);
+	symlink("l", "k");
+	touch("k/2");
+	touch("w");
+	chdir_elsewhere("real");
+	touch("w");
+	chdir_elsewhere("..");
+	touch("w");
+	rename("real", "real2");
+	touch("real2/file");
+}
+
+#define MOVES_TOLD                                                             \
+	"create m ~ 0 700\n"                                                   \
+	"create m/s ~ 0 700\n"                                                 \
+	"open m/s/1 ~ 2000101 640\n"                                           \
+	"open m/s/1 ~ 2000101 640\n"                                           \
+	"rename m > n ~\n"                                                     \
+	"create m ~\n"                                                         \
+	"open n/s/2 ~ 2000101 640\n"                                           \
+	"remove m ~\n"                                                         \
+	"create o ~ 0 700\n"                                                   \
+	"rename n/s > o/s ~\n"                                                 \
+	"create m ~\n"                                                         \
+	"open o/s/3 ~ 2000101 640\n"                                           \
+	"create k ~ 0 700\n"                                                   \
+	"open k/1 ~ 2000101 640\n"                                             \
+	"remove k/1 ~\n"                                                       \
+	"remove k ~\n"                                                         \
+	"create l ~ 0 700\n"                                                   \
+	"create k ~\n"                                                         \
+	"open l/2 ~ 2000101 640\n"                                             \
+	"open w ~ 2000101 640\n"                                               \
+	"open real/w ~ 2000101 640\n"                                          \
+	"open w ~ 2000101 640\n"                                               \
+	"rename real > real2 ~\n"                                              \
+	"open real2/file ~ 2000101 640\n"
+
+/* In another root, and in one where the same name is another file. */
+static void do_roots(void)
+{
+	pid_t pid = fork();
+	if (!pid) {
+		mkdir("real/deep", 0755);
+		if (chroot("real") < 0 || chdir("/deep") < 0)
+			_exit(1);
+		mkdir("/in-root", 0755);
+		touch("../../../up");
+		symlink("/target", "ln");
+		touch("ln");
+		symlink("../beside", "ln2");
+		touch("ln2");
+		touch("/absent/x");
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	touch("outside");
+	pid = fork();
+	if (!pid) {
+		if (unshare(CLONE_NEWNS) < 0 ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("none", "real", "tmpfs", 0, NULL) < 0)
+			_exit(1);
+		touch("seen");
+		touch("real/unseen");
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	touch("real/file");
+}
+
+#define ROOTS_TOLD                                                             \
+	"create real/deep ~ 0 755\n"                                           \
+	"create real/in-root 0 755\n"                                          \
+	"open real/up ~ 2000101 640\n"                                         \
+	"create real/deep/ln ~\n"                                              \
+	"open real/target ~ 2000101 640\n"                                     \
+	"create real/deep/ln2 ~\n"                                             \
+	"open real/beside ~ 2000101 640\n"                                     \
+	"open real/absent/x 2000101 640\n"                                     \
+	"open outside ~ 2000101 640\n"                                         \
+	"open seen ~ 2000101 640\n"                                            \
+	"open ? ~ 2000101 640\n"                                               \
+	"open real/file ~ 2000101 640\n"
+
+/* Short-lived processes, more than are remembered. */
+#define MANY 60
+static int subject_many(void)
+{
+	char name[32];
+	here();
+	for (int i = 0; i < MANY; i++) {
+		pid_t pid = i % 2 ? fork() : vfork();
+		if (!pid) {
+			snprintf(name, sizeof(name), "m%d", i);
+			touch(name);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	_exit(0);
+}
+
+/* mkdir(2) by an instruction of known address. */
+void behind_call(void);
+static void __attribute__((noinline)) call_here(const char *path)
+{
+	long result = SYS_mkdir;
+	__asm__ volatile("syscall; .globl behind_call; behind_call: nop"
+			 : "+a"(result)
+			 : "D"(path), "S"(0700L)
+			 : "rcx", "r11", "memory");
+}
+
+static void do_exempt(void)
+{
+	call_here("hidden");
+	mkdir("shown", 0700);
+	call_here("hidden2");
+}
+
 static void run_child(char *const argv[])
 {
 	pid_t pid = vfork();
@@ -575,6 +730,8 @@ static int subject(char **argv)
 		{ "files", do_files },	   { "names", do_names },
 		{ "sockets", do_sockets }, { "reads", do_reads },
 		{ "states", do_states },   { "children", do_children },
+		{ "moves", do_moves },	   { "roots", do_roots },
+		{ "exempt", do_exempt },
 	};
 	const char *what = argv[2];
 	umask(022);
@@ -588,6 +745,8 @@ static int subject(char **argv)
 		return subject_storm(true);
 	if (!strcmp(what, "storm-plain"))
 		return subject_storm(false);
+	if (!strcmp(what, "many"))
+		return subject_many();
 	if (!strcmp(what, "refused"))
 		return subject_refused();
 	if (!strcmp(what, "daemon"))
@@ -1040,6 +1199,7 @@ static void check_all(enum way way)
 	check(way, "states", all, SKIP_FILES, STATES_TOLD);
 	check(way, "states", all | FOLLOW_READS, SKIP_FILES, LOOKS_TOLD);
 	check(way, "children", FOLLOW_FILES, 0, CHILDREN_TOLD);
+	check(way, "moves", FOLLOW_FILES, 0, MOVES_TOLD);
 }
 
 static void test_attached(void **state)
@@ -1096,15 +1256,311 @@ static void test_signals(void **state)
 	}
 }
 
+static void test_roots(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("only root may change its root\n");
+		skip();
+	}
+	check(ATTACH, "roots", FOLLOW_FILES, 0, ROOTS_TOLD);
+	check(CHILD, "roots", FOLLOW_FILES, 0, ROOTS_TOLD);
+}
+
+static void test_many_processes(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	place_open(&place);
+	place.story.all = true;
+	assert_int_equal(run(CHILD, &place, FOLLOW_FILES, "many"), 0);
+	assert_int_equal(place.story.n, MANY);
+	for (int i = 0; i < MANY; i++) {
+		char line[64];
+		snprintf(line, sizeof(line), "open m%d ~ 2000101 640\n", i);
+		assert_non_null(strstr(place.story.text.s, line));
+	}
+}
+
+static size_t count_entries(const char *format, pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), format, pid);
+	DIR *dir = opendir(path);
+	assert_non_null(dir);
+	size_t n = 0;
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Attaching leaves nothing behind in the process, nor ending it in us. */
+static void test_leaves_nothing(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	place_open(&place);
+	size_t own = count_entries("/proc/%d/fd", getpid());
+	size_t tasks = count_entries("/proc/%d/task", getpid());
+	{
+		_cleanup_(hand_closep) struct hand hand;
+		char *argv[] = { "/proc/self/exe", "subject", "files", NULL };
+		hand_open(&hand, &place, argv);
+		pid_t pid = tracee_pid(hand.tracee);
+		size_t there = count_entries("/proc/%d/fd", pid);
+		const struct follow_options options =
+			options_of(&place, FOLLOW_FILES);
+		assert_ok(follow_attach(hand.thread, &options, &hand.follow));
+		assert_int_equal(count_entries("/proc/%d/fd", pid), there);
+		/* One listener is all that the kernel allows. */
+		struct follow *second;
+		_cleanup_(err_destroyp) struct err *err =
+			follow_attach(hand.thread, &options, &second);
+		assert_non_null(err);
+		assert_int_equal(err_number(err), EBUSY);
+		assert_int_equal(count_entries("/proc/%d/fd", pid), there);
+		assert_int_equal(hand_finish(&hand), 0);
+		assert_string_equal(place.story.text.s, FILES_TOLD);
+	}
+	assert_int_equal(count_entries("/proc/%d/fd", getpid()), own);
+	assert_int_equal(count_entries("/proc/%d/task", getpid()), tasks);
+}
+
+static void test_exempt(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(hand_closep) struct hand hand;
+	place_open(&place);
+	char *argv[] = { "/proc/self/exe", "subject", "exempt", NULL };
+	hand_open(&hand, &place, argv);
+	struct follow_options options = options_of(&place, FOLLOW_FILES);
+	options.exempt = (uintptr_t)behind_call - base_of(getpid()) +
+			 base_of(tracee_pid(hand.tracee));
+	assert_ok(follow_attach(hand.thread, &options, &hand.follow));
+	assert_int_equal(hand_finish(&hand), 0);
+	assert_string_equal(place.story.text.s, "create shown ~ 0 700\n");
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(hand_closep) struct hand hand;
+	place_open(&place);
+	char *argv[] = { "/proc/self/exe", "subject", "refused", NULL };
+	hand_open(&hand, &place, argv);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	_cleanup_(err_destroyp) struct err *err =
+		follow_attach(hand.thread, &options, &hand.follow);
+	assert_non_null(err);
+	assert_int_equal(err_kind(err), ERR_INTERNAL);
+	assert_int_equal(err_number(err), EPERM);
+	assert_null(hand.follow);
+	/* It goes on as if nothing had been. */
+	assert_int_equal(hand_finish(&hand), 0);
+	assert_int_equal(place.story.n, 0);
+}
+
+static void test_child_refused(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(follow_destroyp) struct follow *follow = NULL;
+	place_open(&place);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	assert_ok(follow_prepare(&options, &follow));
+	pid_t pid = fork();
+	if (!pid) {
+		refuse_filters();
+		follow_child(follow);
+		_exit(chdir(place.folder) == 0 && mkdir("made", 0700) == 0 ? 0
+									   : 1);
+	}
+	_cleanup_(err_destroyp) struct err *err = follow_begin(follow);
+	assert_non_null(err);
+	assert_int_equal(err_number(err), EPERM);
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* The child dies before it comes to follow_child(). */
+static void test_child_dies(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(follow_destroyp) struct follow *follow = NULL;
+	place_open(&place);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	assert_ok(follow_prepare(&options, &follow));
+	pid_t pid = fork();
+	if (!pid)
+		_exit(0);
+	assert_err(follow_begin(follow), ERR_INTERNAL, "ended before");
+	waitpid(pid, NULL, 0);
+}
+
+static void test_destroyed_early(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(follow_destroyp) struct follow *follow = NULL;
+	int to[2], from[2], number = -1;
+	place_open(&place);
+	assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	assert_ok(follow_prepare(&options, &follow));
+	pid_t pid = fork();
+	if (!pid) {
+		dup2(to[0], STDIN_FILENO);
+		dup2(from[1], STDOUT_FILENO);
+		follow_child(follow);
+		execl("/proc/self/exe", "subject", "subject", "daemon", NULL);
+		_exit(127);
+	}
+	assert_ok(follow_begin(follow));
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	/* What it left running is not held up for ever. */
+	follow_destroy(take_ptr(follow));
+	assert_int_equal(write(to[1], "x", 1), 1);
+	assert_int_equal(read(from[0], &number, sizeof(number)),
+			 sizeof(number));
+	assert_int_equal(number, ENOSYS);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+}
+
+/* Killed while its calls are held back, and ended from both sides. */
+static void test_ended_in_the_middle(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		_cleanup_(place_closep) struct place place;
+		place_open(&place);
+		_cleanup_(follow_destroyp) struct follow *follow = NULL;
+		const struct follow_options options =
+			options_of(&place, FOLLOW_FILES);
+		assert_ok(follow_prepare(&options, &follow));
+		char *argv[] = { "/proc/self/exe", "subject", "busy", "-1",
+				 NULL };
+		pid_t pid = start_child(&place, follow, argv);
+		assert_ok(follow_begin(follow));
+		while (follow_counts(follow).told < 10)
+			usleep(100);
+		if (i % 2)
+			follow_destroy(take_ptr(follow));
+		kill(pid, SIGKILL);
+		int status;
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+	}
+}
+
+/* ---- an ordinary user ---- */
+
+static bool become_nobody(void)
+{
+	return setgroups(0, NULL) == 0 && setgid(65534) == 0 &&
+	       setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0;
+}
+
+static void user_part(void)
+{
+	check(CHILD, "names", FOLLOW_FILES, 0, NAMES_TOLD);
+	check(ATTACH, "names", FOLLOW_FILES, 0, NAMES_TOLD);
+}
+
+static void test_ordinary_user(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("we are one: the other tests say it all\n");
+		skip();
+	}
+	pid_t pid = fork();
+	if (!pid) {
+		if (!become_nobody())
+			_exit(77);
+		/* A fresh program, so that a failed check ends it. */
+		execl("/proc/self/exe", "test_follow", "user", NULL);
+		_exit(77);
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("cannot become an ordinary user here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+static void test_user_part(void **state)
+{
+	(void)state;
+	user_part();
+}
+
+/* ---- figures ---- */
+
+static double seconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Says what a told call costs; no machine is too slow. */
+static void test_cost(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(hand_closep) struct hand hand;
+	place_open(&place);
+	char *argv[] = { "/proc/self/exe", "subject", "busy", "2000", NULL };
+	hand_open(&hand, &place, argv);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	assert_ok(follow_attach(hand.thread, &options, &hand.follow));
+	double start = seconds();
+	assert_int_equal(hand_finish(&hand), 0);
+	double each = (seconds() - start) * 1e6 / 2000;
+	struct follow_counts counts = follow_counts(hand.follow);
+	assert_int_equal(counts.told, 2000);
+	print_message("a told call takes %.1f us, %.1f us of it ours\n", each,
+		      (double)counts.ns / 1e3 / 2000);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2 && !strcmp(argv[1], "subject"))
 		return subject(argv);
+	const struct CMUnitTest user_tests[] = {
+		cmocka_unit_test(test_user_part),
+	};
+	if (argc > 1 && !strcmp(argv[1], "user"))
+		return cmocka_run_group_tests(user_tests, NULL, NULL);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_attached),
 		cmocka_unit_test(test_child),
+		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_many_processes),
 		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_leaves_nothing),
+		cmocka_unit_test(test_exempt),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_child_refused),
+		cmocka_unit_test(test_child_dies),
+		cmocka_unit_test(test_destroyed_early),
+		cmocka_unit_test(test_ended_in_the_middle),
+		cmocka_unit_test(test_ordinary_user),
+		cmocka_unit_test(test_cost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
