@@ -104,9 +104,9 @@ struct walk;
 struct entry {
 	char *path;
 	bool counts;
-	bool known;	 /* @now is of the last point */
-	bool touched;	 /* since, and @before was taken */
-	bool open;	 /* written to through an old descriptor, perhaps */
+	bool known;   /* @now is of the last point */
+	bool touched; /* since, and @before was taken */
+	bool open;    /* written to through an old descriptor, perhaps */
 	unsigned marks;
 	pid_t creator;
 	struct snap now, before;

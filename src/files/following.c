@@ -349,8 +349,7 @@ void following_event(struct files *files, const struct follow_event *event)
 	if (path2)
 		touch(files, path2, marks, event->tid);
 	if (path && path2 && event->kind == FOLLOW_RENAME)
-		note_rename(files, path, path2,
-			    event->flags & RENAME_EXCHANGE);
+		note_rename(files, path, path2, event->flags & RENAME_EXCHANGE);
 }
 
 struct err *following_deltas(struct files *files, struct deltas *ret)
