@@ -20,7 +20,7 @@
 #include "files/walk_internal.h"
 
 #define BUFFER 65536
-#define READS_MAX 1024 /* an end, whatever the others do meanwhile */
+#define READS_MAX 1024	     /* an end, whatever the others do meanwhile */
 #define XFS_MAGIC 0x58465342 /* <linux/magic.h> got it late */
 #define MASK_LIST (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 #define MASK_LOOK (IN_MODIFY | IN_ATTRIB | IN_CLOSE | IN_OPEN)
@@ -58,9 +58,10 @@ void notify_destroy(struct notify *notify)
 /* Changed through this kernel only, as far as is known. */
 static bool is_local(struct notify *notify, uint64_t dev, const char *path)
 {
-	static const long types[] = { EXT4_SUPER_MAGIC,	 XFS_MAGIC,
-				      BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
-				      F2FS_SUPER_MAGIC,	 OVERLAYFS_SUPER_MAGIC };
+	static const long types[] = {
+		EXT4_SUPER_MAGIC, XFS_MAGIC,	    BTRFS_SUPER_MAGIC,
+		TMPFS_MAGIC,	  F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC
+	};
 	uint64_t known;
 	struct statfs fs;
 	bool local = false;
@@ -141,12 +142,22 @@ static bool mark(struct walk *walk, struct walk_folder *folder,
 	return true;
 }
 
+/* As an entry of the one above; the watched ones are always looked at. */
+static bool mark_folder(struct walk *walk, struct walk_folder *folder)
+{
+	struct walk_folder *above = folder->parent;
+	if (!above || !above->path[0])
+		return true;
+	struct walk_entry *entry = walk_find(above, path_base(folder->path));
+	return !entry || mark(walk, above, entry);
+}
+
 static bool add_name(struct walk *walk, struct walk_folder *folder,
 		     const char *name)
 {
 	struct added added = { .folder = folder, .name = strdup(name) };
-	struct err *err = added.name ? vec_push(&walk->added, added)
-				     : err_nomem();
+	struct err *err =
+		added.name ? vec_push(&walk->added, added) : err_nomem();
 	if (!err)
 		return true;
 	err_ignore(err);
@@ -168,7 +179,8 @@ static bool take_event(struct walk *walk, const struct inotify_event *event)
 	if (!folder || folder->dead)
 		return true;
 	/* Somebody lists a folder: that changes nothing. */
-	if ((event->mask & IN_ISDIR) && !(event->mask & (MASK_LIST | IN_ATTRIB)))
+	if ((event->mask & IN_ISDIR) &&
+	    !(event->mask & (MASK_LIST | IN_ATTRIB)))
 		return true;
 	struct walk_entry *entry =
 		event->len ? walk_find(folder, event->name) : NULL;
@@ -184,10 +196,7 @@ static bool take_event(struct walk *walk, const struct inotify_event *event)
 	    !add_name(walk, folder, event->name))
 		return false;
 	/* Its own stat data are to be those of now, too. */
-	struct walk_folder *above = folder->parent;
-	bool top = above && !above->path[0];
-	entry = above && !top ? walk_find(above, path_base(folder->path)) : NULL;
-	return !entry || mark(walk, above, entry);
+	return mark_folder(walk, folder);
 }
 
 /* What is looked at each time, told or not. */
@@ -198,8 +207,8 @@ static bool mark_special(struct walk *walk, struct walk_folder *folder)
 		return true;
 	for (size_t i = 0; i < folder->n && marked; i++) {
 		struct walk_entry *entry = &folder->entries[i];
-		bool links = entry->snap.type == SNAP_FILE &&
-			     entry->snap.nlink > 1;
+		bool links =
+			entry->snap.type == SNAP_FILE && entry->snap.nlink > 1;
 		if (folder->watch >= 0 && !links && !entry->open &&
 		    !(entry->snap.flags & SNAP_CHANGING))
 			continue;
@@ -207,7 +216,7 @@ static bool mark_special(struct walk *walk, struct walk_folder *folder)
 		marked = mark(walk, folder, entry);
 	}
 	folder->special = any;
-	return marked;
+	return marked && (folder->watch >= 0 || mark_folder(walk, folder));
 }
 
 static int compare_spots(const void *a, const void *b)

@@ -294,7 +294,7 @@ static bool enters(struct walk *walk, const struct walk_folder *folder,
 }
 
 static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
-				struct walk_entry *entry)
+				struct walk_entry *entry, bool same)
 {
 	if (entry->snap.type != SNAP_FOLDER) {
 		struct walk_folder *gone = take_ptr(entry->folder);
@@ -311,6 +311,11 @@ static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
 		entry->folder->parent = folder;
 		notify_watch(walk, entry->folder, entry->snap.dev);
 		walk->changed = true;
+	} else if (!same) {
+		/* Another one in its place: nobody told of what is in it. */
+		notify_forget(walk, entry->folder);
+		notify_watch(walk, entry->folder, entry->snap.dev);
+		entry->folder->renewed = !walk->all;
 	} else if (!walk->all && entry->folder->watch >= 0) {
 		return NULL; /* its names are told of */
 	}
@@ -338,8 +343,10 @@ static struct err *apply(struct walk *walk, struct dirty *dirty)
 	if (differs(&before, &entry->snap))
 		err = add_result(walk, dirty->folder, entry->name, &before,
 				 &entry->snap);
+	bool same =
+		before.ino == entry->snap.ino && before.dev == entry->snap.dev;
 	snap_free(&before);
-	return err ? err : apply_folder(walk, dirty->folder, entry);
+	return err ? err : apply_folder(walk, dirty->folder, entry, same);
 }
 
 struct walk_entry *walk_find(const struct walk_folder *folder, const char *name)
@@ -455,7 +462,7 @@ static struct err *merge_entry(struct walk *walk, struct walk_folder *folder,
 			       struct walk_entry *entries, size_t i,
 			       char **name)
 {
-	if (entries[i].name && !entries[i].gone)
+	if (entries[i].name && !entries[i].gone && !folder->renewed)
 		return NULL;
 	/* Seen as gone just before, and there again. */
 	entries[i].gone = false;
@@ -503,6 +510,7 @@ static struct err *merge_names(struct walk *walk, struct walk_folder *folder,
 	free(folder->entries);
 	folder->entries = entries;
 	folder->n = n;
+	folder->renewed = false;
 	walk->changed = true;
 	return err;
 }

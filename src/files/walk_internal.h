@@ -17,15 +17,16 @@ struct walk_entry {
 };
 
 struct walk_folder {
-	char *path; /* "": the one of the watched folders */
+	char *path;		    /* "": the one of the watched folders */
 	struct walk_entry *entries; /* sorted by name */
 	size_t n;
 	unsigned depth;
 	struct walk_folder *parent; /* NULL: none */
-	int watch;   /* -1: none, all entries are looked at */
+	int watch;		    /* -1: none, all entries are looked at */
+	bool renewed; /* another one by the same name: look at all */
 	bool special; /* perhaps some entries are looked at each time */
-	bool dead; /* to be freed at the end of the walk */
-	bool listed; /* in this walk */
+	bool dead;    /* to be freed at the end of the walk */
+	bool listed;  /* in this walk */
 };
 
 /* Work for one thread: some entries of a folder. */
@@ -54,12 +55,12 @@ struct result {
 
 struct walk {
 	struct files *files;
-	struct notify *notify; /* NULL: everything is looked at */
+	struct notify *notify;		   /* NULL: everything is looked at */
 	VEC(struct walk_folder *) folders; /* [0]: of the watched folders */
 	VEC(struct range) ranges;	   /* over all of them */
 	VEC(struct added) added;
 	VEC(struct range) spots; /* to be looked at, if not all are */
-	bool changed;			   /* ranges no longer fit */
+	bool changed;		 /* ranges no longer fit */
 	size_t entries;
 	size_t looked; /* entries in this walk */
 	bool first;
