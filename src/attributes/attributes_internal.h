@@ -109,6 +109,8 @@ struct spans {
 	VEC(struct span) list;
 	VEC(uint8_t) last;
 	VEC(uint8_t) now;
+	uint32_t counts[MEMORY_GROUPS];
+	unsigned always; /* groups with too many to watch */
 	bool planned;
 	VEC(struct memory_span) plan;
 	size_t need;
@@ -136,6 +138,7 @@ struct ipc_owner {
 	bool captured;
 	int64_t last_time;  /* of the last point, in seconds */
 	VEC(uint64_t) seen; /* lowest bit: it is somebody else's */
+	size_t oldest;
 };
 
 struct attributes {
@@ -149,7 +152,8 @@ struct attributes {
 	int proc; /* its folder */
 	int descriptors_dir;
 	int status;
-	bool no_getfd; /* refused here */
+	int shm, mqueue; /* folders of POSIX objects */
+	bool no_getfd;	 /* refused here */
 
 	/* Of this capture. */
 	struct thread *thread;
@@ -169,13 +173,13 @@ struct attributes {
 	uint64_t tasks;	    /* digest of the list of threads */
 	uint64_t libraries; /* likewise */
 	uint64_t folders;
-	uint64_t children;
 	bool has_agent;
 	struct wire_state *wire; /* without reads */
 	uint64_t stream_buffers[8];
 	bool streams_known;
 	struct ipc_owner ipc;
 	VEC(struct attributes_file) files;
+	bool chose_processors;
 	bool stdio_covers[3]; /* its row tells where they go */
 
 	bool captured;

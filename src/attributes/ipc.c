@@ -181,8 +181,11 @@ bool ipc_is_own(struct ipc_owner *owner, uint64_t id, uint32_t user,
 		   (changed < owner->last_time ||
 		    (creator > 0 && !descends(owner, creator))));
 	/* Without memory it is looked at again the next time. */
+	uint64_t seen = (id & ~1ULL) | foreign;
 	if (owner->seen.n < OBJECTS_MAX)
-		err_ignore(vec_push(&owner->seen, (id & ~1ULL) | foreign));
+		err_ignore(vec_push(&owner->seen, seen));
+	else
+		owner->seen.data[owner->oldest++ % OBJECTS_MAX] = seen;
 	return !foreign;
 }
 

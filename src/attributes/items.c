@@ -376,6 +376,9 @@ struct err *items_compare(const struct attribute *row,
 		a += to != NULL;
 		if (from && to && from->digest == to->digest)
 			continue;
+		/* Without a value of its own it neither comes nor goes. */
+		if ((!from || !to) && !field_text(from ? from : to, NULL))
+			continue;
 		if (told == CHANGES_MAX) {
 			more++;
 			continue;

@@ -355,6 +355,29 @@ DO(to_other)
 {
 	return schedule(SCHED_OTHER);
 }
+static bool run_on(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	for (int i = 0; i < sysconf(_SC_NPROCESSORS_CONF); i++) {
+		if (cpu < 0 || i == cpu)
+			CPU_SET(i, &set);
+	}
+	return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+/* The one where it does not run: that it shares is not its own choice. */
+DO(run_elsewhere)
+{
+	static int elsewhere = -1;
+	int now = sched_getcpu();
+	if (elsewhere < 0)
+		elsewhere = now ? now - 1 : 1;
+	return run_on(elsewhere);
+}
+DO(run_anywhere)
+{
+	return run_on(-1);
+}
 static bool timer(int which, int seconds)
 {
 	struct itimerval value = {};
@@ -896,6 +919,8 @@ static const struct step steps[] = {
 	  "nice 5", NULL },
 	{ to_batch, to_other, STATE_PRIORITY, "scheduling", NULL, "other",
 	  "batch", NULL },
+	{ run_elsewhere, run_anywhere, STATE_AFFINITY, "cpu-affinity", NULL,
+	  "0-*", "?", NULL },
 	{ set_alarm, no_alarm, STATE_TIMERS, "timer[real]", NULL, "absent",
 	  "armed", NULL },
 	{ set_virtual, no_virtual, STATE_TIMERS, "timer[virtual]", NULL,
@@ -1058,6 +1083,11 @@ int main(int argc, char **argv)
 		agent->random = (uintptr_t)random_table;
 		agent->random_size = sizeof(random_table);
 		note();
+	}
+	if (argc > 2) {
+		/* As few descriptors as most programs have. */
+		for (int i = 3; i < 16; i++)
+			close(i);
 	}
 	tell(SUBJECT_BEGIN, NULL, 0);
 	for (int i = 0; i < 3; i++)
