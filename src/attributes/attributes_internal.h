@@ -45,8 +45,9 @@ enum source {
 
 #define ITEM_FIELDS 10
 #define ITEMS_MAX 4096
-#define CHANGES_MAX 64 /* of one attribute at one point, one by one */
-#define TEXT_MAX 160   /* a value as it is shown */
+#define CHANGES_MAX 64		/* of one attribute at one point, one by one */
+#define TEXT_MAX 160		/* a value as it is shown */
+#define MQUEUE_MAGIC 0x19800202 /* linux/magic.h has it since 6.0 */
 
 /* One value of an attribute, or several named ones. */
 struct item {
@@ -119,6 +120,10 @@ struct spans {
 struct descriptor {
 	int number;
 	bool seen;
+	bool queue; /* a POSIX message queue */
+	/* Its file below fdinfo, kept open; 0: not (yet). */
+	int info;
+	char raw[96]; /* what that said; "" where it is not enough */
 	uint64_t device, inode;
 	uint32_t type; /* S_IFMT */
 	uint32_t mode; /* access and status flags, as of F_GETFL */
@@ -152,7 +157,8 @@ struct attributes {
 	int proc; /* its folder */
 	int descriptors_dir;
 	int status;
-	int shm, mqueue; /* folders of POSIX objects */
+	int shm, queues; /* folders of POSIX objects */
+	unsigned infos;	 /* kept open */
 	bool no_getfd;	 /* refused here */
 
 	/* Of this capture. */
@@ -270,9 +276,11 @@ bool process_facts(pid_t pid, struct process_facts *ret);
 
 /* ipc.c */
 enum ipc_kind { IPC_SHARED, IPC_SEMAPHORE, IPC_QUEUE };
+/* The folder of POSIX message queues, also where it is not mounted; or -1. */
+int ipc_queues(void);
 bool ipc_is_own(struct ipc_owner *owner, uint64_t id, uint32_t user,
 		pid_t creator, int64_t changed);
-struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner,
+struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner, int folder,
 		     struct items *items) _must_check_;
 
 #define READER(name)                                                           \

@@ -16,7 +16,7 @@ struct err *attributes_create(const struct attributes_options *options,
 	a->options = *options;
 	a->pidfd = a->proc = a->descriptors_dir = a->status = -1;
 	a->shm = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	a->mqueue = open("/dev/mqueue", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	a->queues = ipc_queues();
 	a->rows = calloc(attribute_count, sizeof(*a->rows));
 	a->own = calloc(options->n_own + 1, sizeof(*a->own));
 	a->wire = calloc(1, sizeof(*a->wire));
@@ -46,7 +46,7 @@ void attributes_destroy(struct attributes *a)
 		return;
 	close_files(a);
 	closep(&a->shm);
-	closep(&a->mqueue);
+	closep(&a->queues);
 	descriptors_free(a);
 	spans_free(&a->spans);
 	for (size_t i = 0; a->rows && i < attribute_count; i++)

@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "attributes/attributes_internal.h"
@@ -90,12 +92,17 @@ static struct err *list_system_v(enum ipc_kind kind, struct ipc_owner *owner,
 	return NULL;
 }
 
-static struct err *list_folder(enum ipc_kind kind, const char *path,
+static struct err *list_folder(enum ipc_kind kind, int folder,
 			       struct ipc_owner *owner, struct items *items)
 {
-	DIR *dir = opendir(path);
-	if (!dir)
+	int fd = folder < 0 ? -1
+			    : openat(folder, ".",
+				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		closep(&fd);
 		return NULL;
+	}
 	struct err *err = NULL;
 	size_t count = 0;
 	for (const struct dirent *entry;
@@ -130,12 +137,34 @@ static struct err *list_folder(enum ipc_kind kind, const char *path,
 	return err;
 }
 
-struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner,
+struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner, int folder,
 		     struct items *items)
 {
 	TRY(list_system_v(kind, owner, items));
-	return list_folder(kind, kind == IPC_QUEUE ? "/dev/mqueue" : "/dev/shm",
-			   owner, items);
+	return list_folder(kind, folder, owner, items);
+}
+
+/* As linux/mount.h has them since 5.2. */
+#define CONFIG_CREATE 6
+
+/*
+ * Where the queues are not mounted, a mount that no name leads to shows them
+ * all the same, to those who may.
+ */
+int ipc_queues(void)
+{
+	int folder = open("/dev/mqueue", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statfs fs;
+	if (folder >= 0 && fstatfs(folder, &fs) == 0 &&
+	    fs.f_type == MQUEUE_MAGIC)
+		return folder;
+	closep(&folder);
+	_cleanup_(closep) int context =
+		(int)syscall(SYS_fsopen, "mqueue", 1 /* FSOPEN_CLOEXEC */);
+	if (context < 0 ||
+	    syscall(SYS_fsconfig, context, CONFIG_CREATE, NULL, NULL, 0) < 0)
+		return -1;
+	return (int)syscall(SYS_fsmount, context, 1 /* FSMOUNT_CLOEXEC */, 0);
 }
 
 /* ---- whose it is ---- */
@@ -198,7 +227,8 @@ static struct err *read_kind(struct attributes *a, enum ipc_kind kind,
 		sscanf(text, "%u %u", &real, &effective);
 	a->ipc.user = effective;
 	a->ipc.pid = a->pid;
-	return ipc_list(kind, &a->ipc, items);
+	return ipc_list(kind, &a->ipc, kind == IPC_QUEUE ? a->queues : a->shm,
+			items);
 }
 
 struct err *read_shared_memory(struct attributes *a, struct items *items)
@@ -213,5 +243,15 @@ struct err *read_semaphores(struct attributes *a, struct items *items)
 
 struct err *read_queues(struct attributes *a, struct items *items)
 {
-	return read_kind(a, IPC_QUEUE, items);
+	TRY(read_kind(a, IPC_QUEUE, items));
+	/* Those that cannot be listed are seen while they are open. */
+	for (size_t i = 0; a->queues < 0 && i < a->descriptors.n; i++) {
+		const struct descriptor *d = &a->descriptors.data[i];
+		struct item *item;
+		if (!d->queue)
+			continue;
+		TRY(items_add(items, d->path, &item));
+		TRY(item_text(item, NULL, "present"));
+	}
+	return NULL;
 }

@@ -39,7 +39,7 @@ void files_probe(struct attributes *a, unsigned *ret)
 	for (size_t i = 0; (path = library(a, i)); i++)
 		digest = digest_of(path, strlen(path), digest);
 	uint64_t folders = folder_digest(a->shm, 0);
-	folders = folder_digest(a->mqueue, folders);
+	folders = folder_digest(a->queues, folders);
 	if (digest != a->libraries || folders != a->folders)
 		*ret |= SOURCE_FILES;
 	a->libraries = digest;

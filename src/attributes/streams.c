@@ -286,7 +286,5 @@ struct err *read_cxx_locale(struct attributes *a, struct items *items)
 	/* Made of parts: only the object itself tells. */
 	if (strcmp(name, "C") != 0)
 		item->digest = digest_of(&impl, sizeof(impl), item->digest);
-	_cleanup_(str_freep) struct str text = STR_INIT;
-	TRY(text_quoted(&text, name, strlen(name)));
-	return item_text(item, NULL, text.s);
+	return item_text(item, NULL, name);
 }

@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -33,6 +34,7 @@ static const char *const names[SYSTEM_ROWS] = {
 struct system_state {
 	bool captured;
 	struct ipc_owner ipc;
+	int shm, queues;
 	struct items rows[SYSTEM_ROWS];
 };
 
@@ -42,6 +44,8 @@ struct err *system_state_create(struct system_state **ret)
 	if (!state)
 		return err_nomem();
 	state->ipc.user = geteuid();
+	state->shm = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	state->queues = ipc_queues();
 	*ret = state;
 	return NULL;
 }
@@ -52,6 +56,8 @@ void system_state_destroy(struct system_state *state)
 		return;
 	for (size_t i = 0; i < SYSTEM_ROWS; i++)
 		items_free(&state->rows[i]);
+	closep(&state->shm);
+	closep(&state->queues);
 	vec_free(&state->ipc.seen);
 	free(state);
 }
@@ -223,7 +229,10 @@ struct err *system_state_capture(struct system_state *state,
 		else if (i == SYSTEM_CHILD)
 			TRY(list_processes(children, n_children, &items));
 		else
-			TRY(ipc_list((enum ipc_kind)i, &state->ipc, &items));
+			TRY(ipc_list((enum ipc_kind)i, &state->ipc,
+				     i == SYSTEM_QUEUE ? state->queues
+						       : state->shm,
+				     &items));
 		TRY(items_finish(&items, i == SYSTEM_PORT));
 		if (state->captured && ret)
 			TRY(items_compare(row, &state->rows[i], &items, ret));

@@ -264,6 +264,14 @@ DO(unset_append)
 {
 	return fcntl(file, F_SETFL, 0) == 0;
 }
+DO(set_cloexec)
+{
+	return fcntl(file, F_SETFD, FD_CLOEXEC) == 0;
+}
+DO(unset_cloexec)
+{
+	return fcntl(file, F_SETFD, 0) == 0;
+}
 DO(move_offset)
 {
 	return lseek(file, 12, SEEK_SET) == 12;
@@ -582,8 +590,6 @@ DO(remove_posix_semaphore)
 }
 DO(make_posix_queue)
 {
-	if (access("/dev/mqueue", R_OK) < 0)
-		return false;
 	mqd_t queue = mq_open("/subject-attributes", O_CREAT | O_RDWR, 0600,
 			      NULL);
 	return queue >= 0 && mq_close(queue) == 0;
@@ -900,6 +906,8 @@ static const struct step steps[] = {
 	  "pipe, *", "descriptor*" },
 	{ set_append, unset_append, 0, "descriptor[*]", "*].flags", "none",
 	  "append", NULL },
+	{ set_cloexec, unset_cloexec, 0, "descriptor[*]", "*].flags", "none",
+	  "close-on-exec", NULL },
 	{ move_offset, move_back, 0, "descriptor[*]", "*].offset", "0", "12",
 	  NULL },
 	{ redirect, direct_back, 0, "stdio[stdout]", NULL, "*, to *",
@@ -907,8 +915,8 @@ static const struct step steps[] = {
 	{ replace_output, replace_back, 0, "stdio[stdout]", NULL,
 	  "fully buffered, *", "another FILE, unbuffered, descriptor 2*",
 	  NULL },
-	{ set_numeric, unset_numeric, 0, "locale[LC_NUMERIC]", NULL, "\"C\"",
-	  "\"C.UTF-8\"", NULL },
+	{ set_numeric, unset_numeric, 0, "locale[LC_NUMERIC]", NULL, "C",
+	  "C.UTF-8", NULL },
 	{ set_zone, NULL, 0, "time-zone", NULL, "*", "XST/XDT, +03:00",
 	  "environment[TZ]" },
 	{ change_zone, set_zone, 0, "time-zone", NULL, "XST/XDT, +03:00",
@@ -992,8 +1000,7 @@ static const struct step steps[] = {
 	  "default", "terminate_here*", NULL },
 	{ hook_new, unhook_new, 0, "new-handler", NULL, "default",
 	  "no_memory_left*", NULL },
-	{ other_locale, former_locale, 0, "cxx-locale", NULL, "\"C\"",
-	  "\"*\"", NULL },
+	{ other_locale, former_locale, 0, "cxx-locale", NULL, "C", "*", NULL },
 	{ load, unload, STATE_MAPPINGS, "library[libanl.so.1]", NULL, "absent",
 	  "loaded", NULL },
 	{ be_nobody, be_root, STATE_IDS | STATE_PRCTL, "user-ids", NULL, "0",
