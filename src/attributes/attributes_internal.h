@@ -13,6 +13,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "attributes/attributes.h"
@@ -55,6 +56,12 @@ struct item {
 	/* Of what it is; 0 until items_finish(): that of the texts. */
 	uint64_t digest;
 	bool pristine; /* not used yet: a change of it is the first use */
+	/* Of an object of the system. */
+	uint32_t user;
+	pid_t creator;		/* 0: not known */
+	int64_t changed;	/* in seconds */
+	uint64_t device, inode; /* of a POSIX one */
+	bool held;		/* open or mapped in the process */
 	struct {
 		const char *name; /* NULL: the main one */
 		char *text;
@@ -95,7 +102,10 @@ struct err *text_quoted(struct str *out, const char *bytes,
 struct err *text_comma(struct str *out, const char *word) _must_check_;
 
 struct attribute;
+struct ipc_owner;
+/* @owner: of objects of the system, only what is its doing; NULL: all. */
 struct err *items_compare(const struct attribute *row,
+			  const struct ipc_owner *owner,
 			  const struct items *before, const struct items *after,
 			  struct changes *ret) _must_check_;
 
@@ -136,20 +146,24 @@ struct descriptor {
 	bool listening;
 };
 
-/* Whose objects of the system are told. */
+/* What is known of whose doing a change of the system's objects is. */
 struct ipc_owner {
-	pid_t pid; /* and what it started; 0: what we started */
+	pid_t pid; /* it, and what it started; 0: what we started */
 	uint32_t user;
-	bool captured;
-	int64_t last_time;  /* of the last point, in seconds */
-	VEC(uint64_t) seen; /* lowest bit: it is somebody else's */
-	size_t oldest;
+	bool followed;	   /* then these tell of all that it did: */
+	bool asked;	   /* System V and queues */
+	bool all;	   /* more than we could note */
+	int64_t last_time; /* of the last point, in seconds */
+	VEC(char *) names; /* in the folder of shared memory */
 };
 
 struct attributes {
 	struct attributes_options options;
 	int *own;
 	atomic_uint dirty;
+	pthread_mutex_t mutex; /* for: */
+	VEC(char *) touched;
+	bool touched_all;
 
 	/* The process that the files below belong to; 0: none yet. */
 	pid_t pid;
@@ -203,6 +217,7 @@ struct attribute {
 	enum change_weight weight;
 	bool unique; /* of equal keys the first counts */
 	bool once;   /* coming for the first time is no more than a first use */
+	bool shared; /* of the system: others change it, too */
 };
 extern const struct attribute attribute_table[];
 extern const size_t attribute_count;
@@ -221,6 +236,12 @@ void attributes_not_first(struct attributes *a,
 			  struct err *(*read)(struct attributes *a,
 					      struct items *items),
 			  const char *key);
+
+/* Its item as it was read last. */
+const struct item *attributes_item(const struct attributes *a,
+				   struct err *(*read)(struct attributes *a,
+						       struct items *items),
+				   const char *key);
 
 /* spans.c */
 void spans_free(struct spans *spans);
@@ -278,10 +299,13 @@ bool process_facts(pid_t pid, struct process_facts *ret);
 enum ipc_kind { IPC_SHARED, IPC_SEMAPHORE, IPC_QUEUE };
 /* The folder of POSIX message queues, also where it is not mounted; or -1. */
 int ipc_queues(void);
-bool ipc_is_own(struct ipc_owner *owner, uint64_t id, uint32_t user,
-		pid_t creator, int64_t changed);
-struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner, int folder,
+struct err *ipc_list(enum ipc_kind kind, int folder,
 		     struct items *items) _must_check_;
+/* Is the difference its doing? */
+bool ipc_is_own(const struct ipc_owner *owner, const struct item *before,
+		const struct item *after);
+/* Takes what was touched since the last time, for this point. */
+void ipc_take_touched(struct attributes *a);
 
 #define READER(name)                                                           \
 	struct err *name(struct attributes *a, struct items *items) _must_check_

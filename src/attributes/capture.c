@@ -14,6 +14,8 @@ struct err *attributes_create(const struct attributes_options *options,
 	if (!a)
 		return err_nomem();
 	a->options = *options;
+	pthread_mutex_init(&a->mutex, NULL);
+	a->ipc.followed = options->followed;
 	a->pidfd = a->proc = a->descriptors_dir = a->status = -1;
 	a->shm = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	a->queues = ipc_queues();
@@ -51,7 +53,11 @@ void attributes_destroy(struct attributes *a)
 	spans_free(&a->spans);
 	for (size_t i = 0; a->rows && i < attribute_count; i++)
 		items_free(&a->rows[i]);
-	vec_free(&a->ipc.seen);
+	ipc_take_touched(a);
+	ipc_take_touched(a);
+	vec_free(&a->ipc.names);
+	vec_free(&a->touched);
+	pthread_mutex_destroy(&a->mutex);
 	vec_free(&a->files);
 	free(a->rows);
 	free(a->own);
@@ -90,6 +96,18 @@ void attributes_not_first(struct attributes *a,
 	}
 }
 
+const struct item *attributes_item(const struct attributes *a,
+				   struct err *(*read)(struct attributes *a,
+						       struct items *items),
+				   const char *key)
+{
+	for (size_t i = 0; i < attribute_count; i++) {
+		if (attribute_table[i].read == read)
+			return items_find(&a->rows[i], key);
+	}
+	return NULL;
+}
+
 /* Another process than the last time: nothing is to be compared with. */
 static struct err *open_process(struct attributes *a, pid_t pid)
 {
@@ -97,7 +115,7 @@ static struct err *open_process(struct attributes *a, pid_t pid)
 	close_files(a);
 	descriptors_free(a);
 	spans_free(&a->spans);
-	a->captured = a->ipc.captured = false;
+	a->captured = false;
 	a->streams_known = false;
 	a->pid = pid;
 	snprintf(path, sizeof(path), "/proc/%d", pid);
@@ -140,7 +158,8 @@ static struct err *read_row(struct attributes *a, size_t index,
 		return NULL;
 	TRY(items_finish(&items, row->unique));
 	if (a->captured && ret)
-		TRY(items_compare(row, &a->rows[index], &items, ret));
+		TRY(items_compare(row, row->shared ? &a->ipc : NULL,
+				  &a->rows[index], &items, ret));
 	items_free(&a->rows[index]);
 	a->rows[index] = items;
 	items = (struct items){};
@@ -164,13 +183,16 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 	if (!a->captured)
 		atomic_store(&a->dirty, 0);
 	TRY(probe(a, &changed));
+	ipc_take_touched(a);
+	a->ipc.asked = changed & STATE_IPC;
+	a->ipc.pid = pid;
 	for (size_t i = 0; i < attribute_count; i++) {
 		if (attribute_table[i].needs & changed)
 			TRY(read_row(a, i, ret));
 	}
 	TRY(spans_settle(a));
 	a->ipc.last_time = time(NULL);
-	a->captured = a->ipc.captured = true;
+	a->captured = true;
 	a->thread = NULL;
 	return NULL;
 }

@@ -55,8 +55,7 @@ static const struct {
 	[IPC_QUEUE] = { "/proc/sysvipc/msg", "msqid", "qnum", "messages" },
 };
 
-static struct err *list_system_v(enum ipc_kind kind, struct ipc_owner *owner,
-				 struct items *items)
+static struct err *list_system_v(enum ipc_kind kind, struct items *items)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t n;
@@ -72,11 +71,6 @@ static struct err *list_system_v(enum ipc_kind kind, struct ipc_owner *owner,
 	for (size_t i = 0; line && *++line && i < OBJECTS_MAX; i++) {
 		const char *at = line;
 		line = strchr(line, '\n');
-		uint64_t number =
-			(uint64_t)kind << 56 | (uint32_t)value(at, id);
-		if (!ipc_is_own(owner, number, (uint32_t)value(at, user),
-				(pid_t)value(at, creator), value(at, changed)))
-			continue;
 		/* Ids go on counting: one without a key has no name. */
 		char name[32] = "private";
 		uint32_t key = (uint32_t)value(at, 0);
@@ -87,13 +81,39 @@ static struct err *list_system_v(enum ipc_kind kind, struct ipc_owner *owner,
 		TRY(item_textf(item, NULL, "%lld %s", value(at, size),
 			       system_v[kind].unit));
 		item->digest = digest_of(item->fields[0].text,
-					 strlen(item->fields[0].text), number);
+					 strlen(item->fields[0].text),
+					 (uint32_t)value(at, id));
+		item->user = (uint32_t)value(at, user);
+		item->creator = (pid_t)MAX(value(at, creator), 0LL);
+		item->changed = value(at, changed);
 	}
 	return NULL;
 }
 
+static struct err *add_file(enum ipc_kind kind, const char *name,
+			    const struct stat *st, struct items *items)
+{
+	char key[300];
+	snprintf(key, sizeof(key), "/%s",
+		 name + (kind == IPC_SEMAPHORE ? strlen("sem.") : 0));
+	struct item *item;
+	TRY(items_add(items, key, &item));
+	if (kind == IPC_SHARED)
+		TRY(item_textf(item, NULL, "%lld bytes",
+			       (long long)st->st_size));
+	else
+		TRY(item_text(item, NULL, "present"));
+	item->digest = digest_of(item->fields[0].text,
+				 strlen(item->fields[0].text), st->st_ino);
+	item->user = st->st_uid;
+	item->changed = st->st_ctim.tv_sec;
+	item->device = st->st_dev;
+	item->inode = st->st_ino;
+	return NULL;
+}
+
 static struct err *list_folder(enum ipc_kind kind, int folder,
-			       struct ipc_owner *owner, struct items *items)
+			       struct items *items)
 {
 	int fd = folder < 0 ? -1
 			    : openat(folder, ".",
@@ -106,42 +126,23 @@ static struct err *list_folder(enum ipc_kind kind, int folder,
 	struct err *err = NULL;
 	size_t count = 0;
 	for (const struct dirent *entry;
-	     !err && (entry = readdir(dir)) && count < OBJECTS_MAX;) {
+	     !err && (entry = readdir(dir)) && count < OBJECTS_MAX; count++) {
 		struct stat st;
 		const char *name = entry->d_name;
-		bool semaphore = !strncmp(name, "sem.", 4);
-		if (name[0] == '.' || (kind == IPC_SEMAPHORE) != semaphore ||
-		    fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISREG(st.st_mode))
-			continue;
-		count++;
-		uint64_t id = digest_of(name, strlen(name),
-					st.st_ino ^ (uint64_t)st.st_dev << 32);
-		if (!ipc_is_own(owner, id, st.st_uid, 0, st.st_ctim.tv_sec))
-			continue;
-		char key[300];
-		snprintf(key, sizeof(key), "/%s", name + (semaphore ? 4 : 0));
-		struct item *item;
-		err = items_add(items, key, &item);
-		if (!err && kind == IPC_SHARED)
-			err = item_textf(item, NULL, "%lld bytes",
-					 (long long)st.st_size);
-		else if (!err)
-			err = item_text(item, NULL, "present");
-		if (!err)
-			item->digest = digest_of(item->fields[0].text,
-						 strlen(item->fields[0].text),
-						 st.st_ino);
+		bool semaphore = kind != IPC_QUEUE && !strncmp(name, "sem.", 4);
+		if (name[0] != '.' && (kind == IPC_SEMAPHORE) == semaphore &&
+		    fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			err = add_file(kind, name, &st, items);
 	}
 	closedir(dir);
 	return err;
 }
 
-struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner, int folder,
-		     struct items *items)
+struct err *ipc_list(enum ipc_kind kind, int folder, struct items *items)
 {
-	TRY(list_system_v(kind, owner, items));
-	return list_folder(kind, folder, owner, items);
+	TRY(list_system_v(kind, items));
+	return list_folder(kind, folder, items);
 }
 
 /* As linux/mount.h has them since 5.2. */
@@ -169,15 +170,52 @@ int ipc_queues(void)
 
 /* ---- whose it is ---- */
 
-static bool known(const struct ipc_owner *owner, uint64_t id, bool *ret_foreign)
+#define SHARED_FOLDER "/dev/shm/"
+#define TOUCHED_MAX 1024
+
+void attributes_touched(struct attributes *a, const char *path)
 {
-	for (size_t i = 0; i < owner->seen.n; i++) {
-		if ((owner->seen.data[i] & ~1ULL) == (id & ~1ULL)) {
-			*ret_foreign = owner->seen.data[i] & 1;
-			return true;
-		}
+	if (!path || !str_starts(path, SHARED_FOLDER))
+		return;
+	pthread_mutex_lock(&a->mutex);
+	char *name = NULL;
+	if (a->touched.n < TOUCHED_MAX)
+		name = strdup(path + strlen(SHARED_FOLDER));
+	struct err *err = name ? vec_push(&a->touched, name) : NULL;
+	if (!name || err) {
+		a->touched_all = true;
+		free(name);
 	}
-	return false;
+	err_ignore(err);
+	pthread_mutex_unlock(&a->mutex);
+}
+
+void ipc_take_touched(struct attributes *a)
+{
+	for (size_t i = 0; i < a->ipc.names.n; i++)
+		free(a->ipc.names.data[i]);
+	a->ipc.names.n = 0;
+	pthread_mutex_lock(&a->mutex);
+	a->ipc.all = a->touched_all;
+	a->touched_all = false;
+	struct err *err =
+		vec_append(&a->ipc.names, a->touched.data, a->touched.n);
+	if (!err)
+		a->touched.n = 0;
+	err_ignore(err);
+	pthread_mutex_unlock(&a->mutex);
+}
+
+static bool was_touched(const struct ipc_owner *owner, const char *key)
+{
+	/* "/name" is the file "name", or "sem.name". */
+	for (size_t i = 0; i < owner->names.n; i++) {
+		const char *name = owner->names.data[i];
+		if (!strcmp(name, key + 1) ||
+		    (!strncmp(name, "sem.", 4) && !strcmp(name + 4, key + 1)))
+			return true;
+	}
+	return owner->all;
 }
 
 /* Does @pid descend from the tested process (or from us: it is an orphan)? */
@@ -197,25 +235,44 @@ static bool descends(const struct ipc_owner *owner, pid_t pid)
 	return false;
 }
 
-bool ipc_is_own(struct ipc_owner *owner, uint64_t id, uint32_t user,
-		pid_t creator, int64_t changed)
+bool ipc_is_own(const struct ipc_owner *owner, const struct item *before,
+		const struct item *after)
 {
-	bool foreign;
-	id = digest_of(&id, sizeof(id), 0);
-	if (known(owner, id, &foreign))
-		return !foreign;
-	/* What is there at the first point is as good as the test's. */
-	foreign = user != owner->user ||
-		  (owner->captured &&
-		   (changed < owner->last_time ||
-		    (creator > 0 && !descends(owner, creator))));
-	/* Without memory it is looked at again the next time. */
-	uint64_t seen = (id & ~1ULL) | foreign;
-	if (owner->seen.n < OBJECTS_MAX)
-		err_ignore(vec_push(&owner->seen, seen));
-	else
-		owner->seen.data[owner->oldest++ % OBJECTS_MAX] = seen;
-	return !foreign;
+	const struct item *item = after ? after : before;
+	bool file = item->key[0] == '/';
+	if (file && (item->held || (before && before->held)))
+		return true;
+	if (owner->followed && file && was_touched(owner, item->key))
+		return true;
+	/* Without being followed nothing tells who made a file. */
+	if (owner->followed ? !owner->asked : file && owner->pid)
+		return false;
+	if (!before && item->changed < owner->last_time)
+		return false;
+	return item->user == owner->user &&
+	       (before || !item->creator || descends(owner, item->creator));
+}
+
+/* Does the process have it open or mapped? */
+static void note_held(const struct attributes *a, struct items *items)
+{
+	for (size_t i = 0; i < items->list.n; i++) {
+		struct item *item = &items->list.data[i];
+		if (item->key[0] != '/')
+			continue;
+		for (size_t k = 0; !item->held && k < a->descriptors.n; k++) {
+			const struct descriptor *d = &a->descriptors.data[k];
+			item->held = d->inode == item->inode &&
+				     d->device == item->device;
+		}
+		char path[320];
+		snprintf(path, sizeof(path), SHARED_FOLDER "%.290s",
+			 item->key + 1);
+		item->held |= attributes_item(a, read_mappings, path) != NULL;
+		snprintf(path, sizeof(path), SHARED_FOLDER "sem.%.290s",
+			 item->key + 1);
+		item->held |= attributes_item(a, read_mappings, path) != NULL;
+	}
 }
 
 static struct err *read_kind(struct attributes *a, enum ipc_kind kind,
@@ -226,9 +283,9 @@ static struct err *read_kind(struct attributes *a, enum ipc_kind kind,
 	if (status_field(a, "Uid", text, sizeof(text)))
 		sscanf(text, "%u %u", &real, &effective);
 	a->ipc.user = effective;
-	a->ipc.pid = a->pid;
-	return ipc_list(kind, &a->ipc, kind == IPC_QUEUE ? a->queues : a->shm,
-			items);
+	TRY(ipc_list(kind, kind == IPC_QUEUE ? a->queues : a->shm, items));
+	note_held(a, items);
+	return NULL;
 }
 
 struct err *read_shared_memory(struct attributes *a, struct items *items)

@@ -58,7 +58,6 @@ void system_state_destroy(struct system_state *state)
 		items_free(&state->rows[i]);
 	closep(&state->shm);
 	closep(&state->queues);
-	vec_free(&state->ipc.seen);
 	free(state);
 }
 
@@ -229,18 +228,19 @@ struct err *system_state_capture(struct system_state *state,
 		else if (i == SYSTEM_CHILD)
 			TRY(list_processes(children, n_children, &items));
 		else
-			TRY(ipc_list((enum ipc_kind)i, &state->ipc,
+			TRY(ipc_list((enum ipc_kind)i,
 				     i == SYSTEM_QUEUE ? state->queues
 						       : state->shm,
 				     &items));
 		TRY(items_finish(&items, i == SYSTEM_PORT));
 		if (state->captured && ret)
-			TRY(items_compare(row, &state->rows[i], &items, ret));
+			TRY(items_compare(row, row->shared ? &state->ipc : NULL,
+					  &state->rows[i], &items, ret));
 		items_free(&state->rows[i]);
 		state->rows[i] = items;
 		items = (struct items){};
 	}
-	state->captured = state->ipc.captured = true;
+	state->captured = true;
 	state->ipc.last_time = time(NULL);
 	return NULL;
 }

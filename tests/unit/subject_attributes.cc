@@ -579,6 +579,17 @@ DO(remove_posix_segment)
 {
 	return shm_unlink("/subject-attributes") == 0;
 }
+static int shm_file;
+DO(open_posix_segment)
+{
+	shm_file = shm_open("/subject-attributes", O_CREAT | O_RDWR, 0600);
+	return shm_file >= 0;
+}
+DO(close_posix_segment)
+{
+	close(shm_file);
+	return shm_unlink("/subject-attributes") == 0;
+}
 DO(make_posix_semaphore)
 {
 	sem_t *sem = sem_open("/subject-attributes", O_CREAT, 0600, 1);
@@ -959,10 +970,13 @@ static const struct step steps[] = {
 	  "semaphore[0x70676174]", NULL, "absent", "2 semaphores", NULL },
 	{ make_queue, remove_queue, STATE_IPC, "message-queue[0x70676174]",
 	  NULL, "absent", "0 messages", NULL },
-	{ make_posix_segment, remove_posix_segment, 0,
+	{ make_posix_segment, remove_posix_segment, STATE_IPC,
 	  "shared-memory[/subject-attributes]", NULL, "absent", "0 bytes",
 	  NULL },
-	{ make_posix_semaphore, remove_posix_semaphore, 0,
+	{ open_posix_segment, close_posix_segment, 0,
+	  "shared-memory[/subject-attribute*]", NULL, "absent", "0 bytes",
+	  "descriptor*" },
+	{ make_posix_semaphore, remove_posix_semaphore, STATE_IPC,
 	  "semaphore[/subject-attributes]", NULL, "absent", "present", NULL },
 	{ make_posix_queue, remove_posix_queue, STATE_IPC,
 	  "message-queue[/subject-attributes]", NULL, "absent", "present",
