@@ -87,6 +87,8 @@ attributes_files(const struct attributes *attributes, size_t *ret_n);
 struct system_state;
 struct err *system_state_create(struct system_state **ret) _must_check_;
 void system_state_destroy(struct system_state *state); /* NULL is fine */
+/* As attributes_touched(): POSIX objects are told only where it was called. */
+void system_state_touched(struct system_state *state, const char *path);
 /* @children: of the test that just ended and alive; with their names looked up. */
 struct err *system_state_capture(struct system_state *state,
 				 const pid_t *children, size_t n_children,

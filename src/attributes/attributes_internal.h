@@ -61,7 +61,8 @@ struct item {
 	pid_t creator;		/* 0: not known */
 	int64_t changed;	/* in seconds */
 	uint64_t device, inode; /* of a POSIX one */
-	bool held;		/* open or mapped in the process */
+	bool queue;
+	bool held; /* open or mapped in the process */
 	struct {
 		const char *name; /* NULL: the main one */
 		char *text;
@@ -150,20 +151,20 @@ struct descriptor {
 struct ipc_owner {
 	pid_t pid; /* it, and what it started; 0: what we started */
 	uint32_t user;
-	bool followed;	   /* then these tell of all that it did: */
-	bool asked;	   /* System V and queues */
-	bool all;	   /* more than we could note */
-	int64_t last_time; /* of the last point, in seconds */
-	VEC(char *) names; /* in the folder of shared memory */
+	bool followed;	       /* then these tell of all that it did: */
+	bool asked;	       /* System V and queues */
+	bool all;	       /* more than we could note */
+	int64_t last_time;     /* of the last point, in seconds */
+	VEC(char *) names;     /* in the folder of shared memory */
+	pthread_mutex_t mutex; /* for those of the next point: */
+	VEC(char *) touched;
+	bool touched_all;
 };
 
 struct attributes {
 	struct attributes_options options;
 	int *own;
 	atomic_uint dirty;
-	pthread_mutex_t mutex; /* for: */
-	VEC(char *) touched;
-	bool touched_all;
 
 	/* The process that the files below belong to; 0: none yet. */
 	pid_t pid;
@@ -304,8 +305,11 @@ struct err *ipc_list(enum ipc_kind kind, int folder,
 /* Is the difference its doing? */
 bool ipc_is_own(const struct ipc_owner *owner, const struct item *before,
 		const struct item *after);
+void ipc_begin(struct ipc_owner *owner);
+void ipc_end(struct ipc_owner *owner);
+void ipc_touched(struct ipc_owner *owner, const char *path);
 /* Takes what was touched since the last time, for this point. */
-void ipc_take_touched(struct attributes *a);
+void ipc_take_touched(struct ipc_owner *owner);
 
 #define READER(name)                                                           \
 	struct err *name(struct attributes *a, struct items *items) _must_check_

@@ -14,7 +14,7 @@ struct err *attributes_create(const struct attributes_options *options,
 	if (!a)
 		return err_nomem();
 	a->options = *options;
-	pthread_mutex_init(&a->mutex, NULL);
+	ipc_begin(&a->ipc);
 	a->ipc.followed = options->followed;
 	a->pidfd = a->proc = a->descriptors_dir = a->status = -1;
 	a->shm = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -53,11 +53,7 @@ void attributes_destroy(struct attributes *a)
 	spans_free(&a->spans);
 	for (size_t i = 0; a->rows && i < attribute_count; i++)
 		items_free(&a->rows[i]);
-	ipc_take_touched(a);
-	ipc_take_touched(a);
-	vec_free(&a->ipc.names);
-	vec_free(&a->touched);
-	pthread_mutex_destroy(&a->mutex);
+	ipc_end(&a->ipc);
 	vec_free(&a->files);
 	free(a->rows);
 	free(a->own);
@@ -69,6 +65,11 @@ void attributes_dirty(struct attributes *a, unsigned states)
 {
 	atomic_fetch_or_explicit(&a->dirty, states & STATE_ALL,
 				 memory_order_relaxed);
+}
+
+void attributes_touched(struct attributes *a, const char *path)
+{
+	ipc_touched(&a->ipc, path);
 }
 
 void attributes_function(const struct attributes *a, uint64_t address,
@@ -183,7 +184,7 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 	if (!a->captured)
 		atomic_store(&a->dirty, 0);
 	TRY(probe(a, &changed));
-	ipc_take_touched(a);
+	ipc_take_touched(&a->ipc);
 	a->ipc.asked = changed & STATE_IPC;
 	a->ipc.pid = pid;
 	for (size_t i = 0; i < attribute_count; i++) {

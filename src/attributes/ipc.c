@@ -109,6 +109,7 @@ static struct err *add_file(enum ipc_kind kind, const char *name,
 	item->changed = st->st_ctim.tv_sec;
 	item->device = st->st_dev;
 	item->inode = st->st_ino;
+	item->queue = kind == IPC_QUEUE;
 	return NULL;
 }
 
@@ -173,37 +174,57 @@ int ipc_queues(void)
 #define SHARED_FOLDER "/dev/shm/"
 #define TOUCHED_MAX 1024
 
-void attributes_touched(struct attributes *a, const char *path)
+void ipc_begin(struct ipc_owner *owner)
+{
+	pthread_mutex_init(&owner->mutex, NULL);
+}
+
+static void free_names(struct ipc_owner *owner)
+{
+	for (size_t i = 0; i < owner->names.n; i++)
+		free(owner->names.data[i]);
+	owner->names.n = 0;
+}
+
+void ipc_end(struct ipc_owner *owner)
+{
+	free_names(owner);
+	vec_free(&owner->names);
+	for (size_t i = 0; i < owner->touched.n; i++)
+		free(owner->touched.data[i]);
+	vec_free(&owner->touched);
+	pthread_mutex_destroy(&owner->mutex);
+}
+
+void ipc_touched(struct ipc_owner *owner, const char *path)
 {
 	if (!path || !str_starts(path, SHARED_FOLDER))
 		return;
-	pthread_mutex_lock(&a->mutex);
+	pthread_mutex_lock(&owner->mutex);
 	char *name = NULL;
-	if (a->touched.n < TOUCHED_MAX)
+	if (owner->touched.n < TOUCHED_MAX)
 		name = strdup(path + strlen(SHARED_FOLDER));
-	struct err *err = name ? vec_push(&a->touched, name) : NULL;
+	struct err *err = name ? vec_push(&owner->touched, name) : NULL;
 	if (!name || err) {
-		a->touched_all = true;
+		owner->touched_all = true;
 		free(name);
 	}
 	err_ignore(err);
-	pthread_mutex_unlock(&a->mutex);
+	pthread_mutex_unlock(&owner->mutex);
 }
 
-void ipc_take_touched(struct attributes *a)
+void ipc_take_touched(struct ipc_owner *owner)
 {
-	for (size_t i = 0; i < a->ipc.names.n; i++)
-		free(a->ipc.names.data[i]);
-	a->ipc.names.n = 0;
-	pthread_mutex_lock(&a->mutex);
-	a->ipc.all = a->touched_all;
-	a->touched_all = false;
-	struct err *err =
-		vec_append(&a->ipc.names, a->touched.data, a->touched.n);
+	free_names(owner);
+	pthread_mutex_lock(&owner->mutex);
+	owner->all = owner->touched_all;
+	owner->touched_all = false;
+	struct err *err = vec_append(&owner->names, owner->touched.data,
+				     owner->touched.n);
 	if (!err)
-		a->touched.n = 0;
+		owner->touched.n = 0;
 	err_ignore(err);
-	pthread_mutex_unlock(&a->mutex);
+	pthread_mutex_unlock(&owner->mutex);
 }
 
 static bool was_touched(const struct ipc_owner *owner, const char *key)
@@ -242,10 +263,15 @@ bool ipc_is_own(const struct ipc_owner *owner, const struct item *before,
 	bool file = item->key[0] == '/';
 	if (file && (item->held || (before && before->held)))
 		return true;
-	if (owner->followed && file && was_touched(owner, item->key))
+	if (file && was_touched(owner, item->key))
 		return true;
-	/* Without being followed nothing tells who made a file. */
-	if (owner->followed ? !owner->asked : file && owner->pid)
+	/*
+	 * Nothing else tells who made a file in a folder of all processes; a
+	 * queue is asked for by a call of its own.
+	 */
+	if (owner->followed ? !owner->asked : file)
+		return false;
+	if (file && !item->queue)
 		return false;
 	if (!before && item->changed < owner->last_time)
 		return false;

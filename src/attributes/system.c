@@ -44,6 +44,7 @@ struct err *system_state_create(struct system_state **ret)
 	if (!state)
 		return err_nomem();
 	state->ipc.user = geteuid();
+	ipc_begin(&state->ipc);
 	state->shm = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	state->queues = ipc_queues();
 	*ret = state;
@@ -58,7 +59,13 @@ void system_state_destroy(struct system_state *state)
 		items_free(&state->rows[i]);
 	closep(&state->shm);
 	closep(&state->queues);
+	ipc_end(&state->ipc);
 	free(state);
+}
+
+void system_state_touched(struct system_state *state, const char *path)
+{
+	ipc_touched(&state->ipc, path);
 }
 
 /* ---- ports ---- */
@@ -220,6 +227,7 @@ struct err *system_state_capture(struct system_state *state,
 				 const pid_t *children, size_t n_children,
 				 struct changes *ret)
 {
+	ipc_take_touched(&state->ipc);
 	for (unsigned i = 0; i < SYSTEM_ROWS; i++) {
 		const struct attribute *row = row_named(names[i]);
 		_cleanup_(items_freep) struct items items = {};
