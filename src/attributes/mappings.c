@@ -21,10 +21,10 @@ static const char *library(const struct attributes *a, size_t index)
 	return a->options.library(a->options.data, index);
 }
 
-static uint64_t folder_digest(const char *path, uint64_t seed)
+static uint64_t folder_digest(int folder, uint64_t seed)
 {
 	struct stat st;
-	if (stat(path, &st) < 0)
+	if (folder < 0 || fstat(folder, &st) < 0)
 		return seed;
 	const uint64_t what[] = { (uint64_t)st.st_mtim.tv_sec,
 				  (uint64_t)st.st_mtim.tv_nsec,
@@ -38,8 +38,8 @@ void files_probe(struct attributes *a, unsigned *ret)
 	const char *path;
 	for (size_t i = 0; (path = library(a, i)); i++)
 		digest = digest_of(path, strlen(path), digest);
-	uint64_t folders = folder_digest("/dev/shm", 0);
-	folders = folder_digest("/dev/mqueue", folders);
+	uint64_t folders = folder_digest(a->shm, 0);
+	folders = folder_digest(a->queues, folders);
 	if (digest != a->libraries || folders != a->folders)
 		*ret |= SOURCE_FILES;
 	a->libraries = digest;

@@ -138,8 +138,7 @@ static bool told_above(const struct changes *changes, const char *path)
 		const struct change_path *p = &changes->data[i].paths[0];
 		if (below(path, changes->data[i].root) &&
 		    (!strcmp(p->before, "absent") ||
-		     !strcmp(p->after, "absent") ||
-		     strstr(p->path, ": type")))
+		     !strcmp(p->after, "absent") || strstr(p->path, ": type")))
 			return true;
 	}
 	return false;
@@ -234,8 +233,8 @@ static const char *some_name(unsigned *seed)
 {
 	static char names[4][64];
 	static unsigned turn;
-	static const char *const folders[] = { "",	"",	 "d0/",
-					       "d1/",	"d2/",	 "d0/d1/",
+	static const char *const folders[] = { "",	 "",	  "d0/",
+					       "d1/",	 "d2/",	  "d0/d1/",
 					       "d1/d0/", "d2/d2/" };
 	char *name = names[turn++ % 4];
 	snprintf(name, 64, "%s%c%d", folders[rand_r(seed) % 8],
@@ -245,10 +244,10 @@ static const char *some_name(unsigned *seed)
 
 static void some_operation(struct box *box, unsigned *seed)
 {
-	static const char *const names[] = {
-		"write",  "write", "write",   "rename", "rename", "unlink",
-		"link",	  "chmod", "symlink", "mkdir",	"mkdir",  "rmdir"
-	};
+	static const char *const names[] = { "write",  "write",	 "write",
+					     "rename", "rename", "unlink",
+					     "link",   "chmod",	 "symlink",
+					     "mkdir",  "mkdir",	 "rmdir" };
 	const char *a = some_name(seed), *b = some_name(seed);
 	int which = rand_r(seed) % 12;
 	char text[32];
