@@ -233,7 +233,8 @@ enum filelog_name filelog_look(unsigned i, const char *given)
 	if (S_ISDIR(st.stx_mode))
 		return has_xattrs(SYS_llistxattr, (long)given) ? NAME_UNUSUAL
 							       : NAME_FOLDER;
-	return is_file && take_content(given, state, texts[i]) ? NAME_FILE : NAME_UNUSUAL;
+	return is_file && take_content(given, state, texts[i]) ? NAME_FILE
+							       : NAME_UNUSUAL;
 }
 
 /* Room for @bytes in one piece; NULL: there is none. */
@@ -247,21 +248,18 @@ static struct wire_file *reserve(uint64_t bytes, uint64_t *ret_position)
 		skip = rest < bytes ? rest : 0;
 		if (head + skip + bytes - tail > WIRE_FILES_SIZE)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&ring->head, &head,
-					      head + skip + bytes, true,
-					      __ATOMIC_ACQ_REL,
-					      __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(
+		&ring->head, &head, head + skip + bytes, true, __ATOMIC_ACQ_REL,
+		__ATOMIC_RELAXED));
 	if (skip) {
 		struct wire_file *end =
-			(struct wire_file *)&ring
-				->data[head % WIRE_FILES_SIZE];
+			(struct wire_file *)&ring->data[head % WIRE_FILES_SIZE];
 		end->bytes = (uint32_t)skip;
 		end->call = WIRE_CALL_NONE;
 		__atomic_store_n(&end->position, head + 1, __ATOMIC_RELEASE);
 	}
 	*ret_position = head + skip;
-	return (struct wire_file *)&ring
-		->data[(head + skip) % WIRE_FILES_SIZE];
+	return (struct wire_file *)&ring->data[(head + skip) % WIRE_FILES_SIZE];
 }
 
 static char *append(char *to, const char *from, uint64_t n)

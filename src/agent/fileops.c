@@ -144,8 +144,7 @@ static mode_t mode_of(int flags, va_list list)
 		mode_t mode = mode_of(flags, list);                            \
 		va_end(list);                                                  \
 		if (active() && folder == AT_FDCWD &&                          \
-		    opens_to_change(flags) &&                                  \
-		    do_open(path, flags, mode, &fd))                           \
+		    opens_to_change(flags) && do_open(path, flags, mode, &fd)) \
 			return (int)fd;                                        \
 		return next(folder, path, flags, mode);                        \
 	}
@@ -309,7 +308,7 @@ static _cold_ bool do_rename(const char *old, const char *new, long *ret)
 	struct operation operation = {
 		.call = WIRE_CALL_RENAME,
 		.number = SYS_rename,
-		.arguments = { (long)old, (long) new },
+		.arguments = { (long)old, (long)new },
 	};
 	long result = HAND_ON;
 	if (!filelog_enter())

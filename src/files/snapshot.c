@@ -21,9 +21,9 @@
  */
 #define TICK_NS (11 * 1000000LL)
 #define HUGE_FILE (256ULL << 20)
-#define HUGE_END (1ULL << 20) /* of a huge file, at both ends */
+#define HUGE_END (1ULL << 20)	 /* of a huge file, at both ends */
 #define CHUNK ((size_t)64 << 10) /* on the stack */
-#define TRIES 4 /* at a file that changes while it is read */
+#define TRIES 4			 /* at a file that changes while it is read */
 #define XATTRS 64
 #define XATTR_LIST 4096
 #define XATTR_VALUE 65536 /* the kernel's limit, xattr(7) */
@@ -107,7 +107,7 @@ static struct snap_extra *extra_of(struct snap *snap, size_t text)
 	return extra;
 }
 
-static void keep_text(struct snap *snap, const char *text, size_t n)
+void snap_keep_text(struct snap *snap, const char *text, size_t n)
 {
 	struct snap_extra *extra = extra_of(snap, n);
 	if (!extra)
@@ -155,7 +155,7 @@ static int64_t hash_content(int fd, uint64_t size, uint32_t text,
 		return -2;
 	ret->hash = XXH3_64bits(buffer, (size_t)n);
 	if (size && size <= text)
-		keep_text(ret, buffer, (size_t)n);
+		snap_keep_text(ret, buffer, (size_t)n);
 	return n;
 }
 
@@ -198,9 +198,9 @@ static void take_xattrs(int fd, const char *path, struct snap *snap)
 	     name += strlen(name) + 1) {
 		if (!xattr_counts(name) || extra->n_xattrs == XATTRS)
 			continue;
-		ssize_t size = fd >= 0 ? fgetxattr(fd, name, value, XATTR_VALUE)
-				       : lgetxattr(path, name, value,
-						   XATTR_VALUE);
+		ssize_t size =
+			fd >= 0 ? fgetxattr(fd, name, value, XATTR_VALUE)
+				: lgetxattr(path, name, value, XATTR_VALUE);
 		char *copy = strdup(name);
 		if (!copy)
 			break;
@@ -287,7 +287,7 @@ static void take_target(int dir, const char *name, struct snap *ret)
 		return;
 	ret->hash = XXH3_64bits(target, (size_t)n);
 	ret->flags |= SNAP_HASHED;
-	keep_text(ret, target, (size_t)n);
+	snap_keep_text(ret, target, (size_t)n);
 }
 
 static void take_once(int dir, const char *name, const struct statx *st,
@@ -459,8 +459,8 @@ uint64_t snap_digest(const struct snap *snap)
 		all.hash = (uint64_t)snap->mtime;
 	for (size_t i = 0; snap->extra && i < snap->extra->n_xattrs; i++) {
 		const struct snap_xattr *x = &snap->extra->xattrs[i];
-		all.xattrs += XXH3_64bits_withSeed(x->name, strlen(x->name),
-						   x->hash);
+		all.xattrs +=
+			XXH3_64bits_withSeed(x->name, strlen(x->name), x->hash);
 	}
 	return XXH3_64bits(&all, sizeof(all));
 }

@@ -49,7 +49,7 @@ struct snap_extra {
 	atomic_uint refs;
 	uint32_t n_text;
 	uint32_t n_xattrs;
-	bool has_text; /* else content is known by its hash only */
+	bool has_text;		   /* else content is known by its hash only */
 	struct snap_xattr *xattrs; /* sorted by name */
 	char text[]; /* content or target, n_text bytes and a NUL */
 };
@@ -69,8 +69,8 @@ struct snap {
 };
 
 struct snap_limits {
-	uint64_t file;	/* larger ones are not hashed at all; 0: no such limit */
-	uint32_t text;	/* content up to this size is kept */
+	uint64_t file; /* larger ones are not hashed at all; 0: no such limit */
+	uint32_t text; /* content up to this size is kept */
 	atomic_uint_least64_t *budget; /* bytes left to hash; NULL: no limit */
 	atomic_uint_least64_t *hashed; /* counts bytes; NULL: nobody asks */
 };
@@ -90,6 +90,8 @@ void snap_take_stat(int dir, const char *name, const struct statx *st,
 /* Do stat data say that @snap still holds? */
 bool snap_holds(const struct snap *snap, const struct statx *st);
 void snap_absent(struct snap *ret);
+/* Content or target; @snap must have none. */
+void snap_keep_text(struct snap *snap, const char *text, size_t n);
 void snap_share(const struct snap *snap, struct snap *ret);
 void snap_free(struct snap *snap);
 static inline bool snap_exists(const struct snap *snap)

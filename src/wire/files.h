@@ -34,7 +34,7 @@
 #define WIRE_FILE_ALIGN 16
 /* Larger files are not looked into; content up to WIRE_FILE_TEXT is kept. */
 #define WIRE_FILE_LARGEST (1ULL << 20)
-#define WIRE_FILE_TEXT 1024
+#define WIRE_FILE_TEXT 4096
 #define WIRE_FILE_PATH 4096
 
 enum wire_call {
@@ -50,7 +50,7 @@ enum wire_call {
 
 /* What a name was: a file or a folder, or nothing. Times in ns since 1970. */
 struct wire_file_state {
-	uint32_t mode; /* with its type, as of stat(2); 0: absent */
+	uint32_t mode;	 /* with its type, as of stat(2); 0: absent */
 	uint32_t hashed; /* 1: @hash is XXH3_64bits() of the content */
 	uint64_t hash;
 	uint64_t device, inode, size, links;
@@ -79,10 +79,11 @@ struct wire_file {
 
 struct wire_ring {
 	uint64_t head; /* where the next record will be */
-	uint64_t tail; /* where the controller goes on reading; it writes this */
+	uint64_t
+		tail; /* where the controller goes on reading; it writes this */
 	uint64_t records;
 	uint64_t refused; /* there was no room */
-	uint64_t lost;	  /* took place without a record: never, but for races */
+	uint64_t lost; /* took place without a record: never, but for races */
 	uint64_t zero[3];
 	uint8_t data[WIRE_FILES_SIZE];
 };
