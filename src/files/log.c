@@ -138,8 +138,7 @@ uint64_t files_log_exempt(const struct files_log *log)
 static bool read_head(struct files_log *log, uint64_t *ret)
 {
 	return read_at(log->memory,
-		       log->description.ring +
-			       offsetof(struct wire_ring, head),
+		       log->description.ring + offsetof(struct wire_ring, head),
 		       ret, sizeof(*ret));
 }
 
@@ -156,8 +155,8 @@ struct err *files_log_begin(struct files_log *log, struct files *files)
 	pthread_mutex_lock(&log->lock);
 	_cleanup_(unlockp) struct files_log *locked _unused_ = log;
 	/* Processes of earlier runs may have written to it: it is shared. */
-	if (!read_head(log, &log->tail) ||
-	    log->tail % WIRE_FILE_ALIGN != 0 || !write_tail(log))
+	if (!read_head(log, &log->tail) || log->tail % WIRE_FILE_ALIGN != 0 ||
+	    !write_tail(log))
 		return err_create(ERR_INTERNAL,
 				  "the log of files cannot be read");
 	log->files = files;
@@ -307,8 +306,8 @@ static bool read_ring(struct files_log *log, uint64_t head, uint64_t *ret)
 	uint64_t place = log->tail % WIRE_FILES_SIZE;
 	uint64_t n = MIN(head - log->tail, WIRE_FILES_SIZE - place);
 	if (!read_at(log->memory,
-		     log->description.ring +
-			     offsetof(struct wire_ring, data) + place,
+		     log->description.ring + offsetof(struct wire_ring, data) +
+			     place,
 		     log->buffer, n))
 		return false;
 	*ret = n;
@@ -417,8 +416,7 @@ struct files_log_counts files_log_counts(const struct files_log *log)
 	struct files_log_counts counts = log->counts;
 	uint64_t refused;
 	if (read_at(log->memory,
-		    log->description.ring +
-			    offsetof(struct wire_ring, refused),
+		    log->description.ring + offsetof(struct wire_ring, refused),
 		    &refused, sizeof(refused)))
 		counts.refused = refused;
 	return counts;

@@ -50,7 +50,7 @@ void files_log_event(struct files_log *log, const struct follow_event *event);
 
 struct files_log_counts {
 	uint64_t records;
-	uint64_t lost; /* records that could not be read */
+	uint64_t lost;	  /* records that could not be read */
 	uint64_t refused; /* operations for which there was no room */
 };
 struct files_log_counts files_log_counts(const struct files_log *log);
