@@ -68,7 +68,8 @@ static bool times_differ(const struct files *files, const struct delta *delta)
 		return false;
 	if (!files->walking)
 		return delta->marks & TOUCH_TIMES;
-	return now < files->point - TICK_NS || now > files->begin + 1000 * TICK_NS;
+	return now < files->point - TICK_NS ||
+	       now > files->begin + 1000 * TICK_NS;
 }
 
 static unsigned differ(const struct files *files, const struct delta *delta)
@@ -216,9 +217,9 @@ static void list_entries(struct listing *list, size_t length, unsigned depth)
 		memcpy(list->path + length + 1, name, n + 1);
 		if (names_counts_text(&list->files->names, list->path)) {
 			list->n++;
-			list->names += XXH3_64bits(list->path + list->folder,
-						   length + 1 + n -
-							   list->folder);
+			list->names +=
+				XXH3_64bits(list->path + list->folder,
+					    length + 1 + n - list->folder);
 			struct stat st;
 			bool folder = entry->d_type == DT_DIR ||
 				      (entry->d_type == DT_UNKNOWN &&
@@ -318,8 +319,8 @@ static struct err *explain_links(struct comparison *c)
 		if (!(delta->diff & DIFF_LINKS))
 			continue;
 		map_u64_get(&c->by_inode, inode_key(delta->before), &sum);
-		if ((int64_t)sum ==
-		    (int64_t)delta->after->nlink - (int64_t)delta->before->nlink)
+		if ((int64_t)sum == (int64_t)delta->after->nlink -
+					    (int64_t)delta->before->nlink)
 			delta->diff &= ~DIFF_LINKS;
 	}
 	map_u64_free(&c->by_inode);

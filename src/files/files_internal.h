@@ -85,7 +85,7 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 		       pid_t pid, bool *ret) _must_check_;
 /* '/' sorts first, so that a folder's entries follow it at once. */
 int names_compare(const char *a, const char *b);
-struct err *names_resolve(const char *path, char **ret) _must_check_;
+struct err *names_real(const char *path, char **ret) _must_check_;
 /* Does a name with masked parts fit? Whole components. */
 bool names_masked(const char *root);
 bool names_fits(const char *masked, const char *path);

@@ -14,7 +14,7 @@
 
 #define MASK "XXXXXX"
 #define MASK_PID "PID"
-#define RANDOM 6 /* characters that mkstemp(3) makes up */
+#define RANDOM 6      /* characters that mkstemp(3) makes up */
 #define RANDOM_MAX 10 /* mktemp(1) */
 #define MASKS_MAX 65536
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
@@ -23,30 +23,19 @@
 
 /* File systems that hold no files, by statfs(2). */
 static const long pseudo_types[] = {
-	PROC_SUPER_MAGIC,
-	SYSFS_MAGIC,
-	DEVPTS_SUPER_MAGIC,
-	CGROUP_SUPER_MAGIC,
-	CGROUP2_SUPER_MAGIC,
-	DEBUGFS_MAGIC,
-	TRACEFS_MAGIC,
-	SECURITYFS_MAGIC,
-	SELINUX_MAGIC,
-	BPF_FS_MAGIC,
-	PSTOREFS_MAGIC,
-	EFIVARFS_MAGIC,
-	NSFS_MAGIC,
-	PIPEFS_MAGIC,
-	SOCKFS_MAGIC,
-	ANON_INODE_FS_MAGIC,
-	0x19800202, /* mqueue: process state */
-	0x62656570, /* configfs */
+	PROC_SUPER_MAGIC,    SYSFS_MAGIC,	  DEVPTS_SUPER_MAGIC,
+	CGROUP_SUPER_MAGIC,  CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC,
+	TRACEFS_MAGIC,	     SECURITYFS_MAGIC,	  SELINUX_MAGIC,
+	BPF_FS_MAGIC,	     PSTOREFS_MAGIC,	  EFIVARFS_MAGIC,
+	NSFS_MAGIC,	     PIPEFS_MAGIC,	  SOCKFS_MAGIC,
+	ANON_INODE_FS_MAGIC, 0x19800202, /* mqueue: process state */
+	0x62656570,			 /* configfs */
 };
 
 /* Names that compilers' run-time libraries leave at a program's end. */
 static const char *const data_suffixes[] = { ".gcda", ".gcno", ".profraw" };
 
-struct err *names_resolve(const char *path, char **ret)
+struct err *names_real(const char *path, char **ret)
 {
 	char *real = realpath(path, NULL);
 	if (real) {
@@ -78,10 +67,9 @@ struct err *names_create(const struct files_options *options, struct names *ret)
 	names.exclude = calloc(n + 1, sizeof(*names.exclude));
 	struct err *err = names.exclude ? NULL : err_nomem();
 	for (size_t i = 0; i < n && !err; i++)
-		err = names_resolve(options->exclude[i], &names.exclude[i]);
+		err = names_real(options->exclude[i], &names.exclude[i]);
 	if (!err)
-		err = names_resolve(options->directory ?: ".",
-				    &names.directory);
+		err = names_real(options->directory ?: ".", &names.directory);
 	if (err) {
 		names_free(&names);
 		return err;
@@ -259,8 +247,8 @@ static bool random_part(const char *name, bool sure, size_t *ret_at,
 		end = i;
 		while (isalnum((unsigned char)name[end]))
 			end++;
-		if (end - i >= RANDOM && looks_random(name + end - RANDOM,
-						      RANDOM))
+		if (end - i >= RANDOM &&
+		    looks_random(name + end - RANDOM, RANDOM))
 			last = end - RANDOM;
 		else if (end - i >= RANDOM && end == n && sure &&
 			 last == SIZE_MAX)

@@ -37,9 +37,8 @@ struct err *files_readers_create(const char *const *roots, size_t n,
 	pthread_mutex_init(&readers->lock, NULL);
 	readers->roots = calloc(n + 1, sizeof(*readers->roots));
 	char *folder = NULL;
-	struct err *err = readers->roots
-				  ? names_resolve(directory ?: ".", &folder)
-				  : err_nomem();
+	struct err *err = readers->roots ? names_real(directory ?: ".", &folder)
+					 : err_nomem();
 	for (; !err && readers->n < n; readers->n++) {
 		struct reader_root *root = &readers->roots[readers->n];
 		const char *name = roots[readers->n];
@@ -51,11 +50,10 @@ struct err *files_readers_create(const char *const *roots, size_t n,
 		if (length > 1 && root->path[length - 1] == '/')
 			root->path[length - 1] = '\0';
 		const char *slash = strrchr(root->path, '/');
-		root->folder = strndup(
-			root->path,
-			slash && slash != root->path
-				? (size_t)(slash - root->path)
-				: 1);
+		root->folder = strndup(root->path,
+				       slash && slash != root->path
+					       ? (size_t)(slash - root->path)
+					       : 1);
 		root->masked = names_masked(name);
 		readers->any_masked |= root->masked;
 		if (!root->folder)
@@ -131,8 +129,8 @@ static void note_listed(struct files_readers *readers, const char *path)
 		return;
 	for (size_t i = 0; i < readers->n; i++) {
 		struct reader_root *root = &readers->roots[i];
-		if (root->read || find_above(&readers->written, root->path,
-					     &at))
+		if (root->read ||
+		    find_above(&readers->written, root->path, &at))
 			continue;
 		if (root->masked && names_masked(root->folder))
 			root->read = names_fits(root->folder, path) &&
@@ -157,9 +155,9 @@ static void note_open(struct files_readers *readers,
 	 * Whoever insists on a file of its own depends on there being none;
 	 * mkstemp(3) tries the next name.
 	 */
-	bool insists = (event->flags & (O_CREAT | O_EXCL)) ==
-			       (O_CREAT | O_EXCL) &&
-		       (event->mode & 07777) != 0600;
+	bool insists =
+		(event->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) &&
+		(event->mode & 07777) != 0600;
 	if (insists || (both && !(event->flags & O_TRUNC)))
 		note_read(readers, event->path);
 	if (event->flags & (O_TRUNC | O_EXCL))

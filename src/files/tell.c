@@ -122,7 +122,8 @@ static struct err *add_xattrs(const struct files *files, struct change *change,
 }
 
 static struct err *add_texts(const struct files *files, struct change *change,
-			     const struct delta *delta, const struct snap *after)
+			     const struct delta *delta,
+			     const struct snap *after)
 {
 	const struct snap *before = delta->before;
 	unsigned diff = delta->diff;
@@ -136,8 +137,8 @@ static struct err *add_texts(const struct files *files, struct change *change,
 			free(a);
 			return err;
 		}
-		return add_path(files, change,
-				diff & DIFF_TYPE ? "type" : NULL, a, b);
+		return add_path(files, change, diff & DIFF_TYPE ? "type" : NULL,
+				a, b);
 	}
 	if (diff & DIFF_CONTENT) {
 		TRY(text_contents(before, after, &a, &b));
@@ -153,16 +154,13 @@ static struct err *add_texts(const struct files *files, struct change *change,
 		TRY(add_path(files, change, "target", a, b));
 	}
 	if (diff & DIFF_MODE)
-		TRY(add_path(files, change, "mode",
-			     mode_text(before),
+		TRY(add_path(files, change, "mode", mode_text(before),
 			     mode_text(after)));
 	if (diff & DIFF_OWNER)
-		TRY(add_path(files, change, "owner",
-			     owner_text(before),
+		TRY(add_path(files, change, "owner", owner_text(before),
 			     owner_text(after)));
 	if (diff & DIFF_LINKS)
-		TRY(add_path(files, change, "links",
-			     links_text(before),
+		TRY(add_path(files, change, "links", links_text(before),
 			     links_text(after)));
 	if (diff & DIFF_TIMES) {
 		TRY(text_time(before->mtime, &a));
@@ -189,8 +187,8 @@ static struct err *add_part(struct told *told, const struct delta *delta)
 		.times = delta->diff & DIFF_TIMES,
 	};
 	snap_share(delta->before, &part.before);
-	struct err *err = part.path ? vec_push(&told->parts, part)
-				    : err_nomem();
+	struct err *err =
+		part.path ? vec_push(&told->parts, part) : err_nomem();
 	if (err) {
 		free(part.path);
 		snap_free(&part.before);
@@ -256,8 +254,8 @@ static void add_digests(struct change *change, const struct delta *delta,
 	else if (delta->entries)
 		a = mix(a, delta->names);
 	if (delta->to)
-		b = mix(b, XXH3_64bits(delta->to->path,
-				       strlen(delta->to->path)));
+		b = mix(b,
+			XXH3_64bits(delta->to->path, strlen(delta->to->path)));
 	change->digest_before = more ? mix(change->digest_before, a) : a;
 	change->digest = more ? mix(change->digest, b) : b;
 }

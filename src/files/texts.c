@@ -127,8 +127,8 @@ struct err *text_contents(const struct snap *before, const struct snap *after,
 	size_t same = 0;
 	if (text_a && text_b && before->size && after->size) {
 		size_t n = MIN(before->extra->n_text, after->extra->n_text);
-		while (same < n && before->extra->text[same] ==
-					   after->extra->text[same])
+		while (same < n &&
+		       before->extra->text[same] == after->extra->text[same])
 			same++;
 	}
 	/* Long texts are shown from shortly before where they differ. */

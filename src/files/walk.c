@@ -20,8 +20,8 @@
 #include "base/path.h"
 #include "files/files_internal.h"
 
-#define RANGE 512	/* entries that a thread takes at a time */
-#define ALONE 1024	/* entries for which no second thread is started */
+#define RANGE 512  /* entries that a thread takes at a time */
+#define ALONE 1024 /* entries for which no second thread is started */
 #define THREADS_MAX 16
 #define BUDGET (256ULL << 20) /* bytes hashed in one walk */
 #define FILE_MAX (4ULL << 20) /* larger files count by their stat data */
@@ -34,11 +34,11 @@ struct walk_entry {
 };
 
 struct walk_folder {
-	char *path; /* "": the one of the watched folders */
+	char *path;		    /* "": the one of the watched folders */
 	struct walk_entry *entries; /* sorted by name */
 	size_t n;
 	unsigned depth;
-	bool dead; /* to be freed at the end of the walk */
+	bool dead;   /* to be freed at the end of the walk */
 	bool listed; /* in this walk */
 };
 
@@ -146,8 +146,7 @@ static int open_folder(const struct walk_folder *folder, int flags)
 {
 	if (!folder->path[0])
 		return AT_FDCWD;
-	return open(folder->path,
-		    flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return open(folder->path, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static bool means_absent(int number)
@@ -448,9 +447,8 @@ static struct err *lose_entry(struct walk *walk, struct walk_folder *folder,
 static struct err *note_fresh(struct walk *walk, struct walk_folder *folder,
 			      size_t i)
 {
-	struct range *last = walk->fresh.n
-				     ? &walk->fresh.data[walk->fresh.n - 1]
-				     : NULL;
+	struct range *last =
+		walk->fresh.n ? &walk->fresh.data[walk->fresh.n - 1] : NULL;
 	if (last && last->folder == folder && last->to == i &&
 	    last->to - last->from < RANGE) {
 		last->to++;
@@ -607,7 +605,7 @@ static struct err *watched(const char *const *dirs, struct name_list *ret)
 {
 	for (size_t i = 0; dirs && dirs[i]; i++) {
 		char *path = NULL;
-		TRY(names_resolve(dirs[i], &path));
+		TRY(names_real(dirs[i], &path));
 		struct err *err = vec_push(ret, path);
 		if (err) {
 			free(path);
@@ -621,8 +619,8 @@ static struct err *watched(const char *const *dirs, struct name_list *ret)
 			if (j != i && ret->data[j])
 				needed = !names_below(ret->data[i],
 						      ret->data[j]) &&
-					 (j > i || strcmp(ret->data[i],
-							  ret->data[j]));
+					 (j > i ||
+					  strcmp(ret->data[i], ret->data[j]));
 		}
 		if (!needed)
 			free(take_ptr(ret->data[i]));

@@ -75,8 +75,7 @@ SCENARIO(test_content)
 	assert_int_equal(box->changes.n, 3);
 	assert_string_equal(box->changes.data[0].root, "a");
 	assert_string_equal(box->changes.data[0].paths[0].path, "a");
-	assert_string_equal(box->changes.data[0].paths[0].before,
-			    "\"a=1\\n\"");
+	assert_string_equal(box->changes.data[0].paths[0].before, "\"a=1\\n\"");
 	assert_string_equal(box->changes.data[0].paths[0].after, "\"a=2\\n\"");
 	assert_string_equal(box->changes.data[1].root, "binary");
 	assert_true(!strncmp(box->changes.data[1].paths[0].before,
@@ -407,8 +406,8 @@ SCENARIO(test_fresh_names)
 	int fd = op_open(box, "x.aB3dE9", O_RDWR | O_CREAT | O_EXCL, 0600);
 	close(fd);
 	close(op_open(box, "x.Zz4400", O_RDWR | O_CREAT | O_EXCL, 0600));
-	close(op_open(box, "noseparatorQ1w2E3.txt",
-		      O_RDWR | O_CREAT | O_EXCL, 0600));
+	close(op_open(box, "noseparatorQ1w2E3.txt", O_RDWR | O_CREAT | O_EXCL,
+		      0600));
 	close(op_open(box, "plain.aB3dE9", O_RDWR | O_CREAT, 0644));
 	op_mkdir(box, "dir-Ab12Cd", 0700);
 	op_write(box, "dir-Ab12Cd/in", "x");

@@ -1,0 +1,320 @@
+/*
+ * Inside of process state; for attributes/ alone.
+ *
+ * A capture goes in two steps. Probes look at sources as cheaply as they can and
+ * say which may have changed (a bit each: what was followed, memory, signals,
+ * descriptors, …). Then the rows of the table that need one of these are read:
+ * their items, as text, are compared with those of the last point.
+ *
+ * To add an attribute: a row in table.c, and a function in the file of its
+ * family that adds its items. All that comes from the tested process is
+ * hostile: whatever is counted there is bounded here.
+ */
+#pragma once
+
+#include <dirent.h>
+#include <stdatomic.h>
+
+#include "attributes/attributes.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "wire/state.h"
+
+/* Sources; the states of enum follow_state are the lower ones. */
+enum source {
+	SOURCE_ENVIRONMENT = 1 << 17,
+	SOURCE_STDIO = 1 << 18,
+	SOURCE_ZONE = 1 << 19,
+	SOURCE_STREAMS = 1 << 20,
+	SOURCE_RANDOM = 1 << 21,
+	SOURCE_DRAND48 = 1 << 22,
+	SOURCE_LOCALE = 1 << 23,
+	SOURCE_EXITS = 1 << 24,
+	SOURCE_HOOKS = 1 << 25,
+	SOURCE_HANDLERS = 1 << 26,
+	SOURCE_MEMORY = ((1 << 27) - 1) & ~((1 << 17) - 1),
+	SOURCE_SIGNALS = 1 << 27,
+	SOURCE_DESCRIPTORS = 1 << 28,
+	SOURCE_FLOATS = 1 << 29,
+	SOURCE_TASKS = 1 << 30,
+	SOURCE_FILES = 1U << 31, /* libraries, folders of POSIX objects */
+};
+#define SOURCE_ALL 0xffffffffU
+#define MEMORY_SHIFT 17
+#define MEMORY_GROUPS 10
+
+#define ITEM_FIELDS 10
+#define ITEMS_MAX 4096
+#define CHANGES_MAX 64 /* of one attribute at one point, one by one */
+#define TEXT_MAX 160   /* a value as it is shown */
+
+/* One value of an attribute, or several named ones. */
+struct item {
+	char *key; /* NULL: the attribute has just this */
+	/* Of what it is; 0 until items_finish(): that of the texts. */
+	uint64_t digest;
+	bool pristine; /* not used yet: a change of it is the first use */
+	struct {
+		const char *name; /* NULL: the main one */
+		char *text;
+	} fields[ITEM_FIELDS];
+	unsigned n;
+};
+
+struct items {
+	VEC(struct item) list;
+	size_t left_out;
+	bool live;    /* may change without anything being noticed */
+	bool unknown; /* could not be read: as it was */
+};
+
+void items_free(struct items *items);
+static inline void items_freep(struct items *items)
+{
+	items_free(items);
+}
+/* The item lives until the next one is added; @key is copied. */
+struct err *items_add(struct items *items, const char *key,
+		      struct item **ret) _must_check_;
+struct err *item_text(struct item *item, const char *field,
+		      const char *text) _must_check_;
+struct err *item_textf(struct item *item, const char *field, const char *fmt,
+		       ...) _printf_(3, 4) _must_check_;
+/* The one item of an attribute without keys. */
+struct err *items_one(struct items *items, const char *text) _must_check_;
+/* Sorts; of equal keys the later ones get a number, or go. */
+struct err *items_finish(struct items *items, bool unique) _must_check_;
+const struct item *items_find(const struct items *items, const char *key);
+uint64_t items_digest(const struct items *items);
+uint64_t digest_of(const void *bytes, size_t n, uint64_t seed);
+/* @n bytes in quotes, cut where they are long. */
+struct err *text_quoted(struct str *out, const char *bytes,
+			size_t n) _must_check_;
+/* Appends ", " where there is something before. */
+struct err *text_comma(struct str *out, const char *word) _must_check_;
+
+struct attribute;
+struct err *items_compare(const struct attribute *row,
+			  const struct items *before, const struct items *after,
+			  struct changes *ret) _must_check_;
+
+/* Places in memory that are read together at each point. */
+struct span {
+	uint64_t address;
+	uint32_t n;
+	uint32_t at; /* in the copy */
+	unsigned group;
+};
+struct spans {
+	VEC(struct span) list;
+	VEC(uint8_t) last;
+	VEC(uint8_t) now;
+	bool planned;
+	VEC(struct memory_span) plan;
+	size_t need;
+};
+
+struct descriptor {
+	int number;
+	bool seen;
+	uint64_t device, inode;
+	uint32_t type; /* S_IFMT */
+	uint32_t mode; /* access and status flags, as of F_GETFL */
+	uint64_t rdev;
+	int64_t offset; /* -1: it has none */
+	bool cloexec;
+	char *path;   /* as the kernel shows it; NULL: not looked up */
+	char *socket; /* "tcp 127.0.0.1:80"; NULL: none */
+	char *port;   /* of one that is bound or listens; NULL: none */
+	bool listening;
+};
+
+/* Whose objects of the system are told. */
+struct ipc_owner {
+	pid_t pid; /* and what it started; 0: what we started */
+	uint32_t user;
+	bool captured;
+	int64_t last_time;  /* of the last point, in seconds */
+	VEC(uint64_t) seen; /* lowest bit: it is somebody else's */
+};
+
+struct attributes {
+	struct attributes_options options;
+	int *own;
+	atomic_uint dirty;
+
+	/* The process that the files below belong to; 0: none yet. */
+	pid_t pid;
+	int pidfd;
+	int proc; /* its folder */
+	int descriptors_dir;
+	int status;
+	bool no_getfd; /* refused here */
+
+	/* Of this capture. */
+	struct thread *thread;
+	struct tracee *tracee;
+	char status_text[8192];
+	size_t status_n;
+	bool has_status;
+
+	/* As probed. */
+	struct spans spans;
+	VEC(struct descriptor) descriptors;
+	bool many_descriptors;
+	uint64_t pending[2], mask;
+	uint64_t caught, ignored;
+	uint32_t float_control, float_status;
+	uint32_t float_mxcsr;
+	uint64_t tasks;	    /* digest of the list of threads */
+	uint64_t libraries; /* likewise */
+	uint64_t folders;
+	uint64_t children;
+	bool has_agent;
+	struct wire_state *wire; /* without reads */
+	uint64_t stream_buffers[8];
+	bool streams_known;
+	struct ipc_owner ipc;
+	VEC(struct attributes_file) files;
+	bool stdio_covers[3]; /* its row tells where they go */
+
+	bool captured;
+	struct items *rows; /* as many as the table has */
+};
+
+struct attribute {
+	const char *name;
+	const char *what;
+	const char *how;
+	const char *absent;
+	struct err *(*read)(struct attributes *a, struct items *items);
+	unsigned needs;	 /* sources; one of them changed: it is read again */
+	unsigned looked; /* enum follow_state: asking for it is told */
+	enum change_weight weight;
+	bool unique; /* of equal keys the first counts */
+	bool once;   /* coming for the first time is no more than a first use */
+};
+extern const struct attribute attribute_table[];
+extern const size_t attribute_count;
+
+static inline uint64_t attributes_symbol(const struct attributes *a,
+					 const char *name)
+{
+	return a->options.symbol ? a->options.symbol(a->options.data, name) : 0;
+}
+/* The name of the function at @address, or the address. */
+void attributes_function(const struct attributes *a, uint64_t address,
+			 char *out, size_t n);
+
+/* What the row that is read by @read says of @key now is no mere first use. */
+void attributes_not_first(struct attributes *a,
+			  struct err *(*read)(struct attributes *a,
+					      struct items *items),
+			  const char *key);
+
+/* spans.c */
+void ranges_free(struct spans *spans);
+void ranges_forget(struct spans *spans, unsigned group);
+struct err *ranges_add(struct spans *spans, unsigned group, uint64_t address,
+		       size_t n) _must_check_;
+/* After rows were read: what they found is what to compare with. */
+struct err *ranges_settle(struct attributes *a) _must_check_;
+/* Reads all; returns the groups that differ from the last time. */
+struct err *ranges_probe(struct attributes *a, unsigned *ret) _must_check_;
+bool read_u64(struct attributes *a, uint64_t address, uint64_t *ret);
+bool read_bytes(struct attributes *a, uint64_t address, void *out, size_t n);
+/* A string as far as it goes; at most @max - 1 bytes. */
+bool read_text(struct attributes *a, uint64_t address, char *out, size_t max);
+
+/* The probes. */
+struct err *descriptors_probe(struct attributes *a, unsigned changed,
+			      unsigned *ret) _must_check_;
+void descriptors_free(struct attributes *a);
+/* What an open descriptor refers to; 0: it is not open. */
+uint64_t descriptor_identity(const struct attributes *a, int number,
+			     const char **ret_path);
+struct err *descriptor_text(const struct attributes *a, int number,
+			    struct str *out) _must_check_;
+void signals_probe(struct attributes *a, unsigned *ret);
+void floats_probe(struct attributes *a, unsigned *ret);
+void tasks_probe(struct attributes *a, unsigned *ret);
+void files_probe(struct attributes *a, unsigned *ret);
+struct err *agent_probe(struct attributes *a, unsigned *ret) _must_check_;
+
+/* kernel.c: a line of the status file, behind "NAME:\t". */
+bool status_field(struct attributes *a, const char *name, char *out, size_t n);
+/* A system call in the tested process; the answer is read back from @out. */
+bool ask_process(struct attributes *a, long number, const uint64_t *args,
+		 unsigned out_at, void *out, size_t n);
+
+/* signals.c */
+struct err *signals_text(uint64_t mask, struct str *out) _must_check_;
+void signal_name(int number, char out[16]);
+
+/* sockets.c: what a socket is, from a descriptor of ours. */
+void socket_port_text(const char *kind, const char *address, bool six,
+		      unsigned port, char *out, size_t n);
+struct err *socket_describe(struct descriptor *descriptor, int fd) _must_check_;
+
+/* children.c */
+struct process_facts {
+	char name[64];
+	char state;
+	pid_t parent, tracer;
+};
+bool process_facts(pid_t pid, struct process_facts *ret);
+
+/* ipc.c */
+enum ipc_kind { IPC_SHARED, IPC_SEMAPHORE, IPC_QUEUE };
+bool ipc_is_own(struct ipc_owner *owner, uint64_t id, uint32_t user,
+		pid_t creator, int64_t changed);
+struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner,
+		     struct items *items) _must_check_;
+
+#define READER(name)                                                           \
+	struct err *name(struct attributes *a, struct items *items) _must_check_
+READER(read_directory);
+READER(read_root);
+READER(read_umask);
+READER(read_environment);
+READER(read_handlers);
+READER(read_mask);
+READER(read_stack);
+READER(read_pending);
+READER(read_descriptors);
+READER(read_locale);
+READER(read_zone);
+READER(read_limits);
+READER(read_priority);
+READER(read_scheduling);
+READER(read_affinity);
+READER(read_timers);
+READER(read_rounding);
+READER(read_exceptions);
+READER(read_random);
+READER(read_drand48);
+READER(read_threads);
+READER(read_children);
+READER(read_mappings);
+READER(read_shared_memory);
+READER(read_semaphores);
+READER(read_queues);
+READER(read_ports);
+READER(read_locks);
+READER(read_exits);
+READER(read_streams);
+READER(read_terminate);
+READER(read_new_handler);
+READER(read_cxx_locale);
+READER(read_libraries);
+READER(read_stdio);
+READER(read_user_ids);
+READER(read_group_ids);
+READER(read_groups);
+READER(read_name);
+READER(read_dumpable);
+READER(read_parent_death);
+READER(read_no_new_privileges);
+READER(read_process_group);
+READER(read_session);
+READER(read_personality);

@@ -1,0 +1,450 @@
+/*
+ * Open descriptors. What they refer to is asked through a descriptor of our own
+ * (pidfd_getfd(2)), which is closed at once, so that nothing stays open for
+ * longer than the program keeps it: 2 µs each. Names are looked up only for
+ * those that are new.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "attributes/attributes_internal.h"
+
+#define DESCRIPTORS_MAX 1024
+
+static void forget_texts(struct descriptor *descriptor)
+{
+	free(descriptor->path);
+	free(descriptor->socket);
+	free(descriptor->port);
+	descriptor->path = descriptor->socket = descriptor->port = NULL;
+	descriptor->listening = false;
+}
+
+void descriptors_free(struct attributes *a)
+{
+	for (size_t i = 0; i < a->descriptors.n; i++)
+		forget_texts(&a->descriptors.data[i]);
+	vec_free(&a->descriptors);
+	a->files.n = 0;
+}
+
+static bool is_own(const struct attributes *a, int number)
+{
+	for (size_t i = 0; i < a->options.n_own; i++) {
+		if (a->own[i] == number)
+			return true;
+	}
+	return false;
+}
+
+static bool has_offset(uint32_t type)
+{
+	return type == S_IFREG || type == S_IFBLK || type == S_IFDIR;
+}
+
+/* "pos:\t0\nflags:\t0100002\n…" */
+static bool read_info(struct attributes *a, int number, int64_t *ret_offset,
+		      uint32_t *ret_flags)
+{
+	char path[32], text[512];
+	snprintf(path, sizeof(path), "fdinfo/%d", number);
+	_cleanup_(closep) int fd = openat(a->proc, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	long long offset;
+	unsigned flags;
+	const char *line = strstr(text, "flags:");
+	if (sscanf(text, "pos: %lld", &offset) != 1 || !line ||
+	    sscanf(line, "flags: %o", &flags) != 1)
+		return false;
+	*ret_offset = offset;
+	*ret_flags = flags;
+	return true;
+}
+
+static void take_stat(const struct stat *st, struct descriptor *d)
+{
+	d->device = st->st_dev;
+	d->inode = st->st_ino;
+	d->type = st->st_mode & S_IFMT;
+	d->rdev = st->st_rdev;
+}
+
+/* Where descriptors cannot be taken over: by the kernel's files. */
+static bool look_at_files(struct attributes *a, struct descriptor *d)
+{
+	char name[16];
+	struct stat st;
+	uint32_t flags;
+	snprintf(name, sizeof(name), "%d", d->number);
+	if (fstatat(a->descriptors_dir, name, &st, 0) < 0 ||
+	    !read_info(a, d->number, &d->offset, &flags))
+		return false;
+	take_stat(&st, d);
+	d->mode = flags & ~(uint32_t)O_CLOEXEC;
+	d->cloexec = flags & O_CLOEXEC;
+	if (!has_offset(d->type))
+		d->offset = -1;
+	return true;
+}
+
+static bool look_at(struct attributes *a, struct descriptor *d, int *ret_fd)
+{
+	struct stat st;
+	*ret_fd = -1;
+	if (a->no_getfd)
+		return look_at_files(a, d);
+	int fd = (int)syscall(SYS_pidfd_getfd, a->pidfd, d->number, 0);
+	if (fd < 0) {
+		if (errno == EBADF)
+			return false;
+		/* Not here, or none of ours is left. */
+		a->no_getfd = errno == ENOSYS || errno == EPERM || a->pidfd < 0;
+		return look_at_files(a, d);
+	}
+	int flags = fstat(fd, &st) < 0 ? -1 : fcntl(fd, F_GETFL);
+	if (flags < 0) {
+		close(fd);
+		return false;
+	}
+	take_stat(&st, d);
+	d->mode = (uint32_t)flags;
+	d->offset = has_offset(d->type) ? lseek(fd, 0, SEEK_CUR) : -1;
+	*ret_fd = fd;
+	return true;
+}
+
+/* Names and what else is slow, for one that is new or another one now. */
+static struct err *describe(struct attributes *a, struct descriptor *d, int fd)
+{
+	char name[16], path[4096];
+	forget_texts(d);
+	snprintf(name, sizeof(name), "%d", d->number);
+	ssize_t n =
+		readlinkat(a->descriptors_dir, name, path, sizeof(path) - 1);
+	path[MAX(n, (ssize_t)0)] = '\0';
+	d->path = strdup(path);
+	if (!d->path)
+		return err_nomem();
+	int64_t offset;
+	uint32_t flags;
+	if (read_info(a, d->number, &offset, &flags))
+		d->cloexec = flags & O_CLOEXEC;
+	if (d->type == S_IFSOCK && fd >= 0)
+		return socket_describe(d, fd);
+	return NULL;
+}
+
+static bool same_thing(const struct descriptor *a, const struct descriptor *b)
+{
+	return a->device == b->device && a->inode == b->inode &&
+	       a->type == b->type && a->rdev == b->rdev && a->path;
+}
+
+static struct err *update(struct attributes *a, struct descriptor *old,
+			  unsigned changed, bool *ret_there, bool *ret_changed)
+{
+	struct descriptor now = *old;
+	int fd;
+	*ret_there = look_at(a, &now, &fd);
+	if (!*ret_there)
+		return NULL;
+	_cleanup_(closep) _unused_ int guard = fd;
+	bool same = same_thing(old, &now);
+	/* Nothing tells of close-on-exec: only who reads it each time. */
+	if (same && !a->options.followed) {
+		int64_t offset;
+		uint32_t flags;
+		if (read_info(a, now.number, &offset, &flags))
+			now.cloexec = flags & O_CLOEXEC;
+	}
+	*ret_changed |= !same || now.mode != old->mode ||
+			now.offset != old->offset ||
+			now.cloexec != old->cloexec;
+	bool bound = now.type == S_IFSOCK && changed & STATE_PORTS;
+	bool flags = now.mode != old->mode;
+	*old = now;
+	if (!same || bound || flags) {
+		*ret_changed = true;
+		return describe(a, old, fd);
+	}
+	return NULL;
+}
+
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	unsigned short length;
+	unsigned char type;
+	char name[];
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct descriptor *x = a, *y = b;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The numbers anew; what is known of those that stay is kept. */
+static struct err *list_numbers(struct attributes *a)
+{
+	_Alignas(8) char buffer[32768];
+	for (size_t i = 0; i < a->descriptors.n; i++)
+		a->descriptors.data[i].seen = false;
+	size_t known = a->descriptors.n;
+	a->many_descriptors = false;
+	lseek(a->descriptors_dir, 0, SEEK_SET);
+	for (;;) {
+		long n = syscall(SYS_getdents64, a->descriptors_dir, buffer,
+				 sizeof(buffer));
+		if (n <= 0)
+			break;
+		for (long at = 0; at < n;) {
+			const struct entry *entry =
+				(const struct entry *)(buffer + at);
+			at += entry->length;
+			uint64_t number;
+			if (!str_to_u64(entry->name, 10, &number) ||
+			    is_own(a, (int)number))
+				continue;
+			struct descriptor wanted = { .number = (int)number };
+			struct descriptor *d =
+				known ? bsearch(&wanted, a->descriptors.data,
+						known, sizeof(wanted),
+						by_number)
+				      : NULL;
+			if (d) {
+				d->seen = true;
+				continue;
+			}
+			if (a->descriptors.n >= DESCRIPTORS_MAX) {
+				a->many_descriptors = true;
+				break;
+			}
+			wanted.seen = true;
+			TRY(vec_push(&a->descriptors, wanted));
+		}
+		if (a->many_descriptors)
+			break;
+	}
+	return NULL;
+}
+
+static void drop_unseen(struct attributes *a, bool *ret_changed)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < a->descriptors.n; i++) {
+		struct descriptor *d = &a->descriptors.data[i];
+		if (d->seen) {
+			a->descriptors.data[kept++] = *d;
+			continue;
+		}
+		*ret_changed = true;
+		forget_texts(d);
+	}
+	a->descriptors.n = kept;
+	qsort(a->descriptors.data, kept, sizeof(struct descriptor), by_number);
+}
+
+/* Are all that we know of still there, and are they all? */
+static bool same_count(struct attributes *a)
+{
+	struct stat st;
+	/* The size of the folder is their number since Linux 6.2. */
+	if (a->many_descriptors || fstat(a->descriptors_dir, &st) < 0 ||
+	    st.st_size == 0)
+		return false;
+	size_t own = 0;
+	for (size_t i = 0; i < a->options.n_own; i++)
+		own += a->own[i] >= 0;
+	return (size_t)st.st_size == a->descriptors.n + own;
+}
+
+static struct err *note_files(struct attributes *a)
+{
+	a->files.n = 0;
+	for (size_t i = 0; i < a->descriptors.n; i++) {
+		const struct descriptor *d = &a->descriptors.data[i];
+		if (d->type != S_IFREG || (d->mode & O_ACCMODE) == O_RDONLY)
+			continue;
+		TRY(vec_push(&a->files,
+			     (struct attributes_file){ d->path, d->device,
+						       d->inode }));
+	}
+	return NULL;
+}
+
+struct err *descriptors_probe(struct attributes *a, unsigned changed,
+			      unsigned *ret)
+{
+	bool different = false, listed = false;
+	if (a->descriptors_dir < 0)
+		return NULL;
+	for (int round = 0; round < 2; round++) {
+		if (round || !same_count(a)) {
+			TRY(list_numbers(a));
+			listed = true;
+		}
+		bool all = true;
+		for (size_t i = 0; i < a->descriptors.n; i++) {
+			struct descriptor *d = &a->descriptors.data[i];
+			bool there = true;
+			if (listed && !d->seen)
+				continue;
+			TRY(update(a, d, changed, &there, &different));
+			d->seen = there;
+			all &= there;
+		}
+		if (listed || !all)
+			drop_unseen(a, &different);
+		if (listed || all)
+			break;
+	}
+	if (different) {
+		*ret |= SOURCE_DESCRIPTORS;
+		return note_files(a);
+	}
+	return NULL;
+}
+
+/* ---- in words ---- */
+
+static const char *access_text(uint32_t mode)
+{
+	if (mode & O_PATH)
+		return "path only";
+	switch (mode & O_ACCMODE) {
+	case O_RDONLY:
+		return "read";
+	case O_WRONLY:
+		return "write";
+	default:
+		return "read and write";
+	}
+}
+
+static struct err *thing_text(const struct descriptor *d, struct str *out)
+{
+	const char *path = d->path ? d->path : "";
+	if (d->type == S_IFSOCK)
+		return str_appendf(out, "socket %s%s",
+				   d->socket ? d->socket : "",
+				   d->listening ? ", listening" : "");
+	if (d->type == S_IFIFO && path[0] != '/')
+		return str_appendf(out, "pipe, %s", access_text(d->mode));
+	if (!strncmp(path, "anon_inode:", 11)) {
+		path += 11;
+		size_t n = strlen(path);
+		if (path[0] == '[' && path[n - 1] == ']')
+			return str_append_n(out, path + 1, n - 2);
+		return str_append(out, path);
+	}
+	if (strlen(path) > TEXT_MAX)
+		TRY(str_appendf(out, "…%s", path + strlen(path) - TEXT_MAX));
+	else
+		TRY(str_append(out, *path ? path : "unknown"));
+	return str_appendf(out, "%s, %s", d->type == S_IFDIR ? " (folder)" : "",
+			   access_text(d->mode));
+}
+
+static struct err *flags_text(const struct descriptor *d, struct str *out)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} names[] = {
+		{ O_APPEND, "append" }, { O_NONBLOCK, "nonblock" },
+		{ O_ASYNC, "async" },	{ O_DIRECT, "direct" },
+		{ O_DSYNC, "dsync" },	{ O_NOATIME, "noatime" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (d->mode & names[i].bit)
+			TRY(text_comma(out, names[i].name));
+	}
+	if (d->cloexec)
+		TRY(text_comma(out, "close-on-exec"));
+	return out->n ? NULL : str_append(out, "none");
+}
+
+uint64_t descriptor_identity(const struct attributes *a, int number,
+			     const char **ret_path)
+{
+	for (size_t i = 0; i < a->descriptors.n; i++) {
+		const struct descriptor *d = &a->descriptors.data[i];
+		if (d->number != number)
+			continue;
+		const uint64_t what[] = { d->device, d->inode, d->type, d->rdev,
+					  d->mode & O_ACCMODE };
+		*ret_path = d->path ? d->path : "";
+		return digest_of(what, sizeof(what), 0);
+	}
+	return 0;
+}
+
+struct err *descriptor_text(const struct attributes *a, int number,
+			    struct str *out)
+{
+	for (size_t i = 0; i < a->descriptors.n; i++) {
+		if (a->descriptors.data[i].number == number)
+			return thing_text(&a->descriptors.data[i], out);
+	}
+	return str_append(out, "nothing");
+}
+
+struct err *read_descriptors(struct attributes *a, struct items *items)
+{
+	struct stat st;
+	if (a->many_descriptors) {
+		bool counted = fstat(a->descriptors_dir, &st) == 0 &&
+			       (size_t)st.st_size > a->descriptors.n;
+		items->left_out =
+			counted ? (size_t)st.st_size - a->descriptors.n : 1;
+	}
+	for (size_t i = 0; i < a->descriptors.n; i++) {
+		const struct descriptor *d = &a->descriptors.data[i];
+		char key[16];
+		snprintf(key, sizeof(key), "%d", d->number);
+		struct item *item;
+		TRY(items_add(items, key, &item));
+		_cleanup_(str_freep) struct str thing = STR_INIT,
+						flags = STR_INIT;
+		/* Where the standard streams go is told there. */
+		bool covered = d->number < 3 && a->stdio_covers[d->number];
+		const char *path;
+		uint64_t identity =
+			covered ? 1 : descriptor_identity(a, d->number, &path);
+		if (covered)
+			TRY(str_append(&thing, "open"));
+		else
+			TRY(thing_text(d, &thing));
+		TRY(flags_text(d, &flags));
+		const uint64_t what[] = { identity, d->mode, d->cloexec,
+					  (uint64_t)d->offset };
+		item->digest = digest_of(what, sizeof(what), 0);
+		TRY(item_text(item, NULL, thing.s));
+		TRY(item_text(item, "flags", flags.s));
+		if (d->offset >= 0)
+			TRY(item_textf(item, "offset", "%lld",
+				       (long long)d->offset));
+	}
+	return NULL;
+}
+
+struct err *read_ports(struct attributes *a, struct items *items)
+{
+	for (size_t i = 0; i < a->descriptors.n; i++) {
+		const struct descriptor *d = &a->descriptors.data[i];
+		if (!d->port)
+			continue;
+		struct item *item;
+		TRY(items_add(items, d->port, &item));
+		TRY(item_text(item, NULL,
+			      d->listening ? "listening" : "bound"));
+	}
+	return NULL;
+}

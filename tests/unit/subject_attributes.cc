@@ -1,0 +1,1084 @@
+/*
+ * A program that changes each attribute of its process and puts it back. It
+ * stops at mark(), with what is to be found.
+ */
+#include <fcntl.h>
+#include <fenv.h>
+#include <locale.h>
+#include <mqueue.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <grp.h>
+#include <dlfcn.h>
+
+#include <iostream>
+#include <locale>
+#include <new>
+
+#include "follow/follow.h"
+#include "subject_attributes.h"
+#include "wire/state.h"
+
+extern "C" {
+void mark(const struct subject_point *point);
+void on_usr1(int);
+void at_the_end(void);
+void terminate_here(void);
+void no_memory_left(void);
+struct wire_state polygraph_agent_state;
+}
+
+void __attribute__((noinline)) mark(const struct subject_point *point)
+{
+	__asm__ volatile("" ::"r"(point) : "memory");
+}
+
+void on_usr1(int)
+{
+}
+
+void at_the_end(void)
+{
+}
+
+void terminate_here(void)
+{
+	_exit(3);
+}
+
+void no_memory_left(void)
+{
+}
+
+static int root_folder, here, file = -1, kept_socket = -1;
+static char file_path[64];
+static struct wire_state *agent = &polygraph_agent_state;
+
+/* What the agent would note. */
+static char random_table[128];
+static void note(void)
+{
+	struct wire_state now = *agent;
+	if (!agent->active)
+		return;
+	for (int i = 1; i < 65; i++) {
+		struct sigaction action = {};
+		if (sigaction(i, NULL, &action) == 0) {
+			now.signals[i].handler = (uintptr_t)action.sa_handler;
+			now.signals[i].flags = (unsigned)action.sa_flags;
+			memcpy(&now.signals[i].mask, &action.sa_mask, 8);
+		}
+	}
+	for (int i = 0; i < WIRE_LOCALES; i++)
+		snprintf(now.locale[i], sizeof(now.locale[i]), "%s",
+			 i == LC_ALL ? "" : setlocale(i, NULL));
+	now.terminate = (uintptr_t)std::get_terminate();
+	now.new_handler = (uintptr_t)std::get_new_handler();
+	now.terminate_calls = now.new_handler_calls = 1;
+	if (memcmp(&now, agent, sizeof(now)) != 0)
+		now.changes++;
+	*agent = now;
+}
+
+/* ---- what is done and undone ---- */
+
+#define DO(name) static bool name(void)
+
+DO(none)
+{
+	return true;
+}
+
+DO(to_root)
+{
+	return chdir("/") == 0;
+}
+DO(from_root)
+{
+	return fchdir(here) == 0;
+}
+DO(new_root)
+{
+	return chroot("/proc") == 0;
+}
+DO(old_root)
+{
+	return fchdir(root_folder) == 0 && chroot(".") == 0 &&
+	       fchdir(here) == 0;
+}
+DO(tight_umask)
+{
+	umask(077);
+	return true;
+}
+DO(loose_umask)
+{
+	umask(022);
+	return true;
+}
+DO(set_variable)
+{
+	return setenv("SUBJECT_NEW", "a b", 1) == 0;
+}
+DO(unset_variable)
+{
+	return unsetenv("SUBJECT_NEW") == 0;
+}
+DO(change_variable)
+{
+	return setenv("SUBJECT_OLD", "2", 1) == 0;
+}
+DO(restore_variable)
+{
+	return setenv("SUBJECT_OLD", "1", 1) == 0;
+}
+/* In place, where no function knows of it. */
+DO(poke_variable)
+{
+	*strchr(getenv("SUBJECT_POKED"), 'x') = 'y';
+	return true;
+}
+DO(unpoke_variable)
+{
+	*strchr(getenv("SUBJECT_POKED"), 'y') = 'x';
+	return true;
+}
+static char *no_variables[] = { NULL };
+static char **all_variables;
+DO(no_environment)
+{
+	all_variables = environ;
+	environ = no_variables;
+	return true;
+}
+DO(old_environment)
+{
+	environ = all_variables;
+	return true;
+}
+DO(catch_usr1)
+{
+	return signal(SIGUSR1, on_usr1) != SIG_ERR;
+}
+DO(default_usr1)
+{
+	return signal(SIGUSR1, SIG_DFL) != SIG_ERR;
+}
+DO(ignore_hup)
+{
+	return signal(SIGHUP, SIG_IGN) != SIG_ERR;
+}
+DO(default_hup)
+{
+	return signal(SIGHUP, SIG_DFL) != SIG_ERR;
+}
+static bool block(int how, int signal)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	return sigprocmask(how, &set, NULL) == 0;
+}
+DO(block_usr2)
+{
+	return block(SIG_BLOCK, SIGUSR2);
+}
+DO(unblock_usr2)
+{
+	return block(SIG_UNBLOCK, SIGUSR2);
+}
+DO(raise_blocked)
+{
+	return kill(getpid(), SIGWINCH) == 0;
+}
+DO(take_blocked)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGWINCH);
+	struct timespec soon = {};
+	return sigtimedwait(&set, NULL, &soon) == SIGWINCH;
+}
+static char stack_memory[16384];
+DO(set_stack)
+{
+	stack_t stack = {};
+	stack.ss_sp = stack_memory;
+	stack.ss_size = sizeof(stack_memory);
+	return sigaltstack(&stack, NULL) == 0;
+}
+DO(unset_stack)
+{
+	stack_t stack = {};
+	stack.ss_flags = SS_DISABLE;
+	return sigaltstack(&stack, NULL) == 0;
+}
+static int opened;
+DO(open_file)
+{
+	opened = open("/dev/null", O_WRONLY);
+	return opened >= 0;
+}
+DO(close_file)
+{
+	return close(opened) == 0;
+}
+static int ends[2];
+DO(open_pipe)
+{
+	return pipe(ends) == 0;
+}
+DO(close_pipe)
+{
+	close(ends[0]);
+	return close(ends[1]) == 0;
+}
+DO(set_append)
+{
+	return fcntl(file, F_SETFL, O_APPEND) == 0;
+}
+DO(unset_append)
+{
+	return fcntl(file, F_SETFL, 0) == 0;
+}
+DO(move_offset)
+{
+	return lseek(file, 12, SEEK_SET) == 12;
+}
+DO(move_back)
+{
+	return lseek(file, 0, SEEK_SET) == 0;
+}
+static int saved_output = -1;
+DO(redirect)
+{
+	return dup2(file, 1) == 1;
+}
+DO(direct_back)
+{
+	return dup2(saved_output, 1) == 1;
+}
+static FILE *old_output;
+DO(replace_output)
+{
+	old_output = stdout;
+	stdout = stderr;
+	return true;
+}
+DO(replace_back)
+{
+	stdout = old_output;
+	return true;
+}
+static char output_buffer[100];
+DO(buffer_output)
+{
+	return setvbuf(stdout, output_buffer, _IOLBF, sizeof(output_buffer)) ==
+	       0;
+}
+DO(set_numeric)
+{
+	return setlocale(LC_NUMERIC, "C.UTF-8") != NULL;
+}
+DO(unset_numeric)
+{
+	return setlocale(LC_NUMERIC, "C") != NULL;
+}
+DO(set_zone)
+{
+	setenv("TZ", "XST-3XDT", 1);
+	tzset();
+	return true;
+}
+DO(change_zone)
+{
+	setenv("TZ", "YST2", 1);
+	tzset();
+	return true;
+}
+static bool limit(rlim_t soft)
+{
+	struct rlimit limit;
+	getrlimit(RLIMIT_CORE, &limit);
+	limit.rlim_cur = soft;
+	return setrlimit(RLIMIT_CORE, &limit) == 0;
+}
+DO(limit_core)
+{
+	return limit(4096);
+}
+DO(unlimit_core)
+{
+	return limit(0);
+}
+DO(be_nice)
+{
+	return setpriority(PRIO_PROCESS, 0, 5) == 0;
+}
+DO(be_normal)
+{
+	return setpriority(PRIO_PROCESS, 0, 0) == 0;
+}
+static bool schedule(int policy)
+{
+	struct sched_param param = {};
+	return sched_setscheduler(0, policy, &param) == 0;
+}
+DO(to_batch)
+{
+	return schedule(SCHED_BATCH);
+}
+DO(to_other)
+{
+	return schedule(SCHED_OTHER);
+}
+static bool timer(int which, int seconds)
+{
+	struct itimerval value = {};
+	value.it_value.tv_sec = value.it_interval.tv_sec = seconds;
+	return setitimer(which, &value, NULL) == 0;
+}
+DO(set_alarm)
+{
+	alarm(1000);
+	return true;
+}
+DO(no_alarm)
+{
+	alarm(0);
+	return true;
+}
+DO(set_virtual)
+{
+	return timer(ITIMER_VIRTUAL, 1000);
+}
+DO(no_virtual)
+{
+	return timer(ITIMER_VIRTUAL, 0);
+}
+static timer_t posix_timer;
+DO(make_timer)
+{
+	struct sigevent event = {};
+	event.sigev_notify = SIGEV_SIGNAL;
+	event.sigev_signo = SIGUSR1;
+	return timer_create(CLOCK_MONOTONIC, &event, &posix_timer) == 0;
+}
+DO(delete_timer)
+{
+	return timer_delete(posix_timer) == 0;
+}
+DO(round_up)
+{
+	return fesetround(FE_UPWARD) == 0;
+}
+DO(round_near)
+{
+	return fesetround(FE_TONEAREST) == 0;
+}
+DO(divide)
+{
+	return feraiseexcept(FE_DIVBYZERO | FE_INEXACT) == 0;
+}
+DO(undivide)
+{
+	return feclearexcept(FE_ALL_EXCEPT) == 0;
+}
+DO(inexact)
+{
+	return feraiseexcept(FE_INEXACT) == 0;
+}
+DO(seed)
+{
+	srandom(5);
+	return true;
+}
+DO(unseed)
+{
+	srandom(1);
+	return true;
+}
+DO(seed48)
+{
+	srand48(5);
+	return true;
+}
+DO(unseed48)
+{
+	srand48(1);
+	return true;
+}
+static sem_t gate;
+static pthread_t worker;
+static void *work(void *)
+{
+	while (sem_wait(&gate) != 0)
+		;
+	return NULL;
+}
+DO(start_thread)
+{
+	if (pthread_create(&worker, NULL, work, NULL) != 0)
+		return false;
+	return pthread_setname_np(worker, "worker") == 0;
+}
+DO(end_thread)
+{
+	sem_post(&gate);
+	return pthread_join(worker, NULL) == 0;
+}
+static pid_t child;
+DO(start_child)
+{
+	int go[2];
+	char byte;
+	if (pipe(go) < 0)
+		return false;
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_NAME, "child");
+		(void)!write(go[1], "", 1);
+		for (;;)
+			pause();
+	}
+	bool named = read(go[0], &byte, 1) == 1;
+	close(go[0]);
+	close(go[1]);
+	return named;
+}
+DO(kill_child)
+{
+	kill(child, SIGKILL);
+	return waitpid(child, NULL, 0) == child;
+}
+DO(start_zombie)
+{
+	siginfo_t info;
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_NAME, "zombie");
+		_exit(0);
+	}
+	return waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0;
+}
+DO(wait_zombie)
+{
+	return waitpid(child, NULL, 0) == child;
+}
+static void *mapped;
+DO(map_file)
+{
+	mapped = mmap(NULL, 100, PROT_READ, MAP_PRIVATE, file, 0);
+	return mapped != MAP_FAILED;
+}
+DO(map_shared)
+{
+	mapped = mmap(NULL, 100, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return mapped != MAP_FAILED;
+}
+DO(map_private)
+{
+	mapped = mmap(NULL, 100, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return mapped != MAP_FAILED;
+}
+DO(unmap)
+{
+	return munmap(mapped, 100) == 0;
+}
+static int ipc_id;
+#define KEY 0x70676174
+DO(make_segment)
+{
+	ipc_id = shmget(KEY, 5000, IPC_CREAT | IPC_EXCL | 0600);
+	return ipc_id >= 0;
+}
+DO(remove_segment)
+{
+	return shmctl(ipc_id, IPC_RMID, NULL) == 0;
+}
+DO(make_semaphores)
+{
+	ipc_id = semget(KEY, 2, IPC_CREAT | IPC_EXCL | 0600);
+	return ipc_id >= 0;
+}
+DO(remove_semaphores)
+{
+	return semctl(ipc_id, 0, IPC_RMID) == 0;
+}
+DO(make_queue)
+{
+	ipc_id = msgget(KEY, IPC_CREAT | IPC_EXCL | 0600);
+	return ipc_id >= 0;
+}
+DO(remove_queue)
+{
+	return msgctl(ipc_id, IPC_RMID, NULL) == 0;
+}
+DO(make_posix_segment)
+{
+	int fd = shm_open("/subject-attributes", O_CREAT | O_RDWR, 0600);
+	return fd >= 0 && close(fd) == 0;
+}
+DO(remove_posix_segment)
+{
+	return shm_unlink("/subject-attributes") == 0;
+}
+DO(make_posix_semaphore)
+{
+	sem_t *sem = sem_open("/subject-attributes", O_CREAT, 0600, 1);
+	return sem != SEM_FAILED && sem_close(sem) == 0;
+}
+DO(remove_posix_semaphore)
+{
+	return sem_unlink("/subject-attributes") == 0;
+}
+DO(make_posix_queue)
+{
+	if (access("/dev/mqueue", R_OK) < 0)
+		return false;
+	mqd_t queue = mq_open("/subject-attributes", O_CREAT | O_RDWR, 0600,
+			      NULL);
+	return queue >= 0 && mq_close(queue) == 0;
+}
+DO(remove_posix_queue)
+{
+	return mq_unlink("/subject-attributes") == 0;
+}
+DO(bind_socket)
+{
+	struct sockaddr_in address = {};
+	address.sin_family = AF_INET;
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return bind(kept_socket, (struct sockaddr *)&address,
+		    sizeof(address)) == 0;
+}
+DO(listen_socket)
+{
+	return listen(kept_socket, 1) == 0;
+}
+static int other_socket;
+DO(open_socket)
+{
+	struct sockaddr_in address = {};
+	address.sin_family = AF_INET;
+	other_socket = socket(AF_INET, SOCK_DGRAM, 0);
+	return other_socket >= 0 &&
+	       bind(other_socket, (struct sockaddr *)&address,
+		    sizeof(address)) == 0;
+}
+DO(close_socket)
+{
+	return close(other_socket) == 0;
+}
+DO(lock_file)
+{
+	return flock(file, LOCK_EX) == 0;
+}
+DO(unlock_file)
+{
+	return flock(file, LOCK_UN) == 0;
+}
+static bool record_lock(short type)
+{
+	struct flock lock = {};
+	lock.l_type = type;
+	lock.l_len = 10;
+	return fcntl(file, F_SETLK, &lock) == 0;
+}
+DO(lock_record)
+{
+	return record_lock(F_WRLCK);
+}
+DO(unlock_record)
+{
+	return record_lock(F_UNLCK);
+}
+DO(add_exit)
+{
+	if (agent->active) {
+		agent->exits[agent->exits_n++].function = (uintptr_t)at_the_end;
+		agent->changes++;
+		return true;
+	}
+	return atexit(at_the_end) == 0;
+}
+DO(to_hex)
+{
+	std::cout.setf(std::ios::hex, std::ios::basefield);
+	return true;
+}
+DO(to_dec)
+{
+	std::cout.setf(std::ios::dec, std::ios::basefield);
+	return true;
+}
+DO(precise)
+{
+	std::cerr.precision(3);
+	return true;
+}
+DO(usual)
+{
+	std::cerr.precision(6);
+	return true;
+}
+DO(wide_field)
+{
+	std::wcout.width(7);
+	return true;
+}
+DO(no_field)
+{
+	std::wcout.width(0);
+	return true;
+}
+DO(fill_stars)
+{
+	std::clog.fill('*');
+	return true;
+}
+DO(fill_blanks)
+{
+	std::clog.fill(' ');
+	return true;
+}
+DO(break_stream)
+{
+	std::cin.setstate(std::ios::failbit);
+	return true;
+}
+DO(mend_stream)
+{
+	std::cin.clear();
+	return true;
+}
+DO(throwing)
+{
+	std::cout.exceptions(std::ios::badbit);
+	return true;
+}
+DO(not_throwing)
+{
+	std::cout.exceptions(std::ios::goodbit);
+	return true;
+}
+static std::streambuf *old_buffer;
+DO(other_buffer)
+{
+	old_buffer = std::cout.rdbuf(std::cerr.rdbuf());
+	return true;
+}
+DO(own_buffer)
+{
+	std::cout.rdbuf(old_buffer);
+	return true;
+}
+DO(untie)
+{
+	std::cin.tie(nullptr);
+	return true;
+}
+DO(tie)
+{
+	std::cin.tie(&std::cout);
+	return true;
+}
+DO(hook_terminate)
+{
+	std::set_terminate(terminate_here);
+	return true;
+}
+static std::terminate_handler old_terminate;
+DO(unhook_terminate)
+{
+	std::set_terminate(old_terminate);
+	return true;
+}
+DO(hook_new)
+{
+	std::set_new_handler(no_memory_left);
+	return true;
+}
+DO(unhook_new)
+{
+	std::set_new_handler(nullptr);
+	return true;
+}
+struct comma : std::numpunct<char> {};
+static std::locale *old_locale;
+DO(other_locale)
+{
+	old_locale = new std::locale(std::locale::global(
+		std::locale(std::locale(), new comma)));
+	return true;
+}
+DO(former_locale)
+{
+	std::locale::global(*old_locale);
+	return true;
+}
+static void *library;
+DO(load)
+{
+	/* A static program would load a C library, too. */
+	if (!getauxval(AT_BASE))
+		return false;
+	library = dlopen("libanl.so.1", RTLD_NOW);
+	return library != NULL;
+}
+DO(unload)
+{
+	return dlclose(library) == 0;
+}
+DO(be_nobody)
+{
+	return seteuid(65534) == 0;
+}
+DO(be_root)
+{
+	return seteuid(0) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0;
+}
+DO(be_nogroup)
+{
+	return setegid(65534) == 0;
+}
+DO(be_root_group)
+{
+	return setegid(0) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0;
+}
+static gid_t groups[64];
+static int n_groups;
+DO(one_group)
+{
+	const gid_t other = 12345;
+	n_groups = getgroups(64, groups);
+	return setgroups(1, &other) == 0;
+}
+DO(old_groups)
+{
+	return setgroups((size_t)n_groups, groups) == 0;
+}
+static char old_name[32];
+DO(rename_process)
+{
+	prctl(PR_GET_NAME, old_name);
+	return prctl(PR_SET_NAME, "renamed") == 0;
+}
+DO(former_name)
+{
+	return prctl(PR_SET_NAME, old_name) == 0;
+}
+DO(not_dumpable)
+{
+	return prctl(PR_SET_DUMPABLE, 0) == 0;
+}
+DO(dumpable)
+{
+	return prctl(PR_SET_DUMPABLE, 1) == 0;
+}
+DO(die_with_parent)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGUSR1) == 0;
+}
+DO(do_not_die)
+{
+	return prctl(PR_SET_PDEATHSIG, 0) == 0;
+}
+static pid_t first_group;
+DO(own_group)
+{
+	return setpgid(0, 0) == 0;
+}
+DO(former_group)
+{
+	return setpgid(0, first_group) == 0;
+}
+DO(own_session)
+{
+	return setsid() > 0;
+}
+DO(other_personality)
+{
+	return personality((unsigned)personality(0xffffffff) |
+			   STICKY_TIMEOUTS) >= 0;
+}
+DO(former_personality)
+{
+	return personality((unsigned)personality(0xffffffff) &
+			   ~(unsigned)STICKY_TIMEOUTS) >= 0;
+}
+DO(no_privileges)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+
+struct step {
+	bool (*act)(void);
+	bool (*back)(void); /* NULL: it stays */
+	unsigned states;
+	const char *root, *path, *before, *after, *also;
+};
+
+static const struct step steps[] = {
+	{ none, none, 0, NULL, NULL, NULL, NULL, NULL },
+	{ to_root, from_root, STATE_DIRECTORY, "working-directory", NULL,
+	  "/?*", "/", NULL },
+	{ new_root, old_root, STATE_ROOT | STATE_DIRECTORY, "root-directory",
+	  NULL, "/", "/proc", NULL },
+	{ tight_umask, loose_umask, STATE_UMASK, "umask", NULL, "0022", "0077",
+	  NULL },
+	{ set_variable, unset_variable, 0, "environment[SUBJECT_NEW]", NULL,
+	  "unset", "\"a b\"", NULL },
+	{ change_variable, restore_variable, 0, "environment[SUBJECT_OLD]",
+	  NULL, "\"1\"", "\"2\"", NULL },
+	{ poke_variable, unpoke_variable, 0, "environment[SUBJECT_POKED]", NULL,
+	  "\"x\"", "\"y\"", NULL },
+	{ no_environment, old_environment, 0, "environment[SUBJECT_OLD]", NULL,
+	  "\"1\"", "unset", "environment*" },
+	{ catch_usr1, default_usr1, 0, "signal-handler[SIGUSR1]", NULL,
+	  "default", "on_usr1*", NULL },
+	{ ignore_hup, default_hup, 0, "signal-handler[SIGHUP]", NULL, "default",
+	  "ignored", NULL },
+	{ block_usr2, unblock_usr2, 0, "signal-mask", NULL, "SIGWINCH",
+	  "SIGUSR2, SIGWINCH", NULL },
+	{ raise_blocked, take_blocked, 0, "pending-signals[SIGWINCH]", NULL,
+	  "absent", "pending", NULL },
+	{ set_stack, unset_stack, STATE_STACK, "signal-stack", NULL, "none",
+	  "16384 bytes at 0x*", NULL },
+	{ open_file, close_file, 0, "descriptor[*]", NULL, "absent",
+	  "/dev/null, write", NULL },
+	{ open_pipe, close_pipe, 0, "descriptor[*]", NULL, "absent",
+	  "pipe, *", "descriptor*" },
+	{ set_append, unset_append, 0, "descriptor[*]", "*].flags", "none",
+	  "append", NULL },
+	{ move_offset, move_back, 0, "descriptor[*]", "*].offset", "0", "12",
+	  NULL },
+	{ redirect, direct_back, 0, "stdio[stdout]", NULL, "*, to *",
+	  "*, to /*, read and write", "descriptor[1]" },
+	{ replace_output, replace_back, 0, "stdio[stdout]", NULL,
+	  "fully buffered, *", "another FILE, unbuffered, descriptor 2*",
+	  NULL },
+	{ set_numeric, unset_numeric, 0, "locale[LC_NUMERIC]", NULL, "\"C\"",
+	  "\"C.UTF-8\"", NULL },
+	{ set_zone, NULL, 0, "time-zone", NULL, "*", "XST/XDT, +03:00",
+	  "environment[TZ]" },
+	{ change_zone, set_zone, 0, "time-zone", NULL, "XST/XDT, +03:00",
+	  "YST, -02:00", "environment[TZ]" },
+	{ limit_core, unlimit_core, STATE_LIMITS, "limit[core]", NULL, "0",
+	  "4096", NULL },
+	{ be_nice, be_normal, STATE_PRIORITY, "priority", NULL, "nice 0",
+	  "nice 5", NULL },
+	{ to_batch, to_other, STATE_PRIORITY, "scheduling", NULL, "other",
+	  "batch", NULL },
+	{ set_alarm, no_alarm, STATE_TIMERS, "timer[real]", NULL, "absent",
+	  "armed", NULL },
+	{ set_virtual, no_virtual, STATE_TIMERS, "timer[virtual]", NULL,
+	  "absent", "armed, every *", NULL },
+	{ make_timer, delete_timer, STATE_TIMERS, "timer[posix *]", NULL,
+	  "absent", "clock 1, by signal SIGUSR1", NULL },
+	{ round_up, round_near, 0, "rounding-mode", NULL, "to nearest",
+	  "upward", NULL },
+	{ divide, undivide, 0, "floating-point-exceptions", NULL, "none",
+	  "division by zero", NULL },
+	{ inexact, undivide, 0, NULL, NULL, NULL, NULL, NULL },
+	{ seed, unseed, 0, "random", NULL, "state *", "state *", NULL },
+	{ seed48, unseed48, 0, "drand48", NULL, "state *", "state *", NULL },
+	{ start_thread, end_thread, 0, "thread[worker]", NULL, "absent",
+	  "*work*", NULL },
+	{ start_child, kill_child, STATE_CHILDREN, "child[child]", NULL,
+	  "absent", "running", NULL },
+	{ start_zombie, wait_zombie, STATE_CHILDREN, "child[zombie]", NULL,
+	  "absent", "not waited for", NULL },
+	{ map_file, unmap, STATE_MAPPINGS, "mapping[/*subject-attributes*]",
+	  NULL, "absent", "4096 bytes, read, private", NULL },
+	{ map_shared, unmap, STATE_MAPPINGS, "mapping[shared anonymous memory]",
+	  NULL, "absent", "4096 bytes, read and write, shared", NULL },
+	{ map_private, unmap, STATE_MAPPINGS, NULL, NULL, NULL, NULL, NULL },
+	{ make_segment, remove_segment, STATE_IPC, "shared-memory[0x70676174]",
+	  NULL, "absent", "5000 bytes", NULL },
+	{ make_semaphores, remove_semaphores, STATE_IPC,
+	  "semaphore[0x70676174]", NULL, "absent", "2 semaphores", NULL },
+	{ make_queue, remove_queue, STATE_IPC, "message-queue[0x70676174]",
+	  NULL, "absent", "0 messages", NULL },
+	{ make_posix_segment, remove_posix_segment, 0,
+	  "shared-memory[/subject-attributes]", NULL, "absent", "0 bytes",
+	  NULL },
+	{ make_posix_semaphore, remove_posix_semaphore, 0,
+	  "semaphore[/subject-attributes]", NULL, "absent", "present", NULL },
+	{ make_posix_queue, remove_posix_queue, STATE_IPC,
+	  "message-queue[/subject-attributes]", NULL, "absent", "present",
+	  NULL },
+	{ bind_socket, NULL, STATE_PORTS, "port[tcp 127.0.0.1:*]", NULL,
+	  "absent", "bound", NULL },
+	{ listen_socket, NULL, STATE_PORTS, "port[tcp 127.0.0.1:*]", NULL,
+	  "bound", "listening", NULL },
+	{ open_socket, close_socket, STATE_PORTS, "port[udp 0.0.0.0:*]", NULL,
+	  "absent", "bound", "descriptor*" },
+	{ lock_file, unlock_file, STATE_LOCKS, "lock[/*subject-attributes*]",
+	  NULL, "absent", "exclusive, flock", NULL },
+	{ lock_record, unlock_record, STATE_LOCKS,
+	  "lock[/*subject-attributes*]", NULL, "absent",
+	  "exclusive, fcntl, bytes 0 to 9", NULL },
+	{ add_exit, NULL, 0, "atexit[at_the_end]", NULL, "absent",
+	  "registered", NULL },
+	{ to_hex, to_dec, 0, "stream[std::cout]", "*.flags", "dec, skipws",
+	  "hex, skipws", NULL },
+	{ precise, usual, 0, "stream[std::cerr]", "*.precision", "6", "3",
+	  NULL },
+	{ wide_field, no_field, 0, "stream[std::wcout]", "*.width", "0", "7",
+	  NULL },
+	{ fill_stars, fill_blanks, 0, "stream[std::clog]", "*.fill", "' '",
+	  "'*'", NULL },
+	{ break_stream, mend_stream, 0, "stream[std::cin]", "*.state", "good",
+	  "fail", NULL },
+	{ throwing, not_throwing, 0, "stream[std::cout]", "*.exceptions",
+	  "none", "bad", NULL },
+	{ other_buffer, own_buffer, 0, "stream[std::cout]", "*.buffer",
+	  "its own", "another", NULL },
+	{ untie, tie, 0, "stream[std::cin]", "*.tie", "std::cout", "none",
+	  NULL },
+	{ hook_terminate, unhook_terminate, 0, "terminate-handler", NULL,
+	  "default", "terminate_here*", NULL },
+	{ hook_new, unhook_new, 0, "new-handler", NULL, "default",
+	  "no_memory_left*", NULL },
+	{ other_locale, former_locale, 0, "cxx-locale", NULL, "\"C\"",
+	  "\"*\"", NULL },
+	{ load, unload, STATE_MAPPINGS, "library[libanl.so.1]", NULL, "absent",
+	  "loaded", NULL },
+	{ be_nobody, be_root, STATE_IDS | STATE_PRCTL, "user-ids", NULL, "0",
+	  "real 0, effective 65534, saved 0, file system 65534", "dumpable" },
+	{ be_nogroup, be_root_group, STATE_IDS | STATE_PRCTL, "group-ids", NULL,
+	  "0", "real 0, effective 65534, saved 0, file system 65534",
+	  "dumpable" },
+	{ one_group, old_groups, STATE_IDS, "groups", NULL, "*", "12345*",
+	  NULL },
+	{ rename_process, former_name, STATE_PRCTL, "process-name", NULL,
+	  "\"subject_attrib*\"", "\"renamed\"", NULL },
+	{ not_dumpable, dumpable, STATE_PRCTL, "dumpable", NULL, "yes", "no",
+	  NULL },
+	{ die_with_parent, do_not_die, STATE_PRCTL, "parent-death-signal", NULL,
+	  "none", "SIGUSR1", NULL },
+	{ own_group, former_group, STATE_SESSION, "process-group", NULL,
+	  "of process *", "its own", NULL },
+	{ other_personality, former_personality, STATE_NAMESPACE, "personality",
+	  NULL, "Linux*", "Linux*sticky timeouts", NULL },
+	{ no_privileges, NULL, STATE_PRCTL, "no-new-privileges", NULL,
+	  "not set", "set", NULL },
+	{ own_session, NULL, STATE_SESSION, "session", NULL, "of process *",
+	  "its own", "process-group" },
+	{ buffer_output, NULL, 0, "stdio[stdout]", NULL, "fully buffered, to *",
+	  "line buffered, buffer of the program, 100 bytes, to *", NULL },
+};
+
+static void tell(uint32_t phase, const struct step *step, unsigned number)
+{
+	static char name[32];
+	snprintf(name, sizeof(name), "step %u", number);
+	struct subject_point point = {};
+	point.phase = phase;
+	point.name = name;
+	point.states = step ? step->states : 0;
+	if (step && phase != SUBJECT_NOTHING && phase != SUBJECT_BEGIN) {
+		point.root = step->root;
+		point.path = step->path;
+		point.before = phase == SUBJECT_BACK ? step->after
+						     : step->before;
+		point.after = phase == SUBJECT_BACK ? step->before
+						    : step->after;
+		point.also = step->also;
+	}
+	note();
+	mark(&point);
+}
+
+static void prepare(void)
+{
+	root_folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(file_path, sizeof(file_path), "/tmp/subject-attributes.%d",
+		 getpid());
+	file = open(file_path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	unlink(file_path);
+	(void)!write(file, "some words of text", 18);
+	lseek(file, 0, SEEK_SET);
+	kept_socket = socket(AF_INET, SOCK_STREAM, 0);
+	saved_output = dup(1);
+	setenv("SUBJECT_OLD", "1", 1);
+	setenv("SUBJECT_POKED", "x", 1);
+	umask(022);
+	block(SIG_BLOCK, SIGWINCH);
+	limit(0);
+	sem_init(&gate, 0, 0);
+	srandom(1);
+	srand48(1);
+	feclearexcept(FE_ALL_EXCEPT);
+	old_terminate = std::get_terminate();
+	first_group = getpgid(getppid());
+	setpgid(0, first_group);
+	first_group = getpgid(0);
+	/* Whatever the library sets up at the first use. */
+	printf("beginning\n");
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	prepare();
+	if (argc > 1 && !strcmp(argv[1], "agent")) {
+		agent->magic = WIRE_STATE_MAGIC;
+		agent->version = WIRE_STATE_VERSION;
+		agent->active = 1;
+		initstate(1, random_table, sizeof(random_table));
+		agent->random = (uintptr_t)random_table;
+		agent->random_size = sizeof(random_table);
+		note();
+	}
+	tell(SUBJECT_BEGIN, NULL, 0);
+	for (int i = 0; i < 3; i++)
+		tell(SUBJECT_NOTHING, NULL, 0);
+	for (unsigned i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		const struct step *step = &steps[i];
+		if (!step->act()) /* not allowed here */
+			continue;
+		if (step->back) {
+			step->back();
+			tell(SUBJECT_NOTHING, step, i);
+			step->act();
+		}
+		tell(step->root ? SUBJECT_CHANGED : SUBJECT_NOTHING, step, i);
+		tell(SUBJECT_NOTHING, NULL, i);
+		if (step->back) {
+			step->back();
+			tell(step->root ? SUBJECT_BACK : SUBJECT_NOTHING, step,
+			     i);
+		}
+	}
+	tell(SUBJECT_END, NULL, 0);
+	_exit(0);
+}

@@ -1,0 +1,457 @@
+/*
+ * Process state: each attribute is changed, changed back, and left alone, by a
+ * program (subject_attributes.cc) that says at each point what is to be found.
+ */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attributes/attributes.h"
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/str.h"
+#include "subject_attributes.h"
+#include "tracee/breakpoint.h"
+#include "tracee/memory.h"
+#include "tracee/output.h"
+#include "wire/state.h"
+
+/* ---- symbols, as plainly as can be ---- */
+
+struct loaded {
+	char path[512];
+	uint64_t base;
+	int fd;
+	Elf *elf;
+};
+
+struct hand {
+	struct tracer *tracer;
+	struct tracee *tracee;
+	struct thread *thread;
+	struct output *output;
+	struct attributes *attributes;
+	struct loaded loaded[64];
+	size_t n;
+	size_t found; /* attributes of which a change was seen */
+};
+
+static bool matches(const char *pattern, const char *text)
+{
+	if (!pattern)
+		return true;
+	for (; *pattern && *pattern != '*'; pattern++, text++) {
+		if (!*text || (*pattern != '?' && *pattern != *text))
+			return false;
+	}
+	if (!*pattern)
+		return !*text;
+	for (;; text++) {
+		if (matches(pattern + 1, text))
+			return true;
+		if (!*text)
+			return false;
+	}
+}
+
+static void drop_loaded(struct hand *hand)
+{
+	for (size_t i = 0; i < hand->n; i++) {
+		elf_end(hand->loaded[i].elf);
+		close(hand->loaded[i].fd);
+	}
+	hand->n = 0;
+}
+
+/* Files of which code is mapped; the program first. */
+static void read_loaded(struct hand *hand)
+{
+	char path[64], line[1024], name[512];
+	drop_loaded(hand);
+	snprintf(path, sizeof(path), "/proc/%d/maps", tracee_pid(hand->tracee));
+	FILE *maps = fopen(path, "re");
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long long start, offset;
+		char rights[8];
+		if (sscanf(line, "%llx-%*x %7s %llx %*s %*s %511[^\n]", &start,
+			   rights, &offset, name) != 4 ||
+		    name[0] != '/' || rights[2] != 'x')
+			continue;
+		assert_true(hand->n < ARRAY_SIZE(hand->loaded));
+		struct loaded *loaded = &hand->loaded[hand->n++];
+		strcpy(loaded->path, name);
+		loaded->base = start - offset;
+		loaded->fd = open(name, O_RDONLY | O_CLOEXEC);
+		loaded->elf = elf_begin(loaded->fd, ELF_C_READ_MMAP, NULL);
+		GElf_Ehdr header;
+		if (!gelf_getehdr(loaded->elf, &header))
+			hand->n--;
+		else if (header.e_type == ET_EXEC)
+			loaded->base = 0;
+	}
+	fclose(maps);
+}
+
+static uint64_t find_in(const struct loaded *loaded, uint32_t type,
+			const char *name, uint64_t near, const char **ret)
+{
+	Elf_Scn *section = NULL;
+	while ((section = elf_nextscn(loaded->elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || header.sh_type != type)
+			continue;
+		Elf_Data *data = elf_getdata(section, NULL);
+		size_t n = header.sh_size / header.sh_entsize;
+		for (size_t i = 0; i < n; i++) {
+			GElf_Sym symbol;
+			if (!gelf_getsym(data, (int)i, &symbol) ||
+			    symbol.st_shndx == SHN_UNDEF)
+				continue;
+			const char *own = elf_strptr(
+				loaded->elf, header.sh_link, symbol.st_name);
+			uint64_t at = symbol.st_value + loaded->base;
+			if (name && !strcmp(own, name))
+				return at;
+			if (!name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
+			    near == at) {
+				*ret = own;
+				return at;
+			}
+		}
+	}
+	return 0;
+}
+
+static uint64_t symbol_of(void *data, const char *name)
+{
+	struct hand *hand = data;
+	for (size_t i = 0; i < hand->n; i++) {
+		uint64_t at =
+			find_in(&hand->loaded[i], SHT_SYMTAB, name, 0, NULL);
+		if (!at)
+			at = find_in(&hand->loaded[i], SHT_DYNSYM, name, 0,
+				     NULL);
+		if (at)
+			return at;
+	}
+	return 0;
+}
+
+static bool function_at(void *data, uint64_t address, char *out, size_t n)
+{
+	struct hand *hand = data;
+	for (size_t i = 0; i < hand->n; i++) {
+		const char *name;
+		if (find_in(&hand->loaded[i], SHT_SYMTAB, NULL, address,
+			    &name) ||
+		    find_in(&hand->loaded[i], SHT_DYNSYM, NULL, address,
+			    &name)) {
+			snprintf(out, n, "%s", name);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool thread_at(void *data, pid_t tid, char *out, size_t n)
+{
+	(void)data;
+	snprintf(out, n, "work in thread %d", tid);
+	return true;
+}
+
+static const char *library_at(void *data, size_t index)
+{
+	struct hand *hand = data;
+	return index + 1 < hand->n ? hand->loaded[index + 1].path : NULL;
+}
+
+/* ---- the program under control ---- */
+
+enum kind { PLAIN = 0, FOLLOWED = 1, AGENT = 2, STATIC = 4 };
+
+static struct raddr to_point(struct hand *hand)
+{
+	struct tracee_event event;
+	assert_ok(tracee_continue(hand->tracee, tracer_clock() + 20 * NS_PER_S,
+				  &event));
+	assert_int_equal(event.kind, TRACEE_BREAKPOINT);
+	hand->thread = event.thread;
+	assert_ok(tracee_stop_all(hand->tracee));
+	return RADDR(thread_arg(event.thread, 0));
+}
+
+static void hand_open(struct hand *hand, unsigned kind)
+{
+	const char *program =
+		getenv(kind & STATIC ? "POLYGRAPH_SUBJECT_STATIC"
+				     : "POLYGRAPH_SUBJECT_ATTRIBUTES");
+	if (!program || access(program, X_OK) < 0)
+		skip();
+	char *argv[] = { (char *)program, kind & AGENT ? "agent" : NULL, NULL };
+	assert_ok(output_create(false, &hand->output));
+	const struct tracee_command command = { .argv = argv,
+						.output = hand->output };
+	assert_ok(tracer_create(&hand->tracer));
+	tracer_tick(true);
+	assert_ok(tracee_start(hand->tracer, &command, &hand->tracee));
+	read_loaded(hand);
+	uint64_t mark = symbol_of(hand, "mark");
+	assert_true(mark);
+	assert_ok(breakpoint_set(hand->tracee, RADDR(mark), 1));
+}
+
+static void hand_attributes(struct hand *hand, unsigned kind)
+{
+	read_loaded(hand);
+	const struct attributes_options options = {
+		.symbol = symbol_of,
+		.function = function_at,
+		.where = thread_at,
+		.library = library_at,
+		.data = hand,
+		.agent = kind & AGENT ? symbol_of(hand, WIRE_STATE_SYMBOL) : 0,
+		.followed = kind & FOLLOWED,
+	};
+	assert_ok(attributes_create(&options, &hand->attributes));
+}
+
+static void hand_closep(struct hand *hand)
+{
+	attributes_destroy(hand->attributes);
+	tracer_destroy(hand->tracer);
+	output_destroy(hand->output);
+	drop_loaded(hand);
+}
+
+struct expected {
+	struct subject_point point;
+	char *texts[6];
+};
+
+static void expected_freep(struct expected *expected)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(expected->texts); i++)
+		free(expected->texts[i]);
+}
+
+static void read_point(struct hand *hand, struct raddr at, struct expected *ret)
+{
+	struct subject_point *point = &ret->point;
+	assert_ok(memory_read(hand->tracee, at, point, sizeof(*point)));
+	const char **texts[] = { &point->name,	 &point->root,	&point->path,
+				 &point->before, &point->after, &point->also };
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		ret->texts[i] = NULL;
+		if (*texts[i])
+			assert_ok(memory_read_text(hand->tracee,
+						   RADDR((uintptr_t)*texts[i]),
+						   200, &ret->texts[i]));
+		*texts[i] = ret->texts[i];
+	}
+}
+
+static void show(const struct subject_point *point,
+		 const struct changes *changes)
+{
+	print_error("%s: expected %s from %s to %s\n", point->name,
+		    point->root ? point->root : "nothing", point->before,
+		    point->after);
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct change *change = &changes->data[i];
+		for (size_t k = 0; k < change->n; k++)
+			print_error("  %s: %s -> %s\n", change->paths[k].path,
+				    change->paths[k].before,
+				    change->paths[k].after);
+	}
+}
+
+static bool is_expected(const struct subject_point *point,
+			const struct change *change)
+{
+	const struct change_path *path = &change->paths[0];
+	return change->where == CHANGE_PROCESS && change->n >= 1 &&
+	       matches(point->root, change->root) &&
+	       matches(point->path ? point->path : point->root, path->path) &&
+	       matches(point->before, path->before) &&
+	       matches(point->after, path->after) &&
+	       change->digest != change->digest_before;
+}
+
+/* Exactly what the point says; returns it. */
+static const struct change *check(const struct subject_point *point,
+				  const struct changes *changes)
+{
+	const struct change *found = NULL;
+	bool good = true;
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct change *change = &changes->data[i];
+		if (point->root && !found && is_expected(point, change))
+			found = change;
+		else if (!point->also || !matches(point->also, change->root))
+			good = false;
+	}
+	if (!good || (point->root && !found)) {
+		show(point, changes);
+		fail();
+	}
+	return found;
+}
+
+static bool is_known(unsigned kind, const char *root)
+{
+	/* What only the agent, or names of local symbols, can tell. */
+	static const char *const hidden[] = {
+		"locale[*",	     "random",	    "drand48",	  "atexit[*",
+		"terminate-handler", "new-handler", "cxx-locale",
+	};
+	if (kind & STATIC)
+		return true;
+	for (size_t i = 0; root && i < ARRAY_SIZE(hidden); i++) {
+		if (!matches(hidden[i], root))
+			continue;
+		return kind & AGENT && strcmp(root, "drand48") != 0 &&
+		       strcmp(root, "cxx-locale") != 0;
+	}
+	return true;
+}
+
+static void check_steps(unsigned kind)
+{
+	_cleanup_(hand_closep) struct hand hand = {};
+	_cleanup_(changes_freep_deep) struct changes last = {};
+	hand_open(&hand, kind);
+	unsigned changed = 0;
+	for (;;) {
+		_cleanup_(expected_freep) struct expected expected = {};
+		_cleanup_(changes_freep_deep) struct changes changes = {};
+		read_point(&hand, to_point(&hand), &expected);
+		struct subject_point *point = &expected.point;
+		if (point->phase == SUBJECT_END)
+			break;
+		if (point->phase == SUBJECT_BEGIN)
+			hand_attributes(&hand, kind);
+		if (point->root && !strncmp(point->root, "library", 7))
+			read_loaded(&hand);
+		if (kind & FOLLOWED)
+			attributes_dirty(hand.attributes, point->states);
+		assert_ok(attributes_capture(hand.attributes, hand.thread,
+					     &changes));
+		if (!is_known(kind, point->root))
+			point->root = NULL;
+		const struct change *found = check(point, &changes);
+		/* Until it is put back it is not undone. */
+		for (size_t i = 0; i < last.n; i++) {
+			bool undone = attributes_undone(hand.attributes,
+							&last.data[i]);
+			assert_int_equal(undone, point->phase == SUBJECT_BACK);
+		}
+		if (point->phase == SUBJECT_CHANGED && found) {
+			changed++;
+			changes_clear(&last);
+			struct change copy;
+			assert_ok(change_copy(found, &copy));
+			assert_ok(vec_push(&last, copy));
+		}
+		if (point->phase == SUBJECT_BACK)
+			changes_clear(&last);
+		if (point->phase != SUBJECT_NOTHING && !point->root)
+			changes_clear(&last);
+		if (point->phase == SUBJECT_NOTHING && point->states)
+			changes_clear(&last);
+	}
+	assert_true(changed > 50);
+}
+
+static void test_every_attribute(void **state)
+{
+	(void)state;
+	check_steps(PLAIN);
+}
+
+static void test_followed(void **state)
+{
+	(void)state;
+	check_steps(FOLLOWED);
+}
+
+static void test_agent(void **state)
+{
+	(void)state;
+	check_steps(FOLLOWED | AGENT);
+}
+
+static void test_static(void **state)
+{
+	(void)state;
+	check_steps(STATIC);
+}
+
+/* Nothing done, nothing told; and how long that takes. */
+static void test_nothing(void **state)
+{
+	(void)state;
+	for (unsigned kind = 0; kind <= (FOLLOWED | AGENT); kind++) {
+		_cleanup_(hand_closep) struct hand hand = {};
+		_cleanup_(changes_freep_deep) struct changes changes = {};
+		hand_open(&hand, kind);
+		to_point(&hand);
+		hand_attributes(&hand, kind);
+		assert_ok(
+			attributes_capture(hand.attributes, hand.thread, NULL));
+		uint64_t best = UINT64_MAX;
+		for (int i = 0; i < 100; i++) {
+			uint64_t before = clock_now();
+			assert_ok(attributes_capture(hand.attributes,
+						     hand.thread, &changes));
+			best = MIN(best, clock_now() - before);
+			assert_int_equal(changes.n, 0);
+		}
+		print_message("%s%s: %.1f µs\n",
+			      kind & FOLLOWED ? "followed" : "not followed",
+			      kind & AGENT ? ", agent" : "",
+			      (double)best / 1000);
+	}
+}
+
+/* Each row has a name of its own and says how it is read. */
+static void test_table(void **state)
+{
+	(void)state;
+	struct attribute_row row, other;
+	size_t n = 0;
+	for (; attributes_row(n, &row); n++) {
+		assert_true(*row.name && *row.what && *row.how);
+		for (size_t i = 0; i < n; i++) {
+			assert_true(attributes_row(i, &other));
+			assert_string_not_equal(row.name, other.name);
+		}
+	}
+	assert_true(n >= 40);
+	assert_int_equal(attribute_states("working-directory"),
+			 STATE_DIRECTORY);
+	assert_int_equal(attribute_states("limit[nofile]"), STATE_LIMITS);
+	assert_int_equal(attribute_states("environment[HOME]"), 0);
+	assert_int_equal(attribute_states("no-such-thing"), 0);
+	assert_int_equal(attribute_states("limit[nofile"), 0);
+}
+
+int main(void)
+{
+	elf_version(EV_CURRENT);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_every_attribute),
+		cmocka_unit_test(test_followed),
+		cmocka_unit_test(test_agent),
+		cmocka_unit_test(test_static),
+		cmocka_unit_test(test_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
