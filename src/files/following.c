@@ -205,9 +205,12 @@ static void take_before(struct files *files, struct entry *entry,
 	entry->before = now;
 }
 
-/* A touched name: @where its state as of the last point can be seen now. */
+/*
+ * A touched name: @where its state as of the last point can be seen now, unless
+ * it is @given.
+ */
 static void touch_at(struct files *files, const char *key, const char *where,
-		     unsigned marks, pid_t tid)
+		     const struct snap *given, unsigned marks, pid_t tid)
 {
 	struct entry *entry = NULL;
 	struct err *err = entry_get(files, key, &entry);
@@ -230,7 +233,9 @@ static void touch_at(struct files *files, const char *key, const char *where,
 	entry->marks = marks;
 	entry->creator = tid;
 	files->counts.touched++;
-	if (where)
+	if (given)
+		snap_share(given, &entry->before);
+	else if (where)
 		take_before(files, entry, where);
 	else
 		snap_absent(&entry->before);
@@ -244,24 +249,24 @@ static bool is_absent(const char *path)
 	return lstat(path, &st) < 0 && errno == ENOENT;
 }
 
-static void touch(struct files *files, const char *path, unsigned marks,
-		  pid_t tid)
+static void touch(struct files *files, const char *path,
+		  const struct snap *given, unsigned marks, pid_t tid)
 {
 	if (files->renames.n) {
 		_cleanup_(freep) char *was = origin(files, path);
 		if (was && strcmp(was, path)) {
-			touch_at(files, was, path, marks, tid);
+			touch_at(files, was, path, given, marks, tid);
 			_cleanup_(freep) char *now = whereabouts(files, path);
-			touch_at(files, path, now, marks, tid);
+			touch_at(files, path, now, NULL, marks, tid);
 			return;
 		}
 		if (!was) {
 			_cleanup_(freep) char *now = whereabouts(files, path);
-			touch_at(files, path, now, marks, tid);
+			touch_at(files, path, now, NULL, marks, tid);
 			return;
 		}
 	}
-	touch_at(files, path, path, marks, tid);
+	touch_at(files, path, path, given, marks, tid);
 }
 
 /* "//", "/./" and a '/' at the end: textual, links are resolved already. */
@@ -352,7 +357,8 @@ static unsigned marks_of(const struct follow_event *event)
 	}
 }
 
-void following_event(struct files *files, const struct follow_event *event)
+void following_event(struct files *files, const struct follow_event *event,
+		     const struct snap *before)
 {
 	char buffer[PATH_MAX + 1], buffer2[PATH_MAX + 1];
 	const char *path = event->path ? clean(event->path, buffer) : NULL;
@@ -374,13 +380,16 @@ void following_event(struct files *files, const struct follow_event *event)
 	if (files->pending.n)
 		settle_renames(files);
 	if (path) {
-		if (makes_fresh(event) && is_absent(path))
+		if (makes_fresh(event) &&
+		    (before ? before->type == SNAP_ABSENT : is_absent(path)))
 			marks |= TOUCH_FRESH;
-		touch(files, path, marks, event->tid);
+		touch(files, path, before, marks, event->tid);
 	}
 	if (path2)
-		touch(files, path2, marks, event->tid);
-	if (path && path2 && event->kind == FOLLOW_RENAME)
+		touch(files, path2, before ? &before[1] : NULL, marks,
+		      event->tid);
+	/* What has taken place already is never that of a folder. */
+	if (path && path2 && event->kind == FOLLOW_RENAME && !before)
 		note_rename(files, path, path2, event->flags & RENAME_EXCHANGE);
 }
 

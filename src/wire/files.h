@@ -34,7 +34,7 @@
 #define WIRE_FILE_ALIGN 16
 /* Larger files are not looked into; content up to WIRE_FILE_TEXT is kept. */
 #define WIRE_FILE_LARGEST (1ULL << 20)
-#define WIRE_FILE_TEXT 1024
+#define WIRE_FILE_TEXT 4096
 #define WIRE_FILE_PATH 4096
 
 enum wire_call {

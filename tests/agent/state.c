@@ -1,6 +1,7 @@
 /* Process state in a C program; see same.h. */
 #include "same.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
@@ -378,6 +379,21 @@ static void asks(void)
 	NOTED(!strcmp(STATE.reads[0].name, "AGAIN"));
 }
 
+/* Programs look for the next definition themselves, and find one that works. */
+static void next_ones(void)
+{
+	char *(*get)(const char *) = (char *(*)(const char *))dlsym(RTLD_NEXT,
+								    "getenv");
+	sighandler_t (*set)(int, sighandler_t) =
+		(sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "signal");
+	long (*number)(void) = (long (*)(void))dlsym(RTLD_NEXT, "random");
+	MUST(get && set && number);
+	MUST(get("PATH") == getenv("PATH") && !get("NOT_THERE"));
+	printf("%ld\n", number());
+	MUST(set(SIGUSR1, on_signal) == SIG_DFL);
+	MUST(signal(SIGUSR1, SIG_DFL) == on_signal);
+}
+
 /* All of it is the agent's memory, not the program's. */
 static void regions(void)
 {
@@ -405,7 +421,7 @@ int main(int argc, char **argv)
 		{ "numbers", numbers },	      { "sequence48", sequence48 },
 		{ "exits", exits },	      { "quick_exits", quick_exits },
 		{ "asks", asks },	      { "regions", regions },
-		{ "abort", abort },
+		{ "next_ones", next_ones },   { "abort", abort },
 	};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (argc < 2)
