@@ -40,7 +40,7 @@ TEST(test_mkstemp_and_back) //@ clean test_mkstemp_and_back
 	unlink(name);
 }
 
-//@ pollutes test_mkdtemp folder-XXXXXX|folder-XXXXXX/... folder-XXXXXX before=absent after=folder severity=low
+//@ pollutes test_mkdtemp folder-XXXXXX|folder-XXXXXX/... folder-XXXXXX before=absent after=folder... severity=low
 TEST(test_mkdtemp)
 {
 	char name[] = "folder-XXXXXX", file[64];
@@ -285,7 +285,7 @@ TEST(test_dash) //@ pollutes test_dash "-rf: mode" "-rf: mode" before=absent
 
 // ---- many ----
 
-//@ pollutes test_many many|many/... many before=absent after=folder at-most=20
+//@ pollutes test_many many|many/... many before=absent after=folder... at-most=20
 TEST(test_many)
 {
 	mkdir("many", 0755);
