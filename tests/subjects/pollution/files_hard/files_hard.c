@@ -4,8 +4,8 @@
 //@ subject framework=functions lang=c where=file
 //@ variant plain libs=-pthread quick=gcc-O0
 //@ variant static libs="-static -pthread" builds=gcc-O2
-//@ run default beside="while :; do echo x >>busy.log; echo y >busy-$$; mv busy-$$ busy.new; mkdir -p busy.d; rmdir busy.d; done"
-//@ run walk --file-tracking walk --watch-dir . --watch-dir ../outside quick=no
+//@ run default beside="while :; do echo x >>busy.log; echo y >busy-$$; mv busy-$$ busy.new; mkdir -p busy.d; rmdir busy.d; sleep 0.01; done"
+//@ run walk --file-tracking walk --watch-dir . --watch-dir ../outside quick=no prepare="mkdir ../outside"
 
 #define _GNU_SOURCE
 #include "../files.h"
