@@ -296,10 +296,10 @@ TEST(test_many)
 	}
 }
 
-//@ pollutes test_many_in_old_folder crowd|crowd/... ... at-most=1000
+//@ pollutes test_many_in_old_folder crowd|crowd/... ... at-most=50
 TEST(test_many_in_old_folder)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 400; i++) {
 		char name[64];
 		snprintf(name, sizeof(name), "crowd/%d.txt", i);
 		write_file(name, "x");
@@ -308,7 +308,7 @@ TEST(test_many_in_old_folder)
 
 TEST(test_many_and_back) //@ clean test_many_and_back
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 300; i++) {
 		char name[64];
 		snprintf(name, sizeof(name), "deep/%d.txt", i);
 		write_file(name, "x");
@@ -318,7 +318,7 @@ TEST(test_many_and_back) //@ clean test_many_and_back
 
 TEST(test_one_many_times) //@ clean test_one_many_times
 {
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < 20; i++)
 		write_file("deep/again.txt", i % 2 ? "old\n" : "new\n");
 }
 
