@@ -398,8 +398,11 @@ int main(void)
 	(void)!symlink("deep", "way");
 	write_file("bytes.txt", "old");
 	write_file("early.txt", "old\n");
-	dup2(open("early.txt", O_RDWR | O_CLOEXEC), EARLY_FD);
-	dup2(open("early.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644), EARLY_FD + 1);
+	int early = open("early.txt", O_RDWR), log = open("early.log", O_WRONLY | O_CREAT | O_APPEND, 0644);
+	dup2(early, EARLY_FD);
+	dup2(log, EARLY_FD + 1);
+	close(early);
+	close(log);
 	early_log = fdopen(EARLY_FD + 1, "a");
 	write_file("deep/again.txt", "old\n");
 	write_file("unreadable.txt", "old\n");
