@@ -68,7 +68,8 @@ def as_ordinary_user(counts, full):
             shutil.copy2(TOP / "build" / program, copy / "build")
         for built in ("subjects", "pollution"):
             if (TOP / "build" / built).is_dir():
-                shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True)
+                shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True,
+                                ignore=shutil.ignore_patterns("run-*"))  # of failures, with files of all kinds
         # Sources that stay where they are need not be compiled again.
         tests = TESTS
         if not can("test", "-r", str(HARNESS)):

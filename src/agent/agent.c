@@ -1,5 +1,6 @@
 /* The beginning: whose malloc is it, and what does the program see of us. */
-#include "agent/agent_internal.h"
+#include "agent/filelog_internal.h"
+#include "agent/state_internal.h"
 
 #include <link.h>
 
@@ -75,10 +76,10 @@ enum agent_mode agent_begin(void)
 	} else if (!table_create()) {
 		begin_pass(WIRE_NO_MEMORY);
 	} else {
-		code_list_own();
 		agent_heap.active = 1;
 		agent_mode = AGENT_NOTE;
 	}
+	code_list_own();
 	return agent_mode;
 }
 
@@ -93,4 +94,6 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	(void)argv;
 	agent_begin();
 	environment_restore(envp);
+	state_begin();
+	filelog_begin();
 }

@@ -1,6 +1,8 @@
 /*
  * The agent: a library preloaded into the tested program that keeps the table
- * of live heap blocks (wire/heap.h) for the controller.
+ * of live heap blocks (wire/heap.h) for the controller, and notes process state
+ * that no system call shows (wire/state.h). Where it is asked to, it keeps a log
+ * of file operations (wire/files.h).
  *
  * It lives in somebody else's process. Its laws:
  *  1. Nothing is allocated from the program's heap: memory comes from mmap().
@@ -8,7 +10,7 @@
  *     around it (sys_call()).
  *  3. No locks, so neither a signal, nor a thread that is stopped, nor a fork in
  *     the wrong moment can block the next allocation.
- *  4. Only what it interposes is visible, and the heap's description.
+ *  4. Only what it interposes is visible, and the objects of wire/.
  *  5. It works the same when nobody looks.
  *
  * What it does not do: change what an allocation returns, or where it comes
@@ -116,12 +118,15 @@ void operators_begin(void);
 
 /* sys.c */
 long sys_call(long number, long a, long b, long c, long d, long e, long f);
+extern const char sys_call_behind[]; /* its system call's next instruction */
 /* Can the 8 bytes at @address be read? */
 bool sys_readable(uintptr_t address);
 /* One more entry in the list of the agent's memory; NULL: it is full. */
 struct wire_region *sys_region(void);
 /* Empty private memory, listed in the heap's regions; NULL where none is. */
 void *sys_map(size_t size, const char *name);
+/* Shared with those that fork(2) makes. */
+void *sys_map_shared(size_t size, const char *name);
 /* All of it is given back, before anybody has used it. */
 void sys_unmap_all(void);
 

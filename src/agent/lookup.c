@@ -63,7 +63,11 @@ static uint32_t find_gnu(const struct tables *tables, const char *name)
 	uint32_t hash = 5381;
 	for (const char *c = name; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
-	if (!buckets_n)
+	if (!buckets_n || !bloom_n)
+		return 0;
+	/* Most objects do not have it, and one word says so. */
+	uint64_t word = ((const uint64_t *)(head + 4))[hash / 64 % bloom_n];
+	if (!(word >> hash % 64 & word >> (hash >> head[3]) % 64 & 1))
 		return 0;
 	uint32_t i = buckets[hash % buckets_n];
 	if (i < first)

@@ -71,9 +71,9 @@ struct err *agent_probe(struct attributes *a, unsigned *ret)
 	free(a->wire);
 	a->wire = now;
 	a->has_agent = true;
-	spans_forget(&a->spans, GROUP);
-	return spans_add(&a->spans, GROUP,
-			 a->options.agent +
-				 offsetof(struct wire_state, changes),
-			 sizeof(now->changes));
+	ranges_forget(&a->spans, GROUP);
+	return ranges_add(&a->spans, GROUP,
+			  a->options.agent +
+				  offsetof(struct wire_state, changes),
+			  sizeof(now->changes));
 }

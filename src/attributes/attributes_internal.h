@@ -245,14 +245,14 @@ const struct item *attributes_item(const struct attributes *a,
 				   const char *key);
 
 /* spans.c */
-void spans_free(struct spans *spans);
-void spans_forget(struct spans *spans, unsigned group);
-struct err *spans_add(struct spans *spans, unsigned group, uint64_t address,
-		      size_t n) _must_check_;
+void ranges_free(struct spans *spans);
+void ranges_forget(struct spans *spans, unsigned group);
+struct err *ranges_add(struct spans *spans, unsigned group, uint64_t address,
+		       size_t n) _must_check_;
 /* After rows were read: what they found is what to compare with. */
-struct err *spans_settle(struct attributes *a) _must_check_;
+struct err *ranges_settle(struct attributes *a) _must_check_;
 /* Reads all; returns the groups that differ from the last time. */
-struct err *spans_probe(struct attributes *a, unsigned *ret) _must_check_;
+struct err *ranges_probe(struct attributes *a, unsigned *ret) _must_check_;
 bool read_u64(struct attributes *a, uint64_t address, uint64_t *ret);
 bool read_bytes(struct attributes *a, uint64_t address, void *out, size_t n);
 /* A string as far as it goes; at most @max - 1 bytes. */

@@ -50,7 +50,7 @@ void attributes_destroy(struct attributes *a)
 	closep(&a->shm);
 	closep(&a->queues);
 	descriptors_free(a);
-	spans_free(&a->spans);
+	ranges_free(&a->spans);
 	for (size_t i = 0; a->rows && i < attribute_count; i++)
 		items_free(&a->rows[i]);
 	ipc_end(&a->ipc);
@@ -115,7 +115,7 @@ static struct err *open_process(struct attributes *a, pid_t pid)
 	char path[64];
 	close_files(a);
 	descriptors_free(a);
-	spans_free(&a->spans);
+	ranges_free(&a->spans);
 	a->captured = false;
 	a->streams_known = false;
 	a->pid = pid;
@@ -139,7 +139,7 @@ static struct err *probe(struct attributes *a, unsigned *changed)
 		if (a->options.followed)
 			states = atomic_exchange(&a->dirty, 0);
 		*changed |= states;
-		TRY(spans_probe(a, changed));
+		TRY(ranges_probe(a, changed));
 	}
 	TRY(agent_probe(a, changed));
 	signals_probe(a, changed);
@@ -191,7 +191,7 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 		if (attribute_table[i].needs & changed)
 			TRY(read_row(a, i, ret));
 	}
-	TRY(spans_settle(a));
+	TRY(ranges_settle(a));
 	a->ipc.last_time = time(NULL);
 	a->captured = true;
 	a->thread = NULL;

@@ -31,8 +31,8 @@ static struct err *watch_strings(struct attributes *a, struct place *places,
 			whole.end = MAX(whole.end, places[i].end);
 			i++;
 		}
-		TRY(spans_add(&a->spans, GROUP, whole.start,
-			      whole.end - whole.start));
+		TRY(ranges_add(&a->spans, GROUP, whole.start,
+			       whole.end - whole.start));
 	}
 	return NULL;
 }
@@ -127,12 +127,12 @@ struct err *read_environment(struct attributes *a, struct items *items)
 	uint64_t variable = attributes_symbol(a, "environ"), array;
 	if (!variable)
 		variable = attributes_symbol(a, "__environ");
-	spans_forget(&a->spans, GROUP);
+	ranges_forget(&a->spans, GROUP);
 	if (!read_u64(a, variable, &array)) {
 		items->unknown = true;
 		return NULL;
 	}
-	TRY(spans_add(&a->spans, GROUP, variable, 8));
+	TRY(ranges_add(&a->spans, GROUP, variable, 8));
 	_cleanup_(freep) uint64_t *strings =
 		calloc(VARIABLES_MAX, sizeof(*strings));
 	_cleanup_(freep) struct place *places =
@@ -143,8 +143,8 @@ struct err *read_environment(struct attributes *a, struct items *items)
 		return err_nomem();
 	size_t n = array ? read_array(a, array, strings) : 0, found = 0;
 	if (array)
-		TRY(spans_add(&a->spans, GROUP, array,
-			      (n + (n < VARIABLES_MAX)) * 8));
+		TRY(ranges_add(&a->spans, GROUP, array,
+			       (n + (n < VARIABLES_MAX)) * 8));
 	size_t total = 0;
 	for (size_t i = 0; i < n && total < TOTAL_MAX; i++) {
 		const char *text;

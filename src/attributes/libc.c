@@ -49,16 +49,16 @@ static bool locale_names(struct attributes *a, char names[][WIRE_LOCALE_NAME])
 struct err *read_locale(struct attributes *a, struct items *items)
 {
 	char names[WIRE_LOCALES][WIRE_LOCALE_NAME];
-	spans_forget(&a->spans, GROUP_LOCALE);
+	ranges_forget(&a->spans, GROUP_LOCALE);
 	if (!locale_names(a, names)) {
 		items->unknown = true;
 		return NULL;
 	}
 	if (!a->has_agent)
-		TRY(spans_add(&a->spans, GROUP_LOCALE,
-			      attributes_symbol(a, "_nl_global_locale") +
-				      LOCALE_NAMES_AT,
-			      (size_t)WIRE_LOCALES * 8));
+		TRY(ranges_add(&a->spans, GROUP_LOCALE,
+			       attributes_symbol(a, "_nl_global_locale") +
+				       LOCALE_NAMES_AT,
+			       (size_t)WIRE_LOCALES * 8));
 	for (size_t i = 0; i < WIRE_LOCALES; i++) {
 		if (!categories[i])
 			continue;
@@ -100,16 +100,16 @@ struct err *read_zone(struct attributes *a, struct items *items)
 		offset = attributes_symbol(a, "__timezone");
 	if (!daylight)
 		daylight = attributes_symbol(a, "__daylight");
-	spans_forget(&a->spans, GROUP_ZONE);
+	ranges_forget(&a->spans, GROUP_ZONE);
 	if (!read_bytes(a, names, pointers, sizeof(pointers)) ||
 	    !read_text(a, pointers[0], standard, sizeof(standard)) ||
 	    !read_text(a, pointers[1], summer, sizeof(summer))) {
 		items->unknown = true;
 		return NULL;
 	}
-	TRY(spans_add(&a->spans, GROUP_ZONE, names, sizeof(pointers)));
+	TRY(ranges_add(&a->spans, GROUP_ZONE, names, sizeof(pointers)));
 	if (read_u64(a, offset, &west))
-		TRY(spans_add(&a->spans, GROUP_ZONE, offset, 8));
+		TRY(ranges_add(&a->spans, GROUP_ZONE, offset, 8));
 	struct item *item;
 	TRY(items_add(items, NULL, &item));
 	/* As the library's variables begin. */
@@ -138,13 +138,13 @@ static struct err *add_state(struct attributes *a, unsigned group,
 			     uint64_t address, uint64_t n, struct items *items)
 {
 	char state[RANDOM_MAX];
-	spans_forget(&a->spans, group);
+	ranges_forget(&a->spans, group);
 	n = MIN(n, (uint64_t)sizeof(state));
 	if (!n || !read_bytes(a, address, state, n)) {
 		items->unknown = true;
 		return NULL;
 	}
-	TRY(spans_add(&a->spans, group, address, n));
+	TRY(ranges_add(&a->spans, group, address, n));
 	struct item *item;
 	TRY(items_add(items, NULL, &item));
 	item->digest = digest_of(state, n, 0);
@@ -171,8 +171,8 @@ struct err *read_random(struct attributes *a, struct items *items)
 		/* With another type of generator it is one number only. */
 		TRY(add_state(a, GROUP_RANDOM, state.state,
 			      (uint64_t)MAX(state.degree, 1) * 4, items));
-		return spans_add(&a->spans, GROUP_RANDOM, address,
-				 sizeof(state));
+		return ranges_add(&a->spans, GROUP_RANDOM, address,
+				  sizeof(state));
 	}
 	return add_state(a, GROUP_RANDOM, attributes_symbol(a, "randtbl"), 128,
 			 items);
@@ -225,17 +225,17 @@ static struct err *walk_exits(struct attributes *a, uint64_t head,
 {
 	uint64_t at, guard;
 	uint64_t pointer = regs_thread_pointer(&a->thread->regs).v;
-	spans_forget(&a->spans, GROUP_EXITS);
+	ranges_forget(&a->spans, GROUP_EXITS);
 	if (!read_u64(a, head, &at) || !read_u64(a, pointer + 0x30, &guard)) {
 		items->unknown = true;
 		return NULL;
 	}
-	TRY(spans_add(&a->spans, GROUP_EXITS, head, 8));
+	TRY(ranges_add(&a->spans, GROUP_EXITS, head, 8));
 	for (int i = 0; at && i < EXIT_LISTS; i++) {
 		struct exit_list list;
 		if (!read_bytes(a, at, &list, sizeof(list)))
 			break;
-		TRY(spans_add(&a->spans, GROUP_EXITS, at, sizeof(list)));
+		TRY(ranges_add(&a->spans, GROUP_EXITS, at, sizeof(list)));
 		for (uint64_t f = 0; f < MIN(list.n, (uint64_t)EXITS_IN_LIST);
 		     f++) {
 			const struct exit_function *fn = &list.functions[f];
@@ -326,11 +326,11 @@ static struct err *add_stream(struct attributes *a, int standard,
 	if (!read_u64(a, variable, &file) ||
 	    !read_bytes(a, file, bytes, sizeof(bytes)))
 		return NULL;
-	TRY(spans_add(&a->spans, GROUP_STDIO, variable, 8));
-	TRY(spans_add(&a->spans, GROUP_STDIO, file + FILE_FLAGS, 4));
-	TRY(spans_add(&a->spans, GROUP_STDIO, file + FILE_BUFFER, 16));
-	TRY(spans_add(&a->spans, GROUP_STDIO, file + FILE_NUMBER, 4));
-	TRY(spans_add(&a->spans, GROUP_STDIO, file + FILE_MODE, 4));
+	TRY(ranges_add(&a->spans, GROUP_STDIO, variable, 8));
+	TRY(ranges_add(&a->spans, GROUP_STDIO, file + FILE_FLAGS, 4));
+	TRY(ranges_add(&a->spans, GROUP_STDIO, file + FILE_BUFFER, 16));
+	TRY(ranges_add(&a->spans, GROUP_STDIO, file + FILE_NUMBER, 4));
+	TRY(ranges_add(&a->spans, GROUP_STDIO, file + FILE_MODE, 4));
 	struct stream_facts facts = {};
 	uint64_t buffer[2], own = attributes_symbol(a, object);
 	memcpy(&facts.flags, bytes + FILE_FLAGS, 4);
@@ -363,7 +363,7 @@ static struct err *add_stream(struct attributes *a, int standard,
 
 struct err *read_stdio(struct attributes *a, struct items *items)
 {
-	spans_forget(&a->spans, GROUP_STDIO);
+	ranges_forget(&a->spans, GROUP_STDIO);
 	TRY(add_stream(a, 0, "stdin", "_IO_2_1_stdin_", items));
 	TRY(add_stream(a, 1, "stdout", "_IO_2_1_stdout_", items));
 	return add_stream(a, 2, "stderr", "_IO_2_1_stderr_", items);

@@ -11,7 +11,7 @@
 #define GROUP_SPANS 512
 #define SPAN_MAX (1 << 20)
 
-void spans_free(struct spans *spans)
+void ranges_free(struct spans *spans)
 {
 	vec_free(&spans->list);
 	vec_free(&spans->last);
@@ -20,7 +20,7 @@ void spans_free(struct spans *spans)
 	*spans = (struct spans){};
 }
 
-void spans_forget(struct spans *spans, unsigned group)
+void ranges_forget(struct spans *spans, unsigned group)
 {
 	size_t kept = 0;
 	spans->always &= ~(1U << (MEMORY_SHIFT + group));
@@ -33,8 +33,8 @@ void spans_forget(struct spans *spans, unsigned group)
 	spans->list.n = kept;
 }
 
-struct err *spans_add(struct spans *spans, unsigned group, uint64_t address,
-		      size_t n)
+struct err *ranges_add(struct spans *spans, unsigned group, uint64_t address,
+		       size_t n)
 {
 	if (!n || n > SPAN_MAX)
 		return NULL;
@@ -42,7 +42,7 @@ struct err *spans_add(struct spans *spans, unsigned group, uint64_t address,
 	if (spans->always & bit)
 		return NULL;
 	if (spans->counts[group]++ == GROUP_SPANS) {
-		spans_forget(spans, group);
+		ranges_forget(spans, group);
 		spans->always |= bit;
 		return NULL;
 	}
@@ -129,7 +129,7 @@ static struct err *drop_unreadable(struct attributes *a)
 	return make_plan(spans);
 }
 
-struct err *spans_settle(struct attributes *a)
+struct err *ranges_settle(struct attributes *a)
 {
 	struct spans *spans = &a->spans;
 	if (spans->planned)
@@ -144,7 +144,7 @@ struct err *spans_settle(struct attributes *a)
 	return NULL;
 }
 
-struct err *spans_probe(struct attributes *a, unsigned *ret)
+struct err *ranges_probe(struct attributes *a, unsigned *ret)
 {
 	struct spans *spans = &a->spans;
 	*ret |= spans->always;

@@ -185,7 +185,7 @@ static bool find_base(struct attributes *a, uint64_t stream, uint64_t *ret)
 struct err *read_streams(struct attributes *a, struct items *items)
 {
 	uint64_t addresses[STREAMS] = {};
-	spans_forget(&a->spans, GROUP_STREAMS);
+	ranges_forget(&a->spans, GROUP_STREAMS);
 	for (unsigned library = 0; library < 2; library++) {
 		const struct layout *layout = library ? &libcxx : &libstdcxx;
 		for (unsigned i = 0; i < STREAMS; i++)
@@ -197,13 +197,13 @@ struct err *read_streams(struct attributes *a, struct items *items)
 			if (!addresses[i])
 				continue;
 			/* Not constructed yet: its virtual table comes. */
-			TRY(spans_add(&a->spans, GROUP_STREAMS, addresses[i],
-				      8));
+			TRY(ranges_add(&a->spans, GROUP_STREAMS, addresses[i],
+				       8));
 			if (!find_base(a, addresses[i], &base) ||
 			    !read_bytes(a, base, bytes, layout->size))
 				continue;
-			TRY(spans_add(&a->spans, GROUP_STREAMS, base,
-				      layout->size));
+			TRY(ranges_add(&a->spans, GROUP_STREAMS, base,
+				       layout->size));
 			TRY(add_stream(a, i, layout, bytes, addresses, items));
 		}
 		if (items->list.n)
@@ -226,7 +226,7 @@ static struct err *read_hook(struct attributes *a, const char *symbol,
 			items->unknown = true;
 			return NULL;
 		}
-		TRY(spans_add(&a->spans, GROUP_HOOKS, place, 8));
+		TRY(ranges_add(&a->spans, GROUP_HOOKS, place, 8));
 		calls = 1;
 	}
 	if (handler && calls)
@@ -241,7 +241,7 @@ static struct err *read_hook(struct attributes *a, const char *symbol,
 
 struct err *read_terminate(struct attributes *a, struct items *items)
 {
-	spans_forget(&a->spans, GROUP_HOOKS);
+	ranges_forget(&a->spans, GROUP_HOOKS);
 	return read_hook(a, "_ZN10__cxxabiv119__terminate_handlerE",
 			 a->wire->terminate, a->wire->terminate_calls, items);
 }
@@ -276,7 +276,7 @@ struct err *read_cxx_locale(struct attributes *a, struct items *items)
 			items->unknown = true;
 			return NULL;
 		}
-		TRY(spans_add(&a->spans, GROUP_HOOKS, place, 8));
+		TRY(ranges_add(&a->spans, GROUP_HOOKS, place, 8));
 	}
 	struct item *item;
 	TRY(items_add(items, NULL, &item));

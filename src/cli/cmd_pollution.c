@@ -1,7 +1,9 @@
 /* polygraph pollution: tests that leave shared state changed. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,11 +14,11 @@
 #include "cli/findings.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/recipe.h"
 #include "cli/select.h"
 #include "cli/version.h"
 #include "dwarf/index.h"
 #include "pollution/pollution.h"
-#include "state/containers.h"
 
 struct pollution_values {
 	struct common_options common;
@@ -28,7 +30,9 @@ struct pollution_values {
 	struct option_list exclude_roots;
 	struct option_list exclude_fields;
 	struct option_list containers;
-	unsigned only;
+	unsigned only; /* index into onlys */
+	struct option_list watch_dirs;
+	unsigned file_tracking; /* index into file_trackings */
 	bool eager;
 	bool effect;
 	bool readers;
@@ -45,7 +49,11 @@ static const struct pollution_values defaults = {
 
 #define FIELD(member) .offset = offsetof(struct pollution_values, member)
 
-static const char *const onlys[] = { "all", "memory", NULL };
+static const char *const onlys[] = { "all", "memory", "files", "process",
+				     NULL };
+static const unsigned only_bits[] = { SUITE_ALL, SUITE_MEMORY, SUITE_FILES,
+				      SUITE_PROCESS };
+static const char *const file_trackings[] = { "auto", "follow", "walk", NULL };
 static const char *const trackings[] = { "auto", "scan",    "soft-dirty",
 					 "fork", "compare", NULL };
 
@@ -53,12 +61,13 @@ static const char *const trackings[] = { "auto", "scan",    "soft-dirty",
 static const struct option state_options[] = {
 	{ "include-roots", 0, OPTION_LIST, FIELD(include_roots),
 	  .value = "REGEX",
-	  .help = "only variables whose name matches, also those of the test "
-		  "framework and the C++ library, which are left out "
-		  "otherwise. May be given again" },
+	  .help = "only variables, files and attributes whose name matches, "
+		  "also variables of the test framework and the C++ library, "
+		  "which are left out otherwise. May be given again" },
 	{ "exclude-roots", 0, OPTION_LIST, FIELD(exclude_roots),
 	  .value = "REGEX",
-	  .help = "no variables whose name matches. May be given again" },
+	  .help = "no variables, files and attributes whose name matches. "
+		  "May be given again" },
 	{ "exclude-fields", 0, OPTION_LIST, FIELD(exclude_fields),
 	  .value = "REGEX",
 	  .help = "no places whose access path matches, e.g. "
@@ -74,7 +83,11 @@ static const struct option state_options[] = {
 		  "frameworks have the two in the middle" },
 	{ "only", 0, OPTION_CHOICE, FIELD(only), .value = "WHAT",
 	  .choices = onlys,
-	  .help = "kind of state: all (default) or memory" },
+	  .help = "kind of state: all (default), memory, files or process" },
+	{ "watch-dir", 0, OPTION_LIST, FIELD(watch_dirs), .value = "DIR",
+	  .help = "folder whose files are compared where they cannot be "
+		  "followed (default: the working directory and the temporary "
+		  "directory). May be given again" },
 	{ "eager", 0, OPTION_FLAG, FIELD(eager),
 	  .help = "run all tests once before, so that what is initialised "
 		  "by its first user is compared, too" },
@@ -103,11 +116,16 @@ static const struct option run_options[] = {
 	  .help = "findings listed there are known, and do not fail the run" },
 	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
 	  .min = 1, .max = 4096,
-	  .help = "processes side by side; memory is looked at in one" },
+	  .help = "processes side by side; their state is looked at in one" },
 	{ "page-tracking", 0, OPTION_CHOICE, FIELD(tracking),
 	  .value = "METHOD", .choices = trackings,
 	  .help = "how written memory is found: auto (default: the fastest "
 		  "that works here), scan, soft-dirty, fork or compare" },
+	{ "file-tracking", 0, OPTION_CHOICE, FIELD(file_tracking),
+	  .value = "METHOD", .choices = file_trackings,
+	  .help = "how changed files are found: auto (default), follow (the "
+		  "system calls of the tests) or walk (the watched folders "
+		  "are compared)" },
 	{}
 };
 /* clang-format on */
@@ -172,84 +190,40 @@ static struct err *list_texts(const struct option_list *list, struct texts *ret)
 	return vec_push(ret, NULL);
 }
 
-/* Rows for containers.c out of their texts, which are cut up. */
-struct recipes {
-	VEC(struct container_user) rows;
-	VEC(char *) texts;
-};
-
-static void recipes_freep(struct recipes *recipes)
+/* Default: where tests leave files most. */
+static struct err *list_dirs(const struct option_list *list, struct texts *ret)
 {
-	for (size_t i = 0; i < recipes->texts.n; i++)
-		free(recipes->texts.data[i]);
-	vec_free(&recipes->texts);
-	vec_free(&recipes->rows);
-}
-
-static struct err *bad_recipe(const char *text)
-{
-	return err_hint(
-		err_create(ERR_USAGE, "--container '%s' is no recipe", text),
-		"'TYPE: SHAPE key=value …' with the keys first, last, "
-		"count, next, value, element, and the word unordered; "
-		"see docs/containers.md");
-}
-
-static struct err *parse_recipe(const char *text, struct recipes *recipes)
-{
-	char *copy = strdup(text);
-	if (!copy)
-		return err_nomem();
-	struct err *err = vec_push(&recipes->texts, copy);
-	if (err) {
-		free(copy);
-		return err;
+	const char *temporary = getenv("TMPDIR");
+	for (size_t i = 0; i < list->n; i++) {
+		const char *dir = list->data[i].text;
+		struct stat status;
+		if (stat(dir, &status) < 0)
+			return err_hint(
+				err_errno(errno, "--watch-dir '%s'", dir),
+				"give a folder that is there");
+		if (!S_ISDIR(status.st_mode))
+			return err_create(ERR_USAGE,
+					  "--watch-dir '%s' is not a folder",
+					  dir);
 	}
-	char *colon = strstr(copy, ": ");
-	if (!colon)
-		return bad_recipe(text);
-	*colon = '\0';
-	struct container_user row = { .type = copy };
-	const struct {
-		const char *key;
-		const char **value;
-	} keys[] = {
-		{ "first", &row.first }, { "last", &row.last },
-		{ "count", &row.count }, { "next", &row.next },
-		{ "value", &row.value }, { "element", &row.element },
-	};
-	char *rest = colon + 2;
-	for (char *word; (word = strsep(&rest, " "));) {
-		char *equals = strchr(word, '=');
-		bool known = !*word;
-		if (!strcmp(word, "unordered")) {
-			row.unordered = known = true;
-		} else if (*word && !equals && !row.shape) {
-			row.shape = word;
-			known = true;
-		}
-		for (size_t i = 0; equals && i < ARRAY_SIZE(keys); i++) {
-			size_t n = strlen(keys[i].key);
-			if ((size_t)(equals - word) != n ||
-			    strncmp(word, keys[i].key, n) != 0)
-				continue;
-			*keys[i].value = equals + 1;
-			known = true;
-		}
-		if (!known)
-			return bad_recipe(text);
-	}
-	if (!row.shape || !*row.type)
-		return bad_recipe(text);
-	return vec_push(&recipes->rows, row);
+	if (list->n)
+		return list_texts(list, ret);
+	TRY(vec_push(ret, "."));
+	TRY(vec_push(ret, temporary && *temporary ? temporary : "/tmp"));
+	return vec_push(ret, NULL);
 }
 
-static struct err *parse_recipes(const struct option_list *list,
-				 struct recipes *ret)
+/* What we write ourselves. */
+static struct err *list_own(const struct outputs *outputs, const char *cache,
+			    struct texts *ret)
 {
-	for (size_t i = 0; i < list->n; i++)
-		TRY(parse_recipe(list->data[i].text, ret));
-	return NULL;
+	for (size_t i = 0; i < outputs->n; i++) {
+		if (outputs->data[i].path)
+			TRY(vec_push(ret, outputs->data[i].path));
+	}
+	if (cache)
+		TRY(vec_push(ret, cache));
+	return vec_push(ret, NULL);
 }
 
 /* ---- the run ---- */
@@ -344,7 +318,7 @@ static struct err *pollution_run(const struct options *options, int argc,
 	_cleanup_(collect_freep) struct collect collect = {};
 	_cleanup_(pollution_freep) struct pollution pollution = {};
 	_cleanup_(texts_freep) struct texts include = {}, exclude = {};
-	_cleanup_(texts_freep) struct texts fields = {};
+	_cleanup_(texts_freep) struct texts fields = {}, dirs = {}, own = {};
 	_cleanup_(recipes_freep) struct recipes recipes = {};
 	_cleanup_(freep) char *cache = NULL;
 	_cleanup_(baseline_freep) struct baseline baseline = {};
@@ -355,16 +329,23 @@ static struct err *pollution_run(const struct options *options, int argc,
 		.readers = values->readers,
 	};
 
+	err_ignore(index_cache_folder(&cache));
 	TRY(common_suite_choose(options, argc, argv, &choice));
 	TRY(outputs_choose(&values->common, "pollution", &outputs));
 	TRY(parse_capture(values->capture, &search.watch));
 	TRY(list_texts(&values->include_roots, &include));
 	TRY(list_texts(&values->exclude_roots, &exclude));
 	TRY(list_texts(&values->exclude_fields, &fields));
-	TRY(parse_recipes(&values->containers, &recipes));
+	TRY(recipes_parse(&values->containers, &recipes));
+	TRY(list_dirs(&values->watch_dirs, &dirs));
+	TRY(list_own(&outputs, cache, &own));
 	TRY(baseline_read(&baseline, values->baseline));
-	err_ignore(index_cache_folder(&cache));
-	search.watch.what = SUITE_MEMORY;
+	search.watch.what = only_bits[values->only];
+	search.watch.dirs = dirs.data;
+	search.watch.own_files = own.data;
+	if (values->file_tracking)
+		search.watch.file_method =
+			file_trackings[values->file_tracking];
 	search.watch.include_roots = include.data;
 	search.watch.exclude_roots = exclude.data;
 	search.watch.exclude_fields = fields.data;
@@ -406,25 +387,34 @@ const struct command command_pollution = {
 	.summary = "finds tests that leave shared state changed",
 	.synopsis =
 		(const char *const[]){ "[OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+				       "[OPTIONS] --ctest BUILD-DIR | --meson "
+				       "BUILD-DIR | --commands FILE",
 				       NULL },
 	.description =
 		(const char *const[]){
-			"Runs the tests in one process and compares the memory "
-			"that they share before and after each of them: the "
-			"global and static variables of the project's own "
+			"Runs the tests in one process and compares what "
+			"they share before and after each of them. Memory: "
+			"the global and static variables of the project's own "
 			"code, and all that can be reached from them. "
 			"Addresses do not count, nor do capacities, padding "
 			"and freed memory; values, shapes and sharing do. "
-			"Suites of processes (--ctest, --meson, --commands) "
-			"share no memory and are refused.",
-			"A finding is a test and a variable: the access path "
+			"Files: what the test or a process it started "
+			"created, removed, renamed or changed; a rewrite with "
+			"the same content does not count. Process state: "
+			"working directory, environment, signal handlers, "
+			"open descriptors, locale and so on. For suites of "
+			"processes (--ctest, --meson, --commands): files, and "
+			"what is left in the system.",
+			"A finding is a test and a variable, file or "
+			"attribute: the access path "
 			"that differs, the values before and after, whether a "
 			"second run changes it again (accumulates) or not "
 			"(settles), and which other tests read it. One that "
 			"other tests read, or that accumulates within two "
 			"pointers of the variable, is of high severity; one "
 			"that settles and that nobody reads is of low, and so "
-			"is a cache that its readers would have filled alike.",
+			"are a cache that its readers would have filled alike "
+			"and a file whose name is made anew each time.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
@@ -433,6 +423,8 @@ const struct command command_pollution = {
 			{ "polygraph pollution --exclude-roots '^stats_' "
 			  "--verbose ./unit_tests",
 			  "without some variables, with both states in full" },
+			{ "polygraph pollution --only files --ctest build",
+			  "which files the tests of a build leave" },
 			{ "polygraph pollution --eager ./unit_tests",
 			  "also statics that are set up by their first user" },
 			{} },

@@ -83,9 +83,10 @@ static struct err *replay(struct findings *findings,
 
 /* The same defect has the same id in every run. */
 static struct err *make_id(struct findings *findings, const char *kind,
-			   const char *test, const char *root, const char **ret)
+			   enum change_where where, const char *test,
+			   const char *root, const char **ret)
 {
-	XXH64_hash_t hash = XXH64(kind, strlen(kind) + 1, 0);
+	XXH64_hash_t hash = XXH64(kind, strlen(kind) + 1, where);
 	hash = XXH64(test, strlen(test) + 1, hash);
 	hash = XXH64(root, strlen(root) + 1, hash);
 	_cleanup_(str_freep) struct str text = STR_INIT;
@@ -100,8 +101,13 @@ static struct err *message(struct findings *findings, const char *test,
 {
 	const struct change_path *path = &finding->change.paths[0];
 	_cleanup_(str_freep) struct str text = STR_INIT;
-	TRY(str_appendf(&text, "%s leaves %s changed from %s to %s", test,
-			path->path, path->before, path->after));
+	const char *const parts[] = { test,	    " leaves ",
+				      path->path,   " changed from ",
+				      path->before, " to ",
+				      path->after };
+	/* Names are the program's own: one line all the same. */
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		TRY(str_append_escaped(&text, parts[i], strlen(parts[i])));
 	if (finding->effect == EFFECT_ACCUMULATES)
 		TRY(str_append(&text, ", again each time it runs"));
 	if (finding->lazy)
@@ -183,7 +189,8 @@ static struct err *add_pollution(struct findings *findings,
 		.effect = pollution_effect_name(finding->effect),
 		.detail = change->detail,
 	};
-	TRY(make_id(findings, "pollution", test, change->root, &record.id));
+	TRY(make_id(findings, "pollution", change->where, test, change->root,
+		    &record.id));
 	TRY(message(findings, test, finding, &record.message));
 	TRY(replay(findings, context, "pollution", test, &record.replay));
 	TRY(add_paths(findings, change, &record));

@@ -87,3 +87,5 @@ struct files_counts {
 	uint64_t captures, touched, hashed_bytes, walked;
 };
 struct files_counts files_counts(const struct files *files);
+/* What was left out for its size, in words; NULL: nothing. */
+const char *files_limit(const struct files *files);

@@ -57,22 +57,22 @@ enum follow_kind {
 
 /* Kinds of process state that only system calls change, as bits. */
 enum follow_state {
-	STATE_DIRECTORY = 1 << 0,  /* chdir, fchdir */
-	STATE_ROOT = 1 << 1,	   /* chroot, pivot_root */
+	STATE_DIRECTORY = 1 << 0, /* chdir, fchdir */
+	STATE_ROOT = 1 << 1,	  /* chroot, pivot_root */
 	STATE_UMASK = 1 << 2,
-	STATE_LIMITS = 1 << 3,	   /* setrlimit, prlimit */
-	STATE_PRIORITY = 1 << 4,   /* setpriority, sched_setscheduler, … */
+	STATE_LIMITS = 1 << 3,	 /* setrlimit, prlimit */
+	STATE_PRIORITY = 1 << 4, /* setpriority, sched_setscheduler, … */
 	STATE_AFFINITY = 1 << 5,
-	STATE_TIMERS = 1 << 6,	   /* setitimer, alarm, timer_* */
-	STATE_IDS = 1 << 7,	   /* set*id, setgroups */
-	STATE_PRCTL = 1 << 8,	   /* name, dumpable, parent-death signal, … */
-	STATE_MAPPINGS = 1 << 9,   /* mmap of files or shared, munmap of any */
-	STATE_IPC = 1 << 10,	   /* shmget, semget, msgget, mq_open, *ctl */
-	STATE_PORTS = 1 << 11,	   /* bind, listen */
-	STATE_LOCKS = 1 << 12,	   /* flock, fcntl locks */
-	STATE_CHILDREN = 1 << 13,  /* fork, vfork, clone without CLONE_THREAD */
-	STATE_STACK = 1 << 14,	   /* sigaltstack */
-	STATE_SESSION = 1 << 15,   /* setsid, setpgid */
+	STATE_TIMERS = 1 << 6,	  /* setitimer, alarm, timer_* */
+	STATE_IDS = 1 << 7,	  /* set*id, setgroups */
+	STATE_PRCTL = 1 << 8,	  /* name, dumpable, parent-death signal, … */
+	STATE_MAPPINGS = 1 << 9,  /* mmap of files or shared, munmap of any */
+	STATE_IPC = 1 << 10,	  /* shmget, semget, msgget, mq_open, *ctl */
+	STATE_PORTS = 1 << 11,	  /* bind, listen */
+	STATE_LOCKS = 1 << 12,	  /* flock, fcntl locks */
+	STATE_CHILDREN = 1 << 13, /* fork, vfork, clone without CLONE_THREAD */
+	STATE_STACK = 1 << 14,	  /* sigaltstack */
+	STATE_SESSION = 1 << 15,  /* setsid, setpgid */
 	STATE_NAMESPACE = 1 << 16, /* unshare, setns, personality, mount */
 	STATE_ALL = (1 << 17) - 1,
 };
@@ -114,7 +114,7 @@ struct follow_options {
 /*
  * From now on the process of @thread, which is stopped, and what it will start
  * is followed. Its other threads must be stopped, too. An error of kind
- * ERR_SYSTEM where the kernel or a sandbox does not allow it; nothing is changed
+ * ERR_INTERNAL with its err_number() where the kernel or a sandbox does not allow it; nothing is changed
  * then.
  */
 struct err *follow_attach(struct thread *thread,

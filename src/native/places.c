@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "dwarf/frames.h"
+#include "native/readers.h"
 #include "native/session.h"
 
 /*
@@ -24,11 +25,12 @@ struct part {
 
 struct places {
 	const struct suite_place *list;
-	size_t n;
+	size_t n;		/* in memory */
 	bool there[PLACES_MAX]; /* in this process, by now */
 	bool done[PLACES_MAX];	/* nothing more to learn in this test */
 	struct part parts[WATCHPOINTS];
 	unsigned n_parts;
+	struct readers *readers; /* of the other places; NULL: there are none */
 };
 
 /* The largest aligned piece from @address on that has room in @size bytes. */
@@ -70,12 +72,16 @@ struct err *places_run(struct suite *suite, const size_t *order, size_t n,
 		       const struct suite_observer *observer)
 {
 	struct session *session = (struct session *)suite;
-	struct places places = { .list = list, .n = n_places };
-	BUG_ON(n_places > PLACES_MAX);
+	struct places places = { .list = list };
+	while (places.n < n_places && list[places.n].where == CHANGE_MEMORY)
+		places.n++;
+	BUG_ON(places.n > PLACES_MAX);
 	share_out(&places);
+	TRY(readers_create(session, list, n_places, &places.readers));
 	session->places = &places;
 	struct err *err = suite->ops->run(suite, order, n, 0, observer);
 	session->places = NULL;
+	readers_destroy(places.readers);
 	return err;
 }
 
@@ -83,6 +89,10 @@ struct err *places_run(struct suite *suite, const size_t *order, size_t n,
 struct err *places_process(struct run *run)
 {
 	struct places *places = run->session->places;
+	if (places->readers)
+		TRY(readers_start(places->readers, run));
+	if (!places->n)
+		return NULL;
 	for (size_t i = 0; i < places->n; i++)
 		places->there[i] = places->list[i].from_test == (size_t)-1;
 	struct raddr somewhere =
@@ -92,9 +102,17 @@ struct err *places_process(struct run *run)
 	return NULL;
 }
 
+void places_stop(struct session *session)
+{
+	if (session->places->readers)
+		readers_stop(session->places->readers);
+}
+
 void places_begin(struct run *run)
 {
 	struct places *places = run->session->places;
+	if (places->readers)
+		readers_begin(places->readers, run);
 	memset(places->done, 0, sizeof(places->done));
 	for (unsigned i = 0; i < places->n_parts; i++) {
 		struct part *part = &places->parts[i];
@@ -116,6 +134,8 @@ void places_end(struct run *run, size_t test)
 	struct places *places = run->session->places;
 	for (size_t i = 0; i < places->n; i++)
 		places->there[i] |= places->list[i].from_test == test;
+	if (places->readers)
+		readers_end(places->readers, run, test);
 }
 
 struct search {

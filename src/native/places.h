@@ -10,6 +10,7 @@
  *
  * What it does not see: reads by the kernel, and more of a large place than
  * there are watchpoints left (four of 8 bytes, at least one a place).
+ * Places that are files or process state are for readers.h.
  */
 #pragma once
 
@@ -27,6 +28,7 @@ struct err *places_run(struct suite *suite, const size_t *order, size_t n,
 
 /* Hooks of the engine, while the session has places. */
 struct err *places_process(struct run *run) _must_check_;
+void places_stop(struct session *session); /* before its process goes away */
 void places_begin(struct run *run);
 void places_end(struct run *run, size_t test);
 void places_touched(struct run *run, const struct tracee_event *event);

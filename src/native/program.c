@@ -251,6 +251,25 @@ const struct module *program_module(const struct program *program,
 	return NULL;
 }
 
+bool program_name_at(const struct program *program, struct raddr address,
+		     char *out, size_t n)
+{
+	const struct module *module = program_module(program, address);
+	struct object_symbol symbol;
+	if (!module || !module->object ||
+	    !object_symbol_at(module->object, address.v - module->bias,
+			      &symbol))
+		return false;
+	_cleanup_(freep) char *plain = object_plain_name(symbol.name);
+	uint64_t more = address.v - module->bias - symbol.value;
+	if (more)
+		snprintf(out, n, "%s+%llu", plain ? plain : symbol.name,
+			 (unsigned long long)more);
+	else
+		snprintf(out, n, "%s", plain ? plain : symbol.name);
+	return true;
+}
+
 bool program_function_place(const struct program *program, struct raddr address,
 			    const char **ret_file, unsigned *ret_line)
 {

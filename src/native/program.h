@@ -57,6 +57,9 @@ bool program_uses_any(const struct program *program, const char *const *names,
 
 const struct module *program_module(const struct program *program,
 				    struct raddr address);
+/* A variable or function as C++ writes it, "name+8" for one inside. */
+bool program_name_at(const struct program *program, struct raddr address,
+		     char *out, size_t n);
 /* Where a function was declared, a line of code; false: not known. */
 bool program_function_place(const struct program *program, struct raddr address,
 			    const char **ret_file, unsigned *ret_line);

@@ -421,6 +421,8 @@ static struct err *run_in_order(struct session *session, const size_t *order,
 		struct err *err = run_loop(run, &state);
 		if (session->watch)
 			watch_stop(session->watch);
+		if (session->places)
+			places_stop(session);
 		TRY(err);
 		if (state == RUN_INTERRUPTED)
 			return err_create(ERR_INTERRUPTED, "interrupted");
@@ -504,6 +506,7 @@ static struct err *session_watch(struct suite *suite,
 
 static const struct suite_ops session_ops = {
 	.run = session_run,
+	.watched = SUITE_ALL,
 	.watch = session_watch,
 	.run_places = places_run,
 	.places_max = PLACES_MAX,

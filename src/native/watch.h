@@ -1,11 +1,11 @@
 /*
- * Watching the memory of a suite: what each test leaves changed.
+ * Watching the state of a suite: what each test leaves changed.
  *
  * A watch belongs to a session. It follows one process at a time: from
  * watch_start(), when it stands before its first test, to watch_stop(). At the
- * points of each test that were asked for, all threads are stopped, the pages
- * written since are read (image/), and the graphs before and after are compared
- * (state/). What differs goes to the suite's observer.
+ * points of each test that were asked for, all threads are stopped, and memory
+ * (watch_memory.c), files and process state (watch_system.c) are compared with
+ * what they were at the last one. What differs goes to the observer.
  */
 #pragma once
 

@@ -267,10 +267,10 @@ static void write_summary(const struct report *report,
 		high += !strcmp(report->findings[i].severity, "high");
 	}
 	if (!report->n_findings)
-		fputs("no test leaves shared memory changed", out);
+		fputs("no test leaves shared state changed", out);
 	else
 		fprintf(out,
-			"%zu test%s leave%s shared memory changed: %zu "
+			"%zu test%s leave%s shared state changed: %zu "
 			"finding%s, %zu high",
 			tests, tests == 1 ? "" : "s", tests == 1 ? "s" : "",
 			report->n_findings, report->n_findings == 1 ? "" : "s",

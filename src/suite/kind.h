@@ -10,7 +10,8 @@ struct suite_ops {
 	struct err *(*run)(struct suite *suite, const size_t *order, size_t n,
 			   unsigned flags,
 			   const struct suite_observer *observer);
-	/* Both NULL where that kind cannot: see suite_watch(). */
+	unsigned watched; /* enum suite_watched: what that kind can do */
+	/* Both NULL where it can do nothing: see suite_watch(). */
 	struct err *(*watch)(struct suite *suite,
 			     const struct suite_watch *watch);
 	struct err *(*run_places)(struct suite *suite, const size_t *order,

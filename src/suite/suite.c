@@ -53,20 +53,25 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 
 struct err *suite_watch(struct suite *suite, const struct suite_watch *watch)
 {
-	if (!suite->ops->watch)
-		return err_hint(err_create(ERR_USAGE,
-					   "the memory of a suite of processes "
-					   "cannot be watched"),
-				"give one of its test executables that runs "
-				"many tests in one process");
-	return suite->ops->watch(suite, watch);
+	if (watch && !(watch->what & suite->ops->watched))
+		return err_hint(
+			err_create(ERR_USAGE,
+				   "the processes of this suite share no "
+				   "memory to be watched"),
+			"give one of its test executables that runs "
+			"many tests in one process, or watch its files "
+			"and process state");
+	return suite->ops->watch ? suite->ops->watch(suite, watch) : NULL;
 }
 
 struct err *suite_run_places(struct suite *suite, const size_t *order, size_t n,
 			     const struct suite_place *places, size_t n_places,
 			     const struct suite_observer *observer)
 {
-	BUG_ON(n_places > suite_places_max(suite));
+	size_t memory = 0;
+	while (memory < n_places && places[memory].where == CHANGE_MEMORY)
+		memory++;
+	BUG_ON(memory > suite_places_max(suite));
 	return suite->ops->run_places(suite, order, n, places, n_places,
 				      observer);
 }

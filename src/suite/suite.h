@@ -174,8 +174,8 @@ struct err *suite_watch(struct suite *suite,
 			const struct suite_watch *watch) _must_check_;
 /*
  * As suite_run(), and the observer's read() is told which tests read which of
- * @places. How many in memory at a time is suite_places_max(), 0: none here; of
- * the others any number.
+ * @places: first those in memory, suite_places_max() of them at most (0: none
+ * here), then any number of others.
  */
 struct err *
 suite_run_places(struct suite *suite, const size_t *order, size_t n,

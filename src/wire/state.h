@@ -37,13 +37,23 @@ struct wire_exit {
 	uint64_t caller; /* return address of who registered it */
 };
 
+/* What can be asked for, with @log_reads set by the controller. */
+enum wire_asked {
+	WIRE_ENVIRONMENT,
+	WIRE_RANDOM,  /* rand, random */
+	WIRE_DRAND48, /* drand48, lrand48, mrand48 */
+	WIRE_LOCALE,
+	WIRE_TIME_ZONE,
+	WIRE_ASKED,
+};
+
 /*
- * Who asked for something (with @log_reads set by the controller): a ring of the
- * last ones; @reads_n counts on.
+ * Environment variables that were asked for: a ring of the last ones; @reads_n
+ * counts on. The others have no names, and only their number counts (@asked):
+ * a test that draws a million numbers would leave no room for variables.
  */
 struct wire_read {
-	uint32_t what; /* 0: environment variable, 1: random, 2: drand48,
-			  3: locale, 4: time zone */
+	uint32_t what; /* WIRE_ENVIRONMENT */
 	uint32_t zero;
 	char name[WIRE_READ_NAME]; /* variable, cut off; ends with 0 */
 };
@@ -78,4 +88,5 @@ struct wire_state {
 	uint32_t zero;
 	uint64_t reads_n;
 	struct wire_read reads[WIRE_READS];
+	uint64_t asked[WIRE_ASKED]; /* how often, all kinds */
 };

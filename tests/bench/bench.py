@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What control costs: suites run plain and under polygraph, in turns, on the same machine at the same time.
 
-Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--quick] [--json FILE] [run] [alone] [pollution] [malloc]
+Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--quick] [--json FILE] [run] [alone] [pollution] [files] [malloc]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
 right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
@@ -12,9 +12,10 @@ processor time of its own, so that what the tool takes from it shows.
  2. 1,000 tests, each in a process of its own: `polygraph run --alone` from a checkpoint against 1,000 starts of the
     program with a filter for one test.
  3. Suites with up to 1 GiB of state: `polygraph pollution`, see pollution.py.
- 4. What the preloaded library adds to a pair of malloc and free: malloc_cost.py.
+ 4. A suite that writes files in a tree of 100,000: `polygraph pollution`, see files.py.
+ 5. What the preloaded library adds to a pair of malloc and free: malloc_cost.py.
 
-Words choose among them: run, alone, pollution, malloc. --quick leaves out the 10,000 tests and the 1 GiB, and measures fewer
+Words choose among them: run, alone, pollution, files, malloc. --quick leaves out the 10,000 tests and the 1 GiB, and measures fewer
 times. --json also writes the numbers to a file.
 """
 
@@ -243,6 +244,12 @@ def bench_pollution(options, rows):
     pollution.bench_pollution(options, rows)
 
 
+def bench_files(options, rows):
+    import files
+
+    files.bench_files(options, rows)
+
+
 def bench_malloc(options, rows):
     import malloc_cost
 
@@ -250,7 +257,7 @@ def bench_malloc(options, rows):
     malloc_cost.bench_malloc(options.build, options.polygraph.resolve().parent / "libpolygraph-agent.so", rows)
 
 
-BENCHES = {"run": bench_run, "alone": bench_alone, "pollution": bench_pollution, "malloc": bench_malloc}
+BENCHES = {"run": bench_run, "alone": bench_alone, "pollution": bench_pollution, "files": bench_files, "malloc": bench_malloc}
 
 
 def main():

@@ -1,4 +1,4 @@
-"""What looking for left-over changes costs: `polygraph pollution` against the plain run, on generated suites.
+"""What looking for left-over memory costs: `polygraph pollution --only memory` against the plain run, on generated suites.
 
 The suites are state_suite.c: 1,000 tests that share 1 MiB, 64 MiB and 1 GiB of state and write 0, 1 and 1,000 pages of it
 each, put back before the test ends. Further rows leave what they wrote, and take other shapes of state. Printed are, for
@@ -47,7 +47,7 @@ QUICK = [("array", 1, 1, 0, 100), ("array", 64, 1, 0, 100), ("mixed", 64, 10, 0,
 
 def build_state(build):
     target, source = build / "state_suite", HERE / "state_suite.c"
-    if not newer(target, source):
+    if not newer(target, source, HERE / "suite.h"):
         subprocess.run(["cc", "-g", "-O1", "-Wall", "-o", target, source], check=True)
     return target
 
@@ -132,7 +132,7 @@ def peak_mib(command, environment, good):
 def check_findings(polygraph, program, tests, keep, environment):
     """The comparison is worth something only where every test was run and looked at, and what it leaves was found."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        seconds([polygraph, "pollution", "--format", "json", "--output", file.name, program], environment, (0, 1))
+        seconds([polygraph, "pollution", "--only", "memory", "--format", "json", "--output", file.name, program], environment, (0, 1))
         report = json.loads(Path(file.name).read_text())
     passed = sum(test["outcome"] == "pass" for test in report["tests"])
     polluters = {finding["test"] for finding in report["findings"]}
@@ -181,7 +181,7 @@ def bench_pollution(options, rows):
         print("  this polygraph has no command pollution")
         return
     program = build_state(options.build)
-    controlled = [options.polygraph, "pollution", "--format", "json", "--output", "/dev/null", program]
+    controlled = [options.polygraph, "pollution", "--only", "memory", "--format", "json", "--output", "/dev/null", program]
     tests = 200 if options.quick else 1000
     print(f"{tests} tests each\n")
     print(f"{'shape':<6} {'MiB':>5} {'pages':>5} {'kept':>4} {'each':>6}   {'ratio':<30} {'µs more a test':<30} "

@@ -4,7 +4,9 @@
 Besides the directives of subject.py these, mostly next to the test they speak of:
 
     pollutes TEST ROOT [PATH]     a finding for TEST and ROOT with PATH among its paths; said again for further paths
+                                  where=memory|file|process (default: that of the `subject` directive, else memory)
                                   effect= severity= before= after= (of PATH); readers=A,B (at least these)
+                                  at-most=N findings of this test that match; may=yes: it need not be there
                                   not-readers=A,B; allocated=FUNCTION (in the stack of what was left, which is not
                                   looked for without the agent: in static executables, with AddressSanitizer)
     clean TEST                    TEST has no finding at all
@@ -13,12 +15,15 @@ Besides the directives of subject.py these, mostly next to the test they speak o
                                   status=N (default: 1 with findings, else 0); patience=SECONDS
                                   on=GLOB; quick=no: not in quick mode; skip=TEXT: skipped where limits say TEXT
                                   deep=yes: access paths may be longer than anybody reads
+                                  beside=COMMAND: a shell command that runs meanwhile; prepare=COMMAND: runs before
     says TEXT                     TEXT is said under "limits" or on standard error; in=, on=
 
 Wherever it makes sense, alternatives are separated by | and "..." stands for anything. TEST may be such a pattern: it
 speaks of the tests that no directive names. in=NAME,... restricts a directive to some runs, on=GLOB,... (or !GLOB) to
-some executables (VARIANT-CC-OPT). In each run every test has to be spoken of by `pollutes` or `clean`, and no finding
-may be there beyond those. A variant is built in quick mode only as its quick=gcc-O0,... says.
+some executables (VARIANT-CC-OPT), if=root or if=user to who runs it. In each run every test has to be spoken of by `pollutes` or `clean`, and no finding
+may be there beyond those. Each run has an empty working directory and an empty temporary directory (TMPDIR) of its own,
+since files stay. `subject` takes only=root|user|xattr (skipped elsewhere) and after=WORD: the program is called with it
+after each run, to remove what outlives a process. A variant is built in quick mode only as its quick=gcc-O0,... says.
 """
 
 import argparse
@@ -43,6 +48,7 @@ from test_subjects import Mismatch, Results, Skipped
 HERE = pathlib.Path(__file__).resolve()
 PATIENCE = 120
 LONG_PATH = 120  # characters; the subjects' structures are small
+WHERES = ("memory", "file", "process")
 EFFECTS = ("accumulates", "settles", "unknown")
 SEVERITIES = ("high", "medium", "low")
 MATCHERS = {}
@@ -62,6 +68,8 @@ def listed(directive, key):
 
 def applies(directive, run, label):
     """Does it speak of this run of this executable?"""
+    if "if" in directive.options and directive.options["if"] != ("user" if os.geteuid() else "root"):
+        return False
     if "in" in directive.options and run not in listed(directive, "in"):
         return False
     globs = listed(directive, "on")
@@ -82,6 +90,8 @@ class Run:
         self.quick = options.get("quick") != "no"
         self.skip = options.get("skip")
         self.deep = options.get("deep") == "yes"
+        self.beside, self.prepare = options.get("beside"), options.get("prepare")
+        self.where = subject.of("subject")[0].options.get("where", "memory")
         here = [d for d in subject.directives if applies(d, name, label)]
         self.pollutes = [d for d in here if d.verb == "pollutes"]
         self.clean = [d for d in here if d.verb == "clean"]
@@ -92,6 +102,11 @@ class Run:
             if not least <= len(d.args) <= most:
                 raise d.error("a wrong number of arguments")
         self.named = {d.args[0] for d in self.pollutes + self.clean + self.first}
+
+    def speaks_of(self, d, finding):
+        """Is the finding one that this `pollutes` wants?"""
+        return (finding.get("where") == d.options.get("where", self.where)
+                and matches(d.args[1], finding.get("root")))
 
     def of(self, directives, test):
         """The directives that speak of a test: by its name, or else by a pattern."""
@@ -164,24 +179,32 @@ class Check:
         if pollutes and clean:
             self.add(f"'{test}' has both 'pollutes' and 'clean'")
         for d in pollutes:
-            found = [f for f in findings if matches(d.args[1], f.get("root"))]
+            found = [f for f in findings if self.run.speaks_of(d, f)]
+            if len(found) > int(d.options.get("at-most", len(found))):
+                self.add(f"{d.where()}: '{test}': {len(found)} findings like {d.args[1]}: "
+                         + ", ".join(str(f.get("root")) for f in found[:5]) + "...")
             if found:
-                self.wanted(d, found[0])
-            else:
+                self.wanted(d, found)
+            elif d.options.get("may") != "yes":
                 self.add(f"{d.where()}: '{test}' pollutes {d.args[1]}: not found")
         for finding in findings:
-            if not any(matches(d.args[1], finding.get("root")) for d in pollutes):
-                self.add(f"false alarm: '{test}': {finding.get('root')}: " + "; ".join(
+            if not any(self.run.speaks_of(d, finding) for d in pollutes):
+                self.add(f"false alarm: '{test}': {finding.get('where')} {finding.get('root')}: " + "; ".join(
                     f"{p.get('path')}: {p.get('before')} -> {p.get('after')}" for p in paths_of(finding)[:3]))
         for d in self.run.of(self.run.first, test):
             if not any(matches(d.args[1], root) for root in first):
                 self.add(f"{d.where()}: '{test}' initialises {d.args[1]} for the first time: not said")
 
-    def wanted(self, d, finding):
-        where = f"{d.where()}: '{finding['test']}': {finding['root']}"
-        paths = paths_of(finding)
+    def wanted(self, d, findings):
+        """One of the findings that a `pollutes` speaks of is as it says; mostly there is only one."""
         pattern = d.args[2] if len(d.args) > 2 else "..."
-        found = [path for path in paths if matches(pattern, path.get("path"))]
+        found = []
+        for finding in findings:
+            paths = paths_of(finding)
+            found = [path for path in paths if matches(pattern, path.get("path"))]
+            if found:
+                break
+        where = f"{d.where()}: '{finding['test']}': {finding['root']}"
         if not found:
             self.add(f"{where}: no path {pattern}; there are " + ", ".join(str(path.get("path")) for path in paths))
             return
@@ -210,7 +233,7 @@ class Check:
         for key in ("id", "kind", "test", "severity", "message", "where", "root", "path", "before", "after", "effect"):
             if not isinstance(finding.get(key), str) or not finding[key]:
                 self.add(f"{title}: no {key}")
-        for key, right in (("kind", ("pollution",)), ("where", ("memory",)), ("effect", EFFECTS),
+        for key, right in (("kind", ("pollution",)), ("where", WHERES), ("effect", EFFECTS),
                            ("severity", SEVERITIES)):
             if finding.get(key) not in right:
                 self.add(f"{title}: {key} is {finding.get(key)}")
@@ -230,9 +253,9 @@ class Check:
         if any(f.get("id") == finding.get("id") for f in same):
             self.add(f"{title}: its id is not its own")
         if any(f.get("test") == finding.get("test") and f.get("root") == finding.get("root")
-               and f.get("declared") == finding.get("declared") for f in same):
+               and f.get("where") == finding.get("where") and f.get("declared") == finding.get("declared") for f in same):
             self.add(f"{title}: there is another one for the same test and root")
-        if self.debug:
+        if self.debug and finding.get("where") == "memory":
             self.declared(title, finding)
 
     def declared(self, title, finding):
@@ -252,27 +275,52 @@ class Check:
             self.add(f"{title}: declared at {place.get('file')}:{number}, where there is no '{name}'")
 
 
-def call(words, folder, patience, **environment):
-    """Runs the tool in the folder and keeps everything there."""
-    (folder / "command").write_text(f"cd {shlex.quote(str(folder))} && {shlex.join(words)}\n")
-    with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
-        try:
-            process = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                       start_new_session=True, env={**os.environ, **environment})
-        except OSError as error:
-            raise Mismatch(f"{words[0]} cannot be started: {error}") from None
-        try:
-            return process.wait(patience)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise Mismatch(f"still running after {patience:.0f} seconds") from None
+def make_room(folder):
+    """An empty folder for a run, with one to work in and one for temporary files."""
+    remove(folder)
+    for name in ("work", "tmp"):
+        (folder / name).mkdir(parents=True)
+
+
+def remove(folder):
+    """Also where tests took away permissions."""
+    if os.path.isdir(folder):
+        subprocess.run(["chmod", "-R", "u+rwx", str(folder)], stderr=subprocess.DEVNULL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def call(words, folder, patience, beside=None, **environment):
+    """Runs the tool in a folder in this one and keeps everything here; `beside` runs meanwhile."""
+    work = folder / "work"
+    environment = {**os.environ, "TMPDIR": str(folder / "tmp"), **environment}
+    (folder / "command").write_text(f"cd {shlex.quote(str(work))} && TMPDIR={shlex.quote(str(folder / 'tmp'))} "
+                                    f"{shlex.join(words)}\n")
+    beside = beside and subprocess.Popen(["sh", "-c", beside], cwd=work, env=environment, start_new_session=True)
+    try:
+        with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
+            try:
+                process = subprocess.Popen(words, cwd=work, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                           start_new_session=True, env=environment)
+            except OSError as error:
+                raise Mismatch(f"{words[0]} cannot be started: {error}") from None
+            try:
+                return process.wait(patience)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                raise Mismatch(f"still running after {patience:.0f} seconds") from None
+    finally:
+        if beside:
+            os.killpg(beside.pid, signal.SIGKILL)
+            beside.wait()
 
 
 def check_run(exe, run, options, folder):
     arguments = [word.replace("$HERE", str(exe.subject.folder)) for word in run.arguments]
     words = [str(options.polygraph), "pollution", "--format", "json", *arguments, "--", str(exe.path)]
-    status = call(words, folder, run.patience)
+    if run.prepare:
+        subprocess.run(["sh", "-c", run.prepare], cwd=folder / "work", check=True)
+    status = call(words, folder, run.patience, run.beside)
     said = (folder / "stderr").read_text(errors="replace")
     try:
         report = json.loads((folder / "stdout").read_text(encoding="utf-8"))
@@ -284,7 +332,7 @@ def check_run(exe, run, options, folder):
     for limit in report.get("limits", []):
         if run.skip and run.skip in limit:
             raise Skipped(limit)
-    wrong = Check(run, report, said, folder, exe.subject.variants[exe.variant]).compare()
+    wrong = Check(run, report, said, folder / "work", exe.subject.variants[exe.variant]).compare()
     wanted = run.status if run.status is not None else 1 if report["findings"] else 0
     if status != wanted:
         last = said.strip().splitlines()
@@ -300,6 +348,22 @@ def check_plain(exe, folder, patience):
         raise Mismatch(f"the plain run ends with status {status}")
 
 
+def lacks(subject, folder):
+    """Why the subject cannot be run here; None: it can."""
+    only = subject.of("subject")[0].options.get("only")
+    if only == "root" and os.geteuid():
+        return "only root can do what its tests do"
+    if only == "user" and not os.geteuid():
+        return "root may do what its tests must not"
+    if only == "xattr":
+        try:
+            os.setxattr(folder, "user.polygraph", b"1")
+            os.removexattr(folder, "user.polygraph")
+        except OSError as error:
+            return f"no extended attributes here: {error.strerror}"
+    return None
+
+
 def check_executable(exe, options, results):
     title = f"{exe.subject.name}/{exe.label}"
     again = ["python3", os.path.relpath(HERE), "--polygraph", options.polygraph_given, "--build", options.build,
@@ -310,6 +374,11 @@ def check_executable(exe, options, results):
     if exe.error:
         results.add("failed", f"{title} build", exe.error, shlex.join(again))
         return
+    reason = lacks(exe.subject, exe.folder)
+    if reason:
+        results.add("skipped", title, reason)
+        return
+    after = exe.subject.of("subject")[0].options.get("after")
     runs = [run for run in runs_of(exe.subject, exe.label) if run.quick or not options.quick]
     patience = max(run.patience for run in runs)
     checks = [("plain", lambda folder: check_plain(exe, folder, patience))]
@@ -319,11 +388,14 @@ def check_executable(exe, options, results):
         if options.run and name not in options.run:
             continue
         folder = exe.folder / f"run-{name}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        make_room(folder)
         start = time.monotonic()
         try:
-            check(folder)
+            try:
+                check(folder)
+            finally:
+                if after:
+                    subprocess.run([str(exe.path), after], cwd=folder / "work")
         except Skipped as reason:
             results.add("skipped", f"{title} {name}", str(reason))
         except Mismatch as wrong:
@@ -335,7 +407,7 @@ def check_executable(exe, options, results):
         else:
             results.add("passed", f"{title} {name} ({time.monotonic() - start:.1f} s)")
             if not options.keep:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
 
 
 def wanted_in_quick(exe):

@@ -1,0 +1,54 @@
+/* Who asks for the environment and the time zone: told only where wanted. */
+#include "agent/state_internal.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+_export_ char *getenv(const char *name)
+{
+	NEXT(getenv, NULL)
+	state_ask(WIRE_ENVIRONMENT, name);
+	return next(name);
+}
+
+_export_ char *secure_getenv(const char *name)
+{
+	NEXT(secure_getenv, NULL)
+	state_ask(WIRE_ENVIRONMENT, name);
+	return next(name);
+}
+
+_export_ struct tm *localtime(const time_t *time)
+{
+	NEXT(localtime, NULL)
+	state_ask(WIRE_TIME_ZONE, NULL);
+	return next(time);
+}
+
+_export_ struct tm *localtime_r(const time_t *time, struct tm *ret)
+{
+	NEXT(localtime_r, NULL)
+	state_ask(WIRE_TIME_ZONE, NULL);
+	return next(time, ret);
+}
+
+_export_ time_t mktime(struct tm *tm)
+{
+	NEXT(mktime, -1)
+	state_ask(WIRE_TIME_ZONE, NULL);
+	return next(tm);
+}
+
+_export_ char *ctime(const time_t *time)
+{
+	NEXT(ctime, NULL)
+	state_ask(WIRE_TIME_ZONE, NULL);
+	return next(time);
+}
+
+_export_ char *ctime_r(const time_t *time, char *ret)
+{
+	NEXT(ctime_r, NULL)
+	state_ask(WIRE_TIME_ZONE, NULL);
+	return next(time, ret);
+}

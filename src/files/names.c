@@ -1,0 +1,360 @@
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include "base/path.h"
+#include "files/files_internal.h"
+
+#define MASK "XXXXXX"
+#define MASK_PID "PID"
+#define RANDOM 6      /* characters that mkstemp(3) makes up */
+#define RANDOM_MAX 10 /* mktemp(1) */
+#define MASKS_MAX 65536
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+#define ALNUM LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS
+
+/* File systems that hold no files, by statfs(2). */
+static const long pseudo_types[] = {
+	PROC_SUPER_MAGIC,    SYSFS_MAGIC,	  DEVPTS_SUPER_MAGIC,
+	CGROUP_SUPER_MAGIC,  CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC,
+	TRACEFS_MAGIC,	     SECURITYFS_MAGIC,	  SELINUX_MAGIC,
+	BPF_FS_MAGIC,	     PSTOREFS_MAGIC,	  EFIVARFS_MAGIC,
+	NSFS_MAGIC,	     PIPEFS_MAGIC,	  SOCKFS_MAGIC,
+	ANON_INODE_FS_MAGIC, 0x19800202, /* mqueue: process state */
+	0x62656570,			 /* configfs */
+};
+
+/* Names that compilers' run-time libraries leave at a program's end. */
+static const char *const data_suffixes[] = { ".gcda", ".gcno", ".profraw" };
+
+struct err *names_real(const char *path, char **ret)
+{
+	char *real = realpath(path, NULL);
+	if (real) {
+		*ret = real;
+		return NULL;
+	}
+	/* Not there (yet): its folder may be. */
+	_cleanup_(freep) char *copy = strdup(path);
+	if (!copy)
+		return err_nomem();
+	char *slash = strrchr(copy, '/');
+	if (slash && slash != copy && slash[1]) {
+		*slash = '\0';
+		_cleanup_(freep) char *folder = realpath(copy, NULL);
+		if (folder)
+			return path_join(folder, slash + 1, ret);
+		*slash = '/';
+	}
+	*ret = take_ptr(copy);
+	return NULL;
+}
+
+struct err *names_create(const struct files_options *options, struct names *ret)
+{
+	struct names names = { .walking = options->walk };
+	size_t n = 0;
+	while (options->exclude && options->exclude[n])
+		n++;
+	names.exclude = calloc(n + 1, sizeof(*names.exclude));
+	struct err *err = names.exclude ? NULL : err_nomem();
+	for (size_t i = 0; i < n && !err; i++)
+		err = names_real(options->exclude[i], &names.exclude[i]);
+	if (!err)
+		err = names_real(options->directory ?: ".", &names.directory);
+	if (err) {
+		names_free(&names);
+		return err;
+	}
+	*ret = names;
+	return NULL;
+}
+
+void names_free(struct names *names)
+{
+	for (size_t i = 0; names->exclude && names->exclude[i]; i++)
+		free(names->exclude[i]);
+	free(names->exclude);
+	free(names->directory);
+	free(names->last_folder);
+	map_u64_free(&names->pseudo);
+	map_text_free(&names->masks);
+	for (size_t i = 0; i < names->shown.n; i++)
+		free(names->shown.data[i]);
+	vec_free(&names->shown);
+	*names = (struct names){};
+}
+
+bool names_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+	if (n == 1) /* "/" */
+		return path[1] != '\0';
+	return !strncmp(path, folder, n) && path[n] == '/';
+}
+
+int names_compare(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	int x = *a == '/' ? 1 : *a ? (unsigned char)*a + 1 : 0;
+	int y = *b == '/' ? 1 : *b ? (unsigned char)*b + 1 : 0;
+	return x - y;
+}
+
+bool names_is_data(const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; i < ARRAY_SIZE(data_suffixes); i++) {
+		size_t m = strlen(data_suffixes[i]);
+		if (n >= m && !strcmp(name + n - m, data_suffixes[i]))
+			return true;
+	}
+	return false;
+}
+
+bool names_is_shm(const char *path)
+{
+	return str_starts(path, "/dev/shm/") && !strchr(path + 9, '/');
+}
+
+bool names_counts_text(const struct names *names, const char *path)
+{
+	if (str_starts(path, "/proc/") || str_starts(path, "/sys/"))
+		return false;
+	if (str_starts(path, "/dev/") && !str_starts(path, "/dev/shm/"))
+		return false;
+	for (size_t i = 0; names->exclude[i]; i++) {
+		if (!strcmp(path, names->exclude[i]) ||
+		    names_below(path, names->exclude[i]))
+			return false;
+	}
+	return !names_is_data(path);
+}
+
+bool names_pseudo(struct names *names, uint64_t dev, const char *folder)
+{
+	uint64_t known;
+	if (map_u64_get(&names->pseudo, dev, &known))
+		return known;
+	struct statfs fs;
+	bool pseudo = false;
+	if (statfs(folder, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(pseudo_types) && !pseudo; i++)
+		pseudo = (long)fs.f_type == pseudo_types[i];
+	struct err *err = map_u64_put(&names->pseudo, dev, pseudo);
+	if (err)
+		err_ignore(err);
+	return pseudo;
+}
+
+bool names_counts(struct names *names, const char *path)
+{
+	if (!names_counts_text(names, path))
+		return false;
+	const char *slash = strrchr(path, '/');
+	size_t n = slash && slash != path ? (size_t)(slash - path) : 1;
+	if (names->last_folder && !strncmp(names->last_folder, path, n) &&
+	    !names->last_folder[n])
+		return true;
+	char *folder = strndup(path, n);
+	if (!folder)
+		return true;
+	struct stat st;
+	bool counts = stat(folder, &st) < 0 ||
+		      !names_pseudo(names, st.st_dev, folder);
+	if (counts) {
+		free(names->last_folder);
+		names->last_folder = folder;
+	} else {
+		free(folder);
+	}
+	return counts;
+}
+
+struct err *names_root(const struct names *names, const char *path, char **ret)
+{
+	/* The nearest folder with a masked name, or the name itself. */
+	for (size_t n = names->shown.n ? strlen(path) : 0; n > 0; n--) {
+		if (path[n] && path[n] != '/')
+			continue;
+		_cleanup_(freep) char *part = strndup(path, n);
+		if (!part)
+			return err_nomem();
+		uint64_t at;
+		if (!map_text_get(&names->masks, part, &at))
+			continue;
+		if (asprintf(ret, "%s%s", names->shown.data[at], path + n) < 0)
+			return err_nomem();
+		return NULL;
+	}
+	const char *shown = path;
+	if (!strcmp(path, names->directory))
+		shown = ".";
+	else if (names_below(path, names->directory))
+		shown += strlen(names->directory) +
+			 (names->directory[1] != '\0');
+	*ret = strdup(shown);
+	return *ret ? NULL : err_nomem();
+}
+
+static bool looks_random(const char *text, size_t n)
+{
+	unsigned lower = 0, upper = 0, digit = 0;
+	for (size_t i = 0; i < n; i++) {
+		lower |= !!islower((unsigned char)text[i]);
+		upper |= !!isupper((unsigned char)text[i]);
+		digit |= !!isdigit((unsigned char)text[i]);
+	}
+	return lower + upper + digit >= 2;
+}
+
+/*
+ * Where in @name the made-up part lies: six characters of letters and digits
+ * that end a run of such; the last such run that looks random, else the one at
+ * the end (where a call shows that there must be one). mktemp(1) and Python's
+ * tempfile make up more.
+ */
+static bool random_part(const char *name, bool sure, size_t *ret_at,
+			size_t *ret_n)
+{
+	size_t n = strlen(name), last = SIZE_MAX, end = 0;
+	if (str_starts(name, "tmp.") && strspn(name + 4, ALNUM) == RANDOM_MAX) {
+		*ret_at = 4;
+		*ret_n = RANDOM_MAX;
+		return true;
+	}
+	if (str_starts(name, "tmp") &&
+	    strspn(name + 3, LOWER DIGITS "_") == 8) {
+		*ret_at = 3;
+		*ret_n = 8;
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!isalnum((unsigned char)name[i]))
+			continue;
+		end = i;
+		while (isalnum((unsigned char)name[end]))
+			end++;
+		if (end - i >= RANDOM &&
+		    looks_random(name + end - RANDOM, RANDOM))
+			last = end - RANDOM;
+		else if (end - i >= RANDOM && end == n && sure &&
+			 last == SIZE_MAX)
+			last = end - RANDOM;
+		i = end;
+	}
+	if (last == SIZE_MAX)
+		return false;
+	*ret_at = last;
+	*ret_n = RANDOM;
+	return true;
+}
+
+/* Digits in @name that are the number of a process. */
+static bool pid_part(const char *name, pid_t pid, size_t *ret_at, size_t *ret_n)
+{
+	char digits[16];
+	if (pid <= 1)
+		return false;
+	size_t n = (size_t)snprintf(digits, sizeof(digits), "%d", (int)pid);
+	const char *at = name;
+	while ((at = strstr(at, digits))) {
+		if ((at == name || !isdigit((unsigned char)at[-1])) &&
+		    !isdigit((unsigned char)at[n])) {
+			*ret_at = (size_t)(at - name);
+			*ret_n = n;
+			return true;
+		}
+		at++;
+	}
+	return false;
+}
+
+/* Without calls that tell, mode and looks have to do. */
+static bool made_fresh(const struct delta *delta, bool walking)
+{
+	if (!walking)
+		return delta->marks & TOUCH_FRESH;
+	const struct snap *snap = delta->after;
+	return (snap->type == SNAP_FILE && snap->mode == 0600) ||
+	       (snap->type == SNAP_FOLDER && snap->mode == 0700);
+}
+
+struct err *names_mask(struct names *names, const struct delta *delta,
+		       pid_t pid, bool *ret)
+{
+	const char *path = delta->path, *name = path_base(path);
+	const char *mask = NULL;
+	size_t at = 0, n = 0;
+	bool sure = delta->marks & TOUCH_FRESH;
+	*ret = false;
+	if (pid_part(name, pid, &at, &n) ||
+	    pid_part(name, delta->creator, &at, &n))
+		mask = MASK_PID;
+	else if (made_fresh(delta, names->walking) &&
+		 random_part(name, sure, &at, &n))
+		mask = MASK;
+	if (!mask || names->shown.n >= MASKS_MAX)
+		return NULL;
+
+	_cleanup_(freep) char *masked = NULL, *shown = NULL;
+	if (asprintf(&masked, "%.*s%.*s%s%s", (int)(name - path), path, (int)at,
+		     name, mask, name + at + n) < 0) {
+		masked = NULL;
+		return err_nomem();
+	}
+	TRY(names_root(names, masked, &shown));
+	TRY(map_text_put(&names->masks, path, names->shown.n));
+	TRY(vec_push(&names->shown, shown));
+	shown = NULL;
+	*ret = true;
+	return NULL;
+}
+
+bool names_masked(const char *root)
+{
+	return strstr(root, MASK) || strstr(root, MASK_PID);
+}
+
+/* As str_glob(), with masks; @text up to the end of the whole path. */
+bool names_fits(const char *masked, const char *path)
+{
+	while (*masked) {
+		if (str_starts(masked, MASK)) {
+			size_t most = 0;
+			while (most < RANDOM_MAX &&
+			       (isalnum((unsigned char)path[most]) ||
+				path[most] == '_'))
+				most++;
+			for (size_t n = RANDOM; n <= most; n++) {
+				if (names_fits(masked + RANDOM, path + n))
+					return true;
+			}
+			return false;
+		}
+		if (str_starts(masked, MASK_PID) &&
+		    isdigit((unsigned char)*path)) {
+			path += strspn(path, DIGITS);
+			masked += strlen(MASK_PID);
+			continue;
+		}
+		if (*masked != *path)
+			return false;
+		masked++;
+		path++;
+	}
+	/* The same, or below. */
+	return !*path || *path == '/';
+}

@@ -1,0 +1,466 @@
+#include "files/snapshot_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <time.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define NS_PER_SECOND 1000000000LL
+/*
+ * Time stamps come from a clock that moves every 1 to 10 ms (CONFIG_HZ); since
+ * Linux 6.13 some file systems have finer ones, which is not relied on.
+ */
+#define TICK_NS (11 * 1000000LL)
+#define HUGE_FILE (256ULL << 20)
+#define HUGE_END (1ULL << 20)	 /* of a huge file, at both ends */
+#define CHUNK ((size_t)64 << 10) /* on the stack */
+#define TRIES 4			 /* at a file that changes while it is read */
+#define XATTRS 64
+#define XATTR_LIST 4096
+#define XATTR_VALUE 65536 /* the kernel's limit, xattr(7) */
+
+static int64_t clock_coarse(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+/* The file system's word: years past 2262 are cut off. */
+static int64_t stamp(struct statx_timestamp time)
+{
+	int64_t seconds = time.tv_sec;
+	seconds = MIN(seconds, INT64_MAX / NS_PER_SECOND - 1);
+	seconds = MAX(seconds, INT64_MIN / NS_PER_SECOND + 1);
+	return seconds * NS_PER_SECOND + (time.tv_nsec % NS_PER_SECOND);
+}
+
+static enum snap_type type_of(uint32_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return SNAP_FILE;
+	case S_IFDIR:
+		return SNAP_FOLDER;
+	case S_IFLNK:
+		return SNAP_LINK;
+	case S_IFSOCK:
+		return SNAP_SOCKET;
+	case S_IFIFO:
+		return SNAP_FIFO;
+	default:
+		return SNAP_DEVICE;
+	}
+}
+
+static void take_stat(const struct statx *st, struct snap *ret)
+{
+	*ret = (struct snap){
+		.ino = st->stx_ino,
+		.size = st->stx_size,
+		.mtime = stamp(st->stx_mtime),
+		.ctime = stamp(st->stx_ctime),
+		.atime = stamp(st->stx_atime),
+		.btime = st->stx_mask & STATX_BTIME ? stamp(st->stx_btime) : 0,
+		.dev = makedev(st->stx_dev_major, st->stx_dev_minor),
+		.type = (uint8_t)type_of(st->stx_mode),
+		.mode = st->stx_mode & 07777,
+		.nlink = st->stx_nlink,
+		.uid = st->stx_uid,
+		.gid = st->stx_gid,
+	};
+	/* Of other types it says nothing that would count. */
+	if (ret->type == SNAP_DEVICE)
+		ret->size = makedev(st->stx_rdev_major, st->stx_rdev_minor);
+}
+
+bool snap_holds(const struct snap *snap, const struct statx *st)
+{
+	return snap->ino == st->stx_ino && snap_exists(snap) &&
+	       (snap->size == st->stx_size || snap->type == SNAP_DEVICE) &&
+	       snap->mtime == stamp(st->stx_mtime) &&
+	       snap->ctime == stamp(st->stx_ctime) &&
+	       snap->dev == makedev(st->stx_dev_major, st->stx_dev_minor) &&
+	       snap->mode == (st->stx_mode & 07777) &&
+	       snap->nlink == st->stx_nlink &&
+	       !(snap->flags & (SNAP_RACY | SNAP_CHANGING));
+}
+
+static struct snap_extra *extra_of(struct snap *snap, size_t text)
+{
+	struct snap_extra *extra = malloc(sizeof(*extra) + text + 1);
+	if (!extra)
+		return NULL;
+	*extra = (struct snap_extra){ .n_text = (uint32_t)text };
+	atomic_init(&extra->refs, 1);
+	extra->text[text] = '\0';
+	snap->extra = extra;
+	return extra;
+}
+
+static void keep_text(struct snap *snap, const char *text, size_t n)
+{
+	struct snap_extra *extra = extra_of(snap, n);
+	if (!extra)
+		return; /* the hash tells as much, in fewer words */
+	memcpy(extra->text, text, n);
+	extra->has_text = true;
+}
+
+/* In pieces; of a huge file the middle is left out. */
+static int64_t hash_pieces(int fd, char *buffer, uint64_t size,
+			   struct snap *ret)
+{
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	for (uint64_t at = 0; at < size;) {
+		if (size > HUGE_FILE && at >= HUGE_END && at < size - HUGE_END)
+			at = size - HUGE_END;
+		ssize_t n = pread(fd, buffer, MIN(CHUNK, (size_t)(size - at)),
+				  (off_t)at);
+		if (n <= 0)
+			return n ? -1 : -2;
+		XXH3_64bits_update(&state, buffer, (size_t)n);
+		at += (uint64_t)n;
+	}
+	if (size > HUGE_FILE) {
+		ret->flags |= SNAP_PARTIAL;
+		XXH3_64bits_update(&state, &ret->mtime, sizeof(ret->mtime));
+	}
+	ret->hash = XXH3_64bits_digest(&state);
+	return (int64_t)(size > HUGE_FILE ? 2 * HUGE_END : size);
+}
+
+/* Bytes that were hashed; -1: it cannot be read; -2: it changed. */
+static int64_t hash_content(int fd, uint64_t size, uint32_t text,
+			    struct snap *ret)
+{
+	char buffer[CHUNK];
+	if (size >= CHUNK)
+		return hash_pieces(fd, buffer, size, ret);
+	/* One byte more would be there if it had grown. */
+	ssize_t n = pread(fd, buffer, CHUNK, 0);
+	if (n < 0)
+		return -1;
+	if ((uint64_t)n != size)
+		return -2;
+	ret->hash = XXH3_64bits(buffer, (size_t)n);
+	if (size && size <= text)
+		keep_text(ret, buffer, (size_t)n);
+	return n;
+}
+
+static int open_file(int dir, const char *name)
+{
+	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int fd = openat(dir, name, flags | O_NOATIME);
+	/* Only its owner may look without leaving a trace, open(2). */
+	if (fd < 0 && errno == EPERM)
+		fd = openat(dir, name, flags);
+	return fd;
+}
+
+static int compare_xattrs(const void *a, const void *b)
+{
+	const struct snap_xattr *x = a, *y = b;
+	return strcmp(x->name, y->name);
+}
+
+/* Those change with the content, by the kernel's hand (integrity). */
+static bool xattr_counts(const char *name)
+{
+	return strcmp(name, "security.ima") && strcmp(name, "security.evm");
+}
+
+/* @fd: open, or -1: @path is looked at. */
+static void take_xattrs(int fd, const char *path, struct snap *snap)
+{
+	char list[XATTR_LIST];
+	ssize_t n = fd >= 0 ? flistxattr(fd, list, sizeof(list))
+			    : llistxattr(path, list, sizeof(list));
+	if (n <= 0)
+		return;
+	struct snap_extra *extra = snap->extra ?: extra_of(snap, 0);
+	if (!extra)
+		return;
+	extra->xattrs = calloc(XATTRS, sizeof(*extra->xattrs));
+	char *value = malloc(XATTR_VALUE);
+	for (const char *name = list; extra->xattrs && value && name < list + n;
+	     name += strlen(name) + 1) {
+		if (!xattr_counts(name) || extra->n_xattrs == XATTRS)
+			continue;
+		ssize_t size =
+			fd >= 0 ? fgetxattr(fd, name, value, XATTR_VALUE)
+				: lgetxattr(path, name, value, XATTR_VALUE);
+		char *copy = strdup(name);
+		if (!copy)
+			break;
+		extra->xattrs[extra->n_xattrs++] = (struct snap_xattr){
+			.name = copy,
+			.size = size > 0 ? (uint64_t)size : 0,
+			.hash = size > 0 ? XXH3_64bits(value, (size_t)size) : 0,
+		};
+	}
+	free(value);
+	if (extra->n_xattrs)
+		qsort(extra->xattrs, extra->n_xattrs, sizeof(*extra->xattrs),
+		      compare_xattrs);
+}
+
+static void take_xattrs_at(int dir, const char *name, struct snap *snap)
+{
+	if (dir == AT_FDCWD) {
+		take_xattrs(-1, name, snap);
+		return;
+	}
+	/* There is no llistxattrat() before Linux 6.13: through the folder. */
+	char path[NAME_MAX + 64];
+	int n = snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dir, name);
+	if (n > 0 && (size_t)n < sizeof(path))
+		take_xattrs(-1, path, snap);
+}
+
+static bool take_budget(const struct snap_limits *limits, uint64_t size)
+{
+	if (limits->file && size > limits->file)
+		return false;
+	if (!limits->budget)
+		return true;
+	uint64_t left = atomic_load(limits->budget);
+	while (left >= size) {
+		if (atomic_compare_exchange_weak(limits->budget, &left,
+						 left - size))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Reads a regular file. False: it is another one by now, or was changed
+ * meanwhile; @ret is then as far as it came.
+ */
+static bool take_content(int dir, const char *name,
+			 const struct snap_limits *limits, struct snap *ret)
+{
+	_cleanup_(closep) int fd = open_file(dir, name);
+	struct statx st;
+	if (fd < 0) {
+		if (errno == EACCES || errno == EPERM)
+			take_xattrs_at(dir, name, ret);
+		return errno != ENOENT && errno != ELOOP && errno != ENXIO;
+	}
+	if (statx(fd, "", AT_EMPTY_PATH, SNAP_STATX, &st) < 0)
+		return true;
+	if (!S_ISREG(st.stx_mode))
+		return false;
+	uint64_t ino = ret->ino;
+	take_stat(&st, ret);
+	if (ret->ino != ino)
+		return false;
+	int64_t n = hash_content(fd, ret->size, limits->text, ret);
+	if (n == -2)
+		return false;
+	if (n >= 0) {
+		ret->flags |= SNAP_HASHED;
+		if (limits->hashed)
+			atomic_fetch_add(limits->hashed, (uint64_t)n);
+	}
+	take_xattrs(fd, NULL, ret);
+	return statx(fd, "", AT_EMPTY_PATH, SNAP_STATX, &st) < 0 ||
+	       snap_holds(ret, &st);
+}
+
+static void take_target(int dir, const char *name, struct snap *ret)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
+	if (n < 0)
+		return;
+	ret->hash = XXH3_64bits(target, (size_t)n);
+	ret->flags |= SNAP_HASHED;
+	keep_text(ret, target, (size_t)n);
+}
+
+static void take_once(int dir, const char *name, const struct statx *st,
+		      const struct snap *prior,
+		      const struct snap_limits *limits, struct snap *ret,
+		      bool *ret_done)
+{
+	*ret_done = true;
+	if (prior && snap_holds(prior, st)) {
+		snap_share(prior, ret);
+		ret->atime = stamp(st->stx_atime);
+		return;
+	}
+	take_stat(st, ret);
+	if (ret->type == SNAP_LINK) {
+		take_target(dir, name, ret);
+	} else if (ret->type == SNAP_FOLDER) {
+		take_xattrs_at(dir, name, ret);
+	} else if (ret->type == SNAP_FILE) {
+		if (take_budget(limits, ret->size))
+			*ret_done = take_content(dir, name, limits, ret);
+		else
+			take_xattrs_at(dir, name, ret);
+	}
+}
+
+void snap_take_stat(int dir, const char *name, const struct statx *st,
+		    const struct snap *prior, const struct snap_limits *limits,
+		    struct snap *ret)
+{
+	struct statx again;
+	bool done;
+	for (int i = 0;; i++) {
+		int64_t now = clock_coarse();
+		take_once(dir, name, st, prior, limits, ret, &done);
+		/* A prior one that holds is as good as it was. */
+		if (ret->ctime >= now - TICK_NS)
+			ret->flags |= SNAP_RACY;
+		if (done)
+			return;
+		if (i == TRIES - 1)
+			break;
+		snap_free(ret);
+		if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+			  SNAP_STATX, &again) < 0) {
+			snap_absent(ret);
+			return;
+		}
+		st = &again;
+	}
+	ret->flags |= SNAP_CHANGING;
+}
+
+void snap_take(int dir, const char *name, const struct snap *prior,
+	       const struct snap_limits *limits, struct snap *ret)
+{
+	struct statx st;
+	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, SNAP_STATX,
+		  &st) == 0) {
+		snap_take_stat(dir, name, &st, prior, limits, ret);
+		return;
+	}
+	snap_absent(ret);
+	if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG &&
+	    errno != ELOOP)
+		ret->type = SNAP_UNKNOWN;
+}
+
+void snap_absent(struct snap *ret)
+{
+	*ret = (struct snap){ .type = SNAP_ABSENT };
+}
+
+void snap_share(const struct snap *snap, struct snap *ret)
+{
+	*ret = *snap;
+	if (ret->extra)
+		atomic_fetch_add(&ret->extra->refs, 1);
+}
+
+void snap_free(struct snap *snap)
+{
+	struct snap_extra *extra = take_ptr(snap->extra);
+	if (!extra || atomic_fetch_sub(&extra->refs, 1) != 1)
+		return;
+	for (size_t i = 0; i < extra->n_xattrs; i++)
+		free(extra->xattrs[i].name);
+	free(extra->xattrs);
+	free(extra);
+}
+
+bool snap_same_inode(const struct snap *a, const struct snap *b)
+{
+	/* Numbers are used again at once; the time of birth tells. */
+	return snap_exists(a) && snap_exists(b) && a->type == b->type &&
+	       a->ino == b->ino && a->dev == b->dev && a->btime == b->btime;
+}
+
+static bool content_differs(const struct snap *a, const struct snap *b)
+{
+	if (a->size != b->size || ((a->flags | b->flags) & SNAP_CHANGING))
+		return true;
+	if ((a->flags & b->flags & SNAP_HASHED) &&
+	    (a->flags & SNAP_PARTIAL) == (b->flags & SNAP_PARTIAL))
+		return a->hash != b->hash;
+	/* Where content is not known, being written to has to do. */
+	return a->mtime != b->mtime;
+}
+
+static bool xattrs_differ(const struct snap *a, const struct snap *b)
+{
+	size_t n = a->extra ? a->extra->n_xattrs : 0;
+	if (n != (b->extra ? b->extra->n_xattrs : 0))
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		const struct snap_xattr *x = &a->extra->xattrs[i];
+		const struct snap_xattr *y = &b->extra->xattrs[i];
+		if (x->hash != y->hash || x->size != y->size ||
+		    strcmp(x->name, y->name))
+			return true;
+	}
+	return false;
+}
+
+unsigned snap_differ(const struct snap *before, const struct snap *after)
+{
+	const struct snap *a = before, *b = after;
+	if (a->type == SNAP_UNKNOWN || b->type == SNAP_UNKNOWN)
+		return 0; /* who may not look cannot tell */
+	if (a->type == SNAP_ABSENT || b->type == SNAP_ABSENT)
+		return a->type == b->type ? 0 : DIFF_EXISTS;
+	if (a->type != b->type)
+		return DIFF_TYPE;
+
+	unsigned diff = 0;
+	if (a->type == SNAP_FILE && content_differs(a, b))
+		diff |= DIFF_CONTENT;
+	if (a->type == SNAP_DEVICE && a->size != b->size)
+		diff |= DIFF_TYPE;
+	if (a->type == SNAP_LINK)
+		return a->hash != b->hash ? DIFF_TARGET : 0;
+	if (a->mode != b->mode)
+		diff |= DIFF_MODE;
+	if (a->uid != b->uid || a->gid != b->gid)
+		diff |= DIFF_OWNER;
+	if (a->type == SNAP_FILE && a->nlink != b->nlink &&
+	    snap_same_inode(a, b))
+		diff |= DIFF_LINKS;
+	if (xattrs_differ(a, b))
+		diff |= DIFF_XATTRS;
+	return diff;
+}
+
+uint64_t snap_digest(const struct snap *snap)
+{
+	struct {
+		uint64_t type, mode, uid, gid, size, hash, xattrs;
+	} all = { .type = snap->type };
+	if (snap_exists(snap) && snap->type != SNAP_LINK) {
+		all.mode = snap->mode;
+		all.uid = snap->uid;
+		all.gid = snap->gid;
+	}
+	if (snap->type == SNAP_FILE || snap->type == SNAP_DEVICE)
+		all.size = snap->size;
+	if (snap->flags & SNAP_HASHED)
+		all.hash = snap->hash;
+	else if (snap->type == SNAP_FILE)
+		all.hash = (uint64_t)snap->mtime;
+	for (size_t i = 0; snap->extra && i < snap->extra->n_xattrs; i++) {
+		const struct snap_xattr *x = &snap->extra->xattrs[i];
+		all.xattrs +=
+			XXH3_64bits_withSeed(x->name, strlen(x->name), x->hash);
+	}
+	return XXH3_64bits(&all, sizeof(all));
+}

@@ -1,0 +1,353 @@
+/* Deltas as changes: roots, paths, texts, weights. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "files/files_internal.h"
+
+#define PARTS_MAX 1000 /* kept of a change, to see whether it is undone */
+
+struct teller {
+	struct files *files;
+	struct changes *ret;
+	struct map_text masked; /* root → number of change */
+};
+
+static void teller_free(struct teller *teller)
+{
+	map_text_free(&teller->masked);
+}
+
+void told_clear(struct told *told)
+{
+	for (size_t i = 0; i < told->parts.n; i++) {
+		free(told->parts.data[i].path);
+		snap_free(&told->parts.data[i].before);
+	}
+	vec_free(&told->parts);
+}
+
+/* Takes the texts over, whatever comes of it. */
+static struct err *add_path(const struct files *files, struct change *change,
+			    const char *what, char *before, char *after)
+{
+	_cleanup_(freep) char *a = before, *b = after, *path = NULL;
+	if (!a || !b)
+		return err_nomem();
+	if (change->n >= files->paths) {
+		change->more++;
+		return NULL;
+	}
+	if (asprintf(&path, "%s%s%s", change->root, what ? ": " : "",
+		     what ?: "") < 0) {
+		path = NULL;
+		return err_nomem();
+	}
+	struct change_path *paths = realloc(
+		change->paths, (change->n + 1) * sizeof(*change->paths));
+	if (!paths)
+		return err_nomem();
+	change->paths = paths;
+	paths[change->n++] = (struct change_path){
+		.path = take_ptr(path),
+		.before = take_ptr(a),
+		.after = take_ptr(b),
+	};
+	return NULL;
+}
+
+static char *mode_text(const struct snap *snap)
+{
+	char *text;
+	return asprintf(&text, "%04o", (unsigned)snap->mode) < 0 ? NULL : text;
+}
+
+static char *owner_text(const struct snap *snap)
+{
+	char *text;
+	return asprintf(&text, "%u:%u", snap->uid, snap->gid) < 0 ? NULL : text;
+}
+
+static char *links_text(const struct snap *snap)
+{
+	char *text;
+	return asprintf(&text, "%u", snap->nlink) < 0 ? NULL : text;
+}
+
+static char *xattr_text(const struct snap_xattr *xattr)
+{
+	char *text;
+	if (!xattr)
+		return strdup("absent");
+	return asprintf(&text, "%zu byte%s, hash %08x", (size_t)xattr->size,
+			xattr->size == 1 ? "" : "s", (unsigned)xattr->hash) < 0
+		       ? NULL
+		       : text;
+}
+
+static struct err *add_xattrs(const struct files *files, struct change *change,
+			      const struct snap *before,
+			      const struct snap *after)
+{
+	size_t i = 0, j = 0;
+	size_t n = before->extra ? before->extra->n_xattrs : 0;
+	size_t m = after->extra ? after->extra->n_xattrs : 0;
+	while (i < n || j < m) {
+		const struct snap_xattr *a =
+			i < n ? &before->extra->xattrs[i] : NULL;
+		const struct snap_xattr *b =
+			j < m ? &after->extra->xattrs[j] : NULL;
+		int order = !a ? 1 : !b ? -1 : strcmp(a->name, b->name);
+		if (order > 0)
+			a = NULL;
+		if (order < 0)
+			b = NULL;
+		i += a != NULL;
+		j += b != NULL;
+		if (a && b && a->hash == b->hash && a->size == b->size)
+			continue;
+		_cleanup_(freep) char *what = NULL;
+		if (asprintf(&what, "xattr %s", a ? a->name : b->name) < 0) {
+			what = NULL;
+			return err_nomem();
+		}
+		TRY(add_path(files, change, what, xattr_text(a),
+			     xattr_text(b)));
+	}
+	return NULL;
+}
+
+static struct err *add_texts(const struct files *files, struct change *change,
+			     const struct delta *delta,
+			     const struct snap *after)
+{
+	const struct snap *before = delta->before;
+	unsigned diff = delta->diff;
+	char *a = NULL, *b = NULL;
+	if (diff & (DIFF_EXISTS | DIFF_TYPE)) {
+		bool is = after->type == SNAP_FOLDER;
+		TRY(text_state(before, is ? 0 : delta->entries, &a));
+		struct err *err =
+			text_state(after, is ? delta->entries : 0, &b);
+		if (err) {
+			free(a);
+			return err;
+		}
+		return add_path(files, change, diff & DIFF_TYPE ? "type" : NULL,
+				a, b);
+	}
+	if (diff & DIFF_CONTENT) {
+		TRY(text_contents(before, after, &a, &b));
+		TRY(add_path(files, change, NULL, a, b));
+	}
+	if (diff & DIFF_TARGET) {
+		TRY(text_target(before, &a));
+		struct err *err = text_target(after, &b);
+		if (err) {
+			free(a);
+			return err;
+		}
+		TRY(add_path(files, change, "target", a, b));
+	}
+	if (diff & DIFF_MODE)
+		TRY(add_path(files, change, "mode", mode_text(before),
+			     mode_text(after)));
+	if (diff & DIFF_OWNER)
+		TRY(add_path(files, change, "owner", owner_text(before),
+			     owner_text(after)));
+	if (diff & DIFF_LINKS)
+		TRY(add_path(files, change, "links", links_text(before),
+			     links_text(after)));
+	if (diff & DIFF_TIMES) {
+		TRY(text_time(before->mtime, &a));
+		struct err *err = text_time(after->mtime, &b);
+		if (err) {
+			free(a);
+			return err;
+		}
+		TRY(add_path(files, change, "times", a, b));
+	}
+	if (diff & DIFF_XATTRS)
+		TRY(add_xattrs(files, change, before, after));
+	return NULL;
+}
+
+static struct err *add_part(struct told *told, const struct delta *delta)
+{
+	if (told->parts.n >= PARTS_MAX) {
+		told->partial = true;
+		return NULL;
+	}
+	struct told_part part = {
+		.path = strdup(delta->path),
+		.times = delta->diff & DIFF_TIMES,
+	};
+	snap_share(delta->before, &part.before);
+	struct err *err =
+		part.path ? vec_push(&told->parts, part) : err_nomem();
+	if (err) {
+		free(part.path);
+		snap_free(&part.before);
+	}
+	return err;
+}
+
+/* The change of @root: a new one, or for masked names one that is there. */
+static struct err *get_change(struct teller *teller, char *root, bool masked,
+			      struct change **ret)
+{
+	struct files *files = teller->files;
+	_cleanup_(freep) char *owned = root;
+	uint64_t at;
+	if (masked && map_text_get(&teller->masked, root, &at)) {
+		*ret = &teller->ret->data[at];
+		return NULL;
+	}
+	if (masked)
+		TRY(map_text_put(&teller->masked, root, teller->ret->n));
+	struct told told = {
+		.id = ++files->told_ids,
+		.capture = files->counts.captures,
+	};
+	TRY(vec_push(&files->told, told));
+	struct change change = {
+		.where = CHANGE_FILE,
+		.root = root,
+		.weight = WEIGHT_MEDIUM,
+		.root_number = files->told_ids,
+	};
+	TRY(vec_push(teller->ret, change));
+	owned = NULL;
+	*ret = &teller->ret->data[teller->ret->n - 1];
+	return NULL;
+}
+
+static struct told *told_of(struct files *files, const struct change *change)
+{
+	for (size_t i = files->told.n; i-- > 0;) {
+		if (files->told.data[i].id == change->root_number)
+			return &files->told.data[i];
+	}
+	return NULL;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	return XXH3_64bits_withSeed(&b, sizeof(b), a);
+}
+
+static void add_digests(struct change *change, const struct delta *delta,
+			const struct snap *after)
+{
+	bool more = change->n > 1 && change->digest;
+	uint64_t a = snap_digest(delta->before), b = snap_digest(after);
+	if (delta->diff & DIFF_TIMES) {
+		a = mix(a, (uint64_t)delta->before->mtime);
+		b = mix(b, (uint64_t)after->mtime);
+	}
+	if (delta->entries && after->type == SNAP_FOLDER)
+		b = mix(b, delta->names);
+	else if (delta->entries)
+		a = mix(a, delta->names);
+	if (delta->to)
+		b = mix(b,
+			XXH3_64bits(delta->to->path, strlen(delta->to->path)));
+	change->digest_before = more ? mix(change->digest_before, a) : a;
+	change->digest = more ? mix(change->digest, b) : b;
+}
+
+static struct err *tell_one(struct teller *teller, struct delta *delta,
+			    pid_t pid)
+{
+	struct files *files = teller->files;
+	struct change *change = NULL;
+	bool came = delta->diff == DIFF_EXISTS && snap_exists(delta->after) &&
+		    !snap_exists(delta->before);
+	bool fresh = false;
+	char *root = NULL;
+
+	if (came)
+		TRY(names_mask(&files->names, delta, pid, &fresh));
+	TRY(names_root(&files->names, delta->path, &root));
+	TRY(get_change(teller, root, files->names.shown.n, &change));
+	BUG_ON(!change);
+	if (fresh)
+		change->weight = WEIGHT_LOW;
+
+	bool gone = !snap_exists(delta->after) || delta->from;
+	const struct snap *after =
+		delta->to && gone ? delta->to->after : delta->after;
+	if (delta->to) {
+		char *old = NULL, *new = NULL;
+		TRY(names_root(&files->names, delta->path, &old));
+		struct err *err =
+			names_root(&files->names, delta->to->path, &new);
+		if (err) {
+			free(old);
+			return err;
+		}
+		TRY(add_path(files, change, "name", old, new));
+	}
+	TRY(add_texts(files, change, delta, after));
+	add_digests(change, delta, after);
+
+	struct told *told = told_of(files, change);
+	if (!told)
+		return NULL;
+	TRY(add_part(told, delta));
+	return delta->to ? add_part(told, delta->to) : NULL;
+}
+
+static struct err *tell_all(struct teller *teller, struct delta **sorted,
+			    size_t n, pid_t pid)
+{
+	struct files *files = teller->files;
+	const struct delta *top = NULL;
+	size_t told = 0; /* of it */
+	for (size_t i = 0; i < n; i++) {
+		struct delta *delta = sorted[i];
+		/* A folder that went is back only with all that was in it. */
+		if (delta->top && delta->top == top && told &&
+		    snap_exists(delta->before))
+			TRY(add_part(&files->told.data[told - 1], delta));
+		if (delta->top || delta->done || (!delta->diff && !delta->to))
+			continue;
+		TRY(tell_one(teller, delta, pid));
+		if (delta->entries) {
+			top = delta;
+			told = files->told.n;
+		}
+	}
+	return NULL;
+}
+
+struct err *tell(struct files *files, struct delta **sorted, size_t n,
+		 pid_t pid, struct changes *ret)
+{
+	_cleanup_(teller_free) struct teller teller = {
+		.files = files,
+		.ret = ret,
+	};
+	return tell_all(&teller, sorted, n, pid);
+}
+
+bool told_undone(struct files *files, const struct told *told)
+{
+	for (size_t i = 0; i < told->parts.n; i++) {
+		const struct told_part *part = &told->parts.data[i];
+		struct snap now;
+		snap_take(AT_FDCWD, part->path, &part->before, &files->limits,
+			  &now);
+		bool same = !(snap_differ(&part->before, &now) & ~DIFF_LINKS) &&
+			    (!part->times || now.mtime == part->before.mtime);
+		same &= now.type != SNAP_UNKNOWN;
+		snap_free(&now);
+		if (!same)
+			return false;
+	}
+	return told->parts.n && !told->partial;
+}

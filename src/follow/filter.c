@@ -1,0 +1,134 @@
+/*
+ * The table of calls as a program for the kernel.
+ *
+ * The kernel tries each call number once when the filter is installed, and
+ * remembers those that are let pass whatever their arguments (since 5.11): for
+ * them the filter is never run again. So nothing but the architecture and the
+ * number may be looked at before it is known that the call matters.
+ */
+#include <linux/audit.h>
+#include <linux/mman.h>
+#include <stddef.h>
+
+#include "follow/follow_internal.h"
+
+/* Numbers with this bit are of the x32 interface: not followed. */
+#define X32_BIT 0x40000000U
+
+#define ARG_LOW(n)                                                             \
+	((uint32_t)(offsetof(struct seccomp_data, args) +                      \
+		    8 * ((unsigned)(n)-A0)))
+#define ARG_HIGH(n) (ARG_LOW(n) + 4)
+#define POINTER ((uint32_t)offsetof(struct seccomp_data, instruction_pointer))
+
+static unsigned short emit(struct filter *filter, unsigned code, uint8_t yes,
+			   uint8_t no, uint32_t value)
+{
+	BUG_ON(filter->n == FILTER_MAX);
+	filter->code[filter->n] = (struct sock_filter){
+		.code = (uint16_t)code, .jt = yes, .jf = no, .k = value
+	};
+	return filter->n++;
+}
+
+static void load(struct filter *filter, uint32_t offset)
+{
+	emit(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offset);
+}
+
+static void jump_if(struct filter *filter, unsigned test, uint32_t value,
+		    uint8_t yes, uint8_t no)
+{
+	emit(filter, BPF_JMP | test | BPF_K, yes, no, value);
+}
+
+static void leave(struct filter *filter, uint32_t action)
+{
+	emit(filter, BPF_RET | BPF_K, 0, 0, action);
+}
+
+/* Falls through where the condition holds not; the accumulator is lost. */
+static void emit_condition(struct filter *filter, const struct when *when)
+{
+	const uint32_t tell = SECCOMP_RET_USER_NOTIF;
+	if (when->arg)
+		load(filter, ARG_LOW(when->arg));
+	switch (when->op) {
+	case NEVER:
+		return;
+	case ALWAYS:
+		break;
+	case ANY:
+		jump_if(filter, BPF_JSET, when->value, 0, 1);
+		break;
+	case NONE:
+		jump_if(filter, BPF_JSET, when->value, 1, 0);
+		break;
+	case GIVEN:
+		jump_if(filter, BPF_JEQ, 0, 0, 2);
+		load(filter, ARG_HIGH(when->arg));
+		jump_if(filter, BPF_JEQ, 0, 1, 0);
+		break;
+	case NOT:
+		jump_if(filter, BPF_JEQ, when->value, 1, 0);
+		break;
+	case ONE_OF:
+		for (const uint32_t *at = when->list; *at; at++) {
+			jump_if(filter, BPF_JEQ, *at, 0, 1);
+			leave(filter, tell);
+		}
+		return;
+	case MAPS:
+		jump_if(filter, BPF_JSET, MAP_DENYWRITE, 3, 0);
+		jump_if(filter, BPF_JSET, MAP_SHARED, 1, 0);
+		jump_if(filter, BPF_JSET, MAP_ANONYMOUS, 1, 0);
+		break;
+	}
+	leave(filter, tell);
+}
+
+static void emit_exempt(struct filter *filter, uint64_t exempt)
+{
+	load(filter, POINTER);
+	jump_if(filter, BPF_JEQ, (uint32_t)exempt, 0, 3);
+	load(filter, POINTER + 4);
+	jump_if(filter, BPF_JEQ, (uint32_t)(exempt >> 32), 0, 1);
+	leave(filter, SECCOMP_RET_ALLOW);
+}
+
+static void emit_call(struct filter *filter, const struct call *call,
+		      unsigned flags, uint64_t exempt)
+{
+	const struct when *conditions[4];
+	size_t n = call_conditions(call, flags, conditions);
+	if (!n)
+		return;
+	unsigned short test =
+		emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, call->number);
+	if (exempt && !call->states)
+		emit_exempt(filter, exempt);
+	bool open = true;
+	for (size_t i = 0; open && i < n; i++) {
+		open = conditions[i]->op != ALWAYS;
+		emit_condition(filter, conditions[i]);
+	}
+	if (open)
+		leave(filter, SECCOMP_RET_ALLOW);
+	unsigned skip = filter->n - test - 1U;
+	BUG_ON(skip > UINT8_MAX);
+	filter->code[test].jf = (uint8_t)skip;
+}
+
+void filter_build(struct filter *filter, unsigned flags, uint64_t exempt)
+{
+	filter->n = 0;
+	load(filter, (uint32_t)offsetof(struct seccomp_data, arch));
+	jump_if(filter, BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0);
+	leave(filter, SECCOMP_RET_ALLOW);
+	load(filter, (uint32_t)offsetof(struct seccomp_data, nr));
+	jump_if(filter, BPF_JGE, X32_BIT, 0, 1);
+	leave(filter, SECCOMP_RET_ALLOW);
+	for (size_t i = 0; i < follow_calls_n; i++)
+		emit_call(filter, &follow_calls[i], flags, exempt);
+	leave(filter, SECCOMP_RET_ALLOW);
+}

@@ -1,0 +1,196 @@
+/*
+ * The follower's thread.
+ *
+ * It waits in the ioctl that receives the next call: poll(2) in front of it
+ * would cost another 3 µs a call, and prolong the time in which a signal can
+ * still make the kernel take the call back. To end it, it is sent a signal
+ * that interrupts the ioctl, again and again until it has noticed: the first one
+ * may come just before the ioctl.
+ */
+#include "follow/follow.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "follow/follow_internal.h"
+
+#define END_SIGNAL (SIGRTMIN + 7)
+#define END_PAUSE_NS (200 * NS_PER_US)
+
+static void on_end(int number)
+{
+	(void)number;
+}
+
+struct err *follow_create(const struct follow_options *options,
+			  struct follow **ret)
+{
+	struct seccomp_notif_sizes sizes;
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) < 0)
+		return err_errno(errno, "system calls cannot be followed");
+	_cleanup_(follow_destroyp) struct follow *follow =
+		calloc(1, sizeof(*follow));
+	if (!follow)
+		return err_nomem();
+	follow->options = *options;
+	follow->listener = follow->ends[0] = follow->ends[1] = -1;
+	sem_init(&follow->go, 0, 0);
+	TRY(names_open(&follow->names));
+	if (sched_getaffinity(0, sizeof(follow->all), &follow->all) < 0)
+		return err_errno(errno, "cannot ask for our processors");
+	/* A newer kernel may have more to say than our headers know. */
+	follow->notif_size = MAX(sizes.seccomp_notif, sizeof(*follow->notif));
+	follow->response_size = MAX((size_t)sizes.seccomp_notif_resp,
+				    sizeof(*follow->response));
+	follow->notif = calloc(1, follow->notif_size);
+	follow->response = calloc(1, follow->response_size);
+	if (!follow->notif || !follow->response)
+		return err_nomem();
+	for (size_t i = 0; i < follow_calls_n; i++) {
+		const struct call *call = &follow_calls[i];
+		BUG_ON(call->number >= ARRAY_SIZE(follow->calls));
+		follow->calls[call->number] = call;
+	}
+	filter_build(&follow->filter, options->flags, options->exempt);
+	*ret = take_ptr(follow);
+	return NULL;
+}
+
+static void end_thread(struct follow *follow)
+{
+	if (!follow->started)
+		return;
+	atomic_store(&follow->end, true);
+	sem_post(&follow->go);
+	const struct timespec pause = { .tv_nsec = END_PAUSE_NS };
+	while (!atomic_load(&follow->ended)) {
+		pthread_kill(follow->thread, END_SIGNAL);
+		nanosleep(&pause, NULL);
+	}
+	pthread_join(follow->thread, NULL);
+}
+
+void follow_destroy(struct follow *follow)
+{
+	if (!follow)
+		return;
+	end_thread(follow);
+	closep(&follow->listener);
+	closep(&follow->ends[0]);
+	closep(&follow->ends[1]);
+	names_close(&follow->names);
+	sem_destroy(&follow->go);
+	free(follow->notif);
+	free(follow->response);
+	free(follow);
+}
+
+/* ---- the thread ---- */
+
+/*
+ * A hand-over on one processor costs a fraction of one between two, so where
+ * the caller may run on one only (tracee/processors.c), we go there.
+ */
+static void go_where(struct follow *follow, pid_t tid)
+{
+	cpu_set_t there;
+	if (sched_getaffinity(tid, sizeof(there), &there) < 0)
+		return;
+	if (CPU_COUNT(&there) != 1)
+		there = follow->all;
+	if (!CPU_EQUAL(&there, &follow->now) &&
+	    sched_setaffinity(0, sizeof(there), &there) == 0)
+		follow->now = there;
+}
+
+/* False: no process is left that could make a call. */
+static bool receive(struct follow *follow)
+{
+	memset(follow->notif, 0, follow->notif_size);
+	if (ioctl(follow->listener, SECCOMP_IOCTL_NOTIF_RECV, follow->notif) ==
+	    0) {
+		uint64_t start = clock_now();
+		atomic_fetch_add(&follow->told, 1);
+		go_where(follow, (pid_t)follow->notif->pid);
+		follow_tell(follow, follow->notif);
+		memset(follow->response, 0, follow->response_size);
+		follow->response->id = follow->notif->id;
+		follow->response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		atomic_fetch_add(&follow->ns, clock_now() - start);
+		/* ENOENT: it was killed, or a signal made it call again. */
+		if (ioctl(follow->listener, SECCOMP_IOCTL_NOTIF_SEND,
+			  follow->response) < 0 &&
+		    errno != ENOENT)
+			log_debug(LOG_TRACEE, "follower: cannot answer: %s",
+				  strerror(errno));
+		return true;
+	}
+	/* ENOENT: the same while we were on our way, or there is nobody. */
+	if (errno == EINTR)
+		return true;
+	if (errno != ENOENT) {
+		log_debug(LOG_TRACEE, "follower: cannot receive: %s",
+			  strerror(errno));
+		return false;
+	}
+	struct pollfd poll_fd = { .fd = follow->listener, .events = POLLIN };
+	return poll(&poll_fd, 1, 0) <= 0 || !(poll_fd.revents & POLLHUP);
+}
+
+static void *follower(void *data)
+{
+	struct follow *follow = data;
+	while (sem_wait(&follow->go) < 0)
+		;
+	if (sched_getaffinity(0, sizeof(follow->now), &follow->now) < 0)
+		follow->now = follow->all;
+	while (!atomic_load(&follow->end) && receive(follow))
+		;
+	atomic_store(&follow->ended, true);
+	return NULL;
+}
+
+struct err *follow_start(struct follow *follow)
+{
+	struct sigaction action = { .sa_handler = on_end };
+	sigset_t all, before;
+	sigaction(END_SIGNAL, &action, NULL);
+	sigfillset(&all);
+	sigdelset(&all, END_SIGNAL);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failed = pthread_create(&follow->thread, NULL, follower, follow);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed)
+		return err_errno(failed, "cannot start the follower's thread");
+	follow->started = true;
+	pthread_setname_np(follow->thread, "pg-follow");
+	return NULL;
+}
+
+void follow_go(struct follow *follow, int listener)
+{
+	follow->listener = listener;
+	/* Since Linux 6.6: the one waiting runs where the other one just did. */
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+		  SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) < 0)
+		log_debug(LOG_TRACEE, "follower: wake-ups are not synchronous");
+	sem_post(&follow->go);
+}
+
+struct follow_counts follow_counts(const struct follow *follow)
+{
+	return (struct follow_counts){
+		.told = atomic_load(&follow->told),
+		.ns = atomic_load(&follow->ns),
+	};
+}

@@ -1,0 +1,273 @@
+#include "native/readers.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attributes/attributes.h"
+#include "base/log.h"
+#include "files/files.h"
+#include "follow/follow.h"
+#include "tracee/memory.h"
+#include "wire/state.h"
+
+struct readers {
+	struct session *session;
+	const struct suite_place *list;
+	size_t n;
+	VEC(const char *) roots; /* of files … */
+	VEC(size_t) files;	 /* … and which places they are */
+	VEC(size_t) found;	 /* room for answers */
+	struct files_readers *names;
+	struct follow *follow;
+	/* Bits of enum follow_state, by the follower's thread. */
+	atomic_uint looked, written;
+	struct raddr agent; /* 0: none */
+	uint64_t reads_n;   /* of the agent's, looked at */
+	uint64_t asked[WIRE_ASKED];
+	bool said;
+};
+
+struct err *readers_create(struct session *session,
+			   const struct suite_place *list, size_t n,
+			   struct readers **ret)
+{
+	bool any = false;
+	for (size_t i = 0; i < n; i++)
+		any |= list[i].where != CHANGE_MEMORY;
+	*ret = NULL;
+	if (!any)
+		return NULL;
+	struct readers *readers = calloc(1, sizeof(*readers));
+	if (!readers)
+		return err_nomem();
+	readers->session = session;
+	readers->list = list;
+	readers->n = n;
+	struct err *err = NULL;
+	for (size_t i = 0; !err && i < n; i++) {
+		if (list[i].where != CHANGE_FILE)
+			continue;
+		err = vec_push(&readers->roots, list[i].root);
+		if (!err)
+			err = vec_push(&readers->files, i);
+		if (!err)
+			err = vec_push(&readers->found, i);
+	}
+	if (!err && readers->roots.n)
+		err = files_readers_create(readers->roots.data,
+					   readers->roots.n, NULL,
+					   &readers->names);
+	if (err)
+		readers_destroy(readers);
+	else
+		*ret = readers;
+	return err;
+}
+
+void readers_stop(struct readers *readers)
+{
+	follow_destroy(take_ptr(readers->follow));
+}
+
+void readers_destroy(struct readers *readers)
+{
+	if (!readers)
+		return;
+	readers_stop(readers);
+	files_readers_destroy(readers->names);
+	vec_free(&readers->roots);
+	vec_free(&readers->files);
+	vec_free(&readers->found);
+	free(readers);
+}
+
+/* What a call tells of process state without asking for it. */
+static unsigned states_used(const struct follow_event *event)
+{
+	unsigned used = 0;
+	if (event->kind == FOLLOW_LOOKED)
+		used |= event->states;
+	if (event->relative)
+		used |= STATE_DIRECTORY;
+	if (event->kind == FOLLOW_CREATE ||
+	    (event->kind == FOLLOW_OPEN && event->flags & O_CREAT))
+		used |= STATE_UMASK;
+	return used;
+}
+
+static void on_call(void *data, const struct follow_event *event)
+{
+	struct readers *readers = data;
+	unsigned own = atomic_load(&readers->written);
+	atomic_fetch_or(&readers->looked, states_used(event) & ~own);
+	if (event->kind == FOLLOW_STATE)
+		atomic_fetch_or(&readers->written, event->states);
+	if (readers->names)
+		files_readers_sink(readers->names, event);
+}
+
+/* ---- what the agent noted ---- */
+
+static bool read_agent(const struct readers *readers, struct run *run,
+		       size_t offset, void *to, size_t n)
+{
+	struct raddr at = raddr_add(readers->agent, offset);
+	return memory_read_some(run->tracee, at, to, n) == n;
+}
+
+static void start_agent(struct readers *readers, struct run *run)
+{
+	const struct suite_place *list = readers->list;
+	uint32_t on = 1;
+	bool any = false;
+	for (size_t i = 0; i < readers->n; i++)
+		any |= list[i].where == CHANGE_PROCESS;
+	readers->agent = RADDR(0);
+	struct raddr agent;
+	if (!any || !program_symbol(run->program, WIRE_STATE_SYMBOL, &agent))
+		return;
+	struct raddr log =
+		raddr_add(agent, offsetof(struct wire_state, log_reads));
+	struct err *err = memory_write(run->tracee, log, &on, sizeof(on));
+	if (err)
+		err_ignore(err);
+	else
+		readers->agent = agent;
+}
+
+/* "environment[NAME]" */
+static bool is_variable(const char *root, const struct wire_read *read)
+{
+	static const char head[] = "environment[";
+	size_t n = sizeof(head) - 1;
+	size_t length = strnlen(read->name, sizeof(read->name));
+	return !strncmp(root, head, n) &&
+	       !strncmp(root + n, read->name, length) &&
+	       !strcmp(root + n + length, "]");
+}
+
+/* Environment variables: those of the ring that came since the last time. */
+static void take_variables(struct readers *readers, struct run *run, bool *read)
+{
+	uint64_t n;
+	if (!read_agent(readers, run, offsetof(struct wire_state, reads_n), &n,
+			sizeof(n)))
+		return;
+	uint64_t from = readers->reads_n;
+	readers->reads_n = n;
+	if (!read || n < from)
+		return;
+	if (n - from > WIRE_READS)
+		from = n - WIRE_READS;
+	for (; from < n; from++) {
+		struct wire_read one;
+		size_t at = offsetof(struct wire_state, reads) +
+			    from % WIRE_READS * sizeof(one);
+		if (!read_agent(readers, run, at, &one, sizeof(one)))
+			return;
+		for (size_t i = 0; i < readers->n; i++) {
+			const struct suite_place *place = &readers->list[i];
+			read[i] |= place->where == CHANGE_PROCESS &&
+				   is_variable(place->root, &one);
+		}
+	}
+}
+
+/* All else that the agent counts. */
+static void take_counts(struct readers *readers, struct run *run, bool *read)
+{
+	static const char *const names[WIRE_ASKED] = {
+		[WIRE_ENVIRONMENT] = NULL,	[WIRE_RANDOM] = "random",
+		[WIRE_DRAND48] = "drand48",	[WIRE_LOCALE] = "locale[",
+		[WIRE_TIME_ZONE] = "time-zone",
+	};
+	uint64_t asked[WIRE_ASKED];
+	if (!read_agent(readers, run, offsetof(struct wire_state, asked), asked,
+			sizeof(asked)))
+		return;
+	for (size_t what = 0; what < WIRE_ASKED; what++) {
+		bool more = asked[what] != readers->asked[what];
+		readers->asked[what] = asked[what];
+		for (size_t i = 0;
+		     more && read && names[what] && i < readers->n; i++) {
+			const struct suite_place *place = &readers->list[i];
+			read[i] |= place->where == CHANGE_PROCESS &&
+				   !strncmp(place->root, names[what],
+					    strlen(names[what]));
+		}
+	}
+}
+
+/* What was asked for since the last time; @read NULL: by nobody. */
+static void take_agent(struct readers *readers, struct run *run, bool *read)
+{
+	if (!readers->agent.v)
+		return;
+	take_variables(readers, run, read);
+	take_counts(readers, run, read);
+}
+
+/* ---- tests ---- */
+
+struct err *readers_start(struct readers *readers, struct run *run)
+{
+	readers_stop(readers);
+	start_agent(readers, run);
+	readers->reads_n = 0;
+	const struct follow_options options = {
+		.flags = FOLLOW_READS | FOLLOW_FILES | FOLLOW_STATES,
+		.sink = on_call,
+		.data = readers,
+	};
+	struct err *err =
+		follow_attach(run->ready_thread, &options, &readers->follow);
+	if (!err)
+		return NULL;
+	const struct suite_observer *observer = readers->session->observer;
+	if (!readers->said && observer && observer->limit)
+		observer->limit(observer->data,
+				"pollution: who reads changed files could not "
+				"be found out");
+	log_debug(LOG_SUITE, "readers: %s", err_message(err));
+	readers->said = true;
+	err_destroy(err);
+	return NULL;
+}
+
+void readers_begin(struct readers *readers, struct run *run)
+{
+	take_agent(readers, run, NULL);
+	atomic_store(&readers->looked, 0);
+	atomic_store(&readers->written, 0);
+	if (readers->names)
+		files_readers_take(readers->names, readers->found.data);
+}
+
+void readers_end(struct readers *readers, struct run *run, size_t test)
+{
+	const struct suite_observer *observer = readers->session->observer;
+	bool *read = calloc(readers->n + 1, sizeof(*read));
+	if (!read)
+		return;
+	size_t n = readers->names ? files_readers_take(readers->names,
+						       readers->found.data)
+				  : 0;
+	for (size_t i = 0; i < n; i++)
+		read[readers->files.data[readers->found.data[i]]] = true;
+	unsigned looked = atomic_load(&readers->looked);
+	for (size_t i = 0; looked && i < readers->n; i++) {
+		const struct suite_place *place = &readers->list[i];
+		read[i] |= place->where == CHANGE_PROCESS &&
+			   attribute_states(place->root) & looked;
+	}
+	take_agent(readers, run, read);
+	for (size_t i = 0; i < readers->n; i++) {
+		if (read[i] && observer && observer->read)
+			observer->read(observer->data, test, i);
+	}
+	free(read);
+}

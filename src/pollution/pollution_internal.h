@@ -1,0 +1,33 @@
+/* What the parts of the search share: the run, its effects, its readers. */
+#pragma once
+
+#include "base/regexes.h"
+#include "pollution/pollution.h"
+
+struct search {
+	struct suite *suite;
+	const struct pollution_options *options;
+	const struct suite_observer *outer;
+	struct pollution *pollution;
+	size_t finished;		 /* entries of the order of this run */
+	size_t first_round;		 /* entries that only initialise */
+	uint64_t first_ns;		 /* that the first run took */
+	uint8_t *outcomes;		 /* by test: in the first run */
+	struct regexes include, exclude; /* roots, memory's apart */
+	struct err *err;
+	/* While places are watched. */
+	const size_t *places; /* finding → place + 1, of this run */
+};
+
+void search_fail(struct search *search, struct err *err);
+bool search_is_late(const struct search *search);
+struct err *search_run(struct search *search, const size_t *order, size_t n,
+		       const struct suite_observer *observer) _must_check_;
+/* Observers' functions, with the search as data. */
+void search_limit(void *data, const char *text);
+void search_count_finished(void *data, const struct suite_result *result);
+
+/* readers.c: who reads what was changed, and would it have been changed by those. */
+struct err *search_readers(struct search *search, const size_t *order,
+			   size_t n) _must_check_;
+struct err *search_lazy(struct search *search) _must_check_;

@@ -1,0 +1,327 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "pollution/pollution_internal.h"
+
+/* Runs of the whole suite, to see who reads what; a few places each. */
+#define READER_RUNS_MAX 64
+/* These may always take so long. */
+#define READER_PATIENCE (2 * NS_PER_S)
+/* Readers that are tried alone for one finding. */
+#define LAZY_READERS_MAX ((size_t)3)
+/* And so many runs of them in all. */
+#define LAZY_RUNS_MAX 200
+
+/* ---- who reads it ---- */
+
+static void read_place(void *data, size_t test, size_t place)
+{
+	struct search *search = data;
+	for (size_t i = 0; i < search->pollution->findings.n; i++) {
+		struct pollution_finding *finding =
+			&search->pollution->findings.data[i];
+		if (search->places[i] != place + 1 || finding->test == test)
+			continue;
+		bool known = false;
+		for (size_t j = 0; j < finding->readers.n; j++)
+			known |= finding->readers.data[j] == test;
+		if (!known)
+			search_fail(search, vec_push(&finding->readers, test));
+	}
+}
+
+struct watched {
+	struct suite_place place;
+	size_t findings; /* that have it */
+	bool accumulates;
+};
+
+/* What matters most first: runs are limited. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct watched *x = a, *y = b;
+	bool memory = x->place.where == CHANGE_MEMORY;
+	if (memory != (y->place.where == CHANGE_MEMORY))
+		return memory ? -1 : 1;
+	if (x->accumulates != y->accumulates)
+		return x->accumulates ? -1 : 1;
+	if (x->findings != y->findings)
+		return x->findings > y->findings ? -1 : 1;
+	return x->place.address < y->place.address ? -1 : 1;
+}
+
+DEFINE_VEC(watched_places, struct watched)
+
+/* What can be watched of it; false: nothing. */
+static bool place_of(const struct pollution_finding *finding,
+		     struct suite_place *ret)
+{
+	const struct change *change = &finding->change;
+	*ret = (struct suite_place){
+		.where = change->where,
+		.root = change->root,
+		.from_test = (size_t)-1,
+	};
+	if (change->where != CHANGE_MEMORY)
+		return true;
+	if (!change->n)
+		return false;
+	const struct change_path *path = &change->paths[0];
+	ret->address = path->address;
+	ret->size = MIN(path->size, (uint64_t)8);
+	if (path->heap)
+		ret->from_test = finding->test;
+	return true;
+}
+
+/* Equal for the same place. */
+static struct err *place_key(const struct suite_place *place, struct str *ret)
+{
+	ret->n = 0;
+	if (place->where == CHANGE_MEMORY)
+		return str_appendf(ret, "%llx",
+				   (unsigned long long)place->address);
+	return str_appendf(ret, "%d %s", place->where, place->root);
+}
+
+/* Places of findings, each once; those in memory first. */
+struct places {
+	struct watched_places all;
+	size_t memory; /* so many of them */
+	struct map_text numbers;
+};
+
+static void places_freep(struct places *places)
+{
+	vec_free(&places->all);
+	map_text_free(&places->numbers);
+}
+
+static struct err *collect_places(struct search *search, struct places *ret)
+{
+	_cleanup_(str_freep) struct str key = STR_INIT;
+	for (size_t i = 0; i < search->pollution->findings.n; i++) {
+		const struct pollution_finding *finding =
+			&search->pollution->findings.data[i];
+		struct watched watched = {};
+		uint64_t index;
+		if (!place_of(finding, &watched.place))
+			continue;
+		TRY(place_key(&watched.place, &key));
+		if (!map_text_get(&ret->numbers, key.s, &index)) {
+			index = ret->all.n;
+			TRY(map_text_put(&ret->numbers, key.s, index));
+			TRY(vec_push(&ret->all, watched));
+			ret->memory += watched.place.where == CHANGE_MEMORY;
+		}
+		BUG_ON(!ret->all.data || index >= ret->all.n);
+		ret->all.data[index].findings++;
+		ret->all.data[index].accumulates |=
+			finding->effect == EFFECT_ACCUMULATES;
+	}
+	if (ret->all.n)
+		qsort(ret->all.data, ret->all.n, sizeof(struct watched),
+		      by_weight);
+	for (size_t i = 0; i < ret->all.n; i++) {
+		TRY(place_key(&ret->all.data[i].place, &key));
+		TRY(map_text_put(&ret->numbers, key.s, i));
+	}
+	return NULL;
+}
+
+/* Which finding is about which of the places @from to @to; 0: none. */
+static struct err *assign(struct search *search, const struct places *places,
+			  size_t from, size_t to, bool others, size_t *of)
+{
+	_cleanup_(str_freep) struct str key = STR_INIT;
+	for (size_t i = 0; i < search->pollution->findings.n; i++) {
+		struct pollution_finding *finding =
+			&search->pollution->findings.data[i];
+		struct suite_place place;
+		uint64_t index = 0;
+		if (!place_of(finding, &place))
+			continue;
+		TRY(place_key(&place, &key));
+		bool known = map_text_get(&places->numbers, key.s, &index);
+		if (known && index >= from && index < to)
+			of[i] = index - from + 1;
+		else if (known && others && index >= places->memory)
+			of[i] = index - places->memory + to - from + 1;
+		finding->readers_known |= of[i] != 0;
+	}
+	return NULL;
+}
+
+/* Those in memory from @from to @to, and the others where wanted. */
+static struct err *watch_some(struct search *search, const size_t *order,
+			      size_t n, const struct places *places,
+			      size_t from, size_t to, bool others)
+{
+	const struct suite_observer observer = {
+		.finished = search_count_finished,
+		.read = read_place,
+		.limit = search_limit,
+		.data = search,
+	};
+	size_t m = to - from + (others ? places->all.n - places->memory : 0);
+	_cleanup_(freep) struct suite_place *list =
+		calloc(m + 1, sizeof(*list));
+	_cleanup_(freep) size_t *of =
+		calloc(search->pollution->findings.n + 1, sizeof(*of));
+	if (!list || !of)
+		return err_nomem();
+	for (size_t i = 0; i < m; i++) {
+		size_t at = i < to - from ? from + i
+					  : places->memory + i - (to - from);
+		list[i] = places->all.data[at].place;
+	}
+	TRY(assign(search, places, from, to, others, of));
+	search->places = of;
+	search->finished = 0;
+	struct err *err =
+		suite_run_places(search->suite, order, n, list, m, &observer);
+	search->places = NULL;
+	return err ? err : take_ptr(search->err);
+}
+
+/* Without a budget it is to take no longer than all else. */
+static bool is_enough(const struct search *search, uint64_t start)
+{
+	uint64_t spent = clock_now() - start;
+	return !search->options->deadline && spent > READER_PATIENCE &&
+	       spent > 2 * search->first_ns;
+}
+
+struct err *search_readers(struct search *search, const size_t *order, size_t n)
+{
+	_cleanup_(places_freep) struct places places = {};
+	size_t at_once = suite_places_max(search->suite);
+	TRY(collect_places(search, &places));
+	if (!places.all.n)
+		return NULL;
+	TRY(suite_watch(search->suite, NULL));
+	size_t done = 0;
+	uint64_t start = clock_now();
+	bool others = places.all.n > places.memory;
+	for (size_t i = 0; i < READER_RUNS_MAX; i++) {
+		size_t m = MIN(places.memory - done, at_once);
+		if (!m && !others)
+			break;
+		if (i && (is_enough(search, start) || search_is_late(search)))
+			break;
+		TRY(watch_some(search, order, n, &places, done, done + m,
+			       others));
+		done += m;
+		others = false;
+	}
+	if (places.memory && !at_once) {
+		search_limit(search, "pollution: who reads what was changed "
+				     "could not be found out");
+	} else if (done < places.memory) {
+		char text[128];
+		snprintf(text, sizeof(text),
+			 "pollution: readers looked for at %zu of %zu changed "
+			 "places (more with --budget)",
+			 done, places.memory);
+		search_limit(search, text);
+	}
+	return NULL;
+}
+
+/* ---- who would have made the same change ---- */
+
+static bool may_be_lazy(const struct pollution_finding *finding)
+{
+	return finding->effect == EFFECT_SETTLES && finding->readers.n;
+}
+
+/* Is this one of the readers that are tried for the finding? */
+static bool is_tried(const struct pollution_finding *finding, size_t test)
+{
+	for (size_t i = 0; i < MIN(finding->readers.n, LAZY_READERS_MAX); i++) {
+		if (finding->readers.data[i] == test)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does a reader alone make this change, too? The very same; or another object
+ * where there was none; or another value where it differs from process to
+ * process anyway (a thread's id).
+ */
+static bool is_same_change(const struct pollution_finding *finding,
+			   const struct change *other)
+{
+	const struct change *change = &finding->change;
+	if (other->where != change->where ||
+	    strcmp(other->root, change->root) != 0)
+		return false;
+	if (other->digest == change->digest)
+		return true;
+	if (!other->n || !change->n)
+		return false;
+	const struct change_path *mine = &change->paths[0];
+	const struct change_path *its = &other->paths[0];
+	if (strcmp(mine->path, its->path) != 0 ||
+	    strcmp(mine->before, its->before) != 0)
+		return false;
+	return finding->varies || !strcmp(mine->before, "NULL");
+}
+
+static void lazy_changed(void *data, size_t entry, size_t test,
+			 const struct change *changes, size_t n)
+{
+	struct search *search = data;
+	(void)entry;
+	for (size_t i = 0; i < search->pollution->findings.n; i++) {
+		struct pollution_finding *finding =
+			&search->pollution->findings.data[i];
+		if (!may_be_lazy(finding) || !is_tried(finding, test))
+			continue;
+		for (size_t j = 0; j < n; j++)
+			finding->same += is_same_change(finding, &changes[j]);
+	}
+}
+
+/*
+ * Readers alone: where they make the same change, it is a cache, whoever fills
+ * it. Each is run once for all findings that it reads.
+ */
+struct err *search_lazy(struct search *search)
+{
+	const struct suite_observer observer = {
+		.finished = search_count_finished,
+		.changed = lazy_changed,
+		.limit = search_limit,
+		.data = search,
+	};
+	_cleanup_(map_u64_freep) struct map_u64 done = MAP_INIT;
+	size_t runs = 0;
+	TRY(suite_watch(search->suite, &search->options->watch));
+	for (size_t i = 0; i < search->pollution->findings.n; i++) {
+		struct pollution_finding *finding =
+			&search->pollution->findings.data[i];
+		if (!may_be_lazy(finding))
+			continue;
+		for (size_t j = 0;
+		     j < MIN(finding->readers.n, LAZY_READERS_MAX); j++) {
+			uint64_t known;
+			size_t test = finding->readers.data[j];
+			if (map_u64_get(&done, test, &known))
+				continue;
+			if (runs >= LAZY_RUNS_MAX || search_is_late(search))
+				return NULL;
+			runs++;
+			TRY(map_u64_put(&done, test, 1));
+			TRY(search_run(search, &test, 1, &observer));
+		}
+		finding->lazy = finding->same >=
+				MIN(finding->readers.n, LAZY_READERS_MAX);
+	}
+	return NULL;
+}
