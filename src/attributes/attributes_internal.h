@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 
 #include "attributes/attributes.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "wire/state.h"
@@ -75,6 +76,7 @@ struct items {
 	size_t left_out;
 	bool live;    /* may change without anything being noticed */
 	bool unknown; /* could not be read: as it was */
+	bool known;   /* was read at some point */
 };
 
 void items_free(struct items *items);
@@ -200,7 +202,11 @@ struct attributes {
 	bool streams_known;
 	struct ipc_owner ipc;
 	VEC(struct attributes_file) files;
+	struct map_text symbols;
 	bool chose_processors;
+	/* Shared anonymous memory from before: of the tool, or not to be told
+	   from that. */
+	VEC(uint64_t) old_shared;
 	bool stdio_covers[3]; /* its row tells where they go */
 
 	bool captured;
@@ -223,11 +229,8 @@ struct attribute {
 extern const struct attribute attribute_table[];
 extern const size_t attribute_count;
 
-static inline uint64_t attributes_symbol(const struct attributes *a,
-					 const char *name)
-{
-	return a->options.symbol ? a->options.symbol(a->options.data, name) : 0;
-}
+/* Where it is; 0: the program has none. Remembered until libraries change. */
+uint64_t attributes_symbol(struct attributes *a, const char *name);
 /* The name of the function at @address, or the address. */
 void attributes_function(const struct attributes *a, uint64_t address,
 			 char *out, size_t n);

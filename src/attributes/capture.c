@@ -55,6 +55,8 @@ void attributes_destroy(struct attributes *a)
 		items_free(&a->rows[i]);
 	ipc_end(&a->ipc);
 	vec_free(&a->files);
+	vec_free(&a->old_shared);
+	map_text_free(&a->symbols);
 	free(a->rows);
 	free(a->own);
 	free(a->wire);
@@ -70,6 +72,16 @@ void attributes_dirty(struct attributes *a, unsigned states)
 void attributes_touched(struct attributes *a, const char *path)
 {
 	ipc_touched(&a->ipc, path);
+}
+
+uint64_t attributes_symbol(struct attributes *a, const char *name)
+{
+	uint64_t address = 0;
+	if (!a->options.symbol || map_text_get(&a->symbols, name, &address))
+		return address;
+	address = a->options.symbol(a->options.data, name);
+	err_ignore(map_text_put(&a->symbols, name, address));
+	return address;
 }
 
 void attributes_function(const struct attributes *a, uint64_t address,
@@ -158,7 +170,8 @@ static struct err *read_row(struct attributes *a, size_t index,
 	if (items.unknown)
 		return NULL;
 	TRY(items_finish(&items, row->unique));
-	if (a->captured && ret)
+	items.known = true;
+	if (a->captured && ret && a->rows[index].known)
 		TRY(items_compare(row, row->shared ? &a->ipc : NULL,
 				  &a->rows[index], &items, ret));
 	items_free(&a->rows[index]);

@@ -48,7 +48,7 @@ void on_usr1(int);
 void at_the_end(void);
 void terminate_here(void);
 void no_memory_left(void);
-struct wire_state polygraph_agent_state;
+struct wire_state subject_agent;
 }
 
 void __attribute__((noinline)) mark(const struct subject_point *point)
@@ -75,7 +75,7 @@ void no_memory_left(void)
 
 static int root_folder, here, file = -1, kept_socket = -1;
 static char file_path[64];
-static struct wire_state *agent = &polygraph_agent_state;
+static struct wire_state *agent = &subject_agent;
 
 /* What the agent would note. */
 static char random_table[128];

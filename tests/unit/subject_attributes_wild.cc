@@ -21,7 +21,7 @@
 
 extern "C" {
 void mark(const struct subject_point *point);
-struct wire_state polygraph_agent_state;
+struct wire_state subject_agent;
 }
 
 void __attribute__((noinline)) mark(const struct subject_point *point)
@@ -142,7 +142,7 @@ int main(void)
 {
 	printf("beginning\n");
 	fflush(stdout);
-	struct wire_state *agent = &polygraph_agent_state;
+	struct wire_state *agent = &subject_agent;
 	agent->magic = WIRE_STATE_MAGIC;
 	agent->version = WIRE_STATE_VERSION;
 	agent->active = 1;

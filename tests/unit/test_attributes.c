@@ -187,7 +187,8 @@ enum kind {
 	AGENT = 2,
 	STATIC = 4,
 	FEW = 8,
-	WILD = 16
+	WILD = 16,
+	REAL = 32,
 };
 
 static struct raddr to_point(struct hand *hand)
@@ -212,8 +213,15 @@ static void hand_open(struct hand *hand, unsigned kind)
 	char *argv[] = { (char *)program, kind & AGENT ? "agent" : "plain",
 			 kind & FEW ? "few" : NULL, NULL };
 	assert_ok(output_create(false, &hand->output));
-	const struct tracee_command command = { .argv = argv,
-						.output = hand->output };
+	char preload[4096];
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
+		 getenv("POLYGRAPH_AGENT") ? getenv("POLYGRAPH_AGENT") : "");
+	char *env[] = { preload, "HOME=/", NULL };
+	const struct tracee_command command = {
+		.argv = argv,
+		.env = kind & REAL ? env : NULL,
+		.output = hand->output,
+	};
 	assert_ok(tracer_create(&hand->tracer));
 	tracer_tick(true);
 	assert_ok(tracee_start(hand->tracer, &command, &hand->tracee));
@@ -232,7 +240,9 @@ static void hand_attributes(struct hand *hand, unsigned kind)
 		.where = thread_at,
 		.library = library_at,
 		.data = hand,
-		.agent = kind & AGENT ? symbol_of(hand, WIRE_STATE_SYMBOL) : 0,
+		.agent = kind & REAL	? symbol_of(hand, WIRE_STATE_SYMBOL)
+			 : kind & AGENT ? symbol_of(hand, "subject_agent")
+					: 0,
 		.followed = kind & FOLLOWED,
 	};
 	assert_ok(attributes_create(&options, &hand->attributes));
@@ -337,8 +347,9 @@ static bool is_known(unsigned kind, const char *root)
 	for (size_t i = 0; root && i < ARRAY_SIZE(hidden); i++) {
 		if (!matches(hidden[i], root))
 			continue;
-		return kind & AGENT && strcmp(root, "drand48") != 0 &&
-		       strcmp(root, "cxx-locale") != 0;
+		return kind & REAL ||
+		       (kind & AGENT && strcmp(root, "drand48") != 0 &&
+			strcmp(root, "cxx-locale") != 0);
 	}
 	return true;
 }
@@ -369,8 +380,11 @@ static void check_steps(unsigned kind)
 		struct subject_point *point = &expected.point;
 		if (point->phase == SUBJECT_END)
 			break;
-		if (point->phase == SUBJECT_BEGIN)
+		if (point->phase == SUBJECT_BEGIN) {
 			hand_attributes(&hand, kind);
+			if (kind & REAL && !symbol_of(&hand, WIRE_STATE_SYMBOL))
+				skip(); /* an agent that does not note it */
+		}
 		if (point->root && !strncmp(point->root, "library", 7))
 			read_loaded(&hand);
 		if (kind & FOLLOWED)
@@ -419,6 +433,13 @@ static void test_agent(void **state)
 {
 	(void)state;
 	check_steps(FOLLOWED | AGENT);
+}
+
+/* With the agent itself, not the program playing its part. */
+static void test_real_agent(void **state)
+{
+	(void)state;
+	check_steps(FOLLOWED | REAL);
 }
 
 static void test_static(void **state)
@@ -616,6 +637,7 @@ int main(void)
 		cmocka_unit_test(test_every_attribute),
 		cmocka_unit_test(test_followed),
 		cmocka_unit_test(test_agent),
+		cmocka_unit_test(test_real_agent),
 		cmocka_unit_test(test_static),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_wild),
