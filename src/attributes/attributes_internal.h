@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "attributes/attributes.h"
 #include "base/map.h"
@@ -361,3 +362,6 @@ READER(read_no_new_privileges);
 READER(read_process_group);
 READER(read_session);
 READER(read_personality);
+
+/* kernel.c: by number; NULL: not one that is compared. */
+extern const char *const limit_names[RLIM_NLIMITS];

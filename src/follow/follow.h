@@ -90,7 +90,8 @@ struct follow_event {
 	uint64_t flags;
 	unsigned mode;
 	unsigned states;
-	bool relative; /* the caller gave a path relative to its directory */
+	uint64_t args[2]; /* of FOLLOW_STATE and FOLLOW_LOOKED: the first two */
+	bool relative;	  /* the caller gave a path relative to its directory */
 };
 
 enum follow_flags {
