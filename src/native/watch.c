@@ -139,6 +139,10 @@ void watch_stop(struct watch *watch)
 		watch->held_test = watch->pending;
 		watch->held_entry = watch->entry;
 		err_ignore(system_watch_leave(watch->system, &watch->changes));
+	} else if (watch->held_test != RUN_NONE && watch->system) {
+		/* The runner may have removed files at its end. */
+		err_ignore(system_watch_leave(watch->system, NULL));
+		err_ignore(drop_undone(watch, true));
 	}
 	drop_fixtures(watch);
 	tell_changes(watch); /* no test came after it */
