@@ -384,6 +384,22 @@ void following_event(struct files *files, const struct follow_event *event)
 		note_rename(files, path, path2, event->flags & RENAME_EXCHANGE);
 }
 
+/* What was made in a folder that was renamed afterwards has its name now. */
+static void touch_carried(struct files *files)
+{
+	size_t n = files->renames.n ? files->touched.n : 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct entry *entry = files->touched.data[i];
+		if (entry->before.type != SNAP_ABSENT)
+			continue;
+		_cleanup_(freep) char *name = whereabouts(files, entry->path);
+		if (!name || !strcmp(name, entry->path))
+			continue;
+		_cleanup_(freep) char *there = whereabouts(files, name);
+		touch_at(files, name, there, entry->marks, entry->creator);
+	}
+}
+
 /*
  * A file lost the name by which it may have been written to: other names that
  * are known of it are looked at. Those that never were cannot be found.
@@ -393,7 +409,8 @@ static struct err *touch_twins(struct files *files, const struct entry *lost)
 	for (size_t i = 0; i < files->all.n; i++) {
 		struct entry *entry = files->all.data[i];
 		if (entry->touched || !entry->known ||
-		    !snap_same_inode(&entry->now, &lost->before))
+		    !snap_same_inode(&entry->now, &lost->before) ||
+		    !is_inode(entry->path, lost->before.dev, lost->before.ino))
 			continue;
 		TRY(vec_push(&files->touched, entry));
 		entry->touched = true;
@@ -407,6 +424,7 @@ struct err *following_deltas(struct files *files, struct deltas *ret)
 {
 	unsigned searches = 0;
 	settle_renames(files);
+	touch_carried(files);
 	/* Written to without a call that is told: by descriptors of before. */
 	for (size_t i = 0; i < files->open.n; i++) {
 		struct entry *entry = files->open.data[i];
