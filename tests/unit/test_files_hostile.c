@@ -319,9 +319,8 @@ static void test_permission(void **state)
 		assert_int_equal(mkdir(at(&box, "shut"), 0755), 0);
 		if (geteuid() == 0) {
 			assert_int_equal(chown(box.dir, 65534, 65534), 0);
-			assert_int_equal(chown(at(&box, "unreadable"), 65534,
-					       65534),
-					 0);
+			assert_int_equal(
+				chown(at(&box, "unreadable"), 65534, 65534), 0);
 			assert_int_equal(chown(at(&box, "shut"), 65534, 65534),
 					 0);
 		}

@@ -53,8 +53,8 @@ static void read_tree(const struct box *box, const char *folder,
 		struct item *item = &ret->items[ret->n++];
 		struct stat st;
 		memset(item, 0, sizeof(*item));
-		snprintf(item->path, sizeof(item->path), "%.440s%s%.60s", folder,
-			 *folder ? "/" : "", entry->d_name);
+		snprintf(item->path, sizeof(item->path), "%.440s%s%.60s",
+			 folder, *folder ? "/" : "", entry->d_name);
 		assert_int_equal(lstat(at(box, item->path), &st), 0);
 		item->mode = st.st_mode;
 		item->ino = st.st_ino;

@@ -32,8 +32,12 @@ static const char *taken(struct reading *reading)
 }
 
 static const char *const roots[] = {
-	"a",		    "folder",	       "/srv/x.XXXXXX",
-	"/srv/log.PID",	    "/srv/d-XXXXXX/in", "/other/deep/file",
+	"a",
+	"folder",
+	"/srv/x.XXXXXX",
+	"/srv/log.PID",
+	"/srv/d-XXXXXX/in",
+	"/other/deep/file",
 };
 
 static int open_reading(void **state)
@@ -133,8 +137,7 @@ static void test_opened(void **state)
 	assert_string_equal(taken(reading), "");
 	told(reading, FOLLOW_OPEN, "/srv/a", NULL, O_RDWR);
 	assert_string_equal(taken(reading), "0");
-	told(reading, FOLLOW_OPEN, "/srv/a", NULL,
-	     O_WRONLY | O_CREAT | O_EXCL);
+	told(reading, FOLLOW_OPEN, "/srv/a", NULL, O_WRONLY | O_CREAT | O_EXCL);
 	assert_string_equal(taken(reading), "0");
 	told(reading, FOLLOW_RENAME, "/srv/a", "/srv/b", 0);
 	assert_string_equal(taken(reading), "0");
