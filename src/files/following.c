@@ -133,7 +133,7 @@ static char *origin(const struct files *files, const char *path)
 	return name;
 }
 
-/* Where the thing that was called @path is now; NULL: gone. */
+/* Where what was called @path at the last point is now; NULL: gone. */
 static char *whereabouts(const struct files *files, const char *path)
 {
 	char *name = strdup(path);
@@ -150,28 +150,6 @@ static bool is_inode(const char *path, uint64_t dev, uint64_t ino)
 {
 	struct stat st;
 	return lstat(path, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
-}
-
-/* Calls are told before they happen, and may have failed. */
-static void settle_renames(struct files *files)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < files->pending.n; i++) {
-		struct rename *rename = &files->pending.data[i];
-		if (is_inode(rename->new, rename->dev, rename->ino) &&
-		    files->renames.n < RENAMES_MAX) {
-			struct err *err = vec_push(&files->renames, *rename);
-			if (!err)
-				continue;
-			err_ignore(err);
-			rename_free(rename);
-		} else if (is_inode(rename->old, rename->dev, rename->ino)) {
-			files->pending.data[kept++] = *rename;
-		} else {
-			rename_free(rename);
-		}
-	}
-	files->pending.n = kept;
 }
 
 /*
@@ -240,6 +218,57 @@ static void touch_at(struct files *files, const char *key, const char *where,
 	else
 		snap_absent(&entry->before);
 	files->touched.data[files->touched.n++] = entry;
+}
+
+/*
+ * What was made in a folder, or moved into it, before that was renamed has a
+ * name now that no call tells of.
+ */
+static void touch_carried(struct files *files)
+{
+	/* A copy: touching grows what these lie in. */
+	const struct rename rename = files->renames.data[files->renames.n - 1];
+	size_t n = files->touched.n;
+	for (size_t i = 0; i < n; i++) {
+		const struct entry *entry = files->touched.data[i];
+		if (entry->before.type != SNAP_ABSENT &&
+		    !(entry->marks & TOUCH_MOVED))
+			continue;
+		_cleanup_(freep) char *name = NULL;
+		if (names_below(entry->path, rename.old))
+			name = moved(entry->path, rename.old, rename.new);
+		else if (rename.exchange &&
+			 names_below(entry->path, rename.new))
+			name = moved(entry->path, rename.new, rename.old);
+		if (!name)
+			continue;
+		_cleanup_(freep) char *there = whereabouts(files, name);
+		touch_at(files, name, there, entry->marks, entry->creator);
+	}
+}
+
+/* Calls are told before they happen, and may have failed. */
+static void settle_renames(struct files *files)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < files->pending.n; i++) {
+		struct rename *rename = &files->pending.data[i];
+		if (is_inode(rename->new, rename->dev, rename->ino) &&
+		    files->renames.n < RENAMES_MAX) {
+			struct err *err = vec_push(&files->renames, *rename);
+			if (!err) {
+				touch_carried(files);
+				continue;
+			}
+			err_ignore(err);
+			rename_free(rename);
+		} else if (is_inode(rename->old, rename->dev, rename->ino)) {
+			files->pending.data[kept++] = *rename;
+		} else {
+			rename_free(rename);
+		}
+	}
+	files->pending.n = kept;
 }
 
 /* Is there nothing at @path at this moment? */
@@ -402,7 +431,8 @@ static struct err *touch_twins(struct files *files, const struct entry *lost)
 	for (size_t i = 0; i < files->all.n; i++) {
 		struct entry *entry = files->all.data[i];
 		if (entry->touched || !entry->known ||
-		    !snap_same_inode(&entry->now, &lost->before))
+		    !snap_same_inode(&entry->now, &lost->before) ||
+		    !is_inode(entry->path, lost->before.dev, lost->before.ino))
 			continue;
 		TRY(vec_push(&files->touched, entry));
 		entry->touched = true;

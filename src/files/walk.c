@@ -422,7 +422,8 @@ static struct err *read_names(struct walk *walk,
 			free(name);
 	}
 	closedir(dir);
-	qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
+	if (ret->n)
+		qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
 	return err;
 }
 
@@ -705,7 +706,8 @@ static struct err *watched(const char *const *dirs, struct name_list *ret)
 			ret->data[kept++] = ret->data[i];
 	}
 	ret->n = kept;
-	qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
+	if (ret->n)
+		qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
 	return NULL;
 }
 
