@@ -178,14 +178,36 @@ struct err *read_random(struct attributes *a, struct items *items)
 			 items);
 }
 
+/* struct drand48_data of the C library. */
+struct drand48_state {
+	uint16_t now[3];
+	uint16_t old[3]; /* what seed48() returned: no more than its buffer */
+	uint16_t addend;
+	uint16_t ready;
+	uint64_t factor;
+};
+
 struct err *read_drand48(struct attributes *a, struct items *items)
 {
-	if (a->has_agent)
-		return add_state(a, GROUP_DRAND48, a->wire->drand48,
-				 a->wire->drand48_size, items);
-	return add_state(a, GROUP_DRAND48,
-			 attributes_symbol(a, "__libc_drand48_data"), 24,
-			 items);
+	uint64_t address =
+		a->has_agent ? a->wire->drand48
+			     : attributes_symbol(a, "__libc_drand48_data");
+	struct drand48_state state;
+	TRY(add_state(a, GROUP_DRAND48, address, sizeof(state), items));
+	if (items->unknown || !read_bytes(a, address, &state, sizeof(state)))
+		return NULL;
+	/* As the first use makes it. */
+	if (!state.ready) {
+		state.ready = 1;
+		state.addend = 0xb;
+		state.factor = 0x5deece66dULL;
+	}
+	memset(state.old, 0, sizeof(state.old));
+	struct item *item = &items->list.data[0];
+	item->digest = digest_of(&state, sizeof(state), 0);
+	snprintf(item->fields[0].text, strlen(item->fields[0].text) + 1,
+		 "state %08x", (unsigned)item->digest);
+	return NULL;
 }
 
 /* ---- functions to be called at the end ---- */
