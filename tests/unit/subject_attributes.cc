@@ -149,6 +149,8 @@ static const struct step steps[] = {
 	  "*work*", NULL },
 	{ start_child, kill_child, STATE_CHILDREN, "child[child]", NULL,
 	  "absent", "running", NULL },
+	{ start_daemon, kill_daemon, STATE_CHILDREN, "child[daemon]", NULL,
+	  "absent", "running", NULL },
 	{ start_zombie, wait_zombie, STATE_CHILDREN, "child[zombie]", NULL,
 	  "absent", "not waited for", NULL },
 	{ map_file, unmap, STATE_MAPPINGS, "mapping[/*subject-attributes*]",

@@ -495,6 +495,42 @@ DO(wait_zombie)
 {
 	return waitpid(child, NULL, 0) == child;
 }
+/* Nobody's child any more. */
+DO(start_daemon)
+{
+	int said[2];
+	if (pipe(said) < 0)
+		return false;
+	pid_t between = fork();
+	if (!between) {
+		if (fork())
+			_exit(0);
+		prctl(PR_SET_NAME, "daemon");
+		pid_t self = getpid();
+		(void)!write(said[1], &self, sizeof(self));
+		for (;;)
+			pause();
+	}
+	bool named = read(said[0], &child, sizeof(child)) == sizeof(child);
+	close(said[0]);
+	close(said[1]);
+	return waitpid(between, NULL, 0) == between && named;
+}
+DO(kill_daemon)
+{
+	char path[64], state = 'R';
+	kill(child, SIGKILL);
+	snprintf(path, sizeof(path), "/proc/%d/stat", child);
+	while (state != 'Z') {
+		FILE *stat = fopen(path, "re");
+		if (!stat)
+			break;
+		if (fscanf(stat, "%*d (daemon) %c", &state) != 1)
+			state = 'Z';
+		fclose(stat);
+	}
+	return true;
+}
 static void *mapped;
 DO(map_file)
 {
