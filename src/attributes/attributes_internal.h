@@ -78,6 +78,7 @@ struct items {
 	bool live;    /* may change without anything being noticed */
 	bool unknown; /* could not be read: as it was */
 	bool known;   /* was read at some point */
+	bool silent;  /* what it is now is another row's doing */
 };
 
 void items_free(struct items *items);
@@ -191,7 +192,9 @@ struct attributes {
 	VEC(struct descriptor) descriptors;
 	bool many_descriptors;
 	uint64_t pending[2], mask;
+	/* Without the agent: what each signal does, as it was asked. */
 	uint64_t caught, ignored;
+	struct wire_signal actions[WIRE_SIGNALS];
 	uint32_t float_control, float_status;
 	uint32_t float_mxcsr;
 	uint64_t tasks;	    /* digest of the list of threads */
@@ -210,6 +213,8 @@ struct attributes {
 	VEC(uint64_t) old_shared;
 	bool stdio_covers[3]; /* its row tells where they go */
 
+	bool ids_moved;	  /* at this point */
+	unsigned changed; /* likewise: sources */
 	bool captured;
 	struct items *rows; /* as many as the table has */
 };

@@ -171,7 +171,10 @@ static struct err *read_row(struct attributes *a, size_t index,
 		return NULL;
 	TRY(items_finish(&items, row->unique));
 	items.known = true;
-	if (a->captured && ret && a->rows[index].known)
+	if (row->needs == STATE_IDS)
+		a->ids_moved |=
+			items_digest(&items) != items_digest(&a->rows[index]);
+	if (a->captured && ret && a->rows[index].known && !items.silent)
 		TRY(items_compare(row, row->shared ? &a->ipc : NULL,
 				  &a->rows[index], &items, ret));
 	items_free(&a->rows[index]);
@@ -185,7 +188,7 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 {
 	a->thread = thread;
 	a->tracee = thread->tracee;
-	a->has_status = false;
+	a->has_status = a->ids_moved = false;
 	pid_t pid = tracee_pid(thread->tracee);
 	if (pid != a->pid)
 		TRY(open_process(a, pid));
@@ -199,6 +202,7 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 	TRY(probe(a, &changed));
 	ipc_take_touched(&a->ipc);
 	a->ipc.asked = changed & STATE_IPC;
+	a->changed = changed;
 	a->ipc.pid = pid;
 	for (size_t i = 0; i < attribute_count; i++) {
 		if (attribute_table[i].needs & changed)

@@ -126,6 +126,9 @@ static struct err *add_processes(struct attributes *a, const char *list,
 		    facts.tracer == self ||
 		    (facts.parent != a->pid && facts.parent != self))
 			continue;
+		/* To wait for one that became ours is our business. */
+		if (facts.parent == self && facts.state == 'Z')
+			continue;
 		struct item *item;
 		TRY(items_add(items, facts.name, &item));
 		TRY(item_text(item, NULL,

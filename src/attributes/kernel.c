@@ -336,6 +336,9 @@ struct err *read_dumpable(struct attributes *a, struct items *items)
 		items->unknown = true;
 		return NULL;
 	}
+	/* Another user or group makes the kernel take it away. */
+	items->silent = a->ids_moved ||
+			(a->changed & STATE_IDS && !(a->changed & STATE_PRCTL));
 	return items_one(items, answer == 0   ? "no"
 				: answer == 1 ? "yes"
 					      : "root only");

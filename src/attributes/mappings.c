@@ -114,7 +114,8 @@ static bool is_system(const char *path)
 static bool is_wanted(const struct region *region)
 {
 	const char *name = region->name;
-	if (strstr(name, "polygraph"))
+	/* Attached System V memory has a row of its own. */
+	if (strstr(name, "polygraph") || !strncmp(name, "/SYSV", 5))
 		return false;
 	if (name[0] == '/')
 		return !is_system(name) && strncmp(name, "/dev/dri", 8) != 0;
@@ -129,8 +130,6 @@ static void region_key(const struct region *region, char *out, size_t n)
 	const char *name = region->name;
 	if (!strcmp(name, "/dev/zero (deleted)") || name[0] == '[')
 		snprintf(out, n, "shared anonymous memory");
-	else if (!strncmp(name, "/SYSV", 5))
-		snprintf(out, n, "System V shared memory 0x%.8s", name + 5);
 	else if (!strncmp(name, "/memfd:", 7))
 		snprintf(out, n, "%.*s", (int)strcspn(name + 1, " "), name + 1);
 	else

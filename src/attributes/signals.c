@@ -80,6 +80,59 @@ static bool status_mask(struct attributes *a, const char *name, uint64_t *ret)
 	       str_to_u64(text, 16, ret);
 }
 
+struct kernel_action {
+	uint64_t handler;
+	uint64_t flags;
+	uint64_t restorer;
+	uint64_t mask;
+};
+
+/* A signal that is caught: by whom. */
+static bool ask_action(struct attributes *a, int number)
+{
+	struct kernel_action got = {};
+	const uint64_t args[6] = { (uint64_t)number, 0, 0, 8 };
+	if (!ask_process(a, SYS_rt_sigaction, args, 2, &got, sizeof(got)))
+		return false;
+	struct wire_signal action = { got.handler, got.flags, got.mask };
+	bool same = !memcmp(&action, &a->actions[number], sizeof(action));
+	a->actions[number] = action;
+	return !same;
+}
+
+/*
+ * Without the agent. The kernel's masks tell which signals are caught, but not
+ * by whom: as long as there are few, that is asked each time; else only for
+ * those that came or went.
+ */
+#define ASKED_MAX 4
+
+static bool probe_actions(struct attributes *a)
+{
+	uint64_t caught = 0, ignored = 0;
+	if (!status_mask(a, "SigCgt", &caught) ||
+	    !status_mask(a, "SigIgn", &ignored))
+		return false;
+	caught &= ~INTERNAL;
+	uint64_t moved = a->captured
+				 ? (caught ^ a->caught) | (ignored ^ a->ignored)
+				 : ~0ULL;
+	bool few = __builtin_popcountll(caught) <= ASKED_MAX;
+	bool changed = moved;
+	for (int i = 1; i <= SIGNALS; i++) {
+		uint64_t bit = 1ULL << (i - 1);
+		if (caught & bit && (moved & bit || few))
+			changed |= ask_action(a, i);
+		else if (!(caught & bit))
+			a->actions[i] = (struct wire_signal){
+				.handler = ignored & bit ? 1 : 0
+			};
+	}
+	a->caught = caught;
+	a->ignored = ignored;
+	return changed;
+}
+
 void signals_probe(struct attributes *a, unsigned *ret)
 {
 	uint64_t mask = 0;
@@ -90,16 +143,8 @@ void signals_probe(struct attributes *a, unsigned *ret)
 	a->mask = mask;
 	a->pending[0] = own;
 	a->pending[1] = shared;
-	if (a->has_agent)
-		return;
-	uint64_t caught = 0, ignored = 0;
-	if (!status_mask(a, "SigCgt", &caught) ||
-	    !status_mask(a, "SigIgn", &ignored))
-		return;
-	if (caught != a->caught || ignored != a->ignored)
+	if (!a->has_agent && probe_actions(a))
 		*ret |= SOURCE_HANDLERS;
-	a->caught = caught;
-	a->ignored = ignored;
 }
 
 struct err *read_mask(struct attributes *a, struct items *items)
@@ -125,13 +170,6 @@ struct err *read_pending(struct attributes *a, struct items *items)
 }
 
 /* ---- handlers ---- */
-
-struct kernel_action {
-	uint64_t handler;
-	uint64_t flags;
-	uint64_t restorer;
-	uint64_t mask;
-};
 
 static struct err *flags_text(uint64_t flags, struct str *out)
 {
@@ -172,31 +210,18 @@ static struct err *add_handler(struct attributes *a, int number,
 	_cleanup_(str_freep) struct str flags = STR_INIT, mask = STR_INIT;
 	TRY(flags_text(action->flags, &flags));
 	TRY(item_text(item, "flags", flags.s));
-	TRY(signals_text(action->mask, &mask));
+	/* Itself it is blocked anyway. */
+	uint64_t itself = action->flags & SA_NODEFER ? 0 : 1ULL << (number - 1);
+	TRY(signals_text(action->mask & ~itself, &mask));
 	return item_text(item, "mask", mask.s);
 }
 
 struct err *read_handlers(struct attributes *a, struct items *items)
 {
-	for (int i = 1; i <= SIGNALS; i++) {
-		struct wire_signal action = {};
-		if (a->has_agent) {
-			action = a->wire->signals[i];
-		} else if (a->caught >> (i - 1) & 1) {
-			struct kernel_action got = {};
-			const uint64_t args[6] = { (uint64_t)i, 0, 0, 8 };
-			if (INTERNAL >> (i - 1) & 1)
-				continue;
-			if (!ask_process(a, SYS_rt_sigaction, args, 2, &got,
-					 sizeof(got)))
-				continue;
-			action = (struct wire_signal){ got.handler, got.flags,
-						       got.mask };
-		} else {
-			action.handler = a->ignored >> (i - 1) & 1;
-		}
-		TRY(add_handler(a, i, &action, items));
-	}
+	const struct wire_signal *actions =
+		a->has_agent ? a->wire->signals : a->actions;
+	for (int i = 1; i <= SIGNALS; i++)
+		TRY(add_handler(a, i, &actions[i], items));
 	return NULL;
 }
 

@@ -16,7 +16,7 @@ const struct attribute attribute_table[] = {
 	  "environ and what it points to, in memory", "unset", read_environment,
 	  SOURCE_ENVIRONMENT, 0, WEIGHT_PLAIN, true, false, false },
 	{ "signal-handler", "what each signal does, with flags and mask",
-	  "noted by the agent; else asked by rt_sigaction where SigCgt or SigIgn of /proc/PID/status changed",
+	  "noted by the agent; else SigCgt and SigIgn of /proc/PID/status, and asked by rt_sigaction",
 	  "default", read_handlers,
 	  SOURCE_HANDLERS, 0, WEIGHT_PLAIN, false, false, false },
 	{ "signal-mask", "the signals that the tests' thread blocks",
