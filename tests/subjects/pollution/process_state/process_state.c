@@ -280,7 +280,7 @@ TEST(test_descriptor_flags_back) //@ clean test_descriptor_flags_back
 
 // ---- locale, time zone ----
 
-TEST(test_locale) //@ pollutes test_locale locale[LC_NUMERIC] locale[LC_NUMERIC] before="\"C\"" after="\"C.UTF-8\"" severity=high effect=settles
+TEST(test_locale) //@ pollutes test_locale locale[LC_NUMERIC] locale[LC_NUMERIC] before="C|\"C\"" after="C.UTF-8|\"C.UTF-8\"" severity=high effect=settles
 {
 	setlocale(LC_NUMERIC, "C.UTF-8");
 }
