@@ -569,7 +569,7 @@ TEST(test_child) //@ pollutes test_child child[left-child] ... before=absent aft
 	start_child("left-child", true);
 }
 
-TEST(test_child_program) //@ pollutes test_child_program child[sleep] ... before=absent after=running
+TEST(test_child_program) //@ pollutes test_child_program child[sleep]|child[process_state] ... before=absent after=running
 {
 	char *argv[] = { "sleep", "5", NULL };
 	pid_t pid;
