@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -280,7 +281,7 @@ TEST(test_descriptor_flags_back) //@ clean test_descriptor_flags_back
 
 // ---- locale, time zone ----
 
-TEST(test_locale) //@ pollutes test_locale locale[LC_NUMERIC] locale[LC_NUMERIC] before="\"C\"" after="\"C.UTF-8\"" severity=high effect=settles
+TEST(test_locale) //@ pollutes test_locale locale[LC_NUMERIC] locale[LC_NUMERIC] before="C|\"C\"" after="C.UTF-8|\"C.UTF-8\"" severity=high effect=settles
 {
 	setlocale(LC_NUMERIC, "C.UTF-8");
 }
@@ -541,24 +542,41 @@ TEST(test_thread_joined) //@ clean test_thread_joined
 		pthread_join(thread, NULL);
 }
 
+/* Returns when the child has its name, or is about to end. */
 static void start_child(const char *name, bool stays)
 {
-	pid_t parent = getpid(), pid = fork();
-	if (pid)
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
 		return;
-	prctl(PR_SET_NAME, name);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (int i = 0; stays && i < 300 && getppid() == parent; i++)
-		usleep(100000);
-	_exit(0);
+	pid_t parent = getpid(), pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_NAME, name);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[0]);
+		close(ends[1]);
+		for (int i = 0; stays && i < 300 && getppid() == parent; i++)
+			usleep(100000);
+		_exit(0);
+	}
+	char byte;
+	close(ends[1]);
+	(void)!read(ends[0], &byte, 1);
+	close(ends[0]);
 }
 
-TEST(test_child) //@ pollutes test_child child[...] ... before=absent after=running
+TEST(test_child) //@ pollutes test_child child[left-child] ... before=absent after=running
 {
 	start_child("left-child", true);
 }
 
-TEST(test_zombie) //@ pollutes test_zombie child[...] ... before=absent after="not waited for"
+TEST(test_child_program) //@ pollutes test_child_program child[sleep]|child[process_state] ... before=absent after=running
+{
+	char *argv[] = { "sleep", "5", NULL };
+	pid_t pid;
+	posix_spawnp(&pid, "sleep", NULL, NULL, argv, environ);
+}
+
+TEST(test_zombie) //@ pollutes test_zombie child[left-zombie] ... before=absent after="not waited for"
 {
 	start_child("left-zombie", false);
 	usleep(20000);
