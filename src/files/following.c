@@ -243,7 +243,8 @@ static void touch_carried(struct files *files)
 		if (!name)
 			continue;
 		_cleanup_(freep) char *there = whereabouts(files, name);
-		touch_at(files, name, there, entry->marks, entry->creator);
+		touch_at(files, name, there, NULL, entry->marks,
+			 entry->creator);
 	}
 }
 
