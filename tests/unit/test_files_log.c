@@ -23,9 +23,8 @@ static void begin(struct box *box)
 	};
 	box_open(box, false);
 	box_files(box);
-	assert_ok(files_log_create(getpid(),
-				   (uint64_t)(uintptr_t)&description,
-				   &file_log));
+	assert_ok(files_log_create(
+		getpid(), 0, (uint64_t)(uintptr_t)&description, &file_log));
 	assert_int_equal(files_log_exempt(file_log), 0x1234);
 	assert_int_equal(description.active, 0);
 	assert_ok(files_log_begin(file_log, box->files));
@@ -254,10 +253,10 @@ static void test_hostile(void **state)
 {
 	(void)state;
 	static void (*const ways[])(struct wire_file *) = {
-		no_bytes,	few_bytes,    odd_bytes,  many_bytes,
-		most_bytes,	long_path,    other_path, short_path,
-		relative_path,	long_text,    wild_head,  longest_text,
-		unknown_call,	odd_head,     backward_head,
+		no_bytes,      few_bytes, odd_bytes,	 many_bytes,
+		most_bytes,    long_path, other_path,	 short_path,
+		relative_path, long_text, wild_head,	 longest_text,
+		unknown_call,  odd_head,  backward_head,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
 		spoil(ways[i]);
@@ -269,10 +268,10 @@ static void test_no_log(void **state)
 	struct files_log *log = NULL;
 	struct wire_files wrong = { .magic = WIRE_FILES_MAGIC,
 				    .version = WIRE_FILES_VERSION + 1 };
-	assert_err(files_log_create(getpid(), (uint64_t)(uintptr_t)&wrong,
+	assert_err(files_log_create(getpid(), 0, (uint64_t)(uintptr_t)&wrong,
 				    &log),
 		   ERR_INTERNAL, "no log of files");
-	assert_err(files_log_create(getpid(), 8, &log), ERR_INTERNAL,
+	assert_err(files_log_create(getpid(), 0, 8, &log), ERR_INTERNAL,
 		   "no log of files");
 	files_log_destroy(log);
 	files_log_read(NULL);
