@@ -8,7 +8,9 @@
 #include "attributes/attributes.h"
 #include "base/log.h"
 #include "files/files.h"
+#include "files/log.h"
 #include "follow/follow.h"
+#include "wire/files.h"
 #include "wire/state.h"
 
 struct system_watch {
@@ -18,6 +20,7 @@ struct system_watch {
 	struct run *run;
 	struct follow *follow;
 	struct files *files;
+	struct files_log *log; /* NULL: every call is held back */
 	struct attributes *attributes;
 	VEC(struct files_open) open;
 	char *directory; /* that tests begin in */
@@ -43,6 +46,14 @@ static void log_costs(const struct system_watch *watch)
 	struct follow_counts calls = follow_counts(watch->follow);
 	log_info("%llu calls followed: %llu us", (unsigned long long)calls.told,
 		 (unsigned long long)calls.ns / 1000);
+	if (!watch->log)
+		return;
+	struct files_log_counts counts = files_log_counts(watch->log);
+	log_info("%llu file operations logged by the process, %llu lost, "
+		 "no room for %llu",
+		 (unsigned long long)counts.records,
+		 (unsigned long long)counts.lost,
+		 (unsigned long long)counts.refused);
 }
 
 void system_watch_stop(struct system_watch *watch)
@@ -51,6 +62,7 @@ void system_watch_stop(struct system_watch *watch)
 		log_costs(watch);
 	/* First of all: its thread tells the others. */
 	follow_destroy(take_ptr(watch->follow));
+	files_log_destroy(take_ptr(watch->log));
 	files_destroy(take_ptr(watch->files));
 	attributes_destroy(take_ptr(watch->attributes));
 	watch->run = NULL;
@@ -119,13 +131,38 @@ static void on_call(void *data, const struct follow_event *event)
 	struct system_watch *watch = data;
 	if (watch->attributes && event->states)
 		attributes_dirty(watch->attributes, event->states);
+	/* What the process logged came before this. */
+	files_log_event(watch->log, event);
 	if (watch->files && event->kind != FOLLOW_STATE)
 		files_event(watch->files, event);
+}
+
+/*
+ * The log of the agent, where there is one: fewer calls have to be held back.
+ * It can be read from the copy that stands before the first test, too.
+ */
+static void open_log(struct system_watch *watch, struct run *run)
+{
+	const struct run *origin = watch->session->origin;
+	struct raddr object;
+	if (getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
+	    !(watch->options->what & SUITE_FILES) ||
+	    !program_symbol(run->program, WIRE_FILES_SYMBOL, &object))
+		return;
+	struct err *err = files_log_create(
+		tracee_pid(run->tracee),
+		origin && origin != run ? tracee_pid(origin->tracee) : 0,
+		object.v, &watch->log);
+	if (err)
+		err_ignore(err);
 }
 
 static struct err *follow(struct system_watch *watch, struct run *run)
 {
 	const char *method = watch->options->file_method;
+	if (method && !strcmp(method, "walk"))
+		return NULL;
+	open_log(watch, run);
 	const struct follow_options options = {
 		.flags = (watch->options->what & SUITE_FILES ? FOLLOW_FILES
 							     : 0U) |
@@ -133,11 +170,12 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 							       : 0U),
 		.sink = on_call,
 		.data = watch,
+		.exempt = watch->log ? files_log_exempt(watch->log) : 0,
 	};
-	if (method && !strcmp(method, "walk"))
-		return NULL;
 	struct err *err =
 		follow_attach(run->ready_thread, &options, &watch->follow);
+	if (err)
+		files_log_destroy(take_ptr(watch->log));
 	if (!err || (method && !strcmp(method, "follow")))
 		return err;
 	const struct suite_observer *observer = watch->session->observer;
@@ -181,6 +219,11 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		TRY(attributes_create(&attributes, &watch->attributes));
 	if (options->what & SUITE_FILES)
 		TRY(files_create(&files, &watch->files));
+	struct err *err = watch->log && watch->files
+				  ? files_log_begin(watch->log, watch->files)
+				  : NULL;
+	if (err)
+		err_ignore(err); /* every call is held back, then */
 	return NULL;
 }
 
@@ -220,6 +263,7 @@ struct err *system_watch_capture(struct system_watch *watch,
 		TRY(attributes_capture(watch->attributes, thread, ret));
 	if (!watch->files)
 		return NULL;
+	files_log_read(watch->log);
 	TRY(list_open(watch));
 	return files_capture(watch->files, tracee_pid(watch->run->tracee),
 			     watch->open.data, watch->open.n, ret);
@@ -229,6 +273,7 @@ struct err *system_watch_leave(struct system_watch *watch, struct changes *ret)
 {
 	if (!watch->run || !watch->files)
 		return NULL;
+	files_log_read(watch->log);
 	return files_capture(watch->files, tracee_pid(watch->run->tracee), NULL,
 			     0, ret);
 }
