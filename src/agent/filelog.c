@@ -205,8 +205,9 @@ static bool take_path(const char *given, char *ret, uint32_t *ret_length)
 /* Reading there may do something, and nothing there counts. */
 static bool is_pseudo(char *path)
 {
+	char *device = text_behind(path, "/dev/");
 	return text_behind(path, "/proc/") || text_behind(path, "/sys/") ||
-	       text_behind(path, "/dev/");
+	       (device && !text_behind(device, "shm/"));
 }
 
 enum filelog_name filelog_look(unsigned i, const char *given)

@@ -180,6 +180,7 @@ static void spoil(void (*how)(struct wire_file *record))
 	assert_string_equal(read_shown(&box), "");
 	assert_int_equal(description.active, 0);
 	assert_int_equal(files_log_counts(file_log).records, 0);
+	ring.head = ring.tail;
 	record_put(WIRE_CALL_OPEN, at(&box, "c"));
 	assert_string_equal(read_shown(&box), "");
 	end(&box);
