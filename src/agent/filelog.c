@@ -202,12 +202,19 @@ static bool take_path(const char *given, char *ret, uint32_t *ret_length)
 	return true;
 }
 
-/* Reading there may do something, and nothing there counts. */
+/*
+ * Reading there may do something, and nothing there counts. Names in /dev/shm
+ * itself are shared memory, which is process state; folders there hold files.
+ */
 static bool is_pseudo(char *path)
 {
-	char *device = text_behind(path, "/dev/");
+	const char *shared = text_behind(path, "/dev/shm/");
+	while (shared && *shared && *shared != '/')
+		shared++;
+	if (shared && *shared)
+		return false;
 	return text_behind(path, "/proc/") || text_behind(path, "/sys/") ||
-	       (device && !text_behind(device, "shm/"));
+	       text_behind(path, "/dev/");
 }
 
 enum filelog_name filelog_look(unsigned i, const char *given)

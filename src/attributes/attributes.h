@@ -12,7 +12,7 @@
  * as they can be: by the kernel's files, by what the agent notes (wire/state.h),
  * by reading the C and C++ library's variables.
  *
- * attributes_dirty() may come from another thread at any time; all other calls
+ * attributes_dirty() and _touched() may come from another thread at any time; all other calls
  * are of one thread.
  */
 #pragma once
@@ -35,7 +35,7 @@ struct attributes_options {
 	const char *(*library)(void *data, size_t index);
 	void *data;
 	uint64_t agent; /* address of its struct wire_state; 0: none */
-	bool followed;	/* attributes_dirty() will be called */
+	bool followed;	/* attributes_dirty() and _touched() will be called */
 	/* Descriptors of the tool in the tested process: never told. */
 	const int *own;
 	size_t n_own;
@@ -51,6 +51,13 @@ static inline void attributes_destroyp(struct attributes **attributes)
 
 /* These (enum follow_state) may have changed. */
 void attributes_dirty(struct attributes *attributes, unsigned states);
+
+/*
+ * So was this file (any path that was followed; NULL is fine): POSIX objects are
+ * files of a folder that all processes share, and only their names tell whose
+ * doing it was.
+ */
+void attributes_touched(struct attributes *attributes, const char *path);
 
 /*
  * A point, with all threads stopped: what changed since the last one is
@@ -80,6 +87,8 @@ attributes_files(const struct attributes *attributes, size_t *ret_n);
 struct system_state;
 struct err *system_state_create(struct system_state **ret) _must_check_;
 void system_state_destroy(struct system_state *state); /* NULL is fine */
+/* As attributes_touched(): POSIX objects are told only where it was called. */
+void system_state_touched(struct system_state *state, const char *path);
 /* @children: of the test that just ended and alive; with their names looked up. */
 struct err *system_state_capture(struct system_state *state,
 				 const pid_t *children, size_t n_children,

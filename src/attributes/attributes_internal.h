@@ -13,9 +13,11 @@
 #pragma once
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "attributes/attributes.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "wire/state.h"
@@ -45,8 +47,9 @@ enum source {
 
 #define ITEM_FIELDS 10
 #define ITEMS_MAX 4096
-#define CHANGES_MAX 64 /* of one attribute at one point, one by one */
-#define TEXT_MAX 160   /* a value as it is shown */
+#define CHANGES_MAX 64		/* of one attribute at one point, one by one */
+#define TEXT_MAX 160		/* a value as it is shown */
+#define MQUEUE_MAGIC 0x19800202 /* linux/magic.h has it since 6.0 */
 
 /* One value of an attribute, or several named ones. */
 struct item {
@@ -54,6 +57,13 @@ struct item {
 	/* Of what it is; 0 until items_finish(): that of the texts. */
 	uint64_t digest;
 	bool pristine; /* not used yet: a change of it is the first use */
+	/* Of an object of the system. */
+	uint32_t user;
+	pid_t creator;		/* 0: not known */
+	int64_t changed;	/* in seconds */
+	uint64_t device, inode; /* of a POSIX one */
+	bool queue;
+	bool held; /* open or mapped in the process */
 	struct {
 		const char *name; /* NULL: the main one */
 		char *text;
@@ -66,6 +76,7 @@ struct items {
 	size_t left_out;
 	bool live;    /* may change without anything being noticed */
 	bool unknown; /* could not be read: as it was */
+	bool known;   /* was read at some point */
 };
 
 void items_free(struct items *items);
@@ -94,7 +105,10 @@ struct err *text_quoted(struct str *out, const char *bytes,
 struct err *text_comma(struct str *out, const char *word) _must_check_;
 
 struct attribute;
+struct ipc_owner;
+/* @owner: of objects of the system, only what is its doing; NULL: all. */
 struct err *items_compare(const struct attribute *row,
+			  const struct ipc_owner *owner,
 			  const struct items *before, const struct items *after,
 			  struct changes *ret) _must_check_;
 
@@ -109,6 +123,8 @@ struct spans {
 	VEC(struct span) list;
 	VEC(uint8_t) last;
 	VEC(uint8_t) now;
+	uint32_t counts[MEMORY_GROUPS];
+	unsigned always; /* groups with too many to watch */
 	bool planned;
 	VEC(struct memory_span) plan;
 	size_t need;
@@ -117,6 +133,10 @@ struct spans {
 struct descriptor {
 	int number;
 	bool seen;
+	bool queue; /* a POSIX message queue */
+	/* Its file below fdinfo, kept open; 0: not (yet). */
+	int info;
+	char raw[96]; /* what that said; "" where it is not enough */
 	uint64_t device, inode;
 	uint32_t type; /* S_IFMT */
 	uint32_t mode; /* access and status flags, as of F_GETFL */
@@ -129,13 +149,18 @@ struct descriptor {
 	bool listening;
 };
 
-/* Whose objects of the system are told. */
+/* What is known of whose doing a change of the system's objects is. */
 struct ipc_owner {
-	pid_t pid; /* and what it started; 0: what we started */
+	pid_t pid; /* it, and what it started; 0: what we started */
 	uint32_t user;
-	bool captured;
-	int64_t last_time;  /* of the last point, in seconds */
-	VEC(uint64_t) seen; /* lowest bit: it is somebody else's */
+	bool followed;	       /* then these tell of all that it did: */
+	bool asked;	       /* System V and queues */
+	bool all;	       /* more than we could note */
+	int64_t last_time;     /* of the last point, in seconds */
+	VEC(char *) names;     /* in the folder of shared memory */
+	pthread_mutex_t mutex; /* for those of the next point: */
+	VEC(char *) touched;
+	bool touched_all;
 };
 
 struct attributes {
@@ -149,7 +174,9 @@ struct attributes {
 	int proc; /* its folder */
 	int descriptors_dir;
 	int status;
-	bool no_getfd; /* refused here */
+	int shm, queues; /* folders of POSIX objects */
+	unsigned infos;	 /* kept open */
+	bool no_getfd;	 /* refused here */
 
 	/* Of this capture. */
 	struct thread *thread;
@@ -169,13 +196,17 @@ struct attributes {
 	uint64_t tasks;	    /* digest of the list of threads */
 	uint64_t libraries; /* likewise */
 	uint64_t folders;
-	uint64_t children;
 	bool has_agent;
 	struct wire_state *wire; /* without reads */
 	uint64_t stream_buffers[8];
 	bool streams_known;
 	struct ipc_owner ipc;
 	VEC(struct attributes_file) files;
+	struct map_text symbols;
+	bool chose_processors;
+	/* Shared anonymous memory from before: of the tool, or not to be told
+	   from that. */
+	VEC(uint64_t) old_shared;
 	bool stdio_covers[3]; /* its row tells where they go */
 
 	bool captured;
@@ -193,15 +224,13 @@ struct attribute {
 	enum change_weight weight;
 	bool unique; /* of equal keys the first counts */
 	bool once;   /* coming for the first time is no more than a first use */
+	bool shared; /* of the system: others change it, too */
 };
 extern const struct attribute attribute_table[];
 extern const size_t attribute_count;
 
-static inline uint64_t attributes_symbol(const struct attributes *a,
-					 const char *name)
-{
-	return a->options.symbol ? a->options.symbol(a->options.data, name) : 0;
-}
+/* Where it is; 0: the program has none. Remembered until libraries change. */
+uint64_t attributes_symbol(struct attributes *a, const char *name);
 /* The name of the function at @address, or the address. */
 void attributes_function(const struct attributes *a, uint64_t address,
 			 char *out, size_t n);
@@ -211,6 +240,12 @@ void attributes_not_first(struct attributes *a,
 			  struct err *(*read)(struct attributes *a,
 					      struct items *items),
 			  const char *key);
+
+/* Its item as it was read last. */
+const struct item *attributes_item(const struct attributes *a,
+				   struct err *(*read)(struct attributes *a,
+						       struct items *items),
+				   const char *key);
 
 /* spans.c */
 void ranges_free(struct spans *spans);
@@ -266,10 +301,18 @@ bool process_facts(pid_t pid, struct process_facts *ret);
 
 /* ipc.c */
 enum ipc_kind { IPC_SHARED, IPC_SEMAPHORE, IPC_QUEUE };
-bool ipc_is_own(struct ipc_owner *owner, uint64_t id, uint32_t user,
-		pid_t creator, int64_t changed);
-struct err *ipc_list(enum ipc_kind kind, struct ipc_owner *owner,
+/* The folder of POSIX message queues, also where it is not mounted; or -1. */
+int ipc_queues(void);
+struct err *ipc_list(enum ipc_kind kind, int folder,
 		     struct items *items) _must_check_;
+/* Is the difference its doing? */
+bool ipc_is_own(const struct ipc_owner *owner, const struct item *before,
+		const struct item *after);
+void ipc_begin(struct ipc_owner *owner);
+void ipc_end(struct ipc_owner *owner);
+void ipc_touched(struct ipc_owner *owner, const char *path);
+/* Takes what was touched since the last time, for this point. */
+void ipc_take_touched(struct ipc_owner *owner);
 
 #define READER(name)                                                           \
 	struct err *name(struct attributes *a, struct items *items) _must_check_

@@ -14,7 +14,11 @@ struct err *attributes_create(const struct attributes_options *options,
 	if (!a)
 		return err_nomem();
 	a->options = *options;
+	ipc_begin(&a->ipc);
+	a->ipc.followed = options->followed;
 	a->pidfd = a->proc = a->descriptors_dir = a->status = -1;
+	a->shm = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	a->queues = ipc_queues();
 	a->rows = calloc(attribute_count, sizeof(*a->rows));
 	a->own = calloc(options->n_own + 1, sizeof(*a->own));
 	a->wire = calloc(1, sizeof(*a->wire));
@@ -43,12 +47,16 @@ void attributes_destroy(struct attributes *a)
 	if (!a)
 		return;
 	close_files(a);
+	closep(&a->shm);
+	closep(&a->queues);
 	descriptors_free(a);
 	ranges_free(&a->spans);
 	for (size_t i = 0; a->rows && i < attribute_count; i++)
 		items_free(&a->rows[i]);
-	vec_free(&a->ipc.seen);
+	ipc_end(&a->ipc);
 	vec_free(&a->files);
+	vec_free(&a->old_shared);
+	map_text_free(&a->symbols);
 	free(a->rows);
 	free(a->own);
 	free(a->wire);
@@ -59,6 +67,21 @@ void attributes_dirty(struct attributes *a, unsigned states)
 {
 	atomic_fetch_or_explicit(&a->dirty, states & STATE_ALL,
 				 memory_order_relaxed);
+}
+
+void attributes_touched(struct attributes *a, const char *path)
+{
+	ipc_touched(&a->ipc, path);
+}
+
+uint64_t attributes_symbol(struct attributes *a, const char *name)
+{
+	uint64_t address = 0;
+	if (!a->options.symbol || map_text_get(&a->symbols, name, &address))
+		return address;
+	address = a->options.symbol(a->options.data, name);
+	err_ignore(map_text_put(&a->symbols, name, address));
+	return address;
 }
 
 void attributes_function(const struct attributes *a, uint64_t address,
@@ -86,6 +109,18 @@ void attributes_not_first(struct attributes *a,
 	}
 }
 
+const struct item *attributes_item(const struct attributes *a,
+				   struct err *(*read)(struct attributes *a,
+						       struct items *items),
+				   const char *key)
+{
+	for (size_t i = 0; i < attribute_count; i++) {
+		if (attribute_table[i].read == read)
+			return items_find(&a->rows[i], key);
+	}
+	return NULL;
+}
+
 /* Another process than the last time: nothing is to be compared with. */
 static struct err *open_process(struct attributes *a, pid_t pid)
 {
@@ -93,7 +128,7 @@ static struct err *open_process(struct attributes *a, pid_t pid)
 	close_files(a);
 	descriptors_free(a);
 	ranges_free(&a->spans);
-	a->captured = a->ipc.captured = false;
+	a->captured = false;
 	a->streams_known = false;
 	a->pid = pid;
 	snprintf(path, sizeof(path), "/proc/%d", pid);
@@ -135,8 +170,10 @@ static struct err *read_row(struct attributes *a, size_t index,
 	if (items.unknown)
 		return NULL;
 	TRY(items_finish(&items, row->unique));
-	if (a->captured && ret)
-		TRY(items_compare(row, &a->rows[index], &items, ret));
+	items.known = true;
+	if (a->captured && ret && a->rows[index].known)
+		TRY(items_compare(row, row->shared ? &a->ipc : NULL,
+				  &a->rows[index], &items, ret));
 	items_free(&a->rows[index]);
 	a->rows[index] = items;
 	items = (struct items){};
@@ -160,13 +197,16 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 	if (!a->captured)
 		atomic_store(&a->dirty, 0);
 	TRY(probe(a, &changed));
+	ipc_take_touched(&a->ipc);
+	a->ipc.asked = changed & STATE_IPC;
+	a->ipc.pid = pid;
 	for (size_t i = 0; i < attribute_count; i++) {
 		if (attribute_table[i].needs & changed)
 			TRY(read_row(a, i, ret));
 	}
 	TRY(ranges_settle(a));
 	a->ipc.last_time = time(NULL);
-	a->captured = a->ipc.captured = true;
+	a->captured = true;
 	a->thread = NULL;
 	return NULL;
 }

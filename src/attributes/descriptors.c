@@ -1,18 +1,20 @@
 /*
- * Open descriptors. What they refer to is asked through a descriptor of our own
- * (pidfd_getfd(2)), which is closed at once, so that nothing stays open for
- * longer than the program keeps it: 2 µs each. Names are looked up only for
- * those that are new.
+ * Open descriptors. That nothing changed is told by the kernel's files, which
+ * are kept open. What a new one refers to is asked through a descriptor of our
+ * own (pidfd_getfd(2)), which is closed at once: nothing stays open for longer
+ * than the program keeps it.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #include "attributes/attributes_internal.h"
 
 #define DESCRIPTORS_MAX 1024
+#define INFOS_MAX 64
 
 static void forget_texts(struct descriptor *descriptor)
 {
@@ -20,13 +22,23 @@ static void forget_texts(struct descriptor *descriptor)
 	free(descriptor->socket);
 	free(descriptor->port);
 	descriptor->path = descriptor->socket = descriptor->port = NULL;
-	descriptor->listening = false;
+	descriptor->listening = descriptor->queue = false;
+}
+
+static void forget(struct attributes *a, struct descriptor *descriptor)
+{
+	forget_texts(descriptor);
+	if (descriptor->info > 0) {
+		close(descriptor->info);
+		a->infos--;
+	}
+	descriptor->info = 0;
 }
 
 void descriptors_free(struct attributes *a)
 {
 	for (size_t i = 0; i < a->descriptors.n; i++)
-		forget_texts(&a->descriptors.data[i]);
+		forget(a, &a->descriptors.data[i]);
 	vec_free(&a->descriptors);
 	a->files.n = 0;
 }
@@ -45,21 +57,44 @@ static bool has_offset(uint32_t type)
 	return type == S_IFREG || type == S_IFBLK || type == S_IFDIR;
 }
 
-/* "pos:\t0\nflags:\t0100002\n…" */
-static bool read_info(struct attributes *a, int number, int64_t *ret_offset,
-		      uint32_t *ret_flags)
+/*
+ * "pos:\t0\nflags:\t0100002\nmnt_id:\t27\nino:\t861\n…" (the last since Linux
+ * 5.14): all that may change of it, and when it is another one. A file that is
+ * kept open tells of whatever has the number now: less than 1 µs.
+ */
+static bool read_raw(struct attributes *a, struct descriptor *d, char *out,
+		     size_t n)
 {
-	char path[32], text[512];
-	snprintf(path, sizeof(path), "fdinfo/%d", number);
-	_cleanup_(closep) int fd = openat(a->proc, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
+	char path[32];
+	ssize_t got;
+	if (d->info > 0) {
+		got = pread(d->info, out, n - 1, 0);
+	} else {
+		snprintf(path, sizeof(path), "fdinfo/%d", d->number);
+		int fd = openat(a->proc, path, O_RDONLY | O_CLOEXEC);
+		got = fd < 0 ? -1 : read(fd, out, n - 1);
+		if (fd > 0 && got > 0 && a->infos < INFOS_MAX) {
+			d->info = fd;
+			a->infos++;
+		} else if (fd >= 0) {
+			close(fd);
+		}
+	}
+	out[MAX(got, (ssize_t)0)] = '\0';
+	/* What follows is of its kind: counters, locks. */
+	char *inode = strstr(out, "\nino:");
+	char *end = inode ? strchr(inode + 1, '\n') : NULL;
+	if (end)
+		*end = '\0';
+	return end;
+}
+
+static bool parse_raw(const char *raw, int64_t *ret_offset, uint32_t *ret_flags)
+{
 	long long offset;
 	unsigned flags;
-	const char *line = strstr(text, "flags:");
-	if (sscanf(text, "pos: %lld", &offset) != 1 || !line ||
+	const char *line = strstr(raw, "flags:");
+	if (sscanf(raw, "pos: %lld", &offset) != 1 || !line ||
 	    sscanf(line, "flags: %o", &flags) != 1)
 		return false;
 	*ret_offset = offset;
@@ -76,36 +111,37 @@ static void take_stat(const struct stat *st, struct descriptor *d)
 }
 
 /* Where descriptors cannot be taken over: by the kernel's files. */
-static bool look_at_files(struct attributes *a, struct descriptor *d)
+static bool look_at_files(struct attributes *a, struct descriptor *d,
+			  const char *raw)
 {
 	char name[16];
 	struct stat st;
 	uint32_t flags;
 	snprintf(name, sizeof(name), "%d", d->number);
 	if (fstatat(a->descriptors_dir, name, &st, 0) < 0 ||
-	    !read_info(a, d->number, &d->offset, &flags))
+	    !parse_raw(raw, &d->offset, &flags))
 		return false;
 	take_stat(&st, d);
 	d->mode = flags & ~(uint32_t)O_CLOEXEC;
-	d->cloexec = flags & O_CLOEXEC;
 	if (!has_offset(d->type))
 		d->offset = -1;
 	return true;
 }
 
-static bool look_at(struct attributes *a, struct descriptor *d, int *ret_fd)
+static bool look_at(struct attributes *a, struct descriptor *d, const char *raw,
+		    int *ret_fd)
 {
 	struct stat st;
 	*ret_fd = -1;
 	if (a->no_getfd)
-		return look_at_files(a, d);
+		return look_at_files(a, d, raw);
 	int fd = (int)syscall(SYS_pidfd_getfd, a->pidfd, d->number, 0);
 	if (fd < 0) {
 		if (errno == EBADF)
 			return false;
 		/* Not here, or none of ours is left. */
 		a->no_getfd = errno == ENOSYS || errno == EPERM || a->pidfd < 0;
-		return look_at_files(a, d);
+		return look_at_files(a, d, raw);
 	}
 	int flags = fstat(fd, &st) < 0 ? -1 : fcntl(fd, F_GETFL);
 	if (flags < 0) {
@@ -131,10 +167,9 @@ static struct err *describe(struct attributes *a, struct descriptor *d, int fd)
 	d->path = strdup(path);
 	if (!d->path)
 		return err_nomem();
-	int64_t offset;
-	uint32_t flags;
-	if (read_info(a, d->number, &offset, &flags))
-		d->cloexec = flags & O_CLOEXEC;
+	struct statfs fs;
+	d->queue = d->type == S_IFREG && fd >= 0 && fstatfs(fd, &fs) == 0 &&
+		   fs.f_type == MQUEUE_MAGIC;
 	if (d->type == S_IFSOCK && fd >= 0)
 		return socket_describe(d, fd);
 	return NULL;
@@ -150,30 +185,30 @@ static struct err *update(struct attributes *a, struct descriptor *old,
 			  unsigned changed, bool *ret_there, bool *ret_changed)
 {
 	struct descriptor now = *old;
+	char raw[256];
+	bool enough = read_raw(a, old, raw, sizeof(raw)) &&
+		      strlen(raw) < sizeof(old->raw);
+	now.info = old->info;
+	*ret_there = true;
+	if (enough && old->path && !strcmp(raw, old->raw) &&
+	    !(old->type == S_IFSOCK && changed & STATE_PORTS))
+		return NULL;
 	int fd;
-	*ret_there = look_at(a, &now, &fd);
+	*ret_there = look_at(a, &now, raw, &fd);
 	if (!*ret_there)
 		return NULL;
 	_cleanup_(closep) _unused_ int guard = fd;
-	bool same = same_thing(old, &now);
-	/* Nothing tells of close-on-exec: only who reads it each time. */
-	if (same && !a->options.followed) {
-		int64_t offset;
-		uint32_t flags;
-		if (read_info(a, now.number, &offset, &flags))
-			now.cloexec = flags & O_CLOEXEC;
-	}
-	*ret_changed |= !same || now.mode != old->mode ||
-			now.offset != old->offset ||
+	int64_t offset;
+	uint32_t flags;
+	if (parse_raw(raw, &offset, &flags))
+		now.cloexec = flags & O_CLOEXEC;
+	snprintf(now.raw, sizeof(now.raw), "%s", enough ? raw : "");
+	bool same = same_thing(old, &now) && now.mode == old->mode &&
+		    !(now.type == S_IFSOCK && changed & STATE_PORTS);
+	*ret_changed |= !same || now.offset != old->offset ||
 			now.cloexec != old->cloexec;
-	bool bound = now.type == S_IFSOCK && changed & STATE_PORTS;
-	bool flags = now.mode != old->mode;
 	*old = now;
-	if (!same || bound || flags) {
-		*ret_changed = true;
-		return describe(a, old, fd);
-	}
-	return NULL;
+	return same ? NULL : describe(a, old, fd);
 }
 
 struct entry {
@@ -245,7 +280,7 @@ static void drop_unseen(struct attributes *a, bool *ret_changed)
 			continue;
 		}
 		*ret_changed = true;
-		forget_texts(d);
+		forget(a, d);
 	}
 	a->descriptors.n = kept;
 	qsort(a->descriptors.data, kept, sizeof(struct descriptor), by_number);

@@ -355,6 +355,7 @@ static struct err *add_rest(const struct attribute *row,
 }
 
 struct err *items_compare(const struct attribute *row,
+			  const struct ipc_owner *owner,
 			  const struct items *before, const struct items *after,
 			  struct changes *ret)
 {
@@ -375,6 +376,11 @@ struct err *items_compare(const struct attribute *row,
 		b += from != NULL;
 		a += to != NULL;
 		if (from && to && from->digest == to->digest)
+			continue;
+		/* Without a value of its own it neither comes nor goes. */
+		if ((!from || !to) && !field_text(from ? from : to, NULL))
+			continue;
+		if (owner && !ipc_is_own(owner, from, to))
 			continue;
 		if (told == CHANGES_MAX) {
 			more++;

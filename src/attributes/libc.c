@@ -68,9 +68,7 @@ struct err *read_locale(struct attributes *a, struct items *items)
 		const char *name = !names[i][0] || !strcmp(names[i], "POSIX")
 					   ? "C"
 					   : names[i];
-		_cleanup_(str_freep) struct str text = STR_INIT;
-		TRY(text_quoted(&text, name, strlen(name)));
-		TRY(item_text(item, NULL, text.s));
+		TRY(item_text(item, NULL, name));
 	}
 	return NULL;
 }

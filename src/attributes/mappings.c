@@ -11,6 +11,7 @@
 #define MAPS_MAX ((size_t)8 << 20)
 #define LOCKS_MAX ((size_t)1 << 20)
 #define LIBRARIES_MAX 4096
+#define OLD_MAX 64
 
 /* ---- libraries ---- */
 
@@ -21,10 +22,10 @@ static const char *library(const struct attributes *a, size_t index)
 	return a->options.library(a->options.data, index);
 }
 
-static uint64_t folder_digest(const char *path, uint64_t seed)
+static uint64_t folder_digest(int folder, uint64_t seed)
 {
 	struct stat st;
-	if (stat(path, &st) < 0)
+	if (folder < 0 || fstat(folder, &st) < 0)
 		return seed;
 	const uint64_t what[] = { (uint64_t)st.st_mtim.tv_sec,
 				  (uint64_t)st.st_mtim.tv_nsec,
@@ -38,8 +39,12 @@ void files_probe(struct attributes *a, unsigned *ret)
 	const char *path;
 	for (size_t i = 0; (path = library(a, i)); i++)
 		digest = digest_of(path, strlen(path), digest);
-	uint64_t folders = folder_digest("/dev/shm", 0);
-	folders = folder_digest("/dev/mqueue", folders);
+	uint64_t folders = folder_digest(a->shm, 0);
+	folders = folder_digest(a->queues, folders);
+	if (digest != a->libraries) {
+		map_text_free(&a->symbols);
+		*ret |= SOURCE_MEMORY;
+	}
 	if (digest != a->libraries || folders != a->folders)
 		*ret |= SOURCE_FILES;
 	a->libraries = digest;
@@ -168,21 +173,40 @@ static struct err *note_code(char *text, struct map_text *code)
 	return NULL;
 }
 
-static struct err *add_regions(char *text, const struct map_text *code,
-			       struct items *items)
+/* Memory that a copy of the process would share, without a name. */
+static bool is_shared(const struct region *region)
+{
+	return !strcmp(region->name, "/dev/zero (deleted)");
+}
+
+static bool is_old(struct attributes *a, const struct region *region)
+{
+	if (!is_shared(region))
+		return false;
+	if (!a->captured && a->old_shared.n < OLD_MAX)
+		err_ignore(vec_push(&a->old_shared, region->inode));
+	for (size_t i = 0; i < a->old_shared.n; i++) {
+		if (a->old_shared.data[i] == region->inode)
+			return true;
+	}
+	return false;
+}
+
+static struct err *add_regions(struct attributes *a, char *text,
+			       const struct map_text *code, struct items *items)
 {
 	struct region region, last = {};
 	char key[1024], last_key[1024] = "";
 	uint64_t bytes = 0, value;
 	char *at = text;
 	while (parse_region(&at, &region)) {
-		if (!is_wanted(&region) ||
+		if (!is_wanted(&region) || is_old(a, &region) ||
 		    map_text_get(code, region.name, &value))
 			continue;
 		region_key(&region, key, sizeof(key));
 		/* One behind the other: parts of one, with other rights. */
 		if (bytes && region.start == last.end &&
-		    !strcmp(key, last_key)) {
+		    region.inode == last.inode && !strcmp(key, last_key)) {
 			bytes += region.end - region.start;
 			last.end = region.end;
 			continue;
@@ -210,7 +234,9 @@ struct err *read_mappings(struct attributes *a, struct items *items)
 		return NULL;
 	}
 	TRY(note_code(text, &code));
-	return add_regions(text, &code, items);
+	if (!a->captured)
+		a->old_shared.n = 0;
+	return add_regions(a, text, &code, items);
 }
 
 /* ---- locks ---- */

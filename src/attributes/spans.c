@@ -23,6 +23,8 @@ void ranges_free(struct spans *spans)
 void ranges_forget(struct spans *spans, unsigned group)
 {
 	size_t kept = 0;
+	spans->always &= ~(1U << (MEMORY_SHIFT + group));
+	spans->counts[group] = 0;
 	for (size_t i = 0; i < spans->list.n; i++) {
 		if (spans->list.data[i].group != group)
 			spans->list.data[kept++] = spans->list.data[i];
@@ -36,6 +38,14 @@ struct err *ranges_add(struct spans *spans, unsigned group, uint64_t address,
 {
 	if (!n || n > SPAN_MAX)
 		return NULL;
+	unsigned bit = 1U << (MEMORY_SHIFT + group);
+	if (spans->always & bit)
+		return NULL;
+	if (spans->counts[group]++ == GROUP_SPANS) {
+		ranges_forget(spans, group);
+		spans->always |= bit;
+		return NULL;
+	}
 	spans->planned = false;
 	struct span span = { .address = address,
 			     .n = (uint32_t)n,
@@ -137,13 +147,7 @@ struct err *ranges_settle(struct attributes *a)
 struct err *ranges_probe(struct attributes *a, unsigned *ret)
 {
 	struct spans *spans = &a->spans;
-	size_t counts[MEMORY_GROUPS] = {};
-	for (size_t i = 0; i < spans->list.n; i++)
-		counts[spans->list.data[i].group]++;
-	for (unsigned g = 0; g < MEMORY_GROUPS; g++) {
-		if (counts[g] > GROUP_SPANS)
-			*ret |= 1U << (MEMORY_SHIFT + g);
-	}
+	*ret |= spans->always;
 	if (!spans->planned || !read_plan(a, spans->now.data)) {
 		*ret |= SOURCE_MEMORY;
 		spans->planned = false;

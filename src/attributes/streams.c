@@ -63,17 +63,7 @@ struct bit {
 	const char *name;
 };
 
-static const struct bit flags_libstdcxx[] = {
-	{ 1, "boolalpha" },	{ 2, "dec" },
-	{ 4, "fixed" },		{ 8, "hex" },
-	{ 16, "internal" },	{ 32, "left" },
-	{ 64, "oct" },		{ 128, "right" },
-	{ 256, "scientific" },	{ 512, "showbase" },
-	{ 1024, "showpoint" },	{ 2048, "showpos" },
-	{ 4096, "skipws" },	{ 8192, "unitbuf" },
-	{ 16384, "uppercase" }, {},
-};
-static const struct bit flags_libcxx[] = {
+static const struct bit format_flags[] = {
 	{ 1, "boolalpha" },	{ 2, "dec" },
 	{ 4, "fixed" },		{ 8, "hex" },
 	{ 16, "internal" },	{ 32, "left" },
@@ -155,8 +145,8 @@ static struct err *add_stream(struct attributes *a, unsigned which,
 {
 	struct item *item;
 	TRY(items_add(items, streams[which].name, &item));
-	TRY(add_bits(item, "flags", u32_at(bytes, layout->flags),
-		     layout->libcxx ? flags_libcxx : flags_libstdcxx, "none"));
+	TRY(add_bits(item, "flags", u32_at(bytes, layout->flags), format_flags,
+		     "none"));
 	TRY(item_textf(item, "precision", "%lld",
 		       (long long)u64_at(bytes, layout->precision)));
 	TRY(item_textf(item, "width", "%lld",
@@ -296,7 +286,5 @@ struct err *read_cxx_locale(struct attributes *a, struct items *items)
 	/* Made of parts: only the object itself tells. */
 	if (strcmp(name, "C") != 0)
 		item->digest = digest_of(&impl, sizeof(impl), item->digest);
-	_cleanup_(str_freep) struct str text = STR_INIT;
-	TRY(text_quoted(&text, name, strlen(name)));
-	return item_text(item, NULL, text.s);
+	return item_text(item, NULL, name);
 }

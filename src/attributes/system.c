@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -33,6 +34,7 @@ static const char *const names[SYSTEM_ROWS] = {
 struct system_state {
 	bool captured;
 	struct ipc_owner ipc;
+	int shm, queues;
 	struct items rows[SYSTEM_ROWS];
 };
 
@@ -42,6 +44,9 @@ struct err *system_state_create(struct system_state **ret)
 	if (!state)
 		return err_nomem();
 	state->ipc.user = geteuid();
+	ipc_begin(&state->ipc);
+	state->shm = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	state->queues = ipc_queues();
 	*ret = state;
 	return NULL;
 }
@@ -52,8 +57,15 @@ void system_state_destroy(struct system_state *state)
 		return;
 	for (size_t i = 0; i < SYSTEM_ROWS; i++)
 		items_free(&state->rows[i]);
-	vec_free(&state->ipc.seen);
+	closep(&state->shm);
+	closep(&state->queues);
+	ipc_end(&state->ipc);
 	free(state);
+}
+
+void system_state_touched(struct system_state *state, const char *path)
+{
+	ipc_touched(&state->ipc, path);
 }
 
 /* ---- ports ---- */
@@ -215,6 +227,7 @@ struct err *system_state_capture(struct system_state *state,
 				 const pid_t *children, size_t n_children,
 				 struct changes *ret)
 {
+	ipc_take_touched(&state->ipc);
 	for (unsigned i = 0; i < SYSTEM_ROWS; i++) {
 		const struct attribute *row = row_named(names[i]);
 		_cleanup_(items_freep) struct items items = {};
@@ -223,15 +236,19 @@ struct err *system_state_capture(struct system_state *state,
 		else if (i == SYSTEM_CHILD)
 			TRY(list_processes(children, n_children, &items));
 		else
-			TRY(ipc_list((enum ipc_kind)i, &state->ipc, &items));
+			TRY(ipc_list((enum ipc_kind)i,
+				     i == SYSTEM_QUEUE ? state->queues
+						       : state->shm,
+				     &items));
 		TRY(items_finish(&items, i == SYSTEM_PORT));
 		if (state->captured && ret)
-			TRY(items_compare(row, &state->rows[i], &items, ret));
+			TRY(items_compare(row, row->shared ? &state->ipc : NULL,
+					  &state->rows[i], &items, ret));
 		items_free(&state->rows[i]);
 		state->rows[i] = items;
 		items = (struct items){};
 	}
-	state->captured = state->ipc.captured = true;
+	state->captured = true;
 	state->ipc.last_time = time(NULL);
 	return NULL;
 }

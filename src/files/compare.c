@@ -68,6 +68,9 @@ static bool times_differ(const struct files *files, const struct delta *delta)
 		return false;
 	if (!files->walking)
 		return delta->marks & TOUCH_TIMES;
+	/* Another file that was put in its place brings its own. */
+	if (!snap_same_inode(delta->before, delta->after))
+		return false;
 	return now < files->point - TICK_NS ||
 	       now > files->begin + 1000 * TICK_NS;
 }

@@ -27,6 +27,7 @@
 #define ENTRIES_KEPT 65536 /* names whose state is remembered */
 #define RENAMES_MAX 1024
 #define PENDING_MAX 16
+#define TWINS_MAX 64 /* files whose other names are searched for */
 
 static void rename_free(struct rename *rename)
 {
@@ -174,6 +175,37 @@ static void settle_renames(struct files *files)
 }
 
 /*
+ * What was written through another name of the file since the last point is in
+ * this one, too: it was what that one was.
+ */
+static const struct snap *before_of_twin(const struct files *files,
+					 const struct snap *snap)
+{
+	for (size_t i = 0; i < files->touched.n; i++) {
+		const struct entry *entry = files->touched.data[i];
+		if (snap_same_inode(&entry->before, snap))
+			return &entry->before;
+	}
+	return NULL;
+}
+
+static void take_before(struct files *files, struct entry *entry,
+			const char *where)
+{
+	struct snap now;
+	snap_take(AT_FDCWD, where, entry->known ? &entry->now : NULL,
+		  &files->limits, &now);
+	const struct snap *twin = now.type == SNAP_FILE && now.nlink > 1
+					  ? before_of_twin(files, &now)
+					  : NULL;
+	if (twin) {
+		snap_free(&now);
+		snap_share(twin, &now);
+	}
+	entry->before = now;
+}
+
+/*
  * A touched name: @where its state as of the last point can be seen now, unless
  * it is @given.
  */
@@ -192,7 +224,7 @@ static void touch_at(struct files *files, const char *key, const char *where,
 	entry->marks |= marks;
 	if (entry->touched)
 		return;
-	err = vec_push(&files->touched, entry);
+	err = vec_reserve(&files->touched, files->touched.n + 1);
 	if (err) {
 		err_ignore(err);
 		return;
@@ -204,10 +236,10 @@ static void touch_at(struct files *files, const char *key, const char *where,
 	if (given)
 		snap_share(given, &entry->before);
 	else if (where)
-		snap_take(AT_FDCWD, where, entry->known ? &entry->now : NULL,
-			  &files->limits, &entry->before);
+		take_before(files, entry, where);
 	else
 		snap_absent(&entry->before);
+	files->touched.data[files->touched.n++] = entry;
 }
 
 /* Is there nothing at @path at this moment? */
@@ -361,8 +393,28 @@ void following_event(struct files *files, const struct follow_event *event,
 		note_rename(files, path, path2, event->flags & RENAME_EXCHANGE);
 }
 
+/*
+ * A file lost the name by which it may have been written to: other names that
+ * are known of it are looked at. Those that never were cannot be found.
+ */
+static struct err *touch_twins(struct files *files, const struct entry *lost)
+{
+	for (size_t i = 0; i < files->all.n; i++) {
+		struct entry *entry = files->all.data[i];
+		if (entry->touched || !entry->known ||
+		    !snap_same_inode(&entry->now, &lost->before))
+			continue;
+		TRY(vec_push(&files->touched, entry));
+		entry->touched = true;
+		entry->marks = 0;
+		snap_share(&lost->before, &entry->before);
+	}
+	return NULL;
+}
+
 struct err *following_deltas(struct files *files, struct deltas *ret)
 {
+	unsigned searches = 0;
 	settle_renames(files);
 	/* Written to without a call that is told: by descriptors of before. */
 	for (size_t i = 0; i < files->open.n; i++) {
@@ -388,6 +440,12 @@ struct err *following_deltas(struct files *files, struct deltas *ret)
 			.creator = entry->creator,
 		};
 		TRY(vec_push(ret, delta));
+		if (entry->before.type == SNAP_FILE &&
+		    entry->before.nlink > 1 && searches < TWINS_MAX &&
+		    !snap_same_inode(&entry->before, &entry->now)) {
+			searches++;
+			TRY(touch_twins(files, entry));
+		}
 	}
 	return NULL;
 }

@@ -18,61 +18,13 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
-#include "files/files_internal.h"
+#include "files/walk_internal.h"
 
 #define RANGE 512  /* entries that a thread takes at a time */
 #define ALONE 1024 /* entries for which no second thread is started */
 #define THREADS_MAX 16
 #define BUDGET (256ULL << 20) /* bytes hashed in one walk */
 #define FILE_MAX (4ULL << 20) /* larger files count by their stat data */
-
-struct walk_entry {
-	struct snap snap;
-	char *name;
-	struct walk_folder *folder; /* of it, if it is one */
-	bool gone;
-};
-
-struct walk_folder {
-	char *path;		    /* "": the one of the watched folders */
-	struct walk_entry *entries; /* sorted by name */
-	size_t n;
-	unsigned depth;
-	bool dead;   /* to be freed at the end of the walk */
-	bool listed; /* in this walk */
-};
-
-/* Work for one thread: some entries of a folder. */
-struct range {
-	struct walk_folder *folder;
-	size_t from, to;
-};
-
-struct dirty {
-	struct walk_folder *folder;
-	size_t entry;
-	struct snap now;
-};
-
-/* A name that differs, for the one who asked. */
-struct result {
-	char *path;
-	struct snap before, after;
-};
-
-struct walk {
-	struct files *files;
-	VEC(struct walk_folder *) folders; /* [0]: of the watched folders */
-	VEC(struct range) ranges;	   /* over all of them */
-	bool changed;			   /* ranges no longer fit */
-	size_t entries;
-	bool first;
-	struct snap_limits limits;
-	atomic_uint_least64_t budget;
-	VEC(struct walk_folder *) list; /* to be listed */
-	VEC(struct range) fresh;	/* entries without a snapshot yet */
-	VEC(struct result) results;
-};
 
 /* One thread's part. */
 struct worker {
@@ -127,6 +79,10 @@ void walk_destroy(struct walk *walk)
 		folder_free(walk->folders.data[i]);
 	vec_free(&walk->folders);
 	vec_free(&walk->ranges);
+	vec_free(&walk->spots);
+	walk_clear_added(walk);
+	vec_free(&walk->added);
+	notify_destroy(walk->notify);
 	vec_free(&walk->list);
 	vec_free(&walk->fresh);
 	vec_free(&walk->results);
@@ -281,15 +237,26 @@ static struct err *add_result(struct walk *walk,
 	return vec_push(&walk->results, result);
 }
 
-static void kill_folder(struct walk *walk, struct walk_folder *folder)
+/* A folder is gone, with all that was in it. */
+static struct err *kill_folder(struct walk *walk, struct walk_folder *folder)
 {
-	/* Depth is bounded by that of the walk. */
+	struct snap absent;
+	struct err *err = NULL;
+	snap_absent(&absent);
 	folder->dead = true;
 	walk->changed = true;
-	for (size_t i = 0; i < folder->n; i++) {
-		if (folder->entries[i].folder)
-			kill_folder(walk, folder->entries[i].folder);
+	notify_forget(walk, folder);
+	/* Depth is bounded by that of the walk. */
+	for (size_t i = 0; i < folder->n && !err; i++) {
+		struct walk_entry *entry = &folder->entries[i];
+		if (!entry->gone)
+			err = add_result(walk, folder, entry->name,
+					 &entry->snap, &absent);
+		entry->gone = true;
+		if (entry->folder && !err)
+			err = kill_folder(walk, take_ptr(entry->folder));
 	}
+	return err;
 }
 
 static struct err *add_folder(struct walk *walk, char *path, unsigned depth,
@@ -303,6 +270,8 @@ static struct err *add_folder(struct walk *walk, char *path, unsigned depth,
 	}
 	folder->path = path;
 	folder->depth = depth;
+	folder->watch = -1;
+	folder->special = true;
 	struct err *err = vec_push(&walk->folders, folder);
 	if (err) {
 		folder_free(folder);
@@ -325,13 +294,11 @@ static bool enters(struct walk *walk, const struct walk_folder *folder,
 }
 
 static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
-				struct walk_entry *entry)
+				struct walk_entry *entry, bool same)
 {
 	if (entry->snap.type != SNAP_FOLDER) {
-		if (entry->folder)
-			kill_folder(walk, entry->folder);
-		entry->folder = NULL;
-		return NULL;
+		struct walk_folder *gone = take_ptr(entry->folder);
+		return gone ? kill_folder(walk, gone) : NULL;
 	}
 	if (!entry->folder) {
 		char *path = NULL;
@@ -341,7 +308,16 @@ static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
 			return NULL;
 		}
 		TRY(add_folder(walk, path, folder->depth + 1, &entry->folder));
+		entry->folder->parent = folder;
+		notify_watch(walk, entry->folder, entry->snap.dev);
 		walk->changed = true;
+	} else if (!same) {
+		/* Another one in its place: nobody told of what is in it. */
+		notify_forget(walk, entry->folder);
+		notify_watch(walk, entry->folder, entry->snap.dev);
+		entry->folder->renewed = !walk->all;
+	} else if (!walk->all && entry->folder->watch >= 0) {
+		return NULL; /* its names are told of */
 	}
 	return vec_push(&walk->list, entry->folder);
 }
@@ -356,14 +332,37 @@ static struct err *apply(struct walk *walk, struct dirty *dirty)
 {
 	struct walk_entry *entry = &dirty->folder->entries[dirty->entry];
 	struct snap before = entry->snap;
+	if (dirty->folder->dead) {
+		snap_free(&dirty->now); /* told when the folder went */
+		return NULL;
+	}
 	entry->snap = dirty->now;
+	dirty->folder->special = true;
 	entry->gone = entry->snap.type == SNAP_ABSENT;
 	struct err *err = NULL;
 	if (differs(&before, &entry->snap))
 		err = add_result(walk, dirty->folder, entry->name, &before,
 				 &entry->snap);
+	bool same =
+		before.ino == entry->snap.ino && before.dev == entry->snap.dev;
 	snap_free(&before);
-	return err ? err : apply_folder(walk, dirty->folder, entry);
+	return err ? err : apply_folder(walk, dirty->folder, entry, same);
+}
+
+struct walk_entry *walk_find(const struct walk_folder *folder, const char *name)
+{
+	size_t low = 0, high = folder->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(name, folder->entries[middle].name);
+		if (!order)
+			return &folder->entries[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -437,8 +436,8 @@ static struct err *lose_entry(struct walk *walk, struct walk_folder *folder,
 	if (!entry->gone)
 		err = add_result(walk, folder, entry->name, &entry->snap,
 				 &absent);
-	if (entry->folder)
-		kill_folder(walk, entry->folder);
+	if (entry->folder && !err)
+		err = kill_folder(walk, entry->folder);
 	snap_free(&entry->snap);
 	free(entry->name);
 	return err;
@@ -458,60 +457,120 @@ static struct err *note_fresh(struct walk *walk, struct walk_folder *folder,
 	return vec_push(&walk->fresh, range);
 }
 
+/* A name that is there: one that was known, or a new one. */
+static struct err *merge_entry(struct walk *walk, struct walk_folder *folder,
+			       struct walk_entry *entries, size_t i,
+			       char **name)
+{
+	if (entries[i].name && !entries[i].gone && !folder->renewed)
+		return NULL;
+	/* Seen as gone just before, and there again. */
+	entries[i].gone = false;
+	if (!entries[i].name)
+		entries[i].name = take_ptr(*name);
+	return note_fresh(walk, folder, i);
+}
+
+/*
+ * Takes in the names of a folder, which are sorted. @all: there are no others,
+ * else they are added to those that are known.
+ */
+static struct err *merge_names(struct walk *walk, struct walk_folder *folder,
+			       struct name_list *names, bool all)
+{
+	struct walk_entry *entries =
+		calloc(folder->n + names->n + 1, sizeof(*entries));
+	if (!entries)
+		return err_nomem();
+	struct err *err = NULL;
+	size_t i = 0, j = 0, n = 0;
+	while (i < folder->n || j < names->n) {
+		int order = i == folder->n  ? 1
+			    : j == names->n ? -1
+					    : strcmp(folder->entries[i].name,
+						     names->data[j]);
+		struct err *bad = NULL;
+		if (order < 0 && !all && !folder->entries[i].gone) {
+			entries[n++] = folder->entries[i++];
+		} else if (order < 0) {
+			bad = lose_entry(walk, folder, &folder->entries[i++]);
+		} else {
+			if (order == 0)
+				entries[n] = folder->entries[i++];
+			bad = merge_entry(walk, folder, entries, n++,
+					  &names->data[j++]);
+		}
+		if (bad && err)
+			err_ignore(take_ptr(bad));
+		else if (bad)
+			err = bad;
+	}
+	walk->entries = walk->entries - folder->n + n;
+	folder->special = true;
+	free(folder->entries);
+	folder->entries = entries;
+	folder->n = n;
+	folder->renewed = false;
+	walk->changed = true;
+	return err;
+}
+
 static struct err *list_folder(struct walk *walk, struct walk_folder *folder)
 {
 	_cleanup_(name_list_clearp) struct name_list names = {};
 	bool read;
 	TRY(read_names(walk, folder, &names, &read));
-	if (!read)
-		return NULL; /* not allowed, or gone: looked at as it was */
-	struct walk_entry *entries = calloc(names.n + 1, sizeof(*entries));
-	if (!entries)
-		return err_nomem();
+	/* Not allowed, or gone: looked at as it was. */
+	return read ? merge_names(walk, folder, &names, true) : NULL;
+}
+
+static int compare_added(const void *a, const void *b)
+{
+	const struct added *x = a, *y = b;
+	if (x->folder != y->folder)
+		return (uintptr_t)x->folder < (uintptr_t)y->folder ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Names that were told of: no need to list their folders. */
+static struct err *merge_added(struct walk *walk)
+{
+	struct added *added = walk->added.data;
+	size_t n = walk->added.n;
 	struct err *err = NULL;
-	size_t i = 0, j = 0;
-	while (i < folder->n || j < names.n) {
-		int order = i == folder->n ? 1
-			    : j == names.n ? -1
-					   : strcmp(folder->entries[i].name,
-						    names.data[j]);
-		if (order < 0) {
-			struct err *bad =
-				lose_entry(walk, folder, &folder->entries[i++]);
-			err_ignore(take_ptr(err));
-			err = bad;
-			continue;
+	if (n)
+		qsort(added, n, sizeof(*added), compare_added);
+	for (size_t i = 0; i < n && !err;) {
+		struct walk_folder *folder = added[i].folder;
+		_cleanup_(name_list_clearp) struct name_list names = {};
+		for (; i < n && added[i].folder == folder && !err; i++) {
+			if ((i && !compare_added(&added[i - 1], &added[i])) ||
+			    folder->dead || walk->entries >= ENTRIES_MAX ||
+			    !name_counts(walk, folder, added[i].name))
+				continue;
+			char *name = strdup(added[i].name);
+			err = name ? vec_push(&names, name) : err_nomem();
 		}
-		if (order == 0) {
-			entries[j] = folder->entries[i++];
-			/* Seen as gone just before, and there again. */
-			if (entries[j].gone) {
-				entries[j].gone = false;
-				struct err *bad = note_fresh(walk, folder, j);
-				if (bad)
-					err_ignore(bad);
-			}
-		} else {
-			entries[j].name = take_ptr(names.data[j]);
-			struct err *bad = note_fresh(walk, folder, j);
-			if (bad)
-				err_ignore(bad);
-		}
-		j++;
+		if (!err && names.n)
+			err = merge_names(walk, folder, &names, false);
 	}
-	walk->entries = walk->entries - folder->n + names.n;
-	free(folder->entries);
-	folder->entries = entries;
-	folder->n = names.n;
-	walk->changed = true;
+	walk_clear_added(walk);
 	return err;
 }
 
-/* Lists what is to be listed, and all that is found new, level by level. */
+void walk_clear_added(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->added.n; i++)
+		free(walk->added.data[i].name);
+	walk->added.n = 0;
+}
+
+/* Takes in new names and lists what is found new, level by level. */
 static struct err *list_all(struct walk *walk)
 {
-	while (walk->list.n) {
-		walk->fresh.n = 0;
+	walk->fresh.n = 0;
+	TRY(merge_added(walk));
+	while (walk->list.n || walk->fresh.n) {
 		for (size_t i = 0; i < walk->list.n; i++) {
 			struct walk_folder *folder = walk->list.data[i];
 			if (!folder->dead && !folder->listed)
@@ -526,6 +585,7 @@ static struct err *list_all(struct walk *walk)
 			entries += walk->fresh.data[i].to -
 				   walk->fresh.data[i].from;
 		TRY(look(walk, walk->fresh.data, walk->fresh.n, entries, true));
+		walk->fresh.n = 0;
 	}
 	return NULL;
 }
@@ -550,20 +610,34 @@ static struct err *make_ranges(struct walk *walk)
 	return NULL;
 }
 
-static struct err *walk_once(struct walk *walk)
+/* @all: whatever notify.c says. */
+static struct err *walk_once(struct walk *walk, bool all)
 {
 	atomic_store(&walk->budget, BUDGET);
 	walk->list.n = 0;
-	TRY(make_ranges(walk));
-	TRY(look(walk, walk->ranges.data, walk->ranges.n, walk->entries,
-		 false));
+	walk->spots.n = 0;
+	walk_clear_added(walk);
+	if (!walk->notify || !notify_read(walk))
+		all = true;
+	walk->all = all;
+	if (all) {
+		walk_clear_added(walk);
+		TRY(make_ranges(walk));
+		TRY(look(walk, walk->ranges.data, walk->ranges.n, walk->entries,
+			 false));
+		walk->looked = walk->entries;
+	} else {
+		TRY(look(walk, walk->spots.data, walk->spots.n, walk->spots.n,
+			 false));
+		walk->looked = walk->spots.n;
+	}
 	return list_all(walk);
 }
 
 struct err *walk_deltas(struct walk *walk, struct deltas *ret)
 {
 	clear_results(walk);
-	TRY(walk_once(walk));
+	TRY(walk_once(walk, false));
 	TRY(vec_reserve(ret, walk->results.n));
 	for (size_t i = 0; i < walk->results.n; i++) {
 		const struct result *result = &walk->results.data[i];
@@ -583,6 +657,7 @@ void walk_commit(struct walk *walk)
 	if (!walk->changed)
 		return;
 	size_t kept = 0;
+	walk->ranges.n = 0;
 	for (size_t i = 0; i < walk->folders.n; i++) {
 		struct walk_folder *folder = walk->folders.data[i];
 		if (!folder->dead) {
@@ -597,7 +672,7 @@ void walk_commit(struct walk *walk)
 
 uint64_t walk_entries(const struct walk *walk)
 {
-	return walk->entries;
+	return walk->looked;
 }
 
 /* The watched folders, resolved; those below others are not needed. */
@@ -661,7 +736,11 @@ struct err *walk_create(struct files *files, const char *const *dirs,
 		top->entries[top->n++].name = take_ptr(names.data[i]);
 	walk->entries = top->n;
 	walk->changed = true;
-	TRY(walk_once(walk));
+	walk->notify = notify_create();
+	TRY(walk_once(walk, true));
+	walk_commit(walk);
+	/* What reading all of it caused is more than can be told apart. */
+	TRY(walk_once(walk, true));
 	walk_commit(walk);
 	walk->first = false;
 	*ret = take_ptr(walk);

@@ -109,6 +109,15 @@ static bool shares_root(pid_t pid)
 	       !strcmp(own, theirs);
 }
 
+/* Tracer and tracee may be on one processor for now (tracee/processors.c). */
+static void take_processors(struct follow *follow, struct tracee *tracee)
+{
+	cpu_set_t cpus;
+	if (tracee_pinned(tracee, &cpus) ||
+	    sched_getaffinity(tracee_pid(tracee), sizeof(cpus), &cpus) == 0)
+		CPU_OR(&follow->all, &follow->all, &cpus);
+}
+
 struct err *follow_attach(struct thread *thread,
 			  const struct follow_options *options,
 			  struct follow **ret)
@@ -124,6 +133,7 @@ struct err *follow_attach(struct thread *thread,
 		return err_errno(errno, "cannot take descriptors of process %d",
 				 pid);
 	follow->names.careful = !shares_root(pid);
+	take_processors(follow, thread->tracee);
 	TRY(follow_start(follow));
 
 	struct raddr address;
@@ -150,6 +160,7 @@ struct err *follow_attach(struct thread *thread,
 		return err;
 	}
 	TRY(unmapped);
+	tracee_remake_calls(thread->tracee, follow_again);
 	*ret = take_ptr(follow);
 	return NULL;
 }

@@ -46,6 +46,8 @@ struct err *follow_create(const struct follow_options *options,
 	follow->listener = follow->ends[0] = follow->ends[1] = -1;
 	sem_init(&follow->go, 0, 0);
 	TRY(names_open(&follow->names));
+	if (sched_getaffinity(0, sizeof(follow->all), &follow->all) < 0)
+		return err_errno(errno, "cannot ask for our processors");
 	/* A newer kernel may have more to say than our headers know. */
 	follow->notif_size = MAX(sizes.seccomp_notif, sizeof(*follow->notif));
 	follow->response_size = MAX((size_t)sizes.seccomp_notif_resp,
@@ -104,17 +106,11 @@ static void go_where(struct follow *follow, pid_t tid)
 	cpu_set_t there;
 	if (sched_getaffinity(tid, sizeof(there), &there) < 0)
 		return;
-	bool narrow = CPU_COUNT(&there) == 1;
-	if (!narrow && !follow->narrowed)
-		return;
-	if (!narrow)
+	if (CPU_COUNT(&there) != 1)
 		there = follow->all;
-	if (CPU_EQUAL(&there, &follow->now))
-		return;
-	if (sched_setaffinity(0, sizeof(there), &there) == 0) {
+	if (!CPU_EQUAL(&there, &follow->now) &&
+	    sched_setaffinity(0, sizeof(there), &there) == 0)
 		follow->now = there;
-		follow->narrowed = narrow;
-	}
 }
 
 /* False: no process is left that could make a call. */
@@ -130,13 +126,13 @@ static bool receive(struct follow *follow)
 		memset(follow->response, 0, follow->response_size);
 		follow->response->id = follow->notif->id;
 		follow->response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		atomic_fetch_add(&follow->ns, clock_now() - start);
 		/* ENOENT: it was killed, or a signal made it call again. */
 		if (ioctl(follow->listener, SECCOMP_IOCTL_NOTIF_SEND,
 			  follow->response) < 0 &&
 		    errno != ENOENT)
 			log_debug(LOG_TRACEE, "follower: cannot answer: %s",
 				  strerror(errno));
-		atomic_fetch_add(&follow->ns, clock_now() - start);
 		return true;
 	}
 	/* ENOENT: the same while we were on our way, or there is nobody. */
@@ -156,7 +152,7 @@ static void *follower(void *data)
 	struct follow *follow = data;
 	while (sem_wait(&follow->go) < 0)
 		;
-	if (sched_getaffinity(0, sizeof(follow->all), &follow->all) == 0)
+	if (sched_getaffinity(0, sizeof(follow->now), &follow->now) < 0)
 		follow->now = follow->all;
 	while (!atomic_load(&follow->end) && receive(follow))
 		;

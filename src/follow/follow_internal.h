@@ -73,7 +73,10 @@ struct call {
 	unsigned states;
 	struct when asks;
 	unsigned looks;
-	bool always; /* needed by ourselves: names mean something else then */
+	bool waits; /* it may wait for something: signals are to interrupt it */
+	/* Wanted by ourselves, for what it does to names: */
+	bool moves; /* folders, or what relative ones are relative to */
+	bool roots; /* what absolute ones mean */
 };
 
 extern const struct call follow_calls[];
@@ -108,6 +111,35 @@ void filter_build(struct filter *filter, unsigned flags, uint64_t exempt);
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
+/* ---- names of folders (folders.c) ---- */
+
+#define FOLDERS_N 64
+#define FOLDERS_DIRECTORIES 16
+#define FOLDERS_MOVING 64
+
+struct folders {
+	struct folder *kept;	       /* FOLDERS_N of them */
+	struct directory *directories; /* FOLDERS_DIRECTORIES */
+	/* Callers that are about to move folders; see folders_move(). */
+	pid_t moving[FOLDERS_MOVING];
+	size_t moving_n;
+	uint64_t look_at; /* when to look whether they are alive */
+};
+struct err *folders_init(struct folders *folders) _must_check_;
+void folders_free(struct folders *folders);
+/* Its name without links and dots, as of folders_keep(); false: not known. */
+bool folders_find(struct folders *folders, const char *path, char *out);
+void folders_keep(struct folders *folders, const char *path, int fd,
+		  const char *name);
+/* The same for a caller's working directory. */
+bool folders_directory(struct folders *folders, pid_t tid, char *out);
+void folders_keep_directory(struct folders *folders, pid_t tid,
+			    const char *name);
+/* This caller may now move or remove a folder, or itself, or mount something. */
+void folders_move(struct folders *folders, pid_t tid);
+/* It makes another call: that is over. */
+void folders_moved(struct folders *folders, pid_t tid);
+
 /* ---- names (path.c) ---- */
 
 #define NAMES_TASKS 16
@@ -129,6 +161,8 @@ struct names {
 	char own[32]; /* "/proc/PID" */
 	bool careful; /* somebody may have another root than we */
 	bool failed;  /* something could not be looked up just now */
+	struct folders folders;
+	char root[PATH_MAX]; /* the caller's, where it is another */
 	char text[PATH_MAX];
 	char work[2 * PATH_MAX];
 };
@@ -164,8 +198,7 @@ struct follow {
 
 	/* Of the thread alone. */
 	struct names names;
-	cpu_set_t all, now;
-	bool narrowed; /* to the processor of the caller */
+	cpu_set_t all, now; /* processors we may use, and do */
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *response;
 	size_t notif_size, response_size;
@@ -180,4 +213,6 @@ void follow_go(struct follow *follow, int listener);
 
 /* ---- what a held-back call means (tell.c) ---- */
 
+/* Is a call that a signal took back to be made again? By its registers. */
+bool follow_again(const struct thread *thread);
 void follow_tell(struct follow *follow, const struct seccomp_notif *notif);

@@ -1,11 +1,10 @@
 /*
  * What the paths in system calls mean.
  *
- * Names are resolved by the kernel, through the caller's own /proc/TID/cwd and
- * /proc/TID/fd, and never kept: between two calls anybody may rename a folder,
- * and another thread of the caller may change its directory at any time. Only
- * the caller's folder of /proc stays open, which is safe: when the caller is
- * gone, it answers with an error, also where its number was given anew.
+ * Names are resolved by the kernel, from the caller's own /proc/TID/cwd and
+ * /proc/TID/fd. Names of folders are kept for a while (folders.c). The caller's
+ * folder of /proc stays open, which is safe: when the caller is gone, it answers
+ * with an error, also where its number was given anew.
  *
  * A caller's root may differ from ours only after a call that we follow
  * (chroot, pivot_root, unshare, setns) or if it did so from the beginning; from
@@ -38,7 +37,7 @@ struct err *names_open(struct names *names)
 	if (names->own_fds < 0)
 		return err_errno(errno, "cannot open /proc/self/fd");
 	snprintf(names->own, sizeof(names->own), "/proc/%d", getpid());
-	return NULL;
+	return folders_init(&names->folders);
 }
 
 void names_close(struct names *names)
@@ -46,6 +45,7 @@ void names_close(struct names *names)
 	for (size_t i = 0; i < NAMES_TASKS; i++)
 		closep(&names->tasks[i].fd);
 	closep(&names->own_fds);
+	folders_free(&names->folders);
 }
 
 size_t names_read(pid_t tid, uint64_t address, void *out, size_t n)
@@ -173,19 +173,17 @@ static bool is_dots(const char *part)
 	return !*part || !strcmp(part, ".") || !strcmp(part, "..");
 }
 
-/* @text with what follows @prefix, where it begins with it, put after @by. */
+/* Where @text begins with @prefix, it begins with @by instead. */
 static void replace_prefix(char *text, const char *prefix, const char *by)
 {
-	char rest[PATH_MAX];
 	size_t n = strlen(prefix), by_n = strlen(by);
 	if (strncmp(text, prefix, n) != 0 || (text[n] && text[n] != '/'))
 		return;
 	size_t rest_n = strlen(text + n);
 	if (by_n + rest_n >= PATH_MAX)
 		return;
-	memcpy(rest, text + n, rest_n + 1);
+	memmove(text + by_n, text + n, rest_n + 1);
 	memcpy(text, by, by_n);
-	memcpy(text + by_n, rest, rest_n + 1);
 }
 
 /* What "self" means depends on who asks. */
@@ -211,38 +209,29 @@ static bool join(char *out, size_t size, const char *folder, const char *rest)
 
 /* ---- resolving ---- */
 
-/* Where a path begins, and in which root it is resolved. */
-struct start {
-	int fd;	      /* the path is relative to it, or AT_FDCWD */
-	char by[32];  /* and this is put in front of it */
-	size_t floor; /* how much of it is that, and not to be taken apart */
-	int root;     /* -1: ours */
-	char root_name[PATH_MAX];
-};
-
-static int open_folder(const struct start *start, const char *path)
+/* names->work is an absolute path in the root @root; -1: in ours. */
+static int open_folder(int root, const char *path)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-	if (start->root < 0)
-		return openat(start->fd, path, flags);
+	if (root < 0)
+		return open(path, flags);
 	struct open_how how = { .flags = (uint64_t)flags,
 				.resolve = RESOLVE_IN_ROOT };
-	return (int)syscall(SYS_openat2, start->root, path, &how, sizeof(how));
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
 /*
  * Parts that do not exist, or that we may not look into: the rest of the path
  * stays as it is, which is right but for symbolic links in it.
  */
-static enum found by_text(struct names *names, const struct start *start,
-			  char *path, char *out)
+static enum found by_text(struct names *names, int root, char *path, char *out)
 {
 	char rest[PATH_MAX] = "", more[PATH_MAX];
 	bool slash;
 	names->failed = true;
 	for (;;) {
 		size_t at = last_part(path, &slash);
-		if (at <= start->floor || !strcmp(path + at, ".."))
+		if (!at || !strcmp(path + at, ".."))
 			return UNKNOWN;
 		if (path[at] && strcmp(path + at, ".") != 0) {
 			if (!join(more, sizeof(more), path + at, rest))
@@ -250,7 +239,7 @@ static enum found by_text(struct names *names, const struct start *start,
 			memcpy(rest, more, strlen(more) + 1);
 		}
 		path[at > 1 ? at - 1 : at] = '\0';
-		int fd = open_folder(start, path);
+		int fd = open_folder(root, path);
 		if (fd < 0 && at == 1)
 			return UNKNOWN;
 		if (fd < 0)
@@ -263,22 +252,32 @@ static enum found by_text(struct names *names, const struct start *start,
 	}
 }
 
-/* A folder, or something whose last part does not name it. */
-static enum found whole(struct names *names, const struct start *start,
-			char *path, char *out)
+/*
+ * The folder @path as its name, without links and dots. Into *ret_fd goes a
+ * descriptor of it, where that name would not do: in another root.
+ */
+static enum found folder_name(struct names *names, int root, const char *path,
+			      char *out, int *ret_fd)
 {
-	int fd = open_folder(start, *path ? path : ".");
-	if (fd < 0)
-		return by_text(names, start, path, out);
+	if (root < 0 && folders_find(&names->folders, path, out))
+		return FOUND;
+	_cleanup_(closep) int fd = open_folder(root, path);
+	if (fd < 0) {
+		names->failed = true;
+		return UNKNOWN;
+	}
 	enum found found = own_name(names, fd, out);
-	close(fd);
+	if (root >= 0)
+		*ret_fd = take_fd(fd);
+	else if (found == FOUND)
+		folders_keep(&names->folders, path, fd, out);
 	return found;
 }
 
-static enum found read_link(int fd, const char *folder, const char *last,
+static enum found read_link(int fd, const char *name, const char *folder,
 			    char *target, bool *is_link)
 {
-	ssize_t n = readlinkat(fd, last, target, PATH_MAX - 1);
+	ssize_t n = readlinkat(fd, name, target, PATH_MAX - 1);
 	*is_link = n >= 0;
 	if (n < 0)
 		return FOUND;
@@ -287,55 +286,55 @@ static enum found read_link(int fd, const char *folder, const char *last,
 	if (str_starts(folder, "/proc/") &&
 	    ((target[0] != '/' && strchr(target, ':')) ||
 	     str_ends(target, DELETED)))
-		return magic_name(fd, last, target);
+		return magic_name(fd, name, target);
 	return FOUND;
 }
 
 /*
  * One step: the folder of names->work is looked up, and the last part in it.
- * Where that is a symbolic link to be followed, names->work is its target and
- * *again is set; then start->fd is where that begins.
+ * Where that is a symbolic link to be followed, names->work becomes what it
+ * refers to, and *again is set.
  */
-static enum found step(struct names *names, pid_t tid, struct start *start,
-		       bool follow, char *out, bool *again)
+static enum found step(struct names *names, pid_t tid, int root, bool follow,
+		       char *out, bool *again)
 {
 	char *path = names->work, folder[PATH_MAX], target[PATH_MAX];
-	bool slash;
-	size_t at = last_part(path, &slash);
-	*again = false;
-	if (is_dots(path + at))
-		return whole(names, start, path, out);
 	char last[NAME_MAX + 1];
-	if (strlen(path + at) > NAME_MAX)
-		return UNKNOWN;
-	memcpy(last, path + at, strlen(path + at) + 1);
-
-	char kept = path[at];
-	path[at] = '\0';
-	int fd = open_folder(start, at ? path : ".");
-	if (fd < 0) {
-		path[at] = kept;
-		return by_text(names, start, path, out);
+	_cleanup_(closep) int fd = -1;
+	bool slash, is_link = false;
+	size_t at = last_part(path, &slash), n = strlen(path + at);
+	*again = false;
+	if (is_dots(path + at)) {
+		enum found found = folder_name(names, root, path, out, &fd);
+		return names->failed ? by_text(names, root, path, out) : found;
 	}
-	enum found found = own_name(names, fd, folder);
-	bool is_link = false;
-	if (found == FOUND && (follow || slash))
-		found = read_link(fd, folder, last, target, &is_link);
-	close(fd);
+	if (n > NAME_MAX)
+		return UNKNOWN;
+	memcpy(last, path + at, n + 1);
+	path[at] = '\0';
+	enum found found = folder_name(names, root, path, folder, &fd);
+	if (names->failed) {
+		path[at] = last[0];
+		return by_text(names, root, path, out);
+	}
 	if (found != FOUND)
 		return found;
-	if (!is_link)
-		return join(out, PATH_MAX, folder, last) ? FOUND : UNKNOWN;
-	*again = true;
-	if (target[0] == '/')
-		memcpy(path, target, strlen(target) + 1);
-	else if (!join(path, sizeof(names->work),
-		       start->root >= 0 ? folder + strlen(start->root_name)
-					: folder,
-		       target))
+	if (!join(out, PATH_MAX, folder, last))
 		return UNKNOWN;
-	start->fd = AT_FDCWD;
-	start->floor = 0;
+	if (follow || slash)
+		found = read_link(fd, fd < 0 ? out : last, folder, target,
+				  &is_link);
+	if (found != FOUND || !is_link)
+		return found;
+	*again = true;
+	if (target[0] == '/') {
+		memcpy(path, target, strlen(target) + 1);
+	} else {
+		size_t skip = root < 0 ? 0 : strlen(names->root);
+		if (strncmp(folder, names->root, skip) != 0 ||
+		    !join(path, sizeof(names->work), folder + skip, target))
+			return UNKNOWN;
+	}
 	replace_self(names, tid, path);
 	return FOUND;
 }
@@ -354,35 +353,59 @@ static bool same_root(int task)
 	       there.stx_mnt_id == here.stx_mnt_id;
 }
 
-/*
- * In another root the path is resolved from there: what is relative, too,
- * because only so the kernel keeps ".." and absolute links inside.
- */
-static enum found start_in_root(struct names *names, int task,
-				struct start *start)
+/* What a relative path is relative to. */
+static enum found base_name(struct names *names, pid_t tid, int dir, char *out)
+{
+	char link[32];
+	if (dir == AT_FDCWD && folders_directory(&names->folders, tid, out))
+		return FOUND;
+	int task = task_folder(names, tid);
+	if (task < 0)
+		return UNKNOWN;
+	if (dir != AT_FDCWD) {
+		snprintf(link, sizeof(link), "fd/%d", dir);
+		return magic_name(task, link, out);
+	}
+	enum found found = magic_name(task, "cwd", out);
+	if (found == FOUND)
+		folders_keep_directory(&names->folders, tid, out);
+	return found;
+}
+
+/* names->text as an absolute path of the caller's root, into names->work. */
+static enum found make_absolute(struct names *names, pid_t tid, int dir,
+				int root)
 {
 	char folder[PATH_MAX];
-	start->root = openat(task, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (start->root < 0 ||
-	    magic_name(task, "root", start->root_name) != FOUND)
-		return UNKNOWN;
-	if (!strcmp(start->root_name, "/"))
-		start->root_name[0] = '\0';
-	if (names->text[0] == '/')
-		return join(names->work, sizeof(names->work), names->text, "")
-			       ? FOUND
-			       : UNKNOWN;
-	enum found found = magic_name(task, start->by, folder);
+	if (names->text[0] == '/') {
+		memcpy(names->work, names->text, strlen(names->text) + 1);
+		return FOUND;
+	}
+	enum found found = base_name(names, tid, dir, folder);
 	if (found != FOUND)
 		return found;
-	size_t n = strlen(start->root_name);
-	if (strncmp(folder, start->root_name, n) != 0 ||
-	    (folder[n] && folder[n] != '/'))
+	size_t skip = root < 0 ? 0 : strlen(names->root);
+	if (strncmp(folder, names->root, skip) != 0 ||
+	    (skip && folder[skip] && folder[skip] != '/'))
 		return UNKNOWN;
-	return join(names->work, sizeof(names->work),
-		    folder[n] ? folder + n : "/", names->text)
+	const char *from = folder[skip] ? folder + skip : "/";
+	return join(names->work, sizeof(names->work), from, names->text)
 		       ? FOUND
 		       : UNKNOWN;
+}
+
+/*
+ * In another root everything is resolved from there, also what is relative:
+ * only so the kernel keeps ".." and absolute links inside.
+ */
+static enum found open_root(struct names *names, int task, int *ret)
+{
+	*ret = openat(task, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (*ret < 0 || magic_name(task, "root", names->root) != FOUND)
+		return UNKNOWN;
+	if (!strcmp(names->root, "/"))
+		names->root[0] = '\0';
+	return FOUND;
 }
 
 /* The name is of another root's mounts: is it the same file here? */
@@ -409,41 +432,27 @@ static enum found seen_here(int task, const char *path)
 static enum found resolve(struct names *names, pid_t tid, int dir, bool follow,
 			  char *out)
 {
-	struct start start = { .fd = AT_FDCWD, .root = -1 };
+	_cleanup_(closep) int root = -1;
 	int task = -1;
 	if (!names->text[0])
 		return UNKNOWN;
-	if (names->text[0] != '/' || names->careful) {
+	if (names->careful) {
 		task = task_folder(names, tid);
 		if (task < 0)
 			return UNKNOWN;
 	}
-	if (dir == AT_FDCWD)
-		snprintf(start.by, sizeof(start.by), "cwd");
-	else
-		snprintf(start.by, sizeof(start.by), "fd/%d", dir);
-
+	enum found found = FOUND;
 	bool elsewhere = names->careful && !same_root(task);
-	_cleanup_(closep) int root = -1;
-	if (elsewhere) {
-		enum found found = start_in_root(names, task, &start);
-		root = start.root;
-		if (found != FOUND)
-			return found;
-	} else if (names->text[0] == '/') {
-		memcpy(names->work, names->text, strlen(names->text) + 1);
-		replace_self(names, tid, names->work);
-	} else {
-		start.fd = task;
-		start.floor = strlen(start.by);
-		if (!join(names->work, sizeof(names->work), start.by,
-			  names->text))
-			return UNKNOWN;
-	}
+	if (elsewhere)
+		found = open_root(names, task, &root);
+	if (found == FOUND)
+		found = make_absolute(names, tid, dir, root);
+	if (found != FOUND)
+		return found;
+	replace_self(names, tid, names->work);
 	for (int i = 0; i < LINKS_MAX; i++) {
 		bool again;
-		enum found found =
-			step(names, tid, &start, follow, out, &again);
+		found = step(names, tid, root, follow, out, &again);
 		if (found != FOUND)
 			return found;
 		if (!again)

@@ -11,6 +11,7 @@
 #include "base/macro.h"
 #include "base/str.h"
 #include "follow/follow_internal.h"
+#include "tracee/tracee.h"
 
 /* Since Linux 2.6.39 / 5.8; as the kernel numbers them. */
 #define TEMPORARY (O_TMPFILE & ~O_DIRECTORY)
@@ -177,6 +178,39 @@ static void tell_file(struct caller *caller, bool changes, bool reads)
 	tell(caller, changes ? call->kind : call->read_kind);
 }
 
+/* What the call may do to what we know of names. */
+static void look_ahead(struct caller *caller)
+{
+	struct names *names = &caller->follow->names;
+	const struct call *call = caller->call;
+	folders_moved(&names->folders, caller->tid);
+	if (call->moves)
+		folders_move(&names->folders, caller->tid);
+	if (call->roots ||
+	    (call->number == SYS_clone && caller->args[0] & CLONE_NEWNS))
+		names->careful = true;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat found;
+	return !path || (lstat(path, &found) == 0 && S_ISDIR(found.st_mode));
+}
+
+static void note_moves(struct caller *caller)
+{
+	const struct follow_event *event = &caller->event;
+	bool moves = false;
+	if (event->kind == FOLLOW_RENAME)
+		moves = is_folder(event->path) ||
+			(event->flags && is_folder(event->path2));
+	else if (event->kind == FOLLOW_REMOVE)
+		moves = event->number == SYS_rmdir ||
+			event->flags & AT_REMOVEDIR;
+	if (moves)
+		folders_move(&caller->follow->names.folders, caller->tid);
+}
+
 void follow_tell(struct follow *follow, const struct seccomp_notif *notif)
 {
 	unsigned number = (unsigned)notif->data.nr;
@@ -202,9 +236,7 @@ void follow_tell(struct follow *follow, const struct seccomp_notif *notif)
 	bool reads = files && asked && when_holds(&call->reads, args);
 	bool sets = states && when_holds(&call->sets, args);
 	bool asks = states && asked && when_holds(&call->asks, args);
-	if (call->always ||
-	    (call->number == SYS_clone && args[0] & CLONE_NEWNS))
-		follow->names.careful = true;
+	look_ahead(&caller);
 
 	if (call->shape == SHAPE_ADDRESS) {
 		if (read_address(&caller))
@@ -214,6 +246,7 @@ void follow_tell(struct follow *follow, const struct seccomp_notif *notif)
 	}
 	if (changes || reads)
 		tell_file(&caller, changes, reads);
+	note_moves(&caller);
 	if (!sets && !asks)
 		return;
 	caller.event =
@@ -224,4 +257,46 @@ void follow_tell(struct follow *follow, const struct seccomp_notif *notif)
 	caller.event.states = call->looks;
 	if (asks)
 		tell(&caller, FOLLOW_LOOKED);
+}
+
+/* Does opening it wait for somebody? Then its caller has to expect EINTR. */
+static bool open_waits(struct names *names, const struct thread *thread,
+		       const struct call *call)
+{
+	const struct regs *regs = &thread->regs;
+	char path[PATH_MAX];
+	struct stat found;
+	if (!call->path)
+		return true;
+	int dir = call->dir ? (int)regs_syscall_arg(regs, call->dir - A0)
+			    : AT_FDCWD;
+	if (!names_text(names, thread->tid,
+			regs_syscall_arg(regs, call->path - A0)))
+		return false;
+	if (names_resolve(names, thread->tid, dir, true, path) != FOUND)
+		return true;
+	return stat(path, &found) == 0 && !S_ISREG(found.st_mode) &&
+	       !S_ISDIR(found.st_mode);
+}
+
+bool follow_again(const struct thread *thread)
+{
+	const struct call *call = NULL;
+	for (size_t i = 0; i < follow_calls_n; i++) {
+		if (follow_calls[i].number == regs_syscall(&thread->regs))
+			call = &follow_calls[i];
+	}
+	if (!call || !call->waits)
+		return call;
+	if (call->kind != FOLLOW_OPEN || !call->changes.op)
+		return false;
+	_cleanup_(freep) struct names *names = calloc(1, sizeof(*names));
+	if (!names)
+		return false;
+	struct err *err = names_open(names);
+	names->careful = true;
+	bool again = !err && !open_waits(names, thread, call);
+	names_close(names);
+	err_ignore(err);
+	return again;
 }

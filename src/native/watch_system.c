@@ -20,7 +20,7 @@ struct system_watch {
 	struct run *run;
 	struct follow *follow;
 	struct files *files;
-	struct files_log *log; /* NULL: every call is held back */
+	struct files_log *log; /* the agent's; NULL: it keeps none */
 	struct attributes *attributes;
 	VEC(struct files_open) open;
 	char *directory; /* that tests begin in */
@@ -44,16 +44,13 @@ struct err *system_watch_create(struct session *session,
 static void log_costs(const struct system_watch *watch)
 {
 	struct follow_counts calls = follow_counts(watch->follow);
-	log_info("%llu calls followed: %llu us", (unsigned long long)calls.told,
-		 (unsigned long long)calls.ns / 1000);
-	if (!watch->log)
-		return;
-	struct files_log_counts counts = files_log_counts(watch->log);
-	log_info("%llu file operations logged by the process, %llu lost, "
-		 "no room for %llu",
-		 (unsigned long long)counts.records,
-		 (unsigned long long)counts.lost,
-		 (unsigned long long)counts.refused);
+	struct files_log_counts log = {};
+	if (watch->log)
+		log = files_log_counts(watch->log);
+	log_info("%llu calls followed: %llu us; %llu logged by the agent",
+		 (unsigned long long)calls.told,
+		 (unsigned long long)calls.ns / 1000,
+		 (unsigned long long)log.records);
 }
 
 void system_watch_stop(struct system_watch *watch)
@@ -131,15 +128,19 @@ static void on_call(void *data, const struct follow_event *event)
 	struct system_watch *watch = data;
 	if (watch->attributes && event->states)
 		attributes_dirty(watch->attributes, event->states);
-	/* What the process logged came before this. */
-	files_log_event(watch->log, event);
+	if (watch->attributes && event->path)
+		attributes_touched(watch->attributes, event->path);
+	if (watch->attributes && event->path2)
+		attributes_touched(watch->attributes, event->path2);
+	if (watch->log)
+		files_log_event(watch->log, event);
 	if (watch->files && event->kind != FOLLOW_STATE)
 		files_event(watch->files, event);
 }
 
 /*
- * The log of the agent, where there is one: fewer calls have to be held back.
- * It can be read from the copy that stands before the first test, too.
+ * What the agent writes down itself need not be held back. When the process is
+ * gone, the copy that stands before the first test still has the log.
  */
 static void open_log(struct system_watch *watch, struct run *run)
 {
@@ -154,15 +155,13 @@ static void open_log(struct system_watch *watch, struct run *run)
 		origin && origin != run ? tracee_pid(origin->tracee) : 0,
 		object.v, &watch->log);
 	if (err)
-		err_ignore(err);
+		log_debug(LOG_SUITE, "files: %s", err_message(err));
+	err_ignore(err);
 }
 
 static struct err *follow(struct system_watch *watch, struct run *run)
 {
 	const char *method = watch->options->file_method;
-	if (method && !strcmp(method, "walk"))
-		return NULL;
-	open_log(watch, run);
 	const struct follow_options options = {
 		.flags = (watch->options->what & SUITE_FILES ? FOLLOW_FILES
 							     : 0U) |
@@ -172,10 +171,10 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 		.data = watch,
 		.exempt = watch->log ? files_log_exempt(watch->log) : 0,
 	};
+	if (method && !strcmp(method, "walk"))
+		return NULL;
 	struct err *err =
 		follow_attach(run->ready_thread, &options, &watch->follow);
-	if (err)
-		files_log_destroy(take_ptr(watch->log));
 	if (!err || (method && !strcmp(method, "follow")))
 		return err;
 	const struct suite_observer *observer = watch->session->observer;
@@ -198,7 +197,10 @@ static struct err *start(struct system_watch *watch, struct run *run)
 	struct raddr agent;
 	if (!program_symbol(run->program, WIRE_STATE_SYMBOL, &agent))
 		agent = RADDR(0);
+	open_log(watch, run);
 	TRY(follow(watch, run));
+	if (!watch->follow)
+		files_log_destroy(take_ptr(watch->log));
 	const struct attributes_options attributes = {
 		.symbol = symbol_address,
 		.function = function_name,
@@ -219,12 +221,7 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		TRY(attributes_create(&attributes, &watch->attributes));
 	if (options->what & SUITE_FILES)
 		TRY(files_create(&files, &watch->files));
-	struct err *err = watch->log && watch->files
-				  ? files_log_begin(watch->log, watch->files)
-				  : NULL;
-	if (err)
-		err_ignore(err); /* every call is held back, then */
-	return NULL;
+	return watch->log ? files_log_begin(watch->log, watch->files) : NULL;
 }
 
 struct err *system_watch_start(struct system_watch *watch, struct run *run)
@@ -263,8 +260,9 @@ struct err *system_watch_capture(struct system_watch *watch,
 		TRY(attributes_capture(watch->attributes, thread, ret));
 	if (!watch->files)
 		return NULL;
-	files_log_read(watch->log);
 	TRY(list_open(watch));
+	if (watch->log)
+		files_log_read(watch->log);
 	return files_capture(watch->files, tracee_pid(watch->run->tracee),
 			     watch->open.data, watch->open.n, ret);
 }
@@ -273,7 +271,8 @@ struct err *system_watch_leave(struct system_watch *watch, struct changes *ret)
 {
 	if (!watch->run || !watch->files)
 		return NULL;
-	files_log_read(watch->log);
+	if (watch->log)
+		files_log_read(watch->log);
 	return files_capture(watch->files, tracee_pid(watch->run->tracee), NULL,
 			     0, ret);
 }

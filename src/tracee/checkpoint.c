@@ -132,6 +132,7 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	copy->pinned = from->pinned;
 	copy->cpu = from->cpu;
 	copy->has_tid_address = from->has_tid_address;
+	copy->again = from->again;
 	copy->tid_address = from->tid_address;
 	TRY(breakpoint_copy(from, copy));
 	setpgid((pid_t)pid, (pid_t)pid);

@@ -182,6 +182,12 @@ void tracee_report_faults(struct tracee *tracee)
 	tracee->reports_faults = true;
 }
 
+void tracee_remake_calls(struct tracee *tracee,
+			 bool (*again)(const struct thread *thread))
+{
+	tracee->again = again;
+}
+
 struct err *thread_fetch(struct thread *thread)
 {
 	if (trace(PTRACE_GETREGS, thread->tid, 0, (uintptr_t)&thread->regs.r) <
@@ -442,6 +448,24 @@ static bool is_break(const struct thread *thread,
 	       (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
 }
 
+/*
+ * At a signal's delivery the call's result is not yet final: the kernel makes
+ * EINTR of the first of these where the handler wants no restart, but never of
+ * the second (include/linux/errno.h; unchanged since Linux 2.6).
+ */
+#define RESULT_RESTARTSYS ((uint64_t)-512)
+#define RESULT_RESTARTNOINTR ((uint64_t)-513)
+
+static void remake_call(struct thread *thread)
+{
+	bool (*again)(const struct thread *) = thread->tracee->again;
+	if (again && regs_syscall(&thread->regs) >= 0 &&
+	    regs_result(&thread->regs) == RESULT_RESTARTSYS && again(thread)) {
+		regs_set_result(&thread->regs, RESULT_RESTARTNOINTR);
+		thread_dirty(thread);
+	}
+}
+
 static struct err *on_signal(struct thread *thread, int signal,
 			     struct tracee_event *event, bool *ret_event)
 {
@@ -476,6 +500,7 @@ static struct err *on_signal(struct thread *thread, int signal,
 		}
 	}
 	thread->deliver = signal;
+	remake_call(thread);
 	thread_pass_signal(thread);
 	bool first = signal_is_fault(signal) && !tracee->has_fault;
 	if (first) {

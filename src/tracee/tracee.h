@@ -168,3 +168,12 @@ bool tracee_fault(const struct tracee *tracee, struct tracee_fault *ret);
 void tracee_forget_fault(struct tracee *tracee);
 /* From now on the first fault that a handler gets is an event, too. */
 void tracee_report_faults(struct tracee *tracee);
+
+/*
+ * A system call may be taken back by a signal before it began, when a filter
+ * holds it up (follow/), also one that can never be interrupted otherwise. Where
+ * @again says so, it is made again behind the signal's handler, whatever that
+ * one's SA_RESTART. Forks of the tracee (checkpoint.h) keep this.
+ */
+void tracee_remake_calls(struct tracee *tracee,
+			 bool (*again)(const struct thread *thread));

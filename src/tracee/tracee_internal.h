@@ -69,6 +69,7 @@ struct tracee {
 	bool has_fault;
 	bool reports_faults;
 	struct tracee_fault fault;
+	bool (*again)(const struct thread *thread);
 	struct poked poked;
 };
 

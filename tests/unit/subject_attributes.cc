@@ -48,7 +48,7 @@ void on_usr1(int);
 void at_the_end(void);
 void terminate_here(void);
 void no_memory_left(void);
-struct wire_state polygraph_agent_state;
+struct wire_state subject_agent;
 }
 
 void __attribute__((noinline)) mark(const struct subject_point *point)
@@ -75,7 +75,7 @@ void no_memory_left(void)
 
 static int root_folder, here, file = -1, kept_socket = -1;
 static char file_path[64];
-static struct wire_state *agent = &polygraph_agent_state;
+static struct wire_state *agent = &subject_agent;
 
 /* What the agent would note. */
 static char random_table[128];
@@ -264,6 +264,14 @@ DO(unset_append)
 {
 	return fcntl(file, F_SETFL, 0) == 0;
 }
+DO(set_cloexec)
+{
+	return fcntl(file, F_SETFD, FD_CLOEXEC) == 0;
+}
+DO(unset_cloexec)
+{
+	return fcntl(file, F_SETFD, 0) == 0;
+}
 DO(move_offset)
 {
 	return lseek(file, 12, SEEK_SET) == 12;
@@ -354,6 +362,29 @@ DO(to_batch)
 DO(to_other)
 {
 	return schedule(SCHED_OTHER);
+}
+static bool run_on(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	for (int i = 0; i < sysconf(_SC_NPROCESSORS_CONF); i++) {
+		if (cpu < 0 || i == cpu)
+			CPU_SET(i, &set);
+	}
+	return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+/* The one where it does not run: that it shares is not its own choice. */
+DO(run_elsewhere)
+{
+	static int elsewhere = -1;
+	int now = sched_getcpu();
+	if (elsewhere < 0)
+		elsewhere = now ? now - 1 : 1;
+	return run_on(elsewhere);
+}
+DO(run_anywhere)
+{
+	return run_on(-1);
 }
 static bool timer(int which, int seconds)
 {
@@ -548,6 +579,17 @@ DO(remove_posix_segment)
 {
 	return shm_unlink("/subject-attributes") == 0;
 }
+static int shm_file;
+DO(open_posix_segment)
+{
+	shm_file = shm_open("/subject-attributes", O_CREAT | O_RDWR, 0600);
+	return shm_file >= 0;
+}
+DO(close_posix_segment)
+{
+	close(shm_file);
+	return shm_unlink("/subject-attributes") == 0;
+}
 DO(make_posix_semaphore)
 {
 	sem_t *sem = sem_open("/subject-attributes", O_CREAT, 0600, 1);
@@ -559,8 +601,6 @@ DO(remove_posix_semaphore)
 }
 DO(make_posix_queue)
 {
-	if (access("/dev/mqueue", R_OK) < 0)
-		return false;
 	mqd_t queue = mq_open("/subject-attributes", O_CREAT | O_RDWR, 0600,
 			      NULL);
 	return queue >= 0 && mq_close(queue) == 0;
@@ -877,6 +917,8 @@ static const struct step steps[] = {
 	  "pipe, *", "descriptor*" },
 	{ set_append, unset_append, 0, "descriptor[*]", "*].flags", "none",
 	  "append", NULL },
+	{ set_cloexec, unset_cloexec, 0, "descriptor[*]", "*].flags", "none",
+	  "close-on-exec", NULL },
 	{ move_offset, move_back, 0, "descriptor[*]", "*].offset", "0", "12",
 	  NULL },
 	{ redirect, direct_back, 0, "stdio[stdout]", NULL, "*, to *",
@@ -884,8 +926,8 @@ static const struct step steps[] = {
 	{ replace_output, replace_back, 0, "stdio[stdout]", NULL,
 	  "fully buffered, *", "another FILE, unbuffered, descriptor 2*",
 	  NULL },
-	{ set_numeric, unset_numeric, 0, "locale[LC_NUMERIC]", NULL, "\"C\"",
-	  "\"C.UTF-8\"", NULL },
+	{ set_numeric, unset_numeric, 0, "locale[LC_NUMERIC]", NULL, "C",
+	  "C.UTF-8", NULL },
 	{ set_zone, NULL, 0, "time-zone", NULL, "*", "XST/XDT, +03:00",
 	  "environment[TZ]" },
 	{ change_zone, set_zone, 0, "time-zone", NULL, "XST/XDT, +03:00",
@@ -896,6 +938,8 @@ static const struct step steps[] = {
 	  "nice 5", NULL },
 	{ to_batch, to_other, STATE_PRIORITY, "scheduling", NULL, "other",
 	  "batch", NULL },
+	{ run_elsewhere, run_anywhere, STATE_AFFINITY, "cpu-affinity", NULL,
+	  "0-*", "?", NULL },
 	{ set_alarm, no_alarm, STATE_TIMERS, "timer[real]", NULL, "absent",
 	  "armed", NULL },
 	{ set_virtual, no_virtual, STATE_TIMERS, "timer[virtual]", NULL,
@@ -926,10 +970,13 @@ static const struct step steps[] = {
 	  "semaphore[0x70676174]", NULL, "absent", "2 semaphores", NULL },
 	{ make_queue, remove_queue, STATE_IPC, "message-queue[0x70676174]",
 	  NULL, "absent", "0 messages", NULL },
-	{ make_posix_segment, remove_posix_segment, 0,
+	{ make_posix_segment, remove_posix_segment, STATE_IPC,
 	  "shared-memory[/subject-attributes]", NULL, "absent", "0 bytes",
 	  NULL },
-	{ make_posix_semaphore, remove_posix_semaphore, 0,
+	{ open_posix_segment, close_posix_segment, 0,
+	  "shared-memory[/subject-attribute*]", NULL, "absent", "0 bytes",
+	  "descriptor*" },
+	{ make_posix_semaphore, remove_posix_semaphore, STATE_IPC,
 	  "semaphore[/subject-attributes]", NULL, "absent", "present", NULL },
 	{ make_posix_queue, remove_posix_queue, STATE_IPC,
 	  "message-queue[/subject-attributes]", NULL, "absent", "present",
@@ -967,8 +1014,7 @@ static const struct step steps[] = {
 	  "default", "terminate_here*", NULL },
 	{ hook_new, unhook_new, 0, "new-handler", NULL, "default",
 	  "no_memory_left*", NULL },
-	{ other_locale, former_locale, 0, "cxx-locale", NULL, "\"C\"",
-	  "\"*\"", NULL },
+	{ other_locale, former_locale, 0, "cxx-locale", NULL, "C", "*", NULL },
 	{ load, unload, STATE_MAPPINGS, "library[libanl.so.1]", NULL, "absent",
 	  "loaded", NULL },
 	{ be_nobody, be_root, STATE_IDS | STATE_PRCTL, "user-ids", NULL, "0",
@@ -1058,6 +1104,11 @@ int main(int argc, char **argv)
 		agent->random = (uintptr_t)random_table;
 		agent->random_size = sizeof(random_table);
 		note();
+	}
+	if (argc > 2) {
+		/* As few descriptors as most programs have. */
+		for (int i = 3; i < 16; i++)
+			close(i);
 	}
 	tell(SUBJECT_BEGIN, NULL, 0);
 	for (int i = 0; i < 3; i++)

@@ -6,8 +6,15 @@
 
 #include <fcntl.h>
 #include <gelf.h>
+#include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,7 +181,15 @@ static const char *library_at(void *data, size_t index)
 
 /* ---- the program under control ---- */
 
-enum kind { PLAIN = 0, FOLLOWED = 1, AGENT = 2, STATIC = 4 };
+enum kind {
+	PLAIN = 0,
+	FOLLOWED = 1,
+	AGENT = 2,
+	STATIC = 4,
+	FEW = 8,
+	WILD = 16,
+	REAL = 32,
+};
 
 static struct raddr to_point(struct hand *hand)
 {
@@ -190,14 +205,23 @@ static struct raddr to_point(struct hand *hand)
 static void hand_open(struct hand *hand, unsigned kind)
 {
 	const char *program =
-		getenv(kind & STATIC ? "POLYGRAPH_SUBJECT_STATIC"
-				     : "POLYGRAPH_SUBJECT_ATTRIBUTES");
+		getenv(kind & WILD     ? "POLYGRAPH_SUBJECT_WILD"
+		       : kind & STATIC ? "POLYGRAPH_SUBJECT_STATIC"
+				       : "POLYGRAPH_SUBJECT_ATTRIBUTES");
 	if (!program || access(program, X_OK) < 0)
 		skip();
-	char *argv[] = { (char *)program, kind & AGENT ? "agent" : NULL, NULL };
+	char *argv[] = { (char *)program, kind & AGENT ? "agent" : "plain",
+			 kind & FEW ? "few" : NULL, NULL };
 	assert_ok(output_create(false, &hand->output));
-	const struct tracee_command command = { .argv = argv,
-						.output = hand->output };
+	char preload[4096];
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
+		 getenv("POLYGRAPH_AGENT") ? getenv("POLYGRAPH_AGENT") : "");
+	char *env[] = { preload, "HOME=/", NULL };
+	const struct tracee_command command = {
+		.argv = argv,
+		.env = kind & REAL ? env : NULL,
+		.output = hand->output,
+	};
 	assert_ok(tracer_create(&hand->tracer));
 	tracer_tick(true);
 	assert_ok(tracee_start(hand->tracer, &command, &hand->tracee));
@@ -216,7 +240,9 @@ static void hand_attributes(struct hand *hand, unsigned kind)
 		.where = thread_at,
 		.library = library_at,
 		.data = hand,
-		.agent = kind & AGENT ? symbol_of(hand, WIRE_STATE_SYMBOL) : 0,
+		.agent = kind & REAL	? symbol_of(hand, WIRE_STATE_SYMBOL)
+			 : kind & AGENT ? symbol_of(hand, "subject_agent")
+					: 0,
 		.followed = kind & FOLLOWED,
 	};
 	assert_ok(attributes_create(&options, &hand->attributes));
@@ -311,15 +337,34 @@ static bool is_known(unsigned kind, const char *root)
 		"locale[*",	     "random",	    "drand48",	  "atexit[*",
 		"terminate-handler", "new-handler", "cxx-locale",
 	};
+	/* Closed again, and nobody followed who made it. */
+	if (root && !(kind & FOLLOWED) &&
+	    matches("*[/subject-attributes]", root) &&
+	    !matches("mapping*", root) && !matches("lock*", root))
+		return false;
 	if (kind & STATIC)
 		return true;
 	for (size_t i = 0; root && i < ARRAY_SIZE(hidden); i++) {
 		if (!matches(hidden[i], root))
 			continue;
-		return kind & AGENT && strcmp(root, "drand48") != 0 &&
-		       strcmp(root, "cxx-locale") != 0;
+		return kind & REAL ||
+		       (kind & AGENT && strcmp(root, "drand48") != 0 &&
+			strcmp(root, "cxx-locale") != 0);
 	}
 	return true;
+}
+
+static void tell_followed(struct hand *hand, const struct subject_point *point)
+{
+	attributes_dirty(hand->attributes, point->states);
+	if (point->states & STATE_IPC) {
+		attributes_touched(hand->attributes, NULL);
+		attributes_touched(hand->attributes, "/tmp/other");
+		attributes_touched(hand->attributes,
+				   "/dev/shm/subject-attributes");
+		attributes_touched(hand->attributes,
+				   "/dev/shm/sem.subject-attributes");
+	}
 }
 
 static void check_steps(unsigned kind)
@@ -335,12 +380,15 @@ static void check_steps(unsigned kind)
 		struct subject_point *point = &expected.point;
 		if (point->phase == SUBJECT_END)
 			break;
-		if (point->phase == SUBJECT_BEGIN)
+		if (point->phase == SUBJECT_BEGIN) {
 			hand_attributes(&hand, kind);
+			if (kind & REAL && !symbol_of(&hand, WIRE_STATE_SYMBOL))
+				skip(); /* an agent that does not note it */
+		}
 		if (point->root && !strncmp(point->root, "library", 7))
 			read_loaded(&hand);
 		if (kind & FOLLOWED)
-			attributes_dirty(hand.attributes, point->states);
+			tell_followed(&hand, point);
 		assert_ok(attributes_capture(hand.attributes, hand.thread,
 					     &changes));
 		if (!is_known(kind, point->root))
@@ -387,6 +435,13 @@ static void test_agent(void **state)
 	check_steps(FOLLOWED | AGENT);
 }
 
+/* With the agent itself, not the program playing its part. */
+static void test_real_agent(void **state)
+{
+	(void)state;
+	check_steps(FOLLOWED | REAL);
+}
+
 static void test_static(void **state)
 {
 	(void)state;
@@ -400,7 +455,7 @@ static void test_nothing(void **state)
 	for (unsigned kind = 0; kind <= (FOLLOWED | AGENT); kind++) {
 		_cleanup_(hand_closep) struct hand hand = {};
 		_cleanup_(changes_freep_deep) struct changes changes = {};
-		hand_open(&hand, kind);
+		hand_open(&hand, kind | FEW);
 		to_point(&hand);
 		hand_attributes(&hand, kind);
 		assert_ok(
@@ -418,6 +473,138 @@ static void test_nothing(void **state)
 			      kind & AGENT ? ", agent" : "",
 			      (double)best / 1000);
 	}
+}
+
+/* Whatever a process does to itself, a point is short and tells little. */
+static void test_wild(void **state)
+{
+	(void)state;
+	_cleanup_(hand_closep) struct hand hand = {};
+	hand_open(&hand, WILD);
+	for (;;) {
+		_cleanup_(expected_freep) struct expected expected = {};
+		_cleanup_(changes_freep_deep) struct changes changes = {};
+		read_point(&hand, to_point(&hand), &expected);
+		const struct subject_point *point = &expected.point;
+		if (point->phase == SUBJECT_END)
+			break;
+		if (point->phase == SUBJECT_BEGIN)
+			hand_attributes(&hand, AGENT);
+		uint64_t before = clock_now();
+		assert_ok(attributes_capture(hand.attributes, hand.thread,
+					     &changes));
+		assert_true(clock_now() - before < 20 * NS_PER_S);
+		if (point->phase == SUBJECT_BEGIN)
+			continue;
+		assert_true(changes.n <= 150);
+		bool found = false;
+		for (size_t i = 0; i < changes.n; i++) {
+			const struct change *change = &changes.data[i];
+			found |= matches(point->root, change->root);
+			assert_true(change->n >= 1);
+			for (size_t k = 0; k < change->n; k++) {
+				assert_true(strlen(change->paths[k].before) <
+					    1200);
+				assert_true(strlen(change->paths[k].after) <
+					    1200);
+			}
+		}
+		if (!found && strcmp(point->root, "*") != 0) {
+			show(point, &changes);
+			fail();
+		}
+	}
+}
+
+static bool has_change(const struct changes *changes, const char *root,
+		       const char *before, const char *after)
+{
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct change *change = &changes->data[i];
+		if (change->n && matches(root, change->root) &&
+		    matches(before, change->paths[0].before) &&
+		    matches(after, change->paths[0].after))
+			return true;
+	}
+	return false;
+}
+
+#define SYSTEM_KEY 0x70676179
+
+static void leave_things(int ready)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	prctl(PR_SET_NAME, "left-over");
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(fd, 1) < 0 ||
+	    shmget(SYSTEM_KEY, 100, IPC_CREAT | 0600) < 0 ||
+	    write(ready, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* What a whole process leaves behind. */
+static void test_system(void **state)
+{
+	(void)state;
+	_cleanup_(changes_freep_deep) struct changes changes = {};
+	struct system_state *system;
+	int ends[2];
+	char byte;
+	assert_ok(system_state_create(&system));
+	assert_ok(system_state_capture(system, NULL, 0, &changes));
+	assert_int_equal(changes.n, 0);
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	if (!child)
+		leave_things(ends[1]);
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+	assert_ok(system_state_capture(system, &child, 1, &changes));
+	assert_true(
+		has_change(&changes, "child[left-over]", "absent", "running"));
+	assert_true(has_change(&changes, "port[tcp 127.0.0.1:*]", "absent",
+			       "listening"));
+	assert_true(has_change(&changes, "shared-memory[0x70676179]", "absent",
+			       "100 bytes"));
+	changes_clear(&changes);
+	assert_ok(system_state_capture(system, &child, 1, &changes));
+	assert_false(has_change(&changes, "child[*", NULL, NULL));
+	assert_false(has_change(&changes, "port[*", NULL, NULL));
+	assert_false(
+		has_change(&changes, "shared-memory[0x70676179]", NULL, NULL));
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	shmctl(shmget(SYSTEM_KEY, 0, 0), IPC_RMID, NULL);
+	changes_clear(&changes);
+	assert_ok(system_state_capture(system, NULL, 0, &changes));
+	assert_true(
+		has_change(&changes, "child[left-over]", "running", "absent"));
+	assert_true(has_change(&changes, "port[tcp 127.0.0.1:*]", "listening",
+			       "absent"));
+	assert_true(has_change(&changes, "shared-memory[0x70676179]",
+			       "100 bytes", "absent"));
+	/* A name in the folder of all processes: only where it was touched. */
+	int fd = shm_open("/system-state-test", O_CREAT | O_RDWR, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	changes_clear(&changes);
+	system_state_touched(system, "/dev/shm/system-state-test");
+	assert_ok(system_state_capture(system, NULL, 0, &changes));
+	assert_true(has_change(&changes, "shared-memory[/system-state-test]",
+			       "absent", "0 bytes"));
+	shm_unlink("/system-state-test");
+	changes_clear(&changes);
+	assert_ok(system_state_capture(system, NULL, 0, &changes));
+	assert_false(has_change(&changes, "shared-memory[/system-state-test]",
+				NULL, NULL));
+	system_state_destroy(system);
 }
 
 /* Each row has a name of its own and says how it is read. */
@@ -450,8 +637,11 @@ int main(void)
 		cmocka_unit_test(test_every_attribute),
 		cmocka_unit_test(test_followed),
 		cmocka_unit_test(test_agent),
+		cmocka_unit_test(test_real_agent),
 		cmocka_unit_test(test_static),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_wild),
+		cmocka_unit_test(test_system),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

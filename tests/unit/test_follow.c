@@ -9,30 +9,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/openat2.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/ipc.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/shm.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
-#include <utime.h>
 
 #include "base/macro.h"
 #include "base/str.h"
@@ -41,570 +26,7 @@
 #include "tracee/breakpoint.h"
 #include "tracee/tracee.h"
 
-/* ---- the subject ---- */
-
-/* A breakpoint is set here by who wants to attach late. */
-static void __attribute__((noinline)) here(void)
-{
-	__asm__ volatile("" ::: "memory");
-}
-
-/* Told as "remove /begin" and "remove /end": nothing happens. */
-static void mark(const char *name)
-{
-	syscall(SYS_rmdir, name);
-}
-
-static void touch(const char *path)
-{
-	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0640);
-	if (fd >= 0)
-		close(fd);
-}
-
-static void close_of(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
-static void do_files(void)
-{
-	close_of(open("a", O_CREAT | O_WRONLY, 0640));
-	close_of(open("a", O_RDONLY));
-	close_of(open("a", O_RDONLY | O_TRUNC));
-	close_of((int)syscall(SYS_open, "b", O_CREAT | O_EXCL | O_RDWR, 0600));
-	close_of((int)syscall(SYS_creat, "c", 0644));
-	struct open_how how = { .flags = O_CREAT | O_WRONLY, .mode = 0604 };
-	close_of((int)syscall(SYS_openat2, AT_FDCWD, "d", &how, sizeof(how)));
-	how = (struct open_how){ .flags = O_RDONLY };
-	close_of((int)syscall(SYS_openat2, AT_FDCWD, "d", &how, sizeof(how)));
-	close_of(open(".", O_TMPFILE | O_RDWR, 0600));
-	truncate("a", 5);
-	int fd = open("a", O_WRONLY);
-	ftruncate(fd, 7);
-	posix_fallocate(fd, 0, 9);
-	fchmod(fd, 0600);
-	fchown(fd, (uid_t)-1, (gid_t)-1);
-	futimens(fd, NULL);
-	fsetxattr(fd, "user.x", "1", 1, 0);
-	fremovexattr(fd, "user.x");
-	close(fd);
-	mkdir("sub", 0755);
-	syscall(SYS_mkdir, "sub/two", 0700);
-	mknod("fifo", S_IFIFO | 0600, 0);
-	symlink("nowhere", "dangling");
-	syscall(SYS_link, "a", "sub/a2");
-	linkat(AT_FDCWD, "dangling", AT_FDCWD, "d2", 0);
-	chmod("sub/a2", 0644);
-	syscall(452 /* fchmodat2 */, AT_FDCWD, "dangling", 0600,
-		AT_SYMLINK_NOFOLLOW);
-	chown("a", (uid_t)-1, (gid_t)-1);
-	lchown("dangling", (uid_t)-1, (gid_t)-1);
-	struct utimbuf times = { 1, 2 };
-	syscall(SYS_utime, "a", &times);
-	utimensat(AT_FDCWD, "dangling", NULL, AT_SYMLINK_NOFOLLOW);
-	setxattr("a", "user.y", "1", 1, 0);
-	removexattr("a", "user.y");
-	lsetxattr("dangling", "user.y", "1", 1, 0);
-	rename("b", "sub/b");
-	syscall(SYS_renameat2, AT_FDCWD, "c", AT_FDCWD, "d", 2);
-	unlink("a");
-	unlinkat(AT_FDCWD, "sub/two", AT_REMOVEDIR);
-	rmdir("sub/two");
-}
-
-#define FILES_TOLD                                                             \
-	"open a ~ 101 640\n"                                                   \
-	"open a ~ 1000\n"                                                      \
-	"open b ~ 302 600\n"                                                   \
-	"open c ~ 1101 644\n"                                                  \
-	"open d ~ 101 604\n"                                                   \
-	"change a ~\n"                                                         \
-	"open a ~ 1\n"                                                         \
-	"change a\n"                                                           \
-	"change a\n"                                                           \
-	"mode a 0 600\n"                                                       \
-	"owner a\n"                                                            \
-	"times a\n"                                                            \
-	"xattr a\n"                                                            \
-	"xattr a\n"                                                            \
-	"create sub ~ 0 755\n"                                                 \
-	"create sub/two ~ 0 700\n"                                             \
-	"create fifo ~ 0 10600\n"                                              \
-	"create dangling ~\n"                                                  \
-	"link a > sub/a2 ~\n"                                                  \
-	"link dangling > d2 ~\n"                                               \
-	"mode sub/a2 ~ 0 644\n"                                                \
-	"mode dangling ~ 0 600\n"                                              \
-	"owner a ~\n"                                                          \
-	"owner dangling ~\n"                                                   \
-	"times a ~\n"                                                          \
-	"times dangling ~\n"                                                   \
-	"xattr a ~\n"                                                          \
-	"xattr a ~\n"                                                          \
-	"xattr dangling ~\n"                                                   \
-	"rename b > sub/b ~\n"                                                 \
-	"rename c > d ~ 2\n"                                                   \
-	"remove a ~\n"                                                         \
-	"remove sub/two ~ 1000\n"                                              \
-	"remove sub/two ~\n"
-
-static void do_names(void)
-{
-	char text[PATH_MAX + 16];
-	/* Through links: those in folders always, the last as the call does. */
-	touch("linked/x");
-	touch("to-linked");
-	close_of(open("to-linked", O_CREAT | O_EXCL | O_WRONLY, 0600));
-	close_of(open("to-linked", O_WRONLY | O_NOFOLLOW));
-	touch("dangling");
-	touch("loop");
-	unlink("to-linked");
-	mkdir("slashes///", 0700);
-	rmdir("real/../slashes/.");
-	/* Descriptors. */
-	int dir = open("linked", O_RDONLY | O_DIRECTORY);
-	close_of(openat(dir, "y", O_CREAT | O_WRONLY, 0600));
-	mkdirat(dir, "../up", 0700);
-	fchownat(dir, "", (uid_t)-1, (gid_t)-1, AT_EMPTY_PATH);
-	int fd = open("linked/y", O_RDWR);
-	linkat(fd, "", dir, "z", AT_EMPTY_PATH);
-	unlink("linked/y");
-	fchmod(fd, 0600); /* it has another name, but not that one */
-	unlink("linked/z");
-	fchmod(fd, 0600);
-	close(fd);
-	fd = memfd_create("memory", 0);
-	ftruncate(fd, 10);
-	fchmod(fd, 0600);
-	close(fd);
-	touch("odd (deleted)");
-	fd = open("odd (deleted)", O_RDONLY);
-	fchmod(fd, 0600);
-	/* What "self" is. */
-	snprintf(text, sizeof(text), "/proc/self/fd/%d", fd);
-	chmod(text, 0600);
-	snprintf(text, sizeof(text), "/dev/fd/%d", fd);
-	chmod(text, 0640);
-	close(fd);
-	touch("/proc/self/cwd/own");
-	/* After a change of directory. */
-	chdir("linked");
-	touch("in");
-	fchdir(dir);
-	touch("./in2");
-	chdir("..");
-	close(dir);
-	/* What cannot be: told all the same, or without a name. */
-	touch("absent/folder/../x");
-	touch("absent/folder/x");
-	touch("real/in/x");
-	syscall(SYS_mkdir, NULL, 0700);
-	syscall(SYS_mkdir, (char *)1, 0700);
-	syscall(SYS_mkdir, (char *)-4096, 0700);
-	syscall(SYS_mkdir, "", 0700);
-	syscall(SYS_mkdirat, 777, "x", 0700);
-	memset(text, 'x', sizeof(text));
-	text[sizeof(text) - 1] = '\0';
-	mkdir(text, 0700);
-	/* Up to the last byte of a page, with nothing behind. */
-	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	munmap(page + 4096, 4096);
-	memcpy(page + 4096 - 5, "edge", 5);
-	mkdir(page + 4096 - 5, 0700);
-	memcpy(page + 4096 - 4, "edge", 4);
-	mkdir(page + 4096 - 4, 0700);
-	mkdir("\xff\xfe\n", 0700);
-}
-
-#define NAMES_TOLD                                                             \
-	"open real/x ~ 2000101 640\n"                                          \
-	"open real/file ~ 2000101 640\n"                                       \
-	"open to-linked ~ 301 600\n"                                           \
-	"open to-linked ~ 400001\n"                                            \
-	"open nowhere ~ 2000101 640\n"                                         \
-	"open ? ~ 2000101 640\n"                                               \
-	"remove to-linked ~\n"                                                 \
-	"create slashes ~ 0 700\n"                                             \
-	"remove slashes ~\n"                                                   \
-	"open real/y 101 600\n"                                                \
-	"create up 0 700\n"                                                    \
-	"owner real\n"                                                         \
-	"open real/y ~ 2\n"                                                    \
-	"link real/y > real/z 10000\n"                                         \
-	"remove real/y ~\n"                                                    \
-	"remove real/z ~\n"                                                    \
-	"open odd (deleted) ~ 2000101 640\n"                                   \
-	"mode odd (deleted) 0 600\n"                                           \
-	"mode odd (deleted) 0 600\n"                                           \
-	"mode odd (deleted) 0 640\n"                                           \
-	"open own 2000101 640\n"                                               \
-	"open real/in ~ 2000101 640\n"                                         \
-	"open real/in2 ~ 2000101 640\n"                                        \
-	"open ? ~ 2000101 640\n"                                               \
-	"open absent/folder/x ~ 2000101 640\n"                                 \
-	"open real/in/x ~ 2000101 640\n"                                       \
-	"create ? 0 700\n"                                                     \
-	"create ? 0 700\n"                                                     \
-	"create ? 0 700\n"                                                     \
-	"create ? 0 700\n"                                                     \
-	"create ? 0 700\n"                                                     \
-	"create ? 0 700\n"                                                     \
-	"create edge ~ 0 700\n"                                                \
-	"create ? 0 700\n"                                                     \
-	"create \xff\xfe\n ~ 0 700\n"
-
-static void do_sockets(void)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	memcpy(address.sun_path, "sock", 5);
-	bind(fd, (void *)&address, sizeof(address));
-	listen(fd, 1);
-	close(fd);
-	fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	connect(fd, (void *)&address, sizeof(address));
-	close(fd);
-	fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	bind(fd, (void *)&address, 2);
-	bind(fd, NULL, 20);
-	bind(fd, (void *)&address, (socklen_t)-1);
-	close(fd);
-}
-
-#define SOCKETS_TOLD                                                           \
-	"create sock ~\n"                                                      \
-	"state 800\n"                                                          \
-	"read sock ~\n"                                                        \
-	"state 800\n"                                                          \
-	"looked 800\n"                                                         \
-	"state 800\n"                                                          \
-	"looked 800\n"                                                         \
-	"create sock ~\n"
-
-static void do_reads(void)
-{
-	char text[64];
-	close_of(open("real/file", O_RDONLY));
-	close_of(open("to-linked", O_PATH | O_CREAT));
-	struct stat stat_of;
-	stat("to-linked", &stat_of);
-	lstat("to-linked", &stat_of);
-	syscall(SYS_stat, "none", &stat_of);
-	struct statx statx_of;
-	statx(AT_FDCWD, "real", 0, STATX_INO, &statx_of);
-	int fd = open("real", O_RDONLY | O_DIRECTORY);
-	fstat(fd, &stat_of);
-	syscall(SYS_getdents64, fd, text, sizeof(text));
-	close(fd);
-	access("real", R_OK);
-	syscall(439 /* faccessat2 */, AT_FDCWD, "to-linked", R_OK,
-		AT_SYMLINK_NOFOLLOW);
-	readlink("to-linked", text, sizeof(text));
-	getxattr("real", "user.x", text, sizeof(text));
-	syscall(SYS_chdir, "real");
-	syscall(SYS_chdir, "..");
-	char *argv[] = { "none", NULL };
-	execv("none", argv);
-}
-
-#define READS_TOLD                                                             \
-	"read real/file ~\n"                                                   \
-	"read real/file ~ 10000100\n"                                          \
-	"look real/file ~\n"                                                   \
-	"look to-linked ~\n"                                                   \
-	"look none ~\n"                                                        \
-	"look real ~\n"                                                        \
-	"read real ~ 200000\n"                                                 \
-	"list real\n"                                                          \
-	"look real ~\n"                                                        \
-	"look to-linked ~\n"                                                   \
-	"look to-linked ~\n"                                                   \
-	"look real ~\n"                                                        \
-	"read real ~\n"                                                        \
-	"read . ~\n"                                                           \
-	"read none ~\n"
-
-static void do_states(void)
-{
-	struct rlimit limit;
-	struct itimerval timer = {};
-	stack_t stack;
-	char text[4096];
-	chdir(".");
-	umask(022);
-	syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, &limit);
-	syscall(SYS_prlimit64, 0, RLIMIT_CORE, &limit, NULL);
-	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0));
-	cpu_set_t set;
-	sched_getaffinity(0, sizeof(set), &set);
-	sched_setaffinity(0, sizeof(set), &set);
-	setitimer(ITIMER_VIRTUAL, &timer, NULL);
-	alarm(0);
-	syscall(SYS_setuid, syscall(SYS_getuid));
-	prctl(PR_SET_NAME, "name");
-	prctl(PR_GET_NAME, text);
-	void *map =
-		mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	munmap(map, 4096);
-	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	munmap(map, 4096);
-	int fd = open("real/file", O_RDONLY);
-	map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	munmap(map, 4096);
-	map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE, fd, 0);
-	munmap(map, 4096);
-	flock(fd, LOCK_SH);
-	struct flock lock = { .l_type = F_RDLCK };
-	fcntl(fd, F_SETLK, &lock);
-	fcntl(fd, F_GETLK, &lock);
-	fcntl(fd, F_GETFL);
-	close(fd);
-	shmget(IPC_PRIVATE, 0, 0);
-	sigaltstack(NULL, &stack);
-	sigaltstack(&stack, NULL);
-	setpgid(0, 0);
-	syscall(SYS_personality, 0xffffffff);
-	pid_t pid = fork();
-	if (!pid)
-		_exit(0);
-	waitpid(pid, NULL, 0);
-	syscall(SYS_getcwd, text, sizeof(text));
-	syscall(SYS_getppid);
-}
-
-#define STATES_TOLD                                                            \
-	"state 1\n"                                                            \
-	"state 4\n"                                                            \
-	"state 8\n"                                                            \
-	"state 10\n"                                                           \
-	"state 20\n"                                                           \
-	"state 40\n"                                                           \
-	"state 40\n"                                                           \
-	"state 80\n"                                                           \
-	"state 100\n"                                                          \
-	"state 200\n"                                                          \
-	"state 200\n"                                                          \
-	"state 1000\n"                                                         \
-	"state 1000\n"                                                         \
-	"state 400\n"                                                          \
-	"state 4000\n"                                                         \
-	"state 8000\n"                                                         \
-	"state 2000\n"
-
-#define LOOKS_TOLD                                                             \
-	"state 1\n"                                                            \
-	"state 4\n"                                                            \
-	"looked 4\n"                                                           \
-	"looked 8\n"                                                           \
-	"state 8\n"                                                            \
-	"looked 10\n"                                                          \
-	"state 10\n"                                                           \
-	"looked 20\n"                                                          \
-	"state 20\n"                                                           \
-	"state 40\n"                                                           \
-	"state 40\n"                                                           \
-	"looked 40\n"                                                          \
-	"looked 80\n"                                                          \
-	"state 80\n"                                                           \
-	"state 100\n"                                                          \
-	"looked 100\n"                                                         \
-	"state 200\n"                                                          \
-	"state 200\n"                                                          \
-	"state 1000\n"                                                         \
-	"looked 1000\n"                                                        \
-	"state 1000\n"                                                         \
-	"looked 1000\n"                                                        \
-	"looked 1000\n"                                                        \
-	"state 400\n"                                                          \
-	"looked 400\n"                                                         \
-	"looked 4000\n"                                                        \
-	"state 4000\n"                                                         \
-	"state 8000\n"                                                         \
-	"looked 8000\n"                                                        \
-	"looked 10000\n"                                                       \
-	"state 2000\n"                                                         \
-	"looked 2000\n"                                                        \
-	"looked 1\n"
-
-static void run_child(char *const argv[])
-{
-	pid_t pid = vfork();
-	if (!pid) {
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	waitpid(pid, NULL, 0);
-}
-
-static void do_children(void)
-{
-	pid_t pid = fork();
-	if (!pid) {
-		chdir("real");
-		touch("child");
-		_exit(0);
-	}
-	waitpid(pid, NULL, 0);
-	touch("parent");
-	run_child((char *[]){ "/proc/self/exe", "subject", "touch", NULL });
-	run_child((char *[]){ "./static", NULL });
-}
-
-#define CHILDREN_TOLD                                                          \
-	"open real/child ~ 2000101 640\n"                                      \
-	"open parent ~ 2000101 640\n"                                          \
-	"open executed ~ 2000101 640\n"                                        \
-	"create static-made ~ 0 755\n"
-
-#define THREADS 4
-#define PER_THREAD 50
-static pthread_barrier_t barrier;
-
-static void *thread_touches(void *arg)
-{
-	char name[32];
-	pthread_barrier_wait(&barrier);
-	for (int i = 0; i < PER_THREAD; i++) {
-		snprintf(name, sizeof(name), "t%d-%d", *(int *)arg, i);
-		touch(name);
-	}
-	return NULL;
-}
-
-static int subject_threads(void)
-{
-	pthread_t threads[THREADS];
-	int numbers[THREADS];
-	pthread_barrier_init(&barrier, NULL, THREADS + 1);
-	for (int i = 0; i < THREADS; i++) {
-		numbers[i] = i;
-		if (pthread_create(&threads[i], NULL, thread_touches,
-				   &numbers[i]))
-			_exit(1);
-	}
-	here();
-	pthread_barrier_wait(&barrier);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	_exit(0);
-}
-
-#define STORM 2000
-static void on_alarm(int number)
-{
-	(void)number;
-}
-
-/* The exit status says what a signal did to calls it cannot interrupt. */
-static int subject_storm(bool restart)
-{
-	struct sigaction action = { .sa_handler = on_alarm,
-				    .sa_flags = restart ? SA_RESTART : 0 };
-	sigaction(SIGALRM, &action, NULL);
-	here();
-	struct itimerval timer = { { 0, 150 }, { 0, 150 } };
-	setitimer(ITIMER_REAL, &timer, NULL);
-	char name[32];
-	for (int i = 0; i < STORM; i++) {
-		snprintf(name, sizeof(name), "s%d", i);
-		int fd = open(name, O_CREAT | O_EXCL | O_WRONLY, 0600);
-		if (fd < 0)
-			_exit(errno == EINTR ? 2 : 3);
-		close(fd);
-		if (unlink(name) < 0)
-			_exit(errno == EINTR ? 2 : 4);
-	}
-	_exit(0);
-}
-
-/* Refuses seccomp(2) from now on, as a container may. */
-static void refuse_filters(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { ARRAY_SIZE(code), code };
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
-}
-
-static int subject_refused(void)
-{
-	refuse_filters();
-	here();
-	_exit(mkdir("made", 0700) == 0 ? 0 : 1);
-}
-
-/* A daemon that goes on: it writes what a call gave when it is told to. */
-static int subject_daemon(void)
-{
-	if (fork() != 0)
-		_exit(0);
-	char byte;
-	int number = 0;
-	if (read(STDIN_FILENO, &byte, 1) == 1) {
-		number = mkdir("daemon", 0700) == 0 ? 0 : errno;
-		if (write(STDOUT_FILENO, &number, sizeof(number)) < 0)
-			_exit(1);
-	}
-	_exit(0);
-}
-
-/* Calls on end, for figures and for being ended in the middle. */
-static int subject_busy(int times)
-{
-	here();
-	for (int i = 0; times < 0 || i < times; i++)
-		chmod("real/file", 0600);
-	_exit(0);
-}
-
-static int subject(char **argv)
-{
-	static const struct {
-		const char *name;
-		void (*act)(void);
-	} acts[] = {
-		{ "files", do_files },	   { "names", do_names },
-		{ "sockets", do_sockets }, { "reads", do_reads },
-		{ "states", do_states },   { "children", do_children },
-	};
-	const char *what = argv[2];
-	umask(022);
-	if (!strcmp(what, "touch")) {
-		touch("executed");
-		_exit(0);
-	}
-	if (!strcmp(what, "threads"))
-		return subject_threads();
-	if (!strcmp(what, "storm"))
-		return subject_storm(true);
-	if (!strcmp(what, "storm-plain"))
-		return subject_storm(false);
-	if (!strcmp(what, "refused"))
-		return subject_refused();
-	if (!strcmp(what, "daemon"))
-		return subject_daemon();
-	if (!strcmp(what, "busy"))
-		return subject_busy(atoi(argv[3]));
-	for (size_t i = 0; i < ARRAY_SIZE(acts); i++) {
-		if (strcmp(what, acts[i].name) != 0)
-			continue;
-		here();
-		mark("/begin");
-		acts[i].act();
-		mark("/end");
-		_exit(0);
-	}
-	_exit(1);
-}
+#include "subject_follow.h"
 
 /* ---- what is told ---- */
 
@@ -688,170 +110,25 @@ struct place {
 /* mkdir("static-made", 0755) and nothing else, without any library. */
 static void write_static(const char *path)
 {
+	/* clang-format off */
 	static const uint8_t code[] = {
-		0x7f,
-		'E',
-		'L',
-		'F',
-		2,
-		1,
-		1,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		2,
-		0,
-		62,
-		0,
-		1,
-		0,
-		0,
-		0,
-		0x78,
-		0,
-		0x40,
-		0,
-		0,
-		0,
-		0,
-		0,
-		64,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		64,
-		0,
-		56,
-		0,
-		1,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		1,
-		0,
-		0,
-		0,
-		5,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0x40,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0x40,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0xa6,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0xa6,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0x10,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		/* 0x78: mov $83,%eax; lea 0x22+…(%rip),%rdi; mov $0755,%esi */
-		0xb8,
-		83,
-		0,
-		0,
-		0,
-		0x48,
-		0x8d,
-		0x3d,
-		0x10,
-		0,
-		0,
-		0,
-		0xbe,
-		0xed,
-		1,
-		0,
-		0,
-		0x0f,
-		0x05,
-		/* mov $60,%eax; xor %edi,%edi; syscall */
-		0xb8,
-		60,
-		0,
-		0,
-		0,
-		0x31,
-		0xff,
-		0x0f,
-		0x05,
-		's',
-		't',
-		'a',
-		't',
-		'i',
-		'c',
-		'-',
-		'm',
-		'a',
-		'd',
-		'e',
-		0,
+		/* ELF header, then one program header */
+		0x7f, 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		2, 0, 62, 0, 1, 0, 0, 0, 0x78, 0, 0x40, 0, 0, 0, 0, 0,
+		64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 64, 0, 56, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+		1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0,
+		0xa6, 0, 0, 0, 0, 0, 0, 0, 0xa6, 0, 0, 0, 0, 0, 0, 0,
+		0, 0x10, 0, 0, 0, 0, 0, 0,
+		/* mov $83,%eax; lea path(%rip),%rdi; mov $0755,%esi; syscall */
+		0xb8, 83, 0, 0, 0, 0x48, 0x8d, 0x3d, 0x10, 0, 0, 0,
+		0xbe, 0xed, 1, 0, 0, 0x0f, 0x05,
+		/* mov $60,%eax; xor %edi,%edi; syscall; path: */
+		0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05,
+		's', 't', 'a', 't', 'i', 'c', '-', 'm', 'a', 'd', 'e', 0,
 	};
+	/* clang-format on */
 	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0755);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, code, sizeof(code)), sizeof(code));
@@ -1040,6 +317,7 @@ static void check_all(enum way way)
 	check(way, "states", all, SKIP_FILES, STATES_TOLD);
 	check(way, "states", all | FOLLOW_READS, SKIP_FILES, LOOKS_TOLD);
 	check(way, "children", FOLLOW_FILES, 0, CHILDREN_TOLD);
+	check(way, "moves", FOLLOW_FILES, 0, MOVES_TOLD);
 }
 
 static void test_attached(void **state)
@@ -1076,7 +354,7 @@ static void test_signals(void **state)
 {
 	(void)state;
 	for (enum way way = ATTACH; way <= CHILD; way++) {
-		for (int plain = 0; plain < 1; plain++) {
+		for (int plain = 0; plain < (way == ATTACH ? 2 : 1); plain++) {
 			_cleanup_(place_closep) struct place place;
 			place_open(&place);
 			place.story.all = true;
@@ -1096,15 +374,311 @@ static void test_signals(void **state)
 	}
 }
 
+static void test_roots(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("only root may change its root\n");
+		skip();
+	}
+	check(ATTACH, "roots", FOLLOW_FILES, 0, ROOTS_TOLD);
+	check(CHILD, "roots", FOLLOW_FILES, 0, ROOTS_TOLD);
+}
+
+static void test_many_processes(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	place_open(&place);
+	place.story.all = true;
+	assert_int_equal(run(CHILD, &place, FOLLOW_FILES, "many"), 0);
+	assert_int_equal(place.story.n, MANY);
+	for (int i = 0; i < MANY; i++) {
+		char line[64];
+		snprintf(line, sizeof(line), "open m%d ~ 2000101 640\n", i);
+		assert_non_null(strstr(place.story.text.s, line));
+	}
+}
+
+static size_t count_entries(const char *format, pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), format, pid);
+	DIR *dir = opendir(path);
+	assert_non_null(dir);
+	size_t n = 0;
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Attaching leaves nothing behind in the process, nor ending it in us. */
+static void test_leaves_nothing(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	place_open(&place);
+	size_t own = count_entries("/proc/%d/fd", getpid());
+	size_t tasks = count_entries("/proc/%d/task", getpid());
+	{
+		_cleanup_(hand_closep) struct hand hand;
+		char *argv[] = { "/proc/self/exe", "subject", "files", NULL };
+		hand_open(&hand, &place, argv);
+		pid_t pid = tracee_pid(hand.tracee);
+		size_t there = count_entries("/proc/%d/fd", pid);
+		const struct follow_options options =
+			options_of(&place, FOLLOW_FILES);
+		assert_ok(follow_attach(hand.thread, &options, &hand.follow));
+		assert_int_equal(count_entries("/proc/%d/fd", pid), there);
+		/* One listener is all that the kernel allows. */
+		struct follow *second;
+		_cleanup_(err_destroyp) struct err *err =
+			follow_attach(hand.thread, &options, &second);
+		assert_non_null(err);
+		assert_int_equal(err_number(err), EBUSY);
+		assert_int_equal(count_entries("/proc/%d/fd", pid), there);
+		assert_int_equal(hand_finish(&hand), 0);
+		assert_string_equal(place.story.text.s, FILES_TOLD);
+	}
+	assert_int_equal(count_entries("/proc/%d/fd", getpid()), own);
+	assert_int_equal(count_entries("/proc/%d/task", getpid()), tasks);
+}
+
+static void test_exempt(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(hand_closep) struct hand hand;
+	place_open(&place);
+	char *argv[] = { "/proc/self/exe", "subject", "exempt", NULL };
+	hand_open(&hand, &place, argv);
+	struct follow_options options = options_of(&place, FOLLOW_FILES);
+	options.exempt = (uintptr_t)behind_call - base_of(getpid()) +
+			 base_of(tracee_pid(hand.tracee));
+	assert_ok(follow_attach(hand.thread, &options, &hand.follow));
+	assert_int_equal(hand_finish(&hand), 0);
+	assert_string_equal(place.story.text.s, "create shown ~ 0 700\n");
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(hand_closep) struct hand hand;
+	place_open(&place);
+	char *argv[] = { "/proc/self/exe", "subject", "refused", NULL };
+	hand_open(&hand, &place, argv);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	_cleanup_(err_destroyp) struct err *err =
+		follow_attach(hand.thread, &options, &hand.follow);
+	assert_non_null(err);
+	assert_int_equal(err_kind(err), ERR_INTERNAL);
+	assert_int_equal(err_number(err), EPERM);
+	assert_null(hand.follow);
+	/* It goes on as if nothing had been. */
+	assert_int_equal(hand_finish(&hand), 0);
+	assert_int_equal(place.story.n, 0);
+}
+
+static void test_child_refused(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(follow_destroyp) struct follow *follow = NULL;
+	place_open(&place);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	assert_ok(follow_prepare(&options, &follow));
+	pid_t pid = fork();
+	if (!pid) {
+		refuse_filters();
+		follow_child(follow);
+		_exit(chdir(place.folder) == 0 && mkdir("made", 0700) == 0 ? 0
+									   : 1);
+	}
+	_cleanup_(err_destroyp) struct err *err = follow_begin(follow);
+	assert_non_null(err);
+	assert_int_equal(err_number(err), EPERM);
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* The child dies before it comes to follow_child(). */
+static void test_child_dies(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(follow_destroyp) struct follow *follow = NULL;
+	place_open(&place);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	assert_ok(follow_prepare(&options, &follow));
+	pid_t pid = fork();
+	if (!pid)
+		_exit(0);
+	assert_err(follow_begin(follow), ERR_INTERNAL, "ended before");
+	waitpid(pid, NULL, 0);
+}
+
+static void test_destroyed_early(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(follow_destroyp) struct follow *follow = NULL;
+	int to[2], from[2], number = -1;
+	place_open(&place);
+	assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	assert_ok(follow_prepare(&options, &follow));
+	pid_t pid = fork();
+	if (!pid) {
+		dup2(to[0], STDIN_FILENO);
+		dup2(from[1], STDOUT_FILENO);
+		follow_child(follow);
+		execl("/proc/self/exe", "subject", "subject", "daemon", NULL);
+		_exit(127);
+	}
+	assert_ok(follow_begin(follow));
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	/* What it left running is not held up for ever. */
+	follow_destroy(take_ptr(follow));
+	assert_int_equal(write(to[1], "x", 1), 1);
+	assert_int_equal(read(from[0], &number, sizeof(number)),
+			 sizeof(number));
+	assert_int_equal(number, ENOSYS);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+}
+
+/* Killed while its calls are held back, and ended from both sides. */
+static void test_ended_in_the_middle(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		_cleanup_(place_closep) struct place place;
+		place_open(&place);
+		_cleanup_(follow_destroyp) struct follow *follow = NULL;
+		const struct follow_options options =
+			options_of(&place, FOLLOW_FILES);
+		assert_ok(follow_prepare(&options, &follow));
+		char *argv[] = { "/proc/self/exe", "subject", "busy", "-1",
+				 NULL };
+		pid_t pid = start_child(&place, follow, argv);
+		assert_ok(follow_begin(follow));
+		while (follow_counts(follow).told < 10)
+			usleep(100);
+		if (i % 2)
+			follow_destroy(take_ptr(follow));
+		kill(pid, SIGKILL);
+		int status;
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+	}
+}
+
+/* ---- an ordinary user ---- */
+
+static bool become_nobody(void)
+{
+	return setgroups(0, NULL) == 0 && setgid(65534) == 0 &&
+	       setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0;
+}
+
+static void user_part(void)
+{
+	check(CHILD, "names", FOLLOW_FILES, 0, NAMES_TOLD);
+	check(ATTACH, "names", FOLLOW_FILES, 0, NAMES_TOLD);
+}
+
+static void test_ordinary_user(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("we are one: the other tests say it all\n");
+		skip();
+	}
+	pid_t pid = fork();
+	if (!pid) {
+		if (!become_nobody())
+			_exit(77);
+		/* A fresh program, so that a failed check ends it. */
+		execl("/proc/self/exe", "test_follow", "user", NULL);
+		_exit(77);
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("cannot become an ordinary user here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+static void test_user_part(void **state)
+{
+	(void)state;
+	user_part();
+}
+
+/* ---- figures ---- */
+
+static double seconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Says what a told call costs; no machine is too slow. */
+static void test_cost(void **state)
+{
+	(void)state;
+	_cleanup_(place_closep) struct place place;
+	_cleanup_(hand_closep) struct hand hand;
+	place_open(&place);
+	char *argv[] = { "/proc/self/exe", "subject", "busy", "2000", NULL };
+	hand_open(&hand, &place, argv);
+	const struct follow_options options = options_of(&place, FOLLOW_FILES);
+	assert_ok(follow_attach(hand.thread, &options, &hand.follow));
+	double start = seconds();
+	assert_int_equal(hand_finish(&hand), 0);
+	double each = (seconds() - start) * 1e6 / 2000;
+	struct follow_counts counts = follow_counts(hand.follow);
+	assert_int_equal(counts.told, 2000);
+	print_message("a told call takes %.1f us, %.1f us of it ours\n", each,
+		      (double)counts.ns / 1e3 / 2000);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2 && !strcmp(argv[1], "subject"))
 		return subject(argv);
+	const struct CMUnitTest user_tests[] = {
+		cmocka_unit_test(test_user_part),
+	};
+	if (argc > 1 && !strcmp(argv[1], "user"))
+		return cmocka_run_group_tests(user_tests, NULL, NULL);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_attached),
 		cmocka_unit_test(test_child),
+		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_many_processes),
 		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_leaves_nothing),
+		cmocka_unit_test(test_exempt),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_child_refused),
+		cmocka_unit_test(test_child_dies),
+		cmocka_unit_test(test_destroyed_early),
+		cmocka_unit_test(test_ended_in_the_middle),
+		cmocka_unit_test(test_ordinary_user),
+		cmocka_unit_test(test_cost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,12 +135,12 @@ static void start_detached(void *(*work)(void *))
 	pthread_detach(thread);
 }
 
-TEST(test_idle_thread_left) //@ clean test_idle_thread_left
+TEST(test_idle_thread_left) //@ pollutes test_idle_thread_left thread[...] ... where=process before=absent
 {
 	start_detached(idle);
 }
 
-TEST(test_busy_thread_left) //@ clean test_busy_thread_left
+TEST(test_busy_thread_left) //@ pollutes test_busy_thread_left thread[...] ... where=process before=absent after="running|busy at threads.c..."
 {
 	start_detached(busy);
 }
@@ -155,7 +155,7 @@ TEST(test_change_beside_left_threads) //@ pollutes test_change_beside_left_threa
 	shared_count = 2;
 }
 
-TEST(test_stops_threads) //@ pollutes test_stops_threads stop_idling stop_idling
+TEST(test_stops_threads) //@ pollutes test_stops_threads stop_idling stop_idling //@ pollutes test_stops_threads thread[...] ... where=process after=absent
 {
 	stop_idling = 1;
 	usleep(2000);
