@@ -312,7 +312,10 @@ static bool tell_record(struct files_log *log, struct wire_file *record)
 	snap_of(&record->before[0], text, limits, &before[0]);
 	snap_of(&record->before[1], text + record->before[0].text, limits,
 		&before[1]);
-	files_event_known(log->files, &event, before);
+	if (record->before[0].seen)
+		files_event(log->files, &event);
+	else
+		files_event_known(log->files, &event, before);
 	snap_free(&before[0]);
 	snap_free(&before[1]);
 	log->counts.records++;
