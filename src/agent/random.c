@@ -61,7 +61,8 @@ static void find_drand48(void)
 			numbers->x[i] = old[i];
 	}
 	agent_state.drand48 = (uint64_t)(uintptr_t)numbers;
-	agent_state.drand48_size = sizeof(*numbers);
+	/* The rest is what it was before, or constant but for lcong48(). */
+	agent_state.drand48_size = sizeof(numbers->x);
 }
 
 void random_begin(void)

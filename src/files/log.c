@@ -28,6 +28,7 @@ struct files_log {
 	uint64_t object;
 	struct wire_files description;
 	int memory; /* of the process */
+	int twin;   /* of another that shares the ring; -1: none */
 	bool on;
 
 	uint64_t tail;
@@ -72,14 +73,21 @@ static int open_memory(pid_t pid)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-struct err *files_log_create(pid_t pid, uint64_t object, struct files_log **ret)
+struct err *files_log_create(pid_t pid, pid_t twin, uint64_t object,
+			     struct files_log **ret)
 {
 	_cleanup_(closep) int memory = open_memory(pid);
-	struct wire_files description;
+	_cleanup_(closep) int other = twin ? open_memory(twin) : -1;
+	struct wire_files description, of_other;
 	if (memory < 0)
 		return err_errno(errno, "cannot open the memory of %d", pid);
 	if (!object || !read_description(memory, object, &description))
 		return err_create(ERR_INTERNAL, "there is no log of files");
+	if (other >= 0 && (!read_description(other, object, &of_other) ||
+			   of_other.ring != description.ring)) {
+		closep(&other);
+		other = -1;
+	}
 	struct files_log *log = calloc(1, sizeof(*log));
 	uint8_t *buffer = malloc(WIRE_FILES_SIZE);
 	if (!log || !buffer) {
@@ -91,6 +99,7 @@ struct err *files_log_create(pid_t pid, uint64_t object, struct files_log **ret)
 	log->object = object;
 	log->description = description;
 	log->memory = take_fd(memory);
+	log->twin = take_fd(other);
 	log->buffer = buffer;
 	*ret = log;
 	return NULL;
@@ -125,6 +134,7 @@ void files_log_destroy(struct files_log *log)
 	switch_off(log, NULL);
 	forget_folder(log);
 	closep(&log->memory);
+	closep(&log->twin);
 	pthread_mutex_destroy(&log->lock);
 	free(log->buffer);
 	free(log);
@@ -135,19 +145,28 @@ uint64_t files_log_exempt(const struct files_log *log)
 	return log->description.behind;
 }
 
-static bool read_head(struct files_log *log, uint64_t *ret)
+/* The ring is the same in both, whoever lives. */
+static bool ring_read(const struct files_log *log, uint64_t offset, void *out,
+		      size_t n)
 {
-	return read_at(log->memory,
-		       log->description.ring + offsetof(struct wire_ring, head),
-		       ret, sizeof(*ret));
+	uint64_t address = log->description.ring + offset;
+	return read_at(log->memory, address, out, n) ||
+	       (log->twin >= 0 && read_at(log->twin, address, out, n));
 }
 
-static bool write_tail(struct files_log *log)
+static bool read_head(const struct files_log *log, uint64_t *ret)
 {
-	return write_at(log->memory,
-			log->description.ring +
-				offsetof(struct wire_ring, tail),
-			&log->tail, sizeof(log->tail));
+	return ring_read(log, offsetof(struct wire_ring, head), ret,
+			 sizeof(*ret));
+}
+
+static bool write_tail(const struct files_log *log)
+{
+	uint64_t address =
+		log->description.ring + offsetof(struct wire_ring, tail);
+	return write_at(log->memory, address, &log->tail, sizeof(log->tail)) ||
+	       (log->twin >= 0 &&
+		write_at(log->twin, address, &log->tail, sizeof(log->tail)));
 }
 
 struct err *files_log_begin(struct files_log *log, struct files *files)
@@ -293,7 +312,10 @@ static bool tell_record(struct files_log *log, struct wire_file *record)
 	snap_of(&record->before[0], text, limits, &before[0]);
 	snap_of(&record->before[1], text + record->before[0].text, limits,
 		&before[1]);
-	files_event_known(log->files, &event, before);
+	if (record->before[0].seen)
+		files_event(log->files, &event);
+	else
+		files_event_known(log->files, &event, before);
 	snap_free(&before[0]);
 	snap_free(&before[1]);
 	log->counts.records++;
@@ -305,10 +327,8 @@ static bool read_ring(struct files_log *log, uint64_t head, uint64_t *ret)
 {
 	uint64_t place = log->tail % WIRE_FILES_SIZE;
 	uint64_t n = MIN(head - log->tail, WIRE_FILES_SIZE - place);
-	if (!read_at(log->memory,
-		     log->description.ring + offsetof(struct wire_ring, data) +
-			     place,
-		     log->buffer, n))
+	if (!ring_read(log, offsetof(struct wire_ring, data) + place,
+		       log->buffer, n))
 		return false;
 	*ret = n;
 	return true;
@@ -415,9 +435,8 @@ struct files_log_counts files_log_counts(const struct files_log *log)
 {
 	struct files_log_counts counts = log->counts;
 	uint64_t refused;
-	if (read_at(log->memory,
-		    log->description.ring + offsetof(struct wire_ring, refused),
-		    &refused, sizeof(refused)))
+	if (ring_read(log, offsetof(struct wire_ring, refused), &refused,
+		      sizeof(refused)))
 		counts.refused = refused;
 	return counts;
 }

@@ -21,8 +21,10 @@ struct files_log;
 /*
  * Of the process @pid, whose agent has its struct wire_files at @object. An
  * error where there is no log. Nothing is logged before files_log_begin().
+ * @twin: a process that was forked from it, or it from that one; the log can
+ * then be read when @pid is gone. 0: there is none.
  */
-struct err *files_log_create(pid_t pid, uint64_t object,
+struct err *files_log_create(pid_t pid, pid_t twin, uint64_t object,
 			     struct files_log **ret) _must_check_;
 /* The process may be gone. What was not read is forgotten. NULL is fine. */
 void files_log_destroy(struct files_log *log);

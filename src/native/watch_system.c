@@ -138,15 +138,22 @@ static void on_call(void *data, const struct follow_event *event)
 		files_event(watch->files, event);
 }
 
-/* What the agent writes down itself need not be held back. */
+/*
+ * What the agent writes down itself need not be held back. When the process is
+ * gone, the copy that stands before the first test still has the log.
+ */
 static void open_log(struct system_watch *watch, struct run *run)
 {
+	const struct run *origin = watch->session->origin;
 	struct raddr object;
-	if (!(watch->options->what & SUITE_FILES) ||
+	if (getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
+	    !(watch->options->what & SUITE_FILES) ||
 	    !program_symbol(run->program, WIRE_FILES_SYMBOL, &object))
 		return;
-	struct err *err = files_log_create(tracee_pid(run->tracee), object.v,
-					   &watch->log);
+	struct err *err = files_log_create(
+		tracee_pid(run->tracee),
+		origin && origin != run ? tracee_pid(origin->tracee) : 0,
+		object.v, &watch->log);
 	if (err)
 		log_debug(LOG_SUITE, "files: %s", err_message(err));
 	err_ignore(err);

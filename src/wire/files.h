@@ -52,6 +52,11 @@ enum wire_call {
 struct wire_file_state {
 	uint32_t mode;	 /* with its type, as of stat(2); 0: absent */
 	uint32_t hashed; /* 1: @hash is XXH3_64bits() of the content */
+	/*
+	 * 1: nothing else is known, but a record of the same name is
+	 * before this one, and was not read when this was written.
+	 */
+	uint32_t seen, zero;
 	uint64_t hash;
 	uint64_t device, inode, size, links;
 	uint32_t uid, gid;

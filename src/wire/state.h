@@ -71,7 +71,7 @@ struct wire_state {
 
 	uint64_t random;      /* address of random()'s table … */
 	uint64_t random_size; /* … bytes */
-	uint64_t drand48;     /* address of drand48()'s data … */
+	uint64_t drand48;     /* address of drand48()'s last number … */
 	uint64_t drand48_size;
 
 	uint64_t exits_n; /* registered in all; the last WIRE_EXITS: */

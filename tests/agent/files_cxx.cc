@@ -52,7 +52,7 @@ void folders()
 	fs::resize_file("d/y", 0);
 	NOTED(records() == 1);
 	std::cout << fs::remove("d/y") << fs::remove("d/y") << std::endl;
-	NOTED(records() == 1);
+	NOTED(records() >= 1);
 	std::cout << fs::remove_all("d") << fs::exists("d") << std::endl;
 	std::error_code error;
 	std::cout << fs::remove("nothing/here", error) << error.value()

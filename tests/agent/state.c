@@ -236,7 +236,7 @@ static void numbers(void)
 	printf("%.9f\n", erand48(x));
 	if (AGENT) {
 		unsigned short copy[3];
-		MUST(STATE.drand48_size == sizeof(struct drand48_data));
+		MUST(STATE.drand48_size == 3 * sizeof(short));
 		memcpy(copy, (void *)STATE.drand48, sizeof(copy));
 		printf("%ld\n", lrand48());
 		MUST(memcmp(copy, (void *)STATE.drand48, sizeof(copy)));
@@ -282,8 +282,16 @@ static void sequence48(void)
 	for (int i = 0; i < 5; i++)
 		printf("%ld\n", mrand48());
 	unsigned short seed[3] = { 9, 8, 7 };
+	unsigned short copy[3] = {}, back[3] = {};
+	if (AGENT)
+		memcpy(copy, (void *)STATE.drand48, sizeof(copy));
 	unsigned short *old = seed48(seed);
 	printf("%d %d %d\n", old[0], old[1], old[2]);
+	/* Put back as a program does it, it is what it was. */
+	memcpy(back, old, sizeof(back));
+	printf("%ld\n", lrand48());
+	seed48(back);
+	NOTED(!memcmp(copy, (void *)STATE.drand48, STATE.drand48_size));
 	printf("%ld\n", lrand48());
 }
 

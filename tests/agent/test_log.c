@@ -15,7 +15,7 @@
 
 struct box {
 	char dir[64];
-	pid_t pid;
+	pid_t pid, twin;
 	FILE *in, *out;
 	uint64_t object;
 	struct files *files;
@@ -65,7 +65,7 @@ static void box_begin(struct box *box)
 		.paths = 8,
 	};
 	assert_ok(files_create(&options, &box->files));
-	assert_ok(files_log_create(box->pid, box->object, &box->log));
+	assert_ok(files_log_create(box->pid, box->twin, box->object, &box->log));
 	assert_int_not_equal(files_log_exempt(box->log), 0);
 	assert_ok(files_log_begin(box->log, box->files));
 }
@@ -249,9 +249,9 @@ static void test_gone(void **state)
 	struct files_log *log = NULL;
 	box_open(&box);
 	box_begin(&box);
-	assert_err(files_log_create(box.pid, 0, &log), ERR_INTERNAL,
+	assert_err(files_log_create(box.pid, 0, 0, &log), ERR_INTERNAL,
 		   "no log of files");
-	assert_err(files_log_create(box.pid, box.object + 8, &log),
+	assert_err(files_log_create(box.pid, 0, box.object + 8, &log),
 		   ERR_INTERNAL, "no log of files");
 	assert_null(log);
 	tell(&box, "write a 1");
@@ -262,12 +262,35 @@ static void test_gone(void **state)
 	box_close(&box);
 }
 
+/* The process is gone, but not the one that it was forked from. */
+static void test_twin(void **state)
+{
+	(void)state;
+	struct box box;
+	box_open(&box);
+	tell(&box, "write a 1");
+	tell(&box, "fork");
+	box.twin = box.pid;
+	box.pid = (pid_t)answer(&box);
+	box_begin(&box);
+	tell(&box, "write a 2");
+	tell(&box, "write b 3");
+	kill(box.pid, SIGKILL);
+	/* It reaps its child before it ends. */
+	assert_int_equal(answer(&box), 9);
+	assert_shown(&box, "a|\"1\"|\"2\"\n"
+			   "b|absent|file of 1 byte\n");
+	box.pid = box.twin;
+	box_close(&box);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes),	 cmocka_unit_test(test_folders),
 		cmocka_unit_test(test_children), cmocka_unit_test(test_many),
 		cmocka_unit_test(test_again),	 cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_twin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,8 @@ static void begin(struct box *box)
 	};
 	box_open(box, false);
 	box_files(box);
-	assert_ok(files_log_create(getpid(), (uint64_t)(uintptr_t)&description,
-				   &file_log));
+	assert_ok(files_log_create(
+		getpid(), 0, (uint64_t)(uintptr_t)&description, &file_log));
 	assert_int_equal(files_log_exempt(file_log), 0x1234);
 	assert_int_equal(description.active, 0);
 	assert_ok(files_log_begin(file_log, box->files));
@@ -180,6 +180,7 @@ static void spoil(void (*how)(struct wire_file *record))
 	assert_string_equal(read_shown(&box), "");
 	assert_int_equal(description.active, 0);
 	assert_int_equal(files_log_counts(file_log).records, 0);
+	ring.head = ring.tail;
 	record_put(WIRE_CALL_OPEN, at(&box, "c"));
 	assert_string_equal(read_shown(&box), "");
 	end(&box);
@@ -268,10 +269,10 @@ static void test_no_log(void **state)
 	struct files_log *log = NULL;
 	struct wire_files wrong = { .magic = WIRE_FILES_MAGIC,
 				    .version = WIRE_FILES_VERSION + 1 };
-	assert_err(
-		files_log_create(getpid(), (uint64_t)(uintptr_t)&wrong, &log),
-		ERR_INTERNAL, "no log of files");
-	assert_err(files_log_create(getpid(), 8, &log), ERR_INTERNAL,
+	assert_err(files_log_create(getpid(), 0, (uint64_t)(uintptr_t)&wrong,
+				    &log),
+		   ERR_INTERNAL, "no log of files");
+	assert_err(files_log_create(getpid(), 0, 8, &log), ERR_INTERNAL,
 		   "no log of files");
 	files_log_destroy(log);
 	files_log_read(NULL);
