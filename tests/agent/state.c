@@ -380,10 +380,25 @@ static void asks(void)
 	printf("%s", ctime(&now));
 	printf("%s", ctime_r(&now, text));
 	NOTED(STATE.asked[WIRE_TIME_ZONE] == 5);
-	NOTED(STATE.reads_n == 3);
+	/* Setting is told apart from asking. */
+	NOTED(STATE.reads_n == 4 && STATE.reads[3].wrote);
+	NOTED(!strcmp(STATE.reads[3].name, "TZ") && !STATE.reads[0].wrote);
+	static char entry[] = "OTHER=value";
+	MUST(!putenv(entry) && !unsetenv("OTHER"));
+	NOTED(STATE.reads_n == 6 && STATE.reads[4].wrote);
+	NOTED(!strcmp(STATE.reads[4].name, "OTHER") && STATE.reads[5].wrote);
+	MUST(!setenv("PATH", "not taken", 0));
+	NOTED(STATE.reads_n == 7 && !STATE.reads[6].wrote);
+	/* What comes after a seed does not depend on what was before. */
+	NOTED(!STATE.overwritten);
+	srand(7);
+	srand48(7);
+	NOTED(STATE.overwritten == (1U << WIRE_RANDOM | 1U << WIRE_DRAND48));
+	printf("%d %.5f\n", rand(), drand48());
+	NOTED(STATE.asked[WIRE_RANDOM] == 2 && STATE.asked[WIRE_DRAND48] == 3);
 	for (int i = 0; i < 2 * WIRE_READS; i++)
 		getenv("AGAIN");
-	NOTED(STATE.reads_n == 3 + 2 * WIRE_READS);
+	NOTED(STATE.reads_n == 7 + 2 * WIRE_READS);
 	NOTED(!strcmp(STATE.reads[0].name, "AGAIN"));
 }
 
