@@ -207,7 +207,6 @@ struct attributes {
 	struct ipc_owner ipc;
 	VEC(struct attributes_file) files;
 	struct map_text symbols;
-	bool chose_processors;
 	/* Shared anonymous memory from before: of the tool, or not to be told
 	   from that. */
 	VEC(uint64_t) old_shared;

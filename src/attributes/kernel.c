@@ -278,23 +278,12 @@ static struct err *processors_text(const cpu_set_t *set, struct str *out)
 
 struct err *read_affinity(struct attributes *a, struct items *items)
 {
-	cpu_set_t set, own, thought;
-	if (sched_getaffinity(a->thread->tid, sizeof(set), &set) < 0) {
+	cpu_set_t set;
+	/* On the one processor that it shares with us, by our doing? */
+	if (!tracee_pinned(a->tracee, &set) &&
+	    sched_getaffinity(a->thread->tid, sizeof(set), &set) < 0) {
 		items->unknown = true;
 		return NULL;
-	}
-	/*
-	 * On the one processor that it shares with us, by our doing? Whoever
-	 * chose once is believed to have chosen that one, too.
-	 */
-	if (tracee_pinned(a->tracee, &thought)) {
-		/* We may have left it meanwhile (tracer_unpin()). */
-		bool ours = sched_getaffinity(0, sizeof(own), &own) < 0 ||
-			    CPU_EQUAL(&set, &own) ||
-			    (CPU_COUNT(&own) > 1 && CPU_COUNT(&set) == 1);
-		a->chose_processors |= !ours && a->options.followed;
-		if (ours && !a->chose_processors)
-			set = thought;
 	}
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(processors_text(&set, &text));
