@@ -1,7 +1,5 @@
 #include "process/process_watch.h"
 
-#include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +15,6 @@
 #include "follow/follow.h"
 #include "suite/change.h"
 
-/* Where POSIX shared memory and semaphores have their names. */
-#define SHARED "/dev/shm/"
-#define OBJECTS_MAX 4096
 /* Processes that one command left, at most; text of a list of them. */
 #define LEFT_MAX 1024
 #define CHILDREN_MAX ((size_t)64 << 10)
@@ -36,8 +31,6 @@ struct follower {
 	struct files *late; /* … and does this to files; NULL: no matter */
 	/* Process state (enum follow_state) that was asked for, and set. */
 	atomic_uint looked, written;
-	struct map_text objects; /* names below SHARED that were touched */
-	pthread_mutex_t lock;	 /* of them */
 };
 
 struct process_watch {
@@ -87,20 +80,6 @@ static const struct process_test *test_of(const struct process_watch *watch,
 
 /* ---- calls ---- */
 
-static void note_object(struct follower *follower, const char *path)
-{
-	if (!path || !str_starts(path, SHARED))
-		return;
-	struct err *err = NULL;
-	pthread_mutex_lock(&follower->lock);
-	if (follower->objects.map.n < OBJECTS_MAX)
-		err = map_text_put(&follower->objects, path + strlen(SHARED),
-				   1);
-	pthread_mutex_unlock(&follower->lock);
-	if (err)
-		err_ignore(err);
-}
-
 static void note_states(struct follower *follower,
 			const struct follow_event *event)
 {
@@ -126,8 +105,8 @@ static void on_call(void *data, const struct follow_event *event)
 		return;
 	}
 	if (watch->system && !over) {
-		note_object(follower, event->path);
-		note_object(follower, event->path2);
+		system_state_touched(watch->system, event->path);
+		system_state_touched(watch->system, event->path2);
 	}
 	struct files *files = over ? follower->late : watch->files;
 	if (files && event->kind != FOLLOW_STATE)
@@ -143,8 +122,6 @@ static void follower_destroy(struct follower *follower)
 	/* First its thread, which tells the files. */
 	follow_destroy(follower->follow);
 	files_destroy(follower->late);
-	map_text_free(&follower->objects);
-	pthread_mutex_destroy(&follower->lock);
 	free(follower);
 }
 
@@ -309,7 +286,6 @@ struct err *process_watch_begin(struct process_watch *watch, size_t entry,
 	struct follower *follower = calloc(1, sizeof(*follower));
 	if (!follower)
 		return err_nomem();
-	pthread_mutex_init(&follower->lock, NULL);
 	follower->watch = watch;
 	follower->entry = entry;
 	follower->test = test;
@@ -438,29 +414,19 @@ static struct err *keep_fixture_roots(struct process_watch *watch)
 
 /*
  * IPC objects belong to the system, and others have some, too: where calls are
- * followed, the command must have had to do with it.
+ * followed, the command must have had to do with some. Those that are files
+ * were told by name (system_state_touched()).
  */
 static bool is_foreign(const struct process_watch *watch,
 		       const struct change *change)
 {
 	struct follower *follower = watch->follower;
 	if (change->where != CHANGE_PROCESS || !follower ||
-	    !(attribute_states(change->root) & STATE_IPC))
+	    !(attribute_states(change->root) & STATE_IPC) ||
+	    str_starts(change->root, "semaphore[/") ||
+	    str_starts(change->root, "shared-memory[/"))
 		return false;
-	char name[NAME_MAX + 1];
-	uint64_t known;
-	bool semaphore = str_starts(change->root, "semaphore[/");
-	if (!semaphore && !str_starts(change->root, "shared-memory[/"))
-		return !(atomic_load(&follower->written) & STATE_IPC);
-	snprintf(name, sizeof(name), "%s%s", semaphore ? "sem." : "",
-		 strchr(change->root, '/') + 1);
-	size_t n = strlen(name);
-	if (n && name[n - 1] == ']')
-		name[n - 1] = '\0';
-	pthread_mutex_lock(&follower->lock);
-	bool touched = map_text_get(&follower->objects, name, &known);
-	pthread_mutex_unlock(&follower->lock);
-	return !touched;
+	return !(atomic_load(&follower->written) & STATE_IPC);
 }
 
 /* Processes and ports that are gone are told of whom left them. */
