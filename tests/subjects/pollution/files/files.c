@@ -5,6 +5,7 @@
 //@ variant static libs=-static builds=gcc-O2 quick=gcc-O2
 //@ run default
 //@ run walk --file-tracking walk --watch-dir . on=plain-*
+//@ run files --only files on=plain-gcc-O0
 
 #define _GNU_SOURCE
 #include "../files.h"
@@ -145,7 +146,7 @@ TEST(test_binary) //@ pollutes test_binary binary.bin binary.bin before="4 bytes
 
 // ---- names ----
 
-//@ pollutes test_renames renamed.txt "renamed.txt: name" before=renamed.txt after=new-name.txt in=default
+//@ pollutes test_renames renamed.txt "renamed.txt: name" before=renamed.txt after=new-name.txt in=default,files
 //@ pollutes test_renames renamed.txt|new-name.txt in=walk
 TEST(test_renames)
 {
@@ -158,7 +159,7 @@ TEST(test_renames_back) //@ clean test_renames_back
 	rename("other-name.txt", "to-and-fro.txt");
 }
 
-//@ pollutes test_renames_folder folder-old "folder-old: name" before=folder-old after=folder-new in=default
+//@ pollutes test_renames_folder folder-old "folder-old: name" before=folder-old after=folder-new in=default,files
 //@ pollutes test_renames_folder folder-old|folder-new|folder-old/...|folder-new/... in=walk
 TEST(test_renames_folder)
 {
@@ -194,7 +195,7 @@ TEST(test_links) //@ pollutes test_links linked-again.txt linked-again.txt befor
 	(void)!link("linked.txt", "linked-again.txt");
 }
 
-//@ pollutes test_links_outside /...linked-outside.txt ... before=absent in=default
+//@ pollutes test_links_outside /...linked-outside.txt ... before=absent in=default,files
 //@ pollutes test_links_outside linked-out.txt "linked-out.txt: links" before="...1..." after="...2..." in=walk
 TEST(test_links_outside)
 {
@@ -280,7 +281,7 @@ static void set_time(const char *name, long seconds)
 	utimensat(AT_FDCWD, name, times, 0);
 }
 
-//@ pollutes test_times times.txt "times.txt: times" in=default
+//@ pollutes test_times times.txt "times.txt: times" in=default,files
 //@ pollutes test_times times.txt may=yes in=walk
 TEST(test_times)
 {
