@@ -448,7 +448,7 @@ static struct err *note_fresh(struct walk *walk, struct walk_folder *folder,
 			      size_t i)
 {
 	struct range *last = NULL;
-	if (walk->fresh.n && walk->fresh.data)
+	if (walk->fresh.n)
 		last = &walk->fresh.data[walk->fresh.n - 1];
 	if (last && last->folder == folder && last->to == i &&
 	    last->to - last->from < RANGE) {
@@ -456,7 +456,10 @@ static struct err *note_fresh(struct walk *walk, struct walk_folder *folder,
 		return NULL;
 	}
 	struct range range = { .folder = folder, .from = i, .to = i + 1 };
-	return vec_push(&walk->fresh, range);
+	TRY(vec_reserve(&walk->fresh, walk->fresh.n + 1));
+	BUG_ON(!walk->fresh.data);
+	walk->fresh.data[walk->fresh.n++] = range;
+	return NULL;
 }
 
 /* A name that is there: one that was known, or a new one. */
