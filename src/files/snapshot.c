@@ -211,7 +211,7 @@ static void take_xattrs(int fd, const char *path, struct snap *snap)
 		};
 	}
 	free(value);
-	if (extra->n_xattrs)
+	if (extra->xattrs && extra->n_xattrs)
 		qsort(extra->xattrs, extra->n_xattrs, sizeof(*extra->xattrs),
 		      compare_xattrs);
 }

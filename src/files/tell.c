@@ -108,6 +108,7 @@ static struct err *add_xattrs(const struct files *files, struct change *change,
 			a = NULL;
 		if (order < 0)
 			b = NULL;
+		BUG_ON(!a && !b);
 		i += a != NULL;
 		j += b != NULL;
 		if (a && b && a->hash == b->hash && a->size == b->size)
