@@ -4,8 +4,10 @@
  */
 #pragma once
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <grp.h>
 #include <locale.h>
 #include <mqueue.h>
 #include <netinet/in.h>
@@ -33,8 +35,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <grp.h>
-#include <dlfcn.h>
 
 #include <iostream>
 #include <locale>
@@ -53,7 +53,6 @@ extern struct wire_state subject_agent;
 static int root_folder, here, file = -1, kept_socket = -1;
 static char file_path[64];
 static struct wire_state *agent = &subject_agent;
-
 
 #define DO(name) static bool name(void)
 
@@ -613,8 +612,8 @@ DO(remove_posix_semaphore)
 }
 DO(make_posix_queue)
 {
-	mqd_t queue = mq_open("/subject-attributes", O_CREAT | O_RDWR, 0600,
-			      NULL);
+	mqd_t queue =
+		mq_open("/subject-attributes", O_CREAT | O_RDWR, 0600, NULL);
 	return queue >= 0 && mq_close(queue) == 0;
 }
 DO(remove_posix_queue)
@@ -781,12 +780,13 @@ DO(unhook_new)
 	std::set_new_handler(nullptr);
 	return true;
 }
-struct comma : std::numpunct<char> {};
+struct comma : std::numpunct<char> {
+};
 static std::locale *old_locale;
 DO(other_locale)
 {
-	old_locale = new std::locale(std::locale::global(
-		std::locale(std::locale(), new comma)));
+	old_locale = new std::locale(
+		std::locale::global(std::locale(std::locale(), new comma)));
 	return true;
 }
 DO(former_locale)

@@ -342,6 +342,9 @@ static bool is_known(unsigned kind, const char *root)
 	    matches("*[/subject-attributes]", root) &&
 	    !matches("mapping*", root) && !matches("lock*", root))
 		return false;
+	if (root && !(kind & FOLLOWED) &&
+	    (matches("semaphore*", root) || matches("message-queue*", root)))
+		return false;
 	if (kind & STATIC)
 		return true;
 	for (size_t i = 0; root && i < ARRAY_SIZE(hidden); i++) {
@@ -466,7 +469,13 @@ static void test_nothing(void **state)
 			assert_ok(attributes_capture(hand.attributes,
 						     hand.thread, &changes));
 			best = MIN(best, clock_now() - before);
-			assert_int_equal(changes.n, 0);
+			if (changes.n) {
+				const struct subject_point none = {
+					.name = "nothing"
+				};
+				show(&none, &changes);
+				fail();
+			}
 		}
 		print_message("%s%s: %.1f µs\n",
 			      kind & FOLLOWED ? "followed" : "not followed",
