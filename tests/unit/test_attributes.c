@@ -339,7 +339,7 @@ static bool is_known(unsigned kind, const char *root)
 	};
 	/* Closed again, and nobody followed who made it. */
 	if (root && !(kind & FOLLOWED) &&
-	    matches("*[/subject-attributes]", root) &&
+	    matches("*[/subject-attributes-*]", root) &&
 	    !matches("mapping*", root) && !matches("lock*", root))
 		return false;
 	if (root && !(kind & FOLLOWED) &&
@@ -363,10 +363,14 @@ static void tell_followed(struct hand *hand, const struct subject_point *point)
 	if (point->states & STATE_IPC) {
 		attributes_touched(hand->attributes, NULL);
 		attributes_touched(hand->attributes, "/tmp/other");
-		attributes_touched(hand->attributes,
-				   "/dev/shm/subject-attributes");
-		attributes_touched(hand->attributes,
-				   "/dev/shm/sem.subject-attributes");
+		char path[64];
+		snprintf(path, sizeof(path), "/dev/shm/subject-attributes-%d",
+			 tracee_pid(hand->tracee));
+		attributes_touched(hand->attributes, path);
+		snprintf(path, sizeof(path),
+			 "/dev/shm/sem.subject-attributes-%d",
+			 tracee_pid(hand->tracee));
+		attributes_touched(hand->attributes, path);
 	}
 }
 
