@@ -271,6 +271,9 @@ bool ipc_is_own(const struct ipc_owner *owner, const struct item *before,
 	 */
 	if (owner->followed ? !owner->asked : file)
 		return false;
+	/* Nor who made the others, but for who made shared memory. */
+	if (!owner->followed && owner->pid)
+		return item->creator == owner->pid;
 	if (file && !item->queue)
 		return false;
 	if (!before && item->changed < owner->last_time)

@@ -553,7 +553,14 @@ DO(unmap)
 	return munmap(mapped, 100) == 0;
 }
 static int ipc_id;
-#define KEY 0x70676174
+/* Of this process: the same test may run beside. */
+#define KEY ((key_t)(0x70670000 | (getpid() & 0xffff)))
+static const char *own_name(void)
+{
+	static char name[64];
+	snprintf(name, sizeof(name), "/subject-attributes-%d", getpid());
+	return name;
+}
 DO(make_segment)
 {
 	ipc_id = shmget(KEY, 5000, IPC_CREAT | IPC_EXCL | 0600);
@@ -583,42 +590,41 @@ DO(remove_queue)
 }
 DO(make_posix_segment)
 {
-	int fd = shm_open("/subject-attributes", O_CREAT | O_RDWR, 0600);
+	int fd = shm_open(own_name(), O_CREAT | O_RDWR, 0600);
 	return fd >= 0 && close(fd) == 0;
 }
 DO(remove_posix_segment)
 {
-	return shm_unlink("/subject-attributes") == 0;
+	return shm_unlink(own_name()) == 0;
 }
 static int shm_file;
 DO(open_posix_segment)
 {
-	shm_file = shm_open("/subject-attributes", O_CREAT | O_RDWR, 0600);
+	shm_file = shm_open(own_name(), O_CREAT | O_RDWR, 0600);
 	return shm_file >= 0;
 }
 DO(close_posix_segment)
 {
 	close(shm_file);
-	return shm_unlink("/subject-attributes") == 0;
+	return shm_unlink(own_name()) == 0;
 }
 DO(make_posix_semaphore)
 {
-	sem_t *sem = sem_open("/subject-attributes", O_CREAT, 0600, 1);
+	sem_t *sem = sem_open(own_name(), O_CREAT, 0600, 1);
 	return sem != SEM_FAILED && sem_close(sem) == 0;
 }
 DO(remove_posix_semaphore)
 {
-	return sem_unlink("/subject-attributes") == 0;
+	return sem_unlink(own_name()) == 0;
 }
 DO(make_posix_queue)
 {
-	mqd_t queue =
-		mq_open("/subject-attributes", O_CREAT | O_RDWR, 0600, NULL);
+	mqd_t queue = mq_open(own_name(), O_CREAT | O_RDWR, 0600, NULL);
 	return queue >= 0 && mq_close(queue) == 0;
 }
 DO(remove_posix_queue)
 {
-	return mq_unlink("/subject-attributes") == 0;
+	return mq_unlink(own_name()) == 0;
 }
 DO(bind_socket)
 {
