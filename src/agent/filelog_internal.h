@@ -17,6 +17,7 @@ enum filelog_name {
 	NAME_FILE,
 	NAME_FOLDER,
 	NAME_DEVICE, /* does not count, whatever is done with it */
+	NAME_SEEN,   /* what it was is in the log already */
 };
 
 #pragma GCC visibility push(hidden)
@@ -28,6 +29,11 @@ bool filelog_enter(void);
 void filelog_leave(void);
 /* Notes what the name @given is, as number 0 or 1 of the operation. */
 enum filelog_name filelog_look(unsigned i, const char *given);
+/*
+ * The same for an operation on one file that means the same whatever the name
+ * is: what the log has already is not looked at again.
+ */
+enum filelog_name filelog_look_once(const char *given);
 /* Puts what was noted of the first @names of them into the log. */
 bool filelog_put(enum wire_call call, unsigned names, int flags, uint32_t mode);
 /* The same for what has taken place already. */

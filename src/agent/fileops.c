@@ -103,13 +103,13 @@ static _cold_ bool do_open(const char *path, int flags, mode_t mode, long *ret)
 	long result = HAND_ON;
 	if (!filelog_enter())
 		return false;
-	enum filelog_name name = filelog_look(0, path);
+	enum filelog_name name = filelog_look_once(path);
 	if (name == NAME_DEVICE)
 		result = make(&operation);
 	else if ((name == NAME_FILE && excluded) ||
 		 (name == NAME_ABSENT && !(flags & O_CREAT)))
 		result = make_failing(&operation);
-	else if (name == NAME_FILE || name == NAME_ABSENT)
+	else if (name == NAME_FILE || name == NAME_ABSENT || name == NAME_SEEN)
 		result = make_logged(&operation, 1);
 	return finish(result, ret);
 }
@@ -239,8 +239,8 @@ static _cold_ bool do_unlink(const char *path, long *ret)
 	long result = HAND_ON;
 	if (!filelog_enter())
 		return false;
-	enum filelog_name name = filelog_look(0, path);
-	if (name == NAME_FILE)
+	enum filelog_name name = filelog_look_once(path);
+	if (name == NAME_FILE || name == NAME_SEEN)
 		result = make_logged(&operation, 1);
 	else if (name == NAME_ABSENT || name == NAME_FOLDER)
 		result = make_failing(&operation);
@@ -294,8 +294,8 @@ static _cold_ bool do_truncate(const char *path, off_t length, long *ret)
 	long result = HAND_ON;
 	if (!filelog_enter())
 		return false;
-	enum filelog_name name = filelog_look(0, path);
-	if (name == NAME_FILE)
+	enum filelog_name name = filelog_look_once(path);
+	if (name == NAME_FILE || name == NAME_SEEN)
 		result = make_logged(&operation, 1);
 	else if (name == NAME_ABSENT || name == NAME_FOLDER)
 		result = make_failing(&operation);

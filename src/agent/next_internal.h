@@ -18,7 +18,8 @@
 	X(setlocale) X(localeconv)                                             \
 	X(initstate) X(setstate) X(seed48)                                     \
 	X(rand) X(random) X(drand48) X(lrand48) X(mrand48)                     \
-	X(getenv) X(secure_getenv)                                             \
+	X(srand) X(srandom) X(srand48)                                         \
+	X(getenv) X(secure_getenv) X(setenv) X(unsetenv) X(putenv)             \
 	X(localtime) X(localtime_r) X(mktime) X(ctime) X(ctime_r)              \
 	X(__cxa_atexit) X(on_exit) X(__cxa_at_quick_exit)                      \
 	X(_ZSt13set_terminatePFvvE) X(_ZSt15set_new_handlerPFvvE)              \

@@ -61,7 +61,8 @@ static void find_drand48(void)
 			numbers->x[i] = old[i];
 	}
 	agent_state.drand48 = (uint64_t)(uintptr_t)numbers;
-	agent_state.drand48_size = sizeof(*numbers);
+	/* The rest is what it was before, or constant but for lcong48(). */
+	agent_state.drand48_size = sizeof(numbers->x);
 }
 
 void random_begin(void)
@@ -91,6 +92,20 @@ _export_ char *setstate(char *table)
 	}
 	return old;
 }
+
+/* Those that begin a sequence anew. */
+#define SEEDING(name, type, what)                                              \
+	_export_ void name(type seed)                                          \
+	{                                                                      \
+		__typeof__(&(name)) next = next_find(NEXT_##name);             \
+		state_write(what, NULL);                                       \
+		if (likely(next))                                              \
+			next(seed);                                            \
+	}
+
+SEEDING(srand, unsigned, WIRE_RANDOM)
+SEEDING(srandom, unsigned, WIRE_RANDOM)
+SEEDING(srand48, long, WIRE_DRAND48)
 
 #define ASKING(type, name, what)                                               \
 	_export_ type name(void)                                               \

@@ -1,4 +1,7 @@
-/* Who asks for the environment and the time zone: told only where wanted. */
+/*
+ * Who asks for the environment and the time zone, and who sets the environment:
+ * told only where wanted.
+ */
 #include "agent/state_internal.h"
 
 #include <stdlib.h>
@@ -16,6 +19,31 @@ _export_ char *secure_getenv(const char *name)
 	NEXT(secure_getenv, NULL)
 	state_ask(WIRE_ENVIRONMENT, name);
 	return next(name);
+}
+
+_export_ int setenv(const char *name, const char *value, int replace)
+{
+	NEXT(setenv, -1)
+	/* Where it is not to replace, the old one decides. */
+	if (replace)
+		state_write(WIRE_ENVIRONMENT, name);
+	else
+		state_ask(WIRE_ENVIRONMENT, name);
+	return next(name, value, replace);
+}
+
+_export_ int unsetenv(const char *name)
+{
+	NEXT(unsetenv, -1)
+	state_write(WIRE_ENVIRONMENT, name);
+	return next(name);
+}
+
+_export_ int putenv(char *text)
+{
+	NEXT(putenv, -1)
+	state_write(WIRE_ENVIRONMENT, text); /* its name ends with '=' */
+	return next(text);
 }
 
 _export_ struct tm *localtime(const time_t *time)

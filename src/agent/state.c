@@ -94,19 +94,40 @@ void state_begin(void)
 	agent_state.active = 1;
 }
 
-void state_asked(enum wire_asked what, const char *name)
+/* A variable's name, which may have a '=' and more behind it, into the ring. */
+static void log_name(const char *name, uint32_t wrote)
 {
-	__atomic_fetch_add(&agent_state.asked[what], 1, __ATOMIC_RELAXED);
-	if (what != WIRE_ENVIRONMENT || !name)
-		return;
 	uint64_t i =
 		__atomic_fetch_add(&agent_state.reads_n, 1, __ATOMIC_RELAXED);
 	struct wire_read *read = &agent_state.reads[i % WIRE_READS];
-	read->what = what;
+	read->what = WIRE_ENVIRONMENT;
+	read->wrote = wrote;
 	size_t n = 0;
-	for (; name[n] && n + 1 < WIRE_READ_NAME; n++)
+	for (; name[n] && name[n] != '=' && n + 1 < WIRE_READ_NAME; n++)
 		read->name[n] = name[n];
 	read->name[n] = '\0';
+}
+
+void state_asked(enum wire_asked what, const char *name)
+{
+	uint32_t own =
+		__atomic_load_n(&agent_state.overwritten, __ATOMIC_RELAXED);
+	if (own & 1U << what)
+		return;
+	__atomic_fetch_add(&agent_state.asked[what], 1, __ATOMIC_RELAXED);
+	if (what == WIRE_ENVIRONMENT && name)
+		log_name(name, 0);
+}
+
+void state_wrote(enum wire_asked what, const char *name)
+{
+	if (what == WIRE_ENVIRONMENT) {
+		if (name)
+			log_name(name, 1);
+		return;
+	}
+	__atomic_fetch_or(&agent_state.overwritten, 1U << what,
+			  __ATOMIC_RELAXED);
 }
 
 _export_ int sigaction(int number, const struct sigaction *action,

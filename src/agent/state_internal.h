@@ -16,6 +16,7 @@ void state_begin(void);
 /* random.c */
 void random_begin(void);
 _cold_ void state_asked(enum wire_asked what, const char *name);
+_cold_ void state_wrote(enum wire_asked what, const char *name);
 
 #pragma GCC visibility pop
 
@@ -28,4 +29,11 @@ static inline void state_ask(enum wire_asked what, const char *name)
 {
 	if (unlikely(__atomic_load_n(&agent_state.log_reads, __ATOMIC_RELAXED)))
 		state_asked(what, name);
+}
+
+/* It is set anew; what it was does not matter any more. */
+static inline void state_write(enum wire_asked what, const char *name)
+{
+	if (unlikely(__atomic_load_n(&agent_state.log_reads, __ATOMIC_RELAXED)))
+		state_wrote(what, name);
 }

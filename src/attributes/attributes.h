@@ -94,7 +94,9 @@ struct err *system_state_capture(struct system_state *state,
 				 const pid_t *children, size_t n_children,
 				 struct changes *ret) _must_check_;
 
-/* Which attributes reading a state (FOLLOW_LOOKED) or a path tells of. */
+/* Does this call (FOLLOW_LOOKED, FOLLOW_STATE) tell, or set, that attribute? */
+bool attribute_concerns(const char *root, const struct follow_event *event);
+/* The states (enum follow_state) that it is of; 0: of none. */
 unsigned attribute_states(const char *root);
 
 /* For documentation and tests: the table, one after the other; NULL ends it. */

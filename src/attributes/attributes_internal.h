@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "attributes/attributes.h"
 #include "base/map.h"
@@ -206,7 +207,6 @@ struct attributes {
 	struct ipc_owner ipc;
 	VEC(struct attributes_file) files;
 	struct map_text symbols;
-	bool chose_processors;
 	/* Shared anonymous memory from before: of the tool, or not to be told
 	   from that. */
 	VEC(uint64_t) old_shared;
@@ -366,3 +366,6 @@ READER(read_no_new_privileges);
 READER(read_process_group);
 READER(read_session);
 READER(read_personality);
+
+/* kernel.c: by number; NULL: not one that is compared. */
+extern const char *const limit_names[RLIM_NLIMITS];

@@ -177,29 +177,30 @@ static void limit_text(rlim_t value, char out[24])
 		snprintf(out, 24, "%llu", (unsigned long long)value);
 }
 
+const char *const limit_names[RLIM_NLIMITS] = {
+	[RLIMIT_AS] = "as",
+	[RLIMIT_CORE] = "core",
+	[RLIMIT_CPU] = "cpu",
+	[RLIMIT_DATA] = "data",
+	[RLIMIT_FSIZE] = "fsize",
+	[RLIMIT_LOCKS] = "locks",
+	[RLIMIT_MEMLOCK] = "memlock",
+	[RLIMIT_MSGQUEUE] = "msgqueue",
+	[RLIMIT_NICE] = "nice",
+	[RLIMIT_NOFILE] = "nofile",
+	[RLIMIT_NPROC] = "nproc",
+	[RLIMIT_RSS] = "rss",
+	[RLIMIT_RTPRIO] = "rtprio",
+	[RLIMIT_RTTIME] = "rttime",
+	[RLIMIT_SIGPENDING] = "sigpending",
+	[RLIMIT_STACK] = "stack",
+};
+
 struct err *read_limits(struct attributes *a, struct items *items)
 {
-	static const char *const names[RLIM_NLIMITS] = {
-		[RLIMIT_AS] = "as",
-		[RLIMIT_CORE] = "core",
-		[RLIMIT_CPU] = "cpu",
-		[RLIMIT_DATA] = "data",
-		[RLIMIT_FSIZE] = "fsize",
-		[RLIMIT_LOCKS] = "locks",
-		[RLIMIT_MEMLOCK] = "memlock",
-		[RLIMIT_MSGQUEUE] = "msgqueue",
-		[RLIMIT_NICE] = "nice",
-		[RLIMIT_NOFILE] = "nofile",
-		[RLIMIT_NPROC] = "nproc",
-		[RLIMIT_RSS] = "rss",
-		[RLIMIT_RTPRIO] = "rtprio",
-		[RLIMIT_RTTIME] = "rttime",
-		[RLIMIT_SIGPENDING] = "sigpending",
-		[RLIMIT_STACK] = "stack",
-	};
 	for (unsigned i = 0; i < RLIM_NLIMITS; i++) {
 		struct rlimit limit;
-		if (!names[i])
+		if (!limit_names[i])
 			continue;
 		if (prlimit(a->pid, i, NULL, &limit) < 0) {
 			items->unknown = true;
@@ -209,7 +210,7 @@ struct err *read_limits(struct attributes *a, struct items *items)
 		limit_text(limit.rlim_cur, soft);
 		limit_text(limit.rlim_max, hard);
 		struct item *item;
-		TRY(items_add(items, names[i], &item));
+		TRY(items_add(items, limit_names[i], &item));
 		TRY(item_text(item, NULL, soft));
 		TRY(item_text(item, "hard", hard));
 	}
@@ -277,23 +278,12 @@ static struct err *processors_text(const cpu_set_t *set, struct str *out)
 
 struct err *read_affinity(struct attributes *a, struct items *items)
 {
-	cpu_set_t set, own, thought;
-	if (sched_getaffinity(a->thread->tid, sizeof(set), &set) < 0) {
+	cpu_set_t set;
+	/* On the one processor that it shares with us, by our doing? */
+	if (!tracee_pinned(a->tracee, &set) &&
+	    sched_getaffinity(a->thread->tid, sizeof(set), &set) < 0) {
 		items->unknown = true;
 		return NULL;
-	}
-	/*
-	 * On the one processor that it shares with us, by our doing? Whoever
-	 * chose once is believed to have chosen that one, too.
-	 */
-	if (tracee_pinned(a->tracee, &thought)) {
-		/* We may have left it meanwhile (tracer_unpin()). */
-		bool ours = sched_getaffinity(0, sizeof(own), &own) < 0 ||
-			    CPU_EQUAL(&set, &own) ||
-			    (CPU_COUNT(&own) > 1 && CPU_COUNT(&set) == 1);
-		a->chose_processors |= !ours && a->options.followed;
-		if (ours && !a->chose_processors)
-			set = thought;
 	}
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(processors_text(&set, &text));

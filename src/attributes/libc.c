@@ -134,6 +134,14 @@ struct err *read_zone(struct attributes *a, struct items *items)
 
 #define RANDOM_MAX 4096
 
+static struct err *add_digest(const void *state, size_t n, struct items *items)
+{
+	struct item *item;
+	TRY(items_add(items, NULL, &item));
+	item->digest = digest_of(state, n, 0);
+	return item_textf(item, NULL, "state %08x", (unsigned)item->digest);
+}
+
 static struct err *add_state(struct attributes *a, unsigned group,
 			     uint64_t address, uint64_t n, struct items *items)
 {
@@ -145,10 +153,7 @@ static struct err *add_state(struct attributes *a, unsigned group,
 		return NULL;
 	}
 	TRY(ranges_add(&a->spans, group, address, n));
-	struct item *item;
-	TRY(items_add(items, NULL, &item));
-	item->digest = digest_of(state, n, 0);
-	return item_textf(item, NULL, "state %08x", (unsigned)item->digest);
+	return add_digest(state, n, items);
 }
 
 /* struct random_data of the C library. */
@@ -180,34 +185,38 @@ struct err *read_random(struct attributes *a, struct items *items)
 
 /* struct drand48_data of the C library. */
 struct drand48_state {
-	uint16_t now[3];
-	uint16_t old[3]; /* what seed48() returned: no more than its buffer */
-	uint16_t addend;
-	uint16_t ready;
-	uint64_t factor;
+	uint16_t x[3], old_x[3], c, init;
+	uint64_t a;
 };
+
+/*
+ * What it was before the last seed48() does not count, nor whether the factors,
+ * which are always these at first, are written down already.
+ */
+static void plain_drand48(struct drand48_state *state)
+{
+	memset(state->old_x, 0, sizeof(state->old_x));
+	if (state->init)
+		return;
+	state->a = 0x5deece66dULL;
+	state->c = 0xb;
+	state->init = 1;
+}
 
 struct err *read_drand48(struct attributes *a, struct items *items)
 {
+	struct drand48_state state;
 	uint64_t address =
 		a->has_agent ? a->wire->drand48
 			     : attributes_symbol(a, "__libc_drand48_data");
-	struct drand48_state state;
-	TRY(add_state(a, GROUP_DRAND48, address, sizeof(state), items));
-	if (items->unknown || !read_bytes(a, address, &state, sizeof(state)))
+	ranges_forget(&a->spans, GROUP_DRAND48);
+	if (!address || !read_bytes(a, address, &state, sizeof(state))) {
+		items->unknown = true;
 		return NULL;
-	/* As the first use makes it. */
-	if (!state.ready) {
-		state.ready = 1;
-		state.addend = 0xb;
-		state.factor = 0x5deece66dULL;
 	}
-	memset(state.old, 0, sizeof(state.old));
-	struct item *item = &items->list.data[0];
-	item->digest = digest_of(&state, sizeof(state), 0);
-	snprintf(item->fields[0].text, strlen(item->fields[0].text) + 1,
-		 "state %08x", (unsigned)item->digest);
-	return NULL;
+	TRY(ranges_add(&a->spans, GROUP_DRAND48, address, sizeof(state)));
+	plain_drand48(&state);
+	return add_digest(&state, sizeof(state), items);
 }
 
 /* ---- functions to be called at the end ---- */

@@ -133,7 +133,7 @@ static char *origin(const struct files *files, const char *path)
 	return name;
 }
 
-/* Where the thing that was called @path is now; NULL: gone. */
+/* Where what was called @path at the last point is now; NULL: gone. */
 static char *whereabouts(const struct files *files, const char *path)
 {
 	char *name = strdup(path);
@@ -150,28 +150,6 @@ static bool is_inode(const char *path, uint64_t dev, uint64_t ino)
 {
 	struct stat st;
 	return lstat(path, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
-}
-
-/* Calls are told before they happen, and may have failed. */
-static void settle_renames(struct files *files)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < files->pending.n; i++) {
-		struct rename *rename = &files->pending.data[i];
-		if (is_inode(rename->new, rename->dev, rename->ino) &&
-		    files->renames.n < RENAMES_MAX) {
-			struct err *err = vec_push(&files->renames, *rename);
-			if (!err)
-				continue;
-			err_ignore(err);
-			rename_free(rename);
-		} else if (is_inode(rename->old, rename->dev, rename->ino)) {
-			files->pending.data[kept++] = *rename;
-		} else {
-			rename_free(rename);
-		}
-	}
-	files->pending.n = kept;
 }
 
 /*
@@ -205,9 +183,12 @@ static void take_before(struct files *files, struct entry *entry,
 	entry->before = now;
 }
 
-/* A touched name: @where its state as of the last point can be seen now. */
+/*
+ * A touched name: @where its state as of the last point can be seen now, unless
+ * it is @given.
+ */
 static void touch_at(struct files *files, const char *key, const char *where,
-		     unsigned marks, pid_t tid)
+		     const struct snap *given, unsigned marks, pid_t tid)
 {
 	struct entry *entry = NULL;
 	struct err *err = entry_get(files, key, &entry);
@@ -230,11 +211,65 @@ static void touch_at(struct files *files, const char *key, const char *where,
 	entry->marks = marks;
 	entry->creator = tid;
 	files->counts.touched++;
-	if (where)
+	if (given)
+		snap_share(given, &entry->before);
+	else if (where)
 		take_before(files, entry, where);
 	else
 		snap_absent(&entry->before);
 	files->touched.data[files->touched.n++] = entry;
+}
+
+/*
+ * What was made in a folder, or moved into it, before that was renamed has a
+ * name now that no call tells of.
+ */
+static void touch_carried(struct files *files)
+{
+	/* A copy: touching grows what these lie in. */
+	const struct rename rename = files->renames.data[files->renames.n - 1];
+	size_t n = files->touched.n;
+	for (size_t i = 0; i < n; i++) {
+		const struct entry *entry = files->touched.data[i];
+		if (entry->before.type != SNAP_ABSENT &&
+		    !(entry->marks & TOUCH_MOVED))
+			continue;
+		_cleanup_(freep) char *name = NULL;
+		if (names_below(entry->path, rename.old))
+			name = moved(entry->path, rename.old, rename.new);
+		else if (rename.exchange &&
+			 names_below(entry->path, rename.new))
+			name = moved(entry->path, rename.new, rename.old);
+		if (!name)
+			continue;
+		_cleanup_(freep) char *there = whereabouts(files, name);
+		touch_at(files, name, there, NULL, entry->marks,
+			 entry->creator);
+	}
+}
+
+/* Calls are told before they happen, and may have failed. */
+static void settle_renames(struct files *files)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < files->pending.n; i++) {
+		struct rename *rename = &files->pending.data[i];
+		if (is_inode(rename->new, rename->dev, rename->ino) &&
+		    files->renames.n < RENAMES_MAX) {
+			struct err *err = vec_push(&files->renames, *rename);
+			if (!err) {
+				touch_carried(files);
+				continue;
+			}
+			err_ignore(err);
+			rename_free(rename);
+		} else if (is_inode(rename->old, rename->dev, rename->ino)) {
+			files->pending.data[kept++] = *rename;
+		} else {
+			rename_free(rename);
+		}
+	}
+	files->pending.n = kept;
 }
 
 /* Is there nothing at @path at this moment? */
@@ -244,24 +279,24 @@ static bool is_absent(const char *path)
 	return lstat(path, &st) < 0 && errno == ENOENT;
 }
 
-static void touch(struct files *files, const char *path, unsigned marks,
-		  pid_t tid)
+static void touch(struct files *files, const char *path,
+		  const struct snap *given, unsigned marks, pid_t tid)
 {
 	if (files->renames.n) {
 		_cleanup_(freep) char *was = origin(files, path);
 		if (was && strcmp(was, path)) {
-			touch_at(files, was, path, marks, tid);
+			touch_at(files, was, path, given, marks, tid);
 			_cleanup_(freep) char *now = whereabouts(files, path);
-			touch_at(files, path, now, marks, tid);
+			touch_at(files, path, now, NULL, marks, tid);
 			return;
 		}
 		if (!was) {
 			_cleanup_(freep) char *now = whereabouts(files, path);
-			touch_at(files, path, now, marks, tid);
+			touch_at(files, path, now, NULL, marks, tid);
 			return;
 		}
 	}
-	touch_at(files, path, path, marks, tid);
+	touch_at(files, path, path, given, marks, tid);
 }
 
 /* "//", "/./" and a '/' at the end: textual, links are resolved already. */
@@ -352,7 +387,8 @@ static unsigned marks_of(const struct follow_event *event)
 	}
 }
 
-void following_event(struct files *files, const struct follow_event *event)
+void following_event(struct files *files, const struct follow_event *event,
+		     const struct snap *before)
 {
 	char buffer[PATH_MAX + 1], buffer2[PATH_MAX + 1];
 	const char *path = event->path ? clean(event->path, buffer) : NULL;
@@ -374,13 +410,16 @@ void following_event(struct files *files, const struct follow_event *event)
 	if (files->pending.n)
 		settle_renames(files);
 	if (path) {
-		if (makes_fresh(event) && is_absent(path))
+		if (makes_fresh(event) &&
+		    (before ? before->type == SNAP_ABSENT : is_absent(path)))
 			marks |= TOUCH_FRESH;
-		touch(files, path, marks, event->tid);
+		touch(files, path, before, marks, event->tid);
 	}
 	if (path2)
-		touch(files, path2, marks, event->tid);
-	if (path && path2 && event->kind == FOLLOW_RENAME)
+		touch(files, path2, before ? &before[1] : NULL, marks,
+		      event->tid);
+	/* What has taken place already is never that of a folder. */
+	if (path && path2 && event->kind == FOLLOW_RENAME && !before)
 		note_rename(files, path, path2, event->flags & RENAME_EXCHANGE);
 }
 
@@ -393,7 +432,8 @@ static struct err *touch_twins(struct files *files, const struct entry *lost)
 	for (size_t i = 0; i < files->all.n; i++) {
 		struct entry *entry = files->all.data[i];
 		if (entry->touched || !entry->known ||
-		    !snap_same_inode(&entry->now, &lost->before))
+		    !snap_same_inode(&entry->now, &lost->before) ||
+		    !is_inode(entry->path, lost->before.dev, lost->before.ino))
 			continue;
 		TRY(vec_push(&files->touched, entry));
 		entry->touched = true;

@@ -38,6 +38,7 @@ static const char *const data_suffixes[] = { ".gcda", ".gcno", ".profraw" };
 struct err *names_real(const char *path, char **ret)
 {
 	char *real = realpath(path, NULL);
+	BUG_ON(!ret);
 	if (real) {
 		*ret = real;
 		return NULL;

@@ -40,6 +40,7 @@ struct err *files_readers_create(const char *const *roots, size_t n,
 	struct err *err = readers->roots ? names_real(directory ?: ".", &folder)
 					 : err_nomem();
 	for (; !err && readers->n < n; readers->n++) {
+		BUG_ON(!readers->roots);
 		struct reader_root *root = &readers->roots[readers->n];
 		const char *name = roots[readers->n];
 		err = path_join(folder, strcmp(name, ".") ? name : "",

@@ -107,7 +107,7 @@ static struct snap_extra *extra_of(struct snap *snap, size_t text)
 	return extra;
 }
 
-static void keep_text(struct snap *snap, const char *text, size_t n)
+void snap_keep_text(struct snap *snap, const char *text, size_t n)
 {
 	struct snap_extra *extra = extra_of(snap, n);
 	if (!extra)
@@ -155,7 +155,7 @@ static int64_t hash_content(int fd, uint64_t size, uint32_t text,
 		return -2;
 	ret->hash = XXH3_64bits(buffer, (size_t)n);
 	if (size && size <= text)
-		keep_text(ret, buffer, (size_t)n);
+		snap_keep_text(ret, buffer, (size_t)n);
 	return n;
 }
 
@@ -211,7 +211,7 @@ static void take_xattrs(int fd, const char *path, struct snap *snap)
 		};
 	}
 	free(value);
-	if (extra->n_xattrs)
+	if (extra->xattrs && extra->n_xattrs)
 		qsort(extra->xattrs, extra->n_xattrs, sizeof(*extra->xattrs),
 		      compare_xattrs);
 }
@@ -287,7 +287,7 @@ static void take_target(int dir, const char *name, struct snap *ret)
 		return;
 	ret->hash = XXH3_64bits(target, (size_t)n);
 	ret->flags |= SNAP_HASHED;
-	keep_text(ret, target, (size_t)n);
+	snap_keep_text(ret, target, (size_t)n);
 }
 
 static void take_once(int dir, const char *name, const struct statx *st,

@@ -90,6 +90,8 @@ void snap_take_stat(int dir, const char *name, const struct statx *st,
 /* Do stat data say that @snap still holds? */
 bool snap_holds(const struct snap *snap, const struct statx *st);
 void snap_absent(struct snap *ret);
+/* Content or target; @snap must have none. */
+void snap_keep_text(struct snap *snap, const char *text, size_t n);
 void snap_share(const struct snap *snap, struct snap *ret);
 void snap_free(struct snap *snap);
 static inline bool snap_exists(const struct snap *snap)

@@ -1,8 +1,10 @@
 /* Deltas as changes: roots, paths, texts, weights. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -106,6 +108,7 @@ static struct err *add_xattrs(const struct files *files, struct change *change,
 			a = NULL;
 		if (order < 0)
 			b = NULL;
+		BUG_ON(!a && !b);
 		i += a != NULL;
 		j += b != NULL;
 		if (a && b && a->hash == b->hash && a->size == b->size)
@@ -335,6 +338,18 @@ struct err *tell(struct files *files, struct delta **sorted, size_t n,
 	return tell_all(&teller, sorted, n, pid);
 }
 
+/* Whoever removed the whole folder was not putting back what was in it. */
+static bool folder_is_gone(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+	if (!slash || slash == path)
+		return false;
+	_cleanup_(freep) char *folder = strndup(path, (size_t)(slash - path));
+	return folder && lstat(folder, &st) < 0 &&
+	       (errno == ENOENT || errno == ENOTDIR);
+}
+
 bool told_undone(struct files *files, const struct told *told)
 {
 	for (size_t i = 0; i < told->parts.n; i++) {
@@ -346,7 +361,7 @@ bool told_undone(struct files *files, const struct told *told)
 			    (!part->times || now.mtime == part->before.mtime);
 		same &= now.type != SNAP_UNKNOWN;
 		snap_free(&now);
-		if (!same)
+		if (!same && !folder_is_gone(part->path))
 			return false;
 	}
 	return told->parts.n && !told->partial;

@@ -422,7 +422,8 @@ static struct err *read_names(struct walk *walk,
 			free(name);
 	}
 	closedir(dir);
-	qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
+	if (ret->n)
+		qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
 	return err;
 }
 
@@ -446,15 +447,19 @@ static struct err *lose_entry(struct walk *walk, struct walk_folder *folder,
 static struct err *note_fresh(struct walk *walk, struct walk_folder *folder,
 			      size_t i)
 {
-	struct range *last =
-		walk->fresh.n ? &walk->fresh.data[walk->fresh.n - 1] : NULL;
+	struct range *last = NULL;
+	if (walk->fresh.n)
+		last = &walk->fresh.data[walk->fresh.n - 1];
 	if (last && last->folder == folder && last->to == i &&
 	    last->to - last->from < RANGE) {
 		last->to++;
 		return NULL;
 	}
 	struct range range = { .folder = folder, .from = i, .to = i + 1 };
-	return vec_push(&walk->fresh, range);
+	TRY(vec_reserve(&walk->fresh, walk->fresh.n + 1));
+	BUG_ON(!walk->fresh.data);
+	walk->fresh.data[walk->fresh.n++] = range;
+	return NULL;
 }
 
 /* A name that is there: one that was known, or a new one. */
@@ -545,7 +550,8 @@ static struct err *merge_added(struct walk *walk)
 		_cleanup_(name_list_clearp) struct name_list names = {};
 		for (; i < n && added[i].folder == folder && !err; i++) {
 			if ((i && !compare_added(&added[i - 1], &added[i])) ||
-			    folder->dead || walk->entries >= ENTRIES_MAX ||
+			    folder->dead || folder->queued ||
+			    walk->entries >= ENTRIES_MAX ||
 			    !name_counts(walk, folder, added[i].name))
 				continue;
 			char *name = strdup(added[i].name);
@@ -569,7 +575,13 @@ void walk_clear_added(struct walk *walk)
 static struct err *list_all(struct walk *walk)
 {
 	walk->fresh.n = 0;
-	TRY(merge_added(walk));
+	/* What is listed anyway is not merged before: places would move. */
+	for (size_t i = 0; i < walk->list.n; i++)
+		walk->list.data[i]->queued = true;
+	struct err *err = merge_added(walk);
+	for (size_t i = 0; i < walk->list.n; i++)
+		walk->list.data[i]->queued = false;
+	TRY(err);
 	while (walk->list.n || walk->fresh.n) {
 		for (size_t i = 0; i < walk->list.n; i++) {
 			struct walk_folder *folder = walk->list.data[i];
@@ -705,7 +717,8 @@ static struct err *watched(const char *const *dirs, struct name_list *ret)
 			ret->data[kept++] = ret->data[i];
 	}
 	ret->n = kept;
-	qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
+	if (ret->n)
+		qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
 	return NULL;
 }
 
@@ -729,6 +742,7 @@ struct err *walk_create(struct files *files, const char *const *dirs,
 	TRY(watched(dirs, &names));
 	struct walk_folder *top = NULL;
 	TRY(add_folder(walk, strdup(""), 0, &top));
+	BUG_ON(!top);
 	top->entries = calloc(names.n + 1, sizeof(*top->entries));
 	if (!top->entries)
 		return err_nomem();

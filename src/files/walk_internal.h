@@ -23,6 +23,7 @@ struct walk_folder {
 	unsigned depth;
 	struct walk_folder *parent; /* NULL: none */
 	int watch;		    /* -1: none, all entries are looked at */
+	bool queued;		    /* will be listed */
 	bool renewed; /* another one by the same name: look at all */
 	bool special; /* perhaps some entries are looked at each time */
 	bool dead;    /* to be freed at the end of the walk */

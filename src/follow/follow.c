@@ -2,10 +2,10 @@
  * The follower's thread.
  *
  * It waits in the ioctl that receives the next call: poll(2) in front of it
- * would cost another 3 µs a call, and prolong the time in which a signal can
- * still make the kernel take the call back. To end it, it is sent a signal
- * that interrupts the ioctl, again and again until it has noticed: the first one
- * may come just before the ioctl.
+ * costs more (measured: 6.0 instead of 5.3 µs a call), and prolongs the time in
+ * which a signal can still make the kernel take the call back. To end it, it
+ * is sent a signal that interrupts the ioctl, again and again until it has
+ * noticed: the first one may come just before the ioctl.
  */
 #include "follow/follow.h"
 
@@ -37,6 +37,9 @@ struct err *follow_create(const struct follow_options *options,
 {
 	struct seccomp_notif_sizes sizes;
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) < 0)
+		return err_errno(errno, "system calls cannot be followed");
+	/* Letting a call go on came with 5.5, this one with 5.6. */
+	if (syscall(SYS_pidfd_getfd, -1, 0, 0) < 0 && errno == ENOSYS)
 		return err_errno(errno, "system calls cannot be followed");
 	_cleanup_(follow_destroyp) struct follow *follow =
 		calloc(1, sizeof(*follow));

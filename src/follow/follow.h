@@ -15,10 +15,20 @@
  *     before. It must be quick, and must not wait for the process.
  *  2. A call is told at least once; a signal may make the kernel tell it again.
  *  3. After follow_destroy() processes with the filter can no longer make these
- *     calls (ENOSYS): they must be gone or about to be killed.
+ *     calls (ENOSYS): they must be gone or about to be killed. Forks of a
+ *     followed process (checkpoint.h) have the filter, too, and share its
+ *     follower.
+ *  4. A process is followed once: the kernel allows one listener (EBUSY).
  *
  * What it does not see: io_uring, and calls of processes that were there
  * before (a server that does the work).
+ *
+ * Signals: a call that waits to be looked at can be taken back by a signal for
+ * some 2 µs. The kernel then makes it again, unless the handler was installed
+ * without SA_RESTART: EINTR, also from calls that never fail so. In a process
+ * that is attached to, the tracer prevents it (tracee_remake_calls()); in its
+ * children, and in commands, it is possible, though rare. Before Linux 5.19
+ * this lasts until the sink is done.
  */
 #pragma once
 
@@ -66,11 +76,11 @@ enum follow_state {
 	STATE_TIMERS = 1 << 6,	  /* setitimer, alarm, timer_* */
 	STATE_IDS = 1 << 7,	  /* set*id, setgroups */
 	STATE_PRCTL = 1 << 8,	  /* name, dumpable, parent-death signal, … */
-	STATE_MAPPINGS = 1 << 9,  /* mmap of files or shared, munmap of any */
+	STATE_MAPPINGS = 1 << 9,  /* mmap of files or shared; not munmap */
 	STATE_IPC = 1 << 10,	  /* shmget, semget, msgget, mq_open, *ctl */
 	STATE_PORTS = 1 << 11,	  /* bind, listen */
 	STATE_LOCKS = 1 << 12,	  /* flock, fcntl locks */
-	STATE_CHILDREN = 1 << 13, /* fork, vfork, clone without CLONE_THREAD */
+	STATE_CHILDREN = 1 << 13, /* fork, vfork, clone, execve; not clone3 */
 	STATE_STACK = 1 << 14,	  /* sigaltstack */
 	STATE_SESSION = 1 << 15,  /* setsid, setpgid */
 	STATE_NAMESPACE = 1 << 16, /* unshare, setns, personality, mount */
@@ -90,7 +100,8 @@ struct follow_event {
 	uint64_t flags;
 	unsigned mode;
 	unsigned states;
-	bool relative; /* the caller gave a path relative to its directory */
+	uint64_t args[2]; /* of FOLLOW_STATE and FOLLOW_LOOKED: the first two */
+	bool relative;	  /* the caller gave a path relative to its directory */
 };
 
 enum follow_flags {

@@ -53,7 +53,7 @@ enum shape { SHAPE_PLAIN, SHAPE_OPENAT2, SHAPE_CREAT, SHAPE_ADDRESS };
  * holds: a change of files (@kind), reading them (@read_kind), a change of
  * process state (@states), and asking for state (@looks).
  *
- * To add a call: add its row; tests/unit/test_follow.c has a list, too.
+ * To add a call: its row in table.c, and a line of tests/unit/subject_follow.h.
  */
 struct call {
 	unsigned number;

@@ -249,8 +249,9 @@ void follow_tell(struct follow *follow, const struct seccomp_notif *notif)
 	note_moves(&caller);
 	if (!sets && !asks)
 		return;
-	caller.event =
-		(struct follow_event){ .number = number, .tid = caller.tid };
+	caller.event = (struct follow_event){ .number = number,
+					      .tid = caller.tid,
+					      .args = { args[0], args[1] } };
 	caller.event.states = call->states;
 	if (sets)
 		tell(&caller, FOLLOW_STATE);

@@ -21,10 +21,11 @@ struct readers {
 	VEC(const char *) roots; /* of files … */
 	VEC(size_t) files;	 /* … and which places they are */
 	VEC(size_t) found;	 /* room for answers */
+	/* By place: read, or set anew before that, since readers_begin(). */
+	atomic_bool *read;
+	atomic_bool *own;
 	struct files_readers *names;
 	struct follow *follow;
-	/* Bits of enum follow_state, by the follower's thread. */
-	atomic_uint looked, written;
 	struct raddr agent; /* 0: none */
 	uint64_t reads_n;   /* of the agent's, looked at */
 	uint64_t asked[WIRE_ASKED];
@@ -47,7 +48,9 @@ struct err *readers_create(struct session *session,
 	readers->session = session;
 	readers->list = list;
 	readers->n = n;
-	struct err *err = NULL;
+	readers->read = calloc(n, sizeof(*readers->read));
+	readers->own = calloc(n, sizeof(*readers->own));
+	struct err *err = readers->read && readers->own ? NULL : err_nomem();
 	for (size_t i = 0; !err && i < n; i++) {
 		if (list[i].where != CHANGE_FILE)
 			continue;
@@ -82,32 +85,44 @@ void readers_destroy(struct readers *readers)
 	vec_free(&readers->roots);
 	vec_free(&readers->files);
 	vec_free(&readers->found);
+	free(readers->read);
+	free(readers->own);
 	free(readers);
 }
 
-/* What a call tells of process state without asking for it. */
-static unsigned states_used(const struct follow_event *event)
+static void note_read(struct readers *readers, size_t place)
 {
-	unsigned used = 0;
+	if (!atomic_load(&readers->own[place]))
+		atomic_store(&readers->read[place], true);
+}
+
+/* Does the call depend on this attribute? */
+static bool is_used(const char *root, const struct follow_event *event)
+{
 	if (event->kind == FOLLOW_LOOKED)
-		used |= event->states;
-	if (event->relative)
-		used |= STATE_DIRECTORY;
-	if (event->kind == FOLLOW_CREATE ||
-	    (event->kind == FOLLOW_OPEN && event->flags & O_CREAT))
-		used |= STATE_UMASK;
-	return used;
+		return attribute_concerns(root, event);
+	if (event->relative && !strcmp(root, "working-directory"))
+		return true;
+	bool creates = event->kind == FOLLOW_CREATE ||
+		       (event->kind == FOLLOW_OPEN && event->flags & O_CREAT);
+	return creates && !strcmp(root, "umask");
 }
 
 static void on_call(void *data, const struct follow_event *event)
 {
 	struct readers *readers = data;
-	unsigned own = atomic_load(&readers->written);
-	atomic_fetch_or(&readers->looked, states_used(event) & ~own);
-	if (event->kind == FOLLOW_STATE)
-		atomic_fetch_or(&readers->written, event->states);
 	if (readers->names)
 		files_readers_sink(readers->names, event);
+	for (size_t i = 0; i < readers->n; i++) {
+		const struct suite_place *place = &readers->list[i];
+		if (place->where != CHANGE_PROCESS)
+			continue;
+		if (is_used(place->root, event))
+			note_read(readers, i);
+		else if (event->kind == FOLLOW_STATE &&
+			 attribute_concerns(place->root, event))
+			atomic_store(&readers->own[i], true);
+	}
 }
 
 /* ---- what the agent noted ---- */
@@ -151,7 +166,7 @@ static bool is_variable(const char *root, const struct wire_read *read)
 }
 
 /* Environment variables: those of the ring that came since the last time. */
-static void take_variables(struct readers *readers, struct run *run, bool *read)
+static void take_variables(struct readers *readers, struct run *run)
 {
 	uint64_t n;
 	if (!read_agent(readers, run, offsetof(struct wire_state, reads_n), &n,
@@ -159,7 +174,7 @@ static void take_variables(struct readers *readers, struct run *run, bool *read)
 		return;
 	uint64_t from = readers->reads_n;
 	readers->reads_n = n;
-	if (!read || n < from)
+	if (n < from)
 		return;
 	if (n - from > WIRE_READS)
 		from = n - WIRE_READS;
@@ -171,14 +186,19 @@ static void take_variables(struct readers *readers, struct run *run, bool *read)
 			return;
 		for (size_t i = 0; i < readers->n; i++) {
 			const struct suite_place *place = &readers->list[i];
-			read[i] |= place->where == CHANGE_PROCESS &&
-				   is_variable(place->root, &one);
+			if (place->where != CHANGE_PROCESS ||
+			    !is_variable(place->root, &one))
+				continue;
+			if (one.wrote)
+				atomic_store(&readers->own[i], true);
+			else
+				note_read(readers, i);
 		}
 	}
 }
 
 /* All else that the agent counts. */
-static void take_counts(struct readers *readers, struct run *run, bool *read)
+static void take_counts(struct readers *readers, struct run *run)
 {
 	static const char *const names[WIRE_ASKED] = {
 		[WIRE_ENVIRONMENT] = NULL,	[WIRE_RANDOM] = "random",
@@ -192,23 +212,34 @@ static void take_counts(struct readers *readers, struct run *run, bool *read)
 	for (size_t what = 0; what < WIRE_ASKED; what++) {
 		bool more = asked[what] != readers->asked[what];
 		readers->asked[what] = asked[what];
-		for (size_t i = 0;
-		     more && read && names[what] && i < readers->n; i++) {
+		for (size_t i = 0; more && names[what] && i < readers->n; i++) {
 			const struct suite_place *place = &readers->list[i];
-			read[i] |= place->where == CHANGE_PROCESS &&
-				   !strncmp(place->root, names[what],
-					    strlen(names[what]));
+			if (place->where == CHANGE_PROCESS &&
+			    !strncmp(place->root, names[what],
+				     strlen(names[what])))
+				note_read(readers, i);
 		}
 	}
 }
 
-/* What was asked for since the last time; @read NULL: by nobody. */
-static void take_agent(struct readers *readers, struct run *run, bool *read)
+/* What was asked for since the last time. */
+static void take_agent(struct readers *readers, struct run *run)
 {
 	if (!readers->agent.v)
 		return;
-	take_variables(readers, run, read);
-	take_counts(readers, run, read);
+	take_variables(readers, run);
+	take_counts(readers, run);
+}
+
+static void forget_agent(struct readers *readers, struct run *run)
+{
+	uint32_t none = 0;
+	if (!readers->agent.v)
+		return;
+	take_agent(readers, run);
+	struct raddr at = raddr_add(readers->agent,
+				    offsetof(struct wire_state, overwritten));
+	err_ignore(memory_write(run->tracee, at, &none, sizeof(none)));
 }
 
 /* ---- tests ---- */
@@ -240,34 +271,26 @@ struct err *readers_start(struct readers *readers, struct run *run)
 
 void readers_begin(struct readers *readers, struct run *run)
 {
-	take_agent(readers, run, NULL);
-	atomic_store(&readers->looked, 0);
-	atomic_store(&readers->written, 0);
+	forget_agent(readers, run);
 	if (readers->names)
 		files_readers_take(readers->names, readers->found.data);
+	for (size_t i = 0; i < readers->n; i++) {
+		atomic_store(&readers->read[i], false);
+		atomic_store(&readers->own[i], false);
+	}
 }
 
 void readers_end(struct readers *readers, struct run *run, size_t test)
 {
 	const struct suite_observer *observer = readers->session->observer;
-	bool *read = calloc(readers->n + 1, sizeof(*read));
-	if (!read)
-		return;
 	size_t n = readers->names ? files_readers_take(readers->names,
 						       readers->found.data)
 				  : 0;
 	for (size_t i = 0; i < n; i++)
-		read[readers->files.data[readers->found.data[i]]] = true;
-	unsigned looked = atomic_load(&readers->looked);
-	for (size_t i = 0; looked && i < readers->n; i++) {
-		const struct suite_place *place = &readers->list[i];
-		read[i] |= place->where == CHANGE_PROCESS &&
-			   attribute_states(place->root) & looked;
-	}
-	take_agent(readers, run, read);
+		note_read(readers, readers->files.data[readers->found.data[i]]);
+	take_agent(readers, run);
 	for (size_t i = 0; i < readers->n; i++) {
-		if (read[i] && observer && observer->read)
+		if (readers->read[i] && observer && observer->read)
 			observer->read(observer->data, test, i);
 	}
-	free(read);
 }

@@ -78,6 +78,16 @@ static struct err *on_getaffinity(struct run *run, struct thread *thread,
 	return calls_skip(run, thread, 0);
 }
 
+/* It chooses for itself, from all it has. */
+static struct err *on_setaffinity(struct run *run, struct thread *thread,
+				  uint64_t arg)
+{
+	(void)thread;
+	(void)arg;
+	tracee_leave_processors(run->tracee);
+	return NULL;
+}
+
 /* assert() of the C library: says more than the SIGABRT that follows. */
 static struct err *on_assert(struct run *run, struct thread *thread,
 			     uint64_t arg)
@@ -197,6 +207,10 @@ static struct err *attach(struct run *run)
 			    &session->stdout_file))
 		session->stdout_file = RADDR(0);
 	TRY(run_break_symbol(run, "sched_getaffinity", on_getaffinity, 0,
+			     NULL));
+	TRY(run_break_symbol(run, "sched_setaffinity", on_setaffinity, 0,
+			     NULL));
+	TRY(run_break_symbol(run, "pthread_setaffinity_np", on_setaffinity, 0,
 			     NULL));
 	TRY(run_break_symbol(run, "__assert_fail", on_assert, 0, NULL));
 	struct raddr state;

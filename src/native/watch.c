@@ -106,14 +106,18 @@ static void drop_fixtures(struct watch *watch)
 	watch->changes.n = n;
 }
 
-/* The next test is about to begin: what the runner put back is a fixture. */
-static struct err *drop_undone(struct watch *watch)
+/*
+ * The next test is about to begin: what the runner put back is a fixture.
+ * @gone: or the process has ended, and only files can be looked at.
+ */
+static struct err *drop_undone(struct watch *watch, bool gone)
 {
 	struct err *err = NULL;
 	size_t n = 0;
 	for (size_t i = 0; i < watch->changes.n; i++) {
 		struct change *change = &watch->changes.data[i];
 		if (err || change->where == CHANGE_MEMORY ||
+		    (gone && change->where != CHANGE_FILE) ||
 		    !system_watch_undone(watch->system, change)) {
 			watch->changes.data[n++] = *change;
 			continue;
@@ -135,6 +139,10 @@ void watch_stop(struct watch *watch)
 		watch->held_test = watch->pending;
 		watch->held_entry = watch->entry;
 		err_ignore(system_watch_leave(watch->system, &watch->changes));
+	} else if (watch->held_test != RUN_NONE && watch->system) {
+		/* The runner may have removed files at its end. */
+		err_ignore(system_watch_leave(watch->system, NULL));
+		err_ignore(drop_undone(watch, true));
 	}
 	drop_fixtures(watch);
 	tell_changes(watch); /* no test came after it */
@@ -222,7 +230,7 @@ static struct err *capture(struct watch *watch, struct run *run, bool wanted)
 	if (err)
 		lose_system(watch, err);
 	if (watch->system && !wanted && watch->changes.n)
-		TRY(drop_undone(watch));
+		TRY(drop_undone(watch, false));
 	err = watch->memory ? memory_watch_capture(watch->memory, thread,
 						   changes, &watch->changes)
 			    : NULL;

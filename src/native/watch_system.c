@@ -8,7 +8,9 @@
 #include "attributes/attributes.h"
 #include "base/log.h"
 #include "files/files.h"
+#include "files/log.h"
 #include "follow/follow.h"
+#include "wire/files.h"
 #include "wire/state.h"
 
 struct system_watch {
@@ -18,6 +20,7 @@ struct system_watch {
 	struct run *run;
 	struct follow *follow;
 	struct files *files;
+	struct files_log *log; /* the agent's; NULL: it keeps none */
 	struct attributes *attributes;
 	VEC(struct files_open) open;
 	char *directory; /* that tests begin in */
@@ -41,8 +44,13 @@ struct err *system_watch_create(struct session *session,
 static void log_costs(const struct system_watch *watch)
 {
 	struct follow_counts calls = follow_counts(watch->follow);
-	log_info("%llu calls followed: %llu us", (unsigned long long)calls.told,
-		 (unsigned long long)calls.ns / 1000);
+	struct files_log_counts log = {};
+	if (watch->log)
+		log = files_log_counts(watch->log);
+	log_info("%llu calls followed: %llu us; %llu logged by the agent",
+		 (unsigned long long)calls.told,
+		 (unsigned long long)calls.ns / 1000,
+		 (unsigned long long)log.records);
 }
 
 void system_watch_stop(struct system_watch *watch)
@@ -51,6 +59,7 @@ void system_watch_stop(struct system_watch *watch)
 		log_costs(watch);
 	/* First of all: its thread tells the others. */
 	follow_destroy(take_ptr(watch->follow));
+	files_log_destroy(take_ptr(watch->log));
 	files_destroy(take_ptr(watch->files));
 	attributes_destroy(take_ptr(watch->attributes));
 	watch->run = NULL;
@@ -119,8 +128,35 @@ static void on_call(void *data, const struct follow_event *event)
 	struct system_watch *watch = data;
 	if (watch->attributes && event->states)
 		attributes_dirty(watch->attributes, event->states);
+	if (watch->attributes && event->path)
+		attributes_touched(watch->attributes, event->path);
+	if (watch->attributes && event->path2)
+		attributes_touched(watch->attributes, event->path2);
+	if (watch->log)
+		files_log_event(watch->log, event);
 	if (watch->files && event->kind != FOLLOW_STATE)
 		files_event(watch->files, event);
+}
+
+/*
+ * What the agent writes down itself need not be held back. When the process is
+ * gone, the copy that stands before the first test still has the log.
+ */
+static void open_log(struct system_watch *watch, struct run *run)
+{
+	const struct run *origin = watch->session->origin;
+	struct raddr object;
+	if (getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
+	    !(watch->options->what & SUITE_FILES) ||
+	    !program_symbol(run->program, WIRE_FILES_SYMBOL, &object))
+		return;
+	struct err *err = files_log_create(
+		tracee_pid(run->tracee),
+		origin && origin != run ? tracee_pid(origin->tracee) : 0,
+		object.v, &watch->log);
+	if (err)
+		log_debug(LOG_SUITE, "files: %s", err_message(err));
+	err_ignore(err);
 }
 
 static struct err *follow(struct system_watch *watch, struct run *run)
@@ -133,6 +169,7 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 							       : 0U),
 		.sink = on_call,
 		.data = watch,
+		.exempt = watch->log ? files_log_exempt(watch->log) : 0,
 	};
 	if (method && !strcmp(method, "walk"))
 		return NULL;
@@ -160,7 +197,10 @@ static struct err *start(struct system_watch *watch, struct run *run)
 	struct raddr agent;
 	if (!program_symbol(run->program, WIRE_STATE_SYMBOL, &agent))
 		agent = RADDR(0);
+	open_log(watch, run);
 	TRY(follow(watch, run));
+	if (!watch->follow)
+		files_log_destroy(take_ptr(watch->log));
 	const struct attributes_options attributes = {
 		.symbol = symbol_address,
 		.function = function_name,
@@ -181,7 +221,7 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		TRY(attributes_create(&attributes, &watch->attributes));
 	if (options->what & SUITE_FILES)
 		TRY(files_create(&files, &watch->files));
-	return NULL;
+	return watch->log ? files_log_begin(watch->log, watch->files) : NULL;
 }
 
 struct err *system_watch_start(struct system_watch *watch, struct run *run)
@@ -221,6 +261,8 @@ struct err *system_watch_capture(struct system_watch *watch,
 	if (!watch->files)
 		return NULL;
 	TRY(list_open(watch));
+	if (watch->log)
+		files_log_read(watch->log);
 	return files_capture(watch->files, tracee_pid(watch->run->tracee),
 			     watch->open.data, watch->open.n, ret);
 }
@@ -229,6 +271,8 @@ struct err *system_watch_leave(struct system_watch *watch, struct changes *ret)
 {
 	if (!watch->run || !watch->files)
 		return NULL;
+	if (watch->log)
+		files_log_read(watch->log);
 	return files_capture(watch->files, tracee_pid(watch->run->tracee), NULL,
 			     0, ret);
 }

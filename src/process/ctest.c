@@ -438,6 +438,7 @@ static struct err *read_properties(struct reader *reader, struct listed *listed,
 		}
 	}
 	listed->test.provides = listed->sets_up.n;
+	listed->test.cleans = listed->cleans_up.n;
 	return NULL;
 }
 

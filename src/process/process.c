@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/str.h"
+#include "follow/follow.h"
 #include "suite/kind.h"
 
 /* Standard error of a tool that is kept for the message. */
@@ -84,14 +85,20 @@ static _noreturn_ void become(const struct process_spec *spec, pid_t parent,
 	}
 	dup2(out, 1);
 	dup2(err, 2);
-	if (spec->folder && chdir(spec->folder) < 0) {
+	bool entered = !spec->folder || !chdir(spec->folder);
+	trouble.number = errno;
+	/* In any case: the other side waits for it. */
+	if (spec->follow)
+		follow_child(spec->follow);
+	if (!entered) {
 		trouble.step = STEP_FOLDER;
 	} else if (spec->environment) {
 		execvpe(spec->argv[0], spec->argv, spec->environment);
 	} else {
 		execvp(spec->argv[0], spec->argv);
 	}
-	trouble.number = errno;
+	if (entered)
+		trouble.number = errno;
 	ssize_t ignored = write(trouble_fd, &trouble, sizeof(trouble));
 	(void)ignored;
 	_exit(127);
@@ -148,6 +155,9 @@ struct err *process_start(const struct process_spec *spec, struct process *ret,
 				"(ulimit -u)");
 	setpgid(pid, pid); /* both sides do: whoever comes first */
 	close(take_fd(trouble_write));
+	/* Before anything is waited for: its exec may be held back. */
+	_cleanup_(err_destroyp) struct err *unfollowed =
+		spec->follow ? follow_begin(spec->follow) : NULL;
 
 	/* The pipe closes when the command takes over. */
 	struct trouble trouble;
@@ -166,8 +176,34 @@ struct err *process_start(const struct process_spec *spec, struct process *ret,
 		.out = take_fd(out_read),
 		.err = take_fd(err_read),
 		.began_ns = began,
+		.unfollowed = take_ptr(unfollowed),
 	};
 	return NULL;
+}
+
+static void ignore_call(void *data _unused_,
+			const struct follow_event *event _unused_)
+{
+}
+
+struct err *process_try_follow(void)
+{
+	_cleanup_(follow_destroyp) struct follow *follow = NULL;
+	const struct follow_options options = {
+		.flags = FOLLOW_FILES,
+		.sink = ignore_call,
+	};
+	TRY(follow_prepare(&options, &follow));
+	pid_t pid = fork();
+	if (!pid) {
+		follow_child(follow);
+		_exit(0);
+	}
+	if (pid < 0)
+		return err_errno(errno, "cannot start a process");
+	struct err *err = follow_begin(follow);
+	wait_for(pid);
+	return err;
 }
 
 bool process_ended(struct process *process)
@@ -216,6 +252,7 @@ void process_reap(struct process *process)
 	if (process->pid > 0)
 		wait_for(process->pid);
 	process->pid = -1;
+	err_destroy(take_ptr(process->unfollowed));
 	closep(&process->pidfd);
 	closep(&process->out);
 	closep(&process->err);

@@ -20,11 +20,14 @@
 
 #include "base/err.h"
 
+struct follow;
+
 struct process_spec {
 	char *const *argv;
 	char *const *environment; /* NULL: ours */
 	const char *folder;	  /* NULL: ours */
 	bool split;		  /* standard error through a pipe of its own */
+	struct follow *follow;	  /* prepared, tells its calls; NULL: none */
 };
 
 struct process {
@@ -33,6 +36,7 @@ struct process {
 	int out;   /* both outputs, or standard output where split */
 	int err;   /* -1 unless split */
 	uint64_t began_ns;
+	struct err *unfollowed; /* why its calls are not told; NULL: they are */
 	/* After process_ended(): */
 	bool ended;
 	uint64_t ended_ns;
@@ -52,6 +56,8 @@ struct process {
  */
 struct err *process_start(const struct process_spec *spec, struct process *ret,
 			  char **ret_why) _must_check_;
+/* Can the calls of processes be followed here? Else why not. */
+struct err *process_try_follow(void) _must_check_;
 /* Has it ended? Does not wait, and leaves it to be reaped. */
 bool process_ended(struct process *process);
 /* It and everything in its group. */

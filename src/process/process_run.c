@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "process/capture.h"
+#include "process/process_watch.h"
 #include "process/warden.h"
 
 /* Kept for judges that search in the output; cut down for the report. */
@@ -31,6 +32,9 @@
 #define DRAIN_READS 32
 #define READ_SIZE ((size_t)64 << 10)
 #define STRAY_ROUNDS 64
+/* A process that ends so soon after its test was not left running. */
+#define GRACE_MS 5
+#define GRACE_ROUNDS 20
 #define LOST_NS (2 * NS_PER_S)
 
 #define NONE ((size_t)-1)
@@ -71,6 +75,7 @@ struct process_run {
 	bool reaping; /* @before is known: the others are of this run */
 	bool was_subreaper;
 	struct warden warden;
+	struct process_watch *watch; /* NULL: not watched */
 	uint64_t last_tick;
 	char *buffer;
 };
@@ -173,9 +178,10 @@ static struct err *list_children(const struct process_run *run, bool strays,
 /*
  * Orphans of tests become our children (PR_SET_CHILD_SUBREAPER): the dead are
  * waited for, and at the end the living are killed. Killing one may hand us
- * its children, hence the rounds.
+ * its children, hence the rounds. @group: only those in it, which were killed
+ * already; 0: all.
  */
-static void sweep(struct process_run *run, bool kill_them)
+static void sweep(struct process_run *run, bool kill_them, pid_t group)
 {
 	for (int round = 0; round < STRAY_ROUNDS; round++) {
 		_cleanup_(freep) pid_t *pids = NULL;
@@ -183,9 +189,11 @@ static void sweep(struct process_run *run, bool kill_them)
 		struct err *err = list_children(run, true, &pids, &n);
 		if (err)
 			err_ignore(err);
-		if (!n)
-			return;
+		bool any = false;
 		for (size_t i = 0; i < n; i++) {
+			if (group && getpgid(pids[i]) != group)
+				continue;
+			any = true;
 			if (kill_them) {
 				log_debug(LOG_SUITE, "left behind: process %d",
 					  (int)pids[i]);
@@ -196,7 +204,7 @@ static void sweep(struct process_run *run, bool kill_them)
 			       errno == EINTR)
 				;
 		}
-		if (!kill_them)
+		if (!kill_them || !any)
 			return;
 	}
 }
@@ -319,9 +327,11 @@ static void process_run_freep(struct process_run *run)
 		process_reap(&run->providers.data[i]);
 	vec_free(&run->providers);
 	if (run->reaping) {
-		sweep(run, true);
+		sweep(run, true, 0);
 		prctl(PR_SET_CHILD_SUBREAPER, run->was_subreaper);
 	}
+	/* Now that nobody is left whose calls it holds back. */
+	process_watch_destroy(run->watch);
 	warden_stop(&run->warden);
 	free(run->next);
 	free(run->ended);
@@ -476,7 +486,13 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 	if (test->tap && !tap)
 		return err_nomem();
 	_cleanup_(freep) char *why = NULL;
+	if (run->watch)
+		TRY(process_watch_begin(run->watch, entry, run->order[entry],
+					&spec.follow));
 	TRY(process_start(&spec, &running.process, &why));
+	if (run->watch)
+		process_watch_started(run->watch,
+				      take_ptr(running.process.unfollowed));
 	if (why)
 		return report_not_run(run, entry, OUTCOME_FAIL, why);
 	warden_watch(&run->warden, running.process.pid);
@@ -585,18 +601,55 @@ static struct err *drain(struct process_run *run, struct running *running)
 	return NULL;
 }
 
+/* ---- what it leaves, where that is watched ---- */
+
+/* Its process ended, its group was not killed yet. */
+static struct err *look(struct process_run *run, const struct running *running)
+{
+	_cleanup_(freep) pid_t *pids = NULL;
+	size_t n = 0;
+	bool provides = test_of(run, running->entry)->provides;
+	for (int round = 0;; round++) {
+		sweep(run, false, 0);
+		TRY(list_children(run, true, &pids, &n));
+		if (provides || round == GRACE_ROUNDS || suite_interrupted ||
+		    !process_watch_left(run->watch, pids, n))
+			break;
+		free(take_ptr(pids));
+		poll(NULL, 0, GRACE_MS);
+	}
+	return process_watch_end(run->watch, running->process.pid, pids, n);
+}
+
+/* Its result was told, and what is to be killed of it was. */
+static struct err *settle(struct process_run *run,
+			  const struct running *running, bool provides)
+{
+	_cleanup_(freep) pid_t *pids = NULL;
+	size_t n = 0;
+	process_watch_tell(run->watch);
+	if (!provides)
+		sweep(run, true, running->process.pid);
+	TRY(list_children(run, true, &pids, &n));
+	return process_watch_settle(run->watch, pids, n);
+}
+
 /* Takes the place of @running in the table with the last one. */
 static struct err *end_running(struct process_run *run, size_t at)
 {
 	struct running running = run->running[at];
 	const struct process_test *test = test_of(run, running.entry);
 	bool provides = test->provides && !running.timed_out;
+	struct err *err = run->watch ? look(run, &running) : NULL;
 	/* First its group: who could print on is gone then. */
 	if (!provides)
 		process_kill(&running.process);
-	struct err *err = drain(run, &running);
+	if (!err)
+		err = drain(run, &running);
 	if (!err)
 		err = finish(run, &running);
+	if (!err && run->watch)
+		err = settle(run, &running, provides);
 	hold(run, test, false);
 	run->weight -= running.weight;
 	run->running[at] = run->running[--run->running_n];
@@ -615,7 +668,7 @@ static struct err *end_running(struct process_run *run, size_t at)
 	running_free(&running);
 	if (!provides)
 		warden_forget(&run->warden, group);
-	sweep(run, false);
+	sweep(run, false, 0);
 	return err;
 }
 
@@ -697,8 +750,21 @@ static struct err *wait_and_read(struct process_run *run, struct pollfd *fds)
 	return NULL;
 }
 
+/* One at a time, so that what is seen between two is of the first. */
+static struct err *begin_watching(struct process_run *run,
+				  const struct process_watching *watching)
+{
+	if (run->jobs > 1 && !run->suite->said_jobs)
+		log_info("one test at a time while their state is watched");
+	run->suite->said_jobs |= run->jobs > 1;
+	run->jobs = 1;
+	return process_watch_create(run->suite, watching, run->observer,
+				    &run->watch);
+}
+
 struct err *process_run(struct process_suite *suite, const size_t *order,
-			size_t n, const struct suite_observer *observer)
+			size_t n, const struct suite_observer *observer,
+			const struct process_watching *watching)
 {
 	_cleanup_(process_run_freep) struct process_run run = {
 		.suite = suite,
@@ -710,6 +776,10 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 	};
 	for (size_t i = 0; i < n; i++)
 		BUG_ON(order[i] >= suite->tests.n);
+	if (watching)
+		TRY(begin_watching(&run, watching));
+	if (watching && !run.watch)
+		return NULL;
 	TRY(prepare(&run));
 	_cleanup_(freep) struct pollfd *fds =
 		calloc(3 * (size_t)run.jobs, sizeof(*fds));
@@ -721,7 +791,8 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 		run.last_tick = run.running_n ? run.last_tick : clock_now();
 		TRY(start_more(&run));
 		if (!run.running_n && run.head == NONE)
-			return NULL;
+			return run.watch ? process_watch_finish(run.watch)
+					 : NULL;
 		if (run.running_n)
 			TRY(wait_and_read(&run, fds));
 	}

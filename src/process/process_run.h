@@ -3,6 +3,13 @@
 
 #include "process/process_suite.h"
 
+struct process_watching;
+
+/*
+ * @watching: see process_watch.h; then one test runs at a time. NULL: nothing is
+ * watched. A run that only looks for readers does not take place where they
+ * cannot be seen.
+ */
 struct err *process_run(struct process_suite *suite, const size_t *order,
-			size_t n,
-			const struct suite_observer *observer) _must_check_;
+			size_t n, const struct suite_observer *observer,
+			const struct process_watching *watching) _must_check_;

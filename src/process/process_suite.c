@@ -8,13 +8,37 @@
 #include "base/macro.h"
 #include "base/str.h"
 #include "process/process_run.h"
+#include "process/process_watch.h"
 
 static struct err *run(struct suite *suite, const size_t *order, size_t n,
 		       unsigned flags _unused_,
 		       const struct suite_observer *observer)
 {
 	/* SUITE_ALONE: each is alone already. */
-	return process_run((struct process_suite *)suite, order, n, observer);
+	struct process_suite *self = (struct process_suite *)suite;
+	struct process_watching watching = { .watch = self->watch };
+	return process_run(self, order, n, observer,
+			   self->watch ? &watching : NULL);
+}
+
+static struct err *watch_suite(struct suite *suite,
+			       const struct suite_watch *watch)
+{
+	((struct process_suite *)suite)->watch = watch;
+	return NULL;
+}
+
+static struct err *run_places(struct suite *suite, const size_t *order,
+			      size_t n, const struct suite_place *places,
+			      size_t n_places,
+			      const struct suite_observer *observer)
+{
+	struct process_watching watching = {
+		.places = places,
+		.n_places = n_places,
+	};
+	return process_run((struct process_suite *)suite, order, n, observer,
+			   &watching);
 }
 
 static void close_suite(struct suite *suite)
@@ -22,7 +46,13 @@ static void close_suite(struct suite *suite)
 	process_suite_destroy((struct process_suite *)suite);
 }
 
-static const struct suite_ops ops = { .run = run, .close = close_suite };
+static const struct suite_ops ops = {
+	.run = run,
+	.watched = SUITE_FILES | SUITE_PROCESS,
+	.watch = watch_suite,
+	.run_places = run_places,
+	.close = close_suite,
+};
 
 struct err *process_suite_create(const struct suite_options *options,
 				 const char *framework,

@@ -36,7 +36,8 @@ struct process_test {
 	VEC(uint32_t) locks; /* numbers from process_suite_lock() */
 	VEC(size_t) after;   /* tests that come first, if they run … */
 	size_t fixtures;     /* … of which so many first ones have to */
-	bool provides;	     /* its processes serve later tests */
+	bool provides; /* it sets up for later tests; its processes stay */
+	bool cleans;   /* it takes away what such a test set up */
 	/* For the judge: */
 	bool tap;
 	bool search; /* the judge searches the output: keep more of it */
@@ -66,8 +67,11 @@ struct process_kind {
 struct process_suite {
 	struct suite suite;
 	const struct process_kind *kind;
-	VEC(struct process_test) tests; /* as in suite.tests */
-	struct map_text locks;		/* name to number */
+	VEC(struct process_test) tests;	 /* as in suite.tests */
+	struct map_text locks;		 /* name to number */
+	const struct suite_watch *watch; /* NULL: runs are not watched */
+	/* Said already: one at a time, not followed, readers unknown. */
+	bool said_jobs, said_walk, said_readers;
 };
 
 struct err *process_suite_create(const struct suite_options *options,

@@ -130,6 +130,7 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	first->arrived = thread->arrived;
 	copy->output = from->output;
 	copy->pinned = from->pinned;
+	copy->chooses = from->chooses;
 	copy->cpu = from->cpu;
 	copy->has_tid_address = from->has_tid_address;
 	copy->again = from->again;

@@ -50,6 +50,13 @@ void processors_release(struct tracee *tracee)
 	tracee->pinned = false;
 }
 
+void tracee_leave_processors(struct tracee *tracee)
+{
+	if (tracee->pinned)
+		processors_release(tracee);
+	tracee->chooses = true;
+}
+
 /* The controller stays on the processor where it happens to be. */
 static bool pin_self(struct tracer *tracer)
 {
@@ -71,7 +78,8 @@ static bool pin_self(struct tracer *tracer)
 void processors_turn(struct tracee *tracee)
 {
 	struct tracer *tracer = tracee->tracer;
-	if (!tracer->pinning || tracee->threads.n != 1 || tracee->owner)
+	if (!tracer->pinning || tracee->threads.n != 1 || tracee->owner ||
+	    tracee->chooses)
 		return;
 	if (tracer->self_pinned && clock_now() > tracer->stay_until) {
 		tracer_unpin(tracer);

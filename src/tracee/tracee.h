@@ -121,6 +121,8 @@ void tracer_tick(bool on);
 void tracer_unpin(struct tracer *tracer);
 /* Does it share one processor with us now? *@ret: those it thinks it has. */
 bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret);
+/* Gives it all its processors back, for good: it is about to choose some. */
+void tracee_leave_processors(struct tracee *tracee);
 
 /* Returns with the program stopped before its first instruction. */
 struct err *tracee_start(struct tracer *tracer,

@@ -53,7 +53,8 @@ struct tracee {
 	pid_t pid;
 	int mem_fd;
 	bool gone;
-	bool pinned; /* to @cpu, by us */
+	bool pinned;  /* to @cpu, by us */
+	bool chooses; /* its own processors: left alone */
 	int cpu;
 	VEC(struct thread *) threads;
 	VEC(struct breakpoint) breakpoints;

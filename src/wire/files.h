@@ -34,7 +34,7 @@
 #define WIRE_FILE_ALIGN 16
 /* Larger files are not looked into; content up to WIRE_FILE_TEXT is kept. */
 #define WIRE_FILE_LARGEST (1ULL << 20)
-#define WIRE_FILE_TEXT 1024
+#define WIRE_FILE_TEXT 4096
 #define WIRE_FILE_PATH 4096
 
 enum wire_call {
@@ -52,6 +52,11 @@ enum wire_call {
 struct wire_file_state {
 	uint32_t mode;	 /* with its type, as of stat(2); 0: absent */
 	uint32_t hashed; /* 1: @hash is XXH3_64bits() of the content */
+	/*
+	 * 1: nothing else is known, but a record of the same name is
+	 * before this one, and was not read when this was written.
+	 */
+	uint32_t seen, zero;
 	uint64_t hash;
 	uint64_t device, inode, size, links;
 	uint32_t uid, gid;

@@ -53,8 +53,8 @@ enum wire_asked {
  * a test that draws a million numbers would leave no room for variables.
  */
 struct wire_read {
-	uint32_t what; /* WIRE_ENVIRONMENT */
-	uint32_t zero;
+	uint32_t what;		   /* WIRE_ENVIRONMENT */
+	uint32_t wrote;		   /* 1: it was set, not asked for */
 	char name[WIRE_READ_NAME]; /* variable, cut off; ends with 0 */
 };
 
@@ -71,7 +71,7 @@ struct wire_state {
 
 	uint64_t random;      /* address of random()'s table … */
 	uint64_t random_size; /* … bytes */
-	uint64_t drand48;     /* address of drand48()'s data … */
+	uint64_t drand48;     /* address of drand48()'s last number … */
 	uint64_t drand48_size;
 
 	uint64_t exits_n; /* registered in all; the last WIRE_EXITS: */
@@ -85,7 +85,11 @@ struct wire_state {
 	uint64_t cxx_locale, cxx_locale_calls;
 
 	uint32_t log_reads; /* written by the controller */
-	uint32_t zero;
+	/*
+	 * Bits 1 << enum wire_asked: set anew since the controller cleared it.
+	 * Asking for that is no longer asking for what others left.
+	 */
+	uint32_t overwritten;
 	uint64_t reads_n;
 	struct wire_read reads[WIRE_READS];
 	uint64_t asked[WIRE_ASKED]; /* how often, all kinds */

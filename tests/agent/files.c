@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -500,6 +501,43 @@ static void children(void)
 	MUST(!RING->refused && !RING->lost);
 }
 
+/* What the log has is not looked at again, until somebody has read it. */
+static void again(void)
+{
+	put("x", "first");
+	MUST(!close(open("x", O_WRONLY | O_TRUNC)));
+	MUST(!close(open("x", O_RDWR)) && !truncate("./x", 1));
+	MUST(!unlink("x") && !close(open("x", O_WRONLY | O_CREAT, 0600)));
+	told("there", open("x", O_WRONLY | O_CREAT | O_EXCL, 0600));
+	if (AGENT) {
+		was(record_of(WIRE_CALL_OPEN, "x", __LINE__), 0, "first",
+		    __LINE__);
+		MUST(record_of(WIRE_CALL_OPEN, "x", __LINE__)->before[0].seen);
+		/* By another path it is another name. */
+		was(record_of(WIRE_CALL_TRUNCATE, "./x", __LINE__), 0, "",
+		    __LINE__);
+		MUST(record_of(WIRE_CALL_UNLINK, "x", __LINE__)
+			     ->before[0]
+			     .seen);
+		MUST(record_of(WIRE_CALL_OPEN, "x", __LINE__)->before[0].seen);
+		record_of(WIRE_CALL_OPEN, "x", __LINE__);
+	}
+	NO_RECORD();
+	MUST(!unlink("x"));
+	WAS(UNLINK, "x", "");
+	/* Bad paths are found out all the same. */
+	told("nowhere", unlink((char *)16));
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(pages != MAP_FAILED && !mprotect(pages + 4096, 4096, PROT_NONE));
+	memset(pages, 'x', 4096);
+	told("cut off", unlink(pages + 4000));
+	told("cut off", open(pages + 4095, O_WRONLY | O_CREAT, 0600));
+	pages[4095] = '\0';
+	told("at the end", open(pages + 4094, O_WRONLY | O_CREAT, 0600) >= 0);
+	WAS(OPEN, "x", NULL);
+}
+
 /* The log goes round; when it is full nothing is lost but speed. */
 static void full(void)
 {
@@ -738,7 +776,7 @@ int main(int argc, char **argv)
 		{ "streams", streams },	      { "removes", removes },
 		{ "renames", renames },	      { "unusual", unusual },
 		{ "relative", relative },     { "children", children },
-		{ "full", full },	      { "threads", threads },
+		{ "again", again },	      { "full", full },	      { "threads", threads },
 		{ "cancels", cancels },	      { "locks", locks },
 		{ "lockf", locks_by_lockf },  { "inactive", inactive },
 		{ "exhausted", exhausted },   { "handlers", handlers },

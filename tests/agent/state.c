@@ -1,6 +1,7 @@
 /* Process state in a C program; see same.h. */
 #include "same.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
@@ -235,7 +236,7 @@ static void numbers(void)
 	printf("%.9f\n", erand48(x));
 	if (AGENT) {
 		unsigned short copy[3];
-		MUST(STATE.drand48_size == sizeof(struct drand48_data));
+		MUST(STATE.drand48_size == 3 * sizeof(short));
 		memcpy(copy, (void *)STATE.drand48, sizeof(copy));
 		printf("%ld\n", lrand48());
 		MUST(memcmp(copy, (void *)STATE.drand48, sizeof(copy)));
@@ -281,8 +282,16 @@ static void sequence48(void)
 	for (int i = 0; i < 5; i++)
 		printf("%ld\n", mrand48());
 	unsigned short seed[3] = { 9, 8, 7 };
+	unsigned short copy[3] = {}, back[3] = {};
+	if (AGENT)
+		memcpy(copy, (void *)STATE.drand48, sizeof(copy));
 	unsigned short *old = seed48(seed);
 	printf("%d %d %d\n", old[0], old[1], old[2]);
+	/* Put back as a program does it, it is what it was. */
+	memcpy(back, old, sizeof(back));
+	printf("%ld\n", lrand48());
+	seed48(back);
+	NOTED(!memcmp(copy, (void *)STATE.drand48, STATE.drand48_size));
 	printf("%ld\n", lrand48());
 }
 
@@ -371,11 +380,41 @@ static void asks(void)
 	printf("%s", ctime(&now));
 	printf("%s", ctime_r(&now, text));
 	NOTED(STATE.asked[WIRE_TIME_ZONE] == 5);
-	NOTED(STATE.reads_n == 3);
+	/* Setting is told apart from asking. */
+	NOTED(STATE.reads_n == 4 && STATE.reads[3].wrote);
+	NOTED(!strcmp(STATE.reads[3].name, "TZ") && !STATE.reads[0].wrote);
+	static char entry[] = "OTHER=value";
+	MUST(!putenv(entry) && !unsetenv("OTHER"));
+	NOTED(STATE.reads_n == 6 && STATE.reads[4].wrote);
+	NOTED(!strcmp(STATE.reads[4].name, "OTHER") && STATE.reads[5].wrote);
+	MUST(!setenv("PATH", "not taken", 0));
+	NOTED(STATE.reads_n == 7 && !STATE.reads[6].wrote);
+	/* What comes after a seed does not depend on what was before. */
+	NOTED(!STATE.overwritten);
+	srand(7);
+	srand48(7);
+	NOTED(STATE.overwritten == (1U << WIRE_RANDOM | 1U << WIRE_DRAND48));
+	printf("%d %.5f\n", rand(), drand48());
+	NOTED(STATE.asked[WIRE_RANDOM] == 2 && STATE.asked[WIRE_DRAND48] == 3);
 	for (int i = 0; i < 2 * WIRE_READS; i++)
 		getenv("AGAIN");
-	NOTED(STATE.reads_n == 3 + 2 * WIRE_READS);
+	NOTED(STATE.reads_n == 7 + 2 * WIRE_READS);
 	NOTED(!strcmp(STATE.reads[0].name, "AGAIN"));
+}
+
+/* Programs look for the next definition themselves, and find one that works. */
+static void next_ones(void)
+{
+	char *(*get)(const char *) = (char *(*)(const char *))dlsym(RTLD_NEXT,
+								    "getenv");
+	sighandler_t (*set)(int, sighandler_t) =
+		(sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "signal");
+	long (*number)(void) = (long (*)(void))dlsym(RTLD_NEXT, "random");
+	MUST(get && set && number);
+	MUST(get("PATH") == getenv("PATH") && !get("NOT_THERE"));
+	printf("%ld\n", number());
+	MUST(set(SIGUSR1, on_signal) == SIG_DFL);
+	MUST(signal(SIGUSR1, SIG_DFL) == on_signal);
 }
 
 /* All of it is the agent's memory, not the program's. */
@@ -405,7 +444,7 @@ int main(int argc, char **argv)
 		{ "numbers", numbers },	      { "sequence48", sequence48 },
 		{ "exits", exits },	      { "quick_exits", quick_exits },
 		{ "asks", asks },	      { "regions", regions },
-		{ "abort", abort },
+		{ "next_ones", next_ones },   { "abort", abort },
 	};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (argc < 2)

@@ -64,7 +64,7 @@ static inline void box_open(struct box *box, bool walk)
 
 static inline void box_close(struct box *box)
 {
-	char command[128];
+	char command[256];
 	files_destroy(box->files);
 	changes_freep_deep(&box->changes);
 	snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -rf %s",

@@ -548,7 +548,7 @@ static int subject_many(void)
 	char name[32];
 	here();
 	for (int i = 0; i < MANY; i++) {
-		pid_t pid = i % 2 ? fork() : vfork();
+		pid_t pid = fork();
 		if (!pid) {
 			snprintf(name, sizeof(name), "m%d", i);
 			touch(name);
@@ -668,6 +668,18 @@ static int subject_storm(bool restart)
 	_exit(0);
 }
 
+/* A call that does wait: signals have to interrupt it as ever. */
+static int subject_fifo(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	sigaction(SIGALRM, &action, NULL);
+	mkfifo("queue", 0600);
+	here();
+	struct itimerval timer = { { 0, 20000 }, { 0, 20000 } };
+	setitimer(ITIMER_REAL, &timer, NULL);
+	_exit(open("queue", O_WRONLY) < 0 && errno == EINTR ? 0 : 1);
+}
+
 /* Refuses seccomp(2) from now on, as a container may. */
 static void refuse_filters(void)
 {
@@ -738,6 +750,8 @@ static int subject(char **argv)
 		return subject_storm(true);
 	if (!strcmp(what, "storm-plain"))
 		return subject_storm(false);
+	if (!strcmp(what, "fifo"))
+		return subject_fifo();
 	if (!strcmp(what, "many"))
 		return subject_many();
 	if (!strcmp(what, "refused"))

