@@ -104,7 +104,7 @@ struct err *read_threads(struct attributes *a, struct items *items)
 		if (tid == a->thread->tid || !a->options.where ||
 		    !a->options.where(a->options.data, tid, where,
 				      sizeof(where)))
-			strcpy(where, "running");
+			snprintf(where, sizeof(where), "running");
 		TRY(item_text(item, NULL, where));
 	}
 	return NULL;

@@ -172,7 +172,7 @@ struct err *read_no_new_privileges(struct attributes *a, struct items *items)
 static void limit_text(rlim_t value, char out[24])
 {
 	if (value == RLIM_INFINITY)
-		strcpy(out, "unlimited");
+		snprintf(out, 24, "unlimited");
 	else
 		snprintf(out, 24, "%llu", (unsigned long long)value);
 }

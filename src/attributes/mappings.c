@@ -214,7 +214,7 @@ static struct err *add_regions(struct attributes *a, char *text,
 			TRY(add_region(&last, last_key, bytes, items));
 		last = region;
 		bytes = region.end - region.start;
-		strcpy(last_key, key);
+		memcpy(last_key, key, sizeof(key));
 	}
 	return bytes ? add_region(&last, last_key, bytes, items) : NULL;
 }

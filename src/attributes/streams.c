@@ -235,7 +235,7 @@ static struct err *read_hook(struct attributes *a, const char *symbol,
 	if (strstr(name, "__verbose_terminate_handler") ||
 	    strstr(name, "demangling_terminate_handler") ||
 	    strstr(name, "default_terminate_handler"))
-		strcpy(name, "default");
+		snprintf(name, sizeof(name), "default");
 	return items_one(items, name);
 }
 
@@ -281,7 +281,7 @@ struct err *read_cxx_locale(struct attributes *a, struct items *items)
 	struct item *item;
 	TRY(items_add(items, NULL, &item));
 	if (!impl || !locale_name(a, impl, name, sizeof(name)))
-		strcpy(name, impl ? "another" : "C");
+		snprintf(name, sizeof(name), "%s", impl ? "another" : "C");
 	item->digest = digest_of(name, strlen(name), 0);
 	/* Made of parts: only the object itself tells. */
 	if (strcmp(name, "C") != 0)

@@ -53,7 +53,7 @@ static struct err *add_posix_timers(struct attributes *a, struct items *items)
 		if (line)
 			sscanf(line, "signal: %d", &signal);
 		line = strstr(at, "notify:");
-		strcpy(notify, "signal");
+		snprintf(notify, sizeof(notify), "signal");
 		if (line)
 			sscanf(line, "notify: %63[^/\n]", notify);
 		line = strstr(at, "ClockID:");

@@ -390,6 +390,8 @@ static void check_steps(unsigned kind)
 		if (point->phase == SUBJECT_END)
 			break;
 		if (point->phase == SUBJECT_BEGIN) {
+			/* It will choose processors, as session.c notices. */
+			tracee_leave_processors(hand.tracee);
 			hand_attributes(&hand, kind);
 			if (kind & REAL && !symbol_of(&hand, WIRE_STATE_SYMBOL))
 				skip(); /* an agent that does not note it */
