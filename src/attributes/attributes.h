@@ -78,6 +78,9 @@ struct attributes_file {
 };
 const struct attributes_file *
 attributes_files(const struct attributes *attributes, size_t *ret_n);
+/* Files that are mapped, shared and writable, likewise. */
+const struct attributes_file *
+attributes_mapped(const struct attributes *attributes, size_t *ret_n);
 
 /*
  * What whole processes leave in the system, for suites of processes: System V

@@ -206,6 +206,8 @@ struct attributes {
 	bool streams_known;
 	struct ipc_owner ipc;
 	VEC(struct attributes_file) files;
+	/* Files that are written through memory; their paths are owned. */
+	VEC(struct attributes_file) mapped;
 	struct map_text symbols;
 	/* Shared anonymous memory from before: of the tool, or not to be told
 	   from that. */
@@ -366,6 +368,9 @@ READER(read_no_new_privileges);
 READER(read_process_group);
 READER(read_session);
 READER(read_personality);
+
+/* mappings.c */
+void mapped_clear(struct attributes *a);
 
 /* kernel.c: by number; NULL: not one that is compared. */
 extern const char *const limit_names[RLIM_NLIMITS];

@@ -55,6 +55,8 @@ void attributes_destroy(struct attributes *a)
 		items_free(&a->rows[i]);
 	ipc_end(&a->ipc);
 	vec_free(&a->files);
+	mapped_clear(a);
+	vec_free(&a->mapped);
 	vec_free(&a->old_shared);
 	map_text_free(&a->symbols);
 	free(a->rows);
@@ -258,6 +260,13 @@ const struct attributes_file *attributes_files(const struct attributes *a,
 {
 	*ret_n = a->files.n;
 	return a->files.data;
+}
+
+const struct attributes_file *attributes_mapped(const struct attributes *a,
+						size_t *ret_n)
+{
+	*ret_n = a->mapped.n;
+	return a->mapped.data;
 }
 
 unsigned attribute_states(const char *root)

@@ -1,6 +1,7 @@
 /* Files and shared memory that are mapped, locks, and loaded libraries. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -12,6 +13,7 @@
 #define LOCKS_MAX ((size_t)1 << 20)
 #define LIBRARIES_MAX 4096
 #define OLD_MAX 64
+#define MAPPED_MAX 256
 
 /* ---- libraries ---- */
 
@@ -191,6 +193,34 @@ static bool is_old(struct attributes *a, const struct region *region)
 	return false;
 }
 
+void mapped_clear(struct attributes *a)
+{
+	for (size_t i = 0; i < a->mapped.n; i++)
+		free((char *)a->mapped.data[i].path);
+	a->mapped.n = 0;
+}
+
+/* What is written there is written to the file, by no call. */
+static struct err *note_mapped(struct attributes *a,
+			       const struct region *region)
+{
+	struct stat st;
+	const struct attributes_file *last =
+		a->mapped.n ? &a->mapped.data[a->mapped.n - 1] : NULL;
+	if (region->rights[1] != 'w' || region->rights[3] != 's' ||
+	    region->name[0] != '/' || a->mapped.n >= MAPPED_MAX ||
+	    (last && !strcmp(last->path, region->name)) ||
+	    stat(region->name, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_ino != region->inode)
+		return NULL;
+	char *path = strdup(region->name);
+	struct attributes_file file = { path, st.st_dev, st.st_ino };
+	struct err *err = path ? vec_push(&a->mapped, file) : err_nomem();
+	if (err)
+		free(path);
+	return err;
+}
+
 static struct err *add_regions(struct attributes *a, char *text,
 			       const struct map_text *code, struct items *items)
 {
@@ -199,6 +229,7 @@ static struct err *add_regions(struct attributes *a, char *text,
 	uint64_t bytes = 0, value;
 	char *at = text;
 	while (parse_region(&at, &region)) {
+		TRY(note_mapped(a, &region));
 		if (!is_wanted(&region) || is_old(a, &region) ||
 		    map_text_get(code, region.name, &value))
 			continue;
@@ -232,6 +263,7 @@ struct err *read_mappings(struct attributes *a, struct items *items)
 		items->unknown = true;
 		return NULL;
 	}
+	mapped_clear(a);
 	TRY(note_code(text, &code));
 	if (!a->captured)
 		a->old_shared.n = 0;

@@ -42,6 +42,7 @@ struct files_options {
 struct files_open {
 	const char *path;
 	uint64_t device, inode;
+	bool mapped; /* written through memory: its times tell nothing */
 };
 
 struct err *files_create(const struct files_options *options,

@@ -47,6 +47,7 @@ struct told_part {
 	char *path;
 	struct snap before;
 	bool times;
+	bool links;
 };
 struct told {
 	uint64_t id;
@@ -107,6 +108,7 @@ struct entry {
 	bool known;   /* @now is of the last point */
 	bool touched; /* since, and @before was taken */
 	bool open;    /* written to through an old descriptor, perhaps */
+	bool mapped;  /* or through memory */
 	unsigned marks;
 	pid_t creator;
 	struct snap now, before;

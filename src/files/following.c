@@ -24,6 +24,8 @@
 #define RENAME_EXCHANGE (1 << 1)
 #endif
 
+/* Larger files that are mapped count by their stat data. */
+#define MAPPED_HASHED ((uint64_t)1 << 20)
 #define ENTRIES_KEPT 65536 /* names whose state is remembered */
 #define RENAMES_MAX 1024
 #define PENDING_MAX 16
@@ -371,6 +373,18 @@ static void note_rename(struct files *files, const char *old, const char *new,
 	}
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Shared memory and semaphores have names there: process state. */
+static bool is_shm_object(const char *path)
+{
+	return names_is_shm(path) && !is_folder(path);
+}
+
 static unsigned marks_of(const struct follow_event *event)
 {
 	switch (event->kind) {
@@ -402,11 +416,11 @@ void following_event(struct files *files, const struct follow_event *event,
 		path = NULL;
 	if (path2 && !names_counts_text(&files->names, path2))
 		path2 = NULL;
-	if (path && names_is_shm(path) && event->kind != FOLLOW_CREATE) {
-		struct stat st;
-		if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode))
-			path = NULL;
-	}
+	if (path && event->kind != FOLLOW_CREATE && is_shm_object(path))
+		path = NULL;
+	/* It becomes what the other one is. */
+	if (path2 && names_is_shm(path2) && !(path && is_folder(path)))
+		path2 = NULL;
 	if (files->pending.n)
 		settle_renames(files);
 	if (path) {
@@ -443,6 +457,14 @@ static struct err *touch_twins(struct files *files, const struct entry *lost)
 	return NULL;
 }
 
+/* A snapshot whose hash still holds if the times are the same. */
+static const struct snap *hint(const struct entry *entry,
+			       const struct snap *known)
+{
+	bool small = known->type == SNAP_FILE && known->size <= MAPPED_HASHED;
+	return entry->open && entry->mapped && small ? NULL : known;
+}
+
 struct err *following_deltas(struct files *files, struct deltas *ret)
 {
 	unsigned searches = 0;
@@ -461,8 +483,8 @@ struct err *following_deltas(struct files *files, struct deltas *ret)
 	for (size_t i = 0; i < files->touched.n; i++) {
 		struct entry *entry = files->touched.data[i];
 		snap_free(&entry->now);
-		snap_take(AT_FDCWD, entry->path, &entry->before, &files->limits,
-			  &entry->now);
+		snap_take(AT_FDCWD, entry->path, hint(entry, &entry->before),
+			  &files->limits, &entry->now);
 		struct delta delta = {
 			.path = entry->path,
 			.before = &entry->before,
@@ -522,7 +544,7 @@ struct err *following_open(struct files *files, const struct files_open *open,
 			   size_t n_open)
 {
 	for (size_t i = 0; i < files->open.n; i++)
-		files->open.data[i]->open = false;
+		files->open.data[i]->open = files->open.data[i]->mapped = false;
 	files->open.n = 0;
 	for (size_t i = 0; i < n_open; i++) {
 		struct entry *entry = NULL;
@@ -537,7 +559,9 @@ struct err *following_open(struct files *files, const struct files_open *open,
 		BUG_ON(!entry);
 		if (!entry->counts || entry->open)
 			continue;
-		snap_take(AT_FDCWD, path, entry->known ? &entry->now : NULL,
+		entry->mapped = open[i].mapped;
+		snap_take(AT_FDCWD, path,
+			  entry->known ? hint(entry, &entry->now) : NULL,
 			  &files->limits, &now);
 		/* Unlinked since, or another one by now: nobody's name. */
 		if (now.type != SNAP_FILE || now.ino != open[i].inode ||

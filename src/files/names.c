@@ -13,6 +13,7 @@
 #include "files/files_internal.h"
 
 #define MASK "XXXXXX"
+#define MASK_ANY "/*"
 #define MASK_PID "PID"
 #define RANDOM 6      /* characters that mkstemp(3) makes up */
 #define RANDOM_MAX 10 /* mktemp(1) */
@@ -326,13 +327,18 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 
 bool names_masked(const char *root)
 {
-	return strstr(root, MASK) || strstr(root, MASK_PID);
+	size_t n = strlen(root);
+	return strstr(root, MASK) || strstr(root, MASK_PID) ||
+	       (n > 1 && !strcmp(root + n - 2, MASK_ANY));
 }
 
 /* As str_glob(), with masks; @text up to the end of the whole path. */
 bool names_fits(const char *masked, const char *path)
 {
 	while (*masked) {
+		/* Any one name in the folder, and what is below. */
+		if (!strcmp(masked, MASK_ANY))
+			return path[0] == '/' && path[1];
 		if (str_starts(masked, MASK)) {
 			size_t most = 0;
 			while (most < RANDOM_MAX &&

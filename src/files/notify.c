@@ -6,7 +6,8 @@
  * What it does not tell is looked at each time: writing through another name
  * outside (files with several), writing to mapped memory (files that somebody
  * has open, where opening was seen), file systems that others change over a
- * network. Where events were lost or there are too many folders, everything is.
+ * network. Another name made outside for a file that had one is not seen. Where
+ * events were lost or there are too many folders, everything is.
  */
 #include <errno.h>
 #include <limits.h>

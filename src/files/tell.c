@@ -11,16 +11,20 @@
 
 #include "files/files_internal.h"
 
+/* More names than that in one folder are told together. */
+#define CROWD 32
 #define PARTS_MAX 1000 /* kept of a change, to see whether it is undone */
 
 struct teller {
 	struct files *files;
 	struct changes *ret;
 	struct map_text masked; /* root → number of change */
+	struct map_text crowds; /* folder → names that came or went in it */
 };
 
 static void teller_free(struct teller *teller)
 {
+	map_text_free(&teller->crowds);
 	map_text_free(&teller->masked);
 }
 
@@ -188,6 +192,7 @@ static struct err *add_part(struct told *told, const struct delta *delta)
 	struct told_part part = {
 		.path = strdup(delta->path),
 		.times = delta->diff & DIFF_TIMES,
+		.links = delta->diff & DIFF_LINKS,
 	};
 	snap_share(delta->before, &part.before);
 	struct err *err =
@@ -263,6 +268,55 @@ static void add_digests(struct change *change, const struct delta *delta,
 	change->digest = more ? mix(change->digest, b) : b;
 }
 
+/* Of names that only came or went: the folder, as long as its path is. */
+static size_t folder_length(const struct delta *delta)
+{
+	const char *slash = strrchr(delta->path, '/');
+	bool plain = delta->diff == DIFF_EXISTS && !delta->to && !delta->from;
+	return plain && slash ? (size_t)(slash - delta->path) : 0;
+}
+
+static struct err *count_crowds(struct teller *teller, struct delta **sorted,
+				size_t n)
+{
+	if (n <= CROWD)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct delta *delta = sorted[i];
+		size_t length = folder_length(delta);
+		uint64_t count = 0;
+		if (delta->top || delta->done || !length)
+			continue;
+		_cleanup_(freep) char *folder = strndup(delta->path, length);
+		if (!folder)
+			return err_nomem();
+		map_text_get(&teller->crowds, folder, &count);
+		TRY(map_text_put(&teller->crowds, folder, count + 1));
+	}
+	return NULL;
+}
+
+/* One of many in its folder? Then all of them are one change, of "FOLDER/" and a star. */
+static struct err *crowd_root(const struct teller *teller,
+			      const struct delta *delta, char **ret)
+{
+	size_t length = folder_length(delta);
+	uint64_t count = 0;
+	*ret = NULL;
+	_cleanup_(freep) char *folder =
+		length ? strndup(delta->path, length) : NULL;
+	if (!folder || !map_text_get(&teller->crowds, folder, &count) ||
+	    count <= CROWD)
+		return NULL;
+	_cleanup_(freep) char *shown = NULL;
+	TRY(names_root(&teller->files->names, folder, &shown));
+	if (asprintf(ret, "%s/*", shown) < 0) {
+		*ret = NULL;
+		return err_nomem();
+	}
+	return NULL;
+}
+
 static struct err *tell_one(struct teller *teller, struct delta *delta,
 			    pid_t pid)
 {
@@ -275,8 +329,14 @@ static struct err *tell_one(struct teller *teller, struct delta *delta,
 
 	if (came)
 		TRY(names_mask(&files->names, delta, pid, &fresh));
-	TRY(names_root(&files->names, delta->path, &root));
-	TRY(get_change(teller, root, files->names.shown.n, &change));
+	bool together = files->names.shown.n;
+	if (!together) {
+		TRY(crowd_root(teller, delta, &root));
+		together = root;
+	}
+	if (!root)
+		TRY(names_root(&files->names, delta->path, &root));
+	TRY(get_change(teller, root, together, &change));
 	BUG_ON(!change);
 	if (fresh)
 		change->weight = WEIGHT_LOW;
@@ -335,6 +395,7 @@ struct err *tell(struct files *files, struct delta **sorted, size_t n,
 		.files = files,
 		.ret = ret,
 	};
+	TRY(count_crowds(&teller, sorted, n));
 	return tell_all(&teller, sorted, n, pid);
 }
 
@@ -357,7 +418,8 @@ bool told_undone(struct files *files, const struct told *told)
 		struct snap now;
 		snap_take(AT_FDCWD, part->path, &part->before, &files->limits,
 			  &now);
-		bool same = !(snap_differ(&part->before, &now) & ~DIFF_LINKS) &&
+		unsigned other = part->links ? 0 : DIFF_LINKS;
+		bool same = !(snap_differ(&part->before, &now) & ~other) &&
 			    (!part->times || now.mtime == part->before.mtime);
 		same &= now.type != SNAP_UNKNOWN;
 		snap_free(&now);

@@ -217,7 +217,8 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		.walk = !watch->follow,
 		.paths = options->paths,
 	};
-	if (options->what & SUITE_PROCESS)
+	/* Which files are open is asked of it, too. */
+	if (options->what & SUITE_PROCESS || watch->follow)
 		TRY(attributes_create(&attributes, &watch->attributes));
 	if (options->what & SUITE_FILES)
 		TRY(files_create(&files, &watch->files));
@@ -238,15 +239,19 @@ struct err *system_watch_start(struct system_watch *watch, struct run *run)
 
 static struct err *list_open(struct system_watch *watch)
 {
-	size_t n = 0;
-	const struct attributes_file *open =
-		watch->attributes ? attributes_files(watch->attributes, &n)
-				  : NULL;
 	watch->open.n = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct files_open file = { open[i].path, open[i].device,
-					   open[i].inode };
-		TRY(vec_push(&watch->open, file));
+	if (!watch->attributes)
+		return NULL;
+	for (int mapped = 0; mapped < 2; mapped++) {
+		size_t n;
+		const struct attributes_file *open =
+			mapped ? attributes_mapped(watch->attributes, &n)
+			       : attributes_files(watch->attributes, &n);
+		for (size_t i = 0; i < n; i++) {
+			struct files_open file = { open[i].path, open[i].device,
+						   open[i].inode, mapped };
+			TRY(vec_push(&watch->open, file));
+		}
 	}
 	return NULL;
 }
@@ -257,7 +262,9 @@ struct err *system_watch_capture(struct system_watch *watch,
 	if (!watch->run)
 		return NULL;
 	if (watch->attributes)
-		TRY(attributes_capture(watch->attributes, thread, ret));
+		TRY(attributes_capture(
+			watch->attributes, thread,
+			watch->options->what & SUITE_PROCESS ? ret : NULL));
 	if (!watch->files)
 		return NULL;
 	TRY(list_open(watch));

@@ -145,7 +145,7 @@ static void test_open_across(void **state)
 	assert_int_equal(fstat(fd, &st), 0);
 	char path[128];
 	snprintf(path, sizeof(path), "%s", at(&box, "log"));
-	struct files_open open = { path, st.st_dev, st.st_ino };
+	struct files_open open = { path, st.st_dev, st.st_ino, false };
 	capture_open(&box, &open, 1);
 	assert_string_equal(shown(&box), "log|absent|file of 3 bytes\n");
 	capture_open(&box, &open, 1);
@@ -180,7 +180,7 @@ static void test_unlinked_while_open(void **state)
 	assert_int_equal(fstat(fd, &st), 0);
 	char path[128];
 	snprintf(path, sizeof(path), "%s (deleted)", at(&box, "gone"));
-	struct files_open open = { path, st.st_dev, st.st_ino };
+	struct files_open open = { path, st.st_dev, st.st_ino, false };
 	capture_open(&box, &open, 1);
 	assert_int_equal(box.changes.n, 0);
 	assert_int_equal(write(fd, "two", 3), 3);
