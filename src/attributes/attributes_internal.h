@@ -165,6 +165,12 @@ struct ipc_owner {
 	bool touched_all;
 };
 
+struct child_name {
+	pid_t pid;
+	bool seen; /* this time */
+	char name[64];
+};
+
 struct attributes {
 	struct attributes_options options;
 	int *own;
@@ -205,6 +211,8 @@ struct attributes {
 	uint64_t stream_buffers[8];
 	bool streams_known;
 	struct ipc_owner ipc;
+	/* Children by the names that they had when they were seen first. */
+	VEC(struct child_name) children;
 	VEC(struct attributes_file) files;
 	/* Files that are written through memory; their paths are owned. */
 	VEC(struct attributes_file) mapped;

@@ -55,6 +55,7 @@ void attributes_destroy(struct attributes *a)
 		items_free(&a->rows[i]);
 	ipc_end(&a->ipc);
 	vec_free(&a->files);
+	vec_free(&a->children);
 	mapped_clear(a);
 	vec_free(&a->mapped);
 	vec_free(&a->old_shared);

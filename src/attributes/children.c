@@ -110,6 +110,40 @@ struct err *read_threads(struct attributes *a, struct items *items)
 	return NULL;
 }
 
+/*
+ * A child has its parent's name until it executes a program: the one it had
+ * first stays, else it would be another one by then.
+ */
+static struct err *first_name(struct attributes *a, pid_t pid, const char *now,
+			      const char **ret)
+{
+	struct child_name child = { .pid = pid, .seen = true };
+	for (size_t i = 0; i < a->children.n; i++) {
+		if (a->children.data[i].pid == pid) {
+			a->children.data[i].seen = true;
+			*ret = a->children.data[i].name;
+			return NULL;
+		}
+	}
+	snprintf(child.name, sizeof(child.name), "%s", now);
+	TRY(vec_push(&a->children, child));
+	*ret = a->children.data[a->children.n - 1].name;
+	return NULL;
+}
+
+static void forget_children(struct attributes *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->children.n; i++) {
+		struct child_name child = a->children.data[i];
+		if (!child.seen)
+			continue;
+		child.seen = false;
+		a->children.data[n++] = child;
+	}
+	a->children.n = n;
+}
+
 static struct err *add_processes(struct attributes *a, const char *list,
 				 struct items *items)
 {
@@ -130,7 +164,9 @@ static struct err *add_processes(struct attributes *a, const char *list,
 		if (facts.parent == self && facts.state == 'Z')
 			continue;
 		struct item *item;
-		TRY(items_add(items, facts.name, &item));
+		const char *name;
+		TRY(first_name(a, pid, facts.name, &name));
+		TRY(items_add(items, name, &item));
 		TRY(item_text(item, NULL,
 			      facts.state == 'Z' ? "not waited for"
 						 : "running"));
@@ -149,5 +185,7 @@ struct err *read_children(struct attributes *a, struct items *items)
 	list_children(a, list, LIST_MAX);
 	TRY(add_processes(a, list, items));
 	list_orphans(list, LIST_MAX);
-	return add_processes(a, list, items);
+	TRY(add_processes(a, list, items));
+	forget_children(a);
+	return NULL;
 }

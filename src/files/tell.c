@@ -329,11 +329,9 @@ static struct err *tell_one(struct teller *teller, struct delta *delta,
 
 	if (came)
 		TRY(names_mask(&files->names, delta, pid, &fresh));
-	bool together = files->names.shown.n;
-	if (!together) {
+	if (!fresh)
 		TRY(crowd_root(teller, delta, &root));
-		together = root;
-	}
+	bool together = root || files->names.shown.n;
 	if (!root)
 		TRY(names_root(&files->names, delta->path, &root));
 	TRY(get_change(teller, root, together, &change));
