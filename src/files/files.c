@@ -27,6 +27,8 @@ struct err *files_create(const struct files_options *options,
 	pthread_mutex_init(&files->lock, NULL);
 	files->paths = options->paths ?: 16;
 	files->walking = options->walk;
+	files->left_over = options->left_over;
+	files->data = options->data;
 	files->limits = (struct snap_limits){
 		.text = options->walk ? TEXT_WALKED : TEXT_FOLLOWED,
 		.hashed = &files->hashed,

@@ -36,6 +36,12 @@ struct files_options {
 	const char *directory;
 	bool walk;
 	size_t paths; /* of a root, at most */
+	/*
+	 * Was it left running by an earlier test? Then what it does is nobody's.
+	 * NULL: nothing is. Never called by two threads at once.
+	 */
+	bool (*left_over)(void *data, pid_t tid);
+	void *data;
 };
 
 /* A file that the process has open for writing across the point. */

@@ -123,6 +123,8 @@ struct rename {
 DEFINE_VEC(renames, struct rename)
 
 struct files {
+	bool (*left_over)(void *data, pid_t tid);
+	void *data;
 	pthread_mutex_t lock;
 	struct names names;
 	size_t paths;

@@ -409,7 +409,8 @@ void following_event(struct files *files, const struct follow_event *event,
 	const char *path2 = event->path2 ? clean(event->path2, buffer2) : NULL;
 	unsigned marks = marks_of(event);
 
-	if (event->kind > FOLLOW_XATTR)
+	if (event->kind > FOLLOW_XATTR ||
+	    (files->left_over && files->left_over(files->data, event->tid)))
 		return;
 	/* The quick ones: nobody counts devices. */
 	if (path && !names_counts_text(&files->names, path))

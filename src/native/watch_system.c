@@ -1,17 +1,24 @@
 #include "native/watch_system.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attributes/attributes.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "files/files.h"
 #include "files/log.h"
 #include "follow/follow.h"
 #include "wire/files.h"
 #include "wire/state.h"
+
+/* Processes whose age is remembered. */
+#define BEGAN_MAX 4096
 
 struct system_watch {
 	struct session *session;
@@ -23,6 +30,9 @@ struct system_watch {
 	struct files_log *log; /* the agent's; NULL: it keeps none */
 	struct attributes *attributes;
 	VEC(struct files_open) open;
+	/* Ticks at which tests began, and processes (by files/ alone). */
+	atomic_uint_least64_t first_test, this_test;
+	struct map_u64 began;
 	char *directory; /* that tests begin in */
 	bool said;	 /* that calls cannot be followed */
 };
@@ -62,6 +72,7 @@ void system_watch_stop(struct system_watch *watch)
 	files_log_destroy(take_ptr(watch->log));
 	files_destroy(take_ptr(watch->files));
 	attributes_destroy(take_ptr(watch->attributes));
+	map_u64_free(&watch->began);
 	watch->run = NULL;
 }
 
@@ -71,6 +82,7 @@ void system_watch_destroy(struct system_watch *watch)
 		return;
 	system_watch_stop(watch);
 	vec_free(&watch->open);
+	map_u64_free(&watch->began);
 	free(watch->directory);
 	free(watch);
 }
@@ -122,6 +134,68 @@ static const char *loaded_library(void *data, size_t index)
 }
 
 /* ---- the process ---- */
+
+/* When it began, in the kernel's ticks since the start of the machine; 0: gone. */
+static uint64_t began(pid_t tid)
+{
+	char path[64];
+	_cleanup_(freep) char *text = NULL;
+	unsigned long long ticks = 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	err_ignore(file_read(path, 4096, &text, NULL));
+	/* Behind the name, which may be anything: the 22nd field. */
+	const char *at = text ? strrchr(text, ')') : NULL;
+	if (!at || sscanf(at + 1,
+			  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
+			  "%*u %*d %*d %*d %*d %*d %*d %llu",
+			  &ticks) != 1)
+		return 0;
+	return ticks;
+}
+
+static uint64_t ticks_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	long rate = sysconf(_SC_CLK_TCK);
+	return (uint64_t)now.tv_sec * (uint64_t)rate +
+	       (uint64_t)now.tv_nsec * (uint64_t)rate / NS_PER_S;
+}
+
+/* Those from before the first test work for it: they are never left over. */
+static void spare_helpers(struct system_watch *watch, pid_t pid)
+{
+	char path[64];
+	_cleanup_(freep) char *text = NULL;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	err_ignore(file_read(path, 4096, &text, NULL));
+	for (char *at = text, *end; at && *at; at = end) {
+		uint64_t child = strtoull(at, &end, 10);
+		if (end == at)
+			break;
+		err_ignore(map_u64_put(&watch->began, child, 0));
+	}
+}
+
+/* What an earlier test left running is not the running test's doing. */
+static bool is_left_over(void *data, pid_t tid)
+{
+	struct system_watch *watch = data;
+	char path[64];
+	uint64_t ticks;
+	pid_t pid = tracee_pid(watch->run->tracee);
+	if (tid == pid)
+		return false;
+	if (!map_u64_get(&watch->began, (uint64_t)tid, &ticks)) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, tid);
+		ticks = access(path, F_OK) == 0 ? 0 : began(tid);
+		if (watch->began.map.n >= BEGAN_MAX)
+			map_u64_free(&watch->began);
+		err_ignore(map_u64_put(&watch->began, (uint64_t)tid, ticks));
+	}
+	return ticks && ticks >= atomic_load(&watch->first_test) &&
+	       ticks < atomic_load(&watch->this_test);
+}
 
 static void on_call(void *data, const struct follow_event *event)
 {
@@ -197,6 +271,7 @@ static struct err *start(struct system_watch *watch, struct run *run)
 	struct raddr agent;
 	if (!program_symbol(run->program, WIRE_STATE_SYMBOL, &agent))
 		agent = RADDR(0);
+	spare_helpers(watch, tracee_pid(run->tracee));
 	open_log(watch, run);
 	TRY(follow(watch, run));
 	if (!watch->follow)
@@ -214,6 +289,8 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		.dirs = options->dirs,
 		.exclude = options->own_files,
 		.directory = watch->directory,
+		.left_over = is_left_over,
+		.data = watch,
 		.walk = !watch->follow,
 		.paths = options->paths,
 	};
@@ -229,6 +306,7 @@ struct err *system_watch_start(struct system_watch *watch, struct run *run)
 {
 	system_watch_stop(watch);
 	watch->run = run;
+	watch->first_test = watch->this_test = 0;
 	struct err *err = start(watch, run);
 	if (err)
 		system_watch_stop(watch);
@@ -261,6 +339,10 @@ struct err *system_watch_capture(struct system_watch *watch,
 {
 	if (!watch->run)
 		return NULL;
+	uint64_t now = ticks_now();
+	if (!atomic_load(&watch->first_test))
+		atomic_store(&watch->first_test, now);
+	atomic_store(&watch->this_test, now);
 	if (watch->attributes)
 		TRY(attributes_capture(
 			watch->attributes, thread,

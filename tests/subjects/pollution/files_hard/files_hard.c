@@ -390,6 +390,32 @@ TEST(test_orphan)
 	close(ends[0]);
 }
 
+// Left running, it writes while others run. That is not their doing.
+//@ pollutes test_daemon child[...] where=process
+//@ pollutes test_daemon daemon.log may=yes
+TEST(test_daemon)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (int i = 0; i < 20; i++) {
+			usleep(10000);
+			int fd = open("daemon.log", O_WRONLY | O_CREAT | O_APPEND, 0644);
+			(void)!write(fd, "x", 1);
+			close(fd);
+		}
+		_exit(0);
+	}
+	usleep(30000); // the kernel knows when a process began to a hundredth of a second
+}
+
+// Who walks cannot know.
+//@ clean test_beside_daemon in=default
+//@ pollutes test_beside_daemon daemon.log may=yes in=walk
+TEST(test_beside_daemon)
+{
+	usleep(50000);
+}
+
 int main(void)
 {
 	umask(022);
