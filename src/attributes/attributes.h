@@ -36,6 +36,8 @@ struct attributes_options {
 	void *data;
 	uint64_t agent; /* address of its struct wire_state; 0: none */
 	bool followed;	/* attributes_dirty() and _touched() will be called */
+	/* Variables that the tool set: never told. Ends with NULL; or NULL. */
+	const char *const *own_variables;
 	/* Descriptors of the tool in the tested process: never told. */
 	const int *own;
 	size_t n_own;

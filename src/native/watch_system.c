@@ -34,8 +34,32 @@ struct system_watch {
 	atomic_uint_least64_t first_test, this_test;
 	struct map_u64 began;
 	char *directory; /* that tests begin in */
-	bool said;	 /* that calls cannot be followed */
+	/* Variables that the tool set; NULL ends them. */
+	VEC(char *) own_variables;
+	bool said; /* that calls cannot be followed */
 };
+
+/* Those of the environment it was started with that are not ours. */
+static struct err *list_own_variables(struct system_watch *watch)
+{
+	char **env = watch->session->env;
+	for (size_t i = 0; env && env[i]; i++) {
+		bool same = false;
+		for (size_t j = 0; environ[j] && !same; j++)
+			same = !strcmp(env[i], environ[j]);
+		char *name =
+			same ? NULL : strndup(env[i], strcspn(env[i], "="));
+		if (same)
+			continue;
+		struct err *err = name ? vec_push(&watch->own_variables, name)
+				       : err_nomem();
+		if (err) {
+			free(name);
+			return err;
+		}
+	}
+	return vec_push(&watch->own_variables, NULL);
+}
 
 struct err *system_watch_create(struct session *session,
 				const struct suite_watch *options,
@@ -47,8 +71,12 @@ struct err *system_watch_create(struct session *session,
 	watch->session = session;
 	watch->options = options;
 	watch->directory = getcwd(NULL, 0);
-	*ret = watch;
-	return NULL;
+	struct err *err = list_own_variables(watch);
+	if (err)
+		system_watch_destroy(watch);
+	else
+		*ret = watch;
+	return err;
 }
 
 static void log_costs(const struct system_watch *watch)
@@ -83,6 +111,9 @@ void system_watch_destroy(struct system_watch *watch)
 	system_watch_stop(watch);
 	vec_free(&watch->open);
 	map_u64_free(&watch->began);
+	for (size_t i = 0; i < watch->own_variables.n; i++)
+		free(watch->own_variables.data[i]);
+	vec_free(&watch->own_variables);
 	free(watch->directory);
 	free(watch);
 }
@@ -283,6 +314,7 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		.library = loaded_library,
 		.data = watch,
 		.agent = agent.v,
+		.own_variables = (const char *const *)watch->own_variables.data,
 		.followed = watch->follow != NULL,
 	};
 	const struct files_options files = {
