@@ -313,6 +313,7 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		.where = thread_place,
 		.library = loaded_library,
 		.data = watch,
+		.directory = watch->directory,
 		.agent = agent.v,
 		.own_variables = (const char *const *)watch->own_variables.data,
 		.followed = watch->follow != NULL,
