@@ -143,6 +143,10 @@ struct descriptor {
 	uint32_t type; /* S_IFMT */
 	uint32_t mode; /* access and status flags, as of F_GETFL */
 	uint64_t rdev;
+	/* Of its file: inode numbers are used again at once. 0: not known. */
+	uint64_t birth;
+	bool unlinked;
+	uint64_t thing; /* a digest of what it refers to */
 	int64_t offset; /* -1: it has none */
 	bool cloexec;
 	char *path;   /* as the kernel shows it; NULL: not looked up */

@@ -4,6 +4,7 @@
  * own (pidfd_getfd(2)), which is closed at once: nothing stays open for longer
  * than the program keeps it.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +16,9 @@
 
 #define DESCRIPTORS_MAX 1024
 #define INFOS_MAX 64
+#define DELETED " (deleted)" /* behind a path in /proc/PID/fd */
+#define MASK "XXXXXX"
+#define RANDOM 6 /* characters that mkstemp(3) makes up */
 
 static void forget_texts(struct descriptor *descriptor)
 {
@@ -108,6 +112,44 @@ static void take_stat(const struct stat *st, struct descriptor *d)
 	d->inode = st->st_ino;
 	d->type = st->st_mode & S_IFMT;
 	d->rdev = st->st_rdev;
+	d->unlinked = d->type == S_IFREG && !st->st_nlink;
+}
+
+/*
+ * What tells a file from the one that had its inode number before: the time it
+ * was made and what the file system counts, where it has these.
+ */
+static void take_birth(int at, const char *name, int flags,
+		       struct descriptor *d)
+{
+	union {
+		struct file_handle handle;
+		unsigned char bytes[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} file;
+	struct {
+		int64_t seconds, nanoseconds;
+		unsigned char handle[MAX_HANDLE_SZ];
+	} what = {};
+	struct statx st;
+	int mount;
+	d->birth = 0;
+	if (d->type != S_IFREG && d->type != S_IFDIR)
+		return;
+	bool known = false;
+	if (statx(at, name, flags & AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
+	    st.stx_mask & STATX_BTIME) {
+		what.seconds = st.stx_btime.tv_sec;
+		what.nanoseconds = st.stx_btime.tv_nsec;
+		known = true;
+	}
+	file.handle.handle_bytes = MAX_HANDLE_SZ;
+	if (name_to_handle_at(at, name, &file.handle, &mount, flags) == 0) {
+		memcpy(what.handle, file.handle.f_handle,
+		       MIN(file.handle.handle_bytes, (unsigned)MAX_HANDLE_SZ));
+		known = true;
+	}
+	if (known)
+		d->birth = digest_of(&what, sizeof(what), 0);
 }
 
 /* Where descriptors cannot be taken over: by the kernel's files. */
@@ -122,6 +164,7 @@ static bool look_at_files(struct attributes *a, struct descriptor *d,
 	    !parse_raw(raw, &d->offset, &flags))
 		return false;
 	take_stat(&st, d);
+	take_birth(a->descriptors_dir, name, AT_SYMLINK_FOLLOW, d);
 	d->mode = flags & ~(uint32_t)O_CLOEXEC;
 	if (!has_offset(d->type))
 		d->offset = -1;
@@ -149,24 +192,112 @@ static bool look_at(struct attributes *a, struct descriptor *d, const char *raw,
 		return false;
 	}
 	take_stat(&st, d);
+	take_birth(fd, "", AT_EMPTY_PATH, d);
 	d->mode = (uint32_t)flags;
 	d->offset = has_offset(d->type) ? lseek(fd, 0, SEEK_CUR) : -1;
 	*ret_fd = fd;
 	return true;
 }
 
+static void read_name_of(const struct attributes *a, int number, char *out,
+			 size_t max)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "%d", number);
+	ssize_t n = readlinkat(a->descriptors_dir, name, out, max - 1);
+	out[MAX(n, (ssize_t)0)] = '\0';
+}
+
+static bool looks_random(const char *text)
+{
+	bool lower = false, upper = false, digit = false;
+	for (size_t i = 0; i < RANDOM; i++) {
+		lower |= islower((unsigned char)text[i]);
+		upper |= isupper((unsigned char)text[i]);
+		digit |= isdigit((unsigned char)text[i]);
+	}
+	return lower + upper + digit >= 2;
+}
+
+/*
+ * A file without a name, whose last one was made up: mkstemp(3) and tmpfile(3).
+ * Nobody can come to it in another way, so that one of them is as good as the
+ * next. Where in its path the made-up part lies.
+ */
+static bool random_part(const struct descriptor *d, size_t *ret_at,
+			size_t *ret_n)
+{
+	const char *path = d->path ? d->path : "";
+	if (!d->unlinked || path[0] != '/' || !str_ends(path, DELETED) ||
+	    !strncmp(path, "/memfd:", 7))
+		return false;
+	size_t end = strlen(path) - strlen(DELETED), i = end;
+	while (i > 0 && path[i - 1] != '/')
+		i--;
+	/* As the kernel calls it: by its inode. */
+	if (path[i] == '#' && end - i > 1 &&
+	    strspn(path + i + 1, "0123456789") == end - i - 1) {
+		*ret_at = i + 1;
+		*ret_n = end - i - 1;
+		return true;
+	}
+	bool found = false;
+	while (i < end) {
+		size_t run = i;
+		while (i < end && isalnum((unsigned char)path[i]))
+			i++;
+		size_t n = i - run;
+		if (n >= RANDOM && (looks_random(path + i - RANDOM) ||
+				    (n == RANDOM && i == end))) {
+			*ret_at = i - RANDOM;
+			*ret_n = RANDOM;
+			found = true;
+		}
+		i += !n;
+	}
+	return found;
+}
+
+/* Its path as it is shown. */
+static struct err *path_text(const struct descriptor *d, struct str *out)
+{
+	size_t at, n;
+	if (!random_part(d, &at, &n))
+		return str_append(out, d->path ? d->path : "");
+	TRY(str_append_n(out, d->path, at));
+	return str_appendf(out, MASK "%s", d->path + at + n);
+}
+
+/* By its name, too: the next file may have the same inode number. */
+static struct err *identify(struct descriptor *d)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	size_t at, n;
+	if (random_part(d, &at, &n)) {
+		TRY(path_text(d, &text));
+		d->thing = digest_of(text.s, text.n, d->type);
+		return NULL;
+	}
+	uint64_t what[] = { d->device, d->inode, d->type, d->rdev, 0 };
+	n = strlen(d->path);
+	if (d->unlinked && str_ends(d->path, DELETED))
+		n -= strlen(DELETED);
+	if (d->type == S_IFREG || d->type == S_IFDIR)
+		what[4] = digest_of(d->path, n, 0);
+	d->thing = digest_of(what, sizeof(what), 0);
+	return NULL;
+}
+
 /* Names and what else is slow, for one that is new or another one now. */
 static struct err *describe(struct attributes *a, struct descriptor *d, int fd)
 {
-	char name[16], path[4096];
+	char path[4096];
 	forget_texts(d);
-	snprintf(name, sizeof(name), "%d", d->number);
-	ssize_t n =
-		readlinkat(a->descriptors_dir, name, path, sizeof(path) - 1);
-	path[MAX(n, (ssize_t)0)] = '\0';
+	read_name_of(a, d->number, path, sizeof(path));
 	d->path = strdup(path);
 	if (!d->path)
 		return err_nomem();
+	TRY(identify(d));
 	struct statfs fs;
 	d->queue = d->type == S_IFREG && fd >= 0 && fstatfs(fd, &fs) == 0 &&
 		   fs.f_type == MQUEUE_MAGIC;
@@ -175,10 +306,22 @@ static struct err *describe(struct attributes *a, struct descriptor *d, int fd)
 	return NULL;
 }
 
-static bool same_thing(const struct descriptor *a, const struct descriptor *b)
+static bool same_thing(const struct attributes *a, const struct descriptor *old,
+		       const struct descriptor *now)
 {
-	return a->device == b->device && a->inode == b->inode &&
-	       a->type == b->type && a->rdev == b->rdev && a->path;
+	if (!old->path || old->device != now->device ||
+	    old->inode != now->inode || old->type != now->type ||
+	    old->rdev != now->rdev)
+		return false;
+	if ((old->type != S_IFREG && old->type != S_IFDIR) ||
+	    (old->birth && old->birth == now->birth))
+		return true;
+	/* Another one by the same name goes for the same. */
+	char path[4096];
+	read_name_of(a, now->number, path, sizeof(path));
+	size_t n = strlen(old->path);
+	return !strncmp(path, old->path, n) &&
+	       (!path[n] || !strcmp(path + n, DELETED));
 }
 
 static struct err *update(struct attributes *a, struct descriptor *old,
@@ -203,7 +346,7 @@ static struct err *update(struct attributes *a, struct descriptor *old,
 	if (parse_raw(raw, &offset, &flags))
 		now.cloexec = flags & O_CLOEXEC;
 	snprintf(now.raw, sizeof(now.raw), "%s", enough ? raw : "");
-	bool same = same_thing(old, &now) && now.mode == old->mode &&
+	bool same = same_thing(a, old, &now) && now.mode == old->mode &&
 		    !(now.type == S_IFSOCK && changed & STATE_PORTS);
 	*ret_changed |= !same || now.offset != old->offset ||
 			now.cloexec != old->cloexec;
@@ -379,10 +522,12 @@ static struct err *thing_text(const struct descriptor *d, struct str *out)
 			return str_append_n(out, path + 1, n - 2);
 		return str_append(out, path);
 	}
-	if (strlen(path) > TEXT_MAX)
-		TRY(str_appendf(out, "…%s", path + strlen(path) - TEXT_MAX));
+	_cleanup_(str_freep) struct str shown = STR_INIT;
+	TRY(path_text(d, &shown));
+	if (shown.n > TEXT_MAX)
+		TRY(str_appendf(out, "…%s", shown.s + shown.n - TEXT_MAX));
 	else
-		TRY(str_append(out, *path ? path : "unknown"));
+		TRY(str_append(out, shown.n ? shown.s : "unknown"));
 	return str_appendf(out, "%s, %s", d->type == S_IFDIR ? " (folder)" : "",
 			   access_text(d->mode));
 }
@@ -413,8 +558,7 @@ uint64_t descriptor_identity(const struct attributes *a, int number,
 		const struct descriptor *d = &a->descriptors.data[i];
 		if (d->number != number)
 			continue;
-		const uint64_t what[] = { d->device, d->inode, d->type, d->rdev,
-					  d->mode & O_ACCMODE };
+		const uint64_t what[] = { d->thing, d->mode & O_ACCMODE };
 		*ret_path = d->path ? d->path : "";
 		return digest_of(what, sizeof(what), 0);
 	}
