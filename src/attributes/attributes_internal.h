@@ -226,6 +226,8 @@ struct attributes {
 	VEC(uint64_t) old_shared;
 	bool stdio_covers[3]; /* its row tells where they go */
 
+	/* The digest of TZ as it was at the last point; 0: it was not set. */
+	uint64_t zone_variable;
 	bool ids_moved;	  /* at this point */
 	unsigned changed; /* likewise: sources */
 	bool captured;
@@ -265,6 +267,9 @@ const struct item *attributes_item(const struct attributes *a,
 				   struct err *(*read)(struct attributes *a,
 						       struct items *items),
 				   const char *key);
+
+/* libc.c: a digest of TZ, as it was read last; 0: it is not set. */
+uint64_t zone_variable(const struct attributes *a);
 
 /* spans.c */
 void ranges_free(struct spans *spans);
