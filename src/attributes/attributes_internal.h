@@ -143,6 +143,10 @@ struct descriptor {
 	uint32_t type; /* S_IFMT */
 	uint32_t mode; /* access and status flags, as of F_GETFL */
 	uint64_t rdev;
+	/* Of its file: inode numbers are used again at once. 0: not known. */
+	uint64_t birth;
+	bool unlinked;
+	uint64_t thing; /* a digest of what it refers to */
 	int64_t offset; /* -1: it has none */
 	bool cloexec;
 	char *path;   /* as the kernel shows it; NULL: not looked up */
@@ -222,6 +226,8 @@ struct attributes {
 	VEC(uint64_t) old_shared;
 	bool stdio_covers[3]; /* its row tells where they go */
 
+	/* The digest of TZ as it was at the last point; 0: it was not set. */
+	uint64_t zone_variable;
 	bool ids_moved;	  /* at this point */
 	unsigned changed; /* likewise: sources */
 	bool captured;
@@ -261,6 +267,9 @@ const struct item *attributes_item(const struct attributes *a,
 				   struct err *(*read)(struct attributes *a,
 						       struct items *items),
 				   const char *key);
+
+/* libc.c: a digest of TZ, as it was read last; 0: it is not set. */
+uint64_t zone_variable(const struct attributes *a);
 
 /* spans.c */
 void ranges_free(struct spans *spans);

@@ -207,6 +207,8 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 	a->ipc.asked = changed & STATE_IPC;
 	a->changed = changed;
 	a->ipc.pid = pid;
+	if (changed & SOURCE_ZONE)
+		a->zone_variable = zone_variable(a);
 	for (size_t i = 0; i < attribute_count; i++) {
 		if (attribute_table[i].needs & changed)
 			TRY(read_row(a, i, ret));

@@ -242,6 +242,14 @@ static struct err *add_path(struct change *change, const char *field,
 	return path->before && path->after ? NULL : err_nomem();
 }
 
+/* Where it is another one altogether, what else it has is its own. */
+static bool is_another(const struct attribute *row, const char *from,
+		       const char *to)
+{
+	return (row->read == read_handlers || row->read == read_descriptors) &&
+	       from && to && strcmp(from, to) != 0;
+}
+
 static struct err *fill_paths(const struct attribute *row,
 			      const struct item *before,
 			      const struct item *after, struct change *change)
@@ -258,6 +266,8 @@ static struct err *fill_paths(const struct attribute *row,
 		return add_path(change, NULL, from ? from : absent,
 				to ? to : absent);
 	}
+	if (is_another(row, from, to))
+		return add_path(change, NULL, from, to);
 	for (unsigned i = 0; i < shape->n; i++) {
 		const char *name = shape->fields[i].name;
 		from = field_text(before, name);

@@ -87,6 +87,37 @@ static void zone_text(const char *standard, const char *summer, long west,
 		 minutes / 60, minutes % 60);
 }
 
+uint64_t zone_variable(const struct attributes *a)
+{
+	const struct item *item = attributes_item(a, read_environment, "TZ");
+	return item ? item->digest : 0;
+}
+
+/*
+ * The zone comes with the first use of any function that needs it: it is the one
+ * that TZ says, which may have been set long before. Where it has not been, that
+ * is the zone of this machine, as ours is; another one was chosen, and TZ put
+ * back since.
+ */
+static bool zone_is_chosen(const struct attributes *a, const char *text)
+{
+	uint64_t variable = zone_variable(a), ours = 0;
+	const char *value = getenv("TZ");
+	_cleanup_(freep) char *whole = NULL;
+	char own[128];
+	if (variable != a->zone_variable)
+		return true;
+	if (value && asprintf(&whole, "TZ=%s", value) < 0)
+		whole = NULL;
+	if (whole)
+		ours = digest_of(whole, strlen(whole), 0);
+	if (variable != ours)
+		return false;
+	tzset();
+	zone_text(tzname[0], tzname[1], timezone, own, sizeof(own));
+	return strcmp(text, own) != 0;
+}
+
 struct err *read_zone(struct attributes *a, struct items *items)
 {
 	uint64_t names = attributes_symbol(a, "tzname");
@@ -117,15 +148,9 @@ struct err *read_zone(struct attributes *a, struct items *items)
 		item->pristine = true;
 		return item_text(item, NULL, "not set");
 	}
-	char text[128], own[128];
+	char text[128];
 	zone_text(standard, summer, (long)west, text, sizeof(text));
-	/*
-	 * The zone of this machine, as ours is, comes with the first use of any
-	 * function that needs it; another one was chosen.
-	 */
-	tzset();
-	zone_text(tzname[0], tzname[1], timezone, own, sizeof(own));
-	if (strcmp(text, own) != 0)
+	if (zone_is_chosen(a, text))
 		attributes_not_first(a, read_zone, NULL);
 	return item_text(item, NULL, text);
 }

@@ -894,3 +894,55 @@ DO(no_privileges)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
+
+/* ---- files that take the number of another one ---- */
+
+#define TAKEN 60
+static char one_path[64], two_path[64];
+static bool take_file(int fd, const char *text)
+{
+	if (fd < 0 || dup2(fd, TAKEN) < 0)
+		return false;
+	close(fd);
+	return write(TAKEN, text, strlen(text)) == (ssize_t)strlen(text);
+}
+DO(take_one)
+{
+	snprintf(one_path, sizeof(one_path), "/tmp/subject-one.%d", getpid());
+	snprintf(two_path, sizeof(two_path), "/tmp/subject-two.%d", getpid());
+	return take_file(open(one_path, O_WRONLY | O_CREAT, 0600), "one");
+}
+/* Most file systems use the number of the inode again. */
+DO(take_two)
+{
+	close(TAKEN);
+	unlink(one_path);
+	return take_file(open(two_path, O_WRONLY | O_CREAT, 0600), "the other");
+}
+DO(rename_two)
+{
+	return rename(two_path, one_path) == 0 && write(TAKEN, "!", 1) == 1;
+}
+DO(unlink_two)
+{
+	return unlink(one_path) == 0 && write(TAKEN, "?", 1) == 1;
+}
+static bool take_fresh(void)
+{
+	char path[] = "/tmp/subject_XXXXXX";
+	int fd = mkstemp(path);
+	unlink(path);
+	return take_file(fd, "fresh");
+}
+DO(take_unlinked)
+{
+	return close(TAKEN) == 0 && take_fresh();
+}
+DO(take_another)
+{
+	return take_fresh();
+}
+DO(leave_taken)
+{
+	return close(TAKEN) == 0;
+}

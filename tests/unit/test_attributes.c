@@ -304,6 +304,11 @@ static bool is_expected(const struct subject_point *point,
 			const struct change *change)
 {
 	const struct change_path *path = &change->paths[0];
+	/* Of another handler or file, neither flags nor offset are told. */
+	if ((matches("signal-handler[*", change->root) ||
+	     matches("descriptor[*", change->root)) &&
+	    !strcmp(path->path, change->root) && change->n > 1)
+		return false;
 	return change->where == CHANGE_PROCESS && change->n >= 1 &&
 	       matches(point->root, change->root) &&
 	       matches(point->path ? point->path : point->root, path->path) &&
