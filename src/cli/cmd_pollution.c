@@ -200,9 +200,10 @@ static struct err *list_dirs(const struct option_list *list, struct texts *ret)
 		const char *dir = list->data[i].text;
 		struct stat status;
 		if (stat(dir, &status) < 0)
-			return err_hint(
-				err_errno(errno, "--watch-dir '%s'", dir),
-				"give a folder that is there");
+			return err_hint(err_create(ERR_USAGE,
+						   "--watch-dir '%s': %s", dir,
+						   strerror(errno)),
+					"give a folder that is there");
 		if (!S_ISDIR(status.st_mode))
 			return err_create(ERR_USAGE,
 					  "--watch-dir '%s' is not a folder",

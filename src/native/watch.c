@@ -189,7 +189,7 @@ struct err *watch_start(struct watch *watch, struct run *run)
 	/* Memory last: what the others do in the process is not to be seen. */
 	if (watch->system)
 		err = system_watch_start(watch->system, run);
-	if (err && err_kind(err) == ERR_USAGE)
+	if (err && err_kind(err) != ERR_INTERNAL)
 		return err;
 	if (err)
 		lose_system(watch, err);

@@ -37,6 +37,7 @@ struct system_watch {
 	/* Variables that the tool set; NULL ends them. */
 	VEC(char *) own_variables;
 	bool said; /* that calls cannot be followed */
+	bool said_limit;
 };
 
 /* Those of the environment it was started with that are not ours. */
@@ -91,8 +92,24 @@ static void log_costs(const struct system_watch *watch)
 		 (unsigned long long)log.records);
 }
 
+/* What was left out for its size. */
+static void say_limit(struct system_watch *watch)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	const char *limit = watch->files ? files_limit(watch->files) : NULL;
+	if (!limit || watch->said_limit || !observer || !observer->limit)
+		return;
+	_cleanup_(freep) char *text = NULL;
+	if (asprintf(&text, "pollution: %s", limit) < 0)
+		text = NULL;
+	if (text)
+		observer->limit(observer->data, text);
+	watch->said_limit = true;
+}
+
 void system_watch_stop(struct system_watch *watch)
 {
+	say_limit(watch);
 	if (watch->follow)
 		log_costs(watch);
 	/* First of all: its thread tells the others. */
@@ -268,8 +285,8 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 {
 	const char *method = watch->options->file_method;
 	const struct follow_options options = {
-		.flags = (watch->options->what & SUITE_FILES ? FOLLOW_FILES
-							     : 0U) |
+		/* Shared memory has names of files. */
+		.flags = FOLLOW_FILES |
 			 (watch->options->what & SUITE_PROCESS ? FOLLOW_STATES
 							       : 0U),
 		.sink = on_call,
@@ -278,10 +295,17 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 	};
 	if (method && !strcmp(method, "walk"))
 		return NULL;
-	struct err *err =
+	_cleanup_(err_destroyp) struct err *err =
 		follow_attach(run->ready_thread, &options, &watch->follow);
-	if (!err || (method && !strcmp(method, "follow")))
-		return err;
+	if (!err)
+		return NULL;
+	if (method && !strcmp(method, "follow"))
+		return err_hint(err_create(ERR_SUITE,
+					   "system calls cannot be followed: "
+					   "%s",
+					   err_message(err)),
+				"--file-tracking walk compares the watched "
+				"folders instead");
 	const struct suite_observer *observer = watch->session->observer;
 	_cleanup_(freep) char *text = NULL;
 	if (asprintf(&text,
@@ -289,10 +313,10 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 		     "only: %s",
 		     err_message(err)) < 0)
 		text = NULL;
-	if (!watch->said && text && observer && observer->limit)
+	if (watch->options->what & SUITE_FILES && !watch->said && text &&
+	    observer && observer->limit)
 		observer->limit(observer->data, text);
 	watch->said = true;
-	err_destroy(err);
 	return NULL;
 }
 
