@@ -35,6 +35,7 @@ struct system_watch {
 	struct map_u64 began;
 	char *directory; /* that tests begin in */
 	bool said;	 /* that calls cannot be followed */
+	bool said_limit; /* of process state */
 };
 
 struct err *system_watch_create(struct session *session,
@@ -334,6 +335,24 @@ static struct err *list_open(struct system_watch *watch)
 	return NULL;
 }
 
+static struct err *say_limit(struct system_watch *watch)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	const char *limit = attributes_limit(watch->attributes);
+	if (!limit || watch->said_limit ||
+	    !(watch->options->what & SUITE_PROCESS) || !observer ||
+	    !observer->limit)
+		return NULL;
+	_cleanup_(freep) char *text = NULL;
+	if (asprintf(&text, "pollution: %s", limit) < 0) {
+		text = NULL;
+		return err_nomem();
+	}
+	observer->limit(observer->data, text);
+	watch->said_limit = true;
+	return NULL;
+}
+
 struct err *system_watch_capture(struct system_watch *watch,
 				 struct thread *thread, struct changes *ret)
 {
@@ -343,10 +362,12 @@ struct err *system_watch_capture(struct system_watch *watch,
 	if (!atomic_load(&watch->first_test))
 		atomic_store(&watch->first_test, now);
 	atomic_store(&watch->this_test, now);
-	if (watch->attributes)
+	if (watch->attributes) {
 		TRY(attributes_capture(
 			watch->attributes, thread,
 			watch->options->what & SUITE_PROCESS ? ret : NULL));
+		TRY(say_limit(watch));
+	}
 	if (!watch->files)
 		return NULL;
 	TRY(list_open(watch));
