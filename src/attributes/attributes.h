@@ -75,6 +75,9 @@ struct err *attributes_capture(struct attributes *attributes,
 bool attributes_undone(const struct attributes *attributes,
 		       const struct change *change);
 
+/* What could not be looked at, and why; NULL: all could. */
+const char *attributes_limit(const struct attributes *attributes);
+
 /* Files that are open for writing, as of the last point. */
 struct attributes_file {
 	const char *path;

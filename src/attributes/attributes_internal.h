@@ -228,6 +228,10 @@ struct attributes {
 
 	/* The digest of TZ as it was at the last point; 0: it was not set. */
 	uint64_t zone_variable;
+	/* Filters of system calls, as of the first point; more: it is sealed. */
+	uint64_t filter_mode, filters;
+	bool sealed;
+	bool refused;	  /* because of these something was not asked */
 	bool ids_moved;	  /* at this point */
 	unsigned changed; /* likewise: sources */
 	bool captured;
@@ -294,6 +298,7 @@ uint64_t descriptor_identity(const struct attributes *a, int number,
 			     const char **ret_path);
 struct err *descriptor_text(const struct attributes *a, int number,
 			    struct str *out) _must_check_;
+void filters_probe(struct attributes *a, unsigned changed);
 void signals_probe(struct attributes *a, unsigned *ret);
 void floats_probe(struct attributes *a, unsigned *ret);
 void tasks_probe(struct attributes *a, unsigned *ret);

@@ -156,6 +156,7 @@ static struct err *probe(struct attributes *a, unsigned *changed)
 		*changed |= states;
 		TRY(ranges_probe(a, changed));
 	}
+	filters_probe(a, *changed);
 	TRY(agent_probe(a, changed));
 	signals_probe(a, changed);
 	floats_probe(a, changed);
@@ -256,6 +257,14 @@ bool attributes_undone(const struct attributes *a, const struct change *change)
 		now = item ? item->digest : 0;
 	}
 	return now == change->digest_before;
+}
+
+const char *attributes_limit(const struct attributes *a)
+{
+	return a->refused ? "a filter of system calls (seccomp) that a test "
+			    "left on: alternate signal stack, timers, dumpable "
+			    "and parent-death signal are no longer looked at"
+			  : NULL;
 }
 
 const struct attributes_file *attributes_files(const struct attributes *a,

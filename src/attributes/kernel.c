@@ -12,19 +12,11 @@
 #include "tracee/memory.h"
 #include "tracee/remote.h"
 
-bool status_field(struct attributes *a, const char *name, char *out, size_t n)
+/* Of the lines of a status file. */
+static bool field_in(const char *text, const char *name, char *out, size_t n)
 {
-	if (!a->has_status) {
-		ssize_t got = a->status < 0
-				      ? -1
-				      : pread(a->status, a->status_text,
-					      sizeof(a->status_text) - 1, 0);
-		a->status_n = got > 0 ? (size_t)got : 0;
-		a->status_text[a->status_n] = '\0';
-		a->has_status = true;
-	}
 	size_t length = strlen(name);
-	for (const char *line = a->status_text; line;) {
+	for (const char *line = text; line;) {
 		if (!strncmp(line, name, length) && line[length] == ':') {
 			line += length + 1;
 			line += strspn(line, " \t");
@@ -36,6 +28,56 @@ bool status_field(struct attributes *a, const char *name, char *out, size_t n)
 		line = line ? line + 1 : NULL;
 	}
 	return false;
+}
+
+bool status_field(struct attributes *a, const char *name, char *out, size_t n)
+{
+	if (!a->has_status) {
+		ssize_t got = a->status < 0
+				      ? -1
+				      : pread(a->status, a->status_text,
+					      sizeof(a->status_text) - 1, 0);
+		a->status_n = got > 0 ? (size_t)got : 0;
+		a->status_text[a->status_n] = '\0';
+		a->has_status = true;
+	}
+	return field_in(a->status_text, name, out, n);
+}
+
+static uint64_t number_in(const char *text, const char *name)
+{
+	char digits[32];
+	uint64_t number;
+	return field_in(text, name, digits, sizeof(digits)) &&
+			       str_to_u64(digits, 10, &number)
+		       ? number
+		       : 0;
+}
+
+/*
+ * A filter of system calls that a test installed may not allow what we would
+ * have the process ask for, and kill it: then it is not asked any more. Filters
+ * are of a thread, and stay.
+ */
+void filters_probe(struct attributes *a, unsigned changed)
+{
+	char path[64], text[8192];
+	if (a->captured && (a->sealed || !(changed & STATE_PRCTL)))
+		return;
+	snprintf(path, sizeof(path), "task/%d/status", a->thread->tid);
+	_cleanup_(closep) int fd = openat(a->proc, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	/* How many there are is told since Linux 5.9, whether there are before. */
+	uint64_t mode = number_in(text, "Seccomp");
+	uint64_t filters = number_in(text, "Seccomp_filters");
+	if (!a->captured) {
+		a->filter_mode = mode;
+		a->filters = filters;
+	}
+	a->sealed = mode != a->filter_mode || filters > a->filters;
 }
 
 /*
@@ -69,6 +111,10 @@ bool ask_process(struct attributes *a, long number, const uint64_t *args,
 		 unsigned out_at, void *out, size_t n)
 {
 	int64_t answer = -1;
+	if (a->sealed) {
+		a->refused = true;
+		return false;
+	}
 	unsigned before = atomic_load(&a->dirty);
 	struct err *err = ask(a, number, args, out_at, out, n, &answer);
 	/* That we asked may have been followed, too. */

@@ -330,6 +330,7 @@ const struct call follow_calls[] = {
 	  .moves = true },
 	{ .number = SYS_move_mount, .sets = YES, .states = STATE_NAMESPACE,
 	  .moves = true },
+	SETS(seccomp, STATE_PRCTL),
 	SETS(sethostname, STATE_NAMESPACE),
 	SETS(setdomainname, STATE_NAMESPACE),
 };

@@ -36,8 +36,8 @@ struct system_watch {
 	char *directory; /* that tests begin in */
 	/* Variables that the tool set; NULL ends them. */
 	VEC(char *) own_variables;
-	bool said; /* that calls cannot be followed */
-	bool said_limit;
+	/* Said once: that calls cannot be followed, and what was left out. */
+	bool said, said_files, said_attributes;
 };
 
 /* Those of the environment it was started with that are not ours. */
@@ -92,24 +92,34 @@ static void log_costs(const struct system_watch *watch)
 		 (unsigned long long)log.records);
 }
 
-/* What was left out for its size. */
-static void say_limit(struct system_watch *watch)
+static void say_limit(const struct system_watch *watch, const char *limit,
+		      bool *said)
 {
 	const struct suite_observer *observer = watch->session->observer;
-	const char *limit = watch->files ? files_limit(watch->files) : NULL;
-	if (!limit || watch->said_limit || !observer || !observer->limit)
-		return;
 	_cleanup_(freep) char *text = NULL;
-	if (asprintf(&text, "pollution: %s", limit) < 0)
+	if (!limit || *said || !observer || !observer->limit)
+		return;
+	if (asprintf(&text, "pollution: %s", limit) < 0) {
 		text = NULL;
-	if (text)
-		observer->limit(observer->data, text);
-	watch->said_limit = true;
+		return;
+	}
+	observer->limit(observer->data, text);
+	*said = true;
+}
+
+/* What was left out. */
+static void say_limits(struct system_watch *watch)
+{
+	if (watch->files)
+		say_limit(watch, files_limit(watch->files), &watch->said_files);
+	if (watch->attributes && watch->options->what & SUITE_PROCESS)
+		say_limit(watch, attributes_limit(watch->attributes),
+			  &watch->said_attributes);
 }
 
 void system_watch_stop(struct system_watch *watch)
 {
-	say_limit(watch);
+	say_limits(watch);
 	if (watch->follow)
 		log_costs(watch);
 	/* First of all: its thread tells the others. */
@@ -400,10 +410,11 @@ struct err *system_watch_capture(struct system_watch *watch,
 	if (!atomic_load(&watch->first_test))
 		atomic_store(&watch->first_test, now);
 	atomic_store(&watch->this_test, now);
-	if (watch->attributes)
+	if (watch->attributes) {
 		TRY(attributes_capture(
 			watch->attributes, thread,
 			watch->options->what & SUITE_PROCESS ? ret : NULL));
+	}
 	if (!watch->files)
 		return NULL;
 	TRY(list_open(watch));

@@ -1,0 +1,67 @@
+// A test that lets the kernel kill its own process for all but a few system calls: it is not made to ask any more, and
+// what comes after it is still looked at.
+//
+//@ subject framework=functions lang=c where=process
+//@ variant plain quick=gcc-O0,clang-O2
+//@ variant static libs="-static" builds=gcc-O2 quick=gcc-O2
+//@ says "filter of system calls"
+
+#define _GNU_SOURCE
+#include "../files.h"
+#include "../runner.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+static int counter;
+
+// What is asked of the process itself is read until then.
+TEST(test_stack) //@ pollutes test_stack signal-stack ...
+{
+	static char memory[1 << 16];
+	stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	sigaltstack(&stack, NULL);
+}
+
+TEST(test_seal) //@ pollutes test_seal no-new-privileges ...
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+TEST(test_variable) //@ pollutes test_variable environment[SUBJECT] environment[SUBJECT] before="\"old\"" after="\"new\""
+{
+	char *value = getenv("SUBJECT");
+	assert(value);
+	value[0] = 'n';
+	value[1] = 'e';
+	value[2] = 'w';
+}
+
+TEST(test_counter) //@ pollutes test_counter counter counter where=memory after=1
+{
+	counter++;
+}
+
+TEST(test_nothing) //@ clean test_nothing
+{
+	(void)!write(1, "nothing\n", 8);
+}
+
+int main(void)
+{
+	setenv("SUBJECT", "old", 1);
+	return runner_main();
+}
