@@ -291,6 +291,17 @@ static void open_log(struct system_watch *watch, struct run *run)
 	err_ignore(err);
 }
 
+/* Without it the process does not note anything, and all calls are told. */
+static void begin_log(struct system_watch *watch)
+{
+	struct err *err = files_log_begin(watch->log, watch->files);
+	if (!err)
+		return;
+	log_debug(LOG_SUITE, "files: %s", err_message(err));
+	err_ignore(err);
+	files_log_destroy(take_ptr(watch->log));
+}
+
 static struct err *follow(struct system_watch *watch, struct run *run)
 {
 	const char *method = watch->options->file_method;
@@ -366,7 +377,9 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		TRY(attributes_create(&attributes, &watch->attributes));
 	if (options->what & SUITE_FILES)
 		TRY(files_create(&files, &watch->files));
-	return watch->log ? files_log_begin(watch->log, watch->files) : NULL;
+	if (watch->log)
+		begin_log(watch);
+	return NULL;
 }
 
 struct err *system_watch_start(struct system_watch *watch, struct run *run)
