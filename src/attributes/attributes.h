@@ -34,8 +34,12 @@ struct attributes_options {
 	/* Loaded files of the program, in their order; NULL ends them. */
 	const char *(*library)(void *data, size_t index);
 	void *data;
+	/* Files below it are called by their path from there; or NULL. */
+	const char *directory;
 	uint64_t agent; /* address of its struct wire_state; 0: none */
 	bool followed;	/* attributes_dirty() and _touched() will be called */
+	/* Variables that the tool set: never told. Ends with NULL; or NULL. */
+	const char *const *own_variables;
 	/* Descriptors of the tool in the tested process: never told. */
 	const int *own;
 	size_t n_own;

@@ -345,7 +345,9 @@ static struct err *update(struct attributes *a, struct descriptor *old,
 	uint32_t flags;
 	if (parse_raw(raw, &offset, &flags))
 		now.cloexec = flags & O_CLOEXEC;
-	snprintf(now.raw, sizeof(now.raw), "%s", enough ? raw : "");
+	now.raw[0] = '\0';
+	if (enough)
+		memcpy(now.raw, raw, strlen(raw) + 1);
 	bool same = same_thing(a, old, &now) && now.mode == old->mode &&
 		    !(now.type == S_IFSOCK && changed & STATE_PORTS);
 	*ret_changed |= !same || now.offset != old->offset ||

@@ -37,6 +37,18 @@ static struct err *watch_strings(struct attributes *a, struct place *places,
 	return NULL;
 }
 
+static bool is_own(const struct attributes *a, const char *text, size_t n)
+{
+	const char *const *own = a->options.own_variables;
+	for (size_t i = 0; own && own[i]; i++) {
+		size_t length = strlen(own[i]);
+		if (n > length && text[length] == '=' &&
+		    !strncmp(text, own[i], length))
+			return true;
+	}
+	return false;
+}
+
 static struct err *add_variable(struct items *items, const char *text, size_t n)
 {
 	char key[KEY_MAX + 4];
@@ -152,7 +164,8 @@ struct err *read_environment(struct attributes *a, struct items *items)
 		if (!in_window(a, &window, strings[i], &text, &length))
 			continue;
 		total += length + 1;
-		TRY(add_variable(items, text, length));
+		if (!is_own(a, text, length))
+			TRY(add_variable(items, text, length));
 		places[found++] =
 			(struct place){ strings[i], strings[i] + length + 1 };
 	}

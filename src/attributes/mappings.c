@@ -116,8 +116,9 @@ static bool is_system(const char *path)
 static bool is_wanted(const struct region *region)
 {
 	const char *name = region->name;
-	/* Attached System V memory has a row of its own. */
-	if (strstr(name, "polygraph") || !strncmp(name, "/SYSV", 5))
+	/* Attached System V memory has a row of its own, semaphores have, too. */
+	if (strstr(name, "polygraph") || !strncmp(name, "/SYSV", 5) ||
+	    !strncmp(name, "/dev/shm/sem.", 13))
 		return false;
 	if (name[0] == '/')
 		return !is_system(name) && strncmp(name, "/dev/dri", 8) != 0;
@@ -126,8 +127,20 @@ static bool is_wanted(const struct region *region)
 	return !strncmp(name, "[anon_shmem", 11);
 }
 
+/* The same from checkout to checkout, where it lies below. */
+static const char *shown(const struct attributes *a, const char *path)
+{
+	const char *directory = a->options.directory;
+	size_t n = directory ? strlen(directory) : 0;
+	return n > 1 && !strncmp(path, directory, n) && path[n] == '/' &&
+			       path[n + 1]
+		       ? path + n + 1
+		       : path;
+}
+
 /* How it is called, whoever has made it. */
-static void region_key(const struct region *region, char *out, size_t n)
+static void region_key(const struct attributes *a, const struct region *region,
+		       char *out, size_t n)
 {
 	const char *name = region->name;
 	if (!strcmp(name, "/dev/zero (deleted)") || name[0] == '[')
@@ -135,7 +148,7 @@ static void region_key(const struct region *region, char *out, size_t n)
 	else if (!strncmp(name, "/memfd:", 7))
 		snprintf(out, n, "%.*s", (int)strcspn(name + 1, " "), name + 1);
 	else
-		snprintf(out, n, "%.1000s", name);
+		snprintf(out, n, "%.1000s", shown(a, name));
 }
 
 static const char *rights_text(const char *rights)
@@ -233,7 +246,7 @@ static struct err *add_regions(struct attributes *a, char *text,
 		if (!is_wanted(&region) || is_old(a, &region) ||
 		    map_text_get(code, region.name, &value))
 			continue;
-		region_key(&region, key, sizeof(key));
+		region_key(a, &region, key, sizeof(key));
 		/* One behind the other: parts of one, with other rights. */
 		if (bytes && region.start == last.end &&
 		    region.inode == last.inode && !strcmp(key, last_key)) {
@@ -304,7 +317,7 @@ static struct err *add_lock(const struct attributes *a, const char *line,
 	if (pid != a->pid && !(pid == -1 && path))
 		return NULL;
 	if (path)
-		snprintf(key, sizeof(key), "%.1000s", path);
+		snprintf(key, sizeof(key), "%.1000s", shown(a, path));
 	else
 		snprintf(key, sizeof(key), "device %02x:%02x, inode %llu",
 			 major_, minor_, inode);

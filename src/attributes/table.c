@@ -74,7 +74,7 @@ const struct attribute attribute_table[] = {
 	  "/proc/PID/task/TID/children, after fork and clone", NULL, read_children,
 	  STATE_CHILDREN, STATE_CHILDREN, WEIGHT_MEDIUM, false, false, false },
 	{ "mapping", "files and shared memory that are mapped",
-	  "/proc/PID/maps, after mmap and munmap", NULL, read_mappings,
+	  "/proc/PID/maps, after mmap", NULL, read_mappings,
 	  STATE_MAPPINGS, 0, WEIGHT_PLAIN, false, false, false },
 	{ "shared-memory", "System V and POSIX shared memory",
 	  "/proc/sysvipc/shm, /dev/shm", NULL, read_shared_memory,

@@ -103,7 +103,8 @@ static const struct option meaning_options[] = {
 		  "--no-readers)" },
 	{ "paths", 0, OPTION_NUMBER, FIELD(paths), .value = "N", .min = 1,
 	  .max = 1000,
-	  .help = "differing places shown of a variable (default: 3)" },
+	  .help = "differing places shown of a variable, a file or an "
+		  "attribute (default: 3)" },
 	{}
 };
 
@@ -116,7 +117,8 @@ static const struct option run_options[] = {
 	  .help = "findings listed there are known, and do not fail the run" },
 	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
 	  .min = 1, .max = 4096,
-	  .help = "processes side by side; their state is looked at in one" },
+	  .help = "processes side by side; state is looked at in one "
+		  "process, or in one after the other" },
 	{ "page-tracking", 0, OPTION_CHOICE, FIELD(tracking),
 	  .value = "METHOD", .choices = trackings,
 	  .help = "how written memory is found: auto (default: the fastest "
@@ -198,9 +200,10 @@ static struct err *list_dirs(const struct option_list *list, struct texts *ret)
 		const char *dir = list->data[i].text;
 		struct stat status;
 		if (stat(dir, &status) < 0)
-			return err_hint(
-				err_errno(errno, "--watch-dir '%s'", dir),
-				"give a folder that is there");
+			return err_hint(err_create(ERR_USAGE,
+						   "--watch-dir '%s': %s", dir,
+						   strerror(errno)),
+					"give a folder that is there");
 		if (!S_ISDIR(status.st_mode))
 			return err_create(ERR_USAGE,
 					  "--watch-dir '%s' is not a folder",
@@ -409,12 +412,16 @@ const struct command command_pollution = {
 			"attribute: the access path "
 			"that differs, the values before and after, whether a "
 			"second run changes it again (accumulates) or not "
-			"(settles), and which other tests read it. One that "
-			"other tests read, or that accumulates within two "
-			"pointers of the variable, is of high severity; one "
-			"that settles and that nobody reads is of low, and so "
-			"are a cache that its readers would have filled alike "
+			"(settles), and which other tests read it. What other "
+			"tests read is of high severity, and so are a "
+			"variable that accumulates within two pointers and "
+			"what all tests depend on (working directory, umask, "
+			"locale and the like). Files are of medium otherwise. "
+			"What settles and nobody reads is of low, and so are "
+			"a cache that its readers would have filled alike "
 			"and a file whose name is made anew each time.",
+			"Tests are run several times, and files are not put "
+			"back: begin in a clean folder.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
@@ -424,7 +431,8 @@ const struct command command_pollution = {
 			  "--verbose ./unit_tests",
 			  "without some variables, with both states in full" },
 			{ "polygraph pollution --only files --ctest build",
-			  "which files the tests of a build leave" },
+			  "which files the tests of a build leave for one "
+			  "another" },
 			{ "polygraph pollution --eager ./unit_tests",
 			  "also statics that are set up by their first user" },
 			{} },

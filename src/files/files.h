@@ -79,7 +79,8 @@ bool files_undone(struct files *files, const struct change *change);
  * Who reads: names are those of change.root of earlier captures, also such with
  * a masked part. Between two calls of files_take_read() events are collected;
  * a file that was overwritten or removed by its reader before does not count.
- * Reading is told by FOLLOW_READ, FOLLOW_LOOK and FOLLOW_LIST of its folder.
+ * Reading is told by FOLLOW_READ; FOLLOW_LOOK, and FOLLOW_LIST of its folder,
+ * only count where it is not overwritten or removed afterwards.
  */
 struct files_readers;
 struct err *files_readers_create(const char *const *roots, size_t n,

@@ -425,7 +425,8 @@ bool names_masked(const char *root)
 	size_t n = strlen(root);
 	return strstr(root, MASK) || strstr(root, MASK_PID) ||
 	       strstr(root, MASK_DATE) ||
-	       (n > 1 && !strcmp(root + n - 2, MASK_ANY));
+	       (n > 1 && !strcmp(root + n - 2, MASK_ANY)) ||
+	       !strcmp(root, &MASK_ANY[1]);
 }
 
 /* As str_glob(), with masks; @text up to the end of the whole path. */

@@ -14,6 +14,11 @@ struct reader_root {
 	char *path;
 	char *folder; /* that it lies in */
 	bool masked;
+	/*
+	 * Looked at, or listed: that counts as reading, unless it is removed or
+	 * overwritten afterwards, as who makes room does ("rm -rf").
+	 */
+	bool seen;
 	bool read;
 };
 
@@ -109,17 +114,24 @@ static bool find_above(const struct map_text *map, const char *path,
 	return false;
 }
 
-static void note_read(struct files_readers *readers, const char *path)
+static void mark(struct reader_root *root, bool only_seen)
+{
+	root->seen |= only_seen;
+	root->read |= !only_seen;
+}
+
+static void note_read(struct files_readers *readers, const char *path,
+		      bool only_seen)
 {
 	uint64_t at;
 	if (find_above(&readers->written, path, &at))
 		return;
 	if (find_above(&readers->paths, path, &at))
-		readers->roots[at - 1].read = true;
+		mark(&readers->roots[at - 1], only_seen);
 	for (size_t i = 0; i < readers->n && readers->any_masked; i++) {
 		struct reader_root *root = &readers->roots[i];
 		if (root->masked && !root->read && names_fits(root->path, path))
-			root->read = true;
+			mark(root, only_seen);
 	}
 }
 
@@ -134,18 +146,26 @@ static void note_listed(struct files_readers *readers, const char *path)
 		    find_above(&readers->written, root->path, &at))
 			continue;
 		if (root->masked && names_masked(root->folder))
-			root->read = names_fits(root->folder, path) &&
-				     strlen(path) >= strlen(root->folder);
+			root->seen |= names_fits(root->folder, path) &&
+				      strlen(path) >= strlen(root->folder);
 		else
-			root->read = !strcmp(root->folder, path);
+			root->seen |= !strcmp(root->folder, path);
 	}
 }
 
 static void note_written(struct files_readers *readers, const char *path)
 {
+	uint64_t at;
 	struct err *err = map_text_put(&readers->written, path, 1);
 	if (err)
 		err_ignore(err);
+	if (map_text_get(&readers->paths, path, &at))
+		readers->roots[at - 1].seen = false;
+	for (size_t i = 0; i < readers->n && readers->any_masked; i++) {
+		struct reader_root *root = &readers->roots[i];
+		if (root->masked && root->seen && names_fits(root->path, path))
+			root->seen = false;
+	}
 }
 
 static void note_open(struct files_readers *readers,
@@ -160,7 +180,7 @@ static void note_open(struct files_readers *readers,
 		(event->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) &&
 		(event->mode & 07777) != 0600;
 	if (insists || (both && !(event->flags & O_TRUNC)))
-		note_read(readers, event->path);
+		note_read(readers, event->path, false);
 	if (event->flags & (O_TRUNC | O_EXCL))
 		note_written(readers, event->path);
 }
@@ -173,11 +193,13 @@ void files_readers_sink(void *data, const struct follow_event *event)
 	pthread_mutex_lock(&readers->lock);
 	switch (event->kind) {
 	case FOLLOW_READ:
+		note_read(readers, event->path, event->flags & O_DIRECTORY);
+		break;
 	case FOLLOW_LOOK:
-		note_read(readers, event->path);
+		note_read(readers, event->path, true);
 		break;
 	case FOLLOW_LIST:
-		note_read(readers, event->path);
+		note_read(readers, event->path, true);
 		note_listed(readers, event->path);
 		break;
 	case FOLLOW_OPEN:
@@ -189,7 +211,7 @@ void files_readers_sink(void *data, const struct follow_event *event)
 	case FOLLOW_RENAME:
 	case FOLLOW_LINK:
 		/* Its content goes on under another name. */
-		note_read(readers, event->path);
+		note_read(readers, event->path, false);
 		if (event->path2)
 			note_written(readers, event->path2);
 		if (event->kind == FOLLOW_RENAME)
@@ -206,9 +228,10 @@ size_t files_readers_take(struct files_readers *readers, size_t *ret)
 	size_t n = 0;
 	pthread_mutex_lock(&readers->lock);
 	for (size_t i = 0; i < readers->n; i++) {
-		if (readers->roots[i].read)
+		struct reader_root *root = &readers->roots[i];
+		if (root->read || root->seen)
 			ret[n++] = i;
-		readers->roots[i].read = false;
+		root->read = root->seen = false;
 	}
 	if (readers->written.map.n)
 		map_text_free(&readers->written);

@@ -310,7 +310,8 @@ static struct err *crowd_root(const struct teller *teller,
 		return NULL;
 	_cleanup_(freep) char *shown = NULL;
 	TRY(names_root(&teller->files->names, folder, &shown));
-	if (asprintf(ret, "%s/*", shown) < 0) {
+	bool here = !strcmp(shown, ".");
+	if (asprintf(ret, "%s%s*", here ? "" : shown, here ? "" : "/") < 0) {
 		*ret = NULL;
 		return err_nomem();
 	}

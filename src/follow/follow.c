@@ -83,11 +83,98 @@ static void end_thread(struct follow *follow)
 	pthread_join(follow->thread, NULL);
 }
 
+/* ---- processes that outlive their follower ---- */
+
+/* A listener, and room for what it says. */
+struct passing {
+	int listener;
+	size_t notif_size, response_size;
+	struct seccomp_notif *notif;
+	struct seccomp_notif_resp *response;
+};
+
+static void passing_destroy(struct passing *passing)
+{
+	closep(&passing->listener);
+	free(passing->notif);
+	free(passing->response);
+	free(passing);
+}
+
+/* False: no process is left. Before Linux 6.11 only poll(2) notices that. */
+static bool pass_next(struct passing *passing, int timeout)
+{
+	struct pollfd poll_fd = { .fd = passing->listener, .events = POLLIN };
+	if (poll(&poll_fd, 1, timeout) < 0)
+		return errno == EINTR;
+	if (!(poll_fd.revents & POLLIN))
+		return !(poll_fd.revents & (POLLHUP | POLLERR | POLLNVAL));
+	memset(passing->notif, 0, passing->notif_size);
+	if (ioctl(passing->listener, SECCOMP_IOCTL_NOTIF_RECV, passing->notif) <
+	    0)
+		return true;
+	memset(passing->response, 0, passing->response_size);
+	passing->response->id = passing->notif->id;
+	passing->response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	(void)ioctl(passing->listener, SECCOMP_IOCTL_NOTIF_SEND,
+		    passing->response);
+	return true;
+}
+
+static void *pass_all(void *data)
+{
+	struct passing *passing = data;
+	while (pass_next(passing, -1))
+		;
+	passing_destroy(passing);
+	return NULL;
+}
+
+static int start_thread(void *(*body)(void *), void *data, pthread_t *ret)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	sigdelset(&all, END_SIGNAL);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failed = pthread_create(ret, NULL, body, data);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return failed;
+}
+
+/*
+ * Servers that a test left, a process that is not looked at any more: without
+ * a listener their calls would fail. They all go on, untold, as long as any of
+ * these processes lives and we do.
+ */
+static void pass_on(struct follow *follow)
+{
+	struct passing *passing = calloc(1, sizeof(*passing));
+	if (!passing)
+		return;
+	*passing = (struct passing){
+		.listener = take_fd(follow->listener),
+		.notif_size = follow->notif_size,
+		.response_size = follow->response_size,
+		.notif = take_ptr(follow->notif),
+		.response = take_ptr(follow->response),
+	};
+	pthread_t thread;
+	if (!pass_next(passing, 0) ||
+	    start_thread(pass_all, passing, &thread) != 0) {
+		passing_destroy(passing);
+		return;
+	}
+	pthread_setname_np(thread, "pg-pass");
+	pthread_detach(thread);
+}
+
 void follow_destroy(struct follow *follow)
 {
 	if (!follow)
 		return;
 	end_thread(follow);
+	if (follow->listener >= 0)
+		pass_on(follow);
 	closep(&follow->listener);
 	closep(&follow->ends[0]);
 	closep(&follow->ends[1]);
@@ -166,13 +253,8 @@ static void *follower(void *data)
 struct err *follow_start(struct follow *follow)
 {
 	struct sigaction action = { .sa_handler = on_end };
-	sigset_t all, before;
 	sigaction(END_SIGNAL, &action, NULL);
-	sigfillset(&all);
-	sigdelset(&all, END_SIGNAL);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failed = pthread_create(&follow->thread, NULL, follower, follow);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	int failed = start_thread(follower, follow, &follow->thread);
 	if (failed)
 		return err_errno(failed, "cannot start the follower's thread");
 	follow->started = true;

@@ -14,10 +14,10 @@
  *     the caller waits: what the sink sees in the file system is the state
  *     before. It must be quick, and must not wait for the process.
  *  2. A call is told at least once; a signal may make the kernel tell it again.
- *  3. After follow_destroy() processes with the filter can no longer make these
- *     calls (ENOSYS): they must be gone or about to be killed. Forks of a
- *     followed process (checkpoint.h) have the filter, too, and share its
- *     follower.
+ *  3. After follow_destroy() calls of processes that are left go on untold. Only
+ *     when we are gone these processes can no longer make them (ENOSYS): they
+ *     must be killed then. Forks of a followed process (checkpoint.h) have the
+ *     filter, too, and share its follower.
  *  4. A process is followed once: the kernel allows one listener (EBUSY).
  *
  * What it does not see: io_uring, and calls of processes that were there

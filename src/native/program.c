@@ -39,7 +39,7 @@ void program_destroy(struct program *program)
 	free(program);
 }
 
-/* Folders where distributions put what is not the user's own. */
+/* Folders where distributions put what is not the user's own; our agent. */
 static bool is_system_path(const char *path)
 {
 	static const char *const folders[] = {
@@ -50,7 +50,7 @@ static bool is_system_path(const char *path)
 		if (str_starts(path, folders[i]))
 			return true;
 	}
-	return false;
+	return str_ends(path, "/libpolygraph-agent.so");
 }
 
 /* The mapping of a file's beginning: its headers tell the bias. */

@@ -332,8 +332,7 @@ static struct err *add_variables(struct roots *roots,
 
 static bool is_project(const struct module *module)
 {
-	return !module->system && module->object && module->end &&
-	       !str_ends(module->path, "/libpolygraph-agent.so");
+	return !module->system && module->object && module->end;
 }
 
 static struct err *file_index(struct roots *roots, const struct module *module,

@@ -189,7 +189,7 @@ struct err *watch_start(struct watch *watch, struct run *run)
 	/* Memory last: what the others do in the process is not to be seen. */
 	if (watch->system)
 		err = system_watch_start(watch->system, run);
-	if (err && err_kind(err) == ERR_USAGE)
+	if (err && err_kind(err) != ERR_INTERNAL)
 		return err;
 	if (err)
 		lose_system(watch, err);
@@ -203,16 +203,23 @@ struct err *watch_start(struct watch *watch, struct run *run)
 
 /* ---- points ---- */
 
-static struct thread *main_thread(const struct run *run)
+/*
+ * The thread that is at the point: the only one in which calls can be made. The
+ * others were stopped wherever they were, and what they have to say waits. Where
+ * a test was given up there is none: then calls fail, and the rest is read.
+ */
+static struct thread *point_thread(const struct run *run)
 {
-	pid_t pid = tracee_pid(run->tracee);
+	struct thread *other = NULL;
 	for (size_t i = 0; i < tracee_threads(run->tracee); i++) {
 		struct thread *thread = tracee_thread(run->tracee, i);
-		if (thread->tid == pid && thread->stopped)
+		if (thread->stopped && !thread->has_waiting)
 			return thread;
+		if (!other ||
+		    (thread->tid == tracee_pid(run->tracee) && thread->stopped))
+			other = thread;
 	}
-	return tracee_threads(run->tracee) ? tracee_thread(run->tracee, 0)
-					   : NULL;
+	return other;
 }
 
 /* @wanted: the changes are somebody's, and are held. */
@@ -220,7 +227,7 @@ static struct err *capture(struct watch *watch, struct run *run, bool wanted)
 {
 	if (tracee_threads(run->tracee) > 1)
 		TRY(tracee_stop_all(run->tracee));
-	struct thread *thread = main_thread(run);
+	struct thread *thread = point_thread(run);
 	if (!thread)
 		return err_create(ERR_INTERNAL, "no thread is left");
 	struct changes *changes = wanted ? &watch->changes : NULL;

@@ -34,9 +34,33 @@ struct system_watch {
 	atomic_uint_least64_t first_test, this_test;
 	struct map_u64 began;
 	char *directory; /* that tests begin in */
-	bool said;	 /* that calls cannot be followed */
-	bool said_limit; /* of process state */
+	/* Variables that the tool set; NULL ends them. */
+	VEC(char *) own_variables;
+	/* Said once: that calls cannot be followed, and what was left out. */
+	bool said, said_files, said_attributes;
 };
+
+/* Those of the environment it was started with that are not ours. */
+static struct err *list_own_variables(struct system_watch *watch)
+{
+	char **env = watch->session->env;
+	for (size_t i = 0; env && env[i]; i++) {
+		bool same = false;
+		for (size_t j = 0; environ[j] && !same; j++)
+			same = !strcmp(env[i], environ[j]);
+		char *name =
+			same ? NULL : strndup(env[i], strcspn(env[i], "="));
+		if (same)
+			continue;
+		struct err *err = name ? vec_push(&watch->own_variables, name)
+				       : err_nomem();
+		if (err) {
+			free(name);
+			return err;
+		}
+	}
+	return vec_push(&watch->own_variables, NULL);
+}
 
 struct err *system_watch_create(struct session *session,
 				const struct suite_watch *options,
@@ -48,8 +72,12 @@ struct err *system_watch_create(struct session *session,
 	watch->session = session;
 	watch->options = options;
 	watch->directory = getcwd(NULL, 0);
-	*ret = watch;
-	return NULL;
+	struct err *err = list_own_variables(watch);
+	if (err)
+		system_watch_destroy(watch);
+	else
+		*ret = watch;
+	return err;
 }
 
 static void log_costs(const struct system_watch *watch)
@@ -64,8 +92,34 @@ static void log_costs(const struct system_watch *watch)
 		 (unsigned long long)log.records);
 }
 
+static void say_limit(const struct system_watch *watch, const char *limit,
+		      bool *said)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	_cleanup_(freep) char *text = NULL;
+	if (!limit || *said || !observer || !observer->limit)
+		return;
+	if (asprintf(&text, "pollution: %s", limit) < 0) {
+		text = NULL;
+		return;
+	}
+	observer->limit(observer->data, text);
+	*said = true;
+}
+
+/* What was left out. */
+static void say_limits(struct system_watch *watch)
+{
+	if (watch->files)
+		say_limit(watch, files_limit(watch->files), &watch->said_files);
+	if (watch->attributes && watch->options->what & SUITE_PROCESS)
+		say_limit(watch, attributes_limit(watch->attributes),
+			  &watch->said_attributes);
+}
+
 void system_watch_stop(struct system_watch *watch)
 {
+	say_limits(watch);
 	if (watch->follow)
 		log_costs(watch);
 	/* First of all: its thread tells the others. */
@@ -84,6 +138,9 @@ void system_watch_destroy(struct system_watch *watch)
 	system_watch_stop(watch);
 	vec_free(&watch->open);
 	map_u64_free(&watch->began);
+	for (size_t i = 0; i < watch->own_variables.n; i++)
+		free(watch->own_variables.data[i]);
+	vec_free(&watch->own_variables);
 	free(watch->directory);
 	free(watch);
 }
@@ -234,12 +291,23 @@ static void open_log(struct system_watch *watch, struct run *run)
 	err_ignore(err);
 }
 
+/* Without it the process does not note anything, and all calls are told. */
+static void begin_log(struct system_watch *watch)
+{
+	struct err *err = files_log_begin(watch->log, watch->files);
+	if (!err)
+		return;
+	log_debug(LOG_SUITE, "files: %s", err_message(err));
+	err_ignore(err);
+	files_log_destroy(take_ptr(watch->log));
+}
+
 static struct err *follow(struct system_watch *watch, struct run *run)
 {
 	const char *method = watch->options->file_method;
 	const struct follow_options options = {
-		.flags = (watch->options->what & SUITE_FILES ? FOLLOW_FILES
-							     : 0U) |
+		/* Shared memory has names of files. */
+		.flags = FOLLOW_FILES |
 			 (watch->options->what & SUITE_PROCESS ? FOLLOW_STATES
 							       : 0U),
 		.sink = on_call,
@@ -248,10 +316,17 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 	};
 	if (method && !strcmp(method, "walk"))
 		return NULL;
-	struct err *err =
+	_cleanup_(err_destroyp) struct err *err =
 		follow_attach(run->ready_thread, &options, &watch->follow);
-	if (!err || (method && !strcmp(method, "follow")))
-		return err;
+	if (!err)
+		return NULL;
+	if (method && !strcmp(method, "follow"))
+		return err_hint(err_create(ERR_SUITE,
+					   "system calls cannot be followed: "
+					   "%s",
+					   err_message(err)),
+				"--file-tracking walk compares the watched "
+				"folders instead");
 	const struct suite_observer *observer = watch->session->observer;
 	_cleanup_(freep) char *text = NULL;
 	if (asprintf(&text,
@@ -259,10 +334,10 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 		     "only: %s",
 		     err_message(err)) < 0)
 		text = NULL;
-	if (!watch->said && text && observer && observer->limit)
+	if (watch->options->what & SUITE_FILES && !watch->said && text &&
+	    observer && observer->limit)
 		observer->limit(observer->data, text);
 	watch->said = true;
-	err_destroy(err);
 	return NULL;
 }
 
@@ -283,7 +358,9 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		.where = thread_place,
 		.library = loaded_library,
 		.data = watch,
+		.directory = watch->directory,
 		.agent = agent.v,
+		.own_variables = (const char *const *)watch->own_variables.data,
 		.followed = watch->follow != NULL,
 	};
 	const struct files_options files = {
@@ -300,7 +377,9 @@ static struct err *start(struct system_watch *watch, struct run *run)
 		TRY(attributes_create(&attributes, &watch->attributes));
 	if (options->what & SUITE_FILES)
 		TRY(files_create(&files, &watch->files));
-	return watch->log ? files_log_begin(watch->log, watch->files) : NULL;
+	if (watch->log)
+		begin_log(watch);
+	return NULL;
 }
 
 struct err *system_watch_start(struct system_watch *watch, struct run *run)
@@ -335,24 +414,6 @@ static struct err *list_open(struct system_watch *watch)
 	return NULL;
 }
 
-static struct err *say_limit(struct system_watch *watch)
-{
-	const struct suite_observer *observer = watch->session->observer;
-	const char *limit = attributes_limit(watch->attributes);
-	if (!limit || watch->said_limit ||
-	    !(watch->options->what & SUITE_PROCESS) || !observer ||
-	    !observer->limit)
-		return NULL;
-	_cleanup_(freep) char *text = NULL;
-	if (asprintf(&text, "pollution: %s", limit) < 0) {
-		text = NULL;
-		return err_nomem();
-	}
-	observer->limit(observer->data, text);
-	watch->said_limit = true;
-	return NULL;
-}
-
 struct err *system_watch_capture(struct system_watch *watch,
 				 struct thread *thread, struct changes *ret)
 {
@@ -366,7 +427,6 @@ struct err *system_watch_capture(struct system_watch *watch,
 		TRY(attributes_capture(
 			watch->attributes, thread,
 			watch->options->what & SUITE_PROCESS ? ret : NULL));
-		TRY(say_limit(watch));
 	}
 	if (!watch->files)
 		return NULL;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/str.h"
 
 /* So many letters in a name that differ each time are no word. */
 #define RANDOM_LENGTH 6
@@ -134,6 +135,27 @@ static bool is_wanted(const struct search *search, const struct change *change)
 	       regexes_match(&search->include, change->root);
 }
 
+/*
+ * Files and process state: a test that makes it again what it was before the
+ * first of them changed it cleans up after others.
+ */
+static bool is_cleaning(struct search *search, const struct change *change)
+{
+	_cleanup_(str_freep) struct str key = STR_INIT;
+	uint64_t original;
+	if (change->where == CHANGE_MEMORY)
+		return false;
+	struct err *err =
+		str_appendf(&key, "%d %s", change->where, change->root);
+	if (!err && map_text_get(&search->originals, key.s, &original))
+		return change->digest == original;
+	if (!err)
+		err = map_text_put(&search->originals, key.s,
+				   change->digest_before);
+	search_fail(search, err);
+	return false;
+}
+
 static void find_changed(void *data, size_t entry, size_t test,
 			 const struct change *changes, size_t n)
 {
@@ -142,6 +164,7 @@ static void find_changed(void *data, size_t entry, size_t test,
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (is_wanted(search, &changes[i]) &&
+		    !is_cleaning(search, &changes[i]) &&
 		    !is_known(search, test, &changes[i]))
 			search_fail(search,
 				    add_finding(search, test, &changes[i]));
@@ -408,6 +431,7 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 		err = find_meaning(&search, order, n);
 	err_ignore(take_ptr(search.err));
 	free(search.outcomes);
+	map_text_free(&search.originals);
 	regexes_free(&search.include);
 	regexes_free(&search.exclude);
 	struct err *unwatch = suite_watch(suite, NULL);

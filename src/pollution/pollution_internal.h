@@ -1,6 +1,7 @@
 /* What the parts of the search share: the run, its effects, its readers. */
 #pragma once
 
+#include "base/map.h"
 #include "base/regexes.h"
 #include "pollution/pollution.h"
 
@@ -9,10 +10,11 @@ struct search {
 	const struct pollution_options *options;
 	const struct suite_observer *outer;
 	struct pollution *pollution;
-	size_t finished;		 /* entries of the order of this run */
-	size_t first_round;		 /* entries that only initialise */
-	uint64_t first_ns;		 /* that the first run took */
-	uint8_t *outcomes;		 /* by test: in the first run */
+	size_t finished;	   /* entries of the order of this run */
+	size_t first_round;	   /* entries that only initialise */
+	uint64_t first_ns;	   /* that the first run took */
+	uint8_t *outcomes;	   /* by test: in the first run */
+	struct map_text originals; /* root → digest before its first change */
 	struct regexes include, exclude; /* roots, memory's apart */
 	struct err *err;
 	/* While places are watched. */

@@ -54,8 +54,6 @@ static int by_weight(const void *a, const void *b)
 	return x->place.address < y->place.address ? -1 : 1;
 }
 
-DEFINE_VEC(watched_places, struct watched)
-
 /* What can be watched of it; false: nothing. */
 static bool place_of(const struct pollution_finding *finding,
 		     struct suite_place *ret)
@@ -90,7 +88,7 @@ static struct err *place_key(const struct suite_place *place, struct str *ret)
 
 /* Places of findings, each once; those in memory first. */
 struct places {
-	struct watched_places all;
+	VEC(struct watched) all;
 	size_t memory; /* so many of them */
 	struct map_text numbers;
 };

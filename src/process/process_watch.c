@@ -179,7 +179,10 @@ static struct err *try_follow(struct process_watch *watch,
 		return NULL;
 	}
 	if (method && !strcmp(method, "follow"))
-		return err_hint(take_ptr(err),
+		return err_hint(err_create(ERR_SUITE,
+					   "system calls cannot be followed: "
+					   "%s",
+					   err_message(err)),
 				"--file-tracking walk compares the watched "
 				"folders instead");
 	log_debug(LOG_SUITE, "calls are not followed: %s", err_message(err));

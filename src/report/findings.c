@@ -127,6 +127,54 @@ static struct err *write_more(const struct report_finding *finding, FILE *out)
 	return NULL;
 }
 
+/* The folder of a file that is left, with its '/'; 0: of something else. */
+static size_t folder_of(const struct report_finding *finding)
+{
+	const char *slash = strrchr(finding->root, '/');
+	return !strcmp(finding->where, "file") && slash
+		       ? (size_t)(slash - finding->root) + 1
+		       : 0;
+}
+
+static bool is_beside(const struct report_finding *a,
+		      const struct report_finding *b)
+{
+	size_t n = folder_of(a);
+	return n && n == folder_of(b) && !strncmp(a->root, b->root, n) &&
+	       !strcmp(a->test, b->test) && !strcmp(a->severity, b->severity);
+}
+
+/*
+ * Many files that one test leaves in one folder: the first few of them are
+ * shown. How many more follow the last of these; 0 for all others.
+ */
+static size_t more_beside(const struct report *report, size_t at,
+			  bool *ret_skip)
+{
+	const struct report_finding *finding = &report->findings[at];
+	size_t before = 0, after = 0;
+	while (before < at &&
+	       is_beside(&report->findings[at - before - 1], finding))
+		before++;
+	while (at + after + 1 < report->n_findings &&
+	       is_beside(&report->findings[at + after + 1], finding))
+		after++;
+	bool many = before + after + 1 > ROOT_LINES + 1;
+	*ret_skip = many && before >= ROOT_LINES;
+	return many && before + 1 == ROOT_LINES ? after : 0;
+}
+
+static struct err *write_more_beside(const struct report_finding *finding,
+				     size_t more, FILE *out)
+{
+	_cleanup_(str_freep) struct str folder = STR_INIT;
+	TRY(str_append_escaped(&folder, finding->root, folder_of(finding)));
+	fprintf(out,
+		INDENT "… and %zu more files in %s (shown with --verbose)\n",
+		more, folder.s);
+	return NULL;
+}
+
 /*
  * A root that many tests change is shown with the first few of them: the same
  * line a hundred times tells no more.
@@ -150,8 +198,14 @@ static struct err *write_few(const struct report *report,
 		TRY(map_text_put(&shown, finding->root, n + 1));
 		if (style->quiet && finding->known)
 			continue;
+		bool skip;
+		size_t more = more_beside(report, i, &skip);
+		if (skip)
+			continue;
 		if (all <= ROOT_LINES + 1 || n < ROOT_LINES)
 			TRY(write_line(finding, style, out));
+		if (more)
+			TRY(write_more_beside(finding, more, out));
 		if (all <= ROOT_LINES + 1 || n + 1 != ROOT_LINES)
 			continue;
 		_cleanup_(str_freep) struct str root = STR_INIT;

@@ -126,6 +126,15 @@ static struct err *first_syscall(struct thread *thread, struct regs *regs,
 	return put_back;
 }
 
+/* What it was stopped for would be taken for the end of the call. */
+static struct err *check_idle(const struct thread *thread)
+{
+	if (thread->stopped && !thread->has_waiting)
+		return NULL;
+	return err_create(ERR_INTERNAL, "thread %d is not at rest",
+			  thread->tid);
+}
+
 struct err *remote_syscall(struct thread *thread, long number,
 			   const uint64_t args[6], int64_t *ret)
 {
@@ -133,6 +142,7 @@ struct err *remote_syscall(struct thread *thread, long number,
 	struct regs saved = thread->regs;
 	bool was_arrived = thread->arrived;
 	struct kept kept = {};
+	TRY(check_idle(thread));
 
 	struct regs regs = saved;
 	regs_set_syscall(&regs, number, args);
@@ -164,6 +174,7 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 			uint64_t *ret)
 {
 	struct raddr stub;
+	TRY(check_idle(thread));
 	TRY(region_any(thread, &stub));
 
 	struct regs saved = thread->regs;

@@ -112,7 +112,9 @@ class Cli(unittest.TestCase):
         self.fails("pollution", "--container", "app::list: chain frist=head", "suite", message=".* is no recipe",
                    hint=".*first, last.*")
         self.fails("pollution", "--baseline", "no-such-file", "suite", message="--baseline: .*no-such-file.*")
-        self.fails("pollution", "--only", "files", "suite", message=".*files.*", hint=".*")
+        self.fails("pollution", "--only", "sockets", "suite", message=".*sockets.*", hint=".*")
+        self.fails("pollution", "--file-tracking", "magic", "suite", message=".*magic.*", hint=".*")
+        self.fails("pollution", "--watch-dir", "no-such-folder", "suite", message="--watch-dir 'no-such-folder'.*", hint=".*")
         self.fails("pollution", "--page-tracking", "magic", "suite", message=".*magic.*", hint=".*")
 
     def test_slips(self):

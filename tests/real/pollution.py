@@ -1,8 +1,10 @@
 """Runs `polygraph pollution` on the real suites: what it finds, and what it costs.
 
-For each executable: plain, the first pass alone (--no-readers --no-effect), the first pass with one test only, which is
-what starting up and reading debug information cost, and everything. Names and outcomes have to be those of the plain
-run. The reports stay in WORK/SUITE/pollution/.
+For each executable: plain, the first pass alone (--no-readers --no-effect) of memory and of all kinds of state, the
+first pass with one test only, which is what starting up and reading debug information cost, and everything. What is
+timed is run in turns, so that a busy spell of the machine does not count for one of them alone. Names and outcomes have
+to be those of the plain run. What tests left is removed before each run. Suites of processes have no memory to be
+compared. The reports stay in WORK/SUITE/pollution/.
 """
 
 import collections
@@ -12,6 +14,7 @@ import shutil
 from dataclasses import dataclass, field
 
 SEVERITIES = ("high", "medium", "low")
+KINDS = ("memory", "file", "process")
 LONG = 1e-3             # seconds: tests that take so long on average are compared by ratio, the others by difference
 
 
@@ -19,10 +22,11 @@ LONG = 1e-3             # seconds: tests that take so long on average are compar
 class Figures:
     programs: int = 0
     tests: int = 0
-    severities: collections.Counter = field(default_factory=collections.Counter)
+    found: collections.Counter = field(default_factory=collections.Counter)     # by (where, severity)
     roots: set = field(default_factory=set)
     plain: float = 0.0
     start: float = 0.0
+    memory: float = 0.0     # the first pass with --only memory
     first: float = 0.0
     whole: float = 0.0
     limits: list = field(default_factory=list)
@@ -31,6 +35,15 @@ class Figures:
     @property
     def ratio(self):
         return self.first / self.plain if self.plain else 0.0
+
+    @property
+    def memory_ratio(self):
+        return self.memory / self.plain if self.plain else 0.0
+
+    @property
+    def added(self):
+        """What files and process state add to a plain run."""
+        return 1 + (self.first - self.memory) / self.plain if self.plain else 0.0
 
     @property
     def tests_ratio(self):
@@ -58,14 +71,18 @@ class Measurement:
         self.runner, self.program, self.run, self.compare = runner, program, run, compare
         self.folder = runner.folder / "pollution"
         self.options = runner.options
+        self.is_processes = runner.suite.framework in ("ctest", "meson")
 
     def report(self, name, *arguments):
         """One run of the tool; returns (its report, seconds)."""
         report = self.folder / f"{self.program.name}{name}.json"
         report.unlink(missing_ok=True)
+        self.runner.clean()
         output = report.with_suffix(".out")
+        what = ([f"--{self.runner.suite.framework}", str(self.runner.build_folder)] if self.is_processes else
+                ["--", *self.program.command])
         command = [str(self.options.polygraph), "pollution", "--quiet", "--format", "json", "--output", str(report),
-                   *self.runner.suite.options, *arguments, "--", *self.program.command]
+                   *self.runner.suite.options, *arguments, *what]
         status, took = self.run(command, self.program.cwd, self.program.env, output)
         if status not in (0, 1, 3) or not report.exists():
             said = [line for line in output.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -73,28 +90,36 @@ class Measurement:
             raise Failed(f"{self.program.name}: status {status}: {said[-1]}")
         return json.loads(report.read_text(encoding="utf-8")), took
 
-    def best(self, name, *arguments):
-        return min(self.report(name, *arguments)[1] for _ in range(self.options.repeat))
+    def turns(self, runs):
+        """The best of some runs of each, in turns; @runs: functions that return seconds."""
+        seconds = [[run() for run in runs] for _ in range(self.options.repeat)]
+        return [min(column) for column in zip(*seconds)]
+
+    def plain(self):
+        self.runner.clean()
+        return self.run(self.program.command, self.program.cwd, self.program.env, self.folder / "plain.out")[1]
 
     def measure(self, figures):
         self.folder.mkdir(parents=True, exist_ok=True)
         expected = self.runner.plain_tests(self.program, self.folder)
-        plain = min(self.run(self.program.command, self.program.cwd, self.program.env, self.folder / "plain.out")[1]
-                    for _ in range(self.options.repeat))
         report, whole = self.report("")
-        first_only = ("--no-readers", "--no-effect")
-        first = self.best(".first", *first_only)
         tests = report["tests"]
         figures.errors += [f"{self.program.name}: {line}" for line in
                            self.compare(expected, [(test["name"], test["outcome"]) for test in tests])]
         quickest = min(tests, key=lambda test: test.get("seconds") or 0.0)
-        start = self.best(".start", *first_only, "--tests", escape(quickest["name"])) - (quickest.get("seconds") or 0)
+        first_only = ("--no-readers", "--no-effect")
+        runs = [self.plain, lambda: self.report(".first", *first_only)[1]]
+        if not self.is_processes:
+            runs += [lambda: self.report(".memory", *first_only, "--only", "memory")[1],
+                     lambda: self.report(".start", *first_only, "--tests", escape(quickest["name"]))[1]]
+        plain, first, memory, start = (self.turns(runs) + [0.0, 0.0])[:4]
         figures.programs += 1
         figures.tests += len(tests)
-        figures.severities.update(finding["severity"] for finding in report["findings"])
-        figures.roots.update((self.program.name, finding["root"]) for finding in report["findings"])
+        figures.found.update((finding["where"], finding["severity"]) for finding in report["findings"])
+        figures.roots.update((self.program.name, finding["where"], finding["root"]) for finding in report["findings"])
         figures.plain += plain
-        figures.start += min(start, first)
+        figures.start += min(max(start - (quickest.get("seconds") or 0.0), 0.0), first)
+        figures.memory += plain if self.is_processes else memory
         figures.first += first
         figures.whole += whole
         figures.limits += [f"{self.program.name}: {limit}" for limit in report["limits"]]
@@ -117,15 +142,17 @@ def measure(runner, run, compare, say):
     return figures
 
 
-COLUMNS = ["suite", "programs", "tests", "high", "medium", "low", "plain s", "start-up s", "first pass s", "whole s",
-           "ratio", "without start-up", "µs more a test"]
+COLUMNS = ["suite", "programs", "tests", *(f"{kind} h/m/l" for kind in KINDS), "plain s", "start-up s", "memory s",
+           "all s", "whole s", "memory", "files + process", "all", "without start-up", "µs more a test"]
 
 
 def row(name, figures):
     return [name, str(figures.programs), str(figures.tests),
-            *(str(figures.severities[severity]) for severity in SEVERITIES),
-            *(f"{seconds:.3f}" for seconds in (figures.plain, figures.start, figures.first, figures.whole)),
-            f"{figures.ratio:.2f}", f"{figures.tests_ratio:.2f}", f"{figures.more:.0f}"]
+            *("/".join(str(figures.found[kind, severity]) for severity in SEVERITIES) for kind in KINDS),
+            *(f"{seconds:.3f}" for seconds in (figures.plain, figures.start, figures.memory, figures.first,
+                                               figures.whole)),
+            *(f"{ratio:.2f}" for ratio in (figures.memory_ratio, figures.added, figures.ratio, figures.tests_ratio)),
+            f"{figures.more:.0f}"]
 
 
 def table(results, cell="  "):
@@ -140,24 +167,29 @@ def table(results, cell="  "):
                                for i, (text, width) in enumerate(zip(cells, widths))).rstrip() for cells in rows)
 
 
+def mean(results, key):
+    return math.exp(sum(math.log(max(getattr(figures, key), 1e-9)) for _, figures in results) / len(results))
+
+
 def sums(results):
     """What the goals speak of, in sentences."""
     long = [(name, figures) for name, figures in results if figures.is_long]
     short = [(name, figures) for name, figures in results if figures.tests and not figures.is_long]
     lines = []
     if long:
-        for text, key in (("", "ratio"), (" without start-up", "tests_ratio")):
-            mean = math.exp(sum(math.log(max(getattr(figures, key), 1e-9)) for _, figures in long) / len(long))
+        for text, key in (("all kinds", "ratio"), ("memory alone", "memory_ratio"),
+                          ("files and process state alone", "added"), ("all kinds, without start-up", "tests_ratio")):
             name, worst = max(long, key=lambda result: getattr(result[1], key))
-            lines.append(f"{len(long)} suites whose tests take 1 ms or more: geometric mean of the slow-down{text} "
-                         f"{mean:.2f}, largest {getattr(worst, key):.2f} ({name})")
+            lines.append(f"{len(long)} suites whose tests take 1 ms or more: geometric mean of the slow-down ({text}) "
+                         f"{mean(long, key):.2f}, largest {getattr(worst, key):.2f} ({name})")
     if short:
         name, worst = max(short, key=lambda result: result[1].more)
         lines.append(f"{len(short)} faster ones: at most {worst.more:.0f} µs more a test ({name})")
-    counts = collections.Counter()
-    for _, figures in results:
-        counts.update(figures.severities)
-    roots = sum(len(figures.roots) for _, figures in results)
-    lines.append(f"{sum(counts.values())} findings at {roots} roots: "
-                 + ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES))
+    for kind in KINDS:
+        counts = collections.Counter()
+        for _, figures in results:
+            counts.update({severity: figures.found[kind, severity] for severity in SEVERITIES})
+        roots = sum(where == kind for _, figures in results for _, where, _ in figures.roots)
+        lines.append(f"{kind}: {sum(counts.values())} findings at {roots} roots: "
+                     + ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES))
     return lines

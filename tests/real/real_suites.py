@@ -155,6 +155,24 @@ class Runner:
                 raise SuiteError(f"`{command}` ended with status {status}: see {log}")
         stamp.write_text(want, encoding="utf-8")
 
+    def clean(self):
+        """Removes what tests left in the build and the temporary folder, so that the next run begins as the first."""
+        listed = self.folder / "built-files"
+        built = (self.folder / "built").stat().st_mtime
+        if not listed.exists() or listed.stat().st_mtime < built:
+            names = {path.relative_to(self.folder) for path in self.build_folder.rglob("*")
+                     if path.lstat().st_mtime <= built and not path.is_dir()}
+            names |= {parent for name in names for parent in name.parents}
+            listed.write_text("\0".join(sorted(map(str, names))), encoding="utf-8", errors="surrogateescape")
+        known = set(listed.read_text(encoding="utf-8", errors="surrogateescape").split("\0"))
+        for top in (self.build_folder, self.folder / "tmp"):
+            for path in sorted(top.rglob("*"), reverse=True):
+                if path.is_dir() and not path.is_symlink():
+                    if not any(path.iterdir()) and path.stat().st_mtime > built:
+                        path.rmdir()
+                elif str(path.relative_to(self.folder)) not in known:
+                    path.unlink()
+
     def programs(self):
         suite = self.suite
         env = self.environment()
@@ -417,11 +435,9 @@ def parse():
 
 
 def show_pollution(options, apt):
-    """`polygraph pollution` on all that run many tests in one process."""
+    """`polygraph pollution` on all suites."""
     results, failed = [], False
     for suite in options.suites:
-        if suite.framework in ("ctest", "meson"):
-            continue
         runner = Runner(suite, options, apt)
         try:
             runner.prepare()

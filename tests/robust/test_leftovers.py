@@ -70,10 +70,70 @@ TEST test_and_on(void) { usleep(50000); }
 int main(void) { test_starts(); test_goes_on(); test_and_on(); return 0; }
 """
 
+# Tests in a thread of their own, while the first one waits for it.
+ASIDE = """
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define TEST __attribute__((noinline)) void
+TEST test_file(void) { close(open("aside.txt", O_WRONLY | O_CREAT, 0600)); usleep(2000); }
+TEST test_nothing(void) { usleep(2000); }
+TEST test_mask(void) { umask(0); usleep(2000); }
+TEST test_last(void) { usleep(2000); }
+static void *all(void *arg) { test_file(); test_nothing(); test_mask(); test_last(); return arg; }
+int main(void)
+{
+	pthread_t thread;
+	umask(022);
+	return pthread_create(&thread, 0, all, 0) || pthread_join(thread, 0);
+}
+"""
+
+# A server whose starter crashes: the tests after it run in another process.
+ORPHAN = """
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+#define TEST __attribute__((noinline)) void
+TEST test_crash(void)
+{
+	int fd = open("said", O_WRONLY | O_CREAT, 0600);
+	if (fork() == 0) {
+		for (int i = 0; i < 100; i++) {
+			if (chmod("said", 0600) != 0)
+				dprintf(fd, "%s\\n", strerror(errno));
+			usleep(2000);
+		}
+		_exit(0);
+	}
+	abort();
+}
+TEST test_next(void) { usleep(300000); }
+int main(void) { test_crash(); test_next(); return 0; }
+"""
+
+# One that does not end, and makes calls all the time.
+BUSY = """
+#include <fcntl.h>
+#include <unistd.h>
+#define TEST __attribute__((noinline)) void
+TEST test_busy(void)
+{
+	for (;;)
+		close(open("busy.txt", O_WRONLY | O_CREAT, 0600));
+}
+int main(void) { test_busy(); return 0; }
+"""
+
 
 def compile_c(name, source):
     path = os.path.join(FOLDER, name)
-    subprocess.run(["cc", "-g", "-O0", "-D_GNU_SOURCE", "-w", "-o", path, source], check=True)
+    subprocess.run(["cc", "-g", "-O0", "-D_GNU_SOURCE", "-w", "-pthread", "-o", path, source], check=True)
     return path
 
 
@@ -148,6 +208,28 @@ def found(report):
     for finding in report["findings"]:
         result[finding["test"]].add((finding["where"], finding["root"]))
     return result
+
+
+class Processes(Base):
+    """The tested process goes on as it would alone."""
+
+    def test_in_another_thread(self):
+        result = self.pollution(compile_text("aside", ASIDE))
+        self.assertEqual({test["outcome"] for test in result["tests"]}, {"pass"}, result["tests"])
+        self.assertEqual(found(result), {"test_file": {("file", "aside.txt")}, "test_nothing": set(),
+                                         "test_mask": {("process", "umask")}, "test_last": set()})
+
+    def test_orphan_is_not_disturbed(self):
+        result = self.pollution(compile_text("orphan", ORPHAN))
+        self.assertEqual([test["outcome"] for test in result["tests"]], ["crash", "pass"])
+        with open(os.path.join(self.work, "said"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "")
+
+    def test_place_is_not_ours(self):
+        result = self.pollution("--timeout", "500ms", compile_text("busy", BUSY))
+        test = result["tests"][0]
+        self.assertEqual(test["outcome"], "timeout")
+        self.assertRegex(test["failure"]["message"], "in test_busy$")
 
 
 class Commands(Base):
@@ -247,7 +329,7 @@ class Commands(Base):
             if os.path.exists(f"/dev/shm/{name}"):
                 os.unlink(f"/dev/shm/{name}")
         self.assertEqual(len(result[0]), 1)  # told once, not as a file and as memory
-        self.assertEqual(len(result[1]), 1)
+        self.assertEqual(result[1], set())  # it cleans up
         self.assertEqual(result[2], set())
 
     def test_ctest(self):

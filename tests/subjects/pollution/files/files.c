@@ -472,8 +472,8 @@ TEST(test_early_mapping_unused) //@ clean test_early_mapping_unused
 		TOUCH(early_map);
 }
 
-// What another test left is changed by removing it, too.
-TEST(test_removes_of_another) //@ pollutes test_removes_of_another created.txt created.txt before="file of 5 bytes" after=absent
+// Removing what another test left makes it as it was at first.
+TEST(test_removes_of_another) //@ clean test_removes_of_another
 {
 	unlink("created.txt");
 }

@@ -75,8 +75,8 @@ TEST(test_between) //@ clean test_between
 	(void)!seteuid(1234);
 }
 
-// Before it, root's id is wanted back: that is a change, too.
-TEST(test_chroot) //@ pollutes test_chroot root-directory ... after=...jail... severity=high //@ pollutes test_chroot user-ids ... //@ pollutes test_chroot dumpable may=yes
+// Before it, root's id is wanted back: as it was at first.
+TEST(test_chroot) //@ pollutes test_chroot root-directory ... after=...jail... severity=high //@ pollutes test_chroot dumpable may=yes
 {
 	(void)!seteuid(0);
 	(void)!chroot("jail");

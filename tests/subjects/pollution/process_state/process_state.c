@@ -415,7 +415,7 @@ TEST(test_timer_profiling) //@ pollutes test_timer_profiling timer[profiling] ..
 	set_timer(ITIMER_PROF, 10000);
 }
 
-TEST(test_timer_stopped) //@ pollutes test_timer_stopped timer[profiling] ... after=absent|...
+TEST(test_timer_stopped) //@ clean test_timer_stopped
 {
 	set_timer(ITIMER_PROF, 0);
 }
@@ -509,7 +509,7 @@ TEST(test_process_group_back) //@ clean test_process_group_back
 }
 
 // Out of its group, it can become a session of its own.
-TEST(test_session) //@ pollutes test_session session ... //@ pollutes test_session process-group ...
+TEST(test_session) //@ pollutes test_session session ... //@ pollutes test_session process-group ... may=yes
 {
 	setsid();
 }

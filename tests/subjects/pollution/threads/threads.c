@@ -155,7 +155,7 @@ TEST(test_change_beside_left_threads) //@ pollutes test_change_beside_left_threa
 	shared_count = 2;
 }
 
-TEST(test_stops_threads) //@ pollutes test_stops_threads stop_idling stop_idling //@ pollutes test_stops_threads thread[...] ... where=process after=absent
+TEST(test_stops_threads) //@ pollutes test_stops_threads stop_idling stop_idling
 {
 	stop_idling = 1;
 	usleep(20000);
