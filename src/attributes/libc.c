@@ -95,9 +95,9 @@ uint64_t zone_variable(const struct attributes *a)
 
 /*
  * The zone comes with the first use of any function that needs it: it is the one
- * that TZ says, which may have been set long before. Where it has not been, that
- * is the zone of this machine, as ours is; another one was chosen, and TZ put
- * back since.
+ * that TZ said then, which may have been set long before, or later in the same
+ * test. Where it is the zone of this machine, that is ours; another one was
+ * chosen, and TZ put back since.
  */
 static bool zone_is_chosen(const struct attributes *a, const char *text)
 {
@@ -105,17 +105,16 @@ static bool zone_is_chosen(const struct attributes *a, const char *text)
 	const char *value = getenv("TZ");
 	_cleanup_(freep) char *whole = NULL;
 	char own[128];
-	if (variable != a->zone_variable)
-		return true;
 	if (value && asprintf(&whole, "TZ=%s", value) < 0)
 		whole = NULL;
 	if (whole)
 		ours = digest_of(whole, strlen(whole), 0);
-	if (variable != ours)
-		return false;
-	tzset();
-	zone_text(tzname[0], tzname[1], timezone, own, sizeof(own));
-	return strcmp(text, own) != 0;
+	if (a->zone_variable == ours) {
+		tzset();
+		zone_text(tzname[0], tzname[1], timezone, own, sizeof(own));
+		return strcmp(text, own) != 0;
+	}
+	return variable != a->zone_variable;
 }
 
 struct err *read_zone(struct attributes *a, struct items *items)

@@ -26,7 +26,7 @@ struct files_readers {
 	pthread_mutex_t lock;
 	struct reader_root *roots;
 	size_t n;
-	bool any_masked;
+	bool any_masked, any_seen;
 	struct map_text paths; /* → number + 1, of roots without masks */
 	/* Overwritten or removed since the last time: their own by now. */
 	struct map_text written;
@@ -114,10 +114,12 @@ static bool find_above(const struct map_text *map, const char *path,
 	return false;
 }
 
-static void mark(struct reader_root *root, bool only_seen)
+static void mark(struct files_readers *readers, struct reader_root *root,
+		 bool only_seen)
 {
 	root->seen |= only_seen;
 	root->read |= !only_seen;
+	readers->any_seen |= only_seen;
 }
 
 static void note_read(struct files_readers *readers, const char *path,
@@ -127,11 +129,11 @@ static void note_read(struct files_readers *readers, const char *path,
 	if (find_above(&readers->written, path, &at))
 		return;
 	if (find_above(&readers->paths, path, &at))
-		mark(&readers->roots[at - 1], only_seen);
+		mark(readers, &readers->roots[at - 1], only_seen);
 	for (size_t i = 0; i < readers->n && readers->any_masked; i++) {
 		struct reader_root *root = &readers->roots[i];
 		if (root->masked && !root->read && names_fits(root->path, path))
-			mark(root, only_seen);
+			mark(readers, root, only_seen);
 	}
 }
 
@@ -150,21 +152,31 @@ static void note_listed(struct files_readers *readers, const char *path)
 				      strlen(path) >= strlen(root->folder);
 		else
 			root->seen |= !strcmp(root->folder, path);
+		readers->any_seen |= root->seen;
 	}
 }
 
 static void note_written(struct files_readers *readers, const char *path)
 {
-	uint64_t at;
 	struct err *err = map_text_put(&readers->written, path, 1);
 	if (err)
 		err_ignore(err);
-	if (map_text_get(&readers->paths, path, &at))
-		readers->roots[at - 1].seen = false;
-	for (size_t i = 0; i < readers->n && readers->any_masked; i++) {
+	if (!readers->any_seen)
+		return;
+	/*
+	 * With a folder goes what lies in it, also what was seen not to be
+	 * there.
+	 */
+	size_t length = strlen(path);
+	readers->any_seen = false;
+	for (size_t i = 0; i < readers->n; i++) {
 		struct reader_root *root = &readers->roots[i];
-		if (root->masked && root->seen && names_fits(root->path, path))
+		if (root->seen &&
+		    ((!strncmp(root->path, path, length) &&
+		      (!root->path[length] || root->path[length] == '/')) ||
+		     (root->masked && names_fits(root->path, path))))
 			root->seen = false;
+		readers->any_seen |= root->seen;
 	}
 }
 
@@ -179,8 +191,10 @@ static void note_open(struct files_readers *readers,
 	bool insists =
 		(event->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) &&
 		(event->mode & 07777) != 0600;
+	/* Who would make it if there were none may not care, as for locks. */
 	if (insists || (both && !(event->flags & O_TRUNC)))
-		note_read(readers, event->path, false);
+		note_read(readers, event->path,
+			  !insists && event->flags & O_CREAT);
 	if (event->flags & (O_TRUNC | O_EXCL))
 		note_written(readers, event->path);
 }
@@ -233,6 +247,7 @@ size_t files_readers_take(struct files_readers *readers, size_t *ret)
 			ret[n++] = i;
 		root->read = root->seen = false;
 	}
+	readers->any_seen = false;
 	if (readers->written.map.n)
 		map_text_free(&readers->written);
 	pthread_mutex_unlock(&readers->lock);

@@ -142,6 +142,36 @@ static void test_overwritten(void **state)
 	assert_string_equal(taken(reading), "0");
 }
 
+/* "rm -rf", and what a program does that clears its own folder first. */
+static void test_room(void **state)
+{
+	struct reading *reading = *state;
+	told(reading, FOLLOW_LOOK, "/srv/a", NULL, 0);
+	told(reading, FOLLOW_REMOVE, "/srv/a", NULL, 0);
+	assert_string_equal(taken(reading), "");
+	/* It is not there, as the list says; then the folder goes. */
+	told(reading, FOLLOW_READ, "/other/deep", NULL, O_DIRECTORY);
+	told(reading, FOLLOW_LIST, "/other/deep", NULL, 0);
+	told(reading, FOLLOW_REMOVE, "/other/dee", NULL, 0);
+	assert_string_equal(taken(reading), "5");
+	told(reading, FOLLOW_LIST, "/other/deep", NULL, 0);
+	told(reading, FOLLOW_REMOVE, "/other/deep", NULL, 0);
+	assert_string_equal(taken(reading), "");
+	told(reading, FOLLOW_LIST, "/srv/d-123456", NULL, 0);
+	told(reading, FOLLOW_REMOVE, "/srv/d-123456/in", NULL, 0);
+	assert_string_equal(taken(reading), "");
+	/* A lock. */
+	told(reading, FOLLOW_OPEN, "/srv/folder/LOCK", NULL, O_RDWR | O_CREAT);
+	told(reading, FOLLOW_REMOVE, "/srv/folder/LOCK", NULL, 0);
+	assert_string_equal(taken(reading), "1");
+	told(reading, FOLLOW_OPEN, "/srv/folder/LOCK", NULL, O_RDWR | O_CREAT);
+	told(reading, FOLLOW_REMOVE, "/srv/folder", NULL, 0);
+	assert_string_equal(taken(reading), "");
+	told(reading, FOLLOW_OPEN, "/srv/folder/LOCK", NULL, O_RDWR);
+	told(reading, FOLLOW_REMOVE, "/srv/folder", NULL, 0);
+	assert_string_equal(taken(reading), "1");
+}
+
 static void test_opened(void **state)
 {
 	struct reading *reading = *state;
@@ -165,6 +195,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_masks, open_reading,
 						close_reading),
 		cmocka_unit_test_setup_teardown(test_overwritten, open_reading,
+						close_reading),
+		cmocka_unit_test_setup_teardown(test_room, open_reading,
 						close_reading),
 		cmocka_unit_test_setup_teardown(test_opened, open_reading,
 						close_reading),
