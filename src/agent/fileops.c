@@ -229,77 +229,70 @@ static _cold_ bool do_fopen(const char *path, const char *mode, FILE **ret)
 FOPEN(fopen)
 FOPEN(fopen64)
 
+/*
+ * An operation on what has one name: it is logged, or will fail, by what that is
+ * (bits of enum filelog_name); else the C library does it. @once: what the name
+ * was may be known from an earlier record.
+ */
+static bool do_named(const struct operation *operation, bool once,
+		     unsigned logged, unsigned failing, long *ret)
+{
+	const char *path = (const char *)operation->arguments[0];
+	long result = HAND_ON;
+	if (!filelog_enter())
+		return false;
+	enum filelog_name name =
+		once ? filelog_look_once(path) : filelog_look(0, path);
+	if (logged & 1U << name)
+		result = make_logged(operation, 1);
+	else if (failing & 1U << name)
+		result = make_failing(operation);
+	return finish(result, ret);
+}
+
 static _cold_ bool do_unlink(const char *path, long *ret)
 {
-	struct operation operation = {
+	const struct operation operation = {
 		.call = WIRE_CALL_UNLINK,
 		.number = SYS_unlink,
 		.arguments = { (long)path },
 	};
-	long result = HAND_ON;
-	if (!filelog_enter())
-		return false;
-	enum filelog_name name = filelog_look_once(path);
-	if (name == NAME_FILE || name == NAME_SEEN)
-		result = make_logged(&operation, 1);
-	else if (name == NAME_ABSENT || name == NAME_FOLDER)
-		result = make_failing(&operation);
-	return finish(result, ret);
+	return do_named(&operation, true, 1U << NAME_FILE | 1U << NAME_SEEN,
+			1U << NAME_ABSENT | 1U << NAME_FOLDER, ret);
 }
 
 static _cold_ bool do_rmdir(const char *path, long *ret)
 {
-	struct operation operation = {
+	const struct operation operation = {
 		.call = WIRE_CALL_RMDIR,
 		.number = SYS_rmdir,
 		.arguments = { (long)path },
 	};
-	long result = HAND_ON;
-	if (!filelog_enter())
-		return false;
-	enum filelog_name name = filelog_look(0, path);
-	if (name == NAME_FOLDER)
-		result = make_logged(&operation, 1);
-	else if (name == NAME_ABSENT || name == NAME_FILE)
-		result = make_failing(&operation);
-	return finish(result, ret);
+	return do_named(&operation, false, 1U << NAME_FOLDER,
+			1U << NAME_ABSENT | 1U << NAME_FILE, ret);
 }
 
 static _cold_ bool do_mkdir(const char *path, mode_t mode, long *ret)
 {
-	struct operation operation = {
+	const struct operation operation = {
 		.call = WIRE_CALL_MKDIR,
 		.mode = mode,
 		.number = SYS_mkdir,
 		.arguments = { (long)path, (long)mode },
 	};
-	long result = HAND_ON;
-	if (!filelog_enter())
-		return false;
-	enum filelog_name name = filelog_look(0, path);
-	if (name == NAME_ABSENT)
-		result = make_logged(&operation, 1);
-	else if (name == NAME_FOLDER || name == NAME_FILE)
-		result = make_failing(&operation);
-	return finish(result, ret);
+	return do_named(&operation, false, 1U << NAME_ABSENT,
+			1U << NAME_FOLDER | 1U << NAME_FILE, ret);
 }
 
 static _cold_ bool do_truncate(const char *path, off_t length, long *ret)
 {
-	struct operation operation = {
+	const struct operation operation = {
 		.call = WIRE_CALL_TRUNCATE,
 		.number = SYS_truncate,
 		.arguments = { (long)path, (long)length },
 	};
-	long result = HAND_ON;
-	if (!filelog_enter())
-		return false;
-	enum filelog_name name = filelog_look_once(path);
-	if (name == NAME_FILE || name == NAME_SEEN)
-		result = make_logged(&operation, 1);
-	else if (name == NAME_ABSENT || name == NAME_FOLDER)
-		result = make_failing(&operation);
-	return finish(result, ret);
+	return do_named(&operation, true, 1U << NAME_FILE | 1U << NAME_SEEN,
+			1U << NAME_ABSENT | 1U << NAME_FOLDER, ret);
 }
 
 /* Of files only: with a folder many names change at once. */

@@ -79,6 +79,9 @@ bool names_is_data(const char *name);
 bool names_is_shm(const char *path);
 bool names_below(const char *path, const char *folder);
 /* As @path is shown; where it is in order, "fresh" parts are masked. */
+struct err *names_shown(const struct names *names, const char *path,
+			char **ret) _must_check_;
+/* The same as a root, which is to be the same tomorrow: dates are masked, too. */
 struct err *names_root(const struct names *names, const char *path,
 		       char **ret) _must_check_;
 /* Remembers that the last part of @path is fresh; false: it is not. */

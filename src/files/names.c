@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <time.h>
 
 #include "base/path.h"
 #include "files/files_internal.h"
@@ -15,6 +16,9 @@
 #define MASK "XXXXXX"
 #define MASK_ANY "/*"
 #define MASK_PID "PID"
+#define MASK_DATE "DATE"
+#define NEAR 31 /* days from today that a name may be made of */
+#define SECONDS_A_DAY 86400
 #define RANDOM 6      /* characters that mkstemp(3) makes up */
 #define RANDOM_MAX 10 /* mktemp(1) */
 #define MASKS_MAX 65536
@@ -185,7 +189,84 @@ bool names_counts(struct names *names, const char *path)
 	return counts;
 }
 
+/*
+ * The length of a date that @text begins with: 2026-11-15, 2026_11_15,
+ * 2026.11.15 or 20261115; 0: it does not. Its day is counted from 1970.
+ */
+static size_t date_at(const char *text, int64_t *ret_day)
+{
+	static const struct {
+		size_t digits;
+		int least, most;
+	} parts[] = { { 4, 1970, 2999 }, { 2, 1, 12 }, { 2, 1, 31 } };
+	int values[3];
+	size_t at = 0;
+	char between = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (i == 1 && text[at] && strchr("-_.", text[at]))
+			between = text[at];
+		if (i && between && text[at++] != between)
+			return 0;
+		values[i] = 0;
+		for (size_t k = 0; k < parts[i].digits; k++) {
+			if (!isdigit((unsigned char)text[at]))
+				return 0;
+			values[i] = values[i] * 10 + (text[at++] - '0');
+		}
+		if (values[i] < parts[i].least || values[i] > parts[i].most)
+			return 0;
+	}
+	if (isdigit((unsigned char)text[at]))
+		return 0;
+	struct tm tm = { .tm_year = values[0] - 1900,
+			 .tm_mon = values[1] - 1,
+			 .tm_mday = values[2] };
+	*ret_day = timegm(&tm) / SECONDS_A_DAY;
+	return at;
+}
+
+/*
+ * The next date in @text that is about today's: names that are made of the date
+ * are others each day. Programs make them of days to come, too (logs that are
+ * rotated); what is further away is part of the name.
+ */
+static const char *next_date(const char *text, const char *from, size_t *ret_n)
+{
+	int64_t today = time(NULL) / SECONDS_A_DAY, day = 0;
+	for (const char *at = from; *at; at++) {
+		if (!isdigit((unsigned char)*at) ||
+		    (at > text && isdigit((unsigned char)at[-1])))
+			continue;
+		*ret_n = date_at(at, &day);
+		if (*ret_n && llabs(day - today) <= NEAR)
+			return at;
+	}
+	return NULL;
+}
+
+static struct err *mask_dates(const char *text, char **ret)
+{
+	_cleanup_(str_freep) struct str masked = STR_INIT;
+	const char *done = text, *date;
+	size_t n;
+	while ((date = next_date(text, done, &n))) {
+		TRY(str_append_n(&masked, done, (size_t)(date - done)));
+		TRY(str_append(&masked, MASK_DATE));
+		done = date + n;
+	}
+	TRY(str_append(&masked, done));
+	*ret = strdup(masked.s ? masked.s : "");
+	return *ret ? NULL : err_nomem();
+}
+
 struct err *names_root(const struct names *names, const char *path, char **ret)
+{
+	_cleanup_(freep) char *shown = NULL;
+	TRY(names_shown(names, path, &shown));
+	return mask_dates(shown, ret);
+}
+
+struct err *names_shown(const struct names *names, const char *path, char **ret)
 {
 	/* The nearest folder with a masked name, or the name itself. */
 	for (size_t n = names->shown.n ? strlen(path) : 0; n > 0; n--) {
@@ -264,6 +345,19 @@ static bool random_part(const char *name, bool sure, size_t *ret_at,
 	return true;
 }
 
+/* What looks like something else may be part of a date. */
+static bool in_date(const char *name, size_t at, size_t length)
+{
+	const char *date = name;
+	size_t n = 0;
+	while ((date = next_date(name, date + n, &n))) {
+		size_t start = (size_t)(date - name);
+		if (at + length > start && at < start + n)
+			return true;
+	}
+	return false;
+}
+
 /* Digits in @name that are the number of a process. */
 static bool pid_part(const char *name, pid_t pid, size_t *ret_at, size_t *ret_n)
 {
@@ -274,7 +368,8 @@ static bool pid_part(const char *name, pid_t pid, size_t *ret_at, size_t *ret_n)
 	const char *at = name;
 	while ((at = strstr(at, digits))) {
 		if ((at == name || !isdigit((unsigned char)at[-1])) &&
-		    !isdigit((unsigned char)at[n])) {
+		    !isdigit((unsigned char)at[n]) &&
+		    !in_date(name, (size_t)(at - name), n)) {
 			*ret_at = (size_t)(at - name);
 			*ret_n = n;
 			return true;
@@ -306,7 +401,7 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 	    pid_part(name, delta->creator, &at, &n))
 		mask = MASK_PID;
 	else if (made_fresh(delta, names->walking) &&
-		 random_part(name, sure, &at, &n))
+		 random_part(name, sure, &at, &n) && !in_date(name, at, n))
 		mask = MASK;
 	if (!mask || names->shown.n >= MASKS_MAX)
 		return NULL;
@@ -317,7 +412,7 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 		masked = NULL;
 		return err_nomem();
 	}
-	TRY(names_root(names, masked, &shown));
+	TRY(names_shown(names, masked, &shown));
 	TRY(map_text_put(&names->masks, path, names->shown.n));
 	TRY(vec_push(&names->shown, shown));
 	shown = NULL;
@@ -329,6 +424,7 @@ bool names_masked(const char *root)
 {
 	size_t n = strlen(root);
 	return strstr(root, MASK) || strstr(root, MASK_PID) ||
+	       strstr(root, MASK_DATE) ||
 	       (n > 1 && !strcmp(root + n - 2, MASK_ANY)) ||
 	       !strcmp(root, &MASK_ANY[1]);
 }
@@ -356,6 +452,14 @@ bool names_fits(const char *masked, const char *path)
 		    isdigit((unsigned char)*path)) {
 			path += strspn(path, DIGITS);
 			masked += strlen(MASK_PID);
+			continue;
+		}
+		int64_t day;
+		size_t date =
+			str_starts(masked, MASK_DATE) ? date_at(path, &day) : 0;
+		if (date) {
+			path += date;
+			masked += strlen(MASK_DATE);
 			continue;
 		}
 		if (*masked != *path)

@@ -332,9 +332,10 @@ static struct err *tell_one(struct teller *teller, struct delta *delta,
 		TRY(names_mask(&files->names, delta, pid, &fresh));
 	if (!fresh)
 		TRY(crowd_root(teller, delta, &root));
-	bool together = root || files->names.shown.n;
 	if (!root)
 		TRY(names_root(&files->names, delta->path, &root));
+	BUG_ON(!root);
+	bool together = files->names.shown.n || names_masked(root);
 	TRY(get_change(teller, root, together, &change));
 	BUG_ON(!change);
 	if (fresh)
@@ -345,9 +346,9 @@ static struct err *tell_one(struct teller *teller, struct delta *delta,
 		delta->to && gone ? delta->to->after : delta->after;
 	if (delta->to) {
 		char *old = NULL, *new = NULL;
-		TRY(names_root(&files->names, delta->path, &old));
+		TRY(names_shown(&files->names, delta->path, &old));
 		struct err *err =
-			names_root(&files->names, delta->to->path, &new);
+			names_shown(&files->names, delta->to->path, &new);
 		if (err) {
 			free(old);
 			return err;

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
+#include <time.h>
 
 static void each_way(void (*scenario)(struct box *))
 {
@@ -428,6 +429,54 @@ SCENARIO(test_fresh_names)
 			  "x.XXXXXX|empty file|absent\n");
 }
 
+static const char *dated(const char *format)
+{
+	static char names[8][64];
+	static unsigned next;
+	char *name = names[next++ % ARRAY_SIZE(names)];
+	time_t now = time(NULL);
+	struct tm tm;
+	assert_non_null(gmtime_r(&now, &tm));
+	assert_true(strftime(name, sizeof(names[0]), format, &tm) > 0);
+	return name;
+}
+
+/* Today's date is another one tomorrow. */
+SCENARIO(test_dates)
+{
+	op_write(box, dated("old-%Y-%m-%d"), "1");
+	op_write(box, dated("moved-%Y-%m-%d"), "1");
+	box_files(box);
+	op_write(box, dated("%Y-%m-%d"), "x");
+	op_write(box, dated("dateonly%Y%m%d"), "x");
+	op_write(box, dated("under_%Y_%m_%d.txt"), "x");
+	op_write(box, dated("points.%Y.%m.%d-31337"), "x");
+	op_write(box, dated("longer-%Y%m%d1"), "x");
+	op_write(box, "release-2001-02-03", "x");
+	op_write(box, dated("old-%Y-%m-%d"), "2");
+	op_rename(box, dated("moved-%Y-%m-%d"), "kept");
+	/* No mkstemp() made that up. */
+	close(op_open(box, dated("log-%Y%m%d"), O_RDWR | O_CREAT | O_EXCL,
+		      0600));
+	op_mkdir(box, dated("folder-%Y-%m-%d"), 0755);
+	char wanted[1024];
+	snprintf(wanted, sizeof(wanted),
+		 "DATE|absent|file of 1 byte\n"
+		 "dateonlyDATE|absent|file of 1 byte\n"
+		 "folder-DATE|absent|folder\n"
+		 "log-DATE|absent|empty file\n"
+		 "%s|absent|file of 1 byte\n"
+		 "moved-DATE: name|%s|kept\n"
+		 "old-DATE|\"1\"|\"2\"\n"
+		 "low points.DATE-PID|absent|file of 1 byte\n"
+		 "release-2001-02-03|absent|file of 1 byte\n"
+		 "under_DATE.txt|absent|file of 1 byte\n",
+		 dated("longer-%Y%m%d1"), dated("moved-%Y-%m-%d"));
+	assert_shown(box, wanted);
+	op_write(box, dated("folder-%Y-%m-%d/in-%Y%m%d"), "x");
+	assert_shown(box, "folder-DATE/in-DATE|absent|file of 1 byte\n");
+}
+
 SCENARIO(test_undone)
 {
 	op_write(box, "a", "one");
@@ -500,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_does_not_count),
 		cmocka_unit_test(test_strange_names),
 		cmocka_unit_test(test_fresh_names),
+		cmocka_unit_test(test_dates),
 		cmocka_unit_test(test_undone),
 		cmocka_unit_test(test_many_paths),
 		cmocka_unit_test(test_forgotten_where_nobody_asks),

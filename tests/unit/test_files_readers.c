@@ -38,6 +38,7 @@ static const char *const roots[] = {
 	"/srv/log.PID",
 	"/srv/d-XXXXXX/in",
 	"/other/deep/file",
+	"/srv/day_DATE.txt",
 };
 
 static int open_reading(void **state)
@@ -83,7 +84,7 @@ static void test_folders(void **state)
 	told(reading, FOLLOW_LIST, "/srv/folder", NULL, 0);
 	assert_string_equal(taken(reading), "1");
 	told(reading, FOLLOW_LIST, "/srv", NULL, 0);
-	assert_string_equal(taken(reading), "0 1 2 3");
+	assert_string_equal(taken(reading), "0 1 2 3 6");
 	told(reading, FOLLOW_LIST, "/other", NULL, 0);
 	assert_string_equal(taken(reading), "");
 	told(reading, FOLLOW_LIST, "/other/deep", NULL, 0);
@@ -106,6 +107,17 @@ static void test_masks(void **state)
 	assert_string_equal(taken(reading), "4");
 	told(reading, FOLLOW_LIST, "/srv/d-123456", NULL, 0);
 	assert_string_equal(taken(reading), "4");
+	told(reading, FOLLOW_READ, "/srv/day_2026-11-15.txt", NULL, 0);
+	assert_string_equal(taken(reading), "6");
+	told(reading, FOLLOW_READ, "/srv/day_20261115.txt", NULL, 0);
+	assert_string_equal(taken(reading), "6");
+	told(reading, FOLLOW_READ, "/srv/day_DATE.txt", NULL, 0);
+	assert_string_equal(taken(reading), "6");
+	told(reading, FOLLOW_READ, "/srv/day_2026-13-15.txt", NULL, 0);
+	told(reading, FOLLOW_READ, "/srv/day_2026-11.txt", NULL, 0);
+	told(reading, FOLLOW_READ, "/srv/day_2026-11_15.txt", NULL, 0);
+	told(reading, FOLLOW_READ, "/srv/day_", NULL, 0);
+	assert_string_equal(taken(reading), "");
 }
 
 /* What it made itself it may read. */
