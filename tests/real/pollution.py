@@ -101,7 +101,9 @@ class Measurement:
 
     def measure(self, figures):
         self.folder.mkdir(parents=True, exist_ok=True)
-        expected = self.runner.plain_tests(self.program, self.folder)
+        reports = self.folder / f"{self.program.name}.plain"    # cmocka does not overwrite another program's
+        reports.mkdir()
+        expected = self.runner.plain_tests(self.program, reports)
         report, whole = self.report("")
         tests = report["tests"]
         figures.errors += [f"{self.program.name}: {line}" for line in
