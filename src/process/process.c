@@ -20,6 +20,7 @@
 #include "suite/kind.h"
 
 /* Standard error of a tool that is kept for the message. */
+#define GROUP_ROUNDS 200 /* of a millisecond */
 #define TOOL_ERR_MAX ((size_t)8 << 10)
 
 #ifndef SYS_pidfd_open
@@ -246,11 +247,30 @@ void process_kill(const struct process *process)
 		kill(process->pid, SIGKILL);
 }
 
+/*
+ * Those of its group that became ours, killed as well: the next test is not to
+ * meet them on their way out. One that the kernel holds is not waited for long.
+ */
+static void wait_for_group(pid_t group)
+{
+	for (int i = 0; i < GROUP_ROUNDS;) {
+		pid_t got = waitpid(-group, NULL, WNOHANG);
+		if (got > 0 || (got < 0 && errno == EINTR))
+			continue;
+		if (got < 0)
+			return;
+		usleep(1000);
+		i++;
+	}
+}
+
 void process_reap(struct process *process)
 {
 	process_kill(process);
-	if (process->pid > 0)
+	if (process->pid > 0) {
 		wait_for(process->pid);
+		wait_for_group(process->pid);
+	}
 	process->pid = -1;
 	err_destroy(take_ptr(process->unfollowed));
 	closep(&process->pidfd);
