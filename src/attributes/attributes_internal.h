@@ -260,11 +260,11 @@ uint64_t attributes_symbol(struct attributes *a, const char *name);
 void attributes_function(const struct attributes *a, uint64_t address,
 			 char *out, size_t n);
 
-/* What the row that is read by @read says of @key now is no mere first use. */
-void attributes_not_first(struct attributes *a,
+/* Whether what the row that is read by @read says of @key is a mere first use. */
+void attributes_set_first(struct attributes *a,
 			  struct err *(*read)(struct attributes *a,
 					      struct items *items),
-			  const char *key);
+			  const char *key, bool first);
 
 /* Its item as it was read last. */
 const struct item *attributes_item(const struct attributes *a,

@@ -95,10 +95,10 @@ void attributes_function(const struct attributes *a, uint64_t address,
 		snprintf(out, n, "0x%llx", (unsigned long long)address);
 }
 
-void attributes_not_first(struct attributes *a,
+void attributes_set_first(struct attributes *a,
 			  struct err *(*read)(struct attributes *a,
 					      struct items *items),
-			  const char *key)
+			  const char *key, bool first)
 {
 	for (size_t i = 0; i < attribute_count; i++) {
 		struct items *items = &a->rows[i];
@@ -107,7 +107,7 @@ void attributes_not_first(struct attributes *a,
 		for (size_t k = 0; k < items->list.n; k++) {
 			struct item *item = &items->list.data[k];
 			if (!key || (item->key && !strcmp(item->key, key)))
-				item->pristine = false;
+				item->pristine = first;
 		}
 	}
 }

@@ -76,6 +76,7 @@ struct err *read_locale(struct attributes *a, struct items *items)
 /* ---- time zone ---- */
 
 #define ZONE_NAME 32
+#define ZONE_VALUE 128
 
 static void zone_text(const char *standard, const char *summer, long west,
 		      char *out, size_t n)
@@ -117,6 +118,46 @@ static bool zone_is_chosen(const struct attributes *a, const char *text)
 	return variable != a->zone_variable;
 }
 
+/* What this value of TZ means: our own library knows. */
+static void zone_of(const char *value, char *out, size_t n)
+{
+	const char *own = getenv("TZ");
+	_cleanup_(freep) char *kept = own ? strdup(own) : NULL;
+	if (setenv("TZ", value, 1) < 0 || (own && !kept)) {
+		*out = '\0';
+		return;
+	}
+	tzset();
+	zone_text(tzname[0], tzname[1], timezone, out, n);
+	if (kept)
+		setenv("TZ", kept, 1);
+	else
+		unsetenv("TZ");
+	tzset();
+}
+
+/*
+ * TZ was set before this test, by whom is told there, and is only applied now,
+ * by whatever needed the zone.
+ */
+static bool zone_is_late(const struct attributes *a, const char *text)
+{
+	const struct item *item = attributes_item(a, read_environment, "TZ");
+	char value[ZONE_VALUE], says[128];
+	if (!item || item->digest != a->zone_variable)
+		return false;
+	/* In quotes; one with anything to be escaped is no zone. */
+	const char *quoted = item->fields[0].text;
+	size_t n = quoted ? strlen(quoted) : 0;
+	if (n < 3 || n >= sizeof(value) || quoted[0] != '"' ||
+	    quoted[n - 1] != '"' || strchr(quoted, '\\'))
+		return false;
+	memcpy(value, quoted + 1, n - 2);
+	value[n - 2] = '\0';
+	zone_of(value, says, sizeof(says));
+	return !strcmp(text, says);
+}
+
 struct err *read_zone(struct attributes *a, struct items *items)
 {
 	uint64_t names = attributes_symbol(a, "tzname");
@@ -149,8 +190,10 @@ struct err *read_zone(struct attributes *a, struct items *items)
 	}
 	char text[128];
 	zone_text(standard, summer, (long)west, text, sizeof(text));
-	if (zone_is_chosen(a, text))
-		attributes_not_first(a, read_zone, NULL);
+	if (zone_is_late(a, text))
+		attributes_set_first(a, read_zone, NULL, true);
+	else if (zone_is_chosen(a, text))
+		attributes_set_first(a, read_zone, NULL, false);
 	return item_text(item, NULL, text);
 }
 
@@ -412,7 +455,7 @@ static struct err *add_stream(struct attributes *a, int standard,
 	/* That lines are written at once is found out at the first use. */
 	item->pristine = !buffer[0] && !facts.file;
 	if (facts.flags != FLAG_LINE || facts.size || facts.file)
-		attributes_not_first(a, read_stdio, name);
+		attributes_set_first(a, read_stdio, name, false);
 	return item_text(item, NULL, text.s);
 }
 

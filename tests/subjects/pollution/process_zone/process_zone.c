@@ -40,6 +40,25 @@ TEST(test_set) //@ pollutes test_set time-zone time-zone after="XYZ, +05:00" sev
 	tzset();
 }
 
+// Set by one test, applied by the next: the polluter is the one that set it.
+TEST(test_set_only) //@ pollutes test_set_only environment[TZ] ...
+{
+	setenv("TZ", "LATE+1", 1);
+}
+
+TEST(test_applies) //@ clean test_applies
+{
+	use_zone();
+}
+
+// Chosen and hidden: TZ says something else.
+TEST(test_hides) //@ pollutes test_hides time-zone time-zone after="HID, -02:00" severity=high
+{
+	setenv("TZ", "HID+2", 1);
+	tzset();
+	setenv("TZ", "LATE+1", 1);
+}
+
 int main(void)
 {
 #ifdef CHOSEN
