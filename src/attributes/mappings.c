@@ -117,8 +117,9 @@ static bool is_wanted(const struct region *region)
 {
 	const char *name = region->name;
 	/* Attached System V memory has a row of its own, semaphores have, too. */
-	if (strstr(name, "polygraph") || !strncmp(name, "/SYSV", 5) ||
-	    !strncmp(name, "/dev/shm/sem.", 13))
+	if ((name[0] == '[' && strstr(name, "polygraph")) ||
+	    strstr(name, "/libpolygraph-agent.so") ||
+	    !strncmp(name, "/SYSV", 5) || !strncmp(name, "/dev/shm/sem.", 13))
 		return false;
 	if (name[0] == '/')
 		return !is_system(name) && strncmp(name, "/dev/dri", 8) != 0;
