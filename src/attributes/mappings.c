@@ -338,10 +338,36 @@ static struct err *add_lock(const struct attributes *a, const char *line,
 			  whole ? "" : " to ", whole ? "" : end);
 }
 
+/*
+ * Does any descriptor say that it has a lock? The list of all locks is asked
+ * for only then: the kernel waits 10 ms and more for it, whoever has them.
+ */
+static bool has_locks(const struct attributes *a)
+{
+	for (size_t i = 0; i < a->descriptors.n; i++) {
+		const struct descriptor *d = &a->descriptors.data[i];
+		char name[32], text[1024];
+		if (d->type != S_IFREG && d->type != S_IFDIR)
+			continue;
+		snprintf(name, sizeof(name), "fdinfo/%d", d->number);
+		_cleanup_(closep) int fd =
+			openat(a->proc, name, O_RDONLY | O_CLOEXEC);
+		ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+		if (n < 0)
+			return true;
+		text[n] = '\0';
+		if (strstr(text, "lock:"))
+			return true;
+	}
+	return false;
+}
+
 struct err *read_locks(struct attributes *a, struct items *items)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t n;
+	if (!has_locks(a))
+		return NULL;
 	struct err *err = file_read("/proc/locks", LOCKS_MAX, &text, &n);
 	if (err) {
 		err_ignore(err);
