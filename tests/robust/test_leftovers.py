@@ -14,6 +14,8 @@ import sys
 import tempfile
 import unittest
 
+from test_robust import processes
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 POLYGRAPH = None
 FOLDER = None
@@ -142,19 +144,6 @@ def compile_text(name, text):
     with open(source, "w", encoding="utf-8") as file:
         file.write(text)
     return compile_c(name, source)
-
-
-def processes(word):
-    """Processes whose command line has this word."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                if word.encode() in file.read():
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
 
 
 def tree(folder):

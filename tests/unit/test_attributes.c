@@ -208,8 +208,10 @@ static void hand_open(struct hand *hand, unsigned kind)
 		getenv(kind & WILD     ? "POLYGRAPH_SUBJECT_WILD"
 		       : kind & STATIC ? "POLYGRAPH_SUBJECT_STATIC"
 				       : "POLYGRAPH_SUBJECT_ATTRIBUTES");
-	if (!program || access(program, X_OK) < 0)
+	if (!program || access(program, X_OK) < 0) {
+		print_message("its program was not built\n");
 		skip();
+	}
 	char *argv[] = { (char *)program, kind & AGENT ? "agent" : "plain",
 			 kind & FEW ? "few" : NULL, NULL };
 	assert_ok(output_create(false, &hand->output));
@@ -225,8 +227,6 @@ static void hand_open(struct hand *hand, unsigned kind)
 	assert_ok(tracer_create(&hand->tracer));
 	tracer_tick(true);
 	assert_ok(tracee_start(hand->tracer, &command, &hand->tracee));
-	/* It will choose some: native/ would notice. */
-	tracee_leave_processors(hand->tracee);
 	read_loaded(hand);
 	uint64_t mark = symbol_of(hand, "mark");
 	assert_true(mark);
@@ -398,8 +398,11 @@ static void check_steps(unsigned kind)
 			/* It will choose processors, as session.c notices. */
 			tracee_leave_processors(hand.tracee);
 			hand_attributes(&hand, kind);
-			if (kind & REAL && !symbol_of(&hand, WIRE_STATE_SYMBOL))
-				skip(); /* an agent that does not note it */
+			if (kind & REAL &&
+			    !symbol_of(&hand, WIRE_STATE_SYMBOL)) {
+				print_message("the agent was not loaded\n");
+				skip();
+			}
 		}
 		if (point->root && !strncmp(point->root, "library", 7))
 			read_loaded(&hand);
