@@ -17,8 +17,6 @@
 #define DESCRIPTORS_MAX 1024
 #define INFOS_MAX 64
 #define DELETED " (deleted)" /* behind a path in /proc/PID/fd */
-#define MASK "XXXXXX"
-#define RANDOM 6 /* characters that mkstemp(3) makes up */
 
 static void forget_texts(struct descriptor *descriptor)
 {
@@ -208,17 +206,6 @@ static void read_name_of(const struct attributes *a, int number, char *out,
 	out[MAX(n, (ssize_t)0)] = '\0';
 }
 
-static bool looks_random(const char *text)
-{
-	bool lower = false, upper = false, digit = false;
-	for (size_t i = 0; i < RANDOM; i++) {
-		lower |= islower((unsigned char)text[i]);
-		upper |= isupper((unsigned char)text[i]);
-		digit |= isdigit((unsigned char)text[i]);
-	}
-	return lower + upper + digit >= 2;
-}
-
 /*
  * A file without a name, whose last one was made up: mkstemp(3) and tmpfile(3).
  * Nobody can come to it in another way, so that one of them is as good as the
@@ -247,10 +234,10 @@ static bool random_part(const struct descriptor *d, size_t *ret_at,
 		while (i < end && isalnum((unsigned char)path[i]))
 			i++;
 		size_t n = i - run;
-		if (n >= RANDOM && (looks_random(path + i - RANDOM) ||
-				    (n == RANDOM && i == end))) {
-			*ret_at = i - RANDOM;
-			*ret_n = RANDOM;
+		if (n >= MADE_UP && (str_made_up(path + i - MADE_UP) ||
+				     (n == MADE_UP && i == end))) {
+			*ret_at = i - MADE_UP;
+			*ret_n = MADE_UP;
 			found = true;
 		}
 		i += !n;
@@ -265,7 +252,7 @@ static struct err *path_text(const struct descriptor *d, struct str *out)
 	if (!random_part(d, &at, &n))
 		return str_append(out, d->path ? d->path : "");
 	TRY(str_append_n(out, d->path, at));
-	return str_appendf(out, MASK "%s", d->path + at + n);
+	return str_appendf(out, MADE_UP_SHOWN "%s", d->path + at + n);
 }
 
 /* By its name, too: the next file may have the same inode number. */

@@ -1,5 +1,6 @@
 #include "base/str.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -181,4 +182,15 @@ bool str_to_u64(const char *text, int base, uint64_t *ret)
 		return false;
 	*ret = value;
 	return true;
+}
+
+bool str_made_up(const char *text)
+{
+	bool lower = false, upper = false, digit = false;
+	for (size_t i = 0; i < MADE_UP; i++) {
+		lower |= islower((unsigned char)text[i]) != 0;
+		upper |= isupper((unsigned char)text[i]) != 0;
+		digit |= isdigit((unsigned char)text[i]) != 0;
+	}
+	return lower + upper + digit >= 2;
 }

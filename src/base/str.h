@@ -61,3 +61,11 @@ bool str_glob(const char *pattern, const char *text);
 
 /* Whole-string numbers; false where it is not one or does not fit. */
 bool str_to_u64(const char *text, int base, uint64_t *ret);
+
+/*
+ * Names that mkstemp(3) and its like complete: so many letters and digits are
+ * made up, and shown as this. Do these look so? They are of two kinds at least.
+ */
+#define MADE_UP 6
+#define MADE_UP_SHOWN "XXXXXX"
+bool str_made_up(const char *text);

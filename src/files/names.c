@@ -13,13 +13,11 @@
 #include "base/path.h"
 #include "files/files_internal.h"
 
-#define MASK "XXXXXX"
 #define MASK_ANY "/*"
 #define MASK_PID "PID"
 #define MASK_DATE "DATE"
 #define NEAR 31 /* days from today that a name may be made of */
 #define SECONDS_A_DAY 86400
-#define RANDOM 6      /* characters that mkstemp(3) makes up */
 #define RANDOM_MAX 10 /* mktemp(1) */
 #define MASKS_MAX 65536
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
@@ -292,17 +290,6 @@ struct err *names_shown(const struct names *names, const char *path, char **ret)
 	return *ret ? NULL : err_nomem();
 }
 
-static bool looks_random(const char *text, size_t n)
-{
-	unsigned lower = 0, upper = 0, digit = 0;
-	for (size_t i = 0; i < n; i++) {
-		lower |= !!islower((unsigned char)text[i]);
-		upper |= !!isupper((unsigned char)text[i]);
-		digit |= !!isdigit((unsigned char)text[i]);
-	}
-	return lower + upper + digit >= 2;
-}
-
 /*
  * Where in @name the made-up part lies: six characters of letters and digits
  * that end a run of such; the last such run that looks random, else the one at
@@ -330,18 +317,17 @@ static bool random_part(const char *name, bool sure, size_t *ret_at,
 		end = i;
 		while (isalnum((unsigned char)name[end]))
 			end++;
-		if (end - i >= RANDOM &&
-		    looks_random(name + end - RANDOM, RANDOM))
-			last = end - RANDOM;
-		else if (end - i >= RANDOM && end == n && sure &&
+		if (end - i >= MADE_UP && str_made_up(name + end - MADE_UP))
+			last = end - MADE_UP;
+		else if (end - i >= MADE_UP && end == n && sure &&
 			 last == SIZE_MAX)
-			last = end - RANDOM;
+			last = end - MADE_UP;
 		i = end;
 	}
 	if (last == SIZE_MAX)
 		return false;
 	*ret_at = last;
-	*ret_n = RANDOM;
+	*ret_n = MADE_UP;
 	return true;
 }
 
@@ -402,7 +388,7 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 		mask = MASK_PID;
 	else if (made_fresh(delta, names->walking) &&
 		 random_part(name, sure, &at, &n) && !in_date(name, at, n))
-		mask = MASK;
+		mask = MADE_UP_SHOWN;
 	if (!mask || names->shown.n >= MASKS_MAX)
 		return NULL;
 
@@ -423,7 +409,7 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 bool names_masked(const char *root)
 {
 	size_t n = strlen(root);
-	return strstr(root, MASK) || strstr(root, MASK_PID) ||
+	return strstr(root, MADE_UP_SHOWN) || strstr(root, MASK_PID) ||
 	       strstr(root, MASK_DATE) ||
 	       (n > 1 && !strcmp(root + n - 2, MASK_ANY)) ||
 	       !strcmp(root, &MASK_ANY[1]);
@@ -436,14 +422,14 @@ bool names_fits(const char *masked, const char *path)
 		/* Any one name in the folder, and what is below. */
 		if (!strcmp(masked, MASK_ANY))
 			return path[0] == '/' && path[1];
-		if (str_starts(masked, MASK)) {
+		if (str_starts(masked, MADE_UP_SHOWN)) {
 			size_t most = 0;
 			while (most < RANDOM_MAX &&
 			       (isalnum((unsigned char)path[most]) ||
 				path[most] == '_'))
 				most++;
-			for (size_t n = RANDOM; n <= most; n++) {
-				if (names_fits(masked + RANDOM, path + n))
+			for (size_t n = MADE_UP; n <= most; n++) {
+				if (names_fits(masked + MADE_UP, path + n))
 					return true;
 			}
 			return false;
