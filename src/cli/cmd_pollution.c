@@ -205,9 +205,11 @@ static struct err *list_dirs(const struct option_list *list, struct texts *ret)
 						   strerror(errno)),
 					"give a folder that is there");
 		if (!S_ISDIR(status.st_mode))
-			return err_create(ERR_USAGE,
-					  "--watch-dir '%s' is not a folder",
-					  dir);
+			return err_hint(err_create(ERR_USAGE,
+						   "--watch-dir '%s' is not a "
+						   "folder",
+						   dir),
+					"give the folder that it lies in");
 	}
 	if (list->n)
 		return list_texts(list, ret);
