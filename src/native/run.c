@@ -320,6 +320,7 @@ struct err *run_begin(struct run *run)
 		return err_nomem();
 	run->current = run->order[run->next++];
 	run->begun[run->current] = 1;
+	session->suite.executions++;
 	run->in_test = true;
 	run->point = -1;
 	run->allowed_exit = -1;
@@ -346,6 +347,7 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		outcome = run->outcome ? run->outcome : OUTCOME_PASS;
 	struct suite_result result = {
 		.test = run->current,
+		.entry = session->reported,
 		.outcome = outcome,
 		.ns = now - run->began_ns,
 	};

@@ -486,7 +486,7 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	struct err *err;
 	if (!(flags & SUITE_ALONE))
 		err = run_in_order(session, order, n);
-	else if (parallel_useful(session, n))
+	else if (!(flags & SUITE_SERIAL) && parallel_useful(session, n))
 		err = parallel_run_alone(session, order, n);
 	else
 		err = run_alone(session, order, n);

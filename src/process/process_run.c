@@ -355,6 +355,7 @@ static void report(struct process_run *run, size_t entry,
 
 static void started(struct process_run *run, size_t entry)
 {
+	run->suite->suite.executions++;
 	if (run->observer->started)
 		run->observer->started(run->observer->data, run->order[entry]);
 }
@@ -364,6 +365,7 @@ static struct err *report_not_run(struct process_run *run, size_t entry,
 {
 	_cleanup_(suite_result_free) struct suite_result result = {
 		.test = run->order[entry],
+		.entry = entry,
 		.outcome = outcome,
 	};
 	TRY(process_message(&result, "%s", why));
@@ -404,6 +406,7 @@ static struct err *finish(struct process_run *run, struct running *running)
 {
 	_cleanup_(suite_result_free) struct suite_result result = {
 		.test = run->order[running->entry],
+		.entry = running->entry,
 		.ns = time_of(running, running->process.ended_ns),
 	};
 	TRY(capture_text(&running->capture, &result.output, &result.output_n,

@@ -19,6 +19,21 @@ struct suite_ops {
 				  size_t n_places,
 				  const struct suite_observer *observer);
 	size_t places_max;
+	/* NULL: order by order, each from its beginning, through run(). */
+	struct err *(*run_tree)(struct suite *suite,
+				const struct suite_node *nodes, size_t n,
+				unsigned flags,
+				const struct suite_observer *observer);
+	/* Both or none: see suite_keep_files(). put_back() is for run_tree NULL. */
+	struct err *(*keep_files)(struct suite *suite, const char *const *paths,
+				  size_t n);
+	struct err *(*put_back)(struct suite *suite);
+	/* NULL: there are never roots. */
+	struct err *(*try_roots)(struct suite *suite,
+				 const struct suite_watch *watch,
+				 const size_t *prefix, size_t n, size_t test,
+				 suite_judge *judge, void *data,
+				 const struct suite_observer *observer);
 	void (*close)(struct suite *suite); /* frees what it added and itself */
 };
 
@@ -27,6 +42,8 @@ struct suite {
 	const char *framework;
 	struct suite_options options; /* strings stay the caller's */
 	VEC(struct suite_test) tests;
+	VEC(size_t) groups;    /* their parents; SUITE_NO_GROUP: outermost */
+	uint64_t executions;   /* tests begun: whoever begins one counts it */
 	struct map_text names; /* taken; the value is the last number given */
 };
 

@@ -81,6 +81,36 @@ size_t suite_places_max(const struct suite *suite)
 	return suite->ops->run_places ? suite->ops->places_max : 0;
 }
 
+size_t suite_group_parent(const struct suite *suite, size_t group)
+{
+	BUG_ON(group >= suite->groups.n);
+	return suite->groups.data[group];
+}
+
+uint64_t suite_executions(const struct suite *suite)
+{
+	return suite->executions;
+}
+
+struct err *suite_keep_files(struct suite *suite, const char *const *paths,
+			     size_t n)
+{
+	return suite->ops->keep_files ? suite->ops->keep_files(suite, paths, n)
+				      : NULL;
+}
+
+struct err *suite_try_roots(struct suite *suite,
+			    const struct suite_watch *watch,
+			    const size_t *prefix, size_t n, size_t test,
+			    suite_judge *judge, void *data,
+			    const struct suite_observer *observer)
+{
+	return suite->ops->try_roots
+		       ? suite->ops->try_roots(suite, watch, prefix, n, test,
+					       judge, data, observer)
+		       : NULL;
+}
+
 void suite_interrupt(void)
 {
 	suite_interrupted = 1;
@@ -133,6 +163,7 @@ struct err *suite_add_test(struct suite *suite, const char *name,
 					    .file = place,
 					    .line = file ? line : 0,
 					    .disabled = disabled,
+					    .group = SUITE_NO_GROUP,
 				    }));
 	take_ptr(unique);
 	take_ptr(place);
@@ -144,8 +175,12 @@ void suite_free_tests(struct suite *suite)
 	for (size_t i = 0; i < suite->tests.n; i++) {
 		free(suite->tests.data[i].name);
 		free(suite->tests.data[i].file);
+		free(suite->tests.data[i].after);
+		free(suite->tests.data[i].needs);
+		free(suite->tests.data[i].cleanups);
 	}
 	vec_free(&suite->tests);
+	vec_free(&suite->groups);
 	map_text_free(&suite->names);
 }
 

@@ -103,15 +103,30 @@ struct suite_options {
 	bool agent;	  /* heap blocks will be asked for (suite_watch()) */
 };
 
+#define SUITE_NO_GROUP ((size_t)-1)
+
 struct suite_test {
 	char *name;
 	char *file; /* NULL: unknown; as the compiler was given it */
 	unsigned line;
 	bool disabled; /* the suite itself would not run it */
+
+	/*
+	 * What the suite declares of its place in an order (suite/declare.h).
+	 * Tests of one group, and of the groups in it, stand together.
+	 */
+	size_t group;  /* the innermost; SUITE_NO_GROUP: free */
+	size_t *after; /* tests that come first, where both are in an order */
+	size_t n_after;
+	size_t *needs; /* of those: it makes no sense without */
+	size_t n_needs;
+	size_t *cleanups; /* come later, and whenever it was in an order */
+	size_t n_cleanups;
 };
 
 struct suite_result {
 	size_t test;
+	size_t entry; /* its place in the order, or its node in the tree */
 	enum outcome outcome;
 	uint64_t ns;
 	char *message; /* why it did not pass, raw bytes of the program; or NULL */
@@ -141,7 +156,19 @@ struct suite_observer {
 };
 
 enum suite_run_flags {
-	SUITE_ALONE = 1 << 0, /* each entry in a process of its own */
+	SUITE_ALONE = 1 << 0,  /* each entry in a process of its own */
+	SUITE_SERIAL = 1 << 1, /* one process at a time, whatever the jobs */
+};
+
+#define SUITE_TREE_ROOT ((size_t)-1)
+
+/*
+ * Orders that begin alike, as a tree: each node is a test that runs after the
+ * nodes from the root to its parent, in one process and nothing else in it.
+ */
+struct suite_node {
+	size_t parent; /* a node before this one; SUITE_TREE_ROOT: it is first */
+	size_t test;
 };
 
 struct err *suite_open(const struct suite_options *options,
@@ -156,6 +183,10 @@ static inline void suite_closep(struct suite **suite)
 const char *suite_framework(const struct suite *suite);
 size_t suite_count(const struct suite *suite);
 const struct suite_test *suite_test(const struct suite *suite, size_t index);
+/* The group that this one lies in; SUITE_NO_GROUP: none. */
+size_t suite_group_parent(const struct suite *suite, size_t group);
+/* Tests begun so far, by all runs, those that only made a beginning included. */
+uint64_t suite_executions(const struct suite *suite);
 
 /*
  * Runs the tests of @order, an index each, any of them any number of times.
@@ -165,6 +196,46 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index);
 struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		      unsigned flags,
 		      const struct suite_observer *observer) _must_check_;
+
+/*
+ * Runs a tree of orders, where possible each node once: a process that more than
+ * one order goes on from is copied. The observer's finished() is told of each
+ * node exactly once (result.entry), of a parent before its children. Where a
+ * node took its process with it (crash, timeout), those below it are told with
+ * OUTCOME_NONE: they did not run. Side by side, unless SUITE_SERIAL.
+ */
+struct err *suite_run_tree(struct suite *suite, const struct suite_node *nodes,
+			   size_t n, unsigned flags,
+			   const struct suite_observer *observer) _must_check_;
+
+/*
+ * From now on these files and folders are as they are now whenever a process of
+ * suite_run_tree() or suite_try_roots() begins, and again where orders of a tree
+ * part, as they were there; at the latest suite_close() puts them back. Paths
+ * relative to the working directory or absolute, copied. @n 0: no more.
+ */
+struct err *suite_keep_files(struct suite *suite, const char *const *paths,
+			     size_t n) _must_check_;
+
+/* One try of suite_try_roots(): @put_back has a bool a root. */
+typedef struct err *suite_try(void *context, const bool *put_back,
+			      enum outcome *ret);
+/*
+ * What a test's outcome owes to which root. Runs @prefix in one process and looks
+ * at what differs from before it; @judge is told these changes and may call @try
+ * any number of times: it runs @test in a copy of the process as @prefix
+ * left it, in which the chosen roots were put back first. Nothing else happens
+ * where the process cannot be copied or looked at: then there are no roots.
+ * What can be put back: memory, and of the rest what the kind of suite can;
+ * changes that cannot are not among @roots.
+ */
+typedef struct err *suite_judge(void *data, const struct change *roots,
+				size_t n, suite_try *try, void *context);
+struct err *suite_try_roots(struct suite *suite,
+			    const struct suite_watch *watch,
+			    const size_t *prefix, size_t n, size_t test,
+			    suite_judge *judge, void *data,
+			    const struct suite_observer *observer) _must_check_;
 
 /*
  * From now on runs are watched as @watch says; NULL: no more. An error where

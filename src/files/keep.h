@@ -1,0 +1,45 @@
+/*
+ * Files that are put back: what tests leave changed is made again what it was, so
+ * that another order of tests begins with the same files.
+ *
+ * A keeper is told paths. keeper_take() remembers what is there now (nothing, a
+ * file with content and attributes, a folder with all that is in it, a link);
+ * keeper_put_back() makes it so again and touches nothing that is as it was. Any
+ * number of states can be taken; contents that are equal are kept once.
+ *
+ * Invariants:
+ *  1. Only the paths told, and what lies below them where they are folders, are
+ *     ever written, made or removed.
+ *  2. Symbolic links are never followed below a path told.
+ *  3. More than KEEP_FILES_MAX files or KEEP_BYTES_MAX bytes are not kept: such a
+ *     path is left alone from then on, and said (keeper_lost()).
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define KEEP_FILES_MAX ((size_t)20000)
+#define KEEP_BYTES_MAX ((size_t)256 << 20)
+
+struct keeper;
+struct kept;
+
+struct err *keeper_create(const char *const *paths, size_t n,
+			  struct keeper **ret) _must_check_;
+void keeper_destroy(struct keeper *keeper); /* puts nothing back; NULL is fine */
+static inline void keeper_destroyp(struct keeper **keeper)
+{
+	keeper_destroy(*keeper);
+}
+struct err *keeper_take(struct keeper *keeper, struct kept **ret) _must_check_;
+void kept_destroy(struct kept *kept); /* before its keeper; NULL is fine */
+static inline void kept_destroyp(struct kept **kept)
+{
+	kept_destroy(*kept);
+}
+struct err *keeper_put_back(struct keeper *keeper,
+			    const struct kept *kept) _must_check_;
+/* Paths that cannot be kept or put back, with the reason; NULL at the end. */
+const char *keeper_lost(const struct keeper *keeper, size_t i);

@@ -1,0 +1,70 @@
+/*
+ * Results that outlive a call: an SQLite database under .polygraph/ in the working
+ * directory.
+ *
+ * Two kinds of things are kept. Findings of the last run of each detector, whole
+ * (JSON as in the report) with what is needed to reproduce them. And facts: what
+ * a search found out about a suite, under keys of its own, so that a later
+ * call need not find it out again. Facts belong to one state of a suite: its
+ * digest (test executable or list of commands, tests, options that matter).
+ * Facts of other states are forgotten when that suite is opened again.
+ *
+ * Invariants:
+ *  1. Whatever was put is there after a crash or Ctrl-C a second later.
+ *  2. Two calls at once do not hurt each other: one waits, or goes without.
+ *  3. A file that is no such database, or of another version, is moved aside
+ *     (.old) and said; never an error of the run.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct store;
+
+/* @folder is made, with a .gitignore in it, where it is not there. */
+struct err *store_open(const char *folder, struct store **ret) _must_check_;
+void store_close(struct store *store); /* NULL is fine */
+static inline void store_closep(struct store **store)
+{
+	store_close(*store);
+}
+
+/* ---- findings ---- */
+
+struct store_finding {
+	char *id;
+	char *command; /* the detector: "order" */
+	char *json;    /* the finding, whole */
+	char *replay;  /* JSON, whatever the detector needs; see cmd_replay.c */
+};
+
+/*
+ * Findings of @command for the suite @suite (its command line as one text)
+ * replace those of its last run.
+ */
+struct err *store_put_findings(struct store *store, const char *suite,
+			       const char *command,
+			       const struct store_finding *findings,
+			       size_t n) _must_check_;
+/* By id, or the beginning of one that is unique. ERR_USAGE where there is none. */
+struct err *store_get_finding(struct store *store, const char *id,
+			      struct store_finding *ret) _must_check_;
+void store_finding_free(struct store_finding *finding);
+
+/* ---- facts ---- */
+
+/* From now on of that suite in that state; others of the suite are dropped. */
+struct err *store_begin(struct store *store, const char *suite,
+			const char *digest) _must_check_;
+/* false: not known. *@ret is malloc()ed. */
+bool store_get(struct store *store, const char *key, void **ret, size_t *ret_n);
+struct err *store_put(struct store *store, const char *key, const void *value,
+		      size_t n) _must_check_;
+/* Writes what store_put() gathered. It does so itself now and then. */
+struct err *store_flush(struct store *store) _must_check_;
+/* Drops all facts of the suite (--fresh). */
+struct err *store_forget(struct store *store) _must_check_;

@@ -1,0 +1,61 @@
+#include "suite/declare.h"
+
+#include <stdlib.h>
+
+struct err *declare_group(struct suite *suite, size_t parent, size_t *ret)
+{
+	BUG_ON(parent != SUITE_NO_GROUP && parent >= suite->groups.n);
+	TRY(vec_push(&suite->groups, parent));
+	*ret = suite->groups.n - 1;
+	return NULL;
+}
+
+static struct err *add(size_t **list, size_t *n, size_t test)
+{
+	for (size_t i = 0; i < *n; i++) {
+		if ((*list)[i] == test)
+			return NULL;
+	}
+	/* Sizes are powers of two: the number alone tells when it is full. */
+	if (!(*n & (*n - 1))) {
+		size_t *grown = realloc(*list, (*n ? *n * 2 : 1) *
+						       sizeof(**list));
+		if (!grown)
+			return err_nomem();
+		*list = grown;
+	}
+	(*list)[(*n)++] = test;
+	return NULL;
+}
+
+static struct suite_test *test_of(struct suite *suite, size_t test)
+{
+	BUG_ON(test >= suite->tests.n);
+	return &suite->tests.data[test];
+}
+
+struct err *declare_after(struct suite *suite, size_t test, size_t earlier)
+{
+	struct suite_test *record = test_of(suite, test);
+	if (test == earlier)
+		return NULL;
+	return add(&record->after, &record->n_after, earlier);
+}
+
+struct err *declare_needs(struct suite *suite, size_t test, size_t earlier)
+{
+	struct suite_test *record = test_of(suite, test);
+	if (test == earlier)
+		return NULL;
+	TRY(declare_after(suite, test, earlier));
+	return add(&record->needs, &record->n_needs, earlier);
+}
+
+struct err *declare_cleanup(struct suite *suite, size_t test, size_t later)
+{
+	struct suite_test *record = test_of(suite, test);
+	if (test == later)
+		return NULL;
+	TRY(declare_after(suite, later, test));
+	return add(&record->cleanups, &record->n_cleanups, later);
+}
