@@ -34,6 +34,7 @@ static struct session *session_of(struct suite *suite)
 static void session_close(struct suite *suite)
 {
 	struct session *session = session_of(suite);
+	parallel_stop(session);
 	watch_destroy(session->watch);
 	run_destroy(session->origin);
 	tracer_destroy(session->tracer);
@@ -540,11 +541,14 @@ static struct err *session_run_tree(struct suite *suite,
 	struct session *session = session_of(suite);
 	struct watch *watch = session->watch;
 	unsigned points = session->points;
-	(void)flags;
+	struct err *err;
 	session->watch = NULL;
 	session->points = 0;
 	tracer_tick(true);
-	struct err *err = tree_run(session, nodes, n, observer);
+	if (!(flags & SUITE_SERIAL) && parallel_useful(session, n))
+		err = parallel_run_tree(session, nodes, n, observer);
+	else
+		err = tree_run(session, nodes, n, observer);
 	tracer_tick(false);
 	session->watch = watch;
 	session->points = points;

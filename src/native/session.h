@@ -17,6 +17,7 @@ struct kept;
 struct output;
 struct places;
 struct watch;
+struct workers;
 
 struct test_handle {
 	uint64_t handle;
@@ -53,6 +54,7 @@ struct session {
 	struct places *places; /* during suite_run_places(); NULL: no */
 	unsigned points;       /* bits of enum suite_point that are looked at */
 	struct watch *watch;   /* NULL: nobody looks at its memory */
+	struct workers *workers; /* parallel.c; NULL: none were started */
 };
 
 /* session.c: a process at the first test, from the origin or started anew. */

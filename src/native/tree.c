@@ -101,10 +101,9 @@ static void find_sequences(struct walk *walk)
 	bool differ = walk->session->framework->flows;
 	for (size_t i = 0; i < walk->n; i++) {
 		size_t parent = nodes[i].parent;
-		bool sequence =
-			!differ || parent == SUITE_TREE_ROOT ||
-			(flags[parent] & SEQUENCE &&
-			 nodes[i].test > nodes[parent].test);
+		bool sequence = !differ || parent == SUITE_TREE_ROOT ||
+				(flags[parent] & SEQUENCE &&
+				 nodes[i].test > nodes[parent].test);
 		flags[i] |= sequence ? SEQUENCE : ELSEWISE;
 	}
 	/* A node belongs to the orders that end below it, not to itself. */
@@ -140,11 +139,10 @@ static void tell_none(struct walk *walk, size_t node)
 		for (size_t i = walk->first[at]; i < walk->first[at + 1]; i++) {
 			size_t child = walk->children[i];
 			walk->stack[n++] = child;
-			tell(walk,
-			     &(struct suite_result){
-				     .test = walk->nodes[child].test,
-				     .entry = child,
-			     });
+			tell(walk, &(struct suite_result){
+					   .test = walk->nodes[child].test,
+					   .entry = child,
+				   });
 		}
 	}
 }

@@ -16,4 +16,5 @@
 #include "native/session.h"
 
 struct err *tree_run(struct session *session, const struct suite_node *nodes,
-		     size_t n, const struct suite_observer *observer) _must_check_;
+		     size_t n,
+		     const struct suite_observer *observer) _must_check_;
