@@ -18,8 +18,8 @@ static struct err *add(size_t **list, size_t *n, size_t test)
 	}
 	/* Sizes are powers of two: the number alone tells when it is full. */
 	if (!(*n & (*n - 1))) {
-		size_t *grown = realloc(*list, (*n ? *n * 2 : 1) *
-						       sizeof(**list));
+		size_t *grown =
+			realloc(*list, (*n ? *n * 2 : 1) * sizeof(**list));
 		if (!grown)
 			return err_nomem();
 		*list = grown;
