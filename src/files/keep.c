@@ -16,6 +16,7 @@
 #include "files/keep_internal.h"
 
 #define LOST_MAX 1000
+#define TEXT_MAX 40
 #define PARTS_MAX 512 /* of a path told */
 
 /* ---- stat data ---- */
@@ -153,8 +154,7 @@ int keep_chmod(int fd, uint32_t mode)
 bool keep_unlock(int fd, const struct attr *attr, uint32_t mode)
 {
 	return (attr->mode & mode) != mode && geteuid() != 0 &&
-	       attr->uid == geteuid() &&
-	       keep_chmod(fd, attr->mode | mode) == 0;
+	       attr->uid == geteuid() && keep_chmod(fd, attr->mode | mode) == 0;
 }
 
 int keep_open_folder(int fd, const struct attr *attr)
@@ -228,8 +228,8 @@ bool node_same(const struct node *a, const struct node *b)
 
 /* ---- losing ---- */
 
-void keeper_lose(struct keeper *keeper, struct told_path *told, const char *name,
-		 const char *why)
+void keeper_lose(struct keeper *keeper, struct told_path *told,
+		 const char *name, const char *why)
 {
 	if (told->said || keeper->lost.n >= LOST_MAX)
 		return;
@@ -340,8 +340,8 @@ int told_open(const struct told_path *told, bool make)
 		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, folder, &how, sizeof(how));
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM &&
-			!(errno == ENOENT && make)))
+	if (fd >= 0 ||
+	    (errno != ENOSYS && errno != EPERM && !(errno == ENOENT && make)))
 		return fd;
 	return walk_to(told, make);
 }
@@ -356,16 +356,16 @@ static struct err *note_ancestors(struct told_path *told)
 		struct attr attr;
 		if (next_part(&at, part) <= 0)
 			break;
-		int next = openat(folder, part,
-				  O_PATH | O_DIRECTORY | O_NOFOLLOW |
-					  O_CLOEXEC);
+		int next =
+			openat(folder, part,
+			       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(folder);
 		folder = next;
 		if (folder < 0 || !attr_take(folder, NULL, &attr))
 			break;
-		TRY(vec_push(&told->ancestors,
-			     (struct ancestor){ attr.mode, attr.uid,
-						attr.gid }));
+		TRY(vec_push(
+			&told->ancestors,
+			(struct ancestor){ attr.mode, attr.uid, attr.gid }));
 	}
 	return NULL;
 }
@@ -436,8 +436,8 @@ struct err *keeper_create(const char *const *paths, size_t n,
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct told_path told = {};
-		struct err *err = paths[i][0] ? told_fill(paths[i], &told) :
-						NULL;
+		struct err *err =
+			paths[i][0] ? told_fill(paths[i], &told) : NULL;
 		if (!err && told.path)
 			err = vec_push(&keeper->told, told);
 		if (err) {
@@ -724,4 +724,44 @@ bool kept_same(const struct kept *a, const struct kept *b, size_t i)
 	if (x->lost || y->lost || x->covered || y->covered)
 		return true;
 	return node_same(x->node, y->node);
+}
+
+static char *file_text(const struct node *node)
+{
+	const struct content *content = node->content;
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	struct err *err = str_appendf(&text, "%llu byte%s",
+				      (unsigned long long)content->size,
+				      content->size == 1 ? "" : "s");
+	if (!err && content->data && content->size &&
+	    content->size <= TEXT_MAX) {
+		err = str_append(&text, ": \"");
+		if (!err)
+			err = str_append_escaped(&text, content->data,
+						 (size_t)content->size);
+		if (!err)
+			err = str_append(&text, "\"");
+	}
+	err_ignore(err);
+	return str_take(&text);
+}
+
+char *kept_text(const struct kept *kept, size_t i)
+{
+	BUG_ON(i >= kept->n);
+	const struct node *node = kept->paths[i].node;
+	char *text = NULL;
+	if (kept->paths[i].lost)
+		return strdup("unknown");
+	if (!node)
+		return strdup("absent");
+	if (node->content)
+		return file_text(node);
+	if (node->target)
+		return asprintf(&text, "link to %s", node->target) < 0 ? NULL
+								       : text;
+	if (S_ISDIR(node->attr.mode))
+		return asprintf(&text, "folder of %zu", node->n) < 0 ? NULL
+								     : text;
+	return strdup("present");
 }
