@@ -28,7 +28,8 @@ struct kept;
 
 struct err *keeper_create(const char *const *paths, size_t n,
 			  struct keeper **ret) _must_check_;
-void keeper_destroy(struct keeper *keeper); /* puts nothing back; NULL is fine */
+void keeper_destroy(
+	struct keeper *keeper); /* puts nothing back; NULL is fine */
 static inline void keeper_destroyp(struct keeper **keeper)
 {
 	keeper_destroy(*keeper);
