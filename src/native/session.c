@@ -51,6 +51,7 @@ static void session_close(struct suite *suite)
 	}
 	map_text_free(&session->sources);
 	map_u64_free(&session->group_parents);
+	map_u64_free(&session->declared);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -346,6 +347,7 @@ static void forget_tests(struct session *session)
 	map_u64_free(&session->by_handle);
 	map_u64_free(&session->seen);
 	map_u64_free(&session->group_parents);
+	map_u64_free(&session->declared);
 }
 
 static struct err *discover(struct session *session, bool *ret_ended_well)

@@ -38,6 +38,7 @@ struct session {
 	VEC(struct test_handle) handles; /* one a test */
 	struct map_u64 by_handle;
 	struct map_u64 group_parents;
+	struct map_u64 declared; /* adapters' groups → the suite's */
 	bool relisting;	     /* after a new start: only the handles are new */
 	struct map_u64 seen; /* adapters' own, while they discover */
 	struct run *origin;  /* stands before the first test; NULL: none now */

@@ -210,8 +210,8 @@ static struct err *find_parts(struct graph *graph)
 			if (!tarjan.index[to])
 				TRY(tarjan_enter(&tarjan, to));
 			else if (!graph->part[to]) /* still open */
-				tarjan.low[unit] = MIN(tarjan.low[unit],
-						       tarjan.index[to]);
+				tarjan.low[unit] =
+					MIN(tarjan.low[unit], tarjan.index[to]);
 		}
 	}
 	return NULL;
@@ -331,7 +331,8 @@ struct err *rules_create(const struct suite *suite, bool any,
 	rules->depth = calloc(units, sizeof(*rules->depth));
 	rules->priority = calloc(units, sizeof(*rules->priority));
 	rules->prioritised = calloc(units, sizeof(*rules->prioritised));
-	rules->marks = calloc(1, sizeof(*rules->marks) + units * sizeof(struct mark));
+	rules->marks =
+		calloc(1, sizeof(*rules->marks) + units * sizeof(struct mark));
 	rules->relations_at =
 		calloc(rules->n + 1, sizeof(*rules->relations_at));
 	rules->needs.at = calloc(rules->n + 1, sizeof(*rules->needs.at));
@@ -387,7 +388,8 @@ bool rules_free(const struct rules *rules)
 }
 
 /* Notes where each test stands; false: one that there is not. */
-static bool mark_places(const struct rules *rules, const size_t *order, size_t n)
+static bool mark_places(const struct rules *rules, const size_t *order,
+			size_t n)
 {
 	rules_unmark(rules);
 	for (size_t i = 0; i < n; i++) {
@@ -403,7 +405,8 @@ static bool mark_places(const struct rules *rules, const size_t *order, size_t n
 }
 
 /* Groups that an order comes to once stand together. */
-static bool groups_together(const struct rules *rules, const size_t *order, size_t n)
+static bool groups_together(const struct rules *rules, const size_t *order,
+			    size_t n)
 {
 	size_t inside = rules_root(rules); /* the innermost group so far */
 	for (size_t i = 0; i < n; i++) {

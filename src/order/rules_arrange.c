@@ -135,7 +135,7 @@ static struct err *plant(struct arranging *work)
 	for (size_t i = 0; i < work->tests.n; i++) {
 		size_t unit = work->tests.data[i];
 		bool new = true;
-		while (new && unit != root) {
+		while (new &&unit != root) {
 			size_t parent = rules->parent[unit];
 			struct mark *level = rules_mark(rules, parent, &new);
 			if (new)
@@ -271,8 +271,8 @@ static void sort_level(struct arranging *work, size_t unit)
 	for (size_t at = level->children; at;
 	     at = work->occurrences.data[at - 1].next, n++) {
 		size_t child = work->occurrences.data[at - 1].unit;
-		work->ranked[n] = (struct ranked){ rules->priority[child], n,
-						   child };
+		work->ranked[n] =
+			(struct ranked){ rules->priority[child], n, child };
 	}
 	if (rules->prioritised[unit])
 		qsort(work->ranked, n, sizeof(*work->ranked), compare_ranked);

@@ -31,7 +31,7 @@ struct number_lists {
 
 /* A unit in the order that is being looked at; numbers of lists count from 1. */
 struct mark {
-	uint64_t stamp; /* of that order; otherwise the rest says nothing */
+	uint64_t stamp;	    /* of that order; otherwise the rest says nothing */
 	size_t first, last; /* places of a test */
 	size_t relations;   /* to units that come later: the first */
 	size_t waits;	    /* relations to units that come first */
@@ -54,10 +54,10 @@ struct marks {
 struct rules {
 	bool any;
 	bool free;
-	size_t n;	 /* tests */
+	size_t n; /* tests */
 	size_t n_groups;
-	size_t *parent;	 /* of units, a unit */
-	size_t *depth;	 /* of units; the suite's is 0 */
+	size_t *parent;	   /* of units, a unit */
+	size_t *depth;	   /* of units; the suite's is 0 */
 	int64_t *priority; /* of units */
 	bool *prioritised; /* of units: those in it come by priority */
 	struct relation *relations;

@@ -129,8 +129,7 @@ static void test_errors(void **state)
 		size_t places[MOST], n = 99;
 		fill(&question, &needed, 1);
 		question.fail_at = fail_at;
-		struct err *err =
-			minimise(MOST, answer, &question, places, &n);
+		struct err *err = minimise(MOST, answer, &question, places, &n);
 		assert_true(question.does[bits_of(places, n)]);
 		assert_in_range(n, 3, n_before);
 		n_before = n;
@@ -173,7 +172,8 @@ static void test_questions(void **state)
 	for (int round = 0; round < 50; round++) {
 		size_t n;
 		struct long_list list = {
-			.wanted = { below(LONG / 2), LONG / 2 + below(LONG / 2) },
+			.wanted = { below(LONG / 2),
+				    LONG / 2 + below(LONG / 2) },
 			.n_wanted = 1,
 		};
 		assert_ok(minimise(LONG, has_wanted, &list, places, &n));

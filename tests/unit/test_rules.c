@@ -100,8 +100,7 @@ static void test_groups_stand_together(void **state)
 	assert_true(rules_allow(rules, LIST(5, 4, 5)));
 	assert_true(rules_allow(rules, LIST(3, 3)));
 	/* Where its first test stands, a group stands. */
-	check_arranged(rules, LIST(5, 2, 4, 0, 3, 1),
-		       LIST(5, 2, 3, 0, 1, 4));
+	check_arranged(rules, LIST(5, 2, 4, 0, 3, 1), LIST(5, 2, 3, 0, 1, 4));
 	assert_true(rules_allow_pair(rules, 5, 2));
 	assert_true(rules_allow_pair(rules, 2, 0));
 }
@@ -135,8 +134,7 @@ static void test_after(void **state)
 	assert_false(rules_allow_pair(rules, 0, 3));
 	assert_true(rules_allow_pair(rules, 3, 0));
 	check_arranged(rules, LIST(0, 1), LIST(0, 1));
-	check_arranged(rules, LIST(0, 3, 0, 1, 3, 2),
-		       LIST(3, 1, 3, 0, 0, 2));
+	check_arranged(rules, LIST(0, 3, 0, 1, 3, 2), LIST(3, 1, 3, 0, 0, 2));
 }
 
 static void test_any_order(void **state)
@@ -172,8 +170,7 @@ static void test_needs_and_cleanups_come_along(void **state)
 	assert_false(rules_allow(rules, LIST(0, 1, 2, 4, 3)));
 	assert_true(rules_allow(rules, LIST(4)));
 	check_arranged(rules, LIST(5, 2), LIST(5, 0, 1, 2, 4));
-	check_arranged(rules, LIST(4, 3, 5, 1),
-		       LIST(5, 0, 1, 3, 4));
+	check_arranged(rules, LIST(4, 3, 5, 1), LIST(5, 0, 1, 3, 4));
 	assert_true(rules_allow_pair(rules, 3, 2));
 	assert_true(rules_allow_pair(rules, 2, 5));
 	assert_false(rules_allow_pair(rules, 4, 2));
@@ -226,8 +223,7 @@ static void test_priorities(void **state)
 	assert_false(rules_allow_pair(rules, 1, 4));
 	assert_true(rules_allow_pair(rules, 4, 1));
 	assert_true(rules_allow_pair(rules, 0, 2));
-	check_arranged(rules, LIST(1, 3, 2, 4, 5, 1),
-		       LIST(4, 2, 5, 3, 1, 1));
+	check_arranged(rules, LIST(1, 3, 2, 4, 5, 1), LIST(4, 2, 5, 3, 1, 1));
 }
 
 /* Groups of one priority come by it; one of several has no place by priority. */
@@ -429,8 +425,8 @@ static bool model_finds(const struct model *model, bool *there, size_t first,
 			continue;
 		last = there[i] = false;
 		order[n] = i;
-		bool found = model_finds(model, there, first, second, order,
-					 n + 1);
+		bool found =
+			model_finds(model, there, first, second, order, n + 1);
 		there[i] = true;
 		if (found)
 			return true;
@@ -523,9 +519,8 @@ static void compare_pairs(const struct model *model, const struct rules *rules)
 			size_t order[TESTS];
 			there[a] = there[b] = true;
 			model_close(model, there);
-			bool expected =
-				a == b || model_finds(model, there, a, b,
-						      order, 0);
+			bool expected = a == b || model_finds(model, there, a,
+							      b, order, 0);
 			if (rules_allow_pair(rules, a, b) != expected) {
 				print_error("%zu before %zu: expected %d\n", a,
 					    b, expected);
