@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "native/framework.h"
 #include "native/places.h"
+#include "native/restore.h"
 #include "native/session.h"
 #include "native/watch.h"
 #include "suite/declare.h"
@@ -364,6 +365,8 @@ struct err *run_begin(struct run *run)
 		session->observer->started(session->observer->data,
 					   run->current);
 	TRY(run_point(run, SUITE_BEFORE_SETUP));
+	if (session->restore)
+		TRY(restore_begin(session->restore, run));
 	if (session->places)
 		places_begin(run);
 	run->began_ns = clock_now();
@@ -401,6 +404,8 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		places_end(run, run->current);
 	run->current = RUN_NONE;
 	session->reported++;
+	if (outcome != OUTCOME_TIMEOUT)
+		session_note_took(session, result.test, result.ns);
 	if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP)
 		session->unhappy = true;
 	if (session->observer && session->observer->finished)
@@ -649,6 +654,14 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		run->message = strdup(text);
 	}
 	return finish_test(run, OUTCOME_CRASH, true);
+}
+
+struct err *run_leaves(struct run *run, int status)
+{
+	const struct tracee_event event = { .kind = TRACEE_EXITED,
+					    .status = status };
+	run->stop = true;
+	return on_gone(run, &event);
 }
 
 static struct err *on_executed(struct run *run)

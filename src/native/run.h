@@ -152,6 +152,12 @@ struct err *run_note_more(struct run *run, const char *message) _must_check_;
 /* The running test passes also if it makes the program leave with @status. */
 void run_allow_exit(struct run *run, int status);
 
+/*
+ * It is about to leave with @status, and is not let go on: what is known of the
+ * running test is its outcome.
+ */
+struct err *run_leaves(struct run *run, int status) _must_check_;
+
 /* Helpers for hooks. */
 struct err *run_text(struct run *run, struct raddr address,
 		     char **ret) _must_check_;
