@@ -241,9 +241,9 @@ static struct err *on_exit_called(struct run *run, struct thread *thread,
 static uint64_t time_limit(const struct restore *restore)
 {
 	uint64_t most = restore->session->suite.options.timeout_ns;
-	uint64_t known = MAX(session_took(restore->session,
-					  restore->order[restore->n - 1]),
-			     restore->longest);
+	uint64_t known = MAX(
+		session_took(restore->session, restore->order[restore->n - 1]),
+		restore->longest);
 	if (!known)
 		return most;
 	return MIN(most, MAX(known * SLOWER, LIMIT_MIN));

@@ -131,11 +131,10 @@ static struct err *put_in_place(const struct undo_finder *finder,
 			*possible = false;
 			return NULL;
 		}
-		TRY(compare_page(undo, page,
-				 start > page->address ? start - page->address
-						       : 0,
-				 MIN(end - page->address,
-				     (uint64_t)IMAGE_PAGE)));
+		TRY(compare_page(
+			undo, page,
+			start > page->address ? start - page->address : 0,
+			MIN(end - page->address, (uint64_t)IMAGE_PAGE)));
 		if (undo->bytes.n > BYTES_MAX)
 			*possible = false;
 	}
