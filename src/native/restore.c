@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "native/framework.h"
-#include "native/offsets.h"
+#include "native/positions.h"
 #include "native/undo.h"
 #include "native/watch_memory_internal.h"
 #include "tracee/checkpoint.h"
@@ -33,7 +33,7 @@ struct restore {
 	bool kept;	       /* the agent's quarantine is on */
 	struct changes roots;  /* … that can be put back */
 	struct undo *undos;    /* one a root */
-	struct offsets *files; /* of open files, where it stands */
+	struct positions *files; /* of open files, where it stands */
 	/* The try that runs. */
 	enum outcome outcome;
 	uint64_t took;
@@ -278,7 +278,7 @@ static struct err *try_roots(void *context, const bool *put_back,
 	if (suite_interrupted)
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	_cleanup_(run_destroyp) struct run *copy = NULL;
-	offsets_put_back(restore->files);
+	positions_put_back(restore->files);
 	TRY(copy_run(restore->run, &copy));
 	restore->outcome = OUTCOME_NONE;
 	session->suite.executions++;
@@ -299,7 +299,7 @@ static void restore_free(struct restore *restore)
 		undo_free(&restore->undos[i]);
 	free(restore->undos);
 	changes_freep_deep(&restore->roots);
-	offsets_destroy(restore->files);
+	positions_destroy(restore->files);
 	free(restore->order);
 	if (restore->memory)
 		memory_watch_stop(restore->memory);
@@ -343,7 +343,7 @@ static struct err *restore_run(struct restore *restore, suite_judge *judge,
 		say_limit(restore, restore->why_not);
 		return NULL;
 	}
-	TRY(offsets_take(tracee_pid(restore->run->tracee), &restore->files));
+	TRY(positions_take(tracee_pid(restore->run->tracee), &restore->files));
 	return judge(data, restore->roots.data, restore->roots.n, try_roots,
 		     restore);
 }

@@ -12,8 +12,6 @@
 #define BYTES_MAX ((size_t)256 << 20)
 /* Equal bytes between two that differ that are written along with them. */
 #define GAP 32
-/* Itanium C++ ABI 3.3.2: a guard has 64 bits. */
-#define GUARD_SIZE 8
 /* A call of malloc() takes no longer. */
 #define CALL_NS (UINT64_C(1000) * 1000 * 1000)
 
@@ -237,6 +235,25 @@ static struct err *translate_all(const struct undo_finder *finder,
 
 /* ---- both ---- */
 
+/*
+ * What was not constructed yet is all zero. It is constructed again, then: of a
+ * guard the first byte says so (Itanium C++ ABI 3.3.2). Thread-locals of one
+ * source file have one guard together, and so come into being together.
+ */
+static bool was_blank(const struct undo_finder *finder, size_t number)
+{
+	const struct state_root *root =
+		&finder->watch->roots.all.data[number];
+	for (uint64_t at = 0; at < root->size; at++) {
+		uint8_t byte;
+		if (!view_read(&finder->watch->before, root->address + at,
+			       &byte, 1) ||
+		    byte)
+			return false;
+	}
+	return true;
+}
+
 struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 		      bool *ret_possible)
 {
@@ -254,8 +271,8 @@ struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 		else
 			TRY(keep_block(finder, extent, ret, ret_possible));
 	}
-	if (guard && *ret_possible)
-		TRY(put_in_place(finder, guard, GUARD_SIZE, ret, ret_possible));
+	if (guard && *ret_possible && was_blank(finder, root))
+		TRY(put_in_place(finder, guard, 1, ret, ret_possible));
 	if (ret->blocks.n && *ret_possible)
 		TRY(translate_all(finder, ret));
 	return NULL;
