@@ -28,6 +28,7 @@ struct restore {
 	size_t *order;		     /* the prefix and the test */
 	size_t n;
 	struct run *run;       /* runs the prefix, then stands */
+	struct tracee *between; /* a copy of it, at the end of the prefix */
 	const char *why_not;   /* there are no roots because … */
 	bool stands;	       /* where the test is about to begin */
 	bool kept;	       /* the agent's quarantine is on */
@@ -127,6 +128,19 @@ struct err *restore_begin(struct restore *restore, struct run *run)
 	return NULL;
 }
 
+/*
+ * What comes between the prefix and the test is the test's: set-up of its group,
+ * tear-down of the one before. That is not to be put back.
+ */
+struct err *restore_end(struct restore *restore, struct run *run)
+{
+	if (run != restore->run || run->next + 1 != restore->n ||
+	    restore->between || tracee_threads(run->tracee) > 1)
+		return NULL;
+	return checkpoint_fork(tracee_thread(run->tracee, 0),
+			       &restore->between);
+}
+
 /* As far as the test; where that does not work, why_not is set. */
 static struct err *run_prefix(struct restore *restore)
 {
@@ -168,6 +182,10 @@ static struct err *add_root(struct restore *restore, struct undo_finder *finder,
 	bool possible = false;
 	struct err *err =
 		undo_find(finder, change->root_number, &undo, &possible);
+	if (!err && possible && restore->between)
+		err = undo_spare(&undo, restore->between,
+				 restore->run->tracee);
+	possible = possible && !undo_is_empty(&undo);
 	if (!err && possible)
 		err = vec_push(&restore->roots, *change);
 	if (err || !possible) {
@@ -197,6 +215,8 @@ static struct err *find_roots(struct restore *restore)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		TRY(add_root(restore, finder, &changes.data[i]));
 	}
+	tracee_destroy(restore->between);
+	restore->between = NULL;
 	return NULL;
 }
 
@@ -294,6 +314,7 @@ static struct err *try_roots(void *context, const bool *put_back,
 
 static void restore_free(struct restore *restore)
 {
+	tracee_destroy(restore->between);
 	run_destroy(restore->run);
 	for (size_t i = 0; i < restore->roots.n; i++)
 		undo_free(&restore->undos[i]);

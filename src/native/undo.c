@@ -278,6 +278,52 @@ struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 	return NULL;
 }
 
+/* Adds the parts of a patch for which both are the same. */
+static struct err *spare_patch(struct undo *undo,
+			       const struct undo_patch *patch,
+			       const uint8_t *then, const uint8_t *now)
+{
+	size_t at = 0;
+	while (at < patch->n) {
+		size_t end = at;
+		while (end < patch->n && then[end] == now[end])
+			end++;
+		struct undo_patch part = { patch->address + at, patch->at + at,
+					   end - at };
+		if (part.n)
+			TRY(vec_push(&undo->patches, part));
+		at = end;
+		while (at < patch->n && then[at] != now[at])
+			at++;
+	}
+	return NULL;
+}
+
+struct err *undo_spare(struct undo *undo, struct tracee *then,
+		       struct tracee *now)
+{
+	_cleanup_(freep) uint8_t *buffer = NULL;
+	size_t n = undo->patches.n, longest = 0;
+	for (size_t i = 0; i < n; i++)
+		longest = MAX(longest, undo->patches.data[i].n);
+	buffer = malloc(2 * longest + 1);
+	if (!buffer)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++) {
+		const struct undo_patch patch = undo->patches.data[i];
+		struct raddr at = RADDR(patch.address);
+		if (memory_read_some(then, at, buffer, patch.n) != patch.n)
+			memset(buffer, 0, patch.n);
+		TRY(memory_read(now, at, buffer + longest, patch.n));
+		TRY(spare_patch(undo, &patch, buffer, buffer + longest));
+	}
+	/* The new ones are behind the old ones. */
+	memmove(undo->patches.data, undo->patches.data + n,
+		(undo->patches.n - n) * sizeof(*undo->patches.data));
+	undo->patches.n -= n;
+	return NULL;
+}
+
 /* @places: where each of the blocks is now. */
 static struct err *make_blocks(const struct undo *undo, struct run *run,
 			       uint64_t *places)
