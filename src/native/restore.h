@@ -22,5 +22,7 @@ restore_try_roots(struct session *session, const struct suite_watch *watch,
 /* run_begin() of a run while session->restore is set. */
 struct err *restore_begin(struct restore *restore,
 			  struct run *run) _must_check_;
+/* A test of the run ended, and nothing came after it yet. */
+struct err *restore_end(struct restore *restore, struct run *run) _must_check_;
 /* Before the session goes away: what is kept from one call to the next. */
 void restore_forget(struct session *session);
