@@ -29,11 +29,12 @@ FOLDER = None
 class Declared:
     """What declared.c shows: of each test by name the groups it is in, and relations as sets of names."""
 
-    def __init__(self, *words):
+    def __init__(self, *words, prefix=()):
         program = pathlib.Path(POLYGRAPH).parent / "tests/robust/polygraph_declared"
-        done = subprocess.run([program, *words], capture_output=True, text=True, timeout=120, cwd=FOLDER)
+        done = subprocess.run([*prefix, program, *words], capture_output=True, text=True, timeout=120, cwd=FOLDER)
         if done.returncode:
             raise AssertionError(f"{words}: {done.stderr}")
+        self.text = done.stdout
         head, *lines = done.stdout.splitlines()
         self.framework, self.bound, self.natural = head.split()
         rows = [line.split(" ", 5) for line in lines]
@@ -100,7 +101,7 @@ class Frameworks(unittest.TestCase):
         program = pathlib.Path(FOLDER) / build.digest(source, *flags)
         if program.exists():
             return program
-        done = subprocess.run([compiler, "-g", "-O0", HERE / "declared" / source, "-o", program, *flags],
+        done = subprocess.run([compiler, "-g", "-O0", HERE / source, "-o", program, *flags],
                               capture_output=True, text=True)
         if done.returncode and re.search(r"cannot find|No such file", done.stderr):
             self.skipTest(f"{source} cannot be built here")
@@ -118,13 +119,13 @@ class Frameworks(unittest.TestCase):
         self.assertEqual((declared.bound, declared.natural), ("bound", "natural"))
 
     def boost_static(self):
-        return self.compile("boost.cc", "g++", "-l:libboost_unit_test_framework.a")
+        return self.compile("declared/boost.cc", "g++", "-l:libboost_unit_test_framework.a")
 
     def test_boost_static(self):
         self.check_boost(self.boost_static())
 
     def test_boost_shared(self):
-        self.check_boost(self.compile("boost.cc", "g++", "-DBOOST_TEST_DYN_LINK", "-lboost_unit_test_framework"))
+        self.check_boost(self.compile("declared/boost.cc", "g++", "-DBOOST_TEST_DYN_LINK", "-lboost_unit_test_framework"))
 
     def test_boost_without_debug_information(self):
         program = pathlib.Path(FOLDER) / "boost-stripped"
@@ -137,15 +138,27 @@ class Frameworks(unittest.TestCase):
         self.assertNotIn("late/a", declared.names)
         self.assertEqual(declared.needs, {"early/deep/z": {"early/first", "free_one"}})
 
+    def check_again(self, source, *flags):
+        """Where the program is started again and lies elsewhere, nothing is declared twice."""
+        restrict = self.compile("restrict.c", "gcc")
+        program = self.compile(source, "g++", HERE / "declared/thread.cc", *flags, "-pthread")
+        self.assertEqual(Declared("--again", program, prefix=[restrict]).text, Declared(program).text)
+
+    def test_gtest_again(self):
+        self.check_again("declared/gtest.cc", "-lgtest_main", "-lgtest")
+
+    def test_boost_again(self):
+        self.check_again("declared/boost.cc", "-l:libboost_unit_test_framework.a")
+
     def test_gtest_death_tests(self):
-        declared = Declared(self.compile("gtest.cc", "g++", "-lgtest_main", "-lgtest", "-pthread"))
+        declared = Declared(self.compile("declared/gtest.cc", "g++", "-lgtest_main", "-lgtest", "-pthread"))
         self.check_groups(declared, GROUPS["gtest"])
         self.assertEqual({name for name, priority in declared.priorities.items() if priority},
                          {"PlainDeathTest.One", "TypedDeathTest/0.One", "TypedDeathTest/1.One"})
         self.assertEqual((declared.bound, declared.natural), ("bound", "natural"))
 
     def test_check_runners(self):
-        declared = Declared(self.compile("check.c", "gcc", "-lcheck", "-lsubunit", "-lrt", "-lm", "-pthread"))
+        declared = Declared(self.compile("declared/check.c", "gcc", "-lcheck", "-lsubunit", "-lrt", "-lm", "-pthread"))
         self.check_groups(declared, GROUPS["check"], runners=lambda name: name.startswith("C/"))
         first = {declared.priorities[name] for name in declared.names if not name.startswith("C/")}
         second = {declared.priorities[name] for name in declared.names if name.startswith("C/")}
