@@ -21,7 +21,7 @@ after the other) and alternatives A,B|C; an alternative that ends with ? may be 
 
 Every test that is not spoken of has no finding. in=NAME,... restricts a directive to some runs and on=GLOB,... to some
 executables, as in test_pollution.py. `subject` takes suite=commands|ctest|meson: the program is `./NAME` in the working
-directory, which has the folder's files; `arguments=` are the program's own.
+directory, which has the folder's files (the commands are in one called `suite`); `arguments=` are the program's own.
 
 Three things are checked of each executable:
 
@@ -69,8 +69,9 @@ def show(lists):
 class Lists:
     """Alternative lists of tests, as a directive has them."""
 
-    def __init__(self, text):
+    def __init__(self, text, restricted=False):
         self.wanted, self.optional = set(), set()
+        self.restricted = restricted  # to some runs: other orders may say something else
         for alternative in text.split("|") if text and text != "none" else ():
             into = self.optional if alternative.endswith("?") else self.wanted
             into.add(tuple(alternative.removesuffix("?").split(",")))
@@ -140,10 +141,13 @@ def claims_of(subject, label, run=None):
             claims.setdefault(claim.test, claim)
     for d in here:
         if d.verb == "cleaned":
-            claim = claims.get(d.args[0] if d.args else None)
-            if not claim or "after" not in d.options or "by" not in d.options:
-                raise d.error("a victim, after= and by= are wanted")
-            claim.cleaners[tuple(d.options["after"].split(","))] = Lists(d.options["by"])
+            if not d.args or "after" not in d.options or "by" not in d.options:
+                raise d.error("a test, after= and by= are wanted")
+            claim = claims.get(d.args[0])
+            if not claim and label:
+                raise d.error(f"'{d.args[0]}' is no victim here")
+            if claim:
+                claim.cleaners[tuple(d.options["after"].split(","))] = Lists(d.options["by"], "in" in d.options)
     return claims
 
 
@@ -211,7 +215,7 @@ class Suite:
 
     def words(self):
         if self.kind:
-            return [f"--{self.kind}", "commands" if self.kind == "commands" else "build"]
+            return [f"--{self.kind}", "suite" if self.kind == "commands" else "build"]
         return ["--", str(self.exe.path), *self.arguments]
 
     def report(self, folder, command, *arguments, patience=PATIENCE, **environment):
@@ -469,6 +473,7 @@ def check_pairs(suite, folder):
     for test in names:
         claim = claims.get(test)
         if claim and claim.kind == "random":
+            suite.outcomes[(test,)] = "fail"
             continue
         alone = "bad" if suite.ends(folder, (test,), clean, timeout) in BAD else "good"
         for other in names:
@@ -478,9 +483,12 @@ def check_pairs(suite, folder):
             got = wanted and suite.ends(folder, (other, test), clean, timeout)
             if wanted and not is_outcome(got, wanted):
                 wrong.append(f"{other}, {test}: {got}; the subject does not say so")
-        for polluters, lists in claim.cleaners.items() if claim else ():
-            for other in names:
-                if other == test or (other,) in lists.all() or claims.get(other) and claims[other].kind == "random":
+    for claim in claims.values():
+        test = claim.test
+        for polluters, lists in claim.cleaners.items():
+            for other in names if not lists.restricted else ():
+                # One that fails may end the process, and what was in it.
+                if other == test or (other,) in lists.all() or suite.outcomes[(other,)] in BAD:
                     continue
                 got = suite.ends(folder, (*polluters, other, test), clean, timeout)
                 if got in GOOD:
