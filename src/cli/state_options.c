@@ -94,9 +94,9 @@ static const struct option run_options[] = {
 /* clang-format on */
 
 const struct option_group state_compared_group = { "What is compared",
-						    compared_options };
+						   compared_options };
 const struct option_group state_meaning_group = { "What it means",
-						   meaning_options };
+						  meaning_options };
 const struct option_group state_run_group = { "Run", run_options };
 
 /* ---- options into what the detector takes ---- */
@@ -144,7 +144,8 @@ static struct err *parse_capture(const char *text, struct suite_watch *watch)
 	return NULL;
 }
 
-static struct err *list_texts(const struct option_list *list, struct state_texts *ret)
+static struct err *list_texts(const struct option_list *list,
+			      struct state_texts *ret)
 {
 	for (size_t i = 0; i < list->n; i++)
 		TRY(vec_push(ret, list->data[i].text));
@@ -152,7 +153,8 @@ static struct err *list_texts(const struct option_list *list, struct state_texts
 }
 
 /* Default: where tests leave files most. */
-static struct err *list_dirs(const struct option_list *list, struct state_texts *ret)
+static struct err *list_dirs(const struct option_list *list,
+			     struct state_texts *ret)
 {
 	const char *temporary = getenv("TMPDIR");
 	for (size_t i = 0; i < list->n; i++) {

@@ -37,9 +37,7 @@ struct state_options {
 
 #define STATE_DEFAULTS                                                         \
 	{                                                                      \
-		.common = COMMON_DEFAULTS,                                     \
-		.effect = true,                                                \
-		.readers = true,                                               \
+		.common = COMMON_DEFAULTS, .effect = true, .readers = true,    \
 		.paths = 3,                                                    \
 	}
 

@@ -75,7 +75,7 @@ static const char *verb(enum outcome outcome)
 					    : "fails";
 }
 
-/* The test itself is last: "alone", "after A, B", "run twice". */
+/* The test itself is last: "alone", "after A, B". */
 static struct err *append_order(struct str *line,
 				const struct report_names *order)
 {
@@ -86,7 +86,7 @@ static struct err *append_order(struct str *line,
 	if (!before.n)
 		return str_append(line, "alone");
 	if (before.n == 1 && !strcmp(before.data[0], test))
-		return str_append(line, "when it ran before");
+		return str_append(line, "when run a second time");
 	TRY(str_append(line, "after "));
 	return append_names(line, &before, TESTS_MAX);
 }
@@ -120,7 +120,8 @@ static struct err *write_head(const struct report_finding *finding,
 	TRY(str_append(&remarks, "passes "));
 	TRY(append_order(&remarks, &order->passing));
 	if (order->natural)
-		TRY(str_append(&remarks, "; fails in the suite's own order"));
+		TRY(str_appendf(&remarks, "; %s in the suite's own order",
+				verb(order->outcome)));
 	if (finding->known)
 		TRY(str_append(&remarks, "; known"));
 	fprintf(out, "%s%-7s%s %s %s(%s)%s\n", style->color ? color : "",
@@ -318,27 +319,24 @@ static struct err *append_pairs(struct str *line,
 	if (reach->pairs_tried >= reach->pairs) {
 		TRY(str_append(line, "all "));
 		TRY(append_count(line, reach->pairs));
-		TRY(str_append(line, " of one test right after another were "
-				     "tried: no other dependence on one test "
-				     "that ran before"));
+		TRY(str_append(line, " tried: no other test depends on one "
+				     "single test before it"));
 	} else {
 		TRY(append_count(line, reach->pairs_tried));
 		TRY(str_append(line, " of "));
 		TRY(append_count(line, reach->pairs));
-		TRY(str_append(line, " of one test after another were tried"));
-		if (reach->pairs_by_state) {
-			TRY(str_append(line, "; of "));
-			TRY(append_count(line, reach->pairs_by_state));
-			TRY(str_append(line, " the first leaves nothing "
-					     "behind"));
-		}
-		if (open) {
-			TRY(str_append(line, "; "));
-			TRY(append_count(line, open));
-			TRY(str_append(line, " are open"));
-		} else {
-			TRY(str_append(line, ": nothing is open"));
-		}
+		TRY(str_append(line, " tried, one test right after another"));
+	}
+	if (reach->pairs_by_state) {
+		TRY(str_append(line, "; of "));
+		TRY(append_count(line, reach->pairs_by_state));
+		TRY(str_append(line, " more the first leaves nothing behind "
+				     "that is compared"));
+	}
+	if (open) {
+		TRY(str_append(line, "; "));
+		TRY(append_count(line, open));
+		TRY(str_append(line, " open"));
 	}
 	if (reach->rows_all && reach->rows) {
 		TRY(str_append(line, "; covering orders: "));
