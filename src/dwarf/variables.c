@@ -486,8 +486,8 @@ static void find_guard(const struct data_symbols *symbols, struct str *name,
 	struct err *err = str_appendf(name, "_ZGV%s", variable->symbol + 2);
 	if (err)
 		err_ignore(err);
-	else
-		map_text_get(&symbols->guards, name->s, &variable->guard);
+	else if (map_text_get(&symbols->guards, name->s, &variable->guard))
+		variable->guard += variable->flags & VARIABLE_TLS ? 1 : 0;
 }
 
 /* "where.y": the part of the variable that this one is, and its type. */

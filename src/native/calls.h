@@ -19,9 +19,12 @@
 struct calls {
 	struct regs entry;
 	struct raddr return_to;
-	pid_t tid; /* who entered */
+	pid_t who; /* calls_who() of who entered */
 	bool inside;
 };
+
+/* A thread by a name that also holds in a copy of the process. */
+pid_t calls_who(const struct thread *thread);
 
 /* At the function's first instruction. */
 struct err *calls_enter(struct run *run, struct thread *thread,
