@@ -19,6 +19,7 @@
 #include "native/framework.h"
 #include "native/parallel.h"
 #include "native/places.h"
+#include "native/restore.h"
 #include "native/watch.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -34,6 +35,8 @@ static void session_close(struct suite *suite)
 {
 	struct session *session = session_of(suite);
 	watch_destroy(session->watch);
+	restore_forget(session);
+	free(session->took);
 	run_destroy(session->origin);
 	tracer_destroy(session->tracer);
 	output_destroy(session->output);
@@ -51,6 +54,7 @@ static void session_close(struct suite *suite)
 	}
 	map_text_free(&session->sources);
 	map_u64_free(&session->group_parents);
+	map_u64_free(&session->declared);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -261,6 +265,20 @@ struct err *session_start(struct session *session, bool discovering,
 	}
 }
 
+uint64_t session_took(const struct session *session, size_t test)
+{
+	return session->took ? session->took[test] : 0;
+}
+
+void session_note_took(struct session *session, size_t test, uint64_t ns)
+{
+	if (!session->took)
+		session->took =
+			calloc(session->suite.tests.n, sizeof(*session->took));
+	if (session->took)
+		session->took[test] = MAX(session->took[test], ns);
+}
+
 static const char *obstacle(struct session *session)
 {
 	if (!session->obstacle_known) {
@@ -346,6 +364,7 @@ static void forget_tests(struct session *session)
 	map_u64_free(&session->by_handle);
 	map_u64_free(&session->seen);
 	map_u64_free(&session->group_parents);
+	map_u64_free(&session->declared);
 }
 
 static struct err *discover(struct session *session, bool *ret_ended_well)
@@ -518,12 +537,24 @@ static struct err *session_watch(struct suite *suite,
 	return NULL;
 }
 
+static struct err *session_try_roots(struct suite *suite,
+				     const struct suite_watch *watch,
+				     const size_t *prefix, size_t n,
+				     size_t test, suite_judge *judge,
+				     void *data,
+				     const struct suite_observer *observer)
+{
+	return restore_try_roots(session_of(suite), watch, prefix, n, test,
+				 judge, data, observer);
+}
+
 static const struct suite_ops session_ops = {
 	.run = session_run,
 	.watched = SUITE_ALL,
 	.watch = session_watch,
 	.run_places = places_run,
 	.places_max = PLACES_MAX,
+	.try_roots = session_try_roots,
 	.close = session_close,
 };
 
