@@ -153,8 +153,7 @@ int keep_chmod(int fd, uint32_t mode)
 bool keep_unlock(int fd, const struct attr *attr, uint32_t mode)
 {
 	return (attr->mode & mode) != mode && geteuid() != 0 &&
-	       attr->uid == geteuid() &&
-	       keep_chmod(fd, attr->mode | mode) == 0;
+	       attr->uid == geteuid() && keep_chmod(fd, attr->mode | mode) == 0;
 }
 
 int keep_open_folder(int fd, const struct attr *attr)
@@ -228,8 +227,8 @@ bool node_same(const struct node *a, const struct node *b)
 
 /* ---- losing ---- */
 
-void keeper_lose(struct keeper *keeper, struct told_path *told, const char *name,
-		 const char *why)
+void keeper_lose(struct keeper *keeper, struct told_path *told,
+		 const char *name, const char *why)
 {
 	if (told->said || keeper->lost.n >= LOST_MAX)
 		return;
@@ -340,8 +339,8 @@ int told_open(const struct told_path *told, bool make)
 		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, folder, &how, sizeof(how));
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM &&
-			!(errno == ENOENT && make)))
+	if (fd >= 0 ||
+	    (errno != ENOSYS && errno != EPERM && !(errno == ENOENT && make)))
 		return fd;
 	return walk_to(told, make);
 }
@@ -356,16 +355,16 @@ static struct err *note_ancestors(struct told_path *told)
 		struct attr attr;
 		if (next_part(&at, part) <= 0)
 			break;
-		int next = openat(folder, part,
-				  O_PATH | O_DIRECTORY | O_NOFOLLOW |
-					  O_CLOEXEC);
+		int next =
+			openat(folder, part,
+			       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(folder);
 		folder = next;
 		if (folder < 0 || !attr_take(folder, NULL, &attr))
 			break;
-		TRY(vec_push(&told->ancestors,
-			     (struct ancestor){ attr.mode, attr.uid,
-						attr.gid }));
+		TRY(vec_push(
+			&told->ancestors,
+			(struct ancestor){ attr.mode, attr.uid, attr.gid }));
 	}
 	return NULL;
 }
@@ -436,8 +435,8 @@ struct err *keeper_create(const char *const *paths, size_t n,
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct told_path told = {};
-		struct err *err = paths[i][0] ? told_fill(paths[i], &told) :
-						NULL;
+		struct err *err =
+			paths[i][0] ? told_fill(paths[i], &told) : NULL;
 		if (!err && told.path)
 			err = vec_push(&keeper->told, told);
 		if (err) {

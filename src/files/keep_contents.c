@@ -83,8 +83,8 @@ static int open_spill(void)
 
 /* ---- the table ---- */
 
-static struct content *find(const struct keep_contents *contents, XXH128_hash_t hash,
-			    uint64_t size)
+static struct content *find(const struct keep_contents *contents,
+			    XXH128_hash_t hash, uint64_t size)
 {
 	uint64_t first = 0;
 	if (!map_u64_get(&contents->by_hash, hash.low64, &first))
@@ -187,8 +187,9 @@ void content_unref(struct content *content)
 
 /* ---- taking ---- */
 
-static struct err *take_small(struct keep_contents *contents, int fd, size_t size,
-			      struct content **ret, const char **ret_why)
+static struct err *take_small(struct keep_contents *contents, int fd,
+			      size_t size, struct content **ret,
+			      const char **ret_why)
 {
 	_cleanup_(freep) char *data = malloc(size + 1);
 	struct content *content = calloc(1, sizeof(*content));
@@ -221,8 +222,8 @@ static struct err *take_small(struct keep_contents *contents, int fd, size_t siz
 	return NULL;
 }
 
-static bool copy_large(const struct keep_contents *contents, int fd, uint64_t size,
-		       XXH3_state_t *state, const char **ret_why)
+static bool copy_large(const struct keep_contents *contents, int fd,
+		       uint64_t size, XXH3_state_t *state, const char **ret_why)
 {
 	char chunk[CHUNK];
 	for (uint64_t at = 0; at < size;) {
@@ -245,8 +246,9 @@ static bool copy_large(const struct keep_contents *contents, int fd, uint64_t si
 	return true;
 }
 
-static struct err *take_large(struct keep_contents *contents, int fd, uint64_t size,
-			      struct content **ret, const char **ret_why)
+static struct err *take_large(struct keep_contents *contents, int fd,
+			      uint64_t size, struct content **ret,
+			      const char **ret_why)
 {
 	if (contents->spill < 0)
 		contents->spill = open_spill();
@@ -279,7 +281,7 @@ static struct err *take_large(struct keep_contents *contents, int fd, uint64_t s
 }
 
 struct err *keep_contents_take(struct keep_contents *contents, int fd,
-			  struct content **ret, const char **ret_why)
+			       struct content **ret, const char **ret_why)
 {
 	for (int i = 0; i < TRIES; i++) {
 		struct attr before, after;
@@ -394,13 +396,14 @@ static struct seen *seen_of(const struct keep_contents *contents,
 	return attr_same_file(&seen->attr, attr) ? seen : NULL;
 }
 
-bool keep_contents_knows(const struct keep_contents *contents, const struct attr *attr)
+bool keep_contents_knows(const struct keep_contents *contents,
+			 const struct attr *attr)
 {
 	return seen_of(contents, attr) != NULL;
 }
 
 const struct seen *keep_contents_seen(const struct keep_contents *contents,
-				 const struct attr *attr)
+				      const struct attr *attr)
 {
 	const struct seen *seen = seen_of(contents, attr);
 	if (!seen || seen->racy || seen->attr.size != attr->size ||
@@ -421,8 +424,9 @@ static bool is_racy(struct timespec changed)
 	return gone <= TICK_NS;
 }
 
-struct err *keep_contents_note(struct keep_contents *contents, const struct attr *attr,
-			  struct content *content, struct xattrs *xattrs)
+struct err *keep_contents_note(struct keep_contents *contents,
+			       const struct attr *attr, struct content *content,
+			       struct xattrs *xattrs)
 {
 	uint64_t at = 0;
 	struct seen *seen = NULL;
@@ -432,9 +436,8 @@ struct err *keep_contents_note(struct keep_contents *contents, const struct attr
 		seen = calloc(1, sizeof(*seen));
 		if (!seen)
 			return err_nomem();
-		struct err *err =
-			map_u64_put(&contents->seen, inode_key(attr),
-				    (uint64_t)(uintptr_t)seen);
+		struct err *err = map_u64_put(&contents->seen, inode_key(attr),
+					      (uint64_t)(uintptr_t)seen);
 		if (err) {
 			free(seen);
 			return err;
@@ -551,8 +554,7 @@ bool xattrs_same(const struct xattrs *a, const struct xattrs *b)
 	if ((a ? a->n : 0) != (b ? b->n : 0))
 		return false;
 	for (size_t i = 0; a && i < a->n; i++) {
-		if (!xattr_same(&a->list[i],
-				xattr_named(b, a->list[i].name)))
+		if (!xattr_same(&a->list[i], xattr_named(b, a->list[i].name)))
 			return false;
 	}
 	return true;

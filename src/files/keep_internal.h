@@ -84,8 +84,8 @@ void keep_contents_free(struct keep_contents *contents);
  * there is none, NULL: there is.
  */
 struct err *keep_contents_take(struct keep_contents *contents, int fd,
-			  struct content **ret,
-			  const char **ret_why) _must_check_;
+			       struct content **ret,
+			       const char **ret_why) _must_check_;
 void content_ref(struct content *content);
 void content_unref(struct content *content); /* NULL is fine */
 /* Does the file @fd have that content? */
@@ -96,12 +96,13 @@ bool content_write(const struct keep_contents *contents,
 
 /* NULL: the file is not known as it is now. */
 const struct seen *keep_contents_seen(const struct keep_contents *contents,
-				 const struct attr *attr);
+				      const struct attr *attr);
 /* Was this inode ever taken or made here? */
-bool keep_contents_knows(const struct keep_contents *contents, const struct attr *attr);
-struct err *keep_contents_note(struct keep_contents *contents, const struct attr *attr,
-			  struct content *content,
-			  struct xattrs *xattrs) _must_check_;
+bool keep_contents_knows(const struct keep_contents *contents,
+			 const struct attr *attr);
+struct err *keep_contents_note(struct keep_contents *contents,
+			       const struct attr *attr, struct content *content,
+			       struct xattrs *xattrs) _must_check_;
 
 /* Of what @fd (O_PATH is fine) is open on; NULL: none. */
 struct err *xattrs_take(int fd, struct xattrs **ret) _must_check_;
@@ -166,8 +167,8 @@ struct keeper {
 };
 
 /* Says it once a path. @name: of what lies below; "": the path itself. */
-void keeper_lose(struct keeper *keeper, struct told_path *told, const char *name,
-		 const char *why);
+void keeper_lose(struct keeper *keeper, struct told_path *told,
+		 const char *name, const char *why);
 /* The folder that @told lies in, O_PATH; -1: errno. */
 int told_open(const struct told_path *told, bool make);
 

@@ -50,11 +50,9 @@ static bool is_type(const struct attr *attr, uint32_t type)
 static void folder_allow(struct folder *folder)
 {
 	if (folder->opened || geteuid() == 0 ||
-	    (folder->attr.mode & 0300) == 0300 ||
-	    folder->attr.uid != geteuid())
+	    (folder->attr.mode & 0300) == 0300 || folder->attr.uid != geteuid())
 		return;
-	folder->opened =
-		keep_chmod(folder->fd, folder->attr.mode | 0700) == 0;
+	folder->opened = keep_chmod(folder->fd, folder->attr.mode | 0700) == 0;
 }
 
 static void folder_leave(struct folder *folder)
@@ -95,8 +93,8 @@ static bool remove_children(struct put *put, int fd, const struct attr *attr,
 static bool remove_at(struct put *put, struct folder *parent, const char *name,
 		      unsigned depth)
 {
-	_cleanup_(closep) int fd = openat(parent->fd, name,
-					  O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_(closep) int fd =
+		openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct attr attr;
 	if (fd < 0 && errno == ENOENT)
 		return true;
@@ -156,16 +154,14 @@ static int put_attributes(int fd, const struct node *want,
 	}
 	if (!attr_take(fd, NULL, &now))
 		return errno;
-	if (now.mode != want->attr.mode &&
-	    keep_chmod(fd, want->attr.mode) < 0)
+	if (now.mode != want->attr.mode && keep_chmod(fd, want->attr.mode) < 0)
 		number = number ? number : errno;
 	if (!time_same(now.mtime, want->attr.mtime))
 		put_times(fd, want);
 	return number;
 }
 
-static void put_all_attributes(struct put *put, int fd,
-			       const struct node *want)
+static void put_all_attributes(struct put *put, int fd, const struct node *want)
 {
 	_cleanup_(xattrs_unrefp) struct xattrs *xattrs = NULL;
 	struct attr now;
@@ -189,8 +185,8 @@ static void note(struct put *put, int fd, const struct node *want)
 	struct attr now;
 	if (put->err || !attr_take(fd, NULL, &now))
 		return;
-	put->err = keep_contents_note(&put->keeper->contents, &now, want->content,
-				 want->xattrs);
+	put->err = keep_contents_note(&put->keeper->contents, &now,
+				      want->content, want->xattrs);
 }
 
 static bool has_content(struct put *put, int fd, const struct attr *now,
@@ -214,8 +210,8 @@ static bool write_in_place(struct put *put, int fd, const struct attr *now,
 	_cleanup_(closep) int file = keep_open(fd, O_WRONLY);
 	if (file < 0 && errno == EACCES && keep_unlock(fd, now, 0200))
 		file = keep_open(fd, O_WRONLY);
-	return file >= 0 && content_write(&put->keeper->contents,
-					  want->content, file);
+	return file >= 0 &&
+	       content_write(&put->keeper->contents, want->content, file);
 }
 
 static void spare_name(struct put *put, char *ret, size_t n)
@@ -251,10 +247,9 @@ static bool new_named(struct put *put, const struct folder *parent,
 {
 	char spare[64];
 	spare_name(put, spare, sizeof(spare));
-	_cleanup_(closep) int file =
-		openat(parent->fd, spare,
-		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		       0600);
+	_cleanup_(closep) int file = openat(
+		parent->fd, spare,
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0)
 		return false;
 	if (content_write(&put->keeper->contents, want->content, file)) {
@@ -273,15 +268,16 @@ static bool new_file(struct put *put, struct folder *parent, const char *name,
 		     const struct node *want)
 {
 	folder_allow(parent);
-	_cleanup_(closep) int file = openat(
-		parent->fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	_cleanup_(closep) int file =
+		openat(parent->fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR ||
 			 errno == ENOENT || errno == EINVAL))
 		return new_named(put, parent, name, want);
 	if (file < 0 ||
 	    !content_write(&put->keeper->contents, want->content, file))
 		return false;
-	(void)put_attributes(file, want, NULL); /* told below, where it matters */
+	(void)put_attributes(file, want,
+			     NULL); /* told below, where it matters */
 	return name_file(put, parent, file, name);
 }
 
@@ -368,8 +364,8 @@ static void put_symlink(struct put *put, struct folder *parent,
 			const char *name, const struct node *want, int fd)
 {
 	char target[PATH_MAX + 1];
-	ssize_t n = fd < 0 ? -1
-			   : readlinkat(fd, "", target, sizeof(target) - 1);
+	ssize_t n =
+		fd < 0 ? -1 : readlinkat(fd, "", target, sizeof(target) - 1);
 	bool same = n >= 0 && (size_t)n == strlen(want->target) &&
 		    !memcmp(target, want->target, (size_t)n);
 	if (!same) {
@@ -402,8 +398,8 @@ static void put_special(struct put *put, struct folder *parent,
 			const struct attr *now)
 {
 	_cleanup_(closep) int made = -1;
-	bool device = is_type(&want->attr, S_IFCHR) ||
-		      is_type(&want->attr, S_IFBLK);
+	bool device =
+		is_type(&want->attr, S_IFCHR) || is_type(&want->attr, S_IFBLK);
 	if (fd >= 0 && device && now->rdev != want->attr.rdev) {
 		if (!remove_at(put, parent, name, 0))
 			return;
@@ -411,8 +407,7 @@ static void put_special(struct put *put, struct folder *parent,
 	}
 	if (fd < 0) {
 		folder_allow(parent);
-		if (mknodat(parent->fd, name,
-			    (want->attr.mode & S_IFMT) | 0600,
+		if (mknodat(parent->fd, name, (want->attr.mode & S_IFMT) | 0600,
 			    device ? want->attr.rdev : 0) < 0) {
 			lose(put, want->name, errno);
 			return;
@@ -480,8 +475,8 @@ static void put_folder(struct put *put, struct folder *parent, const char *name,
 static void put_node(struct put *put, struct folder *parent, const char *name,
 		     const struct node *want, unsigned depth)
 {
-	_cleanup_(closep) int fd = openat(parent->fd, name,
-					  O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_(closep) int fd =
+		openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct attr now = {};
 	if ((fd < 0 && errno != ENOENT) ||
 	    (fd >= 0 && !attr_take(fd, NULL, &now))) {

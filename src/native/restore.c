@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "native/framework.h"
-#include "native/offsets.h"
+#include "native/positions.h"
 #include "native/undo.h"
 #include "native/watch_memory_internal.h"
 #include "tracee/checkpoint.h"
@@ -28,12 +28,13 @@ struct restore {
 	size_t *order;		     /* the prefix and the test */
 	size_t n;
 	struct run *run;       /* runs the prefix, then stands */
+	struct tracee *between; /* a copy of it, at the end of the prefix */
 	const char *why_not;   /* there are no roots because … */
 	bool stands;	       /* where the test is about to begin */
 	bool kept;	       /* the agent's quarantine is on */
 	struct changes roots;  /* … that can be put back */
 	struct undo *undos;    /* one a root */
-	struct offsets *files; /* of open files, where it stands */
+	struct positions *files; /* of open files, where it stands */
 	/* The try that runs. */
 	enum outcome outcome;
 	uint64_t took;
@@ -127,6 +128,19 @@ struct err *restore_begin(struct restore *restore, struct run *run)
 	return NULL;
 }
 
+/*
+ * What comes between the prefix and the test is the test's: set-up of its group,
+ * tear-down of the one before. That is not to be put back.
+ */
+struct err *restore_end(struct restore *restore, struct run *run)
+{
+	if (run != restore->run || run->next + 1 != restore->n ||
+	    restore->between || tracee_threads(run->tracee) > 1)
+		return NULL;
+	return checkpoint_fork(tracee_thread(run->tracee, 0),
+			       &restore->between);
+}
+
 /* As far as the test; where that does not work, why_not is set. */
 static struct err *run_prefix(struct restore *restore)
 {
@@ -168,6 +182,10 @@ static struct err *add_root(struct restore *restore, struct undo_finder *finder,
 	bool possible = false;
 	struct err *err =
 		undo_find(finder, change->root_number, &undo, &possible);
+	if (!err && possible && restore->between)
+		err = undo_spare(&undo, restore->between,
+				 restore->run->tracee);
+	possible = possible && !undo_is_empty(&undo);
 	if (!err && possible)
 		err = vec_push(&restore->roots, *change);
 	if (err || !possible) {
@@ -197,6 +215,8 @@ static struct err *find_roots(struct restore *restore)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		TRY(add_root(restore, finder, &changes.data[i]));
 	}
+	tracee_destroy(restore->between);
+	restore->between = NULL;
 	return NULL;
 }
 
@@ -241,9 +261,9 @@ static struct err *on_exit_called(struct run *run, struct thread *thread,
 static uint64_t time_limit(const struct restore *restore)
 {
 	uint64_t most = restore->session->suite.options.timeout_ns;
-	uint64_t known = MAX(session_took(restore->session,
-					  restore->order[restore->n - 1]),
-			     restore->longest);
+	uint64_t known = MAX(
+		session_took(restore->session, restore->order[restore->n - 1]),
+		restore->longest);
 	if (!known)
 		return most;
 	return MIN(most, MAX(known * SLOWER, LIMIT_MIN));
@@ -278,7 +298,7 @@ static struct err *try_roots(void *context, const bool *put_back,
 	if (suite_interrupted)
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	_cleanup_(run_destroyp) struct run *copy = NULL;
-	offsets_put_back(restore->files);
+	positions_put_back(restore->files);
 	TRY(copy_run(restore->run, &copy));
 	restore->outcome = OUTCOME_NONE;
 	session->suite.executions++;
@@ -294,12 +314,13 @@ static struct err *try_roots(void *context, const bool *put_back,
 
 static void restore_free(struct restore *restore)
 {
+	tracee_destroy(restore->between);
 	run_destroy(restore->run);
 	for (size_t i = 0; i < restore->roots.n; i++)
 		undo_free(&restore->undos[i]);
 	free(restore->undos);
 	changes_freep_deep(&restore->roots);
-	offsets_destroy(restore->files);
+	positions_destroy(restore->files);
 	free(restore->order);
 	if (restore->memory)
 		memory_watch_stop(restore->memory);
@@ -343,7 +364,7 @@ static struct err *restore_run(struct restore *restore, suite_judge *judge,
 		say_limit(restore, restore->why_not);
 		return NULL;
 	}
-	TRY(offsets_take(tracee_pid(restore->run->tracee), &restore->files));
+	TRY(positions_take(tracee_pid(restore->run->tracee), &restore->files));
 	return judge(data, restore->roots.data, restore->roots.n, try_roots,
 		     restore);
 }

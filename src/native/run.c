@@ -399,6 +399,8 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
 	struct err *err = gone ? NULL : run_point(run, SUITE_AFTER_TEARDOWN);
+	if (!err && !gone && session->restore)
+		err = restore_end(session->restore, run);
 	run->in_test = false;
 	if (session->places)
 		places_end(run, run->current);

@@ -12,8 +12,6 @@
 #define BYTES_MAX ((size_t)256 << 20)
 /* Equal bytes between two that differ that are written along with them. */
 #define GAP 32
-/* Itanium C++ ABI 3.3.2: a guard has 64 bits. */
-#define GUARD_SIZE 8
 /* A call of malloc() takes no longer. */
 #define CALL_NS (UINT64_C(1000) * 1000 * 1000)
 
@@ -131,11 +129,10 @@ static struct err *put_in_place(const struct undo_finder *finder,
 			*possible = false;
 			return NULL;
 		}
-		TRY(compare_page(undo, page,
-				 start > page->address ? start - page->address
-						       : 0,
-				 MIN(end - page->address,
-				     (uint64_t)IMAGE_PAGE)));
+		TRY(compare_page(
+			undo, page,
+			start > page->address ? start - page->address : 0,
+			MIN(end - page->address, (uint64_t)IMAGE_PAGE)));
 		if (undo->bytes.n > BYTES_MAX)
 			*possible = false;
 	}
@@ -237,6 +234,25 @@ static struct err *translate_all(const struct undo_finder *finder,
 
 /* ---- both ---- */
 
+/*
+ * What was not constructed yet is all zero. It is constructed again, then: of a
+ * guard the first byte says so (Itanium C++ ABI 3.3.2). Thread-locals of one
+ * source file have one guard together, and so come into being together.
+ */
+static bool was_blank(const struct undo_finder *finder, size_t number)
+{
+	const struct state_root *root =
+		&finder->watch->roots.all.data[number];
+	for (uint64_t at = 0; at < root->size; at++) {
+		uint8_t byte;
+		if (!view_read(&finder->watch->before, root->address + at,
+			       &byte, 1) ||
+		    byte)
+			return false;
+	}
+	return true;
+}
+
 struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 		      bool *ret_possible)
 {
@@ -254,10 +270,56 @@ struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 		else
 			TRY(keep_block(finder, extent, ret, ret_possible));
 	}
-	if (guard && *ret_possible)
-		TRY(put_in_place(finder, guard, GUARD_SIZE, ret, ret_possible));
+	if (guard && *ret_possible && was_blank(finder, root))
+		TRY(put_in_place(finder, guard, 1, ret, ret_possible));
 	if (ret->blocks.n && *ret_possible)
 		TRY(translate_all(finder, ret));
+	return NULL;
+}
+
+/* Adds the parts of a patch for which both are the same. */
+static struct err *spare_patch(struct undo *undo,
+			       const struct undo_patch *patch,
+			       const uint8_t *then, const uint8_t *now)
+{
+	size_t at = 0;
+	while (at < patch->n) {
+		size_t end = at;
+		while (end < patch->n && then[end] == now[end])
+			end++;
+		struct undo_patch part = { patch->address + at, patch->at + at,
+					   end - at };
+		if (part.n)
+			TRY(vec_push(&undo->patches, part));
+		at = end;
+		while (at < patch->n && then[at] != now[at])
+			at++;
+	}
+	return NULL;
+}
+
+struct err *undo_spare(struct undo *undo, struct tracee *then,
+		       struct tracee *now)
+{
+	_cleanup_(freep) uint8_t *buffer = NULL;
+	size_t n = undo->patches.n, longest = 0;
+	for (size_t i = 0; i < n; i++)
+		longest = MAX(longest, undo->patches.data[i].n);
+	buffer = malloc(2 * longest + 1);
+	if (!buffer)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++) {
+		const struct undo_patch patch = undo->patches.data[i];
+		struct raddr at = RADDR(patch.address);
+		if (memory_read_some(then, at, buffer, patch.n) != patch.n)
+			memset(buffer, 0, patch.n);
+		TRY(memory_read(now, at, buffer + longest, patch.n));
+		TRY(spare_patch(undo, &patch, buffer, buffer + longest));
+	}
+	/* The new ones are behind the old ones. */
+	memmove(undo->patches.data, undo->patches.data + n,
+		(undo->patches.n - n) * sizeof(*undo->patches.data));
+	undo->patches.n -= n;
 	return NULL;
 }
 

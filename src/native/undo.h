@@ -61,6 +61,16 @@ static inline void undo_finder_destroyp(struct undo_finder **finder)
 /* *@ret_possible: false where some of it is not there any more. */
 struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 		      bool *ret_possible) _must_check_;
+/*
+ * Leaves out what differs between two processes: bytes that were written between
+ * @then and @now, and are meant to be as they are now.
+ */
+struct err *undo_spare(struct undo *undo, struct tracee *then,
+		       struct tracee *now) _must_check_;
+static inline bool undo_is_empty(const struct undo *undo)
+{
+	return !undo->patches.n && !undo->words.n;
+}
 
 /* Into a copy of the process, as it was looked at the second time. */
 struct err *undo_apply(const struct undo *undo, struct run *run) _must_check_;

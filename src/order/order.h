@@ -39,6 +39,8 @@ struct order_finding {
 	struct order_lists setters;
 	/* Run between the first of the polluters and the victim: it passes. */
 	struct order_lists cleaners;
+	/* The same for each of the polluters, by place; may be fewer. */
+	VEC(struct order_lists) cleaned;
 	bool polluters_complete; /* all single tests were tried */
 	bool cleaners_complete;
 	struct order_tests passing, failing; /* minimal; the test stands last */
@@ -46,10 +48,11 @@ struct order_finding {
 	char *message; /* of the failure, raw bytes; NULL: none */
 	char *file;    /* its place; NULL: unknown */
 	unsigned line;
-	VEC(char *) polluted; /* roots; see roots_known */
-	bool roots_known;     /* looked for; and restoring works here */
-	size_t repeats;	      /* so often both orders went as said */
-	bool natural;	      /* it fails in the suite's own order, too */
+	VEC(char *) polluted;	  /* roots; see roots_known */
+	size_t polluted_together; /* so many of them: only together; 0: each */
+	bool roots_known;	  /* looked for; and restoring works here */
+	size_t repeats;		  /* so often both orders went as said */
+	bool natural;		  /* it fails in the suite's own order, too */
 };
 
 /* A test that fails now and then in one and the same order. */

@@ -383,6 +383,34 @@ TEST(Glib, victim)
 }
 #endif
 
+/* alone: level */
+/* Set-up of the victim's group is not undone. */
+static int level = 1;
+TEST(Group, pollute)
+{
+	innocent++;
+	level = 2;
+	churn();
+}
+class GroupLater : public testing::Test {
+    public:
+	static void SetUpTestSuite()
+	{
+		resource = new std::vector<int>{ 1, 2 };
+	}
+	static void TearDownTestSuite()
+	{
+		delete resource;
+	}
+	static std::vector<int> *resource;
+};
+std::vector<int> *GroupLater::resource;
+TEST_F(GroupLater, victim)
+{
+	EXPECT_EQ(resource->size(), 2u);
+	EXPECT_EQ(level, 1);
+}
+
 /* alone: stuck */
 static volatile int stuck;
 TEST(Hang, pollute) { innocent++; stuck = 1; }

@@ -225,9 +225,9 @@ static void modes(void)
 	struct timespec times[2] = { { .tv_sec = 5 }, { .tv_sec = 5 } };
 	assert_int_equal(chmod(at("in/file"), 04711), 0);
 	assert_int_equal(chmod(at("in/folder"), 0), 0);
-	assert_int_equal(utimensat(AT_FDCWD, at("in/link"), times,
-				   AT_SYMLINK_NOFOLLOW),
-			 0);
+	assert_int_equal(
+		utimensat(AT_FDCWD, at("in/link"), times, AT_SYMLINK_NOFOLLOW),
+		0);
 	assert_int_equal(utimensat(AT_FDCWD, at("in/fifo"), times, 0), 0);
 	setxattr(at("in/file"), "user.kept", "no", 2, 0);
 	setxattr(at("in/folder"), "user.kept", "no", 2, 0);
@@ -727,9 +727,9 @@ static unsigned pick(unsigned n)
 }
 
 static const char *const tree[] = {
-	"in/a",	    "in/b",	"in/c",	    "in/d",	 "in/d/a",
-	"in/d/b",   "in/d/e",	"in/d/e/a", "in/d/e/b",	 "in/d/e/f",
-	"in/d/e/f", "in/\xff g", "in/g",    "in/g/h",	 "in/g/h/i",
+	"in/a",	    "in/b",	 "in/c",     "in/d",	 "in/d/a",
+	"in/d/b",   "in/d/e",	 "in/d/e/a", "in/d/e/b", "in/d/e/f",
+	"in/d/e/f", "in/\xff g", "in/g",     "in/g/h",	 "in/g/h/i",
 };
 
 static void open_up(const char *path)
@@ -741,8 +741,7 @@ static void open_up(const char *path)
 		if (!strcmp(folder, box))
 			return;
 		struct stat st;
-		if (lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) &&
-		    pick(2))
+		if (lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && pick(2))
 			(void)!chmod(folder, 0700 | (st.st_mode & 077));
 	}
 }
@@ -778,7 +777,7 @@ static bool is_inside(const char *path)
 /* Whatever it is, as far as it is possible; failing is fine. */
 static void random_act(void)
 {
-	static const unsigned ms[] = { 0, 0400, 0500, 0555, 0600,
+	static const unsigned ms[] = { 0,    0400, 0500, 0555, 0600,
 				       0644, 0700, 0755, 02755 };
 	char path[256], other[256];
 	snprintf(path, sizeof(path), "%s", at(tree[pick(ARRAY_SIZE(tree))]));
