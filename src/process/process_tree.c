@@ -298,8 +298,7 @@ static struct err *run_order(struct tree *tree, bool watched)
 /* Runs the order that goes on at @child, up to where orders part again. */
 static struct err *run_child(struct tree *tree, size_t child)
 {
-	const struct parting *from =
-		&tree->partings.data[tree->partings.n - 1];
+	const struct parting *from = &tree->partings.data[tree->partings.n - 1];
 	while (!from->kept)
 		from--; /* the first has all */
 	TRY(find_path(tree, from->node, child));
