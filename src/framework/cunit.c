@@ -550,6 +550,7 @@ static struct err *add_suite(struct run *run, uint64_t suite,
 	TRY(run_text(run, RADDR(word_in(node, at->suite_name)), &name));
 	bool active = (uint32_t)word_in(node, at->suite_active);
 	uint64_t test = word_in(node, at->suite_tests);
+	TRY(run_declare_group(run, suite, 0));
 	while (test) {
 		if (run_tests(run) == TESTS_MAX ||
 		    run_test_by_handle(run, test) != RUN_NONE)

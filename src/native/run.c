@@ -10,8 +10,10 @@
 #include "base/path.h"
 #include "native/framework.h"
 #include "native/places.h"
+#include "native/restore.h"
 #include "native/session.h"
 #include "native/watch.h"
+#include "suite/declare.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
@@ -206,14 +208,16 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 {
 	struct session *session = run->session;
 	size_t index = session->handles.n;
-	if (!session->relisting)
+	uint64_t known;
+	if (!session->relisting) {
 		TRY(suite_add_test(&session->suite, name, run_source(run, file),
 				   line, disabled));
-	else if (index >= session->suite.tests.n)
+		if (map_u64_get(&session->declared, group, &known))
+			session->suite.tests.data[index].group = (size_t)known;
+	} else if (index >= session->suite.tests.n)
 		return err_create(ERR_SUITE, "started again, the program has "
 					     "more tests than before");
 	TRY(vec_push(&session->handles, (struct test_handle){ handle, group }));
-	uint64_t known;
 	if (map_u64_get(&session->by_handle, handle, &known))
 		return NULL;
 	return map_u64_put(&session->by_handle, handle, index);
@@ -229,6 +233,35 @@ uint64_t run_group_parent(const struct run *run, uint64_t group)
 	uint64_t parent = 0;
 	map_u64_get(&run->session->group_parents, group, &parent);
 	return parent;
+}
+
+struct err *run_declare_group(struct run *run, uint64_t group, uint64_t parent)
+{
+	struct session *session = run->session;
+	uint64_t known = SUITE_NO_GROUP;
+	size_t declared;
+	if (session->relisting ||
+	    map_u64_get(&session->declared, group, &known))
+		return NULL;
+	if (parent)
+		map_u64_get(&session->declared, parent, &known);
+	TRY(declare_group(&session->suite, (size_t)known, &declared));
+	return map_u64_put(&session->declared, group, declared);
+}
+
+struct err *run_declare_needs(struct run *run, size_t test, size_t earlier)
+{
+	struct session *session = run->session;
+	return session->relisting
+		       ? NULL
+		       : declare_needs(&session->suite, test, earlier);
+}
+
+void run_declare_priority(struct run *run, size_t test, int64_t priority)
+{
+	struct session *session = run->session;
+	if (!session->relisting)
+		declare_priority(&session->suite, test, priority);
 }
 
 bool run_disabled(const struct run *run, size_t test)
@@ -400,6 +433,8 @@ struct err *run_begin(struct run *run)
 		session->observer->started(session->observer->data,
 					   run->current);
 	TRY(run_point(run, SUITE_BEFORE_SETUP));
+	if (session->restore)
+		TRY(restore_begin(session->restore, run));
 	if (session->places)
 		places_begin(run);
 	run->began_ns = clock_now();
@@ -432,11 +467,15 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
 	struct err *err = gone ? NULL : run_point(run, SUITE_AFTER_TEARDOWN);
+	if (!err && !gone && session->restore)
+		err = restore_end(session->restore, run);
 	run->in_test = false;
 	if (session->places)
 		places_end(run, run->current);
 	run->current = RUN_NONE;
 	session->reported++;
+	if (outcome != OUTCOME_TIMEOUT)
+		session_note_took(session, result.test, result.ns);
 	if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP)
 		session->unhappy = true;
 	if (session->observer && session->observer->finished)
@@ -686,6 +725,14 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		run->message = strdup(text);
 	}
 	return finish_test(run, OUTCOME_CRASH, true);
+}
+
+struct err *run_leaves(struct run *run, int status)
+{
+	const struct tracee_event event = { .kind = TRACEE_EXITED,
+					    .status = status };
+	run->stop = true;
+	return on_gone(run, &event);
 }
 
 static struct err *on_executed(struct run *run)

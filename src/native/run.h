@@ -117,6 +117,19 @@ struct err *run_add_group(struct run *run, uint64_t group,
 			  uint64_t parent) _must_check_;
 uint64_t run_group_parent(const struct run *run, uint64_t group);
 
+/*
+ * What the framework keeps of the order of its tests, told while they are listed
+ * (suite/declare.h); of a program that was started again it is known.
+ *
+ * Tests that will be added with this @group stand together. It lies in @parent;
+ * 0 or one that was not declared: in none. May be told twice.
+ */
+struct err *run_declare_group(struct run *run, uint64_t group,
+			      uint64_t parent) _must_check_;
+struct err *run_declare_needs(struct run *run, size_t test,
+			      size_t earlier) _must_check_;
+void run_declare_priority(struct run *run, size_t test, int64_t priority);
+
 /* The test the engine wants next; RUN_NONE: no more. */
 size_t run_wanted(const struct run *run);
 /* The one after that, and so on: 0 is run_wanted(). */
@@ -168,6 +181,12 @@ struct err *run_note_more(struct run *run, const char *message) _must_check_;
 
 /* The running test passes also if it makes the program leave with @status. */
 void run_allow_exit(struct run *run, int status);
+
+/*
+ * It is about to leave with @status, and is not let go on: what is known of the
+ * running test is its outcome.
+ */
+struct err *run_leaves(struct run *run, int status) _must_check_;
 
 /* Helpers for hooks. */
 struct err *run_text(struct run *run, struct raddr address,

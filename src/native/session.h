@@ -13,9 +13,12 @@
 #include "native/run.h"
 #include "suite/kind.h"
 
+struct keeper;
 struct kept;
 struct output;
+struct memory_watch;
 struct places;
+struct restore;
 struct watch;
 struct workers;
 
@@ -36,6 +39,7 @@ struct session {
 	VEC(struct test_handle) handles; /* one a test */
 	struct map_u64 by_handle;
 	struct map_u64 group_parents;
+	struct map_u64 declared; /* adapters' groups → the suite's */
 	bool relisting;	     /* after a new start: only the handles are new */
 	struct map_u64 seen; /* adapters' own, while they discover */
 	struct run *origin;  /* stands before the first test; NULL: none now */
@@ -54,12 +58,23 @@ struct session {
 	struct places *places; /* during suite_run_places(); NULL: no */
 	unsigned points;       /* bits of enum suite_point that are looked at */
 	struct watch *watch;   /* NULL: nobody looks at its memory */
+	struct keeper *keeper; /* of files; NULL: none are kept */
+	struct kept *kept;     /* as they were when that was asked for */
 	struct workers *workers; /* parallel.c; NULL: none were started */
+	struct restore *restore; /* during suite_try_roots(); NULL: no */
+	/* Kept by restore.c from one call to the next. */
+	struct memory_watch *restore_memory;
+	struct suite_watch restore_options;
+	uint64_t
+		*took; /* a test, the longest that it ran; see session_took() */
 };
 
 /* session.c: a process at the first test, from the origin or started anew. */
 struct err *session_process(struct session *session,
 			    struct run **ret) _must_check_;
+/* How long a test is known to take, in ns, whatever became of it; 0: unknown. */
+uint64_t session_took(const struct session *session, size_t test);
+void session_note_took(struct session *session, size_t test, uint64_t ns);
 struct err *session_start(struct session *session, bool discovering,
 			  struct run **ret) _must_check_;
 /*
@@ -71,7 +86,6 @@ struct err *session_take_kept(struct session *session,
 			      struct kept **ret) _must_check_;
 struct err *session_put_back_kept(struct session *session,
 				  const struct kept *kept) _must_check_;
-void session_kept_destroy(struct kept *kept); /* NULL is fine */
 
 /* run.c */
 struct run *run_create(struct session *session, struct tracee *tracee);
