@@ -6,14 +6,13 @@
 #include "cli/suggest.h"
 
 const struct command *const commands[] = {
-	&command_list, &command_run,	 &command_pollution,
-	&command_help, &command_version, &command_man,
-	NULL,
+	&command_list, &command_run,	 &command_pollution, &command_replay,
+	&command_help, &command_version, &command_man,	     NULL,
 };
 
 static const char *const planned[] = {
-	"check",  "order",  "choices",	"schedules", "repair",
-	"replay", "report", "baseline", "init",
+	"check",  "order",  "choices",	"schedules",
+	"repair", "report", "baseline", "init",
 };
 
 const struct command *command_find(const char *name)
