@@ -10,6 +10,7 @@
 #include "cli/collect.h"
 #include "cli/findings.h"
 #include "cli/interrupt.h"
+#include "cli/results.h"
 #include "cli/select.h"
 #include "cli/version.h"
 #include "order/order.h"
@@ -75,6 +76,7 @@ struct detect {
 	struct collect collect;
 	struct pollution pollution;
 	struct order_result result;
+	struct results *results;
 	uint64_t seed;
 	uint64_t start, ns;
 	uint64_t deadline; /* clock_now(); 0: none */
@@ -84,6 +86,7 @@ struct detect {
 
 static void detect_freep(struct detect *detect)
 {
+	results_close(detect->results);
 	order_result_free(&detect->result);
 	pollution_free(&detect->pollution);
 	collect_free(&detect->collect);
@@ -159,6 +162,7 @@ static struct err *search_orders(struct detect *detect)
 		.deadline = detect->deadline,
 		.budget = detect->deadline,
 		.watch = &detect->watch.watch,
+		.memory = results_memory(detect->results),
 	};
 	TRY(show_progress(detect, &progress));
 	struct suite_observer observer = collect_observer(&detect->collect);
@@ -353,6 +357,14 @@ static struct err *write_report(struct detect *detect, const char *name,
 		.limits = (const char *const *)detect->collect.limits.data,
 		.n_limits = detect->collect.limits.n,
 	};
+	if (detect->flags & DETECT_REPORT_POLLUTION)
+		results_put(detect->results, "pollution", findings.all.data,
+			    findings.all.n);
+	if (detect->searched)
+		results_put_order(detect->results, &detect->result,
+				  findings.all.data, findings.all.n,
+				  (const char *const *)detect->result.kept.data,
+				  detect->result.kept.n);
 	TRY(outputs_write(&detect->outputs, &report));
 	return judge(&report, ret);
 }
@@ -372,6 +384,10 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 		TRY(common_seed_choose(options, values->seed, &detect->seed));
 	detect->choice.options.agent = true;
 	TRY(common_suite_open(&detect->choice, &detect->suite));
+	TRY(results_open(options, &detect->choice, detect->suite, NULL,
+			 &detect->results));
+	if (values->fresh)
+		results_forget(detect->results);
 	struct selection_options selection = {
 		.tests = &state->common.tests,
 		.order = state->order,
