@@ -331,7 +331,8 @@ static struct err *write_report(struct detect *detect, const char *name,
 		TRY(findings_of_pollution(&findings, &context,
 					  &detect->pollution));
 	if (detect->searched)
-		TRY(findings_of_order(&findings, &context, &detect->result));
+		TRY(findings_of_order(&findings, &context, &detect->pollution,
+				      &detect->result));
 	findings.reach.systematic = !is_random(detect);
 	findings.reach.by_state = detect->polluted && !is_random(detect);
 	struct report report = {

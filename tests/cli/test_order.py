@@ -131,7 +131,8 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
             "polluted": ["registry.head"], "outcome": "fail",
             "failure": {"message": "expected 0,\n   got 1\n", "file": "tests/registry_test.cc", "line": 31},
             "repeats": 3, "natural": False, "polluters_complete": True, "setters_complete": True,
-            "cleaners_complete": True, "polluted_known": True})
+            "cleaners_complete": True, "cleaners_by_polluter": [], "polluted_known": True, "polluted_together": False,
+            "left": None})
         self.assertEqual(brittle["setters"], [["Config.A"], ["Config.B"]])
         self.assertEqual(twice["failing_order"], ["Registry.Adds"] * 2)
         self.assertEqual(len(result["tests"]), 6)
@@ -157,6 +158,37 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         finding = self.json("order", status=1)["findings"][0]
         self.assertEqual(len(finding["polluters"]), 20000)
         self.assertEqual(len(finding["failing_order"]), 20001)
+
+    def test_what_is_left(self):
+        """What pollution knows of a polluted root stands there, and in 'check' is not said twice."""
+        leaves = SUITE.replace("12|pass", "12|pass||LEAVES registry.head").replace("40|pass", "40|pass||LEAVES other")
+        self.write("suite", leaves)
+        self.finds({"findings": [dict(VICTIM, cleaned=[[[2]], [[2], [4, 5]]])]})
+        polluted = "        polluted: registry.head (Registry.Adds leaves registry.head: 0 → 1)\n"
+        order = self.run_it("order", "suite", status=1)
+        self.assertIn(polluted, order)
+        self.assertNotIn("Registry.Clear: other", order)
+        check = self.run_it("check", "suite", status=1)
+        self.assertIn(polluted, check)
+        self.assertIn("Registry.Clear: other: 0 → 1", check)
+        self.assertNotIn("Registry.Adds: registry.head", check)
+        self.assertIn("        … and 1 leftover by which tests above are polluted (shown with --verbose)\n", check)
+        self.assertIn("2 tests leave shared state changed: 2 findings", check)
+        self.assertIn("Registry.Adds: registry.head: 0 → 1", self.run_it("check", "-v", "suite", status=1))
+        found = self.json("check", status=1)["findings"]
+        self.assertEqual([finding["kind"] for finding in found], ["pollution", "pollution", "order-dependent"])
+        self.assertEqual(found[2]["left"], {"test": "Registry.Adds", "path": "registry.head", "before": "0", "after": "1"})
+        self.assertEqual(found[2]["cleaners_by_polluter"], [[["Registry.Clear"]], [["Registry.Clear"], ["Config.B", "Config.Reads"]]])
+        self.assertEqual([finding["kind"] for finding in self.json("order", status=1)["findings"]], ["order-dependent"])
+        # Pollution alone is a finding of check, and none of order.
+        self.finds({})
+        self.run_it("order", "suite")
+        self.run_it("check", "suite", status=1)
+
+    def test_polluted_together(self):
+        self.finds({"findings": [dict(VICTIM, polluted=["a", "b"], together=2)]})
+        self.assertIn("        polluted: [a, b] together\n", self.run_it("order", "suite", status=1))
+        self.assertTrue(self.json("order", status=1)["findings"][0]["polluted_together"])
 
     # What is said of the search
 
