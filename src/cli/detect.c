@@ -143,6 +143,12 @@ static struct err *find_pollution(struct detect *detect)
 	return collect_end(&detect->collect, err);
 }
 
+/* One word that only grows: whoever sees an old one draws again soon. */
+static uint64_t count_executions(const void *data)
+{
+	return suite_executions(data);
+}
+
 static struct err *search_orders(struct detect *detect)
 {
 	const struct detect_options *values = detect->values;
@@ -161,6 +167,8 @@ static struct err *search_orders(struct detect *detect)
 		.watch = &detect->watch.watch,
 	};
 	TRY(show_progress(detect, &progress));
+	progress_count(progress, "other orders", count_executions,
+		       detect->suite);
 	struct suite_observer observer = collect_observer(&detect->collect);
 	if (detect->polluted) { /* the suite's own order is told already */
 		observer.started = NULL;

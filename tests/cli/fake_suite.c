@@ -214,6 +214,11 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index)
 	return &suite->tests.data[index].test;
 }
 
+uint64_t suite_executions(const struct suite *suite _unused_)
+{
+	return 0;
+}
+
 static void rest(uint64_t ns, bool stuck)
 {
 	uint64_t end = clock_now() + ns;

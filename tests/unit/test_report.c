@@ -526,6 +526,11 @@ static void test_width(void **state _unused_)
 	close(fd);
 }
 
+static uint64_t count_of(const void *data)
+{
+	return *(const uint64_t *)data;
+}
+
 /* Steps aside for log lines, counts, and leaves an empty line behind. */
 static void test_progress(void **state _unused_)
 {
@@ -549,6 +554,13 @@ static void test_progress(void **state _unused_)
 		progress_started(progress, names[0]);
 		progress_finished(progress, names[0], OUTCOME_PASS);
 	}
+	uint64_t count = 12;
+	progress_count(progress, "orders", count_of, &count);
+	usleep(250000);
+	n = read(fds[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_non_null(strstr(text, "\r\033[Korders: 12 tests run  "));
 	progress_destroy(progress);
 	n = read(fds[0], text, sizeof(text) - 1);
 	assert_true(n >= 4);
@@ -556,6 +568,7 @@ static void test_progress(void **state _unused_)
 	assert_true(str_ends(text, "\r\033[K"));
 	progress_started(NULL, "x");
 	progress_finished(NULL, "x", OUTCOME_PASS);
+	progress_count(NULL, "x", count_of, NULL);
 	progress_destroy(NULL);
 	close(fds[0]);
 	close(fds[1]);
