@@ -241,7 +241,9 @@ struct err *order_write(const struct report_finding *finding, const char *color,
 	_cleanup_(str_freep) struct str again = STR_INIT;
 	TRY(append_failure(&failure, order));
 	write_indented(&failure, out);
-	TRY(append_lists(&others, "polluters", &order->polluters, style));
+	if (strcmp(order->class, "non-idempotent") != 0) /* then it is itself */
+		TRY(append_lists(&others, "polluters", &order->polluters,
+				 style));
 	TRY(append_lists(&others, "setters", &order->setters, style));
 	TRY(append_lists(&others, "cleaners", &order->cleaners, style));
 	write_indented(&others, out);
@@ -265,9 +267,14 @@ void order_write_summary(const struct report *report, FILE *out)
 	static const char *const classes[] = { "victim", "brittle",
 					       "non-idempotent" };
 	size_t all = 0, of[ARRAY_SIZE(classes)] = {};
+	const char *before = NULL;
 	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct report_order *order = report->findings[i].order;
-		all += order != NULL;
+		const struct report_finding *finding = &report->findings[i];
+		const struct report_order *order = finding->order;
+		if (order) { /* those of one test stand together */
+			all += !before || strcmp(before, finding->test) != 0;
+			before = finding->test;
+		}
 		for (size_t j = 0; order && j < ARRAY_SIZE(classes); j++)
 			of[j] += !strcmp(classes[j], order->class);
 	}
@@ -362,6 +369,8 @@ static struct err *append_pairs(struct str *line,
 		TRY(str_append(line, "; "));
 		TRY(append_count(line, open));
 		TRY(str_append(line, " open"));
+	} else if (reach->pairs_tried < reach->pairs) {
+		TRY(str_append(line, "; none open"));
 	}
 	if (reach->rows_all && reach->rows) {
 		TRY(str_append(line, "; covering orders: "));

@@ -97,7 +97,7 @@ medium  Config.Reads: brittle: crashes alone (passes after Config.A)
         setters: Config.A; Config.B
         again: polygraph replay order-171a73516744
 high    Registry.Adds: non-idempotent: hangs when run a second time (passes alone)
-        again: polygraph replay order-305494b79dde
+        again: polygraph replay order-129f4ec8e2ba
 6 tests: 6 passed in TIME
 3 tests depend on the order: 1 victim, 1 brittle, 1 non-idempotent
 """ + TRIED + PROVEN)
@@ -185,6 +185,25 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.run_it("order", "suite")
         self.run_it("check", "suite", status=1)
 
+    def test_victim_and_non_idempotent(self):
+        """Two findings of one test have ids of their own, and are one test."""
+        self.finds({"findings": [VICTIM, dict(TWICE, test=0, passing=[0], failing=[0, 0], polluters=[[0]], complete=0)]})
+        text = self.run_it("order", "suite", status=1)
+        self.assertIn("1 test depends on the order: 1 victim, 1 non-idempotent\n", text)
+        self.assertNotIn("not all", text)
+        ids = [finding["id"] for finding in self.json("order", status=1)["findings"]]
+        self.assertEqual(len(set(ids)), 2)
+
+    def test_natural_failure(self):
+        """A failure in the suite's own order is told once."""
+        self.write("suite", SUITE.replace("30|pass|", "30|fail|0|").replace("30|pass", "30|fail|0|expected 0, got 1"))
+        self.finds({"findings": [dict(VICTIM, natural=1)]})
+        text = self.run_it("order", "suite", status=1)
+        self.assertEqual(text.count("expected 0, got 1"), 1)
+        self.assertIn("(passes alone; fails in the suite's own order)\n", text)
+        self.assertIn("6 tests: 5 passed, 1 failed", text)
+        self.assertIn("FAIL", self.run_it("order", "-v", "suite", status=1))
+
     def test_polluted_together(self):
         self.finds({"findings": [dict(VICTIM, polluted=["a", "b"], together=2)]})
         self.assertIn("        polluted: [a, b] together\n", self.run_it("order", "suite", status=1))
@@ -212,7 +231,7 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.finds({"reach": {"tried": 20, "by_state": 10}})
         text = self.run_it("order", "suite")
         self.assertIn("pairs: 20 of 30 tried, one test right after another; of 10 more the first leaves nothing behind "
-                      "that is compared\n", text)
+                      "that is compared; none open\n", text)
         self.assertNotIn("limit", text)
 
     def test_partial_finding(self):
