@@ -16,6 +16,7 @@
 #include "files/keep_internal.h"
 
 #define LOST_MAX 1000
+#define TEXT_MAX 40
 #define PARTS_MAX 512 /* of a path told */
 
 /* ---- stat data ---- */
@@ -723,4 +724,44 @@ bool kept_same(const struct kept *a, const struct kept *b, size_t i)
 	if (x->lost || y->lost || x->covered || y->covered)
 		return true;
 	return node_same(x->node, y->node);
+}
+
+static char *file_text(const struct node *node)
+{
+	const struct content *content = node->content;
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	struct err *err = str_appendf(&text, "%llu byte%s",
+				      (unsigned long long)content->size,
+				      content->size == 1 ? "" : "s");
+	if (!err && content->data && content->size &&
+	    content->size <= TEXT_MAX) {
+		err = str_append(&text, ": \"");
+		if (!err)
+			err = str_append_escaped(&text, content->data,
+						 (size_t)content->size);
+		if (!err)
+			err = str_append(&text, "\"");
+	}
+	err_ignore(err);
+	return str_take(&text);
+}
+
+char *kept_text(const struct kept *kept, size_t i)
+{
+	BUG_ON(i >= kept->n);
+	const struct node *node = kept->paths[i].node;
+	char *text = NULL;
+	if (kept->paths[i].lost)
+		return strdup("unknown");
+	if (!node)
+		return strdup("absent");
+	if (node->content)
+		return file_text(node);
+	if (node->target)
+		return asprintf(&text, "link to %s", node->target) < 0 ? NULL
+								       : text;
+	if (S_ISDIR(node->attr.mode))
+		return asprintf(&text, "folder of %zu", node->n) < 0 ? NULL
+								     : text;
+	return strdup("present");
 }

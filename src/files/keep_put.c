@@ -322,11 +322,6 @@ static void note_link(struct put *put, struct folder *parent, const char *name,
 static void put_file(struct put *put, struct folder *parent, const char *name,
 		     const struct node *want, int fd, const struct attr *now)
 {
-	const struct link *link = link_of(put, want);
-	if (link) {
-		put_link(put, parent, name, link, fd >= 0 ? now : NULL);
-		return;
-	}
 	/* Of a file with further names that was not kept: they are not ours. */
 	bool same = fd >= 0 && attr_same_file(now, &want->attr);
 	bool ours = same || (fd >= 0 && now->nlink == 1);
@@ -334,10 +329,8 @@ static void put_file(struct put *put, struct folder *parent, const char *name,
 	bool whole = ours && has_content(put, fd, now, want, &known);
 	if (whole && known && now->mode == want->attr.mode &&
 	    now->uid == want->attr.uid && now->gid == want->attr.gid &&
-	    time_same(now->mtime, want->attr.mtime)) {
-		note_link(put, parent, name, want);
+	    time_same(now->mtime, want->attr.mtime))
 		return;
-	}
 	if (!whole && ours &&
 	    (same || keep_contents_knows(&put->keeper->contents, now)))
 		whole = write_in_place(put, fd, now, want);
@@ -355,7 +348,6 @@ static void put_file(struct put *put, struct folder *parent, const char *name,
 		put_all_attributes(put, fd, want);
 		note(put, fd, want);
 	}
-	note_link(put, parent, name, want);
 }
 
 /* ---- the other types ---- */
@@ -472,6 +464,17 @@ static void put_folder(struct put *put, struct folder *parent, const char *name,
 	put_all_attributes(put, fd, want);
 }
 
+/* What is there is something else: it goes. */
+static bool make_room(struct put *put, struct folder *parent, const char *name,
+		      unsigned depth, int *fd)
+{
+	if (!remove_at(put, parent, name, depth))
+		return false;
+	close(*fd);
+	*fd = -1;
+	return true;
+}
+
 static void put_node(struct put *put, struct folder *parent, const char *name,
 		     const struct node *want, unsigned depth)
 {
@@ -497,20 +500,32 @@ static void put_node(struct put *put, struct folder *parent, const char *name,
 		lose(put, want->name, EBUSY);
 		return;
 	}
-	if (fd >= 0 && !is_type(&now, want->attr.mode & S_IFMT)) {
-		if (!remove_at(put, parent, name, depth))
+	if (is_type(&want->attr, S_IFDIR)) {
+		if (fd >= 0 && !is_type(&now, S_IFDIR) &&
+		    !make_room(put, parent, name, depth, &fd))
 			return;
-		close(fd);
-		fd = -1;
-	}
-	if (is_type(&want->attr, S_IFREG))
-		put_file(put, parent, name, want, fd, &now);
-	else if (is_type(&want->attr, S_IFDIR))
 		put_folder(put, parent, name, want, fd, depth);
+		return;
+	}
+	const struct link *link = link_of(put, want);
+	bool file = is_type(&want->attr, S_IFREG);
+	/* Other names of what is no file are not ours to change, either. */
+	bool alias =
+		!file && now.nlink > 1 && !attr_same_file(&now, &want->attr);
+	if (fd >= 0 &&
+	    (!is_type(&now, want->attr.mode & S_IFMT) || (alias && !link)) &&
+	    !make_room(put, parent, name, depth, &fd))
+		return;
+	if (link)
+		put_link(put, parent, name, link, fd >= 0 ? &now : NULL);
+	else if (file)
+		put_file(put, parent, name, want, fd, &now);
 	else if (is_type(&want->attr, S_IFLNK))
 		put_symlink(put, parent, name, want, fd);
 	else
 		put_special(put, parent, name, want, fd, &now);
+	if (!link)
+		note_link(put, parent, name, want);
 }
 
 static void put_path(struct put *put, const struct node *want)

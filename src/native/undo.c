@@ -241,8 +241,7 @@ static struct err *translate_all(const struct undo_finder *finder,
  */
 static bool was_blank(const struct undo_finder *finder, size_t number)
 {
-	const struct state_root *root =
-		&finder->watch->roots.all.data[number];
+	const struct state_root *root = &finder->watch->roots.all.data[number];
 	for (uint64_t at = 0; at < root->size; at++) {
 		uint8_t byte;
 		if (!view_read(&finder->watch->before, root->address + at,

@@ -290,7 +290,8 @@ static struct err *tree_run(struct tree *tree, struct order_ask *asks, size_t n)
 		ask->outcome = (enum outcome)tree->outcomes.data[ask->node];
 		ask->fresh = true;
 		ask->node = ORDER_NONE;
-		if (ask->outcome)
+		/* No outcome: one before it took the process, as it always will. */
+		if (!err)
 			note_pairs(search, &ask->order);
 	}
 	tree->nodes.n = tree->digests.n = 0;

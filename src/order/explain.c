@@ -348,6 +348,7 @@ static struct err *accept(struct order_search *search, size_t test,
 		.file = take_ptr(verified.file),
 		.line = verified.line,
 		.repeats = MIN(verified.alone.runs, verified.after.runs),
+		.polluters_complete = class == ORDER_NON_IDEMPOTENT,
 		.natural =
 			search->known[test].natural &&
 			!order_good((enum outcome)search->known[test].natural),
@@ -513,8 +514,7 @@ static struct err *add_leavers(struct order_search *search,
 			       struct order_finding *finding)
 {
 	_cleanup_(order_tests_freep) struct order_tests singles = {};
-	if (finding->polluters_complete ||
-	    finding->class == ORDER_NON_IDEMPOTENT)
+	if (finding->polluters_complete)
 		return NULL;
 	TRY(ask_singles(search, search->leavers.data, search->leavers.n,
 			finding->test, &singles));
@@ -550,7 +550,7 @@ static struct err *complete_one(struct order_search *search, size_t number,
 		const struct order_tests *order = &ask->order;
 		if (ask->impossible || order->data[order->n - 1] != test)
 			continue;
-		all &= ask->outcome != OUTCOME_NONE;
+		all &= ask->outcome || ask->fresh;
 		/* Behind what a test needs stands the one that was asked for. */
 		if (order_differs(ask->outcome,
 				  (enum outcome)search->known[test].alone))
@@ -571,8 +571,7 @@ struct err *explain_singles(struct order_search *search)
 	for (size_t i = 0; i < search->result->findings.n; i++) {
 		const struct order_finding *finding =
 			&search->result->findings.data[i];
-		if (!finding->polluters_complete &&
-		    finding->class != ORDER_NON_IDEMPOTENT)
+		if (!finding->polluters_complete)
 			TRY(vec_push(&open, i));
 	}
 	if (!open.n || search_late(search))
