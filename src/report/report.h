@@ -75,8 +75,16 @@ struct report_order {
 	const char *message; /* NULL: unknown, as is the file */
 	const char *file;
 	unsigned line;
+	/* By polluter, in their sequence; may be fewer. */
+	const struct report_lists *cleaned;
+	size_t n_cleaned;
 	struct report_names polluted; /* roots */
+	bool polluted_together;	      /* not each of them alone */
 	bool roots_known;	      /* looked for */
+	/* What one of the tests before it leaves in them; test NULL: unknown. */
+	struct {
+		const char *test, *path, *before, *after;
+	} left;
 	size_t repeats;
 	bool natural; /* it fails in the suite's own order, too */
 };
