@@ -813,7 +813,7 @@ static struct err *on_runner(struct run *run, struct thread *thread,
 {
 	(void)arg;
 	struct check *check = run->state;
-	if (check->waiting && thread->tid == check->call.tid)
+	if (check->waiting && calls_same_thread(&check->call, thread))
 		return find_log(run, thread);
 	if (calls_nested(&check->call, thread) || !thread_arg(thread, 0))
 		return NULL; /* a test that runs a runner */

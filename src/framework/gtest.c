@@ -461,4 +461,5 @@ const struct framework framework_gtest = {
 	.attach = gtest_attach,
 	.list = gtest_list,
 	.start = gtest_start,
+	.branches = true,
 };

@@ -32,13 +32,16 @@ struct order_finding {
 	enum order_class class;
 	/*
 	 * Minimal lists of tests. Victims: run before it, in this sequence,
-	 * each makes it fail; the first of them are single tests.
+	 * each makes it fail; the first of them are single tests. The last may
+	 * be the test itself.
 	 */
 	struct order_lists polluters;
 	/* Brittle: run before it, each makes it pass. */
 	struct order_lists setters;
 	/* Run between the first of the polluters and the victim: it passes. */
 	struct order_lists cleaners;
+	/* The same for each of the polluters, by place; may be fewer. */
+	VEC(struct order_lists) cleaned;
 	bool polluters_complete; /* all single tests were tried */
 	bool cleaners_complete;
 	struct order_tests passing, failing; /* minimal; the test stands last */
@@ -46,10 +49,11 @@ struct order_finding {
 	char *message; /* of the failure, raw bytes; NULL: none */
 	char *file;    /* its place; NULL: unknown */
 	unsigned line;
-	VEC(char *) polluted; /* roots; see roots_known */
-	bool roots_known;     /* looked for; and restoring works here */
-	size_t repeats;	      /* so often both orders went as said */
-	bool natural;	      /* it fails in the suite's own order, too */
+	VEC(char *) polluted;	  /* roots; see roots_known */
+	size_t polluted_together; /* so many of them: only together; 0: each */
+	bool roots_known;	  /* looked for; and restoring works here */
+	size_t repeats;		  /* so often both orders went as said */
+	bool natural;		  /* it fails in the suite's own order, too */
 };
 
 /* A test that fails now and then in one and the same order. */
@@ -60,7 +64,7 @@ struct order_random {
 
 /* How far the search went, for the report. Pairs are ordered: a before b. */
 struct order_reach {
-	uint64_t executions;  /* tests begun, by the search itself */
+	uint64_t executions;  /* tests begun, to look for pollution included */
 	uint64_t until_last;  /* of those, when the last finding was known */
 	uint64_t known;	      /* tests whose outcome an earlier call knew */
 	uint64_t pairs;	      /* that the suite allows */
@@ -79,6 +83,7 @@ struct order_reach {
 struct order_result {
 	VEC(struct order_finding) findings;
 	VEC(struct order_random) randoms;
+	VEC(char *) kept; /* files that were put back before each process */
 	struct order_reach reach;
 };
 
