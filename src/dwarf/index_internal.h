@@ -151,9 +151,9 @@ struct data_symbols {
 	 * 1; 0 where several files have that name.
 	 */
 	struct map_text tls_guards;
-	struct spans writable;	      /* what variables may lie in */
-	bool has_libc;		      /* glibc is linked in */
-	uint64_t tls_start;	      /* address of the block's template */
+	struct spans writable; /* what variables may lie in */
+	bool has_libc;	       /* glibc is linked in */
+	uint64_t tls_start;    /* address of the block's template */
 	uint64_t tls_size;
 };
 

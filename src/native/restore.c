@@ -27,13 +27,13 @@ struct restore {
 	struct memory_watch *memory; /* NULL: not asked for, or given up */
 	size_t *order;		     /* the prefix and the test */
 	size_t n;
-	struct run *run;       /* runs the prefix, then stands */
-	struct tracee *between; /* a copy of it, at the end of the prefix */
-	const char *why_not;   /* there are no roots because … */
-	bool stands;	       /* where the test is about to begin */
-	bool kept;	       /* the agent's quarantine is on */
-	struct changes roots;  /* … that can be put back */
-	struct undo *undos;    /* one a root */
+	struct run *run;	 /* runs the prefix, then stands */
+	struct tracee *between;	 /* a copy of it, at the end of the prefix */
+	const char *why_not;	 /* there are no roots because … */
+	bool stands;		 /* where the test is about to begin */
+	bool kept;		 /* the agent's quarantine is on */
+	struct changes roots;	 /* … that can be put back */
+	struct undo *undos;	 /* one a root */
 	struct positions *files; /* of open files, where it stands */
 	/* The try that runs. */
 	enum outcome outcome;
@@ -183,8 +183,7 @@ static struct err *add_root(struct restore *restore, struct undo_finder *finder,
 	struct err *err =
 		undo_find(finder, change->root_number, &undo, &possible);
 	if (!err && possible && restore->between)
-		err = undo_spare(&undo, restore->between,
-				 restore->run->tracee);
+		err = undo_spare(&undo, restore->between, restore->run->tracee);
 	possible = possible && !undo_is_empty(&undo);
 	if (!err && possible)
 		err = vec_push(&restore->roots, *change);
@@ -261,9 +260,9 @@ static struct err *on_exit_called(struct run *run, struct thread *thread,
 static uint64_t time_limit(const struct restore *restore)
 {
 	uint64_t most = restore->session->suite.options.timeout_ns;
-	uint64_t known = MAX(session_took(restore->session,
-					  restore->order[restore->n - 1]),
-			     restore->longest);
+	uint64_t known = MAX(
+		session_took(restore->session, restore->order[restore->n - 1]),
+		restore->longest);
 	if (!known)
 		return most;
 	return MIN(most, MAX(known * SLOWER, LIMIT_MIN));

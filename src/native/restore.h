@@ -14,12 +14,11 @@
 
 struct restore;
 
-struct err *restore_try_roots(struct session *session,
-			      const struct suite_watch *watch,
-			      const size_t *prefix, size_t n, size_t test,
-			      suite_judge *judge, void *data,
-			      const struct suite_observer *observer)
-	_must_check_;
+struct err *
+restore_try_roots(struct session *session, const struct suite_watch *watch,
+		  const size_t *prefix, size_t n, size_t test,
+		  suite_judge *judge, void *data,
+		  const struct suite_observer *observer) _must_check_;
 /* run_begin() of a run while session->restore is set. */
 struct err *restore_begin(struct restore *restore,
 			  struct run *run) _must_check_;

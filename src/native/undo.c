@@ -129,11 +129,10 @@ static struct err *put_in_place(const struct undo_finder *finder,
 			*possible = false;
 			return NULL;
 		}
-		TRY(compare_page(undo, page,
-				 start > page->address ? start - page->address
-						       : 0,
-				 MIN(end - page->address,
-				     (uint64_t)IMAGE_PAGE)));
+		TRY(compare_page(
+			undo, page,
+			start > page->address ? start - page->address : 0,
+			MIN(end - page->address, (uint64_t)IMAGE_PAGE)));
 		if (undo->bytes.n > BYTES_MAX)
 			*possible = false;
 	}
@@ -242,8 +241,7 @@ static struct err *translate_all(const struct undo_finder *finder,
  */
 static bool was_blank(const struct undo_finder *finder, size_t number)
 {
-	const struct state_root *root =
-		&finder->watch->roots.all.data[number];
+	const struct state_root *root = &finder->watch->roots.all.data[number];
 	for (uint64_t at = 0; at < root->size; at++) {
 		uint8_t byte;
 		if (!view_read(&finder->watch->before, root->address + at,
