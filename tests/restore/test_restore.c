@@ -238,7 +238,7 @@ int main(int argc, char **argv)
 		.agent = own != NULL,
 	};
 	struct suite_watch watch = {
-		.what = SUITE_MEMORY,
+		.what = SUITE_MEMORY | SUITE_PROCESS,
 		.from = SUITE_BEFORE_SETUP,
 		.to = SUITE_AFTER_TEARDOWN,
 	};
