@@ -308,34 +308,6 @@ static struct err *find_roots(struct restore *restore)
 
 /* ---- tries ---- */
 
-/* A copy of the process that stands, with all that is known of it. */
-static struct err *copy_run(struct run *run, struct run **ret)
-{
-	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
-	TRY(checkpoint_fork(tracee_thread(run->tracee, 0), &tracee));
-	_cleanup_(run_destroyp) struct run *copy =
-		run_create(run->session, tracee);
-	if (!copy)
-		return err_nomem();
-	take_ptr(tracee);
-	memcpy(copy->state, run->state, run->framework->state_size);
-	size_t tests = run_tests(run);
-	copy->begun = malloc(tests);
-	if (!copy->begun)
-		return err_nomem();
-	memcpy(copy->begun, run->begun, tests);
-	copy->ready_thread = tracee_thread(copy->tracee, 0);
-	copy->order = run->order;
-	copy->n = run->n;
-	copy->next = run->next;
-	copy->in_test = run->in_test;
-	copy->current = run->current;
-	copy->point = run->point;
-	copy->allowed_exit = run->allowed_exit;
-	*ret = take_ptr(copy);
-	return NULL;
-}
-
 /* exit(): the status is known, and the handlers are not to run. */
 static struct err *on_exit_called(struct run *run, struct thread *thread,
 				  uint64_t arg)
@@ -399,7 +371,8 @@ static struct err *try_roots(void *context, const bool *put_back,
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	_cleanup_(run_destroyp) struct run *copy = NULL;
 	positions_put_back(restore->files);
-	TRY(copy_run(restore->run, &copy));
+	TRY(run_copy(restore->run, tracee_thread(restore->run->tracee, 0),
+		     &copy));
 	restore->outcome = OUTCOME_NONE;
 	session->suite.executions++;
 	struct err *err = run_try(restore, copy, put_back);

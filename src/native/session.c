@@ -20,6 +20,7 @@
 #include "native/parallel.h"
 #include "native/places.h"
 #include "native/restore.h"
+#include "native/tree.h"
 #include "native/watch.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -54,6 +55,8 @@ static void session_close(struct suite *suite)
 	}
 	map_text_free(&session->sources);
 	map_u64_free(&session->group_parents);
+	map_u64_free(&session->declared);
+	offsets_freep(&session->offsets);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -346,14 +349,48 @@ struct err *session_process(struct session *session, struct run **ret)
 {
 	if (!session->origin) {
 		TRY(session_start(session, false, &session->origin));
+		session->offsets_known = false;
 		TRY(find_again(session));
 	}
 	struct run *copy = NULL;
-	if (!obstacle(session))
+	if (!obstacle(session)) {
+		if (!session->offsets_known)
+			TRY(offsets_read(session->origin->tracee,
+					 &session->offsets));
+		session->offsets_known = true;
+		TRY(offsets_put_back(session->origin->ready_thread,
+				     &session->offsets));
 		TRY(run_fork(session->origin, &copy));
+	}
 	*ret = session->origin;
 	session->origin = copy;
 	return NULL;
+}
+
+struct err *session_put_back(struct session *session)
+{
+	(void)session;
+	return NULL;
+}
+
+struct err *session_take_kept(struct session *session, struct kept **ret)
+{
+	(void)session;
+	*ret = NULL;
+	return NULL;
+}
+
+struct err *session_put_back_kept(struct session *session,
+				  const struct kept *kept)
+{
+	(void)session;
+	(void)kept;
+	return NULL;
+}
+
+void session_kept_destroy(struct kept *kept)
+{
+	(void)kept;
 }
 
 static void forget_tests(struct session *session)
@@ -363,6 +400,7 @@ static void forget_tests(struct session *session)
 	map_u64_free(&session->by_handle);
 	map_u64_free(&session->seen);
 	map_u64_free(&session->group_parents);
+	map_u64_free(&session->declared);
 }
 
 static struct err *discover(struct session *session, bool *ret_ended_well)
@@ -512,6 +550,30 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	return err;
 }
 
+/* Nobody looks at the state of these processes. */
+static struct err *session_run_tree(struct suite *suite,
+				    const struct suite_node *nodes, size_t n,
+				    unsigned flags,
+				    const struct suite_observer *observer)
+{
+	struct session *session = session_of(suite);
+	struct watch *watch = session->watch;
+	unsigned points = session->points;
+	(void)flags;
+	session->watch = NULL;
+	session->points = 0;
+	tracer_tick(true);
+	struct err *err = tree_run(session, nodes, n, observer);
+	tracer_tick(false);
+	session->watch = watch;
+	session->points = points;
+	struct err *failed = session_put_back(session);
+	if (!err)
+		return failed;
+	err_ignore(failed);
+	return err;
+}
+
 static struct err *session_watch(struct suite *suite,
 				 const struct suite_watch *options)
 {
@@ -553,6 +615,7 @@ static const struct suite_ops session_ops = {
 	.run_places = places_run,
 	.places_max = PLACES_MAX,
 	.try_roots = session_try_roots,
+	.run_tree = session_run_tree,
 	.close = session_close,
 };
 

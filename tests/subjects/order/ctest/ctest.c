@@ -1,0 +1,17 @@
+// CTest: an order that is declared, by fixtures and by DEPENDS, is kept unless --any-order lifts that.
+//
+//@ subject framework=functions lang=c suite=ctest needs=fixtures
+//@ variant plain builds=gcc-O0 quick=gcc-O0
+//@ run any-order --any-order
+
+#include "../steps.h"
+
+//@ victim no_lock polluters=leaves_lock
+//@ brittle needs_config setters=writes_config
+//@ brittle after_base setters=makes_base in=any-order
+//@ brittle uses_server setters=server_up in=any-order
+
+int main(int argc, char **argv)
+{
+	return steps(argc, argv);
+}
