@@ -421,6 +421,26 @@ static bool is_within(const char *path, const char *folder)
 	return !strcmp(path, folder) || names_below(path, folder);
 }
 
+struct err *keeper_add(struct keeper *keeper, const char *path)
+{
+	struct told_path told = {};
+	struct err *err = told_fill(path, &told);
+	if (!err)
+		err = vec_push(&keeper->told, told);
+	if (err)
+		told_free(&told);
+	return err;
+}
+
+bool keeper_has(const struct keeper *keeper, const char *path)
+{
+	for (size_t i = 0; i < keeper->told.n; i++) {
+		if (is_within(path, keeper->told.data[i].path))
+			return true;
+	}
+	return false;
+}
+
 struct err *keeper_create(const char *const *paths, size_t n,
 			  struct keeper **ret)
 {
@@ -435,15 +455,8 @@ struct err *keeper_create(const char *const *paths, size_t n,
 		keeper->cwd_ino = st.st_ino;
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct told_path told = {};
-		struct err *err =
-			paths[i][0] ? told_fill(paths[i], &told) : NULL;
-		if (!err && told.path)
-			err = vec_push(&keeper->told, told);
-		if (err) {
-			told_free(&told);
-			return err;
-		}
+		if (paths[i][0])
+			TRY(keeper_add(keeper, paths[i]));
 	}
 	if (keeper->told.n)
 		qsort(keeper->told.data, keeper->told.n,
@@ -666,6 +679,19 @@ static struct err *take_path(struct taking *taking, struct kept_path *kept)
 	}
 	kept->lost = taking->lost;
 	return NULL;
+}
+
+struct err *keeper_take_one(struct keeper *keeper, size_t i,
+			    struct kept_path *ret)
+{
+	BUG_ON(i >= keeper->told.n);
+	struct taking taking = {
+		.keeper = keeper,
+		.told = &keeper->told.data[i],
+		.left = KEEP_FILES_MAX,
+	};
+	*ret = (struct kept_path){};
+	return take_path(&taking, ret);
 }
 
 struct err *keeper_take(struct keeper *keeper, struct kept **ret)

@@ -140,8 +140,8 @@ static struct err *for_files(each_file *each, void *data)
 	DIR *dir = opendir(SHARED_FOLDER);
 	struct err *err = NULL;
 	size_t count = 0;
-	for (const struct dirent *entry; dir && !err && (entry = readdir(dir)) &&
-					 count < OBJECTS_MAX;
+	for (const struct dirent *entry;
+	     dir && !err && (entry = readdir(dir)) && count < OBJECTS_MAX;
 	     count++) {
 		struct stat st;
 		if (entry->d_name[0] != '.' &&
@@ -168,9 +168,8 @@ static bool has_open(const char *process, const char *path)
 	DIR *dir = opendir(folder);
 	bool found = false;
 	size_t count = 0;
-	for (const struct dirent *entry; dir && !found &&
-					 (entry = readdir(dir)) &&
-					 count < DESCRIPTORS_MAX;
+	for (const struct dirent *entry;
+	     dir && !found && (entry = readdir(dir)) && count < DESCRIPTORS_MAX;
 	     count++) {
 		ssize_t n = readlinkat(dirfd(dir), entry->d_name, link,
 				       sizeof(link) - 1);

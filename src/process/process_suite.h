@@ -54,6 +54,7 @@ struct process_end {
 
 struct process_keep;
 struct process_suite;
+struct saver;
 
 /* To add a kind of suite of processes: commands.c is the smallest. */
 struct process_kind {
@@ -73,6 +74,7 @@ struct process_suite {
 	const struct suite_watch *watch; /* NULL: runs are not watched */
 	/* Said already: one at a time, not followed, readers unknown. */
 	bool said_jobs, said_walk, said_readers;
+	struct saver *saver; /* what watched runs touch; NULL: not asked for */
 	struct process_keep *keep;   /* NULL: nothing is put back */
 	bool follows_known, follows; /* can calls be followed here? */
 };

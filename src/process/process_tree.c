@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "files/keep.h"
+#include "files/save.h"
 #include "process/process_ipc.h"
 #include "process/process_run.h"
 #include "process/process_watch.h"
@@ -56,6 +57,9 @@ struct err *process_keep_files(struct suite *suite, const char *const *paths,
 	struct process_suite *self = (struct process_suite *)suite;
 	/* Before the others are taken: they may be the same. */
 	process_keep_destroy(take_ptr(self->keep));
+	/* Runs that were watched left them changed. */
+	if (self->saver)
+		TRY(saver_put_back(self->saver, paths, n));
 	return n ? keep_create(paths, n, &self->keep) : NULL;
 }
 
@@ -298,8 +302,7 @@ static struct err *run_order(struct tree *tree, bool watched)
 /* Runs the order that goes on at @child, up to where orders part again. */
 static struct err *run_child(struct tree *tree, size_t child)
 {
-	const struct parting *from =
-		&tree->partings.data[tree->partings.n - 1];
+	const struct parting *from = &tree->partings.data[tree->partings.n - 1];
 	while (!from->kept)
 		from--; /* the first has all */
 	TRY(find_path(tree, from->node, child));

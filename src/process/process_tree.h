@@ -22,14 +22,12 @@ void process_keep_destroy(struct process_keep *keep);
 struct err *process_keep_files(struct suite *suite, const char *const *paths,
 			       size_t n) _must_check_;
 struct err *process_put_back(struct suite *suite) _must_check_;
-struct err *process_run_tree(struct suite *suite,
-			     const struct suite_node *nodes, size_t n,
-			     unsigned flags,
-			     const struct suite_observer *observer)
-	_must_check_;
-struct err *process_try_roots(struct suite *suite,
-			      const struct suite_watch *watch,
-			      const size_t *prefix, size_t n, size_t test,
-			      suite_judge *judge, void *data,
-			      const struct suite_observer *observer)
-	_must_check_;
+struct err *
+process_run_tree(struct suite *suite, const struct suite_node *nodes, size_t n,
+		 unsigned flags,
+		 const struct suite_observer *observer) _must_check_;
+struct err *
+process_try_roots(struct suite *suite, const struct suite_watch *watch,
+		  const size_t *prefix, size_t n, size_t test,
+		  suite_judge *judge, void *data,
+		  const struct suite_observer *observer) _must_check_;

@@ -139,8 +139,8 @@ static const char *const commands[] = {
 	"test ! -L link",
 };
 
-static const char *const kept[] = { "a", "b", "log", "d", "crash", "kept",
-				    "link" };
+static const char *const kept[] = { "a",     "b",    "log", "d",
+				    "crash", "kept", "link" };
 
 /* How the last test of the path to @node goes where nothing else ever was. */
 static bool passes_fresh(const struct suite_node *nodes, size_t node)
@@ -198,8 +198,7 @@ static void test_as_fresh(void **state _unused_)
 	shell("rm -rf %s/start && cp -a %s %s/start", elsewhere, folder,
 	      elsewhere);
 	_cleanup_(freep) char *before = state_of(folder);
-	struct suite *suite =
-		open_commands(commands, ARRAY_SIZE(commands), 2);
+	struct suite *suite = open_commands(commands, ARRAY_SIZE(commands), 2);
 	assert_ok(suite_keep_files(suite, kept, ARRAY_SIZE(kept)));
 	for (unsigned i = 0; i < 6; i++) {
 		seed = i + 1;
@@ -235,8 +234,8 @@ static void test_once(void **state _unused_)
 	assert_ok(suite_keep_files(suite, files, ARRAY_SIZE(files)));
 	struct told told = {};
 	const struct suite_observer observer = observer_of(&told);
-	assert_ok(suite_run_tree(suite, nodes, ARRAY_SIZE(nodes), 0,
-				 &observer));
+	assert_ok(
+		suite_run_tree(suite, nodes, ARRAY_SIZE(nodes), 0, &observer));
 	assert_int_equal(told.n, ARRAY_SIZE(nodes));
 	assert_int_equal(told.began, ARRAY_SIZE(nodes));
 	for (size_t i = 0; i < 7; i++)
@@ -254,8 +253,8 @@ static void test_once(void **state _unused_)
 	};
 	uint64_t begun = suite_executions(suite);
 	told = (struct told){};
-	assert_ok(suite_run_tree(suite, other, ARRAY_SIZE(other), 0,
-				 &observer));
+	assert_ok(
+		suite_run_tree(suite, other, ARRAY_SIZE(other), 0, &observer));
 	assert_int_equal(told.n, ARRAY_SIZE(other));
 	assert_int_equal(told.began, ARRAY_SIZE(other));
 	assert_int_equal(suite_executions(suite) - begun, 5);
@@ -273,15 +272,18 @@ static void test_processes(void **state _unused_)
 	};
 	const char *const files[] = { "pid" };
 	const struct suite_node nodes[] = {
-		{ ROOT, 0 }, { 0, 1 }, { 0, 1 }, { ROOT, 1 },
+		{ ROOT, 0 },
+		{ 0, 1 },
+		{ 0, 1 },
+		{ ROOT, 1 },
 	};
 	fill_folder();
 	struct suite *suite = open_commands(list, ARRAY_SIZE(list), 1);
 	assert_ok(suite_keep_files(suite, files, ARRAY_SIZE(files)));
 	struct told told = {};
 	const struct suite_observer observer = observer_of(&told);
-	assert_ok(suite_run_tree(suite, nodes, ARRAY_SIZE(nodes), 0,
-				 &observer));
+	assert_ok(
+		suite_run_tree(suite, nodes, ARRAY_SIZE(nodes), 0, &observer));
 	assert_int_equal(told.outcomes[1], OUTCOME_PASS);
 	assert_int_equal(told.outcomes[2], OUTCOME_PASS);
 	assert_int_equal(told.outcomes[3], OUTCOME_FAIL);
@@ -311,8 +313,8 @@ static void test_objects(void **state _unused_)
 	assert_ok(suite_keep_files(suite, files, ARRAY_SIZE(files)));
 	struct told told = {};
 	const struct suite_observer observer = observer_of(&told);
-	assert_ok(suite_run_tree(suite, nodes, ARRAY_SIZE(nodes), 0,
-				 &observer));
+	assert_ok(
+		suite_run_tree(suite, nodes, ARRAY_SIZE(nodes), 0, &observer));
 	static const enum outcome expected[] = {
 		OUTCOME_PASS, OUTCOME_PASS, OUTCOME_PASS, OUTCOME_FAIL,
 		OUTCOME_PASS, OUTCOME_PASS, OUTCOME_PASS, OUTCOME_FAIL,
@@ -350,14 +352,64 @@ static void test_interrupted(void **state _unused_)
 	}
 }
 
+/*
+ * What a watched run changed is put back before anything is kept: orders begin
+ * where that one did.
+ */
+static void test_saved(void **state _unused_)
+{
+	const char *const list[] = {
+		"echo more >>log; echo x >a; mkdir d; echo x >d/new",
+		"rm kept/file; rmdir kept; mkdir kept; echo y >kept/other",
+		"mv log moved; ln -s log link; chmod 400 moved; echo z >b",
+		"echo mine >stays",
+	};
+	const char *const files[] = { "a",    "b",   "d",    "kept",
+				      "link", "log", "moved" };
+	const size_t order[] = { 0, 1, 2, 3 };
+	static const char *const none[] = { NULL };
+	const struct suite_watch watch = {
+		.what = SUITE_FILES | SUITE_PROCESS,
+		.to = SUITE_AFTER_TEARDOWN,
+		.dirs = none,
+		.own_files = none,
+		.file_method = "follow",
+		.paths = 3,
+		.save = true,
+	};
+	struct err *unfollowed = process_try_follow();
+	if (unfollowed) {
+		err_destroy(unfollowed);
+		skip();
+	}
+	fill_folder();
+	shell("touch -d @5 kept"); /* times of folders are nobody's */
+	_cleanup_(freep) char *before = state_of(folder);
+	struct suite *suite = open_commands(list, ARRAY_SIZE(list), 1);
+	struct told told = {};
+	const struct suite_observer observer = observer_of(&told);
+	assert_ok(suite_watch(suite, &watch));
+	assert_ok(suite_run(suite, order, ARRAY_SIZE(order), 0, &observer));
+	assert_int_equal(told.n, ARRAY_SIZE(order));
+	for (size_t i = 0; i < told.n; i++)
+		assert_int_equal(told.outcomes[i], OUTCOME_PASS);
+	assert_ok(suite_watch(suite, NULL));
+	assert_ok(suite_keep_files(suite, files, ARRAY_SIZE(files)));
+	/* Only those that were asked for. */
+	assert_int_equal(unlink("stays"), 0);
+	shell("touch -d @5 kept");
+	_cleanup_(freep) char *after = state_of(folder);
+	assert_string_equal(strchr(before, '\n'), strchr(after, '\n'));
+	suite_close(suite);
+}
+
 /* The last one that is kept is put back by closing, too. */
 static void test_close(void **state _unused_)
 {
 	const size_t order[] = { 0, 2 };
 	fill_folder();
 	_cleanup_(freep) char *before = state_of(folder);
-	struct suite *suite =
-		open_commands(commands, ARRAY_SIZE(commands), 1);
+	struct suite *suite = open_commands(commands, ARRAY_SIZE(commands), 1);
 	assert_ok(suite_keep_files(suite, kept, ARRAY_SIZE(kept)));
 	struct told told = {};
 	const struct suite_observer observer = observer_of(&told);
@@ -443,11 +495,12 @@ static void test_roots(void **state _unused_)
 	assert_int_equal(judged.none, OUTCOME_FAIL);
 	assert_int_equal(judged.all, OUTCOME_PASS);
 	assert_string_equal(judged.turning.s, "d\n");
-	assert_string_equal(judged.roots.s,
-			    "a|absent|2 bytes: \"x\\n\"\n"
-			    "d|absent|folder of 0\n"
-			    "kept|folder of 1|absent\n"
-			    "log|4 bytes: \"one\\n\"|6 bytes: \"one\\ny\\n\"\n");
+	assert_string_equal(
+		judged.roots.s,
+		"a|absent|2 bytes: \"x\\n\"\n"
+		"d|absent|folder of 0\n"
+		"kept|folder of 1|absent\n"
+		"log|4 bytes: \"one\\n\"|6 bytes: \"one\\ny\\n\"\n");
 	_cleanup_(freep) char *after = state_of(folder);
 	assert_string_equal(strchr(before, '\n'), strchr(after, '\n'));
 	/* Control, four roots, all; and the prefix once. */
@@ -475,6 +528,7 @@ int main(void)
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_close),
 		cmocka_unit_test(test_serial),
 		cmocka_unit_test(test_roots),
