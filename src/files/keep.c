@@ -389,18 +389,23 @@ static struct err *resolve(const char *path, char **ret)
 	return *ret ? NULL : err_nomem();
 }
 
-static struct err *told_fill(const char *path, struct told_path *told)
+/* From the root, dots gone. */
+static struct err *path_whole(const char *path, char **ret)
 {
 	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
-	_cleanup_(freep) char *shown = NULL, *whole = NULL;
-	/* Dots are gone then; what lies below the working directory is not. */
+	_cleanup_(freep) char *shown = NULL;
 	TRY(path_display(NULL, path, &shown));
-	if (!strcmp(shown, "."))
-		shown[0] = '\0';
-	TRY(path_join(cwd ? cwd : "/", shown, &whole));
-	size_t n = strlen(whole);
-	while (n > 1 && whole[n - 1] == '/')
-		whole[--n] = '\0';
+	TRY(path_join(cwd ? cwd : "/", strcmp(shown, ".") ? shown : "", ret));
+	size_t n = strlen(*ret);
+	while (n > 1 && (*ret)[n - 1] == '/')
+		(*ret)[--n] = '\0';
+	return NULL;
+}
+
+static struct err *told_fill(const char *path, struct told_path *told)
+{
+	_cleanup_(freep) char *whole = NULL;
+	TRY(path_whole(path, &whole));
 	TRY(resolve(whole, &told->path));
 	const char *base = path_base(told->path);
 	told->name = strdup(base[0] ? base : ".");
@@ -434,11 +439,15 @@ struct err *keeper_add(struct keeper *keeper, const char *path)
 
 bool keeper_has(const struct keeper *keeper, const char *path)
 {
-	for (size_t i = 0; i < keeper->told.n; i++) {
-		if (is_within(path, keeper->told.data[i].path))
-			return true;
-	}
-	return false;
+	_cleanup_(freep) char *whole = NULL, *real = NULL;
+	struct err *err = path_whole(path, &whole);
+	if (!err)
+		err = resolve(whole, &real);
+	bool found = false;
+	for (size_t i = 0; !err && !found && i < keeper->told.n; i++)
+		found = is_within(real, keeper->told.data[i].path);
+	err_ignore(err);
+	return found;
 }
 
 struct err *keeper_create(const char *const *paths, size_t n,

@@ -178,8 +178,6 @@ struct err *keeper_take_one(struct keeper *keeper, size_t i,
 			    struct kept_path *ret) _must_check_;
 struct err *keeper_put_back_one(struct keeper *keeper, const struct kept *kept,
 				size_t i) _must_check_;
-/* Is this path (absolute) told, or does it lie below one? */
-bool keeper_has(const struct keeper *keeper, const char *path);
 
 /* ---- names ---- */
 

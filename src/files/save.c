@@ -97,8 +97,8 @@ static bool counts(const char *path)
 
 void saver_event(struct saver *saver, const struct follow_event *event)
 {
-	bool whole = event->kind == FOLLOW_REMOVE ||
-		     event->kind == FOLLOW_RENAME;
+	bool whole =
+		event->kind == FOLLOW_REMOVE || event->kind == FOLLOW_RENAME;
 	const char *paths[] = {
 		event->kind == FOLLOW_LINK ? NULL : event->path,
 		event->path2,

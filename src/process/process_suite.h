@@ -52,6 +52,7 @@ struct process_end {
 	const struct tap *tap; /* NULL: not asked for */
 };
 
+struct ipc_span;
 struct process_keep;
 struct process_suite;
 struct saver;
@@ -75,6 +76,7 @@ struct process_suite {
 	/* Said already: one at a time, not followed, readers unknown. */
 	bool said_jobs, said_walk, said_readers;
 	struct saver *saver; /* what watched runs touch; NULL: not asked for */
+	struct ipc_span *span;	     /* since then; NULL: likewise */
 	struct process_keep *keep;   /* NULL: nothing is put back */
 	bool follows_known, follows; /* can calls be followed here? */
 };
