@@ -131,6 +131,7 @@ static struct err *find_pollution(struct detect *detect)
 		.effect = report && values->effect,
 		.readers = values->readers,
 	};
+	options.watch.save = true; /* other orders begin where this one did */
 	TRY(show_progress(detect, &progress));
 	if (detect->deadline) {
 		detect->collect.deadline = detect->deadline;
