@@ -349,7 +349,7 @@ static struct err *cpputest_start(struct run *run, struct thread *thread)
 	(void)thread;
 	TRY(run_break_symbol(run, TEST_STARTED, on_test_started, 0, NULL));
 	TRY(run_break_symbol(run, TESTS_ENDED, on_tests_ended, 0, NULL));
-	if (!natural_order(run))
+	if (!run_settled(run) || !natural_order(run))
 		TRY(run_break_symbol(run, TEST_ENDED, on_test_ended, 0, NULL));
 	TRY(watch_points(run));
 	return change_link(run, cpputest->registry + cpputest->at.tests);
@@ -362,4 +362,5 @@ const struct framework framework_cpputest = {
 	.attach = cpputest_attach,
 	.list = cpputest_list,
 	.start = cpputest_start,
+	.branches = true,
 };

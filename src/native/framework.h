@@ -56,6 +56,17 @@ struct framework {
 	 */
 	struct err *(*start)(struct run *run, struct thread *thread);
 	/*
+	 * In a tree of orders, a hook at or after the end of a test asks for the
+	 * next one (see run_settled()), and nothing is laid out before. Where
+	 * not, each order of a tree is run from its beginning.
+	 */
+	bool branches;
+	/*
+	 * An order in the program's own sequence is run in another way than
+	 * others (run_in_sequence()).
+	 */
+	bool flows;
+	/*
 	 * Instead of @start while discovering: the thread stands at
 	 * run_ready()'s place; skip and list. Needed where @list is NULL.
 	 */

@@ -52,6 +52,7 @@ struct process_end {
 	const struct tap *tap; /* NULL: not asked for */
 };
 
+struct process_keep;
 struct process_suite;
 
 /* To add a kind of suite of processes: commands.c is the smallest. */
@@ -72,6 +73,8 @@ struct process_suite {
 	const struct suite_watch *watch; /* NULL: runs are not watched */
 	/* Said already: one at a time, not followed, readers unknown. */
 	bool said_jobs, said_walk, said_readers;
+	struct process_keep *keep;   /* NULL: nothing is put back */
+	bool follows_known, follows; /* can calls be followed here? */
 };
 
 struct err *process_suite_create(const struct suite_options *options,

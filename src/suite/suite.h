@@ -113,9 +113,12 @@ struct suite_test {
 
 	/*
 	 * What the suite declares of its place in an order (suite/declare.h).
-	 * Tests of one group, and of the groups in it, stand together.
+	 * Tests of one group, and of the groups in it, stand together. Lists
+	 * ascend.
 	 */
-	size_t group;  /* the innermost; SUITE_NO_GROUP: free */
+	size_t group; /* the innermost; SUITE_NO_GROUP: free */
+	/* Tests of a higher one come first; a group of equal ones as one. */
+	int64_t priority;
 	size_t *after; /* tests that come first, where both are in an order */
 	size_t n_after;
 	size_t *needs; /* of those: it makes no sense without */
