@@ -251,10 +251,10 @@ static struct err *name_lists(struct findings *findings,
 }
 
 static struct err *make_order_id(struct findings *findings, const char *test,
-				 const char **ret)
+				 enum order_class class, const char **ret)
 {
 	static const char kind[] = "order-dependent";
-	XXH64_hash_t hash = XXH64(kind, sizeof(kind), 0);
+	XXH64_hash_t hash = XXH64(kind, sizeof(kind), class);
 	hash = XXH64(test, strlen(test) + 1, hash);
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(str_appendf(&text, "order-%012llx",
@@ -281,9 +281,10 @@ static struct err *add_order(struct findings *findings,
 		.repeats = finding->repeats,
 		.natural = finding->natural,
 	};
-	/* Setters are the polluters of brittle tests, so to say. */
-	TRY(name_lists(findings, suite, &finding->polluters,
-		       finding->polluters_complete, &order->polluters));
+	/* Who disturbs itself has no polluters; brittle tests have setters. */
+	if (finding->class == ORDER_VICTIM)
+		TRY(name_lists(findings, suite, &finding->polluters,
+			       finding->polluters_complete, &order->polluters));
 	TRY(name_lists(findings, suite, &finding->setters,
 		       finding->polluters_complete, &order->setters));
 	TRY(name_lists(findings, suite, &finding->cleaners,
@@ -297,7 +298,7 @@ static struct err *add_order(struct findings *findings,
 		.severity = order_severity(finding),
 		.order = order,
 	};
-	TRY(make_order_id(findings, record.test, &record.id));
+	TRY(make_order_id(findings, record.test, finding->class, &record.id));
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(order_append_message(&text, record.test, order));
 	TRY(own_text(findings, &text, &record.message));

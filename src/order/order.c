@@ -210,7 +210,6 @@ static struct err *begin(struct order_search *search)
 	TRY(rules_create(search->suite, search->options->any_order,
 			 &search->rules));
 	search->began = clock_now();
-	search->executions = suite_executions(search->suite);
 	uint64_t deadline = search->options->deadline;
 	search->explain_until = deadline;
 	if (deadline)
@@ -226,8 +225,7 @@ static struct err *begin(struct order_search *search)
 static void count_pairs(struct order_search *search)
 {
 	struct order_reach *reach = &search->result->reach;
-	reach->executions =
-		suite_executions(search->suite) - search->executions;
+	reach->executions = suite_executions(search->suite);
 	bool all_allowed =
 		rules_free(search->rules) || search->n > PAIRS_TESTS_MAX / 8;
 	for (size_t a = 0; a < search->n; a++) {
@@ -247,6 +245,32 @@ static void count_pairs(struct order_search *search)
 	}
 }
 
+/* A victim that also disturbs itself is one finding: it is one defect. */
+static struct err *merge_twice(struct order_result *result)
+{
+	struct err *err = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < result->findings.n; i++) {
+		struct order_finding *finding = &result->findings.data[i];
+		/* Sorted: the victim stands just before. */
+		struct order_finding *last =
+			n ? &result->findings.data[n - 1] : NULL;
+		if (err || !last || last->test != finding->test ||
+		    last->class != ORDER_VICTIM ||
+		    finding->class != ORDER_NON_IDEMPOTENT ||
+		    !finding->polluters.n) {
+			result->findings.data[n++] = *finding;
+			continue;
+		}
+		err = vec_push(&last->polluters, finding->polluters.data[0]);
+		if (!err)
+			finding->polluters.data[0] = (struct order_tests){};
+		order_finding_free(finding);
+	}
+	result->findings.n = n;
+	return err;
+}
+
 static int by_test(const void *a, const void *b)
 {
 	const struct order_finding *one = a, *other = b;
@@ -263,6 +287,7 @@ static void end(struct order_search *search)
 	if (result->findings.n)
 		qsort(result->findings.data, result->findings.n,
 		      sizeof(*result->findings.data), by_test);
+	err_ignore(merge_twice(result));
 	for (size_t i = 0; i < search->suspects.n; i++)
 		vec_free(&search->suspects.data[i].prefix);
 	vec_free(&search->suspects);

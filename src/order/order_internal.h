@@ -75,8 +75,7 @@ struct order_search {
 	struct map_u64 answers; /* digest of an order → outcome */
 	uint64_t *pairs;	/* bits that stood next to each other; NULL */
 	VEC(struct order_suspect) suspects;
-	size_t explained;    /* so many of them were looked at */
-	uint64_t executions; /* of the suite, when the search began */
+	size_t explained; /* so many of them were looked at */
 	uint64_t began, natural_ns;
 	uint64_t explore_until; /* clock_now(); 0: no limit. Exploring ends … */
 	uint64_t explain_until; /* … before explaining does */
