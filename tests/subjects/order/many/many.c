@@ -13,7 +13,7 @@
 static int first, second, third;
 static int touched[200];
 
-//@ says "order: ... pairs explored (budget 20ms)" in=budget
+//@ says "order: ... (budget 20ms)" in=budget
 //@ victim test_42 polluters=test_77|test_111 polluted=first in=default,budget
 //@ brittle test_199 setters=test_3 polluted=second
 //@ victim test_150 polluters=test_5,test_160 polluted=third in=default,budget some=yes
