@@ -1,6 +1,7 @@
 #include "cli/results.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -375,11 +376,11 @@ static struct err *order_text(struct results *results,
 
 /* ---- findings ---- */
 
-/* Takes @replay over. NULL: it is kept, and cannot be made again from here. */
+/* Takes *@replay over. NULL: it is kept, and cannot be made again from here. */
 static struct err *keep(struct store_findings *kept,
-			const struct report_finding *finding, char *replay)
+			const struct report_finding *finding, char **replay)
 {
-	struct store_finding record = { .replay = replay,
+	struct store_finding record = { .replay = take_ptr(*replay),
 					.id = strdup(finding->id) };
 	struct err *err = record.id ? report_finding_text(finding, &record.json)
 				    : err_nomem();
@@ -405,7 +406,7 @@ static struct err *put_all(struct results *results, const char *command,
 		char *replay = NULL;
 		err_ignore(again_text(results, command, findings[i].test,
 				      &replay));
-		TRY(keep(&kept, &findings[i], replay));
+		TRY(keep(&kept, &findings[i], &replay));
 	}
 	return store_put_findings(results->store, results->name, command,
 				  kept.data, kept.n);
@@ -452,7 +453,7 @@ static struct err *put_orders(struct results *results,
 		if (finding)
 			err_ignore(order_text(results, finding, files, n_files,
 					      &replay));
-		TRY(keep(&kept, &findings[i], replay));
+		TRY(keep(&kept, &findings[i], &replay));
 	}
 	return store_put_findings(results->store, results->name, "order",
 				  kept.data, kept.n);
@@ -521,7 +522,7 @@ static struct err *read_record(const char *text, json_t **ret, char digest[33])
 		json_string_value(json_object_get(record, "files_digest"));
 	digest[0] = '\0';
 	if (files && strlen(files) < DIGEST_SIZE)
-		strcpy(digest, files);
+		snprintf(digest, DIGEST_SIZE, "%s", files);
 	*ret = take_ptr(record);
 	return NULL;
 }
