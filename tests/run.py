@@ -22,6 +22,7 @@ TOP = Path(__file__).resolve().parents[1]
 TESTS = TOP / "tests"
 HARNESS = TESTS / "harness" / "test_subjects.py"
 POLLUTION = TESTS / "harness" / "test_pollution.py"
+ORDER = TESTS / "harness" / "test_order.py"
 SMOKE_SECONDS = 10
 
 # A sanitizer's report has to fail the test that caused it.
@@ -66,7 +67,7 @@ def as_ordinary_user(counts, full):
         (copy / "build").mkdir()
         for program in ("polygraph", "libpolygraph-agent.so"):
             shutil.copy2(TOP / "build" / program, copy / "build")
-        for built in ("subjects", "pollution"):
+        for built in ("subjects", "pollution", "order"):
             if (TOP / "build" / built).is_dir():
                 shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True,
                                 ignore=shutil.ignore_patterns("run-*"))  # of failures, with files of all kinds
@@ -85,7 +86,7 @@ def as_ordinary_user(counts, full):
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         narrow = [] if full else ["--exe", "*-gcc-O0"]
-        for title, script in ((name, HARNESS), (f"pollution {name}", POLLUTION)):
+        for title, script in ((name, HARNESS), (f"pollution {name}", POLLUTION), (f"order {name}", ORDER)):
             command = subjects("build/polygraph", "build", full, *narrow, script=tests / "harness" / script.name)
             # The interpreter that runs this may lie in root's home.
             counts.run(title, become + ["python3", *command[1:]], cwd=copy, env=environment)
@@ -119,7 +120,10 @@ def main():
     part("pollution subjects", subjects(polygraph, TOP / "build", options.full, script=POLLUTION), timeout=3600)
     part("pollution subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=POLLUTION),
          timeout=3600, **sanitize)
-    if options.only in "pollution subjects as an ordinary user":
+    part("order subjects", subjects(polygraph, TOP / "build", options.full, script=ORDER), timeout=3600)
+    part("order subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=ORDER),
+         timeout=3600, **sanitize)
+    if options.only in "pollution order subjects as an ordinary user":
         as_ordinary_user(counts, options.full)
     part("fuzz smoke", [sys.executable, TESTS / "fuzz" / "run.py", SMOKE_SECONDS])
     return counts.close()

@@ -38,11 +38,30 @@ _export_ void *calloc(size_t n, size_t size)
 	return block;
 }
 
+/* The old block stays as it is: see wire/heap.h, quarantine. */
+static _cold_ void *reallocate_apart(void *old, uint64_t entry, size_t size,
+				     struct note_caller caller)
+{
+	if (!size) /* glibc's way to free */
+		return NULL;
+	void *block = __libc_malloc(size);
+	if (!block) {
+		if (entry)
+			note_entry((uint64_t)(uintptr_t)old, entry);
+		return NULL;
+	}
+	size_t had = malloc_usable_size(old);
+	note_block(block, size, caller);
+	return memcpy(block, old, had < size ? had : size);
+}
+
 static inline void *reallocate(void *old, size_t size,
 			       struct note_caller caller)
 {
 	/* Who gets the old place next may be quicker than we after it. */
 	uint64_t entry = old ? note_gone(old) : 0;
+	if (old && note_stays(entry))
+		return reallocate_apart(old, entry, size, caller);
 	void *block = __libc_realloc(old, size);
 	if (block)
 		note_block(block, size, caller);
@@ -124,8 +143,9 @@ _export_ void free(void *block)
 	}
 	if (!block)
 		return;
-	note_gone(block);
-	__libc_free(block);
+	uint64_t entry = note_gone(block);
+	if (!note_stays(entry))
+		__libc_free(block);
 }
 
 /* glibc has it for programs linked before 2.26. */

@@ -132,7 +132,13 @@ static inline void note_block(const void *block, size_t size,
 	if (unlikely(size > WIRE_SIZE_MAX))
 		size = WIRE_SIZE_MAX;
 	note_entry((uint64_t)(uintptr_t)block,
-		   WIRE_ENTRY(size, note_stack(caller)));
+		   WIRE_ENTRY(size, note_stack(caller)) | agent_heap.fresh);
+}
+
+/* Quarantine: is the block with this entry (0: not noted) to stay as it is? */
+static inline bool note_stays(uint64_t entry)
+{
+	return unlikely(agent_heap.fresh) && !(entry & WIRE_FRESH);
 }
 
 /* The block is about to be the allocator's again; its entry, for note_entry(). */

@@ -119,9 +119,9 @@ static inline void *allocate_aligned(size_t size, size_t alignment)
 static inline void release(void *block)
 {
 	if (likely(agent_mode == AGENT_NOTE)) {
-		if (block)
-			note_gone(block);
-		__libc_free(block);
+		uint64_t entry = block ? note_gone(block) : 0;
+		if (!note_stays(entry))
+			__libc_free(block);
 	} else {
 		agent_next.free(block);
 	}

@@ -1,8 +1,6 @@
 /* polygraph run: the tests of a suite once, in a given order. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -87,41 +85,6 @@ static struct err *check_options(const struct run_options *values,
 	return NULL;
 }
 
-/* Short enough to be typed again. */
-static struct err *choose_seed(const struct options *options, uint64_t *ret)
-{
-	const struct run_options *values = options->values;
-	uint32_t random;
-	if (options_source(options, "seed") != OPTION_DEFAULT) {
-		*ret = values->seed;
-		return NULL;
-	}
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		return err_errno(errno, "cannot draw a random seed");
-	*ret = random;
-	return NULL;
-}
-
-/* As users write it: "90s", "10m". */
-static void format_budget(uint64_t ns, char *out, size_t n)
-{
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = {
-		{ "h", 3600 * NS_PER_S }, { "m", 60 * NS_PER_S },
-		{ "s", NS_PER_S },	  { "ms", NS_PER_MS },
-		{ "us", 1000 },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (ns % units[i].ns && i + 1 < ARRAY_SIZE(units))
-			continue;
-		snprintf(out, n, "%llu%s",
-			 (unsigned long long)(ns / units[i].ns), units[i].unit);
-		return;
-	}
-}
-
 /* What of the order has no result, and why. */
 static struct err *say_unfinished(const struct run_options *values,
 				  struct collect *collect, size_t entries)
@@ -136,7 +99,7 @@ static struct err *say_unfinished(const struct run_options *values,
 			 left, entries);
 	} else if (collect->budget_spent) {
 		char budget[32];
-		format_budget(values->budget_ns, budget, sizeof(budget));
+		common_budget_format(values->budget_ns, budget);
 		snprintf(text, sizeof(text),
 			 "run: %zu of %zu tests not run (budget %s)", left,
 			 entries, budget);
@@ -189,7 +152,7 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 	TRY(common_suite_choose(options, argc, argv, &choice));
 	TRY(outputs_choose(&values->common, "run", &outputs));
 	TRY(check_options(values, &outputs));
-	TRY(choose_seed(options, &seed));
+	TRY(common_seed_choose(options, values->seed, &seed));
 	choice.options.pass_through = values->pass_through;
 	TRY(common_suite_open(&choice, &suite));
 

@@ -6,13 +6,16 @@
 #include "cli/suggest.h"
 
 const struct command *const commands[] = {
-	&command_list, &command_run,	 &command_pollution, &command_replay,
-	&command_help, &command_version, &command_man,	     NULL,
+	&command_check, &command_list,
+	&command_run,	&command_pollution,
+	&command_order, &command_replay,
+	&command_help,	&command_version,
+	&command_man,	NULL,
 };
 
 static const char *const planned[] = {
-	"check",  "order",  "choices",	"schedules",
-	"repair", "report", "baseline", "init",
+	"choices", "schedules", "repair", "replay",
+	"report",  "baseline",	"init",
 };
 
 const struct command *command_find(const char *name)
@@ -73,11 +76,7 @@ struct err *command_missing(const char *name)
 {
 	_cleanup_(str_freep) struct str names = STR_INIT;
 	TRY(append_names(&names));
-	struct err *err =
-		name ? err_create(ERR_USAGE,
-				  "the command '%s' does not exist yet", name)
-		     : err_create(ERR_USAGE,
-				  "no command is given, and the default, "
-				  "'check', does not exist yet");
+	struct err *err = err_create(
+		ERR_USAGE, "the command '%s' does not exist yet", name);
 	return err_hint(err, "commands of this version: %s", names.s);
 }

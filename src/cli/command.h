@@ -46,10 +46,12 @@ struct command {
 			   enum status *ret);
 };
 
+extern const struct command command_check;
 extern const struct command command_list;
 extern const struct command command_run;
 extern const struct command command_pollution;
 extern const struct command command_replay;
+extern const struct command command_order;
 extern const struct command command_help;
 extern const struct command command_version;
 extern const struct command command_man;
@@ -62,5 +64,5 @@ const struct command *command_find(const char *name);
 bool command_is_planned(const char *name);
 /* For a name that is neither: what was meant, or which there are. */
 struct err *command_unknown(const char *name) _must_check_;
-/* It does not exist yet; with those that do. NULL: none was given. */
+/* It does not exist yet; with those that do. */
 struct err *command_missing(const char *name) _must_check_;

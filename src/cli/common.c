@@ -1,7 +1,10 @@
 #include "cli/common.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -191,4 +194,38 @@ struct err *common_suite_open(const struct common_suite *choice,
 		err_create(ERR_SUITE, "'%s' has no tests", choice->command[0]),
 		"if it has, say what they are: --framework NAME, or "
 		"--framework functions --test-functions GLOB");
+}
+
+/* Short enough to be typed again. */
+struct err *common_seed_choose(const struct options *options, uint64_t given,
+			       uint64_t *ret)
+{
+	uint32_t random;
+	if (options_source(options, "seed") != OPTION_DEFAULT) {
+		*ret = given;
+		return NULL;
+	}
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return err_errno(errno, "cannot draw a random seed");
+	*ret = random;
+	return NULL;
+}
+
+void common_budget_format(uint64_t ns, char out[32])
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {
+		{ "h", 3600 * NS_PER_S }, { "m", 60 * NS_PER_S },
+		{ "s", NS_PER_S },	  { "ms", NS_PER_MS },
+		{ "us", 1000 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (ns % units[i].ns && i + 1 < ARRAY_SIZE(units))
+			continue;
+		snprintf(out, 32, "%llu%s",
+			 (unsigned long long)(ns / units[i].ns), units[i].unit);
+		return;
+	}
 }

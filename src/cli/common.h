@@ -58,3 +58,9 @@ struct err *common_suite_choose(const struct options *options, int argc,
 /* An empty suite is an error. */
 struct err *common_suite_open(const struct common_suite *choice,
 			      struct suite **ret) _must_check_;
+
+/* The --seed that was given, or one that is drawn. */
+struct err *common_seed_choose(const struct options *options, uint64_t given,
+			       uint64_t *ret) _must_check_;
+/* As users write it: "90s", "10m". */
+void common_budget_format(uint64_t ns, char out[32]);

@@ -6,13 +6,15 @@
 
 #include "base/vec.h"
 #include "cli/baseline.h"
+#include "order/order.h"
 #include "pollution/pollution.h"
 #include "report/report.h"
 
 struct findings {
 	VEC(struct report_finding) all;
 	VEC(struct report_first) firsts;
-	VEC(void *) owned; /* texts and arrays behind them */
+	struct report_reach reach; /* of the search for orders */
+	VEC(void *) owned;	   /* texts and arrays behind them */
 };
 
 struct findings_context {
@@ -26,6 +28,14 @@ struct err *
 findings_of_pollution(struct findings *findings,
 		      const struct findings_context *context,
 		      const struct pollution *pollution) _must_check_;
+/*
+ * Findings of pollution that are there already and tell what an order-dependent
+ * test is polluted by point to it. @pollution: what is known of it.
+ */
+struct err *findings_of_order(struct findings *findings,
+			      const struct findings_context *context,
+			      const struct pollution *pollution,
+			      const struct order_result *result) _must_check_;
 void findings_free(struct findings *findings);
 static inline void findings_freep(struct findings *findings)
 {

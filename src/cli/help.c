@@ -130,8 +130,8 @@ static struct err *write_command(const struct page *page,
 }
 
 static const char *const main_synopsis[] = {
-	"COMMAND [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
-	"COMMAND [OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
+	"[COMMAND] [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+	"[COMMAND] [OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
 	"--commands FILE",
 	NULL,
 };

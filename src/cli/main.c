@@ -104,10 +104,11 @@ static struct err *run_command(const struct command *command, int argc,
 }
 
 /* `check` may be left out, so what is no command is an executable, or a slip. */
-static struct err *without_command(const char *word)
+static struct err *without_command(int argc, char **argv, enum status *ret)
 {
+	const char *word = argv[1];
 	if (word[0] == '-' || strchr(word, '/') || !access(word, F_OK))
-		return command_missing(NULL);
+		return run_command(&command_check, argc - 1, argv + 1, ret);
 	return command_is_planned(word) ? command_missing(word)
 					: command_unknown(word);
 }
@@ -125,7 +126,7 @@ static struct err *start(int argc, char **argv, enum status *ret)
 		word = "version";
 	const struct command *command = command_find(word);
 	if (!command)
-		return without_command(word);
+		return without_command(argc, argv, ret);
 	return run_command(command, argc - 2, argv + 2, ret);
 }
 

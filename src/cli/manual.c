@@ -187,8 +187,8 @@ static struct err *write_command(const struct command *command, FILE *out)
 static struct err *write_main(FILE *out)
 {
 	static const char *const synopsis[] = {
-		"COMMAND [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
-		"COMMAND [OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
+		"[COMMAND] [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+		"[COMMAND] [OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
 		"--commands FILE",
 		"help [COMMAND]",
 		NULL,

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "base/shuffle.h"
 #include "base/str.h"
 #include "cli/order.h"
 #include "cli/suggest.h"
@@ -200,31 +201,6 @@ static struct err *select_from_file(const struct suite *suite,
 	return NULL;
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): the same numbers everywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
-/* Fisher-Yates; numbers that would favour some orders are drawn again. */
-static void shuffle(struct indexes *order, uint64_t seed)
-{
-	for (size_t i = order->n; i > 1; i--) {
-		uint64_t limit = UINT64_MAX - UINT64_MAX % i;
-		uint64_t random;
-		do
-			random = next_random(&seed);
-		while (random >= limit);
-		size_t j = random % i;
-		size_t other = order->data[j];
-		order->data[j] = order->data[i - 1];
-		order->data[i - 1] = other;
-	}
-}
-
 static void reverse(struct indexes *order)
 {
 	for (size_t i = 0, j = order->n; i + 1 < j; i++) {
@@ -272,7 +248,7 @@ struct err *select_order(const struct suite *suite,
 	}
 	order.n = kept;
 	if (options->shuffle)
-		shuffle(&order, options->seed);
+		shuffle(order.data, order.n, options->seed);
 	if (options->reverse)
 		reverse(&order);
 	TRY(repeat(&order, options->repeat));

@@ -222,6 +222,13 @@ static struct err *add_symbol(struct data_symbols *symbols,
 		    : spans_find(&symbols->writable, sym->st_value, &id);
 	if (str_starts(name, "_ZGV") && writable)
 		TRY(map_text_put(&symbols->guards, name, sym->st_value));
+	if (tls && writable && !strcmp(name, "__tls_guard")) {
+		uint64_t known, value = sym->st_value + 1;
+		if (map_text_get(&symbols->tls_guards, file, &known) &&
+		    known != value)
+			value = 0;
+		TRY(map_text_put(&symbols->tls_guards, file, value));
+	}
 	if (!vtable && !writable)
 		return NULL;
 	struct data_symbol symbol = {
@@ -333,6 +340,7 @@ void data_symbols_free(struct data_symbols *symbols)
 	vec_free(&symbols->names);
 	vec_free(&symbols->data);
 	map_text_free(&symbols->guards);
+	map_text_free(&symbols->tls_guards);
 	spans_free(&symbols->writable);
 }
 

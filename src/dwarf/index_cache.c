@@ -29,7 +29,7 @@
 #include "base/path.h"
 #include "dwarf/index_internal.h"
 
-#define CACHE_VERSION 1
+#define CACHE_VERSION 2
 #define CACHE_SUFFIX "-v1.idx"
 #define CACHE_MAGIC "pgindex"
 #define CACHE_BYTES_MAX ((uint64_t)4 << 30)

@@ -146,9 +146,14 @@ struct data_symbols {
 	VEC(struct data_symbol) data; /* TLS last, by value, largest first */
 	VEC(char *) names;	      /* those that had a version cut off */
 	struct map_text guards;	      /* "_ZGV…" to its value */
-	struct spans writable;	      /* what variables may lie in */
-	bool has_libc;		      /* glibc is linked in */
-	uint64_t tls_start;	      /* address of the block's template */
+	/*
+	 * Source file, without folders, to the value of its "__tls_guard" plus
+	 * 1; 0 where several files have that name.
+	 */
+	struct map_text tls_guards;
+	struct spans writable; /* what variables may lie in */
+	bool has_libc;	       /* glibc is linked in */
+	uint64_t tls_start;    /* address of the block's template */
 	uint64_t tls_size;
 };
 

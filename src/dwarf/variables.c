@@ -477,6 +477,26 @@ static bool ends_flexible(const struct type_pool *pool, const struct type *type)
 	return false;
 }
 
+/*
+ * Thread-locals of one source file that have to be constructed have one guard
+ * together. Which of them have to be is not written anywhere: objects do.
+ */
+static void find_tls_guard(const struct type_pool *pool,
+			   const struct data_symbols *symbols,
+			   const struct index_variables *index,
+			   struct variable *variable)
+{
+	if (!(variable->flags & VARIABLE_TLS) || variable->guard ||
+	    (variable->symbol && str_starts(variable->symbol, "_ZZ")) ||
+	    type_get(pool, variable->type)->kind != TYPE_STRUCT ||
+	    variable->unit >= index->units.n)
+		return;
+	const char *file = index->units.data[variable->unit];
+	const char *slash = strrchr(file, '/');
+	map_text_get(&symbols->tls_guards, slash ? slash + 1 : file,
+		     &variable->guard);
+}
+
 static void find_guard(const struct data_symbols *symbols, struct str *name,
 		       struct variable *variable)
 {
@@ -486,8 +506,8 @@ static void find_guard(const struct data_symbols *symbols, struct str *name,
 	struct err *err = str_appendf(name, "_ZGV%s", variable->symbol + 2);
 	if (err)
 		err_ignore(err);
-	else
-		map_text_get(&symbols->guards, name->s, &variable->guard);
+	else if (map_text_get(&symbols->guards, name->s, &variable->guard))
+		variable->guard += variable->flags & VARIABLE_TLS ? 1 : 0;
 }
 
 /* "where.y": the part of the variable that this one is, and its type. */
@@ -546,6 +566,7 @@ struct err *variables_finish(struct type_pool *pool,
 		}
 		const struct type *type = type_get(pool, variable->type);
 		find_guard(symbols, &name, variable);
+		find_tls_guard(pool, symbols, index, variable);
 		uint64_t size = type->size;
 		if (variable->size) {
 			variable->size = size ? MIN(size, variable->size)

@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -28,7 +29,8 @@ struct kept;
 
 struct err *keeper_create(const char *const *paths, size_t n,
 			  struct keeper **ret) _must_check_;
-void keeper_destroy(struct keeper *keeper); /* puts nothing back; NULL is fine */
+void keeper_destroy(
+	struct keeper *keeper); /* puts nothing back; NULL is fine */
 static inline void keeper_destroyp(struct keeper **keeper)
 {
 	keeper_destroy(*keeper);
@@ -41,5 +43,29 @@ static inline void kept_destroyp(struct kept **kept)
 }
 struct err *keeper_put_back(struct keeper *keeper,
 			    const struct kept *kept) _must_check_;
+/* Only the paths of which @which (by keeper_path()) says so; NULL: all. */
+struct err *keeper_put_back_some(struct keeper *keeper, const struct kept *kept,
+				 const bool *which) _must_check_;
+/* Was everything kept? */
+bool kept_whole(const struct kept *kept);
+/*
+ * Was the same at a path in both, times of folders apart? Also where it cannot be
+ * told: it was not kept, or it lies in a folder that was.
+ */
+bool kept_same(const struct kept *a, const struct kept *b, size_t i);
+/* What was at a path, in a few words; NULL: out of memory. */
+char *kept_text(const struct kept *kept, size_t i);
+/* Does a path lie at or below one of those told? */
+bool keeper_has(const struct keeper *keeper, const char *path);
+/* The paths as they were told, sorted. */
+size_t keeper_count(const struct keeper *keeper);
+const char *keeper_path(const struct keeper *keeper, size_t i);
+/*
+ * Is a root (struct change) a path that can be kept? Names with a part that is
+ * made up for each run (XXXXXX, PID, DATE) and whole crowds ("folder/" and a
+ * star) cannot.
+ */
+bool keep_is_exact(const char *root);
+
 /* Paths that cannot be kept or put back, with the reason; NULL at the end. */
 const char *keeper_lost(const struct keeper *keeper, size_t i);

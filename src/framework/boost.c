@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "native/calls.h"
 #include "native/framework.h"
@@ -49,6 +51,8 @@
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 #define DEPTH_MAX 64
 #define UNITS_MAX 10000000
+#define DEPENDENCIES_MAX 100000 /* of one unit */
+#define RELATIONS_MAX 1000000
 /* More than a balanced tree of all memory is high. */
 #define TREE_HEIGHT_MAX 128
 /* The part of a test_unit that is looked at. */
@@ -75,7 +79,7 @@ enum { COLOR_RED = 0 };
 
 /* Of a test_unit, of a test_suite seen from its test_unit, of test_results. */
 struct layout {
-	uint64_t type, file, line, id, name;
+	uint64_t type, file, line, id, dependencies, name;
 	uint64_t default_status, run_status;
 	uint64_t children;
 	uint64_t failed, expected, aborted, timed_out;
@@ -98,6 +102,7 @@ struct boost {
 	struct raddr nodes; /* memory for ours */
 	bool early;	    /* the running test has not come to its own start */
 	bool watching;	    /* a breakpoint stands at units' ends */
+	bool undecided;	    /* what comes behind the running test */
 	bool collecting;    /* a message, piece by piece */
 	enum outcome outcome; /* worse than the framework's own results tell */
 	size_t depth;
@@ -134,6 +139,7 @@ static void find_layout(const struct program *program, struct layout *at)
 		.file = 24,
 		.line = 40,
 		.id = 48,
+		.dependencies = 88,
 		.name = 136,
 		.default_status = 216,
 		.run_status = 220,
@@ -149,6 +155,8 @@ static void find_layout(const struct program *program, struct layout *at)
 				       known.file),
 		.line = program_member(program, unit, "p_line_num", known.line),
 		.id = program_member(program, unit, "p_id", known.id),
+		.dependencies = program_member(program, unit, "p_dependencies",
+					       known.dependencies),
 		.name = program_member(program, unit, "p_name", known.name),
 		.default_status =
 			program_member(program, unit, "p_default_status",
@@ -171,9 +179,10 @@ static void find_layout(const struct program *program, struct layout *at)
 	};
 	/* Debug information is foreign, too. */
 	const uint64_t offsets[] = {
-		at->type,	    at->file + 8,   at->line,	at->id,
-		at->default_status, at->run_status, at->failed, at->expected,
-		at->aborted,	    at->timed_out,
+		at->type,      at->file + 8,	      at->line,
+		at->id,	       at->default_status,    at->run_status,
+		at->failed,    at->expected,	      at->aborted,
+		at->timed_out, at->dependencies + 16,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
 		if (offsets[i] > UNIT_SIZE - 8)
@@ -451,8 +460,12 @@ static struct err *on_finish(struct run *run, struct thread *thread,
 	struct boost *boost = run->state;
 	uint64_t unit = thread_arg(thread, 1);
 	if (run->in_test && !boost->early &&
-	    unit == run_handle(run, run->current))
-		return end_test(run);
+	    unit == run_handle(run, run->current)) {
+		bool undecided = boost->undecided;
+		boost->undecided = false;
+		TRY(end_test(run));
+		return undecided ? advance(run) : NULL;
+	}
 	if (top(boost) && unit == top(boost)->suite)
 		return leave_suite(run);
 	return NULL;
@@ -488,6 +501,9 @@ static struct err *on_start(struct run *run, struct thread *thread,
 		TRY(begin_test(run));
 	}
 	boost->early = false;
+	boost->undecided = run_parts(run);
+	if (boost->undecided)
+		return watch_ends(run, true);
 	TRY(advance(run));
 	return watch_ends(run,
 			  run_test_by_handle(run, level->coming) == RUN_NONE);
@@ -753,16 +769,98 @@ static struct err *read_children(struct run *run, uint64_t suite,
 	return NULL;
 }
 
-static struct err *list_suite(struct run *run, struct thread *thread,
-			      uint64_t suite, const char *path, int depth);
+/* Tests that a unit has, [from, to) of the list, and one unit it depends on. */
+struct dependency {
+	size_t from, to;
+	uint64_t on; /* its id */
+};
 
-static struct err *list_unit(struct run *run, struct thread *thread,
-			     uint64_t suite, uint64_t unit, const char *path,
-			     int depth)
+struct listing {
+	struct run *run;
+	struct thread *thread;
+	VEC(struct dependency) dependencies;
+	/* Of units, by id: their first test, the one behind their last. */
+	struct map_u64 from, to;
+};
+
+static void listing_free(struct listing *listing)
 {
+	vec_free(&listing->dependencies);
+	map_u64_free(&listing->from);
+	map_u64_free(&listing->to);
+}
+
+/* Tests from @from on are the unit's: they depend on whatever it does. */
+static struct err *note_unit(struct listing *listing, const uint8_t *copy,
+			     size_t from)
+{
+	const struct boost *boost = listing->run->state;
+	size_t to = run_tests(listing->run);
+	uint64_t id, bounds[3]; /* of a std::vector */
+	memcpy(&id, copy + boost->at.id, sizeof(id));
+	memcpy(bounds, copy + boost->at.dependencies, sizeof(bounds));
+	if (from == to || listing->run->session->relisting)
+		return NULL;
+	TRY(map_u64_put(&listing->from, id, from));
+	TRY(map_u64_put(&listing->to, id, to));
+	uint64_t n = (bounds[1] - bounds[0]) / 8;
+	if (bounds[1] < bounds[0] || bounds[2] < bounds[1] ||
+	    n > DEPENDENCIES_MAX)
+		return NULL; /* no list of this version */
+	for (uint64_t i = 0; i < n; i++) {
+		struct dependency dependency = { from, to, 0 };
+		TRY(run_u64(listing->run, RADDR(bounds[0] + i * 8),
+			    &dependency.on));
+		TRY(vec_push(&listing->dependencies, dependency));
+	}
+	return NULL;
+}
+
+/*
+ * The framework skips what depends on a unit that failed. Of a unit that will
+ * not run (disabled, or left out by the user) nothing has to come first.
+ */
+static struct err *declare_dependencies(const struct listing *listing)
+{
+	struct run *run = listing->run;
+	size_t left = RELATIONS_MAX;
+	for (size_t i = 0; i < listing->dependencies.n; i++) {
+		const struct dependency *dependency =
+			&listing->dependencies.data[i];
+		uint64_t from = 0, to = 0;
+		if (!map_u64_get(&listing->from, dependency->on, &from) ||
+		    !map_u64_get(&listing->to, dependency->on, &to))
+			continue;
+		size_t n = (dependency->to - dependency->from) * (to - from);
+		if (n > left) {
+			log_warn("too many tests depend on each other: some of "
+				 "depends_on is left out");
+			return NULL;
+		}
+		left -= n;
+		for (size_t test = dependency->from; test < dependency->to;
+		     test++) {
+			for (uint64_t other = from; other < to; other++) {
+				if (!run_disabled(run, other))
+					TRY(run_declare_needs(run, test,
+							      other));
+			}
+		}
+	}
+	return NULL;
+}
+
+static struct err *list_suite(struct listing *listing, uint64_t suite,
+			      const char *path, int depth);
+
+static struct err *list_unit(struct listing *listing, uint64_t suite,
+			     uint64_t unit, const char *path, int depth)
+{
+	struct run *run = listing->run;
 	const struct boost *boost = run->state;
 	const struct layout *at = &boost->at;
 	uint8_t copy[UNIT_SIZE];
+	size_t from = run_tests(run);
 	TRY(memory_read(run->tracee, RADDR(unit), copy, sizeof(copy)));
 	uint32_t type, default_status, run_status;
 	uint64_t file_at[2], line;
@@ -781,19 +879,23 @@ static struct err *list_unit(struct run *run, struct thread *thread,
 	}
 	if (type == TYPE_SUITE) {
 		TRY(run_add_group(run, unit, suite));
-		return list_suite(run, thread, unit, full, depth + 1);
+		TRY(run_declare_group(run, unit, suite));
+		TRY(list_suite(listing, unit, full, depth + 1));
+		return note_unit(listing, copy, from);
 	}
 	bool enabled = run_status == STATUS_ENABLED;
 	if (!enabled && default_status == STATUS_ENABLED)
 		return NULL; /* the user's own --run_test */
 	TRY(text_between(run, file_at[0], file_at[1], &file));
-	return run_add_test(run, full, line ? file : NULL, (unsigned)line,
-			    !enabled, unit, suite);
+	TRY(run_add_test(run, full, line ? file : NULL, (unsigned)line,
+			 !enabled, unit, suite));
+	return note_unit(listing, copy, from);
 }
 
-static struct err *list_suite(struct run *run, struct thread *thread,
-			      uint64_t suite, const char *path, int depth)
+static struct err *list_suite(struct listing *listing, uint64_t suite,
+			      const char *path, int depth)
 {
+	struct run *run = listing->run;
 	struct raddr get;
 	if (depth == DEPTH_MAX)
 		return err_create(ERR_SUITE, "suites lie too deep in suites");
@@ -805,8 +907,9 @@ static struct err *list_suite(struct run *run, struct thread *thread,
 	for (size_t i = 0; i < ids.n; i++) {
 		const uint64_t args[] = { ids.data[i], TYPE_ANY };
 		uint64_t unit;
-		TRY(remote_call(thread, get, args, 2, CALL_LIMIT_NS, &unit));
-		TRY(list_unit(run, thread, suite, unit, path, depth));
+		TRY(remote_call(listing->thread, get, args, 2, CALL_LIMIT_NS,
+				&unit));
+		TRY(list_unit(listing, suite, unit, path, depth));
 	}
 	return NULL;
 }
@@ -814,7 +917,12 @@ static struct err *list_suite(struct run *run, struct thread *thread,
 static struct err *boost_list(struct run *run, struct thread *thread)
 {
 	const struct boost *boost = run->state;
-	return list_suite(run, thread, boost->root, "", 0);
+	_cleanup_(listing_free) struct listing listing = {
+		.run = run,
+		.thread = thread,
+	};
+	TRY(list_suite(&listing, boost->root, "", 0));
+	return declare_dependencies(&listing);
 }
 
 /*
@@ -860,5 +968,6 @@ const struct framework framework_boost = {
 	.attach = boost_attach,
 	.list = boost_list,
 	.start = boost_start,
+	.branches = true,
 	.catches_faults = true,
 };

@@ -334,19 +334,38 @@ static struct err *add_test(struct run *run, const struct found *found,
 			    run_tests(run), group_id);
 }
 
-/* The thread stands at the entry of srunner_run_tagged(). */
+/* Groups that are not test cases, also by their first test's number. */
+#define SUITE_GROUP (UINT64_C(1) << 62)
+#define RUNNER_GROUP (UINT64_C(1) << 63)
+
+/*
+ * The thread stands at the entry of srunner_run_tagged(). Test cases stay
+ * together with their unchecked fixtures, and so do suites. The program comes to
+ * its runners one after the other: in one process there is no way back.
+ */
 static struct err *discover_runner(struct run *run, struct thread *thread)
 {
 	_cleanup_(found_list_freep) struct found_list list = {};
 	_cleanup_(freep) char *group = NULL;
 	size_t id = 0; /* its first test's number */
+	size_t suite_id = 0, runner_id = run_tests(run);
 	TRY(find_tests(run, thread, &list));
+	TRY(run_declare_group(run, RUNNER_GROUP | runner_id, 0));
 	for (size_t i = 0; i < list.n; i++) {
-		if (i == 0 || list.data[i].group != list.data[i - 1].group) {
-			TRY(group_name(run, &list.data[i], &group));
-			id = run_tests(run);
+		const struct found *found = &list.data[i];
+		if (i == 0 || found->suite != found[-1].suite) {
+			suite_id = run_tests(run);
+			TRY(run_declare_group(run, SUITE_GROUP | suite_id,
+					      RUNNER_GROUP | runner_id));
 		}
-		TRY(add_test(run, &list.data[i], group, id));
+		if (i == 0 || found->group != found[-1].group) {
+			TRY(group_name(run, found, &group));
+			id = run_tests(run);
+			TRY(run_declare_group(run, id, SUITE_GROUP | suite_id));
+		}
+		TRY(add_test(run, found, group, id));
+		run_declare_priority(run, run_tests(run) - 1,
+				     -(int64_t)runner_id);
 	}
 	return calls_skip(run, thread, 0);
 }
@@ -794,7 +813,7 @@ static struct err *on_runner(struct run *run, struct thread *thread,
 {
 	(void)arg;
 	struct check *check = run->state;
-	if (check->waiting && thread->tid == check->call.tid)
+	if (check->waiting && calls_same_thread(&check->call, thread))
 		return find_log(run, thread);
 	if (calls_nested(&check->call, thread) || !thread_arg(thread, 0))
 		return NULL; /* a test that runs a runner */

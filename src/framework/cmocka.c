@@ -175,6 +175,8 @@ static struct err *discover_group(struct run *run, struct thread *thread)
 	size_t n, id = run_tests(run);
 	TRY(run_text(run, RADDR(thread_arg(thread, 0)), &group));
 	TRY(read_group(run, thread, &tests, &names, &n));
+	if (n)
+		TRY(run_declare_group(run, id, 0));
 	for (size_t i = 0; i < n; i++)
 		TRY(add_test(run, group, names[i], &tests[i], id));
 	return calls_skip(run, thread, 0);

@@ -550,6 +550,7 @@ static struct err *add_suite(struct run *run, uint64_t suite,
 	TRY(run_text(run, RADDR(word_in(node, at->suite_name)), &name));
 	bool active = (uint32_t)word_in(node, at->suite_active);
 	uint64_t test = word_in(node, at->suite_tests);
+	TRY(run_declare_group(run, suite, 0));
 	while (test) {
 		if (run_tests(run) == TESTS_MAX ||
 		    run_test_by_handle(run, test) != RUN_NONE)
@@ -602,7 +603,7 @@ static bool natural_order(const struct run *run)
 static struct err *cunit_start(struct run *run, struct thread *thread)
 {
 	struct cunit *cunit = run->state;
-	cunit->natural = natural_order(run);
+	cunit->natural = run_settled(run) && natural_order(run);
 	TRY(skip_inactive(run));
 	size_t next = next_active(run);
 	TRY(change_link(run, cunit->registry + cunit->at.suites,
@@ -625,4 +626,5 @@ const struct framework framework_cunit = {
 	.attach = cunit_attach,
 	.list = cunit_list,
 	.start = cunit_start,
+	.branches = true,
 };

@@ -162,7 +162,8 @@ static struct err *join(const char *path, const char *name, char **ret)
 	return NULL;
 }
 
-static struct err *add_case(struct run *run, uint64_t address, const char *path)
+static struct err *add_case(struct run *run, uint64_t address, const char *path,
+			    uint64_t suite)
 {
 	struct test_case found;
 	_cleanup_(freep) char *name = NULL, *full = NULL;
@@ -174,14 +175,15 @@ static struct err *add_case(struct run *run, uint64_t address, const char *path)
 	if (!full || !selected(run, full))
 		return NULL;
 	program_function_place(run->program, RADDR(found.test), &file, &line);
-	return run_add_test(run, full, file, line, false, address, 0);
+	return run_add_test(run, full, file, line, false, address, suite);
 }
 
-static struct err *add_suite(struct run *run, uint64_t address,
-			     const char *parent, unsigned depth);
+static struct err *add_suite(struct run *run, uint64_t address, uint64_t parent,
+			     const char *parent_path, unsigned depth);
 
-static struct err *add_list(struct run *run, uint64_t list, const char *path,
-			    unsigned depth, bool suites)
+/* @suite: whose list it is. */
+static struct err *add_list(struct run *run, uint64_t list, uint64_t suite,
+			    const char *path, unsigned depth, bool suites)
 {
 	struct list_node node = { 0, list };
 	for (size_t i = 0; node.next; i++) {
@@ -191,15 +193,15 @@ static struct err *add_list(struct run *run, uint64_t list, const char *path,
 		TRY(memory_read(run->tracee, RADDR(node.next), &node,
 				sizeof(node)));
 		if (suites)
-			TRY(add_suite(run, node.data, path, depth + 1));
+			TRY(add_suite(run, node.data, suite, path, depth + 1));
 		else
-			TRY(add_case(run, node.data, path));
+			TRY(add_case(run, node.data, path, suite));
 	}
 	return NULL;
 }
 
-static struct err *add_suite(struct run *run, uint64_t address,
-			     const char *parent, unsigned depth)
+static struct err *add_suite(struct run *run, uint64_t address, uint64_t parent,
+			     const char *parent_path, unsigned depth)
 {
 	struct test_suite suite;
 	_cleanup_(freep) char *name = NULL, *path = NULL;
@@ -208,14 +210,17 @@ static struct err *add_suite(struct run *run, uint64_t address,
 				  "GLib's suites lie too deep in each other");
 	TRY(memory_read(run->tracee, RADDR(address), &suite, sizeof(suite)));
 	TRY(run_text(run, RADDR(suite.name), &name));
-	TRY(join(parent, name, &path));
-	TRY(add_list(run, suite.cases, path, depth, false));
-	return add_list(run, suite.suites, path, depth, true);
+	TRY(join(parent_path, name, &path));
+	/* The outermost has all tests. */
+	if (depth)
+		TRY(run_declare_group(run, address, parent));
+	TRY(add_list(run, suite.cases, address, path, depth, false));
+	return add_list(run, suite.suites, address, path, depth, true);
 }
 
 static struct err *glib_list(struct run *run, struct thread *thread)
 {
-	return add_suite(run, thread_arg(thread, 0), "/", 0);
+	return add_suite(run, thread_arg(thread, 0), 0, "/", 0);
 }
 
 static struct err *read_originals(struct run *run, size_t at,

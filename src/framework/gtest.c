@@ -311,6 +311,15 @@ static struct err *string_in(struct run *run, uint64_t object,
 	return run_string(run, RADDR(object + at), ret);
 }
 
+/*
+ * These come before all others, also where the framework shuffles: fork() and
+ * threads that other tests may have started do not go together.
+ */
+static bool is_death_suite(const char *name)
+{
+	return str_glob("*DeathTest", name) || str_glob("*DeathTest/*", name);
+}
+
 static struct err *add_test(struct run *run, uint64_t suite, uint64_t info)
 {
 	struct gtest *gtest = run->state;
@@ -331,9 +340,12 @@ static struct err *add_test(struct run *run, uint64_t suite, uint64_t info)
 		full = NULL;
 		return err_nomem();
 	}
-	return run_add_test(run, full, file, line,
-			    copy[at->disabled] && !copy[at->should_run], info,
-			    suite);
+	TRY(run_add_test(run, full, file, line,
+			 copy[at->disabled] && !copy[at->should_run], info,
+			 suite));
+	if (is_death_suite(suite_name))
+		run_declare_priority(run, run_tests(run) - 1, 1);
+	return NULL;
 }
 
 static struct err *add_suite(struct run *run, uint64_t suite)
@@ -351,6 +363,7 @@ static struct err *add_suite(struct run *run, uint64_t suite)
 		return err_nomem();
 	if (n)
 		TRY(memory_read(run->tracee, RADDR(bounds[0]), infos, n * 8));
+	TRY(run_declare_group(run, suite, 0));
 	for (uint64_t i = 0; i < n; i++)
 		TRY(add_test(run, suite, infos[i]));
 	return NULL;
@@ -448,4 +461,5 @@ const struct framework framework_gtest = {
 	.attach = gtest_attach,
 	.list = gtest_list,
 	.start = gtest_start,
+	.branches = true,
 };

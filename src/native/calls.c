@@ -7,6 +7,17 @@
 
 #define STUBS_MAX 16
 
+/* In a copy of the process the first thread has another id. */
+static pid_t tid_of(const struct thread *thread)
+{
+	return thread->tid == tracee_pid(thread->tracee) ? 0 : thread->tid;
+}
+
+bool calls_same_thread(const struct calls *calls, const struct thread *thread)
+{
+	return calls->tid == tid_of(thread);
+}
+
 struct err *calls_enter(struct run *run, struct thread *thread,
 			struct calls *calls, run_hook *returned, uint64_t arg)
 {
@@ -14,7 +25,7 @@ struct err *calls_enter(struct run *run, struct thread *thread,
 	TRY(memory_read_u64(run->tracee, regs_sp(&thread->regs), &return_to));
 	calls->entry = thread->regs;
 	calls->return_to = RADDR(return_to);
-	calls->tid = thread->tid;
+	calls->tid = tid_of(thread);
 	calls->inside = true;
 	return run_break(run, calls->return_to, returned, arg);
 }
@@ -23,13 +34,13 @@ bool calls_nested(const struct calls *calls, const struct thread *thread)
 {
 	/* Another thread does part of the test's work. */
 	return calls->inside &&
-	       (thread->tid != calls->tid ||
+	       (!calls_same_thread(calls, thread) ||
 		regs_sp(&thread->regs).v < regs_sp(&calls->entry).v);
 }
 
 bool calls_returned(const struct calls *calls, const struct thread *thread)
 {
-	return calls->inside && thread->tid == calls->tid &&
+	return calls->inside && calls_same_thread(calls, thread) &&
 	       raddr_eq(regs_pc(&thread->regs), calls->return_to) &&
 	       regs_sp(&thread->regs).v == regs_sp(&calls->entry).v + 8;
 }

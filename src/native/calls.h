@@ -19,7 +19,7 @@
 struct calls {
 	struct regs entry;
 	struct raddr return_to;
-	pid_t tid; /* who entered */
+	pid_t tid; /* who entered; 0: the first thread, as in every copy */
 	bool inside;
 };
 
@@ -27,6 +27,8 @@ struct calls {
 struct err *calls_enter(struct run *run, struct thread *thread,
 			struct calls *calls, run_hook *returned,
 			uint64_t arg) _must_check_;
+/* Is it the thread that entered? */
+bool calls_same_thread(const struct calls *calls, const struct thread *thread);
 /* At the entry again: does it come from inside of the call that was kept? */
 bool calls_nested(const struct calls *calls, const struct thread *thread);
 /* In the hook: is this the return of that call (and not of a deeper one)? */

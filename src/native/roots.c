@@ -310,10 +310,10 @@ static struct err *add_variables(struct roots *roots,
 			.size = variable->size,
 			.type = known->type,
 			.module = module->bias,
-			.guard = variable->guard
-					 ? variable->guard + module->bias
-					 : 0,
 		};
+		if (variable->guard)
+			root.guard = variable->guard +
+				     (local ? tls - 1 : module->bias);
 		struct root_place place = { known->file, known->line };
 		TRY(vec_push(&roots->all, root));
 		TRY(vec_push(&roots->places, place));

@@ -10,8 +10,10 @@
 #include "base/path.h"
 #include "native/framework.h"
 #include "native/places.h"
+#include "native/restore.h"
 #include "native/session.h"
 #include "native/watch.h"
+#include "suite/declare.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
@@ -57,6 +59,7 @@ void run_destroy(struct run *run)
 {
 	if (!run)
 		return;
+	run_destroy(run->checkpoint);
 	tracee_destroy(run->tracee);
 	clear_notes(run);
 	free(run->state);
@@ -76,6 +79,49 @@ struct err *run_fork(struct run *run, struct run **ret)
 	copy->ready = true;
 	copy->ready_thread = tracee_thread(copy->tracee, 0);
 	*ret = copy;
+	return NULL;
+}
+
+static struct err *copy_text(const char *text, char **ret)
+{
+	*ret = text ? strdup(text) : NULL;
+	return text && !*ret ? err_nomem() : NULL;
+}
+
+struct err *run_copy(struct run *run, struct thread *thread, struct run **ret)
+{
+	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
+	TRY(checkpoint_fork(thread, &tracee));
+	_cleanup_(run_destroyp) struct run *copy =
+		run_create(run->session, tracee);
+	if (!copy)
+		return err_nomem();
+	take_ptr(tracee);
+	memcpy(copy->state, run->state, run->framework->state_size);
+	copy->order = run->order;
+	copy->n = run->n;
+	copy->next = run->next;
+	if (run->begun) {
+		copy->begun = malloc(run_tests(run));
+		if (!copy->begun)
+			return err_nomem();
+		memcpy(copy->begun, run->begun, run_tests(run));
+	}
+	copy->parting = run->parting;
+	copy->resume = run->resume;
+	copy->ready_thread = tracee_thread(copy->tracee, 0);
+	copy->in_test = run->in_test;
+	copy->explained = run->explained;
+	copy->faulted = run->faulted;
+	copy->current = run->current;
+	copy->point = run->point;
+	copy->began_ns = run->began_ns;
+	copy->outcome = run->outcome;
+	copy->line = run->line;
+	copy->allowed_exit = run->allowed_exit;
+	TRY(copy_text(run->message, &copy->message));
+	TRY(copy_text(run->file, &copy->file));
+	*ret = take_ptr(copy);
 	return NULL;
 }
 
@@ -162,14 +208,16 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 {
 	struct session *session = run->session;
 	size_t index = session->handles.n;
-	if (!session->relisting)
+	uint64_t known;
+	if (!session->relisting) {
 		TRY(suite_add_test(&session->suite, name, run_source(run, file),
 				   line, disabled));
-	else if (index >= session->suite.tests.n)
+		if (map_u64_get(&session->declared, group, &known))
+			session->suite.tests.data[index].group = (size_t)known;
+	} else if (index >= session->suite.tests.n)
 		return err_create(ERR_SUITE, "started again, the program has "
 					     "more tests than before");
 	TRY(vec_push(&session->handles, (struct test_handle){ handle, group }));
-	uint64_t known;
 	if (map_u64_get(&session->by_handle, handle, &known))
 		return NULL;
 	return map_u64_put(&session->by_handle, handle, index);
@@ -185,6 +233,43 @@ uint64_t run_group_parent(const struct run *run, uint64_t group)
 	uint64_t parent = 0;
 	map_u64_get(&run->session->group_parents, group, &parent);
 	return parent;
+}
+
+struct err *run_declare_group(struct run *run, uint64_t group, uint64_t parent)
+{
+	struct session *session = run->session;
+	uint64_t known = SUITE_NO_GROUP;
+	size_t declared;
+	if (session->relisting ||
+	    map_u64_get(&session->declared, group, &known))
+		return NULL;
+	if (parent)
+		map_u64_get(&session->declared, parent, &known);
+	TRY(declare_group(&session->suite, (size_t)known, &declared));
+	return map_u64_put(&session->declared, group, declared);
+}
+
+struct err *run_declare_after(struct run *run, size_t test, size_t earlier)
+{
+	struct session *session = run->session;
+	return session->relisting
+		       ? NULL
+		       : declare_after(&session->suite, test, earlier);
+}
+
+struct err *run_declare_needs(struct run *run, size_t test, size_t earlier)
+{
+	struct session *session = run->session;
+	return session->relisting
+		       ? NULL
+		       : declare_needs(&session->suite, test, earlier);
+}
+
+void run_declare_priority(struct run *run, size_t test, int64_t priority)
+{
+	struct session *session = run->session;
+	if (!session->relisting)
+		declare_priority(&session->suite, test, priority);
 }
 
 bool run_disabled(const struct run *run, size_t test)
@@ -227,8 +312,32 @@ size_t run_wanted(const struct run *run)
 
 size_t run_wanted_at(const struct run *run, size_t ahead)
 {
-	return run->next + ahead < run->n ? run->order[run->next + ahead]
-					  : RUN_NONE;
+	if (run->next + ahead < run->n)
+		return run->order[run->next + ahead];
+	if (run->parting)
+		run->parting->asked = true;
+	return RUN_NONE;
+}
+
+bool run_settled(const struct run *run)
+{
+	return !run->parting;
+}
+
+bool run_parts(const struct run *run)
+{
+	return run->parting && run->next >= run->n;
+}
+
+bool run_in_sequence(const struct run *run)
+{
+	if (run->parting)
+		return run->parting->sequence;
+	for (size_t i = 1; i < run->n; i++) {
+		if (run->order[i] <= run->order[i - 1])
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -332,6 +441,8 @@ struct err *run_begin(struct run *run)
 		session->observer->started(session->observer->data,
 					   run->current);
 	TRY(run_point(run, SUITE_BEFORE_SETUP));
+	if (session->restore)
+		TRY(restore_begin(session->restore, run));
 	if (session->places)
 		places_begin(run);
 	run->began_ns = clock_now();
@@ -364,11 +475,15 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
 	struct err *err = gone ? NULL : run_point(run, SUITE_AFTER_TEARDOWN);
+	if (!err && !gone && session->restore)
+		err = restore_end(session->restore, run);
 	run->in_test = false;
 	if (session->places)
 		places_end(run, run->current);
 	run->current = RUN_NONE;
 	session->reported++;
+	if (outcome != OUTCOME_TIMEOUT)
+		session_note_took(session, result.test, result.ns);
 	if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP)
 		session->unhappy = true;
 	if (session->observer && session->observer->finished)
@@ -383,12 +498,13 @@ struct err *run_end(struct run *run, enum outcome outcome)
 {
 	if (!run->in_test)
 		return NULL;
-	if (run->defer && !run->outcome && run->next >= run->n) {
+	bool last = run->next >= run->n && !run->parting;
+	if (run->defer && !run->outcome && last) {
 		run->deferred = true;
 		return NULL;
 	}
 	TRY(finish_test(run, outcome, false));
-	if (run->stop_after && run->next >= run->n)
+	if (run->stop_after && last)
 		run->stop = true;
 	return NULL;
 }
@@ -619,6 +735,14 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 	return finish_test(run, OUTCOME_CRASH, true);
 }
 
+struct err *run_leaves(struct run *run, int status)
+{
+	const struct tracee_event event = { .kind = TRACEE_EXITED,
+					    .status = status };
+	run->stop = true;
+	return on_gone(run, &event);
+}
+
 static struct err *on_executed(struct run *run)
 {
 	if (run->in_test && !run->message)
@@ -679,13 +803,71 @@ static struct err *on_broken(struct run *run, struct err *err,
 	return NULL;
 }
 
+/*
+ * The last that is known of the order has begun, and others go on from there: if
+ * this hook asks which, it is called again in copies of what is there now.
+ */
+static void keep_checkpoint(struct run *run, struct thread *thread,
+			    struct hook hook)
+{
+	run_destroy(take_ptr(run->checkpoint));
+	const char *obstacle = checkpoint_obstacle(run->tracee);
+	if (obstacle) {
+		log_debug(LOG_SUITE, "no checkpoint behind a test: %s",
+			  obstacle);
+		return;
+	}
+	run->resume = hook;
+	struct err *err = run_copy(run, thread, &run->checkpoint);
+	run->resume = (struct hook){};
+	if (err)
+		log_debug(LOG_SUITE, "no checkpoint behind a test: %s",
+			  err_message(err));
+	err_ignore(err);
+}
+
+/* *@ret_end: the loop ends with that. */
+static struct err *call_hook(struct run *run, struct thread *thread,
+			     struct hook hook, bool *ret_end,
+			     enum run_state *ret)
+{
+	if (run_parts(run))
+		keep_checkpoint(run, thread, hook);
+	struct err *err = hook.call(run, thread, hook.arg);
+	*ret_end = true;
+	if (run->parting && run->parting->asked) {
+		err_ignore(err); /* it was told nonsense */
+		*ret = RUN_PARTED;
+		return NULL;
+	}
+	run_destroy(take_ptr(run->checkpoint));
+	if (err)
+		return on_broken(run, err, ret);
+	if (run->ready)
+		*ret = RUN_READY;
+	else if (run->stop)
+		*ret = RUN_STOPPED;
+	else
+		*ret_end = false;
+	return NULL;
+}
+
 struct err *run_loop(struct run *run, enum run_state *ret)
 {
 	struct session *session = run->session;
-	if (!run->in_test)
+	struct hook resume = run->resume;
+	run->resume = (struct hook){};
+	if (!run->in_test || resume.call)
 		run->deadline =
 			tracer_clock() + session->suite.options.timeout_ns;
-	run->ready = false;
+	run->ready = run->output_cut = run->captured = false;
+	if (resume.call) {
+		bool end;
+		TRY(call_hook(run, tracee_thread(run->tracee, 0), resume, &end,
+			      ret));
+		if (end)
+			return NULL;
+	}
 	for (;;) {
 		struct tracee_event event;
 		run->output_cut = run->captured = false;
@@ -693,22 +875,14 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 		enum run_state state = RUN_READY;
 		switch (event.kind) {
 		case TRACEE_BREAKPOINT: {
-			struct hook hook =
-				session->hooks.data[event.breakpoint];
-			if (run->executed)
-				break;
-			struct err *err =
-				hook.call(run, event.thread, hook.arg);
-			if (err)
-				return on_broken(run, err, ret);
-			if (run->ready) {
-				*ret = RUN_READY;
+			bool end = false;
+			if (!run->executed)
+				TRY(call_hook(
+					run, event.thread,
+					session->hooks.data[event.breakpoint],
+					&end, ret));
+			if (end)
 				return NULL;
-			}
-			if (run->stop) {
-				*ret = RUN_STOPPED;
-				return NULL;
-			}
 			break;
 		}
 		case TRACEE_WATCHPOINT:

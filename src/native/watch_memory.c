@@ -1,4 +1,4 @@
-#include "native/watch_memory.h"
+#include "native/watch_memory_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "image/image.h"
-#include "native/areas.h"
 #include "native/framework.h"
-#include "native/roots.h"
 #include "suite/change.h"
 #include "tracee/memory.h"
 #include "wire/heap.h"
@@ -22,30 +19,6 @@
 #define LATE_MAX 100
 /* Pointers that state_digest() follows, less one. */
 #define DIGEST_DEPTH 3
-
-struct memory_watch {
-	struct session *session;
-	const struct suite_watch *options;
-	struct type_pool *pool;
-	struct containers *containers;
-	struct roots roots;
-	struct areas areas;
-	size_t modules;		      /* loaded when the roots were looked up */
-	struct map_u64 known_modules; /* bias → number of the look-up */
-	uint64_t loads;
-
-	/* Of the process that is followed; NULL: none now. */
-	struct run *run;
-	struct image *image;
-	struct state *state;
-	struct view before, after;
-	struct map_u64 fixtures; /* roots of changes that were undone */
-	struct state_differences differences;
-	VEC(struct state_page) pages;
-	uint64_t capture_ns, compare_ns; /* what it cost */
-	bool said_blocks;
-	bool said_untyped;
-};
 
 /* ---- what the walk sees ---- */
 
@@ -192,7 +165,7 @@ static void say_limit(const struct memory_watch *watch, const char *text)
 		observer->limit(observer->data, text);
 }
 
-static uint64_t find_agent(const struct run *run)
+uint64_t memory_watch_agent(const struct run *run)
 {
 	struct raddr heap;
 	const struct module *module;
@@ -211,7 +184,7 @@ struct err *memory_watch_start(struct memory_watch *watch, struct run *run)
 	struct run *base = watch->session->origin;
 	struct thread *thread = run->ready_thread;
 	TRY(image_create(thread, base && base != run ? base->tracee : NULL,
-			 method, find_agent(run), &watch->image));
+			 method, memory_watch_agent(run), &watch->image));
 	struct raddr arena;
 	if (program_symbol(run->program, "main_arena", &arena))
 		image_set_arena(watch->image, arena.v);
@@ -244,17 +217,9 @@ static struct err *note_modules(struct memory_watch *watch)
 	return NULL;
 }
 
-/* Everything that can be reached, from nothing. */
-static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
+struct state_options memory_watch_options(struct memory_watch *watch)
 {
-	state_destroy(watch->state);
-	watch->state = NULL;
-	map_u64_free(&watch->fixtures); /* other numbers from now on */
-	TRY(roots_load(&watch->roots, watch->session->program, thread));
-	TRY(containers_complete(watch->containers));
-	watch->modules = loaded_modules(watch->session->program);
-	TRY(note_modules(watch));
-	const struct state_options options = {
+	return (struct state_options){
 		.roots = watch->roots.all.data,
 		.n_roots = watch->roots.all.n,
 		.vtables = watch->roots.vtables.data,
@@ -265,6 +230,19 @@ static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 		.exclude_fields = watch->options->exclude_fields,
 		.paths = watch->options->paths ? watch->options->paths : 3,
 	};
+}
+
+/* Everything that can be reached, from nothing. */
+static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
+{
+	state_destroy(watch->state);
+	watch->state = NULL;
+	map_u64_free(&watch->fixtures); /* other numbers from now on */
+	TRY(roots_load(&watch->roots, watch->session->program, thread));
+	TRY(containers_complete(watch->containers));
+	watch->modules = loaded_modules(watch->session->program);
+	TRY(note_modules(watch));
+	const struct state_options options = memory_watch_options(watch);
 	TRY(state_create(watch->pool, watch->containers, &options,
 			 &watch->state));
 	/* Work of our own: on all processors. */
@@ -570,7 +548,8 @@ struct err *memory_watch_capture(struct memory_watch *watch,
 		TRY(drop_undone(watch, held));
 	watch->compare_ns += clock_now() - captured;
 	/* What was loaded meanwhile has no state before. */
-	if (loaded_modules(watch->run->program) == watch->modules)
+	if (watch->once ||
+	    loaded_modules(watch->run->program) == watch->modules)
 		return NULL;
 	TRY(index_anew(watch, thread));
 	return ret ? add_late(watch, ret) : NULL;

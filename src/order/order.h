@@ -32,13 +32,16 @@ struct order_finding {
 	enum order_class class;
 	/*
 	 * Minimal lists of tests. Victims: run before it, in this sequence,
-	 * each makes it fail; the first of them are single tests.
+	 * each makes it fail; the first of them are single tests. The last may
+	 * be the test itself.
 	 */
 	struct order_lists polluters;
 	/* Brittle: run before it, each makes it pass. */
 	struct order_lists setters;
 	/* Run between the first of the polluters and the victim: it passes. */
 	struct order_lists cleaners;
+	/* The same for each of the polluters, by place; may be fewer. */
+	VEC(struct order_lists) cleaned;
 	bool polluters_complete; /* all single tests were tried */
 	bool cleaners_complete;
 	struct order_tests passing, failing; /* minimal; the test stands last */
@@ -46,10 +49,11 @@ struct order_finding {
 	char *message; /* of the failure, raw bytes; NULL: none */
 	char *file;    /* its place; NULL: unknown */
 	unsigned line;
-	VEC(char *) polluted; /* roots; see roots_known */
-	bool roots_known;     /* looked for; and restoring works here */
-	size_t repeats;	      /* so often both orders went as said */
-	bool natural;	      /* it fails in the suite's own order, too */
+	VEC(char *) polluted;	  /* roots; see roots_known */
+	size_t polluted_together; /* so many of them: only together; 0: each */
+	bool roots_known;	  /* looked for; and restoring works here */
+	size_t repeats;		  /* so often both orders went as said */
+	bool natural;		  /* it fails in the suite's own order, too */
 };
 
 /* A test that fails now and then in one and the same order. */
@@ -60,24 +64,26 @@ struct order_random {
 
 /* How far the search went, for the report. Pairs are ordered: a before b. */
 struct order_reach {
-	uint64_t executions;	/* tests begun, by the search itself */
-	uint64_t until_last;	/* of those, when the last finding was known */
-	uint64_t known;		/* tests whose outcome an earlier call knew */
-	uint64_t pairs;		/* that the suite allows */
-	uint64_t pairs_tried;	/* stood next to each other, or alone */
-	uint64_t pairs_by_state; /* not tried: the first leaves nothing behind */
+	uint64_t executions;  /* tests begun, to look for pollution included */
+	uint64_t until_last;  /* of those, when the last finding was known */
+	uint64_t known;	      /* tests whose outcome an earlier call knew */
+	uint64_t pairs;	      /* that the suite allows */
+	uint64_t pairs_tried; /* stood next to each other, or alone */
+	uint64_t
+		pairs_by_state; /* not tried: the first leaves nothing behind */
 	size_t orders;		/* of the whole suite that were run */
 	size_t rows, rows_all;	/* of the orders that cover all pairs */
 	bool alone, twice;	/* done for all tests */
 	bool candidates;	/* all pairs of polluter and reader tried */
 	bool polluters;		/* all pairs of polluter and any test tried */
 	bool reversed;
-	const char *why;	/* what ended it: "budget", "interrupted"; NULL */
+	const char *why; /* what ended it: "budget", "interrupted"; NULL */
 };
 
 struct order_result {
 	VEC(struct order_finding) findings;
 	VEC(struct order_random) randoms;
+	VEC(char *) kept; /* files that were put back before each process */
 	struct order_reach reach;
 };
 
@@ -97,11 +103,11 @@ struct order_options {
 	enum order_strategy strategy;
 	bool any_order;
 	uint64_t seed;
-	size_t orders;	   /* random orders; (size_t)-1: as its strategy has it */
-	bool all_pairs;	   /* cover them whatever it costs */
-	size_t repeats;	   /* that verify a finding; at least 1 */
-	bool cleaners;	   /* find out */
-	bool roots;	   /* find out */
+	size_t orders;	/* random orders; (size_t)-1: as its strategy has it */
+	bool all_pairs; /* cover them whatever it costs */
+	size_t repeats; /* that verify a finding; at least 1 */
+	bool cleaners;	/* find out */
+	bool roots;	/* find out */
 	uint64_t deadline; /* clock_now() at which no more is begun; 0: never */
 	bool budget;	   /* it was asked for: use it up */
 	/* How to look at state; for roots and for files to put back. */

@@ -6,6 +6,8 @@
  *    repetitions: every one of them before every one of it.
  *  - Its `needs` are in the list, its `cleanups` too.
  *  - Tests of one group, and of the groups in it, stand together.
+ *  - Tests of higher priority stand before others; a group of one priority as a
+ *    whole. Next to a group of several priorities none counts.
  *
  * With @any nothing is asked but that tests exist.
  */
@@ -31,8 +33,11 @@ bool rules_allow_pair(const struct rules *rules, size_t first, size_t second);
 /*
  * The allowed order nearest to @order: what is needed is added where it has to
  * stand, and what stands wrong is moved no further than necessary. Stable: an
- * allowed order stays as it is. @ret is malloc()ed. An error only where memory
- * is short; relations that are circular are left out.
+ * allowed order stays as it is. What is needed comes just before the first that
+ * needs it, what cleans up comes last: what stood next to each other does so
+ * still, where that is possible. @ret is malloc()ed. An error only where memory
+ * is short. Relations that are circular, or that contradict a priority, are left
+ * out, here and in the questions above.
  */
 struct err *rules_arrange(const struct rules *rules, const size_t *order,
 			  size_t n, size_t **ret, size_t *ret_n) _must_check_;

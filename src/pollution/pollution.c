@@ -37,6 +37,7 @@ void pollution_free(struct pollution *pollution)
 		free(pollution->firsts.data[i].root);
 	vec_free(&pollution->findings);
 	vec_free(&pollution->firsts);
+	free(pollution->outcomes);
 }
 
 void search_fail(struct search *search, struct err *err)
@@ -430,7 +431,9 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 	if (!err)
 		err = find_meaning(&search, order, n);
 	err_ignore(take_ptr(search.err));
-	free(search.outcomes);
+	free(ret->outcomes);
+	ret->outcomes = search.outcomes;
+	ret->ns = search.first_ns;
 	map_text_free(&search.originals);
 	regexes_free(&search.include);
 	regexes_free(&search.exclude);

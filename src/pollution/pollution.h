@@ -45,6 +45,9 @@ struct pollution_first {
 struct pollution {
 	VEC(struct pollution_finding) findings;
 	VEC(struct pollution_first) firsts;
+	/* By test: how it ended in the first run; OUTCOME_NONE: it did not run. */
+	uint8_t *outcomes;
+	uint64_t ns; /* that this run took */
 };
 
 struct pollution_options {

@@ -18,6 +18,7 @@
 #include "base/path.h"
 #include "process/json_read.h"
 #include "process/process_suite.h"
+#include "suite/declare.h"
 
 #define LIST_MAX ((size_t)512 << 20)
 #define LIST_TIMEOUT (300 * NS_PER_S)
@@ -623,6 +624,44 @@ static struct err *add_tests(struct reader *reader)
 	return NULL;
 }
 
+/* A disabled test will not run: nothing needs it. */
+static struct err *declare_test(const struct reader *reader,
+				const struct listed *listed)
+{
+	struct suite *suite = &reader->suite->suite;
+	for (size_t i = 0; i < listed->after.n; i++) {
+		const struct listed *other =
+			&reader->tests.data[listed->after.data[i]];
+		bool needed = i < listed->fixtures && !other->disabled;
+		TRY((needed ? declare_needs : declare_after)(
+			suite, listed->place, other->place));
+	}
+	return NULL;
+}
+
+/* Who requires a fixture brings what cleans it up along, as with ctest -R. */
+static struct err *declare_order(const struct reader *reader)
+{
+	const struct listed *tests = reader->tests.data;
+	struct suite *suite = &reader->suite->suite;
+	for (size_t i = 0; i < reader->tests.n; i++)
+		TRY(declare_test(reader, &tests[i]));
+	for (size_t i = 0; i < reader->groups.n; i++) {
+		const struct group *group = &reader->groups.data[i];
+		for (size_t j = 0; j < group->clean_ups.n; j++) {
+			const struct listed *cleanup =
+				&tests[group->clean_ups.data[j]];
+			for (size_t k = 0;
+			     !cleanup->disabled && k < group->users.n; k++)
+				TRY(declare_cleanup(
+					suite,
+					tests[group->users.data[k]].place,
+					cleanup->place));
+		}
+	}
+	return NULL;
+}
+
 static void reader_freep(struct reader *reader)
 {
 	for (size_t i = 0; i < reader->tests.n; i++)
@@ -655,7 +694,8 @@ static struct err *read_list(struct process_suite *suite, const json_t *root)
 	size_t places = 0;
 	for (size_t i = 0; i < reader.tests.n; i++)
 		TRY(sort_from(&reader, i, &places));
-	return add_tests(&reader);
+	TRY(add_tests(&reader));
+	return declare_order(&reader);
 }
 
 /* ---- opening ---- */

@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "process/json_read.h"
 #include "process/process_suite.h"
+#include "suite/declare.h"
 
 #define LIST_MAX ((size_t)512 << 20)
 #define SOURCE_MAX ((size_t)16 << 20)
@@ -287,10 +288,12 @@ static struct err *read_list(struct process_suite *suite, const json_t *tests,
 		};
 	}
 	qsort(listed, n, sizeof(*listed), by_priority);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		TRY(add_test(suite, listed[i].json, folder,
 			     should_fail &&
 				     should_fail[listed[i].index] == '1'));
+		declare_priority(&suite->suite, i, listed[i].priority);
+	}
 	return NULL;
 }
 

@@ -766,7 +766,8 @@ static struct err *begin_watching(struct process_run *run,
 }
 
 struct err *process_run(struct process_suite *suite, const size_t *order,
-			size_t n, const struct suite_observer *observer,
+			size_t n, unsigned flags,
+			const struct suite_observer *observer,
 			const struct process_watching *watching)
 {
 	_cleanup_(process_run_freep) struct process_run run = {
@@ -774,7 +775,9 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 		.order = order,
 		.n = n,
 		.observer = observer,
-		.jobs = MAX(suite->suite.options.jobs, 1u),
+		.jobs = flags & SUITE_SERIAL
+				? 1
+				: MAX(suite->suite.options.jobs, 1u),
 		.warden = WARDEN_INIT,
 	};
 	for (size_t i = 0; i < n; i++)

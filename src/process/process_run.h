@@ -6,10 +6,12 @@
 struct process_watching;
 
 /*
+ * @flags: SUITE_SERIAL, entries run one after the other as they are given.
  * @watching: see process_watch.h; then one test runs at a time. NULL: nothing is
  * watched. A run that only looks for readers does not take place where they
  * cannot be seen.
  */
 struct err *process_run(struct process_suite *suite, const size_t *order,
-			size_t n, const struct suite_observer *observer,
+			size_t n, unsigned flags,
+			const struct suite_observer *observer,
 			const struct process_watching *watching) _must_check_;

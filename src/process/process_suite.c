@@ -7,25 +7,32 @@
 
 #include "base/macro.h"
 #include "base/str.h"
+#include "files/save.h"
+#include "process/process_ipc.h"
 #include "process/process_run.h"
+#include "process/process_tree.h"
 #include "process/process_watch.h"
 
 static struct err *run(struct suite *suite, const size_t *order, size_t n,
-		       unsigned flags _unused_,
-		       const struct suite_observer *observer)
+		       unsigned flags, const struct suite_observer *observer)
 {
 	/* SUITE_ALONE: each is alone already. */
 	struct process_suite *self = (struct process_suite *)suite;
 	struct process_watching watching = { .watch = self->watch };
-	return process_run(self, order, n, observer,
+	return process_run(self, order, n, flags, observer,
 			   self->watch ? &watching : NULL);
 }
 
 static struct err *watch_suite(struct suite *suite,
 			       const struct suite_watch *watch)
 {
-	((struct process_suite *)suite)->watch = watch;
-	return NULL;
+	struct process_suite *self = (struct process_suite *)suite;
+	self->watch = watch;
+	/* A first state is the one to go back to: it stays. */
+	if (!watch || !watch->save || self->saver)
+		return NULL;
+	TRY(ipc_span_create(&self->span));
+	return saver_create(&self->saver);
 }
 
 static struct err *run_places(struct suite *suite, const size_t *order,
@@ -37,7 +44,7 @@ static struct err *run_places(struct suite *suite, const size_t *order,
 		.places = places,
 		.n_places = n_places,
 	};
-	return process_run((struct process_suite *)suite, order, n, observer,
+	return process_run((struct process_suite *)suite, order, n, 0, observer,
 			   &watching);
 }
 
@@ -51,6 +58,10 @@ static const struct suite_ops ops = {
 	.watched = SUITE_FILES | SUITE_PROCESS,
 	.watch = watch_suite,
 	.run_places = run_places,
+	.run_tree = process_run_tree,
+	.keep_files = process_keep_files,
+	.put_back = process_put_back,
+	.try_roots = process_try_roots,
 	.close = close_suite,
 };
 
@@ -74,6 +85,9 @@ void process_suite_destroy(struct process_suite *suite)
 {
 	if (!suite)
 		return;
+	process_keep_destroy(suite->keep);
+	saver_destroy(suite->saver);
+	ipc_span_destroy(suite->span);
 	for (size_t i = 0; i < suite->tests.n; i++)
 		process_test_free(&suite->tests.data[i], suite->kind);
 	vec_free(&suite->tests);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "report/order.h"
 
 #define RESET "\033[0m"
 #define DIM "\033[2m"
@@ -127,9 +128,17 @@ static struct err *write_more(const struct report_finding *finding, FILE *out)
 	return NULL;
 }
 
+/* Among the pollution: what an order-dependent test tells of is not. */
+static bool is_shown(const struct report_finding *finding)
+{
+	return !finding->order && !finding->told_by;
+}
+
 /* The folder of a file that is left, with its '/'; 0: of something else. */
 static size_t folder_of(const struct report_finding *finding)
 {
+	if (!is_shown(finding))
+		return 0;
 	const char *slash = strrchr(finding->root, '/');
 	return !strcmp(finding->where, "file") && slash
 		       ? (size_t)(slash - finding->root) + 1
@@ -186,6 +195,8 @@ static struct err *write_few(const struct report *report,
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct report_finding *finding = &report->findings[i];
 		uint64_t n = 0;
+		if (!is_shown(finding))
+			continue;
 		map_text_get(&counts, finding->root, &n);
 		TRY(map_text_put(&counts, finding->root, n + 1));
 	}
@@ -193,6 +204,8 @@ static struct err *write_few(const struct report *report,
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct report_finding *finding = &report->findings[i];
 		uint64_t all = 0, n = 0;
+		if (!is_shown(finding))
+			continue;
 		map_text_get(&counts, finding->root, &all);
 		map_text_get(&shown, finding->root, &n);
 		TRY(map_text_put(&shown, finding->root, n + 1));
@@ -218,12 +231,43 @@ static struct err *write_few(const struct report *report,
 	return NULL;
 }
 
+static struct err *write_orders(const struct report *report,
+				const struct report_style *style, FILE *out)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		if (finding->order && !(style->quiet && finding->known))
+			TRY(order_write(finding, color_of(finding->severity),
+					style, out));
+	}
+	return NULL;
+}
+
+static void write_told(const struct report *report, FILE *out)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < report->n_findings; i++)
+		n += report->findings[i].told_by != NULL;
+	if (n)
+		fprintf(out,
+			INDENT "… and %zu leftover%s by which tests above are "
+			       "polluted (shown with --verbose)\n",
+			n, n == 1 ? "" : "s");
+}
+
 struct err *findings_write(const struct report *report,
 			   const struct report_style *style, FILE *out)
 {
-	if (!style->verbose)
-		return write_few(report, style, out);
+	TRY(write_orders(report, style, out));
+	if (!style->verbose) {
+		TRY(write_few(report, style, out));
+		if (!style->quiet)
+			write_told(report, out);
+		return NULL;
+	}
 	for (size_t i = 0; i < report->n_findings; i++) {
+		if (report->findings[i].order)
+			continue;
 		TRY(write_line(&report->findings[i], style, out));
 		TRY(write_more(&report->findings[i], out));
 	}

@@ -208,6 +208,101 @@ static struct err *pollution_json(const struct report_finding *finding,
 	return set(object, "allocated", stack);
 }
 
+static struct err *names_json(const struct report_names *names, json_t **ret)
+{
+	_cleanup_(json_freep) json_t *array = json_array();
+	if (!array)
+		return err_nomem();
+	for (size_t i = 0; i < names->n; i++) {
+		json_t *name = NULL;
+		TRY(text_json(names->data[i], &name));
+		if (json_array_append_new(array, name))
+			return err_nomem();
+	}
+	*ret = take_ptr(array);
+	return NULL;
+}
+
+static struct err *set_names(json_t *object, const char *key,
+			     const struct report_names *names)
+{
+	json_t *array = NULL;
+	TRY(names_json(names, &array));
+	return set(object, key, array);
+}
+
+static struct err *lists_json(const struct report_lists *lists, json_t **ret)
+{
+	_cleanup_(json_freep) json_t *array = json_array();
+	if (!array)
+		return err_nomem();
+	for (size_t i = 0; i < lists->n; i++) {
+		json_t *names = NULL;
+		TRY(names_json(&lists->data[i], &names));
+		if (json_array_append_new(array, names))
+			return err_nomem();
+	}
+	*ret = take_ptr(array);
+	return NULL;
+}
+
+static struct err *set_lists(json_t *object, const char *key,
+			     const struct report_lists *lists)
+{
+	json_t *array = NULL;
+	TRY(lists_json(lists, &array));
+	return set(object, key, array);
+}
+
+static struct err *set_cleaned(json_t *object, const struct report_order *order)
+{
+	json_t *array = json_array();
+	TRY(set(object, "cleaners_by_polluter", array));
+	for (size_t i = 0; i < order->n_cleaned; i++) {
+		json_t *lists = NULL;
+		TRY(lists_json(&order->cleaned[i], &lists));
+		if (json_array_append_new(array, lists))
+			return err_nomem();
+	}
+	return NULL;
+}
+
+static struct err *order_json(const struct report_order *order, json_t *object)
+{
+	TRY(set_string(object, "class", order->class));
+	TRY(set_lists(object, "polluters", &order->polluters));
+	TRY(set_lists(object, "setters", &order->setters));
+	TRY(set_lists(object, "cleaners", &order->cleaners));
+	TRY(set_names(object, "passing_order", &order->passing));
+	TRY(set_names(object, "failing_order", &order->failing));
+	TRY(set_names(object, "polluted", &order->polluted));
+	TRY(set(object, "outcome", json_string(outcome_name(order->outcome))));
+	json_t *failure = json_object();
+	TRY(set(object, "failure", failure));
+	TRY(set_place(failure, order->file, order->line));
+	TRY(set_string(failure, "message", order->message));
+	TRY(set(object, "repeats", json_integer((json_int_t)order->repeats)));
+	TRY(set(object, "natural", json_boolean(order->natural)));
+	TRY(set(object, "polluters_complete",
+		json_boolean(!order->polluters.partial)));
+	TRY(set(object, "setters_complete",
+		json_boolean(!order->setters.partial)));
+	TRY(set(object, "cleaners_complete",
+		json_boolean(!order->cleaners.partial)));
+	TRY(set_cleaned(object, order));
+	TRY(set(object, "polluted_known", json_boolean(order->roots_known)));
+	TRY(set(object, "polluted_together",
+		json_boolean(order->polluted_together)));
+	if (!order->left.test)
+		return set(object, "left", json_null());
+	json_t *left = json_object();
+	TRY(set(object, "left", left));
+	TRY(set_string(left, "test", order->left.test));
+	TRY(set_string(left, "path", order->left.path));
+	TRY(set_string(left, "before", order->left.before));
+	return set_string(left, "after", order->left.after);
+}
+
 static struct err *finding_json(const struct report_finding *finding,
 				json_t **ret)
 {
@@ -223,6 +318,8 @@ static struct err *finding_json(const struct report_finding *finding,
 	TRY(set_string(object, "replay", finding->replay));
 	if (finding->n_paths)
 		TRY(pollution_json(finding, object));
+	if (finding->order)
+		TRY(order_json(finding->order, object));
 	*ret = take_ptr(object);
 	return NULL;
 }
@@ -249,7 +346,8 @@ static struct err *write_findings(const struct report *report, FILE *out)
 		TRY(dump(finding, out));
 	}
 	fputs(report->n_findings ? "\n  ],\n" : "],\n", out);
-	if (strcmp(report->kind, "pollution") != 0)
+	if (strcmp(report->kind, "pollution") != 0 &&
+	    strcmp(report->kind, "check") != 0)
 		return NULL;
 	fputs("  \"first_initialised\": [", out);
 	for (size_t i = 0; i < report->n_firsts; i++) {
@@ -262,6 +360,60 @@ static struct err *write_findings(const struct report *report, FILE *out)
 		TRY(dump(first, out));
 	}
 	fputs(report->n_firsts ? "\n  ],\n" : "],\n", out);
+	return NULL;
+}
+
+static struct err *set_count(json_t *object, const char *key, uint64_t count)
+{
+	return set(object, key, json_integer((json_int_t)count));
+}
+
+static struct err *reach_json(const struct report_reach *reach, json_t **ret)
+{
+	_cleanup_(json_freep) json_t *object = json_object();
+	if (!object)
+		return err_nomem();
+	TRY(set(object, "strategy",
+		json_string(reach->systematic ? "systematic" : "random")));
+	TRY(set_count(object, "executions", reach->executions));
+	TRY(set_count(object, "until_last", reach->until_last));
+	TRY(set_count(object, "known", reach->known));
+	json_t *pairs = json_object();
+	TRY(set(object, "pairs", pairs));
+	TRY(set_count(pairs, "all", reach->pairs));
+	TRY(set_count(pairs, "tried", reach->pairs_tried));
+	TRY(set_count(pairs, "by_state", reach->pairs_by_state));
+	TRY(set_count(object, "orders", reach->orders));
+	TRY(set_count(object, "rows", reach->rows));
+	TRY(set_count(object, "rows_all", reach->rows_all));
+	TRY(set(object, "alone", json_boolean(reach->alone)));
+	TRY(set(object, "twice", json_boolean(reach->twice)));
+	TRY(set(object, "reversed", json_boolean(reach->reversed)));
+	TRY(set_string(object, "ended_by", reach->why));
+	json_t *random = json_array();
+	TRY(set(object, "random", random));
+	for (size_t i = 0; i < reach->n_randoms; i++) {
+		const struct report_random *record = &reach->randoms[i];
+		json_t *entry = json_object();
+		if (json_array_append_new(random, entry))
+			return err_nomem();
+		TRY(set_string(entry, "test", record->test));
+		TRY(set_count(entry, "runs", record->runs));
+		TRY(set_count(entry, "failures", record->failures));
+	}
+	*ret = take_ptr(object);
+	return NULL;
+}
+
+static struct err *write_reach(const struct report *report, FILE *out)
+{
+	_cleanup_(json_freep) json_t *reach = NULL;
+	if (!report->reach)
+		return NULL;
+	TRY(reach_json(report->reach, &reach));
+	fputs("  \"order\": ", out);
+	TRY(dump(reach, out));
+	fputs(",\n", out);
 	return NULL;
 }
 
@@ -278,6 +430,7 @@ static struct err *json_write(const struct report *report,
 	}
 	fputs(report->n ? "\n  ],\n" : "],\n", out);
 	TRY(write_findings(report, out));
+	TRY(write_reach(report, out));
 	fputs("  \"limits\": [", out);
 	for (size_t i = 0; i < report->n_limits; i++) {
 		_cleanup_(json_freep) json_t *limit = NULL;

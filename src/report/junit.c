@@ -159,15 +159,19 @@ static struct err *write_findings(const struct report *report, FILE *out)
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct report_finding *finding = &report->findings[i];
 		_cleanup_(freep) char *name = NULL;
-		if (asprintf(&name, "%s: %s", finding->test, finding->root) <
-		    0) {
+		const struct report_order *order = finding->order;
+		if (asprintf(&name, "%s: %s", finding->test,
+			     order ? order->class : finding->root) < 0) {
 			name = NULL;
 			return err_nomem();
 		}
 		fputs("    <testcase", out);
 		write_attribute("name", name, out);
 		write_attribute("classname", finding->kind, out);
-		TRY(write_place(finding->file, finding->line, out));
+		if (order)
+			TRY(write_place(order->file, order->line, out));
+		else
+			TRY(write_place(finding->file, finding->line, out));
 		if (finding->known) {
 			fputs("/>\n", out);
 			continue;
@@ -176,6 +180,11 @@ static struct err *write_findings(const struct report *report, FILE *out)
 		write_attribute("message", finding->message, out);
 		write_attribute("type", finding->severity, out);
 		fputs(">", out);
+		if (order && order->message) {
+			write_escaped(order->message, strlen(order->message),
+				      false, out);
+			fputc('\n', out);
+		}
 		write_escaped(finding->replay, strlen(finding->replay), false,
 			      out);
 		fputs("</failure>\n    </testcase>\n", out);

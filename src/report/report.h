@@ -54,9 +54,44 @@ struct report_path {
 	size_t n_stack;
 };
 
+struct report_names {
+	const char *const *data;
+	size_t n;
+};
+
+/* Each of them does it, none of them can be shorter. */
+struct report_lists {
+	const struct report_names *data;
+	size_t n;
+	bool partial; /* there may be more: not all was tried */
+};
+
+/* An order-dependent test. */
+struct report_order {
+	const char *class; /* "victim", … */
+	struct report_lists polluters, setters, cleaners;
+	struct report_names passing, failing; /* orders; the test stands last */
+	enum outcome outcome;		      /* of the failing one */
+	const char *message; /* NULL: unknown, as is the file */
+	const char *file;
+	unsigned line;
+	/* By polluter, in their sequence; may be fewer. */
+	const struct report_lists *cleaned;
+	size_t n_cleaned;
+	struct report_names polluted; /* roots */
+	bool polluted_together;	      /* not each of them alone */
+	bool roots_known;	      /* looked for */
+	/* What one of the tests before it leaves in them; test NULL: unknown. */
+	struct {
+		const char *test, *path, *before, *after;
+	} left;
+	size_t repeats;
+	bool natural; /* it fails in the suite's own order, too */
+};
+
 struct report_finding {
 	const char *id;
-	const char *kind; /* "pollution" */
+	const char *kind; /* "pollution", "order-dependent" */
 	const char *test;
 	const char *severity;
 	const char *message; /* one sentence */
@@ -75,12 +110,35 @@ struct report_finding {
 	const char *const *readers; /* names */
 	size_t n_readers;
 	const char *detail; /* lines; NULL: none */
+	/* The id of another finding that tells of this one; NULL: none does. */
+	const char *told_by;
+
+	const struct report_order *order; /* NULL: of another kind */
 };
 
 /* A root that a test initialised for the first time. */
 struct report_first {
 	const char *test;
 	const char *root;
+};
+
+/* A test that fails at random, whatever the order. */
+struct report_random {
+	const char *test;
+	size_t runs, failures;
+};
+
+/* How far a search for order-dependent tests went. Pairs are ordered. */
+struct report_reach {
+	bool systematic;
+	bool by_state; /* what tests leave behind was known */
+	uint64_t executions, until_last, known;
+	uint64_t pairs, pairs_tried, pairs_by_state;
+	size_t orders, rows, rows_all;
+	bool alone, twice, candidates, polluters, reversed;
+	const char *why; /* what ended it; NULL: there was no more to do */
+	const struct report_random *randoms;
+	size_t n_randoms;
 };
 
 struct report {
@@ -100,6 +158,7 @@ struct report {
 	size_t n_findings;
 	const struct report_first *firsts;
 	size_t n_firsts;
+	const struct report_reach *reach; /* NULL: orders were not searched */
 
 	const char *const *limits; /* what was not done, and why */
 	size_t n_limits;

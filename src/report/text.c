@@ -2,10 +2,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "report/findings.h"
 #include "report/name.h"
+#include "report/order.h"
 #include "report/report.h"
 #include "report/width.h"
 
@@ -258,23 +260,29 @@ static void write_summary(const struct report *report,
 	char took[16];
 	duration_format(report->ns, took);
 	fprintf(out, " in %s%s\n", took, off(style));
-	if (strcmp(report->kind, "pollution") != 0)
-		return;
-	size_t tests = 0, high = 0;
+}
+
+static void write_pollution_summary(const struct report *report, FILE *out)
+{
+	size_t tests = 0, high = 0, all = 0;
+	const char *before = NULL;
 	for (size_t i = 0; i < report->n_findings; i++) {
-		tests += !i || strcmp(report->findings[i].test,
-				      report->findings[i - 1].test) != 0;
-		high += !strcmp(report->findings[i].severity, "high");
+		const struct report_finding *finding = &report->findings[i];
+		if (finding->order)
+			continue;
+		tests += !before || strcmp(finding->test, before) != 0;
+		before = finding->test;
+		high += !strcmp(finding->severity, "high");
+		all++;
 	}
-	if (!report->n_findings)
+	if (!all)
 		fputs("no test leaves shared state changed", out);
 	else
 		fprintf(out,
 			"%zu test%s leave%s shared state changed: %zu "
 			"finding%s, %zu high",
 			tests, tests == 1 ? "" : "s", tests == 1 ? "s" : "",
-			report->n_findings, report->n_findings == 1 ? "" : "s",
-			high);
+			all, all == 1 ? "" : "s", high);
 	if (report->n_firsts)
 		fprintf(out,
 			"; %zu static%s initialised for the first time "
@@ -283,18 +291,46 @@ static void write_summary(const struct report *report,
 	fputc('\n', out);
 }
 
+/* Tests whose failure in the suite's own order a finding explains, too. */
+static struct err *note_explained(const struct report *report,
+				  struct map_text *ret)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		if (finding->order && finding->order->natural)
+			TRY(map_text_put(ret, finding->test, 1));
+	}
+	return NULL;
+}
+
 static struct err *write_run(const struct report *report,
 			     const struct report_style *style, FILE *out)
 {
+	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
 	bool bad = false;
+	TRY(note_explained(report, &explained));
 	for (size_t i = 0; i < report->n; i++) {
-		TRY(write_test(&report->tests[i], style, out));
-		bad = bad || is_bad(&report->tests[i]);
+		const struct report_test *test = &report->tests[i];
+		uint64_t is_explained;
+		bad = bad || is_bad(test);
+		if (style->verbose ||
+		    !map_text_get(&explained, test->name, &is_explained))
+			TRY(write_test(test, style, out));
 	}
 	TRY(findings_write(report, style, out));
 	if (!style->quiet)
 		write_summary(report, style, out);
-	if (report->seed && (bad || !style->quiet))
+	bool check = !strcmp(report->kind, "check");
+	if (!style->quiet && (check || !strcmp(report->kind, "pollution")))
+		write_pollution_summary(report, out);
+	if (!style->quiet && report->reach)
+		order_write_summary(report, out);
+	if (report->reach)
+		TRY(order_write_reach(report, style, out));
+	if (report->seed && report->reach && !style->quiet)
+		fprintf(out, "random orders: --seed %llu gives them again\n",
+			(unsigned long long)*report->seed);
+	else if (report->seed && !report->reach && (bad || !style->quiet))
 		fprintf(out, "shuffled; --seed %llu gives this order again\n",
 			(unsigned long long)*report->seed);
 	if (style->quiet)

@@ -106,7 +106,7 @@ static struct err *add_root(struct state *state, size_t index)
 	return vec_push(&state->work, id);
 }
 
-struct err *state_index(struct state *state, const struct view *view)
+static struct err *add_roots(struct state *state)
 {
 	nodes_free(&state->nodes);
 	state->work.n = state->worked = 0;
@@ -117,8 +117,47 @@ struct err *state_index(struct state *state, const struct view *view)
 		nodes_kill(&state->nodes, (uint32_t)i);
 	for (size_t i = 0; i < state->spans.n; i++)
 		nodes_revive(&state->nodes, state->spans.data[i].id);
+	return NULL;
+}
+
+struct err *state_index(struct state *state, const struct view *view)
+{
+	TRY(add_roots(state));
 	state->indexed++;
 	return walk_all(state, view);
+}
+
+static bool is_skipped(const struct state *state, type_id type)
+{
+	const struct container_recipe *recipe =
+		container_recipe(state->containers, type);
+	return recipe && container_recipe_shape(recipe) == CONTAINER_SKIP;
+}
+
+struct err *state_reach(struct state *state, const struct view *view,
+			size_t root, state_reached *visit, void *data)
+{
+	TRY(add_roots(state));
+	state->work.n = 0;
+	TRY(vec_push(&state->work, (uint32_t)root));
+	state->whole = true;
+	struct err *err = walk_all(state, view);
+	state->whole = false;
+	TRY(err);
+	for (size_t i = 0; i < state->nodes.all.n; i++) {
+		const struct node *node = &state->nodes.all.data[i];
+		if (node->flags & NODE_DEAD ||
+		    (node->kind == NODE_ROOT && i != root) ||
+		    is_skipped(state, node->type))
+			continue;
+		const struct state_extent extent = {
+			.address = node->start,
+			.size = node->size,
+			.block = node->kind == NODE_BLOCK,
+		};
+		TRY(visit(data, &extent));
+	}
+	return NULL;
 }
 
 size_t state_more(const struct state *state, size_t root)

@@ -113,6 +113,22 @@ struct err *state_compare(struct state *state, const struct view *before,
 			  const struct state_page *pages, size_t n,
 			  struct state_differences *ret) _must_check_;
 size_t state_more(const struct state *state, size_t root);
+/*
+ * All memory that a root's content lies in: the variable itself and whatever can
+ * be reached from it, other roots apart. What containers are made of (nodes,
+ * buckets) belongs to it, what is never compared (CONTAINER_SKIP) does not. The
+ * state forgets what it was indexed for: it is to be one of its own.
+ */
+struct state_extent {
+	uint64_t address;
+	uint64_t size;
+	bool block; /* a whole heap block */
+};
+typedef struct err *state_reached(void *data,
+				  const struct state_extent *extent);
+struct err *state_reach(struct state *state, const struct view *view,
+			size_t root, state_reached *visit,
+			void *data) _must_check_;
 /* The subgraph of a root, for people, a line a node at most @lines. */
 struct err *state_render(struct state *state, const struct view *view,
 			 size_t root, size_t lines, char **ret) _must_check_;

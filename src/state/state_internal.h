@@ -47,6 +47,7 @@ struct state {
 	size_t worked;
 	uint32_t scans;
 	struct regexes exclude_fields;
+	bool whole;	   /* containers' own memory is followed, too */
 	size_t *more;	   /* by root: paths beyond the option's number */
 	size_t *reported;  /* by root */
 	uint32_t *lengths; /* by root: the root that is its length; extent.c */

@@ -475,7 +475,7 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 	bool part = node->flags & NODE_PART;
 	bool bare = node->flags & (NODE_PART | NODE_BARE);
 	uint64_t typed_end = walk_typed_end(state, node);
-	if (!bare)
+	if (!bare || state->whole)
 		TRY(visit_words(0, node->typed, from, to, visit, data));
 	if (node->flags & NODE_TEXT) {
 		struct leaf leaf = { .kind = LEAF_TEXT,
@@ -508,8 +508,8 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 				 visit, data));
 	}
 	/* A header with something behind it that only the program knows. */
-	if (!bare && !(node->flags & NODE_SLACK) && node->kind == NODE_BLOCK &&
-	    node->count == 1)
+	if ((!bare || state->whole) && !(node->flags & NODE_SLACK) &&
+	    node->kind == NODE_BLOCK && node->count == 1)
 		return visit_words(typed_end, node->size, from, to, visit,
 				   data);
 	return NULL;
@@ -608,35 +608,6 @@ static struct err *scan_contents(struct scan *scan, const struct leaf *leaf,
 	return NULL;
 }
 
-static struct err *scan_container(struct scan *scan, const struct leaf *leaf)
-{
-	struct state *state = scan->state;
-	struct container_contents own;
-	struct container_contents *contents = contents_take(state, &own);
-	bool sound = false;
-	struct err *err = container_expand(
-		state->containers, leaf->type, scan->view,
-		scan->start + leaf->offset, ELEMENTS_MAX, contents, &sound);
-	state->scans++;
-	if (!err && sound) {
-		err = scan_contents(scan, leaf, contents);
-	} else if (!err) {
-		struct layout_object object = {
-			.type = leaf->type,
-			.offset = leaf->offset,
-			.size = leaf->size,
-			.view = scan->view,
-			.address = scan->start + leaf->offset,
-		};
-		err = layout_visit(&state->layout, &object, leaf->offset,
-				   leaf->offset + leaf->size,
-				   LAYOUT_POINTERS | LAYOUT_PLAIN, scan_leaf,
-				   scan);
-	}
-	contents_give(state, contents);
-	return err;
-}
-
 /* Words that are addresses of blocks or roots lead there. */
 static struct err *scan_words(struct scan *scan, const struct leaf *leaf)
 {
@@ -656,6 +627,43 @@ static struct err *scan_words(struct scan *scan, const struct leaf *leaf)
 				&edge, NULL));
 	}
 	return NULL;
+}
+
+static bool is_skip(const struct state *state, type_id type)
+{
+	return container_recipe_shape(container_recipe(state->containers,
+						       type)) == CONTAINER_SKIP;
+}
+
+static struct err *scan_container(struct scan *scan, const struct leaf *leaf)
+{
+	struct state *state = scan->state;
+	struct container_contents own;
+	struct container_contents *contents = contents_take(state, &own);
+	bool sound = false;
+	struct err *err = container_expand(
+		state->containers, leaf->type, scan->view,
+		scan->start + leaf->offset, ELEMENTS_MAX, contents, &sound);
+	state->scans++;
+	if (!err && sound) {
+		err = scan_contents(scan, leaf, contents);
+		if (!err && state->whole && !is_skip(state, leaf->type))
+			err = scan_words(scan, leaf);
+	} else if (!err) {
+		struct layout_object object = {
+			.type = leaf->type,
+			.offset = leaf->offset,
+			.size = leaf->size,
+			.view = scan->view,
+			.address = scan->start + leaf->offset,
+		};
+		err = layout_visit(&state->layout, &object, leaf->offset,
+				   leaf->offset + leaf->size,
+				   LAYOUT_POINTERS | LAYOUT_PLAIN, scan_leaf,
+				   scan);
+	}
+	contents_give(state, contents);
+	return err;
 }
 
 static struct err *scan_leaf(void *data, const struct leaf *leaf)

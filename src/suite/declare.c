@@ -1,6 +1,7 @@
 #include "suite/declare.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct err *declare_group(struct suite *suite, size_t parent, size_t *ret)
 {
@@ -10,21 +11,32 @@ struct err *declare_group(struct suite *suite, size_t parent, size_t *ret)
 	return NULL;
 }
 
+/* Lists ascend: mostly something is added behind the last. */
 static struct err *add(size_t **list, size_t *n, size_t test)
 {
-	for (size_t i = 0; i < *n; i++) {
-		if ((*list)[i] == test)
-			return NULL;
+	size_t from = 0, to = *n;
+	if (to && (*list)[to - 1] < test)
+		from = to;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		if ((*list)[middle] < test)
+			from = middle + 1;
+		else
+			to = middle;
 	}
+	if (from < *n && (*list)[from] == test)
+		return NULL;
 	/* Sizes are powers of two: the number alone tells when it is full. */
 	if (!(*n & (*n - 1))) {
-		size_t *grown = realloc(*list, (*n ? *n * 2 : 1) *
-						       sizeof(**list));
+		size_t *grown =
+			realloc(*list, (*n ? *n * 2 : 1) * sizeof(**list));
 		if (!grown)
 			return err_nomem();
 		*list = grown;
 	}
-	(*list)[(*n)++] = test;
+	memmove(*list + from + 1, *list + from, (*n - from) * sizeof(**list));
+	(*list)[from] = test;
+	(*n)++;
 	return NULL;
 }
 
@@ -37,6 +49,7 @@ static struct suite_test *test_of(struct suite *suite, size_t test)
 struct err *declare_after(struct suite *suite, size_t test, size_t earlier)
 {
 	struct suite_test *record = test_of(suite, test);
+	BUG_ON(earlier >= suite->tests.n);
 	if (test == earlier)
 		return NULL;
 	return add(&record->after, &record->n_after, earlier);
@@ -45,6 +58,7 @@ struct err *declare_after(struct suite *suite, size_t test, size_t earlier)
 struct err *declare_needs(struct suite *suite, size_t test, size_t earlier)
 {
 	struct suite_test *record = test_of(suite, test);
+	BUG_ON(earlier >= suite->tests.n);
 	if (test == earlier)
 		return NULL;
 	TRY(declare_after(suite, test, earlier));
@@ -58,4 +72,9 @@ struct err *declare_cleanup(struct suite *suite, size_t test, size_t later)
 		return NULL;
 	TRY(declare_after(suite, later, test));
 	return add(&record->cleanups, &record->n_cleanups, later);
+}
+
+void declare_priority(struct suite *suite, size_t test, int64_t priority)
+{
+	test_of(suite, test)->priority = priority;
 }

@@ -16,3 +16,5 @@ struct err *declare_needs(struct suite *suite, size_t test,
 			  size_t earlier) _must_check_; /* and after */
 struct err *declare_cleanup(struct suite *suite, size_t test,
 			    size_t later) _must_check_; /* and after */
+/* Of tests, whatever lies between them, those of a higher one come first. */
+void declare_priority(struct suite *suite, size_t test, int64_t priority);

@@ -83,7 +83,12 @@ struct suite_watch {
 	const char *file_method; /* "follow", "walk"; NULL: the best */
 	const char *method; /* how written pages are found; NULL: the best */
 	bool detail;	    /* changes have both subgraphs */
-	size_t paths;	    /* of a root, at most */
+	/*
+	 * What files were before they are first touched is kept as far as it
+	 * can be: suite_keep_files() begins with that.
+	 */
+	bool save;
+	size_t paths; /* of a root, at most */
 };
 
 struct suite_options {
@@ -113,9 +118,12 @@ struct suite_test {
 
 	/*
 	 * What the suite declares of its place in an order (suite/declare.h).
-	 * Tests of one group, and of the groups in it, stand together.
+	 * Tests of one group, and of the groups in it, stand together. Lists
+	 * ascend.
 	 */
-	size_t group;  /* the innermost; SUITE_NO_GROUP: free */
+	size_t group; /* the innermost; SUITE_NO_GROUP: free */
+	/* Tests of a higher one come first; a group of equal ones as one. */
+	int64_t priority;
 	size_t *after; /* tests that come first, where both are in an order */
 	size_t n_after;
 	size_t *needs; /* of those: it makes no sense without */

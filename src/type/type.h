@@ -121,8 +121,12 @@ struct variable {
 	uint64_t address; /* link-time, or offset in the TLS block */
 	uint64_t size;	  /* bytes that are really there (pieces) */
 	type_id type;
-	uint64_t guard; /* link-time address of its guard variable; 0: none */
-	uint32_t unit;	/* number of the unit (source file) it is from */
+	/*
+	 * Link-time address of its guard variable, 0: none. Of a thread-local,
+	 * whose guard is one, too: its offset plus 1.
+	 */
+	uint64_t guard;
+	uint32_t unit; /* number of the unit (source file) it is from */
 };
 
 /* A class's vtable: from the vptr's value to the dynamic type. */

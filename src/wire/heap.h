@@ -14,7 +14,8 @@
  * space, which programs with limits of their own notice.) An entry that is not 0
  * says that a live block begins at its granule:
  *
- *	bits 63..40  number of the stack that allocated it (0: not known)
+ *	bit  63      allocated in quarantine (below)
+ *	bits 62..40  number of the stack that allocated it (0: not known)
  *	bits 39..0   requested size + 1
  *
  * Large blocks: from inside a block of more than WIRE_LARGE bytes the way back
@@ -22,6 +23,11 @@
  * cell of WIRE_LARGE bytes: where in the cell a large block begins, in granules,
  * plus 1; 0 where none does. Two cannot begin in one cell, since the first is
  * longer than it. The list of leaves leads to all of them.
+ *
+ * Quarantine: where the controller has set wire_heap.fresh, blocks that were there
+ * before are never given back to the allocator. Who frees one forgets it, and
+ * who reallocates it gets another: what it held stays where it was. The heap
+ * grows by at most what it held when this began.
  *
  * Invariants:
  *  1. An entry is written after the allocator returned the block, and cleared
@@ -35,7 +41,7 @@
 #include <stdint.h>
 
 #define WIRE_HEAP_MAGIC 0x7061656867796c6fULL /* "olyghepa" */
-#define WIRE_HEAP_VERSION 1
+#define WIRE_HEAP_VERSION 2
 #define WIRE_HEAP_SYMBOL "polygraph_agent_heap"
 
 /*
@@ -60,7 +66,8 @@
 
 #define WIRE_SIZE_MAX ((1ULL << 40) - 2)
 #define WIRE_SIZE(entry) (((entry) & ((1ULL << 40) - 1)) - 1)
-#define WIRE_STACK(entry) ((uint32_t)((entry) >> 40))
+#define WIRE_FRESH (1ULL << 63)
+#define WIRE_STACK(entry) ((uint32_t)(((entry) & ~WIRE_FRESH) >> 40))
 #define WIRE_ENTRY(size, stack)                                                \
 	((((uint64_t)(stack)) << 40) | ((uint64_t)(size) + 1))
 
@@ -103,6 +110,11 @@ struct wire_heap {
 	uint64_t stacks; /* address of struct wire_stack[stacks_n]; 0 is none */
 	uint64_t stacks_n;
 	uint64_t lost; /* blocks that could not be noted: tables full */
+	/*
+	 * In every new entry. The controller's to write, while the process is
+	 * stopped: 0, or WIRE_FRESH for quarantine.
+	 */
+	uint64_t fresh;
 	/* The file that defines the malloc that is used; "": the program. */
 	char allocator[WIRE_NAME];
 	/* All memory of the agent, its variables too: not the program's. */

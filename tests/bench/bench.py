@@ -2,6 +2,7 @@
 """What control costs: suites run plain and under polygraph, in turns, on the same machine at the same time.
 
 Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--quick] [--json FILE] [run] [alone] [pollution] [files] [malloc]
+                [order]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
 right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
@@ -14,8 +15,9 @@ processor time of its own, so that what the tool takes from it shows.
  3. Suites with up to 1 GiB of state: `polygraph pollution`, see pollution.py.
  4. A suite that writes files in a tree of 100,000: `polygraph pollution`, see files.py.
  5. What the preloaded library adds to a pair of malloc and free: malloc_cost.py.
+ 6. Finding order-dependent tests, systematically and by random orders: `polygraph order`, see order.py.
 
-Words choose among them: run, alone, pollution, files, malloc. --quick leaves out the 10,000 tests and the 1 GiB, and measures fewer
+Words choose among them: run, alone, pollution, files, malloc, order. --quick leaves out the 10,000 tests and the 1 GiB, and measures fewer
 times. --json also writes the numbers to a file.
 """
 
@@ -257,7 +259,20 @@ def bench_malloc(options, rows):
     malloc_cost.bench_malloc(options.build, options.polygraph.resolve().parent / "libpolygraph-agent.so", rows)
 
 
-BENCHES = {"run": bench_run, "alone": bench_alone, "pollution": bench_pollution, "files": bench_files, "malloc": bench_malloc}
+def bench_order(options, rows):
+    import order
+
+    order.bench_order(options, rows)
+
+
+BENCHES = {
+    "run": bench_run,
+    "alone": bench_alone,
+    "pollution": bench_pollution,
+    "files": bench_files,
+    "malloc": bench_malloc,
+    "order": bench_order,
+}
 
 
 def main():

@@ -97,12 +97,14 @@ class Cli(unittest.TestCase):
     def test_commands(self):
         self.fails("lst", "suite", message="'lst' is neither .*",
                    hint="did you mean 'list'.*")
-        for planned in "check", "order", "choices", "init":
+        for planned in "choices", "init":
             self.fails(planned, "suite", hint="commands of .*list, run.*",
                        message=f"the command '{planned}' does not exist yet")
-        self.fails("./suite", message="no command is given, .*'check'.*",
-                   hint=".*list, run.*")
-        self.fails("--tests", "x", "./suite", message="no command is given.*")
+        # Without one it is 'check'.
+        for words in ["check", "gen:3"], ["./three"], ["three"], ["--tests", "*", "gen:3"], ["--ctest", "gen:3"]:
+            self.write("three", "a|||pass\nb|||pass\nc|||pass\n")
+            self.assertIn("3 tests: 3 passed", self.run_it(*words))
+        self.fails("--no-such-option", "suite", message="unknown option.*", hint="'polygraph help check'.*")
 
     def test_pollution_slips(self):
         self.fails("pollution", "--capture", "begin..end", "suite", message="--capture 'begin..end' is not a pair of points",

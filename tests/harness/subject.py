@@ -21,6 +21,8 @@ code speaks of the next line that has some. Verbs:
     fails NAME                            the place of NAME's (first) failed assertion, or of its crash, is here
     subset GLOB...                        what the check of --tests selects (default: see test_subjects.py)
     pollutes, clean, first, run, says     what `polygraph pollution` must find: see test_pollution.py
+    victim, brittle, non-idempotent, cleaned, random, order, run, says
+                                          what `polygraph order` must find: see test_order.py
 
 To add a verb, list it in VERBS; whoever needs it reads Subject.directives.
 """
@@ -29,7 +31,8 @@ import pathlib
 import re
 
 OUTCOMES = ("pass", "fail", "skip", "crash", "timeout")
-VERBS = ("subject", "variant", "test", "fails", "subset", "pollutes", "clean", "first", "run", "says")
+VERBS = ("subject", "variant", "test", "fails", "subset", "pollutes", "clean", "first", "run", "says",
+         "victim", "brittle", "non-idempotent", "cleaned", "random", "order")
 SOURCES = (".c", ".cc", ".cpp")
 HEADERS = (".h", ".hpp")
 

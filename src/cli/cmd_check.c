@@ -1,0 +1,54 @@
+/* polygraph check: all detectors, cheapest first, within a budget. */
+#include "cli/detect.h"
+
+static const struct detect_options defaults = DETECT_DEFAULTS;
+
+static struct err *check_run(const struct options *options, int argc,
+			     char **argv, enum status *ret)
+{
+	return detect_run(options, argc, argv, "check", DETECT_REPORT_POLLUTION,
+			  ret);
+}
+
+const struct command command_check = {
+	.name = "check",
+	.summary = "runs all detectors, cheapest first; the default command",
+	.synopsis =
+		(const char *const[]){ "[OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+				       "[OPTIONS] --ctest BUILD-DIR | --meson "
+				       "BUILD-DIR | --commands FILE",
+				       NULL },
+	.description =
+		(const char *const[]){
+			"Looks for tests that leave shared state changed, as "
+			"'polygraph pollution' does, and then for tests whose "
+			"outcome depends on which tests ran before, as "
+			"'polygraph order' does. A --budget is for both. The "
+			"word 'check' may be left out.",
+			"One report has both kinds of findings: first the "
+			"tests that depend on the order, then what else is "
+			"left behind.",
+			NULL },
+	.examples =
+		(const struct command_example[]){
+			{ "polygraph ./unit_tests",
+			  "everything that can be found out" },
+			{ "polygraph check --budget 5m --baseline known.txt "
+			  "--format text --format junit --output result.xml "
+			  "./unit_tests",
+			  "in continuous integration: for five minutes, "
+			  "without what is known, also as JUnit XML" },
+			{ "polygraph --ctest build",
+			  "the tests of a CMake build" },
+			{} },
+	.groups =
+		(const struct option_group *const[]){
+			&common_suite_group, &state_compared_group,
+			&state_meaning_group, &detect_order_group,
+			&state_run_group, &common_output_group,
+			&common_general_group, NULL },
+	.defaults = &defaults,
+	.values_size = sizeof(defaults),
+	.guarded = true,
+	.run = check_run,
+};

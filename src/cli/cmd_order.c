@@ -1,0 +1,73 @@
+/* polygraph order: tests whose outcome depends on which tests ran before. */
+#include "cli/detect.h"
+
+static const struct detect_options defaults = DETECT_DEFAULTS;
+
+static struct err *order_run(const struct options *options, int argc,
+			     char **argv, enum status *ret)
+{
+	return detect_run(options, argc, argv, "order", 0, ret);
+}
+
+const struct command command_order = {
+	.name = "order",
+	.summary = "finds tests whose outcome depends on which tests ran "
+		   "before",
+	.synopsis =
+		(const char *const[]){ "[OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
+				       "[OPTIONS] --ctest BUILD-DIR | --meson "
+				       "BUILD-DIR | --commands FILE",
+				       NULL },
+	.description =
+		(const char *const[]){
+			"Runs the tests in other orders than their own, each "
+			"order in a process as the suite has it before its "
+			"first test: every test alone, every test twice, and "
+			"those tests after one another that may have to do "
+			"with one another. Tests that leave nothing behind "
+			"cannot disturb others, so one run looks at what each "
+			"test leaves, and who reads it: polluters before "
+			"readers come first, then polluters before any test, "
+			"then orders in which every pair stands next to each "
+			"other.",
+			"A finding is a test, and the shortest orders in which "
+			"it passes and fails, each repeated. A victim passes "
+			"alone and fails after its polluters; a cleaner in "
+			"between lets it pass. A brittle test fails alone and "
+			"passes after its setters. A non-idempotent test fails "
+			"when it runs a second time in one process. Where it "
+			"is possible, the report names the variables, files "
+			"and attributes that make the difference, found by "
+			"putting them back. Tests that fail at random are "
+			"told apart and are no findings.",
+			"The report says what was tried, and what was not. "
+			"Orders that the suite does not allow (fixtures, "
+			"dependencies, priorities, groups) are not tried, "
+			"unless with --any-order. What is found out is kept in "
+			".polygraph/, so that a later call need not find it "
+			"out again, and for 'polygraph replay'.",
+			NULL },
+	.examples =
+		(const struct command_example[]){
+			{ "polygraph order ./unit_tests",
+			  "which tests depend on the order, and why" },
+			{ "polygraph order --budget 10m --all-pairs "
+			  "./unit_tests",
+			  "every pair of tests, for ten minutes at most" },
+			{ "polygraph order --strategy random --runs 20 --seed "
+			  "1 ./unit_tests",
+			  "twenty random orders of the whole suite" },
+			{ "polygraph order --format text --format json "
+			  "--output order.json --ctest build",
+			  "the tests of a CMake build, also as JSON" },
+			{} },
+	.groups =
+		(const struct option_group *const[]){
+			&common_suite_group, &detect_order_group,
+			&state_compared_group, &state_run_group,
+			&common_output_group, &common_general_group, NULL },
+	.defaults = &defaults,
+	.values_size = sizeof(defaults),
+	.guarded = true,
+	.run = order_run,
+};

@@ -1,0 +1,435 @@
+#include "cli/detect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "cli/collect.h"
+#include "cli/findings.h"
+#include "cli/interrupt.h"
+#include "cli/results.h"
+#include "cli/select.h"
+#include "cli/version.h"
+#include "order/order.h"
+#include "pollution/pollution.h"
+
+#define FIELD(member) .offset = offsetof(struct detect_options, member)
+
+/* Of a budget, what changes mean gets no more than this part. */
+#define MEANING_PART 3
+
+static const char *const strategies[] = { "systematic", "random", NULL };
+
+/* clang-format off */
+static const struct option order_options[] = {
+	{ "strategy", 0, OPTION_CHOICE, FIELD(strategy), .value = "NAME",
+	  .choices = strategies,
+	  .help = "systematic (default: what tests leave behind first, then "
+		  "orders that cover all pairs) or random (shuffles the whole "
+		  "suite, without looking at state)" },
+	{ "runs", 0, OPTION_NUMBER, FIELD(runs), .value = "N", .min = 1,
+	  .max = 1000000,
+	  .help = "random orders of the whole suite (default: as the strategy "
+		  "has it; random: 20)" },
+	{ "all-pairs", 0, OPTION_FLAG, FIELD(all_pairs),
+	  .help = "try every pair of tests, also where the first of them "
+		  "leaves nothing behind that is compared" },
+	{ "any-order", 0, OPTION_FLAG, FIELD(any_order),
+	  .help = "also orders that the suite does not allow: it declares "
+		  "fixtures, dependencies, priorities or groups" },
+	{ "repeat", 0, OPTION_NUMBER, FIELD(repeat), .value = "N", .min = 1,
+	  .max = 1000,
+	  .help = "so often the failing and the passing order of a finding "
+		  "must go as said (default: 3)" },
+	{ "cleaners", 0, OPTION_FLAG, FIELD(cleaners),
+	  .help = "find the tests that, run in between, let a victim pass "
+		  "(default; --no-cleaners)" },
+	{ "roots", 0, OPTION_FLAG, FIELD(roots),
+	  .help = "find the variables, files and attributes through which a "
+		  "test is made to fail, by putting them back (default; "
+		  "--no-roots)" },
+	{ "pollution", 0, OPTION_FLAG, FIELD(pollution),
+	  .help = "look first at what tests leave behind, and try what that "
+		  "leaves possible (default; --no-pollution)" },
+	{ "fresh", 0, OPTION_FLAG, FIELD(fresh), .no_config = true,
+	  .help = "forget what earlier calls found out about this suite" },
+	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N",
+	  .help = "makes every random choice reproducible" },
+	{}
+};
+/* clang-format on */
+
+const struct option_group detect_order_group = { "Orders", order_options };
+
+struct detect {
+	const struct detect_options *values;
+	unsigned flags;
+	struct suite *suite;
+	struct common_suite choice;
+	struct outputs outputs;
+	struct state_watch watch;
+	struct baseline baseline;
+	struct indexes order, disabled;
+	struct collect collect;
+	struct pollution pollution;
+	struct order_result result;
+	struct results *results;
+	uint64_t seed;
+	uint64_t start, ns;
+	uint64_t deadline; /* clock_now(); 0: none */
+	bool polluted;	   /* pollution was looked for */
+	bool searched;	   /* orders were */
+};
+
+static void detect_freep(struct detect *detect)
+{
+	results_close(detect->results);
+	order_result_free(&detect->result);
+	pollution_free(&detect->pollution);
+	collect_free(&detect->collect);
+	indexes_freep(&detect->order);
+	indexes_freep(&detect->disabled);
+	baseline_freep(&detect->baseline);
+	suite_close(detect->suite);
+	state_watch_free(&detect->watch);
+	outputs_free(&detect->outputs);
+}
+
+static bool is_random(const struct detect *detect)
+{
+	return detect->values->strategy == ORDER_RANDOM;
+}
+
+/* What tests leave behind helps the search, or is to be reported. */
+static bool wants_pollution(const struct detect *detect)
+{
+	return detect->values->pollution &&
+	       (detect->flags & DETECT_REPORT_POLLUTION || !is_random(detect));
+}
+
+static struct err *show_progress(struct detect *detect, struct progress **ret)
+{
+	if (detect->values->state.common.quiet ||
+	    !output_is_terminal(STDERR_FILENO))
+		return NULL;
+	TRY(progress_create(STDERR_FILENO, detect->order.n, ret));
+	detect->collect.progress = *ret;
+	return NULL;
+}
+
+static struct err *find_pollution(struct detect *detect)
+{
+	const struct state_options *values = &detect->values->state;
+	bool report = detect->flags & DETECT_REPORT_POLLUTION;
+	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	struct pollution_options options = {
+		.watch = detect->watch.watch,
+		.eager = values->eager,
+		.effect = report && values->effect,
+		.readers = values->readers,
+	};
+	options.watch.save = true; /* other orders begin where this one did */
+	TRY(show_progress(detect, &progress));
+	if (detect->deadline) {
+		detect->collect.deadline = detect->deadline;
+		options.deadline =
+			detect->start + values->budget_ns / MEANING_PART;
+	}
+	struct suite_observer observer = collect_observer(&detect->collect);
+	detect->polluted = true;
+	struct err *err = pollution_find(detect->suite, detect->order.data,
+					 detect->order.n, &options, &observer,
+					 &detect->pollution);
+	detect->collect.deadline = 0;
+	return collect_end(&detect->collect, err);
+}
+
+/* One word that only grows: whoever sees an old one draws again soon. */
+static uint64_t count_executions(const void *data)
+{
+	return suite_executions(data);
+}
+
+static struct err *search_orders(struct detect *detect)
+{
+	const struct detect_options *values = detect->values;
+	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	const struct order_options options = {
+		.strategy = (enum order_strategy)values->strategy,
+		.any_order = values->any_order,
+		.seed = detect->seed,
+		.orders = values->runs ? values->runs : (size_t)-1,
+		.all_pairs = values->all_pairs,
+		.repeats = values->repeat,
+		.cleaners = values->cleaners,
+		.roots = values->roots,
+		.deadline = detect->deadline,
+		.budget = detect->deadline,
+		.watch = &detect->watch.watch,
+		.memory = results_memory(detect->results),
+	};
+	TRY(show_progress(detect, &progress));
+	progress_count(progress, "other orders", count_executions,
+		       detect->suite);
+	struct suite_observer observer = collect_observer(&detect->collect);
+	if (detect->polluted) { /* the suite's own order is told already */
+		observer.started = NULL;
+		observer.finished = NULL;
+	}
+	detect->searched = true;
+	struct err *err = order_find(
+		detect->suite, detect->order.data, detect->order.n,
+		detect->polluted && !is_random(detect) ? &detect->pollution
+						       : NULL,
+		&options, &observer, &detect->result);
+	return collect_end(&detect->collect, err);
+}
+
+static struct err *find(struct detect *detect)
+{
+	uint64_t budget = detect->values->state.budget_ns;
+	detect->start = clock_now();
+	if (budget)
+		detect->deadline = detect->start + budget;
+	if (!detect->order.n)
+		return NULL; /* all of them are disabled */
+	if (wants_pollution(detect)) {
+		TRY(find_pollution(detect));
+		if (detect->collect.budget_spent)
+			return NULL;
+	}
+	return search_orders(detect);
+}
+
+/* ---- what was left open ---- */
+
+/* In brackets: "budget 30s". */
+static void why_open(const struct detect *detect, char out[48])
+{
+	const char *why = detect->searched ? detect->result.reach.why : NULL;
+	if (interrupt_happened()) {
+		snprintf(out, 48, "interrupted");
+	} else if (detect->collect.budget_spent ||
+		   (why && detect->deadline && !strcmp(why, "budget"))) {
+		char budget[32];
+		common_budget_format(detect->values->state.budget_ns, budget);
+		snprintf(out, 48, "budget %s", budget);
+	} else if (why) {
+		snprintf(out, 48, "%s", why);
+	} else if (is_random(detect)) {
+		size_t orders = detect->result.reach.orders;
+		snprintf(out, 48, "%zu random order%s", orders,
+			 orders == 1 ? "" : "s");
+	} else if (detect->result.reach.rows < detect->result.reach.rows_all) {
+		snprintf(out, 48, "a --budget or --all-pairs explores more");
+	} else { /* tests that crash, or fail at random, stand before them */
+		snprintf(out, 48, "the others could not be tried");
+	}
+}
+
+static struct err *say(struct detect *detect, const struct str *text)
+{
+	return collect_limit(&detect->collect, text->s);
+}
+
+static struct err *say_open_pairs(struct detect *detect, const char *why)
+{
+	const struct order_reach *reach = &detect->result.reach;
+	uint64_t done = reach->pairs_tried + reach->pairs_by_state;
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	if (done >= reach->pairs)
+		return NULL;
+	TRY(str_appendf(&text, "order: %llu of %llu pairs explored (%s)",
+			(unsigned long long)done,
+			(unsigned long long)reach->pairs, why));
+	return say(detect, &text);
+}
+
+static struct err *say_open_orders(struct detect *detect, const char *why)
+{
+	const struct order_reach *reach = &detect->result.reach;
+	size_t partial = 0, all = detect->result.findings.n;
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	_cleanup_(str_freep) struct str others = STR_INIT;
+	if (!is_random(detect) && (!reach->alone || !reach->twice)) {
+		TRY(str_appendf(&text, "order: not all tests were run %s (%s)",
+				reach->alone   ? "twice"
+				: reach->twice ? "alone"
+					       : "alone and twice",
+				why));
+		TRY(say(detect, &text));
+	}
+	for (size_t i = 0; i < all; i++) {
+		const struct order_finding *finding =
+			&detect->result.findings.data[i];
+		partial += !finding->polluters_complete &&
+			   finding->class != ORDER_NON_IDEMPOTENT;
+	}
+	if (!partial)
+		return NULL;
+	TRY(str_appendf(&others,
+			"order: not all tests were tried as polluters or "
+			"setters of %zu of %zu finding%s (%s)",
+			partial, all, all == 1 ? "" : "s", why));
+	return say(detect, &others);
+}
+
+static struct err *say_open(struct detect *detect)
+{
+	size_t entries = detect->order.n;
+	size_t left = entries - MIN(detect->collect.finished, entries);
+	char why[48];
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	why_open(detect, why);
+	if (detect->polluted && left) {
+		TRY(str_appendf(&text,
+				"pollution: %zu of %zu tests not looked at "
+				"(%s)",
+				left, entries, why));
+		TRY(say(detect, &text));
+	}
+	if (detect->searched) {
+		TRY(say_open_pairs(detect, why));
+		return say_open_orders(detect, why);
+	}
+	if (!entries)
+		return NULL;
+	_cleanup_(str_freep) struct str none = STR_INIT;
+	TRY(str_appendf(&none, "order: not searched (%s)", why));
+	return say(detect, &none);
+}
+
+/* ---- the report ---- */
+
+/* Failing tests whose failure no finding explains. */
+static struct err *fails_on_its_own(const struct report *report, bool *ret)
+{
+	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
+	*ret = false;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		if (report->findings[i].order)
+			TRY(map_text_put(&explained, report->findings[i].test,
+					 1));
+	}
+	for (size_t i = 0; i < report->n; i++) {
+		uint64_t is_explained;
+		enum outcome outcome = report->tests[i].outcome;
+		if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP &&
+		    !map_text_get(&explained, report->tests[i].name,
+				  &is_explained))
+			*ret = true;
+	}
+	return NULL;
+}
+
+static struct err *judge(const struct report *report, enum status *ret)
+{
+	bool fails;
+	TRY(fails_on_its_own(report, &fails));
+	*ret = report_new_findings(report) ? STATUS_FINDINGS
+	       : fails || (report->reach && report->reach->n_randoms)
+		       ? STATUS_SUITE
+		       : STATUS_OK;
+	return NULL;
+}
+
+static struct err *write_report(struct detect *detect, const char *name,
+				enum status *ret)
+{
+	_cleanup_(findings_freep) struct findings findings = {};
+	const struct findings_context context = {
+		.suite = detect->suite,
+		.command = (const char *const *)detect->choice.command,
+		.suite_option = !detect->choice.options.argv,
+		.baseline = &detect->baseline,
+	};
+	if (detect->flags & DETECT_REPORT_POLLUTION)
+		TRY(findings_of_pollution(&findings, &context,
+					  &detect->pollution));
+	if (detect->searched)
+		TRY(findings_of_order(&findings, &context, &detect->pollution,
+				      &detect->result));
+	findings.reach.systematic = !is_random(detect);
+	findings.reach.by_state = detect->polluted && !is_random(detect);
+	struct report report = {
+		.kind = name,
+		.version = POLYGRAPH_VERSION,
+		.command = (const char *const *)detect->choice.command,
+		.framework = suite_framework(detect->suite),
+		.suite_tests = suite_count(detect->suite),
+		.tests = detect->collect.tests.data,
+		.n = detect->collect.tests.n,
+		.distinct = detect->collect.distinct,
+		.ns = detect->ns,
+		.seed = is_random(detect) ? &detect->seed : NULL,
+		.findings = findings.all.data,
+		.n_findings = findings.all.n,
+		.firsts = findings.firsts.data,
+		.n_firsts = findings.firsts.n,
+		.reach = detect->searched ? &findings.reach : NULL,
+		.limits = (const char *const *)detect->collect.limits.data,
+		.n_limits = detect->collect.limits.n,
+	};
+	if (detect->flags & DETECT_REPORT_POLLUTION)
+		results_put(detect->results, "pollution", findings.all.data,
+			    findings.all.n);
+	if (detect->searched)
+		results_put_order(detect->results, &detect->result,
+				  findings.all.data, findings.all.n,
+				  (const char *const *)detect->result.kept.data,
+				  detect->result.kept.n);
+	TRY(outputs_write(&detect->outputs, &report));
+	return judge(&report, ret);
+}
+
+static struct err *prepare(struct detect *detect, const struct options *options,
+			   int argc, char **argv, const char *name)
+{
+	const struct detect_options *values = detect->values;
+	const struct state_options *state = &values->state;
+	TRY(common_suite_choose(options, argc, argv, &detect->choice));
+	TRY(outputs_choose(&state->common, name, &detect->outputs));
+	TRY(state_watch_choose(state, &detect->outputs, &detect->watch));
+	TRY(baseline_read(&detect->baseline, state->baseline));
+	/* Random orders of the other strategy need not differ each time. */
+	detect->seed = values->seed;
+	if (is_random(detect))
+		TRY(common_seed_choose(options, values->seed, &detect->seed));
+	detect->choice.options.agent = true;
+	TRY(common_suite_open(&detect->choice, &detect->suite));
+	TRY(results_open(options, &detect->choice, detect->suite, NULL,
+			 &detect->results));
+	if (values->fresh)
+		results_forget(detect->results);
+	struct selection_options selection = {
+		.tests = &state->common.tests,
+		.order = state->order,
+		.repeat = 1,
+	};
+	TRY(select_order(detect->suite, &selection, &detect->order,
+			 &detect->disabled));
+	return collect_init(&detect->collect, detect->suite, false);
+}
+
+struct err *detect_run(const struct options *options, int argc, char **argv,
+		       const char *name, unsigned flags, enum status *ret)
+{
+	_cleanup_(detect_freep) struct detect detect = {
+		.values = options->values,
+		.flags = flags,
+	};
+	TRY(prepare(&detect, options, argc, argv, name));
+	struct err *err = find(&detect);
+	detect.ns = clock_now() - detect.start;
+	if (err && !detect.collect.finished)
+		return err;
+	_cleanup_(err_destroyp) struct err *run_err = err;
+	TRY(say_open(&detect));
+	for (size_t i = 0; i < detect.disabled.n; i++)
+		TRY(collect_disabled(&detect.collect, detect.disabled.data[i]));
+	TRY(write_report(&detect, name, ret));
+	return take_ptr(run_err);
+}

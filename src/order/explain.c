@@ -1,0 +1,786 @@
+/*
+ * Why a test goes another way than alone, as short as possible, and whether it
+ * does so each time.
+ */
+#include "order/order_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "order/minimise.h"
+
+/* What did not happen again is tried so often before it is given up. */
+#define PATIENCE 10
+/* Lists of several tests that are looked for, a finding. */
+#define TOGETHER_MAX 4
+/* Single tests that are verified one by one. */
+#define SINGLES_VERIFIED 64
+
+/* ---- is it so each time? ---- */
+
+struct repeats {
+	size_t runs;
+	size_t bad;
+	size_t missing; /* no answer: late, or the process was gone before */
+};
+
+/* One order, repeated: all of it anew, while nothing else runs. */
+struct verified {
+	struct repeats alone, after;
+	char *message; /* of the first that was bad */
+	char *file;
+	unsigned line;
+	enum outcome bad;
+};
+
+static void verified_freep(struct verified *verified)
+{
+	free(verified->message);
+	free(verified->file);
+}
+
+static void count(struct repeats *repeats, struct order_ask *ask,
+		  struct verified *verified)
+{
+	if (!ask->outcome) {
+		repeats->missing++;
+		return;
+	}
+	repeats->runs++;
+	if (order_good(ask->outcome))
+		return;
+	repeats->bad++;
+	if (verified->bad)
+		return;
+	verified->bad = ask->outcome;
+	verified->message = take_ptr(ask->message);
+	verified->file = take_ptr(ask->file);
+	verified->line = ask->line;
+}
+
+/* Alone and after @prefix in turn, so that a slow change hits both. */
+static struct err *verify(struct order_search *search, const size_t *prefix,
+			  size_t n, size_t test, size_t times,
+			  struct verified *ret)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	for (size_t i = 0; i < times; i++) {
+		TRY(asks_add(search, &asks, NULL, 0, test));
+		TRY(asks_add(search, &asks, prefix, n, test));
+	}
+	TRY(asks_run(search, &asks, ASK_SERIAL | ASK_ANEW | ASK_DETAILS));
+	for (size_t i = 0; i < asks.n; i++)
+		count(i % 2 ? &ret->after : &ret->alone, &asks.data[i], ret);
+	return NULL;
+}
+
+static bool is_mixed(const struct repeats *repeats)
+{
+	return repeats->bad && repeats->bad < repeats->runs;
+}
+
+static struct err *note_random(struct order_search *search, size_t test,
+			       size_t runs, size_t failures)
+{
+	struct order_known *known = &search->known[test];
+	if (known->random)
+		return NULL;
+	known->random = true;
+	log_info("%s fails at random: %zu of %zu runs of one order",
+		 suite_test(search->suite, test)->name, failures, runs);
+	/* What was found of it was chance as well. */
+	struct order_result *result = search->result;
+	for (size_t i = 0; i < result->findings.n; i++) {
+		if (result->findings.data[i].test == test)
+			result->findings.data[i].repeats = 0;
+	}
+	return vec_push(&result->randoms,
+			(struct order_random){ test, runs, failures });
+}
+
+/* Those that turned out to be chance go. */
+static void drop_chance(struct order_result *result)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < result->findings.n; i++) {
+		struct order_finding *finding = &result->findings.data[i];
+		if (finding->repeats)
+			result->findings.data[n++] = *finding;
+		else
+			order_finding_free(finding);
+	}
+	result->findings.n = n;
+}
+
+enum verdict { IS_SO, IS_NOT, IS_RANDOM };
+
+/* What the repetitions say; the outcome alone is corrected by them. */
+static struct err *judge(struct order_search *search, size_t test,
+			 const struct verified *verified, enum verdict *ret)
+{
+	const struct repeats *alone = &verified->alone;
+	const struct repeats *after = &verified->after;
+	*ret = IS_NOT;
+	if (is_mixed(alone) || is_mixed(after)) {
+		const struct repeats *mixed = is_mixed(alone) ? alone : after;
+		*ret = IS_RANDOM;
+		return note_random(search, test, mixed->runs, mixed->bad);
+	}
+	if (alone->missing || after->missing || !alone->runs)
+		return NULL;
+	/* Where it went another way side by side with others: not counted. */
+	enum outcome serial = alone->bad ? OUTCOME_FAIL : OUTCOME_PASS;
+	if (order_differs((enum outcome)search->known[test].alone, serial))
+		search->known[test].alone = (uint8_t)serial;
+	if (!alone->bad != !after->bad)
+		*ret = IS_SO;
+	return NULL;
+}
+
+/* It was seen once: does it ever happen again in the same order? */
+static struct err *look_for_chance(struct order_search *search,
+				   const struct order_suspect *suspect)
+{
+	_cleanup_(verified_freep) struct verified more = {};
+	TRY(verify(search, suspect->prefix.data, suspect->prefix.n,
+		   suspect->test, PATIENCE, &more));
+	enum verdict verdict;
+	TRY(judge(search, suspect->test, &more, &verdict));
+	if (verdict != IS_NOT || !suspect->serial || !more.after.runs)
+		return NULL;
+	bool bad =
+		!order_good((enum outcome)search->known[suspect->test].alone);
+	size_t runs = more.after.runs + 1;
+	return note_random(search, suspect->test, runs, bad ? runs - 1 : 1);
+}
+
+/* ---- the smallest list ---- */
+
+struct shrink {
+	struct order_search *search;
+	const size_t *prefix;
+	size_t test;
+	enum outcome alone;
+	size_t *scratch;
+	bool late;
+};
+
+static struct err *shows(struct order_search *search, const size_t *prefix,
+			 size_t n, size_t test, bool *ret)
+{
+	enum outcome outcome = OUTCOME_NONE;
+	TRY(asks_one(search, prefix, n, test, 0, &outcome));
+	*ret = order_differs(outcome, (enum outcome)search->known[test].alone);
+	return NULL;
+}
+
+static struct err *shrink_ask(void *data, const size_t *places, size_t n,
+			      bool *ret)
+{
+	struct shrink *shrink = data;
+	for (size_t i = 0; i < n; i++)
+		shrink->scratch[i] = shrink->prefix[places[i]];
+	shrink->late |= search_late(shrink->search);
+	*ret = false;
+	if (shrink->late)
+		return NULL;
+	return shows(shrink->search, shrink->scratch, n, shrink->test, ret);
+}
+
+/* *@ret empty: there was no time. */
+static struct err *shrink_list(struct order_search *search,
+			       const size_t *prefix, size_t n, size_t test,
+			       struct order_tests *ret)
+{
+	_cleanup_(freep) size_t *places = calloc(n + 1, sizeof(*places));
+	_cleanup_(freep) size_t *scratch = calloc(n + 1, sizeof(*scratch));
+	if (!places || !scratch)
+		return err_nomem();
+	struct shrink shrink = {
+		.search = search,
+		.prefix = prefix,
+		.test = test,
+		.scratch = scratch,
+	};
+	size_t m = 0;
+	TRY(minimise(n, shrink_ask, &shrink, places, &m));
+	if (shrink.late)
+		return NULL;
+	for (size_t i = 0; i < m; i++)
+		TRY(vec_push(ret, prefix[places[i]]));
+	return NULL;
+}
+
+static bool list_has(const struct order_tests *list, size_t test)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->data[i] == test)
+			return true;
+	}
+	return false;
+}
+
+/* In whatever sequence: lists are short, and other sequences no news. */
+static bool has_all(const struct order_tests *order,
+		    const struct order_tests *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (!list_has(order, list->data[i]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- findings ---- */
+
+static enum order_class class_of(const struct order_search *search, size_t test,
+				 const struct order_tests *list)
+{
+	if (!order_good((enum outcome)search->known[test].alone))
+		return ORDER_BRITTLE;
+	return list->n == 1 && list->data[0] == test ? ORDER_NON_IDEMPOTENT
+						     : ORDER_VICTIM;
+}
+
+static struct order_lists *lists_of(struct order_finding *finding)
+{
+	return finding->class == ORDER_BRITTLE ? &finding->setters
+					       : &finding->polluters;
+}
+
+static struct order_finding *finding_of(const struct order_search *search,
+					size_t test, enum order_class class)
+{
+	for (size_t i = 0; i < search->result->findings.n; i++) {
+		struct order_finding *finding =
+			&search->result->findings.data[i];
+		if (finding->test == test && finding->class == class)
+			return finding;
+	}
+	return NULL;
+}
+
+/* Do lists that are known say it all? */
+static bool is_explained(const struct order_search *search,
+			 const struct order_suspect *suspect)
+{
+	for (size_t i = 0; i < search->result->findings.n; i++) {
+		struct order_finding *finding =
+			&search->result->findings.data[i];
+		const struct order_lists *lists = lists_of(finding);
+		if (finding->test != suspect->test)
+			continue;
+		for (size_t j = 0; j < lists->n; j++) {
+			if (has_all(&suspect->prefix, &lists->data[j]))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void found_more(struct order_search *search)
+{
+	search->result->reach.until_last = suite_executions(search->suite);
+}
+
+/* One that is known, or has a known one in it, is no news. Takes a copy. */
+static struct err *add_list(struct order_search *search,
+			    struct order_lists *lists, const size_t *tests,
+			    size_t n)
+{
+	const struct order_tests list = { (size_t *)tests, n, 0 };
+	for (size_t i = 0; i < lists->n; i++) {
+		if (has_all(&list, &lists->data[i]))
+			return NULL;
+	}
+	struct order_tests copy = {};
+	TRY(tests_copy(tests, n, &copy));
+	struct err *err = vec_push(lists, copy);
+	if (err)
+		vec_free(&copy);
+	else
+		found_more(search);
+	return err;
+}
+
+/* The order as the suite allows it: what is needed is in it. */
+static struct err *whole_order(struct order_search *search,
+			       const size_t *prefix, size_t n, size_t test,
+			       struct order_tests *ret)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	TRY(asks_add(search, &asks, prefix, n, test));
+	*ret = asks.data[0].order;
+	asks.data[0].order = (struct order_tests){};
+	return NULL;
+}
+
+/* Only tests that are declared to come before it: that is as it was meant. */
+static bool is_declared(const struct order_search *search, size_t test,
+			const struct order_tests *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->data[i] == test ||
+		    rules_allow_pair(search->rules, test, list->data[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A list was found: verified once more as it stands now, it is a finding, or
+ * belongs to one. *@ret NULL: it did not stand.
+ */
+static struct err *accept(struct order_search *search, size_t test,
+			  const struct order_tests *list,
+			  struct order_finding **ret)
+{
+	_cleanup_(verified_freep) struct verified verified = {};
+	enum verdict verdict;
+	*ret = NULL;
+	TRY(verify(search, list->data, list->n, test, search->options->repeats,
+		   &verified));
+	TRY(judge(search, test, &verified, &verdict));
+	if (verdict != IS_SO)
+		return NULL;
+	enum order_class class = class_of(search, test, list);
+	struct order_finding *known = finding_of(search, test, class);
+	if (class == ORDER_BRITTLE && is_declared(search, test, list)) {
+		search->known[test].declared = true;
+		return NULL;
+	}
+	if (known) {
+		*ret = known;
+		return add_list(search, lists_of(known), list->data, list->n);
+	}
+	struct order_finding finding = {
+		.test = test,
+		.class = class,
+		.outcome = verified.bad,
+		.message = take_ptr(verified.message),
+		.file = take_ptr(verified.file),
+		.line = verified.line,
+		.repeats = MIN(verified.alone.runs, verified.after.runs),
+		.polluters_complete = class == ORDER_NON_IDEMPOTENT,
+		.natural =
+			search->known[test].natural &&
+			!order_good((enum outcome)search->known[test].natural),
+	};
+	bool brittle = class == ORDER_BRITTLE;
+	struct err *err =
+		add_list(search, lists_of(&finding), list->data, list->n);
+	if (!err)
+		err = whole_order(search, list->data, list->n, test,
+				  brittle ? &finding.passing
+					  : &finding.failing);
+	if (!err)
+		err = whole_order(search, NULL, 0, test,
+				  brittle ? &finding.failing
+					  : &finding.passing);
+	if (!err)
+		err = vec_push(&search->result->findings, finding);
+	if (err) {
+		lists_free(lists_of(&finding));
+		vec_free(&finding.passing);
+		vec_free(&finding.failing);
+		free(finding.message);
+		free(finding.file);
+		return err;
+	}
+	*ret = &search->result->findings.data[search->result->findings.n - 1];
+	return NULL;
+}
+
+/* ---- all single tests that do it ---- */
+
+static struct err *ask_singles(struct order_search *search, const size_t *tests,
+			       size_t n, size_t test, struct order_tests *ret)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	for (size_t i = 0; i < n; i++) {
+		if (tests[i] != test)
+			TRY(asks_add(search, &asks, &tests[i], 1, test));
+	}
+	TRY(asks_run(search, &asks, 0));
+	for (size_t i = 0, at = 0; i < n; i++) {
+		if (tests[i] == test)
+			continue;
+		const struct order_ask *ask = &asks.data[at++];
+		if (!ask->impossible &&
+		    order_differs(ask->outcome,
+				  (enum outcome)search->known[test].alone))
+			TRY(vec_push(ret, tests[i]));
+	}
+	return NULL;
+}
+
+/* Once more, one process at a time: what two at once did is not theirs. */
+static struct err *keep_verified(struct order_search *search, size_t test,
+				 struct order_tests *singles)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	size_t kept = 0;
+	for (size_t i = 0; i < singles->n && i < SINGLES_VERIFIED; i++)
+		TRY(asks_add(search, &asks, &singles->data[i], 1, test));
+	TRY(asks_run(search, &asks, ASK_SERIAL | ASK_ANEW));
+	for (size_t i = 0; i < singles->n; i++) {
+		if (i >= asks.n ||
+		    order_differs(asks.data[i].outcome,
+				  (enum outcome)search->known[test].alone))
+			singles->data[kept++] = singles->data[i];
+	}
+	singles->n = kept;
+	return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	size_t one = *(const size_t *)a, other = *(const size_t *)b;
+	return one < other ? -1 : one > other;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct order_tests *one = a, *other = b;
+	if (one->n != other->n)
+		return one->n < other->n ? -1 : 1;
+	for (size_t i = 0; i < one->n; i++) {
+		if (one->data[i] != other->data[i])
+			return one->data[i] < other->data[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+/* A list with a shorter one in it says nothing more. */
+static void drop_longer(struct order_lists *lists)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < lists->n; i++) {
+		bool longer = false;
+		for (size_t j = 0; j < lists->n; j++)
+			longer |= lists->data[j].n < lists->data[i].n &&
+				  has_all(&lists->data[i], &lists->data[j]);
+		if (longer)
+			vec_free(&lists->data[i]);
+		else
+			lists->data[n++] = lists->data[i];
+	}
+	lists->n = n;
+}
+
+/* The finding shows the first of its lists: is that one as good as @shown? */
+static struct err *settle(struct order_search *search,
+			  struct order_finding *finding,
+			  const struct order_tests *shown)
+{
+	struct order_lists *lists = lists_of(finding);
+	BUG_ON(!lists->n);
+	const struct order_tests *first = &lists->data[0];
+	if (first->n == shown->n &&
+	    !memcmp(first->data, shown->data, first->n * sizeof(size_t)))
+		return NULL;
+	_cleanup_(verified_freep) struct verified verified = {};
+	enum verdict verdict;
+	TRY(verify(search, first->data, first->n, finding->test,
+		   search->options->repeats, &verified));
+	TRY(judge(search, finding->test, &verified, &verdict));
+	if (verdict != IS_SO)
+		return NULL;
+	struct order_tests order = {};
+	TRY(whole_order(search, first->data, first->n, finding->test, &order));
+	struct order_tests *place = finding->class == ORDER_BRITTLE
+					    ? &finding->passing
+					    : &finding->failing;
+	vec_free(place);
+	*place = order;
+	free(finding->message);
+	free(finding->file);
+	finding->message = take_ptr(verified.message);
+	finding->file = take_ptr(verified.file);
+	finding->line = verified.line;
+	finding->outcome = verified.bad;
+	return NULL;
+}
+
+static struct err *add_singles(struct order_search *search,
+			       struct order_finding *finding,
+			       struct order_tests *singles)
+{
+	struct order_lists *lists = lists_of(finding);
+	struct order_tests shown = {};
+	TRY(tests_copy(lists->data[0].data, lists->data[0].n, &shown));
+	struct err *err = keep_verified(search, finding->test, singles);
+	if (singles->n)
+		qsort(singles->data, singles->n, sizeof(size_t), by_number);
+	for (size_t i = 0; !err && i < singles->n; i++)
+		err = add_list(search, lists, &singles->data[i], 1);
+	drop_longer(lists);
+	qsort(lists->data, lists->n, sizeof(*lists->data), by_length);
+	if (!err)
+		err = settle(search, finding, &shown);
+	vec_free(&shown);
+	return err;
+}
+
+/* Of those that leave something behind all that do it alone. */
+static struct err *add_leavers(struct order_search *search,
+			       struct order_finding *finding)
+{
+	_cleanup_(order_tests_freep) struct order_tests singles = {};
+	if (finding->polluters_complete)
+		return NULL;
+	TRY(ask_singles(search, search->leavers.data, search->leavers.n,
+			finding->test, &singles));
+	return add_singles(search, finding, &singles);
+}
+
+/* Each test, and after it each of those that are not complete. */
+static struct err *ask_before(struct order_search *search,
+			      const struct order_tests *open,
+			      struct order_asks *asks)
+{
+	for (size_t i = 0; i < search->n; i++) {
+		for (size_t j = 0; j < open->n; j++) {
+			const struct order_finding *finding =
+				&search->result->findings.data[open->data[j]];
+			if (search->tests[i] != finding->test)
+				TRY(asks_add(search, asks, &search->tests[i], 1,
+					     finding->test));
+		}
+	}
+	return asks_run(search, asks, 0);
+}
+
+static struct err *complete_one(struct order_search *search, size_t number,
+				const struct order_asks *asks)
+{
+	_cleanup_(order_tests_freep) struct order_tests singles = {};
+	struct order_finding *finding = &search->result->findings.data[number];
+	size_t test = finding->test;
+	bool all = true;
+	for (size_t i = 0; i < asks->n; i++) {
+		const struct order_ask *ask = &asks->data[i];
+		const struct order_tests *order = &ask->order;
+		if (ask->impossible || order->data[order->n - 1] != test)
+			continue;
+		all &= ask->outcome || ask->fresh;
+		/* Behind what a test needs stands the one that was asked for. */
+		if (order_differs(ask->outcome,
+				  (enum outcome)search->known[test].alone))
+			TRY(vec_push(&singles, ask->asked));
+	}
+	finding->polluters_complete = all && !search_late(search);
+	return add_singles(search, finding, &singles);
+}
+
+/*
+ * All tests that do it alone, of all findings at once: a test that leaves nothing
+ * in the natural order, because it was done before, may do so elsewhere.
+ */
+struct err *explain_singles(struct order_search *search)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	_cleanup_(order_tests_freep) struct order_tests open = {};
+	for (size_t i = 0; i < search->result->findings.n; i++) {
+		const struct order_finding *finding =
+			&search->result->findings.data[i];
+		if (!finding->polluters_complete)
+			TRY(vec_push(&open, i));
+	}
+	if (!open.n || search_late(search))
+		return NULL;
+	TRY(ask_before(search, &open, &asks));
+	for (size_t i = 0; i < open.n; i++)
+		TRY(complete_one(search, open.data[i], &asks));
+	drop_chance(search->result);
+	return NULL;
+}
+
+/* Other lists of several tests: without one of these, does it still happen? */
+static struct err *find_others(struct order_search *search,
+			       const struct order_suspect *suspect,
+			       const struct order_tests *list)
+{
+	size_t found = 0;
+	for (size_t i = 0; list->n > 1 && i < list->n && found < TOGETHER_MAX;
+	     i++) {
+		_cleanup_(order_tests_freep) struct order_tests rest = {};
+		_cleanup_(order_tests_freep) struct order_tests other = {};
+		for (size_t j = 0; j < suspect->prefix.n; j++) {
+			if (suspect->prefix.data[j] != list->data[i])
+				TRY(vec_push(&rest, suspect->prefix.data[j]));
+		}
+		bool still;
+		TRY(shows(search, rest.data, rest.n, suspect->test, &still));
+		if (!still || search_late(search))
+			continue;
+		TRY(shrink_list(search, rest.data, rest.n, suspect->test,
+				&other));
+		struct order_finding *finding = NULL;
+		if (other.n)
+			TRY(accept(search, suspect->test, &other, &finding));
+		found += finding != NULL;
+	}
+	return NULL;
+}
+
+/* ---- one suspect ---- */
+
+/* What of the prefix may matter, as far as pollution tells. */
+static struct err *list_leavers(const struct order_search *search,
+				const struct order_suspect *suspect,
+				struct order_tests *ret)
+{
+	for (size_t i = 0; search->pollution && i < suspect->prefix.n; i++) {
+		size_t test = suspect->prefix.data[i];
+		if (search->known[test].leaves)
+			TRY(vec_push(ret, test));
+	}
+	return NULL;
+}
+
+/* A single test of the prefix that does it, by what pollution tells. */
+static struct err *find_single(struct order_search *search,
+			       const struct order_tests *some, size_t test,
+			       struct order_tests *ret)
+{
+	_cleanup_(order_tests_freep) struct order_tests singles = {};
+	TRY(ask_singles(search, some->data, some->n, test, &singles));
+	/* The nearest is the likeliest. */
+	return singles.n ? vec_push(ret, singles.data[singles.n - 1]) : NULL;
+}
+
+/*
+ * The smallest list out of a prefix that was verified. *@ret empty: there was no
+ * time, or it does not happen any more.
+ */
+static struct err *find_list(struct order_search *search,
+			     const struct order_suspect *suspect,
+			     const struct order_tests *some,
+			     struct order_tests *ret)
+{
+	size_t test = suspect->test;
+	bool enough = false;
+	if (some->n)
+		TRY(shows(search, some->data, some->n, test, &enough));
+	if (enough)
+		return shrink_list(search, some->data, some->n, test, ret);
+	return shrink_list(search, suspect->prefix.data, suspect->prefix.n,
+			   test, ret);
+}
+
+/* The whole prefix, repeated: is there anything to explain? */
+static struct err *is_so(struct order_search *search,
+			 const struct order_suspect *suspect, bool *ret)
+{
+	_cleanup_(verified_freep) struct verified verified = {};
+	enum verdict verdict;
+	*ret = false;
+	TRY(verify(search, suspect->prefix.data, suspect->prefix.n,
+		   suspect->test, search->options->repeats, &verified));
+	TRY(judge(search, suspect->test, &verified, &verdict));
+	if (verdict == IS_NOT)
+		return look_for_chance(search, suspect);
+	*ret = verdict == IS_SO;
+	return NULL;
+}
+
+static struct err *explain_prefix(struct order_search *search,
+				  const struct order_suspect *suspect)
+{
+	_cleanup_(order_tests_freep) struct order_tests some = {}, list = {};
+	size_t test = suspect->test;
+	if (is_explained(search, suspect))
+		return NULL;
+	TRY(list_leavers(search, suspect, &some));
+	/* What one test explains need not be repeated as a whole. */
+	TRY(find_single(search, &some, test, &list));
+	if (!list.n) {
+		bool so;
+		TRY(is_so(search, suspect, &so));
+		if (so)
+			TRY(find_list(search, suspect, &some, &list));
+	}
+	if (!list.n)
+		return NULL;
+	struct order_finding *finding;
+	TRY(accept(search, test, &list, &finding));
+	if (!finding)
+		return NULL;
+	TRY(add_leavers(search, finding));
+	if (list_has(&list, test))
+		return NULL;
+	return find_others(search, suspect, &list);
+}
+
+static bool took_process(uint8_t outcome)
+{
+	return outcome == OUTCOME_CRASH || outcome == OUTCOME_TIMEOUT;
+}
+
+/* What ran before it in the same process, in the suite's own order. */
+static void natural_prefix(const struct order_search *search, size_t test,
+			   struct order_tests *ret)
+{
+	size_t end = search->known[test].place, begin = end;
+	while (begin > 0 && search->known[search->tests[begin - 1]].natural &&
+	       !took_process(search->known[search->tests[begin - 1]].natural))
+		begin--;
+	*ret = (struct order_tests){ (size_t *)search->tests + begin,
+				     end - begin, 0 };
+}
+
+static struct err *explain_one(struct order_search *search,
+			       const struct order_suspect *suspect)
+{
+	size_t test = suspect->test;
+	const struct order_known *known = &search->known[test];
+	enum outcome alone;
+	if (known->random || known->declared || known->place == ORDER_NONE)
+		return NULL;
+	TRY(search_alone(search, test, &alone));
+	if (!alone || search_late(search))
+		return NULL;
+	if (suspect->good != order_good(alone))
+		return explain_prefix(search, suspect);
+	/* It goes as alone: then it is the natural order that is special. */
+	if (!order_differs((enum outcome)known->natural, alone))
+		return NULL;
+	struct order_suspect natural = {
+		.test = test,
+		.good = !suspect->good,
+		.serial = true,
+	};
+	natural_prefix(search, test, &natural.prefix);
+	return explain_prefix(search, &natural);
+}
+
+struct err *explain_suspects(struct order_search *search)
+{
+	struct err *err = NULL;
+	while (!err && search->explained < search->suspects.n) {
+		struct order_suspect suspect =
+			search->suspects.data[search->explained];
+		search->suspects.data[search->explained++].prefix =
+			(struct order_tests){};
+		err = explain_one(search, &suspect);
+		vec_free(&suspect.prefix);
+	}
+	drop_chance(search->result);
+	return err;
+}
+
+struct err *explain_more(struct order_search *search)
+{
+	for (size_t i = 0; i < search->result->findings.n; i++) {
+		struct order_finding *finding =
+			&search->result->findings.data[i];
+		if (search->options->cleaners && !finding->cleaners_complete)
+			TRY(find_cleaners(search, finding));
+		if (search->options->roots && !finding->roots_known)
+			TRY(find_roots(search, finding));
+	}
+	return NULL;
+}

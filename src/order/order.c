@@ -1,0 +1,331 @@
+#include "order/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "order/order_internal.h"
+
+/* Bits for all pairs of more tests than that would take too much memory. */
+#define PAIRS_TESTS_MAX 40000
+/* Of a budget so much is kept for explaining what was found. */
+#define EXPLAIN_SHARE 4
+
+const char *order_class_name(enum order_class class)
+{
+	static const char *const names[] = { "victim", "brittle",
+					     "non-idempotent" };
+	return names[class];
+}
+
+/* Running a test twice in one process is rarer than another order. */
+const char *order_severity(const struct order_finding *finding)
+{
+	return finding->class == ORDER_NON_IDEMPOTENT ? "medium" : "high";
+}
+
+void order_finding_free(struct order_finding *finding)
+{
+	lists_free(&finding->polluters);
+	lists_free(&finding->setters);
+	lists_free(&finding->cleaners);
+	for (size_t i = 0; i < finding->cleaned.n; i++)
+		lists_free(&finding->cleaned.data[i]);
+	vec_free(&finding->cleaned);
+	vec_free(&finding->passing);
+	vec_free(&finding->failing);
+	free(finding->message);
+	free(finding->file);
+	for (size_t i = 0; i < finding->polluted.n; i++)
+		free(finding->polluted.data[i]);
+	vec_free(&finding->polluted);
+}
+
+void order_result_free(struct order_result *result)
+{
+	for (size_t i = 0; i < result->findings.n; i++)
+		order_finding_free(&result->findings.data[i]);
+	vec_free(&result->findings);
+	vec_free(&result->randoms);
+	for (size_t i = 0; i < result->kept.n; i++)
+		free(result->kept.data[i]);
+	vec_free(&result->kept);
+	*result = (struct order_result){};
+}
+
+/* ---- what the parts ask ---- */
+
+bool search_late(struct order_search *search)
+{
+	uint64_t until = search->exploring ? search->explore_until
+					   : search->explain_until;
+	if (!until || clock_now() < until)
+		return false;
+	bool budget =
+		search->options->deadline && until <= search->options->deadline;
+	search->result->reach.why = budget ? "budget" : "no --budget given";
+	return true;
+}
+
+struct err *search_suspect(struct order_search *search, size_t test,
+			   const size_t *prefix, size_t n, enum outcome outcome,
+			   bool serial)
+{
+	const size_t pending_max = 3;
+	size_t pending = 0;
+	if (search->known[test].random || search->known[test].declared)
+		return NULL;
+	for (size_t i = search->explained; i < search->suspects.n; i++)
+		pending += search->suspects.data[i].test == test;
+	if (pending >= pending_max)
+		return NULL;
+	struct order_suspect suspect = {
+		.test = test,
+		.good = order_good(outcome),
+		.serial = serial,
+	};
+	TRY(tests_copy(prefix, n, &suspect.prefix));
+	struct err *err = vec_push(&search->suspects, suspect);
+	if (err)
+		vec_free(&suspect.prefix);
+	return err;
+}
+
+static size_t place_of(const struct order_search *search, size_t test)
+{
+	return search->known[test].place;
+}
+
+void search_pair(struct order_search *search, size_t first, size_t second)
+{
+	size_t a = place_of(search, first), b = place_of(search, second);
+	if (!search->pairs || a == b || a == ORDER_NONE || b == ORDER_NONE)
+		return;
+	uint64_t bit = (uint64_t)a * search->n + b;
+	search->pairs[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+static bool pair_tried(const struct order_search *search, size_t a, size_t b)
+{
+	uint64_t bit = (uint64_t)a * search->n + b;
+	return search->pairs[bit / 64] >> bit % 64 & 1;
+}
+
+size_t search_unit(const struct order_search *search, size_t test)
+{
+	size_t group = suite_test(search->suite, test)->group;
+	if (search->options->any_order)
+		return SUITE_NO_GROUP;
+	while (group != SUITE_NO_GROUP &&
+	       suite_group_parent(search->suite, group) != SUITE_NO_GROUP)
+		group = suite_group_parent(search->suite, group);
+	return group;
+}
+
+/* ---- beginning and end ---- */
+
+static struct err *note_leaver(struct order_search *search, size_t test)
+{
+	struct order_known *known = &search->known[test];
+	if (known->leaves || known->place == ORDER_NONE)
+		return NULL;
+	known->leaves = true;
+	return vec_push(&search->leavers, test);
+}
+
+/* Worst first: what others read, then what accumulates, then the rest. */
+static struct err *find_leavers(struct order_search *search)
+{
+	const struct pollution *pollution = search->pollution;
+	if (!pollution)
+		return NULL;
+	for (int severity = SEVERITY_HIGH; severity >= SEVERITY_LOW;
+	     severity--) {
+		for (size_t i = 0; i < pollution->findings.n; i++) {
+			const struct pollution_finding *finding =
+				&pollution->findings.data[i];
+			if ((int)finding->severity == severity)
+				TRY(note_leaver(search, finding->test));
+		}
+	}
+	for (size_t i = 0; i < pollution->firsts.n; i++)
+		TRY(note_leaver(search, pollution->firsts.data[i].test));
+	return NULL;
+}
+
+/* A root that is the path of a file, and of no other in the next run. */
+static bool is_path(const char *root)
+{
+	return *root && !strstr(root, MADE_UP_SHOWN) && !strstr(root, "PID");
+}
+
+/*
+ * Files that the suite's own order left behind: what it made is removed, so that
+ * other orders begin where that one did; all of them are put back from now on.
+ */
+static struct err *keep_files(struct order_search *search)
+{
+	const struct pollution *pollution = search->pollution;
+	struct order_result *result = search->result;
+	_cleanup_(map_text_freep) struct map_text seen = MAP_INIT;
+	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
+		const struct change *change =
+			&pollution->findings.data[i].change;
+		uint64_t known;
+		if (change->where != CHANGE_FILE || !is_path(change->root) ||
+		    map_text_get(&seen, change->root, &known))
+			continue;
+		TRY(map_text_put(&seen, change->root, 1));
+		if (change->n && !strcmp(change->paths[0].path, change->root) &&
+		    !strcmp(change->paths[0].before, "absent"))
+			TRY(path_remove(change->root));
+		_cleanup_(freep) char *copy = strdup(change->root);
+		if (!copy)
+			return err_nomem();
+		TRY(vec_push(&result->kept, copy));
+		take_ptr(copy);
+	}
+	return result->kept.n ? suite_keep_files(
+					search->suite,
+					(const char *const *)result->kept.data,
+					result->kept.n)
+			      : NULL;
+}
+
+static struct err *begin(struct order_search *search)
+{
+	size_t count = suite_count(search->suite);
+	search->known = calloc(count + 1, sizeof(*search->known));
+	if (!search->known)
+		return err_nomem();
+	for (size_t i = 0; i < count; i++)
+		search->known[i].place = ORDER_NONE;
+	for (size_t i = 0; i < search->n; i++)
+		search->known[search->tests[i]].place = i;
+	if (search->n <= PAIRS_TESTS_MAX) {
+		search->pairs =
+			calloc((uint64_t)search->n * search->n / 64 + 1, 8);
+		if (!search->pairs)
+			return err_nomem();
+	}
+	TRY(rules_create(search->suite, search->options->any_order,
+			 &search->rules));
+	search->began = clock_now();
+	uint64_t deadline = search->options->deadline;
+	search->explain_until = deadline;
+	if (deadline)
+		search->explore_until =
+			deadline -
+			(deadline > search->began
+				 ? (deadline - search->began) / EXPLAIN_SHARE
+				 : 0);
+	TRY(find_leavers(search));
+	return keep_files(search);
+}
+
+static void count_pairs(struct order_search *search)
+{
+	struct order_reach *reach = &search->result->reach;
+	reach->executions = suite_executions(search->suite);
+	bool all_allowed =
+		rules_free(search->rules) || search->n > PAIRS_TESTS_MAX / 8;
+	for (size_t a = 0; a < search->n; a++) {
+		bool leaves = !search->pollution ||
+			      search->known[search->tests[a]].leaves;
+		for (size_t b = 0; b < search->n; b++) {
+			if (a == b ||
+			    (!all_allowed &&
+			     !rules_allow_pair(search->rules, search->tests[a],
+					       search->tests[b])))
+				continue;
+			bool tried = search->pairs && pair_tried(search, a, b);
+			reach->pairs++;
+			reach->pairs_tried += tried;
+			reach->pairs_by_state += !tried && !leaves;
+		}
+	}
+}
+
+/* A victim that also disturbs itself is one finding: it is one defect. */
+static struct err *merge_twice(struct order_result *result)
+{
+	struct err *err = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < result->findings.n; i++) {
+		struct order_finding *finding = &result->findings.data[i];
+		/* Sorted: the victim stands just before. */
+		struct order_finding *last =
+			n ? &result->findings.data[n - 1] : NULL;
+		if (err || !last || last->test != finding->test ||
+		    last->class != ORDER_VICTIM ||
+		    finding->class != ORDER_NON_IDEMPOTENT ||
+		    !finding->polluters.n) {
+			result->findings.data[n++] = *finding;
+			continue;
+		}
+		err = vec_push(&last->polluters, finding->polluters.data[0]);
+		if (!err)
+			finding->polluters.data[0] = (struct order_tests){};
+		order_finding_free(finding);
+	}
+	result->findings.n = n;
+	return err;
+}
+
+static int by_test(const void *a, const void *b)
+{
+	const struct order_finding *one = a, *other = b;
+	if (one->test != other->test)
+		return one->test < other->test ? -1 : 1;
+	return (int)one->class - (int)other->class;
+}
+
+static void end(struct order_search *search)
+{
+	struct order_result *result = search->result;
+	if (search->rules)
+		count_pairs(search);
+	if (result->findings.n)
+		qsort(result->findings.data, result->findings.n,
+		      sizeof(*result->findings.data), by_test);
+	err_ignore(merge_twice(result));
+	for (size_t i = 0; i < search->suspects.n; i++)
+		vec_free(&search->suspects.data[i].prefix);
+	vec_free(&search->suspects);
+	vec_free(&search->leavers);
+	map_u64_free(&search->answers);
+	rules_destroy(search->rules);
+	free(search->pairs);
+	free(search->known);
+	err_ignore(search->err);
+	err_ignore(suite_keep_files(search->suite, NULL, 0));
+}
+
+struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
+		       const struct pollution *pollution,
+		       const struct order_options *options,
+		       const struct suite_observer *observer,
+		       struct order_result *ret)
+{
+	struct order_search search = {
+		.suite = suite,
+		.options = options,
+		.pollution = pollution,
+		.outer = observer,
+		.result = ret,
+		.tests = tests,
+		.n = n,
+	};
+	struct err *err = begin(&search);
+	if (!err)
+		err = options->strategy == ORDER_RANDOM
+			      ? search_random(&search)
+			      : search_systematic(&search);
+	if (err && err_kind(err) == ERR_INTERRUPTED)
+		ret->reach.why = "interrupted";
+	end(&search);
+	return err;
+}

@@ -1,0 +1,160 @@
+/*
+ * What the parts of the search share.
+ *
+ * Everything is found out by asking: how does this test end after these? A
+ * question is an order, as the suite allows it (rules.h), cut off behind the test
+ * that it is about. Many questions are asked at once, so that orders that begin
+ * alike share their beginning and processes can run side by side (asks.c). What
+ * was asked before is not asked again, unless that is the point.
+ *
+ *	suspects	a test went another way than alone: search.c finds them
+ *	explanations	why, as short as possible: explain.c
+ */
+#pragma once
+
+#include "base/map.h"
+#include "order/order.h"
+#include "order/rules.h"
+
+#define ORDER_NONE ((size_t)-1)
+
+/* ---- questions (asks.c) ---- */
+
+struct order_ask {
+	struct order_tests order; /* its last is the test that it is about */
+	size_t asked; /* the first of the tests before it that were asked for */
+	bool impossible; /* the suite allows no such order */
+	size_t node;	 /* while it is being asked; or ORDER_NONE */
+	/* The answer; OUTCOME_NONE: there is none (late, or the process died) */
+	enum outcome outcome;
+	bool fresh; /* from this very call */
+	/* Why it is bad: only with ASK_DETAILS. */
+	char *message;
+	char *file;
+	unsigned line;
+};
+
+DEFINE_VEC(order_asks, struct order_ask)
+
+enum ask_flags {
+	ASK_SERIAL = 1 << 0,  /* one process at a time */
+	ASK_ANEW = 1 << 1,    /* also what is known */
+	ASK_DETAILS = 1 << 2, /* messages, too */
+};
+
+/* A test that went another way than alone, or than in the natural order. */
+struct order_suspect {
+	size_t test;
+	struct order_tests prefix;
+	bool good;   /* how it went */
+	bool serial; /* seen while no other process ran */
+};
+
+/* What is known of one test of the suite. */
+struct order_known {
+	size_t place;  /* among those that take part; ORDER_NONE: not at all */
+	uint8_t alone; /* outcome; OUTCOME_NONE: not asked yet */
+	uint8_t natural; /* likewise, in the suite's own order */
+	bool leaves;	 /* something behind, as far as pollution looked */
+	bool random;	 /* set apart */
+	bool declared;	 /* it needs those that are declared to come first */
+	bool explained_alone; /* its outcome alone was verified by repeating */
+};
+
+struct order_search {
+	struct suite *suite;
+	const struct order_options *options;
+	const struct pollution *pollution; /* NULL: not known */
+	const struct suite_observer *outer;
+	struct order_result *result;
+	struct rules *rules;
+	const size_t *tests; /* that take part, in natural order */
+	size_t n;
+	struct order_known *known; /* by test of the suite */
+	struct order_tests
+		leavers;	/* tests that leave something, worst first */
+	struct map_u64 answers; /* digest of an order → outcome */
+	uint64_t *pairs;	/* bits that stood next to each other; NULL */
+	VEC(struct order_suspect) suspects;
+	size_t explained; /* so many of them were looked at */
+	uint64_t began, natural_ns;
+	uint64_t explore_until; /* clock_now(); 0: no limit. Exploring ends … */
+	uint64_t explain_until; /* … before explaining does */
+	uint64_t node_ns;	/* a test took so long, lately */
+	bool exploring;
+	struct err *err; /* of an observer's function */
+};
+
+static inline bool order_good(enum outcome outcome)
+{
+	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
+}
+
+static inline bool order_differs(enum outcome a, enum outcome b)
+{
+	return a && b && order_good(a) != order_good(b);
+}
+
+/* Is it time to stop? Notes why. */
+bool search_late(struct order_search *search);
+/* How the test ends alone: asked where that is not known. */
+struct err *search_alone(struct order_search *search, size_t test,
+			 enum outcome *ret) _must_check_;
+struct err *search_suspect(struct order_search *search, size_t test,
+			   const size_t *prefix, size_t n, enum outcome outcome,
+			   bool serial) _must_check_;
+void search_pair(struct order_search *search, size_t first, size_t second);
+/* The outermost group of a test that has to stay together; SUITE_NO_GROUP. */
+size_t search_unit(const struct order_search *search, size_t test);
+
+/* Adds the question how @test ends after @prefix. */
+struct err *asks_add(struct order_search *search, struct order_asks *asks,
+		     const size_t *prefix, size_t n, size_t test) _must_check_;
+struct err *asks_run(struct order_search *search, struct order_asks *asks,
+		     unsigned flags) _must_check_;
+/*
+ * Asks, and makes suspects of those who went another way than alone; empties
+ * @asks. *@ret_all (may be NULL): every question has an answer.
+ */
+struct err *asks_judge(struct order_search *search, struct order_asks *asks,
+		       bool *ret_all) _must_check_;
+/* One question; *@ret OUTCOME_NONE: no answer. */
+struct err *asks_one(struct order_search *search, const size_t *prefix,
+		     size_t n, size_t test, unsigned flags,
+		     enum outcome *ret) _must_check_;
+void asks_clear(struct order_asks *asks);
+void asks_freep_deep(struct order_asks *asks);
+
+/*
+ * Runs whole orders and makes suspects of what went another way. *@ret_done (may
+ * be NULL): so many of them were run.
+ */
+struct err *orders_run(struct order_search *search,
+		       const struct order_lists *orders, unsigned flags,
+		       size_t *ret_done) _must_check_;
+
+void lists_free(struct order_lists *lists);
+struct err *tests_copy(const size_t *tests, size_t n,
+		       struct order_tests *ret) _must_check_;
+
+/* ---- explanations ---- */
+
+void order_finding_free(struct order_finding *finding);
+
+/* Looks at the suspects that are new (explain.c). */
+struct err *explain_suspects(struct order_search *search) _must_check_;
+/* All single tests that do it, of findings that do not have them yet. */
+struct err *explain_singles(struct order_search *search) _must_check_;
+/* Cleaners and roots of findings that have none yet (clean.c, roots.c). */
+struct err *explain_more(struct order_search *search) _must_check_;
+struct err *find_cleaners(struct order_search *search,
+			  struct order_finding *finding) _must_check_;
+struct err *find_roots(struct order_search *search,
+		       struct order_finding *finding) _must_check_;
+
+/* ---- strategies (search.c, cover.c) ---- */
+
+struct err *search_systematic(struct order_search *search) _must_check_;
+struct err *search_random(struct order_search *search) _must_check_;
+/* Orders in which all pairs stand next to each other, as far as there is time. */
+struct err *cover_pairs(struct order_search *search) _must_check_;

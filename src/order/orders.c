@@ -1,0 +1,220 @@
+/* Whole orders: each a path of a tree, begun again behind a test that took its process with it. */
+#include "order/order_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Orders that are given to the suite at once, so that they can run side by side. */
+#define TOGETHER 8
+/* An order that dies more often than that is given up. */
+#define DEATHS_MAX 64
+
+/* One order on its way. */
+struct going {
+	const struct order_tests *order;
+	uint8_t *outcomes; /* by place */
+	size_t begin;	   /* the process that runs now began with this place */
+	size_t deaths;
+	bool done;
+	bool recalled;
+};
+
+struct together {
+	struct order_search *search;
+	struct going going[TOGETHER];
+	size_t n;
+	VEC(struct suite_node) nodes;
+	VEC(uint32_t) whose; /* by node: which of them … */
+	VEC(size_t) places;  /* … and which place of it */
+};
+
+static void together_freep(struct together *together)
+{
+	for (size_t i = 0; i < together->n; i++)
+		free(together->going[i].outcomes);
+	vec_free(&together->nodes);
+	vec_free(&together->whose);
+	vec_free(&together->places);
+}
+
+static void order_finished(void *data, const struct suite_result *result)
+{
+	struct together *together = data;
+	BUG_ON(result->entry >= together->nodes.n);
+	struct going *going =
+		&together->going[together->whose.data[result->entry]];
+	going->outcomes[together->places.data[result->entry]] =
+		(uint8_t)result->outcome;
+}
+
+static void order_limit(void *data, const char *text)
+{
+	struct together *together = data;
+	const struct suite_observer *outer = together->search->outer;
+	if (outer->limit)
+		outer->limit(outer->data, text);
+}
+
+/* ---- what an earlier call knew ---- */
+
+static void order_key(const struct order_tests *order, char out[40])
+{
+	XXH64_hash_t hash =
+		XXH3_64bits(order->data, order->n * sizeof(*order->data));
+	snprintf(out, 40, "order %016llx %zu", (unsigned long long)hash,
+		 order->n);
+}
+
+static void recall_order(struct order_search *search, struct going *going)
+{
+	const struct order_memory *memory = search->options->memory;
+	char key[40];
+	void *value;
+	size_t n;
+	order_key(going->order, key);
+	if (!memory || !memory->get(memory->data, key, &value, &n))
+		return;
+	if (n == going->order->n) {
+		memcpy(going->outcomes, value, n);
+		for (size_t i = 0; i < n; i++) {
+			if (going->outcomes[i] >= OUTCOMES)
+				going->outcomes[i] = OUTCOME_NONE;
+		}
+		search->result->reach.known += n;
+		going->done = going->recalled = true;
+	}
+	free(value);
+}
+
+static void remember_order(struct order_search *search,
+			   const struct going *going)
+{
+	const struct order_memory *memory = search->options->memory;
+	char key[40];
+	if (!memory || going->recalled || !going->done)
+		return;
+	order_key(going->order, key);
+	memory->put(memory->data, key, going->outcomes, going->order->n);
+}
+
+/* ---- running ---- */
+
+static struct err *lay_out(struct together *together)
+{
+	together->nodes.n = together->whose.n = together->places.n = 0;
+	for (size_t i = 0; i < together->n; i++) {
+		struct going *going = &together->going[i];
+		size_t parent = SUITE_TREE_ROOT;
+		for (size_t j = going->begin;
+		     !going->done && j < going->order->n; j++) {
+			struct suite_node node = { parent,
+						   going->order->data[j] };
+			parent = together->nodes.n;
+			TRY(vec_push(&together->nodes, node));
+			TRY(vec_push(&together->whose, (uint32_t)i));
+			TRY(vec_push(&together->places, j));
+		}
+	}
+	return NULL;
+}
+
+/* Goes on behind the test that took the process with it. */
+static void go_on(struct going *going)
+{
+	size_t at = going->begin;
+	while (at < going->order->n && going->outcomes[at])
+		at++;
+	bool stuck = at == going->begin;
+	going->begin = at;
+	if (at == going->order->n || stuck || ++going->deaths > DEATHS_MAX)
+		going->done = true;
+}
+
+static bool took_process(uint8_t outcome)
+{
+	return outcome == OUTCOME_CRASH || outcome == OUTCOME_TIMEOUT;
+}
+
+/* Who went another way than alone? */
+static struct err *judge_order(struct order_search *search,
+			       const struct going *going, bool serial)
+{
+	const size_t *tests = going->order->data;
+	size_t begin = 0;
+	for (size_t i = 0; i < going->order->n; i++) {
+		enum outcome outcome = (enum outcome)going->outcomes[i];
+		const struct order_known *known = &search->known[tests[i]];
+		if (i > begin && outcome)
+			search_pair(search, tests[i - 1], tests[i]);
+		uint8_t expected = known->alone ? known->alone : known->natural;
+		if (order_differs(outcome, (enum outcome)expected))
+			TRY(search_suspect(search, tests[i], tests + begin,
+					   i - begin, outcome, serial));
+		if (took_process(going->outcomes[i]) || !outcome)
+			begin = i + 1;
+	}
+	return NULL;
+}
+
+static struct err *run_together(struct together *together, unsigned flags)
+{
+	struct order_search *search = together->search;
+	const struct suite_observer observer = {
+		.finished = order_finished,
+		.limit = order_limit,
+		.data = together,
+	};
+	for (;;) {
+		TRY(lay_out(together));
+		if (!together->nodes.n)
+			return NULL;
+		uint64_t began = clock_now();
+		TRY(suite_run_tree(
+			search->suite, together->nodes.data, together->nodes.n,
+			flags & ASK_SERIAL ? SUITE_SERIAL : 0, &observer));
+		search->node_ns = MAX((clock_now() - began) / together->nodes.n,
+				      (uint64_t)1);
+		for (size_t i = 0; i < together->n; i++)
+			go_on(&together->going[i]);
+	}
+}
+
+struct err *orders_run(struct order_search *search,
+		       const struct order_lists *orders, unsigned flags,
+		       size_t *ret_done)
+{
+	size_t at = 0;
+	while (at < orders->n && !search_late(search)) {
+		_cleanup_(together_freep) struct together together = {
+			.search = search,
+		};
+		while (at < orders->n && together.n < TOGETHER) {
+			const struct order_tests *order = &orders->data[at++];
+			struct going *going = &together.going[together.n];
+			*going = (struct going){ .order = order };
+			going->outcomes = calloc(order->n + 1, 1);
+			if (!going->outcomes)
+				return err_nomem();
+			together.n++;
+			if (!(flags & ASK_ANEW))
+				recall_order(search, going);
+		}
+		TRY(run_together(&together, flags));
+		for (size_t i = 0; i < together.n; i++) {
+			remember_order(search, &together.going[i]);
+			TRY(judge_order(search, &together.going[i],
+					flags & ASK_SERIAL));
+			search->result->reach.orders++;
+		}
+		if (ret_done)
+			*ret_done = at;
+	}
+	return NULL;
+}

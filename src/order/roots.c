@@ -1,0 +1,172 @@
+/*
+ * Polluted roots: which variable, file or attribute carries what the tests before
+ * did to this one. Each root that they left changed is put back just before it,
+ * and the outcome tells (suite_try_roots()).
+ */
+#include "order/order_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "order/minimise.h"
+
+/* More roots than that are not tried one by one. */
+#define ROOTS_MAX 2000
+
+struct trial {
+	struct order_search *search;
+	struct order_finding *finding;
+	const struct change *roots;
+	size_t n;
+	suite_try *try;
+	void *context;
+	bool *put_back;
+	bool good; /* how the test ends with nothing put back */
+};
+
+/* Does the test go the other way with these put back? */
+static struct err *turns(struct trial *trial, bool *ret)
+{
+	enum outcome outcome = OUTCOME_NONE;
+	*ret = false;
+	if (search_late(trial->search))
+		return NULL;
+	TRY(trial->try(trial->context, trial->put_back, &outcome));
+	*ret = outcome && order_good(outcome) != trial->good;
+	return NULL;
+}
+
+static void put_back(struct trial *trial, bool value)
+{
+	memset(trial->put_back, value, trial->n * sizeof(*trial->put_back));
+}
+
+static struct err *add_root(struct trial *trial, size_t root)
+{
+	char *name = strdup(trial->roots[root].root);
+	if (!name)
+		return err_nomem();
+	struct err *err = vec_push(&trial->finding->polluted, name);
+	if (err)
+		free(name);
+	return err;
+}
+
+static struct err *ask_set(void *data, const size_t *places, size_t n,
+			   bool *ret)
+{
+	struct trial *trial = data;
+	put_back(trial, false);
+	for (size_t i = 0; i < n; i++)
+		trial->put_back[places[i]] = true;
+	return turns(trial, ret);
+}
+
+/* No single one does it: the smallest set that does. */
+static struct err *find_set(struct trial *trial)
+{
+	_cleanup_(freep) size_t *places = calloc(trial->n + 1, sizeof(size_t));
+	size_t n = 0;
+	if (!places)
+		return err_nomem();
+	TRY(minimise(trial->n, ask_set, trial, places, &n));
+	if (search_late(trial->search))
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		TRY(add_root(trial, places[i]));
+	trial->finding->polluted_together = n;
+	return NULL;
+}
+
+/*
+ * One that turns it when put back, and alone is enough: all others put back, the
+ * test goes as before. Where none is enough alone (a and b, either of them put
+ * back helps), those that turn it are all named.
+ */
+static struct err *find_singles(struct trial *trial, bool *ret_found)
+{
+	VEC(size_t) turning = VEC_INIT;
+	struct err *err = NULL;
+	size_t enough = 0;
+	for (size_t i = 0; !err && i < trial->n; i++) {
+		bool turned = false;
+		put_back(trial, false);
+		trial->put_back[i] = true;
+		err = turns(trial, &turned);
+		if (!err && turned)
+			err = vec_push(&turning, i);
+	}
+	for (size_t i = 0; !err && i < turning.n; i++) {
+		bool turned = true;
+		put_back(trial, true);
+		trial->put_back[turning.data[i]] = false;
+		err = turns(trial, &turned);
+		if (err || turned)
+			continue;
+		enough++;
+		err = add_root(trial, turning.data[i]);
+	}
+	for (size_t i = 0; !err && !enough && i < turning.n; i++)
+		err = add_root(trial, turning.data[i]);
+	*ret_found = turning.n > 0;
+	vec_free(&turning);
+	return err;
+}
+
+static struct err *judge_roots(void *data, const struct change *roots, size_t n,
+			       suite_try *try, void *context)
+{
+	struct trial *trial = data;
+	if (!n || n > ROOTS_MAX)
+		return NULL;
+	_cleanup_(freep) bool *flags = calloc(n, sizeof(*flags));
+	if (!flags)
+		return err_nomem();
+	trial->roots = roots;
+	trial->n = n;
+	trial->try = try;
+	trial->context = context;
+	trial->put_back = flags;
+	/* Controls: nothing put back changes nothing, everything does. */
+	bool turned;
+	TRY(turns(trial, &turned));
+	if (turned)
+		return NULL;
+	put_back(trial, true);
+	TRY(turns(trial, &turned));
+	if (!turned)
+		return NULL;
+	bool found;
+	TRY(find_singles(trial, &found));
+	if (!found)
+		TRY(find_set(trial));
+	trial->finding->roots_known = !search_late(trial->search);
+	return NULL;
+}
+
+struct err *find_roots(struct order_search *search,
+		       struct order_finding *finding)
+{
+	bool brittle = finding->class == ORDER_BRITTLE;
+	const struct order_tests *order =
+		brittle ? &finding->passing : &finding->failing;
+	struct trial trial = {
+		.search = search,
+		.finding = finding,
+		.good = brittle,
+	};
+	const struct suite_observer observer = {
+		.limit = search->outer->limit,
+		.data = search->outer->data,
+	};
+	if (!search->options->watch || order->n < 2 || search_late(search))
+		return NULL;
+	for (size_t i = 0; i < finding->polluted.n; i++)
+		free(finding->polluted.data[i]);
+	finding->polluted.n = 0;
+	finding->polluted_together = 0;
+	return suite_try_roots(search->suite, search->options->watch,
+			       order->data, order->n - 1, finding->test,
+			       judge_roots, &trial, &observer);
+}

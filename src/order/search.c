@@ -1,0 +1,372 @@
+/* In which sequence things are tried: what is cheap and likely comes first. */
+#include "order/order_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/shuffle.h"
+
+/* Random orders of the whole suite, where nobody said how many. */
+#define ORDERS_SYSTEMATIC 3
+#define ORDERS_RANDOM 20
+/* Tests in questions that are asked at once: they take memory. */
+#define ENTRIES_MAX ((size_t)2 << 20)
+/* What has no end of its own takes no longer than that without a budget: */
+#define COVER_NS (20 * NS_PER_S)
+#define COVER_RUNS 3 /* … or so many times the suite's own order */
+
+/* ---- the suite's own order ---- */
+
+struct natural {
+	struct order_search *search;
+};
+
+static void natural_started(void *data, size_t test)
+{
+	const struct natural *natural = data;
+	const struct suite_observer *outer = natural->search->outer;
+	if (outer->started)
+		outer->started(outer->data, test);
+}
+
+static void natural_finished(void *data, const struct suite_result *result)
+{
+	const struct natural *natural = data;
+	const struct suite_observer *outer = natural->search->outer;
+	natural->search->known[result->test].natural = (uint8_t)result->outcome;
+	if (outer->finished)
+		outer->finished(outer->data, result);
+}
+
+static void natural_limit(void *data, const char *text)
+{
+	const struct natural *natural = data;
+	const struct suite_observer *outer = natural->search->outer;
+	if (outer->limit)
+		outer->limit(outer->data, text);
+}
+
+/* Known from looking for pollution, where that was done. */
+static struct err *run_natural(struct order_search *search)
+{
+	const struct pollution *pollution = search->pollution;
+	if (pollution && pollution->outcomes) {
+		for (size_t i = 0; i < search->n; i++)
+			search->known[search->tests[i]].natural =
+				pollution->outcomes[search->tests[i]];
+		search->natural_ns = pollution->ns;
+		return NULL;
+	}
+	struct natural natural = { search };
+	const struct suite_observer observer = {
+		.started = natural_started,
+		.finished = natural_finished,
+		.limit = natural_limit,
+		.data = &natural,
+	};
+	uint64_t began = clock_now();
+	TRY(suite_run(search->suite, search->tests, search->n, SUITE_SERIAL,
+		      &observer));
+	search->natural_ns = clock_now() - began;
+	search->result->reach.orders++;
+	return NULL;
+}
+
+static bool took_process(uint8_t outcome)
+{
+	return outcome == OUTCOME_CRASH || outcome == OUTCOME_TIMEOUT;
+}
+
+/* Who went another way there than alone? */
+static struct err *judge_natural(struct order_search *search)
+{
+	size_t begin = 0;
+	for (size_t i = 0; i < search->n; i++) {
+		const struct order_known *known =
+			&search->known[search->tests[i]];
+		if (order_differs((enum outcome)known->natural,
+				  (enum outcome)known->alone))
+			TRY(search_suspect(search, search->tests[i],
+					   search->tests + begin, i - begin,
+					   (enum outcome)known->natural, true));
+		if (i > begin && known->natural)
+			search_pair(search, search->tests[i - 1],
+				    search->tests[i]);
+		if (took_process(known->natural) || !known->natural)
+			begin = i + 1;
+	}
+	return NULL;
+}
+
+/* ---- questions of a kind ---- */
+
+struct err *search_alone(struct order_search *search, size_t test,
+			 enum outcome *ret)
+{
+	struct order_known *known = &search->known[test];
+	if (!known->alone) {
+		enum outcome outcome = OUTCOME_NONE;
+		TRY(asks_one(search, NULL, 0, test, 0, &outcome));
+		known->alone = (uint8_t)outcome;
+	}
+	*ret = (enum outcome)known->alone;
+	return NULL;
+}
+
+static struct err *ask_alone(struct order_search *search)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	for (size_t i = 0; i < search->n; i++)
+		TRY(asks_add(search, &asks, NULL, 0, search->tests[i]));
+	TRY(asks_run(search, &asks, 0));
+	bool all = true;
+	for (size_t i = 0; i < asks.n; i++) {
+		search->known[search->tests[i]].alone =
+			(uint8_t)asks.data[i].outcome;
+		all &= asks.data[i].outcome != OUTCOME_NONE;
+	}
+	search->result->reach.alone = all;
+	return NULL;
+}
+
+/* What needs no others: it ends its process even alone, or never ran. */
+static bool is_useless(const struct order_search *search, size_t test)
+{
+	const struct order_known *known = &search->known[test];
+	return took_process(known->alone) || known->random;
+}
+
+static struct err *ask_pair(struct order_search *search,
+			    struct order_asks *asks, size_t first,
+			    size_t second)
+{
+	if (is_useless(search, first) ||
+	    search->known[second].place == ORDER_NONE ||
+	    search->known[second].random)
+		return NULL;
+	return asks_add(search, asks, &first, 1, second);
+}
+
+/* Polluters and those who were seen to read what they left. */
+static struct err *ask_candidates(struct order_search *search)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	const struct pollution *pollution = search->pollution;
+	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
+		const struct pollution_finding *finding =
+			&pollution->findings.data[i];
+		for (size_t j = 0; j < finding->readers.n; j++) {
+			if (finding->readers.data[j] != finding->test)
+				TRY(ask_pair(search, &asks, finding->test,
+					     finding->readers.data[j]));
+		}
+	}
+	return asks_judge(search, &asks, &search->result->reach.candidates);
+}
+
+static struct err *ask_twice(struct order_search *search, const size_t *tests,
+			     size_t n, bool *ret_all)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	for (size_t i = 0; i < n; i++)
+		TRY(ask_pair(search, &asks, tests[i], tests[i]));
+	return asks_judge(search, &asks, ret_all);
+}
+
+/* @leavers, those of the test's own group last: groups stay together. */
+static struct err *list_before(const struct order_search *search,
+			       const struct order_tests *leavers, size_t test,
+			       struct order_tests *ret)
+{
+	size_t unit = search_unit(search, test);
+	for (int own = 0; own < 2; own++) {
+		for (size_t i = 0; i < leavers->n; i++) {
+			size_t other = leavers->data[i];
+			bool same = unit != SUITE_NO_GROUP &&
+				    search_unit(search, other) == unit;
+			if (other != test && same == (own == 1))
+				TRY(vec_push(ret, other));
+		}
+	}
+	return NULL;
+}
+
+/*
+ * All that leaves something behind, and then each test: whoever is disturbed
+ * by any of them, or by several together, shows it unless another one cleaned
+ * up.
+ */
+static struct err *ask_after_all(struct order_search *search, bool backwards)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	_cleanup_(order_tests_freep) struct order_tests leavers = {},
+							prefix = {};
+	for (size_t i = 0; i < search->n; i++) {
+		size_t at = backwards ? search->n - 1 - i : i;
+		size_t test = search->tests[at];
+		if (search->known[test].leaves && !is_useless(search, test))
+			TRY(vec_push(&leavers, test));
+	}
+	size_t entries = 0;
+	for (size_t i = 0; i < search->n && !search_late(search); i++) {
+		size_t test = search->tests[i];
+		prefix.n = 0;
+		TRY(list_before(search, &leavers, test, &prefix));
+		if (!prefix.n || search->known[test].random)
+			continue;
+		TRY(asks_add(search, &asks, prefix.data, prefix.n, test));
+		entries += prefix.n;
+		if (entries < ENTRIES_MAX)
+			continue;
+		TRY(asks_judge(search, &asks, NULL));
+		entries = 0;
+	}
+	return asks_judge(search, &asks, NULL);
+}
+
+/* ---- whole orders ---- */
+
+static struct err *add_order(struct order_search *search,
+			     struct order_lists *orders, const size_t *order,
+			     size_t n)
+{
+	struct order_tests list = {};
+	TRY(rules_arrange(search->rules, order, n, &list.data, &list.n));
+	list.cap = list.n;
+	struct err *err = vec_push(orders, list);
+	if (err)
+		vec_free(&list);
+	return err;
+}
+
+static struct err *run_reversed(struct order_search *search)
+{
+	struct order_lists orders = {};
+	_cleanup_(freep) size_t *order = calloc(search->n + 1, sizeof(*order));
+	if (!order)
+		return err_nomem();
+	for (size_t i = 0; i < search->n; i++)
+		order[i] = search->tests[search->n - 1 - i];
+	size_t done = 0;
+	struct err *err = add_order(search, &orders, order, search->n);
+	if (!err)
+		err = orders_run(search, &orders, 0, &done);
+	search->result->reach.reversed = done > 0;
+	lists_free(&orders);
+	return err;
+}
+
+static struct err *run_shuffled(struct order_search *search, size_t count)
+{
+	struct order_lists orders = {};
+	_cleanup_(freep) size_t *order = calloc(search->n + 1, sizeof(*order));
+	if (!order)
+		return err_nomem();
+	struct err *err = NULL;
+	uint64_t seed = search->options->seed;
+	for (size_t i = 0; !err && i < count; i++) {
+		memcpy(order, search->tests, search->n * sizeof(*order));
+		shuffle(order, search->n, shuffle_next(&seed));
+		err = add_order(search, &orders, order, search->n);
+	}
+	if (!err)
+		err = orders_run(search, &orders, 0, NULL);
+	lists_free(&orders);
+	return err;
+}
+
+/* ---- strategies ---- */
+
+static struct err *explain_all(struct order_search *search,
+			       struct err *(*explain)(struct order_search *))
+{
+	search->exploring = false;
+	struct err *err = explain(search);
+	search->exploring = true;
+	return err;
+}
+
+static struct err *explore(struct order_search *search, struct err *err)
+{
+	return err ? err : explain_all(search, explain_suspects);
+}
+
+/* Polluters with each test; a few of them at a time. */
+static struct err *ask_polluters(struct order_search *search)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	bool all = search->pollution != NULL;
+	for (size_t i = 0; i < search->leavers.n && !search_late(search); i++) {
+		size_t polluter = search->leavers.data[i];
+		for (size_t j = 0; j < search->n; j++) {
+			if (search->tests[j] != polluter)
+				TRY(ask_pair(search, &asks, polluter,
+					     search->tests[j]));
+		}
+		bool answered;
+		TRY(explore(search, asks_judge(search, &asks, &answered)));
+		all &= answered;
+	}
+	search->result->reach.polluters = all && !search_late(search);
+	return NULL;
+}
+
+static struct err *search_likely(struct order_search *search)
+{
+	TRY(run_natural(search));
+	TRY(ask_alone(search));
+	TRY(explore(search, judge_natural(search)));
+	TRY(explore(search, ask_candidates(search)));
+	TRY(explain_all(search, explain_singles));
+	TRY(explore(search, ask_twice(search, search->leavers.data,
+				      search->leavers.n, NULL)));
+	TRY(explore(search, ask_after_all(search, false)));
+	TRY(explore(search, ask_after_all(search, true)));
+	TRY(explore(search, run_reversed(search)));
+	size_t orders = search->options->orders;
+	TRY(explore(search, run_shuffled(search, orders == (size_t)-1
+							 ? ORDERS_SYSTEMATIC
+							 : orders)));
+	return explain_all(search, explain_singles);
+}
+
+static struct err *search_all(struct order_search *search)
+{
+	uint64_t until = search->explore_until;
+	if (!search->options->budget && !search->options->all_pairs) {
+		uint64_t limit = clock_now() +
+				 MAX(COVER_NS, COVER_RUNS * search->natural_ns);
+		until = until ? MIN(until, limit) : limit;
+	}
+	if (search->options->all_pairs && !search->options->budget)
+		until = 0;
+	search->explore_until = until;
+	TRY(ask_polluters(search));
+	TRY(explore(search, ask_twice(search, search->tests, search->n,
+				      &search->result->reach.twice)));
+	return explore(search, cover_pairs(search));
+}
+
+struct err *search_systematic(struct order_search *search)
+{
+	search->exploring = true;
+	TRY(search_likely(search));
+	TRY(explain_all(search, explain_more));
+	TRY(search_all(search));
+	TRY(explain_all(search, explain_singles));
+	return explain_all(search, explain_more);
+}
+
+struct err *search_random(struct order_search *search)
+{
+	size_t orders = search->options->orders;
+	search->exploring = true;
+	TRY(run_natural(search));
+	TRY(run_shuffled(search,
+			 orders == (size_t)-1 ? ORDERS_RANDOM : orders));
+	TRY(explore(search, NULL));
+	TRY(explain_all(search, explain_singles));
+	return explain_all(search, explain_more);
+}

@@ -1,0 +1,527 @@
+#include "process/process_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "files/keep.h"
+#include "files/save.h"
+#include "process/process_ipc.h"
+#include "process/process_run.h"
+#include "process/process_watch.h"
+
+#define NONE ((size_t)-1)
+
+struct process_keep {
+	struct keeper *keeper;
+	struct kept *start;
+	size_t said; /* losses that were told */
+};
+
+/* ---- what is kept ---- */
+
+void process_keep_destroy(struct process_keep *keep)
+{
+	if (!keep)
+		return;
+	if (keep->start)
+		err_ignore(keeper_put_back(keep->keeper, keep->start));
+	kept_destroy(keep->start);
+	keeper_destroy(keep->keeper);
+	free(keep);
+}
+
+static void keep_destroyp(struct process_keep **keep)
+{
+	process_keep_destroy(*keep);
+}
+
+static struct err *keep_create(const char *const *paths, size_t n,
+			       struct process_keep **ret)
+{
+	_cleanup_(keep_destroyp) struct process_keep *keep =
+		calloc(1, sizeof(*keep));
+	if (!keep)
+		return err_nomem();
+	TRY(keeper_create(paths, n, &keep->keeper));
+	TRY(keeper_take(keep->keeper, &keep->start));
+	*ret = take_ptr(keep);
+	return NULL;
+}
+
+struct err *process_keep_files(struct suite *suite, const char *const *paths,
+			       size_t n)
+{
+	struct process_suite *self = (struct process_suite *)suite;
+	/* Before the others are taken: they may be the same. */
+	process_keep_destroy(take_ptr(self->keep));
+	/* Runs that were watched left them changed. */
+	if (self->saver)
+		TRY(saver_put_back(self->saver, paths, n));
+	return n ? keep_create(paths, n, &self->keep) : NULL;
+}
+
+struct err *process_put_back(struct suite *suite)
+{
+	const struct process_suite *self = (struct process_suite *)suite;
+	if (!self->keep)
+		return NULL;
+	return keeper_put_back(self->keep->keeper, self->keep->start);
+}
+
+static void say_lost(struct process_keep *keep,
+		     const struct suite_observer *observer)
+{
+	const char *lost;
+	for (; (lost = keeper_lost(keep->keeper, keep->said)); keep->said++) {
+		_cleanup_(freep) char *text = NULL;
+		if (!observer->limit)
+			continue;
+		if (asprintf(&text, "order: not put back between orders: %s",
+			     lost) < 0)
+			return;
+		observer->limit(observer->data, text);
+	}
+}
+
+/* ---- what tests leave ---- */
+
+/* Is all that changed in kept files? */
+struct leaving {
+	const struct keeper *keeper;
+	bool more;
+};
+
+static bool is_kept(const struct keeper *keeper, const struct change *change)
+{
+	return change->where == CHANGE_FILE && keep_is_exact(change->root) &&
+	       keeper_has(keeper, change->root);
+}
+
+static void note_changes(struct leaving *leaving, const struct change *changes,
+			 size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct change *change = &changes[i];
+		bool kept = is_kept(leaving->keeper, change);
+		/* A new name is told of with the old one. */
+		for (size_t k = 0; kept && k < change->n; k++) {
+			const char *path = change->paths[k].path;
+			struct change other = {
+				.where = CHANGE_FILE,
+				.root = change->paths[k].after,
+			};
+			if (str_ends(path, ": name"))
+				kept = is_kept(leaving->keeper, &other);
+		}
+		if (!kept)
+			log_debug(LOG_SUITE, "not kept, but changed: %s",
+				  change->root);
+		leaving->more |= !kept;
+	}
+}
+
+/* ---- trees ---- */
+
+/* Where orders part. */
+struct parting {
+	size_t node;	   /* NONE: before the first test */
+	size_t child;	   /* the next to go on with */
+	struct kept *kept; /* files as they were left; NULL: to be run again */
+};
+
+struct tree {
+	struct process_suite *suite;
+	struct process_keep *keep;
+	const struct suite_node *nodes;
+	size_t n;
+	const struct suite_observer *outer;
+	size_t *first, *next; /* children of a node, the last for the root */
+	bool *told;
+	bool follows; /* what tests leave can be seen */
+
+	VEC(struct parting) partings;
+	/* Of the order that runs: */
+	VEC(size_t) path; /* nodes */
+	VEC(size_t) order;
+	size_t ended; /* of it */
+	struct leaving leaving;
+	struct ipc_span span;
+};
+
+static void tree_free(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->partings.n; i++)
+		kept_destroy(tree->partings.data[i].kept);
+	vec_free(&tree->partings);
+	vec_free(&tree->path);
+	vec_free(&tree->order);
+	free(tree->first);
+	free(tree->next);
+	free(tree->told);
+	ipc_span_free(&tree->span);
+}
+
+static struct err *link_nodes(struct tree *tree)
+{
+	tree->first = malloc((tree->n + 1) * sizeof(*tree->first));
+	tree->next = malloc((tree->n + 1) * sizeof(*tree->next));
+	tree->told = calloc(tree->n + 1, sizeof(*tree->told));
+	if (!tree->first || !tree->next || !tree->told)
+		return err_nomem();
+	for (size_t i = 0; i <= tree->n; i++)
+		tree->first[i] = tree->next[i] = NONE;
+	for (size_t i = tree->n; i-- > 0;) {
+		size_t parent = tree->nodes[i].parent;
+		size_t at = parent == SUITE_TREE_ROOT ? tree->n : parent;
+		tree->next[i] = tree->first[at];
+		tree->first[at] = i;
+	}
+	return NULL;
+}
+
+static bool is_parting(const struct tree *tree, size_t node)
+{
+	size_t first = tree->first[node];
+	return first != NONE && tree->next[first] != NONE;
+}
+
+static void on_started(void *data, size_t test)
+{
+	const struct tree *tree = data;
+	if (tree->outer->started && !tree->told[tree->path.data[tree->ended]])
+		tree->outer->started(tree->outer->data, test);
+}
+
+static void on_finished(void *data, const struct suite_result *result)
+{
+	struct tree *tree = data;
+	BUG_ON(result->entry >= tree->path.n);
+	tree->ended = result->entry + 1;
+	struct suite_result record = *result;
+	record.entry = tree->path.data[result->entry];
+	if (tree->told[record.entry])
+		return;
+	tree->told[record.entry] = true;
+	if (tree->outer->finished)
+		tree->outer->finished(tree->outer->data, &record);
+}
+
+/* What was not seen may be anything. */
+static void on_limit(void *data, const char *text _unused_)
+{
+	struct tree *tree = data;
+	tree->leaving.more = true;
+}
+
+static void on_changed(void *data, size_t entry _unused_, size_t test _unused_,
+		       const struct change *changes, size_t n)
+{
+	struct tree *tree = data;
+	note_changes(&tree->leaving, changes, n);
+}
+
+/* The nodes from the one behind @from to @child, and on while there is one way. */
+static struct err *find_path(struct tree *tree, size_t from, size_t child)
+{
+	tree->path.n = tree->order.n = 0;
+	for (size_t at = child; at != from && at != SUITE_TREE_ROOT;
+	     at = tree->nodes[at].parent)
+		TRY(vec_push(&tree->path, at));
+	for (size_t i = 0; i < tree->path.n / 2; i++) {
+		size_t *a = &tree->path.data[i];
+		size_t *b = &tree->path.data[tree->path.n - 1 - i];
+		size_t swapped = *a;
+		*a = *b;
+		*b = swapped;
+	}
+	for (size_t at = child;
+	     !is_parting(tree, at) && tree->first[at] != NONE;) {
+		at = tree->first[at];
+		TRY(vec_push(&tree->path, at));
+	}
+	for (size_t i = 0; i < tree->path.n; i++)
+		TRY(vec_push(&tree->order,
+			     tree->nodes[tree->path.data[i]].test));
+	return NULL;
+}
+
+/*
+ * A fixture's processes stay until the end of the run, and what it changes does
+ * not count as a change.
+ */
+static bool has_fixture(const struct tree *tree)
+{
+	for (size_t i = 0; i < tree->order.n; i++) {
+		if (tree->suite->tests.data[tree->order.data[i]].provides ||
+		    tree->suite->tests.data[tree->order.data[i]].cleans)
+			return true;
+	}
+	return false;
+}
+
+static struct err *run_order(struct tree *tree, bool watched)
+{
+	const struct suite_observer observer = {
+		.started = on_started,
+		.finished = on_finished,
+		.changed = on_changed,
+		.limit = on_limit,
+		.data = tree,
+	};
+	static const char *const none[] = { NULL };
+	const struct suite_watch watch = {
+		.what = SUITE_FILES | SUITE_PROCESS,
+		.from = SUITE_BEFORE_SETUP,
+		.to = SUITE_AFTER_TEARDOWN,
+		.dirs = none,
+		.own_files = none,
+		.file_method = "follow",
+		.paths = 8,
+	};
+	const struct process_watching watching = { .watch = &watch };
+	tree->ended = 0;
+	tree->leaving = (struct leaving){ .keeper = tree->keep->keeper };
+	return process_run(tree->suite, tree->order.data, tree->order.n,
+			   SUITE_SERIAL, &observer, watched ? &watching : NULL);
+}
+
+/* Runs the order that goes on at @child, up to where orders part again. */
+static struct err *run_child(struct tree *tree, size_t child)
+{
+	const struct parting *from = &tree->partings.data[tree->partings.n - 1];
+	while (!from->kept)
+		from--; /* the first has all */
+	TRY(find_path(tree, from->node, child));
+	size_t last = tree->path.data[tree->path.n - 1];
+	bool parts = is_parting(tree, last);
+	bool watched = parts && tree->follows && !has_fixture(tree);
+	ipc_span_end(&tree->span);
+	TRY(keeper_put_back(tree->keep->keeper, from->kept));
+	TRY(run_order(tree, watched));
+	if (!parts)
+		return NULL;
+	_cleanup_(kept_destroyp) struct kept *kept = NULL;
+	if (watched && !tree->leaving.more)
+		TRY(keeper_take(tree->keep->keeper, &kept));
+	if (kept && !kept_whole(kept)) {
+		kept_destroy(kept);
+		kept = NULL;
+	}
+	TRY(vec_push(&tree->partings, (struct parting){
+					      .node = last,
+					      .child = tree->first[last],
+					      .kept = kept,
+				      }));
+	kept = NULL;
+	return NULL;
+}
+
+static struct err *run_all(struct tree *tree)
+{
+	TRY(link_nodes(tree));
+	TRY(ipc_span_begin(&tree->span));
+	struct parting start = { .node = NONE, .child = tree->first[tree->n] };
+	TRY(keeper_take(tree->keep->keeper, &start.kept));
+	struct err *err = vec_push(&tree->partings, start);
+	if (err) {
+		kept_destroy(start.kept);
+		return err;
+	}
+	while (tree->partings.n) {
+		struct parting *top =
+			&tree->partings.data[tree->partings.n - 1];
+		size_t child = top->child;
+		if (child == NONE) {
+			kept_destroy(top->kept);
+			tree->partings.n--;
+			continue;
+		}
+		top->child = tree->next[child];
+		TRY(run_child(tree, child));
+	}
+	return NULL;
+}
+
+/* Files as at the start, and nothing of tests in the system, whatever happened. */
+static struct err *finish(struct process_keep *keep,
+			  const struct ipc_span *span, struct err *err,
+			  const struct suite_observer *observer)
+{
+	ipc_span_end(span);
+	struct err *failed = keeper_put_back(keep->keeper, keep->start);
+	say_lost(keep, observer);
+	if (!err)
+		return failed;
+	err_ignore(failed);
+	return err;
+}
+
+static bool can_follow(struct process_suite *suite)
+{
+	if (!suite->follows_known) {
+		struct err *err = process_try_follow();
+		suite->follows = !err;
+		suite->follows_known = true;
+		err_ignore(err);
+	}
+	return suite->follows;
+}
+
+struct err *process_run_tree(struct suite *suite,
+			     const struct suite_node *nodes, size_t n,
+			     unsigned flags _unused_,
+			     const struct suite_observer *observer)
+{
+	struct process_suite *self = (struct process_suite *)suite;
+	_cleanup_(keep_destroyp) struct process_keep *nothing = NULL;
+	if (!self->keep)
+		TRY(keep_create(NULL, 0, &nothing));
+	_cleanup_(tree_free) struct tree tree = {
+		.suite = self,
+		.keep = self->keep ? self->keep : nothing,
+		.nodes = nodes,
+		.n = n,
+		.outer = observer,
+		.follows = can_follow(self),
+	};
+	/* Left by runs that were watched, once. */
+	if (self->span)
+		ipc_span_end(self->span);
+	ipc_span_destroy(take_ptr(self->span));
+	TRY(keeper_put_back(tree.keep->keeper, tree.keep->start));
+	struct err *err = run_all(&tree);
+	return finish(tree.keep, &tree.span, err, observer);
+}
+
+/* ---- roots ---- */
+
+struct roots {
+	struct process_suite *suite;
+	struct process_keep *keep;
+	struct kept *after; /* the prefix */
+	struct changes changes;
+	VEC(size_t) paths; /* by root: which one of those kept */
+	bool *chosen;	   /* by path */
+	size_t test;
+	enum outcome outcome;
+	struct ipc_span span, own; /* of all; of one try */
+};
+
+static void roots_free(struct roots *roots)
+{
+	kept_destroy(roots->after);
+	changes_freep_deep(&roots->changes);
+	vec_free(&roots->paths);
+	free(roots->chosen);
+	ipc_span_free(&roots->span);
+	ipc_span_free(&roots->own);
+}
+
+static void on_tried(void *data, const struct suite_result *result)
+{
+	struct roots *roots = data;
+	roots->outcome = result->outcome;
+}
+
+static struct err *try_one(void *context, const bool *put_back,
+			   enum outcome *ret)
+{
+	struct roots *roots = context;
+	struct process_keep *keep = roots->keep;
+	const struct suite_observer observer = {
+		.finished = on_tried,
+		.data = roots,
+	};
+	size_t chosen = 0;
+	memset(roots->chosen, 0, keeper_count(keep->keeper));
+	for (size_t i = 0; i < roots->paths.n; i++) {
+		roots->chosen[roots->paths.data[i]] = put_back[i];
+		chosen += put_back[i];
+	}
+	ipc_span_end(&roots->own);
+	/* All of them: what does not count as a root is as at the start, too. */
+	if (chosen < roots->paths.n)
+		TRY(keeper_put_back(keep->keeper, roots->after));
+	TRY(keeper_put_back_some(keep->keeper, keep->start,
+				 chosen < roots->paths.n ? roots->chosen
+							 : NULL));
+	roots->outcome = OUTCOME_NONE;
+	TRY(process_run(roots->suite, &roots->test, 1, SUITE_SERIAL, &observer,
+			NULL));
+	*ret = roots->outcome;
+	return NULL;
+}
+
+static struct err *add_root(struct roots *roots, size_t path)
+{
+	const struct process_keep *keep = roots->keep;
+	struct change change = {
+		.where = CHANGE_FILE,
+		.root = strdup(keeper_path(keep->keeper, path)),
+		.weight = WEIGHT_MEDIUM,
+		.paths = calloc(1, sizeof(*change.paths)),
+		.n = 1,
+	};
+	struct err *err = change.root && change.paths ? NULL : err_nomem();
+	if (!err) {
+		change.paths[0].path = strdup(change.root);
+		change.paths[0].before = kept_text(keep->start, path);
+		change.paths[0].after = kept_text(roots->after, path);
+		if (!change.paths[0].path || !change.paths[0].before ||
+		    !change.paths[0].after)
+			err = err_nomem();
+	} else {
+		change.n = 0;
+	}
+	if (!err)
+		err = vec_push(&roots->paths, path);
+	if (!err)
+		err = vec_push(&roots->changes, change);
+	if (err)
+		change_free(&change);
+	return err;
+}
+
+static struct err *find_roots(struct roots *roots, const size_t *prefix,
+			      size_t n)
+{
+	static const struct suite_observer nobody = {};
+	struct keeper *keeper = roots->keep->keeper;
+	TRY(ipc_span_begin(&roots->span));
+	TRY(keeper_put_back(keeper, roots->keep->start));
+	TRY(process_run(roots->suite, prefix, n, SUITE_SERIAL, &nobody, NULL));
+	TRY(ipc_span_begin(&roots->own));
+	TRY(keeper_take(keeper, &roots->after));
+	for (size_t i = 0; i < keeper_count(keeper); i++) {
+		if (!kept_same(roots->keep->start, roots->after, i))
+			TRY(add_root(roots, i));
+	}
+	return NULL;
+}
+
+struct err *process_try_roots(struct suite *suite,
+			      const struct suite_watch *watch _unused_,
+			      const size_t *prefix, size_t n, size_t test,
+			      suite_judge *judge, void *data,
+			      const struct suite_observer *observer)
+{
+	struct process_suite *self = (struct process_suite *)suite;
+	if (!self->keep)
+		return NULL;
+	_cleanup_(roots_free) struct roots roots = {
+		.suite = self,
+		.keep = self->keep,
+		.test = test,
+	};
+	roots.chosen = calloc(keeper_count(self->keep->keeper) + 1,
+			      sizeof(*roots.chosen));
+	if (!roots.chosen)
+		return err_nomem();
+	struct err *err = find_roots(&roots, prefix, n);
+	if (!err && roots.changes.n)
+		err = judge(data, roots.changes.data, roots.changes.n, try_one,
+			    &roots);
+	return finish(self->keep, &roots.span, err, observer);
+}

@@ -1,0 +1,423 @@
+#include "report/order.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+
+#define RESET "\033[0m"
+#define DIM "\033[2m"
+#define INDENT "        "
+
+/* What a line names: tests of a list, lists, roots; and with --verbose. */
+#define TESTS_MAX 4
+#define LISTS_MAX 3
+#define VERBOSE_MAX 100
+/* Columns of a failure's message. */
+#define MESSAGE_MAX ((size_t)160)
+/* Tests that fail at random, by name. */
+#define RANDOMS_MAX 10
+
+static struct err *append_text(struct str *line, const char *text)
+{
+	return str_append_escaped(line, text, strlen(text));
+}
+
+static size_t bound(const struct report_style *style, size_t max)
+{
+	return style->verbose ? VERBOSE_MAX : max;
+}
+
+/* "A, B and 3 more"; one more is named rather than counted. */
+static struct err *append_names(struct str *line,
+				const struct report_names *names, size_t max)
+{
+	size_t shown = names->n <= max + 1 ? names->n : max;
+	for (size_t i = 0; i < shown; i++) {
+		if (i)
+			TRY(str_append(line, ", "));
+		TRY(append_text(line, names->data[i]));
+	}
+	if (shown < names->n)
+		TRY(str_appendf(line, " and %zu more", names->n - shown));
+	return NULL;
+}
+
+/* "A; [B, C] together; and 3 more" */
+static struct err *append_lists(struct str *line, const char *what,
+				const struct report_lists *lists,
+				const struct report_style *style)
+{
+	size_t max = bound(style, LISTS_MAX);
+	size_t shown = lists->n <= max + 1 ? lists->n : max;
+	if (!lists->n)
+		return NULL;
+	TRY(str_appendf(line, "%s%s: ", line->n ? " · " : "", what));
+	for (size_t i = 0; i < shown; i++) {
+		const struct report_names *names = &lists->data[i];
+		bool together = names->n > 1;
+		TRY(str_append(line, i ? "; " : ""));
+		TRY(str_append(line, together ? "[" : ""));
+		TRY(append_names(line, names, bound(style, TESTS_MAX)));
+		TRY(str_append(line, together ? "] together" : ""));
+	}
+	if (shown < lists->n)
+		TRY(str_appendf(line, " and %zu more", lists->n - shown));
+	if (lists->partial)
+		TRY(str_append(line, " (not all were tried)"));
+	return NULL;
+}
+
+static const char *verb(enum outcome outcome)
+{
+	return outcome == OUTCOME_CRASH	    ? "crashes"
+	       : outcome == OUTCOME_TIMEOUT ? "hangs"
+					    : "fails";
+}
+
+/* The test itself is last: "alone", "after A, B". */
+static struct err *append_order(struct str *line,
+				const struct report_names *order)
+{
+	struct report_names before = *order;
+	const char *test = order->n ? order->data[order->n - 1] : "";
+	if (before.n)
+		before.n--;
+	if (!before.n)
+		return str_append(line, "alone");
+	if (before.n == 1 && !strcmp(before.data[0], test))
+		return str_append(line, "when run a second time");
+	TRY(str_append(line, "after "));
+	return append_names(line, &before, TESTS_MAX);
+}
+
+/* "polluted: a, b", "polluted: [a, b] together" */
+static struct err *append_polluted(struct str *line,
+				   const struct report_order *order, size_t max)
+{
+	bool together = order->polluted_together && order->polluted.n > 1;
+	TRY(str_append(line, together ? "polluted: [" : "polluted: "));
+	TRY(append_names(line, &order->polluted, max));
+	return str_append(line, together ? "] together" : "");
+}
+
+struct err *order_append_message(struct str *str, const char *test,
+				 const struct report_order *order)
+{
+	TRY(append_text(str, test));
+	TRY(str_appendf(str, " %s ", verb(order->outcome)));
+	TRY(append_order(str, &order->failing));
+	TRY(str_append(str, " and passes "));
+	TRY(append_order(str, &order->passing));
+	if (!order->polluted.n)
+		return NULL;
+	TRY(str_append(str, "; "));
+	return append_polluted(str, order, TESTS_MAX);
+}
+
+/* "T: victim: fails after A (passes alone)" */
+static struct err *write_head(const struct report_finding *finding,
+			      const char *color,
+			      const struct report_style *style, FILE *out)
+{
+	const struct report_order *order = finding->order;
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	TRY(append_text(&line, finding->test));
+	TRY(str_appendf(&line, ": %s: %s ", order->class,
+			verb(order->outcome)));
+	TRY(append_order(&line, &order->failing));
+	_cleanup_(str_freep) struct str remarks = STR_INIT;
+	TRY(str_append(&remarks, "passes "));
+	TRY(append_order(&remarks, &order->passing));
+	if (order->natural)
+		TRY(str_appendf(&remarks, "; %s in the suite's own order",
+				verb(order->outcome)));
+	if (finding->known)
+		TRY(str_append(&remarks, "; known"));
+	fprintf(out, "%s%-7s%s %s %s(%s)%s\n", style->color ? color : "",
+		finding->severity, style->color ? RESET : "", line.s,
+		style->color ? DIM : "", remarks.s, style->color ? RESET : "");
+	return NULL;
+}
+
+/* A message of many lines as one, cut where it is long. */
+static struct err *append_message(struct str *line, const char *message)
+{
+	size_t n = strlen(message), used = 0, i = 0;
+	bool blank = true; /* none at the beginning */
+	while (i < n && used < MESSAGE_MAX) {
+		size_t length = str_utf8_length(message + i, n - i);
+		if (!length)
+			length = 1;
+		if (strchr(" \t\r\n", message[i])) {
+			if (!blank)
+				TRY(str_append(line, " "));
+			used += !blank;
+			blank = true;
+		} else {
+			TRY(str_append_escaped(line, message + i, length));
+			used++;
+			blank = false;
+		}
+		i += length;
+	}
+	while (i < n && strchr(" \t\r\n", message[i]))
+		i++;
+	if (i < n)
+		return str_append(line, "…");
+	while (line->n && line->s[line->n - 1] == ' ')
+		line->s[--line->n] = '\0';
+	return NULL;
+}
+
+static struct err *append_failure(struct str *line,
+				  const struct report_order *order)
+{
+	if (!order->file && !order->message)
+		return NULL;
+	TRY(str_appendf(line, "%s", verb(order->outcome)));
+	if (order->file) {
+		_cleanup_(freep) char *shown = NULL;
+		TRY(path_display(NULL, order->file, &shown));
+		TRY(str_append(line, " at "));
+		TRY(append_text(line, shown));
+		if (order->line)
+			TRY(str_appendf(line, ":%u", order->line));
+	}
+	if (!order->message)
+		return NULL;
+	TRY(str_append(line, ": "));
+	return append_message(line, order->message);
+}
+
+/* " (A leaves registry.head: NULL → {…})" */
+static struct err *append_left(struct str *line,
+			       const struct report_order *order)
+{
+	if (!order->left.test)
+		return NULL;
+	const char *const parts[] = { order->left.test,	  " leaves ",
+				      order->left.path,	  ": ",
+				      order->left.before, " → ",
+				      order->left.after };
+	TRY(str_append(line, " ("));
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		TRY(append_text(line, parts[i]));
+	return str_append(line, ")");
+}
+
+static void write_indented(const struct str *line, FILE *out)
+{
+	if (line->n)
+		fprintf(out, INDENT "%s\n", line->s);
+}
+
+static struct err *write_orders(const struct report_order *order, FILE *out)
+{
+	const struct report_names *const orders[] = { &order->failing,
+						      &order->passing };
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+		_cleanup_(str_freep) struct str line = STR_INIT;
+		TRY(str_append(&line,
+			       i ? "passing order: " : "failing order: "));
+		TRY(append_names(&line, orders[i], VERBOSE_MAX));
+		TRY(str_appendf(&line, " (%zu time%s)", order->repeats,
+				order->repeats == 1 ? "" : "s"));
+		write_indented(&line, out);
+	}
+	return NULL;
+}
+
+struct err *order_write(const struct report_finding *finding, const char *color,
+			const struct report_style *style, FILE *out)
+{
+	const struct report_order *order = finding->order;
+	TRY(write_head(finding, color, style, out));
+	if (style->quiet)
+		return NULL;
+	_cleanup_(str_freep) struct str failure = STR_INIT;
+	_cleanup_(str_freep) struct str others = STR_INIT;
+	_cleanup_(str_freep) struct str polluted = STR_INIT;
+	_cleanup_(str_freep) struct str again = STR_INIT;
+	TRY(append_failure(&failure, order));
+	write_indented(&failure, out);
+	if (strcmp(order->class, "non-idempotent") != 0) /* then it is itself */
+		TRY(append_lists(&others, "polluters", &order->polluters,
+				 style));
+	TRY(append_lists(&others, "setters", &order->setters, style));
+	TRY(append_lists(&others, "cleaners", &order->cleaners, style));
+	write_indented(&others, out);
+	if (order->polluted.n) {
+		TRY(append_polluted(&polluted, order, bound(style, TESTS_MAX)));
+		TRY(append_left(&polluted, order));
+		write_indented(&polluted, out);
+	}
+	if (style->verbose)
+		TRY(write_orders(order, out));
+	TRY(str_append(&again, "again: "));
+	TRY(append_text(&again, finding->replay));
+	write_indented(&again, out);
+	return NULL;
+}
+
+/* ---- the whole search ---- */
+
+void order_write_summary(const struct report *report, FILE *out)
+{
+	static const char *const classes[] = { "victim", "brittle",
+					       "non-idempotent" };
+	size_t all = 0, of[ARRAY_SIZE(classes)] = {};
+	const char *before = NULL;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		const struct report_order *order = finding->order;
+		if (order) { /* those of one test stand together */
+			all += !before || strcmp(before, finding->test) != 0;
+			before = finding->test;
+		}
+		for (size_t j = 0; order && j < ARRAY_SIZE(classes); j++)
+			of[j] += !strcmp(classes[j], order->class);
+	}
+	if (!all) {
+		fputs("no test was seen to depend on the order\n", out);
+		return;
+	}
+	fprintf(out, "%zu test%s depend%s on the order:", all,
+		all == 1 ? "" : "s", all == 1 ? "s" : "");
+	const char *comma = "";
+	for (size_t j = 0; j < ARRAY_SIZE(classes); j++) {
+		if (!of[j])
+			continue;
+		fprintf(out, "%s %zu %s%s", comma, of[j], classes[j],
+			!j && of[j] > 1 ? "s" : "");
+		comma = ",";
+	}
+	fputc('\n', out);
+}
+
+/* 1234567 as "1,234,567". */
+static struct err *append_count(struct str *line, uint64_t count)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%llu",
+			 (unsigned long long)count);
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			TRY(str_append(line, ","));
+		TRY(str_append_n(line, &digits[i], 1));
+	}
+	return NULL;
+}
+
+/* "every test alone and twice; all tests in 21 orders, one of them reversed" */
+static struct err *append_tried(struct str *line,
+				const struct report_reach *reach)
+{
+	TRY(str_append(line, "tried: "));
+	if (reach->alone || reach->twice)
+		TRY(str_appendf(line, "every test %s%s%s; ",
+				reach->alone ? "alone" : "",
+				reach->alone && reach->twice ? " and " : "",
+				reach->twice ? "twice" : ""));
+	if (reach->orders) {
+		TRY(str_append(line, "the whole suite in "));
+		TRY(append_count(line, reach->orders));
+		TRY(str_appendf(line, " %s%s%s; ",
+				reach->systematic ? "order" : "random order",
+				reach->orders == 1 ? "" : "s",
+				reach->reversed ? ", the reversed one included"
+						: ""));
+	}
+	TRY(append_count(line, reach->executions));
+	TRY(str_appendf(line, " test execution%s",
+			reach->executions == 1 ? "" : "s"));
+	if (reach->known) {
+		TRY(str_append(line, ", and "));
+		TRY(append_count(line, reach->known));
+		TRY(str_append(line, " known from earlier calls"));
+	}
+	return NULL;
+}
+
+/* What is known of dependences on one test that ran before. */
+static struct err *append_pairs(struct str *line,
+				const struct report_reach *reach)
+{
+	uint64_t done = reach->pairs_tried + reach->pairs_by_state;
+	uint64_t open = reach->pairs - MIN(done, reach->pairs);
+	if (!reach->pairs)
+		return NULL;
+	TRY(str_append(line, "pairs: "));
+	if (reach->pairs_tried >= reach->pairs) {
+		TRY(str_append(line, "all "));
+		TRY(append_count(line, reach->pairs));
+		TRY(str_append(line, " tried: no other test depends on one "
+				     "single test before it"));
+	} else {
+		TRY(append_count(line, reach->pairs_tried));
+		TRY(str_append(line, " of "));
+		TRY(append_count(line, reach->pairs));
+		TRY(str_append(line, " tried, one test right after another"));
+	}
+	if (reach->pairs_by_state) {
+		TRY(str_append(line, "; of "));
+		TRY(append_count(line, reach->pairs_by_state));
+		TRY(str_append(line, " more the first leaves nothing behind "
+				     "that is compared"));
+	}
+	if (open) {
+		TRY(str_append(line, "; "));
+		TRY(append_count(line, open));
+		TRY(str_append(line, " open"));
+	} else if (reach->pairs_tried < reach->pairs) {
+		TRY(str_append(line, "; none open"));
+	}
+	if (reach->rows_all && reach->rows) {
+		TRY(str_append(line, "; covering orders: "));
+		TRY(append_count(line, reach->rows));
+		TRY(str_append(line, " of "));
+		TRY(append_count(line, reach->rows_all));
+	}
+	return NULL;
+}
+
+static struct err *append_randoms(struct str *line,
+				  const struct report_reach *reach,
+				  const struct report_style *style)
+{
+	size_t max = bound(style, RANDOMS_MAX);
+	size_t shown = MIN(reach->n_randoms, max);
+	if (!shown)
+		return NULL;
+	TRY(str_append(line, "fails at random, not order-dependent: "));
+	for (size_t i = 0; i < shown; i++) {
+		const struct report_random *record = &reach->randoms[i];
+		TRY(str_append(line, i ? ", " : ""));
+		TRY(append_text(line, record->test));
+		TRY(str_appendf(line, " (%zu of %zu runs)", record->failures,
+				record->runs));
+	}
+	return shown < reach->n_randoms ? str_appendf(line, " and %zu more",
+						      reach->n_randoms - shown)
+					: NULL;
+}
+
+struct err *order_write_reach(const struct report *report,
+			      const struct report_style *style, FILE *out)
+{
+	const struct report_reach *reach = report->reach;
+	_cleanup_(str_freep) struct str tried = STR_INIT;
+	_cleanup_(str_freep) struct str pairs = STR_INIT;
+	_cleanup_(str_freep) struct str randoms = STR_INIT;
+	TRY(append_randoms(&randoms, reach, style));
+	if (randoms.n)
+		fprintf(out, "%s\n", randoms.s);
+	if (style->quiet)
+		return NULL;
+	TRY(append_tried(&tried, reach));
+	fprintf(out, "%s\n", tried.s);
+	TRY(append_pairs(&pairs, reach));
+	if (pairs.n)
+		fprintf(out, "%s\n", pairs.s);
+	return NULL;
+}

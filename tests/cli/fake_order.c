@@ -1,0 +1,220 @@
+/*
+ * A search for orders made of paper: order/order.h without any search, so that
+ * what commands make of its results can be tested by itself.
+ *
+ * $FAKE_ORDER names a JSON file: {"findings": [{"test": 0, "class": "victim",
+ * "polluters": [[1], [2, 3]], "setters": …, "cleaners": …, "passing": [0],
+ * "failing": [1, 0], "outcome": "fail", "message": …, "file": …, "line": …,
+ * "polluted": ["x"]}], "random": [{"test": 1, "runs": 10, "failures": 2}],
+ * "reach": {"pairs": …, "tried": …, "by_state": …, "alone": true, …, "why": …},
+ * "asked": PATH}. What was asked for is written to PATH. Without a file nothing
+ * is found, and everything was tried.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "order/order.h"
+
+static const char *const classes[] = { "victim", "brittle", "non-idempotent" };
+
+const char *order_class_name(enum order_class class)
+{
+	return classes[class];
+}
+
+const char *order_severity(const struct order_finding *finding)
+{
+	return finding->class == ORDER_BRITTLE ? "medium" : "high";
+}
+
+static void free_lists(struct order_lists *lists)
+{
+	for (size_t i = 0; i < lists->n; i++)
+		vec_free(&lists->data[i]);
+	vec_free(lists);
+}
+
+void order_result_free(struct order_result *result)
+{
+	for (size_t i = 0; i < result->findings.n; i++) {
+		struct order_finding *finding = &result->findings.data[i];
+		free_lists(&finding->polluters);
+		free_lists(&finding->setters);
+		free_lists(&finding->cleaners);
+		for (size_t j = 0; j < finding->cleaned.n; j++)
+			free_lists(&finding->cleaned.data[j]);
+		vec_free(&finding->cleaned);
+		vec_free(&finding->passing);
+		vec_free(&finding->failing);
+		free(finding->message);
+		free(finding->file);
+		for (size_t j = 0; j < finding->polluted.n; j++)
+			free(finding->polluted.data[j]);
+		vec_free(&finding->polluted);
+	}
+	vec_free(&result->findings);
+	vec_free(&result->randoms);
+}
+
+static struct err *read_tests(const json_t *from, struct order_tests *ret)
+{
+	for (size_t i = 0; i < json_array_size(from); i++)
+		TRY(vec_push(ret, (size_t)json_integer_value(
+					  json_array_get(from, i))));
+	return NULL;
+}
+
+static struct err *read_lists(const json_t *from, struct order_lists *ret)
+{
+	for (size_t i = 0; i < json_array_size(from); i++) {
+		struct order_tests tests = {};
+		TRY(read_tests(json_array_get(from, i), &tests));
+		TRY(vec_push(ret, tests));
+	}
+	return NULL;
+}
+
+static char *read_text(const json_t *from, const char *key)
+{
+	const char *text = json_string_value(json_object_get(from, key));
+	return text ? strdup(text) : NULL;
+}
+
+static uint64_t read_number(const json_t *from, const char *key, uint64_t other)
+{
+	const json_t *value = json_object_get(from, key);
+	return json_is_boolean(value) ? json_is_true(value)
+	       : value		      ? (uint64_t)json_integer_value(value)
+				      : other;
+}
+
+static struct err *read_finding(const json_t *from, struct order_result *ret)
+{
+	struct order_finding finding = {
+		.test = read_number(from, "test", 0),
+		.outcome = OUTCOME_FAIL,
+		.polluters_complete = read_number(from, "complete", 1),
+		.cleaners_complete = true,
+		.message = read_text(from, "message"),
+		.file = read_text(from, "file"),
+		.line = (unsigned)read_number(from, "line", 0),
+		.polluted_together = read_number(from, "together", 0),
+		.roots_known = true,
+		.repeats = 3,
+		.natural = read_number(from, "natural", 0),
+	};
+	const char *word = json_string_value(json_object_get(from, "class"));
+	for (unsigned i = 0; word && i < ARRAY_SIZE(classes); i++) {
+		if (!strcmp(classes[i], word))
+			finding.class = (enum order_class)i;
+	}
+	word = json_string_value(json_object_get(from, "outcome"));
+	for (int i = 0; word && i < OUTCOMES; i++) {
+		if (!strcmp(outcome_name((enum outcome)i), word))
+			finding.outcome = (enum outcome)i;
+	}
+	TRY(read_lists(json_object_get(from, "polluters"), &finding.polluters));
+	TRY(read_lists(json_object_get(from, "setters"), &finding.setters));
+	TRY(read_lists(json_object_get(from, "cleaners"), &finding.cleaners));
+	TRY(read_tests(json_object_get(from, "passing"), &finding.passing));
+	TRY(read_tests(json_object_get(from, "failing"), &finding.failing));
+	const json_t *cleaned = json_object_get(from, "cleaned");
+	for (size_t i = 0; i < json_array_size(cleaned); i++) {
+		struct order_lists lists = {};
+		TRY(read_lists(json_array_get(cleaned, i), &lists));
+		TRY(vec_push(&finding.cleaned, lists));
+	}
+	const json_t *roots = json_object_get(from, "polluted");
+	for (size_t i = 0; i < json_array_size(roots); i++)
+		TRY(vec_push(
+			&finding.polluted,
+			strdup(json_string_value(json_array_get(roots, i)))));
+	return vec_push(&ret->findings, finding);
+}
+
+static void tell_options(const char *path, size_t n,
+			 const struct pollution *pollution,
+			 const struct order_options *options)
+{
+	FILE *file = fopen(path, "w");
+	if (!file)
+		return;
+	fprintf(file,
+		"{\"tests\": %zu, \"pollution\": %s, \"strategy\": %d, "
+		"\"any_order\": %d, \"seed\": %llu, \"orders\": %lld, "
+		"\"all_pairs\": %d, \"repeats\": %zu, \"cleaners\": %d, "
+		"\"roots\": %d, \"budget\": %d, \"left\": %lld}\n",
+		n, pollution ? "true" : "false", (int)options->strategy,
+		options->any_order, (unsigned long long)options->seed,
+		(long long)options->orders, options->all_pairs,
+		options->repeats, options->cleaners, options->roots,
+		options->budget,
+		options->deadline ? (long long)(options->deadline - clock_now())
+				  : 0);
+	fclose(file);
+}
+
+static struct err *read_result(const json_t *from, struct order_result *ret)
+{
+	const json_t *reach = json_object_get(from, "reach");
+	const json_t *entries = json_object_get(from, "findings");
+	for (size_t i = 0; i < json_array_size(entries); i++)
+		TRY(read_finding(json_array_get(entries, i), ret));
+	entries = json_object_get(from, "random");
+	for (size_t i = 0; i < json_array_size(entries); i++) {
+		const json_t *entry = json_array_get(entries, i);
+		struct order_random record = {
+			.test = read_number(entry, "test", 0),
+			.runs = read_number(entry, "runs", 10),
+			.failures = read_number(entry, "failures", 1),
+		};
+		TRY(vec_push(&ret->randoms, record));
+	}
+	uint64_t all = ret->reach.pairs;
+	const char *why = json_string_value(json_object_get(reach, "why"));
+	ret->reach = (struct order_reach){
+		.executions = read_number(reach, "executions", 1234),
+		.until_last = read_number(reach, "until_last", 567),
+		.known = read_number(reach, "known", 0),
+		.pairs = read_number(reach, "pairs", all),
+		.pairs_tried = read_number(reach, "tried", all),
+		.pairs_by_state = read_number(reach, "by_state", 0),
+		.orders = read_number(reach, "orders", 2),
+		.rows = read_number(reach, "rows", 0),
+		.rows_all = read_number(reach, "rows_all", 0),
+		.alone = read_number(reach, "alone", 1),
+		.twice = read_number(reach, "twice", 1),
+		.reversed = read_number(reach, "reversed", 1),
+		.why = !why			? NULL
+		       : !strcmp(why, "budget") ? "budget"
+						: "interrupted",
+	};
+	return NULL;
+}
+
+struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
+		       const struct pollution *pollution,
+		       const struct order_options *options,
+		       const struct suite_observer *observer,
+		       struct order_result *ret)
+{
+	const char *path = getenv("FAKE_ORDER");
+	json_t *from = path ? json_load_file(path, 0, NULL) : NULL;
+	if (path && !from)
+		BUG("cannot read $FAKE_ORDER");
+	const char *asked = json_string_value(json_object_get(from, "asked"));
+	if (asked)
+		tell_options(asked, n, pollution, options);
+	ret->reach.pairs = (uint64_t)n * (n - 1);
+	struct err *err = NULL;
+	if (observer->finished)
+		err = suite_run(suite, tests, n, 0, observer);
+	struct err *bad = read_result(from, ret);
+	json_decref(from);
+	if (err)
+		err_ignore(bad);
+	return err ? err : bad;
+}

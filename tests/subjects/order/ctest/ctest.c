@@ -1,0 +1,20 @@
+// CTest: an order that is declared, by fixtures and by DEPENDS, is kept unless --any-order lifts that.
+//
+//@ subject framework=functions lang=c suite=ctest needs=fixtures
+//@ variant plain builds=gcc-O0 quick=gcc-O0
+//@ run any-order --any-order
+
+#include "../steps.h"
+
+//@ victim no_lock polluters=leaves_lock
+//@ brittle needs_config setters=writes_config
+// DEPENDS is about the order only: one can do without the other, and alone it fails.
+//@ brittle after_base setters=makes_base
+// The other one never comes first, as it DEPENDS on this one.
+//@ victim looks_first polluters=leaves_trace in=any-order
+//@ brittle uses_server setters=server_up in=any-order
+
+int main(int argc, char **argv)
+{
+	return steps(argc, argv);
+}
