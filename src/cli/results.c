@@ -398,12 +398,44 @@ static bool is_replay(const struct report_finding *findings, size_t n)
 	return replaying.id;
 }
 
+/* Of a report with findings of several detectors: those of one. */
+static bool is_of_command(const struct report_finding *finding,
+			  const char *command)
+{
+	static const struct {
+		const char *command;
+		const char *kind;
+	} kinds[] = {
+		{ "order", "order-dependent" },
+		{ "choices", "assumption" },
+		{ "schedules", "schedule" },
+	};
+	const char *kind = command; /* "pollution" */
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(kinds[i].command, command))
+			kind = kinds[i].kind;
+	}
+	return !strcmp(finding->kind, kind);
+}
+
+static bool any_of_command(const struct report_finding *findings, size_t n,
+			   const char *command)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (is_of_command(&findings[i], command))
+			return true;
+	}
+	return false;
+}
+
 static struct err *put_all(struct results *results, const char *command,
 			   const struct report_finding *findings, size_t n)
 {
 	_cleanup_(store_findings_free) struct store_findings kept = {};
 	for (size_t i = 0; i < n; i++) {
 		char *replay = NULL;
+		if (!is_of_command(&findings[i], command))
+			continue;
 		err_ignore(again_text(results, command, findings[i].test,
 				      &replay));
 		TRY(keep(&kept, &findings[i], &replay));
@@ -420,21 +452,24 @@ void results_put(struct results *results, const char *command,
 				    replaying.files);
 		return;
 	}
-	if (!open_store(results, n))
+	if (!open_store(results, any_of_command(findings, n, command)))
 		return;
 	struct err *err = put_all(results, command, findings, n);
 	if (err)
 		say_lost(results, err);
 }
 
-static const struct order_finding *find_test(const struct results *results,
-					     const struct order_result *result,
-					     const char *test)
+/* A test may be a finding in more than one class. */
+static const struct order_finding *
+find_order(const struct results *results, const struct order_result *result,
+	   const struct report_finding *wanted)
 {
 	for (size_t i = 0; i < result->findings.n; i++) {
 		const struct order_finding *finding = &result->findings.data[i];
 		if (!strcmp(suite_test(results->suite, finding->test)->name,
-			    test))
+			    wanted->test) &&
+		    (!wanted->order || !strcmp(order_class_name(finding->class),
+					       wanted->order->class)))
 			return finding;
 	}
 	return NULL;
@@ -447,9 +482,11 @@ static struct err *put_orders(struct results *results,
 {
 	_cleanup_(store_findings_free) struct store_findings kept = {};
 	for (size_t i = 0; i < n; i++) {
-		const struct order_finding *finding =
-			find_test(results, result, findings[i].test);
 		char *replay = NULL;
+		if (!is_of_command(&findings[i], "order"))
+			continue;
+		const struct order_finding *finding =
+			find_order(results, result, &findings[i]);
 		if (finding)
 			err_ignore(order_text(results, finding, files, n_files,
 					      &replay));
@@ -464,7 +501,8 @@ void results_put_order(struct results *results,
 		       const struct report_finding *findings, size_t n,
 		       const char *const *files, size_t n_files)
 {
-	if (is_replay(findings, n) || !open_store(results, n))
+	if (is_replay(findings, n) ||
+	    !open_store(results, any_of_command(findings, n, "order")))
 		return;
 	struct err *err =
 		put_orders(results, result, findings, n, files, n_files);
