@@ -52,7 +52,7 @@
 #define DEPTH_MAX 64
 #define UNITS_MAX 10000000
 #define DEPENDENCIES_MAX 100000 /* of one unit */
-#define RELATIONS_MAX 10000000
+#define RELATIONS_MAX 1000000
 /* More than a balanced tree of all memory is high. */
 #define TREE_HEIGHT_MAX 128
 /* The part of a test_unit that is looked at. */
@@ -102,6 +102,7 @@ struct boost {
 	struct raddr nodes; /* memory for ours */
 	bool early;	    /* the running test has not come to its own start */
 	bool watching;	    /* a breakpoint stands at units' ends */
+	bool undecided;	    /* what comes behind the running test */
 	bool collecting;    /* a message, piece by piece */
 	enum outcome outcome; /* worse than the framework's own results tell */
 	size_t depth;
@@ -459,8 +460,12 @@ static struct err *on_finish(struct run *run, struct thread *thread,
 	struct boost *boost = run->state;
 	uint64_t unit = thread_arg(thread, 1);
 	if (run->in_test && !boost->early &&
-	    unit == run_handle(run, run->current))
-		return end_test(run);
+	    unit == run_handle(run, run->current)) {
+		bool undecided = boost->undecided;
+		boost->undecided = false;
+		TRY(end_test(run));
+		return undecided ? advance(run) : NULL;
+	}
 	if (top(boost) && unit == top(boost)->suite)
 		return leave_suite(run);
 	return NULL;
@@ -496,6 +501,9 @@ static struct err *on_start(struct run *run, struct thread *thread,
 		TRY(begin_test(run));
 	}
 	boost->early = false;
+	boost->undecided = run_parts(run);
+	if (boost->undecided)
+		return watch_ends(run, true);
 	TRY(advance(run));
 	return watch_ends(run,
 			  run_test_by_handle(run, level->coming) == RUN_NONE);
@@ -960,5 +968,6 @@ const struct framework framework_boost = {
 	.attach = boost_attach,
 	.list = boost_list,
 	.start = boost_start,
+	.branches = true,
 	.catches_faults = true,
 };

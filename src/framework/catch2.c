@@ -656,6 +656,7 @@ const struct framework framework_catch2 = {
 	.attach = catch2_attach,
 	.list = catch2_list,
 	.start = catch2_start,
+	.branches = true,
 	.no_points = "Catch2 has no set-up and tear-down of its own: "
 		     "fixtures are constructors and destructors, and "
 		     "sections run anywhere",

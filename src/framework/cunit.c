@@ -603,7 +603,7 @@ static bool natural_order(const struct run *run)
 static struct err *cunit_start(struct run *run, struct thread *thread)
 {
 	struct cunit *cunit = run->state;
-	cunit->natural = natural_order(run);
+	cunit->natural = run_settled(run) && natural_order(run);
 	TRY(skip_inactive(run));
 	size_t next = next_active(run);
 	TRY(change_link(run, cunit->registry + cunit->at.suites,
@@ -626,4 +626,5 @@ const struct framework framework_cunit = {
 	.attach = cunit_attach,
 	.list = cunit_list,
 	.start = cunit_start,
+	.branches = true,
 };

@@ -421,10 +421,7 @@ static struct err *functions_discover(struct run *run, struct thread *thread)
 static struct err *functions_start(struct run *run, struct thread *thread)
 {
 	struct functions *functions = run->state;
-	for (size_t i = 1; i < run->n; i++) {
-		if (run->order[i] <= run->order[i - 1])
-			functions->direct = true;
-	}
+	functions->direct = !run_in_sequence(run);
 	return on_call(run, thread, regs_pc(&thread->regs).v);
 }
 
@@ -439,6 +436,8 @@ const struct framework framework_functions = {
 	.after_discovery = functions_after,
 	.start = functions_start,
 	.discoveries = 2,
+	.branches = true,
+	.flows = true,
 	.exit_status_counts = true,
 	.no_points = "test functions that a program calls by itself have "
 		     "no set-up and tear-down",

@@ -482,10 +482,7 @@ static struct err *unity_discover(struct run *run, struct thread *thread)
 static struct err *unity_start(struct run *run, struct thread *thread)
 {
 	struct unity *unity = run->state;
-	for (size_t i = 1; i < run->n; i++) {
-		if (run->order[i] <= run->order[i - 1])
-			unity->direct = true;
-	}
+	unity->direct = !run_in_sequence(run);
 	return on_call(run, thread, kind_at(run, thread));
 }
 
@@ -496,4 +493,6 @@ const struct framework framework_unity = {
 	.attach = unity_attach,
 	.discover = unity_discover,
 	.start = unity_start,
+	.branches = true,
+	.flows = true,
 };

@@ -46,8 +46,9 @@ struct framework {
 	/* Libraries were loaded meanwhile (dlopen); may be NULL. */
 	struct err *(*loaded)(struct run *run);
 	/*
-	 * At run_ready(): adds all tests with run_add_test(). NULL: they are
-	 * found by a run that skips everything (run->discovering), in a copy.
+	 * At run_ready(): adds all tests with run_add_test(), and tells what
+	 * has to stay together (run_declare_group()). NULL: they are found by
+	 * a run that skips everything (run->discovering), in a copy.
 	 */
 	struct err *(*list)(struct run *run, struct thread *thread);
 	/*
@@ -55,6 +56,17 @@ struct framework {
 	 * a copy of it: make it run the order.
 	 */
 	struct err *(*start)(struct run *run, struct thread *thread);
+	/*
+	 * In a tree of orders, a hook at or after the end of a test asks for the
+	 * next one (see run_settled()), and nothing is laid out before. Where
+	 * not, each order of a tree is run from its beginning.
+	 */
+	bool branches;
+	/*
+	 * An order in the program's own sequence is run in another way than
+	 * others (run_in_sequence()).
+	 */
+	bool flows;
 	/*
 	 * Instead of @start while discovering: the thread stands at
 	 * run_ready()'s place; skip and list. Needed where @list is NULL.

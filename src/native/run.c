@@ -59,6 +59,7 @@ void run_destroy(struct run *run)
 {
 	if (!run)
 		return;
+	run_destroy(run->checkpoint);
 	tracee_destroy(run->tracee);
 	clear_notes(run);
 	free(run->state);
@@ -78,6 +79,49 @@ struct err *run_fork(struct run *run, struct run **ret)
 	copy->ready = true;
 	copy->ready_thread = tracee_thread(copy->tracee, 0);
 	*ret = copy;
+	return NULL;
+}
+
+static struct err *copy_text(const char *text, char **ret)
+{
+	*ret = text ? strdup(text) : NULL;
+	return text && !*ret ? err_nomem() : NULL;
+}
+
+struct err *run_copy(struct run *run, struct thread *thread, struct run **ret)
+{
+	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
+	TRY(checkpoint_fork(thread, &tracee));
+	_cleanup_(run_destroyp) struct run *copy =
+		run_create(run->session, tracee);
+	if (!copy)
+		return err_nomem();
+	take_ptr(tracee);
+	memcpy(copy->state, run->state, run->framework->state_size);
+	copy->order = run->order;
+	copy->n = run->n;
+	copy->next = run->next;
+	if (run->begun) {
+		copy->begun = malloc(run_tests(run));
+		if (!copy->begun)
+			return err_nomem();
+		memcpy(copy->begun, run->begun, run_tests(run));
+	}
+	copy->parting = run->parting;
+	copy->resume = run->resume;
+	copy->ready_thread = tracee_thread(copy->tracee, 0);
+	copy->in_test = run->in_test;
+	copy->explained = run->explained;
+	copy->faulted = run->faulted;
+	copy->current = run->current;
+	copy->point = run->point;
+	copy->began_ns = run->began_ns;
+	copy->outcome = run->outcome;
+	copy->line = run->line;
+	copy->allowed_exit = run->allowed_exit;
+	TRY(copy_text(run->message, &copy->message));
+	TRY(copy_text(run->file, &copy->file));
+	*ret = take_ptr(copy);
 	return NULL;
 }
 
@@ -205,6 +249,14 @@ struct err *run_declare_group(struct run *run, uint64_t group, uint64_t parent)
 	return map_u64_put(&session->declared, group, declared);
 }
 
+struct err *run_declare_after(struct run *run, size_t test, size_t earlier)
+{
+	struct session *session = run->session;
+	return session->relisting
+		       ? NULL
+		       : declare_after(&session->suite, test, earlier);
+}
+
 struct err *run_declare_needs(struct run *run, size_t test, size_t earlier)
 {
 	struct session *session = run->session;
@@ -260,8 +312,32 @@ size_t run_wanted(const struct run *run)
 
 size_t run_wanted_at(const struct run *run, size_t ahead)
 {
-	return run->next + ahead < run->n ? run->order[run->next + ahead]
-					  : RUN_NONE;
+	if (run->next + ahead < run->n)
+		return run->order[run->next + ahead];
+	if (run->parting)
+		run->parting->asked = true;
+	return RUN_NONE;
+}
+
+bool run_settled(const struct run *run)
+{
+	return !run->parting;
+}
+
+bool run_parts(const struct run *run)
+{
+	return run->parting && run->next >= run->n;
+}
+
+bool run_in_sequence(const struct run *run)
+{
+	if (run->parting)
+		return run->parting->sequence;
+	for (size_t i = 1; i < run->n; i++) {
+		if (run->order[i] <= run->order[i - 1])
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -422,12 +498,13 @@ struct err *run_end(struct run *run, enum outcome outcome)
 {
 	if (!run->in_test)
 		return NULL;
-	if (run->defer && !run->outcome && run->next >= run->n) {
+	bool last = run->next >= run->n && !run->parting;
+	if (run->defer && !run->outcome && last) {
 		run->deferred = true;
 		return NULL;
 	}
 	TRY(finish_test(run, outcome, false));
-	if (run->stop_after && run->next >= run->n)
+	if (run->stop_after && last)
 		run->stop = true;
 	return NULL;
 }
@@ -726,13 +803,71 @@ static struct err *on_broken(struct run *run, struct err *err,
 	return NULL;
 }
 
+/*
+ * The last that is known of the order has begun, and others go on from there: if
+ * this hook asks which, it is called again in copies of what is there now.
+ */
+static void keep_checkpoint(struct run *run, struct thread *thread,
+			    struct hook hook)
+{
+	run_destroy(take_ptr(run->checkpoint));
+	const char *obstacle = checkpoint_obstacle(run->tracee);
+	if (obstacle) {
+		log_debug(LOG_SUITE, "no checkpoint behind a test: %s",
+			  obstacle);
+		return;
+	}
+	run->resume = hook;
+	struct err *err = run_copy(run, thread, &run->checkpoint);
+	run->resume = (struct hook){};
+	if (err)
+		log_debug(LOG_SUITE, "no checkpoint behind a test: %s",
+			  err_message(err));
+	err_ignore(err);
+}
+
+/* *@ret_end: the loop ends with that. */
+static struct err *call_hook(struct run *run, struct thread *thread,
+			     struct hook hook, bool *ret_end,
+			     enum run_state *ret)
+{
+	if (run_parts(run))
+		keep_checkpoint(run, thread, hook);
+	struct err *err = hook.call(run, thread, hook.arg);
+	*ret_end = true;
+	if (run->parting && run->parting->asked) {
+		err_ignore(err); /* it was told nonsense */
+		*ret = RUN_PARTED;
+		return NULL;
+	}
+	run_destroy(take_ptr(run->checkpoint));
+	if (err)
+		return on_broken(run, err, ret);
+	if (run->ready)
+		*ret = RUN_READY;
+	else if (run->stop)
+		*ret = RUN_STOPPED;
+	else
+		*ret_end = false;
+	return NULL;
+}
+
 struct err *run_loop(struct run *run, enum run_state *ret)
 {
 	struct session *session = run->session;
-	if (!run->in_test)
+	struct hook resume = run->resume;
+	run->resume = (struct hook){};
+	if (!run->in_test || resume.call)
 		run->deadline =
 			tracer_clock() + session->suite.options.timeout_ns;
-	run->ready = false;
+	run->ready = run->output_cut = run->captured = false;
+	if (resume.call) {
+		bool end;
+		TRY(call_hook(run, tracee_thread(run->tracee, 0), resume, &end,
+			      ret));
+		if (end)
+			return NULL;
+	}
 	for (;;) {
 		struct tracee_event event;
 		run->output_cut = run->captured = false;
@@ -740,22 +875,14 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 		enum run_state state = RUN_READY;
 		switch (event.kind) {
 		case TRACEE_BREAKPOINT: {
-			struct hook hook =
-				session->hooks.data[event.breakpoint];
-			if (run->executed)
-				break;
-			struct err *err =
-				hook.call(run, event.thread, hook.arg);
-			if (err)
-				return on_broken(run, err, ret);
-			if (run->ready) {
-				*ret = RUN_READY;
+			bool end = false;
+			if (!run->executed)
+				TRY(call_hook(
+					run, event.thread,
+					session->hooks.data[event.breakpoint],
+					&end, ret));
+			if (end)
 				return NULL;
-			}
-			if (run->stop) {
-				*ret = RUN_STOPPED;
-				return NULL;
-			}
 			break;
 		}
 		case TRACEE_WATCHPOINT:

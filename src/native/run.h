@@ -18,6 +18,25 @@ struct framework;
 
 #define RUN_NONE ((size_t)-1)
 
+struct run;
+typedef struct err *run_hook(struct run *run, struct thread *thread,
+			     uint64_t arg);
+
+struct hook {
+	run_hook *call;
+	uint64_t arg;
+};
+
+/*
+ * In a tree of orders (tree.c): where run->order ends, others go on, and which
+ * one is not known yet. A hook that asks for what comes then is called again, in
+ * a copy of the process for each of them.
+ */
+struct parting {
+	bool asked;    /* somebody did, in this hook */
+	bool sequence; /* the orders are all in the program's own sequence */
+};
+
 struct run {
 	struct session *session;
 	struct tracee *tracee;
@@ -31,6 +50,9 @@ struct run {
 	size_t n;
 	size_t next;	/* first entry that was not begun */
 	uint8_t *begun; /* a byte a test, from the first run_begin() on */
+	struct parting *parting; /* behind the order; NULL: that is all */
+	struct hook resume;	 /* called before it goes on; NULL: none */
+	struct run *checkpoint;	 /* it, before the hook that asked; or NULL */
 
 	bool ready; /* run_ready() was called; cleared when it goes on */
 	struct thread *ready_thread;
@@ -59,9 +81,6 @@ struct run {
 	int exit_status;
 	int killed_by;
 };
-
-typedef struct err *run_hook(struct run *run, struct thread *thread,
-			     uint64_t arg);
 
 /* Calls @hook with @arg whenever a thread arrives at @address. */
 struct err *run_break(struct run *run, struct raddr address, run_hook *hook,
@@ -107,6 +126,8 @@ uint64_t run_group_parent(const struct run *run, uint64_t group);
  */
 struct err *run_declare_group(struct run *run, uint64_t group,
 			      uint64_t parent) _must_check_;
+struct err *run_declare_after(struct run *run, size_t test,
+			      size_t earlier) _must_check_;
 struct err *run_declare_needs(struct run *run, size_t test,
 			      size_t earlier) _must_check_;
 void run_declare_priority(struct run *run, size_t test, int64_t priority);
@@ -115,6 +136,17 @@ void run_declare_priority(struct run *run, size_t test, int64_t priority);
 size_t run_wanted(const struct run *run);
 /* The one after that, and so on: 0 is run_wanted(). */
 size_t run_wanted_at(const struct run *run, size_t ahead);
+
+/*
+ * In a tree of orders what comes later is not known from the beginning: adapters
+ * that say so (framework.branches) ask run_wanted() as late as they can, and do
+ * not look ahead unless run_settled().
+ */
+bool run_settled(const struct run *run);
+/* Is the running test the last that is known, and the next is to be asked for? */
+bool run_parts(const struct run *run);
+/* Is the order a part of the program's own sequence, also what is not known? */
+bool run_in_sequence(const struct run *run);
 
 /* Was it begun in this process before? */
 bool run_again(const struct run *run, size_t test);

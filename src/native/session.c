@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "files/keep.h"
 #include "native/calls.h"
 #include "native/environment.h"
 #include "native/executable.h"
@@ -20,6 +21,7 @@
 #include "native/parallel.h"
 #include "native/places.h"
 #include "native/restore.h"
+#include "native/tree.h"
 #include "native/watch.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -31,14 +33,42 @@ static struct session *session_of(struct suite *suite)
 	return (struct session *)suite; /* suite is its first member */
 }
 
+struct err *session_put_back(struct session *session)
+{
+	return session_put_back_kept(session, session->kept);
+}
+
+struct err *session_take_kept(struct session *session, struct kept **ret)
+{
+	*ret = NULL;
+	return session->keeper ? keeper_take(session->keeper, ret) : NULL;
+}
+
+struct err *session_put_back_kept(struct session *session,
+				  const struct kept *kept)
+{
+	return kept ? keeper_put_back(session->keeper, kept) : NULL;
+}
+
+/* Puts them back a last time. */
+static struct err *keep_no_more(struct session *session)
+{
+	struct err *err = session_put_back(session);
+	kept_destroy(take_ptr(session->kept));
+	keeper_destroy(take_ptr(session->keeper));
+	return err;
+}
+
 static void session_close(struct suite *suite)
 {
 	struct session *session = session_of(suite);
+	parallel_stop(session);
 	watch_destroy(session->watch);
 	restore_forget(session);
 	free(session->took);
 	run_destroy(session->origin);
 	tracer_destroy(session->tracer);
+	err_ignore(keep_no_more(session)); /* nobody can write now */
 	output_destroy(session->output);
 	program_destroy(session->program);
 	words_free(session->argv);
@@ -55,6 +85,7 @@ static void session_close(struct suite *suite)
 	map_text_free(&session->sources);
 	map_u64_free(&session->group_parents);
 	map_u64_free(&session->declared);
+	offsets_freep(&session->offsets);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -347,14 +378,41 @@ struct err *session_process(struct session *session, struct run **ret)
 {
 	if (!session->origin) {
 		TRY(session_start(session, false, &session->origin));
+		session->offsets_known = false;
 		TRY(find_again(session));
 	}
 	struct run *copy = NULL;
-	if (!obstacle(session))
+	if (!obstacle(session)) {
+		if (!session->offsets_known)
+			TRY(offsets_read(session->origin->tracee,
+					 &session->offsets));
+		session->offsets_known = true;
+		TRY(offsets_put_back(session->origin->ready_thread,
+				     &session->offsets));
 		TRY(run_fork(session->origin, &copy));
+	}
 	*ret = session->origin;
 	session->origin = copy;
 	return NULL;
+}
+
+static struct err *session_keep_files(struct suite *suite,
+				      const char *const *paths, size_t n)
+{
+	struct session *session = session_of(suite);
+	TRY(keep_no_more(session));
+	if (!n)
+		return NULL;
+	_cleanup_(keeper_destroyp) struct keeper *keeper = NULL;
+	TRY(keeper_create(paths, n, &keeper));
+	TRY(keeper_take(keeper, &session->kept));
+	session->keeper = take_ptr(keeper);
+	return NULL;
+}
+
+static struct err *session_put_back_files(struct suite *suite)
+{
+	return session_put_back(session_of(suite));
 }
 
 static void forget_tests(struct session *session)
@@ -514,6 +572,34 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	return err;
 }
 
+/* Nobody looks at the state of these processes. */
+static struct err *session_run_tree(struct suite *suite,
+				    const struct suite_node *nodes, size_t n,
+				    unsigned flags,
+				    const struct suite_observer *observer)
+{
+	struct session *session = session_of(suite);
+	struct watch *watch = session->watch;
+	unsigned points = session->points;
+	struct err *err;
+	session->watch = NULL;
+	session->points = 0;
+	tracer_tick(true);
+	if (!(flags & SUITE_SERIAL) && !session->keeper &&
+	    parallel_useful(session, n))
+		err = parallel_run_tree(session, nodes, n, observer);
+	else
+		err = tree_run(session, nodes, n, observer);
+	tracer_tick(false);
+	session->watch = watch;
+	session->points = points;
+	struct err *failed = session_put_back(session);
+	if (!err)
+		return failed;
+	err_ignore(failed);
+	return err;
+}
+
 static struct err *session_watch(struct suite *suite,
 				 const struct suite_watch *options)
 {
@@ -555,6 +641,9 @@ static const struct suite_ops session_ops = {
 	.run_places = places_run,
 	.places_max = PLACES_MAX,
 	.try_roots = session_try_roots,
+	.run_tree = session_run_tree,
+	.keep_files = session_keep_files,
+	.put_back = session_put_back_files,
 	.close = session_close,
 };
 

@@ -9,19 +9,18 @@
 #pragma once
 
 #include "base/map.h"
+#include "native/offsets.h"
 #include "native/run.h"
 #include "suite/kind.h"
 
+struct keeper;
+struct kept;
 struct output;
 struct memory_watch;
 struct places;
 struct restore;
 struct watch;
-
-struct hook {
-	run_hook *call;
-	uint64_t arg;
-};
+struct workers;
 
 struct test_handle {
 	uint64_t handle;
@@ -44,6 +43,8 @@ struct session {
 	bool relisting;	     /* after a new start: only the handles are new */
 	struct map_u64 seen; /* adapters' own, while they discover */
 	struct run *origin;  /* stands before the first test; NULL: none now */
+	struct offsets offsets; /* the origin's, and its copies' */
+	bool offsets_known;
 	/* Why the origin cannot be forked; NULL: it can. */
 	const char *obstacle;
 	bool obstacle_known;
@@ -57,6 +58,9 @@ struct session {
 	struct places *places; /* during suite_run_places(); NULL: no */
 	unsigned points;       /* bits of enum suite_point that are looked at */
 	struct watch *watch;   /* NULL: nobody looks at its memory */
+	struct keeper *keeper; /* of files; NULL: none are kept */
+	struct kept *kept;     /* as they were when that was asked for */
+	struct workers *workers; /* parallel.c; NULL: none were started */
 	struct restore *restore; /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */
 	struct memory_watch *restore_memory;
@@ -73,6 +77,15 @@ uint64_t session_took(const struct session *session, size_t test);
 void session_note_took(struct session *session, size_t test, uint64_t ns);
 struct err *session_start(struct session *session, bool discovering,
 			  struct run **ret) _must_check_;
+/*
+ * Files that are kept (suite_keep_files()): as they were then; as they are now,
+ * and that again. Without any all of these do nothing.
+ */
+struct err *session_put_back(struct session *session) _must_check_;
+struct err *session_take_kept(struct session *session,
+			      struct kept **ret) _must_check_;
+struct err *session_put_back_kept(struct session *session,
+				  const struct kept *kept) _must_check_;
 
 /* run.c */
 struct run *run_create(struct session *session, struct tracee *tracee);
@@ -83,6 +96,9 @@ static inline void run_destroyp(struct run **run)
 }
 /* A copy of a run that stands at run_ready(), in a forked process. */
 struct err *run_fork(struct run *run, struct run **ret) _must_check_;
+/* The same of one that is on its way, with @thread at a breakpoint. */
+struct err *run_copy(struct run *run, struct thread *thread,
+		     struct run **ret) _must_check_;
 
 enum run_state {
 	RUN_READY,	 /* stands where run_ready() was called */
@@ -90,6 +106,7 @@ enum run_state {
 	RUN_INTERRUPTED, /* by the user */
 	RUN_HUNG,	 /* outside of a test; killed */
 	RUN_STOPPED,	 /* run->stop: a hook asked for it */
+	RUN_PARTED,	 /* run->parting->asked: of no use any more */
 };
 /* Lets the process go on until one of these. */
 struct err *run_loop(struct run *run, enum run_state *ret) _must_check_;

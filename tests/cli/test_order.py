@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""The commands order and check, on a suite and a search made of paper (fake_suite.c, fake_order.c).
+
+usage: test_order.py POLYGRAPH-WITH-FAKE-SUITE [-v] [TEST…]
+
+The one command that runs a failing test again:
+    tests/cli/test_order.py PROGRAM Order.test_name
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+PROGRAM = None
+
+SUITE = """Registry.Empty|tests/registry_test.cc|30|pass
+Registry.Adds|tests/registry_test.cc|12|pass
+Registry.Clear|tests/registry_test.cc|40|pass
+Config.A|||pass
+Config.B|||pass
+Config.Reads|||pass
+"""
+VICTIM = {
+    "test": 0, "class": "victim", "polluters": [[1], [3, 4]], "cleaners": [[2]], "passing": [0], "failing": [1, 0],
+    "message": "expected 0,\n   got 1\n", "file": "./tests/registry_test.cc", "line": 31, "polluted": ["registry.head"]}
+BRITTLE = {"test": 5, "class": "brittle", "setters": [[3], [4]], "passing": [3, 5], "failing": [5], "outcome": "crash"}
+TWICE = {"test": 1, "class": "non-idempotent", "passing": [1], "failing": [1, 1], "outcome": "timeout"}
+ALL = {"findings": [VICTIM, BRITTLE, TWICE]}
+TRIED = "tried: every test alone and twice; the whole suite in 2 orders, the reversed one included; 1,234 test executions\n"
+PROVEN = "pairs: all 30 tried: no other test depends on one single test before it\n"
+
+
+class Order(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="polygraph-order-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.write("suite", SUITE)
+        self.found = None
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def finds(self, what):
+        """What the search is going to find."""
+        self.found = dict(what, asked=self.path("asked"))
+
+    def environment(self):
+        environment = dict(os.environ, TMPDIR=self.folder)
+        environment.pop("FAKE_ORDER", None)
+        if self.found is not None:
+            self.write("found", json.dumps(self.found))
+            environment["FAKE_ORDER"] = self.path("found")
+        return environment
+
+    def run_it(self, *args, status=0, stderr=""):
+        done = subprocess.run([PROGRAM, *args], cwd=self.folder, capture_output=True, timeout=60, check=False,
+                              env=self.environment())
+        out, err = done.stdout.decode(), done.stderr.decode()
+        self.assertEqual(done.returncode, status, f"{args}\n{out}\n{err}")
+        self.assertRegex(err, re.compile(f"^(?:{stderr})$", re.DOTALL))
+        return re.sub(r"passed in [^\n]+", "passed in TIME", out)
+
+    def fails(self, *args, message, hint=".*"):
+        self.assertEqual(self.run_it(*args, status=2, stderr=f"polygraph: {message}\n(?:  {hint}\n)?"), "")
+
+    def json(self, *args, status=0):
+        return json.loads(self.run_it(*args, "--format=json", "suite", status=status))
+
+    def asked(self):
+        with open(self.path("asked"), encoding="utf-8") as file:
+            return json.load(file)
+
+    # What is shown
+
+    def test_text(self):
+        self.finds(ALL)
+        self.assertEqual(self.run_it("order", "suite", status=1), """\
+high    Registry.Empty: victim: fails after Registry.Adds (passes alone)
+        fails at tests/registry_test.cc:31: expected 0, got 1
+        polluters: Registry.Adds; [Config.A, Config.B] together · cleaners: Registry.Clear
+        polluted: registry.head
+        again: polygraph replay order-dc68cde0dae2
+medium  Config.Reads: brittle: crashes alone (passes after Config.A)
+        setters: Config.A; Config.B
+        again: polygraph replay order-171a73516744
+high    Registry.Adds: non-idempotent: hangs when run a second time (passes alone)
+        again: polygraph replay order-129f4ec8e2ba
+6 tests: 6 passed in TIME
+3 tests depend on the order: 1 victim, 1 brittle, 1 non-idempotent
+""" + TRIED + PROVEN)
+
+    def test_nothing(self):
+        self.assertEqual(self.run_it("order", "suite"),
+                         "6 tests: 6 passed in TIME\nno test was seen to depend on the order\n" + TRIED + PROVEN)
+        self.assertEqual(self.run_it("check", "suite"),
+                         "6 tests: 6 passed in TIME\nno test leaves shared state changed\n"
+                         "no test was seen to depend on the order\n" + TRIED + PROVEN)
+        self.assertEqual(self.run_it("order", "-q", "suite"), "")
+
+    def test_quiet_and_verbose(self):
+        self.finds(ALL)
+        quiet = self.run_it("order", "-q", "suite", status=1)
+        self.assertEqual([line.split(":")[1] for line in quiet.splitlines()], [" victim", " brittle", " non-idempotent"])
+        verbose = self.run_it("order", "-v", "suite", status=1)
+        self.assertIn("        failing order: Registry.Adds, Registry.Empty (3 times)\n"
+                      "        passing order: Registry.Empty (3 times)\n", verbose)
+
+    def test_json(self):
+        self.finds(ALL)
+        result = self.json("order", status=1)
+        victim, brittle, twice = result["findings"]
+        self.assertEqual(victim, {
+            "id": "order-dc68cde0dae2", "kind": "order-dependent", "test": "Registry.Empty", "severity": "high",
+            "message": "Registry.Empty fails after Registry.Adds and passes alone; polluted: registry.head",
+            "known": False, "replay": "polygraph replay order-dc68cde0dae2", "class": "victim",
+            "polluters": [["Registry.Adds"], ["Config.A", "Config.B"]], "setters": [], "cleaners": [["Registry.Clear"]],
+            "passing_order": ["Registry.Empty"], "failing_order": ["Registry.Adds", "Registry.Empty"],
+            "polluted": ["registry.head"], "outcome": "fail",
+            "failure": {"message": "expected 0,\n   got 1\n", "file": "tests/registry_test.cc", "line": 31},
+            "repeats": 3, "natural": False, "polluters_complete": True, "setters_complete": True,
+            "cleaners_complete": True, "cleaners_by_polluter": [], "polluted_known": True, "polluted_together": False,
+            "left": None})
+        self.assertEqual(brittle["setters"], [["Config.A"], ["Config.B"]])
+        self.assertEqual(twice["failing_order"], ["Registry.Adds"] * 2)
+        self.assertEqual(len(result["tests"]), 6)
+        self.assertEqual(result["limits"], [])
+        self.assertEqual(result["order"]["pairs"], {"all": 30, "tried": 30, "by_state": 0})
+        self.assertNotIn("first_initialised", result)
+
+    def test_junit(self):
+        self.finds(ALL)
+        suites = ElementTree.fromstring(self.run_it("order", "--format=junit", "suite", status=1))
+        self.assertEqual([case.get("name") for case in suites[1]],
+                         ["Registry.Empty: victim", "Config.Reads: brittle", "Registry.Adds: non-idempotent"])
+        self.assertEqual(suites.get("failures"), "3")
+        self.assertEqual(suites[1][0].get("file"), "tests/registry_test.cc")
+        self.assertIn("polygraph replay order-dc68cde0dae2", suites[1][0][0].text)
+
+    def test_many_polluters(self):
+        self.finds({"findings": [dict(VICTIM, polluters=[[i % 6] for i in range(20000)], failing=[1] * 20000 + [0])]})
+        text = self.run_it("order", "suite", status=1)
+        self.assertLess(len(text), 1500)
+        self.assertIn(" and 19997 more · cleaners", text)
+        self.assertIn("fails after Registry.Adds, Registry.Adds, Registry.Adds, Registry.Adds and 19996 more", text)
+        finding = self.json("order", status=1)["findings"][0]
+        self.assertEqual(len(finding["polluters"]), 20000)
+        self.assertEqual(len(finding["failing_order"]), 20001)
+
+    def test_what_is_left(self):
+        """What pollution knows of a polluted root stands there, and in 'check' is not said twice."""
+        leaves = SUITE.replace("12|pass", "12|pass||LEAVES registry.head").replace("40|pass", "40|pass||LEAVES other")
+        self.write("suite", leaves)
+        self.finds({"findings": [dict(VICTIM, cleaned=[[[2]], [[2], [4, 5]]])]})
+        polluted = "        polluted: registry.head (Registry.Adds leaves registry.head: 0 → 1)\n"
+        order = self.run_it("order", "suite", status=1)
+        self.assertIn(polluted, order)
+        self.assertNotIn("Registry.Clear: other", order)
+        check = self.run_it("check", "suite", status=1)
+        self.assertIn(polluted, check)
+        self.assertIn("Registry.Clear: other: 0 → 1", check)
+        self.assertNotIn("Registry.Adds: registry.head", check)
+        self.assertIn("        … and 1 leftover by which tests above are polluted (shown with --verbose)\n", check)
+        self.assertIn("2 tests leave shared state changed: 2 findings", check)
+        self.assertIn("Registry.Adds: registry.head: 0 → 1", self.run_it("check", "-v", "suite", status=1))
+        found = self.json("check", status=1)["findings"]
+        self.assertEqual([finding["kind"] for finding in found], ["pollution", "pollution", "order-dependent"])
+        self.assertEqual(found[2]["left"], {"test": "Registry.Adds", "path": "registry.head", "before": "0", "after": "1"})
+        self.assertEqual(found[2]["cleaners_by_polluter"], [[["Registry.Clear"]], [["Registry.Clear"], ["Config.B", "Config.Reads"]]])
+        self.assertEqual([finding["kind"] for finding in self.json("order", status=1)["findings"]], ["order-dependent"])
+        # Pollution alone is a finding of check, and none of order.
+        self.finds({})
+        self.run_it("order", "suite")
+        self.run_it("check", "suite", status=1)
+
+    def test_victim_and_non_idempotent(self):
+        """Two findings of one test have ids of their own, and are one test."""
+        self.finds({"findings": [VICTIM, dict(TWICE, test=0, passing=[0], failing=[0, 0], polluters=[[0]], complete=0)]})
+        text = self.run_it("order", "suite", status=1)
+        self.assertIn("1 test depends on the order: 1 victim, 1 non-idempotent\n", text)
+        self.assertNotIn("not all", text)
+        ids = [finding["id"] for finding in self.json("order", status=1)["findings"]]
+        self.assertEqual(len(set(ids)), 2)
+
+    def test_natural_failure(self):
+        """A failure in the suite's own order is told once."""
+        self.write("suite", SUITE.replace("30|pass|", "30|fail|0|").replace("30|pass", "30|fail|0|expected 0, got 1"))
+        self.finds({"findings": [dict(VICTIM, natural=1)]})
+        text = self.run_it("order", "suite", status=1)
+        self.assertEqual(text.count("expected 0, got 1"), 1)
+        self.assertIn("(passes alone; fails in the suite's own order)\n", text)
+        self.assertIn("6 tests: 5 passed, 1 failed", text)
+        self.assertIn("FAIL", self.run_it("order", "-v", "suite", status=1))
+
+    def test_polluted_together(self):
+        self.finds({"findings": [dict(VICTIM, polluted=["a", "b"], together=2)]})
+        self.assertIn("        polluted: [a, b] together\n", self.run_it("order", "suite", status=1))
+        self.assertTrue(self.json("order", status=1)["findings"][0]["polluted_together"])
+
+    # What is said of the search
+
+    def test_open(self):
+        self.finds({"reach": {"pairs": 4032, "tried": 700, "by_state": 500, "why": "budget", "twice": False, "rows": 3,
+                              "rows_all": 63, "known": 12345, "reversed": False, "orders": 1}})
+        text = self.run_it("order", "--budget", "90s", "suite")
+        self.assertIn("tried: every test alone; the whole suite in 1 order; 1,234 test executions, and 12,345 known from "
+                      "earlier calls\n"
+                      "pairs: 700 of 4,032 tried, one test right after another; of 500 more the first leaves nothing "
+                      "behind that is compared; 2,832 open; covering orders: 3 of 63\n"
+                      "limit: order: 1200 of 4032 pairs explored (budget 90s)\n"
+                      "limit: order: not all tests were run twice (budget 90s)\n", text)
+        result = self.json("order", "--budget", "90s")
+        self.assertEqual(result["limits"], ["order: 1200 of 4032 pairs explored (budget 90s)",
+                                            "order: not all tests were run twice (budget 90s)"])
+        self.assertEqual(result["order"]["pairs"], {"all": 4032, "tried": 700, "by_state": 500})
+        self.assertEqual(result["order"]["ended_by"], "budget")
+
+    def test_by_state(self):
+        self.finds({"reach": {"tried": 20, "by_state": 10}})
+        text = self.run_it("order", "suite")
+        self.assertIn("pairs: 20 of 30 tried, one test right after another; of 10 more the first leaves nothing behind "
+                      "that is compared; none open\n", text)
+        self.assertNotIn("limit", text)
+
+    def test_partial_finding(self):
+        self.finds({"findings": [dict(VICTIM, complete=0)], "reach": {"why": "budget"}})
+        text = self.run_it("order", "--budget=1m", "suite", status=1)
+        self.assertIn("[Config.A, Config.B] together (not all were tried) · cleaners", text)
+        self.assertIn("limit: order: not all tests were tried as polluters or setters of 1 of 1 finding (budget 1m)\n", text)
+
+    def test_random_failures(self):
+        self.finds({"random": [{"test": 3, "runs": 10, "failures": 2}, {"test": 4, "runs": 5, "failures": 4}]})
+        text = self.run_it("order", "suite", status=3)
+        self.assertIn("fails at random, not order-dependent: Config.A (2 of 10 runs), Config.B (4 of 5 runs)\n", text)
+        self.assertIn("no test was seen to depend on the order", text)
+        self.assertEqual(self.json("order", status=3)["order"]["random"],
+                         [{"test": "Config.A", "runs": 10, "failures": 2}, {"test": "Config.B", "runs": 5, "failures": 4}])
+
+    # Exit status
+
+    def test_status(self):
+        self.write("suite", SUITE.replace("40|pass", "40|fail"))
+        self.run_it("order", "suite", status=3)
+        self.finds({"findings": [BRITTLE]})
+        self.run_it("order", "suite", status=1)
+
+    def test_known(self):
+        self.write("known", "order-dc68cde0dae2 the registry\n")
+        self.finds({"findings": [VICTIM]})
+        text = self.run_it("order", "--baseline", "known", "suite")
+        self.assertIn("(passes alone; known)\n", text)
+        self.assertEqual(self.run_it("order", "-q", "--baseline", "known", "suite"), "")
+        # It fails because of what is known: not on its own.
+        self.write("suite", SUITE.replace("30|pass", "30|fail"))
+        self.run_it("order", "--baseline", "known", "suite")
+        self.write("suite", SUITE.replace("40|pass", "40|fail"))
+        self.run_it("order", "--baseline", "known", "suite", status=3)
+        self.finds({"findings": [VICTIM, BRITTLE]})
+        self.run_it("order", "--baseline", "known", "suite", status=1)
+
+    # What is asked of the search
+
+    def test_options(self):
+        self.finds({})
+        self.run_it("order", "suite")
+        asked = self.asked()
+        self.assertEqual(asked, {"tests": 6, "pollution": True, "strategy": 0, "any_order": 0, "seed": 0, "orders": -1,
+                                 "all_pairs": 0, "repeats": 3, "cleaners": 1, "roots": 1, "budget": 0, "left": 0})
+        self.run_it("order", "--any-order", "--all-pairs", "--repeat=7", "--no-cleaners", "--no-roots", "--no-pollution",
+                    "--runs=5", "--seed=9", "--budget=1h", "--tests=Config.*", "suite")
+        asked = self.asked()
+        self.assertGreater(asked.pop("left"), 3500 * 10**9)
+        self.assertEqual(asked, {"tests": 3, "pollution": False, "strategy": 0, "any_order": 1, "seed": 9, "orders": 5,
+                                 "all_pairs": 1, "repeats": 7, "cleaners": 0, "roots": 0, "budget": 1})
+
+    def test_without_pollution(self):
+        """The run in the suite's own order is told by the search, once."""
+        for words in ["--no-pollution"], ["--strategy=random"], []:
+            self.assertEqual([test["name"] for test in self.json("order", *words)["tests"]],
+                             [line.split("|")[0] for line in SUITE.splitlines()])
+
+    def test_random_strategy(self):
+        self.finds({"reach": {"orders": 20, "alone": False, "twice": False, "reversed": False, "tried": 12}})
+        text = self.run_it("order", "--strategy=random", "suite")
+        self.assertFalse(self.asked()["pollution"])
+        self.assertIn("tried: the whole suite in 20 random orders; 1,234 test executions\n", text)
+        self.assertIn("limit: order: 12 of 30 pairs explored (20 random orders)\n", text)
+        seed = re.search(r"random orders: --seed (\d+) gives them again\n", text).group(1)
+        self.assertEqual(self.asked()["seed"], int(seed))
+        self.assertIn("--seed 5 gives", self.run_it("order", "--strategy=random", "--seed=5", "suite"))
+
+    def test_config(self):
+        self.finds({})
+        self.write("polygraph.toml", "any-order = true\n[order]\nrepeat = 5\n[check]\nrepeat = 6\n")
+        self.run_it("order", "suite")
+        self.assertEqual((self.asked()["repeats"], self.asked()["any_order"]), (5, 1))
+        self.run_it("suite")
+        self.assertEqual((self.asked()["repeats"], self.asked()["any_order"]), (6, 1))
+        self.run_it("order", "--repeat=2", "--no-any-order", "suite")
+        self.assertEqual((self.asked()["repeats"], self.asked()["any_order"]), (2, 0))
+
+    def test_slips(self):
+        self.fails("order", "--strategy", "foo", "suite", message=".*there is no 'foo'", hint=".*systematic, random.*")
+        for option in "repeat", "runs":
+            self.fails("order", f"--{option}", "0", "suite", message=".*out of range.*")
+            self.fails("check", f"--{option}", "many", "suite", message=".*not a number.*")
+        self.fails("order", "--no-strategy", "suite", message=".*--no-strategy.*")
+        self.fails("order", "--budget", "soon", "suite", message=".*soon.*")
+        self.fails("order", "--baseline", "absent", "suite", message="--baseline: .*absent.*")
+        self.fails("order", "--effect", "suite", message="unknown option '--effect'")
+        self.fails("order", "--anyorder", "suite", message="unknown option '--anyorder'", hint="did you mean '--any-order'.*")
+        self.fails("order", "--format", "sarif", "suite", message="the format 'sarif'.*")
+        self.write("polygraph.toml", "fresh = true\n")
+        self.fails("order", "suite", message="polygraph.toml:1: there is no option 'fresh'")
+
+    def test_help(self):
+        for command in "order", "check":
+            text = self.run_it("help", command)
+            self.assertEqual(text, self.run_it(command, "--help"))
+            for option in ("strategy", "runs", "all-pairs", "any-order", "repeat", "cleaners", "roots", "pollution",
+                           "fresh", "seed", "exclude-roots", "budget", "baseline", "jobs", "timeout"):
+                self.assertIn(f" --{option}", text)
+            page = self.run_it("man", command)
+            self.assertTrue(page.startswith(f".TH POLYGRAPH-{command.upper()} 1 "))
+            self.assertIn("\\fB\\-\\-any\\-order\\fR", page)
+        self.assertIn("--effect", self.run_it("help", "check"))
+
+    # Ends
+
+    def test_budget_spent_before(self):
+        """The suite's own order takes longer than the budget: orders are not searched."""
+        self.finds({})
+        out = self.run_it("check", "--budget=100ms", "--format=json", "gen:60:20000")
+        limits = json.loads(out)["limits"]
+        self.assertRegex(limits[0], r"^pollution: \d+ of 60 tests not looked at \(budget 100ms\)$")
+        self.assertEqual(limits[1], "order: not searched (budget 100ms)")
+        self.assertNotIn("order", json.loads(out))
+        self.assertFalse(os.path.exists(self.path("asked")))
+
+    def test_interrupt(self):
+        self.finds({"findings": [VICTIM]})
+        for words, searched in (["order"], False), (["order", "--no-pollution"], True):
+            process = subprocess.Popen([PROGRAM, *words, "--format=json", "-opart.json", "gen:1000:20000"],
+                                       cwd=self.folder, stderr=subprocess.PIPE, env=self.environment())
+            time.sleep(0.4)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=10)
+            self.assertEqual((process.returncode, err), (130, b"polygraph: interrupted\n"))
+            with open(self.path("part.json"), encoding="utf-8") as file:
+                result = json.load(file)
+            self.assertTrue(0 < len(result["tests"]) < 500)
+            self.assertEqual(len(result["findings"]), int(searched))
+            if not searched:
+                self.assertIn("order: not searched (interrupted)", result["limits"])
+
+    def test_broken_suite(self):
+        self.run_it("order", "broken:3", status=3, stderr="polygraph: the program left after.*")
+
+    def test_disabled(self):
+        self.finds({})
+        self.write("suite", SUITE + "Off.DISABLED_x|||disabled\n")
+        result = self.json("order")
+        self.assertEqual(result["tests"][6]["outcome"], "skip")
+        self.assertEqual(self.asked()["tests"], 6)
+        self.assertIn("1 disabled", self.run_it("order", "--tests=Off*", "suite"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
