@@ -221,6 +221,20 @@ static bool is_chosen(char **argv, const char *suite)
 	return false;
 }
 
+/* A folder of its own, which goes with all that is in it. */
+static char folder[] = "/tmp/test_restore-XXXXXX";
+
+static void leave_folder(void)
+{
+	char command[64];
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	if (chdir("/") < 0 || system(command))
+		printf("  %s stays\n", folder);
+}
+
+static const char *const files[] = { "changed.txt", "created.txt",
+				     "innocent.txt", "removed.txt" };
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -230,7 +244,10 @@ int main(int argc, char **argv)
 	if (own)
 		unlink(own);
 	read_source(argv[2]);
-	char *command[] = { argv[1], NULL };
+	char *command[] = { realpath(argv[1], NULL), NULL };
+	if (!command[0] || !mkdtemp(folder) || chdir(folder) < 0)
+		return 2;
+	atexit(leave_folder);
 	struct suite_options options = {
 		.argv = command,
 		.timeout_ns = 2 * SECOND,
@@ -238,13 +255,21 @@ int main(int argc, char **argv)
 		.agent = own != NULL,
 	};
 	struct suite_watch watch = {
-		.what = SUITE_MEMORY | SUITE_PROCESS,
+		.what = SUITE_ALL,
 		.from = SUITE_BEFORE_SETUP,
 		.to = SUITE_AFTER_TEARDOWN,
 	};
 	struct suite_observer observer = { .limit = on_limit };
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	struct err *err = suite_open(&options, &suite);
+	if (err) {
+		printf("%s\n", err_message(err));
+		err_destroy(err);
+		return 2;
+	}
+	bool keeps = !access("changed.txt", F_OK);
+	if (keeps)
+		err = suite_keep_files(suite, files, ARRAY_SIZE(files));
 	if (err) {
 		printf("%s\n", err_message(err));
 		err_destroy(err);
@@ -285,5 +310,16 @@ int main(int argc, char **argv)
 		tried++;
 	}
 	printf("%u of %u right\n", tried - wrong, tried);
+	/* What the subject made is as it was. */
+	_cleanup_(freep) char *text = NULL;
+	if (keeps)
+		err_ignore(file_read("changed.txt", 64, &text, NULL));
+	if (keeps &&
+	    (!text || strcmp(text, "text") != 0 ||
+	     !access("created.txt", F_OK) || access("removed.txt", F_OK) < 0)) {
+		printf("files were left changed\n");
+		wrong++;
+	}
+	free(command[0]);
 	return wrong || !tried;
 }
