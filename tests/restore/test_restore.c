@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -22,6 +23,7 @@ struct expectation {
 	char suite[64];
 	bool both;
 	bool any;
+	bool none;
 	char names[GUILTY_MAX][64];
 	size_t n;
 };
@@ -32,6 +34,7 @@ struct check {
 	unsigned tries;
 	uint64_t ns;
 	bool called;
+	bool limited;
 };
 
 static struct expectation expectations[256];
@@ -134,8 +137,10 @@ static struct err *judge(void *data, const struct change *roots, size_t n,
 
 static void on_limit(void *data, const char *text)
 {
-	(void)data;
-	printf("  limit: %s\n", text);
+	struct check *check = data;
+	check->limited = true;
+	if (!check->expected || !check->expected->none)
+		printf("  limit: %s\n", text);
 }
 
 static size_t find_test(const struct suite *suite, const char *group,
@@ -168,10 +173,13 @@ static void read_source(const char *path)
 		line += strspn(line, "/ *");
 		int n = sscanf(line, "%15[a-z]: %63s %63s %63s", kind, names[0],
 			       names[1], names[2]);
-		if (n >= 2 && (!strcmp(kind, "alone") || !strcmp(kind, "any") ||
-			       !strcmp(kind, "both"))) {
+		if (n >= 2 &&
+		    (!strcmp(kind, "alone") || !strcmp(kind, "any") ||
+		     !strcmp(kind, "none") || !strcmp(kind, "both"))) {
 			now = (struct expectation){ .both = *kind == 'b',
-						    .any = kind[1] == 'n' };
+						    .any = *kind == 'a' &&
+							   kind[1] == 'n',
+						    .none = *kind == 'n' };
 			for (int i = 0; i < n - 1 && strcmp(names[i], "*/");
 			     i++)
 				strcpy(now.names[now.n++], names[i]);
@@ -235,6 +243,22 @@ static void leave_folder(void)
 static const char *const files[] = { "changed.txt", "created.txt",
 				     "innocent.txt", "removed.txt" };
 
+/* Whoever interrupts it is obeyed, and for good: this comes last. */
+static bool is_interrupted(struct suite *suite, const struct suite_watch *watch)
+{
+	static const size_t prefix;
+	struct check check = {};
+	struct suite_observer observer = { .limit = on_limit, .data = &check };
+	suite_interrupt();
+	struct err *err = suite_try_roots(suite, watch, &prefix, 1, 1, judge,
+					  &check, &observer);
+	bool right = err && err_kind(err) == ERR_INTERRUPTED && !check.called;
+	if (!right)
+		printf("not interrupted\n");
+	err_destroy(err);
+	return right;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -259,7 +283,6 @@ int main(int argc, char **argv)
 		.from = SUITE_BEFORE_SETUP,
 		.to = SUITE_AFTER_TEARDOWN,
 	};
-	struct suite_observer observer = { .limit = on_limit };
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	struct err *err = suite_open(&options, &suite);
 	if (err) {
@@ -288,6 +311,8 @@ int main(int argc, char **argv)
 		    victim == (size_t)-1)
 			continue;
 		struct check check = { .expected = expected };
+		struct suite_observer observer = { .limit = on_limit,
+						   .data = &check };
 		uint64_t start = clock_now();
 		err = suite_try_roots(suite, &watch, &prefix, 1, victim, judge,
 				      &check, &observer);
@@ -297,7 +322,8 @@ int main(int argc, char **argv)
 			err_destroy(err);
 			check.wrong++;
 		}
-		check.wrong += !check.called;
+		check.wrong += check.called == expected->none;
+		check.wrong += expected->none && !check.limited;
 		printf("%s %s: %u tries, %llu us each, %llu us in all\n",
 		       check.wrong ? "not ok" : "ok", expected->suite,
 		       check.tries,
@@ -310,6 +336,12 @@ int main(int argc, char **argv)
 		tried++;
 	}
 	printf("%u of %u right\n", tried - wrong, tried);
+	wrong += !is_interrupted(suite, &watch);
+	suite_close(take_ptr(suite));
+	if (waitpid(-1, NULL, WNOHANG | __WALL) >= 0 || errno != ECHILD) {
+		printf("processes are left\n");
+		wrong++;
+	}
 	/* What the subject made is as it was. */
 	_cleanup_(freep) char *text = NULL;
 	if (keeps)
