@@ -489,6 +489,19 @@ static void restore_free(struct restore *restore)
 		memory_watch_stop(restore->session->restore_memory);
 }
 
+/* Do both ask the same of memory? */
+static bool same_memory(const struct suite_watch *a,
+			const struct suite_watch *b)
+{
+	return a->include_roots == b->include_roots &&
+	       a->exclude_roots == b->exclude_roots &&
+	       a->exclude_fields == b->exclude_fields &&
+	       a->containers == b->containers &&
+	       a->n_containers == b->n_containers && a->cache == b->cache &&
+	       a->method == b->method && a->detail == b->detail &&
+	       a->paths == b->paths;
+}
+
 /*
  * Debug information is read once for all calls that ask for the same: what they
  * point to stays theirs and as it is (suite_watch()).
@@ -498,16 +511,17 @@ static struct err *find_memory(struct session *session,
 			       struct memory_watch **ret)
 {
 	if (session->restore_memory &&
-	    !memcmp(&session->restore_options, watch, sizeof(*watch))) {
+	    same_memory(&session->restore_options, watch)) {
 		*ret = session->restore_memory;
 		return NULL;
 	}
 	restore_forget(session);
 	session->restore_options = *watch;
-	TRY(memory_watch_create(session, &session->restore_options,
-				&session->restore_memory));
-	session->restore_memory->once = true;
-	*ret = session->restore_memory;
+	struct memory_watch *memory = NULL;
+	TRY(memory_watch_create(session, &session->restore_options, &memory));
+	BUG_ON(!memory);
+	memory->once = true;
+	session->restore_memory = *ret = memory;
 	return NULL;
 }
 
