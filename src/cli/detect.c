@@ -10,6 +10,7 @@
 #include "cli/collect.h"
 #include "cli/findings.h"
 #include "cli/interrupt.h"
+#include "cli/results.h"
 #include "cli/select.h"
 #include "cli/version.h"
 #include "order/order.h"
@@ -75,6 +76,7 @@ struct detect {
 	struct collect collect;
 	struct pollution pollution;
 	struct order_result result;
+	struct results *results;
 	uint64_t seed;
 	uint64_t start, ns;
 	uint64_t deadline; /* clock_now(); 0: none */
@@ -84,6 +86,7 @@ struct detect {
 
 static void detect_freep(struct detect *detect)
 {
+	results_close(detect->results);
 	order_result_free(&detect->result);
 	pollution_free(&detect->pollution);
 	collect_free(&detect->collect);
@@ -128,6 +131,7 @@ static struct err *find_pollution(struct detect *detect)
 		.effect = report && values->effect,
 		.readers = values->readers,
 	};
+	options.watch.save = true; /* other orders begin where this one did */
 	TRY(show_progress(detect, &progress));
 	if (detect->deadline) {
 		detect->collect.deadline = detect->deadline;
@@ -141,6 +145,12 @@ static struct err *find_pollution(struct detect *detect)
 					 &detect->pollution);
 	detect->collect.deadline = 0;
 	return collect_end(&detect->collect, err);
+}
+
+/* One word that only grows: whoever sees an old one draws again soon. */
+static uint64_t count_executions(const void *data)
+{
+	return suite_executions(data);
 }
 
 static struct err *search_orders(struct detect *detect)
@@ -159,8 +169,11 @@ static struct err *search_orders(struct detect *detect)
 		.deadline = detect->deadline,
 		.budget = detect->deadline,
 		.watch = &detect->watch.watch,
+		.memory = results_memory(detect->results),
 	};
 	TRY(show_progress(detect, &progress));
+	progress_count(progress, "other orders", count_executions,
+		       detect->suite);
 	struct suite_observer observer = collect_observer(&detect->collect);
 	if (detect->polluted) { /* the suite's own order is told already */
 		observer.started = NULL;
@@ -210,8 +223,10 @@ static void why_open(const struct detect *detect, char out[48])
 		size_t orders = detect->result.reach.orders;
 		snprintf(out, 48, "%zu random order%s", orders,
 			 orders == 1 ? "" : "s");
-	} else {
+	} else if (detect->result.reach.rows < detect->result.reach.rows_all) {
 		snprintf(out, 48, "a --budget or --all-pairs explores more");
+	} else { /* tests that crash, or fail at random, stand before them */
+		snprintf(out, 48, "the others could not be tried");
 	}
 }
 
@@ -247,8 +262,12 @@ static struct err *say_open_orders(struct detect *detect, const char *why)
 				why));
 		TRY(say(detect, &text));
 	}
-	for (size_t i = 0; i < all; i++)
-		partial += !detect->result.findings.data[i].polluters_complete;
+	for (size_t i = 0; i < all; i++) {
+		const struct order_finding *finding =
+			&detect->result.findings.data[i];
+		partial += !finding->polluters_complete &&
+			   finding->class != ORDER_NON_IDEMPOTENT;
+	}
 	if (!partial)
 		return NULL;
 	TRY(str_appendf(&others,
@@ -331,7 +350,8 @@ static struct err *write_report(struct detect *detect, const char *name,
 		TRY(findings_of_pollution(&findings, &context,
 					  &detect->pollution));
 	if (detect->searched)
-		TRY(findings_of_order(&findings, &context, &detect->result));
+		TRY(findings_of_order(&findings, &context, &detect->pollution,
+				      &detect->result));
 	findings.reach.systematic = !is_random(detect);
 	findings.reach.by_state = detect->polluted && !is_random(detect);
 	struct report report = {
@@ -353,6 +373,14 @@ static struct err *write_report(struct detect *detect, const char *name,
 		.limits = (const char *const *)detect->collect.limits.data,
 		.n_limits = detect->collect.limits.n,
 	};
+	if (detect->flags & DETECT_REPORT_POLLUTION)
+		results_put(detect->results, "pollution", findings.all.data,
+			    findings.all.n);
+	if (detect->searched)
+		results_put_order(detect->results, &detect->result,
+				  findings.all.data, findings.all.n,
+				  (const char *const *)detect->result.kept.data,
+				  detect->result.kept.n);
 	TRY(outputs_write(&detect->outputs, &report));
 	return judge(&report, ret);
 }
@@ -372,6 +400,10 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 		TRY(common_seed_choose(options, values->seed, &detect->seed));
 	detect->choice.options.agent = true;
 	TRY(common_suite_open(&detect->choice, &detect->suite));
+	TRY(results_open(options, &detect->choice, detect->suite, NULL,
+			 &detect->results));
+	if (values->fresh)
+		results_forget(detect->results);
 	struct selection_options selection = {
 		.tests = &state->common.tests,
 		.order = state->order,

@@ -250,11 +250,14 @@ static struct err *name_lists(struct findings *findings,
 	return NULL;
 }
 
-static struct err *make_order_id(struct findings *findings, const char *test,
-				 enum order_class class, const char **ret)
+/* A test may be a victim, or brittle, and non-idempotent besides. */
+static struct err *make_order_id(struct findings *findings,
+				 enum order_class class, const char *test,
+				 const char **ret)
 {
 	static const char kind[] = "order-dependent";
-	XXH64_hash_t hash = XXH64(kind, sizeof(kind), class);
+	XXH64_hash_t hash =
+		XXH64(kind, sizeof(kind), class == ORDER_NON_IDEMPOTENT);
 	hash = XXH64(test, strlen(test) + 1, hash);
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(str_appendf(&text, "order-%012llx",
@@ -262,8 +265,72 @@ static struct err *make_order_id(struct findings *findings, const char *test,
 	return own_text(findings, &text, ret);
 }
 
+/* What pollution found, by test and root. */
+struct leftovers {
+	struct map_text by_key; /* → its place */
+	const struct pollution *pollution;
+};
+
+static void leftovers_freep(struct leftovers *leftovers)
+{
+	map_text_free(&leftovers->by_key);
+}
+
+static struct err *leftover_key(size_t test, const char *root, struct str *ret)
+{
+	return str_appendf(ret, "%zu %s", test, root);
+}
+
+static struct err *leftovers_init(struct leftovers *leftovers,
+				  const struct pollution *pollution)
+{
+	leftovers->pollution = pollution;
+	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
+		const struct pollution_finding *finding =
+			&pollution->findings.data[i];
+		_cleanup_(str_freep) struct str key = STR_INIT;
+		if (!finding->change.n)
+			continue;
+		TRY(leftover_key(finding->test, finding->change.root, &key));
+		TRY(map_text_put(&leftovers->by_key, key.s, i));
+	}
+	return NULL;
+}
+
+/* Of the tests in whichever order has more than the test itself. */
+static struct err *add_left(const struct suite *suite,
+			    const struct leftovers *leftovers,
+			    const struct order_finding *finding,
+			    struct report_order *ret)
+{
+	const struct order_tests *before = finding->class == ORDER_BRITTLE
+						   ? &finding->passing
+						   : &finding->failing;
+	for (size_t i = 0; i + 1 < before->n; i++) {
+		for (size_t j = 0; j < finding->polluted.n; j++) {
+			_cleanup_(str_freep) struct str key = STR_INIT;
+			uint64_t at;
+			TRY(leftover_key(before->data[i],
+					 finding->polluted.data[j], &key));
+			if (!map_text_get(&leftovers->by_key, key.s, &at))
+				continue;
+			const struct change_path *path =
+				&leftovers->pollution->findings.data[at]
+					 .change.paths[0];
+			ret->left.test =
+				suite_test(suite, before->data[i])->name;
+			ret->left.path = path->path;
+			ret->left.before = path->before;
+			ret->left.after = path->after;
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
 static struct err *add_order(struct findings *findings,
 			     const struct findings_context *context,
+			     const struct leftovers *leftovers,
 			     const struct order_finding *finding)
 {
 	const struct suite *suite = context->suite;
@@ -277,6 +344,7 @@ static struct err *add_order(struct findings *findings,
 		.line = finding->line,
 		.polluted = { (const char *const *)finding->polluted.data,
 			      finding->polluted.n },
+		.polluted_together = finding->polluted_together,
 		.roots_known = finding->roots_known,
 		.repeats = finding->repeats,
 		.natural = finding->natural,
@@ -292,13 +360,23 @@ static struct err *add_order(struct findings *findings,
 	TRY(name_tests(findings, suite, &finding->passing, &order->passing));
 	TRY(name_tests(findings, suite, &finding->failing, &order->failing));
 
+	struct report_lists *cleaned =
+		calloc(finding->cleaned.n + 1, sizeof(*cleaned));
+	TRY(own(findings, cleaned));
+	for (size_t i = 0; i < finding->cleaned.n; i++)
+		TRY(name_lists(findings, suite, &finding->cleaned.data[i],
+			       finding->cleaners_complete, &cleaned[i]));
+	order->cleaned = cleaned;
+	order->n_cleaned = finding->cleaned.n;
+	TRY(add_left(suite, leftovers, finding, order));
+
 	struct report_finding record = {
 		.kind = "order-dependent",
 		.test = suite_test(suite, finding->test)->name,
 		.severity = order_severity(finding),
 		.order = order,
 	};
-	TRY(make_order_id(findings, record.test, finding->class, &record.id));
+	TRY(make_order_id(findings, finding->class, record.test, &record.id));
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(order_append_message(&text, record.test, order));
 	TRY(own_text(findings, &text, &record.message));
@@ -387,10 +465,14 @@ static struct err *point(struct findings *findings)
 
 struct err *findings_of_order(struct findings *findings,
 			      const struct findings_context *context,
+			      const struct pollution *pollution,
 			      const struct order_result *result)
 {
+	_cleanup_(leftovers_freep) struct leftovers leftovers = {};
+	TRY(leftovers_init(&leftovers, pollution));
 	for (size_t i = 0; i < result->findings.n; i++)
-		TRY(add_order(findings, context, &result->findings.data[i]));
+		TRY(add_order(findings, context, &leftovers,
+			      &result->findings.data[i]));
 	TRY(add_reach(findings, context, result));
 	return point(findings);
 }

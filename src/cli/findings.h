@@ -30,10 +30,11 @@ findings_of_pollution(struct findings *findings,
 		      const struct pollution *pollution) _must_check_;
 /*
  * Findings of pollution that are there already and tell what an order-dependent
- * test is polluted by point to it.
+ * test is polluted by point to it. @pollution: what is known of it.
  */
 struct err *findings_of_order(struct findings *findings,
 			      const struct findings_context *context,
+			      const struct pollution *pollution,
 			      const struct order_result *result) _must_check_;
 void findings_free(struct findings *findings);
 static inline void findings_freep(struct findings *findings)

@@ -126,6 +126,8 @@ uint64_t run_group_parent(const struct run *run, uint64_t group);
  */
 struct err *run_declare_group(struct run *run, uint64_t group,
 			      uint64_t parent) _must_check_;
+struct err *run_declare_after(struct run *run, size_t test,
+			      size_t earlier) _must_check_;
 struct err *run_declare_needs(struct run *run, size_t test,
 			      size_t earlier) _must_check_;
 void run_declare_priority(struct run *run, size_t test, int64_t priority);
@@ -141,6 +143,8 @@ size_t run_wanted_at(const struct run *run, size_t ahead);
  * not look ahead unless run_settled().
  */
 bool run_settled(const struct run *run);
+/* How many of those wanted are known; asks for nothing. */
+size_t run_known(const struct run *run);
 /* Is the running test the last that is known, and the next is to be asked for? */
 bool run_parts(const struct run *run);
 /* Is the order a part of the program's own sequence, also what is not known? */

@@ -50,6 +50,9 @@ void order_result_free(struct order_result *result)
 		order_finding_free(&result->findings.data[i]);
 	vec_free(&result->findings);
 	vec_free(&result->randoms);
+	for (size_t i = 0; i < result->kept.n; i++)
+		free(result->kept.data[i]);
+	vec_free(&result->kept);
 	*result = (struct order_result){};
 }
 
@@ -73,7 +76,7 @@ struct err *search_suspect(struct order_search *search, size_t test,
 {
 	const size_t pending_max = 3;
 	size_t pending = 0;
-	if (search->known[test].random)
+	if (search->known[test].random || search->known[test].declared)
 		return NULL;
 	for (size_t i = search->explained; i < search->suspects.n; i++)
 		pending += search->suspects.data[i].test == test;
@@ -166,29 +169,30 @@ static bool is_path(const char *root)
 static struct err *keep_files(struct order_search *search)
 {
 	const struct pollution *pollution = search->pollution;
-	VEC(const char *) paths = VEC_INIT;
+	struct order_result *result = search->result;
 	_cleanup_(map_text_freep) struct map_text seen = MAP_INIT;
-	struct err *err = NULL;
-	for (size_t i = 0; !err && pollution && i < pollution->findings.n;
-	     i++) {
+	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
 		const struct change *change =
 			&pollution->findings.data[i].change;
 		uint64_t known;
 		if (change->where != CHANGE_FILE || !is_path(change->root) ||
 		    map_text_get(&seen, change->root, &known))
 			continue;
-		err = map_text_put(&seen, change->root, 1);
-		if (!err && change->n &&
-		    !strcmp(change->paths[0].path, change->root) &&
+		TRY(map_text_put(&seen, change->root, 1));
+		if (change->n && !strcmp(change->paths[0].path, change->root) &&
 		    !strcmp(change->paths[0].before, "absent"))
-			err = path_remove(change->root);
-		if (!err)
-			err = vec_push(&paths, change->root);
+			TRY(path_remove(change->root));
+		_cleanup_(freep) char *copy = strdup(change->root);
+		if (!copy)
+			return err_nomem();
+		TRY(vec_push(&result->kept, copy));
+		take_ptr(copy);
 	}
-	if (!err && paths.n)
-		err = suite_keep_files(search->suite, paths.data, paths.n);
-	vec_free(&paths);
-	return err;
+	return result->kept.n ? suite_keep_files(
+					search->suite,
+					(const char *const *)result->kept.data,
+					result->kept.n)
+			      : NULL;
 }
 
 static struct err *begin(struct order_search *search)

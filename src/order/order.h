@@ -83,6 +83,7 @@ struct order_reach {
 struct order_result {
 	VEC(struct order_finding) findings;
 	VEC(struct order_random) randoms;
+	VEC(char *) kept; /* files that were put back before each process */
 	struct order_reach reach;
 };
 

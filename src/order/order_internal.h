@@ -54,9 +54,10 @@ struct order_suspect {
 struct order_known {
 	size_t place;  /* among those that take part; ORDER_NONE: not at all */
 	uint8_t alone; /* outcome; OUTCOME_NONE: not asked yet */
-	uint8_t natural;      /* likewise, in the suite's own order */
-	bool leaves;	      /* something behind, as far as pollution looked */
-	bool random;	      /* set apart */
+	uint8_t natural; /* likewise, in the suite's own order */
+	bool leaves;	 /* something behind, as far as pollution looked */
+	bool random;	 /* set apart */
+	bool declared;	 /* it needs those that are declared to come first */
 	bool explained_alone; /* its outcome alone was verified by repeating */
 };
 

@@ -231,15 +231,37 @@ static struct err *set_names(json_t *object, const char *key,
 	return set(object, key, array);
 }
 
-static struct err *set_lists(json_t *object, const char *key,
-			     const struct report_lists *lists)
+static struct err *lists_json(const struct report_lists *lists, json_t **ret)
 {
-	json_t *array = json_array();
-	TRY(set(object, key, array));
+	_cleanup_(json_freep) json_t *array = json_array();
+	if (!array)
+		return err_nomem();
 	for (size_t i = 0; i < lists->n; i++) {
 		json_t *names = NULL;
 		TRY(names_json(&lists->data[i], &names));
 		if (json_array_append_new(array, names))
+			return err_nomem();
+	}
+	*ret = take_ptr(array);
+	return NULL;
+}
+
+static struct err *set_lists(json_t *object, const char *key,
+			     const struct report_lists *lists)
+{
+	json_t *array = NULL;
+	TRY(lists_json(lists, &array));
+	return set(object, key, array);
+}
+
+static struct err *set_cleaned(json_t *object, const struct report_order *order)
+{
+	json_t *array = json_array();
+	TRY(set(object, "cleaners_by_polluter", array));
+	for (size_t i = 0; i < order->n_cleaned; i++) {
+		json_t *lists = NULL;
+		TRY(lists_json(&order->cleaned[i], &lists));
+		if (json_array_append_new(array, lists))
 			return err_nomem();
 	}
 	return NULL;
@@ -267,7 +289,18 @@ static struct err *order_json(const struct report_order *order, json_t *object)
 		json_boolean(!order->setters.partial)));
 	TRY(set(object, "cleaners_complete",
 		json_boolean(!order->cleaners.partial)));
-	return set(object, "polluted_known", json_boolean(order->roots_known));
+	TRY(set_cleaned(object, order));
+	TRY(set(object, "polluted_known", json_boolean(order->roots_known)));
+	TRY(set(object, "polluted_together",
+		json_boolean(order->polluted_together)));
+	if (!order->left.test)
+		return set(object, "left", json_null());
+	json_t *left = json_object();
+	TRY(set(object, "left", left));
+	TRY(set_string(left, "test", order->left.test));
+	TRY(set_string(left, "path", order->left.path));
+	TRY(set_string(left, "before", order->left.before));
+	return set_string(left, "after", order->left.after);
 }
 
 static struct err *finding_json(const struct report_finding *finding,
@@ -288,6 +321,18 @@ static struct err *finding_json(const struct report_finding *finding,
 	if (finding->order)
 		TRY(order_json(finding->order, object));
 	*ret = take_ptr(object);
+	return NULL;
+}
+
+struct err *report_finding_text(const struct report_finding *finding,
+				char **ret)
+{
+	_cleanup_(json_freep) json_t *object = NULL;
+	TRY(finding_json(finding, &object));
+	char *text = json_dumps(object, JSON_REAL_PRECISION(12));
+	if (!text)
+		return err_create(ERR_INTERNAL, "cannot write JSON");
+	*ret = text;
 	return NULL;
 }
 

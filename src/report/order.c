@@ -91,6 +91,16 @@ static struct err *append_order(struct str *line,
 	return append_names(line, &before, TESTS_MAX);
 }
 
+/* "polluted: a, b", "polluted: [a, b] together" */
+static struct err *append_polluted(struct str *line,
+				   const struct report_order *order, size_t max)
+{
+	bool together = order->polluted_together && order->polluted.n > 1;
+	TRY(str_append(line, together ? "polluted: [" : "polluted: "));
+	TRY(append_names(line, &order->polluted, max));
+	return str_append(line, together ? "] together" : "");
+}
+
 struct err *order_append_message(struct str *str, const char *test,
 				 const struct report_order *order)
 {
@@ -101,8 +111,8 @@ struct err *order_append_message(struct str *str, const char *test,
 	TRY(append_order(str, &order->passing));
 	if (!order->polluted.n)
 		return NULL;
-	TRY(str_append(str, "; polluted: "));
-	return append_names(str, &order->polluted, TESTS_MAX);
+	TRY(str_append(str, "; "));
+	return append_polluted(str, order, TESTS_MAX);
 }
 
 /* "T: victim: fails after A (passes alone)" */
@@ -180,6 +190,22 @@ static struct err *append_failure(struct str *line,
 	return append_message(line, order->message);
 }
 
+/* " (A leaves registry.head: NULL → {…})" */
+static struct err *append_left(struct str *line,
+			       const struct report_order *order)
+{
+	if (!order->left.test)
+		return NULL;
+	const char *const parts[] = { order->left.test,	  " leaves ",
+				      order->left.path,	  ": ",
+				      order->left.before, " → ",
+				      order->left.after };
+	TRY(str_append(line, " ("));
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		TRY(append_text(line, parts[i]));
+	return str_append(line, ")");
+}
+
 static void write_indented(const struct str *line, FILE *out)
 {
 	if (line->n)
@@ -215,14 +241,15 @@ struct err *order_write(const struct report_finding *finding, const char *color,
 	_cleanup_(str_freep) struct str again = STR_INIT;
 	TRY(append_failure(&failure, order));
 	write_indented(&failure, out);
-	TRY(append_lists(&others, "polluters", &order->polluters, style));
+	if (strcmp(order->class, "non-idempotent") != 0) /* then it is itself */
+		TRY(append_lists(&others, "polluters", &order->polluters,
+				 style));
 	TRY(append_lists(&others, "setters", &order->setters, style));
 	TRY(append_lists(&others, "cleaners", &order->cleaners, style));
 	write_indented(&others, out);
 	if (order->polluted.n) {
-		TRY(str_append(&polluted, "polluted: "));
-		TRY(append_names(&polluted, &order->polluted,
-				 bound(style, TESTS_MAX)));
+		TRY(append_polluted(&polluted, order, bound(style, TESTS_MAX)));
+		TRY(append_left(&polluted, order));
 		write_indented(&polluted, out);
 	}
 	if (style->verbose)
@@ -240,9 +267,14 @@ void order_write_summary(const struct report *report, FILE *out)
 	static const char *const classes[] = { "victim", "brittle",
 					       "non-idempotent" };
 	size_t all = 0, of[ARRAY_SIZE(classes)] = {};
+	const char *before = NULL;
 	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct report_order *order = report->findings[i].order;
-		all += order != NULL;
+		const struct report_finding *finding = &report->findings[i];
+		const struct report_order *order = finding->order;
+		if (order) { /* those of one test stand together */
+			all += !before || strcmp(before, finding->test) != 0;
+			before = finding->test;
+		}
 		for (size_t j = 0; order && j < ARRAY_SIZE(classes); j++)
 			of[j] += !strcmp(classes[j], order->class);
 	}
@@ -337,6 +369,8 @@ static struct err *append_pairs(struct str *line,
 		TRY(str_append(line, "; "));
 		TRY(append_count(line, open));
 		TRY(str_append(line, " open"));
+	} else if (reach->pairs_tried < reach->pairs) {
+		TRY(str_append(line, "; none open"));
 	}
 	if (reach->rows_all && reach->rows) {
 		TRY(str_append(line, "; covering orders: "));

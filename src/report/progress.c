@@ -41,6 +41,11 @@ struct progress {
 	/* Oldest first: the one that everybody waits for. */
 	struct running running[RUNNING_MAX];
 	size_t n_running;
+	/* Instead of tests one by one; NULL: not. */
+	const char *what;
+	uint64_t (*count)(const void *data);
+	const void *data;
+	uint64_t since;
 };
 
 /* The one there is; log hook and signal handlers have no argument for it. */
@@ -71,6 +76,12 @@ static void wipe(struct progress *progress)
 static struct err *append_head(const struct progress *progress,
 			       struct str *line)
 {
+	if (progress->what)
+		return str_appendf(
+			line, "%s: %llu tests run  %llu s", progress->what,
+			(unsigned long long)progress->count(progress->data),
+			(unsigned long long)((clock_now() - progress->since) /
+					     NS_PER_S));
 	char total[24];
 	int digits = snprintf(total, sizeof(total), "%zu", progress->total);
 	TRY(str_appendf(line, "%*zu/%s", digits, progress->done, total));
@@ -82,7 +93,7 @@ static struct err *append_head(const struct progress *progress,
 static struct err *append_test(const struct progress *progress, size_t columns,
 			       struct str *line)
 {
-	if (!progress->n_running)
+	if (!progress->n_running || progress->what)
 		return NULL;
 	const struct running *oldest = &progress->running[0];
 	_cleanup_(freep) char *name = str_escape(oldest->name);
@@ -244,6 +255,19 @@ void progress_finished(struct progress *progress, const char *name,
 				sizeof(progress->running[0]));
 		break;
 	}
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_count(struct progress *progress, const char *what,
+		    uint64_t (*count)(const void *data), const void *data)
+{
+	if (!progress)
+		return;
+	pthread_mutex_lock(&progress->lock);
+	progress->what = what;
+	progress->count = count;
+	progress->data = data;
+	progress->since = clock_now();
 	pthread_mutex_unlock(&progress->lock);
 }
 

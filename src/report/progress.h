@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/outcome.h"
@@ -29,6 +30,13 @@ static inline void progress_destroyp(struct progress **progress)
 void progress_started(struct progress *progress, const char *name);
 void progress_finished(struct progress *progress, const char *name,
 		       enum outcome outcome);
+
+/*
+ * From now on it says what is going on, since when, and how many tests that took
+ * so far: for what has no known end. @count is asked by another thread.
+ */
+void progress_count(struct progress *progress, const char *what,
+		    uint64_t (*count)(const void *data), const void *data);
 
 /* From a signal handler that is about to _exit(): wipes the line. */
 void progress_abandon(void);

@@ -75,8 +75,16 @@ struct report_order {
 	const char *message; /* NULL: unknown, as is the file */
 	const char *file;
 	unsigned line;
+	/* By polluter, in their sequence; may be fewer. */
+	const struct report_lists *cleaned;
+	size_t n_cleaned;
 	struct report_names polluted; /* roots */
+	bool polluted_together;	      /* not each of them alone */
 	bool roots_known;	      /* looked for */
+	/* What one of the tests before it leaves in them; test NULL: unknown. */
+	struct {
+		const char *test, *path, *before, *after;
+	} left;
 	size_t repeats;
 	bool natural; /* it fails in the suite's own order, too */
 };
@@ -193,3 +201,7 @@ struct report_counts report_count(const struct report *report);
 bool report_has_failures(const struct report *report);
 /* Findings that the baseline does not list. */
 size_t report_new_findings(const struct report *report);
+
+/* One finding as the JSON format has it, on one line; malloc()ed. */
+struct err *report_finding_text(const struct report_finding *finding,
+				char **ret) _must_check_;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "report/findings.h"
@@ -290,13 +291,31 @@ static void write_pollution_summary(const struct report *report, FILE *out)
 	fputc('\n', out);
 }
 
+/* Tests whose failure in the suite's own order a finding explains, too. */
+static struct err *note_explained(const struct report *report,
+				  struct map_text *ret)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		if (finding->order && finding->order->natural)
+			TRY(map_text_put(ret, finding->test, 1));
+	}
+	return NULL;
+}
+
 static struct err *write_run(const struct report *report,
 			     const struct report_style *style, FILE *out)
 {
+	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
 	bool bad = false;
+	TRY(note_explained(report, &explained));
 	for (size_t i = 0; i < report->n; i++) {
-		TRY(write_test(&report->tests[i], style, out));
-		bad = bad || is_bad(&report->tests[i]);
+		const struct report_test *test = &report->tests[i];
+		uint64_t is_explained;
+		bad = bad || is_bad(test);
+		if (style->verbose ||
+		    !map_text_get(&explained, test->name, &is_explained))
+			TRY(write_test(test, style, out));
 	}
 	TRY(findings_write(report, style, out));
 	if (!style->quiet)

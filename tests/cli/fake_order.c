@@ -44,6 +44,9 @@ void order_result_free(struct order_result *result)
 		free_lists(&finding->polluters);
 		free_lists(&finding->setters);
 		free_lists(&finding->cleaners);
+		for (size_t j = 0; j < finding->cleaned.n; j++)
+			free_lists(&finding->cleaned.data[j]);
+		vec_free(&finding->cleaned);
 		vec_free(&finding->passing);
 		vec_free(&finding->failing);
 		free(finding->message);
@@ -98,6 +101,7 @@ static struct err *read_finding(const json_t *from, struct order_result *ret)
 		.message = read_text(from, "message"),
 		.file = read_text(from, "file"),
 		.line = (unsigned)read_number(from, "line", 0),
+		.polluted_together = read_number(from, "together", 0),
 		.roots_known = true,
 		.repeats = 3,
 		.natural = read_number(from, "natural", 0),
@@ -117,6 +121,12 @@ static struct err *read_finding(const json_t *from, struct order_result *ret)
 	TRY(read_lists(json_object_get(from, "cleaners"), &finding.cleaners));
 	TRY(read_tests(json_object_get(from, "passing"), &finding.passing));
 	TRY(read_tests(json_object_get(from, "failing"), &finding.failing));
+	const json_t *cleaned = json_object_get(from, "cleaned");
+	for (size_t i = 0; i < json_array_size(cleaned); i++) {
+		struct order_lists lists = {};
+		TRY(read_lists(json_array_get(cleaned, i), &lists));
+		TRY(vec_push(&finding.cleaned, lists));
+	}
 	const json_t *roots = json_object_get(from, "polluted");
 	for (size_t i = 0; i < json_array_size(roots); i++)
 		TRY(vec_push(

@@ -97,7 +97,7 @@ medium  Config.Reads: brittle: crashes alone (passes after Config.A)
         setters: Config.A; Config.B
         again: polygraph replay order-171a73516744
 high    Registry.Adds: non-idempotent: hangs when run a second time (passes alone)
-        again: polygraph replay order-305494b79dde
+        again: polygraph replay order-129f4ec8e2ba
 6 tests: 6 passed in TIME
 3 tests depend on the order: 1 victim, 1 brittle, 1 non-idempotent
 """ + TRIED + PROVEN)
@@ -131,7 +131,8 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
             "polluted": ["registry.head"], "outcome": "fail",
             "failure": {"message": "expected 0,\n   got 1\n", "file": "tests/registry_test.cc", "line": 31},
             "repeats": 3, "natural": False, "polluters_complete": True, "setters_complete": True,
-            "cleaners_complete": True, "polluted_known": True})
+            "cleaners_complete": True, "cleaners_by_polluter": [], "polluted_known": True, "polluted_together": False,
+            "left": None})
         self.assertEqual(brittle["setters"], [["Config.A"], ["Config.B"]])
         self.assertEqual(twice["failing_order"], ["Registry.Adds"] * 2)
         self.assertEqual(len(result["tests"]), 6)
@@ -158,6 +159,56 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertEqual(len(finding["polluters"]), 20000)
         self.assertEqual(len(finding["failing_order"]), 20001)
 
+    def test_what_is_left(self):
+        """What pollution knows of a polluted root stands there, and in 'check' is not said twice."""
+        leaves = SUITE.replace("12|pass", "12|pass||LEAVES registry.head").replace("40|pass", "40|pass||LEAVES other")
+        self.write("suite", leaves)
+        self.finds({"findings": [dict(VICTIM, cleaned=[[[2]], [[2], [4, 5]]])]})
+        polluted = "        polluted: registry.head (Registry.Adds leaves registry.head: 0 → 1)\n"
+        order = self.run_it("order", "suite", status=1)
+        self.assertIn(polluted, order)
+        self.assertNotIn("Registry.Clear: other", order)
+        check = self.run_it("check", "suite", status=1)
+        self.assertIn(polluted, check)
+        self.assertIn("Registry.Clear: other: 0 → 1", check)
+        self.assertNotIn("Registry.Adds: registry.head", check)
+        self.assertIn("        … and 1 leftover by which tests above are polluted (shown with --verbose)\n", check)
+        self.assertIn("2 tests leave shared state changed: 2 findings", check)
+        self.assertIn("Registry.Adds: registry.head: 0 → 1", self.run_it("check", "-v", "suite", status=1))
+        found = self.json("check", status=1)["findings"]
+        self.assertEqual([finding["kind"] for finding in found], ["pollution", "pollution", "order-dependent"])
+        self.assertEqual(found[2]["left"], {"test": "Registry.Adds", "path": "registry.head", "before": "0", "after": "1"})
+        self.assertEqual(found[2]["cleaners_by_polluter"], [[["Registry.Clear"]], [["Registry.Clear"], ["Config.B", "Config.Reads"]]])
+        self.assertEqual([finding["kind"] for finding in self.json("order", status=1)["findings"]], ["order-dependent"])
+        # Pollution alone is a finding of check, and none of order.
+        self.finds({})
+        self.run_it("order", "suite")
+        self.run_it("check", "suite", status=1)
+
+    def test_victim_and_non_idempotent(self):
+        """Two findings of one test have ids of their own, and are one test."""
+        self.finds({"findings": [VICTIM, dict(TWICE, test=0, passing=[0], failing=[0, 0], polluters=[[0]], complete=0)]})
+        text = self.run_it("order", "suite", status=1)
+        self.assertIn("1 test depends on the order: 1 victim, 1 non-idempotent\n", text)
+        self.assertNotIn("not all", text)
+        ids = [finding["id"] for finding in self.json("order", status=1)["findings"]]
+        self.assertEqual(len(set(ids)), 2)
+
+    def test_natural_failure(self):
+        """A failure in the suite's own order is told once."""
+        self.write("suite", SUITE.replace("30|pass|", "30|fail|0|").replace("30|pass", "30|fail|0|expected 0, got 1"))
+        self.finds({"findings": [dict(VICTIM, natural=1)]})
+        text = self.run_it("order", "suite", status=1)
+        self.assertEqual(text.count("expected 0, got 1"), 1)
+        self.assertIn("(passes alone; fails in the suite's own order)\n", text)
+        self.assertIn("6 tests: 5 passed, 1 failed", text)
+        self.assertIn("FAIL", self.run_it("order", "-v", "suite", status=1))
+
+    def test_polluted_together(self):
+        self.finds({"findings": [dict(VICTIM, polluted=["a", "b"], together=2)]})
+        self.assertIn("        polluted: [a, b] together\n", self.run_it("order", "suite", status=1))
+        self.assertTrue(self.json("order", status=1)["findings"][0]["polluted_together"])
+
     # What is said of the search
 
     def test_open(self):
@@ -180,7 +231,7 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.finds({"reach": {"tried": 20, "by_state": 10}})
         text = self.run_it("order", "suite")
         self.assertIn("pairs: 20 of 30 tried, one test right after another; of 10 more the first leaves nothing behind "
-                      "that is compared\n", text)
+                      "that is compared; none open\n", text)
         self.assertNotIn("limit", text)
 
     def test_partial_finding(self):

@@ -313,6 +313,198 @@ static void test_junit(void **state _unused_)
 			    *p == '\t');
 }
 
+/* ---- order-dependent tests ---- */
+
+static const char hostile[] = "A \"<&>'\n\xff\x1b[31m";
+
+#define NAMES(...)                                                             \
+	{                                                                      \
+		(const char *const[]){ __VA_ARGS__ },                          \
+			ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ }))     \
+	}
+
+static const struct report_names two[] = { NAMES(hostile),
+					   NAMES("B.One", "B.Two") };
+
+static const struct report_order victim = {
+	.class = "victim",
+	.polluters = { two, 2, .partial = true },
+	.cleaners = { two, 1 },
+	.passing = NAMES("C.Victim"),
+	.failing = NAMES(hostile, "C.Victim"),
+	.outcome = OUTCOME_FAIL,
+	.message = "\n  expected\t0\r\n got \x1b[31m1\n\n",
+	.file = "./c\n.cc",
+	.line = 7,
+	.polluted = NAMES("root\x07", "other"),
+	.polluted_together = true,
+	.roots_known = true,
+	.repeats = 1,
+	.left = { hostile, "root\x07.x", "0", "\"\n\"" },
+};
+
+static const struct report_finding order_findings[] = {
+	{ .id = "order-1",
+	  .kind = "order-dependent",
+	  .test = "C.Victim",
+	  .severity = "high",
+	  .message = "C.Victim fails",
+	  .replay = "polygraph replay order-1",
+	  .order = &victim },
+};
+
+static const struct report_random randoms[] = { { hostile, 10, 2 } };
+static const struct report_reach reach = {
+	.systematic = true,
+	.executions = 1000,
+	.pairs = 1234567,
+	.pairs_tried = 999,
+	.pairs_by_state = 1233567,
+	.orders = 12,
+	.rows = 3,
+	.rows_all = 4,
+	.alone = true,
+	.randoms = randoms,
+	.n_randoms = 1,
+};
+
+static const struct report order = {
+	.kind = "order",
+	.version = "0.1.0",
+	.command = command,
+	.framework = "gtest",
+	.suite_tests = 9,
+	.tests = tests,
+	.n = 1,
+	.distinct = 1,
+	.ns = 1240 * MS,
+	.findings = order_findings,
+	.n_findings = 1,
+	.reach = &reach,
+};
+
+static void test_order_text(void **state _unused_)
+{
+	_cleanup_(freep) char *text =
+		render(&order, "text", (struct report_style){});
+	assert_string_equal(
+		text,
+		"high    C.Victim: victim: fails after A "
+		"\"<&>'\\n\\xff\\x1b[31m (passes alone)\n"
+		"        fails at c\\n.cc:7: expected 0 got \\x1b[31m1\n"
+		"        polluters: A \"<&>'\\n\\xff\\x1b[31m; [B.One, B.Two] "
+		"together (not all were tried) · cleaners: A "
+		"\"<&>'\\n\\xff\\x1b[31m\n"
+		"        polluted: [root\\x07, other] together (A "
+		"\"<&>'\\n\\xff\\x1b[31m leaves root\\x07.x: 0 → "
+		"\"\\n\")\n"
+		"        again: polygraph replay order-1\n"
+		"1 test: 1 passed in 1.24 s\n"
+		"1 test depends on the order: 1 victim\n"
+		"fails at random, not order-dependent: A "
+		"\"<&>'\\n\\xff\\x1b[31m (2 of 10 runs)\n"
+		"tried: every test alone; the whole suite in 12 orders; 1,000 "
+		"test executions\n"
+		"pairs: 999 of 1,234,567 tried, one test right after another; "
+		"of 1,233,567 more the first leaves nothing behind that is "
+		"compared; 1 open; covering orders: 3 of 4\n");
+	_cleanup_(freep) char *color =
+		render(&order, "text", (struct report_style){ .color = true });
+	assert_non_null(strstr(color, "\033[1;31mhigh   \033[0m C.Victim"));
+	assert_null(strstr(color, "\033[31m"));
+}
+
+static void test_order_json(void **state _unused_)
+{
+	_cleanup_(json_freep) json_t *json =
+		render_json(&order, (struct report_style){});
+	json_t *finding = json_array_get(json_object_get(json, "findings"), 0);
+	const char *class, *polluter, *root, *left, *test;
+	int line, by_state, runs;
+	assert_int_equal(
+		json_unpack(finding,
+			    "{s:s, s:[[s], [s, s]], s:[], s:[s, s], s:{s:i}, "
+			    "s:{s:s}, s:b}",
+			    "class", &class, "polluters", &polluter, &test,
+			    &test, "setters", "polluted", &root, &test,
+			    "failure", "line", &line, "left", "after", &left,
+			    "polluters_complete", &runs),
+		0);
+	assert_string_equal(class, "victim");
+	assert_string_equal(polluter, "A \"<&>'\n\\xff\x1b[31m");
+	assert_string_equal(root, "root\x07");
+	assert_string_equal(left, "\"\n\"");
+	assert_int_equal(line, 7);
+	assert_false(runs);
+	assert_int_equal(json_unpack(json_object_get(json, "order"),
+				     "{s:{s:i}, s:[{s:s, s:i}], s:n}", "pairs",
+				     "by_state", &by_state, "random", "test",
+				     &test, "runs", &runs, "ended_by"),
+			 0);
+	assert_int_equal(by_state, 1233567);
+	assert_int_equal(runs, 10);
+	assert_string_equal(test, polluter);
+}
+
+static void test_order_junit(void **state _unused_)
+{
+	_cleanup_(freep) char *xml =
+		render(&order, "junit", (struct report_style){});
+	assert_non_null(strstr(xml, "<testcase name=\"C.Victim: victim\" "
+				    "classname=\"order-dependent\" "
+				    "file=\"c&#10;.cc\" line=\"7\">"));
+	assert_non_null(strstr(xml, "got \\x1b[31m1"));
+	assert_non_null(strstr(xml, "polygraph replay order-1</failure>"));
+	for (const char *p = xml; *p; p++)
+		assert_true((unsigned char)*p >= 0x20 || *p == '\n' ||
+			    *p == '\t');
+}
+
+/* 20,000 polluters, and a list of as many tests: short as text, whole as JSON. */
+static void test_order_many(void **state _unused_)
+{
+	enum { MANY = 20000 };
+	const char **names = calloc(MANY, sizeof(*names));
+	struct report_names *lists = calloc(MANY, sizeof(*lists));
+	for (size_t i = 0; i < MANY; i++) {
+		names[i] = hostile;
+		lists[i] = (struct report_names){ &names[i], 1 };
+	}
+	lists[1] = (struct report_names){ names, MANY };
+	struct report_order many = victim;
+	many.polluters = (struct report_lists){ .data = lists, .n = MANY };
+	many.cleaners = many.polluters;
+	many.cleaned = &many.polluters;
+	many.n_cleaned = 1;
+	many.failing = (struct report_names){ names, MANY };
+	many.polluted = (struct report_names){ names, MANY };
+	char *long_message = calloc(1, 1 << 20);
+	memset(long_message, 'x', (1 << 20) - 1);
+	many.message = long_message;
+	struct report_finding finding = order_findings[0];
+	finding.order = &many;
+	struct report report = order;
+	report.findings = &finding;
+	_cleanup_(freep) char *text =
+		render(&report, "text", (struct report_style){});
+	assert_true(strlen(text) < 4000);
+	assert_non_null(strstr(text, " and 19997 more"));
+	_cleanup_(freep) char *verbose = render(
+		&report, "text", (struct report_style){ .verbose = true });
+	assert_true(strlen(verbose) < 100000);
+	_cleanup_(json_freep) json_t *json =
+		render_json(&report, (struct report_style){});
+	json_t *first = json_array_get(json_object_get(json, "findings"), 0);
+	json_t *polluters = json_object_get(first, "polluters");
+	assert_int_equal(json_array_size(polluters), MANY);
+	assert_int_equal(json_array_size(json_array_get(polluters, 1)), MANY);
+	assert_int_equal(
+		json_array_size(json_object_get(first, "failing_order")), MANY);
+	free(long_message);
+	free(lists);
+	free(names);
+}
+
 static void test_formats(void **state _unused_)
 {
 	assert_null(report_format_find("pdf"));
@@ -332,6 +524,11 @@ static void test_width(void **state _unused_)
 	int fd = open("/dev/null", O_RDWR);
 	assert_int_equal(width_terminal(fd), 0);
 	close(fd);
+}
+
+static uint64_t count_of(const void *data)
+{
+	return *(const uint64_t *)data;
 }
 
 /* Steps aside for log lines, counts, and leaves an empty line behind. */
@@ -357,6 +554,13 @@ static void test_progress(void **state _unused_)
 		progress_started(progress, names[0]);
 		progress_finished(progress, names[0], OUTCOME_PASS);
 	}
+	uint64_t count = 12;
+	progress_count(progress, "orders", count_of, &count);
+	usleep(250000);
+	n = read(fds[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_non_null(strstr(text, "\r\033[Korders: 12 tests run  "));
 	progress_destroy(progress);
 	n = read(fds[0], text, sizeof(text) - 1);
 	assert_true(n >= 4);
@@ -364,6 +568,7 @@ static void test_progress(void **state _unused_)
 	assert_true(str_ends(text, "\r\033[K"));
 	progress_started(NULL, "x");
 	progress_finished(NULL, "x", OUTCOME_PASS);
+	progress_count(NULL, "x", count_of, NULL);
 	progress_destroy(NULL);
 	close(fds[0]);
 	close(fds[1]);
@@ -381,6 +586,10 @@ int main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_json_verbose),
 		cmocka_unit_test(test_junit),
+		cmocka_unit_test(test_order_text),
+		cmocka_unit_test(test_order_json),
+		cmocka_unit_test(test_order_junit),
+		cmocka_unit_test(test_order_many),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_width),
 		cmocka_unit_test(test_progress),
