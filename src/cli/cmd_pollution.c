@@ -7,6 +7,7 @@
 #include "cli/findings.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/results.h"
 #include "cli/select.h"
 #include "cli/state_options.h"
 #include "cli/version.h"
@@ -58,11 +59,12 @@ static struct err *say_unfinished(struct collect *collect, size_t entries)
 }
 
 static struct err *
-write_report(const struct baseline *baseline, const struct common_suite *choice,
-	     const struct suite *suite, const struct outputs *outputs,
-	     struct collect *collect, const struct pollution *pollution,
-	     uint64_t ns, enum status *ret)
+write_report(const struct options *options, const struct baseline *baseline,
+	     const struct common_suite *choice, const struct suite *suite,
+	     const struct outputs *outputs, struct collect *collect,
+	     const struct pollution *pollution, uint64_t ns, enum status *ret)
 {
+	_cleanup_(results_closep) struct results *results = NULL;
 	_cleanup_(findings_freep) struct findings findings = {};
 	const struct findings_context context = {
 		.suite = suite,
@@ -71,6 +73,8 @@ write_report(const struct baseline *baseline, const struct common_suite *choice,
 		.baseline = baseline,
 	};
 	TRY(findings_of_pollution(&findings, &context, pollution));
+	TRY(results_open(options, choice, suite, NULL, &results));
+	results_put(results, "pollution", findings.all.data, findings.all.n);
 	struct report report = {
 		.kind = "pollution",
 		.version = POLYGRAPH_VERSION,
@@ -138,7 +142,7 @@ static struct err *pollution_run(const struct options *options, int argc,
 	TRY(say_unfinished(&collect, order.n));
 	for (size_t i = 0; i < disabled.n; i++)
 		TRY(collect_disabled(&collect, disabled.data[i]));
-	TRY(write_report(&baseline, &choice, suite, &outputs, &collect,
+	TRY(write_report(options, &baseline, &choice, suite, &outputs, &collect,
 			 &pollution, ns, ret));
 	return take_ptr(run_err);
 }

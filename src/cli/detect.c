@@ -10,6 +10,7 @@
 #include "cli/collect.h"
 #include "cli/findings.h"
 #include "cli/interrupt.h"
+#include "cli/results.h"
 #include "cli/select.h"
 #include "cli/version.h"
 #include "order/order.h"
@@ -75,6 +76,8 @@ struct detect {
 	struct collect collect;
 	struct pollution pollution;
 	struct order_result result;
+	struct results *results;
+	char matters[64]; /* options that facts depend on */
 	uint64_t seed;
 	uint64_t start, ns;
 	uint64_t deadline; /* clock_now(); 0: none */
@@ -84,6 +87,7 @@ struct detect {
 
 static void detect_freep(struct detect *detect)
 {
+	results_close(detect->results);
 	order_result_free(&detect->result);
 	pollution_free(&detect->pollution);
 	collect_free(&detect->collect);
@@ -100,11 +104,18 @@ static bool is_random(const struct detect *detect)
 	return detect->values->strategy == ORDER_RANDOM;
 }
 
-/* What tests leave behind helps the search, or is to be reported. */
+/* What tests leave behind helps the search … */
+static bool uses_pollution(const struct detect *detect)
+{
+	return detect->values->pollution && !is_random(detect);
+}
+
+/* … or is to be reported. */
 static bool wants_pollution(const struct detect *detect)
 {
-	return detect->values->pollution &&
-	       (detect->flags & DETECT_REPORT_POLLUTION || !is_random(detect));
+	return uses_pollution(detect) ||
+	       (detect->values->pollution &&
+		detect->flags & DETECT_REPORT_POLLUTION);
 }
 
 static struct err *show_progress(struct detect *detect, struct progress **ret)
@@ -165,6 +176,7 @@ static struct err *search_orders(struct detect *detect)
 		.deadline = detect->deadline,
 		.budget = detect->deadline,
 		.watch = &detect->watch.watch,
+		.memory = results_memory(detect->results),
 	};
 	TRY(show_progress(detect, &progress));
 	progress_count(progress, "other orders", count_executions,
@@ -331,6 +343,32 @@ static struct err *judge(const struct report *report, enum status *ret)
 	return NULL;
 }
 
+/* For replay. */
+static struct err *keep_results(struct detect *detect,
+				const struct findings *findings)
+{
+	_cleanup_(state_texts_freep) struct state_texts files = {};
+	size_t n = 0; /* findings of pollution: they stand first */
+	while (n < findings->all.n && !findings->all.data[n].order)
+		n++;
+	if (detect->polluted && detect->flags & DETECT_REPORT_POLLUTION)
+		results_put(detect->results, "pollution", findings->all.data,
+			    n);
+	if (!detect->searched)
+		return NULL;
+	for (size_t i = 0;
+	     uses_pollution(detect) && i < detect->pollution.findings.n; i++) {
+		const struct change *change =
+			&detect->pollution.findings.data[i].change;
+		if (change->where == CHANGE_FILE)
+			TRY(vec_push(&files, change->root));
+	}
+	results_put_order(detect->results, &detect->result,
+			  findings->all.n ? findings->all.data + n : NULL,
+			  findings->all.n - n, files.data, files.n);
+	return NULL;
+}
+
 static struct err *write_report(struct detect *detect, const char *name,
 				enum status *ret)
 {
@@ -348,7 +386,8 @@ static struct err *write_report(struct detect *detect, const char *name,
 		TRY(findings_of_order(&findings, &context, &detect->pollution,
 				      &detect->result));
 	findings.reach.systematic = !is_random(detect);
-	findings.reach.by_state = detect->polluted && !is_random(detect);
+	findings.reach.by_state = uses_pollution(detect);
+	TRY(keep_results(detect, &findings));
 	struct report report = {
 		.kind = name,
 		.version = POLYGRAPH_VERSION,
@@ -394,6 +433,13 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 	};
 	TRY(select_order(detect->suite, &selection, &detect->order,
 			 &detect->disabled));
+	/* How a test ends depends on whether files are put back before it. */
+	snprintf(detect->matters, sizeof(detect->matters),
+		 "pollution=%d only=%u", uses_pollution(detect), state->only);
+	TRY(results_open(options, &detect->choice, detect->suite,
+			 detect->matters, &detect->results));
+	if (values->fresh)
+		results_forget(detect->results);
 	return collect_init(&detect->collect, detect->suite, false);
 }
 

@@ -62,6 +62,12 @@ struct option_list {
 	size_t cap;
 };
 
+struct option_words {
+	char **data;
+	size_t n;
+	size_t cap;
+};
+
 enum option_source {
 	OPTION_DEFAULT,
 	OPTION_CONFIG,	     /* top of polygraph.toml */
@@ -101,6 +107,21 @@ struct err *options_set(struct options *options, const struct option *option,
 /* Before the values of a list from @source: those of weaker ones go. */
 void options_clear_weaker(struct options *options, const struct option *option,
 			  enum option_source source);
+
+/*
+ * What was given, by whichever source, as words of a command line that gives it
+ * again: "--name=value". Only options that are in @known, too (NULL: all), and
+ * for which @wanted says so (NULL: all).
+ */
+struct err *options_words(const struct options *options,
+			  const struct option_group *const *known,
+			  bool (*wanted)(const char *name),
+			  struct option_words *ret) _must_check_;
+void option_words_free(struct option_words *words);
+static inline void option_words_freep(struct option_words *words)
+{
+	option_words_free(words);
+}
 
 /* NULL where there is none. */
 const struct option *option_find(const struct option_group *const *groups,

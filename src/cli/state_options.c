@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "cli/results.h"
 #include "dwarf/index.h"
 
 #define FIELD(member) .offset = offsetof(struct state_options, member)
@@ -189,6 +190,7 @@ static struct err *list_own(const struct outputs *outputs, const char *cache,
 	}
 	if (cache)
 		TRY(vec_push(ret, cache));
+	TRY(vec_push(ret, RESULTS_FOLDER));
 	return vec_push(ret, NULL);
 }
 

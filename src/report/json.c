@@ -324,6 +324,18 @@ static struct err *finding_json(const struct report_finding *finding,
 	return NULL;
 }
 
+struct err *report_finding_text(const struct report_finding *finding,
+				char **ret)
+{
+	_cleanup_(json_freep) json_t *object = NULL;
+	TRY(finding_json(finding, &object));
+	char *text = json_dumps(object, JSON_REAL_PRECISION(12));
+	if (!text)
+		return err_create(ERR_INTERNAL, "cannot write JSON");
+	*ret = text;
+	return NULL;
+}
+
 static struct err *write_findings(const struct report *report, FILE *out)
 {
 	fputs("  \"findings\": [", out);

@@ -201,3 +201,7 @@ struct report_counts report_count(const struct report *report);
 bool report_has_failures(const struct report *report);
 /* Findings that the baseline does not list. */
 size_t report_new_findings(const struct report *report);
+
+/* One finding as the JSON format has it, on one line; malloc()ed. */
+struct err *report_finding_text(const struct report_finding *finding,
+				char **ret) _must_check_;

@@ -7,18 +7,20 @@
  *
  *	name|file|line|outcome|milliseconds|message|failure file:line|output
  *
- * Outcomes as in the contract, "disabled" (would pass) and "limit" (no test: its
- * name is reported as a limit). Missing fields are empty. "gen:N" instead of a
+ * Outcomes as in the contract, "disabled" (would pass), "limit" (no test: its
+ * name is reported as a limit), "victim:NAME" (fails where that test ran before in
+ * the same order), "random" (fails every second time) and "changes:ROOT" (passes,
+ * and leaves that file changed). Missing fields are empty. "gen:N" instead of a
  * file makes N passing tests, "gen:N:US" each taking US microseconds, every
  * 97th of which fails. "broken:N" ends with an error after N tests. A test
- * whose message is STUCK does not notice an interruption, one that passes with
- * the message "LEAVES x" changes the variable x from 0 to 1.
+ * whose message is STUCK does not notice an interruption.
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/path.h"
@@ -30,15 +32,19 @@ struct fake {
 	struct suite_test test;
 	struct suite_result result;
 	bool is_limit;
+	bool is_random;
+	unsigned runs;
+	char *polluter;
+	char *root;
 };
 
 struct suite {
 	VEC(struct fake) tests;
 	VEC(struct fake) limits;
 	bool pass_through;
+	bool watched;
 	uint64_t timeout_ns;
 	size_t broken_after; /* SIZE_MAX: not */
-	bool watched;
 };
 
 static volatile int interrupted;
@@ -103,6 +109,11 @@ static struct err *add_line(struct suite *suite, const char *line)
 	if (f[3]) {
 		fake.test.disabled = !strcmp(f[3], "disabled");
 		fake.is_limit = !strcmp(f[3], "limit");
+		fake.is_random = !strcmp(f[3], "random");
+		if (!strncmp(f[3], "victim:", 7))
+			fake.polluter = strdup(f[3] + 7);
+		if (!strncmp(f[3], "changes:", 8))
+			fake.root = strdup(f[3] + 8);
 	}
 	if (f[6]) {
 		char *colon = strrchr(f[6], ':');
@@ -181,6 +192,8 @@ static void free_fake(struct fake *fake)
 {
 	free(fake->test.name);
 	free(fake->test.file);
+	free(fake->polluter);
+	free(fake->root);
 	free(fake->result.message);
 	free(fake->result.file);
 	free(fake->result.output);
@@ -214,11 +227,6 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index)
 	return &suite->tests.data[index].test;
 }
 
-uint64_t suite_executions(const struct suite *suite _unused_)
-{
-	return 0;
-}
-
 static void rest(uint64_t ns, bool stuck)
 {
 	uint64_t end = clock_now() + ns;
@@ -231,28 +239,23 @@ static void rest(uint64_t ns, bool stuck)
 	}
 }
 
-static void tell_change(const struct suite *suite, size_t entry,
-			const struct suite_result *result,
-			const struct suite_observer *observer)
+static void tell_change(const struct suite *suite, const struct fake *fake,
+			size_t entry, const struct suite_observer *observer)
 {
-	static const char leaves[] = "LEAVES ";
-	if (!suite->watched || !observer->changed || !result->message ||
-	    strncmp(result->message, leaves, strlen(leaves)) != 0)
+	if (!suite->watched || !fake->root || !observer->changed)
 		return;
-	char *root = result->message + strlen(leaves);
 	struct change_path path = {
-		.path = root,
-		.before = (char *)"0",
-		.after = (char *)"1",
-		.size = 4,
+		.path = fake->root,
+		.before = (char *)"absent",
+		.after = (char *)"3 bytes",
 	};
 	struct change change = {
-		.where = CHANGE_MEMORY,
-		.root = root,
+		.where = CHANGE_FILE,
+		.root = fake->root,
 		.paths = &path,
 		.n = 1,
 	};
-	observer->changed(observer->data, entry, result->test, &change, 1);
+	observer->changed(observer->data, entry, fake->result.test, &change, 1);
 }
 
 struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
@@ -281,8 +284,9 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		if (suite->pass_through && fake->result.output_n &&
 		    write(1, fake->result.output, fake->result.output_n) < 0)
 			return err_errno(errno, "cannot pass output through");
-		observer->finished(observer->data, &fake->result);
-		tell_change(suite, i, &fake->result, observer);
+		if (observer->finished)
+			observer->finished(observer->data, &fake->result);
+		tell_change(suite, fake, i, observer);
 	}
 	return interrupted ? err_create(ERR_INTERRUPTED, "interrupted") : NULL;
 }
@@ -291,6 +295,75 @@ struct err *suite_watch(struct suite *suite, const struct suite_watch *watch)
 {
 	suite->watched = watch;
 	return NULL;
+}
+
+static bool is_polluted(const struct suite *suite,
+			const struct suite_node *nodes, size_t at,
+			const char *polluter)
+{
+	for (at = nodes[at].parent; at != SUITE_TREE_ROOT;
+	     at = nodes[at].parent) {
+		if (!strcmp(suite->tests.data[nodes[at].test].test.name,
+			    polluter))
+			return true;
+	}
+	return false;
+}
+
+struct err *suite_run_tree(struct suite *suite, const struct suite_node *nodes,
+			   size_t n, unsigned flags _unused_,
+			   const struct suite_observer *observer)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct fake *fake = &suite->tests.data[nodes[i].test];
+		struct suite_result result = fake->result;
+		if (interrupted)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		if ((fake->polluter &&
+		     is_polluted(suite, nodes, i, fake->polluter)) ||
+		    (fake->is_random && fake->runs++ % 2))
+			result.outcome = OUTCOME_FAIL;
+		if (result.outcome == OUTCOME_PASS)
+			result.message = result.file = NULL;
+		result.entry = i;
+		if (observer->started)
+			observer->started(observer->data, nodes[i].test);
+		if (observer->finished)
+			observer->finished(observer->data, &result);
+	}
+	return NULL;
+}
+
+struct err *suite_keep_files(struct suite *suite _unused_,
+			     const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (access(paths[i], F_OK))
+			return err_create(ERR_SUITE, "cannot keep '%s'",
+					  paths[i]);
+	}
+	return NULL;
+}
+
+struct err *suite_try_roots(struct suite *suite _unused_,
+			    const struct suite_watch *watch _unused_,
+			    const size_t *prefix _unused_, size_t n _unused_,
+			    size_t test _unused_, suite_judge *judge _unused_,
+			    void *data _unused_,
+			    const struct suite_observer *observer _unused_)
+{
+	return NULL;
+}
+
+size_t suite_group_parent(const struct suite *suite _unused_,
+			  size_t group _unused_)
+{
+	return SUITE_NO_GROUP;
+}
+
+uint64_t suite_executions(const struct suite *suite _unused_)
+{
+	return 0;
 }
 
 struct err *suite_run_places(struct suite *suite, const size_t *order, size_t n,

@@ -12,6 +12,7 @@ import pty
 import re
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -118,6 +119,143 @@ class Cli(unittest.TestCase):
         self.fails("pollution", "--file-tracking", "magic", "suite", message=".*magic.*", hint=".*")
         self.fails("pollution", "--watch-dir", "no-such-folder", "suite", message="--watch-dir 'no-such-folder'.*", hint=".*")
         self.fails("pollution", "--page-tracking", "magic", "suite", message=".*magic.*", hint=".*")
+
+    # Results that are kept, and replay
+
+    KEPT = ("Sets|a.c|3|changes:left.txt\nFine|a.c|5|pass\n"
+            "Victim|a.c|9|victim:Sets|1|expected 1\\ngot 2|a.c:11\n"
+            "Odd\\xffname|a.c|12|random|1|no luck\n")
+
+    def keep_order(self, failing, passing, more=()):
+        """An order-dependent finding, as `order` keeps it; its id."""
+        test = failing[-1]
+        replay = {"version": 1, "files_digest": "", "test": test, "suite": ["--", "kept"], "files": [],
+                  "failing": failing, "passing": passing, **dict(more)}
+        finding = {"id": "order-0123456789ab", "kind": "order-dependent", "test": test, "class": "victim"}
+        database = sqlite3.connect(self.path(".polygraph/results.db"))
+        with database:
+            database.execute("PRAGMA foreign_keys = ON")
+            database.execute("DELETE FROM runs WHERE command = ?", (b"order",))
+            run = database.execute("INSERT INTO runs (suite, command) VALUES (?, ?)", (b"kept", b"order")).lastrowid
+            database.execute("INSERT INTO findings VALUES (?, 0, ?, ?, ?)",
+                             (run, finding["id"].encode(), json.dumps(finding).encode(),
+                              json.dumps(replay).encode()))
+        database.close()
+        return finding["id"]
+
+    def kept(self):
+        self.write("kept", self.KEPT)
+        self.run_it("pollution", "--quiet", "kept", status=1)
+        return self.run_it("replay", "--list", "--quiet").split()
+
+    def test_kept(self):
+        self.write("kept", self.KEPT)
+        # Nothing found, nothing kept.
+        self.run_it("pollution", "--quiet", "--tests", "Fine", "kept")
+        self.assertFalse(os.path.exists(self.path(".polygraph")))
+        self.fails("replay", "--list", message="no results are kept.*", hint=".*[.]polygraph.*")
+        self.fails("replay", "pollution-1", message="no results are kept.*")
+        ids = self.kept()
+        self.assertEqual(len(ids), 1)
+        self.assertRegex(ids[0], "^pollution-[0-9a-f]{12}$")
+        self.assertEqual(sorted(os.listdir(self.path(".polygraph"))), [".gitignore", "results.db"])
+        self.assertEqual(self.read(".polygraph/.gitignore"), "*\n")
+        self.assertEqual(self.run_it("replay", "--list"), f"{ids[0]}  pollution  Sets: left.txt\n")
+        found = self.json("replay", "--list", "--format", "json")
+        self.assertEqual([(finding["id"], finding["test"], finding["root"]) for finding in found],
+                         [(ids[0], "Sets", "left.txt")])
+        # A run without findings takes away those of the last one.
+        self.write("kept", self.KEPT.replace("changes:left.txt", "pass"))
+        self.run_it("pollution", "--quiet", "kept")
+        self.assertEqual(self.run_it("replay", "--list", stderr=".*no findings\n"), "")
+        self.fails("replay", ids[0], message=f"there is no finding '{ids[0]}'", hint="the last runs had no findings")
+
+    def test_not_kept(self):
+        """A place that cannot be written to costs a warning, not the run."""
+        self.write("kept", self.KEPT)
+        self.write(".polygraph", "a file")
+        out = self.run_it("pollution", "kept", status=1, stderr="polygraph: warning: results are not kept: [^\n]*\n")
+        self.assertIn("left.txt", out)
+        os.remove(self.path(".polygraph"))
+        os.mkdir(self.path(".polygraph"))
+        self.write(".polygraph/results.db", "no database" * 100)
+        self.run_it("pollution", "kept", status=1, stderr="polygraph: warning: [^\n]*results.db' is damaged[^\n]*\n")
+        self.assertIn("results.db.old", os.listdir(self.path(".polygraph")))
+        self.run_it("replay", "--list")
+
+    def test_replay_pollution(self):
+        found, = self.kept()
+        out = self.run_it("replay", found, status=1)
+        self.assertIn("Sets: left.txt", out)
+        self.assertNotIn("Fine", out)
+        self.assertRegex(out.splitlines()[-1], "^reproduced: Sets leaves left.txt changed.*")
+        out = self.run_it("replay", "--quiet", found[:-4], status=1)
+        self.assertRegex(out, "^reproduced: [^\n]*\n$")
+        self.assertTrue(self.json("replay", "--format", "json", found, status=1)["reproduced"])
+        # What is kept stays what the last run found.
+        self.assertEqual(self.run_it("replay", "--list", "--quiet").split(), [found])
+        self.write("kept", self.KEPT.replace("changes:left.txt", "pass"))
+        out = self.run_it("replay", found, stderr=".*'kept' has changed since this was found\n")
+        self.assertRegex(out.splitlines()[-1], "^not reproduced: Sets leaves.*")
+        self.assertFalse(self.json("replay", "--quiet", "--format", "json", found)["reproduced"])
+        os.remove(self.path("kept"))
+        self.fails("replay", found, message=".*kept.*", status=3)
+
+    def test_replay_order(self):
+        self.kept()
+        found = self.keep_order(["Sets", "Victim"], ["Fine", "Victim"])
+        line = "failing order {}/3: fail: [Sets, Victim]: expected 1\\ngot 2 (a.c:11)\n"
+        good = "passing order {}/3: pass: [Fine, Victim]\n"
+        verdict = "reproduced: Victim fails in the failing order and passes in the passing one, {0} of {0} times each\n"
+        self.assertEqual(self.run_it("replay", found, status=1),
+                         "".join(line.format(i) for i in (1, 2, 3)) + "".join(good.format(i) for i in (1, 2, 3)) +
+                         verdict.format(3))
+        self.assertEqual(self.run_it("replay", "--quiet", "--times=7", "order", status=1), verdict.format(7))
+        self.assertIn("\033[32mfail", self.run_it("replay", "--color=always", "-n1", found, status=1))
+        result = self.json("replay", "--format=json", "--times=2", found, status=1)
+        self.assertEqual(result["id"], found)
+        self.assertTrue(result["reproduced"])
+        failure = {"outcome": "fail", "message": "expected 1\ngot 2", "file": "a.c", "line": 11}
+        self.assertEqual(result["failing"], {"order": ["Sets", "Victim"], "runs": [failure] * 2})
+        self.assertEqual([run["outcome"] for run in result["passing"]["runs"]], ["pass"] * 2)
+
+        found = self.keep_order(["Fine", "Victim"], ["Fine", "Victim"])
+        self.assertEqual(self.run_it("replay", "--quiet", found),
+                         "not reproduced: Victim fails 0 of 3 times in the failing order\n")
+        # It fails every second time, whatever the order; and its name is no UTF-8.
+        found = self.keep_order(["Sets", "Odd\\xffname"], ["Odd\\xffname"])
+        self.assertEqual(self.run_it("replay", "--quiet", found),
+                         "not reproduced: Odd\\xffname fails only 1 of 3 times in the failing order, "
+                         "and passes only 1 of 3 times in the passing order\n")
+        many = ["Fine"] * 9 + ["Sets", "Victim"]
+        found = self.keep_order(many, ["Victim"])
+        self.assertIn("[Fine, Fine, Fine, … 7 more, Victim]: ", self.run_it("replay", "-n1", found, status=1))
+
+    def test_replay_slips(self):
+        known, = self.kept()
+        found = self.keep_order(["Sets", "Victim"], ["Victim"])
+        self.fails("replay", message="which finding.", hint="give its id, or --list")
+        self.fails("replay", found, "--times=2", message="one finding at a time.*", hint="options come before.*")
+        self.fails("replay", "--list", found, message="--list takes no finding.*")
+        self.fails("replay", "--times=0", found, message=".*range.*", hint=".*")
+        self.fails("replay", "order-0123456789ac", message="there is no finding 'order-0123456789ac'",
+                   hint=f"did you mean '{found}'. known are:\n  {found}  victim  Victim\n"
+                        f"  {known}  pollution  Sets: left.txt")
+        self.fails("replay", "", message="there is no finding ''", hint="known are:.*")
+        found = self.keep_order(["Sets", "Victim"], ["Victim"], {"files": ["no-such-file"]})
+        self.fails("replay", found, message="cannot keep 'no-such-file'", status=3)
+        found = self.keep_order(["Gone", "Victim"], ["Victim"])
+        self.fails("replay", found, message="the suite has no test 'Gone' any more", hint=".*polygraph order.*", status=3)
+        for wrong in ({"version": 2}, {"passing": []}, {"failing": "Victim"}, {"failing": ["Victim", 3]}, {"files": None},
+                      {"suite": []}, {"test": "Sets"}, {"test": None}):
+            found = self.keep_order(["Sets", "Victim"], ["Victim"], wrong)
+            self.fails("replay", found, message="what is kept of this finding cannot be read.*", hint="run the command.*",
+                       status=4)
+        found = self.keep_order(["Sets", "Victim"], ["Victim"], {"suite": ["--frame", "x", "kept"]})
+        self.fails("replay", found, message="unknown option '--frame'", hint=".*")
+        found = self.keep_order(["Sets", "Victim"], ["Victim"], {"files_digest": "0" * 32})
+        self.run_it("replay", "--quiet", found, status=1)
+        self.run_it("replay", found, status=1, stderr=".*'kept' has changed since this was found\n")
 
     def test_slips(self):
         self.fails("run", "--fromat", "json", "suite",

@@ -161,23 +161,23 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
 
     def test_what_is_left(self):
         """What pollution knows of a polluted root stands there, and in 'check' is not said twice."""
-        leaves = SUITE.replace("12|pass", "12|pass||LEAVES registry.head").replace("40|pass", "40|pass||LEAVES other")
+        leaves = SUITE.replace("12|pass", "12|changes:registry.head").replace("40|pass", "40|changes:other")
         self.write("suite", leaves)
         self.finds({"findings": [dict(VICTIM, cleaned=[[[2]], [[2], [4, 5]]])]})
-        polluted = "        polluted: registry.head (Registry.Adds leaves registry.head: 0 → 1)\n"
+        polluted = "        polluted: registry.head (Registry.Adds leaves registry.head: absent → 3 bytes)\n"
         order = self.run_it("order", "suite", status=1)
         self.assertIn(polluted, order)
         self.assertNotIn("Registry.Clear: other", order)
         check = self.run_it("check", "suite", status=1)
         self.assertIn(polluted, check)
-        self.assertIn("Registry.Clear: other: 0 → 1", check)
+        self.assertIn("Registry.Clear: other: absent → 3 bytes", check)
         self.assertNotIn("Registry.Adds: registry.head", check)
         self.assertIn("        … and 1 leftover by which tests above are polluted (shown with --verbose)\n", check)
         self.assertIn("2 tests leave shared state changed: 2 findings", check)
-        self.assertIn("Registry.Adds: registry.head: 0 → 1", self.run_it("check", "-v", "suite", status=1))
+        self.assertIn("Registry.Adds: registry.head: absent → 3 bytes", self.run_it("check", "-v", "suite", status=1))
         found = self.json("check", status=1)["findings"]
         self.assertEqual([finding["kind"] for finding in found], ["pollution", "pollution", "order-dependent"])
-        self.assertEqual(found[2]["left"], {"test": "Registry.Adds", "path": "registry.head", "before": "0", "after": "1"})
+        self.assertEqual(found[2]["left"], {"test": "Registry.Adds", "path": "registry.head", "before": "absent", "after": "3 bytes"})
         self.assertEqual(found[2]["cleaners_by_polluter"], [[["Registry.Clear"]], [["Registry.Clear"], ["Config.B", "Config.Reads"]]])
         self.assertEqual([finding["kind"] for finding in self.json("order", status=1)["findings"]], ["order-dependent"])
         # Pollution alone is a finding of check, and none of order.

@@ -711,7 +711,7 @@ static void test_two_at_once(void **state)
 			put(store, key, key);
 			put(store, "shared", key);
 		}
-		char id[16], suite[16];
+		char id[32], suite[32];
 		snprintf(id, sizeof(id), "order-%d", p);
 		snprintf(suite, sizeof(suite), "./%d", p);
 		const struct store_finding finding = { .id = id, .json = "{}" };
