@@ -277,13 +277,48 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.run_it("order", "suite")
         asked = self.asked()
         self.assertEqual(asked, {"tests": 6, "pollution": True, "strategy": 0, "any_order": 0, "seed": 0, "orders": -1,
-                                 "all_pairs": 0, "repeats": 3, "cleaners": 1, "roots": 1, "budget": 0, "left": 0})
+                                 "all_pairs": 0, "repeats": 3, "cleaners": 1, "roots": 1, "budget": 0, "left": 0,
+                                 "known": 0})
         self.run_it("order", "--any-order", "--all-pairs", "--repeat=7", "--no-cleaners", "--no-roots", "--no-pollution",
                     "--runs=5", "--seed=9", "--budget=1h", "--tests=Config.*", "suite")
         asked = self.asked()
         self.assertGreater(asked.pop("left"), 3500 * 10**9)
         self.assertEqual(asked, {"tests": 3, "pollution": False, "strategy": 0, "any_order": 1, "seed": 9, "orders": 5,
-                                 "all_pairs": 1, "repeats": 7, "cleaners": 0, "roots": 0, "budget": 1})
+                                 "all_pairs": 1, "repeats": 7, "cleaners": 0, "roots": 0, "budget": 1,
+                                 "known": 0})
+
+    def test_facts(self):
+        """What a call found out the next one knows, unless it depends on other options, or is not to be believed."""
+        def known(*words):
+            self.run_it("order", *words, "suite")
+            return bool(self.asked()["known"])
+        self.finds({})
+        self.assertFalse(known())
+        self.assertTrue(known())
+        self.assertTrue(known("--repeat=5", "--budget=1m", "--no-cleaners"))
+        self.assertFalse(known("--fresh"))
+        self.assertTrue(known())
+        self.assertFalse(known("--no-pollution"))
+        self.write("suite", SUITE + "Another.Test|||pass\n")
+        self.assertFalse(known())
+
+    def test_replay(self):
+        """What is kept of a finding makes it happen again."""
+        self.write("suite", SUITE.replace("30|pass", "30|victim:Registry.Adds|0|expected 0, got 1"))
+        self.finds({"findings": [VICTIM, BRITTLE, dict(TWICE, test=0, passing=[0], failing=[0, 0])]})
+        for command in "order", "check":
+            found = self.json(command, status=1)["findings"]
+            self.assertEqual(self.run_it("replay", "--list", "-q").split(), [finding["id"] for finding in found])
+            self.assertIn("expected 0, got 1", self.run_it(*found[0]["replay"].split()[1:], status=1))
+            # These do not fail as the paper has it.
+            self.run_it("replay", found[1]["id"])
+            self.run_it("replay", found[2]["id"])
+        # Orders that were not searched leave what is known of the last search.
+        self.run_it("order", "--budget=1us", "-q", "suite")
+        self.assertEqual(len(self.run_it("replay", "--list", "-q").split()), 3)
+        self.finds({})
+        self.run_it("order", "-q", "suite")
+        self.assertEqual(self.run_it("replay", "--list", "-q", stderr=".*"), "")
 
     def test_without_pollution(self):
         """The run in the suite's own order is told by the search, once."""
