@@ -396,3 +396,14 @@ void mapped_clear(struct attributes *a);
 
 /* kernel.c: by number; NULL: not one that is compared. */
 extern const char *const limit_names[RLIM_NLIMITS];
+
+#define MXCSR_ROUNDING 0x6000U
+#define MXCSR_FLUSH 0x8000U
+#define MXCSR_DENORMALS 0x0040U
+#define X87_ROUNDING 0x0c00U
+#define X87_PRECISION 0x0300U
+/*
+ * Nearly every computation is inexact, and denormal numbers are an exception
+ * of this processor only: neither counts.
+ */
+#define FLOAT_EXCEPTIONS 0x1dU

@@ -83,27 +83,17 @@ struct err *read_timers(struct attributes *a, struct items *items)
 
 /* ---- floating point ---- */
 
-#define ROUNDING 0x6000U /* of MXCSR */
-#define FLUSH 0x8000U
-#define DENORMALS 0x0040U
-#define X87_ROUNDING 0x0c00U
-#define X87_PRECISION 0x0300U
-/*
- * Nearly every computation is inexact, and denormal numbers are an exception
- * of this processor only: neither counts.
- */
-#define EXCEPTIONS 0x1dU
-
 void floats_probe(struct attributes *a, unsigned *ret)
 {
 	struct user_fpregs_struct regs;
 	if (ptrace(PTRACE_GETFPREGS, a->thread->tid, 0, &regs) < 0)
 		return;
 	uint32_t control =
-		regs.cwd & (X87_ROUNDING | X87_PRECISION | EXCEPTIONS);
-	uint32_t status = regs.swd & EXCEPTIONS;
-	uint32_t mxcsr = regs.mxcsr & (ROUNDING | FLUSH | DENORMALS |
-				       EXCEPTIONS | EXCEPTIONS << 7);
+		regs.cwd & (X87_ROUNDING | X87_PRECISION | FLOAT_EXCEPTIONS);
+	uint32_t status = regs.swd & FLOAT_EXCEPTIONS;
+	uint32_t mxcsr =
+		regs.mxcsr & (MXCSR_ROUNDING | MXCSR_FLUSH | MXCSR_DENORMALS |
+			      FLOAT_EXCEPTIONS | FLOAT_EXCEPTIONS << 7);
 	if (control != a->float_control || status != a->float_status ||
 	    mxcsr != a->float_mxcsr)
 		*ret |= SOURCE_FLOATS;
@@ -116,15 +106,15 @@ struct err *read_rounding(struct attributes *a, struct items *items)
 {
 	static const char *const modes[] = { "to nearest", "downward", "upward",
 					     "toward zero" };
-	unsigned mode = (a->float_mxcsr & ROUNDING) >> 13;
+	unsigned mode = (a->float_mxcsr & MXCSR_ROUNDING) >> 13;
 	unsigned old = (a->float_control & X87_ROUNDING) >> 10;
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(str_append(&text, modes[mode]));
 	if (old != mode)
 		TRY(str_appendf(&text, ", x87 %s", modes[old]));
-	if (a->float_mxcsr & FLUSH)
+	if (a->float_mxcsr & MXCSR_FLUSH)
 		TRY(text_comma(&text, "flush to zero"));
-	if (a->float_mxcsr & DENORMALS)
+	if (a->float_mxcsr & MXCSR_DENORMALS)
 		TRY(text_comma(&text, "denormals are zero"));
 	unsigned precision = (a->float_control & X87_PRECISION) >> 8;
 	if (precision != 3)
@@ -153,10 +143,10 @@ static struct err *exceptions_text(uint32_t set, struct str *out)
 
 struct err *read_exceptions(struct attributes *a, struct items *items)
 {
-	uint32_t raised = (a->float_mxcsr | a->float_status) & EXCEPTIONS;
+	uint32_t raised = (a->float_mxcsr | a->float_status) & FLOAT_EXCEPTIONS;
 	/* Masked is the normal state: a bit that is clear makes it trap. */
 	uint32_t traps =
-		(~a->float_mxcsr >> 7 | ~a->float_control) & EXCEPTIONS;
+		(~a->float_mxcsr >> 7 | ~a->float_control) & FLOAT_EXCEPTIONS;
 	_cleanup_(str_freep) struct str text = STR_INIT, trap = STR_INIT;
 	TRY(exceptions_text(raised, &text));
 	TRY(exceptions_text(traps, &trap));

@@ -73,8 +73,6 @@ write_report(const struct options *options, const struct baseline *baseline,
 		.baseline = baseline,
 	};
 	TRY(findings_of_pollution(&findings, &context, pollution));
-	TRY(results_open(options, choice, suite, NULL, &results));
-	results_put(results, "pollution", findings.all.data, findings.all.n);
 	struct report report = {
 		.kind = "pollution",
 		.version = POLYGRAPH_VERSION,
@@ -92,6 +90,8 @@ write_report(const struct options *options, const struct baseline *baseline,
 		.limits = (const char *const *)collect->limits.data,
 		.n_limits = collect->limits.n,
 	};
+	TRY(results_open(options, choice, suite, NULL, &results));
+	results_put(results, "pollution", findings.all.data, findings.all.n);
 	TRY(outputs_write(outputs, &report));
 	*ret = judge(&report);
 	return NULL;

@@ -344,10 +344,10 @@ static struct err *run_once(struct suite *suite, struct trial *trial)
 	return NULL;
 }
 
+/* The beginning and the end of a long list: of an order, its test is last. */
 static struct err *append_order(struct str *str,
 				const struct option_words *tests)
 {
-	/* The beginning and the end of a long one: the test itself is last. */
 	bool cut = tests->n > SHOWN_TESTS;
 	for (size_t i = 0; i < tests->n; i++) {
 		if (cut && i == SHOWN_TESTS - 1 && i + 1 < tests->n) {
@@ -543,6 +543,12 @@ static struct err *say_verdict(const struct replay_values *values,
 		between = ", and ";
 	}
 	putchar('\n');
+	if (!order->files.n)
+		return NULL;
+	_cleanup_(str_freep) struct str files = STR_INIT;
+	TRY(append_order(&files, &order->files));
+	printf("the tests share files, which began as they are now: %s\n",
+	       files.s);
 	return NULL;
 }
 

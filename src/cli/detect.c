@@ -139,6 +139,7 @@ static struct err *find_pollution(struct detect *detect)
 		.effect = report && values->effect,
 		.readers = values->readers,
 	};
+	options.watch.save = true; /* other orders begin where this one did */
 	TRY(show_progress(detect, &progress));
 	if (detect->deadline) {
 		detect->collect.deadline = detect->deadline;
@@ -344,29 +345,21 @@ static struct err *judge(const struct report *report, enum status *ret)
 }
 
 /* For replay. */
-static struct err *keep_results(struct detect *detect,
-				const struct findings *findings)
+static void keep_results(struct detect *detect, const struct findings *findings)
 {
-	_cleanup_(state_texts_freep) struct state_texts files = {};
 	size_t n = 0; /* findings of pollution: they stand first */
 	while (n < findings->all.n && !findings->all.data[n].order)
 		n++;
 	if (detect->polluted && detect->flags & DETECT_REPORT_POLLUTION)
 		results_put(detect->results, "pollution", findings->all.data,
 			    n);
-	if (!detect->searched)
-		return NULL;
-	for (size_t i = 0;
-	     uses_pollution(detect) && i < detect->pollution.findings.n; i++) {
-		const struct change *change =
-			&detect->pollution.findings.data[i].change;
-		if (change->where == CHANGE_FILE)
-			TRY(vec_push(&files, change->root));
-	}
-	results_put_order(detect->results, &detect->result,
-			  findings->all.n ? findings->all.data + n : NULL,
-			  findings->all.n - n, files.data, files.n);
-	return NULL;
+	if (detect->searched)
+		results_put_order(detect->results, &detect->result,
+				  findings->all.n ? findings->all.data + n
+						  : NULL,
+				  findings->all.n - n,
+				  (const char *const *)detect->result.kept.data,
+				  detect->result.kept.n);
 }
 
 static struct err *write_report(struct detect *detect, const char *name,
@@ -387,7 +380,7 @@ static struct err *write_report(struct detect *detect, const char *name,
 				      &detect->result));
 	findings.reach.systematic = !is_random(detect);
 	findings.reach.by_state = uses_pollution(detect);
-	TRY(keep_results(detect, &findings));
+	keep_results(detect, &findings);
 	struct report report = {
 		.kind = name,
 		.version = POLYGRAPH_VERSION,

@@ -426,17 +426,14 @@ void results_put(struct results *results, const char *command,
 		say_lost(results, err);
 }
 
-/* A test may have two: non-idempotent, and of another class besides. */
-static const struct order_finding *
-find_order(const struct results *results, const struct order_result *result,
-	   const struct report_finding *record)
+static const struct order_finding *find_test(const struct results *results,
+					     const struct order_result *result,
+					     const char *test)
 {
-	for (size_t i = 0; record->order && i < result->findings.n; i++) {
+	for (size_t i = 0; i < result->findings.n; i++) {
 		const struct order_finding *finding = &result->findings.data[i];
 		if (!strcmp(suite_test(results->suite, finding->test)->name,
-			    record->test) &&
-		    !strcmp(order_class_name(finding->class),
-			    record->order->class))
+			    test))
 			return finding;
 	}
 	return NULL;
@@ -450,7 +447,7 @@ static struct err *put_orders(struct results *results,
 	_cleanup_(store_findings_free) struct store_findings kept = {};
 	for (size_t i = 0; i < n; i++) {
 		const struct order_finding *finding =
-			find_order(results, result, &findings[i]);
+			find_test(results, result, findings[i].test);
 		char *replay = NULL;
 		if (finding)
 			err_ignore(order_text(results, finding, files, n_files,

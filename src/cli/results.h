@@ -51,7 +51,7 @@ void results_forget(struct results *results);
 void results_put(struct results *results, const char *command,
 		 const struct report_finding *findings, size_t n);
 /*
- * Likewise for "order": @findings are found in @result by test and class. @files: what
+ * Likewise for "order": @findings are found in @result by their test. @files: what
  * was put back before each order (suite_keep_files()).
  */
 void results_put_order(struct results *results,

@@ -389,18 +389,23 @@ static struct err *resolve(const char *path, char **ret)
 	return *ret ? NULL : err_nomem();
 }
 
-static struct err *told_fill(const char *path, struct told_path *told)
+/* From the root, dots gone. */
+static struct err *path_whole(const char *path, char **ret)
 {
 	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
-	_cleanup_(freep) char *shown = NULL, *whole = NULL;
-	/* Dots are gone then; what lies below the working directory is not. */
+	_cleanup_(freep) char *shown = NULL;
 	TRY(path_display(NULL, path, &shown));
-	if (!strcmp(shown, "."))
-		shown[0] = '\0';
-	TRY(path_join(cwd ? cwd : "/", shown, &whole));
-	size_t n = strlen(whole);
-	while (n > 1 && whole[n - 1] == '/')
-		whole[--n] = '\0';
+	TRY(path_join(cwd ? cwd : "/", strcmp(shown, ".") ? shown : "", ret));
+	size_t n = strlen(*ret);
+	while (n > 1 && (*ret)[n - 1] == '/')
+		(*ret)[--n] = '\0';
+	return NULL;
+}
+
+static struct err *told_fill(const char *path, struct told_path *told)
+{
+	_cleanup_(freep) char *whole = NULL;
+	TRY(path_whole(path, &whole));
 	TRY(resolve(whole, &told->path));
 	const char *base = path_base(told->path);
 	told->name = strdup(base[0] ? base : ".");
@@ -421,6 +426,30 @@ static bool is_within(const char *path, const char *folder)
 	return !strcmp(path, folder) || names_below(path, folder);
 }
 
+struct err *keeper_add(struct keeper *keeper, const char *path)
+{
+	struct told_path told = {};
+	struct err *err = told_fill(path, &told);
+	if (!err)
+		err = vec_push(&keeper->told, told);
+	if (err)
+		told_free(&told);
+	return err;
+}
+
+bool keeper_has(const struct keeper *keeper, const char *path)
+{
+	_cleanup_(freep) char *whole = NULL, *real = NULL;
+	struct err *err = path_whole(path, &whole);
+	if (!err)
+		err = resolve(whole, &real);
+	bool found = false;
+	for (size_t i = 0; !err && !found && i < keeper->told.n; i++)
+		found = is_within(real, keeper->told.data[i].path);
+	err_ignore(err);
+	return found;
+}
+
 struct err *keeper_create(const char *const *paths, size_t n,
 			  struct keeper **ret)
 {
@@ -435,15 +464,8 @@ struct err *keeper_create(const char *const *paths, size_t n,
 		keeper->cwd_ino = st.st_ino;
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct told_path told = {};
-		struct err *err =
-			paths[i][0] ? told_fill(paths[i], &told) : NULL;
-		if (!err && told.path)
-			err = vec_push(&keeper->told, told);
-		if (err) {
-			told_free(&told);
-			return err;
-		}
+		if (paths[i][0])
+			TRY(keeper_add(keeper, paths[i]));
 	}
 	if (keeper->told.n)
 		qsort(keeper->told.data, keeper->told.n,
@@ -666,6 +688,19 @@ static struct err *take_path(struct taking *taking, struct kept_path *kept)
 	}
 	kept->lost = taking->lost;
 	return NULL;
+}
+
+struct err *keeper_take_one(struct keeper *keeper, size_t i,
+			    struct kept_path *ret)
+{
+	BUG_ON(i >= keeper->told.n);
+	struct taking taking = {
+		.keeper = keeper,
+		.told = &keeper->told.data[i],
+		.left = KEEP_FILES_MAX,
+	};
+	*ret = (struct kept_path){};
+	return take_path(&taking, ret);
 }
 
 struct err *keeper_take(struct keeper *keeper, struct kept **ret)

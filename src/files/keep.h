@@ -55,6 +55,8 @@ bool kept_whole(const struct kept *kept);
 bool kept_same(const struct kept *a, const struct kept *b, size_t i);
 /* What was at a path, in a few words; NULL: out of memory. */
 char *kept_text(const struct kept *kept, size_t i);
+/* Does a path lie at or below one of those told? */
+bool keeper_has(const struct keeper *keeper, const char *path);
 /* The paths as they were told, sorted. */
 size_t keeper_count(const struct keeper *keeper);
 const char *keeper_path(const struct keeper *keeper, size_t i);

@@ -234,8 +234,7 @@ static bool copy_large(const struct keep_contents *contents, int fd,
 			return false;
 		}
 		XXH3_128bits_update(state, chunk, want);
-		/* Holes stay holes; what was tried there before goes. */
-		if (contents->spill >= 0 &&
+		if (!is_zero(chunk, want) && /* holes stay holes */
 		    !write_at(contents->spill, chunk, want,
 			      contents->spill_end + at)) {
 			*ret_why = strerror(errno);
@@ -253,6 +252,13 @@ static struct err *take_large(struct keep_contents *contents, int fd,
 	if (contents->spill < 0)
 		contents->spill = open_spill();
 	if (contents->spill < 0) {
+		*ret_why = strerror(errno);
+		return NULL;
+	}
+	/* Nothing of what may have been tried there before. */
+	if (ftruncate(contents->spill, (off_t)contents->spill_end) < 0 ||
+	    ftruncate(contents->spill, (off_t)(contents->spill_end + size)) <
+		    0) {
 		*ret_why = strerror(errno);
 		return NULL;
 	}

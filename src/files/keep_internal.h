@@ -172,6 +172,13 @@ void keeper_lose(struct keeper *keeper, struct told_path *told,
 /* The folder that @told lies in, O_PATH; -1: errno. */
 int told_open(const struct told_path *told, bool make);
 
+/* One more path, behind the others; the states there are do not have it. */
+struct err *keeper_add(struct keeper *keeper, const char *path) _must_check_;
+struct err *keeper_take_one(struct keeper *keeper, size_t i,
+			    struct kept_path *ret) _must_check_;
+struct err *keeper_put_back_one(struct keeper *keeper, const struct kept *kept,
+				size_t i) _must_check_;
+
 /* ---- names ---- */
 
 /* The tool's own, which changes while it runs: never kept or removed. */

@@ -546,23 +546,42 @@ static void put_path(struct put *put, const struct node *want)
 	close(parent.fd);
 }
 
+static void put_told(struct put *put, const struct kept *kept, size_t i)
+{
+	if (kept->paths[i].lost || kept->paths[i].covered)
+		return;
+	put->told = &put->keeper->told.data[i];
+	put->left = EXTRA_MAX;
+	put_path(put, kept->paths[i].node);
+}
+
+static struct err *put_end(struct put *put)
+{
+	for (size_t i = 0; i < put->links.n; i++)
+		close(put->links.data[i].fd);
+	vec_free(&put->links);
+	return put->err;
+}
+
 struct err *keeper_put_back_some(struct keeper *keeper, const struct kept *kept,
 				 const bool *which)
 {
 	BUG_ON(kept->n != keeper->told.n);
 	struct put put = { .keeper = keeper };
 	for (size_t i = 0; i < kept->n; i++) {
-		if (kept->paths[i].lost || kept->paths[i].covered ||
-		    (which && !which[i]))
-			continue;
-		put.told = &keeper->told.data[i];
-		put.left = EXTRA_MAX;
-		put_path(&put, kept->paths[i].node);
+		if (!which || which[i])
+			put_told(&put, kept, i);
 	}
-	for (size_t i = 0; i < put.links.n; i++)
-		close(put.links.data[i].fd);
-	vec_free(&put.links);
-	return put.err;
+	return put_end(&put);
+}
+
+struct err *keeper_put_back_one(struct keeper *keeper, const struct kept *kept,
+				size_t i)
+{
+	BUG_ON(i >= kept->n || i >= keeper->told.n);
+	struct put put = { .keeper = keeper };
+	put_told(&put, kept, i);
+	return put_end(&put);
 }
 
 struct err *keeper_put_back(struct keeper *keeper, const struct kept *kept)

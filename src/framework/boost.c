@@ -52,7 +52,7 @@
 #define DEPTH_MAX 64
 #define UNITS_MAX 10000000
 #define DEPENDENCIES_MAX 100000 /* of one unit */
-#define RELATIONS_MAX 10000000
+#define RELATIONS_MAX 1000000
 /* More than a balanced tree of all memory is high. */
 #define TREE_HEIGHT_MAX 128
 /* The part of a test_unit that is looked at. */

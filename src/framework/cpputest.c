@@ -33,6 +33,8 @@
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 /* The part of a UtestShell that is looked at. */
 #define SHELL_SIZE 64
+#define ORDERED_HEAD "_ZN16OrderedTestShell17_orderedTestsHeadE"
+#define ORDERED_MAX 1000 /* the others are free */
 #define TESTS_MAX 10000000
 
 struct layout {
@@ -308,6 +310,50 @@ static struct err *add_test(struct run *run, struct thread *thread,
 	return run_add_test(run, full, file, (unsigned)line, false, shell, 0);
 }
 
+struct ordered {
+	size_t test;
+	int32_t level;
+};
+
+/*
+ * TEST_ORDERED(): tests with a level, which the framework has in a list of their
+ * own. Those of a lower level come first.
+ */
+static struct err *declare_levels(struct run *run)
+{
+	static const char *const shell_type = "OrderedTestShell";
+	uint64_t next_at = program_member(run->program, shell_type,
+					  "_nextOrderedTest", 56);
+	uint64_t level_at =
+		program_member(run->program, shell_type, "_level", 64);
+	struct raddr head;
+	uint64_t shell;
+	if (!program_symbol(run->program, ORDERED_HEAD, &head))
+		return NULL;
+	TRY(run_u64(run, head, &shell));
+	_cleanup_(freep) struct ordered *list =
+		calloc(ORDERED_MAX, sizeof(*list));
+	if (!list)
+		return err_nomem();
+	for (size_t n = 0, i = 0; shell && i < ORDERED_MAX; i++) {
+		struct ordered *ordered = &list[n];
+		uint32_t level;
+		ordered->test = run_test_by_handle(run, shell);
+		TRY(run_u32(run, RADDR(shell + level_at), &level));
+		TRY(run_u64(run, RADDR(shell + next_at), &shell));
+		if (ordered->test == RUN_NONE)
+			continue; /* the user's own -g, -n, … */
+		ordered->level = (int32_t)level;
+		for (size_t j = 0; j < n; j++) {
+			if (list[j].level < ordered->level)
+				TRY(run_declare_after(run, ordered->test,
+						      list[j].test));
+		}
+		n++;
+	}
+	return NULL;
+}
+
 static struct err *cpputest_list(struct run *run, struct thread *thread)
 {
 	const struct cpputest *cpputest = run->state;
@@ -330,7 +376,7 @@ static struct err *cpputest_list(struct run *run, struct thread *thread)
 					  n + 1);
 		shell = next;
 	}
-	return NULL;
+	return declare_levels(run);
 }
 
 /* Does each test of the order stand right behind the last, and the last last? */

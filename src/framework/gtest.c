@@ -317,7 +317,7 @@ static struct err *string_in(struct run *run, uint64_t object,
  */
 static bool is_death_suite(const char *name)
 {
-	return str_ends(name, "DeathTest") || strstr(name, "DeathTest/");
+	return str_glob("*DeathTest", name) || str_glob("*DeathTest/*", name);
 }
 
 static struct err *add_test(struct run *run, uint64_t suite, uint64_t info)

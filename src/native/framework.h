@@ -46,8 +46,9 @@ struct framework {
 	/* Libraries were loaded meanwhile (dlopen); may be NULL. */
 	struct err *(*loaded)(struct run *run);
 	/*
-	 * At run_ready(): adds all tests with run_add_test(). NULL: they are
-	 * found by a run that skips everything (run->discovering), in a copy.
+	 * At run_ready(): adds all tests with run_add_test(), and tells what
+	 * has to stay together (run_declare_group()). NULL: they are found by
+	 * a run that skips everything (run->discovering), in a copy.
 	 */
 	struct err *(*list)(struct run *run, struct thread *thread);
 	/*

@@ -12,26 +12,30 @@
 #include <unistd.h>
 
 #include "native/framework.h"
+#include "native/split.h"
+#include "native/tree.h"
 
-/* Entries handed out at once: few, so that all workers end together. */
-#define CHUNK_MAX 32
 #define WORKERS_MAX 256
 /* Below that a second start of the program costs more than it saves. */
 #define USEFUL_MIN 8
+/* Parts for each worker: several, so that all end together. */
+#define PARTS 4
+#define PART_MAX ((size_t)512)
 #define TEXT_MAX ((uint64_t)4 << 20)
 
 enum message_kind {
 	MESSAGE_STARTED,
 	MESSAGE_FINISHED,
 	MESSAGE_FAILED,
-	MESSAGE_READY
+	MESSAGE_DONE
 };
 
 /* What a worker says, in host order: both sides are the same program. */
 struct message {
 	uint32_t kind;
 	uint32_t outcome;
-	uint64_t test;
+	uint64_t entry;
+	uint64_t test; /* when done: tests begun meanwhile */
 	uint64_t ns;
 	uint64_t line;
 	uint64_t dropped;
@@ -39,16 +43,16 @@ struct message {
 	uint64_t message_n, file_n, output_n;
 };
 
-struct order_message {
-	uint64_t n;
-	uint64_t tests[CHUNK_MAX];
-};
-
 struct worker {
 	pid_t pid;
 	int fd;
-	size_t outstanding;
-	bool done;
+	const struct part *part; /* being run; NULL: it waits */
+	size_t *nodes;		 /* of the part, by its entries there */
+};
+
+struct workers {
+	struct worker all[WORKERS_MAX];
+	size_t n;
 };
 
 bool parallel_useful(const struct session *session, size_t n)
@@ -100,6 +104,7 @@ static void worker_finished(void *data, const struct suite_result *result)
 	struct message message = {
 		.kind = MESSAGE_FINISHED,
 		.outcome = (uint32_t)result->outcome,
+		.entry = result->entry,
 		.test = result->test,
 		.ns = result->ns,
 		.line = result->line,
@@ -133,15 +138,22 @@ static struct err *work(const struct suite_options *options, size_t tests,
 		.finished = worker_finished,
 		.data = &fd,
 	};
-	struct message ready = { .kind = MESSAGE_READY };
-	if (!write_all(fd, &ready, sizeof(ready)))
-		return NULL;
-	struct order_message order;
-	while (read_all(fd, &order, sizeof(order))) {
-		size_t chunk[CHUNK_MAX];
-		for (size_t i = 0; i < order.n; i++)
-			chunk[i] = order.tests[i];
-		TRY(suite_run(suite, chunk, order.n, SUITE_ALONE, &observer));
+	size_t n;
+	while (read_all(fd, &n, sizeof(n))) {
+		_cleanup_(freep) struct suite_node *nodes =
+			calloc(n, sizeof(*nodes));
+		if (!nodes)
+			return err_nomem();
+		if (!read_all(fd, nodes, n * sizeof(*nodes)))
+			return NULL;
+		uint64_t before = suite_executions(suite);
+		TRY(suite_run_tree(suite, nodes, n, SUITE_SERIAL, &observer));
+		struct message done = {
+			.kind = MESSAGE_DONE,
+			.test = suite_executions(suite) - before,
+		};
+		if (!write_all(fd, &done, sizeof(done)))
+			return NULL;
 	}
 	return NULL;
 }
@@ -169,9 +181,9 @@ static void _noreturn_ worker_main(const struct session *session, int fd)
 
 /* ---- the controller's side ---- */
 
-static struct err *start_worker(const struct session *session,
-				struct worker *worker)
+static struct err *start_worker(struct session *session)
 {
+	struct workers *workers = session->workers;
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_errno(errno, "cannot make a socket pair");
@@ -185,27 +197,60 @@ static struct err *start_worker(const struct session *session,
 	}
 	if (!pid) {
 		close(ends[0]);
+		/* They are to notice when the controller is gone. */
+		for (size_t i = 0; i < workers->n; i++)
+			close(workers->all[i].fd);
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != controller)
 			_exit(0);
 		worker_main(session, ends[1]);
 	}
 	close(ends[1]);
-	*worker = (struct worker){ .pid = pid, .fd = ends[0] };
+	workers->all[workers->n++] = (struct worker){
+		.pid = pid,
+		.fd = ends[0],
+	};
 	return NULL;
 }
 
-static void stop_workers(struct worker *workers, size_t n)
+static struct err *start_workers(struct session *session, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		closep(&workers[i].fd);
-		kill(workers[i].pid, SIGTERM);
+	if (!session->workers)
+		session->workers = calloc(1, sizeof(*session->workers));
+	if (!session->workers)
+		return err_nomem();
+	n = MIN(n, (size_t)session->suite.options.jobs);
+	n = MIN(n, (size_t)WORKERS_MAX);
+	if (session->workers->n < n)
+		tracer_unpin(session->tracer); /* they inherit processors */
+	while (session->workers->n < n)
+		TRY(start_worker(session));
+	return NULL;
+}
+
+void parallel_stop(struct session *session)
+{
+	struct workers *workers = session->workers;
+	if (!workers)
+		return;
+	for (size_t i = 0; i < workers->n; i++) {
+		struct worker *worker = &workers->all[i];
+		closep(&worker->fd);
+		free(worker->nodes);
+		/* Unless somebody reaped it already. */
+		if (waitpid(worker->pid, NULL, __WALL | WNOHANG))
+			worker->pid = 0;
+		else
+			kill(worker->pid, SIGTERM);
 	}
-	for (size_t i = 0; i < n; i++) {
-		while (waitpid(workers[i].pid, NULL, __WALL) < 0 &&
+	for (size_t i = 0; i < workers->n; i++) {
+		while (workers->all[i].pid &&
+		       waitpid(workers->all[i].pid, NULL, __WALL) < 0 &&
 		       errno == EINTR)
 			;
 	}
+	free(workers);
+	session->workers = NULL;
 }
 
 static bool read_text(int fd, uint64_t n, char **ret)
@@ -228,106 +273,202 @@ static struct err *lost(void)
 		       : err_create(ERR_INTERNAL, "a worker process is gone");
 }
 
-/* One message of a worker. */
-static struct err *hear(struct session *session, struct worker *worker)
+/* A tree on its way through the workers. */
+struct job {
+	struct session *session;
+	const struct suite_node *nodes;
+	size_t n;
+	const struct suite_observer *observer;
+	struct split split;
+	size_t next; /* part */
+	uint8_t *told;
+	uint8_t *gone; /* those below it did not run */
+};
+
+static void job_free(struct job *job)
 {
-	const struct suite_observer *observer = session->observer;
+	split_free(&job->split);
+	free(job->told);
+	free(job->gone);
+}
+
+static void tell(struct job *job, const struct suite_result *result)
+{
+	size_t parent = job->nodes[result->entry].parent;
+	if (job->told[result->entry])
+		return;
+	job->told[result->entry] = 1;
+	if (result->outcome == OUTCOME_NONE && parent != SUITE_TREE_ROOT)
+		job->gone[parent] = 1;
+	if (job->observer && job->observer->finished)
+		job->observer->finished(job->observer->data, result);
+}
+
+static struct err *hear_result(struct job *job, struct worker *worker,
+			       const struct message *message)
+{
+	_cleanup_(suite_result_free) struct suite_result result = {
+		.test = message->test,
+		.outcome = (enum outcome)message->outcome,
+		.ns = message->ns,
+		.line = (unsigned)message->line,
+		.output_dropped = message->dropped,
+	};
+	if (!read_text(worker->fd, message->message_n, &result.message) ||
+	    !read_text(worker->fd, message->file_n, &result.file) ||
+	    !read_text(worker->fd, message->output_n, &result.output))
+		return lost();
+	result.output_n = result.output ? message->output_n : 0;
+	if (message->kind == MESSAGE_FAILED)
+		return err_create((enum err_kind)message->outcome, "%s",
+				  result.message ? result.message : "");
+	if (!worker->part || message->entry >= worker->part->n)
+		return lost();
+	result.entry = worker->nodes[message->entry];
+	tell(job, &result);
+	return NULL;
+}
+
+/* One message of a worker. */
+static struct err *hear(struct job *job, struct worker *worker)
+{
+	const struct suite_observer *observer = job->observer;
 	struct message message;
 	if (!read_all(worker->fd, &message, sizeof(message)))
 		return lost();
-	if (message.kind == MESSAGE_READY)
-		return NULL;
-	if (message.kind == MESSAGE_STARTED) {
+	switch ((enum message_kind)message.kind) {
+	case MESSAGE_STARTED:
 		if (observer && observer->started)
 			observer->started(observer->data, message.test);
 		return NULL;
-	}
-	struct suite_result result = {
-		.test = message.test,
-		.outcome = (enum outcome)message.outcome,
-		.ns = message.ns,
-		.line = (unsigned)message.line,
-		.output_dropped = message.dropped,
-	};
-	bool whole =
-		read_text(worker->fd, message.message_n, &result.message) &&
-		read_text(worker->fd, message.file_n, &result.file) &&
-		read_text(worker->fd, message.output_n, &result.output);
-	result.output_n = result.output ? message.output_n : 0;
-	struct err *err = NULL;
-	if (!whole)
-		err = lost();
-	else if (message.kind == MESSAGE_FAILED)
-		err = err_create((enum err_kind)message.outcome, "%s",
-				 result.message);
-	else if (observer && observer->finished)
-		observer->finished(observer->data, &result);
-	worker->outstanding--;
-	suite_result_free(&result);
-	return err;
-}
-
-static struct err *hand_out(struct worker *worker, const size_t *order,
-			    size_t n, size_t chunk, size_t *at)
-{
-	struct order_message message = {};
-	while (*at < n && message.n < chunk)
-		message.tests[message.n++] = order[(*at)++];
-	if (!message.n) {
-		worker->done = true;
+	case MESSAGE_DONE:
+		job->session->suite.executions += message.test;
+		worker->part = NULL;
 		return NULL;
+	default:
+		return hear_result(job, worker, &message);
 	}
-	worker->outstanding = message.n;
-	return write_all(worker->fd, &message, sizeof(message)) ? NULL : lost();
 }
 
-static struct err *supervise(struct session *session, struct worker *workers,
-			     size_t count, const size_t *order, size_t n)
+/*
+ * The nodes of a part that are still to be run, as a tree of their own. What
+ * another part found to have no process left is not tried again.
+ */
+static size_t fill_part(struct job *job, const struct part *part,
+			struct suite_node *nodes, size_t *back, size_t *entries)
 {
-	BUG_ON(!count);
-	size_t at = 0, chunk = n / (count * 8);
-	chunk = MAX(MIN(chunk, (size_t)CHUNK_MAX), (size_t)1);
+	size_t n = 0;
+	for (size_t i = 0; i < part->n; i++) {
+		size_t node = part->data[i], parent = job->nodes[node].parent;
+		if (parent != SUITE_TREE_ROOT && job->gone[parent]) {
+			job->gone[node] = 1;
+			tell(job, &(struct suite_result){
+					  .test = job->nodes[node].test,
+					  .entry = node,
+				  });
+			continue;
+		}
+		if (parent != SUITE_TREE_ROOT)
+			parent = entries[parent];
+		entries[node] = n;
+		back[n] = node;
+		nodes[n++] =
+			(struct suite_node){ parent, job->nodes[node].test };
+	}
+	return n;
+}
+
+static struct err *hand_out(struct job *job, struct worker *worker)
+{
+	_cleanup_(freep) size_t *entries = NULL;
+	_cleanup_(freep) struct suite_node *nodes = NULL;
+	entries = calloc(job->n, sizeof(*entries));
+	if (!entries)
+		return err_nomem();
+	while (!worker->part && job->next < job->split.n) {
+		const struct part *part = &job->split.parts[job->next++];
+		free(take_ptr(nodes));
+		free(take_ptr(worker->nodes));
+		nodes = calloc(part->n, sizeof(*nodes));
+		worker->nodes = calloc(part->n, sizeof(*worker->nodes));
+		if (!nodes || !worker->nodes)
+			return err_nomem();
+		size_t n = fill_part(job, part, nodes, worker->nodes, entries);
+		bool news = false; /* not told by other parts */
+		for (size_t i = 0; i < n && !news; i++)
+			news = !job->told[worker->nodes[i]];
+		if (!news)
+			continue;
+		worker->part = part;
+		if (!write_all(worker->fd, &n, sizeof(n)) ||
+		    !write_all(worker->fd, nodes, n * sizeof(*nodes)))
+			return lost();
+	}
+	return NULL;
+}
+
+static struct err *supervise(struct job *job)
+{
+	struct workers *workers = job->session->workers;
 	struct pollfd polls[WORKERS_MAX];
-	for (size_t i = 0; i < count; i++)
-		polls[i] = (struct pollfd){ workers[i].fd, POLLIN, 0 };
 	for (;;) {
 		size_t busy = 0;
-		for (size_t i = 0; i < count; i++) {
-			if (!workers[i].done && !workers[i].outstanding)
-				TRY(hand_out(&workers[i], order, n, chunk,
-					     &at));
-			busy += workers[i].outstanding > 0;
-			polls[i].events = workers[i].outstanding ? POLLIN : 0;
+		for (size_t i = 0; i < workers->n; i++) {
+			struct worker *worker = &workers->all[i];
+			if (!worker->part)
+				TRY(hand_out(job, worker));
+			busy += worker->part != NULL;
+			polls[i] = (struct pollfd){ worker->fd, 0, 0 };
+			polls[i].events = worker->part ? POLLIN : 0;
 		}
 		if (!busy)
 			return NULL;
-		int ready = poll(polls, count, 1000);
+		int ready = poll(polls, workers->n, 1000);
 		if (suite_interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		if (ready < 0 && errno != EINTR)
 			return err_errno(errno, "cannot wait for workers");
-		for (size_t i = 0; ready > 0 && i < count; i++) {
-			if (polls[i].revents && workers[i].outstanding)
-				TRY(hear(session, &workers[i]));
+		for (size_t i = 0; ready > 0 && i < workers->n; i++) {
+			if (polls[i].revents && workers->all[i].part)
+				TRY(hear(job, &workers->all[i]));
 		}
 	}
+}
+
+struct err *parallel_run_tree(struct session *session,
+			      const struct suite_node *nodes, size_t n,
+			      const struct suite_observer *observer)
+{
+	_cleanup_(job_free) struct job job = {
+		.session = session,
+		.nodes = nodes,
+		.n = n,
+		.observer = observer,
+		.told = calloc(n, 1),
+		.gone = calloc(n, 1),
+	};
+	if (!job.told || !job.gone)
+		return err_nomem();
+	size_t wanted = n / ((size_t)session->suite.options.jobs * PARTS);
+	TRY(split_tree(nodes, n, MIN(wanted, PART_MAX), &job.split));
+	if (job.split.n < 2)
+		return tree_run(session, nodes, n, observer);
+	struct err *err = start_workers(session, job.split.n);
+	if (!err)
+		err = supervise(&job);
+	/* Some may be in the middle of something. */
+	if (err)
+		parallel_stop(session);
+	return err;
 }
 
 struct err *parallel_run_alone(struct session *session, const size_t *order,
 			       size_t n)
 {
-	struct worker workers[WORKERS_MAX];
-	size_t want = MIN((size_t)session->suite.options.jobs, n);
-	want = MIN(want, (size_t)WORKERS_MAX);
-	size_t count = 0;
-	struct err *err = NULL;
-	tracer_unpin(session->tracer); /* workers inherit our processors */
-	while (!err && count < want) {
-		err = start_worker(session, &workers[count]);
-		count += !err;
-	}
-	if (!err)
-		err = supervise(session, workers, count, order, n);
-	stop_workers(workers, count);
-	return err;
+	_cleanup_(freep) struct suite_node *nodes = calloc(n, sizeof(*nodes));
+	if (!nodes)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++)
+		nodes[i] = (struct suite_node){ SUITE_TREE_ROOT, order[i] };
+	return parallel_run_tree(session, nodes, n, session->observer);
 }

@@ -1,6 +1,8 @@
 /*
  * Where a process is in the files that it has open. Copies of a process share
- * that with it: what one of them reads or writes moves it for all.
+ * that with it: what one of them reads or writes moves it for all. Of files that
+ * have no name any more (tmpfile()) they share the content, too: nobody else
+ * can have kept it.
  */
 #pragma once
 

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attributes/put_back.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "native/framework.h"
 #include "native/positions.h"
 #include "native/undo.h"
 #include "native/watch_memory_internal.h"
+#include "native/watch_system.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"
@@ -20,20 +22,31 @@
 /* … and at least that. */
 #define LIMIT_MIN (UINT64_C(1000) * 1000 * 1000)
 
+/* How a root is put back. */
+struct remedy {
+	struct undo undo;		  /* memory */
+	struct attribute_kept *attribute; /* process state */
+};
+
 struct restore {
 	struct session *session;
+	const struct suite_watch *watch;
 	const struct suite_observer *outer; /* the caller's */
 	struct suite_observer inner;
-	struct memory_watch *memory; /* NULL: not asked for, or given up */
-	size_t *order;		     /* the prefix and the test */
+	/* NULL: not asked for, or given up. */
+	struct memory_watch *memory;
+	struct system_watch *system;
+	struct suite_watch system_options;
+	size_t *order; /* the prefix and the test */
 	size_t n;
 	struct run *run;	 /* runs the prefix, then stands */
-	struct tracee *between;	 /* a copy of it, at the end of the prefix */
+	struct tracee *before;	 /* a copy of it, at the beginning */
+	struct tracee *between;	 /* and one at the end of the prefix */
 	const char *why_not;	 /* there are no roots because … */
 	bool stands;		 /* where the test is about to begin */
 	bool kept;		 /* the agent's quarantine is on */
 	struct changes roots;	 /* … that can be put back */
-	struct undo *undos;	 /* one a root */
+	struct remedy *remedies; /* one a root */
 	struct positions *files; /* of open files, where it stands */
 	/* The try that runs. */
 	enum outcome outcome;
@@ -47,7 +60,7 @@ static void say_limit(const struct restore *restore, const char *why)
 	char text[256];
 	snprintf(text, sizeof(text),
 		 "order: what makes '%s' depend on its order was not looked "
-		 "for in memory: %s",
+		 "for: %s",
 		 restore->session->suite.tests
 			 .data[restore->order[restore->n - 1]]
 			 .name,
@@ -91,17 +104,47 @@ static struct err *begin_quarantine(struct restore *restore)
 	return NULL;
 }
 
+/* What cannot be looked at is done without. */
+static struct err *lose(struct restore *restore, bool memory, struct err *err)
+{
+	if (!err || err_kind(err) == ERR_INTERRUPTED ||
+	    err_kind(err) == ERR_USAGE)
+		return err;
+	log_info("%s cannot be looked at: %s",
+		 memory ? "memory" : "process state", err_message(err));
+	err_destroy(err);
+	if (memory) {
+		restore->memory = NULL;
+	} else {
+		system_watch_destroy(restore->system);
+		restore->system = NULL;
+	}
+	if (!restore->memory && !restore->system)
+		restore->why_not = "it cannot be looked at";
+	return NULL;
+}
+
 static struct err *look(struct restore *restore, struct changes *ret)
 {
-	struct tracee *tracee = restore->run->tracee;
-	struct err *err = memory_watch_capture(
-		restore->memory, tracee_thread(tracee, 0), ret, NULL);
-	if (!err || err_kind(err) == ERR_INTERRUPTED)
-		return err;
-	log_info("memory cannot be looked at: %s", err_message(err));
-	err_destroy(err);
-	restore->why_not = "its memory cannot be looked at";
+	struct thread *thread = tracee_thread(restore->run->tracee, 0);
+	/* Memory last: what the others do in the process is not to be seen. */
+	if (restore->system)
+		TRY(lose(restore, false,
+			 system_watch_capture(restore->system, thread, ret)));
+	if (restore->memory)
+		TRY(lose(restore, true,
+			 memory_watch_capture(restore->memory, thread, ret,
+					      NULL)));
 	return NULL;
+}
+
+/* A process that stands where the prefix begins, to be asked what was there. */
+static struct err *keep_before(struct restore *restore)
+{
+	const struct run *run = restore->run;
+	if (!restore->system || checkpoint_obstacle(run->tracee))
+		return NULL;
+	return checkpoint_fork(tracee_thread(run->tracee, 0), &restore->before);
 }
 
 /*
@@ -119,6 +162,7 @@ struct err *restore_begin(struct restore *restore, struct run *run)
 		return NULL;
 	}
 	if (entry == 0) {
+		TRY(keep_before(restore));
 		TRY(begin_quarantine(restore));
 		TRY(look(restore, NULL));
 	}
@@ -153,14 +197,14 @@ static struct err *run_prefix(struct restore *restore)
 	}
 	run->order = restore->order;
 	run->n = restore->n;
-	struct err *err = memory_watch_start(restore->memory, run);
-	if (err && err_kind(err) == ERR_USAGE)
-		return err;
-	if (err) {
-		err_ignore(err);
-		restore->why_not = "its memory cannot be looked at";
+	if (restore->system)
+		TRY(lose(restore, false,
+			 system_watch_start(restore->system, run)));
+	if (restore->memory)
+		TRY(lose(restore, true,
+			 memory_watch_start(restore->memory, run)));
+	if (restore->why_not)
 		return NULL;
-	}
 	TRY(run->framework->start(run, run->ready_thread));
 	enum run_state state;
 	TRY(run_loop(run, &state));
@@ -175,25 +219,66 @@ static struct err *run_prefix(struct restore *restore)
 
 /* ---- roots ---- */
 
+static void remedy_free(struct remedy *remedy)
+{
+	undo_free(&remedy->undo);
+	attribute_kept_destroy(remedy->attribute);
+}
+
+static struct err *find_undo(struct restore *restore,
+			     struct undo_finder *finder,
+			     const struct change *change, struct undo *undo,
+			     bool *ret_possible)
+{
+	TRY(undo_find(finder, change->root_number, undo, ret_possible));
+	if (*ret_possible && restore->between)
+		TRY(undo_spare(undo, restore->between, restore->run->tracee));
+	if (undo_is_empty(undo))
+		*ret_possible = false;
+	return NULL;
+}
+
+static uint64_t symbol_address(void *data, const char *name)
+{
+	const struct restore *restore = data;
+	struct raddr address;
+	return program_symbol(restore->session->program, name, &address)
+		       ? address.v
+		       : 0;
+}
+
+static struct err *find_attribute(struct restore *restore,
+				  const struct change *change,
+				  struct remedy *remedy)
+{
+	if (!restore->before)
+		return NULL;
+	return attribute_keep(change->root, tracee_thread(restore->before, 0),
+			      symbol_address, restore, &remedy->attribute);
+}
+
 static struct err *add_root(struct restore *restore, struct undo_finder *finder,
 			    struct change *change)
 {
-	struct undo undo = {};
+	struct remedy remedy = {};
 	bool possible = false;
-	struct err *err =
-		undo_find(finder, change->root_number, &undo, &possible);
-	if (!err && possible && restore->between)
-		err = undo_spare(&undo, restore->between, restore->run->tracee);
-	possible = possible && !undo_is_empty(&undo);
+	struct err *err = NULL;
+	if (change->where == CHANGE_MEMORY) {
+		err = find_undo(restore, finder, change, &remedy.undo,
+				&possible);
+	} else if (change->where == CHANGE_PROCESS) {
+		err = find_attribute(restore, change, &remedy);
+		possible = remedy.attribute;
+	}
 	if (!err && possible)
 		err = vec_push(&restore->roots, *change);
 	if (err || !possible) {
-		undo_free(&undo);
+		remedy_free(&remedy);
 		if (!err)
 			log_info("'%s' cannot be put back", change->root);
 		return err;
 	}
-	restore->undos[restore->roots.n - 1] = undo;
+	restore->remedies[restore->roots.n - 1] = remedy;
 	*change = (struct change){};
 	return NULL;
 }
@@ -204,50 +289,24 @@ static struct err *find_roots(struct restore *restore)
 	TRY(look(restore, &changes));
 	if (restore->why_not)
 		return NULL;
-	restore->undos = calloc(changes.n + 1, sizeof(*restore->undos));
-	if (!restore->undos)
+	restore->remedies = calloc(changes.n + 1, sizeof(*restore->remedies));
+	if (!restore->remedies)
 		return err_nomem();
 	_cleanup_(undo_finder_destroyp) struct undo_finder *finder = NULL;
-	TRY(undo_finder_create(restore->memory, restore->kept, &finder));
+	if (restore->memory)
+		TRY(undo_finder_create(restore->memory, restore->kept,
+				       &finder));
 	for (size_t i = 0; i < changes.n; i++) {
 		if (suite_interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		TRY(add_root(restore, finder, &changes.data[i]));
 	}
-	tracee_destroy(restore->between);
-	restore->between = NULL;
+	tracee_destroy(take_ptr(restore->between));
+	tracee_destroy(take_ptr(restore->before));
 	return NULL;
 }
 
 /* ---- tries ---- */
-
-/* A copy of the process that stands, with all that is known of it. */
-static struct err *copy_run(struct run *run, struct run **ret)
-{
-	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
-	TRY(checkpoint_fork(tracee_thread(run->tracee, 0), &tracee));
-	_cleanup_(run_destroyp) struct run *copy =
-		run_create(run->session, tracee);
-	if (!copy)
-		return err_nomem();
-	take_ptr(tracee);
-	memcpy(copy->state, run->state, run->framework->state_size);
-	size_t tests = run_tests(run);
-	copy->begun = malloc(tests);
-	if (!copy->begun)
-		return err_nomem();
-	memcpy(copy->begun, run->begun, tests);
-	copy->ready_thread = tracee_thread(copy->tracee, 0);
-	copy->order = run->order;
-	copy->n = run->n;
-	copy->next = run->next;
-	copy->in_test = run->in_test;
-	copy->current = run->current;
-	copy->point = run->point;
-	copy->allowed_exit = run->allowed_exit;
-	*ret = take_ptr(copy);
-	return NULL;
-}
 
 /* exit(): the status is known, and the handlers are not to run. */
 static struct err *on_exit_called(struct run *run, struct thread *thread,
@@ -268,6 +327,20 @@ static uint64_t time_limit(const struct restore *restore)
 	return MIN(most, MAX(known * SLOWER, LIMIT_MIN));
 }
 
+static struct err *apply(const struct remedy *remedy, struct run *copy)
+{
+	TRY(undo_apply(&remedy->undo, copy));
+	if (!remedy->attribute)
+		return NULL;
+	/* What cannot be put back after all stays as the prefix left it. */
+	struct err *err = attribute_put_back(remedy->attribute,
+					     tracee_thread(copy->tracee, 0));
+	if (err)
+		log_info("not put back: %s", err_message(err));
+	err_ignore(err);
+	return NULL;
+}
+
 static struct err *run_try(struct restore *restore, struct run *copy,
 			   const bool *put_back)
 {
@@ -276,7 +349,7 @@ static struct err *run_try(struct restore *restore, struct run *copy,
 	TRY(run_break_symbol(copy, "exit", on_exit_called, 0, NULL));
 	for (size_t i = 0; i < restore->roots.n; i++) {
 		if (put_back[i])
-			TRY(undo_apply(&restore->undos[i], copy));
+			TRY(apply(&restore->remedies[i], copy));
 	}
 	copy->began_ns = clock_now();
 	copy->deadline = tracer_clock() + time_limit(restore);
@@ -298,7 +371,8 @@ static struct err *try_roots(void *context, const bool *put_back,
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	_cleanup_(run_destroyp) struct run *copy = NULL;
 	positions_put_back(restore->files);
-	TRY(copy_run(restore->run, &copy));
+	TRY(run_copy(restore->run, tracee_thread(restore->run->tracee, 0),
+		     &copy));
 	restore->outcome = OUTCOME_NONE;
 	session->suite.executions++;
 	struct err *err = run_try(restore, copy, put_back);
@@ -313,16 +387,18 @@ static struct err *try_roots(void *context, const bool *put_back,
 
 static void restore_free(struct restore *restore)
 {
+	system_watch_destroy(restore->system);
+	tracee_destroy(restore->before);
 	tracee_destroy(restore->between);
 	run_destroy(restore->run);
 	for (size_t i = 0; i < restore->roots.n; i++)
-		undo_free(&restore->undos[i]);
-	free(restore->undos);
+		remedy_free(&restore->remedies[i]);
+	free(restore->remedies);
 	changes_freep_deep(&restore->roots);
 	positions_destroy(restore->files);
 	free(restore->order);
-	if (restore->memory)
-		memory_watch_stop(restore->memory);
+	if (restore->session->restore_memory)
+		memory_watch_stop(restore->session->restore_memory);
 }
 
 /*
@@ -353,9 +429,24 @@ void restore_forget(struct session *session)
 	session->restore_memory = NULL;
 }
 
+/* Process state is read twice only: no need to follow calls for it. */
+static struct err *find_system(struct restore *restore)
+{
+	restore->system_options = *restore->watch;
+	restore->system_options.what = SUITE_PROCESS;
+	restore->system_options.file_method = "walk";
+	return system_watch_create(restore->session, &restore->system_options,
+				   &restore->system);
+}
+
 static struct err *restore_run(struct restore *restore, suite_judge *judge,
 			       void *data)
 {
+	if (restore->watch->what & SUITE_MEMORY)
+		TRY(find_memory(restore->session, restore->watch,
+				&restore->memory));
+	if (restore->watch->what & SUITE_PROCESS)
+		TRY(find_system(restore));
 	TRY(run_prefix(restore));
 	if (!restore->why_not)
 		TRY(find_roots(restore));
@@ -374,10 +465,11 @@ struct err *restore_try_roots(struct session *session,
 			      suite_judge *judge, void *data,
 			      const struct suite_observer *observer)
 {
-	if (!(watch->what & SUITE_MEMORY) || !n)
+	if (!(watch->what & SUITE_ALL) || !n)
 		return NULL;
 	struct restore restore = {
 		.session = session,
+		.watch = watch,
 		.outer = observer,
 		.n = n + 1,
 	};
@@ -401,9 +493,7 @@ struct err *restore_try_roots(struct session *session,
 	session->reported = 0;
 	session->unhappy = false;
 	tracer_tick(true);
-	struct err *err = find_memory(session, watch, &restore.memory);
-	if (!err)
-		err = restore_run(&restore, judge, data);
+	struct err *err = restore_run(&restore, judge, data);
 	restore_free(&restore);
 	output_restart(session->output);
 	tracer_tick(false);

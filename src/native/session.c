@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "files/keep.h"
 #include "native/calls.h"
 #include "native/environment.h"
 #include "native/executable.h"
@@ -32,14 +33,42 @@ static struct session *session_of(struct suite *suite)
 	return (struct session *)suite; /* suite is its first member */
 }
 
+struct err *session_put_back(struct session *session)
+{
+	return session_put_back_kept(session, session->kept);
+}
+
+struct err *session_take_kept(struct session *session, struct kept **ret)
+{
+	*ret = NULL;
+	return session->keeper ? keeper_take(session->keeper, ret) : NULL;
+}
+
+struct err *session_put_back_kept(struct session *session,
+				  const struct kept *kept)
+{
+	return kept ? keeper_put_back(session->keeper, kept) : NULL;
+}
+
+/* Puts them back a last time. */
+static struct err *keep_no_more(struct session *session)
+{
+	struct err *err = session_put_back(session);
+	kept_destroy(take_ptr(session->kept));
+	keeper_destroy(take_ptr(session->keeper));
+	return err;
+}
+
 static void session_close(struct suite *suite)
 {
 	struct session *session = session_of(suite);
+	parallel_stop(session);
 	watch_destroy(session->watch);
 	restore_forget(session);
 	free(session->took);
 	run_destroy(session->origin);
 	tracer_destroy(session->tracer);
+	err_ignore(keep_no_more(session)); /* nobody can write now */
 	output_destroy(session->output);
 	program_destroy(session->program);
 	words_free(session->argv);
@@ -367,30 +396,23 @@ struct err *session_process(struct session *session, struct run **ret)
 	return NULL;
 }
 
-struct err *session_put_back(struct session *session)
+static struct err *session_keep_files(struct suite *suite,
+				      const char *const *paths, size_t n)
 {
-	(void)session;
+	struct session *session = session_of(suite);
+	TRY(keep_no_more(session));
+	if (!n)
+		return NULL;
+	_cleanup_(keeper_destroyp) struct keeper *keeper = NULL;
+	TRY(keeper_create(paths, n, &keeper));
+	TRY(keeper_take(keeper, &session->kept));
+	session->keeper = take_ptr(keeper);
 	return NULL;
 }
 
-struct err *session_take_kept(struct session *session, struct kept **ret)
+static struct err *session_put_back_files(struct suite *suite)
 {
-	(void)session;
-	*ret = NULL;
-	return NULL;
-}
-
-struct err *session_put_back_kept(struct session *session,
-				  const struct kept *kept)
-{
-	(void)session;
-	(void)kept;
-	return NULL;
-}
-
-void session_kept_destroy(struct kept *kept)
-{
-	(void)kept;
+	return session_put_back(session_of(suite));
 }
 
 static void forget_tests(struct session *session)
@@ -559,11 +581,15 @@ static struct err *session_run_tree(struct suite *suite,
 	struct session *session = session_of(suite);
 	struct watch *watch = session->watch;
 	unsigned points = session->points;
-	(void)flags;
+	struct err *err;
 	session->watch = NULL;
 	session->points = 0;
 	tracer_tick(true);
-	struct err *err = tree_run(session, nodes, n, observer);
+	if (!(flags & SUITE_SERIAL) && !session->keeper &&
+	    parallel_useful(session, n))
+		err = parallel_run_tree(session, nodes, n, observer);
+	else
+		err = tree_run(session, nodes, n, observer);
 	tracer_tick(false);
 	session->watch = watch;
 	session->points = points;
@@ -616,6 +642,8 @@ static const struct suite_ops session_ops = {
 	.places_max = PLACES_MAX,
 	.try_roots = session_try_roots,
 	.run_tree = session_run_tree,
+	.keep_files = session_keep_files,
+	.put_back = session_put_back_files,
 	.close = session_close,
 };
 

@@ -13,12 +13,14 @@
 #include "native/run.h"
 #include "suite/kind.h"
 
+struct keeper;
 struct kept;
 struct output;
 struct memory_watch;
 struct places;
 struct restore;
 struct watch;
+struct workers;
 
 struct test_handle {
 	uint64_t handle;
@@ -56,6 +58,9 @@ struct session {
 	struct places *places; /* during suite_run_places(); NULL: no */
 	unsigned points;       /* bits of enum suite_point that are looked at */
 	struct watch *watch;   /* NULL: nobody looks at its memory */
+	struct keeper *keeper; /* of files; NULL: none are kept */
+	struct kept *kept;     /* as they were when that was asked for */
+	struct workers *workers; /* parallel.c; NULL: none were started */
 	struct restore *restore; /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */
 	struct memory_watch *restore_memory;
@@ -81,7 +86,6 @@ struct err *session_take_kept(struct session *session,
 			      struct kept **ret) _must_check_;
 struct err *session_put_back_kept(struct session *session,
 				  const struct kept *kept) _must_check_;
-void session_kept_destroy(struct kept *kept); /* NULL is fine */
 
 /* run.c */
 struct run *run_create(struct session *session, struct tracee *tracee);

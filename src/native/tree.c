@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "files/keep.h"
 #include "native/executable.h"
 #include "native/framework.h"
 #include "native/offsets.h"
@@ -363,7 +363,7 @@ static void branch_free(struct branch *branch)
 {
 	run_destroy(branch->run);
 	offsets_freep(&branch->offsets);
-	session_kept_destroy(branch->kept);
+	kept_destroy(branch->kept);
 	*branch = (struct branch){};
 }
 

@@ -282,8 +282,7 @@ static bool is_explained(const struct order_search *search,
 
 static void found_more(struct order_search *search)
 {
-	search->result->reach.until_last =
-		suite_executions(search->suite) - search->executions;
+	search->result->reach.until_last = suite_executions(search->suite);
 }
 
 /* One that is known, or has a known one in it, is no news. Takes a copy. */
@@ -318,6 +317,18 @@ static struct err *whole_order(struct order_search *search,
 	return NULL;
 }
 
+/* Only tests that are declared to come before it: that is as it was meant. */
+static bool is_declared(const struct order_search *search, size_t test,
+			const struct order_tests *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->data[i] == test ||
+		    rules_allow_pair(search->rules, test, list->data[i]))
+			return false;
+	}
+	return true;
+}
+
 /*
  * A list was found: verified once more as it stands now, it is a finding, or
  * belongs to one. *@ret NULL: it did not stand.
@@ -336,6 +347,10 @@ static struct err *accept(struct order_search *search, size_t test,
 		return NULL;
 	enum order_class class = class_of(search, test, list);
 	struct order_finding *known = finding_of(search, test, class);
+	if (class == ORDER_BRITTLE && is_declared(search, test, list)) {
+		search->known[test].declared = true;
+		return NULL;
+	}
 	if (known) {
 		*ret = known;
 		return add_list(search, lists_of(known), list->data, list->n);
@@ -723,7 +738,7 @@ static struct err *explain_one(struct order_search *search,
 	size_t test = suspect->test;
 	const struct order_known *known = &search->known[test];
 	enum outcome alone;
-	if (known->random || known->place == ORDER_NONE)
+	if (known->random || known->declared || known->place == ORDER_NONE)
 		return NULL;
 	TRY(search_alone(search, test, &alone));
 	if (!alone || search_late(search))

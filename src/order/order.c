@@ -50,6 +50,9 @@ void order_result_free(struct order_result *result)
 		order_finding_free(&result->findings.data[i]);
 	vec_free(&result->findings);
 	vec_free(&result->randoms);
+	for (size_t i = 0; i < result->kept.n; i++)
+		free(result->kept.data[i]);
+	vec_free(&result->kept);
 	*result = (struct order_result){};
 }
 
@@ -73,7 +76,7 @@ struct err *search_suspect(struct order_search *search, size_t test,
 {
 	const size_t pending_max = 3;
 	size_t pending = 0;
-	if (search->known[test].random)
+	if (search->known[test].random || search->known[test].declared)
 		return NULL;
 	for (size_t i = search->explained; i < search->suspects.n; i++)
 		pending += search->suspects.data[i].test == test;
@@ -166,29 +169,30 @@ static bool is_path(const char *root)
 static struct err *keep_files(struct order_search *search)
 {
 	const struct pollution *pollution = search->pollution;
-	VEC(const char *) paths = VEC_INIT;
+	struct order_result *result = search->result;
 	_cleanup_(map_text_freep) struct map_text seen = MAP_INIT;
-	struct err *err = NULL;
-	for (size_t i = 0; !err && pollution && i < pollution->findings.n;
-	     i++) {
+	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
 		const struct change *change =
 			&pollution->findings.data[i].change;
 		uint64_t known;
 		if (change->where != CHANGE_FILE || !is_path(change->root) ||
 		    map_text_get(&seen, change->root, &known))
 			continue;
-		err = map_text_put(&seen, change->root, 1);
-		if (!err && change->n &&
-		    !strcmp(change->paths[0].path, change->root) &&
+		TRY(map_text_put(&seen, change->root, 1));
+		if (change->n && !strcmp(change->paths[0].path, change->root) &&
 		    !strcmp(change->paths[0].before, "absent"))
-			err = path_remove(change->root);
-		if (!err)
-			err = vec_push(&paths, change->root);
+			TRY(path_remove(change->root));
+		_cleanup_(freep) char *copy = strdup(change->root);
+		if (!copy)
+			return err_nomem();
+		TRY(vec_push(&result->kept, copy));
+		take_ptr(copy);
 	}
-	if (!err && paths.n)
-		err = suite_keep_files(search->suite, paths.data, paths.n);
-	vec_free(&paths);
-	return err;
+	return result->kept.n ? suite_keep_files(
+					search->suite,
+					(const char *const *)result->kept.data,
+					result->kept.n)
+			      : NULL;
 }
 
 static struct err *begin(struct order_search *search)
@@ -210,7 +214,6 @@ static struct err *begin(struct order_search *search)
 	TRY(rules_create(search->suite, search->options->any_order,
 			 &search->rules));
 	search->began = clock_now();
-	search->executions = suite_executions(search->suite);
 	uint64_t deadline = search->options->deadline;
 	search->explain_until = deadline;
 	if (deadline)
@@ -226,8 +229,7 @@ static struct err *begin(struct order_search *search)
 static void count_pairs(struct order_search *search)
 {
 	struct order_reach *reach = &search->result->reach;
-	reach->executions =
-		suite_executions(search->suite) - search->executions;
+	reach->executions = suite_executions(search->suite);
 	bool all_allowed =
 		rules_free(search->rules) || search->n > PAIRS_TESTS_MAX / 8;
 	for (size_t a = 0; a < search->n; a++) {
@@ -247,6 +249,32 @@ static void count_pairs(struct order_search *search)
 	}
 }
 
+/* A victim that also disturbs itself is one finding: it is one defect. */
+static struct err *merge_twice(struct order_result *result)
+{
+	struct err *err = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < result->findings.n; i++) {
+		struct order_finding *finding = &result->findings.data[i];
+		/* Sorted: the victim stands just before. */
+		struct order_finding *last =
+			n ? &result->findings.data[n - 1] : NULL;
+		if (err || !last || last->test != finding->test ||
+		    last->class != ORDER_VICTIM ||
+		    finding->class != ORDER_NON_IDEMPOTENT ||
+		    !finding->polluters.n) {
+			result->findings.data[n++] = *finding;
+			continue;
+		}
+		err = vec_push(&last->polluters, finding->polluters.data[0]);
+		if (!err)
+			finding->polluters.data[0] = (struct order_tests){};
+		order_finding_free(finding);
+	}
+	result->findings.n = n;
+	return err;
+}
+
 static int by_test(const void *a, const void *b)
 {
 	const struct order_finding *one = a, *other = b;
@@ -263,6 +291,7 @@ static void end(struct order_search *search)
 	if (result->findings.n)
 		qsort(result->findings.data, result->findings.n,
 		      sizeof(*result->findings.data), by_test);
+	err_ignore(merge_twice(result));
 	for (size_t i = 0; i < search->suspects.n; i++)
 		vec_free(&search->suspects.data[i].prefix);
 	vec_free(&search->suspects);

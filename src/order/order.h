@@ -32,7 +32,8 @@ struct order_finding {
 	enum order_class class;
 	/*
 	 * Minimal lists of tests. Victims: run before it, in this sequence,
-	 * each makes it fail; the first of them are single tests.
+	 * each makes it fail; the first of them are single tests. The last may
+	 * be the test itself.
 	 */
 	struct order_lists polluters;
 	/* Brittle: run before it, each makes it pass. */
@@ -63,7 +64,7 @@ struct order_random {
 
 /* How far the search went, for the report. Pairs are ordered: a before b. */
 struct order_reach {
-	uint64_t executions;  /* tests begun, by the search itself */
+	uint64_t executions;  /* tests begun, to look for pollution included */
 	uint64_t until_last;  /* of those, when the last finding was known */
 	uint64_t known;	      /* tests whose outcome an earlier call knew */
 	uint64_t pairs;	      /* that the suite allows */
@@ -82,6 +83,7 @@ struct order_reach {
 struct order_result {
 	VEC(struct order_finding) findings;
 	VEC(struct order_random) randoms;
+	VEC(char *) kept; /* files that were put back before each process */
 	struct order_reach reach;
 };
 

@@ -54,9 +54,10 @@ struct order_suspect {
 struct order_known {
 	size_t place;  /* among those that take part; ORDER_NONE: not at all */
 	uint8_t alone; /* outcome; OUTCOME_NONE: not asked yet */
-	uint8_t natural;      /* likewise, in the suite's own order */
-	bool leaves;	      /* something behind, as far as pollution looked */
-	bool random;	      /* set apart */
+	uint8_t natural; /* likewise, in the suite's own order */
+	bool leaves;	 /* something behind, as far as pollution looked */
+	bool random;	 /* set apart */
+	bool declared;	 /* it needs those that are declared to come first */
 	bool explained_alone; /* its outcome alone was verified by repeating */
 };
 
@@ -75,8 +76,7 @@ struct order_search {
 	struct map_u64 answers; /* digest of an order → outcome */
 	uint64_t *pairs;	/* bits that stood next to each other; NULL */
 	VEC(struct order_suspect) suspects;
-	size_t explained;    /* so many of them were looked at */
-	uint64_t executions; /* of the suite, when the search began */
+	size_t explained; /* so many of them were looked at */
 	uint64_t began, natural_ns;
 	uint64_t explore_until; /* clock_now(); 0: no limit. Exploring ends … */
 	uint64_t explain_until; /* … before explaining does */

@@ -428,16 +428,48 @@ static bool groups_together(const struct rules *rules, const size_t *order,
 	return true;
 }
 
-static bool test_allowed(const struct rules *rules, size_t test)
+/* The lists of a suite ascend. */
+const struct relation *rules_relation(const struct rules *rules, size_t test,
+				      size_t earlier)
+{
+	size_t from = rules->relations_at[test];
+	size_t end = rules->relations_at[test + 1], to = end;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		if (rules->relations[middle].earlier < earlier)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	const struct relation *found = &rules->relations[from];
+	return from < end && found->earlier == earlier ? found : NULL;
+}
+
+/* None of those that come first stands behind it. */
+static bool after_all(const struct rules *rules, size_t test,
+		      const size_t *order, size_t n)
 {
 	const struct mark *marks = rules->marks->of;
+	size_t first = marks[test].first;
+	if (rules_long_list(rules, test, n)) {
+		for (size_t i = first; i < n; i++) {
+			if (rules_relation(rules, test, order[i]))
+				return false;
+		}
+		return true;
+	}
 	for (size_t i = rules->relations_at[test];
 	     i < rules->relations_at[test + 1]; i++) {
 		size_t earlier = rules->relations[i].earlier;
 		if (rules_marked(rules, earlier) &&
-		    marks[earlier].last >= marks[test].first)
+		    marks[earlier].last >= first)
 			return false;
 	}
+	return true;
+}
+
+static bool is_complete(const struct rules *rules, size_t test)
+{
 	for (size_t i = rules->needs.at[test]; i < rules->needs.at[test + 1];
 	     i++) {
 		if (!rules_marked(rules, rules->needs.data[i]))
@@ -478,25 +510,11 @@ bool rules_allow(const struct rules *rules, const size_t *order, size_t n)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (rules->marks->of[order[i]].first == i &&
-		    !test_allowed(rules, order[i]))
+		    (!is_complete(rules, order[i]) ||
+		     !after_all(rules, order[i], order, n)))
 			return false;
 	}
 	return by_priority(rules, order, n);
-}
-
-/* The lists of a suite ascend. */
-static bool is_after(const struct rules *rules, size_t test, size_t earlier)
-{
-	size_t from = rules->relations_at[test];
-	size_t end = rules->relations_at[test + 1], to = end;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (rules->relations[middle].earlier < earlier)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < end && rules->relations[from].earlier == earlier;
 }
 
 static bool comes_alone(const struct rules *rules, size_t test)
@@ -518,7 +536,7 @@ bool rules_allow_pair(const struct rules *rules, size_t first, size_t second)
 		return false;
 	if (!rules->related)
 		return true;
-	if (is_after(rules, first, second))
+	if (rules_relation(rules, first, second))
 		return false;
 	if (comes_alone(rules, first) && comes_alone(rules, second))
 		return true;

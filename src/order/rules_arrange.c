@@ -156,29 +156,51 @@ static struct err *plant(struct arranging *work)
 	return NULL;
 }
 
-/* The relations of all tests that are there, once each. */
-static struct err *relate(struct arranging *work)
+static struct err *add_edge(struct arranging *work,
+			    const struct relation *relation)
 {
 	const struct rules *rules = work->rules;
 	struct mark *marks = rules->marks->of;
-	for (size_t i = 0; rules->related && i < work->tests.n; i++) {
+	struct mark *first = &marks[relation->first];
+	TRY(vec_push(&work->edges,
+		     (struct edge){ relation->second, first->relations }));
+	first->relations = work->edges.n;
+	marks[relation->second].waits++;
+	marks[rules->parent[relation->first]].related = true;
+	return NULL;
+}
+
+static struct err *relate_test(struct arranging *work, size_t test)
+{
+	const struct rules *rules = work->rules;
+	if (rules_long_list(rules, test, work->tests.n)) {
+		/* Of a repeated one more than once: it is waited for as often. */
+		for (size_t i = 0; i < work->tests.n; i++) {
+			const struct relation *relation = rules_relation(
+				rules, test, work->tests.data[i]);
+			if (relation)
+				TRY(add_edge(work, relation));
+		}
+		return NULL;
+	}
+	for (size_t i = rules->relations_at[test];
+	     i < rules->relations_at[test + 1]; i++) {
+		if (rules_marked(rules, rules->relations[i].earlier))
+			TRY(add_edge(work, &rules->relations[i]));
+	}
+	return NULL;
+}
+
+/* The relations of all tests that are there. */
+static struct err *relate(struct arranging *work)
+{
+	struct mark *marks = work->rules->marks->of;
+	for (size_t i = 0; work->rules->related && i < work->tests.n; i++) {
 		size_t test = work->tests.data[i];
 		if (marks[test].last)
 			continue; /* repeated */
 		marks[test].last = 1;
-		for (size_t j = rules->relations_at[test];
-		     j < rules->relations_at[test + 1]; j++) {
-			const struct relation *relation = &rules->relations[j];
-			if (!rules_marked(rules, relation->earlier))
-				continue;
-			struct mark *first = &marks[relation->first];
-			TRY(vec_push(&work->edges,
-				     (struct edge){ relation->second,
-						    first->relations }));
-			first->relations = work->edges.n;
-			marks[relation->second].waits++;
-			marks[rules->parent[relation->first]].related = true;
-		}
+		TRY(relate_test(work, test));
 	}
 	return NULL;
 }

@@ -82,6 +82,20 @@ static inline bool rules_marked(const struct rules *rules, size_t unit)
 }
 /* The two units that lie in one, and in which the tests are. */
 void rules_lift(const struct rules *rules, size_t *first, size_t *second);
+/* NULL: nothing says that @test stands after @earlier. */
+const struct relation *rules_relation(const struct rules *rules, size_t test,
+				      size_t earlier);
+/*
+ * Are there so many before it that looking for each of @n tests is cheaper? A
+ * clean-up has a list of all that use what it takes away.
+ */
+static inline bool rules_long_list(const struct rules *rules, size_t test,
+				   size_t n)
+{
+	return (rules->relations_at[test + 1] - rules->relations_at[test]) /
+		       16 >
+	       n;
+}
 /* rules_arrange.c: what they need comes with them. */
 bool rules_allow_needing(const struct rules *rules, size_t first,
 			 size_t second);

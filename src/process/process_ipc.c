@@ -250,6 +250,27 @@ struct err *ipc_span_begin(struct ipc_span *span)
 	return for_files(note_file, span);
 }
 
+struct err *ipc_span_create(struct ipc_span **ret)
+{
+	struct ipc_span *span = calloc(1, sizeof(*span));
+	if (!span)
+		return err_nomem();
+	struct err *err = ipc_span_begin(span);
+	if (err) {
+		ipc_span_destroy(span);
+		return err;
+	}
+	*ret = span;
+	return NULL;
+}
+
+void ipc_span_destroy(struct ipc_span *span)
+{
+	if (span)
+		ipc_span_free(span);
+	free(span);
+}
+
 size_t ipc_span_end(const struct ipc_span *span)
 {
 	struct removing removing = { .span = span };

@@ -19,6 +19,8 @@ struct ipc_span {
 	{                                                                      \
 	}
 
+struct err *ipc_span_create(struct ipc_span **ret) _must_check_;
+void ipc_span_destroy(struct ipc_span *span); /* NULL is fine */
 struct err *ipc_span_begin(struct ipc_span *span) _must_check_;
 /* Removes what is new; how much that was. Can be called again. */
 size_t ipc_span_end(const struct ipc_span *span);

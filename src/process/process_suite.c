@@ -7,6 +7,8 @@
 
 #include "base/macro.h"
 #include "base/str.h"
+#include "files/save.h"
+#include "process/process_ipc.h"
 #include "process/process_run.h"
 #include "process/process_tree.h"
 #include "process/process_watch.h"
@@ -24,8 +26,13 @@ static struct err *run(struct suite *suite, const size_t *order, size_t n,
 static struct err *watch_suite(struct suite *suite,
 			       const struct suite_watch *watch)
 {
-	((struct process_suite *)suite)->watch = watch;
-	return NULL;
+	struct process_suite *self = (struct process_suite *)suite;
+	self->watch = watch;
+	/* A first state is the one to go back to: it stays. */
+	if (!watch || !watch->save || self->saver)
+		return NULL;
+	TRY(ipc_span_create(&self->span));
+	return saver_create(&self->saver);
 }
 
 static struct err *run_places(struct suite *suite, const size_t *order,
@@ -79,6 +86,8 @@ void process_suite_destroy(struct process_suite *suite)
 	if (!suite)
 		return;
 	process_keep_destroy(suite->keep);
+	saver_destroy(suite->saver);
+	ipc_span_destroy(suite->span);
 	for (size_t i = 0; i < suite->tests.n; i++)
 		process_test_free(&suite->tests.data[i], suite->kind);
 	vec_free(&suite->tests);

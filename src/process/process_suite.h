@@ -52,8 +52,10 @@ struct process_end {
 	const struct tap *tap; /* NULL: not asked for */
 };
 
+struct ipc_span;
 struct process_keep;
 struct process_suite;
+struct saver;
 
 /* To add a kind of suite of processes: commands.c is the smallest. */
 struct process_kind {
@@ -73,6 +75,8 @@ struct process_suite {
 	const struct suite_watch *watch; /* NULL: runs are not watched */
 	/* Said already: one at a time, not followed, readers unknown. */
 	bool said_jobs, said_walk, said_readers;
+	struct saver *saver; /* what watched runs touch; NULL: not asked for */
+	struct ipc_span *span;	     /* since then; NULL: likewise */
 	struct process_keep *keep;   /* NULL: nothing is put back */
 	bool follows_known, follows; /* can calls be followed here? */
 };

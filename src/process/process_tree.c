@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/path.h"
 #include "files/keep.h"
+#include "files/save.h"
 #include "process/process_ipc.h"
 #include "process/process_run.h"
 #include "process/process_watch.h"
@@ -56,6 +56,9 @@ struct err *process_keep_files(struct suite *suite, const char *const *paths,
 	struct process_suite *self = (struct process_suite *)suite;
 	/* Before the others are taken: they may be the same. */
 	process_keep_destroy(take_ptr(self->keep));
+	/* Runs that were watched left them changed. */
+	if (self->saver)
+		TRY(saver_put_back(self->saver, paths, n));
 	return n ? keep_create(paths, n, &self->keep) : NULL;
 }
 
@@ -90,29 +93,10 @@ struct leaving {
 	bool more;
 };
 
-static bool lies_in(const char *root, const char *path)
-{
-	_cleanup_(freep) char *a = NULL, *b = NULL;
-	struct err *err = path_display(NULL, root, &a);
-	if (!err)
-		err = path_display(NULL, path, &b);
-	if (err) {
-		err_ignore(err);
-		return false;
-	}
-	size_t n = strlen(b);
-	return !strncmp(a, b, n) && (!a[n] || a[n] == '/');
-}
-
 static bool is_kept(const struct keeper *keeper, const struct change *change)
 {
-	if (change->where != CHANGE_FILE || !keep_is_exact(change->root))
-		return false;
-	for (size_t i = 0; i < keeper_count(keeper); i++) {
-		if (lies_in(change->root, keeper_path(keeper, i)))
-			return true;
-	}
-	return false;
+	return change->where == CHANGE_FILE && keep_is_exact(change->root) &&
+	       keeper_has(keeper, change->root);
 }
 
 static void note_changes(struct leaving *leaving, const struct change *changes,
@@ -224,6 +208,13 @@ static void on_finished(void *data, const struct suite_result *result)
 		tree->outer->finished(tree->outer->data, &record);
 }
 
+/* What was not seen may be anything. */
+static void on_limit(void *data, const char *text _unused_)
+{
+	struct tree *tree = data;
+	tree->leaving.more = true;
+}
+
 static void on_changed(void *data, size_t entry _unused_, size_t test _unused_,
 		       const struct change *changes, size_t n)
 {
@@ -276,6 +267,7 @@ static struct err *run_order(struct tree *tree, bool watched)
 		.started = on_started,
 		.finished = on_finished,
 		.changed = on_changed,
+		.limit = on_limit,
 		.data = tree,
 	};
 	static const char *const none[] = { NULL };
@@ -394,6 +386,10 @@ struct err *process_run_tree(struct suite *suite,
 		.outer = observer,
 		.follows = can_follow(self),
 	};
+	/* Left by runs that were watched, once. */
+	if (self->span)
+		ipc_span_end(self->span);
+	ipc_span_destroy(take_ptr(self->span));
 	TRY(keeper_put_back(tree.keep->keeper, tree.keep->start));
 	struct err *err = run_all(&tree);
 	return finish(tree.keep, &tree.span, err, observer);

@@ -12,6 +12,7 @@
 #include "base/macro.h"
 #include "base/path.h"
 #include "files/files.h"
+#include "files/save.h"
 #include "follow/follow.h"
 #include "suite/change.h"
 
@@ -98,6 +99,8 @@ static void on_call(void *data, const struct follow_event *event)
 	bool over = atomic_load(&follower->over);
 	if (!over)
 		note_states(follower, event);
+	if (watch->suite->saver)
+		saver_event(watch->suite->saver, event);
 	if (watch->places) {
 		/* A server's reading is no news. */
 		if (!over && watch->readers)

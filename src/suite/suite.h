@@ -83,7 +83,12 @@ struct suite_watch {
 	const char *file_method; /* "follow", "walk"; NULL: the best */
 	const char *method; /* how written pages are found; NULL: the best */
 	bool detail;	    /* changes have both subgraphs */
-	size_t paths;	    /* of a root, at most */
+	/*
+	 * What files were before they are first touched is kept as far as it
+	 * can be: suite_keep_files() begins with that.
+	 */
+	bool save;
+	size_t paths; /* of a root, at most */
 };
 
 struct suite_options {

@@ -16,12 +16,14 @@ after the other) and alternatives A,B|C; an alternative that ends with ? may be 
     order OUTCOME TEST...             run in this order, the last one ends so: pass, fail, skip, crash, timeout, good or bad
     run NAME [OPTION...]              one more run with these options; those of `run default` are for the ordinary run
                                       status=N; patience=SECONDS; on=GLOB; quick=no: not in quick mode; off=yes: no run;
-                                      env="NAME=VALUE ...": environment
+                                      env="NAME=VALUE ...": environment; partial=yes: not everything has to be found
+                                      twice=yes: called again in the same folder, it finds the same with less work
     says TEXT                         TEXT is said under "limits" or on standard error
 
 Every test that is not spoken of has no finding. in=NAME,... restricts a directive to some runs and on=GLOB,... to some
 executables, as in test_pollution.py. `subject` takes suite=commands|ctest|meson: the program is `./NAME` in the working
-directory, which has the folder's files (the commands are in one called `suite`); `arguments=` are the program's own.
+directory (the commands are in a file called `suite`); `arguments=` are the program's own. The working directory has the
+subject's files but for its sources. pairs=no: too many tests to try all of them.
 
 Three things are checked of each executable:
 
@@ -56,6 +58,7 @@ SEVERITIES = ("high", "medium", "low")
 BAD = ("fail", "crash", "timeout")
 GOOD = ("pass", "skip")
 OWN = ".polygraph"  # where results are kept
+CTEST_OWN = "work/build/Testing"  # where ctest keeps its, whatever it is asked
 
 
 def is_outcome(outcome, wanted):
@@ -197,11 +200,11 @@ class Suite:
         """The working directory as the tests want it."""
         make_room(folder)
         work = folder / "work"
-        if not self.kind:
-            return
         for path in self.subject.folder.iterdir():
             if path.suffix not in (*subject_module.SOURCES, *subject_module.HEADERS):
                 shutil.copy2(path, work)
+        if not self.kind:
+            return
         shutil.copy2(self.exe.path, work / self.subject.name)
         words = {"commands": None, "ctest": ["cmake", "-S", ".", "-B", "build"],
                  "meson": ["meson", "setup", "build"]}[self.kind]
@@ -240,7 +243,7 @@ class Suite:
         if self.kind:
             restore(folder / "work", clean)
         else:
-            make_room(folder)
+            self.prepare(folder)
         file = folder / "order"
         file.write_text("".join(f"{name_in_order_file(name)}\n" for name in order), encoding="utf-8")
         more = ["--timeout", timeout] if timeout else []
@@ -262,6 +265,7 @@ class Run:
         options = directive.options if directive else {}
         self.status = options.get("status")
         self.patience = float(options.get("patience", PATIENCE))
+        self.partial, self.twice = options.get("partial") == "yes", options.get("twice") == "yes"
         self.quick, self.off = options.get("quick") != "no", options.get("off") == "yes"
         self.environment = dict(word.split("=", 1) for word in shlex.split(options.get("env", "")))
         self.claims = claims_of(subject, label, name)
@@ -309,8 +313,10 @@ class Check:
                 findings[finding["test"]] = finding
         for claim in self.run.claims.values():
             if claim.test not in tests:
+                if self.run.partial:
+                    continue
                 self.add(f"{claim.directive.where()}: '{claim.test}' is not among the tests")
-            elif claim.kind in CLASSES and claim.test not in findings:
+            elif claim.kind in CLASSES and claim.test not in findings and not self.run.partial:
                 self.add(f"{claim.directive.where()}: '{claim.test}' is {claim.kind}: not found")
         for test, finding in findings.items():
             claim = self.run.claims.get(test)
@@ -367,7 +373,7 @@ class Check:
             lists = {tuple(names) for names in finding.get(key, [])}
             if claim.kind == kind:
                 self.same_lists(f"{where}: {key}", claim, claim.lists, lists)
-            elif lists and claim.kind == finding["class"]:
+            elif lists - {(claim.test,)} and claim.kind == finding["class"]:  # itself: one that is non-idempotent
                 self.add(f"{where}: {key} of one that is {claim.kind}: {show(lists)}")
         if claim.cleaners and finding.get("polluters"):
             first = tuple(finding["polluters"][0])
@@ -384,7 +390,7 @@ class Check:
                     self.add(f"{where}: {root} is called polluted")
 
     def same_lists(self, title, claim, wanted, found):
-        missing = wanted.wanted - found
+        missing = wanted.wanted - found if not self.run.partial else set()
         if claim and claim.some and wanted.wanted & found:
             missing = set()
         if missing:
@@ -418,7 +424,8 @@ class Check:
         """How far the search went, and what it set apart."""
         order = self.report.get("order")
         if not isinstance(order, dict):
-            self.add("no 'order' in the report")
+            if not self.run.partial:
+                self.add("no 'order' in the report")
             return
         executions, last = order.get("executions"), order.get("until_last")
         if not isinstance(executions, int) or executions < 1 or not isinstance(last, int) or last > executions:
@@ -435,7 +442,7 @@ class Check:
             if not 0 < item.get("failures", 0) < item.get("runs", 0):
                 self.add(f"'{test}' fails {item.get('failures')} times in {item.get('runs')}: is that random?")
         for claim in self.run.claims.values():
-            if claim.kind == "random" and claim.listed and claim.test not in listed:
+            if claim.kind == "random" and claim.listed and claim.test not in listed and not self.run.partial:
                 self.add(f"{claim.directive.where()}: '{claim.test}' fails at random: not said")
 
 
@@ -515,11 +522,14 @@ def check_run(suite, run, folder):
     said = (folder / "stderr").read_text(errors="replace")
     after = {name: value for name, value in snapshot(folder).items() if not name.startswith(f"work/{OWN}")}
     wrong = [f"after the run {line}" for line in differences(before, after)
-             if line.split()[0] not in ("command", "stdout", "stderr")]
+             if line.split()[0] not in ("command", "stdout", "stderr") and not line.startswith(CTEST_OWN)]
     if "findings" not in report:
         raise Mismatch("no 'findings' in the report")
     command = (folder / "command").read_text()
-    wrong += replays(suite, run, report, folder)
+    if run.twice and "twice" not in suite.options.without:
+        wrong += runs_alike(suite, run, report, folder)
+    if "replay" not in suite.options.without:
+        wrong += replays(suite, run, report, folder)
     inner = folder / "orders"
     suite.prepare(inner)
     wrong += Check(suite, run, report, said, inner, clean).compare()
@@ -530,6 +540,21 @@ def check_run(suite, run, folder):
         wrong.append(f"exit status {status}, wanted {' or '.join(wanted)}")
     if wrong:
         raise Mismatch("\n".join(wrong))
+
+
+def runs_alike(suite, run, report, folder):
+    """A second call, which has the results of the first, finds the same with fewer tests run."""
+    _, second = suite.report(folder, "order", *run.arguments, patience=run.patience, **run.environment)
+
+    def essence(findings):
+        keys = ("id", "test", "class", "polluters", "setters", "cleaners", "passing_order", "failing_order")
+        return sorted([finding.get(key) for key in keys] for finding in findings)
+
+    if essence(second.get("findings", [])) != essence(report["findings"]):
+        yield "a second call in the same folder finds something else: " + json.dumps(second.get("findings"))[:1000]
+    first, then = (r.get("order", {}).get("executions") for r in (report, second))
+    if isinstance(first, int) and isinstance(then, int) and then >= first:
+        yield f"a second call in the same folder runs {then} tests, the first one {first}"
 
 
 def replays(suite, run, report, folder):
@@ -565,7 +590,8 @@ def check_executable(exe, options, results):
         return
     suite = Suite(exe, options)
     checks = [("claims", lambda folder: check_claims(suite, folder))]
-    if options.pairs or not options.quick and exe.build == "gcc-O0":
+    pairs = exe.subject.of("subject")[0].options.get("pairs") != "no"
+    if pairs and (options.pairs or not options.quick and exe.build == "gcc-O0"):
         checks.append(("pairs", lambda folder: check_pairs(suite, folder)))
     if not options.claims_only:
         checks += [(run.name, lambda folder, run=run: check_run(suite, run, folder))
@@ -601,6 +627,7 @@ def main():
     parser.add_argument("--run", action="append", default=[], metavar="NAME", help="only this check; may be given again")
     parser.add_argument("--claims-only", action="store_true", help="only check what the subjects say of themselves")
     parser.add_argument("--pairs", action="store_true", help="all pairs of every executable")
+    parser.add_argument("--without", action="append", default=[], choices=("replay", "twice"), help="leave out these parts")
     parser.add_argument("--quick", action="store_true", help="only what variants say under quick=")
     parser.add_argument("--keep", action="store_true", help="keep reports of what passes, too")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")

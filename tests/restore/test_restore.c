@@ -116,12 +116,12 @@ static struct err *judge(void *data, const struct change *roots, size_t n,
 	memset(set, 1, sizeof(set));
 	expect(check, true, attempt(check, try, context, set), "all", "");
 	for (size_t i = 0; i < n; i++) {
-		bool turns = is_guilty(expected, roots[i].root) &&
-			     !expected->both;
+		bool turns =
+			is_guilty(expected, roots[i].root) && !expected->both;
 		memset(set, 0, sizeof(set));
 		set[i] = true;
-		expect(check, turns, attempt(check, try, context, set),
-		       "alone", roots[i].root);
+		expect(check, turns, attempt(check, try, context, set), "alone",
+		       roots[i].root);
 	}
 	for (size_t i = 0; i < n; i++)
 		set[i] = !is_guilty(expected, roots[i].root);
@@ -142,9 +142,12 @@ static size_t find_test(const struct suite *suite, const char *group,
 			const char *name)
 {
 	char full[128];
-	snprintf(full, sizeof(full), "%s.%s", group, name);
+	snprintf(full, sizeof(full), "%s%s%s", group, *group ? "." : "", name);
 	for (size_t i = 0; i < suite_count(suite); i++) {
-		if (!strcmp(suite_test(suite, i)->name, full))
+		const char *is = suite_test(suite, i)->name;
+		size_t n = strlen(is), end = strlen(full);
+		if (n >= end && !strcmp(is + n - end, full) &&
+		    (!*group || n == end))
 			return i;
 	}
 	return (size_t)-1;
@@ -162,15 +165,20 @@ static void read_source(const char *path)
 	struct expectation now = {};
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		char kind[16], names[4][64];
-		int n = sscanf(line, "/* %15[a-z]: %63s %63s %63s", kind,
-			       names[0], names[1], names[2]);
-		if (n >= 2 && (!strcmp(kind, "alone") || !strcmp(kind, "any") || !strcmp(kind, "both"))) {
-			now = (struct expectation){ .both = *kind == 'b', .any = kind[1] == 'n' };
-			for (int i = 0; i < n - 1 && strcmp(names[i], "*/"); i++)
+		line += strspn(line, "/ *");
+		int n = sscanf(line, "%15[a-z]: %63s %63s %63s", kind, names[0],
+			       names[1], names[2]);
+		if (n >= 2 && (!strcmp(kind, "alone") || !strcmp(kind, "any") ||
+			       !strcmp(kind, "both"))) {
+			now = (struct expectation){ .both = *kind == 'b',
+						    .any = kind[1] == 'n' };
+			for (int i = 0; i < n - 1 && strcmp(names[i], "*/");
+			     i++)
 				strcpy(now.names[now.n++], names[i]);
 		}
-		if (now.n && sscanf(line, "TEST(%63[A-Za-z], pollute",
-				    now.suite) == 1) {
+		if (now.n && (sscanf(line, "TEST(%63[A-Za-z], pollute",
+				     now.suite) == 1 ||
+			      strstr(line, "bool pollutes("))) {
 			expectations[n_expectations++] = now;
 			now = (struct expectation){};
 		}
@@ -230,7 +238,7 @@ int main(int argc, char **argv)
 		.agent = own != NULL,
 	};
 	struct suite_watch watch = {
-		.what = SUITE_MEMORY,
+		.what = SUITE_MEMORY | SUITE_PROCESS,
 		.from = SUITE_BEFORE_SETUP,
 		.to = SUITE_AFTER_TEARDOWN,
 	};
@@ -251,8 +259,8 @@ int main(int argc, char **argv)
 		snprintf(later, sizeof(later), "%.60sLater", expected->suite);
 		if (victim == (size_t)-1)
 			victim = find_test(suite, later, "victim");
-		if (!is_chosen(argv, expected->suite) ||
-		    prefix == (size_t)-1 || victim == (size_t)-1)
+		if (!is_chosen(argv, expected->suite) || prefix == (size_t)-1 ||
+		    victim == (size_t)-1)
 			continue;
 		struct check check = { .expected = expected };
 		uint64_t start = clock_now();
@@ -268,7 +276,10 @@ int main(int argc, char **argv)
 		printf("%s %s: %u tries, %llu us each, %llu us in all\n",
 		       check.wrong ? "not ok" : "ok", expected->suite,
 		       check.tries,
-		       (unsigned long long)(check.tries ? check.ns / check.tries / 1000 : 0),
+		       (unsigned long long)(check.tries
+						    ? check.ns / check.tries /
+							      1000
+						    : 0),
 		       (unsigned long long)(took / 1000));
 		wrong += check.wrong != 0;
 		tried++;

@@ -157,6 +157,13 @@ class Frameworks(unittest.TestCase):
                          {"PlainDeathTest.One", "TypedDeathTest/0.One", "TypedDeathTest/1.One"})
         self.assertEqual((declared.bound, declared.natural), ("bound", "natural"))
 
+    def test_cpputest_levels(self):
+        declared = Declared(self.compile("declared/cpputest.cc", "g++", "-lCppUTestExt", "-lCppUTest", "-pthread"))
+        first, seconds = "Levels.first", {"Levels.second", "Levels.second_too"}
+        self.assertEqual(declared.after, {**{name: {first} for name in seconds}, "Levels.third": {first, *seconds}})
+        self.assertFalse(declared.needs or any(declared.groups.values()))
+        self.assertEqual((declared.bound, declared.natural), ("bound", "natural"))
+
     def test_check_runners(self):
         declared = Declared(self.compile("declared/check.c", "gcc", "-lcheck", "-lsubunit", "-lrt", "-lm", "-pthread"))
         self.check_groups(declared, GROUPS["check"], runners=lambda name: name.startswith("C/"))

@@ -447,7 +447,8 @@ static void expect_pairs(struct model *model, const struct order_result *result)
 					alone ? &finding->polluters
 					      : &finding->setters;
 				if (finding->test != b ||
-				    finding->class != class)
+				    (finding->class != class &&
+				     finding->class != ORDER_VICTIM))
 					continue;
 				for (size_t j = 0; j < lists->n; j++)
 					listed |= lists->data[j].n == 1 &&

@@ -352,6 +352,57 @@ static void test_interrupted(void **state _unused_)
 	}
 }
 
+/*
+ * What a watched run changed is put back before anything is kept: orders begin
+ * where that one did.
+ */
+static void test_saved(void **state _unused_)
+{
+	const char *const list[] = {
+		"echo more >>log; echo x >a; mkdir d; echo x >d/new",
+		"rm kept/file; rmdir kept; mkdir kept; echo y >kept/other",
+		"mv log moved; ln -s log link; chmod 400 moved; echo z >b",
+		"echo mine >stays",
+	};
+	const char *const files[] = { "a",    "b",   "d",    "kept",
+				      "link", "log", "moved" };
+	const size_t order[] = { 0, 1, 2, 3 };
+	static const char *const none[] = { NULL };
+	const struct suite_watch watch = {
+		.what = SUITE_FILES | SUITE_PROCESS,
+		.to = SUITE_AFTER_TEARDOWN,
+		.dirs = none,
+		.own_files = none,
+		.file_method = "follow",
+		.paths = 3,
+		.save = true,
+	};
+	struct err *unfollowed = process_try_follow();
+	if (unfollowed) {
+		err_destroy(unfollowed);
+		skip();
+	}
+	fill_folder();
+	shell("touch -d @5 kept"); /* times of folders are nobody's */
+	_cleanup_(freep) char *before = state_of(folder);
+	struct suite *suite = open_commands(list, ARRAY_SIZE(list), 1);
+	struct told told = {};
+	const struct suite_observer observer = observer_of(&told);
+	assert_ok(suite_watch(suite, &watch));
+	assert_ok(suite_run(suite, order, ARRAY_SIZE(order), 0, &observer));
+	assert_int_equal(told.n, ARRAY_SIZE(order));
+	for (size_t i = 0; i < told.n; i++)
+		assert_int_equal(told.outcomes[i], OUTCOME_PASS);
+	assert_ok(suite_watch(suite, NULL));
+	assert_ok(suite_keep_files(suite, files, ARRAY_SIZE(files)));
+	/* Only those that were asked for. */
+	assert_int_equal(unlink("stays"), 0);
+	shell("touch -d @5 kept");
+	_cleanup_(freep) char *after = state_of(folder);
+	assert_string_equal(strchr(before, '\n'), strchr(after, '\n'));
+	suite_close(suite);
+}
+
 /* The last one that is kept is put back by closing, too. */
 static void test_close(void **state _unused_)
 {
@@ -477,6 +528,7 @@ int main(void)
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_close),
 		cmocka_unit_test(test_serial),
 		cmocka_unit_test(test_roots),

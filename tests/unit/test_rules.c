@@ -634,6 +634,16 @@ static void test_long(void **state)
 	arrange_many(&fan);
 	arrange_many(&deep);
 
+	/* A few of those that a long list has. */
+	for (size_t i = 1; i < MANY; i++)
+		declare_priority(&fan, i, 0);
+	_cleanup_(rules_destroyp) struct rules *plain = rules_of(&fan);
+	check_arranged(plain, LIST(0, 7, 0, 9, 7), LIST(7, 9, 7, 0, 0));
+	assert_false(rules_allow(plain, LIST(7, 0, 7)));
+	assert_true(rules_allow(plain, LIST(7, 8, 0)));
+	assert_false(rules_allow_pair(plain, 0, 7));
+	assert_true(rules_allow_pair(plain, 7, 8));
+
 	/* All of a chain comes along with its last. */
 	_cleanup_(rules_destroyp) struct rules *rules = rules_of(&suite);
 	_cleanup_(freep) size_t *arranged = NULL;

@@ -3,6 +3,7 @@
 //
 //@ subject framework=functions lang=c suite=commands
 //@ variant plain builds=gcc-O0 quick=gcc-O0
+//@ run default twice=yes
 //@ run one-job --jobs 1 quick=no
 
 #include "../steps.h"

@@ -8,7 +8,10 @@
 
 //@ victim no_lock polluters=leaves_lock
 //@ brittle needs_config setters=writes_config
-//@ brittle after_base setters=makes_base in=any-order
+// DEPENDS is about the order only: one can do without the other, and alone it fails.
+//@ brittle after_base setters=makes_base
+// The other one never comes first, as it DEPENDS on this one.
+//@ victim looks_first polluters=leaves_trace in=any-order
 //@ brittle uses_server setters=server_up in=any-order
 
 int main(int argc, char **argv)

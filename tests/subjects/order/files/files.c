@@ -95,4 +95,50 @@ TEST(test_uses_its_own)
 	assert(unlink(path) == 0);
 }
 
+// Files that were there before the first test: changed, removed, their permissions taken away.
+
+TEST(test_data_is_there) //@ victim test_data_is_there polluters=test_changes_data|test_removes_data
+//@ cleaned test_data_is_there after=test_changes_data by=test_writes_data
+//@ cleaned test_data_is_there after=test_removes_data by=test_writes_data
+{
+	char line[32] = "";
+	FILE *file = fopen("data.txt", "r");
+	assert(file);
+	assert(fgets(line, sizeof(line), file));
+	fclose(file);
+	assert(!strcmp(line, "as it was\n"));
+}
+
+TEST(test_changes_data)
+{
+	write_file("data.txt", "changed\n");
+}
+
+TEST(test_removes_data)
+{
+	unlink("data.txt");
+}
+
+TEST(test_writes_data)
+{
+	write_file("data.txt", "as it was\n");
+}
+
+TEST(test_data_is_readable) //@ victim test_data_is_readable polluters=test_hides_more
+{
+	struct stat info;
+	assert(stat("more.txt", &info) == 0 && info.st_mode & 0400);
+}
+
+TEST(test_hides_more)
+{
+	assert(chmod("more.txt", 0) == 0);
+}
+
+TEST(test_moves_and_moves_back)
+{
+	assert(rename("more.txt", "moved.txt") == 0);
+	assert(rename("moved.txt", "more.txt") == 0);
+}
+
 RUNNER_MAIN()

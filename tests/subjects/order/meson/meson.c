@@ -8,7 +8,8 @@
 
 //@ victim "no lock" polluters="leaves lock"
 //@ brittle "needs config" setters="writes config"
-//@ brittle "after base" setters="makes base" in=any-order
+// It comes after the one with the higher priority; alone it fails.
+//@ brittle "after base" setters="makes base"
 //@ victim "looks before" polluters="leaves trace" in=any-order
 
 int main(int argc, char **argv)

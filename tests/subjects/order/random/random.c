@@ -13,6 +13,7 @@
 static int counter;
 static int configured;
 static int noise;
+static int shaking;
 
 static unsigned char dice(void)
 {
@@ -77,6 +78,17 @@ static void rolls(void)
 	CU_ASSERT(noise >= 0);
 }
 
+// Passes, but after a certain other one only now and then: two dice, one of them thrown by each.
+static void shaken(void) //@ random s/shaken listed=no
+{
+	CU_ASSERT(!shaking || dice() % 2);
+}
+
+static void shakes(void)
+{
+	shaking = 1;
+}
+
 int main(void)
 {
 	if (CU_initialize_registry() != CUE_SUCCESS)
@@ -91,6 +103,8 @@ int main(void)
 	CU_add_test(s, "clock_parity", clock_parity);
 	CU_add_test(s, "is_configured", is_configured);
 	CU_add_test(s, "rolls", rolls);
+	CU_add_test(s, "shaken", shaken);
+	CU_add_test(s, "shakes", shakes);
 	CU_basic_set_mode(CU_BRM_SILENT);
 	CU_basic_run_tests();
 	CU_cleanup_registry();

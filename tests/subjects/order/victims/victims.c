@@ -8,6 +8,7 @@
 //@ variant thread cflags="-fsanitize=thread" libs="-fsanitize=thread" builds=gcc-O2
 //@ variant static libs="-static" builds=gcc-O2
 //@ variant nodebug debug=none builds=gcc-O0
+//@ run default twice=yes
 //@ run all-pairs --all-pairs quick=no
 //@ run one-job --jobs 1 quick=no
 //@ run random --strategy random --runs 40 --seed 5 quick=no

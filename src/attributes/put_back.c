@@ -1,0 +1,457 @@
+#include "attributes/put_back.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <unistd.h>
+
+#include "attributes/attributes_internal.h"
+#include "base/clock.h"
+#include "base/path.h"
+#include "tracee/memory.h"
+#include "tracee/remote.h"
+
+#define KEY_MAX 1024
+#define VALUE_MAX ((size_t)128 << 10) /* execve(2): MAX_ARG_STRLEN */
+#define CALL_NS NS_PER_S
+/* What the kernel knows of a signal: handler, flags, restorer, mask. */
+#define ACTION_SIZE 32
+#define MASK_SIZE 8
+
+struct putter;
+
+struct attribute_kept {
+	const struct putter *putter;
+	char key[KEY_MAX];     /* "" where it has none */
+	uint64_t functions[4]; /* as of the putter */
+	bool absent;
+	size_t n;
+	uint8_t bytes[]; /* its value */
+};
+
+struct putter {
+	const char *name;
+	const char *functions[4]; /* of the program: all are needed */
+	/* Fails with ERR_INTERNAL where it cannot be put back. */
+	struct err *(*keep)(struct attribute_kept **kept, struct thread *then);
+	struct err *(*put)(const struct attribute_kept *kept,
+			   struct thread *thread);
+};
+
+/* ---- helpers ---- */
+
+static struct err *cannot(void)
+{
+	return err_create(ERR_INTERNAL, "cannot be put back");
+}
+
+static struct err *set_value(struct attribute_kept **kept, const void *bytes,
+			     size_t n)
+{
+	struct attribute_kept *grown = realloc(*kept, sizeof(**kept) + n);
+	if (!grown)
+		return err_nomem();
+	*kept = grown;
+	memcpy(grown->bytes, bytes, n);
+	grown->n = n;
+	return NULL;
+}
+
+/* Memory of the process that has @bytes (NULL: nothing); it is never freed. */
+static struct err *place(struct thread *thread, const void *bytes, size_t n,
+			 struct raddr *ret)
+{
+	TRY(remote_map(thread, n, ret));
+	return bytes ? memory_write(thread->tracee, *ret, bytes, n) : NULL;
+}
+
+static struct err *call(struct thread *thread, uint64_t function, uint64_t a,
+			uint64_t b, uint64_t c, uint64_t *ret)
+{
+	const uint64_t args[] = { a, b, c };
+	return remote_call(thread, RADDR(function), args, ARRAY_SIZE(args),
+			   CALL_NS, ret);
+}
+
+static struct err *ask(struct thread *thread, long number,
+		       const uint64_t args[6])
+{
+	int64_t got;
+	TRY(remote_syscall(thread, number, args, &got));
+	return got < 0 ? err_errno((int)-got, "system call %ld", number) : NULL;
+}
+
+/* ---- the kernel's ---- */
+
+static struct err *keep_directory(struct attribute_kept **kept,
+				  struct thread *then)
+{
+	char link[64], path[PATH_MAX];
+	snprintf(link, sizeof(link), "/proc/%d/cwd", tracee_pid(then->tracee));
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return cannot();
+	path[n] = '\0';
+	return set_value(kept, path, (size_t)n + 1);
+}
+
+static struct err *put_directory(const struct attribute_kept *kept,
+				 struct thread *thread)
+{
+	struct raddr path;
+	TRY(place(thread, kept->bytes, kept->n, &path));
+	return ask(thread, SYS_chdir, (uint64_t[6]){ path.v });
+}
+
+static struct err *keep_umask(struct attribute_kept **kept, struct thread *then)
+{
+	int64_t mask, ignored;
+	TRY(remote_syscall(then, SYS_umask, (uint64_t[6]){ 0 }, &mask));
+	TRY(remote_syscall(then, SYS_umask, (uint64_t[6]){ (uint64_t)mask },
+			   &ignored));
+	return set_value(kept, &mask, sizeof(mask));
+}
+
+static struct err *put_umask(const struct attribute_kept *kept,
+			     struct thread *thread)
+{
+	int64_t mask;
+	memcpy(&mask, kept->bytes, sizeof(mask));
+	return ask(thread, SYS_umask, (uint64_t[6]){ (uint64_t)mask });
+}
+
+static bool signal_by_name(const char *name, int *ret)
+{
+	for (int i = 1; i < NSIG; i++) {
+		char known[16];
+		signal_name(i, known);
+		if (!strcmp(known, name)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct err *keep_handler(struct attribute_kept **kept,
+				struct thread *then)
+{
+	int number;
+	struct raddr at;
+	uint8_t action[ACTION_SIZE];
+	if (!signal_by_name((*kept)->key, &number))
+		return cannot();
+	TRY(place(then, NULL, sizeof(action), &at));
+	TRY(ask(then, SYS_rt_sigaction,
+		(uint64_t[6]){ (uint64_t)number, 0, at.v, MASK_SIZE }));
+	TRY(memory_read(then->tracee, at, action, sizeof(action)));
+	return set_value(kept, action, sizeof(action));
+}
+
+static struct err *put_handler(const struct attribute_kept *kept,
+			       struct thread *thread)
+{
+	int number;
+	struct raddr at;
+	if (!signal_by_name(kept->key, &number))
+		return cannot();
+	TRY(place(thread, kept->bytes, kept->n, &at));
+	return ask(thread, SYS_rt_sigaction,
+		   (uint64_t[6]){ (uint64_t)number, at.v, 0, MASK_SIZE });
+}
+
+static struct err *keep_mask(struct attribute_kept **kept, struct thread *then)
+{
+	uint64_t mask;
+	if (ptrace(PTRACE_GETSIGMASK, then->tid, sizeof(mask), &mask) < 0)
+		return cannot();
+	return set_value(kept, &mask, sizeof(mask));
+}
+
+static struct err *put_mask(const struct attribute_kept *kept,
+			    struct thread *thread)
+{
+	uint64_t mask;
+	memcpy(&mask, kept->bytes, sizeof(mask));
+	if (ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(mask), &mask) < 0)
+		return err_errno(errno, "cannot set the signal mask");
+	return NULL;
+}
+
+static bool limit_by_name(const char *name, int *ret)
+{
+	for (int i = 0; i < RLIM_NLIMITS; i++) {
+		if (limit_names[i] && !strcmp(limit_names[i], name)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct err *keep_limit(struct attribute_kept **kept, struct thread *then)
+{
+	int which;
+	struct rlimit limit;
+	if (!limit_by_name((*kept)->key, &which) ||
+	    prlimit(tracee_pid(then->tracee), which, NULL, &limit) < 0)
+		return cannot();
+	return set_value(kept, &limit, sizeof(limit));
+}
+
+static struct err *put_limit(const struct attribute_kept *kept,
+			     struct thread *thread)
+{
+	int which;
+	struct rlimit limit;
+	memcpy(&limit, kept->bytes, sizeof(limit));
+	if (!limit_by_name(kept->key, &which) ||
+	    prlimit(tracee_pid(thread->tracee), which, &limit, NULL) < 0)
+		return err_errno(errno, "cannot set a limit");
+	return NULL;
+}
+
+/* ---- the processor's ---- */
+
+static struct err *keep_floats(struct attribute_kept **kept,
+			       struct thread *then)
+{
+	struct user_fpregs_struct regs;
+	if (ptrace(PTRACE_GETFPREGS, then->tid, 0, &regs) < 0)
+		return cannot();
+	return set_value(kept, &regs, sizeof(regs));
+}
+
+static struct err *put_floats(const struct attribute_kept *kept,
+			      struct thread *thread, uint32_t control,
+			      uint32_t status, uint32_t mxcsr)
+{
+	struct user_fpregs_struct then, now;
+	memcpy(&then, kept->bytes, sizeof(then));
+	if (ptrace(PTRACE_GETFPREGS, thread->tid, 0, &now) < 0)
+		return err_errno(errno, "cannot read registers");
+	now.cwd = (uint16_t)((now.cwd & ~control) | (then.cwd & control));
+	now.swd = (uint16_t)((now.swd & ~status) | (then.swd & status));
+	now.mxcsr = (now.mxcsr & ~mxcsr) | (then.mxcsr & mxcsr);
+	if (ptrace(PTRACE_SETFPREGS, thread->tid, 0, &now) < 0)
+		return err_errno(errno, "cannot write registers");
+	return NULL;
+}
+
+static struct err *put_rounding(const struct attribute_kept *kept,
+				struct thread *thread)
+{
+	return put_floats(kept, thread, X87_ROUNDING | X87_PRECISION, 0,
+			  MXCSR_ROUNDING | MXCSR_FLUSH | MXCSR_DENORMALS);
+}
+
+static struct err *put_exceptions(const struct attribute_kept *kept,
+				  struct thread *thread)
+{
+	return put_floats(kept, thread, FLOAT_EXCEPTIONS, FLOAT_EXCEPTIONS,
+			  FLOAT_EXCEPTIONS | FLOAT_EXCEPTIONS << 7);
+}
+
+/* ---- the C library's ---- */
+
+/* A text that a function of the program returned; 0: none. */
+static struct err *keep_text(struct attribute_kept **kept, struct thread *then,
+			     uint64_t address)
+{
+	_cleanup_(freep) char *text = NULL;
+	(*kept)->absent = !address;
+	if (!address)
+		return NULL;
+	TRY(memory_read_text(then->tracee, RADDR(address), VALUE_MAX, &text));
+	return set_value(kept, text, strlen(text) + 1);
+}
+
+/* functions: setenv, unsetenv, getenv */
+static struct err *keep_named(struct attribute_kept **kept, const char *name,
+			      struct thread *then)
+{
+	struct raddr at;
+	uint64_t value;
+	TRY(place(then, name, strlen(name) + 1, &at));
+	TRY(call(then, (*kept)->functions[2], at.v, 0, 0, &value));
+	return keep_text(kept, then, value);
+}
+
+static struct err *put_named(const struct attribute_kept *kept,
+			     const char *name, struct thread *thread)
+{
+	struct raddr at, value;
+	uint64_t got;
+	TRY(place(thread, name, strlen(name) + 1, &at));
+	if (kept->absent)
+		return call(thread, kept->functions[1], at.v, 0, 0, &got);
+	TRY(place(thread, kept->bytes, kept->n, &value));
+	return call(thread, kept->functions[0], at.v, value.v, 1, &got);
+}
+
+static struct err *keep_variable(struct attribute_kept **kept,
+				 struct thread *then)
+{
+	char name[KEY_MAX];
+	memcpy(name, (*kept)->key, sizeof(name));
+	return keep_named(kept, name, then);
+}
+
+static struct err *put_variable(const struct attribute_kept *kept,
+				struct thread *thread)
+{
+	return put_named(kept, kept->key, thread);
+}
+
+static bool category_by_name(const char *name, int *ret)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} all[] = {
+		{ "LC_CTYPE", LC_CTYPE },
+		{ "LC_NUMERIC", LC_NUMERIC },
+		{ "LC_TIME", LC_TIME },
+		{ "LC_COLLATE", LC_COLLATE },
+		{ "LC_MONETARY", LC_MONETARY },
+		{ "LC_MESSAGES", LC_MESSAGES },
+		{ "LC_PAPER", LC_PAPER },
+		{ "LC_NAME", LC_NAME },
+		{ "LC_ADDRESS", LC_ADDRESS },
+		{ "LC_TELEPHONE", LC_TELEPHONE },
+		{ "LC_MEASUREMENT", LC_MEASUREMENT },
+		{ "LC_IDENTIFICATION", LC_IDENTIFICATION },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (!strcmp(all[i].name, name)) {
+			*ret = all[i].number;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct err *keep_locale(struct attribute_kept **kept,
+			       struct thread *then)
+{
+	int category;
+	uint64_t name;
+	if (!category_by_name((*kept)->key, &category))
+		return cannot();
+	TRY(call(then, (*kept)->functions[0], (uint64_t)category, 0, 0, &name));
+	return name ? keep_text(kept, then, name) : cannot();
+}
+
+static struct err *put_locale(const struct attribute_kept *kept,
+			      struct thread *thread)
+{
+	int category;
+	struct raddr name;
+	uint64_t got;
+	if (!category_by_name(kept->key, &category))
+		return cannot();
+	TRY(place(thread, kept->bytes, kept->n, &name));
+	TRY(call(thread, kept->functions[0], (uint64_t)category, name.v, 0,
+		 &got));
+	return got ? NULL : cannot();
+}
+
+/* Made of the variable TZ; functions: the same, and tzset. */
+static struct err *keep_zone(struct attribute_kept **kept, struct thread *then)
+{
+	return keep_named(kept, "TZ", then);
+}
+
+static struct err *put_zone(const struct attribute_kept *kept,
+			    struct thread *thread)
+{
+	uint64_t got;
+	TRY(put_named(kept, "TZ", thread));
+	return call(thread, kept->functions[3], 0, 0, 0, &got);
+}
+
+static const struct putter putters[] = {
+	{ "working-directory", {}, keep_directory, put_directory },
+	{ "umask", {}, keep_umask, put_umask },
+	{ "environment",
+	  { "setenv", "unsetenv", "getenv" },
+	  keep_variable,
+	  put_variable },
+	{ "signal-handler", {}, keep_handler, put_handler },
+	{ "signal-mask", {}, keep_mask, put_mask },
+	{ "locale", { "setlocale" }, keep_locale, put_locale },
+	{ "time-zone",
+	  { "setenv", "unsetenv", "getenv", "tzset" },
+	  keep_zone,
+	  put_zone },
+	{ "limit", {}, keep_limit, put_limit },
+	{ "rounding-mode", {}, keep_floats, put_rounding },
+	{ "floating-point-exceptions", {}, keep_floats, put_exceptions },
+};
+
+/* "name" or "name[key]" */
+static const struct putter *find_putter(const char *root, char key[KEY_MAX])
+{
+	size_t n = strcspn(root, "[");
+	for (size_t i = 0; i < ARRAY_SIZE(putters); i++) {
+		if (strlen(putters[i].name) != n ||
+		    strncmp(putters[i].name, root, n) != 0)
+			continue;
+		const char *start = root[n] ? root + n + 1 : root + n;
+		size_t length = strlen(start);
+		length -= length && start[length - 1] == ']';
+		if (length >= KEY_MAX)
+			return NULL;
+		memcpy(key, start, length);
+		key[length] = '\0';
+		return &putters[i];
+	}
+	return NULL;
+}
+
+struct err *attribute_keep(const char *root, struct thread *then,
+			   attribute_symbol *symbol, void *data,
+			   struct attribute_kept **ret)
+{
+	*ret = NULL;
+	_cleanup_(attribute_kept_destroyp) struct attribute_kept *kept =
+		calloc(1, sizeof(*kept));
+	if (!kept)
+		return err_nomem();
+	kept->putter = find_putter(root, kept->key);
+	if (!kept->putter)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(kept->functions); i++) {
+		const char *name = kept->putter->functions[i];
+		kept->functions[i] = name ? symbol(data, name) : 0;
+		if (name && !kept->functions[i])
+			return NULL;
+	}
+	struct err *err = kept->putter->keep(&kept, then);
+	if (err && err_kind(err) == ERR_INTERNAL) {
+		err_ignore(err);
+		return NULL;
+	}
+	TRY(err);
+	*ret = take_ptr(kept);
+	return NULL;
+}
+
+void attribute_kept_destroy(struct attribute_kept *kept)
+{
+	free(kept);
+}
+
+struct err *attribute_put_back(const struct attribute_kept *kept,
+			       struct thread *thread)
+{
+	return kept->putter->put(kept, thread);
+}

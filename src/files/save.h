@@ -1,0 +1,28 @@
+/*
+ * Files as they were before tests first touched them: each is kept when a call is
+ * told that is about to change it (follow/follow.h), and can be put back later.
+ *
+ * Folders are kept only where they are removed or renamed as a whole; else what
+ * is touched in them is.
+ *
+ * saver_event() may come from any thread at any time; all other calls are of one
+ * thread, while nothing is followed.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "follow/follow.h"
+
+struct saver;
+
+struct err *saver_create(struct saver **ret) _must_check_;
+void saver_destroy(struct saver *saver); /* puts nothing back; NULL is fine */
+static inline void saver_destroyp(struct saver **saver)
+{
+	saver_destroy(*saver);
+}
+
+void saver_event(struct saver *saver, const struct follow_event *event);
+/* @paths, and what lies below them, as they were; the rest is left alone. */
+struct err *saver_put_back(struct saver *saver, const char *const *paths,
+			   size_t n) _must_check_;
