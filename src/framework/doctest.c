@@ -4,7 +4,8 @@
  * array. At that moment the array is rewritten to be the wanted order; what is
  * left over of it is filled with one test that is not wanted and marked to be
  * skipped. An order longer than the array is run by entering Context::run()
- * again, which the framework allows.
+ * again, which the framework allows. In a tree of orders the rest of the array is
+ * written when it is known.
  *
  * One stop a test: behind the call that tells a reporter of its end. The next
  * one begins there.
@@ -103,6 +104,8 @@ struct doctest {
 	uint64_t slots;	    /* the array of tests, as long as it is new */
 	size_t n_slots;	    /* 0: not known */
 	size_t left;	    /* of the wanted tests in the array */
+	size_t room;	    /* behind them */
+	bool undecided;	    /* what comes there */
 	bool crashing;	    /* the framework reports a signal */
 	bool failed;	    /* some test, for the exit status */
 };
@@ -340,6 +343,18 @@ static struct err *find_filler(struct run *run, const uint64_t *wanted,
 	return unknown_version(); /* it changed meanwhile */
 }
 
+/* The next @n wanted tests, which will be run whatever the suite says. */
+static struct err *take_wanted(struct run *run, uint64_t *content, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t test = run_wanted_at(run, i);
+		content[i] = run_handle(run, test);
+		if (run_group(run, test) & TEST_SKIP)
+			TRY(set_skip(run, content[i], 0));
+	}
+	return NULL;
+}
+
 static struct err *fill_slots(struct run *run)
 {
 	struct doctest *doctest = run->state;
@@ -350,14 +365,8 @@ static struct err *fill_slots(struct run *run)
 	if (doctest->filler)
 		TRY(set_skip(run, doctest->filler, 0));
 	doctest->filler = 0;
-	for (; n < all; n++) {
-		size_t test = run_wanted_at(run, n);
-		if (test == RUN_NONE)
-			break;
-		content[n] = run_handle(run, test);
-		if (run_group(run, test) & TEST_SKIP)
-			TRY(set_skip(run, content[n], 0));
-	}
+	n = MIN(all, run_known(run));
+	TRY(take_wanted(run, content, n));
 	if (n < all) {
 		TRY(find_filler(run, content, n, &doctest->filler));
 		TRY(set_skip(run, doctest->filler, 1));
@@ -365,9 +374,37 @@ static struct err *fill_slots(struct run *run)
 	for (size_t i = n; i < all; i++)
 		content[i] = doctest->filler;
 	doctest->left = n;
+	doctest->room = all - n;
+	doctest->undecided = doctest->room && !run_settled(run);
+	doctest->slots += n * 8;
 	doctest->n_slots = 0;
-	return memory_write(run->tracee, RADDR(doctest->slots), content,
+	return memory_write(run->tracee, RADDR(doctest->slots - n * 8), content,
 			    all * 8);
+}
+
+/*
+ * In a tree of orders, the last that was known has ended. What stands behind
+ * those that follow now will not be reached.
+ */
+static struct err *fill_room(struct run *run)
+{
+	struct doctest *doctest = run->state;
+	if (run_wanted(run) == RUN_NONE)
+		return NULL;
+	size_t n = MIN(doctest->room, run_known(run));
+	_cleanup_(freep) uint64_t *content = malloc(n * 8 + 1);
+	if (!content)
+		return err_nomem();
+	if (doctest->filler)
+		TRY(set_skip(run, doctest->filler, 0));
+	doctest->filler = 0;
+	TRY(take_wanted(run, content, n));
+	TRY(memory_write(run->tracee, RADDR(doctest->slots), content, n * 8));
+	doctest->left = n;
+	doctest->room -= n;
+	doctest->undecided = doctest->room && !run_settled(run);
+	doctest->slots += n * 8;
+	return NULL;
 }
 
 /* ---- Which tests there are --------------------------------------------- */
@@ -476,6 +513,8 @@ static struct err *doctest_list(struct run *run, struct thread *thread)
 static struct err *begin_next(struct run *run)
 {
 	struct doctest *doctest = run->state;
+	if (!doctest->left && doctest->undecided)
+		TRY(fill_room(run));
 	if (!doctest->left)
 		return NULL;
 	doctest->left--;
@@ -943,6 +982,7 @@ const struct framework framework_doctest = {
 	.attach = doctest_attach,
 	.list = doctest_list,
 	.start = doctest_start,
+	.branches = true,
 	.no_points = "doctest has no set-up and tear-down of its own: "
 		     "fixtures are constructors and destructors, and "
 		     "subcases run anywhere",

@@ -47,11 +47,14 @@ struct list_node { /* GSList */
 struct originals {
 	uint64_t begin, body, teardown;
 };
-enum { STUB_BEGIN, STUB_BODY, STUB_TEARDOWN, STUBS };
+enum { STUB_BEGIN, STUB_BODY, STUB_TEARDOWN, STUB_NEXT, STUBS };
 
 struct glib {
 	struct calls call;
 	uint64_t originals; /* an array of them, one an entry of the order */
+	struct raddr stubs;
+	uint64_t
+		tail; /* list_node behind which the order goes on; 0: nowhere */
 };
 
 static bool glib_recognise(const struct program *program)
@@ -384,73 +387,149 @@ replace_functions(const struct run *run, struct test_case *test, uint64_t stubs)
 	return originals;
 }
 
-/* Fills in the cases from the last to the first; names go behind them. */
-static struct err *fill_cases(struct run *run, struct test_case *cases,
-			      struct list_node *nodes,
-			      struct originals *originals, struct str *names,
-			      uint64_t base, uint64_t names_at, uint64_t stubs)
+/* A part of the order on its way into the tested program. */
+struct layout {
+	size_t first, n; /* of the order */
+	size_t cases;	 /* with that behind it */
+	size_t nodes_at, originals_at, suite_at, names_at;
+	uint64_t base;
+	uint8_t *data;
+	struct str names; /* go behind all else */
+};
+
+static struct err *add_case_at(struct layout *layout, size_t i,
+			       const char *name, struct test_case *wanted)
 {
-	_cleanup_(map_u64_freep) struct map_u64 seen = MAP_INIT;
-	for (size_t i = run->n; i-- > 0;) {
-		struct test_case *wanted = &cases[i];
-		uint64_t handle = run_handle(run, run->order[i]), known;
-		TRY(memory_read(run->tracee, RADDR(handle), wanted,
-				sizeof(*wanted)));
-		if (frees_data(wanted) && map_u64_get(&seen, handle, &known))
-			wanted->teardown = 0;
-		TRY(map_u64_put(&seen, handle, 1));
-		originals[i] = replace_functions(run, wanted, stubs);
-		const char *name = run_name(run, run->order[i]);
-		wanted->name = names_at + names->n;
-		TRY(str_append_n(names, name + 1, strlen(name)));
-		nodes[i].data = base + i * sizeof(*cases);
-		if (i + 1 < run->n)
-			nodes[i].next = base + run->n * sizeof(*cases) +
-					(i + 1) * sizeof(*nodes);
-	}
+	struct list_node node = { .data = layout->base + i * sizeof(*wanted) };
+	wanted->name = layout->base + layout->names_at + layout->names.n;
+	TRY(str_append_n(&layout->names, name + 1, strlen(name)));
+	if (i + 1 < layout->cases)
+		node.next = layout->base + layout->nodes_at +
+			    (i + 1) * sizeof(node);
+	memcpy(layout->data + i * sizeof(*wanted), wanted, sizeof(*wanted));
+	memcpy(layout->data + layout->nodes_at + i * sizeof(node), &node,
+	       sizeof(node));
 	return NULL;
+}
+
+/* Fills in the cases from the last to the first. */
+static struct err *fill_cases(struct run *run, struct layout *layout)
+{
+	const struct glib *glib = run->state;
+	_cleanup_(map_u64_freep) struct map_u64 seen = MAP_INIT;
+	for (size_t i = layout->n; i-- > 0;) {
+		struct test_case wanted;
+		size_t test = run->order[layout->first + i];
+		uint64_t handle = run_handle(run, test), known;
+		TRY(memory_read(run->tracee, RADDR(handle), &wanted,
+				sizeof(wanted)));
+		/* What is not known yet may have it once more. */
+		if (frees_data(&wanted) &&
+		    (map_u64_get(&seen, handle, &known) || !run_settled(run)))
+			wanted.teardown = 0;
+		TRY(map_u64_put(&seen, handle, 1));
+		struct originals originals =
+			replace_functions(run, &wanted, glib->stubs.v);
+		memcpy(layout->data + layout->originals_at +
+			       i * sizeof(originals),
+		       &originals, sizeof(originals));
+		TRY(add_case_at(layout, i, run_name(run, test), &wanted));
+	}
+	if (layout->cases == layout->n)
+		return NULL;
+	/* In a tree of orders: one of ours that asks what comes next. */
+	struct test_case next = {
+		.test = glib->stubs.v + STUB_NEXT * CALLS_STUB_SIZE,
+	};
+	const char *name = run_name(run, run->order[layout->first]);
+	return add_case_at(layout, layout->n, name, &next);
+}
+
+/* Lays out what is known of the order; *@ret is a suite with it. */
+static struct err *lay_out(struct run *run, struct thread *thread,
+			   uint64_t *ret, uint64_t *ret_nodes)
+{
+	struct glib *glib = run->state;
+	_cleanup_(str_freep) struct str names = STR_INIT;
+	struct layout layout = { .first = run->next, .n = run_known(run) };
+	layout.cases = layout.n + !run_settled(run);
+	size_t names_n = 0;
+	for (size_t i = 0; i < layout.n; i++)
+		names_n += strlen(run_name(run, run->order[layout.first + i]));
+	names_n += strlen(run_name(run, run->order[layout.first]));
+	layout.nodes_at = layout.cases * sizeof(struct test_case);
+	layout.originals_at =
+		layout.nodes_at + layout.cases * sizeof(struct list_node);
+	layout.suite_at =
+		layout.originals_at + layout.n * sizeof(struct originals);
+	layout.names_at = layout.suite_at + sizeof(struct test_suite) + 8;
+	_cleanup_(freep) uint8_t *data = calloc(1, layout.names_at);
+	struct raddr base;
+	if (!data)
+		return err_nomem();
+	TRY(remote_map(thread, layout.names_at + names_n, &base));
+	layout.data = data;
+	layout.base = base.v;
+	struct err *err = fill_cases(run, &layout);
+	names = layout.names; /* to be freed */
+	TRY(err);
+	/* Its name is the empty text that stands behind it. */
+	struct test_suite suite = {
+		.name = base.v + layout.suite_at + sizeof(suite),
+		.cases = base.v + layout.nodes_at,
+	};
+	memcpy(data + layout.suite_at, &suite, sizeof(suite));
+	TRY(memory_write(run->tracee, base, data, layout.names_at));
+	TRY(memory_write(run->tracee, raddr_add(base, (int64_t)layout.names_at),
+			 names.s, names.n));
+	glib->originals = base.v + layout.originals_at -
+			  layout.first * sizeof(struct originals);
+	glib->tail =
+		run_settled(run)
+			? 0
+			: suite.cases + layout.n * sizeof(struct list_node);
+	*ret = base.v + layout.suite_at;
+	*ret_nodes = suite.cases;
+	return NULL;
+}
+
+/* In place of a test of ours: the last that was known has ended. */
+static struct err *on_next(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct glib *glib = run->state;
+	uint64_t tail = glib->tail, suite, nodes;
+	if (!calls_nested(&glib->call, thread) || !tail)
+		return NULL;
+	TRY(run_end(run, OUTCOME_NONE));
+	if (run_wanted(run) == RUN_NONE)
+		return NULL;
+	TRY(lay_out(run, thread, &suite, &nodes));
+	return memory_write_u64(run->tracee,
+				RADDR(tail + offsetof(struct list_node, next)),
+				nodes);
 }
 
 static struct err *glib_start(struct run *run, struct thread *thread)
 {
 	struct glib *glib = run->state;
-	struct raddr stubs, base;
-	size_t names_n = 0, n = run->n;
-	for (size_t i = 0; i < n; i++)
-		names_n += strlen(run_name(run, run->order[i]));
-	size_t nodes_at = n * sizeof(struct test_case);
-	size_t originals_at = nodes_at + n * sizeof(struct list_node);
-	size_t suite_at = originals_at + n * sizeof(struct originals);
-	size_t names_at = suite_at + sizeof(struct test_suite) + 8;
-	_cleanup_(freep) uint8_t *data = calloc(1, names_at);
-	_cleanup_(str_freep) struct str names = STR_INIT;
-	if (!data)
-		return err_nomem();
-	TRY(calls_stubs(thread, STUBS, &stubs));
-	TRY(run_break(run, stubs, on_begin, 0));
-	TRY(run_break(run,
-		      raddr_add(stubs, STUB_BODY * (int64_t)CALLS_STUB_SIZE),
-		      on_point, SUITE_AFTER_SETUP));
-	TRY(run_break(
-		run, raddr_add(stubs, STUB_TEARDOWN * (int64_t)CALLS_STUB_SIZE),
-		on_point, SUITE_BEFORE_TEARDOWN));
-	TRY(remote_map(thread, names_at + names_n, &base));
-	TRY(fill_cases(run, (struct test_case *)data,
-		       (struct list_node *)(data + nodes_at),
-		       (struct originals *)(data + originals_at), &names,
-		       base.v, base.v + names_at, stubs.v));
-	/* Its name is the empty text that stands behind it. */
-	struct test_suite suite = {
-		.name = base.v + suite_at + sizeof(suite),
-		.cases = base.v + nodes_at,
+	const struct {
+		run_hook *hook;
+		uint64_t arg;
+	} hooks[STUBS] = {
+		[STUB_BEGIN] = { on_begin, 0 },
+		[STUB_BODY] = { on_point, SUITE_AFTER_SETUP },
+		[STUB_TEARDOWN] = { on_point, SUITE_BEFORE_TEARDOWN },
+		[STUB_NEXT] = { on_next, 0 },
 	};
-	memcpy(data + suite_at, &suite, sizeof(suite));
-	TRY(memory_write(run->tracee, base, data, names_at));
-	TRY(memory_write(run->tracee, raddr_add(base, (int64_t)names_at),
-			 names.s, names.n));
-	glib->originals = base.v + originals_at;
+	uint64_t suite, nodes;
+	TRY(calls_stubs(thread, STUBS, &glib->stubs));
+	for (int i = 0; i < STUBS; i++)
+		TRY(run_break(run, raddr_add(glib->stubs, i * CALLS_STUB_SIZE),
+			      hooks[i].hook, hooks[i].arg));
+	TRY(lay_out(run, thread, &suite, &nodes));
 	TRY(calls_enter(run, thread, &glib->call, on_suite_return, 0));
-	regs_set_arg(&thread->regs, 0, base.v + suite_at);
+	regs_set_arg(&thread->regs, 0, suite);
 	thread_dirty(thread);
 	return NULL;
 }
@@ -465,5 +544,6 @@ const struct framework framework_glib = {
 	.attach = glib_attach,
 	.list = glib_list,
 	.start = glib_start,
+	.branches = true,
 	.failure_aborts = true,
 };

@@ -324,6 +324,11 @@ bool run_settled(const struct run *run)
 	return !run->parting;
 }
 
+size_t run_known(const struct run *run)
+{
+	return run->n - run->next;
+}
+
 bool run_parts(const struct run *run)
 {
 	return run->parting && run->next >= run->n;

@@ -143,6 +143,8 @@ size_t run_wanted_at(const struct run *run, size_t ahead);
  * not look ahead unless run_settled().
  */
 bool run_settled(const struct run *run);
+/* How many of those wanted are known; asks for nothing. */
+size_t run_known(const struct run *run);
 /* Is the running test the last that is known, and the next is to be asked for? */
 bool run_parts(const struct run *run);
 /* Is the order a part of the program's own sequence, also what is not known? */

@@ -10,6 +10,7 @@ For each executable (a subject in one variant, compiler and optimisation level) 
     alone      each test in a process of its own
     repeat     each test twice
     subset     --tests with globs
+    tree       random trees of orders (tests/tree/tree_driver.c) go as their orders do one by one
 
 A check that fails keeps what it saw in BUILD/subjects/NAME/VARIANT-CC-OPT/CHECK/ and prints the command that runs
 it again.
@@ -283,8 +284,29 @@ class Checker:
             raise Mismatch(f"no test matches {globs}: give the subject a 'subset' directive")
         self.ran(folder, names, *(word for glob in globs for word in ("--tests", glob)))
 
+    def check_tree(self, folder):
+        driver = self.options.polygraph.parent / "tests/tree/tree_driver"
+        if not os.access(driver, os.X_OK):
+            raise Skipped(f"no {driver}")
+        words = [str(driver), "--timeout-ms", "60000", "--jobs", "2" if self.exe.opt == "O2" else "1"]
+        for name in self.listed(folder):
+            test = self.subject.tests[name]
+            if test.outcome == "timeout":
+                words += ["--avoid", glob_of(name)]
+            elif test.ends or "exits" in name:  # Check would fork for it
+                words += ["--ends", glob_of(name)]
+        words += [str(self.exe.path)]
+        (folder / "command").write_text(f"cd {shlex.quote(str(folder))} && {shlex.join(words)}\n")
+        try:
+            done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise Mismatch(f"still running after {PATIENCE} seconds") from None
+        if done.returncode:
+            raise Mismatch(done.stdout.decode(errors="replace")[-4000:])
 
-CHECKS = ("plain", "list", "natural", "reversed", "shuffled", "alone", "repeat", "subset")
+
+CHECKS = ("plain", "list", "natural", "reversed", "shuffled", "alone", "repeat", "subset", "tree")
 
 
 class Results:

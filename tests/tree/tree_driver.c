@@ -8,7 +8,8 @@
  *                   random trees: each path must go as suite_run() of that very
  *                   order does in a fresh process
  *   --avoid GLOB    tests left out; may be given again
- *   --ends GLOB     tests that take their process with them though they pass
+ *   --ends GLOB     tests that take their process with them though they pass;
+ *                   may be given again
  *   --timeout-ms N
  *   --tree TEXT     that tree alone, as "PARENT:TEST …"; PARENT is the number of
  *                   a node or "-"; prints a line a node in the order told:
@@ -34,7 +35,7 @@
 struct options {
 	struct suite_options suite;
 	uint64_t seed, trees, nodes, again;
-	const char *avoid[WORDS_MAX], *ends;
+	const char *avoid[WORDS_MAX], *ends[WORDS_MAX];
 	const char *keep[WORDS_MAX];
 	size_t n_keep;
 	const char *tree;
@@ -134,13 +135,21 @@ static void on_path_finished(void *data, const struct suite_result *result)
 	path->outcomes[path->n++] = result->outcome;
 }
 
+static bool matches(const char *const *globs, const char *name)
+{
+	for (size_t i = 0; globs[i]; i++) {
+		if (str_glob(globs[i], name))
+			return true;
+	}
+	return false;
+}
+
 static bool ends(const struct suite *suite, size_t test,
 		 const struct options *options)
 {
 	/* GLib's assertions abort, and that is a failure. */
 	return !strcmp(suite_framework(suite), "glib") ||
-	       (options->ends &&
-		str_glob(options->ends, suite_test(suite, test)->name));
+	       matches(options->ends, suite_test(suite, test)->name);
 }
 
 static void check_path(struct suite *suite, const struct suite_node *nodes,
@@ -190,15 +199,6 @@ static void check_path(struct suite *suite, const struct suite_node *nodes,
 	free(path.outcomes);
 }
 
-static bool avoided(const struct options *options, const char *name)
-{
-	for (size_t i = 0; options->avoid[i]; i++) {
-		if (str_glob(options->avoid[i], name))
-			return true;
-	}
-	return false;
-}
-
 static void random_trees(struct suite *suite, const struct options *options)
 {
 	size_t n = options->nodes, n_tests = 0, all = suite_count(suite);
@@ -206,7 +206,7 @@ static void random_trees(struct suite *suite, const struct options *options)
 	struct suite_node *nodes = calloc(n, sizeof(*nodes));
 	uint8_t *inner = calloc(n, 1);
 	for (size_t i = 0; i < all; i++) {
-		if (!avoided(options, suite_test(suite, i)->name))
+		if (!matches(options->avoid, suite_test(suite, i)->name))
 			tests[n_tests++] = i;
 	}
 	if (!n_tests)
@@ -324,7 +324,7 @@ static void bench(struct suite *suite, size_t n)
 
 static char **parse(char **argv, struct options *options)
 {
-	size_t avoid = 0;
+	size_t avoid = 0, ends = 0;
 	for (argv++; *argv && !strncmp(*argv, "--", 2); argv++) {
 		const char *name = *argv + 2;
 		if (!strcmp(name, "bench")) {
@@ -351,8 +351,8 @@ static char **parse(char **argv, struct options *options)
 			options->avoid[avoid++] = value;
 		else if (!strcmp(name, "keep") && options->n_keep < WORDS_MAX)
 			options->keep[options->n_keep++] = value;
-		else if (!strcmp(name, "ends"))
-			options->ends = value;
+		else if (!strcmp(name, "ends") && ends + 1 < WORDS_MAX)
+			options->ends[ends++] = value;
 		else if (!strcmp(name, "tree"))
 			options->tree = value;
 		else
