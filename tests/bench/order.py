@@ -1,10 +1,11 @@
 """What finding order-dependent tests costs: `polygraph order`, systematically and by random orders, to the same result.
 
 Generated suites (order_suite.py): 2,000 tests of 100 µs each with 5 polluters and 3 victims, as functions and with
-GoogleTest; the same where one test in 20 more leaves something behind that nobody minds; and 60 commands. The systematic search runs once. The random one, which is that of iDFlakies, gets more and
-more orders until it knows all that the systematic one does, for several seeds; counted is what its last call took until
-then, not the calls before with too few orders. Shown is what it takes until all victims are known with all of their
-polluters, and, which is less, until all victims are known with one each.
+GoogleTest; the same where one test in 20 more leaves something behind that nobody minds; and 60 commands. The
+systematic search runs once. The random one, which is that of iDFlakies, gets more and more orders until it knows all that
+the systematic one does, for several seeds; counted is what its last call took until then, not the calls before with too
+few orders. Shown is what it takes until all victims are known with all of their polluters, and, which is less, until all
+victims are known with one each.
 
 Called by bench.py (`./dev bench order`).
 """
