@@ -129,3 +129,9 @@ struct err *saver_put_back(struct saver *saver, const char *const *paths,
 	keeper_destroy(wanted);
 	return err;
 }
+
+const char *saver_path(const struct saver *saver, size_t i)
+{
+	return i < keeper_count(saver->keeper) ? keeper_path(saver->keeper, i)
+					       : NULL;
+}

@@ -23,6 +23,8 @@ static inline void saver_destroyp(struct saver **saver)
 }
 
 void saver_event(struct saver *saver, const struct follow_event *event);
+/* The paths of those, one by one; NULL: no more. */
+const char *saver_path(const struct saver *saver, size_t i);
 /* @paths, and what lies below them, as they were; the rest is left alone. */
 struct err *saver_put_back(struct saver *saver, const char *const *paths,
 			   size_t n) _must_check_;

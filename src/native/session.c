@@ -639,12 +639,19 @@ static struct err *session_try_roots(struct suite *suite,
 				 judge, data, observer);
 }
 
+static const char *session_touched_file(const struct suite *suite, size_t i)
+{
+	const struct session *session = (const struct session *)suite;
+	return session->saver ? saver_path(session->saver, i) : NULL;
+}
+
 static const struct suite_ops session_ops = {
 	.run = session_run,
 	.watched = SUITE_ALL,
 	.watch = session_watch,
 	.run_places = places_run,
 	.places_max = PLACES_MAX,
+	.touched_file = session_touched_file,
 	.try_roots = session_try_roots,
 	.run_tree = session_run_tree,
 	.keep_files = session_keep_files,

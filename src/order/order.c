@@ -11,6 +11,8 @@
 
 /* Bits for all pairs of more tests than that would take too much memory. */
 #define PAIRS_TESTS_MAX 40000
+/* Files of suites of processes that are put back, found out or not. */
+#define TOUCHED_MAX 2000
 /* Of a budget so much is kept for explaining what was found. */
 #define EXPLAIN_SHARE 4
 
@@ -168,11 +170,28 @@ static bool is_path(const char *root)
 	return *root;
 }
 
+static struct err *keep_file(struct order_search *search, struct map_text *seen,
+			     const char *path)
+{
+	uint64_t known;
+	if (map_text_get(seen, path, &known))
+		return NULL;
+	TRY(map_text_put(seen, path, 1));
+	_cleanup_(freep) char *copy = strdup(path);
+	if (!copy)
+		return err_nomem();
+	TRY(vec_push(&search->result->kept, copy));
+	take_ptr(copy);
+	return NULL;
+}
+
 /*
- * Files that the suite's own order left behind: what it made is removed, so that
- * other orders begin where that one did; all of them are put back from now on.
+ * Files that the suite's own order left behind: other orders begin where that one
+ * did, and all of them are put back from now on. Processes share nothing else, and
+ * in another order they may leave what they took away in this one: all that
+ * they touched is kept.
  */
-static struct err *keep_files(struct order_search *search)
+struct err *search_keep_files(struct order_search *search)
 {
 	const struct pollution *pollution = search->pollution;
 	struct order_result *result = search->result;
@@ -180,19 +199,21 @@ static struct err *keep_files(struct order_search *search)
 	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
 		const struct change *change =
 			&pollution->findings.data[i].change;
-		uint64_t known;
-		if (change->where != CHANGE_FILE || !is_path(change->root) ||
-		    map_text_get(&seen, change->root, &known))
+		if (change->where != CHANGE_FILE || !is_path(change->root))
 			continue;
-		TRY(map_text_put(&seen, change->root, 1));
 		if (change->n && !strcmp(change->paths[0].path, change->root) &&
 		    !strcmp(change->paths[0].before, "absent"))
 			TRY(path_remove(change->root));
-		_cleanup_(freep) char *copy = strdup(change->root);
-		if (!copy)
-			return err_nomem();
-		TRY(vec_push(&result->kept, copy));
-		take_ptr(copy);
+		TRY(keep_file(search, &seen, change->root));
+	}
+	bool processes = !(suite_watchable(search->suite) & SUITE_MEMORY);
+	const char *touched;
+	for (size_t i = 0; processes && i < TOUCHED_MAX &&
+			   (touched = suite_touched_file(search->suite, i));
+	     i++) {
+		_cleanup_(freep) char *shown = NULL;
+		TRY(path_display(NULL, touched, &shown));
+		TRY(keep_file(search, &seen, shown));
 	}
 	return result->kept.n ? suite_keep_files(
 					search->suite,
@@ -228,8 +249,7 @@ static struct err *begin(struct order_search *search)
 			(deadline > search->began
 				 ? (deadline - search->began) / EXPLAIN_SHARE
 				 : 0);
-	TRY(find_leavers(search));
-	return keep_files(search);
+	return find_leavers(search);
 }
 
 static void count_pairs(struct order_search *search)

@@ -97,6 +97,8 @@ static inline bool order_differs(enum outcome a, enum outcome b)
 
 /* Is it time to stop? Notes why. */
 bool search_late(struct order_search *search);
+/* After the suite's own order: its files are put back from now on. */
+struct err *search_keep_files(struct order_search *search) _must_check_;
 /* How the test ends alone: asked where that is not known. */
 struct err *search_alone(struct order_search *search, size_t test,
 			 enum outcome *ret) _must_check_;

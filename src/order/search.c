@@ -57,7 +57,7 @@ static struct err *run_natural(struct order_search *search)
 			search->known[search->tests[i]].natural =
 				pollution->outcomes[search->tests[i]];
 		search->natural_ns = pollution->ns;
-		return NULL;
+		return search_keep_files(search);
 	}
 	struct natural natural = { search };
 	const struct suite_observer observer = {
@@ -66,12 +66,30 @@ static struct err *run_natural(struct order_search *search)
 		.limit = natural_limit,
 		.data = &natural,
 	};
+	/* Processes share files: those that they touch are seen this way. */
+	struct suite_watch watch = search->options->watch
+					   ? *search->options->watch
+					   : (struct suite_watch){};
+	bool watched = search->options->watch &&
+		       !(suite_watchable(search->suite) & SUITE_MEMORY);
+	watch.what = SUITE_FILES;
+	watch.save = true;
+	if (watched)
+		TRY(suite_watch(search->suite, &watch));
 	uint64_t began = clock_now();
-	TRY(suite_run(search->suite, search->tests, search->n, SUITE_SERIAL,
-		      &observer));
+	struct err *err = suite_run(search->suite, search->tests, search->n,
+				    SUITE_SERIAL, &observer);
 	search->natural_ns = clock_now() - began;
+	if (watched) {
+		struct err *failed = suite_watch(search->suite, NULL);
+		if (err)
+			err_ignore(failed);
+		else
+			err = failed;
+	}
+	TRY(err);
 	search->result->reach.orders++;
-	return NULL;
+	return search_keep_files(search);
 }
 
 static bool took_process(uint8_t outcome)

@@ -53,7 +53,14 @@ static void close_suite(struct suite *suite)
 	process_suite_destroy((struct process_suite *)suite);
 }
 
+static const char *touched_file(const struct suite *suite, size_t i)
+{
+	const struct process_suite *self = (const struct process_suite *)suite;
+	return self->saver ? saver_path(self->saver, i) : NULL;
+}
+
 static const struct suite_ops ops = {
+	.touched_file = touched_file,
 	.run = run,
 	.watched = SUITE_FILES | SUITE_PROCESS,
 	.watch = watch_suite,

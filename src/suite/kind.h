@@ -28,6 +28,8 @@ struct suite_ops {
 	struct err *(*keep_files)(struct suite *suite, const char *const *paths,
 				  size_t n);
 	struct err *(*put_back)(struct suite *suite);
+	/* NULL: it does not know. See suite_touched_file(). */
+	const char *(*touched_file)(const struct suite *suite, size_t i);
 	/* NULL: there are never roots. */
 	struct err *(*try_roots)(struct suite *suite,
 				 const struct suite_watch *watch,

@@ -99,6 +99,17 @@ struct err *suite_keep_files(struct suite *suite, const char *const *paths,
 				      : NULL;
 }
 
+unsigned suite_watchable(const struct suite *suite)
+{
+	return suite->ops->watched;
+}
+
+const char *suite_touched_file(const struct suite *suite, size_t i)
+{
+	return suite->ops->touched_file ? suite->ops->touched_file(suite, i)
+					: NULL;
+}
+
 struct err *suite_try_roots(struct suite *suite,
 			    const struct suite_watch *watch,
 			    const size_t *prefix, size_t n, size_t test,

@@ -193,6 +193,8 @@ size_t suite_count(const struct suite *suite);
 const struct suite_test *suite_test(const struct suite *suite, size_t index);
 /* The group that this one lies in; SUITE_NO_GROUP: none. */
 size_t suite_group_parent(const struct suite *suite, size_t group);
+/* What of its tests' state can be watched: enum suite_watched. */
+unsigned suite_watchable(const struct suite *suite);
 /* Tests begun so far, by all runs, those that only made a beginning included. */
 uint64_t suite_executions(const struct suite *suite);
 
@@ -224,6 +226,12 @@ struct err *suite_run_tree(struct suite *suite, const struct suite_node *nodes,
  */
 struct err *suite_keep_files(struct suite *suite, const char *const *paths,
 			     size_t n) _must_check_;
+
+/*
+ * Files that watched runs (suite_watch.save) were about to change, whatever
+ * became of them; NULL: no more.
+ */
+const char *suite_touched_file(const struct suite *suite, size_t i);
 
 /* One try of suite_try_roots(): @put_back has a bool a root. */
 typedef struct err *suite_try(void *context, const bool *put_back,

@@ -345,6 +345,17 @@ struct err *suite_keep_files(struct suite *suite _unused_,
 	return NULL;
 }
 
+const char *suite_touched_file(const struct suite *suite _unused_,
+			       size_t i _unused_)
+{
+	return NULL;
+}
+
+unsigned suite_watchable(const struct suite *suite _unused_)
+{
+	return SUITE_ALL;
+}
+
 struct err *suite_try_roots(struct suite *suite _unused_,
 			    const struct suite_watch *watch _unused_,
 			    const size_t *prefix _unused_, size_t n _unused_,

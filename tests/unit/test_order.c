@@ -91,7 +91,10 @@ static struct err *run_model(struct suite *suite, const size_t *order, size_t n,
 	return NULL;
 }
 
-static const struct suite_ops model_ops = { .run = run_model };
+static const struct suite_ops model_ops = {
+	.run = run_model,
+	.watched = SUITE_ALL,
+};
 
 static void open_model(struct model *model, const struct model_test *tests,
 		       size_t n)
