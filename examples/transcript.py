@@ -13,6 +13,7 @@ SOURCES = Path(__file__).resolve().parent / "settings"
 GROUPS = (
     (["run", "./settings_test"], ["run", "--reverse", "./settings_test"]),
     (["pollution", "./settings_test"],),
+    (["order", "--fresh", "./settings_test"],),
 )
 MARKS = re.compile(r"(<!-- transcript: begin.*?-->\n).*?(<!-- transcript: end -->)", re.S)
 

@@ -14,8 +14,7 @@ const struct command *const commands[] = {
 };
 
 static const char *const planned[] = {
-	"choices", "schedules", "repair", "replay",
-	"report",  "baseline",	"init",
+	"choices", "schedules", "repair", "report", "baseline", "init",
 };
 
 const struct command *command_find(const char *name)

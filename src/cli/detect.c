@@ -77,6 +77,7 @@ struct detect {
 	struct pollution pollution;
 	struct order_result result;
 	struct results *results;
+	char matters[64]; /* options that facts depend on */
 	uint64_t seed;
 	uint64_t start, ns;
 	uint64_t deadline; /* clock_now(); 0: none */
@@ -103,11 +104,18 @@ static bool is_random(const struct detect *detect)
 	return detect->values->strategy == ORDER_RANDOM;
 }
 
-/* What tests leave behind helps the search, or is to be reported. */
+/* What tests leave behind helps the search … */
+static bool uses_pollution(const struct detect *detect)
+{
+	return detect->values->pollution && !is_random(detect);
+}
+
+/* … or is to be reported. */
 static bool wants_pollution(const struct detect *detect)
 {
-	return detect->values->pollution &&
-	       (detect->flags & DETECT_REPORT_POLLUTION || !is_random(detect));
+	return uses_pollution(detect) ||
+	       (detect->values->pollution &&
+		detect->flags & DETECT_REPORT_POLLUTION);
 }
 
 static struct err *show_progress(struct detect *detect, struct progress **ret)
@@ -336,6 +344,24 @@ static struct err *judge(const struct report *report, enum status *ret)
 	return NULL;
 }
 
+/* For replay. */
+static void keep_results(struct detect *detect, const struct findings *findings)
+{
+	size_t n = 0; /* findings of pollution: they stand first */
+	while (n < findings->all.n && !findings->all.data[n].order)
+		n++;
+	if (detect->polluted && detect->flags & DETECT_REPORT_POLLUTION)
+		results_put(detect->results, "pollution", findings->all.data,
+			    n);
+	if (detect->searched)
+		results_put_order(detect->results, &detect->result,
+				  findings->all.n ? findings->all.data + n
+						  : NULL,
+				  findings->all.n - n,
+				  (const char *const *)detect->result.kept.data,
+				  detect->result.kept.n);
+}
+
 static struct err *write_report(struct detect *detect, const char *name,
 				enum status *ret)
 {
@@ -353,7 +379,8 @@ static struct err *write_report(struct detect *detect, const char *name,
 		TRY(findings_of_order(&findings, &context, &detect->pollution,
 				      &detect->result));
 	findings.reach.systematic = !is_random(detect);
-	findings.reach.by_state = detect->polluted && !is_random(detect);
+	findings.reach.by_state = uses_pollution(detect);
+	keep_results(detect, &findings);
 	struct report report = {
 		.kind = name,
 		.version = POLYGRAPH_VERSION,
@@ -373,14 +400,6 @@ static struct err *write_report(struct detect *detect, const char *name,
 		.limits = (const char *const *)detect->collect.limits.data,
 		.n_limits = detect->collect.limits.n,
 	};
-	if (detect->flags & DETECT_REPORT_POLLUTION)
-		results_put(detect->results, "pollution", findings.all.data,
-			    findings.all.n);
-	if (detect->searched)
-		results_put_order(detect->results, &detect->result,
-				  findings.all.data, findings.all.n,
-				  (const char *const *)detect->result.kept.data,
-				  detect->result.kept.n);
 	TRY(outputs_write(&detect->outputs, &report));
 	return judge(&report, ret);
 }
@@ -400,10 +419,6 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 		TRY(common_seed_choose(options, values->seed, &detect->seed));
 	detect->choice.options.agent = true;
 	TRY(common_suite_open(&detect->choice, &detect->suite));
-	TRY(results_open(options, &detect->choice, detect->suite, NULL,
-			 &detect->results));
-	if (values->fresh)
-		results_forget(detect->results);
 	struct selection_options selection = {
 		.tests = &state->common.tests,
 		.order = state->order,
@@ -411,6 +426,13 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 	};
 	TRY(select_order(detect->suite, &selection, &detect->order,
 			 &detect->disabled));
+	/* How a test ends depends on whether files are put back before it. */
+	snprintf(detect->matters, sizeof(detect->matters),
+		 "pollution=%d only=%u", uses_pollution(detect), state->only);
+	TRY(results_open(options, &detect->choice, detect->suite,
+			 detect->matters, &detect->results));
+	if (values->fresh)
+		results_forget(detect->results);
 	return collect_init(&detect->collect, detect->suite, false);
 }
 

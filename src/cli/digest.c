@@ -196,9 +196,13 @@ static struct err *find_library(const char *name, const char *paths,
 	return NULL;
 }
 
-DEFINE_VEC(files, char *)
+struct files {
+	char **data;
+	size_t n;
+	size_t cap;
+};
 
-static void files_freeallp(struct files *files)
+static void files_freep(struct files *files)
 {
 	for (size_t i = 0; i < files->n; i++)
 		free(files->data[i]);
@@ -208,7 +212,7 @@ static void files_freeallp(struct files *files)
 /* The program and, one after the other, what they need: each once. */
 static struct err *add_program(XXH3_state_t *state, const char *path)
 {
-	_cleanup_(files_freeallp) struct files files = {};
+	_cleanup_(files_freep) struct files files = {};
 	_cleanup_(map_text_freep) struct map_text seen = MAP_INIT;
 	_cleanup_(freep) char *first = strdup(path);
 	if (!first)

@@ -250,14 +250,12 @@ static struct err *name_lists(struct findings *findings,
 	return NULL;
 }
 
-/* A test may be a victim, or brittle, and non-idempotent besides. */
-static struct err *make_order_id(struct findings *findings,
-				 enum order_class class, const char *test,
+/* Of the test alone: its class may turn out to be another one. */
+static struct err *make_order_id(struct findings *findings, const char *test,
 				 const char **ret)
 {
 	static const char kind[] = "order-dependent";
-	XXH64_hash_t hash =
-		XXH64(kind, sizeof(kind), class == ORDER_NON_IDEMPOTENT);
+	XXH64_hash_t hash = XXH64(kind, sizeof(kind), 0);
 	hash = XXH64(test, strlen(test) + 1, hash);
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(str_appendf(&text, "order-%012llx",
@@ -376,7 +374,7 @@ static struct err *add_order(struct findings *findings,
 		.severity = order_severity(finding),
 		.order = order,
 	};
-	TRY(make_order_id(findings, finding->class, record.test, &record.id));
+	TRY(make_order_id(findings, record.test, &record.id));
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(order_append_message(&text, record.test, order));
 	TRY(own_text(findings, &text, &record.message));

@@ -1,6 +1,7 @@
 #include "cli/results.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -375,11 +376,11 @@ static struct err *order_text(struct results *results,
 
 /* ---- findings ---- */
 
-/* Takes @replay over. NULL: it is kept, and cannot be made again from here. */
+/* Takes *@replay over. NULL: it is kept, and cannot be made again from here. */
 static struct err *keep(struct store_findings *kept,
-			const struct report_finding *finding, char *replay)
+			const struct report_finding *finding, char **replay)
 {
-	struct store_finding record = { .replay = replay,
+	struct store_finding record = { .replay = take_ptr(*replay),
 					.id = strdup(finding->id) };
 	struct err *err = record.id ? report_finding_text(finding, &record.json)
 				    : err_nomem();
@@ -397,15 +398,47 @@ static bool is_replay(const struct report_finding *findings, size_t n)
 	return replaying.id;
 }
 
+/* Of a report with findings of several detectors: those of one. */
+static bool is_of_command(const struct report_finding *finding,
+			  const char *command)
+{
+	static const struct {
+		const char *command;
+		const char *kind;
+	} kinds[] = {
+		{ "order", "order-dependent" },
+		{ "choices", "assumption" },
+		{ "schedules", "schedule" },
+	};
+	const char *kind = command; /* "pollution" */
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(kinds[i].command, command))
+			kind = kinds[i].kind;
+	}
+	return !strcmp(finding->kind, kind);
+}
+
+static bool any_of_command(const struct report_finding *findings, size_t n,
+			   const char *command)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (is_of_command(&findings[i], command))
+			return true;
+	}
+	return false;
+}
+
 static struct err *put_all(struct results *results, const char *command,
 			   const struct report_finding *findings, size_t n)
 {
 	_cleanup_(store_findings_free) struct store_findings kept = {};
 	for (size_t i = 0; i < n; i++) {
 		char *replay = NULL;
+		if (!is_of_command(&findings[i], command))
+			continue;
 		err_ignore(again_text(results, command, findings[i].test,
 				      &replay));
-		TRY(keep(&kept, &findings[i], replay));
+		TRY(keep(&kept, &findings[i], &replay));
 	}
 	return store_put_findings(results->store, results->name, command,
 				  kept.data, kept.n);
@@ -419,21 +452,24 @@ void results_put(struct results *results, const char *command,
 				    replaying.files);
 		return;
 	}
-	if (!open_store(results, n))
+	if (!open_store(results, any_of_command(findings, n, command)))
 		return;
 	struct err *err = put_all(results, command, findings, n);
 	if (err)
 		say_lost(results, err);
 }
 
-static const struct order_finding *find_test(const struct results *results,
-					     const struct order_result *result,
-					     const char *test)
+/* A test may be a finding in more than one class. */
+static const struct order_finding *
+find_order(const struct results *results, const struct order_result *result,
+	   const struct report_finding *wanted)
 {
 	for (size_t i = 0; i < result->findings.n; i++) {
 		const struct order_finding *finding = &result->findings.data[i];
 		if (!strcmp(suite_test(results->suite, finding->test)->name,
-			    test))
+			    wanted->test) &&
+		    (!wanted->order || !strcmp(order_class_name(finding->class),
+					       wanted->order->class)))
 			return finding;
 	}
 	return NULL;
@@ -446,13 +482,15 @@ static struct err *put_orders(struct results *results,
 {
 	_cleanup_(store_findings_free) struct store_findings kept = {};
 	for (size_t i = 0; i < n; i++) {
-		const struct order_finding *finding =
-			find_test(results, result, findings[i].test);
 		char *replay = NULL;
+		if (!is_of_command(&findings[i], "order"))
+			continue;
+		const struct order_finding *finding =
+			find_order(results, result, &findings[i]);
 		if (finding)
 			err_ignore(order_text(results, finding, files, n_files,
 					      &replay));
-		TRY(keep(&kept, &findings[i], replay));
+		TRY(keep(&kept, &findings[i], &replay));
 	}
 	return store_put_findings(results->store, results->name, "order",
 				  kept.data, kept.n);
@@ -463,7 +501,8 @@ void results_put_order(struct results *results,
 		       const struct report_finding *findings, size_t n,
 		       const char *const *files, size_t n_files)
 {
-	if (is_replay(findings, n) || !open_store(results, n))
+	if (is_replay(findings, n) ||
+	    !open_store(results, any_of_command(findings, n, "order")))
 		return;
 	struct err *err =
 		put_orders(results, result, findings, n, files, n_files);
@@ -521,7 +560,7 @@ static struct err *read_record(const char *text, json_t **ret, char digest[33])
 		json_string_value(json_object_get(record, "files_digest"));
 	digest[0] = '\0';
 	if (files && strlen(files) < DIGEST_SIZE)
-		strcpy(digest, files);
+		snprintf(digest, DIGEST_SIZE, "%s", files);
 	*ret = take_ptr(record);
 	return NULL;
 }

@@ -47,11 +47,14 @@ const struct order_memory *results_memory(struct results *results);
 /* Facts that an earlier call found out are not to be believed (--fresh). */
 void results_forget(struct results *results);
 
-/* Findings of a detector ("pollution") replace those of its last run. */
+/*
+ * Findings of a detector ("pollution") replace those of its last run. Those of
+ * other kinds among @findings are left out.
+ */
 void results_put(struct results *results, const char *command,
 		 const struct report_finding *findings, size_t n);
 /*
- * Likewise for "order": @findings are found in @result by their test. @files: what
+ * Likewise for "order": @findings are found in @result by test and class. @files: what
  * was put back before each order (suite_keep_files()).
  */
 void results_put_order(struct results *results,

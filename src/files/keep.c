@@ -273,9 +273,10 @@ static void told_free(struct told_path *told)
 	*told = (struct told_path){};
 }
 
-/* Calls @each on the folders that @path lies in; false: it said no. */
+/* The next folder on the way to what @at leads to; 0: no more, -1: no name. */
 static int next_part(const char **at, char *ret)
 {
+	BUG_ON(!*at);
 	*at += strspn(*at, "/");
 	size_t n = strcspn(*at, "/");
 	const char *rest = *at + n;

@@ -7,6 +7,7 @@
 #include "attributes/put_back.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "files/keep.h"
 #include "native/framework.h"
 #include "native/positions.h"
 #include "native/undo.h"
@@ -26,7 +27,9 @@
 struct remedy {
 	struct undo undo;		  /* memory */
 	struct attribute_kept *attribute; /* process state */
+	size_t file; /* of session->keeper; NO_FILE: none */
 };
+#define NO_FILE ((size_t)-1)
 
 struct restore {
 	struct session *session;
@@ -39,15 +42,17 @@ struct restore {
 	struct suite_watch system_options;
 	size_t *order; /* the prefix and the test */
 	size_t n;
-	struct run *run;	 /* runs the prefix, then stands */
-	struct tracee *before;	 /* a copy of it, at the beginning */
-	struct tracee *between;	 /* and one at the end of the prefix */
-	const char *why_not;	 /* there are no roots because … */
-	bool stands;		 /* where the test is about to begin */
-	bool kept;		 /* the agent's quarantine is on */
-	struct changes roots;	 /* … that can be put back */
-	struct remedy *remedies; /* one a root */
-	struct positions *files; /* of open files, where it stands */
+	struct run *run;	     /* runs the prefix, then stands */
+	struct tracee *before;	     /* a copy of it, at the beginning */
+	struct tracee *between;	     /* and one at the end of the prefix */
+	const char *why_not;	     /* there are no roots because … */
+	bool stands;		     /* where the test is about to begin */
+	bool kept;		     /* the agent's quarantine is on */
+	struct changes roots;	     /* … that can be put back */
+	struct remedy *remedies;     /* one a root */
+	struct positions *positions; /* in open files, where it stands */
+	struct kept *files; /* as they are there; NULL: none are kept */
+	bool *chosen;	    /* by path of session->keeper */
 	/* The try that runs. */
 	enum outcome outcome;
 	uint64_t took;
@@ -260,7 +265,7 @@ static struct err *find_attribute(struct restore *restore,
 static struct err *add_root(struct restore *restore, struct undo_finder *finder,
 			    struct change *change)
 {
-	struct remedy remedy = {};
+	struct remedy remedy = { .file = NO_FILE };
 	bool possible = false;
 	struct err *err = NULL;
 	if (change->where == CHANGE_MEMORY) {
@@ -280,6 +285,67 @@ static struct err *add_root(struct restore *restore, struct undo_finder *finder,
 	}
 	restore->remedies[restore->roots.n - 1] = remedy;
 	*change = (struct change){};
+	return NULL;
+}
+
+/* What was at a path and what is there now, as a change. */
+static struct err *describe_file(const struct restore *restore, size_t path,
+				 struct change *change)
+{
+	const struct session *session = restore->session;
+	change->root = strdup(keeper_path(session->keeper, path));
+	change->paths = calloc(1, sizeof(*change->paths));
+	if (!change->root || !change->paths)
+		return err_nomem();
+	change->n = 1;
+	change->paths[0].path = strdup(change->root);
+	change->paths[0].before = kept_text(session->kept, path);
+	change->paths[0].after = kept_text(restore->files, path);
+	return change->paths[0].path && change->paths[0].before &&
+			       change->paths[0].after
+		       ? NULL
+		       : err_nomem();
+}
+
+static struct err *add_file(struct restore *restore, size_t path)
+{
+	struct change change = {
+		.where = CHANGE_FILE,
+		.weight = WEIGHT_MEDIUM,
+	};
+	struct err *err = describe_file(restore, path, &change);
+	if (!err)
+		err = vec_push(&restore->roots, change);
+	if (err)
+		change_free(&change);
+	else
+		restore->remedies[restore->roots.n - 1] =
+			(struct remedy){ .file = path };
+	return err;
+}
+
+/*
+ * Files that are kept (suite_keep_files()): the others' content before the prefix
+ * is not known.
+ */
+static struct err *find_files(struct restore *restore)
+{
+	const struct session *session = restore->session;
+	size_t n = session->keeper ? keeper_count(session->keeper) : 0;
+	TRY(session_take_kept(restore->session, &restore->files));
+	if (!restore->files || !(restore->watch->what & SUITE_FILES))
+		return NULL;
+	restore->chosen = calloc(n + 1, sizeof(*restore->chosen));
+	struct remedy *grown = realloc(
+		restore->remedies, (restore->roots.n + n + 1) * sizeof(*grown));
+	if (grown)
+		restore->remedies = grown;
+	if (!grown || !restore->chosen)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++) {
+		if (!kept_same(session->kept, restore->files, i))
+			TRY(add_file(restore, i));
+	}
 	return NULL;
 }
 
@@ -303,7 +369,7 @@ static struct err *find_roots(struct restore *restore)
 	}
 	tracee_destroy(take_ptr(restore->between));
 	tracee_destroy(take_ptr(restore->before));
-	return NULL;
+	return find_files(restore);
 }
 
 /* ---- tries ---- */
@@ -362,6 +428,25 @@ static struct err *run_try(struct restore *restore, struct run *copy,
 	return NULL;
 }
 
+/* Files are not copied with the process: they are made what they are to be. */
+static struct err *put_back_files(const struct restore *restore,
+				  const bool *put_back)
+{
+	struct session *session = restore->session;
+	bool any = false;
+	TRY(session_put_back_kept(session, restore->files));
+	for (size_t i = 0; i < restore->roots.n; i++) {
+		size_t file = restore->remedies[i].file;
+		if (file == NO_FILE)
+			continue;
+		restore->chosen[file] = put_back[i];
+		any |= put_back[i];
+	}
+	return any ? keeper_put_back_some(session->keeper, session->kept,
+					  restore->chosen)
+		   : NULL;
+}
+
 static struct err *try_roots(void *context, const bool *put_back,
 			     enum outcome *ret)
 {
@@ -370,7 +455,8 @@ static struct err *try_roots(void *context, const bool *put_back,
 	if (suite_interrupted)
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	_cleanup_(run_destroyp) struct run *copy = NULL;
-	positions_put_back(restore->files);
+	TRY(put_back_files(restore, put_back));
+	positions_put_back(restore->positions);
 	TRY(run_copy(restore->run, tracee_thread(restore->run->tracee, 0),
 		     &copy));
 	restore->outcome = OUTCOME_NONE;
@@ -395,10 +481,25 @@ static void restore_free(struct restore *restore)
 		remedy_free(&restore->remedies[i]);
 	free(restore->remedies);
 	changes_freep_deep(&restore->roots);
-	positions_destroy(restore->files);
+	positions_destroy(restore->positions);
+	kept_destroy(restore->files);
+	free(restore->chosen);
 	free(restore->order);
 	if (restore->session->restore_memory)
 		memory_watch_stop(restore->session->restore_memory);
+}
+
+/* Do both ask the same of memory? */
+static bool same_memory(const struct suite_watch *a,
+			const struct suite_watch *b)
+{
+	return a->include_roots == b->include_roots &&
+	       a->exclude_roots == b->exclude_roots &&
+	       a->exclude_fields == b->exclude_fields &&
+	       a->containers == b->containers &&
+	       a->n_containers == b->n_containers && a->cache == b->cache &&
+	       a->method == b->method && a->detail == b->detail &&
+	       a->paths == b->paths;
 }
 
 /*
@@ -410,16 +511,17 @@ static struct err *find_memory(struct session *session,
 			       struct memory_watch **ret)
 {
 	if (session->restore_memory &&
-	    !memcmp(&session->restore_options, watch, sizeof(*watch))) {
+	    same_memory(&session->restore_options, watch)) {
 		*ret = session->restore_memory;
 		return NULL;
 	}
 	restore_forget(session);
 	session->restore_options = *watch;
-	TRY(memory_watch_create(session, &session->restore_options,
-				&session->restore_memory));
-	session->restore_memory->once = true;
-	*ret = session->restore_memory;
+	struct memory_watch *memory = NULL;
+	TRY(memory_watch_create(session, &session->restore_options, &memory));
+	BUG_ON(!memory);
+	memory->once = true;
+	session->restore_memory = *ret = memory;
 	return NULL;
 }
 
@@ -447,6 +549,7 @@ static struct err *restore_run(struct restore *restore, suite_judge *judge,
 				&restore->memory));
 	if (restore->watch->what & SUITE_PROCESS)
 		TRY(find_system(restore));
+	TRY(session_put_back(restore->session));
 	TRY(run_prefix(restore));
 	if (!restore->why_not)
 		TRY(find_roots(restore));
@@ -454,7 +557,8 @@ static struct err *restore_run(struct restore *restore, suite_judge *judge,
 		say_limit(restore, restore->why_not);
 		return NULL;
 	}
-	TRY(positions_take(tracee_pid(restore->run->tracee), &restore->files));
+	TRY(positions_take(tracee_pid(restore->run->tracee),
+			   &restore->positions));
 	return judge(data, restore->roots.data, restore->roots.n, try_roots,
 		     restore);
 }
@@ -495,6 +599,11 @@ struct err *restore_try_roots(struct session *session,
 	tracer_tick(true);
 	struct err *err = restore_run(&restore, judge, data);
 	restore_free(&restore);
+	struct err *failed = session_put_back(session);
+	if (!err)
+		err = failed;
+	else
+		err_ignore(failed);
 	output_restart(session->output);
 	tracer_tick(false);
 	session->restore = NULL;

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "files/keep.h"
+#include "files/save.h"
 #include "native/calls.h"
 #include "native/environment.h"
 #include "native/executable.h"
@@ -69,6 +70,7 @@ static void session_close(struct suite *suite)
 	run_destroy(session->origin);
 	tracer_destroy(session->tracer);
 	err_ignore(keep_no_more(session)); /* nobody can write now */
+	saver_destroy(session->saver);
 	output_destroy(session->output);
 	program_destroy(session->program);
 	words_free(session->argv);
@@ -401,6 +403,9 @@ static struct err *session_keep_files(struct suite *suite,
 {
 	struct session *session = session_of(suite);
 	TRY(keep_no_more(session));
+	/* Runs that were watched left them changed. */
+	if (session->saver)
+		TRY(saver_put_back(session->saver, paths, n));
 	if (!n)
 		return NULL;
 	_cleanup_(keeper_destroyp) struct keeper *keeper = NULL;

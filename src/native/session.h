@@ -15,6 +15,7 @@
 
 struct keeper;
 struct kept;
+struct saver;
 struct output;
 struct memory_watch;
 struct places;
@@ -60,6 +61,7 @@ struct session {
 	struct watch *watch;   /* NULL: nobody looks at its memory */
 	struct keeper *keeper; /* of files; NULL: none are kept */
 	struct kept *kept;     /* as they were when that was asked for */
+	struct saver *saver; /* what watched runs touch; NULL: not asked for */
 	struct workers *workers; /* parallel.c; NULL: none were started */
 	struct restore *restore; /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */

@@ -12,17 +12,23 @@
 #define BYTES_MAX ((size_t)256 << 20)
 /* Equal bytes between two that differ that are written along with them. */
 #define GAP 32
+/*
+ * AddressSanitizer on x86-64: eight bytes have one in its shadow, which says that
+ * they were freed (asan_mapping.h, asan_internal.h).
+ */
+#define SHADOW(address) (((address) >> 3) + 0x7fff8000)
+#define SHADOW_FREED 0xfd
+#define SHADOW_CHUNK 4096
 /* A call of malloc() takes no longer. */
 #define CALL_NS (UINT64_C(1000) * 1000 * 1000)
-
-DEFINE_VEC(extents, struct state_extent)
 
 struct undo_finder {
 	struct memory_watch *watch;
 	struct state *state;
 	bool kept;
 	bool relocates; /* blocks that are gone can be had elsewhere */
-	struct extents extents;
+	bool asan;	/* it says itself what was freed */
+	VEC(struct state_extent) extents;
 };
 
 void undo_free(struct undo *undo)
@@ -45,6 +51,8 @@ struct err *undo_finder_create(struct memory_watch *watch, bool kept,
 	struct raddr symbol;
 	finder->relocates =
 		program_symbol(watch->run->program, "malloc", &symbol);
+	finder->asan =
+		program_symbol(watch->run->program, "__asan_init", &symbol);
 	const struct state_options options = memory_watch_options(watch);
 	TRY(state_create(watch->pool, watch->containers, &options,
 			 &finder->state));
@@ -137,6 +145,30 @@ static struct err *put_in_place(const struct undo_finder *finder,
 			*possible = false;
 	}
 	return NULL;
+}
+
+/*
+ * Where blocks are not known: is some of it freed by now? What it was can be
+ * written there, but who reads it is ended by AddressSanitizer.
+ */
+static bool is_poisoned(const struct undo_finder *finder,
+			const struct state_extent *extent)
+{
+	uint8_t shadow[SHADOW_CHUNK];
+	uint64_t at = SHADOW(extent->address);
+	uint64_t end = SHADOW(extent->address + extent->size - 1) + 1;
+	if (!finder->asan || !extent->size)
+		return false;
+	while (at < end) {
+		size_t n = MIN(end - at, (uint64_t)sizeof(shadow));
+		if (memory_read_some(finder->watch->run->tracee, RADDR(at),
+				     shadow, n) != n)
+			return false;
+		if (memchr(shadow, SHADOW_FREED, n))
+			return true;
+		at += n;
+	}
+	return false;
 }
 
 /* ---- elsewhere ---- */
@@ -263,7 +295,9 @@ struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 			finder));
 	for (size_t i = 0; i < finder->extents.n && *ret_possible; i++) {
 		const struct state_extent *extent = &finder->extents.data[i];
-		if (is_there(finder, extent))
+		if (is_poisoned(finder, extent))
+			*ret_possible = false;
+		else if (is_there(finder, extent))
 			TRY(put_in_place(finder, extent->address, extent->size,
 					 ret, ret_possible));
 		else

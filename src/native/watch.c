@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/save.h"
 #include "native/watch_memory.h"
 #include "native/watch_system.h"
 #include "suite/change.h"
@@ -48,6 +49,9 @@ struct err *watch_create(struct session *session,
 		err = memory_watch_create(session, options, &watch->memory);
 	if (!err && options->what & (SUITE_FILES | SUITE_PROCESS))
 		err = system_watch_create(session, options, &watch->system);
+	/* A first state is the one to go back to: it stays. */
+	if (!err && options->save && !session->saver)
+		err = saver_create(&session->saver);
 	if (err) {
 		watch_destroy(watch);
 		return err;

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "files/files.h"
 #include "files/log.h"
+#include "files/save.h"
 #include "follow/follow.h"
 #include "wire/files.h"
 #include "wire/state.h"
@@ -258,6 +259,8 @@ static bool is_left_over(void *data, pid_t tid)
 static void on_call(void *data, const struct follow_event *event)
 {
 	struct system_watch *watch = data;
+	if (watch->options->save && watch->session->saver)
+		saver_event(watch->session->saver, event);
 	if (watch->attributes && event->states)
 		attributes_dirty(watch->attributes, event->states);
 	if (watch->attributes && event->path)
@@ -278,7 +281,9 @@ static void open_log(struct system_watch *watch, struct run *run)
 {
 	const struct run *origin = watch->session->origin;
 	struct raddr object;
-	if (getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
+	/* It says what was touched afterwards: too late to save it. */
+	if (watch->options->save ||
+	    getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
 	    !(watch->options->what & SUITE_FILES) ||
 	    !program_symbol(run->program, WIRE_FILES_SYMBOL, &object))
 		return;

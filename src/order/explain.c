@@ -285,26 +285,6 @@ static void found_more(struct order_search *search)
 	search->result->reach.until_last = suite_executions(search->suite);
 }
 
-/* One that is known, or has a known one in it, is no news. Takes a copy. */
-static struct err *add_list(struct order_search *search,
-			    struct order_lists *lists, const size_t *tests,
-			    size_t n)
-{
-	const struct order_tests list = { (size_t *)tests, n, 0 };
-	for (size_t i = 0; i < lists->n; i++) {
-		if (has_all(&list, &lists->data[i]))
-			return NULL;
-	}
-	struct order_tests copy = {};
-	TRY(tests_copy(tests, n, &copy));
-	struct err *err = vec_push(lists, copy);
-	if (err)
-		vec_free(&copy);
-	else
-		found_more(search);
-	return err;
-}
-
 /* The order as the suite allows it: what is needed is in it. */
 static struct err *whole_order(struct order_search *search,
 			       const size_t *prefix, size_t n, size_t test,
@@ -315,6 +295,47 @@ static struct err *whole_order(struct order_search *search,
 	*ret = asks.data[0].order;
 	asks.data[0].order = (struct order_tests){};
 	return NULL;
+}
+
+/* With what its tests need, as far as the test itself does not need it, too. */
+static struct err *with_needs(struct order_search *search, const size_t *tests,
+			      size_t n, size_t test, struct order_tests *ret)
+{
+	_cleanup_(order_tests_freep) struct order_tests whole = {}, own = {};
+	if (rules_free(search->rules))
+		return vec_append(ret, tests, n);
+	TRY(whole_order(search, tests, n, test, &whole));
+	TRY(whole_order(search, NULL, 0, test, &own));
+	const struct order_tests asked = { (size_t *)tests, n, 0 };
+	for (size_t i = 0; i + 1 < whole.n; i++) {
+		if (list_has(&asked, whole.data[i]) ||
+		    !list_has(&own, whole.data[i]))
+			TRY(vec_push(ret, whole.data[i]));
+	}
+	return NULL;
+}
+
+/* One that is known, or has a known one in it, is no news. Takes a copy. */
+static struct err *add_list(struct order_search *search,
+			    struct order_finding *finding, const size_t *tests,
+			    size_t n)
+{
+	struct order_lists *lists = lists_of(finding);
+	struct order_tests list = {};
+	struct err *err = with_needs(search, tests, n, finding->test, &list);
+	for (size_t i = 0; !err && i < lists->n; i++) {
+		if (has_all(&list, &lists->data[i])) {
+			vec_free(&list);
+			return NULL;
+		}
+	}
+	if (!err)
+		err = vec_push(lists, list);
+	if (err)
+		vec_free(&list);
+	else
+		found_more(search);
+	return err;
 }
 
 /* Only tests that are declared to come before it: that is as it was meant. */
@@ -353,7 +374,7 @@ static struct err *accept(struct order_search *search, size_t test,
 	}
 	if (known) {
 		*ret = known;
-		return add_list(search, lists_of(known), list->data, list->n);
+		return add_list(search, known, list->data, list->n);
 	}
 	struct order_finding finding = {
 		.test = test,
@@ -369,8 +390,7 @@ static struct err *accept(struct order_search *search, size_t test,
 			!order_good((enum outcome)search->known[test].natural),
 	};
 	bool brittle = class == ORDER_BRITTLE;
-	struct err *err =
-		add_list(search, lists_of(&finding), list->data, list->n);
+	struct err *err = add_list(search, &finding, list->data, list->n);
 	if (!err)
 		err = whole_order(search, list->data, list->n, test,
 				  brittle ? &finding.passing
@@ -515,7 +535,7 @@ static struct err *add_singles(struct order_search *search,
 	if (singles->n)
 		qsort(singles->data, singles->n, sizeof(size_t), by_number);
 	for (size_t i = 0; !err && i < singles->n; i++)
-		err = add_list(search, lists, &singles->data[i], 1);
+		err = add_list(search, finding, &singles->data[i], 1);
 	drop_longer(lists);
 	qsort(lists->data, lists->n, sizeof(*lists->data), by_length);
 	if (!err)

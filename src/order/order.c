@@ -159,7 +159,13 @@ static struct err *find_leavers(struct order_search *search)
 /* A root that is the path of a file, and of no other in the next run. */
 static bool is_path(const char *root)
 {
-	return *root && !strstr(root, MADE_UP_SHOWN) && !strstr(root, "PID");
+	static const char *const masks[] = { MADE_UP_SHOWN, "PID", "DATE",
+					     "*" };
+	for (size_t i = 0; i < ARRAY_SIZE(masks); i++) {
+		if (strstr(root, masks[i]))
+			return false;
+	}
+	return *root;
 }
 
 /*

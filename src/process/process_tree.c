@@ -390,6 +390,7 @@ struct err *process_run_tree(struct suite *suite,
 	if (self->span)
 		ipc_span_end(self->span);
 	ipc_span_destroy(take_ptr(self->span));
+	BUG_ON(!tree.keep);
 	TRY(keeper_put_back(tree.keep->keeper, tree.keep->start));
 	struct err *err = run_all(&tree);
 	return finish(tree.keep, &tree.span, err, observer);
@@ -464,19 +465,18 @@ static struct err *add_root(struct roots *roots, size_t path)
 		.paths = calloc(1, sizeof(*change.paths)),
 		.n = 1,
 	};
-	struct err *err = change.root && change.paths ? NULL : err_nomem();
-	if (!err) {
-		change.paths[0].path = strdup(change.root);
-		change.paths[0].before = kept_text(keep->start, path);
-		change.paths[0].after = kept_text(roots->after, path);
-		if (!change.paths[0].path || !change.paths[0].before ||
-		    !change.paths[0].after)
-			err = err_nomem();
-	} else {
-		change.n = 0;
+	if (!change.root || !change.paths) {
+		free(change.root);
+		free(change.paths);
+		return err_nomem();
 	}
-	if (!err)
-		err = vec_push(&roots->paths, path);
+	struct change_path *text = &change.paths[0];
+	text->path = strdup(change.root);
+	text->before = kept_text(keep->start, path);
+	text->after = kept_text(roots->after, path);
+	struct err *err = text->path && text->before && text->after
+				  ? vec_push(&roots->paths, path)
+				  : err_nomem();
 	if (!err)
 		err = vec_push(&roots->changes, change);
 	if (err)

@@ -40,7 +40,8 @@ struct process_watch {
 	struct files_options file_options;
 	char *directory;
 	bool follows;
-	unsigned flags; /* enum follow_flags */
+	unsigned flags;	     /* enum follow_flags */
+	struct saver *saver; /* the suite's; NULL: nothing is saved now */
 
 	struct files *files;	     /* NULL: not asked for */
 	struct system_state *system; /* NULL: not asked for */
@@ -99,8 +100,8 @@ static void on_call(void *data, const struct follow_event *event)
 	bool over = atomic_load(&follower->over);
 	if (!over)
 		note_states(follower, event);
-	if (watch->suite->saver)
-		saver_event(watch->suite->saver, event);
+	if (watch->saver)
+		saver_event(watch->saver, event);
 	if (watch->places) {
 		/* A server's reading is no news. */
 		if (!over && watch->readers)
@@ -209,6 +210,9 @@ static struct err *fill(struct process_watch *watch,
 			const struct process_watching *what)
 {
 	watch->directory = getcwd(NULL, 0);
+	/* Once files are kept it is known what they were. */
+	if (what->watch ? what->watch->save : !watch->suite->keep)
+		watch->saver = watch->suite->saver;
 	TRY(try_follow(watch, what->watch));
 	if (what->watch) {
 		watch->flags = FOLLOW_FILES;

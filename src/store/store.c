@@ -448,6 +448,7 @@ static struct err *open_file(struct store *store, const char **ret_why)
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	TRY(look_at(store, ret_why));
 	if (*ret_why)
 		return NULL;
@@ -498,7 +499,6 @@ struct err *store_open(const char *folder, struct store **ret)
 	if (!store)
 		return err_nomem();
 	store->pid = getpid();
-	/* The working directory is ours, but a path that holds is safer. */
 	store->folder = strdup(folder);
 	if (!store->folder)
 		return err_nomem();

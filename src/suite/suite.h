@@ -235,7 +235,8 @@ typedef struct err *suite_try(void *context, const bool *put_back,
  * left it, in which the chosen roots were put back first. Nothing else happens
  * where the process cannot be copied or looked at: then there are no roots.
  * What can be put back: memory, and of the rest what the kind of suite can;
- * changes that cannot are not among @roots.
+ * changes that cannot are not among @roots. What @watch points to stays as it is
+ * until the suite is closed.
  */
 typedef struct err *suite_judge(void *data, const struct change *roots,
 				size_t n, suite_try *try, void *context);

@@ -1,9 +1,11 @@
 """Suites with order-dependent tests, generated: where they stand is a matter of the seed, and known.
 
 A victim fails after each of its polluters, which stand after it in natural order: the suite passes as it is, as those do
-whose owners do not know. Some of the other tests leave something changed that nobody minds.
+whose owners do not know. With --latent one in N of the other tests leaves something changed that nobody minds.
 
-    order_suite.py [--kind functions|gtest|commands] [--tests N] [--microseconds N] [--seed N]     writes the source
+    order_suite.py [--kind functions|gtest|commands] [--tests N] [--microseconds N] [--seed N] [--latent N]
+
+writes the source.
 """
 
 import argparse
@@ -11,7 +13,6 @@ import random
 
 # Polluters of each victim: five in all.
 POLLUTERS = (2, 2, 1)
-LATENT = 20  # one test in so many leaves something behind
 
 HEAD = """#include <stdlib.h>
 #include <time.h>
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
 class Plan:
     """Which tests are what: numbers in natural order."""
 
-    def __init__(self, tests, seed):
+    def __init__(self, tests, seed, latent=0):
         chance = random.Random(seed)
         self.tests = tests
         places = iter(chance.sample(range(tests), len(POLLUTERS) + sum(POLLUTERS)))
@@ -79,7 +80,7 @@ class Plan:
             first, *others = sorted(next(places) for _ in range(count + 1))
             self.victims[first] = others
         busy = {*self.victims, *(p for polluters in self.victims.values() for p in polluters)}
-        self.latent = [i for i in range(tests) if i not in busy and not chance.randrange(LATENT)]
+        self.latent = [i for i in range(tests) if latent and i not in busy and not chance.randrange(latent)]
 
     def names(self, name):
         """What has to be found: pairs of a victim and the set of its polluters, by name(number)."""
@@ -142,8 +143,9 @@ def main():
     parser.add_argument("--tests", type=int, default=2000)
     parser.add_argument("--microseconds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--latent", type=int, default=0)
     options = parser.parse_args()
-    print(SOURCES[options.kind](Plan(options.tests, options.seed), options.microseconds), end="")
+    print(SOURCES[options.kind](Plan(options.tests, options.seed, options.latent), options.microseconds), end="")
 
 
 if __name__ == "__main__":

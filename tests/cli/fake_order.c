@@ -135,6 +135,21 @@ static struct err *read_finding(const json_t *from, struct order_result *ret)
 	return vec_push(&ret->findings, finding);
 }
 
+/* Was it asked before, and is that still believed? */
+static bool recall(const struct order_memory *memory)
+{
+	void *value;
+	size_t n;
+	if (!memory)
+		return false;
+	if (memory->get(memory->data, "asked", &value, &n)) {
+		free(value);
+		return true;
+	}
+	memory->put(memory->data, "asked", "yes", 3);
+	return false;
+}
+
 static void tell_options(const char *path, size_t n,
 			 const struct pollution *pollution,
 			 const struct order_options *options)
@@ -146,14 +161,16 @@ static void tell_options(const char *path, size_t n,
 		"{\"tests\": %zu, \"pollution\": %s, \"strategy\": %d, "
 		"\"any_order\": %d, \"seed\": %llu, \"orders\": %lld, "
 		"\"all_pairs\": %d, \"repeats\": %zu, \"cleaners\": %d, "
-		"\"roots\": %d, \"budget\": %d, \"left\": %lld}\n",
+		"\"roots\": %d, \"budget\": %d, \"left\": %lld, "
+		"\"known\": %d}\n",
 		n, pollution ? "true" : "false", (int)options->strategy,
 		options->any_order, (unsigned long long)options->seed,
 		(long long)options->orders, options->all_pairs,
 		options->repeats, options->cleaners, options->roots,
 		options->budget,
 		options->deadline ? (long long)(options->deadline - clock_now())
-				  : 0);
+				  : 0,
+		recall(options->memory));
 	fclose(file);
 }
 

@@ -13,8 +13,7 @@
  * and leaves that file changed). Missing fields are empty. "gen:N" instead of a
  * file makes N passing tests, "gen:N:US" each taking US microseconds, every
  * 97th of which fails. "broken:N" ends with an error after N tests. A test
- * whose message is STUCK does not notice an interruption, one that passes with
- * the message "LEAVES x" changes the variable x from 0 to 1.
+ * whose message is STUCK does not notice an interruption.
  */
 #include <errno.h>
 #include <signal.h>
@@ -228,11 +227,6 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index)
 	return &suite->tests.data[index].test;
 }
 
-uint64_t suite_executions(const struct suite *suite _unused_)
-{
-	return 0;
-}
-
 static void rest(uint64_t ns, bool stuck)
 {
 	uint64_t end = clock_now() + ns;
@@ -245,7 +239,7 @@ static void rest(uint64_t ns, bool stuck)
 	}
 }
 
-static void tell_file(const struct suite *suite, const struct fake *fake,
+static void tell_change(const struct suite *suite, const struct fake *fake,
 			size_t entry, const struct suite_observer *observer)
 {
 	if (!suite->watched || !fake->root || !observer->changed)
@@ -262,30 +256,6 @@ static void tell_file(const struct suite *suite, const struct fake *fake,
 		.n = 1,
 	};
 	observer->changed(observer->data, entry, fake->result.test, &change, 1);
-}
-
-static void tell_change(const struct suite *suite, size_t entry,
-			const struct suite_result *result,
-			const struct suite_observer *observer)
-{
-	static const char leaves[] = "LEAVES ";
-	if (!suite->watched || !observer->changed || !result->message ||
-	    strncmp(result->message, leaves, strlen(leaves)) != 0)
-		return;
-	char *root = result->message + strlen(leaves);
-	struct change_path path = {
-		.path = root,
-		.before = (char *)"0",
-		.after = (char *)"1",
-		.size = 4,
-	};
-	struct change change = {
-		.where = CHANGE_MEMORY,
-		.root = root,
-		.paths = &path,
-		.n = 1,
-	};
-	observer->changed(observer->data, entry, result->test, &change, 1);
 }
 
 struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
@@ -316,8 +286,7 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 			return err_errno(errno, "cannot pass output through");
 		if (observer->finished)
 			observer->finished(observer->data, &fake->result);
-		tell_file(suite, fake, i, observer);
-		tell_change(suite, i, &fake->result, observer);
+		tell_change(suite, fake, i, observer);
 	}
 	return interrupted ? err_create(ERR_INTERRUPTED, "interrupted") : NULL;
 }
@@ -390,6 +359,11 @@ size_t suite_group_parent(const struct suite *suite _unused_,
 			  size_t group _unused_)
 {
 	return SUITE_NO_GROUP;
+}
+
+uint64_t suite_executions(const struct suite *suite _unused_)
+{
+	return 0;
 }
 
 struct err *suite_run_places(struct suite *suite, const size_t *order, size_t n,

@@ -1,4 +1,4 @@
-/* The same as roots.cc, for process state. */
+/* The same as roots.cc, for process state and files. */
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <string>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -168,6 +170,73 @@ TEST(Exceptions, victim)
 	EXPECT_EQ(fetestexcept(FE_OVERFLOW), 0);
 }
 
+static void put(const char *path, const char *text)
+{
+	std::ofstream(path) << text;
+}
+static std::string get(const char *path)
+{
+	std::ifstream file(path);
+	std::string text;
+	std::getline(file, text);
+	return text;
+}
+
+/* alone: changed.txt */
+TEST(FileChanged, pollute)
+{
+	innocent++;
+	put("changed.txt", "another text");
+	put("innocent.txt", "another text");
+}
+TEST(FileChanged, victim)
+{
+	EXPECT_EQ(get("changed.txt"), "text");
+	put("changed.txt", "the victim's");
+}
+
+/* alone: created.txt */
+TEST(FileCreated, pollute)
+{
+	innocent++;
+	put("created.txt", "new");
+	put("innocent.txt", "another text");
+}
+TEST(FileCreated, victim)
+{
+	EXPECT_NE(access("created.txt", F_OK), 0);
+	put("created.txt", "the victim's");
+}
+
+/* alone: removed.txt */
+TEST(FileRemoved, pollute)
+{
+	innocent++;
+	unlink("removed.txt");
+}
+TEST(FileRemoved, victim)
+{
+	EXPECT_EQ(get("removed.txt"), "text");
+	unlink("removed.txt");
+}
+
+/* alone: reading */
+/* What copies of the process share: how far it has read, and a file without name. */
+static int reading, nameless = -1;
+TEST(Descriptors, pollute)
+{
+	innocent++;
+	reading = 1;
+}
+TEST(Descriptors, victim)
+{
+	char text[8] = {};
+	EXPECT_EQ(read(nameless, text, 4), 4);
+	EXPECT_STREQ(text, "same");
+	EXPECT_EQ(pwrite(nameless, "else", 4, 0), 4);
+	EXPECT_EQ(reading, 0);
+}
+
 int main(int argc, char **argv)
 {
 	testing::InitGoogleTest(&argc, argv);
@@ -176,5 +245,11 @@ int main(int argc, char **argv)
 	setenv("TZ", "UTC0", 1);
 	tzset();
 	signal(SIGUSR1, on_signal);
+	put("changed.txt", "text");
+	put("removed.txt", "text");
+	put("innocent.txt", "text");
+	nameless = open(".", O_TMPFILE | O_RDWR, 0600);
+	if (write(nameless, "same", 4) == 4)
+		lseek(nameless, 0, SEEK_SET);
 	return RUN_ALL_TESTS();
 }

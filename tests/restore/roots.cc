@@ -6,6 +6,7 @@
  *	alone: NAME …	putting back any of them alone turns it
  *	any: NAME …	the same, and not all of them are told
  *	both: NAME NAME	only together
+ *	none: WHY	the process cannot be copied: nobody is asked
  */
 #include <gtest/gtest.h>
 
@@ -19,8 +20,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
+
+#include <unistd.h>
 
 #ifdef WITH_GLIB
 #include <glib.h>
@@ -425,6 +429,26 @@ static int fine = 1;
 static int *place = &fine;
 TEST(Crash, pollute) { innocent++; place = nullptr; }
 TEST(Crash, victim) { EXPECT_EQ(*place, 1); }
+
+/* none: threads */
+TEST(Threads, pollute)
+{
+	innocent++;
+	std::thread([] { pause(); }).detach();
+}
+TEST(Threads, victim) { EXPECT_EQ(innocent, 0); }
+
+/* none: timer */
+TEST(Timer, pollute) { innocent++; alarm(1000); }
+TEST(Timer, victim) { EXPECT_EQ(innocent, 0); }
+
+/* none: left */
+TEST(Leaves, pollute) { innocent++; _exit(3); }
+TEST(Leaves, victim) { EXPECT_EQ(innocent, 0); }
+
+/* none: crash */
+TEST(Crashes, pollute) { innocent++; abort(); }
+TEST(Crashes, victim) { EXPECT_EQ(innocent, 0); }
 
 int main(int argc, char **argv)
 {

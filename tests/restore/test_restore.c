@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -22,6 +23,7 @@ struct expectation {
 	char suite[64];
 	bool both;
 	bool any;
+	bool none;
 	char names[GUILTY_MAX][64];
 	size_t n;
 };
@@ -32,6 +34,7 @@ struct check {
 	unsigned tries;
 	uint64_t ns;
 	bool called;
+	bool limited;
 };
 
 static struct expectation expectations[256];
@@ -134,8 +137,10 @@ static struct err *judge(void *data, const struct change *roots, size_t n,
 
 static void on_limit(void *data, const char *text)
 {
-	(void)data;
-	printf("  limit: %s\n", text);
+	struct check *check = data;
+	check->limited = true;
+	if (!check->expected || !check->expected->none)
+		printf("  limit: %s\n", text);
 }
 
 static size_t find_test(const struct suite *suite, const char *group,
@@ -168,10 +173,13 @@ static void read_source(const char *path)
 		line += strspn(line, "/ *");
 		int n = sscanf(line, "%15[a-z]: %63s %63s %63s", kind, names[0],
 			       names[1], names[2]);
-		if (n >= 2 && (!strcmp(kind, "alone") || !strcmp(kind, "any") ||
-			       !strcmp(kind, "both"))) {
+		if (n >= 2 &&
+		    (!strcmp(kind, "alone") || !strcmp(kind, "any") ||
+		     !strcmp(kind, "none") || !strcmp(kind, "both"))) {
 			now = (struct expectation){ .both = *kind == 'b',
-						    .any = kind[1] == 'n' };
+						    .any = *kind == 'a' &&
+							   kind[1] == 'n',
+						    .none = *kind == 'n' };
 			for (int i = 0; i < n - 1 && strcmp(names[i], "*/");
 			     i++)
 				strcpy(now.names[now.n++], names[i]);
@@ -221,6 +229,36 @@ static bool is_chosen(char **argv, const char *suite)
 	return false;
 }
 
+/* A folder of its own, which goes with all that is in it. */
+static char folder[] = "/tmp/test_restore-XXXXXX";
+
+static void leave_folder(void)
+{
+	char command[64];
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	if (chdir("/") < 0 || system(command))
+		printf("  %s stays\n", folder);
+}
+
+static const char *const files[] = { "changed.txt", "created.txt",
+				     "innocent.txt", "removed.txt" };
+
+/* Whoever interrupts it is obeyed, and for good: this comes last. */
+static bool is_interrupted(struct suite *suite, const struct suite_watch *watch)
+{
+	static const size_t prefix;
+	struct check check = {};
+	struct suite_observer observer = { .limit = on_limit, .data = &check };
+	suite_interrupt();
+	struct err *err = suite_try_roots(suite, watch, &prefix, 1, 1, judge,
+					  &check, &observer);
+	bool right = err && err_kind(err) == ERR_INTERRUPTED && !check.called;
+	if (!right)
+		printf("not interrupted\n");
+	err_destroy(err);
+	return right;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -230,7 +268,10 @@ int main(int argc, char **argv)
 	if (own)
 		unlink(own);
 	read_source(argv[2]);
-	char *command[] = { argv[1], NULL };
+	char *command[] = { realpath(argv[1], NULL), NULL };
+	if (!command[0] || !mkdtemp(folder) || chdir(folder) < 0)
+		return 2;
+	atexit(leave_folder);
 	struct suite_options options = {
 		.argv = command,
 		.timeout_ns = 2 * SECOND,
@@ -238,13 +279,20 @@ int main(int argc, char **argv)
 		.agent = own != NULL,
 	};
 	struct suite_watch watch = {
-		.what = SUITE_MEMORY | SUITE_PROCESS,
+		.what = SUITE_ALL,
 		.from = SUITE_BEFORE_SETUP,
 		.to = SUITE_AFTER_TEARDOWN,
 	};
-	struct suite_observer observer = { .limit = on_limit };
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	struct err *err = suite_open(&options, &suite);
+	if (err) {
+		printf("%s\n", err_message(err));
+		err_destroy(err);
+		return 2;
+	}
+	bool keeps = !access("changed.txt", F_OK);
+	if (keeps)
+		err = suite_keep_files(suite, files, ARRAY_SIZE(files));
 	if (err) {
 		printf("%s\n", err_message(err));
 		err_destroy(err);
@@ -263,6 +311,8 @@ int main(int argc, char **argv)
 		    victim == (size_t)-1)
 			continue;
 		struct check check = { .expected = expected };
+		struct suite_observer observer = { .limit = on_limit,
+						   .data = &check };
 		uint64_t start = clock_now();
 		err = suite_try_roots(suite, &watch, &prefix, 1, victim, judge,
 				      &check, &observer);
@@ -272,7 +322,8 @@ int main(int argc, char **argv)
 			err_destroy(err);
 			check.wrong++;
 		}
-		check.wrong += !check.called;
+		check.wrong += check.called == expected->none;
+		check.wrong += expected->none && !check.limited;
 		printf("%s %s: %u tries, %llu us each, %llu us in all\n",
 		       check.wrong ? "not ok" : "ok", expected->suite,
 		       check.tries,
@@ -285,5 +336,22 @@ int main(int argc, char **argv)
 		tried++;
 	}
 	printf("%u of %u right\n", tried - wrong, tried);
+	wrong += !is_interrupted(suite, &watch);
+	suite_close(take_ptr(suite));
+	if (waitpid(-1, NULL, WNOHANG | __WALL) >= 0 || errno != ECHILD) {
+		printf("processes are left\n");
+		wrong++;
+	}
+	/* What the subject made is as it was. */
+	_cleanup_(freep) char *text = NULL;
+	if (keeps)
+		err_ignore(file_read("changed.txt", 64, &text, NULL));
+	if (keeps &&
+	    (!text || strcmp(text, "text") != 0 ||
+	     !access("created.txt", F_OK) || access("removed.txt", F_OK) < 0)) {
+		printf("files were left changed\n");
+		wrong++;
+	}
+	free(command[0]);
 	return wrong || !tried;
 }

@@ -192,19 +192,30 @@ static void test_order(void **state)
 	size_t failing[] = { 2, 1, 0 }, passing[] = { 0 };
 	struct order_finding found[] = {
 		{ .test = 1 },
+		{ .test = 0, .class = ORDER_BRITTLE },
 		{ .test = 0,
 		  .failing = { failing, 3, 3 },
 		  .passing = { passing, 1, 1 } },
 	};
-	const struct order_result result = { .findings = { found, 2, 2 } };
+	const struct order_result result = { .findings = { found, 3, 3 } };
+	const struct report_order victim = { .class = "victim" };
 	const struct report_finding finding = { .id = "order-0123",
 						.kind = "order-dependent",
 						.test = "A",
+						.order = &victim,
 						.severity = "high",
 						.message = "A fails after C" };
+	/* A report of `check` has findings of more than one detector. */
+	const struct report_finding all[] = {
+		{ .id = "pollution-1", .kind = "pollution", .test = "A" },
+		finding,
+	};
 	const char *const files[] = { "a.txt", "/tmp/b" };
 	struct results *results = opened(NULL);
-	results_put_order(results, &result, &finding, 1, files, 2);
+	results_put_order(results, &result, all, 1, files, 2);
+	assert_int_equal(access(RESULTS_FOLDER, F_OK), -1);
+	results_put(results, "pollution", all, 2);
+	results_put_order(results, &result, all, 2, files, 2);
 	results_close(results);
 
 	struct store *store = NULL;
@@ -217,6 +228,13 @@ static void test_order(void **state)
 	assert_non_null(strstr(kept.json, "\"message\": \"A fails after C\""));
 	assert_ok(results_order_parse(kept.replay, &order));
 	store_finding_free(&kept);
+	assert_ok(store_get_finding(store, "pollution-1", &kept));
+	assert_string_equal(kept.command, "pollution");
+	store_finding_free(&kept);
+	struct store_findings list = {};
+	assert_ok(store_list_findings(store, &list));
+	assert_int_equal(list.n, 2);
+	store_findings_free(&list);
 	store_close(store);
 
 	/* What opens the suite again, and not what chose tests of it. */

@@ -454,6 +454,14 @@ static void test_other_database(void **state)
 	starts_anew();
 	execute("ALTER TABLE findings RENAME COLUMN json TO jsen");
 	starts_anew();
+	/* What somebody hung into it is not run. */
+	execute("CREATE TRIGGER wipe AFTER INSERT ON facts BEGIN"
+		" DELETE FROM facts; END");
+	struct store *store = begun("a");
+	put(store, "l", "there");
+	has(store, "l", "there");
+	has(store, "k", "new");
+	store_close(store);
 }
 
 static void test_truncated(void **state)

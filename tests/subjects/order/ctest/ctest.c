@@ -8,8 +8,8 @@
 
 //@ victim no_lock polluters=leaves_lock
 //@ brittle needs_config setters=writes_config
-// DEPENDS is about the order only: one can do without the other, and alone it fails.
-//@ brittle after_base setters=makes_base
+// That it needs the other is declared, and so no news.
+//@ brittle after_base setters=makes_base in=any-order
 // The other one never comes first, as it DEPENDS on this one.
 //@ victim looks_first polluters=leaves_trace in=any-order
 //@ brittle uses_server setters=server_up in=any-order

@@ -8,8 +8,8 @@
 
 //@ victim "no lock" polluters="leaves lock"
 //@ brittle "needs config" setters="writes config"
-// It comes after the one with the higher priority; alone it fails.
-//@ brittle "after base" setters="makes base"
+// That it comes after the one with the higher priority is declared, and so no news.
+//@ brittle "after base" setters="makes base" in=any-order
 //@ victim "looks before" polluters="leaves trace" in=any-order
 
 int main(int argc, char **argv)
