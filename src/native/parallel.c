@@ -410,6 +410,7 @@ static struct err *hand_out(struct job *job, struct worker *worker)
 static struct err *supervise(struct job *job)
 {
 	struct workers *workers = job->session->workers;
+	BUG_ON(!workers);
 	struct pollfd polls[WORKERS_MAX];
 	for (;;) {
 		size_t busy = 0;

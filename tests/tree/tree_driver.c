@@ -66,6 +66,7 @@ static void fail(struct err *err)
 	if (!err)
 		return;
 	printf("error: %s\n", err_message(err));
+	err_destroy(err);
 	exit(1);
 }
 
