@@ -291,6 +291,15 @@ struct err *names_shown(const struct names *names, const char *path, char **ret)
 }
 
 /*
+ * mkdir(…, 0700) is not mkdtemp()'s alone, and people write small letters; of six
+ * that were drawn one in two hundred has nothing else.
+ */
+static bool is_word(const char *text)
+{
+	return strspn(text, LOWER) >= MADE_UP;
+}
+
+/*
  * Where in @name the made-up part lies: six characters of letters and digits
  * that end a run of such; the last such run that looks random, else the one at
  * the end (where a call shows that there must be one). mktemp(1) and Python's
@@ -320,7 +329,7 @@ static bool random_part(const char *name, bool sure, size_t *ret_at,
 		if (end - i >= MADE_UP && str_made_up(name + end - MADE_UP))
 			last = end - MADE_UP;
 		else if (end - i >= MADE_UP && end == n && sure &&
-			 last == SIZE_MAX)
+			 last == SIZE_MAX && !is_word(name + end - MADE_UP))
 			last = end - MADE_UP;
 		i = end;
 	}

@@ -10,6 +10,9 @@
  * How a test ended stands in the framework's record of it; the function's
  * argument points into that.
  *
+ * In a tree of orders, where what follows is not known, the array has room for all
+ * that may, and an entry of ours comes first: it asks, and fills that in.
+ *
  * Programs with several groups go through them in their own way. A group that
  * is wanted later in the order than the program has it waits for its turn; one
  * that is wanted again, or was left out before, is run from a copy of its array
@@ -37,7 +40,17 @@ enum {
 	STATUS_ERROR = 3,
 	STATUS_SKIPPED = 4
 };
-enum { STUB_BEGIN, STUB_GROUP_END, STUB_BODY, STUB_TEARDOWN, STUBS };
+enum {
+	STUB_BEGIN,
+	STUB_GROUP_END,
+	STUB_BODY,
+	STUB_TEARDOWN,
+	STUB_NEXT,
+	STUB_NOTHING, /* has no breakpoint */
+	STUBS,
+};
+/* More is not made room for: orders are run from their beginning then. */
+#define ROOM_MAX 1000
 
 struct unit_test { /* struct CMUnitTest */
 	uint64_t name, test, setup, teardown, state;
@@ -73,6 +86,10 @@ struct cmocka {
 	uint64_t teardown;	      /* of the group that runs */
 	size_t first, end;	      /* its part of the order */
 	uint64_t originals;	      /* functions that ours stand for */
+	uint64_t room;		      /* entries of the array left over */
+	size_t room_n;
+	uint64_t group_base, group_n; /* tests of the group that runs */
+	uint64_t group_tests;	      /* its array, as kept */
 	uint64_t record; /* struct CMUnitTestState of the running test */
 	uint64_t file;	 /* first _fail() or _skip() since the last end */
 	uint32_t line;
@@ -240,6 +257,55 @@ static struct originals replace_functions(const struct run *run,
 	return originals;
 }
 
+/* How many of the order from @first on, as far as it is known, are of the group? */
+static size_t group_length(const struct run *run, size_t first, uint64_t base,
+			   uint64_t n)
+{
+	size_t length = 0;
+	while (first + length < run->n && run->order[first + length] >= base &&
+	       run->order[first + length] - base < n)
+		length++;
+	return length;
+}
+
+/*
+ * Writes @n wanted tests and entries for all that may follow. The room behind has
+ * to be kept for those: what is not used is passed without doing anything.
+ */
+static struct err *write_entries(struct run *run, uint64_t entries, size_t n,
+				 size_t room, const struct unit_test *tests,
+				 uint64_t base)
+{
+	struct cmocka *cmocka = run->state;
+	size_t all = n + room;
+	size_t size = all * sizeof(struct unit_test);
+	_cleanup_(freep) struct unit_test *wanted = calloc(1, size + 1);
+	_cleanup_(freep) struct originals *originals =
+		calloc(n + 1, sizeof(*originals));
+	if (!wanted || !originals)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++) {
+		wanted[i] = tests[run->order[run->next + i] - base];
+		originals[i] = replace_functions(run, &wanted[i]);
+	}
+	bool asks = room && !run_settled(run) && run->next + n == run->n;
+	for (size_t i = n; i < all; i++) {
+		/* With a name that the user's filters let pass. */
+		wanted[i].name = tests[run->order[run->next] - base].name;
+		wanted[i].test =
+			stub(cmocka, asks && i == n ? STUB_NEXT : STUB_NOTHING);
+	}
+	cmocka->first = run->next;
+	cmocka->end = run->next + n;
+	cmocka->room_n = asks ? room - 1 : 0;
+	cmocka->room = entries + (n + 1) * sizeof(*wanted);
+	if (size)
+		TRY(memory_write(run->tracee, RADDR(entries), wanted, size));
+	return n ? memory_write(run->tracee, RADDR(cmocka->originals),
+				originals, n * sizeof(*originals))
+		 : NULL;
+}
+
 /*
  * The thread stands at the entry of _cmocka_run_group_tests(): what follows in
  * the order and belongs to the group becomes its array.
@@ -249,33 +315,26 @@ static struct err *begin_group(struct run *run, struct thread *thread,
 			       const struct unit_test *tests)
 {
 	struct cmocka *cmocka = run->state;
-	size_t first = run->next, n = 0;
-	while (first + n < run->n && run->order[first + n] >= group->base &&
-	       run->order[first + n] - group->base < group->n)
-		n++;
-	uint64_t end = stub(cmocka, STUB_GROUP_END);
-	size_t size = n * (sizeof(struct unit_test) + sizeof(struct originals));
-	_cleanup_(freep) struct unit_test *wanted = malloc(size + 1);
-	if (!wanted)
-		return err_nomem();
-	struct originals *originals = (struct originals *)(wanted + n);
-	for (size_t i = 0; i < n; i++) {
-		struct unit_test *test = &wanted[i];
-		*test = tests[run->order[first + i] - group->base];
-		originals[i] = replace_functions(run, test);
+	size_t n = group_length(run, run->next, group->base, group->n);
+	/* Each parting takes an entry, too. */
+	size_t room = run->next + n == run->n ? 2 * run_unknown(run) : 0;
+	if (room > ROOM_MAX) {
+		/* Asked now, it has to be told. */
+		run_wanted_at(run, run_known(run));
+		return NULL;
 	}
-	TRY(memory_write(run->tracee, RADDR(cmocka->memory), wanted, size));
-	cmocka->originals = cmocka->memory + n * sizeof(*wanted);
+	cmocka->group_base = group->base;
+	cmocka->group_n = group->n;
+	cmocka->group_tests = group->tests;
 	cmocka->teardown = group->teardown;
-	cmocka->first = first;
-	cmocka->end = first + n;
 	cmocka->record = 0;
 	cmocka->file = 0;
+	TRY(write_entries(run, cmocka->memory, n, room, tests, group->base));
 	regs_set_arg(&thread->regs, 0, group->name);
 	regs_set_arg(&thread->regs, 1, cmocka->memory);
-	regs_set_arg(&thread->regs, 2, n);
+	regs_set_arg(&thread->regs, 2, n + room);
 	regs_set_arg(&thread->regs, 3, group->setup);
-	regs_set_arg(&thread->regs, 4, end);
+	regs_set_arg(&thread->regs, 4, stub(cmocka, STUB_GROUP_END));
 	thread_dirty(thread);
 	return NULL;
 }
@@ -413,6 +472,31 @@ static struct err *on_begin(struct run *run, struct thread *thread,
 		       : NULL;
 }
 
+/* An entry of ours: the last test that was known has ended. */
+static struct err *on_next(struct run *run, struct thread *thread, uint64_t arg)
+{
+	(void)arg;
+	struct cmocka *cmocka = run->state;
+	if (!calls_nested(&cmocka->call, thread))
+		return NULL;
+	TRY(end_test(run));
+	if (run_wanted(run) == RUN_NONE)
+		return NULL;
+	uint64_t base = cmocka->group_base, all = cmocka->group_n;
+	size_t n = group_length(run, run->next, base, all);
+	size_t room = cmocka->room_n;
+	if (!n || !cmocka->group_tests)
+		return NULL; /* nothing more of this group */
+	if (n > room)
+		return err_create(ERR_INTERNAL, "no room for tests");
+	_cleanup_(freep) struct unit_test *tests = malloc(all * sizeof(*tests));
+	if (!tests)
+		return err_nomem();
+	TRY(memory_read(run->tracee, RADDR(cmocka->group_tests), tests,
+			all * sizeof(*tests)));
+	return write_entries(run, cmocka->room, n, room - n, tests, base);
+}
+
 /* In place of the group's tear-down. */
 static struct err *on_group_end(struct run *run, struct thread *thread,
 				uint64_t arg)
@@ -424,12 +508,16 @@ static struct err *on_group_end(struct run *run, struct thread *thread,
 	/* Tests that were not begun: the set-up of the group failed. */
 	if (cmocka->file && run->next < cmocka->end)
 		err_ignore(run_text(run, RADDR(cmocka->file), &file));
+	bool missed = run->next < cmocka->end;
 	while (run->next < cmocka->end) {
 		TRY(run_begin(run));
 		TRY(run_fail(run, file, cmocka->line,
 			     "the set-up of its group failed"));
 		TRY(run_end(run, OUTCOME_NONE));
 	}
+	/* That is so for more of the group, too, which is to be known first. */
+	if (missed && run_parts(run) && run_wanted(run) == RUN_NONE)
+		return NULL;
 	if (cmocka->teardown)
 		calls_instead(thread, RADDR(cmocka->teardown));
 	return NULL;
@@ -557,16 +645,22 @@ static struct err *cmocka_start(struct run *run, struct thread *thread)
 		    run_group(run, run->order[i - 1]))
 			cmocka->backward = true;
 	}
+	/* A group may be wanted that was passed when that was not known. */
+	if (!run_settled(run))
+		cmocka->backward = true;
 	struct raddr memory;
+	size_t most = run->n + 2 * run_unknown(run);
 	TRY(remote_map(
 		thread,
-		run->n * (sizeof(struct unit_test) + sizeof(struct originals)),
+		most * (sizeof(struct unit_test) + sizeof(struct originals)),
 		&memory));
 	cmocka->memory = memory.v;
+	cmocka->originals = memory.v + most * sizeof(struct unit_test);
 	TRY(calls_stubs(thread, STUBS, &cmocka->stubs));
 	TRY(run_break(run, RADDR(stub(cmocka, STUB_BEGIN)), on_begin, 0));
 	TRY(run_break(run, RADDR(stub(cmocka, STUB_GROUP_END)), on_group_end,
 		      0));
+	TRY(run_break(run, RADDR(stub(cmocka, STUB_NEXT)), on_next, 0));
 	TRY(run_break(run, RADDR(stub(cmocka, STUB_BODY)), on_point,
 		      SUITE_AFTER_SETUP));
 	TRY(run_break(run, RADDR(stub(cmocka, STUB_TEARDOWN)), on_point,
@@ -581,5 +675,6 @@ const struct framework framework_cmocka = {
 	.attach = cmocka_attach,
 	.discover = discover_group,
 	.start = cmocka_start,
+	.branches = true,
 	.catches_faults = true,
 };

@@ -329,6 +329,11 @@ size_t run_known(const struct run *run)
 	return run->n - run->next;
 }
 
+size_t run_unknown(const struct run *run)
+{
+	return run->parting ? run->parting->more : 0;
+}
+
 bool run_parts(const struct run *run)
 {
 	return run->parting && run->next >= run->n;

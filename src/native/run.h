@@ -35,6 +35,7 @@ struct hook {
 struct parting {
 	bool asked;    /* somebody did, in this hook */
 	bool sequence; /* the orders are all in the program's own sequence */
+	size_t more;   /* tests that may come at most */
 };
 
 struct run {
@@ -145,6 +146,8 @@ size_t run_wanted_at(const struct run *run, size_t ahead);
 bool run_settled(const struct run *run);
 /* How many of those wanted are known; asks for nothing. */
 size_t run_known(const struct run *run);
+/* Behind those: tests that may come at most. */
+size_t run_unknown(const struct run *run);
 /* Is the running test the last that is known, and the next is to be asked for? */
 bool run_parts(const struct run *run);
 /* Is the order a part of the program's own sequence, also what is not known? */

@@ -27,8 +27,9 @@ struct walk {
 	uint8_t *flags; /* by node */
 	/* Node i has children[first[i]] to [first[i + 1]]; n is the root. */
 	size_t *first, *children;
-	size_t *sizes; /* nodes below, with itself */
-	size_t *stack; /* room for all nodes */
+	size_t *sizes;	 /* nodes below, with itself */
+	size_t *heights; /* of the longest order that begins with it */
+	size_t *stack;	 /* room for all nodes */
 	/* The order that runs, and its nodes. */
 	size_t *tests, *at;
 	struct run *run;
@@ -61,17 +62,21 @@ static void link_nodes(struct walk *walk, unsigned flags)
 {
 	size_t n = walk->n;
 	memset(walk->first, 0, (n + 3) * sizeof(*walk->first));
-	for (size_t i = n; i-- > 0;)
-		walk->sizes[i] = 0;
+	memset(walk->sizes, 0, n * sizeof(*walk->sizes));
+	memset(walk->heights, 0, n * sizeof(*walk->heights));
 	for (size_t i = n; i-- > 0;) {
 		size_t parent = walk->nodes[i].parent;
 		walk->sizes[i]++;
+		walk->heights[i]++;
 		if (!(walk->flags[i] & flags))
 			continue;
-		if (parent == SUITE_TREE_ROOT)
+		if (parent == SUITE_TREE_ROOT) {
 			parent = n;
-		else
+		} else {
 			walk->sizes[parent] += walk->sizes[i];
+			walk->heights[parent] =
+				MAX(walk->heights[parent], walk->heights[i]);
+		}
 		walk->first[parent + 2]++;
 	}
 	for (size_t i = 2; i < n + 3; i++)
@@ -247,6 +252,7 @@ static struct err *run_to(struct walk *walk, struct run *run, size_t end,
 	bool status_counts = run->framework->exit_status_counts;
 	walk->run = run;
 	walk->parting.asked = false;
+	walk->parting.more = walk->heights[walk->at[end - 1]] - 1;
 	run->order = walk->tests;
 	run->n = end;
 	run->parting = parts ? &walk->parting : NULL;
@@ -475,6 +481,7 @@ static void walk_free(struct walk *walk)
 	free(walk->first);
 	free(walk->children);
 	free(walk->sizes);
+	free(walk->heights);
 	free(walk->stack);
 	free(walk->tests);
 	free(walk->at);
@@ -493,12 +500,13 @@ struct err *tree_run(struct session *session, const struct suite_node *nodes,
 		.first = calloc(n + 3, sizeof(*walk.first)),
 		.children = calloc(n, sizeof(*walk.children)),
 		.sizes = calloc(n, sizeof(*walk.sizes)),
+		.heights = calloc(n, sizeof(*walk.heights)),
 		.stack = calloc(n + 1, sizeof(*walk.stack)),
 		.tests = calloc(n, sizeof(*walk.tests)),
 		.at = calloc(n, sizeof(*walk.at)),
 	};
 	if (!walk.flags || !walk.first || !walk.children || !walk.sizes ||
-	    !walk.stack || !walk.tests || !walk.at)
+	    !walk.heights || !walk.stack || !walk.tests || !walk.at)
 		return err_nomem();
 	const struct suite_observer inner = {
 		.started = on_started,

@@ -22,15 +22,13 @@
 /* A call of malloc() takes no longer. */
 #define CALL_NS (UINT64_C(1000) * 1000 * 1000)
 
-DEFINE_VEC(extents, struct state_extent)
-
 struct undo_finder {
 	struct memory_watch *watch;
 	struct state *state;
 	bool kept;
 	bool relocates; /* blocks that are gone can be had elsewhere */
 	bool asan;	/* it says itself what was freed */
-	struct extents extents;
+	VEC(struct state_extent) extents;
 };
 
 void undo_free(struct undo *undo)

@@ -91,12 +91,14 @@ static struct err *append_order(struct str *line,
 	return append_names(line, &before, TESTS_MAX);
 }
 
-/* "polluted: a, b", "polluted: [a, b] together" */
+/* "polluted: a, b", "polluted: [a, b] together", "relies on: a" */
 static struct err *append_polluted(struct str *line,
 				   const struct report_order *order, size_t max)
 {
 	bool together = order->polluted_together && order->polluted.n > 1;
-	TRY(str_append(line, together ? "polluted: [" : "polluted: "));
+	bool brittle = !strcmp(order->class, "brittle");
+	TRY(str_append(line, brittle ? "relies on: " : "polluted: "));
+	TRY(str_append(line, together ? "[" : ""));
 	TRY(append_names(line, &order->polluted, max));
 	return str_append(line, together ? "] together" : "");
 }

@@ -207,6 +207,8 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.finds({"findings": [dict(VICTIM, polluted=["a", "b"], together=2)]})
         self.assertIn("        polluted: [a, b] together\n", self.run_it("order", "suite", status=1))
         self.assertTrue(self.json("order", status=1)["findings"][0]["polluted_together"])
+        self.finds({"findings": [dict(BRITTLE, polluted=["a"])]})
+        self.assertIn("        relies on: a\n", self.run_it("order", "suite", status=1))
 
     # What is said of the search
 

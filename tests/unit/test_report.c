@@ -329,7 +329,7 @@ static const struct report_names two[] = { NAMES(hostile),
 static const struct report_order victim = {
 	.class = "victim",
 	.polluters = { two, 2, .partial = true },
-	.cleaners = { two, 1 },
+	.cleaners = { two, 1, .partial = false },
 	.passing = NAMES("C.Victim"),
 	.failing = NAMES(hostile, "C.Victim"),
 	.outcome = OUTCOME_FAIL,
