@@ -66,6 +66,13 @@ TEST(test_removes_lock)
 	unlink("lock");
 }
 
+TEST(test_makes_place) //@ non-idempotent test_makes_place
+{
+	assert(mkdir("a place", 0755) == 0);
+	write_file("a place/file", "in it");
+}
+
+// As mkdtemp() makes them, and with a name that could be one of its own.
 TEST(test_makes_folder) //@ non-idempotent test_makes_folder
 {
 	assert(mkdir("folder", 0700) == 0);
