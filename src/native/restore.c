@@ -161,6 +161,7 @@ struct err *restore_begin(struct restore *restore, struct run *run)
 	if (run != restore->run)
 		return NULL;
 	size_t entry = run->next - 1;
+	tracee_reap(run->tracee);
 	if (tracee_threads(run->tracee) > 1) {
 		restore->why_not = "the program has several threads there";
 		run->stop = true;
@@ -184,7 +185,10 @@ struct err *restore_begin(struct restore *restore, struct run *run)
 struct err *restore_end(struct restore *restore, struct run *run)
 {
 	if (run != restore->run || run->next + 1 != restore->n ||
-	    restore->between || tracee_threads(run->tracee) > 1)
+	    restore->between)
+		return NULL;
+	tracee_reap(run->tracee);
+	if (tracee_threads(run->tracee) > 1)
 		return NULL;
 	return checkpoint_fork(tracee_thread(run->tracee, 0),
 			       &restore->between);

@@ -53,6 +53,7 @@ static bool has_interval_timer(struct thread *thread)
 
 const char *checkpoint_obstacle(struct tracee *tracee)
 {
+	tracee_reap(tracee);
 	if (tracee->threads.n != 1)
 		return "it already has several threads";
 	if (has_posix_timers(tracee->pid) ||

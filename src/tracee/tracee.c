@@ -14,9 +14,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"
 #include "tracee/tracee_internal.h"
+
+#define STAT_MAX 4096
+#define PF_EXITING 4U /* of the kernel's linux/sched.h; proc(5) shows it */
 
 static long trace(int request, pid_t tid, uintptr_t addr, uintptr_t data)
 {
@@ -713,6 +717,53 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 		TRY(tracee_stop_all(tracee));
 		*ret = event;
 		return NULL;
+	}
+}
+
+/* Whoever joined a thread goes on before the kernel is quite done with it. */
+static bool is_ending(const struct thread *thread)
+{
+	char path[64];
+	unsigned flags = 0;
+	_cleanup_(freep) char *text = NULL;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat",
+		 thread->tracee->pid, thread->tid);
+	err_ignore(file_read(path, STAT_MAX, &text, NULL));
+	/* Behind the name, which may be anything: the 9th field. */
+	const char *at = text ? strrchr(text, ')') : NULL;
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		return true;
+	return flags & PF_EXITING;
+}
+
+/* One that is ending and not gone yet; NULL: none. */
+static const struct thread *find_ending(struct tracee *tracee)
+{
+	for (size_t i = tracee->threads.n; i-- > 0;) {
+		struct thread *thread = tracee->threads.data[i];
+		if (thread->tid == tracee->pid)
+			continue;
+		if (thread->has_waiting && status_gone(thread->waiting_status))
+			thread_remove(thread);
+		else if (!thread->stopped && is_ending(thread))
+			return thread;
+	}
+	return NULL;
+}
+
+void tracee_reap(struct tracee *tracee)
+{
+	uint64_t deadline = clock_now() + NS_PER_S;
+	while (tracee->threads.n > 1 && find_ending(tracee) &&
+	       clock_now() < deadline) {
+		bool any = false;
+		struct err *err = tracer_collect(tracee->tracer, false, &any);
+		bool failed = err;
+		err_ignore(err);
+		if (failed)
+			return;
+		if (!any)
+			usleep(20);
 	}
 }
 

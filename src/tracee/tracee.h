@@ -144,6 +144,11 @@ struct thread *tracee_thread(const struct tracee *tracee, size_t index);
  */
 struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 			    struct tracee_event *ret) _must_check_;
+/*
+ * Threads that are ending, as those that were joined, are gone when it returns.
+ * To be called at an event.
+ */
+void tracee_reap(struct tracee *tracee);
 /* Stops every thread; what they had to report waits for tracee_continue(). */
 struct err *tracee_stop_all(struct tracee *tracee) _must_check_;
 

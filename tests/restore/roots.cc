@@ -430,6 +430,16 @@ static int *place = &fine;
 TEST(Crash, pollute) { innocent++; place = nullptr; }
 TEST(Crash, victim) { EXPECT_EQ(*place, 1); }
 
+/* alone: joined */
+static int joined;
+TEST(Joined, pollute)
+{
+	innocent++;
+	for (int i = 0; i < 20; i++)
+		std::thread([] { joined++; }).join();
+}
+TEST(Joined, victim) { EXPECT_EQ(joined, 0); }
+
 /* none: threads */
 TEST(Threads, pollute)
 {
