@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,26 +107,5 @@ struct err *file_read(const char *path, size_t limit, char **ret, size_t *ret_n)
 	*ret = text;
 	if (ret_n)
 		*ret_n = n;
-	return NULL;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int type,
-			struct FTW *at)
-{
-	(void)status;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
-
-struct err *path_remove(const char *path)
-{
-	struct stat status;
-	if (lstat(path, &status) < 0)
-		return errno == ENOENT || errno == ENOTDIR
-			       ? NULL
-			       : err_errno(errno, "cannot remove '%s'", path);
-	if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) < 0)
-		return err_errno(errno, "cannot remove '%s'", path);
 	return NULL;
 }

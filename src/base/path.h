@@ -16,12 +16,6 @@ struct err *path_display(const char *folder, const char *path,
 			 char **ret) _must_check_;
 const char *path_base(const char *path);
 
-/*
- * Removes a file, or a folder with all that is in it; links are not followed.
- * It need not be there.
- */
-struct err *path_remove(const char *path) _must_check_;
-
 /* Whole file, NUL-terminated; more than @limit bytes is an error. */
 struct err *file_read(const char *path, size_t limit, char **ret,
 		      size_t *ret_n) _must_check_;

@@ -11,6 +11,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/path.h"
 #include "files/files_internal.h"
 #include "files/keep_internal.h"
@@ -405,6 +408,7 @@ static struct err *path_whole(const char *path, char **ret)
 
 static struct err *told_fill(const char *path, struct told_path *told)
 {
+	told->shallow = str_ends(path, "/");
 	_cleanup_(freep) char *whole = NULL;
 	TRY(path_whole(path, &whole));
 	TRY(resolve(whole, &told->path));
@@ -446,9 +450,46 @@ bool keeper_has(const struct keeper *keeper, const char *path)
 		err = resolve(whole, &real);
 	bool found = false;
 	for (size_t i = 0; !err && !found && i < keeper->told.n; i++)
-		found = is_within(real, keeper->told.data[i].path);
+		found = keeper->told.data[i].shallow
+				? !strcmp(real, keeper->told.data[i].path)
+				: is_within(real, keeper->told.data[i].path);
 	err_ignore(err);
 	return found;
+}
+
+/* ---- what may go ---- */
+
+static uint64_t safe_key(const struct attr *attr)
+{
+	return XXH3_64bits_withSeed(&attr->ino, sizeof(attr->ino), attr->dev);
+}
+
+static uint64_t birth(const struct attr *attr)
+{
+	return (uint64_t)attr->btime.tv_sec * 1000000000 +
+	       (uint64_t)attr->btime.tv_nsec;
+}
+
+/* All of it is kept: it can be had again wherever it went. */
+static struct err *note_safe(struct keeper *keeper, const struct node *node)
+{
+	if (node->content)
+		TRY(map_u64_put(&keeper->safe, safe_key(&node->attr),
+				birth(&node->attr)));
+	for (size_t i = 0; i < node->n; i++)
+		TRY(note_safe(keeper, &node->children[i]));
+	return NULL;
+}
+
+bool keeper_may_remove(const struct keeper *keeper, const struct attr *attr)
+{
+	uint64_t since = (uint64_t)keeper->since.tv_sec * 1000000000 +
+			 (uint64_t)keeper->since.tv_nsec;
+	uint64_t born = birth(attr), kept;
+	if (!S_ISREG(attr->mode) || attr->nlink > 1 || !born || born >= since)
+		return true;
+	return map_u64_get(&keeper->safe, safe_key(attr), &kept) &&
+	       kept == born;
 }
 
 struct err *keeper_create(const char *const *paths, size_t n,
@@ -460,6 +501,8 @@ struct err *keeper_create(const char *const *paths, size_t n,
 	if (!keeper)
 		return err_nomem();
 	keeper->contents = (struct keep_contents)CONTENTS_INIT;
+	/* The clock that files are stamped with. */
+	clock_gettime(CLOCK_REALTIME_COARSE, &keeper->since);
 	if (stat(".", &st) == 0) {
 		keeper->cwd_dev = st.st_dev;
 		keeper->cwd_ino = st.st_ino;
@@ -486,6 +529,7 @@ void keeper_destroy(struct keeper *keeper)
 		free(keeper->lost.data[i]);
 	vec_free(&keeper->lost);
 	keep_contents_free(&keeper->contents);
+	map_u64_free(&keeper->safe);
 	free(keeper);
 }
 
@@ -498,6 +542,15 @@ const char *keeper_path(const struct keeper *keeper, size_t i)
 {
 	BUG_ON(i >= keeper->told.n);
 	return keeper->told.data[i].shown;
+}
+
+char *keeper_root(const struct keeper *keeper, size_t i)
+{
+	const char *path = keeper_path(keeper, i);
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return strndup(path, n);
 }
 
 /* ---- taking ---- */
@@ -607,7 +660,7 @@ static struct err *take_folder(struct taking *taking, int fd, struct node *node,
 		return NULL;
 	}
 	struct err *err = xattrs_take(fd, &node->xattrs);
-	if (!err)
+	if (!err && (depth || !taking->told->shallow))
 		err = take_children(taking, folder, node, depth);
 	struct attr now;
 	if (attr_take(fd, NULL, &now) && now.mode != node->attr.mode)
@@ -688,7 +741,9 @@ static struct err *take_path(struct taking *taking, struct kept_path *kept)
 		free(take_ptr(kept->node));
 	}
 	kept->lost = taking->lost;
-	return NULL;
+	return kept->node && !taking->keeper->began
+		       ? note_safe(taking->keeper, kept->node)
+		       : NULL;
 }
 
 struct err *keeper_take_one(struct keeper *keeper, size_t i,
@@ -728,8 +783,10 @@ struct err *keeper_take(struct keeper *keeper, struct kept **ret)
 		if (kept->paths[i].lost)
 			continue;
 		left = taking.left;
-		outer = taking.told;
+		if (!taking.told->shallow)
+			outer = taking.told;
 	}
+	keeper->began |= n > 0;
 	*ret = take_ptr(kept);
 	return NULL;
 }

@@ -11,7 +11,10 @@
  *  1. Only the paths told, and what lies below them where they are folders, are
  *     ever written, made or removed.
  *  2. Symbolic links are never followed below a path told.
- *  3. More than KEEP_FILES_MAX files or KEEP_BYTES_MAX bytes are not kept: such a
+ *  3. Nothing is removed or replaced that is older than the keeper and was not
+ *     kept as it began: a file that a test gave another name may be the only
+ *     copy of what was too large to be kept.
+ *  4. More than KEEP_FILES_MAX files or KEEP_BYTES_MAX bytes are not kept: such a
  *     path is left alone from then on, and said (keeper_lost()).
  */
 #pragma once
@@ -27,6 +30,10 @@
 struct keeper;
 struct kept;
 
+/*
+ * A path with a slash at its end is a folder of which only its attributes are
+ * kept: what is in it is left alone.
+ */
 struct err *keeper_create(const char *const *paths, size_t n,
 			  struct keeper **ret) _must_check_;
 void keeper_destroy(
@@ -60,6 +67,8 @@ bool keeper_has(const struct keeper *keeper, const char *path);
 /* The paths as they were told, sorted. */
 size_t keeper_count(const struct keeper *keeper);
 const char *keeper_path(const struct keeper *keeper, size_t i);
+/* Such a path as the name of a root, without a slash; NULL: out of memory. */
+char *keeper_root(const struct keeper *keeper, size_t i);
 /*
  * Is a root (struct change) a path that can be kept? Names with a part that is
  * made up for each run (XXXXXX, PID, DATE) and whole crowds ("folder/" and a

@@ -144,7 +144,8 @@ struct told_path {
 	char *name;  /* in its folder; "." for the root */
 	/* Of each folder on the way, the outermost first; as they were. */
 	VEC(struct ancestor) ancestors;
-	bool said; /* it was said that it is lost */
+	bool shallow; /* of a folder its attributes only */
+	bool said;    /* it was said that it is lost */
 };
 
 /* What was there at a path told. */
@@ -164,7 +165,13 @@ struct keeper {
 	VEC(char *) lost;
 	struct keep_contents contents;
 	uint64_t cwd_dev, cwd_ino;
+	struct timespec since; /* what is older was not made by tests … */
+	struct map_u64 safe;   /* … and is gone for good, unless it is here */
+	bool began;	       /* a state was taken: later ones are of tests */
 };
+
+/* May this file go, so that nothing is lost? */
+bool keeper_may_remove(const struct keeper *keeper, const struct attr *attr);
 
 /* Says it once a path. @name: of what lies below; "": the path itself. */
 void keeper_lose(struct keeper *keeper, struct told_path *told,

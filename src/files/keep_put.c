@@ -40,6 +40,16 @@ static void lose(struct put *put, const char *name, int number)
 	keeper_lose(put->keeper, put->told, name, strerror(number));
 }
 
+/* False, and said: what is there would be gone for good. */
+static bool may_go(struct put *put, const char *name, const struct attr *attr)
+{
+	if (keeper_may_remove(put->keeper, attr))
+		return true;
+	keeper_lose(put->keeper, put->told, name,
+		    "a file that was not made by tests is there now");
+	return false;
+}
+
 static bool is_type(const struct attr *attr, uint32_t type)
 {
 	return (attr->mode & S_IFMT) == type;
@@ -110,6 +120,8 @@ static bool remove_at(struct put *put, struct folder *parent, const char *name,
 		return false;
 	}
 	put->left--;
+	if (!may_go(put, depth ? name : "", &attr))
+		return false;
 	bool folder = is_type(&attr, S_IFDIR);
 	if (folder && !remove_children(put, fd, &attr, name, depth))
 		return false;
@@ -297,7 +309,7 @@ static void put_link(struct put *put, struct folder *parent, const char *name,
 {
 	struct attr attr;
 	if (!attr_take(link->fd, NULL, &attr) ||
-	    (now && attr_same_file(now, &attr)))
+	    (now && (attr_same_file(now, &attr) || !may_go(put, name, now))))
 		return;
 	folder_allow(parent);
 	if (!name_file(put, parent, link->fd, name))
@@ -326,6 +338,8 @@ static void put_file(struct put *put, struct folder *parent, const char *name,
 	bool same = fd >= 0 && attr_same_file(now, &want->attr);
 	bool ours = same || (fd >= 0 && now->nlink == 1);
 	bool known = false;
+	if (fd >= 0 && !same && !may_go(put, want->name, now))
+		return;
 	bool whole = ours && has_content(put, fd, now, want, &known);
 	if (whole && known && now->mode == want->attr.mode &&
 	    now->uid == want->attr.uid && now->gid == want->attr.gid &&
@@ -459,7 +473,8 @@ static void put_folder(struct put *put, struct folder *parent, const char *name,
 		lose(put, want->name, errno);
 		return;
 	}
-	put_children(put, &folder, want, depth);
+	if (depth || !put->told->shallow)
+		put_children(put, &folder, want, depth);
 	close(folder.fd);
 	put_all_attributes(put, fd, want);
 }

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,9 +41,13 @@ void saver_destroy(struct saver *saver)
 	free(saver);
 }
 
+/* In saver.known: only what the folder itself is, not what is in it. */
+#define SHALLOW 2
+#define WHOLE 1
+
 /* Is it, or a folder that it lies in, kept already? */
 static struct err *is_known(const struct saver *saver, const char *path,
-			    bool *ret)
+			    bool shallow, bool *ret)
 {
 	_cleanup_(freep) char *folder = strdup(path);
 	if (!folder)
@@ -51,21 +56,33 @@ static struct err *is_known(const struct saver *saver, const char *path,
 	for (char *slash = folder + strlen(folder); slash && slash != folder;
 	     slash = strrchr(folder, '/')) {
 		uint64_t known;
+		bool itself = !*slash;
 		*slash = '\0';
-		*ret = map_text_get(&saver->known, folder, &known);
+		*ret = map_text_get(&saver->known, folder, &known) &&
+		       (known == WHOLE || (itself && shallow));
 		if (*ret)
 			break;
 	}
 	return NULL;
 }
 
-static struct err *save(struct saver *saver, const char *path)
+static struct err *told(struct saver *saver, const char *path, bool shallow)
+{
+	_cleanup_(freep) char *folder = NULL;
+	if (!shallow)
+		return keeper_add(saver->keeper, path);
+	if (asprintf(&folder, "%s/", path) < 0)
+		return err_nomem();
+	return keeper_add(saver->keeper, folder);
+}
+
+static struct err *save(struct saver *saver, const char *path, bool shallow)
 {
 	bool known = false;
-	TRY(is_known(saver, path, &known));
+	TRY(is_known(saver, path, shallow, &known));
 	if (known || saver->kept->n >= KEEP_FILES_MAX)
 		return NULL;
-	TRY(map_text_put(&saver->known, path, 1));
+	TRY(map_text_put(&saver->known, path, shallow ? SHALLOW : WHOLE));
 	size_t n = saver->kept->n;
 	struct kept *grown =
 		realloc(saver->kept,
@@ -74,7 +91,7 @@ static struct err *save(struct saver *saver, const char *path)
 		return err_nomem();
 	saver->kept = grown;
 	grown->paths[n] = (struct kept_path){ .lost = true };
-	TRY(keeper_add(saver->keeper, path));
+	TRY(told(saver, path, shallow));
 	grown->n++;
 	struct err *err = keeper_take_one(saver->keeper, n, &grown->paths[n]);
 	grown->paths[n].lost |= err != NULL;
@@ -106,10 +123,12 @@ void saver_event(struct saver *saver, const struct follow_event *event)
 	if (event->kind > FOLLOW_XATTR)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		if (!counts(paths[i]) || (!whole && is_folder(paths[i])))
+		bool folder = counts(paths[i]) && !whole && is_folder(paths[i]);
+		/* Opened, or there already: it stays what it is. */
+		if (!counts(paths[i]) || (folder && event->kind < FOLLOW_MODE))
 			continue;
 		pthread_mutex_lock(&saver->mutex);
-		struct err *err = save(saver, paths[i]);
+		struct err *err = save(saver, paths[i], folder);
 		pthread_mutex_unlock(&saver->mutex);
 		err_ignore(err);
 	}

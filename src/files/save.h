@@ -2,8 +2,8 @@
  * Files as they were before tests first touched them: each is kept when a call is
  * told that is about to change it (follow/follow.h), and can be put back later.
  *
- * Folders are kept only where they are removed or renamed as a whole; else what
- * is touched in them is.
+ * Folders are kept with all that is in them only where they are removed or renamed
+ * as a whole; else what is touched in them is, and their attributes.
  *
  * saver_event() may come from any thread at any time; all other calls are of one
  * thread, while nothing is followed.
@@ -23,7 +23,7 @@ static inline void saver_destroyp(struct saver **saver)
 }
 
 void saver_event(struct saver *saver, const struct follow_event *event);
-/* The paths of those, one by one; NULL: no more. */
+/* The paths of those, one by one, as keepers are told them; NULL: no more. */
 const char *saver_path(const struct saver *saver, size_t i);
 /* @paths, and what lies below them, as they were; the rest is left alone. */
 struct err *saver_put_back(struct saver *saver, const char *const *paths,

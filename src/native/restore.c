@@ -297,7 +297,7 @@ static struct err *describe_file(const struct restore *restore, size_t path,
 				 struct change *change)
 {
 	const struct session *session = restore->session;
-	change->root = strdup(keeper_path(session->keeper, path));
+	change->root = keeper_root(session->keeper, path);
 	change->paths = calloc(1, sizeof(*change->paths));
 	if (!change->root || !change->paths)
 		return err_nomem();

@@ -1,7 +1,9 @@
 #include "order/order.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -170,19 +172,30 @@ static bool is_path(const char *root)
 	return *root;
 }
 
+/* @folder: of a folder only what it is itself, not what is in it. */
 static struct err *keep_file(struct order_search *search, struct map_text *seen,
-			     const char *path)
+			     const char *path, bool folder)
 {
 	uint64_t known;
-	if (map_text_get(seen, path, &known))
-		return NULL;
-	TRY(map_text_put(seen, path, 1));
-	_cleanup_(freep) char *copy = strdup(path);
-	if (!copy)
+	_cleanup_(freep) char *copy = NULL;
+	if (asprintf(&copy, "%s%s", path, folder ? "/" : "") < 0)
 		return err_nomem();
+	if (map_text_get(seen, copy, &known))
+		return NULL;
+	TRY(map_text_put(seen, copy, 1));
 	TRY(vec_push(&search->result->kept, copy));
 	take_ptr(copy);
 	return NULL;
+}
+
+/* A folder that was there before: what others do in it is not the tests'. */
+static bool is_old_folder(const struct change *change)
+{
+	struct stat status;
+	if (change->n && !strcmp(change->paths[0].path, change->root) &&
+	    !strcmp(change->paths[0].before, "absent"))
+		return false;
+	return lstat(change->root, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /*
@@ -201,10 +214,8 @@ struct err *search_keep_files(struct order_search *search)
 			&pollution->findings.data[i].change;
 		if (change->where != CHANGE_FILE || !is_path(change->root))
 			continue;
-		if (change->n && !strcmp(change->paths[0].path, change->root) &&
-		    !strcmp(change->paths[0].before, "absent"))
-			TRY(path_remove(change->root));
-		TRY(keep_file(search, &seen, change->root));
+		TRY(keep_file(search, &seen, change->root,
+			      is_old_folder(change)));
 	}
 	bool processes = !(suite_watchable(search->suite) & SUITE_MEMORY);
 	const char *touched;
@@ -213,7 +224,7 @@ struct err *search_keep_files(struct order_search *search)
 	     i++) {
 		_cleanup_(freep) char *shown = NULL;
 		TRY(path_display(NULL, touched, &shown));
-		TRY(keep_file(search, &seen, shown));
+		TRY(keep_file(search, &seen, shown, str_ends(touched, "/")));
 	}
 	return result->kept.n ? suite_keep_files(
 					search->suite,

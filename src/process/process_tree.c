@@ -460,7 +460,7 @@ static struct err *add_root(struct roots *roots, size_t path)
 	const struct process_keep *keep = roots->keep;
 	struct change change = {
 		.where = CHANGE_FILE,
-		.root = strdup(keeper_path(keep->keeper, path)),
+		.root = keeper_root(keep->keeper, path),
 		.weight = WEIGHT_MEDIUM,
 		.paths = calloc(1, sizeof(*change.paths)),
 		.n = 1,

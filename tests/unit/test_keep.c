@@ -891,6 +891,85 @@ static void test_random_user(void **state _unused_)
 	as_nobody(random_rounds);
 }
 
+/* Stamps of files move every few milliseconds. */
+static void let_time_pass(void)
+{
+	usleep(50 * 1000);
+}
+
+/* Where a name was not, there may be the only copy of something now. */
+static void test_moved_here(void **state _unused_)
+{
+	struct statx old;
+	write_text(at("out/old"), "not kept");
+	assert_int_equal(statx(AT_FDCWD, at("out/old"), 0, STATX_BTIME, &old),
+			 0);
+	if (!(old.stx_mask & STATX_BTIME))
+		skip(); /* nothing tells how old a file is */
+	write_text(at("out/other"), "not kept either");
+	write_text(at("in/kept"), "kept");
+	write_text(at("in/renamed"), "kept, too");
+	let_time_pass();
+	const char *paths[] = { at("in/absent"), at("in/kept"),
+				at("in/renamed"), at("in/new"),
+				at("in/folder") };
+	struct keeper *keeper = NULL;
+	struct kept *kept = NULL;
+	assert_ok(keeper_create(paths, ARRAY_SIZE(paths), &keeper));
+	assert_ok(keeper_take(keeper, &kept));
+	assert_int_equal(mkdir(at("in/folder"), 0755), 0);
+	assert_int_equal(rename(at("out/old"), at("in/absent")), 0);
+	assert_int_equal(rename(at("in/renamed"), at("in/folder/renamed")), 0);
+	assert_int_equal(rename(at("out/other"), at("in/kept")), 0);
+	write_text(at("in/new"), "made");
+	assert_ok(keeper_put_back(keeper, kept));
+	assert_text(at("in/absent"), "not kept");
+	assert_text(at("in/kept"), "not kept either");
+	assert_text(at("in/renamed"), "kept, too");
+	assert_false(is_there(at("in/new")));
+	assert_false(is_there(at("in/folder")));
+	assert_non_null(keeper_lost(keeper, 0));
+	assert_non_null(keeper_lost(keeper, 1));
+	assert_null(keeper_lost(keeper, 2));
+	/* A state that was taken later makes nobody's file a test's. */
+	struct kept *later = NULL;
+	assert_ok(keeper_take(keeper, &later));
+	assert_ok(keeper_put_back(keeper, kept));
+	assert_text(at("in/absent"), "not kept");
+	kept_destroy(later);
+	kept_destroy(kept);
+	keeper_destroy(keeper);
+}
+
+/* A folder of which only the attributes are kept. */
+static void test_folder_itself(void **state _unused_)
+{
+	write_text(at("in/file"), "before");
+	char path[256];
+	snprintf(path, sizeof(path), "%s/", at("in"));
+	const char *paths[] = { path };
+	struct keeper *keeper = NULL;
+	struct kept *kept = NULL;
+	assert_ok(keeper_create(paths, 1, &keeper));
+	assert_ok(keeper_take(keeper, &kept));
+	assert_true(keeper_has(keeper, at("in")));
+	assert_false(keeper_has(keeper, at("in/file")));
+	_cleanup_(freep) char *root = keeper_root(keeper, 0);
+	assert_string_equal(root, at("in"));
+	write_text(at("in/file"), "after");
+	write_text(at("in/more"), "new");
+	assert_int_equal(chmod(at("in"), 0700), 0);
+	assert_ok(keeper_put_back(keeper, kept));
+	struct stat st;
+	assert_int_equal(stat(at("in"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	assert_text(at("in/file"), "after");
+	assert_text(at("in/more"), "new");
+	assert_null(keeper_lost(keeper, 0));
+	kept_destroy(kept);
+	keeper_destroy(keeper);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -910,6 +989,8 @@ int main(void)
 		TEST(test_shut_folders),
 		TEST(test_others_file),
 		TEST(test_no_room),
+		TEST(test_moved_here),
+		TEST(test_folder_itself),
 		TEST(test_random),
 		TEST(test_random_user),
 	};
