@@ -31,6 +31,15 @@ struct err *tests_copy(const size_t *tests, size_t n, struct order_tests *ret)
 	return NULL;
 }
 
+bool tests_have(const struct order_tests *tests, size_t test)
+{
+	for (size_t i = 0; i < tests->n; i++) {
+		if (tests->data[i] == test)
+			return true;
+	}
+	return false;
+}
+
 void lists_free(struct order_lists *lists)
 {
 	for (size_t i = 0; i < lists->n; i++)
@@ -238,11 +247,29 @@ static void tell_limit(void *data, const char *text)
 		outer->limit(outer->data, text);
 }
 
-static void note_pairs(struct order_search *search,
-		       const struct order_tests *order)
+/*
+ * Which tests ran next to each other on the way to an answer. They are judged as
+ * the last one is by who asked, else nobody would look at them.
+ */
+static struct err *note_pairs(struct order_search *search,
+			      const struct order_tests *order)
 {
-	for (size_t i = 1; i < order->n; i++)
-		search_pair(search, order->data[i - 1], order->data[i]);
+	uint64_t digest = 0;
+	for (size_t i = 0; i < order->n; i++) {
+		size_t test = order->data[i];
+		enum outcome outcome = OUTCOME_NONE;
+		digest = digest_next(digest, test);
+		if (!i || search_pair_tried(search, order->data[i - 1], test) ||
+		    !recall(search, digest, &outcome))
+			continue; /* no outcome: one before took the process */
+		search_pair(search, order->data[i - 1], test);
+		if (i + 1 < order->n &&
+		    order_differs(outcome,
+				  (enum outcome)search->known[test].alone))
+			TRY(search_suspect(search, test, order->data, i,
+					   outcome, false));
+	}
+	return NULL;
 }
 
 static void note_time(struct order_search *search, uint64_t began, size_t n)
@@ -290,9 +317,8 @@ static struct err *tree_run(struct tree *tree, struct order_ask *asks, size_t n)
 		ask->outcome = (enum outcome)tree->outcomes.data[ask->node];
 		ask->fresh = true;
 		ask->node = ORDER_NONE;
-		/* No outcome: one before it took the process, as it always will. */
-		if (!err)
-			note_pairs(search, &ask->order);
+		if (!err && !(tree->flags & ASK_ANEW))
+			err = note_pairs(search, &ask->order);
 	}
 	tree->nodes.n = tree->digests.n = 0;
 	tree->outcomes.n = tree->asks.n = 0;
@@ -300,16 +326,15 @@ static struct err *tree_run(struct tree *tree, struct order_ask *asks, size_t n)
 	return err;
 }
 
-static bool is_known(struct order_search *search, struct order_ask *ask,
-		     unsigned flags)
+static struct err *is_known(struct order_search *search, struct order_ask *ask,
+			    unsigned flags, bool *ret)
 {
-	if (ask->impossible || ask->outcome)
-		return true;
-	if (flags & ASK_ANEW ||
+	*ret = ask->impossible || ask->outcome;
+	if (*ret || flags & ASK_ANEW ||
 	    !recall(search, digest_of(&ask->order), &ask->outcome))
-		return false;
-	note_pairs(search, &ask->order);
-	return true;
+		return NULL;
+	*ret = true;
+	return note_pairs(search, &ask->order);
 }
 
 struct err *asks_run(struct order_search *search, struct order_asks *asks,
@@ -322,7 +347,9 @@ struct err *asks_run(struct order_search *search, struct order_asks *asks,
 	size_t from = 0, in_block = 0;
 	for (size_t i = 0; i < asks->n; i++) {
 		struct order_ask *ask = &asks->data[i];
-		if (is_known(search, ask, flags))
+		bool known;
+		TRY(is_known(search, ask, flags, &known));
+		if (known)
 			continue;
 		if (tree.nodes.n >= tree_size(search)) {
 			tree.first = asks->data + from;

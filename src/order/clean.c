@@ -6,15 +6,6 @@
 /* Cleaners that are verified one by one. */
 #define CLEANERS_VERIFIED 64
 
-static bool list_has(const struct order_tests *list, size_t test)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		if (list->data[i] == test)
-			return true;
-	}
-	return false;
-}
-
 static struct err *ask_between(struct order_search *search,
 			       const struct order_tests *polluters,
 			       size_t cleaner, size_t test,
@@ -54,7 +45,7 @@ static struct err *cleaners_of(struct order_search *search,
 	_cleanup_(order_tests_freep) struct order_tests tests = {};
 	for (size_t i = 0; i < search->n; i++) {
 		if (search->tests[i] != test &&
-		    !list_has(polluters, search->tests[i]))
+		    !tests_have(polluters, search->tests[i]))
 			TRY(vec_push(&tests, search->tests[i]));
 	}
 	TRY(keep_cleaners(search, polluters, test, 0, tests.n, &tests));

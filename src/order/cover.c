@@ -41,8 +41,8 @@ static void cover_freep(struct cover *cover)
 /* A test that takes its process with it would end each order. */
 static bool takes_part(const struct order_search *search, size_t test)
 {
-	const struct order_known *known = &search->known[test];
-	return known->alone != OUTCOME_CRASH && known->alone != OUTCOME_TIMEOUT;
+	enum outcome alone = (enum outcome)search->known[test].alone;
+	return alone != OUTCOME_TIMEOUT && !order_ends(search, alone);
 }
 
 static struct err *add_test(struct cover *cover, struct map_u64 *units,

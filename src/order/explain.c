@@ -213,21 +213,12 @@ static struct err *shrink_list(struct order_search *search,
 	return NULL;
 }
 
-static bool list_has(const struct order_tests *list, size_t test)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		if (list->data[i] == test)
-			return true;
-	}
-	return false;
-}
-
 /* In whatever sequence: lists are short, and other sequences no news. */
 static bool has_all(const struct order_tests *order,
 		    const struct order_tests *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		if (!list_has(order, list->data[i]))
+		if (!tests_have(order, list->data[i]))
 			return false;
 	}
 	return true;
@@ -308,8 +299,8 @@ static struct err *with_needs(struct order_search *search, const size_t *tests,
 	TRY(whole_order(search, NULL, 0, test, &own));
 	const struct order_tests asked = { (size_t *)tests, n, 0 };
 	for (size_t i = 0; i + 1 < whole.n; i++) {
-		if (list_has(&asked, whole.data[i]) ||
-		    !list_has(&own, whole.data[i]))
+		if (tests_have(&asked, whole.data[i]) ||
+		    !tests_have(&own, whole.data[i]))
 			TRY(vec_push(ret, whole.data[i]));
 	}
 	return NULL;
@@ -730,14 +721,9 @@ static struct err *explain_prefix(struct order_search *search,
 	if (!finding)
 		return NULL;
 	TRY(add_leavers(search, finding));
-	if (list_has(&list, test))
+	if (tests_have(&list, test))
 		return NULL;
 	return find_others(search, suspect, &list);
-}
-
-static bool took_process(uint8_t outcome)
-{
-	return outcome == OUTCOME_CRASH || outcome == OUTCOME_TIMEOUT;
 }
 
 /* What ran before it in the same process, in the suite's own order. */
@@ -745,9 +731,14 @@ static void natural_prefix(const struct order_search *search, size_t test,
 			   struct order_tests *ret)
 {
 	size_t end = search->known[test].place, begin = end;
-	while (begin > 0 && search->known[search->tests[begin - 1]].natural &&
-	       !took_process(search->known[search->tests[begin - 1]].natural))
+	while (begin > 0) {
+		enum outcome before =
+			(enum outcome)search->known[search->tests[begin - 1]]
+				.natural;
+		if (!before || order_ends(search, before))
+			break;
 		begin--;
+	}
 	*ret = (struct order_tests){ (size_t *)search->tests + begin,
 				     end - begin, 0 };
 }

@@ -112,10 +112,25 @@ void search_pair(struct order_search *search, size_t first, size_t second)
 	search->pairs[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-static bool pair_tried(const struct order_search *search, size_t a, size_t b)
+static bool is_tried(const struct order_search *search, size_t a, size_t b)
 {
 	uint64_t bit = (uint64_t)a * search->n + b;
 	return search->pairs[bit / 64] >> bit % 64 & 1;
+}
+
+bool search_pair_tried(const struct order_search *search, size_t first,
+		       size_t second)
+{
+	size_t a = place_of(search, first), b = place_of(search, second);
+	return !search->pairs || a == b || a == ORDER_NONE || b == ORDER_NONE ||
+	       is_tried(search, a, b);
+}
+
+bool search_useless(const struct order_search *search, size_t test)
+{
+	const struct order_known *known = &search->known[test];
+	return known->random || known->alone == OUTCOME_TIMEOUT ||
+	       order_ends(search, (enum outcome)known->alone);
 }
 
 size_t search_unit(const struct order_search *search, size_t test)
@@ -217,9 +232,8 @@ struct err *search_keep_files(struct order_search *search)
 		TRY(keep_file(search, &seen, change->root,
 			      is_old_folder(change)));
 	}
-	bool processes = !(suite_watchable(search->suite) & SUITE_MEMORY);
 	const char *touched;
-	for (size_t i = 0; processes && i < TOUCHED_MAX &&
+	for (size_t i = 0; search->processes && i < TOUCHED_MAX &&
 			   (touched = suite_touched_file(search->suite, i));
 	     i++) {
 		_cleanup_(freep) char *shown = NULL;
@@ -278,7 +292,7 @@ static void count_pairs(struct order_search *search)
 			     !rules_allow_pair(search->rules, search->tests[a],
 					       search->tests[b])))
 				continue;
-			bool tried = search->pairs && pair_tried(search, a, b);
+			bool tried = search->pairs && is_tried(search, a, b);
 			reach->pairs++;
 			reach->pairs_tried += tried;
 			reach->pairs_by_state += !tried && !leaves;
@@ -334,10 +348,10 @@ static void end(struct order_search *search)
 	vec_free(&search->suspects);
 	vec_free(&search->leavers);
 	map_u64_free(&search->answers);
+	map_u64_free(&search->ran);
 	rules_destroy(search->rules);
 	free(search->pairs);
 	free(search->known);
-	err_ignore(search->err);
 	err_ignore(suite_keep_files(search->suite, NULL, 0));
 }
 
@@ -355,6 +369,7 @@ struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 		.result = ret,
 		.tests = tests,
 		.n = n,
+		.processes = !(suite_watchable(suite) & SUITE_MEMORY),
 	};
 	struct err *err = begin(&search);
 	if (!err)

@@ -58,7 +58,6 @@ struct order_known {
 	bool leaves;	 /* something behind, as far as pollution looked */
 	bool random;	 /* set apart */
 	bool declared;	 /* it needs those that are declared to come first */
-	bool explained_alone; /* its outcome alone was verified by repeating */
 };
 
 struct order_search {
@@ -74,6 +73,7 @@ struct order_search {
 	struct order_tests
 		leavers;	/* tests that leave something, worst first */
 	struct map_u64 answers; /* digest of an order → outcome */
+	struct map_u64 ran;	/* digests of whole orders of this call */
 	uint64_t *pairs;	/* bits that stood next to each other; NULL */
 	VEC(struct order_suspect) suspects;
 	size_t explained; /* so many of them were looked at */
@@ -82,7 +82,7 @@ struct order_search {
 	uint64_t explain_until; /* … before explaining does */
 	uint64_t node_ns;	/* a test took so long, lately */
 	bool exploring;
-	struct err *err; /* of an observer's function */
+	bool processes; /* each test has its own: none takes another's away */
 };
 
 static inline bool order_good(enum outcome outcome)
@@ -93,6 +93,14 @@ static inline bool order_good(enum outcome outcome)
 static inline bool order_differs(enum outcome a, enum outcome b)
 {
 	return a && b && order_good(a) != order_good(b);
+}
+
+/* Does nothing run after it in the same process? */
+static inline bool order_ends(const struct order_search *search,
+			      enum outcome outcome)
+{
+	return !search->processes &&
+	       (outcome == OUTCOME_CRASH || outcome == OUTCOME_TIMEOUT);
 }
 
 /* Is it time to stop? Notes why. */
@@ -106,6 +114,13 @@ struct err *search_suspect(struct order_search *search, size_t test,
 			   const size_t *prefix, size_t n, enum outcome outcome,
 			   bool serial) _must_check_;
 void search_pair(struct order_search *search, size_t first, size_t second);
+bool search_pair_tried(const struct order_search *search, size_t first,
+		       size_t second);
+/*
+ * Is it of no use before others? It ends its process even alone, or costs as much
+ * as it may take, or goes this way and that.
+ */
+bool search_useless(const struct order_search *search, size_t test);
 /* The outermost group of a test that has to stay together; SUITE_NO_GROUP. */
 size_t search_unit(const struct order_search *search, size_t test);
 
@@ -136,6 +151,7 @@ struct err *orders_run(struct order_search *search,
 		       size_t *ret_done) _must_check_;
 
 void lists_free(struct order_lists *lists);
+bool tests_have(const struct order_tests *tests, size_t test);
 struct err *tests_copy(const size_t *tests, size_t n,
 		       struct order_tests *ret) _must_check_;
 

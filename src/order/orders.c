@@ -24,6 +24,7 @@ struct going {
 	size_t deaths;
 	bool done;
 	bool recalled;
+	bool again; /* this call has had it */
 };
 
 struct together {
@@ -64,12 +65,15 @@ static void order_limit(void *data, const char *text)
 
 /* ---- what an earlier call knew ---- */
 
+static uint64_t digest(const struct order_tests *order)
+{
+	return XXH3_64bits(order->data, order->n * sizeof(*order->data));
+}
+
 static void order_key(const struct order_tests *order, char out[40])
 {
-	XXH64_hash_t hash =
-		XXH3_64bits(order->data, order->n * sizeof(*order->data));
-	snprintf(out, 40, "order %016llx %zu", (unsigned long long)hash,
-		 order->n);
+	snprintf(out, 40, "order %016llx %zu",
+		 (unsigned long long)digest(order), order->n);
 }
 
 static void recall_order(struct order_search *search, struct going *going)
@@ -78,6 +82,12 @@ static void recall_order(struct order_search *search, struct going *going)
 	char key[40];
 	void *value;
 	size_t n;
+	uint64_t known;
+	/* Few tests have few orders: shuffles meet. */
+	if (map_u64_get(&search->ran, digest(going->order), &known)) {
+		going->done = going->again = true;
+		return;
+	}
 	order_key(going->order, key);
 	if (!memory || !memory->get(memory->data, key, &value, &n))
 		return;
@@ -137,11 +147,6 @@ static void go_on(struct going *going)
 		going->done = true;
 }
 
-static bool took_process(uint8_t outcome)
-{
-	return outcome == OUTCOME_CRASH || outcome == OUTCOME_TIMEOUT;
-}
-
 /* Who went another way than alone? */
 static struct err *judge_order(struct order_search *search,
 			       const struct going *going, bool serial)
@@ -157,7 +162,7 @@ static struct err *judge_order(struct order_search *search,
 		if (order_differs(outcome, (enum outcome)expected))
 			TRY(search_suspect(search, tests[i], tests + begin,
 					   i - begin, outcome, serial));
-		if (took_process(going->outcomes[i]) || !outcome)
+		if (order_ends(search, outcome) || !outcome)
 			begin = i + 1;
 	}
 	return NULL;
@@ -186,6 +191,15 @@ static struct err *run_together(struct together *together, unsigned flags)
 	}
 }
 
+/* Is there time for @tests more? */
+static bool fits(const struct order_search *search, size_t tests)
+{
+	uint64_t until = search->exploring ? search->explore_until
+					   : search->explain_until;
+	uint64_t takes = tests * search->node_ns;
+	return !until || clock_now() + takes <= until;
+}
+
 struct err *orders_run(struct order_search *search,
 		       const struct order_lists *orders, unsigned flags,
 		       size_t *ret_done)
@@ -195,8 +209,13 @@ struct err *orders_run(struct order_search *search,
 		_cleanup_(together_freep) struct together together = {
 			.search = search,
 		};
+		size_t tests = 0;
 		while (at < orders->n && together.n < TOGETHER) {
-			const struct order_tests *order = &orders->data[at++];
+			const struct order_tests *order = &orders->data[at];
+			tests += order->n;
+			if (together.n && !fits(search, tests))
+				break; /* one after the other, then */
+			at++;
 			struct going *going = &together.going[together.n];
 			*going = (struct going){ .order = order };
 			going->outcomes = calloc(order->n + 1, 1);
@@ -208,9 +227,12 @@ struct err *orders_run(struct order_search *search,
 		}
 		TRY(run_together(&together, flags));
 		for (size_t i = 0; i < together.n; i++) {
-			remember_order(search, &together.going[i]);
-			TRY(judge_order(search, &together.going[i],
-					flags & ASK_SERIAL));
+			const struct going *going = &together.going[i];
+			if (going->again)
+				continue;
+			remember_order(search, going);
+			TRY(judge_order(search, going, flags & ASK_SERIAL));
+			TRY(map_u64_put(&search->ran, digest(going->order), 1));
 			search->result->reach.orders++;
 		}
 		if (ret_done)

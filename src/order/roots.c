@@ -102,7 +102,7 @@ static struct err *find_singles(struct trial *trial, bool *ret_found)
 		put_back(trial, true);
 		trial->put_back[turning.data[i]] = false;
 		err = turns(trial, &turned);
-		if (err || turned)
+		if (err || turned || search_late(trial->search))
 			continue;
 		enough++;
 		err = add_root(trial, turning.data[i]);

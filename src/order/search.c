@@ -70,8 +70,7 @@ static struct err *run_natural(struct order_search *search)
 	struct suite_watch watch = search->options->watch
 					   ? *search->options->watch
 					   : (struct suite_watch){};
-	bool watched = search->options->watch &&
-		       !(suite_watchable(search->suite) & SUITE_MEMORY);
+	bool watched = search->options->watch && search->processes;
 	watch.what = SUITE_FILES;
 	watch.save = true;
 	if (watched)
@@ -92,11 +91,6 @@ static struct err *run_natural(struct order_search *search)
 	return search_keep_files(search);
 }
 
-static bool took_process(uint8_t outcome)
-{
-	return outcome == OUTCOME_CRASH || outcome == OUTCOME_TIMEOUT;
-}
-
 /* Who went another way there than alone? */
 static struct err *judge_natural(struct order_search *search)
 {
@@ -112,7 +106,8 @@ static struct err *judge_natural(struct order_search *search)
 		if (i > begin && known->natural)
 			search_pair(search, search->tests[i - 1],
 				    search->tests[i]);
-		if (took_process(known->natural) || !known->natural)
+		if (order_ends(search, (enum outcome)known->natural) ||
+		    !known->natural)
 			begin = i + 1;
 	}
 	return NULL;
@@ -149,18 +144,11 @@ static struct err *ask_alone(struct order_search *search)
 	return NULL;
 }
 
-/* What needs no others: it ends its process even alone, or never ran. */
-static bool is_useless(const struct order_search *search, size_t test)
-{
-	const struct order_known *known = &search->known[test];
-	return took_process(known->alone) || known->random;
-}
-
 static struct err *ask_pair(struct order_search *search,
 			    struct order_asks *asks, size_t first,
 			    size_t second)
 {
-	if (is_useless(search, first) ||
+	if (search_useless(search, first) ||
 	    search->known[second].place == ORDER_NONE ||
 	    search->known[second].random)
 		return NULL;
@@ -224,7 +212,7 @@ static struct err *ask_after_all(struct order_search *search, bool backwards)
 	for (size_t i = 0; i < search->n; i++) {
 		size_t at = backwards ? search->n - 1 - i : i;
 		size_t test = search->tests[at];
-		if (search->known[test].leaves && !is_useless(search, test))
+		if (search->known[test].leaves && !search_useless(search, test))
 			TRY(vec_push(&leavers, test));
 	}
 	size_t entries = 0;
@@ -373,6 +361,12 @@ struct err *search_systematic(struct order_search *search)
 	TRY(search_likely(search));
 	TRY(explain_all(search, explain_more));
 	TRY(search_all(search));
+	TRY(explain_all(search, explain_singles));
+	TRY(explain_all(search, explain_more));
+	if (search->explained == search->suspects.n)
+		return NULL;
+	/* What explaining came across. */
+	TRY(explain_all(search, explain_suspects));
 	TRY(explain_all(search, explain_singles));
 	return explain_all(search, explain_more);
 }

@@ -83,7 +83,8 @@ static struct err *run_model(struct suite *suite, const size_t *order, size_t n,
 			.outcome = play(model, &process, order[i]),
 			.message = "made up",
 		};
-		if (result.outcome == OUTCOME_CRASH)
+		if (result.outcome == OUTCOME_CRASH &&
+		    suite->ops->watched & SUITE_MEMORY)
 			process = (struct process){};
 		if (observer->finished)
 			observer->finished(observer->data, &result);
@@ -94,6 +95,40 @@ static struct err *run_model(struct suite *suite, const size_t *order, size_t n,
 static const struct suite_ops model_ops = {
 	.run = run_model,
 	.watched = SUITE_ALL,
+};
+
+/* Each test a process: one that crashes leaves what it wrote to the others. */
+static struct err *run_processes(struct suite *suite,
+				 const struct suite_node *nodes, size_t n,
+				 unsigned flags _unused_,
+				 const struct suite_observer *observer)
+{
+	struct model *model = (struct model *)suite;
+	for (size_t i = 0; i < n; i++) {
+		size_t path[64], depth = 0;
+		for (size_t at = i; at != SUITE_TREE_ROOT;
+		     at = nodes[at].parent) {
+			assert_true(depth < ARRAY_SIZE(path));
+			path[depth++] = nodes[at].test;
+		}
+		struct process process = {};
+		struct suite_result result = {
+			.test = nodes[i].test,
+			.entry = i,
+			.message = "made up",
+		};
+		while (depth)
+			result.outcome = play(model, &process, path[--depth]);
+		suite->executions++;
+		observer->finished(observer->data, &result);
+	}
+	return NULL;
+}
+
+static const struct suite_ops processes_ops = {
+	.run = run_model,
+	.run_tree = run_processes,
+	.watched = SUITE_FILES,
 };
 
 static void open_model(struct model *model, const struct model_test *tests,
@@ -353,6 +388,29 @@ static void test_crash(void **state)
 		{ 4, ORDER_VICTIM, "0", NULL, "0,4", "4" },
 	};
 	check(tests, ARRAY_SIZE(tests), expected, 2, 0);
+}
+
+/* What a process left in files is there, however it ended. */
+static void test_crash_of_a_process(void **state)
+{
+	(void)state;
+	const struct model_test tests[] = {
+		{ .sets = { 1, 1 }, .fails_unless = { 5, 5 }, .crashes = true },
+		{ .fails_if = { { 1, 1 } } },
+		{},
+	};
+	const struct expected expected[] = {
+		{ 1, ORDER_VICTIM, "0", NULL, "0,1", "1" },
+	};
+	struct model model;
+	_cleanup_(order_result_freep) struct order_result result = {};
+	open_model(&model, tests, ARRAY_SIZE(tests));
+	model.suite.ops = &processes_ops;
+	search(&model, false, &systematic, &result);
+	expect(&result, expected, 1);
+	assert_int_equal(result.randoms.n, 0);
+	assert_int_equal(result.reach.pairs_tried, result.reach.pairs);
+	close_model(&model);
 }
 
 static void test_random(void **state)
@@ -636,6 +694,28 @@ static void test_second_call_knows(void **state)
 	map_text_free(&notes.keys);
 }
 
+/* Shuffles of few tests meet: that is nothing an earlier call knew. */
+static void test_few_orders(void **state)
+{
+	(void)state;
+	const struct model_test tests[] = { {}, {} };
+	struct notes notes = {};
+	const struct order_memory memory = { get_note, put_note, &notes };
+	struct order_options options = systematic;
+	options.memory = &memory;
+	struct model model;
+	_cleanup_(order_result_freep) struct order_result result = {};
+	open_model(&model, tests, ARRAY_SIZE(tests));
+	search(&model, false, &options, &result);
+	assert_int_equal(result.reach.known, 0);
+	assert_true(result.reach.orders <= 3);
+	close_model(&model);
+	for (size_t i = 0; i < notes.values.n; i++)
+		free(notes.values.data[i]);
+	vec_free(&notes.values);
+	map_text_free(&notes.keys);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -645,12 +725,14 @@ int main(void)
 		cmocka_unit_test(test_brittle_chain),
 		cmocka_unit_test(test_twice),
 		cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_crash_of_a_process),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_random_is_never_found),
 		cmocka_unit_test(test_declared_order),
 		cmocka_unit_test(test_all_pairs_of_any_suite),
 		cmocka_unit_test(test_large_suite_takes_less_than_chance),
 		cmocka_unit_test(test_second_call_knows),
+		cmocka_unit_test(test_few_orders),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
