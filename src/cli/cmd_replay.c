@@ -696,7 +696,7 @@ static struct err *replay_run(const struct options *options, int argc,
 					   "one finding at a time: '%s' is too "
 					   "much",
 					   argv[1]),
-				"options come before the finding's id");
+				"give one id");
 	if (values->list && argc)
 		return err_create(ERR_USAGE,
 				  "--list takes no finding, but '%s' is given",
@@ -743,6 +743,7 @@ const struct command command_replay = {
 							NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
+	.word_first = true,
 	.guarded = true,
 	.run = replay_run,
 };

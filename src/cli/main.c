@@ -74,6 +74,18 @@ static struct err *settle_loudness(struct options *options)
 	return NULL;
 }
 
+/* The first word goes to the front, and what follows it may be options. */
+static struct err *parse_behind(struct options *options, int argc, char **argv,
+				int *used)
+{
+	char *word = argv[*used];
+	int more;
+	TRY(options_parse(options, argc - *used - 1, argv + *used + 1, &more));
+	*used += more;
+	argv[*used] = word;
+	return NULL;
+}
+
 static struct err *run_command(const struct command *command, int argc,
 			       char **argv, enum status *ret)
 {
@@ -83,6 +95,8 @@ static struct err *run_command(const struct command *command, int argc,
 			   command->values_size, &options));
 	const struct common_options *common = options->values;
 	struct err *err = options_parse(options, argc, argv, &used);
+	if (!err && command->word_first && used < argc)
+		err = parse_behind(options, argc, argv, &used);
 	if (err)
 		return err_hint(err, "'polygraph help %s' lists the options",
 				command->name);

@@ -340,10 +340,13 @@ static struct err *search_likely(struct order_search *search)
 
 static struct err *search_all(struct order_search *search)
 {
-	uint64_t until = search->explore_until;
+	/* What is known by now was explained: little is kept for that. */
+	uint64_t now = clock_now(), deadline = search->options->deadline;
+	uint64_t until = deadline > now ? deadline - (deadline - now) / 10
+					: search->explore_until;
 	if (!search->options->budget && !search->options->all_pairs) {
-		uint64_t limit = clock_now() +
-				 MAX(COVER_NS, COVER_RUNS * search->natural_ns);
+		uint64_t limit =
+			now + MAX(COVER_NS, COVER_RUNS * search->natural_ns);
 		until = until ? MIN(until, limit) : limit;
 	}
 	if (search->options->all_pairs && !search->options->budget)
