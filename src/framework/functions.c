@@ -11,6 +11,10 @@
  * An order that keeps the program's own sequence is run by letting the program
  * flow and leaving out what is not wanted, so that what stands between the
  * calls happens, too. Any other order is run at the place of the first call.
+ *
+ * Where many calls follow each other that are not wanted, the functions are made
+ * quiet meanwhile (tracee/quiet.h): a stop for each would take longer than most
+ * tests do.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +27,7 @@
 #include "native/session.h"
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
+#include "tracee/quiet.h"
 #include "tracee/remote.h"
 
 /* A handle is the function's address and the how-manieth call of it. */
@@ -30,6 +35,9 @@
 #define ADDRESS_MASK ((UINT64_C(1) << OCCURRENCE_SHIFT) - 1)
 #define OCCURRENCES_MAX ((UINT64_C(1) << (64 - OCCURRENCE_SHIFT)) - 1)
 #define FUNCTIONS_MAX 200000
+/* Fewer calls than that are left out one by one: QUIET_MIN + N / QUIET_EACH. */
+#define QUIET_MIN 4
+#define QUIET_EACH 256
 #define NOTE_SIZE (2 * sizeof(uint64_t))
 #define NOTES_SIZE (FUNCTIONS_MAX * NOTE_SIZE + 2 * NOTE_SIZE)
 
@@ -254,6 +262,73 @@ static struct err *discovered(struct run *run, struct thread *thread,
 	return skip(run, thread, address);
 }
 
+struct quiet_search {
+	struct search search;
+	VEC(struct quiet_function) functions;
+};
+
+static bool quiet_function(void *data, const struct object_symbol *symbol)
+{
+	struct quiet_search *quiet = data;
+	struct search *search = &quiet->search;
+	if (!matches(search->glob, symbol))
+		return true;
+	uint64_t address = symbol->value + search->module->bias;
+	const struct quiet_function function = {
+		.address = RADDR(address),
+		.size = symbol->size,
+		.has_result = !returns_void(search->run, address),
+		.result = (uint32_t)search->run->session->discovery,
+	};
+	search->err = vec_push(&quiet->functions, function);
+	return !search->err && ++search->found < FUNCTIONS_MAX;
+}
+
+static struct err *find_quiet(struct run *run)
+{
+	struct quiet_search quiet = {
+		.search = { .run = run, .glob = glob_of(run) },
+	};
+	struct search *search = &quiet.search;
+	for (size_t i = 0; i < run->program->modules.n && !search->err; i++) {
+		const struct module *module = &run->program->modules.data[i];
+		if (!module->object || module->system || !module->end)
+			continue;
+		search->module = module;
+		object_each_symbol(module->object, quiet_function, &quiet);
+	}
+	struct err *err = search->err;
+	if (!err)
+		err = quiet_create(run->tracee, quiet.functions.data,
+				   quiet.functions.n, &run->session->quiet);
+	vec_free(&quiet.functions);
+	return err;
+}
+
+/* Until @test comes (RUN_NONE: to the end) nobody is interested in the calls. */
+static struct err *hush(struct run *run, size_t test)
+{
+	const struct functions *functions = run->state;
+	struct session *session = run->session;
+	size_t n = run_tests(run), from = functions->position;
+	if (test == RUN_NONE && functions->direct)
+		from = 0; /* how far the runner is is not known */
+	size_t to = test == RUN_NONE ? n : test;
+	if (quiet_is(run->tracee) || (test == RUN_NONE && !run_settled(run)) ||
+	    to < from || to - from < QUIET_MIN + n / QUIET_EACH ||
+	    session->watch || session->restore || session->places)
+		return NULL;
+	if (!session->quiet)
+		TRY(find_quiet(run));
+	struct raddr except = RADDR(0);
+	if (test != RUN_NONE)
+		except = RADDR(run_handle(run, test) & ADDRESS_MASK);
+	/* A loop returns to one place from all of them. */
+	if (functions->call.return_to.v)
+		TRY(run_unbreak(run, functions->call.return_to));
+	return quiet_begin(run->tracee, session->quiet, except);
+}
+
 static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
 {
 	struct functions *functions = run->state;
@@ -278,8 +353,12 @@ static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
 		if (here != RUN_NONE)
 			functions->position = here + 1;
 	}
-	if (!now)
+	if (!now) {
+		TRY(hush(run, test));
 		return skip(run, thread, arg);
+	}
+	/* It may call others of them. */
+	TRY(quiet_end(run->tracee));
 	functions->called = arg;
 	TRY(calls_enter(run, thread, &functions->call, on_return, 0));
 	return begin(run, thread, test);

@@ -28,6 +28,7 @@
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"
+#include "tracee/quiet.h"
 
 static struct session *session_of(struct suite *suite)
 {
@@ -71,6 +72,7 @@ static void session_close(struct suite *suite)
 	tracer_destroy(session->tracer);
 	err_ignore(keep_no_more(session)); /* nobody can write now */
 	saver_destroy(session->saver);
+	quiet_destroy(session->quiet);
 	output_destroy(session->output);
 	program_destroy(session->program);
 	words_free(session->argv);

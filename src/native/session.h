@@ -19,6 +19,7 @@ struct saver;
 struct output;
 struct memory_watch;
 struct places;
+struct quiet;
 struct restore;
 struct watch;
 struct workers;
@@ -50,6 +51,7 @@ struct session {
 	const char *obstacle;
 	bool obstacle_known;
 	int discovery;		  /* which of several discoveries */
+	struct quiet *quiet;	  /* adapters' own; NULL: not needed yet */
 	struct map_text sources;  /* file names → paths, owned */
 	struct raddr stdout_file; /* the C library's, 0: unknown */
 	const struct suite_observer *observer; /* during suite_run() */

@@ -173,5 +173,12 @@ bool arch_call(struct raddr at, struct raddr target,
  * ARCH_INSN_MAX bytes. Returns the length.
  */
 size_t arch_return_zero(uint8_t out[ARCH_INSN_MAX]);
+/*
+ * The same with any result, or with none: that register stays as it is. It ends
+ * with an instruction of ARCH_RETURN_SIZE that does nothing else but return.
+ */
+#define ARCH_RETURN_SIZE 1
+size_t arch_return(bool has_result, uint32_t result,
+		   uint8_t out[ARCH_INSN_MAX]);
 /* The same for one that returns a struct: @n bytes of zeroes in its place. */
 size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX]);

@@ -319,12 +319,24 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 	return RADDR(target);
 }
 
+size_t arch_return(bool has_result, uint32_t result, uint8_t out[ARCH_INSN_MAX])
+{
+	size_t n = 0;
+	if (has_result && result) {
+		out[n++] = 0xb8; /* mov $result,%eax */
+		memcpy(out + n, &result, sizeof(result));
+		n += sizeof(result);
+	} else if (has_result) {
+		out[n++] = 0x31; /* xor %eax,%eax */
+		out[n++] = 0xc0;
+	}
+	out[n++] = 0xc3; /* ret */
+	return n;
+}
+
 size_t arch_return_zero(uint8_t out[ARCH_INSN_MAX])
 {
-	/* xor %eax,%eax; ret */
-	static const uint8_t code[] = { 0x31, 0xc0, 0xc3 };
-	memcpy(out, code, sizeof(code));
-	return sizeof(code);
+	return arch_return(true, 0, out);
 }
 
 size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX])

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "tracee/memory.h"
+#include "tracee/quiet.h"
 #include "tracee/remote.h"
 #include "tracee/tracee_internal.h"
 
@@ -69,6 +70,7 @@ struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
 		known->word = word;
 		return NULL;
 	}
+	TRY(quiet_end(tracee));
 	struct breakpoint breakpoint = { .address = address, .word = word };
 	struct overlay *overlay = overlay_over(tracee, address);
 	if (overlay) {
@@ -91,6 +93,7 @@ struct err *breakpoint_clear(struct tracee *tracee, struct raddr address)
 	struct breakpoint *known = breakpoint_find(tracee, address);
 	if (!known)
 		return NULL;
+	TRY(quiet_end(tracee));
 	if (!known->resting)
 		TRY(write_code(tracee->mem_fd, address, known->original,
 			       ARCH_BREAK_SIZE));
@@ -109,6 +112,7 @@ struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
 	BUG_ON(n > ARCH_INSN_MAX);
 	if (overlay_over(tracee, address))
 		return NULL;
+	TRY(quiet_end(tracee));
 	struct overlay overlay = { .address = address, .n = (uint8_t)n };
 	TRY(memory_read(tracee, address, overlay.original, n));
 	for (size_t i = 0; i < n; i++) {
@@ -135,6 +139,7 @@ struct err *breakpoint_overlay_end(struct tracee *tracee, struct raddr address)
 	struct overlay *overlay = overlay_over(tracee, address);
 	if (!overlay)
 		return NULL;
+	TRY(quiet_end(tracee));
 	uint8_t code[ARCH_INSN_MAX];
 	memcpy(code, overlay->original, overlay->n);
 	for (size_t i = 0; i < overlay->n; i++) {
@@ -181,6 +186,7 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 	if (fd < 0)
 		return err_errno(errno, "cannot open the memory of child %d",
 				 child);
+	TRY(quiet_clean(from, fd));
 	size_t n = from->breakpoints.n;
 	_cleanup_(freep) struct breakpoint *sorted =
 		n ? malloc(n * sizeof(*sorted)) : NULL;
@@ -223,6 +229,7 @@ struct err *breakpoint_copy(const struct tracee *from, struct tracee *to)
 	for (size_t i = 0; i < to->overlays.n; i++)
 		TRY(map_u64_put(&to->overlay_index,
 				to->overlays.data[i].address.v, i));
+	to->quiet = from->quiet;
 	return vec_append(&to->regions, from->regions.data, from->regions.n);
 }
 

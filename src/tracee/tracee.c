@@ -429,6 +429,7 @@ static struct err *on_exec(struct thread *thread)
 	tracee->overlays.n = 0;
 	map_u64_free(&tracee->overlay_index);
 	tracee->regions.n = 0;
+	tracee->quiet = NULL;
 	watchpoint_forget(tracee);
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/mem", tracee->pid);

@@ -62,6 +62,7 @@ struct tracee {
 	VEC(struct overlay) overlays;
 	struct map_u64 overlay_index; /* address → index */
 	VEC(struct region) regions;
+	const struct quiet *quiet; /* see quiet.h; NULL: none is */
 	struct output *output;
 	bool has_tid_address;
 	uint64_t tid_address;
@@ -134,6 +135,8 @@ void breakpoint_hide(const struct tracee *tracee, struct raddr address,
 		     uint8_t *bytes, size_t n);
 struct err *breakpoint_copy(const struct tracee *from,
 			    struct tracee *to) _must_check_;
+/* quiet.c: likewise for quiet functions, before that; @fd: its memory. */
+struct err *quiet_clean(const struct tracee *from, int fd) _must_check_;
 struct err *region_any(struct thread *thread, struct raddr *ret) _must_check_;
 
 /* watchpoint.c: gives a stopped thread the watchpoints of its tracee. */

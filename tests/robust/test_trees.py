@@ -73,6 +73,61 @@ int main(void) { %s return count < 0; }
 """ % ("\n".join(f"TEST test_{i}(void) {{ count += {i}; }}" for i in range(50)),
        " ".join(f"test_{i}();" for i in range(50)))
 
+# Between the calls that are wanted there are many that are not. What becomes of them shows in the exit status: they
+# return 1, some are too short to be left out without a stop, some call each other, and a child that the runner makes
+# meanwhile has them as they are written.
+FLOWS = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define TEST __attribute__((noinline)) int
+static int count, wrong, calls;
+TEST test_adds(void) { return ++count; }
+TEST test_calls(void) { int before = count; test_adds(); return count == before + 1; }
+TEST test_again(void) { return ++calls == 1; }
+TEST test_wants_two(void) { return count == 2; }
+__asm__(".globl test_short\\n.type test_short,@function\\ntest_short: ret\\n.size test_short,1\\n");
+int test_short(void);
+%s
+static int (*const tests[])(void) = { %s };
+static void *in_thread(void *p) { return (void *)(long)!test_wants_two(); }
+int main(void)
+{
+	void *answer;
+	pthread_t thread;
+	int status = 0;
+	wrong += !test_adds();
+	test_short();
+	for (int i = 0; i < 40; i++)
+		wrong += !tests[i]();
+	wrong += !test_again();
+	pid_t child = fork();
+	if (!child) {
+		count = 0;
+		test_calls();
+		_exit(count != 1 || test_31() != 32);
+	}
+	waitpid(child, &status, 0);
+	wrong += status != 0;
+	for (int i = 0; i < 40; i++)
+		wrong += !tests[i]();
+	wrong += !test_again();
+	wrong += !test_calls();
+	pthread_create(&thread, NULL, in_thread, NULL);
+	pthread_join(thread, &answer);
+	wrong += answer != NULL;
+	for (int i = 0; i < 40; i++)
+		wrong += !tests[i]();
+	test_short();
+	return wrong;
+}
+""" % ("\n".join(f"TEST test_{i}(void) {{ return {i} + 1; }}" for i in range(40)),
+       ", ".join(f"test_{i}" for i in range(40)))
+# Calls in sequence: each is a test.
+FLOWS_NAMES = ["adds", "short", *map(str, range(40)), "again", *(f"{i} 2" for i in range(40)), "again 2", "calls",
+               "wants_two", *(f"{i} 3" for i in range(40)), "short 2"]
+
 
 def compile_suite(name, text):
     source = os.path.join(FOLDER, name + ".c")
@@ -89,6 +144,7 @@ class Trees(unittest.TestCase):
         cls.suite = compile_suite("suite", SUITE)
         cls.counts = compile_suite("counts", COUNTS)
         cls.many = compile_suite("many", MANY)
+        cls.flows = compile_suite("flows", FLOWS)
 
     def setUp(self):
         self.cwd = tempfile.mkdtemp(dir=FOLDER)
@@ -125,6 +181,34 @@ class Trees(unittest.TestCase):
         outcomes, begun = self.run_tree(self.many, nodes)
         self.assertEqual(set(outcomes), {"pass"})
         self.assertEqual(begun, len(nodes))
+
+    def test_left_out(self):
+        """Calls that are not wanted, many at a time: those that are go as if they had been left out one by one."""
+        first, last = "39", "39 3"
+        cases = [
+            (["adds", "calls", "wants_two"], ["pass", "pass", "pass"]),
+            (["calls", "wants_two"], ["pass", "fail"]),
+            (["again"], ["pass"]),
+            (["again 2"], ["pass"]),
+            (["again", "again 2"], ["pass", "fail"]),
+            (["again", "17 2", "again 2", last], ["pass", "pass", "fail", "pass"]),
+            (["adds", first, "39 2", "calls", "wants_two", last], ["pass"] * 6),
+            # The other way round, at the place of the first call.
+            ([last, "calls", first, "adds", "wants_two"], ["pass"] * 5),
+            ([last, first], ["pass", "pass"]),
+        ]
+        for mixed in range(2):
+            nodes, expected = [], []
+            for order, outcomes in cases:
+                parent = None
+                for test in order:
+                    nodes.append((parent, test))
+                    parent = len(nodes) - 1
+                if mixed:  # orders part at its last test
+                    nodes += [(parent, "20 3"), (parent, "short 2")]
+                expected += outcomes + ["pass", "pass"] * mixed
+            with self.subTest(mixed=mixed):
+                self.assertEqual(self.run_tree(self.flows, nodes, names=FLOWS_NAMES)[0], expected)
 
     def test_process_gone(self):
         nodes = [(None, "adds"), (0, "crashes"), (1, "wants_one"), (1, "adds"), (3, "adds"), (0, "leaves"),

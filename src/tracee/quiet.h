@@ -1,0 +1,41 @@
+/*
+ * Functions that return at once, many at a time.
+ *
+ * A function with a breakpoint at its entry can be left out by moving the thread
+ * that arrives there, which costs a stop. Where thousands are to be left out,
+ * their code is changed instead: a quiet function is not a place to arrive at.
+ *
+ * What is needed is gathered once (quiet_create()) and serves the tracee and all
+ * of its copies. Functions that are too short, or lie in each other's way, are
+ * not touched; neither is code that is not what it was: they have their
+ * breakpoints, also while the others are quiet. Whatever changes breakpoints
+ * ends it, so who depends on it asks for it again; copies of a quiet tracee are
+ * quiet.
+ */
+#pragma once
+
+#include "tracee/tracee.h"
+
+struct quiet;
+
+struct quiet_function {
+	struct raddr address;
+	uint64_t size;
+	bool has_result; /* else the register of results stays as it is */
+	uint32_t result;
+};
+
+/* Those that have a breakpoint at their entry; it outlives who is quiet. */
+struct err *quiet_create(struct tracee *tracee,
+			 const struct quiet_function *functions, size_t n,
+			 struct quiet **ret) _must_check_;
+void quiet_destroy(struct quiet *quiet); /* NULL is fine */
+
+/*
+ * All but the one at @except. Nothing happens where the tracee has several
+ * threads: code cannot be changed under their feet.
+ */
+struct err *quiet_begin(struct tracee *tracee, const struct quiet *quiet,
+			struct raddr except) _must_check_;
+struct err *quiet_end(struct tracee *tracee) _must_check_;
+bool quiet_is(const struct tracee *tracee);
