@@ -157,16 +157,20 @@ def row(name, figures):
             f"{figures.more:.0f}"]
 
 
-def table(results, cell="  "):
-    """@results: (name, figures)."""
-    rows = [COLUMNS] + [row(name, figures) for name, figures in results]
+def lay_out(rows, cell="  "):
+    """A table: the first row is the heading."""
     if cell != "  ":
         lines = [f"| {' | '.join(cells)} |" for cells in rows]
-        lines.insert(1, "| --- " + "| ---: " * (len(COLUMNS) - 1) + "|")
+        lines.insert(1, "| --- " + "| ---: " * (len(rows[0]) - 1) + "|")
         return "\n".join(lines)
-    widths = [max(len(cells[i]) for cells in rows) for i in range(len(COLUMNS))]
+    widths = [max(len(cells[i]) for cells in rows) for i in range(len(rows[0]))]
     return "\n".join(cell.join(text.rjust(width) if i else text.ljust(width)
                                for i, (text, width) in enumerate(zip(cells, widths))).rstrip() for cells in rows)
+
+
+def table(results, cell="  "):
+    """@results: (name, figures)."""
+    return lay_out([COLUMNS] + [row(name, figures) for name, figures in results], cell)
 
 
 def mean(results, key):

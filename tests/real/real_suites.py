@@ -23,6 +23,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import order
 import plain
 import pollution
 from apt_sources import Apt, AptError, installed
@@ -408,6 +409,10 @@ def parse():
                         help="the program to try (default: build/polygraph)")
     parser.add_argument("--pollution", action="store_true",
                         help="what `polygraph pollution` finds and costs instead; reports in DIR/SUITE/pollution")
+    parser.add_argument("--order", action="store_true",
+                        help="what `polygraph order` finds and costs instead; reports in DIR/SUITE/order")
+    parser.add_argument("--budget", type=int, default=60, metavar="SECONDS",
+                        help="with --order: for each executable (60)")
     parser.add_argument("--plain-only", action="store_true", help="do not run polygraph")
     parser.add_argument("--build-only", action="store_true", help="fetch and build, run nothing")
     parser.add_argument("--commands", action="store_true",
@@ -425,8 +430,8 @@ def parse():
     if not options.suites:
         parser.error(f"no suite is called {' or '.join(options.only)}; there are: "
                      + ", ".join(suite.name for suite in SUITES))
-    if options.jobs < 1 or options.repeat < 1:
-        parser.error("--jobs and --repeat take a number from 1")
+    if options.jobs < 1 or options.repeat < 1 or options.budget < 1:
+        parser.error("--jobs, --repeat and --budget take a number from 1")
     if not (options.plain_only or options.build_only or options.list or options.commands):
         options.polygraph = options.polygraph.resolve()
         if not os.access(options.polygraph, os.X_OK):
@@ -434,14 +439,14 @@ def parse():
     return options
 
 
-def show_pollution(options, apt):
-    """`polygraph pollution` on all suites."""
+def show_detector(options, apt, detector, measure):
+    """`polygraph pollution` or `polygraph order` (@detector: that module) on all suites."""
     results, failed = [], False
     for suite in options.suites:
         runner = Runner(suite, options, apt)
         try:
             runner.prepare()
-            figures = pollution.measure(runner, run, compare, say)
+            figures = measure(runner)
         except (AptError, SuiteError, plain.ReportError, OSError) as error:
             done()
             print(f"real-suites: {suite.name}: {error}", file=sys.stderr)
@@ -451,15 +456,15 @@ def show_pollution(options, apt):
             continue
         done()
         results.append((suite.name, figures))
-        print(pollution.table(results[-1:]), flush=True)
+        print(detector.table(results[-1:]), flush=True)
         for line in figures.errors + figures.limits:
             print(f"  {line}")
         failed |= bool(figures.errors)
-    print("\n" + pollution.table(results) + "\n")
-    print("\n".join(pollution.sums(results)))
+    print("\n" + detector.table(results) + "\n")
+    print("\n".join(detector.sums(results)))
     if options.markdown:
-        options.markdown.write_text(pollution.table(results, "|") + "\n\n"
-                                    + "".join(f"- {line}\n" for line in pollution.sums(results)), encoding="utf-8")
+        options.markdown.write_text(detector.table(results, "|") + "\n\n"
+                                    + "".join(f"- {line}\n" for line in detector.sums(results)), encoding="utf-8")
     return 1 if failed else 0
 
 
@@ -489,7 +494,9 @@ def main():
         show_commands(options, apt)
         return 0
     if options.pollution:
-        return show_pollution(options, apt)
+        return show_detector(options, apt, pollution, lambda runner: pollution.measure(runner, run, compare, say))
+    if options.order:
+        return show_detector(options, apt, order, lambda runner: order.measure(runner, run, say, SuiteError))
     if os.geteuid() != 0:
         # All at once, rather than one suite after the other.
         wanted = dict.fromkeys(BASICS + [package for suite in options.suites for package in suite.needs])
