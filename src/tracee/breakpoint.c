@@ -288,7 +288,7 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 	if (fd < 0)
 		return err_errno(errno, "cannot open the memory of child %d",
 				 child);
-	TRY(quiet_clean(from, fd));
+	TRY(quiet_clean(from, child, fd));
 	_cleanup_(gathered_free) struct gathered gathered = {};
 	TRY(gather(from, &gathered));
 	const struct breakpoint *sorted = gathered.all.data;

@@ -152,7 +152,8 @@ void breakpoint_hide(const struct tracee *tracee, struct raddr address,
 struct err *breakpoint_copy(struct tracee *from,
 			    struct tracee *to) _must_check_;
 /* quiet.c: likewise for quiet functions, before that; @fd: its memory. */
-struct err *quiet_clean(const struct tracee *from, int fd) _must_check_;
+struct err *quiet_clean(const struct tracee *from, pid_t child,
+			int fd) _must_check_;
 struct err *region_any(struct thread *thread, struct raddr *ret) _must_check_;
 
 /* watchpoint.c: gives a stopped thread the watchpoints of its tracee. */
