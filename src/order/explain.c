@@ -180,6 +180,7 @@ static struct err *shrink_ask(void *data, const size_t *places, size_t n,
 			      bool *ret)
 {
 	struct shrink *shrink = data;
+	BUG_ON(n && !shrink->prefix);
 	for (size_t i = 0; i < n; i++)
 		shrink->scratch[i] = shrink->prefix[places[i]];
 	shrink->late |= search_late(shrink->search);
