@@ -417,6 +417,7 @@ static struct err *write_report(struct detect *detect, const char *name,
 		.firsts = findings.firsts.data,
 		.n_firsts = findings.firsts.n,
 		.reach = detect->searched ? &findings.reach : NULL,
+		.not_watched = !detect->polluted,
 		.limits = (const char *const *)detect->collect.limits.data,
 		.n_limits = detect->collect.limits.n,
 	};

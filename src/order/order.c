@@ -13,7 +13,7 @@
 
 /* Bits for all pairs of more tests than that would take too much memory. */
 #define PAIRS_TESTS_MAX 40000
-/* Files of suites of processes that are put back, found out or not. */
+/* Files that are put back because tests touched them, at most. */
 #define TOUCHED_MAX 2000
 /* Of a budget so much is kept for explaining what was found. */
 #define EXPLAIN_SHARE 4
@@ -217,7 +217,7 @@ static bool is_old_folder(const struct change *change)
  * Files that the suite's own order left behind: other orders begin where that one
  * did, and all of them are put back from now on. Processes share nothing else, and
  * in another order they may leave what they took away in this one: all that
- * they touched is kept.
+ * they touched is kept. So it is where nobody looked at what tests leave.
  */
 struct err *search_keep_files(struct order_search *search)
 {
@@ -233,7 +233,8 @@ struct err *search_keep_files(struct order_search *search)
 			      is_old_folder(change)));
 	}
 	const char *touched;
-	for (size_t i = 0; search->processes && i < TOUCHED_MAX &&
+	bool all = search->processes || !pollution;
+	for (size_t i = 0; all && i < TOUCHED_MAX &&
 			   (touched = suite_touched_file(search->suite, i));
 	     i++) {
 		_cleanup_(freep) char *shown = NULL;

@@ -66,11 +66,12 @@ static struct err *run_natural(struct order_search *search)
 		.limit = natural_limit,
 		.data = &natural,
 	};
-	/* Processes share files: those that they touch are seen this way. */
+	/* Files are not copied: those that tests touch are seen this way. */
 	struct suite_watch watch = search->options->watch
 					   ? *search->options->watch
 					   : (struct suite_watch){};
-	bool watched = search->options->watch && search->processes;
+	bool watched = search->options->watch &&
+		       search->options->watch->what & SUITE_FILES;
 	watch.what = SUITE_FILES;
 	watch.save = true;
 	if (watched)
@@ -87,7 +88,6 @@ static struct err *run_natural(struct order_search *search)
 			err = failed;
 	}
 	TRY(err);
-	search->result->reach.orders++;
 	return search_keep_files(search);
 }
 

@@ -159,6 +159,7 @@ struct report {
 	const struct report_first *firsts;
 	size_t n_firsts;
 	const struct report_reach *reach; /* NULL: orders were not searched */
+	bool not_watched; /* what tests leave behind was not looked at */
 
 	const char *const *limits; /* what was not done, and why */
 	size_t n_limits;

@@ -321,7 +321,8 @@ static struct err *write_run(const struct report *report,
 	if (!style->quiet)
 		write_summary(report, style, out);
 	bool check = !strcmp(report->kind, "check");
-	if (!style->quiet && (check || !strcmp(report->kind, "pollution")))
+	if (!style->quiet && !report->not_watched &&
+	    (check || !strcmp(report->kind, "pollution")))
 		write_pollution_summary(report, out);
 	if (!style->quiet && report->reach)
 		order_write_summary(report, out);

@@ -323,6 +323,7 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
 
     def test_without_pollution(self):
         """The run in the suite's own order is told by the search, once."""
+        self.assertNotIn("shared state", self.run_it("check", "--no-pollution", "suite"))
         for words in ["--no-pollution"], ["--strategy=random"], []:
             self.assertEqual([test["name"] for test in self.json("order", *words)["tests"]],
                              [line.split("|")[0] for line in SUITE.splitlines()])
