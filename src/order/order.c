@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "files/files.h"
 #include "order/order_internal.h"
 
 /* Bits for all pairs of more tests than that would take too much memory. */
@@ -267,6 +268,21 @@ static bool is_old_folder(const struct change *change)
 	return lstat(change->root, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* Was it left behind, under a name that is another in each run? */
+static bool fits_masked(const struct order_search *search, const char *path)
+{
+	const struct pollution *pollution = search->pollution;
+	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
+		const struct change *change =
+			&pollution->findings.data[i].change;
+		if (change->where == CHANGE_FILE &&
+		    names_masked(change->root) &&
+		    names_fits(change->root, path))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Files that the suite's own order left behind: other orders begin where that one
  * did, and all of them are put back from now on. Processes share nothing else, and
@@ -287,11 +303,13 @@ struct err *search_keep_files(struct order_search *search)
 			      is_old_folder(change)));
 	}
 	const char *touched;
-	for (size_t i = 0; search->processes && i < TOUCHED_MAX &&
+	for (size_t i = 0; i < TOUCHED_MAX &&
 			   (touched = suite_touched_file(search->suite, i));
 	     i++) {
 		_cleanup_(freep) char *shown = NULL;
 		TRY(path_display(NULL, touched, &shown));
+		if (!search->processes && !fits_masked(search, shown))
+			continue;
 		TRY(keep_file(search, &seen, shown, str_ends(touched, "/")));
 	}
 	return result->kept.n ? suite_keep_files(

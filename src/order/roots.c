@@ -124,6 +124,7 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 			       suite_try *try, void *context)
 {
 	struct trial *trial = data;
+	trial->finding->roots_in_vain = !n;
 	if (!n || n > ROOTS_MAX)
 		return NULL;
 	_cleanup_(freep) bool *flags = calloc(n, sizeof(*flags));
@@ -142,8 +143,10 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 	put_back(trial, true);
 	TRY(turns(trial, &all));
 	TRY(find_singles(trial, all, &found));
-	if (!found && !all)
+	if (!found && !all) {
+		trial->finding->roots_in_vain = !search_late(trial->search);
 		return NULL;
+	}
 	if (!found)
 		TRY(find_set(trial));
 	trial->finding->roots_known = !search_late(trial->search);
@@ -175,6 +178,7 @@ struct err *find_roots(struct order_search *search,
 		free(finding->polluted.data[i]);
 	finding->polluted.n = 0;
 	finding->polluted_together = 0;
+	finding->roots_in_vain = false;
 	return suite_try_roots(search->suite, search->options->watch,
 			       order->data, order->n - 1, finding->test,
 			       judge_roots, &trial, &observer);

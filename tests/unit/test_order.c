@@ -35,6 +35,9 @@ struct model {
 	const struct model_test *tests;
 	uint64_t chance;
 	uint64_t executions_max;
+	/* Each test takes so long; those begun after the deadline count. */
+	uint64_t takes_ns, deadline;
+	size_t late;
 };
 
 struct process {
@@ -50,6 +53,10 @@ static enum outcome play(struct model *model, struct process *process,
 			 size_t number)
 {
 	const struct model_test *test = &model->tests[number];
+	model->late += model->deadline && clock_now() > model->deadline;
+	for (uint64_t end = clock_now() + model->takes_ns;
+	     model->takes_ns && clock_now() < end;)
+		;
 	bool bad = test->fails_if[0].variable &&
 		   holds(process, test->fails_if[0]) &&
 		   (!test->fails_if[1].variable ||
@@ -496,6 +503,30 @@ static void test_declared_and_other(void **state)
 	}
 }
 
+/* What does not fit is not begun: a guess may be wrong by a few tests. */
+static void test_budget(void **state)
+{
+	(void)state;
+	enum { N = 60 };
+	struct model_test tests[N] = {
+		[0] = { .fails_if = { { 1, 1 }, { 2, 1 } } },
+		[1] = { .sets = { 1, 1 } },
+		[N - 1] = { .sets = { 2, 1 } },
+	};
+	struct model model;
+	_cleanup_(order_result_freep) struct order_result result = {};
+	struct order_options options = systematic;
+	open_model(&model, tests, N);
+	model.takes_ns = NS_PER_MS;
+	model.deadline = clock_now() + 500 * NS_PER_MS;
+	options.deadline = model.deadline;
+	options.budget = true;
+	search(&model, false, &options, &result);
+	assert_string_equal(result.reach.why, "budget");
+	assert_true(model.late < N / 2);
+	close_model(&model);
+}
+
 /* ---- against all orders of two ---- */
 
 static enum outcome outcome_of(struct model *model, const size_t *order,
@@ -750,6 +781,7 @@ int main(void)
 		cmocka_unit_test(test_random_is_never_found),
 		cmocka_unit_test(test_declared_order),
 		cmocka_unit_test(test_declared_and_other),
+		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_all_pairs_of_any_suite),
 		cmocka_unit_test(test_large_suite_takes_less_than_chance),
 		cmocka_unit_test(test_second_call_knows),
