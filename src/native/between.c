@@ -28,10 +28,11 @@ struct entry {
 struct between {
 	struct entry stack[DEPTH_MAX];
 	size_t n;
-	size_t tests;	 /* called so far */
-	size_t stops;	 /* since the last of them */
-	uint64_t gone;	 /* a function that came and went since; 0: none */
-	uint64_t found;	 /* what is looked for; 0: none */
+	size_t tests;  /* called so far */
+	size_t stops;  /* since the last of them */
+	uint64_t gone; /* a function that came and went since; 0: none */
+	uint64_t gone_sp;
+	uint64_t found; /* what is looked for; 0: none */
 };
 
 static void finish(struct run *run, uint64_t found)
@@ -51,15 +52,19 @@ static void drop_left(struct between *between, pid_t tid, uint64_t sp,
 	size_t n = 0;
 	for (size_t i = 0; i < between->n; i++) {
 		const struct entry *entry = &between->stack[i];
-		bool left = entry->tid == tid &&
-			    (entry->sp < sp ||
-			     (entry->sp == sp &&
-			      (entry->return_to != return_to ||
-			       entry->tested)));
+		bool left =
+			entry->tid == tid &&
+			(entry->sp < sp ||
+			 (entry->sp == sp &&
+			  (entry->return_to != return_to || entry->tested)));
 		if (!left)
 			between->stack[n++] = *entry;
-		else if (!entry->tested && !between->gone)
+		else if (!entry->tested &&
+			 (!between->gone || entry->sp > between->gone_sp)) {
+			/* The outermost says most. */
 			between->gone = entry->function;
+			between->gone_sp = entry->sp;
+		}
 	}
 	between->n = n;
 }

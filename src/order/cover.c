@@ -153,6 +153,7 @@ struct err *cover_pairs(struct order_search *search)
 	TRY(divide(&cover));
 	if (!cover.units.n)
 		return NULL;
-	TRY(run_rows(&cover));
+	if (!search->fixed)
+		TRY(run_rows(&cover));
 	return ask_across(&cover);
 }

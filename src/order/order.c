@@ -252,7 +252,7 @@ static struct err *find_sequence(struct order_search *search)
 	TRY(suite_declare(search->suite));
 	const char *what = suite_fixed(search->suite);
 	_cleanup_(freep) char *text = NULL;
-	search->fixed = what;
+	search->fixed = search->result->reach.fixed = what;
 	if (!what || !search->outer->limit)
 		return NULL;
 	if (asprintf(&text,
