@@ -22,6 +22,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "native/between.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "native/session.h"
@@ -255,6 +256,8 @@ static struct err *discovered(struct run *run, struct thread *thread,
 {
 	const struct functions *functions = run->state;
 	uint64_t argument = thread_arg(thread, 0);
+	if (between_test(run, thread))
+		return skip(run, thread, address);
 	if (functions->notes.v)
 		TRY(note_call(run, address, argument));
 	else

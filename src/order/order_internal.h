@@ -82,6 +82,7 @@ struct order_search {
 	uint64_t explain_until; /* … before explaining does */
 	uint64_t node_ns;	/* a test took so long, lately */
 	bool exploring;
+	bool fixed;	/* only parts of the suite's own sequence make sense */
 	bool processes; /* each test has its own: none takes another's away */
 };
 
