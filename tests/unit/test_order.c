@@ -476,6 +476,26 @@ static void test_declared_order(void **state)
 	}
 }
 
+/* Another test lets it pass, too; one that is declared to come first is enough. */
+static void test_declared_and_other(void **state)
+{
+	(void)state;
+	const struct model_test tests[] = {
+		{ .sets = { 1, 1 } }, /* declared */
+		{ .fails_unless = { 1, 1 } },
+		{ .sets = { 1, 1 } }, /* by chance */
+	};
+	for (int polluted = 0; polluted < 2; polluted++) {
+		struct model model;
+		_cleanup_(order_result_freep) struct order_result result = {};
+		open_model(&model, tests, ARRAY_SIZE(tests));
+		assert_ok(declare_after(&model.suite, 1, 0));
+		search(&model, polluted, &systematic, &result);
+		assert_int_equal(result.findings.n, 0);
+		close_model(&model);
+	}
+}
+
 /* ---- against all orders of two ---- */
 
 static enum outcome outcome_of(struct model *model, const size_t *order,
@@ -783,6 +803,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_random_is_never_found),
 		cmocka_unit_test(test_declared_order),
+		cmocka_unit_test(test_declared_and_other),
 		cmocka_unit_test(test_all_pairs_of_any_suite),
 		cmocka_unit_test(test_large_suite_takes_less_than_chance),
 		cmocka_unit_test(test_second_call_knows),
