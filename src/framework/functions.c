@@ -10,7 +10,8 @@
  *
  * An order that keeps the program's own sequence is run by letting the program
  * flow and leaving out what is not wanted, so that what stands between the
- * calls happens, too. Any other order is run at the place of the first call.
+ * calls happens, too. Any other order is run at the place of the first call;
+ * whether something is missing there is found out by native/between.h.
  *
  * Where many calls follow each other that are not wanted, the functions are made
  * quiet meanwhile (tracee/quiet.h): a stop for each would take longer than most

@@ -91,7 +91,7 @@ static void session_close(struct suite *suite)
 	map_text_free(&session->sources);
 	map_u64_free(&session->group_parents);
 	map_u64_free(&session->declared);
-	offsets_freep(&session->offsets);
+	positions_destroy(session->positions);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -384,17 +384,16 @@ struct err *session_process(struct session *session, struct run **ret)
 {
 	if (!session->origin) {
 		TRY(session_start(session, false, &session->origin));
-		session->offsets_known = false;
+		positions_destroy(take_ptr(session->positions));
 		TRY(find_again(session));
 	}
 	struct run *copy = NULL;
 	if (!obstacle(session)) {
-		if (!session->offsets_known)
-			TRY(offsets_read(session->origin->tracee,
-					 &session->offsets));
-		session->offsets_known = true;
-		TRY(offsets_put_back(session->origin->ready_thread,
-				     &session->offsets));
+		if (!session->positions)
+			TRY(positions_take(session->origin->tracee,
+					   &session->positions));
+		TRY(positions_put_back(session->positions,
+				       session->origin->ready_thread));
 		TRY(run_fork(session->origin, &copy));
 	}
 	*ret = session->origin;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "native/offsets.h"
+#include "native/positions.h"
 #include "native/run.h"
 #include "suite/kind.h"
 
@@ -46,8 +46,8 @@ struct session {
 	bool relisting;	     /* after a new start: only the handles are new */
 	struct map_u64 seen; /* adapters' own, while they discover */
 	struct run *origin;  /* stands before the first test; NULL: none now */
-	struct offsets offsets; /* the origin's, and its copies' */
-	bool offsets_known;
+	struct positions
+		*positions; /* the origin's, and its copies'; or NULL */
 	/* Why the origin cannot be forked; NULL: it can. */
 	const char *obstacle;
 	bool obstacle_known;

@@ -344,6 +344,15 @@ static bool is_declared(const struct order_search *search, size_t test,
 	return true;
 }
 
+/* Whatever else lets it pass: there is no defect. */
+static void as_declared(struct order_search *search, size_t test)
+{
+	struct order_finding *known = finding_of(search, test, ORDER_BRITTLE);
+	search->known[test].declared = true;
+	if (known)
+		known->repeats = 0; /* drop_chance() */
+}
+
 /*
  * A list was found: verified once more as it stands now, it is a finding, or
  * belongs to one. *@ret NULL: it did not stand.
@@ -363,7 +372,7 @@ static struct err *accept(struct order_search *search, size_t test,
 	enum order_class class = class_of(search, test, list);
 	struct order_finding *known = finding_of(search, test, class);
 	if (class == ORDER_BRITTLE && is_declared(search, test, list)) {
-		search->known[test].declared = true;
+		as_declared(search, test);
 		return NULL;
 	}
 	if (known) {
@@ -528,8 +537,13 @@ static struct err *add_singles(struct order_search *search,
 	struct err *err = keep_verified(search, finding->test, singles);
 	if (singles->n)
 		qsort(singles->data, singles->n, sizeof(size_t), by_number);
-	for (size_t i = 0; !err && i < singles->n; i++)
+	for (size_t i = 0; !err && i < singles->n; i++) {
+		const struct order_tests single = { &singles->data[i], 1, 0 };
+		if (finding->class == ORDER_BRITTLE &&
+		    is_declared(search, finding->test, &single))
+			as_declared(search, finding->test);
 		err = add_list(search, finding, &singles->data[i], 1);
+	}
 	drop_longer(lists);
 	qsort(lists->data, lists->n, sizeof(*lists->data), by_length);
 	if (!err)
