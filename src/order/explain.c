@@ -148,7 +148,8 @@ static struct err *look_for_chance(struct order_search *search,
 		   suspect->test, PATIENCE, &more));
 	enum verdict verdict;
 	TRY(judge(search, suspect->test, &more, &verdict));
-	if (verdict != IS_NOT || !suspect->serial || !more.after.runs)
+	if (verdict != IS_NOT || !suspect->serial || !more.after.runs ||
+	    search_late(search))
 		return NULL;
 	bool bad =
 		!order_good((enum outcome)search->known[suspect->test].alone);
@@ -793,6 +794,7 @@ struct err *explain_suspects(struct order_search *search)
 			search->suspects.data[search->explained];
 		search->suspects.data[search->explained++].prefix =
 			(struct order_tests){};
+		search->gave_up = 0; /* this one may be shorter */
 		err = explain_one(search, &suspect);
 		vec_free(&suspect.prefix);
 	}
@@ -805,6 +807,7 @@ struct err *explain_more(struct order_search *search)
 	for (size_t i = 0; i < search->result->findings.n; i++) {
 		struct order_finding *finding =
 			&search->result->findings.data[i];
+		search->gave_up = 0;
 		if (search->options->cleaners && !finding->cleaners_complete)
 			TRY(find_cleaners(search, finding));
 		if (search->options->roots && !finding->roots_known)

@@ -17,6 +17,8 @@
 #define TOUCHED_MAX 2000
 /* Of a budget so much is kept for explaining what was found. */
 #define EXPLAIN_SHARE 4
+/* What a test costs beside itself, about. */
+#define NODE_NS (UINT64_C(500) * 1000)
 
 const char *order_class_name(enum order_class class)
 {
@@ -62,16 +64,68 @@ void order_result_free(struct order_result *result)
 
 /* ---- what the parts ask ---- */
 
+static void note_late(struct order_search *search, uint64_t until)
+{
+	bool budget =
+		search->options->deadline && until <= search->options->deadline;
+	search->result->reach.why = budget ? "budget" : "no --budget given";
+}
+
 bool search_late(struct order_search *search)
 {
 	uint64_t until = search->exploring ? search->explore_until
 					   : search->explain_until;
-	if (!until || clock_now() < until)
+	if (!until || (clock_now() < until && until != search->gave_up))
 		return false;
-	bool budget =
-		search->options->deadline && until <= search->options->deadline;
-	search->result->reach.why = budget ? "budget" : "no --budget given";
+	note_late(search, until);
 	return true;
+}
+
+uint64_t search_cost(const struct order_search *search, size_t test)
+{
+	uint64_t ns = search->known[test].ns;
+	if (!ns)
+		ns = search->natural_ns / MAX(search->n, (size_t)1);
+	return ns + NODE_NS;
+}
+
+uint64_t search_expect(const struct order_search *search, uint64_t cost,
+		       bool serial)
+{
+	double pace = search->pace[serial];
+	return pace > 0 ? (uint64_t)((double)cost * pace) : cost;
+}
+
+bool search_fits(struct order_search *search, uint64_t cost, bool serial)
+{
+	uint64_t until = search->exploring ? search->explore_until
+					   : search->explain_until;
+	if (!until ||
+	    clock_now() + search_expect(search, cost, serial) <= until)
+		return true;
+	note_late(search, until);
+	if (!search->exploring)
+		search->gave_up = until;
+	return false;
+}
+
+void search_took(struct order_search *search, uint64_t began, uint64_t cost,
+		 bool serial)
+{
+	if (!cost)
+		return;
+	double pace = (double)(clock_now() - began) / (double)cost;
+	/* One that had to wait for others says little. */
+	double last = search->pace[serial];
+	search->pace[serial] = last > 0 ? (last + pace) / 2 : pace;
+}
+
+void search_note_ns(struct order_search *search,
+		    const struct suite_result *result)
+{
+	struct order_known *known = &search->known[result->test];
+	if (result->outcome)
+		known->ns = MAX(known->ns, result->ns);
 }
 
 struct err *search_suspect(struct order_search *search, size_t test,

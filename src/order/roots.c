@@ -30,7 +30,10 @@ static struct err *turns(struct trial *trial, bool *ret)
 {
 	enum outcome outcome = OUTCOME_NONE;
 	*ret = false;
-	if (search_late(trial->search))
+	if (search_late(trial->search) ||
+	    !search_fits(trial->search,
+			 search_cost(trial->search, trial->finding->test),
+			 true))
 		return NULL;
 	TRY(trial->try(trial->context, trial->put_back, &outcome));
 	/* A process that was put back badly may crash: that is no such failure. */
@@ -162,7 +165,11 @@ struct err *find_roots(struct order_search *search,
 		.limit = search->outer->limit,
 		.data = search->outer->data,
 	};
-	if (!search->options->watch || order->n < 2 || search_late(search))
+	uint64_t cost = 0;
+	for (size_t i = 0; i < order->n; i++)
+		cost += search_cost(search, order->data[i]);
+	if (!search->options->watch || order->n < 2 || search_late(search) ||
+	    !search_fits(search, cost, true))
 		return NULL;
 	for (size_t i = 0; i < finding->polluted.n; i++)
 		free(finding->polluted.data[i]);
