@@ -212,6 +212,26 @@ static struct err *find(struct detect *detect)
 	return search_orders(detect);
 }
 
+/*
+ * Where the search did not come to it: files are as before the first test, also
+ * for the next call, which would else take them for the suite's own.
+ */
+static struct err *put_files_back(struct detect *detect)
+{
+	VEC(const char *) paths = VEC_INIT;
+	struct err *err = NULL;
+	const char *path;
+	for (size_t i = 0;
+	     !err && (path = suite_touched_file(detect->suite, i)); i++)
+		err = vec_push(&paths, path);
+	if (!err && paths.n)
+		err = suite_keep_files(detect->suite, paths.data, paths.n);
+	if (!err && paths.n)
+		err = suite_keep_files(detect->suite, NULL, 0);
+	vec_free(&paths);
+	return err;
+}
+
 /* ---- what was left open ---- */
 
 /* In brackets: "budget 30s". */
@@ -262,11 +282,12 @@ static struct err *say_open_orders(struct detect *detect, const char *why)
 	size_t partial = 0, all = detect->result.findings.n;
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	_cleanup_(str_freep) struct str others = STR_INIT;
-	if (!is_random(detect) && (!reach->alone || !reach->twice)) {
+	bool twice = reach->twice || reach->fixed;
+	if (!is_random(detect) && (!reach->alone || !twice)) {
 		TRY(str_appendf(&text, "order: not all tests were run %s (%s)",
-				reach->alone   ? "twice"
-				: reach->twice ? "alone"
-					       : "alone and twice",
+				reach->alone ? "twice"
+				: twice	     ? "alone"
+					     : "alone and twice",
 				why));
 		TRY(say(detect, &text));
 	}
@@ -404,6 +425,27 @@ static struct err *write_report(struct detect *detect, const char *name,
 	return judge(&report, ret);
 }
 
+/* What comes before and after a test is asked of one place in the order. */
+static struct err *check_once(const struct detect *detect)
+{
+	_cleanup_(map_u64_freep) struct map_u64 seen = MAP_INIT;
+	for (size_t i = 0; i < detect->order.n; i++) {
+		size_t test = detect->order.data[i];
+		uint64_t known;
+		if (map_u64_get(&seen, test, &known))
+			return err_hint(
+				err_create(
+					ERR_USAGE,
+					"'%s' stands in '%s' more than once",
+					suite_test(detect->suite, test)->name,
+					detect->values->state.order),
+				"orders are searched of tests that stand in it "
+				"once; 'polygraph run' takes any");
+		TRY(map_u64_put(&seen, test, 1));
+	}
+	return NULL;
+}
+
 static struct err *prepare(struct detect *detect, const struct options *options,
 			   int argc, char **argv, const char *name)
 {
@@ -426,6 +468,7 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 	};
 	TRY(select_order(detect->suite, &selection, &detect->order,
 			 &detect->disabled));
+	TRY(check_once(detect));
 	/* How a test ends depends on whether files are put back before it. */
 	snprintf(detect->matters, sizeof(detect->matters),
 		 "pollution=%d only=%u", uses_pollution(detect), state->only);
@@ -446,6 +489,13 @@ struct err *detect_run(const struct options *options, int argc, char **argv,
 	TRY(prepare(&detect, options, argc, argv, name));
 	struct err *err = find(&detect);
 	detect.ns = clock_now() - detect.start;
+	if (err || !detect.searched) {
+		struct err *failed = put_files_back(&detect);
+		if (failed)
+			log_warn("files were not put back: %s",
+				 err_message(failed));
+		err_destroy(failed);
+	}
 	if (err && !detect.collect.finished)
 		return err;
 	_cleanup_(err_destroyp) struct err *run_err = err;

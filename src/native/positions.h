@@ -3,15 +3,19 @@
  * that with it: what one of them reads or writes moves it for all. Of files that
  * have no name any more (tmpfile()) they share the content, too: nobody else
  * can have kept it.
+ *
+ * Standard input, output and error are left out: they are ours.
  */
 #pragma once
 
-#include <sys/types.h>
-
 #include "base/err.h"
+#include "tracee/tracee.h"
 
 struct positions;
 
-struct err *positions_take(pid_t pid, struct positions **ret) _must_check_;
+struct err *positions_take(const struct tracee *tracee,
+			   struct positions **ret) _must_check_;
 void positions_destroy(struct positions *positions); /* NULL is fine */
-void positions_put_back(const struct positions *positions);
+/* @thread: one that stands, of that process or of a copy. */
+struct err *positions_put_back(const struct positions *positions,
+			       struct thread *thread) _must_check_;

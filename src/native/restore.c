@@ -487,7 +487,8 @@ static struct err *try_roots(void *context, const bool *put_back,
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	_cleanup_(run_destroyp) struct run *copy = NULL;
 	TRY(put_back_files(restore, put_back));
-	positions_put_back(restore->positions);
+	TRY(positions_put_back(restore->positions,
+			       tracee_thread(restore->run->tracee, 0)));
 	TRY(run_copy(restore->run, tracee_thread(restore->run->tracee, 0),
 		     &copy));
 	restore->outcome = OUTCOME_NONE;
@@ -588,8 +589,7 @@ static struct err *restore_run(struct restore *restore, suite_judge *judge,
 		say_limit(restore, restore->why_not);
 		return NULL;
 	}
-	TRY(positions_take(tracee_pid(restore->run->tracee),
-			   &restore->positions));
+	TRY(positions_take(restore->run->tracee, &restore->positions));
 	return judge(data, restore->roots.data, restore->roots.n, try_roots,
 		     restore);
 }

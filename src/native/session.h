@@ -9,10 +9,11 @@
 #pragma once
 
 #include "base/map.h"
-#include "native/offsets.h"
+#include "native/positions.h"
 #include "native/run.h"
 #include "suite/kind.h"
 
+struct between;
 struct keeper;
 struct kept;
 struct saver;
@@ -45,11 +46,12 @@ struct session {
 	bool relisting;	     /* after a new start: only the handles are new */
 	struct map_u64 seen; /* adapters' own, while they discover */
 	struct run *origin;  /* stands before the first test; NULL: none now */
-	struct offsets offsets; /* the origin's, and its copies' */
-	bool offsets_known;
+	struct positions
+		*positions; /* the origin's, and its copies'; or NULL */
 	/* Why the origin cannot be forked; NULL: it can. */
 	const char *obstacle;
 	bool obstacle_known;
+	bool declared_all;	  /* session_declare() was called */
 	int discovery;		  /* which of several discoveries */
 	struct quiet *quiet;	  /* adapters' own; NULL: not needed yet */
 	struct map_text sources;  /* file names → paths, owned */
@@ -58,7 +60,8 @@ struct session {
 	size_t reported; /* entries of the order told to it */
 	bool unhappy;	 /* some test of this order did not pass */
 	bool want_output;
-	struct places *places; /* during suite_run_places(); NULL: no */
+	struct between *between; /* during between_find(); NULL: no */
+	struct places *places;	 /* during suite_run_places(); NULL: no */
 	unsigned points;       /* bits of enum suite_point that are looked at */
 	struct watch *watch;   /* NULL: nobody looks at its memory */
 	struct keeper *keeper; /* of files; NULL: none are kept */

@@ -6,7 +6,7 @@
 #include "files/keep.h"
 #include "native/executable.h"
 #include "native/framework.h"
-#include "native/offsets.h"
+#include "native/positions.h"
 #include "tracee/output.h"
 
 /* What is known of a node. */
@@ -360,7 +360,7 @@ static struct err *run_paths(struct walk *walk, size_t node)
 /* A process that several orders go on from, and what comes with it. */
 struct branch {
 	struct run *run;
-	struct offsets offsets;
+	struct positions *positions;
 	struct kept *kept;
 	size_t node;
 };
@@ -368,7 +368,7 @@ struct branch {
 static void branch_free(struct branch *branch)
 {
 	run_destroy(branch->run);
-	offsets_freep(&branch->offsets);
+	positions_destroy(branch->positions);
 	kept_destroy(branch->kept);
 	*branch = (struct branch){};
 }
@@ -380,8 +380,8 @@ static struct err *put_back(struct walk *walk, const struct branch *branch,
 	if (walk->flags[branch->node] & TOLD)
 		output_restart(walk->session->output);
 	TRY(session_put_back_kept(walk->session, branch->kept));
-	return offsets_put_back(tracee_thread(run->tracee, 0),
-				&branch->offsets);
+	return positions_put_back(branch->positions,
+				  tracee_thread(run->tracee, 0));
 }
 
 static struct err *go(struct walk *walk, struct run *run, size_t node,
@@ -429,7 +429,7 @@ static struct err *go(struct walk *walk, struct run *run, size_t node,
 		run_destroy(take_ptr(owned));
 		if (!branch.run)
 			return run_paths(walk, node);
-		TRY(offsets_read(branch.run->tracee, &branch.offsets));
+		TRY(positions_take(branch.run->tracee, &branch.positions));
 		TRY(session_take_kept(walk->session, &branch.kept));
 		TRY(go_each(walk, &branch, depth));
 		if (walk->flags[node] & GONE) {

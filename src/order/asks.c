@@ -105,6 +105,9 @@ struct err *asks_add(struct order_search *search, struct order_asks *asks,
 		}
 		free(arranged);
 	}
+	/* Nothing can be run twice there. */
+	for (size_t i = 1; search->fixed && i < ask.order.n; i++)
+		ask.impossible |= ask.order.data[i] <= ask.order.data[i - 1];
 	if (!err)
 		err = vec_push(asks, ask);
 	if (err)

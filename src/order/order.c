@@ -319,6 +319,24 @@ struct err *search_keep_files(struct order_search *search)
 			      : NULL;
 }
 
+static struct err *find_sequence(struct order_search *search)
+{
+	TRY(suite_declare(search->suite));
+	const char *what = suite_fixed(search->suite);
+	_cleanup_(freep) char *text = NULL;
+	search->fixed = search->result->reach.fixed = what;
+	if (!what || !search->outer->limit)
+		return NULL;
+	if (asprintf(&text,
+		     "order: the runner does something between its tests (%s "
+		     "is called): only orders in its own sequence are tried; "
+		     "--any-order lifts that",
+		     what) < 0)
+		return err_nomem();
+	search->outer->limit(search->outer->data, text);
+	return NULL;
+}
+
 static struct err *begin(struct order_search *search)
 {
 	size_t count = suite_count(search->suite);
@@ -335,6 +353,8 @@ static struct err *begin(struct order_search *search)
 		if (!search->pairs)
 			return err_nomem();
 	}
+	if (!search->options->any_order)
+		TRY(find_sequence(search));
 	TRY(rules_create(search->suite, search->options->any_order,
 			 &search->rules));
 	search->began = clock_now();

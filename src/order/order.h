@@ -78,6 +78,7 @@ struct order_reach {
 	bool candidates;	/* all pairs of polluter and reader tried */
 	bool polluters;		/* all pairs of polluter and any test tried */
 	bool reversed;
+	bool fixed;	 /* only parts of the suite's own order; none twice */
 	const char *why; /* what ended it: "budget", "interrupted"; NULL */
 };
 

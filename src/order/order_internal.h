@@ -85,6 +85,7 @@ struct order_search {
 	/* Lately it took so much of what its tests take; 0: not known. */
 	double pace[2]; /* side by side, one process at a time */
 	bool exploring;
+	bool fixed;	/* only parts of the suite's own sequence make sense */
 	bool processes; /* each test has its own: none takes another's away */
 };
 

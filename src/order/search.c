@@ -216,6 +216,8 @@ static struct err *list_before(const struct order_search *search,
 			size_t other = leavers->data[i];
 			bool same = unit != SUITE_NO_GROUP &&
 				    search_unit(search, other) == unit;
+			if (search->fixed && other > test)
+				continue;
 			if (other != test && same == (own == 1))
 				TRY(vec_push(ret, other));
 		}
@@ -350,9 +352,12 @@ static struct err *search_likely(struct order_search *search)
 	TRY(explore(search, judge_natural(search)));
 	TRY(explore(search, ask_candidates(search)));
 	TRY(explain_all(search, explain_singles));
-	TRY(explore(search, ask_twice(search, search->leavers.data,
-				      search->leavers.n, NULL)));
+	if (!search->fixed)
+		TRY(explore(search, ask_twice(search, search->leavers.data,
+					      search->leavers.n, NULL)));
 	TRY(explore(search, ask_after_all(search, false)));
+	if (search->fixed) /* of whole orders there is but one */
+		return explain_all(search, explain_singles);
 	TRY(explore(search, ask_after_all(search, true)));
 	TRY(explore(search, run_reversed(search)));
 	size_t orders = search->options->orders;
@@ -376,8 +381,9 @@ static struct err *search_all(struct order_search *search)
 	if (search->options->all_pairs && !search->options->budget)
 		until = 0;
 	search->explore_until = until;
-	TRY(explore(search, ask_twice(search, search->tests, search->n,
-				      &search->result->reach.twice)));
+	if (!search->fixed)
+		TRY(explore(search, ask_twice(search, search->tests, search->n,
+					      &search->result->reach.twice)));
 	TRY(ask_polluters(search));
 	return explore(search, cover_pairs(search));
 }

@@ -19,9 +19,13 @@
 #include "tracee/tracee_internal.h"
 
 #define PAGE 4096
+/* More of its own than that are shared when a copy is made. */
+#define OWN_MIN 16
+#define OWN_PART 16
 #define SLOTS (REGION_SIZE / ARCH_SLOT_SIZE)
 
-struct breakpoint *breakpoint_find(const struct tracee *tracee,
+/* Among its own: also those that only say that one is cleared. */
+static struct breakpoint *find_own(const struct tracee *tracee,
 				   struct raddr address)
 {
 	uint64_t index;
@@ -29,6 +33,67 @@ struct breakpoint *breakpoint_find(const struct tracee *tracee,
 	    !map_u64_get(&tracee->breakpoint_index, address.v, &index))
 		return NULL;
 	return &tracee->breakpoints.data[index];
+}
+
+static const struct breakpoint *find_shared(const struct tracee *tracee,
+					    struct raddr address)
+{
+	const struct breakpoint_base *base = tracee->base;
+	uint64_t index;
+	if (!base || !map_u64_get(&base->index, address.v, &index))
+		return NULL;
+	return &base->all.data[index];
+}
+
+const struct breakpoint *breakpoint_find(const struct tracee *tracee,
+					 struct raddr address)
+{
+	const struct breakpoint *own = find_own(tracee, address);
+	if (own)
+		return own->cleared ? NULL : own;
+	return find_shared(tracee, address);
+}
+
+static struct err *add_own(struct tracee *tracee,
+			   const struct breakpoint *breakpoint,
+			   struct breakpoint **ret)
+{
+	TRY(vec_push(&tracee->breakpoints, *breakpoint));
+	*ret = &tracee->breakpoints.data[tracee->breakpoints.n - 1];
+	return map_u64_put(&tracee->breakpoint_index, breakpoint->address.v,
+			   tracee->breakpoints.n - 1);
+}
+
+/* That at @address, to be changed; NULL: there is none. */
+static struct err *change(struct tracee *tracee, struct raddr address,
+			  struct breakpoint **ret)
+{
+	const struct breakpoint *shared = NULL;
+	*ret = find_own(tracee, address);
+	if (!*ret)
+		shared = find_shared(tracee, address);
+	else if ((*ret)->cleared)
+		*ret = NULL;
+	return shared ? add_own(tracee, shared, ret) : NULL;
+}
+
+/* Calls @each with every breakpoint there is, while it says true. */
+static void each_breakpoint(const struct tracee *tracee,
+			    bool (*each)(void *data,
+					 const struct breakpoint *breakpoint),
+			    void *data)
+{
+	const struct breakpoint_base *base = tracee->base;
+	for (size_t i = 0; i < tracee->breakpoints.n; i++) {
+		if (!tracee->breakpoints.data[i].cleared &&
+		    !each(data, &tracee->breakpoints.data[i]))
+			return;
+	}
+	for (size_t i = 0; base && i < base->all.n; i++) {
+		if (!find_own(tracee, base->all.data[i].address) &&
+		    !each(data, &base->all.data[i]))
+			return;
+	}
 }
 
 bool breakpoint_at(const struct tracee *tracee, struct raddr address,
@@ -65,9 +130,14 @@ static struct overlay *overlay_over(struct tracee *tracee, struct raddr address)
 struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
 			   uint64_t word)
 {
-	struct breakpoint *known = breakpoint_find(tracee, address);
+	const struct breakpoint *known = breakpoint_find(tracee, address);
+	struct breakpoint *own;
+	if (known && known->word == word)
+		return NULL;
 	if (known) {
-		known->word = word;
+		TRY(change(tracee, address, &own));
+		BUG_ON(!own);
+		own->word = word;
 		return NULL;
 	}
 	TRY(quiet_end(tracee));
@@ -83,20 +153,27 @@ struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
 		TRY(write_code(tracee->mem_fd, address, arch_break,
 			       ARCH_BREAK_SIZE));
 	}
-	TRY(vec_push(&tracee->breakpoints, breakpoint));
-	return map_u64_put(&tracee->breakpoint_index, address.v,
-			   tracee->breakpoints.n - 1);
+	own = find_own(tracee, address);
+	if (!own)
+		return add_own(tracee, &breakpoint, &own);
+	*own = breakpoint;
+	return NULL;
 }
 
 struct err *breakpoint_clear(struct tracee *tracee, struct raddr address)
 {
-	struct breakpoint *known = breakpoint_find(tracee, address);
+	struct breakpoint *known;
+	TRY(change(tracee, address, &known));
 	if (!known)
 		return NULL;
 	TRY(quiet_end(tracee));
 	if (!known->resting)
 		TRY(write_code(tracee->mem_fd, address, known->original,
 			       ARCH_BREAK_SIZE));
+	if (find_shared(tracee, address)) {
+		known->cleared = true;
+		return NULL;
+	}
 	map_u64_remove(&tracee->breakpoint_index, address.v);
 	*known = tracee->breakpoints.data[--tracee->breakpoints.n];
 	if (known->address.v != address.v)
@@ -116,8 +193,9 @@ struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
 	struct overlay overlay = { .address = address, .n = (uint8_t)n };
 	TRY(memory_read(tracee, address, overlay.original, n));
 	for (size_t i = 0; i < n; i++) {
-		struct breakpoint *breakpoint =
-			breakpoint_find(tracee, raddr_add(address, (int64_t)i));
+		struct breakpoint *breakpoint;
+		TRY(change(tracee, raddr_add(address, (int64_t)i),
+			   &breakpoint));
 		if (breakpoint) {
 			overlay.original[i] = breakpoint->original[0];
 			breakpoint->resting = true;
@@ -143,8 +221,9 @@ struct err *breakpoint_overlay_end(struct tracee *tracee, struct raddr address)
 	uint8_t code[ARCH_INSN_MAX];
 	memcpy(code, overlay->original, overlay->n);
 	for (size_t i = 0; i < overlay->n; i++) {
-		struct breakpoint *breakpoint = breakpoint_find(
-			tracee, raddr_add(overlay->address, (int64_t)i));
+		struct breakpoint *breakpoint;
+		TRY(change(tracee, raddr_add(overlay->address, (int64_t)i),
+			   &breakpoint));
 		if (breakpoint) {
 			code[i] = arch_break[0];
 			breakpoint->resting = false;
@@ -157,6 +236,29 @@ struct err *breakpoint_overlay_end(struct tracee *tracee, struct raddr address)
 	if (index == tracee->overlays.n)
 		return NULL;
 	return map_u64_put(&tracee->overlay_index, overlay->address.v, index);
+}
+
+struct gathered {
+	VEC(struct breakpoint) all;
+	struct err *err;
+};
+
+static void gathered_free(struct gathered *gathered)
+{
+	vec_free(&gathered->all);
+}
+
+static bool gather_one(void *data, const struct breakpoint *breakpoint)
+{
+	struct gathered *gathered = data;
+	gathered->err = vec_push(&gathered->all, *breakpoint);
+	return !gathered->err;
+}
+
+static struct err *gather(const struct tracee *tracee, struct gathered *ret)
+{
+	each_breakpoint(tracee, gather_one, ret);
+	return ret->err;
 }
 
 static int by_address(const void *a, const void *b)
@@ -186,16 +288,13 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 	if (fd < 0)
 		return err_errno(errno, "cannot open the memory of child %d",
 				 child);
-	TRY(quiet_clean(from, fd));
-	size_t n = from->breakpoints.n;
-	_cleanup_(freep) struct breakpoint *sorted =
-		n ? malloc(n * sizeof(*sorted)) : NULL;
-	if (n && !sorted)
-		return err_nomem();
+	TRY(quiet_clean(from, child, fd));
+	_cleanup_(gathered_free) struct gathered gathered = {};
+	TRY(gather(from, &gathered));
+	const struct breakpoint *sorted = gathered.all.data;
+	size_t n = gathered.all.n;
 	if (n)
-		memcpy(sorted, from->breakpoints.data, n * sizeof(*sorted));
-	if (n)
-		qsort(sorted, n, sizeof(*sorted), by_address);
+		qsort(gathered.all.data, n, sizeof(*sorted), by_address);
 
 	for (size_t i = 0; i < n;) {
 		uint64_t page = sorted[i].address.v & ~(uint64_t)(PAGE - 1);
@@ -218,8 +317,54 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 	return NULL;
 }
 
-struct err *breakpoint_copy(const struct tracee *from, struct tracee *to)
+static void base_release(struct breakpoint_base *base)
 {
+	if (!base || --base->users)
+		return;
+	vec_free(&base->all);
+	map_u64_free(&base->index);
+	free(base);
+}
+
+static struct err *base_fill(struct breakpoint_base *base)
+{
+	for (size_t i = 0; i < base->all.n; i++)
+		TRY(map_u64_put(&base->index, base->all.data[i].address.v, i));
+	return NULL;
+}
+
+/* What it has now is shared from now on. */
+static struct err *share(struct tracee *tracee)
+{
+	_cleanup_(gathered_free) struct gathered gathered = {};
+	TRY(gather(tracee, &gathered));
+	struct breakpoint_base *base = calloc(1, sizeof(*base));
+	if (!base)
+		return err_nomem();
+	base->users = 1;
+	struct err *err =
+		vec_append(&base->all, gathered.all.data, gathered.all.n);
+	if (!err)
+		err = base_fill(base);
+	if (err) {
+		base_release(base);
+		return err;
+	}
+	base_release(tracee->base);
+	tracee->base = base;
+	vec_free(&tracee->breakpoints);
+	map_u64_free(&tracee->breakpoint_index);
+	return NULL;
+}
+
+struct err *breakpoint_copy(struct tracee *from, struct tracee *to)
+{
+	size_t shared = from->base ? from->base->all.n : 0;
+	if (from->breakpoints.n > OWN_MIN + shared / OWN_PART)
+		TRY(share(from));
+	to->base = from->base;
+	if (to->base)
+		to->base->users++;
 	TRY(vec_append(&to->breakpoints, from->breakpoints.data,
 		       from->breakpoints.n));
 	for (size_t i = 0; i < to->breakpoints.n; i++)
@@ -231,6 +376,16 @@ struct err *breakpoint_copy(const struct tracee *from, struct tracee *to)
 				to->overlays.data[i].address.v, i));
 	to->quiet = from->quiet;
 	return vec_append(&to->regions, from->regions.data, from->regions.n);
+}
+
+void breakpoint_forget(struct tracee *tracee)
+{
+	base_release(take_ptr(tracee->base));
+	vec_free(&tracee->breakpoints);
+	map_u64_free(&tracee->breakpoint_index);
+	vec_free(&tracee->overlays);
+	map_u64_free(&tracee->overlay_index);
+	tracee->quiet = NULL;
 }
 
 /*
@@ -455,11 +610,15 @@ static struct err *branch(struct thread *thread,
 }
 
 struct err *breakpoint_pass(struct thread *thread,
-			    struct breakpoint *breakpoint)
+			    const struct breakpoint *breakpoint)
 {
 	if (!breakpoint->decoded) {
 		struct raddr address = breakpoint->address;
-		struct err *err = decode(thread, breakpoint);
+		struct breakpoint *own;
+		TRY(change(tracee_image(thread->tracee), address, &own));
+		BUG_ON(!own);
+		breakpoint = own;
+		struct err *err = decode(thread, own);
 		if (err)
 			return err_prefix(err, "breakpoint at 0x%llx",
 					  (unsigned long long)address.v);
@@ -489,25 +648,34 @@ bool breakpoint_slot_offset(struct tracee *tracee, struct raddr pc,
 	return false;
 }
 
+struct slot_search {
+	struct raddr pc;
+	const struct breakpoint *found;
+};
+
+static bool is_in_slot(void *data, const struct breakpoint *breakpoint)
+{
+	struct slot_search *search = data;
+	if (breakpoint->decoded && breakpoint->insn.kind == ARCH_SLOT &&
+	    search->pc.v >= breakpoint->slot.v &&
+	    search->pc.v < breakpoint->slot.v + ARCH_SLOT_SIZE)
+		search->found = breakpoint;
+	return !search->found;
+}
+
 bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
 			struct raddr *ret_address, bool *ret_before)
 {
 	uint64_t offset;
 	if (!breakpoint_slot_offset(tracee, pc, &offset))
 		return false;
-	for (size_t i = 0; i < tracee->breakpoints.n; i++) {
-		const struct breakpoint *breakpoint =
-			&tracee->breakpoints.data[i];
-		if (!breakpoint->decoded ||
-		    breakpoint->insn.kind != ARCH_SLOT ||
-		    pc.v < breakpoint->slot.v ||
-		    pc.v >= breakpoint->slot.v + ARCH_SLOT_SIZE)
-			continue;
-		*ret_before = raddr_eq(pc, breakpoint->slot);
-		*ret_address =
-			raddr_add(breakpoint->address,
-				  *ret_before ? 0 : breakpoint->insn.length);
-		return true;
-	}
-	return false;
+	struct slot_search search = { .pc = pc };
+	each_breakpoint(tracee, is_in_slot, &search);
+	const struct breakpoint *breakpoint = search.found;
+	if (!breakpoint)
+		return false;
+	*ret_before = raddr_eq(pc, breakpoint->slot);
+	*ret_address = raddr_add(breakpoint->address,
+				 *ret_before ? 0 : breakpoint->insn.length);
+	return true;
 }

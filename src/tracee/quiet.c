@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/vec.h"
@@ -127,15 +128,24 @@ static bool apply(const struct change *change, const uint8_t *from,
 	return true;
 }
 
-static struct err *change_span(int fd, const struct change *changes, size_t n,
-			       uint64_t start, uint64_t end, bool begins,
-			       struct raddr except)
+/* Many pages at once if it can be; see memory.c. */
+static bool read_code(pid_t pid, int fd, uint64_t start, uint8_t *out, size_t n)
+{
+	struct iovec local = { out, n };
+	struct iovec remote = { (void *)(uintptr_t)start, n };
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)n ||
+	       pread(fd, out, n, (off_t)start) == (ssize_t)n;
+}
+
+static struct err *change_span(pid_t pid, int fd, const struct change *changes,
+			       size_t n, uint64_t start, uint64_t end,
+			       bool begins, struct raddr except)
 {
 	uint8_t code[SPAN_MAX];
 	size_t size = end - start;
 	bool any = false;
 	BUG_ON(size > sizeof(code));
-	if (pread(fd, code, size, (off_t)start) != (ssize_t)size)
+	if (!read_code(pid, fd, start, code, size))
 		return NULL; /* it is not there any more */
 	for (size_t i = 0; i < n; i++) {
 		const struct change *change = &changes[i];
@@ -151,13 +161,13 @@ static struct err *change_span(int fd, const struct change *changes, size_t n,
 	return NULL;
 }
 
-static struct err *change_all(int fd, const struct quiet *quiet, bool begins,
-			      struct raddr except)
+static struct err *change_all(pid_t pid, int fd, const struct quiet *quiet,
+			      bool begins, struct raddr except)
 {
 	for (size_t i = 0; i < quiet->changes.n;) {
 		uint64_t start, end;
 		size_t n = find_span(quiet, i, &start, &end);
-		TRY(change_span(fd, quiet->changes.data + i, n, start, end,
+		TRY(change_span(pid, fd, quiet->changes.data + i, n, start, end,
 				begins, except));
 		i += n;
 	}
@@ -171,7 +181,7 @@ struct err *quiet_begin(struct tracee *tracee, const struct quiet *quiet,
 		return NULL;
 	TRY(quiet_end(tracee));
 	tracee->quiet = quiet;
-	return change_all(tracee->mem_fd, quiet, true, except);
+	return change_all(tracee->pid, tracee->mem_fd, quiet, true, except);
 }
 
 static const struct change *change_around(const struct quiet *quiet,
@@ -223,7 +233,7 @@ struct err *quiet_end(struct tracee *tracee)
 						    quiet));
 		}
 	}
-	return change_all(tracee->mem_fd, quiet, false, RADDR(0));
+	return change_all(tracee->pid, tracee->mem_fd, quiet, false, RADDR(0));
 }
 
 bool quiet_is(const struct tracee *tracee)
@@ -231,8 +241,8 @@ bool quiet_is(const struct tracee *tracee)
 	return tracee->quiet;
 }
 
-struct err *quiet_clean(const struct tracee *from, int fd)
+struct err *quiet_clean(const struct tracee *from, pid_t child, int fd)
 {
-	return from->quiet ? change_all(fd, from->quiet, false, RADDR(0))
+	return from->quiet ? change_all(child, fd, from->quiet, false, RADDR(0))
 			   : NULL;
 }

@@ -88,7 +88,8 @@ static struct err *run_until(struct thread *thread, struct raddr end,
 		if (raddr_eq(pc, end))
 			return NULL;
 		struct raddr at = raddr_add(pc, -ARCH_BREAK_SIZE);
-		struct breakpoint *breakpoint = breakpoint_find(image, at);
+		const struct breakpoint *breakpoint =
+			breakpoint_find(image, at);
 		unsigned hits = thread->watch_hits;
 		if (watchpoint_trapped(thread)) {
 			thread->watch_hits = hits; /* not the program's doing */
@@ -196,7 +197,7 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 	thread_dirty(thread);
 
 	struct kept kept = {};
-	struct breakpoint *first =
+	const struct breakpoint *first =
 		breakpoint_find(tracee_image(thread->tracee), function);
 	struct err *err = first && !first->resting
 				  ? breakpoint_pass(thread, first)

@@ -97,10 +97,7 @@ static void tracee_free(struct tracee *tracee)
 	}
 	closep(&tracee->mem_fd);
 	vec_free(&tracee->threads);
-	vec_free(&tracee->breakpoints);
-	map_u64_free(&tracee->breakpoint_index);
-	vec_free(&tracee->overlays);
-	map_u64_free(&tracee->overlay_index);
+	breakpoint_forget(tracee);
 	vec_free(&tracee->regions);
 	free(tracee);
 }
@@ -239,7 +236,7 @@ static void thread_pass_signal(struct thread *thread)
 static struct err *thread_resume(struct thread *thread)
 {
 	struct tracee *image = tracee_image(thread->tracee);
-	struct breakpoint *breakpoint =
+	const struct breakpoint *breakpoint =
 		breakpoint_find(image, regs_pc(&thread->regs));
 	if (thread->arrived && breakpoint && !breakpoint->resting) {
 		if (thread->deliver) {
@@ -424,12 +421,8 @@ static struct err *on_exec(struct thread *thread)
 		if (tracee->threads.data[i]->tid != tracee->pid)
 			thread_remove(tracee->threads.data[i]);
 	}
-	tracee->breakpoints.n = 0;
-	map_u64_free(&tracee->breakpoint_index);
-	tracee->overlays.n = 0;
-	map_u64_free(&tracee->overlay_index);
+	breakpoint_forget(tracee);
 	tracee->regions.n = 0;
-	tracee->quiet = NULL;
 	watchpoint_forget(tracee);
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/mem", tracee->pid);
@@ -484,7 +477,8 @@ static struct err *on_signal(struct thread *thread, int signal,
 	}
 	if (signal == SIGTRAP) {
 		struct raddr at = raddr_add(pc, -ARCH_BREAK_SIZE);
-		struct breakpoint *breakpoint = breakpoint_find(image, at);
+		const struct breakpoint *breakpoint =
+			breakpoint_find(image, at);
 		if (breakpoint && !breakpoint->resting &&
 		    is_break(thread, breakpoint)) {
 			regs_set_pc(&thread->regs, at);

@@ -9,14 +9,26 @@
 #include "tracee/tracee.h"
 
 struct breakpoint {
-	struct raddr address; /* 0: this entry is free */
+	struct raddr address;
 	uint64_t word;
+	bool cleared; /* there is one among those shared, but not here */
 	uint8_t original[ARCH_BREAK_SIZE];
 	bool resting; /* under an overlay */
 	/* Found out at the first arrival. */
 	bool decoded;
 	struct arch_insn insn;
 	struct raddr slot;
+};
+
+/*
+ * Breakpoints that a tracee and its copies have in common: a suite of functions
+ * has thousands, and copies are made by the thousand. Not changed any more; each
+ * tracee has a list of its own for what is new or different.
+ */
+struct breakpoint_base {
+	size_t users;
+	VEC(struct breakpoint) all;
+	struct map_u64 index; /* address → index */
 };
 
 struct overlay {
@@ -57,6 +69,8 @@ struct tracee {
 	bool chooses; /* its own processors: left alone */
 	int cpu;
 	VEC(struct thread *) threads;
+	struct breakpoint_base *base; /* NULL: none are shared */
+	/* Its own, which count before those. */
 	VEC(struct breakpoint) breakpoints;
 	struct map_u64 breakpoint_index; /* address → index */
 	VEC(struct overlay) overlays;
@@ -119,11 +133,13 @@ void processors_release_task(const struct tracee *like, pid_t tid);
 
 /* breakpoint.c: all breakpoints out of the memory of a forked child. */
 struct err *breakpoint_clean(struct tracee *from, pid_t child);
-struct breakpoint *breakpoint_find(const struct tracee *tracee,
-				   struct raddr address);
+const struct breakpoint *breakpoint_find(const struct tracee *tracee,
+					 struct raddr address);
+/* All of them, out of our lists alone. */
+void breakpoint_forget(struct tracee *tracee);
 /* Moves a thread that stands at a breakpoint past it (registers only). */
 struct err *breakpoint_pass(struct thread *thread,
-			    struct breakpoint *breakpoint) _must_check_;
+			    const struct breakpoint *breakpoint) _must_check_;
 /* Is @pc in a slot? Then what address of the program it stands for. */
 bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
 			struct raddr *ret_address, bool *ret_before);
@@ -133,10 +149,11 @@ bool breakpoint_slot_offset(struct tracee *tracee, struct raddr pc,
 /* @n bytes that were read from @address, as they are without breakpoints. */
 void breakpoint_hide(const struct tracee *tracee, struct raddr address,
 		     uint8_t *bytes, size_t n);
-struct err *breakpoint_copy(const struct tracee *from,
+struct err *breakpoint_copy(struct tracee *from,
 			    struct tracee *to) _must_check_;
 /* quiet.c: likewise for quiet functions, before that; @fd: its memory. */
-struct err *quiet_clean(const struct tracee *from, int fd) _must_check_;
+struct err *quiet_clean(const struct tracee *from, pid_t child,
+			int fd) _must_check_;
 struct err *region_any(struct thread *thread, struct raddr *ret) _must_check_;
 
 /* watchpoint.c: gives a stopped thread the watchpoints of its tracee. */

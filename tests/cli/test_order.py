@@ -358,6 +358,8 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.fails("order", "--effect", "suite", message="unknown option '--effect'")
         self.fails("order", "--anyorder", "suite", message="unknown option '--anyorder'", hint="did you mean '--any-order'.*")
         self.fails("order", "--format", "sarif", "suite", message="the format 'sarif'.*")
+        self.write("twice", "Config.A\nConfig.B\nConfig.A\n")
+        self.fails("order", "--order", "twice", "suite", message="'Config.A' stands in 'twice' more than once")
         self.write("polygraph.toml", "fresh = true\n")
         self.fails("order", "suite", message="polygraph.toml:1: there is no option 'fresh'")
 

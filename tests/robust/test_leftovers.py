@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 from test_robust import processes
@@ -334,6 +336,63 @@ class Commands(Base):
         self.assertEqual({f["test"] for f in report["findings"]}, {"leaves"}, report["findings"])
         self.assertTrue(report["findings"][0]["root"].endswith("left.txt"))
         self.assertEqual(report["findings"][0].get("readers"), ["reads"])
+
+
+class Orders(Base):
+    """What is put back between orders, and what is nobody's to touch."""
+
+    def order(self, *lines, options=(), status):
+        path = os.path.join(self.room, "commands")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        done = subprocess.run([POLYGRAPH, "order", "--format", "json", *options, "--commands", path], check=False,
+                              capture_output=True, timeout=120, cwd=self.work, env=self.environment)
+        self.assertIn(done.returncode, status, (done.stdout + done.stderr).decode(errors="replace"))
+        shutil.rmtree(os.path.join(self.work, ".polygraph"), ignore_errors=True)
+        return json.loads(done.stdout)
+
+    def write(self, name, text):
+        with open(os.path.join(self.work, name), "w", encoding="ascii") as file:
+            file.write(text)
+
+    def test_ends_in_the_first_run(self):
+        self.write("old", "old\n")
+        before = tree(self.work)
+        report = self.order("echo new >old; mkdir -p new; sleep 0.2", "true", options=["--budget", "100ms"], status=[0])
+        self.assertIn("order: not searched (budget 100ms)", report["limits"])
+        self.assertEqual(tree(self.work), before)
+
+    def test_folder_of_others(self):
+        folder = os.path.join(self.work, "folder")
+        os.mkdir(folder, 0o755)
+        self.write("folder/edited", "before\n")
+
+        def others():
+            self.write("folder/edited", "by others\n")
+            self.write("folder/new", "by others\n")
+
+        timer = threading.Timer(0.5, others)
+        timer.start()
+        report = self.order("chmod 700 folder", "sleep 0.4; test $(stat -c %a folder) = 755", status=[1])
+        timer.join()
+        self.assertEqual([finding["class"] for finding in report["findings"]], ["victim"])
+        self.assertEqual(report["findings"][0]["polluted"], ["folder"])
+        self.assertEqual(os.stat(folder).st_mode & 0o777, 0o755)
+        for name in "edited", "new":
+            with open(os.path.join(folder, name), encoding="ascii") as file:
+                self.assertEqual(file.read(), "by others\n")
+
+    def test_only_copy(self):
+        """More than is kept: wherever a test moves it, it is not removed."""
+        large = os.path.join(self.work, "large")
+        self.write("large", "begins\n")
+        os.truncate(large, 300 << 20)
+        time.sleep(0.05)
+        self.order("mv large other", "mv other large", "true", options=["--no-cleaners"], status=[0, 1, 3])
+        there = [name for name in ("large", "other") if os.path.exists(os.path.join(self.work, name))]
+        self.assertEqual(len(there), 1)
+        with open(os.path.join(self.work, there[0]), "rb") as file:
+            self.assertEqual(file.read(7), b"begins\n")
 
 
 class Own(Base):

@@ -767,6 +767,60 @@ static void test_few_orders(void **state)
 	map_text_free(&notes.keys);
 }
 
+static struct err *run_in_sequence(struct suite *suite, const size_t *order,
+				   size_t n, unsigned flags,
+				   const struct suite_observer *observer)
+{
+	for (size_t i = 1; i < n; i++)
+		assert_true(order[i] > order[i - 1]);
+	return run_model(suite, order, n, flags, observer);
+}
+
+static struct err *declare_fixed(struct suite *suite)
+{
+	suite->fixed = strdup("set_up");
+	assert_non_null(suite->fixed);
+	for (size_t i = 0; i < suite->tests.n; i++)
+		declare_priority(suite, i, -(int64_t)i);
+	return NULL;
+}
+
+/* Nobody meant the sequence: a brittle test is a finding there, too. */
+static void test_fixed_sequence(void **state)
+{
+	(void)state;
+	static const struct suite_ops fixed_ops = {
+		.run = run_in_sequence,
+		.watched = SUITE_ALL,
+		.declare = declare_fixed,
+	};
+	const struct model_test tests[] = {
+		{ .fails_if = { { 2, 1 } } }, /* by a later one */
+		{ .sets = { 1, 1 } },	      /* polluter, setter */
+		{ .sets = { 2, 1 } },	      /* of the first */
+		{ .sets = { 1, 0 } },	      /* cleaner */
+		{ .fails_if = { { 1, 1 } } }, /* hidden by it */
+		{ .fails_unless = { 2, 1 } }, /* brittle */
+		{ .fails_if = { { 3, 1 } }, .sets = { 3, 1 } }, /* twice */
+	};
+	const struct expected expected[] = {
+		{ 4, ORDER_VICTIM, "1", "3", "1,4", "4" },
+		{ 5, ORDER_BRITTLE, "2", NULL, "5", "2,5" },
+	};
+	for (int polluted = 0; polluted < 2; polluted++) {
+		struct model model;
+		_cleanup_(order_result_freep) struct order_result result = {};
+		open_model(&model, tests, ARRAY_SIZE(tests));
+		model.suite.ops = &fixed_ops;
+		search(&model, polluted, &systematic, &result);
+		expect(&result, expected, ARRAY_SIZE(expected));
+		assert_true(result.reach.fixed && !result.reach.twice);
+		assert_int_equal(result.reach.pairs, 7 * 6 / 2);
+		assert_int_equal(result.reach.pairs_tried, result.reach.pairs);
+		close_model(&model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -786,6 +840,7 @@ int main(void)
 		cmocka_unit_test(test_large_suite_takes_less_than_chance),
 		cmocka_unit_test(test_second_call_knows),
 		cmocka_unit_test(test_few_orders),
+		cmocka_unit_test(test_fixed_sequence),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
