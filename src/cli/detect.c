@@ -282,11 +282,12 @@ static struct err *say_open_orders(struct detect *detect, const char *why)
 	size_t partial = 0, all = detect->result.findings.n;
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	_cleanup_(str_freep) struct str others = STR_INIT;
-	if (!is_random(detect) && (!reach->alone || !reach->twice)) {
+	bool twice = reach->twice || reach->fixed;
+	if (!is_random(detect) && (!reach->alone || !twice)) {
 		TRY(str_appendf(&text, "order: not all tests were run %s (%s)",
-				reach->alone   ? "twice"
-				: reach->twice ? "alone"
-					       : "alone and twice",
+				reach->alone ? "twice"
+				: twice	     ? "alone"
+					     : "alone and twice",
 				why));
 		TRY(say(detect, &text));
 	}

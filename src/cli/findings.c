@@ -344,6 +344,7 @@ static struct err *add_order(struct findings *findings,
 			      finding->polluted.n },
 		.polluted_together = finding->polluted_together,
 		.roots_known = finding->roots_known,
+		.roots_in_vain = finding->roots_in_vain,
 		.repeats = finding->repeats,
 		.natural = finding->natural,
 	};

@@ -97,3 +97,8 @@ struct files_counts {
 struct files_counts files_counts(const struct files *files);
 /* What was left out for its size, in words; NULL: nothing. */
 const char *files_limit(const struct files *files);
+
+/* Roots of files have parts masked that are others in each run (names.c). */
+bool names_masked(const char *root);
+/* Is @path, or a folder above it, one that @masked stands for? */
+bool names_fits(const char *masked, const char *path);

@@ -90,9 +90,6 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 /* '/' sorts first, so that a folder's entries follow it at once. */
 int names_compare(const char *a, const char *b);
 struct err *names_real(const char *path, char **ret) _must_check_;
-/* Does a name with masked parts fit? Whole components. */
-bool names_masked(const char *root);
-bool names_fits(const char *masked, const char *path);
 
 /* texts.c: how a state is shown. */
 struct err *text_state(const struct snap *snap, size_t entries,

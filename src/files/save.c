@@ -109,7 +109,8 @@ static bool counts(const char *path)
 {
 	return path && path[0] == '/' && path[1] && strlen(path) < PATH_MAX &&
 	       !str_starts(path, "/proc/") && !str_starts(path, "/sys/") &&
-	       !str_starts(path, "/dev/") && !names_is_data(path);
+	       (!str_starts(path, "/dev/") || str_starts(path, "/dev/shm/")) &&
+	       !names_is_data(path);
 }
 
 void saver_event(struct saver *saver, const struct follow_event *event)

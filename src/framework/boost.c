@@ -402,7 +402,7 @@ static struct err *enter_suite(struct run *run, uint64_t suite)
 	TRY(watch_ends(run, true));
 	if (run->in_test || run_wanted(run) == RUN_NONE)
 		return NULL;
-	boost->early = true;
+	boost->early = run->early = true;
 	return begin_test(run);
 }
 
@@ -501,6 +501,7 @@ static struct err *on_start(struct run *run, struct thread *thread,
 		TRY(begin_test(run));
 	}
 	boost->early = false;
+	TRY(run_group_ready(run));
 	boost->undecided = run_parts(run);
 	if (boost->undecided)
 		return watch_ends(run, true);

@@ -34,7 +34,6 @@
 /* The part of a UtestShell that is looked at. */
 #define SHELL_SIZE 64
 #define ORDERED_HEAD "_ZN16OrderedTestShell17_orderedTestsHeadE"
-#define ORDERED_MAX 1000 /* the others are free */
 #define TESTS_MAX 10000000
 
 struct layout {
@@ -310,14 +309,9 @@ static struct err *add_test(struct run *run, struct thread *thread,
 	return run_add_test(run, full, file, (unsigned)line, false, shell, 0);
 }
 
-struct ordered {
-	size_t test;
-	int32_t level;
-};
-
 /*
  * TEST_ORDERED(): tests with a level, which the framework has in a list of their
- * own. Those of a lower level come first.
+ * own. Those of a lower level come first, and before all of them those without.
  */
 static struct err *declare_levels(struct run *run)
 {
@@ -331,25 +325,15 @@ static struct err *declare_levels(struct run *run)
 	if (!program_symbol(run->program, ORDERED_HEAD, &head))
 		return NULL;
 	TRY(run_u64(run, head, &shell));
-	_cleanup_(freep) struct ordered *list =
-		calloc(ORDERED_MAX, sizeof(*list));
-	if (!list)
-		return err_nomem();
-	for (size_t n = 0, i = 0; shell && i < ORDERED_MAX; i++) {
-		struct ordered *ordered = &list[n];
+	for (size_t i = 0; shell && i < TESTS_MAX; i++) {
+		size_t test = run_test_by_handle(run, shell);
 		uint32_t level;
-		ordered->test = run_test_by_handle(run, shell);
 		TRY(run_u32(run, RADDR(shell + level_at), &level));
 		TRY(run_u64(run, RADDR(shell + next_at), &shell));
-		if (ordered->test == RUN_NONE)
-			continue; /* the user's own -g, -n, … */
-		ordered->level = (int32_t)level;
-		for (size_t j = 0; j < n; j++) {
-			if (list[j].level < ordered->level)
-				TRY(run_declare_after(run, ordered->test,
-						      list[j].test));
-		}
-		n++;
+		if (test != RUN_NONE) /* the user's own -g, -n, … */
+			run_declare_priority(run, test,
+					     INT64_C(-1) + INT32_MIN -
+						     (int32_t)level);
 	}
 	return NULL;
 }

@@ -341,7 +341,7 @@ static struct err *on_suite_start(struct run *run, struct thread *thread,
 	if (!run->order || run->in_test || !suite || next_group(run) != suite)
 		return NULL;
 	TRY(skip_inactive(run));
-	cunit->early = true;
+	cunit->early = run->early = true;
 	return run_begin(run);
 }
 
@@ -365,6 +365,7 @@ static struct err *on_start(struct run *run, struct thread *thread,
 		return NULL;
 	}
 	cunit->early = false;
+	TRY(run_group_ready(run));
 	TRY(put_links_back(run));
 	TRY(watch_points(run));
 	return watch_end(run);

@@ -10,7 +10,8 @@
  *
  * An order that keeps the program's own sequence is run by letting the program
  * flow and leaving out what is not wanted, so that what stands between the
- * calls happens, too. Any other order is run at the place of the first call.
+ * calls happens, too. Any other order is run at the place of the first call;
+ * whether something is missing there is found out by native/between.h.
  *
  * Where many calls follow each other that are not wanted, the functions are made
  * quiet meanwhile (tracee/quiet.h): a stop for each would take longer than most
@@ -22,6 +23,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "native/between.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "native/session.h"
@@ -255,6 +257,8 @@ static struct err *discovered(struct run *run, struct thread *thread,
 {
 	const struct functions *functions = run->state;
 	uint64_t argument = thread_arg(thread, 0);
+	if (between_test(run, thread))
+		return skip(run, thread, address);
 	if (functions->notes.v)
 		TRY(note_call(run, address, argument));
 	else

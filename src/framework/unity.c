@@ -20,6 +20,7 @@
 
 #include "base/str.h"
 #include "framework/fixture.h"
+#include "native/between.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -166,6 +167,8 @@ static struct err *discovered(struct run *run, struct thread *thread,
 	TRY(find(run, thread, kind, &found));
 	if (!found.name)
 		return NULL;
+	if (between_test(run, thread))
+		return calls_skip(run, thread, 0);
 	uint64_t occurrence = 0;
 	while (occurrence < OCCURRENCE_MAX &&
 	       run_test_by_handle(
@@ -486,10 +489,13 @@ static struct err *unity_start(struct run *run, struct thread *thread)
 	return on_call(run, thread, kind_at(run, thread));
 }
 
+static const char *const unity_own[] = { "Unity", NULL };
+
 const struct framework framework_unity = {
 	.name = "unity",
 	.state_size = sizeof(struct unity),
 	.recognise = unity_recognise,
+	.own = unity_own,
 	.attach = unity_attach,
 	.discover = unity_discover,
 	.start = unity_start,

@@ -152,9 +152,26 @@ static struct err *keep_before(struct restore *restore)
 	return checkpoint_fork(tracee_thread(run->tracee, 0), &restore->before);
 }
 
+static struct err *look_before(struct restore *restore)
+{
+	TRY(keep_before(restore));
+	TRY(begin_quarantine(restore));
+	return look(restore, NULL);
+}
+
+/* Is it the first test, of the same group as the last? They share a set-up. */
+static bool shares_set_up(const struct restore *restore)
+{
+	const struct suite_test *tests = restore->session->suite.tests.data;
+	size_t group = tests[restore->order[0]].group;
+	return group != SUITE_NO_GROUP &&
+	       group == tests[restore->order[restore->n - 1]].group;
+}
+
 /*
  * The state before is that of the first test of the prefix, with what the
- * framework did before it: that is the same whatever test comes first.
+ * framework did before it: that is the same whatever test comes first. What the
+ * set-up of a group did is there for the test, too, where it is of that group.
  */
 struct err *restore_begin(struct restore *restore, struct run *run)
 {
@@ -167,14 +184,24 @@ struct err *restore_begin(struct restore *restore, struct run *run)
 		run->stop = true;
 		return NULL;
 	}
-	if (entry == 0) {
-		TRY(keep_before(restore));
-		TRY(begin_quarantine(restore));
-		TRY(look(restore, NULL));
-	}
+	if (entry == 0 && !(run->early && shares_set_up(restore)))
+		TRY(look_before(restore));
 	if (entry + 1 == restore->n)
 		restore->stands = true;
 	run->stop = restore->stands || restore->why_not;
+	return NULL;
+}
+
+struct err *restore_group_ready(struct restore *restore, struct run *run)
+{
+	if (run != restore->run || run->next != 1 || !shares_set_up(restore))
+		return NULL;
+	tracee_reap(run->tracee);
+	if (tracee_threads(run->tracee) > 1)
+		restore->why_not = "the program has several threads there";
+	else
+		TRY(look_before(restore));
+	run->stop = restore->why_not;
 	return NULL;
 }
 

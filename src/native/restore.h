@@ -23,6 +23,9 @@ restore_try_roots(struct session *session, const struct suite_watch *watch,
 struct err *restore_begin(struct restore *restore,
 			  struct run *run) _must_check_;
 /* A test of the run ended, and nothing came after it yet. */
+/* The set-up of its group, which came after that, is over. */
+struct err *restore_group_ready(struct restore *restore,
+				struct run *run) _must_check_;
 struct err *restore_end(struct restore *restore, struct run *run) _must_check_;
 /* Before the session goes away: what is kept from one call to the next. */
 void restore_forget(struct session *session);

@@ -460,6 +460,16 @@ struct err *run_begin(struct run *run)
 	return NULL;
 }
 
+struct err *run_group_ready(struct run *run)
+{
+	struct session *session = run->session;
+	if (!run->early)
+		return NULL;
+	run->early = false;
+	return session->restore ? restore_group_ready(session->restore, run)
+				: NULL;
+}
+
 static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 {
 	struct session *session = run->session;
@@ -514,6 +524,7 @@ struct err *run_end(struct run *run, enum outcome outcome)
 		return NULL;
 	}
 	TRY(finish_test(run, outcome, false));
+	run->early = false;
 	if (run->stop_after && last)
 		run->stop = true;
 	return NULL;

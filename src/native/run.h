@@ -58,6 +58,7 @@ struct run {
 	bool ready; /* run_ready() was called; cleared when it goes on */
 	struct thread *ready_thread;
 	bool in_test;
+	bool early;	 /* the group's set-up is not over yet */
 	bool stop;	 /* set by a hook: end the loop after it */
 	bool stop_after; /* stop at the end of the last test, do not let it leave */
 	bool defer;	 /* the program's exit status judges the test, too */
@@ -162,6 +163,11 @@ bool run_again(const struct run *run, size_t test);
  * OUTCOME_NONE leaves the verdict to what was noted: fail, skip or pass.
  */
 struct err *run_begin(struct run *run) _must_check_;
+/*
+ * Where the set-up of the test's group comes first, and is charged to the test,
+ * run->early was set before run_begin(); now that set-up is over.
+ */
+struct err *run_group_ready(struct run *run) _must_check_;
 struct err *run_end(struct run *run, enum outcome outcome) _must_check_;
 
 /*

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "files/keep.h"
 #include "files/save.h"
+#include "native/between.h"
 #include "native/calls.h"
 #include "native/environment.h"
 #include "native/executable.h"
@@ -24,6 +25,7 @@
 #include "native/restore.h"
 #include "native/tree.h"
 #include "native/watch.h"
+#include "suite/declare.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
@@ -640,6 +642,28 @@ static struct err *session_try_roots(struct suite *suite,
 				 judge, data, observer);
 }
 
+/* A runner that cannot be looked at is taken for one that does nothing. */
+static struct err *session_declare(struct suite *suite)
+{
+	struct session *session = session_of(suite);
+	if (session->declared_all)
+		return NULL;
+	session->declared_all = true;
+	tracer_tick(true);
+	struct err *err = between_find(session, &suite->fixed);
+	tracer_tick(false);
+	if (err && err_kind(err) != ERR_INTERRUPTED) {
+		log_info("what the program does between its tests is not "
+			 "known: %s",
+			 err_message(err));
+		err_ignore(err);
+		err = NULL;
+	}
+	for (size_t i = 0; suite->fixed && i < suite->tests.n; i++)
+		declare_priority(suite, i, -(int64_t)i);
+	return err;
+}
+
 static const char *session_touched_file(const struct suite *suite, size_t i)
 {
 	const struct session *session = (const struct session *)suite;
@@ -657,6 +681,7 @@ static const struct suite_ops session_ops = {
 	.run_tree = session_run_tree,
 	.keep_files = session_keep_files,
 	.put_back = session_put_back_files,
+	.declare = session_declare,
 	.close = session_close,
 };
 

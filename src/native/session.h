@@ -13,6 +13,7 @@
 #include "native/run.h"
 #include "suite/kind.h"
 
+struct between;
 struct keeper;
 struct kept;
 struct saver;
@@ -50,6 +51,7 @@ struct session {
 	/* Why the origin cannot be forked; NULL: it can. */
 	const char *obstacle;
 	bool obstacle_known;
+	bool declared_all;	  /* session_declare() was called */
 	int discovery;		  /* which of several discoveries */
 	struct quiet *quiet;	  /* adapters' own; NULL: not needed yet */
 	struct map_text sources;  /* file names → paths, owned */
@@ -58,7 +60,8 @@ struct session {
 	size_t reported; /* entries of the order told to it */
 	bool unhappy;	 /* some test of this order did not pass */
 	bool want_output;
-	struct places *places; /* during suite_run_places(); NULL: no */
+	struct between *between; /* during between_find(); NULL: no */
+	struct places *places;	 /* during suite_run_places(); NULL: no */
 	unsigned points;       /* bits of enum suite_point that are looked at */
 	struct watch *watch;   /* NULL: nobody looks at its memory */
 	struct keeper *keeper; /* of files; NULL: none are kept */

@@ -19,7 +19,7 @@
 #define BLOCK_PREFIXES 4
 /* A tree takes about so long: between two the clock is looked at. */
 #define TREE_NS NS_PER_S
-#define TREE_NODES_MIN ((size_t)256)
+#define TREE_NODES_MIN ((size_t)16) /* for all processors */
 #define TREE_NODES_MAX ((size_t)65536)
 #define MESSAGE_MAX 4096
 
@@ -105,6 +105,9 @@ struct err *asks_add(struct order_search *search, struct order_asks *asks,
 		}
 		free(arranged);
 	}
+	/* Nothing can be run twice there. */
+	for (size_t i = 1; search->fixed && i < ask.order.n; i++)
+		ask.impossible |= ask.order.data[i] <= ask.order.data[i - 1];
 	if (!err)
 		err = vec_push(asks, ask);
 	if (err)
@@ -180,6 +183,7 @@ struct tree {
 	struct order_ask *first; /* the questions asked now */
 	struct map_u64 children; /* of this block: digest → node */
 	unsigned flags;
+	uint64_t cost; /* search_cost() */
 };
 
 static void tree_freep(struct tree *tree)
@@ -228,6 +232,7 @@ static void tree_finished(void *data, const struct suite_result *result)
 	struct tree *tree = data;
 	BUG_ON(result->entry >= tree->nodes.n);
 	tree->outcomes.data[result->entry] = (uint8_t)result->outcome;
+	search_note_ns(tree->search, result);
 	size_t ask = tree->asks.data[result->entry];
 	if (!(tree->flags & ASK_DETAILS) || ask == ORDER_NONE ||
 	    order_good(result->outcome))
@@ -272,16 +277,27 @@ static struct err *note_pairs(struct order_search *search,
 	return NULL;
 }
 
-static void note_time(struct order_search *search, uint64_t began, size_t n)
+/* Is it big enough to be run? */
+static bool tree_full(const struct tree *tree)
 {
-	uint64_t each = (clock_now() - began) / MAX(n, (size_t)1);
-	search->node_ns = MAX(each, (uint64_t)1);
+	bool serial = tree->flags & ASK_SERIAL;
+	return tree->nodes.n >= TREE_NODES_MAX ||
+	       (tree->nodes.n >= TREE_NODES_MIN &&
+		search_expect(tree->search, tree->cost, serial) >= TREE_NS);
 }
 
-static size_t tree_size(const struct order_search *search)
+/* What a question adds to the tree. */
+static uint64_t cost_of(const struct tree *tree, const struct order_ask *ask)
 {
-	size_t n = search->node_ns ? TREE_NS / search->node_ns : TREE_NODES_MIN;
-	return MIN(MAX(n, (size_t)16), TREE_NODES_MAX);
+	bool known = !(tree->flags & ASK_ANEW);
+	uint64_t digest = 0, cost = 0, node;
+	for (size_t i = 0; i < ask->order.n; i++) {
+		digest = digest_next(digest, ask->order.data[i]);
+		known = known && map_u64_get(&tree->children, digest, &node);
+		if (!known)
+			cost += search_cost(tree->search, ask->order.data[i]);
+	}
+	return cost;
 }
 
 /* Runs what was gathered, and gives the answers. */
@@ -297,7 +313,8 @@ static struct err *tree_run(struct tree *tree, struct order_ask *asks, size_t n)
 	struct err *err = suite_run_tree(
 		search->suite, tree->nodes.data, tree->nodes.n,
 		tree->flags & ASK_SERIAL ? SUITE_SERIAL : 0, &observer);
-	note_time(search, began, tree->nodes.n);
+	search_took(search, began, tree->cost, tree->flags & ASK_SERIAL);
+	tree->cost = 0;
 	for (size_t i = 0; !(tree->flags & ASK_ANEW) && i < tree->nodes.n;
 	     i++) {
 		enum outcome outcome = (enum outcome)tree->outcomes.data[i];
@@ -344,6 +361,7 @@ struct err *asks_run(struct order_search *search, struct order_asks *asks,
 		.search = search,
 		.flags = flags,
 	};
+	bool serial = flags & ASK_SERIAL;
 	size_t from = 0, in_block = 0;
 	for (size_t i = 0; i < asks->n; i++) {
 		struct order_ask *ask = &asks->data[i];
@@ -351,19 +369,23 @@ struct err *asks_run(struct order_search *search, struct order_asks *asks,
 		TRY(is_known(search, ask, flags, &known));
 		if (known)
 			continue;
-		if (tree.nodes.n >= tree_size(search)) {
+		if (tree_full(&tree)) {
 			tree.first = asks->data + from;
 			TRY(tree_run(&tree, asks->data + from, i - from));
 			from = i;
 			in_block = 0;
 		}
 		if (search_late(search))
-			return NULL;
+			break;
 		if (in_block++ >=
 		    MAX((size_t)BLOCK_MIN, BLOCK_PREFIXES * ask->order.n)) {
 			in_block = 1;
 			map_u64_free(&tree.children);
 		}
+		uint64_t cost = cost_of(&tree, ask);
+		if (!search_fits(search, tree.cost + cost, serial))
+			continue;
+		tree.cost += cost;
 		tree.first = asks->data + from;
 		TRY(tree_add(&tree, ask));
 	}

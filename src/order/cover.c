@@ -6,7 +6,8 @@
  * tests without one) are the things of one square, and the tests of each group
  * those of another; both go on side by side until the larger is done. Pairs of
  * tests of different groups stand next to each other only by chance then; they
- * are asked one by one afterwards, as far as there is time.
+ * are asked one by one afterwards, as far as there is time. So are all pairs of
+ * a suite whose tests cannot leave their sequence.
  */
 #include "order/order_internal.h"
 
@@ -132,11 +133,13 @@ static struct err *ask_across(struct cover *cover)
 	for (size_t i = 0; i < search->n && !search_late(search); i++) {
 		size_t first = search->tests[i];
 		size_t group = search_unit(search, first);
-		if (group == SUITE_NO_GROUP || !takes_part(search, first))
+		if ((group == SUITE_NO_GROUP && !search->fixed) ||
+		    !takes_part(search, first))
 			continue;
 		for (size_t j = 0; j < search->n; j++) {
 			size_t second = search->tests[j];
-			if (search_unit(search, second) != group)
+			if (search->fixed ||
+			    search_unit(search, second) != group)
 				TRY(asks_add(search, &asks, &first, 1, second));
 		}
 		TRY(asks_judge(search, &asks, NULL));
@@ -150,6 +153,7 @@ struct err *cover_pairs(struct order_search *search)
 	TRY(divide(&cover));
 	if (!cover.units.n)
 		return NULL;
-	TRY(run_rows(&cover));
+	if (!search->fixed)
+		TRY(run_rows(&cover));
 	return ask_across(&cover);
 }

@@ -148,7 +148,8 @@ static struct err *look_for_chance(struct order_search *search,
 		   suspect->test, PATIENCE, &more));
 	enum verdict verdict;
 	TRY(judge(search, suspect->test, &more, &verdict));
-	if (verdict != IS_NOT || !suspect->serial || !more.after.runs)
+	if (verdict != IS_NOT || !suspect->serial || !more.after.runs ||
+	    search_late(search))
 		return NULL;
 	bool bad =
 		!order_good((enum outcome)search->known[suspect->test].alone);
@@ -334,12 +335,23 @@ static struct err *add_list(struct order_search *search,
 static bool is_declared(const struct order_search *search, size_t test,
 			const struct order_tests *list)
 {
+	if (search->fixed) /* by how they are called, by nobody's will */
+		return false;
 	for (size_t i = 0; i < list->n; i++) {
 		if (list->data[i] == test ||
 		    rules_allow_pair(search->rules, test, list->data[i]))
 			return false;
 	}
 	return true;
+}
+
+/* Whatever else lets it pass: there is no defect. */
+static void as_declared(struct order_search *search, size_t test)
+{
+	struct order_finding *known = finding_of(search, test, ORDER_BRITTLE);
+	search->known[test].declared = true;
+	if (known)
+		known->repeats = 0; /* drop_chance() */
 }
 
 /*
@@ -361,7 +373,7 @@ static struct err *accept(struct order_search *search, size_t test,
 	enum order_class class = class_of(search, test, list);
 	struct order_finding *known = finding_of(search, test, class);
 	if (class == ORDER_BRITTLE && is_declared(search, test, list)) {
-		search->known[test].declared = true;
+		as_declared(search, test);
 		return NULL;
 	}
 	if (known) {
@@ -526,8 +538,13 @@ static struct err *add_singles(struct order_search *search,
 	struct err *err = keep_verified(search, finding->test, singles);
 	if (singles->n)
 		qsort(singles->data, singles->n, sizeof(size_t), by_number);
-	for (size_t i = 0; !err && i < singles->n; i++)
+	for (size_t i = 0; !err && i < singles->n; i++) {
+		const struct order_tests single = { &singles->data[i], 1, 0 };
+		if (finding->class == ORDER_BRITTLE &&
+		    is_declared(search, finding->test, &single))
+			as_declared(search, finding->test);
 		err = add_list(search, finding, &singles->data[i], 1);
+	}
 	drop_longer(lists);
 	qsort(lists->data, lists->n, sizeof(*lists->data), by_length);
 	if (!err)
@@ -777,6 +794,7 @@ struct err *explain_suspects(struct order_search *search)
 			search->suspects.data[search->explained];
 		search->suspects.data[search->explained++].prefix =
 			(struct order_tests){};
+		search->gave_up = 0; /* this one may be shorter */
 		err = explain_one(search, &suspect);
 		vec_free(&suspect.prefix);
 	}
@@ -789,6 +807,7 @@ struct err *explain_more(struct order_search *search)
 	for (size_t i = 0; i < search->result->findings.n; i++) {
 		struct order_finding *finding =
 			&search->result->findings.data[i];
+		search->gave_up = 0;
 		if (search->options->cleaners && !finding->cleaners_complete)
 			TRY(find_cleaners(search, finding));
 		if (search->options->roots && !finding->roots_known)

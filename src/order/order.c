@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "files/files.h"
 #include "order/order_internal.h"
 
 /* Bits for all pairs of more tests than that would take too much memory. */
@@ -17,6 +18,8 @@
 #define TOUCHED_MAX 2000
 /* Of a budget so much is kept for explaining what was found. */
 #define EXPLAIN_SHARE 4
+/* What a test costs beside itself, about. */
+#define NODE_NS (UINT64_C(500) * 1000)
 
 const char *order_class_name(enum order_class class)
 {
@@ -62,16 +65,68 @@ void order_result_free(struct order_result *result)
 
 /* ---- what the parts ask ---- */
 
+static void note_late(struct order_search *search, uint64_t until)
+{
+	bool budget =
+		search->options->deadline && until <= search->options->deadline;
+	search->result->reach.why = budget ? "budget" : "no --budget given";
+}
+
 bool search_late(struct order_search *search)
 {
 	uint64_t until = search->exploring ? search->explore_until
 					   : search->explain_until;
-	if (!until || clock_now() < until)
+	if (!until || (clock_now() < until && until != search->gave_up))
 		return false;
-	bool budget =
-		search->options->deadline && until <= search->options->deadline;
-	search->result->reach.why = budget ? "budget" : "no --budget given";
+	note_late(search, until);
 	return true;
+}
+
+uint64_t search_cost(const struct order_search *search, size_t test)
+{
+	uint64_t ns = search->known[test].ns;
+	if (!ns)
+		ns = search->natural_ns / MAX(search->n, (size_t)1);
+	return ns + NODE_NS;
+}
+
+uint64_t search_expect(const struct order_search *search, uint64_t cost,
+		       bool serial)
+{
+	double pace = search->pace[serial];
+	return pace > 0 ? (uint64_t)((double)cost * pace) : cost;
+}
+
+bool search_fits(struct order_search *search, uint64_t cost, bool serial)
+{
+	uint64_t until = search->exploring ? search->explore_until
+					   : search->explain_until;
+	if (!until ||
+	    clock_now() + search_expect(search, cost, serial) <= until)
+		return true;
+	note_late(search, until);
+	if (!search->exploring)
+		search->gave_up = until;
+	return false;
+}
+
+void search_took(struct order_search *search, uint64_t began, uint64_t cost,
+		 bool serial)
+{
+	if (!cost)
+		return;
+	double pace = (double)(clock_now() - began) / (double)cost;
+	/* One that had to wait for others says little. */
+	double last = search->pace[serial];
+	search->pace[serial] = last > 0 ? (last + pace) / 2 : pace;
+}
+
+void search_note_ns(struct order_search *search,
+		    const struct suite_result *result)
+{
+	struct order_known *known = &search->known[result->test];
+	if (result->outcome)
+		known->ns = MAX(known->ns, result->ns);
 }
 
 struct err *search_suspect(struct order_search *search, size_t test,
@@ -213,6 +268,21 @@ static bool is_old_folder(const struct change *change)
 	return lstat(change->root, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* Was it left behind, under a name that is another in each run? */
+static bool fits_masked(const struct order_search *search, const char *path)
+{
+	const struct pollution *pollution = search->pollution;
+	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
+		const struct change *change =
+			&pollution->findings.data[i].change;
+		if (change->where == CHANGE_FILE &&
+		    names_masked(change->root) &&
+		    names_fits(change->root, path))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Files that the suite's own order left behind: other orders begin where that one
  * did, and all of them are put back from now on. Processes share nothing else, and
@@ -233,12 +303,14 @@ struct err *search_keep_files(struct order_search *search)
 			      is_old_folder(change)));
 	}
 	const char *touched;
-	bool all = search->processes || !pollution;
-	for (size_t i = 0; all && i < TOUCHED_MAX &&
+	for (size_t i = 0; i < TOUCHED_MAX &&
 			   (touched = suite_touched_file(search->suite, i));
 	     i++) {
 		_cleanup_(freep) char *shown = NULL;
 		TRY(path_display(NULL, touched, &shown));
+		if (pollution && !search->processes &&
+		    !fits_masked(search, shown))
+			continue;
 		TRY(keep_file(search, &seen, shown, str_ends(touched, "/")));
 	}
 	return result->kept.n ? suite_keep_files(
@@ -246,6 +318,24 @@ struct err *search_keep_files(struct order_search *search)
 					(const char *const *)result->kept.data,
 					result->kept.n)
 			      : NULL;
+}
+
+static struct err *find_sequence(struct order_search *search)
+{
+	TRY(suite_declare(search->suite));
+	const char *what = suite_fixed(search->suite);
+	_cleanup_(freep) char *text = NULL;
+	search->fixed = search->result->reach.fixed = what;
+	if (!what || !search->outer->limit)
+		return NULL;
+	if (asprintf(&text,
+		     "order: the runner does something between its tests (%s "
+		     "is called): only orders in its own sequence are tried; "
+		     "--any-order lifts that",
+		     what) < 0)
+		return err_nomem();
+	search->outer->limit(search->outer->data, text);
+	return NULL;
 }
 
 static struct err *begin(struct order_search *search)
@@ -264,6 +354,8 @@ static struct err *begin(struct order_search *search)
 		if (!search->pairs)
 			return err_nomem();
 	}
+	if (!search->options->any_order)
+		TRY(find_sequence(search));
 	TRY(rules_create(search->suite, search->options->any_order,
 			 &search->rules));
 	search->began = clock_now();

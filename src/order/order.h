@@ -52,6 +52,7 @@ struct order_finding {
 	VEC(char *) polluted;	  /* roots; see roots_known */
 	size_t polluted_together; /* so many of them: only together; 0: each */
 	bool roots_known;	  /* looked for; and restoring works here */
+	bool roots_in_vain;	  /* none of what is compared turns it */
 	size_t repeats;		  /* so often both orders went as said */
 	bool natural;		  /* it fails in the suite's own order, too */
 };
@@ -77,6 +78,7 @@ struct order_reach {
 	bool candidates;	/* all pairs of polluter and reader tried */
 	bool polluters;		/* all pairs of polluter and any test tried */
 	bool reversed;
+	bool fixed;	 /* only parts of the suite's own order; none twice */
 	const char *why; /* what ended it: "budget", "interrupted"; NULL */
 };
 

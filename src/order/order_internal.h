@@ -58,6 +58,7 @@ struct order_known {
 	bool leaves;	 /* something behind, as far as pollution looked */
 	bool random;	 /* set apart */
 	bool declared;	 /* it needs those that are declared to come first */
+	uint64_t ns;	 /* it took so long, at most; 0: not known */
 };
 
 struct order_search {
@@ -80,8 +81,11 @@ struct order_search {
 	uint64_t began, natural_ns;
 	uint64_t explore_until; /* clock_now(); 0: no limit. Exploring ends … */
 	uint64_t explain_until; /* … before explaining does */
-	uint64_t node_ns;	/* a test took so long, lately */
+	uint64_t gave_up;	/* the limit before which nothing more fitted */
+	/* Lately it took so much of what its tests take; 0: not known. */
+	double pace[2]; /* side by side, one process at a time */
 	bool exploring;
+	bool fixed;	/* only parts of the suite's own sequence make sense */
 	bool processes; /* each test has its own: none takes another's away */
 };
 
@@ -105,6 +109,20 @@ static inline bool order_ends(const struct order_search *search,
 
 /* Is it time to stop? Notes why. */
 bool search_late(struct order_search *search);
+/*
+ * What is known of how long things take: search_cost() of a test, summed up, is
+ * what search_fits() is asked about and search_took() told of. Where something
+ * does not fit any more it is left out: exploring goes on with what is shorter,
+ * explaining ends.
+ */
+uint64_t search_cost(const struct order_search *search, size_t test);
+uint64_t search_expect(const struct order_search *search, uint64_t cost,
+		       bool serial);
+bool search_fits(struct order_search *search, uint64_t cost, bool serial);
+void search_took(struct order_search *search, uint64_t began, uint64_t cost,
+		 bool serial);
+void search_note_ns(struct order_search *search,
+		    const struct suite_result *result);
 /* After the suite's own order: its files are put back from now on. */
 struct err *search_keep_files(struct order_search *search) _must_check_;
 /* How the test ends alone: asked where that is not known. */

@@ -51,6 +51,7 @@ static void order_finished(void *data, const struct suite_result *result)
 	BUG_ON(result->entry >= together->nodes.n);
 	struct going *going =
 		&together->going[together->whose.data[result->entry]];
+	search_note_ns(together->search, result);
 	going->outcomes[together->places.data[result->entry]] =
 		(uint8_t)result->outcome;
 }
@@ -184,20 +185,23 @@ static struct err *run_together(struct together *together, unsigned flags)
 		TRY(suite_run_tree(
 			search->suite, together->nodes.data, together->nodes.n,
 			flags & ASK_SERIAL ? SUITE_SERIAL : 0, &observer));
-		search->node_ns = MAX((clock_now() - began) / together->nodes.n,
-				      (uint64_t)1);
+		uint64_t cost = 0;
+		for (size_t i = 0; i < together->nodes.n; i++)
+			cost += search_cost(search,
+					    together->nodes.data[i].test);
+		search_took(search, began, cost, flags & ASK_SERIAL);
 		for (size_t i = 0; i < together->n; i++)
 			go_on(&together->going[i]);
 	}
 }
 
-/* Is there time for @tests more? */
-static bool fits(const struct order_search *search, size_t tests)
+static uint64_t cost_of(const struct order_search *search,
+			const struct order_tests *order)
 {
-	uint64_t until = search->exploring ? search->explore_until
-					   : search->explain_until;
-	uint64_t takes = tests * search->node_ns;
-	return !until || clock_now() + takes <= until;
+	uint64_t cost = 0;
+	for (size_t i = 0; i < order->n; i++)
+		cost += search_cost(search, order->data[i]);
+	return cost;
 }
 
 struct err *orders_run(struct order_search *search,
@@ -209,11 +213,11 @@ struct err *orders_run(struct order_search *search,
 		_cleanup_(together_freep) struct together together = {
 			.search = search,
 		};
-		size_t tests = 0;
+		uint64_t cost = 0;
 		while (at < orders->n && together.n < TOGETHER) {
 			const struct order_tests *order = &orders->data[at];
-			tests += order->n;
-			if (together.n && !fits(search, tests))
+			cost += cost_of(search, order);
+			if (!search_fits(search, cost, flags & ASK_SERIAL))
 				break; /* one after the other, then */
 			at++;
 			struct going *going = &together.going[together.n];
@@ -225,6 +229,8 @@ struct err *orders_run(struct order_search *search,
 			if (!(flags & ASK_ANEW))
 				recall_order(search, going);
 		}
+		if (!together.n)
+			break;
 		TRY(run_together(&together, flags));
 		for (size_t i = 0; i < together.n; i++) {
 			const struct going *going = &together.going[i];

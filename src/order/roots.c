@@ -30,7 +30,10 @@ static struct err *turns(struct trial *trial, bool *ret)
 {
 	enum outcome outcome = OUTCOME_NONE;
 	*ret = false;
-	if (search_late(trial->search))
+	if (search_late(trial->search) ||
+	    !search_fits(trial->search,
+			 search_cost(trial->search, trial->finding->test),
+			 true))
 		return NULL;
 	TRY(trial->try(trial->context, trial->put_back, &outcome));
 	/* A process that was put back badly may crash: that is no such failure. */
@@ -121,6 +124,7 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 			       suite_try *try, void *context)
 {
 	struct trial *trial = data;
+	trial->finding->roots_in_vain = !n;
 	if (!n || n > ROOTS_MAX)
 		return NULL;
 	_cleanup_(freep) bool *flags = calloc(n, sizeof(*flags));
@@ -139,8 +143,10 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 	put_back(trial, true);
 	TRY(turns(trial, &all));
 	TRY(find_singles(trial, all, &found));
-	if (!found && !all)
+	if (!found && !all) {
+		trial->finding->roots_in_vain = !search_late(trial->search);
 		return NULL;
+	}
 	if (!found)
 		TRY(find_set(trial));
 	trial->finding->roots_known = !search_late(trial->search);
@@ -162,12 +168,17 @@ struct err *find_roots(struct order_search *search,
 		.limit = search->outer->limit,
 		.data = search->outer->data,
 	};
-	if (!search->options->watch || order->n < 2 || search_late(search))
+	uint64_t cost = 0;
+	for (size_t i = 0; i < order->n; i++)
+		cost += search_cost(search, order->data[i]);
+	if (!search->options->watch || order->n < 2 || search_late(search) ||
+	    !search_fits(search, cost, true))
 		return NULL;
 	for (size_t i = 0; i < finding->polluted.n; i++)
 		free(finding->polluted.data[i]);
 	finding->polluted.n = 0;
 	finding->polluted_together = 0;
+	finding->roots_in_vain = false;
 	return suite_try_roots(search->suite, search->options->watch,
 			       order->data, order->n - 1, finding->test,
 			       judge_roots, &trial, &observer);

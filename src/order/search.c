@@ -36,6 +36,7 @@ static void natural_finished(void *data, const struct suite_result *result)
 	const struct natural *natural = data;
 	const struct suite_observer *outer = natural->search->outer;
 	natural->search->known[result->test].natural = (uint8_t)result->outcome;
+	search_note_ns(natural->search, result);
 	if (outer->finished)
 		outer->finished(outer->data, result);
 }
@@ -172,12 +173,35 @@ static struct err *ask_candidates(struct order_search *search)
 	return asks_judge(search, &asks, &search->result->reach.candidates);
 }
 
+struct timed {
+	uint64_t ns;
+	size_t test;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct timed *one = a, *other = b;
+	if (one->ns != other->ns)
+		return one->ns < other->ns ? -1 : 1;
+	return one->test < other->test ? -1 : one->test > other->test;
+}
+
+/* The quick ones first: those that sleep may take all the time there is. */
 static struct err *ask_twice(struct order_search *search, const size_t *tests,
 			     size_t n, bool *ret_all)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	_cleanup_(freep) struct timed *timed = calloc(n + 1, sizeof(*timed));
+	if (!timed)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++) {
+		/* Whole milliseconds: the rest is chance. */
+		uint64_t ns = search->known[tests[i]].ns;
+		timed[i] = (struct timed){ ns / NS_PER_MS, tests[i] };
+	}
+	qsort(timed, n, sizeof(*timed), by_time);
 	for (size_t i = 0; i < n; i++)
-		TRY(ask_pair(search, &asks, tests[i], tests[i]));
+		TRY(ask_pair(search, &asks, timed[i].test, timed[i].test));
 	return asks_judge(search, &asks, ret_all);
 }
 
@@ -192,6 +216,8 @@ static struct err *list_before(const struct order_search *search,
 			size_t other = leavers->data[i];
 			bool same = unit != SUITE_NO_GROUP &&
 				    search_unit(search, other) == unit;
+			if (search->fixed && other > test)
+				continue;
 			if (other != test && same == (own == 1))
 				TRY(vec_push(ret, other));
 		}
@@ -326,9 +352,12 @@ static struct err *search_likely(struct order_search *search)
 	TRY(explore(search, judge_natural(search)));
 	TRY(explore(search, ask_candidates(search)));
 	TRY(explain_all(search, explain_singles));
-	TRY(explore(search, ask_twice(search, search->leavers.data,
-				      search->leavers.n, NULL)));
+	if (!search->fixed)
+		TRY(explore(search, ask_twice(search, search->leavers.data,
+					      search->leavers.n, NULL)));
 	TRY(explore(search, ask_after_all(search, false)));
+	if (search->fixed) /* of whole orders there is but one */
+		return explain_all(search, explain_singles);
 	TRY(explore(search, ask_after_all(search, true)));
 	TRY(explore(search, run_reversed(search)));
 	size_t orders = search->options->orders;
@@ -352,9 +381,10 @@ static struct err *search_all(struct order_search *search)
 	if (search->options->all_pairs && !search->options->budget)
 		until = 0;
 	search->explore_until = until;
+	if (!search->fixed)
+		TRY(explore(search, ask_twice(search, search->tests, search->n,
+					      &search->result->reach.twice)));
 	TRY(ask_polluters(search));
-	TRY(explore(search, ask_twice(search, search->tests, search->n,
-				      &search->result->reach.twice)));
 	return explore(search, cover_pairs(search));
 }
 

@@ -20,10 +20,6 @@
 
 #define OBJECTS_MAX 65536
 #define SEMAPHORES_MAX 256
-#define PROCESSES_MAX 65536
-#define DESCRIPTORS_MAX 65536
-#define MAPS_MAX ((size_t)16 << 20)
-#define SHARED_FOLDER "/dev/shm"
 
 enum kind { SHARED, SEMAPHORE, QUEUE, KINDS };
 
@@ -104,19 +100,44 @@ static bool is_alive(pid_t pid)
 	return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
-static bool is_used(enum kind kind, const struct object *object)
+/* The number given to a process last; 0: not known. */
+static pid_t last_pid(void)
 {
-	if (is_alive(object->users[0]) || is_alive(object->users[1]))
-		return true;
-	if (kind == SHARED)
-		return object->n != 0;
-	for (size_t i = 0; kind == SEMAPHORE && i < object->n; i++) {
-		if (i == SEMAPHORES_MAX)
-			return true; /* who knows */
-		if (is_alive(semctl(object->id, (int)i, GETPID)))
-			return true;
+	_cleanup_(freep) char *text = NULL;
+	uint64_t pid = 0;
+	err_ignore(file_read("/proc/loadavg", 4096, &text, NULL));
+	char *last = text ? strrchr(text, ' ') : NULL;
+	if (last)
+		last[strcspn(last, "\n")] = '\0';
+	return last && str_to_u64(last + 1, 10, &pid) ? (pid_t)pid : 0;
+}
+
+/* One of those that were started within the span? They are dead by now. */
+static bool is_recent(const struct ipc_span *span, pid_t pid)
+{
+	return pid > span->first && pid <= span->last;
+}
+
+/*
+ * Numbers of processes are given in sequence: whoever used it last, or made it,
+ * was started within the span. Of whom nothing is known may be somebody else's.
+ */
+static bool is_left(const struct ipc_span *span, enum kind kind,
+		    const struct object *object)
+{
+	bool recent = false;
+	size_t n = kind == SEMAPHORE ? object->n : 2;
+	if (kind == SHARED && object->n)
+		return false; /* attached */
+	for (size_t i = 0; i < n && i < SEMAPHORES_MAX; i++) {
+		pid_t pid = kind == SEMAPHORE
+				    ? semctl(object->id, (int)i, GETPID)
+				    : object->users[i];
+		if (is_alive(pid))
+			return false;
+		recent |= is_recent(span, pid);
 	}
-	return false;
+	return recent;
 }
 
 static bool remove_object(enum kind kind, int id)
@@ -131,112 +152,10 @@ static bool remove_object(enum kind kind, int id)
 	}
 }
 
-/* ---- POSIX ---- */
-
-typedef struct err *each_file(void *data, int folder, const char *name);
-
-static struct err *for_files(each_file *each, void *data)
-{
-	DIR *dir = opendir(SHARED_FOLDER);
-	struct err *err = NULL;
-	size_t count = 0;
-	for (const struct dirent *entry;
-	     dir && !err && (entry = readdir(dir)) && count < OBJECTS_MAX;
-	     count++) {
-		struct stat st;
-		if (entry->d_name[0] != '.' &&
-		    fstatat(dirfd(dir), entry->d_name, &st,
-			    AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode) && st.st_uid == geteuid())
-			err = each(data, dirfd(dir), entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return err;
-}
-
-static struct err *note_file(void *data, int folder _unused_, const char *name)
-{
-	struct ipc_span *span = data;
-	return map_text_put(&span->files, name, 1);
-}
-
-static bool has_open(const char *process, const char *path)
-{
-	char folder[300], link[PATH_MAX];
-	snprintf(folder, sizeof(folder), "/proc/%.32s/fd", process);
-	DIR *dir = opendir(folder);
-	bool found = false;
-	size_t count = 0;
-	for (const struct dirent *entry;
-	     dir && !found && (entry = readdir(dir)) && count < DESCRIPTORS_MAX;
-	     count++) {
-		ssize_t n = readlinkat(dirfd(dir), entry->d_name, link,
-				       sizeof(link) - 1);
-		link[MAX(n, (ssize_t)0)] = '\0';
-		found = !strcmp(link, path);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-static bool has_mapped(const char *process, const char *path)
-{
-	char file[64];
-	_cleanup_(freep) char *text = NULL;
-	snprintf(file, sizeof(file), "/proc/%.32s/maps", process);
-	struct err *err = file_read(file, MAPS_MAX, &text, NULL);
-	if (err) {
-		err_ignore(err); /* it ended, or is not ours to look at */
-		return false;
-	}
-	return text && strstr(text, path);
-}
-
-/* By anybody that we may look at. */
-static bool file_is_used(const char *name)
-{
-	char path[300];
-	snprintf(path, sizeof(path), SHARED_FOLDER "/%.255s", name);
-	DIR *dir = opendir("/proc");
-	bool used = !dir;
-	size_t count = 0;
-	for (const struct dirent *entry;
-	     dir && !used && (entry = readdir(dir)) && count < PROCESSES_MAX;
-	     count++) {
-		uint64_t pid;
-		if (str_to_u64(entry->d_name, 10, &pid))
-			used = has_mapped(entry->d_name, path) ||
-			       has_open(entry->d_name, path);
-	}
-	if (dir)
-		closedir(dir);
-	return used;
-}
-
-struct removing {
-	const struct ipc_span *span;
-	size_t removed;
-};
-
-static struct err *remove_file(void *data, int folder, const char *name)
-{
-	struct removing *removing = data;
-	uint64_t known;
-	if (map_text_get(&removing->span->files, name, &known) ||
-	    file_is_used(name))
-		return NULL;
-	log_debug(LOG_SUITE, "left behind: " SHARED_FOLDER "/%s", name);
-	removing->removed += unlinkat(folder, name, 0) == 0;
-	return NULL;
-}
-
-/* ---- both ---- */
-
 struct err *ipc_span_begin(struct ipc_span *span)
 {
 	ipc_span_free(span);
+	span->first = last_pid();
 	for (unsigned kind = 0; kind < KINDS; kind++) {
 		int last = MIN(last_index((enum kind)kind), OBJECTS_MAX);
 		for (int i = 0; i <= last; i++) {
@@ -247,7 +166,7 @@ struct err *ipc_span_begin(struct ipc_span *span)
 					key_of((enum kind)kind, object.id), 1));
 		}
 	}
-	return for_files(note_file, span);
+	return NULL;
 }
 
 struct err *ipc_span_create(struct ipc_span **ret)
@@ -271,9 +190,12 @@ void ipc_span_destroy(struct ipc_span *span)
 	free(span);
 }
 
-size_t ipc_span_end(const struct ipc_span *span)
+size_t ipc_span_end(struct ipc_span *span)
 {
-	struct removing removing = { .span = span };
+	size_t removed = 0;
+	span->last = last_pid();
+	if (!span->first || span->last < span->first)
+		return 0; /* they began anew: nobody knows whose is whose */
 	for (unsigned kind = 0; kind < KINDS; kind++) {
 		int last = MIN(last_index((enum kind)kind), OBJECTS_MAX);
 		for (int i = 0; i <= last; i++) {
@@ -284,20 +206,17 @@ size_t ipc_span_end(const struct ipc_span *span)
 			    map_u64_get(&span->known,
 					key_of((enum kind)kind, object.id),
 					&known) ||
-			    is_used((enum kind)kind, &object))
+			    !is_left(span, (enum kind)kind, &object))
 				continue;
 			log_debug(LOG_SUITE, "left behind: IPC object %d",
 				  object.id);
-			removing.removed +=
-				remove_object((enum kind)kind, object.id);
+			removed += remove_object((enum kind)kind, object.id);
 		}
 	}
-	err_ignore(for_files(remove_file, &removing));
-	return removing.removed;
+	return removed;
 }
 
 void ipc_span_free(struct ipc_span *span)
 {
 	map_u64_free(&span->known);
-	map_text_free(&span->files);
 }

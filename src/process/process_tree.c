@@ -345,8 +345,8 @@ static struct err *run_all(struct tree *tree)
 }
 
 /* Files as at the start, and nothing of tests in the system, whatever happened. */
-static struct err *finish(struct process_keep *keep,
-			  const struct ipc_span *span, struct err *err,
+static struct err *finish(struct process_keep *keep, struct ipc_span *span,
+			  struct err *err,
 			  const struct suite_observer *observer)
 {
 	ipc_span_end(span);

@@ -253,6 +253,13 @@ struct err *order_write(const struct report_finding *finding, const char *color,
 		TRY(append_polluted(&polluted, order, bound(style, TESTS_MAX)));
 		TRY(append_left(&polluted, order));
 		write_indented(&polluted, out);
+	} else if (order->roots_in_vain) {
+		bool brittle = !strcmp(order->class, "brittle");
+		TRY(str_appendf(&polluted,
+				"%s: none of what is compared makes the "
+				"difference",
+				brittle ? "relies on" : "polluted"));
+		write_indented(&polluted, out);
 	}
 	if (style->verbose)
 		TRY(write_orders(order, out));

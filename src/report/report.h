@@ -81,6 +81,7 @@ struct report_order {
 	struct report_names polluted; /* roots */
 	bool polluted_together;	      /* not each of them alone */
 	bool roots_known;	      /* looked for */
+	bool roots_in_vain;	      /* looked for, and none of them is it */
 	/* What one of the tests before it leaves in them; test NULL: unknown. */
 	struct {
 		const char *test, *path, *before, *after;

@@ -36,6 +36,8 @@ struct suite_ops {
 				 const size_t *prefix, size_t n, size_t test,
 				 suite_judge *judge, void *data,
 				 const struct suite_observer *observer);
+	/* Before other orders are tried. NULL: all was said. See suite_declare(). */
+	struct err *(*declare)(struct suite *suite);
 	void (*close)(struct suite *suite); /* frees what it added and itself */
 };
 
@@ -45,6 +47,7 @@ struct suite {
 	struct suite_options options; /* strings stay the caller's */
 	VEC(struct suite_test) tests;
 	VEC(size_t) groups;    /* their parents; SUITE_NO_GROUP: outermost */
+	char *fixed;	       /* see suite_fixed() */
 	uint64_t executions;   /* tests begun: whoever begins one counts it */
 	struct map_text names; /* taken; the value is the last number given */
 };

@@ -87,6 +87,16 @@ size_t suite_group_parent(const struct suite *suite, size_t group)
 	return suite->groups.data[group];
 }
 
+struct err *suite_declare(struct suite *suite)
+{
+	return suite->ops->declare ? suite->ops->declare(suite) : NULL;
+}
+
+const char *suite_fixed(const struct suite *suite)
+{
+	return suite->fixed;
+}
+
 uint64_t suite_executions(const struct suite *suite)
 {
 	return suite->executions;
@@ -193,6 +203,7 @@ void suite_free_tests(struct suite *suite)
 	vec_free(&suite->tests);
 	vec_free(&suite->groups);
 	map_text_free(&suite->names);
+	free(take_ptr(suite->fixed));
 }
 
 void suite_result_free(struct suite_result *result)

@@ -193,6 +193,17 @@ size_t suite_count(const struct suite *suite);
 const struct suite_test *suite_test(const struct suite *suite, size_t index);
 /* The group that this one lies in; SUITE_NO_GROUP: none. */
 size_t suite_group_parent(const struct suite *suite, size_t group);
+/*
+ * Finds out what is declared of the order of tests and takes a run to see; for
+ * whoever is going to run other orders. Once; later calls do nothing.
+ */
+struct err *suite_declare(struct suite *suite) _must_check_;
+/*
+ * Its tests cannot be taken out of their sequence, not even run twice, without
+ * missing what their runner does between them: what that is; NULL: they can.
+ * Known after suite_declare().
+ */
+const char *suite_fixed(const struct suite *suite);
 /* What of its tests' state can be watched: enum suite_watched. */
 unsigned suite_watchable(const struct suite *suite);
 /* Tests begun so far, by all runs, those that only made a beginning included. */

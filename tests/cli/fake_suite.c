@@ -372,6 +372,16 @@ size_t suite_group_parent(const struct suite *suite _unused_,
 	return SUITE_NO_GROUP;
 }
 
+struct err *suite_declare(struct suite *suite _unused_)
+{
+	return NULL;
+}
+
+const char *suite_fixed(const struct suite *suite _unused_)
+{
+	return NULL;
+}
+
 uint64_t suite_executions(const struct suite *suite _unused_)
 {
 	return 0;

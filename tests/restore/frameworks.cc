@@ -9,7 +9,14 @@
 #include <string>
 
 static int innocent;
-static std::map<std::string, int> stock = { { "apples, a whole box of them", 3 } };
+static const std::string apples = "apples, a whole box of them";
+#if defined(USE_CMOCKA) || defined(USE_CHECK) || defined(USE_CUNIT) || defined(USE_BOOST) || defined(USE_GTEST)
+/* The set-up of the group fills it: what was there before that helps nobody. */
+static std::map<std::string, int> stock;
+static void prepare() { stock[apples] = 3; }
+#else
+static std::map<std::string, int> stock = { { apples, 3 } };
+#endif
 
 static bool pollutes()
 {
@@ -22,7 +29,7 @@ static bool pollutes()
 
 static bool passes()
 {
-	bool good = stock.size() == 1 && stock.count("apples, a whole box of them");
+	bool good = stock.size() == 1 && stock.count(apples);
 	stock["pears"] = 1;
 	stock.clear();
 	return good;
@@ -38,10 +45,15 @@ extern "C" {
 }
 static void pollute(void **) { assert_true(pollutes()); }
 static void victim(void **) { assert_true(passes()); }
+static int set_up(void **)
+{
+	prepare();
+	return 0;
+}
 int main()
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(victim), cmocka_unit_test(pollute) };
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, NULL);
 }
 #elif defined(USE_CHECK)
 #include <check.h>
@@ -53,6 +65,7 @@ int main()
 {
 	Suite *suite = suite_create("small");
 	TCase *tcase = tcase_create("core");
+	tcase_add_unchecked_fixture(tcase, prepare, NULL);
 	tcase_add_test(tcase, victim);
 	tcase_add_test(tcase, pollute);
 	suite_add_tcase(suite, tcase);
@@ -67,10 +80,15 @@ int main()
 #include <CUnit/Basic.h>
 static void pollute() { CU_ASSERT(pollutes()); }
 static void victim() { CU_ASSERT(passes()); }
+static int set_up()
+{
+	prepare();
+	return 0;
+}
 int main()
 {
 	CU_initialize_registry();
-	CU_pSuite suite = CU_add_suite("small", NULL, NULL);
+	CU_pSuite suite = CU_add_suite("small", set_up, NULL);
 	CU_add_test(suite, "victim", victim);
 	CU_add_test(suite, "pollute", pollute);
 	CU_basic_run_tests();
@@ -115,12 +133,18 @@ TEST_CASE("pollute") { CHECK(pollutes()); }
 #define BOOST_TEST_MODULE small
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+BOOST_AUTO_TEST_SUITE(small, *boost::unit_test::fixture(prepare))
 BOOST_AUTO_TEST_CASE(victim) { BOOST_TEST(passes()); }
 BOOST_AUTO_TEST_CASE(pollute) { BOOST_TEST(pollutes()); }
+BOOST_AUTO_TEST_SUITE_END()
 #elif defined(USE_GTEST)
 #include <gtest/gtest.h>
-TEST(small, victim) { EXPECT_TRUE(passes()); }
-TEST(small, pollute) { EXPECT_TRUE(pollutes()); }
+class small : public testing::Test {
+protected:
+	static void SetUpTestSuite() { prepare(); }
+};
+TEST_F(small, victim) { EXPECT_TRUE(passes()); }
+TEST_F(small, pollute) { EXPECT_TRUE(pollutes()); }
 int main(int argc, char **argv)
 {
 	testing::InitGoogleTest(&argc, argv);

@@ -35,6 +35,9 @@ struct model {
 	const struct model_test *tests;
 	uint64_t chance;
 	uint64_t executions_max;
+	/* Each test takes so long; those begun after the deadline count. */
+	uint64_t takes_ns, deadline;
+	size_t late;
 };
 
 struct process {
@@ -50,6 +53,10 @@ static enum outcome play(struct model *model, struct process *process,
 			 size_t number)
 {
 	const struct model_test *test = &model->tests[number];
+	model->late += model->deadline && clock_now() > model->deadline;
+	for (uint64_t end = clock_now() + model->takes_ns;
+	     model->takes_ns && clock_now() < end;)
+		;
 	bool bad = test->fails_if[0].variable &&
 		   holds(process, test->fails_if[0]) &&
 		   (!test->fails_if[1].variable ||
@@ -476,6 +483,50 @@ static void test_declared_order(void **state)
 	}
 }
 
+/* Another test lets it pass, too; one that is declared to come first is enough. */
+static void test_declared_and_other(void **state)
+{
+	(void)state;
+	const struct model_test tests[] = {
+		{ .sets = { 1, 1 } }, /* declared */
+		{ .fails_unless = { 1, 1 } },
+		{ .sets = { 1, 1 } }, /* by chance */
+	};
+	for (int polluted = 0; polluted < 2; polluted++) {
+		struct model model;
+		_cleanup_(order_result_freep) struct order_result result = {};
+		open_model(&model, tests, ARRAY_SIZE(tests));
+		assert_ok(declare_after(&model.suite, 1, 0));
+		search(&model, polluted, &systematic, &result);
+		assert_int_equal(result.findings.n, 0);
+		close_model(&model);
+	}
+}
+
+/* What does not fit is not begun: a guess may be wrong by a few tests. */
+static void test_budget(void **state)
+{
+	(void)state;
+	enum { N = 60 };
+	struct model_test tests[N] = {
+		[0] = { .fails_if = { { 1, 1 }, { 2, 1 } } },
+		[1] = { .sets = { 1, 1 } },
+		[N - 1] = { .sets = { 2, 1 } },
+	};
+	struct model model;
+	_cleanup_(order_result_freep) struct order_result result = {};
+	struct order_options options = systematic;
+	open_model(&model, tests, N);
+	model.takes_ns = NS_PER_MS;
+	model.deadline = clock_now() + 500 * NS_PER_MS;
+	options.deadline = model.deadline;
+	options.budget = true;
+	search(&model, false, &options, &result);
+	assert_string_equal(result.reach.why, "budget");
+	assert_true(model.late < N / 2);
+	close_model(&model);
+}
+
 /* ---- against all orders of two ---- */
 
 static enum outcome outcome_of(struct model *model, const size_t *order,
@@ -716,6 +767,60 @@ static void test_few_orders(void **state)
 	map_text_free(&notes.keys);
 }
 
+static struct err *run_in_sequence(struct suite *suite, const size_t *order,
+				   size_t n, unsigned flags,
+				   const struct suite_observer *observer)
+{
+	for (size_t i = 1; i < n; i++)
+		assert_true(order[i] > order[i - 1]);
+	return run_model(suite, order, n, flags, observer);
+}
+
+static struct err *declare_fixed(struct suite *suite)
+{
+	suite->fixed = strdup("set_up");
+	assert_non_null(suite->fixed);
+	for (size_t i = 0; i < suite->tests.n; i++)
+		declare_priority(suite, i, -(int64_t)i);
+	return NULL;
+}
+
+/* Nobody meant the sequence: a brittle test is a finding there, too. */
+static void test_fixed_sequence(void **state)
+{
+	(void)state;
+	static const struct suite_ops fixed_ops = {
+		.run = run_in_sequence,
+		.watched = SUITE_ALL,
+		.declare = declare_fixed,
+	};
+	const struct model_test tests[] = {
+		{ .fails_if = { { 2, 1 } } }, /* by a later one */
+		{ .sets = { 1, 1 } },	      /* polluter, setter */
+		{ .sets = { 2, 1 } },	      /* of the first */
+		{ .sets = { 1, 0 } },	      /* cleaner */
+		{ .fails_if = { { 1, 1 } } }, /* hidden by it */
+		{ .fails_unless = { 2, 1 } }, /* brittle */
+		{ .fails_if = { { 3, 1 } }, .sets = { 3, 1 } }, /* twice */
+	};
+	const struct expected expected[] = {
+		{ 4, ORDER_VICTIM, "1", "3", "1,4", "4" },
+		{ 5, ORDER_BRITTLE, "2", NULL, "5", "2,5" },
+	};
+	for (int polluted = 0; polluted < 2; polluted++) {
+		struct model model;
+		_cleanup_(order_result_freep) struct order_result result = {};
+		open_model(&model, tests, ARRAY_SIZE(tests));
+		model.suite.ops = &fixed_ops;
+		search(&model, polluted, &systematic, &result);
+		expect(&result, expected, ARRAY_SIZE(expected));
+		assert_true(result.reach.fixed && !result.reach.twice);
+		assert_int_equal(result.reach.pairs, 7 * 6 / 2);
+		assert_int_equal(result.reach.pairs_tried, result.reach.pairs);
+		close_model(&model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -729,10 +834,13 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_random_is_never_found),
 		cmocka_unit_test(test_declared_order),
+		cmocka_unit_test(test_declared_and_other),
+		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_all_pairs_of_any_suite),
 		cmocka_unit_test(test_large_suite_takes_less_than_chance),
 		cmocka_unit_test(test_second_call_knows),
 		cmocka_unit_test(test_few_orders),
+		cmocka_unit_test(test_fixed_sequence),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void write_file(const char *path, const char *text)
@@ -146,6 +147,14 @@ TEST(test_moves_and_moves_back)
 {
 	assert(rename("more.txt", "moved.txt") == 0);
 	assert(rename("moved.txt", "more.txt") == 0);
+}
+
+TEST(test_leaves_a_log_of_today)
+{
+	char name[64];
+	time_t now = time(NULL);
+	assert(strftime(name, sizeof(name), "log_%Y-%m-%d", localtime(&now)));
+	write_file(name, "something\n");
 }
 
 RUNNER_MAIN()
