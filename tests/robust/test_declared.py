@@ -159,9 +159,9 @@ class Frameworks(unittest.TestCase):
 
     def test_cpputest_levels(self):
         declared = Declared(self.compile("declared/cpputest.cc", "g++", "-lCppUTestExt", "-lCppUTest", "-pthread"))
-        first, seconds = "Levels.first", {"Levels.second", "Levels.second_too"}
-        self.assertEqual(declared.after, {**{name: {first} for name in seconds}, "Levels.third": {first, *seconds}})
-        self.assertFalse(declared.needs or any(declared.groups.values()))
+        level = {name: declared.priorities["Levels." + name] for name in ("free_one", "first", "second", "second_too", "third")}
+        self.assertTrue(level["free_one"] > level["first"] > level["second"] == level["second_too"] > level["third"], level)
+        self.assertFalse(declared.after or declared.needs or any(declared.groups.values()))
         self.assertEqual((declared.bound, declared.natural), ("bound", "natural"))
 
     def test_check_runners(self):

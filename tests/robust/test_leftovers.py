@@ -477,7 +477,8 @@ class Own(Base):
                 mine = {path for path in written if not path.startswith(os.path.join(self.room, "cache") + "/")}
                 wanted = {os.path.join(self.work, "report.txt")}
                 if status:
-                    wanted.add(os.path.join(self.work, "left.txt"))
+                    wanted |= {os.path.join(self.work, name)
+                               for name in ("left.txt", ".polygraph/results.db", ".polygraph/.gitignore")}
                 self.assertEqual(mine, wanted)
 
     def test_file_that_never_rests(self):
