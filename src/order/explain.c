@@ -11,6 +11,9 @@
 #include "base/log.h"
 #include "order/minimise.h"
 
+/* What is quickly repeated is repeated so often: chance may go one way for long. */
+#define CHEAP_REPEATS 10
+#define CHEAP_NS (2 * NS_PER_S)
 /* What did not happen again is tried so often before it is given up. */
 #define PATIENCE 10
 /* Lists of several tests that are looked for, a finding. */
@@ -354,6 +357,19 @@ static void as_declared(struct order_search *search, size_t test)
 		known->repeats = 0; /* drop_chance() */
 }
 
+/* How often a list is repeated before it is believed. */
+static size_t repeats_of(const struct order_search *search, size_t test,
+			 const struct order_tests *list)
+{
+	uint64_t cost = 2 * search_cost(search, test);
+	for (size_t i = 0; i < list->n; i++)
+		cost += search_cost(search, list->data[i]);
+	bool cheap =
+		CHEAP_REPEATS * search_expect(search, cost, true) < CHEAP_NS;
+	return cheap ? MAX(search->options->repeats, (size_t)CHEAP_REPEATS)
+		     : search->options->repeats;
+}
+
 /*
  * A list was found: verified once more as it stands now, it is a finding, or
  * belongs to one. *@ret NULL: it did not stand.
@@ -365,8 +381,8 @@ static struct err *accept(struct order_search *search, size_t test,
 	_cleanup_(verified_freep) struct verified verified = {};
 	enum verdict verdict;
 	*ret = NULL;
-	TRY(verify(search, list->data, list->n, test, search->options->repeats,
-		   &verified));
+	TRY(verify(search, list->data, list->n, test,
+		   repeats_of(search, test, list), &verified));
 	TRY(judge(search, test, &verified, &verdict));
 	if (verdict != IS_SO)
 		return NULL;
@@ -508,7 +524,7 @@ static struct err *settle(struct order_search *search,
 	_cleanup_(verified_freep) struct verified verified = {};
 	enum verdict verdict;
 	TRY(verify(search, first->data, first->n, finding->test,
-		   search->options->repeats, &verified));
+		   repeats_of(search, finding->test, first), &verified));
 	TRY(judge(search, finding->test, &verified, &verdict));
 	if (verdict != IS_SO)
 		return NULL;
