@@ -56,6 +56,7 @@ static struct err *add_test(struct cover *cover, struct map_u64 *units,
 		if (group != SUITE_NO_GROUP)
 			TRY(map_u64_put(units, group, at));
 	}
+	BUG_ON(at >= cover->units.n || !cover->units.data);
 	return vec_push(&cover->units.data[at].tests, test);
 }
 

@@ -213,6 +213,7 @@ static struct err *shrink_list(struct order_search *search,
 	TRY(minimise(n, shrink_ask, &shrink, places, &m));
 	if (shrink.late)
 		return NULL;
+	BUG_ON(m && !prefix);
 	for (size_t i = 0; i < m; i++)
 		TRY(vec_push(ret, prefix[places[i]]));
 	return NULL;

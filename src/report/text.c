@@ -66,6 +66,7 @@ static struct err *append_place(struct str *str, const char *file,
 static struct err *write_lines(const char *text, size_t n, const char *prefix,
 			       FILE *out)
 {
+	BUG_ON(n && !text);
 	while (n) {
 		const char *end = memchr(text, '\n', n);
 		size_t line = end ? (size_t)(end - text) : n;

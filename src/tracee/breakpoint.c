@@ -58,6 +58,7 @@ static struct err *add_own(struct tracee *tracee,
 			   const struct breakpoint *breakpoint,
 			   struct breakpoint **ret)
 {
+	BUG_ON(tracee->breakpoints.cap && !tracee->breakpoints.data);
 	TRY(vec_push(&tracee->breakpoints, *breakpoint));
 	*ret = &tracee->breakpoints.data[tracee->breakpoints.n - 1];
 	return map_u64_put(&tracee->breakpoint_index, breakpoint->address.v,
