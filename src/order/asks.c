@@ -246,10 +246,8 @@ static void tree_finished(void *data, const struct suite_result *result)
 
 static void tell_limit(void *data, const char *text)
 {
-	struct tree *tree = data;
-	const struct suite_observer *outer = tree->search->outer;
-	if (outer->limit)
-		outer->limit(outer->data, text);
+	const struct tree *tree = data;
+	search_say(tree->search, text);
 }
 
 /*

@@ -166,7 +166,6 @@ struct shrink {
 	struct order_search *search;
 	const size_t *prefix;
 	size_t test;
-	enum outcome alone;
 	size_t *scratch;
 	bool late;
 };

@@ -199,6 +199,12 @@ size_t search_unit(const struct order_search *search, size_t test)
 	return group;
 }
 
+void search_say(const struct order_search *search, const char *text)
+{
+	if (search->outer->limit)
+		search->outer->limit(search->outer->data, text);
+}
+
 /* ---- beginning and end ---- */
 
 static struct err *note_leaver(struct order_search *search, size_t test)
@@ -228,18 +234,6 @@ static struct err *find_leavers(struct order_search *search)
 	for (size_t i = 0; i < pollution->firsts.n; i++)
 		TRY(note_leaver(search, pollution->firsts.data[i].test));
 	return NULL;
-}
-
-/* A root that is the path of a file, and of no other in the next run. */
-static bool is_path(const char *root)
-{
-	static const char *const masks[] = { MADE_UP_SHOWN, "PID", "DATE",
-					     "*" };
-	for (size_t i = 0; i < ARRAY_SIZE(masks); i++) {
-		if (strstr(root, masks[i]))
-			return false;
-	}
-	return *root;
 }
 
 /* @folder: of a folder only what it is itself, not what is in it. */
@@ -297,7 +291,9 @@ struct err *search_keep_files(struct order_search *search)
 	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
 		const struct change *change =
 			&pollution->findings.data[i].change;
-		if (change->where != CHANGE_FILE || !is_path(change->root))
+		/* A masked name is the path of no file, or of another one each time. */
+		if (change->where != CHANGE_FILE || !*change->root ||
+		    names_masked(change->root))
 			continue;
 		TRY(keep_file(search, &seen, change->root,
 			      is_old_folder(change)));
@@ -326,7 +322,7 @@ static struct err *find_sequence(struct order_search *search)
 	const char *what = suite_fixed(search->suite);
 	_cleanup_(freep) char *text = NULL;
 	search->fixed = search->result->reach.fixed = what;
-	if (!what || !search->outer->limit)
+	if (!what)
 		return NULL;
 	if (asprintf(&text,
 		     "order: the runner does something between its tests (%s "
@@ -334,7 +330,7 @@ static struct err *find_sequence(struct order_search *search)
 		     "--any-order lifts that",
 		     what) < 0)
 		return err_nomem();
-	search->outer->limit(search->outer->data, text);
+	search_say(search, text);
 	return NULL;
 }
 

@@ -123,6 +123,8 @@ void search_took(struct order_search *search, uint64_t began, uint64_t cost,
 		 bool serial);
 void search_note_ns(struct order_search *search,
 		    const struct suite_result *result);
+/* A limit, to whoever asked for the search. */
+void search_say(const struct order_search *search, const char *text);
 /* After the suite's own order: its files are put back from now on. */
 struct err *search_keep_files(struct order_search *search) _must_check_;
 /* How the test ends alone: asked where that is not known. */

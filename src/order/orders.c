@@ -58,10 +58,8 @@ static void order_finished(void *data, const struct suite_result *result)
 
 static void order_limit(void *data, const char *text)
 {
-	struct together *together = data;
-	const struct suite_observer *outer = together->search->outer;
-	if (outer->limit)
-		outer->limit(outer->data, text);
+	const struct together *together = data;
+	search_say(together->search, text);
 }
 
 /* ---- what an earlier call knew ---- */

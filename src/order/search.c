@@ -19,34 +19,27 @@
 
 /* ---- the suite's own order ---- */
 
-struct natural {
-	struct order_search *search;
-};
-
 static void natural_started(void *data, size_t test)
 {
-	const struct natural *natural = data;
-	const struct suite_observer *outer = natural->search->outer;
+	const struct order_search *search = data;
+	const struct suite_observer *outer = search->outer;
 	if (outer->started)
 		outer->started(outer->data, test);
 }
 
 static void natural_finished(void *data, const struct suite_result *result)
 {
-	const struct natural *natural = data;
-	const struct suite_observer *outer = natural->search->outer;
-	natural->search->known[result->test].natural = (uint8_t)result->outcome;
-	search_note_ns(natural->search, result);
+	struct order_search *search = data;
+	const struct suite_observer *outer = search->outer;
+	search->known[result->test].natural = (uint8_t)result->outcome;
+	search_note_ns(search, result);
 	if (outer->finished)
 		outer->finished(outer->data, result);
 }
 
 static void natural_limit(void *data, const char *text)
 {
-	const struct natural *natural = data;
-	const struct suite_observer *outer = natural->search->outer;
-	if (outer->limit)
-		outer->limit(outer->data, text);
+	search_say(data, text);
 }
 
 /* Known from looking for pollution, where that was done. */
@@ -60,12 +53,11 @@ static struct err *run_natural(struct order_search *search)
 		search->natural_ns = pollution->ns;
 		return search_keep_files(search);
 	}
-	struct natural natural = { search };
 	const struct suite_observer observer = {
 		.started = natural_started,
 		.finished = natural_finished,
 		.limit = natural_limit,
-		.data = &natural,
+		.data = search,
 	};
 	/* Files are not copied: those that tests touch are seen this way. */
 	struct suite_watch watch = search->options->watch

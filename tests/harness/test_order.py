@@ -34,8 +34,6 @@ Three things are checked of each executable:
 """
 
 import argparse
-import concurrent.futures
-import fnmatch
 import json
 import os
 import pathlib
@@ -46,10 +44,9 @@ import subprocess
 import sys
 import time
 
-import build
 import subject as subject_module
 from test_pollution import applies, call, make_room, matches, remove, wanted_in_quick
-from test_subjects import Mismatch, Results, Skipped, name_in_order_file
+from test_subjects import Mismatch, Skipped, check_all, name_in_order_file
 
 HERE = pathlib.Path(__file__).resolve()
 PATIENCE = 120
@@ -637,29 +634,8 @@ def main():
     options.polygraph = pathlib.Path(options.polygraph).resolve()
     if not os.access(options.polygraph, os.X_OK):
         parser.error(f"no polygraph at {options.polygraph_given}")
-    try:
-        subjects = subject_module.find_subjects(options.subjects, options.only)
-        for subject in subjects:
-            runs_of(subject, "")
-    except subject_module.SubjectError as error:
-        print(f"FAIL {error}\n0 passed, 1 failed, 0 skipped")
-        return 1
-    for name in set(options.only) - {subject.name for subject in subjects}:
-        parser.error(f"no subject '{name}' in {options.subjects}")
-    start = time.monotonic()
-    executables = build.Builder(pathlib.Path(options.build) / "order", options.jobs).build(
-        subjects, build.BUILDS,
-        lambda exe: (not options.exe or fnmatch.fnmatchcase(exe.label, options.exe))
-        and (not options.quick or wanted_in_quick(exe)))
-    built = time.monotonic()
-    results = Results(options)
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for future in [pool.submit(check_executable, exe, options, results) for exe in executables]:
-            future.result()
-    print(f"{len(executables)} executables: built in {built - start:.0f} s, checked in {time.monotonic() - built:.0f} s")
-    counts = results.counts
-    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
-    return 1 if counts["failed"] or not executables else 0
+    return check_all(parser, options, pathlib.Path(options.build) / "order", check_executable,
+                     wanted=lambda exe: not options.quick or wanted_in_quick(exe), look=lambda subject: runs_of(subject, ""))
 
 
 if __name__ == "__main__":

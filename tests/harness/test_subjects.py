@@ -368,6 +368,32 @@ def check_executable(exe, options, results):
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def check_all(parser, options, folder, check, builds=build.BUILDS, wanted=lambda exe: True, look=lambda subject: None):
+    """Finds and builds the subjects, calls @check for each executable, and prints the sum. @look may find fault with a subject."""
+    try:
+        subjects = subject_module.find_subjects(options.subjects, options.only)
+        for subject in subjects:
+            look(subject)
+    except subject_module.SubjectError as error:
+        print(f"FAIL {error}\n0 passed, 1 failed, 0 skipped")
+        return 1
+    for name in set(options.only) - {subject.name for subject in subjects}:
+        parser.error(f"no subject '{name}' in {options.subjects}")
+    start = time.monotonic()
+    executables = build.Builder(folder, options.jobs).build(
+        subjects, builds,
+        lambda exe: (not options.exe or fnmatch.fnmatchcase(exe.label, options.exe)) and wanted(exe))
+    built = time.monotonic()
+    results = Results(options)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for future in [pool.submit(check, exe, options, results) for exe in executables]:
+            future.result()
+    print(f"{len(executables)} executables: built in {built - start:.0f} s, checked in {time.monotonic() - built:.0f} s")
+    counts = results.counts
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] or not executables else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--polygraph", default="build/polygraph", metavar="PATH", help="default: build/polygraph")
@@ -387,27 +413,7 @@ def main():
     options.hang_builds = ("gcc-O0",)  # waiting for time limits is dear
     if options.checks != ["plain"] and not os.access(options.polygraph, os.X_OK):
         parser.error(f"no polygraph at {options.polygraph_given} (--plain-only does without)")
-
-    try:
-        subjects = subject_module.find_subjects(options.subjects, options.only)
-    except subject_module.SubjectError as error:
-        print(f"FAIL {error}\n0 passed, 1 failed, 0 skipped")
-        return 1
-    for name in set(options.only) - {subject.name for subject in subjects}:
-        parser.error(f"no subject '{name}' in {options.subjects}")
-    start = time.monotonic()
-    builds = build.QUICK if options.quick else build.BUILDS
-    executables = build.Builder(options.build, options.jobs).build(
-        subjects, builds, lambda exe: not options.exe or fnmatch.fnmatchcase(exe.label, options.exe))
-    built = time.monotonic()
-    results = Results(options)
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for future in [pool.submit(check_executable, exe, options, results) for exe in executables]:
-            future.result()
-    print(f"{len(executables)} executables: built in {built - start:.0f} s, checked in {time.monotonic() - built:.0f} s")
-    counts = results.counts
-    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
-    return 1 if counts["failed"] or not executables else 0
+    return check_all(parser, options, options.build, check_executable, build.QUICK if options.quick else build.BUILDS)
 
 
 if __name__ == "__main__":

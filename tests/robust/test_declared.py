@@ -6,8 +6,6 @@ usage: test_declared.py --polygraph PATH [-v] [TEST…]
 declared.c, built next to the tool, shows it. The subjects of all frameworks are looked at, where groups follow from
 the names of tests, and the programs in declared/ for what the subjects do not have.
 """
-import argparse
-import os
 import pathlib
 import re
 import shutil
@@ -16,6 +14,8 @@ import sys
 import tempfile
 import textwrap
 import unittest
+
+import runner
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "harness"))
@@ -252,24 +252,10 @@ class Processes(unittest.TestCase):
         self.assertEqual((declared.bound, declared.natural), ("free", "natural"))
 
 
-def main():
+def prepare(polygraph, folder):
     global POLYGRAPH, FOLDER
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--polygraph", required=True)
-    options, rest = parser.parse_known_args()
-    POLYGRAPH = os.path.abspath(options.polygraph)
-    with tempfile.TemporaryDirectory(prefix="polygraph-declared-") as FOLDER:
-        result = unittest.main(argv=[sys.argv[0], *rest], exit=False, verbosity=2 if "-v" in rest else 1).result
-    # Parts of a test (subTest) fail one by one.
-    bad = {getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors}
-    skipped = len(result.skipped)
-    for test, why in result.skipped:
-        print(f"skipped {test}: {why}")
-    for test in sorted(bad):
-        print(f"again: {sys.argv[0]} --polygraph {options.polygraph} {test.split('.', 1)[1]}")
-    print(f"{result.testsRun - len(bad) - skipped} passed, {len(bad)} failed, {skipped} skipped")
-    return bool(bad)
+    POLYGRAPH, FOLDER = polygraph, folder
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main("declared", prepare))

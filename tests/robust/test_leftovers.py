@@ -5,7 +5,6 @@ usage: test_leftovers.py --polygraph PATH [-v] [TEST…]
 
 What tests of one process leave is checked with subjects (tests/harness/test_pollution.py).
 """
-import argparse
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ import threading
 import time
 import unittest
 
+import runner
 from test_robust import processes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -490,25 +490,10 @@ class Own(Base):
                 self.assertTrue({root for _, root in result["test_starts"]} & {"growing.bin", "child[writer]"}, result)
 
 
-def main():
+def prepare(polygraph, folder):
     global POLYGRAPH, FOLDER
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--polygraph", required=True)
-    options, rest = parser.parse_known_args()
-    POLYGRAPH = os.path.abspath(options.polygraph)
-    with tempfile.TemporaryDirectory(prefix="polygraph-left-") as FOLDER:
-        result = unittest.main(argv=[sys.argv[0], *rest], exit=False, verbosity=2 if "-v" in rest else 1).result
-    # Parts of a test (subTest) are told one by one; it is one test nevertheless.
-    bad = sorted({test.id().split(" ")[0].split(".", 1)[1] for test, _ in result.failures + result.errors})
-    skipped = len(result.skipped)
-    for test, why in result.skipped:
-        print(f"skipped {test}: {why}")
-    for name in bad:
-        print(f"again: {sys.argv[0]} --polygraph {options.polygraph} {name}")
-    bad = len(bad)
-    print(f"{result.testsRun - bad - skipped} passed, {bad} failed, {skipped} skipped")
-    return bad != 0
+    POLYGRAPH, FOLDER = polygraph, folder
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main("left", prepare))

@@ -6,7 +6,6 @@ usage: test_points.py --polygraph PATH [-v] [TEST…]
 The programs in points/ say what they do in the file in which the tool says where it stops; whoever writes has the
 other one waiting, so the lines are in their true sequence.
 """
-import argparse
 import os
 import pathlib
 import re
@@ -15,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+import runner
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "harness"))
@@ -142,24 +143,10 @@ class Points(unittest.TestCase):
         self.check("cpputest", 3, ["-std=c++17", "-lCppUTest", "-pthread"], BUILDS + FOLDED)
 
 
-def main():
+def prepare(polygraph, folder):
     global POLYGRAPH, FOLDER
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--polygraph", required=True)
-    options, rest = parser.parse_known_args()
-    POLYGRAPH = os.path.abspath(options.polygraph)
-    with tempfile.TemporaryDirectory(prefix="polygraph-points-") as FOLDER:
-        result = unittest.main(argv=[sys.argv[0], *rest], exit=False, verbosity=2 if "-v" in rest else 1).result
-    # Parts of a test (subTest) fail one by one.
-    bad = {getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors}
-    skipped = len(result.skipped)
-    for test, why in result.skipped:
-        print(f"skipped {test}: {why}")
-    for test in sorted(bad):
-        print(f"again: {sys.argv[0]} --polygraph {options.polygraph} {test.split('.', 1)[1]}")
-    print(f"{result.testsRun - len(bad) - skipped} passed, {len(bad)} failed, {skipped} skipped")
-    return bool(bad)
+    POLYGRAPH, FOLDER = polygraph, folder
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main("points", prepare))

@@ -5,7 +5,6 @@ usage: test_robust.py --polygraph PATH [-v] [TEST…]
 
 The one command that runs a failing test again is this one with its name, e.g. Robust.test_interrupt.
 """
-import argparse
 import json
 import os
 import pwd
@@ -17,6 +16,8 @@ import sys
 import tempfile
 import time
 import unittest
+
+import runner
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 POLYGRAPH = None
@@ -513,23 +514,10 @@ class Robust(unittest.TestCase):
         self.assertEqual(list(result.values()), ["pass", "pass", "pass", "fail"])
 
 
-def main():
+def prepare(polygraph, folder):
     global POLYGRAPH, FOLDER
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--polygraph", required=True)
-    options, rest = parser.parse_known_args()
-    POLYGRAPH = os.path.abspath(options.polygraph)
-    with tempfile.TemporaryDirectory(prefix="polygraph-robust-") as FOLDER:
-        result = unittest.main(argv=[sys.argv[0], *rest], exit=False, verbosity=2 if "-v" in rest else 1).result
-    bad = len(result.failures) + len(result.errors)
-    skipped = len(result.skipped)
-    for test, why in result.skipped:
-        print(f"skipped {test}: {why}")
-    for test, _ in result.failures + result.errors:
-        print(f"again: {sys.argv[0]} --polygraph {options.polygraph} {test.id().split('.', 1)[1]}")
-    print(f"{result.testsRun - bad - skipped} passed, {bad} failed, {skipped} skipped")
-    return bad != 0
+    POLYGRAPH, FOLDER = polygraph, folder
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main("robust", prepare))

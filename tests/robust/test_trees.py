@@ -5,7 +5,6 @@ usage: test_trees.py --polygraph PATH [-v] [TEST…]
 
 That orders of a tree go as they do one by one is checked with all subjects (tests/harness/test_subjects.py, tree).
 """
-import argparse
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ import tempfile
 import time
 import unittest
 
+import runner
 from test_robust import processes
 
 DRIVER = None
@@ -295,19 +295,11 @@ class Trees(unittest.TestCase):
         self.assertEqual(processes(self.suite), before)
 
 
-def main():
+def prepare(polygraph, folder):
     global DRIVER, FOLDER
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--polygraph", required=True)
-    options, rest = parser.parse_known_args()
-    DRIVER = os.path.join(os.path.dirname(os.path.abspath(options.polygraph)), "tests/tree/tree_driver")
-    if not os.access(DRIVER, os.X_OK):
-        print(f"SKIP no {DRIVER}: it is built with the program")
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        FOLDER = folder
-        unittest.main(argv=[sys.argv[0], *rest], verbosity=1)
+    DRIVER, FOLDER = os.path.join(os.path.dirname(polygraph), "tests/tree/tree_driver"), folder
+    return None if os.access(DRIVER, os.X_OK) else f"no {DRIVER}: it is built with the program"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(runner.main("trees", prepare))
