@@ -1,6 +1,5 @@
 /* The beginning: whose malloc is it, and what does the program see of us. */
-#include "agent/filelog_internal.h"
-#include "agent/state_internal.h"
+#include "agent/agent_internal.h"
 
 #include <link.h>
 
@@ -81,19 +80,4 @@ enum agent_mode agent_begin(void)
 	}
 	code_list_own();
 	return agent_mode;
-}
-
-/*
- * Linked with -z initfirst: runs before every other constructor. glibc hands
- * constructors what main() gets.
- */
-__attribute__((constructor)) static void start(int argc, char **argv,
-					       char **envp)
-{
-	(void)argc;
-	(void)argv;
-	agent_begin();
-	environment_restore(envp);
-	state_begin();
-	filelog_begin();
 }

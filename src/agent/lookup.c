@@ -11,7 +11,11 @@ struct tables {
 	const char *strings;
 	const uint32_t *gnu;
 	const uint32_t *sysv;
+	const uint16_t *versions; /* one a symbol; NULL: it has none */
 };
+
+/* Of a symbol's version: only for programs that were linked with it long ago. */
+#define VERSION_HIDDEN 0x8000
 
 /* ld.so has made addresses of them, but not in read-only ones (the vDSO). */
 static const void *address(const struct link_map *object, ElfW(Addr) value)
@@ -35,6 +39,8 @@ static bool tables_of(const struct link_map *object, struct tables *ret)
 			tables.gnu = at;
 		else if (d->d_tag == DT_HASH)
 			tables.sysv = at;
+		else if (d->d_tag == DT_VERSYM)
+			tables.versions = at;
 	}
 	if (!tables.symbols || !tables.strings)
 		return false;
@@ -53,6 +59,12 @@ static bool is(const struct tables *tables, uint32_t index, const char *name)
 	       text_is(tables->strings + symbol->st_name, name);
 }
 
+static bool is_current(const struct tables *tables, uint32_t index)
+{
+	return !tables->versions || !(tables->versions[index] & VERSION_HIDDEN);
+}
+
+/* The version that programs are linked with today, or else any. */
 static uint32_t find_gnu(const struct tables *tables, const char *name)
 {
 	const uint32_t *head = tables->gnu;
@@ -72,23 +84,29 @@ static uint32_t find_gnu(const struct tables *tables, const char *name)
 	uint32_t i = buckets[hash % buckets_n];
 	if (i < first)
 		return 0;
-	for (;; i++) {
+	for (uint32_t found = 0;; i++) {
 		uint32_t there = chain[i - first];
-		if ((there | 1) == (hash | 1) && is(tables, i, name))
-			return i;
+		if ((there | 1) == (hash | 1) && is(tables, i, name)) {
+			if (is_current(tables, i))
+				return i;
+			found = i;
+		}
 		if (there & 1)
-			return 0;
+			return found;
 	}
 }
 
 static uint32_t find_sysv(const struct tables *tables, const char *name)
 {
-	uint32_t n = tables->sysv[1];
+	uint32_t n = tables->sysv[1], found = 0;
 	for (uint32_t i = 1; i < n; i++) {
-		if (is(tables, i, name))
+		if (!is(tables, i, name))
+			continue;
+		if (is_current(tables, i))
 			return i;
+		found = i;
 	}
-	return 0;
+	return found;
 }
 
 void *lookup_in(const struct link_map *object, const char *name)

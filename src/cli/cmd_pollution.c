@@ -121,7 +121,7 @@ static struct err *pollution_run(const struct options *options, int argc,
 	TRY(state_watch_choose(values, &outputs, &watch));
 	TRY(baseline_read(&baseline, values->baseline));
 	search.watch = watch.watch;
-	choice.options.agent = true;
+	choice.options.agent = SUITE_AGENT_STATE;
 	TRY(common_suite_open(&choice, &suite));
 
 	struct selection_options selection = {

@@ -460,7 +460,7 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 	detect->seed = values->seed;
 	if (is_random(detect))
 		TRY(common_seed_choose(options, values->seed, &detect->seed));
-	detect->choice.options.agent = true;
+	detect->choice.options.agent = SUITE_AGENT_STATE;
 	TRY(common_suite_open(&detect->choice, &detect->suite));
 	struct selection_options selection = {
 		.tests = &state->common.tests,

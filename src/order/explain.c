@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "order/minimise.h"
+#include "base/minimise.h"
 
 /* What is quickly repeated is repeated so often: chance may go one way for long. */
 #define CHEAP_REPEATS 10

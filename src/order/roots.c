@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "order/minimise.h"
+#include "base/minimise.h"
 
 /* More roots than that are not tried one by one. */
 #define ROOTS_MAX 2000

@@ -38,6 +38,9 @@ struct suite_ops {
 				 const struct suite_observer *observer);
 	/* Before other orders are tried. NULL: all was said. See suite_declare(). */
 	struct err *(*declare)(struct suite *suite);
+	/* NULL: it cannot. See suite_choose(). */
+	struct err *(*choose)(struct suite *suite,
+			      const struct suite_choices *choices);
 	void (*close)(struct suite *suite); /* frees what it added and itself */
 };
 

@@ -132,6 +132,17 @@ struct err *suite_try_roots(struct suite *suite,
 		       : NULL;
 }
 
+struct err *suite_choose(struct suite *suite,
+			 const struct suite_choices *choices)
+{
+	BUG_ON(suite->options.agent != SUITE_AGENT_CHOICES);
+	if (!suite->ops->choose)
+		return err_create(ERR_USAGE,
+				  "what APIs do cannot be chosen for %s suites",
+				  suite->framework);
+	return suite->ops->choose(suite, choices);
+}
+
 void suite_interrupt(void)
 {
 	suite_interrupted = 1;

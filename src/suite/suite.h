@@ -48,6 +48,8 @@ struct suite_place {
 };
 
 struct container_user;
+struct wire_choice_range;
+struct wire_choices;
 
 /* Kinds of state that can be watched, as bits. */
 enum suite_watched {
@@ -91,6 +93,38 @@ struct suite_watch {
 	size_t paths; /* of a root, at most */
 };
 
+/*
+ * What APIs are to do instead of what they do by themselves (wire/choices.h), in
+ * each test of the runs to come. All that it points to outlives the runs.
+ */
+struct suite_choices {
+	unsigned level; /* enum wire_level */
+	uint64_t seed;
+	const uint64_t
+		*models;    /* WIRE_MODEL_WORDS words: these are numbered … */
+	const uint64_t *on; /* … and these of them act */
+	bool only_ranges;   /* of those, only choices in @ranges */
+	const struct wire_choice_range *ranges;
+	size_t n_ranges;
+	/*
+	 * Also before the first test: the program is started under them. Else
+	 * what it was before its first test is as ever.
+	 */
+	bool startup;
+	bool detail; /* records of choices that act */
+	/* Picks are given, not drawn: see wire_choices.trace_on. */
+	bool trace;
+	const uint64_t *forced;
+	size_t n_forced;
+};
+
+/* Which of our libraries is preloaded into the tested program. */
+enum suite_agent {
+	SUITE_NO_AGENT,
+	SUITE_AGENT_STATE, /* notes heap blocks and state: for suite_watch() */
+	SUITE_AGENT_CHOICES, /* for suite_choose() */
+};
+
 struct suite_options {
 	/* Exactly one of these four. */
 	char *const *argv;    /* test executable with its arguments */
@@ -105,7 +139,7 @@ struct suite_options {
 	unsigned jobs;		    /* processes side by side, at least 1 */
 	bool pass_through;	    /* output also goes to ours as it comes */
 	bool keep_output; /* results of passing tests have theirs, too */
-	bool agent;	  /* heap blocks will be asked for (suite_watch()) */
+	enum suite_agent agent;
 };
 
 #define SUITE_NO_GROUP ((size_t)-1)
@@ -158,6 +192,12 @@ struct suite_observer {
 			const struct change *changes, size_t n);
 	/* A test read that place (suite_run_places()), once a test and place. */
 	void (*read)(void *data, size_t test, size_t place);
+	/*
+	 * What was chosen in this test (suite_choose()), before finished(). What
+	 * the block says is the tested program's word: numbers may be any.
+	 */
+	void (*chosen)(void *data, size_t entry, size_t test,
+		       const struct wire_choices *block);
 	/* Something worth a line under "limits" of the report. */
 	void (*limit)(void *data, const char *text);
 	void *data;
@@ -281,6 +321,15 @@ suite_run_places(struct suite *suite, const size_t *order, size_t n,
 		 const struct suite_place *places, size_t n_places,
 		 const struct suite_observer *observer) _must_check_;
 size_t suite_places_max(const struct suite *suite);
+
+/*
+ * From now on choices are made as @choices says, in each test alike, wherever
+ * it stands in an order; NULL: everything as ever. An error where this suite was
+ * not opened for it (suite_options.agent) or cannot. The observer's chosen() is
+ * told. Runs under choices are one process at a time.
+ */
+struct err *suite_choose(struct suite *suite,
+			 const struct suite_choices *choices) _must_check_;
 
 /* May be called from a signal handler. */
 void suite_interrupt(void);

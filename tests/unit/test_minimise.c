@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "order/minimise.h"
+#include "base/minimise.h"
 
 enum { MOST = 12 };
 

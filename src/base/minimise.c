@@ -1,4 +1,4 @@
-#include "order/minimise.h"
+#include "base/minimise.h"
 
 #include <stdlib.h>
 #include <string.h>

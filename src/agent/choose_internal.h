@@ -1,0 +1,157 @@
+/*
+ * Choices: what the models (model_*.c) work with. See wire/choices.h for what a
+ * choice is and how it is numbered.
+ *
+ * An interposed function of a model looks like this:
+ *
+ *	_export_ void qsort(void *base, size_t n, size_t size, compare *compare)
+ *	{
+ *		CHOOSE_NEXT(qsort, )
+ *		if (!choose_wanted(WIRE_MODEL_qsort, CHOOSE_CALLER())) {
+ *			next(base, n, size, compare);
+ *			return;
+ *		}
+ *		struct choose_keys keys = { .equal = …, .object = … };
+ *		uint64_t pick = choose(WIRE_MODEL_qsort, choose_permutations(n), keys);
+ *		…
+ *		choose_argument("%zu elements of %zu bytes", n, size);
+ *		choose_did("elements that are equal in another order");
+ *	}
+ *
+ * Rules for models, besides the agent's laws (agent_internal.h):
+ *  1. Pick 0 is exactly what the library does.
+ *  2. What the specification forbids is never done, whatever the pick: where
+ *     the call at hand leaves nothing open there is no choice, and choose() is
+ *     not called. A choice has at least two alternatives.
+ *  3. Nothing depends on addresses, ids or time but through the keys.
+ *  4. errno is that of the library's function.
+ *  5. Calls of libc's functions go to their next definition (CHOOSE_NEXT,
+ *     choose_next()), never through the dynamic symbol that is our own.
+ */
+#pragma once
+
+#include <errno.h>
+
+#include "agent/agent_internal.h"
+#include "wire/choices.h"
+
+#define CHOOSE_CALLER() ((uintptr_t)__builtin_return_address(0))
+
+/*
+ * Declares next(), where calls go on. Without @failed (void functions) write
+ * CHOOSE_NEXT(name, ).
+ */
+#define CHOOSE_NEXT(name, failed)                                              \
+	static __typeof__(&(name)) choose_found_##name;                        \
+	__typeof__(&(name)) next =                                             \
+		__atomic_load_n(&choose_found_##name, __ATOMIC_RELAXED);       \
+	if (unlikely(!next)) {                                                 \
+		next = (__typeof__(&(name)))lookup_next(#name);                \
+		__atomic_store_n(&choose_found_##name, next,                   \
+				 __ATOMIC_RELAXED);                            \
+		if (!next) {                                                   \
+			errno = ENOSYS;                                        \
+			return failed;                                         \
+		}                                                              \
+	}
+
+/* The keys of the levels EQ and ID; of no use, they are what FULL has. */
+struct choose_keys {
+	uint64_t equal;	 /* equal inputs: equal numbers */
+	uint64_t object; /* the same unchanged object: see choose_object() */
+};
+
+#pragma GCC visibility push(hidden)
+
+extern struct wire_choices *choose_block; /* NULL: nobody chooses */
+
+/* choose.c */
+void choose_begin(int argc, char **argv, char **envp);
+/*
+ * One choice of @alternatives (at least 2, at most WIRE_MANY): the pick, less
+ * than that. Only after choose_wanted().
+ */
+uint64_t choose(enum wire_model model, uint64_t alternatives,
+		struct choose_keys keys);
+/*
+ * What the last choice of this thread was about and did, for the report; where
+ * nobody wants to know, or the pick was 0, nothing happens. Conversions: %s (cut
+ * off, escaped by the reader), %d, %u, %zu, %zd, %x, %p, %%.
+ */
+void choose_argument(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+void choose_did(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* n!, or WIRE_MANY; 1 for fewer than two: then there is nothing to choose. */
+uint64_t choose_permutations(size_t n);
+/* The permutation that @pick stands for: @order[i] is what comes i-th. */
+void choose_permutation(uint64_t pick, size_t n, uint32_t *order);
+/* Moves the elements of an array so. @n at most CHOOSE_ELEMENTS. */
+void choose_permute(uint64_t pick, void *base, size_t n, size_t size);
+#define CHOOSE_ELEMENTS ((size_t)1 << 24)
+
+/* A number for the object at this address, the same as long as it is not … */
+uint64_t choose_object(const void *object);
+/* … forgotten: it is destroyed, or changed, and is another from now on. */
+void choose_object_changed(const void *object);
+
+/* Keys: hashes of bytes, of a text, of two numbers. */
+uint64_t choose_hash(const void *data, size_t n);
+uint64_t choose_hash_text(const char *text);
+uint64_t choose_mix(uint64_t a, uint64_t b);
+
+/* A thread that this one creates; the key it will have. */
+uint64_t choose_child_key(void);
+void choose_set_key(uint64_t key);
+
+/* choose_caller.c: whose is the code that calls? */
+enum choose_caller {
+	CHOOSE_UNKNOWN,
+	CHOOSE_PROGRAM, /* the tested program and its libraries */
+	CHOOSE_RUNTIME, /* C++ library, GLib: see WIRE_THROUGH */
+	CHOOSE_OTHER,	/* framework, C library, loader, other libraries */
+};
+void choose_caller_begin(void);
+_cold_ enum choose_caller choose_caller_find(uintptr_t address);
+#define CHOOSE_CALLERS 4096
+extern uint64_t choose_callers[CHOOSE_CALLERS]; /* verdict << 62 | address */
+
+#pragma GCC visibility pop
+
+static inline enum choose_caller choose_caller(uintptr_t address)
+{
+	uint64_t known = __atomic_load_n(
+		&choose_callers[(address ^ address >> 12) % CHOOSE_CALLERS],
+		__ATOMIC_RELAXED);
+	if (likely((known & (~0ULL >> 2)) == address))
+		return (enum choose_caller)(known >> 62);
+	return choose_caller_find(address);
+}
+
+static inline bool choose_bit(const uint64_t *words, unsigned model)
+{
+	return words[model / 64] >> model % 64 & 1;
+}
+
+static inline unsigned choose_flags(enum wire_model model)
+{
+	static const uint8_t flags[] = {
+#define X(name, kind, level, flags, api, clause, never) (uint8_t)(flags),
+		WIRE_MODELS(X)
+#undef X
+	};
+	return flags[model];
+}
+
+/* Does this model take part, and is the call from @caller the program's? */
+static inline bool choose_wanted(enum wire_model model, uintptr_t caller)
+{
+	const struct wire_choices *block = choose_block;
+	if (likely(!block) ||
+	    !__atomic_load_n(&block->active, __ATOMIC_RELAXED) ||
+	    !choose_bit(block->models, model))
+		return false;
+	enum choose_caller who = choose_caller(caller);
+	return who == CHOOSE_PROGRAM ||
+	       (who == CHOOSE_RUNTIME && choose_flags(model) & WIRE_THROUGH);
+}

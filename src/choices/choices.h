@@ -1,0 +1,163 @@
+/*
+ * The detector of tests that assume more than an API promises: those that pass
+ * as things are today and fail where an API does something else that its
+ * specification allows; which call it is, and what it did instead.
+ *
+ * Baseline runs first tell which tests pass without choices, each time. Then the
+ * suite runs under seeds and levels, from the most consistent (ONE) to the least
+ * (FULL). Each test that fails is run alone under the same seed; delta debugging
+ * brings the models, then the numbered choices, down to the smallest set that
+ * makes it fail (choices/debug.c). That model is switched off for that test from
+ * then on, so that others can be found in it.
+ *
+ * Invariants:
+ *  1. A finding's test passes without choices and fails with the decisive ones
+ *     alone, in each of the repetitions.
+ *  2. Tests whose outcome varies without choices, or with the same ones, are set
+ *     apart: never a finding.
+ *
+ * What it does not do: know what runs the tests (suite/suite.h), or how a stack is
+ * unwound (choices_options.unwind).
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "suite/suite.h"
+#include "wire/choices.h"
+
+/* A model: of the table (wire/models.h), or of polygraph.toml. */
+struct choices_model {
+	const char *api;
+	const char *clause; /* what leaves it open */
+	const char *never;
+	enum wire_kind kind;
+	enum wire_level level; /* the first at which it takes part */
+	unsigned flags;	       /* enum wire_model_flags */
+};
+/* By number, WIRE_MODELS_N of them; NULL: no such number. */
+const struct choices_model *choices_model(uint64_t number);
+const char *choices_level_name(unsigned level); /* "one", … */
+const char *choices_kind_name(unsigned kind);	/* "permute", … */
+
+struct choices_frame {
+	char *function; /* NULL: unknown */
+	char *file;	/* NULL: unknown */
+	unsigned line;
+};
+
+/* One of the decisive calls. */
+struct choices_call {
+	uint64_t model;
+	uint64_t thread, n, phase; /* which choice: wire/choices.h */
+	uint64_t pick, alternatives;
+	char *argument; /* what it was called with, raw bytes; "" */
+	char *did;	/* what it did instead, raw bytes; "" */
+	VEC(struct choices_frame) stack; /* from the call outwards */
+};
+
+struct choices_finding {
+	size_t test;
+	uint64_t model; /* of the first decisive call; or user's */
+	enum wire_level level;
+	size_t runs, failures; /* of this test at that level, all models on */
+	uint64_t failing_seed;
+	VEC(struct choices_call) calls; /* the smallest set; at least one */
+	bool minimal; /* nothing can be left out; false: the budget ended */
+	/* The test alone fails; else only after those before it. */
+	bool alone;
+	enum outcome outcome;
+	char *message; /* of the failure, raw bytes; NULL: none */
+	char *file;    /* its place; NULL: unknown */
+	unsigned line;
+	size_t repeats; /* so often it went as said, with and without */
+	/* With --systematic. */
+	bool systematic;
+	double probability; /* that it fails, under uniform choice */
+	VEC(struct choices_call) critical; /* choices that decide by themselves */
+};
+
+/* A test that fails now and then without choices, or with the same ones. */
+struct choices_random {
+	size_t test;
+	size_t runs, failures;
+};
+
+/* What was explored of a test with --systematic. */
+struct choices_space {
+	size_t test;
+	uint64_t nodes;	  /* choices met, equal states counted once */
+	uint64_t leaves;  /* ways to the end of the test */
+	uint64_t failing; /* of them */
+	uint64_t merged;  /* states that were equal to an earlier one */
+	double probability;
+	bool exhausted; /* there was no more; else the bound was met */
+};
+
+struct choices_result {
+	VEC(struct choices_finding) findings;
+	VEC(struct choices_random) randoms;
+	VEC(struct choices_space) spaces;
+	uint64_t executions;   /* tests begun */
+	size_t runs;	       /* of the whole suite, with choices */
+	size_t baselines;      /* without */
+	uint64_t made;	       /* choices in all runs */
+	uint64_t acted;	       /* that took another alternative */
+	const char *why;       /* what ended it: "budget"; NULL: all was done */
+	size_t undebugged;     /* failing tests that the budget left unexplained */
+	uint64_t models_met[WIRE_MODEL_WORDS]; /* that had something to choose */
+};
+
+struct choices_options {
+	bool level_given; /* only @level; else from ONE up to FULL */
+	enum wire_level level;
+	size_t runs; /* seeds a level; at least 1 */
+	uint64_t seed;
+	uint64_t models[WIRE_MODEL_WORDS]; /* those that may take part */
+	size_t baselines; /* at least 1 */
+	size_t repeats;	  /* that verify a finding; at least 1 */
+	bool systematic;
+	uint64_t bound;	   /* nodes of a test, with @systematic */
+	uint64_t deadline; /* clock_now(); 0: none */
+	/* The stack of a record; NULL: not wanted. */
+	struct err *(*unwind)(void *data, const struct wire_choices *block,
+			      const struct wire_choice *record,
+			      struct choices_call *ret);
+	void *unwind_data;
+	/* Of polygraph.toml, numbered from WIRE_MODEL_USER on. */
+	const struct choices_model *user;
+	size_t n_user;
+};
+
+/*
+ * @tests: those that take part, in natural order. @observer is told of limits and
+ * of the first run without choices. On ERR_INTERRUPTED @ret has what was found.
+ */
+struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
+			 const struct choices_options *options,
+			 const struct suite_observer *observer,
+			 struct choices_result *ret) _must_check_;
+void choices_result_free(struct choices_result *result);
+static inline void choices_result_freep(struct choices_result *result)
+{
+	choices_result_free(result);
+}
+void choices_call_free(struct choices_call *call);
+const char *choices_severity(const struct choices_finding *finding);
+
+/*
+ * Once more, for `replay`: @test alone (or after @prefix) with the decisive
+ * choices of a finding only; *@ret its result, which the caller frees.
+ */
+struct choices_again {
+	enum wire_level level;
+	uint64_t seed;
+	const struct wire_choice_range *ranges;
+	size_t n_ranges;
+	const uint64_t *models; /* WIRE_MODEL_WORDS: that were numbered */
+	bool without; /* the same without any */
+	const size_t *prefix;
+	size_t n_prefix;
+};
+struct err *choices_run_again(struct suite *suite, size_t test,
+			      const struct choices_again *again,
+			      struct suite_result *ret) _must_check_;

@@ -1,0 +1,30 @@
+/* The table of models, for whoever reports on them. */
+#include "base/macro.h"
+#include "choices/choices.h"
+
+static const struct choices_model models[] = {
+#define X(name, kind, level, flags, api, clause, never)                        \
+	{ api, clause, never, kind, level, flags },
+	WIRE_MODELS(X)
+#undef X
+};
+
+const struct choices_model *choices_model(uint64_t number)
+{
+	return number < ARRAY_SIZE(models) ? &models[number] : NULL;
+}
+
+const char *choices_level_name(unsigned level)
+{
+	static const char *const names[] = { "one", "eq", "id", "full" };
+	return level < ARRAY_SIZE(names) ? names[level] : "?";
+}
+
+const char *choices_kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		"permute", "random", "extend", "short", "spurious",
+		"environment",
+	};
+	return kind < ARRAY_SIZE(names) ? names[kind] : "?";
+}

@@ -1,0 +1,76 @@
+/*
+ * What C, C++ and POSIX leave open, as one table: the functions whose calls the
+ * agent may answer otherwise (wire/choices.h), shared by the agent, the report
+ * and the documentation.
+ *
+ * To add a model: one row in the file of its family, its function in
+ * agent/model_FAMILY.c, a fragile and a correct case in tests/models/FAMILY.*
+ * (a test compares both lists with this table).
+ *
+ *	X(name, kind, level, flags, api, clause, never)
+ *
+ *	name	of the enumerator: WIRE_MODEL_name
+ *	kind	WIRE_PERMUTE, …: what is done
+ *	level	the lowest (most consistent) level at which it takes part
+ *	flags	WIRE_THROUGH, WIRE_OPTIONAL, …
+ *	api	what users call it; --api matches it
+ *	clause	what leaves it open, and where that is written
+ *	never	what the model must not do
+ */
+#pragma once
+
+#include "wire/models_environment.h"
+#include "wire/models_hash.h"
+#include "wire/models_memory.h"
+#include "wire/models_order.h"
+#include "wire/models_short.h"
+#include "wire/models_statics.h"
+#include "wire/models_threads.h"
+#include "wire/models_values.h"
+
+/* How consistent choices stay, from the most to the least. */
+enum wire_level {
+	WIRE_ONE,  /* one other but constant behaviour */
+	WIRE_EQ,   /* equal inputs behave alike */
+	WIRE_ID,   /* the same unchanged object behaves alike */
+	WIRE_FULL, /* every call anew */
+	WIRE_LEVELS,
+};
+
+enum wire_kind {
+	WIRE_PERMUTE,	  /* the same things in another order */
+	WIRE_RANDOM,	  /* another value with the same property */
+	WIRE_EXTEND,	  /* more, longer or later than today */
+	WIRE_SHORT,	  /* less than was asked for */
+	WIRE_SPURIOUS,	  /* it returns without the reason one waits for */
+	WIRE_ENVIRONMENT, /* another surrounding, constant through a run */
+	WIRE_KINDS,
+};
+
+enum wire_model_flags {
+	/* Calls from the C++ library and from GLib are the program's. */
+	WIRE_THROUGH = 1 << 0,
+	/* Only where --api names it: correct programs may rely on it. */
+	WIRE_OPTIONAL = 1 << 1,
+	/* Decided once, before the program's first constructor. */
+	WIRE_STARTUP = 1 << 2,
+};
+
+/* clang-format off */
+#define WIRE_MODELS(X)                                                         \
+	WIRE_MODELS_ORDER(X)                                                   \
+	WIRE_MODELS_HASH(X)                                                    \
+	WIRE_MODELS_MEMORY(X)                                                  \
+	WIRE_MODELS_VALUES(X)                                                  \
+	WIRE_MODELS_SHORT(X)                                                   \
+	WIRE_MODELS_STATICS(X)                                                 \
+	WIRE_MODELS_THREADS(X)                                                 \
+	WIRE_MODELS_ENVIRONMENT(X)
+/* clang-format on */
+
+enum wire_model {
+#define X(name, kind, level, flags, api, clause, never) WIRE_MODEL_##name,
+	WIRE_MODELS(X)
+#undef X
+		WIRE_MODELS_N,
+};
