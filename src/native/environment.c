@@ -8,9 +8,11 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/vec.h"
+#include "native/chooser.h"
 #include "native/framework.h"
 
 #define AGENT "libpolygraph-agent.so"
+#define CHOICES_AGENT "libpolygraph-choices.so"
 
 /* An adapter's environment has no more variables than that. */
 #define MORE_WORDS 16
@@ -68,13 +70,13 @@ bool environment_looks_for_leaks(const struct session *session)
 }
 
 /* Beside the program, as it is built, or where it is installed. */
-static bool find_agent(char *out, size_t n)
+static bool find_agent(const char *name, char *out, size_t n)
 {
 	static const char *const places[] = {
-		"%s/" AGENT,
-		"%s/../lib/polygraph/" AGENT,
-		"%s/../lib/" POLYGRAPH_MULTIARCH "/polygraph/" AGENT,
-		"%s/../lib64/polygraph/" AGENT,
+		"%s/%s",
+		"%s/../lib/polygraph/%s",
+		"%s/../lib/" POLYGRAPH_MULTIARCH "/polygraph/%s",
+		"%s/../lib64/polygraph/%s",
 	};
 	char self[4096];
 	ssize_t got = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -86,7 +88,7 @@ static bool find_agent(char *out, size_t n)
 		return false;
 	*slash = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		snprintf(out, n, places[i], self);
+		snprintf(out, n, places[i], self, name);
 		if (!access(out, R_OK))
 			return true;
 	}
@@ -109,17 +111,19 @@ static struct err *preload_word(const struct session *session, char **ret)
 	const struct object_facts *facts = object_facts(object);
 	if (!facts->dynamic || facts->asan || facts->tsan)
 		return NULL;
-	if (!find_agent(path, sizeof(path))) {
-		log_warn("%s is not there: where heap blocks begin and end is "
-			 "only guessed",
-			 AGENT);
+	bool choices = session->suite.options.agent == SUITE_AGENT_CHOICES;
+	const char *name = choices ? CHOICES_AGENT : AGENT;
+	const char *so = choices ? "nothing can be chosen"
+				 : "where heap blocks begin and end is only "
+				   "guessed";
+	if (!find_agent(name, path, sizeof(path))) {
+		log_warn("%s is not there: %s", name, so);
 		return NULL;
 	}
 	if (strpbrk(path, " :")) {
 		log_warn("'%s' cannot be preloaded: its path has a blank or a "
-			 "colon; where heap blocks begin and end is only "
-			 "guessed",
-			 path);
+			 "colon; %s",
+			 path, so);
 		return NULL;
 	}
 	/* Set, if to nothing, it is to be set again afterwards. */
@@ -134,7 +138,7 @@ static struct err *preload_word(const struct session *session, char **ret)
 
 struct err *environment_prepare(struct session *session)
 {
-	const char *words[MORE_WORDS + 4] = {};
+	const char *words[MORE_WORDS + 5] = {};
 	const char *const *more =
 		session->framework ? session->framework->environment : NULL;
 	size_t n = 0;
@@ -160,6 +164,8 @@ struct err *environment_prepare(struct session *session)
 		words[n++] = preload;
 		/* GLib before 2.76: else its small blocks are not malloc's. */
 		words[n++] = "G_SLICE=always-malloc";
+		if (session->chooser)
+			words[n++] = chooser_variable(session->chooser);
 	}
 	words_free(session->env);
 	session->env = NULL;
