@@ -15,7 +15,7 @@ struct chooser {
 	char variable[64];
 	bool chooses;
 	struct suite_choices choices; /* where it does */
-	bool started; /* some process began under choices */
+	bool started;		      /* some process began under choices */
 	/* What was chosen before the first test. */
 	uint64_t made[WIRE_MODELS_MAX], acted[WIRE_MODELS_MAX];
 	struct wire_choice_thread threads[WIRE_CHOICE_THREADS];
@@ -195,10 +195,15 @@ void chooser_ready(struct chooser *chooser)
 		MIN(block->records_n, (uint64_t)WIRE_CHOICE_RECORDS);
 }
 
-void chooser_begin(struct chooser *chooser)
+void chooser_begin(struct chooser *chooser, size_t test)
 {
-	if (chooser_chooses(chooser))
-		begin_epoch(chooser, 1);
+	if (!chooser_chooses(chooser))
+		return;
+	const uint64_t *off = chooser->choices.off_by_test;
+	for (size_t i = 0; off && i < WIRE_MODEL_WORDS; i++)
+		chooser->block->on[i] = chooser->choices.on[i] &
+					~off[test * WIRE_MODEL_WORDS + i];
+	begin_epoch(chooser, 1);
 }
 
 void chooser_end(struct chooser *chooser, const struct suite_observer *observer,

@@ -35,6 +35,6 @@ bool chooser_starts_otherwise(const struct chooser *chooser);
 void chooser_starts(struct chooser *chooser);
 void chooser_ready(struct chooser *chooser);
 /* A test begins; it ended, and the observer is told. */
-void chooser_begin(struct chooser *chooser);
+void chooser_begin(struct chooser *chooser, size_t test);
 void chooser_end(struct chooser *chooser, const struct suite_observer *observer,
 		 size_t entry, size_t test);

@@ -486,7 +486,7 @@ struct err *run_begin(struct run *run)
 		TRY(restore_begin(session->restore, run));
 	if (session->places)
 		places_begin(run);
-	chooser_begin(session->chooser);
+	chooser_begin(session->chooser, run->current);
 	run->began_ns = clock_now();
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;

@@ -103,7 +103,9 @@ struct suite_choices {
 	const uint64_t
 		*models;    /* WIRE_MODEL_WORDS words: these are numbered … */
 	const uint64_t *on; /* … and these of them act */
-	bool only_ranges;   /* of those, only choices in @ranges */
+	/* WIRE_MODEL_WORDS words a test: what does not act in it; NULL: none. */
+	const uint64_t *off_by_test;
+	bool only_ranges; /* of those, only choices in @ranges */
 	const struct wire_choice_range *ranges;
 	size_t n_ranges;
 	/*
