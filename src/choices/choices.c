@@ -303,7 +303,7 @@ void choices_result_free(struct choices_result *result)
 /* What today's libraries do for all, or what only some seeds bring about. */
 const char *choices_severity(const struct choices_finding *finding)
 {
-	return finding->level <= WIRE_EQ ? "high"
+	return finding->level <= WIRE_EQ   ? "high"
 	       : finding->level == WIRE_ID ? "medium"
 					   : "low";
 }

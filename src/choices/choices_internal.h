@@ -44,8 +44,8 @@ struct choices_trial {
 	uint64_t ns;
 	uint64_t acted[WIRE_MODELS_MAX];
 	VEC(struct wire_choice_thread) threads; /* how many choices they made */
-	VEC(struct choices_call) calls;	    /* with set.detail */
-	bool more_calls;		    /* than there was room for */
+	VEC(struct choices_call) calls;		/* with set.detail */
+	bool more_calls;			/* than there was room for */
 };
 void choices_trial_free(struct choices_trial *trial);
 

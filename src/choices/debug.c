@@ -153,7 +153,8 @@ static struct err *split(struct debug *debug, bool *ret)
 		*ret |= length(&range) > 1;
 		while (range.from < range.to) {
 			struct wire_choice_range piece = range;
-			piece.to = MIN(range.to, range.from + MAX(most, (uint64_t)1));
+			piece.to = MIN(range.to,
+				       range.from + MAX(most, (uint64_t)1));
 			range.from = piece.to;
 			TRY(vec_push(&pieces, piece));
 		}
@@ -438,10 +439,10 @@ static struct err *debug_test(struct debug *debug)
 	log_info("'%s': %zu runs to find what makes it fail",
 		 suite_test(search->suite, debug->test)->name, debug->asked);
 	if (failures < search->options->repeats || without)
-		return choices_add_random(
-			search, debug->test,
-			search->options->repeats + WITHOUT_RUNS,
-			failures + without);
+		return choices_add_random(search, debug->test,
+					  search->options->repeats +
+						  WITHOUT_RUNS,
+					  failures + without);
 	return add_finding(debug, minimal && debug->ranges.n);
 }
 

@@ -206,8 +206,7 @@ struct err *choices_run_again(struct suite *suite, size_t test,
 	if (!order)
 		return err_nomem();
 	if (again->n_prefix)
-		memcpy(order, again->prefix,
-		       again->n_prefix * sizeof(*order));
+		memcpy(order, again->prefix, again->n_prefix * sizeof(*order));
 	order[again->n_prefix] = test;
 	memcpy(set.models, again->models, sizeof(set.models));
 	memcpy(set.on, again->on, sizeof(set.on));

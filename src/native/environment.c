@@ -10,9 +10,7 @@
 #include "base/vec.h"
 #include "native/chooser.h"
 #include "native/framework.h"
-
-#define AGENT "libpolygraph-agent.so"
-#define CHOICES_AGENT "libpolygraph-choices.so"
+#include "suite/agent_library.h"
 
 /* An adapter's environment has no more variables than that. */
 #define MORE_WORDS 16
@@ -69,32 +67,6 @@ bool environment_looks_for_leaks(const struct session *session)
 				ARRAY_SIZE(sanitizers));
 }
 
-/* Beside the program, as it is built, or where it is installed. */
-static bool find_agent(const char *name, char *out, size_t n)
-{
-	static const char *const places[] = {
-		"%s/%s",
-		"%s/../lib/polygraph/%s",
-		"%s/../lib/" POLYGRAPH_MULTIARCH "/polygraph/%s",
-		"%s/../lib64/polygraph/%s",
-	};
-	char self[4096];
-	ssize_t got = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (got <= 0)
-		return false;
-	self[got] = '\0';
-	char *slash = strrchr(self, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		snprintf(out, n, places[i], self, name);
-		if (!access(out, R_OK))
-			return true;
-	}
-	return false;
-}
-
 /*
  * The agent goes in front of what the user preloads; it takes itself out of the
  * environment when it is loaded. Programs built with AddressSanitizer want
@@ -103,7 +75,7 @@ static bool find_agent(const char *name, char *out, size_t n)
 static struct err *preload_word(const struct session *session, char **ret)
 {
 	_cleanup_(object_closep) struct object *object = NULL;
-	char path[4200];
+	_cleanup_(freep) char *path = NULL;
 	*ret = NULL;
 	if (!session->suite.options.agent)
 		return NULL;
@@ -112,18 +84,13 @@ static struct err *preload_word(const struct session *session, char **ret)
 	if (!facts->dynamic || facts->asan || facts->tsan)
 		return NULL;
 	bool choices = session->suite.options.agent == SUITE_AGENT_CHOICES;
-	const char *name = choices ? CHOICES_AGENT : AGENT;
-	const char *so = choices ? "nothing can be chosen"
+	_cleanup_(err_destroyp) struct err *missing = agent_library_find(
+		choices ? AGENT_LIBRARY_CHOICES : AGENT_LIBRARY_STATE, &path);
+	if (missing) {
+		log_warn("%s: %s", err_message(missing),
+			 choices ? "nothing can be chosen"
 				 : "where heap blocks begin and end is only "
-				   "guessed";
-	if (!find_agent(name, path, sizeof(path))) {
-		log_warn("%s is not there: %s", name, so);
-		return NULL;
-	}
-	if (strpbrk(path, " :")) {
-		log_warn("'%s' cannot be preloaded: its path has a blank or a "
-			 "colon; %s",
-			 path, so);
+				   "guessed");
 		return NULL;
 	}
 	/* Set, if to nothing, it is to be set again afterwards. */

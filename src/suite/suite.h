@@ -328,7 +328,8 @@ size_t suite_places_max(const struct suite *suite);
  * From now on choices are made as @choices says, in each test alike, wherever
  * it stands in an order; NULL: everything as ever. An error where this suite was
  * not opened for it (suite_options.agent) or cannot. The observer's chosen() is
- * told. Runs under choices are one process at a time.
+ * told. Runs under choices are one process at a time, but for suites of
+ * processes, where each test has its own choices: those obey SUITE_SERIAL.
  */
 struct err *suite_choose(struct suite *suite,
 			 const struct suite_choices *choices) _must_check_;
