@@ -86,10 +86,9 @@ static struct place *place_add(const DIR *dir)
 	for (unsigned i = 0; i < WINDOW; i++) {
 		struct place *place = place_at((uintptr_t)dir, i);
 		uintptr_t empty = 0;
-		if (__atomic_compare_exchange_n(&place->dir, &empty,
-						(uintptr_t)dir, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED) ||
+		if (__atomic_compare_exchange_n(
+			    &place->dir, &empty, (uintptr_t)dir, false,
+			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
 		    empty == (uintptr_t)dir)
 			return place;
 	}
@@ -102,8 +101,8 @@ static void place_forget(const DIR *dir)
 	struct place *place = dir ? place_find(dir) : NULL;
 	if (!place)
 		return;
-	stream_close(__atomic_exchange_n(&place->stream, NULL,
-					 __ATOMIC_ACQ_REL));
+	stream_close(
+		__atomic_exchange_n(&place->stream, NULL, __ATOMIC_ACQ_REL));
 	__atomic_store_n(&place->lock, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->dir, 0, __ATOMIC_RELEASE);
 }
@@ -358,9 +357,9 @@ static int next_entry_r(DIR *dir, struct dirent64 *entry,
 		*result = from ? entry : NULL;
 		if (from)
 			order_copy(entry, from,
-				   from->d_reclen < sizeof(*entry) ?
-					   from->d_reclen :
-					   sizeof(*entry));
+				   from->d_reclen < sizeof(*entry)
+					   ? from->d_reclen
+					   : sizeof(*entry));
 		else
 			error = errno;
 		/* The caller's copy is not what the next call overwrites. */
@@ -407,8 +406,8 @@ _export_ long telldir(DIR *dir)
 	if (!place)
 		return next(dir);
 	const struct stream *stream = place->stream;
-	long position = stream->stale ? next(dir) :
-					stream->positions[stream->at];
+	long position =
+		stream->stale ? next(dir) : stream->positions[stream->at];
 	order_unlock(&place->lock);
 	return position;
 }

@@ -62,10 +62,10 @@ static int scan_directory(const struct scan *scan, scan_function *next,
 	struct filter before = filter_now;
 	filter_now = (struct filter){ scan->filter, false };
 	if (types) {
-		filter_now.unknown = choose(
-			WIRE_MODEL_readdir_type, 2,
-			order_path_keys(scan->at, scan->path,
-					choose_hash_text(scan->path)));
+		filter_now.unknown =
+			choose(WIRE_MODEL_readdir_type, 2,
+			       order_path_keys(scan->at, scan->path,
+					       choose_hash_text(scan->path)));
 		choose_argument("entries of %s", scan->path);
 		choose_did("their types were DT_UNKNOWN");
 	}
@@ -116,8 +116,10 @@ _export_ int scandir64(const char *path, struct dirent64 ***ret,
 		       int (*filter)(const struct dirent64 *),
 		       scan_compare *compare)
 {
-	struct scan scan = { WIRE_MODEL_scandir, AT_FDCWD, path,
-			     filter,		 compare,  CHOOSE_CALLER() };
+	struct scan scan = {
+		WIRE_MODEL_scandir, AT_FDCWD, path, filter, compare,
+		CHOOSE_CALLER()
+	};
 	return scan_directory(&scan, scan_plain, ret);
 }
 
@@ -142,8 +144,8 @@ _export_ int scandirat64(int at, const char *path, struct dirent64 ***ret,
 			 int (*filter)(const struct dirent64 *),
 			 scan_compare *compare)
 {
-	struct scan scan = { WIRE_MODEL_scandirat, at,	    path,
-			     filter,		   compare, CHOOSE_CALLER() };
+	struct scan scan = { WIRE_MODEL_scandirat, at, path, filter, compare,
+			     CHOOSE_CALLER() };
 	return scan_directory(&scan, scan_at, ret);
 }
 

@@ -1,13 +1,13 @@
 /* Models of names: users, groups, services, hosts, interfaces, attributes. */
 #include "agent/order_internal.h"
 
+#include <assert.h>
 #include <grp.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <pwd.h>
 #include <sys/xattr.h>
-#include <assert.h>
 #include <unistd.h>
 
 /* ---- databases that are read entry by entry ---- */
@@ -63,8 +63,8 @@ static void database_read(struct database *database)
 	if (database->n < 2)
 		return;
 	struct choose_keys keys = { names, names };
-	uint64_t pick = choose(database->model,
-			       choose_permutations(database->n), keys);
+	uint64_t pick =
+		choose(database->model, choose_permutations(database->n), keys);
 	choose_argument("%u entries", database->n);
 	choose_did("entries came in another order");
 	choose_permute(pick, database->offsets, database->n,
@@ -287,8 +287,8 @@ _export_ int getaddrinfo(const char *host, const char *service,
 	if (n < 2)
 		return result;
 	struct choose_keys keys = { equal, equal };
-	uint64_t pick = choose(WIRE_MODEL_getaddrinfo, choose_permutations(n),
-			       keys);
+	uint64_t pick =
+		choose(WIRE_MODEL_getaddrinfo, choose_permutations(n), keys);
 	choose_argument("%zu addresses of %s", n, host ? host : "(null)");
 	choose_did("addresses came in another order");
 	char *name = nodes[0]->ai_canonname;
@@ -321,8 +321,8 @@ _export_ int getifaddrs(struct ifaddrs **ret)
 	if (n < 2)
 		return result;
 	struct choose_keys keys = { equal, equal };
-	uint64_t pick = choose(WIRE_MODEL_getifaddrs, choose_permutations(n),
-			       keys);
+	uint64_t pick =
+		choose(WIRE_MODEL_getifaddrs, choose_permutations(n), keys);
 	choose_argument("%zu addresses of interfaces", n);
 	choose_did("they came in another order");
 	choose_permute(pick, contents, n, sizeof(contents[0]));
@@ -347,8 +347,8 @@ _export_ struct if_nameindex *if_nameindex(void)
 	if (n < 2)
 		return list;
 	struct choose_keys keys = { equal, equal };
-	uint64_t pick = choose(WIRE_MODEL_if_nameindex, choose_permutations(n),
-			       keys);
+	uint64_t pick =
+		choose(WIRE_MODEL_if_nameindex, choose_permutations(n), keys);
 	choose_argument("%zu interfaces", n);
 	choose_did("interfaces came in another order");
 	choose_permute(pick, list, n, sizeof(*list));
@@ -377,8 +377,8 @@ static ssize_t permute_attributes(char *list, ssize_t bytes, uintptr_t caller)
 		return bytes;
 	order_copy(copy, list, (size_t)bytes);
 	struct choose_keys keys = { equal, equal };
-	uint64_t pick = choose(WIRE_MODEL_listxattr, choose_permutations(n),
-			       keys);
+	uint64_t pick =
+		choose(WIRE_MODEL_listxattr, choose_permutations(n), keys);
 	choose_argument("%zu names", n);
 	choose_did("names came in another order");
 	choose_permute(pick, offsets, n, sizeof(offsets[0]));

@@ -120,8 +120,8 @@ static size_t run_end(const unsigned char *base, size_t from, size_t n,
 	const unsigned char *first = base + from * size;
 	size_t to = from + 1;
 	bool differ = false;
-	while (to < n && !compare(base + (to - 1) * size, base + to * size,
-				  argument)) {
+	while (to < n &&
+	       !compare(base + (to - 1) * size, base + to * size, argument)) {
 		differ = differ || !order_same(first, base + to * size, size);
 		to++;
 	}
@@ -145,11 +145,12 @@ void order_ties(enum wire_model model, void *base, size_t n, size_t size,
 	size_t space = sizeof(few) / sizeof(few[0]);
 	for (size_t i = 0; i < n;) {
 		bool differ = false;
-		size_t to = run_end(base, i, n, size, compare, argument,
-				    &differ);
+		size_t to =
+			run_end(base, i, n, size, compare, argument, &differ);
 		if (differ && ties_n == space) {
-			struct tie *more = ties == few ? order_map(room) :
-							 order_grow(ties, &room);
+			struct tie *more = ties == few
+						   ? order_map(room)
+						   : order_grow(ties, &room);
 			if (!more)
 				break;
 			if (ties == few)
@@ -159,8 +160,8 @@ void order_ties(enum wire_model model, void *base, size_t n, size_t size,
 		}
 		if (differ) {
 			uint64_t of = choose_permutations(to - i);
-			ties[ties_n++] = (struct tie){ (uint32_t)i,
-						       (uint32_t)to };
+			ties[ties_n++] =
+				(struct tie){ (uint32_t)i, (uint32_t)to };
 			elements += to - i;
 			if (alternatives >= WIRE_MANY / of)
 				alternatives = WIRE_MANY;
@@ -180,8 +181,8 @@ void order_ties(enum wire_model model, void *base, size_t n, size_t size,
 		for (size_t i = 0; pick && i < ties_n; i++) {
 			size_t k = ties[i].to - ties[i].from;
 			uint64_t of = choose_permutations(k);
-			uint64_t own = many ? choose_mix(pick, i) % of :
-					      pick % of;
+			uint64_t own =
+				many ? choose_mix(pick, i) % of : pick % of;
 			choose_permute(own,
 				       (unsigned char *)base +
 					       ties[i].from * size,

@@ -10,8 +10,8 @@
 /* ---- children ---- */
 
 #define CHILDREN 64
-#define NEAR 256    /* process ids behind the first that has ended */
-#define PATIENCE 5  /* times 200 µs, for the others to end, too */
+#define NEAR 256   /* process ids behind the first that has ended */
+#define PATIENCE 5 /* times 200 µs, for the others to end, too */
 
 /*
  * Children that have ended, the one that the kernel would report first. There
@@ -108,8 +108,8 @@ static bool wait_any(const struct waiting *waiting, pid_t *ret)
 		*ret = -1;
 		return choose_wanted(waiting->model, waiting->caller);
 	}
-	pid_t pid = choose_child(waiting->model, waiting->options,
-				 waiting->caller);
+	pid_t pid =
+		choose_child(waiting->model, waiting->options, waiting->caller);
 	if (!pid)
 		return false;
 	int saved = errno;
@@ -137,9 +137,9 @@ _export_ pid_t waitpid(pid_t which, int *status, int options)
 	struct waiting waiting = { WIRE_MODEL_waitpid, CHOOSE_CALLER(), status,
 				   options, NULL };
 	pid_t pid = 0;
-	return which == -1 && wait_any(&waiting, &pid) ?
-		       pid :
-		       next(which, status, options);
+	return which == -1 && wait_any(&waiting, &pid)
+		       ? pid
+		       : next(which, status, options);
 }
 
 _export_ pid_t wait4(pid_t which, int *status, int options,
@@ -149,9 +149,9 @@ _export_ pid_t wait4(pid_t which, int *status, int options,
 	struct waiting waiting = { WIRE_MODEL_wait4, CHOOSE_CALLER(), status,
 				   options, usage };
 	pid_t pid = 0;
-	return which == -1 && wait_any(&waiting, &pid) ?
-		       pid :
-		       next(which, status, options, usage);
+	return which == -1 && wait_any(&waiting, &pid)
+		       ? pid
+		       : next(which, status, options, usage);
 }
 
 _export_ pid_t wait3(int *status, int options, struct rusage *usage)
@@ -235,8 +235,8 @@ _export_ int select(int n, fd_set *reading, fd_set *writing, fd_set *others,
 {
 	CHOOSE_NEXT(select, -1)
 	struct timeval before = {};
-	bool wanted = timeout &&
-		      choose_wanted(WIRE_MODEL_select, CHOOSE_CALLER());
+	bool wanted =
+		timeout && choose_wanted(WIRE_MODEL_select, CHOOSE_CALLER());
 	if (wanted)
 		before = *timeout;
 	int result = next(n, reading, writing, others, timeout);
@@ -247,15 +247,15 @@ _export_ int select(int n, fd_set *reading, fd_set *writing, fd_set *others,
 	uint64_t pick = choose(WIRE_MODEL_select, 4, keys);
 	choose_argument("time-out %zd s %zd µs", (ssize_t)before.tv_sec,
 			(ssize_t)before.tv_usec);
-	choose_did(pick == 1 ? "the time-out stayed what it was" :
-		   pick == 2 ? "the time-out was 0 afterwards" :
-			       "the time-out was another afterwards");
+	choose_did(pick == 1   ? "the time-out stayed what it was"
+		   : pick == 2 ? "the time-out was 0 afterwards"
+			       : "the time-out was another afterwards");
 	if (pick == 1)
 		*timeout = before;
 	else if (pick == 2)
 		*timeout = (struct timeval){};
 	else if (pick == 3)
-		*timeout = (struct timeval){ before.tv_sec + 1,
-					     before.tv_usec };
+		*timeout =
+			(struct timeval){ before.tv_sec + 1, before.tv_usec };
 	return result;
 }

@@ -27,8 +27,7 @@ _export_ void qsort(void *base, size_t n, size_t size,
 {
 	CHOOSE_NEXT(qsort, )
 	next(base, n, size, compare);
-	if (!fits(n, size) ||
-	    !choose_wanted(WIRE_MODEL_qsort, CHOOSE_CALLER()))
+	if (!fits(n, size) || !choose_wanted(WIRE_MODEL_qsort, CHOOSE_CALLER()))
 		return;
 	struct plain plain = { compare };
 	order_ties(WIRE_MODEL_qsort, base, n, size, compare_plain, &plain);

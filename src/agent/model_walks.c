@@ -51,8 +51,8 @@ static int failed(long error)
 static int report(struct walk *walk, const struct stat *st, int flag)
 {
 	static const int plain_flags[] = {
-		[FTW_F] = FTW_F,   [FTW_D] = FTW_D,  [FTW_DNR] = FTW_DNR,
-		[FTW_NS] = FTW_NS, [FTW_SL] = FTW_F, [FTW_DP] = FTW_D,
+		[FTW_F] = FTW_F,    [FTW_D] = FTW_D,  [FTW_DNR] = FTW_DNR,
+		[FTW_NS] = FTW_NS,  [FTW_SL] = FTW_F, [FTW_DP] = FTW_D,
 		[FTW_SLN] = FTW_NS,
 	};
 	if (walk->plain)
@@ -62,8 +62,8 @@ static int report(struct walk *walk, const struct stat *st, int flag)
 
 static long look(const struct walk *walk, struct stat *st, bool link)
 {
-	return sys_call(SYS_newfstatat, walk->start, (long)walk->path,
-			(long)st, link ? AT_SYMLINK_NOFOLLOW : 0, 0, 0);
+	return sys_call(SYS_newfstatat, walk->start, (long)walk->path, (long)st,
+			link ? AT_SYMLINK_NOFOLLOW : 0, 0, 0);
 }
 
 /* -1: no memory; 0: it was there; 1: it is new. */
@@ -195,8 +195,8 @@ static int walk_file(struct walk *walk)
 			result = walk_directory(walk, &st);
 		else {
 			int is_new = remember(walk, &st);
-			result = is_new > 0 ? walk_directory(walk, &st) :
-					      is_new;
+			result =
+				is_new > 0 ? walk_directory(walk, &st) : is_new;
 		}
 	}
 	if (walk->flags & FTW_ACTIONRETVAL && result == FTW_SKIP_SUBTREE)

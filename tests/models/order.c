@@ -143,7 +143,7 @@ static char folder[64];
 
 static void path_in(char *path, const char *name)
 {
-	snprintf(path, 256, "%s/%s", folder, name);
+	snprintf(path, 256, "%s/%.100s", folder, name);
 }
 
 static void write_file(const char *name)
@@ -197,8 +197,11 @@ static bool finish(bool held)
 /* Names in the order in which they come, "abc". */
 static void add_name(char *names, const char *name)
 {
-	if (name[0] != '.' && strlen(names) < 60)
-		strncat(names, name, 1);
+	size_t n = strlen(names);
+	if (name[0] != '.' && n < 60) {
+		names[n] = name[0];
+		names[n + 1] = '\0';
+	}
 }
 
 static int compare_characters(const void *a, const void *b)
@@ -638,7 +641,8 @@ static bool nftw_correct(void)
 
 static void names_by_fts(char *names, bool *ret_sound)
 {
-	char *paths[] = { folder, "/dev/null", folder, NULL };
+	char null[] = "/dev/null";
+	char *paths[] = { folder, null, folder, NULL };
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	FTSENT *file;
 	int roots = 0, level = 0;
