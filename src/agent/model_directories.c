@@ -33,6 +33,7 @@ struct stream {
 	bool stale;
 	bool unknown;		/* no types */
 	struct dirent64 *given; /* last */
+	struct choose_keys keys;
 };
 
 static struct place {
@@ -181,6 +182,7 @@ static void choose_order(DIR *dir, struct stream *stream,
 	int fd = dirfd(dir);
 	struct choose_keys keys = order_directory_keys(fd, reading->names);
 	uint64_t pick = 0;
+	stream->keys = keys;
 	if (stream->n > 1 && choose_wanted(WIRE_MODEL_readdir, caller)) {
 		pick = choose(WIRE_MODEL_readdir,
 			      choose_permutations(stream->n), keys);
@@ -245,7 +247,10 @@ static void spoil(DIR *dir, struct stream *stream, uintptr_t caller)
 	if (!entry || !choose_wanted(WIRE_MODEL_readdir_entry, caller))
 		return;
 	uint64_t name = choose_hash_text(entry->d_name);
-	struct choose_keys keys = order_directory_keys(dirfd(dir), name);
+	struct choose_keys keys = {
+		.equal = name,
+		.object = choose_mix(stream->keys.object, name),
+	};
 	uint64_t pick = choose(WIRE_MODEL_readdir_entry, 2, keys);
 	choose_argument("%s", order_path_of(dirfd(dir), text));
 	choose_did("the entry \"%s\" returned before was overwritten",

@@ -44,9 +44,16 @@ _export_ void qsort_r(void *base, size_t n, size_t size, order_compare *compare,
 	order_ties(WIRE_MODEL_qsort_r, base, n, size, compare, argument);
 }
 
-/* Any of those that match: they lie side by side around the one found. */
-_export_ void *bsearch(const void *key, const void *base, size_t n, size_t size,
-		       int (*compare)(const void *, const void *))
+/*
+ * Any of those that match: they lie side by side around the one found. The
+ * header defines bsearch() itself, inline.
+ */
+_export_ void *
+search_sorted(const void *key, const void *base, size_t n, size_t size,
+	      int (*compare)(const void *, const void *)) __asm__("bsearch");
+
+void *search_sorted(const void *key, const void *base, size_t n, size_t size,
+		    int (*compare)(const void *, const void *))
 {
 	CHOOSE_NEXT(bsearch, NULL)
 	unsigned char *found = next(key, base, n, size, compare);
