@@ -252,12 +252,12 @@ static void spoil(DIR *dir, struct stream *stream, uintptr_t caller)
 		.object = choose_mix(stream->keys.object, name),
 	};
 	uint64_t pick = choose(WIRE_MODEL_readdir_entry, 2, keys);
-	choose_argument("%s", order_path_of(dirfd(dir), text));
-	choose_did("the entry \"%s\" returned before was overwritten",
-		   entry->d_name);
 	stream->given = NULL;
 	if (!pick)
 		return;
+	choose_argument("%s", order_path_of(dirfd(dir), text));
+	choose_did("the entry \"%s\" returned before was overwritten",
+		   entry->d_name);
 	entry->d_ino = ~entry->d_ino;
 	entry->d_type = DT_UNKNOWN;
 	for (char *c = entry->d_name; *c; c++)
