@@ -44,8 +44,8 @@ void *memory_allocate(enum heap_function function, size_t size,
 void *memory_calloc(size_t n, size_t size, uintptr_t caller);
 void *memory_reallocate(void *old, uint64_t entry, size_t size,
 			uintptr_t caller);
-void *memory_aligned(enum heap_function function, void *block,
-		     size_t alignment, size_t size, uintptr_t caller);
+void *memory_aligned(enum heap_function function, void *block, size_t alignment,
+		     size_t size, uintptr_t caller);
 void memory_release(enum heap_function function, void *block, uint64_t entry,
 		    uintptr_t caller);
 #pragma GCC visibility pop

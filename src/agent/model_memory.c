@@ -64,8 +64,7 @@ static const struct rows {
 		       WIRE_MODEL_new_spacing, WIRE_MODEL_new_alignment },
 	[HEAP_NEW_ARRAY] = { WIRE_MODEL_new_array_contents,
 			     WIRE_MODEL_new_array_address,
-			     WIRE_MODEL_new_spacing,
-			     WIRE_MODEL_new_alignment },
+			     WIRE_MODEL_new_spacing, WIRE_MODEL_new_alignment },
 };
 
 /* ---- choices of a call ---- */
@@ -85,7 +84,8 @@ static __thread struct {
 
 static inline bool takes_part(const struct call *call, int model)
 {
-	return model != NONE && choose_bit(call->block->models, (unsigned)model);
+	return model != NONE &&
+	       choose_bit(call->block->models, (unsigned)model);
 }
 
 static inline struct call call_begin(size_t size, uintptr_t caller)
@@ -365,7 +365,7 @@ static void *take_spare(void **slot, size_t alignment, size_t size)
 	return NULL;
 }
 
-/* Of @a and another one like it the higher, or NULL is the other one. */
+/* The higher of @a and @b, another one like it; the lower is kept. */
 static void *keep_lower(void **slot, void *a, void *b)
 {
 	if (!b)
@@ -424,7 +424,7 @@ static const uint16_t gaps[] = { 0, 16, 64, 240 };
 static inline void *place(const struct call *call, const struct rows *row)
 {
 	size_t size = call->size;
-	if (size > MEDIUM - sizeof(gaps))
+	if (size > MEDIUM)
 		return __libc_malloc(size);
 	uint64_t gap = call_pick(call, row->spacing, 4);
 	if (gap) {
@@ -446,8 +446,8 @@ static inline void *place(const struct call *call, const struct rows *row)
 	}
 	uint64_t order = call_pick(call, row->address, ORDERS);
 	if (order)
-		choose_did(order == 1 ? "addresses went down" :
-					"addresses went up and down");
+		choose_did(order == 1 ? "addresses went down"
+				      : "addresses went up and down");
 	else if (!odd)
 		return __libc_malloc(size);
 	return take(chunk, order, odd);
@@ -477,8 +477,7 @@ void *memory_calloc(size_t n, size_t size, uintptr_t caller)
 	size_t bytes;
 	/* Large ones are zero already, as fresh pages. */
 	if (__builtin_mul_overflow(n, size, &bytes) || !bytes ||
-	    bytes > MEDIUM - sizeof(gaps) ||
-	    choose_caller(caller) != CHOOSE_PROGRAM ||
+	    bytes > MEDIUM || choose_caller(caller) != CHOOSE_PROGRAM ||
 	    !choose_bit(choose_block->models, WIRE_MODEL_calloc_address))
 		return __libc_calloc(n, size);
 	void *block = memory_allocate(HEAP_CALLOC, bytes, caller);
@@ -487,8 +486,8 @@ void *memory_calloc(size_t n, size_t size, uintptr_t caller)
 	return block;
 }
 
-void *memory_aligned(enum heap_function function, void *block,
-		     size_t alignment, size_t size, uintptr_t caller)
+void *memory_aligned(enum heap_function function, void *block, size_t alignment,
+		     size_t size, uintptr_t caller)
 {
 	if (choose_caller(caller) != CHOOSE_PROGRAM)
 		return block;
@@ -525,8 +524,8 @@ static void release(enum heap_function function, struct call *call, void *block)
 {
 	bool is_new = function == HEAP_NEW;
 	uint64_t pick = call_pick(call,
-				  is_new ? WIRE_MODEL_delete_contents :
-					   WIRE_MODEL_free_contents,
+				  is_new ? WIRE_MODEL_delete_contents
+					 : WIRE_MODEL_free_contents,
 				  FILLINGS);
 	if (pick) {
 		fill(block, call->size, filling(pick, call->number));
@@ -569,8 +568,8 @@ static bool asked_for_usable;
 static void *move(const struct call *call, void *old, size_t had, size_t usable)
 {
 	size_t size = call->size;
-	int model = size > had ? WIRE_MODEL_realloc_move :
-				 WIRE_MODEL_realloc_shrink;
+	int model = size > had ? WIRE_MODEL_realloc_move
+			       : WIRE_MODEL_realloc_shrink;
 	if (size > MOVED || had > MOVED || !call_pick(call, model, 2))
 		return NULL;
 	choose_did("the block moved");
@@ -601,8 +600,11 @@ void *memory_reallocate(void *old, uint64_t entry, size_t size,
 		block = __libc_realloc(old, size);
 	}
 	if (block)
-		spoil_contents(&call, WIRE_MODEL_realloc_contents, block,
-			       asked_for_usable ? usable : had);
+		spoil_contents(
+			&call, WIRE_MODEL_realloc_contents, block,
+			__atomic_load_n(&asked_for_usable, __ATOMIC_RELAXED)
+				? usable
+				: had);
 	call_end(&call);
 	return block;
 }
@@ -626,7 +628,7 @@ _export_ size_t malloc_usable_size(void *block)
 	size_t usable = next(block);
 	if (!block || agent_mode != AGENT_NOTE)
 		return usable;
-	asked_for_usable = true;
+	__atomic_store_n(&asked_for_usable, true, __ATOMIC_RELAXED);
 	if (!choose_wanted(WIRE_MODEL_malloc_usable_size, CHOOSE_CALLER()))
 		return usable;
 	uint64_t size = size_of(block);

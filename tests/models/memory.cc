@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "../../src/wire/heap.h"
+
 /* Where the compiler must not know what a pointer is. */
 template <class T> static T *opaque(T *pointer)
 {
@@ -31,6 +33,31 @@ static bool is_all(void *memory, size_t n, unsigned char value)
 	return true;
 }
 
+/* The agent's table of live blocks (wire/heap.h), where there is an agent. */
+extern "C" struct wire_heap polygraph_agent_heap __attribute__((weak));
+
+/* Does it say that a block of this size begins there, or (-1) that none does? */
+static bool is_noted(void *block, long size)
+{
+	const struct wire_heap *heap = opaque(&polygraph_agent_heap);
+	if (!heap || !heap->active)
+		return true;
+	uint64_t address = number(block), index = address >> WIRE_LEAF_SHIFT;
+	const struct wire_slot *slots =
+		(const struct wire_slot *)(uintptr_t)heap->directory;
+	uint64_t entry = 0;
+	for (unsigned i = 0; i < WIRE_PROBES; i++) {
+		const struct wire_slot *slot = &slots[(index + i) % WIRE_SLOTS];
+		if (slot->index != index + 1)
+			continue;
+		const struct wire_leaf *leaf =
+			(const struct wire_leaf *)(uintptr_t)slot->leaf;
+		uint64_t offset = address & ((1ULL << WIRE_LEAF_SHIFT) - 1);
+		entry = leaf->entries[offset / WIRE_GRANULE];
+	}
+	return entry ? (long)WIRE_SIZE(entry) == size : size < 0;
+}
+
 /* Blocks can be written from end to end, and do not overlap. */
 template <class Allocate> static bool are_apart(Allocate allocate, size_t size)
 {
@@ -43,9 +70,13 @@ template <class Allocate> static bool are_apart(Allocate allocate, size_t size)
 	}
 	bool held = true;
 	for (int i = 0; i < 40; i++)
-		held = held && is_all(blocks[i], size, (unsigned char)(i + 1));
-	for (int i = 0; i < 40; i++)
+		held = held && is_noted(blocks[i], (long)size) &&
+		       is_all(blocks[i], size, (unsigned char)(i + 1));
+	for (int i = 0; i < 40; i++) {
+		uintptr_t there = number(blocks[i]);
 		free(blocks[i]);
+		held = held && is_noted((void *)there, -1);
+	}
 	return held;
 }
 
@@ -75,8 +106,9 @@ static bool malloc_contents_correct(void)
 	struct padded *a = make_padded(), *b = make_padded();
 	bool held = a->kind == b->kind && a->value == b->value;
 	for (size_t size = 0; size < 100000; size = size * 3 + 1) {
-		held = held && are_apart([](size_t n) { return malloc(n ? n : 1); },
-					 size ? size : 1);
+		held = held &&
+		       are_apart([](size_t n) { return malloc(n ? n : 1); },
+				 size ? size : 1);
 		void *zero = opaque(calloc(size + 1, 1));
 		held = held && is_all(zero, size + 1, 0);
 		free(zero);
@@ -232,8 +264,11 @@ static bool reallocates(size_t from, size_t to)
 {
 	unsigned char *block = (unsigned char *)opaque(malloc(from));
 	memset(block, 5, from);
+	uintptr_t there = number(block);
 	block = (unsigned char *)opaque(realloc(block, to));
-	bool held = is_all(block, from < to ? from : to, 5);
+	bool held = is_all(block, from < to ? from : to, 5) &&
+		    is_noted(block, (long)to) &&
+		    (number(block) == there || is_noted((void *)there, -1));
 	memset(block, 6, to);
 	held = held && is_all(block, to, 6);
 	free(block);
@@ -265,8 +300,7 @@ static bool realloc_shrink_correct(void)
 	bool held = true;
 	for (size_t size = 2; size < 100000; size = size * 5 + 3)
 		held = held && reallocates(size, size - 1) &&
-		       reallocates(size, size) &&
-		       reallocates(size, size / 2);
+		       reallocates(size, size) && reallocates(size, size / 2);
 	return held;
 }
 
@@ -528,8 +562,8 @@ static bool mmap_address_correct(void)
 			return false;
 	}
 	void *fixed = map(8192);
-	return mmap(fixed, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
-		    MAP_FIXED, -1, 0) == fixed;
+	return mmap(fixed, 4096, PROT_READ,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == fixed;
 }
 
 static __attribute__((noinline)) int read_local(void)
