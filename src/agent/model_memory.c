@@ -40,7 +40,7 @@
 #define KEPT_SIZE (16UL << 10)
 /* Below the stack pointer, at every so many calls. */
 #define STACK_BYTES 2048
-#define STACK_CALLS 8
+#define STACK_CALLS 16
 #define STACK_MARGIN 1024
 
 #define NONE -1

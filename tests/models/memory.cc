@@ -590,7 +590,7 @@ static __attribute__((noinline)) void clear_local(void)
 static __attribute__((noinline)) bool locals_are_zero(void)
 {
 	/* The first calls leave more than others: functions are looked up. */
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 8; i++)
 		free(opaque(malloc(40)));
 	clear_local();
 	free(opaque(malloc(40)));
