@@ -80,7 +80,10 @@ static void spoil(enum together group)
 	}
 	if (group == TIME_FIELDS) {
 		*(struct tm *)area->room = (struct tm){
-			.tm_sec = 1, .tm_min = 2, .tm_hour = 3, .tm_mday = 4,
+			.tm_sec = 1,
+			.tm_min = 2,
+			.tm_hour = 3,
+			.tm_mday = 4,
 		};
 	} else if (group == USER) {
 		((struct passwd *)area->room)->pw_uid ^= 0x5a5a;
@@ -164,8 +167,8 @@ static char **put_list(struct area *area, char **list)
 	size_t n = 0;
 	while (list[n] && n < STRINGS)
 		n++;
-	char **copy = n < STRINGS ? put(area, list, (n + 1) * sizeof(*list)) :
-				    NULL;
+	char **copy =
+		n < STRINGS ? put(area, list, (n + 1) * sizeof(*list)) : NULL;
 	for (size_t i = 0; copy && i < n; i++) {
 		copy[i] = put_text(area, list[i]);
 		if (!copy[i])
@@ -218,18 +221,18 @@ _export_ struct tm *localtime(const time_t *when)
 {
 	CHOOSE_NEXT(localtime, NULL)
 	struct tm *result = next(when);
-	return time_wanted(WIRE_MODEL_localtime, CHOOSE_CALLER()) ?
-		       time_fields(WIRE_MODEL_localtime, result) :
-		       result;
+	return time_wanted(WIRE_MODEL_localtime, CHOOSE_CALLER())
+		       ? time_fields(WIRE_MODEL_localtime, result)
+		       : result;
 }
 
 _export_ struct tm *gmtime(const time_t *when)
 {
 	CHOOSE_NEXT(gmtime, NULL)
 	struct tm *result = next(when);
-	return time_wanted(WIRE_MODEL_gmtime, CHOOSE_CALLER()) ?
-		       time_fields(WIRE_MODEL_gmtime, result) :
-		       result;
+	return time_wanted(WIRE_MODEL_gmtime, CHOOSE_CALLER())
+		       ? time_fields(WIRE_MODEL_gmtime, result)
+		       : result;
 }
 
 static char *time_text(enum wire_model model, char *result)
@@ -242,18 +245,18 @@ _export_ char *asctime(const struct tm *fields)
 {
 	CHOOSE_NEXT(asctime, NULL)
 	char *result = next(fields);
-	return time_wanted(WIRE_MODEL_asctime, CHOOSE_CALLER()) ?
-		       time_text(WIRE_MODEL_asctime, result) :
-		       result;
+	return time_wanted(WIRE_MODEL_asctime, CHOOSE_CALLER())
+		       ? time_text(WIRE_MODEL_asctime, result)
+		       : result;
 }
 
 _export_ char *ctime(const time_t *when)
 {
 	CHOOSE_NEXT(ctime, NULL)
 	char *result = next(when);
-	return time_wanted(WIRE_MODEL_ctime, CHOOSE_CALLER()) ?
-		       time_text(WIRE_MODEL_ctime, result) :
-		       result;
+	return time_wanted(WIRE_MODEL_ctime, CHOOSE_CALLER())
+		       ? time_text(WIRE_MODEL_ctime, result)
+		       : result;
 }
 
 /* ---- texts ---- */
@@ -299,18 +302,18 @@ _export_ char *__xpg_basename(char *path)
 {
 	CHOOSE_NEXT(__xpg_basename, NULL)
 	char *result = next(path);
-	return wanted(WIRE_MODEL_basename, BASENAME, CHOOSE_CALLER()) ?
-		       text_result(WIRE_MODEL_basename, BASENAME, result) :
-		       result;
+	return wanted(WIRE_MODEL_basename, BASENAME, CHOOSE_CALLER())
+		       ? text_result(WIRE_MODEL_basename, BASENAME, result)
+		       : result;
 }
 
 _export_ char *dirname(char *path)
 {
 	CHOOSE_NEXT(dirname, NULL)
 	char *result = next(path);
-	return wanted(WIRE_MODEL_dirname, DIRNAME, CHOOSE_CALLER()) ?
-		       text_result(WIRE_MODEL_dirname, DIRNAME, result) :
-		       result;
+	return wanted(WIRE_MODEL_dirname, DIRNAME, CHOOSE_CALLER())
+		       ? text_result(WIRE_MODEL_dirname, DIRNAME, result)
+		       : result;
 }
 
 /*
@@ -339,9 +342,9 @@ _export_ char *strerror(int number)
 	const char *other = value_error_text(number, CHOOSE_CALLER(), room);
 	if (other && number >= 0 && number < NUMBERS)
 		result = kept(rooms[number], other);
-	return wanted(WIRE_MODEL_strerror_buffer, ERROR, CHOOSE_CALLER()) ?
-		       text_result(WIRE_MODEL_strerror_buffer, ERROR, result) :
-		       result;
+	return wanted(WIRE_MODEL_strerror_buffer, ERROR, CHOOSE_CALLER())
+		       ? text_result(WIRE_MODEL_strerror_buffer, ERROR, result)
+		       : result;
 }
 
 _export_ char *strsignal(int number)
@@ -354,14 +357,15 @@ _export_ char *strsignal(int number)
 		return result;
 	if (number > 0 && number < 32 &&
 	    choose_wanted(WIRE_MODEL_strsignal, CHOOSE_CALLER())) {
-		const char *other = value_text(WIRE_MODEL_strsignal, number,
-					       result, room);
+		const char *other =
+			value_text(WIRE_MODEL_strsignal, number, result, room);
 		if (other != result)
 			result = kept(rooms[number], other);
 	}
-	return wanted(WIRE_MODEL_strsignal_buffer, SIGNAL, CHOOSE_CALLER()) ?
-		       text_result(WIRE_MODEL_strsignal_buffer, SIGNAL, result) :
-		       result;
+	return wanted(WIRE_MODEL_strsignal_buffer, SIGNAL, CHOOSE_CALLER())
+		       ? text_result(WIRE_MODEL_strsignal_buffer, SIGNAL,
+				     result)
+		       : result;
 }
 
 /* ---- entries ---- */
@@ -416,8 +420,7 @@ static struct servent *service(enum wire_model model, struct servent *result)
 	return leave(SERVICE, result);
 }
 
-static struct protoent *protocol(enum wire_model model,
-				 struct protoent *result)
+static struct protoent *protocol(enum wire_model model, struct protoent *result)
 {
 	spoil(PROTOCOL);
 	if (!result || !picked(model))

@@ -50,7 +50,9 @@ uint64_t value_steady(enum wire_model model, uint64_t alternatives,
 			break;
 		}
 	}
-	struct choose_keys keys = { .equal = key, .object = key, .steady = true };
+	struct choose_keys keys = { .equal = key,
+				    .object = key,
+				    .steady = true };
 	uint64_t pick = choose(model, alternatives, keys);
 	empty->pick = pick;
 	empty->key = hash;
@@ -99,8 +101,8 @@ static _cold_ uint64_t wide_key(const wchar_t *a, const wchar_t *b, size_t n)
 	size_t i = 0;
 	while (i < n && a[i] == b[i])
 		hash = (hash ^ (uint64_t)a[i++]) * 0x100000001b3;
-	return i < n ? choose_mix(hash, (uint64_t)a[i] << 32 ^ (uint64_t)b[i]) :
-		       hash;
+	return i < n ? choose_mix(hash, (uint64_t)a[i] << 32 ^ (uint64_t)b[i])
+		     : hash;
 }
 
 static int compared(enum wire_model model, int result, uint64_t key)
@@ -125,8 +127,8 @@ static int compared_text(enum wire_model model, int result, const char *a,
 	{                                                                      \
 		CHOOSE_NEXT(name, 0)                                           \
 		int result = next(a, b);                                       \
-		if (!result ||                                                 \
-		    likely(!choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER())))\
+		if (!result || likely(!choose_wanted(WIRE_MODEL_##name,        \
+						     CHOOSE_CALLER())))        \
 			return result;                                         \
 		return compared_text(WIRE_MODEL_##name, result, a, b,          \
 				     SIZE_MAX);                                \
@@ -137,8 +139,8 @@ static int compared_text(enum wire_model model, int result, const char *a,
 	{                                                                      \
 		CHOOSE_NEXT(name, 0)                                           \
 		int result = next(a, b, n);                                    \
-		if (!result ||                                                 \
-		    likely(!choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER())))\
+		if (!result || likely(!choose_wanted(WIRE_MODEL_##name,        \
+						     CHOOSE_CALLER())))        \
 			return result;                                         \
 		return compared_text(WIRE_MODEL_##name, result, a, b, n);      \
 	}
@@ -148,9 +150,8 @@ static int compared_text(enum wire_model model, int result, const char *a,
 	{                                                                      \
 		CHOOSE_NEXT(name, 0)                                           \
 		int result = next(a, b, locale);                               \
-		if (!result ||                                                 \
-		    likely(!choose_wanted(WIRE_MODEL_##share,                  \
-					  CHOOSE_CALLER())))                   \
+		if (!result || likely(!choose_wanted(WIRE_MODEL_##share,       \
+						     CHOOSE_CALLER())))        \
 			return result;                                         \
 		return compared_text(WIRE_MODEL_##share, result, a, b,         \
 				     SIZE_MAX);                                \
@@ -161,8 +162,8 @@ static int compared_text(enum wire_model model, int result, const char *a,
 	{                                                                      \
 		CHOOSE_NEXT(name, 0)                                           \
 		int result = next(a, b);                                       \
-		if (!result ||                                                 \
-		    likely(!choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER())))\
+		if (!result || likely(!choose_wanted(WIRE_MODEL_##name,        \
+						     CHOOSE_CALLER())))        \
 			return result;                                         \
 		return compared(WIRE_MODEL_##name, result,                     \
 				value_keyed() ? wide_key(a, b, SIZE_MAX) : 0); \
@@ -173,8 +174,8 @@ static int compared_text(enum wire_model model, int result, const char *a,
 	{                                                                      \
 		CHOOSE_NEXT(name, 0)                                           \
 		int result = next(a, b, n);                                    \
-		if (!result ||                                                 \
-		    likely(!choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER())))\
+		if (!result || likely(!choose_wanted(WIRE_MODEL_##name,        \
+						     CHOOSE_CALLER())))        \
 			return result;                                         \
 		return compared(WIRE_MODEL_##name, result,                     \
 				value_keyed() ? wide_key(a, b, n) : 0);        \
@@ -217,9 +218,8 @@ _export_ int bcmp(const void *a, const void *b, size_t n)
 	uint64_t key = value_keyed() ? pair_key(a, b, n) : 0;
 	uint64_t pick =
 		choose(WIRE_MODEL_bcmp, 2 * MAGNITUDES - 1, value_keys(key));
-	int other = pick < MAGNITUDES ?
-			    sized(result, pick) :
-			    -sized(result, pick - MAGNITUDES + 1);
+	int other = pick < MAGNITUDES ? sized(result, pick)
+				      : -sized(result, pick - MAGNITUDES + 1);
 	choose_argument("%zu bytes", n);
 	choose_did("returned %d where the library returns %d", other, result);
 	return other;
@@ -239,7 +239,8 @@ _export_ int bcmp(const void *a, const void *b, size_t n)
 		__typeof__(&(name)) next =                                     \
 			__atomic_load_n(&found, __ATOMIC_RELAXED);             \
 		if (unlikely(!next)) {                                         \
-			next = (__typeof__(&(name)))lookup_next(STRING suffix);\
+			next = (__typeof__(&(name)))lookup_next(               \
+				STRING suffix);                                \
 			__atomic_store_n(&found, next, __ATOMIC_RELAXED);      \
 			if (!next)                                             \
 				return 0;                                      \

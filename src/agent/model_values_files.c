@@ -27,9 +27,8 @@ static int moved(enum wire_model model, int fd, uintptr_t caller)
 		return fd;
 	long flags = sys_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0);
 	long other = sys_call(SYS_fcntl, fd,
-			      flags > 0 && flags & FD_CLOEXEC ?
-				      F_DUPFD_CLOEXEC :
-				      F_DUPFD,
+			      flags > 0 && flags & FD_CLOEXEC ? F_DUPFD_CLOEXEC
+							      : F_DUPFD,
 			      fd + (long)pick, 0, 0, 0);
 	if (other < 0)
 		return fd;
@@ -94,12 +93,12 @@ uint64_t value_inode(uint64_t device, uint64_t inode)
 	return pick ? inode ^ ((pick & 0xffff) + 1) << 44 : inode;
 }
 
+/* Keys are constant: inode numbers are others in the next run. */
 static void described(struct stat *stat, uintptr_t caller)
 {
-	uint64_t key = choose_mix(stat->st_dev, stat->st_ino);
 	if (S_ISDIR(stat->st_mode) &&
 	    choose_wanted(WIRE_MODEL_stat_directory, caller)) {
-		uint64_t pick = value_steady(WIRE_MODEL_stat_directory, 3, key);
+		uint64_t pick = value_steady(WIRE_MODEL_stat_directory, 3, 0);
 		choose_did("gave a directory another size, and 1 link");
 		if (pick)
 			stat->st_nlink = 1;
@@ -224,9 +223,9 @@ static void name(char *marks, uint64_t pick)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	static uint64_t count;
-	uint64_t hash = choose_mix(
-		choose_block->seed,
-		__atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+	uint64_t hash =
+		choose_mix(choose_block->seed,
+			   __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
 	for (size_t i = 0; i < MARKS; i++) {
 		marks[i] = letters[hash % (sizeof(letters) - 1)];
 		hash /= sizeof(letters) - 1;
@@ -249,12 +248,12 @@ static long named(enum wire_model model, char *template, int behind, int flags,
 	for (unsigned i = 0; i < TRIES; i++) {
 		name(marks, pick);
 		long result =
-			model == WIRE_MODEL_mkdtemp ?
-				sys_call(SYS_mkdir, (long)template, 0700, 0, 0,
-					 0, 0) :
-				sys_call(SYS_openat, AT_FDCWD, (long)template,
-					 O_RDWR | O_CREAT | O_EXCL | flags,
-					 0600, 0, 0);
+			model == WIRE_MODEL_mkdtemp
+				? sys_call(SYS_mkdir, (long)template, 0700, 0,
+					   0, 0, 0)
+				: sys_call(SYS_openat, AT_FDCWD, (long)template,
+					   O_RDWR | O_CREAT | O_EXCL | flags,
+					   0600, 0, 0);
 		if (result >= 0) {
 			choose_did("named it %s", template);
 			return result;
@@ -291,9 +290,9 @@ MAKE_FILE(mkostemps, (char *template, int behind, int flags),
 _export_ char *mkdtemp(char *template)
 {
 	CHOOSE_NEXT(mkdtemp, NULL)
-	return named(WIRE_MODEL_mkdtemp, template, 0, 0, CHOOSE_CALLER()) >= 0 ?
-		       template :
-		       next(template);
+	return named(WIRE_MODEL_mkdtemp, template, 0, 0, CHOOSE_CALLER()) >= 0
+		       ? template
+		       : next(template);
 }
 
 /* ---- arrays whose contents are not told ---- */
@@ -391,9 +390,9 @@ static ssize_t lined(char **line, size_t *n, size_t before, ssize_t length,
 		return length;
 	uint64_t pick =
 		choose(WIRE_MODEL_getline, 4, value_keys((uint64_t)length));
-	size_t size = pick == 1 ? (size_t)length + 1 :
-		      pick == 2 ? *n + 1 :
-				  *n + 3976;
+	size_t size = pick == 1	  ? (size_t)length + 1
+		      : pick == 2 ? *n + 1
+				  : *n + 3976;
 	if (!pick)
 		return length;
 	int error = errno;

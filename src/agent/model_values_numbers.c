@@ -24,46 +24,47 @@ _export_ int rand(void)
 {
 	CHOOSE_NEXT(rand, 0)
 	int result = next();
-	return choose_wanted(WIRE_MODEL_rand, CHOOSE_CALLER()) ?
-		       turned(WIRE_MODEL_rand, result) :
-		       result;
+	return choose_wanted(WIRE_MODEL_rand, CHOOSE_CALLER())
+		       ? turned(WIRE_MODEL_rand, result)
+		       : result;
 }
 
 _export_ int rand_r(unsigned *seed)
 {
 	CHOOSE_NEXT(rand_r, 0)
 	int result = next(seed);
-	return choose_wanted(WIRE_MODEL_rand_r, CHOOSE_CALLER()) ?
-		       turned(WIRE_MODEL_rand_r, result) :
-		       result;
+	return choose_wanted(WIRE_MODEL_rand_r, CHOOSE_CALLER())
+		       ? turned(WIRE_MODEL_rand_r, result)
+		       : result;
 }
 
 _export_ long random(void)
 {
 	CHOOSE_NEXT(random, 0)
 	long result = next();
-	return choose_wanted(WIRE_MODEL_random, CHOOSE_CALLER()) ?
-		       turned(WIRE_MODEL_random, (int)result) :
-		       result;
+	return choose_wanted(WIRE_MODEL_random, CHOOSE_CALLER())
+		       ? turned(WIRE_MODEL_random, (int)result)
+		       : result;
 }
 
 /* Up to 256 bytes it never returns fewer. */
 _export_ ssize_t getrandom(void *data, size_t n, unsigned flags)
 {
 	CHOOSE_NEXT(getrandom, -1)
-	if (n <= 256 ||
-	    !choose_wanted(WIRE_MODEL_getrandom, CHOOSE_CALLER()))
+	if (n <= 256 || !choose_wanted(WIRE_MODEL_getrandom, CHOOSE_CALLER()))
 		return next(data, n, flags);
 	uint64_t pick = choose(WIRE_MODEL_getrandom, 4, value_keys(n));
-	size_t less = pick == 0 ? n : pick == 1 ? 256 : pick == 2 ? n - 1 :
-								   n / 2;
+	size_t less = pick == 0	  ? n
+		      : pick == 1 ? 256
+		      : pick == 2 ? n - 1
+				  : n / 2;
 	choose_argument("%zu bytes", n);
 	choose_did("returned %zu bytes", less);
 	return next(data, less < 256 ? 256 : less, flags);
 }
 
-_export_ unsigned value_random_device(void *self) __asm__(
-	"_ZNSt13random_device9_M_getvalEv");
+_export_ unsigned
+value_random_device(void *self) __asm__("_ZNSt13random_device9_M_getvalEv");
 unsigned value_random_device(void *self)
 {
 	static unsigned (*next)(void *);
@@ -152,7 +153,8 @@ static double nearly(enum wire_model model, double result, double x, double y)
 	{                                                                      \
 		CHOOSE_NEXT(name, 0)                                           \
 		double result = next(x);                                       \
-		if (likely(!choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER())))\
+		if (likely(!choose_wanted(WIRE_MODEL_##name,                   \
+					  CHOOSE_CALLER())))                   \
 			return result;                                         \
 		return nearly(WIRE_MODEL_##name, result, x, 0);                \
 	}
@@ -203,8 +205,7 @@ _export_ size_t strftime(char *out, size_t max, const char *format,
 {
 	CHOOSE_NEXT(strftime, 0)
 	size_t n = next(out, max, format, tm);
-	if (n || !max ||
-	    !choose_wanted(WIRE_MODEL_strftime, CHOOSE_CALLER()))
+	if (n || !max || !choose_wanted(WIRE_MODEL_strftime, CHOOSE_CALLER()))
 		return n;
 	char whole[1024]; /* empty, or longer than there was room? */
 	if (next(whole, sizeof(whole), format, tm) < max)

@@ -97,8 +97,7 @@ const char *value_error_text(int number, uintptr_t caller, char *room)
 	    !choose_wanted(WIRE_MODEL_strerror, caller))
 		return NULL;
 	const char *text = strerror_next(number);
-	const char *other =
-		value_text(WIRE_MODEL_strerror, number, text, room);
+	const char *other = value_text(WIRE_MODEL_strerror, number, text, room);
 	return other == text ? NULL : other;
 }
 
@@ -110,10 +109,10 @@ _export_ char *strerror_r(int number, char *out, size_t n)
 	CHOOSE_NEXT(strerror_r, out)
 	char *result = next(number, out, n);
 	const char *other = value_error_text(number, CHOOSE_CALLER(), room);
-	bool moved = result != out && n &&
-		     choose_wanted(WIRE_MODEL_strerror_r, CHOOSE_CALLER()) &&
-		     choose(WIRE_MODEL_strerror_r, 2,
-			    value_keys((uint64_t)number));
+	bool moved =
+		result != out && n &&
+		choose_wanted(WIRE_MODEL_strerror_r, CHOOSE_CALLER()) &&
+		choose(WIRE_MODEL_strerror_r, 2, value_keys((uint64_t)number));
 	if (moved) {
 		choose_argument("%d", number);
 		choose_did("used the caller's array for the text");
@@ -194,8 +193,7 @@ _export_ size_t regerror(int number, const regex_t *compiled, char *out,
 	if (!choose_wanted(WIRE_MODEL_regerror, CHOOSE_CALLER()) ||
 	    next(number, compiled, text, sizeof(text)) > sizeof(text))
 		return next(number, compiled, out, n);
-	const char *other =
-		value_text(WIRE_MODEL_regerror, number, text, room);
+	const char *other = value_text(WIRE_MODEL_regerror, number, text, room);
 	if (n) {
 		struct text to = { .out = out, .room = n };
 		put(&to, other);
@@ -205,8 +203,7 @@ _export_ size_t regerror(int number, const regex_t *compiled, char *out,
 
 /* ---- exceptions of the C++ library ---- */
 
-static const char *const whats[] = { NULL, "failed", "an exception",
-				     "error" };
+static const char *const whats[] = { NULL, "failed", "an exception", "error" };
 
 #define WHAT(name, symbol)                                                     \
 	_export_ const char *name(const void *self) __asm__(symbol);           \
@@ -220,8 +217,7 @@ static const char *const whats[] = { NULL, "failed", "an exception",
 		if (!choose_wanted(WIRE_MODEL_exception_what,                  \
 				   CHOOSE_CALLER()))                           \
 			return text;                                           \
-		uint64_t pick =                                                \
-			value_steady(WIRE_MODEL_exception_what, 4, 0);         \
+		uint64_t pick = value_steady(WIRE_MODEL_exception_what, 4, 0); \
 		choose_did("the text is another");                             \
 		return pick ? whats[pick] : text;                              \
 	}
@@ -243,8 +239,8 @@ WHAT(what_bad_weak_ptr, "_ZNKSt12bad_weak_ptr4whatEv")
 			next = (void (*)(const char *))lookup_next(symbol);    \
 		if (choose_wanted(WIRE_MODEL_exception_text,                   \
 				  CHOOSE_CALLER())) {                          \
-			uint64_t pick = value_steady(                          \
-				WIRE_MODEL_exception_text, 4, 0);              \
+			uint64_t pick =                                        \
+				value_steady(WIRE_MODEL_exception_text, 4, 0); \
 			choose_argument("%s", text);                           \
 			choose_did("the text is another");                     \
 			text = pick ? whats[pick] : text;                      \
@@ -257,3 +253,32 @@ WHAT(what_bad_weak_ptr, "_ZNKSt12bad_weak_ptr4whatEv")
 THROW(throw_out_of_range, "_ZSt20__throw_out_of_rangePKc")
 THROW(throw_invalid_argument, "_ZSt24__throw_invalid_argumentPKc")
 THROW(throw_length_error, "_ZSt20__throw_length_errorPKc")
+
+/*
+ * With conversions (%s, %zu): all are passed like whole numbers, and there are
+ * at most four in the library's texts.
+ */
+#define OUT_OF_RANGE "_ZSt24__throw_out_of_range_fmtPKcz"
+_export_ _Noreturn void throw_out_of_range_format(const char *text,
+						  ...) __asm__(OUT_OF_RANGE);
+void throw_out_of_range_format(const char *text, ...)
+{
+	static void (*next)(const char *, ...);
+	size_t values[4];
+	va_list list;
+	va_start(list, text);
+	for (size_t i = 0; i < 4; i++)
+		values[i] = va_arg(list, size_t);
+	va_end(list);
+	if (!next)
+		next = (void (*)(const char *, ...))lookup_next(OUT_OF_RANGE);
+	if (choose_wanted(WIRE_MODEL_exception_text, CHOOSE_CALLER())) {
+		uint64_t pick = value_steady(WIRE_MODEL_exception_text, 4, 0);
+		choose_argument("%s", text);
+		choose_did("the text is another");
+		text = pick ? whats[pick] : text;
+	}
+	if (next)
+		next(text, values[0], values[1], values[2], values[3]);
+	__builtin_trap();
+}
