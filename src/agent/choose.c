@@ -363,7 +363,9 @@ static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 		hash = choose_mix(hash, keys.object);
 		break;
 	default:
-		hash = choose_mix(choose_mix(hash, self.key), self.n);
+		hash = keys.steady ?
+			       choose_mix(hash, keys.object) :
+			       choose_mix(choose_mix(hash, self.key), self.n);
 	}
 	return hash % alternatives;
 }

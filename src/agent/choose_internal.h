@@ -59,6 +59,7 @@
 struct choose_keys {
 	uint64_t equal;	 /* equal inputs: equal numbers */
 	uint64_t object; /* the same unchanged object: see choose_object() */
+	bool steady;	 /* FULL, too, goes by @object: it must stay the same */
 };
 
 #pragma GCC visibility push(hidden)
