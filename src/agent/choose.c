@@ -125,11 +125,12 @@ uint64_t choose_object(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
 	size_t at = scramble(address) % OBJECTS;
-	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) != address) {
-		__atomic_store_n(&objects[at].number,
-				 __atomic_add_fetch(&objects_n, 1,
-						    __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
+	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
+	    address) {
+		__atomic_store_n(
+			&objects[at].number,
+			__atomic_add_fetch(&objects_n, 1, __ATOMIC_RELAXED),
+			__ATOMIC_RELAXED);
 		__atomic_store_n(&objects[at].address, address,
 				 __ATOMIC_RELEASE);
 	}
@@ -208,14 +209,14 @@ static void put(char *out, const char *format, va_list list)
 			break;
 		case 'd':
 			put_signed(out, &at,
-				   is_long ? va_arg(list, int64_t) :
-					     va_arg(list, int));
+				   is_long ? va_arg(list, int64_t)
+					   : va_arg(list, int));
 			break;
 		case 'u':
 		case 'x':
 			put_number(out, &at,
-				   is_long ? va_arg(list, uint64_t) :
-					     va_arg(list, unsigned),
+				   is_long ? va_arg(list, uint64_t)
+					   : va_arg(list, unsigned),
 				   *format == 'x' ? 16 : 10);
 			break;
 		case 'p':
@@ -280,8 +281,7 @@ static void list_modules(struct wire_choices *block)
 static _cold_ void record(struct wire_choices *block, enum wire_model model,
 			  uint64_t pick, uint64_t alternatives)
 {
-	uint64_t n =
-		__atomic_fetch_add(&block->records_n, 1, __ATOMIC_RELAXED);
+	uint64_t n = __atomic_fetch_add(&block->records_n, 1, __ATOMIC_RELAXED);
 	if (n >= WIRE_CHOICE_RECORDS)
 		return;
 	list_modules(block);
@@ -459,21 +459,83 @@ static void forget_path(char **envp)
 }
 
 /*
+ * An argument as it is likely to be the next time, too: numbers (of processes,
+ * ports) and names of temporary files count as nothing.
+ */
+static uint64_t argument_key(const char *text)
+{
+	uint64_t hash = 0;
+	bool number = false;
+	for (; *text; text++) {
+		char c = *text;
+		bool digit = c >= '0' && c <= '9';
+		if (c == 't' && text[1] == 'm' && text[2] == 'p') {
+			while (*text && *text != '=' && *text != ' ')
+				text++;
+			if (!*text)
+				break;
+			c = *text;
+		}
+		if (!digit || !number)
+			hash = (hash ^ (unsigned char)(digit ? '0' : c)) *
+			       0x100000001b3;
+		number = digit;
+	}
+	return hash;
+}
+
+/* How many had this key before; the table is never full but by a flood. */
+static uint64_t count_equal(struct wire_choices *block, uint64_t key)
+{
+	for (uint64_t i = 0; i < WIRE_CHOICE_PROCESSES; i++) {
+		struct wire_choice_process *slot =
+			&block->processes[(key + i) % WIRE_CHOICE_PROCESSES];
+		uint64_t empty = 0;
+		if (__atomic_compare_exchange_n(&slot->key, &empty, key, false,
+						__ATOMIC_RELAXED,
+						__ATOMIC_RELAXED) ||
+		    empty == key)
+			return __atomic_fetch_add(&slot->n, 1,
+						  __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
+/*
  * A process that another started: its key follows from what it is called with,
- * so that processes side by side keep their keys.
+ * so that processes side by side keep their keys, and from how many were called
+ * with the same.
  */
 static uint64_t process_key(int argc, char **argv)
 {
 	uint64_t key = WIRE_MAIN;
 	for (int i = 0; i < argc; i++)
-		key = choose_mix(key, choose_hash_text(argv[i]));
-	return key | 2;
+		key = choose_mix(key, argument_key(argv[i]));
+	key |= 2;
+	return choose_mix(key, count_equal(choose_block, key)) | 2;
 }
+
+/* A copy of its parent goes on by itself; it has one thread, this. */
+static void after_fork(void)
+{
+	uint64_t key = choose_mix(choose_mix(self.key, self.n), ~0ULL) | 2;
+	if (!choose_block)
+		return;
+	choose_set_key(choose_mix(key, count_equal(choose_block, key)) | 2);
+}
+
+/*
+ * pthread_atfork() of libc_nonshared.a is this with one argument more. Only
+ * where other processes take part: a controller that copies the program to go
+ * on from there wants the same choices in each copy.
+ */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void),
+			     void (*child)(void), void *object);
 
 static bool map_block(const char *path)
 {
-	long fd = sys_call(SYS_openat, AT_FDCWD, (long)path,
-			   O_RDWR | O_CLOEXEC, 0, 0, 0);
+	long fd = sys_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC,
+			   0, 0, 0);
 	if (fd < 0)
 		return false;
 	long at = sys_call(SYS_mmap, 0, sizeof(struct wire_choices),
@@ -506,10 +568,12 @@ void choose_begin(int argc, char **argv, char **envp)
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
 					     __ATOMIC_RELAXED);
 	choose_caller_begin();
-	choose_set_key(others && choose_block->children ?
-			       process_key(argc, argv) :
-			       WIRE_MAIN);
-	if (!choose_block->children) {
+	choose_set_key(others && choose_block->children
+			       ? process_key(argc, argv)
+			       : WIRE_MAIN);
+	if (choose_block->children) {
+		__register_atfork(NULL, NULL, after_fork, NULL);
+	} else {
 		forget_path(envp);
 		environment_restore(envp);
 	}

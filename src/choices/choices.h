@@ -62,6 +62,10 @@ struct choices_finding {
 	size_t runs, failures; /* of this test at that level, all models on */
 	uint64_t failing_seed;
 	VEC(struct choices_call) calls; /* the smallest set; at least one */
+	/* That again, for `replay`: which models were numbered and act … */
+	uint64_t numbered[WIRE_MODEL_WORDS], on[WIRE_MODEL_WORDS];
+	bool startup; /* … also before the first test; and of those only */
+	VEC(struct wire_choice_range) ranges; /* these; none: all */
 	bool minimal; /* nothing can be left out; false: the budget ended */
 	/* The test alone fails; else only after those before it. */
 	bool alone;
@@ -73,7 +77,8 @@ struct choices_finding {
 	/* With --systematic. */
 	bool systematic;
 	double probability; /* that it fails, under uniform choice */
-	VEC(struct choices_call) critical; /* choices that decide by themselves */
+	VEC(struct choices_call)
+	critical; /* choices that decide by themselves */
 };
 
 /* A test that fails now and then without choices, or with the same ones. */
@@ -97,14 +102,15 @@ struct choices_result {
 	VEC(struct choices_finding) findings;
 	VEC(struct choices_random) randoms;
 	VEC(struct choices_space) spaces;
-	uint64_t executions;   /* tests begun */
-	size_t runs;	       /* of the whole suite, with choices */
-	size_t baselines;      /* without */
-	uint64_t made;	       /* choices in all runs */
-	uint64_t acted;	       /* that took another alternative */
-	const char *why;       /* what ended it: "budget"; NULL: all was done */
-	size_t undebugged;     /* failing tests that the budget left unexplained */
-	uint64_t models_met[WIRE_MODEL_WORDS]; /* that had something to choose */
+	uint64_t executions; /* tests begun */
+	size_t runs;	     /* of the whole suite, with choices */
+	size_t baselines;    /* without */
+	uint64_t made;	     /* choices in all runs */
+	uint64_t acted;	     /* that took another alternative */
+	const char *why;     /* what ended it: "budget"; NULL: all was done */
+	size_t undebugged; /* failing tests that the budget left unexplained */
+	uint64_t
+		models_met[WIRE_MODEL_WORDS]; /* that had something to choose */
 };
 
 struct choices_options {
@@ -113,8 +119,8 @@ struct choices_options {
 	size_t runs; /* seeds a level; at least 1 */
 	uint64_t seed;
 	uint64_t models[WIRE_MODEL_WORDS]; /* those that may take part */
-	size_t baselines; /* at least 1 */
-	size_t repeats;	  /* that verify a finding; at least 1 */
+	size_t baselines;		   /* at least 1 */
+	size_t repeats; /* that verify a finding; at least 1 */
 	bool systematic;
 	uint64_t bound;	   /* nodes of a test, with @systematic */
 	uint64_t deadline; /* clock_now(); 0: none */
@@ -153,8 +159,10 @@ struct choices_again {
 	uint64_t seed;
 	const struct wire_choice_range *ranges;
 	size_t n_ranges;
-	const uint64_t *models; /* WIRE_MODEL_WORDS: that were numbered */
-	bool without; /* the same without any */
+	const uint64_t *models; /* WIRE_MODEL_WORDS: that were numbered … */
+	const uint64_t *on;	/* … and that act */
+	bool startup;		/* also before the first test */
+	bool without;		/* the same without any */
 	const size_t *prefix;
 	size_t n_prefix;
 };

@@ -17,8 +17,10 @@
  *
  * Choices are numbered by thread and phase. A thread is known by the path of its
  * creation, not by its id: the first has the key WIRE_MAIN, the n-th that a thread
- * creates hash(its key, n). Choices that are switched off (@on, @ranges) are
- * numbered all the same, and take 0. The phase is 0 before the first test and 1 in
+ * creates hash(its key, n). Where processes that are started take part (@children)
+ * one is known by its command line and how many had the same before it, or, where
+ * it was only forked, by the thread that did so. Choices that are switched off
+ * (@on, @ranges) are numbered all the same, and take 0. The phase is 0 before the first test and 1 in
  * tests; whenever @epoch changes numbering begins anew.
  *
  * Permutations of n things are one choice of n! alternatives, the number being
@@ -58,6 +60,7 @@
 #define WIRE_CHOICE_PATH 256
 #define WIRE_CHOICE_TRACE 16384
 #define WIRE_CALLERS 16384
+#define WIRE_CHOICE_PROCESSES 4096
 
 /* Choices @from to @to - 1 of a thread in a phase. */
 struct wire_choice_range {
@@ -90,8 +93,9 @@ struct wire_choice {
 	uint64_t thread, n, phase;
 	uint64_t model;
 	uint64_t pick, alternatives;
-	char argument[WIRE_CHOICE_TEXT]; /* what it was called with; ends with 0 */
-	char did[WIRE_CHOICE_TEXT];	 /* what it did instead; ends with 0 */
+	char argument
+		[WIRE_CHOICE_TEXT]; /* what it was called with; ends with 0 */
+	char did[WIRE_CHOICE_TEXT]; /* what it did instead; ends with 0 */
 	uint64_t registers[WIRE_REGISTERS];
 	uint64_t stack_n; /* bytes from the stack pointer on */
 	unsigned char stack[WIRE_CHOICE_STACK];
@@ -115,15 +119,21 @@ struct wire_callers {
 	uint64_t low, high; /* as in the file: without its bias */
 };
 
+/* Processes with this key: a hash table, empty where @key is 0. */
+struct wire_choice_process {
+	uint64_t key;
+	uint64_t n;
+};
+
 struct wire_choices {
 	uint64_t magic;	  /* C */
 	uint64_t version; /* C */
 
-	uint64_t active; /* C: 0: everything as the libraries do it */
-	uint64_t level;	 /* C: enum wire_level */
-	uint64_t seed;	 /* C */
-	uint64_t phase;	 /* C: 0, 1 */
-	uint64_t epoch;	 /* C: another whenever numbering begins anew */
+	uint64_t active;   /* C: 0: everything as the libraries do it */
+	uint64_t level;	   /* C: enum wire_level */
+	uint64_t seed;	   /* C */
+	uint64_t phase;	   /* C: 0, 1 */
+	uint64_t epoch;	   /* C: another whenever numbering begins anew */
 	uint64_t children; /* C: 1: processes that are started take part, too */
 
 	/* C: bits by model: which take part (are numbered), and which act. */
@@ -139,10 +149,10 @@ struct wire_choices {
 	struct wire_callers callers[WIRE_CALLERS];
 
 	/* A: since the epoch began. */
-	uint64_t attached; /* processes that mapped this */
+	uint64_t attached;		 /* processes that mapped this */
 	uint64_t made[WIRE_MODELS_MAX];	 /* choices of a model */
 	uint64_t acted[WIRE_MODELS_MAX]; /* of those, other than 0 */
-	uint64_t threads_n;		 /* may be more than there is room for */
+	uint64_t threads_n; /* may be more than there is room for */
 	struct wire_choice_thread threads[WIRE_CHOICE_THREADS];
 
 	/* C, then A: records of choices that act. */
@@ -170,4 +180,6 @@ struct wire_choices {
 	/* A: address of its variable for the next pick; see agent/choose.c. */
 	uint64_t next_address;
 	uint64_t permute_address; /* A: for models of polygraph.toml */
+	/* A: how many had the same key, so that the next gets another. */
+	struct wire_choice_process processes[WIRE_CHOICE_PROCESSES];
 };
