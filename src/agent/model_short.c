@@ -171,8 +171,8 @@ static void read_late(int fd)
 	if (sys_call(SYS_timerfd_gettime, fd, (long)&left, 0, 0, 0, 0))
 		return;
 	long interval = left.it_interval.tv_nsec, value = left.it_value.tv_nsec;
-	if (left.it_interval.tv_sec || !interval || interval > 5000000 ||
-	    left.it_value.tv_sec || value > 5000000)
+	if (left.it_interval.tv_sec || !interval || interval > 10 * 1000000 ||
+	    left.it_value.tv_sec || value > 10 * 1000000)
 		return;
 	uint64_t equal = choose_mix(WIRE_MODEL_timerfd, (uint64_t)interval);
 	struct choose_keys keys = {
