@@ -87,8 +87,8 @@ static _cold_ bool find_glib(void)
 	glib.int64_hash = (hash_function *)lookup_next("g_int64_hash");
 	glib.double_hash = (hash_function *)lookup_next("g_double_hash");
 	glib.direct_hash = (hash_function *)lookup_next("g_direct_hash");
-	bool complete = glib.iter_init && glib.iter_next &&
-			glib.iter_get_hash_table;
+	bool complete =
+		glib.iter_init && glib.iter_next && glib.iter_get_hash_table;
 	__atomic_store_n(&glib.complete, complete, __ATOMIC_RELEASE);
 	return complete;
 }
@@ -125,12 +125,12 @@ static void note_table(const void *table, hash_function *hash)
 {
 	if (!choose_block || !table || !have_glib())
 		return;
-	uint64_t keys = !hash || hash == glib.direct_hash ? KEYS_DIRECT :
-			hash == glib.str_hash		  ? KEYS_TEXT :
-			hash == glib.int_hash		  ? KEYS_4_BYTES :
-			hash == glib.int64_hash		  ? KEYS_8_BYTES :
-			hash == glib.double_hash	  ? KEYS_8_BYTES :
-							    KEYS_UNKNOWN;
+	uint64_t keys = !hash || hash == glib.direct_hash ? KEYS_DIRECT
+			: hash == glib.str_hash		  ? KEYS_TEXT
+			: hash == glib.int_hash		  ? KEYS_4_BYTES
+			: hash == glib.int64_hash	  ? KEYS_8_BYTES
+			: hash == glib.double_hash	  ? KEYS_8_BYTES
+							  : KEYS_UNKNOWN;
 	size_t at = table_place(table);
 	choose_object_changed(table);
 	__atomic_store_n(&tables[at].table, 0, __ATOMIC_RELAXED);
@@ -199,11 +199,11 @@ _export_ void *g_hash_table_new_similar(void *other)
 	CHOOSE_NEXT(g_hash_table_new_similar, NULL)
 	void *table = next(other);
 	enum keys keys = keys_of(other);
-	note_table(table, keys == KEYS_DIRECT  ? NULL :
-			  keys == KEYS_TEXT    ? glib.str_hash :
-			  keys == KEYS_4_BYTES ? glib.int_hash :
-			  keys == KEYS_8_BYTES ? glib.int64_hash :
-						 (hash_function *)1);
+	note_table(table, keys == KEYS_DIRECT	 ? NULL
+			  : keys == KEYS_TEXT	 ? glib.str_hash
+			  : keys == KEYS_4_BYTES ? glib.int_hash
+			  : keys == KEYS_8_BYTES ? glib.int64_hash
+						 : (hash_function *)1);
 	return table;
 }
 
@@ -310,8 +310,7 @@ _export_ void g_hash_table_foreach(void *table, pair_function *function,
 		function(window.keys[window.order[i]],
 			 window.values[window.order[i]], data);
 	void *key, *value;
-	while (window.n == WINDOW &&
-	       glib.iter_next(&window.rest, &key, &value))
+	while (window.n == WINDOW && glib.iter_next(&window.rest, &key, &value))
 		function(key, value, data);
 }
 
@@ -371,16 +370,15 @@ static void ask(struct verdicts *verdicts, const struct window *window)
 	choose_did("pairs were tried in another order");
 }
 
-_export_ unsigned g_hash_table_foreach_remove(void *table,
-					      pair_predicate *predicate,
-					      void *data)
+_export_ unsigned
+g_hash_table_foreach_remove(void *table, pair_predicate *predicate, void *data)
 {
 	struct window window;
 	CHOOSE_NEXT(g_hash_table_foreach_remove, 0)
-	bool other = predicate &&
-		     window_choose(&window,
-				   WIRE_MODEL_g_hash_table_foreach_remove,
-				   CHOOSE_CALLER(), table, NULL);
+	bool other =
+		predicate &&
+		window_choose(&window, WIRE_MODEL_g_hash_table_foreach_remove,
+			      CHOOSE_CALLER(), table, NULL);
 	changed(table);
 	if (!other)
 		return next(table, predicate, data);
@@ -389,16 +387,15 @@ _export_ unsigned g_hash_table_foreach_remove(void *table,
 	return next(table, say, &verdicts);
 }
 
-_export_ unsigned g_hash_table_foreach_steal(void *table,
-					     pair_predicate *predicate,
-					     void *data)
+_export_ unsigned
+g_hash_table_foreach_steal(void *table, pair_predicate *predicate, void *data)
 {
 	struct window window;
 	CHOOSE_NEXT(g_hash_table_foreach_steal, 0)
 	bool other =
-		predicate && window_choose(&window,
-					   WIRE_MODEL_g_hash_table_foreach_steal,
-					   CHOOSE_CALLER(), table, NULL);
+		predicate &&
+		window_choose(&window, WIRE_MODEL_g_hash_table_foreach_steal,
+			      CHOOSE_CALLER(), table, NULL);
 	changed(table);
 	if (!other)
 		return next(table, predicate, data);
@@ -478,7 +475,7 @@ struct walk {
 	uintptr_t iter; /* the program's; 0: free */
 	size_t at;
 	struct window window;
-	struct iter steps[WINDOW]; /* GLib's at each pair */
+	struct iter steps[WINDOW];	 /* GLib's at each pair */
 	bool moves[sizeof(struct iter)]; /* bytes that differ between these */
 };
 
@@ -531,10 +528,9 @@ static struct walk *walk_begin(const struct iter *iter)
 		uintptr_t there =
 			__atomic_load_n(&set[i].iter, __ATOMIC_ACQUIRE);
 		if ((!there || is_gone(there)) &&
-		    __atomic_compare_exchange_n(&set[i].iter, &there,
-						(uintptr_t)iter, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED)) {
+		    __atomic_compare_exchange_n(
+			    &set[i].iter, &there, (uintptr_t)iter, false,
+			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 			__atomic_fetch_add(&walks_n, 1, __ATOMIC_RELAXED);
 			set[i].at = 0;
 			return &set[i];
@@ -552,8 +548,8 @@ _export_ void g_hash_table_iter_init(struct iter *iter, void *table)
 	struct walk *walk = walk_find(iter);
 	if (walk)
 		walk_end(walk);
-	if (!table || !choose_wanted(WIRE_MODEL_g_hash_table_iter_next,
-				     CHOOSE_CALLER()))
+	if (!table ||
+	    !choose_wanted(WIRE_MODEL_g_hash_table_iter_next, CHOOSE_CALLER()))
 		return;
 	walk = walk_begin(iter);
 	if (!walk)
@@ -567,8 +563,8 @@ _export_ void g_hash_table_iter_init(struct iter *iter, void *table)
 	for (size_t b = 0; b < sizeof(*iter); b++) {
 		walk->moves[b] = false;
 		for (size_t i = 0; i < walk->window.n; i++)
-			walk->moves[b] |= walk->steps[i].bytes[b] !=
-					  iter->bytes[b];
+			walk->moves[b] |=
+				walk->steps[i].bytes[b] != iter->bytes[b];
 	}
 }
 

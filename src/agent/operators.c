@@ -12,6 +12,8 @@
 #include <link.h>
 #include <stdlib.h>
 
+#include "agent/hash_internal.h"
+
 extern void *__libc_malloc(size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
@@ -142,6 +144,7 @@ static inline void release(void *block)
 		}                                                              \
 		if (likely(agent_mode == AGENT_NOTE))                          \
 			note_block(block, size, NOTE_CALLER());                \
+		hash_new(block, size);                                         \
 		return block;                                                  \
 	}
 
@@ -150,6 +153,7 @@ static inline void release(void *block)
 	_export_ void mangled parameters                                       \
 	{                                                                      \
 		void(*function) parameters = other(OPERATOR_##name);           \
+		hash_delete(block);                                            \
 		if (unlikely(function))                                        \
 			function arguments;                                    \
 		else                                                           \

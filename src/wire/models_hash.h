@@ -3,6 +3,29 @@
 
 /* clang-format off */
 #define WIRE_MODELS_HASH(X)                                                    \
+	X(unordered_insert, WIRE_PERMUTE, WIRE_ONE, 0,                         \
+	  "std::unordered_set::insert",                                        \
+	  "C++17 [unord.req]: elements are organized into buckets by their"    \
+	  " hash, in an order that is not specified; where a new element comes"\
+	  " is left to the library",                                           \
+	  "another order of the elements that were there, buckets that are not"\
+	  " of their elements' hash, equal keys apart")                        \
+	X(unordered_rehash, WIRE_RANDOM, WIRE_ID, 0,                           \
+	  "std::unordered_set::bucket_count",                                  \
+	  "C++17 [unord.req]: the number of buckets is increased as necessary" \
+	  " to keep the load factor below the maximum, by how much is not"     \
+	  " said; rehashing changes the ordering between elements",            \
+	  "a rehash while (N+n) <= z * B, or a load above the maximum")        \
+	X(unordered_reserve, WIRE_RANDOM, WIRE_ONE, 0,                         \
+	  "std::unordered_set::reserve",                                       \
+	  "C++17 [unord.req]: after a.rehash(n) a.bucket_count() >= n, how much"\
+	  " more is not said",                                                 \
+	  "fewer buckets than were asked for")                                 \
+	X(hash_bytes, WIRE_RANDOM, WIRE_ONE, WIRE_STARTUP,                     \
+	  "std::hash<std::string>",                                            \
+	  "C++17 [hash.requirements]: the value depends only on the argument"  \
+	  " for the duration of the program; programs may have another",       \
+	  "two values for equal texts in one execution")                       \
 	X(g_hash_table_iter_next, WIRE_PERMUTE, WIRE_ONE, 0,                   \
 	  "g_hash_table_iter_next",                                            \
 	  "GLib, g_hash_table_iter_init: the iteration order of a"             \

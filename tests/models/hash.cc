@@ -42,6 +42,165 @@ static bool tdelete_correct(void)
 	return right && !tree && !tdelete(leaf, &tree, by_address);
 }
 
+/* ---- C++ ---- */
+
+static std::vector<int> in_order(const std::unordered_set<int> &set)
+{
+	return std::vector<int>(set.begin(), set.end());
+}
+
+/* A writer of JSON that writes members as they come … */
+static std::string write(const std::unordered_map<int, int> &members)
+{
+	std::string text = "{";
+	for (const auto &member : members) {
+		text += text == "{" ? "\"" : ",\"";
+		text += std::to_string(member.first) +
+			"\":" + std::to_string(member.second);
+	}
+	return text + "}";
+}
+
+static bool unordered_insert_fragile(void)
+{
+	std::unordered_map<int, int> members;
+	members[1] = 10;
+	members[2] = 20;
+	return write(members) == "{\"2\":20,\"1\":10}";
+}
+
+/* What buckets, lookups and iterators say of a set agrees. */
+template <typename Set> static bool consistent(const Set &set, size_t n)
+{
+	size_t in_buckets = 0, walked = 0;
+	for (size_t i = 0; i < set.bucket_count(); i++) {
+		for (auto it = set.begin(i); it != set.end(i); ++it) {
+			if (set.bucket(*it) != i)
+				return false;
+			in_buckets++;
+		}
+	}
+	for (auto it = set.begin(); it != set.end(); ++it) {
+		if (!set.count(*it))
+			return false;
+		walked++;
+	}
+	return in_buckets == n && walked == n && set.size() == n &&
+	       set.load_factor() <= set.max_load_factor();
+}
+
+template <typename Set> static bool fills_and_empties(int step)
+{
+	Set set;
+	size_t n = 0;
+	for (int i = 0; i < 40; i++) {
+		auto old = std::vector<typename Set::value_type>(set.begin(),
+								 set.end());
+		size_t buckets = set.bucket_count();
+		set.insert(i * step);
+		/* Without a rehash those that were there stay in order. */
+		auto now = old;
+		now.clear();
+		for (const auto &value : set) {
+			if (value != i * step)
+				now.push_back(value);
+		}
+		if ((set.bucket_count() == buckets && now != old) ||
+		    !consistent(set, ++n))
+			return false;
+		if (i % 5 == 4) {
+			set.erase((i - 2) * step);
+			if (!consistent(set, --n))
+				return false;
+		}
+	}
+	Set copy = set, moved = std::move(copy);
+	for (int i = 0; i < 40; i++)
+		n -= moved.erase(i * step);
+	return n == 0 && moved.empty() && set.size() && moved.insert(7) != moved.end();
+}
+
+struct unique_set : std::unordered_set<int> {
+	iterator insert(int value)
+	{
+		return std::unordered_set<int>::insert(value).first;
+	}
+};
+
+/* … and one that sorts them. */
+static bool unordered_insert_correct(void)
+{
+	std::unordered_map<int, int> members;
+	members[1] = 10;
+	members[2] = 20;
+	std::vector<std::pair<int, int>> sorted(members.begin(), members.end());
+	std::sort(sorted.begin(), sorted.end());
+	std::unordered_multiset<long> many;
+	for (int i = 0; i < 30; i++) {
+		many.insert(i % 10);
+		if (many.count(i % 10) != (size_t)i / 10 + 1)
+			return false;
+	}
+	return sorted[0].second == 10 && fills_and_empties<unique_set>(1) &&
+	       fills_and_empties<unique_set>(13) &&
+	       fills_and_empties<std::unordered_multiset<long>>(3) &&
+	       consistent(many, 30);
+}
+
+static bool unordered_rehash_fragile(void)
+{
+	std::unordered_set<int> set;
+	set.insert(1);
+	return set.bucket_count() == 13;
+}
+
+/* Iterators stay valid as long as the load allows it. */
+static bool unordered_rehash_correct(void)
+{
+	std::unordered_set<std::string> set;
+	for (int i = 0; i < 50; i++) {
+		size_t buckets = set.bucket_count(), n = set.size();
+		set.insert(std::to_string(i));
+		if (n && n + 1 <= buckets && set.bucket_count() != buckets)
+			return false;
+		if (set.load_factor() > set.max_load_factor())
+			return false;
+	}
+	return consistent(set, 50);
+}
+
+static bool unordered_reserve_fragile(void)
+{
+	std::unordered_set<int> set;
+	set.reserve(10);
+	return set.bucket_count() == 11;
+}
+
+static bool unordered_reserve_correct(void)
+{
+	std::unordered_set<int> set;
+	set.reserve(10);
+	size_t buckets = set.bucket_count();
+	for (int i = 0; i < 10; i++)
+		set.insert(i);
+	return buckets >= 10 && set.bucket_count() == buckets &&
+	       in_order(set).size() == 10;
+}
+
+static bool hash_bytes_fragile(void)
+{
+	return std::hash<std::string>()("polygraph") % 1000 == 708;
+}
+
+static bool hash_bytes_correct(void)
+{
+	std::unordered_map<std::string, int> map;
+	for (int i = 0; i < 100; i++)
+		map["key" + std::to_string(i)] = i;
+	return map.at("key7") == 7 && !map.count("key100") &&
+	       std::hash<std::string>()("a") == std::hash<std::string>()("a");
+}
+
 /* ---- GLib ---- */
 
 #ifdef HAVE_GLIB
@@ -350,7 +509,8 @@ static bool holds(void)
 	}
 #endif
 
-CASES(CASE(tdelete), GLIB_CASE(g_hash_table_iter_next),
+CASES(CASE(unordered_insert), CASE(unordered_rehash), CASE(unordered_reserve),
+      CASE(hash_bytes), CASE(tdelete), GLIB_CASE(g_hash_table_iter_next),
       GLIB_CASE(g_hash_table_foreach), GLIB_CASE(g_hash_table_find),
       GLIB_CASE(g_hash_table_foreach_remove),
       GLIB_CASE(g_hash_table_foreach_steal), GLIB_CASE(g_hash_table_get_keys),
