@@ -12,9 +12,9 @@
 #define HASH_NODE 16 /* bytes: the next node, and a value of at most 8 */
 
 struct hash_thread {
-	void *node;	    /* the last block of HASH_NODE bytes */
-	size_t wait_new;    /* bytes of the array that is awaited; or 0 */
-	void *wait_delete;  /* the array that is awaited; or NULL */
+	void *node;	   /* the last block of HASH_NODE bytes */
+	size_t wait_new;   /* bytes of the array that is awaited; or 0 */
+	void *wait_delete; /* the array that is awaited; or NULL */
 };
 
 #pragma GCC visibility push(hidden)

@@ -25,10 +25,10 @@
  * are left alone: larger ones may keep their hash, which is not there yet.
  *
  * Out of reach, and forbidden: another order of a container that nobody
- * changes. C++17 [container.requirements.general]: begin(), end() and find() do
- * not invalidate iterators, nor does any member that is not said to, and the
- * iterators' order is the container's; [unord.req] says it of rehashing alone
- * that it "invalidates iterators, changes ordering between elements".
+ * changes. C++17 [container.requirements.general]: "Unless otherwise specified […]
+ * invoking a container member function […] shall not invalidate iterators";
+ * [unord.req] says of rehashing alone that it "invalidates iterators, changes
+ * ordering between elements".
  */
 #include "agent/choose_internal.h"
 
@@ -39,7 +39,7 @@
 
 #define _unused_ __attribute__((unused))
 
-#define ELEMENTS 32  /* in larger ones new elements come where they come */
+#define ELEMENTS 32 /* in larger ones new elements come where they come */
 #define BUCKETS 128
 #define WINDOW 96 /* words of the caller's stack */
 #define GROWN 64  /* elements from which growth stays geometric */
@@ -99,7 +99,7 @@ static __thread struct {
 	struct table *table;
 	struct node *node;
 	struct node copy;
-	struct node *first; /* of the container, while it is hidden */
+	struct node *first;  /* of the container, while it is hidden */
 	struct node **fresh; /* buckets */
 } place __attribute__((tls_model("initial-exec")));
 
@@ -132,8 +132,8 @@ static bool caller_has(const struct frame *frame, uintptr_t node)
 	const struct stack_bounds *bounds = &stack_bounds;
 	if ((low < bounds->low || low >= bounds->high) && !stack_extend(low))
 		return false;
-	for (unsigned i = 0; i < WINDOW &&
-			     low + (i + 1) * sizeof(uintptr_t) <= bounds->high;
+	for (unsigned i = 0;
+	     i < WINDOW && low + (i + 1) * sizeof(uintptr_t) <= bounds->high;
 	     i++) {
 		if (frame->stack[i] == node)
 			return true;
@@ -243,9 +243,9 @@ static uint64_t choose_place(const struct table *table)
 	struct choose_keys keys = {
 		.equal = choose_mix(choose_mix(equal, place.node->value[0]),
 				    TABLE_ELEMENTS(table)),
-		.object = choose_mix(choose_object((const char *)table +
-						   TABLE_POLICY),
-				     TABLE_ELEMENTS(table)),
+		.object = choose_mix(
+			choose_object((const char *)table + TABLE_POLICY),
+			TABLE_ELEMENTS(table)),
 	};
 	uint64_t pick = choose(WIRE_MODEL_unordered_insert, ends + 1, keys);
 	choose_argument("a container of %zu elements", TABLE_ELEMENTS(table));
@@ -342,7 +342,8 @@ static struct answer answer_need(const struct policy *policy, size_t buckets_n,
 		if (choose_wanted(WIRE_MODEL_unordered_rehash, frame->caller))
 			answer.buckets = choose_buckets(policy, buckets_n, n,
 							more, answer.buckets);
-	} else if (more == 1 && place_begin(policy, buckets_n, n, node, frame)) {
+	} else if (more == 1 &&
+		   place_begin(policy, buckets_n, n, node, frame)) {
 		answer = (struct answer){ true, buckets_n };
 	}
 	return answer;
