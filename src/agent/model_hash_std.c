@@ -70,10 +70,9 @@ struct table {
 #define TABLE_POLICY 32 /* bytes to it */
 
 /* Registers that a called function keeps, the return address, the stack. */
+#define FRAME_CALLER 6
 struct frame {
-	uintptr_t saved[6];
-	uintptr_t caller;
-	uintptr_t stack[];
+	uintptr_t saved[WINDOW]; /* as far as the stack goes */
 };
 
 size_t _ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm(
@@ -118,27 +117,47 @@ static bool is_block(const void *block, size_t size)
 	return entry && WIRE_SIZE(entry) == size;
 }
 
-/*
- * The caller still needs the node that it is about to link. One that came out of
- * another container is no block that was just allocated, and so not taken for one.
- */
-static bool caller_has(const struct frame *frame, uintptr_t node)
+/* May that be a node that is not in a list yet? */
+static bool is_loose(uintptr_t word)
 {
-	for (unsigned i = 0; i < 6; i++) {
-		if (frame->saved[i] == node)
-			return true;
-	}
-	uintptr_t low = (uintptr_t)frame->stack;
+	return word >> 16 && !(word >> 47) &&
+	       is_block((const void *)word, HASH_NODE) &&
+	       !((const struct node *)word)->next;
+}
+
+/*
+ * The caller still needs the node that it is about to link: it is in a register
+ * that we keep, or on the stack. A node that was taken out of another container
+ * is not the block that was allocated last, but would be found here, too: so
+ * where there is another that it may be, nothing is done.
+ */
+static bool is_only(const struct frame *frame, const struct node *node,
+		    const struct node *last)
+{
+	uintptr_t low = (uintptr_t)frame->saved;
 	const struct stack_bounds *bounds = &stack_bounds;
+	bool found = false;
 	if ((low < bounds->low || low >= bounds->high) && !stack_extend(low))
 		return false;
 	for (unsigned i = 0;
 	     i < WINDOW && low + (i + 1) * sizeof(uintptr_t) <= bounds->high;
 	     i++) {
-		if (frame->stack[i] == node)
-			return true;
+		uintptr_t word = frame->saved[i];
+		if (word == (uintptr_t)node)
+			found = true;
+		else if (word != (uintptr_t)last && is_loose(word))
+			return false;
 	}
-	return false;
+	return found;
+}
+
+/* The last node of the container's list; NULL: it is not as it should be. */
+static const struct node *last_of(const struct table *table, size_t n)
+{
+	const struct node *node = table->before.next;
+	for (size_t i = 1; i < n && node; i++)
+		node = is_block(node, HASH_NODE) ? node->next : NULL;
+	return node && is_block(node, HASH_NODE) && !node->next ? node : NULL;
 }
 
 /* The container around @policy; NULL: it is not what it should look like. */
@@ -147,17 +166,10 @@ static struct table *table_of(const struct policy *policy, size_t buckets_n,
 {
 	struct table *table =
 		(struct table *)((uintptr_t)policy - TABLE_POLICY);
-	if (table->buckets_n != buckets_n || TABLE_ELEMENTS(table) != n ||
-	    !table->before.next ||
-	    !is_block(table->buckets, buckets_n * sizeof(struct node *)))
-		return NULL;
-	size_t nodes = 0;
-	for (const struct node *node = table->before.next; node;
-	     node = node->next) {
-		if (++nodes > n || !is_block(node, HASH_NODE))
-			return NULL;
-	}
-	return nodes == n ? table : NULL;
+	bool right =
+		table->buckets_n == buckets_n && TABLE_ELEMENTS(table) == n &&
+		is_block(table->buckets, buckets_n * sizeof(struct node *));
+	return right ? table : NULL;
 }
 
 static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
@@ -165,15 +177,17 @@ static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
 {
 	if (!node || !n || n > ELEMENTS || buckets_n < 2 ||
 	    buckets_n > BUCKETS || hash_thread.wait_delete ||
-	    !choose_wanted(WIRE_MODEL_unordered_insert, frame->caller) ||
-	    !is_block(node, HASH_NODE) || node->next ||
-	    !caller_has(frame, (uintptr_t)node))
+	    !choose_wanted(WIRE_MODEL_unordered_insert,
+			   frame->saved[FRAME_CALLER]) ||
+	    !is_loose((uintptr_t)node))
 		return false;
-	place.table = table_of(policy, buckets_n, n);
+	struct table *table = table_of(policy, buckets_n, n);
+	const struct node *last = table ? last_of(table, n) : NULL;
+	if (!last || !is_only(frame, node, last))
+		return false;
+	place.table = table;
 	place.node = node;
 	place.fresh = NULL;
-	if (!place.table)
-		return false;
 	hash_thread.wait_new = buckets_n * sizeof(struct node *);
 	return true;
 }
@@ -339,7 +353,8 @@ static struct answer answer_need(const struct policy *policy, size_t buckets_n,
 	}
 	struct answer answer = next(policy, buckets_n, n, more);
 	if (answer.rehash) {
-		if (choose_wanted(WIRE_MODEL_unordered_rehash, frame->caller))
+		if (choose_wanted(WIRE_MODEL_unordered_rehash,
+				  frame->saved[FRAME_CALLER]))
 			answer.buckets = choose_buckets(policy, buckets_n, n,
 							more, answer.buckets);
 	} else if (more == 1 &&
@@ -349,7 +364,7 @@ static struct answer answer_need(const struct policy *policy, size_t buckets_n,
 	return answer;
 }
 
-/* The caller's registers are needed as they are: see caller_has(). */
+/* The caller's registers are needed as they are: see is_only(). */
 _export_ __attribute__((naked)) struct answer
 need_rehash(_unused_ const struct policy *policy, _unused_ size_t buckets_n,
 	    _unused_ size_t n, _unused_ size_t more)
