@@ -24,6 +24,10 @@
  * All of the container's invariants hold again then. Nodes have 16 bytes, or they
  * are left alone: larger ones may keep their hash, which is not there yet.
  *
+ * What is relied on: an allocator that takes single blocks from operator new gives
+ * arrays back to operator delete. Arenas and pools that take large blocks are
+ * recognised (is_block()) and left alone.
+ *
  * Out of reach, and forbidden: another order of a container that nobody
  * changes. C++17 [container.requirements.general]: "Unless otherwise specified […]
  * invoking a container member function […] shall not invalidate iterators";
