@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include <algorithm>
+#include <forward_list>
 #include <search.h>
 #include <string>
 #include <unordered_map>
@@ -127,6 +128,29 @@ struct unique_set : std::unordered_set<int> {
 	}
 };
 
+/* Nodes that come from elsewhere, while one that looks alike is new. */
+static bool nodes_move(void)
+{
+	for (int n = 1; n < 20; n++) {
+		std::unordered_set<int> from, to;
+		for (int i = 0; i < n; i++) {
+			from.insert(i);
+			to.insert(100 + i);
+		}
+		std::unordered_set<int> copy = from;
+		std::forward_list<long> list;
+		list.push_front(200);
+		auto node = from.extract(0);
+		to.insert(std::move(node));
+		list.push_front(201);
+		to.merge(from);
+		if (!consistent(to, 2 * (size_t)n) || !from.empty() ||
+		    !consistent(copy, (size_t)n) || list.front() != 201)
+			return false;
+	}
+	return true;
+}
+
 /* … and one that sorts them. */
 static bool unordered_insert_correct(void)
 {
@@ -141,7 +165,7 @@ static bool unordered_insert_correct(void)
 		if (many.count(i % 10) != (size_t)i / 10 + 1)
 			return false;
 	}
-	return sorted[0].second == 10 && fills_and_empties<unique_set>(1) &&
+	return sorted[0].second == 10 && nodes_move() && fills_and_empties<unique_set>(1) &&
 	       fills_and_empties<unique_set>(13) &&
 	       fills_and_empties<std::unordered_multiset<long>>(3) &&
 	       consistent(many, 30);
