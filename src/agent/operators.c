@@ -12,6 +12,8 @@
 #include <link.h>
 #include <stdlib.h>
 
+#include "agent/hash_internal.h"
+
 /* Mangled as the Itanium C++ ABI says; x86-64's size_t is m. */
 #define OPERATORS(X)                                                           \
 	X(new, _Znwm)                                                          \
@@ -142,6 +144,7 @@ static inline void release(void *block, struct note_caller caller)
 		}                                                              \
 		if (likely(agent_mode == AGENT_NOTE))                          \
 			note_block(block, size, NOTE_CALLER());                \
+		hash_new(block, size);                                         \
 		return block;                                                  \
 	}
 
@@ -150,6 +153,7 @@ static inline void release(void *block, struct note_caller caller)
 	_export_ void mangled parameters                                       \
 	{                                                                      \
 		void(*function) parameters = other(OPERATOR_##name);           \
+		hash_delete(block);                                            \
 		if (unlikely(function))                                        \
 			function arguments;                                    \
 		else                                                           \
