@@ -59,7 +59,21 @@ static void fill(struct wire_choices *block,
 	block->active = 1;
 }
 
+/* What the suite itself says of a test's environment is not open. */
+static void pin(struct wire_choices *block, const struct env_changes *changes)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < changes->n; i++) {
+		size_t n = strlen(changes->data[i].name) + 1;
+		if (n < 2 || n >= sizeof(block->pinned) - at)
+			continue;
+		memcpy(block->pinned + at, changes->data[i].name, n);
+		at += n;
+	}
+}
+
 struct err *process_block_create(struct process_suite *suite,
+				 const struct process_test *test,
 				 struct process_block *ret)
 {
 	TRY(find_library(suite));
@@ -79,6 +93,7 @@ struct err *process_block_create(struct process_suite *suite,
 	block->phase = 1;
 	block->epoch = 1;
 	block->children = 1;
+	pin(block, &test->environment);
 	if (suite->choosing)
 		fill(block, &suite->choices);
 	*ret = (struct process_block){ take_fd(fd), block };

@@ -42,6 +42,7 @@ bool process_chooses(const struct process_suite *suite);
  * @environment is what it would be else, complete.
  */
 struct err *process_block_create(struct process_suite *suite,
+				 const struct process_test *test,
 				 struct process_block *ret) _must_check_;
 struct err *process_block_environment(const struct process_suite *suite,
 				      const struct process_block *block,

@@ -485,7 +485,7 @@ static struct err *prepare_environment(struct process_run *run,
 		TRY(env_build(&test->environment, environment));
 	if (!chooses)
 		return NULL;
-	TRY(process_block_create(run->suite, block));
+	TRY(process_block_create(run->suite, test, block));
 	return process_block_environment(run->suite, block, environment);
 }
 
