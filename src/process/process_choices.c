@@ -41,12 +41,15 @@ struct err *process_choose(struct suite *suite,
 }
 
 static void fill(struct wire_choices *block,
-		 const struct suite_choices *choices)
+		 const struct suite_choices *choices, size_t test)
 {
+	const uint64_t *off = choices->off_by_test;
 	block->level = choices->level;
 	block->seed = choices->seed;
 	memcpy(block->models, choices->models, sizeof(block->models));
-	memcpy(block->on, choices->on, sizeof(block->on));
+	for (size_t i = 0; i < WIRE_MODEL_WORDS; i++)
+		block->on[i] = choices->on[i] &
+			       ~(off ? off[test * WIRE_MODEL_WORDS + i] : 0);
 	block->only_ranges = choices->only_ranges;
 	block->ranges_n = choices->n_ranges;
 	for (size_t i = 0; i < choices->n_ranges; i++)
@@ -72,8 +75,7 @@ static void pin(struct wire_choices *block, const struct env_changes *changes)
 	}
 }
 
-struct err *process_block_create(struct process_suite *suite,
-				 const struct process_test *test,
+struct err *process_block_create(struct process_suite *suite, size_t test,
 				 struct process_block *ret)
 {
 	TRY(find_library(suite));
@@ -93,9 +95,9 @@ struct err *process_block_create(struct process_suite *suite,
 	block->phase = 1;
 	block->epoch = 1;
 	block->children = 1;
-	pin(block, &test->environment);
+	pin(block, &suite->tests.data[test].environment);
 	if (suite->choosing)
-		fill(block, &suite->choices);
+		fill(block, &suite->choices, test);
 	*ret = (struct process_block){ take_fd(fd), block };
 	return NULL;
 }
