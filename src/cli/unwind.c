@@ -29,8 +29,8 @@ struct err *unwind_choice(void *data, const struct wire_choices *block,
 		return err_nomem();
 	struct unwind_thread thread = {
 		.modules = copy->modules,
-		.n_modules = MIN(block->modules_n,
-				 (uint64_t)WIRE_CHOICE_MODULES),
+		.n_modules =
+			MIN(block->modules_n, (uint64_t)WIRE_CHOICE_MODULES),
 		.stack = copy->stack,
 		.stack_n = MIN(record->stack_n, (uint64_t)WIRE_CHOICE_STACK),
 	};

@@ -37,7 +37,7 @@ struct mapped {
 
 struct unwinder {
 	VEC(struct unwind_file) files;
-	struct map_text by_path; /* file */
+	struct map_text by_path;   /* file */
 	VEC(struct mapped) mapped; /* as handed in, where @dwfl is for */
 	Dwfl *dwfl;		   /* NULL: none yet */
 	bool attached;
@@ -267,10 +267,9 @@ static struct unwind_file *file_at(struct unwinder *unwinder, uint64_t address,
 {
 	Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, address);
 	uint64_t number;
-	const char *name =
-		module ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL,
-					  NULL, NULL)
-		       : NULL;
+	const char *name = module ? dwfl_module_info(module, NULL, NULL, NULL,
+						     NULL, NULL, NULL, NULL)
+				  : NULL;
 	if (!name || !str_to_u64(name, 10, &number))
 		return NULL;
 	for (size_t i = 0; i < unwinder->mapped.n; i++) {
@@ -501,7 +500,7 @@ static bool is_below(const struct unwind_thread *thread,
 		     const struct unwind_frame *frame)
 {
 	static const char *const folders[] = {
-		"/lib/",     "/lib64/",	     "/lib32/",
+		"/lib/",     "/lib64/",	    "/lib32/",
 		"/usr/lib/", "/usr/lib64/", "/usr/libexec/",
 	};
 	static const char *const headers[] = { "/usr/include/c++/",

@@ -123,7 +123,8 @@ static bool matches(const struct choices_call *call, size_t *at,
 	for (; *at < call->stack.n; (*at)++) {
 		const struct choices_frame *frame = &call->stack.data[*at];
 		if (is_named(frame->function, line, n) &&
-		    frame->line == number && frame->file && strstr(frame->file, "subject_unwind.c")) {
+		    frame->line == number && frame->file &&
+		    strstr(frame->file, "subject_unwind.c")) {
 			(*at)++;
 			return true;
 		}
@@ -241,15 +242,15 @@ static void break_something(struct wire_choice *record)
 	struct wire_choice_module *module =
 		&block->modules[where % (block->modules_n | 1) %
 				WIRE_CHOICE_MODULES];
-	static const char *const paths[] = { "/dev/zero", "/proc/self/mem", "",
-					     "/etc/passwd", "/", "x" };
+	static const char *const paths[] = { "/dev/zero", "/proc/self/mem",
+					     "",	  "/etc/passwd",
+					     "/",	  "x" };
 	switch (what) {
 	case 0:
 		record->registers[where % WIRE_REGISTERS] = next_random();
 		break;
 	case 1:
-		record->registers[where % WIRE_REGISTERS] +=
-			next_random() % 64;
+		record->registers[where % WIRE_REGISTERS] += next_random() % 64;
 		break;
 	case 2:
 		module->bias += next_random() % 3 ? 4096 : next_random();
