@@ -165,12 +165,12 @@ static bool matches(const char *entry, const char *symbol, const char *name)
 {
 	size_t n = strlen(entry);
 	if (n > 2 && entry[n - 1] == ':')
-		return name && ((*name == 'N' &&
-				 in_scope(skip_qualifiers(name + 1), entry)) ||
-				made_for(*name == 'N' ?
-						 skip_qualifiers(name + 1) :
-						 name,
-					 entry));
+		return name &&
+		       ((*name == 'N' &&
+			 in_scope(skip_qualifiers(name + 1), entry)) ||
+			made_for(*name == 'N' ? skip_qualifiers(name + 1)
+					      : name,
+				 entry));
 	if (n && entry[n - 1] == '$')
 		return !strncmp(symbol, entry, n - 1) && !symbol[n - 1];
 	return !strncmp(symbol, entry, n);
@@ -178,8 +178,8 @@ static bool matches(const char *entry, const char *symbol, const char *name)
 
 static bool listed(const char *const *entries, const char *symbol)
 {
-	const char *name = str_starts(symbol, "_Z") ? function_name(symbol) :
-						      NULL;
+	const char *name =
+		str_starts(symbol, "_Z") ? function_name(symbol) : NULL;
 	for (size_t i = 0; entries && entries[i]; i++) {
 		if (matches(entries[i], symbol, name))
 			return true;
@@ -212,8 +212,8 @@ struct search {
 static bool visit(void *data, const struct object_symbol *symbol)
 {
 	struct search *search = data;
-	if (!symbol->function && !(symbol->name[0] == '_' &&
-				   listed(everywhere, symbol->name)))
+	if (!symbol->function &&
+	    !(symbol->name[0] == '_' && listed(everywhere, symbol->name)))
 		return true;
 	uint64_t size = MIN(symbol->size, SIZE_MAX_);
 	struct code code = {
@@ -245,8 +245,8 @@ static void join_names(struct search *search)
 	for (size_t i = 0; i < search->code.n; i++) {
 		if (!n || code[n - 1].low != code[i].low) {
 			if (n)
-				code[n - 1].high = MIN(code[n - 1].high,
-						       code[i].low);
+				code[n - 1].high =
+					MIN(code[n - 1].high, code[i].low);
 			code[n++] = code[i];
 			continue;
 		}
@@ -311,8 +311,8 @@ struct err *callers_find(const struct program *program,
 					  max);
 				break;
 			}
-			ret[n++] = (struct wire_callers){ code->low,
-							  code->high };
+			ret[n++] =
+				(struct wire_callers){ code->low, code->high };
 		}
 		together = code->whose != PROGRAM && n;
 	}

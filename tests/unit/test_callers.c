@@ -127,17 +127,17 @@ static void ranges(void **state _unused_)
 	assert_true(covered(callers, n,
 			    "_ZN7testing8internal11CmpHelperEQIiEEbRKT_S4_"));
 	assert_true(covered(callers, n, "_ZN7testing8TestInfo3runEv"));
-	assert_true(covered(callers, n,
-			    "_ZN7testing8internal13lambda_insideEi"));
+	assert_true(
+		covered(callers, n, "_ZN7testing8internal13lambda_insideEi"));
 	assert_true(covered(callers, n, "_start"));
 	assert_false(covered(callers, n, "main"));
-	assert_false(covered(callers, n,
-			     "_ZN7testing15Suite_Name_Test8TestBodyEv"));
-	assert_false(covered(callers, n,
-			     "_ZN3app18Fixture_Works_Test8TestBodyEv"));
+	assert_false(
+		covered(callers, n, "_ZN7testing15Suite_Name_Test8TestBodyEv"));
+	assert_false(
+		covered(callers, n, "_ZN3app18Fixture_Works_Test8TestBodyEv"));
 	assert_false(covered(callers, n, "_ZN3app6helperEi"));
-	assert_false(covered(callers, n,
-			     "_ZN13testing_tools17not_the_frameworkEi"));
+	assert_false(
+		covered(callers, n, "_ZN13testing_tools17not_the_frameworkEi"));
 	assert_false(covered(callers, n, "UnityBegin"));
 	size_t few = 0;
 	assert_ok(callers_find(program, framework_by_name("gtest"), callers, 1,
