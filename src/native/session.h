@@ -19,6 +19,7 @@ struct explorer;
 struct keeper;
 struct kept;
 struct saver;
+struct user_models;
 struct output;
 struct memory_watch;
 struct places;
@@ -73,6 +74,7 @@ struct session {
 	struct saver *saver; /* what watched runs touch; NULL: not asked for */
 	struct workers *workers;   /* parallel.c; NULL: none were started */
 	struct chooser *chooser;   /* what APIs do; NULL: as ever */
+	struct user_models *user_models; /* NULL: none */
 	struct explorer *explorer; /* during suite_explore(); NULL: no */
 	struct restore *restore;   /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */
