@@ -125,11 +125,12 @@ uint64_t choose_object(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
 	size_t at = scramble(address) % OBJECTS;
-	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) != address) {
-		__atomic_store_n(&objects[at].number,
-				 __atomic_add_fetch(&objects_n, 1,
-						    __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
+	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
+	    address) {
+		__atomic_store_n(
+			&objects[at].number,
+			__atomic_add_fetch(&objects_n, 1, __ATOMIC_RELAXED),
+			__ATOMIC_RELAXED);
 		__atomic_store_n(&objects[at].address, address,
 				 __ATOMIC_RELEASE);
 	}
@@ -208,14 +209,14 @@ static void put(char *out, const char *format, va_list list)
 			break;
 		case 'd':
 			put_signed(out, &at,
-				   is_long ? va_arg(list, int64_t) :
-					     va_arg(list, int));
+				   is_long ? va_arg(list, int64_t)
+					   : va_arg(list, int));
 			break;
 		case 'u':
 		case 'x':
 			put_number(out, &at,
-				   is_long ? va_arg(list, uint64_t) :
-					     va_arg(list, unsigned),
+				   is_long ? va_arg(list, uint64_t)
+					   : va_arg(list, unsigned),
 				   *format == 'x' ? 16 : 10);
 			break;
 		case 'p':
@@ -280,8 +281,7 @@ static void list_modules(struct wire_choices *block)
 static _cold_ void record(struct wire_choices *block, enum wire_model model,
 			  uint64_t pick, uint64_t alternatives)
 {
-	uint64_t n =
-		__atomic_fetch_add(&block->records_n, 1, __ATOMIC_RELAXED);
+	uint64_t n = __atomic_fetch_add(&block->records_n, 1, __ATOMIC_RELAXED);
 	if (n >= WIRE_CHOICE_RECORDS)
 		return;
 	list_modules(block);
@@ -472,8 +472,8 @@ static uint64_t process_key(int argc, char **argv)
 
 static bool map_block(const char *path)
 {
-	long fd = sys_call(SYS_openat, AT_FDCWD, (long)path,
-			   O_RDWR | O_CLOEXEC, 0, 0, 0);
+	long fd = sys_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC,
+			   0, 0, 0);
 	if (fd < 0)
 		return false;
 	long at = sys_call(SYS_mmap, 0, sizeof(struct wire_choices),
@@ -506,9 +506,9 @@ void choose_begin(int argc, char **argv, char **envp)
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
 					     __ATOMIC_RELAXED);
 	choose_caller_begin();
-	choose_set_key(others && choose_block->children ?
-			       process_key(argc, argv) :
-			       WIRE_MAIN);
+	choose_set_key(others && choose_block->children
+			       ? process_key(argc, argv)
+			       : WIRE_MAIN);
 	if (!choose_block->children) {
 		forget_path(envp);
 		environment_restore(envp);

@@ -30,20 +30,31 @@ static unsigned objects_n;
 static const struct link_map *last; /* of the list when it was read */
 
 static const char *const folders[] = {
-	"/lib/", "/lib64/", "/lib32/", "/usr/lib/", "/usr/lib64/",
-	"/usr/libexec/",
+	"/lib/",     "/lib64/",	    "/lib32/",
+	"/usr/lib/", "/usr/lib64/", "/usr/libexec/",
 };
 
 /* Names of libraries, up to ".so" or "-": transparent ones … */
 static const char *const runtimes[] = {
-	"libstdc++.", "libc++.", "libglib-2.0.", "libgio-2.0.",
+	"libstdc++.",
+	"libc++.",
+	"libglib-2.0.",
+	"libgio-2.0.",
 };
 /* … and frameworks, wherever they lie. */
 static const char *const frameworks[] = {
-	"libgtest", "libgmock",		     "libCatch2",   "libcheck.",
-	"libcmocka", "libcunit",	     "libCppUTest", "libunity",
-	"libboost_unit_test_framework",	     "libdoctest",
-	"libboost_test_exec_monitor",	     "libpolygraph-",
+	"libgtest",
+	"libgmock",
+	"libCatch2",
+	"libcheck.",
+	"libcmocka",
+	"libcunit",
+	"libCppUTest",
+	"libunity",
+	"libboost_unit_test_framework",
+	"libdoctest",
+	"libboost_test_exec_monitor",
+	"libpolygraph-",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -120,8 +131,7 @@ void choose_caller_begin(void)
 static const struct object *find(uint64_t address)
 {
 	for (unsigned i = 0; i < objects_n; i++) {
-		if (address - objects[i].low <
-		    objects[i].high - objects[i].low)
+		if (address - objects[i].low < objects[i].high - objects[i].low)
 			return &objects[i];
 	}
 	return NULL;

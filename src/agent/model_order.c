@@ -19,8 +19,8 @@ _export_ void qsort(void *base, size_t n, size_t size,
 			.equal = equal,
 			.object = choose_mix(equal, choose_object(base)),
 		};
-		uint64_t pick = choose(WIRE_MODEL_qsort, choose_permutations(n),
-				       keys);
+		uint64_t pick =
+			choose(WIRE_MODEL_qsort, choose_permutations(n), keys);
 		choose_argument("%zu elements of %zu bytes", n, size);
 		choose_did("elements that compare as equal came out in another "
 			   "order");

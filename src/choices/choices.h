@@ -73,7 +73,8 @@ struct choices_finding {
 	/* With --systematic. */
 	bool systematic;
 	double probability; /* that it fails, under uniform choice */
-	VEC(struct choices_call) critical; /* choices that decide by themselves */
+	VEC(struct choices_call)
+	critical; /* choices that decide by themselves */
 };
 
 /* A test that fails now and then without choices, or with the same ones. */
@@ -97,14 +98,15 @@ struct choices_result {
 	VEC(struct choices_finding) findings;
 	VEC(struct choices_random) randoms;
 	VEC(struct choices_space) spaces;
-	uint64_t executions;   /* tests begun */
-	size_t runs;	       /* of the whole suite, with choices */
-	size_t baselines;      /* without */
-	uint64_t made;	       /* choices in all runs */
-	uint64_t acted;	       /* that took another alternative */
-	const char *why;       /* what ended it: "budget"; NULL: all was done */
-	size_t undebugged;     /* failing tests that the budget left unexplained */
-	uint64_t models_met[WIRE_MODEL_WORDS]; /* that had something to choose */
+	uint64_t executions; /* tests begun */
+	size_t runs;	     /* of the whole suite, with choices */
+	size_t baselines;    /* without */
+	uint64_t made;	     /* choices in all runs */
+	uint64_t acted;	     /* that took another alternative */
+	const char *why;     /* what ended it: "budget"; NULL: all was done */
+	size_t undebugged; /* failing tests that the budget left unexplained */
+	uint64_t
+		models_met[WIRE_MODEL_WORDS]; /* that had something to choose */
 };
 
 struct choices_options {
@@ -113,8 +115,8 @@ struct choices_options {
 	size_t runs; /* seeds a level; at least 1 */
 	uint64_t seed;
 	uint64_t models[WIRE_MODEL_WORDS]; /* those that may take part */
-	size_t baselines; /* at least 1 */
-	size_t repeats;	  /* that verify a finding; at least 1 */
+	size_t baselines;		   /* at least 1 */
+	size_t repeats; /* that verify a finding; at least 1 */
 	bool systematic;
 	uint64_t bound;	   /* nodes of a test, with @systematic */
 	uint64_t deadline; /* clock_now(); 0: none */
@@ -154,7 +156,7 @@ struct choices_again {
 	const struct wire_choice_range *ranges;
 	size_t n_ranges;
 	const uint64_t *models; /* WIRE_MODEL_WORDS: that were numbered */
-	bool without; /* the same without any */
+	bool without;		/* the same without any */
 	const size_t *prefix;
 	size_t n_prefix;
 };

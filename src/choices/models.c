@@ -23,8 +23,8 @@ const char *choices_level_name(unsigned level)
 const char *choices_kind_name(unsigned kind)
 {
 	static const char *const names[] = {
-		"permute", "random", "extend", "short", "spurious",
-		"environment",
+		"permute", "random",   "extend",
+		"short",   "spurious", "environment",
 	};
 	return kind < ARRAY_SIZE(names) ? names[kind] : "?";
 }

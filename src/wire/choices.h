@@ -90,8 +90,9 @@ struct wire_choice {
 	uint64_t thread, n, phase;
 	uint64_t model;
 	uint64_t pick, alternatives;
-	char argument[WIRE_CHOICE_TEXT]; /* what it was called with; ends with 0 */
-	char did[WIRE_CHOICE_TEXT];	 /* what it did instead; ends with 0 */
+	char argument
+		[WIRE_CHOICE_TEXT]; /* what it was called with; ends with 0 */
+	char did[WIRE_CHOICE_TEXT]; /* what it did instead; ends with 0 */
 	uint64_t registers[WIRE_REGISTERS];
 	uint64_t stack_n; /* bytes from the stack pointer on */
 	unsigned char stack[WIRE_CHOICE_STACK];
@@ -119,11 +120,11 @@ struct wire_choices {
 	uint64_t magic;	  /* C */
 	uint64_t version; /* C */
 
-	uint64_t active; /* C: 0: everything as the libraries do it */
-	uint64_t level;	 /* C: enum wire_level */
-	uint64_t seed;	 /* C */
-	uint64_t phase;	 /* C: 0, 1 */
-	uint64_t epoch;	 /* C: another whenever numbering begins anew */
+	uint64_t active;   /* C: 0: everything as the libraries do it */
+	uint64_t level;	   /* C: enum wire_level */
+	uint64_t seed;	   /* C */
+	uint64_t phase;	   /* C: 0, 1 */
+	uint64_t epoch;	   /* C: another whenever numbering begins anew */
 	uint64_t children; /* C: 1: processes that are started take part, too */
 
 	/* C: bits by model: which take part (are numbered), and which act. */
@@ -139,10 +140,10 @@ struct wire_choices {
 	struct wire_callers callers[WIRE_CALLERS];
 
 	/* A: since the epoch began. */
-	uint64_t attached; /* processes that mapped this */
+	uint64_t attached;		 /* processes that mapped this */
 	uint64_t made[WIRE_MODELS_MAX];	 /* choices of a model */
 	uint64_t acted[WIRE_MODELS_MAX]; /* of those, other than 0 */
-	uint64_t threads_n;		 /* may be more than there is room for */
+	uint64_t threads_n; /* may be more than there is room for */
 	struct wire_choice_thread threads[WIRE_CHOICE_THREADS];
 
 	/* C, then A: records of choices that act. */
