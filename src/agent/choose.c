@@ -459,16 +459,78 @@ static void forget_path(char **envp)
 }
 
 /*
+ * An argument as it is likely to be the next time, too: numbers (of processes,
+ * ports) and names of temporary files count as nothing.
+ */
+static uint64_t argument_key(const char *text)
+{
+	uint64_t hash = 0;
+	bool number = false;
+	for (; *text; text++) {
+		char c = *text;
+		bool digit = c >= '0' && c <= '9';
+		if (c == 't' && text[1] == 'm' && text[2] == 'p') {
+			while (*text && *text != '=' && *text != ' ')
+				text++;
+			if (!*text)
+				break;
+			c = *text;
+		}
+		if (!digit || !number)
+			hash = (hash ^ (unsigned char)(digit ? '0' : c)) *
+			       0x100000001b3;
+		number = digit;
+	}
+	return hash;
+}
+
+/* How many had this key before; the table is never full but by a flood. */
+static uint64_t count_equal(struct wire_choices *block, uint64_t key)
+{
+	for (uint64_t i = 0; i < WIRE_CHOICE_PROCESSES; i++) {
+		struct wire_choice_process *slot =
+			&block->processes[(key + i) % WIRE_CHOICE_PROCESSES];
+		uint64_t empty = 0;
+		if (__atomic_compare_exchange_n(&slot->key, &empty, key, false,
+						__ATOMIC_RELAXED,
+						__ATOMIC_RELAXED) ||
+		    empty == key)
+			return __atomic_fetch_add(&slot->n, 1,
+						  __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
+/*
  * A process that another started: its key follows from what it is called with,
- * so that processes side by side keep their keys.
+ * so that processes side by side keep their keys, and from how many were called
+ * with the same.
  */
 static uint64_t process_key(int argc, char **argv)
 {
 	uint64_t key = WIRE_MAIN;
 	for (int i = 0; i < argc; i++)
-		key = choose_mix(key, choose_hash_text(argv[i]));
-	return key | 2;
+		key = choose_mix(key, argument_key(argv[i]));
+	key |= 2;
+	return choose_mix(key, count_equal(choose_block, key)) | 2;
 }
+
+/* A copy of its parent goes on by itself; it has one thread, this. */
+static void after_fork(void)
+{
+	uint64_t key = choose_mix(choose_mix(self.key, self.n), ~0ULL) | 2;
+	if (!choose_block)
+		return;
+	choose_set_key(choose_mix(key, count_equal(choose_block, key)) | 2);
+}
+
+/*
+ * pthread_atfork() of libc_nonshared.a is this with one argument more. Only
+ * where other processes take part: a controller that copies the program to go
+ * on from there wants the same choices in each copy.
+ */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void),
+			     void (*child)(void), void *object);
 
 static bool map_block(const char *path)
 {
@@ -509,7 +571,9 @@ void choose_begin(int argc, char **argv, char **envp)
 	choose_set_key(others && choose_block->children
 			       ? process_key(argc, argv)
 			       : WIRE_MAIN);
-	if (!choose_block->children) {
+	if (choose_block->children) {
+		__register_atfork(NULL, NULL, after_fork, NULL);
+	} else {
 		forget_path(envp);
 		environment_restore(envp);
 	}

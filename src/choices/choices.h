@@ -62,6 +62,10 @@ struct choices_finding {
 	size_t runs, failures; /* of this test at that level, all models on */
 	uint64_t failing_seed;
 	VEC(struct choices_call) calls; /* the smallest set; at least one */
+	/* That again, for `replay`: which models were numbered and act … */
+	uint64_t numbered[WIRE_MODEL_WORDS], on[WIRE_MODEL_WORDS];
+	bool startup; /* … also before the first test; and of those only */
+	VEC(struct wire_choice_range) ranges; /* these; none: all */
 	bool minimal; /* nothing can be left out; false: the budget ended */
 	/* The test alone fails; else only after those before it. */
 	bool alone;
@@ -155,7 +159,9 @@ struct choices_again {
 	uint64_t seed;
 	const struct wire_choice_range *ranges;
 	size_t n_ranges;
-	const uint64_t *models; /* WIRE_MODEL_WORDS: that were numbered */
+	const uint64_t *models; /* WIRE_MODEL_WORDS: that were numbered … */
+	const uint64_t *on;	/* … and that act */
+	bool startup;		/* also before the first test */
 	bool without;		/* the same without any */
 	const size_t *prefix;
 	size_t n_prefix;

@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/vec.h"
+#include "native/chooser.h"
 #include "native/framework.h"
-
-#define AGENT "libpolygraph-agent.so"
+#include "suite/agent_library.h"
 
 /* An adapter's environment has no more variables than that. */
 #define MORE_WORDS 16
@@ -67,32 +67,6 @@ bool environment_looks_for_leaks(const struct session *session)
 				ARRAY_SIZE(sanitizers));
 }
 
-/* Beside the program, as it is built, or where it is installed. */
-static bool find_agent(char *out, size_t n)
-{
-	static const char *const places[] = {
-		"%s/" AGENT,
-		"%s/../lib/polygraph/" AGENT,
-		"%s/../lib/" POLYGRAPH_MULTIARCH "/polygraph/" AGENT,
-		"%s/../lib64/polygraph/" AGENT,
-	};
-	char self[4096];
-	ssize_t got = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (got <= 0)
-		return false;
-	self[got] = '\0';
-	char *slash = strrchr(self, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		snprintf(out, n, places[i], self);
-		if (!access(out, R_OK))
-			return true;
-	}
-	return false;
-}
-
 /*
  * The agent goes in front of what the user preloads; it takes itself out of the
  * environment when it is loaded. Programs built with AddressSanitizer want
@@ -101,7 +75,7 @@ static bool find_agent(char *out, size_t n)
 static struct err *preload_word(const struct session *session, char **ret)
 {
 	_cleanup_(object_closep) struct object *object = NULL;
-	char path[4200];
+	_cleanup_(freep) char *path = NULL;
 	*ret = NULL;
 	if (!session->suite.options.agent)
 		return NULL;
@@ -109,17 +83,14 @@ static struct err *preload_word(const struct session *session, char **ret)
 	const struct object_facts *facts = object_facts(object);
 	if (!facts->dynamic || facts->asan || facts->tsan)
 		return NULL;
-	if (!find_agent(path, sizeof(path))) {
-		log_warn("%s is not there: where heap blocks begin and end is "
-			 "only guessed",
-			 AGENT);
-		return NULL;
-	}
-	if (strpbrk(path, " :")) {
-		log_warn("'%s' cannot be preloaded: its path has a blank or a "
-			 "colon; where heap blocks begin and end is only "
-			 "guessed",
-			 path);
+	bool choices = session->suite.options.agent == SUITE_AGENT_CHOICES;
+	_cleanup_(err_destroyp) struct err *missing = agent_library_find(
+		choices ? AGENT_LIBRARY_CHOICES : AGENT_LIBRARY_STATE, &path);
+	if (missing) {
+		log_warn("%s: %s", err_message(missing),
+			 choices ? "nothing can be chosen"
+				 : "where heap blocks begin and end is only "
+				   "guessed");
 		return NULL;
 	}
 	/* Set, if to nothing, it is to be set again afterwards. */
@@ -134,7 +105,7 @@ static struct err *preload_word(const struct session *session, char **ret)
 
 struct err *environment_prepare(struct session *session)
 {
-	const char *words[MORE_WORDS + 4] = {};
+	const char *words[MORE_WORDS + 5] = {};
 	const char *const *more =
 		session->framework ? session->framework->environment : NULL;
 	size_t n = 0;
@@ -160,6 +131,8 @@ struct err *environment_prepare(struct session *session)
 		words[n++] = preload;
 		/* GLib before 2.76: else its small blocks are not malloc's. */
 		words[n++] = "G_SLICE=always-malloc";
+		if (session->chooser)
+			words[n++] = chooser_variable(session->chooser);
 	}
 	words_free(session->env);
 	session->env = NULL;

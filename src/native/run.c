@@ -1,4 +1,5 @@
 #include "native/run.h"
+#include "native/chooser.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -202,6 +203,33 @@ const char *run_source(struct run *run, const char *file)
 	return source ? source : file;
 }
 
+/*
+ * A test that was listed before, by its name: in another start they may come in
+ * another sequence. Those of the same name keep theirs.
+ */
+static struct err *find_listed(struct session *session, const char *name,
+			       size_t *ret)
+{
+	for (unsigned i = 1; i <= session->suite.tests.n; i++) {
+		_cleanup_(freep) char *numbered = NULL;
+		uint64_t index;
+		if (i > 1 && asprintf(&numbered, "%s#%u", name, i) < 0)
+			return err_nomem();
+		if (!map_text_get(session->relisting,
+				  numbered ? numbered : name, &index))
+			break;
+		BUG_ON(index >= session->handles.n);
+		if (session->handles.data[index].handle)
+			continue;
+		session->relisted++;
+		*ret = index;
+		return NULL;
+	}
+	return err_create(ERR_SUITE,
+			  "started again, the program has a test '%s' more",
+			  name);
+}
+
 struct err *run_add_test(struct run *run, const char *name, const char *file,
 			 unsigned line, bool disabled, uint64_t handle,
 			 uint64_t group)
@@ -209,15 +237,18 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 	struct session *session = run->session;
 	size_t index = session->handles.n;
 	uint64_t known;
-	if (!session->relisting) {
+	if (session->relisting) {
+		TRY(find_listed(session, name, &index));
+		session->handles.data[index] =
+			(struct test_handle){ handle, group };
+	} else {
 		TRY(suite_add_test(&session->suite, name, run_source(run, file),
 				   line, disabled));
 		if (map_u64_get(&session->declared, group, &known))
 			session->suite.tests.data[index].group = (size_t)known;
-	} else if (index >= session->suite.tests.n)
-		return err_create(ERR_SUITE, "started again, the program has "
-					     "more tests than before");
-	TRY(vec_push(&session->handles, (struct test_handle){ handle, group }));
+		TRY(vec_push(&session->handles,
+			     (struct test_handle){ handle, group }));
+	}
 	if (map_u64_get(&session->by_handle, handle, &known))
 		return NULL;
 	return map_u64_put(&session->by_handle, handle, index);
@@ -455,6 +486,7 @@ struct err *run_begin(struct run *run)
 		TRY(restore_begin(session->restore, run));
 	if (session->places)
 		places_begin(run);
+	chooser_begin(session->chooser, run->current);
 	run->began_ns = clock_now();
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
@@ -501,6 +533,8 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	if (session->places)
 		places_end(run, run->current);
 	run->current = RUN_NONE;
+	chooser_end(session->chooser, session->observer, session->reported,
+		    result.test);
 	session->reported++;
 	if (outcome != OUTCOME_TIMEOUT)
 		session_note_took(session, result.test, result.ns);

@@ -17,6 +17,7 @@
 #include "files/save.h"
 #include "native/between.h"
 #include "native/calls.h"
+#include "native/chooser.h"
 #include "native/environment.h"
 #include "native/executable.h"
 #include "native/framework.h"
@@ -92,6 +93,7 @@ static void session_close(struct suite *suite)
 	map_u64_free(&session->group_parents);
 	map_u64_free(&session->declared);
 	positions_destroy(session->positions);
+	chooser_destroy(session->chooser);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -222,6 +224,7 @@ static struct err *launch(struct session *session, struct tracee **ret)
 		.output = session->output,
 	};
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
+	chooser_starts(session->chooser);
 	TRY(tracee_start(session->tracer, &command, &tracee));
 	TRY(run_to_entry(session, tracee));
 	TRY(program_load(session->program, tracee));
@@ -290,6 +293,7 @@ struct err *session_start(struct session *session, bool discovering,
 	TRY(run_loop(run, &state));
 	switch (state) {
 	case RUN_READY:
+		chooser_ready(session->chooser);
 		*ret = take_ptr(run);
 		return NULL;
 	case RUN_INTERRUPTED:
@@ -343,13 +347,16 @@ static bool same_addresses(const struct tracee *tracee)
 
 /*
  * Adapters know tests by addresses, which a new start may have changed: they
- * are found again, in the same sequence.
+ * are found again, by name.
  */
 static struct err *find_again(struct session *session)
 {
 	struct run *run = session->origin;
-	if (!session->handles.n || same_addresses(run->tracee))
+	bool chosen = chooser_starts_otherwise(session->chooser);
+	if (!session->handles.n || (same_addresses(run->tracee) && !chosen))
 		return NULL;
+	if (!session->framework->list && chosen)
+		return NULL; /* these know their tests by functions */
 	if (!session->framework->list)
 		return err_hint(
 			err_create(ERR_SUITE,
@@ -359,19 +366,23 @@ static struct err *find_again(struct session *session)
 						     : "it ended"),
 			"address randomisation cannot be switched off here: "
 			"allow personality(2) in the container");
-	size_t n = session->handles.n;
-	session->handles.n = 0;
+	_cleanup_(map_text_freep) struct map_text names = MAP_INIT;
+	for (size_t i = 0; i < session->suite.tests.n; i++)
+		TRY(map_text_put(&names, session->suite.tests.data[i].name, i));
+	memset(session->handles.data, 0,
+	       session->handles.n * sizeof(*session->handles.data));
 	map_u64_free(&session->by_handle);
-	session->relisting = true;
+	session->relisting = &names;
+	session->relisted = 0;
 	struct err *err = session->framework->list(run, run->ready_thread);
-	session->relisting = false;
+	session->relisting = NULL;
 	if (err)
 		return err;
-	if (session->handles.n != n)
+	if (session->relisted != session->handles.n)
 		return err_create(ERR_SUITE,
 				  "started again, the program has %zu tests "
 				  "instead of %zu",
-				  session->handles.n, n);
+				  session->relisted, session->handles.n);
 	return NULL;
 }
 
@@ -571,7 +582,9 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	struct err *err;
 	if (!(flags & SUITE_ALONE))
 		err = run_in_order(session, order, n);
-	else if (!(flags & SUITE_SERIAL) && parallel_useful(session, n))
+	else if (!(flags & SUITE_SERIAL) &&
+		 !chooser_chooses(session->chooser) &&
+		 parallel_useful(session, n))
 		err = parallel_run_alone(session, order, n);
 	else
 		err = run_alone(session, order, n);
@@ -594,7 +607,7 @@ static struct err *session_run_tree(struct suite *suite,
 	session->points = 0;
 	tracer_tick(true);
 	if (!(flags & SUITE_SERIAL) && !session->keeper &&
-	    parallel_useful(session, n))
+	    !chooser_chooses(session->chooser) && parallel_useful(session, n))
 		err = parallel_run_tree(session, nodes, n, observer);
 	else
 		err = tree_run(session, nodes, n, observer);
@@ -682,6 +695,7 @@ static const struct suite_ops session_ops = {
 	.keep_files = session_keep_files,
 	.put_back = session_put_back_files,
 	.declare = session_declare,
+	.choose = chooser_choose,
 	.close = session_close,
 };
 
@@ -706,6 +720,8 @@ struct err *native_suite_open(const struct suite_options *options,
 	TRY(words_copy(options->argv, NULL, &session->argv));
 	free(session->argv[0]);
 	session->argv[0] = take_ptr(owned);
+	if (options->agent == SUITE_AGENT_CHOICES)
+		TRY(chooser_create(&session->chooser));
 	TRY(output_create(options->pass_through, &session->output));
 	TRY(program_create(&session->program));
 	TRY(environment_prepare(session));

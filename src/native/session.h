@@ -14,6 +14,7 @@
 #include "suite/kind.h"
 
 struct between;
+struct chooser;
 struct keeper;
 struct kept;
 struct saver;
@@ -43,7 +44,9 @@ struct session {
 	struct map_u64 by_handle;
 	struct map_u64 group_parents;
 	struct map_u64 declared; /* adapters' groups → the suite's */
-	bool relisting;	     /* after a new start: only the handles are new */
+	/* After a new start, only the handles are new: tests by name; or NULL. */
+	struct map_text *relisting;
+	size_t relisted;
 	struct map_u64 seen; /* adapters' own, while they discover */
 	struct run *origin;  /* stands before the first test; NULL: none now */
 	struct positions
@@ -68,6 +71,7 @@ struct session {
 	struct kept *kept;     /* as they were when that was asked for */
 	struct saver *saver; /* what watched runs touch; NULL: not asked for */
 	struct workers *workers; /* parallel.c; NULL: none were started */
+	struct chooser *chooser; /* what APIs do; NULL: as ever */
 	struct restore *restore; /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */
 	struct memory_watch *restore_memory;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -86,6 +87,9 @@ static _noreturn_ void become(const struct process_spec *spec, pid_t parent,
 	}
 	dup2(out, 1);
 	dup2(err, 2);
+	/* Where that is not allowed, addresses differ. */
+	if (spec->same_addresses)
+		personality(ADDR_NO_RANDOMIZE);
 	bool entered = !spec->folder || !chdir(spec->folder);
 	trouble.number = errno;
 	/* In any case: the other side waits for it. */

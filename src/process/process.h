@@ -27,6 +27,7 @@ struct process_spec {
 	char *const *environment; /* NULL: ours */
 	const char *folder;	  /* NULL: ours */
 	bool split;		  /* standard error through a pipe of its own */
+	bool same_addresses;	  /* address space is not randomised */
 	struct follow *follow;	  /* prepared, tells its calls; NULL: none */
 };
 

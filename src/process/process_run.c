@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "process/capture.h"
+#include "process/process_choices.h"
 #include "process/process_watch.h"
 #include "process/warden.h"
 
@@ -44,6 +45,7 @@ struct running {
 	size_t entry;
 	struct capture capture;
 	struct tap *tap;
+	struct process_block block;
 	uint64_t limit_ns; /* PROCESS_NO_LIMIT: none */
 	uint64_t lost_ns;  /* in which we were stopped, and it too */
 	unsigned weight;
@@ -316,6 +318,7 @@ static void running_free(struct running *running)
 	process_reap(&running->process);
 	capture_free(&running->capture);
 	free(running->tap);
+	process_block_free(&running->block);
 }
 
 static void process_run_freep(struct process_run *run)
@@ -420,6 +423,10 @@ static struct err *finish(struct process_run *run, struct running *running)
 		result.output_n = 0;
 		result.output_dropped = 0;
 	}
+	if (running->block.block && run->suite->choosing &&
+	    run->observer->chosen)
+		run->observer->chosen(run->observer->data, result.entry,
+				      result.test, running->block.block);
 	report(run, running->entry, &result);
 	return NULL;
 }
@@ -449,36 +456,65 @@ static void hold(struct process_run *run, const struct process_test *test,
 	run->serial = held && test->serial;
 }
 
+/* Why it cannot be started at all; NULL: it can. */
+static struct err *why_not(const struct process_test *test, char **ret)
+{
+	_cleanup_(str_freep) struct str why = STR_INIT;
+	if (!test->argv.n)
+		TRY(str_append(&why, test->why ? test->why : "has no command"));
+	for (size_t i = 0; i < test->files.n && !why.n; i++) {
+		if (access(test->files.data[i], F_OK))
+			TRY(str_appendf(&why,
+					"the file '%s' it requires is missing",
+					test->files.data[i]));
+	}
+	if (!why.n)
+		return NULL;
+	*ret = str_take(&why);
+	return *ret ? NULL : err_nomem();
+}
+
+/* @environment stays empty where it is ours. */
+static struct err *prepare_environment(struct process_run *run,
+				       const struct process_test *test,
+				       struct process_block *block,
+				       struct strv *environment)
+{
+	bool chooses = process_chooses(run->suite);
+	if (test->environment.n || chooses)
+		TRY(env_build(&test->environment, environment));
+	if (!chooses)
+		return NULL;
+	TRY(process_block_create(run->suite, block));
+	return process_block_environment(run->suite, block, environment);
+}
+
 static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 {
 	const struct process_test *test = test_of(run, entry);
+	_cleanup_(freep) char *why = NULL;
 	started(run, entry);
 	if (run->suite->suite.tests.data[run->order[entry]].disabled)
 		return report_not_run(run, entry, OUTCOME_SKIP,
 				      "disabled by the suite");
-	if (!test->argv.n)
-		return report_not_run(run, entry, OUTCOME_FAIL,
-				      test->why ? test->why : "has no command");
-	for (size_t i = 0; i < test->files.n; i++) {
-		if (!access(test->files.data[i], F_OK))
-			continue;
-		_cleanup_(str_freep) struct str why = STR_INIT;
-		TRY(str_appendf(&why, "the file '%s' it requires is missing",
-				test->files.data[i]));
-		return report_not_run(run, entry, OUTCOME_FAIL, why.s);
-	}
+	TRY(why_not(test, &why));
+	if (why)
+		return report_not_run(run, entry, OUTCOME_FAIL, why);
 
 	_cleanup_(strv_freep) struct strv environment = {};
-	if (test->environment.n)
-		TRY(env_build(&test->environment, &environment));
+	_cleanup_(process_block_free) struct process_block block =
+		PROCESS_BLOCK_INIT;
+	TRY(prepare_environment(run, test, &block, &environment));
 	struct process_spec spec = {
 		.argv = test->argv.data,
 		.environment = environment.data,
 		.folder = test->folder,
 		.split = test->tap,
+		.same_addresses = process_chooses(run->suite),
 	};
 	struct running running = {
 		.process = PROCESS_INIT,
+		.block = PROCESS_BLOCK_INIT,
 		.entry = entry,
 		.weight = weight,
 		.out_open = true,
@@ -488,7 +524,6 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 		test->tap ? calloc(1, sizeof(*tap)) : NULL;
 	if (test->tap && !tap)
 		return err_nomem();
-	_cleanup_(freep) char *why = NULL;
 	if (run->watch)
 		TRY(process_watch_begin(run->watch, entry, run->order[entry],
 					&spec.follow));
@@ -509,6 +544,8 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 	capture_init(&running.capture,
 		     test->search ? SEARCH_KEEP : CAPTURE_KEEP);
 	running.tap = take_ptr(tap);
+	running.block = block;
+	block = (struct process_block)PROCESS_BLOCK_INIT;
 	run->running[run->running_n++] = running;
 	run->weight += weight;
 	hold(run, test, true);

@@ -8,6 +8,7 @@
 #include "base/macro.h"
 #include "base/str.h"
 #include "files/save.h"
+#include "process/process_choices.h"
 #include "process/process_ipc.h"
 #include "process/process_run.h"
 #include "process/process_tree.h"
@@ -69,6 +70,7 @@ static const struct suite_ops ops = {
 	.keep_files = process_keep_files,
 	.put_back = process_put_back,
 	.try_roots = process_try_roots,
+	.choose = process_choose,
 	.close = close_suite,
 };
 
@@ -92,6 +94,7 @@ void process_suite_destroy(struct process_suite *suite)
 {
 	if (!suite)
 		return;
+	free(suite->library);
 	process_keep_destroy(suite->keep);
 	saver_destroy(suite->saver);
 	ipc_span_destroy(suite->span);

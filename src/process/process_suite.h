@@ -79,6 +79,10 @@ struct process_suite {
 	struct ipc_span *span;	     /* since then; NULL: likewise */
 	struct process_keep *keep;   /* NULL: nothing is put back */
 	bool follows_known, follows; /* can calls be followed here? */
+	/* For suite_choose(): see process_choices.h. */
+	char *library; /* that is preloaded; NULL: not looked for yet */
+	bool choosing; /* as @choices says */
+	struct suite_choices choices;
 };
 
 struct err *process_suite_create(const struct suite_options *options,

@@ -146,13 +146,19 @@ static struct err *apply(struct strv *env, const struct env_change *change)
 	BUG("environment operation %d", (int)change->operation);
 }
 
+struct err *env_apply(const struct env_changes *changes, struct strv *env)
+{
+	for (size_t i = 0; i < changes->n; i++)
+		TRY(apply(env, &changes->data[i]));
+	return NULL;
+}
+
 struct err *env_build(const struct env_changes *changes, struct strv *ret)
 {
 	_cleanup_(strv_freep) struct strv env = {};
 	for (char **variable = environ; variable && *variable; variable++)
 		TRY(strv_add(&env, *variable));
-	for (size_t i = 0; i < changes->n; i++)
-		TRY(apply(&env, &changes->data[i]));
+	TRY(env_apply(changes, &env));
 	if (!env.data) {
 		/* Even an empty environment ends in NULL. */
 		TRY(vec_reserve(&env, 1));

@@ -51,6 +51,13 @@ struct err *env_changes_add(struct env_changes *changes,
 			    enum env_operation operation, const char *name,
 			    size_t name_n, const char *value) _must_check_;
 void env_changes_free(struct env_changes *changes);
+static inline void env_changes_freep(struct env_changes *changes)
+{
+	env_changes_free(changes);
+}
 /* Our environment with @changes made to it, in their order. */
 struct err *env_build(const struct env_changes *changes,
 		      struct strv *ret) _must_check_;
+/* An environment, "NAME=value" each, with @changes made to it. */
+struct err *env_apply(const struct env_changes *changes,
+		      struct strv *env) _must_check_;

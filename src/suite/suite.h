@@ -103,7 +103,9 @@ struct suite_choices {
 	const uint64_t
 		*models;    /* WIRE_MODEL_WORDS words: these are numbered … */
 	const uint64_t *on; /* … and these of them act */
-	bool only_ranges;   /* of those, only choices in @ranges */
+	/* WIRE_MODEL_WORDS words a test: what does not act in it; NULL: none. */
+	const uint64_t *off_by_test;
+	bool only_ranges; /* of those, only choices in @ranges */
 	const struct wire_choice_range *ranges;
 	size_t n_ranges;
 	/*
@@ -326,7 +328,8 @@ size_t suite_places_max(const struct suite *suite);
  * From now on choices are made as @choices says, in each test alike, wherever
  * it stands in an order; NULL: everything as ever. An error where this suite was
  * not opened for it (suite_options.agent) or cannot. The observer's chosen() is
- * told. Runs under choices are one process at a time.
+ * told. Runs under choices are one process at a time, but for suites of
+ * processes, where each test has its own choices: those obey SUITE_SERIAL.
  */
 struct err *suite_choose(struct suite *suite,
 			 const struct suite_choices *choices) _must_check_;

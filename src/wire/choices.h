@@ -17,8 +17,10 @@
  *
  * Choices are numbered by thread and phase. A thread is known by the path of its
  * creation, not by its id: the first has the key WIRE_MAIN, the n-th that a thread
- * creates hash(its key, n). Choices that are switched off (@on, @ranges) are
- * numbered all the same, and take 0. The phase is 0 before the first test and 1 in
+ * creates hash(its key, n). Where processes that are started take part (@children)
+ * one is known by its command line and how many had the same before it, or, where
+ * it was only forked, by the thread that did so. Choices that are switched off
+ * (@on, @ranges) are numbered all the same, and take 0. The phase is 0 before the first test and 1 in
  * tests; whenever @epoch changes numbering begins anew.
  *
  * Permutations of n things are one choice of n! alternatives, the number being
@@ -58,6 +60,7 @@
 #define WIRE_CHOICE_PATH 256
 #define WIRE_CHOICE_TRACE 16384
 #define WIRE_CALLERS 16384
+#define WIRE_CHOICE_PROCESSES 4096
 
 /* Choices @from to @to - 1 of a thread in a phase. */
 struct wire_choice_range {
@@ -116,6 +119,12 @@ struct wire_callers {
 	uint64_t low, high; /* as in the file: without its bias */
 };
 
+/* Processes with this key: a hash table, empty where @key is 0. */
+struct wire_choice_process {
+	uint64_t key;
+	uint64_t n;
+};
+
 struct wire_choices {
 	uint64_t magic;	  /* C */
 	uint64_t version; /* C */
@@ -171,4 +180,6 @@ struct wire_choices {
 	/* A: address of its variable for the next pick; see agent/choose.c. */
 	uint64_t next_address;
 	uint64_t permute_address; /* A: for models of polygraph.toml */
+	/* A: how many had the same key, so that the next gets another. */
+	struct wire_choice_process processes[WIRE_CHOICE_PROCESSES];
 };

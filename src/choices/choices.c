@@ -1,0 +1,309 @@
+#include "choices/choices.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "choices/choices_internal.h"
+
+bool choices_late(const struct choices_search *search)
+{
+	return search->options->deadline &&
+	       clock_now() >= search->options->deadline;
+}
+
+struct err *choices_limit(struct choices_search *search, const char *format,
+			  ...)
+{
+	_cleanup_(freep) char *text = NULL;
+	va_list list;
+	va_start(list, format);
+	int n = vasprintf(&text, format, list);
+	va_end(list);
+	if (n < 0) {
+		text = NULL;
+		return err_nomem();
+	}
+	if (search->observer->limit)
+		search->observer->limit(search->observer->data, text);
+	return NULL;
+}
+
+struct err *choices_add_random(struct choices_search *search, size_t test,
+			       size_t runs, size_t failures)
+{
+	search->of[test].left = true;
+	return vec_push(&search->result->randoms,
+			(struct choices_random){ test, runs, failures });
+}
+
+/* ---- runs of the whole suite ---- */
+
+struct round {
+	struct choices_search *search;
+	bool first; /* the observer is told of it */
+	bool baseline;
+	bool *failed; /* by number in the suite */
+};
+
+static void on_started(void *data, size_t test)
+{
+	const struct round *round = data;
+	const struct suite_observer *outer = round->search->observer;
+	if (round->first && outer->started)
+		outer->started(outer->data, test);
+}
+
+static void on_finished(void *data, const struct suite_result *result)
+{
+	struct round *round = data;
+	struct choices_search *search = round->search;
+	const struct suite_observer *outer = search->observer;
+	struct choices_test *test = &search->of[result->test];
+	bool good = choices_good(result->outcome);
+	if (round->first && outer->finished)
+		outer->finished(outer->data, result);
+	round->failed[result->test] = !good;
+	if (!round->baseline)
+		return;
+	if (!test->runs)
+		test->baseline = result->outcome;
+	test->runs++;
+	test->failures += !good;
+}
+
+static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
+		      const struct wire_choices *block)
+{
+	const struct round *round = data;
+	struct choices_result *result = round->search->result;
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+		result->made += block->made[i];
+		result->acted += block->acted[i];
+		if (block->made[i])
+			choices_set_bit(result->models_met, i);
+	}
+}
+
+static void on_limit(void *data, const char *text)
+{
+	const struct round *round = data;
+	const struct suite_observer *outer = round->search->observer;
+	if (round->first && outer->limit)
+		outer->limit(outer->data, text);
+}
+
+static struct err *run_round(struct choices_search *search,
+			     const struct choices_set *set, struct round *round)
+{
+	const struct suite_observer observer = {
+		.started = on_started,
+		.finished = on_finished,
+		.chosen = on_chosen,
+		.limit = on_limit,
+		.data = round,
+	};
+	struct suite_choices choices = {};
+	if (set)
+		choices = choices_to_suite(set, search->off);
+	memset(round->failed, 0,
+	       suite_count(search->suite) * sizeof(*round->failed));
+	TRY(suite_choose(search->suite, set ? &choices : NULL));
+	return suite_run(search->suite, search->tests, search->n, 0, &observer);
+}
+
+/* Which tests pass, each time? */
+static struct err *run_baselines(struct choices_search *search, bool *failed)
+{
+	for (size_t i = 0; i < search->options->baselines; i++) {
+		struct round round = {
+			.search = search,
+			.first = !i,
+			.baseline = true,
+			.failed = failed,
+		};
+		if (i && choices_late(search)) {
+			search->result->why = "budget";
+			break;
+		}
+		TRY(run_round(search, NULL, &round));
+		search->result->baselines++;
+	}
+	for (size_t i = 0; i < search->n; i++) {
+		struct choices_test *test = &search->of[search->tests[i]];
+		if (test->failures && test->failures < test->runs)
+			TRY(choices_add_random(search, search->tests[i],
+					       test->runs, test->failures));
+		test->left |= test->failures || !test->runs;
+	}
+	return NULL;
+}
+
+/* ---- seeds and levels ---- */
+
+static const struct choices_model *model_of(const struct choices_search *search,
+					    uint64_t number)
+{
+	const struct choices_options *options = search->options;
+	if (number >= WIRE_MODEL_USER &&
+	    number - WIRE_MODEL_USER < options->n_user)
+		return &options->user[number - WIRE_MODEL_USER];
+	return choices_model(number);
+}
+
+/* The models that take part at a level. */
+static void models_at(const struct choices_search *search, unsigned level,
+		      uint64_t ret[WIRE_MODEL_WORDS])
+{
+	memset(ret, 0, WIRE_MODEL_WORDS * sizeof(*ret));
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+		const struct choices_model *model = model_of(search, i);
+		if (model && model->level <= level &&
+		    choices_bit(search->options->models, i))
+			choices_set_bit(ret, i);
+	}
+}
+
+/* The program did not come to its first test: all tests fail then. */
+static struct err *debug_start(struct choices_search *search,
+			       const struct choices_set *set, struct err *err)
+{
+	size_t first = 0;
+	while (first < search->n && search->of[search->tests[first]].left)
+		first++;
+	if (err_kind(err) != ERR_SUITE || first == search->n)
+		return err;
+	log_info("level %s, seed %llu: %s", choices_level_name(set->level),
+		 (unsigned long long)set->seed, err_message(err));
+	err_destroy(err);
+	return choices_debug(search, set, search->tests[first]);
+}
+
+static struct err *explain_round(struct choices_search *search,
+				 const struct choices_set *set,
+				 const bool *failed)
+{
+	for (size_t i = 0; i < search->n; i++) {
+		size_t test = search->tests[i];
+		if (!failed[test] || search->of[test].left)
+			continue;
+		if (choices_late(search)) {
+			search->result->why = "budget";
+			search->result->undebugged++;
+			continue;
+		}
+		TRY(choices_debug(search, set, test));
+	}
+	return NULL;
+}
+
+static struct err *run_level(struct choices_search *search, unsigned level,
+			     bool *failed)
+{
+	struct round round = { .search = search, .failed = failed };
+	for (size_t i = 0; i < search->options->runs; i++) {
+		struct choices_set set = {
+			.level = (enum wire_level)level,
+			.seed = search->options->seed + i,
+			.startup = true,
+		};
+		if (choices_late(search)) {
+			search->result->why = "budget";
+			return NULL;
+		}
+		models_at(search, level, set.models);
+		memcpy(set.on, set.models, sizeof(set.on));
+		struct err *err = run_round(search, &set, &round);
+		search->result->runs++;
+		if (err)
+			TRY(debug_start(search, &set, err));
+		else
+			TRY(explain_round(search, &set, failed));
+	}
+	return NULL;
+}
+
+static struct err *search_all(struct choices_search *search, bool *failed)
+{
+	const struct choices_options *options = search->options;
+	TRY(run_baselines(search, failed));
+	if (options->systematic) {
+		for (size_t i = 0; i < search->n; i++) {
+			if (choices_late(search)) {
+				search->result->why = "budget";
+				break;
+			}
+			if (!search->of[search->tests[i]].left)
+				TRY(choices_explore(search, search->tests[i]));
+		}
+		return NULL;
+	}
+	for (unsigned level = 0; level < WIRE_LEVELS; level++) {
+		if (!options->level_given || level == options->level)
+			TRY(run_level(search, level, failed));
+	}
+	return NULL;
+}
+
+struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
+			 const struct choices_options *options,
+			 const struct suite_observer *observer,
+			 struct choices_result *ret)
+{
+	size_t all = suite_count(suite);
+	_cleanup_(freep) struct choices_test *of = calloc(all, sizeof(*of));
+	_cleanup_(freep) bool *failed = calloc(all, sizeof(*failed));
+	_cleanup_(freep) uint64_t *off =
+		calloc(all, WIRE_MODEL_WORDS * sizeof(*off));
+	if (!of || !failed || !off)
+		return err_nomem();
+	struct choices_search search = {
+		.suite = suite,
+		.tests = tests,
+		.n = n,
+		.options = options,
+		.observer = observer,
+		.result = ret,
+		.of = of,
+		.off = off,
+	};
+	uint64_t before = suite_executions(suite);
+	struct err *err = n ? search_all(&search, failed) : NULL;
+	struct err *undone = suite_choose(suite, NULL);
+	ret->executions += suite_executions(suite) - before;
+	if (!err)
+		return undone;
+	err_ignore(undone);
+	return err;
+}
+
+void choices_result_free(struct choices_result *result)
+{
+	for (size_t i = 0; i < result->findings.n; i++) {
+		struct choices_finding *finding = &result->findings.data[i];
+		for (size_t k = 0; k < finding->calls.n; k++)
+			choices_call_free(&finding->calls.data[k]);
+		for (size_t k = 0; k < finding->critical.n; k++)
+			choices_call_free(&finding->critical.data[k]);
+		vec_free(&finding->calls);
+		vec_free(&finding->ranges);
+		vec_free(&finding->critical);
+		free(finding->message);
+		free(finding->file);
+	}
+	vec_free(&result->findings);
+	vec_free(&result->randoms);
+	vec_free(&result->spaces);
+	*result = (struct choices_result){};
+}
+
+/* What today's libraries do for all, or what only some seeds bring about. */
+const char *choices_severity(const struct choices_finding *finding)
+{
+	return finding->level <= WIRE_EQ   ? "high"
+	       : finding->level == WIRE_ID ? "medium"
+					   : "low";
+}

@@ -1,0 +1,88 @@
+/* What the parts of the search share: see choices.h. */
+#pragma once
+
+#include "choices/choices.h"
+
+/* What is known of a test. */
+struct choices_test {
+	enum outcome baseline;
+	size_t runs, failures; /* without choices */
+	size_t findings;
+	bool left; /* not looked at any more: fails by itself, or at random */
+};
+
+struct choices_search {
+	struct suite *suite;
+	const size_t *tests;
+	size_t n;
+	const struct choices_options *options;
+	const struct suite_observer *observer;
+	struct choices_result *result;
+	struct choices_test *of; /* by number in the suite */
+	uint64_t *off;		 /* by test: models that were found in it */
+};
+
+/* Which choices act in a run. */
+struct choices_set {
+	enum wire_level level;
+	uint64_t seed;
+	uint64_t models[WIRE_MODEL_WORDS]; /* numbered */
+	uint64_t on[WIRE_MODEL_WORDS];
+	bool startup;
+	bool only_ranges;
+	const struct wire_choice_range *ranges;
+	size_t n_ranges;
+	bool detail;
+};
+
+/* How a test went under such a set. */
+struct choices_trial {
+	enum outcome outcome;
+	char *message; /* NULL: none */
+	char *file;
+	unsigned line;
+	uint64_t ns;
+	uint64_t acted[WIRE_MODELS_MAX];
+	VEC(struct wire_choice_thread) threads; /* how many choices they made */
+	VEC(struct choices_call) calls;		/* with set.detail */
+	bool more_calls;			/* than there was room for */
+};
+void choices_trial_free(struct choices_trial *trial);
+
+static inline bool choices_good(enum outcome outcome)
+{
+	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
+}
+
+static inline bool choices_bit(const uint64_t *words, uint64_t model)
+{
+	return words[model / 64] >> model % 64 & 1;
+}
+
+static inline void choices_set_bit(uint64_t *words, uint64_t model)
+{
+	words[model / 64] |= 1ULL << model % 64;
+}
+
+/* trial.c: one run of @test, alone or with those before it. NULL: no choices. */
+struct err *choices_try(struct choices_search *search,
+			const struct choices_set *set, size_t test, bool alone,
+			struct choices_trial *ret) _must_check_;
+struct suite_choices choices_to_suite(const struct choices_set *set,
+				      const uint64_t *off_by_test);
+
+bool choices_late(const struct choices_search *search);
+struct err *choices_limit(struct choices_search *search, const char *format,
+			  ...) _must_check_
+	__attribute__((format(printf, 2, 3)));
+
+/* debug.c: @test failed under @set in a run of the whole suite: why? */
+struct err *choices_debug(struct choices_search *search,
+			  const struct choices_set *set,
+			  size_t test) _must_check_;
+struct err *choices_add_random(struct choices_search *search, size_t test,
+			       size_t runs, size_t failures) _must_check_;
+
+/* systematic.c: every combination of choices in @test, up to the bound. */
+struct err *choices_explore(struct choices_search *search,
+			    size_t test) _must_check_;

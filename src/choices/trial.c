@@ -1,0 +1,224 @@
+/* One run of a test under chosen choices, and what was seen of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "choices/choices_internal.h"
+
+struct watcher {
+	struct choices_search *search;
+	struct choices_trial *trial;
+	size_t last; /* entry that counts */
+	bool told;
+	struct err *err;
+};
+
+void choices_call_free(struct choices_call *call)
+{
+	for (size_t i = 0; i < call->stack.n; i++) {
+		free(call->stack.data[i].function);
+		free(call->stack.data[i].file);
+	}
+	vec_free(&call->stack);
+	free(call->argument);
+	free(call->did);
+	*call = (struct choices_call){};
+}
+
+void choices_trial_free(struct choices_trial *trial)
+{
+	free(trial->message);
+	free(trial->file);
+	vec_free(&trial->threads);
+	for (size_t i = 0; i < trial->calls.n; i++)
+		choices_call_free(&trial->calls.data[i]);
+	vec_free(&trial->calls);
+	*trial = (struct choices_trial){};
+}
+
+struct suite_choices choices_to_suite(const struct choices_set *set,
+				      const uint64_t *off_by_test)
+{
+	return (struct suite_choices){
+		.level = set->level,
+		.seed = set->seed,
+		.models = set->models,
+		.on = set->on,
+		.off_by_test = off_by_test,
+		.startup = set->startup,
+		.only_ranges = set->only_ranges,
+		.ranges = set->ranges,
+		.n_ranges = set->n_ranges,
+		.detail = set->detail,
+	};
+}
+
+/* Text of the tested process, which may lack its end. */
+static char *copy_text(const char *text, size_t size)
+{
+	return strndup(text, strnlen(text, size));
+}
+
+static struct err *take_call(struct watcher *watcher,
+			     const struct wire_choices *block,
+			     const struct wire_choice *record)
+{
+	const struct choices_options *options = watcher->search->options;
+	struct choices_call call = {
+		.model = record->model,
+		.thread = record->thread,
+		.n = record->n,
+		.phase = record->phase,
+		.pick = record->pick,
+		.alternatives = record->alternatives,
+		.argument =
+			copy_text(record->argument, sizeof(record->argument)),
+		.did = copy_text(record->did, sizeof(record->did)),
+	};
+	struct err *err = call.argument && call.did ? NULL : err_nomem();
+	if (!err && options->unwind)
+		err = options->unwind(options->unwind_data, block, record,
+				      &call);
+	if (!err)
+		err = vec_push(&watcher->trial->calls, call);
+	if (err)
+		choices_call_free(&call);
+	return err;
+}
+
+static struct err *take_block(struct watcher *watcher,
+			      const struct wire_choices *block)
+{
+	struct choices_trial *trial = watcher->trial;
+	uint64_t threads = MIN(block->threads_n, (uint64_t)WIRE_CHOICE_THREADS);
+	uint64_t records = MIN(block->records_n, (uint64_t)WIRE_CHOICE_RECORDS);
+	memcpy(trial->acted, block->acted, sizeof(trial->acted));
+	for (uint64_t i = 0; i < threads; i++)
+		TRY(vec_push(&trial->threads, block->threads[i]));
+	for (uint64_t i = 0; block->detail && i < records; i++)
+		TRY(take_call(watcher, block, &block->records[i]));
+	trial->more_calls = block->records_n > WIRE_CHOICE_RECORDS;
+	return NULL;
+}
+
+static void on_chosen(void *data, size_t entry, size_t test _unused_,
+		      const struct wire_choices *block)
+{
+	struct watcher *watcher = data;
+	if (entry == watcher->last && !watcher->err)
+		watcher->err = take_block(watcher, block);
+}
+
+static void on_finished(void *data, const struct suite_result *result)
+{
+	struct watcher *watcher = data;
+	struct choices_trial *trial = watcher->trial;
+	if (result->entry != watcher->last || watcher->told)
+		return;
+	watcher->told = true;
+	trial->outcome = result->outcome;
+	trial->ns = result->ns;
+	trial->line = result->line;
+	trial->message = result->message ? strdup(result->message) : NULL;
+	trial->file = result->file ? strdup(result->file) : NULL;
+}
+
+static void on_limit(void *data _unused_, const char *text _unused_)
+{
+}
+
+/* Where the program does not come to its first test under these choices. */
+static struct err *did_not_start(struct err *err, struct choices_trial *trial)
+{
+	trial->outcome = OUTCOME_CRASH;
+	free(trial->message);
+	trial->message = strdup(err_message(err));
+	err_destroy(err);
+	return NULL;
+}
+
+/* The last of @order is the test that counts. */
+static struct err *try_order(struct choices_search *search,
+			     const struct choices_set *set, const size_t *order,
+			     size_t n, bool alone, struct choices_trial *ret)
+{
+	struct choices_trial trial = {};
+	struct watcher watcher = {
+		.search = search,
+		.trial = &trial,
+		.last = n - 1,
+	};
+	const struct suite_observer observer = {
+		.finished = on_finished,
+		.chosen = on_chosen,
+		.limit = on_limit,
+		.data = &watcher,
+	};
+	struct suite_choices choices = {};
+	if (set)
+		choices = choices_to_suite(set, NULL);
+	TRY(suite_choose(search->suite, set ? &choices : NULL));
+	struct err *err =
+		suite_run(search->suite, order, n,
+			  SUITE_SERIAL | (alone ? SUITE_ALONE : 0), &observer);
+	if (err && set && set->startup && err_kind(err) == ERR_SUITE)
+		err = did_not_start(err, &trial);
+	if (!err)
+		err = take_ptr(watcher.err);
+	err_destroy(watcher.err);
+	if (err) {
+		choices_trial_free(&trial);
+		return err;
+	}
+	*ret = trial;
+	return NULL;
+}
+
+struct err *choices_try(struct choices_search *search,
+			const struct choices_set *set, size_t test, bool alone,
+			struct choices_trial *ret)
+{
+	size_t n = 1;
+	if (alone)
+		return try_order(search, set, &test, 1, true, ret);
+	while (n <= search->n && search->tests[n - 1] != test)
+		n++;
+	BUG_ON(n > search->n);
+	return try_order(search, set, search->tests, n, false, ret);
+}
+
+struct err *choices_run_again(struct suite *suite, size_t test,
+			      const struct choices_again *again,
+			      struct suite_result *ret)
+{
+	const struct choices_options options = {};
+	struct choices_search search = { .suite = suite, .options = &options };
+	_cleanup_(choices_trial_free) struct choices_trial trial = {};
+	struct choices_set set = {
+		.level = again->level,
+		.seed = again->seed,
+		.only_ranges = again->n_ranges,
+		.ranges = again->ranges,
+		.n_ranges = again->n_ranges,
+		.startup = again->startup,
+	};
+	_cleanup_(freep) size_t *order =
+		calloc(again->n_prefix + 1, sizeof(*order));
+	if (!order)
+		return err_nomem();
+	if (again->n_prefix)
+		memcpy(order, again->prefix, again->n_prefix * sizeof(*order));
+	order[again->n_prefix] = test;
+	memcpy(set.models, again->models, sizeof(set.models));
+	memcpy(set.on, again->on, sizeof(set.on));
+	TRY(try_order(&search, again->without ? NULL : &set, order,
+		      again->n_prefix + 1, !again->n_prefix, &trial));
+	*ret = (struct suite_result){
+		.test = test,
+		.outcome = trial.outcome,
+		.ns = trial.ns,
+		.message = take_ptr(trial.message),
+		.file = take_ptr(trial.file),
+		.line = trial.line,
+	};
+	return suite_choose(suite, NULL);
+}

@@ -1,0 +1,217 @@
+#include "native/chooser.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "wire/choices.h"
+
+struct chooser {
+	int fd;
+	struct wire_choices *block;
+	char variable[64];
+	bool chooses;
+	struct suite_choices choices; /* where it does */
+	bool started;		      /* some process began under choices */
+	/* What was chosen before the first test. */
+	uint64_t made[WIRE_MODELS_MAX], acted[WIRE_MODELS_MAX];
+	struct wire_choice_thread threads[WIRE_CHOICE_THREADS];
+	uint64_t threads_n, records_n;
+};
+
+struct err *chooser_create(struct chooser **ret)
+{
+	struct chooser *chooser = calloc(1, sizeof(*chooser));
+	if (!chooser)
+		return err_nomem();
+	size_t size = sizeof(*chooser->block);
+	chooser->fd = memfd_create("polygraph-choices", MFD_CLOEXEC);
+	if (chooser->fd < 0 || ftruncate(chooser->fd, (off_t)size) < 0) {
+		int number = errno;
+		chooser_destroy(chooser);
+		return err_errno(number, "cannot make a file in memory");
+	}
+	void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   chooser->fd, 0);
+	if (block == MAP_FAILED) {
+		int number = errno;
+		chooser_destroy(chooser);
+		return err_errno(number, "cannot map a file in memory");
+	}
+	chooser->block = block;
+	chooser->block->magic = WIRE_CHOICES_MAGIC;
+	chooser->block->version = WIRE_CHOICES_VERSION;
+	snprintf(chooser->variable, sizeof(chooser->variable),
+		 WIRE_CHOICES_VARIABLE "=/proc/%d/fd/%d", (int)getpid(),
+		 chooser->fd);
+	*ret = chooser;
+	return NULL;
+}
+
+void chooser_destroy(struct chooser *chooser)
+{
+	if (!chooser)
+		return;
+	if (chooser->block)
+		munmap(chooser->block, sizeof(*chooser->block));
+	if (chooser->fd >= 0)
+		close(chooser->fd);
+	free(chooser);
+}
+
+const char *chooser_variable(const struct chooser *chooser)
+{
+	return chooser->variable;
+}
+
+struct wire_choices *chooser_block(struct chooser *chooser)
+{
+	return chooser->block;
+}
+
+bool chooser_chooses(const struct chooser *chooser)
+{
+	return chooser && chooser->chooses;
+}
+
+static void write_block(struct chooser *chooser)
+{
+	const struct suite_choices *choices = &chooser->choices;
+	struct wire_choices *block = chooser->block;
+	BUG_ON(choices->n_ranges > WIRE_CHOICE_RANGES);
+	BUG_ON(choices->n_forced > WIRE_CHOICE_TRACE);
+	block->level = choices->level;
+	block->seed = choices->seed;
+	memcpy(block->models, choices->models, sizeof(block->models));
+	memcpy(block->on, choices->on, sizeof(block->on));
+	block->only_ranges = choices->only_ranges;
+	block->ranges_n = choices->n_ranges;
+	if (choices->n_ranges)
+		memcpy(block->ranges, choices->ranges,
+		       choices->n_ranges * sizeof(*choices->ranges));
+	block->detail = choices->detail;
+	block->trace_on = choices->trace;
+	block->forced_n = choices->n_forced;
+	if (choices->n_forced)
+		memcpy(block->forced, choices->forced,
+		       choices->n_forced * sizeof(*choices->forced));
+}
+
+/* Does the process before the first test depend on them? */
+static bool same_start(const struct suite_choices *a,
+		       const struct suite_choices *b)
+{
+	return !a->startup && !b->startup;
+}
+
+static void forget_start(struct chooser *chooser)
+{
+	memset(chooser->made, 0, sizeof(chooser->made));
+	memset(chooser->acted, 0, sizeof(chooser->acted));
+	chooser->threads_n = chooser->records_n = 0;
+}
+
+struct err *chooser_choose(struct suite *suite,
+			   const struct suite_choices *choices)
+{
+	struct session *session = (struct session *)suite;
+	struct chooser *chooser = session->chooser;
+	static const struct suite_choices none;
+	BUG_ON(!chooser);
+	if (choices && !chooser->block->attached)
+		return err_hint(
+			err_create(ERR_SUITE,
+				   "our library could not be loaded into the "
+				   "program, so nothing can be chosen in it"),
+			"statically linked programs and those built with "
+			"AddressSanitizer or ThreadSanitizer cannot be; build "
+			"the tests without");
+	const struct suite_choices *old =
+		chooser->chooses ? &chooser->choices : &none;
+	if (!same_start(old, choices ? choices : &none)) {
+		run_destroy(take_ptr(session->origin));
+		forget_start(chooser);
+	}
+	chooser->chooses = choices;
+	chooser->block->active = 0;
+	if (choices) {
+		chooser->choices = *choices;
+		write_block(chooser);
+	}
+	return NULL;
+}
+
+/* Numbering begins anew; what was chosen before the first test stays. */
+static void begin_epoch(struct chooser *chooser, uint64_t phase)
+{
+	struct wire_choices *block = chooser->block;
+	memcpy(block->made, chooser->made, sizeof(block->made));
+	memcpy(block->acted, chooser->acted, sizeof(block->acted));
+	memcpy(block->threads, chooser->threads,
+	       chooser->threads_n * sizeof(*block->threads));
+	block->threads_n = chooser->threads_n;
+	block->records_n = chooser->records_n;
+	block->trace_n = 0;
+	block->phase = phase;
+	block->epoch++;
+	__atomic_store_n(&block->active, 1, __ATOMIC_RELEASE);
+}
+
+bool chooser_starts_otherwise(const struct chooser *chooser)
+{
+	return chooser && chooser->started;
+}
+
+void chooser_starts(struct chooser *chooser)
+{
+	if (!chooser)
+		return;
+	chooser->block->attached = 0;
+	chooser->block->active = 0;
+	bool otherwise = chooser->chooses && chooser->choices.startup;
+	chooser->started |= otherwise;
+	if (!otherwise)
+		return;
+	forget_start(chooser);
+	begin_epoch(chooser, 0);
+}
+
+void chooser_ready(struct chooser *chooser)
+{
+	if (!chooser || !chooser->block->active)
+		return;
+	struct wire_choices *block = chooser->block;
+	__atomic_store_n(&block->active, 0, __ATOMIC_RELEASE);
+	memcpy(chooser->made, block->made, sizeof(block->made));
+	memcpy(chooser->acted, block->acted, sizeof(block->acted));
+	chooser->threads_n =
+		MIN(block->threads_n, (uint64_t)WIRE_CHOICE_THREADS);
+	memcpy(chooser->threads, block->threads,
+	       chooser->threads_n * sizeof(*block->threads));
+	chooser->records_n =
+		MIN(block->records_n, (uint64_t)WIRE_CHOICE_RECORDS);
+}
+
+void chooser_begin(struct chooser *chooser, size_t test)
+{
+	if (!chooser_chooses(chooser))
+		return;
+	const uint64_t *off = chooser->choices.off_by_test;
+	for (size_t i = 0; off && i < WIRE_MODEL_WORDS; i++)
+		chooser->block->on[i] = chooser->choices.on[i] &
+					~off[test * WIRE_MODEL_WORDS + i];
+	begin_epoch(chooser, 1);
+}
+
+void chooser_end(struct chooser *chooser, const struct suite_observer *observer,
+		 size_t entry, size_t test)
+{
+	if (!chooser_chooses(chooser))
+		return;
+	__atomic_store_n(&chooser->block->active, 0, __ATOMIC_RELEASE);
+	if (observer && observer->chosen)
+		observer->chosen(observer->data, entry, test, chooser->block);
+}

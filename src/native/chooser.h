@@ -1,0 +1,40 @@
+/*
+ * suite_choose() of a test executable: the block that the controller shares with
+ * the agent (wire/choices.h), and when in a test's life it says what.
+ *
+ * The program is started with the block in its environment. Before the first test
+ * choices are made only where that was asked for (suite_choices.startup): then
+ * the process that stands before the first test is made anew for each set of
+ * choices. What was chosen up to there stays in the block beside what each test
+ * chooses. In tests numbering begins anew with each of them; between tests
+ * nothing is chosen.
+ */
+#pragma once
+
+#include "native/run.h"
+#include "native/session.h"
+
+struct chooser;
+
+struct err *chooser_create(struct chooser **ret) _must_check_;
+void chooser_destroy(struct chooser *chooser); /* NULL is fine */
+/* "POLYGRAPH_CHOICES=…", for the program's environment. */
+const char *chooser_variable(const struct chooser *chooser);
+struct wire_choices *chooser_block(struct chooser *chooser);
+
+/* suite_ops.choose */
+struct err *chooser_choose(struct suite *suite,
+			   const struct suite_choices *choices) _must_check_;
+/* Are choices made now? Then one process at a time. */
+bool chooser_chooses(const struct chooser *chooser);
+
+/* Did the process that stands before the first test begin under choices? */
+bool chooser_starts_otherwise(const struct chooser *chooser);
+
+/* A process is about to be started; it stands before its first test. */
+void chooser_starts(struct chooser *chooser);
+void chooser_ready(struct chooser *chooser);
+/* A test begins; it ended, and the observer is told. */
+void chooser_begin(struct chooser *chooser, size_t test);
+void chooser_end(struct chooser *chooser, const struct suite_observer *observer,
+		 size_t entry, size_t test);
