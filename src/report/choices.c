@@ -289,13 +289,27 @@ static struct err *append_names(struct str *line,
 static struct err *append_tried(struct str *line,
 				const struct report_choices *choices)
 {
-	TRY(str_appendf(line, "tried: %zu run%s with choices (%zu seed%s at ",
-			choices->runs, plural(choices->runs), choices->seeds,
-			plural(choices->seeds)));
-	TRY(str_appendf(line, "level%s ", plural(choices->levels.n)));
-	TRY(append_names(line, &choices->levels, VERBOSE_MAX));
-	TRY(str_appendf(line, ", from --seed %llu on) and %zu without; ",
-			(unsigned long long)choices->seed, choices->baselines));
+	unsigned long long seed = choices->seed;
+	if (choices->systematic) {
+		TRY(str_appendf(line,
+				"tried: ways through %zu test%s, and %zu "
+				"run%s without choices; ",
+				choices->n_spaces, plural(choices->n_spaces),
+				choices->baselines,
+				plural(choices->baselines)));
+	} else {
+		TRY(str_appendf(line, "tried: %zu run%s with choices, level%s ",
+				choices->runs, plural(choices->runs),
+				plural(choices->levels.n)));
+		TRY(append_names(line, &choices->levels, VERBOSE_MAX));
+		TRY(str_appendf(line, " with seed%s %llu", plural(choices->seeds),
+				seed));
+		if (choices->seeds > 1)
+			TRY(str_appendf(line, " to %llu",
+					seed + choices->seeds - 1));
+		TRY(str_appendf(line, ", and %zu without; ",
+				choices->baselines));
+	}
 	TRY(words_append_count(line, choices->executions));
 	return str_appendf(line, " test execution%s\n",
 			   plural(choices->executions));

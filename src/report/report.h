@@ -194,6 +194,7 @@ struct report_space {
 
 /* How far a search for assumptions went. */
 struct report_choices {
+	bool systematic; /* every way through each test, not seeds */
 	struct report_names levels;
 	size_t seeds;  /* a level */
 	uint64_t seed; /* that --seed gives again */
