@@ -8,7 +8,14 @@ char *object_plain_name(const char *symbol)
 	return plain ? plain : strdup(symbol);
 }
 
-/* Where its parameters begin: a '(' outside of template arguments. */
+/* Into template arguments, or "{lambda(int)#1}", and out again. */
+static void count_depth(char c, int *depth)
+{
+	*depth += c == '<' || c == '{';
+	*depth -= (c == '>' || c == '}') && *depth > 0;
+}
+
+/* Where its parameters begin: a '(' outside of those. */
 static size_t name_length(const char *name)
 {
 	int depth = 0;
@@ -26,8 +33,7 @@ static size_t name_length(const char *name)
 			i += 20;
 			continue;
 		}
-		depth += name[i] == '<';
-		depth -= name[i] == '>' && depth > 0;
+		count_depth(name[i], &depth);
 		if (name[i] == '(' && !depth)
 			return i;
 	}
@@ -43,8 +49,7 @@ char *object_function_name(const char *symbol)
 	int depth = 0;
 	/* Templates have their return type in front. */
 	for (size_t i = 0; i < n; i++) {
-		depth += plain[i] == '<';
-		depth -= plain[i] == '>' && depth > 0;
+		count_depth(plain[i], &depth);
 		if (plain[i] == ' ' && !depth && i + 1 < n &&
 		    strncmp(plain + i, " namespace", 10) != 0)
 			start = i + 1;

@@ -1,6 +1,7 @@
 #include "native/chooser.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,11 @@ struct err *chooser_create(struct chooser **ret)
 	if (!chooser)
 		return err_nomem();
 	size_t size = sizeof(*chooser->block);
-	chooser->fd = memfd_create("polygraph-choices", MFD_CLOEXEC);
-	if (chooser->fd < 0 || ftruncate(chooser->fd, (off_t)size) < 0) {
+	chooser->fd = memfd_create("polygraph choices",
+				   MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* Tests may do with it what they like, but not take it away from us. */
+	if (chooser->fd < 0 || ftruncate(chooser->fd, (off_t)size) < 0 ||
+	    fcntl(chooser->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
 		int number = errno;
 		chooser_destroy(chooser);
 		return err_errno(number, "cannot make a file in memory");

@@ -41,12 +41,15 @@ struct err *process_choose(struct suite *suite,
 }
 
 static void fill(struct wire_choices *block,
-		 const struct suite_choices *choices)
+		 const struct suite_choices *choices, size_t test)
 {
+	const uint64_t *off = choices->off_by_test;
 	block->level = choices->level;
 	block->seed = choices->seed;
 	memcpy(block->models, choices->models, sizeof(block->models));
-	memcpy(block->on, choices->on, sizeof(block->on));
+	for (size_t i = 0; i < WIRE_MODEL_WORDS; i++)
+		block->on[i] = choices->on[i] &
+			       ~(off ? off[test * WIRE_MODEL_WORDS + i] : 0);
 	block->only_ranges = choices->only_ranges;
 	block->ranges_n = choices->n_ranges;
 	for (size_t i = 0; i < choices->n_ranges; i++)
@@ -59,7 +62,7 @@ static void fill(struct wire_choices *block,
 	block->active = 1;
 }
 
-struct err *process_block_create(struct process_suite *suite,
+struct err *process_block_create(struct process_suite *suite, size_t test,
 				 struct process_block *ret)
 {
 	TRY(find_library(suite));
@@ -80,7 +83,7 @@ struct err *process_block_create(struct process_suite *suite,
 	block->epoch = 1;
 	block->children = 1;
 	if (suite->choosing)
-		fill(block, &suite->choices);
+		fill(block, &suite->choices, test);
 	*ret = (struct process_block){ take_fd(fd), block };
 	return NULL;
 }

@@ -41,7 +41,7 @@ bool process_chooses(const struct process_suite *suite);
  * For a test about to be started: its block, and what its environment needs.
  * @environment is what it would be else, complete.
  */
-struct err *process_block_create(struct process_suite *suite,
+struct err *process_block_create(struct process_suite *suite, size_t test,
 				 struct process_block *ret) _must_check_;
 struct err *process_block_environment(const struct process_suite *suite,
 				      const struct process_block *block,

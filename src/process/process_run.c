@@ -475,17 +475,17 @@ static struct err *why_not(const struct process_test *test, char **ret)
 }
 
 /* @environment stays empty where it is ours. */
-static struct err *prepare_environment(struct process_run *run,
-				       const struct process_test *test,
+static struct err *prepare_environment(struct process_run *run, size_t entry,
 				       struct process_block *block,
 				       struct strv *environment)
 {
+	const struct process_test *test = test_of(run, entry);
 	bool chooses = process_chooses(run->suite);
 	if (test->environment.n || chooses)
 		TRY(env_build(&test->environment, environment));
 	if (!chooses)
 		return NULL;
-	TRY(process_block_create(run->suite, block));
+	TRY(process_block_create(run->suite, run->order[entry], block));
 	return process_block_environment(run->suite, block, environment);
 }
 
@@ -504,7 +504,7 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 	_cleanup_(strv_freep) struct strv environment = {};
 	_cleanup_(process_block_free) struct process_block block =
 		PROCESS_BLOCK_INIT;
-	TRY(prepare_environment(run, test, &block, &environment));
+	TRY(prepare_environment(run, entry, &block, &environment));
 	struct process_spec spec = {
 		.argv = test->argv.data,
 		.environment = environment.data,
