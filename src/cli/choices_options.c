@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 #include "cli/suggest.h"
+#include "cli/unwind.h"
+#include "dwarf/unwind.h"
 
 const char *const choices_level_names[] = { "one", "eq", "id", "full", NULL };
 
@@ -21,14 +23,15 @@ choices_plan_model(const struct choices_options *options, uint64_t number)
 
 bool choices_plan_has(const uint64_t *words, uint64_t number)
 {
-	return number < WIRE_MODELS_MAX && words[number / 64] >> number % 64 & 1;
+	return number < WIRE_MODELS_MAX &&
+	       words[number / 64] >> number % 64 & 1;
 }
 
 static void switch_to(uint64_t *words, uint64_t number, bool on)
 {
 	uint64_t bit = 1ULL << number % 64;
-	words[number / 64] = on ? words[number / 64] | bit
-				: words[number / 64] & ~bit;
+	words[number / 64] =
+		on ? words[number / 64] | bit : words[number / 64] & ~bit;
 }
 
 static struct err *matches_nothing(const struct choices_options *options,
@@ -63,9 +66,10 @@ static struct err *choose_models(const struct option_list *patterns,
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		const struct choices_model *model =
 			choices_plan_model(options, i);
-		switch_to(options->models, i,
-			  all && model &&
-				  (optional || !(model->flags & WIRE_OPTIONAL)));
+		switch_to(
+			options->models, i,
+			all && model &&
+				(optional || !(model->flags & WIRE_OPTIONAL)));
 	}
 	for (size_t k = 0; k < patterns->n; k++) {
 		const char *pattern = patterns->data[k].text;
@@ -129,6 +133,9 @@ struct err *choices_plan_make(const struct choices_settings *settings,
 	};
 	TRY(choose_models(&settings->apis, false, &plan.options));
 	TRY(check_models(&plan.options));
+	TRY(unwinder_create(&plan.unwinder));
+	plan.options.unwind = unwind_choice;
+	plan.options.unwind_data = plan.unwinder;
 	*ret = plan;
 	plan = (struct choices_plan){};
 	return NULL;
@@ -136,6 +143,7 @@ struct err *choices_plan_make(const struct choices_settings *settings,
 
 void choices_plan_free(struct choices_plan *plan)
 {
+	unwinder_destroy(plan->unwinder);
 	*plan = (struct choices_plan){};
 }
 

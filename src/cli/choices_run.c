@@ -5,7 +5,6 @@
 
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "dwarf/unwind.h"
 
 /* One word that only grows: whoever sees an old one draws again soon. */
 static uint64_t count_executions(const void *data)

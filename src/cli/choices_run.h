@@ -19,6 +19,6 @@ struct choices_run {
 struct err *choices_run(struct choices_run *run,
 			struct choices_result *ret) _must_check_;
 /* Adds limits: what was not tried, and why. */
-struct err *choices_run_limits(struct choices_run *run,
-			       const struct choices_result *result)
-	_must_check_;
+struct err *
+choices_run_limits(struct choices_run *run,
+		   const struct choices_result *result) _must_check_;

@@ -318,8 +318,8 @@ static struct err *run_once(struct suite *suite, struct trial *trial)
 				  "nothing was heard of the order's last test");
 	enum outcome outcome =
 		trial->results.data[trial->results.n - 1].outcome;
-	trial->as_found +=
-		outcome != OUTCOME_NONE && replay_is_good(outcome) == trial->good;
+	trial->as_found += outcome != OUTCOME_NONE &&
+			   replay_is_good(outcome) == trial->good;
 	return NULL;
 }
 

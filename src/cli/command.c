@@ -6,12 +6,10 @@
 #include "cli/suggest.h"
 
 const struct command *const commands[] = {
-	&command_check, &command_list,
-	&command_run,	&command_pollution,
-	&command_order, &command_choices,
-	&command_replay, &command_help,
-	&command_version, &command_man,
-	NULL,
+	&command_check,	    &command_list,  &command_run,
+	&command_pollution, &command_order, &command_choices,
+	&command_replay,    &command_help,  &command_version,
+	&command_man,	    NULL,
 };
 
 static const char *const planned[] = {

@@ -15,9 +15,9 @@
 struct findings {
 	VEC(struct report_finding) all;
 	VEC(struct report_first) firsts;
-	struct report_reach reach; /* of the search for orders */
+	struct report_reach reach;     /* of the search for orders */
 	struct report_choices choices; /* of that for assumptions */
-	VEC(void *) owned;	   /* texts and arrays behind them */
+	VEC(void *) owned;	       /* texts and arrays behind them */
 };
 
 struct findings_context {

@@ -208,6 +208,5 @@ struct err *replay_choice(const struct replay_values *values,
 	for (size_t i = 0; i < TRIALS; i++)
 		reproduced &= trials.of[i].as_found == values->times;
 	*ret = reproduced ? STATUS_FINDINGS : STATUS_OK;
-	return say_verdict(values, finding->id, kept.test, reproduced,
-			   &trials);
+	return say_verdict(values, finding->id, kept.test, reproduced, &trials);
 }

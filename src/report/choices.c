@@ -80,10 +80,22 @@ static struct err *append_which(struct str *str, const struct report_call *call)
 					   : "");
 }
 
+/* What called main() is everybody's. */
+static size_t to_main(const struct report_call *call)
+{
+	for (size_t i = 0; i < call->n_stack; i++) {
+		const char *function = call->stack[i].function;
+		if (function && !strcmp(function, "main"))
+			return i + 1;
+	}
+	return call->n_stack;
+}
+
 static struct err *append_stack(struct str *str, const struct report_call *call,
 				const char *indent, size_t max)
 {
-	size_t shown = call->n_stack <= max + 1 ? call->n_stack : max;
+	size_t n = max < VERBOSE_MAX ? to_main(call) : call->n_stack;
+	size_t shown = n <= max + 1 ? n : max;
 	for (size_t i = 0; i < shown; i++) {
 		const struct report_frame *frame = &call->stack[i];
 		TRY(str_appendf(str, "%s  ", indent));
@@ -95,10 +107,9 @@ static struct err *append_stack(struct str *str, const struct report_call *call,
 		}
 		TRY(str_append(str, "\n"));
 	}
-	if (shown == call->n_stack)
+	if (shown == n)
 		return NULL;
-	return str_appendf(str, "%s  … %zu more callers\n", indent,
-			   call->n_stack - shown);
+	return str_appendf(str, "%s  … %zu more callers\n", indent, n - shown);
 }
 
 static struct err *append_call(struct str *str, const struct report_call *call,
@@ -116,8 +127,9 @@ static struct err *append_call(struct str *str, const struct report_call *call,
 	if (*call->did)
 		TRY(words_append(str, call->did));
 	else
-		TRY(str_appendf(str, "did number %llu of %llu things that it "
-				     "may do",
+		TRY(str_appendf(str,
+				"did number %llu of %llu things that it "
+				"may do",
 				(unsigned long long)call->pick + 1,
 				(unsigned long long)call->alternatives));
 	TRY(str_append(str, "\n"));
@@ -132,16 +144,16 @@ struct err *choices_append_calls(struct str *str,
 	size_t shown = n <= max + 1 ? n : max;
 	if (n > 1)
 		TRY(str_appendf(str, "%s%zu calls together%s:\n", indent, n,
-				choice->minimal ? ", none of them alone"
-						: ""));
+				choice->minimal ? ", none of them alone" : ""));
 	for (size_t i = 0; i < shown; i++)
 		TRY(append_call(str, &choice->calls[i], indent, all));
 	if (shown < n)
 		TRY(str_appendf(str, "%s… and %zu more calls\n", indent,
 				n - shown));
 	if (!choice->minimal)
-		TRY(str_appendf(str, "%sthe search ended early: fewer calls "
-				     "may do\n",
+		TRY(str_appendf(str,
+				"%sthe search ended early: fewer calls "
+				"may do\n",
 				indent));
 	return NULL;
 }
@@ -285,25 +297,25 @@ static struct err *append_names(struct str *line,
 		       : NULL;
 }
 
-/* "tried: 12 runs with choices (…) and 3 without; 1,234 test executions" */
+/* "choices: 12 runs at levels …, and 2 without; 1,234 test executions" */
 static struct err *append_tried(struct str *line,
 				const struct report_choices *choices)
 {
 	unsigned long long seed = choices->seed;
 	if (choices->systematic) {
 		TRY(str_appendf(line,
-				"tried: ways through %zu test%s, and %zu "
+				"choices: ways through %zu test%s, and %zu "
 				"run%s without choices; ",
 				choices->n_spaces, plural(choices->n_spaces),
 				choices->baselines,
 				plural(choices->baselines)));
 	} else {
-		TRY(str_appendf(line, "tried: %zu run%s with choices, level%s ",
+		TRY(str_appendf(line, "choices: %zu run%s at level%s ",
 				choices->runs, plural(choices->runs),
 				plural(choices->levels.n)));
 		TRY(append_names(line, &choices->levels, VERBOSE_MAX));
-		TRY(str_appendf(line, " with seed%s %llu", plural(choices->seeds),
-				seed));
+		TRY(str_appendf(line, " with seed%s %llu",
+				plural(choices->seeds), seed));
 		if (choices->seeds > 1)
 			TRY(str_appendf(line, " to %llu",
 					seed + choices->seeds - 1));
@@ -315,18 +327,13 @@ static struct err *append_tried(struct str *line,
 			   plural(choices->executions));
 }
 
-/* "choices: 1,234 made, 567 of them otherwise than today; …" */
+/* "models: 12 of 83 met: qsort, …; 1,234 choices made, …" */
 static struct err *append_made(struct str *line,
 			       const struct report_choices *choices,
 			       bool verbose)
 {
-	TRY(str_append(line, "choices: "));
-	TRY(words_append_count(line, choices->made));
-	TRY(str_append(line, " made, "));
-	TRY(words_append_count(line, choices->acted));
-	TRY(str_appendf(line, " of them otherwise than today; %zu of %zu "
-			      "models met",
-			choices->met.n, choices->models));
+	TRY(str_appendf(line, "models: %zu of %zu met", choices->met.n,
+			choices->models));
 	if (choices->met.n) {
 		TRY(str_append(line, ": "));
 		TRY(append_names(line, &choices->met,
@@ -334,7 +341,11 @@ static struct err *append_made(struct str *line,
 	}
 	if (choices->met.n < choices->models)
 		TRY(str_append(line, "; of the others nothing is known"));
-	return str_append(line, "\n");
+	TRY(str_append(line, "; "));
+	TRY(words_append_count(line, choices->made));
+	TRY(str_appendf(line, " choice%s made, ", plural(choices->made)));
+	TRY(words_append_count(line, choices->acted));
+	return str_append(line, " of them otherwise than today\n");
 }
 
 /* "every way: T: 24 ways in 9 nodes, 12 of them fail (50 %): all there are" */
@@ -361,10 +372,9 @@ static struct err *append_spaces(struct str *line,
 			TRY(words_append_count(line, space->merged));
 			TRY(str_append(line, " states met again"));
 		}
-		TRY(str_append(line,
-			       space->exhausted
-				       ? "; there are no others\n"
-				       : "; there are more (--bound)\n"));
+		TRY(str_append(line, space->exhausted
+					     ? "; there are no others\n"
+					     : "; there are more (--bound)\n"));
 	}
 	if (shown == choices->n_spaces)
 		return NULL;
@@ -428,8 +438,9 @@ struct err *choices_write_models(const struct report *report,
 		}
 	}
 	if (!style->quiet)
-		fprintf(out, "\n%zu model%s, %zu of them only where --api "
-			     "names them\n",
+		fprintf(out,
+			"\n%zu model%s, %zu of them only where --api "
+			"names them\n",
 			report->n_models, plural(report->n_models), optional);
 	return NULL;
 }

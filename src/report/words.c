@@ -100,8 +100,8 @@ struct err *words_append_randoms(struct str *line, const char *what,
 	for (size_t i = 0; i < shown; i++) {
 		TRY(str_append(line, i ? ", " : ""));
 		TRY(words_append(line, randoms[i].test));
-		TRY(str_appendf(line, " (%zu of %zu runs)",
-				randoms[i].failures, randoms[i].runs));
+		TRY(str_appendf(line, " (%zu of %zu runs)", randoms[i].failures,
+				randoms[i].runs));
 	}
 	return shown < n ? str_appendf(line, " and %zu more", n - shown) : NULL;
 }
