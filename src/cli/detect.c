@@ -356,6 +356,15 @@ static struct err *change_agent(struct detect *detect,
 			    detect->matters, &detect->results);
 }
 
+static struct err *say_spent(struct detect *detect)
+{
+	char budget[32], text[64];
+	common_budget_format(detect->values->state.budget_ns, budget);
+	snprintf(text, sizeof(text), "choices: not searched (budget %s)",
+		 budget);
+	return collect_limit(&detect->collect, text);
+}
+
 static struct err *find_assumptions(struct detect *detect,
 				    const struct options *options)
 {
@@ -365,8 +374,7 @@ static struct err *find_assumptions(struct detect *detect,
 	    !detect->order.n)
 		return NULL;
 	if (detect->deadline && clock_now() >= detect->deadline)
-		return collect_limit(&detect->collect,
-				     "choices: not searched (budget)");
+		return say_spent(detect);
 	TRY(change_agent(detect, options, &could));
 	if (!could)
 		return NULL;
@@ -672,14 +680,16 @@ struct err *detect_run(const struct options *options, int argc, char **argv,
 				 err_message(failed));
 		err_destroy(failed);
 	}
-	if (!err) {
-		err = find_assumptions(&detect, options);
-		detect.ns = clock_now() - detect.start;
-	}
-	if (err && (!detect.collect.finished || !detect.suite))
+	if (err && !detect.collect.finished)
 		return err;
 	_cleanup_(err_destroyp) struct err *run_err = err;
 	TRY(say_open(&detect));
+	if (!run_err) {
+		run_err = find_assumptions(&detect, options);
+		detect.ns = clock_now() - detect.start;
+	}
+	if (!detect.suite) /* it could not be opened again */
+		return take_ptr(run_err);
 	for (size_t i = 0; i < detect.disabled.n; i++)
 		TRY(collect_disabled(&detect.collect, detect.disabled.data[i]));
 	TRY(write_report(&detect, name, ret));

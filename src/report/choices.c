@@ -120,8 +120,9 @@ static struct err *append_call(struct str *str, const struct report_call *call,
 	TRY(str_append(str, ": "));
 	TRY(words_append(str, call->api));
 	if (*call->argument) {
-		TRY(str_append(str, " of "));
+		TRY(str_append(str, " ("));
 		TRY(words_append(str, call->argument));
+		TRY(str_append(str, ")"));
 	}
 	TRY(str_append(str, ": "));
 	if (*call->did)
@@ -144,7 +145,9 @@ struct err *choices_append_calls(struct str *str,
 	size_t shown = n <= max + 1 ? n : max;
 	if (n > 1)
 		TRY(str_appendf(str, "%s%zu calls together%s:\n", indent, n,
-				choice->minimal ? ", none of them alone" : ""));
+				choice->minimal
+					? ", none of them can be left out"
+					: ""));
 	for (size_t i = 0; i < shown; i++)
 		TRY(append_call(str, &choice->calls[i], indent, all));
 	if (shown < n)
