@@ -100,6 +100,10 @@ uint64_t choose_hash(const void *data, size_t n);
 uint64_t choose_hash_text(const char *text);
 uint64_t choose_mix(uint64_t a, uint64_t b);
 
+/* choose_user.c: for the controller; see wire_choices.permute_address. */
+uint64_t choose_user(uint64_t model, uint64_t kind, uint64_t base, uint64_t n,
+		     uint64_t size, uint64_t value);
+
 /* A thread that this one creates; the key it will have. */
 uint64_t choose_child_key(void);
 void choose_set_key(uint64_t key);

@@ -56,12 +56,40 @@ static struct err *value_text(const struct option *option, const json_t *value,
 	return n < 0 ? err_nomem() : NULL;
 }
 
+/* A table in a list of them: "key=value; key=value", as its option takes it. */
+static struct err *table_text(json_t *table, char **ret)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	const char *key;
+	json_t *entry;
+	json_object_foreach(table, key, entry)
+	{
+		const json_t *value = json_object_get(entry, "value");
+		TRY(str_appendf(&text, "%s%s=", text.n ? "; " : "", key));
+		if (json_is_string(value))
+			TRY(str_append(&text, json_string_value(value)));
+		else if (json_is_integer(value))
+			TRY(str_appendf(&text, "%lld",
+					(long long)json_integer_value(value)));
+		else
+			return err_create(ERR_USAGE,
+					  "%s must be a number or text in "
+					  "quotes",
+					  key);
+	}
+	*ret = str_take(&text);
+	return *ret ? NULL : err_nomem();
+}
+
 static struct err *apply_plain(struct options *options,
 			       const struct option *option, const json_t *value,
 			       enum option_source source)
 {
 	_cleanup_(freep) char *text = NULL;
-	TRY(value_text(option, value, &text));
+	if (option->tables && json_is_object(value))
+		TRY(table_text((json_t *)value, &text));
+	else
+		TRY(value_text(option, value, &text));
 	return options_set(options, option, text, source);
 }
 

@@ -42,7 +42,8 @@ struct option {
 	const char *const *choices; /* ends with NULL */
 	uint64_t min, max;	    /* max 0: no limit */
 	bool no_config;		    /* makes no sense in polygraph.toml */
-	const char *help;	    /* one paragraph; the default in it */
+	bool tables; /* of lists: there also [[tables]], as "key=value; …" */
+	const char *help; /* one paragraph; the default in it */
 };
 
 struct option_group {

@@ -962,10 +962,22 @@ static struct err *boost_start(struct run *run, struct thread *thread)
 	return enter_suite(run, boost->root);
 }
 
+/* clang-format off */
+static const char *const boost_own[] = {
+	"boost::unit_test::", "boost::test_tools::", "boost::runtime::",
+	"boost::debug::", "boost::fpe::", "boost::nfp::",
+	"boost::execution_monitor::", "boost::execution_exception::",
+	"boost::execution_aborted::", "boost::system_error::",
+	"boost_execution_monitor_",
+	NULL,
+};
+/* clang-format on */
+
 const struct framework framework_boost = {
 	.name = "boost",
 	.state_size = sizeof(struct boost),
 	.recognise = boost_recognise,
+	.own = boost_own,
 	.attach = boost_attach,
 	.list = boost_list,
 	.start = boost_start,

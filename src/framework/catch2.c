@@ -646,7 +646,7 @@ static struct err *catch2_start(struct run *run, struct thread *thread)
 	return begin_test(run, thread, run_wanted(run));
 }
 
-static const char *const catch2_own[] = { "_ZN5Catch", "_ZNK5Catch", NULL };
+static const char *const catch2_own[] = { "Catch::", NULL };
 
 const struct framework framework_catch2 = {
 	.name = "catch2",

@@ -845,10 +845,35 @@ static struct err *check_attach(struct run *run)
 		     : err_create(ERR_SUITE, "the program does not use Check");
 }
 
+/* clang-format off */
+static const char *const check_own[] = {
+	"srunner_", "check_list_", "log_srunner_", "log_suite_", "log_test_",
+	"_ck_assert_failed$", "_mark_point$", "_tcase_add_test$",
+	"check_fork$", "check_get_clockid$", "check_set_max_msg_size$",
+	"check_waitpid_and_exit$", "ck_do_nothing$", "ck_strdup_printf$",
+	"cur_fork_status$", "emalloc$", "eprintf$", "erealloc$",
+	"fprint_xml_esc$", "get_env_printmode$", "lfile_lfun$",
+	"open_tmp_file$", "pack$", "ppack$", "punpack$", "rcvmsg_free$",
+	"receive_test_result$", "send_ctx_info$", "send_duration_info$",
+	"send_failure_info$", "send_loc_info$", "set_fork_status$",
+	"setup_messaging$", "sr_stat_str$", "stdout_lfun$", "subunit_lfun$",
+	"suite_add_tcase$", "suite_create$", "suite_tcase$",
+	"tag_string_to_list$", "tap_lfun$", "tcase_add_checked_fixture$",
+	"tcase_add_unchecked_fixture$", "tcase_create$", "tcase_fn_start$",
+	"tcase_matching_tag$", "tcase_name$", "tcase_set_tags$",
+	"tcase_set_timeout$", "teardown_messaging$", "tr_create$", "tr_ctx$",
+	"tr_fprint$", "tr_free$", "tr_lfile$", "tr_lno$", "tr_msg$",
+	"tr_rtype$", "tr_short_str$", "tr_str$", "tr_tcname$", "tr_xmlprint$",
+	"upack$", "xml_lfun$",
+	NULL,
+};
+/* clang-format on */
+
 const struct framework framework_check = {
 	.name = "check",
 	.state_size = sizeof(struct check),
 	.recognise = check_recognise,
+	.own = check_own,
 	.attach = check_attach,
 	.discover = discover_runner,
 	.start = run_runner,

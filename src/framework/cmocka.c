@@ -668,10 +668,23 @@ static struct err *cmocka_start(struct run *run, struct thread *thread)
 	return run_group_call(run, thread);
 }
 
+/* clang-format off */
+static const char *const cmocka_own[] = {
+	"_assert_", "_expect_", "_cmocka_", "cmocka_", "cm_print_", "vcm_",
+	"_check_expected$", "_fail$", "_function_called$", "_mock$",
+	"_run_group_tests$", "_run_test$", "_run_tests$", "_skip$",
+	"_test_calloc$", "_test_free$", "_test_malloc$", "_test_realloc$",
+	"_will_return$", "mock_assert$", "print_error$", "print_message$",
+	"vprint_error$", "vprint_message$",
+	NULL,
+};
+/* clang-format on */
+
 const struct framework framework_cmocka = {
 	.name = "cmocka",
 	.state_size = sizeof(struct cmocka),
 	.recognise = cmocka_recognise,
+	.own = cmocka_own,
 	.attach = cmocka_attach,
 	.discover = discover_group,
 	.start = cmocka_start,

@@ -971,8 +971,7 @@ static struct err *doctest_start(struct run *run, struct thread *thread)
 	return begin_pass(run, thread);
 }
 
-static const char *const doctest_own[] = { "_ZN7doctest", "_ZNK7doctest",
-					   NULL };
+static const char *const doctest_own[] = { "doctest::", NULL };
 
 const struct framework framework_doctest = {
 	.name = "doctest",

@@ -451,7 +451,13 @@ static struct err *gtest_start(struct run *run, struct thread *thread)
 	return begin_suite(run, thread);
 }
 
-static const char *const gtest_own[] = { "_ZN7testing", "_ZNK7testing", NULL };
+static const char *const gtest_own[] = {
+	"testing::",
+	"DeleteThreadLocalValue$",
+	"_GLOBAL__sub_I_gtest",
+	"_GLOBAL__sub_I_gmock",
+	NULL,
+};
 
 const struct framework framework_gtest = {
 	.name = "gtest",

@@ -489,7 +489,8 @@ static struct err *unity_start(struct run *run, struct thread *thread)
 	return on_call(run, thread, kind_at(run, thread));
 }
 
-static const char *const unity_own[] = { "Unity", NULL };
+static const char *const unity_own[] = { "Unity", "UNITY", "unity_", "CMock_",
+					 NULL };
 
 const struct framework framework_unity = {
 	.name = "unity",

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "native/callers.h"
 #include "native/framework.h"
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
@@ -161,16 +162,6 @@ struct search {
 	struct err *err;
 };
 
-static bool is_framework(const struct run *run, const char *name)
-{
-	const char *const *own = run->framework->own;
-	for (size_t i = 0; own && own[i]; i++) {
-		if (str_starts(name, own[i]))
-			return true;
-	}
-	return false;
-}
-
 static bool break_function(void *data, const struct object_symbol *symbol)
 {
 	struct search *search = data;
@@ -179,7 +170,7 @@ static bool break_function(void *data, const struct object_symbol *symbol)
 	/* Such names are the compiler's; "cold" parts of functions are no entries. */
 	if (!symbol->function || symbol->ifunc || !symbol->value ||
 	    str_starts(symbol->name, "__") || strstr(symbol->name, ".cold") ||
-	    is_framework(search->run, symbol->name) ||
+	    framework_owns(search->run->framework, symbol->name) ||
 	    breakpoint_at(search->run->tracee, at, &word))
 		return true;
 	if (search->n++ == FUNCTIONS_MAX)

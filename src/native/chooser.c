@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "native/callers.h"
 #include "wire/choices.h"
 
 struct chooser {
@@ -17,6 +18,7 @@ struct chooser {
 	bool chooses;
 	struct suite_choices choices; /* where it does */
 	bool started;		      /* some process began under choices */
+	bool attached;		      /* the block has @callers */
 	/* What was chosen before the first test. */
 	uint64_t made[WIRE_MODELS_MAX], acted[WIRE_MODELS_MAX];
 	struct wire_choice_thread threads[WIRE_CHOICE_THREADS];
@@ -162,6 +164,20 @@ static void begin_epoch(struct chooser *chooser, uint64_t phase)
 	block->phase = phase;
 	block->epoch++;
 	__atomic_store_n(&block->active, 1, __ATOMIC_RELEASE);
+}
+
+struct err *chooser_attach(struct run *run)
+{
+	struct chooser *chooser = run->session->chooser;
+	size_t n = 0;
+	/* The same file at each start: once is enough. */
+	if (chooser->attached)
+		return NULL;
+	TRY(callers_find(run->program, run->framework, chooser->block->callers,
+			 WIRE_CALLERS, &n));
+	chooser->block->callers_n = n;
+	chooser->attached = true;
+	return NULL;
 }
 
 bool chooser_starts_otherwise(const struct chooser *chooser)

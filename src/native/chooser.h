@@ -31,6 +31,8 @@ bool chooser_chooses(const struct chooser *chooser);
 /* Did the process that stands before the first test begin under choices? */
 bool chooser_starts_otherwise(const struct chooser *chooser);
 
+/* The program is loaded: which of its code is not its own. */
+struct err *chooser_attach(struct run *run) _must_check_;
 /* A process is about to be started; it stands before its first test. */
 void chooser_starts(struct chooser *chooser);
 void chooser_ready(struct chooser *chooser);

@@ -36,9 +36,10 @@ struct framework {
 	const char *const *arguments;
 	const char *const *environment;
 	/*
-	 * How the symbols of its own functions begin: one often builds it
-	 * within the project, but it is not where a test broke. NULL at the
-	 * end; may be NULL.
+	 * Its own functions: one often builds it within the project, but it is
+	 * not where a test broke, nor whose calls matter (native/callers.h).
+	 * "a::b::": all in that C++ namespace or class; "name$": that symbol;
+	 * else how symbols begin. NULL at the end; may be NULL.
 	 */
 	const char *const *own;
 	/* Loaded, nothing run yet: set breakpoints. */

@@ -4,12 +4,13 @@
 
 #include "base/str.h"
 #include "dwarf/frames.h"
+#include "native/callers.h"
 #include "native/framework.h"
 #include "native/session.h"
 
 struct search {
 	const struct program *program;
-	const char *const *own; /* the framework's functions */
+	const struct framework *framework;
 	char *file;
 	unsigned line;
 	char *function;
@@ -21,15 +22,6 @@ bool place_is_system(const char *file)
 	       str_starts(file, "/usr/src/") || str_starts(file, "/usr/lib/");
 }
 
-static bool is_framework(const struct search *search, const char *function)
-{
-	for (size_t i = 0; function && search->own && search->own[i]; i++) {
-		if (str_starts(function, search->own[i]))
-			return true;
-	}
-	return false;
-}
-
 static bool visit(void *data, const struct frame *frame)
 {
 	struct search *search = data;
@@ -38,7 +30,8 @@ static bool visit(void *data, const struct frame *frame)
 	const char *file;
 	unsigned line;
 	if (!module || module->system ||
-	    is_framework(search, frame->function) ||
+	    (frame->function &&
+	     framework_owns(search->framework, frame->function)) ||
 	    !program_line(search->program, RADDR(frame->code), &file, &line) ||
 	    place_is_system(file))
 		return true;
@@ -55,7 +48,7 @@ struct err *place_find(struct run *run, pid_t tid, char **ret_file,
 {
 	struct search search = {
 		.program = run->program,
-		.own = run->framework->own,
+		.framework = run->framework,
 	};
 	TRY(frames_walk(tracee_pid(run->tracee), tid, visit, &search));
 	*ret_file = search.file;

@@ -25,6 +25,7 @@
 #include "native/places.h"
 #include "native/restore.h"
 #include "native/tree.h"
+#include "native/user_models.h"
 #include "native/watch.h"
 #include "suite/declare.h"
 #include "tracee/breakpoint.h"
@@ -94,6 +95,7 @@ static void session_close(struct suite *suite)
 	map_u64_free(&session->declared);
 	positions_destroy(session->positions);
 	chooser_destroy(session->chooser);
+	user_models_destroy(session->user_models);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -162,6 +164,7 @@ static struct err *on_libraries(struct run *run, struct thread *thread,
 	if (state != RT_CONSISTENT)
 		return NULL;
 	TRY(program_load(run->program, run->tracee));
+	TRY(user_models_attach(run));
 	return run->framework->loaded ? run->framework->loaded(run) : NULL;
 }
 
@@ -262,7 +265,10 @@ static struct err *attach(struct run *run)
 		program_loader_hook(run->program, run->tracee, &state);
 	if (hook.v)
 		TRY(run_break(run, hook, on_libraries, state.v));
-	return run->framework->attach(run);
+	TRY(run->framework->attach(run));
+	if (run->session->chooser)
+		TRY(chooser_attach(run));
+	return user_models_attach(run);
 }
 
 struct err *session_start(struct session *session, bool discovering,
@@ -580,6 +586,7 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	session->unhappy = false;
 	tracer_tick(true);
 	struct err *err;
+	user_models_tell(session);
 	if (!(flags & SUITE_ALONE))
 		err = run_in_order(session, order, n);
 	else if (!(flags & SUITE_SERIAL) &&
@@ -722,6 +729,10 @@ struct err *native_suite_open(const struct suite_options *options,
 	session->argv[0] = take_ptr(owned);
 	if (options->agent == SUITE_AGENT_CHOICES)
 		TRY(chooser_create(&session->chooser));
+	if (session->chooser && options->n_user_models)
+		TRY(user_models_create(options->user_models,
+				       options->n_user_models,
+				       &session->user_models));
 	TRY(output_create(options->pass_through, &session->output));
 	TRY(program_create(&session->program));
 	TRY(environment_prepare(session));

@@ -18,6 +18,7 @@ struct chooser;
 struct keeper;
 struct kept;
 struct saver;
+struct user_models;
 struct output;
 struct memory_watch;
 struct places;
@@ -72,6 +73,7 @@ struct session {
 	struct saver *saver; /* what watched runs touch; NULL: not asked for */
 	struct workers *workers; /* parallel.c; NULL: none were started */
 	struct chooser *chooser; /* what APIs do; NULL: as ever */
+	struct user_models *user_models; /* NULL: none */
 	struct restore *restore; /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */
 	struct memory_watch *restore_memory;

@@ -307,6 +307,12 @@ static struct err *prepare(struct process_run *run)
 	run->head = run->n ? 0 : NONE;
 	TRY(find_waits(run));
 	TRY(tell_missing_fixtures(run));
+	if (run->suite->choosing && run->observer->limit &&
+	    run->suite->suite.options.n_user_models)
+		run->observer->limit(run->observer->data,
+				     "models of functions in polygraph.toml "
+				     "are for test executables; in a suite of "
+				     "processes they do nothing");
 	warden_start(&run->warden);
 	return begin_reaping(run);
 }

@@ -120,6 +120,35 @@ struct suite_choices {
 	size_t n_forced;
 };
 
+/* Where a number is that a function takes or gives. */
+struct suite_value {
+	enum {
+		SUITE_VALUE_NONE,
+		SUITE_VALUE_RESULT,
+		SUITE_VALUE_ARGUMENT,
+		SUITE_VALUE_NUMBER,
+		SUITE_VALUE_NULL, /* of lengths: up to an element of zeroes */
+	} kind;
+	bool pointed;	   /* not it, but what it points to */
+	unsigned argument; /* from 0 */
+	uint64_t number;
+};
+
+/*
+ * A function of which its users say that it leaves something open: a model of
+ * polygraph.toml. The i-th has the number WIRE_MODEL_USER + i.
+ */
+struct suite_user_model {
+	const char *function; /* symbol, or as C++ writes it */
+	unsigned kind;	      /* WIRE_PERMUTE, WIRE_RANDOM or WIRE_SHORT */
+	/* WIRE_PERMUTE: which array. */
+	struct suite_value array, length;
+	uint64_t element_size; /* bytes */
+	/* WIRE_RANDOM: what it may return; WIRE_SHORT: at least @min. */
+	int64_t min, max;
+	bool wide; /* what it returns is 64 bits; else an int */
+};
+
 /* Which of our libraries is preloaded into the tested program. */
 enum suite_agent {
 	SUITE_NO_AGENT,
@@ -142,6 +171,9 @@ struct suite_options {
 	bool pass_through;	    /* output also goes to ours as it comes */
 	bool keep_output; /* results of passing tests have theirs, too */
 	enum suite_agent agent;
+	/* At most WIRE_USER_MODELS; for suite_choose(), in executables only. */
+	const struct suite_user_model *user_models;
+	size_t n_user_models;
 };
 
 #define SUITE_NO_GROUP ((size_t)-1)
