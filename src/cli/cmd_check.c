@@ -6,8 +6,8 @@ static const struct detect_options defaults = DETECT_DEFAULTS;
 static struct err *check_run(const struct options *options, int argc,
 			     char **argv, enum status *ret)
 {
-	return detect_run(options, argc, argv, "check", DETECT_REPORT_POLLUTION,
-			  ret);
+	return detect_run(options, argc, argv, "check",
+			  DETECT_REPORT_POLLUTION | DETECT_CHOICES, ret);
 }
 
 const struct command command_check = {
@@ -21,13 +21,15 @@ const struct command command_check = {
 	.description =
 		(const char *const[]){
 			"Looks for tests that leave shared state changed, as "
-			"'polygraph pollution' does, and then for tests whose "
+			"'polygraph pollution' does, then for tests whose "
 			"outcome depends on which tests ran before, as "
-			"'polygraph order' does. A --budget is for both. The "
-			"word 'check' may be left out.",
-			"One report has both kinds of findings: first the "
-			"tests that depend on the order, then what else is "
-			"left behind.",
+			"'polygraph order' does, and last for tests that "
+			"assume more than an API promises, as 'polygraph "
+			"choices' does. A --budget is for all of them "
+			"together. The word 'check' may be left out.",
+			"One report has all kinds of findings: first the "
+			"tests that depend on the order, then those that "
+			"assume too much, then what else is left behind.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
@@ -45,8 +47,8 @@ const struct command command_check = {
 		(const struct option_group *const[]){
 			&common_suite_group, &state_compared_group,
 			&state_meaning_group, &detect_order_group,
-			&state_run_group, &common_output_group,
-			&common_general_group, NULL },
+			&detect_choices_group, &state_run_group,
+			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.guarded = true,

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/output.h"
+#include "cli/replay.h"
 #include "cli/results.h"
 #include "cli/suggest.h"
 #include "cli/version.h"
@@ -18,13 +19,6 @@
 /* Findings that an error names; tests of an order that a line does. */
 #define SHOWN_FINDINGS 20
 #define SHOWN_TESTS 4
-
-struct replay_values {
-	struct common_options common;
-	uint64_t times;
-	bool list;
-	unsigned format; /* index into formats */
-};
 
 static const struct replay_values defaults = {
 	.common = COMMON_DEFAULTS,
@@ -40,7 +34,8 @@ static const char *const colors[] = { "auto", "always", "never", NULL };
 static const struct option replay_options[] = {
 	{ "times", 'n', OPTION_NUMBER, FIELD(times), .value = "N", .min = 1,
 	  .max = 10000,
-	  .help = "run each order so often, each time in a fresh process "
+	  .help = "run each order, or with and without choices, so often, "
+		  "each time in a fresh process "
 		  "(default: 3)" },
 	{ "list", 'l', OPTION_FLAG, FIELD(list), .no_config = true,
 	  .help = "list the findings that can be replayed" },
@@ -81,6 +76,8 @@ static struct err *append_finding(struct str *str,
 	const char *test = json_string_value(json_object_get(json, "test"));
 	const char *class = json_string_value(json_object_get(json, "class"));
 	const char *root = json_string_value(json_object_get(json, "root"));
+	if (!root)
+		root = json_string_value(json_object_get(json, "api"));
 	const char *const parts[] = {
 		finding->id,
 		"  ",
@@ -104,7 +101,8 @@ static struct err *no_results(void)
 				   "no results are kept in the working "
 				   "directory"),
 			"they lie in " RESULTS_FOLDER " where 'polygraph "
-			"pollution' or 'polygraph order' was run");
+			"pollution', 'polygraph order' or 'polygraph choices' "
+			"was run");
 }
 
 static struct err *open_results(struct store **ret)
@@ -224,25 +222,6 @@ static void trials_freep(struct trials *trials)
 		trial_free(&trials->of[i]);
 }
 
-static bool is_good(enum outcome outcome)
-{
-	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
-}
-
-/* Names are compared as JSON has them. */
-static struct err *number_tests(const struct suite *suite,
-				struct map_text *numbers)
-{
-	for (size_t i = 0; i < suite_count(suite); i++) {
-		const char *name = suite_test(suite, i)->name;
-		_cleanup_(freep) char *text = str_utf8(name, strlen(name));
-		if (!text)
-			return err_nomem();
-		TRY(map_text_put(numbers, text, i));
-	}
-	return NULL;
-}
-
 static struct err *find_tests(const struct map_text *numbers,
 			      struct trial *trial)
 {
@@ -339,8 +318,8 @@ static struct err *run_once(struct suite *suite, struct trial *trial)
 				  "nothing was heard of the order's last test");
 	enum outcome outcome =
 		trial->results.data[trial->results.n - 1].outcome;
-	trial->as_found +=
-		outcome != OUTCOME_NONE && is_good(outcome) == trial->good;
+	trial->as_found += outcome != OUTCOME_NONE &&
+			   replay_is_good(outcome) == trial->good;
 	return NULL;
 }
 
@@ -368,89 +347,32 @@ static struct err *show_run(const struct trial *trial, size_t times, bool color,
 {
 	const struct suite_result *result =
 		&trial->results.data[trial->results.n - 1];
-	bool as_found = result->outcome != OUTCOME_NONE &&
-			is_good(result->outcome) == trial->good;
-	_cleanup_(str_freep) struct str line = STR_INIT;
-	TRY(append_order(&line, trial->tests));
-	if (result->outcome == OUTCOME_NONE)
-		TRY(str_append(&line, ": an earlier test ended the process"));
-	if (result->message) {
-		TRY(str_append(&line, ": "));
-		TRY(str_append_escaped(&line, result->message,
-				       strlen(result->message)));
-	}
-	if (result->file) {
-		_cleanup_(freep) char *place = NULL;
-		TRY(path_display(NULL, result->file, &place));
-		TRY(str_append(&line, " ("));
-		TRY(str_append_escaped(&line, place, strlen(place)));
-		TRY(result->line ? str_appendf(&line, ":%u)", result->line)
-				 : str_append(&line, ")"));
-	}
-	printf("%s order %zu/%zu: %s%s%s: %s\n", trial->name, trial->results.n,
-	       times, color ? as_found ? "\033[32m" : "\033[1;31m" : "",
-	       result->outcome == OUTCOME_NONE ? "none"
-					       : outcome_name(result->outcome),
-	       color ? "\033[0m" : "", line.s);
-	if (!verbose || !result->output_n)
-		return NULL;
-	_cleanup_(str_freep) struct str output = STR_INIT;
-	const char *rest = result->output, *end = rest + result->output_n;
-	while (rest < end) {
-		const char *stop = memchr(rest, '\n', (size_t)(end - rest));
-		size_t n = (size_t)((stop ? stop : end) - rest);
-		TRY(str_append(&output, "    "));
-		TRY(str_append_escaped(&output, rest, n));
-		TRY(str_append(&output, "\n"));
-		rest += n + 1;
-	}
-	fputs(output.s, stdout);
-	return NULL;
-}
-
-static struct err *set(json_t *object, const char *key, json_t *value)
-{
-	return json_object_set_new(object, key, value) ? err_nomem() : NULL;
-}
-
-static struct err *set_text(json_t *object, const char *key, const char *text)
-{
-	_cleanup_(freep) char *clean =
-		text ? str_utf8(text, strlen(text)) : NULL;
-	if (text && !clean)
-		return err_nomem();
-	return set(object, key, clean ? json_string(clean) : json_null());
+	_cleanup_(str_freep) struct str head = STR_INIT;
+	_cleanup_(str_freep) struct str order = STR_INIT;
+	TRY(str_appendf(&head, "%s order %zu/%zu", trial->name,
+			trial->results.n, times));
+	TRY(append_order(&order, trial->tests));
+	return replay_show(head.s, order.s, result, trial->good, color,
+			   verbose);
 }
 
 static struct err *trial_json(const struct trial *trial, json_t **ret)
 {
 	_cleanup_(json_freep) json_t *object = json_object();
 	json_t *order = json_array(), *runs = NULL;
-	TRY(set(object, "order", order));
+	TRY(replay_set(object, "order", order));
 	for (size_t i = 0; i < trial->tests->n; i++) {
 		if (json_array_append_new(order,
 					  json_string(trial->tests->data[i])))
 			return err_nomem();
 	}
 	runs = json_array();
-	TRY(set(object, "runs", runs));
+	TRY(replay_set(object, "runs", runs));
 	for (size_t i = 0; i < trial->results.n; i++) {
-		const struct suite_result *result = &trial->results.data[i];
-		json_t *record = json_object();
+		json_t *record = NULL;
+		TRY(replay_result_json(&trial->results.data[i], &record));
 		if (json_array_append_new(runs, record))
 			return err_nomem();
-		_cleanup_(freep) char *place = NULL;
-		if (result->file)
-			TRY(path_display(NULL, result->file, &place));
-		TRY(set_text(record, "outcome",
-			     result->outcome == OUTCOME_NONE
-				     ? NULL
-				     : outcome_name(result->outcome)));
-		TRY(set_text(record, "message", result->message));
-		TRY(set_text(record, "file", place));
-		TRY(set(record, "line",
-			place && result->line ? json_integer(result->line)
-					      : json_null()));
 	}
 	*ret = take_ptr(object);
 	return NULL;
@@ -459,22 +381,14 @@ static struct err *trial_json(const struct trial *trial, json_t **ret)
 static struct err *write_json(const char *id, const char *test, bool again,
 			      const struct trial *trials, size_t n)
 {
-	_cleanup_(json_freep) json_t *object = json_object();
-	TRY(set(object, "schema", json_integer(1)));
-	TRY(set_text(object, "polygraph", POLYGRAPH_VERSION));
-	TRY(set_text(object, "id", id));
-	TRY(set_text(object, "test", test));
-	TRY(set(object, "reproduced", json_boolean(again)));
+	_cleanup_(json_freep) json_t *object = NULL;
+	TRY(replay_json(id, test, again, &object));
 	for (size_t i = 0; i < n; i++) {
 		json_t *trial = NULL;
 		TRY(trial_json(&trials[i], &trial));
-		TRY(set(object, trials[i].name, trial));
+		TRY(replay_set(object, trials[i].name, trial));
 	}
-	_cleanup_(freep) char *text = json_dumps(object, JSON_INDENT(2));
-	if (!text)
-		return err_nomem();
-	puts(text);
-	return NULL;
+	return replay_print(object);
 }
 
 static struct err *run_trials(const struct replay_values *values,
@@ -491,26 +405,6 @@ static struct err *run_trials(const struct replay_values *values,
 		}
 	}
 	return NULL;
-}
-
-/* Opens it as the detector did, whatever polygraph.toml says today. */
-static struct err *open_suite(const struct results_order *order, bool output,
-			      struct options **ret_options,
-			      struct common_suite *ret_choice,
-			      struct suite **ret)
-{
-	static const struct option_group *const groups[] = {
-		&common_suite_group, NULL
-	};
-	static const struct common_options none = COMMON_DEFAULTS;
-	int used = 0, n = (int)order->suite.n;
-	TRY(options_create(groups, &none, sizeof(none), ret_options));
-	TRY(options_parse(*ret_options, n, order->suite.data, &used));
-	TRY(common_suite_choose(*ret_options, n - used,
-				order->suite.data + used, ret_choice));
-	ret_choice->options.keep_output = output;
-	ret_choice->options.jobs = 1;
-	return common_suite_open(ret_choice, ret);
 }
 
 static struct err *say_verdict(const struct replay_values *values,
@@ -561,12 +455,12 @@ static struct err *replay_order(const struct replay_values *values,
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	struct common_suite choice;
 	TRY(results_order_parse(finding->replay, &order));
-	TRY(open_suite(&order, values->common.verbose, &options, &choice,
-		       &suite));
+	TRY(replay_open(&order.suite, SUITE_NO_AGENT, values->common.verbose,
+			&options, &choice, &suite));
 	results_say_changed(&choice, suite, order.files_digest);
 	TRY(suite_keep_files(suite, (const char *const *)order.files.data,
 			     order.files.n));
-	TRY(number_tests(suite, &numbers));
+	TRY(replay_number_tests(suite, &numbers));
 
 	_cleanup_(trials_freep) struct trials trials = {
 		.of = { [FAILING] = { .name = "failing",
@@ -680,6 +574,8 @@ static struct err *replay(const struct replay_values *values, const char *id,
 			       "again");
 	else if (!strcmp(finding.command, "order"))
 		err = replay_order(values, &finding, ret);
+	else if (!strcmp(finding.command, "choices"))
+		err = replay_choice(values, &finding, ret);
 	else
 		err = replay_again(values, &finding, ret);
 	store_finding_free(&finding);
@@ -724,6 +620,8 @@ const struct command command_replay = {
 			"fresh process and with the files that the tests "
 			"share put back. It is reproduced if it fails each "
 			"time in the one and passes each time in the other. "
+			"A test that assumes more than an API promises is run "
+			"with the decisive choices alone, and without any. "
 			"For other findings the detector looks at that test "
 			"again, with the options it had.",
 			"Exit status 1: reproduced; 0: not. If the suite was "

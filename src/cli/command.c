@@ -6,15 +6,14 @@
 #include "cli/suggest.h"
 
 const struct command *const commands[] = {
-	&command_check, &command_list,
-	&command_run,	&command_pollution,
-	&command_order, &command_replay,
-	&command_help,	&command_version,
-	&command_man,	NULL,
+	&command_check,	    &command_list,  &command_run,
+	&command_pollution, &command_order, &command_choices,
+	&command_replay,    &command_help,  &command_version,
+	&command_man,	    NULL,
 };
 
 static const char *const planned[] = {
-	"choices", "schedules", "repair", "report", "baseline", "init",
+	"schedules", "repair", "report", "baseline", "init",
 };
 
 const struct command *command_find(const char *name)

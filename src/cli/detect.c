@@ -1,12 +1,14 @@
 #include "cli/detect.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "cli/choices_run.h"
 #include "cli/collect.h"
 #include "cli/findings.h"
 #include "cli/interrupt.h"
@@ -62,7 +64,30 @@ static const struct option order_options[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const struct option choices_options[] = {
+	{ "choices", 0, OPTION_FLAG, FIELD(choices),
+	  .help = "look for tests that assume more than an API promises "
+		  "(default; --no-choices)" },
+	{ "level", 0, OPTION_CHOICE, FIELD(settings.level), .value = "LEVEL",
+	  .choices = choices_level_names,
+	  .help = "how consistent choices stay: one, eq, id or full (default: "
+		  "all, from one up to full)" },
+	{ "api", 0, OPTION_LIST, FIELD(settings.apis), .value = "GLOB",
+	  .help = "only APIs whose name matches; with '!' in front: not "
+		  "those. May be given again" },
+	{}
+};
+/* clang-format on */
+
+const struct option_group detect_choices_group = { "Choices", choices_options };
+
 const struct option_group detect_order_group = { "Orders", order_options };
+
+struct name {
+	char *name;
+	char *file; /* NULL: unknown */
+};
 
 struct detect {
 	const struct detect_options *values;
@@ -83,11 +108,19 @@ struct detect {
 	uint64_t deadline; /* clock_now(); 0: none */
 	bool polluted;	   /* pollution was looked for */
 	bool searched;	   /* orders were */
+
+	struct choices_plan plan;
+	struct choices_result assumptions;
+	bool chosen;		/* choices were made */
+	VEC(struct name) names; /* of all tests; see keep_names() */
+	struct map_text numbers;
 };
 
 static void detect_freep(struct detect *detect)
 {
 	results_close(detect->results);
+	choices_result_free(&detect->assumptions);
+	choices_plan_free(&detect->plan);
 	order_result_free(&detect->result);
 	pollution_free(&detect->pollution);
 	collect_free(&detect->collect);
@@ -97,6 +130,12 @@ static void detect_freep(struct detect *detect)
 	suite_close(detect->suite);
 	state_watch_free(&detect->watch);
 	outputs_free(&detect->outputs);
+	for (size_t i = 0; i < detect->names.n; i++) {
+		free(detect->names.data[i].name);
+		free(detect->names.data[i].file);
+	}
+	vec_free(&detect->names);
+	map_text_free(&detect->numbers);
 }
 
 static bool is_random(const struct detect *detect)
@@ -232,6 +271,133 @@ static struct err *put_files_back(struct detect *detect)
 	return err;
 }
 
+/* ---- choices ---- */
+
+/* Tests of reports are known by names that outlive the suite. */
+static struct err *keep_names(struct detect *detect)
+{
+	for (size_t i = 0; i < suite_count(detect->suite); i++) {
+		const struct suite_test *test = suite_test(detect->suite, i);
+		struct name name = {
+			.name = strdup(test->name),
+			.file = test->file ? strdup(test->file) : NULL,
+		};
+		struct err *err =
+			name.name && (name.file || !test->file)
+				? map_text_put(&detect->numbers, name.name, i)
+				: err_nomem();
+		if (!err)
+			err = vec_push(&detect->names, name);
+		if (err) {
+			free(name.name);
+			free(name.file);
+			return err;
+		}
+	}
+	for (size_t i = 0; i < detect->collect.tests.n; i++) {
+		struct report_test *test = &detect->collect.tests.data[i];
+		uint64_t number = 0;
+		BUG_ON(!map_text_get(&detect->numbers, test->name, &number));
+		test->name = detect->names.data[number].name;
+		test->file = detect->names.data[number].file;
+	}
+	return NULL;
+}
+
+static bool is_same(const struct detect *detect)
+{
+	bool same = suite_count(detect->suite) == detect->names.n;
+	for (size_t i = 0; same && i < detect->names.n; i++)
+		same = !strcmp(suite_test(detect->suite, i)->name,
+			       detect->names.data[i].name);
+	return same;
+}
+
+static struct err *open_with(struct detect *detect, enum suite_agent agent)
+{
+	detect->choice.options.agent = agent;
+	TRY(common_suite_open(&detect->choice, &detect->suite));
+	if (is_same(detect))
+		return NULL;
+	suite_close(take_ptr(detect->suite));
+	return err_create(ERR_SUITE, "the suite has other tests now");
+}
+
+/* What is said where choices cannot be made. Takes @err over. */
+static struct err *say_no_choices(struct detect *detect, struct err *err)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	struct err *failed = str_appendf(&text, "choices: not searched (%s)",
+					 err_message(err));
+	err_destroy(err);
+	return failed ? failed : collect_limit(&detect->collect, text.s);
+}
+
+/*
+ * The same tests in a program with the other library. One at a time: they may
+ * hold a port or a lock from their start on. What is kept was found before.
+ */
+static struct err *change_agent(struct detect *detect,
+				const struct options *options, bool *ret_could)
+{
+	TRY(keep_names(detect));
+	results_close(take_ptr(detect->results));
+	suite_close(take_ptr(detect->suite));
+	struct err *err = open_with(detect, SUITE_AGENT_CHOICES);
+	*ret_could = !err;
+	if (err && err_kind(err) == ERR_INTERRUPTED)
+		return err;
+	if (err) {
+		TRY(say_no_choices(detect, err));
+		TRY(open_with(detect, SUITE_AGENT_STATE));
+	}
+	detect->collect.suite = detect->suite;
+	return results_open(options, &detect->choice, detect->suite,
+			    detect->matters, &detect->results);
+}
+
+static struct err *say_spent(struct detect *detect)
+{
+	char budget[32], text[64];
+	common_budget_format(detect->values->state.budget_ns, budget);
+	snprintf(text, sizeof(text), "choices: not searched (budget %s)",
+		 budget);
+	return collect_limit(&detect->collect, text);
+}
+
+static struct err *find_assumptions(struct detect *detect,
+				    const struct options *options)
+{
+	const struct detect_options *values = detect->values;
+	bool could = false;
+	if (!(detect->flags & DETECT_CHOICES) || !values->choices ||
+	    !detect->order.n)
+		return NULL;
+	if (detect->deadline && clock_now() >= detect->deadline)
+		return say_spent(detect);
+	TRY(change_agent(detect, options, &could));
+	if (!could)
+		return NULL;
+	struct choices_run run = {
+		.suite = detect->suite,
+		.tests = detect->order.data,
+		.n = detect->order.n,
+		.plan = &detect->plan,
+		.collect = &detect->collect,
+		.budget_ns = values->state.budget_ns,
+		.deadline = detect->deadline,
+		.progress = !values->state.common.quiet,
+		.told = detect->collect.finished,
+	};
+	struct err *err = choices_run(&run, &detect->assumptions);
+	/* Suites that cannot: the other findings are there all the same. */
+	if (err && (err_kind(err) == ERR_USAGE || err_kind(err) == ERR_SUITE))
+		return say_no_choices(detect, err);
+	detect->chosen = true;
+	TRY(choices_run_limits(&run, &detect->assumptions));
+	return err;
+}
+
 /* ---- what was left open ---- */
 
 /* In brackets: "budget 30s". */
@@ -359,7 +525,8 @@ static struct err *judge(const struct report *report, enum status *ret)
 	bool fails;
 	TRY(fails_on_its_own(report, &fails));
 	*ret = report_new_findings(report) ? STATUS_FINDINGS
-	       : fails || (report->reach && report->reach->n_randoms)
+	       : fails || (report->reach && report->reach->n_randoms) ||
+			       (report->choices && report->choices->n_randoms)
 		       ? STATUS_SUITE
 		       : STATUS_OK;
 	return NULL;
@@ -369,7 +536,8 @@ static struct err *judge(const struct report *report, enum status *ret)
 static void keep_results(struct detect *detect, const struct findings *findings)
 {
 	size_t n = 0; /* findings of pollution: they stand first */
-	while (n < findings->all.n && !findings->all.data[n].order)
+	while (n < findings->all.n &&
+	       report_is_pollution(&findings->all.data[n]))
 		n++;
 	if (detect->polluted && detect->flags & DETECT_REPORT_POLLUTION)
 		results_put(detect->results, "pollution", findings->all.data,
@@ -381,6 +549,11 @@ static void keep_results(struct detect *detect, const struct findings *findings)
 				  findings->all.n - n,
 				  (const char *const *)detect->result.kept.data,
 				  detect->result.kept.n);
+	if (detect->chosen)
+		results_put_choices(detect->results, &detect->plan.options,
+				    &detect->assumptions, findings->all.data,
+				    findings->all.n, detect->order.data,
+				    detect->order.n);
 }
 
 static struct err *write_report(struct detect *detect, const char *name,
@@ -399,6 +572,10 @@ static struct err *write_report(struct detect *detect, const char *name,
 	if (detect->searched)
 		TRY(findings_of_order(&findings, &context, &detect->pollution,
 				      &detect->result));
+	if (detect->chosen)
+		TRY(findings_of_choices(&findings, &context,
+					&detect->plan.options,
+					&detect->assumptions));
 	findings.reach.systematic = !is_random(detect);
 	findings.reach.by_state = uses_pollution(detect);
 	keep_results(detect, &findings);
@@ -419,6 +596,7 @@ static struct err *write_report(struct detect *detect, const char *name,
 		.n_firsts = findings.firsts.n,
 		.reach = detect->searched ? &findings.reach : NULL,
 		.not_watched = !detect->polluted,
+		.choices = detect->chosen ? &findings.choices : NULL,
 		.limits = (const char *const *)detect->collect.limits.data,
 		.n_limits = detect->collect.limits.n,
 	};
@@ -456,6 +634,11 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 	TRY(outputs_choose(&state->common, name, &detect->outputs));
 	TRY(state_watch_choose(state, &detect->outputs, &detect->watch));
 	TRY(baseline_read(&detect->baseline, state->baseline));
+	if (detect->flags & DETECT_CHOICES) {
+		bool given = options_source(options, "level") != OPTION_DEFAULT;
+		TRY(choices_plan_make(&values->settings, given, &detect->plan));
+		detect->plan.options.seed = CHOICES_SEED;
+	}
 	/* Random orders of the other strategy need not differ each time. */
 	detect->seed = values->seed;
 	if (is_random(detect))
@@ -501,6 +684,12 @@ struct err *detect_run(const struct options *options, int argc, char **argv,
 		return err;
 	_cleanup_(err_destroyp) struct err *run_err = err;
 	TRY(say_open(&detect));
+	if (!run_err) {
+		run_err = find_assumptions(&detect, options);
+		detect.ns = clock_now() - detect.start;
+	}
+	if (!detect.suite) /* it could not be opened again */
+		return take_ptr(run_err);
 	for (size_t i = 0; i < detect.disabled.n; i++)
 		TRY(collect_disabled(&detect.collect, detect.disabled.data[i]));
 	TRY(write_report(&detect, name, ret));

@@ -20,8 +20,7 @@ void findings_free(struct findings *findings)
 	vec_free(&findings->firsts);
 }
 
-/* Takes @memory over, also where it fails. */
-static struct err *own(struct findings *findings, void *memory)
+struct err *findings_own(struct findings *findings, void *memory)
 {
 	if (!memory)
 		return err_nomem();
@@ -31,11 +30,11 @@ static struct err *own(struct findings *findings, void *memory)
 	return err;
 }
 
-static struct err *own_text(struct findings *findings, struct str *text,
-			    const char **ret)
+struct err *findings_own_text(struct findings *findings, struct str *text,
+			      const char **ret)
 {
 	char *taken = str_take(text);
-	TRY(own(findings, taken));
+	TRY(findings_own(findings, taken));
 	*ret = taken;
 	return NULL;
 }
@@ -80,7 +79,7 @@ static struct err *replay(struct findings *findings,
 			       i || context->suite_option ? " " : " -- "));
 		TRY(append_word(&text, context->command[i]));
 	}
-	return own_text(findings, &text, ret);
+	return findings_own_text(findings, &text, ret);
 }
 
 /* The same defect has the same id in every run. */
@@ -94,7 +93,7 @@ static struct err *make_id(struct findings *findings, const char *kind,
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(str_appendf(&text, "%s-%012llx", kind,
 			(unsigned long long)(hash & 0xffffffffffffULL)));
-	return own_text(findings, &text, ret);
+	return findings_own_text(findings, &text, ret);
 }
 
 static struct err *message(struct findings *findings, const char *test,
@@ -119,7 +118,7 @@ static struct err *message(struct findings *findings, const char *test,
 				finding->readers.n,
 				finding->readers.n == 1 ? "" : "s",
 				finding->readers.n == 1 ? "s" : ""));
-	return own_text(findings, &text, ret);
+	return findings_own_text(findings, &text, ret);
 }
 
 static struct err *add_stack(struct findings *findings,
@@ -129,7 +128,7 @@ static struct err *add_stack(struct findings *findings,
 	if (!path->n_stack)
 		return NULL;
 	struct report_frame *frames = calloc(path->n_stack, sizeof(*frames));
-	TRY(own(findings, frames));
+	TRY(findings_own(findings, frames));
 	for (size_t i = 0; i < path->n_stack; i++)
 		frames[i] = (struct report_frame){ path->stack[i].function,
 						   path->stack[i].file,
@@ -144,7 +143,7 @@ static struct err *add_paths(struct findings *findings,
 			     struct report_finding *ret)
 {
 	struct report_path *paths = calloc(change->n + 1, sizeof(*paths));
-	TRY(own(findings, paths));
+	TRY(findings_own(findings, paths));
 	for (size_t i = 0; i < change->n; i++) {
 		const struct change_path *path = &change->paths[i];
 		paths[i] = (struct report_path){ .path = path->path,
@@ -164,7 +163,7 @@ static struct err *add_readers(struct findings *findings,
 			       struct report_finding *ret)
 {
 	const char **names = calloc(finding->readers.n + 1, sizeof(*names));
-	TRY(own(findings, names));
+	TRY(findings_own(findings, names));
 	for (size_t i = 0; i < finding->readers.n; i++)
 		names[i] = suite_test(context->suite, finding->readers.data[i])
 				   ->name;
@@ -230,7 +229,7 @@ static struct err *name_tests(struct findings *findings,
 			      struct report_names *ret)
 {
 	const char **names = calloc(tests->n + 1, sizeof(*names));
-	TRY(own(findings, names));
+	TRY(findings_own(findings, names));
 	for (size_t i = 0; i < tests->n; i++)
 		names[i] = suite_test(suite, tests->data[i])->name;
 	*ret = (struct report_names){ names, tests->n };
@@ -243,7 +242,7 @@ static struct err *name_lists(struct findings *findings,
 			      struct report_lists *ret)
 {
 	struct report_names *all = calloc(lists->n + 1, sizeof(*all));
-	TRY(own(findings, all));
+	TRY(findings_own(findings, all));
 	for (size_t i = 0; i < lists->n; i++)
 		TRY(name_tests(findings, suite, &lists->data[i], &all[i]));
 	*ret = (struct report_lists){ all, lists->n, !complete };
@@ -260,7 +259,7 @@ static struct err *make_order_id(struct findings *findings, const char *test,
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(str_appendf(&text, "order-%012llx",
 			(unsigned long long)(hash & 0xffffffffffffULL)));
-	return own_text(findings, &text, ret);
+	return findings_own_text(findings, &text, ret);
 }
 
 /* What pollution found, by test and root. */
@@ -333,7 +332,7 @@ static struct err *add_order(struct findings *findings,
 {
 	const struct suite *suite = context->suite;
 	struct report_order *order = calloc(1, sizeof(*order));
-	TRY(own(findings, order));
+	TRY(findings_own(findings, order));
 	*order = (struct report_order){
 		.class = order_class_name(finding->class),
 		.outcome = finding->outcome,
@@ -361,7 +360,7 @@ static struct err *add_order(struct findings *findings,
 
 	struct report_lists *cleaned =
 		calloc(finding->cleaned.n + 1, sizeof(*cleaned));
-	TRY(own(findings, cleaned));
+	TRY(findings_own(findings, cleaned));
 	for (size_t i = 0; i < finding->cleaned.n; i++)
 		TRY(name_lists(findings, suite, &finding->cleaned.data[i],
 			       finding->cleaners_complete, &cleaned[i]));
@@ -378,10 +377,10 @@ static struct err *add_order(struct findings *findings,
 	TRY(make_order_id(findings, record.test, &record.id));
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(order_append_message(&text, record.test, order));
-	TRY(own_text(findings, &text, &record.message));
+	TRY(findings_own_text(findings, &text, &record.message));
 	_cleanup_(str_freep) struct str again = STR_INIT;
 	TRY(str_appendf(&again, "polygraph replay %s", record.id));
-	TRY(own_text(findings, &again, &record.replay));
+	TRY(findings_own_text(findings, &again, &record.replay));
 	record.known = baseline_knows(context->baseline, record.id);
 	return vec_push(&findings->all, record);
 }
@@ -393,7 +392,7 @@ static struct err *add_reach(struct findings *findings,
 	const struct order_reach *reach = &result->reach;
 	struct report_random *randoms =
 		calloc(result->randoms.n + 1, sizeof(*randoms));
-	TRY(own(findings, randoms));
+	TRY(findings_own(findings, randoms));
 	for (size_t i = 0; i < result->randoms.n; i++) {
 		const struct order_random *record = &result->randoms.data[i];
 		randoms[i] = (struct report_random){
@@ -454,7 +453,7 @@ static struct err *point(struct findings *findings)
 	for (size_t i = 0; i < findings->all.n; i++) {
 		struct report_finding *finding = &findings->all.data[i];
 		uint64_t by, is_culprit;
-		if (!finding->order &&
+		if (report_is_pollution(finding) &&
 		    map_text_get(&roots, finding->root, &by) &&
 		    map_text_get(&culprits, finding->test, &is_culprit))
 			finding->told_by = findings->all.data[by].id;

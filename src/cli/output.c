@@ -25,6 +25,11 @@ bool output_color(unsigned color, int fd)
 	return output_is_terminal(fd) && !(no_color && *no_color);
 }
 
+static bool is_list(const char *kind)
+{
+	return !strcmp(kind, "list") || !strcmp(kind, "models");
+}
+
 static struct err *add_format(struct outputs *outputs, const char *name,
 			      const char *kind)
 {
@@ -36,13 +41,16 @@ static struct err *add_format(struct outputs *outputs, const char *name,
 					   "which '%s' does not have",
 					   name, kind),
 				"use %s",
-				strcmp(kind, "list") ? "text, json or junit"
-						     : "text or json");
-	if (!format->lists && !strcmp(kind, "list"))
+				is_list(kind) ? "text or json"
+					      : "text, json or junit");
+	if (!format->lists && is_list(kind))
 		return err_hint(err_create(ERR_USAGE,
 					   "the format '%s' is for tests that "
-					   "ran; 'list' runs none",
-					   name),
+					   "ran; %s runs none",
+					   name,
+					   strcmp(kind, "list")
+						   ? "--list-models"
+						   : "'list'"),
 				"use text or json");
 	return vec_push(outputs, (struct output){ .format = format });
 }

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "cli/choices_options.h"
 #include "cli/command.h"
 #include "cli/digest.h"
 #include "cli/version.h"
@@ -374,6 +375,88 @@ static struct err *order_text(struct results *results,
 	return dump(record, ret);
 }
 
+/* 64 bits: more than a JSON number of everybody's holds. */
+static struct err *set_wide(json_t *object, const char *key, uint64_t number)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "%llx", (unsigned long long)number);
+	return set(object, key, json_string(text));
+}
+
+static struct err *add_models(json_t *record, const char *key,
+			      const struct choices_options *options,
+			      const uint64_t *words)
+{
+	json_t *list = NULL;
+	TRY(add_list(record, key, &list));
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+		const struct choices_model *model =
+			choices_plan_model(options, i);
+		if (model && choices_plan_has(words, i))
+			TRY(append_word(list, model->api));
+	}
+	return NULL;
+}
+
+static struct err *add_ranges(json_t *record,
+			      const struct choices_finding *finding)
+{
+	json_t *list = NULL;
+	TRY(add_list(record, "ranges", &list));
+	for (size_t i = 0; i < finding->ranges.n; i++) {
+		const struct wire_choice_range *range =
+			&finding->ranges.data[i];
+		json_t *entry = json_object();
+		if (json_array_append_new(list, entry))
+			return err_nomem();
+		TRY(set_wide(entry, "thread", range->thread));
+		TRY(set_wide(entry, "from", range->from));
+		TRY(set_wide(entry, "to", range->to));
+		TRY(set_wide(entry, "phase", range->phase));
+	}
+	return NULL;
+}
+
+/* Where it does not fail alone: those that stand before it. */
+static struct err *add_prefix(json_t *record, const struct suite *suite,
+			      const struct choices_finding *finding,
+			      const size_t *tests, size_t n)
+{
+	json_t *list = NULL;
+	TRY(add_list(record, "prefix", &list));
+	for (size_t i = 0;
+	     !finding->alone && i < n && tests[i] != finding->test; i++)
+		TRY(append_test(list, suite, tests[i]));
+	return NULL;
+}
+
+static struct err *choice_text(struct results *results,
+			       const struct choices_options *options,
+			       const struct choices_finding *finding,
+			       const size_t *tests, size_t n, char **ret)
+{
+	_cleanup_(json_freep) json_t *record = NULL;
+	const char *name = suite_test(results->suite, finding->test)->name;
+	_cleanup_(freep) char *test = str_utf8(name, strlen(name));
+	json_t *words = NULL;
+	if (!test)
+		return err_nomem();
+	TRY(make_record(results, &record));
+	TRY(set(record, "test", json_string(test)));
+	TRY(add_list(record, "suite", &words));
+	TRY(append_options(words, results, NULL, is_of_suite));
+	TRY(append_command(words, results));
+	TRY(set(record, "level",
+		json_string(choices_level_name(finding->level))));
+	TRY(set_wide(record, "seed", finding->failing_seed));
+	TRY(set(record, "startup", json_boolean(finding->startup)));
+	TRY(add_models(record, "numbered", options, finding->numbered));
+	TRY(add_models(record, "on", options, finding->on));
+	TRY(add_ranges(record, finding));
+	TRY(add_prefix(record, results->suite, finding, tests, n));
+	return dump(record, ret);
+}
+
 /* ---- findings ---- */
 
 /* Takes *@replay over. NULL: it is kept, and cannot be made again from here. */
@@ -510,6 +593,63 @@ void results_put_order(struct results *results,
 		say_lost(results, err);
 }
 
+/* A test has one finding an API, but for names that are alike. */
+static const struct choices_finding *
+find_choice(const struct results *results,
+	    const struct choices_options *options,
+	    const struct choices_result *result,
+	    const struct report_finding *wanted)
+{
+	for (size_t i = 0; wanted->choice && i < result->findings.n; i++) {
+		const struct choices_finding *finding =
+			&result->findings.data[i];
+		const struct choices_model *model =
+			choices_plan_model(options, finding->model);
+		if (model && !strcmp(model->api, wanted->choice->api) &&
+		    !strcmp(suite_test(results->suite, finding->test)->name,
+			    wanted->test))
+			return finding;
+	}
+	return NULL;
+}
+
+static struct err *put_choices(struct results *results,
+			       const struct choices_options *options,
+			       const struct choices_result *result,
+			       const struct report_finding *findings, size_t n,
+			       const size_t *tests, size_t n_tests)
+{
+	_cleanup_(store_findings_free) struct store_findings kept = {};
+	for (size_t i = 0; i < n; i++) {
+		char *replay = NULL;
+		if (!is_of_command(&findings[i], "choices"))
+			continue;
+		const struct choices_finding *finding =
+			find_choice(results, options, result, &findings[i]);
+		if (finding)
+			err_ignore(choice_text(results, options, finding, tests,
+					       n_tests, &replay));
+		TRY(keep(&kept, &findings[i], &replay));
+	}
+	return store_put_findings(results->store, results->name, "choices",
+				  kept.data, kept.n);
+}
+
+void results_put_choices(struct results *results,
+			 const struct choices_options *options,
+			 const struct choices_result *result,
+			 const struct report_finding *findings, size_t n,
+			 const size_t *tests, size_t n_tests)
+{
+	if (is_replay(findings, n) ||
+	    !open_store(results, any_of_command(findings, n, "choices")))
+		return;
+	struct err *err = put_choices(results, options, result, findings, n,
+				      tests, n_tests);
+	if (err)
+		say_lost(results, err);
+}
+
 /* ---- reading it again ---- */
 
 static struct err *unreadable(const char *what)
@@ -588,6 +728,75 @@ struct err *results_order_parse(const char *text, struct results_order *ret)
 	*ret = order;
 	order = (struct results_order){};
 	return NULL;
+}
+
+static struct err *read_wide(const json_t *object, const char *key,
+			     uint64_t *ret)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text && str_to_u64(text, 16, ret) ? NULL : unreadable(key);
+}
+
+static struct err *read_ranges(const json_t *record, struct results_choice *ret)
+{
+	const json_t *list = json_object_get(record, "ranges");
+	if (!json_is_array(list) || json_array_size(list) > WIRE_CHOICE_RANGES)
+		return unreadable("ranges");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *entry = json_array_get(list, i);
+		struct wire_choice_range range = {};
+		TRY(read_wide(entry, "thread", &range.thread));
+		TRY(read_wide(entry, "from", &range.from));
+		TRY(read_wide(entry, "to", &range.to));
+		TRY(read_wide(entry, "phase", &range.phase));
+		TRY(vec_push(&ret->ranges, range));
+	}
+	return NULL;
+}
+
+static struct err *read_choice(const json_t *record, struct results_choice *ret)
+{
+	const char *test = json_string_value(json_object_get(record, "test"));
+	const char *level = json_string_value(json_object_get(record, "level"));
+	unsigned at = 0;
+	TRY(read_list(record, "suite", true, &ret->suite));
+	TRY(read_list(record, "prefix", false, &ret->prefix));
+	TRY(read_list(record, "numbered", true, &ret->numbered));
+	TRY(read_list(record, "on", true, &ret->on));
+	TRY(read_wide(record, "seed", &ret->seed));
+	TRY(read_ranges(record, ret));
+	while (level && at < WIRE_LEVELS &&
+	       strcmp(level, choices_level_name(at)) != 0)
+		at++;
+	if (!level || at == WIRE_LEVELS)
+		return unreadable("level");
+	ret->level = (enum wire_level)at;
+	ret->startup = json_is_true(json_object_get(record, "startup"));
+	if (!test)
+		return unreadable("test");
+	ret->test = strdup(test);
+	return ret->test ? NULL : err_nomem();
+}
+
+struct err *results_choice_parse(const char *text, struct results_choice *ret)
+{
+	_cleanup_(json_freep) json_t *record = NULL;
+	_cleanup_(results_choice_freep) struct results_choice choice = {};
+	TRY(read_record(text, &record, choice.files_digest));
+	TRY(read_choice(record, &choice));
+	*ret = choice;
+	choice = (struct results_choice){};
+	return NULL;
+}
+
+void results_choice_free(struct results_choice *choice)
+{
+	option_words_free(&choice->suite);
+	option_words_free(&choice->prefix);
+	option_words_free(&choice->numbered);
+	option_words_free(&choice->on);
+	vec_free(&choice->ranges);
+	free(take_ptr(choice->test));
 }
 
 void results_order_free(struct results_order *order)

@@ -20,6 +20,7 @@
  */
 #pragma once
 
+#include "choices/choices.h"
 #include "cli/common.h"
 #include "order/order.h"
 #include "report/report.h"
@@ -62,6 +63,16 @@ void results_put_order(struct results *results,
 		       const struct report_finding *findings, size_t n,
 		       const char *const *files, size_t n_files);
 
+/*
+ * Likewise for "choices": @findings are found in @result by test and API. @tests:
+ * those that took part, in their order.
+ */
+void results_put_choices(struct results *results,
+			 const struct choices_options *options,
+			 const struct choices_result *result,
+			 const struct report_finding *findings, size_t n,
+			 const size_t *tests, size_t n_tests);
+
 /* ---- for replay ---- */
 
 /* What is kept of an order-dependent test. */
@@ -83,6 +94,27 @@ void results_order_free(struct results_order *order);
 static inline void results_order_freep(struct results_order *order)
 {
 	results_order_free(order);
+}
+
+/* What is kept of a test that assumes more than an API promises. */
+struct results_choice {
+	struct option_words suite; /* as above */
+	char files_digest[33];
+	char *test;
+	struct option_words prefix; /* tests that run before it; mostly none */
+	enum wire_level level;
+	uint64_t seed;
+	bool startup;
+	/* By name: the numbers of models are those of one version. */
+	struct option_words numbered, on;
+	VEC(struct wire_choice_range) ranges;
+};
+struct err *results_choice_parse(const char *text,
+				 struct results_choice *ret) _must_check_;
+void results_choice_free(struct results_choice *choice);
+static inline void results_choice_freep(struct results_choice *choice)
+{
+	results_choice_free(choice);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "report/choices.h"
 #include "report/order.h"
 
 #define RESET "\033[0m"
@@ -131,7 +132,7 @@ static struct err *write_more(const struct report_finding *finding, FILE *out)
 /* Among the pollution: what an order-dependent test tells of is not. */
 static bool is_shown(const struct report_finding *finding)
 {
-	return !finding->order && !finding->told_by;
+	return report_is_pollution(finding) && !finding->told_by;
 }
 
 /* The folder of a file that is left, with its '/'; 0: of something else. */
@@ -243,6 +244,18 @@ static struct err *write_orders(const struct report *report,
 	return NULL;
 }
 
+static struct err *write_choices(const struct report *report,
+				 const struct report_style *style, FILE *out)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		if (finding->choice && !(style->quiet && finding->known))
+			TRY(choices_write(finding, color_of(finding->severity),
+					  style, out));
+	}
+	return NULL;
+}
+
 static void write_told(const struct report *report, FILE *out)
 {
 	size_t n = 0;
@@ -259,6 +272,7 @@ struct err *findings_write(const struct report *report,
 			   const struct report_style *style, FILE *out)
 {
 	TRY(write_orders(report, style, out));
+	TRY(write_choices(report, style, out));
 	if (!style->verbose) {
 		TRY(write_few(report, style, out));
 		if (!style->quiet)
@@ -266,7 +280,7 @@ struct err *findings_write(const struct report *report,
 		return NULL;
 	}
 	for (size_t i = 0; i < report->n_findings; i++) {
-		if (report->findings[i].order)
+		if (!report_is_pollution(&report->findings[i]))
 			continue;
 		TRY(write_line(&report->findings[i], style, out));
 		TRY(write_more(&report->findings[i], out));

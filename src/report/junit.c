@@ -12,6 +12,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "report/choices.h"
 #include "report/report.h"
 
 /* U+FFFE and U+FFFF are not characters of XML 1.0 (section 2.2). */
@@ -144,6 +145,15 @@ static struct err *write_test(const struct report_test *test,
 	return NULL;
 }
 
+/* Which calls, from where: for whoever reads it in a browser. */
+static struct err *write_calls(const struct report_choice *choice, FILE *out)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	TRY(choices_append_calls(&text, choice, "", true));
+	write_escaped(text.s, text.n, false, out);
+	return NULL;
+}
+
 /* Findings as a suite of their own: each is a test that should not fail. */
 static struct err *write_findings(const struct report *report, FILE *out)
 {
@@ -160,8 +170,14 @@ static struct err *write_findings(const struct report *report, FILE *out)
 		const struct report_finding *finding = &report->findings[i];
 		_cleanup_(freep) char *name = NULL;
 		const struct report_order *order = finding->order;
+		const struct report_choice *choice = finding->choice;
+		const char *failure = order    ? order->message
+				      : choice ? choice->message
+					       : NULL;
 		if (asprintf(&name, "%s: %s", finding->test,
-			     order ? order->class : finding->root) < 0) {
+			     order    ? order->class
+			     : choice ? choice->api
+				      : finding->root) < 0) {
 			name = NULL;
 			return err_nomem();
 		}
@@ -170,6 +186,8 @@ static struct err *write_findings(const struct report *report, FILE *out)
 		write_attribute("classname", finding->kind, out);
 		if (order)
 			TRY(write_place(order->file, order->line, out));
+		else if (choice)
+			TRY(write_place(choice->file, choice->line, out));
 		else
 			TRY(write_place(finding->file, finding->line, out));
 		if (finding->known) {
@@ -180,11 +198,12 @@ static struct err *write_findings(const struct report *report, FILE *out)
 		write_attribute("message", finding->message, out);
 		write_attribute("type", finding->severity, out);
 		fputs(">", out);
-		if (order && order->message) {
-			write_escaped(order->message, strlen(order->message),
-				      false, out);
+		if (failure) {
+			write_escaped(failure, strlen(failure), false, out);
 			fputc('\n', out);
 		}
+		if (choice)
+			TRY(write_calls(choice, out));
 		write_escaped(finding->replay, strlen(finding->replay), false,
 			      out);
 		fputs("</failure>\n    </testcase>\n", out);

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/path.h"
 #include "base/str.h"
+#include "report/words.h"
 
 #define RESET "\033[0m"
 #define DIM "\033[2m"
@@ -13,15 +13,8 @@
 #define TESTS_MAX 4
 #define LISTS_MAX 3
 #define VERBOSE_MAX 100
-/* Columns of a failure's message. */
-#define MESSAGE_MAX ((size_t)160)
 /* Tests that fail at random, by name. */
 #define RANDOMS_MAX 10
-
-static struct err *append_text(struct str *line, const char *text)
-{
-	return str_append_escaped(line, text, strlen(text));
-}
 
 static size_t bound(const struct report_style *style, size_t max)
 {
@@ -36,7 +29,7 @@ static struct err *append_names(struct str *line,
 	for (size_t i = 0; i < shown; i++) {
 		if (i)
 			TRY(str_append(line, ", "));
-		TRY(append_text(line, names->data[i]));
+		TRY(words_append(line, names->data[i]));
 	}
 	if (shown < names->n)
 		TRY(str_appendf(line, " and %zu more", names->n - shown));
@@ -66,13 +59,6 @@ static struct err *append_lists(struct str *line, const char *what,
 	if (lists->partial)
 		TRY(str_append(line, " (not all were tried)"));
 	return NULL;
-}
-
-static const char *verb(enum outcome outcome)
-{
-	return outcome == OUTCOME_CRASH	    ? "crashes"
-	       : outcome == OUTCOME_TIMEOUT ? "hangs"
-					    : "fails";
 }
 
 /* The test itself is last: "alone", "after A, B". */
@@ -106,8 +92,8 @@ static struct err *append_polluted(struct str *line,
 struct err *order_append_message(struct str *str, const char *test,
 				 const struct report_order *order)
 {
-	TRY(append_text(str, test));
-	TRY(str_appendf(str, " %s ", verb(order->outcome)));
+	TRY(words_append(str, test));
+	TRY(str_appendf(str, " %s ", words_verb(order->outcome)));
 	TRY(append_order(str, &order->failing));
 	TRY(str_append(str, " and passes "));
 	TRY(append_order(str, &order->passing));
@@ -124,72 +110,22 @@ static struct err *write_head(const struct report_finding *finding,
 {
 	const struct report_order *order = finding->order;
 	_cleanup_(str_freep) struct str line = STR_INIT;
-	TRY(append_text(&line, finding->test));
+	TRY(words_append(&line, finding->test));
 	TRY(str_appendf(&line, ": %s: %s ", order->class,
-			verb(order->outcome)));
+			words_verb(order->outcome)));
 	TRY(append_order(&line, &order->failing));
 	_cleanup_(str_freep) struct str remarks = STR_INIT;
 	TRY(str_append(&remarks, "passes "));
 	TRY(append_order(&remarks, &order->passing));
 	if (order->natural)
 		TRY(str_appendf(&remarks, "; %s in the suite's own order",
-				verb(order->outcome)));
+				words_verb(order->outcome)));
 	if (finding->known)
 		TRY(str_append(&remarks, "; known"));
 	fprintf(out, "%s%-7s%s %s %s(%s)%s\n", style->color ? color : "",
 		finding->severity, style->color ? RESET : "", line.s,
 		style->color ? DIM : "", remarks.s, style->color ? RESET : "");
 	return NULL;
-}
-
-/* A message of many lines as one, cut where it is long. */
-static struct err *append_message(struct str *line, const char *message)
-{
-	size_t n = strlen(message), used = 0, i = 0;
-	bool blank = true; /* none at the beginning */
-	while (i < n && used < MESSAGE_MAX) {
-		size_t length = str_utf8_length(message + i, n - i);
-		if (!length)
-			length = 1;
-		if (strchr(" \t\r\n", message[i])) {
-			if (!blank)
-				TRY(str_append(line, " "));
-			used += !blank;
-			blank = true;
-		} else {
-			TRY(str_append_escaped(line, message + i, length));
-			used++;
-			blank = false;
-		}
-		i += length;
-	}
-	while (i < n && strchr(" \t\r\n", message[i]))
-		i++;
-	if (i < n)
-		return str_append(line, "…");
-	while (line->n && line->s[line->n - 1] == ' ')
-		line->s[--line->n] = '\0';
-	return NULL;
-}
-
-static struct err *append_failure(struct str *line,
-				  const struct report_order *order)
-{
-	if (!order->file && !order->message)
-		return NULL;
-	TRY(str_appendf(line, "%s", verb(order->outcome)));
-	if (order->file) {
-		_cleanup_(freep) char *shown = NULL;
-		TRY(path_display(NULL, order->file, &shown));
-		TRY(str_append(line, " at "));
-		TRY(append_text(line, shown));
-		if (order->line)
-			TRY(str_appendf(line, ":%u", order->line));
-	}
-	if (!order->message)
-		return NULL;
-	TRY(str_append(line, ": "));
-	return append_message(line, order->message);
 }
 
 /* " (A leaves registry.head: NULL → {…})" */
@@ -204,7 +140,7 @@ static struct err *append_left(struct str *line,
 				      order->left.after };
 	TRY(str_append(line, " ("));
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		TRY(append_text(line, parts[i]));
+		TRY(words_append(line, parts[i]));
 	return str_append(line, ")");
 }
 
@@ -241,7 +177,8 @@ struct err *order_write(const struct report_finding *finding, const char *color,
 	_cleanup_(str_freep) struct str others = STR_INIT;
 	_cleanup_(str_freep) struct str polluted = STR_INIT;
 	_cleanup_(str_freep) struct str again = STR_INIT;
-	TRY(append_failure(&failure, order));
+	TRY(words_append_failure(&failure, order->outcome, order->file,
+				 order->line, order->message));
 	write_indented(&failure, out);
 	if (strcmp(order->class, "non-idempotent") != 0) /* then it is itself */
 		TRY(append_lists(&others, "polluters", &order->polluters,
@@ -264,7 +201,7 @@ struct err *order_write(const struct report_finding *finding, const char *color,
 	if (style->verbose)
 		TRY(write_orders(order, out));
 	TRY(str_append(&again, "again: "));
-	TRY(append_text(&again, finding->replay));
+	TRY(words_append(&again, finding->replay));
 	write_indented(&again, out);
 	return NULL;
 }
@@ -304,20 +241,6 @@ void order_write_summary(const struct report *report, FILE *out)
 	fputc('\n', out);
 }
 
-/* 1234567 as "1,234,567". */
-static struct err *append_count(struct str *line, uint64_t count)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof(digits), "%llu",
-			 (unsigned long long)count);
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			TRY(str_append(line, ","));
-		TRY(str_append_n(line, &digits[i], 1));
-	}
-	return NULL;
-}
-
 /* "every test alone and twice; all tests in 21 orders, one of them reversed" */
 static struct err *append_tried(struct str *line,
 				const struct report_reach *reach)
@@ -330,19 +253,19 @@ static struct err *append_tried(struct str *line,
 				reach->twice ? "twice" : ""));
 	if (reach->orders) {
 		TRY(str_append(line, "the whole suite in "));
-		TRY(append_count(line, reach->orders));
+		TRY(words_append_count(line, reach->orders));
 		TRY(str_appendf(line, " %s%s%s; ",
 				reach->systematic ? "order" : "random order",
 				reach->orders == 1 ? "" : "s",
 				reach->reversed ? ", the reversed one included"
 						: ""));
 	}
-	TRY(append_count(line, reach->executions));
+	TRY(words_append_count(line, reach->executions));
 	TRY(str_appendf(line, " test execution%s",
 			reach->executions == 1 ? "" : "s"));
 	if (reach->known) {
 		TRY(str_append(line, ", and "));
-		TRY(append_count(line, reach->known));
+		TRY(words_append_count(line, reach->known));
 		TRY(str_append(line, " known from earlier calls"));
 	}
 	return NULL;
@@ -370,58 +293,37 @@ static struct err *append_pairs(struct str *line,
 	TRY(str_append(line, "pairs: "));
 	if (reach->pairs_tried >= reach->pairs) {
 		TRY(str_append(line, "all "));
-		TRY(append_count(line, reach->pairs));
+		TRY(words_append_count(line, reach->pairs));
 		TRY(str_append(line, " tried"));
 		if (is_proven(reach))
 			TRY(str_append(line, ": no other test depends on one "
 					     "single test before it"));
 	} else {
-		TRY(append_count(line, reach->pairs_tried));
+		TRY(words_append_count(line, reach->pairs_tried));
 		TRY(str_append(line, " of "));
-		TRY(append_count(line, reach->pairs));
+		TRY(words_append_count(line, reach->pairs));
 		TRY(str_append(line, " tried, one test right after another"));
 	}
 	if (reach->pairs_by_state) {
 		TRY(str_append(line, "; of "));
-		TRY(append_count(line, reach->pairs_by_state));
+		TRY(words_append_count(line, reach->pairs_by_state));
 		TRY(str_append(line, " more the first leaves nothing behind "
 				     "that is compared"));
 	}
 	if (open) {
 		TRY(str_append(line, "; "));
-		TRY(append_count(line, open));
+		TRY(words_append_count(line, open));
 		TRY(str_append(line, " open"));
 	} else if (reach->pairs_tried < reach->pairs) {
 		TRY(str_append(line, "; none open"));
 	}
 	if (reach->rows_all && reach->rows) {
 		TRY(str_append(line, "; covering orders: "));
-		TRY(append_count(line, reach->rows));
+		TRY(words_append_count(line, reach->rows));
 		TRY(str_append(line, " of "));
-		TRY(append_count(line, reach->rows_all));
+		TRY(words_append_count(line, reach->rows_all));
 	}
 	return NULL;
-}
-
-static struct err *append_randoms(struct str *line,
-				  const struct report_reach *reach,
-				  const struct report_style *style)
-{
-	size_t max = bound(style, RANDOMS_MAX);
-	size_t shown = MIN(reach->n_randoms, max);
-	if (!shown)
-		return NULL;
-	TRY(str_append(line, "fails at random, not order-dependent: "));
-	for (size_t i = 0; i < shown; i++) {
-		const struct report_random *record = &reach->randoms[i];
-		TRY(str_append(line, i ? ", " : ""));
-		TRY(append_text(line, record->test));
-		TRY(str_appendf(line, " (%zu of %zu runs)", record->failures,
-				record->runs));
-	}
-	return shown < reach->n_randoms ? str_appendf(line, " and %zu more",
-						      reach->n_randoms - shown)
-					: NULL;
 }
 
 struct err *order_write_reach(const struct report *report,
@@ -431,7 +333,9 @@ struct err *order_write_reach(const struct report *report,
 	_cleanup_(str_freep) struct str tried = STR_INIT;
 	_cleanup_(str_freep) struct str pairs = STR_INIT;
 	_cleanup_(str_freep) struct str randoms = STR_INIT;
-	TRY(append_randoms(&randoms, reach, style));
+	TRY(words_append_randoms(
+		&randoms, "fails at random, not order-dependent",
+		reach->randoms, reach->n_randoms, bound(style, RANDOMS_MAX)));
 	if (randoms.n)
 		fprintf(out, "%s\n", randoms.s);
 	if (style->quiet)

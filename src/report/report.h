@@ -90,9 +90,45 @@ struct report_order {
 	bool natural; /* it fails in the suite's own order, too */
 };
 
+/* A call that did something else that is allowed. */
+struct report_call {
+	const char *api;
+	const char *clause; /* what leaves it open */
+	uint64_t index;	    /* which choice of its thread, from 1 on */
+	uint64_t thread;    /* as the choices are numbered; see @in_main */
+	bool in_main;	    /* the thread that the test begins in */
+	bool before;	    /* the first test: numbered from the start-up */
+	uint64_t pick, alternatives;
+	const char *argument;		  /* what it was called with; "" */
+	const char *did;		  /* instead; "" */
+	const struct report_frame *stack; /* from the call outwards */
+	size_t n_stack;
+};
+
+/* A test that assumes more than an API promises. */
+struct report_choice {
+	const char *api;       /* of the first call */
+	const char *level;     /* "one", … */
+	size_t runs, failures; /* at that level */
+	uint64_t failing_seed;
+	const struct report_call *calls; /* the decisive ones, at least one */
+	size_t n_calls;
+	bool minimal; /* none of them can be left out */
+	bool alone;   /* else only after the tests before it */
+	enum outcome outcome;
+	const char *message; /* NULL: unknown, as is the file */
+	const char *file;
+	unsigned line;
+	size_t repeats;
+	bool systematic; /* then these are known: */
+	double probability;
+	const struct report_call *critical;
+	size_t n_critical;
+};
+
 struct report_finding {
 	const char *id;
-	const char *kind; /* "pollution", "order-dependent" */
+	const char *kind; /* "pollution", "order-dependent", "assumption" */
 	const char *test;
 	const char *severity;
 	const char *message; /* one sentence */
@@ -114,8 +150,14 @@ struct report_finding {
 	/* The id of another finding that tells of this one; NULL: none does. */
 	const char *told_by;
 
-	const struct report_order *order; /* NULL: of another kind */
+	const struct report_order *order;   /* NULL: of another kind */
+	const struct report_choice *choice; /* NULL: of another kind */
 };
+
+static inline bool report_is_pollution(const struct report_finding *finding)
+{
+	return !finding->order && !finding->choice;
+}
 
 /* A root that a test initialised for the first time. */
 struct report_first {
@@ -123,7 +165,7 @@ struct report_first {
 	const char *root;
 };
 
-/* A test that fails at random, whatever the order. */
+/* A test that fails at random, whatever the order or what is chosen. */
 struct report_random {
 	const char *test;
 	size_t runs, failures;
@@ -142,9 +184,46 @@ struct report_reach {
 	size_t n_randoms;
 };
 
+/* All ways through a test, as far as they were walked. */
+struct report_space {
+	const char *test;
+	uint64_t nodes, leaves, failing, merged;
+	double probability;
+	bool exhausted;
+};
+
+/* How far a search for assumptions went. */
+struct report_choices {
+	bool systematic; /* every way through each test, not seeds */
+	struct report_names levels;
+	size_t seeds;  /* a level */
+	uint64_t seed; /* that --seed gives again */
+	uint64_t executions;
+	size_t runs, baselines; /* of the suite, with choices and without */
+	uint64_t made, acted;
+	struct report_names met; /* models that had something to choose */
+	size_t models;		 /* that might have had */
+	const char *why; /* what ended it; NULL: there was no more to do */
+	size_t undebugged;
+	const struct report_space *spaces;
+	size_t n_spaces;
+	const struct report_random *randoms;
+	size_t n_randoms;
+};
+
+/* What an API leaves open, for a list of all. */
+struct report_model {
+	const char *api;
+	const char *kind;  /* "permute", … */
+	const char *level; /* the first at which it takes part */
+	bool optional;	   /* only where it is asked for */
+	const char *clause;
+	const char *never;
+};
+
 struct report {
-	const char *kind;	    /* the command: "list", "run" */
-	const char *version;	    /* of polygraph */
+	const char *kind;    /* the command: "list", "run"; or "models" */
+	const char *version; /* of polygraph */
 	const char *const *command; /* of the suite; ends with NULL */
 	const char *framework;
 	size_t suite_tests; /* all tests of the suite */
@@ -161,6 +240,9 @@ struct report {
 	size_t n_firsts;
 	const struct report_reach *reach; /* NULL: orders were not searched */
 	bool not_watched; /* what tests leave behind was not looked at */
+	const struct report_choices *choices; /* NULL: not searched */
+	const struct report_model *models;    /* of the kind "models" */
+	size_t n_models;
 
 	const char *const *limits; /* what was not done, and why */
 	size_t n_limits;

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "report/choices.h"
 #include "report/findings.h"
 #include "report/name.h"
 #include "report/order.h"
@@ -269,7 +270,7 @@ static void write_pollution_summary(const struct report *report, FILE *out)
 	const char *before = NULL;
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct report_finding *finding = &report->findings[i];
-		if (finding->order)
+		if (!report_is_pollution(finding))
 			continue;
 		tests += !before || strcmp(finding->test, before) != 0;
 		before = finding->test;
@@ -329,6 +330,8 @@ static struct err *write_run(const struct report *report,
 		order_write_summary(report, out);
 	if (report->reach)
 		TRY(order_write_reach(report, style, out));
+	if (report->choices)
+		TRY(choices_write_summary(report, style, out));
 	if (report->seed && report->reach && !style->quiet)
 		fprintf(out, "random orders: --seed %llu gives them again\n",
 			(unsigned long long)*report->seed);
@@ -403,6 +406,8 @@ static struct err *write_list(const struct report *report,
 static struct err *text_write(const struct report *report,
 			      const struct report_style *style, FILE *out)
 {
+	if (!strcmp(report->kind, "models"))
+		return choices_write_models(report, style, out);
 	return strcmp(report->kind, "list") == 0
 		       ? write_list(report, style, out)
 		       : write_run(report, style, out);

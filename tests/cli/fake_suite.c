@@ -9,8 +9,9 @@
  *
  * Outcomes as in the contract, "disabled" (would pass), "limit" (no test: its
  * name is reported as a limit), "victim:NAME" (fails where that test ran before in
- * the same order), "random" (fails every second time) and "changes:ROOT" (passes,
- * and leaves that file changed). Missing fields are empty. "gen:N" instead of a
+ * the same order), "random" (fails every second time), "changes:ROOT" (passes,
+ * and leaves that file changed) and "chooses:CALLS;FAILS" (see fake_choices.c).
+ * Missing fields are empty. "gen:N" instead of a
  * file makes N passing tests, "gen:N:US" each taking US microseconds, every
  * 97th of which fails. "broken:N" ends with an error after N tests. A test
  * whose message is STUCK does not notice an interruption.
@@ -27,25 +28,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "suite/suite.h"
-
-struct fake {
-	struct suite_test test;
-	struct suite_result result;
-	bool is_limit;
-	bool is_random;
-	unsigned runs;
-	char *polluter;
-	char *root;
-};
-
-struct suite {
-	VEC(struct fake) tests;
-	VEC(struct fake) limits;
-	bool pass_through;
-	bool watched;
-	uint64_t timeout_ns;
-	size_t broken_after; /* SIZE_MAX: not */
-};
+#include "fake.h"
 
 static volatile int interrupted;
 
@@ -114,6 +97,8 @@ static struct err *add_line(struct suite *suite, const char *line)
 			fake.polluter = strdup(f[3] + 7);
 		if (!strncmp(f[3], "changes:", 8))
 			fake.root = strdup(f[3] + 8);
+		if (!strncmp(f[3], "chooses:", 8))
+			fake.choices = strdup(f[3] + 8);
 	}
 	if (f[6]) {
 		char *colon = strrchr(f[6], ':');
@@ -175,6 +160,7 @@ struct err *suite_open(const struct suite_options *options, struct suite **ret)
 		BUG("suite options are not filled in");
 	suite->pass_through = options->pass_through;
 	suite->timeout_ns = options->timeout_ns;
+	suite->choosing = options->agent == SUITE_AGENT_CHOICES;
 	suite->broken_after = SIZE_MAX;
 	if (!strncmp(what, "broken:", 7)) {
 		suite->broken_after = strtoul(what + 7, NULL, 10);
@@ -194,6 +180,7 @@ static void free_fake(struct fake *fake)
 	free(fake->test.file);
 	free(fake->polluter);
 	free(fake->root);
+	free(fake->choices);
 	free(fake->result.message);
 	free(fake->result.file);
 	free(fake->result.output);
@@ -284,8 +271,14 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		if (suite->pass_through && fake->result.output_n &&
 		    write(1, fake->result.output, fake->result.output_n) < 0)
 			return err_errno(errno, "cannot pass output through");
+		struct suite_result result = fake->result;
+		result.entry = i;
+		suite->executions++;
+		if (fake->is_random && suite->choosing && fake->runs++ % 2)
+			result.outcome = OUTCOME_FAIL;
+		fake_choose(suite, fake, i, &result, observer);
 		if (observer->finished)
-			observer->finished(observer->data, &fake->result);
+			observer->finished(observer->data, &result);
 		tell_change(suite, fake, i, observer);
 	}
 	return interrupted ? err_create(ERR_INTERRUPTED, "interrupted") : NULL;
@@ -382,9 +375,9 @@ const char *suite_fixed(const struct suite *suite _unused_)
 	return NULL;
 }
 
-uint64_t suite_executions(const struct suite *suite _unused_)
+uint64_t suite_executions(const struct suite *suite)
 {
-	return 0;
+	return suite->executions;
 }
 
 struct err *suite_run_places(struct suite *suite, const size_t *order, size_t n,

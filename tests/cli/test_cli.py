@@ -97,7 +97,7 @@ class Cli(unittest.TestCase):
     def test_commands(self):
         self.fails("lst", "suite", message="'lst' is neither .*",
                    hint="did you mean 'list'.*")
-        for planned in "choices", "init":
+        for planned in "schedules", "init":
             self.fails(planned, "suite", hint="commands of .*list, run.*",
                        message=f"the command '{planned}' does not exist yet")
         # Without one it is 'check'.

@@ -1,0 +1,176 @@
+#include "cli/choices_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/suggest.h"
+#include "cli/unwind.h"
+#include "dwarf/unwind.h"
+
+const char *const choices_level_names[] = { "one", "eq", "id", "full", NULL };
+
+/* ---- models ---- */
+
+const struct choices_model *
+choices_plan_model(const struct choices_options *options, uint64_t number)
+{
+	if (number >= WIRE_MODEL_USER &&
+	    number - WIRE_MODEL_USER < options->n_user)
+		return &options->user[number - WIRE_MODEL_USER];
+	return choices_model(number);
+}
+
+bool choices_plan_has(const uint64_t *words, uint64_t number)
+{
+	return number < WIRE_MODELS_MAX &&
+	       words[number / 64] >> number % 64 & 1;
+}
+
+static void switch_to(uint64_t *words, uint64_t number, bool on)
+{
+	uint64_t bit = 1ULL << number % 64;
+	words[number / 64] =
+		on ? words[number / 64] | bit : words[number / 64] & ~bit;
+}
+
+static struct err *matches_nothing(const struct choices_options *options,
+				   const char *pattern)
+{
+	struct suggestion suggestion;
+	suggestion_init(&suggestion, pattern);
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+		const struct choices_model *model =
+			choices_plan_model(options, i);
+		if (model)
+			suggestion_offer(&suggestion, model->api);
+	}
+	struct err *err = err_create(
+		ERR_USAGE, "--api '%s' matches no model of an API", pattern);
+	if (suggestion.best)
+		return err_hint(err,
+				"did you mean '%s'? 'polygraph choices "
+				"--list-models' shows all",
+				suggestion.best);
+	return err_hint(err, "'polygraph choices --list-models' shows them");
+}
+
+/*
+ * As with --tests: only what patterns match; with '!' in front not that. Who
+ * begins with the latter begins with what is on by itself.
+ */
+static struct err *choose_models(const struct option_list *patterns,
+				 bool optional, struct choices_options *options)
+{
+	bool all = !patterns->n || patterns->data[0].text[0] == '!';
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+		const struct choices_model *model =
+			choices_plan_model(options, i);
+		switch_to(
+			options->models, i,
+			all && model &&
+				(optional || !(model->flags & WIRE_OPTIONAL)));
+	}
+	for (size_t k = 0; k < patterns->n; k++) {
+		const char *pattern = patterns->data[k].text;
+		bool excludes = *pattern == '!', met = false;
+		pattern += excludes;
+		for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+			const struct choices_model *model =
+				choices_plan_model(options, i);
+			if (!model || !str_glob(pattern, model->api))
+				continue;
+			met = true;
+			switch_to(options->models, i, !excludes);
+		}
+		if (!met)
+			return matches_nothing(options, pattern);
+	}
+	return NULL;
+}
+
+/* Is there one that takes part at the levels that are wanted? */
+static struct err *check_models(const struct choices_options *options)
+{
+	const struct choices_model *nearest = NULL;
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+		const struct choices_model *model =
+			choices_plan_model(options, i);
+		if (!model || !choices_plan_has(options->models, i))
+			continue;
+		if (!options->level_given || model->level <= options->level)
+			return NULL;
+		if (!nearest || model->level < nearest->level)
+			nearest = model;
+	}
+	if (!nearest)
+		return err_hint(err_create(ERR_USAGE,
+					   "--api leaves no model of an API"),
+				"'polygraph choices --list-models' shows them");
+	return err_hint(err_create(ERR_USAGE,
+				   "no API that is chosen takes part at level "
+				   "%s",
+				   choices_level_name(options->level)),
+			"%s does from level %s on", nearest->api,
+			choices_level_name(nearest->level));
+}
+
+/* ---- the search ---- */
+
+struct err *choices_plan_make(const struct choices_settings *settings,
+			      bool level_given, struct choices_plan *ret)
+{
+	_cleanup_(choices_plan_freep) struct choices_plan plan = {
+		.options = {
+			.level_given = level_given,
+			.level = (enum wire_level)settings->level,
+			.runs = settings->runs,
+			.baselines = settings->baselines,
+			.repeats = settings->repeat,
+			.systematic = settings->systematic,
+			.bound = settings->bound,
+		},
+	};
+	TRY(choose_models(&settings->apis, false, &plan.options));
+	TRY(check_models(&plan.options));
+	TRY(unwinder_create(&plan.unwinder));
+	plan.options.unwind = unwind_choice;
+	plan.options.unwind_data = plan.unwinder;
+	*ret = plan;
+	plan = (struct choices_plan){};
+	return NULL;
+}
+
+void choices_plan_free(struct choices_plan *plan)
+{
+	unwinder_destroy(plan->unwinder);
+	*plan = (struct choices_plan){};
+}
+
+struct err *choices_list_models(const struct choices_settings *settings,
+				struct report_model **ret, size_t *ret_n)
+{
+	struct choices_options options = {};
+	TRY(choose_models(&settings->apis, true, &options));
+	struct report_model *models = calloc(WIRE_MODELS_ALL, sizeof(*models));
+	size_t n = 0;
+	if (!models)
+		return err_nomem();
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+		const struct choices_model *model =
+			choices_plan_model(&options, i);
+		if (!model || !choices_plan_has(options.models, i))
+			continue;
+		models[n++] = (struct report_model){
+			.api = model->api,
+			.kind = choices_kind_name(model->kind),
+			.level = choices_level_name(model->level),
+			.optional = model->flags & WIRE_OPTIONAL,
+			.clause = model->clause,
+			.never = model->never ? model->never : "",
+		};
+	}
+	*ret = models;
+	*ret_n = n;
+	return NULL;
+}

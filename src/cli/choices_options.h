@@ -1,0 +1,56 @@
+/*
+ * What the user may choose about choices: at which levels, how often, which
+ * APIs; and the search that follows from it. Shared by `choices` and `check`.
+ */
+#pragma once
+
+#include "choices/choices.h"
+#include "cli/option.h"
+#include "report/report.h"
+
+struct unwinder;
+
+struct choices_settings {
+	unsigned level; /* enum wire_level, where it is given */
+	uint64_t runs;
+	struct option_list apis; /* patterns */
+	bool systematic;
+	uint64_t bound;
+	uint64_t repeat;
+	uint64_t baselines;
+};
+
+#define CHOICES_DEFAULTS                                                       \
+	{                                                                      \
+		.runs = 3, .bound = 10000, .repeat = 3, .baselines = 2,        \
+	}
+/* Runs repeat: a seed is drawn by nobody. */
+#define CHOICES_SEED 1
+
+extern const char *const choices_level_names[]; /* ends with NULL */
+
+/* A search, but for seed and deadline. */
+struct choices_plan {
+	struct choices_options options;
+	struct unwinder *unwinder;
+};
+
+/* A pattern that matches nothing is an error. @level_given: only that one. */
+struct err *choices_plan_make(const struct choices_settings *settings,
+			      bool level_given,
+			      struct choices_plan *ret) _must_check_;
+void choices_plan_free(struct choices_plan *plan);
+static inline void choices_plan_freep(struct choices_plan *plan)
+{
+	choices_plan_free(plan);
+}
+
+/* Also those of polygraph.toml; NULL: no such number. */
+const struct choices_model *
+choices_plan_model(const struct choices_options *options, uint64_t number);
+bool choices_plan_has(const uint64_t *words, uint64_t number);
+
+/* The table of models that patterns leave; all of them without. malloc()ed. */
+struct err *choices_list_models(const struct choices_settings *settings,
+				struct report_model **ret,
+				size_t *ret_n) _must_check_;
