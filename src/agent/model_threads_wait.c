@@ -281,7 +281,7 @@ static void barrier_add(const void *address, uint32_t count)
 			 __ATOMIC_RELEASE);
 }
 
-/* Who leaves it still looks at it: were it not for ever, it is never used again. */
+/* Who leaves still looks at it: where that takes too long, its place stays taken. */
 static void barrier_forget(const void *address)
 {
 	struct barrier *barrier = barrier_find(address);

@@ -93,8 +93,8 @@
 	  " unblocked",                                                        \
 	  "wake none")                                                         \
 	X(pthread_create, WIRE_EXTEND, WIRE_ID, WIRE_THROUGH, "pthread_create", \
-	  "POSIX 2.9: which of the two, the new thread or its creator,"        \
-	  " runs first is not said",                                           \
+	  "POSIX pthread_create: nothing is said of when the new thread"       \
+	  " begins to run, or its creator goes on",                            \
 	  "more than a few milliseconds")                                      \
 	X(thrd_create, WIRE_EXTEND, WIRE_ID, 0, "thrd_create",                 \
 	  "C17 7.26.5.1: completion synchronizes with the beginning of"        \
@@ -117,8 +117,8 @@
 	  " unspecified when a thread with several values exits",              \
 	  "keys without destructor")                                           \
 	X(tss_create, WIRE_PERMUTE, WIRE_ID, 0, "tss_create",                  \
-	  "C17 7.26.6.1: the order in which destructors are invoked is"        \
-	  " unspecified",                                                      \
+	  "C17 7.26.6.1: no order is given in which the destructors of"        \
+	  " several keys are invoked",                                         \
 	  "keys without destructor")                                           \
 	X(pthread_barrier_wait, WIRE_PERMUTE, WIRE_ID, 0, "pthread_barrier_wait", \
 	  "POSIX pthread_barrier_wait: the serial thread is one"               \
@@ -126,15 +126,15 @@
 	  "barriers of several processes, or with more threads than it"        \
 	  " counts")                                                           \
 	X(sigwait, WIRE_PERMUTE, WIRE_ID, 0, "sigwait",                        \
-	  "POSIX sigwait: if several ordinary signals are pending,"            \
-	  " which is selected is unspecified",                                 \
+	  "POSIX sigwaitinfo: the selection order between multiple"            \
+	  " pending non-realtime signals is unspecified",                      \
 	  "real-time signals")                                                 \
 	X(pthread_sigmask, WIRE_PERMUTE, WIRE_ID, 0, "pthread_sigmask",        \
-	  "POSIX 2.4.1: the order in which several pending ordinary"           \
-	  " signals are delivered is unspecified",                             \
+	  "POSIX 2.4.2: the selection order between multiple pending"          \
+	  " non-realtime signals is unspecified",                              \
 	  "real-time signals, and those of faults")                            \
 	X(sigprocmask, WIRE_PERMUTE, WIRE_ID, 0, "sigprocmask",                \
-	  "POSIX 2.4.1: the order in which several pending ordinary"           \
-	  " signals are delivered is unspecified",                             \
+	  "POSIX 2.4.2: the selection order between multiple pending"          \
+	  " non-realtime signals is unspecified",                              \
 	  "real-time signals, and those of faults")
 /* clang-format on */
