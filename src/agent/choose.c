@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 struct wire_choices *choose_block;
+bool choose_first;
 
 /* What a thread knows of its choices. */
 struct choose_thread {
@@ -363,9 +364,11 @@ static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 		hash = choose_mix(hash, keys.object);
 		break;
 	default:
-		hash = keys.steady ?
-			       choose_mix(hash, keys.object) :
-			       choose_mix(choose_mix(hash, self.key), self.n);
+		if (keys.steady || (model < WIRE_MODELS_N &&
+				    choose_flags(model) & WIRE_CONSTANT))
+			hash = choose_mix(hash, keys.object);
+		else
+			hash = choose_mix(choose_mix(hash, self.key), self.n);
 	}
 	return hash % alternatives;
 }
@@ -570,6 +573,7 @@ void choose_begin(int argc, char **argv, char **envp)
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
 					     __ATOMIC_RELAXED);
 	choose_caller_begin();
+	choose_first = !others || !choose_block->children;
 	choose_set_key(others && choose_block->children
 			       ? process_key(argc, argv)
 			       : WIRE_MAIN);

@@ -62,9 +62,16 @@ struct choose_keys {
 	bool steady;	 /* FULL, too, goes by @object: it must stay the same */
 };
 
+static inline bool choose_bit(const uint64_t *words, unsigned model)
+{
+	return words[model / 64] >> model % 64 & 1;
+}
+
 #pragma GCC visibility push(hidden)
 
 extern struct wire_choices *choose_block; /* NULL: nobody chooses */
+/* The first process of a test: the others inherit from it what it was given. */
+extern bool choose_first;
 
 /* choose.c */
 void choose_begin(int argc, char **argv, char **envp);
@@ -101,6 +108,16 @@ uint64_t choose_hash(const void *data, size_t n);
 uint64_t choose_hash_text(const char *text);
 uint64_t choose_mix(uint64_t a, uint64_t b);
 
+/* model_environment.c: variables, before the program's own initialisers run. */
+void environment_choose(void);
+/* For models that are decided at the start: does it take part? */
+static inline bool choose_startup(enum wire_model model)
+{
+	const struct wire_choices *block = choose_block;
+	return block && __atomic_load_n(&block->active, __ATOMIC_RELAXED) &&
+	       choose_bit(block->models, model);
+}
+
 /* A thread that this one creates; the key it will have. */
 uint64_t choose_child_key(void);
 void choose_set_key(uint64_t key);
@@ -127,11 +144,6 @@ static inline enum choose_caller choose_caller(uintptr_t address)
 	if (likely((known & (~0ULL >> 2)) == address))
 		return (enum choose_caller)(known >> 62);
 	return choose_caller_find(address);
-}
-
-static inline bool choose_bit(const uint64_t *words, unsigned model)
-{
-	return words[model / 64] >> model % 64 & 1;
 }
 
 static inline unsigned choose_flags(enum wire_model model)

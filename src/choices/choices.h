@@ -76,7 +76,8 @@ struct choices_finding {
 	size_t repeats; /* so often it went as said, with and without */
 	/* With --systematic. */
 	bool systematic;
-	double probability; /* that it fails, under uniform choice */
+	double probability;   /* that it fails, under uniform choice */
+	VEC(uint64_t) forced; /* picks that lead to a failing end */
 	VEC(struct choices_call)
 	critical; /* choices that decide by themselves */
 };
@@ -163,6 +164,9 @@ struct choices_again {
 	const uint64_t *on;	/* … and that act */
 	bool startup;		/* also before the first test */
 	bool without;		/* the same without any */
+	/* Of systematic exploration: picks in sequence, instead of drawing. */
+	const uint64_t *forced;
+	size_t n_forced;
 	const size_t *prefix;
 	size_t n_prefix;
 };

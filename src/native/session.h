@@ -15,6 +15,7 @@
 
 struct between;
 struct chooser;
+struct explorer;
 struct keeper;
 struct kept;
 struct saver;
@@ -70,9 +71,10 @@ struct session {
 	struct keeper *keeper; /* of files; NULL: none are kept */
 	struct kept *kept;     /* as they were when that was asked for */
 	struct saver *saver; /* what watched runs touch; NULL: not asked for */
-	struct workers *workers; /* parallel.c; NULL: none were started */
-	struct chooser *chooser; /* what APIs do; NULL: as ever */
-	struct restore *restore; /* during suite_try_roots(); NULL: no */
+	struct workers *workers;   /* parallel.c; NULL: none were started */
+	struct chooser *chooser;   /* what APIs do; NULL: as ever */
+	struct explorer *explorer; /* during suite_explore(); NULL: no */
+	struct restore *restore;   /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */
 	struct memory_watch *restore_memory;
 	struct suite_watch restore_options;

@@ -93,6 +93,12 @@ static void run(const char *which, const char *model, char *out, size_t size)
 		close(ends[0]);
 		close(ends[1]);
 		personality(ADDR_NO_RANDOMIZE);
+		/* Where users set these, they stay. */
+		unsetenv("TZ");
+		unsetenv("LC_ALL");
+		unsetenv("TMPDIR");
+		unsetenv("COLUMNS");
+		unsetenv("LINES");
 		putenv(preload);
 		putenv(variable);
 		execl(program, program, which, model, (char *)NULL);
