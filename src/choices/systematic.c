@@ -25,6 +25,7 @@ struct exploration {
 	size_t *first; /* of its edges, once sorted; [nodes] is their end */
 	double *probability, *paths, *failing;
 	uint8_t *state; /* 0: new, 1: open, 2: done */
+	bool *whole;	/* all below it was followed */
 };
 
 static void exploration_free(struct exploration *x)
@@ -35,6 +36,7 @@ static void exploration_free(struct exploration *x)
 	free(x->paths);
 	free(x->failing);
 	free(x->state);
+	free(x->whole);
 }
 
 /* ---- way by way ---- */
@@ -212,16 +214,23 @@ static bool value_of(const struct exploration *x,
 	*probability = x->probability[edge->to];
 	*paths = x->paths[edge->to];
 	*failing = x->failing[edge->to];
-	return x->state[edge->to] == 2;
+	/* Nothing is known of one that was not followed. */
+	return x->state[edge->to] == 2 &&
+	       x->first[edge->to] < x->first[edge->to + 1];
 }
 
 static void judge_node(struct exploration *x, size_t node)
 {
 	size_t n = 0;
 	double sum = 0, paths = 0, failing = 0;
+	bool whole = x->first[node + 1] - x->first[node] ==
+		     x->graph.nodes.data[node].alternatives;
 	for (size_t i = x->first[node]; i < x->first[node + 1]; i++) {
+		const struct suite_graph_edge *edge = &x->graph.edges.data[i];
 		double p, w, f;
-		if (!value_of(x, &x->graph.edges.data[i], &p, &w, &f))
+		whole &= edge->to == SUITE_GRAPH_END ||
+			 x->state[edge->to] == 1 || x->whole[edge->to];
+		if (!value_of(x, edge, &p, &w, &f))
 			continue;
 		n++;
 		sum += p;
@@ -231,6 +240,7 @@ static void judge_node(struct exploration *x, size_t node)
 	x->probability[node] = n ? sum / (double)n : 0;
 	x->paths[node] = paths;
 	x->failing[node] = failing;
+	x->whole[node] = whole;
 	x->state[node] = 2;
 }
 
@@ -267,8 +277,9 @@ static struct err *index_edges(struct exploration *x)
 	x->paths = calloc(n + 1, sizeof(*x->paths));
 	x->failing = calloc(n + 1, sizeof(*x->failing));
 	x->state = calloc(n + 1, sizeof(*x->state));
+	x->whole = calloc(n + 1, sizeof(*x->whole));
 	if (!x->first || !x->probability || !x->paths || !x->failing ||
-	    !x->state)
+	    !x->state || !x->whole)
 		return err_nomem();
 	if (x->graph.edges.n)
 		qsort(x->graph.edges.data, x->graph.edges.n,
@@ -288,8 +299,10 @@ static bool is_critical(const struct exploration *x, size_t node,
 {
 	bool passes = false, fails = false;
 	for (size_t i = x->first[node]; i < x->first[node + 1]; i++) {
+		const struct suite_graph_edge *edge = &x->graph.edges.data[i];
 		double p, w, f;
-		if (!value_of(x, &x->graph.edges.data[i], &p, &w, &f))
+		if ((edge->to != SUITE_GRAPH_END && !x->whole[edge->to]) ||
+		    !value_of(x, edge, &p, &w, &f))
 			continue;
 		if (p >= 1 && !fails) {
 			fails = true;
