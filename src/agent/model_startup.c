@@ -42,8 +42,10 @@ static void choose_umask(void)
 	uint64_t pick = pick_of(WIRE_MODEL_umask, n + 1);
 	long mask = pick ? others[pick - 1] : now;
 	sys_call(SYS_umask, mask, 0, 0, 0, 0, 0);
-	choose_argument("0x%x at the start", (unsigned)now);
-	choose_did("it was 0x%x", (unsigned)mask);
+	choose_argument("0%u%u%u at the start", (unsigned)now >> 6 & 7,
+			(unsigned)now >> 3 & 7, (unsigned)now & 7);
+	choose_did("it was 0%u%u%u", (unsigned)mask >> 6 & 7,
+		   (unsigned)mask >> 3 & 7, (unsigned)mask & 7);
 }
 
 static void choose_descriptors(void)
