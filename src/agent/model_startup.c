@@ -143,7 +143,7 @@ static void choose_buffer(void)
 
 static void choose_name(int argc, char **argv)
 {
-	static char names[][16] = { "program", "./a.out", "-sh", "" };
+	static char names[][16] = { "program", "./a.out", "a name", "" };
 	if (argc < 1 || !choose_startup(WIRE_MODEL_program_name))
 		return;
 	uint64_t pick = pick_of(WIRE_MODEL_program_name, COUNT(names) + 1);
