@@ -354,10 +354,11 @@ _export_ int __libc_start_main(main_function *main, int argc, char **argv,
 			choose_descriptors();
 			choose_limit();
 			choose_signals();
+			/* Its own name is all that the suite does not decide. */
+			choose_name(argc, argv);
 		}
 		environment_choose();
 		choose_buffer();
-		choose_name(argc, argv);
 		choose_initialisers();
 	}
 	return next(main, argc, argv, init, fini, rtld_fini, stack_end);
