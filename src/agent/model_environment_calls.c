@@ -533,10 +533,11 @@ _export_ int gettimeofday(struct timeval *ret, void *zone)
 	CHOOSE_NEXT(gettimeofday, -1)
 	int result = next(ret, zone);
 	/* Declared as never NULL, but it may be. */
-	__asm__("" : "+r"(ret));
-	if (!result && ret &&
+	struct timeval *at;
+	__asm__("" : "=r"(at) : "0"(ret));
+	if (!result && at &&
 	    choose_wanted(WIRE_MODEL_calendar, CHOOSE_CALLER()))
-		ret->tv_sec += offset(ret->tv_sec);
+		at->tv_sec += offset(at->tv_sec);
 	return result;
 }
 

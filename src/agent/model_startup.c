@@ -42,8 +42,10 @@ static void choose_umask(void)
 	uint64_t pick = pick_of(WIRE_MODEL_umask, n + 1);
 	long mask = pick ? others[pick - 1] : now;
 	sys_call(SYS_umask, mask, 0, 0, 0, 0, 0);
-	choose_argument("0x%x at the start", (unsigned)now);
-	choose_did("it was 0x%x", (unsigned)mask);
+	choose_argument("0%u%u%u at the start", (unsigned)now >> 6 & 7,
+			(unsigned)now >> 3 & 7, (unsigned)now & 7);
+	choose_did("it was 0%u%u%u", (unsigned)mask >> 6 & 7,
+		   (unsigned)mask >> 3 & 7, (unsigned)mask & 7);
 }
 
 static void choose_descriptors(void)
@@ -141,7 +143,7 @@ static void choose_buffer(void)
 
 static void choose_name(int argc, char **argv)
 {
-	static char names[][16] = { "program", "./a.out", "-sh", "" };
+	static char names[][16] = { "program", "./a.out", "a name", "" };
 	if (argc < 1 || !choose_startup(WIRE_MODEL_program_name))
 		return;
 	uint64_t pick = pick_of(WIRE_MODEL_program_name, COUNT(names) + 1);
@@ -352,10 +354,11 @@ _export_ int __libc_start_main(main_function *main, int argc, char **argv,
 			choose_descriptors();
 			choose_limit();
 			choose_signals();
+			/* Its own name is all that the suite does not decide. */
+			choose_name(argc, argv);
 		}
 		environment_choose();
 		choose_buffer();
-		choose_name(argc, argv);
 		choose_initialisers();
 	}
 	return next(main, argc, argv, init, fini, rtld_fini, stack_end);
