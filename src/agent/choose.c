@@ -328,9 +328,15 @@ static _cold_ void record(struct wire_choices *block, enum wire_model model,
 
 /* For a breakpoint: see wire/choices.h, stop. */
 static __attribute__((noinline)) void choose_stop(uint64_t model,
-						  uint64_t alternatives)
+						  uint64_t alternatives,
+						  uint64_t equal,
+						  uint64_t object)
 {
-	__asm__ volatile("" : : "r"(model), "r"(alternatives) : "memory");
+	__asm__ volatile(""
+			 :
+			 : "r"(model), "r"(alternatives), "r"(equal),
+			   "r"(object)
+			 : "memory");
 }
 
 static _cold_ void begin_epoch(struct wire_choices *block)
@@ -376,7 +382,7 @@ static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 
 /* All choices in one sequence: what is forced, or asked for at a breakpoint. */
 static _cold_ uint64_t trace(struct wire_choices *block, enum wire_model model,
-			     uint64_t alternatives)
+			     uint64_t alternatives, struct choose_keys keys)
 {
 	uint64_t at = __atomic_fetch_add(&block->trace_n, 1, __ATOMIC_RELAXED);
 	uint64_t pick = 0;
@@ -384,7 +390,7 @@ static _cold_ uint64_t trace(struct wire_choices *block, enum wire_model model,
 		pick = block->forced[at];
 	if (block->stop) {
 		__atomic_store_n(&next_pick, pick, __ATOMIC_RELAXED);
-		choose_stop(model, alternatives);
+		choose_stop(model, alternatives, keys.equal, keys.object);
 		pick = __atomic_load_n(&next_pick, __ATOMIC_RELAXED);
 	}
 	if (pick >= alternatives)
@@ -408,7 +414,7 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	uint64_t pick = 0;
 	bool on = is_on(block, model);
 	if (unlikely(block->trace_on))
-		pick = on ? trace(block, model, alternatives) : 0;
+		pick = on ? trace(block, model, alternatives, keys) : 0;
 	else if (on)
 		pick = draw(block, model, alternatives, keys);
 	self.record = NULL;

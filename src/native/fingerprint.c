@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "base/vec.h"
+#include "dwarf/unwind.h"
 #include "native/watch_memory_internal.h"
 #include "tracee/memory.h"
 #include "wire/heap.h"
@@ -18,6 +19,7 @@
 #define MAPS_MAX ((size_t)4 << 20)
 #define BYTES_MAX ((uint64_t)128 << 20)
 #define FILES_MAX 1024
+#define STACK_BYTES ((size_t)16 << 10) /* for the agent's frames */
 
 struct span {
 	uint64_t start, end;
@@ -303,8 +305,62 @@ static struct err *add_files(struct fingerprint *f)
 	return NULL;
 }
 
+/* ---- registers and stack ---- */
+
+/*
+ * The agent's own frames hold what earlier calls left there: the state is that of
+ * who called it. What the call itself is about are the arguments of the function
+ * that it stopped in.
+ */
+static struct err *add_registers(struct fingerprint *f,
+				 const struct thread *thread,
+				 struct unwinder *unwinder, uint64_t agent)
+{
+	const struct program *program = f->run->program;
+	const struct module *own = program_module(program, RADDR(agent));
+	uint64_t registers[UNWIND_REGISTERS] = {}, preserved[ARCH_PRESERVED];
+	unsigned char stack[STACK_BYTES];
+	struct unwind_module modules[UNWIND_MODULES];
+	size_t n = MIN(program->modules.n, (size_t)UNWIND_MODULES);
+	for (size_t i = 0; i < n; i++)
+		modules[i] = (struct unwind_module){
+			.path = program->modules.data[i].path,
+			.bias = program->modules.data[i].bias,
+		};
+	struct unwind_thread walked = {
+		.modules = modules,
+		.n_modules = n,
+		.stack = stack,
+		.stack_address = f->sp,
+	};
+	walked.stack_n = memory_read_some(f->run->tracee, RADDR(f->sp), stack,
+					  sizeof(stack));
+	regs_preserved(&thread->regs, preserved);
+	/* In their order: rbx, rbp, r12, r13, r14, r15. */
+	walked.registers[UNWIND_RBX] = thread->regs.r.rbx;
+	walked.registers[UNWIND_RBP] = thread->regs.r.rbp;
+	walked.registers[UNWIND_R12] = thread->regs.r.r12;
+	walked.registers[UNWIND_R13] = thread->regs.r.r13;
+	walked.registers[UNWIND_R14] = thread->regs.r.r14;
+	walked.registers[UNWIND_R15] = thread->regs.r.r15;
+	walked.registers[UNWIND_RSP] = f->sp;
+	walked.registers[UNWIND_RIP] = regs_pc(&thread->regs).v;
+	if (own && unwinder_outside(unwinder, &walked, own->path, registers)) {
+		f->sp = registers[UNWIND_RSP];
+		add(f, registers, sizeof(registers));
+	} else {
+		add(f, preserved, sizeof(preserved));
+		add_u64(f, regs_pc(&thread->regs).v);
+		add_u64(f, f->sp);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		add_u64(f, regs_arg(&thread->regs, i));
+	return NULL;
+}
+
 struct err *fingerprint_take(struct run *run, struct thread *thread,
-			     uint64_t *ret, bool *ret_known)
+			     struct unwinder *unwinder, uint64_t *ret,
+			     bool *ret_known)
 {
 	_cleanup_(fingerprint_free) struct fingerprint f = {
 		.run = run,
@@ -313,7 +369,6 @@ struct err *fingerprint_take(struct run *run, struct thread *thread,
 		.known = true,
 	};
 	_cleanup_(mappings_freep) struct mappings mappings = {};
-	uint64_t preserved[ARCH_PRESERVED];
 	uint64_t agent = memory_watch_agent(run);
 	if (!f.hash)
 		return err_nomem();
@@ -323,10 +378,7 @@ struct err *fingerprint_take(struct run *run, struct thread *thread,
 		*ret_known = false;
 		return NULL;
 	}
-	regs_preserved(&thread->regs, preserved);
-	add(&f, preserved, sizeof(preserved));
-	add_u64(&f, regs_pc(&thread->regs).v);
-	add_u64(&f, f.sp);
+	TRY(add_registers(&f, thread, unwinder, agent));
 	add_u64(&f, run->outcome);
 	TRY(read_mappings(&f, &mappings));
 	for (size_t i = 0; i < mappings.n; i++)
