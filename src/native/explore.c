@@ -146,13 +146,13 @@ static struct err *arrive(struct explorer *explorer, struct run *run,
 		return NULL;
 	}
 	size_t node = graph->nodes.n;
-	TRY(vec_push(&graph->nodes, (struct suite_graph_node){
-					    .model = explorer->model,
-					    .alternatives =
-						    explorer->alternatives,
-					    .parent = from,
-					    .parent_pick = pick,
-				    }));
+	TRY(vec_push(&graph->nodes,
+		     (struct suite_graph_node){
+			     .model = explorer->model,
+			     .alternatives = explorer->alternatives,
+			     .parent = from,
+			     .parent_pick = pick,
+		     }));
 	if (known)
 		TRY(map_u64_put(&explorer->states, state, node + 1));
 	TRY(add_edge(explorer, from, pick, node));

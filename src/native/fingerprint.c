@@ -140,8 +140,7 @@ static struct err *take_blocks(struct fingerprint *f, uint64_t start,
 	bool there;
 	if (!leaf)
 		return NULL;
-	TRY(read_bytes(f,
-		       leaf + offset / WIRE_GRANULE * sizeof(uint64_t),
+	TRY(read_bytes(f, leaf + offset / WIRE_GRANULE * sizeof(uint64_t),
 		       n * sizeof(uint64_t), &there));
 	if (!there)
 		return NULL;
@@ -200,8 +199,7 @@ static bool parse(const char *line, struct mapping *ret)
 	uint64_t start, end;
 	if (sscanf(line, "%lx-%lx %4s %*s %*s %*s %n", &start, &end, mode,
 		   &name) < 3 ||
-	    mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p' ||
-	    end <= start)
+	    mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p' || end <= start)
 		return false;
 	const char *path = name ? line + name : "";
 	*ret = (struct mapping){
@@ -293,8 +291,8 @@ static struct err *add_files(struct fingerprint *f)
 		if (file)
 			fclose(file);
 		/* What is written to standard output makes no difference. */
-		bool ours = strlen(entry->d_name) == 1 &&
-			    entry->d_name[0] <= '2';
+		bool ours =
+			strlen(entry->d_name) == 1 && entry->d_name[0] <= '2';
 		if (!ours)
 			sum += XXH3_64bits(text, n) ^
 			       XXH3_64bits(entry->d_name,

@@ -72,11 +72,11 @@ struct session {
 	struct keeper *keeper; /* of files; NULL: none are kept */
 	struct kept *kept;     /* as they were when that was asked for */
 	struct saver *saver; /* what watched runs touch; NULL: not asked for */
-	struct workers *workers;   /* parallel.c; NULL: none were started */
-	struct chooser *chooser;   /* what APIs do; NULL: as ever */
+	struct workers *workers; /* parallel.c; NULL: none were started */
+	struct chooser *chooser; /* what APIs do; NULL: as ever */
 	struct user_models *user_models; /* NULL: none */
-	struct explorer *explorer; /* during suite_explore(); NULL: no */
-	struct restore *restore;   /* during suite_try_roots(); NULL: no */
+	struct explorer *explorer;	 /* during suite_explore(); NULL: no */
+	struct restore *restore; /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */
 	struct memory_watch *restore_memory;
 	struct suite_watch restore_options;
