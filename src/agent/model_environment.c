@@ -247,7 +247,7 @@ static void choose_locale(void)
 	choose_value(WIRE_MODEL_locale, "LC_ALL", values, n);
 }
 
-static void choose_user(void)
+static void choose_account(void)
 {
 	static const char *const names[] = { "somebody", NULL, "nobody",
 					     "Some.One" };
@@ -385,7 +385,7 @@ void environment_choose(void)
 	list_n = n;
 	choose_zone();
 	choose_locale();
-	choose_user();
+	choose_account();
 	choose_home();
 	choose_temporary();
 	choose_others();

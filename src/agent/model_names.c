@@ -62,7 +62,7 @@ static void database_read(struct database *database)
 	errno = saved;
 	if (database->n < 2)
 		return;
-	struct choose_keys keys = { names, names };
+	struct choose_keys keys = { .equal = names, .object = names };
 	uint64_t pick =
 		choose(database->model, choose_permutations(database->n), keys);
 	choose_argument("%u entries", database->n);
@@ -286,7 +286,7 @@ _export_ int getaddrinfo(const char *host, const char *service,
 	}
 	if (n < 2)
 		return result;
-	struct choose_keys keys = { equal, equal };
+	struct choose_keys keys = { .equal = equal, .object = equal };
 	uint64_t pick =
 		choose(WIRE_MODEL_getaddrinfo, choose_permutations(n), keys);
 	choose_argument("%zu addresses of %s", n, host ? host : "(null)");
@@ -320,7 +320,7 @@ _export_ int getifaddrs(struct ifaddrs **ret)
 	}
 	if (n < 2)
 		return result;
-	struct choose_keys keys = { equal, equal };
+	struct choose_keys keys = { .equal = equal, .object = equal };
 	uint64_t pick =
 		choose(WIRE_MODEL_getifaddrs, choose_permutations(n), keys);
 	choose_argument("%zu addresses of interfaces", n);
@@ -346,7 +346,7 @@ _export_ struct if_nameindex *if_nameindex(void)
 		equal += choose_hash_text(list[n].if_name);
 	if (n < 2)
 		return list;
-	struct choose_keys keys = { equal, equal };
+	struct choose_keys keys = { .equal = equal, .object = equal };
 	uint64_t pick =
 		choose(WIRE_MODEL_if_nameindex, choose_permutations(n), keys);
 	choose_argument("%zu interfaces", n);
@@ -376,7 +376,7 @@ static ssize_t permute_attributes(char *list, ssize_t bytes, uintptr_t caller)
 	if (!copy)
 		return bytes;
 	order_copy(copy, list, (size_t)bytes);
-	struct choose_keys keys = { equal, equal };
+	struct choose_keys keys = { .equal = equal, .object = equal };
 	uint64_t pick =
 		choose(WIRE_MODEL_listxattr, choose_permutations(n), keys);
 	choose_argument("%zu names", n);

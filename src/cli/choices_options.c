@@ -131,6 +131,9 @@ struct err *choices_plan_make(const struct choices_settings *settings,
 			.bound = settings->bound,
 		},
 	};
+	TRY(user_models_parse(&settings->models, &plan.user));
+	plan.options.user = plan.user.shown.data;
+	plan.options.n_user = plan.user.shown.n;
 	TRY(choose_models(&settings->apis, false, &plan.options));
 	TRY(check_models(&plan.options));
 	TRY(unwinder_create(&plan.unwinder));
@@ -144,13 +147,26 @@ struct err *choices_plan_make(const struct choices_settings *settings,
 void choices_plan_free(struct choices_plan *plan)
 {
 	unwinder_destroy(plan->unwinder);
+	user_model_texts_freep(&plan->user);
 	*plan = (struct choices_plan){};
 }
 
+void choices_plan_open(const struct choices_plan *plan,
+		       struct suite_options *ret)
+{
+	ret->agent = SUITE_AGENT_CHOICES;
+	ret->user_models = plan->user.models.data;
+	ret->n_user_models = plan->user.models.n;
+}
+
 struct err *choices_list_models(const struct choices_settings *settings,
+				struct user_model_texts *user,
 				struct report_model **ret, size_t *ret_n)
 {
 	struct choices_options options = {};
+	TRY(user_models_parse(&settings->models, user));
+	options.user = user->shown.data;
+	options.n_user = user->shown.n;
 	TRY(choose_models(&settings->apis, true, &options));
 	struct report_model *models = calloc(WIRE_MODELS_ALL, sizeof(*models));
 	size_t n = 0;

@@ -6,6 +6,7 @@
 
 #include "choices/choices.h"
 #include "cli/option.h"
+#include "cli/user_models.h"
 #include "report/report.h"
 
 struct unwinder;
@@ -13,7 +14,8 @@ struct unwinder;
 struct choices_settings {
 	unsigned level; /* enum wire_level, where it is given */
 	uint64_t runs;
-	struct option_list apis; /* patterns */
+	struct option_list apis;   /* patterns */
+	struct option_list models; /* of polygraph.toml: cli/user_models.h */
 	bool systematic;
 	uint64_t bound;
 	uint64_t repeat;
@@ -33,6 +35,7 @@ extern const char *const choices_level_names[]; /* ends with NULL */
 struct choices_plan {
 	struct choices_options options;
 	struct unwinder *unwinder;
+	struct user_model_texts user;
 };
 
 /* A pattern that matches nothing is an error. @level_given: only that one. */
@@ -45,12 +48,20 @@ static inline void choices_plan_freep(struct choices_plan *plan)
 	choices_plan_free(plan);
 }
 
+/* What opens a suite for it. */
+void choices_plan_open(const struct choices_plan *plan,
+		       struct suite_options *ret);
+
 /* Also those of polygraph.toml; NULL: no such number. */
 const struct choices_model *
 choices_plan_model(const struct choices_options *options, uint64_t number);
 bool choices_plan_has(const uint64_t *words, uint64_t number);
 
-/* The table of models that patterns leave; all of them without. malloc()ed. */
+/*
+ * The table of models that patterns leave; all of them without. malloc()ed;
+ * texts are @user's.
+ */
 struct err *choices_list_models(const struct choices_settings *settings,
+				struct user_model_texts *user,
 				struct report_model **ret,
 				size_t *ret_n) _must_check_;

@@ -48,6 +48,12 @@ static const struct option choice_options[] = {
 	  .help = "only APIs whose name matches, also those that take part "
 		  "only where they are named; with '!' in front: not those. "
 		  "May be given again" },
+	{ "model", 0, OPTION_LIST, FIELD(settings.models), .value = "MODEL",
+	  .tables = true,
+	  .help = "a function of your own that leaves something open: "
+		  "'function=list_names; kind=permute; array=return; "
+		  "length=*arg1; element-size=8'. May be given again; in "
+		  "polygraph.toml tables [[choices.model]]" },
 	{ "systematic", 0, OPTION_FLAG, FIELD(settings.systematic),
 	  .help = "every combination of choices in each test instead of "
 		  "random ones, up to --bound" },
@@ -102,6 +108,7 @@ static struct err *list_models(const struct choices_values *values, int argc,
 			       char **argv)
 {
 	_cleanup_(outputs_freep) struct outputs outputs = {};
+	_cleanup_(user_model_texts_freep) struct user_model_texts user = {};
 	_cleanup_(freep) struct report_model *models = NULL;
 	static const char *const none[] = { NULL };
 	struct report report = {
@@ -115,7 +122,8 @@ static struct err *list_models(const struct choices_values *values, int argc,
 				  "given",
 				  argv[0]);
 	TRY(outputs_choose(&values->common, "models", &outputs));
-	TRY(choices_list_models(&values->settings, &models, &report.n_models));
+	TRY(choices_list_models(&values->settings, &user, &models,
+				&report.n_models));
 	report.models = models;
 	return outputs_write(&outputs, &report);
 }
@@ -156,7 +164,7 @@ static struct err *prepare(struct run *run, const struct options *options,
 	TRY(common_suite_choose(options, argc, argv, &run->choice));
 	TRY(outputs_choose(&values->common, "choices", &run->outputs));
 	TRY(baseline_read(&run->baseline, values->baseline));
-	run->choice.options.agent = SUITE_AGENT_CHOICES;
+	choices_plan_open(&run->plan, &run->choice.options);
 	TRY(common_suite_open(&run->choice, &run->suite));
 	struct selection_options selection = {
 		.tests = &values->common.tests,

@@ -455,8 +455,10 @@ static struct err *replay_order(const struct replay_values *values,
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	struct common_suite choice;
 	TRY(results_order_parse(finding->replay, &order));
-	TRY(replay_open(&order.suite, SUITE_NO_AGENT, values->common.verbose,
-			&options, &choice, &suite));
+	const struct suite_options how = {
+		.keep_output = values->common.verbose,
+	};
+	TRY(replay_open(&order.suite, &how, &options, &choice, &suite));
 	results_say_changed(&choice, suite, order.files_digest);
 	TRY(suite_keep_files(suite, (const char *const *)order.files.data,
 			     order.files.n));

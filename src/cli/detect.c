@@ -76,6 +76,10 @@ static const struct option choices_options[] = {
 	{ "api", 0, OPTION_LIST, FIELD(settings.apis), .value = "GLOB",
 	  .help = "only APIs whose name matches; with '!' in front: not "
 		  "those. May be given again" },
+	{ "model", 0, OPTION_LIST, FIELD(settings.models), .value = "MODEL",
+	  .tables = true,
+	  .help = "a function of your own that leaves something open; see "
+		  "'polygraph help choices'. May be given again" },
 	{}
 };
 /* clang-format on */
@@ -315,6 +319,7 @@ static bool is_same(const struct detect *detect)
 
 static struct err *open_with(struct detect *detect, enum suite_agent agent)
 {
+	choices_plan_open(&detect->plan, &detect->choice.options);
 	detect->choice.options.agent = agent;
 	TRY(common_suite_open(&detect->choice, &detect->suite));
 	if (is_same(detect))

@@ -13,7 +13,7 @@ static void json_freep(json_t **json)
 }
 
 struct err *replay_open(const struct option_words *words,
-			enum suite_agent agent, bool output,
+			const struct suite_options *how,
 			struct options **ret_options,
 			struct common_suite *ret_choice, struct suite **ret)
 {
@@ -26,9 +26,11 @@ struct err *replay_open(const struct option_words *words,
 	TRY(options_parse(*ret_options, n, words->data, &used));
 	TRY(common_suite_choose(*ret_options, n - used, words->data + used,
 				ret_choice));
-	ret_choice->options.keep_output = output;
+	ret_choice->options.keep_output = how->keep_output;
 	ret_choice->options.jobs = 1;
-	ret_choice->options.agent = agent;
+	ret_choice->options.agent = how->agent;
+	ret_choice->options.user_models = how->user_models;
+	ret_choice->options.n_user_models = how->n_user_models;
 	return common_suite_open(ret_choice, ret);
 }
 

@@ -20,9 +20,12 @@ static inline bool replay_is_good(enum outcome outcome)
 	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
 }
 
-/* Opens it as the detector did, whatever polygraph.toml says today. */
+/*
+ * Opens it as the detector did, whatever polygraph.toml says today. @how: library,
+ * output and models.
+ */
 struct err *replay_open(const struct option_words *words,
-			enum suite_agent agent, bool output,
+			const struct suite_options *how,
 			struct options **ret_options,
 			struct common_suite *ret_choice,
 			struct suite **ret) _must_check_;

@@ -61,14 +61,14 @@ static struct err *find_test(const struct map_text *numbers, const char *name,
 
 /* Names of models as their numbers of today. */
 static void find_models(const struct option_words *names, const char *id,
+			const struct choices_options *user,
 			uint64_t ret[WIRE_MODEL_WORDS])
 {
-	const struct choices_options none = {};
 	for (size_t k = 0; k < names->n; k++) {
 		bool found = false;
 		for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 			const struct choices_model *model =
-				choices_plan_model(&none, i);
+				choices_plan_model(user, i);
 			if (!model || strcmp(model->api, names->data[k]) != 0)
 				continue;
 			ret[i / 64] |= 1ULL << i % 64;
@@ -79,6 +79,22 @@ static void find_models(const struct option_words *names, const char *id,
 				 "may be numbered otherwise",
 				 id, names->data[k]);
 	}
+}
+
+/* The user's own, as they were then. */
+static struct err *parse_models(const struct option_words *words,
+				struct user_model_texts *ret)
+{
+	VEC(struct option_item) items = VEC_INIT;
+	struct err *err = NULL;
+	for (size_t i = 0; !err && i < words->n; i++)
+		err = vec_push(&items,
+			       (struct option_item){ .text = words->data[i] });
+	const struct option_list list = { .data = items.data, .n = items.n };
+	if (!err)
+		err = user_models_parse(&list, ret);
+	vec_free(&items);
+	return err;
 }
 
 static struct err *run_trials(const struct replay_values *values,
@@ -167,6 +183,8 @@ struct err *replay_choice(const struct replay_values *values,
 			  struct store_finding *finding, enum status *ret)
 {
 	_cleanup_(results_choice_freep) struct results_choice kept = {};
+	/* The suite goes before what it was opened with. */
+	_cleanup_(user_model_texts_freep) struct user_model_texts user = {};
 	_cleanup_(options_destroyp) struct options *options = NULL;
 	_cleanup_(map_text_freep) struct map_text numbers = MAP_INIT;
 	_cleanup_(suite_closep) struct suite *suite = NULL;
@@ -175,8 +193,18 @@ struct err *replay_choice(const struct replay_values *values,
 	struct common_suite choice;
 	size_t test = 0;
 	TRY(results_choice_parse(finding->replay, &kept));
-	TRY(replay_open(&kept.suite, SUITE_AGENT_CHOICES,
-			values->common.verbose, &options, &choice, &suite));
+	TRY(parse_models(&kept.models, &user));
+	const struct suite_options how = {
+		.agent = SUITE_AGENT_CHOICES,
+		.keep_output = values->common.verbose,
+		.user_models = user.models.data,
+		.n_user_models = user.models.n,
+	};
+	const struct choices_options known = {
+		.user = user.shown.data,
+		.n_user = user.shown.n,
+	};
+	TRY(replay_open(&kept.suite, &how, &options, &choice, &suite));
 	results_say_changed(&choice, suite, kept.files_digest);
 	TRY(replay_number_tests(suite, &numbers));
 	TRY(find_test(&numbers, kept.test, &test));
@@ -185,8 +213,8 @@ struct err *replay_choice(const struct replay_values *values,
 		TRY(find_test(&numbers, kept.prefix.data[i], &before));
 		TRY(vec_push(&prefix, before));
 	}
-	find_models(&kept.numbered, finding->id, numbered);
-	find_models(&kept.on, finding->id, on);
+	find_models(&kept.numbered, finding->id, &known, numbered);
+	find_models(&kept.on, finding->id, &known, on);
 
 	_cleanup_(trials_freep) struct trials trials = {
 		.of = { [WITH] = { .name = "with" },

@@ -430,6 +430,25 @@ static struct err *add_prefix(json_t *record, const struct suite *suite,
 	return NULL;
 }
 
+static bool is_of_models(const char *name)
+{
+	return !strcmp(name, "model");
+}
+
+/* The user's own, as --model takes them. */
+static struct err *add_user_models(json_t *record, struct results *results)
+{
+	_cleanup_(option_words_freep) struct option_words words = {};
+	json_t *list = NULL;
+	TRY(add_list(record, "models", &list));
+	TRY(options_words(results->options, NULL, is_of_models, &words));
+	for (size_t i = 0; i < words.n; i++) {
+		const char *text = strchr(words.data[i], '=');
+		TRY(append_word(list, text ? text + 1 : words.data[i]));
+	}
+	return NULL;
+}
+
 static struct err *choice_text(struct results *results,
 			       const struct choices_options *options,
 			       const struct choices_finding *finding,
@@ -450,6 +469,7 @@ static struct err *choice_text(struct results *results,
 		json_string(choices_level_name(finding->level))));
 	TRY(set_wide(record, "seed", finding->failing_seed));
 	TRY(set(record, "startup", json_boolean(finding->startup)));
+	TRY(add_user_models(record, results));
 	TRY(add_models(record, "numbered", options, finding->numbered));
 	TRY(add_models(record, "on", options, finding->on));
 	TRY(add_ranges(record, finding));
@@ -763,6 +783,7 @@ static struct err *read_choice(const json_t *record, struct results_choice *ret)
 	TRY(read_list(record, "prefix", false, &ret->prefix));
 	TRY(read_list(record, "numbered", true, &ret->numbered));
 	TRY(read_list(record, "on", true, &ret->on));
+	TRY(read_list(record, "models", false, &ret->models));
 	TRY(read_wide(record, "seed", &ret->seed));
 	TRY(read_ranges(record, ret));
 	while (level && at < WIRE_LEVELS &&
@@ -795,6 +816,7 @@ void results_choice_free(struct results_choice *choice)
 	option_words_free(&choice->prefix);
 	option_words_free(&choice->numbered);
 	option_words_free(&choice->on);
+	option_words_free(&choice->models);
 	vec_free(&choice->ranges);
 	free(take_ptr(choice->test));
 }

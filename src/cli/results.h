@@ -107,6 +107,7 @@ struct results_choice {
 	bool startup;
 	/* By name: the numbers of models are those of one version. */
 	struct option_words numbered, on;
+	struct option_words models; /* of polygraph.toml */
 	VEC(struct wire_choice_range) ranges;
 };
 struct err *results_choice_parse(const char *text,
