@@ -377,8 +377,7 @@ void user_models_tell(struct session *session)
 {
 	struct user_models *models = session->user_models;
 	const struct suite_observer *observer = session->observer;
-	if (!models || models->told || !observer || !observer->limit ||
-	    !chooser_chooses(session->chooser))
+	if (!models || models->told || !observer || !observer->limit)
 		return;
 	models->told = true;
 	for (size_t i = 0; i < models->n; i++) {
