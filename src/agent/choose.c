@@ -18,6 +18,7 @@ struct choose_thread {
 	uint64_t created; /* threads */
 	struct wire_choice_thread *slot;
 	struct wire_choice *record; /* of the last choice; or NULL */
+	bool steady; /* the choice being made: see choose_steady() */
 };
 static __thread struct choose_thread self
 	__attribute__((tls_model("initial-exec")));
@@ -364,7 +365,7 @@ static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 		hash = choose_mix(hash, keys.object);
 		break;
 	default:
-		if (keys.steady || (model < WIRE_MODELS_N &&
+		if (self.steady || (model < WIRE_MODELS_N &&
 				    choose_flags(model) & WIRE_CONSTANT))
 			hash = choose_mix(hash, keys.object);
 		else
@@ -420,6 +421,16 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	self.n++;
 	if (self.slot)
 		self.slot->n = self.n;
+	return pick;
+}
+
+uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
+		       uint64_t key)
+{
+	struct choose_keys keys = { .equal = key, .object = key };
+	self.steady = true;
+	uint64_t pick = choose(model, alternatives, keys);
+	self.steady = false;
 	return pick;
 }
 

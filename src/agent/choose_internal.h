@@ -59,7 +59,6 @@
 struct choose_keys {
 	uint64_t equal;	 /* equal inputs: equal numbers */
 	uint64_t object; /* the same unchanged object: see choose_object() */
-	bool steady;	 /* FULL, too, goes by @object: it must stay the same */
 };
 
 static inline bool choose_bit(const uint64_t *words, unsigned model)
@@ -81,6 +80,9 @@ void choose_begin(int argc, char **argv, char **envp);
  */
 uint64_t choose(enum wire_model model, uint64_t alternatives,
 		struct choose_keys keys);
+/* One that must stay the same: FULL, too, goes by its key. */
+uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
+		       uint64_t key);
 /*
  * What the last choice of this thread was about and did, for the report; where
  * nobody wants to know, or the pick was 0, nothing happens. Conversions: %s (cut

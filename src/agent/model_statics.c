@@ -297,7 +297,6 @@ _export_ char *setlocale(int category, const char *locale)
 }
 
 /* May modify the path, may return storage of its own. */
-char *__xpg_basename(char *path);
 _export_ char *__xpg_basename(char *path)
 {
 	CHOOSE_NEXT(__xpg_basename, NULL)

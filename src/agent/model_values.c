@@ -50,10 +50,7 @@ uint64_t value_steady(enum wire_model model, uint64_t alternatives,
 			break;
 		}
 	}
-	struct choose_keys keys = { .equal = key,
-				    .object = key,
-				    .steady = true };
-	uint64_t pick = choose(model, alternatives, keys);
+	uint64_t pick = choose_steady(model, alternatives, key);
 	empty->pick = pick;
 	empty->key = hash;
 	return pick;

@@ -35,8 +35,7 @@ const char *value_error_text(int number, uintptr_t caller, char *room);
 
 /*
  * model_values_files.c: the number that an inode has for this program, in every
- * interface that shows it. @wanted is what choose_wanted(WIRE_MODEL_stat_inode)
- * said.
+ * interface that shows it. Only after choose_wanted(WIRE_MODEL_stat_inode, …).
  */
 uint64_t value_inode(uint64_t device, uint64_t inode);
 

@@ -1,5 +1,8 @@
 /* Values of which only a property is promised: printing. */
 #undef _FILE_OFFSET_BITS /* both names of functions are ours */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1 /* none of them is inlined by <stdio.h> */
+#endif
 #include "agent/model_values_internal.h"
 
 #include <stdarg.h>

@@ -102,7 +102,6 @@ const char *value_error_text(int number, uintptr_t caller, char *room)
 }
 
 /* model_statics.c has strerror() and strsignal(): where their texts lie. */
-char *strerror_r(int number, char *out, size_t n);
 _export_ char *strerror_r(int number, char *out, size_t n)
 {
 	char room[VALUE_TEXT];

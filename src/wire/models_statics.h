@@ -4,22 +4,22 @@
 /* clang-format off */
 #define WIRE_MODELS_STATICS(X)						\
 	X(localtime, WIRE_RANDOM, WIRE_FULL, 0, "localtime",		\
-	  "C17 7.27.3, POSIX localtime(): execution of any of"		\
+	  "POSIX localtime(): execution of any of"		\
 	  " asctime(), ctime(), gmtime(), localtime() may overwrite"	\
 	  " what any other of them returned",				\
 	  "results that no such call has followed")			\
 	X(gmtime, WIRE_RANDOM, WIRE_FULL, 0, "gmtime",			\
-	  "C17 7.27.3, POSIX gmtime(): execution of any of asctime(),"	\
+	  "POSIX gmtime(): execution of any of asctime(),"	\
 	  " ctime(), gmtime(), localtime() may overwrite what any"	\
 	  " other of them returned",					\
 	  "results that no such call has followed")			\
 	X(asctime, WIRE_RANDOM, WIRE_FULL, 0, "asctime",		\
-	  "C17 7.27.3, POSIX asctime(): execution of any of"		\
+	  "POSIX asctime(): execution of any of"		\
 	  " asctime(), ctime(), gmtime(), localtime() may overwrite"	\
 	  " what any other of them returned",				\
 	  "results that no such call has followed")			\
 	X(ctime, WIRE_RANDOM, WIRE_FULL, 0, "ctime",			\
-	  "C17 7.27.3, POSIX ctime(): execution of any of asctime(),"	\
+	  "POSIX ctime(): execution of any of asctime(),"	\
 	  " ctime(), gmtime(), localtime() may overwrite what any"	\
 	  " other of them returned",					\
 	  "results that no such call has followed")			\
