@@ -578,7 +578,7 @@ static bool map_block(const char *path)
 	}
 	block->stop_address = (uint64_t)(uintptr_t)choose_stop;
 	block->next_address = (uint64_t)(uintptr_t)&next_pick;
-	block->permute_address = (uint64_t)(uintptr_t)choose_user;
+	block->permute_address = (uint64_t)(uintptr_t)choose_by_user;
 	choose_block = block;
 	return true;
 }

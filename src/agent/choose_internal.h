@@ -120,8 +120,8 @@ static inline bool choose_startup(enum wire_model model)
 	       choose_bit(block->models, model);
 }
 /* choose_user.c: for the controller; see wire_choices.permute_address. */
-uint64_t choose_user(uint64_t model, uint64_t kind, uint64_t base, uint64_t n,
-		     uint64_t size, uint64_t value);
+uint64_t choose_by_user(uint64_t model, uint64_t kind, uint64_t base,
+			uint64_t n, uint64_t size, uint64_t value);
 
 /* A thread that this one creates; the key it will have. */
 uint64_t choose_child_key(void);
