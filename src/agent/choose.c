@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 struct wire_choices *choose_block;
+bool choose_first;
 
 /* What a thread knows of its choices. */
 struct choose_thread {
@@ -17,6 +18,7 @@ struct choose_thread {
 	uint64_t created; /* threads */
 	struct wire_choice_thread *slot;
 	struct wire_choice *record; /* of the last choice; or NULL */
+	bool steady; /* the choice being made: see choose_steady() */
 };
 static __thread struct choose_thread self
 	__attribute__((tls_model("initial-exec")));
@@ -363,7 +365,11 @@ static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 		hash = choose_mix(hash, keys.object);
 		break;
 	default:
-		hash = choose_mix(choose_mix(hash, self.key), self.n);
+		if (self.steady || (model < WIRE_MODELS_N &&
+				    choose_flags(model) & WIRE_CONSTANT))
+			hash = choose_mix(hash, keys.object);
+		else
+			hash = choose_mix(choose_mix(hash, self.key), self.n);
 	}
 	return hash % alternatives;
 }
@@ -415,6 +421,16 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	self.n++;
 	if (self.slot)
 		self.slot->n = self.n;
+	return pick;
+}
+
+uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
+		       uint64_t key)
+{
+	struct choose_keys keys = { .equal = key, .object = key };
+	self.steady = true;
+	uint64_t pick = choose(model, alternatives, keys);
+	self.steady = false;
 	return pick;
 }
 
@@ -569,6 +585,7 @@ void choose_begin(int argc, char **argv, char **envp)
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
 					     __ATOMIC_RELAXED);
 	choose_caller_begin();
+	choose_first = !others || !choose_block->children;
 	choose_set_key(others && choose_block->children
 			       ? process_key(argc, argv)
 			       : WIRE_MAIN);

@@ -61,9 +61,16 @@ struct choose_keys {
 	uint64_t object; /* the same unchanged object: see choose_object() */
 };
 
+static inline bool choose_bit(const uint64_t *words, unsigned model)
+{
+	return words[model / 64] >> model % 64 & 1;
+}
+
 #pragma GCC visibility push(hidden)
 
 extern struct wire_choices *choose_block; /* NULL: nobody chooses */
+/* The first process of a test: the others inherit from it what it was given. */
+extern bool choose_first;
 
 /* choose.c */
 void choose_begin(int argc, char **argv, char **envp);
@@ -73,6 +80,9 @@ void choose_begin(int argc, char **argv, char **envp);
  */
 uint64_t choose(enum wire_model model, uint64_t alternatives,
 		struct choose_keys keys);
+/* One that must stay the same: FULL, too, goes by its key. */
+uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
+		       uint64_t key);
 /*
  * What the last choice of this thread was about and did, for the report; where
  * nobody wants to know, or the pick was 0, nothing happens. Conversions: %s (cut
@@ -100,6 +110,15 @@ uint64_t choose_hash(const void *data, size_t n);
 uint64_t choose_hash_text(const char *text);
 uint64_t choose_mix(uint64_t a, uint64_t b);
 
+/* model_environment.c: variables, before the program's own initialisers run. */
+void environment_choose(void);
+/* For models that are decided at the start: does it take part? */
+static inline bool choose_startup(enum wire_model model)
+{
+	const struct wire_choices *block = choose_block;
+	return block && __atomic_load_n(&block->active, __ATOMIC_RELAXED) &&
+	       choose_bit(block->models, model);
+}
 /* choose_user.c: for the controller; see wire_choices.permute_address. */
 uint64_t choose_user(uint64_t model, uint64_t kind, uint64_t base, uint64_t n,
 		     uint64_t size, uint64_t value);
@@ -130,11 +149,6 @@ static inline enum choose_caller choose_caller(uintptr_t address)
 	if (likely((known & (~0ULL >> 2)) == address))
 		return (enum choose_caller)(known >> 62);
 	return choose_caller_find(address);
-}
-
-static inline bool choose_bit(const uint64_t *words, unsigned model)
-{
-	return words[model / 64] >> model % 64 & 1;
 }
 
 static inline unsigned choose_flags(enum wire_model model)

@@ -1,15 +1,10 @@
 /* The C library's allocating functions, as the program calls them. */
-#include "agent/note_internal.h"
+#include "agent/heap_internal.h"
 
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t n, size_t size);
-extern void *__libc_realloc(void *block, size_t size);
-extern void __libc_free(void *block);
 
 void cfree(void *block);
 
@@ -24,7 +19,7 @@ _export_ void *malloc(size_t size)
 {
 	if (passing())
 		return agent_next.malloc(size);
-	void *block = __libc_malloc(size);
+	void *block = heap_allocate(HEAP_MALLOC, size, NOTE_CALLER());
 	note_block(block, size, NOTE_CALLER());
 	return block;
 }
@@ -33,7 +28,7 @@ _export_ void *calloc(size_t n, size_t size)
 {
 	if (passing())
 		return agent_next.calloc(n, size);
-	void *block = __libc_calloc(n, size);
+	void *block = heap_calloc(n, size, NOTE_CALLER());
 	note_block(block, n * size, NOTE_CALLER());
 	return block;
 }
@@ -62,7 +57,7 @@ static inline void *reallocate(void *old, size_t size,
 	uint64_t entry = old ? note_gone(old) : 0;
 	if (old && note_stays(entry))
 		return reallocate_apart(old, entry, size, caller);
-	void *block = __libc_realloc(old, size);
+	void *block = heap_reallocate(old, entry, size, caller);
 	if (block)
 		note_block(block, size, caller);
 	else if (size && entry) /* failed: the old one lives on */
@@ -93,8 +88,11 @@ _export_ void *aligned_alloc(size_t alignment, size_t size)
 {
 	bool pass = passing();
 	void *block = agent_next.aligned_alloc(alignment, size);
-	if (!pass)
+	if (!pass) {
+		block = heap_aligned(HEAP_ALIGNED_ALLOC, block, alignment, size,
+				     NOTE_CALLER());
 		note_block(block, size, NOTE_CALLER());
+	}
 	return block;
 }
 
@@ -102,8 +100,11 @@ _export_ int posix_memalign(void **ret, size_t alignment, size_t size)
 {
 	bool pass = passing();
 	int error = agent_next.posix_memalign(ret, alignment, size);
-	if (!pass && !error)
+	if (!pass && !error) {
+		*ret = heap_aligned(HEAP_POSIX_MEMALIGN, *ret, alignment, size,
+				    NOTE_CALLER());
 		note_block(*ret, size, NOTE_CALLER());
+	}
 	return error;
 }
 
@@ -111,8 +112,11 @@ _export_ void *memalign(size_t alignment, size_t size)
 {
 	bool pass = passing();
 	void *block = agent_next.memalign(alignment, size);
-	if (!pass)
+	if (!pass) {
+		block = heap_aligned(HEAP_ALIGNED_ALLOC, block, alignment, size,
+				     NOTE_CALLER());
 		note_block(block, size, NOTE_CALLER());
+	}
 	return block;
 }
 
@@ -145,7 +149,7 @@ _export_ void free(void *block)
 		return;
 	uint64_t entry = note_gone(block);
 	if (!note_stays(entry))
-		__libc_free(block);
+		heap_release(HEAP_MALLOC, block, entry, NOTE_CALLER());
 }
 
 /* glibc has it for programs linked before 2.26. */
@@ -163,7 +167,7 @@ _export_ char *strdup(const char *text)
 	if (passing())
 		return agent_next.strdup(text);
 	size_t size = strlen(text) + 1;
-	char *copy = __libc_malloc(size);
+	char *copy = heap_allocate(HEAP_STRDUP, size, NOTE_CALLER());
 	if (!copy)
 		return NULL;
 	note_block(copy, size, NOTE_CALLER());
@@ -175,7 +179,7 @@ _export_ char *strndup(const char *text, size_t most)
 	if (passing())
 		return agent_next.strndup(text, most);
 	size_t n = strnlen(text, most);
-	char *copy = __libc_malloc(n + 1);
+	char *copy = heap_allocate(HEAP_STRNDUP, n + 1, NOTE_CALLER());
 	if (!copy)
 		return NULL;
 	note_block(copy, n + 1, NOTE_CALLER());

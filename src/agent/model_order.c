@@ -1,30 +1,195 @@
-/* Models of order: directories, sorting, names, readiness. */
-#include "agent/choose_internal.h"
+/* What the models of order share. See order_internal.h. */
+#include "agent/order_internal.h"
 
-#include <stdlib.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#define LOCK_TRIES 100000
+
+/* ---- memory ---- */
+
+void *order_map(size_t size)
+{
+	long at = sys_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+void order_unmap(void *memory, size_t size)
+{
+	if (memory)
+		sys_call(SYS_munmap, (long)memory, (long)size, 0, 0, 0, 0);
+}
+
+void *order_grow(void *memory, size_t *size)
+{
+	long at = sys_call(SYS_mremap, (long)memory, (long)*size,
+			   (long)*size * 2, MREMAP_MAYMOVE, 0, 0);
+	if (at < 0 && at > -4096)
+		return NULL;
+	*size *= 2;
+	return (void *)at;
+}
+
+void order_lock(uint32_t *lock)
+{
+	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		if (!__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+			return;
+		sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	}
+}
+
+void order_unlock(uint32_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- keys ---- */
 
 /*
- * Elements that compare as equal come out in another order where they went in
- * in another one: the array is shuffled, and then sorted as ever. glibc's sort is
- * stable as long as it has memory, so pick 0 keeps their order.
+ * Numbers of directories are given in the order in which they are met, so that
+ * the next run has the same.
  */
-_export_ void qsort(void *base, size_t n, size_t size,
-		    int (*compare)(const void *, const void *))
+static struct choose_keys keys_of(const struct stat *st, uint64_t names)
 {
-	CHOOSE_NEXT(qsort, )
-	if (n > 1 && n <= CHOOSE_ELEMENTS && size &&
-	    choose_wanted(WIRE_MODEL_qsort, CHOOSE_CALLER())) {
-		uint64_t equal = choose_hash(base, n * size);
-		struct choose_keys keys = {
-			.equal = equal,
-			.object = choose_mix(equal, choose_object(base)),
-		};
-		uint64_t pick =
-			choose(WIRE_MODEL_qsort, choose_permutations(n), keys);
-		choose_argument("%zu elements of %zu bytes", n, size);
-		choose_did("elements that compare as equal came out in another "
-			   "order");
-		choose_permute(pick, base, n, size);
+	uint64_t id = choose_mix(choose_mix(st->st_dev, st->st_ino),
+				 choose_mix((uint64_t)st->st_mtim.tv_sec,
+					    (uint64_t)st->st_mtim.tv_nsec));
+	uint64_t number = choose_object((const void *)(uintptr_t)id);
+	return (struct choose_keys){
+		.equal = names,
+		.object = choose_mix(names, number),
+	};
+}
+
+struct choose_keys order_directory_keys(int fd, uint64_t names)
+{
+	struct stat st = {};
+	sys_call(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
+	return keys_of(&st, names);
+}
+
+struct choose_keys order_path_keys(int at, const char *path, uint64_t names)
+{
+	struct stat st = {};
+	sys_call(SYS_newfstatat, at, (long)path, (long)&st, 0, 0, 0);
+	return keys_of(&st, names);
+}
+
+struct choose_keys order_array_keys(const void *base, size_t bytes)
+{
+	uint64_t equal = choose_hash(base, bytes);
+	return (struct choose_keys){
+		.equal = equal,
+		.object = choose_mix(equal, choose_object(base)),
+	};
+}
+
+const char *order_path_of(int fd, char text[ORDER_TEXT])
+{
+	char link[32] = "/proc/self/fd/", digits[12];
+	size_t n = text_length(link), k = 0;
+	text[0] = '\0';
+	if (!choose_block || !choose_block->detail || fd < 0)
+		return text;
+	do
+		digits[k++] = (char)('0' + fd % 10);
+	while (fd /= 10);
+	while (k)
+		link[n++] = digits[--k];
+	link[n] = '\0';
+	long got = sys_call(SYS_readlinkat, AT_FDCWD, (long)link, (long)text,
+			    ORDER_TEXT - 1, 0, 0);
+	text[got > 0 ? got : 0] = '\0';
+	return text;
+}
+
+/* ---- elements that compare as equal ---- */
+
+/*
+ * The end of the run of equal elements that begins at @from; @ret_differ: not
+ * all of them have the same bytes. An inconsistent comparison, which ends
+ * elsewhere than it began, is no equality.
+ */
+static size_t run_end(const unsigned char *base, size_t from, size_t n,
+		      size_t size, order_compare *compare, void *argument,
+		      bool *ret_differ)
+{
+	const unsigned char *first = base + from * size;
+	size_t to = from + 1;
+	bool differ = false;
+	while (to < n &&
+	       !compare(base + (to - 1) * size, base + to * size, argument)) {
+		differ = differ || !order_same(first, base + to * size, size);
+		to++;
 	}
-	next(base, n, size, compare);
+	if (differ && to - from > 2 &&
+	    compare(first, base + (to - 1) * size, argument))
+		differ = false;
+	*ret_differ = differ;
+	return to;
+}
+
+struct tie {
+	uint32_t from, to;
+};
+
+void order_ties(enum wire_model model, void *base, size_t n, size_t size,
+		order_compare *compare, void *argument)
+{
+	size_t room = 1 << 12, ties_n = 0, elements = 0;
+	uint64_t alternatives = 1;
+	struct tie few[16], *ties = few;
+	size_t space = sizeof(few) / sizeof(few[0]);
+	for (size_t i = 0; i < n;) {
+		bool differ = false;
+		size_t to =
+			run_end(base, i, n, size, compare, argument, &differ);
+		if (differ && ties_n == space) {
+			struct tie *more = ties == few
+						   ? order_map(room)
+						   : order_grow(ties, &room);
+			if (!more)
+				break;
+			if (ties == few)
+				order_copy(more, few, sizeof(few));
+			ties = more;
+			space = room / sizeof(*ties);
+		}
+		if (differ) {
+			uint64_t of = choose_permutations(to - i);
+			ties[ties_n++] =
+				(struct tie){ (uint32_t)i, (uint32_t)to };
+			elements += to - i;
+			if (alternatives >= WIRE_MANY / of)
+				alternatives = WIRE_MANY;
+			else
+				alternatives *= of;
+		}
+		i = to;
+	}
+	if (ties_n) {
+		uint64_t pick = choose(model, alternatives,
+				       order_array_keys(base, n * size));
+		choose_argument("%zu elements of %zu bytes", n, size);
+		choose_did("%zu elements that compare as equal came out in "
+			   "another order",
+			   elements);
+		bool many = alternatives == WIRE_MANY;
+		for (size_t i = 0; pick && i < ties_n; i++) {
+			size_t k = ties[i].to - ties[i].from;
+			uint64_t of = choose_permutations(k);
+			uint64_t own =
+				many ? choose_mix(pick, i) % of : pick % of;
+			choose_permute(own,
+				       (unsigned char *)base +
+					       ties[i].from * size,
+				       k, size);
+			pick = many ? pick : pick / of;
+		}
+	}
+	if (ties != few)
+		order_unmap(ties, room);
 }

@@ -7,14 +7,12 @@
  * end in the replaced ones. So where anybody but the C++ runtime defines one,
  * all of ours step aside.
  */
-#include "agent/note_internal.h"
+#include "agent/heap_internal.h"
 
 #include <link.h>
 #include <stdlib.h>
 
-extern void *__libc_malloc(size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
-extern void __libc_free(void *block);
+#include "agent/hash_internal.h"
 
 /* Mangled as the Itanium C++ ABI says; x86-64's size_t is m. */
 #define OPERATORS(X)                                                           \
@@ -101,27 +99,31 @@ static _cold_ void *runtime(enum operator which)
 	return found;
 }
 
-static inline void *allocate(size_t size)
+static inline void *allocate(enum heap_function function, size_t size,
+			     struct note_caller caller)
 {
 	/* new of nothing is a block of its own, as malloc(0) is. */
 	if (likely(agent_mode == AGENT_NOTE))
-		return __libc_malloc(size);
+		return heap_allocate(function, size, caller);
 	return agent_next.malloc(size);
 }
 
-static inline void *allocate_aligned(size_t size, size_t alignment)
+static inline void *allocate_aligned(enum heap_function function, size_t size,
+				     size_t alignment,
+				     struct note_caller caller)
 {
 	if (likely(agent_mode == AGENT_NOTE))
-		return __libc_memalign(alignment, size);
+		return heap_aligned(function, __libc_memalign(alignment, size),
+				    alignment, size, caller);
 	return agent_next.memalign(alignment, size);
 }
 
-static inline void release(void *block)
+static inline void release(void *block, struct note_caller caller)
 {
 	if (likely(agent_mode == AGENT_NOTE)) {
 		uint64_t entry = block ? note_gone(block) : 0;
 		if (!note_stays(entry))
-			__libc_free(block);
+			heap_release(HEAP_NEW, block, entry, caller);
 	} else {
 		agent_next.free(block);
 	}
@@ -142,6 +144,7 @@ static inline void release(void *block)
 		}                                                              \
 		if (likely(agent_mode == AGENT_NOTE))                          \
 			note_block(block, size, NOTE_CALLER());                \
+		hash_new(block, size);                                         \
 		return block;                                                  \
 	}
 
@@ -150,28 +153,33 @@ static inline void release(void *block)
 	_export_ void mangled parameters                                       \
 	{                                                                      \
 		void(*function) parameters = other(OPERATOR_##name);           \
+		hash_delete(block);                                            \
 		if (unlikely(function))                                        \
 			function arguments;                                    \
 		else                                                           \
-			release(block);                                        \
+			release(block, NOTE_CALLER());                         \
 	}
 
 /* clang-format off */
-NEW(new, _Znwm, allocate(size),
+NEW(new, _Znwm, allocate(HEAP_NEW, size, NOTE_CALLER()),
     (size_t size), (size))
-NEW(new_array, _Znam, allocate(size),
+NEW(new_array, _Znam, allocate(HEAP_NEW_ARRAY, size, NOTE_CALLER()),
     (size_t size), (size))
-NEW(new_nothrow, _ZnwmRKSt9nothrow_t, allocate(size),
+NEW(new_nothrow, _ZnwmRKSt9nothrow_t, allocate(HEAP_NEW, size, NOTE_CALLER()),
     (size_t size, const void *nothrow), (size, nothrow))
-NEW(new_array_nothrow, _ZnamRKSt9nothrow_t, allocate(size),
+NEW(new_array_nothrow, _ZnamRKSt9nothrow_t, allocate(HEAP_NEW_ARRAY, size, NOTE_CALLER()),
     (size_t size, const void *nothrow), (size, nothrow))
-NEW(new_aligned, _ZnwmSt11align_val_t, allocate_aligned(size, alignment),
+NEW(new_aligned, _ZnwmSt11align_val_t,
+    allocate_aligned(HEAP_NEW, size, alignment, NOTE_CALLER()),
     (size_t size, size_t alignment), (size, alignment))
-NEW(new_array_aligned, _ZnamSt11align_val_t, allocate_aligned(size, alignment),
+NEW(new_array_aligned, _ZnamSt11align_val_t,
+    allocate_aligned(HEAP_NEW_ARRAY, size, alignment, NOTE_CALLER()),
     (size_t size, size_t alignment), (size, alignment))
-NEW(new_aligned_nothrow, _ZnwmSt11align_val_tRKSt9nothrow_t, allocate_aligned(size, alignment),
+NEW(new_aligned_nothrow, _ZnwmSt11align_val_tRKSt9nothrow_t,
+    allocate_aligned(HEAP_NEW, size, alignment, NOTE_CALLER()),
     (size_t size, size_t alignment, const void *nothrow), (size, alignment, nothrow))
-NEW(new_array_aligned_nothrow, _ZnamSt11align_val_tRKSt9nothrow_t, allocate_aligned(size, alignment),
+NEW(new_array_aligned_nothrow, _ZnamSt11align_val_tRKSt9nothrow_t,
+    allocate_aligned(HEAP_NEW_ARRAY, size, alignment, NOTE_CALLER()),
     (size_t size, size_t alignment, const void *nothrow), (size, alignment, nothrow))
 DELETE(delete, _ZdlPv,
        (void *block), (block))

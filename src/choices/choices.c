@@ -155,8 +155,8 @@ static const struct choices_model *model_of(const struct choices_search *search,
 }
 
 /* The models that take part at a level. */
-static void models_at(const struct choices_search *search, unsigned level,
-		      uint64_t ret[WIRE_MODEL_WORDS])
+void choices_models_at(const struct choices_search *search, unsigned level,
+		       uint64_t ret[WIRE_MODEL_WORDS])
 {
 	memset(ret, 0, WIRE_MODEL_WORDS * sizeof(*ret));
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
@@ -214,7 +214,7 @@ static struct err *run_level(struct choices_search *search, unsigned level,
 			search->result->why = "budget";
 			return NULL;
 		}
-		models_at(search, level, set.models);
+		choices_models_at(search, level, set.models);
 		memcpy(set.on, set.models, sizeof(set.on));
 		struct err *err = run_round(search, &set, &round);
 		search->result->runs++;
@@ -291,6 +291,7 @@ void choices_result_free(struct choices_result *result)
 		vec_free(&finding->calls);
 		vec_free(&finding->ranges);
 		vec_free(&finding->critical);
+		vec_free(&finding->forced);
 		free(finding->message);
 		free(finding->file);
 	}

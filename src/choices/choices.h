@@ -36,6 +36,11 @@ struct choices_model {
 };
 /* By number, WIRE_MODELS_N of them; NULL: no such number. */
 const struct choices_model *choices_model(uint64_t number);
+/*
+ * Is it met at nearly every call of a program (memory)? Then exploring every way
+ * comes to nothing else, unless it was asked for.
+ */
+bool choices_model_often(uint64_t number);
 const char *choices_level_name(unsigned level); /* "one", … */
 const char *choices_kind_name(unsigned kind);	/* "permute", … */
 
@@ -76,7 +81,8 @@ struct choices_finding {
 	size_t repeats; /* so often it went as said, with and without */
 	/* With --systematic. */
 	bool systematic;
-	double probability; /* that it fails, under uniform choice */
+	double probability;   /* that it fails, under uniform choice */
+	VEC(uint64_t) forced; /* picks that lead to a failing end */
 	VEC(struct choices_call)
 	critical; /* choices that decide by themselves */
 };
@@ -163,6 +169,9 @@ struct choices_again {
 	const uint64_t *on;	/* … and that act */
 	bool startup;		/* also before the first test */
 	bool without;		/* the same without any */
+	/* Of systematic exploration: picks in sequence, instead of drawing. */
+	const uint64_t *forced;
+	size_t n_forced;
 	const size_t *prefix;
 	size_t n_prefix;
 };

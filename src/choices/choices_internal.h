@@ -33,6 +33,8 @@ struct choices_set {
 	const struct wire_choice_range *ranges;
 	size_t n_ranges;
 	bool detail;
+	const uint64_t *forced; /* NULL: they are drawn */
+	size_t n_forced;
 };
 
 /* How a test went under such a set. */
@@ -71,6 +73,9 @@ struct err *choices_try(struct choices_search *search,
 struct suite_choices choices_to_suite(const struct choices_set *set,
 				      const uint64_t *off_by_test);
 
+/* The models that take part at a level. */
+void choices_models_at(const struct choices_search *search, unsigned level,
+		       uint64_t ret[WIRE_MODEL_WORDS]);
 bool choices_late(const struct choices_search *search);
 struct err *choices_limit(struct choices_search *search, const char *format,
 			  ...) _must_check_

@@ -14,6 +14,20 @@ const struct choices_model *choices_model(uint64_t number)
 	return number < ARRAY_SIZE(models) ? &models[number] : NULL;
 }
 
+bool choices_model_often(uint64_t number)
+{
+	static const uint16_t often[] = {
+#define X(name, kind, level, flags, api, clause, never) WIRE_MODEL_##name,
+		WIRE_MODELS_MEMORY(X)
+#undef X
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(often); i++) {
+		if (often[i] == number)
+			return true;
+	}
+	return false;
+}
+
 const char *choices_level_name(unsigned level)
 {
 	static const char *const names[] = { "one", "eq", "id", "full" };

@@ -1,7 +1,589 @@
+/*
+ * Every combination of the choices in a test, up to a bound: the graph of what it
+ * may do (suite/explore.h), explored from copies of its process; or, where that is
+ * not possible, way by way, each from the beginning of the test with its picks
+ * given. From the graph follow how likely the test fails if every choice is
+ * uniform, and the choices that decide by themselves.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
 #include "choices/choices_internal.h"
+#include "suite/explore.h"
+
+/* Of a choice, so many are followed: a permutation of six things. */
+#define ALTERNATIVES_MAX 720
+#define CRITICAL_MAX 8
+
+struct exploration {
+	struct choices_search *search;
+	size_t test;
+	uint64_t models[WIRE_MODEL_WORDS];
+	struct suite_graph graph;
+	/* By node. */
+	size_t *first; /* of its edges, once sorted; [nodes] is their end */
+	double *probability, *paths, *failing;
+	uint8_t *state; /* 0: new, 1: open, 2: done */
+	bool *whole;	/* all below it was followed */
+};
+
+static void exploration_free(struct exploration *x)
+{
+	suite_graph_free(&x->graph);
+	free(x->first);
+	free(x->probability);
+	free(x->paths);
+	free(x->failing);
+	free(x->state);
+	free(x->whole);
+}
+
+/* ---- way by way ---- */
+
+struct way {
+	struct exploration *x;
+	VEC(uint64_t) forced;
+	VEC(size_t) nodes; /* of this way */
+	struct wire_choice_step *steps;
+	size_t n;
+	bool ended, cut;
+	enum outcome outcome;
+};
+
+static void way_free(struct way *way)
+{
+	vec_free(&way->forced);
+	vec_free(&way->nodes);
+	free(way->steps);
+}
+
+static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
+		      const struct wire_choices *block)
+{
+	struct way *way = data;
+	way->cut = block->trace_n > WIRE_CHOICE_TRACE;
+	way->n = MIN(block->trace_n, (uint64_t)WIRE_CHOICE_TRACE);
+	memcpy(way->steps, block->trace, way->n * sizeof(*way->steps));
+}
+
+static void on_finished(void *data, const struct suite_result *result)
+{
+	struct way *way = data;
+	way->ended = true;
+	way->outcome = result->outcome;
+}
+
+static struct err *run_way(struct way *way)
+{
+	struct exploration *x = way->x;
+	const struct suite_observer observer = {
+		.chosen = on_chosen,
+		.finished = on_finished,
+		.data = way,
+	};
+	const struct suite_choices choices = {
+		.level = WIRE_FULL,
+		.models = x->models,
+		.on = x->models,
+		.trace = true,
+		.forced = way->forced.data,
+		.n_forced = way->forced.n,
+	};
+	way->n = 0;
+	way->ended = false;
+	way->outcome = OUTCOME_NONE;
+	TRY(suite_choose(x->search->suite, &choices));
+	return suite_run(x->search->suite, &x->test, 1,
+			 SUITE_SERIAL | SUITE_ALONE, &observer);
+}
+
+static uint64_t followed(uint64_t alternatives)
+{
+	return MIN(alternatives, (uint64_t)ALTERNATIVES_MAX);
+}
+
+/* What this way met behind those that it has in common with the last one. */
+static struct err *add_way(struct way *way)
+{
+	struct suite_graph *graph = &way->x->graph;
+	size_t common = MIN(way->nodes.n, way->n);
+	/* Another choice than the last time: it depends on something else. */
+	for (size_t i = 0; i < common; i++) {
+		const struct suite_graph_node *node =
+			&graph->nodes.data[way->nodes.data[i]];
+		if (node->model != way->steps[i].model ||
+		    node->alternatives != way->steps[i].alternatives)
+			graph->whole = false;
+	}
+	way->nodes.n = common;
+	for (size_t i = common; i < way->n; i++) {
+		size_t parent = i ? way->nodes.data[i - 1] : SUITE_GRAPH_END;
+		uint64_t pick = i ? way->steps[i - 1].pick : 0;
+		if (graph->nodes.n >= way->x->search->options->bound) {
+			graph->whole = false;
+			way->n = i;
+			return NULL;
+		}
+		if (i)
+			TRY(vec_push(&graph->edges,
+				     (struct suite_graph_edge){
+					     parent, pick, graph->nodes.n,
+					     OUTCOME_NONE }));
+		TRY(vec_push(&way->nodes, graph->nodes.n));
+		TRY(vec_push(&graph->nodes, (struct suite_graph_node){
+						    way->steps[i].model,
+						    way->steps[i].alternatives,
+						    parent,
+						    pick,
+					    }));
+		graph->whole &= way->steps[i].alternatives <= ALTERNATIVES_MAX;
+	}
+	graph->whole &= !way->cut;
+	if (!way->n) {
+		graph->outcome = way->outcome;
+		return NULL;
+	}
+	return vec_push(&graph->edges, (struct suite_graph_edge){
+					       way->nodes.data[way->n - 1],
+					       way->steps[way->n - 1].pick,
+					       SUITE_GRAPH_END, way->outcome });
+}
+
+/* The last choice that has another alternative takes it. */
+static struct err *next_way(struct way *way, bool *ret)
+{
+	size_t n = way->n;
+	while (n && way->steps[n - 1].pick + 1 >=
+			    followed(way->steps[n - 1].alternatives))
+		n--;
+	*ret = n;
+	way->forced.n = 0;
+	for (size_t i = 0; i < n; i++)
+		TRY(vec_push(&way->forced, way->steps[i].pick + (i + 1 == n)));
+	way->nodes.n = MIN(way->nodes.n, n);
+	return NULL;
+}
+
+static struct err *explore_ways(struct exploration *x)
+{
+	_cleanup_(way_free) struct way way = { .x = x };
+	bool more = true;
+	way.steps = calloc(WIRE_CHOICE_TRACE, sizeof(*way.steps));
+	if (!way.steps)
+		return err_nomem();
+	x->graph.whole = true;
+	while (more) {
+		if (choices_late(x->search) ||
+		    x->graph.edges.n >= x->search->options->bound) {
+			x->graph.whole = false;
+			return NULL;
+		}
+		TRY(run_way(&way));
+		TRY(add_way(&way));
+		TRY(next_way(&way, &more));
+	}
+	return NULL;
+}
+
+/* ---- what follows from the graph ---- */
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct suite_graph_edge *x = a, *y = b;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->pick < y->pick ? -1 : x->pick > y->pick;
+}
+
+static bool is_bad(const struct suite_graph_edge *edge)
+{
+	return edge->outcome != OUTCOME_NONE && !choices_good(edge->outcome);
+}
+
+/* What an edge leads to; false: back into what is open, which says nothing. */
+static bool value_of(const struct exploration *x,
+		     const struct suite_graph_edge *edge, double *probability,
+		     double *paths, double *failing)
+{
+	if (edge->to == SUITE_GRAPH_END) {
+		*probability = *failing = is_bad(edge);
+		*paths = 1;
+		return true;
+	}
+	*probability = x->probability[edge->to];
+	*paths = x->paths[edge->to];
+	*failing = x->failing[edge->to];
+	/* Nothing is known of one that was not followed. */
+	return x->state[edge->to] == 2 &&
+	       x->first[edge->to] < x->first[edge->to + 1];
+}
+
+static void judge_node(struct exploration *x, size_t node)
+{
+	size_t n = 0;
+	double sum = 0, paths = 0, failing = 0;
+	bool whole = x->first[node + 1] - x->first[node] ==
+		     x->graph.nodes.data[node].alternatives;
+	for (size_t i = x->first[node]; i < x->first[node + 1]; i++) {
+		const struct suite_graph_edge *edge = &x->graph.edges.data[i];
+		double p, w, f;
+		whole &= edge->to == SUITE_GRAPH_END ||
+			 x->state[edge->to] == 1 || x->whole[edge->to];
+		if (!value_of(x, edge, &p, &w, &f))
+			continue;
+		n++;
+		sum += p;
+		paths += w;
+		failing += f;
+	}
+	x->probability[node] = n ? sum / (double)n : 0;
+	x->paths[node] = paths;
+	x->failing[node] = failing;
+	x->whole[node] = whole;
+	x->state[node] = 2;
+}
+
+/* Those that a node leads to come first. */
+static struct err *judge_all(struct exploration *x)
+{
+	VEC(size_t) stack = VEC_INIT;
+	struct err *err = x->graph.nodes.n ? vec_push(&stack, (size_t)0) : NULL;
+	while (!err && stack.n) {
+		size_t node = stack.data[stack.n - 1];
+		if (x->state[node]) {
+			stack.n--;
+			if (x->state[node] == 1)
+				judge_node(x, node);
+			continue;
+		}
+		x->state[node] = 1;
+		for (size_t i = x->first[node]; !err && i < x->first[node + 1];
+		     i++) {
+			size_t to = x->graph.edges.data[i].to;
+			if (to != SUITE_GRAPH_END && !x->state[to])
+				err = vec_push(&stack, to);
+		}
+	}
+	vec_free(&stack);
+	return err;
+}
+
+static struct err *index_edges(struct exploration *x)
+{
+	size_t n = x->graph.nodes.n, at = 0;
+	x->first = calloc(n + 1, sizeof(*x->first));
+	x->probability = calloc(n + 1, sizeof(*x->probability));
+	x->paths = calloc(n + 1, sizeof(*x->paths));
+	x->failing = calloc(n + 1, sizeof(*x->failing));
+	x->state = calloc(n + 1, sizeof(*x->state));
+	x->whole = calloc(n + 1, sizeof(*x->whole));
+	if (!x->first || !x->probability || !x->paths || !x->failing ||
+	    !x->state || !x->whole)
+		return err_nomem();
+	if (x->graph.edges.n)
+		qsort(x->graph.edges.data, x->graph.edges.n,
+		      sizeof(*x->graph.edges.data), compare_edges);
+	for (size_t i = 0; i <= n; i++) {
+		while (at < x->graph.edges.n &&
+		       x->graph.edges.data[at].from < i)
+			at++;
+		x->first[i] = at;
+	}
+	return NULL;
+}
+
+/* Does what is chosen here alone decide? Then also which pick fails. */
+static bool is_critical(const struct exploration *x, size_t node,
+			uint64_t *ret_pick)
+{
+	bool passes = false, fails = false;
+	for (size_t i = x->first[node]; i < x->first[node + 1]; i++) {
+		const struct suite_graph_edge *edge = &x->graph.edges.data[i];
+		double p, w, f;
+		if ((edge->to != SUITE_GRAPH_END && !x->whole[edge->to]) ||
+		    !value_of(x, edge, &p, &w, &f))
+			continue;
+		if (p >= 1 && !fails) {
+			fails = true;
+			*ret_pick = x->graph.edges.data[i].pick;
+		}
+		passes |= p <= 0;
+	}
+	return passes && fails;
+}
+
+/* ---- the finding ---- */
+
+/* The picks that lead to @node and take @pick there, then those that fail. */
+static struct err *picks_to(const struct exploration *x, size_t node,
+			    uint64_t pick, struct way *way, size_t *ret_at)
+{
+	const struct suite_graph_node *nodes = x->graph.nodes.data;
+	size_t depth = 0;
+	way->forced.n = 0;
+	for (size_t at = node; nodes[at].parent != SUITE_GRAPH_END;
+	     at = nodes[at].parent)
+		depth++;
+	for (size_t i = 0; i <= depth; i++)
+		TRY(vec_push(&way->forced, (uint64_t)0));
+	way->forced.data[depth] = pick;
+	size_t i = depth;
+	for (size_t at = node; i--; at = nodes[at].parent)
+		way->forced.data[i] = nodes[at].parent_pick;
+	*ret_at = depth;
+	return NULL;
+}
+
+struct shown {
+	struct way way;
+	struct choices_finding *finding;
+	struct choices_trial trial;
+	uint64_t n; /* of the choice that is wanted; in its thread */
+	struct err *err;
+};
+
+static void take_record(struct shown *shown, const struct wire_choices *block,
+			const struct wire_choice *record)
+{
+	const struct choices_options *options = shown->way.x->search->options;
+	struct choices_call call = {
+		.model = record->model,
+		.thread = record->thread,
+		.n = record->n,
+		.phase = record->phase,
+		.pick = record->pick,
+		.alternatives = record->alternatives,
+		.argument = strndup(record->argument, sizeof(record->argument)),
+		.did = strndup(record->did, sizeof(record->did)),
+	};
+	struct err *err = call.argument && call.did ? NULL : err_nomem();
+	if (!err && options->unwind)
+		err = options->unwind(options->unwind_data, block, record,
+				      &call);
+	if (!err)
+		err = vec_push(&shown->finding->critical, call);
+	if (err)
+		choices_call_free(&call);
+	shown->err = err;
+}
+
+/* The record of the last choice that was forced and acted. */
+static void on_shown(void *data, size_t entry _unused_, size_t test _unused_,
+		     const struct wire_choices *block)
+{
+	struct shown *shown = data;
+	uint64_t n = MIN(block->records_n, (uint64_t)WIRE_CHOICE_RECORDS);
+	if (n && !shown->err)
+		take_record(shown, block, &block->records[n - 1]);
+}
+
+static void on_shown_end(void *data, const struct suite_result *result)
+{
+	struct shown *shown = data;
+	struct choices_finding *finding = shown->finding;
+	if (choices_good(result->outcome) || finding->outcome != OUTCOME_NONE)
+		return;
+	finding->outcome = result->outcome;
+	finding->line = result->line;
+	if (result->message)
+		finding->message = strdup(result->message);
+	if (result->file)
+		finding->file = strdup(result->file);
+}
+
+/* Runs it up to and with that choice, the rest as ever, and tells of it. */
+static struct err *show(struct exploration *x, size_t node, uint64_t pick,
+			struct choices_finding *finding)
+{
+	struct shown shown = { .way = { .x = x }, .finding = finding };
+	const struct suite_observer observer = {
+		.chosen = on_shown,
+		.finished = on_shown_end,
+		.data = &shown,
+	};
+	size_t at;
+	struct err *err = picks_to(x, node, pick, &shown.way, &at);
+	const struct suite_choices choices = {
+		.level = WIRE_FULL,
+		.models = x->models,
+		.on = x->models,
+		.trace = true,
+		.detail = true,
+		.forced = shown.way.forced.data,
+		.n_forced = MIN(shown.way.forced.n, (size_t)WIRE_CHOICE_TRACE),
+	};
+	if (!err)
+		err = suite_choose(x->search->suite, &choices);
+	if (!err)
+		err = suite_run(x->search->suite, &x->test, 1,
+				SUITE_SERIAL | SUITE_ALONE, &observer);
+	way_free(&shown.way);
+	if (!err)
+		return shown.err;
+	err_destroy(shown.err);
+	return err;
+}
+
+static void finding_free(struct choices_finding *finding)
+{
+	for (size_t i = 0; i < finding->critical.n; i++)
+		choices_call_free(&finding->critical.data[i]);
+	for (size_t i = 0; i < finding->calls.n; i++)
+		choices_call_free(&finding->calls.data[i]);
+	vec_free(&finding->critical);
+	vec_free(&finding->calls);
+	vec_free(&finding->forced);
+	free(finding->message);
+	free(finding->file);
+}
+
+static struct err *copy_call(const struct choices_call *call,
+			     struct choices_finding *finding)
+{
+	struct choices_call copy = *call;
+	copy.argument = strdup(call->argument);
+	copy.did = strdup(call->did);
+	copy.stack.data = NULL;
+	copy.stack.n = copy.stack.cap = 0;
+	struct err *err = copy.argument && copy.did ? NULL : err_nomem();
+	for (size_t i = 0; !err && i < call->stack.n; i++) {
+		const struct choices_frame *frame = &call->stack.data[i];
+		struct choices_frame one = {
+			.function = frame->function ? strdup(frame->function)
+						    : NULL,
+			.file = frame->file ? strdup(frame->file) : NULL,
+			.line = frame->line,
+		};
+		err = vec_push(&copy.stack, one);
+	}
+	if (!err)
+		err = vec_push(&finding->calls, copy);
+	if (err)
+		choices_call_free(&copy);
+	return err;
+}
+
+/* A node whose alternatives all fail, or an edge to a failing end. */
+static bool find_failing_edge(const struct exploration *x, size_t *ret_node,
+			      uint64_t *ret_pick)
+{
+	for (size_t i = 0; i < x->graph.edges.n; i++) {
+		const struct suite_graph_edge *edge = &x->graph.edges.data[i];
+		if (edge->to != SUITE_GRAPH_END || !is_bad(edge))
+			continue;
+		*ret_node = edge->from;
+		*ret_pick = edge->pick;
+		return true;
+	}
+	return false;
+}
+
+/* The whole way to a failing end is what `replay` needs. */
+static struct err *keep_way(struct exploration *x, size_t node, uint64_t pick,
+			    struct choices_finding *finding)
+{
+	struct way way = { .x = x };
+	size_t at;
+	struct err *err = picks_to(x, node, pick, &way, &at);
+	for (size_t i = 0; !err && i < way.forced.n; i++)
+		err = vec_push(&finding->forced, way.forced.data[i]);
+	way_free(&way);
+	return err;
+}
+
+static struct err *add_finding(struct exploration *x)
+{
+	struct choices_search *search = x->search;
+	_cleanup_(finding_free) struct choices_finding finding = {
+		.test = x->test,
+		.level = WIRE_FULL,
+		.systematic = true,
+		.minimal = true,
+		.alone = true,
+		.repeats = 1,
+		.probability = x->probability[0],
+	};
+	size_t node = 0, shown = 0;
+	uint64_t pick = 0;
+	if (!find_failing_edge(x, &node, &pick))
+		return NULL;
+	memcpy(finding.numbered, x->models, sizeof(x->models));
+	memcpy(finding.on, x->models, sizeof(x->models));
+	TRY(keep_way(x, node, pick, &finding));
+	for (size_t i = 0; i < x->graph.nodes.n && shown < CRITICAL_MAX; i++) {
+		uint64_t failing_pick = 0;
+		if (!is_critical(x, i, &failing_pick))
+			continue;
+		TRY(show(x, i, failing_pick, &finding));
+		shown++;
+	}
+	if (!finding.critical.n) {
+		TRY(show(x, node, pick, &finding));
+		if (finding.critical.n)
+			TRY(copy_call(&finding.critical.data[0], &finding));
+		if (finding.critical.n)
+			choices_call_free(&finding.critical.data[0]);
+		finding.critical.n = 0;
+	} else {
+		TRY(copy_call(&finding.critical.data[0], &finding));
+	}
+	if (!finding.calls.n) {
+		struct choices_call call = {
+			.model = x->graph.nodes.data[node].model,
+			.alternatives = x->graph.nodes.data[node].alternatives,
+			.pick = pick,
+			.argument = strdup(""),
+			.did = strdup(""),
+		};
+		TRY(vec_push(&finding.calls, call));
+	}
+	finding.model = finding.calls.data[0].model;
+	finding.runs = (size_t)MIN(x->paths[0], 1e15);
+	finding.failures = (size_t)MIN(x->failing[0], 1e15);
+	TRY(vec_push(&search->result->findings, finding));
+	finding = (struct choices_finding){};
+	return NULL;
+}
 
 struct err *choices_explore(struct choices_search *search, size_t test)
 {
-	(void)test;
-	return choices_limit(search, "choices: nothing was explored");
+	_cleanup_(exploration_free) struct exploration x = {
+		.search = search,
+		.test = test,
+	};
+	const struct suite_explore_options options = {
+		.nodes = search->options->bound,
+		.deadline = search->options->deadline,
+		.alternatives = ALTERNATIVES_MAX,
+	};
+	choices_models_at(search, WIRE_FULL, x.models);
+	const struct suite_choices choices = {
+		.level = WIRE_FULL,
+		.models = x.models,
+		.on = x.models,
+	};
+	TRY(suite_explore(search->suite, test, &choices, &options, &x.graph));
+	if (x.graph.obstacle) {
+		suite_graph_free(&x.graph);
+		TRY(explore_ways(&x));
+	}
+	TRY(index_edges(&x));
+	TRY(judge_all(&x));
+	struct choices_space space = {
+		.test = test,
+		.nodes = x.graph.nodes.n,
+		.leaves = x.graph.nodes.n ? (uint64_t)MIN(x.paths[0], 1e18) : 1,
+		.failing = (uint64_t)MIN(x.failing[0], 1e18),
+		.merged = x.graph.merged,
+		.probability = x.probability[0],
+		.exhausted = x.graph.whole,
+	};
+	for (size_t i = 0; i < x.graph.nodes.n; i++) {
+		if (x.graph.nodes.data[i].model < WIRE_MODELS_ALL)
+			choices_set_bit(search->result->models_met,
+					x.graph.nodes.data[i].model);
+	}
+	TRY(vec_push(&search->result->spaces, space));
+	return x.graph.nodes.n ? add_finding(&x) : NULL;
 }

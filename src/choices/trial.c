@@ -49,6 +49,9 @@ struct suite_choices choices_to_suite(const struct choices_set *set,
 		.ranges = set->ranges,
 		.n_ranges = set->n_ranges,
 		.detail = set->detail,
+		.trace = set->forced,
+		.forced = set->forced,
+		.n_forced = set->n_forced,
 	};
 }
 
@@ -200,6 +203,8 @@ struct err *choices_run_again(struct suite *suite, size_t test,
 		.ranges = again->ranges,
 		.n_ranges = again->n_ranges,
 		.startup = again->startup,
+		.forced = again->forced,
+		.n_forced = again->n_forced,
 	};
 	_cleanup_(freep) size_t *order =
 		calloc(again->n_prefix + 1, sizeof(*order));

@@ -69,6 +69,8 @@ static struct err *choose_models(const struct option_list *patterns,
 		switch_to(
 			options->models, i,
 			all && model &&
+				!(options->systematic &&
+				  choices_model_often(i)) &&
 				(optional || !(model->flags & WIRE_OPTIONAL)));
 	}
 	for (size_t k = 0; k < patterns->n; k++) {

@@ -24,7 +24,7 @@ enum key {
 };
 
 static const char *const keys[KEYS] = {
-	"function", "kind", "array", "length", "element-size",
+	"function", "kind", "array",   "length", "element-size",
 	"min",	    "max",  "returns", "clause",
 };
 
@@ -64,8 +64,8 @@ static struct err *split(char *text, const char *values[KEYS])
 		char *value, *ignored;
 		enum key key = key_at(text, &value);
 		if (key == KEYS)
-			return err_create(ERR_USAGE,
-					  "'%s' is no \"key=value\"", text);
+			return err_create(ERR_USAGE, "'%s' is no \"key=value\"",
+					  text);
 		char *end = value;
 		do {
 			end = strstr(end, "; ");

@@ -9,6 +9,7 @@
 
 /* Names of mangled symbols that are followed; longer ones are the program's. */
 #define NAMES_MAX 64
+#define NESTED_MAX 8
 /* Local functions between two of the framework's; more are somebody else's. */
 #define BETWEEN_MAX 256
 /* Code behind a symbol without a size. */
@@ -63,21 +64,6 @@ static size_t source_name(const char *at, const char **ret)
 	return n;
 }
 
-/* Past "a::b::" in a nested name; NULL: it is another. */
-static const char *past_scope(const char *at, const char *scope)
-{
-	while (*scope) {
-		const char *name = NULL, *end = strstr(scope, "::");
-		size_t n = source_name(at, &name);
-		if (!n || !end || n != (size_t)(end - scope) ||
-		    strncmp(name, scope, n) != 0)
-			return NULL;
-		at = name + n;
-		scope = end + 2;
-	}
-	return at;
-}
-
 /*
  * Tests may be written in the framework's namespace, as its own often are:
  * TEST(Suite, Name) makes a class Suite_Name_Test.
@@ -102,19 +88,37 @@ static const char *skip_qualifiers(const char *at)
 	return at + strspn(at, "rVKRO");
 }
 
-static bool in_scope(const char *at, const char *scope)
+/* A nested name: where it begins, and the first name in it. */
+struct nested {
+	const char *first;
+	size_t n;
+};
+
+/* What a symbol's name says, taken apart once for all entries of a list. */
+struct parts {
+	const char *symbol;
+	struct nested nested[NESTED_MAX];
+	size_t n;
+};
+
+static void add_nested(struct parts *parts, const char *at)
 {
-	const char *rest = past_scope(at, scope);
-	return rest && !is_test(rest);
+	struct nested nested = {};
+	nested.n = source_name(at, &nested.first);
+	if (nested.n && parts->n < NESTED_MAX)
+		parts->nested[parts->n++] = nested;
 }
 
-/* A template of the standard library or of Boost, made for a type in @scope. */
-static bool made_for(const char *at, const char *scope)
+/*
+ * Templates of the standard library and of Boost are whose types they are made
+ * for: the first argument tells, and its own first argument.
+ */
+static void add_arguments(struct parts *parts, const char *at)
 {
 	bool arguments = false;
 	if (!str_starts(at, "St") && !str_starts(at, "9__gnu_cxx") &&
 	    !str_starts(at, "5boost"))
-		return false;
+		return;
 	for (int i = 0; i < NAMES_MAX; i++) {
 		const char *name = NULL;
 		size_t n = source_name(at, &name);
@@ -122,8 +126,8 @@ static bool made_for(const char *at, const char *scope)
 			at = name + n;
 		} else if (*at == 'N') {
 			at = skip_qualifiers(at + 1);
-			if (arguments && in_scope(at, scope))
-				return true;
+			if (arguments)
+				add_nested(parts, at);
 		} else if (str_starts(at, "St")) {
 			at += 2;
 		} else if (*at == 'S') {
@@ -135,10 +139,9 @@ static bool made_for(const char *at, const char *scope)
 		} else if (arguments && *at && strchr("PRKOV", *at)) {
 			at++;
 		} else {
-			return false;
+			return;
 		}
 	}
-	return false;
 }
 
 /*
@@ -161,27 +164,54 @@ static const char *function_name(const char *symbol)
 	return at;
 }
 
-static bool matches(const char *entry, const char *symbol, const char *name)
+static void take_apart(const char *symbol, struct parts *ret)
 {
-	size_t n = strlen(entry);
-	if (n > 2 && entry[n - 1] == ':')
-		return name &&
-		       ((*name == 'N' &&
-			 in_scope(skip_qualifiers(name + 1), entry)) ||
-			made_for(*name == 'N' ? skip_qualifiers(name + 1)
-					      : name,
-				 entry));
-	if (n && entry[n - 1] == '$')
-		return !strncmp(symbol, entry, n - 1) && !symbol[n - 1];
-	return !strncmp(symbol, entry, n);
+	ret->symbol = symbol;
+	ret->n = 0;
+	if (!str_starts(symbol, "_Z"))
+		return;
+	const char *at = function_name(symbol);
+	if (*at == 'N') {
+		at = skip_qualifiers(at + 1);
+		add_nested(ret, at);
+	}
+	add_arguments(ret, at);
 }
 
-static bool listed(const char *const *entries, const char *symbol)
+static bool in_scope(const struct nested *nested, const char *scope)
 {
-	const char *name =
-		str_starts(symbol, "_Z") ? function_name(symbol) : NULL;
+	const char *name = nested->first;
+	size_t n = nested->n;
+	while (n && !strncmp(name, scope, n) && scope[n] == ':') {
+		const char *rest = name + n;
+		scope += n + strspn(scope + n, ":");
+		if (!*scope)
+			return !is_test(rest);
+		n = source_name(rest, &name);
+	}
+	return false;
+}
+
+/* An entry's kind need not be known: no symbol has a ':' or ends with '$'. */
+static bool matches(const char *entry, const struct parts *parts)
+{
+	size_t i = 0;
+	while (entry[i] && entry[i] == parts->symbol[i])
+		i++;
+	if (i && (!entry[i] || (!strcmp(entry + i, "$") && !parts->symbol[i])))
+		return true;
+	for (i = 0; i < parts->n; i++) {
+		if (*parts->nested[i].first == *entry &&
+		    in_scope(&parts->nested[i], entry))
+			return true;
+	}
+	return false;
+}
+
+static bool listed(const char *const *entries, const struct parts *parts)
+{
 	for (size_t i = 0; entries && entries[i]; i++) {
-		if (matches(entries[i], symbol, name))
+		if (matches(entries[i], parts))
 			return true;
 	}
 	return false;
@@ -189,7 +219,9 @@ static bool listed(const char *const *entries, const char *symbol)
 
 bool framework_owns(const struct framework *framework, const char *symbol)
 {
-	return listed(framework->own, symbol);
+	struct parts parts;
+	take_apart(symbol, &parts);
+	return listed(framework->own, &parts);
 }
 
 /* ---- ranges ---- */
@@ -212,8 +244,12 @@ struct search {
 static bool visit(void *data, const struct object_symbol *symbol)
 {
 	struct search *search = data;
-	if (!symbol->function &&
-	    !(symbol->name[0] == '_' && listed(everywhere, symbol->name)))
+	if (!symbol->function && symbol->data)
+		return true;
+	struct parts parts;
+	take_apart(symbol->name, &parts);
+	bool common = listed(everywhere, &parts);
+	if (!symbol->function && !common)
 		return true;
 	uint64_t size = MIN(symbol->size, SIZE_MAX_);
 	struct code code = {
@@ -223,9 +259,9 @@ static bool visit(void *data, const struct object_symbol *symbol)
 	};
 	if (__builtin_add_overflow(code.low, size ? size : UNSIZED, &code.high))
 		return true;
-	if (framework_owns(search->framework, symbol->name))
+	if (listed(search->framework->own, &parts))
 		code.whose = FRAMEWORK;
-	else if (listed(everywhere, symbol->name))
+	else if (common)
 		code.whose = EVERYWHERE;
 	search->err = vec_push(&search->code, code);
 	return !search->err;

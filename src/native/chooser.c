@@ -215,6 +215,13 @@ void chooser_ready(struct chooser *chooser)
 		MIN(block->records_n, (uint64_t)WIRE_CHOICE_RECORDS);
 }
 
+void chooser_stop(struct chooser *chooser, bool stop)
+{
+	chooser->block->stop = stop;
+	chooser->block->trace_on = stop || chooser->choices.trace;
+	__atomic_store_n(&chooser->block->active, stop, __ATOMIC_RELEASE);
+}
+
 void chooser_begin(struct chooser *chooser, size_t test)
 {
 	if (!chooser_chooses(chooser))

@@ -36,6 +36,8 @@ struct err *chooser_attach(struct run *run) _must_check_;
 /* A process is about to be started; it stands before its first test. */
 void chooser_starts(struct chooser *chooser);
 void chooser_ready(struct chooser *chooser);
+/* Choices stop the process (wire_choices.stop), and go on doing so. */
+void chooser_stop(struct chooser *chooser, bool stop);
 /* A test begins; it ended, and the observer is told. */
 void chooser_begin(struct chooser *chooser, size_t test);
 void chooser_end(struct chooser *chooser, const struct suite_observer *observer,

@@ -20,6 +20,7 @@
 #include "native/chooser.h"
 #include "native/environment.h"
 #include "native/executable.h"
+#include "native/explore.h"
 #include "native/framework.h"
 #include "native/parallel.h"
 #include "native/places.h"
@@ -703,6 +704,7 @@ static const struct suite_ops session_ops = {
 	.put_back = session_put_back_files,
 	.declare = session_declare,
 	.choose = chooser_choose,
+	.explore = explore_run,
 	.close = session_close,
 };
 

@@ -15,6 +15,7 @@
 
 struct between;
 struct chooser;
+struct explorer;
 struct keeper;
 struct kept;
 struct saver;
@@ -74,6 +75,7 @@ struct session {
 	struct workers *workers; /* parallel.c; NULL: none were started */
 	struct chooser *chooser; /* what APIs do; NULL: as ever */
 	struct user_models *user_models; /* NULL: none */
+	struct explorer *explorer;	 /* during suite_explore(); NULL: no */
 	struct restore *restore; /* during suite_try_roots(); NULL: no */
 	/* Kept by restore.c from one call to the next. */
 	struct memory_watch *restore_memory;

@@ -161,9 +161,9 @@ static void correct_record(const struct thread *thread,
 	to[WIRE_R13] = from->r13;
 	to[WIRE_R14] = from->r14;
 	to[WIRE_R15] = from->r15;
-	record->stack_n = memory_read_some(thread->tracee, RADDR(from->rsp),
-					   record->stack,
-					   sizeof(record->stack));
+	record->stack_n =
+		memory_read_some(thread->tracee, RADDR(from->rsp),
+				 record->stack, sizeof(record->stack));
 }
 
 static struct err *choose(struct run *run, struct thread *thread,
@@ -353,8 +353,8 @@ static struct err *find_function(struct run *run, size_t model, bool *ret)
 			if (symbol.function && !symbol.ifunc)
 				TRY(break_at(&search, symbol.value));
 		} else if (!search.module->system) {
-			object_each_symbol(search.module->object,
-					   visit_mangled, &search);
+			object_each_symbol(search.module->object, visit_mangled,
+					   &search);
 			TRY(search.err);
 		}
 	}

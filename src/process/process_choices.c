@@ -62,6 +62,19 @@ static void fill(struct wire_choices *block,
 	block->active = 1;
 }
 
+/* What the suite itself says of a test's environment is not open. */
+static void pin(struct wire_choices *block, const struct env_changes *changes)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < changes->n; i++) {
+		size_t n = strlen(changes->data[i].name) + 1;
+		if (n < 2 || n >= sizeof(block->pinned) - at)
+			continue;
+		memcpy(block->pinned + at, changes->data[i].name, n);
+		at += n;
+	}
+}
+
 struct err *process_block_create(struct process_suite *suite, size_t test,
 				 struct process_block *ret)
 {
@@ -82,6 +95,7 @@ struct err *process_block_create(struct process_suite *suite, size_t test,
 	block->phase = 1;
 	block->epoch = 1;
 	block->children = 1;
+	pin(block, &suite->tests.data[test].environment);
 	if (suite->choosing)
 		fill(block, &suite->choices, test);
 	*ret = (struct process_block){ take_fd(fd), block };

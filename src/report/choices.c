@@ -186,7 +186,9 @@ static struct err *append_clauses(struct str *str,
 static struct err *append_runs(struct str *str,
 			       const struct report_choice *choice)
 {
-	TRY(str_appendf(str,
+	if (!choice->systematic)
+		return str_appendf(
+			str,
 			INDENT "level %s, seed %llu: failed in %zu of %zu "
 			       "run%s%s; with %s and nothing else in %zu of "
 			       "%zu, without choices in none\n",
@@ -194,12 +196,12 @@ static struct err *append_runs(struct str *str,
 			choice->failures, choice->runs, plural(choice->runs),
 			choice->alone ? "" : ", only after the tests before it",
 			choice->n_calls == 1 ? "that call" : "those calls",
-			choice->repeats, choice->repeats));
-	if (!choice->systematic)
-		return NULL;
+			choice->repeats, choice->repeats);
 	return str_appendf(str,
-			   INDENT "of all ways through it %.4g %% fail; %zu "
-				  "choice%s decide%s by %s\n",
+			   INDENT "%zu of %zu ways through it fail, %.4g %% if "
+				  "each choice is as likely; %zu choice%s "
+				  "decide%s by %s\n",
+			   choice->failures, choice->runs,
 			   choice->probability * 100, choice->n_critical,
 			   plural(choice->n_critical),
 			   choice->n_critical == 1 ? "s" : "",

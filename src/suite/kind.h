@@ -5,6 +5,9 @@
 #include "base/vec.h"
 #include "suite/suite.h"
 
+struct suite_explore_options;
+struct suite_graph;
+
 /* To add a kind of suite: embed struct suite first, fill in ops, list its opener in suite.c. */
 struct suite_ops {
 	struct err *(*run)(struct suite *suite, const size_t *order, size_t n,
@@ -41,6 +44,11 @@ struct suite_ops {
 	/* NULL: it cannot. See suite_choose(). */
 	struct err *(*choose)(struct suite *suite,
 			      const struct suite_choices *choices);
+	/* NULL: never possible. See suite_explore(). */
+	struct err *(*explore)(struct suite *suite, size_t test,
+			       const struct suite_choices *choices,
+			       const struct suite_explore_options *options,
+			       struct suite_graph *ret);
 	void (*close)(struct suite *suite); /* frees what it added and itself */
 };
 

@@ -61,6 +61,7 @@
 #define WIRE_CHOICE_TRACE 16384
 #define WIRE_CALLERS 16384
 #define WIRE_CHOICE_PROCESSES 4096
+#define WIRE_CHOICE_PINNED 2048
 
 /* Choices @from to @to - 1 of a thread in a phase. */
 struct wire_choice_range {
@@ -183,4 +184,9 @@ struct wire_choices {
 	uint64_t permute_address;
 	/* A: how many had the same key, so that the next gets another. */
 	struct wire_choice_process processes[WIRE_CHOICE_PROCESSES];
+	/*
+	 * C: names of environment variables that the suite sets for this test,
+	 * each ended by 0, the last by two: they stay as they are.
+	 */
+	char pinned[WIRE_CHOICE_PINNED];
 };

@@ -54,6 +54,8 @@ enum wire_model_flags {
 	WIRE_OPTIONAL = 1 << 1,
 	/* Decided once, before the program's first constructor. */
 	WIRE_STARTUP = 1 << 2,
+	/* The same through a run, in all its processes: at FULL as at ID. */
+	WIRE_CONSTANT = 1 << 3,
 };
 
 /* clang-format off */

@@ -36,7 +36,8 @@ static void texts(void **state _unused_)
 	_cleanup_(user_model_texts_freep) struct user_model_texts made = {};
 	assert_ok(PARSE(
 		&made,
-		"function=list_names; kind=permute; array=return; length=*arg1; "
+		"function=list_names; kind=permute; array=return; "
+		"length=*arg1; "
 		"element-size=8; clause=names; come in any order; see README",
 		"kind=random; function=app::f(int, char); min=-3; max=9",
 		"function=take; kind=short; min=1; returns=long",
@@ -114,8 +115,8 @@ static void refused(void **state _unused_)
 		{ "function=f; kind=short; returns=double", "returns" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		_cleanup_(user_model_texts_freep)
-			struct user_model_texts made = {};
+		_cleanup_(user_model_texts_freep) struct user_model_texts
+			made = {};
 		assert_err(PARSE(&made, bad[i].text), ERR_USAGE, bad[i].why);
 	}
 }
