@@ -392,8 +392,11 @@ static struct err *add_models(json_t *record, const char *key,
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		const struct choices_model *model =
 			choices_plan_model(options, i);
-		if (model && choices_plan_has(words, i))
-			TRY(append_word(list, model->api));
+		_cleanup_(str_freep) struct str key = STR_INIT;
+		if (!model || !choices_plan_has(words, i))
+			continue;
+		TRY(choices_plan_key(model, &key));
+		TRY(append_word(list, key.s));
 	}
 	return NULL;
 }
