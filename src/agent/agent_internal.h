@@ -158,6 +158,7 @@ extern uint64_t code_pages[CODE_PAGES]; /* address >> 12 */
 void code_begin(void);
 /* Lists the agent's own variables as its memory. */
 void code_list_own(void);
+void code_list_own_tls(void);
 _cold_ bool code_learn(uint64_t address);
 
 #pragma GCC visibility pop

@@ -590,6 +590,7 @@ void choose_begin(int argc, char **argv, char **envp)
 		return;
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
 					     __ATOMIC_RELAXED);
+	code_list_own_tls();
 	choose_caller_begin();
 	choose_first = !others || !choose_block->children;
 	choose_set_key(others && choose_block->children
