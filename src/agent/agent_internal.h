@@ -13,9 +13,10 @@
  *  4. Only what it interposes is visible, and the objects of wire/.
  *  5. It works the same when nobody looks.
  *
- * What it does not do: change what an allocation returns, or where it comes
- * from. glibc's allocator is called under the names __libc_*, which it exports
- * for this.
+ * glibc's allocator is called under the names __libc_*, which it exports for this.
+ * What the library that notes state does not do: change what an allocation
+ * returns, or where it comes from. The one that makes choices does, within what is
+ * promised (heap_internal.h).
  */
 #pragma once
 

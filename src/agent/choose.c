@@ -418,9 +418,9 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	else if (on)
 		pick = draw(block, model, alternatives, keys);
 	self.record = NULL;
-	block->made[model]++;
+	__atomic_fetch_add(&block->made[model], 1, __ATOMIC_RELAXED);
 	if (pick) {
-		block->acted[model]++;
+		__atomic_fetch_add(&block->acted[model], 1, __ATOMIC_RELAXED);
 		if (unlikely(block->detail))
 			record(block, model, pick, alternatives);
 	}
