@@ -6,7 +6,7 @@ Besides the directives of subject.py these; the first stands on the line of the 
     assumption TEST api=API           TEST assumes more than API promises; of the call's stack, the innermost place in the
                                       subject's own sources is this line (line=any: elsewhere, or there is none)
                                       level=one: the level at which it is found (default one); with=API,...: further calls
-                                      that are decisive only together with it (with=API|API: one of these); outcome=,
+                                      that are decisive only together with it (with=API|API: one of these; with=any: any); outcome=,
                                       argument=, did=, function= (of the innermost place), clause=; thread=other: not the
                                       test's own; before=yes: before the first test; alone=no: only after other tests;
                                       may=yes: need not be found; more=yes: TEST may have others; probability=P critical=N: with --systematic
@@ -192,7 +192,9 @@ class Check:
         if not one_of(options.get("outcome", "fail|crash"), finding["outcome"]):
             self.add(f"{where}: outcome {finding['outcome']}: {finding.get('failure')}")
         others = [c["api"] for c in finding["calls"][1:]]
-        for wanted in claim.together:
+        if claim.together == ["any"]:
+            others.clear()
+        for wanted in claim.together if claim.together != ["any"] else ():
             mine = [api for api in others if one_of(wanted, api)]
             if mine:
                 others.remove(mine[0])
