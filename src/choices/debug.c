@@ -90,7 +90,7 @@ static struct err *minimise_models(struct debug *debug,
 		if (failing->acted[i] && choices_bit(debug->set.on, i))
 			TRY(vec_push(&debug->models, i));
 	}
-	if (debug->models.n < 2)
+	if (!debug->models.n)
 		return NULL;
 	size_t n = 0;
 	_cleanup_(freep) size_t *places =
