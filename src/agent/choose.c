@@ -119,20 +119,30 @@ void choose_permute(uint64_t pick, void *base, size_t n, size_t size)
 static struct {
 	uintptr_t address;
 	uint64_t number;
+	uint64_t epoch;
 } objects[OBJECTS];
-static uint64_t objects_n;
+static uint64_t objects_n, objects_epoch;
 
-/* Two that share a place push each other out, and get new numbers. */
+/*
+ * Numbers begin anew with each test: it chooses alike alone and behind others.
+ * Two that share a place push each other out, and get new numbers.
+ */
 uint64_t choose_object(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
 	size_t at = scramble(address) % OBJECTS;
+	uint64_t epoch = choose_block ? choose_block->epoch : 0;
+	if (__atomic_exchange_n(&objects_epoch, epoch, __ATOMIC_ACQ_REL) !=
+	    epoch)
+		__atomic_store_n(&objects_n, 0, __ATOMIC_RELEASE);
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
-	    address) {
+		    address ||
+	    __atomic_load_n(&objects[at].epoch, __ATOMIC_RELAXED) != epoch) {
 		__atomic_store_n(
 			&objects[at].number,
 			__atomic_add_fetch(&objects_n, 1, __ATOMIC_RELAXED),
 			__ATOMIC_RELAXED);
+		__atomic_store_n(&objects[at].epoch, epoch, __ATOMIC_RELAXED);
 		__atomic_store_n(&objects[at].address, address,
 				 __ATOMIC_RELEASE);
 	}

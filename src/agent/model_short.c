@@ -74,9 +74,11 @@ size_t short_size(struct short_call call)
 	if (n < 2)
 		return call.n;
 	uint64_t equal = choose_mix(call.model, call.n);
+	/* By its turn: its number depends on what was open at the start. */
+	uint64_t turn = choose_object((const void *)((uintptr_t)call.fd + 1));
 	struct choose_keys keys = {
 		.equal = equal,
-		.object = choose_mix(equal, (uint64_t)call.fd),
+		.object = choose_mix(equal, turn),
 	};
 	size_t size = sizes[choose(call.model, n, keys)];
 	choose_argument("%zu bytes, descriptor %d", call.n, call.fd);

@@ -88,26 +88,47 @@ static struct err *take_call(struct watcher *watcher,
 	return err;
 }
 
+/* The same numbers are on in the tests before it: the most of all of them. */
+static struct err *take_thread(struct choices_trial *trial,
+			       const struct wire_choice_thread *thread)
+{
+	for (size_t i = 0; i < trial->threads.n; i++) {
+		struct wire_choice_thread *known = &trial->threads.data[i];
+		if (known->key != thread->key || known->phase != thread->phase)
+			continue;
+		known->n = MAX(known->n, thread->n);
+		return NULL;
+	}
+	return vec_push(&trial->threads, *thread);
+}
+
 static struct err *take_block(struct watcher *watcher,
 			      const struct wire_choices *block)
 {
 	struct choices_trial *trial = watcher->trial;
 	uint64_t threads = MIN(block->threads_n, (uint64_t)WIRE_CHOICE_THREADS);
 	uint64_t records = MIN(block->records_n, (uint64_t)WIRE_CHOICE_RECORDS);
-	memcpy(trial->acted, block->acted, sizeof(trial->acted));
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++)
+		trial->acted[i] |= block->acted[i];
 	for (uint64_t i = 0; i < threads; i++)
-		TRY(vec_push(&trial->threads, block->threads[i]));
-	for (uint64_t i = 0; block->detail && i < records; i++)
+		TRY(take_thread(trial, &block->threads[i]));
+	if (!block->detail || !records)
+		return NULL;
+	/* Those of the test itself, if it has any. */
+	for (size_t i = 0; i < trial->calls.n; i++)
+		choices_call_free(&trial->calls.data[i]);
+	trial->calls.n = 0;
+	for (uint64_t i = 0; i < records; i++)
 		TRY(take_call(watcher, block, &block->records[i]));
 	trial->more_calls = block->records_n > WIRE_CHOICE_RECORDS;
 	return NULL;
 }
 
-static void on_chosen(void *data, size_t entry, size_t test _unused_,
+static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
 		      const struct wire_choices *block)
 {
 	struct watcher *watcher = data;
-	if (entry == watcher->last && !watcher->err)
+	if (!watcher->err)
 		watcher->err = take_block(watcher, block);
 }
 
