@@ -48,6 +48,7 @@ struct round {
 	bool baseline;
 	bool *failed; /* by number in the suite */
 	bool start_counted;
+	const struct choices_set *set; /* NULL: without choices */
 };
 
 static void on_started(void *data, size_t test)
@@ -68,6 +69,13 @@ static void on_finished(void *data, const struct suite_result *result)
 	if (round->first && outer->finished)
 		outer->finished(outer->data, result);
 	round->failed[result->test] = !good;
+	if (!good && round->set)
+		log_info("level %s, seed %llu: '%s' ends with %s: %s",
+			 choices_level_name(round->set->level),
+			 (unsigned long long)round->set->seed,
+			 suite_test(search->suite, result->test)->name,
+			 outcome_name(result->outcome),
+			 result->message ? result->message : "");
 	if (!round->baseline)
 		return;
 	if (!test->runs)
@@ -117,6 +125,7 @@ static struct err *run_round(struct choices_search *search,
 	if (set)
 		choices = choices_to_suite(set, search->off);
 	round->start_counted = false;
+	round->set = set;
 	memset(round->failed, 0,
 	       suite_count(search->suite) * sizeof(*round->failed));
 	TRY(suite_choose(search->suite, set ? &choices : NULL));
