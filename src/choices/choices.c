@@ -9,6 +9,9 @@
 #include "base/log.h"
 #include "choices/choices_internal.h"
 
+/* Failing tests that are named one by one where nothing else is known. */
+#define UNEXPLAINED_MAX 20
+
 bool choices_late(const struct choices_search *search)
 {
 	return search->options->deadline &&
@@ -38,6 +41,19 @@ struct err *choices_add_random(struct choices_search *search, size_t test,
 	search->of[test].left = true;
 	return vec_push(&search->result->randoms,
 			(struct choices_random){ test, runs, failures });
+}
+
+struct err *choices_unexplained(struct choices_search *search,
+				const struct choices_set *set, size_t test)
+{
+	if (search->result->undebugged++ >= UNEXPLAINED_MAX)
+		return NULL;
+	return choices_limit(search,
+			     "choices: '%s' fails at level %s with seed %llu, "
+			     "and there was no time to find out why",
+			     suite_test(search->suite, test)->name,
+			     choices_level_name(set->level),
+			     (unsigned long long)set->seed);
 }
 
 /* ---- runs of the whole suite ---- */
@@ -209,7 +225,7 @@ static struct err *explain_round(struct choices_search *search,
 			continue;
 		if (choices_late(search)) {
 			search->result->why = "budget";
-			search->result->undebugged++;
+			TRY(choices_unexplained(search, set, test));
 			continue;
 		}
 		TRY(choices_debug(search, set, test));
