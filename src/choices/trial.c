@@ -1,8 +1,12 @@
 /* One run of a test under chosen choices, and what was seen of it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "choices/choices_internal.h"
+
+/* Bytes of a line that is shown. */
+#define LAST_LINE 300
 
 struct watcher {
 	struct choices_search *search;
@@ -132,6 +136,28 @@ static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
 		watcher->err = take_block(watcher, block);
 }
 
+/* What a process says last tells more than its exit status. */
+static char *describe(const struct suite_result *result)
+{
+	const char *text = result->output;
+	size_t end = result->output_n, start;
+	char *described;
+	if (!result->message || strchr(result->message, '\n') || result->file ||
+	    !text)
+		return result->message ? strdup(result->message) : NULL;
+	while (end && (unsigned char)text[end - 1] <= ' ')
+		end--;
+	for (start = end; start && text[start - 1] != '\n';)
+		start--;
+	size_t n = MIN(end - start, (size_t)LAST_LINE);
+	if (!n || memchr(text + start, '\0', n))
+		return strdup(result->message);
+	return asprintf(&described, "%s: %.*s", result->message, (int)n,
+			text + start) < 0
+		       ? NULL
+		       : described;
+}
+
 static void on_finished(void *data, const struct suite_result *result)
 {
 	struct watcher *watcher = data;
@@ -142,7 +168,7 @@ static void on_finished(void *data, const struct suite_result *result)
 	trial->outcome = result->outcome;
 	trial->ns = result->ns;
 	trial->line = result->line;
-	trial->message = result->message ? strdup(result->message) : NULL;
+	trial->message = describe(result);
 	trial->file = result->file ? strdup(result->file) : NULL;
 }
 

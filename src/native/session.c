@@ -226,6 +226,8 @@ static struct err *launch(struct session *session, struct tracee **ret)
 		.argv = session->argv,
 		.env = session->env,
 		.output = session->output,
+		/* These would be others when it is replayed. */
+		.no_inherited = session->chooser,
 	};
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
 	chooser_starts(session->chooser);
