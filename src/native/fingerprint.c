@@ -18,6 +18,8 @@
 #define MAPS_MAX ((size_t)4 << 20)
 #define BYTES_MAX ((uint64_t)128 << 20)
 #define FILES_MAX 1024
+/* Of what begins where the thread's register points: more than is there. */
+#define THREAD_SIZE 4096
 
 struct span {
 	uint64_t start, end;
@@ -31,6 +33,7 @@ struct fingerprint {
 	struct spans live; /* heap blocks, ascending */
 	struct span brk;   /* the mapping "[heap]" */
 	uint64_t sp;
+	struct span thread; /* what the C library keeps of it */
 	uint64_t bytes;
 	bool known;
 	uint8_t *buffer;
@@ -89,6 +92,19 @@ static bool is_live(const struct fingerprint *f, uint64_t address)
 	return low < f->live.n && address >= f->live.data[low].start;
 }
 
+/* The C library keeps the process id, which each copy has another of. */
+static void hide_id(struct fingerprint *f, uint64_t start, size_t n)
+{
+	static const uint32_t any = UINT32_C(0x6b0d6d65);
+	uint32_t id = (uint32_t)tracee_pid(f->run->tracee);
+	for (size_t at = (8 - start % 8) % 8; at + 4 <= n; at += 4) {
+		bool inside = start + at >= f->thread.start &&
+			      start + at < f->thread.end;
+		if (inside && !memcmp(f->buffer + at, &id, sizeof(id)))
+			memcpy(f->buffer + at, &any, sizeof(any));
+	}
+}
+
 /* Memory, with pointers into what is free of the heap taken for none. */
 static struct err *add_memory(struct fingerprint *f, uint64_t start,
 			      uint64_t end)
@@ -107,6 +123,8 @@ static struct err *add_memory(struct fingerprint *f, uint64_t start,
 		    !is_live(f, word))
 			memset(f->buffer + at, 0, sizeof(word));
 	}
+	if (start < f->thread.end && end > f->thread.start)
+		hide_id(f, start, n);
 	add(f, f->buffer, n);
 	return NULL;
 }
@@ -314,10 +332,12 @@ struct err *fingerprint_take(struct run *run, struct thread *thread,
 	};
 	_cleanup_(mappings_freep) struct mappings mappings = {};
 	uint64_t preserved[ARCH_PRESERVED];
+	uint64_t tls = regs_thread_pointer(&thread->regs).v;
 	uint64_t agent = memory_watch_agent(run);
 	if (!f.hash)
 		return err_nomem();
 	XXH3_64bits_reset(f.hash);
+	f.thread = (struct span){ tls, tls + THREAD_SIZE };
 	if (!agent || memory_read_some(run->tracee, RADDR(agent), &f.heap,
 				       sizeof(f.heap)) != sizeof(f.heap)) {
 		*ret_known = false;
