@@ -338,9 +338,15 @@ static _cold_ void record(struct wire_choices *block, enum wire_model model,
 
 /* For a breakpoint: see wire/choices.h, stop. */
 static __attribute__((noinline)) void choose_stop(uint64_t model,
-						  uint64_t alternatives)
+						  uint64_t alternatives,
+						  uint64_t equal,
+						  uint64_t object)
 {
-	__asm__ volatile("" : : "r"(model), "r"(alternatives) : "memory");
+	__asm__ volatile(""
+			 :
+			 : "r"(model), "r"(alternatives), "r"(equal),
+			   "r"(object)
+			 : "memory");
 }
 
 static _cold_ void begin_epoch(struct wire_choices *block)
@@ -386,7 +392,7 @@ static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 
 /* All choices in one sequence: what is forced, or asked for at a breakpoint. */
 static _cold_ uint64_t trace(struct wire_choices *block, enum wire_model model,
-			     uint64_t alternatives)
+			     uint64_t alternatives, struct choose_keys keys)
 {
 	uint64_t at = __atomic_fetch_add(&block->trace_n, 1, __ATOMIC_RELAXED);
 	uint64_t pick = 0;
@@ -394,7 +400,7 @@ static _cold_ uint64_t trace(struct wire_choices *block, enum wire_model model,
 		pick = block->forced[at];
 	if (block->stop) {
 		__atomic_store_n(&next_pick, pick, __ATOMIC_RELAXED);
-		choose_stop(model, alternatives);
+		choose_stop(model, alternatives, keys.equal, keys.object);
 		pick = __atomic_load_n(&next_pick, __ATOMIC_RELAXED);
 	}
 	if (pick >= alternatives)
@@ -418,13 +424,13 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	uint64_t pick = 0;
 	bool on = is_on(block, model);
 	if (unlikely(block->trace_on))
-		pick = on ? trace(block, model, alternatives) : 0;
+		pick = on ? trace(block, model, alternatives, keys) : 0;
 	else if (on)
 		pick = draw(block, model, alternatives, keys);
 	self.record = NULL;
-	block->made[model]++;
+	__atomic_fetch_add(&block->made[model], 1, __ATOMIC_RELAXED);
 	if (pick) {
-		block->acted[model]++;
+		__atomic_fetch_add(&block->acted[model], 1, __ATOMIC_RELAXED);
 		if (unlikely(block->detail))
 			record(block, model, pick, alternatives);
 	}
@@ -582,7 +588,7 @@ static bool map_block(const char *path)
 	}
 	block->stop_address = (uint64_t)(uintptr_t)choose_stop;
 	block->next_address = (uint64_t)(uintptr_t)&next_pick;
-	block->permute_address = (uint64_t)(uintptr_t)choose_user;
+	block->permute_address = (uint64_t)(uintptr_t)choose_by_user;
 	choose_block = block;
 	return true;
 }
@@ -594,6 +600,7 @@ void choose_begin(int argc, char **argv, char **envp)
 		return;
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
 					     __ATOMIC_RELAXED);
+	code_list_own_tls();
 	choose_caller_begin();
 	choose_first = !others || !choose_block->children;
 	choose_set_key(others && choose_block->children

@@ -112,6 +112,13 @@ uint64_t choose_mix(uint64_t a, uint64_t b);
 
 /* model_environment.c: variables, before the program's own initialisers run. */
 void environment_choose(void);
+/*
+ * model_environment_calls.c: the point in time that the program means by @time,
+ * which it reckoned from the clock as it was told: @time itself, or @real.
+ */
+struct timespec;
+const struct timespec *calendar_deadline(const struct timespec *time,
+					 struct timespec *real);
 /* For models that are decided at the start: does it take part? */
 static inline bool choose_startup(enum wire_model model)
 {
@@ -120,8 +127,8 @@ static inline bool choose_startup(enum wire_model model)
 	       choose_bit(block->models, model);
 }
 /* choose_user.c: for the controller; see wire_choices.permute_address. */
-uint64_t choose_user(uint64_t model, uint64_t kind, uint64_t base, uint64_t n,
-		     uint64_t size, uint64_t value);
+uint64_t choose_by_user(uint64_t model, uint64_t kind, uint64_t base,
+			uint64_t n, uint64_t size, uint64_t value);
 
 /* A thread that this one creates; the key it will have. */
 uint64_t choose_child_key(void);

@@ -53,8 +53,8 @@ static uint64_t another(enum wire_model model, uint64_t low, uint64_t n,
  * WIRE_SHORT: one of the @n values from @base on instead of @value. Returns what
  * the function is to return.
  */
-uint64_t choose_user(uint64_t model, uint64_t kind, uint64_t base, uint64_t n,
-		     uint64_t size, uint64_t value)
+uint64_t choose_by_user(uint64_t model, uint64_t kind, uint64_t base,
+			uint64_t n, uint64_t size, uint64_t value)
 {
 	const struct wire_choices *block = choose_block;
 	int saved = errno;

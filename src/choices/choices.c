@@ -47,6 +47,7 @@ struct round {
 	bool first; /* the observer is told of it */
 	bool baseline;
 	bool *failed; /* by number in the suite */
+	bool start_counted;
 };
 
 static void on_started(void *data, size_t test)
@@ -78,8 +79,14 @@ static void on_finished(void *data, const struct suite_result *result)
 static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
 		      const struct wire_choices *block)
 {
-	const struct round *round = data;
+	struct round *round = data;
 	struct choices_result *result = round->search->result;
+	/* The start of the process is in the block of each of its tests. */
+	if (round->start_counted) {
+		result->made -= MIN(result->made, block->start_made);
+		result->acted -= MIN(result->acted, block->start_acted);
+	}
+	round->start_counted = true;
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		result->made += block->made[i];
 		result->acted += block->acted[i];
@@ -109,6 +116,7 @@ static struct err *run_round(struct choices_search *search,
 	struct suite_choices choices = {};
 	if (set)
 		choices = choices_to_suite(set, search->off);
+	round->start_counted = false;
 	memset(round->failed, 0,
 	       suite_count(search->suite) * sizeof(*round->failed));
 	TRY(suite_choose(search->suite, set ? &choices : NULL));

@@ -21,6 +21,13 @@ choices_plan_model(const struct choices_options *options, uint64_t number)
 	return choices_model(number);
 }
 
+/* An API may leave several things open. */
+struct err *choices_plan_key(const struct choices_model *model, struct str *ret)
+{
+	return str_appendf(ret, "%s: %s", model->api,
+			   model->clause ? model->clause : "");
+}
+
 bool choices_plan_has(const uint64_t *words, uint64_t number)
 {
 	return number < WIRE_MODELS_MAX &&

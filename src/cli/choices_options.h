@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/str.h"
 #include "choices/choices.h"
 #include "cli/option.h"
 #include "cli/user_models.h"
@@ -55,6 +56,9 @@ void choices_plan_open(const struct choices_plan *plan,
 /* Also those of polygraph.toml; NULL: no such number. */
 const struct choices_model *
 choices_plan_model(const struct choices_options *options, uint64_t number);
+/* What tells it from others in later versions, too. */
+struct err *choices_plan_key(const struct choices_model *model,
+			     struct str *ret) _must_check_;
 bool choices_plan_has(const uint64_t *words, uint64_t number);
 
 /*

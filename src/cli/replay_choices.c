@@ -60,16 +60,20 @@ static struct err *find_test(const struct map_text *numbers, const char *name,
 }
 
 /* Names of models as their numbers of today. */
-static void find_models(const struct option_words *names, const char *id,
-			const struct choices_options *user,
-			uint64_t ret[WIRE_MODEL_WORDS])
+static struct err *find_models(const struct option_words *names, const char *id,
+			       const struct choices_options *user,
+			       uint64_t ret[WIRE_MODEL_WORDS])
 {
 	for (size_t k = 0; k < names->n; k++) {
 		bool found = false;
 		for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 			const struct choices_model *model =
 				choices_plan_model(user, i);
-			if (!model || strcmp(model->api, names->data[k]) != 0)
+			_cleanup_(str_freep) struct str key = STR_INIT;
+			if (!model)
+				continue;
+			TRY(choices_plan_key(model, &key));
+			if (strcmp(key.s, names->data[k]) != 0)
 				continue;
 			ret[i / 64] |= 1ULL << i % 64;
 			found = true;
@@ -79,6 +83,7 @@ static void find_models(const struct option_words *names, const char *id,
 				 "may be numbered otherwise",
 				 id, names->data[k]);
 	}
+	return NULL;
 }
 
 /* The user's own, as they were then. */
@@ -213,8 +218,8 @@ struct err *replay_choice(const struct replay_values *values,
 		TRY(find_test(&numbers, kept.prefix.data[i], &before));
 		TRY(vec_push(&prefix, before));
 	}
-	find_models(&kept.numbered, finding->id, &known, numbered);
-	find_models(&kept.on, finding->id, &known, on);
+	TRY(find_models(&kept.numbered, finding->id, &known, numbered));
+	TRY(find_models(&kept.on, finding->id, &known, on));
 
 	_cleanup_(trials_freep) struct trials trials = {
 		.of = { [WITH] = { .name = "with" },
@@ -225,6 +230,8 @@ struct err *replay_choice(const struct replay_values *values,
 		.seed = kept.seed,
 		.ranges = kept.ranges.data,
 		.n_ranges = kept.ranges.n,
+		.forced = kept.forced.data,
+		.n_forced = kept.forced.n,
 		.models = numbered,
 		.on = on,
 		.startup = kept.startup,

@@ -43,6 +43,10 @@ struct unwinder {
 	bool attached;
 	const struct unwind_thread *thread; /* that is being walked */
 	VEC(uint64_t) addresses;
+	/* For unwinder_outside(). */
+	const char *inside;
+	uint64_t *outside;
+	bool found;
 };
 
 /* ---- files ---- */
@@ -482,6 +486,52 @@ struct err *unwinder_walk(struct unwinder *unwinder,
 	cut_frames(&frames, 0);
 	*ret = frames;
 	return NULL;
+}
+
+/* ---- registers ---- */
+
+static int on_frame_outside(Dwfl_Frame *state, void *data)
+{
+	static const unsigned numbers[UNWIND_REGISTERS] = {
+		[UNWIND_RIP] = DWARF_RIP,     [UNWIND_RSP] = DWARF_RSP,
+		[UNWIND_RBP] = DWARF_RBP,     [UNWIND_RBX] = DWARF_RBX,
+		[UNWIND_R12] = DWARF_R12,     [UNWIND_R13] = DWARF_R12 + 1,
+		[UNWIND_R14] = DWARF_R12 + 2, [UNWIND_R15] = DWARF_R12 + 3,
+	};
+	struct unwinder *unwinder = data;
+	Dwarf_Addr pc;
+	bool activation;
+	uint64_t bias;
+	if (!dwfl_frame_pc(state, &pc, &activation) || !pc)
+		return DWARF_CB_ABORT;
+	const struct unwind_file *file =
+		file_at(unwinder, pc - (activation ? 0 : 1), &bias);
+	if (file && !strcmp(file->path, unwinder->inside))
+		return DWARF_CB_OK;
+	unwinder->found = true;
+	for (size_t i = 0; i < UNWIND_REGISTERS; i++) {
+		Dwarf_Word value = 0;
+		unwinder->found &= !dwfl_frame_reg(state, numbers[i], &value);
+		unwinder->outside[i] = value;
+	}
+	return DWARF_CB_ABORT;
+}
+
+bool unwinder_outside(struct unwinder *unwinder,
+		      const struct unwind_thread *thread, const char *module,
+		      uint64_t registers[UNWIND_REGISTERS])
+{
+	struct err *err = load(unwinder, thread);
+	unwinder->found = false;
+	unwinder->inside = module;
+	unwinder->outside = registers;
+	unwinder->thread = thread;
+	if (!err && unwinder->attached)
+		dwfl_getthread_frames(unwinder->dwfl, 1, on_frame_outside,
+				      unwinder);
+	unwinder->thread = NULL;
+	err_ignore(err);
+	return unwinder->found;
 }
 
 /* ---- who called ---- */

@@ -84,6 +84,13 @@ struct err *unwinder_walk(struct unwinder *unwinder,
 struct err *unwinder_callers(struct unwinder *unwinder,
 			     const struct unwind_thread *thread,
 			     struct unwind_frames *ret) _must_check_;
+/*
+ * Registers of the innermost frame that is not in the file @module: as they will
+ * be when the function there returns to it. False: it cannot be told.
+ */
+bool unwinder_outside(struct unwinder *unwinder,
+		      const struct unwind_thread *thread, const char *module,
+		      uint64_t registers[UNWIND_REGISTERS]);
 void unwind_frames_free(struct unwind_frames *frames);
 static inline void unwind_frames_freep(struct unwind_frames *frames)
 {

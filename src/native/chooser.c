@@ -150,10 +150,20 @@ struct err *chooser_choose(struct suite *suite,
 	return NULL;
 }
 
+static uint64_t sum(const uint64_t counts[WIRE_MODELS_MAX])
+{
+	uint64_t all = 0;
+	for (size_t i = 0; i < WIRE_MODELS_MAX; i++)
+		all += counts[i];
+	return all;
+}
+
 /* Numbering begins anew; what was chosen before the first test stays. */
 static void begin_epoch(struct chooser *chooser, uint64_t phase)
 {
 	struct wire_choices *block = chooser->block;
+	block->start_made = sum(chooser->made);
+	block->start_acted = sum(chooser->acted);
 	memcpy(block->made, chooser->made, sizeof(block->made));
 	memcpy(block->acted, chooser->acted, sizeof(block->acted));
 	memcpy(block->threads, chooser->threads,

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
+#include "dwarf/unwind.h"
 #include "native/chooser.h"
 #include "native/executable.h"
 #include "native/fingerprint.h"
@@ -32,6 +33,7 @@ struct explorer {
 	struct raddr pick; /* the agent's variable for it */
 	size_t test;
 	struct fingerprint_files files;
+	struct unwinder *unwinder;
 	VEC(struct waiting) stack;
 	struct map_u64 states; /* fingerprints → node + 1 */
 	/* Of the run that just went on. */
@@ -54,6 +56,7 @@ static void explorer_free(struct explorer *explorer)
 		waiting_free(&explorer->stack.data[i]);
 	vec_free(&explorer->stack);
 	map_u64_free(&explorer->states);
+	unwinder_destroy(explorer->unwinder);
 }
 
 static struct err *on_choice(struct run *run, struct thread *thread,
@@ -135,7 +138,7 @@ static struct err *arrive(struct explorer *explorer, struct run *run,
 	if (graph->obstacle)
 		return NULL;
 	struct thread *thread = tracee_thread(run->tracee, 0);
-	TRY(fingerprint_take(run, thread, &state, &known));
+	TRY(fingerprint_take(run, thread, explorer->unwinder, &state, &known));
 	if (known && map_u64_get(&explorer->states, state, &seen)) {
 		graph->merged++;
 		return add_edge(explorer, from, pick, (size_t)seen - 1);
@@ -255,6 +258,7 @@ struct err *explore_run(struct suite *suite, size_t test,
 		.finished = on_finished,
 		.data = &explorer,
 	};
+	TRY(unwinder_create(&explorer.unwinder));
 	TRY(chooser_choose(suite, choices));
 	session->observer = &observer;
 	session->explorer = &explorer;

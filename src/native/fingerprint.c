@@ -8,7 +8,9 @@
 
 #include "base/path.h"
 #include "base/vec.h"
+#include "dwarf/unwind.h"
 #include "native/watch_memory_internal.h"
+#include "tracee/checkpoint.h"
 #include "tracee/memory.h"
 #include "wire/heap.h"
 
@@ -18,8 +20,7 @@
 #define MAPS_MAX ((size_t)4 << 20)
 #define BYTES_MAX ((uint64_t)128 << 20)
 #define FILES_MAX 1024
-/* Of what begins where the thread's register points: more than is there. */
-#define THREAD_SIZE 4096
+#define STACK_BYTES ((size_t)16 << 10) /* for the agent's frames */
 
 struct span {
 	uint64_t start, end;
@@ -33,7 +34,6 @@ struct fingerprint {
 	struct spans live; /* heap blocks, ascending */
 	struct span brk;   /* the mapping "[heap]" */
 	uint64_t sp;
-	struct span thread; /* what the C library keeps of it */
 	uint64_t bytes;
 	bool known;
 	uint8_t *buffer;
@@ -92,19 +92,6 @@ static bool is_live(const struct fingerprint *f, uint64_t address)
 	return low < f->live.n && address >= f->live.data[low].start;
 }
 
-/* The C library keeps the process id, which each copy has another of. */
-static void hide_id(struct fingerprint *f, uint64_t start, size_t n)
-{
-	static const uint32_t any = UINT32_C(0x6b0d6d65);
-	uint32_t id = (uint32_t)tracee_pid(f->run->tracee);
-	for (size_t at = (8 - start % 8) % 8; at + 4 <= n; at += 4) {
-		bool inside = start + at >= f->thread.start &&
-			      start + at < f->thread.end;
-		if (inside && !memcmp(f->buffer + at, &id, sizeof(id)))
-			memcpy(f->buffer + at, &any, sizeof(any));
-	}
-}
-
 /* Memory, with pointers into what is free of the heap taken for none. */
 static struct err *add_memory(struct fingerprint *f, uint64_t start,
 			      uint64_t end)
@@ -123,8 +110,9 @@ static struct err *add_memory(struct fingerprint *f, uint64_t start,
 		    !is_live(f, word))
 			memset(f->buffer + at, 0, sizeof(word));
 	}
-	if (start < f->thread.end && end > f->thread.start)
-		hide_id(f, start, n);
+	uint64_t tid = checkpoint_tid(f->run->tracee).v;
+	if (tid >= start && tid + 4 <= end)
+		memset(f->buffer + (tid - start), 0, 4);
 	add(f, f->buffer, n);
 	return NULL;
 }
@@ -321,8 +309,62 @@ static struct err *add_files(struct fingerprint *f)
 	return NULL;
 }
 
+/* ---- registers and stack ---- */
+
+/*
+ * The agent's own frames hold what earlier calls left there: the state is that of
+ * who called it. What the call itself is about are the arguments of the function
+ * that it stopped in.
+ */
+static struct err *add_registers(struct fingerprint *f,
+				 const struct thread *thread,
+				 struct unwinder *unwinder, uint64_t agent)
+{
+	const struct program *program = f->run->program;
+	const struct module *own = program_module(program, RADDR(agent));
+	uint64_t registers[UNWIND_REGISTERS] = {}, preserved[ARCH_PRESERVED];
+	unsigned char stack[STACK_BYTES];
+	struct unwind_module modules[UNWIND_MODULES];
+	size_t n = MIN(program->modules.n, (size_t)UNWIND_MODULES);
+	for (size_t i = 0; i < n; i++)
+		modules[i] = (struct unwind_module){
+			.path = program->modules.data[i].path,
+			.bias = program->modules.data[i].bias,
+		};
+	struct unwind_thread walked = {
+		.modules = modules,
+		.n_modules = n,
+		.stack = stack,
+		.stack_address = f->sp,
+	};
+	walked.stack_n = memory_read_some(f->run->tracee, RADDR(f->sp), stack,
+					  sizeof(stack));
+	regs_preserved(&thread->regs, preserved);
+	/* In their order: rbx, rbp, r12, r13, r14, r15. */
+	walked.registers[UNWIND_RBX] = thread->regs.r.rbx;
+	walked.registers[UNWIND_RBP] = thread->regs.r.rbp;
+	walked.registers[UNWIND_R12] = thread->regs.r.r12;
+	walked.registers[UNWIND_R13] = thread->regs.r.r13;
+	walked.registers[UNWIND_R14] = thread->regs.r.r14;
+	walked.registers[UNWIND_R15] = thread->regs.r.r15;
+	walked.registers[UNWIND_RSP] = f->sp;
+	walked.registers[UNWIND_RIP] = regs_pc(&thread->regs).v;
+	if (own && unwinder_outside(unwinder, &walked, own->path, registers)) {
+		f->sp = registers[UNWIND_RSP];
+		add(f, registers, sizeof(registers));
+	} else {
+		add(f, preserved, sizeof(preserved));
+		add_u64(f, regs_pc(&thread->regs).v);
+		add_u64(f, f->sp);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		add_u64(f, regs_arg(&thread->regs, i));
+	return NULL;
+}
+
 struct err *fingerprint_take(struct run *run, struct thread *thread,
-			     uint64_t *ret, bool *ret_known)
+			     struct unwinder *unwinder, uint64_t *ret,
+			     bool *ret_known)
 {
 	_cleanup_(fingerprint_free) struct fingerprint f = {
 		.run = run,
@@ -331,22 +373,16 @@ struct err *fingerprint_take(struct run *run, struct thread *thread,
 		.known = true,
 	};
 	_cleanup_(mappings_freep) struct mappings mappings = {};
-	uint64_t preserved[ARCH_PRESERVED];
-	uint64_t tls = regs_thread_pointer(&thread->regs).v;
 	uint64_t agent = memory_watch_agent(run);
 	if (!f.hash)
 		return err_nomem();
 	XXH3_64bits_reset(f.hash);
-	f.thread = (struct span){ tls, tls + THREAD_SIZE };
 	if (!agent || memory_read_some(run->tracee, RADDR(agent), &f.heap,
 				       sizeof(f.heap)) != sizeof(f.heap)) {
 		*ret_known = false;
 		return NULL;
 	}
-	regs_preserved(&thread->regs, preserved);
-	add(&f, preserved, sizeof(preserved));
-	add_u64(&f, regs_pc(&thread->regs).v);
-	add_u64(&f, f.sp);
+	TRY(add_registers(&f, thread, unwinder, agent));
 	add_u64(&f, run->outcome);
 	TRY(read_mappings(&f, &mappings));
 	for (size_t i = 0; i < mappings.n; i++)

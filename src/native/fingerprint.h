@@ -1,6 +1,7 @@
 /*
- * The state of a stopped process as a number: registers that a called function
- * preserves, the stack above the stack pointer, all memory that it may write, live
+ * The state of a process that stands in the agent as a number: registers that a
+ * called function preserves and the stack, both as the program will have them
+ * when the agent returns to it, arguments of the agent's function, all memory that it may write, live
  * heap blocks only of the heap, and which files it has open and where it is in
  * them. What the agent keeps for itself is left out, and pointers into freed
  * memory count as none.
@@ -12,9 +13,12 @@
 
 #include "native/run.h"
 
+struct unwinder;
+
 /* False: there is too much of it, or it cannot be read. */
 struct err *fingerprint_take(struct run *run, struct thread *thread,
-			     uint64_t *ret, bool *ret_known) _must_check_;
+			     struct unwinder *unwinder, uint64_t *ret,
+			     bool *ret_known) _must_check_;
 /* Descriptors that the process was started with. */
 struct fingerprint_files {
 	uint64_t known[64];

@@ -11,7 +11,6 @@
 #include "native/session.h"
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
-#include "tracee/remote.h"
 #include "wire/choices.h"
 
 #define ELEMENTS_MAX ((uint64_t)1 << 16)
@@ -20,7 +19,6 @@
 #define PENDING_MAX 1024
 #define FUNCTIONS_MAX 16
 #define ARGUMENTS 6
-#define CALL_NS (UINT64_C(2) * 1000000000)
 
 struct pending {
 	size_t model;
@@ -141,6 +139,49 @@ static bool find_array(const struct thread *thread,
 /* ---- the choice ---- */
 
 /*
+ * The thread itself calls the agent, and comes back to where it stands: a
+ * breakpoint at choices (native/explore.c) is met as in any other call. What it
+ * was before lies on its stack, so that copies of the process have it, too.
+ */
+#define KEPT_MAGIC UINT64_C(0x7065656b73726573)
+#define RED_ZONE 128
+
+struct kept {
+	uint64_t magic;
+	uint64_t model, value;
+	uint64_t records; /* before the choice */
+	struct user_regs_struct regs;
+};
+
+static struct err *divert(struct thread *thread, struct raddr function,
+			  const uint64_t *arguments, size_t n,
+			  const struct kept *kept)
+{
+	uint64_t sp = regs_sp(&thread->regs).v - RED_ZONE - sizeof(*kept);
+	uint64_t back = regs_pc(&thread->regs).v;
+	sp &= ~(uint64_t)63;
+	TRY(memory_write(thread->tracee, RADDR(sp), kept, sizeof(*kept)));
+	TRY(memory_write(thread->tracee, RADDR(sp - 8), &back, sizeof(back)));
+	regs_set_sp(&thread->regs, RADDR(sp - 8));
+	regs_set_pc(&thread->regs, function);
+	regs_set_result(&thread->regs, 0);
+	for (unsigned i = 0; i < n; i++)
+		regs_set_arg(&thread->regs, i, arguments[i]);
+	thread_dirty(thread);
+	return NULL;
+}
+
+/* Does it come back from there? Hostile programs only hurt themselves. */
+static bool find_kept(const struct thread *thread,
+		      const struct user_models *models, struct kept *ret)
+{
+	return memory_read_some(thread->tracee, regs_sp(&thread->regs), ret,
+				sizeof(*ret)) == sizeof(*ret) &&
+	       ret->magic == KEPT_MAGIC && ret->model < models->n &&
+	       ret->regs.rip == regs_pc(&thread->regs).v;
+}
+
+/*
  * The agent's record of this choice has the stack of our call of it. The real
  * one is here: that of the caller, within the call.
  */
@@ -172,7 +213,7 @@ static struct err *choose(struct run *run, struct thread *thread,
 	const struct user_models *models = run->session->user_models;
 	const struct suite_user_model *model = &models->models[call->model];
 	struct wire_choices *block = chooser_block(run->session->chooser);
-	uint64_t result = regs_result(&thread->regs), base = 0, n = 0, ret;
+	uint64_t result = regs_result(&thread->regs), base = 0, n = 0;
 	uint64_t value = model->wide ? result : (uint64_t)(int32_t)result;
 	uint64_t agent = block->permute_address;
 	if (!block->active || !agent)
@@ -200,14 +241,32 @@ static struct err *choose(struct run *run, struct thread *thread,
 		model->element_size,
 		value,
 	};
-	uint64_t before = block->records_n;
-	TRY(remote_call(thread, RADDR(agent), arguments, ARRAY_SIZE(arguments),
-			CALL_NS, &ret));
-	correct_record(thread, block, before);
-	if (model->kind == WIRE_PERMUTE || ret == value)
-		return NULL;
-	regs_set_result(&thread->regs, ret);
+	struct kept kept = {
+		.magic = KEPT_MAGIC,
+		.model = call->model,
+		.value = value,
+		.records = block->records_n,
+		.regs = thread->regs.r,
+	};
+	return divert(thread, RADDR(agent), arguments, ARRAY_SIZE(arguments),
+		      &kept);
+}
+
+/* Back from the agent: everything as it was, but for the result. */
+static struct err *resume(struct run *run, struct thread *thread,
+			  const struct kept *kept)
+{
+	const struct user_models *models = run->session->user_models;
+	uint64_t got = regs_result(&thread->regs), none = 0;
+	TRY(memory_write(thread->tracee, regs_sp(&thread->regs), &none,
+			 sizeof(none)));
+	thread->regs.r = kept->regs;
 	thread_dirty(thread);
+	correct_record(thread, chooser_block(run->session->chooser),
+		       kept->records);
+	if (models->models[kept->model].kind != WIRE_PERMUTE &&
+	    got != kept->value)
+		regs_set_result(&thread->regs, got);
 	return NULL;
 }
 
@@ -236,6 +295,9 @@ static struct err *on_return(struct run *run, struct thread *thread,
 	struct user_models *models = run->session->user_models;
 	pid_t tid = tid_of(thread);
 	uint64_t sp = regs_sp(&thread->regs).v, pc = regs_pc(&thread->regs).v;
+	struct kept kept;
+	if (find_kept(thread, models, &kept))
+		return resume(run, thread, &kept);
 	for (size_t i = models->n_pending; i--;) {
 		struct pending call = models->pending[i];
 		if (call.tid != tid || call.sp + 8 != sp ||
@@ -377,8 +439,7 @@ void user_models_tell(struct session *session)
 {
 	struct user_models *models = session->user_models;
 	const struct suite_observer *observer = session->observer;
-	if (!models || models->told || !observer || !observer->limit ||
-	    !chooser_chooses(session->chooser))
+	if (!models || models->told || !observer || !observer->limit)
 		return;
 	models->told = true;
 	for (size_t i = 0; i < models->n; i++) {

@@ -307,8 +307,7 @@ static struct err *prepare(struct process_run *run)
 	run->head = run->n ? 0 : NONE;
 	TRY(find_waits(run));
 	TRY(tell_missing_fixtures(run));
-	if (run->suite->choosing && run->observer->limit &&
-	    run->suite->suite.options.n_user_models)
+	if (run->observer->limit && run->suite->suite.options.n_user_models)
 		run->observer->limit(run->observer->data,
 				     "models of functions in polygraph.toml "
 				     "are for test executables; in a suite of "

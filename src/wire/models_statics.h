@@ -60,11 +60,11 @@
 	  " overwritten by a subsequent call to getgrent(),"		\
 	  " getgrgid(), or getgrnam()",					\
 	  "results that no such call has followed")			\
-	X(strerror_buffer, WIRE_RANDOM, WIRE_FULL, 0, "strerror",	\
+	X(strerror_buffer, WIRE_RANDOM, WIRE_FULL, 0, "strerror-result",	\
 	  "C17 7.24.6.2: the array may be overwritten by a subsequent"	\
 	  " call to strerror()",					\
 	  "results that no such call has followed")			\
-	X(strsignal_buffer, WIRE_RANDOM, WIRE_FULL, 0, "strsignal",	\
+	X(strsignal_buffer, WIRE_RANDOM, WIRE_FULL, 0, "strsignal-result",	\
 	  "POSIX strsignal(): the string might be overwritten by a"	\
 	  " subsequent call to strsignal()",				\
 	  "results that no such call has followed")			\

@@ -138,7 +138,7 @@
 	  "C17 7.30.2.1: nonzero (true) if and only if the argument"	\
 	  " conforms to the description",				\
 	  "zero for a character of the kind, another value for others")	\
-	X(printf_p, WIRE_RANDOM, WIRE_ONE, WIRE_THROUGH, "printf",	\
+	X(printf_p, WIRE_RANDOM, WIRE_ONE, WIRE_THROUGH, "printf-pointer",	\
 	  "C17 7.21.6.1: %p: a sequence of printing characters, in an"	\
 	  " implementation-defined manner",				\
 	  "a text that scanf() does not read back with %p; different"	\
@@ -196,7 +196,7 @@
 	  "C17 7.21.10.3: nonzero if and only if the error indicator"	\
 	  " is set",							\
 	  "zero where it is set")					\
-	X(printf_errno, WIRE_RANDOM, WIRE_FULL, 0, "printf",		\
+	X(printf_errno, WIRE_RANDOM, WIRE_FULL, 0, "printf-errno",		\
 	  "POSIX 2.3: the setting of errno after a successful call is"	\
 	  " unspecified",						\
 	  "errno after a failure, or errno set to 0")			\
@@ -308,20 +308,20 @@
 	  "inotify_init(2): returns a new file descriptor; unlike"	\
 	  " open(2) it does not say the lowest",			\
 	  "a descriptor that is open, or without its flags")		\
-	X(stat_directory, WIRE_RANDOM, WIRE_ONE, 0, "stat",		\
+	X(stat_directory, WIRE_RANDOM, WIRE_ONE, 0, "stat-directory",		\
 	  "POSIX <sys/stat.h>: for other file types than regular"	\
 	  " files and links the use of st_size is unspecified;"		\
 	  " directories may have one link",				\
 	  "files that are no directories")				\
-	X(stat_blksize, WIRE_RANDOM, WIRE_ONE, 0, "stat",		\
+	X(stat_blksize, WIRE_RANDOM, WIRE_ONE, 0, "stat-blksize",		\
 	  "POSIX <sys/stat.h>: st_blksize is a file system-specific"	\
 	  " preferred I/O block size",					\
 	  "zero, or different ones for one file")			\
-	X(stat_times, WIRE_RANDOM, WIRE_ONE, WIRE_OPTIONAL, "stat",	\
+	X(stat_times, WIRE_RANDOM, WIRE_ONE, WIRE_OPTIONAL, "stat-times",	\
 	  "POSIX <sys/stat.h>: the resolution of time stamps is"	\
 	  " implementation-defined",					\
 	  "a later time, or different ones for one file")		\
-	X(stat_inode, WIRE_RANDOM, WIRE_ONE, WIRE_OPTIONAL | WIRE_THROUGH, "stat", \
+	X(stat_inode, WIRE_RANDOM, WIRE_ONE, WIRE_OPTIONAL | WIRE_THROUGH, "stat-inode", \
 	  "POSIX <sys/stat.h>: st_ino and st_dev together identify"	\
 	  " the file; no number is named",				\
 	  "one number for two files, or two for one")			\

@@ -1,0 +1,268 @@
+/* Reports of assumptions: many calls, hostile texts, every way through a test. */
+#include "unit.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "report/choices.h"
+#include "report/report.h"
+
+static const struct report_frame frames[] = {
+	{ "list_files", "./src/list.c", 42 },
+	{ NULL, NULL, 0 },
+	{ "main\033[2J", NULL, 0 },
+	{ "main", "m.c", 1 },
+	{ "_start", NULL, 0 },
+};
+static const struct report_call calls[] = {
+	{ .api = "readdir",
+	  .clause = "POSIX: any order",
+	  .index = 3,
+	  .thread = 1,
+	  .in_main = true,
+	  .pick = 4,
+	  .alternatives = 6,
+	  .argument = "3 entries of \"d\xff\"",
+	  .did = "another\norder",
+	  .stack = frames,
+	  .n_stack = ARRAY_SIZE(frames) },
+	{ .api = "read",
+	  .clause = "POSIX: fewer",
+	  .index = 1,
+	  .thread = 0xfedcba9876543210,
+	  .before = true,
+	  .pick = 1,
+	  .alternatives = 6,
+	  .argument = "",
+	  .did = "" },
+};
+static const struct report_choice choice = {
+	.api = "readdir",
+	.level = "id",
+	.runs = 3,
+	.failures = 2,
+	.failing_seed = 7,
+	.calls = calls,
+	.n_calls = 2,
+	.minimal = true,
+	.outcome = OUTCOME_TIMEOUT,
+	.message = "no end\nafter 30 s",
+	.repeats = 3,
+	.systematic = true,
+	.probability = 0.25,
+	.critical = calls,
+	.n_critical = 1,
+};
+static const struct report_finding finding = {
+	.id = "choice-0123456789ab",
+	.kind = "assumption",
+	.test = "T\033",
+	.severity = "medium",
+	.message = "m",
+	.replay = "polygraph replay choice-0123456789ab",
+	.choice = &choice,
+};
+static const char *const met[] = { "read", "readdir" };
+static const char *const levels[] = { "id" };
+static const struct report_space space = {
+	.test = "T\033",
+	.nodes = 9,
+	.leaves = 1234,
+	.failing = 308,
+	.merged = 5,
+	.probability = 0.25,
+};
+static const struct report_choices reach = {
+	.levels = { levels, 1 },
+	.seeds = 3,
+	.seed = 5,
+	.executions = 12345,
+	.runs = 3,
+	.baselines = 2,
+	.made = 1000,
+	.acted = 10,
+	.met = { met, 2 },
+	.models = 80,
+	.spaces = &space,
+	.n_spaces = 1,
+};
+static const char *const command[] = { "./unit_tests", NULL };
+static const struct report run = {
+	.kind = "choices",
+	.version = "0.1.0",
+	.command = command,
+	.framework = "gtest",
+	.findings = &finding,
+	.n_findings = 1,
+	.choices = &reach,
+};
+
+static char *render(const struct report *report, const char *format,
+		    struct report_style style)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	assert_ok(report_format_find(format)->write(report, &style, out));
+	fclose(out);
+	return text;
+}
+
+static void test_text(void **state _unused_)
+{
+	_cleanup_(freep) char *text =
+		render(&run, "text", (struct report_style){});
+	assert_string_equal(
+		text,
+		"medium  T\\x1b assumes more than readdir and read promise\n"
+		"        readdir: POSIX: any order\n"
+		"        read: POSIX: fewer\n"
+		"        2 calls together, none of them can be left out:\n"
+		"        call 3 of the test: readdir (3 entries of "
+		"\"d\\xff\"): another\\norder\n"
+		"          list_files (src/list.c:42)\n"
+		"          ?\n"
+		"          main\\x1b[2J\n"
+		"          main (m.c:1)\n"
+		"        call 1 of another thread before the first test: "
+		"read: did number 2 of 6 things that it may do\n"
+		"        then it hangs: no end after 30 s\n"
+		"        level id, seed 7: failed in 2 of 3 runs, only after "
+		"the tests before it; with those calls and nothing else in 3 "
+		"of 3, without choices in none\n"
+		"        of all ways through it 25 % fail; 1 choice decides "
+		"by itself\n"
+		"        again: polygraph replay choice-0123456789ab\n"
+		"0 tests: 0 passed in 0 µs\n"
+		"1 test assumes more than an API promises: 1 finding\n"
+		"choices: 3 runs at level id with seeds 5 to 7, and 2 "
+		"without; 12,345 test executions\n"
+		"models: 2 of 80 met: read, readdir; of the others nothing is "
+		"known; 1,000 choices made, 10 of them otherwise than today\n"
+		"every way: T\\x1b: 1,234 ways over 9 choices, 308 fail (25 "
+		"%); 5 states met again; there are more (--bound)\n");
+}
+
+static void test_verbose(void **state _unused_)
+{
+	_cleanup_(freep) char *text =
+		render(&run, "text", (struct report_style){ .verbose = true });
+	assert_non_null(strstr(text, "          _start\n"));
+	assert_non_null(strstr(text, "        decides: call 3 of the test: "
+				     "readdir\n"));
+	assert_null(strchr(text, '\033'));
+}
+
+/* However much there is, a finding is read by a person. */
+static void test_many(void **state _unused_)
+{
+	static struct report_call many[500];
+	static struct report_frame deep[300];
+	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
+		deep[i] = (struct report_frame){ "recurse", "r.c", 1 };
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
+		many[i] = calls[0];
+		many[i].stack = deep;
+		many[i].n_stack = ARRAY_SIZE(deep);
+	}
+	struct report_choice large = choice;
+	large.calls = many;
+	large.n_calls = ARRAY_SIZE(many);
+	large.minimal = false;
+	struct report_finding one = finding;
+	one.choice = &large;
+	struct report report = run;
+	report.findings = &one;
+	_cleanup_(freep) char *text =
+		render(&report, "text", (struct report_style){});
+	assert_in_range(strlen(text), 1, 4000);
+	assert_non_null(strstr(text, "assumes more than readdir promises\n"));
+	assert_non_null(strstr(text, "          … 292 more callers\n"));
+	assert_non_null(strstr(text, "        … and 496 more calls\n"));
+	assert_non_null(strstr(text, "the search ended early: fewer calls may "
+				     "do\n"));
+	_cleanup_(freep) char *json =
+		render(&report, "json", (struct report_style){});
+	json_t *object = json_loads(json, 0, NULL);
+	const json_t *first =
+		json_array_get(json_object_get(object, "findings"), 0);
+	assert_int_equal(json_array_size(json_object_get(first, "calls")), 500);
+	json_decref(object);
+}
+
+static void test_json(void **state _unused_)
+{
+	_cleanup_(freep) char *text =
+		render(&run, "json", (struct report_style){});
+	json_t *object = json_loads(text, 0, NULL);
+	assert_non_null(object);
+	const json_t *first =
+		json_array_get(json_object_get(object, "findings"), 0);
+	const json_t *other =
+		json_array_get(json_object_get(first, "calls"), 1);
+	assert_string_equal(json_string_value(json_object_get(other, "thread")),
+			    "fedcba9876543210");
+	assert_true(json_is_true(json_object_get(other, "before_first_test")));
+	assert_false(json_is_true(json_object_get(first, "alone")));
+	assert_true(json_real_value(json_object_get(first, "probability")) ==
+		    0.25);
+	assert_int_equal(json_array_size(json_object_get(first, "critical")),
+			 1);
+	const json_t *ways = json_array_get(
+		json_object_get(json_object_get(object, "choices"), "spaces"),
+		0);
+	assert_int_equal(json_integer_value(json_object_get(ways, "failing")),
+			 308);
+	assert_true(json_is_false(json_object_get(ways, "exhausted")));
+	json_decref(object);
+}
+
+static void test_junit(void **state _unused_)
+{
+	_cleanup_(freep) char *text =
+		render(&run, "junit", (struct report_style){});
+	assert_non_null(strstr(text, "name=\"T\\x1b: readdir\""));
+	assert_non_null(strstr(text, "no end\nafter 30 s\n2 calls together"));
+	assert_null(strchr(text, '\033'));
+}
+
+static void test_models(void **state _unused_)
+{
+	static const struct report_model models[] = {
+		{ "qsort", "permute", "one", false, "C17: ties", "others" },
+		{ "malloc(0)", "random", "full", true, "C17: either", "" },
+	};
+	const struct report report = {
+		.kind = "models",
+		.version = "0.1.0",
+		.models = models,
+		.n_models = 2,
+	};
+	_cleanup_(freep) char *text =
+		render(&report, "text", (struct report_style){});
+	assert_string_equal(
+		text, "qsort      permute      one   C17: ties\n"
+		      "malloc(0)  random       full  (optional) C17: either\n"
+		      "\n2 models, 1 of them only where --api names them\n");
+	_cleanup_(freep) char *verbose = render(
+		&report, "text", (struct report_style){ .verbose = true });
+	assert_non_null(strstr(verbose, "           never: others\n"));
+	_cleanup_(freep) char *json =
+		render(&report, "json", (struct report_style){});
+	json_t *object = json_loads(json, 0, NULL);
+	assert_int_equal(json_array_size(json_object_get(object, "models")), 2);
+	json_decref(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),  cmocka_unit_test(test_verbose),
+		cmocka_unit_test(test_many),  cmocka_unit_test(test_json),
+		cmocka_unit_test(test_junit), cmocka_unit_test(test_models),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
