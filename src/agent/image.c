@@ -39,9 +39,8 @@ void image_unmap(const struct image *image)
 /* A part of the file; NULL: it does not lie in it. */
 static const void *part(const struct image *image, uint64_t at, uint64_t size)
 {
-	return at <= image->size && size <= image->size - at
-		       ? image->bytes + at
-		       : NULL;
+	return at <= image->size && size <= image->size - at ? image->bytes + at
+							     : NULL;
 }
 
 const Elf64_Sym *image_symbols(struct image *image, size_t *ret_n)

@@ -344,6 +344,10 @@ static struct err *add_finding(struct debug *debug, bool minimal)
 		TRY(vec_push(&finding.ranges, set.ranges[i]));
 	set.detail = true;
 	TRY(choices_try(search, &set, debug->test, debug->alone, &trial));
+	if (choices_good(trial.outcome)) /* not each time, after all */
+		return choices_add_random(search, debug->test,
+					  2 * search->options->repeats + 1,
+					  search->options->repeats);
 	finding.outcome = trial.outcome;
 	finding.message = take_ptr(trial.message);
 	finding.file = take_ptr(trial.file);
@@ -435,8 +439,7 @@ static struct err *debug_test(struct debug *debug)
 	err = verify(debug, &failures, &without);
 	if (err && debug->late) {
 		err_destroy(err);
-		search->result->undebugged++;
-		return NULL;
+		return choices_unexplained(search, &debug->set, debug->test);
 	}
 	TRY(err);
 	log_info("'%s': %zu runs to find what makes it fail",
@@ -464,8 +467,7 @@ struct err *choices_debug(struct choices_search *search,
 	struct err *err = debug_test(&debug);
 	if (err && debug.late) {
 		err_destroy(err);
-		search->result->undebugged++;
-		return NULL;
+		return choices_unexplained(search, set, test);
 	}
 	return err;
 }

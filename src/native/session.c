@@ -381,6 +381,7 @@ static struct err *find_again(struct session *session)
 	map_u64_free(&session->by_handle);
 	session->relisting = &names;
 	session->relisted = 0;
+	session->resequenced = false;
 	struct err *err = session->framework->list(run, run->ready_thread);
 	session->relisting = NULL;
 	if (err)
