@@ -18,21 +18,18 @@ void tearDown(void)
 {
 }
 
-static void test_keeps_local_time(void)
+static void test_keeps_text(void)
 {
-	time_t one = 1000000000, other = 1500000000;
-	struct tm *first = localtime(&one);
-	int year = first->tm_year;
-	char *text = asctime(gmtime(&other)); //@ assumption test_keeps_local_time api=gmtime|asctime|localtime level=full
-	TEST_ASSERT_NOT_NULL(text);
-	// Today they share one object, and the year is that of the other.
-	TEST_ASSERT_TRUE(first->tm_year != year);
+	time_t one = 86400, other = 3456000;
+	char *text = asctime(gmtime(&one)); //@ assumption test_keeps_text api=asctime level=full
+	gmtime(&other);
+	TEST_ASSERT_EQUAL_STRING("Fri Jan  2 00:00:00 1970\n", text);
 }
 
-static void test_copies_local_time(void)
+static void test_copies_results(void)
 {
 	time_t one = 1000000000, other = 1500000000;
-	struct tm first = *localtime(&one), second;
+	struct tm first = *gmtime(&one), second;
 	second = *gmtime(&other);
 	TEST_ASSERT_EQUAL_INT(101, first.tm_year);
 	TEST_ASSERT_EQUAL_INT(117, second.tm_year);
@@ -76,8 +73,8 @@ static void test_reads_keys(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(test_keeps_local_time);
-	RUN_TEST(test_copies_local_time);
+	RUN_TEST(test_keeps_text);
+	RUN_TEST(test_copies_results);
 	RUN_TEST(test_fills_table);
 	RUN_TEST(test_reads_table);
 	RUN_TEST(test_reads_keys);
