@@ -132,9 +132,8 @@ struct err *chooser_choose(struct suite *suite,
 			err_create(ERR_SUITE,
 				   "our library could not be loaded into the "
 				   "program, so nothing can be chosen in it"),
-			"statically linked programs and those built with "
-			"AddressSanitizer or ThreadSanitizer cannot be; build "
-			"the tests without");
+			"statically linked programs and such as run with "
+			"other rights than their caller's cannot be helped");
 	const struct suite_choices *old =
 		chooser->chooses ? &chooser->choices : &none;
 	if (!same_start(old, choices ? choices : &none)) {
