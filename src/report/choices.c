@@ -80,21 +80,27 @@ static struct err *append_which(struct str *str, const struct report_call *call)
 					   : "");
 }
 
-/* What called main() is everybody's. */
-static size_t to_main(const struct report_call *call)
+/* Behind the last place of the project come framework and runtime. */
+static size_t to_project(const struct report_call *call)
 {
+	size_t last = 0;
 	for (size_t i = 0; i < call->n_stack; i++) {
 		const char *function = call->stack[i].function;
-		if (function && !strcmp(function, "main"))
-			return i + 1;
+		const char *file = call->stack[i].file;
+		bool is_main = function && !strcmp(function, "main");
+		if (file && strncmp(file, "/usr/", strlen("/usr/")) != 0 &&
+		    (!is_main || !last))
+			last = i + 1;
+		if (is_main)
+			break;
 	}
-	return call->n_stack;
+	return last ? last : call->n_stack;
 }
 
 static struct err *append_stack(struct str *str, const struct report_call *call,
 				const char *indent, size_t max)
 {
-	size_t n = max < VERBOSE_MAX ? to_main(call) : call->n_stack;
+	size_t n = max < VERBOSE_MAX ? to_project(call) : call->n_stack;
 	size_t shown = n <= max + 1 ? n : max;
 	for (size_t i = 0; i < shown; i++) {
 		const struct report_frame *frame = &call->stack[i];
