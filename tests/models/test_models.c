@@ -8,6 +8,7 @@
  * apart; fragile ones with their own model alone, so that it is that one.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,9 @@ static void run(const char *which, const char *model, char *out, size_t size)
 		close(ends[0]);
 		close(ends[1]);
 		personality(ADDR_NO_RANDOMIZE);
+		/* Whoever started this may ignore some. */
+		for (int i = 1; i < NSIG; i++)
+			signal(i, SIG_DFL);
 		/* Where users set these, they stay. */
 		unsetenv("TZ");
 		unsetenv("LC_ALL");
