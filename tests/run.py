@@ -23,6 +23,7 @@ TESTS = TOP / "tests"
 HARNESS = TESTS / "harness" / "test_subjects.py"
 POLLUTION = TESTS / "harness" / "test_pollution.py"
 ORDER = TESTS / "harness" / "test_order.py"
+CHOICES = TESTS / "harness" / "test_choices.py"
 SMOKE_SECONDS = 10
 
 # A sanitizer's report has to fail the test that caused it.
@@ -65,9 +66,9 @@ def as_ordinary_user(counts, full):
         copy.chmod(0o755)
         (copy / "tmp").mkdir()
         (copy / "build").mkdir()
-        for program in ("polygraph", "libpolygraph-agent.so"):
+        for program in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
             shutil.copy2(TOP / "build" / program, copy / "build")
-        for built in ("subjects", "pollution", "order"):
+        for built in ("subjects", "pollution", "order", "choices"):
             if (TOP / "build" / built).is_dir():
                 shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True,
                                 ignore=shutil.ignore_patterns("run-*"))  # of failures, with files of all kinds
@@ -86,7 +87,8 @@ def as_ordinary_user(counts, full):
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         narrow = [] if full else ["--exe", "*-gcc-O0"]
-        for title, script in ((name, HARNESS), (f"pollution {name}", POLLUTION), (f"order {name}", ORDER)):
+        for title, script in ((name, HARNESS), (f"pollution {name}", POLLUTION), (f"order {name}", ORDER),
+                              (f"choices {name}", CHOICES)):
             command = subjects("build/polygraph", "build", full, *narrow, script=tests / "harness" / script.name)
             # The interpreter that runs this may lie in root's home.
             counts.run(title, become + ["python3", *command[1:]], cwd=copy, env=environment)
@@ -123,7 +125,10 @@ def main():
     part("order subjects", subjects(polygraph, TOP / "build", options.full, script=ORDER), timeout=3600)
     part("order subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=ORDER),
          timeout=3600, **sanitize)
-    if options.only in "pollution order subjects as an ordinary user":
+    part("choices subjects", subjects(polygraph, TOP / "build", options.full, script=CHOICES), timeout=3600)
+    part("choices subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=CHOICES),
+         timeout=3600, **sanitize)
+    if options.only in "pollution order choices subjects as an ordinary user":
         as_ordinary_user(counts, options.full)
     part("fuzz smoke", [sys.executable, TESTS / "fuzz" / "run.py", SMOKE_SECONDS])
     return counts.close()

@@ -125,22 +125,32 @@ void choose_permute(uint64_t pick, void *base, size_t n, size_t size)
 static struct {
 	uintptr_t address;
 	uint64_t number;
+	uint64_t epoch;
 } objects[OBJECTS];
-static uint64_t objects_n;
+static uint64_t objects_n, objects_epoch;
 
-/* Two that share a place push each other out, and get new numbers. */
+/*
+ * Numbers begin anew with each test: it chooses alike alone and behind others.
+ * Two that share a place push each other out, and get new numbers.
+ */
 uint64_t choose_object(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
 	if (!choose_keyed())
 		return 0;
 	size_t at = scramble(address) % OBJECTS;
+	uint64_t epoch = choose_block ? choose_block->epoch : 0;
+	if (__atomic_exchange_n(&objects_epoch, epoch, __ATOMIC_ACQ_REL) !=
+	    epoch)
+		__atomic_store_n(&objects_n, 0, __ATOMIC_RELEASE);
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
-	    address) {
+		    address ||
+	    __atomic_load_n(&objects[at].epoch, __ATOMIC_RELAXED) != epoch) {
 		__atomic_store_n(
 			&objects[at].number,
 			__atomic_add_fetch(&objects_n, 1, __ATOMIC_RELAXED),
 			__ATOMIC_RELAXED);
+		__atomic_store_n(&objects[at].epoch, epoch, __ATOMIC_RELAXED);
 		__atomic_store_n(&objects[at].address, address,
 				 __ATOMIC_RELEASE);
 	}
@@ -441,9 +451,9 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	else if (on)
 		pick = draw(block, model, alternatives, keys);
 	self.record = NULL;
-	block->made[model]++;
+	__atomic_fetch_add(&block->made[model], 1, __ATOMIC_RELAXED);
 	if (pick) {
-		block->acted[model]++;
+		__atomic_fetch_add(&block->acted[model], 1, __ATOMIC_RELAXED);
 		if (unlikely(block->detail))
 			record(block, model, pick, alternatives);
 	}
@@ -613,6 +623,7 @@ void choose_begin(int argc, char **argv, char **envp)
 		return;
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
 					     __ATOMIC_RELAXED);
+	code_list_own_tls();
 	choose_caller_begin();
 	choose_first = !others || !choose_block->children;
 	choose_set_key(others && choose_block->children

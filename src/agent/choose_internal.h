@@ -119,6 +119,13 @@ uint64_t choose_mix(uint64_t a, uint64_t b);
 
 /* model_environment.c: variables, before the program's own initialisers run. */
 void environment_choose(void);
+/*
+ * model_environment_calls.c: the point in time that the program means by @time,
+ * which it reckoned from the clock as it was told: @time itself, or @real.
+ */
+struct timespec;
+const struct timespec *calendar_deadline(const struct timespec *time,
+					 struct timespec *real);
 /* For models that are decided at the start: does it take part? */
 static inline bool choose_startup(enum wire_model model)
 {

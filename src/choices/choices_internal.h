@@ -85,6 +85,10 @@ struct err *choices_limit(struct choices_search *search, const char *format,
 struct err *choices_debug(struct choices_search *search,
 			  const struct choices_set *set,
 			  size_t test) _must_check_;
+/* There is no time to find out why it failed. */
+struct err *choices_unexplained(struct choices_search *search,
+				const struct choices_set *set,
+				size_t test) _must_check_;
 struct err *choices_add_random(struct choices_search *search, size_t test,
 			       size_t runs, size_t failures) _must_check_;
 

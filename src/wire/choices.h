@@ -153,7 +153,9 @@ struct wire_choices {
 	struct wire_callers callers[WIRE_CALLERS];
 
 	/* A: since the epoch began. */
-	uint64_t attached;		 /* processes that mapped this */
+	uint64_t attached; /* processes that mapped this */
+	/* C: of the two below, so many belong to the start of the process. */
+	uint64_t start_made, start_acted;
 	uint64_t made[WIRE_MODELS_MAX];	 /* choices of a model */
 	uint64_t acted[WIRE_MODELS_MAX]; /* of those, other than 0 */
 	uint64_t threads_n; /* may be more than there is room for */
