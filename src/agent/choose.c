@@ -24,6 +24,12 @@ struct choose_thread {
 static __thread struct choose_thread self
 	__attribute__((tls_model("initial-exec")));
 
+/*
+ * Level ONE: what models picked last, of few alternatives. In one word, so that
+ * threads need not agree: seed (its lower half), alternatives, pick.
+ */
+static uint64_t ones[WIRE_MODELS_MAX];
+
 /* Written by the controller where a breakpoint at choose_stop() is met. */
 static uint64_t next_pick;
 
@@ -133,6 +139,8 @@ static void begin_epoch(struct wire_choices *block);
 uint64_t choose_object(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
+	if (!choose_keyed())
+		return 0;
 	size_t at = scramble(address) % OBJECTS;
 	if (!choose_block)
 		return 0;
@@ -168,7 +176,7 @@ static bool is_on(const struct wire_choices *block, enum wire_model model)
 {
 	if (!choose_bit(block->on, model))
 		return false;
-	if (!block->only_ranges)
+	if (likely(!block->only_ranges))
 		return true;
 	for (uint64_t i = 0; i < block->ranges_n && i < WIRE_CHOICE_RANGES;
 	     i++) {
@@ -372,13 +380,26 @@ static _cold_ void begin_epoch(struct wire_choices *block)
 	}
 }
 
+static inline uint64_t draw_one(const struct wire_choices *block,
+				enum wire_model model, uint64_t alternatives)
+{
+	uint64_t key = block->seed << 16 | alternatives;
+	uint64_t word = __atomic_load_n(&ones[model], __ATOMIC_RELAXED);
+	bool few = likely(alternatives <= UINT16_MAX);
+	if (likely(few && word >> 16 == (key & UINT64_MAX >> 16)))
+		return word & UINT16_MAX;
+	uint64_t pick = 1 + choose_mix(block->seed, model) % (alternatives - 1);
+	if (few)
+		__atomic_store_n(&ones[model], key << 16 | pick,
+				 __ATOMIC_RELAXED);
+	return pick;
+}
+
 static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 		     uint64_t alternatives, struct choose_keys keys)
 {
 	uint64_t hash = choose_mix(block->seed, model);
 	switch (block->level) {
-	case WIRE_ONE:
-		return 1 + hash % (alternatives - 1);
 	case WIRE_EQ:
 		hash = choose_mix(hash, keys.equal);
 		break;
@@ -430,6 +451,8 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	bool on = is_on(block, model);
 	if (unlikely(block->trace_on))
 		pick = on ? trace(block, model, alternatives, keys) : 0;
+	else if (likely(on && block->level == WIRE_ONE))
+		pick = draw_one(block, model, alternatives);
 	else if (on)
 		pick = draw(block, model, alternatives, keys);
 	self.record = NULL;

@@ -100,6 +100,13 @@ void choose_permutation(uint64_t pick, size_t n, uint32_t *order);
 void choose_permute(uint64_t pick, void *base, size_t n, size_t size);
 #define CHOOSE_ELEMENTS ((size_t)1 << 24)
 
+/* At level ONE nobody looks at keys, so they need not be computed. */
+static inline bool choose_keyed(void)
+{
+	const struct wire_choices *block = choose_block;
+	return block->level != WIRE_ONE || unlikely(block->trace_on);
+}
+
 /* A number for the object at this address, the same as long as it is not … */
 uint64_t choose_object(const void *object);
 /* … forgotten: it is destroyed, or changed, and is another from now on. */
