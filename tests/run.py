@@ -4,7 +4,7 @@
 Usage: run.py [--full] [--only WORD]
 
 --full runs the subjects in every variant (compilers, optimisation levels, linking), also with the sanitizers and as an
-ordinary user, where otherwise a part of them has to do; --only runs the parts whose name contains WORD.
+ordinary user, and the models of APIs with all seeds, where otherwise a part of them has to do; --only runs the parts whose name contains WORD.
 """
 
 import argparse
@@ -25,6 +25,8 @@ POLLUTION = TESTS / "harness" / "test_pollution.py"
 ORDER = TESTS / "harness" / "test_order.py"
 CHOICES = TESTS / "harness" / "test_choices.py"
 SMOKE_SECONDS = 10
+# Of the models' correct cases (tests/models): all of them take three minutes of two processors.
+SEEDS, QUICK_SEEDS, SANITIZED_SEEDS = 200, 50, 5
 
 # A sanitizer's report has to fail the test that caused it.
 SANITIZERS = {
@@ -109,8 +111,10 @@ def main():
             counts.run(name, command, **run_options)
 
     part("rooms", [sys.executable, TESTS / "lint" / "check_rooms.py"])
-    for folder in ("build", "build-asan"):
-        part(f"unit tests, {folder}", [sys.executable, TESTS / "meson_test.py", TOP / folder], **sanitize)
+    # The agent is the same in both.
+    for folder, seeds in (("build", SEEDS if options.full else QUICK_SEEDS), ("build-asan", SANITIZED_SEEDS)):
+        part(f"unit tests, {folder}", [sys.executable, TESTS / "meson_test.py", TOP / folder],
+             env={**sanitize["env"], "POLYGRAPH_TEST_SEEDS": str(seeds)}, timeout=1800)
     part("demo", [TOP / "examples" / "demo", polygraph, TOP / "build" / "examples"])
     for script in scripts("cli"):
         part(f"cli/{script.stem}", [sys.executable, script, TOP / "build" / "tests" / "cli" / "polygraph_fake"])

@@ -113,11 +113,13 @@ static struct {
 	uint64_t number;
 	uint64_t epoch;
 } objects[OBJECTS];
-static uint64_t objects_n, objects_epoch;
+
+static void begin_epoch(struct wire_choices *block);
 
 /*
- * Numbers begin anew with each test: it chooses alike alone and behind others.
- * Two that share a place push each other out, and get new numbers.
+ * Numbers begin anew with each test: it chooses alike alone and behind others;
+ * and they are counted by thread, whoever is faster. Two that share a place push
+ * each other out, and get new numbers.
  */
 uint64_t choose_object(const void *object)
 {
@@ -125,18 +127,19 @@ uint64_t choose_object(const void *object)
 	if (!choose_keyed())
 		return 0;
 	size_t at = scramble(address) % OBJECTS;
-	uint64_t epoch = choose_block ? choose_block->epoch : 0;
-	if (__atomic_exchange_n(&objects_epoch, epoch, __ATOMIC_ACQ_REL) !=
-	    epoch)
-		__atomic_store_n(&objects_n, 0, __ATOMIC_RELEASE);
+	if (!choose_block)
+		return 0;
+	if (unlikely(self.epoch != choose_block->epoch || !self.key))
+		begin_epoch(choose_block);
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
 		    address ||
-	    __atomic_load_n(&objects[at].epoch, __ATOMIC_RELAXED) != epoch) {
-		__atomic_store_n(
-			&objects[at].number,
-			__atomic_add_fetch(&objects_n, 1, __ATOMIC_RELAXED),
-			__ATOMIC_RELAXED);
-		__atomic_store_n(&objects[at].epoch, epoch, __ATOMIC_RELAXED);
+	    __atomic_load_n(&objects[at].epoch, __ATOMIC_RELAXED) !=
+		    self.epoch) {
+		__atomic_store_n(&objects[at].number,
+				 choose_mix(self.key, ++self.objects),
+				 __ATOMIC_RELAXED);
+		__atomic_store_n(&objects[at].epoch, self.epoch,
+				 __ATOMIC_RELAXED);
 		__atomic_store_n(&objects[at].address, address,
 				 __ATOMIC_RELEASE);
 	}
@@ -339,6 +342,7 @@ static _cold_ void begin_epoch(struct wire_choices *block)
 	self.phase = block->phase;
 	self.n = 0;
 	self.created = 0;
+	self.objects = 0;
 	uint64_t at =
 		__atomic_fetch_add(&block->threads_n, 1, __ATOMIC_RELAXED);
 	self.slot = at < WIRE_CHOICE_THREADS ? &block->threads[at] : NULL;

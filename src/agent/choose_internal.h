@@ -145,6 +145,7 @@ struct choose_thread {
 	uint64_t epoch, phase;
 	uint64_t n;	  /* choices so far */
 	uint64_t created; /* threads */
+	uint64_t objects; /* that it was the first to meet */
 	struct wire_choice_thread *slot;
 	struct wire_choice *record; /* of the last choice; or NULL */
 	bool steady; /* the choice being made: see choose_steady() */

@@ -5,7 +5,8 @@ Besides the directives of subject.py these; the first stands on the line of the 
 
     assumption TEST api=API           TEST assumes more than API promises; of the call's stack, the innermost place in the
                                       subject's own sources is this line (line=any: elsewhere, or there is none)
-                                      level=one: the level at which it is found (default one); with=API,...: further calls
+                                      level=one: the level at which it is found (default one;
+                                      not of runs with --level); with=API,...: further calls
                                       that are decisive only together with it (with=API|API: one of these; with=any: any); outcome=,
                                       argument=, did=, function= (of the innermost place), clause=; thread=other: not the
                                       test's own; before=yes: before the first test; alone=no: only after other tests;
@@ -93,6 +94,7 @@ class Run:
         self.claims = [Claim(d) for d in here if d.verb == "assumption"]
         self.of = {verb: [d for d in here if d.verb == verb] for verb in VERBS[1:]}
         self.systematic = "--systematic" in self.arguments
+        self.level = self.arguments[self.arguments.index("--level") + 1] if "--level" in self.arguments else None
 
     def words(self, quick):
         seeds = self.command == "choices" and not self.systematic and "--runs" not in self.arguments and not quick
@@ -187,8 +189,8 @@ class Check:
     def finding(self, claim, finding):
         directive, options = claim.directive, claim.directive.options
         where, one = f"{directive.where()}: '{claim.test}', {claim.api}", finding["calls"][0]
-        if not one_of(claim.level, finding["level"]):
-            self.add(f"{where}: level {finding['level']}, wanted {claim.level}")
+        if not one_of(self.run.level or claim.level, finding["level"]):
+            self.add(f"{where}: level {finding['level']}, wanted {self.run.level or claim.level}")
         if not one_of(options.get("outcome", "fail|crash"), finding["outcome"]):
             self.add(f"{where}: outcome {finding['outcome']}: {finding.get('failure')}")
         others = [c["api"] for c in finding["calls"][1:]]
@@ -209,7 +211,7 @@ class Check:
                 self.add(f"{where}: no place in its sources: {json.dumps(one.get('stack'))[:400]}")
             elif (frame.get("line"), os.path.basename(frame["file"])) != (directive.line, directive.file.name):
                 self.add(f"{where}: called at {frame['file']}:{frame.get('line')}")
-        if "function" in options and not matches(options["function"], (frame or {}).get("function")):
+        if "function" in options and debug and not matches(options["function"], (frame or {}).get("function")):
             self.add(f"{where}: called from {frame}")
         for key in ("argument", "did", "clause"):
             if key in options and not matches(options[key], one.get(key)):

@@ -106,7 +106,7 @@ TEST_CASE("half in the plain locale")
 	CHECK(print_half() == "0.5");
 }
 
-TEST_CASE("half in the user's locale") //@ assumption "half in the user's locale" api=LC_ALL line=any before=yes may=yes
+TEST_CASE("half in the user's locale") //@ assumption "half in the user's locale" api=LC_ALL line=any before=yes may=yes in=default
 {
 	REQUIRE(setlocale(LC_ALL, ""));
 	std::string text = print_half();

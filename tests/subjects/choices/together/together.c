@@ -5,7 +5,7 @@
 //@ variant plain cflags="-fno-builtin" libs="-pthread" quick=gcc-O0,clang-O2
 //@ run default twice=yes
 //@ run other-seed --seed 1000 quick=no
-//@ run only-id --level id quick=no partial=yes
+//@ run only-id --level id quick=no
 
 #include "../runner.h"
 
