@@ -92,6 +92,9 @@ void choose_argument(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 void choose_did(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A pick of before was taken again: what follows is told of no choice. */
+void choose_again(void);
+
 /* n!, or WIRE_MANY; 1 for fewer than two: then there is nothing to choose. */
 uint64_t choose_permutations(size_t n);
 /* The permutation that @pick stands for: @order[i] is what comes i-th. */
