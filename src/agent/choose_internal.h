@@ -78,6 +78,9 @@ void choose_begin(int argc, char **argv, char **envp);
 /* One that must stay the same: FULL, too, goes by its key. */
 uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
 		       uint64_t key);
+/* A pick of before was taken again: what follows is told of no choice. */
+void choose_again(void);
+
 /* n!, or WIRE_MANY; 1 for fewer than two: then there is nothing to choose. */
 uint64_t choose_permutations(size_t n);
 /* The permutation that @pick stands for: @order[i] is what comes i-th. */
