@@ -27,13 +27,13 @@ struct model_test {
 	size_t calls[WHERES]; /* that it makes, of qsort and strcmp in turn */
 	struct place decisive[3];
 	size_t n_decisive;
-	bool any;	  /* one of them is enough */
-	bool leaves;	  /* it does not fail, but leaves a trace */
-	bool minds;	  /* it fails where there is one */
-	bool prepares;	  /* for those that need it */
-	bool needs;	  /* fails unless another has prepared */
-	unsigned random;  /* fails once in so many runs; 0: not */
-	bool ends_start;  /* the program does not start instead */
+	bool any;	 /* one of them is enough */
+	bool leaves;	 /* it does not fail, but leaves a trace */
+	bool minds;	 /* it fails where there is one */
+	bool prepares;	 /* for those that need it */
+	bool needs;	 /* fails unless another has prepared */
+	unsigned random; /* fails once in so many runs; 0: not */
+	bool ends_start; /* the program does not start instead */
 };
 
 struct model {
@@ -152,8 +152,8 @@ static bool make_calls(struct model *model, size_t number)
 	block->detail = model->choices.detail;
 	for (enum where where = MAIN; where < WHERES; where++) {
 		for (size_t n = 0; n < test->calls[where]; n++) {
-			uint64_t pick = call(model, number,
-					     (struct place){ where, n });
+			uint64_t pick =
+				call(model, number, (struct place){ where, n });
 			for (size_t i = 0; i < test->n_decisive; i++) {
 				if (test->decisive[i].where == where &&
 				    test->decisive[i].n == n)
@@ -292,11 +292,11 @@ static void expect_calls(const struct choices_finding *finding,
 		for (size_t k = 0; k < finding->calls.n; k++) {
 			const struct choices_call *one =
 				&finding->calls.data[k];
-			found |= one->n == place->n &&
-				 one->thread == key_of(place->where) &&
-				 one->phase == (place->where != START) &&
-				 one->model ==
-					 apis[place->n % ARRAY_SIZE(apis)];
+			found |=
+				one->n == place->n &&
+				one->thread == key_of(place->where) &&
+				one->phase == (place->where != START) &&
+				one->model == apis[place->n % ARRAY_SIZE(apis)];
 		}
 		assert_true(found);
 	}
@@ -536,8 +536,8 @@ static void test_random(void **state _unused_)
 	size_t apart = 0;
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		_cleanup_(choices_result_freep)
-			struct choices_result result = {};
+		_cleanup_(
+			choices_result_freep) struct choices_result result = {};
 		struct choices_options options = usual();
 		options.seed = seed * 1000 + 1;
 		model.chance = seed;
@@ -580,13 +580,15 @@ static void test_fails_anyhow(void **state _unused_)
 static void test_level_and_models(void **state _unused_)
 {
 	const struct model_test tests[] = {
-		{ .calls = { 30 }, .decisive = { { MAIN, 9 } }, .n_decisive = 1 },
+		{ .calls = { 30 },
+		  .decisive = { { MAIN, 9 } },
+		  .n_decisive = 1 },
 	};
 	for (unsigned level = 0; level < WIRE_LEVELS; level++) {
 		for (size_t api = 0; api < ARRAY_SIZE(apis); api++) {
 			struct model model;
-			_cleanup_(choices_result_freep)
-				struct choices_result result = {};
+			_cleanup_(choices_result_freep) struct choices_result
+				result = {};
 			struct choices_options options = usual();
 			options.level_given = true;
 			options.level = (enum wire_level)level;
@@ -609,7 +611,9 @@ static void test_level_and_models(void **state _unused_)
 static void test_budget(void **state _unused_)
 {
 	const struct model_test tests[] = {
-		{ .calls = { 30 }, .decisive = { { MAIN, 9 } }, .n_decisive = 1 },
+		{ .calls = { 30 },
+		  .decisive = { { MAIN, 9 } },
+		  .n_decisive = 1 },
 	};
 	struct model model;
 	_cleanup_(choices_result_freep) struct choices_result result = {};
@@ -658,8 +662,7 @@ static void expect_space(const struct model_test *test, uint64_t nodes,
 	if (!failing)
 		return;
 	assert_true(result.findings.data[0].systematic);
-	assert_true(result.findings.data[0].probability ==
-		    space->probability);
+	assert_true(result.findings.data[0].probability == space->probability);
 }
 
 static void test_every_way(void **state _unused_)
