@@ -266,6 +266,11 @@ void choose_did(const char *format, ...)
 	va_end(list);
 }
 
+void choose_none(void)
+{
+	self.record = NULL;
+}
+
 static void list_modules(struct wire_choices *block)
 {
 	uint64_t n = 0;

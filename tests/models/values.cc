@@ -31,6 +31,8 @@
 
 #include "cases.h"
 
+#include "clocks.h"
+
 /* ---- comparisons ---- */
 
 /* Long, and not known to the compiler: it compares short ones itself. */
@@ -856,7 +858,8 @@ CASES(CASE(strcmp), CASE(strncmp), CASE(memcmp), CASE(bcmp), CASE(strcasecmp),
       CASE(printf_errno), CASE(fopen_errno), CASE(strtol), CASE(strtoll),
       CASE(strtoul), CASE(strtoull), CASE(strtod), CASE(rand), CASE(random),
       CASE(rand_r), CASE(getrandom), CASE(random_device), CASE(sin), CASE(cos),
-      CASE(exp), CASE(log), CASE(pow), CASE(clock), CASE(times), CASE(strftime),
+      CASE(exp), CASE(log), CASE(pow), CASE(clock), CASE(times),
+      CASE(clock_resolution), CASE(clock_ticks), CASE(clock_delay), CASE(strftime),
       CASE(strxfrm), CASE(memfd_create), CASE(eventfd), CASE(timerfd_create),
       CASE(epoll_create1), CASE(inotify_init1), CASE(stat_directory),
       CASE(stat_blksize), CASE(stat_times), CASE(stat_inode), CASE(mkstemp),
