@@ -339,6 +339,10 @@
 	  " implementation-defined, so some time may go by before a"	\
 	  " call reads the clock",					\
 	  "more than 2 ms, or again and again in a loop")		\
+	X(ungetc, WIRE_SHORT, WIRE_FULL, 0, "ungetc",			\
+	  "C17 7.21.7.10: one character of pushback is guaranteed; too"	\
+	  " many without an intervening read may fail",			\
+	  "the first one, or one after a read or a seek")		\
 	X(mkstemp, WIRE_RANDOM, WIRE_ONE, 0, "mkstemp",			\
 	  "POSIX mkstemp(): each X is replaced with a character from"	\
 	  " the portable filename character set",			\
