@@ -59,12 +59,13 @@ struct err *choices_append_message(struct str *str, const char *test,
 	TRY(words_append(str, test));
 	TRY(str_append(str, " assumes more than "));
 	TRY(append_apis(str, choice));
-	TRY(str_appendf(str, ": it %s ", words_verb(choice->outcome)));
+	TRY(str_appendf(str, ": it %s when that does otherwise",
+			words_verb(choice->outcome)));
 	if (!*did)
-		return str_append(str, "where that does something else that "
-				       "is allowed");
-	TRY(str_append(str, "where "));
-	return words_append(str, did);
+		return NULL;
+	TRY(str_append(str, " ("));
+	TRY(words_append(str, did));
+	return str_append(str, ")");
 }
 
 /* "call 3 of the test", "call 5 of another thread", "call 2 before the first test" */
@@ -400,9 +401,10 @@ struct err *choices_write_summary(const struct report *report,
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	if (!style->quiet)
 		write_found(report, out);
-	TRY(words_append_randoms(&text, "fails at random, not by choices",
-				 choices->randoms, choices->n_randoms,
-				 bound(style->verbose, RANDOMS_MAX)));
+	TRY(words_append_randoms(
+		&text, "fails now and then, also with the same choices",
+		choices->randoms, choices->n_randoms,
+		bound(style->verbose, RANDOMS_MAX)));
 	if (text.n)
 		TRY(str_append(&text, "\n"));
 	if (!style->quiet) {
