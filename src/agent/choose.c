@@ -124,11 +124,9 @@ static void begin_epoch(struct wire_choices *block);
 uint64_t choose_object(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
-	if (!choose_keyed())
+	if (!choose_block || !choose_keyed())
 		return 0;
 	size_t at = scramble(address) % OBJECTS;
-	if (!choose_block)
-		return 0;
 	if (unlikely(self.epoch != choose_block->epoch || !self.key))
 		begin_epoch(choose_block);
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=

@@ -80,6 +80,7 @@ uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
 		       uint64_t key);
 /* A pick of before was taken again: what follows is told of no choice. */
 void choose_again(void);
+
 /* n!, or WIRE_MANY; 1 for fewer than two: then there is nothing to choose. */
 uint64_t choose_permutations(size_t n);
 /* The permutation that @pick stands for: @order[i] is what comes i-th. */

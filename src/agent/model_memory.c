@@ -615,15 +615,7 @@ static void release(enum heap_function function, struct call *call, void *block)
 void memory_release(enum heap_function function, void *block, uint64_t entry,
 		    uintptr_t caller)
 {
-	bool is_new = function == HEAP_NEW;
-	const uint64_t *models = choose_block->models;
-	/* Below FULL mostly none takes part, and this is every second call. */
-	if (!block || !entry ||
-	    !(choose_bit(models, is_new ? WIRE_MODEL_delete_contents
-					: WIRE_MODEL_free_contents) ||
-	      choose_bit(models, is_new ? WIRE_MODEL_delete_reuse
-					: WIRE_MODEL_free_reuse)) ||
-	    choose_caller(caller) != CHOOSE_PROGRAM) {
+	if (!block || !entry || choose_caller(caller) != CHOOSE_PROGRAM) {
 		__libc_free(block);
 		return;
 	}

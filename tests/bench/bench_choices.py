@@ -5,7 +5,8 @@ a) Programs run plain and with the library that makes choices, at level ONE with
    that it ran the suite. Programs made for this (choices_work.cc), and the real suites that `./dev real-suites` has built
    in --work. Seconds by the clock, and of the processor, which say more where the machine does something else, too.
 b) Runs until the first failure: each fragile case of tests/models with its own model, seeds from 1 on at the model's lowest
-   level, against plain repetition of the same program.
+   level, against plain repetition of the same program. Then the errors known in the wild (tests/subjects/choices/) with the
+   command itself and all models: the run that failed first, counted from the first of its level and from the first of all.
 """
 
 import argparse
@@ -28,6 +29,11 @@ REPEATS = 100
 TIME_LIMIT = 600
 BUDGET = "60s"  # for the whole command, an executable
 OWN = ".polygraph"  # where it keeps findings
+# Subjects, how they are built, and pkg-config's name for what they need.
+SUBJECTS = {"known_c/known_c.c": (["cc", "-fno-builtin"], ["-lcmocka", "-pthread"], None),
+            "known_cxx/known_cxx.cc": (["c++", "-std=c++17"], ["-lgtest", "-lgtest_main", "-pthread"], None),
+            "json_glib/json_glib.c": (["cc"], [], "glib-2.0")}
+LEVELS = ("one", "eq", "id", "full")
 FAMILIES = ("order", "hash", "memory", "values", "short", "statics", "threads", "environment")
 
 
@@ -207,8 +213,46 @@ def bench_first(options, runner, agent, rows):
           f"{everything.count(1):>10}")
 
 
+def build_subject(build, name):
+    (compiler, *flags), libraries, package = SUBJECTS[name]
+    source = TOP / "tests" / "subjects" / "choices" / name
+    target = build / f"choices_{source.stem}"
+    if package:
+        asked = subprocess.run(["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False)
+        libraries = [*libraries, *asked.stdout.split()]
+    done = subprocess.run([compiler, *flags, "-g", "-O0", "-o", target, source, *libraries], capture_output=True, check=False)
+    return target if not done.returncode else None
+
+
+def bench_subjects(options, rows):
+    repeats, each = (10, 3) if options.quick else (REPEATS, 10)
+    print(f"\nKnown errors, all models, {each} runs a level; plain: how many of {repeats} repetitions of the program failed")
+    print(f"\n{'test':<36} {'api':<36} {'level':<5} {'runs there':>10} {'in all':>7} {'plain':>6}")
+    for name in SUBJECTS:
+        program = build_subject(options.build, name)
+        if not program:
+            print(f"{name}: cannot be built here")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            plain = sum(subprocess.run([program], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, check=False).returncode != 0 for _ in range(repeats))
+            subprocess.run([options.polygraph, "choices", "--runs", str(each), "--quiet", "--format", "json", "--output",
+                            "report.json", program], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, check=False)
+            report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
+        first = report["choices"]["seed"]
+        for finding in report["findings"]:
+            there = finding["failing_seed"] - first + 1
+            total = LEVELS.index(finding["level"]) * each + there
+            print(f"{finding['test']:<36} {finding['api']:<36} {finding['level']:<5} {there:>10} {total:>7} {plain:>6}", flush=True)
+            rows.append({"bench": "choices", "kind": "subject", "test": finding["test"], "api": finding["api"],
+                         "level": finding["level"], "runs": there, "runs_all": total, "plain_repeats": repeats,
+                         "plain_failures": plain})
+
+
 def bench_choices(options, rows):
     agent = options.polygraph.parent / "libpolygraph-choices.so"
     runner, work = build_runner(options.build)
     bench_cost(options, runner, work, agent, rows)
     bench_first(options, runner, agent, rows)
+    bench_subjects(options, rows)
