@@ -10,25 +10,10 @@
 struct wire_choices *choose_block;
 bool choose_first;
 
-/* What a thread knows of its choices. */
-struct choose_thread {
-	uint64_t key; /* 0: not known yet */
-	uint64_t epoch, phase;
-	uint64_t n;	  /* choices so far */
-	uint64_t created; /* threads */
-	uint64_t objects; /* that it was the first to meet */
-	struct wire_choice_thread *slot;
-	struct wire_choice *record; /* of the last choice; or NULL */
-	bool steady; /* the choice being made: see choose_steady() */
-};
-static __thread struct choose_thread self
+__thread struct choose_thread choose_self
 	__attribute__((tls_model("initial-exec")));
-
-/*
- * Level ONE: what models picked last, of few alternatives. In one word, so that
- * threads need not agree: seed (its lower half), alternatives, pick.
- */
-static uint64_t ones[WIRE_MODELS_MAX];
+uint64_t choose_ones[WIRE_MODELS_MAX];
+#define self choose_self
 
 /* Written by the controller where a breakpoint at choose_stop() is met. */
 static uint64_t next_pick;
@@ -139,11 +124,9 @@ static void begin_epoch(struct wire_choices *block);
 uint64_t choose_object(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
-	if (!choose_keyed())
+	if (!choose_block || !choose_keyed())
 		return 0;
 	size_t at = scramble(address) % OBJECTS;
-	if (!choose_block)
-		return 0;
 	if (unlikely(self.epoch != choose_block->epoch || !self.key))
 		begin_epoch(choose_block);
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
@@ -258,24 +241,17 @@ static void put(char *out, const char *format, va_list list)
 	out[at] = '\0';
 }
 
-void choose_argument(const char *format, ...)
+void choose_tell(char *text, const char *format, ...)
 {
 	va_list list;
-	if (likely(!self.record))
-		return;
 	va_start(list, format);
-	put(self.record->argument, format, list);
+	put(text, format, list);
 	va_end(list);
 }
 
-void choose_did(const char *format, ...)
+void choose_again(void)
 {
-	va_list list;
-	if (likely(!self.record))
-		return;
-	va_start(list, format);
-	put(self.record->did, format, list);
-	va_end(list);
+	self.record = NULL;
 }
 
 static void list_modules(struct wire_choices *block)
@@ -311,7 +287,7 @@ static _cold_ void record(struct wire_choices *block, enum wire_model model,
 	list_modules(block);
 	struct wire_choice *record = &block->records[n];
 	record->thread = self.key;
-	record->n = self.n;
+	record->n = self.n - 1; /* counted already */
 	record->phase = self.phase;
 	record->model = model;
 	record->pick = pick;
@@ -380,17 +356,14 @@ static _cold_ void begin_epoch(struct wire_choices *block)
 	}
 }
 
-static inline uint64_t draw_one(const struct wire_choices *block,
-				enum wire_model model, uint64_t alternatives)
+static uint64_t draw_one(const struct wire_choices *block,
+			 enum wire_model model, uint64_t alternatives)
 {
-	uint64_t key = block->seed << 16 | alternatives;
-	uint64_t word = __atomic_load_n(&ones[model], __ATOMIC_RELAXED);
-	bool few = likely(alternatives <= UINT16_MAX);
-	if (likely(few && word >> 16 == (key & UINT64_MAX >> 16)))
-		return word & UINT16_MAX;
 	uint64_t pick = 1 + choose_mix(block->seed, model) % (alternatives - 1);
-	if (few)
-		__atomic_store_n(&ones[model], key << 16 | pick,
+	if (alternatives <= UINT16_MAX)
+		__atomic_store_n(&choose_ones[model],
+				 CHOOSE_ONE(block->seed, alternatives) << 16 |
+					 pick,
 				 __ATOMIC_RELAXED);
 	return pick;
 }
@@ -441,8 +414,8 @@ static _cold_ uint64_t trace(struct wire_choices *block, enum wire_model model,
 	return pick;
 }
 
-uint64_t choose(enum wire_model model, uint64_t alternatives,
-		struct choose_keys keys)
+uint64_t choose_anew(enum wire_model model, uint64_t alternatives,
+		     struct choose_keys keys)
 {
 	struct wire_choices *block = choose_block;
 	if (unlikely(self.epoch != block->epoch || !self.key))
@@ -451,20 +424,13 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	bool on = is_on(block, model);
 	if (unlikely(block->trace_on))
 		pick = on ? trace(block, model, alternatives, keys) : 0;
-	else if (likely(on && block->level == WIRE_ONE))
+	else if (on && block->level == WIRE_ONE)
 		pick = draw_one(block, model, alternatives);
 	else if (on)
 		pick = draw(block, model, alternatives, keys);
-	self.record = NULL;
-	__atomic_fetch_add(&block->made[model], 1, __ATOMIC_RELAXED);
-	if (pick) {
-		__atomic_fetch_add(&block->acted[model], 1, __ATOMIC_RELAXED);
-		if (unlikely(block->detail))
-			record(block, model, pick, alternatives);
-	}
-	self.n++;
-	if (self.slot)
-		self.slot->n = self.n;
+	choose_count(block, model, pick);
+	if (pick && unlikely(block->detail))
+		record(block, model, pick, alternatives);
 	return pick;
 }
 

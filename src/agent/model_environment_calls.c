@@ -34,8 +34,10 @@ static uint64_t decide(enum wire_model model, uint64_t alternatives)
 {
 	uint64_t epoch = choose_block->epoch;
 	if (__atomic_load_n(&decided[model].epoch, __ATOMIC_ACQUIRE) ==
-	    epoch + 1)
+	    epoch + 1) {
+		choose_again();
 		return decided[model].pick;
+	}
 	struct choose_keys keys = {};
 	uint64_t pick = choose(model, alternatives, keys);
 	decided[model].pick = pick;

@@ -154,6 +154,8 @@ static struct choose_keys keys_of(const struct stat *st, uint64_t names)
 struct choose_keys order_directory_keys(int fd, uint64_t names)
 {
 	struct stat st = {};
+	if (!choose_keyed())
+		return (struct choose_keys){};
 	sys_call(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
 	return keys_of(&st, names);
 }
@@ -161,12 +163,16 @@ struct choose_keys order_directory_keys(int fd, uint64_t names)
 struct choose_keys order_path_keys(int at, const char *path, uint64_t names)
 {
 	struct stat st = {};
+	if (!choose_keyed())
+		return (struct choose_keys){};
 	sys_call(SYS_newfstatat, at, (long)path, (long)&st, 0, 0, 0);
 	return keys_of(&st, names);
 }
 
 struct choose_keys order_array_keys(const void *base, size_t bytes)
 {
+	if (!choose_keyed())
+		return (struct choose_keys){};
 	uint64_t equal = choose_hash(base, bytes);
 	return (struct choose_keys){
 		.equal = equal,

@@ -53,11 +53,26 @@ _export_ int pthread_cond_wait(pthread_cond_t *condition,
 	return next(condition, mutex);
 }
 
+/*
+ * A time that has passed when one begins to wait is an error, not a reason to
+ * wake. The clock is the condition's: others than the calendar's began with the
+ * machine.
+ */
+static bool has_passed(const struct timespec *time)
+{
+	struct timespec now = {};
+	long clock =
+		time->tv_sec >= 500000000 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+	sys_call(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0);
+	return now.tv_sec > time->tv_sec ||
+	       (now.tv_sec == time->tv_sec && now.tv_nsec >= time->tv_nsec);
+}
+
 /* True: it is to return at once; otherwise @time may be a later one. */
 static bool wake_timed(enum wire_model model, const void *condition,
 		       const struct timespec **time, struct timespec *later)
 {
-	if (!late_valid(*time))
+	if (!late_valid(*time) || has_passed(*time))
 		return false;
 	uint64_t pick = wake(model, condition, 3);
 	if (pick == 1) {
@@ -209,7 +224,10 @@ _export_ void g_cond_wait(void *condition, void *mutex)
 _export_ int g_cond_wait_until(void *condition, void *mutex, int64_t end)
 {
 	CHOOSE_NEXT(g_cond_wait_until, 0)
-	if (choose_wanted(WIRE_MODEL_g_cond_wait_until, CHOOSE_CALLER())) {
+	struct timespec time = { end / 1000000, end % 1000000 * 1000 };
+	if (end > 0 &&
+	    choose_wanted(WIRE_MODEL_g_cond_wait_until, CHOOSE_CALLER()) &&
+	    !has_passed(&time)) {
 		uint64_t pick =
 			wake(WIRE_MODEL_g_cond_wait_until, condition, 3);
 		if (pick == 1) {

@@ -149,14 +149,14 @@ static struct err *run_round(struct choices_search *search,
 }
 
 /* Which tests pass, each time? */
-static struct err *run_baselines(struct choices_search *search, bool *failed)
+static struct err *run_baselines(struct choices_search *search)
 {
 	for (size_t i = 0; i < search->options->baselines; i++) {
 		struct round round = {
 			.search = search,
 			.first = !i,
 			.baseline = true,
-			.failed = failed,
+			.failed = search->failed,
 		};
 		if (i && choices_late(search)) {
 			search->result->why = "budget";
@@ -233,10 +233,9 @@ static struct err *explain_round(struct choices_search *search,
 	return NULL;
 }
 
-static struct err *run_level(struct choices_search *search, unsigned level,
-			     bool *failed)
+static struct err *run_level(struct choices_search *search, unsigned level)
 {
-	struct round round = { .search = search, .failed = failed };
+	struct round round = { .search = search, .failed = search->failed };
 	for (size_t i = 0; i < search->options->runs; i++) {
 		struct choices_set set = {
 			.level = (enum wire_level)level,
@@ -254,15 +253,15 @@ static struct err *run_level(struct choices_search *search, unsigned level,
 		if (err)
 			TRY(debug_start(search, &set, err));
 		else
-			TRY(explain_round(search, &set, failed));
+			TRY(explain_round(search, &set, search->failed));
 	}
 	return NULL;
 }
 
-static struct err *search_all(struct choices_search *search, bool *failed)
+static struct err *search_all(struct choices_search *search)
 {
 	const struct choices_options *options = search->options;
-	TRY(run_baselines(search, failed));
+	TRY(run_baselines(search));
 	if (options->systematic) {
 		for (size_t i = 0; i < search->n; i++) {
 			if (choices_late(search)) {
@@ -276,7 +275,7 @@ static struct err *search_all(struct choices_search *search, bool *failed)
 	}
 	for (unsigned level = 0; level < WIRE_LEVELS; level++) {
 		if (!options->level_given || level == options->level)
-			TRY(run_level(search, level, failed));
+			TRY(run_level(search, level));
 	}
 	return NULL;
 }
@@ -302,9 +301,10 @@ struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 		.result = ret,
 		.of = of,
 		.off = off,
+		.failed = failed,
 	};
 	uint64_t before = suite_executions(suite);
-	struct err *err = n ? search_all(&search, failed) : NULL;
+	struct err *err = n ? search_all(&search) : NULL;
 	struct err *undone = suite_choose(suite, NULL);
 	ret->executions += suite_executions(suite) - before;
 	if (!err)

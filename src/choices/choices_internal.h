@@ -19,6 +19,7 @@ struct choices_search {
 	const struct suite_observer *observer;
 	struct choices_result *result;
 	struct choices_test *of; /* by number in the suite */
+	bool *failed;		 /* by test: in the last run of the suite */
 	uint64_t *off;		 /* by test: models that were found in it */
 };
 

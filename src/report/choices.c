@@ -401,9 +401,10 @@ struct err *choices_write_summary(const struct report *report,
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	if (!style->quiet)
 		write_found(report, out);
-	TRY(words_append_randoms(&text, "fails at random, not by choices",
-				 choices->randoms, choices->n_randoms,
-				 bound(style->verbose, RANDOMS_MAX)));
+	TRY(words_append_randoms(
+		&text, "fails now and then, also with the same choices",
+		choices->randoms, choices->n_randoms,
+		bound(style->verbose, RANDOMS_MAX)));
 	if (text.n)
 		TRY(str_append(&text, "\n"));
 	if (!style->quiet) {
