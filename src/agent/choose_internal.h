@@ -108,6 +108,8 @@ uint64_t choose_mix(uint64_t a, uint64_t b);
 
 /* model_environment.c: variables, before the program's own initialisers run. */
 void environment_choose(void);
+/* model_place.c: the path of the working directory, before those. */
+void place_choose(void);
 /*
  * model_environment_calls.c: one that is decided once in an epoch and not
  * numbered again. After choose_wanted(); two threads at once decide alike.
