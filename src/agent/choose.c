@@ -249,6 +249,11 @@ void choose_tell(char *text, const char *format, ...)
 	va_end(list);
 }
 
+void choose_again(void)
+{
+	self.record = NULL;
+}
+
 static void list_modules(struct wire_choices *block)
 {
 	uint64_t n = 0;

@@ -438,8 +438,10 @@ static size_t salt;
 __attribute__((constructor)) static void choose_salt(void)
 {
 	const struct wire_choices *block = choose_block;
+	/* Programs without the C++ library have no such hashes. */
 	if (!block || !block->active ||
-	    !choose_bit(block->models, WIRE_MODEL_hash_bytes))
+	    !choose_bit(block->models, WIRE_MODEL_hash_bytes) ||
+	    !lookup_next("_ZSt11_Hash_bytesPKvmm"))
 		return;
 	struct choose_keys keys = {};
 	salt = choose(WIRE_MODEL_hash_bytes, 1UL << 32, keys);

@@ -125,7 +125,7 @@ static void choose_signals(void)
 /* glibc takes the file's preferred size, mostly 4096. */
 static void choose_buffer(void)
 {
-	static const size_t sizes[] = { 64, 1, 100, 512, 65536 };
+	static const size_t sizes[] = { 64, 256, 100, 512, 65536 };
 	struct stat status;
 	if (!choose_startup(WIRE_MODEL_stdout_buffer) ||
 	    sys_call(SYS_fstat, STDOUT_FILENO, (long)&status, 0, 0, 0, 0) ||
@@ -173,8 +173,10 @@ static size_t find_initialisers(struct image *image, uint64_t bias,
 		    !image_begins(image, symbols[i].st_name, "_GLOBAL__sub_I_"))
 			continue;
 		for (size_t k = 0; k < n; k++) {
+			/* Those of the framework are its own affair. */
 			if (functions[k] == bias + symbols[i].st_value &&
-			    !is_one[k]) {
+			    !is_one[k] &&
+			    choose_caller(functions[k] + 1) == CHOOSE_PROGRAM) {
 				is_one[k] = true;
 				found++;
 			}
@@ -276,6 +278,7 @@ _export_ int __libc_start_main(main_function *main, int argc, char **argv,
 			choose_signals();
 			/* Its own name is all that the suite does not decide. */
 			choose_name(argc, argv);
+			place_choose();
 		}
 		environment_choose();
 		choose_buffer();

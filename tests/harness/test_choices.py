@@ -96,9 +96,9 @@ class Run:
         self.systematic = "--systematic" in self.arguments
         self.level = self.arguments[self.arguments.index("--level") + 1] if "--level" in self.arguments else None
 
-    def words(self, quick):
-        seeds = self.command == "choices" and not self.systematic and "--runs" not in self.arguments and not quick
-        return self.arguments + (["--runs", str(SEEDS)] if seeds else [])
+    def words(self, options):
+        seeds = self.command == "choices" and not self.systematic and "--runs" not in self.arguments
+        return self.arguments + (["--runs", str(options.seeds)] if seeds and not options.quick else [])
 
 
 def runs_of(subject, label):
@@ -283,7 +283,8 @@ def same_number(wanted, value):
 def check_run(suite, run, folder):
     suite.prepare(folder)
     before = snapshot(folder / "work")
-    words = run.words(suite.options.quick)
+    words = run.words(suite.options)
+    run.patience *= max(1, suite.options.seeds / SEEDS)
     status, report = suite.report(folder, run.command, *words, patience=run.patience, **run.environment)
     command, said = (folder / "command").read_text(), (folder / "stderr").read_text(errors="replace")
     if "findings" not in report:
@@ -384,6 +385,7 @@ def main():
     parser.add_argument("--exe", metavar="GLOB", help="only executables VARIANT-CC-OPT that match")
     parser.add_argument("--run", action="append", default=[], metavar="NAME", help="only this run; may be given again")
     parser.add_argument("--quick", action="store_true", help="only what variants say under quick=, with few seeds")
+    parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"a level, but for --quick; default: {SEEDS}")
     parser.add_argument("--keep", action="store_true", help="keep reports of what passes, too")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--verbose", action="store_true", help="name the checks that pass, too")

@@ -1,5 +1,5 @@
-// What is no finding: a test that fails at random, one that fails always, one that is skipped by its framework's
-// own words, and calls that are none of the program's: of Check itself and of the C library.
+// What is no finding beside what is one: a test that fails at random, and calls that are none of the program's, of Check
+// itself and of the C library.
 //
 //@ subject framework=check lang=c header=check.h prefix=apart/all/
 //@ variant plain cflags="-fno-builtin" libs="-lcheck -lsubunit -lrt -lm -pthread" quick=gcc-O0
@@ -45,6 +45,23 @@ START_TEST(at_random)
 }
 END_TEST
 
+// Only the sign counts.
+START_TEST(compares_with_one)
+{
+	const char *volatile a = "abd", *volatile b = "abc";
+	int order = strcmp(a, b); //@ assumption compares_with_one api=strcmp
+	ck_assert_int_eq(order, 1);
+}
+END_TEST
+
+START_TEST(compares_sign)
+{
+	const char *volatile a = "abd", *volatile b = "abc";
+	ck_assert_int_gt(strcmp(a, b), 0);
+	ck_assert_int_lt(strcmp(b, a), 0);
+}
+END_TEST
+
 START_TEST(in_order)
 {
 	int numbers[] = { 3, 1, 2 };
@@ -60,6 +77,8 @@ int main(void)
 	tcase_add_test(one, calls_of_libc);
 	tcase_add_test(one, calls_of_check);
 	tcase_add_test(one, at_random);
+	tcase_add_test(one, compares_with_one);
+	tcase_add_test(one, compares_sign);
 	tcase_add_test(one, in_order);
 	suite_add_tcase(suite, one);
 	SRunner *runner = srunner_create(suite);
