@@ -1,6 +1,6 @@
 /*
  * Runs a program plain, and with the library that makes choices, without the
- * rest of the tool: for choices.py.
+ * rest of the tool: for bench_choices.py.
  *
  *	choices_cost AGENT cost TIMES PROGRAM [ARGS...]
  *		In turns, at level ONE with all models (optional ones aside). A line

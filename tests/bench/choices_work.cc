@@ -1,5 +1,5 @@
 /*
- * Work of one kind for choices.py: what the models that cost most have to do with.
+ * Work of one kind for bench_choices.py: what the models that cost most have to do with.
  *
  *	choices_work strings | blocks | hashes | mixed [TIMES]
  */
