@@ -108,13 +108,22 @@ uint64_t choose_mix(uint64_t a, uint64_t b);
 
 /* model_environment.c: variables, before the program's own initialisers run. */
 void environment_choose(void);
+/* model_place.c: the path of the working directory, before those. */
+void place_choose(void);
 /*
- * model_environment_calls.c: the point in time that the program means by @time,
- * which it reckoned from the clock as it was told: @time itself, or @real.
+ * model_environment_calls.c: one that is decided once in an epoch and not
+ * numbered again. After choose_wanted(); two threads at once decide alike.
+ */
+uint64_t choose_once(enum wire_model model, uint64_t alternatives);
+/*
+ * model_clocks.c: the point in time that the program means by @time, which it
+ * reckoned from the clock as it was told: @time itself, or @real.
  */
 struct timespec;
-const struct timespec *calendar_deadline(const struct timespec *time,
-					 struct timespec *real);
+const struct timespec *clocks_deadline(const struct timespec *time,
+				       struct timespec *real);
+/* Some time was waited for: it is over when the clock says so. */
+void clocks_waited(void);
 /* For models that are decided at the start: does it take part? */
 static inline bool choose_startup(enum wire_model model)
 {

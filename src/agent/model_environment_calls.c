@@ -2,11 +2,6 @@
  * Models of calls that tell what the machine is, who the user is and what day:
  * the same through a run. A model is decided once in each epoch (wire/choices.h),
  * at its first call, so that no call contradicts another.
- *
- * The calendar is optional: the clock's day is another, but time stamps of files
- * are the kernel's, and so are points in time at which timers are to expire. Those
- * until which one waits are moved back (calendar_deadline()), but not those of
- * std::future, read-write locks and message queues.
  */
 #include "agent/choose_internal.h"
 
@@ -14,23 +9,19 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/sysinfo.h>
-#include <sys/time.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Epoch and pick, of the models in this file: by their number. */
+/* Epoch and pick, of models that are decided so: by their number. */
 static struct {
 	uint64_t epoch;
 	uint64_t pick;
 } decided[WIRE_MODELS_N];
 
-/* After choose_wanted(). Two threads at once decide alike. */
-static uint64_t decide(enum wire_model model, uint64_t alternatives)
+uint64_t choose_once(enum wire_model model, uint64_t alternatives)
 {
 	uint64_t epoch = choose_block->epoch;
 	if (__atomic_load_n(&decided[model].epoch, __ATOMIC_ACQUIRE) ==
@@ -57,7 +48,7 @@ static const char *const hosts[] = {
 /* NULL: what it is. */
 static const char *host(const char *now)
 {
-	uint64_t pick = decide(WIRE_MODEL_gethostname, COUNT(hosts) + 1);
+	uint64_t pick = choose_once(WIRE_MODEL_gethostname, COUNT(hosts) + 1);
 	if (!pick)
 		return NULL;
 	choose_argument("%s", now);
@@ -141,7 +132,7 @@ _export_ int uname(struct utsname *ret)
 	}
 	if (!choose_wanted(WIRE_MODEL_uname, CHOOSE_CALLER()))
 		return 0;
-	uint64_t pick = decide(WIRE_MODEL_uname, COUNT(tails) + 1);
+	uint64_t pick = choose_once(WIRE_MODEL_uname, COUNT(tails) + 1);
 	if (!pick)
 		return 0;
 	/* The numbers at its beginning stay. */
@@ -166,7 +157,7 @@ static bool affinity_set;
 /* How many there are instead of @now. */
 static long processors(long now)
 {
-	uint64_t pick = decide(WIRE_MODEL_processors, COUNT(counts) + 1);
+	uint64_t pick = choose_once(WIRE_MODEL_processors, COUNT(counts) + 1);
 	if (!pick || now < 1)
 		return now;
 	long n = counts[pick - 1];
@@ -255,7 +246,7 @@ _export_ unsigned _ZNSt6thread20hardware_concurrencyEv(void)
 	if (!choose_wanted(WIRE_MODEL_hardware_concurrency, CHOOSE_CALLER()))
 		return now;
 	uint64_t pick =
-		decide(WIRE_MODEL_hardware_concurrency, COUNT(hints) + 1);
+		choose_once(WIRE_MODEL_hardware_concurrency, COUNT(hints) + 1);
 	if (!pick)
 		return now;
 	choose_argument("%u processors", now);
@@ -271,7 +262,8 @@ static long pages(long now, bool available)
 	/* In quarters of what there is; of those, available. */
 	static const long quarters[] = { 2, 8, 64, 1, 4 };
 	static const long shares[] = { 4, 2, 64, 8, 1000 };
-	uint64_t pick = decide(WIRE_MODEL_memory_size, COUNT(quarters) + 1);
+	uint64_t pick =
+		choose_once(WIRE_MODEL_memory_size, COUNT(quarters) + 1);
 	if (!pick || now < 4)
 		return now;
 	/* Never more available ones than there are at all. */
@@ -333,7 +325,7 @@ _export_ int getloadavg(double averages[], int n)
 	if (n < 1 || result < 1 ||
 	    !choose_wanted(WIRE_MODEL_getloadavg, CHOOSE_CALLER()))
 		return result;
-	uint64_t pick = decide(WIRE_MODEL_getloadavg, 5);
+	uint64_t pick = choose_once(WIRE_MODEL_getloadavg, 5);
 	switch (pick) {
 	case 0:
 		break;
@@ -375,7 +367,7 @@ _export_ int ioctl(int fd, unsigned long request, ...)
 	if (request != TIOCGWINSZ || result || terminal_set ||
 	    !choose_wanted(WIRE_MODEL_terminal_size, CHOOSE_CALLER()))
 		return result;
-	uint64_t pick = decide(WIRE_MODEL_terminal_size, COUNT(sizes) + 1);
+	uint64_t pick = choose_once(WIRE_MODEL_terminal_size, COUNT(sizes) + 1);
 	if (!pick)
 		return result;
 	struct winsize *size = argument;
@@ -392,7 +384,7 @@ _export_ int ioctl(int fd, unsigned long request, ...)
 static const char *login(const char *now)
 {
 	static const char *const names[] = { "", "root", "daemon" };
-	uint64_t pick = decide(WIRE_MODEL_getlogin, COUNT(names) + 1);
+	uint64_t pick = choose_once(WIRE_MODEL_getlogin, COUNT(names) + 1);
 	if (!pick)
 		return NULL;
 	const char *other = names[pick - 1];
@@ -454,126 +446,4 @@ _export_ int __getlogin_r_chk(char *name, size_t size, size_t room)
 	if (!choose_wanted(WIRE_MODEL_getlogin, CHOOSE_CALLER()))
 		return result;
 	return put_login(name, size, result);
-}
-
-/* ---- the calendar ---- */
-
-#define DAY 86400L
-
-/* Days since 1970 of a date (Gregorian, years from 1970 on). */
-static long days_of(long year, long month, long day)
-{
-	year -= month <= 2;
-	long era_year = year % 400;
-	long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-	return year / 400 * 146097 + era_year * 365 + era_year / 4 -
-	       era_year / 100 + of_year - 719468;
-}
-
-/*
- * Whole days, so that all processes of a day agree; into the past, so that what
- * waits for a point in time comes back at once instead of never.
- */
-static long shift(long now)
-{
-	static const struct {
-		long year, month, day;
-		const char *text;
-	} days[] = {
-		{ 2024, 2, 29, "a leap day" },
-		{ 2023, 12, 31, "the last day of a year" },
-		{ 2025, 1, 31, "the last day of a month" },
-		{ 2025, 3, 30, "when daylight saving began in Europe" },
-		{ 2024, 11, 3, "when daylight saving ended in America" },
-		{ 2000, 2, 29, "a leap day of a century" },
-	};
-	uint64_t pick = decide(WIRE_MODEL_calendar, COUNT(days) + 1);
-	if (!pick)
-		return 0;
-	choose_did("it was %s", days[pick - 1].text);
-	return (days_of(days[pick - 1].year, days[pick - 1].month,
-			days[pick - 1].day) -
-		now / DAY) *
-	       DAY;
-}
-
-/* What is added to the time, since epoch - 1. */
-static uint64_t calendar_epoch;
-static long calendar_offset;
-
-/* The same through an epoch, also when midnight passes. */
-static long offset(long now)
-{
-	if (__atomic_load_n(&calendar_epoch, __ATOMIC_ACQUIRE) !=
-	    choose_block->epoch + 1) {
-		calendar_offset = shift(now);
-		__atomic_store_n(&calendar_epoch, choose_block->epoch + 1,
-				 __ATOMIC_RELEASE);
-	}
-	return calendar_offset;
-}
-
-const struct timespec *calendar_deadline(const struct timespec *time,
-					 struct timespec *real)
-{
-	struct timespec now;
-	if (likely(!__atomic_load_n(&calendar_epoch, __ATOMIC_ACQUIRE)) ||
-	    !sys_readable((uintptr_t)time) ||
-	    !sys_readable((uintptr_t)time + 8) ||
-	    sys_call(SYS_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0))
-		return time;
-	/* Nearer to the day that the program was told, or to the true one? */
-	long told = time->tv_sec - (now.tv_sec + calendar_offset);
-	long seconds = time->tv_sec - now.tv_sec;
-	/* Other clocks began when the machine did. */
-	if (time->tv_sec < 500000000 || labs(told) >= labs(seconds))
-		return time;
-	*real = *time;
-	real->tv_sec -= calendar_offset;
-	return real;
-}
-
-_export_ time_t time(time_t *ret)
-{
-	CHOOSE_NEXT(time, -1)
-	time_t now = next(NULL);
-	if (now >= 0 && choose_wanted(WIRE_MODEL_calendar, CHOOSE_CALLER()))
-		now += offset(now);
-	if (ret)
-		*ret = now;
-	return now;
-}
-
-_export_ int clock_gettime(clockid_t clock, struct timespec *ret)
-{
-	CHOOSE_NEXT(clock_gettime, -1)
-	int result = next(clock, ret);
-	if (!result &&
-	    (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) &&
-	    choose_wanted(WIRE_MODEL_calendar, CHOOSE_CALLER()))
-		ret->tv_sec += offset(ret->tv_sec);
-	return result;
-}
-
-_export_ int gettimeofday(struct timeval *ret, void *zone)
-{
-	CHOOSE_NEXT(gettimeofday, -1)
-	int result = next(ret, zone);
-	/* Declared as never NULL, but it may be. */
-	struct timeval *at;
-	__asm__("" : "=r"(at) : "0"(ret));
-	if (!result && at &&
-	    choose_wanted(WIRE_MODEL_calendar, CHOOSE_CALLER()))
-		at->tv_sec += offset(at->tv_sec);
-	return result;
-}
-
-_export_ int timespec_get(struct timespec *ret, int base)
-{
-	CHOOSE_NEXT(timespec_get, 0)
-	int result = next(ret, base);
-	if (result == TIME_UTC &&
-	    choose_wanted(WIRE_MODEL_calendar, CHOOSE_CALLER()))
-		ret->tv_sec += offset(ret->tv_sec);
-	return result;
 }

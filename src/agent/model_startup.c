@@ -280,6 +280,7 @@ _export_ int __libc_start_main(main_function *main, int argc, char **argv,
 			choose_signals();
 			/* Its own name is all that the suite does not decide. */
 			choose_name(argc, argv);
+			place_choose();
 		}
 		environment_choose();
 		choose_buffer();

@@ -284,6 +284,28 @@ TEXT(ether_ntoa, ETHERNET, (const struct ether_addr *address), (address))
 TEXT(nl_langinfo, LANGUAGE, (nl_item item), (item))
 /* clang-format on */
 
+/*
+ * These change the environment, and what getenv() returned before. They may be
+ * given that: spoilt afterwards.
+ */
+/* clang-format off */
+#define CHANGE(name, parameters, arguments)                                    \
+	_export_ int name parameters                                           \
+	{                                                                      \
+		CHOOSE_NEXT(name, -1)                                          \
+		int failed = next arguments;                                   \
+		if (unlikely(choose_block) &&                                  \
+		    choose_caller(CHOOSE_CALLER()) == CHOOSE_PROGRAM)          \
+			spoil(ENVIRONMENT);                                    \
+		return failed;                                                 \
+	}
+
+CHANGE(setenv, (const char *name, const char *value, int replace),
+       (name, value, replace))
+CHANGE(unsetenv, (const char *name), (name))
+CHANGE(putenv, (char *text), (text))
+/* clang-format on */
+
 /* It may be given what it returned itself: spoilt afterwards. */
 _export_ char *setlocale(int category, const char *locale)
 {

@@ -94,7 +94,7 @@ _export_ int pthread_cond_timedwait(pthread_cond_t *condition,
 {
 	CHOOSE_NEXT(pthread_cond_timedwait, ENOSYS)
 	struct timespec later, real;
-	time = calendar_deadline(time, &real);
+	time = clocks_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_pthread_cond_timedwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_pthread_cond_timedwait, condition, &time,
 		       &later))
@@ -108,7 +108,7 @@ _export_ int pthread_cond_clockwait(pthread_cond_t *condition,
 {
 	CHOOSE_NEXT(pthread_cond_clockwait, ENOSYS)
 	struct timespec later, real;
-	time = calendar_deadline(time, &real);
+	time = clocks_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_pthread_cond_clockwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_pthread_cond_clockwait, condition, &time,
 		       &later))
@@ -163,7 +163,7 @@ _export_ int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
 {
 	CHOOSE_NEXT(cnd_timedwait, thrd_error)
 	struct timespec later, real;
-	const struct timespec *until = calendar_deadline(time, &real);
+	const struct timespec *until = clocks_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_cnd_timedwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_cnd_timedwait, condition, &until, &later))
 		return c11_spurious(mutex);

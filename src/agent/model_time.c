@@ -86,6 +86,8 @@ _export_ int nanosleep(const struct timespec *time, struct timespec *left)
 {
 	CHOOSE_NEXT(nanosleep, -1)
 	int failed = next(time, left);
+	if (!failed)
+		clocks_waited();
 	if (!failed && choose_wanted(WIRE_MODEL_nanosleep, CHOOSE_CALLER()))
 		late(late_by(WIRE_MODEL_nanosleep, length_of(time), 0));
 	return failed;
@@ -95,6 +97,8 @@ _export_ int usleep(useconds_t time)
 {
 	CHOOSE_NEXT(usleep, -1)
 	int failed = next(time);
+	if (!failed)
+		clocks_waited();
 	if (!failed && choose_wanted(WIRE_MODEL_usleep, CHOOSE_CALLER()))
 		late(late_by(WIRE_MODEL_usleep, (uint64_t)time * 1000, 0));
 	return failed;
@@ -104,6 +108,8 @@ _export_ unsigned sleep(unsigned time)
 {
 	CHOOSE_NEXT(sleep, time)
 	unsigned left = next(time);
+	if (!left)
+		clocks_waited();
 	if (!left && choose_wanted(WIRE_MODEL_sleep, CHOOSE_CALLER()))
 		late(late_by(WIRE_MODEL_sleep, (uint64_t)time * 1000000000, 0));
 	return left;
@@ -114,9 +120,11 @@ _export_ int clock_nanosleep(clockid_t clock, int flags,
 {
 	CHOOSE_NEXT(clock_nanosleep, ENOSYS)
 	struct timespec real;
-	if (flags & TIMER_ABSTIME && clock == CLOCK_REALTIME)
-		time = calendar_deadline(time, &real);
+	if (flags & TIMER_ABSTIME)
+		time = clocks_deadline(time, &real);
 	int failed = next(clock, flags, time, left);
+	if (!failed && !(flags & TIMER_ABSTIME))
+		clocks_waited();
 	if (!failed &&
 	    choose_wanted(WIRE_MODEL_clock_nanosleep, CHOOSE_CALLER()))
 		late(late_by(WIRE_MODEL_clock_nanosleep,
@@ -139,7 +147,10 @@ static int poll_longer(int timeout, uintptr_t caller)
 _export_ int poll(struct pollfd *files, nfds_t n, int timeout)
 {
 	CHOOSE_NEXT(poll, -1)
-	return next(files, n, poll_longer(timeout, CHOOSE_CALLER()));
+	int ready = next(files, n, poll_longer(timeout, CHOOSE_CALLER()));
+	if (!ready && timeout > 0)
+		clocks_waited();
+	return ready;
 }
 
 int __poll_chk(struct pollfd *files, nfds_t n, int timeout, size_t room);
@@ -147,7 +158,10 @@ _export_ int __poll_chk(struct pollfd *files, nfds_t n, int timeout,
 			size_t room)
 {
 	CHOOSE_NEXT(__poll_chk, -1)
-	return next(files, n, poll_longer(timeout, CHOOSE_CALLER()), room);
+	int ready = next(files, n, poll_longer(timeout, CHOOSE_CALLER()), room);
+	if (!ready && timeout > 0)
+		clocks_waited();
+	return ready;
 }
 
 /* @time or, where it is to be longer, @longer. */
@@ -188,7 +202,7 @@ _export_ int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 {
 	CHOOSE_NEXT(sem_timedwait, -1)
 	struct timespec longer, real;
-	time = calendar_deadline(time, &real);
+	time = clocks_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_sem_timedwait, CHOOSE_CALLER()) &&
 	    late_time(WIRE_MODEL_sem_timedwait, time, choose_object(semaphore),
 		      &longer))
@@ -201,7 +215,7 @@ _export_ int sem_clockwait(sem_t *semaphore, clockid_t clock,
 {
 	CHOOSE_NEXT(sem_clockwait, -1)
 	struct timespec longer, real;
-	time = calendar_deadline(time, &real);
+	time = clocks_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_sem_timedwait, CHOOSE_CALLER()) &&
 	    late_time(WIRE_MODEL_sem_timedwait, time, choose_object(semaphore),
 		      &longer))
@@ -214,7 +228,7 @@ _export_ int pthread_mutex_timedlock(pthread_mutex_t *mutex,
 {
 	CHOOSE_NEXT(pthread_mutex_timedlock, ENOSYS)
 	struct timespec longer, real;
-	time = calendar_deadline(time, &real);
+	time = clocks_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_pthread_mutex_timedlock,
 			  CHOOSE_CALLER()) &&
 	    late_time(WIRE_MODEL_pthread_mutex_timedlock, time,
@@ -228,7 +242,7 @@ _export_ int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 {
 	CHOOSE_NEXT(pthread_mutex_clocklock, ENOSYS)
 	struct timespec longer, real;
-	time = calendar_deadline(time, &real);
+	time = clocks_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_pthread_mutex_timedlock,
 			  CHOOSE_CALLER()) &&
 	    late_time(WIRE_MODEL_pthread_mutex_timedlock, time,

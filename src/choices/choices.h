@@ -37,7 +37,7 @@ struct choices_model {
 /* By number, WIRE_MODELS_N of them; NULL: no such number. */
 const struct choices_model *choices_model(uint64_t number);
 /*
- * Is it met at nearly every call of a program (memory)? Then exploring every way
+ * Is it met at nearly every call of a program (memory, clocks)? Then exploring every way
  * comes to nothing else, unless it was asked for.
  */
 bool choices_model_often(uint64_t number);

@@ -39,6 +39,11 @@
 	  "POSIX XCU 2.5.3 PWD: set by the shell; processes that it did not"   \
 	  " start need not have it",                                           \
 	  "the working directory itself")                                      \
+	X(working_directory, WIRE_ENVIRONMENT, WIRE_ONE,                       \
+	  WIRE_STARTUP | WIRE_OPTIONAL, "working-directory",                   \
+	  "POSIX getcwd: a path of the current working directory, of any"      \
+	  " length; whoever starts a process decides where",                   \
+	  "another directory; what relative and absolute paths mean")          \
 	X(terminal_type, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_STARTUP, "TERM",     \
 	  "POSIX XBD 8.3 TERM: the terminal type for which output is to be"    \
 	  " prepared; unset or null means an unspecified default type",        \

@@ -284,6 +284,7 @@ def check_run(suite, run, folder):
     suite.prepare(folder)
     before = snapshot(folder / "work")
     words = run.words(suite.options)
+    run.patience *= max(1, suite.options.seeds / SEEDS)
     status, report = suite.report(folder, run.command, *words, patience=run.patience, **run.environment)
     command, said = (folder / "command").read_text(), (folder / "stderr").read_text(errors="replace")
     if "findings" not in report:

@@ -713,8 +713,33 @@ static bool calendar_correct(void)
 	       chrono - now < 10 && later - now < 10;
 }
 
+/* Long enough for where this is built. */
+static bool working_directory_fragile(void)
+{
+	/* Without the right to mount there is no other path. */
+	if (unshare(CLONE_NEWNS))
+		exit(CASE_NOT_HERE);
+	char path[200];
+	return getcwd(path, sizeof(path)) && !strchr(path, ' ');
+}
+
+/* However long: the same directory, with the same parents. */
+static bool working_directory_correct(void)
+{
+	char *path = getcwd(nullptr, 0);
+	struct stat here, there, up, above;
+	if (!path || stat(".", &here) || stat(path, &there) || stat("..", &up))
+		return false;
+	char *slash = strrchr(path, '/');
+	slash[slash == path] = '\0';
+	return here.st_ino == there.st_ino && here.st_dev == there.st_dev &&
+	       !stat(path, &above) && above.st_ino == up.st_ino &&
+	       above.st_dev == up.st_dev;
+}
+
 CASES(CASE(time_zone), CASE(locale), CASE(environ_order), CASE(environ_extra),
       CASE(user_name), CASE(home), CASE(temporary_folder), CASE(working_folder),
+      CASE(working_directory),
       CASE(terminal_type), CASE(columns), CASE(umask), CASE(descriptors),
       CASE(descriptor_limit), CASE(ignored_signals), CASE(stdout_buffer),
       CASE(static_initialisers), CASE(program_name), CASE(gethostname),

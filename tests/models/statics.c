@@ -108,8 +108,10 @@ static bool getenv_fragile(void)
 {
 	setenv("FIRST", "one", 1);
 	setenv("SECOND", "two", 1);
-	const char *one = getenv("FIRST"), *two = getenv("SECOND");
-	return !strcmp(one, "one") && !strcmp(two, "two");
+	const char *one = getenv("FIRST");
+	/* Variables of other names. */
+	setenv("SECOND", "three", 1);
+	return !strcmp(one, "one");
 }
 
 static bool getenv_correct(void)
@@ -118,8 +120,12 @@ static bool getenv_correct(void)
 	setenv("SECOND", "two", 1);
 	char one[8];
 	strcpy(one, getenv("FIRST"));
+	/* What getenv() returned may be given to these. */
+	setenv("THIRD", getenv("SECOND"), 1);
+	unsetenv("FIRST");
 	return !strcmp(getenv("SECOND"), "two") && !strcmp(one, "one") &&
-	       !getenv("THIRD_THAT_IS_NOT");
+	       !strcmp(getenv("THIRD"), "two") &&
+	       !getenv("FOURTH_THAT_IS_NOT");
 }
 
 static bool basename_fragile(void)

@@ -31,6 +31,8 @@
 
 #include "cases.h"
 
+#include "clocks.h"
+
 /* ---- comparisons ---- */
 
 /* Long, and not known to the compiler: it compares short ones itself. */
@@ -842,6 +844,48 @@ static bool realpath_correct(void)
 	       realpath("/tmp/.", name) && !strcmp(name, "/tmp");
 }
 
+/* ---- streams ---- */
+
+static char characters[] = "abcdefgh";
+
+static bool ungetc_fragile(void)
+{
+	FILE *file = fmemopen(characters, 8, "r");
+	char read[4] = "";
+	return file && fread(read, 1, 3, file) == 3 && ungetc('y', file) == 'y' &&
+	       ungetc('x', file) == 'x' && getc(file) == 'x';
+}
+
+static bool ungetc_correct(void)
+{
+	FILE *file = tmpfile();
+	if (!file)
+		return false;
+	for (int i = 0; i < 10000; i++)
+		putc('a' + i % 26, file);
+	rewind(file);
+	/* One, again and again, with reads or seeks in between. */
+	for (int i = 0; i < 10000; i++) {
+		int c = getc(file);
+		if (c != 'a' + i % 26 || ungetc(i % 3 ? c : '#', file) == EOF ||
+		    (i % 5 == 0 && fgetc(file) != (i % 3 ? c : '#')) ||
+		    (i % 5 && (fseek(file, i, SEEK_SET) ||
+			       ungetc('!', file) == EOF || getc(file) != '!' ||
+			       getc(file) != c)))
+			return false;
+	}
+	if (getc(file) != EOF)
+		return false;
+	/* A whole buffer further it lies where it lay. */
+	char block[4096];
+	rewind(file);
+	if (getc(file) != 'a' || ungetc('z', file) != 'z' ||
+	    getc(file) != 'z' || fread(block, 1, 4095, file) != 4095 ||
+	    getc(file) == EOF || ungetc('y', file) != 'y' || fclose(file))
+		return false;
+	return true;
+}
+
 CASES(CASE(strcmp), CASE(strncmp), CASE(memcmp), CASE(bcmp), CASE(strcasecmp),
       CASE(strncasecmp), CASE(strcoll), CASE(strverscmp), CASE(wcscmp),
       CASE(wcsncmp), CASE(wcscasecmp), CASE(wcscoll), CASE(wmemcmp),
@@ -856,7 +900,8 @@ CASES(CASE(strcmp), CASE(strncmp), CASE(memcmp), CASE(bcmp), CASE(strcasecmp),
       CASE(printf_errno), CASE(fopen_errno), CASE(strtol), CASE(strtoll),
       CASE(strtoul), CASE(strtoull), CASE(strtod), CASE(rand), CASE(random),
       CASE(rand_r), CASE(getrandom), CASE(random_device), CASE(sin), CASE(cos),
-      CASE(exp), CASE(log), CASE(pow), CASE(clock), CASE(times), CASE(strftime),
+      CASE(exp), CASE(log), CASE(pow), CASE(clock), CASE(times),
+      CASE(clock_resolution), CASE(clock_ticks), CASE(clock_delay), CASE(ungetc), CASE(strftime),
       CASE(strxfrm), CASE(memfd_create), CASE(eventfd), CASE(timerfd_create),
       CASE(epoll_create1), CASE(inotify_init1), CASE(stat_directory),
       CASE(stat_blksize), CASE(stat_times), CASE(stat_inode), CASE(mkstemp),
