@@ -39,7 +39,7 @@ struct stream {
 static struct place {
 	uintptr_t dir;
 	struct stream *stream;
-	uint32_t lock;
+	struct order_lock lock;
 } places[STREAMS];
 
 /*
@@ -104,7 +104,7 @@ static void place_forget(const DIR *dir)
 		return;
 	stream_close(
 		__atomic_exchange_n(&place->stream, NULL, __ATOMIC_ACQ_REL));
-	__atomic_store_n(&place->lock, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->lock.taken, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->dir, 0, __ATOMIC_RELEASE);
 }
 

@@ -24,7 +24,7 @@
 struct database {
 	enum wire_model model;
 	int (*read)(void *record, char *text, size_t size); /* 0, or an error */
-	uint32_t lock;
+	struct order_lock lock;
 	char *memory;
 	uint32_t n, at;
 	uint32_t offsets[RECORDS];

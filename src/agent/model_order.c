@@ -19,7 +19,7 @@
 #define PIECES 19
 
 static struct {
-	uint32_t lock;
+	struct order_lock lock;
 	unsigned char *memory;
 	size_t used;
 	void *free[PIECES];
@@ -43,7 +43,7 @@ static bool is_piece(const void *memory)
 /* Never waited for: a signal may have come in the midst of it. */
 static bool arena_take(void)
 {
-	return !__atomic_exchange_n(&arena.lock, 1, __ATOMIC_ACQUIRE);
+	return !__atomic_exchange_n(&arena.lock.taken, 1, __ATOMIC_ACQUIRE);
 }
 
 static void *take_piece(unsigned piece)
@@ -119,18 +119,18 @@ void *order_grow(void *memory, size_t *size)
 	return more;
 }
 
-void order_lock(uint32_t *lock)
+void order_lock(struct order_lock *lock)
 {
 	for (unsigned i = 0; i < LOCK_TRIES; i++) {
-		if (!__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+		if (!__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE))
 			return;
 		sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 	}
 }
 
-void order_unlock(uint32_t *lock)
+void order_unlock(struct order_lock *lock)
 {
-	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- keys ---- */

@@ -145,7 +145,9 @@ static void choose_buffer(void)
 static void choose_name(int argc, char **argv)
 {
 	static char names[][16] = { "program", "./a.out", "a name", "" };
-	if (argc < 1 || !choose_startup(WIRE_MODEL_program_name))
+	/* GLib's tests execute themselves by it (g_test_trap_subprocess()). */
+	if (argc < 1 || !choose_startup(WIRE_MODEL_program_name) ||
+	    lookup_next("g_test_trap_subprocess"))
 		return;
 	uint64_t pick = pick_of(WIRE_MODEL_program_name, COUNT(names) + 1);
 	choose_argument("%s", argv[0]);

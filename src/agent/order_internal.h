@@ -28,8 +28,11 @@ void *order_grow(void *memory, size_t *size);
  * Something that several threads may come to at once. It is waited for, but not
  * for ever: a fork may have left it to a thread that is no more.
  */
-void order_lock(uint32_t *lock);
-void order_unlock(uint32_t *lock);
+struct order_lock {
+	uint32_t taken;
+};
+void order_lock(struct order_lock *lock);
+void order_unlock(struct order_lock *lock);
 
 /* A directory that is not changed is the same; @names: sum of their hashes. */
 struct choose_keys order_directory_keys(int fd, uint64_t names);
