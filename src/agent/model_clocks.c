@@ -281,3 +281,25 @@ _export_ int timespec_get(struct timespec *ret, int base)
 		tell(ret, true, caller);
 	return result;
 }
+
+/*
+ * std::chrono's clocks, whose callers can be told: nanoseconds. Their own calls
+ * are the runtime's, which only the calendar takes for the program's.
+ */
+/* clang-format off */
+#define CHRONO(name)                                                           \
+	int64_t name(void);                                                    \
+	_export_ int64_t name(void)                                            \
+	{                                                                      \
+		CHOOSE_NEXT(name, 0)                                           \
+		if (likely(!choose_block))                                     \
+			return next();                                         \
+		uintptr_t caller = CHOOSE_CALLER();                            \
+		take_time(caller);                                             \
+		int64_t now = next();                                          \
+		return now - now % resolution(caller);                         \
+	}
+
+CHRONO(_ZNSt6chrono3_V212system_clock3nowEv)
+CHRONO(_ZNSt6chrono3_V212steady_clock3nowEv)
+/* clang-format on */

@@ -111,8 +111,8 @@ static bool move_there(const char *base, const char *now, uint64_t place,
 	    sys_call(SYS_mount, 0, (long)"/", 0, SLAVE | RECURSIVE, 0, 0))
 		return false;
 	long tree = sys_call(SYS_open_tree, AT_FDCWD, (long)"/",
-			     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | 0x8000, 0,
-			     0, 0); /* AT_RECURSIVE */
+			     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | 0x8000, 0, 0,
+			     0); /* AT_RECURSIVE */
 	if (tree < 0)
 		return false;
 	path[0] = '\0';

@@ -325,16 +325,16 @@
 	  "POSIX <sys/stat.h>: st_ino and st_dev together identify"	\
 	  " the file; no number is named",				\
 	  "one number for two files, or two for one")			\
-	X(clock_resolution, WIRE_RANDOM, WIRE_ONE, WIRE_THROUGH | WIRE_CONSTANT, "clock-resolution", \
+	X(clock_resolution, WIRE_RANDOM, WIRE_ONE, WIRE_CONSTANT, "clock-resolution", \
 	  "POSIX clock_getres(): the resolution of any clock is"	\
 	  " implementation-defined; C++17 [time.clock.req]: two calls"	\
 	  " of now() may tell the same",				\
 	  "time that goes backwards, or lags by a microsecond")		\
-	X(clock_ticks, WIRE_RANDOM, WIRE_ONE, WIRE_OPTIONAL | WIRE_THROUGH | WIRE_CONSTANT, "clock-ticks", \
+	X(clock_ticks, WIRE_RANDOM, WIRE_ONE, WIRE_OPTIONAL | WIRE_CONSTANT, "clock-ticks", \
 	  "POSIX <limits.h>: _POSIX_CLOCKRES_MIN lets CLOCK_REALTIME"	\
 	  " tick every 20 ms",						\
 	  "time that goes backwards, waits that are over too early")	\
-	X(clock_delay, WIRE_EXTEND, WIRE_FULL, WIRE_THROUGH, "clock-delay", \
+	X(clock_delay, WIRE_EXTEND, WIRE_FULL, 0, "clock-delay", \
 	  "POSIX 2.8.4: when a thread of SCHED_OTHER runs is"		\
 	  " implementation-defined, so some time may go by before a"	\
 	  " call reads the clock",					\
