@@ -4,7 +4,7 @@
 Usage: run.py [--full] [--only WORD]
 
 --full runs the subjects in every variant (compilers, optimisation levels, linking), also with the sanitizers and as an
-ordinary user, where otherwise a part of them has to do; --only runs the parts whose name contains WORD.
+ordinary user, and the models of APIs with all seeds, where otherwise a part of them has to do; --only runs the parts whose name contains WORD.
 """
 
 import argparse
@@ -23,7 +23,10 @@ TESTS = TOP / "tests"
 HARNESS = TESTS / "harness" / "test_subjects.py"
 POLLUTION = TESTS / "harness" / "test_pollution.py"
 ORDER = TESTS / "harness" / "test_order.py"
+CHOICES = TESTS / "harness" / "test_choices.py"
 SMOKE_SECONDS = 10
+# Of the models' correct cases (tests/models): all of them take three minutes of two processors.
+SEEDS, QUICK_SEEDS, SANITIZED_SEEDS = 200, 50, 5
 
 # A sanitizer's report has to fail the test that caused it.
 SANITIZERS = {
@@ -65,9 +68,9 @@ def as_ordinary_user(counts, full):
         copy.chmod(0o755)
         (copy / "tmp").mkdir()
         (copy / "build").mkdir()
-        for program in ("polygraph", "libpolygraph-agent.so"):
+        for program in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
             shutil.copy2(TOP / "build" / program, copy / "build")
-        for built in ("subjects", "pollution", "order"):
+        for built in ("subjects", "pollution", "order", "choices"):
             if (TOP / "build" / built).is_dir():
                 shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True,
                                 ignore=shutil.ignore_patterns("run-*"))  # of failures, with files of all kinds
@@ -86,7 +89,8 @@ def as_ordinary_user(counts, full):
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         narrow = [] if full else ["--exe", "*-gcc-O0"]
-        for title, script in ((name, HARNESS), (f"pollution {name}", POLLUTION), (f"order {name}", ORDER)):
+        for title, script in ((name, HARNESS), (f"pollution {name}", POLLUTION), (f"order {name}", ORDER),
+                              (f"choices {name}", CHOICES)):
             command = subjects("build/polygraph", "build", full, *narrow, script=tests / "harness" / script.name)
             # The interpreter that runs this may lie in root's home.
             counts.run(title, become + ["python3", *command[1:]], cwd=copy, env=environment)
@@ -107,8 +111,10 @@ def main():
             counts.run(name, command, **run_options)
 
     part("rooms", [sys.executable, TESTS / "lint" / "check_rooms.py"])
-    for folder in ("build", "build-asan"):
-        part(f"unit tests, {folder}", [sys.executable, TESTS / "meson_test.py", TOP / folder], **sanitize)
+    # The agent is the same in both.
+    for folder, seeds in (("build", SEEDS if options.full else QUICK_SEEDS), ("build-asan", SANITIZED_SEEDS)):
+        part(f"unit tests, {folder}", [sys.executable, TESTS / "meson_test.py", TOP / folder],
+             env={**sanitize["env"], "POLYGRAPH_TEST_SEEDS": str(seeds)}, timeout=1800)
     part("demo", [TOP / "examples" / "demo", polygraph, TOP / "build" / "examples"])
     for script in scripts("cli"):
         part(f"cli/{script.stem}", [sys.executable, script, TOP / "build" / "tests" / "cli" / "polygraph_fake"])
@@ -123,7 +129,10 @@ def main():
     part("order subjects", subjects(polygraph, TOP / "build", options.full, script=ORDER), timeout=3600)
     part("order subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=ORDER),
          timeout=3600, **sanitize)
-    if options.only in "pollution order subjects as an ordinary user":
+    part("choices subjects", subjects(polygraph, TOP / "build", options.full, script=CHOICES), timeout=3600)
+    part("choices subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=CHOICES),
+         timeout=3600, **sanitize)
+    if options.only in "pollution order choices subjects as an ordinary user":
         as_ordinary_user(counts, options.full)
     part("fuzz smoke", [sys.executable, TESTS / "fuzz" / "run.py", SMOKE_SECONDS])
     return counts.close()

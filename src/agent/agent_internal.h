@@ -13,9 +13,10 @@
  *  4. Only what it interposes is visible, and the objects of wire/.
  *  5. It works the same when nobody looks.
  *
- * What it does not do: change what an allocation returns, or where it comes
- * from. glibc's allocator is called under the names __libc_*, which it exports
- * for this.
+ * glibc's allocator is called under the names __libc_*, which it exports for this.
+ * What the library that notes state does not do: change what an allocation
+ * returns, or where it comes from. The one that makes choices does, within what is
+ * promised (heap_internal.h).
  */
 #pragma once
 
@@ -158,6 +159,7 @@ extern uint64_t code_pages[CODE_PAGES]; /* address >> 12 */
 void code_begin(void);
 /* Lists the agent's own variables as its memory. */
 void code_list_own(void);
+void code_list_own_tls(void);
 _cold_ bool code_learn(uint64_t address);
 
 #pragma GCC visibility pop

@@ -10,18 +10,10 @@
 struct wire_choices *choose_block;
 bool choose_first;
 
-/* What a thread knows of its choices. */
-struct choose_thread {
-	uint64_t key; /* 0: not known yet */
-	uint64_t epoch, phase;
-	uint64_t n;	  /* choices so far */
-	uint64_t created; /* threads */
-	struct wire_choice_thread *slot;
-	struct wire_choice *record; /* of the last choice; or NULL */
-	bool steady; /* the choice being made: see choose_steady() */
-};
-static __thread struct choose_thread self
+__thread struct choose_thread choose_self
 	__attribute__((tls_model("initial-exec")));
+uint64_t choose_ones[WIRE_MODELS_MAX];
+#define self choose_self
 
 /* Written by the controller where a breakpoint at choose_stop() is met. */
 static uint64_t next_pick;
@@ -119,20 +111,33 @@ void choose_permute(uint64_t pick, void *base, size_t n, size_t size)
 static struct {
 	uintptr_t address;
 	uint64_t number;
+	uint64_t epoch;
 } objects[OBJECTS];
-static uint64_t objects_n;
 
-/* Two that share a place push each other out, and get new numbers. */
+static void begin_epoch(struct wire_choices *block);
+
+/*
+ * Numbers begin anew with each test: it chooses alike alone and behind others;
+ * and they are counted by thread, whoever is faster. Two that share a place push
+ * each other out, and get new numbers.
+ */
 uint64_t choose_object(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
+	if (!choose_block || !choose_keyed())
+		return 0;
 	size_t at = scramble(address) % OBJECTS;
+	if (unlikely(self.epoch != choose_block->epoch || !self.key))
+		begin_epoch(choose_block);
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
-	    address) {
-		__atomic_store_n(
-			&objects[at].number,
-			__atomic_add_fetch(&objects_n, 1, __ATOMIC_RELAXED),
-			__ATOMIC_RELAXED);
+		    address ||
+	    __atomic_load_n(&objects[at].epoch, __ATOMIC_RELAXED) !=
+		    self.epoch) {
+		__atomic_store_n(&objects[at].number,
+				 choose_mix(self.key, ++self.objects),
+				 __ATOMIC_RELAXED);
+		__atomic_store_n(&objects[at].epoch, self.epoch,
+				 __ATOMIC_RELAXED);
 		__atomic_store_n(&objects[at].address, address,
 				 __ATOMIC_RELEASE);
 	}
@@ -154,7 +159,7 @@ static bool is_on(const struct wire_choices *block, enum wire_model model)
 {
 	if (!choose_bit(block->on, model))
 		return false;
-	if (!block->only_ranges)
+	if (likely(!block->only_ranges))
 		return true;
 	for (uint64_t i = 0; i < block->ranges_n && i < WIRE_CHOICE_RANGES;
 	     i++) {
@@ -236,24 +241,17 @@ static void put(char *out, const char *format, va_list list)
 	out[at] = '\0';
 }
 
-void choose_argument(const char *format, ...)
+void choose_tell(char *text, const char *format, ...)
 {
 	va_list list;
-	if (likely(!self.record))
-		return;
 	va_start(list, format);
-	put(self.record->argument, format, list);
+	put(text, format, list);
 	va_end(list);
 }
 
-void choose_did(const char *format, ...)
+void choose_again(void)
 {
-	va_list list;
-	if (likely(!self.record))
-		return;
-	va_start(list, format);
-	put(self.record->did, format, list);
-	va_end(list);
+	self.record = NULL;
 }
 
 static void list_modules(struct wire_choices *block)
@@ -289,7 +287,7 @@ static _cold_ void record(struct wire_choices *block, enum wire_model model,
 	list_modules(block);
 	struct wire_choice *record = &block->records[n];
 	record->thread = self.key;
-	record->n = self.n;
+	record->n = self.n - 1; /* counted already */
 	record->phase = self.phase;
 	record->model = model;
 	record->pick = pick;
@@ -347,6 +345,7 @@ static _cold_ void begin_epoch(struct wire_choices *block)
 	self.phase = block->phase;
 	self.n = 0;
 	self.created = 0;
+	self.objects = 0;
 	uint64_t at =
 		__atomic_fetch_add(&block->threads_n, 1, __ATOMIC_RELAXED);
 	self.slot = at < WIRE_CHOICE_THREADS ? &block->threads[at] : NULL;
@@ -357,13 +356,23 @@ static _cold_ void begin_epoch(struct wire_choices *block)
 	}
 }
 
+static uint64_t draw_one(const struct wire_choices *block,
+			 enum wire_model model, uint64_t alternatives)
+{
+	uint64_t pick = 1 + choose_mix(block->seed, model) % (alternatives - 1);
+	if (alternatives <= UINT16_MAX)
+		__atomic_store_n(&choose_ones[model],
+				 CHOOSE_ONE(block->seed, alternatives) << 16 |
+					 pick,
+				 __ATOMIC_RELAXED);
+	return pick;
+}
+
 static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 		     uint64_t alternatives, struct choose_keys keys)
 {
 	uint64_t hash = choose_mix(block->seed, model);
 	switch (block->level) {
-	case WIRE_ONE:
-		return 1 + hash % (alternatives - 1);
 	case WIRE_EQ:
 		hash = choose_mix(hash, keys.equal);
 		break;
@@ -405,8 +414,8 @@ static _cold_ uint64_t trace(struct wire_choices *block, enum wire_model model,
 	return pick;
 }
 
-uint64_t choose(enum wire_model model, uint64_t alternatives,
-		struct choose_keys keys)
+uint64_t choose_anew(enum wire_model model, uint64_t alternatives,
+		     struct choose_keys keys)
 {
 	struct wire_choices *block = choose_block;
 	if (unlikely(self.epoch != block->epoch || !self.key))
@@ -415,18 +424,13 @@ uint64_t choose(enum wire_model model, uint64_t alternatives,
 	bool on = is_on(block, model);
 	if (unlikely(block->trace_on))
 		pick = on ? trace(block, model, alternatives, keys) : 0;
+	else if (on && block->level == WIRE_ONE)
+		pick = draw_one(block, model, alternatives);
 	else if (on)
 		pick = draw(block, model, alternatives, keys);
-	self.record = NULL;
-	block->made[model]++;
-	if (pick) {
-		block->acted[model]++;
-		if (unlikely(block->detail))
-			record(block, model, pick, alternatives);
-	}
-	self.n++;
-	if (self.slot)
-		self.slot->n = self.n;
+	choose_count(block, model, pick);
+	if (pick && unlikely(block->detail))
+		record(block, model, pick, alternatives);
 	return pick;
 }
 
@@ -590,6 +594,7 @@ void choose_begin(int argc, char **argv, char **envp)
 		return;
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
 					     __ATOMIC_RELAXED);
+	code_list_own_tls();
 	choose_caller_begin();
 	choose_first = !others || !choose_block->children;
 	choose_set_key(others && choose_block->children

@@ -5,12 +5,15 @@
  *
  * Known by the object that a return address lies in: its folder and its name.
  * Frameworks that are linked into the program are told of by the controller, as
- * ranges of addresses (wire_choices.callers). Verdicts are kept in a table, by
- * address: code that is unloaded may be followed by other code in its place, but
- * objects that come and go are of the same kind nearly always.
+ * ranges of addresses (wire_choices.callers). What is there at the start stays, so
+ * it is listed once; of what is loaded later the dynamic linker knows. Verdicts
+ * are kept in a table, by address: code that is unloaded may be followed by other
+ * code in its place, but objects that come and go are of the same kind nearly
+ * always.
  */
 #include "agent/choose_internal.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
 
@@ -27,7 +30,6 @@ uint64_t choose_callers[CHOOSE_CALLERS];
 
 static struct object objects[OBJECTS];
 static unsigned objects_n;
-static const struct link_map *last; /* of the list when it was read */
 
 static const char *const folders[] = {
 	"/lib/",     "/lib64/",	    "/lib32/",
@@ -108,24 +110,17 @@ static void add_library(const struct link_map *object)
 	    judge(object->l_name ? object->l_name : ""), false);
 }
 
-static void read_objects(void)
+/* Before there are other threads. */
+void choose_caller_begin(void)
 {
 	const struct link_map *program = _r_debug.r_map;
-	objects_n = 0;
 	if (!program)
 		return;
 	add((const ElfW(Phdr) *)getauxval(AT_PHDR), getauxval(AT_PHNUM),
 	    program->l_addr, CHOOSE_PROGRAM, true);
 	for (const struct link_map *object = program->l_next; object;
-	     object = object->l_next) {
+	     object = object->l_next)
 		add_library(object);
-		last = object;
-	}
-}
-
-void choose_caller_begin(void)
-{
-	read_objects();
 }
 
 static const struct object *find(uint64_t address)
@@ -155,19 +150,25 @@ static bool is_excluded(uint64_t address)
 	       address >= block->callers[low].low;
 }
 
+/*
+ * Loaded since the start. It cannot be unloaded while its code calls, and
+ * _dl_find_object() takes no lock (glibc 2.35).
+ */
+static enum choose_caller find_loaded(uint64_t address)
+{
+	struct dl_find_object found;
+	if (_dl_find_object((void *)(uintptr_t)address, &found))
+		return CHOOSE_OTHER;
+	const char *path = found.dlfo_link_map->l_name;
+	return judge(path ? path : "");
+}
+
 enum choose_caller choose_caller_find(uintptr_t address)
 {
 	const struct object *object = find(address);
-	/*
-	 * Loaded since: the list is read again. Two threads that do so at once
-	 * write the same.
-	 */
-	if (!object && (!last || last->l_next)) {
-		read_objects();
-		object = find(address);
-	}
 	/* The return address lies behind the call, which may be the last of all. */
-	enum choose_caller who = object ? object->who : CHOOSE_OTHER;
+	enum choose_caller who =
+		object ? object->who : find_loaded(address - 1);
 	if (object && object->program && choose_block &&
 	    is_excluded(address - 1 - object->bias))
 		who = CHOOSE_OTHER;

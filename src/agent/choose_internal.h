@@ -31,6 +31,7 @@
 #pragma once
 
 #include <errno.h>
+#include <sys/single_threaded.h>
 
 #include "agent/agent_internal.h"
 #include "wire/choices.h"
@@ -74,23 +75,11 @@ extern bool choose_first;
 
 /* choose.c */
 void choose_begin(int argc, char **argv, char **envp);
-/*
- * One choice of @alternatives (at least 2, at most WIRE_MANY): the pick, less
- * than that. Only after choose_wanted().
- */
-uint64_t choose(enum wire_model model, uint64_t alternatives,
-		struct choose_keys keys);
 /* One that must stay the same: FULL, too, goes by its key. */
 uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
 		       uint64_t key);
-/*
- * What the last choice of this thread was about and did, for the report; where
- * nobody wants to know, or the pick was 0, nothing happens. Conversions: %s (cut
- * off, escaped by the reader), %d, %u, %zu, %zd, %x, %p, %%.
- */
-void choose_argument(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
-void choose_did(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A pick of before was taken again: what follows is told of no choice. */
+void choose_again(void);
 
 /* n!, or WIRE_MANY; 1 for fewer than two: then there is nothing to choose. */
 uint64_t choose_permutations(size_t n);
@@ -99,6 +88,13 @@ void choose_permutation(uint64_t pick, size_t n, uint32_t *order);
 /* Moves the elements of an array so. @n at most CHOOSE_ELEMENTS. */
 void choose_permute(uint64_t pick, void *base, size_t n, size_t size);
 #define CHOOSE_ELEMENTS ((size_t)1 << 24)
+
+/* At level ONE nobody looks at keys, so they need not be computed. */
+static inline bool choose_keyed(void)
+{
+	const struct wire_choices *block = choose_block;
+	return block->level != WIRE_ONE || unlikely(block->trace_on);
+}
 
 /* A number for the object at this address, the same as long as it is not … */
 uint64_t choose_object(const void *object);
@@ -112,6 +108,13 @@ uint64_t choose_mix(uint64_t a, uint64_t b);
 
 /* model_environment.c: variables, before the program's own initialisers run. */
 void environment_choose(void);
+/*
+ * model_environment_calls.c: the point in time that the program means by @time,
+ * which it reckoned from the clock as it was told: @time itself, or @real.
+ */
+struct timespec;
+const struct timespec *calendar_deadline(const struct timespec *time,
+					 struct timespec *real);
 /* For models that are decided at the start: does it take part? */
 static inline bool choose_startup(enum wire_model model)
 {
@@ -139,7 +142,91 @@ _cold_ enum choose_caller choose_caller_find(uintptr_t address);
 #define CHOOSE_CALLERS 4096
 extern uint64_t choose_callers[CHOOSE_CALLERS]; /* verdict << 62 | address */
 
+/* What a thread knows of its choices. */
+struct choose_thread {
+	uint64_t key; /* 0: not known yet */
+	uint64_t epoch, phase;
+	uint64_t n;	  /* choices so far */
+	uint64_t created; /* threads */
+	uint64_t objects; /* that it was the first to meet */
+	struct wire_choice_thread *slot;
+	struct wire_choice *record; /* of the last choice; or NULL */
+	bool steady; /* the choice being made: see choose_steady() */
+};
+extern __thread struct choose_thread choose_self
+	__attribute__((tls_model("initial-exec")));
+
+/*
+ * Level ONE: what models picked last, of few alternatives. In one word, so that
+ * threads need not agree: seed (its lower half), alternatives, pick.
+ */
+extern uint64_t choose_ones[WIRE_MODELS_MAX];
+#define CHOOSE_ONE(seed, alternatives)                                         \
+	(((seed) << 16 & UINT64_MAX >> 16) | (alternatives))
+
+uint64_t choose_anew(enum wire_model model, uint64_t alternatives,
+		     struct choose_keys keys);
+_cold_ void choose_tell(char *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 #pragma GCC visibility pop
+
+/* With one thread what is atomic need not be so; see <sys/single_threaded.h>. */
+static inline void choose_increment(const struct wire_choices *block,
+				    uint64_t *counter)
+{
+	if (likely(__libc_single_threaded && !block->children))
+		++*counter;
+	else
+		__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+static inline void choose_count(struct wire_choices *block,
+				enum wire_model model, uint64_t pick)
+{
+	struct choose_thread *self = &choose_self;
+	choose_increment(block, &block->made[model]);
+	if (pick)
+		choose_increment(block, &block->acted[model]);
+	self->record = NULL;
+	self->n++;
+	if (likely(self->slot))
+		self->slot->n = self->n;
+}
+
+/*
+ * One choice of @alternatives (at least 2, at most WIRE_MANY): the pick, less
+ * than that. Only after choose_wanted(). What level ONE mostly does is done here:
+ * it is done for every block that is allocated, and every text compared.
+ */
+static inline uint64_t choose(enum wire_model model, uint64_t alternatives,
+			      struct choose_keys keys)
+{
+	struct wire_choices *block = choose_block;
+	uint64_t one = __atomic_load_n(&choose_ones[model], __ATOMIC_RELAXED);
+	if (unlikely(alternatives > UINT16_MAX || block->level != WIRE_ONE ||
+		     choose_self.epoch != block->epoch ||
+		     block->only_ranges | block->detail | block->trace_on ||
+		     !choose_bit(block->on, model) ||
+		     one >> 16 != CHOOSE_ONE(block->seed, alternatives)))
+		return choose_anew(model, alternatives, keys);
+	choose_count(block, model, 1);
+	return one & UINT16_MAX;
+}
+
+/*
+ * What the last choice of this thread was about and did, for the report; where
+ * nobody wants to know, or the pick was 0, nothing happens. Conversions: %s (cut
+ * off, escaped by the reader), %d, %u, %zu, %zd, %x, %p, %%.
+ */
+#define choose_argument(...)                                                   \
+	(unlikely(choose_self.record)                                          \
+		 ? choose_tell(choose_self.record->argument, __VA_ARGS__)      \
+		 : (void)0)
+#define choose_did(...)                                                        \
+	(unlikely(choose_self.record)                                          \
+		 ? choose_tell(choose_self.record->did, __VA_ARGS__)           \
+		 : (void)0)
 
 static inline enum choose_caller choose_caller(uintptr_t address)
 {

@@ -9,6 +9,7 @@
  */
 #include "agent/agent_internal.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
 
@@ -82,6 +83,29 @@ void code_list_own(void)
 		uint64_t high = low + segments[i].p_memsz;
 		region->address = low & ~4095ULL;
 		region->size = ((high + 4095) & ~4095ULL) - region->address;
+	}
+}
+
+/*
+ * The first thread's copy of our thread-local variables. glibc's handles are the
+ * objects themselves, so that ours need not be opened.
+ */
+void code_list_own_tls(void)
+{
+	int (*info)(void *, int, void *) =
+		(int (*)(void *, int, void *))lookup_next("dlinfo");
+	const struct link_map *own = lookup_own();
+	const ElfW(Phdr) * segments;
+	size_t n = own ? segments_of(own, &segments) : 0;
+	for (size_t i = 0; info && i < n; i++) {
+		void *at = NULL;
+		struct wire_region *region;
+		if (segments[i].p_type != PT_TLS ||
+		    info((void *)own, RTLD_DI_TLS_DATA, &at) || !at ||
+		    !(region = sys_region()))
+			continue;
+		region->address = (uint64_t)(uintptr_t)at;
+		region->size = segments[i].p_memsz;
 	}
 }
 

@@ -20,6 +20,14 @@ struct hash_thread {
 #pragma GCC visibility push(hidden)
 extern __thread struct hash_thread hash_thread
 	__attribute__((tls_model("initial-exec")));
+/* model_hash_site.c: do arrays of buckets go back to operator delete? */
+enum hash_site {
+	HASH_SITE_NEW,	 /* not known */
+	HASH_SITE_RIGHT, /* yes */
+	HASH_SITE_OTHER, /* no, or in doubt */
+};
+enum hash_site hash_site(uintptr_t caller);
+void hash_site_set(uintptr_t caller, enum hash_site site);
 void hash_new_buckets(void *block);
 void hash_delete_buckets(void);
 #pragma GCC visibility pop

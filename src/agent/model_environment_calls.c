@@ -4,7 +4,9 @@
  * at its first call, so that no call contradicts another.
  *
  * The calendar is optional: the clock's day is another, but time stamps of files
- * are the kernel's, and so are time-outs that are points in time.
+ * are the kernel's, and so are points in time at which timers are to expire. Those
+ * until which one waits are moved back (calendar_deadline()), but not those of
+ * std::future, read-write locks and message queues.
  */
 #include "agent/choose_internal.h"
 
@@ -12,6 +14,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/utsname.h>
@@ -31,8 +34,10 @@ static uint64_t decide(enum wire_model model, uint64_t alternatives)
 {
 	uint64_t epoch = choose_block->epoch;
 	if (__atomic_load_n(&decided[model].epoch, __ATOMIC_ACQUIRE) ==
-	    epoch + 1)
+	    epoch + 1) {
+		choose_again();
 		return decided[model].pick;
+	}
 	struct choose_keys keys = {};
 	uint64_t pick = choose(model, alternatives, keys);
 	decided[model].pick = pick;
@@ -492,18 +497,40 @@ static long shift(long now)
 	       DAY;
 }
 
+/* What is added to the time, since epoch - 1. */
+static uint64_t calendar_epoch;
+static long calendar_offset;
+
 /* The same through an epoch, also when midnight passes. */
 static long offset(long now)
 {
-	static uint64_t epoch;
-	static long kept;
-	if (__atomic_load_n(&epoch, __ATOMIC_ACQUIRE) !=
+	if (__atomic_load_n(&calendar_epoch, __ATOMIC_ACQUIRE) !=
 	    choose_block->epoch + 1) {
-		kept = shift(now);
-		__atomic_store_n(&epoch, choose_block->epoch + 1,
+		calendar_offset = shift(now);
+		__atomic_store_n(&calendar_epoch, choose_block->epoch + 1,
 				 __ATOMIC_RELEASE);
 	}
-	return kept;
+	return calendar_offset;
+}
+
+const struct timespec *calendar_deadline(const struct timespec *time,
+					 struct timespec *real)
+{
+	struct timespec now;
+	if (likely(!__atomic_load_n(&calendar_epoch, __ATOMIC_ACQUIRE)) ||
+	    !sys_readable((uintptr_t)time) ||
+	    !sys_readable((uintptr_t)time + 8) ||
+	    sys_call(SYS_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0))
+		return time;
+	/* Nearer to the day that the program was told, or to the true one? */
+	long told = time->tv_sec - (now.tv_sec + calendar_offset);
+	long seconds = time->tv_sec - now.tv_sec;
+	/* Other clocks began when the machine did. */
+	if (time->tv_sec < 500000000 || labs(told) >= labs(seconds))
+		return time;
+	*real = *time;
+	real->tv_sec -= calendar_offset;
+	return real;
 }
 
 _export_ time_t time(time_t *ret)

@@ -24,9 +24,9 @@
  * All of the container's invariants hold again then. Nodes have 16 bytes, or they
  * are left alone: larger ones may keep their hash, which is not there yet.
  *
- * What is relied on: an allocator that takes single blocks from operator new gives
- * arrays back to operator delete. Arenas and pools that take large blocks are
- * recognised (is_block()) and left alone.
+ * What is relied on: arrays go back to operator delete at once (4). Allocators of
+ * which that is not known are left alone (model_hash_site.c), and so are arenas
+ * and pools that take large blocks (is_block()).
  *
  * Out of reach, and forbidden: another order of a container that nobody
  * changes. C++17 [container.requirements.general]: "Unless otherwise specified […]
@@ -104,6 +104,7 @@ static __thread struct {
 	struct node copy;
 	struct node *first;  /* of the container, while it is hidden */
 	struct node **fresh; /* buckets */
+	uintptr_t probed;    /* the caller, where it is only looked at; or 0 */
 } place __attribute__((tls_model("initial-exec")));
 
 /* Is it a block of the heap, of that size? */
@@ -189,6 +190,14 @@ static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
 	const struct node *last = table ? last_of(table, n) : NULL;
 	if (!last || !is_only(frame, node, last))
 		return false;
+	uintptr_t caller = frame->saved[FRAME_CALLER];
+	enum hash_site site = hash_site(caller);
+	if (site == HASH_SITE_OTHER || (site == HASH_SITE_NEW && n > 1))
+		return false;
+	/* Whoever does not give the array back is never asked again. */
+	place.probed = site == HASH_SITE_NEW ? caller : 0;
+	if (place.probed)
+		hash_site_set(caller, HASH_SITE_OTHER);
 	place.table = table;
 	place.node = node;
 	place.fresh = NULL;
@@ -200,6 +209,9 @@ void hash_new_buckets(void *block)
 {
 	struct table *table = place.table;
 	hash_thread.wait_new = 0;
+	hash_thread.wait_delete = table->buckets;
+	if (place.probed)
+		return;
 	place.fresh = block;
 	place.first = table->before.next;
 	for (size_t i = 0; i < sizeof(place.copy.value); i++)
@@ -207,7 +219,6 @@ void hash_new_buckets(void *block)
 	place.copy.next = NULL;
 	place.node->next = &place.copy;
 	table->before.next = place.node;
-	hash_thread.wait_delete = table->buckets;
 }
 
 /* The bucket of the new node; -1: keys are not unique, or it is not alone. */
@@ -274,7 +285,14 @@ static uint64_t choose_place(const struct table *table)
 void hash_delete_buckets(void)
 {
 	struct table *table = place.table;
+	const void *old = hash_thread.wait_delete;
 	hash_thread.wait_delete = NULL;
+	if (place.probed) {
+		/* At once: the container does not have the new one yet. */
+		if (sys_readable((uintptr_t)table) && table->buckets == old)
+			hash_site_set(place.probed, HASH_SITE_RIGHT);
+		return;
+	}
 	ssize_t bucket = place_bucket(table);
 	table->before.next = place.first;
 	place.node->next = NULL;
@@ -347,6 +365,9 @@ static struct answer answer_need(const struct policy *policy, size_t buckets_n,
 	struct node *node = hash_thread.node;
 	hash_thread.node = NULL;
 	hash_thread.wait_new = 0;
+	/* What is given back only now is given back by somebody else. */
+	if (place.probed)
+		hash_thread.wait_delete = NULL;
 	if (unlikely(!next)) {
 		next = (need_function *)lookup_next(
 			"_ZNKSt8__detail20_Prime_rehash_policy14_M_need_"
@@ -417,8 +438,10 @@ static size_t salt;
 __attribute__((constructor)) static void choose_salt(void)
 {
 	const struct wire_choices *block = choose_block;
+	/* Programs without the C++ library have no such hashes. */
 	if (!block || !block->active ||
-	    !choose_bit(block->models, WIRE_MODEL_hash_bytes))
+	    !choose_bit(block->models, WIRE_MODEL_hash_bytes) ||
+	    !lookup_next("_ZSt11_Hash_bytesPKvmm"))
 		return;
 	struct choose_keys keys = {};
 	salt = choose(WIRE_MODEL_hash_bytes, 1UL << 32, keys);

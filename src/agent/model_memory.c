@@ -21,6 +21,7 @@
 #include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 
 /* Chunks up to here have reserves of their own size. */
 #define SMALL 1024
@@ -96,7 +97,7 @@ static inline struct call call_begin(size_t size, uintptr_t caller)
 		self.blocks = self.calls = 0;
 	}
 	call.number = ++self.blocks;
-	if (call.block->level != WIRE_ONE) { /* which has no keys */
+	if (choose_keyed()) {
 		call.keys.equal = choose_mix(size, caller);
 		call.keys.object = choose_mix(call.number, 0x6b636f6c62);
 	}
@@ -227,12 +228,15 @@ static inline void call_end(const struct call *call)
 #define CLASSES (SMALL / 16 + 1)
 #define ORDERS 3
 #define ASIDE 24
+#define REST 4
 
 /*
  * By class: chunks of 16 times as many bytes; sorted by address when they were
  * put there. The second half is of those at odd multiples of 16.
  */
 static void *reserve[2][CLASSES][SLOTS];
+/* By class: so many more calls do not look for odd ones. */
+static unsigned rests[CLASSES];
 
 static const uint8_t orders[ORDERS][SLOTS] = {
 	{ 0, 1, 2, 3, 4, 5, 6, 7 },
@@ -252,20 +256,37 @@ static inline bool is_odd(const void *block)
 	return (uintptr_t)block % 32 == 16;
 }
 
-static bool put(void **slot, void *block)
+/* With one thread what is atomic need not be so; see <sys/single_threaded.h>. */
+static inline void *exchange(void **slot, void *block)
+{
+	if (__libc_single_threaded) {
+		void *old = *slot;
+		*slot = block;
+		return old;
+	}
+	return __atomic_exchange_n(slot, block, __ATOMIC_ACQ_REL);
+}
+
+static inline bool put(void **slot, void *block)
 {
 	void *empty = NULL;
+	if (__libc_single_threaded) {
+		if (*slot)
+			return false;
+		*slot = block;
+		return true;
+	}
 	return __atomic_compare_exchange_n(slot, &empty, block, false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static void put_any(void **slots, void *block)
+static bool put_any(void **slots, void *block)
 {
 	for (unsigned i = 0; i < SLOTS; i++) {
 		if (!slots[i] && put(&slots[i], block))
-			return;
+			return true;
 	}
-	__libc_free(block);
+	return false;
 }
 
 static void sort(void **blocks, unsigned n)
@@ -279,36 +300,56 @@ static void sort(void **blocks, unsigned n)
 	}
 }
 
+static void fill_slots(void **slots, void **blocks, unsigned n)
+{
+	sort(blocks, n);
+	for (unsigned i = 0; i < n; i++) {
+		if (!put(&slots[i], blocks[i]))
+			__libc_free(blocks[i]);
+	}
+}
+
+static __attribute__((noinline)) void refill(size_t chunk)
+{
+	void *got[SLOTS];
+	unsigned n = 0;
+	int error = errno;
+	while (n < SLOTS && (got[n] = __libc_malloc(chunk - 8)))
+		n++;
+	errno = error;
+	fill_slots(reserve[0][chunk / 16], got, n);
+}
+
 /*
  * Where blocks at odd multiples of 16 are wanted chunks have even sizes, so
  * that behind one of them lies another. Those that are not wait in the other
- * half: as free ones they would come back each time.
+ * half, or until this is done: as free ones they would come back each time.
+ * Where most were of no use the next calls take what comes, so that looking for
+ * them costs little in the long run.
  */
-static __attribute__((noinline)) void refill(size_t chunk, bool odd)
+static __attribute__((noinline)) void refill_odd(size_t chunk)
 {
 	void *got[SLOTS], *aside[ASIDE];
 	unsigned n = 0, aside_n = 0;
 	int error = errno;
-	while (n < SLOTS && aside_n < ASIDE) {
+	while (n < SLOTS && aside_n + 2 <= ASIDE) {
 		void *block = __libc_malloc(chunk - 8);
 		if (!block)
 			break;
-		if (!odd || is_odd(block)) {
+		if (is_odd(block)) {
 			got[n++] = block;
 			continue;
 		}
-		put_any(reserve[0][chunk / 16], block);
+		if (!put_any(reserve[0][chunk / 16], block))
+			aside[aside_n++] = block;
 		/* An odd number of granules: the next may lie otherwise. */
-		aside[aside_n] = __libc_malloc(40);
-		if (!aside[aside_n++])
-			break;
+		aside[aside_n++] = __libc_malloc(40);
 	}
 	errno = error;
-	sort(got, n);
-	for (unsigned i = 0; i < n; i++) {
-		if (!put(&reserve[odd][chunk / 16][i], got[i]))
-			__libc_free(got[i]);
-	}
+	fill_slots(reserve[1][chunk / 16], got, n);
+	if (aside_n > n)
+		__atomic_store_n(&rests[chunk / 16], REST * aside_n,
+				 __ATOMIC_RELAXED);
 	while (aside_n)
 		__libc_free(aside[--aside_n]);
 }
@@ -319,22 +360,45 @@ static inline void *take_slot(void **slots, const uint8_t *order)
 		void **slot = &slots[order[i]];
 		if (!__atomic_load_n(slot, __ATOMIC_RELAXED))
 			continue;
-		void *block = __atomic_exchange_n(slot, NULL, __ATOMIC_ACQ_REL);
+		void *block = exchange(slot, NULL);
 		if (block)
 			return block;
 	}
 	return NULL;
 }
 
+/* One less; false: it is 0. Threads at once may take it for one. */
+static inline bool count_down(unsigned *rest)
+{
+	unsigned left = __atomic_load_n(rest, __ATOMIC_RELAXED);
+	if (left)
+		__atomic_store_n(rest, left - 1, __ATOMIC_RELAXED);
+	return left;
+}
+
+static void *take_odd(size_t chunk, uint64_t order)
+{
+	void **slots = reserve[1][chunk / 16];
+	void *block = take_slot(slots, orders[order]);
+	if (likely(block) || count_down(&rests[chunk / 16]))
+		return block;
+	refill_odd(chunk);
+	return take_slot(slots, orders[order]);
+}
+
 static void *take(size_t chunk, uint64_t order, bool odd)
 {
-	if (odd)
+	if (odd) {
 		chunk = (chunk + 31) & ~31UL;
-	void **slots = reserve[odd][chunk / 16];
+		void *block = take_odd(chunk, order);
+		if (likely(block))
+			return block;
+	}
+	void **slots = reserve[0][chunk / 16];
 	void *block = take_slot(slots, orders[order]);
 	if (likely(block))
 		return block;
-	refill(chunk, odd);
+	refill(chunk);
 	block = take_slot(slots, orders[order]);
 	return block ? block : __libc_malloc(chunk - 8);
 }
@@ -396,10 +460,13 @@ static void *take_medium(size_t size)
 /* A few tries; a block that is better aligned is still right. */
 static void *take_medium_odd(size_t size)
 {
+	static unsigned rest;
 	void *aside[6];
 	unsigned n = 0;
 	int error = errno;
 	void *block = __libc_malloc(size);
+	if (!block || is_odd(block) || count_down(&rest))
+		return block;
 	while (block && !is_odd(block) && n + 2 <= 6) {
 		aside[n] = block;
 		aside[n + 1] = __libc_malloc(n ? 2000 : 40);
@@ -411,6 +478,7 @@ static void *take_medium_odd(size_t size)
 		aside[0] = NULL;
 		errno = error;
 	}
+	__atomic_store_n(&rest, REST * n, __ATOMIC_RELAXED);
 	while (n)
 		__libc_free(aside[--n]);
 	return block;

@@ -9,8 +9,71 @@
 
 /* ---- memory ---- */
 
+/*
+ * One region for all, listed as the agent's: what the program is like does not
+ * depend on it, and there is no room for many (wire/heap.h). Pieces are powers of
+ * two; free ones are listed, by size, in themselves.
+ */
+#define ARENA ((size_t)1 << 30)
+#define PIECE ((size_t)4096)
+#define PIECES 19
+
+static struct {
+	uint32_t lock;
+	unsigned char *memory;
+	size_t used;
+	void *free[PIECES];
+} arena;
+
+static unsigned piece_of(size_t size)
+{
+	unsigned piece = 0;
+	while (piece < PIECES && PIECE << piece < size)
+		piece++;
+	return piece;
+}
+
+static bool is_piece(const void *memory)
+{
+	const unsigned char *begin =
+		__atomic_load_n(&arena.memory, __ATOMIC_ACQUIRE);
+	return begin && (uintptr_t)memory - (uintptr_t)begin < ARENA;
+}
+
+/* Never waited for: a signal may have come in the midst of it. */
+static bool arena_take(void)
+{
+	return !__atomic_exchange_n(&arena.lock, 1, __ATOMIC_ACQUIRE);
+}
+
+static void *take_piece(unsigned piece)
+{
+	void **found = arena.free[piece];
+	if (found) {
+		arena.free[piece] = *found;
+		*found = NULL;
+		return found;
+	}
+	size_t size = PIECE << piece;
+	if (!arena.memory)
+		__atomic_store_n(&arena.memory, sys_map(ARENA, WIRE_MAPPING),
+				 __ATOMIC_RELEASE);
+	if (!arena.memory || size > ARENA - arena.used)
+		return NULL;
+	arena.used += size;
+	return arena.memory + arena.used - size;
+}
+
 void *order_map(size_t size)
 {
+	unsigned piece = piece_of(size);
+	void *memory = NULL;
+	if (piece < PIECES && arena_take()) {
+		memory = take_piece(piece);
+		order_unlock(&arena.lock);
+	}
+	if (memory)
+		return memory;
 	long at = sys_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return at < 0 && at > -4096 ? NULL : (void *)at;
@@ -18,18 +81,42 @@ void *order_map(size_t size)
 
 void order_unmap(void *memory, size_t size)
 {
-	if (memory)
+	unsigned piece = piece_of(size);
+	if (!memory)
+		return;
+	if (!is_piece(memory)) {
 		sys_call(SYS_munmap, (long)memory, (long)size, 0, 0, 0, 0);
+		return;
+	}
+	/* Empty again. */
+	sys_call(SYS_madvise, (long)memory, (long)(PIECE << piece),
+		 MADV_DONTNEED, 0, 0, 0);
+	if (!arena_take())
+		return; /* it is lost */
+	*(void **)memory = arena.free[piece];
+	arena.free[piece] = memory;
+	order_unlock(&arena.lock);
 }
 
 void *order_grow(void *memory, size_t *size)
 {
-	long at = sys_call(SYS_mremap, (long)memory, (long)*size,
-			   (long)*size * 2, MREMAP_MAYMOVE, 0, 0);
-	if (at < 0 && at > -4096)
+	if (!is_piece(memory)) {
+		long at = sys_call(SYS_mremap, (long)memory, (long)*size,
+				   (long)*size * 2, MREMAP_MAYMOVE, 0, 0);
+		if (at < 0 && at > -4096)
+			return NULL;
+		*size *= 2;
+		return (void *)at;
+	}
+	uint64_t *more = order_map(*size * 2);
+	if (!more)
 		return NULL;
+	/* Its pages are of words. */
+	for (size_t i = 0; i < *size / sizeof(*more); i++)
+		more[i] = ((const uint64_t *)memory)[i];
+	order_unmap(memory, *size);
 	*size *= 2;
-	return (void *)at;
+	return more;
 }
 
 void order_lock(uint32_t *lock)
@@ -67,6 +154,8 @@ static struct choose_keys keys_of(const struct stat *st, uint64_t names)
 struct choose_keys order_directory_keys(int fd, uint64_t names)
 {
 	struct stat st = {};
+	if (!choose_keyed())
+		return (struct choose_keys){};
 	sys_call(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
 	return keys_of(&st, names);
 }
@@ -74,12 +163,16 @@ struct choose_keys order_directory_keys(int fd, uint64_t names)
 struct choose_keys order_path_keys(int at, const char *path, uint64_t names)
 {
 	struct stat st = {};
+	if (!choose_keyed())
+		return (struct choose_keys){};
 	sys_call(SYS_newfstatat, at, (long)path, (long)&st, 0, 0, 0);
 	return keys_of(&st, names);
 }
 
 struct choose_keys order_array_keys(const void *base, size_t bytes)
 {
+	if (!choose_keyed())
+		return (struct choose_keys){};
 	uint64_t equal = choose_hash(base, bytes);
 	return (struct choose_keys){
 		.equal = equal,

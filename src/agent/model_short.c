@@ -74,9 +74,11 @@ size_t short_size(struct short_call call)
 	if (n < 2)
 		return call.n;
 	uint64_t equal = choose_mix(call.model, call.n);
+	/* By its turn: its number depends on what was open at the start. */
+	uint64_t turn = choose_object((const void *)((uintptr_t)call.fd + 1));
 	struct choose_keys keys = {
 		.equal = equal,
-		.object = choose_mix(equal, (uint64_t)call.fd),
+		.object = choose_mix(equal, turn),
 	};
 	size_t size = sizes[choose(call.model, n, keys)];
 	choose_argument("%zu bytes, descriptor %d", call.n, call.fd);
@@ -117,10 +119,21 @@ size_t short_vectors(const struct iovec *vectors, size_t n, size_t size,
 
 /* ---- reading ---- */
 
+/* SO_RCVLOWAT: so many come together, if there are. */
+static bool short_together(int fd)
+{
+	int least = 1;
+	socklen_t size = sizeof(least);
+	sys_call(SYS_getsockopt, fd, SOL_SOCKET, SO_RCVLOWAT, (long)&least,
+		 (long)&size, 0);
+	return least > 1;
+}
+
 /*
  * Streams keep no boundaries, and data may come in any pieces. A pipe gives
- * what is there, and what was written in one piece of up to PIPE_BUF bytes came
- * as one: its first PIPE_BUF bytes come together.
+ * less than is asked for only where less is there, and what was written in one
+ * piece of up to PIPE_BUF bytes came as one: its first PIPE_BUF bytes come
+ * together.
  */
 size_t short_read(enum wire_model model, int fd, size_t n, bool dontwait)
 {
@@ -131,7 +144,8 @@ size_t short_read(enum wire_model model, int fd, size_t n, bool dontwait)
 	if (kind == SHORT_NEVER)
 		return n;
 	size_t there = short_available(fd);
-	if (kind == SHORT_PIPE && there <= PIPE_BUF)
+	if (kind == SHORT_PIPE ? there <= PIPE_BUF || there >= n
+			       : short_together(fd))
 		return n;
 	if (kind == SHORT_PIPE)
 		call.least = PIPE_BUF;

@@ -46,7 +46,7 @@ size_t short_vectors(const struct iovec *vectors, size_t n, size_t size,
 /* How much to read of @n bytes from @fd, for read() and its relatives. */
 size_t short_read(enum wire_model model, int fd, size_t n, bool dontwait);
 /* How much to write of @n bytes. */
-size_t short_write(enum wire_model model, int fd, size_t n);
+size_t short_write(enum wire_model model, int fd, size_t n, bool dontwait);
 
 /* Receiving from @fd, which has a time-out, is interrupted: errno says so. */
 bool short_interrupted(int fd, int flags);

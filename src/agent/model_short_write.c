@@ -14,25 +14,27 @@
 
 /*
  * A blocking pipe takes all; one that does not block takes up to PIPE_BUF bytes
- * in one piece.
+ * in one piece. A stream that blocks takes all on Linux, unless a handled signal
+ * comes in between; POSIX does not say so: at FULL only.
  */
-size_t short_write(enum wire_model model, int fd, size_t n)
+size_t short_write(enum wire_model model, int fd, size_t n, bool dontwait)
 {
 	struct short_call call = { model, fd, n, 1, false, "wrote" };
 	if (n < 2 || n > SSIZE_MAX)
 		return n;
 	enum short_kind kind = short_kind(fd);
-	if (kind == SHORT_STREAM ||
-	    (kind == SHORT_PIPE && n > PIPE_BUF && short_nonblocking(fd)))
-		return short_size(call);
-	return n;
+	if (kind == SHORT_NEVER || (kind == SHORT_PIPE && n <= PIPE_BUF))
+		return n;
+	bool partly = kind == SHORT_STREAM &&
+		      (dontwait || choose_block->level == WIRE_FULL);
+	return partly || short_nonblocking(fd) ? short_size(call) : n;
 }
 
 _export_ ssize_t write(int fd, const void *data, size_t n)
 {
 	CHOOSE_NEXT(write, -1)
 	if (choose_wanted(WIRE_MODEL_write, CHOOSE_CALLER()))
-		n = short_write(WIRE_MODEL_write, fd, n);
+		n = short_write(WIRE_MODEL_write, fd, n, false);
 	return next(fd, data, n);
 }
 
@@ -42,7 +44,7 @@ _export_ ssize_t writev(int fd, const struct iovec *vectors, int n)
 	struct iovec less[SHORT_VECTORS];
 	if (n > 0 && choose_wanted(WIRE_MODEL_writev, CHOOSE_CALLER())) {
 		size_t total = short_total(vectors, (size_t)n);
-		size_t size = short_write(WIRE_MODEL_writev, fd, total);
+		size_t size = short_write(WIRE_MODEL_writev, fd, total, false);
 		if (size < total) {
 			n = (int)short_vectors(vectors, (size_t)n, size, less);
 			vectors = less;
@@ -55,7 +57,9 @@ _export_ ssize_t writev(int fd, const struct iovec *vectors, int n)
 
 static size_t send_size(enum wire_model model, int fd, size_t n, int flags)
 {
-	return flags & ~PLAIN_FLAGS ? n : short_write(model, fd, n);
+	return flags & ~PLAIN_FLAGS
+		       ? n
+		       : short_write(model, fd, n, flags & MSG_DONTWAIT);
 }
 
 _export_ ssize_t send(int fd, const void *data, size_t n, int flags)

@@ -5,7 +5,8 @@
  */
 #include "agent/choose_internal.h"
 
-#include <elf.h>
+#include "agent/image_internal.h"
+
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -124,7 +125,7 @@ static void choose_signals(void)
 /* glibc takes the file's preferred size, mostly 4096. */
 static void choose_buffer(void)
 {
-	static const size_t sizes[] = { 64, 1, 100, 512, 65536 };
+	static const size_t sizes[] = { 64, 256, 100, 512, 65536 };
 	struct stat status;
 	if (!choose_startup(WIRE_MODEL_stdout_buffer) ||
 	    sys_call(SYS_fstat, STDOUT_FILENO, (long)&status, 0, 0, 0, 0) ||
@@ -156,105 +157,26 @@ static void choose_name(int argc, char **argv)
 /* ---- static initialisers ---- */
 
 #define INITIALISERS 4096
-#define IMAGE_SIZE ((size_t)1 << 31)
-
-struct image {
-	const unsigned char *bytes;
-	size_t size;
-};
-
-static bool map_image(struct image *image)
-{
-	struct stat status;
-	long fd = sys_call(SYS_openat, AT_FDCWD, (long)"/proc/self/exe",
-			   O_RDONLY | O_CLOEXEC, 0, 0, 0);
-	if (fd < 0)
-		return false;
-	long at = -1;
-	if (!sys_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) &&
-	    status.st_size > (off_t)sizeof(Elf64_Ehdr) &&
-	    (size_t)status.st_size < IMAGE_SIZE)
-		at = sys_call(SYS_mmap, 0, status.st_size, PROT_READ,
-			      MAP_PRIVATE, fd, 0);
-	sys_call(SYS_close, fd, 0, 0, 0, 0, 0);
-	if (at < 0 && at > -4096)
-		return false;
-	image->bytes = (const unsigned char *)at;
-	image->size = (size_t)status.st_size;
-	return true;
-}
-
-/* A part of the file; NULL: it does not lie in it. */
-static const void *part(const struct image *image, uint64_t at, uint64_t size)
-{
-	return at <= image->size && size <= image->size - at && !(at % 8)
-		       ? image->bytes + at
-		       : NULL;
-}
-
-static const Elf64_Shdr *find_symbols(const struct image *image,
-				      const Elf64_Shdr **ret_strings)
-{
-	const Elf64_Ehdr *head = part(image, 0, sizeof(*head));
-	if (!head || *(const uint32_t *)head->e_ident != 0x464c457fU ||
-	    head->e_shentsize != sizeof(Elf64_Shdr))
-		return NULL;
-	const Elf64_Shdr *sections =
-		part(image, head->e_shoff,
-		     (uint64_t)head->e_shnum * sizeof(Elf64_Shdr));
-	for (unsigned i = 0; sections && i < head->e_shnum; i++) {
-		const Elf64_Shdr *section = &sections[i];
-		if (section->sh_type != SHT_SYMTAB ||
-		    section->sh_entsize != sizeof(Elf64_Sym) ||
-		    section->sh_link >= head->e_shnum)
-			continue;
-		*ret_strings = &sections[section->sh_link];
-		return section;
-	}
-	return NULL;
-}
-
-static bool begins(const struct image *image, const Elf64_Shdr *strings,
-		   uint64_t at, const char *start)
-{
-	size_t n = text_length(start) + 1;
-	if (strings->sh_offset > image->size ||
-	    strings->sh_size > image->size - strings->sh_offset ||
-	    at >= strings->sh_size || n > strings->sh_size - at)
-		return false;
-	const char *text = (const char *)image->bytes + strings->sh_offset + at;
-	while (*start) {
-		if (*text++ != *start++)
-			return false;
-	}
-	return true;
-}
-
 /*
  * Those of a file's variables without a priority: gcc and clang call the function
  * _GLOBAL__sub_I_NAME, and one with a priority _GLOBAL__sub_I.00101_NAME or
  * _GLOBAL__I_000101. Which of @functions they are: a bit each.
  */
-static size_t find_initialisers(const struct image *image, uint64_t bias,
+static size_t find_initialisers(struct image *image, uint64_t bias,
 				const uint64_t *functions, size_t n,
 				bool *is_one)
 {
-	const Elf64_Shdr *strings = NULL;
-	const Elf64_Shdr *section = find_symbols(image, &strings);
-	size_t found = 0;
-	if (!section || !strings)
-		return 0;
-	const Elf64_Sym *symbols =
-		part(image, section->sh_offset, section->sh_size);
-	size_t symbols_n = symbols ? section->sh_size / sizeof(*symbols) : 0;
-	for (size_t i = 0; i < symbols_n; i++) {
+	size_t symbols_n = 0, found = 0;
+	const Elf64_Sym *symbols = image_symbols(image, &symbols_n);
+	for (size_t i = 0; symbols && i < symbols_n; i++) {
 		if (ELF64_ST_TYPE(symbols[i].st_info) != STT_FUNC ||
-		    !begins(image, strings, symbols[i].st_name,
-			    "_GLOBAL__sub_I_"))
+		    !image_begins(image, symbols[i].st_name, "_GLOBAL__sub_I_"))
 			continue;
 		for (size_t k = 0; k < n; k++) {
+			/* Those of the framework are its own affair. */
 			if (functions[k] == bias + symbols[i].st_value &&
-			    !is_one[k]) {
+			    !is_one[k] &&
+			    choose_caller(functions[k] + 1) == CHOOSE_PROGRAM) {
 				is_one[k] = true;
 				found++;
 			}
@@ -313,14 +235,14 @@ static void choose_initialisers(void)
 {
 	static bool is_one[INITIALISERS];
 	uint64_t *array = NULL, bias = 0;
-	struct image image;
+	struct image image = {};
 	if (!choose_startup(WIRE_MODEL_static_initialisers))
 		return;
 	size_t n = find_array(&array, &bias);
-	if (n < 2 || !map_image(&image))
+	if (n < 2 || !image_map("/proc/self/exe", &image))
 		return;
 	size_t found = find_initialisers(&image, bias, array, n, is_one);
-	sys_call(SYS_munmap, (long)image.bytes, (long)image.size, 0, 0, 0, 0);
+	image_unmap(&image);
 	if (found < 2)
 		return;
 	uint64_t pick = pick_of(WIRE_MODEL_static_initialisers,

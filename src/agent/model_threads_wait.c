@@ -53,11 +53,26 @@ _export_ int pthread_cond_wait(pthread_cond_t *condition,
 	return next(condition, mutex);
 }
 
+/*
+ * A time that has passed when one begins to wait is an error, not a reason to
+ * wake. The clock is the condition's: others than the calendar's began with the
+ * machine.
+ */
+static bool has_passed(const struct timespec *time)
+{
+	struct timespec now = {};
+	long clock =
+		time->tv_sec >= 500000000 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+	sys_call(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0);
+	return now.tv_sec > time->tv_sec ||
+	       (now.tv_sec == time->tv_sec && now.tv_nsec >= time->tv_nsec);
+}
+
 /* True: it is to return at once; otherwise @time may be a later one. */
 static bool wake_timed(enum wire_model model, const void *condition,
 		       const struct timespec **time, struct timespec *later)
 {
-	if (!late_valid(*time))
+	if (!late_valid(*time) || has_passed(*time))
 		return false;
 	uint64_t pick = wake(model, condition, 3);
 	if (pick == 1) {
@@ -78,7 +93,8 @@ _export_ int pthread_cond_timedwait(pthread_cond_t *condition,
 				    const struct timespec *time)
 {
 	CHOOSE_NEXT(pthread_cond_timedwait, ENOSYS)
-	struct timespec later;
+	struct timespec later, real;
+	time = calendar_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_pthread_cond_timedwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_pthread_cond_timedwait, condition, &time,
 		       &later))
@@ -91,7 +107,8 @@ _export_ int pthread_cond_clockwait(pthread_cond_t *condition,
 				    const struct timespec *time)
 {
 	CHOOSE_NEXT(pthread_cond_clockwait, ENOSYS)
-	struct timespec later;
+	struct timespec later, real;
+	time = calendar_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_pthread_cond_clockwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_pthread_cond_clockwait, condition, &time,
 		       &later))
@@ -145,8 +162,8 @@ _export_ int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
 			   const struct timespec *restrict time)
 {
 	CHOOSE_NEXT(cnd_timedwait, thrd_error)
-	struct timespec later;
-	const struct timespec *until = time;
+	struct timespec later, real;
+	const struct timespec *until = calendar_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_cnd_timedwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_cnd_timedwait, condition, &until, &later))
 		return c11_spurious(mutex);
@@ -207,7 +224,10 @@ _export_ void g_cond_wait(void *condition, void *mutex)
 _export_ int g_cond_wait_until(void *condition, void *mutex, int64_t end)
 {
 	CHOOSE_NEXT(g_cond_wait_until, 0)
-	if (choose_wanted(WIRE_MODEL_g_cond_wait_until, CHOOSE_CALLER())) {
+	struct timespec time = { end / 1000000, end % 1000000 * 1000 };
+	if (end > 0 &&
+	    choose_wanted(WIRE_MODEL_g_cond_wait_until, CHOOSE_CALLER()) &&
+	    !has_passed(&time)) {
 		uint64_t pick =
 			wake(WIRE_MODEL_g_cond_wait_until, condition, 3);
 		if (pick == 1) {

@@ -113,6 +113,9 @@ _export_ int clock_nanosleep(clockid_t clock, int flags,
 			     const struct timespec *time, struct timespec *left)
 {
 	CHOOSE_NEXT(clock_nanosleep, ENOSYS)
+	struct timespec real;
+	if (flags & TIMER_ABSTIME && clock == CLOCK_REALTIME)
+		time = calendar_deadline(time, &real);
 	int failed = next(clock, flags, time, left);
 	if (!failed &&
 	    choose_wanted(WIRE_MODEL_clock_nanosleep, CHOOSE_CALLER()))
@@ -184,7 +187,8 @@ _export_ int __ppoll_chk(struct pollfd *files, nfds_t n,
 _export_ int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 {
 	CHOOSE_NEXT(sem_timedwait, -1)
-	struct timespec longer;
+	struct timespec longer, real;
+	time = calendar_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_sem_timedwait, CHOOSE_CALLER()) &&
 	    late_time(WIRE_MODEL_sem_timedwait, time, choose_object(semaphore),
 		      &longer))
@@ -196,7 +200,8 @@ _export_ int sem_clockwait(sem_t *semaphore, clockid_t clock,
 			   const struct timespec *time)
 {
 	CHOOSE_NEXT(sem_clockwait, -1)
-	struct timespec longer;
+	struct timespec longer, real;
+	time = calendar_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_sem_timedwait, CHOOSE_CALLER()) &&
 	    late_time(WIRE_MODEL_sem_timedwait, time, choose_object(semaphore),
 		      &longer))
@@ -208,7 +213,8 @@ _export_ int pthread_mutex_timedlock(pthread_mutex_t *mutex,
 				     const struct timespec *time)
 {
 	CHOOSE_NEXT(pthread_mutex_timedlock, ENOSYS)
-	struct timespec longer;
+	struct timespec longer, real;
+	time = calendar_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_pthread_mutex_timedlock,
 			  CHOOSE_CALLER()) &&
 	    late_time(WIRE_MODEL_pthread_mutex_timedlock, time,
@@ -221,7 +227,8 @@ _export_ int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 				     const struct timespec *time)
 {
 	CHOOSE_NEXT(pthread_mutex_clocklock, ENOSYS)
-	struct timespec longer;
+	struct timespec longer, real;
+	time = calendar_deadline(time, &real);
 	if (choose_wanted(WIRE_MODEL_pthread_mutex_timedlock,
 			  CHOOSE_CALLER()) &&
 	    late_time(WIRE_MODEL_pthread_mutex_timedlock, time,

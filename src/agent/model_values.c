@@ -43,8 +43,10 @@ uint64_t value_steady(enum wire_model model, uint64_t alternatives,
 	struct steady *empty = &table[hash % STEADY];
 	for (size_t i = 0; i < STEADY_NEAR; i++) {
 		struct steady *near = &table[(hash + i) % STEADY];
-		if (near->key == hash)
+		if (near->key == hash) {
+			choose_again();
 			return near->pick;
+		}
 		if (!near->key) {
 			empty = near;
 			break;

@@ -195,7 +195,7 @@ _export_ clock_t times(struct tms *ret)
 		return result;
 	uint64_t pick = value_steady(WIRE_MODEL_times, 16, 0);
 	choose_did("counted from another point in the past");
-	return pick ? result - (clock_t)(pick << 40) : result;
+	return pick ? result + (clock_t)(pick << 40) : result;
 }
 
 /* ---- what does not fit ---- */

@@ -127,12 +127,19 @@ static inline void note_entry(uint64_t address, uint64_t entry)
 static inline void note_block(const void *block, size_t size,
 			      struct note_caller caller)
 {
+#ifdef AGENT_CHOICES
+	/* How large it is counts there; nobody asks who allocated it. */
+	uint32_t stack = 0;
+	(void)caller;
+#else
+	uint32_t stack = likely(block) ? note_stack(caller) : 0;
+#endif
 	if (unlikely(!block))
 		return;
 	if (unlikely(size > WIRE_SIZE_MAX))
 		size = WIRE_SIZE_MAX;
 	note_entry((uint64_t)(uintptr_t)block,
-		   WIRE_ENTRY(size, note_stack(caller)) | agent_heap.fresh);
+		   WIRE_ENTRY(size, stack) | agent_heap.fresh);
 }
 
 /* Quarantine: is the block with this entry (0: not noted) to stay as it is? */

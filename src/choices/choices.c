@@ -9,6 +9,9 @@
 #include "base/log.h"
 #include "choices/choices_internal.h"
 
+/* Failing tests that are named one by one where nothing else is known. */
+#define UNEXPLAINED_MAX 20
+
 bool choices_late(const struct choices_search *search)
 {
 	return search->options->deadline &&
@@ -40,6 +43,19 @@ struct err *choices_add_random(struct choices_search *search, size_t test,
 			(struct choices_random){ test, runs, failures });
 }
 
+struct err *choices_unexplained(struct choices_search *search,
+				const struct choices_set *set, size_t test)
+{
+	if (search->result->undebugged++ >= UNEXPLAINED_MAX)
+		return NULL;
+	return choices_limit(search,
+			     "choices: '%s' fails at level %s with seed %llu, "
+			     "and there was no time to find out why",
+			     suite_test(search->suite, test)->name,
+			     choices_level_name(set->level),
+			     (unsigned long long)set->seed);
+}
+
 /* ---- runs of the whole suite ---- */
 
 struct round {
@@ -47,6 +63,8 @@ struct round {
 	bool first; /* the observer is told of it */
 	bool baseline;
 	bool *failed; /* by number in the suite */
+	bool start_counted;
+	const struct choices_set *set; /* NULL: without choices */
 };
 
 static void on_started(void *data, size_t test)
@@ -67,6 +85,13 @@ static void on_finished(void *data, const struct suite_result *result)
 	if (round->first && outer->finished)
 		outer->finished(outer->data, result);
 	round->failed[result->test] = !good;
+	if (!good && round->set)
+		log_info("level %s, seed %llu: '%s' ends with %s: %s",
+			 choices_level_name(round->set->level),
+			 (unsigned long long)round->set->seed,
+			 suite_test(search->suite, result->test)->name,
+			 outcome_name(result->outcome),
+			 result->message ? result->message : "");
 	if (!round->baseline)
 		return;
 	if (!test->runs)
@@ -78,8 +103,14 @@ static void on_finished(void *data, const struct suite_result *result)
 static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
 		      const struct wire_choices *block)
 {
-	const struct round *round = data;
+	struct round *round = data;
 	struct choices_result *result = round->search->result;
+	/* The start of the process is in the block of each of its tests. */
+	if (round->start_counted) {
+		result->made -= MIN(result->made, block->start_made);
+		result->acted -= MIN(result->acted, block->start_acted);
+	}
+	round->start_counted = true;
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		result->made += block->made[i];
 		result->acted += block->acted[i];
@@ -109,6 +140,8 @@ static struct err *run_round(struct choices_search *search,
 	struct suite_choices choices = {};
 	if (set)
 		choices = choices_to_suite(set, search->off);
+	round->start_counted = false;
+	round->set = set;
 	memset(round->failed, 0,
 	       suite_count(search->suite) * sizeof(*round->failed));
 	TRY(suite_choose(search->suite, set ? &choices : NULL));
@@ -116,14 +149,14 @@ static struct err *run_round(struct choices_search *search,
 }
 
 /* Which tests pass, each time? */
-static struct err *run_baselines(struct choices_search *search, bool *failed)
+static struct err *run_baselines(struct choices_search *search)
 {
 	for (size_t i = 0; i < search->options->baselines; i++) {
 		struct round round = {
 			.search = search,
 			.first = !i,
 			.baseline = true,
-			.failed = failed,
+			.failed = search->failed,
 		};
 		if (i && choices_late(search)) {
 			search->result->why = "budget";
@@ -192,7 +225,7 @@ static struct err *explain_round(struct choices_search *search,
 			continue;
 		if (choices_late(search)) {
 			search->result->why = "budget";
-			search->result->undebugged++;
+			TRY(choices_unexplained(search, set, test));
 			continue;
 		}
 		TRY(choices_debug(search, set, test));
@@ -200,10 +233,9 @@ static struct err *explain_round(struct choices_search *search,
 	return NULL;
 }
 
-static struct err *run_level(struct choices_search *search, unsigned level,
-			     bool *failed)
+static struct err *run_level(struct choices_search *search, unsigned level)
 {
-	struct round round = { .search = search, .failed = failed };
+	struct round round = { .search = search, .failed = search->failed };
 	for (size_t i = 0; i < search->options->runs; i++) {
 		struct choices_set set = {
 			.level = (enum wire_level)level,
@@ -221,15 +253,15 @@ static struct err *run_level(struct choices_search *search, unsigned level,
 		if (err)
 			TRY(debug_start(search, &set, err));
 		else
-			TRY(explain_round(search, &set, failed));
+			TRY(explain_round(search, &set, search->failed));
 	}
 	return NULL;
 }
 
-static struct err *search_all(struct choices_search *search, bool *failed)
+static struct err *search_all(struct choices_search *search)
 {
 	const struct choices_options *options = search->options;
-	TRY(run_baselines(search, failed));
+	TRY(run_baselines(search));
 	if (options->systematic) {
 		for (size_t i = 0; i < search->n; i++) {
 			if (choices_late(search)) {
@@ -243,7 +275,7 @@ static struct err *search_all(struct choices_search *search, bool *failed)
 	}
 	for (unsigned level = 0; level < WIRE_LEVELS; level++) {
 		if (!options->level_given || level == options->level)
-			TRY(run_level(search, level, failed));
+			TRY(run_level(search, level));
 	}
 	return NULL;
 }
@@ -269,9 +301,10 @@ struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 		.result = ret,
 		.of = of,
 		.off = off,
+		.failed = failed,
 	};
 	uint64_t before = suite_executions(suite);
-	struct err *err = n ? search_all(&search, failed) : NULL;
+	struct err *err = n ? search_all(&search) : NULL;
 	struct err *undone = suite_choose(suite, NULL);
 	ret->executions += suite_executions(suite) - before;
 	if (!err)

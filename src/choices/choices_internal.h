@@ -19,6 +19,7 @@ struct choices_search {
 	const struct suite_observer *observer;
 	struct choices_result *result;
 	struct choices_test *of; /* by number in the suite */
+	bool *failed;		 /* by test: in the last run of the suite */
 	uint64_t *off;		 /* by test: models that were found in it */
 };
 
@@ -85,6 +86,10 @@ struct err *choices_limit(struct choices_search *search, const char *format,
 struct err *choices_debug(struct choices_search *search,
 			  const struct choices_set *set,
 			  size_t test) _must_check_;
+/* There is no time to find out why it failed. */
+struct err *choices_unexplained(struct choices_search *search,
+				const struct choices_set *set,
+				size_t test) _must_check_;
 struct err *choices_add_random(struct choices_search *search, size_t test,
 			       size_t runs, size_t failures) _must_check_;
 

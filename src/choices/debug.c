@@ -90,7 +90,7 @@ static struct err *minimise_models(struct debug *debug,
 		if (failing->acted[i] && choices_bit(debug->set.on, i))
 			TRY(vec_push(&debug->models, i));
 	}
-	if (debug->models.n < 2)
+	if (!debug->models.n)
 		return NULL;
 	size_t n = 0;
 	_cleanup_(freep) size_t *places =
@@ -344,6 +344,10 @@ static struct err *add_finding(struct debug *debug, bool minimal)
 		TRY(vec_push(&finding.ranges, set.ranges[i]));
 	set.detail = true;
 	TRY(choices_try(search, &set, debug->test, debug->alone, &trial));
+	if (choices_good(trial.outcome)) /* not each time, after all */
+		return choices_add_random(search, debug->test,
+					  2 * search->options->repeats + 1,
+					  search->options->repeats);
 	finding.outcome = trial.outcome;
 	finding.message = take_ptr(trial.message);
 	finding.file = take_ptr(trial.file);
@@ -416,6 +420,9 @@ static struct err *debug_test(struct debug *debug)
 	bool fails = false, minimal = true;
 	size_t failures = 0, without = 0;
 	TRY(fail_again(debug, &failing, &fails));
+	/* What was found in it cannot always be switched off: the start. */
+	if (!fails && search->of[debug->test].findings)
+		return NULL;
 	if (!fails) /* not even with the same choices in the same order */
 		return choices_add_random(search, debug->test, 3, 1);
 	TRY(try_without_start(debug, &failing));
@@ -430,10 +437,17 @@ static struct err *debug_test(struct debug *debug)
 	}
 	TRY(err);
 	err = verify(debug, &failures, &without);
+	if (!err && failures < search->options->repeats && debug->ranges.n) {
+		/*
+		 * Numbers do not hold where processes or threads take turns
+		 * as it happens: then all calls of these APIs are it.
+		 */
+		debug->ranges.n = 0;
+		err = verify(debug, &failures, &without);
+	}
 	if (err && debug->late) {
 		err_destroy(err);
-		search->result->undebugged++;
-		return NULL;
+		return choices_unexplained(search, &debug->set, debug->test);
 	}
 	TRY(err);
 	log_info("'%s': %zu runs to find what makes it fail",
@@ -442,7 +456,7 @@ static struct err *debug_test(struct debug *debug)
 		return choices_add_random(search, debug->test,
 					  search->options->repeats +
 						  WITHOUT_RUNS,
-					  failures + without);
+					  MAX(failures + without, (size_t)1));
 	return add_finding(debug, minimal && debug->ranges.n);
 }
 
@@ -461,8 +475,7 @@ struct err *choices_debug(struct choices_search *search,
 	struct err *err = debug_test(&debug);
 	if (err && debug.late) {
 		err_destroy(err);
-		search->result->undebugged++;
-		return NULL;
+		return choices_unexplained(search, set, test);
 	}
 	return err;
 }

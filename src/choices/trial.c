@@ -1,8 +1,12 @@
 /* One run of a test under chosen choices, and what was seen of it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "choices/choices_internal.h"
+
+/* Bytes of a line that is shown. */
+#define LAST_LINE 300
 
 struct watcher {
 	struct choices_search *search;
@@ -88,27 +92,70 @@ static struct err *take_call(struct watcher *watcher,
 	return err;
 }
 
+/* The same numbers are on in the tests before it: the most of all of them. */
+static struct err *take_thread(struct choices_trial *trial,
+			       const struct wire_choice_thread *thread)
+{
+	for (size_t i = 0; i < trial->threads.n; i++) {
+		struct wire_choice_thread *known = &trial->threads.data[i];
+		if (known->key != thread->key || known->phase != thread->phase)
+			continue;
+		known->n = MAX(known->n, thread->n);
+		return NULL;
+	}
+	return vec_push(&trial->threads, *thread);
+}
+
 static struct err *take_block(struct watcher *watcher,
 			      const struct wire_choices *block)
 {
 	struct choices_trial *trial = watcher->trial;
 	uint64_t threads = MIN(block->threads_n, (uint64_t)WIRE_CHOICE_THREADS);
 	uint64_t records = MIN(block->records_n, (uint64_t)WIRE_CHOICE_RECORDS);
-	memcpy(trial->acted, block->acted, sizeof(trial->acted));
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++)
+		trial->acted[i] |= block->acted[i];
 	for (uint64_t i = 0; i < threads; i++)
-		TRY(vec_push(&trial->threads, block->threads[i]));
-	for (uint64_t i = 0; block->detail && i < records; i++)
+		TRY(take_thread(trial, &block->threads[i]));
+	if (!block->detail || !records)
+		return NULL;
+	/* Those of the test itself, if it has any. */
+	for (size_t i = 0; i < trial->calls.n; i++)
+		choices_call_free(&trial->calls.data[i]);
+	trial->calls.n = 0;
+	for (uint64_t i = 0; i < records; i++)
 		TRY(take_call(watcher, block, &block->records[i]));
 	trial->more_calls = block->records_n > WIRE_CHOICE_RECORDS;
 	return NULL;
 }
 
-static void on_chosen(void *data, size_t entry, size_t test _unused_,
+static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
 		      const struct wire_choices *block)
 {
 	struct watcher *watcher = data;
-	if (entry == watcher->last && !watcher->err)
+	if (!watcher->err)
 		watcher->err = take_block(watcher, block);
+}
+
+/* What a process says last tells more than its exit status. */
+static char *describe(const struct suite_result *result)
+{
+	const char *text = result->output;
+	size_t end = result->output_n, start;
+	char *described;
+	if (!result->message || strchr(result->message, '\n') || result->file ||
+	    !text)
+		return result->message ? strdup(result->message) : NULL;
+	while (end && (unsigned char)text[end - 1] <= ' ')
+		end--;
+	for (start = end; start && text[start - 1] != '\n';)
+		start--;
+	size_t n = MIN(end - start, (size_t)LAST_LINE);
+	if (!n || memchr(text + start, '\0', n))
+		return strdup(result->message);
+	return asprintf(&described, "%s: %.*s", result->message, (int)n,
+			text + start) < 0
+		       ? NULL
+		       : described;
 }
 
 static void on_finished(void *data, const struct suite_result *result)
@@ -121,7 +168,7 @@ static void on_finished(void *data, const struct suite_result *result)
 	trial->outcome = result->outcome;
 	trial->ns = result->ns;
 	trial->line = result->line;
-	trial->message = result->message ? strdup(result->message) : NULL;
+	trial->message = describe(result);
 	trial->file = result->file ? strdup(result->file) : NULL;
 }
 

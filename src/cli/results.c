@@ -420,6 +420,21 @@ static struct err *add_ranges(json_t *record,
 	return NULL;
 }
 
+/* With --systematic: the picks themselves, in sequence. */
+static struct err *add_forced(json_t *record,
+			      const struct choices_finding *finding)
+{
+	json_t *list = NULL;
+	TRY(add_list(record, "forced", &list));
+	for (size_t i = 0; i < finding->forced.n; i++) {
+		json_t *entry = json_object();
+		if (json_array_append_new(list, entry))
+			return err_nomem();
+		TRY(set_wide(entry, "pick", finding->forced.data[i]));
+	}
+	return NULL;
+}
+
 /* Where it does not fail alone: those that stand before it. */
 static struct err *add_prefix(json_t *record, const struct suite *suite,
 			      const struct choices_finding *finding,
@@ -476,6 +491,7 @@ static struct err *choice_text(struct results *results,
 	TRY(add_models(record, "numbered", options, finding->numbered));
 	TRY(add_models(record, "on", options, finding->on));
 	TRY(add_ranges(record, finding));
+	TRY(add_forced(record, finding));
 	TRY(add_prefix(record, results->suite, finding, tests, n));
 	return dump(record, ret);
 }
@@ -777,6 +793,22 @@ static struct err *read_ranges(const json_t *record, struct results_choice *ret)
 	return NULL;
 }
 
+/* May be missing: earlier versions did not have it. */
+static struct err *read_forced(const json_t *record, struct results_choice *ret)
+{
+	const json_t *list = json_object_get(record, "forced");
+	if (!list)
+		return NULL;
+	if (!json_is_array(list) || json_array_size(list) > WIRE_CHOICE_TRACE)
+		return unreadable("forced");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		uint64_t pick;
+		TRY(read_wide(json_array_get(list, i), "pick", &pick));
+		TRY(vec_push(&ret->forced, pick));
+	}
+	return NULL;
+}
+
 static struct err *read_choice(const json_t *record, struct results_choice *ret)
 {
 	const char *test = json_string_value(json_object_get(record, "test"));
@@ -789,6 +821,7 @@ static struct err *read_choice(const json_t *record, struct results_choice *ret)
 	TRY(read_list(record, "models", false, &ret->models));
 	TRY(read_wide(record, "seed", &ret->seed));
 	TRY(read_ranges(record, ret));
+	TRY(read_forced(record, ret));
 	while (level && at < WIRE_LEVELS &&
 	       strcmp(level, choices_level_name(at)) != 0)
 		at++;
@@ -821,6 +854,7 @@ void results_choice_free(struct results_choice *choice)
 	option_words_free(&choice->on);
 	option_words_free(&choice->models);
 	vec_free(&choice->ranges);
+	vec_free(&choice->forced);
 	free(take_ptr(choice->test));
 }
 

@@ -109,6 +109,7 @@ struct results_choice {
 	struct option_words numbered, on;
 	struct option_words models; /* of polygraph.toml */
 	VEC(struct wire_choice_range) ranges;
+	VEC(uint64_t) forced; /* picks in sequence, instead of drawing */
 };
 struct err *results_choice_parse(const char *text,
 				 struct results_choice *ret) _must_check_;

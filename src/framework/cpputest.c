@@ -366,6 +366,8 @@ static struct err *cpputest_list(struct run *run, struct thread *thread)
 /* Does each test of the order stand right behind the last, and the last last? */
 static bool natural_order(const struct run *run)
 {
+	if (!run_in_sequence(run))
+		return false;
 	for (size_t i = 1; i < run->n; i++) {
 		if (run->order[i] != run->order[i - 1] + 1)
 			return false;

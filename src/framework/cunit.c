@@ -583,6 +583,8 @@ static struct err *cunit_list(struct run *run, struct thread *thread)
 /* Would the framework by itself go this way from the first test on? */
 static bool natural_order(const struct run *run)
 {
+	if (!run_in_sequence(run))
+		return false;
 	size_t at = RUN_NONE, n = run_tests(run);
 	for (size_t i = 0; i < run->n; i++) {
 		size_t test = run->order[i];

@@ -132,9 +132,8 @@ struct err *chooser_choose(struct suite *suite,
 			err_create(ERR_SUITE,
 				   "our library could not be loaded into the "
 				   "program, so nothing can be chosen in it"),
-			"statically linked programs and those built with "
-			"AddressSanitizer or ThreadSanitizer cannot be; build "
-			"the tests without");
+			"statically linked programs and such as run with "
+			"other rights than their caller's cannot be helped");
 	const struct suite_choices *old =
 		chooser->chooses ? &chooser->choices : &none;
 	if (!same_start(old, choices ? choices : &none)) {
@@ -150,10 +149,20 @@ struct err *chooser_choose(struct suite *suite,
 	return NULL;
 }
 
+static uint64_t sum(const uint64_t counts[WIRE_MODELS_MAX])
+{
+	uint64_t all = 0;
+	for (size_t i = 0; i < WIRE_MODELS_MAX; i++)
+		all += counts[i];
+	return all;
+}
+
 /* Numbering begins anew; what was chosen before the first test stays. */
 static void begin_epoch(struct chooser *chooser, uint64_t phase)
 {
 	struct wire_choices *block = chooser->block;
+	block->start_made = sum(chooser->made);
+	block->start_acted = sum(chooser->acted);
 	memcpy(block->made, chooser->made, sizeof(block->made));
 	memcpy(block->acted, chooser->acted, sizeof(block->acted));
 	memcpy(block->threads, chooser->threads,

@@ -81,9 +81,9 @@ static struct err *preload_word(const struct session *session, char **ret)
 		return NULL;
 	TRY(object_open_exported(session->argv[0], &object));
 	const struct object_facts *facts = object_facts(object);
-	if (!facts->dynamic || facts->asan || facts->tsan)
-		return NULL;
 	bool choices = session->suite.options.agent == SUITE_AGENT_CHOICES;
+	if (!facts->dynamic || (!choices && (facts->asan || facts->tsan)))
+		return NULL;
 	_cleanup_(err_destroyp) struct err *missing = agent_library_find(
 		choices ? AGENT_LIBRARY_CHOICES : AGENT_LIBRARY_STATE, &path);
 	if (missing) {
@@ -105,7 +105,7 @@ static struct err *preload_word(const struct session *session, char **ret)
 
 struct err *environment_prepare(struct session *session)
 {
-	const char *words[MORE_WORDS + 5] = {};
+	const char *words[MORE_WORDS + 6] = {};
 	const char *const *more =
 		session->framework ? session->framework->environment : NULL;
 	size_t n = 0;
@@ -127,12 +127,22 @@ struct err *environment_prepare(struct session *session)
 	}
 	_cleanup_(freep) char *preload = NULL;
 	TRY(preload_word(session, &preload));
+	/* It wants to be loaded first; functions it has are passed on to it. */
+	_cleanup_(freep) char *first = NULL;
+	const char *asan = getenv("ASAN_OPTIONS");
+	if (asprintf(&first, "ASAN_OPTIONS=%s%sverify_asan_link_order=0",
+		     asan ? asan : "", asan && *asan ? ":" : "") < 0) {
+		first = NULL;
+		return err_nomem();
+	}
 	if (preload) {
 		words[n++] = preload;
 		/* GLib before 2.76: else its small blocks are not malloc's. */
 		words[n++] = "G_SLICE=always-malloc";
 		if (session->chooser)
 			words[n++] = chooser_variable(session->chooser);
+		if (session->chooser)
+			words[n++] = first;
 	}
 	words_free(session->env);
 	session->env = NULL;

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "dwarf/unwind.h"
 #include "native/watch_memory_internal.h"
+#include "tracee/checkpoint.h"
 #include "tracee/memory.h"
 #include "wire/heap.h"
 
@@ -109,6 +110,9 @@ static struct err *add_memory(struct fingerprint *f, uint64_t start,
 		    !is_live(f, word))
 			memset(f->buffer + at, 0, sizeof(word));
 	}
+	uint64_t tid = checkpoint_tid(f->run->tracee).v;
+	if (tid >= start && tid + 4 <= end)
+		memset(f->buffer + (tid - start), 0, 4);
 	add(f, f->buffer, n);
 	return NULL;
 }

@@ -221,6 +221,7 @@ static struct err *find_listed(struct session *session, const char *name,
 		BUG_ON(index >= session->handles.n);
 		if (session->handles.data[index].handle)
 			continue;
+		session->resequenced |= index != session->relisted;
 		session->relisted++;
 		*ret = index;
 		return NULL;
@@ -372,6 +373,8 @@ bool run_parts(const struct run *run)
 
 bool run_in_sequence(const struct run *run)
 {
+	if (run->session->resequenced)
+		return false;
 	if (run->parting)
 		return run->parting->sequence;
 	for (size_t i = 1; i < run->n; i++) {

@@ -226,6 +226,8 @@ static struct err *launch(struct session *session, struct tracee **ret)
 		.argv = session->argv,
 		.env = session->env,
 		.output = session->output,
+		/* These would be others when it is replayed. */
+		.no_inherited = session->chooser,
 	};
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
 	chooser_starts(session->chooser);
@@ -381,6 +383,7 @@ static struct err *find_again(struct session *session)
 	map_u64_free(&session->by_handle);
 	session->relisting = &names;
 	session->relisted = 0;
+	session->resequenced = false;
 	struct err *err = session->framework->list(run, run->ready_thread);
 	session->relisting = NULL;
 	if (err)

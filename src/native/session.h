@@ -49,6 +49,8 @@ struct session {
 	/* After a new start, only the handles are new: tests by name; or NULL. */
 	struct map_text *relisting;
 	size_t relisted;
+	/* This start of the program has its tests in another sequence. */
+	bool resequenced;
 	struct map_u64 seen; /* adapters' own, while they discover */
 	struct run *origin;  /* stands before the first test; NULL: none now */
 	struct positions

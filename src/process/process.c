@@ -90,6 +90,9 @@ static _noreturn_ void become(const struct process_spec *spec, pid_t parent,
 	/* Where that is not allowed, addresses differ. */
 	if (spec->same_addresses)
 		personality(ADDR_NO_RANDOMIZE);
+	/* What we happened to inherit would be another each time. */
+	if (spec->same_addresses)
+		close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	bool entered = !spec->folder || !chdir(spec->folder);
 	trouble.number = errno;
 	/* In any case: the other side waits for it. */

@@ -59,12 +59,13 @@ struct err *choices_append_message(struct str *str, const char *test,
 	TRY(words_append(str, test));
 	TRY(str_append(str, " assumes more than "));
 	TRY(append_apis(str, choice));
-	TRY(str_appendf(str, ": it %s ", words_verb(choice->outcome)));
+	TRY(str_appendf(str, ": it %s when that does otherwise",
+			words_verb(choice->outcome)));
 	if (!*did)
-		return str_append(str, "where that does something else that "
-				       "is allowed");
-	TRY(str_append(str, "where "));
-	return words_append(str, did);
+		return NULL;
+	TRY(str_append(str, " ("));
+	TRY(words_append(str, did));
+	return str_append(str, ")");
 }
 
 /* "call 3 of the test", "call 5 of another thread", "call 2 before the first test" */
@@ -80,21 +81,27 @@ static struct err *append_which(struct str *str, const struct report_call *call)
 					   : "");
 }
 
-/* What called main() is everybody's. */
-static size_t to_main(const struct report_call *call)
+/* Behind the last place of the project come framework and runtime. */
+static size_t to_project(const struct report_call *call)
 {
+	size_t last = 0;
 	for (size_t i = 0; i < call->n_stack; i++) {
 		const char *function = call->stack[i].function;
-		if (function && !strcmp(function, "main"))
-			return i + 1;
+		const char *file = call->stack[i].file;
+		bool is_main = function && !strcmp(function, "main");
+		if (file && strncmp(file, "/usr/", strlen("/usr/")) != 0 &&
+		    (!is_main || !last))
+			last = i + 1;
+		if (is_main)
+			break;
 	}
-	return call->n_stack;
+	return last ? last : call->n_stack;
 }
 
 static struct err *append_stack(struct str *str, const struct report_call *call,
 				const char *indent, size_t max)
 {
-	size_t n = max < VERBOSE_MAX ? to_main(call) : call->n_stack;
+	size_t n = max < VERBOSE_MAX ? to_project(call) : call->n_stack;
 	size_t shown = n <= max + 1 ? n : max;
 	for (size_t i = 0; i < shown; i++) {
 		const struct report_frame *frame = &call->stack[i];
@@ -394,9 +401,10 @@ struct err *choices_write_summary(const struct report *report,
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	if (!style->quiet)
 		write_found(report, out);
-	TRY(words_append_randoms(&text, "fails at random, not by choices",
-				 choices->randoms, choices->n_randoms,
-				 bound(style->verbose, RANDOMS_MAX)));
+	TRY(words_append_randoms(
+		&text, "fails now and then, also with the same choices",
+		choices->randoms, choices->n_randoms,
+		bound(style->verbose, RANDOMS_MAX)));
 	if (text.n)
 		TRY(str_append(&text, "\n"));
 	if (!style->quiet) {

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "report/report.h"
 
-/* One sentence: "T assumes more than qsort promises: it fails where …". */
+/* One sentence: "T assumes more than qsort promises: it fails when that does otherwise (…)". */
 struct err *
 choices_append_message(struct str *str, const char *test,
 		       const struct report_choice *choice) _must_check_;

@@ -80,6 +80,11 @@ static uint64_t tid_address(struct thread *thread)
 	return address;
 }
 
+struct raddr checkpoint_tid(const struct tracee *tracee)
+{
+	return RADDR(tracee->has_tid_address ? tracee->tid_address : 0);
+}
+
 static struct err *wait_for_child(struct tracer *tracer, pid_t pid)
 {
 	if (tracer_take_early(tracer, pid))

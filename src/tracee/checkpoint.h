@@ -14,3 +14,8 @@
 const char *checkpoint_obstacle(struct tracee *tracee);
 struct err *checkpoint_fork(struct thread *thread,
 			    struct tracee **ret) _must_check_;
+/*
+ * Where a copy or what it was copied from keeps its thread's id, 4 bytes that
+ * differ between them; 0: not known.
+ */
+struct raddr checkpoint_tid(const struct tracee *tracee);

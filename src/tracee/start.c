@@ -61,6 +61,8 @@ static void _noreturn_ run_child(const struct tracee_command *command, int go,
 	char byte;
 	if (read(go, &byte, 1) != 1)
 		_exit(127);
+	if (command->no_inherited)
+		close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	execve(command->argv[0], command->argv,
 	       command->env ? command->env : environ);
 	fail(report, "cannot execute it");

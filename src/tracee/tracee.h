@@ -89,6 +89,7 @@ struct tracee_command {
 	char *const *env;      /* NULL: ours */
 	const char *cwd;       /* NULL: ours */
 	struct output *output; /* NULL: our own standard output and error */
+	bool no_inherited;     /* no descriptors but the standard ones */
 };
 
 struct err *tracer_create(struct tracer **ret) _must_check_;

@@ -137,12 +137,15 @@ struct wire_choices {
 	uint64_t epoch;	   /* C: another whenever numbering begins anew */
 	uint64_t children; /* C: 1: processes that are started take part, too */
 
+	/* C: each is looked at by every choice, and so lies near the others. */
+	uint64_t only_ranges; /* 1: only choices in @ranges act */
+	uint64_t detail;      /* 1: @records of choices that act */
+	uint64_t trace_on;    /* 1: see @forced */
+
 	/* C: bits by model: which take part (are numbered), and which act. */
 	uint64_t models[WIRE_MODEL_WORDS];
 	uint64_t on[WIRE_MODEL_WORDS];
-	/* C: 1: only choices in @ranges act. */
-	uint64_t only_ranges;
-	uint64_t ranges_n;
+	uint64_t ranges_n; /* C */
 	struct wire_choice_range ranges[WIRE_CHOICE_RANGES];
 
 	/* C: framework and runtime linked into the program's own file; sorted. */
@@ -150,24 +153,24 @@ struct wire_choices {
 	struct wire_callers callers[WIRE_CALLERS];
 
 	/* A: since the epoch began. */
-	uint64_t attached;		 /* processes that mapped this */
+	uint64_t attached; /* processes that mapped this */
+	/* C: of the two below, so many belong to the start of the process. */
+	uint64_t start_made, start_acted;
 	uint64_t made[WIRE_MODELS_MAX];	 /* choices of a model */
 	uint64_t acted[WIRE_MODELS_MAX]; /* of those, other than 0 */
 	uint64_t threads_n; /* may be more than there is room for */
 	struct wire_choice_thread threads[WIRE_CHOICE_THREADS];
 
-	/* C, then A: records of choices that act. */
-	uint64_t detail;
+	/* Where @detail is set. */
 	uint64_t records_n; /* A: may be more than there is room for */
 	struct wire_choice records[WIRE_CHOICE_RECORDS];
 	uint64_t modules_n; /* A */
 	struct wire_choice_module modules[WIRE_CHOICE_MODULES];
 
 	/*
-	 * C: 1: picks are not drawn but given: the i-th choice of all takes
-	 * forced[i], those behind them 0. A: trace of all choices.
+	 * C: where @trace_on is set picks are not drawn but given: the i-th choice
+	 * of all takes forced[i], those behind them 0. A: trace of all choices.
 	 */
-	uint64_t trace_on;
 	uint64_t forced_n;
 	uint64_t forced[WIRE_CHOICE_TRACE];
 	uint64_t trace_n; /* A: may be more than there is room for */

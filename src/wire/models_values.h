@@ -338,7 +338,7 @@
 	  " allocated or reallocated to fit the line; its size is not"	\
 	  " named",							\
 	  "an array that is large enough")				\
-	X(readlink, WIRE_RANDOM, WIRE_ONE, 0, "readlink",		\
+	X(readlink, WIRE_RANDOM, WIRE_FULL, 0, "readlink",		\
 	  "POSIX readlink(): the contents of the remainder of the"	\
 	  " array are unspecified",					\
 	  "the name itself")						\

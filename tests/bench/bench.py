@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What control costs: suites run plain and under polygraph, in turns, on the same machine at the same time.
 
-Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--quick] [--json FILE] [run] [alone] [pollution] [files] [malloc]
-                [order]
+Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--work DIR] [--quick] [--json FILE] [run] [alone] [pollution] [files]
+                [malloc] [order] [choices]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
 right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
@@ -16,8 +16,10 @@ processor time of its own, so that what the tool takes from it shows.
  4. A suite that writes files in a tree of 100,000: `polygraph pollution`, see files.py.
  5. What the preloaded library adds to a pair of malloc and free: malloc_cost.py.
  6. Finding order-dependent tests, systematically and by random orders: `polygraph order`, see order.py.
+ 7. APIs that do something else that is allowed: what it costs on real suites (--work: where they are built), and how many
+    runs it needs: `polygraph choices`, see bench_choices.py.
 
-Words choose among them: run, alone, pollution, files, malloc, order. --quick leaves out the 10,000 tests and the 1 GiB, and measures fewer
+Words choose among them: run, alone, pollution, files, malloc, order, choices. --quick leaves out the 10,000 tests and the 1 GiB, and measures fewer
 times. --json also writes the numbers to a file.
 """
 
@@ -265,6 +267,12 @@ def bench_order(options, rows):
     order.bench_order(options, rows)
 
 
+def bench_choices(options, rows):
+    import bench_choices
+
+    bench_choices.bench_choices(options, rows)
+
+
 BENCHES = {
     "run": bench_run,
     "alone": bench_alone,
@@ -272,6 +280,7 @@ BENCHES = {
     "files": bench_files,
     "malloc": bench_malloc,
     "order": bench_order,
+    "choices": bench_choices,
 }
 
 
@@ -279,6 +288,7 @@ def main():
     parser = argparse.ArgumentParser(description="What control costs: plain runs against runs under polygraph.")
     parser.add_argument("--polygraph", type=Path, default=TOP / "build" / "polygraph")
     parser.add_argument("--build", type=Path, default=TOP / "build" / "bench")
+    parser.add_argument("--work", type=Path, default=TOP / "build" / "real-suites", help="where real suites are built")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", type=Path)
     parser.add_argument("what", nargs="*", metavar="WHAT", help=f"{', '.join(BENCHES)}; default: all")
@@ -286,7 +296,7 @@ def main():
     for word in options.what:
         if word not in BENCHES:
             parser.error(f"'{word}' is none of {', '.join(BENCHES)}")
-    options.polygraph = options.polygraph.resolve()
+    options.polygraph, options.work = options.polygraph.resolve(), options.work.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
     options.build = options.build.resolve()
     rows = []

@@ -107,7 +107,7 @@ high    Sort.Early assumes more than qsort promises
                 "did": "they came otherwise", "clause": CLAUSE, "stack": []}
         self.assertEqual(listing, {
             "id": "choice-a580e31df121", "kind": "assumption", "test": "Listing.PrintsAll", "severity": "high",
-            "message": "Listing.PrintsAll assumes more than qsort promises: it fails where they came otherwise",
+            "message": "Listing.PrintsAll assumes more than qsort promises: it fails when that does otherwise (they came otherwise)",
             "known": False, "replay": "polygraph replay choice-a580e31df121", "api": "qsort", "level": "one", "runs": 3,
             "failures": 3, "failing_seed": 1, "call": call, "calls": [call], "clause": CLAUSE, "minimal": True, "alone": True,
             "outcome": "fail", "repeats": 3,
@@ -197,7 +197,7 @@ high    Sort.Early assumes more than qsort promises
     def test_random(self):
         self.write("suite", "Coin|||random\nPlain|||pass\n")
         text = self.choices("--baselines=4", status=3)
-        self.assertIn("fails at random, not by choices: Coin (2 of 4 runs)\n", text)
+        self.assertIn("fails now and then, also with the same choices: Coin (2 of 4 runs)\n", text)
         self.assertEqual(self.json("--baselines=4", status=3)["choices"]["random"],
                          [{"test": "Coin", "runs": 4, "failures": 2}])
 

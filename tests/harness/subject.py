@@ -23,6 +23,8 @@ code speaks of the next line that has some. Verbs:
     pollutes, clean, first, run, says     what `polygraph pollution` must find: see test_pollution.py
     victim, brittle, non-idempotent, cleaned, random, order, run, says
                                           what `polygraph order` must find: see test_order.py
+    assumption, space, met, unmet, random, run, says
+                                          what `polygraph choices` must find: see test_choices.py
 
 To add a verb, list it in VERBS; whoever needs it reads Subject.directives.
 """
@@ -32,7 +34,7 @@ import re
 
 OUTCOMES = ("pass", "fail", "skip", "crash", "timeout")
 VERBS = ("subject", "variant", "test", "fails", "subset", "pollutes", "clean", "first", "run", "says",
-         "victim", "brittle", "non-idempotent", "cleaned", "random", "order")
+         "victim", "brittle", "non-idempotent", "cleaned", "random", "order", "assumption", "space", "met", "unmet")
 SOURCES = (".c", ".cc", ".cpp")
 HEADERS = (".h", ".hpp")
 

@@ -33,19 +33,22 @@ struct model_case {
 
 #define CASE(name)                                                             \
 	{                                                                      \
-		#name, name##_fragile, name##_correct, false                   \
+#name, name##_fragile, name##_correct, false                   \
 	}
 /* With optimisation the compiler makes the call itself: nothing to interpose. */
 #ifdef __OPTIMIZE__
 #define CASE_INLINED(name)                                                     \
 	{                                                                      \
-		#name, name##_fragile, name##_correct, true                    \
+#name, name##_fragile, name##_correct, true                    \
 	}
 #else
 #define CASE_INLINED(name) CASE(name)
 #endif
 
-static int run_case(const struct model_case *one, bool fragile)
+/* Correct ones run side by side: most of them wait, for one another or for time. */
+#define CASES_AT_ONCE 8
+
+static pid_t start_case(const struct model_case *one, bool fragile)
 {
 	bool (*function)(void) = fragile ? one->fragile : one->correct;
 	fflush(stdout);
@@ -57,6 +60,11 @@ static int run_case(const struct model_case *one, bool fragile)
 		bool held = function();
 		_exit(held ? 0 : 1);
 	}
+	return pid;
+}
+
+static void end_case(const struct model_case *one, bool fragile, pid_t pid)
+{
 	int status = 0;
 	while (waitpid(pid, &status, 0) != pid)
 		;
@@ -65,9 +73,27 @@ static int run_case(const struct model_case *one, bool fragile)
 			   (WIFEXITED(status) &&
 			    WEXITSTATUS(status) == CASE_NOT_HERE))
 		       ? "unreachable"
-	       : status == 0		    ? "held"
-					    : "failed");
-	return 0;
+	       : status == 0 ? "held"
+			     : "failed");
+}
+
+static void run_cases(const struct model_case *cases, size_t n, bool fragile,
+		      const char *model)
+{
+	pid_t pids[CASES_AT_ONCE];
+	size_t at_once = fragile ? 1 : CASES_AT_ONCE;
+	for (size_t i = 0; i < n && model; i++) {
+		if (!strcmp(cases[i].model, model))
+			end_case(&cases[i], fragile,
+				 start_case(&cases[i], fragile));
+	}
+	for (size_t i = 0; i < n + at_once && !model; i++) {
+		if (i >= at_once)
+			end_case(&cases[i - at_once], fragile,
+				 pids[i % at_once]);
+		if (i < n)
+			pids[i % at_once] = start_case(&cases[i], fragile);
+	}
 }
 
 #define CASES(...)                                                             \
@@ -78,9 +104,6 @@ static int run_case(const struct model_case *one, bool fragile)
 		if (argc < 2)                                                  \
 			return 2;                                              \
 		bool fragile = argv[1][0] == 'f';                              \
-		for (size_t i = 0; i < n; i++) {                               \
-			if (argc < 3 || !strcmp(cases[i].model, argv[2]))      \
-				run_case(&cases[i], fragile);                  \
-		}                                                              \
+		run_cases(cases, n, fragile, argc < 3 ? NULL : argv[2]);       \
 		return 0;                                                      \
 	}

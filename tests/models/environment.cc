@@ -14,6 +14,7 @@
 #include <string>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <semaphore.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
@@ -660,6 +661,40 @@ static bool calendar_fragile(void)
 	return close_by;
 }
 
+/* Points in time that are reckoned from the clock are waited for. */
+static bool waits_until(void)
+{
+	sem_t semaphore;
+	struct timespec until, begin, end;
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+	const long ms = 1000000;
+	if (sem_init(&semaphore, 0, 0))
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (int i = 0; i < 2; i++) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 2 * ms;
+		if (until.tv_nsec >= 1000 * ms) {
+			until.tv_nsec -= 1000 * ms;
+			until.tv_sec++;
+		}
+		int failed = 0;
+		if (i) {
+			failed = sem_timedwait(&semaphore, &until) ? errno : 0;
+		} else {
+			pthread_mutex_lock(&mutex);
+			while (!failed)
+				failed = pthread_cond_timedwait(&condition, &mutex, &until);
+			pthread_mutex_unlock(&mutex);
+		}
+		if (failed != ETIMEDOUT)
+			return false;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	return (end.tv_sec - begin.tv_sec) * 1000 * ms + end.tv_nsec - begin.tv_nsec >= 4 * ms;
+}
+
 static bool calendar_correct(void)
 {
 	struct timespec fine, also;
@@ -672,7 +707,7 @@ static bool calendar_correct(void)
 	auto chrono = std::chrono::system_clock::to_time_t(
 		std::chrono::system_clock::now());
 	time_t later = time(&stored);
-	return stored == later && fine.tv_sec - now >= 0 &&
+	return stored == later && waits_until() && fine.tv_sec - now >= 0 &&
 	       fine.tv_sec - now < 10 && of_day.tv_sec >= fine.tv_sec &&
 	       also.tv_sec >= of_day.tv_sec && chrono >= also.tv_sec &&
 	       chrono - now < 10 && later - now < 10;

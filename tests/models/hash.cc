@@ -151,6 +151,68 @@ static bool nodes_move(void)
 	return true;
 }
 
+/* Takes single blocks, and keeps what is given back until the end, or for others. */
+template <typename T, bool Reuse> struct keeper {
+	using value_type = T;
+	template <typename U> struct rebind {
+		using other = keeper<U, Reuse>;
+	};
+	static std::vector<std::pair<size_t, void *>> &kept()
+	{
+		static std::vector<std::pair<size_t, void *>> blocks;
+		return blocks;
+	}
+	keeper() = default;
+	template <typename U> keeper(const keeper<U, Reuse> &)
+	{
+	}
+	T *allocate(size_t n)
+	{
+		for (auto &block : kept()) {
+			if (Reuse && block.first == n) {
+				void *found = block.second;
+				block = kept().back();
+				kept().pop_back();
+				return (T *)found;
+			}
+		}
+		return (T *)operator new(n * sizeof(T));
+	}
+	void deallocate(T *block, size_t n)
+	{
+		kept().push_back({ n, block });
+	}
+	bool operator==(const keeper &) const
+	{
+		return true;
+	}
+	bool operator!=(const keeper &) const
+	{
+		return false;
+	}
+};
+
+template <bool Reuse>
+struct kept_set : std::unordered_set<int, std::hash<int>, std::equal_to<int>, keeper<int, Reuse>> {
+	using base = std::unordered_set<int, std::hash<int>, std::equal_to<int>, keeper<int, Reuse>>;
+	typename base::iterator insert(int value)
+	{
+		return base::insert(value).first;
+	}
+};
+
+/* In one function, so that there is no other code of that kind. */
+static bool keeps_alone(void)
+{
+	std::unordered_set<long, std::hash<long>, std::equal_to<long>, keeper<long, false>> set;
+	for (long i = 0; i < 13; i++) {
+		set.insert(i * 3);
+		if (!consistent(set, (size_t)i + 1))
+			return false;
+	}
+	return true;
+}
+
 /* … and one that sorts them. */
 static bool unordered_insert_correct(void)
 {
@@ -167,6 +229,8 @@ static bool unordered_insert_correct(void)
 	}
 	return sorted[0].second == 10 && nodes_move() && fills_and_empties<unique_set>(1) &&
 	       fills_and_empties<unique_set>(13) &&
+	       fills_and_empties<kept_set<false>>(1) &&
+	       fills_and_empties<kept_set<true>>(3) && keeps_alone() &&
 	       fills_and_empties<std::unordered_multiset<long>>(3) &&
 	       consistent(many, 30);
 }

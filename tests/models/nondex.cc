@@ -74,8 +74,9 @@ struct glib_set {
 /* The literal is today's order. A set for each, so that none sees the others. */
 template <typename Set> static void check(const char *name, const order &literal)
 {
-	Set a, b, c, d, e, e2, f, f2;
-	for (Set *set : { &a, &b, &c, &d, &e, &e2, &f }) {
+	/* Code that was inlined is known after its first set: model_hash_site.c. */
+	Set known, a, b, c, d, e, e2, f, f2;
+	for (Set *set : { &known, &a, &b, &c, &d, &e, &e2, &f }) {
 		set->add(1);
 		set->add(2);
 	}

@@ -125,8 +125,17 @@ static bool whole(void)
 	if (write(pipes[1], text, SIZE) != SIZE ||
 	    read(pipes[0], data, SIZE) != SIZE)
 		return false;
+	static char much[2 * PIPE_BUF];
+	if (write(pipes[1], much, sizeof(much)) != sizeof(much) ||
+	    read(pipes[0], much, sizeof(much)) != sizeof(much))
+		return false;
 	close(pipes[1]);
 	if (read(pipes[0], data, SIZE) != 0)
+		return false;
+	int least = SIZE;
+	stream(ends, true);
+	if (setsockopt(ends[0], SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least)) ||
+	    read(ends[0], data, SIZE) != SIZE)
 		return false;
 	stream(ends, true);
 	if (recv(ends[0], data, 4, MSG_PEEK) != 4 ||
@@ -213,6 +222,7 @@ static bool sends_all(ssize_t (*part)(int, const char *, size_t))
 	{                                                                      \
 		int ends[2];                                                   \
 		stream(ends, false);                                           \
+		fcntl(ends[1], F_SETFL, O_NONBLOCK);                           \
 		return by_##name(ends[1], text, SIZE) == (ssize_t)SIZE;        \
 	}                                                                      \
 	static bool name##_correct(void)                                       \

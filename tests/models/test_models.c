@@ -4,6 +4,8 @@
  *
  *	test_models AGENT FAMILY PROGRAM [SEEDS]
  *
+ * SEEDS (of correct cases) are $POLYGRAPH_TEST_SEEDS otherwise, or 200.
+ *
  * Models of FAMILY only. Correct cases run with all models at once, optional ones
  * apart; fragile ones with their own model alone, so that it is that one.
  */
@@ -47,6 +49,8 @@ static const struct {
 	{ "short", shorts },	{ "statics", statics },
 	{ "threads", threads }, { "environment", environment },
 };
+
+#define SEEDS 200
 
 static const char *const levels[] = { "one", "eq", "id", "full" };
 
@@ -94,10 +98,9 @@ static void run(const char *which, const char *model, char *out, size_t size)
 		close(ends[0]);
 		close(ends[1]);
 		personality(ADDR_NO_RANDOMIZE);
-		/* Shells ignore these for what runs in the background. */
-		signal(SIGHUP, SIG_DFL);
-		signal(SIGINT, SIG_DFL);
-		signal(SIGQUIT, SIG_DFL);
+		/* Whoever started this may ignore some. */
+		for (int i = 1; i < NSIG; i++)
+			signal(i, SIG_DFL);
 		/* Where users set these, they stay. */
 		unsetenv("TZ");
 		unsetenv("LC_ALL");
@@ -251,7 +254,10 @@ int main(int argc, char **argv)
 {
 	if (argc < 4)
 		return 2;
-	uint64_t seeds = argc > 4 ? strtoull(argv[4], NULL, 10) : 200;
+	const char *few = getenv("POLYGRAPH_TEST_SEEDS");
+	uint64_t seeds = argc > 4 ? strtoull(argv[4], NULL, 10)
+			 : few	  ? strtoull(few, NULL, 10)
+				  : SEEDS;
 	const struct model *models = NULL;
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
 		if (!strcmp(families[i].name, argv[2]))
@@ -273,7 +279,7 @@ int main(int argc, char **argv)
 
 	check_without(models);
 	for (const struct model *model = models; model->name; model++)
-		check_fragile(model, seeds);
+		check_fragile(model, SEEDS);
 	check_correct(models, seeds);
 	for (const struct model *model = models; model->name; model++) {
 		if (model->flags & WIRE_OPTIONAL)

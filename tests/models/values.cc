@@ -546,7 +546,7 @@ static bool clock_correct(void)
 static bool times_fragile(void)
 {
 	struct tms tms;
-	return times(&tms) > 0;
+	return times(&tms) < 1L << 36; /* as if the past began with the machine */
 }
 
 static bool times_correct(void)
