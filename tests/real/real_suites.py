@@ -23,6 +23,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import choices
 import order
 import plain
 import pollution
@@ -411,8 +412,10 @@ def parse():
                         help="what `polygraph pollution` finds and costs instead; reports in DIR/SUITE/pollution")
     parser.add_argument("--order", action="store_true",
                         help="what `polygraph order` finds and costs instead; reports in DIR/SUITE/order")
+    parser.add_argument("--choices", action="store_true",
+                        help="what `polygraph choices` finds and costs instead; reports in DIR/SUITE/choices")
     parser.add_argument("--budget", type=int, default=60, metavar="SECONDS",
-                        help="with --order: for each executable (60)")
+                        help="with --order and --choices: for each executable (60)")
     parser.add_argument("--plain-only", action="store_true", help="do not run polygraph")
     parser.add_argument("--build-only", action="store_true", help="fetch and build, run nothing")
     parser.add_argument("--commands", action="store_true",
@@ -440,7 +443,7 @@ def parse():
 
 
 def show_detector(options, apt, detector, measure):
-    """`polygraph pollution` or `polygraph order` (@detector: that module) on all suites."""
+    """`polygraph pollution`, `order` or `choices` (@detector: that module) on all suites."""
     results, failed = [], False
     for suite in options.suites:
         runner = Runner(suite, options, apt)
@@ -497,6 +500,8 @@ def main():
         return show_detector(options, apt, pollution, lambda runner: pollution.measure(runner, run, compare, say))
     if options.order:
         return show_detector(options, apt, order, lambda runner: order.measure(runner, run, say, SuiteError))
+    if options.choices:
+        return show_detector(options, apt, choices, lambda runner: choices.measure(runner, run, say, SuiteError))
     if os.geteuid() != 0:
         # All at once, rather than one suite after the other.
         wanted = dict.fromkeys(BASICS + [package for suite in options.suites for package in suite.needs])
