@@ -177,8 +177,8 @@ static struct err *run_baselines(struct choices_search *search)
 
 /* ---- seeds and levels ---- */
 
-static const struct choices_model *model_of(const struct choices_search *search,
-					    uint64_t number)
+const struct choices_model *
+choices_model_of(const struct choices_search *search, uint64_t number)
 {
 	const struct choices_options *options = search->options;
 	if (number >= WIRE_MODEL_USER &&
@@ -193,7 +193,7 @@ void choices_models_at(const struct choices_search *search, unsigned level,
 {
 	memset(ret, 0, WIRE_MODEL_WORDS * sizeof(*ret));
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
-		const struct choices_model *model = model_of(search, i);
+		const struct choices_model *model = choices_model_of(search, i);
 		if (model && model->level <= level &&
 		    choices_bit(search->options->models, i))
 			choices_set_bit(ret, i);

@@ -539,6 +539,10 @@ static struct err *add_finding(struct exploration *x)
 		TRY(vec_push(&finding.calls, call));
 	}
 	finding.model = finding.calls.data[0].model;
+	const struct choices_model *model =
+		choices_model_of(search, finding.model);
+	if (model)
+		finding.level = model->level;
 	finding.runs = (size_t)MIN(x->paths[0], 1e15);
 	finding.failures = (size_t)MIN(x->failing[0], 1e15);
 	TRY(vec_push(&search->result->findings, finding));

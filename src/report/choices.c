@@ -353,6 +353,8 @@ static struct err *append_made(struct str *line,
 	}
 	if (choices->met.n < choices->models)
 		TRY(str_append(line, "; of the others nothing is known"));
+	if (choices->systematic) /* ways are counted instead */
+		return str_append(line, "\n");
 	TRY(str_append(line, "; "));
 	TRY(words_append_count(line, choices->made));
 	TRY(str_appendf(line, " choice%s made, ", plural(choices->made)));

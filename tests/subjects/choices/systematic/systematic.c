@@ -36,21 +36,21 @@ NOINLINE static int first_of(int n)
 
 // One choice of two.
 //@ space test_two nodes=1 leaves=2 failing=1 probability=1/2 exhausted=yes in=default
-TEST(test_two) //@ assumption test_two api=qsort level=full line=any probability=1/2 critical=1 in=default
+TEST(test_two) //@ assumption test_two api=qsort line=any probability=1/2 critical=1 in=default
 {
 	assert(first_of(2) == 1);
 }
 
 // One of 3! ways.
 //@ space test_three nodes=1 leaves=6 failing=4 probability=2/3 exhausted=yes in=default
-TEST(test_three) //@ assumption test_three api=qsort level=full line=any probability=2/3 critical=1 in=default
+TEST(test_three) //@ assumption test_three api=qsort line=any probability=2/3 critical=1 in=default
 {
 	assert(first_of(3) == 1);
 }
 
 // It fails where both go the other way: after the first one did, the second one decides.
 //@ space test_both nodes=3 leaves=4 failing=1 probability=1/4 exhausted=yes in=default
-TEST(test_both) //@ assumption test_both api=qsort level=full line=any with=any probability=1/4 critical=1 in=default
+TEST(test_both) //@ assumption test_both api=qsort line=any with=any probability=1/4 critical=1 in=default
 {
 	int one = first_of(2), other = first_of(2);
 	TOUCH(&one);
@@ -59,7 +59,7 @@ TEST(test_both) //@ assumption test_both api=qsort level=full line=any with=any 
 
 // One of two is enough: the second one decides if the first one did not.
 //@ space test_either leaves=3+ probability=3/4 exhausted=yes in=default
-TEST(test_either) //@ assumption test_either api=qsort level=full line=any with=any probability=3/4 in=default
+TEST(test_either) //@ assumption test_either api=qsort line=any with=any probability=3/4 in=default
 {
 	assert(first_of(2) == 1);
 	assert(first_of(2) == 1);
@@ -67,7 +67,7 @@ TEST(test_either) //@ assumption test_either api=qsort level=full line=any with=
 
 // Forgotten at once: states are equal again, and 2^10 ways are eleven choices.
 //@ space test_forgets nodes=11 leaves=2048 failing=1024 merged=10+ probability=1/2 exhausted=yes in=default
-TEST(test_forgets) //@ assumption test_forgets api=qsort level=full line=any with=any probability=1/2 critical=1 in=default
+TEST(test_forgets) //@ assumption test_forgets api=qsort line=any with=any probability=1/2 critical=1 in=default
 {
 	for (int i = 0; i < 10; i++)
 		first_of(2);
@@ -77,7 +77,7 @@ TEST(test_forgets) //@ assumption test_forgets api=qsort level=full line=any wit
 // Remembered: 2^6 ways.
 //@ space test_many_that_matter nodes=63 leaves=64 failing=1 probability=1/64 exhausted=yes in=default
 //@ space test_many_that_matter nodes=4 exhausted=no in=bound
-TEST(test_many_that_matter) //@ assumption test_many_that_matter api=qsort level=full line=any with=any probability=1/64 critical=1 in=default
+TEST(test_many_that_matter) //@ assumption test_many_that_matter api=qsort line=any with=any probability=1/64 critical=1 in=default
 {
 	volatile int bits = 0;
 	for (int i = 0; i < 6; i++)
