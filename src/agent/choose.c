@@ -324,6 +324,14 @@ static _cold_ void record(struct wire_choices *block, enum wire_model model,
 
 /* ---- drawing ---- */
 
+/*
+ * Of each model in this thread, for level FULL: where other models are switched
+ * off the program may call them more or less often, and that must not change what
+ * this one picks.
+ */
+static __thread uint32_t drawn[WIRE_MODELS_MAX]
+	__attribute__((tls_model("initial-exec")));
+
 /* For a breakpoint: see wire/choices.h, stop. */
 static __attribute__((noinline)) void choose_stop(uint64_t model,
 						  uint64_t alternatives,
@@ -346,6 +354,8 @@ static _cold_ void begin_epoch(struct wire_choices *block)
 	self.n = 0;
 	self.created = 0;
 	self.objects = 0;
+	for (size_t i = 0; i < WIRE_MODELS_MAX; i++)
+		drawn[i] = 0;
 	uint64_t at =
 		__atomic_fetch_add(&block->threads_n, 1, __ATOMIC_RELAXED);
 	self.slot = at < WIRE_CHOICE_THREADS ? &block->threads[at] : NULL;
@@ -384,7 +394,8 @@ static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 				    choose_flags(model) & WIRE_CONSTANT))
 			hash = choose_mix(hash, keys.object);
 		else
-			hash = choose_mix(choose_mix(hash, self.key), self.n);
+			hash = choose_mix(choose_mix(hash, self.key),
+					  drawn[model]);
 	}
 	return hash % alternatives;
 }
@@ -428,6 +439,7 @@ uint64_t choose_anew(enum wire_model model, uint64_t alternatives,
 		pick = draw_one(block, model, alternatives);
 	else if (on)
 		pick = draw(block, model, alternatives, keys);
+	drawn[model]++;
 	choose_count(block, model, pick);
 	if (pick && unlikely(block->detail))
 		record(block, model, pick, alternatives);

@@ -13,7 +13,7 @@
  *	ONE	hash(seed, model), and never 0
  *	EQ	hash(seed, model, hash of the inputs)
  *	ID	hash(seed, model, number and version of the object)
- *	FULL	hash(seed, model, thread, number of the choice in it)
+ *	FULL	hash(seed, model, thread, number of the model's choice in it)
  *
  * Choices are numbered by thread and phase. A thread is known by the path of its
  * creation, not by its id: the first has the key WIRE_MAIN, the n-th that a thread
