@@ -71,6 +71,11 @@ static inline void choices_set_bit(uint64_t *words, uint64_t model)
 struct err *choices_try(struct choices_search *search,
 			const struct choices_set *set, size_t test, bool alone,
 			struct choices_trial *ret) _must_check_;
+/* What a record says, in memory of its own, with its call stack. */
+struct err *choices_call_take(const struct choices_options *options,
+			      const struct wire_choices *block,
+			      const struct wire_choice *record,
+			      struct choices_call *ret) _must_check_;
 struct suite_choices choices_to_suite(const struct choices_set *set,
 				      const uint64_t *off_by_test);
 

@@ -338,34 +338,20 @@ static struct err *picks_to(const struct exploration *x, size_t node,
 struct shown {
 	struct way way;
 	struct choices_finding *finding;
-	struct choices_trial trial;
-	uint64_t n; /* of the choice that is wanted; in its thread */
 	struct err *err;
 };
 
 static void take_record(struct shown *shown, const struct wire_choices *block,
 			const struct wire_choice *record)
 {
-	const struct choices_options *options = shown->way.x->search->options;
-	struct choices_call call = {
-		.model = record->model,
-		.thread = record->thread,
-		.n = record->n,
-		.phase = record->phase,
-		.pick = record->pick,
-		.alternatives = record->alternatives,
-		.argument = strndup(record->argument, sizeof(record->argument)),
-		.did = strndup(record->did, sizeof(record->did)),
-	};
-	struct err *err = call.argument && call.did ? NULL : err_nomem();
-	if (!err && options->unwind)
-		err = options->unwind(options->unwind_data, block, record,
-				      &call);
-	if (!err)
-		err = vec_push(&shown->finding->critical, call);
-	if (err)
+	struct choices_call call;
+	shown->err = choices_call_take(shown->way.x->search->options, block,
+				       record, &call);
+	if (shown->err)
+		return;
+	shown->err = vec_push(&shown->finding->critical, call);
+	if (shown->err)
 		choices_call_free(&call);
-	shown->err = err;
 }
 
 /* The record of the last choice that was forced and acted. */

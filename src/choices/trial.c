@@ -65,11 +65,11 @@ static char *copy_text(const char *text, size_t size)
 	return strndup(text, strnlen(text, size));
 }
 
-static struct err *take_call(struct watcher *watcher,
-			     const struct wire_choices *block,
-			     const struct wire_choice *record)
+struct err *choices_call_take(const struct choices_options *options,
+			      const struct wire_choices *block,
+			      const struct wire_choice *record,
+			      struct choices_call *ret)
 {
-	const struct choices_options *options = watcher->search->options;
 	struct choices_call call = {
 		.model = record->model,
 		.thread = record->thread,
@@ -85,8 +85,20 @@ static struct err *take_call(struct watcher *watcher,
 	if (!err && options->unwind)
 		err = options->unwind(options->unwind_data, block, record,
 				      &call);
-	if (!err)
-		err = vec_push(&watcher->trial->calls, call);
+	if (err)
+		choices_call_free(&call);
+	else
+		*ret = call;
+	return err;
+}
+
+static struct err *take_call(struct watcher *watcher,
+			     const struct wire_choices *block,
+			     const struct wire_choice *record)
+{
+	struct choices_call call;
+	TRY(choices_call_take(watcher->search->options, block, record, &call));
+	struct err *err = vec_push(&watcher->trial->calls, call);
 	if (err)
 		choices_call_free(&call);
 	return err;
