@@ -14,6 +14,7 @@
 /* What is shown of a finding, and with --verbose. */
 #define CALLS_MAX 4
 #define FRAMES_MAX 8
+#define WAYS_MAX 1000000000000000000ULL /* as choices/systematic.c */
 #define MODELS_MAX 12
 #define SPACES_MAX 10
 #define RANDOMS_MAX 10
@@ -374,6 +375,8 @@ static struct err *append_spaces(struct str *line,
 		TRY(str_append(line, "every way: "));
 		TRY(words_append(line, space->test));
 		TRY(str_append(line, ": "));
+		if (space->leaves >= WAYS_MAX) /* not counted on */
+			TRY(str_append(line, "more than "));
 		TRY(words_append_count(line, space->leaves));
 		TRY(str_appendf(line, " way%s over ", plural(space->leaves)));
 		TRY(words_append_count(line, space->nodes));
