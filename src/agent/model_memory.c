@@ -235,8 +235,11 @@ static inline void call_end(const struct call *call)
  * put there. The second half is of those at odd multiples of 16.
  */
 static void *reserve[2][CLASSES][SLOTS];
-/* By class: so many more calls do not look for odd ones. */
-static unsigned rests[CLASSES];
+/* So many more calls do not look for odd ones. */
+struct rest {
+	unsigned left;
+};
+static struct rest rests[CLASSES]; /* by class */
 
 static const uint8_t orders[ORDERS][SLOTS] = {
 	{ 0, 1, 2, 3, 4, 5, 6, 7 },
@@ -348,7 +351,7 @@ static __attribute__((noinline)) void refill_odd(size_t chunk)
 	errno = error;
 	fill_slots(reserve[1][chunk / 16], got, n);
 	if (aside_n > n)
-		__atomic_store_n(&rests[chunk / 16], REST * aside_n,
+		__atomic_store_n(&rests[chunk / 16].left, REST * aside_n,
 				 __ATOMIC_RELAXED);
 	while (aside_n)
 		__libc_free(aside[--aside_n]);
@@ -368,11 +371,11 @@ static inline void *take_slot(void **slots, const uint8_t *order)
 }
 
 /* One less; false: it is 0. Threads at once may take it for one. */
-static inline bool count_down(unsigned *rest)
+static inline bool count_down(struct rest *rest)
 {
-	unsigned left = __atomic_load_n(rest, __ATOMIC_RELAXED);
+	unsigned left = __atomic_load_n(&rest->left, __ATOMIC_RELAXED);
 	if (left)
-		__atomic_store_n(rest, left - 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&rest->left, left - 1, __ATOMIC_RELAXED);
 	return left;
 }
 
@@ -460,7 +463,7 @@ static void *take_medium(size_t size)
 /* A few tries; a block that is better aligned is still right. */
 static void *take_medium_odd(size_t size)
 {
-	static unsigned rest;
+	static struct rest rest;
 	void *aside[6];
 	unsigned n = 0;
 	int error = errno;
@@ -478,7 +481,7 @@ static void *take_medium_odd(size_t size)
 		aside[0] = NULL;
 		errno = error;
 	}
-	__atomic_store_n(&rest, REST * n, __ATOMIC_RELAXED);
+	__atomic_store_n(&rest.left, REST * n, __ATOMIC_RELAXED);
 	while (n)
 		__libc_free(aside[--n]);
 	return block;

@@ -29,7 +29,11 @@ static int compare_items(const void *a, const void *b)
 static struct item items[8] = { { 1, 1 }, { 1, 2 }, { 1, 3 }, { 1, 4 },
 				{ 1, 5 }, { 1, 6 }, { 1, 7 }, { 1, 8 } };
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 #define INLINE inline __attribute__((always_inline))
 
 static void expect(const char *const *functions, unsigned n)
