@@ -180,7 +180,6 @@ _export_ pid_t fork(void)
 	return fork_with(next, CHOOSE_CALLER());
 }
 
-pid_t _Fork(void);
 _export_ pid_t _Fork(void)
 {
 	CHOOSE_NEXT(_Fork, -1)
