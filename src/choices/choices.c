@@ -313,21 +313,25 @@ struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 	return err;
 }
 
+void choices_finding_free(struct choices_finding *finding)
+{
+	for (size_t i = 0; i < finding->calls.n; i++)
+		choices_call_free(&finding->calls.data[i]);
+	for (size_t i = 0; i < finding->critical.n; i++)
+		choices_call_free(&finding->critical.data[i]);
+	vec_free(&finding->calls);
+	vec_free(&finding->ranges);
+	vec_free(&finding->critical);
+	vec_free(&finding->forced);
+	free(finding->message);
+	free(finding->file);
+	*finding = (struct choices_finding){};
+}
+
 void choices_result_free(struct choices_result *result)
 {
-	for (size_t i = 0; i < result->findings.n; i++) {
-		struct choices_finding *finding = &result->findings.data[i];
-		for (size_t k = 0; k < finding->calls.n; k++)
-			choices_call_free(&finding->calls.data[k]);
-		for (size_t k = 0; k < finding->critical.n; k++)
-			choices_call_free(&finding->critical.data[k]);
-		vec_free(&finding->calls);
-		vec_free(&finding->ranges);
-		vec_free(&finding->critical);
-		vec_free(&finding->forced);
-		free(finding->message);
-		free(finding->file);
-	}
+	for (size_t i = 0; i < result->findings.n; i++)
+		choices_finding_free(&result->findings.data[i]);
 	vec_free(&result->findings);
 	vec_free(&result->randoms);
 	vec_free(&result->spaces);

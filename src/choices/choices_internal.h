@@ -71,6 +71,7 @@ static inline void choices_set_bit(uint64_t *words, uint64_t model)
 struct err *choices_try(struct choices_search *search,
 			const struct choices_set *set, size_t test, bool alone,
 			struct choices_trial *ret) _must_check_;
+void choices_finding_free(struct choices_finding *finding);
 /* What a record says, in memory of its own, with its call stack. */
 struct err *choices_call_take(const struct choices_options *options,
 			      const struct wire_choices *block,

@@ -314,21 +314,11 @@ static struct err *take_calls(struct debug *debug, struct choices_trial *trial,
 	return NULL;
 }
 
-static void finding_free(struct choices_finding *finding)
-{
-	for (size_t i = 0; i < finding->calls.n; i++)
-		choices_call_free(&finding->calls.data[i]);
-	vec_free(&finding->calls);
-	vec_free(&finding->ranges);
-	free(finding->message);
-	free(finding->file);
-}
-
 static struct err *add_finding(struct debug *debug, bool minimal)
 {
 	struct choices_search *search = debug->search;
 	_cleanup_(choices_trial_free) struct choices_trial trial = {};
-	_cleanup_(finding_free) struct choices_finding finding = {
+	_cleanup_(choices_finding_free) struct choices_finding finding = {
 		.test = debug->test,
 		.level = debug->set.level,
 		.failing_seed = debug->set.seed,

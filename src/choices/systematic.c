@@ -315,9 +315,9 @@ static bool is_critical(const struct exploration *x, size_t node,
 
 /* ---- the finding ---- */
 
-/* The picks that lead to @node and take @pick there, then those that fail. */
+/* The picks that lead to @node, and @pick there. */
 static struct err *picks_to(const struct exploration *x, size_t node,
-			    uint64_t pick, struct way *way, size_t *ret_at)
+			    uint64_t pick, struct way *way)
 {
 	const struct suite_graph_node *nodes = x->graph.nodes.data;
 	size_t depth = 0;
@@ -331,97 +331,44 @@ static struct err *picks_to(const struct exploration *x, size_t node,
 	size_t i = depth;
 	for (size_t at = node; i--; at = nodes[at].parent)
 		way->forced.data[i] = nodes[at].parent_pick;
-	*ret_at = depth;
 	return NULL;
 }
 
-struct shown {
-	struct way way;
-	struct choices_finding *finding;
-	struct err *err;
-};
-
-static void take_record(struct shown *shown, const struct wire_choices *block,
-			const struct wire_choice *record)
+/* What failed, where nothing is known of it yet. */
+static void take_failure(struct choices_trial *trial,
+			 struct choices_finding *finding)
 {
-	struct choices_call call;
-	shown->err = choices_call_take(shown->way.x->search->options, block,
-				       record, &call);
-	if (shown->err)
+	if (choices_good(trial->outcome) || finding->outcome != OUTCOME_NONE)
 		return;
-	shown->err = vec_push(&shown->finding->critical, call);
-	if (shown->err)
-		choices_call_free(&call);
+	finding->outcome = trial->outcome;
+	finding->line = trial->line;
+	finding->message = take_ptr(trial->message);
+	finding->file = take_ptr(trial->file);
 }
 
-/* The record of the last choice that was forced and acted. */
-static void on_shown(void *data, size_t entry _unused_, size_t test _unused_,
-		     const struct wire_choices *block)
-{
-	struct shown *shown = data;
-	uint64_t n = MIN(block->records_n, (uint64_t)WIRE_CHOICE_RECORDS);
-	if (n && !shown->err)
-		take_record(shown, block, &block->records[n - 1]);
-}
-
-static void on_shown_end(void *data, const struct suite_result *result)
-{
-	struct shown *shown = data;
-	struct choices_finding *finding = shown->finding;
-	if (choices_good(result->outcome) || finding->outcome != OUTCOME_NONE)
-		return;
-	finding->outcome = result->outcome;
-	finding->line = result->line;
-	if (result->message)
-		finding->message = strdup(result->message);
-	if (result->file)
-		finding->file = strdup(result->file);
-}
-
-/* Runs it up to and with that choice, the rest as ever, and tells of it. */
+/*
+ * Runs it up to and with that choice, the rest as ever, and tells of it: the last
+ * that was forced and acted.
+ */
 static struct err *show(struct exploration *x, size_t node, uint64_t pick,
 			struct choices_finding *finding)
 {
-	struct shown shown = { .way = { .x = x }, .finding = finding };
-	const struct suite_observer observer = {
-		.chosen = on_shown,
-		.finished = on_shown_end,
-		.data = &shown,
-	};
-	size_t at;
-	struct err *err = picks_to(x, node, pick, &shown.way, &at);
-	const struct suite_choices choices = {
-		.level = WIRE_FULL,
-		.models = x->models,
-		.on = x->models,
-		.trace = true,
-		.detail = true,
-		.forced = shown.way.forced.data,
-		.n_forced = MIN(shown.way.forced.n, (size_t)WIRE_CHOICE_TRACE),
-	};
-	if (!err)
-		err = suite_choose(x->search->suite, &choices);
-	if (!err)
-		err = suite_run(x->search->suite, &x->test, 1,
-				SUITE_SERIAL | SUITE_ALONE, &observer);
-	way_free(&shown.way);
-	if (!err)
-		return shown.err;
-	err_destroy(shown.err);
-	return err;
-}
-
-static void finding_free(struct choices_finding *finding)
-{
-	for (size_t i = 0; i < finding->critical.n; i++)
-		choices_call_free(&finding->critical.data[i]);
-	for (size_t i = 0; i < finding->calls.n; i++)
-		choices_call_free(&finding->calls.data[i]);
-	vec_free(&finding->critical);
-	vec_free(&finding->calls);
-	vec_free(&finding->forced);
-	free(finding->message);
-	free(finding->file);
+	_cleanup_(way_free) struct way way = { .x = x };
+	_cleanup_(choices_trial_free) struct choices_trial trial = {};
+	struct choices_set set = { .level = WIRE_FULL, .detail = true };
+	TRY(picks_to(x, node, pick, &way));
+	memcpy(set.models, x->models, sizeof(x->models));
+	memcpy(set.on, x->models, sizeof(x->models));
+	set.forced = way.forced.data;
+	set.n_forced = MIN(way.forced.n, (size_t)WIRE_CHOICE_TRACE);
+	TRY(choices_try(x->search, &set, x->test, true, &trial));
+	take_failure(&trial, finding);
+	if (!trial.calls.n)
+		return NULL;
+	struct choices_call *last = &trial.calls.data[trial.calls.n - 1];
+	TRY(vec_push(&finding->critical, *last));
+	*last = (struct choices_call){};
+	return NULL;
 }
 
 static struct err *copy_call(const struct choices_call *call,
@@ -469,19 +416,17 @@ static bool find_failing_edge(const struct exploration *x, size_t *ret_node,
 static struct err *keep_way(struct exploration *x, size_t node, uint64_t pick,
 			    struct choices_finding *finding)
 {
-	struct way way = { .x = x };
-	size_t at;
-	struct err *err = picks_to(x, node, pick, &way, &at);
-	for (size_t i = 0; !err && i < way.forced.n; i++)
-		err = vec_push(&finding->forced, way.forced.data[i]);
-	way_free(&way);
-	return err;
+	_cleanup_(way_free) struct way way = { .x = x };
+	TRY(picks_to(x, node, pick, &way));
+	for (size_t i = 0; i < way.forced.n; i++)
+		TRY(vec_push(&finding->forced, way.forced.data[i]));
+	return NULL;
 }
 
 static struct err *add_finding(struct exploration *x)
 {
 	struct choices_search *search = x->search;
-	_cleanup_(finding_free) struct choices_finding finding = {
+	_cleanup_(choices_finding_free) struct choices_finding finding = {
 		.test = x->test,
 		.level = WIRE_FULL,
 		.systematic = true,
