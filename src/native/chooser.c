@@ -1,20 +1,16 @@
 #include "native/chooser.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "native/callers.h"
-#include "wire/choices.h"
+#include "suite/choice_block.h"
 
 struct chooser {
-	int fd;
-	struct wire_choices *block;
-	char variable[64];
+	struct choice_block memory;
+	struct wire_choices *block; /* in it */
+	char variable[96];
 	bool chooses;
 	struct suite_choices choices; /* where it does */
 	bool started;		      /* some process began under choices */
@@ -27,32 +23,19 @@ struct chooser {
 
 struct err *chooser_create(struct chooser **ret)
 {
+	char path[48];
 	struct chooser *chooser = calloc(1, sizeof(*chooser));
 	if (!chooser)
 		return err_nomem();
-	size_t size = sizeof(*chooser->block);
-	chooser->fd = memfd_create("polygraph choices",
-				   MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	/* Tests may do with it what they like, but not take it away from us. */
-	if (chooser->fd < 0 || ftruncate(chooser->fd, (off_t)size) < 0 ||
-	    fcntl(chooser->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
-		int number = errno;
-		chooser_destroy(chooser);
-		return err_errno(number, "cannot make a file in memory");
+	struct err *err = choice_block_create(&chooser->memory);
+	if (err) {
+		free(chooser);
+		return err;
 	}
-	void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			   chooser->fd, 0);
-	if (block == MAP_FAILED) {
-		int number = errno;
-		chooser_destroy(chooser);
-		return err_errno(number, "cannot map a file in memory");
-	}
-	chooser->block = block;
-	chooser->block->magic = WIRE_CHOICES_MAGIC;
-	chooser->block->version = WIRE_CHOICES_VERSION;
+	chooser->block = chooser->memory.shared;
+	choice_block_path(&chooser->memory, path);
 	snprintf(chooser->variable, sizeof(chooser->variable),
-		 WIRE_CHOICES_VARIABLE "=/proc/%d/fd/%d", (int)getpid(),
-		 chooser->fd);
+		 WIRE_CHOICES_VARIABLE "=%s", path);
 	*ret = chooser;
 	return NULL;
 }
@@ -61,10 +44,7 @@ void chooser_destroy(struct chooser *chooser)
 {
 	if (!chooser)
 		return;
-	if (chooser->block)
-		munmap(chooser->block, sizeof(*chooser->block));
-	if (chooser->fd >= 0)
-		close(chooser->fd);
+	choice_block_free(&chooser->memory);
 	free(chooser);
 }
 
@@ -81,29 +61,6 @@ struct wire_choices *chooser_block(struct chooser *chooser)
 bool chooser_chooses(const struct chooser *chooser)
 {
 	return chooser && chooser->chooses;
-}
-
-static void write_block(struct chooser *chooser)
-{
-	const struct suite_choices *choices = &chooser->choices;
-	struct wire_choices *block = chooser->block;
-	BUG_ON(choices->n_ranges > WIRE_CHOICE_RANGES);
-	BUG_ON(choices->n_forced > WIRE_CHOICE_TRACE);
-	block->level = choices->level;
-	block->seed = choices->seed;
-	memcpy(block->models, choices->models, sizeof(block->models));
-	memcpy(block->on, choices->on, sizeof(block->on));
-	block->only_ranges = choices->only_ranges;
-	block->ranges_n = choices->n_ranges;
-	if (choices->n_ranges)
-		memcpy(block->ranges, choices->ranges,
-		       choices->n_ranges * sizeof(*choices->ranges));
-	block->detail = choices->detail;
-	block->trace_on = choices->trace;
-	block->forced_n = choices->n_forced;
-	if (choices->n_forced)
-		memcpy(block->forced, choices->forced,
-		       choices->n_forced * sizeof(*choices->forced));
 }
 
 /* Does the process before the first test depend on them? */
@@ -144,7 +101,7 @@ struct err *chooser_choose(struct suite *suite,
 	chooser->block->active = 0;
 	if (choices) {
 		chooser->choices = *choices;
-		write_block(chooser);
+		choice_block_fill(chooser->block, choices);
 	}
 	return NULL;
 }
@@ -235,10 +192,7 @@ void chooser_begin(struct chooser *chooser, size_t test)
 {
 	if (!chooser_chooses(chooser))
 		return;
-	const uint64_t *off = chooser->choices.off_by_test;
-	for (size_t i = 0; off && i < WIRE_MODEL_WORDS; i++)
-		chooser->block->on[i] = chooser->choices.on[i] &
-					~off[test * WIRE_MODEL_WORDS + i];
+	choice_block_test(chooser->block, &chooser->choices, test);
 	begin_epoch(chooser, 1);
 }
 

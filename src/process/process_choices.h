@@ -17,19 +17,7 @@
 #pragma once
 
 #include "process/process_suite.h"
-
-struct wire_choices;
-
-/* One test's; fd -1: none. */
-struct process_block {
-	int fd;
-	struct wire_choices *block;
-};
-
-#define PROCESS_BLOCK_INIT                                                     \
-	{                                                                      \
-		.fd = -1                                                       \
-	}
+#include "suite/choice_block.h"
 
 /* As suite_ops has it. */
 struct err *process_choose(struct suite *suite,
@@ -42,9 +30,7 @@ bool process_chooses(const struct process_suite *suite);
  * @environment is what it would be else, complete.
  */
 struct err *process_block_create(struct process_suite *suite, size_t test,
-				 struct process_block *ret) _must_check_;
+				 struct choice_block *ret) _must_check_;
 struct err *process_block_environment(const struct process_suite *suite,
-				      const struct process_block *block,
+				      const struct choice_block *block,
 				      struct strv *environment) _must_check_;
-/* Those of its processes that live on choose no more. */
-void process_block_free(struct process_block *block);

@@ -45,7 +45,7 @@ struct running {
 	size_t entry;
 	struct capture capture;
 	struct tap *tap;
-	struct process_block block;
+	struct choice_block block;
 	uint64_t limit_ns; /* PROCESS_NO_LIMIT: none */
 	uint64_t lost_ns;  /* in which we were stopped, and it too */
 	unsigned weight;
@@ -323,7 +323,7 @@ static void running_free(struct running *running)
 	process_reap(&running->process);
 	capture_free(&running->capture);
 	free(running->tap);
-	process_block_free(&running->block);
+	choice_block_free(&running->block);
 }
 
 static void process_run_freep(struct process_run *run)
@@ -428,10 +428,10 @@ static struct err *finish(struct process_run *run, struct running *running)
 		result.output_n = 0;
 		result.output_dropped = 0;
 	}
-	if (running->block.block && run->suite->choosing &&
+	if (running->block.shared && run->suite->choosing &&
 	    run->observer->chosen)
 		run->observer->chosen(run->observer->data, result.entry,
-				      result.test, running->block.block);
+				      result.test, running->block.shared);
 	report(run, running->entry, &result);
 	return NULL;
 }
@@ -481,7 +481,7 @@ static struct err *why_not(const struct process_test *test, char **ret)
 
 /* @environment stays empty where it is ours. */
 static struct err *prepare_environment(struct process_run *run, size_t entry,
-				       struct process_block *block,
+				       struct choice_block *block,
 				       struct strv *environment)
 {
 	const struct process_test *test = test_of(run, entry);
@@ -507,8 +507,8 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 		return report_not_run(run, entry, OUTCOME_FAIL, why);
 
 	_cleanup_(strv_freep) struct strv environment = {};
-	_cleanup_(process_block_free) struct process_block block =
-		PROCESS_BLOCK_INIT;
+	_cleanup_(choice_block_free) struct choice_block block =
+		CHOICE_BLOCK_INIT;
 	TRY(prepare_environment(run, entry, &block, &environment));
 	struct process_spec spec = {
 		.argv = test->argv.data,
@@ -519,7 +519,7 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 	};
 	struct running running = {
 		.process = PROCESS_INIT,
-		.block = PROCESS_BLOCK_INIT,
+		.block = CHOICE_BLOCK_INIT,
 		.entry = entry,
 		.weight = weight,
 		.out_open = true,
@@ -550,7 +550,7 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 		     test->search ? SEARCH_KEEP : CAPTURE_KEEP);
 	running.tap = take_ptr(tap);
 	running.block = block;
-	block = (struct process_block)PROCESS_BLOCK_INIT;
+	block = (struct choice_block)CHOICE_BLOCK_INIT;
 	run->running[run->running_n++] = running;
 	run->weight += weight;
 	hold(run, test, true);

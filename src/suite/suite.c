@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "suite/kind.h"
 #include "tracee/tracee.h"
+#include "wire/choices.h"
 
 volatile int suite_interrupted;
 
@@ -140,6 +141,12 @@ struct err *suite_choose(struct suite *suite,
 		return err_create(ERR_USAGE,
 				  "what APIs do cannot be chosen for %s suites",
 				  suite->framework);
+	if (choices && (choices->n_ranges > WIRE_CHOICE_RANGES ||
+			choices->n_forced > WIRE_CHOICE_TRACE))
+		return err_create(ERR_INTERNAL,
+				  "%zu ranges of choices, %zu given picks are "
+				  "too many",
+				  choices->n_ranges, choices->n_forced);
 	return suite->ops->choose(suite, choices);
 }
 
