@@ -465,23 +465,6 @@ struct err *choices_write_models(const struct report *report,
 
 /* ---- JSON ---- */
 
-static struct err *stack_json(const struct report_call *call, json_t **ret)
-{
-	_cleanup_(object_freep) json_t *frames = json_array();
-	if (!frames)
-		return err_nomem();
-	for (size_t i = 0; i < call->n_stack; i++) {
-		json_t *frame = json_object();
-		TRY(object_append(frames, frame));
-		TRY(object_set_string(frame, "function",
-				      call->stack[i].function));
-		TRY(object_set_place(frame, call->stack[i].file,
-				     call->stack[i].line));
-	}
-	*ret = take_ptr(frames);
-	return NULL;
-}
-
 static struct err *call_json(const struct report_call *call, json_t **ret)
 {
 	_cleanup_(object_freep) json_t *object = json_object();
@@ -501,7 +484,7 @@ static struct err *call_json(const struct report_call *call, json_t **ret)
 	TRY(object_set_string(object, "argument", call->argument));
 	TRY(object_set_string(object, "did", call->did));
 	TRY(object_set_string(object, "clause", call->clause));
-	TRY(stack_json(call, &stack));
+	TRY(object_frames(call->stack, call->n_stack, &stack));
 	TRY(object_set(object, "stack", stack));
 	*ret = take_ptr(object);
 	return NULL;

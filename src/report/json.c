@@ -112,23 +112,6 @@ static struct err *paths_json(const struct report_finding *finding,
 	return NULL;
 }
 
-static struct err *stack_json(const struct report_path *path, json_t **ret)
-{
-	_cleanup_(object_freep) json_t *frames = json_array();
-	if (!frames)
-		return err_nomem();
-	for (size_t i = 0; i < path->n_stack; i++) {
-		json_t *object = json_object();
-		TRY(object_append(frames, object));
-		TRY(object_set_string(object, "function",
-				      path->stack[i].function));
-		TRY(object_set_place(object, path->stack[i].file,
-				     path->stack[i].line));
-	}
-	*ret = take_ptr(frames);
-	return NULL;
-}
-
 static struct err *pollution_json(const struct report_finding *finding,
 				  json_t *object)
 {
@@ -156,7 +139,7 @@ static struct err *pollution_json(const struct report_finding *finding,
 		       json_integer((json_int_t)finding->more_paths)));
 	for (size_t i = 0; i < finding->n_paths && !first->n_stack; i++)
 		first = &finding->paths[i];
-	TRY(stack_json(first, &stack));
+	TRY(object_frames(first->stack, first->n_stack, &stack));
 	return object_set(object, "allocated", stack);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "report/report.h"
 
 struct err *object_set(json_t *object, const char *key, json_t *value)
 {
@@ -51,4 +52,20 @@ struct err *object_set_place(json_t *object, const char *file, unsigned line)
 	TRY(object_set_string(object, "file", shown));
 	return object_set(object, "line",
 			  file && line ? json_integer(line) : json_null());
+}
+
+struct err *object_frames(const struct report_frame *frames, size_t n,
+			  json_t **ret)
+{
+	_cleanup_(object_freep) json_t *list = json_array();
+	if (!list)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++) {
+		json_t *frame = json_object();
+		TRY(object_append(list, frame));
+		TRY(object_set_string(frame, "function", frames[i].function));
+		TRY(object_set_place(frame, frames[i].file, frames[i].line));
+	}
+	*ret = take_ptr(list);
+	return NULL;
 }

@@ -24,6 +24,10 @@ struct err *object_set_string(json_t *object, const char *key,
 struct err *object_text(const char *text, json_t **ret) _must_check_;
 struct err *object_set_count(json_t *object, const char *key,
 			     uint64_t count) _must_check_;
+/* A call stack, as a list of "function", "file" and "line". */
+struct report_frame;
+struct err *object_frames(const struct report_frame *frames, size_t n,
+			  json_t **ret) _must_check_;
 /* "file" and "line"; null where they are unknown. */
 struct err *object_set_place(json_t *object, const char *file,
 			     unsigned line) _must_check_;
