@@ -35,12 +35,11 @@ import json
 import os
 import pathlib
 import shlex
-import shutil
 import sys
 import time
 
-from test_order import OWN, Suite, differences, snapshot
-from test_pollution import applies, call, listed, matches, remove, wanted_in_quick
+from test_order import OWN, Suite, differences, replays, snapshot
+from test_pollution import applies, listed, matches, remove, wanted_in_quick
 from test_subjects import Mismatch, Skipped, check_all
 
 HERE = pathlib.Path(__file__).resolve()
@@ -296,7 +295,7 @@ def check_run(suite, run, folder):
                   if not line.startswith((OWN, "build/Testing"))]
     if run.twice:
         wrong += runs_alike(suite, run, words, report, folder)
-    wrong += replays(suite, run, report, folder)
+    wrong += replays(suite, run, [f for f in report["findings"] if f.get("kind") == "assumption"], folder)
     wrong += Check(suite, run, report, said).compare()
     (folder / "command").write_text(command)
     bad = any(test.get("outcome") in BAD for test in report["tests"]) or report.get("choices", {}).get("random")
@@ -321,28 +320,6 @@ def runs_alike(suite, run, words, report, folder):
         if first != then:
             at = next((i for i, (a, b) in enumerate(zip(first, then)) if a != b), 0)
             yield f"the same seed again: other {key}: ...{first[max(at - 200, 0):at + 100]} / {then[max(at - 20, 0):at + 100]}"
-
-
-def replays(suite, run, report, folder):
-    """The command that each finding gives makes it happen again."""
-    findings = [f for f in report["findings"] if f.get("kind") == "assumption"]
-    for finding in findings[:1 if suite.options.quick else None]:
-        words = shlex.split(finding.get("replay", ""))
-        if len(words) < 3 or words[1] != "replay":
-            yield f"finding {finding.get('test')}: replay is '{finding.get('replay')}'"
-            continue
-        room = folder / "replay"
-        shutil.rmtree(room, ignore_errors=True)
-        for name in ("work", "tmp"):
-            (room / name).mkdir(parents=True)
-        # Where the results are.
-        (room / "work").rmdir()
-        (room / "work").symlink_to(folder / "work")
-        status = call([str(suite.options.polygraph), *words[1:]], room, run.patience, LSAN_OPTIONS="detect_leaks=0",
-                      **run.environment)
-        if status != 1:
-            text = (room / "stdout").read_text(errors="replace") + (room / "stderr").read_text(errors="replace")
-            yield f"finding {finding.get('test')}: {shlex.join(words)} ends with status {status}: {text.strip()[-300:]}"
 
 
 def check_executable(exe, options, results):

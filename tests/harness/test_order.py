@@ -526,7 +526,7 @@ def check_run(suite, run, folder):
     if run.twice and "twice" not in suite.options.without:
         wrong += runs_alike(suite, run, report, folder)
     if "replay" not in suite.options.without:
-        wrong += replays(suite, run, report, folder)
+        wrong += replays(suite, run, report["findings"], folder)
     inner = folder / "orders"
     suite.prepare(inner)
     wrong += Check(suite, run, report, said, inner, clean).compare()
@@ -554,9 +554,9 @@ def runs_alike(suite, run, report, folder):
         yield f"a second call in the same folder runs {then} tests, the first one {first}"
 
 
-def replays(suite, run, report, folder):
+def replays(suite, run, findings, folder):
     """The command that each finding gives makes it happen again; in quick mode the first one's has to do."""
-    for finding in report["findings"][:1 if suite.options.quick else None]:
+    for finding in findings[:1 if suite.options.quick else None]:
         words = shlex.split(finding.get("replay", ""))
         if len(words) < 3 or words[1] != "replay":
             yield f"finding {finding.get('test')}: replay is '{finding.get('replay')}'"

@@ -1,4 +1,7 @@
-/* Cases of the models of order. */
+/*
+ * Cases of the models of order. Long because a family has one program, and this one
+ * thirty models with two cases each.
+ */
 #include "cases.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,7 @@
-/* Cases of the models of time and threads. */
+/*
+ * Cases of the models of time and threads. Long because a family has one program, and
+ * this one thirty models with two cases each.
+ */
 #include "cases.h"
 
 #include <atomic>
