@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""What tracked text may not contain: paths of one machine, hosts of package registries and mirrors, links to nowhere.
+"""Rules for text: no paths of one machine, no hosts of package registries, no broken links, short lines, plain English.
 
-Usage: check_text.py
+Usage: check_text.py [--strings]        (--strings: check the strings in src/ for phrases, too)
 
-A line that has to name such a thing, because it is about it, says `lint: path` or `lint: host`.
+A line that has to name such a path or host says `lint: path` or `lint: host`. In Markdown, a line has at most 100
+columns. A row of a table may be longer, but none of its cells may: a cell has at most 80. Text between marks such as
+`<!-- models: begin ... -->` and `<!-- models: end -->` is generated and exempt from both the width and the phrases of
+tests/lint/phrases.txt; so is code, from the phrases.
 """
 
+import bisect
+import itertools
 import re
 import subprocess
 import sys
@@ -24,6 +29,17 @@ HOSTS = re.compile(
 )
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]:\s+(\S+)", re.M)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
+GENERATED = re.compile(r"^<!-- (\w+): begin.*?^<!-- \1: end -->", re.M | re.S)
+INDENTED = re.compile(r"(?:\A|\n[ \t]*\n)((?:(?: {4}|\t)(?![ \t]*(?:[-*+]|\d+\.) ).*(?:\n|\Z)|[ \t]*\n)+)")
+CELL = re.compile(r"(?<!\\)\|")
+BREAK = re.compile(r"\n[ \t]*(?:\n|(?=\||#|[ \t]*(?:[-*+]|\d+\.) ))")
+# Documents that are still to be rewritten.
+PENDING = ("architecture.md", "choices.md", "frameworks.md", "glossary.md", "order.md", "pollution.md", "real-suites.md",
+           "testing.md")
+LINE_COLUMNS = 100
+CELL_COLUMNS = 80
+# A comment, a character, or a string: whichever begins first.
+C_TOKEN = re.compile(r"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"", re.S)
 
 
 def tracked():
@@ -62,9 +78,91 @@ def check_links(path, text, problems):
             problems.append(f"{where}: link to {target}: no such heading")
 
 
+def blank(pattern, text):
+    """The text with what matches replaced by spaces: offsets and line numbers stay."""
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def check_width(where, text, problems):
+    for number, line in enumerate(blank(GENERATED, text).splitlines(), 1):
+        line = line.rstrip()
+        if len(line) <= LINE_COLUMNS:
+            continue
+        if not line.startswith("|"):
+            problems.append(f"{where}:{number}: {len(line)} columns, at most {LINE_COLUMNS}: {line.strip()[:60]}")
+            continue
+        for cell in map(str.strip, CELL.split(line)):
+            if len(cell) > CELL_COLUMNS:
+                problems.append(f"{where}:{number}: a cell of {len(cell)} columns, at most {CELL_COLUMNS}: {cell[:60]}")
+
+
+def phrases():
+    """The list as pairs of an expression and the better wording."""
+    for line in (TOP / "tests" / "lint" / "phrases.txt").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            words, _, better = line.partition(" => ")
+            # A capital letter in the words themselves, not in an escape such as \\S.
+            flags = 0 if re.search(r"(?<!\\)[A-Z]", words) else re.I
+            yield re.compile(words, flags), better
+
+
+def prose(text):
+    """Paragraphs, list items and table cells of a Markdown text, each with its offset."""
+    for pattern in (GENERATED, FENCE, INDENTED, re.compile(r"<!--.*?-->", re.S), re.compile(r"`[^`]+`")):
+        text = blank(pattern, text)
+    start = 0
+    for match in [*BREAK.finditer(text), None]:
+        end = match.start() if match else len(text)
+        block = text[start:end]
+        cut = CELL.finditer(block) if block.lstrip().startswith("|") else ()
+        inner = 0
+        for bar in [*cut, None]:
+            stop = bar.start() if bar else len(block)
+            piece = block[inner:stop]
+            lead = re.match(r"\s*(?:(?:[-*+]|\d+\.)\s+|#+\s+)?", piece).end()
+            yield start + inner + lead, piece[lead:]
+            inner = stop + 1
+        start = match.end() if match else end
+
+
+def strings(text):
+    """The strings of a C source, adjacent ones joined, each with its offset."""
+    parts, begin, end = [], 0, 0
+    for token in C_TOKEN.finditer(text):
+        if token[0][0] != '"':
+            continue
+        # Adjacent: nothing but white space and macros such as PRIu64 in between.
+        if parts and not re.fullmatch(r"(?:\s|PRI\w+)*", blank(C_TOKEN, text[end:token.start()])):
+            yield begin, "".join(parts)
+            parts = []
+        if not parts:
+            begin = token.start()
+        parts.append(re.sub(r"\\[nt]", " ", token[0][1:-1]))
+        end = token.end()
+    if parts:
+        yield begin, "".join(parts)
+
+
+def check_phrases(where, text, pieces, problems):
+    for offset, piece in pieces:
+        # One space for any white space; where each word begins in the text.
+        words = [*re.finditer(r"\S+", piece)]
+        line = " ".join(word[0] for word in words)
+        begins = [0, *itertools.accumulate(len(word[0]) + 1 for word in words)]
+        for pattern, better in PHRASES:
+            for match in pattern.finditer(line):
+                word = words[bisect.bisect(begins, match.start()) - 1]
+                number = text.count("\n", 0, offset + word.start()) + 1
+                problems.append(f'{where}:{number}: "{match[0].lstrip(".;: ")}": write: {better}')
+
+
+PHRASES = list(phrases())
+
+
 def main():
     problems = []
     files = 0
+    in_strings = "--strings" in sys.argv[1:]
     for path, text in tracked():
         files += 1
         where = path.relative_to(TOP)
@@ -75,6 +173,11 @@ def main():
                 problems.append(f"{where}:{number}: names a registry or mirror: {line.strip()[:100]}")
         if path.suffix == ".md":
             check_links(path, text, problems)
+            if where.name not in PENDING:
+                check_width(where, text, problems)
+                check_phrases(where, text, prose(text), problems)
+        elif in_strings and where.parts[0] == "src" and path.suffix in (".c", ".h", ".cc"):
+            check_phrases(where, text, strings(text), problems)
     for problem in problems:
         print(problem)
     print(f"{files} files, {len(problems)} problems")
