@@ -16,7 +16,7 @@
  *    before it is run; hooks at start and end tell how far it is.
  *
  * To add a framework: copy framework/cpputest.c, list it in framework/frameworks.c,
- * add tests/subjects/<name>/ and one row in docs/frameworks.md.
+ * add tests/subjects/<name>/ and one section in docs/frameworks.md.
  */
 #pragma once
 
