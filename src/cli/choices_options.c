@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/unwind.h"
 #include "dwarf/unwind.h"
 

@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/replay.h"
 #include "cli/results.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/version.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 const struct command *const commands[] = {
 	&command_check,	    &command_list,  &command_run,

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/toml.h"
 
 #define FILE_LIMIT ((size_t)1 << 20)

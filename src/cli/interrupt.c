@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "cli/command.h"
-#include "cli/outfile.h"
+#include "base/outfile.h"
 #include "report/progress.h"
 #include "suite/suite.h"
 

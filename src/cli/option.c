@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #define RANK_COMMAND_LINE 1000U
 

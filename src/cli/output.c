@@ -8,7 +8,7 @@
 
 #include "base/vec.h"
 #include "cli/interrupt.h"
-#include "cli/outfile.h"
+#include "base/outfile.h"
 
 bool output_is_terminal(int fd)
 {

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "cli/choices_options.h"
 #include "cli/command.h"
-#include "cli/digest.h"
+#include "results/digest.h"
 #include "cli/version.h"
 #include "store/store.h"
 

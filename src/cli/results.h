@@ -12,7 +12,7 @@
  *  1. No command fails because results cannot be kept: one warning, then it goes
  *     without.
  *  2. The folder is not made before there is something to keep.
- *  3. Facts are those of the suite as it is now (cli/digest.h).
+ *  3. Facts are those of the suite as it is now (results/digest.h).
  *
  * How findings are made again: of order-dependent tests both orders are kept,
  * and what opens the suite. Of others the detector's own command line for that

@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "base/shuffle.h"
 #include "base/str.h"
-#include "cli/order.h"
-#include "cli/suggest.h"
+#include "cli/order_file.h"
+#include "base/suggest.h"
 #include "report/name.h"
 
 /* Entries of one run; more is a slip of the finger, not a wish. */
@@ -150,7 +150,7 @@ static struct err *unknown_error(const char *path,
 }
 
 static struct err *resolve_order(const struct suite *suite, const char *path,
-				 const struct order *order,
+				 const struct order_file *order,
 				 struct unknown_names *unknown,
 				 struct indexes *ret)
 {
@@ -174,10 +174,10 @@ static struct err *select_from_file(const struct suite *suite,
 				    const struct selection_options *options,
 				    struct indexes *ret)
 {
-	_cleanup_(order_freep) struct order order = {};
+	_cleanup_(order_file_freep) struct order_file order = {};
 	_cleanup_(indexes_freep) struct indexes all = {};
 	struct unknown_names unknown = {};
-	TRY(order_read(options->order, &order));
+	TRY(order_file_read(options->order, &order));
 	struct err *err =
 		resolve_order(suite, options->order, &order, &unknown, &all);
 	str_free(&unknown.text);

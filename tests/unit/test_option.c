@@ -13,9 +13,9 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/option.h"
-#include "cli/order.h"
+#include "cli/order_file.h"
 #include "cli/output.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "report/name.h"
 
 struct values {
@@ -223,8 +223,8 @@ static void test_order_file(void **state _unused_)
 	static const char text[] = "plain\n\n  \t\nwin\r\n"
 				   "a\\nb\\\\c\\x41\\t\\r\n"
 				   "odd\\q\nnul\\x00\n # no comment";
-	_cleanup_(order_freep) struct order order = {};
-	assert_null(order_parse(text, strlen(text), &order));
+	_cleanup_(order_file_freep) struct order_file order = {};
+	assert_null(order_file_parse(text, strlen(text), &order));
 	assert_int_equal(order.n, 6);
 	assert_string_equal(order.data[0].name, "plain");
 	assert_string_equal(order.data[1].name, "win");
@@ -235,12 +235,12 @@ static void test_order_file(void **state _unused_)
 	assert_null(order.data[4].name);
 	assert_string_equal(order.data[5].name, " # no comment");
 
-	struct order untouched = {};
-	struct err *err = order_parse("a\0b", 3, &untouched);
+	struct order_file untouched = {};
+	struct err *err = order_file_parse("a\0b", 3, &untouched);
 	assert_non_null(err);
 	assert_string_equal(err_message(err), "line 1 has a NUL byte in it");
 	err_destroy(err);
-	assert_null(order_parse("", 0, &untouched));
+	assert_null(order_file_parse("", 0, &untouched));
 	assert_int_equal(untouched.n, 0);
 }
 
@@ -264,10 +264,10 @@ static void test_order_names(void **state _unused_)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_(str_freep) struct str line = STR_INIT;
-		_cleanup_(order_freep) struct order order = {};
+		_cleanup_(order_file_freep) struct order_file order = {};
 		assert_null(name_append(&line, names[i]));
 		assert_null(strchr(line.s, '\n'));
-		assert_null(order_parse(line.s, line.n, &order));
+		assert_null(order_file_parse(line.s, line.n, &order));
 		assert_int_equal(order.n, 1);
 		assert_string_equal(order.data[0].name, names[i]);
 	}

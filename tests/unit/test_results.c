@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cli/digest.h"
+#include "results/digest.h"
 #include "cli/results.h"
 #include "store/store.h"
 #include "suite/kind.h"

@@ -20,17 +20,17 @@ struct order_line {
 	size_t line; /* from 1 */
 };
 
-struct order {
+struct order_file {
 	struct order_line *data;
 	size_t n;
 	size_t cap;
 };
 
-struct err *order_parse(const char *text, size_t n,
-			struct order *ret) _must_check_;
-struct err *order_read(const char *path, struct order *ret) _must_check_;
-void order_free(struct order *order);
-static inline void order_freep(struct order *order)
+struct err *order_file_parse(const char *text, size_t n,
+			struct order_file *ret) _must_check_;
+struct err *order_file_read(const char *path, struct order_file *ret) _must_check_;
+void order_file_free(struct order_file *order);
+static inline void order_file_freep(struct order_file *order)
 {
-	order_free(order);
+	order_file_free(order);
 }

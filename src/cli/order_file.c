@@ -1,4 +1,4 @@
-#include "cli/order.h"
+#include "cli/order_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static struct err *resolve(const char *line, size_t n, char **ret)
 	return NULL;
 }
 
-static struct err *add_line(struct order *order, const char *text, size_t n,
+static struct err *add_line(struct order_file *order, const char *text, size_t n,
 			    size_t number)
 {
 	if (n && text[n - 1] == '\r')
@@ -91,9 +91,9 @@ static struct err *add_line(struct order *order, const char *text, size_t n,
 	return NULL;
 }
 
-struct err *order_parse(const char *text, size_t n, struct order *ret)
+struct err *order_file_parse(const char *text, size_t n, struct order_file *ret)
 {
-	_cleanup_(order_freep) struct order order = {};
+	_cleanup_(order_file_freep) struct order_file order = {};
 	size_t number = 1;
 	for (size_t i = 0; i < n; number++) {
 		const char *end = memchr(text + i, '\n', n - i);
@@ -102,19 +102,19 @@ struct err *order_parse(const char *text, size_t n, struct order *ret)
 		i += length + 1;
 	}
 	*ret = order;
-	order = (struct order){};
+	order = (struct order_file){};
 	return NULL;
 }
 
-struct err *order_read(const char *path, struct order *ret)
+struct err *order_file_read(const char *path, struct order_file *ret)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t n;
 	TRY(err_with_kind(file_read(path, FILE_LIMIT, &text, &n), ERR_USAGE));
-	return err_prefix(order_parse(text, n, ret), "order file '%s'", path);
+	return err_prefix(order_file_parse(text, n, ret), "order file '%s'", path);
 }
 
-void order_free(struct order *order)
+void order_file_free(struct order_file *order)
 {
 	for (size_t i = 0; i < order->n; i++) {
 		free(order->data[i].name);

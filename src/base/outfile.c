@@ -1,4 +1,4 @@
-#include "cli/outfile.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "cli/digest.h"
+#include "results/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
