@@ -1,5 +1,5 @@
 /* The beginning: whose malloc is it, and what does the program see of us. */
-#include "agent/agent_internal.h"
+#include "agent/agent.h"
 
 #include <link.h>
 

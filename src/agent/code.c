@@ -7,7 +7,7 @@
  * is an object at all: _dl_find_object() takes no lock and allocates nothing
  * (glibc 2.35; before, everything else is believed).
  */
-#include "agent/agent_internal.h"
+#include "agent/agent.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -4,7 +4,7 @@
  * back in place, before any code of the program runs, so neither the program
  * nor what it starts ever sees the agent.
  */
-#include "agent/agent_internal.h"
+#include "agent/agent.h"
 
 #include <link.h>
 

@@ -1,5 +1,5 @@
-/* Symbols out of files of objects. See image_internal.h. */
-#include "agent/image_internal.h"
+/* Symbols out of files of objects. See image.h. */
+#include "agent/image.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

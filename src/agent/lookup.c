@@ -2,7 +2,7 @@
  * Symbols of the objects that are loaded, from their own hash tables (System V
  * ABI, "Hash Table"; DT_GNU_HASH as glibc/elf/dl-lookup.c reads it).
  */
-#include "agent/agent_internal.h"
+#include "agent/agent.h"
 
 #include <link.h>
 

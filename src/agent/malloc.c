@@ -1,5 +1,5 @@
 /* The C library's allocating functions, as the program calls them. */
-#include "agent/heap_internal.h"
+#include "agent/heap.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -7,12 +7,12 @@
  * end in the replaced ones. So where anybody but the C++ runtime defines one,
  * all of ours step aside.
  */
-#include "agent/heap_internal.h"
+#include "agent/heap.h"
 
 #include <link.h>
 #include <stdlib.h>
 
-#include "agent/hash_internal.h"
+#include "agent/hash.h"
 
 /* Mangled as the Itanium C++ ABI says; x86-64's size_t is m. */
 #define OPERATORS(X)                                                           \

@@ -10,7 +10,7 @@
  * pthread_getattr_np() would say it, but allocates, takes a lock, and may
  * itself be who is allocating.
  */
-#include "agent/agent_internal.h"
+#include "agent/agent.h"
 
 /* Further than this from the end: some other stack. */
 #define FAR (64UL << 20)

@@ -1,5 +1,5 @@
 /* System calls that leave errno alone, and memory out of them. */
-#include "agent/agent_internal.h"
+#include "agent/agent.h"
 
 #include <errno.h>
 #include <sys/mman.h>

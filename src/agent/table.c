@@ -1,5 +1,5 @@
-/* The tables themselves: what is rare. What each call does: note_internal.h. */
-#include "agent/agent_internal.h"
+/* The tables themselves: what is rare. What each call does: note.h. */
+#include "agent/agent.h"
 
 /* A pool gives leaves until it is used up; each is twice as large as the last. */
 #define POOL_FIRST 2

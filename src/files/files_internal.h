@@ -74,10 +74,8 @@ bool names_counts_text(const struct names *names, const char *path);
 /* Also by the file system that its folder is on. */
 bool names_counts(struct names *names, const char *path);
 bool names_pseudo(struct names *names, uint64_t dev, const char *folder);
-bool names_is_data(const char *name);
 /* Directly below /dev/shm: process state where it is no folder. */
 bool names_is_shm(const char *path);
-bool names_below(const char *path, const char *folder);
 /* As @path is shown; where it is in order, "fresh" parts are masked. */
 struct err *names_shown(const struct names *names, const char *path,
 			char **ret) _must_check_;
@@ -87,8 +85,6 @@ struct err *names_root(const struct names *names, const char *path,
 /* Remembers that the last part of @path is fresh; false: it is not. */
 struct err *names_mask(struct names *names, const struct delta *delta,
 		       pid_t pid, bool *ret) _must_check_;
-/* '/' sorts first, so that a folder's entries follow it at once. */
-int names_compare(const char *a, const char *b);
 struct err *names_real(const char *path, char **ret) _must_check_;
 
 /* texts.c: how a state is shown. */

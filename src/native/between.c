@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "native/callers.h"
 #include "native/framework.h"
+#include "program/callers.h"
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"

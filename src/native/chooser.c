@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "native/callers.h"
+#include "program/callers.h"
 #include "suite/choice_block.h"
 
 struct chooser {

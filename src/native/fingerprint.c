@@ -9,9 +9,9 @@
 #include "base/path.h"
 #include "base/vec.h"
 #include "dwarf/unwind.h"
-#include "native/watch_memory_internal.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
+#include "watch/memory_watch_inside.h"
 #include "wire/heap.h"
 
 #define XXH_INLINE_ALL

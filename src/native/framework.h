@@ -37,7 +37,7 @@ struct framework {
 	const char *const *environment;
 	/*
 	 * Its own functions: one often builds it within the project, but it is
-	 * not where a test broke, nor whose calls matter (native/callers.h).
+	 * not where a test broke, nor whose calls matter (program/callers.h).
 	 * "a::b::": all in that C++ namespace or class; "name$": that symbol;
 	 * else how symbols begin. NULL at the end; may be NULL.
 	 */

@@ -10,15 +10,15 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "native/framework.h"
-#include "native/places.h"
-#include "native/restore.h"
 #include "native/session.h"
-#include "native/watch.h"
+#include "restore/restore.h"
 #include "suite/declare.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"
+#include "watch/places.h"
+#include "watch/watch.h"
 
 /* glibc's struct _IO_FILE: _IO_write_base and _IO_write_ptr. */
 #define FILE_WRITE_BASE 32

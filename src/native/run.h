@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "native/program.h"
+#include "program/program.h"
 #include "suite/suite.h"
 #include "tracee/tracee.h"
 

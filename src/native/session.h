@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/map.h"
-#include "native/positions.h"
 #include "native/run.h"
+#include "restore/positions.h"
 #include "suite/kind.h"
 
 struct between;

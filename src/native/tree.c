@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/keep.h"
+#include "keep/keep.h"
 #include "native/executable.h"
 #include "native/framework.h"
-#include "native/positions.h"
+#include "restore/positions.h"
 #include "tracee/output.h"
 
 /* What is known of a node. */

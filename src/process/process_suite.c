@@ -7,7 +7,7 @@
 
 #include "base/macro.h"
 #include "base/str.h"
-#include "files/save.h"
+#include "keep/save.h"
 #include "process/process_choices.h"
 #include "process/process_ipc.h"
 #include "process/process_run.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "files/keep.h"
-#include "files/save.h"
+#include "keep/keep.h"
+#include "keep/save.h"
 #include "process/process_ipc.h"
 #include "process/process_run.h"
 #include "process/process_watch.h"

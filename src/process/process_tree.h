@@ -1,6 +1,6 @@
 /*
  * Trees of orders for suites of processes. What tests share is files (kept and
- * put back, files/keep.h) and objects of the system, which are removed or end.
+ * put back, keep/keep.h) and objects of the system, which are removed or end.
  *
  * Where orders part, the tests before run once if all that they left is in kept
  * files: their system calls are followed to see that. Else they run again before

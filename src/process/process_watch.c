@@ -12,8 +12,8 @@
 #include "base/macro.h"
 #include "base/path.h"
 #include "files/files.h"
-#include "files/save.h"
 #include "follow/follow.h"
+#include "keep/save.h"
 #include "suite/change.h"
 
 /* Processes that one command left, at most; text of a list of them. */

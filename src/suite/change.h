@@ -1,6 +1,6 @@
 /*
  * What a test left changed, in the words of a report. Made by whatever watches
- * the suite (native/watch.c for memory), consumed by the detectors.
+ * the suite (watch/watch.c for memory), consumed by the detectors.
  */
 #pragma once
 

@@ -181,9 +181,9 @@ struct wire_choices {
 	 */
 	uint64_t stop;
 	uint64_t stop_address;
-	/* A: address of its variable for the next pick; see agent/choose.c. */
+	/* A: address of its variable for the next pick; see models/choose.c. */
 	uint64_t next_address;
-	/* A: its function for models of polygraph.toml, agent/choose_user.c. */
+	/* A: its function for models of polygraph.toml, models/choose_user.c. */
 	uint64_t permute_address;
 	/* A: how many had the same key, so that the next gets another. */
 	struct wire_choice_process processes[WIRE_CHOICE_PROCESSES];

@@ -15,15 +15,8 @@ TOP = Path(__file__).resolve().parents[2]
 LIST = r"^{name} \+= files\(\n(?P<names>(?:\t.*\n)*)\)\n"
 # Not part of the library that the unit tests link with.
 PROGRAM = "main.c"
-# Rooms that are libraries of their own, with lists of their own: the files of the first pattern that matches.
-LISTS = {
-    "agent": [
-        ("choice_sources", re.compile(r"choose|model_")),
-        ("state_sources", re.compile(r"(filelog|fileops|hooks|next|random|reads|start|state)\.c")),
-        ("agent_sources", re.compile(r"")),
-    ]
-}
-DEFAULT = [("sources", re.compile(r""))]
+# Rooms that are not part of the program's library, and the names of their lists.
+LISTS = {"agent": "agent_sources", "models": "model_sources", "recorder": "recorder_sources"}
 
 
 def rooms():
@@ -31,13 +24,9 @@ def rooms():
 
 
 def sources(room):
-    """The lists of a room, by name: which files belong in them."""
-    lists = {name: [] for name, _ in LISTS.get(room.name, DEFAULT)}
-    for path in sorted(room.iterdir(), key=lambda path: path.name):
-        if path.suffix in (".c", ".cc") and path.name != PROGRAM:
-            name = next(name for name, pattern in LISTS.get(room.name, DEFAULT) if pattern.match(path.name))
-            lists[name].append(path.name)
-    return lists
+    """The files that belong in the room's list."""
+    files = (path.name for path in room.iterdir() if path.suffix in (".c", ".cc") and path.name != PROGRAM)
+    return sorted(files)
 
 
 def check_list(build, name, there, fix):
@@ -61,8 +50,8 @@ def main():
     fix = sys.argv[1:] == ["--fix"]
     problems = []
     for room in rooms():
-        for name, there in sources(room).items():
-            problems += check_list(room / "meson.build", name, there, fix)
+        name = LISTS.get(room.name, "sources")
+        problems += check_list(room / "meson.build", name, sources(room), fix)
     for problem in problems:
         print(problem)
     if problems:

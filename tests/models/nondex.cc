@@ -72,9 +72,10 @@ struct glib_set {
 #endif
 
 /* The literal is today's order. A set for each, so that none sees the others. */
-template <typename Set> static void check(const char *name, const order &literal)
+template <typename Set>
+static void check(const char *name, const order &literal)
 {
-	/* Code that was inlined is known after its first set: model_hash_site.c. */
+	/* Code that was inlined is known after its first set: hash_site.c. */
 	Set known, a, b, c, d, e, e2, f, f2;
 	for (Set *set : { &known, &a, &b, &c, &d, &e, &e2, &f }) {
 		set->add(1);

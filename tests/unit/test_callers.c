@@ -1,4 +1,4 @@
-/* Which code of a program's file is its framework's (native/callers.h). */
+/* Which code of a program's file is its framework's (program/callers.h). */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #undef run_tests /* cmocka has one, too */
 
-#include "native/callers.h"
 #include "native/framework.h"
+#include "program/callers.h"
 
 #define RANGES 4096
 

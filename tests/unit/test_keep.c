@@ -19,7 +19,7 @@
 #include "base/macro.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "files/keep.h"
+#include "keep/keep.h"
 
 #define NOBODY 65534
 

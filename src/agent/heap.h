@@ -1,0 +1,127 @@
+/*
+ * Where the models of memory come into the allocating functions: each takes its
+ * blocks through these, and gives them back through these.
+ *
+ * In the library that notes state (AGENT_CHOICES is not defined) they are the C
+ * library's functions and nothing else. In the one that makes choices they are
+ * that, too, until somebody chooses.
+ *
+ * Invariant: whatever a model does, a block that the program gets is one of
+ * glibc's, as glibc returned it: free(), realloc() and malloc_usable_size() of
+ * anybody can be called with it, and the table of blocks (wire/heap.h) holds.
+ */
+#pragma once
+
+#include "agent/note.h"
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *block, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *block);
+
+/* What was called, as far as models tell them apart. */
+enum heap_function {
+	HEAP_MALLOC,
+	HEAP_CALLOC,
+	HEAP_STRDUP,
+	HEAP_STRNDUP,
+	HEAP_ALIGNED_ALLOC, /* memalign() and valloc(), too */
+	HEAP_POSIX_MEMALIGN,
+	HEAP_NEW,
+	HEAP_NEW_ARRAY,
+	HEAP_FUNCTIONS,
+};
+
+#ifdef AGENT_CHOICES
+
+#include "wire/choices.h"
+
+#pragma GCC visibility push(hidden)
+extern struct wire_choices *choose_block; /* choose.c */
+/* memory.c; @caller is the return address of the program's call. */
+void *memory_allocate(enum heap_function function, size_t size,
+		      uintptr_t caller);
+void *memory_calloc(size_t n, size_t size, uintptr_t caller);
+void *memory_reallocate(void *old, uint64_t entry, size_t size,
+			uintptr_t caller);
+void *memory_aligned(enum heap_function function, void *block, size_t alignment,
+		     size_t size, uintptr_t caller);
+void memory_release(enum heap_function function, void *block, uint64_t entry,
+		    uintptr_t caller);
+#pragma GCC visibility pop
+
+static inline bool heap_choosing(void)
+{
+	const struct wire_choices *block = choose_block;
+	return block && __atomic_load_n(&block->active, __ATOMIC_RELAXED);
+}
+
+#else
+
+#define heap_choosing() false
+#define memory_allocate(function, size, caller) NULL
+#define memory_calloc(n, size, caller) NULL
+#define memory_reallocate(old, entry, size, caller) NULL
+#define memory_aligned(function, block, alignment, size, caller) NULL
+#define memory_release(function, block, entry, caller) ((void)(entry))
+
+#endif
+
+/* A block for any contents. */
+static inline void *heap_allocate(enum heap_function function, size_t size,
+				  struct note_caller caller)
+{
+	(void)function;
+	(void)caller;
+	if (heap_choosing())
+		return memory_allocate(function, size, caller.address);
+	return __libc_malloc(size);
+}
+
+static inline void *heap_calloc(size_t n, size_t size,
+				struct note_caller caller)
+{
+	(void)caller;
+	if (heap_choosing())
+		return memory_calloc(n, size, caller.address);
+	return __libc_calloc(n, size);
+}
+
+/* @entry is what was noted of @old (note_gone()), 0: nothing. */
+static inline void *heap_reallocate(void *old, uint64_t entry, size_t size,
+				    struct note_caller caller)
+{
+	(void)entry;
+	(void)caller;
+	if (heap_choosing())
+		return memory_reallocate(old, entry, size, caller.address);
+	return __libc_realloc(old, size);
+}
+
+/* What the program gets in place of @block, which was allocated as it asked. */
+static inline void *heap_aligned(enum heap_function function, void *block,
+				 size_t alignment, size_t size,
+				 struct note_caller caller)
+{
+	(void)function;
+	(void)alignment;
+	(void)size;
+	(void)caller;
+	if (heap_choosing() && block)
+		return memory_aligned(function, block, alignment, size,
+				      caller.address);
+	return block;
+}
+
+static inline void heap_release(enum heap_function function, void *block,
+				uint64_t entry, struct note_caller caller)
+{
+	(void)function;
+	(void)entry;
+	(void)caller;
+	if (heap_choosing())
+		memory_release(function, block, entry, caller.address);
+	else
+		__libc_free(block);
+}

@@ -1,0 +1,133 @@
+/*
+ * Which allocator does the container have whose code calls? What unordered_insert
+ * does (hash_std.c) is right only where arrays that come from operator new
+ * go back to operator delete: std::allocator's do.
+ *
+ *  - The calling function is a member of a _Hashtable, or of one of its bases,
+ *    with std::allocator: its name says so.
+ *  - It was inlined into one of the program's, or the file is stripped: then the
+ *    caller is known only after a rehash of a container of one element to as many
+ *    buckets as it had, which nobody can tell from none, gave an array back.
+ */
+#include "models/choose_internal.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "agent/hash.h"
+#include "agent/image.h"
+
+#define SITES 1024
+/* In all files and calls: looking must not become what takes time. */
+#define SYMBOLS_MAX ((size_t)1 << 23)
+
+/* Verdict << 62 | address. */
+static uint64_t sites[SITES];
+
+/* Is there a number before @end that makes what follows it, up to there, a name? */
+static bool is_name_until(const char *begin, const char *end)
+{
+	for (const char *c = begin; c < end; c++) {
+		size_t length = 0;
+		const char *digit = c;
+		for (; digit < end && *digit >= '0' && *digit <= '9' &&
+		       length < 1000;
+		     digit++)
+			length = length * 10 + (size_t)(*digit - '0');
+		if (digit > c && digit + length == end)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * "_ZNSt10_HashtableI" KEY VALUE ALLOCATOR EXTRACT …: the value is a built-in type
+ * or was there before, so that the allocator is SaI, that, and E.
+ */
+static bool is_standard(const char *name)
+{
+	static const char *const begins[] = {
+		"_ZNSt10_HashtableI",
+		"_ZNSt8__detail9_Map_baseI",
+		"_ZNSt8__detail12_Insert_baseI",
+		"_ZNSt8__detail7_InsertI",
+	};
+	static const char *const extracts[] = {
+		"NSt8__detail9_IdentityE",
+		"NSt8__detail10_Select1stE",
+		"NS_9_IdentityE",
+		"NS_10_Select1stE",
+	};
+	const char *begin = NULL, *at = NULL;
+	for (unsigned i = 0; !begin && i < 4; i++)
+		begin = text_behind((char *)name, begins[i]);
+	for (const char *c = begin; c && !at && *c; c++) {
+		for (unsigned i = 0; !at && i < 4; i++)
+			at = text_behind((char *)c, extracts[i]) ? c : NULL;
+	}
+	if (!at || at - begin < 6 || at[-1] != 'E')
+		return false;
+	const char *type = at - 2;
+	if (*type == '_') { /* a substitution: S_, S1_, … */
+		while (type > begin && *type != 'S')
+			type--;
+	}
+	return type - begin >= 3 && type[-3] == 'S' && type[-2] == 'a' &&
+	       type[-1] == 'I' && !is_name_until(begin, type - 1);
+}
+
+static bool is_standard_at(const char *path, uint64_t address)
+{
+	static size_t looked_at;
+	struct image image;
+	if (__atomic_load_n(&looked_at, __ATOMIC_RELAXED) > SYMBOLS_MAX ||
+	    !image_map(path, &image))
+		return false;
+	size_t n = 0;
+	const Elf64_Sym *symbols = image_symbols(&image, &n);
+	bool standard = false;
+	for (size_t i = 0; symbols && i < n; i++) {
+		const char *name = NULL;
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
+		    address - symbols[i].st_value < symbols[i].st_size)
+			name = image_name(&image, symbols[i].st_name);
+		if (!name)
+			continue;
+		standard = is_standard(name);
+		break;
+	}
+	__atomic_fetch_add(&looked_at, n, __ATOMIC_RELAXED);
+	image_unmap(&image);
+	return standard;
+}
+
+static enum hash_site look(uintptr_t caller)
+{
+	struct dl_find_object found;
+	if (_dl_find_object((void *)(caller - 1), &found))
+		return HASH_SITE_OTHER;
+	const struct link_map *object = found.dlfo_link_map;
+	const char *path = object->l_name;
+	if (!path || !*path)
+		path = "/proc/self/exe";
+	return is_standard_at(path, caller - 1 - object->l_addr)
+		       ? HASH_SITE_RIGHT
+		       : HASH_SITE_NEW;
+}
+
+void hash_site_set(uintptr_t caller, enum hash_site site)
+{
+	__atomic_store_n(&sites[(caller ^ caller >> 10) % SITES],
+			 (uint64_t)site << 62 | caller, __ATOMIC_RELAXED);
+}
+
+enum hash_site hash_site(uintptr_t caller)
+{
+	uint64_t known = __atomic_load_n(
+		&sites[(caller ^ caller >> 10) % SITES], __ATOMIC_RELAXED);
+	if ((known & (~0ULL >> 2)) == caller)
+		return (enum hash_site)(known >> 62);
+	enum hash_site site = look(caller);
+	hash_site_set(caller, site);
+	return site;
+}

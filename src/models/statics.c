@@ -1,0 +1,491 @@
+/*
+ * Results in memory that the library uses again.
+ *
+ * The pick of a call decides where its result lies: 0: where the library has it;
+ * 1: in memory of ours, which the next call that the clause names overwrites. So a
+ * result is spoilt by a choice of the call that gave it. What lies there
+ * afterwards is still readable, like the library's own: texts become '#', numbers
+ * others. Each thread has its own memory, which is never given back.
+ */
+#include "models/values_internal.h"
+
+#include <arpa/inet.h>
+#include <grp.h>
+#include <langinfo.h>
+#include <libgen.h>
+#include <locale.h>
+#include <netdb.h>
+#include <netinet/ether.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Calls that spoil one another's results. */
+enum together {
+	TIME_FIELDS,
+	TIME_TEXT,
+	ADDRESS,
+	ENVIRONMENT,
+	BASENAME,
+	DIRNAME,
+	USER,
+	GROUP,
+	ERROR,
+	SIGNAL,
+	LOCALE,
+	LANGUAGE,
+	CONVENTIONS,
+	SERVICE,
+	PROTOCOL,
+	TERMINAL,
+	BASE64,
+	DIGITS,
+	ETHERNET,
+	GROUPS,
+};
+
+#define ROOM 1024
+#define STRINGS 24 /* an entry's texts, with those of its lists */
+
+/* Numbers in front, texts behind: what is spoilt, and how. */
+struct area {
+	_Alignas(16) unsigned char room[ROOM];
+	size_t used;
+	struct {
+		uint16_t at, n;
+	} texts[STRINGS];
+	unsigned texts_n;
+};
+
+struct areas {
+	struct area two[2];
+	unsigned last; /* of the two */
+	bool given;    /* the program has it */
+};
+
+static struct areas areas[VALUE_THREADS][GROUPS];
+
+static void spoil(enum together group)
+{
+	struct areas *pair = &areas[value_thread()][group];
+	if (!pair->given)
+		return;
+	pair->given = false;
+	struct area *area = &pair->two[pair->last];
+	for (unsigned i = 0; i < area->texts_n; i++) {
+		char *text = (char *)area->room + area->texts[i].at;
+		for (size_t k = 0; k < area->texts[i].n; k++)
+			text[k] = '#';
+	}
+	if (group == TIME_FIELDS) {
+		*(struct tm *)area->room = (struct tm){
+			.tm_sec = 1,
+			.tm_min = 2,
+			.tm_hour = 3,
+			.tm_mday = 4,
+		};
+	} else if (group == USER) {
+		((struct passwd *)area->room)->pw_uid ^= 0x5a5a;
+		((struct passwd *)area->room)->pw_gid ^= 0x5a5a;
+	} else if (group == GROUP) {
+		((struct group *)area->room)->gr_gid ^= 0x5a5a;
+	} else if (group == SERVICE) {
+		((struct servent *)area->room)->s_port ^= 0x5a5a;
+	} else if (group == PROTOCOL) {
+		((struct protoent *)area->room)->p_proto ^= 0x5a;
+	} else if (group == CONVENTIONS) {
+		struct lconv *lconv = (struct lconv *)area->room;
+		lconv->decimal_point = lconv->thousands_sep = (char *)"#";
+		lconv->frac_digits = lconv->int_frac_digits = 99;
+	}
+}
+
+/* The other room than last time. */
+static struct area *take(enum together group)
+{
+	struct areas *pair = &areas[value_thread()][group];
+	pair->last ^= 1;
+	pair->given = true;
+	struct area *area = &pair->two[pair->last];
+	area->used = area->texts_n = 0;
+	return area;
+}
+
+/*
+ * Does the model take part in this call? Where it does not, results of others
+ * are spoilt all the same: theirs was the choice.
+ */
+static bool wanted(enum wire_model model, enum together group, uintptr_t caller)
+{
+	if (likely(!choose_block))
+		return false;
+	if (choose_wanted(model, caller))
+		return true;
+	if (choose_caller(caller) == CHOOSE_PROGRAM)
+		spoil(group);
+	return false;
+}
+
+/* It is the library's: there is nothing to spoil. */
+static void *leave(enum together group, const void *result)
+{
+	areas[value_thread()][group].given = false;
+	return (void *)result;
+}
+
+static void *put(struct area *area, const void *data, size_t n)
+{
+	size_t at = (area->used + 7) & ~(size_t)7;
+	if (n > ROOM || at > ROOM - n)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		area->room[at + i] = ((const unsigned char *)data)[i];
+	area->used = at + n;
+	return area->room + at;
+}
+
+static char *put_text(struct area *area, const char *text)
+{
+	size_t n = 0;
+	while (n < ROOM && text[n])
+		n++;
+	if (n >= ROOM || area->texts_n >= STRINGS)
+		return NULL;
+	char *copy = put(area, text, n + 1);
+	if (copy) {
+		area->texts[area->texts_n].at =
+			(uint16_t)((unsigned char *)copy - area->room);
+		area->texts[area->texts_n++].n = (uint16_t)n;
+	}
+	return copy;
+}
+
+/* A list that ends with NULL. */
+static char **put_list(struct area *area, char **list)
+{
+	size_t n = 0;
+	while (list[n] && n < STRINGS)
+		n++;
+	char **copy =
+		n < STRINGS ? put(area, list, (n + 1) * sizeof(*list)) : NULL;
+	for (size_t i = 0; copy && i < n; i++) {
+		copy[i] = put_text(area, list[i]);
+		if (!copy[i])
+			return NULL;
+	}
+	return copy;
+}
+
+static bool picked(enum wire_model model)
+{
+	if (!choose(model, 2, value_keys(0)))
+		return false;
+	choose_did("the result lay in memory that the next call overwrites");
+	return true;
+}
+
+static char *text_result(enum wire_model model, enum together group,
+			 const char *result)
+{
+	spoil(group);
+	if (!result || !picked(model))
+		return leave(group, result);
+	char *copy = put_text(take(group), result);
+	return copy ? copy : leave(group, result);
+}
+
+/* ---- time ---- */
+
+static bool time_wanted(enum wire_model model, uintptr_t caller)
+{
+	return wanted(model, TIME_TEXT, caller) ||
+	       wanted(model, TIME_FIELDS, caller);
+}
+
+/* Each overwrites what any of them returned, fields and text. */
+static struct tm *time_fields(enum wire_model model, struct tm *result)
+{
+	struct tm fields;
+	if (!result)
+		return NULL;
+	fields = *result; /* it may lie in what is spoilt */
+	spoil(TIME_FIELDS);
+	spoil(TIME_TEXT);
+	if (!picked(model))
+		return leave(TIME_FIELDS, result);
+	return put(take(TIME_FIELDS), &fields, sizeof(fields));
+}
+
+_export_ struct tm *localtime(const time_t *when)
+{
+	CHOOSE_NEXT(localtime, NULL)
+	struct tm *result = next(when);
+	return time_wanted(WIRE_MODEL_localtime, CHOOSE_CALLER())
+		       ? time_fields(WIRE_MODEL_localtime, result)
+		       : result;
+}
+
+_export_ struct tm *gmtime(const time_t *when)
+{
+	CHOOSE_NEXT(gmtime, NULL)
+	struct tm *result = next(when);
+	return time_wanted(WIRE_MODEL_gmtime, CHOOSE_CALLER())
+		       ? time_fields(WIRE_MODEL_gmtime, result)
+		       : result;
+}
+
+static char *time_text(enum wire_model model, char *result)
+{
+	spoil(TIME_FIELDS);
+	return text_result(model, TIME_TEXT, result);
+}
+
+_export_ char *asctime(const struct tm *fields)
+{
+	CHOOSE_NEXT(asctime, NULL)
+	char *result = next(fields);
+	return time_wanted(WIRE_MODEL_asctime, CHOOSE_CALLER())
+		       ? time_text(WIRE_MODEL_asctime, result)
+		       : result;
+}
+
+_export_ char *ctime(const time_t *when)
+{
+	CHOOSE_NEXT(ctime, NULL)
+	char *result = next(when);
+	return time_wanted(WIRE_MODEL_ctime, CHOOSE_CALLER())
+		       ? time_text(WIRE_MODEL_ctime, result)
+		       : result;
+}
+
+/* ---- texts ---- */
+
+/* clang-format off */
+#define TEXT(name, group, parameters, arguments)                               \
+	_export_ char *name parameters                                         \
+	{                                                                      \
+		CHOOSE_NEXT(name, NULL)                                        \
+		char *result = next arguments;                                 \
+		return wanted(WIRE_MODEL_##name, group, CHOOSE_CALLER()) ?     \
+			       text_result(WIRE_MODEL_##name, group, result) : \
+			       result;                                         \
+	}
+
+TEXT(inet_ntoa, ADDRESS, (struct in_addr address), (address))
+TEXT(getenv, ENVIRONMENT, (const char *name), (name))
+TEXT(ptsname, TERMINAL, (int fd), (fd))
+TEXT(l64a, BASE64, (long value), (value))
+TEXT(ecvt, DIGITS, (double value, int n, int *point, int *sign),
+     (value, n, point, sign))
+TEXT(fcvt, DIGITS, (double value, int n, int *point, int *sign),
+     (value, n, point, sign))
+TEXT(ether_ntoa, ETHERNET, (const struct ether_addr *address), (address))
+TEXT(nl_langinfo, LANGUAGE, (nl_item item), (item))
+/* clang-format on */
+
+/*
+ * These change the environment, and what getenv() returned before. They may be
+ * given that: spoilt afterwards.
+ */
+/* clang-format off */
+#define CHANGE(name, parameters, arguments)                                    \
+	_export_ int name parameters                                           \
+	{                                                                      \
+		CHOOSE_NEXT(name, -1)                                          \
+		int failed = next arguments;                                   \
+		if (unlikely(choose_block) &&                                  \
+		    choose_caller(CHOOSE_CALLER()) == CHOOSE_PROGRAM)          \
+			spoil(ENVIRONMENT);                                    \
+		return failed;                                                 \
+	}
+
+CHANGE(setenv, (const char *name, const char *value, int replace),
+       (name, value, replace))
+CHANGE(unsetenv, (const char *name), (name))
+CHANGE(putenv, (char *text), (text))
+/* clang-format on */
+
+/* It may be given what it returned itself: spoilt afterwards. */
+_export_ char *setlocale(int category, const char *locale)
+{
+	CHOOSE_NEXT(setlocale, NULL)
+	char *result = next(category, locale);
+	if (!wanted(WIRE_MODEL_setlocale, LANGUAGE, CHOOSE_CALLER()))
+		return result;
+	result = text_result(WIRE_MODEL_setlocale, LOCALE, result);
+	spoil(LANGUAGE);
+	return result;
+}
+
+/* May modify the path, may return storage of its own. */
+_export_ char *__xpg_basename(char *path)
+{
+	CHOOSE_NEXT(__xpg_basename, NULL)
+	char *result = next(path);
+	return wanted(WIRE_MODEL_basename, BASENAME, CHOOSE_CALLER())
+		       ? text_result(WIRE_MODEL_basename, BASENAME, result)
+		       : result;
+}
+
+_export_ char *dirname(char *path)
+{
+	CHOOSE_NEXT(dirname, NULL)
+	char *result = next(path);
+	return wanted(WIRE_MODEL_dirname, DIRNAME, CHOOSE_CALLER())
+		       ? text_result(WIRE_MODEL_dirname, DIRNAME, result)
+		       : result;
+}
+
+/*
+ * Here two models meet: another text (values_text.c), which lies in one
+ * place for each number, and a text that the next call overwrites.
+ */
+#define NUMBERS 160
+
+static char *kept(char *room, const char *text)
+{
+	size_t i = 0;
+	for (; text[i] && i < VALUE_TEXT - 1; i++)
+		room[i] = text[i];
+	room[i] = '\0';
+	return room;
+}
+
+_export_ char *strerror(int number)
+{
+	static char rooms[NUMBERS][VALUE_TEXT];
+	char room[VALUE_TEXT];
+	CHOOSE_NEXT(strerror, NULL)
+	char *result = next(number);
+	if (likely(!choose_block))
+		return result;
+	const char *other = value_error_text(number, CHOOSE_CALLER(), room);
+	if (other && number >= 0 && number < NUMBERS)
+		result = kept(rooms[number], other);
+	return wanted(WIRE_MODEL_strerror_buffer, ERROR, CHOOSE_CALLER())
+		       ? text_result(WIRE_MODEL_strerror_buffer, ERROR, result)
+		       : result;
+}
+
+_export_ char *strsignal(int number)
+{
+	static char rooms[NUMBERS][VALUE_TEXT];
+	char room[VALUE_TEXT];
+	CHOOSE_NEXT(strsignal, NULL)
+	char *result = next(number);
+	if (likely(!choose_block) || !result)
+		return result;
+	if (number > 0 && number < 32 &&
+	    choose_wanted(WIRE_MODEL_strsignal, CHOOSE_CALLER())) {
+		const char *other =
+			value_text(WIRE_MODEL_strsignal, number, result, room);
+		if (other != result)
+			result = kept(rooms[number], other);
+	}
+	return wanted(WIRE_MODEL_strsignal_buffer, SIGNAL, CHOOSE_CALLER())
+		       ? text_result(WIRE_MODEL_strsignal_buffer, SIGNAL,
+				     result)
+		       : result;
+}
+
+/* ---- entries ---- */
+
+static bool put_field(struct area *area, char **field)
+{
+	if (*field)
+		*field = put_text(area, *field);
+	return *field;
+}
+
+static struct passwd *user(enum wire_model model, struct passwd *result)
+{
+	spoil(USER);
+	if (!result || !picked(model))
+		return leave(USER, result);
+	struct area *area = take(USER);
+	struct passwd *copy = put(area, result, sizeof(*result));
+	if (copy && put_field(area, &copy->pw_name) &&
+	    put_field(area, &copy->pw_passwd) &&
+	    put_field(area, &copy->pw_gecos) &&
+	    put_field(area, &copy->pw_dir) && put_field(area, &copy->pw_shell))
+		return copy;
+	return leave(USER, result);
+}
+
+static struct group *group_of(enum wire_model model, struct group *result)
+{
+	spoil(GROUP);
+	if (!result || !picked(model))
+		return leave(GROUP, result);
+	struct area *area = take(GROUP);
+	struct group *copy = put(area, result, sizeof(*result));
+	if (copy && put_field(area, &copy->gr_name) &&
+	    put_field(area, &copy->gr_passwd) &&
+	    (copy->gr_mem = put_list(area, result->gr_mem)))
+		return copy;
+	return leave(GROUP, result);
+}
+
+static struct servent *service(enum wire_model model, struct servent *result)
+{
+	spoil(SERVICE);
+	if (!result || !picked(model))
+		return leave(SERVICE, result);
+	struct area *area = take(SERVICE);
+	struct servent *copy = put(area, result, sizeof(*result));
+	if (copy && put_field(area, &copy->s_name) &&
+	    put_field(area, &copy->s_proto) &&
+	    (copy->s_aliases = put_list(area, result->s_aliases)))
+		return copy;
+	return leave(SERVICE, result);
+}
+
+static struct protoent *protocol(enum wire_model model, struct protoent *result)
+{
+	spoil(PROTOCOL);
+	if (!result || !picked(model))
+		return leave(PROTOCOL, result);
+	struct area *area = take(PROTOCOL);
+	struct protoent *copy = put(area, result, sizeof(*result));
+	if (copy && put_field(area, &copy->p_name) &&
+	    (copy->p_aliases = put_list(area, result->p_aliases)))
+		return copy;
+	return leave(PROTOCOL, result);
+}
+
+/* clang-format off */
+#define ENTRY(type, name, finish, group, parameters, arguments)                \
+	_export_ struct type *name parameters                                  \
+	{                                                                      \
+		CHOOSE_NEXT(name, NULL)                                        \
+		struct type *result = next arguments;                          \
+		return wanted(WIRE_MODEL_##name, group, CHOOSE_CALLER()) ?     \
+			       finish(WIRE_MODEL_##name, result) :             \
+			       result;                                         \
+	}
+
+ENTRY(passwd, getpwnam, user, USER, (const char *name), (name))
+ENTRY(passwd, getpwuid, user, USER, (uid_t id), (id))
+ENTRY(group, getgrnam, group_of, GROUP, (const char *name), (name))
+ENTRY(group, getgrgid, group_of, GROUP, (gid_t id), (id))
+ENTRY(servent, getservbyname, service, SERVICE, (const char *name, const char *proto),
+      (name, proto))
+ENTRY(servent, getservbyport, service, SERVICE, (int port, const char *proto),
+      (port, proto))
+ENTRY(protoent, getprotobyname, protocol, PROTOCOL, (const char *name), (name))
+ENTRY(protoent, getprotobynumber, protocol, PROTOCOL, (int number), (number))
+/* clang-format on */
+
+/* The texts are the locale's; only the structure is copied. */
+_export_ struct lconv *localeconv(void)
+{
+	CHOOSE_NEXT(localeconv, NULL)
+	struct lconv *result = next();
+	if (!choose_wanted(WIRE_MODEL_localeconv, CHOOSE_CALLER()))
+		return result;
+	spoil(CONVENTIONS);
+	if (!picked(WIRE_MODEL_localeconv))
+		return leave(CONVENTIONS, result);
+	return put(take(CONVENTIONS), result, sizeof(*result));
+}

@@ -1,0 +1,18 @@
+/* Where the library that notes state begins. */
+#include "recorder/filelog_internal.h"
+#include "recorder/state_internal.h"
+
+/*
+ * Linked with -z initfirst: runs before every other constructor. glibc hands
+ * constructors what main() gets.
+ */
+__attribute__((constructor)) static void start(int argc, char **argv,
+					       char **envp)
+{
+	(void)argc;
+	(void)argv;
+	agent_begin();
+	environment_restore(envp);
+	state_begin();
+	filelog_begin();
+}

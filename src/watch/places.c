@@ -1,0 +1,211 @@
+#include "watch/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "dwarf/frames.h"
+#include "native/session.h"
+#include "watch/readers.h"
+
+/*
+ * So many accesses of one test without a verdict (it writes one byte of eight
+ * over and over): then there is none.
+ */
+#define PATIENCE 64
+
+/* A watchpoint of this process, and what the running test did there. */
+struct part {
+	size_t place;
+	struct raddr address;
+	unsigned n;
+	uint8_t own; /* bytes that the test has written before */
+	unsigned touched;
+};
+
+struct places {
+	const struct suite_place *list;
+	size_t n;		/* in memory */
+	bool there[PLACES_MAX]; /* in this process, by now */
+	bool done[PLACES_MAX];	/* nothing more to learn in this test */
+	struct part parts[WATCHPOINTS];
+	unsigned n_parts;
+	struct readers *readers; /* of the other places; NULL: there are none */
+};
+
+/* The largest aligned piece from @address on that has room in @size bytes. */
+static unsigned piece(uint64_t address, uint64_t size)
+{
+	unsigned n = 8;
+	while (n > 1 && (address % n || n > size))
+		n /= 2;
+	return n;
+}
+
+/* One watchpoint a place; what is left over goes to the larger ones. */
+static void share_out(struct places *places)
+{
+	uint64_t covered[PLACES_MAX] = {};
+	bool any = true;
+	while (places->n_parts < WATCHPOINTS && any) {
+		any = false;
+		for (size_t i = 0;
+		     i < places->n && places->n_parts < WATCHPOINTS; i++) {
+			const struct suite_place *place = &places->list[i];
+			if (covered[i] >= place->size)
+				continue;
+			uint64_t at = place->address + covered[i];
+			unsigned n = piece(at, place->size - covered[i]);
+			places->parts[places->n_parts++] = (struct part){
+				.place = i,
+				.address = RADDR(at),
+				.n = n,
+			};
+			covered[i] += n;
+			any = true;
+		}
+	}
+}
+
+struct err *places_run(struct suite *suite, const size_t *order, size_t n,
+		       const struct suite_place *list, size_t n_places,
+		       const struct suite_observer *observer)
+{
+	struct session *session = (struct session *)suite;
+	struct places places = { .list = list };
+	while (places.n < n_places && list[places.n].where == CHANGE_MEMORY)
+		places.n++;
+	BUG_ON(places.n > PLACES_MAX);
+	share_out(&places);
+	TRY(readers_create(session, list, n_places, &places.readers));
+	session->places = &places;
+	struct err *err = suite->ops->run(suite, order, n, 0, observer);
+	session->places = NULL;
+	readers_destroy(places.readers);
+	return err;
+}
+
+/* Does this machine have watchpoints at all? Better said before the first test. */
+struct err *places_process(struct run *run)
+{
+	struct places *places = run->session->places;
+	if (places->readers)
+		TRY(readers_start(places->readers, run));
+	if (!places->n)
+		return NULL;
+	for (size_t i = 0; i < places->n; i++)
+		places->there[i] = places->list[i].from_test == (size_t)-1;
+	struct raddr somewhere =
+		RADDR(regs_sp(&run->ready_thread->regs).v & ~(uint64_t)7);
+	TRY(watchpoint_set(run->tracee, 0, somewhere, 8));
+	watchpoint_clear(run->tracee, 0);
+	return NULL;
+}
+
+void places_stop(struct session *session)
+{
+	if (session->places->readers)
+		readers_stop(session->places->readers);
+}
+
+void places_begin(struct run *run)
+{
+	struct places *places = run->session->places;
+	if (places->readers)
+		readers_begin(places->readers, run);
+	memset(places->done, 0, sizeof(places->done));
+	for (unsigned i = 0; i < places->n_parts; i++) {
+		struct part *part = &places->parts[i];
+		part->own = 0;
+		part->touched = 0;
+		if (!places->there[part->place])
+			continue;
+		struct err *err =
+			watchpoint_set(run->tracee, i, part->address, part->n);
+		if (err)
+			log_debug(LOG_SUITE, "place %zu: %s", part->place,
+				  err_message(err));
+		err_ignore(err); /* not an address of the program's */
+	}
+}
+
+void places_end(struct run *run, size_t test)
+{
+	struct places *places = run->session->places;
+	for (size_t i = 0; i < places->n; i++)
+		places->there[i] |= places->list[i].from_test == test;
+	if (places->readers)
+		readers_end(places->readers, run, test);
+}
+
+struct search {
+	const struct program *program;
+	bool found;
+};
+
+static bool is_allocator(void *data, const struct frame *frame)
+{
+	static const char *const names[] = {
+		"malloc",	 "calloc",	   "realloc",
+		"free",		 "cfree",	   "__libc_malloc",
+		"__libc_calloc", "__libc_realloc", "__libc_free",
+	};
+	struct search *search = data;
+	const struct module *module =
+		program_module(search->program, RADDR(frame->pc));
+	for (size_t i = 0; frame->function && i < ARRAY_SIZE(names); i++)
+		search->found |= !strcmp(frame->function, names[i]);
+	return !search->found && module && module->system;
+}
+
+/* free() looks at the block for its own purposes. */
+static bool by_allocator(struct run *run, const struct thread *thread)
+{
+	struct search search = { run->program, false };
+	const struct module *module =
+		program_module(run->program, regs_pc(&thread->regs));
+	if (!module || !module->system)
+		return false;
+	err_ignore(frames_walk(tracee_pid(run->tracee), thread->tid,
+			       is_allocator, &search));
+	return search.found;
+}
+
+static void leave_alone(struct run *run, size_t place)
+{
+	struct places *places = run->session->places;
+	places->done[place] = true;
+	for (unsigned i = 0; i < places->n_parts; i++) {
+		if (places->parts[i].place == place)
+			watchpoint_clear(run->tracee, i);
+	}
+}
+
+void places_touched(struct run *run, const struct tracee_event *event)
+{
+	struct places *places = run->session->places;
+	const struct suite_observer *observer = run->session->observer;
+	if (event->slot >= places->n_parts)
+		return;
+	struct part *part = &places->parts[event->slot];
+	if (!run->in_test || places->done[part->place]) {
+		watchpoint_clear(run->tracee, event->slot);
+		return;
+	}
+	bool reads = event->read & ~part->own;
+	if (reads && places->list[part->place].from_test != (size_t)-1 &&
+	    by_allocator(run, event->thread))
+		reads = false;
+	if (reads) {
+		log_debug(LOG_SUITE, "%s reads place %zu",
+			  run_name(run, run->current), part->place);
+		if (observer && observer->read)
+			observer->read(observer->data, run->current,
+				       part->place);
+		leave_alone(run, part->place);
+		return;
+	}
+	part->own |= event->written;
+	if (part->own == (1U << part->n) - 1 || ++part->touched == PATIENCE)
+		watchpoint_clear(run->tracee, event->slot);
+}

@@ -1,0 +1,51 @@
+/*
+ * Which variables of a program tests share: its roots.
+ *
+ * Those of the executable and of the project's own libraries, unless they
+ * belong to the test framework, to the C++ library's headers or to the
+ * compiler's own machinery.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/regexes.h"
+#include "dwarf/index.h"
+#include "program/program.h"
+#include "state/state.h"
+#include "suite/suite.h"
+
+struct root_place {
+	const char *file; /* of its declaration; NULL: unknown */
+	unsigned line;
+};
+
+/* What is known of one ELF file, kept over restarts. */
+struct roots_file {
+	const struct object *object;
+	struct index_variables *index;
+};
+
+struct roots {
+	struct type_pool *pool;
+	VEC(struct roots_file) files;
+	struct regexes include;
+	struct regexes exclude;
+	const char *cache;
+	/* As loaded now. */
+	VEC(struct state_root) all;
+	VEC(struct root_place) places; /* one a root */
+	VEC(struct state_vtable) vtables;
+	struct map_text untyped_names; /* of the executable */
+	size_t untyped;		       /* files without debug information */
+	bool dynamic;		       /* the C library is another file */
+};
+
+struct err *roots_init(struct roots *roots, struct type_pool *pool,
+		       const struct suite_watch *options) _must_check_;
+void roots_free(struct roots *roots);
+/* Finds them anew; @thread is the main thread, for its thread-locals. */
+struct err *roots_load(struct roots *roots, const struct program *program,
+		       struct thread *thread) _must_check_;
+/* Types of frameworks, never looked into: globs over their names. */
+extern const struct container_user roots_skipped[];
+extern const size_t roots_skipped_n;

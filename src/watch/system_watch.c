@@ -1,0 +1,462 @@
+#include "watch/system_watch.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attributes/attributes.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "files/files.h"
+#include "files/log.h"
+#include "follow/follow.h"
+#include "keep/save.h"
+#include "wire/files.h"
+#include "wire/state.h"
+
+/* Processes whose age is remembered. */
+#define BEGAN_MAX 4096
+
+struct system_watch {
+	struct session *session;
+	const struct suite_watch *options;
+	/* Of the process that is followed; NULL: none now, or not asked for. */
+	struct run *run;
+	struct follow *follow;
+	struct files *files;
+	struct files_log *log; /* the agent's; NULL: it keeps none */
+	struct attributes *attributes;
+	VEC(struct files_open) open;
+	/* Ticks at which tests began, and processes (by files/ alone). */
+	atomic_uint_least64_t first_test, this_test;
+	struct map_u64 began;
+	char *directory; /* that tests begin in */
+	/* Variables that the tool set; NULL ends them. */
+	VEC(char *) own_variables;
+	/* Said once: that calls cannot be followed, and what was left out. */
+	bool said, said_files, said_attributes;
+};
+
+/* Those of the environment it was started with that are not ours. */
+static struct err *list_own_variables(struct system_watch *watch)
+{
+	char **env = watch->session->env;
+	for (size_t i = 0; env && env[i]; i++) {
+		bool same = false;
+		for (size_t j = 0; environ[j] && !same; j++)
+			same = !strcmp(env[i], environ[j]);
+		char *name =
+			same ? NULL : strndup(env[i], strcspn(env[i], "="));
+		if (same)
+			continue;
+		struct err *err = name ? vec_push(&watch->own_variables, name)
+				       : err_nomem();
+		if (err) {
+			free(name);
+			return err;
+		}
+	}
+	return vec_push(&watch->own_variables, NULL);
+}
+
+struct err *system_watch_create(struct session *session,
+				const struct suite_watch *options,
+				struct system_watch **ret)
+{
+	struct system_watch *watch = calloc(1, sizeof(*watch));
+	if (!watch)
+		return err_nomem();
+	watch->session = session;
+	watch->options = options;
+	watch->directory = getcwd(NULL, 0);
+	struct err *err = list_own_variables(watch);
+	if (err)
+		system_watch_destroy(watch);
+	else
+		*ret = watch;
+	return err;
+}
+
+static void log_costs(const struct system_watch *watch)
+{
+	struct follow_counts calls = follow_counts(watch->follow);
+	struct files_log_counts log = {};
+	if (watch->log)
+		log = files_log_counts(watch->log);
+	log_info("%llu calls followed: %llu us; %llu logged by the agent",
+		 (unsigned long long)calls.told,
+		 (unsigned long long)calls.ns / 1000,
+		 (unsigned long long)log.records);
+}
+
+static void say_limit(const struct system_watch *watch, const char *limit,
+		      bool *said)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	_cleanup_(freep) char *text = NULL;
+	if (!limit || *said || !observer || !observer->limit)
+		return;
+	if (asprintf(&text, "pollution: %s", limit) < 0) {
+		text = NULL;
+		return;
+	}
+	observer->limit(observer->data, text);
+	*said = true;
+}
+
+/* What was left out. */
+static void say_limits(struct system_watch *watch)
+{
+	if (watch->files)
+		say_limit(watch, files_limit(watch->files), &watch->said_files);
+	if (watch->attributes && watch->options->what & SUITE_PROCESS)
+		say_limit(watch, attributes_limit(watch->attributes),
+			  &watch->said_attributes);
+}
+
+void system_watch_stop(struct system_watch *watch)
+{
+	say_limits(watch);
+	if (watch->follow)
+		log_costs(watch);
+	/* First of all: its thread tells the others. */
+	follow_destroy(take_ptr(watch->follow));
+	files_log_destroy(take_ptr(watch->log));
+	files_destroy(take_ptr(watch->files));
+	attributes_destroy(take_ptr(watch->attributes));
+	map_u64_free(&watch->began);
+	watch->run = NULL;
+}
+
+void system_watch_destroy(struct system_watch *watch)
+{
+	if (!watch)
+		return;
+	system_watch_stop(watch);
+	vec_free(&watch->open);
+	map_u64_free(&watch->began);
+	for (size_t i = 0; i < watch->own_variables.n; i++)
+		free(watch->own_variables.data[i]);
+	vec_free(&watch->own_variables);
+	free(watch->directory);
+	free(watch);
+}
+
+/* ---- what process state is asked of the program ---- */
+
+static uint64_t symbol_address(void *data, const char *name)
+{
+	struct system_watch *watch = data;
+	struct raddr address;
+	return program_symbol(watch->session->program, name, &address)
+		       ? address.v
+		       : 0;
+}
+
+static bool function_name(void *data, uint64_t address, char *out, size_t n)
+{
+	struct system_watch *watch = data;
+	return program_name_at(watch->session->program, RADDR(address), out, n);
+}
+
+static bool thread_place(void *data, pid_t tid, char *out, size_t n)
+{
+	struct system_watch *watch = data;
+	_cleanup_(freep) char *file = NULL, *function = NULL;
+	unsigned line = 0;
+	err_ignore(place_find(watch->run, tid, &file, &line, &function));
+	if (!function)
+		return false;
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	if (file)
+		snprintf(out, n, "%s at %s:%u", function,
+			 slash ? slash + 1 : file, line);
+	else
+		snprintf(out, n, "%s", function);
+	return true;
+}
+
+static const char *loaded_library(void *data, size_t index)
+{
+	struct system_watch *watch = data;
+	const struct program *program = watch->session->program;
+	for (size_t i = 0; i < program->modules.n; i++) {
+		const struct module *module = &program->modules.data[i];
+		if (module->end && !index--)
+			return module->path;
+	}
+	return NULL;
+}
+
+/* ---- the process ---- */
+
+/* When it began, in the kernel's ticks since the start of the machine; 0: gone. */
+static uint64_t began(pid_t tid)
+{
+	char path[64];
+	_cleanup_(freep) char *text = NULL;
+	unsigned long long ticks = 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	err_ignore(file_read(path, 4096, &text, NULL));
+	/* Behind the name, which may be anything: the 22nd field. */
+	const char *at = text ? strrchr(text, ')') : NULL;
+	if (!at || sscanf(at + 1,
+			  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
+			  "%*u %*d %*d %*d %*d %*d %*d %llu",
+			  &ticks) != 1)
+		return 0;
+	return ticks;
+}
+
+static uint64_t ticks_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	long rate = sysconf(_SC_CLK_TCK);
+	return (uint64_t)now.tv_sec * (uint64_t)rate +
+	       (uint64_t)now.tv_nsec * (uint64_t)rate / NS_PER_S;
+}
+
+/* Those from before the first test work for it: they are never left over. */
+static void spare_helpers(struct system_watch *watch, pid_t pid)
+{
+	char path[64];
+	_cleanup_(freep) char *text = NULL;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	err_ignore(file_read(path, 4096, &text, NULL));
+	for (char *at = text, *end; at && *at; at = end) {
+		uint64_t child = strtoull(at, &end, 10);
+		if (end == at)
+			break;
+		err_ignore(map_u64_put(&watch->began, child, 0));
+	}
+}
+
+/* What an earlier test left running is not the running test's doing. */
+static bool is_left_over(void *data, pid_t tid)
+{
+	struct system_watch *watch = data;
+	char path[64];
+	uint64_t ticks;
+	pid_t pid = tracee_pid(watch->run->tracee);
+	if (tid == pid)
+		return false;
+	if (!map_u64_get(&watch->began, (uint64_t)tid, &ticks)) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, tid);
+		ticks = access(path, F_OK) == 0 ? 0 : began(tid);
+		if (watch->began.map.n >= BEGAN_MAX)
+			map_u64_free(&watch->began);
+		err_ignore(map_u64_put(&watch->began, (uint64_t)tid, ticks));
+	}
+	return ticks && ticks >= atomic_load(&watch->first_test) &&
+	       ticks < atomic_load(&watch->this_test);
+}
+
+static void on_call(void *data, const struct follow_event *event)
+{
+	struct system_watch *watch = data;
+	if (watch->options->save && watch->session->saver)
+		saver_event(watch->session->saver, event);
+	if (watch->attributes && event->states)
+		attributes_dirty(watch->attributes, event->states);
+	if (watch->attributes && event->path)
+		attributes_touched(watch->attributes, event->path);
+	if (watch->attributes && event->path2)
+		attributes_touched(watch->attributes, event->path2);
+	if (watch->log)
+		files_log_event(watch->log, event);
+	if (watch->files && event->kind != FOLLOW_STATE)
+		files_event(watch->files, event);
+}
+
+/*
+ * What the agent writes down itself need not be held back. When the process is
+ * gone, the copy that stands before the first test still has the log.
+ */
+static void open_log(struct system_watch *watch, struct run *run)
+{
+	const struct run *origin = watch->session->origin;
+	struct raddr object;
+	/* It says what was touched afterwards: too late to save it. */
+	if (watch->options->save ||
+	    getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
+	    !(watch->options->what & SUITE_FILES) ||
+	    !program_symbol(run->program, WIRE_FILES_SYMBOL, &object))
+		return;
+	struct err *err = files_log_create(
+		tracee_pid(run->tracee),
+		origin && origin != run ? tracee_pid(origin->tracee) : 0,
+		object.v, &watch->log);
+	if (err)
+		log_debug(LOG_SUITE, "files: %s", err_message(err));
+	err_ignore(err);
+}
+
+/* Without it the process does not note anything, and all calls are told. */
+static void begin_log(struct system_watch *watch)
+{
+	struct err *err = files_log_begin(watch->log, watch->files);
+	if (!err)
+		return;
+	log_debug(LOG_SUITE, "files: %s", err_message(err));
+	err_ignore(err);
+	files_log_destroy(take_ptr(watch->log));
+}
+
+static struct err *follow(struct system_watch *watch, struct run *run)
+{
+	const char *method = watch->options->file_method;
+	const struct follow_options options = {
+		/* Shared memory has names of files. */
+		.flags = FOLLOW_FILES |
+			 (watch->options->what & SUITE_PROCESS ? FOLLOW_STATES
+							       : 0U),
+		.sink = on_call,
+		.data = watch,
+		.exempt = watch->log ? files_log_exempt(watch->log) : 0,
+	};
+	if (method && !strcmp(method, "walk"))
+		return NULL;
+	_cleanup_(err_destroyp) struct err *err =
+		follow_attach(run->ready_thread, &options, &watch->follow);
+	if (!err)
+		return NULL;
+	if (method && !strcmp(method, "follow"))
+		return err_hint(err_create(ERR_SUITE,
+					   "system calls cannot be followed: "
+					   "%s",
+					   err_message(err)),
+				"--file-tracking walk compares the watched "
+				"folders instead");
+	const struct suite_observer *observer = watch->session->observer;
+	_cleanup_(freep) char *text = NULL;
+	if (asprintf(&text,
+		     "pollution: files are looked for in the watched folders "
+		     "only: %s",
+		     err_message(err)) < 0)
+		text = NULL;
+	if (watch->options->what & SUITE_FILES && !watch->said && text &&
+	    observer && observer->limit)
+		observer->limit(observer->data, text);
+	watch->said = true;
+	return NULL;
+}
+
+static struct err *start(struct system_watch *watch, struct run *run)
+{
+	const struct suite_watch *options = watch->options;
+	struct raddr agent;
+	if (!program_symbol(run->program, WIRE_STATE_SYMBOL, &agent))
+		agent = RADDR(0);
+	spare_helpers(watch, tracee_pid(run->tracee));
+	open_log(watch, run);
+	TRY(follow(watch, run));
+	if (!watch->follow)
+		files_log_destroy(take_ptr(watch->log));
+	const struct attributes_options attributes = {
+		.symbol = symbol_address,
+		.function = function_name,
+		.where = thread_place,
+		.library = loaded_library,
+		.data = watch,
+		.directory = watch->directory,
+		.agent = agent.v,
+		.own_variables = (const char *const *)watch->own_variables.data,
+		.followed = watch->follow != NULL,
+	};
+	const struct files_options files = {
+		.dirs = options->dirs,
+		.exclude = options->own_files,
+		.directory = watch->directory,
+		.left_over = is_left_over,
+		.data = watch,
+		.walk = !watch->follow,
+		.paths = options->paths,
+	};
+	/* Which files are open is asked of it, too. */
+	if (options->what & SUITE_PROCESS || watch->follow)
+		TRY(attributes_create(&attributes, &watch->attributes));
+	if (options->what & SUITE_FILES)
+		TRY(files_create(&files, &watch->files));
+	if (watch->log)
+		begin_log(watch);
+	return NULL;
+}
+
+struct err *system_watch_start(struct system_watch *watch, struct run *run)
+{
+	system_watch_stop(watch);
+	watch->run = run;
+	watch->first_test = watch->this_test = 0;
+	struct err *err = start(watch, run);
+	if (err)
+		system_watch_stop(watch);
+	return err;
+}
+
+/* ---- points ---- */
+
+static struct err *list_open(struct system_watch *watch)
+{
+	watch->open.n = 0;
+	if (!watch->attributes)
+		return NULL;
+	for (int mapped = 0; mapped < 2; mapped++) {
+		size_t n;
+		const struct attributes_file *open =
+			mapped ? attributes_mapped(watch->attributes, &n)
+			       : attributes_files(watch->attributes, &n);
+		for (size_t i = 0; i < n; i++) {
+			struct files_open file = { open[i].path, open[i].device,
+						   open[i].inode, mapped };
+			TRY(vec_push(&watch->open, file));
+		}
+	}
+	return NULL;
+}
+
+struct err *system_watch_capture(struct system_watch *watch,
+				 struct thread *thread, struct changes *ret)
+{
+	if (!watch->run)
+		return NULL;
+	uint64_t now = ticks_now();
+	if (!atomic_load(&watch->first_test))
+		atomic_store(&watch->first_test, now);
+	atomic_store(&watch->this_test, now);
+	if (watch->attributes) {
+		TRY(attributes_capture(
+			watch->attributes, thread,
+			watch->options->what & SUITE_PROCESS ? ret : NULL));
+	}
+	if (!watch->files)
+		return NULL;
+	TRY(list_open(watch));
+	if (watch->log)
+		files_log_read(watch->log);
+	return files_capture(watch->files, tracee_pid(watch->run->tracee),
+			     watch->open.data, watch->open.n, ret);
+}
+
+struct err *system_watch_leave(struct system_watch *watch, struct changes *ret)
+{
+	if (!watch->run || !watch->files)
+		return NULL;
+	if (watch->log)
+		files_log_read(watch->log);
+	return files_capture(watch->files, tracee_pid(watch->run->tracee), NULL,
+			     0, ret);
+}
+
+bool system_watch_undone(struct system_watch *watch,
+			 const struct change *change)
+{
+	if (change->where == CHANGE_FILE)
+		return watch->files && files_undone(watch->files, change);
+	return watch->attributes &&
+	       attributes_undone(watch->attributes, change);
+}

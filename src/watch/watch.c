@@ -1,0 +1,283 @@
+#include "watch/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keep/save.h"
+#include "suite/change.h"
+#include "watch/memory_watch.h"
+#include "watch/system_watch.h"
+
+struct watch {
+	struct session *session;
+	const struct suite_watch *options;
+	/* NULL: not asked for, or given up. */
+	struct memory_watch *memory;
+	struct system_watch *system;
+	/* Of the process that is followed; NULL: none now. */
+	struct run *run;
+	size_t pending; /* test whose changes are looked for; RUN_NONE */
+	size_t entry;	/* its place in the order */
+	/*
+	 * Changes wait until the next test begins: what the runner undoes in
+	 * between was a fixture's.
+	 */
+	size_t held_test; /* RUN_NONE: none are held */
+	size_t held_entry;
+	struct changes changes;
+	struct map_text fixtures; /* roots, memory's apart, that were undone */
+};
+
+unsigned watch_points(const struct suite_watch *options)
+{
+	unsigned points = 1U << options->from;
+	return options->consecutive ? points : points | 1U << options->to;
+}
+
+struct err *watch_create(struct session *session,
+			 const struct suite_watch *options, struct watch **ret)
+{
+	struct watch *watch = calloc(1, sizeof(*watch));
+	if (!watch)
+		return err_nomem();
+	watch->session = session;
+	watch->options = options;
+	watch->pending = watch->held_test = RUN_NONE;
+	struct err *err = NULL;
+	if (options->what & SUITE_MEMORY)
+		err = memory_watch_create(session, options, &watch->memory);
+	if (!err && options->what & (SUITE_FILES | SUITE_PROCESS))
+		err = system_watch_create(session, options, &watch->system);
+	/* A first state is the one to go back to: it stays. */
+	if (!err && options->save && !session->saver)
+		err = saver_create(&session->saver);
+	if (err) {
+		watch_destroy(watch);
+		return err;
+	}
+	*ret = watch;
+	return NULL;
+}
+
+void watch_destroy(struct watch *watch)
+{
+	if (!watch)
+		return;
+	watch_stop(watch);
+	memory_watch_destroy(watch->memory);
+	system_watch_destroy(watch->system);
+	changes_freep_deep(&watch->changes);
+	map_text_free(&watch->fixtures);
+	free(watch);
+}
+
+/* ---- changes ---- */
+
+/* To the observer, all that is held. */
+static void tell_changes(struct watch *watch)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	if (watch->held_test != RUN_NONE && watch->changes.n && observer &&
+	    observer->changed)
+		observer->changed(observer->data, watch->held_entry,
+				  watch->held_test, watch->changes.data,
+				  watch->changes.n);
+	watch->held_test = RUN_NONE;
+	changes_clear(&watch->changes);
+}
+
+static bool is_fixture(const struct watch *watch, const struct change *change)
+{
+	uint64_t known;
+	if (change->where == CHANGE_MEMORY)
+		return watch->memory &&
+		       memory_watch_is_fixture(watch->memory, change);
+	return map_text_get(&watch->fixtures, change->root, &known);
+}
+
+/* After the last test nothing shows what its fixtures are; others' did. */
+static void drop_fixtures(struct watch *watch)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < watch->changes.n; i++) {
+		struct change *change = &watch->changes.data[i];
+		if (is_fixture(watch, change))
+			change_free(change);
+		else
+			watch->changes.data[n++] = *change;
+	}
+	watch->changes.n = n;
+}
+
+/*
+ * The next test is about to begin: what the runner put back is a fixture.
+ * @gone: or the process has ended, and only files can be looked at.
+ */
+static struct err *drop_undone(struct watch *watch, bool gone)
+{
+	struct err *err = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < watch->changes.n; i++) {
+		struct change *change = &watch->changes.data[i];
+		if (err || change->where == CHANGE_MEMORY ||
+		    (gone && change->where != CHANGE_FILE) ||
+		    !system_watch_undone(watch->system, change)) {
+			watch->changes.data[n++] = *change;
+			continue;
+		}
+		err = map_text_put(&watch->fixtures, change->root, 1);
+		change_free(change);
+	}
+	watch->changes.n = n;
+	return err;
+}
+
+/* ---- the process ---- */
+
+void watch_stop(struct watch *watch)
+{
+	/* The process is gone in the middle of a test; what it left is not. */
+	if (watch->pending != RUN_NONE && watch->system && watch->run) {
+		tell_changes(watch);
+		watch->held_test = watch->pending;
+		watch->held_entry = watch->entry;
+		err_ignore(system_watch_leave(watch->system, &watch->changes));
+	} else if (watch->held_test != RUN_NONE && watch->system) {
+		/* The runner may have removed files at its end. */
+		err_ignore(system_watch_leave(watch->system, NULL));
+		err_ignore(drop_undone(watch, true));
+	}
+	drop_fixtures(watch);
+	tell_changes(watch); /* no test came after it */
+	if (watch->memory)
+		memory_watch_stop(watch->memory);
+	if (watch->system)
+		system_watch_stop(watch->system);
+	watch->run = NULL;
+	watch->pending = RUN_NONE;
+}
+
+static void say_lost(const struct watch *watch, const char *what,
+		     const struct err *err)
+{
+	const struct suite_observer *observer = watch->session->observer;
+	_cleanup_(freep) char *text = NULL;
+	if (asprintf(&text, "pollution: %s not looked at: %s", what,
+		     err_message(err)) < 0)
+		text = NULL;
+	if (text && observer && observer->limit)
+		observer->limit(observer->data, text);
+}
+
+/* It cannot be looked at any more: the tests go on without. */
+static void lose_memory(struct watch *watch, struct err *err)
+{
+	say_lost(watch, "memory was", err);
+	err_destroy(err);
+	memory_watch_destroy(take_ptr(watch->memory));
+}
+
+static void lose_system(struct watch *watch, struct err *err)
+{
+	say_lost(watch, "files and process state were", err);
+	err_destroy(err);
+	system_watch_destroy(take_ptr(watch->system));
+}
+
+struct err *watch_start(struct watch *watch, struct run *run)
+{
+	watch_stop(watch);
+	watch->run = run;
+	struct err *err = NULL;
+	/* Memory last: what the others do in the process is not to be seen. */
+	if (watch->system)
+		err = system_watch_start(watch->system, run);
+	if (err && err_kind(err) != ERR_INTERNAL)
+		return err;
+	if (err)
+		lose_system(watch, err);
+	err = watch->memory ? memory_watch_start(watch->memory, run) : NULL;
+	if (err && err_kind(err) == ERR_USAGE)
+		return err;
+	if (err)
+		lose_memory(watch, err);
+	return NULL;
+}
+
+/* ---- points ---- */
+
+/*
+ * The thread that is at the point: the only one in which calls can be made. The
+ * others were stopped wherever they were, and what they have to say waits. Where
+ * a test was given up there is none: then calls fail, and the rest is read.
+ */
+static struct thread *point_thread(const struct run *run)
+{
+	struct thread *other = NULL;
+	for (size_t i = 0; i < tracee_threads(run->tracee); i++) {
+		struct thread *thread = tracee_thread(run->tracee, i);
+		if (thread->stopped && !thread->has_waiting)
+			return thread;
+		if (!other ||
+		    (thread->tid == tracee_pid(run->tracee) && thread->stopped))
+			other = thread;
+	}
+	return other;
+}
+
+/* @wanted: the changes are somebody's, and are held. */
+static struct err *capture(struct watch *watch, struct run *run, bool wanted)
+{
+	if (tracee_threads(run->tracee) > 1)
+		TRY(tracee_stop_all(run->tracee));
+	struct thread *thread = point_thread(run);
+	if (!thread)
+		return err_create(ERR_INTERNAL, "no thread is left");
+	struct changes *changes = wanted ? &watch->changes : NULL;
+	struct err *err = NULL;
+	if (watch->system)
+		err = system_watch_capture(watch->system, thread, changes);
+	if (err)
+		lose_system(watch, err);
+	if (watch->system && !wanted && watch->changes.n)
+		TRY(drop_undone(watch, false));
+	err = watch->memory ? memory_watch_capture(watch->memory, thread,
+						   changes, &watch->changes)
+			    : NULL;
+	if (err)
+		lose_memory(watch, err);
+	return NULL;
+}
+
+struct err *watch_point(struct watch *watch, struct run *run,
+			enum suite_point point)
+{
+	const struct suite_watch *options = watch->options;
+	if (watch->run != run)
+		return NULL;
+	bool from = point == options->from;
+	bool to = point == options->to && !options->consecutive;
+	if (!from && !to)
+		return NULL;
+	bool wanted =
+		(to || options->consecutive) && watch->pending != RUN_NONE;
+	/* End and beginning are often one stop: nothing ran since. */
+	bool again = run->captured && !wanted;
+	if (wanted)
+		tell_changes(watch);
+	if (!again)
+		TRY(capture(watch, run, wanted));
+	run->captured = true;
+	if (wanted) {
+		watch->held_test = watch->pending;
+		watch->held_entry = watch->entry;
+	}
+	/* Between other points there is no runner to undo anything. */
+	if (!wanted || options->from != SUITE_BEFORE_SETUP ||
+	    options->to != SUITE_AFTER_TEARDOWN)
+		tell_changes(watch);
+	watch->pending = from ? run->current : RUN_NONE;
+	watch->entry = watch->session->reported;
+	return NULL;
+}
