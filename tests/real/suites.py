@@ -86,7 +86,7 @@ SUITES = [
           cmake("-DLEVELDB_BUILD_BENCHMARKS=OFF"),
           ["*_test"], without=["autocompact_test", "c_test", "db_test", "issue178_test", "issue320_test"],
           env={"TEST_TMPDIR": "{tmp}"},
-          note="files, threads; without c_test, which has no framework, and those that run longest"),
+          note="files, threads; without c_test, which has no framework, and the slowest programs"),
     Suite("cli11", "catch2", ["cmake", "catch2"],
           # The others are as large as these together, and no different.
           cmake("-DCLI11_BUILD_EXAMPLES=OFF", "-DCLI11_BUILD_DOCS=OFF",
