@@ -3,10 +3,13 @@
 
 Usage: check_text.py [--strings]        (--strings: check the strings in src/ for phrases, too)
 
-A line that has to name such a path or host says `lint: path` or `lint: host`. In Markdown, a line has at most 100
-columns. A row of a table may be longer, but none of its cells may: a cell has at most 80. Text between marks such as
-`<!-- models: begin ... -->` and `<!-- models: end -->` is generated and exempt from both the width and the phrases of
-tests/lint/phrases.txt; so is code, from the phrases.
+A line that has to name such a path or host says `lint: path` or `lint: host`. In Markdown:
+
+- a line has at most 100 columns. A row of a table may be longer, but a cell has at most 80;
+- none of the phrases of tests/lint/phrases.txt occurs, except in code;
+- links lead to a file and heading that exist, and so do files of this tree that are named as code.
+
+Text between marks such as `<!-- models: begin ... -->` and `<!-- models: end -->` is generated, and may be wider.
 """
 
 import bisect
@@ -31,6 +34,7 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]:\s+(\S+)", re.M)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 GENERATED = re.compile(r"^<!-- (\w+): begin.*?^<!-- \1: end -->", re.M | re.S)
 INDENTED = re.compile(r"(?:\A|\n[ \t]*\n)((?:(?: {4}|\t)(?![ \t]*(?:[-*+]|\d+\.) ).*(?:\n|\Z)|[ \t]*\n)+)")
+NAMED_FILE = re.compile(r"`((?!build|\S*NAME)\w+/(?:[\w.-]+/)*(?:[\w-]+\.\w+)?)`")
 CELL = re.compile(r"(?<!\\)\|")
 BREAK = re.compile(r"\n[ \t]*(?:\n|(?=\||#|[ \t]*(?:[-*+]|\d+\.) ))")
 # Documents that are still to be rewritten.
@@ -75,6 +79,19 @@ def check_links(path, text, problems):
             problems.append(f"{where}: link to {target}: no such file here")
         elif fragment and file.suffix == ".md" and fragment not in anchors(file):
             problems.append(f"{where}: link to {target}: no such heading")
+
+
+def check_paths(path, text, problems):
+    """Files of this tree that a document names as code: `src/room/file.c`, `room/file.h`, `tests/folder/`."""
+    where = path.relative_to(TOP)
+    rooms = {folder.name for folder in (TOP / "src").iterdir() if folder.is_dir()}
+    for match in NAMED_FILE.finditer(blank(FENCE, text)):
+        first = match[1].split("/")[0]
+        if first not in rooms and not (TOP / first).is_dir():
+            continue
+        if not (TOP / match[1]).exists() and not (TOP / "src" / match[1]).exists():
+            number = text.count("\n", 0, match.start()) + 1
+            problems.append(f"{where}:{number}: names {match[1]}: no such file here")
 
 
 def blank(pattern, text):
@@ -172,6 +189,7 @@ def main():
                 problems.append(f"{where}:{number}: names a registry or mirror: {line.strip()[:100]}")
         if path.suffix == ".md":
             check_links(path, text, problems)
+            check_paths(path, text, problems)
             if where.name not in PENDING:
                 check_width(where, text, problems)
                 check_phrases(where, text, prose(text), problems)
