@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/version.h"
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/help.h"
-#include "cli/version.h"
 
 static const struct common_options defaults = COMMON_DEFAULTS;
 static const struct option_group *const groups[] = { &common_bare_group, NULL };
@@ -25,10 +25,7 @@ static struct err *subject(int argc, char **argv, const struct command **ret)
 		return NULL;
 	}
 	*ret = command_find(argv[0]);
-	if (*ret)
-		return NULL;
-	return command_is_planned(argv[0]) ? command_missing(argv[0])
-					   : command_unknown(argv[0]);
+	return *ret ? NULL : command_unknown(argv[0]);
 }
 
 static struct err *help_run(const struct options *options _unused_, int argc,

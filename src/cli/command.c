@@ -12,10 +12,6 @@ const struct command *const commands[] = {
 	&command_man,	    NULL,
 };
 
-static const char *const planned[] = {
-	"schedules", "repair", "report", "baseline", "init",
-};
-
 const struct command *command_find(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++) {
@@ -23,15 +19,6 @@ const struct command *command_find(const char *name)
 			return commands[i];
 	}
 	return NULL;
-}
-
-bool command_is_planned(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(planned); i++) {
-		if (!strcmp(planned[i], name))
-			return true;
-	}
-	return false;
 }
 
 /* "list, run, help and version" */
@@ -68,13 +55,4 @@ struct err *command_unknown(const char *name)
 		return err_hint(err, "did you mean '%s'? commands are: %s",
 				suggestion.best, names.s);
 	return err_hint(err, "commands are: %s", names.s);
-}
-
-struct err *command_missing(const char *name)
-{
-	_cleanup_(str_freep) struct str names = STR_INIT;
-	TRY(append_names(&names));
-	struct err *err = err_create(
-		ERR_USAGE, "the command '%s' does not exist yet", name);
-	return err_hint(err, "commands of this version: %s", names.s);
 }

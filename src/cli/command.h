@@ -62,9 +62,5 @@ extern const struct command command_man;
 extern const struct command *const commands[];
 
 const struct command *command_find(const char *name);
-/* Part of the contract, not written yet. */
-bool command_is_planned(const char *name);
-/* For a name that is neither: what was meant, or which there are. */
+/* For a name that is none: what was meant, or which there are. */
 struct err *command_unknown(const char *name) _must_check_;
-/* It does not exist yet; with those that do. */
-struct err *command_missing(const char *name) _must_check_;

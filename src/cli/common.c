@@ -19,8 +19,7 @@ static const char *const frameworks[] = {
 	"unity", "cunit", "glib",   "cpputest", "functions", NULL,
 };
 static const char *const colors[] = { "auto", "always", "never", NULL };
-static const char *const formats[] = { "text",	"json", "sarif",
-				       "junit", "html", NULL };
+static const char *const formats[] = { "text", "json", "junit", NULL };
 
 /* clang-format off */
 static const struct option suite_options[] = {

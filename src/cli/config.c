@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "base/suggest.h"
@@ -173,11 +172,6 @@ static struct err *apply_table(const struct place *place, const char *name,
 			       struct options *options)
 {
 	const struct command *table = command_find(name);
-	if (!table && command_is_planned(name)) {
-		log_info("%s:%u: the command '%s' does not exist yet",
-			 place->file, place->line, name);
-		return NULL;
-	}
 	if (!table || table->hidden) {
 		struct suggestion suggestion;
 		suggestion_init(&suggestion, name);

@@ -123,8 +123,7 @@ static struct err *without_command(int argc, char **argv, enum status *ret)
 	const char *word = argv[1];
 	if (word[0] == '-' || strchr(word, '/') || !access(word, F_OK))
 		return run_command(&command_check, argc - 1, argv + 1, ret);
-	return command_is_planned(word) ? command_missing(word)
-					: command_unknown(word);
+	return command_unknown(word);
 }
 
 static struct err *start(int argc, char **argv, enum status *ret)

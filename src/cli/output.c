@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/outfile.h"
 #include "base/vec.h"
 #include "cli/interrupt.h"
-#include "base/outfile.h"
 
 bool output_is_terminal(int fd)
 {
@@ -35,14 +35,6 @@ static struct err *add_format(struct outputs *outputs, const char *name,
 {
 	const struct report_format *format = report_format_find(name);
 	BUG_ON(!format); /* the option has looked at it */
-	if (!format->write)
-		return err_hint(err_create(ERR_USAGE,
-					   "the format '%s' is for findings, "
-					   "which '%s' does not have",
-					   name, kind),
-				"use %s",
-				is_list(kind) ? "text or json"
-					      : "text, json or junit");
 	if (!format->lists && is_list(kind))
 		return err_hint(err_create(ERR_USAGE,
 					   "the format '%s' is for tests that "

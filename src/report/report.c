@@ -2,11 +2,10 @@
 
 #include <string.h>
 
-const struct report_format report_sarif = { .name = "sarif" };
-const struct report_format report_html = { .name = "html" };
-
 static const struct report_format *const formats[] = {
-	&report_text, &report_json, &report_junit, &report_sarif, &report_html,
+	&report_text,
+	&report_json,
+	&report_junit,
 };
 
 const struct report_format *report_format_find(const char *name)

@@ -261,7 +261,7 @@ struct report_style {
 struct report_format {
 	const char *name;
 	bool lists; /* can show a list, too */
-	/* NULL: planned. Whether writing to @out failed is the caller's to ask. */
+	/* Whether writing to @out failed is the caller's to ask. */
 	struct err *(*write)(const struct report *report,
 			     const struct report_style *style, FILE *out);
 };
@@ -269,8 +269,6 @@ struct report_format {
 extern const struct report_format report_text;
 extern const struct report_format report_json;
 extern const struct report_format report_junit;
-extern const struct report_format report_sarif;
-extern const struct report_format report_html;
 
 /* NULL where there is none of that name. */
 const struct report_format *report_format_find(const char *name);

@@ -97,9 +97,9 @@ class Cli(unittest.TestCase):
     def test_commands(self):
         self.fails("lst", "suite", message="'lst' is neither .*",
                    hint="did you mean 'list'.*")
-        for planned in "schedules", "init":
-            self.fails(planned, "suite", hint="commands of .*list, run.*",
-                       message=f"the command '{planned}' does not exist yet")
+        for word in "schedules", "init":
+            self.fails(word, "suite", hint="commands are: .*list, run.*",
+                       message=f"'{word}' is neither a command nor a file")
         # Without one it is 'check'.
         for words in ["check", "gen:3"], ["./three"], ["three"], ["--tests", "*", "gen:3"], ["--ctest", "gen:3"]:
             self.write("three", "a|||pass\nb|||pass\nc|||pass\n")
@@ -262,7 +262,7 @@ class Cli(unittest.TestCase):
                    message="unknown option '--fromat'",
                    hint="did you mean '--format'.*")
         self.fails("list", "--format", "sarif", "suite",
-                   message="the format 'sarif' is for findings.*")
+                   message="--format: there is no 'sarif'", hint="possible are: text, json, junit")
         self.fails("list", "--format", "junit", "suite",
                    message="the format 'junit' is for tests that ran.*")
         self.fails("run", message="which test executable.*")
