@@ -177,23 +177,14 @@ static struct err *run_baselines(struct choices_search *search)
 
 /* ---- seeds and levels ---- */
 
-const struct choices_model *
-choices_model_of(const struct choices_search *search, uint64_t number)
-{
-	const struct choices_options *options = search->options;
-	if (number >= WIRE_MODEL_USER &&
-	    number - WIRE_MODEL_USER < options->n_user)
-		return &options->user[number - WIRE_MODEL_USER];
-	return choices_model(number);
-}
-
 /* The models that take part at a level. */
 void choices_models_at(const struct choices_search *search, unsigned level,
 		       uint64_t ret[WIRE_MODEL_WORDS])
 {
 	memset(ret, 0, WIRE_MODEL_WORDS * sizeof(*ret));
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
-		const struct choices_model *model = choices_model_of(search, i);
+		const struct choices_model *model =
+			choices_find_model(search->options, i);
 		if (model && model->level <= level &&
 		    choices_bit(search->options->models, i))
 			choices_set_bit(ret, i);

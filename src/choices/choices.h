@@ -25,6 +25,9 @@
 #include "suite/suite.h"
 #include "wire/choices.h"
 
+struct choices_options;
+struct str;
+
 /* A model: of the table (wire/models.h), or of polygraph.toml. */
 struct choices_model {
 	const char *api;
@@ -36,6 +39,18 @@ struct choices_model {
 };
 /* By number, WIRE_MODELS_N of them; NULL: no such number. */
 const struct choices_model *choices_model(uint64_t number);
+/* Likewise, and those of polygraph.toml. */
+const struct choices_model *
+choices_find_model(const struct choices_options *options, uint64_t number);
+/* Is that one among @words, of which there are WIRE_MODEL_WORDS? */
+bool choices_has_model(const uint64_t *words, uint64_t number);
+/*
+ * What tells it from others in later versions, too: its number does not, and an
+ * API may leave several things open.
+ */
+struct err *
+choices_append_model_key(struct str *str,
+			 const struct choices_model *model) _must_check_;
 /*
  * Is it met at nearly every call of a program (memory, clocks)? Then exploring every way
  * comes to nothing else, unless it was asked for.

@@ -80,9 +80,6 @@ struct err *choices_call_take(const struct choices_options *options,
 struct suite_choices choices_to_suite(const struct choices_set *set,
 				      const uint64_t *off_by_test);
 
-/* Of the table, or of the user; NULL: no such number. */
-const struct choices_model *
-choices_model_of(const struct choices_search *search, uint64_t number);
 /* The models that take part at a level. */
 void choices_models_at(const struct choices_search *search, unsigned level,
 		       uint64_t ret[WIRE_MODEL_WORDS]);

@@ -1,5 +1,6 @@
 /* The table of models, for whoever reports on them. */
 #include "base/macro.h"
+#include "base/str.h"
 #include "choices/choices.h"
 
 static const struct choices_model models[] = {
@@ -12,6 +13,28 @@ static const struct choices_model models[] = {
 const struct choices_model *choices_model(uint64_t number)
 {
 	return number < ARRAY_SIZE(models) ? &models[number] : NULL;
+}
+
+const struct choices_model *
+choices_find_model(const struct choices_options *options, uint64_t number)
+{
+	if (number >= WIRE_MODEL_USER &&
+	    number - WIRE_MODEL_USER < options->n_user)
+		return &options->user[number - WIRE_MODEL_USER];
+	return choices_model(number);
+}
+
+struct err *choices_append_model_key(struct str *str,
+				     const struct choices_model *model)
+{
+	return str_appendf(str, "%s: %s", model->api,
+			   model->clause ? model->clause : "");
+}
+
+bool choices_has_model(const uint64_t *words, uint64_t number)
+{
+	return number < WIRE_MODELS_MAX &&
+	       words[number / 64] >> number % 64 & 1;
 }
 
 bool choices_model_often(uint64_t number)

@@ -471,7 +471,7 @@ static struct err *add_finding(struct exploration *x)
 	}
 	finding.model = finding.calls.data[0].model;
 	const struct choices_model *model =
-		choices_model_of(search, finding.model);
+		choices_find_model(search->options, finding.model);
 	if (model)
 		finding.level = model->level;
 	finding.runs = (size_t)MIN(x->paths[0], 1e15);

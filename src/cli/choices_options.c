@@ -12,28 +12,6 @@ const char *const choices_level_names[] = { "one", "eq", "id", "full", NULL };
 
 /* ---- models ---- */
 
-const struct choices_model *
-choices_plan_model(const struct choices_options *options, uint64_t number)
-{
-	if (number >= WIRE_MODEL_USER &&
-	    number - WIRE_MODEL_USER < options->n_user)
-		return &options->user[number - WIRE_MODEL_USER];
-	return choices_model(number);
-}
-
-/* An API may leave several things open. */
-struct err *choices_plan_key(const struct choices_model *model, struct str *ret)
-{
-	return str_appendf(ret, "%s: %s", model->api,
-			   model->clause ? model->clause : "");
-}
-
-bool choices_plan_has(const uint64_t *words, uint64_t number)
-{
-	return number < WIRE_MODELS_MAX &&
-	       words[number / 64] >> number % 64 & 1;
-}
-
 static void switch_to(uint64_t *words, uint64_t number, bool on)
 {
 	uint64_t bit = 1ULL << number % 64;
@@ -48,7 +26,7 @@ static struct err *matches_nothing(const struct choices_options *options,
 	suggestion_init(&suggestion, pattern);
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		const struct choices_model *model =
-			choices_plan_model(options, i);
+			choices_find_model(options, i);
 		if (model)
 			suggestion_offer(&suggestion, model->api);
 	}
@@ -72,7 +50,7 @@ static struct err *choose_models(const struct option_list *patterns,
 	bool all = !patterns->n || patterns->data[0].text[0] == '!';
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		const struct choices_model *model =
-			choices_plan_model(options, i);
+			choices_find_model(options, i);
 		switch_to(
 			options->models, i,
 			all && model &&
@@ -86,7 +64,7 @@ static struct err *choose_models(const struct option_list *patterns,
 		pattern += excludes;
 		for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 			const struct choices_model *model =
-				choices_plan_model(options, i);
+				choices_find_model(options, i);
 			if (!model || !str_glob(pattern, model->api))
 				continue;
 			met = true;
@@ -104,8 +82,8 @@ static struct err *check_models(const struct choices_options *options)
 	const struct choices_model *nearest = NULL;
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		const struct choices_model *model =
-			choices_plan_model(options, i);
-		if (!model || !choices_plan_has(options->models, i))
+			choices_find_model(options, i);
+		if (!model || !choices_has_model(options->models, i))
 			continue;
 		if (!options->level_given || model->level <= options->level)
 			return NULL;
@@ -126,6 +104,15 @@ static struct err *check_models(const struct choices_options *options)
 
 /* ---- the search ---- */
 
+static struct err *parse_user_models(const struct option_list *list,
+				     struct user_model_texts *ret)
+{
+	_cleanup_(words_freep) struct words texts = {};
+	for (size_t i = 0; i < list->n; i++)
+		TRY(words_add(&texts, list->data[i].text));
+	return user_models_parse((const char *const *)texts.data, texts.n, ret);
+}
+
 struct err *choices_plan_make(const struct choices_settings *settings,
 			      bool level_given, struct choices_plan *ret)
 {
@@ -140,7 +127,7 @@ struct err *choices_plan_make(const struct choices_settings *settings,
 			.bound = settings->bound,
 		},
 	};
-	TRY(user_models_parse(&settings->models, &plan.user));
+	TRY(parse_user_models(&settings->models, &plan.user));
 	plan.options.user = plan.user.shown.data;
 	plan.options.n_user = plan.user.shown.n;
 	TRY(choose_models(&settings->apis, false, &plan.options));
@@ -173,7 +160,7 @@ struct err *choices_list_models(const struct choices_settings *settings,
 				struct report_model **ret, size_t *ret_n)
 {
 	struct choices_options options = {};
-	TRY(user_models_parse(&settings->models, user));
+	TRY(parse_user_models(&settings->models, user));
 	options.user = user->shown.data;
 	options.n_user = user->shown.n;
 	TRY(choose_models(&settings->apis, true, &options));
@@ -183,8 +170,8 @@ struct err *choices_list_models(const struct choices_settings *settings,
 		return err_nomem();
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		const struct choices_model *model =
-			choices_plan_model(&options, i);
-		if (!model || !choices_plan_has(options.models, i))
+			choices_find_model(&options, i);
+		if (!model || !choices_has_model(options.models, i))
 			continue;
 		models[n++] = (struct report_model){
 			.api = model->api,

@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 #include "choices/choices.h"
+#include "choices/user_models.h"
 #include "cli/option.h"
-#include "cli/user_models.h"
 #include "report/report.h"
 
 struct unwinder;
@@ -15,8 +15,9 @@ struct unwinder;
 struct choices_settings {
 	unsigned level; /* enum wire_level, where it is given */
 	uint64_t runs;
-	struct option_list apis;   /* patterns */
-	struct option_list models; /* of polygraph.toml: cli/user_models.h */
+	struct option_list apis; /* patterns */
+	struct option_list
+		models; /* of polygraph.toml: choices/user_models.h */
 	bool systematic;
 	uint64_t bound;
 	uint64_t repeat;
@@ -52,14 +53,6 @@ static inline void choices_plan_freep(struct choices_plan *plan)
 /* What opens a suite for it. */
 void choices_plan_open(const struct choices_plan *plan,
 		       struct suite_options *ret);
-
-/* Also those of polygraph.toml; NULL: no such number. */
-const struct choices_model *
-choices_plan_model(const struct choices_options *options, uint64_t number);
-/* What tells it from others in later versions, too. */
-struct err *choices_plan_key(const struct choices_model *model,
-			     struct str *ret) _must_check_;
-bool choices_plan_has(const uint64_t *words, uint64_t number);
 
 /*
  * The table of models that patterns leave; all of them without. malloc()ed;

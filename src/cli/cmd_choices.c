@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/version.h"
 #include "cli/choices_options.h"
 #include "cli/choices_run.h"
 #include "cli/collect.h"
@@ -12,7 +13,6 @@
 #include "cli/output.h"
 #include "cli/results.h"
 #include "cli/select.h"
-#include "cli/version.h"
 
 struct choices_values {
 	struct common_options common;

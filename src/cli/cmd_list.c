@@ -1,11 +1,11 @@
 /* polygraph list: the tests of a suite. */
 #include <string.h>
 
+#include "base/version.h"
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/output.h"
 #include "cli/select.h"
-#include "cli/version.h"
 
 struct list_options {
 	struct common_options common;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/version.h"
 #include "cli/collect.h"
 #include "cli/command.h"
 #include "cli/findings.h"
@@ -10,7 +11,6 @@
 #include "cli/results.h"
 #include "cli/select.h"
 #include "cli/state_options.h"
-#include "cli/version.h"
 #include "pollution/pollution.h"
 
 static const struct state_options defaults = STATE_DEFAULTS;

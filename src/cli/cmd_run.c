@@ -4,13 +4,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "cli/collect.h"
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/select.h"
-#include "cli/version.h"
 
 struct run_options {
 	struct common_options common;

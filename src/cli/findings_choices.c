@@ -58,7 +58,7 @@ static struct err *add_calls(struct findings *findings,
 	for (size_t i = 0; i < n; i++) {
 		const struct choices_call *call = &calls[i];
 		const struct choices_model *model =
-			choices_plan_model(options, call->model);
+			choices_find_model(options, call->model);
 		all[i] = (struct report_call){
 			.api = api_of(model),
 			.clause = model && model->clause ? model->clause : "",
@@ -85,7 +85,7 @@ static struct err *add_finding(struct findings *findings,
 	struct report_choice *choice = calloc(1, sizeof(*choice));
 	TRY(findings_own(findings, choice));
 	*choice = (struct report_choice){
-		.api = api_of(choices_plan_model(options, finding->model)),
+		.api = api_of(choices_find_model(options, finding->model)),
 		.level = choices_level_name(finding->level),
 		.runs = finding->runs,
 		.failures = finding->failures,
@@ -133,13 +133,13 @@ static struct err *add_models(struct findings *findings,
 	TRY(findings_own(findings, met));
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		const struct choices_model *model =
-			choices_plan_model(options, i);
-		if (!model || !choices_plan_has(options->models, i))
+			choices_find_model(options, i);
+		if (!model || !choices_has_model(options->models, i))
 			continue;
 		if (options->level_given && model->level > options->level)
 			continue;
 		ret->models++;
-		if (choices_plan_has(result->models_met, i))
+		if (choices_has_model(result->models_met, i))
 			met[ret->met.n++] = model->api;
 	}
 	ret->met.data = met;

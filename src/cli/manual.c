@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/version.h"
 #include "cli/help.h"
-#include "cli/version.h"
 
 /* Quotes troff's own characters: a leading dot, backslashes, minus signs. */
 static void put(const char *text, FILE *out)

@@ -1,14 +1,13 @@
 #include "cli/option.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "base/vec.h"
 #include "base/suggest.h"
+#include "base/vec.h"
 
 #define RANK_COMMAND_LINE 1000U
 
@@ -354,65 +353,43 @@ struct err *options_parse(struct options *options, int argc, char **argv,
 	return NULL;
 }
 
-void option_words_free(struct option_words *words)
-{
-	for (size_t i = 0; i < words->n; i++)
-		free(words->data[i]);
-	vec_free(words);
-}
-
-static _printf_(2, 3) struct err *add_word(struct option_words *words,
-					   const char *fmt, ...)
-{
-	char *word = NULL;
-	va_list args;
-	va_start(args, fmt);
-	int n = vasprintf(&word, fmt, args);
-	va_end(args);
-	if (n < 0)
-		return err_nomem();
-	struct err *err = vec_push(words, word);
-	if (err)
-		free(word);
-	return err;
-}
-
-static struct err *add_words(const struct options *options,
-			     const struct option *option,
-			     struct option_words *ret)
+static struct err *add_option_words(const struct options *options,
+				    const struct option *option,
+				    struct words *ret)
 {
 	const void *value = field(options, option);
 	const struct option_list *list = value;
 	const char *name = option->name;
 	switch (option->type) {
 	case OPTION_FLAG:
-		return add_word(ret, "--%s%s",
-				*(const bool *)value ? "" : "no-", name);
+		return words_addf(ret, "--%s%s",
+				  *(const bool *)value ? "" : "no-", name);
 	case OPTION_TEXT:
-		return add_word(ret, "--%s=%s", name, *(char *const *)value);
+		return words_addf(ret, "--%s=%s", name, *(char *const *)value);
 	case OPTION_LIST:
 		for (size_t i = 0; i < list->n; i++)
-			TRY(add_word(ret, "--%s=%s", name, list->data[i].text));
+			TRY(words_addf(ret, "--%s=%s", name,
+				       list->data[i].text));
 		return NULL;
 	case OPTION_NUMBER:
-		return add_word(ret, "--%s=%llu", name,
-				(unsigned long long)*(const uint64_t *)value);
+		return words_addf(ret, "--%s=%llu", name,
+				  (unsigned long long)*(const uint64_t *)value);
 	case OPTION_DURATION:
 		/* Whole microseconds, the smallest unit there is. */
-		return add_word(ret, "--%s=%lluus", name,
-				(unsigned long long)(*(const uint64_t *)value /
-						     NS_PER_US));
+		return words_addf(
+			ret, "--%s=%lluus", name,
+			(unsigned long long)(*(const uint64_t *)value /
+					     NS_PER_US));
 	case OPTION_CHOICE:
-		return add_word(ret, "--%s=%s", name,
-				option->choices[*(const unsigned *)value]);
+		return words_addf(ret, "--%s=%s", name,
+				  option->choices[*(const unsigned *)value]);
 	}
 	BUG("option '%s' has no type", name);
 }
 
 struct err *options_words(const struct options *options,
 			  const struct option_group *const *known,
-			  bool (*wanted)(const char *name),
-			  struct option_words *ret)
+			  bool (*wanted)(const char *name), struct words *ret)
 {
 	size_t i;
 	for_each_option(options->groups, option, i)
@@ -421,7 +398,7 @@ struct err *options_words(const struct options *options,
 		    (known && !option_find(known, option->name)) ||
 		    (wanted && !wanted(option->name)))
 			continue;
-		TRY(add_words(options, option, ret));
+		TRY(add_option_words(options, option, ret));
 	}
 	return NULL;
 }

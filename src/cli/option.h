@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/words.h"
 
 enum option_type {
 	OPTION_FLAG,	 /* bool; --no-NAME takes it back */
@@ -59,12 +60,6 @@ struct option_item {
 
 struct option_list {
 	struct option_item *data;
-	size_t n;
-	size_t cap;
-};
-
-struct option_words {
-	char **data;
 	size_t n;
 	size_t cap;
 };
@@ -117,12 +112,7 @@ void options_clear_weaker(struct options *options, const struct option *option,
 struct err *options_words(const struct options *options,
 			  const struct option_group *const *known,
 			  bool (*wanted)(const char *name),
-			  struct option_words *ret) _must_check_;
-void option_words_free(struct option_words *words);
-static inline void option_words_freep(struct option_words *words)
-{
-	option_words_free(words);
-}
+			  struct words *ret) _must_check_;
 
 /* NULL where there is none. */
 const struct option *option_find(const struct option_group *const *groups,

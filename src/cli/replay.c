@@ -5,14 +5,14 @@
 
 #include "base/path.h"
 #include "base/str.h"
-#include "cli/version.h"
+#include "base/version.h"
 
 static void json_freep(json_t **json)
 {
 	json_decref(*json);
 }
 
-struct err *replay_open(const struct option_words *words,
+struct err *replay_open(const struct words *words,
 			const struct suite_options *how,
 			struct options **ret_options,
 			struct common_suite *ret_choice, struct suite **ret)

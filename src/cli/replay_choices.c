@@ -60,7 +60,7 @@ static struct err *find_test(const struct map_text *numbers, const char *name,
 }
 
 /* Names of models as their numbers of today. */
-static struct err *find_models(const struct option_words *names, const char *id,
+static struct err *find_models(const struct words *names, const char *id,
 			       const struct choices_options *user,
 			       uint64_t ret[WIRE_MODEL_WORDS])
 {
@@ -68,11 +68,11 @@ static struct err *find_models(const struct option_words *names, const char *id,
 		bool found = false;
 		for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 			const struct choices_model *model =
-				choices_plan_model(user, i);
+				choices_find_model(user, i);
 			_cleanup_(str_freep) struct str key = STR_INIT;
 			if (!model)
 				continue;
-			TRY(choices_plan_key(model, &key));
+			TRY(choices_append_model_key(&key, model));
 			if (strcmp(key.s, names->data[k]) != 0)
 				continue;
 			ret[i / 64] |= 1ULL << i % 64;
@@ -84,22 +84,6 @@ static struct err *find_models(const struct option_words *names, const char *id,
 				 id, names->data[k]);
 	}
 	return NULL;
-}
-
-/* The user's own, as they were then. */
-static struct err *parse_models(const struct option_words *words,
-				struct user_model_texts *ret)
-{
-	VEC(struct option_item) items = VEC_INIT;
-	struct err *err = NULL;
-	for (size_t i = 0; !err && i < words->n; i++)
-		err = vec_push(&items,
-			       (struct option_item){ .text = words->data[i] });
-	const struct option_list list = { .data = items.data, .n = items.n };
-	if (!err)
-		err = user_models_parse(&list, ret);
-	vec_free(&items);
-	return err;
 }
 
 static struct err *run_trials(const struct replay_values *values,
@@ -198,7 +182,8 @@ struct err *replay_choice(const struct replay_values *values,
 	struct common_suite choice;
 	size_t test = 0;
 	TRY(results_choice_parse(finding->replay, &kept));
-	TRY(parse_models(&kept.models, &user));
+	TRY(user_models_parse((const char *const *)kept.models.data,
+			      kept.models.n, &user));
 	const struct suite_options how = {
 		.agent = SUITE_AGENT_CHOICES,
 		.keep_output = values->common.verbose,

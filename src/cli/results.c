@@ -7,10 +7,10 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "base/version.h"
 #include "cli/choices_options.h"
 #include "cli/command.h"
 #include "results/digest.h"
-#include "cli/version.h"
 #include "store/store.h"
 
 /* Of what is kept for replay; others are not read. */
@@ -244,7 +244,7 @@ static struct err *append_options(json_t *list, const struct results *results,
 				  const struct option_group *const *known,
 				  bool (*wanted)(const char *name))
 {
-	_cleanup_(option_words_freep) struct option_words words = {};
+	_cleanup_(words_freep) struct words words = {};
 	TRY(options_words(results->options, known, wanted, &words));
 	for (size_t i = 0; i < words.n; i++)
 		TRY(append_word(list, words.data[i]));
@@ -391,11 +391,11 @@ static struct err *add_models(json_t *record, const char *key,
 	TRY(add_list(record, key, &list));
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 		const struct choices_model *model =
-			choices_plan_model(options, i);
+			choices_find_model(options, i);
 		_cleanup_(str_freep) struct str key = STR_INIT;
-		if (!model || !choices_plan_has(words, i))
+		if (!model || !choices_has_model(words, i))
 			continue;
-		TRY(choices_plan_key(model, &key));
+		TRY(choices_append_model_key(&key, model));
 		TRY(append_word(list, key.s));
 	}
 	return NULL;
@@ -456,7 +456,7 @@ static bool is_of_models(const char *name)
 /* The user's own, as --model takes them. */
 static struct err *add_user_models(json_t *record, struct results *results)
 {
-	_cleanup_(option_words_freep) struct option_words words = {};
+	_cleanup_(words_freep) struct words words = {};
 	json_t *list = NULL;
 	TRY(add_list(record, "models", &list));
 	TRY(options_words(results->options, NULL, is_of_models, &words));
@@ -643,7 +643,7 @@ find_choice(const struct results *results,
 		const struct choices_finding *finding =
 			&result->findings.data[i];
 		const struct choices_model *model =
-			choices_plan_model(options, finding->model);
+			choices_find_model(options, finding->model);
 		if (model && !strcmp(model->api, wanted->choice->api) &&
 		    !strcmp(suite_test(results->suite, finding->test)->name,
 			    wanted->test))
@@ -701,9 +701,9 @@ static struct err *unreadable(const char *what)
 }
 
 static struct err *read_list(const json_t *record, const char *key, bool needed,
-			     struct option_words *ret)
+			     struct words *ret)
 {
-	_cleanup_(option_words_freep) struct option_words list = {};
+	_cleanup_(words_freep) struct words list = {};
 	const json_t *value = json_object_get(record, key);
 	if (!json_is_array(value) || json_array_size(value) > LIST_MAX ||
 	    (needed && !json_array_size(value)))
@@ -724,7 +724,7 @@ static struct err *read_list(const json_t *record, const char *key, bool needed,
 	TRY(vec_push(&list, NULL));
 	list.n--;
 	*ret = list;
-	list = (struct option_words){};
+	list = (struct words){};
 	return NULL;
 }
 
@@ -848,11 +848,11 @@ struct err *results_choice_parse(const char *text, struct results_choice *ret)
 
 void results_choice_free(struct results_choice *choice)
 {
-	option_words_free(&choice->suite);
-	option_words_free(&choice->prefix);
-	option_words_free(&choice->numbered);
-	option_words_free(&choice->on);
-	option_words_free(&choice->models);
+	words_free(&choice->suite);
+	words_free(&choice->prefix);
+	words_free(&choice->numbered);
+	words_free(&choice->on);
+	words_free(&choice->models);
 	vec_free(&choice->ranges);
 	vec_free(&choice->forced);
 	free(take_ptr(choice->test));
@@ -860,10 +860,10 @@ void results_choice_free(struct results_choice *choice)
 
 void results_order_free(struct results_order *order)
 {
-	option_words_free(&order->suite);
-	option_words_free(&order->failing);
-	option_words_free(&order->passing);
-	option_words_free(&order->files);
+	words_free(&order->suite);
+	words_free(&order->failing);
+	words_free(&order->passing);
+	words_free(&order->files);
 	free(take_ptr(order->test));
 }
 
@@ -881,8 +881,8 @@ struct err *results_again_parse(const char *text, struct results_again *ret)
 
 void results_again_free(struct results_again *again)
 {
-	option_words_free(&again->alone);
-	option_words_free(&again->whole);
+	words_free(&again->alone);
+	words_free(&again->whole);
 }
 
 void results_replay_begin(const char *id, const char *files)

@@ -77,14 +77,13 @@ void results_put_choices(struct results *results,
 
 /* What is kept of an order-dependent test. */
 struct results_order {
-	struct option_words
-		suite;	       /* words that open it: options, "--", command */
+	struct words suite;    /* words that open it: options, "--", command */
 	char files_digest[33]; /* as the suite's files were; or "" */
 	char *test;
 	/* Names as in JSON: bytes that are not UTF-8 are written as \xNN. */
-	struct option_words failing;
-	struct option_words passing;
-	struct option_words files;
+	struct words failing;
+	struct words passing;
+	struct words files;
 };
 
 /* @text is foreign: whatever is not as it should be is an error. */
@@ -98,16 +97,16 @@ static inline void results_order_freep(struct results_order *order)
 
 /* What is kept of a test that assumes more than an API promises. */
 struct results_choice {
-	struct option_words suite; /* as above */
+	struct words suite; /* as above */
 	char files_digest[33];
 	char *test;
-	struct option_words prefix; /* tests that run before it; mostly none */
+	struct words prefix; /* tests that run before it; mostly none */
 	enum wire_level level;
 	uint64_t seed;
 	bool startup;
 	/* By name: the numbers of models are those of one version. */
-	struct option_words numbered, on;
-	struct option_words models; /* of polygraph.toml */
+	struct words numbered, on;
+	struct words models; /* of polygraph.toml */
 	VEC(struct wire_choice_range) ranges;
 	VEC(uint64_t) forced; /* picks in sequence, instead of drawing */
 };
@@ -124,9 +123,9 @@ static inline void results_choice_freep(struct results_choice *choice)
  * test leaves may be there only after others: then the whole run shows it.
  */
 struct results_again {
-	struct option_words alone; /* for that test */
-	struct option_words whole; /* as it was found */
-	char files_digest[33];	   /* or "" */
+	struct words alone;    /* for that test */
+	struct words whole;    /* as it was found */
+	char files_digest[33]; /* or "" */
 };
 struct err *results_again_parse(const char *text,
 				struct results_again *ret) _must_check_;

@@ -15,7 +15,7 @@
 /* An adapter's environment has no more variables than that. */
 #define MORE_WORDS 16
 
-void words_free(char **words)
+void environment_free_words(char **words)
 {
 	for (size_t i = 0; words && words[i]; i++)
 		free(words[i]);
@@ -33,7 +33,8 @@ static bool is_replaced(const char *word, const char *const *more)
 	return false;
 }
 
-struct err *words_copy(char *const *words, const char *const *more, char ***ret)
+struct err *environment_copy_words(char *const *words, const char *const *more,
+				   char ***ret)
 {
 	VEC(char *) copy = VEC_INIT;
 	struct err *err = NULL;
@@ -52,7 +53,7 @@ struct err *words_copy(char *const *words, const char *const *more, char ***ret)
 	if (err) {
 		if (copy.n && copy.data[copy.n - 1])
 			err_ignore(vec_push(&copy, NULL));
-		words_free(copy.data);
+		environment_free_words(copy.data);
 		return err;
 	}
 	*ret = copy.data;
@@ -144,7 +145,7 @@ struct err *environment_prepare(struct session *session)
 		if (session->chooser)
 			words[n++] = first;
 	}
-	words_free(session->env);
+	environment_free_words(session->env);
 	session->env = NULL;
-	return n ? words_copy(environ, words, &session->env) : NULL;
+	return n ? environment_copy_words(environ, words, &session->env) : NULL;
 }

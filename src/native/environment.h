@@ -7,9 +7,9 @@
  * A copy of @words with @more behind; for arguments and the environment, where
  * variables in @more replace those of the same name.
  */
-struct err *words_copy(char *const *words, const char *const *more,
-		       char ***ret) _must_check_;
-void words_free(char **words);
+struct err *environment_copy_words(char *const *words, const char *const *more,
+				   char ***ret) _must_check_;
+void environment_free_words(char **words);
 
 /*
  * What the session's program needs in its environment, as far as that is known:

@@ -80,8 +80,8 @@ static void session_close(struct suite *suite)
 	quiet_destroy(session->quiet);
 	output_destroy(session->output);
 	program_destroy(session->program);
-	words_free(session->argv);
-	words_free(session->env);
+	environment_free_words(session->argv);
+	environment_free_words(session->env);
 	vec_free(&session->hooks);
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
@@ -243,8 +243,9 @@ static struct err *prepare_words(struct session *session)
 	const struct framework *framework = session->framework;
 	if (framework->arguments) {
 		char **argv;
-		TRY(words_copy(session->argv, framework->arguments, &argv));
-		words_free(session->argv);
+		TRY(environment_copy_words(session->argv, framework->arguments,
+					   &argv));
+		environment_free_words(session->argv);
 		session->argv = argv;
 	}
 	return environment_prepare(session);
@@ -729,7 +730,7 @@ struct err *native_suite_open(const struct suite_options *options,
 		session->points = (1U << SUITE_POINTS) - 1;
 	_cleanup_(suite_closep) struct suite *suite = &session->suite;
 
-	TRY(words_copy(options->argv, NULL, &session->argv));
+	TRY(environment_copy_words(options->argv, NULL, &session->argv));
 	free(session->argv[0]);
 	session->argv[0] = take_ptr(owned);
 	if (options->agent == SUITE_AGENT_CHOICES)

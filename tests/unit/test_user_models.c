@@ -1,5 +1,5 @@
 /*
- * Models of polygraph.toml: how they are written (cli/user_models.h), and what
+ * Models of polygraph.toml: how they are written (choices/user_models.h), and what
  * they do to the functions of a program (native/user_models.h).
  */
 #include "unit.h"
@@ -9,27 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "choices/user_models.h"
 #include "cli/unwind.h"
-#include "cli/user_models.h"
 #include "dwarf/unwind.h"
 #include "suite/suite.h"
 #include "wire/choices.h"
 
 /* ---- texts ---- */
 
-static struct err *parse(const char *const *texts, size_t n,
-			 struct user_model_texts *ret)
-{
-	struct option_item items[WIRE_USER_MODELS + 1] = {};
-	struct option_list list = { items, n, n };
-	for (size_t i = 0; i < n; i++)
-		items[i].text = (char *)texts[i];
-	return user_models_parse(&list, ret);
-}
-
 #define PARSE(ret, ...)                                                        \
-	parse((const char *const[]){ __VA_ARGS__ },                            \
-	      ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })), ret)
+	user_models_parse((const char *const[]){ __VA_ARGS__ },                \
+			  ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })),  \
+			  ret)
 
 static void texts(void **state _unused_)
 {
@@ -127,7 +118,8 @@ static void too_many(void **state _unused_)
 	const char *texts[WIRE_USER_MODELS + 1];
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		texts[i] = "function=f; kind=short";
-	assert_err(parse(texts, ARRAY_SIZE(texts), &made), ERR_USAGE, "32");
+	assert_err(user_models_parse(texts, ARRAY_SIZE(texts), &made),
+		   ERR_USAGE, "32");
 }
 
 /* ---- programs ---- */
@@ -233,7 +225,7 @@ static void functions_do_otherwise(void **state _unused_)
 	if (!program || !getenv("POLYGRAPH_CHOICES_AGENT"))
 		skip();
 	_cleanup_(user_model_texts_freep) struct user_model_texts made = {};
-	assert_ok(parse(models, ARRAY_SIZE(models), &made));
+	assert_ok(user_models_parse(models, ARRAY_SIZE(models), &made));
 	char *argv[] = { (char *)program, NULL };
 	struct suite_options options = {
 		.argv = argv,

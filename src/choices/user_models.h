@@ -17,7 +17,6 @@
 #pragma once
 
 #include "choices/choices.h"
-#include "cli/option.h"
 #include "suite/suite.h"
 
 struct user_model_texts {
@@ -27,6 +26,6 @@ struct user_model_texts {
 	VEC(char *) texts; /* what both point to */
 };
 
-struct err *user_models_parse(const struct option_list *list,
+struct err *user_models_parse(const char *const *texts, size_t n,
 			      struct user_model_texts *ret) _must_check_;
 void user_model_texts_freep(struct user_model_texts *texts);

@@ -1,4 +1,4 @@
-#include "cli/user_models.h"
+#include "choices/user_models.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -185,15 +185,15 @@ static struct err *parse_model(char *text, struct user_model_texts *ret)
 	return vec_push(&ret->shown, shown);
 }
 
-struct err *user_models_parse(const struct option_list *list,
+struct err *user_models_parse(const char *const *texts, size_t n,
 			      struct user_model_texts *ret)
 {
-	if (list->n > WIRE_USER_MODELS)
+	if (n > WIRE_USER_MODELS)
 		return err_create(ERR_USAGE,
-				  "%zu models of functions are more than %d",
-				  list->n, WIRE_USER_MODELS);
-	for (size_t i = 0; i < list->n; i++) {
-		_cleanup_(freep) char *copy = strdup(list->data[i].text);
+				  "%zu models of functions are more than %d", n,
+				  WIRE_USER_MODELS);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(freep) char *copy = strdup(texts[i]);
 		if (!copy)
 			return err_nomem();
 		TRY(vec_push(&ret->texts, copy));
