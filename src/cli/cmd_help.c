@@ -18,8 +18,10 @@ static struct err *subject(int argc, char **argv, const struct command **ret)
 	if (!argc)
 		return NULL;
 	if (argc > 1)
-		return err_create(ERR_USAGE, "one command at a time, not '%s'",
-				  argv[1]);
+		return err_create(
+			ERR_USAGE,
+			"help takes one command; '%s' is a second one",
+			argv[1]);
 	if (!strcmp(argv[0], "polygraph")) {
 		*ret = NULL;
 		return NULL;
@@ -39,10 +41,10 @@ static struct err *help_run(const struct options *options _unused_, int argc,
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "tells how a command is used",
+	.summary = "explains how to use a command",
 	.synopsis = (const char *const[]){ "[COMMAND]", NULL },
 	.description =
-		(const char *const[]){ "Tells how a command is used.", NULL },
+		(const char *const[]){ "Explains how to use a command.", NULL },
 	.groups = groups,
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),

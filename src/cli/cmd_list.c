@@ -64,11 +64,11 @@ const struct command command_list = {
 			NULL },
 	.description =
 		(const char *const[]){
-			"Lists the tests of a suite, with the place where each "
-			"is defined. Options come before the test executable; "
-			"what follows it are its own arguments.",
-			"With --quiet only names are written, one a line, in "
-			"the form that 'polygraph run --order' reads.",
+			"Lists the tests of a suite and where each is defined. "
+			"Options come before the test executable; everything "
+			"after it is passed to it.",
+			"With --quiet, prints only the names, one per line, in "
+			"the format that 'polygraph run --order' reads.",
 			NULL },
 	.examples =
 		(const struct command_example[]){

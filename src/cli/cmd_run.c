@@ -34,30 +34,30 @@ static const struct run_options defaults = {
 /* clang-format off */
 static const struct option order_options[] = {
 	{ "order", 0, OPTION_TEXT, FIELD(order), .value = "FILE",
-	  .help = "run in this order: one test name a line. A test named twice "
-		  "is run twice. Inside names \\n, \\t, \\r, \\\\ and \\xNN "
-		  "stand for bytes" },
+	  .help = "run the tests in this order: a file with one name per line. "
+		  "A test named twice runs twice. In names, \\n, \\t, \\r, "
+		  "\\\\ and \\xNN stand for bytes" },
 	{ "reverse", 0, OPTION_FLAG, FIELD(reverse),
 	  .help = "last test first" },
 	{ "shuffle", 0, OPTION_FLAG, FIELD(shuffle),
-	  .help = "random order; the seed is printed" },
+	  .help = "random order; prints the seed" },
 	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N",
-	  .help = "makes every random choice reproducible" },
+	  .help = "seed for every random choice, for reproducible runs" },
 	{ "repeat", 0, OPTION_NUMBER, FIELD(repeat), .value = "N", .min = 1,
-	  .help = "each test N times in a row (default: 1)" },
+	  .help = "run each test N times in a row (default: 1)" },
 	{}
 };
 
 static const struct option run_options[] = {
 	{ "alone", 0, OPTION_FLAG, FIELD(alone),
-	  .help = "each test in a process of its own" },
+	  .help = "run each test in its own process" },
 	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
 	  .min = 1, .max = 4096,
-	  .help = "processes side by side (default: the cores)" },
+	  .help = "number of parallel processes (default: the number of cores)" },
 	{ "budget", 0, OPTION_DURATION, FIELD(budget_ns), .value = "DURATION",
-	  .help = "start no more tests after it: 30s, 10m" },
+	  .help = "start no more tests after this time: 30s, 10m" },
 	{ "pass-through", 0, OPTION_FLAG, FIELD(pass_through),
-	  .help = "let the output of the tests through as it comes" },
+	  .help = "print the output of the tests as it arrives" },
 	{}
 };
 /* clang-format on */
@@ -70,7 +70,7 @@ static struct err *check_options(const struct run_options *values,
 {
 	if (values->reverse && values->shuffle)
 		return err_create(ERR_USAGE,
-				  "--reverse and --shuffle exclude each other");
+				  "--reverse and --shuffle cannot be combined");
 	for (size_t i = 0; values->pass_through && i < outputs->n; i++) {
 		if (!outputs->data[i].path &&
 		    outputs->data[i].format != &report_text)
@@ -80,7 +80,7 @@ static struct err *check_options(const struct run_options *values,
 					   "tests' output into the %s on "
 					   "standard output",
 					   outputs->data[i].format->name),
-				"give it an --output PATH");
+				"give that format an --output PATH");
 	}
 	return NULL;
 }
@@ -209,22 +209,20 @@ const struct command command_run = {
 			NULL },
 	.description =
 		(const char *const[]){
-			"Runs the tests of a suite in the order of the suite "
-			"or "
-			"in another one, and reports how each ended: pass, "
-			"fail, skip, crash or timeout. Options come before the "
-			"test executable; what follows it are its own "
-			"arguments.",
-			"Tests that the suite itself disables are reported as "
-			"skipped, unless a --tests PATTERN spells out their "
-			"name.",
+			"Runs the tests of a suite, in its own order or in "
+			"another, and reports the outcome of each: pass, fail, "
+			"skip, crash or timeout. Options come before the test "
+			"executable; everything after it is passed to it.",
+			"Tests that the suite disables are reported as "
+			"skipped, "
+			"unless a --tests PATTERN gives their exact name.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
 			{ "polygraph run ./unit_tests",
-			  "all tests, those that fail in detail" },
+			  "all tests; failures are shown in detail" },
 			{ "polygraph run --shuffle ./unit_tests",
-			  "in a random order, which the seed gives again" },
+			  "in a random order; --seed repeats it" },
 			{ "polygraph run --tests 'Registry.*' --repeat 10 "
 			  "./unit_tests",
 			  "some tests, ten times each" },

@@ -24,8 +24,8 @@ static const char *const formats[] = { "text", "json", "junit", NULL };
 /* clang-format off */
 static const struct option suite_options[] = {
 	{ "tests", 0, OPTION_LIST, FIELD(tests), .value = "PATTERN",
-	  .help = "only tests whose name matches this shell pattern; with '!' "
-		  "in front: not those. May be given again" },
+	  .help = "only tests whose name matches this shell pattern; prefix '!' "
+		  "to exclude; repeatable" },
 	{ "framework", 0, OPTION_TEXT, FIELD(framework), .value = "NAME",
 	  .choices = frameworks,
 	  .help = "auto (default: recognised from the executable), gtest, "
@@ -33,55 +33,56 @@ static const struct option suite_options[] = {
 		  "cpputest, functions" },
 	{ "test-functions", 0, OPTION_TEXT, FIELD(test_functions),
 	  .value = "GLOB",
-	  .help = "with the framework 'functions': which functions are tests, "
+	  .help = "with --framework functions: the functions that are tests, "
 		  "by symbol name (default: test_*)" },
 	{ "ctest", 0, OPTION_TEXT, FIELD(ctest), .value = "BUILD-DIR",
-	  .help = "the tests of a CMake build folder, each a process" },
+	  .help = "the tests of a CMake build folder, one process each" },
 	{ "meson", 0, OPTION_TEXT, FIELD(meson), .value = "BUILD-DIR",
-	  .help = "the tests of a Meson build folder, each a process" },
+	  .help = "the tests of a Meson build folder, one process each" },
 	{ "commands", 0, OPTION_TEXT, FIELD(commands), .value = "FILE",
-	  .help = "one shell command a line, each a test" },
+	  .help = "a file with one shell command per line, each a test" },
 	{ "timeout", 0, OPTION_DURATION, FIELD(timeout_ns),
 	  .value = "DURATION",
-	  .help = "for one test: 500ms, 30s, 10m (default: what "
-		  "the suite declares for it, else 30s)" },
+	  .help = "time limit per test: 500ms, 30s, 10m (default: the "
+		  "limit that the suite declares, or 30s)" },
 	{}
 };
 
 static const struct option output_options[] = {
 	{ "format", 0, OPTION_LIST, FIELD(formats), .value = "FORMAT",
 	  .choices = formats,
-	  .help = "text (default), json or junit. May be given again, each "
-		  "with an --output of its own" },
+	  .help = "text (default), json or junit; repeatable, each with its "
+		  "own --output" },
 	{ "output", 'o', OPTION_LIST, FIELD(outputs), .value = "PATH",
-	  .help = "write the --format before it to this file; without, or "
-		  "with '-', to standard output" },
+	  .help = "file for the preceding --format (default or '-': standard "
+		  "output)" },
 	{ "color", 0, OPTION_CHOICE, FIELD(color), .value = "WHEN",
 	  .choices = colors,
-	  .help = "auto (default: on a terminal), always, never" },
+	  .help = "auto (default: on a terminal), always or never" },
 	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet),
-	  .help = "no progress, no warnings, only what matters" },
+	  .help = "only the results: no progress, no warnings" },
 	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose),
-	  .help = "every test, its whole output, and what polygraph does" },
+	  .help = "every test with its full output, and what polygraph does" },
 	{}
 };
 
 static const struct option general_options[] = {
 	{ "config", 0, OPTION_TEXT, FIELD(config), .value = "FILE",
 	  .no_config = true,
-	  .help = "instead of polygraph.toml in the working directory" },
+	  .help = "read options from this file (default: polygraph.toml in the "
+		  "working directory, if there is one)" },
 	{ "help", 'h', OPTION_FLAG, FIELD(help), .no_config = true,
-	  .help = "this text" },
+	  .help = "show this help" },
 	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,
-	  .help = "the version" },
+	  .help = "show the version" },
 	{}
 };
 
 static const struct option bare_options[] = {
 	{ "help", 'h', OPTION_FLAG, FIELD(help), .no_config = true,
-	  .help = "this text" },
+	  .help = "show this help" },
 	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,
-	  .help = "the version" },
+	  .help = "show the version" },
 	{}
 };
 /* clang-format on */
@@ -99,7 +100,7 @@ static unsigned core_count(void)
 	return (unsigned)MAX(CPU_COUNT(&set), 1);
 }
 
-/* Words after the executable are its own; say so where that looks unmeant. */
+/* Words after the executable are its own; warn where that looks unintended. */
 static void warn_of_late_options(const struct options *options, int argc,
 				 char **argv)
 {
@@ -115,8 +116,8 @@ static void warn_of_late_options(const struct options *options, int argc,
 		if (!option_find(options->groups, name) ||
 		    !strcmp(name, "help") || !strcmp(name, "version"))
 			continue;
-		log_warn("'%s' stands after the executable and is handed to "
-			 "it; options of polygraph come before it",
+		log_warn("'%s' comes after the executable and is passed to "
+			 "it; put options for polygraph before it",
 			 argv[i]);
 		return;
 	}
@@ -130,7 +131,7 @@ struct err *common_suite_choose(const struct options *options, int argc,
 					     "--commands" };
 	const char *const given[] = { common->ctest, common->meson,
 				      common->commands };
-	/* What the command line says sets aside what the file says. */
+	/* The command line overrides the configuration file. */
 	enum option_source strongest =
 		argc ? OPTION_COMMAND_LINE : OPTION_DEFAULT;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
@@ -145,10 +146,10 @@ struct err *common_suite_choose(const struct options *options, int argc,
 			continue;
 		if (chosen)
 			return err_hint(err_create(ERR_USAGE,
-						   "both '%s' and '%s' are "
+						   "both '%s' and '%s' were "
 						   "given",
 						   chosen, kinds[i]),
-					"one suite at a time");
+					"give one suite at a time");
 		chosen = kinds[i];
 		values[i] = given[i];
 		ret->words[0] = (char *)kinds[i];
@@ -156,9 +157,10 @@ struct err *common_suite_choose(const struct options *options, int argc,
 		ret->words[2] = NULL;
 	}
 	if (!chosen)
-		return err_hint(err_create(ERR_USAGE, "which test executable?"),
-				"give a TEST-EXECUTABLE, or --ctest, --meson "
-				"or --commands");
+		return err_hint(
+			err_create(ERR_USAGE, "no test executable given"),
+			"give a TEST-EXECUTABLE, or --ctest, --meson "
+			"or --commands");
 	ret->options = (struct suite_options){
 		.argv = argc ? argv : NULL,
 		.ctest = values[0],
@@ -191,7 +193,7 @@ struct err *common_suite_open(const struct common_suite *choice,
 				  choice->command[1]);
 	return err_hint(
 		err_create(ERR_SUITE, "'%s' has no tests", choice->command[0]),
-		"if it has, say what they are: --framework NAME, or "
+		"if it does have tests, name them: --framework NAME, or "
 		"--framework functions --test-functions GLOB");
 }
 
@@ -205,7 +207,7 @@ struct err *common_seed_choose(const struct options *options, uint64_t given,
 		return NULL;
 	}
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		return err_errno(errno, "cannot draw a random seed");
+		return err_errno(errno, "cannot get a random seed");
 	*ret = random;
 	return NULL;
 }

@@ -13,10 +13,10 @@
 #define NARROWEST 24
 
 const char *const help_statuses[] = {
-	"0",   "all is well: no finding, no failing test",
+	"0",   "no findings, no failing tests",
 	"1",   "findings",
-	"2",   "the call was wrong",
-	"3",   "the suite could not be run, or its tests fail",
+	"2",   "usage error",
+	"3",   "the suite could not be run, or tests fail on their own",
 	"4",   "internal error",
 	"130", "interrupted; results so far are written",
 	NULL,
@@ -141,9 +141,9 @@ static struct err *write_main(const struct page *page)
 	TRY(write_usage(page, "", main_synopsis));
 	fputc('\n', page->out);
 	wrap(page,
-	     "Finds out which tests of a C or C++ test suite cannot be "
-	     "trusted. The test executable is run as it is: no recompiling, no "
-	     "macro, no change to its framework.",
+	     "Finds the tests of a C or C++ test suite that cannot be trusted. "
+	     "The test executable runs as it is: no recompiling, no macros, no "
+	     "change to its framework.",
 	     0, 0);
 	heading(page, "Commands");
 	for (size_t i = 0; commands[i]; i++) {
@@ -164,8 +164,8 @@ static struct err *write_main(const struct page *page)
 	}
 	fputc('\n', page->out);
 	wrap(page,
-	     "'polygraph help COMMAND' tells more. Options may also stand in "
-	     "polygraph.toml, under their names.",
+	     "'polygraph help COMMAND' explains a command. Options can also be "
+	     "set in polygraph.toml, under their long names.",
 	     0, 0);
 	return NULL;
 }

@@ -68,7 +68,7 @@ static struct err *settle_loudness(struct options *options)
 		return NULL;
 	if (quiet == verbose)
 		return err_create(ERR_USAGE,
-				  "--quiet and --verbose exclude each other");
+				  "--quiet and --verbose cannot be combined");
 	common->quiet = quiet > verbose;
 	common->verbose = verbose > quiet;
 	return NULL;

@@ -104,8 +104,8 @@ static void write_end(const struct command *command, FILE *out)
 		term(help_statuses[i], help_statuses[i + 1], out);
 	fputs(".SH ENVIRONMENT\n", out);
 	term("NO_COLOR",
-	     "Where it is set and not empty, nothing is coloured unless "
-	     "--color always asks for it.",
+	     "If set and not empty, output is not coloured unless --color "
+	     "always asks for it.",
 	     out);
 	term("POLYGRAPH_LOG",
 	     "Parts of the program whose work is logged to standard error: a "
@@ -131,13 +131,12 @@ static void write_end(const struct command *command, FILE *out)
 static void write_configuration(FILE *out)
 {
 	fputs(".SH CONFIGURATION\n", out);
-	line("The file polygraph.toml in the working directory, or the one "
-	     "that "
-	     "--config names, holds options under their long names. Those in a "
-	     "table of a command's name are for that command only and win over "
-	     "those at the top; the command line wins over both. Flags are "
-	     "true "
-	     "or false; what may be given again is a list.",
+	line("The file polygraph.toml in the working directory, or the file "
+	     "given with --config, sets options under their long names. "
+	     "Options "
+	     "in a table named after a command apply to that command only and "
+	     "override those at the top; the command line overrides both. "
+	     "Flags are true or false; repeatable options are lists.",
 	     out);
 	fputs(".PP\n.nf\n.RS\n", out);
 	line("timeout = \"10s\"", out);
@@ -196,17 +195,15 @@ static struct err *write_main(FILE *out)
 	TRY(write_title(NULL, "a lie detector for C and C++ test suites", out));
 	write_synopsis("", synopsis, out);
 	fputs(".SH DESCRIPTION\n", out);
-	line("Finds out which tests of a C or C++ test suite cannot be "
-	     "trusted. "
-	     "The test executable is run as it is: no recompiling, no macro, "
-	     "no "
+	line("Finds the tests of a C or C++ test suite that cannot be trusted. "
+	     "The test executable runs as it is: no recompiling, no macros, no "
 	     "change to its framework. It needs symbols and debug information "
 	     "(-g).",
 	     out);
 	fputs(".PP\n", out);
-	line("Options stand before the test executable; everything after it is "
-	     "handed to it. With --ctest, --meson or --commands each test is a "
-	     "process of its own.",
+	line("Options come before the test executable; everything after it is "
+	     "passed to it. With --ctest, --meson or --commands each test is a "
+	     "separate process.",
 	     out);
 	fputs(".SH COMMANDS\n", out);
 	for (size_t i = 0; commands[i]; i++) {

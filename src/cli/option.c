@@ -167,15 +167,16 @@ static struct err *set_choice(const struct option *option, const char *text,
 	}
 	struct err *err = err_create(ERR_USAGE, "there is no '%s'", text);
 	if (suggestion.best)
-		return err_hint(err, "did you mean '%s'? possible are: %s",
+		return err_hint(err, "did you mean '%s'? possible values: %s",
 				suggestion.best, all.s);
-	return err_hint(err, "possible are: %s", all.s);
+	return err_hint(err, "possible values: %s", all.s);
 }
 
 static struct err *set_flag(const char *text, bool *ret)
 {
 	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-		return err_create(ERR_USAGE, "'%s' is not true or false", text);
+		return err_create(ERR_USAGE, "'%s' is neither true nor false",
+				  text);
 	*ret = *text == 't';
 	return NULL;
 }

@@ -63,7 +63,7 @@ static struct err *none_selected(const struct suite *suite,
 			first = patterns->data[i].text;
 	}
 	if (!first)
-		return err_create(ERR_USAGE, "--tests leaves no test");
+		return err_create(ERR_USAGE, "--tests excludes every test");
 
 	struct suggestion suggestion;
 	suggest_test(suite, &suggestion, first);
@@ -72,8 +72,8 @@ static struct err *none_selected(const struct suite *suite,
 	if (suggestion.best)
 		return err_hint(err, "did you mean '%s'?", suggestion.best);
 	return err_hint(err,
-			"'polygraph list' shows the names; '*%s*' also "
-			"matches inside of them",
+			"'polygraph list' shows the names; '*%s*' matches "
+			"anywhere in a name",
 			first);
 }
 

@@ -23,80 +23,82 @@ static const char *const trackings[] = { "auto", "scan",    "soft-dirty",
 static const struct option compared_options[] = {
 	{ "include-roots", 0, OPTION_LIST, FIELD(include_roots),
 	  .value = "REGEX",
-	  .help = "only variables, files and attributes whose name matches, "
-		  "also variables of the test framework and the C++ library, "
-		  "which are left out otherwise. May be given again" },
+	  .help = "compare only variables, files and attributes whose name "
+		  "matches; also matches variables of the test framework and "
+		  "the C++ library, which are otherwise ignored; repeatable" },
 	{ "exclude-roots", 0, OPTION_LIST, FIELD(exclude_roots),
 	  .value = "REGEX",
-	  .help = "no variables, files and attributes whose name matches. "
-		  "May be given again" },
+	  .help = "ignore variables, files and attributes whose name matches; "
+		  "repeatable" },
 	{ "exclude-fields", 0, OPTION_LIST, FIELD(exclude_fields),
 	  .value = "REGEX",
-	  .help = "no places whose access path matches, e.g. "
-		  "'\\.last_used$'. May be given again" },
+	  .help = "ignore places whose access path matches, e.g. "
+		  "'\\.last_used$'; repeatable" },
 	{ "container", 0, OPTION_LIST, FIELD(containers), .value = "RECIPE",
 	  .help = "compare a type by its content: 'TYPE: SHAPE key=value …', "
 		  "e.g. 'app::list<*>: chain first=head next=next "
-		  "value=item element=#0'. May be given again" },
+		  "value=item element=#0'; repeatable" },
 	{ "capture", 0, OPTION_TEXT, FIELD(capture), .value = "FROM..TO",
-	  .help = "two of before-setup, after-setup, before-teardown and "
-		  "after-teardown (default: before-setup..after-teardown); "
-		  "the same twice: from one test to the next. Not all "
-		  "frameworks have the two in the middle" },
+	  .help = "compare between two of the points before-setup, "
+		  "after-setup, before-teardown and after-teardown (default: "
+		  "before-setup..after-teardown); the same point twice means "
+		  "from one test to the next. Not all frameworks have the two "
+		  "middle points" },
 	{ "only", 0, OPTION_CHOICE, FIELD(only), .value = "WHAT",
 	  .choices = onlys,
-	  .help = "kind of state: all (default), memory, files or process" },
+	  .help = "kind of state to compare: all (default), memory, files or "
+		  "process" },
 	{ "watch-dir", 0, OPTION_LIST, FIELD(watch_dirs), .value = "DIR",
-	  .help = "folder whose files are compared where they cannot be "
-		  "followed (default: the working directory and the temporary "
-		  "directory). May be given again" },
+	  .help = "folder to scan for changed files where system calls cannot "
+		  "be followed (default: the working directory and the "
+		  "temporary directory); repeatable" },
 	{ "eager", 0, OPTION_FLAG, FIELD(eager),
-	  .help = "run all tests once before, so that what is initialised "
-		  "by its first user is compared, too" },
+	  .help = "run all tests once beforehand, so that state initialised on "
+		  "first use is compared too" },
 	{}
 };
 
 static const struct option meaning_options[] = {
 	{ "effect", 0, OPTION_FLAG, FIELD(effect),
-	  .help = "run polluting tests a second time, to tell whether the "
-		  "change settles (default; --no-effect)" },
+	  .help = "run polluting tests a second time to see whether the change "
+		  "settles (default; --no-effect)" },
 	{ "readers", 0, OPTION_FLAG, FIELD(readers),
-	  .help = "find the tests that read what was changed (default; "
+	  .help = "find the tests that read the changed state (default; "
 		  "--no-readers)" },
 	{ "paths", 0, OPTION_NUMBER, FIELD(paths), .value = "N", .min = 1,
 	  .max = 1000,
-	  .help = "differing places shown of a variable, a file or an "
+	  .help = "number of differing places to show per variable, file or "
 		  "attribute (default: 3)" },
 	{}
 };
 
 static const struct option run_options[] = {
 	{ "order", 0, OPTION_TEXT, FIELD(order), .value = "FILE",
-	  .help = "run in this order: one test name a line" },
+	  .help = "run the tests in this order: a file with one name per line" },
 	{ "budget", 0, OPTION_DURATION, FIELD(budget_ns), .value = "DURATION",
-	  .help = "begin nothing more after it: 30s, 10m" },
+	  .help = "start no new work after this time: 30s, 10m" },
 	{ "baseline", 0, OPTION_TEXT, FIELD(baseline), .value = "FILE",
-	  .help = "findings listed there are known, and do not fail the run" },
+	  .help = "known findings: those listed in FILE do not fail the run" },
 	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
 	  .min = 1, .max = 4096,
-	  .help = "processes side by side; state is looked at in one "
-		  "process, or in one after the other" },
+	  .help = "number of parallel processes; state is compared in one "
+		  "process at a time" },
 	{ "page-tracking", 0, OPTION_CHOICE, FIELD(tracking),
 	  .value = "METHOD", .choices = trackings,
-	  .help = "how written memory is found: auto (default: the fastest "
+	  .help = "how to detect written memory: auto (default: the fastest "
 		  "that works here), scan, soft-dirty, fork or compare" },
 	{ "file-tracking", 0, OPTION_CHOICE, FIELD(file_tracking),
 	  .value = "METHOD", .choices = file_trackings,
-	  .help = "how changed files are found: auto (default), follow (the "
-		  "system calls of the tests) or walk (the watched folders "
-		  "are compared)" },
+	  .help = "how to detect changed files: auto (default), follow (trace "
+		  "the system calls of the tests) or walk (scan the watched "
+		  "folders)" },
 	{}
 };
 /* clang-format on */
 
-const struct option_group state_compared_group = { "What is compared",
+const struct option_group state_compared_group = { "Compared state",
 						   compared_options };
-const struct option_group state_meaning_group = { "What it means",
+const struct option_group state_meaning_group = { "Classification",
 						  meaning_options };
 const struct option_group state_run_group = { "Run", run_options };
 
@@ -165,13 +167,13 @@ static struct err *list_dirs(const struct option_list *list,
 			return err_hint(err_create(ERR_USAGE,
 						   "--watch-dir '%s': %s", dir,
 						   strerror(errno)),
-					"give a folder that is there");
+					"give an existing folder");
 		if (!S_ISDIR(status.st_mode))
 			return err_hint(err_create(ERR_USAGE,
 						   "--watch-dir '%s' is not a "
 						   "folder",
 						   dir),
-					"give the folder that it lies in");
+					"give the folder that contains it");
 	}
 	if (list->n)
 		return list_texts(list, ret);

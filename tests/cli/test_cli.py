@@ -262,10 +262,10 @@ class Cli(unittest.TestCase):
                    message="unknown option '--fromat'",
                    hint="did you mean '--format'.*")
         self.fails("list", "--format", "sarif", "suite",
-                   message="--format: there is no 'sarif'", hint="possible are: text, json, junit")
+                   message="--format: there is no 'sarif'", hint="possible values: text, json, junit")
         self.fails("list", "--format", "junit", "suite",
                    message="the format 'junit' is for tests that ran.*")
-        self.fails("run", message="which test executable.*")
+        self.fails("run", message="no test executable given.*")
         self.fails("run", "--ctest", "x", "suite", message="both .*")
         self.fails("run", "--reverse", "--shuffle", "suite", message=".*")
         self.fails("run", "--tests", "Registry.Add", "suite",
@@ -274,7 +274,7 @@ class Cli(unittest.TestCase):
         self.fails("run", "gen:0", status=3, message="'gen:0' has no tests")
 
     def test_late_options(self):
-        warning = "polygraph: warning: '--format' stands after.*\n"
+        warning = "polygraph: warning: '--format' comes after.*\n"
         self.run_it("list", "suite", "--format", "json", stderr=warning)
         self.run_it("list", "--", "suite", "--format", "json")
         self.run_it("list", "-q", "suite", "--format", "json")

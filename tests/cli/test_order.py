@@ -358,7 +358,7 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.fails("order", "--baseline", "absent", "suite", message="--baseline: .*absent.*")
         self.fails("order", "--effect", "suite", message="unknown option '--effect'")
         self.fails("order", "--anyorder", "suite", message="unknown option '--anyorder'", hint="did you mean '--any-order'.*")
-        self.fails("order", "--format", "sarif", "suite", message="--format: there is no 'sarif'", hint="possible are: text, json, junit")
+        self.fails("order", "--format", "sarif", "suite", message="--format: there is no 'sarif'", hint="possible values: text, json, junit")
         self.write("twice", "Config.A\nConfig.B\nConfig.A\n")
         self.fails("order", "--order", "twice", "suite", message="'Config.A' stands in 'twice' more than once")
         self.write("polygraph.toml", "fresh = true\n")
