@@ -155,7 +155,7 @@ static void test_slips(void **state _unused_)
 		{ { "--choice=gren" },
 		  "--choice: there is no 'gren'; did you mean 'green'? "
 		  "possible "
-		  "are: red, green" },
+		  "values: red, green" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(slips); i++) {
 		_cleanup_(options_destroyp) struct options *options = make();
