@@ -107,9 +107,9 @@ static struct err *check_models(const struct choices_options *options)
 static struct err *parse_user_models(const struct option_list *list,
 				     struct user_model_texts *ret)
 {
-	_cleanup_(words_freep) struct words texts = {};
+	_cleanup_(strv_freep) struct strv texts = {};
 	for (size_t i = 0; i < list->n; i++)
-		TRY(words_add(&texts, list->data[i].text));
+		TRY(strv_add(&texts, list->data[i].text));
 	return user_models_parse((const char *const *)texts.data, texts.n, ret);
 }
 

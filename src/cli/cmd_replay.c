@@ -193,7 +193,7 @@ DEFINE_VEC(nodes, struct suite_node)
 struct trial {
 	const char *name; /* "failing" */
 	bool good;	  /* what it was found to do */
-	const struct words *tests;
+	const struct strv *tests;
 	struct nodes nodes;
 	VEC(struct suite_result) results; /* of its last test; ours */
 	size_t as_found;
@@ -324,7 +324,7 @@ static struct err *run_once(struct suite *suite, struct trial *trial)
 }
 
 /* The beginning and the end of a long list: of an order, its test is last. */
-static struct err *append_order(struct str *str, const struct words *tests)
+static struct err *append_order(struct str *str, const struct strv *tests)
 {
 	bool cut = tests->n > SHOWN_TESTS;
 	for (size_t i = 0; i < tests->n; i++) {
@@ -483,7 +483,7 @@ static struct err *replay_order(const struct replay_values *values,
 /* ---- other findings: the detector once more ---- */
 
 static struct err *run_again(const struct replay_values *values,
-			     const struct words *again, const char *id,
+			     const struct strv *again, const char *id,
 			     const char *files, bool silent, bool *ret_seen)
 {
 	_cleanup_(options_destroyp) struct options *options = NULL;

@@ -356,41 +356,40 @@ struct err *options_parse(struct options *options, int argc, char **argv,
 
 static struct err *add_option_words(const struct options *options,
 				    const struct option *option,
-				    struct words *ret)
+				    struct strv *ret)
 {
 	const void *value = field(options, option);
 	const struct option_list *list = value;
 	const char *name = option->name;
 	switch (option->type) {
 	case OPTION_FLAG:
-		return words_addf(ret, "--%s%s",
-				  *(const bool *)value ? "" : "no-", name);
+		return strv_addf(ret, "--%s%s",
+				 *(const bool *)value ? "" : "no-", name);
 	case OPTION_TEXT:
-		return words_addf(ret, "--%s=%s", name, *(char *const *)value);
+		return strv_addf(ret, "--%s=%s", name, *(char *const *)value);
 	case OPTION_LIST:
 		for (size_t i = 0; i < list->n; i++)
-			TRY(words_addf(ret, "--%s=%s", name,
-				       list->data[i].text));
+			TRY(strv_addf(ret, "--%s=%s", name,
+				      list->data[i].text));
 		return NULL;
 	case OPTION_NUMBER:
-		return words_addf(ret, "--%s=%llu", name,
-				  (unsigned long long)*(const uint64_t *)value);
+		return strv_addf(ret, "--%s=%llu", name,
+				 (unsigned long long)*(const uint64_t *)value);
 	case OPTION_DURATION:
 		/* Whole microseconds, the smallest unit there is. */
-		return words_addf(
-			ret, "--%s=%lluus", name,
-			(unsigned long long)(*(const uint64_t *)value /
-					     NS_PER_US));
+		return strv_addf(ret, "--%s=%lluus", name,
+				 (unsigned long long)(*(const uint64_t *)value /
+						      NS_PER_US));
 	case OPTION_CHOICE:
-		return words_addf(ret, "--%s=%s", name,
-				  option->choices[*(const unsigned *)value]);
+		return strv_addf(ret, "--%s=%s", name,
+				 option->choices[*(const unsigned *)value]);
 	}
 	BUG("option '%s' has no type", name);
 }
 
 struct err *options_words(const struct options *options,
 			  const struct option_group *const *known,
-			  bool (*wanted)(const char *name), struct words *ret)
+			  bool (*wanted)(const char *name), struct strv *ret)
 {
 	size_t i;
 	for_each_option(options->groups, option, i)

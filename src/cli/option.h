@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/words.h"
+#include "base/strv.h"
 
 enum option_type {
 	OPTION_FLAG,	 /* bool; --no-NAME takes it back */
@@ -112,7 +112,7 @@ void options_clear_weaker(struct options *options, const struct option *option,
 struct err *options_words(const struct options *options,
 			  const struct option_group *const *known,
 			  bool (*wanted)(const char *name),
-			  struct words *ret) _must_check_;
+			  struct strv *ret) _must_check_;
 
 /* NULL where there is none. */
 const struct option *option_find(const struct option_group *const *groups,

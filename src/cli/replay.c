@@ -12,7 +12,7 @@ static void json_freep(json_t **json)
 	json_decref(*json);
 }
 
-struct err *replay_open(const struct words *words,
+struct err *replay_open(const struct strv *words,
 			const struct suite_options *how,
 			struct options **ret_options,
 			struct common_suite *ret_choice, struct suite **ret)

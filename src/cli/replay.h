@@ -24,7 +24,7 @@ static inline bool replay_is_good(enum outcome outcome)
  * Opens it as the detector did, whatever polygraph.toml says today. @how: library,
  * output and models.
  */
-struct err *replay_open(const struct words *words,
+struct err *replay_open(const struct strv *words,
 			const struct suite_options *how,
 			struct options **ret_options,
 			struct common_suite *ret_choice,

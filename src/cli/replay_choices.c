@@ -60,7 +60,7 @@ static struct err *find_test(const struct map_text *numbers, const char *name,
 }
 
 /* Names of models as their numbers of today. */
-static struct err *find_models(const struct words *names, const char *id,
+static struct err *find_models(const struct strv *names, const char *id,
 			       const struct choices_options *user,
 			       uint64_t ret[WIRE_MODEL_WORDS])
 {

@@ -244,7 +244,7 @@ static struct err *append_options(json_t *list, const struct results *results,
 				  const struct option_group *const *known,
 				  bool (*wanted)(const char *name))
 {
-	_cleanup_(words_freep) struct words words = {};
+	_cleanup_(strv_freep) struct strv words = {};
 	TRY(options_words(results->options, known, wanted, &words));
 	for (size_t i = 0; i < words.n; i++)
 		TRY(append_word(list, words.data[i]));
@@ -456,7 +456,7 @@ static bool is_of_models(const char *name)
 /* The user's own, as --model takes them. */
 static struct err *add_user_models(json_t *record, struct results *results)
 {
-	_cleanup_(words_freep) struct words words = {};
+	_cleanup_(strv_freep) struct strv words = {};
 	json_t *list = NULL;
 	TRY(add_list(record, "models", &list));
 	TRY(options_words(results->options, NULL, is_of_models, &words));
@@ -701,9 +701,9 @@ static struct err *unreadable(const char *what)
 }
 
 static struct err *read_list(const json_t *record, const char *key, bool needed,
-			     struct words *ret)
+			     struct strv *ret)
 {
-	_cleanup_(words_freep) struct words list = {};
+	_cleanup_(strv_freep) struct strv list = {};
 	const json_t *value = json_object_get(record, key);
 	if (!json_is_array(value) || json_array_size(value) > LIST_MAX ||
 	    (needed && !json_array_size(value)))
@@ -724,7 +724,7 @@ static struct err *read_list(const json_t *record, const char *key, bool needed,
 	TRY(vec_push(&list, NULL));
 	list.n--;
 	*ret = list;
-	list = (struct words){};
+	list = (struct strv){};
 	return NULL;
 }
 
@@ -848,11 +848,11 @@ struct err *results_choice_parse(const char *text, struct results_choice *ret)
 
 void results_choice_free(struct results_choice *choice)
 {
-	words_free(&choice->suite);
-	words_free(&choice->prefix);
-	words_free(&choice->numbered);
-	words_free(&choice->on);
-	words_free(&choice->models);
+	strv_free(&choice->suite);
+	strv_free(&choice->prefix);
+	strv_free(&choice->numbered);
+	strv_free(&choice->on);
+	strv_free(&choice->models);
 	vec_free(&choice->ranges);
 	vec_free(&choice->forced);
 	free(take_ptr(choice->test));
@@ -860,10 +860,10 @@ void results_choice_free(struct results_choice *choice)
 
 void results_order_free(struct results_order *order)
 {
-	words_free(&order->suite);
-	words_free(&order->failing);
-	words_free(&order->passing);
-	words_free(&order->files);
+	strv_free(&order->suite);
+	strv_free(&order->failing);
+	strv_free(&order->passing);
+	strv_free(&order->files);
 	free(take_ptr(order->test));
 }
 
@@ -881,8 +881,8 @@ struct err *results_again_parse(const char *text, struct results_again *ret)
 
 void results_again_free(struct results_again *again)
 {
-	words_free(&again->alone);
-	words_free(&again->whole);
+	strv_free(&again->alone);
+	strv_free(&again->whole);
 }
 
 void results_replay_begin(const char *id, const char *files)

@@ -77,13 +77,13 @@ void results_put_choices(struct results *results,
 
 /* What is kept of an order-dependent test. */
 struct results_order {
-	struct words suite;    /* words that open it: options, "--", command */
+	struct strv suite;     /* words that open it: options, "--", command */
 	char files_digest[33]; /* as the suite's files were; or "" */
 	char *test;
 	/* Names as in JSON: bytes that are not UTF-8 are written as \xNN. */
-	struct words failing;
-	struct words passing;
-	struct words files;
+	struct strv failing;
+	struct strv passing;
+	struct strv files;
 };
 
 /* @text is foreign: whatever is not as it should be is an error. */
@@ -97,16 +97,16 @@ static inline void results_order_freep(struct results_order *order)
 
 /* What is kept of a test that assumes more than an API promises. */
 struct results_choice {
-	struct words suite; /* as above */
+	struct strv suite; /* as above */
 	char files_digest[33];
 	char *test;
-	struct words prefix; /* tests that run before it; mostly none */
+	struct strv prefix; /* tests that run before it; mostly none */
 	enum wire_level level;
 	uint64_t seed;
 	bool startup;
 	/* By name: the numbers of models are those of one version. */
-	struct words numbered, on;
-	struct words models; /* of polygraph.toml */
+	struct strv numbered, on;
+	struct strv models; /* of polygraph.toml */
 	VEC(struct wire_choice_range) ranges;
 	VEC(uint64_t) forced; /* picks in sequence, instead of drawing */
 };
@@ -123,8 +123,8 @@ static inline void results_choice_freep(struct results_choice *choice)
  * test leaves may be there only after others: then the whole run shows it.
  */
 struct results_again {
-	struct words alone;    /* for that test */
-	struct words whole;    /* as it was found */
+	struct strv alone;     /* for that test */
+	struct strv whole;     /* as it was found */
 	char files_digest[33]; /* or "" */
 };
 struct err *results_again_parse(const char *text,

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "process/strv.h"
+#include "process/env.h"
 
 static inline void json_freep(json_t **json)
 {

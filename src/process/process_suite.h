@@ -16,8 +16,8 @@
 #pragma once
 
 #include "base/str.h"
+#include "process/env.h"
 #include "process/process.h"
-#include "process/strv.h"
 #include "process/tap.h"
 #include "suite/kind.h"
 

@@ -1,26 +1,10 @@
-/*
- * Lists of texts that end in NULL, as exec takes them, and changes to an
- * environment.
- */
+/* Changes to an environment, made one after the other. */
 #pragma once
 
 #include <stddef.h>
 
 #include "base/err.h"
-#include "base/vec.h"
-
-struct strv {
-	char **data; /* data[n] is NULL once something was added */
-	size_t n;
-	size_t cap;
-};
-
-struct err *strv_add(struct strv *list, const char *text) _must_check_;
-void strv_free(struct strv *list);
-static inline void strv_freep(struct strv *list)
-{
-	strv_free(list);
-}
+#include "base/strv.h"
 
 enum env_operation {
 	ENV_SET,

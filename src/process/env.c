@@ -1,4 +1,4 @@
-#include "process/strv.h"
+#include "process/env.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,30 +7,7 @@
 
 #include "base/macro.h"
 #include "base/str.h"
-
-/* Takes @text. */
-static struct err *strv_take(struct strv *list, char *text)
-{
-	_cleanup_(freep) char *owned = text;
-	if (!text)
-		return err_nomem();
-	TRY(vec_reserve(list, list->n + 2));
-	list->data[list->n++] = take_ptr(owned);
-	list->data[list->n] = NULL;
-	return NULL;
-}
-
-struct err *strv_add(struct strv *list, const char *text)
-{
-	return strv_take(list, strdup(text));
-}
-
-void strv_free(struct strv *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		free(list->data[i]);
-	vec_free(list);
-}
+#include "base/vec.h"
 
 struct err *env_changes_add(struct env_changes *changes,
 			    enum env_operation operation, const char *name,
