@@ -9,15 +9,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "framework/frameworks.h"
 
 #define TIMEOUT_DEFAULT (30 * NS_PER_S)
 
 #define FIELD(member) .offset = offsetof(struct common_options, member)
 
-static const char *const frameworks[] = {
-	"auto",	 "gtest", "catch2", "doctest",	"boost",     "check", "cmocka",
-	"unity", "cunit", "glib",   "cpputest", "functions", NULL,
-};
+static const char *const frameworks[] = { "auto", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
 static const char *const formats[] = { "text", "json", "junit", NULL };
 
@@ -27,10 +25,8 @@ static const struct option suite_options[] = {
 	  .help = "only tests whose name matches this shell pattern; prefix '!' "
 		  "to exclude; repeatable" },
 	{ "framework", 0, OPTION_TEXT, FIELD(framework), .value = "NAME",
-	  .choices = frameworks,
-	  .help = "auto (default: recognised from the executable), gtest, "
-		  "catch2, doctest, boost, check, cmocka, unity, cunit, glib, "
-		  "cpputest, functions" },
+	  .choices = frameworks, .more_choices = frameworks_name,
+	  .help = "auto (default: detected automatically)" },
 	{ "test-functions", 0, OPTION_TEXT, FIELD(test_functions),
 	  .value = "GLOB",
 	  .help = "with --framework functions: the functions that are tests, "
@@ -167,6 +163,7 @@ struct err *common_suite_choose(const struct options *options, int argc,
 		.meson = values[1],
 		.commands = values[2],
 		.framework = common->framework,
+		.framework_library = frameworks_library,
 		.test_functions = common->test_functions,
 		.timeout_ns = common->timeout_ns ? common->timeout_ns
 						 : TIMEOUT_DEFAULT,

@@ -79,7 +79,7 @@ static void entry(const struct page *page, const char *term, const char *text,
 static struct err *write_option(const struct page *page,
 				const struct option *option)
 {
-	_cleanup_(str_freep) struct str term = STR_INIT;
+	_cleanup_(str_freep) struct str term = STR_INIT, help = STR_INIT;
 	if (option->letter)
 		TRY(str_appendf(&term, "  -%c, ", option->letter));
 	else
@@ -87,7 +87,8 @@ static struct err *write_option(const struct page *page,
 	TRY(str_appendf(&term, "--%s", option->name));
 	if (option->value)
 		TRY(str_appendf(&term, " %s", option->value));
-	entry(page, term.s, option->help, HELP_COLUMN);
+	TRY(option_help(option, &help));
+	entry(page, term.s, help.s, HELP_COLUMN);
 	return NULL;
 }
 

@@ -45,8 +45,10 @@ static void term(const char *text, const char *explanation, FILE *out)
 	line(explanation, out);
 }
 
-static void write_option(const struct option *option, FILE *out)
+static struct err *write_option(const struct option *option, FILE *out)
 {
+	_cleanup_(str_freep) struct str help = STR_INIT;
+	TRY(option_help(option, &help));
 	fputs(".TP\n", out);
 	if (option->letter) {
 		fprintf(out, "\\fB\\-%c\\fR", option->letter);
@@ -63,8 +65,9 @@ static void write_option(const struct option *option, FILE *out)
 		fputs("\\fR", out);
 	}
 	fputc('\n', out);
-	put(option->help, out);
+	put(help.s, out);
 	fputs(".\n", out);
+	return NULL;
 }
 
 static struct err *write_title(const struct command *command,
@@ -174,7 +177,7 @@ static struct err *write_command(const struct command *command, FILE *out)
 		line(command->groups[i]->title, out);
 		const struct option *option = command->groups[i]->options;
 		for (; option->name; option++)
-			write_option(option, out);
+			TRY(write_option(option, out));
 	}
 	if (command->examples)
 		write_examples(command, out);

@@ -149,21 +149,41 @@ static struct err *set_number(const struct option *option, const char *text,
 	return NULL;
 }
 
+const char *option_choice(const struct option *option, size_t i)
+{
+	size_t n = 0;
+	while (option->choices[n]) {
+		if (n++ == i)
+			return option->choices[i];
+	}
+	return option->more_choices ? option->more_choices(i - n) : NULL;
+}
+
+struct err *option_help(const struct option *option, struct str *out)
+{
+	const char *choice;
+	TRY(str_append(out, option->help));
+	for (size_t i = 0;
+	     option->more_choices && (choice = option->more_choices(i)); i++)
+		TRY(str_appendf(out, ", %s", choice));
+	return NULL;
+}
+
 static struct err *set_choice(const struct option *option, const char *text,
 			      unsigned *ret)
 {
 	_cleanup_(str_freep) struct str all = STR_INIT;
 	struct suggestion suggestion;
 	suggestion_init(&suggestion, text);
-	for (unsigned i = 0; option->choices[i]; i++) {
-		if (!strcmp(option->choices[i], text)) {
+	const char *choice;
+	for (unsigned i = 0; (choice = option_choice(option, i)); i++) {
+		if (!strcmp(choice, text)) {
 			if (ret)
 				*ret = i;
 			return NULL;
 		}
-		suggestion_offer(&suggestion, option->choices[i]);
-		TRY(str_appendf(&all, "%s%s", i ? ", " : "",
-				option->choices[i]));
+		suggestion_offer(&suggestion, choice);
+		TRY(str_appendf(&all, "%s%s", i ? ", " : "", choice));
 	}
 	struct err *err = err_create(ERR_USAGE, "there is no '%s'", text);
 	if (suggestion.best)

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "base/strv.h"
 
 enum option_type {
@@ -41,11 +42,19 @@ struct option {
 	size_t offset;	   /* into the command's values */
 	const char *value; /* what --help calls it: "FILE"; NULL for flags */
 	const char *const *choices; /* ends with NULL */
-	uint64_t min, max;	    /* max 0: no limit */
-	bool no_config;		    /* makes no sense in polygraph.toml */
+	/* Further ones, until NULL; --help has them after its text. */
+	const char *(*more_choices)(size_t i);
+	uint64_t min, max; /* max 0: no limit */
+	bool no_config;	   /* makes no sense in polygraph.toml */
 	bool tables; /* of lists: there also [[tables]], as "key=value; …" */
 	const char *help; /* one paragraph; the default in it */
 };
+
+/* One of the choices; NULL: there are no more. */
+const char *option_choice(const struct option *option, size_t i);
+/* What --help and the manual say of it. */
+struct err *option_help(const struct option *option,
+			struct str *out) _must_check_;
 
 struct option_group {
 	const char *title;

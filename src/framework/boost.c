@@ -963,7 +963,7 @@ static struct err *boost_start(struct run *run, struct thread *thread)
 }
 
 /* clang-format off */
-static const char *const boost_own[] = {
+static const char *const boost_functions[] = {
 	"boost::unit_test::", "boost::test_tools::", "boost::runtime::",
 	"boost::debug::", "boost::fpe::", "boost::nfp::",
 	"boost::execution_monitor::", "boost::execution_exception::",
@@ -977,7 +977,16 @@ const struct framework framework_boost = {
 	.name = "boost",
 	.state_size = sizeof(struct boost),
 	.recognise = boost_recognise,
-	.own = boost_own,
+	.own = {
+		.functions = boost_functions,
+		.variables = FRAMEWORK_LIST("boost::unit_test",
+			"boost::test_tools", "boost::execution_monitor",
+			"boost::runtime"),
+		.files = FRAMEWORK_LIST("*/boost/test/*"),
+		.types = FRAMEWORK_LIST("boost::unit_test::*"),
+		.libraries = FRAMEWORK_LIST("libboost_unit_test_framework",
+			"libboost_test_exec_monitor"),
+	},
 	.attach = boost_attach,
 	.list = boost_list,
 	.start = boost_start,

@@ -646,13 +646,18 @@ static struct err *catch2_start(struct run *run, struct thread *thread)
 	return begin_test(run, thread, run_wanted(run));
 }
 
-static const char *const catch2_own[] = { "Catch::", NULL };
-
 const struct framework framework_catch2 = {
 	.name = "catch2",
 	.state_size = sizeof(struct catch2),
 	.recognise = catch2_recognise,
-	.own = catch2_own,
+	.own = {
+		.functions = FRAMEWORK_LIST("Catch::"),
+		.variables = FRAMEWORK_LIST("Catch::"),
+		.files = FRAMEWORK_LIST("*/catch.hpp", "*/catch2/*",
+			"*catch_amalgamated.*"),
+		.types = FRAMEWORK_LIST("Catch::*"),
+		.libraries = FRAMEWORK_LIST("libCatch2"),
+	},
 	.attach = catch2_attach,
 	.list = catch2_list,
 	.start = catch2_start,

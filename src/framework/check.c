@@ -846,7 +846,7 @@ static struct err *check_attach(struct run *run)
 }
 
 /* clang-format off */
-static const char *const check_own[] = {
+static const char *const check_functions[] = {
 	"srunner_", "check_list_", "log_srunner_", "log_suite_", "log_test_",
 	"_ck_assert_failed$", "_mark_point$", "_tcase_add_test$",
 	"check_fork$", "check_get_clockid$", "check_set_max_msg_size$",
@@ -873,7 +873,12 @@ const struct framework framework_check = {
 	.name = "check",
 	.state_size = sizeof(struct check),
 	.recognise = check_recognise,
-	.own = check_own,
+	.own = {
+		.functions = check_functions,
+		/* Copies of its interface have it, as that of expat. */
+		.variables = FRAMEWORK_LIST("_check_current_"),
+		.libraries = FRAMEWORK_LIST("libcheck."),
+	},
 	.attach = check_attach,
 	.discover = discover_runner,
 	.start = run_runner,

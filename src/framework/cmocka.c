@@ -669,7 +669,7 @@ static struct err *cmocka_start(struct run *run, struct thread *thread)
 }
 
 /* clang-format off */
-static const char *const cmocka_own[] = {
+static const char *const cmocka_functions[] = {
 	"_assert_", "_expect_", "_cmocka_", "cmocka_", "cm_print_", "vcm_",
 	"_check_expected$", "_fail$", "_function_called$", "_mock$",
 	"_run_group_tests$", "_run_test$", "_run_tests$", "_skip$",
@@ -684,7 +684,12 @@ const struct framework framework_cmocka = {
 	.name = "cmocka",
 	.state_size = sizeof(struct cmocka),
 	.recognise = cmocka_recognise,
-	.own = cmocka_own,
+	.own = {
+		.functions = cmocka_functions,
+		.variables = FRAMEWORK_LIST("global_", "cm_"),
+		.files = FRAMEWORK_LIST("*/cmocka.c"),
+		.libraries = FRAMEWORK_LIST("libcmocka"),
+	},
 	.attach = cmocka_attach,
 	.discover = discover_group,
 	.start = cmocka_start,

@@ -388,7 +388,7 @@ static struct err *cpputest_start(struct run *run, struct thread *thread)
 }
 
 /* clang-format off */
-static const char *const cpputest_own[] = {
+static const char *const cpputest_functions[] = {
 	"AccountingTestMemoryAllocator::", "BinaryEqualFailure::",
 	"BitsEqualFailure::", "CheckEqualFailure::", "CheckFailure::",
 	"CodeMemoryReportFormatter::", "CommandLineArguments::",
@@ -460,7 +460,15 @@ const struct framework framework_cpputest = {
 	.name = "cpputest",
 	.state_size = sizeof(struct cpputest),
 	.recognise = cpputest_recognise,
-	.own = cpputest_own,
+	.own = {
+		.functions = cpputest_functions,
+		.variables = FRAMEWORK_LIST("CppUTest", "TestRegistry::",
+			"UtestShell::", "MemoryLeakWarningPlugin::",
+			"SetPointerPlugin::"),
+		.files = FRAMEWORK_LIST("*/CppUTest/*", "*/CppUTestExt/*"),
+		.types = FRAMEWORK_LIST("UtestShell", "TestResult"),
+		.libraries = FRAMEWORK_LIST("libCppUTest"),
+	},
 	.attach = cpputest_attach,
 	.list = cpputest_list,
 	.start = cpputest_start,

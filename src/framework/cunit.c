@@ -622,18 +622,14 @@ static struct err *cunit_start(struct run *run, struct thread *thread)
 	return NULL;
 }
 
-/* clang-format off */
-static const char *const cunit_own[] = {
-	"CU_",
-	NULL,
-};
-/* clang-format on */
-
 const struct framework framework_cunit = {
 	.name = "cunit",
 	.state_size = sizeof(struct cunit),
 	.recognise = cunit_recognise,
-	.own = cunit_own,
+	.own = {
+		.functions = FRAMEWORK_LIST("CU_"),
+		.libraries = FRAMEWORK_LIST("libcunit"),
+	},
 	.attach = cunit_attach,
 	.list = cunit_list,
 	.start = cunit_start,

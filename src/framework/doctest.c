@@ -971,13 +971,17 @@ static struct err *doctest_start(struct run *run, struct thread *thread)
 	return begin_pass(run, thread);
 }
 
-static const char *const doctest_own[] = { "doctest::", NULL };
-
 const struct framework framework_doctest = {
 	.name = "doctest",
 	.state_size = sizeof(struct doctest),
 	.recognise = doctest_recognise,
-	.own = doctest_own,
+	.own = {
+		.functions = FRAMEWORK_LIST("doctest::"),
+		.variables = FRAMEWORK_LIST("doctest::"),
+		.files = FRAMEWORK_LIST("*/doctest.h"),
+		.types = FRAMEWORK_LIST("doctest::*"),
+		.libraries = FRAMEWORK_LIST("libdoctest"),
+	},
 	.attach = doctest_attach,
 	.list = doctest_list,
 	.start = doctest_start,

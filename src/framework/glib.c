@@ -536,18 +536,14 @@ static struct err *glib_start(struct run *run, struct thread *thread)
 
 static const char *const glib_arguments[] = { "-k", NULL };
 
-/* clang-format off */
-static const char *const glib_own[] = {
-	"g_test_", "g_assertion_message",
-	NULL,
-};
-/* clang-format on */
-
 const struct framework framework_glib = {
 	.name = "glib",
 	.state_size = sizeof(struct glib),
 	.recognise = glib_recognise,
-	.own = glib_own,
+	.own = {
+		.functions = FRAMEWORK_LIST("g_test_", "g_assertion_message"),
+		.files = FRAMEWORK_LIST("*/gtestutils.c"),
+	},
 	.arguments = glib_arguments,
 	.attach = glib_attach,
 	.list = glib_list,

@@ -451,7 +451,7 @@ static struct err *gtest_start(struct run *run, struct thread *thread)
 	return begin_suite(run, thread);
 }
 
-static const char *const gtest_own[] = {
+static const char *const gtest_functions[] = {
 	"testing::",
 	"DeleteThreadLocalValue$",
 	"_GLOBAL__sub_I_gtest",
@@ -463,7 +463,16 @@ const struct framework framework_gtest = {
 	.name = "gtest",
 	.state_size = sizeof(struct gtest),
 	.recognise = gtest_recognise,
-	.own = gtest_own,
+	.own = {
+		.functions = gtest_functions,
+		.variables = FRAMEWORK_LIST("testing::", "*::test_info_",
+			"*::gtest_registering_dummy_"),
+		.files = FRAMEWORK_LIST("*/gtest*/src/*", "*/googletest/*",
+			"*/googlemock/*", "*/gmock*/src/*", "*gtest-all.cc",
+			"*gmock-all.cc", "*gmock-gtest-all.cc"),
+		.types = FRAMEWORK_LIST("testing::*"),
+		.libraries = FRAMEWORK_LIST("libgtest", "libgmock"),
+	},
 	.attach = gtest_attach,
 	.list = gtest_list,
 	.start = gtest_start,

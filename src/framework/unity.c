@@ -489,14 +489,18 @@ static struct err *unity_start(struct run *run, struct thread *thread)
 	return on_call(run, thread, kind_at(run, thread));
 }
 
-static const char *const unity_own[] = { "Unity", "UNITY", "unity_", "CMock_",
-					 NULL };
-
 const struct framework framework_unity = {
 	.name = "unity",
 	.state_size = sizeof(struct unity),
 	.recognise = unity_recognise,
-	.own = unity_own,
+	.own = {
+		.functions = FRAMEWORK_LIST("Unity", "UNITY", "unity_",
+			"CMock_"),
+		.variables = FRAMEWORK_LIST("Unity"),
+		.files = FRAMEWORK_LIST("*/unity.c", "*/unity/src/*",
+			"*/unity_fixture.c"),
+		.libraries = FRAMEWORK_LIST("libunity"),
+	},
 	.attach = unity_attach,
 	.discover = unity_discover,
 	.start = unity_start,

@@ -43,21 +43,8 @@ static const char *const runtimes[] = {
 	"libglib-2.0.",
 	"libgio-2.0.",
 };
-/* … and frameworks, wherever they lie. */
-static const char *const frameworks[] = {
-	"libgtest",
-	"libgmock",
-	"libCatch2",
-	"libcheck.",
-	"libcmocka",
-	"libcunit",
-	"libCppUTest",
-	"libunity",
-	"libboost_unit_test_framework",
-	"libdoctest",
-	"libboost_test_exec_monitor",
-	"libpolygraph-",
-};
+/* … and our own. Those of frameworks the controller names. */
+#define OWN_LIBRARY "libpolygraph-"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -66,6 +53,21 @@ static bool begins(const char *text, const char *const *starts, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (text_behind((char *)text, starts[i]))
 			return true;
+	}
+	return false;
+}
+
+static bool is_framework_library(const char *name)
+{
+	const char *start = choose_block ? choose_block->libraries : "";
+	const char *end = start + WIRE_CHOICE_LIBRARIES;
+	while (*start) {
+		if (text_behind((char *)name, start))
+			return true;
+		while (start < end && *start)
+			start++;
+		if (++start >= end)
+			return false;
 	}
 	return false;
 }
@@ -79,7 +81,8 @@ static enum choose_caller judge(const char *path)
 	}
 	if (begins(name, runtimes, COUNT(runtimes)))
 		return CHOOSE_RUNTIME;
-	if (begins(name, frameworks, COUNT(frameworks)) ||
+	if (is_framework_library(name) ||
+	    text_behind((char *)name, OWN_LIBRARY) ||
 	    begins(path, folders, COUNT(folders)) || *path != '/')
 		return CHOOSE_OTHER;
 	return CHOOSE_PROGRAM;

@@ -21,13 +21,14 @@ struct chooser {
 	uint64_t threads_n, records_n;
 };
 
-struct err *chooser_create(struct chooser **ret)
+struct err *chooser_create(const struct suite_options *options,
+			   struct chooser **ret)
 {
 	char path[48];
 	struct chooser *chooser = calloc(1, sizeof(*chooser));
 	if (!chooser)
 		return err_nomem();
-	struct err *err = choice_block_create(&chooser->memory);
+	struct err *err = choice_block_create(options, &chooser->memory);
 	if (err) {
 		free(chooser);
 		return err;

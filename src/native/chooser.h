@@ -16,7 +16,8 @@
 
 struct chooser;
 
-struct err *chooser_create(struct chooser **ret) _must_check_;
+struct err *chooser_create(const struct suite_options *options,
+			   struct chooser **ret) _must_check_;
 void chooser_destroy(struct chooser *chooser); /* NULL is fine */
 /* "POLYGRAPH_CHOICES=…", for the program's environment. */
 const char *chooser_variable(const struct chooser *chooser);

@@ -22,6 +22,13 @@
 
 #include "native/run.h"
 
+/* A list for the tables below. */
+#define FRAMEWORK_LIST(...)                                                    \
+	(const char *const[])                                                  \
+	{                                                                      \
+		__VA_ARGS__, NULL                                              \
+	}
+
 struct framework {
 	const char *name;
 	/*
@@ -36,12 +43,26 @@ struct framework {
 	const char *const *arguments;
 	const char *const *environment;
 	/*
-	 * Its own functions: one often builds it within the project, but it is
-	 * not where a test broke, nor whose calls matter (program/callers.h).
-	 * "a::b::": all in that C++ namespace or class; "name$": that symbol;
-	 * else how symbols begin. NULL at the end; may be NULL.
+	 * What is its own. A framework is often built within the project, but
+	 * its code is not where a test broke, its calls are not the program's
+	 * (program/callers.h), and its state is not what tests share (watch/roots.h). Each
+	 * list ends with NULL and may be NULL.
 	 */
-	const char *const *own;
+	const struct framework_own {
+		/*
+		 * "a::b::": all in that C++ namespace or class; "name$": that
+		 * symbol; else how symbols begin.
+		 */
+		const char *const *functions;
+		/* How names begin, or after a '*' how they end. */
+		const char *const *variables;
+		/* Source files whose variables are its own: globs. */
+		const char *const *files;
+		/* Objects that are never looked into: globs. */
+		const char *const *types;
+		/* How file names of its shared libraries begin. */
+		const char *const *libraries;
+	} own;
 	/* Loaded, nothing run yet: set breakpoints. */
 	struct err *(*attach)(struct run *run);
 	/* Libraries were loaded meanwhile (dlopen); may be NULL. */
@@ -108,3 +129,11 @@ struct framework {
 
 extern const struct framework *const frameworks[]; /* NULL at the end */
 const struct framework *framework_by_name(const char *name);
+/*
+ * Which framework a variable belongs to, by its name, the file that declares it
+ * and the source file that was compiled (each may be NULL but the name); NULL: to
+ * none. All frameworks are asked, whichever drives the program: a program may
+ * hold parts of others.
+ */
+const struct framework *
+framework_of_variable(const char *name, const char *file, const char *unit);

@@ -169,6 +169,16 @@ static struct err *on_libraries(struct run *run, struct thread *thread,
 	return run->framework->loaded ? run->framework->loaded(run) : NULL;
 }
 
+static struct err *no_framework(const char *name)
+{
+	_cleanup_(str_freep) struct str names = STR_INIT;
+	for (size_t i = 0; frameworks[i]; i++)
+		TRY(str_appendf(&names, ", %s", frameworks[i]->name));
+	return err_hint(
+		err_create(ERR_USAGE, "there is no framework '%s'", name),
+		"--framework takes auto%s", names.s);
+}
+
 static struct err *recognise(const struct session *session,
 			     const struct framework **ret)
 {
@@ -178,14 +188,7 @@ static struct err *recognise(const struct session *session,
 		wanted = functions ? "functions" : NULL;
 	if (wanted) {
 		*ret = framework_by_name(wanted);
-		if (*ret)
-			return NULL;
-		return err_hint(err_create(ERR_USAGE,
-					   "there is no framework '%s'",
-					   wanted),
-				"--framework takes auto, gtest, catch2, "
-				"doctest, boost, check, cmocka, unity, "
-				"cunit, glib, cpputest or functions");
+		return *ret ? NULL : no_framework(wanted);
 	}
 	for (size_t i = 0; frameworks[i]; i++) {
 		if (!frameworks[i]->recognise(session->program))
@@ -734,7 +737,7 @@ struct err *native_suite_open(const struct suite_options *options,
 	free(session->argv[0]);
 	session->argv[0] = take_ptr(owned);
 	if (options->agent == SUITE_AGENT_CHOICES)
-		TRY(chooser_create(&session->chooser));
+		TRY(chooser_create(&session->suite.options, &session->chooser));
 	if (session->chooser && options->n_user_models)
 		TRY(user_models_create(options->user_models,
 				       options->n_user_models,

@@ -45,7 +45,7 @@ struct err *process_block_create(struct process_suite *suite, size_t test,
 	_cleanup_(choice_block_free) struct choice_block block =
 		CHOICE_BLOCK_INIT;
 	TRY(find_library(suite));
-	TRY(choice_block_create(&block));
+	TRY(choice_block_create(&suite->suite.options, &block));
 	/* All of a process is the test. */
 	block.shared->phase = 1;
 	block.shared->epoch = 1;

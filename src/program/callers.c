@@ -18,7 +18,7 @@
 
 /*
  * Linked into every program, or by the compiler where it is asked to; libraries
- * for mocks, which no adapter drives. As framework.own.
+ * for mocks, which no adapter drives. As framework.own.functions.
  */
 static const char *const everywhere[] = {
 	"_start$",
@@ -221,7 +221,7 @@ bool framework_owns(const struct framework *framework, const char *symbol)
 {
 	struct parts parts;
 	take_apart(symbol, &parts);
-	return listed(framework->own, &parts);
+	return listed(framework->own.functions, &parts);
 }
 
 /* ---- ranges ---- */
@@ -259,7 +259,7 @@ static bool visit(void *data, const struct object_symbol *symbol)
 	};
 	if (__builtin_add_overflow(code.low, size ? size : UNSIZED, &code.high))
 		return true;
-	if (listed(search->framework->own, &parts))
+	if (listed(search->framework->own.functions, &parts))
 		code.whose = FRAMEWORK;
 	else if (common)
 		code.whose = EVERYWHERE;

@@ -1,8 +1,8 @@
 /*
  * Which code of the program's own file is not the program: test frameworks are
  * often linked into it or come as headers, and what they rely on is not what a
- * test assumes. Known by symbols, as each adapter tells (framework.own): calls
- * from there are left alone (models/choose_caller.c).
+ * test assumes. Known by symbols, as each adapter tells (framework.own.functions):
+ * calls from there are left alone (models/choose_caller.c).
  *
  * What counts as the program: everything else. Its tests, in whatever namespace
  * they are; the standard library's templates in its file, unless they are made

@@ -9,7 +9,26 @@
 
 #include "base/macro.h"
 
-struct err *choice_block_create(struct choice_block *ret)
+static struct err *name_libraries(const struct suite_options *options,
+				  struct wire_choices *shared)
+{
+	size_t at = 0;
+	const char *name;
+	for (size_t i = 0; options->framework_library &&
+			   (name = options->framework_library(i));
+	     i++) {
+		size_t n = strlen(name) + 1;
+		if (n >= sizeof(shared->libraries) - at)
+			return err_create(ERR_INTERNAL,
+					  "too many libraries of frameworks");
+		memcpy(shared->libraries + at, name, n);
+		at += n;
+	}
+	return NULL;
+}
+
+struct err *choice_block_create(const struct suite_options *options,
+				struct choice_block *ret)
 {
 	_cleanup_(closep) int fd = memfd_create(
 		"polygraph choices", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -22,7 +41,13 @@ struct err *choice_block_create(struct choice_block *ret)
 		return err_errno(errno, "cannot share memory with a test");
 	shared->magic = WIRE_CHOICES_MAGIC;
 	shared->version = WIRE_CHOICES_VERSION;
-	*ret = (struct choice_block){ take_fd(fd), shared };
+	struct choice_block block = { take_fd(fd), shared };
+	struct err *err = name_libraries(options, shared);
+	if (err) {
+		choice_block_free(&block);
+		return err;
+	}
+	*ret = block;
 	return NULL;
 }
 

@@ -19,7 +19,8 @@ struct choice_block {
 	struct wire_choices *shared; /* NULL: none */
 };
 
-struct err *choice_block_create(struct choice_block *ret) _must_check_;
+struct err *choice_block_create(const struct suite_options *options,
+				struct choice_block *ret) _must_check_;
 /* Those processes that still have it choose no more. Empty ones are fine. */
 void choice_block_free(struct choice_block *block);
 /* Where it is opened. */

@@ -163,7 +163,13 @@ struct suite_options {
 	const char *meson;    /* build folder */
 	const char *commands; /* file, one shell command a line */
 
-	const char *framework;	    /* NULL or "auto": recognise */
+	const char *framework; /* NULL or "auto": recognise */
+	/*
+	 * How file names of the frameworks' shared libraries begin, one after
+	 * the other, then NULL: their calls are not the program's, for
+	 * suite_choose(). May be NULL.
+	 */
+	const char *(*framework_library)(size_t i);
 	const char *test_functions; /* glob; NULL: "test_*" */
 	uint64_t timeout_ns;	    /* for one test */
 	bool timeout_given;	    /* also where a test declares another */

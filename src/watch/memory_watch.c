@@ -90,16 +90,16 @@ struct err *memory_watch_create(struct session *session,
 	struct err *err = type_pool_create(&watch->pool);
 	if (!err)
 		err = roots_init(&watch->roots, watch->pool, options);
-	VEC(struct container_user) users = VEC_INIT;
+	_cleanup_(container_user_list_freep) struct container_user_list
+		users = {};
 	if (!err)
-		err = vec_append(&users, roots_skipped, roots_skipped_n);
+		err = roots_skip_types(&users);
 	if (!err)
 		err = vec_append(&users, options->containers,
 				 options->n_containers);
 	if (!err)
 		err = containers_create(watch->pool, users.data, users.n,
 					&watch->containers);
-	vec_free(&users);
 	if (!err)
 		containers_set_symbols(watch->containers, symbol_of, watch);
 	if (err) {

@@ -6,73 +6,47 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "native/framework.h"
 #include "tracee/memory.h"
 
 #define HEADERS_MAX 64
 #define LINK_MAPS_MAX 4096
 
-/* Variables that are nobody's test state, by how their names begin. */
+/*
+ * Variables of the C++ library's headers and of the compiler, by how their names
+ * begin. What belongs to test frameworks they say themselves (framework.own).
+ */
 static const char *const foreign_names[] = {
-	/* Test frameworks, often built within the project. */
-	"testing::",
-	"Catch::",
-	"doctest::",
-	"boost::unit_test",
-	"boost::test_tools",
-	"boost::execution_monitor",
-	"boost::runtime",
-	"Unity",
-	"global_", /* cmocka.c */
-	"cm_",	   /* cmocka.c */
-	"CppUTest",
-	"TestRegistry::",
-	"UtestShell::",
-	"MemoryLeakWarningPlugin::",
-	"SetPointerPlugin::",
-	"_check_current_", /* copies of Check's interface, as expat's */
-	/* Of the C++ library's headers and of the compiler. */
-	"std::",
-	"__gnu_cxx::",
-	"__cxxabiv1::",
-	"__",
-	"_IO_",
-	"_ZGV",
-	"_dl_",
-	"_nl_",
+	"std::", "__gnu_cxx::", "__cxxabiv1::", "__",
+	"_IO_",	 "_ZGV",	"_dl_",		"_nl_",
 };
 
 /* The same by the source file that a variable is from. */
 static const char *const foreign_files[] = {
-	"/usr/include/*",	"/usr/lib/*",
-	"/usr/src/*",		"*/gtest*/src/*",
-	"*/googletest/*",	"*/googlemock/*",
-	"*/gmock*/src/*",	"*gtest-all.cc",
-	"*gmock-all.cc",	"*gmock-gtest-all.cc",
-	"*/catch.hpp",		"*/catch2/*",
-	"*catch_amalgamated.*", "*/doctest.h",
-	"*/boost/test/*",	"*/unity.c",
-	"*/unity/src/*",	"*/unity_fixture.c",
-	"*/cmocka.c",		"*/CppUTest/*",
-	"*/CppUTestExt/*",	"*/gtestutils.c",
+	"/usr/include/*",
+	"/usr/lib/*",
+	"/usr/src/*",
 };
 
-/* Ends of names: what the macros of frameworks make. */
-static const char *const foreign_ends[] = {
-	"::test_info_", /* GoogleTest's TEST() */
-	"::gtest_registering_dummy_",
-};
+/* Types of the C library that are never looked into. */
+static const char *const foreign_types[] = { "_IO_FILE", "__dirstream" };
 
-const struct container_user roots_skipped[] = {
-	{ .type = "testing::*", .shape = "skip" },
-	{ .type = "Catch::*", .shape = "skip" },
-	{ .type = "doctest::*", .shape = "skip" },
-	{ .type = "boost::unit_test::*", .shape = "skip" },
-	{ .type = "UtestShell", .shape = "skip" },
-	{ .type = "TestResult", .shape = "skip" },
-	{ .type = "_IO_FILE", .shape = "skip" },
-	{ .type = "__dirstream", .shape = "skip" },
-};
-const size_t roots_skipped_n = ARRAY_SIZE(roots_skipped);
+struct err *roots_skip_types(struct container_user_list *list)
+{
+	struct container_user user = { .shape = "skip" };
+	for (size_t i = 0; frameworks[i]; i++) {
+		const char *const *types = frameworks[i]->own.types;
+		for (size_t j = 0; types && types[j]; j++) {
+			user.type = types[j];
+			TRY(vec_push(list, user));
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(foreign_types); i++) {
+		user.type = foreign_types[i];
+		TRY(vec_push(list, user));
+	}
+	return NULL;
+}
 
 struct err *roots_init(struct roots *roots, struct type_pool *pool,
 		       const struct suite_watch *options)
@@ -193,17 +167,13 @@ static bool is_foreign(const struct variable *variable, const char *unit)
 		if (str_starts(variable->name, foreign_names[i]))
 			return true;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(foreign_ends); i++) {
-		if (str_ends(variable->name, foreign_ends[i]))
-			return true;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(foreign_files); i++) {
 		if ((variable->file &&
 		     str_glob(foreign_files[i], variable->file)) ||
 		    (unit && str_glob(foreign_files[i], unit)))
 			return true;
 	}
-	return false;
+	return framework_of_variable(variable->name, variable->file, unit);
 }
 
 static bool is_wanted(const struct roots *roots,

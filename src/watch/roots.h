@@ -46,6 +46,6 @@ void roots_free(struct roots *roots);
 /* Finds them anew; @thread is the main thread, for its thread-locals. */
 struct err *roots_load(struct roots *roots, const struct program *program,
 		       struct thread *thread) _must_check_;
-/* Types of frameworks, never looked into: globs over their names. */
-extern const struct container_user roots_skipped[];
-extern const size_t roots_skipped_n;
+/* Adds the types that are never looked into: frameworks' and the C library's. */
+DEFINE_VEC(container_user_list, struct container_user)
+struct err *roots_skip_types(struct container_user_list *list) _must_check_;

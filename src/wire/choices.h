@@ -38,7 +38,7 @@
 #include "wire/models.h"
 
 #define WIRE_CHOICES_MAGIC 0x736563696f686370ULL
-#define WIRE_CHOICES_VERSION 1
+#define WIRE_CHOICES_VERSION 2
 #define WIRE_CHOICES_VARIABLE "POLYGRAPH_CHOICES"
 
 #define WIRE_MAIN 1ULL
@@ -62,6 +62,7 @@
 #define WIRE_CALLERS 16384
 #define WIRE_CHOICE_PROCESSES 4096
 #define WIRE_CHOICE_PINNED 2048
+#define WIRE_CHOICE_LIBRARIES 1024
 
 /* Choices @from to @to - 1 of a thread in a phase. */
 struct wire_choice_range {
@@ -188,8 +189,13 @@ struct wire_choices {
 	/* A: how many had the same key, so that the next gets another. */
 	struct wire_choice_process processes[WIRE_CHOICE_PROCESSES];
 	/*
+	 * C: how file names of test frameworks' libraries begin, each ended by
+	 * 0, the last by two: their calls are left alone, wherever they lie.
+	 */
+	char libraries[WIRE_CHOICE_LIBRARIES];
+	/*
 	 * C: names of environment variables that the suite sets for this test,
-	 * each ended by 0, the last by two: they stay as they are.
+	 * ended likewise: they stay as they are.
 	 */
 	char pinned[WIRE_CHOICE_PINNED];
 };
