@@ -193,8 +193,7 @@ struct attributes {
 	/* Of this capture. */
 	struct thread *thread;
 	struct tracee *tracee;
-	char status_text[8192];
-	size_t status_n;
+	struct str status_text;
 	bool has_status;
 
 	/* As probed. */
@@ -307,6 +306,8 @@ struct err *agent_probe(struct attributes *a, unsigned *ret) _must_check_;
 
 /* kernel.c: a line of the status file, behind "NAME:\t". */
 bool status_field(struct attributes *a, const char *name, char *out, size_t n);
+bool status_number(struct attributes *a, const char *name, int base,
+		   uint64_t *ret);
 /* A system call in the tested process; the answer is read back from @out. */
 bool ask_process(struct attributes *a, long number, const uint64_t *args,
 		 unsigned out_at, void *out, size_t n);
@@ -320,13 +321,9 @@ void socket_port_text(const char *kind, const char *address, bool six,
 		      unsigned port, char *out, size_t n);
 struct err *socket_describe(struct descriptor *descriptor, int fd) _must_check_;
 
-/* children.c */
-struct process_facts {
-	char name[64];
-	char state;
-	pid_t parent, tracer;
-};
-bool process_facts(pid_t pid, struct process_facts *ret);
+/* children.c: what it does now. */
+struct proc_status;
+const char *process_text(const struct proc_status *status);
 
 /* ipc.c */
 enum ipc_kind { IPC_SHARED, IPC_SEMAPHORE, IPC_QUEUE };

@@ -59,6 +59,7 @@ void attributes_destroy(struct attributes *a)
 	mapped_clear(a);
 	vec_free(&a->mapped);
 	vec_free(&a->old_shared);
+	str_free(&a->status_text);
 	map_text_free(&a->symbols);
 	free(a->rows);
 	free(a->own);

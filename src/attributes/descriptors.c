@@ -13,10 +13,10 @@
 #include <sys/vfs.h>
 
 #include "attributes/attributes_internal.h"
+#include "base/proc.h"
 
 #define DESCRIPTORS_MAX 1024
 #define INFOS_MAX 64
-#define DELETED " (deleted)" /* behind a path in /proc/PID/fd */
 
 static void forget_texts(struct descriptor *descriptor)
 {
@@ -215,10 +215,10 @@ static bool random_part(const struct descriptor *d, size_t *ret_at,
 			size_t *ret_n)
 {
 	const char *path = d->path ? d->path : "";
-	if (!d->unlinked || path[0] != '/' || !str_ends(path, DELETED) ||
+	if (!d->unlinked || path[0] != '/' || !str_ends(path, PROC_DELETED) ||
 	    !strncmp(path, "/memfd:", 7))
 		return false;
-	size_t end = strlen(path) - strlen(DELETED), i = end;
+	size_t end = strlen(path) - strlen(PROC_DELETED), i = end;
 	while (i > 0 && path[i - 1] != '/')
 		i--;
 	/* As the kernel calls it: by its inode. */
@@ -267,8 +267,8 @@ static struct err *identify(struct descriptor *d)
 	}
 	uint64_t what[] = { d->device, d->inode, d->type, d->rdev, 0 };
 	n = strlen(d->path);
-	if (d->unlinked && str_ends(d->path, DELETED))
-		n -= strlen(DELETED);
+	if (d->unlinked && str_ends(d->path, PROC_DELETED))
+		n -= strlen(PROC_DELETED);
 	if (d->type == S_IFREG || d->type == S_IFDIR)
 		what[4] = digest_of(d->path, n, 0);
 	d->thing = digest_of(what, sizeof(what), 0);
@@ -308,7 +308,7 @@ static bool same_thing(const struct attributes *a, const struct descriptor *old,
 	read_name_of(a, now->number, path, sizeof(path));
 	size_t n = strlen(old->path);
 	return !strncmp(path, old->path, n) &&
-	       (!path[n] || !strcmp(path + n, DELETED));
+	       (!path[n] || !strcmp(path + n, PROC_DELETED));
 }
 
 static struct err *update(struct attributes *a, struct descriptor *old,

@@ -13,6 +13,7 @@
 
 #include "attributes/attributes_internal.h"
 #include "base/path.h"
+#include "base/proc.h"
 
 #define LIST_MAX ((size_t)4 << 20)
 #define OBJECTS_MAX ITEMS_MAX
@@ -244,14 +245,14 @@ static bool descends(const struct ipc_owner *owner, pid_t pid)
 {
 	pid_t self = getpid();
 	for (int depth = 0; depth < 64 && pid > 1; depth++) {
-		struct process_facts facts;
+		struct proc_status status;
 		if (pid == owner->pid)
 			return true;
-		if (!process_facts(pid, &facts))
+		if (!proc_read_status(pid, &status))
 			return depth == 0; /* gone: nobody can tell */
-		if (facts.parent == self)
-			return facts.tracer != self;
-		pid = facts.parent;
+		if (status.parent == self)
+			return status.tracer != self;
+		pid = status.parent;
 	}
 	return false;
 }

@@ -9,49 +9,29 @@
 #include <sys/syscall.h>
 
 #include "attributes/attributes_internal.h"
+#include "base/proc.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
 
-/* Of the lines of a status file. */
-static bool field_in(const char *text, const char *name, char *out, size_t n)
+/* The status file as it was first asked for in this capture. */
+static const char *status_text(struct attributes *a)
 {
-	size_t length = strlen(name);
-	for (const char *line = text; line;) {
-		if (!strncmp(line, name, length) && line[length] == ':') {
-			line += length + 1;
-			line += strspn(line, " \t");
-			snprintf(out, n, "%.*s", (int)strcspn(line, "\n"),
-				 line);
-			return true;
-		}
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
+	if (!a->has_status) {
+		err_ignore(proc_read_fd(a->status, &a->status_text));
+		a->has_status = true;
 	}
-	return false;
+	return a->status_text.s ? a->status_text.s : "";
 }
 
 bool status_field(struct attributes *a, const char *name, char *out, size_t n)
 {
-	if (!a->has_status) {
-		ssize_t got = a->status < 0
-				      ? -1
-				      : pread(a->status, a->status_text,
-					      sizeof(a->status_text) - 1, 0);
-		a->status_n = got > 0 ? (size_t)got : 0;
-		a->status_text[a->status_n] = '\0';
-		a->has_status = true;
-	}
-	return field_in(a->status_text, name, out, n);
+	return proc_status_field(status_text(a), name, out, n);
 }
 
-static uint64_t number_in(const char *text, const char *name)
+bool status_number(struct attributes *a, const char *name, int base,
+		   uint64_t *ret)
 {
-	char digits[32];
-	uint64_t number;
-	return field_in(text, name, digits, sizeof(digits)) &&
-			       str_to_u64(digits, 10, &number)
-		       ? number
-		       : 0;
+	return proc_status_number(status_text(a), name, base, ret);
 }
 
 /*
@@ -61,18 +41,16 @@ static uint64_t number_in(const char *text, const char *name)
  */
 void filters_probe(struct attributes *a, unsigned changed)
 {
-	char path[64], text[8192];
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	uint64_t mode = 0, filters = 0;
 	if (a->captured && (a->sealed || !(changed & STATE_PRCTL)))
 		return;
-	snprintf(path, sizeof(path), "task/%d/status", a->thread->tid);
-	_cleanup_(closep) int fd = openat(a->proc, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
+	err_ignore(proc_read(a->pid, a->thread->tid, "status", &text));
+	if (!text.n)
 		return;
-	text[n] = '\0';
 	/* How many there are is told since Linux 5.9, whether there are before. */
-	uint64_t mode = number_in(text, "Seccomp");
-	uint64_t filters = number_in(text, "Seccomp_filters");
+	proc_status_number(text.s, "Seccomp", 10, &mode);
+	proc_status_number(text.s, "Seccomp_filters", 10, &filters);
 	if (!a->captured) {
 		a->filter_mode = mode;
 		a->filters = filters;
@@ -205,12 +183,12 @@ struct err *read_groups(struct attributes *a, struct items *items)
 
 struct err *read_no_new_privileges(struct attributes *a, struct items *items)
 {
-	char text[16];
-	if (!status_field(a, "NoNewPrivs", text, sizeof(text))) {
+	uint64_t set;
+	if (!status_number(a, "NoNewPrivs", 10, &set)) {
 		items->unknown = true;
 		return NULL;
 	}
-	return items_one(items, strcmp(text, "0") ? "set" : "not set");
+	return items_one(items, set ? "set" : "not set");
 }
 
 /* ---- limits ---- */
@@ -354,10 +332,11 @@ static struct err *read_file(struct attributes *a, const char *name, char *out,
 
 struct err *read_name(struct attributes *a, struct items *items)
 {
-	char name[64];
-	TRY(read_file(a, "comm", name, sizeof(name), items));
-	if (items->unknown)
+	char name[PROC_NAME_MAX];
+	if (!proc_read_name(a->pid, 0, name)) {
+		items->unknown = true;
 		return NULL;
+	}
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(text_quoted(&text, name, strlen(name)));
 	return items_one(items, text.s);

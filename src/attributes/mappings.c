@@ -8,8 +8,8 @@
 #include "attributes/attributes_internal.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/proc.h"
 
-#define MAPS_MAX ((size_t)8 << 20)
 #define LOCKS_MAX ((size_t)1 << 20)
 #define LIBRARIES_MAX 4096
 #define OLD_MAX 64
@@ -68,31 +68,6 @@ struct err *read_libraries(struct attributes *a, struct items *items)
 
 /* ---- mappings ---- */
 
-struct region {
-	unsigned long long start, end;
-	char rights[5];
-	unsigned long long inode;
-	char *name; /* "" where it has none */
-};
-
-/* "start-end rights offset major:minor inode   name", and the next line. */
-static bool parse_region(char **at, struct region *ret)
-{
-	char *line = *at;
-	if (!*line)
-		return false;
-	char *end = strchr(line, '\n');
-	if (end)
-		*end = '\0';
-	*at = end ? end + 1 : line + strlen(line);
-	int name = 0;
-	if (sscanf(line, "%llx-%llx %4s %*x %*x:%*x %llu %n", &ret->start,
-		   &ret->end, ret->rights, &ret->inode, &name) < 4)
-		return false;
-	ret->name = line + name;
-	return true;
-}
-
 static bool below(const char *path, const char *const *folders, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -113,9 +88,9 @@ static bool is_system(const char *path)
 	return below(path, folders, ARRAY_SIZE(folders));
 }
 
-static bool is_wanted(const struct region *region)
+static bool is_wanted(const struct proc_mapping *mapping)
 {
-	const char *name = region->name;
+	const char *name = mapping->path;
 	/* Attached System V memory has a row of its own, semaphores have, too. */
 	if ((name[0] == '[' && strstr(name, "polygraph")) ||
 	    strstr(name, "/libpolygraph-agent.so") ||
@@ -140,11 +115,11 @@ static const char *shown(const struct attributes *a, const char *path)
 }
 
 /* How it is called, whoever has made it. */
-static void region_key(const struct attributes *a, const struct region *region,
-		       char *out, size_t n)
+static void mapping_key(const struct attributes *a,
+			const struct proc_mapping *mapping, char *out, size_t n)
 {
-	const char *name = region->name;
-	if (!strcmp(name, "/dev/zero (deleted)") || name[0] == '[')
+	const char *name = mapping->path;
+	if (!strcmp(name, "/dev/zero" PROC_DELETED) || name[0] == '[')
 		snprintf(out, n, "shared anonymous memory");
 	else if (!strncmp(name, "/memfd:", 7))
 		snprintf(out, n, "%.*s", (int)strcspn(name + 1, " "), name + 1);
@@ -152,56 +127,52 @@ static void region_key(const struct attributes *a, const struct region *region,
 		snprintf(out, n, "%.1000s", shown(a, name));
 }
 
-static const char *rights_text(const char *rights)
+static const char *rights_text(const struct proc_mapping *mapping)
 {
-	bool shared = rights[3] == 's', write = rights[1] == 'w';
-	bool read = rights[0] == 'r';
-	if (!read && !write)
+	bool shared = mapping->shared, write = mapping->writable;
+	if (!mapping->readable && !write)
 		return shared ? "no access, shared" : "no access, private";
 	if (shared)
 		return write ? "read and write, shared" : "read, shared";
 	return write ? "read and write, private" : "read, private";
 }
 
-static struct err *add_region(const struct region *region, const char *key,
-			      uint64_t bytes, struct items *items)
+static struct err *add_mapping(const struct proc_mapping *mapping,
+			       const char *key, uint64_t bytes,
+			       struct items *items)
 {
 	struct item *item;
 	TRY(items_add(items, key, &item));
 	return item_textf(item, NULL, "%llu bytes, %s",
-			  (unsigned long long)bytes,
-			  rights_text(region->rights));
+			  (unsigned long long)bytes, rights_text(mapping));
 }
 
 /* Files of which code is mapped are programs and libraries. */
-static struct err *note_code(char *text, struct map_text *code)
+static struct err *note_code(const struct proc_maps *maps,
+			     struct map_text *code)
 {
-	struct region region;
-	_cleanup_(freep) char *copy = strdup(text);
-	if (!copy)
-		return err_nomem();
-	char *at = copy;
-	while (parse_region(&at, &region)) {
-		if (region.rights[2] == 'x' && region.name[0] == '/')
-			TRY(map_text_put(code, region.name, 1));
+	for (size_t i = 0; i < maps->n; i++) {
+		const struct proc_mapping *mapping = &maps->data[i];
+		if (mapping->executable && mapping->path[0] == '/')
+			TRY(map_text_put(code, mapping->path, 1));
 	}
 	return NULL;
 }
 
 /* Memory that a copy of the process would share, without a name. */
-static bool is_shared(const struct region *region)
+static bool is_shared(const struct proc_mapping *mapping)
 {
-	return !strcmp(region->name, "/dev/zero (deleted)");
+	return !strcmp(mapping->path, "/dev/zero" PROC_DELETED);
 }
 
-static bool is_old(struct attributes *a, const struct region *region)
+static bool is_old(struct attributes *a, const struct proc_mapping *mapping)
 {
-	if (!is_shared(region))
+	if (!is_shared(mapping))
 		return false;
 	if (!a->captured && a->old_shared.n < OLD_MAX)
-		err_ignore(vec_push(&a->old_shared, region->inode));
+		err_ignore(vec_push(&a->old_shared, mapping->inode));
 	for (size_t i = 0; i < a->old_shared.n; i++) {
-		if (a->old_shared.data[i] == region->inode)
+		if (a->old_shared.data[i] == mapping->inode)
 			return true;
 	}
 	return false;
@@ -216,18 +187,18 @@ void mapped_clear(struct attributes *a)
 
 /* What is written there is written to the file, by no call. */
 static struct err *note_mapped(struct attributes *a,
-			       const struct region *region)
+			       const struct proc_mapping *mapping)
 {
 	struct stat st;
 	const struct attributes_file *last =
 		a->mapped.n ? &a->mapped.data[a->mapped.n - 1] : NULL;
-	if (region->rights[1] != 'w' || region->rights[3] != 's' ||
-	    region->name[0] != '/' || a->mapped.n >= MAPPED_MAX ||
-	    (last && !strcmp(last->path, region->name)) ||
-	    stat(region->name, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_ino != region->inode)
+	if (!mapping->writable || !mapping->shared || mapping->path[0] != '/' ||
+	    a->mapped.n >= MAPPED_MAX ||
+	    (last && !strcmp(last->path, mapping->path)) ||
+	    stat(mapping->path, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_ino != mapping->inode)
 		return NULL;
-	char *path = strdup(region->name);
+	char *path = strdup(mapping->path);
 	struct attributes_file file = { path, st.st_dev, st.st_ino };
 	struct err *err = path ? vec_push(&a->mapped, file) : err_nomem();
 	if (err)
@@ -235,53 +206,52 @@ static struct err *note_mapped(struct attributes *a,
 	return err;
 }
 
-static struct err *add_regions(struct attributes *a, char *text,
-			       const struct map_text *code, struct items *items)
+static struct err *add_mappings(struct attributes *a,
+				const struct proc_maps *maps,
+				const struct map_text *code,
+				struct items *items)
 {
-	struct region region, last = {};
+	struct proc_mapping last = {};
 	char key[1024], last_key[1024] = "";
 	uint64_t bytes = 0, value;
-	char *at = text;
-	while (parse_region(&at, &region)) {
-		TRY(note_mapped(a, &region));
-		if (!is_wanted(&region) || is_old(a, &region) ||
-		    map_text_get(code, region.name, &value))
+	for (size_t i = 0; i < maps->n; i++) {
+		const struct proc_mapping *mapping = &maps->data[i];
+		TRY(note_mapped(a, mapping));
+		if (!is_wanted(mapping) || is_old(a, mapping) ||
+		    map_text_get(code, mapping->path, &value))
 			continue;
-		region_key(a, &region, key, sizeof(key));
-		/* One behind the other: parts of one, with other rights. */
-		if (bytes && region.start == last.end &&
-		    region.inode == last.inode && !strcmp(key, last_key)) {
-			bytes += region.end - region.start;
-			last.end = region.end;
+		mapping_key(a, mapping, key, sizeof(key));
+		/* One after the other: parts of one, with other rights. */
+		if (bytes && mapping->start == last.end &&
+		    mapping->inode == last.inode && !strcmp(key, last_key)) {
+			bytes += mapping->end - mapping->start;
+			last.end = mapping->end;
 			continue;
 		}
 		if (bytes)
-			TRY(add_region(&last, last_key, bytes, items));
-		last = region;
-		bytes = region.end - region.start;
+			TRY(add_mapping(&last, last_key, bytes, items));
+		last = *mapping;
+		bytes = mapping->end - mapping->start;
 		memcpy(last_key, key, sizeof(key));
 	}
-	return bytes ? add_region(&last, last_key, bytes, items) : NULL;
+	return bytes ? add_mapping(&last, last_key, bytes, items) : NULL;
 }
 
 struct err *read_mappings(struct attributes *a, struct items *items)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/maps", a->pid);
-	_cleanup_(freep) char *text = NULL;
+	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
 	_cleanup_(map_text_freep) struct map_text code = MAP_INIT;
-	size_t n;
-	struct err *err = file_read(path, MAPS_MAX, &text, &n);
+	struct err *err = proc_read_maps(a->pid, &maps);
 	if (err) {
 		err_ignore(err);
 		items->unknown = true;
 		return NULL;
 	}
 	mapped_clear(a);
-	TRY(note_code(text, &code));
+	TRY(note_code(&maps, &code));
 	if (!a->captured)
 		a->old_shared.n = 0;
-	return add_regions(a, text, &code, items);
+	return add_mappings(a, &maps, &code, items);
 }
 
 /* ---- locks ---- */

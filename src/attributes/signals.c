@@ -73,13 +73,6 @@ static uint64_t pending(struct attributes *a, bool shared)
 	return set;
 }
 
-static bool status_mask(struct attributes *a, const char *name, uint64_t *ret)
-{
-	char text[32];
-	return status_field(a, name, text, sizeof(text)) &&
-	       str_to_u64(text, 16, ret);
-}
-
 struct kernel_action {
 	uint64_t handler;
 	uint64_t flags;
@@ -110,8 +103,8 @@ static bool ask_action(struct attributes *a, int number)
 static bool probe_actions(struct attributes *a)
 {
 	uint64_t caught = 0, ignored = 0;
-	if (!status_mask(a, "SigCgt", &caught) ||
-	    !status_mask(a, "SigIgn", &ignored))
+	if (!status_number(a, "SigCgt", 16, &caught) ||
+	    !status_number(a, "SigIgn", 16, &ignored))
 		return false;
 	caught &= ~INTERNAL;
 	uint64_t moved = a->captured

@@ -12,6 +12,7 @@
 #include "attributes/attributes_internal.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/proc.h"
 
 #define NET_MAX ((size_t)4 << 20)
 #define SOCKETS_MAX 4096
@@ -202,14 +203,12 @@ static struct err *list_processes(const pid_t *children, size_t n,
 				  struct items *items)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct process_facts facts;
-		if (!process_facts(children[i], &facts))
+		struct proc_status status;
+		if (!proc_read_status(children[i], &status))
 			continue;
 		struct item *item;
-		TRY(items_add(items, facts.name, &item));
-		TRY(item_text(item, NULL,
-			      facts.state == 'Z' ? "not waited for"
-						 : "running"));
+		TRY(items_add(items, status.name, &item));
+		TRY(item_text(item, NULL, process_text(&status)));
 	}
 	return NULL;
 }

@@ -5,11 +5,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/proc.h"
 #include "image/image_internal.h"
 #include "tracee/checkpoint.h"
 
@@ -31,22 +30,13 @@ static struct err *collect_bit(struct image *image, unsigned bit)
 static struct err *maps_moved(struct image *image, bool *ret)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
-	char chunk[16384];
-	for (off_t at = 0;;) {
-		ssize_t got = pread(image->maps_fd, chunk, sizeof(chunk), at);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0 || (!got && !at))
-			return err_with_kind(
-				err_errno(got ? errno : ESRCH,
-					  "cannot read the mappings of the "
-					  "tested program"),
-				ERR_SUITE);
-		if (!got)
-			break;
-		TRY(str_append_n(&text, chunk, (size_t)got));
-		at += got;
-	}
+	struct err *err = proc_read_fd(image->maps_fd, &text);
+	if (!err && !text.n)
+		err = err_create(ERR_SUITE, "the tested program is gone");
+	if (err)
+		return err_with_kind(
+			err_prefix(err, "mappings of the tested program"),
+			ERR_SUITE);
 	*ret = text.n != image->maps_n ||
 	       memcmp(text.s, image->maps_text, text.n) != 0;
 	if (*ret) {
@@ -109,9 +99,8 @@ const struct method method_compare = {
 
 static struct err *clear_soft_dirty(struct image *image)
 {
-	char path[48];
-	snprintf(path, sizeof(path), "/proc/%d/clear_refs", image->pid);
-	_cleanup_(closep) int fd = open(path, O_WRONLY | O_CLOEXEC);
+	_cleanup_(closep) int fd =
+		proc_open(image->pid, 0, "clear_refs", O_WRONLY);
 	if (fd < 0 || write(fd, "4", 1) != 1)
 		return err_errno(errno, "soft-dirty bits cannot be cleared");
 	return NULL;

@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/proc.h"
 #include "image/blocks.h"
 #include "image/image_internal.h"
 #include "tracee/memory.h"
@@ -120,11 +120,11 @@ static void reset_blocks(struct image *image);
 
 static struct err *open_proc(pid_t pid, const char *name, int *ret)
 {
-	char path[48];
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	*ret = open(path, O_RDONLY | O_CLOEXEC);
+	*ret = proc_open(pid, 0, name, O_RDONLY);
 	if (*ret < 0)
-		return err_with_kind(err_errno(errno, "cannot open '%s'", path),
+		return err_with_kind(err_errno(errno,
+					       "cannot open '/proc/%d/%s'", pid,
+					       name),
 				     ERR_SUITE);
 	return NULL;
 }

@@ -1,10 +1,7 @@
 /* The address space as pieces: reading maps, finding. */
-#include <errno.h>
 #include <string.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include "base/str.h"
+#include "base/proc.h"
 #include "image/image_internal.h"
 #include "wire/heap.h"
 
@@ -69,30 +66,6 @@ static bool is_special(const char *name)
 		!str_starts(name, "/dev/zero"));
 }
 
-/* A number and the character behind it; scanf() would take half the time. */
-static bool take_number(const char **at, unsigned base, char behind,
-			uint64_t *ret)
-{
-	const char *start = *at;
-	uint64_t value = 0;
-	for (;; (*at)++) {
-		unsigned c = (unsigned char)**at, digit = 16;
-		if (c >= '0' && c <= '9')
-			digit = c - '0';
-		else if (c >= 'a' && c <= 'f')
-			digit = c - 'a' + 10;
-		if (digit >= base)
-			break;
-		value = value * base + digit;
-	}
-	if (*at == start || **at != behind)
-		return false;
-	(*at)++;
-	*ret = value;
-	return true;
-}
-
-/* "START-END rwxp OFFSET MAJOR:MINOR INODE    NAME" (proc_pid_maps(5)) */
 /* The C and C++ libraries: what they write is never anybody's test state. */
 static bool is_runtime(const char *path)
 {
@@ -109,60 +82,27 @@ static bool is_runtime(const char *path)
 	return false;
 }
 
-static bool parse_line(const char *line, struct piece *ret)
+static struct piece piece_of(const struct proc_mapping *mapping)
 {
-	uint64_t start, end, offset, major_, minor_, inode;
-	const char *at = line;
-	if (!take_number(&at, 16, '-', &start) ||
-	    !take_number(&at, 16, ' ', &end) || strnlen(at, 5) < 5)
-		return false;
-	const char *flags = at;
-	at += 5;
-	if (!take_number(&at, 16, ' ', &offset) ||
-	    !take_number(&at, 16, ':', &major_) ||
-	    !take_number(&at, 16, ' ', &minor_) ||
-	    !take_number(&at, 10, ' ', &inode) || end <= start ||
-	    start % IMAGE_PAGE || end % IMAGE_PAGE)
-		return false;
-	const char *path = at + strspn(at, " ");
-	*ret = (struct piece){
-		.start = start,
-		.end = end,
-		.offset = offset,
-		.inode = inode,
-		.device = (uint32_t)makedev((unsigned)major_, (unsigned)minor_),
-		.readable = flags[0] == 'r',
-		.writable = flags[1] == 'w',
-		.executable = flags[2] == 'x',
-		.shared = flags[3] == 's',
+	const char *path = mapping->path;
+	return (struct piece){
+		.start = mapping->start,
+		.end = mapping->end,
+		.offset = mapping->offset,
+		.inode = mapping->inode,
+		.device = (uint32_t)mapping->device,
+		.readable = mapping->readable,
+		.writable = mapping->writable,
+		.executable = mapping->executable,
+		.shared = mapping->shared,
 		.stack = str_starts(path, "[stack") ||
 			 !strcmp(path, "[anon:" WIRE_STACKS_MAPPING "]") ||
 			 is_runtime(path),
 		.grows = str_starts(path, "[stack]"),
 		.heap = str_starts(path, "[heap"),
 		.special = is_special(path),
-		.huge = end - start > MAPPING_MAX,
+		.huge = mapping->end - mapping->start > MAPPING_MAX,
 	};
-	return true;
-}
-
-/* The whole file; it is made page by page, so one read does not do. */
-static struct err *read_all(int fd, struct str *text)
-{
-	char chunk[16384];
-	off_t at = 0;
-	for (;;) {
-		ssize_t got = pread(fd, chunk, sizeof(chunk), at);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return err_errno(errno, "cannot read the mappings of "
-						"the tested program");
-		if (!got)
-			return NULL;
-		TRY(str_append_n(text, chunk, (size_t)got));
-		at += got;
-	}
 }
 
 /*
@@ -203,19 +143,17 @@ struct err *pieces_read(int maps_fd, struct pieces *ret)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	_cleanup_(pieces_freep) struct pieces pieces = VEC_INIT;
-	TRY(read_all(maps_fd, &text));
+	TRY(err_prefix(proc_read_fd(maps_fd, &text),
+		       "mappings of the tested program"));
 	if (!text.n)
 		return err_create(ERR_SUITE, "the tested program is gone");
-	char *save = NULL;
-	for (char *line = strtok_r(text.s, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		struct piece piece;
-		if (!parse_line(line, &piece))
-			continue;
+	struct proc_mapping mapping;
+	for (char *at = text.s; proc_next_mapping(&at, &mapping);) {
 		/* Sorted, without overlaps: everything relies on it. */
-		if (pieces.n && pieces.data[pieces.n - 1].end > piece.start)
+		if (mapping.start % IMAGE_PAGE || mapping.end % IMAGE_PAGE ||
+		    (pieces.n && pieces.data[pieces.n - 1].end > mapping.start))
 			continue;
-		TRY(vec_push(&pieces, piece));
+		TRY(vec_push(&pieces, piece_of(&mapping)));
 	}
 	find_relro(&pieces);
 	for (size_t i = 0; i < pieces.n; i++) {

@@ -31,12 +31,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "image/image_internal.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
@@ -479,22 +480,13 @@ static struct err *find_dropped(struct image *image)
 	return NULL;
 }
 
-/* Faults of all threads so far; false where the kernel does not tell. */
+/* Faults of all threads so far; false where the kernel does not say. */
 static bool read_faults(const struct image *image, uint64_t *ret)
 {
-	char text[512];
-	ssize_t got = pread(image->stat_fd, text, sizeof(text) - 1, 0);
-	if (got <= 0)
+	struct proc_stat stat;
+	if (!proc_read_stat_fd(image->stat_fd, &stat))
 		return false;
-	text[got] = '\0';
-	/* The program's name may contain anything. */
-	const char *fields = strrchr(text, ')');
-	unsigned long long minor_, major_;
-	if (!fields ||
-	    sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu",
-		   &minor_, &major_) != 2)
-		return false;
-	*ret = minor_ + major_;
+	*ret = stat.minor_faults + stat.major_faults;
 	return true;
 }
 
@@ -788,9 +780,7 @@ static struct err *make_uffd(struct image *image, struct thread *thread)
 static struct err *scan_start(struct image *image, struct thread *thread)
 {
 	TRY(make_uffd(image, thread));
-	char path[48];
-	snprintf(path, sizeof(path), "/proc/%d/stat", image->pid);
-	image->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	image->stat_fd = proc_open(image->pid, 0, "stat", O_RDONLY);
 	if (image->stat_fd < 0)
 		return failed(errno);
 	for (size_t i = 0; i < image->pieces.n; i++)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/path.h"
+#include "base/proc.h"
 #include "base/vec.h"
 #include "dwarf/unwind.h"
 #include "tracee/checkpoint.h"
@@ -17,7 +17,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define MAPS_MAX ((size_t)4 << 20)
 #define BYTES_MAX ((uint64_t)128 << 20)
 #define FILES_MAX 1024
 #define STACK_BYTES ((size_t)16 << 10) /* for the agent's frames */
@@ -197,37 +196,20 @@ static bool is_agents(const struct fingerprint *f, struct span span)
 	return false;
 }
 
-/* One line of /proc/PID/maps; false: not one that counts. */
-static bool parse(const char *line, struct mapping *ret)
-{
-	char mode[5];
-	int name = 0;
-	uint64_t start, end;
-	if (sscanf(line, "%lx-%lx %4s %*s %*s %*s %n", &start, &end, mode,
-		   &name) < 3 ||
-	    mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p' || end <= start)
-		return false;
-	const char *path = name ? line + name : "";
-	*ret = (struct mapping){
-		.span = { start, end },
-		.heap = !strncmp(path, "[heap]", 6),
-		.stack = !strncmp(path, "[stack]", 7),
-		.anonymous = *path != '/' && *path != '[',
-	};
-	return true;
-}
-
 static struct err *read_mappings(struct fingerprint *f, struct mappings *ret)
 {
-	_cleanup_(freep) char *text = NULL;
-	char path[64], *rest;
-	snprintf(path, sizeof(path), "/proc/%d/maps",
-		 tracee_pid(f->run->tracee));
-	TRY(file_read(path, MAPS_MAX, &text, NULL));
-	for (char *line = strtok_r(text, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		struct mapping mapping;
-		if (!parse(line, &mapping) || is_agents(f, mapping.span))
+	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
+	TRY(proc_read_maps(tracee_pid(f->run->tracee), &maps));
+	for (size_t i = 0; i < maps.n; i++) {
+		const struct proc_mapping *all = &maps.data[i];
+		struct mapping mapping = {
+			.span = { all->start, all->end },
+			.heap = !strcmp(all->path, "[heap]"),
+			.stack = !strcmp(all->path, "[stack]"),
+			.anonymous = *all->path != '/' && *all->path != '[',
+		};
+		if (!all->readable || !all->writable || all->shared ||
+		    is_agents(f, mapping.span))
 			continue;
 		if (mapping.heap)
 			f->brk = mapping.span;

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "base/path.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "process/capture.h"
 #include "process/process_choices.h"
@@ -73,7 +73,7 @@ struct process_run {
 	bool serial;	 /* what runs wants to be alone */
 
 	VEC(struct process) providers; /* ended, but their group may live on */
-	VEC(pid_t) before;	       /* children that are not of this run */
+	struct pids before;	       /* children that are not of this run */
 	bool reaping; /* @before is known: the others are of this run */
 	bool was_subreaper;
 	struct warden warden;
@@ -141,39 +141,21 @@ static const struct process_test *test_of(const struct process_run *run,
  * (CONFIG_PROC_CHILDREN): then daemons of tests are not ours to see.
  */
 static struct err *list_children(const struct process_run *run, bool strays,
-				 pid_t **ret, size_t *ret_n)
+				 struct pids *ret)
 {
-	VEC(pid_t) pids = VEC_INIT;
-	_cleanup_(freep) char *text = NULL;
-	size_t n;
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
-	struct err *err = file_read(path, (size_t)1 << 20, &text, &n);
-	if (err) {
-		err_ignore(err);
-		text = NULL;
+	_cleanup_(pids_freep) struct pids all = {};
+	TRY(proc_read_children(getpid(), getpid(), &all));
+	for (size_t i = 0; i < all.n; i++) {
+		pid_t pid = all.data[i];
+		bool known = pid == run->warden.pid ||
+			     (strays && pids_have(&run->before, pid));
+		for (size_t k = 0; k < run->running_n && !known; k++)
+			known = run->running[k].process.pid == pid;
+		for (size_t k = 0; k < run->providers.n && !known; k++)
+			known = run->providers.data[k].pid == pid;
+		if (!known)
+			TRY(vec_push(ret, pid));
 	}
-	for (char *at = text; at && *at;) {
-		char *end;
-		long pid = strtol(at, &end, 10);
-		if (end == at)
-			break;
-		at = end + strspn(end, " \n");
-		bool known = pid == run->warden.pid;
-		for (size_t i = 0; strays && i < run->before.n && !known; i++)
-			known = run->before.data[i] == pid;
-		for (size_t i = 0; i < run->running_n && !known; i++)
-			known = run->running[i].process.pid == pid;
-		for (size_t i = 0; i < run->providers.n && !known; i++)
-			known = run->providers.data[i].pid == pid;
-		err = known ? NULL : vec_push(&pids, (pid_t)pid);
-		if (err) {
-			vec_free(&pids);
-			return err;
-		}
-	}
-	*ret = pids.data;
-	*ret_n = pids.n;
 	return NULL;
 }
 
@@ -186,22 +168,20 @@ static struct err *list_children(const struct process_run *run, bool strays,
 static void sweep(struct process_run *run, bool kill_them, pid_t group)
 {
 	for (int round = 0; round < STRAY_ROUNDS; round++) {
-		_cleanup_(freep) pid_t *pids = NULL;
-		size_t n = 0;
-		struct err *err = list_children(run, true, &pids, &n);
-		if (err)
-			err_ignore(err);
+		_cleanup_(pids_freep) struct pids pids = {};
+		err_ignore(list_children(run, true, &pids));
 		bool any = false;
-		for (size_t i = 0; i < n; i++) {
-			if (group && getpgid(pids[i]) != group)
+		for (size_t i = 0; i < pids.n; i++) {
+			pid_t pid = pids.data[i];
+			if (group && getpgid(pid) != group)
 				continue;
 			any = true;
 			if (kill_them) {
 				log_debug(LOG_SUITE, "left behind: process %d",
-					  (int)pids[i]);
-				kill(pids[i], SIGKILL);
+					  (int)pid);
+				kill(pid, SIGKILL);
 			}
-			while (waitpid(pids[i], NULL, kill_them ? 0 : WNOHANG) <
+			while (waitpid(pid, NULL, kill_them ? 0 : WNOHANG) <
 				       0 &&
 			       errno == EINTR)
 				;
@@ -214,7 +194,7 @@ static void sweep(struct process_run *run, bool kill_them, pid_t group)
 static struct err *begin_reaping(struct process_run *run)
 {
 	int before = 0;
-	TRY(list_children(run, false, &run->before.data, &run->before.n));
+	TRY(list_children(run, false, &run->before));
 	prctl(PR_GET_CHILD_SUBREAPER, &before);
 	run->was_subreaper = before;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -347,7 +327,7 @@ static void process_run_freep(struct process_run *run)
 	free(run->waits_begin);
 	free(run->held);
 	free(run->running);
-	free(run->before.data);
+	vec_free(&run->before);
 	free(run->buffer);
 }
 
@@ -651,32 +631,30 @@ static struct err *drain(struct process_run *run, struct running *running)
 /* Its process ended, its group was not killed yet. */
 static struct err *look(struct process_run *run, const struct running *running)
 {
-	_cleanup_(freep) pid_t *pids = NULL;
-	size_t n = 0;
+	_cleanup_(pids_freep) struct pids pids = {};
 	bool provides = test_of(run, running->entry)->provides;
 	for (int round = 0;; round++) {
 		sweep(run, false, 0);
-		TRY(list_children(run, true, &pids, &n));
+		pids.n = 0;
+		TRY(list_children(run, true, &pids));
 		if (provides || round == GRACE_ROUNDS || suite_interrupted ||
-		    !process_watch_left(run->watch, pids, n))
+		    !process_watch_left(run->watch, &pids))
 			break;
-		free(take_ptr(pids));
 		poll(NULL, 0, GRACE_MS);
 	}
-	return process_watch_end(run->watch, running->process.pid, pids, n);
+	return process_watch_end(run->watch, running->process.pid, &pids);
 }
 
 /* Its result was told, and what is to be killed of it was. */
 static struct err *settle(struct process_run *run,
 			  const struct running *running, bool provides)
 {
-	_cleanup_(freep) pid_t *pids = NULL;
-	size_t n = 0;
+	_cleanup_(pids_freep) struct pids pids = {};
 	process_watch_tell(run->watch);
 	if (!provides)
 		sweep(run, true, running->process.pid);
-	TRY(list_children(run, true, &pids, &n));
-	return process_watch_settle(run->watch, pids, n);
+	TRY(list_children(run, true, &pids));
+	return process_watch_settle(run->watch, &pids);
 }
 
 /* Takes the place of @running in the table with the last one. */

@@ -10,17 +10,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "base/path.h"
+#include "base/proc.h"
 #include "files/files.h"
 #include "follow/follow.h"
 #include "keep/save.h"
 #include "suite/change.h"
 
-/* Processes that one command left, at most; text of a list of them. */
+/* Processes that one command left, at most. */
 #define LEFT_MAX 1024
-#define CHILDREN_MAX ((size_t)64 << 10)
-
-DEFINE_VEC(pids, pid_t)
 
 /* One command whose calls are told, and what it left running. */
 struct follower {
@@ -323,20 +320,11 @@ void process_watch_started(struct process_watch *watch, struct err *unfollowed)
 	err_destroy(unfollowed);
 }
 
-static bool has_pid(const struct pids *pids, pid_t pid)
-{
-	for (size_t i = 0; i < pids->n; i++) {
-		if (pids->data[i] == pid)
-			return true;
-	}
-	return false;
-}
-
 bool process_watch_left(const struct process_watch *watch,
-			const pid_t *children, size_t n)
+			const struct pids *children)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!has_pid(&watch->known, children[i]))
+	for (size_t i = 0; i < children->n; i++) {
+		if (!pids_have(&watch->known, children->data[i]))
 			return true;
 	}
 	return false;
@@ -345,23 +333,11 @@ bool process_watch_left(const struct process_watch *watch,
 /* What @pid started and that is alive, and so on. */
 static struct err *add_descendants(pid_t pid, struct pids *ret)
 {
-	_cleanup_(freep) char *text = NULL;
-	size_t n;
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
-		 (int)pid);
-	struct err *err = file_read(path, CHILDREN_MAX, &text, &n);
-	if (err) {
-		err_ignore(err); /* it ended */
-		return NULL;
-	}
-	for (char *at = text, *end; *at && ret->n < LEFT_MAX; at = end) {
-		long child = strtol(at, &end, 10);
-		if (end == at)
-			break;
-		end += strspn(end, " \n");
-		if (!has_pid(ret, (pid_t)child))
-			TRY(vec_push(ret, (pid_t)child));
+	_cleanup_(pids_freep) struct pids children = {};
+	TRY(proc_read_children(pid, pid, &children));
+	for (size_t i = 0; i < children.n && ret->n < LEFT_MAX; i++) {
+		if (!pids_have(ret, children.data[i]))
+			TRY(vec_push(ret, children.data[i]));
 	}
 	return NULL;
 }
@@ -372,12 +348,13 @@ static struct err *add_descendants(pid_t pid, struct pids *ret)
  * ended: the group tells.
  */
 static struct err *find_left(const struct process_watch *watch,
-			     const pid_t *children, size_t n, struct pids *ret)
+			     const struct pids *children, struct pids *ret)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!has_pid(&watch->known, children[i]) &&
-		    !has_pid(&watch->groups, getpgid(children[i])))
-			TRY(vec_push(ret, children[i]));
+	for (size_t i = 0; i < children->n; i++) {
+		pid_t child = children->data[i];
+		if (!pids_have(&watch->known, child) &&
+		    !pids_have(&watch->groups, getpgid(child)))
+			TRY(vec_push(ret, child));
 	}
 	for (size_t i = 0; i < ret->n; i++)
 		TRY(add_descendants(ret->data[i], ret));
@@ -509,12 +486,12 @@ static void find_read(struct process_watch *watch)
 }
 
 struct err *process_watch_end(struct process_watch *watch, pid_t pid,
-			      const pid_t *children, size_t n)
+			      const struct pids *children)
 {
 	uint64_t start = clock_now();
 	_cleanup_(pids_freep) struct pids left = {};
-	TRY(find_left(watch, children, n, &left));
-	TRY(turn_over(watch, process_watch_left(watch, children, n)));
+	TRY(find_left(watch, children, &left));
+	TRY(turn_over(watch, process_watch_left(watch, children)));
 	if (watch->places) {
 		find_read(watch);
 		return NULL;
@@ -550,13 +527,13 @@ void process_watch_tell(struct process_watch *watch)
 }
 
 struct err *process_watch_settle(struct process_watch *watch,
-				 const pid_t *children, size_t n)
+				 const struct pids *children)
 {
-	bool left = process_watch_left(watch, children, n);
+	bool left = process_watch_left(watch, children);
 	watch->known.n = watch->groups.n = 0;
-	TRY(vec_append(&watch->known, children, n));
-	for (size_t i = 0; i < n; i++) {
-		pid_t group = getpgid(children[i]);
+	TRY(vec_append(&watch->known, children->data, children->n));
+	for (size_t i = 0; i < children->n; i++) {
+		pid_t group = getpgid(children->data[i]);
 		if (group > 0)
 			TRY(vec_push(&watch->groups, group));
 	}

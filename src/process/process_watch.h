@@ -20,6 +20,7 @@
 #include "process/process_suite.h"
 
 struct follow;
+struct pids;
 struct process_watch;
 
 /* Either @watch or @places. */
@@ -47,15 +48,15 @@ struct err *process_watch_begin(struct process_watch *watch, size_t entry,
 void process_watch_started(struct process_watch *watch, struct err *unfollowed);
 /* Is any of these children of ours new since the last command? */
 bool process_watch_left(const struct process_watch *watch,
-			const pid_t *children, size_t n);
+			const struct pids *children);
 /* It ended; its group is alive. @children: of ours, not of earlier runs. */
 struct err *process_watch_end(struct process_watch *watch, pid_t pid,
-			      const pid_t *children, size_t n) _must_check_;
+			      const struct pids *children) _must_check_;
 /* Its result was told: now what it left or read. */
 void process_watch_tell(struct process_watch *watch);
 /* What is to be ended of it was: these are alive now. */
 struct err *process_watch_settle(struct process_watch *watch,
-				 const pid_t *children, size_t n) _must_check_;
+				 const struct pids *children) _must_check_;
 
 /* The last command ended: what processes did that were left running. */
 struct err *process_watch_finish(struct process_watch *watch) _must_check_;

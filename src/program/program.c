@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/path.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "tracee/memory.h"
 
@@ -130,28 +130,14 @@ struct err *program_load(struct program *program, struct tracee *tracee)
 	ssize_t n = readlink(path, executable, sizeof(executable) - 1);
 	executable[n > 0 ? n : 0] = '\0';
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", tracee_pid(tracee));
-	for (int round = 0; round < 2; round++) {
-		FILE *maps = fopen(path, "re");
-		if (!maps)
-			return err_errno(errno, "cannot read '%s'", path);
-		char line[4352];
-		struct err *err = NULL;
-		while (!err && fgets(line, sizeof(line), maps)) {
-			unsigned long long start, end, offset;
-			int name = 0;
-			if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n",
-				   &start, &end, &offset, &name) < 3 ||
-			    !name || line[name] != '/')
-				continue;
-			line[strcspn(line, "\n")] = '\0';
-			bool first = !strcmp(line + name, executable);
-			if (first == (round == 0))
-				err = add_module(program, line + name, tracee,
-						 start, end);
-		}
-		fclose(maps);
-		TRY(err);
+	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
+	TRY(proc_read_maps(tracee_pid(tracee), &maps));
+	for (size_t i = 0; i < 2 * maps.n; i++) {
+		const struct proc_mapping *mapping = &maps.data[i % maps.n];
+		bool first = !strcmp(mapping->path, executable);
+		if (mapping->path[0] == '/' && first == (i < maps.n))
+			TRY(add_module(program, mapping->path, tracee,
+				       mapping->start, mapping->end));
 	}
 	return NULL;
 }
@@ -316,9 +302,8 @@ uint64_t program_type_size(const struct program *program, const char *type,
 
 static bool auxiliary(struct tracee *tracee, uint64_t type, uint64_t *ret)
 {
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/auxv", tracee_pid(tracee));
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_(closep) int fd =
+		proc_open(tracee_pid(tracee), 0, "auxv", O_RDONLY);
 	Elf64_auxv_t entries[64];
 	ssize_t n = fd < 0 ? -1 : read(fd, entries, sizeof(entries));
 	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof(entries[0]); i++) {

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/proc.h"
 #include "tracee/memory.h"
 #include "tracee/quiet.h"
 #include "tracee/remote.h"
@@ -283,9 +284,7 @@ static struct err *clean_page(int fd, const struct breakpoint *breakpoints,
 
 struct err *breakpoint_clean(struct tracee *from, pid_t child)
 {
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/mem", child);
-	_cleanup_(closep) int fd = open(path, O_RDWR | O_CLOEXEC);
+	_cleanup_(closep) int fd = proc_open(child, 0, "mem", O_RDWR);
 	if (fd < 0)
 		return err_errno(errno, "cannot open the memory of child %d",
 				 child);
@@ -398,23 +397,24 @@ void breakpoint_forget(struct tracee *tracee)
 
 static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
 {
-	char path[32], line[4352];
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	FILE *maps = fopen(path, "re");
-	if (!maps)
+	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
+	struct err *err = proc_read_maps(pid, &maps);
+	if (err) {
+		err_ignore(err);
 		return false;
+	}
 	uint64_t free_from = 0x10000, best = 0, best_distance = UINT64_MAX;
-	while (fgets(line, sizeof(line), maps)) {
-		unsigned long long start, end;
-		if (sscanf(line, "%llx-%llx ", &start, &end) != 2)
-			continue;
+	for (size_t i = 0; i < maps.n; i++) {
+		const struct proc_mapping *mapping = &maps.data[i];
+		uint64_t start = mapping->start;
 		if (start >= (1ULL << 47))
 			break;
 		uint64_t at = start - REGION_SIZE;
 		if (start > near.v)
 			at = free_from + HEAP_ROOM;
 		if (start >= REGION_SIZE && at >= free_from &&
-		    at + REGION_SIZE <= start && !strstr(line, "[stack]")) {
+		    at + REGION_SIZE <= start &&
+		    strcmp(mapping->path, "[stack]") != 0) {
 			uint64_t distance =
 				at > near.v ? at - near.v : near.v - at;
 			if (distance < best_distance) {
@@ -422,9 +422,8 @@ static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
 				best_distance = distance;
 			}
 		}
-		free_from = end;
+		free_from = mapping->end;
 	}
-	fclose(maps);
 	*ret = RADDR(best);
 	return best;
 }

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/proc.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
 #include "tracee/tracee_internal.h"
@@ -21,9 +22,8 @@
 /* Timers made with timer_create() are not inherited by a fork. */
 static bool has_posix_timers(pid_t pid)
 {
-	char path[32], byte;
-	snprintf(path, sizeof(path), "/proc/%d/timers", pid);
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char byte;
+	_cleanup_(closep) int fd = proc_open(pid, 0, "timers", O_RDONLY);
 	return fd >= 0 && read(fd, &byte, 1) == 1;
 }
 

@@ -14,12 +14,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/path.h"
+#include "base/proc.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"
 #include "tracee/tracee_internal.h"
 
-#define STAT_MAX 4096
 #define PF_EXITING 4U /* of the kernel's linux/sched.h; proc(5) shows it */
 
 static long trace(int request, pid_t tid, uintptr_t addr, uintptr_t data)
@@ -34,9 +33,7 @@ struct tracee *tracee_create(struct tracer *tracer, pid_t pid)
 		return NULL;
 	tracee->tracer = tracer;
 	tracee->pid = pid;
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	tracee->mem_fd = open(path, O_RDWR | O_CLOEXEC);
+	tracee->mem_fd = proc_open(pid, 0, "mem", O_RDWR);
 
 	struct err *err = vec_push(&tracer->tracees, tracee);
 	if (!err && tracee_add_thread(tracee, pid))
@@ -296,17 +293,15 @@ static bool signal_kills(pid_t pid, int signal)
 	default:
 		break;
 	}
-	char path[32], line[256];
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
+	_cleanup_(str_freep) struct str status = STR_INIT;
+	struct err *err = proc_read(pid, 0, "status", &status);
+	uint64_t ignored = 0, caught = 0;
+	if (err) {
+		err_ignore(err);
 		return false;
-	unsigned long long ignored = 0, caught = 0;
-	while (fgets(line, sizeof(line), file)) {
-		sscanf(line, "SigIgn: %llx", &ignored);
-		sscanf(line, "SigCgt: %llx", &caught);
 	}
-	fclose(file);
+	proc_status_number(status.s, "SigIgn", 16, &ignored);
+	proc_status_number(status.s, "SigCgt", 16, &caught);
 	return !((ignored | caught) & (1ULL << (signal - 1)));
 }
 
@@ -424,10 +419,8 @@ static struct err *on_exec(struct thread *thread)
 	breakpoint_forget(tracee);
 	tracee->regions.n = 0;
 	watchpoint_forget(tracee);
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/mem", tracee->pid);
 	closep(&tracee->mem_fd);
-	tracee->mem_fd = open(path, O_RDWR | O_CLOEXEC);
+	tracee->mem_fd = proc_open(tracee->pid, 0, "mem", O_RDWR);
 	return NULL;
 }
 
@@ -718,17 +711,9 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 /* Whoever joined a thread goes on before the kernel is quite done with it. */
 static bool is_ending(const struct thread *thread)
 {
-	char path[64];
-	unsigned flags = 0;
-	_cleanup_(freep) char *text = NULL;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat",
-		 thread->tracee->pid, thread->tid);
-	err_ignore(file_read(path, STAT_MAX, &text, NULL));
-	/* Behind the name, which may be anything: the 9th field. */
-	const char *at = text ? strrchr(text, ')') : NULL;
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
-		return true;
-	return flags & PF_EXITING;
+	struct proc_stat stat;
+	return !proc_read_stat(thread->tracee->pid, thread->tid, &stat) ||
+	       stat.flags & PF_EXITING;
 }
 
 /* One that is ending and not gone yet; NULL: none. */

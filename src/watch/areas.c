@@ -1,12 +1,9 @@
 #include "watch/areas.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/path.h"
-#include "base/str.h"
+#include "base/proc.h"
 #include "tracee/memory.h"
 
 /* glibc's heaps of other threads begin at multiples of this (arena.c). */
@@ -19,11 +16,9 @@ void areas_free(struct areas *areas)
 
 static uint64_t process_pages(pid_t pid)
 {
-	char path[64];
-	_cleanup_(freep) char *text = NULL;
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	err_ignore(file_read(path, 256, &text, NULL));
-	return text ? strtoull(text, NULL, 10) : 0;
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	err_ignore(proc_read(pid, 0, "statm", &text));
+	return text.s ? strtoull(text.s, NULL, 10) : 0;
 }
 
 static bool has_stack_pointer(struct tracee *tracee, uint64_t start,
@@ -38,32 +33,26 @@ static bool has_stack_pointer(struct tracee *tracee, uint64_t start,
 	return false;
 }
 
-struct mapping {
-	uint64_t start, end;
-	char access[5];
-	const char *name;
-};
-
-static enum state_area judge(const struct program *program,
-			     struct tracee *tracee,
-			     const struct mapping *mapping,
-			     const struct area *before, bool blocks_known,
-			     bool *ret_module)
+static enum state_area area_kind(const struct program *program,
+				 struct tracee *tracee,
+				 const struct proc_mapping *mapping,
+				 const struct area *before, bool blocks_known,
+				 bool *ret_module)
 {
 	*ret_module = false;
-	bool writable = mapping->access[1] == 'w';
-	if (mapping->access[2] == 'x')
+	bool writable = mapping->writable;
+	if (mapping->executable)
 		return STATE_CODE;
-	if (mapping->access[0] != 'r')
+	if (!mapping->readable)
 		return STATE_NOWHERE;
-	if (!strcmp(mapping->name, "[heap]"))
+	if (!strcmp(mapping->path, "[heap]"))
 		return blocks_known ? STATE_HEAP : STATE_DATA;
-	if (mapping->name[0] == '[')
+	if (mapping->path[0] == '[')
 		return STATE_FOREIGN; /* stack, vdso, our own */
-	if (mapping->name[0]) {
+	if (mapping->path[0]) {
 		for (size_t i = 0; i < program->modules.n; i++) {
 			const struct module *module = &program->modules.data[i];
-			if (strcmp(module->path, mapping->name) != 0)
+			if (strcmp(module->path, mapping->path) != 0)
 				continue;
 			*ret_module = true;
 			/* Variables that are no roots are somebody else's. */
@@ -94,36 +83,22 @@ struct err *areas_load(struct areas *areas, const struct program *program,
 	uint64_t pages = process_pages(tracee_pid(tracee));
 	if (areas->all.n && pages == areas->pages)
 		return NULL;
-	char path[64], line[4352];
-	snprintf(path, sizeof(path), "/proc/%d/maps", tracee_pid(tracee));
-	FILE *maps = fopen(path, "re");
-	if (!maps)
-		return err_errno(errno, "cannot read '%s'", path);
-	struct err *err = NULL;
+	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
+	TRY(proc_read_maps(tracee_pid(tracee), &maps));
 	areas->all.n = 0;
 	areas->pages = pages;
-	while (!err && fgets(line, sizeof(line), maps)) {
-		unsigned long long start, end;
-		int name = 0;
-		struct mapping mapping = {};
-		if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &start, &end,
-			   mapping.access, &name) < 3 ||
-		    !name)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		mapping.start = start;
-		mapping.end = end;
-		mapping.name = line + name;
+	for (size_t i = 0; i < maps.n; i++) {
+		const struct proc_mapping *mapping = &maps.data[i];
 		const struct area *before =
 			areas->all.n ? &areas->all.data[areas->all.n - 1]
 				     : NULL;
-		struct area area = { .start = start, .end = end };
-		area.kind = judge(program, tracee, &mapping, before,
-				  blocks_known, &area.module);
-		err = vec_push(&areas->all, area);
+		struct area area = { .start = mapping->start,
+				     .end = mapping->end };
+		area.kind = area_kind(program, tracee, mapping, before,
+				      blocks_known, &area.module);
+		TRY(vec_push(&areas->all, area));
 	}
-	fclose(maps);
-	return err;
+	return NULL;
 }
 
 enum state_area areas_find(const struct areas *areas, uint64_t address)

@@ -10,7 +10,7 @@
 #include "attributes/attributes.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/path.h"
+#include "base/proc.h"
 #include "files/files.h"
 #include "files/log.h"
 #include "follow/follow.h"
@@ -194,24 +194,6 @@ static const char *loaded_library(void *data, size_t index)
 
 /* ---- the process ---- */
 
-/* When it began, in the kernel's ticks since the start of the machine; 0: gone. */
-static uint64_t began(pid_t tid)
-{
-	char path[64];
-	_cleanup_(freep) char *text = NULL;
-	unsigned long long ticks = 0;
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	err_ignore(file_read(path, 4096, &text, NULL));
-	/* Behind the name, which may be anything: the 22nd field. */
-	const char *at = text ? strrchr(text, ')') : NULL;
-	if (!at || sscanf(at + 1,
-			  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
-			  "%*u %*d %*d %*d %*d %*d %*d %llu",
-			  &ticks) != 1)
-		return 0;
-	return ticks;
-}
-
 static uint64_t ticks_now(void)
 {
 	struct timespec now;
@@ -224,30 +206,27 @@ static uint64_t ticks_now(void)
 /* Those from before the first test work for it: they are never left over. */
 static void spare_helpers(struct system_watch *watch, pid_t pid)
 {
-	char path[64];
-	_cleanup_(freep) char *text = NULL;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-	err_ignore(file_read(path, 4096, &text, NULL));
-	for (char *at = text, *end; at && *at; at = end) {
-		uint64_t child = strtoull(at, &end, 10);
-		if (end == at)
-			break;
-		err_ignore(map_u64_put(&watch->began, child, 0));
-	}
+	_cleanup_(pids_freep) struct pids children = {};
+	err_ignore(proc_read_children(pid, pid, &children));
+	for (size_t i = 0; i < children.n; i++)
+		err_ignore(map_u64_put(&watch->began,
+				       (uint64_t)children.data[i], 0));
 }
 
 /* What an earlier test left running is not the running test's doing. */
 static bool is_left_over(void *data, pid_t tid)
 {
 	struct system_watch *watch = data;
-	char path[64];
+	struct proc_stat stat;
 	uint64_t ticks;
 	pid_t pid = tracee_pid(watch->run->tracee);
 	if (tid == pid)
 		return false;
 	if (!map_u64_get(&watch->began, (uint64_t)tid, &ticks)) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, tid);
-		ticks = access(path, F_OK) == 0 ? 0 : began(tid);
+		/* A thread of its own, or gone: not left over. */
+		bool own = proc_read_stat(pid, tid, &stat);
+		ticks = !own && proc_read_stat(tid, 0, &stat) ? stat.start_ticks
+							      : 0;
 		if (watch->began.map.n >= BEGAN_MAX)
 			map_u64_free(&watch->began);
 		err_ignore(map_u64_put(&watch->began, (uint64_t)tid, ticks));
