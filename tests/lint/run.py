@@ -30,6 +30,7 @@ def main():
     counts.run("rooms", [sys.executable, LINT / "check_rooms.py"])
     counts.run("names", [sys.executable, LINT / "check_names.py"])
     counts.run("text", [sys.executable, LINT / "check_text.py"])
+    counts.run("text check", [sys.executable, LINT / "test_check_text.py"])
     counts.run("attributes", [sys.executable, LINT / "check_attributes.py"], again="tests/lint/check_attributes.py --fix")
     counts.run("models", [sys.executable, LINT / "check_models.py"], again="tests/lint/check_models.py --fix")
     counts.run("shellcheck", ["shellcheck", *shell], cwd=TOP)
