@@ -109,3 +109,36 @@ struct err *file_read(const char *path, size_t limit, char **ret, size_t *ret_n)
 		*ret_n = n;
 	return NULL;
 }
+
+bool path_is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+	if (n == 1) /* "/" */
+		return path[1] != '\0';
+	return !strncmp(path, folder, n) && path[n] == '/';
+}
+
+int path_compare(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	int x = *a == '/' ? 1 : *a ? (unsigned char)*a + 1 : 0;
+	int y = *b == '/' ? 1 : *b ? (unsigned char)*b + 1 : 0;
+	return x - y;
+}
+
+/* What compilers' run-time libraries leave at a program's end. */
+static const char *const coverage_suffixes[] = { ".gcda", ".gcno", ".profraw" };
+
+bool path_is_coverage(const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; i < ARRAY_SIZE(coverage_suffixes); i++) {
+		size_t m = strlen(coverage_suffixes[i]);
+		if (n >= m && !strcmp(name + n - m, coverage_suffixes[i]))
+			return true;
+	}
+	return false;
+}

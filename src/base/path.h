@@ -1,6 +1,7 @@
 /* Paths and whole files. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -15,6 +16,11 @@ struct err *path_join(const char *folder, const char *name,
 struct err *path_display(const char *folder, const char *path,
 			 char **ret) _must_check_;
 const char *path_base(const char *path);
+bool path_is_below(const char *path, const char *folder);
+/* '/' sorts first, so that a folder's entries follow it at once. */
+int path_compare(const char *a, const char *b);
+/* Coverage data, which tools write beside the program when it ends? */
+bool path_is_coverage(const char *path);
 
 /* Whole file, NUL-terminated; more than @limit bytes is an error. */
 struct err *file_read(const char *path, size_t limit, char **ret,

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "cli/kinds.h"
 #include "framework/frameworks.h"
 
 #define TIMEOUT_DEFAULT (30 * NS_PER_S)
@@ -119,37 +120,45 @@ static void warn_of_late_options(const struct options *options, int argc,
 	}
 }
 
+static const char *kind_source(const struct options *options,
+			       const struct kind_option *kind)
+{
+	const struct option *option =
+		option_find(options->groups, kind->option + 2);
+	return option ? *(char *const *)((const char *)options->values +
+					 option->offset)
+		      : NULL;
+}
+
 struct err *common_suite_choose(const struct options *options, int argc,
 				char **argv, struct common_suite *ret)
 {
 	const struct common_options *common = options->values;
-	static const char *const kinds[] = { "--ctest", "--meson",
-					     "--commands" };
-	const char *const given[] = { common->ctest, common->meson,
-				      common->commands };
 	/* The command line overrides the configuration file. */
 	enum option_source strongest =
 		argc ? OPTION_COMMAND_LINE : OPTION_DEFAULT;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		strongest =
-			MAX(strongest, options_source(options, kinds[i] + 2));
+	for (const struct kind_option *kind = kind_options; kind->kind; kind++)
+		strongest = MAX(strongest,
+				options_source(options, kind->option + 2));
 
 	const char *chosen = argc ? argv[0] : NULL;
-	const char *values[ARRAY_SIZE(kinds)] = {};
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!given[i] ||
-		    options_source(options, kinds[i] + 2) < strongest)
+	const struct kind_option *chosen_kind = NULL;
+	for (const struct kind_option *kind = kind_options; kind->kind;
+	     kind++) {
+		const char *source = kind_source(options, kind);
+		if (!source ||
+		    options_source(options, kind->option + 2) < strongest)
 			continue;
 		if (chosen)
 			return err_hint(err_create(ERR_USAGE,
 						   "both '%s' and '%s' were "
 						   "given",
-						   chosen, kinds[i]),
+						   chosen, kind->option),
 					"give one suite at a time");
-		chosen = kinds[i];
-		values[i] = given[i];
-		ret->words[0] = (char *)kinds[i];
-		ret->words[1] = (char *)given[i];
+		chosen = kind->option;
+		chosen_kind = kind;
+		ret->words[0] = (char *)kind->option;
+		ret->words[1] = (char *)source;
 		ret->words[2] = NULL;
 	}
 	if (!chosen)
@@ -158,10 +167,9 @@ struct err *common_suite_choose(const struct options *options, int argc,
 			"give a TEST-EXECUTABLE, or --ctest, --meson "
 			"or --commands");
 	ret->options = (struct suite_options){
+		.kind = chosen_kind ? chosen_kind->kind : kind_of_words,
 		.argv = argc ? argv : NULL,
-		.ctest = values[0],
-		.meson = values[1],
-		.commands = values[2],
+		.source = chosen_kind ? ret->words[1] : NULL,
 		.framework = common->framework,
 		.framework_library = frameworks_library,
 		.test_functions = common->test_functions,

@@ -14,6 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/path.h"
 #include "files/files_internal.h"
 
 #define TICK_NS (11 * 1000000LL)
@@ -87,7 +88,7 @@ static unsigned differ(const struct files *files, const struct delta *delta)
 static int compare_deltas(const void *a, const void *b)
 {
 	const struct delta *const *x = a, *const *y = b;
-	return names_compare((*x)->path, (*y)->path);
+	return path_compare((*x)->path, (*y)->path);
 }
 
 static struct delta *find(const struct comparison *c, const char *path)
@@ -161,8 +162,8 @@ static struct err *imply_renames(struct comparison *c)
 	struct err *err = NULL;
 	for (size_t i = 0; i < c->n && !err; i++) {
 		struct delta *delta = c->sorted[i];
-		while (above.n &&
-		       !names_below(delta->path, above.data[above.n - 1]->path))
+		while (above.n && !path_is_below(delta->path,
+						 above.data[above.n - 1]->path))
 			above.n--;
 		if (above.n && snap_exists(delta->before) &&
 		    !snap_exists(delta->after)) {
@@ -257,7 +258,7 @@ static void absorb(struct comparison *c)
 	bool came = false;
 	for (size_t i = 0; i < c->n; i++) {
 		struct delta *delta = c->sorted[i];
-		if (top && names_below(delta->path, top->path)) {
+		if (top && path_is_below(delta->path, top->path)) {
 			if (came ? delta->before->type != SNAP_ABSENT
 				 : delta->after->type != SNAP_ABSENT)
 				continue;

@@ -97,12 +97,3 @@ struct files_counts {
 struct files_counts files_counts(const struct files *files);
 /* What was left out for its size, in words; NULL: nothing. */
 const char *files_limit(const struct files *files);
-
-/* Roots of files have parts masked that are others in each run (names.c). */
-bool names_masked(const char *root);
-/* Is @path, or a folder above it, one that @masked stands for? */
-bool names_fits(const char *masked, const char *path);
-bool names_is_data(const char *name);
-bool names_below(const char *path, const char *folder);
-/* '/' sorts first, so that a folder's entries follow it at once. */
-int names_compare(const char *a, const char *b);

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include "base/path.h"
 #include "files/files_internal.h"
 
 #ifndef RENAME_EXCHANGE
@@ -97,7 +98,7 @@ static struct err *entry_get(struct files *files, const char *path,
 /* @text with @from in front replaced by @to; NULL: it is not. */
 static char *moved(const char *text, const char *from, const char *to)
 {
-	if (strcmp(text, from) && !names_below(text, from))
+	if (strcmp(text, from) && !path_is_below(text, from))
 		return NULL;
 	char *ret;
 	return asprintf(&ret, "%s%s", to, text + strlen(from)) < 0 ? NULL : ret;
@@ -119,7 +120,7 @@ static bool step(char **name, const struct rename *rename, bool back)
 		*name = next;
 		return true;
 	}
-	return strcmp(*name, to) && !names_below(*name, to);
+	return strcmp(*name, to) && !path_is_below(*name, to);
 }
 
 /* What the thing at @path was called at the last point; NULL: it was not. */
@@ -237,10 +238,10 @@ static void touch_carried(struct files *files)
 		    !(entry->marks & TOUCH_MOVED))
 			continue;
 		_cleanup_(freep) char *name = NULL;
-		if (names_below(entry->path, rename.old))
+		if (path_is_below(entry->path, rename.old))
 			name = moved(entry->path, rename.old, rename.new);
 		else if (rename.exchange &&
-			 names_below(entry->path, rename.new))
+			 path_is_below(entry->path, rename.new))
 			name = moved(entry->path, rename.new, rename.old);
 		if (!name)
 			continue;

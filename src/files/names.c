@@ -10,15 +10,12 @@
 #include <sys/statfs.h>
 #include <time.h>
 
+#include "base/masked.h"
 #include "base/path.h"
 #include "files/files_internal.h"
 
-#define MASK_ANY "/*"
-#define MASK_PID "PID"
-#define MASK_DATE "DATE"
 #define NEAR 31 /* days from today that a name may be made of */
 #define SECONDS_A_DAY 86400
-#define RANDOM_MAX 10 /* mktemp(1) */
 #define MASKS_MAX 65536
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
@@ -34,9 +31,6 @@ static const long pseudo_types[] = {
 	ANON_INODE_FS_MAGIC, 0x19800202, /* mqueue: process state */
 	0x62656570,			 /* configfs */
 };
-
-/* Names that compilers' run-time libraries leave at a program's end. */
-static const char *const data_suffixes[] = { ".gcda", ".gcno", ".profraw" };
 
 struct err *names_real(const char *path, char **ret)
 {
@@ -97,36 +91,6 @@ void names_free(struct names *names)
 	*names = (struct names){};
 }
 
-bool names_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-	if (n == 1) /* "/" */
-		return path[1] != '\0';
-	return !strncmp(path, folder, n) && path[n] == '/';
-}
-
-int names_compare(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	int x = *a == '/' ? 1 : *a ? (unsigned char)*a + 1 : 0;
-	int y = *b == '/' ? 1 : *b ? (unsigned char)*b + 1 : 0;
-	return x - y;
-}
-
-bool names_is_data(const char *name)
-{
-	size_t n = strlen(name);
-	for (size_t i = 0; i < ARRAY_SIZE(data_suffixes); i++) {
-		size_t m = strlen(data_suffixes[i]);
-		if (n >= m && !strcmp(name + n - m, data_suffixes[i]))
-			return true;
-	}
-	return false;
-}
-
 bool names_is_shm(const char *path)
 {
 	return str_starts(path, "/dev/shm/") && !strchr(path + 9, '/');
@@ -140,10 +104,10 @@ bool names_counts_text(const struct names *names, const char *path)
 		return false;
 	for (size_t i = 0; names->exclude[i]; i++) {
 		if (!strcmp(path, names->exclude[i]) ||
-		    names_below(path, names->exclude[i]))
+		    path_is_below(path, names->exclude[i]))
 			return false;
 	}
-	return !names_is_data(path);
+	return !path_is_coverage(path);
 }
 
 bool names_pseudo(struct names *names, uint64_t dev, const char *folder)
@@ -188,42 +152,6 @@ bool names_counts(struct names *names, const char *path)
 }
 
 /*
- * The length of a date that @text begins with: 2026-11-15, 2026_11_15,
- * 2026.11.15 or 20261115; 0: it does not. Its day is counted from 1970.
- */
-static size_t date_at(const char *text, int64_t *ret_day)
-{
-	static const struct {
-		size_t digits;
-		int least, most;
-	} parts[] = { { 4, 1970, 2999 }, { 2, 1, 12 }, { 2, 1, 31 } };
-	int values[3];
-	size_t at = 0;
-	char between = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		if (i == 1 && text[at] && strchr("-_.", text[at]))
-			between = text[at];
-		if (i && between && text[at++] != between)
-			return 0;
-		values[i] = 0;
-		for (size_t k = 0; k < parts[i].digits; k++) {
-			if (!isdigit((unsigned char)text[at]))
-				return 0;
-			values[i] = values[i] * 10 + (text[at++] - '0');
-		}
-		if (values[i] < parts[i].least || values[i] > parts[i].most)
-			return 0;
-	}
-	if (isdigit((unsigned char)text[at]))
-		return 0;
-	struct tm tm = { .tm_year = values[0] - 1900,
-			 .tm_mon = values[1] - 1,
-			 .tm_mday = values[2] };
-	*ret_day = timegm(&tm) / SECONDS_A_DAY;
-	return at;
-}
-
-/*
  * The next date in @text that is about today's: names that are made of the date
  * are others each day. Programs make them of days to come, too (logs that are
  * rotated); what is further away is part of the name.
@@ -235,7 +163,7 @@ static const char *next_date(const char *text, const char *from, size_t *ret_n)
 		if (!isdigit((unsigned char)*at) ||
 		    (at > text && isdigit((unsigned char)at[-1])))
 			continue;
-		*ret_n = date_at(at, &day);
+		*ret_n = masked_date(at, &day);
 		if (*ret_n && llabs(day - today) <= NEAR)
 			return at;
 	}
@@ -283,7 +211,7 @@ struct err *names_shown(const struct names *names, const char *path, char **ret)
 	const char *shown = path;
 	if (!strcmp(path, names->directory))
 		shown = ".";
-	else if (names_below(path, names->directory))
+	else if (path_is_below(path, names->directory))
 		shown += strlen(names->directory) +
 			 (names->directory[1] != '\0');
 	*ret = strdup(shown);
@@ -309,9 +237,10 @@ static bool random_part(const char *name, bool sure, size_t *ret_at,
 			size_t *ret_n)
 {
 	size_t n = strlen(name), last = SIZE_MAX, end = 0;
-	if (str_starts(name, "tmp.") && strspn(name + 4, ALNUM) == RANDOM_MAX) {
+	if (str_starts(name, "tmp.") &&
+	    strspn(name + 4, ALNUM) == MASK_RANDOM_MAX) {
 		*ret_at = 4;
-		*ret_n = RANDOM_MAX;
+		*ret_n = MASK_RANDOM_MAX;
 		return true;
 	}
 	if (str_starts(name, "tmp") &&
@@ -413,55 +342,4 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 	shown = NULL;
 	*ret = true;
 	return NULL;
-}
-
-bool names_masked(const char *root)
-{
-	size_t n = strlen(root);
-	return strstr(root, MADE_UP_SHOWN) || strstr(root, MASK_PID) ||
-	       strstr(root, MASK_DATE) ||
-	       (n > 1 && !strcmp(root + n - 2, MASK_ANY)) ||
-	       !strcmp(root, &MASK_ANY[1]);
-}
-
-/* As str_glob(), with masks; @text up to the end of the whole path. */
-bool names_fits(const char *masked, const char *path)
-{
-	while (*masked) {
-		/* Any one name in the folder, and what is below. */
-		if (!strcmp(masked, MASK_ANY))
-			return path[0] == '/' && path[1];
-		if (str_starts(masked, MADE_UP_SHOWN)) {
-			size_t most = 0;
-			while (most < RANDOM_MAX &&
-			       (isalnum((unsigned char)path[most]) ||
-				path[most] == '_'))
-				most++;
-			for (size_t n = MADE_UP; n <= most; n++) {
-				if (names_fits(masked + MADE_UP, path + n))
-					return true;
-			}
-			return false;
-		}
-		if (str_starts(masked, MASK_PID) &&
-		    isdigit((unsigned char)*path)) {
-			path += strspn(path, DIGITS);
-			masked += strlen(MASK_PID);
-			continue;
-		}
-		int64_t day;
-		size_t date =
-			str_starts(masked, MASK_DATE) ? date_at(path, &day) : 0;
-		if (date) {
-			path += date;
-			masked += strlen(MASK_DATE);
-			continue;
-		}
-		if (*masked != *path)
-			return false;
-		masked++;
-		path++;
-	}
-	/* The same, or below. */
-	return !*path || *path == '/';
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/masked.h"
 #include "base/path.h"
 #include "files/files_internal.h"
 
@@ -60,7 +61,7 @@ struct err *files_readers_create(const char *const *roots, size_t n,
 				       slash && slash != root->path
 					       ? (size_t)(slash - root->path)
 					       : 1);
-		root->masked = names_masked(name);
+		root->masked = masked_name(name);
 		readers->any_masked |= root->masked;
 		if (!root->folder)
 			err = err_nomem();
@@ -132,7 +133,8 @@ static void note_read(struct files_readers *readers, const char *path,
 		mark(readers, &readers->roots[at - 1], only_seen);
 	for (size_t i = 0; i < readers->n && readers->any_masked; i++) {
 		struct reader_root *root = &readers->roots[i];
-		if (root->masked && !root->read && names_fits(root->path, path))
+		if (root->masked && !root->read &&
+		    masked_fits(root->path, path))
 			mark(readers, root, only_seen);
 	}
 }
@@ -147,8 +149,8 @@ static void note_listed(struct files_readers *readers, const char *path)
 		if (root->read ||
 		    find_above(&readers->written, root->path, &at))
 			continue;
-		if (root->masked && names_masked(root->folder))
-			root->seen |= names_fits(root->folder, path) &&
+		if (root->masked && masked_name(root->folder))
+			root->seen |= masked_fits(root->folder, path) &&
 				      strlen(path) >= strlen(root->folder);
 		else
 			root->seen |= !strcmp(root->folder, path);
@@ -174,7 +176,7 @@ static void note_written(struct files_readers *readers, const char *path)
 		if (root->seen &&
 		    ((!strncmp(root->path, path, length) &&
 		      (!root->path[length] || root->path[length] == '/')) ||
-		     (root->masked && names_fits(root->path, path))))
+		     (root->masked && masked_fits(root->path, path))))
 			root->seen = false;
 		readers->any_seen |= root->seen;
 	}

@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/masked.h"
 #include "files/files_internal.h"
 
 /* More names than that in one folder are told together. */
@@ -335,7 +336,7 @@ static struct err *tell_one(struct teller *teller, struct delta *delta,
 	if (!root)
 		TRY(names_root(&files->names, delta->path, &root));
 	BUG_ON(!root);
-	bool together = files->names.shown.n || names_masked(root);
+	bool together = files->names.shown.n || masked_name(root);
 	TRY(get_change(teller, root, together, &change));
 	BUG_ON(!change);
 	if (fresh)

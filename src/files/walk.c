@@ -382,7 +382,7 @@ static void name_list_clearp(struct name_list *names)
 static bool name_counts(const struct walk *walk,
 			const struct walk_folder *folder, const char *name)
 {
-	if (!strcmp(name, ".") || !strcmp(name, "..") || names_is_data(name))
+	if (!strcmp(name, ".") || !strcmp(name, "..") || path_is_coverage(name))
 		return false;
 	char *path = NULL;
 	struct err *err = entry_path(folder, name, &path);
@@ -704,8 +704,8 @@ static struct err *watched(const char *const *dirs, struct name_list *ret)
 		bool needed = true;
 		for (size_t j = 0; j < ret->n && needed; j++) {
 			if (j != i && ret->data[j])
-				needed = !names_below(ret->data[i],
-						      ret->data[j]) &&
+				needed = !path_is_below(ret->data[i],
+							ret->data[j]) &&
 					 (j > i ||
 					  strcmp(ret->data[i], ret->data[j]));
 		}

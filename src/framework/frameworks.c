@@ -1,7 +1,5 @@
 #include "framework/frameworks.h"
 
-#include <string.h>
-
 #include "native/framework.h"
 
 /*
@@ -26,13 +24,10 @@ FRAMEWORKS(DECLARE)
 #define ENTRY(name) &framework_##name,
 const struct framework *const frameworks[] = { FRAMEWORKS(ENTRY) NULL };
 
-const struct framework *framework_by_name(const char *name)
+static struct err *executable_open(const struct suite_options *options,
+				   struct suite **ret)
 {
-	for (size_t i = 0; frameworks[i]; i++) {
-		if (!strcmp(frameworks[i]->name, name))
-			return frameworks[i];
-	}
-	return NULL;
+	return native_suite_open(options, frameworks, ret);
 }
 
 const char *frameworks_name(size_t i)
@@ -51,3 +46,8 @@ const char *frameworks_library(size_t i)
 	}
 	return NULL;
 }
+
+const struct suite_kind executable_suite_kind = {
+	.open = executable_open,
+	.signal = tracer_signal,
+};

@@ -1,11 +1,16 @@
 /*
- * The frameworks that can be driven, as names and files, for those who know
- * nothing of struct framework (native/framework.h). Each function gives one entry
- * after the other, then NULL.
+ * The frameworks that can be driven, and suites that are test executables driven
+ * through them. Each function gives one entry after the other, then NULL.
  */
 #pragma once
 
 #include <stddef.h>
+
+struct framework;
+struct suite_kind;
+
+extern const struct framework *const frameworks[]; /* NULL at the end */
+extern const struct suite_kind executable_suite_kind;
 
 /* What --framework takes. */
 const char *frameworks_name(size_t i);

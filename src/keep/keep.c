@@ -14,8 +14,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/masked.h"
 #include "base/path.h"
-#include "files/files.h"
 #include "keep/keep_internal.h"
 
 #define LOST_MAX 1000
@@ -264,7 +264,7 @@ const char *keeper_lost(const struct keeper *keeper, size_t i)
 bool keep_is_exact(const char *root)
 {
 	struct stat st;
-	return root[0] && (!names_masked(root) || lstat(root, &st) == 0);
+	return root[0] && (!masked_name(root) || lstat(root, &st) == 0);
 }
 
 static void told_free(struct told_path *told)
@@ -423,12 +423,12 @@ static struct err *told_fill(const char *path, struct told_path *told)
 static int compare_told(const void *a, const void *b)
 {
 	const struct told_path *x = a, *y = b;
-	return names_compare(x->path, y->path);
+	return path_compare(x->path, y->path);
 }
 
 static bool is_within(const char *path, const char *folder)
 {
-	return !strcmp(path, folder) || names_below(path, folder);
+	return !strcmp(path, folder) || path_is_below(path, folder);
 }
 
 struct err *keeper_add(struct keeper *keeper, const char *path)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "files/files.h"
+#include "base/path.h"
 #include "keep/keep_internal.h"
 
 struct saver {
@@ -110,7 +110,7 @@ static bool counts(const char *path)
 	return path && path[0] == '/' && path[1] && strlen(path) < PATH_MAX &&
 	       !str_starts(path, "/proc/") && !str_starts(path, "/sys/") &&
 	       (!str_starts(path, "/dev/") || str_starts(path, "/dev/shm/")) &&
-	       !names_is_data(path);
+	       !path_is_coverage(path);
 }
 
 void saver_event(struct saver *saver, const struct follow_event *event)

@@ -127,8 +127,14 @@ struct framework {
 	const char *no_points;
 };
 
-extern const struct framework *const frameworks[]; /* NULL at the end */
-const struct framework *framework_by_name(const char *name);
+/*
+ * A test executable as a suite. @frameworks ends with NULL and is in order of
+ * recognition; it outlives the suite.
+ */
+struct err *native_suite_open(const struct suite_options *options,
+			      const struct framework *const *frameworks,
+			      struct suite **ret) _must_check_;
+extern const struct framework *const frameworks[];
 /*
  * Which framework a variable belongs to, by its name, the file that declares it
  * and the source file that was compiled (each may be NULL but the name); NULL: to

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/interrupted.h"
 #include "native/framework.h"
 #include "native/split.h"
 #include "native/tree.h"
@@ -78,7 +79,7 @@ static bool read_all(int fd, void *data, size_t n)
 {
 	while (n) {
 		ssize_t done = recv(fd, data, n, 0);
-		if (done < 0 && errno == EINTR && !suite_interrupted)
+		if (done < 0 && errno == EINTR && !interrupted)
 			continue;
 		if (done <= 0)
 			return false;
@@ -123,11 +124,12 @@ static void worker_finished(void *data, const struct suite_result *result)
 		suite_interrupt();
 }
 
-static struct err *work(const struct suite_options *options, size_t tests,
-			int fd)
+static struct err *work(const struct session *session,
+			const struct suite_options *options, int fd)
 {
 	_cleanup_(suite_closep) struct suite *suite = NULL;
-	TRY(native_suite_open(options, &suite));
+	size_t tests = session->suite.tests.n;
+	TRY(native_suite_open(options, session->frameworks, &suite));
 	if (suite_count(suite) != tests)
 		return err_create(ERR_SUITE,
 				  "started again, the program has %zu tests "
@@ -163,7 +165,7 @@ static void _noreturn_ worker_main(const struct session *session, int fd)
 	struct suite_options options = session->suite.options;
 	options.jobs = 1;
 	options.framework = session->framework->name;
-	struct err *err = work(&options, session->suite.tests.n, fd);
+	struct err *err = work(session, &options, fd);
 	if (err) {
 		const char *text = err_message(err);
 		struct message message = {
@@ -268,7 +270,7 @@ static bool read_text(int fd, uint64_t n, char **ret)
 
 static struct err *lost(void)
 {
-	return suite_interrupted
+	return interrupted
 		       ? err_create(ERR_INTERRUPTED, "interrupted")
 		       : err_create(ERR_INTERNAL, "a worker process is gone");
 }
@@ -425,7 +427,7 @@ static struct err *supervise(struct job *job)
 		if (!busy)
 			return NULL;
 		int ready = poll(polls, workers->n, 1000);
-		if (suite_interrupted)
+		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		if (ready < 0 && errno != EINTR)
 			return err_errno(errno, "cannot wait for workers");

@@ -169,11 +169,21 @@ static struct err *on_libraries(struct run *run, struct thread *thread,
 	return run->framework->loaded ? run->framework->loaded(run) : NULL;
 }
 
-static struct err *no_framework(const char *name)
+static const struct framework *framework_by_name(const struct session *session,
+						 const char *name)
+{
+	for (size_t i = 0; session->frameworks[i]; i++) {
+		if (!strcmp(session->frameworks[i]->name, name))
+			return session->frameworks[i];
+	}
+	return NULL;
+}
+
+static struct err *no_framework(const struct session *session, const char *name)
 {
 	_cleanup_(str_freep) struct str names = STR_INIT;
-	for (size_t i = 0; frameworks[i]; i++)
-		TRY(str_appendf(&names, ", %s", frameworks[i]->name));
+	for (size_t i = 0; session->frameworks[i]; i++)
+		TRY(str_appendf(&names, ", %s", session->frameworks[i]->name));
 	return err_hint(
 		err_create(ERR_USAGE, "there is no framework '%s'", name),
 		"--framework takes auto%s", names.s);
@@ -182,13 +192,14 @@ static struct err *no_framework(const char *name)
 static struct err *recognise(const struct session *session,
 			     const struct framework **ret)
 {
+	const struct framework *const *frameworks = session->frameworks;
 	const char *wanted = session->suite.options.framework;
 	const char *functions = session->suite.options.test_functions;
 	if (!wanted || !strcmp(wanted, "auto"))
 		wanted = functions ? "functions" : NULL;
 	if (wanted) {
-		*ret = framework_by_name(wanted);
-		return *ret ? NULL : no_framework(wanted);
+		*ret = framework_by_name(session, wanted);
+		return *ret ? NULL : no_framework(session, wanted);
 	}
 	for (size_t i = 0; frameworks[i]; i++) {
 		if (!frameworks[i]->recognise(session->program))
@@ -716,6 +727,7 @@ static const struct suite_ops session_ops = {
 };
 
 struct err *native_suite_open(const struct suite_options *options,
+			      const struct framework *const *frameworks,
 			      struct suite **ret)
 {
 	char *path;
@@ -728,6 +740,7 @@ struct err *native_suite_open(const struct suite_options *options,
 		return err_nomem();
 	session->suite.ops = &session_ops;
 	session->suite.options = *options;
+	session->frameworks = frameworks;
 	session->want_output = options->keep_output;
 	if (getenv("POLYGRAPH_FAULT_POINTS")) /* for tests: see run_point() */
 		session->points = (1U << SUITE_POINTS) - 1;

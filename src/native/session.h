@@ -38,6 +38,7 @@ struct session {
 	struct tracer *tracer;
 	struct output *output;
 	struct program *program;
+	const struct framework *const *frameworks; /* all; ends with NULL */
 	const struct framework *framework;
 	char **argv;
 	char **env; /* NULL: ours */

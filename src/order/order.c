@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/masked.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "files/files.h"
 #include "order/order_internal.h"
 
 /* Bits for all pairs of more tests than that would take too much memory. */
@@ -269,9 +269,8 @@ static bool fits_masked(const struct order_search *search, const char *path)
 	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
 		const struct change *change =
 			&pollution->findings.data[i].change;
-		if (change->where == CHANGE_FILE &&
-		    names_masked(change->root) &&
-		    names_fits(change->root, path))
+		if (change->where == CHANGE_FILE && masked_name(change->root) &&
+		    masked_fits(change->root, path))
 			return true;
 	}
 	return false;
@@ -293,7 +292,7 @@ struct err *search_keep_files(struct order_search *search)
 			&pollution->findings.data[i].change;
 		/* A masked name is the path of no file, or of another one each time. */
 		if (change->where != CHANGE_FILE || !*change->root ||
-		    names_masked(change->root))
+		    masked_name(change->root))
 			continue;
 		TRY(keep_file(search, &seen, change->root,
 			      is_old_folder(change)));

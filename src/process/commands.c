@@ -10,6 +10,8 @@
 
 #include "base/macro.h"
 #include "base/path.h"
+#include "process/kinds.h"
+#include "process/process_run.h"
 #include "process/process_suite.h"
 
 #define FILE_MAX ((size_t)64 << 20)
@@ -48,10 +50,10 @@ static struct err *add_command(struct process_suite *suite, const char *file,
 	return err;
 }
 
-struct err *commands_suite_open(const struct suite_options *options,
-				struct suite **ret)
+static struct err *commands_suite_open(const struct suite_options *options,
+				       struct suite **ret)
 {
-	const char *file = options->commands;
+	const char *file = options->source;
 	_cleanup_(freep) char *text = NULL;
 	size_t n = 0;
 	struct err *err = file_read(file, FILE_MAX, &text, &n);
@@ -91,3 +93,8 @@ struct err *commands_suite_open(const struct suite_options *options,
 	*ret = &take_ptr(suite)->suite;
 	return NULL;
 }
+
+const struct suite_kind commands_suite_kind = {
+	.open = commands_suite_open,
+	.signal = process_run_signal,
+};

@@ -17,6 +17,8 @@
 #include "base/macro.h"
 #include "base/path.h"
 #include "process/json_read.h"
+#include "process/kinds.h"
+#include "process/process_run.h"
 #include "process/process_suite.h"
 #include "suite/declare.h"
 
@@ -768,17 +770,17 @@ struct err *ctest_suite_parse(const struct suite_options *options,
 	TRY(read_list(suite, root));
 	if (!suite->tests.n)
 		return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
-					   options->ctest),
+					   options->source),
 				"add some with add_test() and configure "
 				"again");
 	*ret = &take_ptr(suite)->suite;
 	return NULL;
 }
 
-struct err *ctest_suite_open(const struct suite_options *options,
-			     struct suite **ret)
+static struct err *ctest_suite_open(const struct suite_options *options,
+				    struct suite **ret)
 {
-	const char *folder = options->ctest;
+	const char *folder = options->source;
 	TRY(check_folder(folder));
 	char program[] = "ctest", list[] = "--show-only=json-v1";
 	char *const argv[] = { program, list, NULL };
@@ -793,3 +795,9 @@ struct err *ctest_suite_open(const struct suite_options *options,
 
 	return ctest_suite_parse(options, output.out, output.out_n, ret);
 }
+
+const struct suite_kind ctest_suite_kind = {
+	.open = ctest_suite_open,
+	.signal = process_run_signal,
+	.list_file = "CTestTestfile.cmake",
+};

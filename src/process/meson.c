@@ -16,6 +16,8 @@
 #include "base/macro.h"
 #include "base/path.h"
 #include "process/json_read.h"
+#include "process/kinds.h"
+#include "process/process_run.h"
 #include "process/process_suite.h"
 #include "suite/declare.h"
 
@@ -361,11 +363,11 @@ struct err *meson_suite_parse(const struct suite_options *options,
 		return err_hint(err_create(ERR_SUITE,
 					   "Meson's list of tests in '%s' "
 					   "cannot be read: %s",
-					   options->meson,
+					   options->source,
 					   tests ? "not a list" : error.text),
 				"make the build folder again: meson setup "
 				"--reconfigure %s",
-				options->meson);
+				options->source);
 	_cleanup_(freep) char *should_fail = NULL;
 	if (ask)
 		TRY(read_should_fail(folder, json_array_size(tests),
@@ -375,22 +377,28 @@ struct err *meson_suite_parse(const struct suite_options *options,
 	TRY(read_list(suite, tests, folder, should_fail));
 	if (!suite->tests.n)
 		return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
-					   options->meson),
+					   options->source),
 				"add some with test() in meson.build");
 	*ret = &take_ptr(suite)->suite;
 	return NULL;
 }
 
-struct err *meson_suite_open(const struct suite_options *options,
-			     struct suite **ret)
+static struct err *meson_suite_open(const struct suite_options *options,
+				    struct suite **ret)
 {
-	TRY(check_folder(options->meson));
+	TRY(check_folder(options->source));
 	/* Tests run in the build folder, wherever we are. */
-	_cleanup_(freep) char *folder = realpath(options->meson, NULL);
+	_cleanup_(freep) char *folder = realpath(options->source, NULL);
 	if (!folder)
-		return err_errno(errno, "--meson '%s'", options->meson);
+		return err_errno(errno, "--meson '%s'", options->source);
 	_cleanup_(freep) char *text = NULL;
 	size_t n = 0;
 	TRY(read_text(folder, &text, &n));
 	return meson_suite_parse(options, folder, text, n, true, ret);
 }
+
+const struct suite_kind meson_suite_kind = {
+	.open = meson_suite_open,
+	.signal = process_run_signal,
+	.list_file = "meson-info/intro-tests.json",
+};

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/str.h"
@@ -326,7 +327,7 @@ static struct err *tool_run(struct tool *tool, size_t limit, uint64_t deadline)
 		};
 		if (poll(fds, ARRAY_SIZE(fds), 100) < 0 && errno != EINTR)
 			return err_errno(errno, "cannot wait for output");
-		if (suite_interrupted)
+		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		if (clock_now() > deadline)
 			return err_create(ERR_SUITE, "it does not end");
@@ -344,7 +345,7 @@ static struct err *tool_run(struct tool *tool, size_t limit, uint64_t deadline)
 			break;
 	}
 	while (!process_ended(&tool->process)) {
-		if (suite_interrupted)
+		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		if (clock_now() > deadline)
 			return err_create(ERR_SUITE, "it does not end");

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/proc.h"
@@ -545,7 +546,7 @@ static struct err *start_more(struct process_run *run)
 {
 	size_t before = NONE;
 	size_t looked = 0;
-	for (size_t entry = run->head; entry != NONE && !suite_interrupted;) {
+	for (size_t entry = run->head; entry != NONE && !interrupted;) {
 		const struct process_test *test = test_of(run, entry);
 		unsigned weight = MIN(MAX(test->weight, 1u), run->jobs);
 		if (run->serial || run->running_n == run->jobs ||
@@ -577,7 +578,7 @@ static void pass_on(const char *data, size_t n, int fd)
 {
 	while (n) {
 		ssize_t done = write(fd, data, n);
-		if (done < 0 && errno == EINTR && !suite_interrupted)
+		if (done < 0 && errno == EINTR && !interrupted)
 			continue;
 		if (done <= 0)
 			return;
@@ -637,7 +638,7 @@ static struct err *look(struct process_run *run, const struct running *running)
 		sweep(run, false, 0);
 		pids.n = 0;
 		TRY(list_children(run, true, &pids));
-		if (provides || round == GRACE_ROUNDS || suite_interrupted ||
+		if (provides || round == GRACE_ROUNDS || interrupted ||
 		    !process_watch_left(run->watch, &pids))
 			break;
 		poll(NULL, 0, GRACE_MS);
@@ -812,7 +813,7 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 	if (!fds)
 		return err_nomem();
 	for (;;) {
-		if (suite_interrupted)
+		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		run.last_tick = run.running_n ? run.last_tick : clock_now();
 		TRY(start_more(&run));

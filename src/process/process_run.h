@@ -15,3 +15,5 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 			size_t n, unsigned flags,
 			const struct suite_observer *observer,
 			const struct process_watching *watching) _must_check_;
+/* A signal to the process groups of all running tests; async-signal-safe. */
+void process_run_signal(int number);

@@ -6,6 +6,7 @@
 
 #include "attributes/put_back.h"
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "base/log.h"
 #include "keep/keep.h"
 #include "native/framework.h"
@@ -394,7 +395,7 @@ static struct err *find_roots(struct restore *restore)
 		TRY(undo_finder_create(restore->memory, restore->kept,
 				       &finder));
 	for (size_t i = 0; i < changes.n; i++) {
-		if (suite_interrupted)
+		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		TRY(add_root(restore, finder, &changes.data[i]));
 	}
@@ -483,7 +484,7 @@ static struct err *try_roots(void *context, const bool *put_back,
 {
 	struct restore *restore = context;
 	struct session *session = restore->session;
-	if (suite_interrupted)
+	if (interrupted)
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	_cleanup_(run_destroyp) struct run *copy = NULL;
 	TRY(put_back_files(restore, put_back));

@@ -343,13 +343,11 @@ struct err *digest_files(const struct suite_options *options,
 	XXH3_128bits_reset(&state);
 	if (options->argv)
 		TRY(add_executable(&state, options->argv[0]));
-	else if (options->ctest)
-		TRY(add_build(&state, options->ctest, "CTestTestfile.cmake"));
-	else if (options->meson)
-		TRY(add_build(&state, options->meson,
-			      "meson-info/intro-tests.json"));
-	else if (options->commands)
-		TRY(add_commands(&state, options->commands, suite));
+	else if (options->kind->list_file)
+		TRY(add_build(&state, options->source,
+			      options->kind->list_file));
+	else
+		TRY(add_commands(&state, options->source, suite));
 	finish(&state, ret);
 	return NULL;
 }

@@ -8,7 +8,6 @@
 struct suite_explore_options;
 struct suite_graph;
 
-/* To add a kind of suite: embed struct suite first, fill in ops, list its opener in suite.c. */
 struct suite_ops {
 	struct err *(*run)(struct suite *suite, const size_t *order, size_t n,
 			   unsigned flags,
@@ -69,18 +68,3 @@ struct err *suite_add_test(struct suite *suite, const char *name,
 			   bool disabled) _must_check_;
 void suite_free_tests(struct suite *suite);
 void suite_result_free(struct suite_result *result);
-
-/* Set by suite_interrupt(): the runs look at it whenever they wake up. */
-extern volatile int suite_interrupted;
-
-struct err *native_suite_open(const struct suite_options *options,
-			      struct suite **ret) _must_check_;
-struct err *ctest_suite_open(const struct suite_options *options,
-			     struct suite **ret) _must_check_;
-struct err *meson_suite_open(const struct suite_options *options,
-			     struct suite **ret) _must_check_;
-struct err *commands_suite_open(const struct suite_options *options,
-				struct suite **ret) _must_check_;
-
-/* A signal to the process groups of all running tests; async-signal-safe. */
-void process_run_signal(int number);

@@ -5,23 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupted.h"
 #include "base/map.h"
 #include "suite/kind.h"
-#include "tracee/tracee.h"
 #include "wire/choices.h"
 
-volatile int suite_interrupted;
+/* Of the last suite that was opened, for suite_suspend(). */
+static const struct suite_kind *volatile last_kind;
 
 struct err *suite_open(const struct suite_options *options, struct suite **ret)
 {
-	if (options->ctest)
-		return ctest_suite_open(options, ret);
-	if (options->meson)
-		return meson_suite_open(options, ret);
-	if (options->commands)
-		return commands_suite_open(options, ret);
-	BUG_ON(!options->argv || !options->argv[0]);
-	return native_suite_open(options, ret);
+	BUG_ON(!options->kind || !options->argv == !options->source);
+	last_kind = options->kind;
+	return options->kind->open(options, ret);
 }
 
 void suite_close(struct suite *suite)
@@ -152,15 +148,17 @@ struct err *suite_choose(struct suite *suite,
 
 void suite_interrupt(void)
 {
-	suite_interrupted = 1;
-	tracer_interrupt();
+	interrupted = 1;
 }
 
 void suite_suspend(void)
 {
-	process_run_signal(SIGSTOP);
-	tracer_suspend(); /* comes back when we are continued */
-	process_run_signal(SIGCONT);
+	const struct suite_kind *kind = last_kind;
+	if (kind)
+		kind->signal(SIGSTOP);
+	raise(SIGSTOP); /* comes back when we are continued */
+	if (kind)
+		kind->signal(SIGCONT);
 }
 
 /* The name itself, or with the first number that is free behind it. */

@@ -27,6 +27,7 @@
 #include "suite/change.h"
 
 struct suite;
+struct suite_kind;
 
 /* Moments of a test at which its state is captured, in their order. */
 enum suite_point {
@@ -157,11 +158,10 @@ enum suite_agent {
 };
 
 struct suite_options {
-	/* Exactly one of these four. */
-	char *const *argv;    /* test executable with its arguments */
-	const char *ctest;    /* build folder */
-	const char *meson;    /* build folder */
-	const char *commands; /* file, one shell command a line */
+	const struct suite_kind *kind;
+	/* One of these two. */
+	char *const *argv;  /* test executable with its arguments */
+	const char *source; /* folder or file that lists the tests */
 
 	const char *framework; /* NULL or "auto": recognise */
 	/*
@@ -180,6 +180,24 @@ struct suite_options {
 	/* At most WIRE_USER_MODELS; for suite_choose(), in executables only. */
 	const struct suite_user_model *user_models;
 	size_t n_user_models;
+};
+
+/*
+ * A kind of suite, as whoever opens one names it (suite_options.kind).
+ *
+ * To add one: embed struct suite first, fill in struct suite_ops (suite/kind.h),
+ * define one of these and list it in cli/kinds.c.
+ */
+struct suite_kind {
+	struct err *(*open)(const struct suite_options *options,
+			    struct suite **ret);
+	/* A signal to all that runs of such suites; async-signal-safe. */
+	void (*signal)(int number);
+	/*
+	 * The source is a folder, and this file in it lists the tests. NULL: it
+	 * is that file itself, or there is none (suite_options.argv).
+	 */
+	const char *list_file;
 };
 
 #define SUITE_NO_GROUP ((size_t)-1)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "tracee/memory.h"
@@ -698,7 +699,7 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 		if (tracee->output)
 			tracer_tick_faster(output_drain(tracee->output));
 		event = (struct tracee_event){ .kind = TRACEE_DEADLINE };
-		if (tracer_interrupted())
+		if (interrupted)
 			event.kind = TRACEE_INTERRUPTED;
 		else if (!deadline || tracer_clock() < deadline)
 			continue;

@@ -68,9 +68,9 @@ enum tracee_event_kind {
 	TRACEE_FAULT,  /* @signal goes to its handler; see tracee_fault() */
 	TRACEE_EXITED, /* gone, with @status */
 	TRACEE_KILLED, /* gone, by @signal */
-	TRACEE_EXECUTED,    /* another program took its place */
-	TRACEE_DEADLINE,    /* the time given is over; it is stopped now */
-	TRACEE_INTERRUPTED, /* tracer_interrupt() was called; stopped likewise */
+	TRACEE_EXECUTED, /* another program took its place */
+	TRACEE_DEADLINE, /* the time given is over; it is stopped now */
+	TRACEE_INTERRUPTED, /* the user wants to stop (base/interrupted.h); stopped likewise */
 };
 
 struct tracee_event {
@@ -99,11 +99,8 @@ static inline void tracer_destroyp(struct tracer **tracer)
 {
 	tracer_destroy(*tracer);
 }
-/* May be called from a signal handler. */
-void tracer_interrupt(void);
-bool tracer_interrupted(void);
-/* Likewise: stops the running tracee and ourselves until we are continued. */
-void tracer_suspend(void);
+/* To the running tracee's process group; may be called from a signal handler. */
+void tracer_signal(int number);
 /*
  * The clock of deadlines: as clock_now(), but it stands still while we are
  * stopped or the whole machine sleeps.

@@ -24,30 +24,15 @@
 /* No tick for so long: it was not the tested program that took the time. */
 #define LOST_NS (2 * NS_PER_S)
 
-static volatile sig_atomic_t interrupted;
-
-void tracer_interrupt(void)
-{
-	interrupted = 1;
-}
-
-bool tracer_interrupted(void)
-{
-	return interrupted;
-}
-
 static volatile pid_t running_group;
 static uint64_t lost_ns;
 static uint64_t last_tick;
 
-void tracer_suspend(void)
+void tracer_signal(int number)
 {
 	pid_t group = running_group;
 	if (group)
-		kill(-group, SIGSTOP);
-	raise(SIGSTOP);
-	if (group)
-		kill(-group, SIGCONT);
+		kill(-group, number);
 }
 
 void tracer_running(pid_t group)

@@ -27,8 +27,9 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "suite/suite.h"
+#include "cli/kinds.h"
 #include "fake.h"
+#include "suite/suite.h"
 
 static volatile int interrupted;
 
@@ -146,17 +147,24 @@ static struct err *read_tests(struct suite *suite, const char *path)
 	return NULL;
 }
 
+/* Instead of the program's own, for which all that runs tests would be linked. */
+static const struct suite_kind paper = { .list_file = "CTestTestfile.cmake" };
+static const struct suite_kind paper_file;
+const struct suite_kind *const kind_of_words = &paper_file;
+const struct kind_option kind_options[] = {
+	{ "--ctest", &paper },
+	{ "--meson", &paper },
+	{ "--commands", &paper_file },
+	{},
+};
+
 struct err *suite_open(const struct suite_options *options, struct suite **ret)
 {
 	_cleanup_(suite_closep) struct suite *suite = calloc(1, sizeof(*suite));
 	if (!suite)
 		return err_nomem();
-	const char *what = options->argv       ? options->argv[0]
-			   : options->ctest    ? options->ctest
-			   : options->meson    ? options->meson
-			   : options->commands ? options->commands
-					       : NULL;
-	if (!what || !options->jobs || !options->timeout_ns)
+	const char *what = options->argv ? options->argv[0] : options->source;
+	if (!what || !options->kind || !options->jobs || !options->timeout_ns)
 		BUG("suite options are not filled in");
 	suite->pass_through = options->pass_through;
 	suite->timeout_ns = options->timeout_ns;

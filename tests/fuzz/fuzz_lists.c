@@ -12,8 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
 	struct suite_options options = {
-		.ctest = "build",
-		.meson = "build",
+		.source = "build",
 		.jobs = 1,
 	};
 	struct suite *suite = NULL;

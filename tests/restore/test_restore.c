@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "framework/frameworks.h"
 #include "suite/suite.h"
 
 #define SECOND (UINT64_C(1000) * 1000 * 1000)
@@ -273,6 +274,7 @@ int main(int argc, char **argv)
 		return 2;
 	atexit(leave_folder);
 	struct suite_options options = {
+		.kind = &executable_suite_kind,
 		.argv = command,
 		.timeout_ns = 2 * SECOND,
 		.jobs = 1,

@@ -14,7 +14,9 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/str.h"
+#include "framework/frameworks.h"
 #include "order/rules.h"
+#include "process/kinds.h"
 #include "suite/suite.h"
 
 static void show_list(const size_t *list, size_t n)
@@ -82,12 +84,14 @@ int main(int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	if (argc == 3 && !strcmp(argv[1], "--ctest"))
-		options.ctest = argv[2];
-	else if (argc == 3 && !strcmp(argv[1], "--meson"))
-		options.meson = argv[2];
+	options.source = argc == 3 && argv[1][0] == '-' ? argv[2] : NULL;
+	options.argv = options.source ? NULL : argv + 1;
+	if (options.source && !strcmp(argv[1], "--ctest"))
+		options.kind = &ctest_suite_kind;
+	else if (options.source && !strcmp(argv[1], "--meson"))
+		options.kind = &meson_suite_kind;
 	else if (argc > 1)
-		options.argv = argv + 1;
+		options.kind = &executable_suite_kind;
 	else
 		return EXIT_FAILURE;
 	struct err *err = show(&options, again);

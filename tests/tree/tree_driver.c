@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "framework/frameworks.h"
 #include "suite/kind.h"
 #include "suite/suite.h"
 
@@ -218,14 +219,13 @@ static void random_trees(struct suite *suite, const struct options *options)
 		memset(inner, 0, n);
 		for (size_t i = 0; i < n; i++) {
 			/* Wide, deep and in between. */
-			size_t parent = next_random(tree % 3 == 1 && i > 3 ? 3
-								: i + 1);
+			size_t parent =
+				next_random(tree % 3 == 1 && i > 3 ? 3 : i + 1);
 			if (tree % 3 == 2 && i)
-				parent = next_random(4) ? i
-							: next_random(i + 1);
-			nodes[i].parent = i && parent < i
-						  ? i - 1 - parent % i
-						  : SUITE_TREE_ROOT;
+				parent =
+					next_random(4) ? i : next_random(i + 1);
+			nodes[i].parent = i && parent < i ? i - 1 - parent % i
+							  : SUITE_TREE_ROOT;
 			nodes[i].test = tests[next_random(n_tests)];
 			if (nodes[i].parent != SUITE_TREE_ROOT)
 				inner[nodes[i].parent] = 1;
@@ -237,8 +237,7 @@ static void random_trees(struct suite *suite, const struct options *options)
 		for (size_t i = 0; i < n; i++) {
 			none += told.outcomes[i] == OUTCOME_NONE;
 			if (!inner[i])
-				check_path(suite, nodes, i, n, &told,
-					   options);
+				check_path(suite, nodes, i, n, &told, options);
 		}
 		told_free(&told);
 	}
@@ -313,8 +312,8 @@ static void bench(struct suite *suite, size_t n)
 						i % all };
 	bench_tree(suite, "one path", nodes, n);
 	for (size_t i = 0; i < n; i++)
-		nodes[i] = (struct suite_node){ i ? 0 : SUITE_TREE_ROOT,
-						i % all };
+		nodes[i] =
+			(struct suite_node){ i ? 0 : SUITE_TREE_ROOT, i % all };
 	bench_tree(suite, "one test, then each", nodes, n);
 	for (size_t i = 0; i < n; i++)
 		nodes[i] = (struct suite_node){ SUITE_TREE_ROOT, i % all };
@@ -376,6 +375,7 @@ int main(int argc, char **argv)
 	char **rest = parse(argv, &options);
 	if (!*rest)
 		fail(err_create(ERR_USAGE, "which program?"));
+	options.suite.kind = &executable_suite_kind;
 	options.suite.argv = rest;
 	random_state = options.seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
 	_cleanup_(suite_closep) struct suite *suite = NULL;

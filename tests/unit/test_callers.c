@@ -6,10 +6,21 @@
 
 #undef run_tests /* cmocka has one, too */
 
+#include "framework/frameworks.h"
 #include "native/framework.h"
 #include "program/callers.h"
 
 #define RANGES 4096
+
+static const struct framework *framework_by_name(const char *name)
+{
+	for (size_t i = 0; frameworks[i]; i++) {
+		if (!strcmp(frameworks[i]->name, name))
+			return frameworks[i];
+	}
+	fail_msg("no framework %s", name);
+	return NULL;
+}
 
 static struct program *program;
 

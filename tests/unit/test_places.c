@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "framework/frameworks.h"
 #include "suite/suite.h"
 #include "tracee/watchpoint.h"
 
@@ -200,6 +201,7 @@ static int set_up(void **state)
 	base = own_base(path);
 	char *argv[] = { path, "suite", NULL };
 	const struct suite_options options = {
+		.kind = &executable_suite_kind,
 		.argv = argv,
 		.framework = "functions",
 		.test_functions = "place_*",

@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "base/macro.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "process/capture.h"
+#include "process/kinds.h"
 #include "process/process.h"
 #include "process/process_suite.h"
 #include "process/tap.h"
@@ -131,7 +133,8 @@ static struct suite *open_commands(const char *text, unsigned jobs,
 	write_file("commands", text, strlen(text));
 	snprintf(path, sizeof(path), "%s", in_folder("commands"));
 	struct suite_options options = {
-		.commands = path,
+		.kind = &commands_suite_kind,
+		.source = path,
 		.jobs = jobs,
 		.timeout_ns = timeout_ns,
 		.keep_output = true,
@@ -500,7 +503,7 @@ static void test_interrupt(void **state _unused_)
 	setitimer(ITIMER_REAL, &timer, NULL);
 	_cleanup_(seen_free) struct seen seen = {};
 	assert_err(run_all(suite, &seen), ERR_INTERRUPTED, "interrupted");
-	suite_interrupted = 0;
+	interrupted = 0;
 	assert_int_equal(seen.finished, 1);
 	assert_true(is_gone(read_pid("pid")));
 }
@@ -564,27 +567,36 @@ static void test_refused(void **state _unused_)
 {
 	char path[256];
 	snprintf(path, sizeof(path), "%s", in_folder("input"));
-	assert_refused((struct suite_options){ .commands = "/nonexistent" },
+	assert_refused((struct suite_options){ .kind = &commands_suite_kind,
+					       .source = "/nonexistent" },
 		       ERR_USAGE, "No such file");
-	assert_refused((struct suite_options){ .commands = "/tmp" }, ERR_USAGE,
-		       "/tmp");
+	assert_refused((struct suite_options){ .kind = &commands_suite_kind,
+					       .source = "/tmp" },
+		       ERR_USAGE, "/tmp");
 	write_file("input", "# nothing\n\n", 11);
-	assert_refused((struct suite_options){ .commands = path }, ERR_SUITE,
-		       "no commands");
+	assert_refused((struct suite_options){ .kind = &commands_suite_kind,
+					       .source = path },
+		       ERR_SUITE, "no commands");
 	write_file("input", "\177ELF\0\0\0", 7);
-	assert_refused((struct suite_options){ .commands = path }, ERR_USAGE,
-		       "not a text file");
+	assert_refused((struct suite_options){ .kind = &commands_suite_kind,
+					       .source = path },
+		       ERR_USAGE, "not a text file");
 
-	assert_refused((struct suite_options){ .ctest = "/nonexistent" },
+	assert_refused((struct suite_options){ .kind = &ctest_suite_kind,
+					       .source = "/nonexistent" },
 		       ERR_USAGE, "No such file");
-	assert_refused((struct suite_options){ .ctest = path }, ERR_USAGE,
-		       "not a folder");
-	assert_refused((struct suite_options){ .ctest = folder }, ERR_USAGE,
-		       "not a build folder");
-	assert_refused((struct suite_options){ .meson = "/nonexistent" },
+	assert_refused((struct suite_options){ .kind = &ctest_suite_kind,
+					       .source = path },
+		       ERR_USAGE, "not a folder");
+	assert_refused((struct suite_options){ .kind = &ctest_suite_kind,
+					       .source = folder },
+		       ERR_USAGE, "not a build folder");
+	assert_refused((struct suite_options){ .kind = &meson_suite_kind,
+					       .source = "/nonexistent" },
 		       ERR_USAGE, "No such file");
-	assert_refused((struct suite_options){ .meson = folder }, ERR_USAGE,
-		       "not a build folder");
+	assert_refused((struct suite_options){ .kind = &meson_suite_kind,
+					       .source = folder },
+		       ERR_USAGE, "not a build folder");
 
 	/* Tools that are not there, and lists that are none. */
 	const char *before = getenv("PATH");
@@ -595,10 +607,12 @@ static void test_refused(void **state _unused_)
 	mkdir(in_folder("build/meson-private"), 0700);
 	write_file("build/CTestTestfile.cmake", "", 0);
 	setenv("PATH", folder, 1);
-	assert_refused((struct suite_options){ .ctest = build }, ERR_SUITE,
-		       "cannot start 'ctest'");
-	assert_refused((struct suite_options){ .meson = build }, ERR_SUITE,
-		       "cannot start 'meson'");
+	assert_refused((struct suite_options){ .kind = &ctest_suite_kind,
+					       .source = build },
+		       ERR_SUITE, "cannot start 'ctest'");
+	assert_refused((struct suite_options){ .kind = &meson_suite_kind,
+					       .source = build },
+		       ERR_SUITE, "cannot start 'meson'");
 	static const struct {
 		const char *script, *message;
 	} ctests[] = {
@@ -614,16 +628,20 @@ static void test_refused(void **state _unused_)
 	for (size_t i = 0; i < ARRAY_SIZE(ctests); i++) {
 		write_file("ctest", ctests[i].script, strlen(ctests[i].script));
 		chmod(tool, 0700);
-		assert_refused((struct suite_options){ .ctest = build },
-			       ERR_SUITE, ctests[i].message);
+		assert_refused(
+			(struct suite_options){ .kind = &ctest_suite_kind,
+						.source = build },
+			ERR_SUITE, ctests[i].message);
 	}
 	mkdir(in_folder("build/meson-info"), 0700);
 	write_file("build/meson-info/intro-tests.json", "{}", 2);
-	assert_refused((struct suite_options){ .meson = build }, ERR_SUITE,
-		       "cannot be read");
+	assert_refused((struct suite_options){ .kind = &meson_suite_kind,
+					       .source = build },
+		       ERR_SUITE, "cannot be read");
 	write_file("build/meson-info/intro-tests.json", "[]", 2);
-	assert_refused((struct suite_options){ .meson = build }, ERR_SUITE,
-		       "has no tests");
+	assert_refused((struct suite_options){ .kind = &meson_suite_kind,
+					       .source = build },
+		       ERR_SUITE, "has no tests");
 	setenv("PATH", saved, 1);
 }
 
@@ -643,7 +661,8 @@ static struct suite *parse_ctest(const char *tests, unsigned jobs)
 			text.s[i] = '"';
 	}
 	struct suite_options options = {
-		.ctest = "build",
+		.kind = &ctest_suite_kind,
+		.source = "build",
 		.jobs = jobs,
 		.timeout_ns = NS_PER_S * 20,
 		.keep_output = true,
@@ -824,7 +843,8 @@ static void test_ctest_large(void **state _unused_)
 		       "\"properties\": [{\"name\": \"FIXTURES_CLEANUP\", "
 		       "\"value\": [\"f\"]}]}]}"));
 	struct suite_options options = {
-		.ctest = "build",
+		.kind = &ctest_suite_kind,
+		.source = "build",
 		.jobs = 1,
 		.timeout_ns = NS_PER_S,
 	};
@@ -855,7 +875,8 @@ static void test_ctest_itself(void **state _unused_)
 	write_file("cm/CMakeLists.txt", lists, sizeof(lists) - 1);
 	assert_int_equal(shell("cmake -S cm -B cm/b"), 0);
 	struct suite_options options = {
-		.ctest = in_folder("cm/b"),
+		.kind = &ctest_suite_kind,
+		.source = in_folder("cm/b"),
 		.jobs = 2,
 		.timeout_ns = NS_PER_S * 20,
 	};
@@ -895,7 +916,8 @@ static void test_meson_rules(void **state _unused_)
 			*c = '"';
 	}
 	struct suite_options options = {
-		.meson = "build",
+		.kind = &meson_suite_kind,
+		.source = "build",
 		.jobs = 2,
 		.timeout_ns = NS_PER_S * 20,
 		.keep_output = true,
@@ -940,7 +962,8 @@ static void test_meson_itself(void **state _unused_)
 		skip();
 	}
 	struct suite_options options = {
-		.meson = in_folder("me/b"),
+		.kind = &meson_suite_kind,
+		.source = in_folder("me/b"),
 		.jobs = 2,
 		.timeout_ns = NS_PER_S * 20,
 	};

@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/path.h"
+#include "process/kinds.h"
 #include "process/process_suite.h"
 #include "wire/choices.h"
 
@@ -67,7 +68,8 @@ static struct suite *open_suite(const char *const *lines, unsigned jobs)
 		fprintf(file, "%s\n", lines[i]);
 	fclose(file);
 	struct suite_options options = {
-		.commands = path,
+		.kind = &commands_suite_kind,
+		.source = path,
 		.jobs = jobs,
 		.timeout_ns = 20000000000,
 		.keep_output = true,

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "base/macro.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "process/kinds.h"
 #include "process/process.h"
 #include "suite/kind.h"
 
@@ -88,7 +90,8 @@ static struct suite *open_commands(const char *const *commands, size_t n,
 		fprintf(file, "%s\n", commands[i]);
 	fclose(file);
 	struct suite_options options = {
-		.commands = path,
+		.kind = &commands_suite_kind,
+		.source = path,
 		.jobs = jobs,
 		.timeout_ns = NS_PER_S * 60,
 	};
@@ -344,7 +347,7 @@ static void test_interrupted(void **state _unused_)
 		assert_err(suite_run_tree(suite, nodes, ARRAY_SIZE(nodes), 0,
 					  &observer),
 			   ERR_INTERRUPTED, "interrupted");
-		suite_interrupted = 0;
+		interrupted = 0;
 		assert_true(told.began <= i);
 		_cleanup_(freep) char *after = state_of(folder);
 		assert_string_equal(strchr(before, '\n'), strchr(after, '\n'));

@@ -18,6 +18,7 @@
 #include "base/macro.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "process/kinds.h"
 #include "process/process.h"
 #include "process/process_suite.h"
 #include "suite/kind.h"
@@ -125,7 +126,8 @@ static struct suite *open_commands(const char *text, unsigned jobs)
 	assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
 	fclose(file);
 	struct suite_options options = {
-		.commands = path,
+		.kind = &commands_suite_kind,
+		.source = path,
 		.jobs = jobs,
 		.timeout_ns = NS_PER_S * 60,
 	};
@@ -301,7 +303,9 @@ static void test_order(void **state _unused_)
 static void test_not_started(void **state _unused_)
 {
 	empty_folder();
-	struct suite_options options = { .ctest = "b", .jobs = 1 };
+	struct suite_options options = { .kind = &ctest_suite_kind,
+					 .source = "b",
+					 .jobs = 1 };
 	static const char list[] =
 		"{\"tests\": ["
 		"{\"name\": \"a\", \"command\": [\"/nonexistent/x\"]},"
@@ -478,7 +482,9 @@ static void check_fixtures(const char *method)
 		CTEST("after", "true", "") "]}";
 	/* clang-format on */
 	empty_folder();
-	struct suite_options options = { .ctest = "b", .jobs = 1 };
+	struct suite_options options = { .kind = &ctest_suite_kind,
+					 .source = "b",
+					 .jobs = 1 };
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	assert_ok(ctest_suite_parse(&options, list, sizeof(list) - 1, &suite));
 	_cleanup_(told_free) struct told told =

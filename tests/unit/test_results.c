@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "results/digest.h"
 #include "cli/results.h"
+#include "results/digest.h"
 #include "store/store.h"
 #include "suite/kind.h"
 
@@ -397,7 +397,12 @@ static void test_digest_processes(void **state)
 	(void)state;
 	char one[DIGEST_SIZE], two[DIGEST_SIZE];
 	choice.options.argv = NULL;
-	choice.options.ctest = "build";
+	static const struct suite_kind folder = {
+		.list_file = "CTestTestfile.cmake",
+	};
+	static const struct suite_kind file;
+	choice.options.kind = &folder;
+	choice.options.source = "build";
 	assert_int_equal(mkdir("build", 0755), 0);
 	assert_int_equal(mkdir("build/.git", 0755), 0);
 	write_file("build/CTestTestfile.cmake", "add_test()");
@@ -416,8 +421,8 @@ static void test_digest_processes(void **state)
 	files_digest(one);
 	assert_other(one, two);
 
-	choice.options.ctest = NULL;
-	choice.options.commands = "list";
+	choice.options.kind = &file;
+	choice.options.source = "list";
 	static const char *const lines[] = { "sh check.sh out.txt",
 					     "'./program' --fast", NULL };
 	make_suite(lines);

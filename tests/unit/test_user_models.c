@@ -12,6 +12,7 @@
 #include "choices/user_models.h"
 #include "cli/unwind.h"
 #include "dwarf/unwind.h"
+#include "framework/frameworks.h"
 #include "suite/suite.h"
 #include "wire/choices.h"
 
@@ -228,6 +229,7 @@ static void functions_do_otherwise(void **state _unused_)
 	assert_ok(user_models_parse(models, ARRAY_SIZE(models), &made));
 	char *argv[] = { (char *)program, NULL };
 	struct suite_options options = {
+		.kind = &executable_suite_kind,
 		.argv = argv,
 		.framework = "functions",
 		.jobs = 1,

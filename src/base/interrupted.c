@@ -1,0 +1,3 @@
+#include "base/interrupted.h"
+
+volatile int interrupted;

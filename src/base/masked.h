@@ -1,0 +1,28 @@
+/*
+ * Masked names: names of files in which the parts that differ from run to run are
+ * replaced by fixed words, so that a file has the same name in every run.
+ *
+ *	XXXXXX	characters that mkstemp(3) and the like made up (MADE_UP_SHOWN)
+ *	PID	the number of a process
+ *	DATE	a date near today
+ *	*	at the end of a path: any name in that folder
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MASK_ANY "/*"
+#define MASK_PID "PID"
+#define MASK_DATE "DATE"
+#define MASK_RANDOM_MAX 10 /* characters that mktemp(1) makes up, at most */
+
+bool masked_name(const char *name);
+/* Is @path, or a folder above it, one that @masked stands for? */
+bool masked_fits(const char *masked, const char *path);
+/*
+ * The length of a date that @text begins with: 2026-11-15, 2026_11_15,
+ * 2026.11.15 or 20261115; 0: it does not. Its day is counted from 1970.
+ */
+size_t masked_date(const char *text, int64_t *ret_day);
