@@ -16,7 +16,7 @@
 
 #define FIELD(member) .offset = offsetof(struct common_options, member)
 
-static const char *const frameworks[] = { "auto", NULL };
+static const char *const automatic[] = { "auto", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
 static const char *const formats[] = { "text", "json", "junit", NULL };
 
@@ -26,7 +26,7 @@ static const struct option suite_options[] = {
 	  .help = "only tests whose name matches this shell pattern; prefix '!' "
 		  "to exclude; repeatable" },
 	{ "framework", 0, OPTION_TEXT, FIELD(framework), .value = "NAME",
-	  .choices = frameworks, .more_choices = frameworks_name,
+	  .choices = automatic, .more_choices = frameworks_name,
 	  .help = "auto (default: detected automatically)" },
 	{ "test-functions", 0, OPTION_TEXT, FIELD(test_functions),
 	  .value = "GLOB",

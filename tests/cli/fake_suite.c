@@ -29,6 +29,7 @@
 #include "base/vec.h"
 #include "cli/kinds.h"
 #include "fake.h"
+#include "framework/frameworks.h"
 #include "suite/suite.h"
 
 static volatile int interrupted;
@@ -157,6 +158,16 @@ const struct kind_option kind_options[] = {
 	{ "--commands", &paper_file },
 	{},
 };
+
+const char *frameworks_name(size_t i)
+{
+	return i ? NULL : "paper";
+}
+
+const char *frameworks_library(size_t i _unused_)
+{
+	return NULL;
+}
 
 struct err *suite_open(const struct suite_options *options, struct suite **ret)
 {
