@@ -187,27 +187,22 @@ static struct err *list_findings(const struct replay_values *values)
 
 /* ---- order-dependent tests ---- */
 
-DEFINE_VEC(nodes, struct suite_node)
-
 /* One of the two orders, and how it went each time. */
 struct trial {
 	const char *name; /* "failing" */
 	bool good;	  /* what it was found to do */
 	const struct strv *tests;
-	struct nodes nodes;
+	struct suite_nodes nodes;
 	VEC(struct suite_result) results; /* of its last test; ours */
 	size_t as_found;
 };
 
 static void trial_free(struct trial *trial)
 {
-	for (size_t i = 0; i < trial->results.n; i++) {
-		free(trial->results.data[i].message);
-		free(trial->results.data[i].file);
-		free(trial->results.data[i].output);
-	}
+	for (size_t i = 0; i < trial->results.n; i++)
+		suite_result_free(&trial->results.data[i]);
 	vec_free(&trial->results);
-	nodes_freep(&trial->nodes);
+	suite_nodes_freep(&trial->nodes);
 }
 
 enum { FAILING, PASSING, TRIALS };
@@ -251,27 +246,6 @@ struct watcher {
 	bool failed; /* no memory */
 };
 
-static struct err *copy_result(const struct suite_result *result,
-			       struct suite_result *ret)
-{
-	struct suite_result copy = *result;
-	copy.message = result->message ? strdup(result->message) : NULL;
-	copy.file = result->file ? strdup(result->file) : NULL;
-	copy.output = NULL;
-	copy.output_n = 0;
-	if (result->output) {
-		copy.output = malloc(result->output_n + 1);
-		if (copy.output)
-			memcpy(copy.output, result->output, result->output_n);
-		copy.output_n = copy.output ? result->output_n : 0;
-	}
-	*ret = copy;
-	return (!result->message || copy.message) &&
-			       (!result->file || copy.file)
-		       ? NULL
-		       : err_nomem();
-}
-
 static void on_finished(void *data, const struct suite_result *result)
 {
 	struct watcher *watcher = data;
@@ -279,16 +253,14 @@ static void on_finished(void *data, const struct suite_result *result)
 	if (result->entry != watcher->last || watcher->told)
 		return;
 	watcher->told = true;
-	struct err *err = copy_result(result, &copy);
-	if (!err)
+	struct err *err = suite_result_copy(result, &copy);
+	if (!err) {
 		err = vec_push(&watcher->trial->results, copy);
-	if (!err)
-		return;
-	free(copy.message);
-	free(copy.file);
-	free(copy.output);
+		if (err)
+			suite_result_free(&copy);
+	}
+	watcher->failed |= err != NULL;
 	err_destroy(err);
-	watcher->failed = true;
 }
 
 static void on_started(void *data _unused_, size_t test _unused_)

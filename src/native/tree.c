@@ -7,6 +7,7 @@
 #include "native/executable.h"
 #include "native/framework.h"
 #include "restore/positions.h"
+#include "suite/tree.h"
 #include "tracee/output.h"
 
 /* What is known of a node. */
@@ -19,19 +20,13 @@ enum {
 	STATUS_BAD = 1 << 5,
 };
 
-struct walk {
+struct tree_walk {
 	struct session *session;
-	const struct suite_node *nodes;
-	size_t n;
+	struct suite_tree tree;
 	const struct suite_observer *outer;
-	uint8_t *flags; /* by node */
-	/* Node i has children[first[i]] to [first[i + 1]]; n is the root. */
-	size_t *first, *children;
-	size_t *sizes;	 /* nodes below, with itself */
-	size_t *heights; /* of the longest order that begins with it */
-	size_t *stack;	 /* room for all nodes */
-	/* The order that runs, and its nodes. */
-	size_t *tests, *at;
+	uint8_t *flags;		/* by node */
+	size_t *stack;		/* room for all nodes */
+	struct suite_path path; /* the order that runs */
 	struct run *run;
 	struct parting parting;
 	/* An order that is run for its exit status alone, and what it was. */
@@ -41,70 +36,15 @@ struct walk {
 	bool holds;
 };
 
-static size_t count_children(const struct walk *walk, size_t node)
-{
-	return walk->first[node + 1] - walk->first[node];
-}
-
 /* ---- the tree ---- */
 
-static int compare_sizes(const void *a, const void *b, void *data)
-{
-	const struct walk *walk = data;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	if (walk->sizes[x] != walk->sizes[y])
-		return walk->sizes[x] < walk->sizes[y] ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-/* The tree of those nodes that have one of the @flags; the largest come last. */
-static void link_nodes(struct walk *walk, unsigned flags)
-{
-	size_t n = walk->n;
-	memset(walk->first, 0, (n + 3) * sizeof(*walk->first));
-	memset(walk->sizes, 0, n * sizeof(*walk->sizes));
-	memset(walk->heights, 0, n * sizeof(*walk->heights));
-	for (size_t i = n; i-- > 0;) {
-		size_t parent = walk->nodes[i].parent;
-		walk->sizes[i]++;
-		walk->heights[i]++;
-		if (!(walk->flags[i] & flags))
-			continue;
-		if (parent == SUITE_TREE_ROOT) {
-			parent = n;
-		} else {
-			walk->sizes[parent] += walk->sizes[i];
-			walk->heights[parent] =
-				MAX(walk->heights[parent], walk->heights[i]);
-		}
-		walk->first[parent + 2]++;
-	}
-	for (size_t i = 2; i < n + 3; i++)
-		walk->first[i] += walk->first[i - 1];
-	/* first[i + 1] is where the next child of i goes, and ends as it ought. */
-	for (size_t i = 0; i < n; i++) {
-		size_t parent = walk->nodes[i].parent;
-		if (!(walk->flags[i] & flags))
-			continue;
-		if (parent == SUITE_TREE_ROOT)
-			parent = n;
-		walk->children[walk->first[parent + 1]++] = i;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (count_children(walk, i) > 1)
-			qsort_r(walk->children + walk->first[i],
-				count_children(walk, i),
-				sizeof(*walk->children), compare_sizes, walk);
-	}
-}
-
 /* Which orders are parts of the program's own sequence? */
-static void find_sequences(struct walk *walk)
+static void find_sequences(struct tree_walk *walk)
 {
-	const struct suite_node *nodes = walk->nodes;
+	const struct suite_node *nodes = walk->tree.nodes;
 	uint8_t *flags = walk->flags;
 	bool differ = walk->session->framework->flows;
-	for (size_t i = 0; i < walk->n; i++) {
+	for (size_t i = 0; i < walk->tree.n; i++) {
 		size_t parent = nodes[i].parent;
 		bool sequence = !differ || parent == SUITE_TREE_ROOT ||
 				(flags[parent] & SEQUENCE &&
@@ -112,7 +52,7 @@ static void find_sequences(struct walk *walk)
 		flags[i] |= sequence ? SEQUENCE : ELSEWISE;
 	}
 	/* A node belongs to the orders that end below it, not to itself. */
-	for (size_t i = walk->n; i-- > 0;) {
+	for (size_t i = walk->tree.n; i-- > 0;) {
 		unsigned kinds = SEQUENCE | ELSEWISE;
 		if (walk->stack[i]) {
 			flags[i] &= (uint8_t)~kinds;
@@ -125,7 +65,7 @@ static void find_sequences(struct walk *walk)
 
 /* ---- telling ---- */
 
-static void tell(struct walk *walk, const struct suite_result *result)
+static void tell(struct tree_walk *walk, const struct suite_result *result)
 {
 	if (walk->flags[result->entry] & TOLD)
 		return;
@@ -135,17 +75,18 @@ static void tell(struct walk *walk, const struct suite_result *result)
 }
 
 /* Those below @node did not run. */
-static void tell_none(struct walk *walk, size_t node)
+static void tell_none(struct tree_walk *walk, size_t node)
 {
+	const struct suite_tree *tree = &walk->tree;
 	size_t n = 0;
 	walk->stack[n++] = node;
 	while (n) {
 		size_t at = walk->stack[--n];
-		for (size_t i = walk->first[at]; i < walk->first[at + 1]; i++) {
-			size_t child = walk->children[i];
+		for (size_t i = 0; i < suite_tree_children(tree, at); i++) {
+			size_t child = suite_tree_child(tree, at, i);
 			walk->stack[n++] = child;
 			tell(walk, &(struct suite_result){
-					   .test = walk->nodes[child].test,
+					   .test = walk->tree.nodes[child].test,
 					   .entry = child,
 				   });
 		}
@@ -154,106 +95,72 @@ static void tell_none(struct walk *walk, size_t node)
 
 static void on_started(void *data, size_t test)
 {
-	const struct walk *walk = data;
-	size_t node = walk->at[walk->run->next - 1];
+	const struct tree_walk *walk = data;
+	size_t node = walk->path.nodes[walk->run->next - 1];
 	if (!walk->probing && !(walk->flags[node] & TOLD) &&
 	    walk->outer->started)
 		walk->outer->started(walk->outer->data, test);
 }
 
-static char *copy_text(const char *text)
-{
-	return text ? strdup(text) : NULL;
-}
-
-static void hold(struct walk *walk, const struct suite_result *result)
+static void hold_result(struct tree_walk *walk,
+			const struct suite_result *result)
 {
 	suite_result_free(&walk->held);
-	walk->held = *result;
-	walk->held.message = copy_text(result->message);
-	walk->held.file = copy_text(result->file);
-	walk->held.output = NULL;
-	if (result->output && result->output_n) {
-		walk->held.output = malloc(result->output_n);
-		if (walk->held.output)
-			memcpy(walk->held.output, result->output,
-			       result->output_n);
-	}
-	walk->held.output_n = walk->held.output ? result->output_n : 0;
+	struct err *err = suite_result_copy(result, &walk->held);
+	if (err) /* no memory: without its texts */
+		walk->held = (struct suite_result){
+			.test = result->test,
+			.entry = result->entry,
+			.outcome = result->outcome,
+			.ns = result->ns,
+		};
+	err_ignore(err);
 	walk->holds = true;
 }
 
 static void on_finished(void *data, const struct suite_result *result)
 {
-	struct walk *walk = data;
+	struct tree_walk *walk = data;
 	const struct run *run = walk->run;
 	if (walk->probing) {
 		walk->probed = result->outcome;
 		return;
 	}
 	struct suite_result record = *result;
-	record.entry = walk->at[run->next - 1];
+	record.entry = walk->path.nodes[run->next - 1];
 	/* Judged by an exit status that may be an earlier test's doing. */
 	if (run->deferred && run->exit_status && run->next > 1 &&
 	    record.outcome == OUTCOME_FAIL)
-		hold(walk, &record);
+		hold_result(walk, &record);
 	else
 		tell(walk, &record);
 }
 
 static void on_limit(void *data, const char *text)
 {
-	const struct walk *walk = data;
+	const struct tree_walk *walk = data;
 	if (walk->outer->limit)
 		walk->outer->limit(walk->outer->data, text);
 }
 
 /* ---- running ---- */
 
-/* The order up to @node, from the beginning; its length. */
-static size_t lay_path(struct walk *walk, size_t node)
-{
-	size_t n = 0;
-	for (size_t at = node; at != SUITE_TREE_ROOT;
-	     at = walk->nodes[at].parent)
-		n++;
-	size_t i = n;
-	for (size_t at = node; at != SUITE_TREE_ROOT;
-	     at = walk->nodes[at].parent) {
-		walk->at[--i] = at;
-		walk->tests[i] = walk->nodes[at].test;
-	}
-	return n;
-}
-
-/* The order goes on with @node and what follows until orders part or end. */
-static size_t lay_on(struct walk *walk, size_t node, size_t depth)
-{
-	for (;;) {
-		walk->at[depth] = node;
-		walk->tests[depth++] = walk->nodes[node].test;
-		if (count_children(walk, node) != 1)
-			return depth;
-		node = walk->children[walk->first[node]];
-	}
-}
-
 /* A process at the root, files as they are to be. */
-static struct err *begin_process(struct walk *walk, struct run **ret)
+static struct err *begin_process(struct tree_walk *walk, struct run **ret)
 {
 	TRY(session_put_back(walk->session));
 	return session_process(walk->session, ret);
 }
 
 /* Lets @run go on up to the @end of the order that is laid out. */
-static struct err *run_to(struct walk *walk, struct run *run, size_t end,
+static struct err *run_to(struct tree_walk *walk, struct run *run, size_t end,
 			  bool parts, enum run_state *ret)
 {
 	bool status_counts = run->framework->exit_status_counts;
 	walk->run = run;
 	walk->parting.asked = false;
-	walk->parting.more = walk->heights[walk->at[end - 1]] - 1;
-	run->order = walk->tests;
+	walk->parting.more = walk->tree.heights[walk->path.nodes[end - 1]] - 1;
+	run->order = walk->path.tests;
 	run->n = end;
 	run->parting = parts ? &walk->parting : NULL;
 	run->stop_after = !parts && !status_counts;
@@ -277,16 +184,17 @@ static struct err *run_to(struct walk *walk, struct run *run, size_t end,
  * The program left with a status that counts against its last test. Does it, too,
  * without that test? Then it says nothing about it.
  */
-static struct err *judge_held(struct walk *walk)
+static struct err *judge_held(struct tree_walk *walk)
 {
 	if (!walk->holds)
 		return NULL;
 	walk->holds = false;
-	size_t parent = walk->nodes[walk->held.entry].parent;
+	size_t parent = walk->tree.nodes[walk->held.entry].parent;
 	if (!(walk->flags[parent] & (STATUS_OK | STATUS_BAD))) {
 		_cleanup_(run_destroyp) struct run *run = NULL;
 		enum run_state state;
-		size_t n = lay_path(walk, parent);
+		suite_path_to(&walk->path, &walk->tree, parent);
+		size_t n = walk->path.n;
 		TRY(begin_process(walk, &run));
 		walk->probing = true;
 		walk->probed = OUTCOME_NONE;
@@ -311,24 +219,26 @@ static struct err *judge_held(struct walk *walk)
 }
 
 /* The process of the order is over: with its last test, or with an earlier one. */
-static struct err *end_process(struct walk *walk, struct run *run, size_t end)
+static struct err *end_process(struct tree_walk *walk, struct run *run,
+			       size_t end)
 {
-	size_t done = run->next, last = walk->at[done - 1];
+	size_t done = run->next, last = walk->path.nodes[done - 1];
 	run_destroy(run);
 	walk->run = NULL;
 	output_restart(walk->session->output);
-	if (done < end || count_children(walk, last)) {
+	if (done < end || suite_tree_children(&walk->tree, last)) {
 		walk->flags[last] |= GONE;
 		tell_none(walk, last);
 	}
 	return judge_held(walk);
 }
 
-static struct err *run_path(struct walk *walk, size_t leaf)
+static struct err *run_path(struct tree_walk *walk, size_t leaf)
 {
-	size_t n = lay_path(walk, leaf);
+	suite_path_to(&walk->path, &walk->tree, leaf);
+	size_t n = walk->path.n;
 	for (size_t i = 0; i + 1 < n; i++) {
-		if (walk->flags[walk->at[i]] & GONE)
+		if (walk->flags[walk->path.nodes[i]] & GONE)
 			return NULL; /* those below were told */
 	}
 	_cleanup_(run_destroyp) struct run *run = NULL;
@@ -339,20 +249,21 @@ static struct err *run_path(struct walk *walk, size_t leaf)
 }
 
 /* Each order through @node from its beginning. */
-static struct err *run_paths(struct walk *walk, size_t node)
+static struct err *run_paths(struct tree_walk *walk, size_t node)
 {
+	const struct suite_tree *tree = &walk->tree;
 	_cleanup_(freep) size_t *stack =
-		malloc((walk->sizes[node] + 1) * sizeof(*stack));
+		malloc((tree->sizes[node] + 1) * sizeof(*stack));
 	if (!stack)
 		return err_nomem();
 	size_t n = 0;
 	stack[n++] = node;
 	while (n) {
 		size_t at = stack[--n];
-		if (!count_children(walk, at))
+		if (!suite_tree_children(tree, at))
 			TRY(run_path(walk, at));
-		for (size_t i = walk->first[at + 1]; i-- > walk->first[at];)
-			stack[n++] = walk->children[i];
+		for (size_t i = suite_tree_children(tree, at); i-- > 0;)
+			stack[n++] = suite_tree_child(tree, at, i);
 	}
 	return NULL;
 }
@@ -373,7 +284,7 @@ static void branch_free(struct branch *branch)
 	*branch = (struct branch){};
 }
 
-static struct err *put_back(struct walk *walk, const struct branch *branch,
+static struct err *put_back(struct tree_walk *walk, const struct branch *branch,
 			    struct run *run)
 {
 	/* The test before is told of only now, with its output, or was. */
@@ -384,15 +295,16 @@ static struct err *put_back(struct walk *walk, const struct branch *branch,
 				  tracee_thread(run->tracee, 0));
 }
 
-static struct err *go(struct walk *walk, struct run *run, size_t node,
+static struct err *go(struct tree_walk *walk, struct run *run, size_t node,
 		      size_t depth);
 
 /* All children of the branch's node but the last, a copy each. */
-static struct err *go_each(struct walk *walk, struct branch *branch,
+static struct err *go_each(struct tree_walk *walk, struct branch *branch,
 			   size_t depth)
 {
 	size_t node = branch->node;
-	for (size_t i = walk->first[node]; i + 1 < walk->first[node + 1]; i++) {
+	size_t n = suite_tree_children(&walk->tree, node);
+	for (size_t i = 0; i + 1 < n; i++) {
 		struct run *run = branch->run, *copy = NULL;
 		if (walk->flags[node] & GONE)
 			return NULL;
@@ -402,7 +314,8 @@ static struct err *go_each(struct walk *walk, struct branch *branch,
 			run_destroy(copy);
 			return err;
 		}
-		TRY(go(walk, copy, walk->children[i], depth));
+		TRY(go(walk, copy, suite_tree_child(&walk->tree, node, i),
+		       depth));
 	}
 	return NULL;
 }
@@ -411,16 +324,18 @@ static struct err *go_each(struct walk *walk, struct branch *branch,
  * Goes on with @run, which it takes, from @node at @depth of the order. Recursion
  * ends soon: what is below all but the last child is at most half.
  */
-static struct err *go(struct walk *walk, struct run *run, size_t node,
+static struct err *go(struct tree_walk *walk, struct run *run, size_t node,
 		      size_t depth)
 {
 	_cleanup_(run_destroyp) struct run *owned = run;
 	for (;;) {
 		enum run_state state;
-		depth = lay_on(walk, node, depth);
-		node = walk->at[depth - 1];
-		TRY(run_to(walk, owned, depth, count_children(walk, node),
-			   &state));
+		walk->path.n = depth;
+		suite_path_add(&walk->path, &walk->tree, node);
+		depth = walk->path.n;
+		node = walk->path.nodes[depth - 1];
+		TRY(run_to(walk, owned, depth,
+			   suite_tree_children(&walk->tree, node), &state));
 		if (state != RUN_PARTED)
 			return end_process(walk, take_ptr(owned), depth);
 
@@ -438,17 +353,19 @@ static struct err *go(struct walk *walk, struct run *run, size_t node,
 		}
 		TRY(put_back(walk, &branch, branch.run));
 		owned = take_ptr(branch.run);
-		node = walk->children[walk->first[node + 1] - 1];
+		node = suite_tree_child(&walk->tree, node,
+					suite_tree_children(&walk->tree, node) -
+						1);
 	}
 }
 
-static struct err *go_all(struct walk *walk, unsigned flags)
+static struct err *go_all(struct tree_walk *walk, unsigned flags)
 {
 	walk->parting.sequence = flags & SEQUENCE;
-	link_nodes(walk, flags);
-	for (size_t i = walk->first[walk->n]; i < walk->first[walk->n + 1];
-	     i++) {
-		size_t node = walk->children[i];
+	struct suite_tree *tree = &walk->tree;
+	suite_tree_select(tree, walk->flags, flags);
+	for (size_t i = 0; i < suite_tree_children(tree, tree->n); i++) {
+		size_t node = suite_tree_child(tree, tree->n, i);
 		struct run *run = NULL;
 		if (walk->flags[node] & GONE) {
 			tell_none(walk, node);
@@ -464,50 +381,39 @@ static struct err *go_all(struct walk *walk, unsigned flags)
 	return NULL;
 }
 
-static struct err *run_walk(struct walk *walk)
+static struct err *run_walk(struct tree_walk *walk)
 {
 	uint8_t all = 0;
 	find_sequences(walk);
-	for (size_t i = 0; i < walk->n; i++)
+	for (size_t i = 0; i < walk->tree.n; i++)
 		all |= walk->flags[i];
 	if (all & SEQUENCE)
 		TRY(go_all(walk, SEQUENCE));
 	return all & ELSEWISE ? go_all(walk, ELSEWISE) : NULL;
 }
 
-static void walk_free(struct walk *walk)
+static void walk_free(struct tree_walk *walk)
 {
 	free(walk->flags);
-	free(walk->first);
-	free(walk->children);
-	free(walk->sizes);
-	free(walk->heights);
 	free(walk->stack);
-	free(walk->tests);
-	free(walk->at);
+	suite_tree_free(&walk->tree);
+	suite_path_free(&walk->path);
 	suite_result_free(&walk->held);
 }
 
 struct err *tree_run(struct session *session, const struct suite_node *nodes,
 		     size_t n, const struct suite_observer *observer)
 {
-	_cleanup_(walk_free) struct walk walk = {
+	_cleanup_(walk_free) struct tree_walk walk = {
 		.session = session,
-		.nodes = nodes,
-		.n = n,
 		.outer = observer,
 		.flags = calloc(n, sizeof(*walk.flags)),
-		.first = calloc(n + 3, sizeof(*walk.first)),
-		.children = calloc(n, sizeof(*walk.children)),
-		.sizes = calloc(n, sizeof(*walk.sizes)),
-		.heights = calloc(n, sizeof(*walk.heights)),
 		.stack = calloc(n + 1, sizeof(*walk.stack)),
-		.tests = calloc(n, sizeof(*walk.tests)),
-		.at = calloc(n, sizeof(*walk.at)),
 	};
-	if (!walk.flags || !walk.first || !walk.children || !walk.sizes ||
-	    !walk.heights || !walk.stack || !walk.tests || !walk.at)
+	if (!walk.flags || !walk.stack)
 		return err_nomem();
+	TRY(suite_tree_create(nodes, n, &walk.tree));
+	TRY(suite_path_create(&walk.tree, &walk.path));
 	const struct suite_observer inner = {
 		.started = on_started,
 		.finished = on_finished,

@@ -176,7 +176,7 @@ static struct err *remember(struct order_search *search, uint64_t digest,
 
 struct tree {
 	struct order_search *search;
-	VEC(struct suite_node) nodes;
+	struct suite_nodes nodes;
 	VEC(uint64_t) digests; /* by node */
 	VEC(uint8_t) outcomes; /* by node */
 	VEC(size_t) asks;      /* by node: one that ends there, or ORDER_NONE */

@@ -31,7 +31,7 @@ struct together {
 	struct order_search *search;
 	struct going going[TOGETHER];
 	size_t n;
-	VEC(struct suite_node) nodes;
+	struct suite_nodes nodes;
 	VEC(uint32_t) whose; /* by node: which of them … */
 	VEC(size_t) places;  /* … and which place of it */
 };

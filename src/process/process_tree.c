@@ -10,8 +10,7 @@
 #include "process/process_ipc.h"
 #include "process/process_run.h"
 #include "process/process_watch.h"
-
-#define NONE ((size_t)-1)
+#include "suite/tree.h"
 
 struct process_keep {
 	struct keeper *keeper;
@@ -74,15 +73,9 @@ static void say_lost(struct process_keep *keep,
 		     const struct suite_observer *observer)
 {
 	const char *lost;
-	for (; (lost = keeper_lost(keep->keeper, keep->said)); keep->said++) {
-		_cleanup_(freep) char *text = NULL;
-		if (!observer->limit)
-			continue;
-		if (asprintf(&text, "order: not put back between orders: %s",
-			     lost) < 0)
-			return;
-		observer->limit(observer->data, text);
-	}
+	for (; (lost = keeper_lost(keep->keeper, keep->said)); keep->said++)
+		suite_limit(observer, "order: not put back between orders: %s",
+			    lost);
 }
 
 /* ---- what tests leave ---- */
@@ -125,82 +118,55 @@ static void note_changes(struct leaving *leaving, const struct change *changes,
 /* ---- trees ---- */
 
 /* Where orders part. */
-struct parting {
-	size_t node;	   /* NONE: before the first test */
-	size_t child;	   /* the next to go on with */
+struct process_parting {
+	size_t node;	   /* the root: before the first test */
+	size_t child;	   /* the next of its children to go on with */
 	struct kept *kept; /* files as they were left; NULL: to be run again */
 };
 
-struct tree {
+struct process_tree {
 	struct process_suite *suite;
 	struct process_keep *keep;
-	const struct suite_node *nodes;
-	size_t n;
+	struct suite_tree tree;
 	const struct suite_observer *outer;
-	size_t *first, *next; /* children of a node, the last for the root */
-	bool *told;
+	bool *told;   /* by node */
 	bool follows; /* what tests leave can be seen */
 
-	VEC(struct parting) partings;
-	/* Of the order that runs: */
-	VEC(size_t) path; /* nodes */
-	VEC(size_t) order;
-	size_t ended; /* of it */
+	VEC(struct process_parting) partings;
+	/* The order that runs; what came before @begin is there already. */
+	struct suite_path path;
+	size_t begin;
+	size_t ended; /* after it */
 	struct leaving leaving;
 	struct ipc_span span;
 };
 
-static void tree_free(struct tree *tree)
+static void tree_free(struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->partings.n; i++)
 		kept_destroy(tree->partings.data[i].kept);
 	vec_free(&tree->partings);
-	vec_free(&tree->path);
-	vec_free(&tree->order);
-	free(tree->first);
-	free(tree->next);
+	suite_tree_free(&tree->tree);
+	suite_path_free(&tree->path);
 	free(tree->told);
 	ipc_span_free(&tree->span);
 }
 
-static struct err *link_nodes(struct tree *tree)
-{
-	tree->first = malloc((tree->n + 1) * sizeof(*tree->first));
-	tree->next = malloc((tree->n + 1) * sizeof(*tree->next));
-	tree->told = calloc(tree->n + 1, sizeof(*tree->told));
-	if (!tree->first || !tree->next || !tree->told)
-		return err_nomem();
-	for (size_t i = 0; i <= tree->n; i++)
-		tree->first[i] = tree->next[i] = NONE;
-	for (size_t i = tree->n; i-- > 0;) {
-		size_t parent = tree->nodes[i].parent;
-		size_t at = parent == SUITE_TREE_ROOT ? tree->n : parent;
-		tree->next[i] = tree->first[at];
-		tree->first[at] = i;
-	}
-	return NULL;
-}
-
-static bool is_parting(const struct tree *tree, size_t node)
-{
-	size_t first = tree->first[node];
-	return first != NONE && tree->next[first] != NONE;
-}
-
 static void on_started(void *data, size_t test)
 {
-	const struct tree *tree = data;
-	if (tree->outer->started && !tree->told[tree->path.data[tree->ended]])
+	const struct process_tree *tree = data;
+	if (tree->outer->started &&
+	    !tree->told[tree->path.nodes[tree->begin + tree->ended]])
 		tree->outer->started(tree->outer->data, test);
 }
 
 static void on_finished(void *data, const struct suite_result *result)
 {
-	struct tree *tree = data;
-	BUG_ON(result->entry >= tree->path.n);
+	struct process_tree *tree = data;
+	BUG_ON(result->entry >= tree->path.n - tree->begin);
 	tree->ended = result->entry + 1;
 	struct suite_result record = *result;
-	record.entry = tree->path.data[result->entry];
+	record.entry = tree->path.nodes[tree->begin + result->entry];
 	if (tree->told[record.entry])
 		return;
 	tree->told[record.entry] = true;
@@ -211,57 +177,33 @@ static void on_finished(void *data, const struct suite_result *result)
 /* What was not seen may be anything. */
 static void on_limit(void *data, const char *text _unused_)
 {
-	struct tree *tree = data;
+	struct process_tree *tree = data;
 	tree->leaving.more = true;
 }
 
 static void on_changed(void *data, size_t entry _unused_, size_t test _unused_,
 		       const struct change *changes, size_t n)
 {
-	struct tree *tree = data;
+	struct process_tree *tree = data;
 	note_changes(&tree->leaving, changes, n);
-}
-
-/* The nodes from the one behind @from to @child, and on while there is one way. */
-static struct err *find_path(struct tree *tree, size_t from, size_t child)
-{
-	tree->path.n = tree->order.n = 0;
-	for (size_t at = child; at != from && at != SUITE_TREE_ROOT;
-	     at = tree->nodes[at].parent)
-		TRY(vec_push(&tree->path, at));
-	for (size_t i = 0; i < tree->path.n / 2; i++) {
-		size_t *a = &tree->path.data[i];
-		size_t *b = &tree->path.data[tree->path.n - 1 - i];
-		size_t swapped = *a;
-		*a = *b;
-		*b = swapped;
-	}
-	for (size_t at = child;
-	     !is_parting(tree, at) && tree->first[at] != NONE;) {
-		at = tree->first[at];
-		TRY(vec_push(&tree->path, at));
-	}
-	for (size_t i = 0; i < tree->path.n; i++)
-		TRY(vec_push(&tree->order,
-			     tree->nodes[tree->path.data[i]].test));
-	return NULL;
 }
 
 /*
  * A fixture's processes stay until the end of the run, and what it changes does
  * not count as a change.
  */
-static bool has_fixture(const struct tree *tree)
+static bool has_fixture(const struct process_tree *tree)
 {
-	for (size_t i = 0; i < tree->order.n; i++) {
-		if (tree->suite->tests.data[tree->order.data[i]].provides ||
-		    tree->suite->tests.data[tree->order.data[i]].cleans)
+	for (size_t i = tree->begin; i < tree->path.n; i++) {
+		const struct process_test *test =
+			&tree->suite->tests.data[tree->path.tests[i]];
+		if (test->provides || test->cleans)
 			return true;
 	}
 	return false;
 }
 
-static struct err *run_order(struct tree *tree, bool watched)
+static struct err *run_order(struct process_tree *tree, bool watched)
 {
 	const struct suite_observer observer = {
 		.started = on_started,
@@ -283,19 +225,26 @@ static struct err *run_order(struct tree *tree, bool watched)
 	const struct process_watching watching = { .watch = &watch };
 	tree->ended = 0;
 	tree->leaving = (struct leaving){ .keeper = tree->keep->keeper };
-	return process_run(tree->suite, tree->order.data, tree->order.n,
-			   SUITE_SERIAL, &observer, watched ? &watching : NULL);
+	return process_run(tree->suite, tree->path.tests + tree->begin,
+			   tree->path.n - tree->begin, SUITE_SERIAL, &observer,
+			   watched ? &watching : NULL);
 }
 
 /* Runs the order that goes on at @child, up to where orders part again. */
-static struct err *run_child(struct tree *tree, size_t child)
+static struct err *run_child(struct process_tree *tree, size_t child)
 {
-	const struct parting *from = &tree->partings.data[tree->partings.n - 1];
+	const struct process_parting *from =
+		&tree->partings.data[tree->partings.n - 1];
 	while (!from->kept)
 		from--; /* the first has all */
-	TRY(find_path(tree, from->node, child));
-	size_t last = tree->path.data[tree->path.n - 1];
-	bool parts = is_parting(tree, last);
+	const struct suite_tree *links = &tree->tree;
+	suite_path_to(&tree->path, links, child);
+	tree->path.n--;
+	suite_path_add(&tree->path, links, child);
+	tree->begin =
+		from->node == links->n ? 0 : links->depths[from->node] + 1;
+	size_t last = tree->path.nodes[tree->path.n - 1];
+	bool parts = suite_tree_children(links, last) > 1;
 	bool watched = parts && tree->follows && !has_fixture(tree);
 	ipc_span_end(&tree->span);
 	TRY(keeper_put_back(tree->keep->keeper, from->kept));
@@ -309,20 +258,19 @@ static struct err *run_child(struct tree *tree, size_t child)
 		kept_destroy(kept);
 		kept = NULL;
 	}
-	TRY(vec_push(&tree->partings, (struct parting){
+	TRY(vec_push(&tree->partings, (struct process_parting){
 					      .node = last,
-					      .child = tree->first[last],
 					      .kept = kept,
 				      }));
 	kept = NULL;
 	return NULL;
 }
 
-static struct err *run_all(struct tree *tree)
+static struct err *run_all(struct process_tree *tree)
 {
-	TRY(link_nodes(tree));
+	const struct suite_tree *links = &tree->tree;
 	TRY(ipc_span_begin(&tree->span));
-	struct parting start = { .node = NONE, .child = tree->first[tree->n] };
+	struct process_parting start = { .node = links->n };
 	TRY(keeper_take(tree->keep->keeper, &start.kept));
 	struct err *err = vec_push(&tree->partings, start);
 	if (err) {
@@ -330,16 +278,15 @@ static struct err *run_all(struct tree *tree)
 		return err;
 	}
 	while (tree->partings.n) {
-		struct parting *top =
+		struct process_parting *top =
 			&tree->partings.data[tree->partings.n - 1];
-		size_t child = top->child;
-		if (child == NONE) {
+		if (top->child == suite_tree_children(links, top->node)) {
 			kept_destroy(top->kept);
 			tree->partings.n--;
 			continue;
 		}
-		top->child = tree->next[child];
-		TRY(run_child(tree, child));
+		TRY(run_child(tree, suite_tree_child(links, top->node,
+						     top->child++)));
 	}
 	return NULL;
 }
@@ -378,14 +325,17 @@ struct err *process_run_tree(struct suite *suite,
 	_cleanup_(keep_destroyp) struct process_keep *nothing = NULL;
 	if (!self->keep)
 		TRY(keep_create(NULL, 0, &nothing));
-	_cleanup_(tree_free) struct tree tree = {
+	_cleanup_(tree_free) struct process_tree tree = {
 		.suite = self,
 		.keep = self->keep ? self->keep : nothing,
-		.nodes = nodes,
-		.n = n,
 		.outer = observer,
+		.told = calloc(n + 1, sizeof(*tree.told)),
 		.follows = can_follow(self),
 	};
+	if (!tree.told)
+		return err_nomem();
+	TRY(suite_tree_create(nodes, n, &tree.tree));
+	TRY(suite_path_create(&tree.tree, &tree.path));
 	/* Left by runs that were watched, once. */
 	if (self->span)
 		ipc_span_end(self->span);

@@ -67,4 +67,3 @@ struct err *suite_add_test(struct suite *suite, const char *name,
 			   const char *file, unsigned line,
 			   bool disabled) _must_check_;
 void suite_free_tests(struct suite *suite);
-void suite_result_free(struct suite_result *result);

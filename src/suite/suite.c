@@ -221,11 +221,3 @@ void suite_free_tests(struct suite *suite)
 	map_text_free(&suite->names);
 	free(take_ptr(suite->fixed));
 }
-
-void suite_result_free(struct suite_result *result)
-{
-	free(result->message);
-	free(result->file);
-	free(result->output);
-	*result = (struct suite_result){};
-}

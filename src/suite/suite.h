@@ -261,6 +261,18 @@ struct suite_observer {
 	void *data;
 };
 
+/*
+ * Tells @observer of a limit, and the log. NULL, and one that does not listen,
+ * are fine; a text for which there is no memory is lost.
+ */
+void suite_limit(const struct suite_observer *observer, const char *fmt, ...)
+	_printf_(2, 3);
+
+/* With texts of its own. */
+struct err *suite_result_copy(const struct suite_result *result,
+			      struct suite_result *ret) _must_check_;
+void suite_result_free(struct suite_result *result);
+
 enum suite_run_flags {
 	SUITE_ALONE = 1 << 0,  /* each entry in a process of its own */
 	SUITE_SERIAL = 1 << 1, /* one process at a time, whatever the jobs */
@@ -276,6 +288,7 @@ struct suite_node {
 	size_t parent; /* a node before this one; SUITE_TREE_ROOT: it is first */
 	size_t test;
 };
+DEFINE_VEC(suite_nodes, struct suite_node)
 
 struct err *suite_open(const struct suite_options *options,
 		       struct suite **ret) _must_check_;

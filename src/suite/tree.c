@@ -1,123 +1,146 @@
-/* Trees of orders for kinds of suites that cannot copy their processes. */
+#include "suite/tree.h"
+
 #include <stdlib.h>
+#include <string.h>
 
-#include "suite/kind.h"
+/* ---- the tree ---- */
 
-struct walk {
-	const struct suite_node *nodes;
-	const struct suite_observer *outer;
-	const size_t *path; /* nodes of the order that runs */
-	size_t at;	    /* entries of it that ended */
-	bool gone;	    /* one took its process with it */
-	uint8_t *told;	    /* by node */
-};
-
-static void tell(struct walk *walk, const struct suite_result *result)
+static size_t parent_of(const struct suite_tree *tree, size_t node)
 {
-	if (walk->told[result->entry])
-		return;
-	walk->told[result->entry] = 1;
-	if (walk->outer->finished)
-		walk->outer->finished(walk->outer->data, result);
+	size_t parent = tree->nodes[node].parent;
+	return parent == SUITE_TREE_ROOT ? tree->n : parent;
 }
 
-static void on_started(void *data, size_t test)
+static bool is_selected(const uint8_t *marks, unsigned wanted, size_t node)
 {
-	const struct walk *walk = data;
-	if (walk->outer->started && !walk->told[walk->path[walk->at]])
-		walk->outer->started(walk->outer->data, test);
+	return !marks || marks[node] & wanted;
 }
 
-static void on_finished(void *data, const struct suite_result *result)
+static void link_nodes(struct suite_tree *tree, const uint8_t *marks,
+		       unsigned wanted)
 {
-	struct walk *walk = data;
-	struct suite_result record = *result;
-	record.entry = walk->path[walk->at++];
-	if (walk->gone) /* in another process: not what was asked for */
-		record = (struct suite_result){
-			.test = result->test,
-			.entry = record.entry,
-		};
-	tell(walk, &record);
-	walk->gone |= record.outcome == OUTCOME_CRASH ||
-		      record.outcome == OUTCOME_TIMEOUT;
-}
-
-static void on_limit(void *data, const char *text)
-{
-	const struct walk *walk = data;
-	if (walk->outer->limit)
-		walk->outer->limit(walk->outer->data, text);
-}
-
-static struct err *run_path(struct suite *suite, struct walk *walk, size_t leaf,
-			    size_t *path, size_t *order)
-{
-	const struct suite_observer observer = {
-		.started = on_started,
-		.finished = on_finished,
-		.limit = on_limit,
-		.data = walk,
-	};
-	size_t n = 0;
-	for (size_t at = leaf; at != SUITE_TREE_ROOT;
-	     at = walk->nodes[at].parent)
-		n++;
-	size_t i = n;
-	for (size_t at = leaf; at != SUITE_TREE_ROOT;
-	     at = walk->nodes[at].parent) {
-		path[--i] = at;
-		order[i] = walk->nodes[at].test;
+	size_t n = tree->n;
+	memset(tree->first, 0, (n + 3) * sizeof(*tree->first));
+	for (size_t i = 0; i <= n; i++)
+		tree->sizes[i] = tree->heights[i] = i < n;
+	for (size_t i = n; i-- > 0;) {
+		size_t parent = parent_of(tree, i);
+		if (!is_selected(marks, wanted, i))
+			continue;
+		tree->sizes[parent] += tree->sizes[i];
+		tree->heights[parent] = MAX(tree->heights[parent],
+					    tree->heights[i] + (parent < n));
+		tree->first[parent + 2]++;
 	}
-	walk->path = path;
-	walk->at = 0;
-	walk->gone = false;
-	if (suite->ops->put_back)
-		TRY(suite->ops->put_back(suite));
-	return suite->ops->run(suite, order, n, SUITE_SERIAL, &observer);
+	for (size_t i = 2; i < n + 3; i++)
+		tree->first[i] += tree->first[i - 1];
+	/* first[i + 1] is where the next child of i goes, and ends as it ought. */
+	for (size_t i = 0; i < n; i++) {
+		if (is_selected(marks, wanted, i))
+			tree->children[tree->first[parent_of(tree, i) + 1]++] =
+				i;
+	}
 }
 
-static struct err *run_paths(struct suite *suite,
-			     const struct suite_node *nodes, size_t n,
-			     const struct suite_observer *observer)
+struct err *suite_tree_create(const struct suite_node *nodes, size_t n,
+			      struct suite_tree *ret)
 {
-	_cleanup_(freep) uint8_t *told = calloc(n, 1);
-	_cleanup_(freep) uint8_t *inner = calloc(n, 1);
-	_cleanup_(freep) size_t *path = calloc(n, sizeof(*path));
-	_cleanup_(freep) size_t *order = calloc(n, sizeof(*order));
-	if (!told || !inner || !path || !order)
+	_cleanup_(suite_tree_free) struct suite_tree tree = {
+		.nodes = nodes,
+		.n = n,
+		.first = calloc(n + 3, sizeof(*tree.first)),
+		.children = calloc(n + 1, sizeof(*tree.children)),
+		.sizes = calloc(n + 1, sizeof(*tree.sizes)),
+		.heights = calloc(n + 1, sizeof(*tree.heights)),
+		.depths = calloc(n + 1, sizeof(*tree.depths)),
+	};
+	if (!tree.first || !tree.children || !tree.sizes || !tree.heights ||
+	    !tree.depths)
 		return err_nomem();
-	struct walk walk = { .nodes = nodes, .outer = observer, .told = told };
 	for (size_t i = 0; i < n; i++) {
 		if (nodes[i].parent != SUITE_TREE_ROOT)
-			inner[nodes[i].parent] = 1;
+			tree.depths[i] = tree.depths[nodes[i].parent] + 1;
 	}
-	struct err *err = NULL;
-	for (size_t i = 0; !err && i < n; i++) {
-		if (!inner[i])
-			err = run_path(suite, &walk, i, path, order);
-	}
-	if (suite->ops->put_back) {
-		struct err *failed = suite->ops->put_back(suite);
-		if (err)
-			err_ignore(failed);
-		else
-			err = failed;
-	}
-	return err;
+	link_nodes(&tree, NULL, 0);
+	*ret = tree;
+	tree = (struct suite_tree){};
+	return NULL;
 }
 
-struct err *suite_run_tree(struct suite *suite, const struct suite_node *nodes,
-			   size_t n, unsigned flags,
-			   const struct suite_observer *observer)
+void suite_tree_free(struct suite_tree *tree)
 {
-	for (size_t i = 0; i < n; i++)
-		BUG_ON(nodes[i].test >= suite->tests.n ||
-		       (nodes[i].parent != SUITE_TREE_ROOT &&
-			nodes[i].parent >= i));
-	if (!n)
-		return NULL;
-	if (suite->ops->run_tree)
-		return suite->ops->run_tree(suite, nodes, n, flags, observer);
-	return run_paths(suite, nodes, n, observer);
+	free(tree->first);
+	free(tree->children);
+	free(tree->sizes);
+	free(tree->heights);
+	free(tree->depths);
+	*tree = (struct suite_tree){};
+}
+
+static int compare_node_sizes(const void *a, const void *b, void *data)
+{
+	const struct suite_tree *tree = data;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	if (tree->sizes[x] != tree->sizes[y])
+		return tree->sizes[x] < tree->sizes[y] ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+void suite_tree_select(struct suite_tree *tree, const uint8_t *marks,
+		       unsigned wanted)
+{
+	link_nodes(tree, marks, wanted);
+	for (size_t i = 0; i < tree->n; i++) {
+		if (suite_tree_children(tree, i) > 1)
+			qsort_r(tree->children + tree->first[i],
+				suite_tree_children(tree, i),
+				sizeof(*tree->children), compare_node_sizes,
+				tree);
+	}
+}
+
+/* ---- paths ---- */
+
+struct err *suite_path_create(const struct suite_tree *tree,
+			      struct suite_path *ret)
+{
+	struct suite_path path = {
+		.nodes = calloc(tree->n + 1, sizeof(*path.nodes)),
+		.tests = calloc(tree->n + 1, sizeof(*path.tests)),
+	};
+	if (!path.nodes || !path.tests) {
+		suite_path_free(&path);
+		return err_nomem();
+	}
+	*ret = path;
+	return NULL;
+}
+
+void suite_path_free(struct suite_path *path)
+{
+	free(path->nodes);
+	free(path->tests);
+	*path = (struct suite_path){};
+}
+
+void suite_path_to(struct suite_path *path, const struct suite_tree *tree,
+		   size_t node)
+{
+	path->n = tree->depths[node] + 1;
+	for (size_t i = path->n; i-- > 0; node = tree->nodes[node].parent) {
+		path->nodes[i] = node;
+		path->tests[i] = tree->nodes[node].test;
+	}
+}
+
+void suite_path_add(struct suite_path *path, const struct suite_tree *tree,
+		    size_t node)
+{
+	for (;;) {
+		path->nodes[path->n] = node;
+		path->tests[path->n++] = tree->nodes[node].test;
+		if (suite_tree_children(tree, node) != 1)
+			return;
+		node = suite_tree_child(tree, node, 0);
+	}
 }
