@@ -6,21 +6,21 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static uint64_t hash_text(const char *key)
+static uint64_t map_hash_text(const char *key)
 {
 	uint64_t hash = XXH3_64bits(key, strlen(key));
 	return hash ? hash : 1;
 }
 
-static uint64_t hash_u64(uint64_t key)
+static uint64_t map_hash_u64(uint64_t key)
 {
 	uint64_t hash = XXH3_64bits(&key, sizeof(key));
 	return hash ? hash : 1;
 }
 
 /* The slot that holds the key or the empty one where it belongs. */
-static struct map_slot *find_text(const struct map *map, uint64_t hash,
-				  const char *key)
+static struct map_slot *map_find_text(const struct map *map, uint64_t hash,
+				      const char *key)
 {
 	size_t mask = map->cap - 1;
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -31,8 +31,8 @@ static struct map_slot *find_text(const struct map *map, uint64_t hash,
 	}
 }
 
-static struct map_slot *find_u64(const struct map *map, uint64_t hash,
-				 uint64_t key)
+static struct map_slot *map_find_u64(const struct map *map, uint64_t hash,
+				     uint64_t key)
 {
 	size_t mask = map->cap - 1;
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -43,7 +43,7 @@ static struct map_slot *find_u64(const struct map *map, uint64_t hash,
 	}
 }
 
-static struct err *map_room(struct map *map)
+static struct err *map_make_room(struct map *map)
 {
 	if (map->cap && (map->n + 1) * 4 <= map->cap * 3)
 		return NULL;
@@ -67,9 +67,9 @@ static struct err *map_room(struct map *map)
 
 struct err *map_text_put(struct map_text *map, const char *key, uint64_t value)
 {
-	TRY(map_room(&map->map));
-	uint64_t hash = hash_text(key);
-	struct map_slot *slot = find_text(&map->map, hash, key);
+	TRY(map_make_room(&map->map));
+	uint64_t hash = map_hash_text(key);
+	struct map_slot *slot = map_find_text(&map->map, hash, key);
 	if (!slot->hash) {
 		char *copy = strdup(key);
 		if (!copy)
@@ -86,7 +86,8 @@ bool map_text_get(const struct map_text *map, const char *key, uint64_t *ret)
 {
 	if (!map->map.cap)
 		return false;
-	const struct map_slot *slot = find_text(&map->map, hash_text(key), key);
+	const struct map_slot *slot =
+		map_find_text(&map->map, map_hash_text(key), key);
 	if (!slot->hash)
 		return false;
 	*ret = slot->value;
@@ -105,9 +106,9 @@ void map_text_free(struct map_text *map)
 
 struct err *map_u64_put(struct map_u64 *map, uint64_t key, uint64_t value)
 {
-	TRY(map_room(&map->map));
-	uint64_t hash = hash_u64(key);
-	struct map_slot *slot = find_u64(&map->map, hash, key);
+	TRY(map_make_room(&map->map));
+	uint64_t hash = map_hash_u64(key);
+	struct map_slot *slot = map_find_u64(&map->map, hash, key);
 	if (!slot->hash) {
 		slot->key.number = key;
 		slot->hash = hash;
@@ -121,7 +122,8 @@ bool map_u64_get(const struct map_u64 *map, uint64_t key, uint64_t *ret)
 {
 	if (!map->map.cap)
 		return false;
-	const struct map_slot *slot = find_u64(&map->map, hash_u64(key), key);
+	const struct map_slot *slot =
+		map_find_u64(&map->map, map_hash_u64(key), key);
 	if (!slot->hash)
 		return false;
 	*ret = slot->value;
@@ -134,7 +136,7 @@ bool map_u64_remove(struct map_u64 *map, uint64_t key)
 	if (!map->map.cap)
 		return false;
 	struct map_slot *slots = map->map.slots;
-	struct map_slot *slot = find_u64(&map->map, hash_u64(key), key);
+	struct map_slot *slot = map_find_u64(&map->map, map_hash_u64(key), key);
 	if (!slot->hash)
 		return false;
 

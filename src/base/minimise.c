@@ -33,8 +33,9 @@ static uint64_t hash_places(const size_t *places, size_t n)
 	return hash;
 }
 
-static struct err *ask(struct minimising *work, const size_t *places, size_t n,
-		       bool *ret)
+static struct err *minimise_ask_caller(struct minimising *work,
+				       const size_t *places, size_t n,
+				       bool *ret)
 {
 	uint64_t hash = hash_places(places, n), known;
 	*ret = false;
@@ -51,8 +52,8 @@ static size_t part_begin(size_t n, size_t parts, size_t i)
 }
 
 /* One round: a part that does it alone, or all but one part. */
-static struct err *reduce(struct minimising *work, size_t *parts,
-			  bool *ret_reduced)
+static struct err *minimise_reduce_list(struct minimising *work, size_t *parts,
+					bool *ret_reduced)
 {
 	size_t *places = work->places, *scratch = work->scratch, n = work->n;
 	*ret_reduced = true;
@@ -60,7 +61,7 @@ static struct err *reduce(struct minimising *work, size_t *parts,
 		size_t from = part_begin(n, *parts, i);
 		size_t to = part_begin(n, *parts, i + 1);
 		bool does;
-		TRY(ask(work, places + from, to - from, &does));
+		TRY(minimise_ask_caller(work, places + from, to - from, &does));
 		if (!does)
 			continue;
 		memmove(places, places + from, (to - from) * sizeof(*places));
@@ -76,7 +77,7 @@ static struct err *reduce(struct minimising *work, size_t *parts,
 		memcpy(scratch, places, from * sizeof(*places));
 		memcpy(scratch + from, places + to, (n - to) * sizeof(*places));
 		bool does;
-		TRY(ask(work, scratch, rest, &does));
+		TRY(minimise_ask_caller(work, scratch, rest, &does));
 		if (!does)
 			continue;
 		memcpy(places, scratch, rest * sizeof(*places));
@@ -88,13 +89,13 @@ static struct err *reduce(struct minimising *work, size_t *parts,
 	return NULL;
 }
 
-static struct err *search(struct minimising *work)
+static struct err *minimise_search_list(struct minimising *work)
 {
 	size_t parts = 2;
 	while (work->n > 1) {
 		bool reduced;
 		parts = MIN(parts, work->n);
-		TRY(reduce(work, &parts, &reduced));
+		TRY(minimise_reduce_list(work, &parts, &reduced));
 		if (reduced)
 			continue;
 		if (parts >= work->n)
@@ -104,8 +105,8 @@ static struct err *search(struct minimising *work)
 	return NULL;
 }
 
-struct err *minimise(size_t n, minimise_ask *ask, void *data,
-		     size_t *ret_places, size_t *ret_n)
+struct err *minimise_list(size_t n, minimise_ask *ask, void *data,
+			  size_t *ret_places, size_t *ret_n)
 {
 	_cleanup_(minimising_freep) struct minimising work = {
 		.ask = ask,
@@ -116,7 +117,8 @@ struct err *minimise(size_t n, minimise_ask *ask, void *data,
 	};
 	for (size_t i = 0; i < n; i++)
 		ret_places[i] = i;
-	struct err *err = work.scratch ? search(&work) : err_nomem();
+	struct err *err =
+		work.scratch ? minimise_search_list(&work) : err_nomem();
 	*ret_n = work.n;
 	return err;
 }

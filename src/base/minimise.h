@@ -24,5 +24,5 @@ typedef struct err *minimise_ask(void *data, const size_t *places, size_t n,
  * most @n * @n + 3 * @n questions, and few more than logarithmically many where
  * one place does it.
  */
-struct err *minimise(size_t n, minimise_ask *ask, void *data,
-		     size_t *ret_places, size_t *ret_n) _must_check_;
+struct err *minimise_list(size_t n, minimise_ask *ask, void *data,
+			  size_t *ret_places, size_t *ret_n) _must_check_;

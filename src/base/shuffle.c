@@ -9,7 +9,7 @@ uint64_t shuffle_next(uint64_t *state)
 }
 
 /* Fisher-Yates; numbers that would favour some orders are drawn again. */
-void shuffle(size_t *order, size_t n, uint64_t seed)
+void shuffle_order(size_t *order, size_t n, uint64_t seed)
 {
 	for (size_t i = n; i > 1; i--) {
 		uint64_t limit = UINT64_MAX - UINT64_MAX % i;

@@ -6,4 +6,4 @@
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 uint64_t shuffle_next(uint64_t *state);
-void shuffle(size_t *order, size_t n, uint64_t seed);
+void shuffle_order(size_t *order, size_t n, uint64_t seed);

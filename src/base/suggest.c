@@ -7,13 +7,13 @@
 
 #define LONGEST 128
 
-static size_t min3(size_t a, size_t b, size_t c)
+static size_t smallest_of_three(size_t a, size_t b, size_t c)
 {
 	return MIN(MIN(a, b), c);
 }
 
 /* Optimal string alignment distance, letters without case. */
-static size_t distance(const char *a, const char *b)
+static size_t suggest_edit_distance(const char *a, const char *b)
 {
 	size_t n = strnlen(a, LONGEST), m = strnlen(b, LONGEST);
 	size_t rows[3][LONGEST + 1];
@@ -26,8 +26,8 @@ static size_t distance(const char *a, const char *b)
 		for (size_t j = 1; j <= m; j++) {
 			size_t change =
 				strncasecmp(&a[i - 1], &b[j - 1], 1) ? 1 : 0;
-			now[j] = min3(last[j] + 1, now[j - 1] + 1,
-				      last[j - 1] + change);
+			now[j] = smallest_of_three(last[j] + 1, now[j - 1] + 1,
+						   last[j - 1] + change);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
 			    a[i - 2] == b[j - 1])
 				now[j] = MIN(now[j], before[j - 2] + 1);
@@ -55,7 +55,7 @@ void suggestion_offer(struct suggestion *suggestion, const char *candidate)
 	size_t m = strnlen(candidate, LONGEST);
 	/* The lengths' difference alone is a lower bound. */
 	if ((n > m ? n - m : m - n) < suggestion->distance) {
-		size_t d = distance(suggestion->word, candidate);
+		size_t d = suggest_edit_distance(suggestion->word, candidate);
 		if (d < suggestion->distance) {
 			suggestion->distance = d;
 			suggestion->best = candidate;

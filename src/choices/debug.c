@@ -97,9 +97,9 @@ static struct err *minimise_models(struct debug *debug,
 		calloc(debug->models.n, sizeof(*places));
 	if (!places)
 		return err_nomem();
-	/* What minimise() does not ask: most often it is one model alone. */
+	/* What minimise_list() does not ask: most often it is one model alone. */
 	struct err *err =
-		minimise(debug->models.n, ask_models, debug, places, &n);
+		minimise_list(debug->models.n, ask_models, debug, places, &n);
 	if (n)
 		only_models(debug, places, n, &debug->set);
 	return err;
@@ -175,7 +175,7 @@ static struct err *minimise_pieces(struct debug *debug)
 	if (debug->ranges.n < 2)
 		return NULL;
 	struct err *err =
-		minimise(debug->ranges.n, ask_ranges, debug, places, &n);
+		minimise_list(debug->ranges.n, ask_ranges, debug, places, &n);
 	for (size_t i = 0; i < n; i++)
 		debug->ranges.data[i] = debug->ranges.data[places[i]];
 	debug->ranges.n = n;

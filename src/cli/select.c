@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "base/shuffle.h"
 #include "base/str.h"
-#include "cli/order_file.h"
 #include "base/suggest.h"
+#include "cli/order_file.h"
 #include "report/name.h"
 
 /* Entries of one run; more is a slip of the finger, not a wish. */
@@ -248,7 +248,7 @@ struct err *select_order(const struct suite *suite,
 	}
 	order.n = kept;
 	if (options->shuffle)
-		shuffle(order.data, order.n, options->seed);
+		shuffle_order(order.data, order.n, options->seed);
 	if (options->reverse)
 		reverse(&order);
 	TRY(repeat(&order, options->repeat));

@@ -406,7 +406,8 @@ g_hash_table_foreach_steal(void *table, pair_predicate *predicate, void *data)
 
 /* ---- lists and arrays ---- */
 
-static struct list *shuffle(struct list *list, const struct window *window)
+static struct list *hash_shuffle_list(struct list *list,
+				  const struct window *window)
 {
 	struct list *nodes[WINDOW];
 	void *data[WINDOW];
@@ -432,7 +433,7 @@ _export_ struct list *g_hash_table_get_keys(void *table)
 			   CHOOSE_CALLER(), table, NULL))
 		return next(table);
 	choose_did("keys came in another order");
-	return shuffle(next(table), &window);
+	return hash_shuffle_list(next(table), &window);
 }
 
 _export_ struct list *g_hash_table_get_values(void *table)
@@ -443,7 +444,7 @@ _export_ struct list *g_hash_table_get_values(void *table)
 			   CHOOSE_CALLER(), table, NULL))
 		return next(table);
 	choose_did("values came in another order");
-	return shuffle(next(table), &window);
+	return hash_shuffle_list(next(table), &window);
 }
 
 _export_ void **g_hash_table_get_keys_as_array(void *table, unsigned *ret_n)

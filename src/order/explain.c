@@ -209,7 +209,7 @@ static struct err *shrink_list(struct order_search *search,
 		.scratch = scratch,
 	};
 	size_t m = 0;
-	TRY(minimise(n, shrink_ask, &shrink, places, &m));
+	TRY(minimise_list(n, shrink_ask, &shrink, places, &m));
 	if (shrink.late)
 		return NULL;
 	BUG_ON(m && !prefix);

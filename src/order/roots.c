@@ -75,7 +75,7 @@ static struct err *find_set(struct trial *trial)
 	size_t n = 0;
 	if (!places)
 		return err_nomem();
-	TRY(minimise(trial->n, ask_set, trial, places, &n));
+	TRY(minimise_list(trial->n, ask_set, trial, places, &n));
 	if (search_late(trial->search))
 		return NULL;
 	for (size_t i = 0; i < n; i++)

@@ -292,7 +292,7 @@ static struct err *run_shuffled(struct order_search *search, size_t count)
 	uint64_t seed = search->options->seed;
 	for (size_t i = 0; !err && i < count; i++) {
 		memcpy(order, search->tests, search->n * sizeof(*order));
-		shuffle(order, search->n, shuffle_next(&seed));
+		shuffle_order(order, search->n, shuffle_next(&seed));
 		err = add_order(search, &orders, order, search->n);
 	}
 	if (!err)

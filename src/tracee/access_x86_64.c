@@ -207,12 +207,14 @@ static bool changes_register(const cs_insn *insn, unsigned reg)
 	return false;
 }
 
-enum match { NO_MATCH, PERHAPS, MATCH };
+enum access_match { NO_MATCH, PERHAPS, MATCH };
 
 /* Does that operand lie over the place, as far as the registers still tell? */
-static enum match operand_matches(const cs_insn *insn, const cs_x86_op *op,
-				  const struct regs *regs, struct raddr place,
-				  size_t n, uint8_t *ret_bytes)
+static enum access_match operand_matches(const cs_insn *insn,
+					 const cs_x86_op *op,
+					 const struct regs *regs,
+					 struct raddr place, size_t n,
+					 uint8_t *ret_bytes)
 {
 	if (is_string(insn)) {
 		*ret_bytes = string_bytes(insn, op, regs, place, n);
@@ -245,10 +247,12 @@ static enum match operand_matches(const cs_insn *insn, const cs_x86_op *op,
 }
 
 /* What the instruction did to the place, if it is the one. */
-static enum match judge(const cs_insn *insn, const struct regs *regs,
-			struct raddr place, size_t n, struct arch_access *ret)
+static enum access_match judge_access(const cs_insn *insn,
+				      const struct regs *regs,
+				      struct raddr place, size_t n,
+				      struct arch_access *ret)
 {
-	enum match best = NO_MATCH;
+	enum access_match best = NO_MATCH;
 	const cs_x86 *x86 = &insn->detail->x86;
 	*ret = (struct arch_access){};
 	if (touches_nothing(insn))
@@ -257,8 +261,8 @@ static enum match judge(const cs_insn *insn, const struct regs *regs,
 		if (x86->operands[i].type != X86_OP_MEM)
 			continue;
 		uint8_t bytes;
-		enum match match = operand_matches(insn, &x86->operands[i],
-						   regs, place, n, &bytes);
+		enum access_match match = operand_matches(
+			insn, &x86->operands[i], regs, place, n, &bytes);
 		if (match == NO_MATCH || match < best)
 			continue;
 		if (match > best)
@@ -282,13 +286,13 @@ static bool decode_at(const struct arch_code *code, size_t at, cs_insn *insn)
 }
 
 /* How long the instruction at each place in front of the program counter is. */
-struct lengths {
+struct insn_lengths {
 	uint8_t at[ARCH_CODE_BEFORE]; /* 0: not known yet */
 };
 #define NO_INSN 0xff
 
 static uint8_t length_at(const struct arch_code *code, size_t at, cs_insn *insn,
-			 struct lengths *lengths)
+			 struct insn_lengths *lengths)
 {
 	if (!lengths->at[at])
 		lengths->at[at] = decode_at(code, at, insn)
@@ -302,8 +306,9 @@ static uint8_t length_at(const struct arch_code *code, size_t at, cs_insn *insn,
  * @length bytes in front of the program counter? Wrong beginnings fall in with
  * the right ones after a few instructions.
  */
-static unsigned votes(const struct arch_code *code, size_t length,
-		      cs_insn *insn, struct lengths *lengths)
+static unsigned count_decoding_votes(const struct arch_code *code,
+				     size_t length, cs_insn *insn,
+				     struct insn_lengths *lengths)
 {
 	unsigned sum = 0;
 	size_t target = code->before - length;
@@ -320,19 +325,20 @@ static unsigned votes(const struct arch_code *code, size_t length,
 	return sum;
 }
 
-struct verdict {
-	enum match match;
+struct access_verdict {
+	enum access_match match;
 	struct arch_access access;
 	size_t length;
 };
 
 /* The instruction that ends at the program counter. */
-static struct verdict judge_before(const struct arch_code *code,
-				   const struct regs *regs, struct raddr place,
-				   size_t n, bool calls, cs_insn *insn)
+static struct access_verdict
+judge_instruction_before(const struct arch_code *code, const struct regs *regs,
+			 struct raddr place, size_t n, bool calls,
+			 cs_insn *insn)
 {
-	struct verdict best = {};
-	struct lengths lengths = {};
+	struct access_verdict best = {};
+	struct insn_lengths lengths = {};
 	size_t longest = MIN(code->before, INSN_MAX);
 	BUG_ON(code->before > ARCH_CODE_BEFORE);
 	for (size_t length = 1; length <= longest; length++) {
@@ -342,16 +348,17 @@ static struct verdict judge_before(const struct arch_code *code,
 		    calls != cs_insn_group(x86_disassembler(), insn,
 					   CS_GRP_CALL))
 			continue;
-		struct verdict other = { .length = length };
-		other.match = judge(insn, regs, place, n, &other.access);
+		struct access_verdict other = { .length = length };
+		other.match = judge_access(insn, regs, place, n, &other.access);
 		if (other.match == NO_MATCH || other.match < best.match)
 			continue;
 		/* A prefix more or less makes a load longer, no more. */
 		bool same = !other.access.read == !best.access.read &&
 			    other.access.written == best.access.written;
 		if (other.match == best.match && !same &&
-		    votes(code, length, insn, &lengths) <
-			    votes(code, best.length, insn, &lengths))
+		    count_decoding_votes(code, length, insn, &lengths) <
+			    count_decoding_votes(code, best.length, insn,
+						 &lengths))
 			continue;
 		best = other;
 	}
@@ -365,16 +372,18 @@ bool arch_access(const struct arch_code *code, const struct arch_code *caller,
 	cs_insn *insn = cs_malloc(x86_disassembler());
 	if (!insn)
 		return false;
-	struct verdict verdict = {};
+	struct access_verdict verdict = {};
 	/* Between two rounds a repeated instruction stands at itself. */
 	if (code->n > code->before && decode_at(code, code->before, insn) &&
 	    is_string(insn) && is_repeated(insn))
-		verdict.match = judge(insn, regs, place, n, &verdict.access);
+		verdict.match =
+			judge_access(insn, regs, place, n, &verdict.access);
 	if (verdict.match != MATCH)
-		verdict = judge_before(code, regs, place, n, false, insn);
+		verdict = judge_instruction_before(code, regs, place, n, false,
+						   insn);
 	if (verdict.match != MATCH && caller) {
-		struct verdict call =
-			judge_before(caller, regs, place, n, true, insn);
+		struct access_verdict call = judge_instruction_before(
+			caller, regs, place, n, true, insn);
 		if (call.match == MATCH)
 			verdict = call;
 	}

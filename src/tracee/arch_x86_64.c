@@ -11,7 +11,7 @@ const uint8_t arch_syscall_stub[ARCH_SYSCALL_STUB_SIZE] = { 0x0f, 0x05, 0xcc };
 #define NO_REGISTER (-1)
 
 /* System V ABI, 3.2.3: rdi, rsi, rdx, rcx, r8, r9. */
-static unsigned long long *argument(struct regs *regs, unsigned index)
+static unsigned long long *regs_find_argument(struct regs *regs, unsigned index)
 {
 	switch (index) {
 	case 0:
@@ -34,12 +34,12 @@ static unsigned long long *argument(struct regs *regs, unsigned index)
 uint64_t regs_arg(const struct regs *regs, unsigned index)
 {
 	struct regs copy = *regs;
-	return *argument(&copy, index);
+	return *regs_find_argument(&copy, index);
 }
 
 void regs_set_arg(struct regs *regs, unsigned index, uint64_t value)
 {
-	*argument(regs, index) = value;
+	*regs_find_argument(regs, index) = value;
 }
 
 void regs_preserved(const struct regs *regs, uint64_t out[ARCH_PRESERVED])

@@ -26,8 +26,8 @@
 #define SLOTS (REGION_SIZE / ARCH_SLOT_SIZE)
 
 /* Among its own: also those that only say that one is cleared. */
-static struct breakpoint *find_own(const struct tracee *tracee,
-				   struct raddr address)
+static struct breakpoint *breakpoint_find_own(const struct tracee *tracee,
+					      struct raddr address)
 {
 	uint64_t index;
 	if (!tracee->breakpoints.n ||
@@ -36,8 +36,8 @@ static struct breakpoint *find_own(const struct tracee *tracee,
 	return &tracee->breakpoints.data[index];
 }
 
-static const struct breakpoint *find_shared(const struct tracee *tracee,
-					    struct raddr address)
+static const struct breakpoint *
+breakpoint_find_shared(const struct tracee *tracee, struct raddr address)
 {
 	const struct breakpoint_base *base = tracee->base;
 	uint64_t index;
@@ -49,15 +49,15 @@ static const struct breakpoint *find_shared(const struct tracee *tracee,
 const struct breakpoint *breakpoint_find(const struct tracee *tracee,
 					 struct raddr address)
 {
-	const struct breakpoint *own = find_own(tracee, address);
+	const struct breakpoint *own = breakpoint_find_own(tracee, address);
 	if (own)
 		return own->cleared ? NULL : own;
-	return find_shared(tracee, address);
+	return breakpoint_find_shared(tracee, address);
 }
 
-static struct err *add_own(struct tracee *tracee,
-			   const struct breakpoint *breakpoint,
-			   struct breakpoint **ret)
+static struct err *breakpoint_add_own(struct tracee *tracee,
+				      const struct breakpoint *breakpoint,
+				      struct breakpoint **ret)
 {
 	BUG_ON(tracee->breakpoints.cap && !tracee->breakpoints.data);
 	TRY(vec_push(&tracee->breakpoints, *breakpoint));
@@ -67,16 +67,17 @@ static struct err *add_own(struct tracee *tracee,
 }
 
 /* That at @address, to be changed; NULL: there is none. */
-static struct err *change(struct tracee *tracee, struct raddr address,
-			  struct breakpoint **ret)
+static struct err *breakpoint_make_own(struct tracee *tracee,
+				       struct raddr address,
+				       struct breakpoint **ret)
 {
 	const struct breakpoint *shared = NULL;
-	*ret = find_own(tracee, address);
+	*ret = breakpoint_find_own(tracee, address);
 	if (!*ret)
-		shared = find_shared(tracee, address);
+		shared = breakpoint_find_shared(tracee, address);
 	else if ((*ret)->cleared)
 		*ret = NULL;
-	return shared ? add_own(tracee, shared, ret) : NULL;
+	return shared ? breakpoint_add_own(tracee, shared, ret) : NULL;
 }
 
 /* Calls @each with every breakpoint there is, while it says true. */
@@ -92,7 +93,7 @@ static void each_breakpoint(const struct tracee *tracee,
 			return;
 	}
 	for (size_t i = 0; base && i < base->all.n; i++) {
-		if (!find_own(tracee, base->all.data[i].address) &&
+		if (!breakpoint_find_own(tracee, base->all.data[i].address) &&
 		    !each(data, &base->all.data[i]))
 			return;
 	}
@@ -137,7 +138,7 @@ struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
 	if (known && known->word == word)
 		return NULL;
 	if (known) {
-		TRY(change(tracee, address, &own));
+		TRY(breakpoint_make_own(tracee, address, &own));
 		BUG_ON(!own);
 		own->word = word;
 		return NULL;
@@ -155,9 +156,9 @@ struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
 		TRY(write_code(tracee->mem_fd, address, arch_break,
 			       ARCH_BREAK_SIZE));
 	}
-	own = find_own(tracee, address);
+	own = breakpoint_find_own(tracee, address);
 	if (!own)
-		return add_own(tracee, &breakpoint, &own);
+		return breakpoint_add_own(tracee, &breakpoint, &own);
 	*own = breakpoint;
 	return NULL;
 }
@@ -165,14 +166,14 @@ struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
 struct err *breakpoint_clear(struct tracee *tracee, struct raddr address)
 {
 	struct breakpoint *known;
-	TRY(change(tracee, address, &known));
+	TRY(breakpoint_make_own(tracee, address, &known));
 	if (!known)
 		return NULL;
 	TRY(quiet_end(tracee));
 	if (!known->resting)
 		TRY(write_code(tracee->mem_fd, address, known->original,
 			       ARCH_BREAK_SIZE));
-	if (find_shared(tracee, address)) {
+	if (breakpoint_find_shared(tracee, address)) {
 		known->cleared = true;
 		return NULL;
 	}
@@ -196,8 +197,8 @@ struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
 	TRY(memory_read(tracee, address, overlay.original, n));
 	for (size_t i = 0; i < n; i++) {
 		struct breakpoint *breakpoint;
-		TRY(change(tracee, raddr_add(address, (int64_t)i),
-			   &breakpoint));
+		TRY(breakpoint_make_own(tracee, raddr_add(address, (int64_t)i),
+					&breakpoint));
 		if (breakpoint) {
 			overlay.original[i] = breakpoint->original[0];
 			breakpoint->resting = true;
@@ -224,8 +225,9 @@ struct err *breakpoint_overlay_end(struct tracee *tracee, struct raddr address)
 	memcpy(code, overlay->original, overlay->n);
 	for (size_t i = 0; i < overlay->n; i++) {
 		struct breakpoint *breakpoint;
-		TRY(change(tracee, raddr_add(overlay->address, (int64_t)i),
-			   &breakpoint));
+		TRY(breakpoint_make_own(tracee,
+					raddr_add(overlay->address, (int64_t)i),
+					&breakpoint));
 		if (breakpoint) {
 			code[i] = arch_break[0];
 			breakpoint->resting = false;
@@ -250,28 +252,31 @@ static void gathered_free(struct gathered *gathered)
 	vec_free(&gathered->all);
 }
 
-static bool gather_one(void *data, const struct breakpoint *breakpoint)
+static bool breakpoint_gather_one(void *data,
+				  const struct breakpoint *breakpoint)
 {
 	struct gathered *gathered = data;
 	gathered->err = vec_push(&gathered->all, *breakpoint);
 	return !gathered->err;
 }
 
-static struct err *gather(const struct tracee *tracee, struct gathered *ret)
+static struct err *breakpoint_gather_all(const struct tracee *tracee,
+					 struct gathered *ret)
 {
-	each_breakpoint(tracee, gather_one, ret);
+	each_breakpoint(tracee, breakpoint_gather_one, ret);
 	return ret->err;
 }
 
-static int by_address(const void *a, const void *b)
+static int breakpoint_compare_address(const void *a, const void *b)
 {
 	const struct breakpoint *x = a, *y = b;
 	return (x->address.v > y->address.v) - (x->address.v < y->address.v);
 }
 
 /* A page at a time: a suite of functions has thousands of breakpoints. */
-static struct err *clean_page(int fd, const struct breakpoint *breakpoints,
-			      size_t n, uint64_t page)
+static struct err *breakpoint_clean_page(int fd,
+					 const struct breakpoint *breakpoints,
+					 size_t n, uint64_t page)
 {
 	uint8_t code[PAGE];
 	if (pread(fd, code, sizeof(code), (off_t)page) != sizeof(code))
@@ -290,11 +295,12 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 				 child);
 	TRY(quiet_clean(from, child, fd));
 	_cleanup_(gathered_free) struct gathered gathered = {};
-	TRY(gather(from, &gathered));
+	TRY(breakpoint_gather_all(from, &gathered));
 	const struct breakpoint *sorted = gathered.all.data;
 	size_t n = gathered.all.n;
 	if (n)
-		qsort(gathered.all.data, n, sizeof(*sorted), by_address);
+		qsort(gathered.all.data, n, sizeof(*sorted),
+		      breakpoint_compare_address);
 
 	for (size_t i = 0; i < n;) {
 		uint64_t page = sorted[i].address.v & ~(uint64_t)(PAGE - 1);
@@ -302,7 +308,8 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 		while (end < n && sorted[end].address.v < page + PAGE)
 			end++;
 		if (end - i > 2)
-			TRY(clean_page(fd, sorted + i, end - i, page));
+			TRY(breakpoint_clean_page(fd, sorted + i, end - i,
+						  page));
 		else
 			for (size_t j = i; j < end; j++)
 				TRY(write_code(fd, sorted[j].address,
@@ -317,7 +324,7 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 	return NULL;
 }
 
-static void base_release(struct breakpoint_base *base)
+static void breakpoint_base_release(struct breakpoint_base *base)
 {
 	if (!base || --base->users)
 		return;
@@ -326,7 +333,7 @@ static void base_release(struct breakpoint_base *base)
 	free(base);
 }
 
-static struct err *base_fill(struct breakpoint_base *base)
+static struct err *breakpoint_base_fill(struct breakpoint_base *base)
 {
 	for (size_t i = 0; i < base->all.n; i++)
 		TRY(map_u64_put(&base->index, base->all.data[i].address.v, i));
@@ -334,10 +341,10 @@ static struct err *base_fill(struct breakpoint_base *base)
 }
 
 /* What it has now is shared from now on. */
-static struct err *share(struct tracee *tracee)
+static struct err *breakpoint_share_own(struct tracee *tracee)
 {
 	_cleanup_(gathered_free) struct gathered gathered = {};
-	TRY(gather(tracee, &gathered));
+	TRY(breakpoint_gather_all(tracee, &gathered));
 	struct breakpoint_base *base = calloc(1, sizeof(*base));
 	if (!base)
 		return err_nomem();
@@ -345,12 +352,12 @@ static struct err *share(struct tracee *tracee)
 	struct err *err =
 		vec_append(&base->all, gathered.all.data, gathered.all.n);
 	if (!err)
-		err = base_fill(base);
+		err = breakpoint_base_fill(base);
 	if (err) {
-		base_release(base);
+		breakpoint_base_release(base);
 		return err;
 	}
-	base_release(tracee->base);
+	breakpoint_base_release(tracee->base);
 	tracee->base = base;
 	vec_free(&tracee->breakpoints);
 	map_u64_free(&tracee->breakpoint_index);
@@ -361,7 +368,7 @@ struct err *breakpoint_copy(struct tracee *from, struct tracee *to)
 {
 	size_t shared = from->base ? from->base->all.n : 0;
 	if (from->breakpoints.n > OWN_MIN + shared / OWN_PART)
-		TRY(share(from));
+		TRY(breakpoint_share_own(from));
 	to->base = from->base;
 	if (to->base)
 		to->base->users++;
@@ -380,7 +387,7 @@ struct err *breakpoint_copy(struct tracee *from, struct tracee *to)
 
 void breakpoint_forget(struct tracee *tracee)
 {
-	base_release(take_ptr(tracee->base));
+	breakpoint_base_release(take_ptr(tracee->base));
 	vec_free(&tracee->breakpoints);
 	map_u64_free(&tracee->breakpoint_index);
 	vec_free(&tracee->overlays);
@@ -395,7 +402,7 @@ void breakpoint_forget(struct tracee *tracee)
  */
 #define HEAP_ROOM ((uint64_t)512 << 20)
 
-static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
+static bool region_find_hole(pid_t pid, struct raddr near, struct raddr *ret)
 {
 	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
 	struct err *err = proc_read_maps(pid, &maps);
@@ -429,11 +436,11 @@ static bool find_hole(pid_t pid, struct raddr near, struct raddr *ret)
 }
 
 static struct err *region_add(struct thread *thread, struct raddr near,
-			      struct region **ret)
+			      struct code_region **ret)
 {
 	struct tracee *image = tracee_image(thread->tracee);
 	struct raddr hole;
-	if (!find_hole(thread->tracee->pid, near, &hole))
+	if (!region_find_hole(thread->tracee->pid, near, &hole))
 		return err_create(ERR_INTERNAL,
 				  "no room in the tested program's memory");
 	const uint64_t args[6] = {
@@ -449,7 +456,7 @@ static struct err *region_add(struct thread *thread, struct raddr near,
 	if (got < 0 && got > -4096)
 		return err_errno((int)-got, "cannot map memory in the tested "
 					    "program");
-	struct region region = { .base = RADDR(got), .used = 1 };
+	struct code_region region = { .base = RADDR(got), .used = 1 };
 	TRY(write_code(image->mem_fd, region.base, arch_syscall_stub,
 		       ARCH_SYSCALL_STUB_SIZE));
 	TRY(vec_push(&image->regions, region));
@@ -473,7 +480,7 @@ struct err *breakpoint_code(struct thread *thread, struct raddr near,
 			    const uint8_t *code, size_t n, struct raddr *ret)
 {
 	struct tracee *image = tracee_image(thread->tracee);
-	struct region *region;
+	struct code_region *region;
 	TRY(region_add(thread, near, &region));
 	size_t slots = (n + ARCH_SLOT_SIZE - 1) / ARCH_SLOT_SIZE;
 	BUG_ON(region->used + slots > SLOTS);
@@ -485,14 +492,14 @@ struct err *breakpoint_code(struct thread *thread, struct raddr near,
 	return NULL;
 }
 
-static struct err *find_slot(struct thread *thread,
-			     const struct breakpoint *breakpoint,
-			     struct raddr *ret)
+static struct err *region_find_slot(struct thread *thread,
+				    const struct breakpoint *breakpoint,
+				    struct raddr *ret)
 {
 	struct tracee *image = tracee_image(thread->tracee);
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < image->regions.n; i++) {
-			struct region *region = &image->regions.data[i];
+			struct code_region *region = &image->regions.data[i];
 			struct raddr slot =
 				raddr_add(region->base, (int64_t)region->used *
 								ARCH_SLOT_SIZE);
@@ -522,7 +529,8 @@ void breakpoint_hide(const struct tracee *tracee, struct raddr address,
 	}
 }
 
-static struct err *decode(struct thread *thread, struct breakpoint *breakpoint)
+static struct err *breakpoint_decode_insn(struct thread *thread,
+					  struct breakpoint *breakpoint)
 {
 	struct tracee *image = tracee_image(thread->tracee);
 	uint8_t bytes[ARCH_INSN_MAX];
@@ -541,7 +549,7 @@ static struct err *decode(struct thread *thread, struct breakpoint *breakpoint)
 	if (insn.kind == ARCH_SLOT) {
 		uint8_t code[ARCH_SLOT_SIZE];
 		struct raddr slot = RADDR(0);
-		struct err *err = find_slot(thread, breakpoint, &slot);
+		struct err *err = region_find_slot(thread, breakpoint, &slot);
 		if (err) {
 			err_ignore(err);
 			breakpoint->insn.kind = ARCH_STEP;
@@ -560,8 +568,8 @@ static struct err *decode(struct thread *thread, struct breakpoint *breakpoint)
  * The slow way: everybody else stands still while the instruction is executed
  * in its place.
  */
-static struct err *step_in_place(struct thread *thread,
-				 const struct breakpoint *breakpoint)
+static struct err *breakpoint_step_in_place(struct thread *thread,
+					    const struct breakpoint *breakpoint)
 {
 	struct tracee *image = tracee_image(thread->tracee);
 	struct raddr address = breakpoint->address;
@@ -589,8 +597,8 @@ static struct err *step_in_place(struct thread *thread,
 	return NULL;
 }
 
-static struct err *branch(struct thread *thread,
-			  const struct breakpoint *breakpoint)
+static struct err *breakpoint_take_branch(struct thread *thread,
+					  const struct breakpoint *breakpoint)
 {
 	bool load;
 	struct raddr target = arch_branch_target(
@@ -615,10 +623,11 @@ struct err *breakpoint_pass(struct thread *thread,
 	if (!breakpoint->decoded) {
 		struct raddr address = breakpoint->address;
 		struct breakpoint *own;
-		TRY(change(tracee_image(thread->tracee), address, &own));
+		TRY(breakpoint_make_own(tracee_image(thread->tracee), address,
+					&own));
 		BUG_ON(!own);
 		breakpoint = own;
-		struct err *err = decode(thread, own);
+		struct err *err = breakpoint_decode_insn(thread, own);
 		if (err)
 			return err_prefix(err, "breakpoint at 0x%llx",
 					  (unsigned long long)address.v);
@@ -629,9 +638,9 @@ struct err *breakpoint_pass(struct thread *thread,
 		thread_dirty(thread);
 		return NULL;
 	case ARCH_BRANCH:
-		return branch(thread, breakpoint);
+		return breakpoint_take_branch(thread, breakpoint);
 	default:
-		return step_in_place(thread, breakpoint);
+		return breakpoint_step_in_place(thread, breakpoint);
 	}
 }
 

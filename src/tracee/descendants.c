@@ -39,17 +39,17 @@ static bool for_children(void (*each)(pid_t pid))
 	return any;
 }
 
-static void spare(pid_t pid)
+static void descendant_spare(pid_t pid)
 {
 	err_ignore(vec_push(&spared, pid));
 }
 
 void descendants_spare(void)
 {
-	for_children(spare);
+	for_children(descendant_spare);
 }
 
-static void end(pid_t pid)
+static void descendant_kill(pid_t pid)
 {
 	kill(pid, SIGKILL);
 }
@@ -59,7 +59,7 @@ void descendants_end(void)
 	for (int round = 0; round < ROUNDS; round++) {
 		while (waitpid(-1, NULL, __WALL | WNOHANG) > 0)
 			;
-		if (!for_children(end))
+		if (!for_children(descendant_kill))
 			return;
 		nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
 	}

@@ -18,8 +18,8 @@
  */
 #define SMALL 4096
 
-static size_t read_file(struct tracee *tracee, struct raddr address, char *out,
-			size_t n)
+static size_t memory_read_file(struct tracee *tracee, struct raddr address,
+			       char *out, size_t n)
 {
 	size_t got = 0;
 	while (got < n) {
@@ -47,8 +47,8 @@ size_t memory_read_some(struct tracee *tracee, struct raddr address, void *out,
 			process_vm_readv(tracee->pid, &local, 1, &remote, 1, 0);
 		got = done > 0 ? (size_t)done : 0;
 	}
-	return got + read_file(tracee, raddr_add(address, (int64_t)got),
-			       (char *)out + got, n - got);
+	return got + memory_read_file(tracee, raddr_add(address, (int64_t)got),
+				      (char *)out + got, n - got);
 }
 
 struct err *memory_read(struct tracee *tracee, struct raddr address, void *out,

@@ -11,7 +11,7 @@
 
 #define PIPE_SIZE (1 << 20)
 
-struct stream {
+struct output_stream {
 	int read_end;
 	int write_end;
 	int copy_to;   /* our own descriptor for pass-through, -1: none */
@@ -24,11 +24,11 @@ struct stream {
 };
 
 struct output {
-	struct stream out;
-	struct stream err;
+	struct output_stream out;
+	struct output_stream err;
 };
 
-static struct err *stream_open(struct stream *stream, int copy_to)
+static struct err *stream_open(struct output_stream *stream, int copy_to)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -43,7 +43,7 @@ static struct err *stream_open(struct stream *stream, int copy_to)
 	return NULL;
 }
 
-static void stream_close(struct stream *stream)
+static void output_stream_close(struct output_stream *stream)
 {
 	closep(&stream->read_end);
 	closep(&stream->write_end);
@@ -69,8 +69,8 @@ void output_destroy(struct output *output)
 {
 	if (!output)
 		return;
-	stream_close(&output->out);
-	stream_close(&output->err);
+	output_stream_close(&output->out);
+	output_stream_close(&output->err);
 	free(output);
 }
 
@@ -81,7 +81,8 @@ void output_ends(const struct output *output, int *ret_out, int *ret_err)
 }
 
 /* Losing output to lack of memory is not worth failing a run for. */
-static void stream_keep(struct stream *stream, const char *data, size_t n)
+static void stream_keep(struct output_stream *stream, const char *data,
+			size_t n)
 {
 	if (stream->skip) {
 		size_t known = MIN(n, stream->skip);
@@ -135,7 +136,7 @@ static void stream_pass_through(int fd, const char *data, size_t n)
 }
 
 /* Bounded: a program that writes faster than we read must not keep us here. */
-static bool stream_drain(struct stream *stream)
+static bool stream_drain(struct output_stream *stream)
 {
 	static char chunk[64 << 10];
 	size_t total = 0;
@@ -161,7 +162,8 @@ bool output_drain(struct output *output)
 	return stream_drain(&output->err) || full;
 }
 
-static struct err *stream_text(const struct stream *stream, struct str *text)
+static struct err *output_stream_text(const struct output_stream *stream,
+				      struct str *text)
 {
 	TRY(str_append_n(text, stream->head.s ? stream->head.s : "",
 			 stream->head.n));
@@ -175,10 +177,10 @@ static struct err *stream_text(const struct stream *stream, struct str *text)
 	return str_append_n(text, stream->tail, stream->tail_at);
 }
 
-static struct err *stream_cut(struct stream *stream, struct str *text)
+static struct err *stream_cut(struct output_stream *stream, struct str *text)
 {
 	if (text)
-		TRY(stream_text(stream, text));
+		TRY(output_stream_text(stream, text));
 	stream->head.n = 0;
 	stream->tail_n = stream->tail_at = 0;
 	stream->dropped = 0;
@@ -222,8 +224,8 @@ struct err *output_cut(struct output *output, const char *text, size_t pending,
 struct err *output_peek(struct output *output, char **ret)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
-	TRY(stream_text(&output->out, &text));
-	TRY(stream_text(&output->err, &text));
+	TRY(output_stream_text(&output->out, &text));
+	TRY(output_stream_text(&output->err, &text));
 	*ret = str_take(&text);
 	return *ret ? NULL : err_nomem();
 }

@@ -11,7 +11,7 @@
 /* How long controller and tested process stay on the processor they chose. */
 #define STAY_NS (250 * NS_PER_MS)
 
-static cpu_set_t only(int cpu)
+static cpu_set_t cpu_set_of_one(int cpu)
 {
 	cpu_set_t one;
 	CPU_ZERO(&one);
@@ -35,7 +35,7 @@ bool tracee_pinned(const struct tracee *tracee, cpu_set_t *ret)
 
 void processors_release_task(const struct tracee *like, pid_t tid)
 {
-	cpu_set_t now, one = only(like->cpu);
+	cpu_set_t now, one = cpu_set_of_one(like->cpu);
 	/* Where the program chose processors itself, they stay. */
 	if (like->pinned && sched_getaffinity(tid, sizeof(now), &now) == 0 &&
 	    CPU_EQUAL(&now, &one))
@@ -63,7 +63,7 @@ static bool pin_self(struct tracer *tracer)
 	if (tracer->self_pinned)
 		return true;
 	tracer->cpu = sched_getcpu();
-	cpu_set_t one = only(MAX(tracer->cpu, 0));
+	cpu_set_t one = cpu_set_of_one(MAX(tracer->cpu, 0));
 	tracer->self_pinned = tracer->cpu >= 0 &&
 			      CPU_ISSET(tracer->cpu, &tracer->cpus) &&
 			      sched_setaffinity(0, sizeof(one), &one) == 0;
@@ -101,7 +101,7 @@ void processors_turn(struct tracee *tracee)
 		tracer->pinning = false;
 		return;
 	}
-	cpu_set_t one = only(tracer->cpu);
+	cpu_set_t one = cpu_set_of_one(tracer->cpu);
 	tracee->cpu = tracer->cpu;
 	tracee->pinned = sched_setaffinity(tracee->pid, sizeof(one), &one) == 0;
 }

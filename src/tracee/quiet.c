@@ -14,7 +14,7 @@
 /* Code that is read and written at once. */
 #define SPAN_MAX ((uint64_t)64 << 10)
 
-struct change {
+struct quiet_change {
 	struct raddr address;
 	uint8_t n;
 	uint8_t loud[ARCH_INSN_MAX]; /* a breakpoint, and what follows */
@@ -22,10 +22,10 @@ struct change {
 };
 
 struct quiet {
-	VEC(struct change) changes; /* by address, none overlap */
+	VEC(struct quiet_change) changes; /* by address, none overlap */
 };
 
-static int by_address(const void *a, const void *b)
+static int quiet_compare_address(const void *a, const void *b)
 {
 	const struct quiet_function *x = a, *y = b;
 	return (x->address.v > y->address.v) - (x->address.v < y->address.v);
@@ -42,11 +42,11 @@ static bool has_breakpoint(const struct tracee *tracee, struct raddr address,
 	return false;
 }
 
-static struct err *add_change(struct tracee *tracee, struct quiet *quiet,
-			      const struct quiet_function *function,
-			      uint64_t room)
+static struct err *quiet_add_change(struct tracee *tracee, struct quiet *quiet,
+				    const struct quiet_function *function,
+				    uint64_t room)
 {
-	struct change change = { .address = function->address };
+	struct quiet_change change = { .address = function->address };
 	size_t n = arch_return(function->has_result, function->result,
 			       change.quiet);
 	const struct breakpoint *breakpoint =
@@ -73,14 +73,15 @@ struct err *quiet_create(struct tracee *tracee,
 	}
 	if (n)
 		memcpy(sorted, functions, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_address);
+	qsort(sorted, n, sizeof(*sorted), quiet_compare_address);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t room = i + 1 < n ? sorted[i + 1].address.v -
 						    sorted[i].address.v
 					  : UINT64_MAX;
 		if (!room)
 			continue; /* another name of it */
-		struct err *err = add_change(tracee, quiet, &sorted[i], room);
+		struct err *err =
+			quiet_add_change(tracee, quiet, &sorted[i], room);
 		if (err) {
 			quiet_destroy(quiet);
 			return err;
@@ -102,11 +103,11 @@ void quiet_destroy(struct quiet *quiet)
 static size_t find_span(const struct quiet *quiet, size_t at,
 			uint64_t *ret_start, uint64_t *ret_end)
 {
-	const struct change *changes = quiet->changes.data;
+	const struct quiet_change *changes = quiet->changes.data;
 	uint64_t start = changes[at].address.v, end = start + changes[at].n;
 	size_t n = 1;
 	for (; at + n < quiet->changes.n; n++) {
-		const struct change *next = &changes[at + n];
+		const struct quiet_change *next = &changes[at + n];
 		/* Pages in between would be copied for nothing. */
 		if (next->address.v > (end | (PAGE - 1)) + 1 + PAGE ||
 		    next->address.v + next->n - start > SPAN_MAX)
@@ -119,8 +120,9 @@ static size_t find_span(const struct quiet *quiet, size_t at,
 }
 
 /* Only where it is as it was left: the program may have other code there now. */
-static bool apply(const struct change *change, const uint8_t *from,
-		  const uint8_t *to, uint8_t *code)
+static bool quiet_apply_change(const struct quiet_change *change,
+			       const uint8_t *from, const uint8_t *to,
+			       uint8_t *code)
 {
 	if (memcmp(code, from, change->n) != 0)
 		return false;
@@ -129,7 +131,8 @@ static bool apply(const struct change *change, const uint8_t *from,
 }
 
 /* Many pages at once if it can be; see memory.c. */
-static bool read_code(pid_t pid, int fd, uint64_t start, uint8_t *out, size_t n)
+static bool quiet_read_code(pid_t pid, int fd, uint64_t start, uint8_t *out,
+			    size_t n)
 {
 	struct iovec local = { out, n };
 	struct iovec remote = { (void *)(uintptr_t)start, n };
@@ -137,23 +140,25 @@ static bool read_code(pid_t pid, int fd, uint64_t start, uint8_t *out, size_t n)
 	       pread(fd, out, n, (off_t)start) == (ssize_t)n;
 }
 
-static struct err *change_span(pid_t pid, int fd, const struct change *changes,
-			       size_t n, uint64_t start, uint64_t end,
-			       bool begins, struct raddr except)
+static struct err *change_span(pid_t pid, int fd,
+			       const struct quiet_change *changes, size_t n,
+			       uint64_t start, uint64_t end, bool begins,
+			       struct raddr except)
 {
 	uint8_t code[SPAN_MAX];
 	size_t size = end - start;
 	bool any = false;
 	BUG_ON(size > sizeof(code));
-	if (!read_code(pid, fd, start, code, size))
+	if (!quiet_read_code(pid, fd, start, code, size))
 		return NULL; /* it is not there any more */
 	for (size_t i = 0; i < n; i++) {
-		const struct change *change = &changes[i];
+		const struct quiet_change *change = &changes[i];
 		if (begins && raddr_eq(change->address, except))
 			continue;
-		any |= apply(change, begins ? change->loud : change->quiet,
-			     begins ? change->quiet : change->loud,
-			     code + (change->address.v - start));
+		any |= quiet_apply_change(change,
+					  begins ? change->loud : change->quiet,
+					  begins ? change->quiet : change->loud,
+					  code + (change->address.v - start));
 	}
 	if (any && pwrite(fd, code, size, (off_t)start) != (ssize_t)size)
 		return err_errno(errno, "cannot change code at 0x%llx",
@@ -184,13 +189,14 @@ struct err *quiet_begin(struct tracee *tracee, const struct quiet *quiet,
 	return change_all(tracee->pid, tracee->mem_fd, quiet, true, except);
 }
 
-static const struct change *change_around(const struct quiet *quiet,
-					  struct raddr pc)
+static const struct quiet_change *change_around(const struct quiet *quiet,
+						struct raddr pc)
 {
 	size_t low = 0, high = quiet->changes.n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct change *change = &quiet->changes.data[middle];
+		const struct quiet_change *change =
+			&quiet->changes.data[middle];
 		if (pc.v < change->address.v)
 			high = middle;
 		else if (pc.v >= change->address.v + change->n)
@@ -207,7 +213,7 @@ static struct err *lead_out(struct thread *thread, const struct quiet *quiet)
 	TRY(thread_store(thread));
 	TRY(thread_fetch(thread));
 	struct raddr pc = regs_pc(&thread->regs), sp = regs_sp(&thread->regs);
-	const struct change *change = change_around(quiet, pc);
+	const struct quiet_change *change = change_around(quiet, pc);
 	if (!change || raddr_eq(change->address, pc) ||
 	    pc.v != change->address.v + change->n - ARCH_RETURN_SIZE)
 		return NULL;

@@ -23,12 +23,13 @@
 /* Room below the stack pointer that leaf functions use (ABI, 3.2.2). */
 #define RED_ZONE 128
 
-struct kept {
+struct remote_saved {
 	siginfo_t info[KEPT_SIGNALS];
 	size_t n;
 };
 
-static void keep_signal(struct thread *thread, int signal, struct kept *kept)
+static void keep_signal(struct thread *thread, int signal,
+			struct remote_saved *kept)
 {
 	siginfo_t *info = &kept->info[kept->n];
 	if (kept->n == KEPT_SIGNALS)
@@ -39,7 +40,7 @@ static void keep_signal(struct thread *thread, int signal, struct kept *kept)
 	kept->n++;
 }
 
-static void return_signals(struct thread *thread, struct kept *kept)
+static void return_signals(struct thread *thread, struct remote_saved *kept)
 {
 	pid_t pid = thread->tracee->pid;
 	for (size_t i = 0; i < kept->n; i++) {
@@ -56,7 +57,7 @@ static void return_signals(struct thread *thread, struct kept *kept)
  * @end.
  */
 static struct err *run_until(struct thread *thread, struct raddr end,
-			     uint64_t limit_ns, struct kept *kept)
+			     uint64_t limit_ns, struct remote_saved *kept)
 {
 	struct tracee *image = tracee_image(thread->tracee);
 	uint64_t deadline = clock_now() + limit_ns;
@@ -105,7 +106,7 @@ static struct err *run_until(struct thread *thread, struct raddr end,
 
 /* Before there is memory of ours: the stub lies over code for a moment. */
 static struct err *first_syscall(struct thread *thread, struct regs *regs,
-				 struct kept *kept)
+				 struct remote_saved *kept)
 {
 	struct tracee *tracee = thread->tracee;
 	struct raddr at = regs_pc(regs);
@@ -142,7 +143,7 @@ struct err *remote_syscall(struct thread *thread, long number,
 	struct tracee *image = tracee_image(thread->tracee);
 	struct regs saved = thread->regs;
 	bool was_arrived = thread->arrived;
-	struct kept kept = {};
+	struct remote_saved kept = {};
 	TRY(check_idle(thread));
 
 	struct regs regs = saved;
@@ -196,7 +197,7 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 		regs_set_arg(&thread->regs, (unsigned)i, args[i]);
 	thread_dirty(thread);
 
-	struct kept kept = {};
+	struct remote_saved kept = {};
 	const struct breakpoint *first =
 		breakpoint_find(tracee_image(thread->tracee), function);
 	struct err *err = first && !first->resting
@@ -220,8 +221,8 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 	return NULL;
 }
 
-static struct err *map(struct thread *thread, size_t n, int kind,
-		       struct raddr *ret)
+static struct err *remote_map_memory(struct thread *thread, size_t n, int kind,
+				     struct raddr *ret)
 {
 	const uint64_t args[6] = {
 		0,
@@ -242,13 +243,13 @@ static struct err *map(struct thread *thread, size_t n, int kind,
 
 struct err *remote_map(struct thread *thread, size_t n, struct raddr *ret)
 {
-	return map(thread, n, MAP_PRIVATE, ret);
+	return remote_map_memory(thread, n, MAP_PRIVATE, ret);
 }
 
 struct err *remote_map_shared(struct thread *thread, size_t n,
 			      struct raddr *ret)
 {
-	return map(thread, n, MAP_SHARED, ret);
+	return remote_map_memory(thread, n, MAP_SHARED, ret);
 }
 
 struct err *remote_unmap(struct thread *thread, struct raddr address, size_t n)

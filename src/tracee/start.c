@@ -17,33 +17,33 @@
 	 PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC)
 
 /* What went wrong in the child, through a pipe that exec closes. */
-struct failure {
+struct start_failure {
 	int number;
 	char what[60];
 };
 
-static void _noreturn_ fail(int pipe, const char *what)
+static void _noreturn_ child_report_failure(int pipe, const char *what)
 {
-	struct failure failure = { .number = errno };
+	struct start_failure failure = { .number = errno };
 	strncpy(failure.what, what, sizeof(failure.what) - 1);
 	(void)!write(pipe, &failure, sizeof(failure));
 	_exit(127);
 }
 
-static void _noreturn_ run_child(const struct tracee_command *command, int go,
-				 int report)
+static void _noreturn_ child_execute(const struct tracee_command *command,
+				     int go, int report)
 {
 	setpgid(0, 0);
 
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
-		fail(report, "cannot open /dev/null");
+		child_report_failure(report, "cannot open /dev/null");
 	if (command->output) {
 		int out, err;
 		output_ends(command->output, &out, &err);
 		if (dup2(out, STDOUT_FILENO) < 0 ||
 		    dup2(err, STDERR_FILENO) < 0)
-			fail(report, "cannot redirect output");
+			child_report_failure(report, "cannot redirect output");
 	}
 	sigset_t none;
 	sigemptyset(&none);
@@ -56,7 +56,8 @@ static void _noreturn_ run_child(const struct tracee_command *command, int go,
 		personality((unsigned)old | ADDR_NO_RANDOMIZE);
 
 	if (command->cwd && chdir(command->cwd) < 0)
-		fail(report, "cannot change to its working directory");
+		child_report_failure(report,
+				     "cannot change to its working directory");
 
 	char byte;
 	if (read(go, &byte, 1) != 1)
@@ -65,7 +66,7 @@ static void _noreturn_ run_child(const struct tracee_command *command, int go,
 		close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	execve(command->argv[0], command->argv,
 	       command->env ? command->env : environ);
-	fail(report, "cannot execute it");
+	child_report_failure(report, "cannot execute it");
 }
 
 static struct err *explain_seize(int number)
@@ -81,7 +82,7 @@ static struct err *explain_seize(int number)
 			"capability");
 }
 
-static struct err *explain_failure(const struct failure *failure,
+static struct err *explain_failure(const struct start_failure *failure,
 				   const char *path)
 {
 	return err_with_kind(
@@ -90,8 +91,8 @@ static struct err *explain_failure(const struct failure *failure,
 }
 
 /* From the child that waits to be let go to the stop after its exec. */
-static struct err *begin(struct tracee *tracee, int go, int report,
-			 const char *path)
+static struct err *tracee_wait_for_exec(struct tracee *tracee, int go,
+					int report, const char *path)
 {
 	if (write(go, "", 1) != 1)
 		return err_errno(errno, "cannot start '%s'", path);
@@ -101,7 +102,7 @@ static struct err *begin(struct tracee *tracee, int go, int report,
 	if (event.kind == TRACEE_EXECUTED)
 		return NULL;
 
-	struct failure failure;
+	struct start_failure failure;
 	if (read(report, &failure, sizeof(failure)) == sizeof(failure))
 		return explain_failure(&failure, path);
 	if (event.kind == TRACEE_INTERRUPTED)
@@ -131,7 +132,7 @@ struct err *tracee_start(struct tracer *tracer,
 		return err_errno(errno, "cannot fork");
 	if (!pid) {
 		close(go_write);
-		run_child(command, go_read, report_write);
+		child_execute(command, go_read, report_write);
 	}
 	close(take_fd(report_write));
 	setpgid(pid, pid);
@@ -147,7 +148,8 @@ struct err *tracee_start(struct tracer *tracer,
 	if (!tracee)
 		return err_nomem();
 	tracee->output = command->output;
-	TRY(begin(tracee, go_write, report_read, command->argv[0]));
+	TRY(tracee_wait_for_exec(tracee, go_write, report_read,
+				 command->argv[0]));
 	log_debug(LOG_TRACEE, "started %s as %d", command->argv[0], pid);
 	*ret = take_ptr(tracee);
 	return NULL;

@@ -22,7 +22,8 @@
 
 #define PF_EXITING 4U /* of the kernel's linux/sched.h; proc(5) shows it */
 
-static long trace(int request, pid_t tid, uintptr_t addr, uintptr_t data)
+static long ptrace_thread(int request, pid_t tid, uintptr_t addr,
+			  uintptr_t data)
 {
 	return ptrace((enum __ptrace_request)request, tid, addr, data);
 }
@@ -141,7 +142,8 @@ void tracee_destroy(struct tracee *tracee)
 				thread_remove(thread);
 			} else {
 				/* A stop from before the kill arrived. */
-				trace(PTRACE_CONT, thread->tid, 0, SIGKILL);
+				ptrace_thread(PTRACE_CONT, thread->tid, 0,
+					      SIGKILL);
 				i++;
 			}
 		}
@@ -189,8 +191,8 @@ void tracee_remake_calls(struct tracee *tracee,
 
 struct err *thread_fetch(struct thread *thread)
 {
-	if (trace(PTRACE_GETREGS, thread->tid, 0, (uintptr_t)&thread->regs.r) <
-	    0)
+	if (ptrace_thread(PTRACE_GETREGS, thread->tid, 0,
+			  (uintptr_t)&thread->regs.r) < 0)
 		return err_errno(errno, "cannot read registers of thread %d",
 				 thread->tid);
 	thread->dirty = false;
@@ -201,8 +203,8 @@ struct err *thread_store(struct thread *thread)
 {
 	if (!thread->dirty)
 		return NULL;
-	if (trace(PTRACE_SETREGS, thread->tid, 0, (uintptr_t)&thread->regs.r) <
-	    0)
+	if (ptrace_thread(PTRACE_SETREGS, thread->tid, 0,
+			  (uintptr_t)&thread->regs.r) < 0)
 		return err_errno(errno, "cannot write registers of thread %d",
 				 thread->tid);
 	thread->dirty = false;
@@ -254,7 +256,8 @@ static struct err *thread_resume(struct thread *thread)
 	int deliver = thread->deliver;
 	thread->deliver = 0;
 	thread->stopped = false;
-	if (trace(PTRACE_CONT, thread->tid, 0, (uintptr_t)deliver) < 0 &&
+	if (ptrace_thread(PTRACE_CONT, thread->tid, 0, (uintptr_t)deliver) <
+		    0 &&
 	    errno != ESRCH)
 		return err_errno(errno, "cannot let thread %d go on",
 				 thread->tid);
@@ -371,19 +374,20 @@ static struct err *release_child(struct thread *parent, pid_t child)
 		image->poked.lost = true;
 		log_debug(LOG_TRACEE, "child %d shares memory of %d", child,
 			  image->pid);
-		trace(PTRACE_CONT, child, 0, 0);
+		ptrace_thread(PTRACE_CONT, child, 0, 0);
 		return NULL;
 	}
 	log_debug(LOG_TRACEE, "child %d goes free", child);
 	err_ignore(breakpoint_clean(image, child));
-	trace(PTRACE_DETACH, child, 0, 0);
+	ptrace_thread(PTRACE_DETACH, child, 0, 0);
 	return NULL;
 }
 
 static struct err *on_new_task(struct thread *thread)
 {
 	unsigned long message;
-	if (trace(PTRACE_GETEVENTMSG, thread->tid, 0, (uintptr_t)&message) < 0)
+	if (ptrace_thread(PTRACE_GETEVENTMSG, thread->tid, 0,
+			  (uintptr_t)&message) < 0)
 		return err_errno(errno, "cannot learn of a new task");
 	pid_t tid = (pid_t)message;
 	struct tracee *tracee = thread->tracee;
@@ -402,7 +406,7 @@ static struct err *on_new_task(struct thread *thread)
 	log_debug(LOG_TRACEE, "thread %d of %d", tid, tracee->pid);
 	if (born) {
 		TRY(watchpoint_sync(new_thread));
-		if (trace(PTRACE_CONT, tid, 0, 0) < 0 && errno != ESRCH)
+		if (ptrace_thread(PTRACE_CONT, tid, 0, 0) < 0 && errno != ESRCH)
 			return err_errno(errno, "cannot let thread %d go on",
 					 tid);
 	}
@@ -435,8 +439,8 @@ static bool is_break(const struct thread *thread,
 	siginfo_t info;
 	if (breakpoint->decoded && breakpoint->insn.length > ARCH_BREAK_SIZE)
 		return true;
-	return trace(PTRACE_GETSIGINFO, thread->tid, 0, (uintptr_t)&info) ==
-		       0 &&
+	return ptrace_thread(PTRACE_GETSIGINFO, thread->tid, 0,
+			     (uintptr_t)&info) == 0 &&
 	       (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
 }
 
@@ -567,7 +571,8 @@ static struct err *thread_look(struct thread *thread,
 		if (is_stopping(signal)) {
 			/* Job control: it stays stopped until SIGCONT. */
 			thread->listening =
-				trace(PTRACE_LISTEN, thread->tid, 0, 0) == 0;
+				ptrace_thread(PTRACE_LISTEN, thread->tid, 0,
+					      0) == 0;
 		}
 		return NULL;
 	default:
@@ -600,7 +605,7 @@ static struct err *serve_borrowers(struct tracer *tracer)
 		if (!any)
 			continue;
 		if (event.kind == TRACEE_EXECUTED)
-			trace(PTRACE_DETACH, tracee->pid, 0, 0);
+			ptrace_thread(PTRACE_DETACH, tracee->pid, 0, 0);
 		tracee_free(tracee);
 		i = 0;
 	}
@@ -753,7 +758,7 @@ struct err *tracee_stop_all(struct tracee *tracee)
 	for (size_t i = 0; i < tracee->threads.n; i++) {
 		struct thread *thread = tracee->threads.data[i];
 		if (!thread->stopped)
-			trace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+			ptrace_thread(PTRACE_INTERRUPT, thread->tid, 0, 0);
 	}
 	/* A thread in vfork() does not stop before its child is done. */
 	uint64_t deadline = clock_now() + NS_PER_S;

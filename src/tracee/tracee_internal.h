@@ -37,7 +37,7 @@ struct overlay {
 	uint8_t original[ARCH_INSN_MAX]; /* without breakpoints */
 };
 
-struct watch {
+struct watched_place {
 	struct raddr address;
 	unsigned n;    /* 0: this one is free */
 	uint64_t seen; /* its value when it was last looked at */
@@ -45,7 +45,7 @@ struct watch {
 
 /* Memory of our own in the tested process: system call stub, then slots. */
 #define REGION_SIZE ((size_t)64 << 10)
-struct region {
+struct code_region {
 	struct raddr base;
 	uint32_t used; /* slots, the first is the stub */
 };
@@ -75,12 +75,12 @@ struct tracee {
 	struct map_u64 breakpoint_index; /* address → index */
 	VEC(struct overlay) overlays;
 	struct map_u64 overlay_index; /* address → index */
-	VEC(struct region) regions;
+	VEC(struct code_region) regions;
 	const struct quiet *quiet; /* see quiet.h; NULL: none is */
 	struct output *output;
 	bool has_tid_address;
 	uint64_t tid_address;
-	struct watch watches[ARCH_WATCHES];
+	struct watched_place watches[ARCH_WATCHES];
 	unsigned watch_version; /* counts changes; 0: never had any */
 	bool has_fault;
 	bool reports_faults;

@@ -25,12 +25,12 @@ struct thread_watch {
 	struct arch_access access[WATCHPOINTS]; /* of hits that wait */
 };
 
-static bool poke(pid_t tid, size_t at, uint64_t value)
+static bool debug_register_write(pid_t tid, size_t at, uint64_t value)
 {
 	return ptrace(PTRACE_POKEUSER, tid, at, value) == 0;
 }
 
-static bool peek(pid_t tid, size_t at, uint64_t *ret)
+static bool debug_register_read(pid_t tid, size_t at, uint64_t *ret)
 {
 	errno = 0;
 	*ret = (uint64_t)ptrace(PTRACE_PEEKUSER, tid, at, 0);
@@ -41,7 +41,7 @@ static bool peek(pid_t tid, size_t at, uint64_t *ret)
  * Not every virtual machine has debug registers that do anything: a child of
  * our own touches a place, and has to be stopped for it.
  */
-static void _noreturn_ probe_child(volatile uint64_t *place)
+static void _noreturn_ watchpoint_probe_child(volatile uint64_t *place)
 {
 	ptrace(PTRACE_TRACEME, 0, 0, 0);
 	kill(getpid(), SIGSTOP);
@@ -59,19 +59,20 @@ static bool wait_stop(pid_t pid, int signal)
 	return WIFSTOPPED(status) && WSTOPSIG(status) == signal;
 }
 
-static bool probe_fires(pid_t pid, const volatile uint64_t *place)
+static bool watchpoint_probe_fires(pid_t pid, const volatile uint64_t *place)
 {
 	siginfo_t info;
 	return wait_stop(pid, SIGSTOP) &&
-	       poke(pid, arch_watch_address_at(0), (uintptr_t)place) &&
-	       poke(pid, arch_watch_control_at(),
-		    arch_watch_control(0, sizeof(*place))) &&
+	       debug_register_write(pid, arch_watch_address_at(0),
+				    (uintptr_t)place) &&
+	       debug_register_write(pid, arch_watch_control_at(),
+				    arch_watch_control(0, sizeof(*place))) &&
 	       ptrace(PTRACE_CONT, pid, 0, 0) == 0 && wait_stop(pid, SIGTRAP) &&
 	       ptrace(PTRACE_GETSIGINFO, pid, 0, &info) == 0 &&
 	       info.si_code == TRAP_HWBKPT;
 }
 
-static struct err *probe(void)
+static struct err *watchpoint_probe_machine(void)
 {
 	static enum { UNKNOWN, WORKS, FAILS } state;
 	static volatile uint64_t place;
@@ -80,8 +81,8 @@ static struct err *probe(void)
 		if (pid < 0)
 			return err_errno(errno, "cannot fork");
 		if (!pid)
-			probe_child(&place);
-		state = probe_fires(pid, &place) ? WORKS : FAILS;
+			watchpoint_probe_child(&place);
+		state = watchpoint_probe_fires(pid, &place) ? WORKS : FAILS;
 		kill(pid, SIGKILL);
 		while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 			;
@@ -102,41 +103,44 @@ static void forget_hit(struct thread *thread, unsigned slot)
 	uint64_t status;
 	thread->watch_hits &= ~(1U << slot);
 	if (thread->has_waiting &&
-	    peek(thread->tid, arch_watch_status_at(), &status) &&
+	    debug_register_read(thread->tid, arch_watch_status_at(), &status) &&
 	    status & 1U << slot)
-		poke(thread->tid, arch_watch_status_at(),
-		     status & ~(uint64_t)(1U << slot));
+		debug_register_write(thread->tid, arch_watch_status_at(),
+				     status & ~(uint64_t)(1U << slot));
 }
 
 /*
  * The address of one slot. The kernel refuses one that does not suit the length
  * the slot had last: so that is made small first, at the old address.
  */
-static bool move_slot(struct thread *thread, unsigned slot, struct watch watch)
+static bool move_slot(struct thread *thread, unsigned slot,
+		      struct watched_place watch)
 {
 	struct thread_watch *has = thread->watch;
 	if (has->n[slot] > watch.n) {
 		uint64_t rest = has->control &
 				~arch_watch_control(slot, 4); /* all bits */
 		uint64_t control = rest | arch_watch_control(slot, 1);
-		if (!poke(thread->tid, arch_watch_control_at(), control))
+		if (!debug_register_write(thread->tid, arch_watch_control_at(),
+					  control))
 			return false;
 		has->control = control;
 		has->n[slot] = 1;
 	}
-	if (!poke(thread->tid, arch_watch_address_at(slot), watch.address.v))
+	if (!debug_register_write(thread->tid, arch_watch_address_at(slot),
+				  watch.address.v))
 		return false;
 	has->address[slot] = watch.address.v;
 	return true;
 }
 
-static bool store(struct thread *thread)
+static bool watchpoint_store_registers(struct thread *thread)
 {
 	const struct tracee *tracee = thread->tracee;
 	struct thread_watch *has = thread->watch;
 	uint64_t control = 0;
 	for (unsigned i = 0; i < WATCHPOINTS; i++) {
-		const struct watch watch = tracee->watches[i];
+		const struct watched_place watch = tracee->watches[i];
 		if (!watch.n || has->address[i] != watch.address.v)
 			forget_hit(thread, i);
 		if (!watch.n)
@@ -147,7 +151,8 @@ static bool store(struct thread *thread)
 			return false;
 	}
 	if (control != has->control &&
-	    !poke(thread->tid, arch_watch_control_at(), control))
+	    !debug_register_write(thread->tid, arch_watch_control_at(),
+				  control))
 		return false;
 	has->control = control;
 	for (unsigned i = 0; i < WATCHPOINTS; i++) {
@@ -163,7 +168,7 @@ struct err *watchpoint_store(struct thread *thread)
 		thread->watch = calloc(1, sizeof(*thread->watch));
 	if (!thread->watch)
 		return err_nomem();
-	if (!store(thread)) {
+	if (!watchpoint_store_registers(thread)) {
 		if (errno == ESRCH)
 			return NULL; /* gone, or stopped by job control */
 		return err_errno(errno, "cannot set a hardware watchpoint");
@@ -172,7 +177,7 @@ struct err *watchpoint_store(struct thread *thread)
 	return NULL;
 }
 
-static struct err *store_all(struct tracee *tracee)
+static struct err *watchpoint_store_all(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->threads.n; i++) {
 		struct thread *thread = tracee->threads.data[i];
@@ -197,17 +202,17 @@ struct err *watchpoint_set(struct tracee *tracee, unsigned slot,
 	BUG_ON(slot >= WATCHPOINTS);
 	BUG_ON(n != 1 && n != 2 && n != 4 && n != 8);
 	BUG_ON(address.v % n);
-	struct watch *watch = &tracee->watches[slot];
+	struct watched_place *watch = &tracee->watches[slot];
 	if (watch->n == n && raddr_eq(watch->address, address))
 		return NULL;
-	TRY(probe());
-	struct watch wanted = { .address = address, .n = n };
+	TRY(watchpoint_probe_machine());
+	struct watched_place wanted = { .address = address, .n = n };
 	memory_read_some(tracee, address, &wanted.seen, n);
 	if (!all_stopped(tracee))
 		TRY(tracee_stop_all(tracee));
 	*watch = wanted;
 	tracee->watch_version++;
-	struct err *err = store_all(tracee);
+	struct err *err = watchpoint_store_all(tracee);
 	if (err)
 		watchpoint_clear(tracee, slot);
 	return err;
@@ -218,7 +223,7 @@ void watchpoint_clear(struct tracee *tracee, unsigned slot)
 	BUG_ON(slot >= WATCHPOINTS);
 	if (!tracee->watches[slot].n)
 		return;
-	tracee->watches[slot] = (struct watch){};
+	tracee->watches[slot] = (struct watched_place){};
 	tracee->watch_version++;
 	for (size_t i = 0; i < tracee->threads.n; i++)
 		tracee->threads.data[i]->watch_hits &= ~(1U << slot);
@@ -243,8 +248,8 @@ void watchpoint_forget(struct tracee *tracee)
 }
 
 /* Code up to and from @pc, without breakpoints, as far as it can be read. */
-static void read_code(struct tracee *tracee, struct raddr pc, uint8_t *bytes,
-		      struct arch_code *ret)
+static void watchpoint_read_code(struct tracee *tracee, struct raddr pc,
+				 uint8_t *bytes, struct arch_code *ret)
 {
 	size_t before = ARCH_CODE_BEFORE;
 	size_t n = memory_read_some(tracee, raddr_add(pc, -(int64_t)before),
@@ -261,15 +266,15 @@ static void read_code(struct tracee *tracee, struct raddr pc, uint8_t *bytes,
 	*ret = (struct arch_code){ bytes, n, before, pc, 0 };
 }
 
-static struct arch_access find_access(struct thread *thread,
-				      struct watch *watch)
+static struct arch_access watchpoint_find_access(struct thread *thread,
+						 struct watched_place *watch)
 {
 	struct tracee *tracee = thread->tracee;
 	uint8_t bytes[ARCH_CODE_BEFORE + ARCH_INSN_MAX];
 	uint8_t caller_bytes[ARCH_CODE_BEFORE + ARCH_INSN_MAX];
 	struct arch_code code, caller;
 	struct raddr pc = regs_pc(&thread->regs), return_to;
-	read_code(tracee, pc, bytes, &code);
+	watchpoint_read_code(tracee, pc, bytes, &code);
 	uint64_t in_slot;
 	if (breakpoint_slot_offset(tracee, pc, &in_slot)) {
 		/* Executed in a slot, which begins with it. */
@@ -282,7 +287,7 @@ static struct arch_access find_access(struct thread *thread,
 		memory_read_some(tracee, regs_sp(&thread->regs), &return_to,
 				 sizeof(return_to)) == sizeof(return_to);
 	if (has_caller)
-		read_code(tracee, return_to, caller_bytes, &caller);
+		watchpoint_read_code(tracee, return_to, caller_bytes, &caller);
 	uint64_t now = 0;
 	memory_read_some(tracee, watch->address, &now, watch->n);
 	struct arch_access access = {};
@@ -310,17 +315,18 @@ bool watchpoint_trapped(struct thread *thread)
 	if (!thread->watch ||
 	    ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0 ||
 	    (info.si_code != TRAP_HWBKPT && info.si_code != TRAP_TRACE) ||
-	    !peek(thread->tid, arch_watch_status_at(), &status))
+	    !debug_register_read(thread->tid, arch_watch_status_at(), &status))
 		return false;
 	unsigned hits = status & ((1U << WATCHPOINTS) - 1);
 	if (hits)
-		poke(thread->tid, arch_watch_status_at(), 0);
+		debug_register_write(thread->tid, arch_watch_status_at(), 0);
 	for (unsigned i = 0; i < WATCHPOINTS; i++) {
-		struct watch *watch = &tracee->watches[i];
+		struct watched_place *watch = &tracee->watches[i];
 		if (!(hits & 1U << i) || !watch->n ||
 		    thread->watch->address[i] != watch->address.v)
 			continue;
-		thread->watch->access[i] = find_access(thread, watch);
+		thread->watch->access[i] =
+			watchpoint_find_access(thread, watch);
 		thread->watch_hits |= 1U << i;
 	}
 	return hits || info.si_code == TRAP_HWBKPT;

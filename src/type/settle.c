@@ -6,9 +6,9 @@
 
 #define ALIGN_MAX ((uint32_t)1 << 20)
 
-enum state { NEW, OPEN, DONE };
+enum settling_state { NEW, OPEN, DONE };
 
-struct frame {
+struct settling_frame {
 	type_id id;
 	uint32_t next; /* member that is looked at next */
 };
@@ -16,9 +16,9 @@ struct frame {
 struct settling {
 	struct type_pool *pool;
 	type_id first;
-	uint8_t *state;	 /* enum state of first, first + 1, … */
+	uint8_t *state;	 /* enum settling_state of first, first + 1, … */
 	uint8_t *height; /* of containment; 0: contains nothing */
-	VEC(struct frame) stack;
+	VEC(struct settling_frame) stack;
 };
 
 static bool is_record(const struct type *type)
@@ -210,8 +210,8 @@ static void settle_one(struct settling *settling, type_id id, uint8_t height)
 }
 
 /* The next type that it contains; false: no more. */
-static bool next_part(struct settling *settling, struct frame *frame,
-		      type_id *ret)
+static bool settling_next_part(struct settling *settling,
+			       struct settling_frame *frame, type_id *ret)
 {
 	struct type *type = type_at(settling->pool, frame->id);
 	type->target = known_id(settling, type->target);
@@ -246,12 +246,12 @@ static struct err *settle_from(struct settling *settling, type_id id)
 	if (settling->state[id - settling->first] != NEW)
 		return NULL;
 	settling->state[id - settling->first] = OPEN;
-	TRY(vec_push(&settling->stack, (struct frame){ .id = id }));
+	TRY(vec_push(&settling->stack, (struct settling_frame){ .id = id }));
 	while (settling->stack.n) {
-		struct frame *frame =
+		struct settling_frame *frame =
 			&settling->stack.data[settling->stack.n - 1];
 		type_id part;
-		if (!next_part(settling, frame, &part)) {
+		if (!settling_next_part(settling, frame, &part)) {
 			id = frame->id;
 			settle_one(settling, id, parts_height(settling, id));
 			settling->stack.n--;
@@ -266,7 +266,7 @@ static struct err *settle_from(struct settling *settling, type_id id)
 		} else if (*state == NEW) {
 			*state = OPEN;
 			TRY(vec_push(&settling->stack,
-				     (struct frame){ .id = part }));
+				     (struct settling_frame){ .id = part }));
 		}
 	}
 	return NULL;

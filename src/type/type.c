@@ -80,8 +80,9 @@ static struct err *texts_room(struct type_pool *pool)
 }
 
 /* The slot of the text, or the empty one where it belongs. */
-static struct text_slot *find_text(const struct type_pool *pool,
-				   const char *text, size_t n, uint64_t hash)
+static struct text_slot *type_find_text(const struct type_pool *pool,
+					const char *text, size_t n,
+					uint64_t hash)
 {
 	size_t mask = pool->texts_cap - 1;
 	for (size_t at = hash & mask;; at = (at + 1) & mask) {
@@ -93,14 +94,14 @@ static struct text_slot *find_text(const struct type_pool *pool,
 	}
 }
 
-static uint64_t hash_text(const char *text, size_t n)
+static uint64_t type_hash_text(const char *text, size_t n)
 {
 	uint64_t hash = XXH3_64bits(text, n);
 	return hash ? hash : 1;
 }
 
 /* Not in the middle of a UTF-8 character. */
-static size_t text_length(const char *text)
+static size_t type_name_length(const char *text)
 {
 	size_t n = strnlen(text, TEXT_MAX + 1);
 	if (n <= TEXT_MAX)
@@ -118,9 +119,9 @@ const char *type_text(struct type_pool *pool, const char *text)
 		err_destroy(err);
 		return NULL;
 	}
-	size_t n = text_length(text);
-	uint64_t hash = hash_text(text, n);
-	struct text_slot *slot = find_text(pool, text, n, hash);
+	size_t n = type_name_length(text);
+	uint64_t hash = type_hash_text(text, n);
+	struct text_slot *slot = type_find_text(pool, text, n, hash);
 	if (slot->hash)
 		return slot->text;
 	char *copy = take_memory(pool, n + 1);
@@ -176,11 +177,11 @@ size_t type_count(const struct type_pool *pool)
 
 type_id type_by_name(const struct type_pool *pool, const char *name)
 {
-	size_t n = text_length(name);
+	size_t n = type_name_length(name);
 	if (!pool->texts_cap)
 		return TYPE_UNKNOWN;
 	const struct text_slot *slot =
-		find_text(pool, name, n, hash_text(name, n));
+		type_find_text(pool, name, n, type_hash_text(name, n));
 	uint64_t id;
 	if (!slot->hash ||
 	    !map_u64_get(&pool->by_name, (uintptr_t)slot->text, &id))
@@ -232,15 +233,15 @@ static struct err *note_name(struct type_pool *pool, type_id id,
 	return map_u64_put(&pool->by_name, (uintptr_t)type->name, id);
 }
 
-static struct err *keep_text(struct type_pool *pool, const char **text)
+static struct err *type_keep_text(struct type_pool *pool, const char **text)
 {
 	*text = type_text(pool, *text ? *text : "");
 	return *text ? NULL : err_nomem();
 }
 
 /* The key of an equal array, which is then *ret, or of the place for it. */
-static bool find_array(const struct type_pool *pool, type_id element,
-		       uint64_t count, uint64_t *ret_key, type_id *ret)
+static bool type_find_array(const struct type_pool *pool, type_id element,
+			    uint64_t count, uint64_t *ret_key, type_id *ret)
 {
 	uint64_t both[2] = { element, count };
 	uint64_t key = XXH3_64bits(both, sizeof(both)), known;
@@ -261,7 +262,7 @@ static struct err *note_array(struct type_pool *pool, type_id id,
 {
 	uint64_t key;
 	type_id known;
-	if (find_array(pool, type->target, type->count, &key, &known))
+	if (type_find_array(pool, type->target, type->count, &key, &known))
 		return NULL;
 	return map_u64_put(&pool->arrays, key, id);
 }
@@ -274,15 +275,15 @@ struct err *type_set(struct type_pool *pool, type_id id,
 	struct type_member *members = NULL;
 	struct type_enumerator *enumerators = NULL;
 	struct type_argument *arguments = NULL;
-	TRY(keep_text(pool, &copy.name));
+	TRY(type_keep_text(pool, &copy.name));
 	TRY(copy_items(pool, type->members, type->n_members, sizeof(*members),
 		       &members));
 	for (uint32_t i = 0; members && i < type->n_members; i++)
-		TRY(keep_text(pool, &members[i].name));
+		TRY(type_keep_text(pool, &members[i].name));
 	TRY(copy_items(pool, type->enumerators, type->n_enumerators,
 		       sizeof(*enumerators), &enumerators));
 	for (uint32_t i = 0; enumerators && i < type->n_enumerators; i++)
-		TRY(keep_text(pool, &enumerators[i].name));
+		TRY(type_keep_text(pool, &enumerators[i].name));
 	TRY(copy_items(pool, type->arguments, type->n_arguments,
 		       sizeof(*arguments), &arguments));
 	copy.members = members;
@@ -306,7 +307,7 @@ struct err *type_array_of(struct type_pool *pool, type_id element,
 		return NULL;
 	}
 	uint64_t key;
-	if (find_array(pool, element, count, &key, ret))
+	if (type_find_array(pool, element, count, &key, ret))
 		return NULL;
 	type_id id;
 	TRY(type_declare(pool, &id));
@@ -325,12 +326,12 @@ struct err *type_array_of(struct type_pool *pool, type_id element,
 
 /* ---- for people ---- */
 
-struct writer {
+struct type_writer {
 	char *out;
 	size_t n, used;
 };
 
-static void write_text(struct writer *writer, const char *text)
+static void type_write_text(struct type_writer *writer, const char *text)
 {
 	size_t room = writer->n - writer->used;
 	int n = snprintf(writer->out + writer->used, room, "%s", text);
@@ -338,7 +339,7 @@ static void write_text(struct writer *writer, const char *text)
 		writer->used += MIN((size_t)n, room - 1);
 }
 
-static const char *kind_text(const struct type *type)
+static const char *type_kind_text(const struct type *type)
 {
 	switch (type->kind) {
 	case TYPE_VOID:
@@ -367,7 +368,7 @@ void type_describe(const struct type_pool *pool, type_id id, char *out,
 	if (!n)
 		return;
 	*out = '\0';
-	struct writer writer = { .out = out, .n = n };
+	struct type_writer writer = { .out = out, .n = n };
 	const struct type *type = type_get(pool, id);
 	const struct type *chain[DESCRIBE_DEPTH];
 	size_t depth = 0;
@@ -378,15 +379,16 @@ void type_describe(const struct type_pool *pool, type_id id, char *out,
 		type = type_get(pool, type->target);
 	}
 	if (type->flags & TYPE_ATOMIC)
-		write_text(&writer, "_Atomic ");
-	write_text(&writer, *type->name ? type->name : kind_text(type));
+		type_write_text(&writer, "_Atomic ");
+	type_write_text(&writer,
+			*type->name ? type->name : type_kind_text(type));
 	/* Bounds that follow each other are written in their own order. */
 	for (size_t i = depth; i > 0; i--) {
 		if (chain[i - 1]->kind != TYPE_ARRAY) {
 			bool star = chain[i - 1]->kind == TYPE_POINTER;
 			if (writer.used && out[writer.used - 1] != '*')
-				write_text(&writer, " ");
-			write_text(&writer, star ? "*" : "&");
+				type_write_text(&writer, " ");
+			type_write_text(&writer, star ? "*" : "&");
 			continue;
 		}
 		size_t first = i - 1;
@@ -397,7 +399,7 @@ void type_describe(const struct type_pool *pool, type_id id, char *out,
 			if (chain[j]->count != TYPE_NO_COUNT)
 				snprintf(bound, sizeof(bound), "[%llu]",
 					 (unsigned long long)chain[j]->count);
-			write_text(&writer, bound);
+			type_write_text(&writer, bound);
 		}
 		i = first + 1;
 	}

@@ -56,7 +56,7 @@ static size_t below(size_t n)
 static void check(struct question *question)
 {
 	size_t places[MOST], n = 99, all = question->n;
-	assert_ok(minimise(all, answer, question, places, &n));
+	assert_ok(minimise_list(all, answer, question, places, &n));
 	size_t bits = bits_of(places, n);
 	assert_in_range(n, MIN(all, (size_t)1), all);
 	assert_true(question->does[bits]);
@@ -111,9 +111,9 @@ static void test_nothing(void **state)
 {
 	(void)state;
 	size_t place = 7, n = 99;
-	assert_ok(minimise(0, answer, NULL, &place, &n));
+	assert_ok(minimise_list(0, answer, NULL, &place, &n));
 	assert_int_equal(n, 0);
-	assert_ok(minimise(1, answer, NULL, &place, &n));
+	assert_ok(minimise_list(1, answer, NULL, &place, &n));
 	assert_int_equal(n, 1);
 	assert_int_equal(place, 0);
 }
@@ -129,7 +129,8 @@ static void test_errors(void **state)
 		size_t places[MOST], n = 99;
 		fill(&question, &needed, 1);
 		question.fail_at = fail_at;
-		struct err *err = minimise(MOST, answer, &question, places, &n);
+		struct err *err =
+			minimise_list(MOST, answer, &question, places, &n);
 		assert_true(question.does[bits_of(places, n)]);
 		assert_in_range(n, 3, n_before);
 		n_before = n;
@@ -176,13 +177,13 @@ static void test_questions(void **state)
 				    LONG / 2 + below(LONG / 2) },
 			.n_wanted = 1,
 		};
-		assert_ok(minimise(LONG, has_wanted, &list, places, &n));
+		assert_ok(minimise_list(LONG, has_wanted, &list, places, &n));
 		assert_int_equal(n, 1);
 		assert_int_equal(places[0], list.wanted[0]);
 		assert_in_range(list.questions, 14, 28);
 		list.n_wanted = 2;
 		list.questions = 0;
-		assert_ok(minimise(LONG, has_wanted, &list, places, &n));
+		assert_ok(minimise_list(LONG, has_wanted, &list, places, &n));
 		assert_int_equal(n, 2);
 		assert_int_equal(places[0], list.wanted[0]);
 		assert_int_equal(places[1], list.wanted[1]);
