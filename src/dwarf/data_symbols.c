@@ -14,7 +14,7 @@
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *n,
 			    int *status);
 
-char *demangle(const char *name)
+char *demangle_name(const char *name)
 {
 	int status;
 	if (!str_starts(name, "_Z") ||
@@ -74,7 +74,7 @@ static const char *const foreign_sections[] = {
 };
 /* clang-format on */
 
-static bool is_foreign(const char *name, const char *file)
+static bool is_foreign_symbol(const char *name, const char *file)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(foreign_files); i++) {
 		if (str_starts(file, foreign_files[i]))
@@ -120,8 +120,9 @@ static bool is_data_section(Elf *elf, size_t names, const Elf64_Shdr *section)
 	return true;
 }
 
-static struct err *read_segments(struct data_symbols *symbols, Elf *elf,
-				 struct segments *segments)
+static struct err *data_symbols_read_segments(struct data_symbols *symbols,
+					      Elf *elf,
+					      struct segments *segments)
 {
 	size_t n;
 	if (elf_getphdrnum(elf, &n) < 0)
@@ -140,8 +141,8 @@ static struct err *read_segments(struct data_symbols *symbols, Elf *elf,
 }
 
 /* Without a section table: what is loaded to be written. */
-static struct err *add_segments(struct data_symbols *symbols,
-				const struct segments *segments)
+static struct err *data_symbols_add_segments(struct data_symbols *symbols,
+					     const struct segments *segments)
 {
 	for (size_t i = 0; i < segments->n; i++) {
 		const Elf64_Phdr *segment = &segments->data[i];
@@ -169,12 +170,12 @@ static struct err *read_writable(struct data_symbols *symbols, Elf *elf)
 {
 	size_t names;
 	_cleanup_(segments_freep) struct segments segments = {};
-	TRY(read_segments(symbols, elf, &segments));
+	TRY(data_symbols_read_segments(symbols, elf, &segments));
 	Elf_Scn *section = elf_getshdrstrndx(elf, &names) == 0
 				   ? elf_nextscn(elf, NULL)
 				   : NULL;
 	if (!section)
-		TRY(add_segments(symbols, &segments));
+		TRY(data_symbols_add_segments(symbols, &segments));
 	for (size_t i = 0; section && i < SECTIONS_MAX; i++) {
 		Elf64_Shdr header;
 		if (section_header(section, &header) &&
@@ -191,7 +192,8 @@ static struct err *read_writable(struct data_symbols *symbols, Elf *elf)
 /* ---- symbols ---- */
 
 /* "x@@V2" of a shared library is x. */
-static struct err *cut_version(struct data_symbols *symbols, const char **name)
+static struct err *data_symbols_cut_version(struct data_symbols *symbols,
+					    const char **name)
 {
 	const char *at = strchr(*name, '@');
 	if (!at || at == *name)
@@ -240,16 +242,17 @@ static struct err *add_symbol(struct data_symbols *symbols,
 		.vtable = vtable,
 		.ours = writable && sym->st_size,
 	};
-	TRY(cut_version(symbols, &symbol.name));
+	TRY(data_symbols_cut_version(symbols, &symbol.name));
 	if (!strcmp(symbol.name, "main_arena"))
 		symbols->has_libc = true;
 	symbol.ours = symbol.ours &&
-		      !is_foreign(symbol.name, symbol.local ? file : "");
+		      !is_foreign_symbol(symbol.name, symbol.local ? file : "");
 	return vec_push(&symbols->data, symbol);
 }
 
 /* The bytes of a string table up to its last NUL. */
-static const char *string_table(Elf *elf, size_t index, size_t *ret_n)
+static const char *data_symbols_string_table(Elf *elf, size_t index,
+					     size_t *ret_n)
 {
 	*ret_n = 0;
 	Elf_Scn *section = elf_getscn(elf, index);
@@ -262,8 +265,8 @@ static const char *string_table(Elf *elf, size_t index, size_t *ret_n)
 	return text;
 }
 
-static struct err *read_table(struct data_symbols *symbols, Elf *elf,
-			      Elf_Scn *section)
+static struct err *data_symbols_read_table(struct data_symbols *symbols,
+					   Elf *elf, Elf_Scn *section)
 {
 	Elf64_Shdr header;
 	Elf_Data *data = section_header(section, &header)
@@ -272,7 +275,8 @@ static struct err *read_table(struct data_symbols *symbols, Elf *elf,
 	if (!data || !data->d_buf || data->d_type != ELF_T_SYM)
 		return NULL;
 	size_t names_n, n = data->d_size / sizeof(Elf64_Sym);
-	const char *names = string_table(elf, header.sh_link, &names_n);
+	const char *names =
+		data_symbols_string_table(elf, header.sh_link, &names_n);
 	const char *file = "";
 	for (size_t i = 1; i < n; i++) {
 		Elf64_Sym sym;
@@ -299,7 +303,7 @@ static struct err *read_tables(struct data_symbols *symbols, Elf *elf)
 			break;
 		if (header.sh_type == SHT_SYMTAB ||
 		    header.sh_type == SHT_DYNSYM)
-			TRY(read_table(symbols, elf, section));
+			TRY(data_symbols_read_table(symbols, elf, section));
 	}
 	return NULL;
 }
@@ -415,7 +419,7 @@ static void cut_parameters(char *name)
 
 char *demangle_variable(const char *name)
 {
-	char *plain = demangle(name);
+	char *plain = demangle_name(name);
 	if (plain && str_starts(name, "_ZZ"))
 		cut_parameters(plain);
 	return plain;

@@ -9,7 +9,7 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 };
 
-struct walk {
+struct frames_walk {
 	Dwfl *dwfl;
 	bool (*visit)(void *data, const struct frame *frame);
 	void *data;
@@ -22,9 +22,9 @@ static void dwfl_endp(Dwfl **dwfl)
 		dwfl_end(*dwfl);
 }
 
-static int on_frame(Dwfl_Frame *state, void *data)
+static int frames_add_frame(Dwfl_Frame *state, void *data)
 {
-	struct walk *walk = data;
+	struct frames_walk *walk = data;
 	Dwarf_Addr pc;
 	bool activation;
 	if (!dwfl_frame_pc(state, &pc, &activation))
@@ -57,8 +57,10 @@ struct err *frames_walk(pid_t pid, pid_t tid,
 		return err_create(ERR_INTERNAL,
 				  "cannot look at the stack of process %d: %s",
 				  pid, dwfl_errmsg(-1));
-	struct walk walk = { .dwfl = dwfl, .visit = visit, .data = data };
-	int result = dwfl_getthread_frames(dwfl, tid, on_frame, &walk);
+	struct frames_walk walk = { .dwfl = dwfl,
+				    .visit = visit,
+				    .data = data };
+	int result = dwfl_getthread_frames(dwfl, tid, frames_add_frame, &walk);
 	if (result < 0 && !walk.count)
 		return err_create(ERR_INTERNAL,
 				  "cannot unwind the stack of thread %d: %s",

@@ -2,7 +2,7 @@
  * An index on disk: one file a program, named after its build id.
  *
  * A header with a checksum, then tables of records of fixed size in the order
- * of enum table, then the texts. Types are numbered from 1 as in the program's
+ * of enum cache_table, then the texts. Types are numbered from 1 as in the program's
  * own part of the pool; 0 stays "not known". Numbers are those of the machine:
  * the cache is not shared between machines.
  *
@@ -39,7 +39,7 @@
 #define TEXT_NONE UINT32_MAX
 #define BUILD_ID_MAX 64
 
-enum table {
+enum cache_table {
 	TABLE_TYPES,
 	TABLE_MEMBERS,
 	TABLE_ENUMERATORS,
@@ -53,7 +53,7 @@ enum table {
 
 enum header_flags { HEADER_DEBUG = 1 << 0 };
 
-struct header {
+struct cache_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t flags;
@@ -126,7 +126,7 @@ struct err *index_cache_folder(char **ret)
 	return NULL;
 }
 
-static struct err *make_folder(const char *folder)
+static struct err *cache_make_folder(const char *folder)
 {
 	_cleanup_(freep) char *path = strdup(folder);
 	if (!path)
@@ -198,10 +198,10 @@ static bool name_entry(struct object *object, struct cache_name *ret)
 	return found;
 }
 
-static uint64_t checksum(const struct header *header, const void *rest,
-			 size_t n)
+static uint64_t cache_checksum(const struct cache_header *header,
+			       const void *rest, size_t n)
 {
-	struct header plain = *header;
+	struct cache_header plain = *header;
 	plain.checksum = 0;
 	return XXH3_64bits_withSeed(rest, n,
 				    XXH3_64bits(&plain, sizeof(plain)));
@@ -209,23 +209,23 @@ static uint64_t checksum(const struct header *header, const void *rest,
 
 /* ---- writing ---- */
 
-struct writer {
+struct cache_writer {
 	type_id first;
 	struct str tables[TABLES];
 	uint64_t n[TABLES];
 	struct map_u64 texts; /* address of the pool's text to where it is */
 };
 
-static struct err *write_record(struct writer *writer, enum table table,
-				const void *record)
+static struct err *write_record(struct cache_writer *writer,
+				enum cache_table table, const void *record)
 {
 	writer->n[table]++;
 	return str_append_n(&writer->tables[table], record,
 			    record_sizes[table]);
 }
 
-static struct err *write_text(struct writer *writer, const char *text,
-			      uint32_t *ret)
+static struct err *cache_write_text(struct cache_writer *writer,
+				    const char *text, uint32_t *ret)
 {
 	uint64_t known;
 	*ret = TEXT_NONE;
@@ -244,12 +244,13 @@ static struct err *write_text(struct writer *writer, const char *text,
 	return NULL;
 }
 
-static uint32_t to_own(const struct writer *writer, type_id id)
+static uint32_t to_own(const struct cache_writer *writer, type_id id)
 {
 	return id < writer->first ? 0 : id - writer->first + 1;
 }
 
-static struct err *write_parts(struct writer *writer, const struct type *type)
+static struct err *write_parts(struct cache_writer *writer,
+			       const struct type *type)
 {
 	for (uint32_t i = 0; i < type->n_members; i++) {
 		const struct type_member *member = &type->members[i];
@@ -266,15 +267,15 @@ static struct err *write_parts(struct writer *writer, const struct type *type)
 			record.flags |= MEMBER_VIRTUAL;
 		if (member->artificial)
 			record.flags |= MEMBER_ARTIFICIAL;
-		TRY(write_text(writer, member->name, &record.name));
+		TRY(cache_write_text(writer, member->name, &record.name));
 		TRY(write_record(writer, TABLE_MEMBERS, &record));
 	}
 	for (uint32_t i = 0; i < type->n_enumerators; i++) {
 		struct enumerator_record record = {
 			.value = type->enumerators[i].value,
 		};
-		TRY(write_text(writer, type->enumerators[i].name,
-			       &record.name));
+		TRY(cache_write_text(writer, type->enumerators[i].name,
+				     &record.name));
 		TRY(write_record(writer, TABLE_ENUMERATORS, &record));
 	}
 	for (uint32_t i = 0; i < type->n_arguments; i++) {
@@ -288,7 +289,7 @@ static struct err *write_parts(struct writer *writer, const struct type *type)
 	return NULL;
 }
 
-static struct err *write_types(struct writer *writer,
+static struct err *write_types(struct cache_writer *writer,
 			       const struct type_pool *pool)
 {
 	for (size_t i = writer->first; i < type_count(pool); i++) {
@@ -304,14 +305,14 @@ static struct err *write_types(struct writer *writer,
 			.size = type->size,
 			.count = type->count,
 		};
-		TRY(write_text(writer, type->name, &record.name));
+		TRY(cache_write_text(writer, type->name, &record.name));
 		TRY(write_record(writer, TABLE_TYPES, &record));
 		TRY(write_parts(writer, type));
 	}
 	return NULL;
 }
 
-static struct err *write_variables(struct writer *writer,
+static struct err *write_variables(struct cache_writer *writer,
 				   const struct index_variables *index)
 {
 	for (size_t i = 0; i < index->variables.n; i++) {
@@ -325,9 +326,9 @@ static struct err *write_variables(struct writer *writer,
 			.size = variable->size,
 			.guard = variable->guard,
 		};
-		TRY(write_text(writer, variable->name, &record.name));
-		TRY(write_text(writer, variable->symbol, &record.symbol));
-		TRY(write_text(writer, variable->file, &record.file));
+		TRY(cache_write_text(writer, variable->name, &record.name));
+		TRY(cache_write_text(writer, variable->symbol, &record.symbol));
+		TRY(cache_write_text(writer, variable->file, &record.file));
 		TRY(write_record(writer, TABLE_VARIABLES, &record));
 	}
 	for (size_t i = 0; i < index->vtables.n; i++) {
@@ -340,13 +341,13 @@ static struct err *write_variables(struct writer *writer,
 	}
 	for (size_t i = 0; i < index->units.n; i++) {
 		uint32_t record;
-		TRY(write_text(writer, index->units.data[i], &record));
+		TRY(cache_write_text(writer, index->units.data[i], &record));
 		TRY(write_record(writer, TABLE_UNITS, &record));
 	}
 	return NULL;
 }
 
-static struct err *write_all(int fd, const char *bytes, size_t n)
+static struct err *cache_write_bytes(int fd, const char *bytes, size_t n)
 {
 	while (n) {
 		ssize_t done = write(fd, bytes, n);
@@ -362,8 +363,8 @@ static struct err *write_all(int fd, const char *bytes, size_t n)
 }
 
 /* Under another name first: nobody sees half of it. */
-static struct err *write_file(const char *cache, const char *name,
-			      const struct str *bytes)
+static struct err *cache_write_file(const char *cache, const char *name,
+				    const struct str *bytes)
 {
 	_cleanup_(freep) char *path = NULL, *temporary = NULL;
 	TRY(path_join(cache, name, &path));
@@ -371,7 +372,7 @@ static struct err *write_file(const char *cache, const char *name,
 	_cleanup_(closep) int fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(errno, "cannot write into '%s'", cache);
-	struct err *err = write_all(fd, bytes->s, bytes->n);
+	struct err *err = cache_write_bytes(fd, bytes->s, bytes->n);
 	if (!err && rename(temporary, path) < 0)
 		err = err_errno(errno, "cannot rename to '%s'", path);
 	if (err)
@@ -400,11 +401,11 @@ static void remove_old(const char *cache)
 	closedir(folder);
 }
 
-static struct err *assemble(struct writer *writer,
-			    const struct cache_name *name, bool debug,
-			    struct str *bytes)
+static struct err *cache_assemble_file(struct cache_writer *writer,
+				       const struct cache_name *name,
+				       bool debug, struct str *bytes)
 {
-	struct header header = {
+	struct cache_header header = {
 		.magic = CACHE_MAGIC,
 		.version = CACHE_VERSION,
 		.flags = debug ? HEADER_DEBUG : 0,
@@ -417,13 +418,13 @@ static struct err *assemble(struct writer *writer,
 			TRY(str_append_n(bytes, writer->tables[i].s,
 					 writer->tables[i].n));
 	}
-	header.checksum = checksum(&header, bytes->s + sizeof(header),
-				   bytes->n - sizeof(header));
+	header.checksum = cache_checksum(&header, bytes->s + sizeof(header),
+					 bytes->n - sizeof(header));
 	memcpy(bytes->s, &header, sizeof(header));
 	return NULL;
 }
 
-static struct err *fill_tables(struct writer *writer,
+static struct err *fill_tables(struct cache_writer *writer,
 			       const struct type_pool *pool,
 			       const struct index_variables *index)
 {
@@ -439,22 +440,22 @@ struct err *index_cache_write(struct object *object, const char *cache,
 	if (!name_entry(object, &name))
 		return NULL;
 	_cleanup_(str_freep) struct str bytes = STR_INIT;
-	struct writer writer = { .first = first };
+	struct cache_writer writer = { .first = first };
 	struct err *err = fill_tables(&writer, pool, index);
 	if (!err)
-		err = assemble(&writer, &name, index->debug, &bytes);
+		err = cache_assemble_file(&writer, &name, index->debug, &bytes);
 	for (size_t i = 0; i < TABLES; i++)
 		str_free(&writer.tables[i]);
 	map_u64_free(&writer.texts);
 	TRY(err);
-	TRY(make_folder(cache));
+	TRY(cache_make_folder(cache));
 	remove_old(cache);
-	return write_file(cache, name.file, &bytes);
+	return cache_write_file(cache, name.file, &bytes);
 }
 
 /* ---- reading ---- */
 
-struct reader {
+struct cache_reader {
 	const char *tables[TABLES];
 	uint64_t n[TABLES];
 	uint64_t next[TABLES]; /* parts of types that are used up */
@@ -465,40 +466,43 @@ struct reader {
 	VEC(struct type_argument) arguments;
 };
 
-struct mapping {
+struct cache_mapping {
 	char *bytes;
 	size_t n;
 };
 
-static void unmapp(struct mapping *mapping)
+static void cache_mapping_freep(struct cache_mapping *mapping)
 {
 	if (mapping->bytes)
 		munmap(mapping->bytes, mapping->n);
 }
 
 /* Nothing that another user could have put there. */
-static bool map_file(const char *path, struct mapping *ret)
+static bool map_file(const char *path, struct cache_mapping *ret)
 {
 	_cleanup_(closep) int fd =
 		open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 	    st.st_uid != geteuid() ||
-	    st.st_size < (off_t)sizeof(struct header) ||
+	    st.st_size < (off_t)sizeof(struct cache_header) ||
 	    (uint64_t)st.st_size > CACHE_BYTES_MAX)
 		return false;
 	void *bytes =
 		mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return false;
-	*ret = (struct mapping){ .bytes = bytes, .n = (size_t)st.st_size };
+	*ret = (struct cache_mapping){ .bytes = bytes,
+				       .n = (size_t)st.st_size };
 	/* It was of use: remove_old() sees that. */
 	futimens(fd, NULL);
 	return true;
 }
 
-static bool find_tables(struct reader *reader, const struct mapping *mapping,
-			const struct cache_name *name, struct header *header)
+static bool find_tables(struct cache_reader *reader,
+			const struct cache_mapping *mapping,
+			const struct cache_name *name,
+			struct cache_header *header)
 {
 	memcpy(header, mapping->bytes, sizeof(*header));
 	if (memcmp(header->magic, CACHE_MAGIC, sizeof(CACHE_MAGIC)) ||
@@ -514,9 +518,9 @@ static bool find_tables(struct reader *reader, const struct mapping *mapping,
 		at += header->n[i] * record_sizes[i];
 	}
 	if (at != mapping->n ||
-	    header->checksum != checksum(header,
-					 mapping->bytes + sizeof(*header),
-					 mapping->n - sizeof(*header)))
+	    header->checksum != cache_checksum(header,
+					       mapping->bytes + sizeof(*header),
+					       mapping->n - sizeof(*header)))
 		return false;
 	uint64_t texts = reader->n[TABLE_TEXTS];
 	return texts && !reader->tables[TABLE_TEXTS][texts - 1] &&
@@ -525,8 +529,8 @@ static bool find_tables(struct reader *reader, const struct mapping *mapping,
 }
 
 /* Records are not aligned; out of range: all zero. */
-static void read_record(const struct reader *reader, enum table table,
-			uint64_t index, void *ret)
+static void cache_read_record(const struct cache_reader *reader,
+			      enum cache_table table, uint64_t index, void *ret)
 {
 	memset(ret, 0, record_sizes[table]);
 	if (index < reader->n[table])
@@ -534,28 +538,29 @@ static void read_record(const struct reader *reader, enum table table,
 		       record_sizes[table]);
 }
 
-static const char *read_text(const struct reader *reader, uint32_t at)
+static const char *cache_read_text(const struct cache_reader *reader,
+				   uint32_t at)
 {
 	return at < reader->n[TABLE_TEXTS] ? reader->tables[TABLE_TEXTS] + at
 					   : NULL;
 }
 
-static type_id to_pool(const struct reader *reader, uint32_t own)
+static type_id to_pool(const struct cache_reader *reader, uint32_t own)
 {
 	return own && own <= reader->n[TABLE_TYPES] ? reader->first + own - 1
 						    : TYPE_UNKNOWN;
 }
 
-static struct err *read_parts(struct reader *reader,
+static struct err *read_parts(struct cache_reader *reader,
 			      const struct type_record *type)
 {
 	reader->members.n = reader->enumerators.n = reader->arguments.n = 0;
 	for (uint32_t i = 0; i < type->n_members; i++) {
 		struct member_record record;
-		read_record(reader, TABLE_MEMBERS,
-			    reader->next[TABLE_MEMBERS]++, &record);
+		cache_read_record(reader, TABLE_MEMBERS,
+				  reader->next[TABLE_MEMBERS]++, &record);
 		struct type_member member = {
-			.name = read_text(reader, record.name),
+			.name = cache_read_text(reader, record.name),
 			.type = to_pool(reader, record.type),
 			.offset = record.offset,
 			.bit_offset = record.bit_offset,
@@ -569,18 +574,18 @@ static struct err *read_parts(struct reader *reader,
 	}
 	for (uint32_t i = 0; i < type->n_enumerators; i++) {
 		struct enumerator_record record;
-		read_record(reader, TABLE_ENUMERATORS,
-			    reader->next[TABLE_ENUMERATORS]++, &record);
+		cache_read_record(reader, TABLE_ENUMERATORS,
+				  reader->next[TABLE_ENUMERATORS]++, &record);
 		struct type_enumerator enumerator = {
-			.name = read_text(reader, record.name),
+			.name = cache_read_text(reader, record.name),
 			.value = record.value,
 		};
 		TRY(vec_push(&reader->enumerators, enumerator));
 	}
 	for (uint32_t i = 0; i < type->n_arguments; i++) {
 		struct argument_record record;
-		read_record(reader, TABLE_ARGUMENTS,
-			    reader->next[TABLE_ARGUMENTS]++, &record);
+		cache_read_record(reader, TABLE_ARGUMENTS,
+				  reader->next[TABLE_ARGUMENTS]++, &record);
 		struct type_argument argument = {
 			.type = to_pool(reader, record.type),
 			.is_value = record.is_value,
@@ -591,12 +596,12 @@ static struct err *read_parts(struct reader *reader,
 	return NULL;
 }
 
-static struct err *read_type(struct reader *reader, uint64_t index)
+static struct err *read_type(struct cache_reader *reader, uint64_t index)
 {
 	struct type_record record;
-	read_record(reader, TABLE_TYPES, index, &record);
+	cache_read_record(reader, TABLE_TYPES, index, &record);
 	/* More parts than there are: no more memory than the file has. */
-	for (enum table table = TABLE_MEMBERS; table <= TABLE_ARGUMENTS;
+	for (enum cache_table table = TABLE_MEMBERS; table <= TABLE_ARGUMENTS;
 	     table++) {
 		uint32_t *n = table == TABLE_MEMBERS ? &record.n_members
 			      : table == TABLE_ENUMERATORS
@@ -609,7 +614,7 @@ static struct err *read_type(struct reader *reader, uint64_t index)
 	struct type type = {
 		.kind = record.kind <= TYPE_ARRAY ? record.kind : TYPE_OPAQUE,
 		.flags = record.flags & (TYPE_POLYMORPHIC | TYPE_ATOMIC),
-		.name = read_text(reader, record.name),
+		.name = cache_read_text(reader, record.name),
 		.size = record.size,
 		.align = record.align,
 		.target = to_pool(reader, record.target),
@@ -624,7 +629,7 @@ static struct err *read_type(struct reader *reader, uint64_t index)
 	return type_set(reader->pool, reader->first + (type_id)index, &type);
 }
 
-static struct err *read_types(struct reader *reader)
+static struct err *read_types(struct cache_reader *reader)
 {
 	for (uint64_t i = 0; i < reader->n[TABLE_TYPES]; i++) {
 		type_id id;
@@ -635,19 +640,19 @@ static struct err *read_types(struct reader *reader)
 	return type_settle(reader->pool, reader->first);
 }
 
-static struct err *keep_text(struct reader *reader, uint32_t at,
-			     const char **ret)
+static struct err *cache_keep_text(struct cache_reader *reader, uint32_t at,
+				   const char **ret)
 {
-	const char *text = read_text(reader, at);
+	const char *text = cache_read_text(reader, at);
 	*ret = text ? type_text(reader->pool, text) : NULL;
 	return text && !*ret ? err_nomem() : NULL;
 }
 
-static struct err *read_variable(struct reader *reader, uint64_t index,
+static struct err *read_variable(struct cache_reader *reader, uint64_t index,
 				 struct index_variables *ret)
 {
 	struct variable_record record;
-	read_record(reader, TABLE_VARIABLES, index, &record);
+	cache_read_record(reader, TABLE_VARIABLES, index, &record);
 	struct variable variable = {
 		.line = record.line,
 		.flags = record.flags & (VARIABLE_LOCAL | VARIABLE_TLS |
@@ -658,30 +663,30 @@ static struct err *read_variable(struct reader *reader, uint64_t index,
 		.guard = record.guard,
 		.unit = record.unit,
 	};
-	TRY(keep_text(reader, record.name, &variable.name));
-	TRY(keep_text(reader, record.symbol, &variable.symbol));
-	TRY(keep_text(reader, record.file, &variable.file));
+	TRY(cache_keep_text(reader, record.name, &variable.name));
+	TRY(cache_keep_text(reader, record.symbol, &variable.symbol));
+	TRY(cache_keep_text(reader, record.file, &variable.file));
 	if (!variable.name || variable.unit >= reader->n[TABLE_UNITS])
 		return NULL;
 	return vec_push(&ret->variables, variable);
 }
 
-static struct err *read_index(struct reader *reader,
+static struct err *read_index(struct cache_reader *reader,
 			      struct index_variables *ret)
 {
 	TRY(read_types(reader));
 	for (uint64_t i = 0; i < reader->n[TABLE_UNITS]; i++) {
 		uint32_t at;
 		const char *text;
-		read_record(reader, TABLE_UNITS, i, &at);
-		TRY(keep_text(reader, at, &text));
+		cache_read_record(reader, TABLE_UNITS, i, &at);
+		TRY(cache_keep_text(reader, at, &text));
 		TRY(vec_push(&ret->units, text ? text : ""));
 	}
 	for (uint64_t i = 0; i < reader->n[TABLE_VARIABLES]; i++)
 		TRY(read_variable(reader, i, ret));
 	for (uint64_t i = 0; i < reader->n[TABLE_VTABLES]; i++) {
 		struct vtable_record record;
-		read_record(reader, TABLE_VTABLES, i, &record);
+		cache_read_record(reader, TABLE_VTABLES, i, &record);
 		struct vtable vtable = {
 			.address = record.address,
 			.size = MIN(record.size, TYPE_SIZE_MAX),
@@ -698,9 +703,9 @@ struct err *index_cache_read(struct object *object, const char *cache,
 {
 	struct cache_name name = {};
 	_cleanup_(freep) char *path = NULL;
-	_cleanup_(unmapp) struct mapping mapping = {};
-	struct header header;
-	struct reader reader = {
+	_cleanup_(cache_mapping_freep) struct cache_mapping mapping = {};
+	struct cache_header header;
+	struct cache_reader reader = {
 		.pool = pool,
 		.first = (type_id)type_count(pool),
 	};

@@ -172,7 +172,7 @@ struct err *data_symbols_add(const struct data_symbols *symbols,
 			     struct type_pool *pool,
 			     struct index_variables *index) _must_check_;
 /* NULL: not a mangled name, or no memory. */
-char *demangle(const char *name);
+char *demangle_name(const char *name);
 /* The same for a variable; those of functions without their parameters. */
 char *demangle_variable(const char *name);
 

@@ -29,7 +29,8 @@ static uint64_t die_key(const Dwarf_Die *die)
 }
 
 /* The function, and all it goes back to, is no longer only inlined. */
-static struct err *note_code(struct inlined_walk *inlined, Dwarf_Die *die)
+static struct err *inlined_note_code(struct inlined_walk *inlined,
+				     Dwarf_Die *die)
 {
 	Dwarf_Die at = *die;
 	for (int i = 0; i < CHAIN_MAX; i++) {
@@ -45,7 +46,7 @@ static struct err *note_code(struct inlined_walk *inlined, Dwarf_Die *die)
 static struct err *see_function(struct inlined_walk *inlined, Dwarf_Die *die)
 {
 	if (object_die_has_code(inlined->object, die))
-		return note_code(inlined, die);
+		return inlined_note_code(inlined, die);
 	if (die_flag(die, DW_AT_declaration) ||
 	    dwarf_hasattr(die, DW_AT_abstract_origin))
 		return NULL;

@@ -122,7 +122,7 @@ static bool find_row(Dwarf_Lines *lines, size_t n, uint64_t address,
 bool object_line(struct object *object, uint64_t address, const char **ret_file,
 		 unsigned *ret_line)
 {
-	struct unit *unit = object_unit_at(object, address);
+	struct object_unit *unit = object_unit_at(object, address);
 	Dwarf_Lines *lines;
 	size_t n, row;
 	if (!unit || dwarf_getsrclines(&unit->skeleton, &lines, &n) != 0 ||

@@ -46,7 +46,7 @@ static const char *machine_name(unsigned machine, unsigned class)
 }
 
 /* Reads what is there, at most @n bytes; 0 on errors. */
-static size_t read_at(int fd, void *buffer, size_t n, uint64_t offset)
+static size_t object_read_at(int fd, void *buffer, size_t n, uint64_t offset)
 {
 	if (offset > INT64_MAX - n)
 		return 0;
@@ -70,7 +70,8 @@ static bool dynamic_says_pie(int fd, const Elf64_Phdr *dynamic)
 	_cleanup_(freep) Elf64_Dyn *entries = calloc(n + 1, sizeof(*entries));
 	if (!entries)
 		return false;
-	n = read_at(fd, entries, n * sizeof(*entries), dynamic->p_offset) /
+	n = object_read_at(fd, entries, n * sizeof(*entries),
+			   dynamic->p_offset) /
 	    sizeof(*entries);
 	for (size_t i = 0; i < n && entries[i].d_tag != DT_NULL; i++) {
 		if (entries[i].d_tag == DT_FLAGS_1)
@@ -82,7 +83,7 @@ static bool dynamic_says_pie(int fd, const Elf64_Phdr *dynamic)
 static void probe_fd(int fd, struct object_facts *facts)
 {
 	Elf64_Ehdr header = {};
-	size_t n = read_at(fd, &header, sizeof(header), 0);
+	size_t n = object_read_at(fd, &header, sizeof(header), 0);
 	if (n >= 2 && !memcmp(header.e_ident, "#!", 2))
 		facts->script = true;
 	/* Class, order, type and machine lie alike in both classes. */
@@ -106,8 +107,8 @@ static void probe_fd(int fd, struct object_facts *facts)
 	size_t count = MIN((size_t)header.e_phnum, ARRAY_SIZE(segments));
 	if (header.e_phentsize != sizeof(segments[0]))
 		count = 0;
-	count = read_at(fd, segments, count * sizeof(segments[0]),
-			header.e_phoff) /
+	count = object_read_at(fd, segments, count * sizeof(segments[0]),
+			       header.e_phoff) /
 		sizeof(segments[0]);
 	bool pie = false;
 	for (size_t i = 0; i < count; i++) {
@@ -165,7 +166,7 @@ static bool file_crc(int fd, uint32_t *ret)
 		return false;
 	uint32_t crc = ~0u;
 	for (uint64_t at = 0;; at += n) {
-		size_t got = read_at(fd, buffer, n, at);
+		size_t got = object_read_at(fd, buffer, n, at);
 		for (size_t i = 0; i < got; i++)
 			crc = table[(crc ^ buffer[i]) & 0xff] ^ (crc >> 8);
 		if (got < n)
@@ -175,7 +176,7 @@ static bool file_crc(int fd, uint32_t *ret)
 	return true;
 }
 
-static void elf_endp(Elf **elf)
+static void object_elf_endp(Elf **elf)
 {
 	if (*elf)
 		elf_end(*elf);
@@ -191,7 +192,8 @@ static bool debug_file_fits(Dwfl_Module *module, int fd, GElf_Word crc)
 		uint32_t found = 0;
 		return file_crc(fd, &found) && found == crc;
 	}
-	_cleanup_(elf_endp) Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	_cleanup_(object_elf_endp) Elf *elf =
+		elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		return false;
 	const void *other = NULL;
@@ -251,9 +253,10 @@ static int find_by_link(Dwfl_Module *module, const char *program,
  * debuginfod servers over the network (where DEBUGINFOD_URLS is set), which
  * is not what somebody who runs tests expects.
  */
-static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
-			  Dwarf_Addr base, const char *file, const char *link,
-			  GElf_Word crc, char **ret_name)
+static int object_find_debuginfo(Dwfl_Module *module, void **data,
+				 const char *name, Dwarf_Addr base,
+				 const char *file, const char *link,
+				 GElf_Word crc, char **ret_name)
 {
 	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file,
 					      link, crc, ret_name);
@@ -264,20 +267,20 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
 	return fd;
 }
 
-static int find_elf(Dwfl_Module *module _unused_, void **data _unused_,
-		    const char *name _unused_, Dwarf_Addr base _unused_,
-		    char **ret_name _unused_, Elf **ret _unused_)
+static int object_find_elf(Dwfl_Module *module _unused_, void **data _unused_,
+			   const char *name _unused_, Dwarf_Addr base _unused_,
+			   char **ret_name _unused_, Elf **ret _unused_)
 {
 	return -1; /* we always report the file itself */
 }
 
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = find_elf,
-	.find_debuginfo = find_debuginfo,
+	.find_elf = object_find_elf,
+	.find_debuginfo = object_find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 };
 
-static struct err *damaged(const char *path, const char *why)
+static struct err *object_report_damage(const char *path, const char *why)
 {
 	return err_hint(err_create(ERR_SUITE,
 				   "'%s' is not a readable ELF file: %s", path,
@@ -306,7 +309,7 @@ static bool has_debug_section(Elf *elf)
 	return false;
 }
 
-static struct err *read_segments(struct object *object)
+static struct err *object_read_segments(struct object *object)
 {
 	size_t n;
 	if (elf_getphdrnum(object->elf, &n) < 0)
@@ -349,7 +352,7 @@ static struct err *open_object(const char *path, bool exported,
 				  "'%s' is for %s; only x86-64 can be read",
 				  path, object->facts.machine);
 	uint16_t type = 0;
-	read_at(fd, &type, sizeof(type), offsetof(Elf64_Ehdr, e_type));
+	object_read_at(fd, &type, sizeof(type), offsetof(Elf64_Ehdr, e_type));
 	if (type != ET_EXEC && type != ET_DYN)
 		return err_create(
 			ERR_SUITE,
@@ -363,15 +366,16 @@ static struct err *open_object(const char *path, bool exported,
 	/* Base 0: addresses stay those of the file. */
 	object->module = dwfl_report_elf(object->dwfl, path, path, fd, 0, true);
 	if (!object->module)
-		return damaged(path, dwfl_errmsg(-1));
+		return object_report_damage(path, dwfl_errmsg(-1));
 	take_fd(fd);
 	dwfl_report_end(object->dwfl, NULL, NULL);
 	GElf_Addr bias;
 	object->elf = dwfl_module_getelf(object->module, &bias);
 	if (!object->elf || bias)
-		return damaged(path, object->elf ? NULL : dwfl_errmsg(-1));
+		return object_report_damage(
+			path, object->elf ? NULL : dwfl_errmsg(-1));
 
-	TRY(read_segments(object));
+	TRY(object_read_segments(object));
 	struct err *err = symbols_read(object->symbols, object->elf,
 				       object->module, exported);
 	if (err)

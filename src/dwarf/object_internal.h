@@ -79,7 +79,7 @@ struct function {
 	Dwarf_Die die;
 };
 
-struct unit {
+struct object_unit {
 	Dwarf_Die skeleton; /* with the ranges and the line table */
 	Dwarf_Die die;	    /* with the children: the same, or the split one */
 	bool resolved;	    /* die is filled in */
@@ -91,7 +91,7 @@ enum functions_read { FUNCTIONS_NONE, FUNCTIONS_SHALLOW, FUNCTIONS_DEEP };
 
 struct units {
 	bool loaded;
-	VEC(struct unit) data;
+	VEC(struct object_unit) data;
 	struct spans ranges;
 	struct map_u64 skeletons; /* split Dwarf_CU to unit */
 };
@@ -139,9 +139,9 @@ const char *object_intern(struct object *object, const char *text);
 /* All units; empty without debug information. */
 struct units *object_units(struct object *object);
 /* The unit whose code covers @address of the file; NULL: none. */
-struct unit *object_unit_at(struct object *object, uint64_t address);
+struct object_unit *object_unit_at(struct object *object, uint64_t address);
 /* The DIE with the unit's children; opens the split file where there is one. */
-Dwarf_Die *object_unit_die(struct object *object, struct unit *unit);
+Dwarf_Die *object_unit_die(struct object *object, struct object_unit *unit);
 /* The DIE with the unit's comp_dir, which split units leave to the other. */
 Dwarf_Die *object_skeleton(struct object *object, Dwarf_CU *cu,
 			   Dwarf_Die *buffer);

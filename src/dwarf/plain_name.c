@@ -4,7 +4,7 @@
 
 char *object_plain_name(const char *symbol)
 {
-	char *plain = demangle(symbol);
+	char *plain = demangle_name(symbol);
 	return plain ? plain : strdup(symbol);
 }
 

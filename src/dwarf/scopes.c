@@ -126,7 +126,7 @@ void die_origin(Dwarf_Die *die, Dwarf_Die *ret)
 static struct err *read_unit(struct scopes *scopes, Dwarf_Die *die);
 
 /* Units of a file shared by several (dwz) are read when first asked for. */
-static struct scope_unit *unit_of(struct scopes *scopes, Dwarf_CU *cu)
+static struct scope_unit *scopes_unit_of(struct scopes *scopes, Dwarf_CU *cu)
 {
 	uint64_t index;
 	if (!map_u64_get(&scopes->by_cu, (uintptr_t)cu, &index)) {
@@ -153,7 +153,8 @@ void scopes_unit_number(const struct scopes *scopes, const Dwarf_CU *cu,
 }
 
 /* The innermost scope around @addr, which is not that of @addr itself. */
-static uint32_t enclosing(const struct scope_unit *unit, const void *addr)
+static uint32_t scope_find_enclosing(const struct scope_unit *unit,
+				     const void *addr)
 {
 	size_t low = 0, high = unit->scopes.n;
 	while (low < high) {
@@ -174,8 +175,9 @@ static uint32_t enclosing(const struct scope_unit *unit, const void *addr)
 /* What @die is declared in; false: the unit itself. */
 static bool parent_die(struct scopes *scopes, Dwarf_Die *die, Dwarf_Die *ret)
 {
-	const struct scope_unit *unit = unit_of(scopes, die->cu);
-	uint32_t scope = unit ? enclosing(unit, die->addr) : SCOPE_NONE;
+	const struct scope_unit *unit = scopes_unit_of(scopes, die->cu);
+	uint32_t scope =
+		unit ? scope_find_enclosing(unit, die->addr) : SCOPE_NONE;
 	if (scope == SCOPE_NONE)
 		return false;
 	*ret = (Dwarf_Die){ .addr = (void *)unit->scopes.data[scope].addr,
@@ -289,8 +291,8 @@ static struct err *add_definition(struct scopes_walk *walk, Dwarf_Die *die,
 	return vec_push(&scopes->templates, *die);
 }
 
-static struct err *see_type(struct scopes_walk *walk, Dwarf_Die *die,
-			    bool record)
+static struct err *scopes_note_type(struct scopes_walk *walk, Dwarf_Die *die,
+				    bool record)
 {
 	const char *name = dwarf_diename(die);
 	uint64_t scope = walk->hashes[walk->walk.depth];
@@ -302,7 +304,8 @@ static struct err *see_type(struct scopes_walk *walk, Dwarf_Die *die,
 	return record ? add_scope(walk, die, hash) : NULL;
 }
 
-static struct err *see(struct scopes_walk *walk, Dwarf_Die *die, bool *ret)
+static struct err *scopes_note_die(struct scopes_walk *walk, Dwarf_Die *die,
+				   bool *ret)
 {
 	unsigned depth = walk->walk.depth;
 	const char *name;
@@ -319,9 +322,9 @@ static struct err *see(struct scopes_walk *walk, Dwarf_Die *die, bool *ret)
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		*ret = true;
-		return see_type(walk, die, true);
+		return scopes_note_type(walk, die, true);
 	case DW_TAG_enumeration_type:
-		return see_type(walk, die, false);
+		return scopes_note_type(walk, die, false);
 	case DW_TAG_subprogram:
 		if (dwarf_hasattr(die, DW_AT_declaration))
 			return NULL;
@@ -347,17 +350,17 @@ static struct err *see(struct scopes_walk *walk, Dwarf_Die *die, bool *ret)
 	}
 }
 
-static bool enter(struct die_walk *die_walk, Dwarf_Die *die)
+static bool scopes_enter_die(struct die_walk *die_walk, Dwarf_Die *die)
 {
 	struct scopes_walk *walk = (struct scopes_walk *)die_walk;
 	bool go_in = false;
 	walk->scopes->dies++;
-	walk->err = see(walk, die, &go_in);
+	walk->err = scopes_note_die(walk, die, &go_in);
 	die_walk->stop = walk->err;
 	return go_in && !walk->err;
 }
 
-static void leave(struct die_walk *die_walk, Dwarf_Die *die)
+static void scopes_leave_die(struct die_walk *die_walk, Dwarf_Die *die)
 {
 	struct scopes_walk *walk = (struct scopes_walk *)die_walk;
 	uint32_t scope = walk->parents[die_walk->depth + 1];
@@ -377,7 +380,8 @@ static struct err *read_unit(struct scopes *scopes, Dwarf_Die *die)
 		return err_nomem();
 	map_u64_get(&scopes->numbers, (uintptr_t)die->cu, &number);
 	struct scopes_walk walk = {
-		.walk = { .enter = enter, .leave = leave },
+		.walk = { .enter = scopes_enter_die,
+			  .leave = scopes_leave_die },
 		.scopes = scopes,
 		.unit = unit,
 		.number = (uint32_t)number,

@@ -87,7 +87,8 @@ static struct symbol_slot *find_double(const struct symbols *symbols,
 }
 
 /* .dynsym often knows what .symtab knew: fill in, do not repeat. */
-static void merge(struct symbol_entry *into, const struct symbol_entry *from)
+static void symbols_merge_entry(struct symbol_entry *into,
+				const struct symbol_entry *from)
 {
 	into->rank = MIN(into->rank, from->rank);
 	if (!into->size)
@@ -96,8 +97,8 @@ static void merge(struct symbol_entry *into, const struct symbol_entry *from)
 		into->type = from->type;
 }
 
-static struct err *add(struct symbols *symbols,
-		       const struct symbol_entry *entry)
+static struct err *symbols_add_entry(struct symbols *symbols,
+				     const struct symbol_entry *entry)
 {
 	if (symbols->entries.n >= ENTRIES_MAX)
 		return NULL;
@@ -114,7 +115,7 @@ static struct err *add(struct symbols *symbols,
 
 	struct symbol_entry *first = &symbols->entries.data[slot->entry - 1];
 	if (first->value == entry->value) {
-		merge(first, entry);
+		symbols_merge_entry(first, entry);
 		return NULL;
 	}
 	/* The one of this name that steps back goes to the doubles. */
@@ -124,7 +125,7 @@ static struct err *add(struct symbols *symbols,
 	if (known->entry) {
 		struct symbol_entry *old =
 			&symbols->entries.data[known->entry - 1];
-		merge(old, entry);
+		symbols_merge_entry(old, entry);
 		if (old->rank < first->rank) {
 			/* Both stay findable: swap their places. */
 			uint32_t winner = known->entry;
@@ -170,8 +171,8 @@ static void look_for_sanitizers(struct symbols *symbols, const char *name)
  * Global names of shared libraries carry their version in .symtab: "f@@V2" is
  * what linking against f gives, "f@V1" is kept for old programs.
  */
-static struct err *cut_version(struct symbols *symbols,
-			       struct symbol_entry *entry)
+static struct err *symbols_cut_version(struct symbols *symbols,
+				       struct symbol_entry *entry)
 {
 	const char *at = strchr(entry->name, '@');
 	if (!at || at == entry->name)
@@ -219,12 +220,12 @@ static struct err *add_sym(struct symbols *symbols, const char *name,
 	else if (hidden)
 		entry.rank = 1;
 	else
-		TRY(cut_version(symbols, &entry));
-	return add(symbols, &entry);
+		TRY(symbols_cut_version(symbols, &entry));
+	return symbols_add_entry(symbols, &entry);
 }
 
 /* The bytes of a string table; *ret_n is 0 unless it ends in a NUL. */
-static const char *string_table(Elf *elf, size_t index, size_t *ret_n)
+static const char *symbols_string_table(Elf *elf, size_t index, size_t *ret_n)
 {
 	*ret_n = 0;
 	Elf_Scn *section = elf_getscn(elf, index);
@@ -250,7 +251,7 @@ static struct err *read_section(struct symbols *symbols, Elf *elf,
 	    data->d_type != ELF_T_SYM)
 		return NULL;
 	size_t names_n;
-	const char *names = string_table(elf, header.sh_link, &names_n);
+	const char *names = symbols_string_table(elf, header.sh_link, &names_n);
 	size_t n = data->d_size / sizeof(Elf64_Sym);
 	size_t versions_n =
 		versions && versions->d_buf ? versions->d_size / 2 : 0;
@@ -341,7 +342,7 @@ void symbols_free(struct symbols *symbols)
 	spans_free(&symbols->others);
 }
 
-static bool is_function(const struct symbol_entry *entry)
+static bool symbol_is_function(const struct symbol_entry *entry)
 {
 	return entry->type == STT_FUNC || entry->type == STT_GNU_IFUNC;
 }
@@ -352,7 +353,7 @@ static struct object_symbol public_symbol(const struct symbol_entry *entry)
 		.name = entry->name,
 		.value = entry->value,
 		.size = entry->size,
-		.function = is_function(entry),
+		.function = symbol_is_function(entry),
 		.ifunc = entry->type == STT_GNU_IFUNC,
 		.data = entry->type == STT_OBJECT || entry->type == STT_COMMON,
 		.local = entry->rank == 2,
@@ -379,7 +380,7 @@ bool object_symbol(const struct object *object, const char *name,
 	return true;
 }
 
-static struct err *seal(struct symbols *symbols)
+static struct err *symbols_build_index(struct symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->entries.n; i++) {
 		const struct symbol_entry *entry = &symbols->entries.data[i];
@@ -387,8 +388,8 @@ static struct err *seal(struct symbols *symbols)
 			continue;
 		/* Labels without a size give way to what has one. */
 		uint32_t rank = entry->rank + (entry->size ? 0 : 4);
-		TRY(spans_add(is_function(entry) ? &symbols->functions
-						 : &symbols->others,
+		TRY(spans_add(symbol_is_function(entry) ? &symbols->functions
+							: &symbols->others,
 			      entry->value, entry->size, rank, (uint32_t)i));
 	}
 	spans_seal(&symbols->functions);
@@ -402,7 +403,7 @@ bool object_symbol_at(const struct object *object, uint64_t address,
 	struct symbols *symbols = object->symbols;
 	if (!symbols->sealed) {
 		symbols->sealed = true;
-		struct err *err = seal(symbols);
+		struct err *err = symbols_build_index(symbols);
 		if (err) {
 			err_ignore(err);
 			spans_free(&symbols->functions);

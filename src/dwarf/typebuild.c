@@ -24,8 +24,8 @@ struct peeled {
 	const char *text; /* C's wchar_t, char16_t, …: a typedef; or NULL */
 };
 
-static struct err *build(struct type_builder *builder, Dwarf_Die *die,
-			 unsigned depth, type_id *ret);
+static struct err *type_build_die(struct type_builder *builder, Dwarf_Die *die,
+				  unsigned depth, type_id *ret);
 
 uint64_t hash_more(uint64_t hash, const void *data, size_t n)
 {
@@ -117,7 +117,7 @@ static void note_typedef(struct peeled *peeled)
 	}
 }
 
-static bool peel(Dwarf_Die *die, struct peeled *ret)
+static bool type_peel_die(Dwarf_Die *die, struct peeled *ret)
 {
 	*ret = (struct peeled){ .die = *die };
 	for (int i = 0; i < CHAIN_MAX; i++) {
@@ -220,7 +220,7 @@ static struct err *build_target(struct type_builder *builder, Dwarf_Die *die,
 		*ret = TYPE_UNKNOWN;
 		return NULL;
 	}
-	return build(builder, &target, depth + 1, ret);
+	return type_build_die(builder, &target, depth + 1, ret);
 }
 
 static struct err *build_pointer(struct type_builder *builder, Dwarf_Die *die,
@@ -440,8 +440,8 @@ static struct err *build_peeled(struct type_builder *builder,
 	}
 }
 
-static struct err *build(struct type_builder *builder, Dwarf_Die *die,
-			 unsigned depth, type_id *ret)
+static struct err *type_build_die(struct type_builder *builder, Dwarf_Die *die,
+				  unsigned depth, type_id *ret)
 {
 	uint64_t known;
 	if (map_u64_get(&builder->by_die, (uintptr_t)die->addr, &known)) {
@@ -449,7 +449,7 @@ static struct err *build(struct type_builder *builder, Dwarf_Die *die,
 		return NULL;
 	}
 	struct peeled peeled;
-	if (depth > NESTING_MAX || !peel(die, &peeled)) {
+	if (depth > NESTING_MAX || !type_peel_die(die, &peeled)) {
 		*ret = TYPE_UNKNOWN;
 		return NULL;
 	}
@@ -474,7 +474,8 @@ static struct err *build(struct type_builder *builder, Dwarf_Die *die,
 struct err *type_build(struct type_builder *builder, Dwarf_Die *die,
 		       type_id *ret)
 {
-	return die ? build(builder, die, 0, ret) : intern_void(builder, ret);
+	return die ? type_build_die(builder, die, 0, ret)
+		   : intern_void(builder, ret);
 }
 
 struct err *type_build_rest(struct type_builder *builder)

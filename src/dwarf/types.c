@@ -121,7 +121,8 @@ static struct err *enter_struct(struct types_walk *types, Dwarf_Die *die,
 	return enter_scope(types, outer, name, ret);
 }
 
-static struct err *see_type(struct types_walk *types, Dwarf_Die *die, bool *ret)
+static struct err *types_note_die(struct types_walk *types, Dwarf_Die *die,
+				  bool *ret)
 {
 	const char *name;
 	switch (dwarf_tag(die)) {
@@ -147,7 +148,7 @@ static bool enter_type(struct die_walk *walk, Dwarf_Die *die)
 {
 	struct types_walk *types = (struct types_walk *)walk;
 	bool enter = false;
-	types->err = see_type(types, die, &enter);
+	types->err = types_note_die(types, die, &enter);
 	walk->stop = types->err;
 	return enter && !types->err;
 }
@@ -176,7 +177,7 @@ static void index_die(struct types *types, Dwarf_Die *die)
 	map_u64_free(&walk.by_die);
 }
 
-static void index_unit(struct object *object, struct unit *unit)
+static void index_unit(struct object *object, struct object_unit *unit)
 {
 	Dwarf_Die *die = object_unit_die(object, unit);
 	index_die(&object->types, die);

@@ -120,8 +120,8 @@ static bool in_text(const struct object *object, uint64_t address)
  * The linker leaves ranges of functions it dropped at 0, 1 or near 2^64 and
  * at offsets from there: only what begins in executable memory counts.
  */
-static struct err *add_ranges(struct object *object, Dwarf_Die *die,
-			      uint32_t id)
+static struct err *unit_add_ranges(struct object *object, Dwarf_Die *die,
+				   uint32_t id)
 {
 	struct spans *ranges = &object->units.ranges;
 	Dwarf_Addr base, lo, hi;
@@ -146,9 +146,9 @@ static struct err *load_units(struct object *object, Dwarf *dwarf)
 		       0) {
 		if (!die.addr)
 			continue;
-		struct unit unit = { .skeleton = die };
+		struct object_unit unit = { .skeleton = die };
 		TRY(vec_push(&units->data, unit));
-		TRY(add_ranges(object, &die, (uint32_t)units->data.n - 1));
+		TRY(unit_add_ranges(object, &die, (uint32_t)units->data.n - 1));
 	}
 	spans_seal(&units->ranges);
 	log_debug(LOG_DWARF, "%s: %zu units, %zu ranges", object->path,
@@ -182,7 +182,7 @@ void units_free(struct units *units)
 	*units = (struct units){};
 }
 
-struct unit *object_unit_at(struct object *object, uint64_t address)
+struct object_unit *object_unit_at(struct object *object, uint64_t address)
 {
 	struct units *units = object_units(object);
 	uint32_t id;
@@ -191,7 +191,7 @@ struct unit *object_unit_at(struct object *object, uint64_t address)
 	return &units->data.data[id];
 }
 
-Dwarf_Die *object_unit_die(struct object *object, struct unit *unit)
+Dwarf_Die *object_unit_die(struct object *object, struct object_unit *unit)
 {
 	if (unit->resolved)
 		return &unit->die;
@@ -227,7 +227,7 @@ Dwarf_Die *object_skeleton(struct object *object, Dwarf_CU *cu,
 struct functions_walk {
 	struct die_walk walk;
 	struct object *object;
-	struct unit *unit;
+	struct object_unit *unit;
 	bool deep;
 	struct err *err;
 };
@@ -247,7 +247,7 @@ bool object_die_has_code(struct object *object, Dwarf_Die *die)
 static struct err *add_function(struct functions_walk *functions,
 				Dwarf_Die *die)
 {
-	struct unit *unit = functions->unit;
+	struct object_unit *unit = functions->unit;
 	Dwarf_Addr base, lo, hi;
 	ptrdiff_t offset = 0;
 	for (int i = 0; i < FUNCTION_RANGES_MAX; i++) {
@@ -290,7 +290,8 @@ static int function_order(const void *left, const void *right)
 	return a->die.addr < b->die.addr ? -1 : a->die.addr > b->die.addr;
 }
 
-static void read_functions(struct object *object, struct unit *unit, bool deep)
+static void read_functions(struct object *object, struct object_unit *unit,
+			   bool deep)
 {
 	struct functions_walk functions = {
 		.walk = { .enter = enter_function },
@@ -308,8 +309,8 @@ static void read_functions(struct object *object, struct unit *unit, bool deep)
 		      sizeof(*unit->functions.data), function_order);
 }
 
-static bool find_function(const struct unit *unit, uint64_t address,
-			  Dwarf_Die *ret)
+static bool unit_find_function(const struct object_unit *unit, uint64_t address,
+			       Dwarf_Die *ret)
 {
 	size_t low = 0, high = unit->functions.n;
 	while (low < high) {
@@ -333,15 +334,15 @@ static bool find_function(const struct unit *unit, uint64_t address,
 bool object_function_die(struct object *object, uint64_t address,
 			 Dwarf_Die *ret)
 {
-	struct unit *unit = object_unit_at(object, address);
+	struct object_unit *unit = object_unit_at(object, address);
 	if (!unit)
 		return false;
 	address -= object->dwarf_bias;
 	if (unit->read == FUNCTIONS_NONE)
 		read_functions(object, unit, false);
-	if (find_function(unit, address, ret))
+	if (unit_find_function(unit, address, ret))
 		return true;
 	if (unit->read == FUNCTIONS_SHALLOW)
 		read_functions(object, unit, true);
-	return find_function(unit, address, ret);
+	return unit_find_function(unit, address, ret);
 }

@@ -167,24 +167,25 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
  * Rules for unwinding are in the loaded files themselves: no debug files are
  * looked for here. Names and lines come from struct object.
  */
-static int find_elf(Dwfl_Module *module _unused_, void **data _unused_,
-		    const char *name _unused_, Dwarf_Addr base _unused_,
-		    char **ret_name _unused_, Elf **ret _unused_)
+static int unwind_find_elf(Dwfl_Module *module _unused_, void **data _unused_,
+			   const char *name _unused_, Dwarf_Addr base _unused_,
+			   char **ret_name _unused_, Elf **ret _unused_)
 {
 	return -1;
 }
 
-static int find_debuginfo(Dwfl_Module *module _unused_, void **data _unused_,
-			  const char *name _unused_, Dwarf_Addr base _unused_,
-			  const char *file _unused_, const char *link _unused_,
-			  GElf_Word crc _unused_, char **ret _unused_)
+static int
+unwind_find_debuginfo(Dwfl_Module *module _unused_, void **data _unused_,
+		      const char *name _unused_, Dwarf_Addr base _unused_,
+		      const char *file _unused_, const char *link _unused_,
+		      GElf_Word crc _unused_, char **ret _unused_)
 {
 	return -1;
 }
 
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = find_elf,
-	.find_debuginfo = find_debuginfo,
+	.find_elf = unwind_find_elf,
+	.find_debuginfo = unwind_find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 };
 
@@ -235,8 +236,8 @@ static struct err *read_mapped(struct unwinder *unwinder,
 	return NULL;
 }
 
-static struct err *load(struct unwinder *unwinder,
-			const struct unwind_thread *thread)
+static struct err *unwinder_load_modules(struct unwinder *unwinder,
+					 const struct unwind_thread *thread)
 {
 	bool same;
 	struct err *err = read_mapped(unwinder, thread, &same);
@@ -419,7 +420,7 @@ static struct err *add_frames_at(struct unwind_file *file, uint64_t address,
 
 /* ---- the walk ---- */
 
-static int on_frame(Dwfl_Frame *state, void *data)
+static int unwinder_add_frame(Dwfl_Frame *state, void *data)
 {
 	struct unwinder *unwinder = data;
 	Dwarf_Addr pc;
@@ -453,16 +454,17 @@ static void cut_frames(struct unwind_frames *frames, size_t first)
 	frames->n = last - first;
 }
 
-static struct err *walk(struct unwinder *unwinder,
-			const struct unwind_thread *thread,
-			struct unwind_frames *ret)
+static struct err *unwinder_walk_stack(struct unwinder *unwinder,
+				       const struct unwind_thread *thread,
+				       struct unwind_frames *ret)
 {
-	TRY(load(unwinder, thread));
+	TRY(unwinder_load_modules(unwinder, thread));
 	_cleanup_(unwind_frames_freep) struct unwind_frames frames = {};
 	unwinder->addresses.n = 0;
 	unwinder->thread = thread;
 	if (unwinder->attached)
-		dwfl_getthread_frames(unwinder->dwfl, 1, on_frame, unwinder);
+		dwfl_getthread_frames(unwinder->dwfl, 1, unwinder_add_frame,
+				      unwinder);
 	unwinder->thread = NULL;
 	for (size_t i = 0; i < unwinder->addresses.n; i++) {
 		uint64_t address = unwinder->addresses.data[i], bias;
@@ -482,7 +484,7 @@ struct err *unwinder_walk(struct unwinder *unwinder,
 			  struct unwind_frames *ret)
 {
 	struct unwind_frames frames = {};
-	TRY(walk(unwinder, thread, &frames));
+	TRY(unwinder_walk_stack(unwinder, thread, &frames));
 	cut_frames(&frames, 0);
 	*ret = frames;
 	return NULL;
@@ -521,7 +523,7 @@ bool unwinder_outside(struct unwinder *unwinder,
 		      const struct unwind_thread *thread, const char *module,
 		      uint64_t registers[UNWIND_REGISTERS])
 {
-	struct err *err = load(unwinder, thread);
+	struct err *err = unwinder_load_modules(unwinder, thread);
 	unwinder->found = false;
 	unwinder->inside = module;
 	unwinder->outside = registers;
@@ -536,7 +538,8 @@ bool unwinder_outside(struct unwinder *unwinder,
 
 /* ---- who called ---- */
 
-static bool begins(const char *text, const char *const *starts, size_t n)
+static bool begins_with_one_of(const char *text, const char *const *starts,
+			       size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (str_starts(text, starts[i]))
@@ -560,11 +563,12 @@ static bool is_below(const struct unwind_thread *thread,
 	const char *name = strrchr(frame->module, '/');
 	if (name && str_starts(name, "/libpolygraph-"))
 		return true;
-	if (frame->file && begins(frame->file, headers, ARRAY_SIZE(headers)))
+	if (frame->file &&
+	    begins_with_one_of(frame->file, headers, ARRAY_SIZE(headers)))
 		return true;
 	const char *program = thread->modules[0].path;
 	return !(program && !strcmp(frame->module, program)) &&
-	       begins(frame->module, folders, ARRAY_SIZE(folders));
+	       begins_with_one_of(frame->module, folders, ARRAY_SIZE(folders));
 }
 
 struct err *unwinder_callers(struct unwinder *unwinder,
@@ -572,7 +576,7 @@ struct err *unwinder_callers(struct unwinder *unwinder,
 			     struct unwind_frames *ret)
 {
 	struct unwind_frames frames = {};
-	TRY(walk(unwinder, thread, &frames));
+	TRY(unwinder_walk_stack(unwinder, thread, &frames));
 	size_t first = 0;
 	while (first < frames.n && is_below(thread, &frames.data[first]))
 		first++;

@@ -13,7 +13,7 @@
 
 #define PIECES_MAX 32
 
-struct place {
+struct variable_place {
 	uint64_t address; /* of the file, or offset in the TLS block */
 	uint64_t size;	  /* 0: all of it */
 	uint64_t offset;  /* in the variable: of a piece */
@@ -93,8 +93,8 @@ static bool first_number(Dwarf_Attribute *attr, const Dwarf_Op *op,
  * N, …, stack_value" (kept as N bytes from which the value is worked out).
  */
 static bool one_place(struct object *object, Dwarf_Attribute *attr,
-		      const Dwarf_Op *ops, size_t n, struct place *place,
-		      size_t *ret_n)
+		      const Dwarf_Op *ops, size_t n,
+		      struct variable_place *place, size_t *ret_n)
 {
 	size_t i = 1;
 	if (!first_number(attr, &ops[0], &place->address))
@@ -132,8 +132,8 @@ static bool one_place(struct object *object, Dwarf_Attribute *attr,
 }
 
 /* The places of a variable: mostly one; none where it has no fixed one. */
-static size_t find_places(struct object *object, Dwarf_Die *die,
-			  struct place *places)
+static size_t variable_find_places(struct object *object, Dwarf_Die *die,
+				   struct variable_place *places)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Op *ops;
@@ -144,7 +144,7 @@ static size_t find_places(struct object *object, Dwarf_Die *die,
 	    ops_n > OPERATIONS_MAX)
 		return 0;
 	for (size_t at = 0, used; at < ops_n && n < PIECES_MAX; at += used) {
-		struct place place = { .offset = offset };
+		struct variable_place place = { .offset = offset };
 		if (ops[at].atom == DW_OP_piece) {
 			/* A part that is gone. */
 			offset += ops[at].number;
@@ -152,7 +152,7 @@ static size_t find_places(struct object *object, Dwarf_Die *die,
 		} else if (one_place(object, &attr, ops + at, ops_n - at,
 				     &place, &used)) {
 			offset += place.size;
-			struct place *last = n ? &places[n - 1] : NULL;
+			struct variable_place *last = n ? &places[n - 1] : NULL;
 			if (last && last->tls == place.tls &&
 			    last->offset + last->size == place.offset &&
 			    last->address + last->size == place.address)
@@ -176,7 +176,8 @@ static size_t find_places(struct object *object, Dwarf_Die *die,
  * gcc with -gsplit-dwarf gives the address in the TLS block's template instead
  * of the offset (gcc 12).
  */
-static bool is_writable(const struct data_symbols *symbols, struct place *place)
+static bool is_writable(const struct data_symbols *symbols,
+			struct variable_place *place)
 {
 	uint32_t id;
 	if (place->tls && place->address >= symbols->tls_size)
@@ -250,8 +251,8 @@ static bool symbol_names(const char *symbol, const char *name)
 
 /* Does a symbol at the place say so, too? *@ret_any: is there one? */
 static bool symbol_agrees(const struct data_symbols *symbols,
-			  const struct place *place, const char *linkage,
-			  const char *name, bool *ret_any)
+			  const struct variable_place *place,
+			  const char *linkage, const char *name, bool *ret_any)
 {
 	const struct data_symbol *symbol =
 		data_symbol_at(symbols, place->tls, place->address);
@@ -301,8 +302,8 @@ static struct err *unit_number(struct variables *variables, uint32_t number,
 	return NULL;
 }
 
-static struct err *keep_text(struct type_pool *pool, const char *text,
-			     const char **ret)
+static struct err *variable_keep_text(struct type_pool *pool, const char *text,
+				      const char **ret)
 {
 	*ret = text ? type_text(pool, text) : NULL;
 	return text && !*ret ? err_nomem() : NULL;
@@ -343,8 +344,8 @@ static struct err *variable_name(struct variables *variables, Dwarf_Die *origin,
 
 static struct err *fill_variable(struct variables *variables,
 				 const struct variable_die *from,
-				 const struct place *place, const char *linkage,
-				 struct variable *ret)
+				 const struct variable_place *place,
+				 const char *linkage, struct variable *ret)
 {
 	struct type_builder *builder = variables->builder;
 	struct type_pool *pool = builder->pool;
@@ -359,15 +360,15 @@ static struct err *fill_variable(struct variables *variables,
 		data_symbol_at(variables->symbols, place->tls, place->address);
 	if (!linkage && symbol)
 		linkage = symbol->name;
-	TRY(keep_text(pool, linkage, &variable.symbol));
+	TRY(variable_keep_text(pool, linkage, &variable.symbol));
 	TRY(variable_name(variables, &origin, linkage, &local));
 	if (!variables->name.n)
 		return NULL;
-	TRY(keep_text(pool, variables->name.s, &variable.name));
+	TRY(variable_keep_text(pool, variables->name.s, &variable.name));
 	const char *file = NULL;
 	unsigned line = 0;
 	if (object_decl_place(builder->object, &die, &file, &line)) {
-		TRY(keep_text(pool, file, &variable.file));
+		TRY(variable_keep_text(pool, file, &variable.file));
 		variable.line = line;
 	}
 	if (die_type(&die, &type))
@@ -388,7 +389,7 @@ static struct err *fill_variable(struct variables *variables,
 
 static struct err *add_place(struct variables *variables,
 			     const struct variable_die *from,
-			     struct place *place)
+			     struct variable_place *place)
 {
 	struct index_variables *index = variables->index;
 	const struct data_symbols *symbols = variables->symbols;
@@ -430,14 +431,15 @@ static struct err *add_place(struct variables *variables,
 	return vec_push(&index->variables, variable);
 }
 
-static struct err *add_variable(struct variables *variables,
-				const struct variable_die *from)
+static struct err *variables_add_die(struct variables *variables,
+				     const struct variable_die *from)
 {
-	struct place places[PIECES_MAX];
+	struct variable_place places[PIECES_MAX];
 	Dwarf_Die die = from->die;
 	if (!dwarf_diename(&die))
 		return NULL;
-	size_t n = find_places(variables->builder->object, &die, places);
+	size_t n =
+		variable_find_places(variables->builder->object, &die, places);
 	for (size_t i = 0; i < n; i++)
 		TRY(add_place(variables, from, &places[i]));
 	return NULL;
@@ -455,7 +457,7 @@ struct err *variables_add(struct type_builder *builder,
 	struct err *err = NULL;
 	const struct scopes *scopes = builder->scopes;
 	for (size_t i = 0; i < scopes->variables.n && !err; i++)
-		err = add_variable(&variables, &scopes->variables.data[i]);
+		err = variables_add_die(&variables, &scopes->variables.data[i]);
 	map_u64_free(&variables.by_place[0]);
 	map_u64_free(&variables.by_place[1]);
 	map_u64_free(&variables.units);
@@ -511,8 +513,9 @@ static void find_guard(const struct data_symbols *symbols, struct str *name,
 }
 
 /* "where.y": the part of the variable that this one is, and its type. */
-static struct err *find_piece(struct type_pool *pool, uint64_t offset,
-			      struct str *path, struct variable *variable)
+static struct err *variable_find_piece(struct type_pool *pool, uint64_t offset,
+				       struct str *path,
+				       struct variable *variable)
 {
 	const struct type *type = type_get(pool, variable->type);
 	path->n = 0;
@@ -561,7 +564,7 @@ struct err *variables_finish(struct type_pool *pool,
 		struct variable *variable = &index->variables.data[i];
 		uint64_t offset;
 		if (map_u64_get(pieces, i, &offset)) {
-			TRY(find_piece(pool, offset, &name, variable));
+			TRY(variable_find_piece(pool, offset, &name, variable));
 			continue;
 		}
 		const struct type *type = type_get(pool, variable->type);

@@ -17,9 +17,9 @@
 #define SECTIONS_MAX 1000000
 #define VTABLE_FOR "vtable for "
 
-static char *class_of(const struct data_symbol *symbol)
+static char *vtable_class_name(const struct data_symbol *symbol)
 {
-	char *plain = demangle(symbol->name);
+	char *plain = demangle_name(symbol->name);
 	if (!plain || !str_starts(plain, VTABLE_FOR)) {
 		free(plain);
 		return NULL;
@@ -35,7 +35,8 @@ struct err *vtables_wanted(const struct data_symbols *symbols,
 	for (size_t i = 0; i < symbols->data.n; i++) {
 		if (!symbols->data.data[i].vtable)
 			continue;
-		_cleanup_(freep) char *name = class_of(&symbols->data.data[i]);
+		_cleanup_(freep) char *name =
+			vtable_class_name(&symbols->data.data[i]);
 		if (name)
 			TRY(scopes_want(scopes, scope_last_part(name)));
 	}
@@ -43,7 +44,7 @@ struct err *vtables_wanted(const struct data_symbols *symbols,
 }
 
 /* Without blanks, and without what numbers are followed or cast by. */
-static void squeeze(const char *name, struct str *out)
+static void vtable_squeeze_name(const char *name, struct str *out)
 {
 	out->n = 0;
 	for (const char *at = name; *at; at++) {
@@ -91,7 +92,7 @@ static struct err *read_templates(struct vtables *vtables)
 				NULL));
 		if (!name.n)
 			continue;
-		squeeze(name.s, &vtables->name);
+		vtable_squeeze_name(name.s, &vtables->name);
 		if (vtables->name.n &&
 		    !map_text_get(&vtables->templates, vtables->name.s, &known))
 			TRY(map_text_put(&vtables->templates, vtables->name.s,
@@ -107,7 +108,7 @@ static bool find_by_name(struct vtables *vtables, const char *name,
 	uint64_t index;
 	if (scopes_definition(scopes, name, ret))
 		return true;
-	squeeze(name, &vtables->name);
+	vtable_squeeze_name(name, &vtables->name);
 	if (!vtables->name.n ||
 	    !map_text_get(&vtables->templates, vtables->name.s, &index))
 		return false;
@@ -117,8 +118,8 @@ static bool find_by_name(struct vtables *vtables, const char *name,
 
 /* ---- by the functions in it ---- */
 
-static struct err *read_table(struct vtables *vtables, Elf *elf,
-			      const Elf_Data *data, size_t link)
+static struct err *vtables_read_section(struct vtables *vtables, Elf *elf,
+					const Elf_Data *data, size_t link)
 {
 	Elf_Scn *table = elf_getscn(elf, link);
 	Elf_Data *syms = table ? elf_getdata(table, NULL) : NULL;
@@ -159,7 +160,8 @@ static struct err *read_relocations(struct vtables *vtables, Elf *elf)
 			continue;
 		Elf_Data *data = elf_getdata(section, NULL);
 		if (data && data->d_buf && data->d_type == ELF_T_RELA)
-			TRY(read_table(vtables, elf, data, header.sh_link));
+			TRY(vtables_read_section(vtables, elf, data,
+						 header.sh_link));
 	}
 	return NULL;
 }
@@ -208,8 +210,8 @@ static bool same_last_part(struct vtables *vtables, const char *name,
 	_cleanup_(str_freep) struct str squeezed = STR_INIT;
 	if (!other)
 		return false;
-	squeeze(scope_last_part(name), &squeezed);
-	squeeze(other, &vtables->name);
+	vtable_squeeze_name(scope_last_part(name), &squeezed);
+	vtable_squeeze_name(other, &vtables->name);
 	return squeezed.n && squeezed.n == vtables->name.n &&
 	       !strcmp(squeezed.s, vtables->name.s);
 }
@@ -255,7 +257,7 @@ static struct err *add_vtable(struct vtables *vtables,
 			      const struct data_symbol *symbol,
 			      struct index_variables *index)
 {
-	_cleanup_(freep) char *name = class_of(symbol);
+	_cleanup_(freep) char *name = vtable_class_name(symbol);
 	Dwarf_Die die;
 	if (!name || (!find_by_name(vtables, name, &die) &&
 		      !find_by_slots(vtables, symbol, name, &die)))

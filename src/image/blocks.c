@@ -6,7 +6,7 @@
 /* More than any machine has: each is larger than WIRE_LARGE. */
 #define LARGE_MOST (1U << 20)
 
-static struct blocks *create(blocks_page *page, void *data)
+static struct blocks *blocks_allocate(blocks_page *page, void *data)
 {
 	struct blocks *blocks = calloc(1, sizeof(*blocks));
 	if (!blocks)
@@ -20,7 +20,7 @@ static struct blocks *create(blocks_page *page, void *data)
 struct err *blocks_create(blocks_page *page, void *data, uint64_t heap,
 			  struct blocks **ret)
 {
-	struct blocks *blocks = create(page, data);
+	struct blocks *blocks = blocks_allocate(page, data);
 	if (!blocks)
 		return err_nomem();
 	blocks->heap_address = heap;
@@ -32,7 +32,7 @@ struct err *blocks_create_glibc(blocks_page *page, void *data,
 				const struct blocks_glibc *where,
 				struct blocks **ret)
 {
-	struct blocks *blocks = create(page, data);
+	struct blocks *blocks = blocks_allocate(page, data);
 	if (!blocks)
 		return err_nomem();
 	blocks->is_glibc = true;
@@ -193,7 +193,7 @@ static uint64_t leaf_at(struct blocks *blocks, uint64_t index)
 }
 
 /* How many entries there are up to the last that is not 0. */
-static unsigned used(const uint64_t *entries, unsigned n)
+static unsigned count_used_entries(const uint64_t *entries, unsigned n)
 {
 	while (n >= 8 && !(entries[n - 1] | entries[n - 2] | entries[n - 3] |
 			   entries[n - 4] | entries[n - 5] | entries[n - 6] |
@@ -221,7 +221,7 @@ static const struct shadow_page *shadow_at(struct blocks *blocks, uint64_t key)
 		.moment = blocks->moment,
 		.key = key,
 		.entries = entries,
-		.n = entries ? used(entries, SHADOW_ENTRIES) : 0,
+		.n = entries ? count_used_entries(entries, SHADOW_ENTRIES) : 0,
 	};
 	return page;
 }
@@ -268,7 +268,7 @@ static void read_cells(struct blocks *blocks, const struct wire_slot *slot,
 	}
 }
 
-static int by_start(const void *a, const void *b)
+static int block_compare_start(const void *a, const void *b)
 {
 	const struct image_block *x = a, *y = b;
 	return (x->start > y->start) - (x->start < y->start);
@@ -296,11 +296,12 @@ static const struct block_list *large_blocks(struct blocks *blocks)
 			read_cells(blocks, &slot, list);
 	}
 	if (list->n)
-		qsort(list->data, list->n, sizeof(*list->data), by_start);
+		qsort(list->data, list->n, sizeof(*list->data),
+		      block_compare_start);
 	return list;
 }
 
-static bool contains(const struct image_block *block, uint64_t address)
+static bool block_contains(const struct image_block *block, uint64_t address)
 {
 	return address - block->start <= block->size;
 }
@@ -311,7 +312,7 @@ static uint64_t last_in(const struct shadow_page *page, unsigned n,
 {
 	if (!page->n)
 		return 0;
-	n = used(page->entries, MIN(n, page->n));
+	n = count_used_entries(page->entries, MIN(n, page->n));
 	if (!n)
 		return 0;
 	*ret_start = (page->key << SHADOW_SHIFT) + (n - 1ULL) * WIRE_GRANULE;
@@ -319,8 +320,8 @@ static uint64_t last_in(const struct shadow_page *page, unsigned n,
 }
 
 /* The entry of the nearest block that begins before the page @key; 0: none. */
-static uint64_t look_back(struct blocks *blocks, uint64_t key, uint64_t lowest,
-			  uint64_t *ret_start)
+static uint64_t blocks_find_entry_before(struct blocks *blocks, uint64_t key,
+					 uint64_t lowest, uint64_t *ret_start)
 {
 	const unsigned shift = WIRE_LEAF_SHIFT - SHADOW_SHIFT;
 	while (key > lowest) {
@@ -358,15 +359,16 @@ static bool find_agents(struct blocks *blocks, uint64_t address,
 		}
 		uint64_t lowest =
 			address < WIRE_LARGE ? 0 : address - WIRE_LARGE;
-		entry = look_back(blocks, key, lowest >> SHADOW_SHIFT, &start);
-		if (!entry && large && contains(large, address)) {
+		entry = blocks_find_entry_before(
+			blocks, key, lowest >> SHADOW_SHIFT, &start);
+		if (!entry && large && block_contains(large, address)) {
 			*ret = *large; /* its end */
 			return true;
 		}
 	}
 	struct image_block block;
 	if (!entry || !as_block(start, entry, &block) ||
-	    !contains(&block, address))
+	    !block_contains(&block, address))
 		return false;
 	*ret = block;
 	return true;

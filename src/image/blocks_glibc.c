@@ -57,7 +57,7 @@ static bool read_word(const struct blocks *blocks, uint64_t address,
 }
 
 /* Where chunks are looked for. */
-struct place {
+struct chunk_area {
 	uint64_t start;
 	uint64_t end;
 	uint64_t within; /* the first one begins so near to the start */
@@ -70,8 +70,9 @@ struct place {
  * True if they lead to the end of the heap, or to where it goes on elsewhere
  * (the allocator leaves two chunks of 16 bytes there).
  */
-static bool walk(struct blocks *blocks, const struct place *place,
-		 uint64_t first, uint64_t *left, struct block_list *list)
+static bool chunks_walk_area(struct blocks *blocks,
+			     const struct chunk_area *place, uint64_t first,
+			     uint64_t *left, struct block_list *list)
 {
 	const uint64_t wrong = place->main ? MAPPED | OTHER_ARENA : MAPPED;
 	uint64_t end = place->end;
@@ -122,8 +123,9 @@ static struct image_block *find_start(struct block_list *list, uint64_t start)
  * Follows a list of freed chunks whose first block is at @at and marks them.
  * A wrong pointer ends it, so does a block that is marked already.
  */
-static void follow(struct blocks *blocks, struct block_list *list, uint64_t at,
-		   uint64_t *ret_key)
+static void chunks_follow_free_list(struct blocks *blocks,
+				    struct block_list *list, uint64_t at,
+				    uint64_t *ret_key)
 {
 	for (size_t i = 0; i <= list->n && at; i++) {
 		struct image_block *block = find_start(list, at);
@@ -156,7 +158,7 @@ static void mark_tcache(struct blocks *blocks, struct block_list *list)
 		if (read_word(blocks,
 			      cache->start + TCACHE_LISTS * counters + i * 8ULL,
 			      &head))
-			follow(blocks, list, head, &key);
+			chunks_follow_free_list(blocks, list, head, &key);
 	}
 	cache->size |= WAITING; /* it is the allocator's own */
 	if (!key)
@@ -204,8 +206,9 @@ static void drop_waiting(struct block_list *list)
 }
 
 /* From the first place from which chunks lead to the end of the heap. */
-static void collect(struct blocks *blocks, const struct place *place,
-		    struct block_list *list)
+static void chunks_collect_area(struct blocks *blocks,
+				const struct chunk_area *place,
+				struct block_list *list)
 {
 	uint64_t start = (place->start + 15) & ~15ULL, end = place->end;
 	list->n = 0;
@@ -214,7 +217,7 @@ static void collect(struct blocks *blocks, const struct place *place,
 	uint64_t left = (end - start) / SMALLEST * LOOKS + FIRST_WITHIN;
 	for (uint64_t at = start;
 	     at + HEADER < end && at - start < place->within; at += 16) {
-		if (!walk(blocks, place, at, &left, list))
+		if (!chunks_walk_area(blocks, place, at, &left, list))
 			continue;
 		mark_tcache(blocks, list);
 		mark_fast_bins(blocks, place->arena, list);
@@ -227,7 +230,7 @@ static void collect(struct blocks *blocks, const struct place *place,
 static const struct block_list *heap_blocks(struct blocks *blocks)
 {
 	struct block_list *list = &blocks->sorted;
-	const struct place place = {
+	const struct chunk_area place = {
 		.start = blocks->where.heap_start,
 		.end = blocks->where.heap_end,
 		.within = FIRST_WITHIN,
@@ -235,14 +238,14 @@ static const struct block_list *heap_blocks(struct blocks *blocks)
 		.main = true,
 	};
 	if (blocks->sorted_at != blocks->moment)
-		collect(blocks, &place, list);
+		chunks_collect_area(blocks, &place, list);
 	blocks->sorted_at = blocks->moment;
 	return list;
 }
 
 /* Another arena's heap of which @address may be a part. */
 static bool arena_heap(const struct blocks *blocks, uint64_t address,
-		       struct place *ret)
+		       struct chunk_area *ret)
 {
 	uint64_t base = address & ~(HEAP_MOST - 1), head[4];
 	if (!base || !blocks_read(blocks, base, head, sizeof(head)))
@@ -254,7 +257,7 @@ static bool arena_heap(const struct blocks *blocks, uint64_t address,
 	    size == 0 || size > head[3] || head[3] > HEAP_MOST ||
 	    address - base >= size)
 		return false;
-	*ret = (struct place){
+	*ret = (struct chunk_area){
 		.start = base + sizeof(head),
 		.end = base + size,
 		.within = IMAGE_PAGE,
@@ -264,12 +267,12 @@ static bool arena_heap(const struct blocks *blocks, uint64_t address,
 }
 
 static const struct block_list *arena_blocks(struct blocks *blocks,
-					     const struct place *place)
+					     const struct chunk_area *place)
 {
 	struct arena_list *arena =
 		&blocks->arenas[place->start / HEAP_MOST % ARENAS];
 	if (arena->moment != blocks->moment || arena->start != place->start)
-		collect(blocks, place, &arena->list);
+		chunks_collect_area(blocks, place, &arena->list);
 	arena->moment = blocks->moment;
 	arena->start = place->start;
 	return &arena->list;
@@ -331,7 +334,7 @@ bool blocks_find_glibc(struct blocks *blocks, uint64_t address,
 	if (address >> WIRE_ADDRESS_BITS)
 		return false;
 	const struct block_list *list;
-	struct place place;
+	struct chunk_area place;
 	if (address >= blocks->where.heap_start &&
 	    address < blocks->where.heap_end)
 		list = heap_blocks(blocks);

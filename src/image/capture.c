@@ -46,7 +46,7 @@ static void read_one(struct image *image, struct tracee *from, uint64_t address,
 	}
 }
 
-struct reading {
+struct capture_reading {
 	struct iovec local[BATCH];
 	struct iovec remote[BATCH];
 	uint8_t **buffers[BATCH];
@@ -56,12 +56,12 @@ struct reading {
 
 struct batch {
 	struct work works[BATCH];
-	struct reading reading;
+	struct capture_reading reading;
 };
 
 /* Pages that cannot be read become NULL. */
 static void read_pages(struct image *image, struct tracee *from,
-		       struct reading *reading)
+		       struct capture_reading *reading)
 {
 	size_t at = 0;
 	while (at < reading->n) {
@@ -108,8 +108,9 @@ static void read_pages(struct image *image, struct tracee *from,
 	}
 }
 
-static struct err *read_add(struct image *image, struct reading *reading,
-			    uint64_t address, uint8_t **buffer)
+static struct err *read_add(struct image *image,
+			    struct capture_reading *reading, uint64_t address,
+			    uint8_t **buffer)
 {
 	TRY(pool_get(&image->pool, buffer));
 	reading->buffers[reading->n] = buffer;
@@ -117,7 +118,7 @@ static struct err *read_add(struct image *image, struct reading *reading,
 	return NULL;
 }
 
-static bool is_own(const struct image *image, uint64_t address)
+static bool is_own_memory(const struct image *image, uint64_t address)
 {
 	for (size_t i = 0; i < image->own.n; i++) {
 		if (address < image->own.data[i].start)
@@ -129,7 +130,8 @@ static bool is_own(const struct image *image, uint64_t address)
 }
 
 /* NULL: out of memory. */
-static struct page *hold(struct image *image, const struct work *work)
+static struct page *capture_hold_page(struct image *image,
+				      const struct work *work)
 {
 	if (work->page)
 		return work->page;
@@ -168,7 +170,7 @@ static struct err *note_heat(struct image *image, struct page *page,
 }
 
 /* Takes over the copies that are kept; the others stay in @work. */
-static struct err *settle(struct image *image, struct work *work)
+static struct err *capture_settle_pages(struct image *image, struct work *work)
 {
 	bool was_held = work->page;
 	const uint8_t *old = was_held ? work->page->now : work->before;
@@ -183,7 +185,7 @@ static struct err *settle(struct image *image, struct work *work)
 		return NULL;
 	TRY(vec_reserve(&image->touched, image->touched.n + 1));
 	TRY(vec_reserve(&image->changes, image->changes.n + 1));
-	struct page *page = hold(image, work);
+	struct page *page = capture_hold_page(image, work);
 	if (!page)
 		return err_nomem();
 	if (!same) {
@@ -192,7 +194,7 @@ static struct err *settle(struct image *image, struct work *work)
 		image->touched.data[image->touched.n++] = page;
 	}
 	page->now = take_ptr(work->after);
-	if (!same && !is_own(image, page->address))
+	if (!same && !is_own_memory(image, page->address))
 		image->changes.data[image->changes.n++] =
 			(struct image_change){ page->address, page->before,
 					       page->now };
@@ -202,7 +204,7 @@ static struct err *settle(struct image *image, struct work *work)
 static struct err *work_off(struct image *image, size_t n)
 {
 	struct work *works = image->batch->works;
-	struct reading *reading = &image->batch->reading;
+	struct capture_reading *reading = &image->batch->reading;
 	struct err *err = NULL;
 	reading->n = 0;
 	for (size_t i = 0; i < n && !err; i++) {
@@ -227,7 +229,7 @@ static struct err *work_off(struct image *image, size_t n)
 		read_pages(image, image->base, reading);
 	for (size_t i = 0; i < n; i++) {
 		if (!err)
-			err = settle(image, &works[i]);
+			err = capture_settle_pages(image, &works[i]);
 		pool_put(&image->pool, works[i].after);
 		pool_put(&image->pool, works[i].before);
 	}
@@ -246,7 +248,7 @@ struct err *image_evaluate(struct image *image)
 	size_t now_at = 0, then_at = 0;
 	ranges_tidy(&image->written);
 	for (size_t i = 0; i < image->written.n; i++) {
-		struct range range = image->written.data[i];
+		struct memory_range range = image->written.data[i];
 		for (uint64_t at = range.start; at < range.end;
 		     at += IMAGE_PAGE) {
 			while (now_at < image->pieces.n &&
@@ -297,7 +299,8 @@ static void read_own(struct image *image)
 		end &= ~(IMAGE_PAGE - 1ULL);
 		if (start >= end)
 			continue;
-		err_ignore(vec_push(&image->own, (struct range){ start, end }));
+		err_ignore(vec_push(&image->own,
+				    (struct memory_range){ start, end }));
 	}
 	ranges_tidy(&image->own);
 }
@@ -341,7 +344,8 @@ static struct err *inherit_present(const struct piece *old, struct piece *part)
 	return NULL;
 }
 
-static bool compatible(const struct piece *old, const struct piece *new)
+static bool pieces_are_compatible(const struct piece *old,
+				  const struct piece *new)
 {
 	return old->shared == new->shared && old->inode == new->inode &&
 	       old->device == new->device && old->special == new->special &&
@@ -350,7 +354,7 @@ static bool compatible(const struct piece *old, const struct piece *new)
 }
 
 /* Reserved memory: zeros, as long as nobody could write to it. */
-static bool is_blank(struct image *image, const struct piece *piece)
+static bool piece_is_blank(struct image *image, const struct piece *piece)
 {
 	_cleanup_(ranges_freep) struct ranges there = VEC_INIT;
 	struct piece some = *piece;
@@ -369,13 +373,15 @@ static bool is_blank(struct image *image, const struct piece *piece)
 static void set_content(struct image *image, struct piece *piece)
 {
 	bool zero = (piece->tracked && piece_anonymous(piece)) ||
-		    is_blank(image, piece);
+		    piece_is_blank(image, piece);
 	piece->content = zero ? CONTENT_ZERO : CONTENT_LIVE;
 }
 
 /* Tells what of @piece goes on from @old and what is new. */
-static struct err *carve(struct image *image, const struct pieces *old,
-			 const struct piece *piece, struct pieces *ret)
+static struct err *pieces_carve_new(struct image *image,
+				    const struct pieces *old,
+				    const struct piece *piece,
+				    struct pieces *ret)
 {
 	bool same = piece->same;
 	uint64_t at = piece->start;
@@ -387,7 +393,7 @@ static struct err *carve(struct image *image, const struct pieces *old,
 		while (i < old->n && old->data[i].end <= at)
 			i++;
 		bool covered = same && i < old->n && old->data[i].start <= at &&
-			       compatible(&old->data[i], piece);
+			       pieces_are_compatible(&old->data[i], piece);
 		if (covered) {
 			const struct piece *from = &old->data[i];
 			part.end = MIN(piece->end, from->end);
@@ -420,8 +426,8 @@ static struct err *carve(struct image *image, const struct pieces *old,
 			if (part.tracked && part.inode &&
 			    part.end - part.start <= FILE_MAX)
 				TRY(vec_push(&image->written,
-					     (struct range){ part.start,
-							     part.end }));
+					     (struct memory_range){
+						     part.start, part.end }));
 		}
 		struct err *err = vec_push(ret, part);
 		if (err) {
@@ -434,14 +440,14 @@ static struct err *carve(struct image *image, const struct pieces *old,
 }
 
 /* Parts that are of one nature become one again: brk() grows often. */
-static void join(struct pieces *pieces)
+static void pieces_join_alike(struct pieces *pieces)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < pieces->n; i++) {
 		struct piece *next = &pieces->data[i];
 		struct piece *last = n ? &pieces->data[n - 1] : NULL;
 		if (last && last->end == next->start && !last->present &&
-		    !next->present && compatible(last, next) &&
+		    !next->present && pieces_are_compatible(last, next) &&
 		    last->content == next->content &&
 		    last->readable == next->readable &&
 		    last->writable == next->writable &&
@@ -465,9 +471,9 @@ struct err *image_add_known(struct image *image, const struct piece *piece)
 		for (uint64_t at = piece->start; at < piece->end;
 		     at += IMAGE_PAGE) {
 			if (page_held(image, at))
-				TRY(vec_push(
-					&image->written,
-					(struct range){ at, at + IMAGE_PAGE }));
+				TRY(vec_push(&image->written,
+					     (struct memory_range){
+						     at, at + IMAGE_PAGE }));
 		}
 	} else {
 		for (size_t i = 0; i < image->pages.map.cap; i++) {
@@ -475,9 +481,9 @@ struct err *image_add_known(struct image *image, const struct piece *piece)
 				&image->pages.map.slots[i];
 			uint64_t at = slot->key.number;
 			if (slot->hash && at >= piece->start && at < piece->end)
-				TRY(vec_push(
-					&image->written,
-					(struct range){ at, at + IMAGE_PAGE }));
+				TRY(vec_push(&image->written,
+					     (struct memory_range){
+						     at, at + IMAGE_PAGE }));
 		}
 	}
 	if (piece->content != CONTENT_BASE || image->base_pagemap_fd < 0)
@@ -528,8 +534,9 @@ struct err *image_refresh(struct image *image)
 	if (image->method->mark_same)
 		image->method->mark_same(image, &read);
 	for (size_t i = 0; i < read.n; i++)
-		TRY(carve(image, &image->pieces, &read.data[i], &pieces));
-	join(&pieces);
+		TRY(pieces_carve_new(image, &image->pieces, &read.data[i],
+				     &pieces));
+	pieces_join_alike(&pieces);
 	/* Once more in one capture: BEFORE stays as it is. */
 	if (image->pieces_changed)
 		pieces_free(&image->pieces);
@@ -601,9 +608,9 @@ struct err *image_copy_all(struct image *image)
 		if (!piece->tracked)
 			continue;
 		if (piece->inode && piece->end - piece->start <= FILE_MAX) {
-			TRY(vec_push(
-				&image->written,
-				(struct range){ piece->start, piece->end }));
+			TRY(vec_push(&image->written,
+				     (struct memory_range){ piece->start,
+							    piece->end }));
 			continue;
 		}
 		struct piece some = *piece;

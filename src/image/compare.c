@@ -66,7 +66,7 @@ static struct err *compare_collect(struct image *image, struct thread *thread,
 }
 
 /* Which pages are there is remembered from here on. */
-static struct err *begin(struct image *image)
+static struct err *compare_tracking_begin(struct image *image)
 {
 	bool moved;
 	TRY(maps_moved(image, &moved));
@@ -78,7 +78,7 @@ static struct err *begin(struct image *image)
 static struct err *compare_start(struct image *image, struct thread *thread)
 {
 	(void)thread;
-	return begin(image);
+	return compare_tracking_begin(image);
 }
 
 static void compare_stop(struct image *image)
@@ -110,7 +110,7 @@ static struct err *soft_start(struct image *image, struct thread *thread)
 {
 	(void)thread;
 	TRY(clear_soft_dirty(image));
-	return begin(image);
+	return compare_tracking_begin(image);
 }
 
 static struct err *soft_collect(struct image *image, struct thread *thread,
@@ -153,7 +153,7 @@ static struct err *fork_start(struct image *image, struct thread *thread)
 	if (obstacle)
 		return err_create(ERR_SUITE, "%s", obstacle);
 	TRY(fork_again(image, thread));
-	return begin(image);
+	return compare_tracking_begin(image);
 }
 
 static struct err *fork_collect(struct image *image, struct thread *thread,

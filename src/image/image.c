@@ -47,7 +47,8 @@ bool image_method_by_name(const char *name, enum image_method *ret)
 }
 
 /* What is believed of a method is tried: a write of ours must be seen. */
-static struct err *probe(struct image *image, struct thread *thread)
+static struct err *image_probe_method(struct image *image,
+				      struct thread *thread)
 {
 	const struct piece *piece = NULL;
 	for (size_t i = 0; i < image->pieces.n && !piece; i++) {
@@ -83,13 +84,14 @@ static struct err *probe(struct image *image, struct thread *thread)
 	return NULL;
 }
 
-static struct err *start(struct image *image, struct thread *thread,
-			 const struct method *method)
+static struct err *image_start_method(struct image *image,
+				      struct thread *thread,
+				      const struct method *method)
 {
 	image->method = method;
 	struct err *err = method->start(image, thread);
 	if (!err)
-		err = probe(image, thread);
+		err = image_probe_method(image, thread);
 	if (err)
 		method->stop(image);
 	image->written.n = 0;
@@ -101,7 +103,7 @@ static struct err *start_any(struct image *image, struct thread *thread,
 			     size_t first)
 {
 	for (size_t i = first;; i++) {
-		struct err *err = start(image, thread, methods[i]);
+		struct err *err = image_start_method(image, thread, methods[i]);
 		if (!err) {
 			log_info("written pages are found by: %s",
 				 methods[i]->name);
@@ -155,7 +157,8 @@ struct err *image_create(struct thread *thread, struct tracee *base,
 	} else {
 		for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
 			if (methods[i]->kind == method)
-				TRY(start(image, thread, methods[i]));
+				TRY(image_start_method(image, thread,
+						       methods[i]));
 		}
 		BUG_ON(!image->method);
 	}
@@ -232,7 +235,8 @@ static struct err *find_otherwise(struct image *image)
 	return NULL;
 }
 
-static struct err *capture(struct image *image, struct thread *thread)
+static struct err *image_capture_pages(struct image *image,
+				       struct thread *thread)
 {
 	struct err *err = find_written(image, thread);
 	size_t next = 0;
@@ -254,7 +258,7 @@ static struct err *capture(struct image *image, struct thread *thread)
 struct err *image_capture(struct image *image, struct thread *thread)
 {
 	image_age(image);
-	struct err *err = capture(image, thread);
+	struct err *err = image_capture_pages(image, thread);
 	reset_blocks(image);
 	return err;
 }
@@ -311,12 +315,12 @@ const uint8_t *image_page(struct image *image, enum image_side side,
 	return read_live(image, piece, address);
 }
 
-static const uint8_t *page_before(void *data, uint64_t address)
+static const uint8_t *image_page_before(void *data, uint64_t address)
 {
 	return image_page(data, IMAGE_BEFORE, address);
 }
 
-static const uint8_t *page_after(void *data, uint64_t address)
+static const uint8_t *image_page_after(void *data, uint64_t address)
 {
 	return image_page(data, IMAGE_AFTER, address);
 }
@@ -339,7 +343,8 @@ static struct blocks_glibc find_heap(const struct image *image,
 
 static struct err *create_blocks(struct image *image)
 {
-	static blocks_page *const page[] = { page_before, page_after };
+	static blocks_page *const page[] = { image_page_before,
+					     image_page_after };
 	for (int side = IMAGE_BEFORE; side <= IMAGE_AFTER; side++) {
 		if (image->agent) {
 			TRY(blocks_create(page[side], image, image->agent,

@@ -8,18 +8,18 @@
 /* What is left out as too large to be a program's state: sanitizers' shadows. */
 #define MAPPING_MAX (UINT64_C(64) << 30)
 
-struct range {
+struct memory_range {
 	uint64_t start;
 	uint64_t end;
 };
 
-DEFINE_VEC(ranges, struct range)
+DEFINE_VEC(ranges, struct memory_range)
 
 /* Sorts, and joins what touches or overlaps. */
 void ranges_tidy(struct ranges *ranges);
 
 /* What the pages are that are not held. */
-enum content {
+enum piece_content {
 	CONTENT_LIVE, /* not known how they were: as they are in the tracee */
 	CONTENT_BASE, /* as in the base */
 	CONTENT_ZERO, /* nobody touched them */
@@ -47,7 +47,7 @@ struct piece {
 	bool tracked; /* its pages are compared */
 	bool fresh;   /* was not there at the capture before */
 	bool same;    /* while mappings are looked at: not a new one */
-	enum content content;
+	enum piece_content content;
 	/* IMAGE_SCAN */
 	bool registered;
 	bool dense;  /* most of it is there: the quick scan */
@@ -80,17 +80,18 @@ size_t pieces_after(const struct pieces *pieces, uint64_t address);
 struct err *pieces_read(int maps_fd, struct pieces *ret) _must_check_;
 
 /* Buffers of one page each. */
-struct pool {
+struct page_pool {
 	VEC(uint8_t *) slabs;
 	VEC(uint8_t *) unused;
 	size_t trimmed; /* so many of @unused are given back to the system */
 };
-struct err *pool_get(struct pool *pool, uint8_t **ret) _must_check_;
-void pool_put(struct pool *pool, uint8_t *page); /* NULL, zero page: fine */
+struct err *pool_get(struct page_pool *pool, uint8_t **ret) _must_check_;
+void pool_put(struct page_pool *pool,
+	      uint8_t *page); /* NULL, zero page: fine */
 /* Gives memory back if much is unused. */
-void pool_trim(struct pool *pool);
-uint64_t pool_bytes(const struct pool *pool);
-void pool_free(struct pool *pool);
+void pool_trim(struct page_pool *pool);
+uint64_t pool_bytes(const struct page_pool *pool);
+void pool_free(struct page_pool *pool);
 extern const uint8_t zero_page[IMAGE_PAGE];
 
 /* A page that was written at some time. */
@@ -124,13 +125,13 @@ const uint8_t *cache_page(struct cache *cache, struct tracee *tracee,
 void cache_empty(struct cache *cache);
 
 /* Part of a large run. */
-struct unit {
+struct scan_unit {
 	uint64_t start;
 	uint64_t end;
 	uint64_t hot; /* written to at this scan */
 };
 
-DEFINE_VEC(units, struct unit)
+DEFINE_VEC(units, struct scan_unit)
 
 /* A way to find out what was written. */
 struct method {
@@ -187,7 +188,7 @@ struct image {
 	struct ranges own; /* the agent's memory */
 
 	struct batch *batch; /* capture.c */
-	struct pool pool;
+	struct page_pool pool;
 	struct map_u64 pages;	    /* address → struct page * */
 	VEC(struct page *) touched; /* with a BEFORE copy, or gone */
 	/*

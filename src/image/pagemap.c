@@ -14,20 +14,21 @@ static struct err *add_page(struct ranges *ranges, uint64_t address)
 		return NULL;
 	}
 	return vec_push(ranges,
-			(struct range){ address, address + IMAGE_PAGE });
+			(struct memory_range){ address, address + IMAGE_PAGE });
 }
 
-static bool is_there(uint64_t entry)
+static bool pagemap_is_present(uint64_t entry)
 {
 	return entry & (UINT64_C(1) << PAGEMAP_PRESENT |
 			UINT64_C(1) << PAGEMAP_SWAPPED);
 }
 
-static struct err *look(struct piece *piece, uint64_t index, uint64_t entry,
-			unsigned bit, struct ranges *ret)
+static struct err *pagemap_look_at_entry(struct piece *piece, uint64_t index,
+					 uint64_t entry, unsigned bit,
+					 struct ranges *ret)
 {
 	uint64_t address = piece->start + index * IMAGE_PAGE;
-	bool there = is_there(entry), was = false;
+	bool there = pagemap_is_present(entry), was = false;
 	if (piece->present) {
 		uint8_t mask = (uint8_t)(1 << index % 8);
 		was = piece->present[index / 8] & mask;
@@ -64,7 +65,8 @@ struct err *pagemap_collect(int fd, struct piece *piece, unsigned bit,
 					  "tested program"),
 				ERR_SUITE);
 		for (size_t i = 0; i < (size_t)got / 8; i++)
-			TRY(look(piece, at + i, entries[i], bit, ret));
+			TRY(pagemap_look_at_entry(piece, at + i, entries[i],
+						  bit, ret));
 		at += (size_t)got / 8;
 	}
 	return NULL;

@@ -12,7 +12,7 @@
 
 const uint8_t zero_page[IMAGE_PAGE];
 
-struct err *pool_get(struct pool *pool, uint8_t **ret)
+struct err *pool_get(struct page_pool *pool, uint8_t **ret)
 {
 	if (!pool->unused.n) {
 		TRY(vec_reserve(&pool->slabs, pool->slabs.n + 1));
@@ -33,7 +33,7 @@ struct err *pool_get(struct pool *pool, uint8_t **ret)
 	return NULL;
 }
 
-void pool_put(struct pool *pool, uint8_t *page)
+void pool_put(struct page_pool *pool, uint8_t *page)
 {
 	/* There is room: it was reserved with the slabs. */
 	if (page && page != zero_page)
@@ -41,7 +41,7 @@ void pool_put(struct pool *pool, uint8_t *page)
 }
 
 /* The next to be handed out are at the end: the others were long unused. */
-void pool_trim(struct pool *pool)
+void pool_trim(struct page_pool *pool)
 {
 	if (pool->unused.n - pool->trimmed < TRIM_PAGES)
 		return;
@@ -51,13 +51,13 @@ void pool_trim(struct pool *pool)
 			MADV_DONTNEED);
 }
 
-uint64_t pool_bytes(const struct pool *pool)
+uint64_t pool_bytes(const struct page_pool *pool)
 {
 	return ((uint64_t)pool->slabs.n * SLAB_PAGES - pool->trimmed) *
 	       IMAGE_PAGE;
 }
 
-void pool_free(struct pool *pool)
+void pool_free(struct page_pool *pool)
 {
 	for (size_t i = 0; i < pool->slabs.n; i++)
 		free(pool->slabs.data[i]);
@@ -71,7 +71,7 @@ struct chunk {
 	uint8_t data[];
 };
 
-static uint32_t bits(size_t from, size_t to)
+static uint32_t page_line_bits(size_t from, size_t to)
 {
 	return (uint32_t)(((UINT64_C(1) << to) - 1) &
 			  ~((UINT64_C(1) << from) - 1));
@@ -85,14 +85,14 @@ static void chunk_fill(struct chunk *chunk, struct tracee *tracee,
 	uint64_t to = MIN(piece->end, start + CHUNK_SIZE);
 	size_t first = (from - start) / IMAGE_PAGE;
 	size_t last = (to - start) / IMAGE_PAGE;
-	chunk->tried |= bits(first, last);
+	chunk->tried |= page_line_bits(first, last);
 	while (first < last) {
 		size_t got = memory_read_some(tracee,
 					      RADDR(start + first * IMAGE_PAGE),
 					      chunk->data + first * IMAGE_PAGE,
 					      (last - first) * IMAGE_PAGE);
 		size_t pages = got / IMAGE_PAGE;
-		chunk->valid |= bits(first, first + pages);
+		chunk->valid |= page_line_bits(first, first + pages);
 		first += pages + 1;
 	}
 }

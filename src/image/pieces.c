@@ -7,7 +7,7 @@
 
 static int compare_ranges(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct memory_range *x = a, *y = b;
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
@@ -21,7 +21,7 @@ void ranges_tidy(struct ranges *ranges)
 	qsort(ranges->data, ranges->n, sizeof(*ranges->data), compare_ranges);
 	size_t n = 0;
 	for (size_t i = 0; i < ranges->n; i++) {
-		struct range *next = &ranges->data[i];
+		struct memory_range *next = &ranges->data[i];
 		if (n && ranges->data[n - 1].end >= next->start)
 			ranges->data[n - 1].end =
 				MAX(ranges->data[n - 1].end, next->end);
@@ -67,7 +67,7 @@ static bool is_special(const char *name)
 }
 
 /* The C and C++ libraries: what they write is never anybody's test state. */
-static bool is_runtime(const char *path)
+static bool is_runtime_library(const char *path)
 {
 	static const char *const names[] = {
 		"libc.so", "libc-2",	 "ld-linux", "ld-2",
@@ -97,7 +97,7 @@ static struct piece piece_of(const struct proc_mapping *mapping)
 		.shared = mapping->shared,
 		.stack = str_starts(path, "[stack") ||
 			 !strcmp(path, "[anon:" WIRE_STACKS_MAPPING "]") ||
-			 is_runtime(path),
+			 is_runtime_library(path),
 		.grows = str_starts(path, "[stack]"),
 		.heap = str_starts(path, "[heap"),
 		.special = is_special(path),

@@ -96,7 +96,7 @@ struct scan_arg {
 /* A page without rights below a stack is nobody's reserve. */
 #define GUARD_MAX (16 * IMAGE_PAGE)
 
-static struct err *failed(int number)
+static struct err *scan_describe_failure(int number)
 {
 	return err_with_kind(
 		err_errno(number, "cannot scan the tested program's pages"),
@@ -115,7 +115,7 @@ static uint64_t tally_sum(const struct tally *tally)
 	return tally->faults + (tally->pages > HUGE_SUSPECT ? 1 : tally->pages);
 }
 
-static void tally_add(struct tally *tally, struct range range)
+static void tally_add(struct tally *tally, struct memory_range range)
 {
 	while (range.start < range.end) {
 		uint64_t huge = range.start / HUGE_SIZE;
@@ -131,7 +131,8 @@ static void tally_add(struct tally *tally, struct range range)
 }
 
 /* Only what is followed, and cannot be there through a read of ours. */
-static bool counts(const struct image *image, const struct scan_region *region)
+static bool scan_region_counts(const struct image *image,
+			       const struct scan_region *region)
 {
 	const struct piece *piece = pieces_find(&image->pieces, region->start);
 	return piece && piece->tracked && piece->end >= region->end &&
@@ -141,9 +142,10 @@ static bool counts(const struct image *image, const struct scan_region *region)
 }
 
 /* The kernel walks on until its vector is full. */
-static struct err *walk(struct image *image, const struct scan_arg *wanted,
-			struct ranges *written, struct ranges *there,
-			struct tally *tally)
+static struct err *scan_walk_memory(struct image *image,
+				    const struct scan_arg *wanted,
+				    struct ranges *written,
+				    struct ranges *there, struct tally *tally)
 {
 	struct scan_region regions[REGIONS];
 	struct scan_arg arg = *wanted;
@@ -156,27 +158,27 @@ static struct err *walk(struct image *image, const struct scan_arg *wanted,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return failed(errno);
+			return scan_describe_failure(errno);
 		for (int i = 0; i < n; i++) {
-			struct range range = { regions[i].start,
-					       regions[i].end };
+			struct memory_range range = { regions[i].start,
+						      regions[i].end };
 			if (written && regions[i].categories & IS_WRITTEN)
 				TRY(vec_push(written, range));
 			if (there)
 				TRY(vec_push(there, range));
 			if (tally &&
 			    (!written || regions[i].categories & IS_WRITTEN) &&
-			    counts(image, &regions[i]))
+			    scan_region_counts(image, &regions[i]))
 				tally_add(tally, range);
 		}
 		if (arg.walk_end <= arg.start)
-			return failed(EINVAL);
+			return scan_describe_failure(EINVAL);
 		arg.start = arg.walk_end;
 	}
 	return NULL;
 }
 
-static struct err *scan_dense(struct image *image, struct range range,
+static struct err *scan_dense(struct image *image, struct memory_range range,
 			      struct ranges *written)
 {
 	/* Exactly these masks: the kernel's short way. */
@@ -187,11 +189,11 @@ static struct err *scan_dense(struct image *image, struct range range,
 		.category_mask = IS_WRITTEN,
 		.return_mask = IS_WRITTEN,
 	};
-	return walk(image, &arg, written, NULL, NULL);
+	return scan_walk_memory(image, &arg, written, NULL, NULL);
 }
 
 /* The same, and counted. */
-static struct err *scan_counted(struct image *image, struct range range,
+static struct err *scan_counted(struct image *image, struct memory_range range,
 				struct ranges *written, struct tally *tally)
 {
 	const struct scan_arg arg = {
@@ -201,7 +203,7 @@ static struct err *scan_counted(struct image *image, struct range range,
 		.category_mask = IS_WRITTEN,
 		.return_mask = IS_WRITTEN | IS_PRESENT | IS_ZERO,
 	};
-	return walk(image, &arg, written, NULL, tally);
+	return scan_walk_memory(image, &arg, written, NULL, tally);
 }
 
 static struct err *scan_sparse(struct image *image, const struct piece *piece,
@@ -214,11 +216,12 @@ static struct err *scan_sparse(struct image *image, const struct piece *piece,
 		.category_anyof_mask = IS_PRESENT | IS_SWAPPED,
 		.return_mask = IS_WRITTEN | IS_PRESENT | IS_SWAPPED | IS_ZERO,
 	};
-	return walk(image, &arg, written, &image->there, tally);
+	return scan_walk_memory(image, &arg, written, &image->there, tally);
 }
 
-static struct err *find_there(struct image *image, const struct piece *piece,
-			      struct ranges *ret)
+static struct err *scan_find_present(struct image *image,
+				     const struct piece *piece,
+				     struct ranges *ret)
 {
 	const struct scan_arg arg = {
 		.start = piece->start,
@@ -226,11 +229,11 @@ static struct err *find_there(struct image *image, const struct piece *piece,
 		.category_anyof_mask = IS_PRESENT | IS_SWAPPED,
 		.return_mask = IS_PRESENT,
 	};
-	return walk(image, &arg, NULL, ret, NULL);
+	return scan_walk_memory(image, &arg, NULL, ret, NULL);
 }
 
 /* Is all that is mapped there registered? 0, EPERM, or another error. */
-static int check(struct image *image, struct range range)
+static int scan_check_range(struct image *image, struct memory_range range)
 {
 	struct scan_region region;
 	/* Nothing matches, so no page is looked at. */
@@ -252,12 +255,12 @@ static int check(struct image *image, struct range range)
 	return 0;
 }
 
-static struct err *read_size(struct image *image, uint64_t *ret)
+static struct err *scan_read_size(struct image *image, uint64_t *ret)
 {
 	char text[32] = "";
 	ssize_t got = pread(image->statm_fd, text, sizeof(text) - 1, 0);
 	if (got <= 0)
-		return failed(got < 0 ? errno : ESRCH);
+		return scan_describe_failure(got < 0 ? errno : ESRCH);
 	*ret = strtoull(text, NULL, 10);
 	return NULL;
 }
@@ -265,12 +268,12 @@ static struct err *read_size(struct image *image, uint64_t *ret)
 static struct err *scan_moved(struct image *image, bool *ret)
 {
 	uint64_t size;
-	TRY(read_size(image, &size));
+	TRY(scan_read_size(image, &size));
 	bool moved = size != image->size;
 	for (size_t i = 0; i < image->checks.n && !moved; i++) {
-		int number = check(image, image->checks.data[i]);
+		int number = scan_check_range(image, image->checks.data[i]);
 		if (number && number != EPERM)
-			return failed(number);
+			return scan_describe_failure(number);
 		moved = number;
 	}
 	*ret = moved;
@@ -281,8 +284,9 @@ static struct err *scan_moved(struct image *image, bool *ret)
 static void mark_old(struct image *image, struct piece *pieces, size_t n)
 {
 	while (n) {
-		struct range range = { pieces[0].start, pieces[n - 1].end };
-		if (!check(image, range)) {
+		struct memory_range range = { pieces[0].start,
+					      pieces[n - 1].end };
+		if (!scan_check_range(image, range)) {
 			for (size_t i = 0; i < n; i++)
 				pieces[i].same = true;
 			return;
@@ -353,16 +357,17 @@ static struct err *scan_adopt(struct image *image, struct piece *piece)
 	if (!piece->tracked)
 		return NULL;
 	size_t before = image->written.n;
-	TRY(find_there(image, piece, &image->written));
+	TRY(scan_find_present(image, piece, &image->written));
 	uint64_t pages = (piece->end - piece->start) / IMAGE_PAGE;
 	uint64_t there = count_pages(&image->written, before);
 	piece->dense = pages <= DENSE_PAGES || there >= pages / 4;
 	piece->sparse = !piece->dense;
 	/* What is there was just told; from now on what is written counts. */
 	if (piece->dense)
-		return scan_dense(image,
-				  (struct range){ piece->start, piece->end },
-				  NULL);
+		return scan_dense(
+			image,
+			(struct memory_range){ piece->start, piece->end },
+			NULL);
 	return scan_sparse(image, piece, NULL, NULL);
 }
 
@@ -385,8 +390,8 @@ static struct err *cut_units(struct image *image)
 		uint64_t at = piece->start;
 		while (piece->dense && at < piece->end) {
 			uint64_t end = (at / UNIT_SIZE + 1) * UNIT_SIZE;
-			struct unit unit = { at, MIN(end, piece->end),
-					     image->scans };
+			struct scan_unit unit = { at, MIN(end, piece->end),
+						  image->scans };
 			while (old < image->units.n &&
 			       image->units.data[old].end <= at)
 				old++;
@@ -428,7 +433,7 @@ static struct err *scan_arrange(struct image *image)
 	forget_hot(image);
 	for (size_t i = 0; i < image->pieces.n; i++) {
 		const struct piece *piece = &image->pieces.data[i];
-		struct range range = { piece->start, piece->end };
+		struct memory_range range = { piece->start, piece->end };
 		if (piece->registered && checking)
 			image->checks.data[image->checks.n - 1].end = range.end;
 		else if (piece->registered)
@@ -447,7 +452,7 @@ static struct err *scan_arrange(struct image *image)
 			gap += MIN(range.end - range.start, GAP_MAX + 1);
 	}
 	TRY(cut_units(image));
-	return read_size(image, &image->size);
+	return scan_read_size(image, &image->size);
 }
 
 /* What was there at the last scan and is not now: thrown away. */
@@ -457,17 +462,17 @@ static struct err *find_dropped(struct image *image)
 	size_t j = 0;
 	ranges_tidy(&image->there);
 	for (size_t i = 0; i < image->there_before.n; i++) {
-		struct range was = image->there_before.data[i];
+		struct memory_range was = image->there_before.data[i];
 		while (was.start < was.end) {
 			while (j < now->n && now->data[j].end <= was.start)
 				j++;
 			uint64_t next =
 				j < now->n ? now->data[j].start : was.end;
 			if (next > was.start)
-				TRY(vec_push(
-					&image->written,
-					(struct range){ was.start,
-							MIN(next, was.end) }));
+				TRY(vec_push(&image->written,
+					     (struct memory_range){
+						     was.start,
+						     MIN(next, was.end) }));
 			if (next >= was.end)
 				break;
 			was.start = now->data[j].end;
@@ -490,7 +495,8 @@ static bool read_faults(const struct image *image, uint64_t *ret)
 	return true;
 }
 
-static struct unit *unit_of(const struct image *image, uint64_t address)
+static struct scan_unit *scan_unit_at(const struct image *image,
+				      uint64_t address)
 {
 	size_t low = 0, high = image->units.n;
 	while (low < high) {
@@ -505,14 +511,14 @@ static struct unit *unit_of(const struct image *image, uint64_t address)
 	return &image->units.data[low];
 }
 
-static void heat(struct image *image, uint64_t address)
+static void scan_heat_unit(struct image *image, uint64_t address)
 {
-	struct unit *unit = unit_of(image, address);
+	struct scan_unit *unit = scan_unit_at(image, address);
 	if (unit)
 		unit->hot = image->scans;
 }
 
-static bool is_hot(const struct image *image, const struct unit *unit)
+static bool is_hot(const struct image *image, const struct scan_unit *unit)
 {
 	return unit->hot + HOT_SCANS >= image->scans;
 }
@@ -522,18 +528,18 @@ static struct err *scan_runs(struct image *image)
 {
 	size_t hot = 0;
 	for (size_t i = 0; i < image->runs.n; i++) {
-		struct range rest = image->runs.data[i];
+		struct memory_range rest = image->runs.data[i];
 		while (hot < image->hot.n && image->hot.data[hot] < rest.start)
 			hot++;
 		while (hot < image->hot.n && image->hot.data[hot] < rest.end) {
-			struct range warm = { image->hot.data[hot],
-					      image->hot.data[hot] };
+			struct memory_range warm = { image->hot.data[hot],
+						     image->hot.data[hot] };
 			while (hot < image->hot.n &&
 			       image->hot.data[hot] == warm.end) {
 				warm.end += IMAGE_PAGE;
 				hot++;
 			}
-			struct range before = { rest.start, warm.start };
+			struct memory_range before = { rest.start, warm.start };
 			if (before.start < before.end)
 				TRY(scan_dense(image, before, &image->written));
 			TRY(vec_push(&image->written, warm));
@@ -545,7 +551,7 @@ static struct err *scan_runs(struct image *image)
 	return NULL;
 }
 
-static int by_address(const void *a, const void *b)
+static int scan_compare_address(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return x < y ? -1 : x > y;
@@ -559,7 +565,8 @@ static struct err *arrange_hot(struct image *image)
 	TRY(vec_append(&image->hot, image->hot_new.data, image->hot_new.n));
 	image->hot_new.n = 0;
 	image->hot_idle = false;
-	qsort(image->hot.data, image->hot.n, sizeof(uint64_t), by_address);
+	qsort(image->hot.data, image->hot.n, sizeof(uint64_t),
+	      scan_compare_address);
 	size_t n = 0;
 	for (size_t i = 0; i < image->hot.n; i++) {
 		struct page *page = page_held(image, image->hot.data[i]);
@@ -575,23 +582,24 @@ static struct err *arrange_hot(struct image *image)
 
 /* Units from @from on that are all hot or all not, and touch; how many. */
 static size_t unit_group(const struct image *image, size_t from, size_t max,
-			 struct range *ret)
+			 struct memory_range *ret)
 {
-	const struct unit *units = image->units.data;
+	const struct scan_unit *units = image->units.data;
 	bool hot = is_hot(image, &units[from]);
 	size_t n = 1;
 	while (n < max && from + n < image->units.n &&
 	       is_hot(image, &units[from + n]) == hot &&
 	       units[from + n].start == units[from + n - 1].end)
 		n++;
-	*ret = (struct range){ units[from].start, units[from + n - 1].end };
+	*ret = (struct memory_range){ units[from].start,
+				      units[from + n - 1].end };
 	return n;
 }
 
 static struct err *scan_hot(struct image *image, struct tally *tally)
 {
 	for (size_t i = 0; i < image->units.n;) {
-		struct range range;
+		struct memory_range range;
 		bool hot = is_hot(image, &image->units.data[i]);
 		i += unit_group(image, i, SIZE_MAX, &range);
 		if (hot)
@@ -612,7 +620,7 @@ static struct err *count_found(struct image *image, size_t from,
 			.category_mask = IS_PRESENT,
 			.return_mask = IS_PRESENT | IS_ZERO,
 		};
-		TRY(walk(image, &arg, NULL, NULL, tally));
+		TRY(scan_walk_memory(image, &arg, NULL, NULL, tally));
 	}
 	return NULL;
 }
@@ -629,7 +637,7 @@ static struct err *scan_cold(struct image *image, uint64_t left)
 	while (first < units->n && units->data[first].end <= image->cold_at)
 		first++;
 	for (size_t done = 0; done < units->n && tally_sum(&tally) < left;) {
-		struct range range;
+		struct memory_range range;
 		size_t at = (first + done) % units->n;
 		bool hot = is_hot(image, &units->data[at]);
 		size_t max = MIN(units->n - done, (size_t)COLD_UNITS);
@@ -654,7 +662,7 @@ static bool is_worth_it(const struct image *image)
 	uint64_t hot = 3500;
 	const struct units *units = &image->units;
 	for (size_t i = 0; i < units->n; i++) {
-		const struct unit *unit = &units->data[i];
+		const struct scan_unit *unit = &units->data[i];
 		if (!is_hot(image, unit))
 			continue;
 		hot += (unit->end - unit->start) / IMAGE_PAGE * 24 / 10;
@@ -673,7 +681,7 @@ static struct err *scan_large(struct image *image, struct tally *tally)
 	bool known = memory_poked(image->tracee, poked, POKES, &poked_n);
 	image->scans++;
 	for (size_t i = 0; i < poked_n; i++)
-		heat(image, poked[i]);
+		scan_heat_unit(image, poked[i]);
 	size_t before = image->written.n;
 	bool counted = is_worth_it(image) && read_faults(image, &faults);
 	if (known && counted && image->counted && !image->pieces_changed) {
@@ -689,10 +697,10 @@ static struct err *scan_large(struct image *image, struct tally *tally)
 	image->faults = faults;
 	image->counted = counted;
 	for (size_t i = before; i < image->written.n; i++) {
-		struct range range = image->written.data[i];
+		struct memory_range range = image->written.data[i];
 		for (uint64_t at = range.start; at < range.end;
 		     at = (at / UNIT_SIZE + 1) * UNIT_SIZE)
-			heat(image, at);
+			scan_heat_unit(image, at);
 	}
 	return NULL;
 }
@@ -704,12 +712,12 @@ static struct err *make_dense(struct image *image, struct piece *piece)
 	piece->dense = true;
 	size_t n = 0;
 	for (size_t i = 0; i < image->there_before.n; i++) {
-		struct range range = image->there_before.data[i];
+		struct memory_range range = image->there_before.data[i];
 		if (range.start < piece->start || range.end > piece->end)
 			image->there_before.data[n++] = range;
 	}
 	image->there_before.n = n;
-	TRY(scan_dense(image, (struct range){ piece->start, piece->end },
+	TRY(scan_dense(image, (struct memory_range){ piece->start, piece->end },
 		       NULL));
 	return scan_arrange(image);
 }
@@ -782,7 +790,7 @@ static struct err *scan_start(struct image *image, struct thread *thread)
 	TRY(make_uffd(image, thread));
 	image->stat_fd = proc_open(image->pid, 0, "stat", O_RDONLY);
 	if (image->stat_fd < 0)
-		return failed(errno);
+		return scan_describe_failure(errno);
 	for (size_t i = 0; i < image->pieces.n; i++)
 		TRY(scan_adopt(image, &image->pieces.data[i]));
 	TRY(scan_arrange(image));
