@@ -17,7 +17,7 @@ struct err *compare_identity(struct compare *compare, uint32_t node,
 			     uint32_t *ret)
 {
 	const struct node *self = nodes_get(&compare->state->nodes, node);
-	struct place place = {
+	struct compare_place place = {
 		.shape = *self,
 		.before = self->start,
 		.before_size = self->size,
@@ -28,9 +28,11 @@ struct err *compare_identity(struct compare *compare, uint32_t node,
 	return vec_push(&compare->places, place);
 }
 
-static struct err *value_text(struct compare *compare, const struct view *view,
-			      const struct leaf *leaf, uint64_t start,
-			      const char *given, char **ret)
+static struct err *compare_describe_value(struct compare *compare,
+					  const struct view *view,
+					  const struct leaf *leaf,
+					  uint64_t start, const char *given,
+					  char **ret)
 {
 	if (given) {
 		*ret = strdup(given);
@@ -61,10 +63,9 @@ void state_differences_free(struct state_differences *differences)
 }
 
 /* Two values that look the same: another place, another object. */
-static struct err *tell_apart(struct compare *compare,
-			      const struct place *place,
-			      const struct leaf *leaf,
-			      struct state_difference *difference)
+static struct err *compare_tell_values_apart(
+	struct compare *compare, const struct compare_place *place,
+	const struct leaf *leaf, struct state_difference *difference)
 {
 	struct target was = {}, is = {};
 	if (leaf->kind == LEAF_POINTER || leaf->kind == LEAF_WORDS) {
@@ -99,10 +100,11 @@ static struct err *tell_apart(struct compare *compare,
 }
 
 static struct err *report_path(struct compare *compare, uint32_t id,
-			       const struct told *told, const struct path *path)
+			       const struct difference_report *told,
+			       const struct path *path)
 {
 	struct state *state = compare->state;
-	const struct place *place = &compare->places.data[id];
+	const struct compare_place *place = &compare->places.data[id];
 	if (regexes_match(&state->exclude_fields, path->text))
 		return NULL;
 	compare->differences++;
@@ -120,13 +122,16 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 		.stack = told->stack,
 	};
 	uint64_t before = place->before, after = place->shape.start;
-	struct err *err = value_text(compare, compare->before, told->leaf,
-				     before, told->before, &difference.before);
+	struct err *err = compare_describe_value(
+		compare, compare->before, told->leaf, before, told->before,
+		&difference.before);
 	if (!err)
-		err = value_text(compare, compare->after, told->leaf, after,
-				 told->after, &difference.after);
+		err = compare_describe_value(compare, compare->after,
+					     told->leaf, after, told->after,
+					     &difference.after);
 	if (!err && !strcmp(difference.before, difference.after))
-		err = tell_apart(compare, place, told->leaf, &difference);
+		err = compare_tell_values_apart(compare, place, told->leaf,
+						&difference);
 	if (!err) {
 		difference.path = strdup(path->text);
 		err = difference.path ? vec_push(compare->ret, difference)
@@ -138,9 +143,9 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 }
 
 struct err *compare_report(struct compare *compare, uint32_t id,
-			   const struct told *told)
+			   const struct difference_report *told)
 {
-	const struct place *place = &compare->places.data[id];
+	const struct compare_place *place = &compare->places.data[id];
 	uint64_t known;
 	/* A leaf may be met twice: it lies on two pages. */
 	uint64_t key = (place->shape.start + told->leaf->offset) * 8 +
@@ -175,7 +180,7 @@ struct err *compare_report(struct compare *compare, uint32_t id,
 static struct err *report_leaf(struct compare *compare, uint32_t place,
 			       const struct leaf *leaf)
 {
-	struct told told = { .leaf = leaf };
+	struct difference_report told = { .leaf = leaf };
 	return compare_report(compare, place, &told);
 }
 
@@ -221,7 +226,7 @@ static bool same_float(const uint8_t *a, const uint8_t *b, size_t n)
 static struct err *compare_number(struct compare *compare, uint32_t id,
 				  const struct leaf *leaf)
 {
-	const struct place *place = &compare->places.data[id];
+	const struct compare_place *place = &compare->places.data[id];
 	const struct type *type = type_get(compare->state->pool, leaf->type);
 	uint8_t was[2 * NUMBER_MAX] = {}, is[2 * NUMBER_MAX] = {};
 	size_t n = MIN(leaf->size, sizeof(was));
@@ -274,7 +279,7 @@ struct err *compare_texts(struct compare *compare, uint32_t place,
 	_cleanup_(freep) char *before = NULL, *after = NULL;
 	TRY(describe_text(state, compare->before, was, unit, n, same, &before));
 	TRY(describe_text(state, compare->after, is, unit, m, same, &after));
-	struct told told = { leaf, before, after, stack };
+	struct difference_report told = { leaf, before, after, stack };
 	return compare_report(compare, place, &told);
 }
 
@@ -293,7 +298,7 @@ static struct err *compare_text(struct compare *compare, uint32_t id,
 				const struct leaf *leaf)
 {
 	const struct state *state = compare->state;
-	const struct place *place = &compare->places.data[id];
+	const struct compare_place *place = &compare->places.data[id];
 	const struct type *type = type_get(state->pool, leaf->type);
 	if (type->kind == TYPE_ARRAY)
 		type = type_get(state->pool, type->target);
@@ -311,9 +316,9 @@ static struct err *compare_text(struct compare *compare, uint32_t id,
 
 /* ---- pointers ---- */
 
-static struct err *contest(struct compare *compare, uint32_t place,
-			   const struct leaf *leaf, uint64_t before,
-			   uint64_t after)
+static struct err *compare_contest_leaf(struct compare *compare, uint32_t place,
+					const struct leaf *leaf,
+					uint64_t before, uint64_t after)
 {
 	struct contested contested = { place, *leaf, before, after };
 	return vec_push(&compare->contested, contested);
@@ -331,7 +336,7 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 		return NULL;
 	bool from = map_u64_get(&compare->backward, after, &known);
 	if (to || from) {
-		struct told told = { .leaf = leaf };
+		struct difference_report told = { .leaf = leaf };
 		*ret_equal = false;
 		told.after = "the same value, but another object: what shared "
 			     "it before does not any more";
@@ -359,13 +364,15 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 		compare->before->block(compare->before->data, after, &block) &&
 		block.start == after;
 	if (still || already)
-		return contest(compare, place, leaf, before, after);
+		return compare_contest_leaf(compare, place, leaf, before,
+					    after);
 	return NULL;
 }
 
 /* Of an array with a length beside its pointer only so much is compared. */
-static void use_length(const struct compare *compare, const struct place *owner,
-		       const struct leaf *leaf, struct place *place)
+static void use_length(const struct compare *compare,
+		       const struct compare_place *owner,
+		       const struct leaf *leaf, struct compare_place *place)
 {
 	struct node *shape = &place->shape;
 	bool typed = shape->type != TYPE_UNKNOWN;
@@ -391,7 +398,7 @@ static struct err *push_place(struct compare *compare, uint32_t parent,
 			      uint64_t typed)
 {
 	struct state *state = compare->state;
-	struct place place = {
+	struct compare_place place = {
 		.shape = {
 			.start = is->start,
 			.size = is->size,
@@ -424,7 +431,7 @@ struct err *compare_report_pointer(struct compare *compare, uint32_t place,
 				   const struct leaf *leaf,
 				   const struct target *is)
 {
-	struct told told = { .leaf = leaf };
+	struct difference_report told = { .leaf = leaf };
 	if (is->kind == TARGET_BLOCK)
 		told.stack = is->stack;
 	if (is->kind == TARGET_DANGLING)
@@ -524,7 +531,7 @@ static struct err *compare_words(struct compare *compare, uint32_t id,
 {
 	uint64_t end = leaf->offset + leaf->size;
 	for (uint64_t at = leaf->offset; at < end;) {
-		const struct place place = compare->places.data[id];
+		const struct compare_place place = compare->places.data[id];
 		uint64_t was = place.before + at, is = place.shape.start + at;
 		bool whole = !(is % 8) && !(was % 8) && at + 8 <= end;
 		uint64_t n = whole ? 8 : MIN(8 - is % 8, end - at);
@@ -560,7 +567,7 @@ static struct err *compare_words(struct compare *compare, uint32_t id,
 struct err *compare_leaf(struct compare *compare, uint32_t id,
 			 const struct leaf *leaf)
 {
-	const struct place *place = &compare->places.data[id];
+	const struct compare_place *place = &compare->places.data[id];
 	if (leaf->offset + leaf->size >
 		    MIN(place->shape.size, place->before_size) &&
 	    leaf->kind != LEAF_TEXT && leaf->kind != LEAF_WORDS)
@@ -619,7 +626,7 @@ static struct err *compare_each(void *data, const struct leaf *leaf)
 struct err *compare_untyped_text(struct compare *compare, uint32_t id,
 				 bool *ret)
 {
-	const struct place *place = &compare->places.data[id];
+	const struct compare_place *place = &compare->places.data[id];
 	const struct node *shape = &place->shape;
 	*ret = shape->type == TYPE_UNKNOWN && shape->kind != NODE_ROOT &&
 	       walk_is_text(compare->before, place->before,
@@ -642,7 +649,8 @@ struct err *compare_range(struct compare *compare, uint32_t place,
 }
 
 /* Nothing but zeros on both sides, on all pages that these bytes are on. */
-static bool is_blank(const struct compare *compare, uint64_t was, uint64_t is)
+static bool compare_is_zero_on_both_sides(const struct compare *compare,
+					  uint64_t was, uint64_t is)
 {
 	const uint64_t mask = ~(uint64_t)(VIEW_PAGE - 1);
 	return walk_is_blank(compare->before, was & mask) &&
@@ -656,7 +664,8 @@ static struct err *compare_large(struct compare *compare, uint32_t id,
 {
 	uint64_t was = compare->places.data[id].before;
 	for (uint64_t at = 0; at < shape->size; at += VIEW_PAGE) {
-		if (!is_blank(compare, was + at, shape->start + at))
+		if (!compare_is_zero_on_both_sides(compare, was + at,
+						   shape->start + at))
 			TRY(compare_range(compare, id, shape, at,
 					  at + VIEW_PAGE));
 	}

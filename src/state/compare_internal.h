@@ -11,7 +11,7 @@
 
 #define PLACE_NONE UINT32_MAX
 
-struct place {
+struct compare_place {
 	/*
 	 * As the object is after; parent and edge are those of the place
 	 * @parent, where there is one.
@@ -58,7 +58,7 @@ struct compare {
 	struct state *state;
 	const struct view *before;
 	const struct view *after;
-	VEC(struct place) places;
+	VEC(struct compare_place) places;
 	size_t compared; /* places that were */
 	VEC(struct touched) touched;
 	VEC(uint64_t) dropped; /* starts of nodes that a pointer left */
@@ -84,13 +84,13 @@ struct compare {
 /* ---- compare.c ---- */
 
 /* What is told of a difference, but for its place. */
-struct told {
+struct difference_report {
 	const struct leaf *leaf;
 	const char *before, *after; /* instead of the leaf's values; or NULL */
 	uint32_t stack;
 };
 struct err *compare_report(struct compare *compare, uint32_t place,
-			   const struct told *told) _must_check_;
+			   const struct difference_report *told) _must_check_;
 /* Two texts, of @n and @m bytes: told where they differ. */
 struct err *compare_texts(struct compare *compare, uint32_t place,
 			  const struct leaf *leaf, uint64_t unit, uint64_t was,

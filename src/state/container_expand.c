@@ -109,7 +109,7 @@ static struct err *expand_sequence(struct expansion *x)
 	return NULL;
 }
 
-static uint64_t key_of(const struct expansion *x, uint64_t element)
+static uint64_t expansion_key_of(const struct expansion *x, uint64_t element)
 {
 	return x->container->recipe->keys == KEYS_NONE
 		       ? 0
@@ -146,7 +146,7 @@ static struct err *expand_chain(struct expansion *x)
 		uint64_t value = node + container->value, next;
 		if (!container_u64(x->view, node + container->next, &next))
 			return NULL;
-		TRY(container_push(x, value, key_of(x, value)));
+		TRY(container_push(x, value, expansion_key_of(x, value)));
 		n++;
 		node = next;
 		if (node == first && container->recipe->user)
@@ -183,7 +183,7 @@ static struct err *expand_tree(struct expansion *x)
 		if (x->out->n == count)
 			return NULL;
 		uint64_t value = stack[depth].node + container->value;
-		TRY(container_push(x, value, key_of(x, value)));
+		TRY(container_push(x, value, expansion_key_of(x, value)));
 		node = stack[depth].right;
 	}
 	x->sound = x->out->n == count;

@@ -59,8 +59,8 @@ enum { GHASH_BIG_KEYS = 1 << 0, GHASH_BIG_VALUES = 1 << 1 };
 #define GHASH_CHUNK 256
 
 /* How large an entry is: the block knows, else the flag. 0: neither fits. */
-static uint32_t entry_size(const struct expansion *x, uint64_t array,
-			   uint32_t n, bool big)
+static uint32_t ghash_entry_size(const struct expansion *x, uint64_t array,
+				 uint32_t n, bool big)
 {
 	struct view_block block;
 	if (x->view->block && x->view->block(x->view->data, array, &block) &&
@@ -81,7 +81,7 @@ static struct err *entry_type(struct expansion *x, uint32_t size, type_id *ret)
 }
 
 /* The divisor, a prime, is never 0: which tells the two apart. */
-static bool read_table(const struct expansion *x, struct ghash *ret)
+static bool ghash_read_table(const struct expansion *x, struct ghash *ret)
 {
 	struct ghash_wide wide;
 	if (!view_read(x->view, x->address, ret, sizeof(*ret)))
@@ -105,7 +105,7 @@ static bool read_table(const struct expansion *x, struct ghash *ret)
 struct err *expand_ghash(struct expansion *x)
 {
 	struct ghash table;
-	if (!read_table(x, &table) || table.size > GHASH_SIZE_MAX ||
+	if (!ghash_read_table(x, &table) || table.size > GHASH_SIZE_MAX ||
 	    (table.size & (table.size - 1)) || table.nnodes > table.noccupied ||
 	    table.noccupied > table.size || table.nnodes > x->max)
 		return NULL;
@@ -113,10 +113,10 @@ struct err *expand_ghash(struct expansion *x)
 		x->sound = true;
 		return NULL;
 	}
-	uint32_t key_size = entry_size(x, table.keys, table.size,
-				       table.flags & GHASH_BIG_KEYS);
-	uint32_t value_size = entry_size(x, table.values, table.size,
-					 table.flags & GHASH_BIG_VALUES);
+	uint32_t key_size = ghash_entry_size(x, table.keys, table.size,
+					     table.flags & GHASH_BIG_KEYS);
+	uint32_t value_size = ghash_entry_size(x, table.values, table.size,
+					       table.flags & GHASH_BIG_VALUES);
 	if (table.mask != table.size - 1 || !key_size || !value_size ||
 	    !container_fits(x->view, table.keys,
 			    (uint64_t)table.size * key_size) ||

@@ -215,7 +215,8 @@ struct err *expand_span(struct expansion *x)
 }
 
 /* Who shares it: behind the control block's vptr; libc++ counts one less. */
-static bool owners(const struct expansion *x, uint64_t control, int64_t *ret)
+static bool read_owner_count(const struct expansion *x, uint64_t control,
+			     int64_t *ret)
 {
 	if (x->container->recipe->library == RECIPE_LIBCXX) {
 		int64_t n;
@@ -250,7 +251,7 @@ struct err *expand_shared(struct expansion *x)
 	int64_t n;
 	if (!container_number(x, PLACE_FIRST, &target) ||
 	    !container_number(x, PLACE_EXTRA, &control) ||
-	    (control && (!owners(x, control, &n) || n < 1)))
+	    (control && (!read_owner_count(x, control, &n) || n < 1)))
 		return NULL;
 	return push_target(x, target);
 }
@@ -262,7 +263,7 @@ struct err *expand_weak(struct expansion *x)
 	int64_t n = 0;
 	if (!container_number(x, PLACE_FIRST, &target) ||
 	    !container_number(x, PLACE_EXTRA, &control) ||
-	    (control && (!owners(x, control, &n) || n < 0)))
+	    (control && (!read_owner_count(x, control, &n) || n < 0)))
 		return NULL;
 	return push_target(x, n ? target : 0);
 }
@@ -332,7 +333,8 @@ struct err *expand_function(struct expansion *x)
 /* A polymorphic object, in the function or in a block: the vptr says which. */
 struct err *expand_function_libcxx(struct expansion *x)
 {
-	const struct place *first = &x->container->places[PLACE_FIRST];
+	const struct container_place *first =
+		&x->container->places[PLACE_FIRST];
 	uint64_t target, vptr = 0;
 	if (!container_number(x, PLACE_FIRST, &target) ||
 	    (target && !container_u64(x->view, target, &vptr)))

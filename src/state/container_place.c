@@ -24,32 +24,35 @@ struct look {
 	struct type_member member;
 };
 
-static const struct type *checked(const struct type_pool *pool, type_id id)
+static const struct type *place_checked_type(const struct type_pool *pool,
+					     type_id id)
 {
 	return id < type_count(pool) ? type_get(pool, id) : NULL;
 }
 
-static bool is_it(const struct look *look, const struct type_member *member)
+static bool place_is_wanted_member(const struct look *look,
+				   const struct type_member *member)
 {
 	if (look->name[0] != '@')
 		return strlen(member->name) == look->n &&
 		       !memcmp(member->name, look->name, look->n);
-	const struct type *base = checked(look->pool, member->type);
+	const struct type *base = place_checked_type(look->pool, member->type);
 	return member->base && base &&
 	       !strncmp(base->name, look->name + 1, look->n - 1);
 }
 
 /* Recursion is as deep as types contain each other, and bounded. */
-static bool look_in(struct look *look, type_id id, uint64_t offset,
-		    unsigned depth)
+static bool place_look_in_type(struct look *look, type_id id, uint64_t offset,
+			       unsigned depth)
 {
-	const struct type *type = checked(look->pool, id);
+	const struct type *type = place_checked_type(look->pool, id);
 	if (!type || (type->kind != TYPE_STRUCT && type->kind != TYPE_UNION) ||
 	    depth > TYPE_DEPTH_MAX)
 		return false;
 	for (uint32_t i = 0; i < type->n_members; i++) {
 		const struct type_member *member = &type->members[i];
-		if (!member->virtual_base && is_it(look, member)) {
+		if (!member->virtual_base &&
+		    place_is_wanted_member(look, member)) {
 			look->offset = offset + member->offset;
 			look->member = *member;
 			return true;
@@ -60,19 +63,19 @@ static bool look_in(struct look *look, type_id id, uint64_t offset,
 		if (member->virtual_base || (member->name[0] && !member->base))
 			continue;
 		look->left--;
-		if (look_in(look, member->type, offset + member->offset,
-			    depth + 1))
+		if (place_look_in_type(look, member->type,
+				       offset + member->offset, depth + 1))
 			return true;
 	}
 	return false;
 }
 
 static bool resolve_one(const struct type_pool *pool, type_id type,
-			const char *path, size_t n, struct place *ret)
+			const char *path, size_t n, struct container_place *ret)
 {
-	struct place place = { .known = true, .n = 1, .type = type };
+	struct container_place place = { .known = true, .n = 1, .type = type };
 	while (n) {
-		const struct type *now = checked(pool, place.type);
+		const struct type *now = place_checked_type(pool, place.type);
 		if (now && (now->kind == TYPE_POINTER ||
 			    now->kind == TYPE_REFERENCE)) {
 			if (place.n == PLACE_STEPS)
@@ -86,7 +89,7 @@ static bool resolve_one(const struct type_pool *pool, type_id type,
 			.pool = pool, .name = path, .n = part, .left = LOOK_MAX
 		};
 		if (!part || place.bit_size ||
-		    !look_in(&look, place.type, 0, 0))
+		    !place_look_in_type(&look, place.type, 0, 0))
 			return false;
 		place.offsets[place.n - 1] += look.offset;
 		place.type = look.member.type;
@@ -95,7 +98,7 @@ static bool resolve_one(const struct type_pool *pool, type_id type,
 		path += dot ? part + 1 : part;
 		n -= dot ? part + 1 : part;
 	}
-	const struct type *at = checked(pool, place.type);
+	const struct type *at = place_checked_type(pool, place.type);
 	place.size = at && at->size && at->size < 8 ? (uint8_t)at->size : 8;
 	if (place.bit_size)
 		place.size = (uint8_t)MIN(
@@ -105,7 +108,7 @@ static bool resolve_one(const struct type_pool *pool, type_id type,
 }
 
 bool place_resolve(const struct type_pool *pool, type_id type, const char *path,
-		   struct place *ret)
+		   struct container_place *ret)
 {
 	while (path && *path) {
 		size_t n = strcspn(path, "|");
@@ -117,7 +120,7 @@ bool place_resolve(const struct type_pool *pool, type_id type, const char *path,
 }
 
 bool place_address(const struct view *view, uint64_t object,
-		   const struct place *place, uint64_t *ret)
+		   const struct container_place *place, uint64_t *ret)
 {
 	if (!place->known)
 		return false;
@@ -132,7 +135,7 @@ bool place_address(const struct view *view, uint64_t object,
 }
 
 bool place_read(const struct view *view, uint64_t object,
-		const struct place *place, uint64_t *ret)
+		const struct container_place *place, uint64_t *ret)
 {
 	uint64_t at, value = 0;
 	if (!place_address(view, object, place, &at) ||

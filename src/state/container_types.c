@@ -24,15 +24,15 @@ static const struct {
 	{ "unsigned int", TYPE_UNSIGNED, 4 },
 };
 
-static struct err *make(struct containers *containers, const struct type *type,
-			type_id *ret)
+static struct err *container_make_type(struct containers *containers,
+				       const struct type *type, type_id *ret)
 {
 	TRY(type_declare(containers->pool, ret));
 	return type_set(containers->pool, *ret, type);
 }
 
-static struct err *by_name(struct containers *containers, const char *name,
-			   type_id *ret)
+static struct err *container_type_by_name(struct containers *containers,
+					  const char *name, type_id *ret)
 {
 	*ret = type_by_name(containers->pool, name);
 	if (*ret != TYPE_UNKNOWN)
@@ -44,7 +44,7 @@ static struct err *by_name(struct containers *containers, const char *name,
 				     .name = basics[i].name,
 				     .size = basics[i].size,
 				     .align = basics[i].size };
-		return make(containers, &type, ret);
+		return container_make_type(containers, &type, ret);
 	}
 	if (str_ends(name, "*"))
 		return container_void_pointer(containers, ret);
@@ -58,13 +58,14 @@ struct err *container_void_pointer(struct containers *containers, type_id *ret)
 		struct type type = { .kind = TYPE_VOID,
 				     .name = "",
 				     .align = 1 };
-		TRY(make(containers, &type, &nothing));
+		TRY(container_make_type(containers, &type, &nothing));
 		type = (struct type){ .kind = TYPE_POINTER,
 				      .name = "",
 				      .size = 8,
 				      .align = 8,
 				      .target = nothing };
-		TRY(make(containers, &type, &containers->void_pointer));
+		TRY(container_make_type(containers, &type,
+					&containers->void_pointer));
 	}
 	*ret = containers->void_pointer;
 	return NULL;
@@ -83,7 +84,7 @@ struct err *container_opaque(struct containers *containers, uint64_t size,
 			     .size = size,
 			     .align = size % 8 ? 1 : 8 };
 	type_id id = TYPE_UNKNOWN;
-	TRY(make(containers, &type, &id));
+	TRY(container_make_type(containers, &type, &id));
 	TRY(map_u64_put(&containers->opaque, size, id));
 	*ret = id;
 	return NULL;
@@ -108,7 +109,7 @@ struct err *container_pair(struct containers *containers, type_id first,
 			     .align = align,
 			     .members = members,
 			     .n_members = ARRAY_SIZE(members) };
-	return make(containers, &pair, ret);
+	return container_make_type(containers, &pair, ret);
 }
 
 /* The @n-th argument in the text of a name: where it begins and its length. */
@@ -159,7 +160,7 @@ struct err *container_argument(struct containers *containers, type_id type,
 	_cleanup_(freep) char *name = strndup(text, length);
 	if (!name)
 		return err_nomem();
-	return by_name(containers, name, ret);
+	return container_type_by_name(containers, name, ret);
 }
 
 struct err *container_named(struct containers *containers, type_id type,
@@ -169,7 +170,7 @@ struct err *container_named(struct containers *containers, type_id type,
 	if (!strcmp(spec, "void *"))
 		return container_void_pointer(containers, ret);
 	if (spec[0] != '#')
-		return by_name(containers, spec, ret);
+		return container_type_by_name(containers, spec, ret);
 	type_id at = type;
 	while (spec[0] == '#') {
 		size_t n = 0;
@@ -218,9 +219,9 @@ static struct err *find_held(struct containers *containers, const char *symbol,
 			return err_nomem();
 		*ret_where = handlers[i].where;
 		/* The mangling of the old ABI's has a short form. */
-		return by_name(containers,
-			       strcmp(name, "std::string") ? name : OLD_STRING,
-			       ret);
+		return container_type_by_name(
+			containers,
+			strcmp(name, "std::string") ? name : OLD_STRING, ret);
 	}
 	return NULL;
 }

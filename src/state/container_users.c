@@ -72,8 +72,9 @@ static struct err *key_list(unsigned keys, struct str *out)
 	return NULL;
 }
 
-static struct err *wrong(const struct container_user *user, const char *what,
-			 unsigned keys, unsigned takes)
+static struct err *container_report_wrong(const struct container_user *user,
+					  const char *what, unsigned keys,
+					  unsigned takes)
 {
 	_cleanup_(str_freep) struct str names = STR_INIT, all = STR_INIT;
 	TRY(key_list(keys, &names));
@@ -87,7 +88,8 @@ static struct err *wrong(const struct container_user *user, const char *what,
 		     : err_hint(err, "it takes 'type' and 'shape' alone");
 }
 
-static struct err *check(const struct container_user *user, size_t *ret_shape)
+static struct err *container_check_recipe(const struct container_user *user,
+					  size_t *ret_shape)
 {
 	if (!user->type || !user->type[0])
 		return err_hint(
@@ -114,21 +116,23 @@ static struct err *check(const struct container_user *user, size_t *ret_shape)
 			"shapes are: %s", all.s);
 	unsigned given = keys_given(user), takes = shapes[shape].takes;
 	if (given & ~takes)
-		return wrong(user, "does not take", given & ~takes, takes);
+		return container_report_wrong(user, "does not take",
+					      given & ~takes, takes);
 	if (shapes[shape].needs & ~given)
-		return wrong(user, "needs", shapes[shape].needs & ~given,
-			     takes);
+		return container_report_wrong(
+			user, "needs", shapes[shape].needs & ~given, takes);
 	unsigned ends = USER_LAST | USER_COUNT;
 	if (takes & USER_LAST && (given & ends) != USER_LAST &&
 	    (given & ends) != USER_COUNT)
-		return wrong(user, "needs one of", ends, takes);
+		return container_report_wrong(user, "needs one of", ends,
+					      takes);
 	*ret_shape = shape;
 	return NULL;
 }
 
 /* NULL stays NULL. */
-static struct err *keep(struct containers *containers, const char *text,
-			const char **ret)
+static struct err *container_keep_text(struct containers *containers,
+				       const char *text, const char **ret)
 {
 	if (!text)
 		return NULL;
@@ -153,26 +157,28 @@ struct err *container_users_add(struct containers *containers,
 		struct container_recipe *row =
 			&containers->users[containers->n_users];
 		size_t shape = 0;
-		TRY(check(user, &shape));
+		TRY(container_check_recipe(user, &shape));
 		row->user = true;
 		row->shape = shapes[shape].shape;
 		row->unordered = user->unordered;
 		bool optional = row->shape == CONTAINER_OPTIONAL;
-		TRY(keep(containers, user->type, &row->type));
-		TRY(keep(containers, optional ? user->value : user->first,
-			 &row->places[PLACE_FIRST].path));
-		TRY(keep(containers, user->last,
-			 &row->places[PLACE_LAST].path));
-		TRY(keep(containers, user->count,
-			 &row->places[PLACE_COUNT].path));
-		TRY(keep(containers, user->next, &row->next));
-		TRY(keep(containers, optional ? NULL : user->value,
-			 &row->value));
+		TRY(container_keep_text(containers, user->type, &row->type));
+		TRY(container_keep_text(containers,
+					optional ? user->value : user->first,
+					&row->places[PLACE_FIRST].path));
+		TRY(container_keep_text(containers, user->last,
+					&row->places[PLACE_LAST].path));
+		TRY(container_keep_text(containers, user->count,
+					&row->places[PLACE_COUNT].path));
+		TRY(container_keep_text(containers, user->next, &row->next));
+		TRY(container_keep_text(containers,
+					optional ? NULL : user->value,
+					&row->value));
 		/* C's way to write it is fine. */
 		const char *element = user->element;
 		if (element && str_starts(element, "struct "))
 			element += strlen("struct ");
-		TRY(keep(containers, element, &row->element));
+		TRY(container_keep_text(containers, element, &row->element));
 		containers->n_users++;
 	}
 	return NULL;

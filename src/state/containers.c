@@ -68,8 +68,8 @@ void containers_set_symbols(struct containers *containers,
 	containers->symbol_data = data;
 }
 
-static const struct container *lookup(struct containers *containers,
-				      type_id type);
+static const struct container *
+container_lookup_type(struct containers *containers, type_id type);
 
 /*
  * Pointers of the library's own making (fancy ones, debug iterators) are
@@ -102,14 +102,14 @@ static void not_there(const struct container *container, const char *path,
 }
 
 /* All of the recipe's places, or none of it. */
-static bool find_places(const struct containers *containers,
-			struct container *container)
+static bool container_find_places(const struct containers *containers,
+				  struct container *container)
 {
 	const struct container_recipe *recipe = container->recipe;
 	const struct type *type = type_get(containers->pool, container->type);
 	for (unsigned i = 0; i < PLACES; i++) {
 		const struct recipe_place *want = &recipe->places[i];
-		struct place *place = &container->places[i];
+		struct container_place *place = &container->places[i];
 		if (!want->path ||
 		    place_resolve(containers->pool, container->type, want->path,
 				  place))
@@ -122,7 +122,9 @@ static bool find_places(const struct containers *containers,
 					 recipe->type, type->name, want->path);
 			return false;
 		}
-		*place = (struct place){ .known = true, .n = 1, .size = 8 };
+		*place = (struct container_place){ .known = true,
+						   .n = 1,
+						   .size = 8 };
 		place->offsets[0] = want->at - AT(0);
 	}
 	if (is_pointer(containers, container))
@@ -135,7 +137,7 @@ static bool find_places(const struct containers *containers,
 static type_id first_target(const struct containers *containers,
 			    const struct container *container)
 {
-	const struct place *first = &container->places[PLACE_FIRST];
+	const struct container_place *first = &container->places[PLACE_FIRST];
 	const struct type *type = type_get(containers->pool, first->type);
 	return type->kind == TYPE_POINTER || type->kind == TYPE_ARRAY
 		       ? type->target
@@ -145,7 +147,7 @@ static type_id first_target(const struct containers *containers,
 static struct err *find_pair(struct containers *containers,
 			     struct container *container, bool *ret_found)
 {
-	struct place place;
+	struct container_place place;
 	if (!place_resolve(containers->pool, container->element, "first",
 			   &place)) {
 		type_id key, value;
@@ -156,7 +158,7 @@ static struct err *find_pair(struct containers *containers,
 			return NULL;
 		TRY(container_pair(containers, key, value,
 				   &container->element));
-		place = (struct place){ .type = key };
+		place = (struct container_place){ .type = key };
 	}
 	container->key = place.type;
 	container->key_offset = place.offsets[0];
@@ -227,7 +229,7 @@ static bool find_node(const struct containers *containers,
 	const struct container_recipe *recipe = container->recipe;
 	if (!recipe->user || recipe->shape != CONTAINER_CHAIN)
 		return true;
-	struct place next, value;
+	struct container_place next, value;
 	type_id node = first_target(containers, container);
 	const char *missing = NULL;
 	if (!place_resolve(containers->pool, node, recipe->next, &next) ||
@@ -250,8 +252,9 @@ static bool find_node(const struct containers *containers,
 	return true;
 }
 
-static struct err *resolve(struct containers *containers,
-			   struct container *container, bool *ret_fits)
+static struct err *container_resolve_recipe(struct containers *containers,
+					    struct container *container,
+					    bool *ret_fits)
 {
 	const struct container_recipe *recipe = container->recipe;
 	*ret_fits = true;
@@ -259,17 +262,18 @@ static struct err *resolve(struct containers *containers,
 		return NULL;
 	*ret_fits = false;
 	if (recipe->inner) {
-		struct place place;
+		struct container_place place;
 		if (!place_resolve(containers->pool, container->type,
 				   recipe->inner, &place) ||
 		    place.n > 1)
 			return NULL;
-		container->inner = lookup(containers, place.type);
+		container->inner =
+			container_lookup_type(containers, place.type);
 		container->inner_offset = place.offsets[0];
 		*ret_fits = container->inner;
 		return NULL;
 	}
-	if (!find_places(containers, container) ||
+	if (!container_find_places(containers, container) ||
 	    !find_node(containers, container))
 		return NULL;
 	uint64_t next = container->next, value = container->value;
@@ -282,8 +286,9 @@ static struct err *resolve(struct containers *containers,
 }
 
 /* The first row that fits; *@ret stays where there is none. */
-static struct err *recognise(struct containers *containers, type_id type,
-			     const struct container **ret)
+static struct err *container_recognise_type(struct containers *containers,
+					    type_id type,
+					    const struct container **ret)
 {
 	struct recipe_name name;
 	recipe_name_parse(type_get(containers->pool, type)->name, &name);
@@ -302,7 +307,7 @@ static struct err *recognise(struct containers *containers, type_id type,
 		container->recipe = recipe;
 		container->type = type;
 		bool fits = false;
-		TRY(resolve(containers, container, &fits));
+		TRY(container_resolve_recipe(containers, container, &fits));
 		if (fits) {
 			*ret = take_ptr(container);
 			return NULL;
@@ -311,8 +316,9 @@ static struct err *recognise(struct containers *containers, type_id type,
 	return NULL;
 }
 
-static struct err *remember(struct containers *containers, type_id type,
-			    const struct container **ret)
+static struct err *container_remember_type(struct containers *containers,
+					   type_id type,
+					   const struct container **ret)
 {
 	while (containers->by_type.n <= type)
 		TRY(vec_push(&containers->by_type, NULL));
@@ -325,21 +331,23 @@ static struct err *remember(struct containers *containers, type_id type,
 			       ? type_by_name(containers->pool, t->name)
 			       : type;
 	if (t->name[0])
-		TRY(recognise(containers, same ? same : type, &found));
+		TRY(container_recognise_type(containers, same ? same : type,
+					     &found));
 	containers->by_type.data[type] = found;
 	*ret = found;
 	return NULL;
 }
 
 /* NULL: ordinary. */
-static const struct container *lookup(struct containers *containers,
-				      type_id type)
+static const struct container *
+container_lookup_type(struct containers *containers, type_id type)
 {
 	const struct container *found = NULL;
 	if (type < containers->by_type.n)
 		found = containers->by_type.data[type];
 	if (!found && type < type_count(containers->pool)) {
-		struct err *err = remember(containers, type, &found);
+		struct err *err =
+			container_remember_type(containers, type, &found);
 		if (err) {
 			/* Out of memory; what comes next will say so. */
 			err_ignore(err);
@@ -352,7 +360,8 @@ static const struct container *lookup(struct containers *containers,
 const struct container_recipe *container_recipe(struct containers *containers,
 						type_id type)
 {
-	const struct container *container = lookup(containers, type);
+	const struct container *container =
+		container_lookup_type(containers, type);
 	while (container && container->inner)
 		container = container->inner;
 	return container ? container->recipe : NULL;
@@ -371,7 +380,8 @@ struct err *container_expand(struct containers *containers, type_id type,
 {
 	container_contents_clear(ret);
 	*ret_sound = false;
-	const struct container *container = lookup(containers, type);
+	const struct container *container =
+		container_lookup_type(containers, type);
 	while (container && container->inner) {
 		address += container->inner_offset;
 		container = container->inner;

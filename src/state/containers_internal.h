@@ -12,7 +12,7 @@
 /* Lengths above it are nonsense, whatever the memory says. */
 #define CONTAINER_BYTES_MAX (1ULL << 40)
 
-struct place {
+struct container_place {
 	bool known;
 	uint8_t n; /* steps: at each but the last a pointer is followed */
 	uint64_t offsets[PLACE_STEPS];
@@ -26,7 +26,7 @@ struct place {
 struct container {
 	const struct container_recipe *recipe;
 	type_id type;
-	struct place places[PLACES];
+	struct container_place places[PLACES];
 	type_id element;
 	uint64_t element_size; /* 0: not known */
 	type_id key;
@@ -69,12 +69,12 @@ struct expansion {
 
 /* container_place.c: */
 bool place_resolve(const struct type_pool *pool, type_id type, const char *path,
-		   struct place *ret);
+		   struct container_place *ret);
 bool place_address(const struct view *view, uint64_t object,
-		   const struct place *place, uint64_t *ret);
+		   const struct container_place *place, uint64_t *ret);
 /* As an unsigned number; sign is not looked at. */
 bool place_read(const struct view *view, uint64_t object,
-		const struct place *place, uint64_t *ret);
+		const struct container_place *place, uint64_t *ret);
 
 /* container_types.c: */
 /* The type of the template argument; TYPE_UNKNOWN where there is none. */

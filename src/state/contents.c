@@ -11,16 +11,17 @@ struct both {
 	struct container_contents before, after;
 };
 
-static struct err *report_count(struct compare *compare, uint32_t place,
-				const struct leaf *leaf, uint64_t was,
-				uint64_t is, uint32_t stack)
+static struct err *contents_report_count(struct compare *compare,
+					 uint32_t place,
+					 const struct leaf *leaf, uint64_t was,
+					 uint64_t is, uint32_t stack)
 {
 	char before[48], after[48];
 	snprintf(before, sizeof(before), "%" PRIu64 " element%s", was,
 		 was == 1 ? "" : "s");
 	snprintf(after, sizeof(after), "%" PRIu64 " element%s", is,
 		 is == 1 ? "" : "s");
-	struct told told = { leaf, before, after, stack };
+	struct difference_report told = { leaf, before, after, stack };
 	return compare_report(compare, place, &told);
 }
 
@@ -33,8 +34,9 @@ static uint32_t stack_of(const struct compare *compare, uint64_t address)
 }
 
 /* Its block, or the one it is in, stands for itself. */
-static struct err *stays(struct compare *compare, uint32_t place,
-			 const struct leaf *leaf, uint64_t address)
+static struct err *contents_keep_block(struct compare *compare, uint32_t place,
+				       const struct leaf *leaf,
+				       uint64_t address)
 {
 	struct target target;
 	uint64_t known;
@@ -60,14 +62,14 @@ static struct err *compare_element(struct compare *compare, uint32_t place,
 				   uint64_t count, uint32_t index)
 {
 	struct state *state = compare->state;
-	const struct place owner = compare->places.data[place];
+	const struct compare_place owner = compare->places.data[place];
 	uint64_t own = owner.shape.start + leaf->offset;
 	bool inside = is->address >= own && is->address < own + leaf->size;
 	/* One that stayed where it is: what was written there tells. */
 	if (was->address == is->address && !inside)
-		return stays(compare, place, leaf, is->address);
+		return contents_keep_block(compare, place, leaf, is->address);
 	if (was->type != is->type)
-		return report_count(compare, place, leaf, 1, 1, 0);
+		return contents_report_count(compare, place, leaf, 1, 1, 0);
 	struct target before, after;
 	walk_target(state, compare->before, TYPE_UNKNOWN, was->address,
 		    &before);
@@ -84,7 +86,7 @@ static struct err *compare_element(struct compare *compare, uint32_t place,
 			return NULL;
 	}
 	uint64_t size = type_get(state->pool, is->type)->size * count;
-	struct place element = {
+	struct compare_place element = {
 		.shape = {
 			.start = is->address,
 			.size = size,
@@ -153,7 +155,7 @@ static struct err *compare_ordered(struct compare *compare, uint32_t place,
 		uint32_t stack =
 			m > n ? stack_of(compare, is->data[is->n - 1].address)
 			      : 0;
-		return report_count(compare, place, leaf, n, m, stack);
+		return contents_report_count(compare, place, leaf, n, m, stack);
 	}
 	for (size_t i = 0; i < is->n && i < was->n; i++)
 		TRY(compare_element(compare, place, leaf, &was->data[i],
@@ -162,7 +164,7 @@ static struct err *compare_ordered(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
-struct keyed {
+struct keyed_element {
 	uint64_t hash;
 	size_t element;
 	bool used;
@@ -170,7 +172,7 @@ struct keyed {
 
 static int by_hash(const void *a, const void *b)
 {
-	const struct keyed *x = a, *y = b;
+	const struct keyed_element *x = a, *y = b;
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
 	return x->element < y->element ? -1 : x->element > y->element;
@@ -206,7 +208,7 @@ static struct err *report_single(struct compare *compare, uint32_t place,
 	struct state *state = compare->state;
 	const struct view *view = added ? compare->after : compare->before;
 	uint64_t size = type_get(state->pool, element->type)->size;
-	struct place single = {
+	struct compare_place single = {
 		.shape = {
 			.start = element->address,
 			.size = size,
@@ -240,7 +242,7 @@ static struct err *report_single(struct compare *compare, uint32_t place,
 	TRY(describe_object(state, view, whole.type,
 			    element->address + whole.offset, whole.size,
 			    &value));
-	struct told told = {
+	struct difference_report told = {
 		.leaf = &whole,
 		.before = added ? "(absent)" : value,
 		.after = added ? value : "(absent)",
@@ -266,9 +268,9 @@ static bool is_untouched(const struct compare *compare, uint64_t address,
 }
 
 /* Is it the same element, by its key, that lies at this address? */
-static bool is_same(struct compare *compare,
-		    const struct container_element *was,
-		    const struct container_element *is)
+static bool contents_is_same_element(struct compare *compare,
+				     const struct container_element *was,
+				     const struct container_element *is)
 {
 	uint64_t size = type_get(compare->state->pool, is->type)->size;
 	if (was->key != is->key || was->type != is->type)
@@ -283,27 +285,30 @@ static struct err *left_over(struct compare *compare, uint32_t place,
 			     const struct leaf *leaf, const struct view *view,
 			     const struct container_contents *contents,
 			     const struct container_contents *other,
-			     const struct map_u64 *others, struct keyed **ret,
-			     size_t *ret_n)
+			     const struct map_u64 *others,
+			     struct keyed_element **ret, size_t *ret_n)
 {
 	bool after = view == compare->after;
-	VEC(struct keyed) left = VEC_INIT;
+	VEC(struct keyed_element) left = VEC_INIT;
 	for (size_t i = 0; i < contents->n; i++) {
 		const struct container_element *element = &contents->data[i];
 		uint64_t known;
 		if (map_u64_get(others, element->address, &known) &&
-		    (after ? is_same(compare, &other->data[known], element)
-			   : is_same(compare, element, &other->data[known]))) {
-			struct err *err =
-				stays(compare, place, leaf, element->address);
+		    (after ? contents_is_same_element(
+				     compare, &other->data[known], element)
+			   : contents_is_same_element(compare, element,
+						      &other->data[known]))) {
+			struct err *err = contents_keep_block(
+				compare, place, leaf, element->address);
 			if (err) {
 				vec_free(&left);
 				return err;
 			}
 			continue;
 		}
-		struct keyed keyed = { element_hash(compare, view, element), i,
-				       false };
+		struct keyed_element keyed = {
+			element_hash(compare, view, element), i, false
+		};
 		struct err *err = vec_push(&left, keyed);
 		if (err) {
 			vec_free(&left);
@@ -311,16 +316,18 @@ static struct err *left_over(struct compare *compare, uint32_t place,
 		}
 	}
 	if (left.n)
-		qsort(left.data, left.n, sizeof(struct keyed), by_hash);
+		qsort(left.data, left.n, sizeof(struct keyed_element), by_hash);
 	*ret = left.data;
 	*ret_n = left.n;
 	return NULL;
 }
 
-static struct err *match(struct compare *compare, uint32_t place,
-			 const struct leaf *leaf, const struct both *both,
-			 struct keyed *was, size_t n, struct keyed *is,
-			 size_t m)
+static struct err *contents_match_elements(struct compare *compare,
+					   uint32_t place,
+					   const struct leaf *leaf,
+					   const struct both *both,
+					   struct keyed_element *was, size_t n,
+					   struct keyed_element *is, size_t m)
 {
 	size_t i = 0, j = 0;
 	while (i < n || j < m) {
@@ -345,8 +352,9 @@ static struct err *match(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
-static struct err *addresses(const struct container_contents *contents,
-			     struct map_u64 *ret)
+static struct err *
+contents_map_addresses(const struct container_contents *contents,
+		       struct map_u64 *ret)
 {
 	for (size_t i = 0; i < contents->n; i++)
 		TRY(map_u64_put(ret, contents->data[i].address, i));
@@ -360,15 +368,16 @@ static struct err *compare_matching(struct compare *compare, uint32_t place,
 {
 	_cleanup_(map_u64_freep) struct map_u64 befores = MAP_INIT;
 	_cleanup_(map_u64_freep) struct map_u64 afters = MAP_INIT;
-	_cleanup_(freep) struct keyed *was = NULL, *is = NULL;
+	_cleanup_(freep) struct keyed_element *was = NULL, *is = NULL;
 	size_t n = 0, m = 0;
-	TRY(addresses(&both->before, &befores));
-	TRY(addresses(&both->after, &afters));
+	TRY(contents_map_addresses(&both->before, &befores));
+	TRY(contents_map_addresses(&both->after, &afters));
 	TRY(left_over(compare, place, leaf, compare->before, &both->before,
 		      &both->after, &afters, &was, &n));
 	TRY(left_over(compare, place, leaf, compare->after, &both->after,
 		      &both->before, &befores, &is, &m));
-	return match(compare, place, leaf, both, was, n, is, m);
+	return contents_match_elements(compare, place, leaf, both, was, n, is,
+				       m);
 }
 
 static struct err *compare_characters(struct compare *compare, uint32_t place,
@@ -388,7 +397,7 @@ static struct err *report_bit(struct compare *compare, uint32_t place,
 			      const struct leaf *leaf, uint64_t address,
 			      uint64_t bit, bool is)
 {
-	struct place single = {
+	struct compare_place single = {
 		.shape = {
 			.start = address,
 			.size = 1,
@@ -408,9 +417,9 @@ static struct err *report_bit(struct compare *compare, uint32_t place,
 	struct leaf whole = { .kind = LEAF_NUMBER,
 			      .size = 1,
 			      .bit_offset = (uint8_t)(bit % 8) };
-	struct told told = { .leaf = &whole,
-			     .before = is ? "false" : "true",
-			     .after = is ? "true" : "false" };
+	struct difference_report told = { .leaf = &whole,
+					  .before = is ? "false" : "true",
+					  .after = is ? "true" : "false" };
 	uint32_t id = (uint32_t)compare->places.n;
 	TRY(vec_push(&compare->places, single));
 	TRY(compare_report(compare, id, &told));
@@ -427,7 +436,7 @@ static struct err *compare_bits(struct compare *compare, uint32_t place,
 	const struct container_contents *was = &both->before,
 					*is = &both->after;
 	uint64_t n = is->n_words ? is->words[0] : 0;
-	struct told told = { .leaf = leaf };
+	struct difference_report told = { .leaf = leaf };
 	if ((!is->n || !was->n) && n &&
 	    memcmp(was->words, is->words, sizeof(is->words)) != 0)
 		return compare_report(compare, place, &told);
@@ -456,11 +465,11 @@ static struct err *compare_contents(struct compare *compare, uint32_t place,
 {
 	const struct container_contents *was = &both->before,
 					*is = &both->after;
-	struct told told = { .leaf = leaf };
+	struct difference_report told = { .leaf = leaf };
 	if (shape == CONTAINER_BITS && was->n_words && is->n_words &&
 	    was->words[0] != is->words[0])
-		return report_count(compare, place, leaf, was->words[0],
-				    is->words[0], 0);
+		return contents_report_count(compare, place, leaf,
+					     was->words[0], is->words[0], 0);
 	if (was->n_words != is->n_words ||
 	    (shape != CONTAINER_BITS &&
 	     memcmp(was->words, is->words, is->n_words * sizeof(uint64_t))))
@@ -501,8 +510,9 @@ static struct err *compare_member(void *data, const struct leaf *leaf)
 	return compare_leaf(members->compare, members->place, leaf);
 }
 
-static struct err *compare_plain(struct compare *compare, uint32_t place,
-				 const struct leaf *leaf)
+static struct err *contents_compare_plain(struct compare *compare,
+					  uint32_t place,
+					  const struct leaf *leaf)
 {
 	struct members members = { compare, place };
 	struct layout_object object = {
@@ -522,7 +532,7 @@ struct err *compare_container(struct compare *compare, uint32_t id,
 			      const struct leaf *leaf, bool *ret)
 {
 	struct state *state = compare->state;
-	const struct place place = compare->places.data[id];
+	const struct compare_place place = compare->places.data[id];
 	uint64_t is = place.shape.start + leaf->offset;
 	uint64_t was = place.before + leaf->offset;
 	uint64_t known;
@@ -548,7 +558,7 @@ struct err *compare_container(struct compare *compare, uint32_t id,
 			err = compare_contents(compare, id, leaf, shape, &both,
 					       ret);
 		else if (!err)
-			err = compare_plain(compare, id, leaf);
+			err = contents_compare_plain(compare, id, leaf);
 	}
 	if (!err && sound_was && shape != CONTAINER_POINTER)
 		err = drop_elements(compare, &both);

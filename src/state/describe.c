@@ -18,17 +18,17 @@
 #define HASH_DEPTH 4
 #define HASH_ELEMENTS 1024
 
-struct writer {
+struct value_writer {
 	struct state *state;
 	const struct view *view;
 	struct str *out;
 	unsigned depth;
 };
 
-static struct err *write_object(struct writer *writer, type_id id,
+static struct err *write_object(struct value_writer *writer, type_id id,
 				uint64_t address, uint64_t size);
 
-static struct err *write_quoted(struct writer *writer, uint64_t address,
+static struct err *write_quoted(struct value_writer *writer, uint64_t address,
 				uint64_t n)
 {
 	char text[VALUE_MAX / 2 + 4];
@@ -41,7 +41,7 @@ static struct err *write_quoted(struct writer *writer, uint64_t address,
 	return part < n ? str_append(writer->out, "…") : NULL;
 }
 
-static struct err *write_wide(struct writer *writer, uint64_t address,
+static struct err *write_wide(struct value_writer *writer, uint64_t address,
 			      uint64_t n, uint64_t unit)
 {
 	TRY(str_append(writer->out, unit == 2 ? "u\"" : "L\""));
@@ -57,14 +57,14 @@ static struct err *write_wide(struct writer *writer, uint64_t address,
 	return str_append(writer->out, "\"");
 }
 
-static struct err *write_text(struct writer *writer, uint64_t address,
-			      uint64_t unit, uint64_t n)
+static struct err *value_write_text(struct value_writer *writer,
+				    uint64_t address, uint64_t unit, uint64_t n)
 {
 	return unit == 1 ? write_quoted(writer, address, n)
 			 : write_wide(writer, address, n, unit);
 }
 
-static const char *enumerator(const struct type *type, int64_t value)
+static const char *find_enumerator(const struct type *type, int64_t value)
 {
 	for (uint32_t i = 0; i < type->n_enumerators; i++) {
 		if (type->enumerators[i].value == value)
@@ -73,8 +73,9 @@ static const char *enumerator(const struct type *type, int64_t value)
 	return NULL;
 }
 
-static struct err *write_number(struct writer *writer, const struct type *type,
-				uint64_t address, const struct leaf *leaf)
+static struct err *write_number(struct value_writer *writer,
+				const struct type *type, uint64_t address,
+				const struct leaf *leaf)
 {
 	uint64_t value = 0;
 	size_t size = leaf ? leaf->size : type->size;
@@ -101,9 +102,9 @@ static struct err *write_number(struct writer *writer, const struct type *type,
 					  value ? "true" : "false");
 		return str_appendf(writer->out, "%" PRIu64, value);
 	case TYPE_ENUM:
-		name = enumerator(type, number);
+		name = find_enumerator(type, number);
 		if (!name)
-			name = enumerator(type, (int64_t)value);
+			name = find_enumerator(type, (int64_t)value);
 		if (name)
 			return str_append_escaped(writer->out, name,
 						  strlen(name));
@@ -129,7 +130,7 @@ static struct err *write_number(struct writer *writer, const struct type *type,
 			   value);
 }
 
-static struct err *write_float(struct writer *writer, uint64_t address,
+static struct err *write_float(struct value_writer *writer, uint64_t address,
 			       uint64_t size)
 {
 	uint8_t bytes[16] = {};
@@ -154,7 +155,7 @@ static struct err *write_float(struct writer *writer, uint64_t address,
 	return str_append(writer->out, "a number");
 }
 
-static struct err *write_symbol(struct writer *writer, uint64_t address)
+static struct err *write_symbol(struct value_writer *writer, uint64_t address)
 {
 	const struct state_options *options = &writer->state->options;
 	char name[128];
@@ -165,7 +166,7 @@ static struct err *write_symbol(struct writer *writer, uint64_t address)
 	return str_append(writer->out, "an address");
 }
 
-static struct err *write_pointer(struct writer *writer, type_id id,
+static struct err *write_pointer(struct value_writer *writer, type_id id,
 				 uint64_t value)
 {
 	struct state *state = writer->state;
@@ -192,9 +193,10 @@ static struct err *write_pointer(struct writer *writer, type_id id,
 	}
 	uint64_t room = target.size - target.offset;
 	if (type->kind == TYPE_CHAR)
-		return write_text(writer, value, type->size,
-				  walk_text(writer->view, value, type->size,
-					    MIN(room, TEXT_MAX)));
+		return value_write_text(writer, value, type->size,
+					walk_text(writer->view, value,
+						  type->size,
+						  MIN(room, TEXT_MAX)));
 	bool unknown = id == TYPE_UNKNOWN || type->kind == TYPE_VOID ||
 		       type->kind == TYPE_OPAQUE || !type->size;
 	if (unknown && walk_is_text(writer->view, value, room))
@@ -212,7 +214,7 @@ static struct err *write_pointer(struct writer *writer, type_id id,
 	return write_object(writer, actual, start, size);
 }
 
-static struct err *write_elements(struct writer *writer,
+static struct err *write_elements(struct value_writer *writer,
 				  const struct container_contents *contents)
 {
 	uint64_t n = contents->run && contents->n ? contents->run : contents->n;
@@ -242,7 +244,7 @@ static struct err *write_elements(struct writer *writer,
 	return str_append(writer->out, n > MEMBERS_MAX ? ", …}" : "}");
 }
 
-static struct err *write_contents(struct writer *writer,
+static struct err *write_contents(struct value_writer *writer,
 				  enum container_shape shape,
 				  const struct container_contents *contents)
 {
@@ -250,10 +252,10 @@ static struct err *write_contents(struct writer *writer,
 	case CONTAINER_TEXT:
 		if (!contents->n)
 			return str_append(writer->out, "\"\"");
-		return write_text(writer, contents->data[0].address,
-				  MAX(contents->stride, (uint64_t)1),
-				  contents->run *
-					  MAX(contents->stride, (uint64_t)1));
+		return value_write_text(
+			writer, contents->data[0].address,
+			MAX(contents->stride, (uint64_t)1),
+			contents->run * MAX(contents->stride, (uint64_t)1));
 	case CONTAINER_POINTER:
 		return write_pointer(
 			writer, contents->n ? contents->data[0].type : 0,
@@ -278,7 +280,7 @@ static struct err *write_contents(struct writer *writer,
 	}
 }
 
-static struct err *write_container(struct writer *writer, type_id id,
+static struct err *write_container(struct value_writer *writer, type_id id,
 				   uint64_t address, bool *ret_sound)
 {
 	struct container_contents contents = {};
@@ -295,8 +297,8 @@ static struct err *write_container(struct writer *writer, type_id id,
 	return err;
 }
 
-static struct err *write_struct(struct writer *writer, const struct type *type,
-				uint64_t address)
+static struct err *write_struct(struct value_writer *writer,
+				const struct type *type, uint64_t address)
 {
 	bool first = true;
 	if (writer->depth > 3)
@@ -348,16 +350,17 @@ static struct err *write_struct(struct writer *writer, const struct type *type,
 	return str_append(writer->out, "}");
 }
 
-static struct err *write_array(struct writer *writer, const struct type *type,
-			       uint64_t address, uint64_t size)
+static struct err *write_array(struct value_writer *writer,
+			       const struct type *type, uint64_t address,
+			       uint64_t size)
 {
 	const struct type *element =
 		type_get(writer->state->pool, type->target);
 	if (element->kind == TYPE_CHAR)
-		return write_text(writer, address, element->size,
-				  walk_text(writer->view, address,
-					    element->size,
-					    MIN(size, TEXT_MAX)));
+		return value_write_text(writer, address, element->size,
+					walk_text(writer->view, address,
+						  element->size,
+						  MIN(size, TEXT_MAX)));
 	uint64_t n = element->size ? size / element->size : 0;
 	if (type->count != TYPE_NO_COUNT)
 		n = MIN(n, type->count);
@@ -378,7 +381,7 @@ static struct err *write_array(struct writer *writer, const struct type *type,
 	return str_append(writer->out, "}");
 }
 
-static struct err *write_bytes(struct writer *writer, uint64_t address,
+static struct err *write_bytes(struct value_writer *writer, uint64_t address,
 			       uint64_t size)
 {
 	uint8_t bytes[16];
@@ -402,7 +405,7 @@ static struct err *write_bytes(struct writer *writer, uint64_t address,
 	return size > n ? str_append(writer->out, " …") : NULL;
 }
 
-static struct err *write_object(struct writer *writer, type_id id,
+static struct err *write_object(struct value_writer *writer, type_id id,
 				uint64_t address, uint64_t size)
 {
 	const struct type *type = type_get(writer->state->pool, id);
@@ -449,7 +452,7 @@ static struct err *write_object(struct writer *writer, type_id id,
 	}
 }
 
-static struct err *finish(struct str *out, char **ret)
+static struct err *describe_finish_text(struct str *out, char **ret)
 {
 	*ret = str_take(out);
 	return *ret ? NULL : err_nomem();
@@ -460,16 +463,16 @@ struct err *describe_object(struct state *state, const struct view *view,
 			    char **ret)
 {
 	_cleanup_(str_freep) struct str out = STR_INIT;
-	struct writer writer = { state, view, &out, 0 };
+	struct value_writer writer = { state, view, &out, 0 };
 	TRY(write_object(&writer, type, address, size));
-	return finish(&out, ret);
+	return describe_finish_text(&out, ret);
 }
 
 struct err *describe_leaf(struct state *state, const struct view *view,
 			  const struct leaf *leaf, uint64_t address, char **ret)
 {
 	_cleanup_(str_freep) struct str out = STR_INIT;
-	struct writer writer = { state, view, &out, 0 };
+	struct value_writer writer = { state, view, &out, 0 };
 	const struct type *type = type_get(state->pool, leaf->type);
 	uint64_t value;
 	switch (leaf->kind) {
@@ -485,9 +488,9 @@ struct err *describe_leaf(struct state *state, const struct view *view,
 	case LEAF_TEXT:
 		if (type->kind == TYPE_ARRAY)
 			type = type_get(state->pool, type->target);
-		TRY(write_text(&writer, address, type->size,
-			       walk_text(view, address, type->size,
-					 MIN(leaf->size, TEXT_MAX))));
+		TRY(value_write_text(&writer, address, type->size,
+				     walk_text(view, address, type->size,
+					       MIN(leaf->size, TEXT_MAX))));
 		break;
 	case LEAF_NUMBER:
 		TRY(write_number(&writer, type, address, leaf));
@@ -498,7 +501,7 @@ struct err *describe_leaf(struct state *state, const struct view *view,
 	default:
 		TRY(write_object(&writer, leaf->type, address, leaf->size));
 	}
-	return finish(&out, ret);
+	return describe_finish_text(&out, ret);
 }
 
 /* Texts up to it are shown from their beginning. */
@@ -509,15 +512,15 @@ struct err *describe_text(struct state *state, const struct view *view,
 			  uint64_t differs, char **ret)
 {
 	_cleanup_(str_freep) struct str out = STR_INIT;
-	struct writer writer = { state, view, &out, 0 };
+	struct value_writer writer = { state, view, &out, 0 };
 	uint64_t skip = 0;
 	if (differs > TEXT_CONTEXT * unit)
 		skip = (differs / unit - TEXT_CONTEXT / 2) * unit;
 	if (skip)
 		TRY(str_append(&out, "…"));
 	skip = MIN(skip, n);
-	TRY(write_text(&writer, address + skip, unit, n - skip));
-	return finish(&out, ret);
+	TRY(value_write_text(&writer, address + skip, unit, n - skip));
+	return describe_finish_text(&out, ret);
 }
 
 /* ---- numbers for values ---- */
@@ -530,7 +533,7 @@ struct hash {
 	unsigned depth;
 };
 
-static void mix(struct hash *hash, const void *data, size_t n)
+static void hash_mix_bytes(struct hash *hash, const void *data, size_t n)
 {
 	hash->value = XXH3_64bits_withSeed(data, n, hash->value);
 }
@@ -542,7 +545,7 @@ static void mix_bytes(struct hash *hash, uint64_t address, uint64_t n)
 		size_t part = MIN(n - at, sizeof(bytes));
 		if (!view_read(hash->view, address + at, bytes, part))
 			return;
-		mix(hash, bytes, part);
+		hash_mix_bytes(hash, bytes, part);
 	}
 }
 
@@ -550,7 +553,7 @@ static void mix_object(struct hash *hash, type_id type, uint64_t address)
 {
 	uint64_t inner = describe_hash(hash->state, hash->view, type, address,
 				       hash->depth + 1);
-	mix(hash, &inner, sizeof(inner));
+	hash_mix_bytes(hash, &inner, sizeof(inner));
 }
 
 /* Words of which nothing is known, but for those that are addresses. */
@@ -565,7 +568,7 @@ static void mix_words(struct hash *hash, uint64_t address, uint64_t n)
 		walk_target(hash->state, hash->view, TYPE_UNKNOWN, word,
 			    &target);
 		if (target.kind != TARGET_BLOCK)
-			mix(hash, &word, sizeof(word));
+			hash_mix_bytes(hash, &word, sizeof(word));
 	}
 }
 
@@ -577,10 +580,10 @@ static void mix_pointer(struct hash *hash, type_id id, uint64_t value)
 	uint8_t kind = (uint8_t)target.kind;
 	if (target.kind == TARGET_LOOSE)
 		kind = TARGET_BLOCK;
-	mix(hash, &kind, sizeof(kind));
+	hash_mix_bytes(hash, &kind, sizeof(kind));
 	if (target.kind == TARGET_ROOT || target.kind == TARGET_CODE ||
 	    target.kind == TARGET_FOREIGN)
-		mix(hash, &value, sizeof(value));
+		hash_mix_bytes(hash, &value, sizeof(value));
 	if (target.kind != TARGET_BLOCK && target.kind != TARGET_LOOSE)
 		return;
 	uint64_t room = target.size - target.offset;
@@ -613,8 +616,9 @@ static void mix_container(struct hash *hash, const struct leaf *leaf)
 		return;
 	}
 	uint64_t n = contents.run && contents.n ? contents.run : contents.n;
-	mix(hash, &n, sizeof(n));
-	mix(hash, contents.words, contents.n_words * sizeof(uint64_t));
+	hash_mix_bytes(hash, &n, sizeof(n));
+	hash_mix_bytes(hash, contents.words,
+		       contents.n_words * sizeof(uint64_t));
 	if (shape == CONTAINER_TEXT && contents.n) {
 		mix_bytes(hash, contents.data[0].address,
 			  n * MAX(contents.stride, (uint64_t)1));
@@ -649,7 +653,7 @@ static struct err *mix_leaf(void *data, const struct leaf *leaf)
 			break;
 		value = value >> leaf->bit_offset &
 			(((uint64_t)1 << leaf->bit_size % 64) - 1);
-		mix(hash, &value, sizeof(value));
+		hash_mix_bytes(hash, &value, sizeof(value));
 		break;
 	}
 	case LEAF_FLOAT:

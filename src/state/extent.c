@@ -40,7 +40,7 @@ static const char *const behind[] = {
 static const char *const in_front[] = { "n_",	  "num_", "nr_",  "len_",
 					"count_", "n",	  "used_" };
 
-static bool lower(const char *name, char *out)
+static bool lower_case_name(const char *name, char *out)
 {
 	size_t n = strlen(name);
 	while (n && name[n - 1] == '_')
@@ -60,7 +60,7 @@ static bool lower(const char *name, char *out)
 }
 
 /* Is @name the length of what @pointer points to, by its name? */
-static bool belongs(const char *name, const char *pointer)
+static bool name_is_length_of(const char *name, const char *pointer)
 {
 	char text[2 * NAME_MAX_LENGTH];
 	size_t n = strlen(pointer);
@@ -88,9 +88,9 @@ static bool belongs(const char *name, const char *pointer)
 static unsigned rank_of(const char *name, const char *pointer, bool only)
 {
 	char plain[NAME_MAX_LENGTH], whose[NAME_MAX_LENGTH];
-	if (!lower(name, plain) || !lower(pointer, whose))
+	if (!lower_case_name(name, plain) || !lower_case_name(pointer, whose))
 		return 0;
-	if (belongs(plain, whose))
+	if (name_is_length_of(plain, whose))
 		return 1;
 	for (size_t i = 0; only && i < ARRAY_SIZE(plain_names); i++) {
 		if (!strcmp(plain, plain_names[i]))

@@ -76,7 +76,7 @@ bool layout_has_pointers(struct layout *layout, type_id type)
 	return layout->pointers[type] == POINTERS_SOME;
 }
 
-struct visit {
+struct layout_visit {
 	struct layout *layout;
 	const struct layout_object *object;
 	uint64_t from, to;
@@ -86,7 +86,7 @@ struct visit {
 };
 
 /* An object inside: where it begins, and how many bytes it may have. */
-struct part {
+struct layout_part {
 	type_id type;
 	uint64_t offset;
 	uint64_t room;
@@ -94,11 +94,12 @@ struct part {
 	bool plain;
 };
 
-static struct err *visit_part(const struct visit *visit,
-			      const struct part *part);
+static struct err *layout_visit_part(const struct layout_visit *visit,
+				     const struct layout_part *part);
 
-static struct err *visit_leaf(const struct visit *visit, enum leaf_kind kind,
-			      const struct part *part, uint64_t size)
+static struct err *visit_leaf(const struct layout_visit *visit,
+			      enum leaf_kind kind,
+			      const struct layout_part *part, uint64_t size)
 {
 	struct leaf leaf = {
 		.kind = kind,
@@ -113,8 +114,9 @@ static struct err *visit_leaf(const struct visit *visit, enum leaf_kind kind,
 	return visit->visit(visit->data, &leaf);
 }
 
-static struct err *visit_array(const struct visit *visit,
-			       const struct part *part, const struct type *type)
+static struct err *visit_array(const struct layout_visit *visit,
+			       const struct layout_part *part,
+			       const struct type *type)
 {
 	const struct type *element =
 		type_get(visit->layout->pool, type->target);
@@ -131,17 +133,19 @@ static struct err *visit_array(const struct visit *visit,
 				 ? (visit->from - part->offset) / size
 				 : 0;
 	for (uint64_t i = first; i < count; i++) {
-		struct part item = { type->target, part->offset + i * size,
-				     size, part->depth + 1, false };
+		struct layout_part item = { type->target,
+					    part->offset + i * size, size,
+					    part->depth + 1, false };
 		if (item.offset >= visit->to)
 			break;
-		TRY(visit_part(visit, &item));
+		TRY(layout_visit_part(visit, &item));
 	}
 	return NULL;
 }
 
 /* Where a virtual base lies is in the object's vtable. */
-static bool virtual_offset(const struct visit *visit, const struct part *part,
+static bool virtual_offset(const struct layout_visit *visit,
+			   const struct layout_part *part,
 			   const struct type_member *member, uint64_t *ret)
 {
 	const struct layout_object *object = visit->object;
@@ -159,12 +163,13 @@ static bool virtual_offset(const struct visit *visit, const struct part *part,
 	return true;
 }
 
-static struct err *visit_member(const struct visit *visit,
-				const struct part *part,
+static struct err *visit_member(const struct layout_visit *visit,
+				const struct layout_part *part,
 				const struct type_member *member, bool last)
 {
-	struct part inner = { member->type, part->offset + member->offset, 0,
-			      part->depth + 1, false };
+	struct layout_part inner = { member->type,
+				     part->offset + member->offset, 0,
+				     part->depth + 1, false };
 	uint64_t offset = member->offset;
 	if (member->virtual_base) {
 		if (!virtual_offset(visit, part, member, &offset))
@@ -201,11 +206,11 @@ static struct err *visit_member(const struct visit *visit,
 			return NULL;
 		return visit_leaf(visit, LEAF_CODE, &inner, sizeof(uint64_t));
 	}
-	return visit_part(visit, &inner);
+	return layout_visit_part(visit, &inner);
 }
 
-static struct err *visit_struct(const struct visit *visit,
-				const struct part *part,
+static struct err *visit_struct(const struct layout_visit *visit,
+				const struct layout_part *part,
 				const struct type *type)
 {
 	for (uint32_t i = 0; i < type->n_members; i++)
@@ -215,8 +220,8 @@ static struct err *visit_struct(const struct visit *visit,
 }
 
 /* Bytes that an object with a vtable was made in are that object. */
-static type_id made_in(const struct visit *visit, const struct part *part,
-		       uint64_t size)
+static type_id made_in(const struct layout_visit *visit,
+		       const struct layout_part *part, uint64_t size)
 {
 	const struct layout_object *object = visit->object;
 	uint64_t at = object->address + (part->offset - object->offset);
@@ -226,21 +231,22 @@ static type_id made_in(const struct visit *visit, const struct part *part,
 				       size);
 }
 
-static struct err *visit_union(const struct visit *visit,
-			       const struct part *part, const struct type *type)
+static struct err *visit_union(const struct layout_visit *visit,
+			       const struct layout_part *part,
+			       const struct type *type)
 {
 	uint64_t size = type->size ? type->size : part->room;
-	struct part made = *part;
+	struct layout_part made = *part;
 	made.type = made_in(visit, part, MIN(size, part->room));
 	if (made.type == TYPE_UNKNOWN)
 		return visit_leaf(visit, LEAF_WORDS, part, size);
 	made.room = type_get(visit->layout->pool, made.type)->size;
 	made.depth++;
-	return visit_part(visit, &made);
+	return layout_visit_part(visit, &made);
 }
 
-static struct err *visit_part(const struct visit *visit,
-			      const struct part *part)
+static struct err *layout_visit_part(const struct layout_visit *visit,
+				     const struct layout_part *part)
 {
 	const struct type *type = type_get(visit->layout->pool, part->type);
 	bool flexible = type->kind == TYPE_ARRAY || type->kind == TYPE_STRUCT;
@@ -265,7 +271,7 @@ static struct err *visit_part(const struct visit *visit,
 		return visit_leaf(visit, LEAF_FLOAT, part, type->size);
 	case TYPE_POINTER:
 	case TYPE_REFERENCE: {
-		struct part pointer = *part;
+		struct layout_part pointer = *part;
 		pointer.type = type->target;
 		bool code = type_get(visit->layout->pool, type->target)->kind ==
 			    TYPE_CODE;
@@ -297,14 +303,16 @@ struct err *layout_visit(struct layout *layout,
 			 uint64_t to, unsigned flags, leaf_visit *visit,
 			 void *data)
 {
-	struct visit all = { layout, object, from, to, flags, visit, data };
-	struct part part = {
+	struct layout_visit all = {
+		layout, object, from, to, flags, visit, data
+	};
+	struct layout_part part = {
 		.type = object->type,
 		.offset = object->offset,
 		.room = object->size,
 		.plain = flags & LAYOUT_PLAIN,
 	};
-	return visit_part(&all, &part);
+	return layout_visit_part(&all, &part);
 }
 
 #define MAP_MAX 64

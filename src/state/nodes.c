@@ -127,7 +127,7 @@ static struct err *put_on_page(struct nodes *nodes, uint32_t id)
 }
 
 /* Millions of them: growing by a quarter, not twofold. */
-static struct err *make_room(struct nodes *nodes)
+static struct err *nodes_make_room(struct nodes *nodes)
 {
 	size_t cap = nodes->all.cap;
 	if (nodes->all.n < cap || cap < GROW_SLOWLY)
@@ -150,7 +150,7 @@ struct err *nodes_add(struct nodes *nodes, const struct node *node,
 	if (nodes->all.n * 2 >= nodes->cap)
 		TRY(grow_slots(nodes));
 	uint32_t id = (uint32_t)nodes->all.n;
-	TRY(make_room(nodes));
+	TRY(nodes_make_room(nodes));
 	TRY(vec_push(&nodes->all, *node));
 	nodes->all.data[id].page_next = NODE_NONE;
 	put_slot(nodes->slots, nodes->cap, node->start, id);
@@ -181,7 +181,7 @@ void nodes_revive(struct nodes *nodes, uint32_t id)
 	nodes->dead--;
 }
 
-static int by_start(const void *a, const void *b, void *data)
+static int nodes_compare_start(const void *a, const void *b, void *data)
 {
 	const struct nodes *nodes = data;
 	uint64_t x = nodes->all.data[*(const uint32_t *)a].start;
@@ -201,8 +201,8 @@ static void sort_large(struct nodes *nodes)
 	}
 	nodes->large.n = n;
 	if (n)
-		qsort_r(nodes->large.data, n, sizeof(uint32_t), by_start,
-			nodes);
+		qsort_r(nodes->large.data, n, sizeof(uint32_t),
+			nodes_compare_start, nodes);
 	nodes->large_sorted = true;
 }
 

@@ -15,7 +15,7 @@
 #define STEPS_MAX 100000
 
 /* One object on the way, and which of its bytes the way leaves by. */
-struct step {
+struct path_step {
 	struct node shape;
 	uint64_t offset;
 	uint64_t key;
@@ -24,13 +24,14 @@ struct step {
 };
 
 struct steps {
-	struct step near[STEPS_NEAR]; /* from the leaf upwards */
-	struct step far[STEPS_FAR];   /* a ring: the last ones, at the root */
+	struct path_step near[STEPS_NEAR]; /* from the leaf upwards */
+	struct path_step
+		far[STEPS_FAR]; /* a ring: the last ones, at the root */
 	size_t n;
 	bool cut; /* some were never looked at */
 };
 
-static void push_step(struct steps *steps, const struct step *step)
+static void push_step(struct steps *steps, const struct path_step *step)
 {
 	if (steps->n < STEPS_NEAR)
 		steps->near[steps->n] = *step;
@@ -39,7 +40,7 @@ static void push_step(struct steps *steps, const struct step *step)
 	steps->n++;
 }
 
-static const struct step *get_step(const struct steps *steps, size_t i)
+static const struct path_step *get_step(const struct steps *steps, size_t i)
 {
 	return i < STEPS_NEAR ? &steps->near[i] : &steps->far[i % STEPS_FAR];
 }
@@ -148,8 +149,8 @@ static struct err *write_members(const struct state *state,
 	return NULL;
 }
 
-static struct err *write_key(struct compare *compare, const struct step *step,
-			     struct str *out)
+static struct err *write_key(struct compare *compare,
+			     const struct path_step *step, struct str *out)
 {
 	const struct view *view =
 		step->key_gone ? compare->before : compare->after;
@@ -162,7 +163,7 @@ static struct err *write_key(struct compare *compare, const struct step *step,
 
 /* The container that a step leaves by: its type, and where it begins. */
 static bool container_of_step(const struct state *state,
-			      const struct step *step, type_id *ret,
+			      const struct path_step *step, type_id *ret,
 			      uint64_t *ret_start)
 {
 	type_id id = step->shape.type;
@@ -195,7 +196,7 @@ static bool container_of_step(const struct state *state,
 }
 
 static enum container_shape shape_of_owner(const struct state *state,
-					   const struct step *owner)
+					   const struct path_step *owner)
 {
 	type_id id;
 	uint64_t start;
@@ -206,8 +207,9 @@ static enum container_shape shape_of_owner(const struct state *state,
 }
 
 /* What the container itself says its part is found by. */
-static struct err *find_key(struct compare *compare, const struct step *owner,
-			    struct step *part)
+static struct err *find_key(struct compare *compare,
+			    const struct path_step *owner,
+			    struct path_step *part)
 {
 	struct state *state = compare->state;
 	struct container_contents contents = {};
@@ -244,8 +246,8 @@ static struct err *find_key(struct compare *compare, const struct step *owner,
  * @out names what leads here: a pointer, or a container. On return it names the
  * bytes at step->offset.
  */
-static struct err *write_step(struct compare *compare, struct step *owner,
-			      struct step *step, const struct leaf *leaf,
+static struct err *write_step(struct compare *compare, struct path_step *owner,
+			      struct path_step *step, const struct leaf *leaf,
 			      struct str *out)
 {
 	/* NULL: there are steps to come. */
@@ -338,7 +340,7 @@ static struct err *write_path(struct compare *compare, struct steps *steps,
 	TRY(str_appendf(&out, "%s", state->options.roots[root].name));
 	bool cut = steps->n > STEPS_NEAR + STEPS_FAR;
 	for (size_t i = steps->n; i-- > 0;) {
-		struct step step = *get_step(steps, i);
+		struct path_step step = *get_step(steps, i);
 		const struct leaf *last = i ? NULL : leaf;
 		if (cut && i >= STEPS_NEAR && i + STEPS_FAR < steps->n) {
 			TRY(str_appendf(&out, "->(%s%zu more)",
@@ -354,7 +356,7 @@ static struct err *write_path(struct compare *compare, struct steps *steps,
 					  last ? last->bit_offset : 0));
 			continue;
 		}
-		struct step owner =
+		struct path_step owner =
 			i + 1 < steps->n ? *get_step(steps, i + 1) : step;
 		TRY(write_step(compare, &owner, &step, last, &out));
 	}
@@ -411,11 +413,12 @@ struct cursor {
 };
 
 /* One object up; false: there is no way. */
-static bool go_up(const struct compare *compare, struct cursor *at)
+static bool path_go_up(const struct compare *compare, struct cursor *at)
 {
 	const struct nodes *nodes = &compare->state->nodes;
 	if (at->place != PLACE_NONE) {
-		const struct place *place = &compare->places.data[at->place];
+		const struct compare_place *place =
+			&compare->places.data[at->place];
 		at->offset = place->shape.edge;
 		at->place = place->parent;
 		return place->parent != PLACE_NONE;
@@ -435,19 +438,21 @@ static bool go_up(const struct compare *compare, struct cursor *at)
 }
 
 /* The object there; places that stand for a node become that node. */
-static struct step look(const struct compare *compare, struct cursor *at)
+static struct path_step path_step_at(const struct compare *compare,
+				     struct cursor *at)
 {
 	if (at->place != PLACE_NONE) {
-		const struct place *place = &compare->places.data[at->place];
+		const struct compare_place *place =
+			&compare->places.data[at->place];
 		if (place->node == NODE_NONE)
-			return (struct step){ place->shape, at->offset,
-					      place->key, place->key_type,
-					      place->key_gone };
+			return (struct path_step){ place->shape, at->offset,
+						   place->key, place->key_type,
+						   place->key_gone };
 		at->node = place->node;
 		at->place = PLACE_NONE;
 	}
-	return (struct step){ *nodes_get(&compare->state->nodes, at->node),
-			      at->offset, 0, TYPE_UNKNOWN, false };
+	return (struct path_step){ *nodes_get(&compare->state->nodes, at->node),
+				   at->offset, 0, TYPE_UNKNOWN, false };
 }
 
 struct err *path_find(struct compare *compare, uint32_t id,
@@ -460,7 +465,7 @@ struct err *path_find(struct compare *compare, uint32_t id,
 	*ret_valid = false;
 	*ret = (struct path){};
 	for (size_t i = 0;; i++) {
-		struct step step = look(compare, &at);
+		struct path_step step = path_step_at(compare, &at);
 		bool part = step.shape.flags & NODE_PART;
 		push_step(&steps, &step);
 		/* The first object on the way that was there before. */
@@ -484,7 +489,7 @@ struct err *path_find(struct compare *compare, uint32_t id,
 			at = (struct cursor){ PLACE_NONE, step.shape.root, 0 };
 			continue;
 		}
-		if (!go_up(compare, &at))
+		if (!path_go_up(compare, &at))
 			return NULL;
 	}
 	*ret_valid = true;

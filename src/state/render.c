@@ -20,8 +20,8 @@ struct render {
 	size_t max;
 };
 
-static struct err *refer(struct render *render, type_id type, uint64_t address,
-			 uint64_t *ret)
+static struct err *render_reference(struct render *render, type_id type,
+				    uint64_t address, uint64_t *ret)
 {
 	if (map_u64_get(&render->numbers, address, ret))
 		return NULL;
@@ -43,7 +43,7 @@ static struct err *show_reference(struct render *render, type_id type,
 		return NULL;
 	uint64_t start, number;
 	type = walk_dynamic(render->state, render->view, type, value, &start);
-	TRY(refer(render, type, start, &number));
+	TRY(render_reference(render, type, start, &number));
 	return str_appendf(render->out, " → #%" PRIu64, number);
 }
 
@@ -92,7 +92,7 @@ static struct err *show_all(struct render *render, size_t root)
 {
 	const struct state_root *at = &render->state->options.roots[root];
 	uint64_t number;
-	TRY(refer(render, at->type, at->address, &number));
+	TRY(render_reference(render, at->type, at->address, &number));
 	for (size_t i = 0; i < render->addresses.n; i++) {
 		if (render->lines >= render->max)
 			return str_append(render->out, "    …\n");

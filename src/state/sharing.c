@@ -23,7 +23,7 @@ struct sharing {
 	size_t wanted;	   /* that are not claimed */
 };
 
-static struct err *want(struct sharing *sharing, uint64_t start)
+static struct err *sharing_add_wanted(struct sharing *sharing, uint64_t start)
 {
 	const struct nodes *nodes = &sharing->compare->state->nodes;
 	uint32_t id = nodes_find(nodes, start);
@@ -53,7 +53,7 @@ static bool is_claimed(struct sharing *sharing, uint64_t start)
 }
 
 /* An edge that did not change leads to a node that is asked about. */
-static struct err *claim(struct sharing *sharing, uint64_t offset)
+static struct err *sharing_claim_edge(struct sharing *sharing, uint64_t offset)
 {
 	struct compare *compare = sharing->compare;
 	uint64_t at = sharing->node.start + offset;
@@ -96,7 +96,7 @@ static struct err *claim_leaf(void *data, const struct leaf *leaf)
 	}
 	/* Of containers the words themselves: smart pointers, buffers. */
 	for (; at + 8 <= end && sharing->wanted; at += 8)
-		TRY(claim(sharing, at));
+		TRY(sharing_claim_edge(sharing, at));
 	return NULL;
 }
 
@@ -132,7 +132,7 @@ static struct err *claim_all(struct sharing *sharing)
 /* What a copy leads to was copied with it: it is enough to tell of one. */
 static bool was_told(const struct compare *compare, uint32_t id)
 {
-	const struct place *place = &compare->places.data[id];
+	const struct compare_place *place = &compare->places.data[id];
 	for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
 		uint64_t edge = place->shape.edge, known;
 		if (place->parent == PLACE_NONE)
@@ -155,7 +155,7 @@ static struct err *judge_contested(struct sharing *sharing)
 	struct compare *compare = sharing->compare;
 	for (size_t i = 0; i < compare->contested.n; i++) {
 		const struct contested one = compare->contested.data[i];
-		struct told told = { .leaf = &one.leaf };
+		struct difference_report told = { .leaf = &one.leaf };
 		if (is_claimed(sharing, one.before))
 			told.after = "a copy: what shared it before does not "
 				     "any more";
@@ -238,14 +238,16 @@ static struct err *want_all(struct sharing *sharing)
 	struct compare *compare = sharing->compare;
 	sharing->wanted = 0;
 	for (size_t i = 0; i < compare->contested.n; i++) {
-		TRY(want(sharing, compare->contested.data[i].before));
-		TRY(want(sharing, compare->contested.data[i].after));
+		TRY(sharing_add_wanted(sharing,
+				       compare->contested.data[i].before));
+		TRY(sharing_add_wanted(sharing,
+				       compare->contested.data[i].after));
 	}
 	for (size_t i = 0; i < compare->doubtful.n; i++) {
 		uint32_t id = compare->doubtful.data[i].touched.node;
 		const struct node *node = nodes_get(&compare->state->nodes, id);
 		if (!(node->flags & NODE_DEAD))
-			TRY(want(sharing, node->start));
+			TRY(sharing_add_wanted(sharing, node->start));
 	}
 	return NULL;
 }

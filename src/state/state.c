@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "state/compare_internal.h"
 
-static int by_address(const void *a, const void *b)
+static int root_compare_address(const void *a, const void *b)
 {
 	const struct root_span *x = a, *y = b;
 	if (x->start != y->start)
@@ -29,7 +29,7 @@ static struct err *sort_roots(struct state *state)
 	if (!state->spans.n)
 		return NULL;
 	qsort(state->spans.data, state->spans.n, sizeof(struct root_span),
-	      by_address);
+	      root_compare_address);
 	size_t n = 0;
 	for (size_t i = 0; i < state->spans.n; i++) {
 		if (n &&
@@ -86,7 +86,7 @@ void state_destroy(struct state *state)
 	free(state);
 }
 
-static struct err *add_root(struct state *state, size_t index)
+static struct err *state_add_root(struct state *state, size_t index)
 {
 	const struct state_root *root = &state->options.roots[index];
 	const struct type *type = type_get(state->pool, root->type);
@@ -111,7 +111,7 @@ static struct err *add_roots(struct state *state)
 	nodes_free(&state->nodes);
 	state->work.n = state->worked = 0;
 	for (size_t i = 0; i < state->options.n_roots; i++)
-		TRY(add_root(state, i));
+		TRY(state_add_root(state, i));
 	/* One of several variables at one place is enough. */
 	for (size_t i = 0; i < state->options.n_roots; i++)
 		nodes_kill(&state->nodes, (uint32_t)i);
@@ -124,7 +124,7 @@ struct err *state_index(struct state *state, const struct view *view)
 {
 	TRY(add_roots(state));
 	state->indexed++;
-	return walk_all(state, view);
+	return walk_all_roots(state, view);
 }
 
 static bool is_skipped(const struct state *state, type_id type)
@@ -141,7 +141,7 @@ struct err *state_reach(struct state *state, const struct view *view,
 	state->work.n = 0;
 	TRY(vec_push(&state->work, (uint32_t)root));
 	state->whole = true;
-	struct err *err = walk_all(state, view);
+	struct err *err = walk_all_roots(state, view);
 	state->whole = false;
 	TRY(err);
 	for (size_t i = 0; i < state->nodes.all.n; i++) {

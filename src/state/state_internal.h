@@ -124,7 +124,8 @@ struct err *walk_ranges(const struct view *view, const struct node *node,
 			uint64_t from, uint64_t to, walk_range *visit,
 			void *data) _must_check_;
 /* Until there is no more to be looked at. */
-struct err *walk_all(struct state *state, const struct view *view) _must_check_;
+struct err *walk_all_roots(struct state *state,
+			   const struct view *view) _must_check_;
 /*
  * The leaves of a node that overlap bytes @from to @to; parts of containers: of
  * their elements only.

@@ -214,7 +214,8 @@ static bool has_flexible_end(const struct state *state, const struct type *type)
 }
 
 /* How well a type explains a block. */
-static unsigned rank(const struct state *state, type_id type, uint64_t typed)
+static unsigned walk_rank_type(const struct state *state, type_id type,
+			       uint64_t typed)
 {
 	const struct type *known = type_get(state->pool, type);
 	if (type == TYPE_UNKNOWN || !known->size || known->kind == TYPE_OPAQUE)
@@ -231,7 +232,7 @@ void walk_explain(const struct state *state, struct node *node, type_id type,
 	node->type = type;
 	node->typed = typed;
 	node->flags &= (uint8_t)~NODE_TEXT;
-	if (!rank(state, type, typed) || typed >= node->size) {
+	if (!walk_rank_type(state, type, typed) || typed >= node->size) {
 		node->type = TYPE_UNKNOWN;
 		node->typed = 0;
 		node->count = 0;
@@ -341,8 +342,8 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		(node->flags | nodes_get(&state->nodes, node->parent)->flags) &
 			NODE_ORPHAN ||
 		nodes_get(&state->nodes, node->parent)->flags & NODE_DEAD;
-	unsigned old = rank(state, node->type, node->typed);
-	unsigned new = rank(state, type, typed);
+	unsigned old = walk_rank_type(state, node->type, node->typed);
+	unsigned new = walk_rank_type(state, type, typed);
 	bool larger = type_get(state->pool, type)->size >
 		      type_get(state->pool, node->type)->size;
 	bool better = new > old || (new == old &&new == 3 && larger);
@@ -534,7 +535,7 @@ void contents_give(struct state *state, struct container_contents *contents)
 		container_contents_free(contents);
 }
 
-struct scan {
+struct walk_scan {
 	struct state *state;
 	const struct view *view;
 	uint32_t id;
@@ -550,7 +551,7 @@ static struct err *scan_leaf(void *data, const struct leaf *leaf);
  * An element that lies in the same object as its container (an optional's value, a
  * short buffer) is looked at there; one elsewhere becomes a part.
  */
-static struct err *scan_element(struct scan *scan, const struct leaf *leaf,
+static struct err *scan_element(struct walk_scan *scan, const struct leaf *leaf,
 				const struct container_element *element,
 				uint64_t count, uint32_t index)
 {
@@ -568,7 +569,7 @@ static struct err *scan_element(struct scan *scan, const struct leaf *leaf,
 			.view = scan->view,
 			.address = element->address,
 		};
-		struct scan inner = *scan;
+		struct walk_scan inner = *scan;
 		inner.depth++;
 		return layout_visit(&state->layout, &object, object.offset,
 				    object.offset + object.size,
@@ -586,7 +587,8 @@ static struct err *scan_element(struct scan *scan, const struct leaf *leaf,
 			   &edge, NULL);
 }
 
-static struct err *scan_contents(struct scan *scan, const struct leaf *leaf,
+static struct err *scan_contents(struct walk_scan *scan,
+				 const struct leaf *leaf,
 				 const struct container_contents *contents)
 {
 	enum container_shape shape = container_recipe_shape(
@@ -609,7 +611,7 @@ static struct err *scan_contents(struct scan *scan, const struct leaf *leaf,
 }
 
 /* Words that are addresses of blocks or roots lead there. */
-static struct err *scan_words(struct scan *scan, const struct leaf *leaf)
+static struct err *scan_words(struct walk_scan *scan, const struct leaf *leaf)
 {
 	uint64_t at = scan->start + leaf->offset;
 	uint64_t end = at + leaf->size;
@@ -635,7 +637,8 @@ static bool is_skip(const struct state *state, type_id type)
 						       type)) == CONTAINER_SKIP;
 }
 
-static struct err *scan_container(struct scan *scan, const struct leaf *leaf)
+static struct err *scan_container(struct walk_scan *scan,
+				  const struct leaf *leaf)
 {
 	struct state *state = scan->state;
 	struct container_contents own;
@@ -668,7 +671,7 @@ static struct err *scan_container(struct scan *scan, const struct leaf *leaf)
 
 static struct err *scan_leaf(void *data, const struct leaf *leaf)
 {
-	struct scan *scan = data;
+	struct walk_scan *scan = data;
 	switch (leaf->kind) {
 	case LEAF_POINTER: {
 		struct walk_edge edge = { .parent = scan->id,
@@ -690,7 +693,7 @@ static struct err *scan_leaf(void *data, const struct leaf *leaf)
 }
 
 /* Many objects of one type whose pointers are known: no need to take it apart. */
-static struct err *scan_quickly(struct scan *scan, const struct node *node,
+static struct err *scan_quickly(struct walk_scan *scan, const struct node *node,
 				const struct pointer_map *map, uint64_t from,
 				uint64_t to)
 {
@@ -759,7 +762,7 @@ struct err *walk_ranges(const struct view *view, const struct node *node,
 
 static struct err *scan_range(void *data, uint64_t from, uint64_t to)
 {
-	struct scan *scan = data;
+	struct walk_scan *scan = data;
 	struct state *state = scan->state;
 	/* Nodes move when more of them are added. */
 	const struct node node = *nodes_get(&state->nodes, scan->id);
@@ -779,13 +782,13 @@ struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
 		      uint64_t from, uint64_t to)
 {
 	const struct node node = *nodes_get(&state->nodes, id);
-	struct scan scan = { state, view, id, node.start, 0, 0, 0 };
+	struct walk_scan scan = { state, view, id, node.start, 0, 0, 0 };
 	if (node.flags & NODE_DEAD)
 		return NULL;
 	return walk_ranges(view, &node, from, to, scan_range, &scan);
 }
 
-struct err *walk_all(struct state *state, const struct view *view)
+struct err *walk_all_roots(struct state *state, const struct view *view)
 {
 	/* In the order found: so paths are the shortest. */
 	while (state->worked < state->work.n) {

@@ -483,7 +483,8 @@ static void settle_adopted(const struct compare *compare)
 }
 
 /* Grown or shrunk in place, or freed and allocated anew. */
-static bool is_replaced(const struct compare *compare, const struct node *node)
+static bool node_is_replaced(const struct compare *compare,
+			     const struct node *node)
 {
 	const struct view *after = compare->after;
 	struct view_block block;
@@ -566,7 +567,7 @@ static struct err *scan_touched(struct compare *compare)
 			nodes_get(&state->nodes, touched->node);
 		if (node->flags & NODE_DEAD)
 			continue;
-		if (is_replaced(compare, node)) {
+		if (node_is_replaced(compare, node)) {
 			TRY(replace_node(compare, touched->node));
 			continue;
 		}
@@ -582,7 +583,7 @@ static struct err *scan_touched(struct compare *compare)
 		TRY(walk_scan(state, compare->after, touched->node,
 			      touched->from, touched->to));
 	}
-	return walk_all(state, compare->after);
+	return walk_all_roots(state, compare->after);
 }
 
 static struct err *update_index(struct compare *compare)
