@@ -17,7 +17,7 @@ struct wire_heap agent_heap = {
 extern struct wire_heap polygraph_agent_heap _export_
 	__attribute__((alias("agent_heap")));
 
-static void begin_pass(enum wire_reason reason)
+static void agent_begin_pass(enum wire_reason reason)
 {
 	agent_heap.reason = reason;
 	agent_mode = AGENT_PASS;
@@ -71,9 +71,9 @@ enum agent_mode agent_begin(void)
 		keep_name(object);
 	if (other_malloc != (void *)__libc_malloc ||
 	    other_free != (void *)__libc_free) {
-		begin_pass(WIRE_OWN_MALLOC);
+		agent_begin_pass(WIRE_OWN_MALLOC);
 	} else if (!table_create()) {
-		begin_pass(WIRE_NO_MEMORY);
+		agent_begin_pass(WIRE_NO_MEMORY);
 	} else {
 		agent_heap.active = 1;
 		agent_mode = AGENT_NOTE;

@@ -16,12 +16,12 @@
 #define RANGES 512
 #define ELF_MAGIC 0x464c457fU /* ELFMAG as a number */
 
-struct range {
+struct code_range {
 	uint64_t low, high;
 };
 
 struct ranges {
-	struct range data[RANGES];
+	struct code_range data[RANGES];
 	unsigned n;
 };
 
@@ -30,29 +30,32 @@ uint64_t code_pages[CODE_PAGES];
 static struct ranges code, other;
 static int (*find_object)(void *, void *);
 
-static void add(struct ranges *ranges, uint64_t low, uint64_t size)
+static void code_add_range(struct ranges *ranges, uint64_t low, uint64_t size)
 {
 	if (ranges->n < RANGES)
-		ranges->data[ranges->n++] = (struct range){ low, low + size };
+		ranges->data[ranges->n++] =
+			(struct code_range){ low, low + size };
 }
 
-static bool in(const struct ranges *ranges, uint64_t address)
+static bool code_ranges_contain(const struct ranges *ranges, uint64_t address)
 {
 	for (unsigned i = 0; i < ranges->n; i++) {
-		const struct range *range = &ranges->data[i];
+		const struct code_range *range = &ranges->data[i];
 		if (address - range->low < range->high - range->low)
 			return true;
 	}
 	return false;
 }
 
-static void add_segments(uint64_t bias, const ElfW(Phdr) * segments, size_t n)
+static void code_add_segments(uint64_t bias, const ElfW(Phdr) * segments,
+			      size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const ElfW(Phdr) *segment = &segments[i];
 		if (segment->p_type == PT_LOAD)
-			add(segment->p_flags & PF_X ? &code : &other,
-			    bias + segment->p_vaddr, segment->p_memsz);
+			code_add_range(segment->p_flags & PF_X ? &code : &other,
+				       bias + segment->p_vaddr,
+				       segment->p_memsz);
 	}
 }
 
@@ -114,14 +117,15 @@ void code_begin(void)
 	const struct link_map *program = _r_debug.r_map;
 	if (!program)
 		return;
-	add_segments(program->l_addr, (const ElfW(Phdr) *)getauxval(AT_PHDR),
-		     getauxval(AT_PHNUM));
+	code_add_segments(program->l_addr,
+			  (const ElfW(Phdr) *)getauxval(AT_PHDR),
+			  getauxval(AT_PHNUM));
 	for (const struct link_map *object = program->l_next; object;
 	     object = object->l_next) {
 		const ElfW(Phdr) * segments;
 		size_t n = segments_of(object, &segments);
 		if (n)
-			add_segments(object->l_addr, segments, n);
+			code_add_segments(object->l_addr, segments, n);
 	}
 	find_object = (int (*)(void *, void *))lookup_next("_dl_find_object");
 }
@@ -132,8 +136,8 @@ bool code_learn(uint64_t address)
 	uint64_t found[32];
 	if (address < 0x10000 || address >> WIRE_ADDRESS_BITS)
 		return false;
-	if (!in(&code, address) &&
-	    (in(&other, address) ||
+	if (!code_ranges_contain(&code, address) &&
+	    (code_ranges_contain(&other, address) ||
 	     (find_object && find_object((void *)address, found))))
 		return false;
 	__atomic_store_n(&code_pages[address >> 12 & (CODE_PAGES - 1)],

@@ -8,7 +8,7 @@
 
 #include "agent/agent.h"
 
-struct image {
+struct file_image {
 	const unsigned char *bytes;
 	size_t size;
 	const char *strings; /* names of its symbols */
@@ -16,11 +16,12 @@ struct image {
 };
 
 #pragma GCC visibility push(hidden)
-bool image_map(const char *path, struct image *ret);
-void image_unmap(const struct image *image);
+bool image_map(const char *path, struct file_image *ret);
+void image_unmap(const struct file_image *image);
 /* NULL: there are none. */
-const Elf64_Sym *image_symbols(struct image *image, size_t *ret_n);
+const Elf64_Sym *image_symbols(struct file_image *image, size_t *ret_n);
 /* After image_symbols(): a name, which ends in the file; NULL: it does not. */
-const char *image_name(const struct image *image, uint64_t at);
-bool image_begins(const struct image *image, uint64_t at, const char *start);
+const char *image_name(const struct file_image *image, uint64_t at);
+bool image_begins(const struct file_image *image, uint64_t at,
+		  const char *start);
 #pragma GCC visibility pop

@@ -18,7 +18,8 @@ struct tables {
 #define VERSION_HIDDEN 0x8000
 
 /* ld.so has made addresses of them, but not in read-only ones (the vDSO). */
-static const void *address(const struct link_map *object, ElfW(Addr) value)
+static const void *lookup_table_address(const struct link_map *object,
+					ElfW(Addr) value)
 {
 	return (const void *)(value < object->l_addr ? value + object->l_addr
 						     : value);
@@ -30,7 +31,7 @@ static bool tables_of(const struct link_map *object, struct tables *ret)
 	if (!object->l_ld)
 		return false;
 	for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++) {
-		const void *at = address(object, d->d_un.d_ptr);
+		const void *at = lookup_table_address(object, d->d_un.d_ptr);
 		if (d->d_tag == DT_SYMTAB)
 			tables.symbols = at;
 		else if (d->d_tag == DT_STRTAB)
@@ -48,7 +49,8 @@ static bool tables_of(const struct link_map *object, struct tables *ret)
 	return true;
 }
 
-static bool is(const struct tables *tables, uint32_t index, const char *name)
+static bool lookup_symbol_is(const struct tables *tables, uint32_t index,
+			     const char *name)
 {
 	const ElfW(Sym) *symbol = &tables->symbols[index];
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
@@ -86,7 +88,8 @@ static uint32_t find_gnu(const struct tables *tables, const char *name)
 		return 0;
 	for (uint32_t found = 0;; i++) {
 		uint32_t there = chain[i - first];
-		if ((there | 1) == (hash | 1) && is(tables, i, name)) {
+		if ((there | 1) == (hash | 1) &&
+		    lookup_symbol_is(tables, i, name)) {
 			if (is_current(tables, i))
 				return i;
 			found = i;
@@ -100,7 +103,7 @@ static uint32_t find_sysv(const struct tables *tables, const char *name)
 {
 	uint32_t n = tables->sysv[1], found = 0;
 	for (uint32_t i = 1; i < n; i++) {
-		if (!is(tables, i, name))
+		if (!lookup_symbol_is(tables, i, name))
 			continue;
 		if (is_current(tables, i))
 			return i;

@@ -9,7 +9,7 @@
 void cfree(void *block);
 
 /* Not this time, or not yet: the first call finds out. */
-static inline bool passing(void)
+static inline bool malloc_passes_through(void)
 {
 	return unlikely(agent_mode != AGENT_NOTE) &&
 	       agent_begin() != AGENT_NOTE;
@@ -17,7 +17,7 @@ static inline bool passing(void)
 
 _export_ void *malloc(size_t size)
 {
-	if (passing())
+	if (malloc_passes_through())
 		return agent_next.malloc(size);
 	void *block = heap_allocate(HEAP_MALLOC, size, NOTE_CALLER());
 	note_block(block, size, NOTE_CALLER());
@@ -26,7 +26,7 @@ _export_ void *malloc(size_t size)
 
 _export_ void *calloc(size_t n, size_t size)
 {
-	if (passing())
+	if (malloc_passes_through())
 		return agent_next.calloc(n, size);
 	void *block = heap_calloc(n, size, NOTE_CALLER());
 	note_block(block, n * size, NOTE_CALLER());
@@ -50,8 +50,8 @@ static _cold_ void *reallocate_apart(void *old, uint64_t entry, size_t size,
 	return memcpy(block, old, had < size ? had : size);
 }
 
-static inline void *reallocate(void *old, size_t size,
-			       struct note_caller caller)
+static inline void *malloc_reallocate_block(void *old, size_t size,
+					    struct note_caller caller)
 {
 	/* Who gets the old place next may be quicker than we after it. */
 	uint64_t entry = old ? note_gone(old) : 0;
@@ -67,26 +67,26 @@ static inline void *reallocate(void *old, size_t size,
 
 _export_ void *realloc(void *old, size_t size)
 {
-	if (passing())
+	if (malloc_passes_through())
 		return agent_next.realloc(old, size);
-	return reallocate(old, size, NOTE_CALLER());
+	return malloc_reallocate_block(old, size, NOTE_CALLER());
 }
 
 _export_ void *reallocarray(void *old, size_t n, size_t size)
 {
-	if (passing())
+	if (malloc_passes_through())
 		return agent_next.reallocarray(old, n, size);
 	size_t bytes;
 	if (__builtin_mul_overflow(n, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	return reallocate(old, bytes, NOTE_CALLER());
+	return malloc_reallocate_block(old, bytes, NOTE_CALLER());
 }
 
 _export_ void *aligned_alloc(size_t alignment, size_t size)
 {
-	bool pass = passing();
+	bool pass = malloc_passes_through();
 	void *block = agent_next.aligned_alloc(alignment, size);
 	if (!pass) {
 		block = heap_aligned(HEAP_ALIGNED_ALLOC, block, alignment, size,
@@ -98,7 +98,7 @@ _export_ void *aligned_alloc(size_t alignment, size_t size)
 
 _export_ int posix_memalign(void **ret, size_t alignment, size_t size)
 {
-	bool pass = passing();
+	bool pass = malloc_passes_through();
 	int error = agent_next.posix_memalign(ret, alignment, size);
 	if (!pass && !error) {
 		*ret = heap_aligned(HEAP_POSIX_MEMALIGN, *ret, alignment, size,
@@ -110,7 +110,7 @@ _export_ int posix_memalign(void **ret, size_t alignment, size_t size)
 
 _export_ void *memalign(size_t alignment, size_t size)
 {
-	bool pass = passing();
+	bool pass = malloc_passes_through();
 	void *block = agent_next.memalign(alignment, size);
 	if (!pass) {
 		block = heap_aligned(HEAP_ALIGNED_ALLOC, block, alignment, size,
@@ -122,7 +122,7 @@ _export_ void *memalign(size_t alignment, size_t size)
 
 _export_ void *valloc(size_t size)
 {
-	bool pass = passing();
+	bool pass = malloc_passes_through();
 	void *block = agent_next.valloc(size);
 	if (!pass)
 		note_block(block, size, NOTE_CALLER());
@@ -132,7 +132,7 @@ _export_ void *valloc(size_t size)
 /* Rounds up to whole pages: that is what the caller asked for. */
 _export_ void *pvalloc(size_t size)
 {
-	bool pass = passing();
+	bool pass = malloc_passes_through();
 	void *block = agent_next.pvalloc(size);
 	if (!pass)
 		note_block(block, (size + 4095) & ~4095UL, NOTE_CALLER());
@@ -141,7 +141,7 @@ _export_ void *pvalloc(size_t size)
 
 _export_ void free(void *block)
 {
-	if (passing()) {
+	if (malloc_passes_through()) {
 		agent_next.free(block);
 		return;
 	}
@@ -164,7 +164,7 @@ _export_ void cfree(void *block)
  */
 _export_ char *strdup(const char *text)
 {
-	if (passing())
+	if (malloc_passes_through())
 		return agent_next.strdup(text);
 	size_t size = strlen(text) + 1;
 	char *copy = heap_allocate(HEAP_STRDUP, size, NOTE_CALLER());
@@ -176,7 +176,7 @@ _export_ char *strdup(const char *text)
 
 _export_ char *strndup(const char *text, size_t most)
 {
-	if (passing())
+	if (malloc_passes_through())
 		return agent_next.strndup(text, most);
 	size_t n = strnlen(text, most);
 	char *copy = heap_allocate(HEAP_STRNDUP, n + 1, NOTE_CALLER());

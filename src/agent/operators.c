@@ -55,7 +55,7 @@ static void *next[OPERATORS_N];
 static bool replaced;
 
 /* Both runtimes define it, nobody else does. */
-static bool is_runtime(const struct link_map *object)
+static bool is_cxx_runtime(const struct link_map *object)
 {
 	return lookup_in(object, "_ZSt15get_new_handlerv") != NULL;
 }
@@ -65,13 +65,14 @@ void operators_begin(void)
 	for (unsigned i = 0; i < OPERATORS_N; i++) {
 		const struct link_map *object = NULL;
 		next[i] = lookup_next(symbols[i]);
-		if (lookup_other(symbols[i], &object) && !is_runtime(object))
+		if (lookup_other(symbols[i], &object) &&
+		    !is_cxx_runtime(object))
 			replaced = true;
 	}
 }
 
 /* A program in C may have loaded the C++ runtime after the beginning. */
-static _cold_ void *find(enum operator which)
+static _cold_ void *operator_find(enum operator which)
 {
 	return next[which] ? next[which] : lookup_next(symbols[which]);
 }
@@ -79,11 +80,11 @@ static _cold_ void *find(enum operator which)
 static _cold_ void *find_other(enum operator which)
 {
 	bool ours = agent_begin() == AGENT_NOTE && !replaced;
-	return ours ? NULL : find(which);
+	return ours ? NULL : operator_find(which);
 }
 
 /* Who is to answer in our place; NULL: nobody. */
-static inline void *other(enum operator which)
+static inline void *operator_other_definition(enum operator which)
 {
 	if (likely(agent_mode == AGENT_NOTE && !replaced))
 		return NULL;
@@ -91,16 +92,16 @@ static inline void *other(enum operator which)
 }
 
 /* Out of memory: the runtime's operator calls the new-handler and throws. */
-static _cold_ void *runtime(enum operator which)
+static _cold_ void *operator_of_runtime(enum operator which)
 {
-	void *found = find(which);
+	void *found = operator_find(which);
 	if (!found)
 		abort();
 	return found;
 }
 
-static inline void *allocate(enum heap_function function, size_t size,
-			     struct note_caller caller)
+static inline void *operator_allocate(enum heap_function function, size_t size,
+				      struct note_caller caller)
 {
 	/* new of nothing is a block of its own, as malloc(0) is. */
 	if (likely(agent_mode == AGENT_NOTE))
@@ -118,7 +119,7 @@ static inline void *allocate_aligned(enum heap_function function, size_t size,
 	return agent_next.memalign(alignment, size);
 }
 
-static inline void release(void *block, struct note_caller caller)
+static inline void operator_release(void *block, struct note_caller caller)
 {
 	if (likely(agent_mode == AGENT_NOTE)) {
 		uint64_t entry = block ? note_gone(block) : 0;
@@ -134,12 +135,13 @@ static inline void release(void *block, struct note_caller caller)
 	void *mangled parameters;                                              \
 	_export_ void *mangled parameters                                      \
 	{                                                                      \
-		void *(*function)parameters = other(OPERATOR_##name);          \
+		void *(*function)parameters =                                  \
+			operator_other_definition(OPERATOR_##name);            \
 		if (unlikely(function))                                        \
 			return function arguments;                             \
 		void *block = allocation;                                      \
 		if (unlikely(!block)) {                                        \
-			function = runtime(OPERATOR_##name);                   \
+			function = operator_of_runtime(OPERATOR_##name);       \
 			return function arguments;                             \
 		}                                                              \
 		if (likely(agent_mode == AGENT_NOTE))                          \
@@ -152,22 +154,25 @@ static inline void release(void *block, struct note_caller caller)
 	void mangled parameters;                                               \
 	_export_ void mangled parameters                                       \
 	{                                                                      \
-		void(*function) parameters = other(OPERATOR_##name);           \
+		void(*function) parameters =                                   \
+			operator_other_definition(OPERATOR_##name);            \
 		hash_delete(block);                                            \
 		if (unlikely(function))                                        \
 			function arguments;                                    \
 		else                                                           \
-			release(block, NOTE_CALLER());                         \
+			operator_release(block, NOTE_CALLER());                \
 	}
 
 /* clang-format off */
-NEW(new, _Znwm, allocate(HEAP_NEW, size, NOTE_CALLER()),
+NEW(new, _Znwm, operator_allocate(HEAP_NEW, size, NOTE_CALLER()),
     (size_t size), (size))
-NEW(new_array, _Znam, allocate(HEAP_NEW_ARRAY, size, NOTE_CALLER()),
+NEW(new_array, _Znam, operator_allocate(HEAP_NEW_ARRAY, size, NOTE_CALLER()),
     (size_t size), (size))
-NEW(new_nothrow, _ZnwmRKSt9nothrow_t, allocate(HEAP_NEW, size, NOTE_CALLER()),
+NEW(new_nothrow, _ZnwmRKSt9nothrow_t,
+    operator_allocate(HEAP_NEW, size, NOTE_CALLER()),
     (size_t size, const void *nothrow), (size, nothrow))
-NEW(new_array_nothrow, _ZnamRKSt9nothrow_t, allocate(HEAP_NEW_ARRAY, size, NOTE_CALLER()),
+NEW(new_array_nothrow, _ZnamRKSt9nothrow_t,
+    operator_allocate(HEAP_NEW_ARRAY, size, NOTE_CALLER()),
     (size_t size, const void *nothrow), (size, nothrow))
 NEW(new_aligned, _ZnwmSt11align_val_t,
     allocate_aligned(HEAP_NEW, size, alignment, NOTE_CALLER()),

@@ -58,7 +58,7 @@ struct wire_region *sys_region(void)
 	return NULL;
 }
 
-static void *map(size_t size, int sharing, const char *name)
+static void *sys_map_named(size_t size, int sharing, const char *name)
 {
 	/* A region that is not listed would be taken for the program's. */
 	struct wire_region *region = sys_region();
@@ -84,12 +84,12 @@ static void *map(size_t size, int sharing, const char *name)
 
 void *sys_map(size_t size, const char *name)
 {
-	return map(size, MAP_PRIVATE, name);
+	return sys_map_named(size, MAP_PRIVATE, name);
 }
 
 void *sys_map_shared(size_t size, const char *name)
 {
-	return map(size, MAP_SHARED, name);
+	return sys_map_named(size, MAP_SHARED, name);
 }
 
 void sys_unmap_all(void)

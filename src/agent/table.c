@@ -8,7 +8,7 @@
 /* How far from its place a stack may lie. */
 #define PROBES 16
 
-struct pool {
+struct slot_pool {
 	uint64_t next; /* address of the next leaf */
 	uint64_t end;
 	uint64_t leaves;
@@ -19,16 +19,17 @@ uint64_t *table_stack_keys;
 static uint64_t stacks_used;
 
 /* The pool's description is its own first page, so one word can replace it. */
-static struct pool *pool;
+static struct slot_pool *pool;
 
-static bool grow(struct pool *old)
+static bool slot_pool_grow(struct slot_pool *old)
 {
 	uint64_t n = old ? old->leaves * 2 : POOL_FIRST;
 	if (n > POOL_MOST)
 		n = POOL_MOST;
 	/* A lost race leaves address space that nobody uses: leaves come
 	 * seldom, and threads that need one at the same moment yet more so. */
-	struct pool *new = sys_map(4096 + n * WIRE_LEAF_BYTES, WIRE_MAPPING);
+	struct slot_pool *new =
+		sys_map(4096 + n * WIRE_LEAF_BYTES, WIRE_MAPPING);
 	if (!new)
 		return false;
 	new->leaves = n;
@@ -42,20 +43,21 @@ static bool grow(struct pool *old)
 static struct wire_leaf *take_leaf(void)
 {
 	for (;;) {
-		struct pool *from = __atomic_load_n(&pool, __ATOMIC_ACQUIRE);
+		struct slot_pool *from =
+			__atomic_load_n(&pool, __ATOMIC_ACQUIRE);
 		if (from) {
 			uint64_t at = __atomic_fetch_add(
 				&from->next, WIRE_LEAF_BYTES, __ATOMIC_RELAXED);
 			if (at < from->end)
 				return (struct wire_leaf *)(uintptr_t)at;
 		}
-		if (!grow(from))
+		if (!slot_pool_grow(from))
 			return NULL;
 	}
 }
 
 /* The slot of @index, or a free one that may become it; NULL: full. */
-static struct wire_slot *probe(uint64_t index)
+static struct wire_slot *table_probe_slot(uint64_t index)
 {
 	for (uint64_t i = 0; i < WIRE_PROBES; i++) {
 		struct wire_slot *slot =
@@ -70,7 +72,7 @@ static struct wire_slot *probe(uint64_t index)
 
 struct wire_leaf *table_leaf_find(uint64_t index)
 {
-	const struct wire_slot *slot = probe(index);
+	const struct wire_slot *slot = table_probe_slot(index);
 	return slot ? (struct wire_leaf *)(uintptr_t)__atomic_load_n(
 			      &slot->leaf, __ATOMIC_ACQUIRE)
 		    : NULL;
@@ -82,7 +84,7 @@ struct wire_leaf *table_leaf_create(uint64_t index)
 	/* Another leaf may take the free slot first: then one behind it. */
 	for (;;) {
 		uint64_t none = 0;
-		slot = probe(index);
+		slot = table_probe_slot(index);
 		if (!slot)
 			return NULL;
 		if (__atomic_compare_exchange_n(&slot->index, &none, index + 1,
@@ -155,7 +157,7 @@ bool table_create(void)
 	table_directory =
 		sys_map(WIRE_SLOTS * sizeof(*table_directory), WIRE_MAPPING);
 	if (!leaves || !stacks || !table_stack_keys || !table_directory ||
-	    !grow(NULL)) {
+	    !slot_pool_grow(NULL)) {
 		sys_unmap_all();
 		return false;
 	}

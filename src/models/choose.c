@@ -20,7 +20,7 @@ static uint64_t next_pick;
 
 /* ---- numbers ---- */
 
-static uint64_t scramble(uint64_t x)
+static uint64_t choose_scramble_bits(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15;
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -30,13 +30,13 @@ static uint64_t scramble(uint64_t x)
 
 uint64_t choose_mix(uint64_t a, uint64_t b)
 {
-	return scramble(a ^ scramble(b));
+	return choose_scramble_bits(a ^ choose_scramble_bits(b));
 }
 
 uint64_t choose_hash(const void *data, size_t n)
 {
 	const unsigned char *bytes = data;
-	uint64_t hash = scramble(n);
+	uint64_t hash = choose_scramble_bits(n);
 	for (; n >= 8; n -= 8, bytes += 8) {
 		uint64_t word;
 		__builtin_memcpy(&word, bytes, 8);
@@ -44,7 +44,7 @@ uint64_t choose_hash(const void *data, size_t n)
 	}
 	for (; n; n--)
 		hash = (hash ^ *bytes++) * 0x100000001b3;
-	return scramble(hash);
+	return choose_scramble_bits(hash);
 }
 
 uint64_t choose_hash_text(const char *text)
@@ -70,7 +70,7 @@ static size_t swap_with(uint64_t *pick, size_t i, size_t n)
 {
 	size_t left = n - i;
 	if (n > WIRE_PERMUTED) {
-		*pick = scramble(*pick);
+		*pick = choose_scramble_bits(*pick);
 		return i + (size_t)(*pick % left);
 	}
 	size_t with = i + (size_t)(*pick % left);
@@ -114,7 +114,7 @@ static struct {
 	uint64_t epoch;
 } objects[OBJECTS];
 
-static void begin_epoch(struct wire_choices *block);
+static void choose_begin_epoch(struct wire_choices *block);
 
 /*
  * Numbers begin anew with each test: it chooses alike alone and behind others;
@@ -126,9 +126,9 @@ uint64_t choose_object(const void *object)
 	uintptr_t address = (uintptr_t)object;
 	if (!choose_block || !choose_keyed())
 		return 0;
-	size_t at = scramble(address) % OBJECTS;
+	size_t at = choose_scramble_bits(address) % OBJECTS;
 	if (unlikely(self.epoch != choose_block->epoch || !self.key))
-		begin_epoch(choose_block);
+		choose_begin_epoch(choose_block);
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
 		    address ||
 	    __atomic_load_n(&objects[at].epoch, __ATOMIC_RELAXED) !=
@@ -147,7 +147,7 @@ uint64_t choose_object(const void *object)
 void choose_object_changed(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
-	size_t at = scramble(address) % OBJECTS;
+	size_t at = choose_scramble_bits(address) % OBJECTS;
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) == address)
 		__atomic_store_n(&objects[at].address, 0, __ATOMIC_RELEASE);
 }
@@ -155,7 +155,8 @@ void choose_object_changed(const void *object)
 /* ---- telling ---- */
 
 /* Is it one that is to act? */
-static bool is_on(const struct wire_choices *block, enum wire_model model)
+static bool choose_model_is_on(const struct wire_choices *block,
+			       enum wire_model model)
 {
 	if (!choose_bit(block->on, model))
 		return false;
@@ -171,13 +172,14 @@ static bool is_on(const struct wire_choices *block, enum wire_model model)
 	return false;
 }
 
-static void put_text(char *out, size_t *at, const char *text)
+static void choose_put_text(char *out, size_t *at, const char *text)
 {
 	for (; *text && *at + 1 < WIRE_CHOICE_TEXT; text++)
 		out[(*at)++] = *text;
 }
 
-static void put_number(char *out, size_t *at, uint64_t value, unsigned base)
+static void choose_put_number(char *out, size_t *at, uint64_t value,
+			      unsigned base)
 {
 	char digits[24];
 	size_t n = sizeof(digits);
@@ -185,24 +187,24 @@ static void put_number(char *out, size_t *at, uint64_t value, unsigned base)
 	do
 		digits[--n] = "0123456789abcdef"[value % base];
 	while (value /= base);
-	put_text(out, at, digits + n);
+	choose_put_text(out, at, digits + n);
 }
 
 static void put_signed(char *out, size_t *at, int64_t value)
 {
 	if (value < 0)
-		put_text(out, at, "-");
-	put_number(out, at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value,
-		   10);
+		choose_put_text(out, at, "-");
+	choose_put_number(
+		out, at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
 }
 
-static void put(char *out, const char *format, va_list list)
+static void choose_put_format(char *out, const char *format, va_list list)
 {
 	size_t at = 0;
 	for (; *format; format++) {
 		bool is_long = false;
 		if (*format != '%') {
-			put_text(out, &at, (char[]){ *format, '\0' });
+			choose_put_text(out, &at, (char[]){ *format, '\0' });
 			continue;
 		}
 		format++;
@@ -212,7 +214,7 @@ static void put(char *out, const char *format, va_list list)
 		}
 		switch (*format) {
 		case 's':
-			put_text(out, &at, va_arg(list, const char *));
+			choose_put_text(out, &at, va_arg(list, const char *));
 			break;
 		case 'd':
 			put_signed(out, &at,
@@ -221,21 +223,21 @@ static void put(char *out, const char *format, va_list list)
 			break;
 		case 'u':
 		case 'x':
-			put_number(out, &at,
-				   is_long ? va_arg(list, uint64_t)
-					   : va_arg(list, unsigned),
-				   *format == 'x' ? 16 : 10);
+			choose_put_number(out, &at,
+					  is_long ? va_arg(list, uint64_t)
+						  : va_arg(list, unsigned),
+					  *format == 'x' ? 16 : 10);
 			break;
 		case 'p':
-			put_text(out, &at, "0x");
-			put_number(out, &at,
-				   (uint64_t)(uintptr_t)va_arg(list, void *),
-				   16);
+			choose_put_text(out, &at, "0x");
+			choose_put_number(
+				out, &at,
+				(uint64_t)(uintptr_t)va_arg(list, void *), 16);
 			break;
 		case '\0':
 			return;
 		default:
-			put_text(out, &at, "%");
+			choose_put_text(out, &at, "%");
 		}
 	}
 	out[at] = '\0';
@@ -245,7 +247,7 @@ void choose_tell(char *text, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
-	put(text, format, list);
+	choose_put_format(text, format, list);
 	va_end(list);
 }
 
@@ -278,8 +280,9 @@ static void list_modules(struct wire_choices *block)
 }
 
 /* The stack is copied for the controller to unwind. */
-static _cold_ void record(struct wire_choices *block, enum wire_model model,
-			  uint64_t pick, uint64_t alternatives)
+static _cold_ void choose_record_call(struct wire_choices *block,
+				      enum wire_model model, uint64_t pick,
+				      uint64_t alternatives)
 {
 	uint64_t n = __atomic_fetch_add(&block->records_n, 1, __ATOMIC_RELAXED);
 	if (n >= WIRE_CHOICE_RECORDS)
@@ -345,7 +348,7 @@ static __attribute__((noinline)) void choose_stop(uint64_t model,
 			 : "memory");
 }
 
-static _cold_ void begin_epoch(struct wire_choices *block)
+static _cold_ void choose_begin_epoch(struct wire_choices *block)
 {
 	if (!self.key)
 		self.key = WIRE_MAIN;
@@ -378,8 +381,9 @@ static uint64_t draw_one(const struct wire_choices *block,
 	return pick;
 }
 
-static uint64_t draw(const struct wire_choices *block, enum wire_model model,
-		     uint64_t alternatives, struct choose_keys keys)
+static uint64_t choose_draw_pick(const struct wire_choices *block,
+				 enum wire_model model, uint64_t alternatives,
+				 struct choose_keys keys)
 {
 	uint64_t hash = choose_mix(block->seed, model);
 	switch (block->level) {
@@ -401,8 +405,10 @@ static uint64_t draw(const struct wire_choices *block, enum wire_model model,
 }
 
 /* All choices in one sequence: what is forced, or asked for at a breakpoint. */
-static _cold_ uint64_t trace(struct wire_choices *block, enum wire_model model,
-			     uint64_t alternatives, struct choose_keys keys)
+static _cold_ uint64_t choose_trace_call(struct wire_choices *block,
+					 enum wire_model model,
+					 uint64_t alternatives,
+					 struct choose_keys keys)
 {
 	uint64_t at = __atomic_fetch_add(&block->trace_n, 1, __ATOMIC_RELAXED);
 	uint64_t pick = 0;
@@ -425,24 +431,25 @@ static _cold_ uint64_t trace(struct wire_choices *block, enum wire_model model,
 	return pick;
 }
 
-uint64_t choose_anew(enum wire_model model, uint64_t alternatives,
-		     struct choose_keys keys)
+uint64_t choose_pick_slow(enum wire_model model, uint64_t alternatives,
+			  struct choose_keys keys)
 {
 	struct wire_choices *block = choose_block;
 	if (unlikely(self.epoch != block->epoch || !self.key))
-		begin_epoch(block);
+		choose_begin_epoch(block);
 	uint64_t pick = 0;
-	bool on = is_on(block, model);
+	bool on = choose_model_is_on(block, model);
 	if (unlikely(block->trace_on))
-		pick = on ? trace(block, model, alternatives, keys) : 0;
+		pick = on ? choose_trace_call(block, model, alternatives, keys)
+			  : 0;
 	else if (on && block->level == WIRE_ONE)
 		pick = draw_one(block, model, alternatives);
 	else if (on)
-		pick = draw(block, model, alternatives, keys);
+		pick = choose_draw_pick(block, model, alternatives, keys);
 	drawn[model]++;
 	choose_count(block, model, pick);
 	if (pick && unlikely(block->detail))
-		record(block, model, pick, alternatives);
+		choose_record_call(block, model, pick, alternatives);
 	return pick;
 }
 
@@ -451,7 +458,7 @@ uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
 {
 	struct choose_keys keys = { .equal = key, .object = key };
 	self.steady = true;
-	uint64_t pick = choose(model, alternatives, keys);
+	uint64_t pick = choose_pick(model, alternatives, keys);
 	self.steady = false;
 	return pick;
 }
@@ -463,7 +470,7 @@ uint64_t choose_child_key(void)
 	if (!choose_block)
 		return 0;
 	if (self.epoch != choose_block->epoch || !self.key)
-		begin_epoch(choose_block);
+		choose_begin_epoch(choose_block);
 	return choose_mix(self.key, ++self.created) | 2;
 }
 
@@ -475,7 +482,7 @@ void choose_set_key(uint64_t key)
 /* ---- the beginning ---- */
 
 /* Where the controller's file is, and takes that out of the environment. */
-static char *take_path(char **envp)
+static char *choose_take_path(char **envp)
 {
 	for (char **entry = envp; *entry; entry++) {
 		char *value = text_behind(*entry, WIRE_CHOICES_VARIABLE "=");
@@ -601,7 +608,7 @@ static bool map_block(const char *path)
 
 void choose_begin(int argc, char **argv, char **envp)
 {
-	const char *path = take_path(envp);
+	const char *path = choose_take_path(envp);
 	if (!path || !map_block(path))
 		return;
 	uint64_t others = __atomic_fetch_add(&choose_block->attached, 1,
@@ -621,8 +628,8 @@ void choose_begin(int argc, char **argv, char **envp)
 }
 
 /* Linked with -z initfirst: before every other constructor, see start.c. */
-__attribute__((constructor)) static void start(int argc, char **argv,
-					       char **envp)
+__attribute__((constructor)) static void
+choose_start_library(int argc, char **argv, char **envp)
 {
 	agent_begin();
 	choose_begin(argc, argv, envp);

@@ -19,7 +19,7 @@
 
 #define OBJECTS 512
 
-struct object {
+struct caller_object {
 	uint64_t low, high;
 	enum choose_caller who;
 	bool program; /* the executable itself */
@@ -28,7 +28,7 @@ struct object {
 
 uint64_t choose_callers[CHOOSE_CALLERS];
 
-static struct object objects[OBJECTS];
+static struct caller_object objects[OBJECTS];
 static unsigned objects_n;
 
 static const char *const folders[] = {
@@ -48,7 +48,8 @@ static const char *const runtimes[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool begins(const char *text, const char *const *starts, size_t n)
+static bool caller_path_begins(const char *text, const char *const *starts,
+			       size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (text_behind((char *)text, starts[i]))
@@ -72,31 +73,32 @@ static bool is_framework_library(const char *name)
 	return false;
 }
 
-static enum choose_caller judge(const char *path)
+static enum choose_caller caller_judge_path(const char *path)
 {
 	const char *name = path;
 	for (const char *c = path; *c; c++) {
 		if (*c == '/')
 			name = c + 1;
 	}
-	if (begins(name, runtimes, COUNT(runtimes)))
+	if (caller_path_begins(name, runtimes, COUNT(runtimes)))
 		return CHOOSE_RUNTIME;
 	if (is_framework_library(name) ||
 	    text_behind((char *)name, OWN_LIBRARY) ||
-	    begins(path, folders, COUNT(folders)) || *path != '/')
+	    caller_path_begins(path, folders, COUNT(folders)) || *path != '/')
 		return CHOOSE_OTHER;
 	return CHOOSE_PROGRAM;
 }
 
-static void add(const ElfW(Phdr) * segments, size_t n, uint64_t bias,
-		enum choose_caller who, bool program)
+static void caller_add_object(const ElfW(Phdr) * segments, size_t n,
+			      uint64_t bias, enum choose_caller who,
+			      bool program)
 {
 	for (size_t i = 0; i < n && objects_n < OBJECTS; i++) {
 		if (segments[i].p_type != PT_LOAD ||
 		    !(segments[i].p_flags & PF_X))
 			continue;
 		uint64_t low = bias + segments[i].p_vaddr;
-		objects[objects_n++] = (struct object){
+		objects[objects_n++] = (struct caller_object){
 			low, low + segments[i].p_memsz, who, program, bias,
 		};
 	}
@@ -108,9 +110,10 @@ static void add_library(const struct link_map *object)
 	if (!object->l_addr || !sys_readable(object->l_addr) ||
 	    *(const uint32_t *)header->e_ident != 0x464c457fU)
 		return;
-	add((const ElfW(Phdr) *)(object->l_addr + header->e_phoff),
-	    header->e_phnum, object->l_addr,
-	    judge(object->l_name ? object->l_name : ""), false);
+	caller_add_object(
+		(const ElfW(Phdr) *)(object->l_addr + header->e_phoff),
+		header->e_phnum, object->l_addr,
+		caller_judge_path(object->l_name ? object->l_name : ""), false);
 }
 
 /* Before there are other threads. */
@@ -119,14 +122,15 @@ void choose_caller_begin(void)
 	const struct link_map *program = _r_debug.r_map;
 	if (!program)
 		return;
-	add((const ElfW(Phdr) *)getauxval(AT_PHDR), getauxval(AT_PHNUM),
-	    program->l_addr, CHOOSE_PROGRAM, true);
+	caller_add_object((const ElfW(Phdr) *)getauxval(AT_PHDR),
+			  getauxval(AT_PHNUM), program->l_addr, CHOOSE_PROGRAM,
+			  true);
 	for (const struct link_map *object = program->l_next; object;
 	     object = object->l_next)
 		add_library(object);
 }
 
-static const struct object *find(uint64_t address)
+static const struct caller_object *caller_find_object(uint64_t address)
 {
 	for (unsigned i = 0; i < objects_n; i++) {
 		if (address - objects[i].low < objects[i].high - objects[i].low)
@@ -163,12 +167,12 @@ static enum choose_caller find_loaded(uint64_t address)
 	if (_dl_find_object((void *)(uintptr_t)address, &found))
 		return CHOOSE_OTHER;
 	const char *path = found.dlfo_link_map->l_name;
-	return judge(path ? path : "");
+	return caller_judge_path(path ? path : "");
 }
 
 enum choose_caller choose_caller_find(uintptr_t address)
 {
-	const struct object *object = find(address);
+	const struct caller_object *object = caller_find_object(address);
 	/* The return address lies behind the call, which may be the last of all. */
 	enum choose_caller who =
 		object ? object->who : find_loaded(address - 1);

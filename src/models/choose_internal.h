@@ -12,7 +12,8 @@
  *			return;
  *		}
  *		struct choose_keys keys = { .equal = …, .object = … };
- *		uint64_t pick = choose(WIRE_MODEL_qsort, choose_permutations(n), keys);
+ *		uint64_t pick = choose_pick(WIRE_MODEL_qsort,
+ *					    choose_permutations(n), keys);
  *		…
  *		choose_argument("%zu elements of %zu bytes", n, size);
  *		choose_did("elements that are equal in another order");
@@ -21,7 +22,7 @@
  * Rules for models, besides the agent's laws (agent.h):
  *  1. Pick 0 is exactly what the library does.
  *  2. What the specification forbids is never done, whatever the pick: where
- *     the call at hand leaves nothing open there is no choice, and choose() is
+ *     the call at hand leaves nothing open there is no choice, and choose_pick() is
  *     not called. A choice has at least two alternatives.
  *  3. Nothing depends on addresses, ids or time but through the keys.
  *  4. errno is that of the library's function.
@@ -173,8 +174,8 @@ extern uint64_t choose_ones[WIRE_MODELS_MAX];
 #define CHOOSE_ONE(seed, alternatives)                                         \
 	(((seed) << 16 & UINT64_MAX >> 16) | (alternatives))
 
-uint64_t choose_anew(enum wire_model model, uint64_t alternatives,
-		     struct choose_keys keys);
+uint64_t choose_pick_slow(enum wire_model model, uint64_t alternatives,
+			  struct choose_keys keys);
 _cold_ void choose_tell(char *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -208,8 +209,8 @@ static inline void choose_count(struct wire_choices *block,
  * than that. Only after choose_wanted(). What level ONE mostly does is done here:
  * it is done for every block that is allocated, and every text compared.
  */
-static inline uint64_t choose(enum wire_model model, uint64_t alternatives,
-			      struct choose_keys keys)
+static inline uint64_t choose_pick(enum wire_model model, uint64_t alternatives,
+				   struct choose_keys keys)
 {
 	struct wire_choices *block = choose_block;
 	uint64_t one = __atomic_load_n(&choose_ones[model], __ATOMIC_RELAXED);
@@ -218,7 +219,7 @@ static inline uint64_t choose(enum wire_model model, uint64_t alternatives,
 		     block->only_ranges | block->detail | block->trace_on ||
 		     !choose_bit(block->on, model) ||
 		     one >> 16 != CHOOSE_ONE(block->seed, alternatives)))
-		return choose_anew(model, alternatives, keys);
+		return choose_pick_slow(model, alternatives, keys);
 	choose_count(block, model, 1);
 	return one & UINT16_MAX;
 }

@@ -10,8 +10,8 @@
 #define ELEMENTS_MAX ((uint64_t)1 << 16)
 #define SIZE_LIMIT ((uint64_t)4096)
 
-static void permute(enum wire_model model, void *base, uint64_t n,
-		    uint64_t size)
+static void user_permute_array(enum wire_model model, void *base, uint64_t n,
+			       uint64_t size)
 {
 	if (n < 2 || n > ELEMENTS_MAX || !size || size > SIZE_LIMIT)
 		return;
@@ -20,22 +20,22 @@ static void permute(enum wire_model model, void *base, uint64_t n,
 		.equal = equal,
 		.object = choose_mix(equal, choose_object(base)),
 	};
-	uint64_t pick = choose(model, choose_permutations(n), keys);
+	uint64_t pick = choose_pick(model, choose_permutations(n), keys);
 	choose_argument("%zu elements of %zu bytes", (size_t)n, (size_t)size);
 	choose_did("its elements came in another order");
 	choose_permute(pick, base, n, size);
 }
 
 /* Another of the @n values from @low on; the first alternative is @value. */
-static uint64_t another(enum wire_model model, uint64_t low, uint64_t n,
-			uint64_t value)
+static uint64_t user_pick_another(enum wire_model model, uint64_t low,
+				  uint64_t n, uint64_t value)
 {
 	bool inside = value - low < n;
 	uint64_t equal = choose_mix(low, value);
 	struct choose_keys keys = { .equal = equal, .object = equal };
 	if (n > WIRE_MANY || n + !inside < 2)
 		return value;
-	uint64_t pick = choose(model, inside ? n : n + 1, keys);
+	uint64_t pick = choose_pick(model, inside ? n : n + 1, keys);
 	if (!pick)
 		return value;
 	/* Those inside without @value itself, else all of them. */
@@ -63,9 +63,11 @@ uint64_t choose_by_user(uint64_t model, uint64_t kind, uint64_t base,
 	    !choose_bit(block->models, (unsigned)model))
 		return value;
 	if (kind == WIRE_PERMUTE)
-		permute((enum wire_model)model, (void *)base, n, size);
+		user_permute_array((enum wire_model)model, (void *)base, n,
+				   size);
 	else
-		value = another((enum wire_model)model, base, n, value);
+		value = user_pick_another((enum wire_model)model, base, n,
+					  value);
 	errno = saved;
 	return value;
 }

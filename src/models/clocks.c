@@ -41,7 +41,7 @@ static long days_of(long year, long month, long day)
  * Whole days, so that all processes of a day agree; into the past, so that what
  * waits for a point in time comes back at once instead of never.
  */
-static long shift(long now)
+static long clock_day_shift(long now)
 {
 	static const struct {
 		long year, month, day;
@@ -69,11 +69,11 @@ static uint64_t calendar_epoch;
 static long calendar_offset;
 
 /* The same through an epoch, also when midnight passes. */
-static long offset(long now)
+static long clock_epoch_offset(long now)
 {
 	if (__atomic_load_n(&calendar_epoch, __ATOMIC_ACQUIRE) !=
 	    choose_block->epoch + 1) {
-		calendar_offset = shift(now);
+		calendar_offset = clock_day_shift(now);
 		__atomic_store_n(&calendar_epoch, choose_block->epoch + 1,
 				 __ATOMIC_RELEASE);
 	}
@@ -86,7 +86,7 @@ static long offset(long now)
 static uint64_t tick_epoch;
 static long tick_length;
 
-static long tick(void)
+static long clock_next_tick(void)
 {
 	static const long lengths[] = { 4 * LATE_MS, LATE_MS };
 	uint64_t pick = choose_once(WIRE_MODEL_clock_ticks, COUNT(lengths) + 1);
@@ -109,12 +109,12 @@ static long tick_now(void)
 }
 
 /* Nanoseconds; 1: as fine as it is. */
-static long resolution(uintptr_t caller)
+static long clock_resolution_for(uintptr_t caller)
 {
 	static const long lengths[] = { 1000, 100 };
 	long length = 0;
 	if (choose_wanted(WIRE_MODEL_clock_ticks, caller))
-		length = tick();
+		length = clock_next_tick();
 	if (length || !choose_wanted(WIRE_MODEL_clock_resolution, caller))
 		return length ? length : 1;
 	uint64_t pick =
@@ -149,10 +149,11 @@ static void take_time(uintptr_t caller)
 	if (n >= ASKED_ALWAYS && n & (n - 1))
 		return;
 	struct choose_keys keys = {};
-	uint64_t pick = choose(WIRE_MODEL_clock_delay, COUNT(pauses), keys);
+	uint64_t pick =
+		choose_pick(WIRE_MODEL_clock_delay, COUNT(pauses), keys);
 	choose_did("%ld microseconds went by before it told the time",
 		   pauses[pick] / LATE_US);
-	late(pauses[pick]);
+	threads_let_time_pass(pauses[pick]);
 }
 
 /* ---- waiting ---- */
@@ -201,7 +202,7 @@ void clocks_waited(void)
 		if (rest > left)
 			left = rest;
 	}
-	late(left);
+	threads_let_time_pass(left);
 }
 
 /* ---- the clocks ---- */
@@ -212,17 +213,18 @@ _export_ time_t time(time_t *ret)
 	take_time(CHOOSE_CALLER());
 	time_t now = next(NULL);
 	if (now >= 0 && choose_wanted(WIRE_MODEL_calendar, CHOOSE_CALLER()))
-		now += offset(now);
+		now += clock_epoch_offset(now);
 	if (ret)
 		*ret = now;
 	return now;
 }
 
-static void tell(struct timespec *time, bool calendar, uintptr_t caller)
+static void clock_adjust_time(struct timespec *time, bool calendar,
+			      uintptr_t caller)
 {
 	if (calendar && choose_wanted(WIRE_MODEL_calendar, caller))
-		time->tv_sec += offset(time->tv_sec);
-	time->tv_nsec -= time->tv_nsec % resolution(caller);
+		time->tv_sec += clock_epoch_offset(time->tv_sec);
+	time->tv_nsec -= time->tv_nsec % clock_resolution_for(caller);
 }
 
 _export_ int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -234,9 +236,10 @@ _export_ int clock_gettime(clockid_t clock, struct timespec *ret)
 	take_time(caller);
 	int result = next(clock, ret);
 	if (!result)
-		tell(ret,
-		     clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE,
-		     caller);
+		clock_adjust_time(ret,
+				  clock == CLOCK_REALTIME ||
+					  clock == CLOCK_REALTIME_COARSE,
+				  caller);
 	return result;
 }
 
@@ -246,7 +249,7 @@ _export_ int clock_getres(clockid_t clock, struct timespec *ret)
 	int result = next(clock, ret);
 	if (likely(!choose_block) || result || !ret)
 		return result;
-	long length = resolution(CHOOSE_CALLER());
+	long length = clock_resolution_for(CHOOSE_CALLER());
 	if (!ret->tv_sec && ret->tv_nsec < length)
 		ret->tv_nsec = length;
 	return result;
@@ -264,7 +267,7 @@ _export_ int gettimeofday(struct timeval *ret, void *zone)
 	if (result || !at || likely(!choose_block))
 		return result;
 	struct timespec time = { at->tv_sec, at->tv_usec * 1000 };
-	tell(&time, true, caller);
+	clock_adjust_time(&time, true, caller);
 	at->tv_sec = time.tv_sec;
 	/* It was a whole number of them; a finer resolution leaves it alone. */
 	at->tv_usec = time.tv_nsec / 1000;
@@ -278,7 +281,7 @@ _export_ int timespec_get(struct timespec *ret, int base)
 	take_time(caller);
 	int result = next(ret, base);
 	if (result == TIME_UTC && choose_block)
-		tell(ret, true, caller);
+		clock_adjust_time(ret, true, caller);
 	return result;
 }
 
@@ -297,7 +300,7 @@ _export_ int timespec_get(struct timespec *ret, int base)
 		uintptr_t caller = CHOOSE_CALLER();                            \
 		take_time(caller);                                             \
 		int64_t now = next();                                          \
-		return now - now % resolution(caller);                         \
+		return now - now % clock_resolution_for(caller);               \
 	}
 
 CHRONO(_ZNSt6chrono3_V212system_clock3nowEv)

@@ -21,7 +21,7 @@
 #define BYTES ((size_t)256 << 20)
 #define CLOSED 16
 
-struct stream {
+struct directory_stream {
 	size_t size, raw_size; /* as mapped */
 	char *raw;	       /* entries as they were read */
 	char *out;	       /* as they are handed out */
@@ -36,9 +36,9 @@ struct stream {
 	struct choose_keys keys;
 };
 
-static struct place {
+static struct directory_place {
 	uintptr_t dir;
-	struct stream *stream;
+	struct directory_stream *stream;
 	struct order_lock lock;
 } places[STREAMS];
 
@@ -46,10 +46,10 @@ static struct place {
  * Closed ones. Who still reads their entries makes a mistake, but not one that
  * has anything to do with choices: it is not to fail for that.
  */
-static struct stream *closed[CLOSED];
+static struct directory_stream *closed[CLOSED];
 static uint32_t closed_n;
 
-static void stream_destroy(struct stream *stream)
+static void stream_destroy(struct directory_stream *stream)
 {
 	if (!stream)
 		return;
@@ -57,7 +57,7 @@ static void stream_destroy(struct stream *stream)
 	order_unmap(stream, stream->size);
 }
 
-static void stream_close(struct stream *stream)
+static void directory_stream_close(struct directory_stream *stream)
 {
 	if (!stream)
 		return;
@@ -66,15 +66,15 @@ static void stream_close(struct stream *stream)
 					   __ATOMIC_ACQ_REL));
 }
 
-static struct place *place_at(uintptr_t dir, unsigned i)
+static struct directory_place *place_at(uintptr_t dir, unsigned i)
 {
 	return &places[(choose_mix(dir, 0) + i) % STREAMS];
 }
 
-static struct place *place_find(const DIR *dir)
+static struct directory_place *directory_place_find(const DIR *dir)
 {
 	for (unsigned i = 0; i < WINDOW; i++) {
-		struct place *place = place_at((uintptr_t)dir, i);
+		struct directory_place *place = place_at((uintptr_t)dir, i);
 		if (__atomic_load_n(&place->dir, __ATOMIC_ACQUIRE) ==
 		    (uintptr_t)dir)
 			return place;
@@ -82,10 +82,10 @@ static struct place *place_find(const DIR *dir)
 	return NULL;
 }
 
-static struct place *place_add(const DIR *dir)
+static struct directory_place *place_add(const DIR *dir)
 {
 	for (unsigned i = 0; i < WINDOW; i++) {
-		struct place *place = place_at((uintptr_t)dir, i);
+		struct directory_place *place = place_at((uintptr_t)dir, i);
 		uintptr_t empty = 0;
 		if (__atomic_compare_exchange_n(
 			    &place->dir, &empty, (uintptr_t)dir, false,
@@ -99,10 +99,10 @@ static struct place *place_add(const DIR *dir)
 /* The stream is no more, or another one at the same address. */
 static void place_forget(const DIR *dir)
 {
-	struct place *place = dir ? place_find(dir) : NULL;
+	struct directory_place *place = dir ? directory_place_find(dir) : NULL;
 	if (!place)
 		return;
-	stream_close(
+	directory_stream_close(
 		__atomic_exchange_n(&place->stream, NULL, __ATOMIC_ACQ_REL));
 	__atomic_store_n(&place->lock.taken, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->dir, 0, __ATOMIC_RELEASE);
@@ -110,14 +110,14 @@ static void place_forget(const DIR *dir)
 
 /* ---- reading ---- */
 
-static size_t entry_size(const struct dirent64 *entry)
+static size_t directory_entry_size(const struct dirent64 *entry)
 {
 	size_t n = offsetof(struct dirent64, d_name) +
 		   text_length(entry->d_name) + 1;
 	return (n + 7) & ~(size_t)7;
 }
 
-struct reading {
+struct directory_reading {
 	char *raw;
 	size_t size, used;
 	uint32_t n;
@@ -125,7 +125,7 @@ struct reading {
 	int error;
 };
 
-static bool read_all(DIR *dir, struct reading *reading)
+static bool directory_read_all(DIR *dir, struct directory_reading *reading)
 {
 	CHOOSE_NEXT(readdir64, false)
 	reading->size = (size_t)64 << 10;
@@ -148,7 +148,7 @@ static bool read_all(DIR *dir, struct reading *reading)
 			reading->error = errno;
 			break;
 		}
-		size_t size = entry_size(entry);
+		size_t size = directory_entry_size(entry);
 		if (size > 2 * sizeof(struct dirent64))
 			size = 2 * sizeof(struct dirent64);
 		order_copy(reading->raw + reading->used, entry, size);
@@ -175,8 +175,9 @@ static void native_seek(DIR *dir, long position)
 	next(dir, position);
 }
 
-static void choose_order(DIR *dir, struct stream *stream,
-			 const struct reading *reading, uintptr_t caller)
+static void directory_choose_order(DIR *dir, struct directory_stream *stream,
+				   const struct directory_reading *reading,
+				   uintptr_t caller)
 {
 	char text[ORDER_TEXT];
 	int fd = dirfd(dir);
@@ -184,31 +185,31 @@ static void choose_order(DIR *dir, struct stream *stream,
 	uint64_t pick = 0;
 	stream->keys = keys;
 	if (stream->n > 1 && choose_wanted(WIRE_MODEL_readdir, caller)) {
-		pick = choose(WIRE_MODEL_readdir,
-			      choose_permutations(stream->n), keys);
+		pick = choose_pick(WIRE_MODEL_readdir,
+				   choose_permutations(stream->n), keys);
 		choose_argument("%u entries of %s", stream->n,
 				order_path_of(fd, text));
 		choose_did("entries came in another order");
 	}
 	choose_permutation(pick, stream->n, stream->order);
 	if (stream->n && choose_wanted(WIRE_MODEL_readdir_type, caller)) {
-		stream->unknown = choose(WIRE_MODEL_readdir_type, 2, keys);
+		stream->unknown = choose_pick(WIRE_MODEL_readdir_type, 2, keys);
 		choose_argument("%u entries of %s", stream->n,
 				order_path_of(fd, text));
 		choose_did("their types were DT_UNKNOWN");
 	}
 }
 
-static struct stream *stream_create(DIR *dir, uintptr_t caller)
+static struct directory_stream *stream_create(DIR *dir, uintptr_t caller)
 {
-	struct reading reading = {};
+	struct directory_reading reading = {};
 	long begin = native_position(dir);
-	if (!read_all(dir, &reading))
+	if (!directory_read_all(dir, &reading))
 		return NULL;
 	size_t n = reading.n;
-	size_t size = sizeof(struct stream) + (n + 1) * sizeof(long) +
+	size_t size = sizeof(struct directory_stream) + (n + 1) * sizeof(long) +
 		      n * 2 * sizeof(uint32_t) + reading.used + 64;
-	struct stream *stream = order_map(size);
+	struct directory_stream *stream = order_map(size);
 	if (!stream) {
 		native_seek(dir, begin);
 		order_unmap(reading.raw, reading.size);
@@ -233,14 +234,16 @@ static struct stream *stream_create(DIR *dir, uintptr_t caller)
 		stream->positions[i + 1] = entry->d_off;
 		offset += entry->d_reclen;
 	}
-	choose_order(dir, stream, &reading, caller);
+	directory_choose_order(dir, stream, &reading, caller);
 	return stream;
 }
 
 /* ---- handing out ---- */
 
 /* What was handed out before is overwritten now, as far as it reaches. */
-static void spoil(DIR *dir, struct stream *stream, uintptr_t caller)
+static void directory_spoil_handed_out(DIR *dir,
+				       struct directory_stream *stream,
+				       uintptr_t caller)
 {
 	char text[ORDER_TEXT];
 	struct dirent64 *entry = stream->given;
@@ -251,7 +254,7 @@ static void spoil(DIR *dir, struct stream *stream, uintptr_t caller)
 		.equal = name,
 		.object = choose_mix(stream->keys.object, name),
 	};
-	uint64_t pick = choose(WIRE_MODEL_readdir_entry, 2, keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_readdir_entry, 2, keys);
 	stream->given = NULL;
 	if (!pick)
 		return;
@@ -270,10 +273,10 @@ static struct dirent64 *native_next(DIR *dir)
 	return next(dir);
 }
 
-static struct dirent64 *stream_next(DIR *dir, struct stream *stream,
+static struct dirent64 *stream_next(DIR *dir, struct directory_stream *stream,
 				    uintptr_t caller)
 {
-	spoil(dir, stream, caller);
+	directory_spoil_handed_out(dir, stream, caller);
 	if (stream->at >= stream->n) {
 		if (!stream->error)
 			return native_next(dir);
@@ -292,7 +295,7 @@ static struct dirent64 *stream_next(DIR *dir, struct stream *stream,
 	return entry;
 }
 
-static bool is_wanted(uintptr_t caller)
+static bool directory_is_wanted(uintptr_t caller)
 {
 	return choose_wanted(WIRE_MODEL_readdir, caller) ||
 	       choose_wanted(WIRE_MODEL_readdir_type, caller) ||
@@ -300,20 +303,20 @@ static bool is_wanted(uintptr_t caller)
 }
 
 /* The place of a stream that is in memory, locked; NULL: it is the library's. */
-static struct place *take(DIR *dir, uintptr_t caller)
+static struct directory_place *directory_take_place(DIR *dir, uintptr_t caller)
 {
-	struct place *place = place_find(dir);
-	if (!place && is_wanted(caller))
+	struct directory_place *place = directory_place_find(dir);
+	if (!place && directory_is_wanted(caller))
 		place = place_add(dir);
 	if (!place)
 		return NULL;
 	order_lock(&place->lock);
-	struct stream *stream = place->stream;
+	struct directory_stream *stream = place->stream;
 	if (stream && stream->stale) {
-		stream_close(stream);
+		directory_stream_close(stream);
 		stream = place->stream = NULL;
 	}
-	if (!stream && is_wanted(caller))
+	if (!stream && directory_is_wanted(caller))
 		stream = place->stream = stream_create(dir, caller);
 	if (stream)
 		return place;
@@ -323,7 +326,7 @@ static struct place *take(DIR *dir, uintptr_t caller)
 
 static struct dirent64 *next_entry(DIR *dir, uintptr_t caller)
 {
-	struct place *place = take(dir, caller);
+	struct directory_place *place = directory_take_place(dir, caller);
 	if (!place)
 		return native_next(dir);
 	struct dirent64 *entry = stream_next(dir, place->stream, caller);
@@ -349,10 +352,10 @@ static int next_entry_r(DIR *dir, struct dirent64 *entry,
 			struct dirent64 **result, uintptr_t caller)
 {
 	CHOOSE_NEXT(readdir64_r, ENOSYS)
-	struct place *place = take(dir, caller);
+	struct directory_place *place = directory_take_place(dir, caller);
 	if (!place)
 		return next(dir, entry, result);
-	struct stream *stream = place->stream;
+	struct directory_stream *stream = place->stream;
 	int error = 0;
 	if (stream->at >= stream->n && !stream->error) {
 		error = next(dir, entry, result);
@@ -392,9 +395,9 @@ _export_ int readdir_r(DIR *dir, struct dirent *entry, struct dirent **result)
 /* ---- positions ---- */
 
 /* The stream in memory, locked; also a stale one. */
-static struct place *take_again(const DIR *dir)
+static struct directory_place *take_again(const DIR *dir)
 {
-	struct place *place = place_find(dir);
+	struct directory_place *place = directory_place_find(dir);
 	if (!place)
 		return NULL;
 	order_lock(&place->lock);
@@ -407,10 +410,10 @@ static struct place *take_again(const DIR *dir)
 _export_ long telldir(DIR *dir)
 {
 	CHOOSE_NEXT(telldir, -1)
-	struct place *place = take_again(dir);
+	struct directory_place *place = take_again(dir);
 	if (!place)
 		return next(dir);
-	const struct stream *stream = place->stream;
+	const struct directory_stream *stream = place->stream;
 	long position =
 		stream->stale ? next(dir) : stream->positions[stream->at];
 	order_unlock(&place->lock);
@@ -420,12 +423,12 @@ _export_ long telldir(DIR *dir)
 _export_ void seekdir(DIR *dir, long position)
 {
 	CHOOSE_NEXT(seekdir, )
-	struct place *place = take_again(dir);
+	struct directory_place *place = take_again(dir);
 	if (!place) {
 		next(dir, position);
 		return;
 	}
-	struct stream *stream = place->stream;
+	struct directory_stream *stream = place->stream;
 	uint32_t i = 0;
 	while (i <= stream->n && stream->positions[i] != position)
 		i++;
@@ -444,7 +447,7 @@ _export_ void seekdir(DIR *dir, long position)
 _export_ void rewinddir(DIR *dir)
 {
 	CHOOSE_NEXT(rewinddir, )
-	struct place *place = take_again(dir);
+	struct directory_place *place = take_again(dir);
 	next(dir);
 	if (!place)
 		return;
@@ -511,8 +514,9 @@ static void permute_entries(char *entries, size_t bytes, uintptr_t fd)
 		positions[i] = entry->d_off;
 		at += entry->d_reclen;
 	}
-	uint64_t pick = choose(WIRE_MODEL_getdents64, choose_permutations(n),
-			       order_directory_keys((int)fd, names));
+	uint64_t pick =
+		choose_pick(WIRE_MODEL_getdents64, choose_permutations(n),
+			    order_directory_keys((int)fd, names));
 	choose_argument("%zu entries of %s", n, order_path_of((int)fd, text));
 	choose_did("entries came in another order");
 	choose_permutation(pick, n, order);

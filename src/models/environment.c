@@ -25,7 +25,7 @@ static size_t list_n;
 static char arena[ARENA];
 static size_t arena_n;
 
-static char *find(const char *name)
+static char *environment_find(const char *name)
 {
 	for (size_t i = 0; i < list_n; i++) {
 		char *value = text_behind(list[i], name);
@@ -35,7 +35,7 @@ static char *find(const char *name)
 	return NULL;
 }
 
-static void drop(const char *name)
+static void environment_drop(const char *name)
 {
 	size_t to = 0;
 	for (size_t i = 0; i < list_n; i++) {
@@ -47,19 +47,19 @@ static void drop(const char *name)
 	list[to] = NULL;
 }
 
-static void append(const char *text)
+static void environment_append(const char *text)
 {
 	for (; *text && arena_n + 1 < ARENA; text++)
 		arena[arena_n++] = *text;
 }
 
 /* In its place where there is one. */
-static void set(const char *name, const char *value)
+static void environment_set(const char *name, const char *value)
 {
 	char *text = arena + arena_n;
-	append(name);
-	append("=");
-	append(value);
+	environment_append(name);
+	environment_append("=");
+	environment_append(value);
 	arena[arena_n < ARENA ? arena_n : ARENA - 1] = '\0';
 	arena_n++;
 	if (arena_n >= ARENA)
@@ -95,10 +95,11 @@ static bool is_pinned(const char *name)
 	return false;
 }
 
-static uint64_t pick_of(enum wire_model model, uint64_t alternatives)
+static uint64_t environment_pick_of(enum wire_model model,
+				    uint64_t alternatives)
 {
 	struct choose_keys keys = {};
-	return choose(model, alternatives, keys);
+	return choose_pick(model, alternatives, keys);
 }
 
 /*
@@ -108,7 +109,7 @@ static uint64_t pick_of(enum wire_model model, uint64_t alternatives)
 static bool choose_value(enum wire_model model, const char *name,
 			 const char *const *values, size_t n)
 {
-	const char *now = find(name);
+	const char *now = environment_find(name);
 	const char *others[32];
 	size_t others_n = 0;
 	if (is_pinned(name))
@@ -120,16 +121,16 @@ static bool choose_value(enum wire_model model, const char *name,
 	}
 	if (!others_n)
 		return false;
-	uint64_t pick = pick_of(model, others_n + 1);
+	uint64_t pick = environment_pick_of(model, others_n + 1);
 	if (!pick)
 		return false;
 	const char *value = others[pick - 1];
 	choose_argument("%s, which was %s", name, now ? now : "not set");
 	choose_did("it was %s", value ? value : "not set");
 	if (value)
-		set(name, value);
+		environment_set(name, value);
 	else
-		drop(name);
+		environment_drop(name);
 	return true;
 }
 
@@ -148,7 +149,7 @@ static const char *const zones[] = {
 
 static void choose_zone(void)
 {
-	if (choose_startup(WIRE_MODEL_time_zone) && !find("TZ"))
+	if (choose_startup(WIRE_MODEL_time_zone) && !environment_find("TZ"))
 		choose_value(WIRE_MODEL_time_zone, "TZ", zones,
 			     sizeof(zones) / sizeof(zones[0]));
 }
@@ -228,7 +229,8 @@ static void choose_locale(void)
 	static char names[LOCALES][LOCALE_NAME];
 	const char *values[LOCALES + 2];
 	size_t found = 0, n = 0;
-	const char *all = find("LC_ALL"), *lang = find("LANG");
+	const char *all = environment_find("LC_ALL"),
+		   *lang = environment_find("LANG");
 	if (!choose_startup(WIRE_MODEL_locale) || (all && *all) ||
 	    is_pinned("LANG") || is_pinned("LC_CTYPE"))
 		return;
@@ -257,11 +259,11 @@ static void choose_account(void)
 			  sizeof(names) / sizeof(names[0])))
 		return;
 	/* Both are the same, as login(1) sets them. */
-	const char *name = find("LOGNAME");
+	const char *name = environment_find("LOGNAME");
 	if (name)
-		set("USER", name);
+		environment_set("USER", name);
 	else
-		drop("USER");
+		environment_drop("USER");
 }
 
 static void choose_home(void)
@@ -277,7 +279,8 @@ static void choose_temporary(void)
 	static const char *const folders[] = { "/var/tmp", "/tmp/." };
 	const char *values[2];
 	size_t n = 0;
-	if (!choose_startup(WIRE_MODEL_temporary_folder) || find("TMPDIR"))
+	if (!choose_startup(WIRE_MODEL_temporary_folder) ||
+	    environment_find("TMPDIR"))
 		return;
 	for (size_t i = 0; i < 2; i++) {
 		if (!sys_call(SYS_faccessat, AT_FDCWD, (long)folders[i],
@@ -293,16 +296,18 @@ static void choose_others(void)
 	static const char *const types[] = { "dumb", "xterm-256color", NULL,
 					     "vt100" };
 	static const char *const columns[] = { "20", "80", "132", "211" };
-	if (choose_startup(WIRE_MODEL_working_folder) && find("PWD"))
+	if (choose_startup(WIRE_MODEL_working_folder) &&
+	    environment_find("PWD"))
 		choose_value(WIRE_MODEL_working_folder, "PWD", unset, 1);
 	if (choose_startup(WIRE_MODEL_terminal_type))
 		choose_value(WIRE_MODEL_terminal_type, "TERM", types,
 			     sizeof(types) / sizeof(types[0]));
-	if (choose_startup(WIRE_MODEL_columns) && !find("COLUMNS") &&
-	    !find("LINES") && !is_pinned("LINES")) {
+	if (choose_startup(WIRE_MODEL_columns) &&
+	    !environment_find("COLUMNS") && !environment_find("LINES") &&
+	    !is_pinned("LINES")) {
 		if (choose_value(WIRE_MODEL_columns, "COLUMNS", columns,
 				 sizeof(columns) / sizeof(columns[0])))
-			set("LINES", "43");
+			environment_set("LINES", "43");
 	}
 }
 
@@ -320,14 +325,15 @@ static void choose_extra(void)
 	static char dots[1025];
 	if (!choose_startup(WIRE_MODEL_environ_extra))
 		return;
-	uint64_t pick = pick_of(WIRE_MODEL_environ_extra, N + 1);
+	uint64_t pick = environment_pick_of(WIRE_MODEL_environ_extra, N + 1);
 	choose_argument("%zu variables", list_n);
 	choose_did("there were %zu more", (size_t)pick);
 	for (size_t i = 0; i + 1 < sizeof(dots); i++)
 		dots[i] = '.';
 	for (size_t i = 0; i < pick && i < N; i++) {
-		if (!find(names[i]))
-			set(names[i], i + 1 == N ? dots : values[i]);
+		if (!environment_find(names[i]))
+			environment_set(names[i],
+					i + 1 == N ? dots : values[i]);
 	}
 }
 
@@ -348,13 +354,13 @@ static bool has_doubles(void)
 	return false;
 }
 
-static void choose_order(void)
+static void environment_choose_order(void)
 {
 	if (list_n < 2 || !choose_startup(WIRE_MODEL_environ_order) ||
 	    has_doubles())
 		return;
-	uint64_t pick =
-		pick_of(WIRE_MODEL_environ_order, choose_permutations(list_n));
+	uint64_t pick = environment_pick_of(WIRE_MODEL_environ_order,
+					    choose_permutations(list_n));
 	choose_argument("%zu variables", list_n);
 	choose_did("they came in another order");
 	choose_permute(pick, list, list_n, sizeof(*list));
@@ -390,6 +396,6 @@ void environment_choose(void)
 	choose_temporary();
 	choose_others();
 	choose_extra();
-	choose_order();
+	environment_choose_order();
 	environ = list;
 }

@@ -30,7 +30,7 @@ uint64_t choose_once(enum wire_model model, uint64_t alternatives)
 		return decided[model].pick;
 	}
 	struct choose_keys keys = {};
-	uint64_t pick = choose(model, alternatives, keys);
+	uint64_t pick = choose_pick(model, alternatives, keys);
 	decided[model].pick = pick;
 	__atomic_store_n(&decided[model].epoch, epoch + 1, __ATOMIC_RELEASE);
 	return pick;
@@ -46,7 +46,7 @@ static const char *const hosts[] = {
 };
 
 /* NULL: what it is. */
-static const char *host(const char *now)
+static const char *choose_host_name(const char *now)
 {
 	uint64_t pick = choose_once(WIRE_MODEL_gethostname, COUNT(hosts) + 1);
 	if (!pick)
@@ -56,7 +56,7 @@ static const char *host(const char *now)
 	return hosts[pick - 1];
 }
 
-static void put(char *to, size_t size, const char *text)
+static void copy_bounded_text(char *to, size_t size, const char *text)
 {
 	size_t i = 0;
 	for (; text[i] && i + 1 < size; i++)
@@ -72,14 +72,14 @@ static int put_host(char *name, size_t size, int result, int before)
 	if (result && number != ENAMETOOLONG)
 		return result;
 	if (!result)
-		put(now, sizeof(now), name);
-	const char *other = host(now);
+		copy_bounded_text(now, sizeof(now), name);
+	const char *other = choose_host_name(now);
 	errno = number;
 	if (!other)
 		return result;
 	/* As glibc does it: cut off, and an error. */
 	if (text_length(other) < size) {
-		put(name, size, other);
+		copy_bounded_text(name, size, other);
 		errno = before;
 		return 0;
 	}
@@ -126,9 +126,10 @@ _export_ int uname(struct utsname *ret)
 	if (result)
 		return result;
 	if (choose_wanted(WIRE_MODEL_gethostname, CHOOSE_CALLER())) {
-		const char *other = host(ret->nodename);
+		const char *other = choose_host_name(ret->nodename);
 		if (other)
-			put(ret->nodename, sizeof(ret->nodename), other);
+			copy_bounded_text(ret->nodename, sizeof(ret->nodename),
+					  other);
 	}
 	if (!choose_wanted(WIRE_MODEL_uname, CHOOSE_CALLER()))
 		return 0;
@@ -141,8 +142,10 @@ _export_ int uname(struct utsname *ret)
 	       ((ret->release[at] >= '0' && ret->release[at] <= '9') ||
 		ret->release[at] == '.'))
 		at++;
-	put(ret->release + at, sizeof(ret->release) - at, tails[pick - 1]);
-	put(ret->version, sizeof(ret->version), versions[pick - 1]);
+	copy_bounded_text(ret->release + at, sizeof(ret->release) - at,
+			  tails[pick - 1]);
+	copy_bounded_text(ret->version, sizeof(ret->version),
+			  versions[pick - 1]);
 	choose_did("release %s", ret->release);
 	return 0;
 }
@@ -155,7 +158,7 @@ static const long counts[] = { 1, 3, 5, 24, 64, 130 };
 static bool affinity_set;
 
 /* How many there are instead of @now. */
-static long processors(long now)
+static long choose_processor_count(long now)
 {
 	uint64_t pick = choose_once(WIRE_MODEL_processors, COUNT(counts) + 1);
 	if (!pick || now < 1)
@@ -172,7 +175,7 @@ _export_ int get_nprocs(void)
 	int now = next();
 	if (!choose_wanted(WIRE_MODEL_processors, CHOOSE_CALLER()))
 		return now;
-	return (int)processors(now);
+	return (int)choose_processor_count(now);
 }
 
 /* Those that are configured are at least those that are online. */
@@ -182,7 +185,7 @@ _export_ int get_nprocs_conf(void)
 	int now = next();
 	if (!choose_wanted(WIRE_MODEL_processors, CHOOSE_CALLER()))
 		return now;
-	int other = (int)processors(now);
+	int other = (int)choose_processor_count(now);
 	return other > now ? other : now;
 }
 
@@ -193,7 +196,7 @@ static void keep_first(cpu_set_t *set, size_t size)
 	long now = 0, left;
 	for (size_t i = 0; i < size * 8; i++)
 		now += bytes[i / 8] >> i % 8 & 1;
-	left = processors(now);
+	left = choose_processor_count(now);
 	for (size_t i = 0; i < size * 8; i++) {
 		if (bytes[i / 8] >> i % 8 & 1 && left-- <= 0)
 			bytes[i / 8] &= (unsigned char)~(1U << i % 8);
@@ -257,7 +260,7 @@ _export_ unsigned _ZNSt6thread20hardware_concurrencyEv(void)
 /* ---- memory ---- */
 
 /* Pages: all of them, or those that are available. */
-static long pages(long now, bool available)
+static long choose_page_count(long now, bool available)
 {
 	/* In quarters of what there is; of those, available. */
 	static const long quarters[] = { 2, 8, 64, 1, 4 };
@@ -280,7 +283,7 @@ _export_ long get_phys_pages(void)
 	long now = next();
 	if (!choose_wanted(WIRE_MODEL_memory_size, CHOOSE_CALLER()))
 		return now;
-	return pages(now, false);
+	return choose_page_count(now, false);
 }
 
 _export_ long get_avphys_pages(void)
@@ -289,7 +292,7 @@ _export_ long get_avphys_pages(void)
 	long now = next();
 	if (!choose_wanted(WIRE_MODEL_memory_size, CHOOSE_CALLER()))
 		return now;
-	return pages(now, true);
+	return choose_page_count(now, true);
 }
 
 _export_ long sysconf(int name)
@@ -301,17 +304,18 @@ _export_ long sysconf(int name)
 	switch (name) {
 	case _SC_NPROCESSORS_ONLN:
 		return choose_wanted(WIRE_MODEL_processors, caller)
-			       ? processors(now)
+			       ? choose_processor_count(now)
 			       : now;
 	case _SC_NPROCESSORS_CONF:
 		other = choose_wanted(WIRE_MODEL_processors, caller)
-				? processors(now)
+				? choose_processor_count(now)
 				: now;
 		return other > now ? other : now;
 	case _SC_PHYS_PAGES:
 	case _SC_AVPHYS_PAGES:
 		return choose_wanted(WIRE_MODEL_memory_size, caller)
-			       ? pages(now, name == _SC_AVPHYS_PAGES)
+			       ? choose_page_count(now,
+						   name == _SC_AVPHYS_PAGES)
 			       : now;
 	default:
 		return now;
@@ -381,7 +385,7 @@ _export_ int ioctl(int fd, unsigned long request, ...)
 }
 
 /* Another name, "" for a failure; NULL: as it is. */
-static const char *login(const char *now)
+static const char *choose_login_name(const char *now)
 {
 	static const char *const names[] = { "", "root", "daemon" };
 	uint64_t pick = choose_once(WIRE_MODEL_getlogin, COUNT(names) + 1);
@@ -404,7 +408,7 @@ _export_ char *getlogin(void)
 	if (!choose_wanted(WIRE_MODEL_getlogin, CHOOSE_CALLER()))
 		return now;
 	int number = errno;
-	const char *other = login(now);
+	const char *other = choose_login_name(now);
 	errno = number;
 	if (!other)
 		return now;
@@ -412,20 +416,20 @@ _export_ char *getlogin(void)
 		errno = ENXIO;
 		return NULL;
 	}
-	put(name, sizeof(name), other);
+	copy_bounded_text(name, sizeof(name), other);
 	return name;
 }
 
 static int put_login(char *name, size_t size, int result)
 {
-	const char *other = login(result ? NULL : name);
+	const char *other = choose_login_name(result ? NULL : name);
 	if (!other)
 		return result;
 	if (!*other)
 		return ENXIO;
 	if (text_length(other) >= size)
 		return ERANGE;
-	put(name, size, other);
+	copy_bounded_text(name, size, other);
 	return 0;
 }
 

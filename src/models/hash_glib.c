@@ -21,9 +21,9 @@ struct iter {
 	unsigned char bytes[40];
 };
 
-struct list { /* GList */
+struct glib_list { /* GList */
 	void *data;
-	struct list *next, *prev;
+	struct glib_list *next, *prev;
 };
 
 typedef unsigned hash_function(const void *key);
@@ -58,8 +58,8 @@ unsigned g_hash_table_foreach_remove(void *table, pair_predicate *predicate,
 				     void *data);
 unsigned g_hash_table_foreach_steal(void *table, pair_predicate *predicate,
 				    void *data);
-struct list *g_hash_table_get_keys(void *table);
-struct list *g_hash_table_get_values(void *table);
+struct glib_list *g_hash_table_get_keys(void *table);
+struct glib_list *g_hash_table_get_values(void *table);
 void **g_hash_table_get_keys_as_array(void *table, unsigned *ret_n);
 
 /* ---- what GLib has ---- */
@@ -121,7 +121,7 @@ static size_t table_place(const void *table)
 	return choose_mix((uintptr_t)table, 1) % TABLES;
 }
 
-static void note_table(const void *table, hash_function *hash)
+static void ghash_note_table(const void *table, hash_function *hash)
 {
 	if (!choose_block || !table || !have_glib())
 		return;
@@ -138,7 +138,7 @@ static void note_table(const void *table, hash_function *hash)
 	__atomic_store_n(&tables[at].table, (uintptr_t)table, __ATOMIC_RELEASE);
 }
 
-static enum keys keys_of(const void *table)
+static enum keys ghash_keys_of(const void *table)
 {
 	size_t at = table_place(table);
 	if (__atomic_load_n(&tables[at].table, __ATOMIC_ACQUIRE) !=
@@ -170,7 +170,7 @@ static uint64_t hash_key(enum keys keys, const void *key)
 	}
 }
 
-static void changed(const void *table)
+static void ghash_note_change(const void *table)
 {
 	if (choose_block)
 		choose_object_changed(table);
@@ -180,7 +180,7 @@ _export_ void *g_hash_table_new(hash_function *hash, equal_function *equal)
 {
 	CHOOSE_NEXT(g_hash_table_new, NULL)
 	void *table = next(hash, equal);
-	note_table(table, hash);
+	ghash_note_table(table, hash);
 	return table;
 }
 
@@ -190,7 +190,7 @@ _export_ void *g_hash_table_new_full(hash_function *hash, equal_function *equal,
 {
 	CHOOSE_NEXT(g_hash_table_new_full, NULL)
 	void *table = next(hash, equal, key, value);
-	note_table(table, hash);
+	ghash_note_table(table, hash);
 	return table;
 }
 
@@ -198,12 +198,12 @@ _export_ void *g_hash_table_new_similar(void *other)
 {
 	CHOOSE_NEXT(g_hash_table_new_similar, NULL)
 	void *table = next(other);
-	enum keys keys = keys_of(other);
-	note_table(table, keys == KEYS_DIRECT	 ? NULL
-			  : keys == KEYS_TEXT	 ? glib.str_hash
-			  : keys == KEYS_4_BYTES ? glib.int_hash
-			  : keys == KEYS_8_BYTES ? glib.int64_hash
-						 : (hash_function *)1);
+	enum keys keys = ghash_keys_of(other);
+	ghash_note_table(table, keys == KEYS_DIRECT    ? NULL
+				: keys == KEYS_TEXT    ? glib.str_hash
+				: keys == KEYS_4_BYTES ? glib.int_hash
+				: keys == KEYS_8_BYTES ? glib.int64_hash
+						       : (hash_function *)1);
 	return table;
 }
 
@@ -212,14 +212,14 @@ _export_ void *g_hash_table_new_similar(void *other)
 	_export_ type name parameters                                          \
 	{                                                                      \
 		CHOOSE_NEXT(name, failed)                                      \
-		changed(table);                                                \
+		ghash_note_change(table);                                      \
 		return next arguments;                                         \
 	}
 #define CHANGE_VOID(name, parameters, arguments)                               \
 	_export_ void name parameters                                          \
 	{                                                                      \
 		CHOOSE_NEXT(name, )                                            \
-		changed(table);                                                \
+		ghash_note_change(table);                                      \
 		next arguments;                                                \
 	}
 #define CHANGE_ITER(name, parameters, arguments)                               \
@@ -227,7 +227,7 @@ _export_ void *g_hash_table_new_similar(void *other)
 	{                                                                      \
 		CHOOSE_NEXT(name, )                                            \
 		if (choose_block && iter && have_glib())                       \
-			changed(glib.iter_get_hash_table(iter));               \
+			ghash_note_change(glib.iter_get_hash_table(iter));     \
 		next arguments;                                                \
 	}
 
@@ -250,7 +250,7 @@ CHANGE_ITER(g_hash_table_iter_replace, (struct iter *iter, void *value), (iter, 
 
 /* ---- the first pairs of a table ---- */
 
-struct window {
+struct ghash_window {
 	size_t n;
 	void *keys[WINDOW], *values[WINDOW];
 	uint32_t order[WINDOW];
@@ -262,12 +262,12 @@ struct window {
  * One choice over the pairs of @table; false: there is none, or it is what GLib
  * does. @steps may be NULL: GLib's iterator at each pair.
  */
-static bool window_choose(struct window *window, enum wire_model model,
+static bool window_choose(struct ghash_window *window, enum wire_model model,
 			  uintptr_t caller, void *table, struct iter *steps)
 {
 	if (!table || !choose_wanted(model, caller) || !have_glib())
 		return false;
-	enum keys kind = keys_of(table);
+	enum keys kind = ghash_keys_of(table);
 	uint64_t equal = 0;
 	size_t n = 0;
 	glib.iter_init(&window->rest, table);
@@ -285,7 +285,7 @@ static bool window_choose(struct window *window, enum wire_model model,
 		.equal = choose_mix(equal, n),
 		.object = choose_object(table),
 	};
-	window->pick = choose(model, choose_permutations(n), keys);
+	window->pick = choose_pick(model, choose_permutations(n), keys);
 	choose_argument("a table of %zu%s pairs", n,
 			n == WINDOW ? " or more" : "");
 	choose_permutation(window->pick, n, window->order);
@@ -297,7 +297,7 @@ static bool window_choose(struct window *window, enum wire_model model,
 _export_ void g_hash_table_foreach(void *table, pair_function *function,
 				   void *data)
 {
-	struct window window;
+	struct ghash_window window;
 	CHOOSE_NEXT(g_hash_table_foreach, )
 	if (!function ||
 	    !window_choose(&window, WIRE_MODEL_g_hash_table_foreach,
@@ -317,7 +317,7 @@ _export_ void g_hash_table_foreach(void *table, pair_function *function,
 _export_ void *g_hash_table_find(void *table, pair_predicate *predicate,
 				 void *data)
 {
-	struct window window;
+	struct ghash_window window;
 	CHOOSE_NEXT(g_hash_table_find, NULL)
 	if (!predicate || !window_choose(&window, WIRE_MODEL_g_hash_table_find,
 					 CHOOSE_CALLER(), table, NULL))
@@ -345,7 +345,7 @@ struct verdicts {
 	int said[WINDOW];
 };
 
-static int say(void *key, void *value, void *data)
+static int ghash_repeat_verdict(void *key, void *value, void *data)
 {
 	struct verdicts *verdicts = data;
 	if (verdicts->at < verdicts->n)
@@ -357,7 +357,8 @@ static int say(void *key, void *value, void *data)
  * The program is asked in another order, and then GLib removes in its own: keys
  * are not looked at again, for the program may have freed them.
  */
-static void ask(struct verdicts *verdicts, const struct window *window)
+static void ghash_ask_program(struct verdicts *verdicts,
+			      const struct ghash_window *window)
 {
 	verdicts->at = 0;
 	verdicts->n = window->n;
@@ -373,46 +374,46 @@ static void ask(struct verdicts *verdicts, const struct window *window)
 _export_ unsigned
 g_hash_table_foreach_remove(void *table, pair_predicate *predicate, void *data)
 {
-	struct window window;
+	struct ghash_window window;
 	CHOOSE_NEXT(g_hash_table_foreach_remove, 0)
 	bool other =
 		predicate &&
 		window_choose(&window, WIRE_MODEL_g_hash_table_foreach_remove,
 			      CHOOSE_CALLER(), table, NULL);
-	changed(table);
+	ghash_note_change(table);
 	if (!other)
 		return next(table, predicate, data);
 	struct verdicts verdicts = { .predicate = predicate, .data = data };
-	ask(&verdicts, &window);
-	return next(table, say, &verdicts);
+	ghash_ask_program(&verdicts, &window);
+	return next(table, ghash_repeat_verdict, &verdicts);
 }
 
 _export_ unsigned
 g_hash_table_foreach_steal(void *table, pair_predicate *predicate, void *data)
 {
-	struct window window;
+	struct ghash_window window;
 	CHOOSE_NEXT(g_hash_table_foreach_steal, 0)
 	bool other =
 		predicate &&
 		window_choose(&window, WIRE_MODEL_g_hash_table_foreach_steal,
 			      CHOOSE_CALLER(), table, NULL);
-	changed(table);
+	ghash_note_change(table);
 	if (!other)
 		return next(table, predicate, data);
 	struct verdicts verdicts = { .predicate = predicate, .data = data };
-	ask(&verdicts, &window);
-	return next(table, say, &verdicts);
+	ghash_ask_program(&verdicts, &window);
+	return next(table, ghash_repeat_verdict, &verdicts);
 }
 
 /* ---- lists and arrays ---- */
 
-static struct list *hash_shuffle_list(struct list *list,
-				  const struct window *window)
+static struct glib_list *ghash_shuffle_list(struct glib_list *list,
+					    const struct ghash_window *window)
 {
-	struct list *nodes[WINDOW];
+	struct glib_list *nodes[WINDOW];
 	void *data[WINDOW];
 	size_t n = 0;
-	for (struct list *node = list; node && n < window->n;
+	for (struct glib_list *node = list; node && n < window->n;
 	     node = node->next) {
 		nodes[n] = node;
 		data[n] = node->data;
@@ -425,31 +426,31 @@ static struct list *hash_shuffle_list(struct list *list,
 	return list;
 }
 
-_export_ struct list *g_hash_table_get_keys(void *table)
+_export_ struct glib_list *g_hash_table_get_keys(void *table)
 {
-	struct window window;
+	struct ghash_window window;
 	CHOOSE_NEXT(g_hash_table_get_keys, NULL)
 	if (!window_choose(&window, WIRE_MODEL_g_hash_table_get_keys,
 			   CHOOSE_CALLER(), table, NULL))
 		return next(table);
 	choose_did("keys came in another order");
-	return hash_shuffle_list(next(table), &window);
+	return ghash_shuffle_list(next(table), &window);
 }
 
-_export_ struct list *g_hash_table_get_values(void *table)
+_export_ struct glib_list *g_hash_table_get_values(void *table)
 {
-	struct window window;
+	struct ghash_window window;
 	CHOOSE_NEXT(g_hash_table_get_values, NULL)
 	if (!window_choose(&window, WIRE_MODEL_g_hash_table_get_values,
 			   CHOOSE_CALLER(), table, NULL))
 		return next(table);
 	choose_did("values came in another order");
-	return hash_shuffle_list(next(table), &window);
+	return ghash_shuffle_list(next(table), &window);
 }
 
 _export_ void **g_hash_table_get_keys_as_array(void *table, unsigned *ret_n)
 {
-	struct window window;
+	struct ghash_window window;
 	CHOOSE_NEXT(g_hash_table_get_keys_as_array, NULL)
 	bool other = window_choose(&window,
 				   WIRE_MODEL_g_hash_table_get_keys_as_array,
@@ -472,29 +473,29 @@ _export_ void **g_hash_table_get_keys_as_array(void *table, unsigned *ret_n)
  * state stands in the program's memory all the while, at the pair that was handed
  * out, so that it can be replaced or removed there.
  */
-struct walk {
+struct ghash_walk {
 	uintptr_t iter; /* the program's; 0: free */
 	size_t at;
-	struct window window;
+	struct ghash_window window;
 	struct iter steps[WINDOW];	 /* GLib's at each pair */
 	bool moves[sizeof(struct iter)]; /* bytes that differ between these */
 };
 
 #define WALK_SETS 64
 #define WALK_WAYS 4
-static struct walk walks[WALK_SETS][WALK_WAYS];
+static struct ghash_walk walks[WALK_SETS][WALK_WAYS];
 static uint64_t walks_n; /* so many were ever begun */
 
-static struct walk *walk_set(const struct iter *iter)
+static struct ghash_walk *walk_set(const struct iter *iter)
 {
 	return walks[choose_mix((uintptr_t)iter, 3) % WALK_SETS];
 }
 
-static struct walk *walk_find(const struct iter *iter)
+static struct ghash_walk *ghash_walk_find(const struct iter *iter)
 {
 	if (likely(!__atomic_load_n(&walks_n, __ATOMIC_RELAXED)))
 		return NULL;
-	struct walk *set = walk_set(iter);
+	struct ghash_walk *set = walk_set(iter);
 	for (unsigned i = 0; i < WALK_WAYS; i++) {
 		if (__atomic_load_n(&set[i].iter, __ATOMIC_ACQUIRE) ==
 		    (uintptr_t)iter)
@@ -503,7 +504,7 @@ static struct walk *walk_find(const struct iter *iter)
 	return NULL;
 }
 
-static void walk_end(struct walk *walk)
+static void walk_end(struct ghash_walk *walk)
 {
 	__atomic_store_n(&walk->iter, 0, __ATOMIC_RELEASE);
 }
@@ -512,7 +513,7 @@ static void walk_end(struct walk *walk)
  * A loop that was left early does not say so: its iterator is gone where it lies
  * on this thread's stack, below what is in use.
  */
-static bool is_gone(uintptr_t iter)
+static bool ghash_iterator_is_gone(uintptr_t iter)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	const struct stack_bounds *bounds = &stack_bounds;
@@ -522,13 +523,13 @@ static bool is_gone(uintptr_t iter)
 }
 
 /* One that is free; NULL: there is none, and this walk is left alone. */
-static struct walk *walk_begin(const struct iter *iter)
+static struct ghash_walk *ghash_walk_begin(const struct iter *iter)
 {
-	struct walk *set = walk_set(iter);
+	struct ghash_walk *set = walk_set(iter);
 	for (unsigned i = 0; i < WALK_WAYS; i++) {
 		uintptr_t there =
 			__atomic_load_n(&set[i].iter, __ATOMIC_ACQUIRE);
-		if ((!there || is_gone(there)) &&
+		if ((!there || ghash_iterator_is_gone(there)) &&
 		    __atomic_compare_exchange_n(
 			    &set[i].iter, &there, (uintptr_t)iter, false,
 			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
@@ -546,13 +547,13 @@ _export_ void g_hash_table_iter_init(struct iter *iter, void *table)
 	next(iter, table);
 	if (!iter)
 		return;
-	struct walk *walk = walk_find(iter);
+	struct ghash_walk *walk = ghash_walk_find(iter);
 	if (walk)
 		walk_end(walk);
 	if (!table ||
 	    !choose_wanted(WIRE_MODEL_g_hash_table_iter_next, CHOOSE_CALLER()))
 		return;
-	walk = walk_begin(iter);
+	walk = ghash_walk_begin(iter);
 	if (!walk)
 		return;
 	if (!window_choose(&walk->window, WIRE_MODEL_g_hash_table_iter_next,
@@ -569,7 +570,8 @@ _export_ void g_hash_table_iter_init(struct iter *iter, void *table)
 	}
 }
 
-static void walk_move(const struct walk *walk, struct iter *iter, size_t step)
+static void walk_move(const struct ghash_walk *walk, struct iter *iter,
+		      size_t step)
 {
 	for (size_t b = 0; b < sizeof(*iter); b++) {
 		if (walk->moves[b])
@@ -578,7 +580,8 @@ static void walk_move(const struct walk *walk, struct iter *iter, size_t step)
 }
 
 /* Is it where we left it? Other code may have its iterator in this place now. */
-static bool walk_is_there(const struct walk *walk, const struct iter *iter)
+static bool walk_is_there(const struct ghash_walk *walk,
+			  const struct iter *iter)
 {
 	if (!walk->at)
 		return true;
@@ -595,10 +598,10 @@ _export_ int g_hash_table_iter_next(struct iter *iter, void **ret_key,
 				    void **ret_value)
 {
 	CHOOSE_NEXT(g_hash_table_iter_next, 0)
-	struct walk *walk = walk_find(iter);
+	struct ghash_walk *walk = ghash_walk_find(iter);
 	if (likely(!walk))
 		return next(iter, ret_key, ret_value);
-	struct window *window = &walk->window;
+	struct ghash_window *window = &walk->window;
 	if (!walk_is_there(walk, iter)) {
 		walk_end(walk);
 		return next(iter, ret_key, ret_value);

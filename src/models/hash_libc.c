@@ -28,7 +28,7 @@ _export_ void *tdelete(const void *restrict key, void **restrict root,
 		return parent;
 	/* All roots are equal: nothing is said about any. */
 	struct choose_keys keys = { .object = choose_object(object) };
-	uint64_t pick = choose(WIRE_MODEL_tdelete, 1 + ELSEWHERE, keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_tdelete, 1 + ELSEWHERE, keys);
 	choose_argument("the root of a tree");
 	choose_did("returned another pointer that is not null");
 	return pick ? (void *)&elsewhere[pick - 1] : parent;

@@ -79,7 +79,7 @@ static bool is_standard(const char *name)
 static bool is_standard_at(const char *path, uint64_t address)
 {
 	static size_t looked_at;
-	struct image image;
+	struct file_image image;
 	if (__atomic_load_n(&looked_at, __ATOMIC_RELAXED) > SYMBOLS_MAX ||
 	    !image_map(path, &image))
 		return false;
@@ -101,7 +101,7 @@ static bool is_standard_at(const char *path, uint64_t address)
 	return standard;
 }
 
-static enum hash_site look(uintptr_t caller)
+static enum hash_site hash_site_look_at(uintptr_t caller)
 {
 	struct dl_find_object found;
 	if (_dl_find_object((void *)(caller - 1), &found))
@@ -127,7 +127,7 @@ enum hash_site hash_site(uintptr_t caller)
 		&sites[(caller ^ caller >> 10) % SITES], __ATOMIC_RELAXED);
 	if ((known & (~0ULL >> 2)) == caller)
 		return (enum hash_site)(known >> 62);
-	enum hash_site site = look(caller);
+	enum hash_site site = hash_site_look_at(caller);
 	hash_site_set(caller, site);
 	return site;
 }

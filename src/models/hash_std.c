@@ -59,23 +59,24 @@ struct policy {
 	size_t next_resize;
 };
 
-struct node {
-	struct node *next;
-	unsigned char value[HASH_NODE - sizeof(struct node *)];
+struct std_hash_node {
+	struct std_hash_node *next;
+	unsigned char value[HASH_NODE - sizeof(struct std_hash_node *)];
 };
 
 /* _Hashtable from its first member on. */
-struct table {
-	struct node **buckets; /* the node before their first one */
+struct std_hash_table {
+	struct std_hash_node **buckets; /* the node before their first one */
 	size_t buckets_n;
-	struct node before; /* its next only, the value is what follows it */
+	struct std_hash_node
+		before; /* its next only, the value is what follows it */
 };
 #define TABLE_ELEMENTS(table) (((const size_t *)(table))[3])
 #define TABLE_POLICY 32 /* bytes to it */
 
 /* Registers that a called function keeps, the return address, the stack. */
 #define FRAME_CALLER 6
-struct frame {
+struct std_hash_frame {
 	uintptr_t saved[WINDOW]; /* as far as the stack goes */
 };
 
@@ -99,12 +100,12 @@ __thread struct hash_thread hash_thread
 /* ---- where a new element comes ---- */
 
 static __thread struct {
-	struct table *table;
-	struct node *node;
-	struct node copy;
-	struct node *first;  /* of the container, while it is hidden */
-	struct node **fresh; /* buckets */
-	uintptr_t probed;    /* the caller, where it is only looked at; or 0 */
+	struct std_hash_table *table;
+	struct std_hash_node *node;
+	struct std_hash_node copy;
+	struct std_hash_node *first;  /* of the container, while it is hidden */
+	struct std_hash_node **fresh; /* buckets */
+	uintptr_t probed; /* the caller, where it is only looked at; or 0 */
 } place __attribute__((tls_model("initial-exec")));
 
 /* Is it a block of the heap, of that size? */
@@ -127,7 +128,7 @@ static bool is_loose(uintptr_t word)
 {
 	return word >> 16 && !(word >> 47) &&
 	       is_block((const void *)word, HASH_NODE) &&
-	       !((const struct node *)word)->next;
+	       !((const struct std_hash_node *)word)->next;
 }
 
 /*
@@ -136,8 +137,9 @@ static bool is_loose(uintptr_t word)
  * is not the block that was allocated last, but would be found here, too: so
  * where there is another that it may be, nothing is done.
  */
-static bool is_only(const struct frame *frame, const struct node *node,
-		    const struct node *last)
+static bool is_only(const struct std_hash_frame *frame,
+		    const struct std_hash_node *node,
+		    const struct std_hash_node *last)
 {
 	uintptr_t low = (uintptr_t)frame->saved;
 	const struct stack_bounds *bounds = &stack_bounds;
@@ -157,28 +159,31 @@ static bool is_only(const struct frame *frame, const struct node *node,
 }
 
 /* The last node of the container's list; NULL: it is not as it should be. */
-static const struct node *last_of(const struct table *table, size_t n)
+static const struct std_hash_node *last_of(const struct std_hash_table *table,
+					   size_t n)
 {
-	const struct node *node = table->before.next;
+	const struct std_hash_node *node = table->before.next;
 	for (size_t i = 1; i < n && node; i++)
 		node = is_block(node, HASH_NODE) ? node->next : NULL;
 	return node && is_block(node, HASH_NODE) && !node->next ? node : NULL;
 }
 
 /* The container around @policy; NULL: it is not what it should look like. */
-static struct table *table_of(const struct policy *policy, size_t buckets_n,
-			      size_t n)
+static struct std_hash_table *table_of(const struct policy *policy,
+				       size_t buckets_n, size_t n)
 {
-	struct table *table =
-		(struct table *)((uintptr_t)policy - TABLE_POLICY);
-	bool right =
-		table->buckets_n == buckets_n && TABLE_ELEMENTS(table) == n &&
-		is_block(table->buckets, buckets_n * sizeof(struct node *));
+	struct std_hash_table *table =
+		(struct std_hash_table *)((uintptr_t)policy - TABLE_POLICY);
+	bool right = table->buckets_n == buckets_n &&
+		     TABLE_ELEMENTS(table) == n &&
+		     is_block(table->buckets,
+			      buckets_n * sizeof(struct std_hash_node *));
 	return right ? table : NULL;
 }
 
 static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
-			struct node *node, const struct frame *frame)
+			struct std_hash_node *node,
+			const struct std_hash_frame *frame)
 {
 	if (!node || !n || n > ELEMENTS || buckets_n < 2 ||
 	    buckets_n > BUCKETS || hash_thread.wait_delete ||
@@ -186,8 +191,8 @@ static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
 			   frame->saved[FRAME_CALLER]) ||
 	    !is_loose((uintptr_t)node))
 		return false;
-	struct table *table = table_of(policy, buckets_n, n);
-	const struct node *last = table ? last_of(table, n) : NULL;
+	struct std_hash_table *table = table_of(policy, buckets_n, n);
+	const struct std_hash_node *last = table ? last_of(table, n) : NULL;
 	if (!last || !is_only(frame, node, last))
 		return false;
 	uintptr_t caller = frame->saved[FRAME_CALLER];
@@ -201,13 +206,13 @@ static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
 	place.table = table;
 	place.node = node;
 	place.fresh = NULL;
-	hash_thread.wait_new = buckets_n * sizeof(struct node *);
+	hash_thread.wait_new = buckets_n * sizeof(struct std_hash_node *);
 	return true;
 }
 
 void hash_new_buckets(void *block)
 {
-	struct table *table = place.table;
+	struct std_hash_table *table = place.table;
 	hash_thread.wait_new = 0;
 	hash_thread.wait_delete = table->buckets;
 	if (place.probed)
@@ -222,7 +227,7 @@ void hash_new_buckets(void *block)
 }
 
 /* The bucket of the new node; -1: keys are not unique, or it is not alone. */
-static ssize_t place_bucket(const struct table *table)
+static ssize_t place_bucket(const struct std_hash_table *table)
 {
 	ssize_t found = -1;
 	for (size_t i = 0; i < table->buckets_n; i++) {
@@ -240,8 +245,9 @@ static ssize_t place_bucket(const struct table *table)
 }
 
 /* Is @node the last one of its bucket, and whose first one comes behind it? */
-static bool is_end(const struct table *table, const struct node *node,
-		   size_t *ret_next)
+static bool std_hash_is_bucket_end(const struct std_hash_table *table,
+				   const struct std_hash_node *node,
+				   size_t *ret_next)
 {
 	*ret_next = table->buckets_n;
 	if (!node->next)
@@ -255,7 +261,7 @@ static bool is_end(const struct table *table, const struct node *node,
 	return false;
 }
 
-static uint64_t choose_place(const struct table *table)
+static uint64_t choose_place(const struct std_hash_table *table)
 {
 	uint64_t ends = 0;
 	size_t behind;
@@ -264,9 +270,9 @@ static uint64_t choose_place(const struct table *table)
 	 * are followed by whatever was there.
 	 */
 	uint64_t equal = 0;
-	for (const struct node *node = table->before.next; node;
+	for (const struct std_hash_node *node = table->before.next; node;
 	     node = node->next) {
-		ends += is_end(table, node, &behind);
+		ends += std_hash_is_bucket_end(table, node, &behind);
 		equal += choose_mix(node->value[0], 4);
 	}
 	struct choose_keys keys = {
@@ -276,7 +282,8 @@ static uint64_t choose_place(const struct table *table)
 			choose_object((const char *)table + TABLE_POLICY),
 			TABLE_ELEMENTS(table)),
 	};
-	uint64_t pick = choose(WIRE_MODEL_unordered_insert, ends + 1, keys);
+	uint64_t pick =
+		choose_pick(WIRE_MODEL_unordered_insert, ends + 1, keys);
 	choose_argument("a container of %zu elements", TABLE_ELEMENTS(table));
 	choose_did("the new element came elsewhere among them");
 	return pick;
@@ -284,7 +291,7 @@ static uint64_t choose_place(const struct table *table)
 
 void hash_delete_buckets(void)
 {
-	struct table *table = place.table;
+	struct std_hash_table *table = place.table;
 	const void *old = hash_thread.wait_delete;
 	hash_thread.wait_delete = NULL;
 	if (place.probed) {
@@ -300,9 +307,9 @@ void hash_delete_buckets(void)
 		place.fresh[i] = table->buckets[i];
 	uint64_t pick = bucket >= 0 ? choose_place(table) : 0;
 	size_t behind;
-	for (struct node *node = table->before.next; node && pick;
+	for (struct std_hash_node *node = table->before.next; node && pick;
 	     node = node->next) {
-		if (!is_end(table, node, &behind) || --pick)
+		if (!std_hash_is_bucket_end(table, node, &behind) || --pick)
 			continue;
 		place.fresh[bucket] = node;
 		if (behind < table->buckets_n)
@@ -339,7 +346,7 @@ static size_t choose_buckets(const struct policy *policy, size_t buckets_n,
 		.equal = choose_mix(choose_mix(n, more), buckets_n),
 		.object = choose_mix(choose_object(policy), n),
 	};
-	uint64_t pick = choose(WIRE_MODEL_unordered_rehash, 4, keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_unordered_rehash, 4, keys);
 	/* Growth by the least is for small ones: all of it is linear. */
 	if (!pick || (pick == 1 && n > GROWN))
 		return wanted;
@@ -353,16 +360,16 @@ static size_t choose_buckets(const struct policy *policy, size_t buckets_n,
 
 static struct answer answer_need(const struct policy *policy, size_t buckets_n,
 				 size_t n, size_t more,
-				 const struct frame *frame)
+				 const struct std_hash_frame *frame)
 	__attribute__((used));
 
 static struct answer answer_need(const struct policy *policy, size_t buckets_n,
 				 size_t n, size_t more,
-				 const struct frame *frame)
+				 const struct std_hash_frame *frame)
 {
 	static need_function *found;
 	need_function *next = __atomic_load_n(&found, __ATOMIC_RELAXED);
-	struct node *node = hash_thread.node;
+	struct std_hash_node *node = hash_thread.node;
 	hash_thread.node = NULL;
 	hash_thread.wait_new = 0;
 	/* What is given back only now is given back by somebody else. */
@@ -420,7 +427,7 @@ _export_ size_t next_bkt(const struct policy *policy, size_t n)
 		.equal = n,
 		.object = choose_mix(choose_object(policy), n),
 	};
-	uint64_t pick = choose(WIRE_MODEL_unordered_reserve, 4, keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_unordered_reserve, 4, keys);
 	size_t buckets = ask_next(policy, n * (size_t)(pick + 1));
 	choose_argument("%zu buckets", n);
 	choose_did("made %zu", buckets);
@@ -444,7 +451,7 @@ __attribute__((constructor)) static void choose_salt(void)
 	    !lookup_next("_ZSt11_Hash_bytesPKvmm"))
 		return;
 	struct choose_keys keys = {};
-	salt = choose(WIRE_MODEL_hash_bytes, 1UL << 32, keys);
+	salt = choose_pick(WIRE_MODEL_hash_bytes, 1UL << 32, keys);
 	choose_argument("all texts");
 	choose_did("hashes with another seed");
 }

@@ -11,7 +11,7 @@
 /* ---- scandir ---- */
 
 /* The filter sees what the list will say. */
-static __thread struct filter {
+static __thread struct listing_filter {
 	int (*filter)(const struct dirent64 *);
 	bool unknown;
 } filter_now __attribute__((tls_model("initial-exec")));
@@ -42,7 +42,7 @@ static void sort_entries(struct dirent64 **list, size_t n,
 	next(list, n, sizeof(*list), compare_entries, &compare);
 }
 
-struct scan {
+struct listing_scan {
 	enum wire_model model;
 	int at;
 	const char *path;
@@ -52,20 +52,20 @@ struct scan {
 };
 
 /* The list without order, then sorted as the library would have done it. */
-static int scan_directory(const struct scan *scan, scan_function *next,
+static int scan_directory(const struct listing_scan *scan, scan_function *next,
 			  struct dirent64 ***ret)
 {
 	bool types = choose_wanted(WIRE_MODEL_readdir_type, scan->caller);
 	if (!types && !choose_wanted(scan->model, scan->caller))
 		return next(scan->at, scan->path, ret, scan->filter,
 			    scan->compare);
-	struct filter before = filter_now;
-	filter_now = (struct filter){ scan->filter, false };
+	struct listing_filter before = filter_now;
+	filter_now = (struct listing_filter){ scan->filter, false };
 	if (types) {
-		filter_now.unknown =
-			choose(WIRE_MODEL_readdir_type, 2,
-			       order_path_keys(scan->at, scan->path,
-					       choose_hash_text(scan->path)));
+		filter_now.unknown = choose_pick(
+			WIRE_MODEL_readdir_type, 2,
+			order_path_keys(scan->at, scan->path,
+					choose_hash_text(scan->path)));
 		choose_argument("entries of %s", scan->path);
 		choose_did("their types were DT_UNKNOWN");
 	}
@@ -87,8 +87,9 @@ static int scan_directory(const struct scan *scan, scan_function *next,
 	uint64_t names = 0;
 	for (int i = 0; i < n; i++)
 		names += choose_hash_text(list[i]->d_name);
-	uint64_t pick = choose(scan->model, choose_permutations((size_t)n),
-			       order_path_keys(scan->at, scan->path, names));
+	uint64_t pick =
+		choose_pick(scan->model, choose_permutations((size_t)n),
+			    order_path_keys(scan->at, scan->path, names));
 	choose_argument("%d entries of %s", n, scan->path);
 	choose_did("entries came in another order");
 	choose_permute(pick, list, (size_t)n, sizeof(*list));
@@ -116,7 +117,7 @@ _export_ int scandir64(const char *path, struct dirent64 ***ret,
 		       int (*filter)(const struct dirent64 *),
 		       scan_compare *compare)
 {
-	struct scan scan = {
+	struct listing_scan scan = {
 		WIRE_MODEL_scandir, AT_FDCWD, path, filter, compare,
 		CHOOSE_CALLER()
 	};
@@ -129,7 +130,7 @@ _export_ int scandir(const char *path, struct dirent ***ret,
 		     int (*compare)(const struct dirent **,
 				    const struct dirent **))
 {
-	struct scan scan = {
+	struct listing_scan scan = {
 		.model = WIRE_MODEL_scandir,
 		.at = AT_FDCWD,
 		.path = path,
@@ -144,8 +145,9 @@ _export_ int scandirat64(int at, const char *path, struct dirent64 ***ret,
 			 int (*filter)(const struct dirent64 *),
 			 scan_compare *compare)
 {
-	struct scan scan = { WIRE_MODEL_scandirat, at, path, filter, compare,
-			     CHOOSE_CALLER() };
+	struct listing_scan scan = {
+		WIRE_MODEL_scandirat, at, path, filter, compare, CHOOSE_CALLER()
+	};
 	return scan_directory(&scan, scan_at, ret);
 }
 
@@ -154,7 +156,7 @@ _export_ int scandirat(int at, const char *path, struct dirent ***ret,
 		       int (*compare)(const struct dirent **,
 				      const struct dirent **))
 {
-	struct scan scan = {
+	struct listing_scan scan = {
 		.model = WIRE_MODEL_scandirat,
 		.at = at,
 		.path = path,
@@ -175,8 +177,8 @@ static void permute_paths(const char *pattern, char **paths, size_t n)
 		return;
 	for (size_t i = 0; i < n; i++)
 		names += choose_hash_text(paths[i]);
-	uint64_t pick = choose(WIRE_MODEL_glob, choose_permutations(n),
-			       order_path_keys(AT_FDCWD, ".", names));
+	uint64_t pick = choose_pick(WIRE_MODEL_glob, choose_permutations(n),
+				    order_path_keys(AT_FDCWD, ".", names));
 	choose_argument("%zu paths that match %s, GLOB_NOSORT", n, pattern);
 	choose_did("paths came in another order");
 	choose_permute(pick, paths, n, sizeof(*paths));
@@ -238,7 +240,7 @@ static uint64_t fts_pick(const FTSENT *parent)
 		.equal = 0, /* the same names: the same order */
 		.object = choose_object((const void *)(uintptr_t)id),
 	};
-	fts_now.pick = choose(WIRE_MODEL_fts_read, WIRE_MANY, keys);
+	fts_now.pick = choose_pick(WIRE_MODEL_fts_read, WIRE_MANY, keys);
 	choose_argument("files of %s", parent->fts_path);
 	choose_did("files came in another order");
 	return fts_now.pick;

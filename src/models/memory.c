@@ -71,7 +71,7 @@ static const struct rows {
 
 /* ---- choices of a call ---- */
 
-struct call {
+struct heap_call {
 	const struct wire_choices *block;
 	size_t size;
 	uint64_t number; /* of the block in its thread */
@@ -84,15 +84,16 @@ static __thread struct {
 	uint64_t calls;
 } self __attribute__((tls_model("initial-exec")));
 
-static inline bool takes_part(const struct call *call, int model)
+static inline bool heap_model_takes_part(const struct heap_call *call,
+					 int model)
 {
 	return model != NONE &&
 	       choose_bit(call->block->models, (unsigned)model);
 }
 
-static inline struct call call_begin(size_t size, uintptr_t caller)
+static inline struct heap_call call_begin(size_t size, uintptr_t caller)
 {
-	struct call call = { .block = choose_block, .size = size };
+	struct heap_call call = { .block = choose_block, .size = size };
 	if (unlikely(self.epoch != call.block->epoch)) {
 		self.epoch = call.block->epoch;
 		self.blocks = self.calls = 0;
@@ -106,13 +107,13 @@ static inline struct call call_begin(size_t size, uintptr_t caller)
 }
 
 /* 0 where it does not take part. */
-static inline uint64_t call_pick(const struct call *call, int model,
+static inline uint64_t call_pick(const struct heap_call *call, int model,
 				 uint64_t alternatives)
 {
-	if (!takes_part(call, model))
+	if (!heap_model_takes_part(call, model))
 		return 0;
 	uint64_t pick =
-		choose((enum wire_model)model, alternatives, call->keys);
+		choose_pick((enum wire_model)model, alternatives, call->keys);
 	if (pick)
 		choose_argument("%zu bytes", call->size);
 	return pick;
@@ -143,7 +144,7 @@ static inline void fill_all(unsigned char *at, size_t n, uint64_t word)
 		at[i] = (unsigned char)(word >> i % 8 * 8);
 }
 
-static void fill(unsigned char *at, size_t n, uint64_t word)
+static void heap_fill_bytes(unsigned char *at, size_t n, uint64_t word)
 {
 	if (likely(n <= FILLED)) {
 		fill_all(at, n, word);
@@ -155,7 +156,7 @@ static void fill(unsigned char *at, size_t n, uint64_t word)
 
 /* Pointers that lead nowhere, text without an end, and no two blocks alike. */
 #define FILLINGS 4
-static uint64_t filling(uint64_t pick, uint64_t number)
+static uint64_t heap_fill_pattern(uint64_t pick, uint64_t number)
 {
 	switch (pick) {
 	case 1:
@@ -167,7 +168,7 @@ static uint64_t filling(uint64_t pick, uint64_t number)
 	}
 }
 
-static inline void spoil_contents(const struct call *call, int model,
+static inline void spoil_contents(const struct heap_call *call, int model,
 				  void *block, size_t from)
 {
 	if (from >= call->size)
@@ -175,8 +176,8 @@ static inline void spoil_contents(const struct call *call, int model,
 	uint64_t pick = call_pick(call, model, FILLINGS);
 	if (!pick)
 		return;
-	uint64_t word = filling(pick, call->number);
-	fill((unsigned char *)block + from, call->size - from, word);
+	uint64_t word = heap_fill_pattern(pick, call->number);
+	heap_fill_bytes((unsigned char *)block + from, call->size - from, word);
 	choose_did("contents were bytes like 0x%x", (unsigned)(word & 0xff));
 }
 
@@ -201,14 +202,14 @@ static bool is_room_below(void)
 	return bounds->refused < 4 && stack_extend(low);
 }
 
-static __attribute__((noinline)) void spoil_stack(const struct call *call)
+static __attribute__((noinline)) void spoil_stack(const struct heap_call *call)
 {
 	if (!is_room_below())
 		return;
 	uint64_t pick = call_pick(call, WIRE_MODEL_stack_garbage, FILLINGS);
 	if (!pick)
 		return;
-	uint64_t word = filling(pick, call->number);
+	uint64_t word = heap_fill_pattern(pick, call->number);
 	choose_did("unused memory of the stack was filled with bytes like "
 		   "0x%x",
 		   (unsigned)(word & 0xff));
@@ -216,10 +217,10 @@ static __attribute__((noinline)) void spoil_stack(const struct call *call)
 }
 
 /* The first call of an epoch, and then every so many. */
-static inline void call_end(const struct call *call)
+static inline void call_end(const struct heap_call *call)
 {
 	if (unlikely(self.calls++ % STACK_CALLS == 0) &&
-	    takes_part(call, WIRE_MODEL_stack_garbage))
+	    heap_model_takes_part(call, WIRE_MODEL_stack_garbage))
 		spoil_stack(call);
 }
 
@@ -261,7 +262,7 @@ static inline bool is_odd(const void *block)
 }
 
 /* With one thread what is atomic need not be so; see <sys/single_threaded.h>. */
-static inline void *exchange(void **slot, void *block)
+static inline void *heap_slot_exchange(void **slot, void *block)
 {
 	if (__libc_single_threaded) {
 		void *old = *slot;
@@ -271,7 +272,7 @@ static inline void *exchange(void **slot, void *block)
 	return __atomic_exchange_n(slot, block, __ATOMIC_ACQ_REL);
 }
 
-static inline bool put(void **slot, void *block)
+static inline bool heap_slot_put(void **slot, void *block)
 {
 	void *empty = NULL;
 	if (__libc_single_threaded) {
@@ -284,16 +285,16 @@ static inline bool put(void **slot, void *block)
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static bool put_any(void **slots, void *block)
+static bool heap_slots_put_any(void **slots, void *block)
 {
 	for (unsigned i = 0; i < SLOTS; i++) {
-		if (!slots[i] && put(&slots[i], block))
+		if (!slots[i] && heap_slot_put(&slots[i], block))
 			return true;
 	}
 	return false;
 }
 
-static void sort(void **blocks, unsigned n)
+static void heap_sort_blocks(void **blocks, unsigned n)
 {
 	for (unsigned i = 1; i < n; i++) {
 		void *block = blocks[i];
@@ -304,16 +305,16 @@ static void sort(void **blocks, unsigned n)
 	}
 }
 
-static void fill_slots(void **slots, void **blocks, unsigned n)
+static void heap_slots_fill(void **slots, void **blocks, unsigned n)
 {
-	sort(blocks, n);
+	heap_sort_blocks(blocks, n);
 	for (unsigned i = 0; i < n; i++) {
-		if (!put(&slots[i], blocks[i]))
+		if (!heap_slot_put(&slots[i], blocks[i]))
 			__libc_free(blocks[i]);
 	}
 }
 
-static __attribute__((noinline)) void refill(size_t chunk)
+static __attribute__((noinline)) void heap_slots_refill(size_t chunk)
 {
 	void *got[SLOTS];
 	unsigned n = 0;
@@ -321,7 +322,7 @@ static __attribute__((noinline)) void refill(size_t chunk)
 	while (n < SLOTS && (got[n] = __libc_malloc(chunk - 8)))
 		n++;
 	errno = error;
-	fill_slots(reserve[0][chunk / 16], got, n);
+	heap_slots_fill(reserve[0][chunk / 16], got, n);
 }
 
 /*
@@ -344,13 +345,13 @@ static __attribute__((noinline)) void refill_odd(size_t chunk)
 			got[n++] = block;
 			continue;
 		}
-		if (!put_any(reserve[0][chunk / 16], block))
+		if (!heap_slots_put_any(reserve[0][chunk / 16], block))
 			aside[aside_n++] = block;
 		/* An odd number of granules: the next may lie otherwise. */
 		aside[aside_n++] = __libc_malloc(40);
 	}
 	errno = error;
-	fill_slots(reserve[1][chunk / 16], got, n);
+	heap_slots_fill(reserve[1][chunk / 16], got, n);
 	if (aside_n > n)
 		__atomic_store_n(&rests[chunk / 16].left, REST * aside_n,
 				 __ATOMIC_RELAXED);
@@ -364,7 +365,7 @@ static inline void *take_slot(void **slots, const uint8_t *order)
 		void **slot = &slots[order[i]];
 		if (!__atomic_load_n(slot, __ATOMIC_RELAXED))
 			continue;
-		void *block = exchange(slot, NULL);
+		void *block = heap_slot_exchange(slot, NULL);
 		if (block)
 			return block;
 	}
@@ -390,7 +391,7 @@ static void *take_odd(size_t chunk, uint64_t order)
 	return take_slot(slots, orders[order]);
 }
 
-static void *take(size_t chunk, uint64_t order, bool odd)
+static void *heap_slots_take(size_t chunk, uint64_t order, bool odd)
 {
 	if (odd) {
 		chunk = (chunk + 31) & ~31UL;
@@ -402,7 +403,7 @@ static void *take(size_t chunk, uint64_t order, bool odd)
 	void *block = take_slot(slots, orders[order]);
 	if (likely(block))
 		return block;
-	refill(chunk);
+	heap_slots_refill(chunk);
 	block = take_slot(slots, orders[order]);
 	return block ? block : __libc_malloc(chunk - 8);
 }
@@ -493,7 +494,8 @@ static void *take_medium_odd(size_t size)
 /* What is not used behind the block, by pick. */
 static const uint16_t gaps[] = { 0, 16, 64, 240 };
 
-static inline void *place(const struct call *call, const struct rows *row)
+static inline void *heap_place_block(const struct heap_call *call,
+				     const struct rows *row)
 {
 	size_t size = call->size;
 	if (size > MEDIUM)
@@ -522,7 +524,7 @@ static inline void *place(const struct call *call, const struct rows *row)
 				      : "addresses went up and down");
 	else if (!odd)
 		return __libc_malloc(size);
-	return take(chunk, order, odd);
+	return heap_slots_take(chunk, order, odd);
 }
 
 void *memory_allocate(enum heap_function function, size_t size,
@@ -531,13 +533,13 @@ void *memory_allocate(enum heap_function function, size_t size,
 	if (choose_caller(caller) != CHOOSE_PROGRAM)
 		return __libc_malloc(size);
 	const struct rows *row = &rows[function];
-	struct call call = call_begin(size, caller);
+	struct heap_call call = call_begin(size, caller);
 	if (unlikely(!size) && function == HEAP_MALLOC &&
 	    call_pick(&call, WIRE_MODEL_malloc_zero, 2)) {
 		choose_did("a null pointer was returned");
 		return NULL;
 	}
-	void *block = place(&call, row);
+	void *block = heap_place_block(&call, row);
 	if (likely(block))
 		spoil_contents(&call, row->contents, block, 0);
 	call_end(&call);
@@ -564,7 +566,7 @@ void *memory_aligned(enum heap_function function, void *block, size_t alignment,
 	if (choose_caller(caller) != CHOOSE_PROGRAM)
 		return block;
 	const struct rows *row = &rows[function];
-	struct call call = call_begin(size, caller);
+	struct heap_call call = call_begin(size, caller);
 	if (alignment < 16)
 		alignment = 16;
 	if (!(alignment & (alignment - 1)) && alignment <= MEDIUM &&
@@ -592,7 +594,8 @@ void *memory_aligned(enum heap_function function, void *block, size_t alignment,
 static void *kept[KEPT];
 static uint64_t kept_n;
 
-static void release(enum heap_function function, struct call *call, void *block)
+static void heap_release_block(enum heap_function function,
+			       struct heap_call *call, void *block)
 {
 	bool is_new = function == HEAP_NEW;
 	uint64_t pick = call_pick(call,
@@ -600,7 +603,8 @@ static void release(enum heap_function function, struct call *call, void *block)
 					 : WIRE_MODEL_free_contents,
 				  FILLINGS);
 	if (pick) {
-		fill(block, call->size, filling(pick, call->number));
+		heap_fill_bytes(block, call->size,
+				heap_fill_pattern(pick, call->number));
 		choose_did("the freed block was overwritten");
 	}
 	if (call->size <= KEPT_SIZE &&
@@ -623,8 +627,8 @@ void memory_release(enum heap_function function, void *block, uint64_t entry,
 		__libc_free(block);
 		return;
 	}
-	struct call call = call_begin(WIRE_SIZE(entry), caller);
-	release(function, &call, block);
+	struct heap_call call = call_begin(WIRE_SIZE(entry), caller);
+	heap_release_block(function, &call, block);
 	call_end(&call);
 }
 
@@ -637,7 +641,8 @@ void memory_release(enum heap_function function, void *block, uint64_t entry,
  */
 static bool asked_for_usable;
 
-static void *move(const struct call *call, void *old, size_t had, size_t usable)
+static void *heap_move_block(const struct heap_call *call, void *old,
+			     size_t had, size_t usable)
 {
 	size_t size = call->size;
 	int model = size > had ? WIRE_MODEL_realloc_move
@@ -661,13 +666,13 @@ void *memory_reallocate(void *old, uint64_t entry, size_t size,
 		return memory_allocate(HEAP_MALLOC, size, caller);
 	if (!entry || !size || choose_caller(caller) != CHOOSE_PROGRAM)
 		return __libc_realloc(old, size);
-	struct call call = call_begin(size, caller);
+	struct heap_call call = call_begin(size, caller);
 	size_t had = WIRE_SIZE(entry), usable = usable_size(old);
-	void *block = move(&call, old, had, usable);
+	void *block = heap_move_block(&call, old, had, usable);
 	if (block) {
-		struct call freed = call;
+		struct heap_call freed = call;
 		freed.size = had;
-		release(HEAP_MALLOC, &freed, old);
+		heap_release_block(HEAP_MALLOC, &freed, old);
 	} else {
 		block = __libc_realloc(old, size);
 	}
@@ -710,7 +715,7 @@ _export_ size_t malloc_usable_size(void *block)
 		.equal = size,
 		.object = choose_object(block),
 	};
-	uint64_t pick = choose(WIRE_MODEL_malloc_usable_size, 2, keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_malloc_usable_size, 2, keys);
 	choose_argument("a block of %zu bytes", (size_t)size);
 	choose_did("it returned %zu in place of %zu", (size_t)size, usable);
 	return pick ? (size_t)size : usable;
@@ -743,7 +748,7 @@ static void *choose_mapping(size_t length, int flags, uintptr_t caller)
 		     MAP_GROWSDOWN | MAP_HUGETLB) ||
 	    !choose_wanted(WIRE_MODEL_mmap_address, caller))
 		return NULL;
-	struct call call = call_begin(length, caller);
+	struct heap_call call = call_begin(length, caller);
 	uint64_t pick = call_pick(&call, WIRE_MODEL_mmap_address, PLACES);
 	if (!pick)
 		return NULL;

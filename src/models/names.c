@@ -63,8 +63,8 @@ static void database_read(struct database *database)
 	if (database->n < 2)
 		return;
 	struct choose_keys keys = { .equal = names, .object = names };
-	uint64_t pick =
-		choose(database->model, choose_permutations(database->n), keys);
+	uint64_t pick = choose_pick(database->model,
+				    choose_permutations(database->n), keys);
 	choose_argument("%u entries", database->n);
 	choose_did("entries came in another order");
 	choose_permute(pick, database->offsets, database->n,
@@ -228,7 +228,8 @@ static void permute_groups(enum wire_model model, gid_t *groups, int n,
 	struct choose_keys keys =
 		order_array_keys(groups, (size_t)n * sizeof(*groups));
 	keys.object = keys.equal;
-	uint64_t pick = choose(model, choose_permutations((size_t)n), keys);
+	uint64_t pick =
+		choose_pick(model, choose_permutations((size_t)n), keys);
 	choose_argument("%d groups", n);
 	choose_did("groups came in another order");
 	choose_permute(pick, groups, (size_t)n, sizeof(*groups));
@@ -287,8 +288,8 @@ _export_ int getaddrinfo(const char *host, const char *service,
 	if (n < 2)
 		return result;
 	struct choose_keys keys = { .equal = equal, .object = equal };
-	uint64_t pick =
-		choose(WIRE_MODEL_getaddrinfo, choose_permutations(n), keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_getaddrinfo,
+				    choose_permutations(n), keys);
 	choose_argument("%zu addresses of %s", n, host ? host : "(null)");
 	choose_did("addresses came in another order");
 	char *name = nodes[0]->ai_canonname;
@@ -321,8 +322,8 @@ _export_ int getifaddrs(struct ifaddrs **ret)
 	if (n < 2)
 		return result;
 	struct choose_keys keys = { .equal = equal, .object = equal };
-	uint64_t pick =
-		choose(WIRE_MODEL_getifaddrs, choose_permutations(n), keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_getifaddrs,
+				    choose_permutations(n), keys);
 	choose_argument("%zu addresses of interfaces", n);
 	choose_did("they came in another order");
 	choose_permute(pick, contents, n, sizeof(contents[0]));
@@ -347,8 +348,8 @@ _export_ struct if_nameindex *if_nameindex(void)
 	if (n < 2)
 		return list;
 	struct choose_keys keys = { .equal = equal, .object = equal };
-	uint64_t pick =
-		choose(WIRE_MODEL_if_nameindex, choose_permutations(n), keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_if_nameindex,
+				    choose_permutations(n), keys);
 	choose_argument("%zu interfaces", n);
 	choose_did("interfaces came in another order");
 	choose_permute(pick, list, n, sizeof(*list));
@@ -378,7 +379,7 @@ static ssize_t permute_attributes(char *list, ssize_t bytes, uintptr_t caller)
 	order_copy(copy, list, (size_t)bytes);
 	struct choose_keys keys = { .equal = equal, .object = equal };
 	uint64_t pick =
-		choose(WIRE_MODEL_listxattr, choose_permutations(n), keys);
+		choose_pick(WIRE_MODEL_listxattr, choose_permutations(n), keys);
 	choose_argument("%zu names", n);
 	choose_did("names came in another order");
 	choose_permute(pick, offsets, n, sizeof(offsets[0]));

@@ -25,7 +25,7 @@ static struct {
 	void *free[PIECES];
 } arena;
 
-static unsigned piece_of(size_t size)
+static unsigned order_piece_of(size_t size)
 {
 	unsigned piece = 0;
 	while (piece < PIECES && PIECE << piece < size)
@@ -66,7 +66,7 @@ static void *take_piece(unsigned piece)
 
 void *order_map(size_t size)
 {
-	unsigned piece = piece_of(size);
+	unsigned piece = order_piece_of(size);
 	void *memory = NULL;
 	if (piece < PIECES && arena_take()) {
 		memory = take_piece(piece);
@@ -81,7 +81,7 @@ void *order_map(size_t size)
 
 void order_unmap(void *memory, size_t size)
 {
-	unsigned piece = piece_of(size);
+	unsigned piece = order_piece_of(size);
 	if (!memory)
 		return;
 	if (!is_piece(memory)) {
@@ -139,7 +139,7 @@ void order_unlock(struct order_lock *lock)
  * Numbers of directories are given in the order in which they are met, so that
  * the next run has the same.
  */
-static struct choose_keys keys_of(const struct stat *st, uint64_t names)
+static struct choose_keys order_keys_of(const struct stat *st, uint64_t names)
 {
 	uint64_t id = choose_mix(choose_mix(st->st_dev, st->st_ino),
 				 choose_mix((uint64_t)st->st_mtim.tv_sec,
@@ -157,7 +157,7 @@ struct choose_keys order_directory_keys(int fd, uint64_t names)
 	if (!choose_keyed())
 		return (struct choose_keys){};
 	sys_call(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
-	return keys_of(&st, names);
+	return order_keys_of(&st, names);
 }
 
 struct choose_keys order_path_keys(int at, const char *path, uint64_t names)
@@ -166,7 +166,7 @@ struct choose_keys order_path_keys(int at, const char *path, uint64_t names)
 	if (!choose_keyed())
 		return (struct choose_keys){};
 	sys_call(SYS_newfstatat, at, (long)path, (long)&st, 0, 0, 0);
-	return keys_of(&st, names);
+	return order_keys_of(&st, names);
 }
 
 struct choose_keys order_array_keys(const void *base, size_t bytes)
@@ -206,9 +206,9 @@ const char *order_path_of(int fd, char text[ORDER_TEXT])
  * all of them have the same bytes. An inconsistent comparison, which ends
  * elsewhere than it began, is no equality.
  */
-static size_t run_end(const unsigned char *base, size_t from, size_t n,
-		      size_t size, order_compare *compare, void *argument,
-		      bool *ret_differ)
+static size_t order_equal_run_end(const unsigned char *base, size_t from,
+				  size_t n, size_t size, order_compare *compare,
+				  void *argument, bool *ret_differ)
 {
 	const unsigned char *first = base + from * size;
 	size_t to = from + 1;
@@ -238,8 +238,8 @@ void order_ties(enum wire_model model, void *base, size_t n, size_t size,
 	size_t space = sizeof(few) / sizeof(few[0]);
 	for (size_t i = 0; i < n;) {
 		bool differ = false;
-		size_t to =
-			run_end(base, i, n, size, compare, argument, &differ);
+		size_t to = order_equal_run_end(base, i, n, size, compare,
+						argument, &differ);
 		if (differ && ties_n == space) {
 			struct tie *more = ties == few
 						   ? order_map(room)
@@ -264,8 +264,8 @@ void order_ties(enum wire_model model, void *base, size_t n, size_t size,
 		i = to;
 	}
 	if (ties_n) {
-		uint64_t pick = choose(model, alternatives,
-				       order_array_keys(base, n * size));
+		uint64_t pick = choose_pick(model, alternatives,
+					    order_array_keys(base, n * size));
 		choose_argument("%zu elements of %zu bytes", n, size);
 		choose_did("%zu elements that compare as equal came out in "
 			   "another order",

@@ -63,7 +63,7 @@ static bool is_empty(const char *path)
 }
 
 /* A folder that nobody misses; NULL: there is none. */
-static const char *find_base(const char *now)
+static const char *place_find_base(const char *now)
 {
 	static const char *const folders[] = { "/media", "/srv", "/mnt" };
 	for (size_t i = 0; i < COUNT(folders); i++) {
@@ -74,7 +74,7 @@ static const char *find_base(const char *now)
 	return NULL;
 }
 
-static bool append(char *path, const char *text)
+static bool place_append_text(char *path, const char *text)
 {
 	size_t n = text_length(path), more = text_length(text);
 	if (n + more >= PATH)
@@ -96,7 +96,8 @@ static bool make_folders(char *path, uint64_t place)
 			letters[places[place].length] = '\0';
 			name = letters;
 		}
-		if (!append(path, "/") || !append(path, name) ||
+		if (!place_append_text(path, "/") ||
+		    !place_append_text(path, name) ||
 		    sys_call(SYS_mkdirat, AT_FDCWD, (long)path, 0755, 0, 0, 0))
 			return false;
 	}
@@ -118,10 +119,11 @@ static bool move_there(const char *base, const char *now, uint64_t place,
 	path[0] = '\0';
 	bool there = !sys_call(SYS_mount, (long)"none", (long)base,
 			       (long)"tmpfs", 0, (long)"mode=755", 0);
-	bool moved = there && append(path, base) && make_folders(path, place) &&
+	bool moved = there && place_append_text(path, base) &&
+		     make_folders(path, place) &&
 		     !sys_call(SYS_move_mount, tree, (long)"", AT_FDCWD,
 			       (long)path, MOVE_MOUNT_F_EMPTY_PATH, 0) &&
-		     append(path, now) &&
+		     place_append_text(path, now) &&
 		     !sys_call(SYS_chdir, (long)path, 0, 0, 0, 0, 0);
 	sys_call(SYS_close, tree, 0, 0, 0, 0, 0);
 	if (there && !moved)
@@ -137,12 +139,12 @@ void place_choose(void)
 	    sys_call(SYS_getcwd, (long)now, PATH, 0, 0, 0, 0) < 0 ||
 	    now[0] != '/' || text_length(now) > PATH / 4)
 		return;
-	const char *base = find_base(now);
+	const char *base = place_find_base(now);
 	if (!base)
 		return;
 	struct choose_keys keys = {};
-	uint64_t pick =
-		choose(WIRE_MODEL_working_directory, COUNT(places) + 1, keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_working_directory,
+				    COUNT(places) + 1, keys);
 	if (!pick || !move_there(base, now, pick - 1, path))
 		return;
 	choose_argument("%s", now);

@@ -18,7 +18,8 @@
  * is no list of children everywhere; those that are started together have ids
  * that lie near each other, and asking about one that is no child harms nobody.
  */
-static size_t ended(pid_t first, pid_t *pids, size_t *ret_running)
+static size_t count_ended_children(pid_t first, pid_t *pids,
+				   size_t *ret_running)
 {
 	size_t n = 0;
 	pids[n++] = first;
@@ -51,12 +52,13 @@ static pid_t choose_child(enum wire_model model, int options, uintptr_t caller)
 		     WEXITED | WNOWAIT | WNOHANG, 0, 0) ||
 	    !info.si_pid)
 		return 0;
-	size_t running = 0, n = ended(info.si_pid, pids, &running);
+	size_t running = 0,
+	       n = count_ended_children(info.si_pid, pids, &running);
 	for (unsigned i = 0; running && !(options & WNOHANG) && i < PATIENCE;
 	     i++) {
 		struct timespec pause = { .tv_nsec = 200000 };
 		sys_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
-		n = ended(info.si_pid, pids, &running);
+		n = count_ended_children(info.si_pid, pids, &running);
 	}
 	if (n < 2)
 		return 0;
@@ -64,14 +66,15 @@ static pid_t choose_child(enum wire_model model, int options, uintptr_t caller)
 		.equal = n,
 		.object = choose_mix(n, choose_object((const void *)caller)),
 	};
-	uint64_t pick = choose(model, n, keys);
+	uint64_t pick = choose_pick(model, n, keys);
 	choose_argument("%zu children have ended", n);
 	choose_did("another one than the first of them was reported");
 	return pick ? pids[pick] : 0;
 }
 
 /* Until one has ended; it stays to be waited for. False: as the library does. */
-static bool await(int options, enum wire_model model, uintptr_t caller)
+static bool await_ended_child(int options, enum wire_model model,
+			      uintptr_t caller)
 {
 	siginfo_t info = {};
 	CHOOSE_NEXT(waitid, false)
@@ -92,7 +95,7 @@ static pid_t native_wait4(pid_t pid, int *status, int options,
 	return next(pid, status, options, usage);
 }
 
-struct waiting {
+struct child_waiting {
 	enum wire_model model;
 	uintptr_t caller;
 	int *status;
@@ -101,10 +104,11 @@ struct waiting {
 };
 
 /* True: @ret is the result. An error of the first wait is found again. */
-static bool wait_any(const struct waiting *waiting, pid_t *ret)
+static bool wait_any(const struct child_waiting *waiting, pid_t *ret)
 {
 	if (!waiting->options &&
-	    !await(waiting->options, waiting->model, waiting->caller)) {
+	    !await_ended_child(waiting->options, waiting->model,
+			       waiting->caller)) {
 		*ret = -1;
 		return choose_wanted(waiting->model, waiting->caller);
 	}
@@ -125,8 +129,8 @@ static bool wait_any(const struct waiting *waiting, pid_t *ret)
 _export_ pid_t wait(int *status)
 {
 	CHOOSE_NEXT(wait, -1)
-	struct waiting waiting = { WIRE_MODEL_wait, CHOOSE_CALLER(), status, 0,
-				   NULL };
+	struct child_waiting waiting = { WIRE_MODEL_wait, CHOOSE_CALLER(),
+					 status, 0, NULL };
 	pid_t pid = 0;
 	return wait_any(&waiting, &pid) ? pid : next(status);
 }
@@ -134,8 +138,8 @@ _export_ pid_t wait(int *status)
 _export_ pid_t waitpid(pid_t which, int *status, int options)
 {
 	CHOOSE_NEXT(waitpid, -1)
-	struct waiting waiting = { WIRE_MODEL_waitpid, CHOOSE_CALLER(), status,
-				   options, NULL };
+	struct child_waiting waiting = { WIRE_MODEL_waitpid, CHOOSE_CALLER(),
+					 status, options, NULL };
 	pid_t pid = 0;
 	return which == -1 && wait_any(&waiting, &pid)
 		       ? pid
@@ -146,8 +150,8 @@ _export_ pid_t wait4(pid_t which, int *status, int options,
 		     struct rusage *usage)
 {
 	CHOOSE_NEXT(wait4, -1)
-	struct waiting waiting = { WIRE_MODEL_wait4, CHOOSE_CALLER(), status,
-				   options, usage };
+	struct child_waiting waiting = { WIRE_MODEL_wait4, CHOOSE_CALLER(),
+					 status, options, usage };
 	pid_t pid = 0;
 	return which == -1 && wait_any(&waiting, &pid)
 		       ? pid
@@ -157,8 +161,8 @@ _export_ pid_t wait4(pid_t which, int *status, int options,
 _export_ pid_t wait3(int *status, int options, struct rusage *usage)
 {
 	CHOOSE_NEXT(wait3, -1)
-	struct waiting waiting = { WIRE_MODEL_wait4, CHOOSE_CALLER(), status,
-				   options, usage };
+	struct child_waiting waiting = { WIRE_MODEL_wait4, CHOOSE_CALLER(),
+					 status, options, usage };
 	pid_t pid = 0;
 	return wait_any(&waiting, &pid) ? pid : next(status, options, usage);
 }
@@ -196,7 +200,8 @@ static int permute_events(enum wire_model model, uintptr_t caller, int epoll,
 		.equal = equal,
 		.object = choose_mix(equal, (uint64_t)epoll),
 	};
-	uint64_t pick = choose(model, choose_permutations((size_t)n), keys);
+	uint64_t pick =
+		choose_pick(model, choose_permutations((size_t)n), keys);
 	choose_argument("%d events", n);
 	choose_did("events came in another order");
 	choose_permute(pick, events, (size_t)n, sizeof(*events));
@@ -244,7 +249,7 @@ _export_ int select(int n, fd_set *reading, fd_set *writing, fd_set *others,
 		return result;
 	struct choose_keys keys = order_array_keys(&before, sizeof(before));
 	keys.object = choose_mix(keys.equal, choose_object(timeout));
-	uint64_t pick = choose(WIRE_MODEL_select, 4, keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_select, 4, keys);
 	choose_argument("time-out %zd s %zd µs", (ssize_t)before.tv_sec,
 			(ssize_t)before.tv_usec);
 	choose_did(pick == 1   ? "the time-out stayed what it was"

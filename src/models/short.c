@@ -80,7 +80,7 @@ size_t short_size(struct short_call call)
 		.equal = equal,
 		.object = choose_mix(equal, turn),
 	};
-	size_t size = sizes[choose(call.model, n, keys)];
+	size_t size = sizes[choose_pick(call.model, n, keys)];
 	choose_argument("%zu bytes, descriptor %d", call.n, call.fd);
 	choose_did("%s only %zu of %zu bytes", call.verb, size, call.n);
 	return size;
@@ -193,7 +193,7 @@ static void read_late(int fd)
 		.equal = equal,
 		.object = choose_mix(equal, (uint64_t)fd),
 	};
-	if (!choose(WIRE_MODEL_timerfd, 2, keys))
+	if (!choose_pick(WIRE_MODEL_timerfd, 2, keys))
 		return;
 	choose_argument("timer of descriptor %d", fd);
 	choose_did("was read after two more expirations");
@@ -203,7 +203,7 @@ static void read_late(int fd)
 	sys_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
 }
 
-static size_t read_size(int fd, size_t n, uintptr_t caller)
+static size_t short_read_size(int fd, size_t n, uintptr_t caller)
 {
 	if (choose_wanted(WIRE_MODEL_read, caller))
 		n = short_read(WIRE_MODEL_read, fd, n, false);
@@ -217,7 +217,7 @@ static size_t read_size(int fd, size_t n, uintptr_t caller)
 _export_ ssize_t read(int fd, void *data, size_t n)
 {
 	CHOOSE_NEXT(read, -1)
-	return next(fd, data, read_size(fd, n, CHOOSE_CALLER()));
+	return next(fd, data, short_read_size(fd, n, CHOOSE_CALLER()));
 }
 
 ssize_t __read_chk(int fd, void *data, size_t n, size_t room);
@@ -225,7 +225,7 @@ _export_ ssize_t __read_chk(int fd, void *data, size_t n, size_t room)
 {
 	CHOOSE_NEXT(__read_chk, -1)
 	if (n <= room)
-		n = read_size(fd, n, CHOOSE_CALLER());
+		n = short_read_size(fd, n, CHOOSE_CALLER());
 	return next(fd, data, n, room);
 }
 

@@ -17,7 +17,7 @@
 /* The call that follows an interrupted one is not: loops get on. */
 static __thread bool again __attribute__((tls_model("initial-exec")));
 
-static bool interrupt(enum wire_model model, uint64_t key)
+static bool short_interrupt_call(enum wire_model model, uint64_t key)
 {
 	if (again) {
 		again = false;
@@ -27,7 +27,7 @@ static bool interrupt(enum wire_model model, uint64_t key)
 		.equal = choose_mix(model, key),
 		.object = choose_mix(model, key),
 	};
-	if (!choose(model, 2, keys))
+	if (!choose_pick(model, 2, keys))
 		return false;
 	choose_did("failed with EINTR, as after a stop signal");
 	again = true;
@@ -54,7 +54,7 @@ _export_ int sigtimedwait(const sigset_t *set, siginfo_t *info,
 	    !signal_pending(set) &&
 	    (!timeout || !sys_readable((uintptr_t)timeout) || timeout->tv_sec ||
 	     timeout->tv_nsec) &&
-	    interrupt(WIRE_MODEL_sigtimedwait, 0))
+	    short_interrupt_call(WIRE_MODEL_sigtimedwait, 0))
 		return -1;
 	return next(set, info, timeout);
 }
@@ -63,7 +63,8 @@ _export_ int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
 	CHOOSE_NEXT(sigwaitinfo, -1)
 	if (choose_wanted(WIRE_MODEL_sigwaitinfo, CHOOSE_CALLER()) &&
-	    !signal_pending(set) && interrupt(WIRE_MODEL_sigwaitinfo, 0))
+	    !signal_pending(set) &&
+	    short_interrupt_call(WIRE_MODEL_sigwaitinfo, 0))
 		return -1;
 	return next(set, info);
 }
@@ -106,7 +107,8 @@ _export_ int semop(int id, struct sembuf *operations, size_t n)
 		int done;
 		if (!semaphore_waits(id, operations, n, next, &done))
 			return done;
-		if (done == 1 && interrupt(WIRE_MODEL_semop, (uint64_t)id))
+		if (done == 1 &&
+		    short_interrupt_call(WIRE_MODEL_semop, (uint64_t)id))
 			return -1;
 	}
 	return next(id, operations, n);
@@ -123,7 +125,7 @@ _export_ int semtimedop(int id, struct sembuf *operations, size_t n,
 		if (plain && !semaphore_waits(id, operations, n, plain, &done))
 			return done;
 		if (plain && done == 1 &&
-		    interrupt(WIRE_MODEL_semtimedop, (uint64_t)id))
+		    short_interrupt_call(WIRE_MODEL_semtimedop, (uint64_t)id))
 			return -1;
 	}
 	return next(id, operations, n, timeout);
@@ -148,14 +150,15 @@ static bool socket_waits(int fd)
 bool short_interrupted(int fd, int flags)
 {
 	return !(flags & MSG_DONTWAIT) && socket_waits(fd) &&
-	       interrupt(WIRE_MODEL_recv_timeout, (uint64_t)fd);
+	       short_interrupt_call(WIRE_MODEL_recv_timeout, (uint64_t)fd);
 }
 
 _export_ int accept(int fd, struct sockaddr *address, socklen_t *size)
 {
 	CHOOSE_NEXT(accept, -1)
 	if (choose_wanted(WIRE_MODEL_accept, CHOOSE_CALLER()) &&
-	    socket_waits(fd) && interrupt(WIRE_MODEL_accept, (uint64_t)fd))
+	    socket_waits(fd) &&
+	    short_interrupt_call(WIRE_MODEL_accept, (uint64_t)fd))
 		return -1;
 	return next(fd, address, size);
 }
@@ -165,7 +168,8 @@ _export_ int accept4(int fd, struct sockaddr *address, socklen_t *size,
 {
 	CHOOSE_NEXT(accept4, -1)
 	if (choose_wanted(WIRE_MODEL_accept, CHOOSE_CALLER()) &&
-	    socket_waits(fd) && interrupt(WIRE_MODEL_accept, (uint64_t)fd))
+	    socket_waits(fd) &&
+	    short_interrupt_call(WIRE_MODEL_accept, (uint64_t)fd))
 		return -1;
 	return next(fd, address, size, flags);
 }

@@ -7,12 +7,12 @@ struct plain {
 	int (*compare)(const void *, const void *);
 };
 
-static int compare_plain(const void *a, const void *b, void *argument)
+static int sorting_compare_plain(const void *a, const void *b, void *argument)
 {
 	return ((const struct plain *)argument)->compare(a, b);
 }
 
-static bool fits(size_t n, size_t size)
+static bool sorting_fits_buffer(size_t n, size_t size)
 {
 	return n > 1 && n <= CHOOSE_ELEMENTS && size &&
 	       size <= SIZE_MAX / CHOOSE_ELEMENTS;
@@ -27,10 +27,12 @@ _export_ void qsort(void *base, size_t n, size_t size,
 {
 	CHOOSE_NEXT(qsort, )
 	next(base, n, size, compare);
-	if (!fits(n, size) || !choose_wanted(WIRE_MODEL_qsort, CHOOSE_CALLER()))
+	if (!sorting_fits_buffer(n, size) ||
+	    !choose_wanted(WIRE_MODEL_qsort, CHOOSE_CALLER()))
 		return;
 	struct plain plain = { compare };
-	order_ties(WIRE_MODEL_qsort, base, n, size, compare_plain, &plain);
+	order_ties(WIRE_MODEL_qsort, base, n, size, sorting_compare_plain,
+		   &plain);
 }
 
 _export_ void qsort_r(void *base, size_t n, size_t size, order_compare *compare,
@@ -38,7 +40,7 @@ _export_ void qsort_r(void *base, size_t n, size_t size, order_compare *compare,
 {
 	CHOOSE_NEXT(qsort_r, )
 	next(base, n, size, compare, argument);
-	if (!fits(n, size) ||
+	if (!sorting_fits_buffer(n, size) ||
 	    !choose_wanted(WIRE_MODEL_qsort_r, CHOOSE_CALLER()))
 		return;
 	order_ties(WIRE_MODEL_qsort_r, base, n, size, compare, argument);
@@ -57,7 +59,7 @@ void *search_sorted(const void *key, const void *base, size_t n, size_t size,
 {
 	CHOOSE_NEXT(bsearch, NULL)
 	unsigned char *found = next(key, base, n, size, compare);
-	if (!found || !fits(n, size) ||
+	if (!found || !sorting_fits_buffer(n, size) ||
 	    !choose_wanted(WIRE_MODEL_bsearch, CHOOSE_CALLER()))
 		return found;
 	const unsigned char *first = base;
@@ -71,7 +73,7 @@ void *search_sorted(const void *key, const void *base, size_t n, size_t size,
 	struct choose_keys keys = order_array_keys(base, n * size);
 	keys.equal = choose_mix(keys.equal, low);
 	keys.object = choose_mix(keys.object, low);
-	uint64_t pick = choose(WIRE_MODEL_bsearch, high - low, keys);
+	uint64_t pick = choose_pick(WIRE_MODEL_bsearch, high - low, keys);
 	size_t chosen = low + (at - low + pick) % (high - low);
 	choose_argument("%zu elements of %zu bytes, %zu of which match", n,
 			size, high - low);

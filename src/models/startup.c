@@ -20,10 +20,10 @@
 #define PAGE ((uintptr_t)4096)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static uint64_t pick_of(enum wire_model model, uint64_t alternatives)
+static uint64_t startup_pick_of(enum wire_model model, uint64_t alternatives)
 {
 	struct choose_keys keys = {};
-	return choose(model, alternatives, keys);
+	return choose_pick(model, alternatives, keys);
 }
 
 /* ---- what is inherited ---- */
@@ -40,7 +40,7 @@ static void choose_umask(void)
 		if (masks[i] != now)
 			others[n++] = masks[i];
 	}
-	uint64_t pick = pick_of(WIRE_MODEL_umask, n + 1);
+	uint64_t pick = startup_pick_of(WIRE_MODEL_umask, n + 1);
 	long mask = pick ? others[pick - 1] : now;
 	sys_call(SYS_umask, mask, 0, 0, 0, 0, 0);
 	choose_argument("0%u%u%u at the start", (unsigned)now >> 6 & 7,
@@ -57,7 +57,7 @@ static void choose_descriptors(void)
 		if (sys_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) < 0)
 			return;
 	}
-	uint64_t pick = pick_of(WIRE_MODEL_descriptors, 9);
+	uint64_t pick = startup_pick_of(WIRE_MODEL_descriptors, 9);
 	for (uint64_t i = 0; i < pick; i++)
 		sys_call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0, 0,
 			 0);
@@ -79,7 +79,7 @@ static void choose_limit(void)
 	}
 	if (!n)
 		return;
-	uint64_t pick = pick_of(WIRE_MODEL_descriptor_limit, n + 1);
+	uint64_t pick = startup_pick_of(WIRE_MODEL_descriptor_limit, n + 1);
 	if (!pick)
 		return;
 	choose_argument("%zu at the start", (size_t)limit.rlim_cur);
@@ -89,7 +89,7 @@ static void choose_limit(void)
 }
 
 /* As the kernel takes it. */
-struct kernel_action {
+struct startup_kernel_action {
 	void (*handler)(int);
 	unsigned long flags;
 	void (*restorer)(void);
@@ -98,18 +98,18 @@ struct kernel_action {
 
 static bool is_default(int number)
 {
-	struct kernel_action now = {};
+	struct startup_kernel_action now = {};
 	return !sys_call(SYS_rt_sigaction, number, 0, (long)&now, 8, 0, 0) &&
 	       now.handler == SIG_DFL;
 }
 
 static void choose_signals(void)
 {
-	struct kernel_action ignored = { .handler = SIG_IGN };
+	struct startup_kernel_action ignored = { .handler = SIG_IGN };
 	if (!choose_startup(WIRE_MODEL_ignored_signals) ||
 	    !is_default(SIGHUP) || !is_default(SIGINT) || !is_default(SIGQUIT))
 		return;
-	uint64_t pick = pick_of(WIRE_MODEL_ignored_signals, 4);
+	uint64_t pick = startup_pick_of(WIRE_MODEL_ignored_signals, 4);
 	choose_did("%s%s%s ignored", pick & 1 ? "SIGHUP" : "",
 		   pick == 3 ? ", " : "", pick & 2 ? "SIGINT, SIGQUIT" : "");
 	if (pick & 1)
@@ -131,7 +131,8 @@ static void choose_buffer(void)
 	    sys_call(SYS_fstat, STDOUT_FILENO, (long)&status, 0, 0, 0, 0) ||
 	    S_ISCHR(status.st_mode))
 		return;
-	uint64_t pick = pick_of(WIRE_MODEL_stdout_buffer, COUNT(sizes) + 1);
+	uint64_t pick =
+		startup_pick_of(WIRE_MODEL_stdout_buffer, COUNT(sizes) + 1);
 	if (!pick)
 		return;
 	size_t size = sizes[pick - 1];
@@ -149,7 +150,8 @@ static void choose_name(int argc, char **argv)
 	if (argc < 1 || !choose_startup(WIRE_MODEL_program_name) ||
 	    lookup_next("g_test_trap_subprocess"))
 		return;
-	uint64_t pick = pick_of(WIRE_MODEL_program_name, COUNT(names) + 1);
+	uint64_t pick =
+		startup_pick_of(WIRE_MODEL_program_name, COUNT(names) + 1);
 	choose_argument("%s", argv[0]);
 	choose_did("it was '%s'", pick ? names[pick - 1] : "");
 	if (pick)
@@ -164,7 +166,7 @@ static void choose_name(int argc, char **argv)
  * _GLOBAL__sub_I_NAME, and one with a priority _GLOBAL__sub_I.00101_NAME or
  * _GLOBAL__I_000101. Which of @functions they are: a bit each.
  */
-static size_t find_initialisers(struct image *image, uint64_t bias,
+static size_t find_initialisers(struct file_image *image, uint64_t bias,
 				const uint64_t *functions, size_t n,
 				bool *is_one)
 {
@@ -188,7 +190,7 @@ static size_t find_initialisers(struct image *image, uint64_t bias,
 }
 
 /* The program's list of them: relocated, and read-only by now. */
-static size_t find_array(uint64_t **ret, uint64_t *ret_bias)
+static size_t startup_find_constructors(uint64_t **ret, uint64_t *ret_bias)
 {
 	const struct link_map *program = _r_debug.r_map;
 	uint64_t at = 0, size = 0;
@@ -207,8 +209,8 @@ static size_t find_array(uint64_t **ret, uint64_t *ret_bias)
 	return size / 8;
 }
 
-static void permute(uint64_t *array, size_t n, const bool *is_one,
-		    uint64_t pick, size_t found)
+static void startup_permute_array(uint64_t *array, size_t n, const bool *is_one,
+				  uint64_t pick, size_t found)
 {
 	static uint64_t functions[INITIALISERS];
 	size_t k = 0;
@@ -237,22 +239,22 @@ static void choose_initialisers(void)
 {
 	static bool is_one[INITIALISERS];
 	uint64_t *array = NULL, bias = 0;
-	struct image image = {};
+	struct file_image image = {};
 	if (!choose_startup(WIRE_MODEL_static_initialisers))
 		return;
-	size_t n = find_array(&array, &bias);
+	size_t n = startup_find_constructors(&array, &bias);
 	if (n < 2 || !image_map("/proc/self/exe", &image))
 		return;
 	size_t found = find_initialisers(&image, bias, array, n, is_one);
 	image_unmap(&image);
 	if (found < 2)
 		return;
-	uint64_t pick = pick_of(WIRE_MODEL_static_initialisers,
-				choose_permutations(found));
+	uint64_t pick = startup_pick_of(WIRE_MODEL_static_initialisers,
+					choose_permutations(found));
 	choose_argument("%zu files", found);
 	choose_did("their variables were initialised in another order");
 	if (pick)
-		permute(array, n, is_one, pick, found);
+		startup_permute_array(array, n, is_one, pick, found);
 }
 
 /* ---- when ---- */

@@ -22,7 +22,7 @@
 #include <time.h>
 
 /* Calls that spoil one another's results. */
-enum together {
+enum statics_group {
 	TIME_FIELDS,
 	TIME_TEXT,
 	ADDRESS,
@@ -49,7 +49,7 @@ enum together {
 #define STRINGS 24 /* an entry's texts, with those of its lists */
 
 /* Numbers in front, texts behind: what is spoilt, and how. */
-struct area {
+struct statics_area {
 	_Alignas(16) unsigned char room[ROOM];
 	size_t used;
 	struct {
@@ -58,21 +58,21 @@ struct area {
 	unsigned texts_n;
 };
 
-struct areas {
-	struct area two[2];
+struct statics_areas {
+	struct statics_area two[2];
 	unsigned last; /* of the two */
 	bool given;    /* the program has it */
 };
 
-static struct areas areas[VALUE_THREADS][GROUPS];
+static struct statics_areas areas[VALUE_THREADS][GROUPS];
 
-static void spoil(enum together group)
+static void statics_spoil_group(enum statics_group group)
 {
-	struct areas *pair = &areas[value_thread()][group];
+	struct statics_areas *pair = &areas[value_thread()][group];
 	if (!pair->given)
 		return;
 	pair->given = false;
-	struct area *area = &pair->two[pair->last];
+	struct statics_area *area = &pair->two[pair->last];
 	for (unsigned i = 0; i < area->texts_n; i++) {
 		char *text = (char *)area->room + area->texts[i].at;
 		for (size_t k = 0; k < area->texts[i].n; k++)
@@ -102,12 +102,12 @@ static void spoil(enum together group)
 }
 
 /* The other room than last time. */
-static struct area *take(enum together group)
+static struct statics_area *statics_take_area(enum statics_group group)
 {
-	struct areas *pair = &areas[value_thread()][group];
+	struct statics_areas *pair = &areas[value_thread()][group];
 	pair->last ^= 1;
 	pair->given = true;
-	struct area *area = &pair->two[pair->last];
+	struct statics_area *area = &pair->two[pair->last];
 	area->used = area->texts_n = 0;
 	return area;
 }
@@ -116,25 +116,27 @@ static struct area *take(enum together group)
  * Does the model take part in this call? Where it does not, results of others
  * are spoilt all the same: theirs was the choice.
  */
-static bool wanted(enum wire_model model, enum together group, uintptr_t caller)
+static bool statics_model_is_wanted(enum wire_model model,
+				    enum statics_group group, uintptr_t caller)
 {
 	if (likely(!choose_block))
 		return false;
 	if (choose_wanted(model, caller))
 		return true;
 	if (choose_caller(caller) == CHOOSE_PROGRAM)
-		spoil(group);
+		statics_spoil_group(group);
 	return false;
 }
 
 /* It is the library's: there is nothing to spoil. */
-static void *leave(enum together group, const void *result)
+static void *statics_leave_result(enum statics_group group, const void *result)
 {
 	areas[value_thread()][group].given = false;
 	return (void *)result;
 }
 
-static void *put(struct area *area, const void *data, size_t n)
+static void *statics_put_data(struct statics_area *area, const void *data,
+			      size_t n)
 {
 	size_t at = (area->used + 7) & ~(size_t)7;
 	if (n > ROOM || at > ROOM - n)
@@ -145,14 +147,14 @@ static void *put(struct area *area, const void *data, size_t n)
 	return area->room + at;
 }
 
-static char *put_text(struct area *area, const char *text)
+static char *statics_put_text(struct statics_area *area, const char *text)
 {
 	size_t n = 0;
 	while (n < ROOM && text[n])
 		n++;
 	if (n >= ROOM || area->texts_n >= STRINGS)
 		return NULL;
-	char *copy = put(area, text, n + 1);
+	char *copy = statics_put_data(area, text, n + 1);
 	if (copy) {
 		area->texts[area->texts_n].at =
 			(uint16_t)((unsigned char *)copy - area->room);
@@ -162,45 +164,46 @@ static char *put_text(struct area *area, const char *text)
 }
 
 /* A list that ends with NULL. */
-static char **put_list(struct area *area, char **list)
+static char **put_list(struct statics_area *area, char **list)
 {
 	size_t n = 0;
 	while (list[n] && n < STRINGS)
 		n++;
-	char **copy =
-		n < STRINGS ? put(area, list, (n + 1) * sizeof(*list)) : NULL;
+	char **copy = n < STRINGS ? statics_put_data(area, list,
+						     (n + 1) * sizeof(*list))
+				  : NULL;
 	for (size_t i = 0; copy && i < n; i++) {
-		copy[i] = put_text(area, list[i]);
+		copy[i] = statics_put_text(area, list[i]);
 		if (!copy[i])
 			return NULL;
 	}
 	return copy;
 }
 
-static bool picked(enum wire_model model)
+static bool statics_model_picked(enum wire_model model)
 {
-	if (!choose(model, 2, value_keys(0)))
+	if (!choose_pick(model, 2, value_keys(0)))
 		return false;
 	choose_did("the result lay in memory that the next call overwrites");
 	return true;
 }
 
-static char *text_result(enum wire_model model, enum together group,
+static char *text_result(enum wire_model model, enum statics_group group,
 			 const char *result)
 {
-	spoil(group);
-	if (!result || !picked(model))
-		return leave(group, result);
-	char *copy = put_text(take(group), result);
-	return copy ? copy : leave(group, result);
+	statics_spoil_group(group);
+	if (!result || !statics_model_picked(model))
+		return statics_leave_result(group, result);
+	char *copy = statics_put_text(statics_take_area(group), result);
+	return copy ? copy : statics_leave_result(group, result);
 }
 
 /* ---- time ---- */
 
 static bool time_wanted(enum wire_model model, uintptr_t caller)
 {
-	return wanted(model, TIME_TEXT, caller) ||
-	       wanted(model, TIME_FIELDS, caller);
+	return statics_model_is_wanted(model, TIME_TEXT, caller) ||
+	       statics_model_is_wanted(model, TIME_FIELDS, caller);
 }
 
 /* Each overwrites what any of them returned, fields and text. */
@@ -210,11 +213,12 @@ static struct tm *time_fields(enum wire_model model, struct tm *result)
 	if (!result)
 		return NULL;
 	fields = *result; /* it may lie in what is spoilt */
-	spoil(TIME_FIELDS);
-	spoil(TIME_TEXT);
-	if (!picked(model))
-		return leave(TIME_FIELDS, result);
-	return put(take(TIME_FIELDS), &fields, sizeof(fields));
+	statics_spoil_group(TIME_FIELDS);
+	statics_spoil_group(TIME_TEXT);
+	if (!statics_model_picked(model))
+		return statics_leave_result(TIME_FIELDS, result);
+	return statics_put_data(statics_take_area(TIME_FIELDS), &fields,
+				sizeof(fields));
 }
 
 _export_ struct tm *localtime(const time_t *when)
@@ -237,7 +241,7 @@ _export_ struct tm *gmtime(const time_t *when)
 
 static char *time_text(enum wire_model model, char *result)
 {
-	spoil(TIME_FIELDS);
+	statics_spoil_group(TIME_FIELDS);
 	return text_result(model, TIME_TEXT, result);
 }
 
@@ -267,7 +271,8 @@ _export_ char *ctime(const time_t *when)
 	{                                                                      \
 		CHOOSE_NEXT(name, NULL)                                        \
 		char *result = next arguments;                                 \
-		return wanted(WIRE_MODEL_##name, group, CHOOSE_CALLER()) ?     \
+		return statics_model_is_wanted(WIRE_MODEL_##name, group,       \
+					       CHOOSE_CALLER()) ?              \
 			       text_result(WIRE_MODEL_##name, group, result) : \
 			       result;                                         \
 	}
@@ -296,7 +301,7 @@ TEXT(nl_langinfo, LANGUAGE, (nl_item item), (item))
 		int failed = next arguments;                                   \
 		if (unlikely(choose_block) &&                                  \
 		    choose_caller(CHOOSE_CALLER()) == CHOOSE_PROGRAM)          \
-			spoil(ENVIRONMENT);                                    \
+			statics_spoil_group(ENVIRONMENT);                      \
 		return failed;                                                 \
 	}
 
@@ -311,10 +316,11 @@ _export_ char *setlocale(int category, const char *locale)
 {
 	CHOOSE_NEXT(setlocale, NULL)
 	char *result = next(category, locale);
-	if (!wanted(WIRE_MODEL_setlocale, LANGUAGE, CHOOSE_CALLER()))
+	if (!statics_model_is_wanted(WIRE_MODEL_setlocale, LANGUAGE,
+				     CHOOSE_CALLER()))
 		return result;
 	result = text_result(WIRE_MODEL_setlocale, LOCALE, result);
-	spoil(LANGUAGE);
+	statics_spoil_group(LANGUAGE);
 	return result;
 }
 
@@ -323,7 +329,8 @@ _export_ char *__xpg_basename(char *path)
 {
 	CHOOSE_NEXT(__xpg_basename, NULL)
 	char *result = next(path);
-	return wanted(WIRE_MODEL_basename, BASENAME, CHOOSE_CALLER())
+	return statics_model_is_wanted(WIRE_MODEL_basename, BASENAME,
+				       CHOOSE_CALLER())
 		       ? text_result(WIRE_MODEL_basename, BASENAME, result)
 		       : result;
 }
@@ -332,7 +339,8 @@ _export_ char *dirname(char *path)
 {
 	CHOOSE_NEXT(dirname, NULL)
 	char *result = next(path);
-	return wanted(WIRE_MODEL_dirname, DIRNAME, CHOOSE_CALLER())
+	return statics_model_is_wanted(WIRE_MODEL_dirname, DIRNAME,
+				       CHOOSE_CALLER())
 		       ? text_result(WIRE_MODEL_dirname, DIRNAME, result)
 		       : result;
 }
@@ -343,7 +351,7 @@ _export_ char *dirname(char *path)
  */
 #define NUMBERS 160
 
-static char *kept(char *room, const char *text)
+static char *statics_keep_text(char *room, const char *text)
 {
 	size_t i = 0;
 	for (; text[i] && i < VALUE_TEXT - 1; i++)
@@ -362,8 +370,9 @@ _export_ char *strerror(int number)
 		return result;
 	const char *other = value_error_text(number, CHOOSE_CALLER(), room);
 	if (other && number >= 0 && number < NUMBERS)
-		result = kept(rooms[number], other);
-	return wanted(WIRE_MODEL_strerror_buffer, ERROR, CHOOSE_CALLER())
+		result = statics_keep_text(rooms[number], other);
+	return statics_model_is_wanted(WIRE_MODEL_strerror_buffer, ERROR,
+				       CHOOSE_CALLER())
 		       ? text_result(WIRE_MODEL_strerror_buffer, ERROR, result)
 		       : result;
 }
@@ -381,9 +390,10 @@ _export_ char *strsignal(int number)
 		const char *other =
 			value_text(WIRE_MODEL_strsignal, number, result, room);
 		if (other != result)
-			result = kept(rooms[number], other);
+			result = statics_keep_text(rooms[number], other);
 	}
-	return wanted(WIRE_MODEL_strsignal_buffer, SIGNAL, CHOOSE_CALLER())
+	return statics_model_is_wanted(WIRE_MODEL_strsignal_buffer, SIGNAL,
+				       CHOOSE_CALLER())
 		       ? text_result(WIRE_MODEL_strsignal_buffer, SIGNAL,
 				     result)
 		       : result;
@@ -391,67 +401,70 @@ _export_ char *strsignal(int number)
 
 /* ---- entries ---- */
 
-static bool put_field(struct area *area, char **field)
+static bool put_field(struct statics_area *area, char **field)
 {
 	if (*field)
-		*field = put_text(area, *field);
+		*field = statics_put_text(area, *field);
 	return *field;
 }
 
-static struct passwd *user(enum wire_model model, struct passwd *result)
+static struct passwd *statics_put_user(enum wire_model model,
+				       struct passwd *result)
 {
-	spoil(USER);
-	if (!result || !picked(model))
-		return leave(USER, result);
-	struct area *area = take(USER);
-	struct passwd *copy = put(area, result, sizeof(*result));
+	statics_spoil_group(USER);
+	if (!result || !statics_model_picked(model))
+		return statics_leave_result(USER, result);
+	struct statics_area *area = statics_take_area(USER);
+	struct passwd *copy = statics_put_data(area, result, sizeof(*result));
 	if (copy && put_field(area, &copy->pw_name) &&
 	    put_field(area, &copy->pw_passwd) &&
 	    put_field(area, &copy->pw_gecos) &&
 	    put_field(area, &copy->pw_dir) && put_field(area, &copy->pw_shell))
 		return copy;
-	return leave(USER, result);
+	return statics_leave_result(USER, result);
 }
 
 static struct group *group_of(enum wire_model model, struct group *result)
 {
-	spoil(GROUP);
-	if (!result || !picked(model))
-		return leave(GROUP, result);
-	struct area *area = take(GROUP);
-	struct group *copy = put(area, result, sizeof(*result));
+	statics_spoil_group(GROUP);
+	if (!result || !statics_model_picked(model))
+		return statics_leave_result(GROUP, result);
+	struct statics_area *area = statics_take_area(GROUP);
+	struct group *copy = statics_put_data(area, result, sizeof(*result));
 	if (copy && put_field(area, &copy->gr_name) &&
 	    put_field(area, &copy->gr_passwd) &&
 	    (copy->gr_mem = put_list(area, result->gr_mem)))
 		return copy;
-	return leave(GROUP, result);
+	return statics_leave_result(GROUP, result);
 }
 
-static struct servent *service(enum wire_model model, struct servent *result)
+static struct servent *statics_put_service(enum wire_model model,
+					   struct servent *result)
 {
-	spoil(SERVICE);
-	if (!result || !picked(model))
-		return leave(SERVICE, result);
-	struct area *area = take(SERVICE);
-	struct servent *copy = put(area, result, sizeof(*result));
+	statics_spoil_group(SERVICE);
+	if (!result || !statics_model_picked(model))
+		return statics_leave_result(SERVICE, result);
+	struct statics_area *area = statics_take_area(SERVICE);
+	struct servent *copy = statics_put_data(area, result, sizeof(*result));
 	if (copy && put_field(area, &copy->s_name) &&
 	    put_field(area, &copy->s_proto) &&
 	    (copy->s_aliases = put_list(area, result->s_aliases)))
 		return copy;
-	return leave(SERVICE, result);
+	return statics_leave_result(SERVICE, result);
 }
 
-static struct protoent *protocol(enum wire_model model, struct protoent *result)
+static struct protoent *statics_put_protocol(enum wire_model model,
+					     struct protoent *result)
 {
-	spoil(PROTOCOL);
-	if (!result || !picked(model))
-		return leave(PROTOCOL, result);
-	struct area *area = take(PROTOCOL);
-	struct protoent *copy = put(area, result, sizeof(*result));
+	statics_spoil_group(PROTOCOL);
+	if (!result || !statics_model_picked(model))
+		return statics_leave_result(PROTOCOL, result);
+	struct statics_area *area = statics_take_area(PROTOCOL);
+	struct protoent *copy = statics_put_data(area, result, sizeof(*result));
 	if (copy && put_field(area, &copy->p_name) &&
 	    (copy->p_aliases = put_list(area, result->p_aliases)))
 		return copy;
-	return leave(PROTOCOL, result);
+	return statics_leave_result(PROTOCOL, result);
 }
 
 /* clang-format off */
@@ -460,21 +473,24 @@ static struct protoent *protocol(enum wire_model model, struct protoent *result)
 	{                                                                      \
 		CHOOSE_NEXT(name, NULL)                                        \
 		struct type *result = next arguments;                          \
-		return wanted(WIRE_MODEL_##name, group, CHOOSE_CALLER()) ?     \
+		return statics_model_is_wanted(WIRE_MODEL_##name, group,       \
+					       CHOOSE_CALLER()) ?              \
 			       finish(WIRE_MODEL_##name, result) :             \
 			       result;                                         \
 	}
 
-ENTRY(passwd, getpwnam, user, USER, (const char *name), (name))
-ENTRY(passwd, getpwuid, user, USER, (uid_t id), (id))
+ENTRY(passwd, getpwnam, statics_put_user, USER, (const char *name), (name))
+ENTRY(passwd, getpwuid, statics_put_user, USER, (uid_t id), (id))
 ENTRY(group, getgrnam, group_of, GROUP, (const char *name), (name))
 ENTRY(group, getgrgid, group_of, GROUP, (gid_t id), (id))
-ENTRY(servent, getservbyname, service, SERVICE, (const char *name, const char *proto),
-      (name, proto))
-ENTRY(servent, getservbyport, service, SERVICE, (int port, const char *proto),
-      (port, proto))
-ENTRY(protoent, getprotobyname, protocol, PROTOCOL, (const char *name), (name))
-ENTRY(protoent, getprotobynumber, protocol, PROTOCOL, (int number), (number))
+ENTRY(servent, getservbyname, statics_put_service, SERVICE,
+      (const char *name, const char *proto), (name, proto))
+ENTRY(servent, getservbyport, statics_put_service, SERVICE,
+      (int port, const char *proto), (port, proto))
+ENTRY(protoent, getprotobyname, statics_put_protocol, PROTOCOL,
+      (const char *name), (name))
+ENTRY(protoent, getprotobynumber, statics_put_protocol, PROTOCOL,
+      (int number), (number))
 /* clang-format on */
 
 /* The texts are the locale's; only the structure is copied. */
@@ -484,8 +500,9 @@ _export_ struct lconv *localeconv(void)
 	struct lconv *result = next();
 	if (!choose_wanted(WIRE_MODEL_localeconv, CHOOSE_CALLER()))
 		return result;
-	spoil(CONVENTIONS);
-	if (!picked(WIRE_MODEL_localeconv))
-		return leave(CONVENTIONS, result);
-	return put(take(CONVENTIONS), result, sizeof(*result));
+	statics_spoil_group(CONVENTIONS);
+	if (!statics_model_picked(WIRE_MODEL_localeconv))
+		return statics_leave_result(CONVENTIONS, result);
+	return statics_put_data(statics_take_area(CONVENTIONS), result,
+				sizeof(*result));
 }

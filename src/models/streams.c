@@ -20,7 +20,7 @@ static struct pushed {
 	off_t position;
 } pushed[STREAMS];
 
-static struct pushed *slot(const FILE *stream)
+static struct pushed *stream_pushed_slot(const FILE *stream)
 {
 	return &pushed[choose_mix((uintptr_t)stream, 0) % STREAMS];
 }
@@ -34,10 +34,10 @@ static off_t position_of(FILE *stream)
 	return position;
 }
 
-static void remember(FILE *stream)
+static void stream_remember_pushed(FILE *stream)
 {
 	off_t position = position_of(stream);
-	struct pushed *one = slot(stream);
+	struct pushed *one = stream_pushed_slot(stream);
 	__atomic_store_n(&one->stream, NULL, __ATOMIC_RELAXED);
 	if (position < 0)
 		return;
@@ -47,16 +47,16 @@ static void remember(FILE *stream)
 }
 
 /* Files are positioned, and what was pushed back is gone. */
-static void forget(const FILE *stream)
+static void stream_forget_pushed(const FILE *stream)
 {
-	struct pushed *one = slot(stream);
+	struct pushed *one = stream_pushed_slot(stream);
 	if (__atomic_load_n(&one->stream, __ATOMIC_RELAXED) == stream)
 		__atomic_store_n(&one->stream, NULL, __ATOMIC_RELAXED);
 }
 
 static bool is_second(FILE *stream)
 {
-	const struct pushed *one = slot(stream);
+	const struct pushed *one = stream_pushed_slot(stream);
 	return __atomic_load_n(&one->stream, __ATOMIC_ACQUIRE) == stream &&
 	       one->at == stream->_IO_read_ptr &&
 	       one->position == position_of(stream);
@@ -67,14 +67,15 @@ _export_ int ungetc(int c, FILE *stream)
 	CHOOSE_NEXT(ungetc, EOF)
 	if (c == EOF || !choose_wanted(WIRE_MODEL_ungetc, CHOOSE_CALLER()))
 		return next(c, stream);
-	if (is_second(stream) && choose(WIRE_MODEL_ungetc, 2, value_keys(0))) {
+	if (is_second(stream) &&
+	    choose_pick(WIRE_MODEL_ungetc, 2, value_keys(0))) {
 		choose_argument("character %d", c);
 		choose_did("it failed: one had been pushed back already");
 		return EOF;
 	}
 	int result = next(c, stream);
 	if (result != EOF)
-		remember(stream);
+		stream_remember_pushed(stream);
 	return result;
 }
 
@@ -83,7 +84,7 @@ _export_ int ungetc(int c, FILE *stream)
 	_export_ type name parameters                                          \
 	{                                                                      \
 		CHOOSE_NEXT(name, failed)                                      \
-		forget(stream);                                                \
+		stream_forget_pushed(stream);                                  \
 		return next(__VA_ARGS__);                                      \
 	}
 
@@ -102,6 +103,6 @@ FORGET(FILE *, freopen64, NULL, (const char *path, const char *mode, FILE *strea
 _export_ void rewind(FILE *stream)
 {
 	CHOOSE_NEXT(rewind, )
-	forget(stream);
+	stream_forget_pushed(stream);
 	next(stream);
 }

@@ -51,24 +51,24 @@ static void start_destroy(struct start *start)
 	__atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
 }
 
-static struct start begin(void *at)
+static struct start thread_start_begin(void *at)
 {
 	struct start start = *(struct start *)at;
 	start_destroy(at);
 	choose_set_key(start.key);
-	late(start.late);
+	threads_let_time_pass(start.late);
 	return start;
 }
 
 static void *begin_posix(void *at)
 {
-	struct start start = begin(at);
+	struct start start = thread_start_begin(at);
 	return start.posix(start.argument);
 }
 
 static int begin_c11(void *at)
 {
-	struct start start = begin(at);
+	struct start start = thread_start_begin(at);
 	return start.c11(start.argument);
 }
 
@@ -78,7 +78,7 @@ static long late_start(enum wire_model model, struct start *start,
 {
 	uint64_t object = choose_object(function);
 	struct choose_keys keys = { .equal = object, .object = object };
-	uint64_t pick = choose(model, 4, keys);
+	uint64_t pick = choose_pick(model, 4, keys);
 	if (pick == 3) {
 		choose_did("its creator went on later than the thread began");
 		return 2 * LATE_MS;
@@ -98,7 +98,8 @@ static bool small_stack(const void *function, pthread_attr_t *ret)
 {
 	uint64_t object = choose_object(function);
 	struct choose_keys keys = { .equal = object, .object = object };
-	if (!choose(WIRE_MODEL_thread_stack, 2, keys) || pthread_attr_init(ret))
+	if (!choose_pick(WIRE_MODEL_thread_stack, 2, keys) ||
+	    pthread_attr_init(ret))
 		return false;
 	choose_did("the thread got a stack of 256 KiB");
 	if (!pthread_attr_setstacksize(ret, SMALL_STACK))
@@ -131,7 +132,7 @@ _export_ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	if (failed)
 		start_destroy(start);
 	else
-		late(pause);
+		threads_let_time_pass(pause);
 	return failed;
 }
 
@@ -149,7 +150,7 @@ _export_ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 	if (failed != thrd_success)
 		start_destroy(start);
 	else
-		late(pause);
+		threads_let_time_pass(pause);
 	return failed;
 }
 
@@ -162,7 +163,7 @@ static pid_t fork_with(pid_t (*next)(void), uintptr_t caller)
 	uint64_t pick = 0, key = choose_child_key();
 	if (choose_wanted(WIRE_MODEL_fork, caller)) {
 		struct choose_keys keys = {};
-		pick = choose(WIRE_MODEL_fork, 3, keys);
+		pick = choose_pick(WIRE_MODEL_fork, 3, keys);
 		choose_did("the %s went on late",
 			   pick == 1 ? "child" : "parent");
 	}
@@ -170,7 +171,7 @@ static pid_t fork_with(pid_t (*next)(void), uintptr_t caller)
 	if (!child)
 		choose_set_key(key);
 	if ((!child && pick == 1) || (child > 0 && pick == 2))
-		late(5 * LATE_MS);
+		threads_let_time_pass(5 * LATE_MS);
 	return child;
 }
 
@@ -192,7 +193,7 @@ static bool is_later(enum wire_model model, const void *destructor)
 {
 	uint64_t object = choose_object(destructor);
 	struct choose_keys keys = { .equal = object, .object = object };
-	if (!choose(model, 2, keys))
+	if (!choose_pick(model, 2, keys))
 		return false;
 	choose_did("its destructor comes behind that of the next key");
 	return true;

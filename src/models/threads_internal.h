@@ -10,7 +10,7 @@
 #define LATE_MS 1000000L
 
 /* The time between two things goes by; a signal may make it shorter. */
-static inline void late(long nanoseconds)
+static inline void threads_let_time_pass(long nanoseconds)
 {
 	struct timespec pause = { .tv_nsec = nanoseconds };
 	if (nanoseconds > 0)

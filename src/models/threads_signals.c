@@ -39,7 +39,7 @@ static int choose_signal(enum wire_model model, uint64_t signals, bool lowest)
 		.equal = choose_mix(model, signals),
 		.object = choose_mix(model, signals),
 	};
-	uint64_t pick = choose(model, lowest ? n + 1 : n, keys);
+	uint64_t pick = choose_pick(model, lowest ? n + 1 : n, keys);
 	if (!pick)
 		return 0;
 	choose_argument("%u signals are pending", n);

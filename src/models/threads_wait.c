@@ -11,8 +11,8 @@
 static __thread bool again __attribute__((tls_model("initial-exec")));
 
 /* 0: as ever. */
-static uint64_t wake(enum wire_model model, const void *object,
-		     uint64_t alternatives)
+static uint64_t thread_choose_wake(enum wire_model model, const void *object,
+				   uint64_t alternatives)
 {
 	if (again) {
 		again = false;
@@ -20,7 +20,7 @@ static uint64_t wake(enum wire_model model, const void *object,
 	}
 	uint64_t number = choose_object(object);
 	struct choose_keys keys = { .equal = number, .object = number };
-	uint64_t pick = choose(model, alternatives, keys);
+	uint64_t pick = choose_pick(model, alternatives, keys);
 	again = pick == 1;
 	return pick;
 }
@@ -31,7 +31,7 @@ static uint64_t wake(enum wire_model model, const void *object,
 /* ---- POSIX ---- */
 
 /* A cancellation is acted upon with the mutex held, as in pthread_cond_wait(). */
-static int spurious(pthread_mutex_t *mutex)
+static int thread_wake_spuriously(pthread_mutex_t *mutex)
 {
 	pthread_testcancel();
 	int failed = pthread_mutex_unlock(mutex);
@@ -46,9 +46,9 @@ _export_ int pthread_cond_wait(pthread_cond_t *condition,
 {
 	CHOOSE_NEXT(pthread_cond_wait, ENOSYS)
 	if (choose_wanted(WIRE_MODEL_pthread_cond_wait, CHOOSE_CALLER()) &&
-	    wake(WIRE_MODEL_pthread_cond_wait, condition, 2)) {
+	    thread_choose_wake(WIRE_MODEL_pthread_cond_wait, condition, 2)) {
 		choose_did(SPURIOUS);
-		return spurious(mutex);
+		return thread_wake_spuriously(mutex);
 	}
 	return next(condition, mutex);
 }
@@ -74,7 +74,7 @@ static bool wake_timed(enum wire_model model, const void *condition,
 {
 	if (!late_valid(*time) || has_passed(*time))
 		return false;
-	uint64_t pick = wake(model, condition, 3);
+	uint64_t pick = thread_choose_wake(model, condition, 3);
 	if (pick == 1) {
 		choose_did(SPURIOUS);
 		return true;
@@ -98,7 +98,7 @@ _export_ int pthread_cond_timedwait(pthread_cond_t *condition,
 	if (choose_wanted(WIRE_MODEL_pthread_cond_timedwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_pthread_cond_timedwait, condition, &time,
 		       &later))
-		return spurious(mutex);
+		return thread_wake_spuriously(mutex);
 	return next(condition, mutex, time);
 }
 
@@ -112,7 +112,7 @@ _export_ int pthread_cond_clockwait(pthread_cond_t *condition,
 	if (choose_wanted(WIRE_MODEL_pthread_cond_clockwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_pthread_cond_clockwait, condition, &time,
 		       &later))
-		return spurious(mutex);
+		return thread_wake_spuriously(mutex);
 	return next(condition, mutex, clock, time);
 }
 
@@ -120,7 +120,7 @@ static bool wake_all(enum wire_model model, const void *condition)
 {
 	uint64_t number = choose_object(condition);
 	struct choose_keys keys = { .equal = number, .object = number };
-	if (!choose(model, 2, keys))
+	if (!choose_pick(model, 2, keys))
 		return false;
 	choose_did(ALL_WOKEN);
 	return true;
@@ -151,7 +151,7 @@ _export_ int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
 	CHOOSE_NEXT(cnd_wait, thrd_error)
 	if (choose_wanted(WIRE_MODEL_cnd_wait, CHOOSE_CALLER()) &&
-	    wake(WIRE_MODEL_cnd_wait, condition, 2)) {
+	    thread_choose_wake(WIRE_MODEL_cnd_wait, condition, 2)) {
 		choose_did(SPURIOUS);
 		return c11_spurious(mutex);
 	}
@@ -183,7 +183,7 @@ _export_ int mtx_trylock(mtx_t *mutex)
 {
 	CHOOSE_NEXT(mtx_trylock, thrd_error)
 	if (choose_wanted(WIRE_MODEL_mtx_trylock, CHOOSE_CALLER()) &&
-	    wake(WIRE_MODEL_mtx_trylock, mutex, 2)) {
+	    thread_choose_wake(WIRE_MODEL_mtx_trylock, mutex, 2)) {
 		choose_did("failed though nobody held the mutex");
 		return thrd_busy;
 	}
@@ -212,7 +212,7 @@ _export_ void g_cond_wait(void *condition, void *mutex)
 {
 	CHOOSE_NEXT(g_cond_wait, )
 	if (choose_wanted(WIRE_MODEL_g_cond_wait, CHOOSE_CALLER()) &&
-	    wake(WIRE_MODEL_g_cond_wait, condition, 2)) {
+	    thread_choose_wake(WIRE_MODEL_g_cond_wait, condition, 2)) {
 		choose_did(SPURIOUS);
 		g_spurious(mutex);
 		return;
@@ -228,8 +228,8 @@ _export_ int g_cond_wait_until(void *condition, void *mutex, int64_t end)
 	if (end > 0 &&
 	    choose_wanted(WIRE_MODEL_g_cond_wait_until, CHOOSE_CALLER()) &&
 	    !has_passed(&time)) {
-		uint64_t pick =
-			wake(WIRE_MODEL_g_cond_wait_until, condition, 3);
+		uint64_t pick = thread_choose_wake(WIRE_MODEL_g_cond_wait_until,
+						   condition, 3);
 		if (pick == 1) {
 			choose_did(SPURIOUS);
 			g_spurious(mutex);
@@ -314,7 +314,7 @@ static void barrier_forget(const void *address)
 					 __ATOMIC_SEQ_CST);
 			return;
 		}
-		late(100 * LATE_US);
+		threads_let_time_pass(100 * LATE_US);
 	}
 }
 
@@ -338,7 +338,7 @@ static bool barrier_hand_on(struct barrier *barrier)
 	for (int i = 0; i < BARRIER_TRIES; i++) {
 		if (!__atomic_load_n(&barrier->offer, __ATOMIC_SEQ_CST))
 			return true;
-		late(100 * LATE_US);
+		threads_let_time_pass(100 * LATE_US);
 	}
 	uint32_t mine = 1;
 	return !__atomic_compare_exchange_n(&barrier->offer, &mine, 0, false,
@@ -353,7 +353,7 @@ static bool barrier_take(struct barrier *barrier)
 						false, __ATOMIC_SEQ_CST,
 						__ATOMIC_SEQ_CST))
 			return true;
-		late(100 * LATE_US);
+		threads_let_time_pass(100 * LATE_US);
 	}
 	return false;
 }
@@ -410,7 +410,7 @@ _export_ int pthread_barrier_wait(pthread_barrier_t *barrier)
 	if (choose_wanted(WIRE_MODEL_pthread_barrier_wait, CHOOSE_CALLER())) {
 		uint64_t number = choose_object(barrier);
 		struct choose_keys keys = { .equal = number, .object = number };
-		pick = choose(WIRE_MODEL_pthread_barrier_wait, 2, keys);
+		pick = choose_pick(WIRE_MODEL_pthread_barrier_wait, 2, keys);
 		choose_did("another thread than the last one was the serial "
 			   "thread");
 	}

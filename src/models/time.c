@@ -26,7 +26,7 @@ long late_by(enum wire_model model, uint64_t length, uint64_t object)
 		.equal = equal,
 		.object = choose_mix(equal, object),
 	};
-	uint64_t pick = choose(model, 4, keys);
+	uint64_t pick = choose_pick(model, 4, keys);
 	if (!pick)
 		return 0;
 	uint64_t longest = length >= 1000000000 ? LONGEST_OF_SECONDS : LONGEST;
@@ -89,7 +89,8 @@ _export_ int nanosleep(const struct timespec *time, struct timespec *left)
 	if (!failed)
 		clocks_waited();
 	if (!failed && choose_wanted(WIRE_MODEL_nanosleep, CHOOSE_CALLER()))
-		late(late_by(WIRE_MODEL_nanosleep, length_of(time), 0));
+		threads_let_time_pass(
+			late_by(WIRE_MODEL_nanosleep, length_of(time), 0));
 	return failed;
 }
 
@@ -100,7 +101,8 @@ _export_ int usleep(useconds_t time)
 	if (!failed)
 		clocks_waited();
 	if (!failed && choose_wanted(WIRE_MODEL_usleep, CHOOSE_CALLER()))
-		late(late_by(WIRE_MODEL_usleep, (uint64_t)time * 1000, 0));
+		threads_let_time_pass(
+			late_by(WIRE_MODEL_usleep, (uint64_t)time * 1000, 0));
 	return failed;
 }
 
@@ -111,7 +113,8 @@ _export_ unsigned sleep(unsigned time)
 	if (!left)
 		clocks_waited();
 	if (!left && choose_wanted(WIRE_MODEL_sleep, CHOOSE_CALLER()))
-		late(late_by(WIRE_MODEL_sleep, (uint64_t)time * 1000000000, 0));
+		threads_let_time_pass(late_by(WIRE_MODEL_sleep,
+					      (uint64_t)time * 1000000000, 0));
 	return left;
 }
 
@@ -127,9 +130,9 @@ _export_ int clock_nanosleep(clockid_t clock, int flags,
 		clocks_waited();
 	if (!failed &&
 	    choose_wanted(WIRE_MODEL_clock_nanosleep, CHOOSE_CALLER()))
-		late(late_by(WIRE_MODEL_clock_nanosleep,
-			     flags & TIMER_ABSTIME ? USUAL : length_of(time),
-			     0));
+		threads_let_time_pass(late_by(
+			WIRE_MODEL_clock_nanosleep,
+			flags & TIMER_ABSTIME ? USUAL : length_of(time), 0));
 	return failed;
 }
 
@@ -256,6 +259,7 @@ _export_ int pthread_join(pthread_t thread, void **ret)
 	CHOOSE_NEXT(pthread_join, ENOSYS)
 	int failed = next(thread, ret);
 	if (!failed && choose_wanted(WIRE_MODEL_pthread_join, CHOOSE_CALLER()))
-		late(late_by(WIRE_MODEL_pthread_join, USUAL, 0));
+		threads_let_time_pass(
+			late_by(WIRE_MODEL_pthread_join, USUAL, 0));
 	return failed;
 }

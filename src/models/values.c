@@ -74,7 +74,7 @@ void value_indeterminate(void *room, size_t size)
 static const int magnitudes[] = { 0, 1, 2, 77, 256, 1 << 16, INT_MAX };
 #define MAGNITUDES (sizeof(magnitudes) / sizeof(magnitudes[0]))
 
-static int sized(int result, uint64_t pick)
+static int value_choose_size(int result, uint64_t pick)
 {
 	unsigned size = result < 0 ? 0U - (unsigned)result : (unsigned)result;
 	if (!pick)
@@ -104,10 +104,11 @@ static _cold_ uint64_t wide_key(const wchar_t *a, const wchar_t *b, size_t n)
 		     : hash;
 }
 
-static int compared(enum wire_model model, int result, uint64_t key)
+static int value_choose_comparison(enum wire_model model, int result,
+				   uint64_t key)
 {
-	uint64_t pick = choose(model, MAGNITUDES, value_keys(key));
-	int other = sized(result, pick);
+	uint64_t pick = choose_pick(model, MAGNITUDES, value_keys(key));
+	int other = value_choose_size(result, pick);
 	choose_did("returned %d where the library returns %d", other, result);
 	return other;
 }
@@ -116,7 +117,7 @@ static int compared_text(enum wire_model model, int result, const char *a,
 			 const char *b, size_t n)
 {
 	uint64_t key = value_keyed() ? pair_key(a, b, n) : 0;
-	int other = compared(model, result, key);
+	int other = value_choose_comparison(model, result, key);
 	choose_argument(n == SIZE_MAX ? "\"%s\", \"%s\"" : "two texts", a, b);
 	return other;
 }
@@ -164,8 +165,9 @@ static int compared_text(enum wire_model model, int result, const char *a,
 		if (!result || likely(!choose_wanted(WIRE_MODEL_##name,        \
 						     CHOOSE_CALLER())))        \
 			return result;                                         \
-		return compared(WIRE_MODEL_##name, result,                     \
-				value_keyed() ? wide_key(a, b, SIZE_MAX) : 0); \
+		return value_choose_comparison(                                \
+			WIRE_MODEL_##name, result,                             \
+			value_keyed() ? wide_key(a, b, SIZE_MAX) : 0);         \
 	}
 
 #define COMPARE_WIDE_STARTS(name)                                              \
@@ -176,8 +178,9 @@ static int compared_text(enum wire_model model, int result, const char *a,
 		if (!result || likely(!choose_wanted(WIRE_MODEL_##name,        \
 						     CHOOSE_CALLER())))        \
 			return result;                                         \
-		return compared(WIRE_MODEL_##name, result,                     \
-				value_keyed() ? wide_key(a, b, n) : 0);        \
+		return value_choose_comparison(                                \
+			WIRE_MODEL_##name, result,                             \
+			value_keyed() ? wide_key(a, b, n) : 0);                \
 	}
 
 COMPARE_TEXTS(strcmp)
@@ -201,8 +204,8 @@ _export_ int memcmp(const void *a, const void *b, size_t n)
 	if (!result ||
 	    likely(!choose_wanted(WIRE_MODEL_memcmp, CHOOSE_CALLER())))
 		return result;
-	result = compared(WIRE_MODEL_memcmp, result,
-			  value_keyed() ? pair_key(a, b, n) : 0);
+	result = value_choose_comparison(WIRE_MODEL_memcmp, result,
+					 value_keyed() ? pair_key(a, b, n) : 0);
 	choose_argument("%zu bytes", n);
 	return result;
 }
@@ -215,10 +218,11 @@ _export_ int bcmp(const void *a, const void *b, size_t n)
 	if (!result || likely(!choose_wanted(WIRE_MODEL_bcmp, CHOOSE_CALLER())))
 		return result;
 	uint64_t key = value_keyed() ? pair_key(a, b, n) : 0;
-	uint64_t pick =
-		choose(WIRE_MODEL_bcmp, 2 * MAGNITUDES - 1, value_keys(key));
-	int other = pick < MAGNITUDES ? sized(result, pick)
-				      : -sized(result, pick - MAGNITUDES + 1);
+	uint64_t pick = choose_pick(WIRE_MODEL_bcmp, 2 * MAGNITUDES - 1,
+				    value_keys(key));
+	int other = pick < MAGNITUDES
+			    ? value_choose_size(result, pick)
+			    : -value_choose_size(result, pick - MAGNITUDES + 1);
 	choose_argument("%zu bytes", n);
 	choose_did("returned %d where the library returns %d", other, result);
 	return other;
@@ -248,8 +252,9 @@ _export_ int bcmp(const void *a, const void *b, size_t n)
 		if (!result || !choose_wanted(WIRE_MODEL_string_compare,       \
 					      CHOOSE_CALLER()))                \
 			return result;                                         \
-		return compared(WIRE_MODEL_string_compare, result,             \
-				value_keyed() ? string_key(self, result) : 0); \
+		return value_choose_comparison(                                \
+			WIRE_MODEL_string_compare, result,                     \
+			value_keyed() ? string_key(self, result) : 0);         \
 	}
 
 /* Begins so: where its text is, and its length. */

@@ -9,9 +9,10 @@
 static const int values[] = { 0, 1, 2, 0x100, 1 << 16, -1, INT_MAX };
 #define VALUES (sizeof(values) / sizeof(values[0]))
 
-static int kind(enum wire_model model, int result, uint64_t character)
+static int value_choose_ctype(enum wire_model model, int result,
+			      uint64_t character)
 {
-	uint64_t pick = choose(model, VALUES, value_keys(character));
+	uint64_t pick = choose_pick(model, VALUES, value_keys(character));
 	if (!pick)
 		return result;
 	int other = values[pick] == result ? 5 : values[pick];
@@ -28,7 +29,8 @@ static int kind(enum wire_model model, int result, uint64_t character)
 		if (!result ||                                                 \
 		    !choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER()))        \
 			return result;                                         \
-		return kind(WIRE_MODEL_##name, result, (uint64_t)c);           \
+		return value_choose_ctype(WIRE_MODEL_##name, result,           \
+					  (uint64_t)c);                        \
 	}
 
 #define WIDE_KIND(name)                                                        \
@@ -39,7 +41,8 @@ static int kind(enum wire_model model, int result, uint64_t character)
 		if (!result ||                                                 \
 		    !choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER()))        \
 			return result;                                         \
-		return kind(WIRE_MODEL_##name, result, (uint64_t)c);           \
+		return value_choose_ctype(WIRE_MODEL_##name, result,           \
+					  (uint64_t)c);                        \
 	}
 
 KIND(isalnum)

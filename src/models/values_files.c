@@ -21,11 +21,12 @@
 
 /* ---- descriptors: any number that is free ---- */
 
-static int moved(enum wire_model model, int fd, uintptr_t caller)
+static int value_move_descriptor(enum wire_model model, int fd,
+				 uintptr_t caller)
 {
 	if (fd < 0 || fd > 900 || !choose_wanted(model, caller))
 		return fd;
-	uint64_t pick = choose(model, 8, value_keys(0));
+	uint64_t pick = choose_pick(model, 8, value_keys(0));
 	if (!pick)
 		return fd;
 	long flags = sys_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0);
@@ -44,45 +45,50 @@ static int moved(enum wire_model model, int fd, uintptr_t caller)
 _export_ int memfd_create(const char *name, unsigned flags)
 {
 	CHOOSE_NEXT(memfd_create, -1)
-	return moved(WIRE_MODEL_memfd_create, next(name, flags),
-		     CHOOSE_CALLER());
+	return value_move_descriptor(WIRE_MODEL_memfd_create, next(name, flags),
+				     CHOOSE_CALLER());
 }
 
 _export_ int epoll_create1(int flags)
 {
 	CHOOSE_NEXT(epoll_create1, -1)
-	return moved(WIRE_MODEL_epoll_create1, next(flags), CHOOSE_CALLER());
+	return value_move_descriptor(WIRE_MODEL_epoll_create1, next(flags),
+				     CHOOSE_CALLER());
 }
 
 _export_ int epoll_create(int size)
 {
 	CHOOSE_NEXT(epoll_create, -1)
-	return moved(WIRE_MODEL_epoll_create1, next(size), CHOOSE_CALLER());
+	return value_move_descriptor(WIRE_MODEL_epoll_create1, next(size),
+				     CHOOSE_CALLER());
 }
 
 _export_ int eventfd(unsigned count, int flags)
 {
 	CHOOSE_NEXT(eventfd, -1)
-	return moved(WIRE_MODEL_eventfd, next(count, flags), CHOOSE_CALLER());
+	return value_move_descriptor(WIRE_MODEL_eventfd, next(count, flags),
+				     CHOOSE_CALLER());
 }
 
 _export_ int timerfd_create(clockid_t clock, int flags)
 {
 	CHOOSE_NEXT(timerfd_create, -1)
-	return moved(WIRE_MODEL_timerfd_create, next(clock, flags),
-		     CHOOSE_CALLER());
+	return value_move_descriptor(WIRE_MODEL_timerfd_create,
+				     next(clock, flags), CHOOSE_CALLER());
 }
 
 _export_ int inotify_init1(int flags)
 {
 	CHOOSE_NEXT(inotify_init1, -1)
-	return moved(WIRE_MODEL_inotify_init1, next(flags), CHOOSE_CALLER());
+	return value_move_descriptor(WIRE_MODEL_inotify_init1, next(flags),
+				     CHOOSE_CALLER());
 }
 
 _export_ int inotify_init(void)
 {
 	CHOOSE_NEXT(inotify_init, -1)
-	return moved(WIRE_MODEL_inotify_init1, next(), CHOOSE_CALLER());
+	return value_move_descriptor(WIRE_MODEL_inotify_init1, next(),
+				     CHOOSE_CALLER());
 }
 
 /* ---- what stat(2) tells ---- */
@@ -97,7 +103,7 @@ uint64_t value_inode(uint64_t device, uint64_t inode)
 }
 
 /* Keys are constant: inode numbers are others in the next run. */
-static void described(struct stat *stat, uintptr_t caller)
+static void value_change_stat(struct stat *stat, uintptr_t caller)
 {
 	if (S_ISDIR(stat->st_mode) &&
 	    choose_wanted(WIRE_MODEL_stat_directory, caller)) {
@@ -138,7 +144,8 @@ static void described(struct stat *stat, uintptr_t caller)
 		CHOOSE_NEXT(name, -1)                                          \
 		int result = next arguments;                                   \
 		if (unlikely(choose_block) && !result)                         \
-			described((struct stat *)out, CHOOSE_CALLER());        \
+			value_change_stat((struct stat *)out,                  \
+					  CHOOSE_CALLER());                    \
 		return result;                                                 \
 	}
 
@@ -189,7 +196,7 @@ _export_ int statx(int fd, const char *path, int flags, unsigned mask,
 		.st_mtim.tv_nsec = out->stx_mtime.tv_nsec,
 		.st_ctim.tv_nsec = out->stx_ctime.tv_nsec,
 	};
-	described(&stat, CHOOSE_CALLER());
+	value_change_stat(&stat, CHOOSE_CALLER());
 	out->stx_ino = stat.st_ino;
 	out->stx_nlink = (uint32_t)stat.st_nlink;
 	out->stx_size = (uint64_t)stat.st_size;
@@ -209,7 +216,7 @@ _export_ int statx(int fd, const char *path, int flags, unsigned mask,
  * Where the six characters are that are replaced: one of them becomes one of
  * those that the C library never takes, the others follow from the seed.
  */
-static char *marks_of(char *template, int behind)
+static char *value_template_marks(char *template, int behind)
 {
 	size_t n = text_length(template);
 	if (behind < 0 || n < MARKS + (size_t)behind)
@@ -222,7 +229,7 @@ static char *marks_of(char *template, int behind)
 	return marks;
 }
 
-static void name(char *marks, uint64_t pick)
+static void value_fill_template(char *marks, uint64_t pick)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	static uint64_t count;
@@ -237,19 +244,20 @@ static void name(char *marks, uint64_t pick)
 }
 
 /* The descriptor, 0 for a directory; -1: let the library try. */
-static long named(enum wire_model model, char *template, int behind, int flags,
-		  uintptr_t caller)
+static long value_make_temporary(enum wire_model model, char *template,
+				 int behind, int flags, uintptr_t caller)
 {
-	char *marks = choose_block ? marks_of(template, behind) : NULL;
+	char *marks =
+		choose_block ? value_template_marks(template, behind) : NULL;
 	if (!marks || !choose_wanted(model, caller))
 		return -1;
 	uint64_t key = value_keyed() ? choose_hash_text(template) : 0;
-	uint64_t pick = choose(model, 1 + 3 * MARKS, value_keys(key));
+	uint64_t pick = choose_pick(model, 1 + 3 * MARKS, value_keys(key));
 	if (!pick)
 		return -1;
 	choose_argument("\"%s\"", template);
 	for (unsigned i = 0; i < TRIES; i++) {
-		name(marks, pick);
+		value_fill_template(marks, pick);
 		long result =
 			model == WIRE_MODEL_mkdtemp
 				? sys_call(SYS_mkdir, (long)template, 0700, 0,
@@ -273,8 +281,9 @@ static long named(enum wire_model model, char *template, int behind, int flags,
 	_export_ int function parameters                                       \
 	{                                                                      \
 		CHOOSE_NEXT(function, -1)                                      \
-		long fd = named(WIRE_MODEL_mkstemp, template, behind, flags,   \
-				CHOOSE_CALLER());                              \
+		long fd =                                                      \
+			value_make_temporary(WIRE_MODEL_mkstemp, template,     \
+					     behind, flags, CHOOSE_CALLER());  \
 		return fd >= 0 ? (int)fd : next arguments;                     \
 	}
 
@@ -293,7 +302,8 @@ MAKE_FILE(mkostemps, (char *template, int behind, int flags),
 _export_ char *mkdtemp(char *template)
 {
 	CHOOSE_NEXT(mkdtemp, NULL)
-	return named(WIRE_MODEL_mkdtemp, template, 0, 0, CHOOSE_CALLER()) >= 0
+	return value_make_temporary(WIRE_MODEL_mkdtemp, template, 0, 0,
+				    CHOOSE_CALLER()) >= 0
 		       ? template
 		       : next(template);
 }
@@ -301,12 +311,13 @@ _export_ char *mkdtemp(char *template)
 /* ---- arrays whose contents are not told ---- */
 
 /* Behind what was read, too, nothing is promised. */
-static ssize_t linked(char *out, size_t room, ssize_t n, uintptr_t caller)
+static ssize_t value_spoil_after_link(char *out, size_t room, ssize_t n,
+				      uintptr_t caller)
 {
 	if (n < 0 || (size_t)n >= room ||
 	    !choose_wanted(WIRE_MODEL_readlink, caller))
 		return n;
-	if (choose(WIRE_MODEL_readlink, 2, value_keys((uint64_t)n))) {
+	if (choose_pick(WIRE_MODEL_readlink, 2, value_keys((uint64_t)n))) {
 		choose_argument("%zd of %zu bytes", n, room);
 		choose_did("left something behind the name: it has no end");
 		value_indeterminate(out + n, room - (size_t)n);
@@ -320,7 +331,8 @@ static ssize_t linked(char *out, size_t room, ssize_t n, uintptr_t caller)
 	_export_ ssize_t name parameters                                       \
 	{                                                                      \
 		CHOOSE_NEXT(name, -1)                                          \
-		return linked(out, n, next arguments, CHOOSE_CALLER());        \
+		return value_spoil_after_link(out, n, next arguments,          \
+					      CHOOSE_CALLER());                \
 	}
 
 READ_LINK(readlink, (const char *path, char *out, size_t n), (path, out, n))
@@ -334,11 +346,11 @@ READ_LINK(__readlinkat_chk,
 	  (fd, path, out, n, room))
 /* clang-format on */
 
-static void failed(enum wire_model model, char *out, size_t room,
-		   uintptr_t caller)
+static void value_spoil_failed(enum wire_model model, char *out, size_t room,
+			       uintptr_t caller)
 {
 	if (!out || !room || !choose_wanted(model, caller) ||
-	    !choose(model, 2, value_keys(room)))
+	    !choose_pick(model, 2, value_keys(room)))
 		return;
 	choose_did("failed, and left something in the array");
 	value_indeterminate(out, room);
@@ -349,7 +361,7 @@ _export_ char *getcwd(char *out, size_t n)
 	CHOOSE_NEXT(getcwd, NULL)
 	char *result = next(out, n);
 	if (!result)
-		failed(WIRE_MODEL_getcwd, out, n, CHOOSE_CALLER());
+		value_spoil_failed(WIRE_MODEL_getcwd, out, n, CHOOSE_CALLER());
 	return result;
 }
 
@@ -359,7 +371,7 @@ _export_ char *__getcwd_chk(char *out, size_t n, size_t room)
 	CHOOSE_NEXT(__getcwd_chk, NULL)
 	char *result = next(out, n, room);
 	if (!result)
-		failed(WIRE_MODEL_getcwd, out, n, CHOOSE_CALLER());
+		value_spoil_failed(WIRE_MODEL_getcwd, out, n, CHOOSE_CALLER());
 	return result;
 }
 
@@ -368,7 +380,8 @@ _export_ char *realpath(const char *path, char *out)
 	CHOOSE_NEXT(realpath, NULL)
 	char *result = next(path, out);
 	if (!result)
-		failed(WIRE_MODEL_realpath, out, PATH_MAX, CHOOSE_CALLER());
+		value_spoil_failed(WIRE_MODEL_realpath, out, PATH_MAX,
+				   CHOOSE_CALLER());
 	return result;
 }
 
@@ -378,21 +391,22 @@ _export_ char *__realpath_chk(const char *path, char *out, size_t room)
 	CHOOSE_NEXT(__realpath_chk, NULL)
 	char *result = next(path, out, room);
 	if (!result)
-		failed(WIRE_MODEL_realpath, out, room, CHOOSE_CALLER());
+		value_spoil_failed(WIRE_MODEL_realpath, out, room,
+				   CHOOSE_CALLER());
 	return result;
 }
 
 /* ---- lines ---- */
 
 /* It made room: how much is its own affair. */
-static ssize_t lined(char **line, size_t *n, size_t before, ssize_t length,
-		     uintptr_t caller)
+static ssize_t value_move_line(char **line, size_t *n, size_t before,
+			       ssize_t length, uintptr_t caller)
 {
 	if (length < 0 || *n == before || *n <= (size_t)length ||
 	    !choose_wanted(WIRE_MODEL_getline, caller))
 		return length;
-	uint64_t pick =
-		choose(WIRE_MODEL_getline, 4, value_keys((uint64_t)length));
+	uint64_t pick = choose_pick(WIRE_MODEL_getline, 4,
+				    value_keys((uint64_t)length));
 	size_t size = pick == 1	  ? (size_t)length + 1
 		      : pick == 2 ? *n + 1
 				  : *n + 3976;
@@ -417,7 +431,8 @@ static ssize_t lined(char **line, size_t *n, size_t before, ssize_t length,
 		CHOOSE_NEXT(name, -1)                                          \
 		size_t before = line && n && *line ? *n : 0;                   \
 		ssize_t length = next arguments;                               \
-		return lined(line, n, before, length, CHOOSE_CALLER());        \
+		return value_move_line(line, n, before, length,                \
+				       CHOOSE_CALLER());                       \
 	}
 
 /* clang-format off */

@@ -13,7 +13,7 @@
  * Another sequence, and the same after the same seed: each number with the same
  * bits turned over.
  */
-static int turned(enum wire_model model, int result)
+static int value_turn_random(enum wire_model model, int result)
 {
 	uint64_t pick = value_steady(model, 1ULL << 31, 0);
 	choose_did("gave another sequence");
@@ -25,7 +25,7 @@ _export_ int rand(void)
 	CHOOSE_NEXT(rand, 0)
 	int result = next();
 	return choose_wanted(WIRE_MODEL_rand, CHOOSE_CALLER())
-		       ? turned(WIRE_MODEL_rand, result)
+		       ? value_turn_random(WIRE_MODEL_rand, result)
 		       : result;
 }
 
@@ -34,7 +34,7 @@ _export_ int rand_r(unsigned *seed)
 	CHOOSE_NEXT(rand_r, 0)
 	int result = next(seed);
 	return choose_wanted(WIRE_MODEL_rand_r, CHOOSE_CALLER())
-		       ? turned(WIRE_MODEL_rand_r, result)
+		       ? value_turn_random(WIRE_MODEL_rand_r, result)
 		       : result;
 }
 
@@ -43,7 +43,7 @@ _export_ long random(void)
 	CHOOSE_NEXT(random, 0)
 	long result = next();
 	return choose_wanted(WIRE_MODEL_random, CHOOSE_CALLER())
-		       ? turned(WIRE_MODEL_random, (int)result)
+		       ? value_turn_random(WIRE_MODEL_random, (int)result)
 		       : result;
 }
 
@@ -53,7 +53,7 @@ _export_ ssize_t getrandom(void *data, size_t n, unsigned flags)
 	CHOOSE_NEXT(getrandom, -1)
 	if (n <= 256 || !choose_wanted(WIRE_MODEL_getrandom, CHOOSE_CALLER()))
 		return next(data, n, flags);
-	uint64_t pick = choose(WIRE_MODEL_getrandom, 4, value_keys(n));
+	uint64_t pick = choose_pick(WIRE_MODEL_getrandom, 4, value_keys(n));
 	size_t less = pick == 0	  ? n
 		      : pick == 1 ? 256
 		      : pick == 2 ? n - 1
@@ -74,7 +74,7 @@ unsigned value_random_device(void *self)
 	unsigned result = next ? next(self) : 0;
 	if (!choose_wanted(WIRE_MODEL_random_device, CHOOSE_CALLER()))
 		return result;
-	uint64_t pick = choose(WIRE_MODEL_random_device, 4, value_keys(0));
+	uint64_t pick = choose_pick(WIRE_MODEL_random_device, 4, value_keys(0));
 	static const unsigned bounds[] = { 0, 0, 1, ~0U };
 	choose_did("returned %u", bounds[pick]);
 	return pick ? bounds[pick] : result;
@@ -83,10 +83,10 @@ unsigned value_random_device(void *self)
 /* ---- conversions ---- */
 
 /* Nothing was converted, and errno was left alone: it may be EINVAL. */
-static void unconverted(enum wire_model model, const char *text)
+static void value_unconverted_errno(enum wire_model model, const char *text)
 {
 	uint64_t key = value_keyed() ? choose_hash_text(text) : 0;
-	if (!choose(model, 2, value_keys(key)))
+	if (!choose_pick(model, 2, value_keys(key)))
 		return;
 	choose_argument("\"%s\"", text);
 	choose_did("set errno to EINVAL: there was nothing to convert");
@@ -103,7 +103,7 @@ static void unconverted(enum wire_model model, const char *text)
 			*ret_end = end;                                        \
 		if (unlikely(end == text) &&                                   \
 		    choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER()))         \
-			unconverted(WIRE_MODEL_##name, text);                  \
+			value_unconverted_errno(WIRE_MODEL_##name, text);      \
 		return value;                                                  \
 	}
 
@@ -121,7 +121,7 @@ _export_ double strtod(const char *text, char **ret_end)
 		*ret_end = end;
 	if (unlikely(end == text) &&
 	    choose_wanted(WIRE_MODEL_strtod, CHOOSE_CALLER()))
-		unconverted(WIRE_MODEL_strtod, text);
+		value_unconverted_errno(WIRE_MODEL_strtod, text);
 	return value;
 }
 
@@ -132,7 +132,8 @@ _export_ double strtod(const char *text, char **ret_end)
  * may be exact, and stay; so do 0, infinities, what is not a number, and what
  * would leave the function's range.
  */
-static double nearly(enum wire_model model, double result, double x, double y)
+static double value_nearly_exact(enum wire_model model, double result, double x,
+				 double y)
 {
 	uint64_t bits, keys[2];
 	__builtin_memcpy(&bits, &result, sizeof(bits));
@@ -141,7 +142,8 @@ static double nearly(enum wire_model model, double result, double x, double y)
 		return result;
 	__builtin_memcpy(&keys[0], &x, sizeof(x));
 	__builtin_memcpy(&keys[1], &y, sizeof(y));
-	uint64_t pick = choose(model, 3, value_keys(choose_hash(keys, 16)));
+	uint64_t pick =
+		choose_pick(model, 3, value_keys(choose_hash(keys, 16)));
 	bits += pick == 1 ? 1 : pick == 2 ? ~0ULL : 0;
 	__builtin_memcpy(&result, &bits, sizeof(bits));
 	choose_did("differed by one unit in the last place");
@@ -156,7 +158,7 @@ static double nearly(enum wire_model model, double result, double x, double y)
 		if (likely(!choose_wanted(WIRE_MODEL_##name,                   \
 					  CHOOSE_CALLER())))                   \
 			return result;                                         \
-		return nearly(WIRE_MODEL_##name, result, x, 0);                \
+		return value_nearly_exact(WIRE_MODEL_##name, result, x, 0);    \
 	}
 
 NEARLY(sin)
@@ -170,7 +172,7 @@ _export_ double pow(double x, double y)
 	double result = next(x, y);
 	if (likely(!choose_wanted(WIRE_MODEL_pow, CHOOSE_CALLER())))
 		return result;
-	return nearly(WIRE_MODEL_pow, result, x, y);
+	return value_nearly_exact(WIRE_MODEL_pow, result, x, y);
 }
 
 /* ---- times ---- */
@@ -210,7 +212,7 @@ _export_ size_t strftime(char *out, size_t max, const char *format,
 	char whole[1024]; /* empty, or longer than there was room? */
 	if (next(whole, sizeof(whole), format, tm) < max)
 		return n;
-	if (choose(WIRE_MODEL_strftime, 2, value_keys(max))) {
+	if (choose_pick(WIRE_MODEL_strftime, 2, value_keys(max))) {
 		choose_argument("\"%s\" into %zu bytes", format, max);
 		choose_did("left something else in the array");
 		value_indeterminate(out, max);
@@ -226,7 +228,7 @@ _export_ size_t strxfrm(char *out, const char *text, size_t room)
 	if (n < room || !room ||
 	    !choose_wanted(WIRE_MODEL_strxfrm, CHOOSE_CALLER()))
 		return n;
-	if (choose(WIRE_MODEL_strxfrm, 2, value_keys(n))) {
+	if (choose_pick(WIRE_MODEL_strxfrm, 2, value_keys(n))) {
 		choose_argument("\"%s\" into %zu bytes", text, room);
 		choose_did("left something else in the array");
 		value_indeterminate(out, room);

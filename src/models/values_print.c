@@ -11,7 +11,7 @@
 #define FORMAT 512
 
 /* The conversion at @format, which is a '%': its last character. */
-static const char *conversion(const char *format)
+static const char *format_conversion_end(const char *format)
 {
 	do
 		format++;
@@ -34,7 +34,7 @@ static bool is_open(const char *format)
 	for (; *format; format++) {
 		if (*format != '%')
 			continue;
-		format = conversion(format);
+		format = format_conversion_end(format);
 		if (*format == 'n' || !*format)
 			return false;
 		open |= *format == 'p' || *format == 'm';
@@ -47,7 +47,7 @@ struct format {
 	size_t n;
 };
 
-static void put(struct format *format, const char *from, size_t n)
+static void format_put_bytes(struct format *format, const char *from, size_t n)
 {
 	for (size_t i = 0; i < n && format->n < FORMAT; i++)
 		format->out[format->n++] = from[i];
@@ -57,9 +57,9 @@ static void put(struct format *format, const char *from, size_t n)
 static void put_error(struct format *format, const char *text)
 {
 	for (; *text; text++) {
-		put(format, text, 1);
+		format_put_bytes(format, text, 1);
 		if (*text == '%')
-			put(format, "%", 1);
+			format_put_bytes(format, "%", 1);
 	}
 }
 
@@ -76,15 +76,15 @@ static void put_pointer(struct format *format, const char *from, size_t n,
 		if (from[i] == '$')
 			numbered = i + 1;
 	}
-	put(format, from, numbered);
+	format_put_bytes(format, from, numbered);
 	if (pick == 1)
-		put(format, "#", 1);
-	put(format, from + numbered, n - numbered);
-	put(format, ends[pick], text_length(ends[pick]));
+		format_put_bytes(format, "#", 1);
+	format_put_bytes(format, from + numbered, n - numbered);
+	format_put_bytes(format, ends[pick], text_length(ends[pick]));
 }
 
-static _cold_ const char *rewritten(const char *format, struct format *room,
-				    uintptr_t caller)
+static _cold_ const char *format_rewrite(const char *format,
+					 struct format *room, uintptr_t caller)
 {
 	char text[VALUE_TEXT];
 	uint64_t pick = 0;
@@ -94,9 +94,9 @@ static _cold_ const char *rewritten(const char *format, struct format *room,
 	for (const char *at = format; *at; at++) {
 		if (*at != '%')
 			continue;
-		const char *end = conversion(at);
+		const char *end = format_conversion_end(at);
 		if (*end == 'p' || (*end == 'm' && end == at + 1 && error)) {
-			put(room, begin, (size_t)(at - begin));
+			format_put_bytes(room, begin, (size_t)(at - begin));
 			begin = end + 1;
 		}
 		if (*end == 'p') {
@@ -111,24 +111,24 @@ static _cold_ const char *rewritten(const char *format, struct format *room,
 		}
 		at = end;
 	}
-	put(room, begin, text_length(begin) + 1);
+	format_put_bytes(room, begin, text_length(begin) + 1);
 	return room->n < FORMAT ? room->out : format;
 }
 
-static const char *opened(const char *format, struct format *room,
-			  uintptr_t caller)
+static const char *format_open_choice(const char *format, struct format *room,
+				      uintptr_t caller)
 {
 	if (likely(!choose_block || !is_open(format)))
 		return format;
-	return rewritten(format, room, caller);
+	return format_rewrite(format, room, caller);
 }
 
 /* It worked: errno may be anything (a stream looks whether it is a terminal). */
-static int printed(int result, uintptr_t caller)
+static int format_change_errno(int result, uintptr_t caller)
 {
 	if (result < 0 || !choose_wanted(WIRE_MODEL_printf_errno, caller))
 		return result;
-	if (choose(WIRE_MODEL_printf_errno, 2, value_keys(0))) {
+	if (choose_pick(WIRE_MODEL_printf_errno, 2, value_keys(0))) {
 		choose_did("set errno to ENOTTY, and succeeded");
 		errno = ENOTTY;
 	}
@@ -146,7 +146,7 @@ static int printed(int result, uintptr_t caller)
 	{                                                                      \
 		struct format room;                                            \
 		CHOOSE_NEXT(vname, -1)                                         \
-		format = opened(format, &room, CHOOSE_CALLER());               \
+		format = format_open_choice(format, &room, CHOOSE_CALLER());   \
 		va_list list;                                                  \
 		va_start(list, format);                                        \
 		int result = next(UNPACK call format, list);                   \
@@ -158,12 +158,12 @@ static int printed(int result, uintptr_t caller)
 	{                                                                      \
 		struct format room;                                            \
 		CHOOSE_NEXT(vname, -1)                                         \
-		format = opened(format, &room, CHOOSE_CALLER());               \
+		format = format_open_choice(format, &room, CHOOSE_CALLER());   \
 		int result = next(UNPACK call format, list);                   \
 		return done;                                                   \
 	}
 #define UNPACK(...) __VA_ARGS__
-#define STREAM printed(result, CHOOSE_CALLER())
+#define STREAM format_change_errno(result, CHOOSE_CALLER())
 
 int __vprintf_chk(int flag, const char *format, va_list list);
 int __vfprintf_chk(FILE *file, int flag, const char *format, va_list list);
@@ -198,7 +198,7 @@ PRINT(__asprintf_chk, __vasprintf_chk, result, (char **ret, int flag,),
 static int not_negative(enum wire_model model, int result)
 {
 	static const int values[] = { 0, 0, 10, 1 << 16 };
-	uint64_t pick = choose(model, 4, value_keys((uint64_t)result));
+	uint64_t pick = choose_pick(model, 4, value_keys((uint64_t)result));
 	if (!pick)
 		return result;
 	int other = values[pick] == result ? 77 : values[pick];
@@ -228,7 +228,7 @@ _export_ int fputs(const char *text, FILE *file)
 static int not_zero(enum wire_model model, int result)
 {
 	static const int values[] = { 0, 2, 0x10, 0x100, -1 };
-	uint64_t pick = choose(model, 5, value_keys(0));
+	uint64_t pick = choose_pick(model, 5, value_keys(0));
 	choose_did("returned %d where the library returns %d", values[pick],
 		   result);
 	return pick ? values[pick] : result;
@@ -255,7 +255,7 @@ _export_ int(ferror)(FILE *file)
 static FILE *opened_file(FILE *file, const char *path, uintptr_t caller)
 {
 	if (file && choose_wanted(WIRE_MODEL_fopen_errno, caller) &&
-	    choose(WIRE_MODEL_fopen_errno, 2, value_keys(0))) {
+	    choose_pick(WIRE_MODEL_fopen_errno, 2, value_keys(0))) {
 		choose_argument("\"%s\"", path);
 		choose_did("set errno to ENOTTY, and succeeded");
 		errno = ENOTTY;

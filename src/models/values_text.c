@@ -14,14 +14,14 @@ struct text {
 	size_t n, room;
 };
 
-static void put(struct text *text, const char *from)
+static void value_text_put(struct text *text, const char *from)
 {
 	while (*from && text->n + 1 < text->room)
 		text->out[text->n++] = *from++;
 	text->out[text->n] = '\0';
 }
 
-static void put_number(struct text *text, int number)
+static void value_text_put_number(struct text *text, int number)
 {
 	char digits[16];
 	size_t n = sizeof(digits);
@@ -32,7 +32,7 @@ static void put_number(struct text *text, int number)
 	while (left /= 10);
 	if (number < 0)
 		digits[--n] = '-';
-	put(text, digits + n);
+	value_text_put(text, digits + n);
 }
 
 /* Different for different numbers, and the same for the same. */
@@ -47,20 +47,20 @@ const char *value_text(enum wire_model model, int number, const char *text,
 	case 0:
 		return text;
 	case 1:
-		put(&other, "condition ");
-		put_number(&other, number);
+		value_text_put(&other, "condition ");
+		value_text_put_number(&other, number);
 		break;
 	case 2:
-		put(&other, text);
-		put(&other, " (");
-		put_number(&other, number);
-		put(&other, ")");
+		value_text_put(&other, text);
+		value_text_put(&other, " (");
+		value_text_put_number(&other, number);
+		value_text_put(&other, ")");
 		break;
 	default:
-		put(&other, text);
+		value_text_put(&other, text);
 		if (room[0] >= 'A' && room[0] <= 'Z')
 			room[0] = (char)(room[0] | 0x20);
-		put(&other, ".");
+		value_text_put(&other, ".");
 	}
 	return room;
 }
@@ -68,8 +68,8 @@ const char *value_text(enum wire_model model, int number, const char *text,
 /* Texts stay where they are: in one place for each number. */
 #define NUMBERS 160
 
-static char *kept(char (*rooms)[VALUE_TEXT], int number, const char *text,
-		  const char *other)
+static char *value_text_keep(char (*rooms)[VALUE_TEXT], int number,
+			     const char *text, const char *other)
 {
 	if (other == text || number < 0 || number >= NUMBERS)
 		return (char *)text;
@@ -108,10 +108,10 @@ _export_ char *strerror_r(int number, char *out, size_t n)
 	CHOOSE_NEXT(strerror_r, out)
 	char *result = next(number, out, n);
 	const char *other = value_error_text(number, CHOOSE_CALLER(), room);
-	bool moved =
-		result != out && n &&
-		choose_wanted(WIRE_MODEL_strerror_r, CHOOSE_CALLER()) &&
-		choose(WIRE_MODEL_strerror_r, 2, value_keys((uint64_t)number));
+	bool moved = result != out && n &&
+		     choose_wanted(WIRE_MODEL_strerror_r, CHOOSE_CALLER()) &&
+		     choose_pick(WIRE_MODEL_strerror_r, 2,
+				 value_keys((uint64_t)number));
 	if (moved) {
 		choose_argument("%d", number);
 		choose_did("used the caller's array for the text");
@@ -119,7 +119,7 @@ _export_ char *strerror_r(int number, char *out, size_t n)
 	if (!n || (!moved && !other))
 		return result;
 	struct text text = { .out = out, .room = n };
-	put(&text, other ? other : result);
+	value_text_put(&text, other ? other : result);
 	return out;
 }
 
@@ -133,7 +133,7 @@ _export_ int __xpg_strerror_r(int number, char *out, size_t n)
 	if (!other || !n)
 		return result;
 	struct text text = { .out = out, .room = n };
-	put(&text, other);
+	value_text_put(&text, other);
 	return text_length(other) < n ? 0 : ERANGE;
 }
 
@@ -168,7 +168,7 @@ _export_ const char *gai_strerror(int number)
 		return text;
 	const char *other =
 		value_text(WIRE_MODEL_gai_strerror, number, text, room);
-	return kept(rooms, -number, text, other);
+	return value_text_keep(rooms, -number, text, other);
 }
 
 _export_ const char *hstrerror(int number)
@@ -180,8 +180,9 @@ _export_ const char *hstrerror(int number)
 	if (number < 0 || number >= NUMBERS ||
 	    !choose_wanted(WIRE_MODEL_hstrerror, CHOOSE_CALLER()))
 		return text;
-	return kept(rooms, number, text,
-		    value_text(WIRE_MODEL_hstrerror, number, text, room));
+	return value_text_keep(
+		rooms, number, text,
+		value_text(WIRE_MODEL_hstrerror, number, text, room));
 }
 
 _export_ size_t regerror(int number, const regex_t *compiled, char *out,
@@ -195,7 +196,7 @@ _export_ size_t regerror(int number, const regex_t *compiled, char *out,
 	const char *other = value_text(WIRE_MODEL_regerror, number, text, room);
 	if (n) {
 		struct text to = { .out = out, .room = n };
-		put(&to, other);
+		value_text_put(&to, other);
 	}
 	return text_length(other) + 1;
 }

@@ -27,7 +27,7 @@ struct known {
 	ino_t ino;
 };
 
-struct walk {
+struct tree_walk {
 	enum wire_model model;
 	uintptr_t caller;
 	plain_function *plain; /* ftw's, or … */
@@ -42,13 +42,14 @@ struct walk {
 	size_t known_n, known_size;
 };
 
-static int failed(long error)
+static int tree_walk_failed(long error)
 {
 	errno = (int)-error;
 	return -1;
 }
 
-static int report(struct walk *walk, const struct stat *st, int flag)
+static int tree_walk_report(struct tree_walk *walk, const struct stat *st,
+			    int flag)
 {
 	static const int plain_flags[] = {
 		[FTW_F] = FTW_F,    [FTW_D] = FTW_D,  [FTW_DNR] = FTW_DNR,
@@ -60,14 +61,15 @@ static int report(struct walk *walk, const struct stat *st, int flag)
 	return walk->new (walk->path, st, flag, &walk->ftw);
 }
 
-static long look(const struct walk *walk, struct stat *st, bool link)
+static long tree_walk_stat(const struct tree_walk *walk, struct stat *st,
+			   bool link)
 {
 	return sys_call(SYS_newfstatat, walk->start, (long)walk->path, (long)st,
 			link ? AT_SYMLINK_NOFOLLOW : 0, 0, 0);
 }
 
 /* -1: no memory; 0: it was there; 1: it is new. */
-static int remember(struct walk *walk, const struct stat *st)
+static int tree_walk_remember(struct tree_walk *walk, const struct stat *st)
 {
 	for (size_t i = 0; i < walk->known_n; i++) {
 		if (walk->known[i].dev == st->st_dev &&
@@ -82,14 +84,14 @@ static int remember(struct walk *walk, const struct stat *st)
 		known = order_grow(known, &walk->known_size);
 	}
 	if (!known)
-		return failed(-ENOMEM);
+		return tree_walk_failed(-ENOMEM);
 	walk->known = known;
 	known[walk->known_n++] = (struct known){ st->st_dev, st->st_ino };
 	return 1;
 }
 
 /* Names of a directory, one behind the other, without "." and "..". */
-struct names {
+struct directory_names {
 	char *text;
 	size_t size, used;
 	uint32_t *order, *offsets;
@@ -98,13 +100,13 @@ struct names {
 	uint64_t hash; /* sum */
 };
 
-static void names_destroy(struct names *names)
+static void names_destroy(struct directory_names *names)
 {
 	order_unmap(names->text, names->size);
 	order_unmap(names->offsets, names->order_size);
 }
 
-static bool names_add(struct names *names, const char *name)
+static bool names_add(struct directory_names *names, const char *name)
 {
 	size_t n = text_length(name) + 1;
 	if (text_is(name, ".") || text_is(name, ".."))
@@ -122,7 +124,7 @@ static bool names_add(struct names *names, const char *name)
 	return true;
 }
 
-static long names_read(struct names *names, int fd)
+static long directory_names_read(struct directory_names *names, int fd)
 {
 	char entries[8192] __attribute__((aligned(8)));
 	names->size = 16384;
@@ -155,32 +157,33 @@ static long names_read(struct names *names, int fd)
 	return 0;
 }
 
-static void names_choose(struct names *names, const struct walk *walk, int fd)
+static void names_choose(struct directory_names *names,
+			 const struct tree_walk *walk, int fd)
 {
 	uint64_t pick = 0;
 	if (names->n > 1 && choose_wanted(walk->model, walk->caller)) {
-		pick = choose(walk->model, choose_permutations(names->n),
-			      order_directory_keys(fd, names->hash));
+		pick = choose_pick(walk->model, choose_permutations(names->n),
+				   order_directory_keys(fd, names->hash));
 		choose_argument("%u files of %s", names->n, walk->path);
 		choose_did("files came in another order");
 	}
 	choose_permutation(pick, names->n, names->order);
 }
 
-static int walk_directory(struct walk *walk, const struct stat *st);
+static int walk_directory(struct tree_walk *walk, const struct stat *st);
 
 /* Follows in the same way as glibc's. */
-static int walk_file(struct walk *walk)
+static int walk_file(struct tree_walk *walk)
 {
 	struct stat st = {};
 	int flag = FTW_F, result = 0;
-	long error = look(walk, &st, walk->flags & FTW_PHYS);
+	long error = tree_walk_stat(walk, &st, walk->flags & FTW_PHYS);
 	if (error < 0) {
 		if (error != -EACCES && error != -ENOENT)
-			return failed(error);
+			return tree_walk_failed(error);
 		flag = FTW_NS;
-		if (!(walk->flags & FTW_PHYS) && !look(walk, &st, true) &&
-		    S_ISLNK(st.st_mode))
+		if (!(walk->flags & FTW_PHYS) &&
+		    !tree_walk_stat(walk, &st, true) && S_ISLNK(st.st_mode))
 			flag = FTW_SLN;
 	} else if (S_ISDIR(st.st_mode)) {
 		flag = FTW_D;
@@ -190,11 +193,11 @@ static int walk_file(struct walk *walk)
 	if (flag == FTW_NS || !(walk->flags & FTW_MOUNT) ||
 	    st.st_dev == walk->dev) {
 		if (flag != FTW_D)
-			result = report(walk, &st, flag);
+			result = tree_walk_report(walk, &st, flag);
 		else if (walk->flags & FTW_PHYS)
 			result = walk_directory(walk, &st);
 		else {
-			int is_new = remember(walk, &st);
+			int is_new = tree_walk_remember(walk, &st);
 			result =
 				is_new > 0 ? walk_directory(walk, &st) : is_new;
 		}
@@ -204,7 +207,8 @@ static int walk_file(struct walk *walk)
 	return result;
 }
 
-static int walk_names(struct walk *walk, const struct names *names)
+static int walk_names(struct tree_walk *walk,
+		      const struct directory_names *names)
 {
 	size_t length = walk->length;
 	int base = walk->ftw.base, result = 0;
@@ -217,7 +221,7 @@ static int walk_names(struct walk *walk, const struct names *names)
 			names->text + names->offsets[names->order[i]];
 		size_t n = text_length(name);
 		if (length + n + 2 > PATH_ROOM) {
-			result = failed(-ENAMETOOLONG);
+			result = tree_walk_failed(-ENAMETOOLONG);
 			break;
 		}
 		order_copy(walk->path + length, name, n + 1);
@@ -232,7 +236,7 @@ static int walk_names(struct walk *walk, const struct names *names)
 }
 
 /* Back to where the directory itself lies. */
-static long change_back(const struct walk *walk)
+static long change_back(const struct tree_walk *walk)
 {
 	long error = sys_call(SYS_fchdir, walk->start, 0, 0, 0, 0, 0);
 	size_t n = (size_t)walk->ftw.base;
@@ -245,75 +249,76 @@ static long change_back(const struct walk *walk)
 	return error;
 }
 
-static int walk_directory(struct walk *walk, const struct stat *st)
+static int walk_directory(struct tree_walk *walk, const struct stat *st)
 {
-	struct names names = {};
+	struct directory_names names = {};
 	size_t length = walk->length;
 	long fd = sys_call(SYS_openat, walk->start, (long)walk->path,
 			   O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK, 0,
 			   0, 0);
 	if (fd == -EACCES)
-		return report(walk, st, FTW_DNR);
+		return tree_walk_report(walk, st, FTW_DNR);
 	if (fd < 0)
-		return failed(fd);
+		return tree_walk_failed(fd);
 	int result = 0;
 	if (!(walk->flags & FTW_DEPTH))
-		result = report(walk, st, FTW_D);
+		result = tree_walk_report(walk, st, FTW_D);
 	long error = 0;
 	if (!result && walk->flags & FTW_CHDIR)
 		error = sys_call(SYS_fchdir, fd, 0, 0, 0, 0, 0);
 	if (!result && !error)
-		error = names_read(&names, (int)fd);
+		error = directory_names_read(&names, (int)fd);
 	if (!result && walk->ftw.level > WALK_DEPTH)
 		error = -ENAMETOOLONG; /* the stack is theirs */
 	if (!result && !error)
 		names_choose(&names, walk, (int)fd);
 	sys_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (!result && error)
-		result = failed(error);
+		result = tree_walk_failed(error);
 	else if (!result) {
 		result = walk_names(walk, &names);
 		walk->length = length;
 		walk->path[length] = '\0';
 		if (!result && walk->flags & FTW_DEPTH)
-			result = report(walk, st, FTW_DP);
+			result = tree_walk_report(walk, st, FTW_DP);
 		if (walk->ftw.level && walk->flags & FTW_CHDIR &&
 		    (!result || (walk->flags & FTW_ACTIONRETVAL &&
 				 result != -1 && result != FTW_STOP))) {
 			error = change_back(walk);
 			if (error)
-				result = failed(error);
+				result = tree_walk_failed(error);
 		}
 	}
 	names_destroy(&names);
 	return result;
 }
 
-static int walk_first(struct walk *walk)
+static int walk_first(struct tree_walk *walk)
 {
 	struct stat st = {};
 	if (walk->flags & FTW_CHDIR && walk->ftw.base) {
 		long error = change_back(walk);
 		if (error)
-			return failed(error);
+			return tree_walk_failed(error);
 	}
-	long error = look(walk, &st, walk->flags & FTW_PHYS);
+	long error = tree_walk_stat(walk, &st, walk->flags & FTW_PHYS);
 	if (error < 0) {
 		if (!(walk->flags & FTW_PHYS) && error == -ENOENT &&
-		    !look(walk, &st, true) && S_ISLNK(st.st_mode))
-			return report(walk, &st, FTW_SLN);
-		return failed(error);
+		    !tree_walk_stat(walk, &st, true) && S_ISLNK(st.st_mode))
+			return tree_walk_report(walk, &st, FTW_SLN);
+		return tree_walk_failed(error);
 	}
 	if (!S_ISDIR(st.st_mode))
-		return report(walk, &st, S_ISLNK(st.st_mode) ? FTW_SL : FTW_F);
+		return tree_walk_report(walk, &st,
+					S_ISLNK(st.st_mode) ? FTW_SL : FTW_F);
 	walk->dev = st.st_dev;
-	if (!(walk->flags & FTW_PHYS) && remember(walk, &st) < 0)
+	if (!(walk->flags & FTW_PHYS) && tree_walk_remember(walk, &st) < 0)
 		return -1;
 	return walk_directory(walk, &st);
 }
 
 /* Its path as glibc has it: without slashes at the end. */
-static bool walk_begin(struct walk *walk, const char *path)
+static bool tree_walk_begin(struct tree_walk *walk, const char *path)
 {
 	size_t n = text_length(path);
 	if (!n || n + 2 > PATH_MAX)
@@ -337,7 +342,7 @@ static bool walk_begin(struct walk *walk, const char *path)
 	return fd >= 0;
 }
 
-static int walk_all(struct walk *walk)
+static int tree_walk_all(struct tree_walk *walk)
 {
 	int result = walk_first(walk);
 	int error = errno;
@@ -358,15 +363,15 @@ static int walk_all(struct walk *walk)
 	_export_ int name(const char *path, type function, int descriptors)    \
 	{                                                                      \
 		CHOOSE_NEXT(name, -1)                                          \
-		struct walk walk = {                                           \
+		struct tree_walk walk = {                                      \
 			.model = WIRE_MODEL_ftw,                               \
 			.caller = CHOOSE_CALLER(),                             \
 			.plain = (plain_function *)(void *)function,           \
 		};                                                             \
 		if (!choose_wanted(walk.model, walk.caller) ||                 \
-		    !walk_begin(&walk, path))                                  \
+		    !tree_walk_begin(&walk, path))                             \
 			return next(path, function, descriptors);              \
-		return walk_all(&walk);                                        \
+		return tree_walk_all(&walk);                                   \
 	}
 
 #define NFTW_FUNCTION(name, type)                                              \
@@ -374,7 +379,7 @@ static int walk_all(struct walk *walk)
 			  int flags)                                           \
 	{                                                                      \
 		CHOOSE_NEXT(name, -1)                                          \
-		struct walk walk = {                                           \
+		struct tree_walk walk = {                                      \
 			.model = WIRE_MODEL_nftw,                              \
 			.caller = CHOOSE_CALLER(),                             \
 			.new = (new_function *)(void *)function,               \
@@ -382,9 +387,9 @@ static int walk_all(struct walk *walk)
 		};                                                             \
 		if (flags & ~WALK_FLAGS ||                                     \
 		    !choose_wanted(walk.model, walk.caller) ||                 \
-		    !walk_begin(&walk, path))                                  \
+		    !tree_walk_begin(&walk, path))                             \
 			return next(path, function, descriptors, flags);       \
-		return walk_all(&walk);                                        \
+		return tree_walk_all(&walk);                                   \
 	}
 
 FTW_FUNCTION(ftw, __ftw_func_t)

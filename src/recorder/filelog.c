@@ -79,12 +79,12 @@ void filelog_leave(void)
 	busy = 0;
 }
 
-static long call3(long number, long a, long b, long c)
+static long filelog_syscall3(long number, long a, long b, long c)
 {
 	return sys_call(number, a, b, c, 0, 0, 0);
 }
 
-static int64_t stamp(const struct statx_timestamp *time)
+static int64_t filelog_timestamp(const struct statx_timestamp *time)
 {
 	int64_t seconds = time->tv_sec, most = INT64_MAX / NS_PER_SECOND - 1;
 	if (seconds > most)
@@ -95,40 +95,45 @@ static int64_t stamp(const struct statx_timestamp *time)
 }
 
 /* As makedev(3), which is a function of the C library. */
-static uint64_t device(uint64_t major, uint64_t minor)
+static uint64_t filelog_device_number(uint64_t major, uint64_t minor)
 {
 	return (major & 0xfff) << 8 | (major & ~0xfffULL) << 32 |
 	       (minor & 0xff) | (minor & ~0xffULL) << 12;
 }
 
-static void take_stat(const struct statx *st, struct wire_file_state *ret)
+static void filelog_take_stat(const struct statx *st,
+			      struct wire_file_state *ret)
 {
 	*ret = (struct wire_file_state){
 		.mode = st->stx_mode,
-		.device = device(st->stx_dev_major, st->stx_dev_minor),
+		.device = filelog_device_number(st->stx_dev_major,
+						st->stx_dev_minor),
 		.inode = st->stx_ino,
 		.size = st->stx_size,
 		.links = st->stx_nlink,
 		.uid = st->stx_uid,
 		.gid = st->stx_gid,
-		.mtime = stamp(&st->stx_mtime),
-		.ctime = stamp(&st->stx_ctime),
-		.atime = stamp(&st->stx_atime),
-		.btime = st->stx_mask & STATX_BTIME ? stamp(&st->stx_btime) : 0,
+		.mtime = filelog_timestamp(&st->stx_mtime),
+		.ctime = filelog_timestamp(&st->stx_ctime),
+		.atime = filelog_timestamp(&st->stx_atime),
+		.btime = st->stx_mask & STATX_BTIME
+				 ? filelog_timestamp(&st->stx_btime)
+				 : 0,
 	};
 }
 
 static long open_content(const char *path)
 {
 	long flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	long fd = call3(SYS_open, (long)path, flags | O_NOATIME, 0);
+	long fd = filelog_syscall3(SYS_open, (long)path, flags | O_NOATIME, 0);
 	/* Only its owner may look without leaving a trace, open(2). */
 	if (fd == -EPERM)
-		fd = call3(SYS_open, (long)path, flags, 0);
+		fd = filelog_syscall3(SYS_open, (long)path, flags, 0);
 	return fd;
 }
 
-static bool hash_content(long fd, struct wire_file_state *state, char *text)
+static bool filelog_hash_content(long fd, struct wire_file_state *state,
+				 char *text)
 {
 	uint64_t size = state->size;
 	long n = sys_call(SYS_pread64, fd, (long)chunk, CHUNK, 0, 0, 0);
@@ -162,12 +167,12 @@ static bool hash_content(long fd, struct wire_file_state *state, char *text)
 static bool has_xattrs(long number, long file)
 {
 	char list[XATTRS];
-	long n = call3(number, file, (long)list, sizeof(list));
+	long n = filelog_syscall3(number, file, (long)list, sizeof(list));
 	return n > 0 || n == -ERANGE;
 }
 
-static bool take_content(const char *path, struct wire_file_state *state,
-			 char *text)
+static bool filelog_take_content(const char *path,
+				 struct wire_file_state *state, char *text)
 {
 	if (state->size > WIRE_FILE_LARGEST)
 		return false;
@@ -176,8 +181,8 @@ static bool take_content(const char *path, struct wire_file_state *state,
 		if (fd < 0)
 			return false;
 		bool known = !has_xattrs(SYS_flistxattr, fd) &&
-			     hash_content(fd, state, text);
-		call3(SYS_close, fd, 0, 0);
+			     filelog_hash_content(fd, state, text);
+		filelog_syscall3(SYS_close, fd, 0, 0);
 		if (!known)
 			return false;
 	} else {
@@ -190,11 +195,12 @@ static bool take_content(const char *path, struct wire_file_state *state,
 }
 
 /* @given as an absolute path; the folder is asked for each time: 0.3 µs. */
-static bool take_path(const char *given, char *ret, uint32_t *ret_length)
+static bool filelog_take_path(const char *given, char *ret,
+			      uint32_t *ret_length)
 {
 	long n = 0;
 	if (*given != '/') {
-		n = call3(SYS_getcwd, (long)ret, WIRE_FILE_PATH, 0);
+		n = filelog_syscall3(SYS_getcwd, (long)ret, WIRE_FILE_PATH, 0);
 		/* With its 0; outside of the root it begins otherwise. */
 		if (n < 2 || *ret != '/')
 			return false;
@@ -216,7 +222,7 @@ static bool take_path(const char *given, char *ret, uint32_t *ret_length)
  * Reading there may do something, and nothing there counts. Names in /dev/shm
  * itself are shared memory, which is process state; folders there hold files.
  */
-static bool is_pseudo(char *path)
+static bool filelog_is_pseudo_path(char *path)
 {
 	const char *shared = text_behind(path, "/dev/shm/");
 	while (shared && *shared && *shared != '/')
@@ -228,7 +234,8 @@ static bool is_pseudo(char *path)
 }
 
 /* @taken: its path is known already. */
-static enum filelog_name look(unsigned i, const char *given, bool taken)
+static enum filelog_name filelog_look_at_name(unsigned i, const char *given,
+					      bool taken)
 {
 	struct statx st;
 	struct wire_file_state *state = &states[i];
@@ -240,25 +247,27 @@ static enum filelog_name look(unsigned i, const char *given, bool taken)
 		return NAME_UNUSUAL;
 	if (!error && S_ISCHR(st.stx_mode))
 		return NAME_DEVICE;
-	if (!*given || (!taken && !take_path(given, paths[i], &lengths[i])) ||
-	    is_pseudo(paths[i]))
+	if (!*given ||
+	    (!taken && !filelog_take_path(given, paths[i], &lengths[i])) ||
+	    filelog_is_pseudo_path(paths[i]))
 		return NAME_UNUSUAL;
 	if (error) {
 		*state = (struct wire_file_state){};
 		return NAME_ABSENT;
 	}
 	bool is_file = S_ISREG(st.stx_mode);
-	take_stat(&st, state);
+	filelog_take_stat(&st, state);
 	if (S_ISDIR(st.stx_mode))
 		return has_xattrs(SYS_llistxattr, (long)given) ? NAME_UNUSUAL
 							       : NAME_FOLDER;
-	return is_file && take_content(given, state, texts[i]) ? NAME_FILE
-							       : NAME_UNUSUAL;
+	return is_file && filelog_take_content(given, state, texts[i])
+		       ? NAME_FILE
+		       : NAME_UNUSUAL;
 }
 
 enum filelog_name filelog_look(unsigned i, const char *given)
 {
-	return look(i, given, false);
+	return filelog_look_at_name(i, given, false);
 }
 
 /* Can all of a text be read? System calls say so, too, but cost more. */
@@ -278,19 +287,20 @@ static bool is_readable(const char *text)
 enum filelog_name filelog_look_once(const char *given)
 {
 	if (!is_readable(given) || !*given ||
-	    !take_path(given, paths[0], &lengths[0]))
+	    !filelog_take_path(given, paths[0], &lengths[0]))
 		return filelog_look(0, given);
 	uint64_t name = XXH3_64bits(paths[0], lengths[0]);
 	if (seen[name % SEEN].name != name ||
 	    seen[name % SEEN].position <
 		    __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE))
-		return look(0, given, true);
+		return filelog_look_at_name(0, given, true);
 	states[0] = (struct wire_file_state){ .seen = 1 };
 	return NAME_SEEN;
 }
 
 /* Room for @bytes in one piece; NULL: there is none. */
-static struct wire_file *reserve(uint64_t bytes, uint64_t *ret_position)
+static struct wire_file *filelog_reserve_record(uint64_t bytes,
+						uint64_t *ret_position)
 {
 	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
 	uint64_t rest, skip;
@@ -314,7 +324,7 @@ static struct wire_file *reserve(uint64_t bytes, uint64_t *ret_position)
 	return (struct wire_file *)&ring->data[(head + skip) % WIRE_FILES_SIZE];
 }
 
-static char *append(char *to, const char *from, uint64_t n)
+static char *filelog_append_bytes(char *to, const char *from, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		to[i] = from[i];
@@ -332,14 +342,14 @@ bool filelog_put(enum wire_call call, unsigned names, int flags, uint32_t mode)
 	uint64_t bytes = sizeof(struct wire_file) + lengths[0] + lengths[1] +
 			 2 + states[0].text + states[1].text;
 	bytes = (bytes + WIRE_FILE_ALIGN - 1) & ~(WIRE_FILE_ALIGN - 1ULL);
-	struct wire_file *record = reserve(bytes, &position);
+	struct wire_file *record = filelog_reserve_record(bytes, &position);
 	if (!record) {
 		__atomic_fetch_add(&ring->refused, 1, __ATOMIC_RELAXED);
 		return false;
 	}
 	record->bytes = (uint32_t)bytes;
 	record->call = call;
-	record->pid = (int32_t)call3(SYS_getpid, 0, 0, 0);
+	record->pid = (int32_t)filelog_syscall3(SYS_getpid, 0, 0, 0);
 	record->flags = (uint32_t)flags;
 	record->mode = mode;
 	record->zero = 0;
@@ -347,10 +357,10 @@ bool filelog_put(enum wire_call call, unsigned names, int flags, uint32_t mode)
 	for (unsigned i = 0; i < 2; i++) {
 		record->path[i] = lengths[i];
 		record->before[i] = states[i];
-		to = append(to, paths[i], lengths[i] + 1);
+		to = filelog_append_bytes(to, paths[i], lengths[i] + 1);
 	}
 	for (unsigned i = 0; i < 2; i++)
-		to = append(to, texts[i], states[i].text);
+		to = filelog_append_bytes(to, texts[i], states[i].text);
 	for (unsigned i = 0; i < names; i++) {
 		uint64_t name = XXH3_64bits(paths[i], lengths[i]);
 		seen[name % SEEN].name = name;

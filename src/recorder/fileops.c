@@ -32,12 +32,12 @@ struct operation {
 /* No result of a system call: the C library's function is to do it. */
 #define HAND_ON LONG_MIN
 
-static inline bool active(void)
+static inline bool fileops_is_active(void)
 {
 	return unlikely(__atomic_load_n(&agent_files.active, __ATOMIC_RELAXED));
 }
 
-static long make(const struct operation *operation)
+static long fileops_make_call(const struct operation *operation)
 {
 	const long *a = operation->arguments;
 	return sys_call(operation->number, a[0], a[1], a[2], a[3], 0, 0);
@@ -49,7 +49,7 @@ static long make_logged(const struct operation *operation, unsigned names)
 	if (!filelog_put(operation->call, names, operation->flags,
 			 operation->mode))
 		return HAND_ON;
-	return make(operation);
+	return fileops_make_call(operation);
 }
 
 /*
@@ -58,7 +58,7 @@ static long make_logged(const struct operation *operation, unsigned names)
  */
 static long make_failing(const struct operation *operation)
 {
-	long result = make(operation);
+	long result = fileops_make_call(operation);
 	if (result >= 0)
 		filelog_put_late(operation->call, operation->flags,
 				 operation->mode);
@@ -69,7 +69,7 @@ static long make_failing(const struct operation *operation)
  * Leaves the log, and makes of what a system call returned what a function
  * does. False: the C library is to do it.
  */
-static bool finish(long result, long *ret)
+static bool fileops_finish_call(long result, long *ret)
 {
 	filelog_leave();
 	if (result == HAND_ON)
@@ -105,13 +105,13 @@ static _cold_ bool do_open(const char *path, int flags, mode_t mode, long *ret)
 		return false;
 	enum filelog_name name = filelog_look_once(path);
 	if (name == NAME_DEVICE)
-		result = make(&operation);
+		result = fileops_make_call(&operation);
 	else if ((name == NAME_FILE && excluded) ||
 		 (name == NAME_ABSENT && !(flags & O_CREAT)))
 		result = make_failing(&operation);
 	else if (name == NAME_FILE || name == NAME_ABSENT || name == NAME_SEEN)
 		result = make_logged(&operation, 1);
-	return finish(result, ret);
+	return fileops_finish_call(result, ret);
 }
 
 static mode_t mode_of(int flags, va_list list)
@@ -128,7 +128,7 @@ static mode_t mode_of(int flags, va_list list)
 		va_start(list, flags);                                         \
 		mode_t mode = mode_of(flags, list);                            \
 		va_end(list);                                                  \
-		if (active() && opens_to_change(flags) &&                      \
+		if (fileops_is_active() && opens_to_change(flags) &&           \
 		    do_open(path, flags, mode, &fd))                           \
 			return (int)fd;                                        \
 		return next(path, flags, mode);                                \
@@ -143,7 +143,7 @@ static mode_t mode_of(int flags, va_list list)
 		va_start(list, flags);                                         \
 		mode_t mode = mode_of(flags, list);                            \
 		va_end(list);                                                  \
-		if (active() && folder == AT_FDCWD &&                          \
+		if (fileops_is_active() && folder == AT_FDCWD &&               \
 		    opens_to_change(flags) && do_open(path, flags, mode, &fd)) \
 			return (int)fd;                                        \
 		return next(folder, path, flags, mode);                        \
@@ -154,7 +154,7 @@ static mode_t mode_of(int flags, va_list list)
 	{                                                                      \
 		NEXT(name, -1)                                                 \
 		long fd;                                                       \
-		if (active() &&                                                \
+		if (fileops_is_active() &&                                     \
 		    do_open(path, O_WRONLY | O_CREAT | O_TRUNC, mode, &fd))    \
 			return (int)fd;                                        \
 		return next(path, mode);                                       \
@@ -221,7 +221,7 @@ static _cold_ bool do_fopen(const char *path, const char *mode, FILE **ret)
 	{                                                                      \
 		NEXT(name, NULL)                                               \
 		FILE *stream;                                                  \
-		if (active() && do_fopen(path, mode, &stream))                 \
+		if (fileops_is_active() && do_fopen(path, mode, &stream))      \
 			return stream;                                         \
 		return next(path, mode);                                       \
 	}
@@ -247,7 +247,7 @@ static bool do_named(const struct operation *operation, bool once,
 		result = make_logged(operation, 1);
 	else if (failing & 1U << name)
 		result = make_failing(operation);
-	return finish(result, ret);
+	return fileops_finish_call(result, ret);
 }
 
 static _cold_ bool do_unlink(const char *path, long *ret)
@@ -312,14 +312,14 @@ static _cold_ bool do_rename(const char *old, const char *new, long *ret)
 		if (to == NAME_FILE || to == NAME_ABSENT)
 			result = make_logged(&operation, 2);
 	}
-	return finish(result, ret);
+	return fileops_finish_call(result, ret);
 }
 
 _export_ int unlink(const char *path)
 {
 	NEXT(unlink, -1)
 	long result;
-	if (active() && do_unlink(path, &result))
+	if (fileops_is_active() && do_unlink(path, &result))
 		return (int)result;
 	return next(path);
 }
@@ -328,7 +328,7 @@ _export_ int rmdir(const char *path)
 {
 	NEXT(rmdir, -1)
 	long result;
-	if (active() && do_rmdir(path, &result))
+	if (fileops_is_active() && do_rmdir(path, &result))
 		return (int)result;
 	return next(path);
 }
@@ -337,7 +337,7 @@ _export_ int unlinkat(int folder, const char *path, int flags)
 {
 	NEXT(unlinkat, -1)
 	long result;
-	if (active() && folder == AT_FDCWD &&
+	if (fileops_is_active() && folder == AT_FDCWD &&
 	    ((!flags && do_unlink(path, &result)) ||
 	     (flags == AT_REMOVEDIR && do_rmdir(path, &result))))
 		return (int)result;
@@ -360,7 +360,7 @@ _export_ int remove(const char *path)
 {
 	NEXT(remove, -1)
 	long result;
-	if (active() && do_remove(path, &result))
+	if (fileops_is_active() && do_remove(path, &result))
 		return (int)result;
 	return next(path);
 }
@@ -369,7 +369,7 @@ _export_ int rename(const char *old, const char *new)
 {
 	NEXT(rename, -1)
 	long result;
-	if (active() && do_rename(old, new, &result))
+	if (fileops_is_active() && do_rename(old, new, &result))
 		return (int)result;
 	return next(old, new);
 }
@@ -379,8 +379,8 @@ _export_ int renameat(int old_folder, const char *old, int new_folder,
 {
 	NEXT(renameat, -1)
 	long result;
-	if (active() && old_folder == AT_FDCWD && new_folder == AT_FDCWD &&
-	    do_rename(old, new, &result))
+	if (fileops_is_active() && old_folder == AT_FDCWD &&
+	    new_folder == AT_FDCWD && do_rename(old, new, &result))
 		return (int)result;
 	return next(old_folder, old, new_folder, new);
 }
@@ -389,7 +389,7 @@ _export_ int mkdir(const char *path, mode_t mode)
 {
 	NEXT(mkdir, -1)
 	long result;
-	if (active() && do_mkdir(path, mode, &result))
+	if (fileops_is_active() && do_mkdir(path, mode, &result))
 		return (int)result;
 	return next(path, mode);
 }
@@ -398,7 +398,8 @@ _export_ int mkdirat(int folder, const char *path, mode_t mode)
 {
 	NEXT(mkdirat, -1)
 	long result;
-	if (active() && folder == AT_FDCWD && do_mkdir(path, mode, &result))
+	if (fileops_is_active() && folder == AT_FDCWD &&
+	    do_mkdir(path, mode, &result))
 		return (int)result;
 	return next(folder, path, mode);
 }
@@ -408,7 +409,7 @@ _export_ int mkdirat(int folder, const char *path, mode_t mode)
 	{                                                                      \
 		NEXT(name, -1)                                                 \
 		long result;                                                   \
-		if (active() && do_truncate(path, length, &result))            \
+		if (fileops_is_active() && do_truncate(path, length, &result)) \
 			return (int)result;                                    \
 		return next(path, length);                                     \
 	}

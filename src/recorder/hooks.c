@@ -20,7 +20,7 @@ extern int own_atexit(void (*function)(void *), void *argument, void *object)
 
 #define CALLER() ((uintptr_t)__builtin_return_address(0))
 
-static int32_t distance(const uint8_t *at)
+static int32_t hooks_read_displacement(const uint8_t *at)
 {
 	return (int32_t)((uint32_t)at[0] | (uint32_t)at[1] << 8 |
 			 (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);
@@ -32,7 +32,7 @@ static bool is_link(uintptr_t address)
 	if (!sys_readable(address))
 		return false;
 	const uint8_t *code = (const uint8_t *)address;
-	if ((uint32_t)distance(code) == ENDBR64)
+	if ((uint32_t)hooks_read_displacement(code) == ENDBR64)
 		code += 4;
 	if (*code == BND)
 		code++;
@@ -50,12 +50,13 @@ static bool is_atexit(uintptr_t caller)
 		return true;
 	const uint8_t *end = (const uint8_t *)caller;
 	if ((end[-6] | end[-5] << 8) == CALL_SLOT) {
-		uintptr_t slot = caller + (uintptr_t)distance(end - 4);
+		uintptr_t slot =
+			caller + (uintptr_t)hooks_read_displacement(end - 4);
 		return !sys_readable(slot) ||
 		       *(const uintptr_t *)slot != (uintptr_t)own_atexit;
 	}
 	return end[-5] != CALL ||
-	       !is_link(caller + (uintptr_t)distance(end - 4));
+	       !is_link(caller + (uintptr_t)hooks_read_displacement(end - 4));
 }
 
 static void note_exit(uint32_t kind, uintptr_t function, uintptr_t caller)

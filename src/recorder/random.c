@@ -15,7 +15,7 @@
 static const uint64_t sizes[] = { 8, 32, 64, 128, LARGEST };
 #define TYPES (sizeof(sizes) / sizeof(sizes[0]))
 
-static void note_table(const char *table)
+static void random_note_table(const char *table)
 {
 	int32_t first = *(const int32_t *)table;
 	agent_state.random_size = sizes[(uint32_t)first % TYPES];
@@ -34,7 +34,7 @@ static void find_random(void)
 	if (!table)
 		return;
 	restore(table);
-	note_table(table);
+	random_note_table(table);
 }
 
 /* struct drand48_data of <stdlib.h>; what seed48() returns is its old_x. */
@@ -76,7 +76,7 @@ _export_ char *initstate(unsigned seed, char *table, size_t size)
 	NEXT(initstate, NULL)
 	char *old = next(seed, table, size);
 	if (old) {
-		note_table(table);
+		random_note_table(table);
 		state_changed();
 	}
 	return old;
@@ -87,7 +87,7 @@ _export_ char *setstate(char *table)
 	NEXT(setstate, NULL)
 	char *old = next(table);
 	if (old) {
-		note_table(table);
+		random_note_table(table);
 		state_changed();
 	}
 	return old;

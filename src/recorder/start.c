@@ -6,8 +6,8 @@
  * Linked with -z initfirst: runs before every other constructor. glibc hands
  * constructors what main() gets.
  */
-__attribute__((constructor)) static void start(int argc, char **argv,
-					       char **envp)
+__attribute__((constructor)) static void
+recorder_start_library(int argc, char **argv, char **envp)
 {
 	(void)argc;
 	(void)argv;

@@ -17,7 +17,7 @@ extern struct wire_state polygraph_agent_state _export_
 	__attribute__((alias("agent_state")));
 
 /* As rt_sigaction(2) has it on x86-64. */
-struct kernel_action {
+struct recorded_kernel_action {
 	uint64_t handler, flags, restorer, mask;
 };
 #define KERNEL_RESTORER 0x04000000UL /* SA_RESTORER: the C library's business */
@@ -51,7 +51,7 @@ static bool is_owner(void)
 
 static void read_signal(int number)
 {
-	struct kernel_action action;
+	struct recorded_kernel_action action;
 	if (number < 1 || number >= WIRE_SIGNALS ||
 	    sys_call(SYS_rt_sigaction, number, 0, (long)&action, 8, 0, 0))
 		return;
@@ -61,7 +61,7 @@ static void read_signal(int number)
 	signal->mask = action.mask;
 }
 
-static void note_signal(int number)
+static void recorder_note_signal(int number)
 {
 	if (!is_owner())
 		return;
@@ -69,7 +69,7 @@ static void note_signal(int number)
 	state_changed();
 }
 
-static void read_locale(void)
+static void recorder_read_locale(void)
 {
 	__typeof__(&setlocale) next = next_find(NEXT_setlocale);
 	for (int i = 0; next && i < WIRE_LOCALES; i++) {
@@ -89,7 +89,7 @@ void state_begin(void)
 	is_owner();
 	for (int i = 1; i < WIRE_SIGNALS; i++)
 		read_signal(i);
-	read_locale();
+	recorder_read_locale();
 	random_begin();
 	agent_state.active = 1;
 }
@@ -136,7 +136,7 @@ _export_ int sigaction(int number, const struct sigaction *action,
 	NEXT(sigaction, -1)
 	int result = next(number, action, old);
 	if (!result && action)
-		note_signal(number);
+		recorder_note_signal(number);
 	return result;
 }
 
@@ -148,7 +148,7 @@ _export_ int __sigaction(int number, const struct sigaction *action,
 	NEXT(__sigaction, -1)
 	int result = next(number, action, old);
 	if (!result && action)
-		note_signal(number);
+		recorder_note_signal(number);
 	return result;
 }
 
@@ -160,7 +160,7 @@ _export_ int __sigaction(int number, const struct sigaction *action,
 		NEXT(name, SIG_ERR)                                            \
 		sighandler_t old = next(number, handler);                      \
 		if (old != SIG_ERR)                                            \
-			note_signal(number);                                   \
+			recorder_note_signal(number);                          \
 		return old;                                                    \
 	}
 
@@ -176,7 +176,7 @@ _export_ int sigignore(int number)
 	NEXT(sigignore, -1)
 	int result = next(number);
 	if (!result)
-		note_signal(number);
+		recorder_note_signal(number);
 	return result;
 }
 
@@ -185,7 +185,7 @@ _export_ int siginterrupt(int number, int flag)
 	NEXT(siginterrupt, -1)
 	int result = next(number, flag);
 	if (!result)
-		note_signal(number);
+		recorder_note_signal(number);
 	return result;
 }
 
@@ -196,7 +196,7 @@ _export_ char *setlocale(int category, const char *locale)
 		state_ask(WIRE_LOCALE, NULL);
 	char *result = next(category, locale);
 	if (locale && result) {
-		read_locale();
+		recorder_read_locale();
 		__atomic_fetch_add(&agent_state.locale_calls, 1,
 				   __ATOMIC_RELAXED);
 		state_changed();
