@@ -205,21 +205,17 @@ struct err *executable_no_tests(struct session *session)
 void executable_judge_end(struct session *session, const struct run *run,
 			  enum run_state state)
 {
-	const struct suite_observer *observer = session->observer;
-	char text[256] = "";
 	if (state == RUN_HUNG)
-		snprintf(text, sizeof(text),
-			 "the program did not end after its last test");
+		suite_limit(session->observer,
+			    "the program did not end after its last test");
 	else if (state == RUN_GONE && run->killed_by && !run->dying)
-		snprintf(text, sizeof(text),
-			 "the program ended badly after its last test: %s",
-			 run_end_text(run));
+		suite_limit(session->observer,
+			    "the program ended badly after its last test: %s",
+			    run_end_text(run));
 	else if (state == RUN_GONE && run->exit_status &&
 		 run->framework->exit_status_counts && !session->unhappy)
-		snprintf(text, sizeof(text),
-			 "the program ended with %s although no test was seen "
-			 "to fail; --alone tells which",
-			 run_end_text(run));
-	if (*text && observer && observer->limit)
-		observer->limit(observer->data, text);
+		suite_limit(session->observer,
+			    "the program ended with %s although no test was "
+			    "seen to fail; --alone tells which",
+			    run_end_text(run));
 }

@@ -443,16 +443,11 @@ void user_models_tell(struct session *session)
 		return;
 	models->told = true;
 	for (size_t i = 0; i < models->n; i++) {
-		_cleanup_(freep) char *text = NULL;
-		if (models->found[i])
-			continue;
-		if (asprintf(&text,
-			     "the program has no function '%s' of its own (it "
-			     "may have been inlined): nothing is chosen there",
-			     models->models[i].function) < 0) {
-			text = NULL;
-			return;
-		}
-		observer->limit(observer->data, text);
+		if (!models->found[i])
+			suite_limit(observer,
+				    "the program has no function '%s' of its "
+				    "own (it may have been inlined): nothing "
+				    "is chosen there",
+				    models->models[i].function);
 	}
 }

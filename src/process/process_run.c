@@ -260,16 +260,13 @@ static struct err *tell_missing_fixtures(const struct process_run *run)
 			break;
 		}
 	}
-	if (!lacking || !run->observer->limit)
-		return NULL;
 	const struct suite_test *names = run->suite->suite.tests.data;
-	_cleanup_(str_freep) struct str text = STR_INIT;
-	TRY(str_appendf(&text,
-			"%zu test%s ran without the fixture they need (%s "
-			"without %s)",
-			lacking, lacking == 1 ? "" : "s", names[example].name,
-			names[fixture].name));
-	run->observer->limit(run->observer->data, text.s);
+	if (lacking)
+		suite_limit(run->observer,
+			    "%zu test%s ran without the fixture they need (%s "
+			    "without %s)",
+			    lacking, lacking == 1 ? "" : "s",
+			    names[example].name, names[fixture].name);
 	return NULL;
 }
 
@@ -288,11 +285,11 @@ static struct err *prepare(struct process_run *run)
 	run->head = run->n ? 0 : NONE;
 	TRY(find_waits(run));
 	TRY(tell_missing_fixtures(run));
-	if (run->observer->limit && run->suite->suite.options.n_user_models)
-		run->observer->limit(run->observer->data,
-				     "models of functions in polygraph.toml "
-				     "are for test executables; in a suite of "
-				     "processes they do nothing");
+	if (run->suite->suite.options.n_user_models)
+		suite_limit(run->observer,
+			    "models of functions in polygraph.toml are for "
+			    "test executables; in a suite of processes they do "
+			    "nothing");
 	warden_start(&run->warden);
 	return begin_reaping(run);
 }

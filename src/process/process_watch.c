@@ -65,12 +65,6 @@ struct process_watch {
 	size_t unfollowed;		  /* commands */
 };
 
-static void say_limit(const struct process_watch *watch, const char *text)
-{
-	if (watch->observer->limit)
-		watch->observer->limit(watch->observer->data, text);
-}
-
 static const struct process_test *test_of(const struct process_watch *watch,
 					  size_t test)
 {
@@ -192,14 +186,10 @@ static struct err *try_follow(struct process_watch *watch,
 	if (*said || (options && !(options->what & SUITE_FILES)))
 		return NULL;
 	*said = true;
-	_cleanup_(freep) char *text = NULL;
-	if (asprintf(
-		    &text, "pollution: %s: %s",
+	suite_limit(watch->observer, "pollution: %s: %s",
 		    options ? "files are looked for in the watched folders only"
 			    : "who reads changed files could not be found out",
-		    err_message(err)) < 0)
-		return err_nomem();
-	say_limit(watch, text);
+		    err_message(err));
 	return NULL;
 }
 
@@ -559,13 +549,11 @@ struct err *process_watch_finish(struct process_watch *watch)
 		TRY(files_capture(follower->late, 0, NULL, 0, &watch->changes));
 		tell_changes(watch, follower->entry, follower->test);
 	}
-	if (watch->unfollowed) {
-		char text[128];
-		snprintf(text, sizeof(text),
-			 "pollution: the files of %zu command%s could not be "
-			 "followed",
-			 watch->unfollowed, watch->unfollowed == 1 ? "" : "s");
-		say_limit(watch, text);
-	}
+	if (watch->unfollowed)
+		suite_limit(watch->observer,
+			    "pollution: the files of %zu command%s could not "
+			    "be followed",
+			    watch->unfollowed,
+			    watch->unfollowed == 1 ? "" : "s");
 	return NULL;
 }

@@ -158,13 +158,6 @@ void memory_watch_destroy(struct memory_watch *watch)
 	free(watch);
 }
 
-static void say_limit(const struct memory_watch *watch, const char *text)
-{
-	const struct suite_observer *observer = watch->session->observer;
-	if (observer && observer->limit)
-		observer->limit(observer->data, text);
-}
-
 uint64_t memory_watch_agent(const struct run *run)
 {
 	struct raddr heap;
@@ -252,17 +245,16 @@ static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 	log_info("%zu roots, %zu objects reachable", options.n_roots,
 		 counts.nodes);
 	if (watch->roots.untyped && !watch->said_untyped) {
-		say_limit(watch, "pollution: without debug information (-g) "
-				 "variables are compared word by word");
+		suite_limit(watch->session->observer,
+			    "pollution: without debug information (-g) "
+			    "variables are compared word by word");
 		watch->said_untyped = true;
 	}
 	const char *missing = image_blocks_missing(watch->image);
 	if (missing && !watch->said_blocks) {
-		char text[256];
-		snprintf(text, sizeof(text),
-			 "pollution: sizes of heap blocks are not known: %s",
-			 missing);
-		say_limit(watch, text);
+		suite_limit(watch->session->observer,
+			    "pollution: sizes of heap blocks are not known: %s",
+			    missing);
 		watch->said_blocks = true;
 	}
 	return NULL;

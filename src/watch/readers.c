@@ -258,11 +258,10 @@ struct err *readers_start(struct readers *readers, struct run *run)
 		follow_attach(run->ready_thread, &options, &readers->follow);
 	if (!err)
 		return NULL;
-	const struct suite_observer *observer = readers->session->observer;
-	if (!readers->said && observer && observer->limit)
-		observer->limit(observer->data,
-				"pollution: who reads changed files could not "
-				"be found out");
+	if (!readers->said)
+		suite_limit(readers->session->observer,
+			    "pollution: who reads changed files could not be "
+			    "found out");
 	log_debug(LOG_SUITE, "readers: %s", err_message(err));
 	readers->said = true;
 	err_destroy(err);

@@ -93,34 +93,30 @@ static void log_costs(const struct system_watch *watch)
 		 (unsigned long long)log.records);
 }
 
-static void say_limit(const struct system_watch *watch, const char *limit,
-		      bool *said)
+static void report_limit_once(const struct system_watch *watch,
+			      const char *limit, bool *said)
 {
 	const struct suite_observer *observer = watch->session->observer;
-	_cleanup_(freep) char *text = NULL;
 	if (!limit || *said || !observer || !observer->limit)
 		return;
-	if (asprintf(&text, "pollution: %s", limit) < 0) {
-		text = NULL;
-		return;
-	}
-	observer->limit(observer->data, text);
+	suite_limit(observer, "pollution: %s", limit);
 	*said = true;
 }
 
 /* What was left out. */
-static void say_limits(struct system_watch *watch)
+static void report_limits(struct system_watch *watch)
 {
 	if (watch->files)
-		say_limit(watch, files_limit(watch->files), &watch->said_files);
+		report_limit_once(watch, files_limit(watch->files),
+				  &watch->said_files);
 	if (watch->attributes && watch->options->what & SUITE_PROCESS)
-		say_limit(watch, attributes_limit(watch->attributes),
-			  &watch->said_attributes);
+		report_limit_once(watch, attributes_limit(watch->attributes),
+				  &watch->said_attributes);
 }
 
 void system_watch_stop(struct system_watch *watch)
 {
-	say_limits(watch);
+	report_limits(watch);
 	if (watch->follow)
 		log_costs(watch);
 	/* First of all: its thread tells the others. */
@@ -311,16 +307,11 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 					   err_message(err)),
 				"--file-tracking walk compares the watched "
 				"folders instead");
-	const struct suite_observer *observer = watch->session->observer;
-	_cleanup_(freep) char *text = NULL;
-	if (asprintf(&text,
-		     "pollution: files are looked for in the watched folders "
-		     "only: %s",
-		     err_message(err)) < 0)
-		text = NULL;
-	if (watch->options->what & SUITE_FILES && !watch->said && text &&
-	    observer && observer->limit)
-		observer->limit(observer->data, text);
+	if (watch->options->what & SUITE_FILES && !watch->said)
+		suite_limit(watch->session->observer,
+			    "pollution: files are looked for in the watched "
+			    "folders only: %s",
+			    err_message(err));
 	watch->said = true;
 	return NULL;
 }

@@ -158,29 +158,21 @@ void watch_stop(struct watch *watch)
 	watch->pending = RUN_NONE;
 }
 
-static void say_lost(const struct watch *watch, const char *what,
-		     const struct err *err)
-{
-	const struct suite_observer *observer = watch->session->observer;
-	_cleanup_(freep) char *text = NULL;
-	if (asprintf(&text, "pollution: %s not looked at: %s", what,
-		     err_message(err)) < 0)
-		text = NULL;
-	if (text && observer && observer->limit)
-		observer->limit(observer->data, text);
-}
-
 /* It cannot be looked at any more: the tests go on without. */
 static void lose_memory(struct watch *watch, struct err *err)
 {
-	say_lost(watch, "memory was", err);
+	suite_limit(watch->session->observer,
+		    "pollution: memory was not looked at: %s",
+		    err_message(err));
 	err_destroy(err);
 	memory_watch_destroy(take_ptr(watch->memory));
 }
 
 static void lose_system(struct watch *watch, struct err *err)
 {
-	say_lost(watch, "files and process state were", err);
+	suite_limit(watch->session->observer,
+		    "pollution: files and process state were not looked at: %s",
+		    err_message(err));
 	err_destroy(err);
 	system_watch_destroy(take_ptr(watch->system));
 }
