@@ -39,14 +39,14 @@ struct err *choices_add_random(struct choices_search *search, size_t test,
 			       size_t runs, size_t failures)
 {
 	search->of[test].left = true;
-	return vec_push(&search->result->randoms,
-			(struct choices_random){ test, runs, failures });
+	return vec_push(&search->result->reach.randoms,
+			(struct random_test){ test, runs, failures });
 }
 
 struct err *choices_unexplained(struct choices_search *search,
 				const struct choices_set *set, size_t test)
 {
-	if (search->result->undebugged++ >= UNEXPLAINED_MAX)
+	if (search->result->reach.undebugged++ >= UNEXPLAINED_MAX)
 		return NULL;
 	return choices_limit(search,
 			     "choices: '%s' fails at level %s with seed %llu, "
@@ -104,18 +104,18 @@ static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
 		      const struct wire_choices *block)
 {
 	struct round *round = data;
-	struct choices_result *result = round->search->result;
+	struct choices_reach *reach = &round->search->result->reach;
 	/* The start of the process is in the block of each of its tests. */
 	if (round->start_counted) {
-		result->made -= MIN(result->made, block->start_made);
-		result->acted -= MIN(result->acted, block->start_acted);
+		reach->made -= MIN(reach->made, block->start_made);
+		reach->acted -= MIN(reach->acted, block->start_acted);
 	}
 	round->start_counted = true;
 	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
-		result->made += block->made[i];
-		result->acted += block->acted[i];
+		reach->made += block->made[i];
+		reach->acted += block->acted[i];
 		if (block->made[i])
-			choices_set_bit(result->models_met, i);
+			choices_set_bit(round->search->met, i);
 	}
 }
 
@@ -159,11 +159,11 @@ static struct err *run_baselines(struct choices_search *search)
 			.failed = search->failed,
 		};
 		if (i && choices_late(search)) {
-			search->result->why = "budget";
+			search->result->reach.why = "budget";
 			break;
 		}
 		TRY(run_round(search, NULL, &round));
-		search->result->baselines++;
+		search->result->reach.baselines++;
 	}
 	for (size_t i = 0; i < search->n; i++) {
 		struct choices_test *test = &search->of[search->tests[i]];
@@ -215,7 +215,7 @@ static struct err *explain_round(struct choices_search *search,
 		if (!failed[test] || search->of[test].left)
 			continue;
 		if (choices_late(search)) {
-			search->result->why = "budget";
+			search->result->reach.why = "budget";
 			TRY(choices_unexplained(search, set, test));
 			continue;
 		}
@@ -234,13 +234,13 @@ static struct err *run_level(struct choices_search *search, unsigned level)
 			.startup = true,
 		};
 		if (choices_late(search)) {
-			search->result->why = "budget";
+			search->result->reach.why = "budget";
 			return NULL;
 		}
 		choices_models_at(search, level, set.models);
 		memcpy(set.on, set.models, sizeof(set.on));
 		struct err *err = run_round(search, &set, &round);
-		search->result->runs++;
+		search->result->reach.runs++;
 		if (err)
 			TRY(debug_start(search, &set, err));
 		else
@@ -256,7 +256,7 @@ static struct err *search_all(struct choices_search *search)
 	if (options->systematic) {
 		for (size_t i = 0; i < search->n; i++) {
 			if (choices_late(search)) {
-				search->result->why = "budget";
+				search->result->reach.why = "budget";
 				break;
 			}
 			if (!search->of[search->tests[i]].left)
@@ -297,42 +297,23 @@ struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 	uint64_t before = suite_executions(suite);
 	struct err *err = n ? search_all(&search) : NULL;
 	struct err *undone = suite_choose(suite, NULL);
-	ret->executions += suite_executions(suite) - before;
+	ret->reach.executions += suite_executions(suite) - before;
+	struct err *named = choices_end_reach(&search);
 	if (!err)
-		return undone;
-	err_ignore(undone);
+		err = undone;
+	else
+		err_ignore(undone);
+	if (!err)
+		return named;
+	err_ignore(named);
 	return err;
-}
-
-void choices_finding_free(struct choices_finding *finding)
-{
-	for (size_t i = 0; i < finding->calls.n; i++)
-		choices_call_free(&finding->calls.data[i]);
-	for (size_t i = 0; i < finding->critical.n; i++)
-		choices_call_free(&finding->critical.data[i]);
-	vec_free(&finding->calls);
-	vec_free(&finding->ranges);
-	vec_free(&finding->critical);
-	vec_free(&finding->forced);
-	free(finding->message);
-	free(finding->file);
-	*finding = (struct choices_finding){};
 }
 
 void choices_result_free(struct choices_result *result)
 {
-	for (size_t i = 0; i < result->findings.n; i++)
-		choices_finding_free(&result->findings.data[i]);
-	vec_free(&result->findings);
-	vec_free(&result->randoms);
-	vec_free(&result->spaces);
+	findings_free(&result->findings);
+	finding_texts_free(&result->reach.met);
+	vec_free(&result->reach.randoms);
+	vec_free(&result->reach.spaces);
 	*result = (struct choices_result){};
-}
-
-/* What today's libraries do for all, or what only some seeds bring about. */
-const char *choices_severity(const struct choices_finding *finding)
-{
-	return finding->level <= WIRE_EQ   ? "high"
-	       : finding->level == WIRE_ID ? "medium"
-					   : "low";
 }

@@ -21,7 +21,8 @@
  */
 #pragma once
 
-#include "base/vec.h"
+#include "finding/assumption.h"
+#include "finding/reach.h"
 #include "suite/suite.h"
 #include "wire/choices.h"
 
@@ -59,82 +60,13 @@ bool choices_model_often(uint64_t number);
 const char *choices_level_name(unsigned level); /* "one", … */
 const char *choices_kind_name(unsigned kind);	/* "permute", … */
 
-struct choices_frame {
-	char *function; /* NULL: unknown */
-	char *file;	/* NULL: unknown */
-	unsigned line;
-};
-
-/* One of the decisive calls. */
-struct choices_call {
-	uint64_t model;
-	uint64_t thread, n, phase; /* which choice: wire/choices.h */
-	uint64_t pick, alternatives;
-	char *argument; /* what it was called with, raw bytes; "" */
-	char *did;	/* what it did instead, raw bytes; "" */
-	VEC(struct choices_frame) stack; /* from the call outwards */
-};
-
-struct choices_finding {
-	size_t test;
-	uint64_t model; /* of the first decisive call; or user's */
-	enum wire_level level;
-	size_t runs, failures; /* of this test at that level, all models on */
-	uint64_t failing_seed;
-	VEC(struct choices_call) calls; /* the smallest set; at least one */
-	/* That again, for `replay`: which models were numbered and act … */
-	uint64_t numbered[WIRE_MODEL_WORDS], on[WIRE_MODEL_WORDS];
-	bool startup; /* … also before the first test; and of those only */
-	VEC(struct wire_choice_range) ranges; /* these; none: all */
-	bool minimal; /* nothing can be left out; false: the budget ended */
-	/* The test alone fails; else only after those before it. */
-	bool alone;
-	enum outcome outcome;
-	char *message; /* of the failure, raw bytes; NULL: none */
-	char *file;    /* its place; NULL: unknown */
-	unsigned line;
-	size_t repeats; /* so often it went as said, with and without */
-	/* With --systematic. */
-	bool systematic;
-	double probability;   /* that it fails, under uniform choice */
-	VEC(uint64_t) forced; /* picks that lead to a failing end */
-	VEC(struct choices_call)
-	critical; /* choices that decide by themselves */
-};
-
-/* A test that fails now and then without choices, or with the same ones. */
-struct choices_random {
-	size_t test;
-	size_t runs, failures;
-};
-
-/* What was explored of a test with --systematic. */
-struct choices_space {
-	size_t test;
-	uint64_t nodes;	  /* choices met, equal states counted once */
-	uint64_t leaves;  /* ways to the end of the test */
-	uint64_t failing; /* of them */
-	uint64_t merged;  /* states that were equal to an earlier one */
-	double probability;
-	bool exhausted; /* there was no more; else the bound was met */
-};
-
 struct choices_result {
-	VEC(struct choices_finding) findings;
-	VEC(struct choices_random) randoms;
-	VEC(struct choices_space) spaces;
-	uint64_t executions; /* tests begun */
-	size_t runs;	     /* of the whole suite, with choices */
-	size_t baselines;    /* without */
-	uint64_t made;	     /* choices in all runs */
-	uint64_t acted;	     /* that took another alternative */
-	const char *why;     /* what ended it: "budget"; NULL: all was done */
-	size_t undebugged; /* failing tests that the budget left unexplained */
-	uint64_t
-		models_met[WIRE_MODEL_WORDS]; /* that had something to choose */
+	struct findings findings; /* evidence: struct assumption */
+	struct choices_reach reach;
 };
 
 struct choices_options {
+	const struct finding_run *run; /* that findings speak of */
 	bool level_given; /* only @level; else from ONE up to FULL */
 	enum wire_level level;
 	size_t runs; /* seeds a level; at least 1 */
@@ -148,7 +80,7 @@ struct choices_options {
 	/* The stack of a record; NULL: not wanted. */
 	struct err *(*unwind)(void *data, const struct wire_choices *block,
 			      const struct wire_choice *record,
-			      struct choices_call *ret);
+			      struct assumption_call *ret);
 	void *unwind_data;
 	/* Of polygraph.toml, numbered from WIRE_MODEL_USER on. */
 	const struct choices_model *user;
@@ -168,8 +100,6 @@ static inline void choices_result_freep(struct choices_result *result)
 {
 	choices_result_free(result);
 }
-void choices_call_free(struct choices_call *call);
-const char *choices_severity(const struct choices_finding *finding);
 
 /*
  * Once more, for `replay`: @test alone (or after @prefix) with the decisive

@@ -21,6 +21,8 @@ struct choices_search {
 	struct choices_test *of; /* by number in the suite */
 	bool *failed;		 /* by test: in the last run of the suite */
 	uint64_t *off;		 /* by test: models that were found in it */
+	/* Models that had something to choose. */
+	uint64_t met[WIRE_MODEL_WORDS];
 };
 
 /* Which choices act in a run. */
@@ -47,7 +49,7 @@ struct choices_trial {
 	uint64_t ns;
 	uint64_t acted[WIRE_MODELS_MAX];
 	VEC(struct wire_choice_thread) threads; /* how many choices they made */
-	VEC(struct choices_call) calls;		/* with set.detail */
+	VEC(struct assumption_call) calls;	/* with set.detail */
 	bool more_calls;			/* than there was room for */
 };
 void choices_trial_free(struct choices_trial *trial);
@@ -71,12 +73,11 @@ static inline void choices_set_bit(uint64_t *words, uint64_t model)
 struct err *choices_try(struct choices_search *search,
 			const struct choices_set *set, size_t test, bool alone,
 			struct choices_trial *ret) _must_check_;
-void choices_finding_free(struct choices_finding *finding);
 /* What a record says, in memory of its own, with its call stack. */
 struct err *choices_call_take(const struct choices_options *options,
 			      const struct wire_choices *block,
 			      const struct wire_choice *record,
-			      struct choices_call *ret) _must_check_;
+			      struct assumption_call *ret) _must_check_;
 struct suite_choices choices_to_suite(const struct choices_set *set,
 				      const uint64_t *off_by_test);
 
@@ -102,3 +103,19 @@ struct err *choices_add_random(struct choices_search *search, size_t test,
 /* systematic.c: every combination of choices in @test, up to the bound. */
 struct err *choices_explore(struct choices_search *search,
 			    size_t test) _must_check_;
+
+/* choices_finding.c */
+
+/* What the API of a call is called, and what leaves it open. */
+struct err *choices_name_call(const struct choices_options *options,
+			      struct assumption_call *call) _must_check_;
+/* Adds a call of which there is no record: takes what is in @call, and names it. */
+struct err *choices_add_nameless(const struct choices_options *options,
+				 const struct assumption_call *call,
+				 struct assumption *assumption) _must_check_;
+struct finding_failure choices_take_failure(struct choices_trial *trial);
+/* Adds it to the result; takes @assumption over where it succeeds. */
+struct err *choices_finding_add(struct choices_search *search,
+				struct assumption *assumption) _must_check_;
+/* What the result says of the search: levels, seeds, models. */
+struct err *choices_end_reach(struct choices_search *search) _must_check_;

@@ -267,7 +267,7 @@ static struct err *verify(struct debug *debug, size_t *ret_failures,
 
 /* Of how many seeds at this level, with these models alone? */
 static struct err *count_failures(struct debug *debug,
-				  struct choices_finding *finding)
+				  struct assumption *finding)
 {
 	const struct choices_options *options = debug->search->options;
 	struct choices_set set = debug->set;
@@ -288,15 +288,15 @@ static struct err *count_failures(struct debug *debug,
 
 /* A call for each range at least, also where no record is. */
 static struct err *take_calls(struct debug *debug, struct choices_trial *trial,
-			      struct choices_finding *finding)
+			      struct assumption *finding)
 {
 	size_t n = MIN(trial->calls.n, (size_t)CALLS_MAX);
 	for (size_t i = 0; i < n; i++) {
 		TRY(vec_push(&finding->calls, trial->calls.data[i]));
-		trial->calls.data[i] = (struct choices_call){};
+		trial->calls.data[i] = (struct assumption_call){};
 	}
 	if (!finding->calls.n) {
-		struct choices_call call = {};
+		struct assumption_call call = {};
 		for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
 			if (choices_bit(debug->set.on, i))
 				call.model = i;
@@ -306,9 +306,8 @@ static struct err *take_calls(struct debug *debug, struct choices_trial *trial,
 			call.n = debug->ranges.data[0].from;
 			call.phase = debug->ranges.data[0].phase;
 		}
-		call.argument = strdup("");
-		call.did = strdup("");
-		TRY(vec_push(&finding->calls, call));
+		TRY(choices_add_nameless(debug->search->options, &call,
+					 finding));
 	}
 	finding->model = finding->calls.data[0].model;
 	return NULL;
@@ -318,7 +317,7 @@ static struct err *add_finding(struct debug *debug, bool minimal)
 {
 	struct choices_search *search = debug->search;
 	_cleanup_(choices_trial_free) struct choices_trial trial = {};
-	_cleanup_(choices_finding_free) struct choices_finding finding = {
+	_cleanup_(assumption_free) struct assumption finding = {
 		.test = debug->test,
 		.level = debug->set.level,
 		.failing_seed = debug->set.seed,
@@ -338,17 +337,16 @@ static struct err *add_finding(struct debug *debug, bool minimal)
 		return choices_add_random(search, debug->test,
 					  2 * search->options->repeats + 1,
 					  search->options->repeats);
-	finding.outcome = trial.outcome;
-	finding.message = take_ptr(trial.message);
-	finding.file = take_ptr(trial.file);
-	finding.line = trial.line;
+	finding.failure = choices_take_failure(&trial);
+	for (size_t i = 0; !debug->alone && search->tests[i] != debug->test;
+	     i++)
+		TRY(vec_push(&finding.prefix, search->tests[i]));
 	TRY(take_calls(debug, &trial, &finding));
 	struct err *err = count_failures(debug, &finding);
 	if (err && !debug->late)
 		return err;
 	err_destroy(err);
-	TRY(vec_push(&search->result->findings, finding));
-	finding = (struct choices_finding){};
+	TRY(choices_finding_add(search, &finding));
 	/* From now on others may be found in it. */
 	uint64_t *off = search->off + debug->test * WIRE_MODEL_WORDS;
 	for (size_t i = 0; i < WIRE_MODEL_WORDS; i++)

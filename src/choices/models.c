@@ -56,8 +56,7 @@ bool choices_model_often(uint64_t number)
 
 const char *choices_level_name(unsigned level)
 {
-	static const char *const names[] = { "one", "eq", "id", "full" };
-	return level < ARRAY_SIZE(names) ? names[level] : "?";
+	return level < WIRE_LEVELS ? assumption_levels[level] : "?";
 }
 
 const char *choices_kind_name(unsigned kind)

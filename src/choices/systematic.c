@@ -336,14 +336,11 @@ static struct err *picks_to(const struct exploration *x, size_t node,
 
 /* What failed, where nothing is known of it yet. */
 static void take_failure(struct choices_trial *trial,
-			 struct choices_finding *finding)
+			 struct assumption *finding)
 {
-	if (choices_good(trial->outcome) || finding->outcome != OUTCOME_NONE)
-		return;
-	finding->outcome = trial->outcome;
-	finding->line = trial->line;
-	finding->message = take_ptr(trial->message);
-	finding->file = take_ptr(trial->file);
+	if (!choices_good(trial->outcome) &&
+	    finding->failure.outcome == OUTCOME_NONE)
+		finding->failure = choices_take_failure(trial);
 }
 
 /*
@@ -351,7 +348,7 @@ static void take_failure(struct choices_trial *trial,
  * that was forced and acted.
  */
 static struct err *show(struct exploration *x, size_t node, uint64_t pick,
-			struct choices_finding *finding)
+			struct assumption *finding)
 {
 	_cleanup_(way_free) struct way way = { .x = x };
 	_cleanup_(choices_trial_free) struct choices_trial trial = {};
@@ -365,24 +362,28 @@ static struct err *show(struct exploration *x, size_t node, uint64_t pick,
 	take_failure(&trial, finding);
 	if (!trial.calls.n)
 		return NULL;
-	struct choices_call *last = &trial.calls.data[trial.calls.n - 1];
+	struct assumption_call *last = &trial.calls.data[trial.calls.n - 1];
 	TRY(vec_push(&finding->critical, *last));
-	*last = (struct choices_call){};
+	*last = (struct assumption_call){};
 	return NULL;
 }
 
-static struct err *copy_call(const struct choices_call *call,
-			     struct choices_finding *finding)
+static struct err *copy_call(const struct assumption_call *call,
+			     struct assumption *finding)
 {
-	struct choices_call copy = *call;
+	struct assumption_call copy = *call;
+	copy.api = strdup(call->api);
+	copy.clause = strdup(call->clause);
 	copy.argument = strdup(call->argument);
 	copy.did = strdup(call->did);
 	copy.stack.data = NULL;
 	copy.stack.n = copy.stack.cap = 0;
-	struct err *err = copy.argument && copy.did ? NULL : err_nomem();
+	struct err *err = copy.api && copy.clause && copy.argument && copy.did
+				  ? NULL
+				  : err_nomem();
 	for (size_t i = 0; !err && i < call->stack.n; i++) {
-		const struct choices_frame *frame = &call->stack.data[i];
-		struct choices_frame one = {
+		const struct call_frame *frame = &call->stack.data[i];
+		struct call_frame one = {
 			.function = frame->function ? strdup(frame->function)
 						    : NULL,
 			.file = frame->file ? strdup(frame->file) : NULL,
@@ -393,7 +394,7 @@ static struct err *copy_call(const struct choices_call *call,
 	if (!err)
 		err = vec_push(&finding->calls, copy);
 	if (err)
-		choices_call_free(&copy);
+		assumption_call_free(&copy);
 	return err;
 }
 
@@ -414,7 +415,7 @@ static bool find_failing_edge(const struct exploration *x, size_t *ret_node,
 
 /* The whole way to a failing end is what `replay` needs. */
 static struct err *keep_way(struct exploration *x, size_t node, uint64_t pick,
-			    struct choices_finding *finding)
+			    struct assumption *finding)
 {
 	_cleanup_(way_free) struct way way = { .x = x };
 	TRY(picks_to(x, node, pick, &way));
@@ -426,7 +427,7 @@ static struct err *keep_way(struct exploration *x, size_t node, uint64_t pick,
 static struct err *add_finding(struct exploration *x)
 {
 	struct choices_search *search = x->search;
-	_cleanup_(choices_finding_free) struct choices_finding finding = {
+	_cleanup_(assumption_free) struct assumption finding = {
 		.test = x->test,
 		.level = WIRE_FULL,
 		.systematic = true,
@@ -454,20 +455,18 @@ static struct err *add_finding(struct exploration *x)
 		if (finding.critical.n)
 			TRY(copy_call(&finding.critical.data[0], &finding));
 		if (finding.critical.n)
-			choices_call_free(&finding.critical.data[0]);
+			assumption_call_free(&finding.critical.data[0]);
 		finding.critical.n = 0;
 	} else {
 		TRY(copy_call(&finding.critical.data[0], &finding));
 	}
 	if (!finding.calls.n) {
-		struct choices_call call = {
+		struct assumption_call call = {
 			.model = x->graph.nodes.data[node].model,
 			.alternatives = x->graph.nodes.data[node].alternatives,
 			.pick = pick,
-			.argument = strdup(""),
-			.did = strdup(""),
 		};
-		TRY(vec_push(&finding.calls, call));
+		TRY(choices_add_nameless(search->options, &call, &finding));
 	}
 	finding.model = finding.calls.data[0].model;
 	const struct choices_model *model =
@@ -476,9 +475,7 @@ static struct err *add_finding(struct exploration *x)
 		finding.level = model->level;
 	finding.runs = (size_t)MIN(x->paths[0], 1e15);
 	finding.failures = (size_t)MIN(x->failing[0], 1e15);
-	TRY(vec_push(&search->result->findings, finding));
-	finding = (struct choices_finding){};
-	return NULL;
+	return choices_finding_add(search, &finding);
 }
 
 struct err *choices_explore(struct choices_search *search, size_t test)
@@ -516,9 +513,9 @@ struct err *choices_explore(struct choices_search *search, size_t test)
 	};
 	for (size_t i = 0; i < x.graph.nodes.n; i++) {
 		if (x.graph.nodes.data[i].model < WIRE_MODELS_ALL)
-			choices_set_bit(search->result->models_met,
+			choices_set_bit(search->met,
 					x.graph.nodes.data[i].model);
 	}
-	TRY(vec_push(&search->result->spaces, space));
+	TRY(vec_push(&search->result->reach.spaces, space));
 	return x.graph.nodes.n ? add_finding(&x) : NULL;
 }

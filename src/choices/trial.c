@@ -16,25 +16,13 @@ struct watcher {
 	struct err *err;
 };
 
-void choices_call_free(struct choices_call *call)
-{
-	for (size_t i = 0; i < call->stack.n; i++) {
-		free(call->stack.data[i].function);
-		free(call->stack.data[i].file);
-	}
-	vec_free(&call->stack);
-	free(call->argument);
-	free(call->did);
-	*call = (struct choices_call){};
-}
-
 void choices_trial_free(struct choices_trial *trial)
 {
 	free(trial->message);
 	free(trial->file);
 	vec_free(&trial->threads);
 	for (size_t i = 0; i < trial->calls.n; i++)
-		choices_call_free(&trial->calls.data[i]);
+		assumption_call_free(&trial->calls.data[i]);
 	vec_free(&trial->calls);
 	*trial = (struct choices_trial){};
 }
@@ -68,9 +56,9 @@ static char *copy_text(const char *text, size_t size)
 struct err *choices_call_take(const struct choices_options *options,
 			      const struct wire_choices *block,
 			      const struct wire_choice *record,
-			      struct choices_call *ret)
+			      struct assumption_call *ret)
 {
-	struct choices_call call = {
+	struct assumption_call call = {
 		.model = record->model,
 		.thread = record->thread,
 		.n = record->n,
@@ -81,12 +69,14 @@ struct err *choices_call_take(const struct choices_options *options,
 			copy_text(record->argument, sizeof(record->argument)),
 		.did = copy_text(record->did, sizeof(record->did)),
 	};
-	struct err *err = call.argument && call.did ? NULL : err_nomem();
+	struct err *err = call.argument && call.did
+				  ? choices_name_call(options, &call)
+				  : err_nomem();
 	if (!err && options->unwind)
 		err = options->unwind(options->unwind_data, block, record,
 				      &call);
 	if (err)
-		choices_call_free(&call);
+		assumption_call_free(&call);
 	else
 		*ret = call;
 	return err;
@@ -96,11 +86,11 @@ static struct err *take_call(struct watcher *watcher,
 			     const struct wire_choices *block,
 			     const struct wire_choice *record)
 {
-	struct choices_call call;
+	struct assumption_call call;
 	TRY(choices_call_take(watcher->search->options, block, record, &call));
 	struct err *err = vec_push(&watcher->trial->calls, call);
 	if (err)
-		choices_call_free(&call);
+		assumption_call_free(&call);
 	return err;
 }
 
@@ -132,7 +122,7 @@ static struct err *take_block(struct watcher *watcher,
 		return NULL;
 	/* Those of the test itself, if it has any. */
 	for (size_t i = 0; i < trial->calls.n; i++)
-		choices_call_free(&trial->calls.data[i]);
+		assumption_call_free(&trial->calls.data[i]);
 	trial->calls.n = 0;
 	for (uint64_t i = 0; i < records; i++)
 		TRY(take_call(watcher, block, &block->records[i]));

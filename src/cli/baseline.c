@@ -30,8 +30,11 @@ void baseline_free(struct baseline *baseline)
 	map_text_free(&baseline->ids);
 }
 
-bool baseline_knows(const struct baseline *baseline, const char *id)
+void baseline_mark(const struct baseline *baseline, struct findings *findings)
 {
-	uint64_t known;
-	return map_text_get(&baseline->ids, id, &known);
+	for (size_t i = 0; i < findings->n; i++) {
+		uint64_t known;
+		findings->data[i].known = map_text_get(
+			&baseline->ids, findings->data[i].id, &known);
+	}
 }

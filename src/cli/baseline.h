@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/map.h"
+#include "finding/finding.h"
 
 struct baseline {
 	struct map_text ids;
@@ -18,4 +19,5 @@ static inline void baseline_freep(struct baseline *baseline)
 {
 	baseline_free(baseline);
 }
-bool baseline_knows(const struct baseline *baseline, const char *id);
+/* Notes which findings it lists. */
+void baseline_mark(const struct baseline *baseline, struct findings *findings);

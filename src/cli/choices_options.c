@@ -8,8 +8,6 @@
 #include "cli/unwind.h"
 #include "dwarf/unwind.h"
 
-const char *const choices_level_names[] = { "one", "eq", "id", "full", NULL };
-
 /* ---- models ---- */
 
 static void switch_to(uint64_t *words, uint64_t number, bool on)

@@ -31,8 +31,6 @@ struct choices_settings {
 /* Runs repeat: a seed is drawn by nobody. */
 #define CHOICES_SEED 1
 
-extern const char *const choices_level_names[]; /* ends with NULL */
-
 /* A search, but for seed and deadline. */
 struct choices_plan {
 	struct choices_options options;

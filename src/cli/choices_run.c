@@ -16,8 +16,6 @@ struct err *choices_run(struct choices_run *run, struct choices_result *ret)
 {
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	struct suite_observer observer = collect_observer(run->collect);
-	if (!run->n)
-		return NULL; /* all of them are disabled */
 	if (run->progress && output_is_terminal(STDERR_FILENO)) {
 		TRY(progress_create(STDERR_FILENO, run->n, &progress));
 		progress_count(progress, "choices", count_executions,
@@ -40,13 +38,13 @@ static void why_open(const struct choices_run *run,
 	char budget[32];
 	if (interrupt_happened()) {
 		snprintf(out, 48, "interrupted");
-	} else if (result->why && !strcmp(result->why, "budget") &&
+	} else if (result->reach.why && !strcmp(result->reach.why, "budget") &&
 		   run->budget_ns) {
 		common_budget_format(run->budget_ns, budget);
 		snprintf(out, 48, "budget %s", budget);
 	} else {
 		snprintf(out, 48, "%s",
-			 result->why ? result->why : "ended early");
+			 result->reach.why ? result->reach.why : "ended early");
 	}
 }
 
@@ -60,26 +58,27 @@ struct err *choices_run_limits(struct choices_run *run,
 	why_open(run, result, why);
 	if (!run->n)
 		return NULL;
-	if (options->systematic && (result->why || interrupt_happened())) {
+	if (options->systematic &&
+	    (result->reach.why || interrupt_happened())) {
 		snprintf(text, sizeof(text),
 			 "choices: %zu of %zu tests explored (%s)",
-			 result->spaces.n, run->n, why);
+			 result->reach.spaces.n, run->n, why);
 		TRY(collect_limit(run->collect, text));
 	}
-	if (!options->systematic && result->runs < all) {
+	if (!options->systematic && result->reach.runs < all) {
 		snprintf(text, sizeof(text),
 			 "choices: %zu of %zu runs with choices made (%s)",
-			 result->runs, all, why);
+			 result->reach.runs, all, why);
 		TRY(collect_limit(run->collect, text));
 	}
-	if (result->undebugged) {
+	if (result->reach.undebugged) {
 		snprintf(text, sizeof(text),
 			 "choices: %zu failing test%s not explained (%s)",
-			 result->undebugged, result->undebugged == 1 ? "" : "s",
-			 why);
+			 result->reach.undebugged,
+			 result->reach.undebugged == 1 ? "" : "s", why);
 		TRY(collect_limit(run->collect, text));
 	}
-	if (result->runs && !result->made)
+	if (result->reach.runs && !result->reach.made)
 		return collect_limit(run->collect,
 				     "choices: no call of the tests left "
 				     "anything to choose: that proves nothing");

@@ -4,11 +4,11 @@
 
 #include "base/clock.h"
 #include "base/version.h"
+#include "cli/baseline.h"
 #include "cli/choices_options.h"
 #include "cli/choices_run.h"
 #include "cli/collect.h"
 #include "cli/command.h"
-#include "cli/findings.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/results.h"
@@ -35,7 +35,7 @@ static const struct choices_values defaults = {
 /* clang-format off */
 static const struct option choice_options[] = {
 	{ "level", 0, OPTION_CHOICE, FIELD(settings.level), .value = "LEVEL",
-	  .choices = choices_level_names,
+	  .choices = assumption_levels,
 	  .help = "how consistent choices stay: one (one other but constant "
 		  "behaviour), eq (equal inputs behave alike), id (the same "
 		  "unchanged object behaves alike) or full (every call anew) "
@@ -99,7 +99,7 @@ static enum status judge(const struct report *report)
 {
 	if (report_new_findings(report))
 		return STATUS_FINDINGS;
-	return report_has_failures(report) || report->choices->n_randoms
+	return report_has_failures(report) || report->choices->randoms.n
 		       ? STATUS_SUITE
 		       : STATUS_OK;
 }
@@ -135,6 +135,7 @@ struct run {
 	struct outputs outputs;
 	struct suite *suite;
 	struct indexes order, disabled;
+	struct common_names names;
 	struct collect collect;
 	struct baseline baseline;
 	struct choices_plan plan;
@@ -151,6 +152,7 @@ static void run_freep(struct run *run)
 	indexes_freep(&run->order);
 	indexes_freep(&run->disabled);
 	suite_close(run->suite);
+	common_names_free(&run->names);
 	outputs_free(&run->outputs);
 }
 
@@ -172,22 +174,17 @@ static struct err *prepare(struct run *run, const struct options *options,
 		.repeat = 1,
 	};
 	TRY(select_order(run->suite, &selection, &run->order, &run->disabled));
-	return collect_init(&run->collect, run->suite, false);
+	TRY(common_names_init(&run->names, &run->choice, run->suite));
+	run->plan.options.run = &run->names.run;
+	return collect_init(&run->collect, run->names.roster, false);
 }
 
 static struct err *write_report(struct run *run, const struct options *options,
 				enum status *ret)
 {
 	_cleanup_(results_closep) struct results *results = NULL;
-	_cleanup_(findings_freep) struct findings findings = {};
-	const struct findings_context context = {
-		.suite = run->suite,
-		.command = (const char *const *)run->choice.command,
-		.suite_option = !run->choice.options.argv,
-		.baseline = &run->baseline,
-	};
-	TRY(findings_of_choices(&findings, &context, &run->plan.options,
-				&run->result));
+	const struct findings *findings = &run->result.findings;
+	baseline_mark(&run->baseline, &run->result.findings);
 	struct report report = {
 		.kind = "choices",
 		.version = POLYGRAPH_VERSION,
@@ -198,16 +195,16 @@ static struct err *write_report(struct run *run, const struct options *options,
 		.n = run->collect.tests.n,
 		.distinct = run->collect.distinct,
 		.ns = run->ns,
-		.findings = findings.all.data,
-		.n_findings = findings.all.n,
-		.choices = &findings.choices,
+		.roster = run->names.roster,
+		.findings = findings->data,
+		.n_findings = findings->n,
+		.choices = &run->result.reach,
 		.limits = (const char *const *)run->collect.limits.data,
 		.n_limits = run->collect.limits.n,
 	};
 	TRY(results_open(options, &run->choice, run->suite, NULL, &results));
-	results_put_choices(results, &run->plan.options, &run->result,
-			    findings.all.data, findings.all.n, run->order.data,
-			    run->order.n);
+	results_put_choices(results, &run->plan.options, findings->data,
+			    findings->n);
 	TRY(outputs_write(&run->outputs, &report));
 	*ret = judge(&report);
 	return NULL;

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/version.h"
+#include "cli/baseline.h"
 #include "cli/collect.h"
 #include "cli/command.h"
-#include "cli/findings.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/results.h"
@@ -62,17 +62,10 @@ static struct err *
 write_report(const struct options *options, const struct baseline *baseline,
 	     const struct common_suite *choice, const struct suite *suite,
 	     const struct outputs *outputs, struct collect *collect,
-	     const struct pollution *pollution, uint64_t ns, enum status *ret)
+	     struct pollution *pollution, uint64_t ns, enum status *ret)
 {
 	_cleanup_(results_closep) struct results *results = NULL;
-	_cleanup_(findings_freep) struct findings findings = {};
-	const struct findings_context context = {
-		.suite = suite,
-		.command = (const char *const *)choice->command,
-		.suite_option = !choice->options.argv,
-		.baseline = baseline,
-	};
-	TRY(findings_of_pollution(&findings, &context, pollution));
+	baseline_mark(baseline, &pollution->findings);
 	struct report report = {
 		.kind = "pollution",
 		.version = POLYGRAPH_VERSION,
@@ -83,15 +76,18 @@ write_report(const struct options *options, const struct baseline *baseline,
 		.n = collect->tests.n,
 		.distinct = collect->distinct,
 		.ns = ns,
-		.findings = findings.all.data,
-		.n_findings = findings.all.n,
-		.firsts = findings.firsts.data,
-		.n_firsts = findings.firsts.n,
+		.roster = collect->roster,
+		.watched = true,
+		.findings = pollution->findings.data,
+		.n_findings = pollution->findings.n,
+		.firsts = pollution->firsts.data,
+		.n_firsts = pollution->firsts.n,
 		.limits = (const char *const *)collect->limits.data,
 		.n_limits = collect->limits.n,
 	};
 	TRY(results_open(options, choice, suite, NULL, &results));
-	results_put(results, "pollution", findings.all.data, findings.all.n);
+	results_put(results, "pollution", pollution->findings.data,
+		    pollution->findings.n);
 	TRY(outputs_write(outputs, &report));
 	*ret = judge(&report);
 	return NULL;
@@ -105,6 +101,7 @@ static struct err *pollution_run(const struct options *options, int argc,
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	_cleanup_(indexes_freep) struct indexes order = {};
 	_cleanup_(indexes_freep) struct indexes disabled = {};
+	_cleanup_(common_names_freep) struct common_names names = {};
 	_cleanup_(collect_freep) struct collect collect = {};
 	_cleanup_(pollution_freep) struct pollution pollution = {};
 	_cleanup_(state_watch_freep) struct state_watch watch = {};
@@ -130,7 +127,9 @@ static struct err *pollution_run(const struct options *options, int argc,
 		.repeat = 1,
 	};
 	TRY(select_order(suite, &selection, &order, &disabled));
-	TRY(collect_init(&collect, suite, false));
+	TRY(common_names_init(&names, &choice, suite));
+	search.run = &names.run;
+	TRY(collect_init(&collect, names.roster, false));
 
 	uint64_t start = clock_now();
 	struct err *err =

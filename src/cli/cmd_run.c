@@ -145,6 +145,7 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	_cleanup_(indexes_freep) struct indexes order = {};
 	_cleanup_(indexes_freep) struct indexes disabled = {};
+	_cleanup_(roster_destroyp) struct roster *roster = NULL;
 	_cleanup_(collect_freep) struct collect collect = {};
 	struct common_suite choice;
 	uint64_t seed;
@@ -165,7 +166,8 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 		.repeat = values->repeat,
 	};
 	TRY(select_order(suite, &selection, &order, &disabled));
-	TRY(collect_init(&collect, suite, values->common.verbose));
+	TRY(roster_create(suite, &roster));
+	TRY(collect_init(&collect, roster, values->common.verbose));
 
 	uint64_t start = clock_now();
 	struct err *err = run_order(values, suite, &order, &collect);

@@ -5,13 +5,13 @@
 #include "base/clock.h"
 #include "cli/interrupt.h"
 
-struct err *collect_init(struct collect *collect, const struct suite *suite,
+struct err *collect_init(struct collect *collect, const struct roster *roster,
 			 bool everything)
 {
 	*collect = (struct collect){
-		.suite = suite,
+		.roster = roster,
 		.everything = everything,
-		.seen = calloc(suite_count(suite), sizeof(bool)),
+		.seen = calloc(roster->n, sizeof(bool)),
 	};
 	return collect->seen ? NULL : err_nomem();
 }
@@ -38,7 +38,7 @@ void collect_free(struct collect *collect)
 
 static struct report_test record(const struct collect *collect, size_t number)
 {
-	const struct suite_test *test = suite_test(collect->suite, number);
+	const struct roster_test *test = &collect->roster->tests[number];
 	return (struct report_test){
 		.name = test->name,
 		.file = test->file,
@@ -107,8 +107,7 @@ static void give_up(struct collect *collect, struct err *err)
 static void on_started(void *data, size_t test)
 {
 	struct collect *collect = data;
-	progress_started(collect->progress,
-			 suite_test(collect->suite, test)->name);
+	progress_started(collect->progress, roster_name(collect->roster, test));
 }
 
 static void on_finished(void *data, const struct suite_result *result)
@@ -116,7 +115,7 @@ static void on_finished(void *data, const struct suite_result *result)
 	struct collect *collect = data;
 	collect->finished++;
 	progress_finished(collect->progress,
-			  suite_test(collect->suite, result->test)->name,
+			  roster_name(collect->roster, result->test),
 			  result->outcome);
 	give_up(collect, add_result(collect, result));
 	if (collect->deadline && !collect->budget_spent &&

@@ -10,10 +10,10 @@
 #include "base/vec.h"
 #include "report/progress.h"
 #include "report/report.h"
-#include "suite/suite.h"
+#include "suite/roster.h"
 
 struct collect {
-	const struct suite *suite;
+	const struct roster *roster;
 	bool everything;
 	struct progress *progress; /* or NULL */
 	uint64_t deadline;	   /* clock_now() at which to stop; 0: never */
@@ -27,7 +27,7 @@ struct collect {
 	struct err *err; /* why it asked for an end; or NULL */
 };
 
-struct err *collect_init(struct collect *collect, const struct suite *suite,
+struct err *collect_init(struct collect *collect, const struct roster *roster,
 			 bool everything) _must_check_;
 void collect_free(struct collect *collect);
 static inline void collect_freep(struct collect *collect)

@@ -9,9 +9,9 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/version.h"
+#include "cli/baseline.h"
 #include "cli/choices_run.h"
 #include "cli/collect.h"
-#include "cli/findings.h"
 #include "cli/interrupt.h"
 #include "cli/results.h"
 #include "cli/select.h"
@@ -70,7 +70,7 @@ static const struct option choices_options[] = {
 	  .help = "look for tests that assume more than an API promises "
 		  "(default; --no-choices)" },
 	{ "level", 0, OPTION_CHOICE, FIELD(settings.level), .value = "LEVEL",
-	  .choices = choices_level_names,
+	  .choices = assumption_levels,
 	  .help = "how consistent choices stay: one, eq, id or full (default: "
 		  "all, from one up to full)" },
 	{ "api", 0, OPTION_LIST, FIELD(settings.apis), .value = "GLOB",
@@ -87,11 +87,6 @@ static const struct option choices_options[] = {
 const struct option_group detect_choices_group = { "Choices", choices_options };
 
 const struct option_group detect_order_group = { "Orders", order_options };
-
-struct name {
-	char *name;
-	char *file; /* NULL: unknown */
-};
 
 struct detect {
 	const struct detect_options *values;
@@ -115,9 +110,10 @@ struct detect {
 
 	struct choices_plan plan;
 	struct choices_result assumptions;
-	bool chosen;		/* choices were made */
-	VEC(struct name) names; /* of all tests; see keep_names() */
-	struct map_text numbers;
+	bool chosen; /* choices were made */
+
+	struct common_names names;
+	struct findings findings; /* of all that are reported */
 };
 
 static void detect_freep(struct detect *detect)
@@ -134,12 +130,8 @@ static void detect_freep(struct detect *detect)
 	suite_close(detect->suite);
 	state_watch_free(&detect->watch);
 	outputs_free(&detect->outputs);
-	for (size_t i = 0; i < detect->names.n; i++) {
-		free(detect->names.data[i].name);
-		free(detect->names.data[i].file);
-	}
-	vec_free(&detect->names);
-	map_text_free(&detect->numbers);
+	findings_free(&detect->findings);
+	common_names_free(&detect->names);
 }
 
 static bool is_random(const struct detect *detect)
@@ -177,6 +169,7 @@ static struct err *find_pollution(struct detect *detect)
 	bool report = detect->flags & DETECT_REPORT_POLLUTION;
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	struct pollution_options options = {
+		.run = &detect->names.run,
 		.watch = detect->watch.watch,
 		.eager = values->eager,
 		.effect = report && values->effect,
@@ -209,6 +202,7 @@ static struct err *search_orders(struct detect *detect)
 	const struct detect_options *values = detect->values;
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	const struct order_options options = {
+		.run = &detect->names.run,
 		.strategy = (enum order_strategy)values->strategy,
 		.any_order = values->any_order,
 		.seed = detect->seed,
@@ -277,52 +271,12 @@ static struct err *put_files_back(struct detect *detect)
 
 /* ---- choices ---- */
 
-/* Tests of reports are known by names that outlive the suite. */
-static struct err *keep_names(struct detect *detect)
-{
-	for (size_t i = 0; i < suite_count(detect->suite); i++) {
-		const struct suite_test *test = suite_test(detect->suite, i);
-		struct name name = {
-			.name = strdup(test->name),
-			.file = test->file ? strdup(test->file) : NULL,
-		};
-		struct err *err =
-			name.name && (name.file || !test->file)
-				? map_text_put(&detect->numbers, name.name, i)
-				: err_nomem();
-		if (!err)
-			err = vec_push(&detect->names, name);
-		if (err) {
-			free(name.name);
-			free(name.file);
-			return err;
-		}
-	}
-	for (size_t i = 0; i < detect->collect.tests.n; i++) {
-		struct report_test *test = &detect->collect.tests.data[i];
-		uint64_t number = 0;
-		BUG_ON(!map_text_get(&detect->numbers, test->name, &number));
-		test->name = detect->names.data[number].name;
-		test->file = detect->names.data[number].file;
-	}
-	return NULL;
-}
-
-static bool is_same(const struct detect *detect)
-{
-	bool same = suite_count(detect->suite) == detect->names.n;
-	for (size_t i = 0; same && i < detect->names.n; i++)
-		same = !strcmp(suite_test(detect->suite, i)->name,
-			       detect->names.data[i].name);
-	return same;
-}
-
 static struct err *open_with(struct detect *detect, enum suite_agent agent)
 {
 	choices_plan_open(&detect->plan, &detect->choice.options);
 	detect->choice.options.agent = agent;
 	TRY(common_suite_open(&detect->choice, &detect->suite));
-	if (is_same(detect))
+	if (roster_matches(detect->names.roster, detect->suite))
 		return NULL;
 	suite_close(take_ptr(detect->suite));
 	return err_create(ERR_SUITE, "the suite has other tests now");
@@ -345,7 +299,6 @@ static struct err *say_no_choices(struct detect *detect, struct err *err)
 static struct err *change_agent(struct detect *detect,
 				const struct options *options, bool *ret_could)
 {
-	TRY(keep_names(detect));
 	results_close(take_ptr(detect->results));
 	suite_close(take_ptr(detect->suite));
 	struct err *err = open_with(detect, SUITE_AGENT_CHOICES);
@@ -356,7 +309,6 @@ static struct err *change_agent(struct detect *detect,
 		TRY(say_no_choices(detect, err));
 		TRY(open_with(detect, SUITE_AGENT_STATE));
 	}
-	detect->collect.suite = detect->suite;
 	return results_open(options, &detect->choice, detect->suite,
 			    detect->matters, &detect->results);
 }
@@ -463,10 +415,10 @@ static struct err *say_open_orders(struct detect *detect, const char *why)
 		TRY(say(detect, &text));
 	}
 	for (size_t i = 0; i < all; i++) {
-		const struct order_finding *finding =
-			&detect->result.findings.data[i];
-		partial += !finding->polluters_complete &&
-			   finding->class != ORDER_NON_IDEMPOTENT;
+		const struct dependence *dependence =
+			dependence_of(&detect->result.findings.data[i]);
+		partial += !dependence->polluters_complete &&
+			   dependence->class != ORDER_NON_IDEMPOTENT;
 	}
 	if (!partial)
 		return NULL;
@@ -510,8 +462,9 @@ static struct err *fails_on_its_own(const struct report *report, bool *ret)
 	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
 	*ret = false;
 	for (size_t i = 0; i < report->n_findings; i++) {
-		if (report->findings[i].order)
-			TRY(map_text_put(&explained, report->findings[i].test,
+		if (dependence_of(&report->findings[i]))
+			TRY(map_text_put(&explained,
+					 finding_test(&report->findings[i]),
 					 1));
 	}
 	for (size_t i = 0; i < report->n; i++) {
@@ -530,60 +483,39 @@ static struct err *judge(const struct report *report, enum status *ret)
 	bool fails;
 	TRY(fails_on_its_own(report, &fails));
 	*ret = report_new_findings(report) ? STATUS_FINDINGS
-	       : fails || (report->reach && report->reach->n_randoms) ||
-			       (report->choices && report->choices->n_randoms)
+	       : fails || (report->order && report->order->randoms.n) ||
+			       (report->choices && report->choices->randoms.n)
 		       ? STATUS_SUITE
 		       : STATUS_OK;
 	return NULL;
 }
 
 /* For replay. */
-static void keep_results(struct detect *detect, const struct findings *findings)
+static void keep_results(struct detect *detect)
 {
-	size_t n = 0; /* findings of pollution: they stand first */
-	while (n < findings->all.n &&
-	       report_is_pollution(&findings->all.data[n]))
-		n++;
+	const struct findings *all = &detect->findings;
 	if (detect->polluted && detect->flags & DETECT_REPORT_POLLUTION)
-		results_put(detect->results, "pollution", findings->all.data,
-			    n);
+		results_put(detect->results, "pollution", all->data, all->n);
 	if (detect->searched)
-		results_put_order(detect->results, &detect->result,
-				  findings->all.n ? findings->all.data + n
-						  : NULL,
-				  findings->all.n - n,
+		results_put_order(detect->results, all->data, all->n,
 				  (const char *const *)detect->result.kept.data,
 				  detect->result.kept.n);
 	if (detect->chosen)
 		results_put_choices(detect->results, &detect->plan.options,
-				    &detect->assumptions, findings->all.data,
-				    findings->all.n, detect->order.data,
-				    detect->order.n);
+				    all->data, all->n);
 }
 
 static struct err *write_report(struct detect *detect, const char *name,
 				enum status *ret)
 {
-	_cleanup_(findings_freep) struct findings findings = {};
-	const struct findings_context context = {
-		.suite = detect->suite,
-		.command = (const char *const *)detect->choice.command,
-		.suite_option = !detect->choice.options.argv,
-		.baseline = &detect->baseline,
-	};
+	struct findings *all = &detect->findings;
 	if (detect->flags & DETECT_REPORT_POLLUTION)
-		TRY(findings_of_pollution(&findings, &context,
-					  &detect->pollution));
-	if (detect->searched)
-		TRY(findings_of_order(&findings, &context, &detect->pollution,
-				      &detect->result));
-	if (detect->chosen)
-		TRY(findings_of_choices(&findings, &context,
-					&detect->plan.options,
-					&detect->assumptions));
-	findings.reach.systematic = !is_random(detect);
-	findings.reach.by_state = uses_pollution(detect);
-	keep_results(detect, &findings);
+		TRY(findings_move(all, &detect->pollution.findings));
+	TRY(findings_move(all, &detect->result.findings));
+	TRY(findings_move(all, &detect->assumptions.findings));
+	baseline_mark(&detect->baseline, all);
+	keep_results(detect);
+	bool report_firsts = detect->flags & DETECT_REPORT_POLLUTION;
 	struct report report = {
 		.kind = name,
 		.version = POLYGRAPH_VERSION,
@@ -595,13 +527,14 @@ static struct err *write_report(struct detect *detect, const char *name,
 		.distinct = detect->collect.distinct,
 		.ns = detect->ns,
 		.seed = is_random(detect) ? &detect->seed : NULL,
-		.findings = findings.all.data,
-		.n_findings = findings.all.n,
-		.firsts = findings.firsts.data,
-		.n_firsts = findings.firsts.n,
-		.reach = detect->searched ? &findings.reach : NULL,
-		.not_watched = !detect->polluted,
-		.choices = detect->chosen ? &findings.choices : NULL,
+		.roster = detect->names.roster,
+		.findings = all->data,
+		.n_findings = all->n,
+		.watched = detect->polluted,
+		.firsts = detect->pollution.firsts.data,
+		.n_firsts = report_firsts ? detect->pollution.firsts.n : 0,
+		.order = detect->searched ? &detect->result.reach : NULL,
+		.choices = detect->chosen ? &detect->assumptions.reach : NULL,
 		.limits = (const char *const *)detect->collect.limits.data,
 		.n_limits = detect->collect.limits.n,
 	};
@@ -650,6 +583,8 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 		TRY(common_seed_choose(options, values->seed, &detect->seed));
 	detect->choice.options.agent = SUITE_AGENT_STATE;
 	TRY(common_suite_open(&detect->choice, &detect->suite));
+	TRY(common_names_init(&detect->names, &detect->choice, detect->suite));
+	detect->plan.options.run = &detect->names.run;
 	struct selection_options selection = {
 		.tests = &state->common.tests,
 		.order = state->order,
@@ -665,7 +600,7 @@ static struct err *prepare(struct detect *detect, const struct options *options,
 			 detect->matters, &detect->results));
 	if (values->fresh)
 		results_forget(detect->results);
-	return collect_init(&detect->collect, detect->suite, false);
+	return collect_init(&detect->collect, detect->names.roster, false);
 }
 
 struct err *detect_run(const struct options *options, int argc, char **argv,

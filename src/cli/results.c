@@ -332,32 +332,33 @@ static struct err *again_text(struct results *results, const char *command,
 	return dump(record, ret);
 }
 
-static struct err *append_test(json_t *list, const struct suite *suite,
+static struct err *append_test(json_t *list, const struct roster *roster,
 			       size_t test)
 {
-	const char *name = suite_test(suite, test)->name;
+	const char *name = roster_name(roster, test);
 	_cleanup_(freep) char *text = str_utf8(name, strlen(name));
 	return text ? append_word(list, text) : err_nomem();
 }
 
 static struct err *add_tests(json_t *record, const char *key,
-			     const struct suite *suite,
-			     const struct order_tests *tests)
+			     const struct roster *roster, const size_t *tests,
+			     size_t n)
 {
 	json_t *list = NULL;
 	TRY(add_list(record, key, &list));
-	for (size_t i = 0; i < tests->n; i++)
-		TRY(append_test(list, suite, tests->data[i]));
+	for (size_t i = 0; i < n; i++)
+		TRY(append_test(list, roster, tests[i]));
 	return NULL;
 }
 
 static struct err *order_text(struct results *results,
-			      const struct order_finding *finding,
+			      const struct finding *finding,
 			      const char *const *files, size_t n_files,
 			      char **ret)
 {
+	const struct dependence *dependence = dependence_of(finding);
 	_cleanup_(json_freep) json_t *record = NULL;
-	const char *name = suite_test(results->suite, finding->test)->name;
+	const char *name = finding_test(finding);
 	_cleanup_(freep) char *test = str_utf8(name, strlen(name));
 	json_t *words = NULL, *kept = NULL;
 	if (!test)
@@ -370,8 +371,10 @@ static struct err *order_text(struct results *results,
 	TRY(add_list(record, "files", &kept));
 	for (size_t i = 0; i < n_files; i++)
 		TRY(append_word(kept, files[i]));
-	TRY(add_tests(record, "failing", results->suite, &finding->failing));
-	TRY(add_tests(record, "passing", results->suite, &finding->passing));
+	TRY(add_tests(record, "failing", finding->tests,
+		      dependence->failing.data, dependence->failing.n));
+	TRY(add_tests(record, "passing", finding->tests,
+		      dependence->passing.data, dependence->passing.n));
 	return dump(record, ret);
 }
 
@@ -401,8 +404,7 @@ static struct err *add_models(json_t *record, const char *key,
 	return NULL;
 }
 
-static struct err *add_ranges(json_t *record,
-			      const struct choices_finding *finding)
+static struct err *add_ranges(json_t *record, const struct assumption *finding)
 {
 	json_t *list = NULL;
 	TRY(add_list(record, "ranges", &list));
@@ -421,8 +423,7 @@ static struct err *add_ranges(json_t *record,
 }
 
 /* With --systematic: the picks themselves, in sequence. */
-static struct err *add_forced(json_t *record,
-			      const struct choices_finding *finding)
+static struct err *add_forced(json_t *record, const struct assumption *finding)
 {
 	json_t *list = NULL;
 	TRY(add_list(record, "forced", &list));
@@ -432,19 +433,6 @@ static struct err *add_forced(json_t *record,
 			return err_nomem();
 		TRY(set_wide(entry, "pick", finding->forced.data[i]));
 	}
-	return NULL;
-}
-
-/* Where it does not fail alone: those that stand before it. */
-static struct err *add_prefix(json_t *record, const struct suite *suite,
-			      const struct choices_finding *finding,
-			      const size_t *tests, size_t n)
-{
-	json_t *list = NULL;
-	TRY(add_list(record, "prefix", &list));
-	for (size_t i = 0;
-	     !finding->alone && i < n && tests[i] != finding->test; i++)
-		TRY(append_test(list, suite, tests[i]));
 	return NULL;
 }
 
@@ -469,11 +457,11 @@ static struct err *add_user_models(json_t *record, struct results *results)
 
 static struct err *choice_text(struct results *results,
 			       const struct choices_options *options,
-			       const struct choices_finding *finding,
-			       const size_t *tests, size_t n, char **ret)
+			       const struct finding *finding, char **ret)
 {
+	const struct assumption *assumption = assumption_of(finding);
 	_cleanup_(json_freep) json_t *record = NULL;
-	const char *name = suite_test(results->suite, finding->test)->name;
+	const char *name = finding_test(finding);
 	_cleanup_(freep) char *test = str_utf8(name, strlen(name));
 	json_t *words = NULL;
 	if (!test)
@@ -484,15 +472,16 @@ static struct err *choice_text(struct results *results,
 	TRY(append_options(words, results, NULL, is_of_suite));
 	TRY(append_command(words, results));
 	TRY(set(record, "level",
-		json_string(choices_level_name(finding->level))));
-	TRY(set_wide(record, "seed", finding->failing_seed));
-	TRY(set(record, "startup", json_boolean(finding->startup)));
+		json_string(choices_level_name(assumption->level))));
+	TRY(set_wide(record, "seed", assumption->failing_seed));
+	TRY(set(record, "startup", json_boolean(assumption->startup)));
 	TRY(add_user_models(record, results));
-	TRY(add_models(record, "numbered", options, finding->numbered));
-	TRY(add_models(record, "on", options, finding->on));
-	TRY(add_ranges(record, finding));
-	TRY(add_forced(record, finding));
-	TRY(add_prefix(record, results->suite, finding, tests, n));
+	TRY(add_models(record, "numbered", options, assumption->numbered));
+	TRY(add_models(record, "on", options, assumption->on));
+	TRY(add_ranges(record, assumption));
+	TRY(add_forced(record, assumption));
+	TRY(add_tests(record, "prefix", finding->tests, assumption->prefix.data,
+		      assumption->prefix.n));
 	return dump(record, ret);
 }
 
@@ -500,7 +489,7 @@ static struct err *choice_text(struct results *results,
 
 /* Takes *@replay over. NULL: it is kept, and cannot be made again from here. */
 static struct err *keep(struct store_findings *kept,
-			const struct report_finding *finding, char **replay)
+			const struct finding *finding, char **replay)
 {
 	struct store_finding record = { .replay = take_ptr(*replay),
 					.id = strdup(finding->id) };
@@ -513,7 +502,7 @@ static struct err *keep(struct store_findings *kept,
 	return err;
 }
 
-static bool is_replay(const struct report_finding *findings, size_t n)
+static bool is_replay(const struct finding *findings, size_t n)
 {
 	for (size_t i = 0; replaying.id && i < n; i++)
 		replaying.seen |= !strcmp(findings[i].id, replaying.id);
@@ -521,26 +510,12 @@ static bool is_replay(const struct report_finding *findings, size_t n)
 }
 
 /* Of a report with findings of several detectors: those of one. */
-static bool is_of_command(const struct report_finding *finding,
-			  const char *command)
+static bool is_of_command(const struct finding *finding, const char *command)
 {
-	static const struct {
-		const char *command;
-		const char *kind;
-	} kinds[] = {
-		{ "order", "order-dependent" },
-		{ "choices", "assumption" },
-		{ "schedules", "schedule" },
-	};
-	const char *kind = command; /* "pollution" */
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!strcmp(kinds[i].command, command))
-			kind = kinds[i].kind;
-	}
-	return !strcmp(finding->kind, kind);
+	return !strcmp(finding->kind->command, command);
 }
 
-static bool any_of_command(const struct report_finding *findings, size_t n,
+static bool any_of_command(const struct finding *findings, size_t n,
 			   const char *command)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -551,15 +526,15 @@ static bool any_of_command(const struct report_finding *findings, size_t n,
 }
 
 static struct err *put_all(struct results *results, const char *command,
-			   const struct report_finding *findings, size_t n)
+			   const struct finding *findings, size_t n)
 {
 	_cleanup_(store_findings_free) struct store_findings kept = {};
 	for (size_t i = 0; i < n; i++) {
 		char *replay = NULL;
 		if (!is_of_command(&findings[i], command))
 			continue;
-		err_ignore(again_text(results, command, findings[i].test,
-				      &replay));
+		err_ignore(again_text(results, command,
+				      finding_test(&findings[i]), &replay));
 		TRY(keep(&kept, &findings[i], &replay));
 	}
 	return store_put_findings(results->store, results->name, command,
@@ -567,7 +542,7 @@ static struct err *put_all(struct results *results, const char *command,
 }
 
 void results_put(struct results *results, const char *command,
-		 const struct report_finding *findings, size_t n)
+		 const struct finding *findings, size_t n)
 {
 	if (is_replay(findings, n)) {
 		results_say_changed(results->choice, results->suite,
@@ -581,25 +556,8 @@ void results_put(struct results *results, const char *command,
 		say_lost(results, err);
 }
 
-/* A test may be a finding in more than one class. */
-static const struct order_finding *
-find_order(const struct results *results, const struct order_result *result,
-	   const struct report_finding *wanted)
-{
-	for (size_t i = 0; i < result->findings.n; i++) {
-		const struct order_finding *finding = &result->findings.data[i];
-		if (!strcmp(suite_test(results->suite, finding->test)->name,
-			    wanted->test) &&
-		    (!wanted->order || !strcmp(order_class_name(finding->class),
-					       wanted->order->class)))
-			return finding;
-	}
-	return NULL;
-}
-
 static struct err *put_orders(struct results *results,
-			      const struct order_result *result,
-			      const struct report_finding *findings, size_t n,
+			      const struct finding *findings, size_t n,
 			      const char *const *files, size_t n_files)
 {
 	_cleanup_(store_findings_free) struct store_findings kept = {};
@@ -607,67 +565,36 @@ static struct err *put_orders(struct results *results,
 		char *replay = NULL;
 		if (!is_of_command(&findings[i], "order"))
 			continue;
-		const struct order_finding *finding =
-			find_order(results, result, &findings[i]);
-		if (finding)
-			err_ignore(order_text(results, finding, files, n_files,
-					      &replay));
+		err_ignore(order_text(results, &findings[i], files, n_files,
+				      &replay));
 		TRY(keep(&kept, &findings[i], &replay));
 	}
 	return store_put_findings(results->store, results->name, "order",
 				  kept.data, kept.n);
 }
 
-void results_put_order(struct results *results,
-		       const struct order_result *result,
-		       const struct report_finding *findings, size_t n,
-		       const char *const *files, size_t n_files)
+void results_put_order(struct results *results, const struct finding *findings,
+		       size_t n, const char *const *files, size_t n_files)
 {
 	if (is_replay(findings, n) ||
 	    !open_store(results, any_of_command(findings, n, "order")))
 		return;
-	struct err *err =
-		put_orders(results, result, findings, n, files, n_files);
+	struct err *err = put_orders(results, findings, n, files, n_files);
 	if (err)
 		say_lost(results, err);
 }
 
-/* A test has one finding an API, but for names that are alike. */
-static const struct choices_finding *
-find_choice(const struct results *results,
-	    const struct choices_options *options,
-	    const struct choices_result *result,
-	    const struct report_finding *wanted)
-{
-	for (size_t i = 0; wanted->choice && i < result->findings.n; i++) {
-		const struct choices_finding *finding =
-			&result->findings.data[i];
-		const struct choices_model *model =
-			choices_find_model(options, finding->model);
-		if (model && !strcmp(model->api, wanted->choice->api) &&
-		    !strcmp(suite_test(results->suite, finding->test)->name,
-			    wanted->test))
-			return finding;
-	}
-	return NULL;
-}
-
 static struct err *put_choices(struct results *results,
 			       const struct choices_options *options,
-			       const struct choices_result *result,
-			       const struct report_finding *findings, size_t n,
-			       const size_t *tests, size_t n_tests)
+			       const struct finding *findings, size_t n)
 {
 	_cleanup_(store_findings_free) struct store_findings kept = {};
 	for (size_t i = 0; i < n; i++) {
 		char *replay = NULL;
 		if (!is_of_command(&findings[i], "choices"))
 			continue;
-		const struct choices_finding *finding =
-			find_choice(results, options, result, &findings[i]);
-		if (finding)
-			err_ignore(choice_text(results, options, finding, tests,
-					       n_tests, &replay));
+		err_ignore(
+			choice_text(results, options, &findings[i], &replay));
 		TRY(keep(&kept, &findings[i], &replay));
 	}
 	return store_put_findings(results->store, results->name, "choices",
@@ -676,15 +603,12 @@ static struct err *put_choices(struct results *results,
 
 void results_put_choices(struct results *results,
 			 const struct choices_options *options,
-			 const struct choices_result *result,
-			 const struct report_finding *findings, size_t n,
-			 const size_t *tests, size_t n_tests)
+			 const struct finding *findings, size_t n)
 {
 	if (is_replay(findings, n) ||
 	    !open_store(results, any_of_command(findings, n, "choices")))
 		return;
-	struct err *err = put_choices(results, options, result, findings, n,
-				      tests, n_tests);
+	struct err *err = put_choices(results, options, findings, n);
 	if (err)
 		say_lost(results, err);
 }

@@ -6,7 +6,7 @@
  *	TRY(results_open(options, &choice, suite, "any-order", &results));
  *	search.memory = results_memory(results);
  *	…
- *	results_put_order(results, &result, findings, n, files, n_files);
+ *	results_put_order(results, findings, n, files, n_files);
  *
  * Invariants:
  *  1. No command fails because results cannot be kept: one warning, then it goes
@@ -53,25 +53,14 @@ void results_forget(struct results *results);
  * other kinds among @findings are left out.
  */
 void results_put(struct results *results, const char *command,
-		 const struct report_finding *findings, size_t n);
-/*
- * Likewise for "order": @findings are found in @result by test and class. @files: what
- * was put back before each order (suite_keep_files()).
- */
-void results_put_order(struct results *results,
-		       const struct order_result *result,
-		       const struct report_finding *findings, size_t n,
-		       const char *const *files, size_t n_files);
-
-/*
- * Likewise for "choices": @findings are found in @result by test and API. @tests:
- * those that took part, in their order.
- */
+		 const struct finding *findings, size_t n);
+/* Likewise for "order". @files: what was put back before each order (suite_keep_files()). */
+void results_put_order(struct results *results, const struct finding *findings,
+		       size_t n, const char *const *files, size_t n_files);
+/* Likewise for "choices". @options: of the search, which name its models. */
 void results_put_choices(struct results *results,
 			 const struct choices_options *options,
-			 const struct choices_result *result,
-			 const struct report_finding *findings, size_t n,
-			 const size_t *tests, size_t n_tests);
+			 const struct finding *findings, size_t n);
 
 /* ---- for replay ---- */
 

@@ -21,7 +21,7 @@ struct copy {
 
 struct err *unwind_choice(void *data, const struct wire_choices *block,
 			  const struct wire_choice *record,
-			  struct choices_call *ret)
+			  struct assumption_call *ret)
 {
 	struct unwinder *unwinder = data;
 	_cleanup_(freep) struct copy *copy = malloc(sizeof(*copy));
@@ -52,8 +52,8 @@ struct err *unwind_choice(void *data, const struct wire_choices *block,
 	TRY(unwinder_callers(unwinder, &thread, &frames));
 	for (size_t i = 0; i < frames.n; i++) {
 		struct unwind_frame *from = &frames.data[i];
-		struct choices_frame frame = { from->function, from->file,
-					       from->line };
+		struct call_frame frame = { from->function, from->file,
+					    from->line };
 		TRY(vec_push(&ret->stack, frame));
 		from->function = from->file = NULL;
 	}

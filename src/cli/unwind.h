@@ -8,4 +8,4 @@
 
 struct err *unwind_choice(void *unwinder, const struct wire_choices *block,
 			  const struct wire_choice *record,
-			  struct choices_call *ret) _must_check_;
+			  struct assumption_call *ret) _must_check_;

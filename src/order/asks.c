@@ -40,13 +40,6 @@ bool tests_have(const struct order_tests *tests, size_t test)
 	return false;
 }
 
-void lists_free(struct order_lists *lists)
-{
-	for (size_t i = 0; i < lists->n; i++)
-		vec_free(&lists->data[i]);
-	vec_free(lists);
-}
-
 static void ask_free(struct order_ask *ask)
 {
 	vec_free(&ask->order);

@@ -65,7 +65,7 @@ static struct err *cleaners_of(struct order_search *search,
 }
 
 struct err *find_cleaners(struct order_search *search,
-			  struct order_finding *finding)
+			  struct dependence *finding)
 {
 	for (size_t i = finding->cleaned.n;
 	     i < finding->polluters.n && i < POLLUTERS_MAX &&
@@ -78,7 +78,7 @@ struct err *find_cleaners(struct order_search *search,
 		if (!err)
 			err = vec_push(&finding->cleaned, lists);
 		if (err)
-			lists_free(&lists);
+			order_lists_free(&lists);
 		TRY(err);
 	}
 	if (!finding->cleaned.n || finding->cleaners.n)

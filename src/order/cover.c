@@ -116,7 +116,7 @@ static struct err *run_rows(struct cover *cover)
 		if (!err)
 			err = orders_run(search, &orders, 0, &done);
 		reach->rows += done;
-		lists_free(&orders);
+		order_lists_free(&orders);
 		TRY(err);
 		search->exploring = false;
 		err = explain_suspects(search);

@@ -94,27 +94,26 @@ static struct err *note_random(struct order_search *search, size_t test,
 	log_info("%s fails at random: %zu of %zu runs of one order",
 		 suite_test(search->suite, test)->name, failures, runs);
 	/* What was found of it was chance as well. */
-	struct order_result *result = search->result;
-	for (size_t i = 0; i < result->findings.n; i++) {
-		if (result->findings.data[i].test == test)
-			result->findings.data[i].repeats = 0;
+	for (size_t i = 0; i < search->found.n; i++) {
+		if (search->found.data[i].test == test)
+			search->found.data[i].repeats = 0;
 	}
-	return vec_push(&result->randoms,
-			(struct order_random){ test, runs, failures });
+	return vec_push(&search->result->reach.randoms,
+			(struct random_test){ test, runs, failures });
 }
 
 /* Those that turned out to be chance go. */
-static void drop_chance(struct order_result *result)
+static void drop_chance(struct dependences *found)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < result->findings.n; i++) {
-		struct order_finding *finding = &result->findings.data[i];
+	for (size_t i = 0; i < found->n; i++) {
+		struct dependence *finding = &found->data[i];
 		if (finding->repeats)
-			result->findings.data[n++] = *finding;
+			found->data[n++] = *finding;
 		else
-			order_finding_free(finding);
+			dependence_free(finding);
 	}
-	result->findings.n = n;
+	found->n = n;
 }
 
 enum verdict { IS_SO, IS_NOT, IS_RANDOM };
@@ -240,18 +239,17 @@ static enum order_class class_of(const struct order_search *search, size_t test,
 						     : ORDER_VICTIM;
 }
 
-static struct order_lists *lists_of(struct order_finding *finding)
+static struct order_lists *lists_of(struct dependence *finding)
 {
 	return finding->class == ORDER_BRITTLE ? &finding->setters
 					       : &finding->polluters;
 }
 
-static struct order_finding *finding_of(const struct order_search *search,
-					size_t test, enum order_class class)
+static struct dependence *finding_of(const struct order_search *search,
+				     size_t test, enum order_class class)
 {
-	for (size_t i = 0; i < search->result->findings.n; i++) {
-		struct order_finding *finding =
-			&search->result->findings.data[i];
+	for (size_t i = 0; i < search->found.n; i++) {
+		struct dependence *finding = &search->found.data[i];
 		if (finding->test == test && finding->class == class)
 			return finding;
 	}
@@ -262,9 +260,8 @@ static struct order_finding *finding_of(const struct order_search *search,
 static bool is_explained(const struct order_search *search,
 			 const struct order_suspect *suspect)
 {
-	for (size_t i = 0; i < search->result->findings.n; i++) {
-		struct order_finding *finding =
-			&search->result->findings.data[i];
+	for (size_t i = 0; i < search->found.n; i++) {
+		struct dependence *finding = &search->found.data[i];
 		const struct order_lists *lists = lists_of(finding);
 		if (finding->test != suspect->test)
 			continue;
@@ -313,7 +310,7 @@ static struct err *with_needs(struct order_search *search, const size_t *tests,
 
 /* One that is known, or has a known one in it, is no news. Takes a copy. */
 static struct err *add_list(struct order_search *search,
-			    struct order_finding *finding, const size_t *tests,
+			    struct dependence *finding, const size_t *tests,
 			    size_t n)
 {
 	struct order_lists *lists = lists_of(finding);
@@ -351,7 +348,7 @@ static bool is_declared(const struct order_search *search, size_t test,
 /* Whatever else lets it pass: there is no defect. */
 static void as_declared(struct order_search *search, size_t test)
 {
-	struct order_finding *known = finding_of(search, test, ORDER_BRITTLE);
+	struct dependence *known = finding_of(search, test, ORDER_BRITTLE);
 	search->known[test].declared = true;
 	if (known)
 		known->repeats = 0; /* drop_chance() */
@@ -376,7 +373,7 @@ static size_t repeats_of(const struct order_search *search, size_t test,
  */
 static struct err *accept(struct order_search *search, size_t test,
 			  const struct order_tests *list,
-			  struct order_finding **ret)
+			  struct dependence **ret)
 {
 	_cleanup_(verified_freep) struct verified verified = {};
 	enum verdict verdict;
@@ -387,7 +384,7 @@ static struct err *accept(struct order_search *search, size_t test,
 	if (verdict != IS_SO)
 		return NULL;
 	enum order_class class = class_of(search, test, list);
-	struct order_finding *known = finding_of(search, test, class);
+	struct dependence *known = finding_of(search, test, class);
 	if (class == ORDER_BRITTLE && is_declared(search, test, list)) {
 		as_declared(search, test);
 		return NULL;
@@ -396,13 +393,13 @@ static struct err *accept(struct order_search *search, size_t test,
 		*ret = known;
 		return add_list(search, known, list->data, list->n);
 	}
-	struct order_finding finding = {
+	struct dependence finding = {
 		.test = test,
 		.class = class,
-		.outcome = verified.bad,
-		.message = take_ptr(verified.message),
-		.file = take_ptr(verified.file),
-		.line = verified.line,
+		.failure = { .outcome = verified.bad,
+			     .message = take_ptr(verified.message),
+			     .file = take_ptr(verified.file),
+			     .line = verified.line },
 		.repeats = MIN(verified.alone.runs, verified.after.runs),
 		.polluters_complete = class == ORDER_NON_IDEMPOTENT,
 		.natural =
@@ -420,16 +417,12 @@ static struct err *accept(struct order_search *search, size_t test,
 				  brittle ? &finding.failing
 					  : &finding.passing);
 	if (!err)
-		err = vec_push(&search->result->findings, finding);
+		err = vec_push(&search->found, finding);
 	if (err) {
-		lists_free(lists_of(&finding));
-		vec_free(&finding.passing);
-		vec_free(&finding.failing);
-		free(finding.message);
-		free(finding.file);
+		dependence_free(&finding);
 		return err;
 	}
-	*ret = &search->result->findings.data[search->result->findings.n - 1];
+	*ret = &search->found.data[search->found.n - 1];
 	return NULL;
 }
 
@@ -512,7 +505,7 @@ static void drop_longer(struct order_lists *lists)
 
 /* The finding shows the first of its lists: is that one as good as @shown? */
 static struct err *settle(struct order_search *search,
-			  struct order_finding *finding,
+			  struct dependence *finding,
 			  const struct order_tests *shown)
 {
 	struct order_lists *lists = lists_of(finding);
@@ -535,17 +528,18 @@ static struct err *settle(struct order_search *search,
 					    : &finding->failing;
 	vec_free(place);
 	*place = order;
-	free(finding->message);
-	free(finding->file);
-	finding->message = take_ptr(verified.message);
-	finding->file = take_ptr(verified.file);
-	finding->line = verified.line;
-	finding->outcome = verified.bad;
+	finding_failure_free(&finding->failure);
+	finding->failure = (struct finding_failure){
+		.outcome = verified.bad,
+		.message = take_ptr(verified.message),
+		.file = take_ptr(verified.file),
+		.line = verified.line,
+	};
 	return NULL;
 }
 
 static struct err *add_singles(struct order_search *search,
-			       struct order_finding *finding,
+			       struct dependence *finding,
 			       struct order_tests *singles)
 {
 	struct order_lists *lists = lists_of(finding);
@@ -571,7 +565,7 @@ static struct err *add_singles(struct order_search *search,
 
 /* Of those that leave something behind all that do it alone. */
 static struct err *add_leavers(struct order_search *search,
-			       struct order_finding *finding)
+			       struct dependence *finding)
 {
 	_cleanup_(order_tests_freep) struct order_tests singles = {};
 	if (finding->polluters_complete)
@@ -588,8 +582,8 @@ static struct err *ask_before(struct order_search *search,
 {
 	for (size_t i = 0; i < search->n; i++) {
 		for (size_t j = 0; j < open->n; j++) {
-			const struct order_finding *finding =
-				&search->result->findings.data[open->data[j]];
+			const struct dependence *finding =
+				&search->found.data[open->data[j]];
 			if (search->tests[i] != finding->test)
 				TRY(asks_add(search, asks, &search->tests[i], 1,
 					     finding->test));
@@ -602,7 +596,7 @@ static struct err *complete_one(struct order_search *search, size_t number,
 				const struct order_asks *asks)
 {
 	_cleanup_(order_tests_freep) struct order_tests singles = {};
-	struct order_finding *finding = &search->result->findings.data[number];
+	struct dependence *finding = &search->found.data[number];
 	size_t test = finding->test;
 	bool all = true;
 	for (size_t i = 0; i < asks->n; i++) {
@@ -628,9 +622,8 @@ struct err *explain_singles(struct order_search *search)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
 	_cleanup_(order_tests_freep) struct order_tests open = {};
-	for (size_t i = 0; i < search->result->findings.n; i++) {
-		const struct order_finding *finding =
-			&search->result->findings.data[i];
+	for (size_t i = 0; i < search->found.n; i++) {
+		const struct dependence *finding = &search->found.data[i];
 		if (!finding->polluters_complete)
 			TRY(vec_push(&open, i));
 	}
@@ -639,7 +632,7 @@ struct err *explain_singles(struct order_search *search)
 	TRY(ask_before(search, &open, &asks));
 	for (size_t i = 0; i < open.n; i++)
 		TRY(complete_one(search, open.data[i], &asks));
-	drop_chance(search->result);
+	drop_chance(&search->found);
 	return NULL;
 }
 
@@ -663,7 +656,7 @@ static struct err *find_others(struct order_search *search,
 			continue;
 		TRY(shrink_list(search, rest.data, rest.n, suspect->test,
 				&other));
-		struct order_finding *finding = NULL;
+		struct dependence *finding = NULL;
 		if (other.n)
 			TRY(accept(search, suspect->test, &other, &finding));
 		found += finding != NULL;
@@ -750,7 +743,7 @@ static struct err *explain_prefix(struct order_search *search,
 	}
 	if (!list.n)
 		return NULL;
-	struct order_finding *finding;
+	struct dependence *finding;
 	TRY(accept(search, test, &list, &finding));
 	if (!finding)
 		return NULL;
@@ -814,15 +807,14 @@ struct err *explain_suspects(struct order_search *search)
 		err = explain_one(search, &suspect);
 		vec_free(&suspect.prefix);
 	}
-	drop_chance(search->result);
+	drop_chance(&search->found);
 	return err;
 }
 
 struct err *explain_more(struct order_search *search)
 {
-	for (size_t i = 0; i < search->result->findings.n; i++) {
-		struct order_finding *finding =
-			&search->result->findings.data[i];
+	for (size_t i = 0; i < search->found.n; i++) {
+		struct dependence *finding = &search->found.data[i];
 		search->gave_up = 0;
 		if (search->options->cleaners && !finding->cleaners_complete)
 			TRY(find_cleaners(search, finding));

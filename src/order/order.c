@@ -21,42 +21,10 @@
 /* What a test costs beside itself, about. */
 #define NODE_NS (UINT64_C(500) * 1000)
 
-const char *order_class_name(enum order_class class)
-{
-	static const char *const names[] = { "victim", "brittle",
-					     "non-idempotent" };
-	return names[class];
-}
-
-/* Running a test twice in one process is rarer than another order. */
-const char *order_severity(const struct order_finding *finding)
-{
-	return finding->class == ORDER_NON_IDEMPOTENT ? "medium" : "high";
-}
-
-void order_finding_free(struct order_finding *finding)
-{
-	lists_free(&finding->polluters);
-	lists_free(&finding->setters);
-	lists_free(&finding->cleaners);
-	for (size_t i = 0; i < finding->cleaned.n; i++)
-		lists_free(&finding->cleaned.data[i]);
-	vec_free(&finding->cleaned);
-	vec_free(&finding->passing);
-	vec_free(&finding->failing);
-	free(finding->message);
-	free(finding->file);
-	for (size_t i = 0; i < finding->polluted.n; i++)
-		free(finding->polluted.data[i]);
-	vec_free(&finding->polluted);
-}
-
 void order_result_free(struct order_result *result)
 {
-	for (size_t i = 0; i < result->findings.n; i++)
-		order_finding_free(&result->findings.data[i]);
-	vec_free(&result->findings);
-	vec_free(&result->randoms);
+	findings_free(&result->findings);
+	vec_free(&result->reach.randoms);
 	for (size_t i = 0; i < result->kept.n; i++)
 		free(result->kept.data[i]);
 	vec_free(&result->kept);
@@ -222,10 +190,9 @@ static struct err *find_leavers(struct order_search *search)
 	const struct pollution *pollution = search->pollution;
 	if (!pollution)
 		return NULL;
-	for (int severity = SEVERITY_HIGH; severity >= SEVERITY_LOW;
-	     severity--) {
+	for (int severity = FINDING_HIGH; severity >= FINDING_LOW; severity--) {
 		for (size_t i = 0; i < pollution->findings.n; i++) {
-			const struct pollution_finding *finding =
+			const struct finding *finding =
 				&pollution->findings.data[i];
 			if ((int)finding->severity == severity)
 				TRY(note_leaver(search, finding->test));
@@ -268,7 +235,7 @@ static bool fits_masked(const struct order_search *search, const char *path)
 	const struct pollution *pollution = search->pollution;
 	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
 		const struct change *change =
-			&pollution->findings.data[i].change;
+			&leftover_of(&pollution->findings.data[i])->change;
 		if (change->where == CHANGE_FILE && masked_name(change->root) &&
 		    masked_fits(change->root, path))
 			return true;
@@ -289,7 +256,7 @@ struct err *search_keep_files(struct order_search *search)
 	_cleanup_(map_text_freep) struct map_text seen = MAP_INIT;
 	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
 		const struct change *change =
-			&pollution->findings.data[i].change;
+			&leftover_of(&pollution->findings.data[i])->change;
 		/* A masked name is the path of no file, or of another one each time. */
 		if (change->where != CHANGE_FILE || !*change->root ||
 		    masked_name(change->root))
@@ -389,48 +356,70 @@ static void count_pairs(struct order_search *search)
 }
 
 /* A victim that also disturbs itself is one finding: it is one defect. */
-static struct err *merge_twice(struct order_result *result)
+static struct err *merge_twice(struct dependences *found)
 {
 	struct err *err = NULL;
 	size_t n = 0;
-	for (size_t i = 0; i < result->findings.n; i++) {
-		struct order_finding *finding = &result->findings.data[i];
+	for (size_t i = 0; i < found->n; i++) {
+		struct dependence *finding = &found->data[i];
 		/* Sorted: the victim stands just before. */
-		struct order_finding *last =
-			n ? &result->findings.data[n - 1] : NULL;
+		struct dependence *last = n ? &found->data[n - 1] : NULL;
 		if (err || !last || last->test != finding->test ||
 		    last->class != ORDER_VICTIM ||
 		    finding->class != ORDER_NON_IDEMPOTENT ||
 		    !finding->polluters.n) {
-			result->findings.data[n++] = *finding;
+			found->data[n++] = *finding;
 			continue;
 		}
 		err = vec_push(&last->polluters, finding->polluters.data[0]);
 		if (!err)
 			finding->polluters.data[0] = (struct order_tests){};
-		order_finding_free(finding);
+		dependence_free(finding);
 	}
-	result->findings.n = n;
+	found->n = n;
 	return err;
 }
 
 static int by_test(const void *a, const void *b)
 {
-	const struct order_finding *one = a, *other = b;
+	const struct dependence *one = a, *other = b;
 	if (one->test != other->test)
 		return one->test < other->test ? -1 : 1;
 	return (int)one->class - (int)other->class;
 }
 
-static void end(struct order_search *search)
+static struct err *make_findings(struct order_search *search)
 {
-	struct order_result *result = search->result;
+	struct dependences *found = &search->found;
+	struct err *err = NULL;
+	if (found->n)
+		qsort(found->data, found->n, sizeof(*found->data), by_test);
+	err = merge_twice(found);
+	for (size_t i = 0; i < found->n; i++) {
+		struct finding finding = {};
+		if (!err)
+			err = order_finding_make(search->options->run,
+						 search->pollution,
+						 &found->data[i], &finding);
+		if (!err) {
+			err = vec_push(&search->result->findings, finding);
+			if (err)
+				finding_free(&finding);
+		} else {
+			dependence_free(&found->data[i]);
+		}
+	}
+	vec_free(found);
+	return err;
+}
+
+static struct err *end(struct order_search *search)
+{
+	struct order_reach *reach = &search->result->reach;
+	reach->systematic = search->options->strategy != ORDER_RANDOM;
 	if (search->rules)
 		count_pairs(search);
-	if (result->findings.n)
-		qsort(result->findings.data, result->findings.n,
-		      sizeof(*result->findings.data), by_test);
-	err_ignore(merge_twice(result));
+	struct err *err = make_findings(search);
 	for (size_t i = 0; i < search->suspects.n; i++)
 		vec_free(&search->suspects.data[i].prefix);
 	vec_free(&search->suspects);
@@ -441,6 +430,7 @@ static void end(struct order_search *search)
 	free(search->pairs);
 	free(search->known);
 	err_ignore(suite_keep_files(search->suite, NULL, 0));
+	return err;
 }
 
 struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
@@ -466,6 +456,8 @@ struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 			      : search_systematic(&search);
 	if (err && err_kind(err) == ERR_INTERRUPTED)
 		ret->reach.why = "interrupted";
-	end(&search);
-	return err;
+	struct err *made = end(&search);
+	if (err)
+		err_ignore(made);
+	return err ? err : made;
 }

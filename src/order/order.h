@@ -19,72 +19,13 @@
 #pragma once
 
 #include "base/vec.h"
+#include "finding/dependence.h"
+#include "finding/reach.h"
 #include "pollution/pollution.h"
 #include "suite/suite.h"
 
-enum order_class { ORDER_VICTIM, ORDER_BRITTLE, ORDER_NON_IDEMPOTENT };
-
-DEFINE_VEC(order_tests, size_t)
-DEFINE_VEC(order_lists, struct order_tests)
-
-struct order_finding {
-	size_t test;
-	enum order_class class;
-	/*
-	 * Minimal lists of tests. Victims: run before it, in this sequence,
-	 * each makes it fail; the first of them are single tests. The last may
-	 * be the test itself.
-	 */
-	struct order_lists polluters;
-	/* Brittle: run before it, each makes it pass. */
-	struct order_lists setters;
-	/* Run between the first of the polluters and the victim: it passes. */
-	struct order_lists cleaners;
-	/* The same for each of the polluters, by place; may be fewer. */
-	VEC(struct order_lists) cleaned;
-	bool polluters_complete; /* all single tests were tried */
-	bool cleaners_complete;
-	struct order_tests passing, failing; /* minimal; the test stands last */
-	enum outcome outcome;		     /* of the failing one */
-	char *message; /* of the failure, raw bytes; NULL: none */
-	char *file;    /* its place; NULL: unknown */
-	unsigned line;
-	VEC(char *) polluted;	  /* roots; see roots_known */
-	size_t polluted_together; /* so many of them: only together; 0: each */
-	bool roots_known;	  /* looked for; and restoring works here */
-	bool roots_in_vain;	  /* none of what is compared turns it */
-	size_t repeats;		  /* so often both orders went as said */
-	bool natural;		  /* it fails in the suite's own order, too */
-};
-
-/* A test that fails now and then in one and the same order. */
-struct order_random {
-	size_t test;
-	size_t runs, failures; /* of that order */
-};
-
-/* How far the search went, for the report. Pairs are ordered: a before b. */
-struct order_reach {
-	uint64_t executions;  /* tests begun, to look for pollution included */
-	uint64_t until_last;  /* of those, when the last finding was known */
-	uint64_t known;	      /* tests whose outcome an earlier call knew */
-	uint64_t pairs;	      /* that the suite allows */
-	uint64_t pairs_tried; /* stood next to each other, or alone */
-	uint64_t
-		pairs_by_state; /* not tried: the first leaves nothing behind */
-	size_t orders;		/* of the whole suite that were run */
-	size_t rows, rows_all;	/* of the orders that cover all pairs */
-	bool alone, twice;	/* done for all tests */
-	bool candidates;	/* all pairs of polluter and reader tried */
-	bool polluters;		/* all pairs of polluter and any test tried */
-	bool reversed;
-	bool fixed;	 /* only parts of the suite's own order; none twice */
-	const char *why; /* what ended it: "budget", "interrupted"; NULL */
-};
-
 struct order_result {
-	VEC(struct order_finding) findings;
-	VEC(struct order_random) randoms;
+	struct findings findings; /* evidence: struct dependence */
 	VEC(char *) kept; /* files that were put back before each process */
 	struct order_reach reach;
 };
@@ -102,6 +43,7 @@ struct order_memory {
 };
 
 struct order_options {
+	const struct finding_run *run; /* that findings speak of */
 	enum order_strategy strategy;
 	bool any_order;
 	uint64_t seed;
@@ -133,7 +75,3 @@ static inline void order_result_freep(struct order_result *result)
 {
 	order_result_free(result);
 }
-
-const char *order_class_name(enum order_class class);
-/* "high", …: as findings have it. */
-const char *order_severity(const struct order_finding *finding);

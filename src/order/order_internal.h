@@ -61,12 +61,15 @@ struct order_known {
 	uint64_t ns;	 /* it took so long, at most; 0: not known */
 };
 
+DEFINE_VEC(dependences, struct dependence)
+
 struct order_search {
 	struct suite *suite;
 	const struct order_options *options;
 	const struct pollution *pollution; /* NULL: not known */
 	const struct suite_observer *outer;
 	struct order_result *result;
+	struct dependences found; /* that findings are made of */
 	struct rules *rules;
 	const size_t *tests; /* that take part, in natural order */
 	size_t n;
@@ -170,14 +173,11 @@ struct err *orders_run(struct order_search *search,
 		       const struct order_lists *orders, unsigned flags,
 		       size_t *ret_done) _must_check_;
 
-void lists_free(struct order_lists *lists);
 bool tests_have(const struct order_tests *tests, size_t test);
 struct err *tests_copy(const size_t *tests, size_t n,
 		       struct order_tests *ret) _must_check_;
 
 /* ---- explanations ---- */
-
-void order_finding_free(struct order_finding *finding);
 
 /* Looks at the suspects that are new (explain.c). */
 struct err *explain_suspects(struct order_search *search) _must_check_;
@@ -186,9 +186,9 @@ struct err *explain_singles(struct order_search *search) _must_check_;
 /* Cleaners and roots of findings that have none yet (clean.c, roots.c). */
 struct err *explain_more(struct order_search *search) _must_check_;
 struct err *find_cleaners(struct order_search *search,
-			  struct order_finding *finding) _must_check_;
+			  struct dependence *dependence) _must_check_;
 struct err *find_roots(struct order_search *search,
-		       struct order_finding *finding) _must_check_;
+		       struct dependence *dependence) _must_check_;
 
 /* ---- strategies (search.c, cover.c) ---- */
 
@@ -196,3 +196,12 @@ struct err *search_systematic(struct order_search *search) _must_check_;
 struct err *search_random(struct order_search *search) _must_check_;
 /* Orders in which all pairs stand next to each other, as far as there is time. */
 struct err *cover_pairs(struct order_search *search) _must_check_;
+
+/*
+ * order_finding.c: takes @dependence over where it succeeds. @pollution: NULL
+ * where it is not known.
+ */
+struct err *order_finding_make(const struct finding_run *run,
+			       const struct pollution *pollution,
+			       struct dependence *dependence,
+			       struct finding *ret) _must_check_;

@@ -16,7 +16,7 @@
 
 struct trial {
 	struct order_search *search;
-	struct order_finding *finding;
+	struct dependence *finding;
 	const struct change *roots;
 	size_t n;
 	suite_try *try;
@@ -37,7 +37,7 @@ static struct err *turns(struct trial *trial, bool *ret)
 		return NULL;
 	TRY(trial->try(trial->context, trial->put_back, &outcome));
 	/* A process that was put back badly may crash: that is no such failure. */
-	*ret = trial->good ? outcome == trial->finding->outcome
+	*ret = trial->good ? outcome == trial->finding->failure.outcome
 			   : order_good(outcome);
 	return NULL;
 }
@@ -153,8 +153,7 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 	return NULL;
 }
 
-struct err *find_roots(struct order_search *search,
-		       struct order_finding *finding)
+struct err *find_roots(struct order_search *search, struct dependence *finding)
 {
 	bool brittle = finding->class == ORDER_BRITTLE;
 	const struct order_tests *order =

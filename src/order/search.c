@@ -154,12 +154,12 @@ static struct err *ask_candidates(struct order_search *search)
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
 	const struct pollution *pollution = search->pollution;
 	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
-		const struct pollution_finding *finding =
-			&pollution->findings.data[i];
-		for (size_t j = 0; j < finding->readers.n; j++) {
-			if (finding->readers.data[j] != finding->test)
-				TRY(ask_pair(search, &asks, finding->test,
-					     finding->readers.data[j]));
+		const struct leftover *leftover =
+			leftover_of(&pollution->findings.data[i]);
+		for (size_t j = 0; j < leftover->readers.n; j++) {
+			if (leftover->readers.data[j] != leftover->test)
+				TRY(ask_pair(search, &asks, leftover->test,
+					     leftover->readers.data[j]));
 		}
 	}
 	return asks_judge(search, &asks, &search->result->reach.candidates);
@@ -278,7 +278,7 @@ static struct err *run_reversed(struct order_search *search)
 	if (!err)
 		err = orders_run(search, &orders, 0, &done);
 	search->result->reach.reversed = done > 0;
-	lists_free(&orders);
+	order_lists_free(&orders);
 	return err;
 }
 
@@ -297,7 +297,7 @@ static struct err *run_shuffled(struct order_search *search, size_t count)
 	}
 	if (!err)
 		err = orders_run(search, &orders, 0, NULL);
-	lists_free(&orders);
+	order_lists_free(&orders);
 	return err;
 }
 

@@ -11,36 +11,17 @@
 
 /* So many letters in a name that differ each time are no word. */
 #define RANDOM_LENGTH 6
-/* A path of so many pointers is short. */
-#define SHORT_PATH 2
-
-const char *pollution_effect_name(enum pollution_effect effect)
-{
-	static const char *const names[] = { "unknown", "settles",
-					     "accumulates" };
-	return names[effect];
-}
-
-const char *pollution_severity_name(enum pollution_severity severity)
-{
-	static const char *const names[] = { "low", "medium", "high" };
-	return names[severity];
-}
 
 void pollution_free(struct pollution *pollution)
 {
-	for (size_t i = 0; i < pollution->findings.n; i++) {
-		change_free(&pollution->findings.data[i].change);
-		vec_free(&pollution->findings.data[i].readers);
-	}
+	findings_free(&pollution->findings);
 	for (size_t i = 0; i < pollution->firsts.n; i++)
 		free(pollution->firsts.data[i].root);
-	vec_free(&pollution->findings);
 	vec_free(&pollution->firsts);
 	free(pollution->outcomes);
 }
 
-void search_fail(struct search *search, struct err *err)
+void search_fail(struct pollution_search *search, struct err *err)
 {
 	if (!err)
 		return;
@@ -52,19 +33,19 @@ void search_fail(struct search *search, struct err *err)
 
 void search_limit(void *data, const char *text)
 {
-	struct search *search = data;
+	struct pollution_search *search = data;
 	if (search->outer->limit)
 		search->outer->limit(search->outer->data, text);
 }
 
-bool search_is_late(const struct search *search)
+bool search_is_late(const struct pollution_search *search)
 {
 	return search->options->deadline &&
 	       clock_now() >= search->options->deadline;
 }
 
-struct err *search_run(struct search *search, const size_t *order, size_t n,
-		       const struct suite_observer *observer)
+struct err *search_run(struct pollution_search *search, const size_t *order,
+		       size_t n, const struct suite_observer *observer)
 {
 	search->finished = 0;
 	TRY(suite_run(search->suite, order, n, 0, observer));
@@ -75,26 +56,26 @@ struct err *search_run(struct search *search, const size_t *order, size_t n,
 
 static void find_started(void *data, size_t test)
 {
-	struct search *search = data;
+	struct pollution_search *search = data;
 	if (search->finished >= search->first_round && search->outer->started)
 		search->outer->started(search->outer->data, test);
 }
 
 static void find_finished(void *data, const struct suite_result *result)
 {
-	struct search *search = data;
+	struct pollution_search *search = data;
 	search->outcomes[result->test] = (uint8_t)result->outcome;
 	if (search->finished++ >= search->first_round &&
 	    search->outer->finished)
 		search->outer->finished(search->outer->data, result);
 }
 
-static struct err *add_finding(struct search *search, size_t test,
-			       const struct change *change)
+static struct err *add_leftover(struct pollution_search *search, size_t test,
+				const struct change *change)
 {
 	struct pollution *pollution = search->pollution;
 	if (change->first) {
-		struct pollution_first first = { test, strdup(change->root) };
+		struct first_use first = { test, strdup(change->root) };
 		if (!first.root)
 			return err_nomem();
 		struct err *err = vec_push(&pollution->firsts, first);
@@ -102,31 +83,33 @@ static struct err *add_finding(struct search *search, size_t test,
 			free(first.root);
 		return err;
 	}
-	struct pollution_finding finding = { .test = test };
-	TRY(change_copy(change, &finding.change));
-	struct err *err = vec_push(&pollution->findings, finding);
+	struct leftover leftover = { .test = test };
+	if (!change->n) /* there is no place to show */
+		return NULL;
+	TRY(change_copy(change, &leftover.change));
+	struct err *err = vec_push(&search->leftovers, leftover);
 	if (err)
-		change_free(&finding.change);
+		change_free(&leftover.change);
 	return err;
 }
 
-static bool is_known(const struct search *search, size_t test,
+static bool is_known(const struct pollution_search *search, size_t test,
 		     const struct change *change)
 {
-	for (size_t i = search->pollution->findings.n; i-- > 0;) {
-		const struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
-		if (finding->test != test)
+	for (size_t i = search->leftovers.n; i-- > 0;) {
+		const struct leftover *leftover = &search->leftovers.data[i];
+		if (leftover->test != test)
 			return false; /* those of one test stand together */
-		if (finding->change.where == change->where &&
-		    !strcmp(finding->change.root, change->root))
+		if (leftover->change.where == change->where &&
+		    !strcmp(leftover->change.root, change->root))
 			return true;
 	}
 	return false;
 }
 
 /* Variables are chosen by who looks at them; the rest is here. */
-static bool is_wanted(const struct search *search, const struct change *change)
+static bool is_wanted(const struct pollution_search *search,
+		      const struct change *change)
 {
 	if (change->where == CHANGE_MEMORY)
 		return true;
@@ -140,7 +123,8 @@ static bool is_wanted(const struct search *search, const struct change *change)
  * Files and process state: a test that makes it again what it was before the
  * first of them changed it cleans up after others.
  */
-static bool is_cleaning(struct search *search, const struct change *change)
+static bool is_cleaning(struct pollution_search *search,
+			const struct change *change)
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	uint64_t original;
@@ -160,7 +144,7 @@ static bool is_cleaning(struct search *search, const struct change *change)
 static void find_changed(void *data, size_t entry, size_t test,
 			 const struct change *changes, size_t n)
 {
-	struct search *search = data;
+	struct pollution_search *search = data;
 	if (entry < search->first_round)
 		return;
 	for (size_t i = 0; i < n; i++) {
@@ -168,12 +152,12 @@ static void find_changed(void *data, size_t entry, size_t test,
 		    !is_cleaning(search, &changes[i]) &&
 		    !is_known(search, test, &changes[i]))
 			search_fail(search,
-				    add_finding(search, test, &changes[i]));
+				    add_leftover(search, test, &changes[i]));
 	}
 }
 
-static struct err *find_changes(struct search *search, const size_t *order,
-				size_t n)
+static struct err *find_changes(struct pollution_search *search,
+				const size_t *order, size_t n)
 {
 	const struct suite_observer observer = {
 		.started = find_started,
@@ -201,21 +185,20 @@ static struct err *find_changes(struct search *search, const size_t *order,
 
 void search_count_finished(void *data, const struct suite_result *result)
 {
-	struct search *search = data;
+	struct pollution_search *search = data;
 	(void)result;
 	search->finished++;
 }
 
-static struct pollution_finding *finding_of(struct search *search, size_t test,
-					    const struct change *change)
+static struct leftover *leftover_at(struct pollution_search *search,
+				    size_t test, const struct change *change)
 {
-	for (size_t i = 0; i < search->pollution->findings.n; i++) {
-		struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
-		if (finding->test == test &&
-		    finding->change.where == change->where &&
-		    !strcmp(finding->change.root, change->root))
-			return finding;
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
+		if (leftover->test == test &&
+		    leftover->change.where == change->where &&
+		    !strcmp(leftover->change.root, change->root))
+			return leftover;
 	}
 	return NULL;
 }
@@ -266,12 +249,12 @@ static bool is_alike(const char *a, const char *b)
  * What came into being under one name in one run and under another in the next:
  * a descriptor that is never closed, a file named after the time.
  */
-static bool is_relative(const struct pollution_finding *finding, size_t test,
+static bool is_relative(const struct leftover *leftover, size_t test,
 			const struct change *change)
 {
-	const struct change *mine = &finding->change;
+	const struct change *mine = &leftover->change;
 	size_t n = family(change);
-	if (finding->test != test || mine->where != change->where ||
+	if (leftover->test != test || mine->where != change->where ||
 	    !is_new(mine) || !is_new(change) || n != family(mine) ||
 	    strncmp(mine->root, change->root, n) != 0)
 		return false;
@@ -280,44 +263,43 @@ static bool is_relative(const struct pollution_finding *finding, size_t test,
 	return n && !strcmp(mine->paths[0].after, change->paths[0].after);
 }
 
-static void note_relatives(struct search *search, size_t test,
+static void note_relatives(struct pollution_search *search, size_t test,
 			   const struct change *change)
 {
 	if (change->where == CHANGE_MEMORY)
 		return;
-	for (size_t i = 0; i < search->pollution->findings.n; i++) {
-		struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
-		if (!is_relative(finding, test, change))
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
+		if (!is_relative(leftover, test, change))
 			continue;
-		finding->effect = EFFECT_ACCUMULATES;
+		leftover->effect = EFFECT_ACCUMULATES;
 		if (change->where == CHANGE_FILE)
-			finding->change.weight = WEIGHT_LOW;
+			leftover->change.weight = WEIGHT_LOW;
 	}
 }
 
 static void effect_changed(void *data, size_t entry, size_t test,
 			   const struct change *changes, size_t n)
 {
-	struct search *search = data;
+	struct pollution_search *search = data;
 	for (size_t i = 0; i < n; i++) {
-		struct pollution_finding *finding =
-			finding_of(search, test, &changes[i]);
-		if (!finding && entry % 2 && !changes[i].first)
+		struct leftover *leftover =
+			leftover_at(search, test, &changes[i]);
+		if (!leftover && entry % 2 && !changes[i].first)
 			note_relatives(search, test, &changes[i]);
-		if (!finding || changes[i].first)
+		if (!leftover || changes[i].first)
 			continue;
 		if (entry % 2)
-			finding->effect = EFFECT_ACCUMULATES;
+			leftover->effect = EFFECT_ACCUMULATES;
 		else /* the first of the two: as before, or not */
-			finding->varies |=
-				changes[i].digest != finding->change.digest;
+			leftover->varies |=
+				changes[i].digest != leftover->change.digest;
 	}
 }
 
 static void effect_finished(void *data, const struct suite_result *result)
 {
-	struct search *search = data;
+	struct pollution_search *search = data;
 	bool second = search->finished++ % 2;
 	bool whole = result->outcome == OUTCOME_PASS ||
 		     result->outcome == OUTCOME_FAIL ||
@@ -326,17 +308,16 @@ static void effect_finished(void *data, const struct suite_result *result)
 	if (!second || !whole ||
 	    result->outcome != search->outcomes[result->test])
 		return;
-	for (size_t i = 0; i < search->pollution->findings.n; i++) {
-		struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
-		if (finding->test == result->test &&
-		    finding->effect == EFFECT_UNKNOWN)
-			finding->effect = EFFECT_SETTLES;
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
+		if (leftover->test == result->test &&
+		    leftover->effect == EFFECT_UNKNOWN)
+			leftover->effect = EFFECT_SETTLES;
 	}
 }
 
 /* Each polluter twice in a row, all in one process. */
-static struct err *find_effects(struct search *search)
+static struct err *find_effects(struct pollution_search *search)
 {
 	const struct suite_observer observer = {
 		.finished = effect_finished,
@@ -346,8 +327,8 @@ static struct err *find_effects(struct search *search)
 	};
 	VEC(size_t) order = VEC_INIT;
 	struct err *err = NULL;
-	for (size_t i = 0; !err && i < search->pollution->findings.n; i++) {
-		size_t test = search->pollution->findings.data[i].test;
+	for (size_t i = 0; !err && i < search->leftovers.n; i++) {
+		size_t test = search->leftovers.data[i].test;
 		if (order.n && order.data[order.n - 1] == test)
 			continue;
 		err = vec_push(&order, test);
@@ -360,36 +341,13 @@ static struct err *find_effects(struct search *search)
 	return err;
 }
 
-/* ---- what it is worth ---- */
+/* ---- what it means ---- */
 
-static enum pollution_severity judge(const struct pollution_finding *finding)
-{
-	if (finding->lazy)
-		return SEVERITY_LOW;
-	if (finding->change.weight == WEIGHT_LOW)
-		return finding->readers.n ? SEVERITY_MEDIUM : SEVERITY_LOW;
-	if (finding->readers.n)
-		return SEVERITY_HIGH;
-	if (finding->change.weight == WEIGHT_MEDIUM)
-		return SEVERITY_MEDIUM;
-	if (finding->change.weight == WEIGHT_HIGH)
-		return SEVERITY_HIGH;
-	unsigned depth = finding->change.n ? finding->change.paths[0].depth : 0;
-	if (finding->effect == EFFECT_ACCUMULATES)
-		return finding->change.where == CHANGE_MEMORY &&
-				       depth <= SHORT_PATH
-			       ? SEVERITY_HIGH
-			       : SEVERITY_MEDIUM;
-	if (finding->effect == EFFECT_SETTLES && finding->readers_known)
-		return SEVERITY_LOW;
-	return SEVERITY_MEDIUM;
-}
-
-static struct err *find_meaning(struct search *search, const size_t *order,
-				size_t n)
+static struct err *find_meaning(struct pollution_search *search,
+				const size_t *order, size_t n)
 {
 	const struct pollution_options *options = search->options;
-	if (!search->pollution->findings.n)
+	if (!search->leftovers.n)
 		return NULL;
 	bool left = false;
 	if (options->effect && !(left = search_is_late(search)))
@@ -405,12 +363,34 @@ static struct err *find_meaning(struct search *search, const size_t *order,
 	return NULL;
 }
 
+/* What could not be made a finding is freed. */
+static struct err *make_findings(struct pollution_search *search)
+{
+	struct err *err = NULL;
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
+		struct finding finding = {};
+		if (!err)
+			err = pollution_finding_make(search->options->run,
+						     leftover, &finding);
+		if (!err) {
+			err = vec_push(&search->pollution->findings, finding);
+			if (err)
+				finding_free(&finding);
+		} else {
+			leftover_free(leftover);
+		}
+	}
+	vec_free(&search->leftovers);
+	return err;
+}
+
 struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 			   const struct pollution_options *options,
 			   const struct suite_observer *observer,
 			   struct pollution *ret)
 {
-	struct search search = {
+	struct pollution_search search = {
 		.suite = suite,
 		.options = options,
 		.outer = observer,
@@ -440,7 +420,10 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 	struct err *unwatch = suite_watch(suite, NULL);
 	if (err)
 		err_ignore(unwatch);
-	for (size_t i = 0; i < ret->findings.n; i++)
-		ret->findings.data[i].severity = judge(&ret->findings.data[i]);
-	return err ? err : unwatch;
+	struct err *made = make_findings(&search);
+	if (!err)
+		err = unwatch;
+	if (err)
+		err_ignore(made);
+	return err ? err : made;
 }

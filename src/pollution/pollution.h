@@ -13,44 +13,19 @@
 #pragma once
 
 #include "base/vec.h"
-#include "suite/change.h"
+#include "finding/leftover.h"
 #include "suite/suite.h"
 
-enum pollution_effect {
-	EFFECT_UNKNOWN,
-	EFFECT_SETTLES,	    /* a second run leaves it alone */
-	EFFECT_ACCUMULATES, /* a second run changes it again */
-};
-
-enum pollution_severity { SEVERITY_LOW, SEVERITY_MEDIUM, SEVERITY_HIGH };
-
-struct pollution_finding {
-	size_t test;
-	struct change change;
-	enum pollution_effect effect;
-	enum pollution_severity severity;
-	VEC(size_t) readers;
-	bool readers_known;
-	bool varies; /* from process to process */
-	bool lazy;   /* whoever comes first makes the same change */
-	size_t same; /* readers that were seen to, alone */
-};
-
-/* A root that was initialised for the first time by a test. */
-struct pollution_first {
-	size_t test;
-	char *root;
-};
-
 struct pollution {
-	VEC(struct pollution_finding) findings;
-	VEC(struct pollution_first) firsts;
+	struct findings findings; /* evidence: struct leftover */
+	VEC(struct first_use) firsts;
 	/* By test: how it ended in the first run; OUTCOME_NONE: it did not run. */
 	uint8_t *outcomes;
 	uint64_t ns; /* that this run took */
 };
 
 struct pollution_options {
+	const struct finding_run *run; /* that findings speak of */
 	struct suite_watch watch;
 	bool eager;	   /* a first run initialises everything */
 	bool effect;	   /* find out */
@@ -71,6 +46,3 @@ static inline void pollution_freep(struct pollution *pollution)
 {
 	pollution_free(pollution);
 }
-
-const char *pollution_effect_name(enum pollution_effect effect);
-const char *pollution_severity_name(enum pollution_severity severity);

@@ -5,15 +5,16 @@
 #include "base/regexes.h"
 #include "pollution/pollution.h"
 
-struct search {
+struct pollution_search {
 	struct suite *suite;
 	const struct pollution_options *options;
 	const struct suite_observer *outer;
 	struct pollution *pollution;
-	size_t finished;	   /* entries of the order of this run */
-	size_t first_round;	   /* entries that only initialise */
-	uint64_t first_ns;	   /* that the first run took */
-	uint8_t *outcomes;	   /* by test: in the first run */
+	VEC(struct leftover) leftovers; /* that findings are made of */
+	size_t finished;		/* entries of the order of this run */
+	size_t first_round;		/* entries that only initialise */
+	uint64_t first_ns;		/* that the first run took */
+	uint8_t *outcomes;		/* by test: in the first run */
 	struct map_text originals; /* root → digest before its first change */
 	struct regexes include, exclude; /* roots, memory's apart */
 	struct err *err;
@@ -21,15 +22,21 @@ struct search {
 	const size_t *places; /* finding → place + 1, of this run */
 };
 
-void search_fail(struct search *search, struct err *err);
-bool search_is_late(const struct search *search);
-struct err *search_run(struct search *search, const size_t *order, size_t n,
+void search_fail(struct pollution_search *search, struct err *err);
+bool search_is_late(const struct pollution_search *search);
+struct err *search_run(struct pollution_search *search, const size_t *order,
+		       size_t n,
 		       const struct suite_observer *observer) _must_check_;
 /* Observers' functions, with the search as data. */
 void search_limit(void *data, const char *text);
 void search_count_finished(void *data, const struct suite_result *result);
 
 /* readers.c: who reads what was changed, and would it have been changed by those. */
-struct err *search_readers(struct search *search, const size_t *order,
+struct err *search_readers(struct pollution_search *search, const size_t *order,
 			   size_t n) _must_check_;
-struct err *search_lazy(struct search *search) _must_check_;
+struct err *search_lazy(struct pollution_search *search) _must_check_;
+
+/* pollution_finding.c: takes @leftover over where it succeeds. */
+struct err *pollution_finding_make(const struct finding_run *run,
+				   struct leftover *leftover,
+				   struct finding *ret) _must_check_;

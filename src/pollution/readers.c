@@ -11,7 +11,7 @@
 #define READER_RUNS_MAX 64
 /* These may always take so long. */
 #define READER_PATIENCE (2 * NS_PER_S)
-/* Readers that are tried alone for one finding. */
+/* Readers that are tried alone for one leftover. */
 #define LAZY_READERS_MAX ((size_t)3)
 /* And so many runs of them in all. */
 #define LAZY_RUNS_MAX 200
@@ -20,17 +20,16 @@
 
 static void read_place(void *data, size_t test, size_t place)
 {
-	struct search *search = data;
-	for (size_t i = 0; i < search->pollution->findings.n; i++) {
-		struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
-		if (search->places[i] != place + 1 || finding->test == test)
+	struct pollution_search *search = data;
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
+		if (search->places[i] != place + 1 || leftover->test == test)
 			continue;
 		bool known = false;
-		for (size_t j = 0; j < finding->readers.n; j++)
-			known |= finding->readers.data[j] == test;
+		for (size_t j = 0; j < leftover->readers.n; j++)
+			known |= leftover->readers.data[j] == test;
 		if (!known)
-			search_fail(search, vec_push(&finding->readers, test));
+			search_fail(search, vec_push(&leftover->readers, test));
 	}
 }
 
@@ -55,10 +54,9 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* What can be watched of it; false: nothing. */
-static bool place_of(const struct pollution_finding *finding,
-		     struct suite_place *ret)
+static bool place_of(const struct leftover *leftover, struct suite_place *ret)
 {
-	const struct change *change = &finding->change;
+	const struct change *change = &leftover->change;
 	*ret = (struct suite_place){
 		.where = change->where,
 		.root = change->root,
@@ -72,7 +70,7 @@ static bool place_of(const struct pollution_finding *finding,
 	ret->address = path->address;
 	ret->size = MIN(path->size, (uint64_t)8);
 	if (path->heap)
-		ret->from_test = finding->test;
+		ret->from_test = leftover->test;
 	return true;
 }
 
@@ -99,15 +97,15 @@ static void places_freep(struct places *places)
 	map_text_free(&places->numbers);
 }
 
-static struct err *collect_places(struct search *search, struct places *ret)
+static struct err *collect_places(struct pollution_search *search,
+				  struct places *ret)
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
-	for (size_t i = 0; i < search->pollution->findings.n; i++) {
-		const struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		const struct leftover *leftover = &search->leftovers.data[i];
 		struct watched watched = {};
 		uint64_t index;
-		if (!place_of(finding, &watched.place))
+		if (!place_of(leftover, &watched.place))
 			continue;
 		TRY(place_key(&watched.place, &key));
 		if (!map_text_get(&ret->numbers, key.s, &index)) {
@@ -119,7 +117,7 @@ static struct err *collect_places(struct search *search, struct places *ret)
 		BUG_ON(!ret->all.data || index >= ret->all.n);
 		ret->all.data[index].findings++;
 		ret->all.data[index].accumulates |=
-			finding->effect == EFFECT_ACCUMULATES;
+			leftover->effect == EFFECT_ACCUMULATES;
 	}
 	if (ret->all.n)
 		qsort(ret->all.data, ret->all.n, sizeof(struct watched),
@@ -131,17 +129,17 @@ static struct err *collect_places(struct search *search, struct places *ret)
 	return NULL;
 }
 
-/* Which finding is about which of the places @from to @to; 0: none. */
-static struct err *assign(struct search *search, const struct places *places,
-			  size_t from, size_t to, bool others, size_t *of)
+/* Which leftover is about which of the places @from to @to; 0: none. */
+static struct err *assign(struct pollution_search *search,
+			  const struct places *places, size_t from, size_t to,
+			  bool others, size_t *of)
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
-	for (size_t i = 0; i < search->pollution->findings.n; i++) {
-		struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
 		struct suite_place place;
 		uint64_t index = 0;
-		if (!place_of(finding, &place))
+		if (!place_of(leftover, &place))
 			continue;
 		TRY(place_key(&place, &key));
 		bool known = map_text_get(&places->numbers, key.s, &index);
@@ -149,15 +147,16 @@ static struct err *assign(struct search *search, const struct places *places,
 			of[i] = index - from + 1;
 		else if (known && others && index >= places->memory)
 			of[i] = index - places->memory + to - from + 1;
-		finding->readers_known |= of[i] != 0;
+		leftover->readers_known |= of[i] != 0;
 	}
 	return NULL;
 }
 
 /* Those in memory from @from to @to, and the others where wanted. */
-static struct err *watch_some(struct search *search, const size_t *order,
-			      size_t n, const struct places *places,
-			      size_t from, size_t to, bool others)
+static struct err *watch_some(struct pollution_search *search,
+			      const size_t *order, size_t n,
+			      const struct places *places, size_t from,
+			      size_t to, bool others)
 {
 	const struct suite_observer observer = {
 		.finished = search_count_finished,
@@ -169,7 +168,7 @@ static struct err *watch_some(struct search *search, const size_t *order,
 	_cleanup_(freep) struct suite_place *list =
 		calloc(m + 1, sizeof(*list));
 	_cleanup_(freep) size_t *of =
-		calloc(search->pollution->findings.n + 1, sizeof(*of));
+		calloc(search->leftovers.n + 1, sizeof(*of));
 	if (!list || !of)
 		return err_nomem();
 	for (size_t i = 0; i < m; i++) {
@@ -187,14 +186,15 @@ static struct err *watch_some(struct search *search, const size_t *order,
 }
 
 /* Without a budget it is to take no longer than all else. */
-static bool is_enough(const struct search *search, uint64_t start)
+static bool is_enough(const struct pollution_search *search, uint64_t start)
 {
 	uint64_t spent = clock_now() - start;
 	return !search->options->deadline && spent > READER_PATIENCE &&
 	       spent > 2 * search->first_ns;
 }
 
-struct err *search_readers(struct search *search, const size_t *order, size_t n)
+struct err *search_readers(struct pollution_search *search, const size_t *order,
+			   size_t n)
 {
 	_cleanup_(places_freep) struct places places = {};
 	size_t at_once = suite_places_max(search->suite);
@@ -232,16 +232,17 @@ struct err *search_readers(struct search *search, const size_t *order, size_t n)
 
 /* ---- who would have made the same change ---- */
 
-static bool may_be_lazy(const struct pollution_finding *finding)
+static bool may_be_lazy(const struct leftover *leftover)
 {
-	return finding->effect == EFFECT_SETTLES && finding->readers.n;
+	return leftover->effect == EFFECT_SETTLES && leftover->readers.n;
 }
 
-/* Is this one of the readers that are tried for the finding? */
-static bool is_tried(const struct pollution_finding *finding, size_t test)
+/* Is this one of the readers that are tried for the leftover? */
+static bool is_tried(const struct leftover *leftover, size_t test)
 {
-	for (size_t i = 0; i < MIN(finding->readers.n, LAZY_READERS_MAX); i++) {
-		if (finding->readers.data[i] == test)
+	for (size_t i = 0; i < MIN(leftover->readers.n, LAZY_READERS_MAX);
+	     i++) {
+		if (leftover->readers.data[i] == test)
 			return true;
 	}
 	return false;
@@ -252,10 +253,10 @@ static bool is_tried(const struct pollution_finding *finding, size_t test)
  * where there was none; or another value where it differs from process to
  * process anyway (a thread's id).
  */
-static bool is_same_change(const struct pollution_finding *finding,
+static bool is_same_change(const struct leftover *leftover,
 			   const struct change *other)
 {
-	const struct change *change = &finding->change;
+	const struct change *change = &leftover->change;
 	if (other->where != change->where ||
 	    strcmp(other->root, change->root) != 0)
 		return false;
@@ -268,21 +269,20 @@ static bool is_same_change(const struct pollution_finding *finding,
 	if (strcmp(mine->path, its->path) != 0 ||
 	    strcmp(mine->before, its->before) != 0)
 		return false;
-	return finding->varies || !strcmp(mine->before, "NULL");
+	return leftover->varies || !strcmp(mine->before, "NULL");
 }
 
 static void lazy_changed(void *data, size_t entry, size_t test,
 			 const struct change *changes, size_t n)
 {
-	struct search *search = data;
+	struct pollution_search *search = data;
 	(void)entry;
-	for (size_t i = 0; i < search->pollution->findings.n; i++) {
-		struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
-		if (!may_be_lazy(finding) || !is_tried(finding, test))
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
+		if (!may_be_lazy(leftover) || !is_tried(leftover, test))
 			continue;
 		for (size_t j = 0; j < n; j++)
-			finding->same += is_same_change(finding, &changes[j]);
+			leftover->same += is_same_change(leftover, &changes[j]);
 	}
 }
 
@@ -290,7 +290,7 @@ static void lazy_changed(void *data, size_t entry, size_t test,
  * Readers alone: where they make the same change, it is a cache, whoever fills
  * it. Each is run once for all findings that it reads.
  */
-struct err *search_lazy(struct search *search)
+struct err *search_lazy(struct pollution_search *search)
 {
 	const struct suite_observer observer = {
 		.finished = search_count_finished,
@@ -301,15 +301,14 @@ struct err *search_lazy(struct search *search)
 	_cleanup_(map_u64_freep) struct map_u64 done = MAP_INIT;
 	size_t runs = 0;
 	TRY(suite_watch(search->suite, &search->options->watch));
-	for (size_t i = 0; i < search->pollution->findings.n; i++) {
-		struct pollution_finding *finding =
-			&search->pollution->findings.data[i];
-		if (!may_be_lazy(finding))
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
+		if (!may_be_lazy(leftover))
 			continue;
 		for (size_t j = 0;
-		     j < MIN(finding->readers.n, LAZY_READERS_MAX); j++) {
+		     j < MIN(leftover->readers.n, LAZY_READERS_MAX); j++) {
 			uint64_t known;
-			size_t test = finding->readers.data[j];
+			size_t test = leftover->readers.data[j];
 			if (map_u64_get(&done, test, &known))
 				continue;
 			if (runs >= LAZY_RUNS_MAX || search_is_late(search))
@@ -318,8 +317,8 @@ struct err *search_lazy(struct search *search)
 			TRY(map_u64_put(&done, test, 1));
 			TRY(search_run(search, &test, 1, &observer));
 		}
-		finding->lazy = finding->same >=
-				MIN(finding->readers.n, LAZY_READERS_MAX);
+		leftover->lazy = leftover->same >=
+				 MIN(leftover->readers.n, LAZY_READERS_MAX);
 	}
 	return NULL;
 }

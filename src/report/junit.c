@@ -12,8 +12,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
-#include "report/choices.h"
-#include "report/report.h"
+#include "report/kind.h"
 
 /* U+FFFE and U+FFFF are not characters of XML 1.0 (section 2.2). */
 static bool xml_forbids(const char *p, size_t n)
@@ -145,12 +144,31 @@ static struct err *write_test(const struct report_test *test,
 	return NULL;
 }
 
-/* Which calls, from where: for whoever reads it in a browser. */
-static struct err *write_calls(const struct report_choice *choice, FILE *out)
+static struct err *write_finding(const struct finding *finding, FILE *out)
 {
-	_cleanup_(str_freep) struct str text = STR_INIT;
-	TRY(choices_append_calls(&text, choice, "", true));
-	write_escaped(text.s, text.n, false, out);
+	const struct report_kind *kind = report_kind_of(finding);
+	_cleanup_(str_freep) struct str name = STR_INIT;
+	_cleanup_(str_freep) struct str detail = STR_INIT;
+	TRY(str_append(&name, finding_test(finding)));
+	TRY(str_append(&name, ": "));
+	TRY(str_append(&name, kind->subject(finding)));
+	fputs("    <testcase", out);
+	write_attribute("name", name.s, out);
+	write_attribute("classname", finding->kind->name, out);
+	TRY(write_place(finding->file, finding->line, out));
+	if (finding->known) {
+		fputs("/>\n", out);
+		return NULL;
+	}
+	fputs(">\n      <failure", out);
+	write_attribute("message", finding->message, out);
+	write_attribute("type", finding_severity_name(finding->severity), out);
+	fputs(">", out);
+	if (kind->append_detail)
+		TRY(kind->append_detail(finding, &detail));
+	write_escaped(detail.s, detail.n, false, out);
+	write_escaped(finding->replay, strlen(finding->replay), false, out);
+	fputs("</failure>\n    </testcase>\n", out);
 	return NULL;
 }
 
@@ -166,48 +184,8 @@ static struct err *write_findings(const struct report *report, FILE *out)
 		" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
 		"skipped=\"0\">\n",
 		report->n_findings, new);
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct report_finding *finding = &report->findings[i];
-		_cleanup_(freep) char *name = NULL;
-		const struct report_order *order = finding->order;
-		const struct report_choice *choice = finding->choice;
-		const char *failure = order    ? order->message
-				      : choice ? choice->message
-					       : NULL;
-		if (asprintf(&name, "%s: %s", finding->test,
-			     order    ? order->class
-			     : choice ? choice->api
-				      : finding->root) < 0) {
-			name = NULL;
-			return err_nomem();
-		}
-		fputs("    <testcase", out);
-		write_attribute("name", name, out);
-		write_attribute("classname", finding->kind, out);
-		if (order)
-			TRY(write_place(order->file, order->line, out));
-		else if (choice)
-			TRY(write_place(choice->file, choice->line, out));
-		else
-			TRY(write_place(finding->file, finding->line, out));
-		if (finding->known) {
-			fputs("/>\n", out);
-			continue;
-		}
-		fputs(">\n      <failure", out);
-		write_attribute("message", finding->message, out);
-		write_attribute("type", finding->severity, out);
-		fputs(">", out);
-		if (failure) {
-			write_escaped(failure, strlen(failure), false, out);
-			fputc('\n', out);
-		}
-		if (choice)
-			TRY(write_calls(choice, out));
-		write_escaped(finding->replay, strlen(finding->replay), false,
-			      out);
-		fputs("</failure>\n    </testcase>\n", out);
-	}
+	for (size_t i = 0; i < report->n_findings; i++)
+		TRY(write_finding(&report->findings[i], out));
 	fputs("  </testsuite>\n", out);
 	return NULL;
 }

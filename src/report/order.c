@@ -1,19 +1,13 @@
-#include "report/order.h"
-
+/* Tests that depend on the order. */
 #include <string.h>
 
-#include "base/str.h"
-#include "report/words.h"
+#include "finding/dependence.h"
+#include "finding/words.h"
+#include "report/kind.h"
+#include "report/value.h"
 
-#define RESET "\033[0m"
-#define DIM "\033[2m"
-#define INDENT "        "
-
-/* What a line names: tests of a list, lists, roots; and with --verbose. */
-#define TESTS_MAX 4
+/* Lists that a line names; tests that fail at random, by name. */
 #define LISTS_MAX 3
-#define VERBOSE_MAX 100
-/* Tests that fail at random, by name. */
 #define RANDOMS_MAX 10
 
 static size_t bound(const struct report_style *style, size_t max)
@@ -21,24 +15,12 @@ static size_t bound(const struct report_style *style, size_t max)
 	return style->verbose ? VERBOSE_MAX : max;
 }
 
-/* "A, B and 3 more"; one more is named rather than counted. */
-static struct err *append_names(struct str *line,
-				const struct report_names *names, size_t max)
-{
-	size_t shown = names->n <= max + 1 ? names->n : max;
-	for (size_t i = 0; i < shown; i++) {
-		if (i)
-			TRY(str_append(line, ", "));
-		TRY(words_append(line, names->data[i]));
-	}
-	if (shown < names->n)
-		TRY(str_appendf(line, " and %zu more", names->n - shown));
-	return NULL;
-}
+/* ---- one finding ---- */
 
 /* "A; [B, C] together; and 3 more" */
 static struct err *append_lists(struct str *line, const char *what,
-				const struct report_lists *lists,
+				const struct roster *roster,
+				const struct order_lists *lists, bool complete,
 				const struct report_style *style)
 {
 	size_t max = bound(style, LISTS_MAX);
@@ -47,182 +29,182 @@ static struct err *append_lists(struct str *line, const char *what,
 		return NULL;
 	TRY(str_appendf(line, "%s%s: ", line->n ? " · " : "", what));
 	for (size_t i = 0; i < shown; i++) {
-		const struct report_names *names = &lists->data[i];
-		bool together = names->n > 1;
+		const struct order_tests *tests = &lists->data[i];
+		bool together = tests->n > 1;
 		TRY(str_append(line, i ? "; " : ""));
 		TRY(str_append(line, together ? "[" : ""));
-		TRY(append_names(line, names, bound(style, TESTS_MAX)));
+		TRY(words_append_tests(line, roster, tests->data, tests->n,
+				       bound(style, DEPENDENCE_NAMES_MAX)));
 		TRY(str_append(line, together ? "] together" : ""));
 	}
 	if (shown < lists->n)
 		TRY(str_appendf(line, " and %zu more", lists->n - shown));
-	if (lists->partial)
-		TRY(str_append(line, " (not all were tried)"));
-	return NULL;
-}
-
-/* The test itself is last: "alone", "after A, B". */
-static struct err *append_order(struct str *line,
-				const struct report_names *order)
-{
-	struct report_names before = *order;
-	const char *test = order->n ? order->data[order->n - 1] : "";
-	if (before.n)
-		before.n--;
-	if (!before.n)
-		return str_append(line, "alone");
-	if (before.n == 1 && !strcmp(before.data[0], test))
-		return str_append(line, "when run a second time");
-	TRY(str_append(line, "after "));
-	return append_names(line, &before, TESTS_MAX);
-}
-
-/* "polluted: a, b", "polluted: [a, b] together", "relies on: a" */
-static struct err *append_polluted(struct str *line,
-				   const struct report_order *order, size_t max)
-{
-	bool together = order->polluted_together && order->polluted.n > 1;
-	bool brittle = !strcmp(order->class, "brittle");
-	TRY(str_append(line, brittle ? "relies on: " : "polluted: "));
-	TRY(str_append(line, together ? "[" : ""));
-	TRY(append_names(line, &order->polluted, max));
-	return str_append(line, together ? "] together" : "");
-}
-
-struct err *order_append_message(struct str *str, const char *test,
-				 const struct report_order *order)
-{
-	TRY(words_append(str, test));
-	TRY(str_appendf(str, " %s ", words_verb(order->outcome)));
-	TRY(append_order(str, &order->failing));
-	TRY(str_append(str, " and passes "));
-	TRY(append_order(str, &order->passing));
-	if (!order->polluted.n)
-		return NULL;
-	TRY(str_append(str, "; "));
-	return append_polluted(str, order, TESTS_MAX);
+	return complete ? NULL : str_append(line, " (not all were tried)");
 }
 
 /* "T: victim: fails after A (passes alone)" */
-static struct err *write_head(const struct report_finding *finding,
-			      const char *color,
+static struct err *write_head(const struct finding *finding,
 			      const struct report_style *style, FILE *out)
 {
-	const struct report_order *order = finding->order;
+	const struct dependence *dependence = dependence_of(finding);
+	const char *verb = words_verb(dependence->failure.outcome);
 	_cleanup_(str_freep) struct str line = STR_INIT;
-	TRY(words_append(&line, finding->test));
-	TRY(str_appendf(&line, ": %s: %s ", order->class,
-			words_verb(order->outcome)));
-	TRY(append_order(&line, &order->failing));
 	_cleanup_(str_freep) struct str remarks = STR_INIT;
+	TRY(words_append(&line, finding_test(finding)));
+	TRY(str_appendf(&line, ": %s: %s ", order_class_name(dependence->class),
+			verb));
+	TRY(dependence_append_order(&line, finding->tests,
+				    &dependence->failing));
 	TRY(str_append(&remarks, "passes "));
-	TRY(append_order(&remarks, &order->passing));
-	if (order->natural)
+	TRY(dependence_append_order(&remarks, finding->tests,
+				    &dependence->passing));
+	if (dependence->natural)
 		TRY(str_appendf(&remarks, "; %s in the suite's own order",
-				words_verb(order->outcome)));
+				verb));
 	if (finding->known)
 		TRY(str_append(&remarks, "; known"));
-	fprintf(out, "%s%-7s%s %s %s(%s)%s\n", style->color ? color : "",
-		finding->severity, style->color ? RESET : "", line.s,
-		style->color ? DIM : "", remarks.s, style->color ? RESET : "");
+	kind_write_head(finding, &line, &remarks, style, out);
 	return NULL;
 }
 
-/* " (A leaves registry.head: NULL → {…})" */
-static struct err *append_left(struct str *line,
-			       const struct report_order *order)
+/* "polluters: A; B · cleaners: C" */
+static struct err *append_others(struct str *line,
+				 const struct finding *finding,
+				 const struct report_style *style)
 {
-	if (!order->left.test)
+	const struct dependence *dependence = dependence_of(finding);
+	const struct roster *tests = finding->tests;
+	if (dependence->class == ORDER_VICTIM) /* else it is itself */
+		TRY(append_lists(line, "polluters", tests,
+				 &dependence->polluters,
+				 dependence->polluters_complete, style));
+	TRY(append_lists(line, "setters", tests, &dependence->setters,
+			 dependence->polluters_complete, style));
+	return append_lists(line, "cleaners", tests, &dependence->cleaners,
+			    dependence->cleaners_complete, style);
+}
+
+/* " (A leaves registry.head: NULL → {…})" */
+static struct err *append_left(struct str *line, const struct finding *finding)
+{
+	const struct dependence *dependence = dependence_of(finding);
+	if (!dependence->left.path)
 		return NULL;
-	const char *const parts[] = { order->left.test,	  " leaves ",
-				      order->left.path,	  ": ",
-				      order->left.before, " → ",
-				      order->left.after };
+	const char *const parts[] = {
+		roster_name(finding->tests, dependence->left.test),
+		" leaves ",
+		dependence->left.path,
+		": ",
+		dependence->left.before,
+		" → ",
+		dependence->left.after,
+	};
 	TRY(str_append(line, " ("));
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		TRY(words_append(line, parts[i]));
 	return str_append(line, ")");
 }
 
-static void write_indented(const struct str *line, FILE *out)
+static struct err *append_polluted(struct str *line,
+				   const struct finding *finding,
+				   const struct report_style *style)
 {
-	if (line->n)
-		fprintf(out, INDENT "%s\n", line->s);
+	const struct dependence *dependence = dependence_of(finding);
+	if (!dependence->polluted.n)
+		return !dependence->roots_in_vain
+			       ? NULL
+			       : str_appendf(line,
+					     "%s: none of what is compared "
+					     "makes the difference",
+					     dependence->class == ORDER_BRITTLE
+						     ? "relies on"
+						     : "polluted");
+	TRY(dependence_append_polluted(line, dependence,
+				       bound(style, DEPENDENCE_NAMES_MAX)));
+	return append_left(line, finding);
 }
 
-static struct err *write_orders(const struct report_order *order, FILE *out)
+/* With --verbose: both orders, and what explains it. */
+static struct err *write_more(const struct finding *finding, FILE *out)
 {
-	const struct report_names *const orders[] = { &order->failing,
-						      &order->passing };
+	const struct dependence *dependence = dependence_of(finding);
+	const struct order_tests *const orders[] = { &dependence->failing,
+						     &dependence->passing };
 	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
 		_cleanup_(str_freep) struct str line = STR_INIT;
 		TRY(str_append(&line,
 			       i ? "passing order: " : "failing order: "));
-		TRY(append_names(&line, orders[i], VERBOSE_MAX));
-		TRY(str_appendf(&line, " (%zu time%s)", order->repeats,
-				order->repeats == 1 ? "" : "s"));
-		write_indented(&line, out);
+		TRY(words_append_tests(&line, finding->tests, orders[i]->data,
+				       orders[i]->n, VERBOSE_MAX));
+		TRY(str_appendf(&line, " (%zu time%s)", dependence->repeats,
+				dependence->repeats == 1 ? "" : "s"));
+		kind_write_indented(&line, out);
 	}
+	_cleanup_(str_freep) struct str because = STR_INIT;
+	if (!dependence->because.n)
+		return NULL;
+	TRY(str_append(&because, "because of: "));
+	TRY(words_append_texts(&because,
+			       (const char *const *)dependence->because.data,
+			       dependence->because.n, VERBOSE_MAX));
+	kind_write_indented(&because, out);
 	return NULL;
 }
 
-struct err *order_write(const struct report_finding *finding, const char *color,
-			const struct report_style *style, FILE *out)
+static struct err *write_finding(const struct finding *finding,
+				 const struct report_style *style, FILE *out)
 {
-	const struct report_order *order = finding->order;
-	TRY(write_head(finding, color, style, out));
+	const struct finding_failure *failure =
+		&dependence_of(finding)->failure;
+	TRY(write_head(finding, style, out));
 	if (style->quiet)
 		return NULL;
-	_cleanup_(str_freep) struct str failure = STR_INIT;
+	_cleanup_(str_freep) struct str failed = STR_INIT;
 	_cleanup_(str_freep) struct str others = STR_INIT;
 	_cleanup_(str_freep) struct str polluted = STR_INIT;
 	_cleanup_(str_freep) struct str again = STR_INIT;
-	TRY(words_append_failure(&failure, order->outcome, order->file,
-				 order->line, order->message));
-	write_indented(&failure, out);
-	if (strcmp(order->class, "non-idempotent") != 0) /* then it is itself */
-		TRY(append_lists(&others, "polluters", &order->polluters,
-				 style));
-	TRY(append_lists(&others, "setters", &order->setters, style));
-	TRY(append_lists(&others, "cleaners", &order->cleaners, style));
-	write_indented(&others, out);
-	if (order->polluted.n) {
-		TRY(append_polluted(&polluted, order, bound(style, TESTS_MAX)));
-		TRY(append_left(&polluted, order));
-		write_indented(&polluted, out);
-	} else if (order->roots_in_vain) {
-		bool brittle = !strcmp(order->class, "brittle");
-		TRY(str_appendf(&polluted,
-				"%s: none of what is compared makes the "
-				"difference",
-				brittle ? "relies on" : "polluted"));
-		write_indented(&polluted, out);
-	}
+	TRY(words_append_failure(&failed, failure->outcome, failure->file,
+				 failure->line, failure->message));
+	kind_write_indented(&failed, out);
+	TRY(append_others(&others, finding, style));
+	kind_write_indented(&others, out);
+	TRY(append_polluted(&polluted, finding, style));
+	kind_write_indented(&polluted, out);
 	if (style->verbose)
-		TRY(write_orders(order, out));
+		TRY(write_more(finding, out));
 	TRY(str_append(&again, "again: "));
 	TRY(words_append(&again, finding->replay));
-	write_indented(&again, out);
+	kind_write_indented(&again, out);
+	return NULL;
+}
+
+static struct err *order_write_findings(const struct report *report,
+					const struct report_style *style,
+					FILE *out)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct finding *finding = &report->findings[i];
+		if (dependence_of(finding) && !(style->quiet && finding->known))
+			TRY(write_finding(finding, style, out));
+	}
 	return NULL;
 }
 
 /* ---- the whole search ---- */
 
-void order_write_summary(const struct report *report, FILE *out)
+/* "2 tests depend on the order: 1 victim, 1 brittle" */
+static void write_found(const struct report *report, FILE *out)
 {
-	static const char *const classes[] = { "victim", "brittle",
-					       "non-idempotent" };
-	size_t all = 0, of[ARRAY_SIZE(classes)] = {};
-	const char *before = NULL;
+	size_t all = 0, of[ORDER_NON_IDEMPOTENT + 1] = {}, before = (size_t)-1;
 	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct report_finding *finding = &report->findings[i];
-		const struct report_order *order = finding->order;
-		if (order) { /* those of one test stand together */
-			all += !before || strcmp(before, finding->test) != 0;
-			before = finding->test;
-		}
-		for (size_t j = 0; order && j < ARRAY_SIZE(classes); j++)
-			of[j] += !strcmp(classes[j], order->class);
+		const struct finding *finding = &report->findings[i];
+		const struct dependence *dependence = dependence_of(finding);
+		if (!dependence)
+			continue;
+		/* Those of one test stand together. */
+		all += finding->test != before;
+		before = finding->test;
+		of[dependence->class]++;
 	}
 	if (!all) {
 		fputs("no test was seen to depend on the order\n", out);
@@ -231,10 +213,11 @@ void order_write_summary(const struct report *report, FILE *out)
 	fprintf(out, "%zu test%s depend%s on the order:", all,
 		all == 1 ? "" : "s", all == 1 ? "s" : "");
 	const char *comma = "";
-	for (size_t j = 0; j < ARRAY_SIZE(classes); j++) {
+	for (size_t j = 0; j < ARRAY_SIZE(of); j++) {
 		if (!of[j])
 			continue;
-		fprintf(out, "%s %zu %s%s", comma, of[j], classes[j],
+		fprintf(out, "%s %zu %s%s", comma, of[j],
+			order_class_name((enum order_class)j),
 			!j && of[j] > 1 ? "s" : "");
 		comma = ",";
 	}
@@ -243,7 +226,7 @@ void order_write_summary(const struct report *report, FILE *out)
 
 /* "every test alone and twice; all tests in 21 orders, one of them reversed" */
 static struct err *append_tried(struct str *line,
-				const struct report_reach *reach)
+				const struct order_reach *reach)
 {
 	TRY(str_append(line, "tried: "));
 	if (reach->alone || reach->twice)
@@ -275,7 +258,7 @@ static struct err *append_tried(struct str *line,
  * Is what all pairs say known, too? Who was never run alone may fail wherever it
  * stood, and what was seen last may not have been looked at.
  */
-static bool is_proven(const struct report_reach *reach)
+static bool is_proven(const struct order_reach *reach)
 {
 	return reach->alone &&
 	       (!reach->why || (strcmp(reach->why, "budget") &&
@@ -284,7 +267,7 @@ static bool is_proven(const struct report_reach *reach)
 
 /* What is known of dependences on one test that ran before. */
 static struct err *append_pairs(struct str *line,
-				const struct report_reach *reach)
+				const struct order_reach *reach)
 {
 	uint64_t done = reach->pairs_tried + reach->pairs_by_state;
 	uint64_t open = reach->pairs - MIN(done, reach->pairs);
@@ -326,16 +309,21 @@ static struct err *append_pairs(struct str *line,
 	return NULL;
 }
 
-struct err *order_write_reach(const struct report *report,
-			      const struct report_style *style, FILE *out)
+static struct err *order_write_summary(const struct report *report,
+				       const struct report_style *style,
+				       FILE *out)
 {
-	const struct report_reach *reach = report->reach;
+	const struct order_reach *reach = report->order;
 	_cleanup_(str_freep) struct str tried = STR_INIT;
 	_cleanup_(str_freep) struct str pairs = STR_INIT;
 	_cleanup_(str_freep) struct str randoms = STR_INIT;
-	TRY(words_append_randoms(
+	if (!reach)
+		return NULL;
+	if (!style->quiet)
+		write_found(report, out);
+	TRY(kind_append_randoms(
 		&randoms, "fails at random, not order-dependent",
-		reach->randoms, reach->n_randoms, bound(style, RANDOMS_MAX)));
+		report->roster, &reach->randoms, bound(style, RANDOMS_MAX)));
 	if (randoms.n)
 		fprintf(out, "%s\n", randoms.s);
 	if (style->quiet)
@@ -347,3 +335,137 @@ struct err *order_write_reach(const struct report *report,
 		fprintf(out, "%s\n", pairs.s);
 	return NULL;
 }
+
+static bool order_explains_failure(const struct finding *finding)
+{
+	return dependence_of(finding)->natural;
+}
+
+/* ---- JSON ---- */
+
+static json_t *make_lists(const struct roster *roster,
+			  const struct order_lists *lists)
+{
+	json_t *all = json_array();
+	for (size_t i = 0; i < lists->n; i++)
+		value_append(&all, value_tests(roster, lists->data[i].data,
+					       lists->data[i].n));
+	return all;
+}
+
+/* By polluter, in their sequence. */
+static json_t *make_cleaned(const struct finding *finding)
+{
+	const struct dependence *dependence = dependence_of(finding);
+	json_t *all = json_array();
+	for (size_t i = 0; i < dependence->cleaned.n; i++)
+		value_append(&all, make_lists(finding->tests,
+					      &dependence->cleaned.data[i]));
+	return all;
+}
+
+static json_t *make_left(const struct finding *finding)
+{
+	const struct dependence *dependence = dependence_of(finding);
+	if (!dependence->left.path)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o}", "test",
+			 value_test(finding->tests, dependence->left.test),
+			 "path", value_text(dependence->left.path), "before",
+			 value_text(dependence->left.before), "after",
+			 value_text(dependence->left.after));
+}
+
+static json_t *make_roots(const struct finding_texts *texts)
+{
+	return value_texts((const char *const *)texts->data, texts->n);
+}
+
+static json_t *order_make_fields(const struct finding *finding)
+{
+	static const struct order_lists none;
+	const struct dependence *dependence = dependence_of(finding);
+	const struct finding_failure *failure = &dependence->failure;
+	const struct roster *tests = finding->tests;
+	bool victim = dependence->class == ORDER_VICTIM;
+	return json_pack(
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:b, "
+		"s:b, s:b, s:b, s:o, s:b, s:b, s:o}",
+		"class", order_class_name(dependence->class), "because",
+		make_roots(&dependence->because), "polluters",
+		make_lists(tests, victim ? &dependence->polluters : &none),
+		"setters", make_lists(tests, &dependence->setters), "cleaners",
+		make_lists(tests, &dependence->cleaners), "passing_order",
+		value_tests(tests, dependence->passing.data,
+			    dependence->passing.n),
+		"failing_order",
+		value_tests(tests, dependence->failing.data,
+			    dependence->failing.n),
+		"polluted", make_roots(&dependence->polluted), "outcome",
+		outcome_name(failure->outcome), "failure",
+		value_failure(failure->file, failure->line, failure->message),
+		"repeats", (json_int_t)dependence->repeats, "natural",
+		(int)dependence->natural, "polluters_complete",
+		(int)(!victim || dependence->polluters_complete),
+		"setters_complete", (int)dependence->polluters_complete,
+		"cleaners_complete", (int)dependence->cleaners_complete,
+		"cleaners_by_polluter", make_cleaned(finding), "polluted_known",
+		(int)dependence->roots_known, "polluted_together",
+		(int)(dependence->polluted_together != 0), "left",
+		make_left(finding));
+}
+
+static struct err *order_make_section(const struct report *report, json_t **ret)
+{
+	const struct order_reach *reach = report->order;
+	if (!reach)
+		return NULL;
+	return value_made(
+		json_pack("{s:s, s:I, s:I, s:I, s:{s:I, s:I, s:I}, s:I, s:I, "
+			  "s:I, s:b, s:b, s:b, s:o, s:o}",
+			  "strategy",
+			  reach->systematic ? "systematic" : "random",
+			  "executions", (json_int_t)reach->executions,
+			  "until_last", (json_int_t)reach->until_last, "known",
+			  (json_int_t)reach->known, "pairs", "all",
+			  (json_int_t)reach->pairs, "tried",
+			  (json_int_t)reach->pairs_tried, "by_state",
+			  (json_int_t)reach->pairs_by_state, "orders",
+			  (json_int_t)reach->orders, "rows",
+			  (json_int_t)reach->rows, "rows_all",
+			  (json_int_t)reach->rows_all, "alone",
+			  (int)reach->alone, "twice", (int)reach->twice,
+			  "reversed", (int)reach->reversed, "ended_by",
+			  value_text(reach->why), "random",
+			  kind_make_randoms(report->roster, &reach->randoms)),
+		ret);
+}
+
+/* ---- JUnit ---- */
+
+static const char *order_subject(const struct finding *finding)
+{
+	return order_class_name(dependence_of(finding)->class);
+}
+
+static struct err *order_append_detail(const struct finding *finding,
+				       struct str *str)
+{
+	const char *message = dependence_of(finding)->failure.message;
+	if (!message)
+		return NULL;
+	TRY(str_append(str, message));
+	return str_append(str, "\n");
+}
+
+const struct report_kind report_order = {
+	.kind = &dependence_kind,
+	.write_findings = order_write_findings,
+	.write_summary = order_write_summary,
+	.explains_failure = order_explains_failure,
+	.make_fields = order_make_fields,
+	.section = "order",
+	.make_section = order_make_section,
+	.subject = order_subject,
+	.append_detail = order_append_detail,
+};

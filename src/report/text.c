@@ -5,11 +5,9 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "report/choices.h"
-#include "report/findings.h"
+#include "report/kind.h"
+#include "report/models.h"
 #include "report/name.h"
-#include "report/order.h"
-#include "report/report.h"
 #include "report/width.h"
 
 /* Longer names push their place to the right instead of everybody's. */
@@ -17,11 +15,7 @@
 /* How much of a test's output is shown without --verbose. */
 #define TAIL_LINES 20
 #define TAIL_BYTES 4096
-#define INDENT "        "
 
-#define RESET "\033[0m"
-#define BOLD "\033[1m"
-#define DIM "\033[2m"
 #define RED "\033[31m"
 #define GREEN "\033[32m"
 
@@ -264,45 +258,43 @@ static void write_summary(const struct report *report,
 	fprintf(out, " in %s%s\n", took, off(style));
 }
 
-static void write_pollution_summary(const struct report *report, FILE *out)
-{
-	size_t tests = 0, high = 0, all = 0;
-	const char *before = NULL;
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct report_finding *finding = &report->findings[i];
-		if (!report_is_pollution(finding))
-			continue;
-		tests += !before || strcmp(finding->test, before) != 0;
-		before = finding->test;
-		high += !strcmp(finding->severity, "high");
-		all++;
-	}
-	if (!all)
-		fputs("no test leaves shared state changed", out);
-	else
-		fprintf(out,
-			"%zu test%s leave%s shared state changed: %zu "
-			"finding%s, %zu high",
-			tests, tests == 1 ? "" : "s", tests == 1 ? "s" : "",
-			all, all == 1 ? "" : "s", high);
-	if (report->n_firsts)
-		fprintf(out,
-			"; %zu static%s initialised for the first time "
-			"(compared with --eager)",
-			report->n_firsts, report->n_firsts == 1 ? "" : "s");
-	fputc('\n', out);
-}
-
 /* Tests whose failure in the suite's own order a finding explains, too. */
 static struct err *note_explained(const struct report *report,
 				  struct map_text *ret)
 {
 	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct report_finding *finding = &report->findings[i];
-		if (finding->order && finding->order->natural)
-			TRY(map_text_put(ret, finding->test, 1));
+		const struct finding *finding = &report->findings[i];
+		const struct report_kind *kind = report_kind_of(finding);
+		if (kind->explains_failure && kind->explains_failure(finding))
+			TRY(map_text_put(ret, finding_test(finding), 1));
 	}
 	return NULL;
+}
+
+/* What explains others comes after them. */
+static struct err *write_findings(const struct report *report,
+				  const struct report_style *style, FILE *out)
+{
+	for (int last = 0; last < 2; last++) {
+		for (size_t i = 0; report_kinds[i]; i++) {
+			if (report_kinds[i]->last == last)
+				TRY(report_kinds[i]->write_findings(
+					report, style, out));
+		}
+	}
+	return NULL;
+}
+
+static void write_seed(const struct report *report,
+		       const struct report_style *style, bool bad, FILE *out)
+{
+	bool shuffled = !strcmp(report->kind, "run");
+	if (!report->seed || (style->quiet && !(shuffled && bad)))
+		return;
+	fprintf(out,
+		shuffled ? "shuffled; --seed %llu gives this order again\n"
+			 : "random orders: --seed %llu gives them again\n",
+		(unsigned long long)*report->seed);
 }
 
 static struct err *write_run(const struct report *report,
@@ -319,25 +311,12 @@ static struct err *write_run(const struct report *report,
 		    !map_text_get(&explained, test->name, &is_explained))
 			TRY(write_test(test, style, out));
 	}
-	TRY(findings_write(report, style, out));
+	TRY(write_findings(report, style, out));
 	if (!style->quiet)
 		write_summary(report, style, out);
-	bool check = !strcmp(report->kind, "check");
-	if (!style->quiet && !report->not_watched &&
-	    (check || !strcmp(report->kind, "pollution")))
-		write_pollution_summary(report, out);
-	if (!style->quiet && report->reach)
-		order_write_summary(report, out);
-	if (report->reach)
-		TRY(order_write_reach(report, style, out));
-	if (report->choices)
-		TRY(choices_write_summary(report, style, out));
-	if (report->seed && report->reach && !style->quiet)
-		fprintf(out, "random orders: --seed %llu gives them again\n",
-			(unsigned long long)*report->seed);
-	else if (report->seed && !report->reach && (bad || !style->quiet))
-		fprintf(out, "shuffled; --seed %llu gives this order again\n",
-			(unsigned long long)*report->seed);
+	for (size_t i = 0; report_kinds[i]; i++)
+		TRY(report_kinds[i]->write_summary(report, style, out));
+	write_seed(report, style, bad, out);
 	if (style->quiet)
 		return NULL;
 	for (size_t i = 0; i < report->n_limits; i++) {
@@ -407,7 +386,7 @@ static struct err *text_write(const struct report *report,
 			      const struct report_style *style, FILE *out)
 {
 	if (!strcmp(report->kind, "models"))
-		return choices_write_models(report, style, out);
+		return models_write_text(report, style, out);
 	return strcmp(report->kind, "list") == 0
 		       ? write_list(report, style, out)
 		       : write_run(report, style, out);

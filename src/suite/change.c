@@ -61,8 +61,8 @@ static struct err *path_copy(const struct change_path *path,
 	if (!ret->stack)
 		return err_nomem();
 	for (; ret->n_stack < path->n_stack; ret->n_stack++) {
-		const struct change_frame *from = &path->stack[ret->n_stack];
-		struct change_frame *to = &ret->stack[ret->n_stack];
+		const struct call_frame *from = &path->stack[ret->n_stack];
+		struct call_frame *to = &ret->stack[ret->n_stack];
 		to->line = from->line;
 		struct err *err = copy_text(from->function, &to->function);
 		if (!err)

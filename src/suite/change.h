@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/call_frame.h"
 #include "base/vec.h"
 
 enum change_where { CHANGE_MEMORY, CHANGE_FILE, CHANGE_PROCESS };
@@ -20,12 +21,6 @@ enum change_weight {
 	WEIGHT_HIGH, /* all that follows depends on it: working directory, … */
 };
 
-struct change_frame {
-	char *function; /* NULL: unknown */
-	char *file;	/* NULL: unknown */
-	unsigned line;
-};
-
 /* One place under a root that differs. */
 struct change_path {
 	char *path; /* as C source, from the root: "registry.head->name" */
@@ -36,7 +31,7 @@ struct change_path {
 	bool heap;	/* in a block, whose address another run may change */
 	unsigned depth; /* pointers followed from the root */
 	/* What was left, where it was allocated: innermost first. */
-	struct change_frame *stack;
+	struct call_frame *stack;
 	size_t n_stack;
 };
 

@@ -269,7 +269,7 @@ static struct err *copy_text(const char *text, char **ret)
 }
 
 /* The C++ library's own frames, which at -O0 are many. */
-static bool is_library(const struct change_frame *frame)
+static bool is_library(const struct call_frame *frame)
 {
 	return frame->file && place_is_system(frame->file);
 }
@@ -281,7 +281,7 @@ static void drop_library(struct change_path *path)
 	for (size_t i = 0; i < path->n_stack; i++)
 		own += path->stack[i].file && !is_library(&path->stack[i]);
 	for (size_t i = 0; i < path->n_stack; i++) {
-		struct change_frame *frame = &path->stack[i];
+		struct call_frame *frame = &path->stack[i];
 		if ((own && is_library(frame)) || n == FRAMES_MAX) {
 			free(frame->function);
 			free(frame->file);
@@ -311,7 +311,7 @@ static struct err *find_frames(struct memory_watch *watch, uint32_t stack,
 		unsigned line;
 		if (!module || !module->object)
 			continue;
-		struct change_frame *frame = &path->stack[path->n_stack];
+		struct call_frame *frame = &path->stack[path->n_stack];
 		if (object_symbol_at(module->object, code - module->bias,
 				     &symbol))
 			frame->function = object_function_name(symbol.name);

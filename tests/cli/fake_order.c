@@ -16,47 +16,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "order/order.h"
-
-static const char *const classes[] = { "victim", "brittle", "non-idempotent" };
-
-const char *order_class_name(enum order_class class)
-{
-	return classes[class];
-}
-
-const char *order_severity(const struct order_finding *finding)
-{
-	return finding->class == ORDER_BRITTLE ? "medium" : "high";
-}
-
-static void free_lists(struct order_lists *lists)
-{
-	for (size_t i = 0; i < lists->n; i++)
-		vec_free(&lists->data[i]);
-	vec_free(lists);
-}
+#include "order/order_internal.h"
 
 void order_result_free(struct order_result *result)
 {
-	for (size_t i = 0; i < result->findings.n; i++) {
-		struct order_finding *finding = &result->findings.data[i];
-		free_lists(&finding->polluters);
-		free_lists(&finding->setters);
-		free_lists(&finding->cleaners);
-		for (size_t j = 0; j < finding->cleaned.n; j++)
-			free_lists(&finding->cleaned.data[j]);
-		vec_free(&finding->cleaned);
-		vec_free(&finding->passing);
-		vec_free(&finding->failing);
-		free(finding->message);
-		free(finding->file);
-		for (size_t j = 0; j < finding->polluted.n; j++)
-			free(finding->polluted.data[j]);
-		vec_free(&finding->polluted);
-	}
-	vec_free(&result->findings);
-	vec_free(&result->randoms);
+	findings_free(&result->findings);
+	vec_free(&result->reach.randoms);
 }
 
 static struct err *read_tests(const json_t *from, struct order_tests *ret)
@@ -91,30 +56,34 @@ static uint64_t read_number(const json_t *from, const char *key, uint64_t other)
 				      : other;
 }
 
-static struct err *read_finding(const json_t *from, struct order_result *ret)
+static struct err *read_finding(const json_t *from,
+				const struct pollution *pollution,
+				const struct finding_run *run,
+				struct order_result *ret)
 {
-	struct order_finding finding = {
+	struct finding made;
+	struct dependence finding = {
 		.test = read_number(from, "test", 0),
-		.outcome = OUTCOME_FAIL,
 		.polluters_complete = read_number(from, "complete", 1),
 		.cleaners_complete = true,
-		.message = read_text(from, "message"),
-		.file = read_text(from, "file"),
-		.line = (unsigned)read_number(from, "line", 0),
+		.failure = { .outcome = OUTCOME_FAIL,
+			     .message = read_text(from, "message"),
+			     .file = read_text(from, "file"),
+			     .line = (unsigned)read_number(from, "line", 0) },
 		.polluted_together = read_number(from, "together", 0),
 		.roots_known = true,
 		.repeats = 3,
 		.natural = read_number(from, "natural", 0),
 	};
 	const char *word = json_string_value(json_object_get(from, "class"));
-	for (unsigned i = 0; word && i < ARRAY_SIZE(classes); i++) {
-		if (!strcmp(classes[i], word))
+	for (int i = 0; word && i <= ORDER_NON_IDEMPOTENT; i++) {
+		if (!strcmp(order_class_name((enum order_class)i), word))
 			finding.class = (enum order_class)i;
 	}
 	word = json_string_value(json_object_get(from, "outcome"));
 	for (int i = 0; word && i < OUTCOMES; i++) {
 		if (!strcmp(outcome_name((enum outcome)i), word))
-			finding.outcome = (enum outcome)i;
+			finding.failure.outcome = (enum outcome)i;
 	}
 	TRY(read_lists(json_object_get(from, "polluters"), &finding.polluters));
 	TRY(read_lists(json_object_get(from, "setters"), &finding.setters));
@@ -132,7 +101,8 @@ static struct err *read_finding(const json_t *from, struct order_result *ret)
 		TRY(vec_push(
 			&finding.polluted,
 			strdup(json_string_value(json_array_get(roots, i)))));
-	return vec_push(&ret->findings, finding);
+	TRY(order_finding_make(run, pollution, &finding, &made));
+	return vec_push(&ret->findings, made);
 }
 
 /* Was it asked before, and is that still believed? */
@@ -174,25 +144,20 @@ static void tell_options(const char *path, size_t n,
 	fclose(file);
 }
 
-static struct err *read_result(const json_t *from, struct order_result *ret)
+static struct err *read_result(const json_t *from,
+			       const struct pollution *pollution,
+			       const struct order_options *options,
+			       struct order_result *ret)
 {
 	const json_t *reach = json_object_get(from, "reach");
 	const json_t *entries = json_object_get(from, "findings");
 	for (size_t i = 0; i < json_array_size(entries); i++)
-		TRY(read_finding(json_array_get(entries, i), ret));
-	entries = json_object_get(from, "random");
-	for (size_t i = 0; i < json_array_size(entries); i++) {
-		const json_t *entry = json_array_get(entries, i);
-		struct order_random record = {
-			.test = read_number(entry, "test", 0),
-			.runs = read_number(entry, "runs", 10),
-			.failures = read_number(entry, "failures", 1),
-		};
-		TRY(vec_push(&ret->randoms, record));
-	}
+		TRY(read_finding(json_array_get(entries, i), pollution,
+				 options->run, ret));
 	uint64_t all = ret->reach.pairs;
 	const char *why = json_string_value(json_object_get(reach, "why"));
 	ret->reach = (struct order_reach){
+		.systematic = options->strategy != ORDER_RANDOM,
 		.executions = read_number(reach, "executions", 1234),
 		.until_last = read_number(reach, "until_last", 567),
 		.known = read_number(reach, "known", 0),
@@ -209,6 +174,16 @@ static struct err *read_result(const json_t *from, struct order_result *ret)
 		       : !strcmp(why, "budget") ? "budget"
 						: "interrupted",
 	};
+	entries = json_object_get(from, "random");
+	for (size_t i = 0; i < json_array_size(entries); i++) {
+		const json_t *entry = json_array_get(entries, i);
+		struct random_test record = {
+			.test = read_number(entry, "test", 0),
+			.runs = read_number(entry, "runs", 10),
+			.failures = read_number(entry, "failures", 1),
+		};
+		TRY(vec_push(&ret->reach.randoms, record));
+	}
 	return NULL;
 }
 
@@ -229,7 +204,7 @@ struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 	struct err *err = NULL;
 	if (observer->finished)
 		err = suite_run(suite, tests, n, 0, observer);
-	struct err *bad = read_result(from, ret);
+	struct err *bad = read_result(from, pollution, options, ret);
 	json_decref(from);
 	if (err)
 		err_ignore(bad);

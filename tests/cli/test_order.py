@@ -93,10 +93,10 @@ high    Registry.Empty: victim: fails after Registry.Adds (passes alone)
         polluters: Registry.Adds; [Config.A, Config.B] together · cleaners: Registry.Clear
         polluted: registry.head
         again: polygraph replay order-dc68cde0dae2
-medium  Config.Reads: brittle: crashes alone (passes after Config.A)
+high    Config.Reads: brittle: crashes alone (passes after Config.A)
         setters: Config.A; Config.B
         again: polygraph replay order-171a73516744
-high    Registry.Adds: non-idempotent: hangs when run a second time (passes alone)
+medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alone)
         again: polygraph replay order-305494b79dde
 6 tests: 6 passed in TIME
 3 tests depend on the order: 1 victim, 1 brittle, 1 non-idempotent
@@ -125,7 +125,7 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertEqual(victim, {
             "id": "order-dc68cde0dae2", "kind": "order-dependent", "test": "Registry.Empty", "severity": "high",
             "message": "Registry.Empty fails after Registry.Adds and passes alone; polluted: registry.head",
-            "known": False, "replay": "polygraph replay order-dc68cde0dae2", "class": "victim",
+            "known": False, "replay": "polygraph replay order-dc68cde0dae2", "class": "victim", "because": [],
             "polluters": [["Registry.Adds"], ["Config.A", "Config.B"]], "setters": [], "cleaners": [["Registry.Clear"]],
             "passing_order": ["Registry.Empty"], "failing_order": ["Registry.Adds", "Registry.Empty"],
             "polluted": ["registry.head"], "outcome": "fail",
@@ -178,12 +178,35 @@ high    Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         found = self.json("check", status=1)["findings"]
         self.assertEqual([finding["kind"] for finding in found], ["pollution", "pollution", "order-dependent"])
         self.assertEqual(found[2]["left"], {"test": "Registry.Adds", "path": "registry.head", "before": "absent", "after": "3 bytes"})
+        # The leftovers that explain it, and no others; 'order' names them as well.
+        self.assertEqual(found[2]["because"], [found[0]["id"]])
+        self.assertEqual(self.json("order", status=1)["findings"][0]["because"], [found[0]["id"]])
+        verbose = self.run_it("check", "-v", "suite", status=1)
+        self.assertIn("        because of: " + found[0]["id"] + "\n", verbose)
         self.assertEqual(found[2]["cleaners_by_polluter"], [[["Registry.Clear"]], [["Registry.Clear"], ["Config.B", "Config.Reads"]]])
         self.assertEqual([finding["kind"] for finding in self.json("order", status=1)["findings"]], ["order-dependent"])
         # Pollution alone is a finding of check, and none of order.
         self.finds({})
         self.run_it("order", "suite")
         self.run_it("check", "suite", status=1)
+
+    def test_because(self):
+        """Of each finding its own: its polluters or setters, or itself, in the roots that it is polluted by."""
+        roots = {"A": ("Config.A", "x"), "B": ("Config.B", "w"), "Adds": ("Registry.Adds", "y")}
+        lines = [line.split("|") for line in SUITE.splitlines()]
+        left = dict(roots.values())
+        self.write("suite", "".join("|".join(line[:3] + ["changes:" + left[line[0]] if line[0] in left else line[3]]) + "\n"
+                                    for line in lines))
+        self.finds({"findings": [
+            dict(VICTIM, polluters=[[3], [1]], failing=[3, 0], polluted=["x"]),
+            dict(BRITTLE, setters=[[3], [4]], polluted=["w", "x"]),
+            dict(TWICE, polluters=[[1]], polluted=["y", "z"])]})
+        found = self.json("check", status=1)["findings"]
+        ids = {(finding["test"], finding["root"]): finding["id"] for finding in found if finding["kind"] == "pollution"}
+        self.assertEqual(sorted(ids), sorted(roots.values()))
+        # The victim's other polluter leaves what another finding is about.
+        self.assertEqual([finding["because"] for finding in found if finding["kind"] == "order-dependent"],
+                         [[ids[roots["A"]]], [ids[roots["A"]], ids[roots["B"]]], [ids[roots["Adds"]]]])
 
     def test_non_idempotent(self):
         """Who disturbs itself has no polluters, and there are none to be tried."""

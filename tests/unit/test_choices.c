@@ -38,6 +38,7 @@ struct model_test {
 
 struct model {
 	struct suite suite;
+	struct roster *roster;
 	const struct model_test *tests;
 	size_t n;
 	struct suite_choices choices;
@@ -245,11 +246,13 @@ static void open_model(struct model *model, const struct model_test *tests,
 		snprintf(name, sizeof(name), "t%zu", i);
 		assert_ok(suite_add_test(&model->suite, name, NULL, 0, false));
 	}
+	assert_ok(roster_create(&model->suite, &model->roster));
 }
 
 static void close_model(struct model *model)
 {
 	suite_free_tests(&model->suite);
+	roster_destroy(model->roster);
 	free(model->block);
 }
 
@@ -275,14 +278,17 @@ static void search(struct model *model, const struct choices_options *options,
 	assert_non_null(tests);
 	for (size_t i = 0; i < model->n; i++)
 		tests[i] = i;
-	assert_ok(choices_find(&model->suite, tests, model->n, options, &nobody,
+	const struct finding_run run = { model->roster, " -- ./model" };
+	struct choices_options here = *options;
+	here.run = &run;
+	assert_ok(choices_find(&model->suite, tests, model->n, &here, &nobody,
 			       ret));
-	assert_int_equal(ret->executions, model->suite.executions);
+	assert_int_equal(ret->reach.executions, model->suite.executions);
 	assert_false(model->chooses);
 }
 
 /* The finding's calls are the test's decisive ones, and nothing else. */
-static void expect_calls(const struct choices_finding *finding,
+static void expect_calls(const struct assumption *finding,
 			 const struct model_test *test)
 {
 	assert_int_equal(finding->calls.n, test->n_decisive);
@@ -290,7 +296,7 @@ static void expect_calls(const struct choices_finding *finding,
 		const struct place *place = &test->decisive[i];
 		bool found = false;
 		for (size_t k = 0; k < finding->calls.n; k++) {
-			const struct choices_call *one =
+			const struct assumption_call *one =
 				&finding->calls.data[k];
 			found |=
 				one->n == place->n &&
@@ -302,12 +308,11 @@ static void expect_calls(const struct choices_finding *finding,
 	}
 	assert_true(finding->minimal);
 	assert_int_equal(finding->repeats, 3);
-	assert_string_equal(finding->message, "made up");
+	assert_string_equal(finding->failure.message, "made up");
 }
 
 /* `replay` has all that it needs. */
-static void expect_again(struct model *model,
-			 const struct choices_finding *finding)
+static void expect_again(struct model *model, const struct assumption *finding)
 {
 	struct choices_again again = {
 		.level = finding->level,
@@ -344,15 +349,16 @@ static void check_planted(const struct model_test *test, uint64_t executions)
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 1);
-	assert_int_equal(result.randoms.n, 0);
-	const struct choices_finding *finding = &result.findings.data[0];
+	assert_int_equal(result.reach.randoms.n, 0);
+	const struct assumption *finding =
+		assumption_of(&result.findings.data[0]);
 	assert_int_equal(finding->test, 1);
 	assert_int_equal(finding->level, WIRE_ONE);
 	assert_int_equal(finding->failures, finding->runs);
 	assert_true(finding->alone);
 	expect_calls(finding, test);
 	expect_again(&model, finding);
-	assert_in_range(result.executions, 1, executions);
+	assert_in_range(result.reach.executions, 1, executions);
 	close_model(&model);
 }
 
@@ -430,9 +436,11 @@ static void test_no_start(void **state _unused_)
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 1);
-	assert_int_equal(result.findings.data[0].test, 0);
-	assert_int_equal(result.findings.data[0].outcome, OUTCOME_CRASH);
-	assert_true(result.findings.data[0].startup);
+	assert_int_equal(assumption_of(&result.findings.data[0])->test, 0);
+	assert_int_equal(
+		assumption_of(&result.findings.data[0])->failure.outcome,
+		OUTCOME_CRASH);
+	assert_true(assumption_of(&result.findings.data[0])->startup);
 	close_model(&model);
 }
 
@@ -451,11 +459,11 @@ static void test_two_apis(void **state _unused_)
 	open_model(&model, tests, 1);
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 2);
-	assert_int_equal(result.randoms.n, 0);
+	assert_int_equal(result.reach.randoms.n, 0);
 	uint64_t seen = 0;
 	for (size_t i = 0; i < 2; i++) {
-		const struct choices_finding *finding =
-			&result.findings.data[i];
+		const struct assumption *finding =
+			assumption_of(&result.findings.data[i]);
 		assert_int_equal(finding->calls.n, 1);
 		assert_true(finding->calls.data[0].n == 12 ||
 			    finding->calls.data[0].n == 31);
@@ -485,8 +493,9 @@ static void test_after_others(void **state _unused_)
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 1);
-	assert_int_equal(result.randoms.n, 0);
-	const struct choices_finding *finding = &result.findings.data[0];
+	assert_int_equal(result.reach.randoms.n, 0);
+	const struct assumption *finding =
+		assumption_of(&result.findings.data[0]);
 	assert_int_equal(finding->test, 3);
 	assert_false(finding->alone);
 	assert_int_equal(finding->calls.n, 1);
@@ -512,10 +521,10 @@ static void test_needs_another(void **state _unused_)
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 1);
-	assert_int_equal(result.findings.data[0].test, 2);
-	assert_false(result.findings.data[0].alone);
-	expect_calls(&result.findings.data[0], &tests[2]);
-	assert_int_equal(result.randoms.n, 0);
+	assert_int_equal(assumption_of(&result.findings.data[0])->test, 2);
+	assert_false(assumption_of(&result.findings.data[0])->alone);
+	expect_calls(assumption_of(&result.findings.data[0]), &tests[2]);
+	assert_int_equal(result.reach.randoms.n, 0);
 	close_model(&model);
 }
 
@@ -544,11 +553,14 @@ static void test_random(void **state _unused_)
 		model.suite.executions = 0;
 		search(&model, &options, &result);
 		assert_int_equal(result.findings.n, 1);
-		assert_int_equal(result.findings.data[0].test, 5);
-		expect_calls(&result.findings.data[0], &tests[5]);
-		for (size_t i = 0; i < result.randoms.n; i++)
-			assert_in_range(result.randoms.data[i].test, 0, 3);
-		apart += result.randoms.n;
+		assert_int_equal(assumption_of(&result.findings.data[0])->test,
+				 5);
+		expect_calls(assumption_of(&result.findings.data[0]),
+			     &tests[5]);
+		for (size_t i = 0; i < result.reach.randoms.n; i++)
+			assert_in_range(result.reach.randoms.data[i].test, 0,
+					3);
+		apart += result.reach.randoms.n;
 	}
 	/* Most of them are seen to: the first two nearly always. */
 	assert_in_range(apart, SEEDS * 2, SEEDS * 4);
@@ -569,11 +581,11 @@ static void test_fails_anyhow(void **state _unused_)
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 0);
-	assert_int_equal(result.randoms.n, 0);
+	assert_int_equal(result.reach.randoms.n, 0);
 	/* Nothing but runs of the whole suite: four levels, three seeds. */
-	assert_int_equal(result.executions, (2 + 12) * ARRAY_SIZE(tests));
-	assert_int_equal(result.runs, 12);
-	assert_int_equal(result.baselines, 2);
+	assert_int_equal(result.reach.executions, (2 + 12) * ARRAY_SIZE(tests));
+	assert_int_equal(result.reach.runs, 12);
+	assert_int_equal(result.reach.baselines, 2);
 	close_model(&model);
 }
 
@@ -599,10 +611,12 @@ static void test_level_and_models(void **state _unused_)
 			search(&model, &options, &result);
 			/* The tenth call is strcmp's, whatever is numbered. */
 			assert_int_equal(result.findings.n, api == 1);
-			assert_int_equal(result.runs, 20);
+			assert_int_equal(result.reach.runs, 20);
 			if (api == 1)
-				assert_int_equal(result.findings.data[0].level,
-						 level);
+				assert_int_equal(
+					assumption_of(&result.findings.data[0])
+						->level,
+					level);
 			close_model(&model);
 		}
 	}
@@ -622,9 +636,9 @@ static void test_budget(void **state _unused_)
 	open_model(&model, tests, 1);
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 0);
-	assert_string_equal(result.why, "budget");
-	assert_int_equal(result.baselines, 1);
-	assert_int_equal(result.runs, 0);
+	assert_string_equal(result.reach.why, "budget");
+	assert_int_equal(result.reach.baselines, 1);
+	assert_int_equal(result.reach.runs, 0);
 	close_model(&model);
 }
 
@@ -639,9 +653,9 @@ static void explore(const struct model_test *test, uint64_t bound,
 	options.bound = bound;
 	open_model(&model, test, 1);
 	search(&model, &options, ret);
-	assert_int_equal(ret->spaces.n, 1);
+	assert_int_equal(ret->reach.spaces.n, 1);
 	if (ret->findings.n)
-		expect_again(&model, &ret->findings.data[0]);
+		expect_again(&model, assumption_of(&ret->findings.data[0]));
 	close_model(&model);
 }
 
@@ -650,7 +664,7 @@ static void expect_space(const struct model_test *test, uint64_t nodes,
 {
 	_cleanup_(choices_result_freep) struct choices_result result = {};
 	explore(test, 10000, &result);
-	const struct choices_space *space = &result.spaces.data[0];
+	const struct choices_space *space = &result.reach.spaces.data[0];
 	assert_int_equal(space->nodes, nodes);
 	assert_int_equal(space->leaves, leaves);
 	assert_int_equal(space->failing, failing);
@@ -661,8 +675,9 @@ static void expect_space(const struct model_test *test, uint64_t nodes,
 	assert_int_equal(result.findings.n, failing != 0);
 	if (!failing)
 		return;
-	assert_true(result.findings.data[0].systematic);
-	assert_true(result.findings.data[0].probability == space->probability);
+	assert_true(assumption_of(&result.findings.data[0])->systematic);
+	assert_true(assumption_of(&result.findings.data[0])->probability ==
+		    space->probability);
 }
 
 static void test_every_way(void **state _unused_)
@@ -697,8 +712,8 @@ static void test_every_way_bounded(void **state _unused_)
 {
 	_cleanup_(choices_result_freep) struct choices_result result = {};
 	explore(&(struct model_test){ .calls = { 20 } }, 100, &result);
-	assert_false(result.spaces.data[0].exhausted);
-	assert_in_range(result.spaces.data[0].nodes, 20, 100);
+	assert_false(result.reach.spaces.data[0].exhausted);
+	assert_in_range(result.reach.spaces.data[0].nodes, 20, 100);
 	assert_int_equal(result.findings.n, 0);
 }
 

@@ -33,6 +33,7 @@ struct model_test {
 struct model {
 	struct suite suite;
 	const struct model_test *tests;
+	struct roster *roster;
 	uint64_t chance;
 	uint64_t executions_max;
 	/* Each test takes so long; those begun after the deadline count. */
@@ -149,6 +150,7 @@ static void open_model(struct model *model, const struct model_test *tests,
 		snprintf(name, sizeof(name), "t%zu", i);
 		assert_ok(suite_add_test(&model->suite, name, NULL, 0, false));
 	}
+	assert_ok(roster_create(&model->suite, &model->roster));
 }
 
 /* What each test leaves in natural order, and who looks at it. */
@@ -169,19 +171,33 @@ static void pollute(const struct model *model, struct pollution *ret)
 		if (outcome == OUTCOME_CRASH ||
 		    before.variables[variable] == process.variables[variable])
 			continue;
-		struct pollution_finding finding = {
+		struct finding finding = {
+			.kind = &leftover_kind,
 			.test = i,
-			.severity = SEVERITY_MEDIUM,
+			.severity = FINDING_MEDIUM,
+			.evidence = calloc(1, sizeof(struct leftover)),
 		};
-		char name[8];
-		snprintf(name, sizeof(name), "v%d", variable);
-		finding.change.root = strdup(name);
-		assert_non_null(finding.change.root);
+		struct leftover *leftover = finding.evidence;
+		struct change *change = &leftover->change;
+		assert_non_null(leftover);
+		leftover->test = i;
+		change->paths = calloc(1, sizeof(*change->paths));
+		assert_non_null(change->paths);
+		change->n = 1;
+		assert_true(asprintf(&change->root, "v%d", variable) > 0);
+		assert_true(asprintf(&change->paths[0].path, "v%d.x",
+				     variable) > 0);
+		assert_true(asprintf(&change->paths[0].before, "%d",
+				     before.variables[variable]) > 0);
+		assert_true(asprintf(&change->paths[0].after, "%d",
+				     process.variables[variable]) > 0);
+		assert_true(asprintf(&finding.id, "pollution-%zu-v%d", i,
+				     variable) > 0);
 		for (size_t j = 0; j < n; j++) {
 			const struct model_test *test = &model->tests[j];
 			if (j != i && (test->fails_if[0].variable == variable ||
 				       test->fails_unless.variable == variable))
-				assert_ok(vec_push(&finding.readers, j));
+				assert_ok(vec_push(&leftover->readers, j));
 		}
 		assert_ok(vec_push(&ret->findings, finding));
 	}
@@ -213,10 +229,13 @@ static void search(struct model *model, bool polluted,
 	assert_non_null(tests);
 	for (size_t i = 0; i < n; i++)
 		tests[i] = i;
+	const struct finding_run run = { model->roster, " -- ./model" };
+	struct order_options here = *options;
+	here.run = &run;
 	if (polluted)
 		pollute(model, &pollution);
 	assert_ok(order_find(&model->suite, tests, n,
-			     polluted ? &pollution : NULL, options, &nobody,
+			     polluted ? &pollution : NULL, &here, &nobody,
 			     ret));
 	assert_int_equal(ret->reach.executions, model->suite.executions);
 	assert_true(ret->reach.until_last <= ret->reach.executions);
@@ -225,6 +244,7 @@ static void search(struct model *model, bool polluted,
 static void close_model(struct model *model)
 {
 	suite_free_tests(&model->suite);
+	roster_destroy(model->roster);
 }
 
 /* "1,2|3" */
@@ -263,7 +283,8 @@ static void expect(const struct order_result *result,
 	char text[4096];
 	assert_int_equal(result->findings.n, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct order_finding *finding = &result->findings.data[i];
+		const struct dependence *finding =
+			dependence_of(&result->findings.data[i]);
 		bool brittle = finding->class == ORDER_BRITTLE;
 		assert_int_equal(finding->test, expected[i].test);
 		assert_int_equal(finding->class, expected[i].class);
@@ -277,7 +298,7 @@ static void expect(const struct order_result *result,
 		assert_string_equal(text, expected[i].failing);
 		show_tests(&finding->passing, text, sizeof(text));
 		assert_string_equal(text, expected[i].passing);
-		assert_string_equal(finding->message, "made up");
+		assert_string_equal(finding->failure.message, "made up");
 		assert_true(finding->repeats >= 3);
 	}
 }
@@ -293,7 +314,7 @@ static void check(const struct model_test *tests, size_t n,
 		open_model(&model, tests, n);
 		search(&model, polluted, &systematic, &result);
 		expect(&result, expected, n_expected);
-		assert_int_equal(result.randoms.n, randoms);
+		assert_int_equal(result.reach.randoms.n, randoms);
 		close_model(&model);
 	}
 }
@@ -415,7 +436,7 @@ static void test_crash_of_a_process(void **state)
 	model.suite.ops = &processes_ops;
 	search(&model, false, &systematic, &result);
 	expect(&result, expected, 1);
-	assert_int_equal(result.randoms.n, 0);
+	assert_int_equal(result.reach.randoms.n, 0);
 	assert_int_equal(result.reach.pairs_tried, result.reach.pairs);
 	close_model(&model);
 }
@@ -450,7 +471,7 @@ static void test_random_is_never_found(void **state)
 		model.chance = seed;
 		search(&model, seed % 2, &systematic, &result);
 		assert_int_equal(result.findings.n, 0);
-		assert_true(result.randoms.n <= 3);
+		assert_true(result.reach.randoms.n <= 3);
 		close_model(&model);
 	}
 }
@@ -553,8 +574,9 @@ static void expect_pairs(struct model *model, const struct order_result *result)
 							  : ORDER_VICTIM;
 			bool listed = false;
 			for (size_t i = 0; i < result->findings.n; i++) {
-				const struct order_finding *finding =
-					&result->findings.data[i];
+				const struct dependence *finding =
+					dependence_of(
+						&result->findings.data[i]);
 				const struct order_lists *lists =
 					alone ? &finding->polluters
 					      : &finding->setters;
@@ -609,8 +631,8 @@ static void test_all_pairs_of_any_suite(void **state)
 		assert_int_equal(result.reach.pairs_tried, n * (n - 1));
 		assert_int_equal(result.reach.rows, result.reach.rows_all);
 		for (size_t i = 0; i < result.findings.n; i++) {
-			const struct order_finding *finding =
-				&result.findings.data[i];
+			const struct dependence *finding =
+				dependence_of(&result.findings.data[i]);
 			assert_int_not_equal(outcome_of(&model,
 							finding->failing.data,
 							finding->failing.n),

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "finding/dependence.h"
 #include "report/progress.h"
 #include "report/report.h"
 #include "report/width.h"
@@ -317,44 +318,53 @@ static void test_junit(void **state _unused_)
 
 static const char hostile[] = "A \"<&>'\n\xff\x1b[31m";
 
-#define NAMES(...)                                                             \
+static struct roster_test roster_tests[] = {
+	{ .name = hostile },
+	{ .name = "B.One" },
+	{ .name = "B.Two" },
+	{ .name = "C.Victim" },
+};
+static const struct roster roster = { roster_tests, ARRAY_SIZE(roster_tests) };
+enum { HOSTILE, ONE, TWO, VICTIM };
+
+#define LIST(type, ...)                                                        \
 	{                                                                      \
-		(const char *const[]){ __VA_ARGS__ },                          \
-			ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ }))     \
+		(type[]){ __VA_ARGS__ },                                       \
+			ARRAY_SIZE(((type[]){ __VA_ARGS__ })), 0               \
 	}
 
-static const struct report_names two[] = { NAMES(hostile),
-					   NAMES("B.One", "B.Two") };
-
-static const struct report_order victim = {
-	.class = "victim",
-	.polluters = { two, 2, .partial = true },
-	.cleaners = { two, 1, .partial = false },
-	.passing = NAMES("C.Victim"),
-	.failing = NAMES(hostile, "C.Victim"),
-	.outcome = OUTCOME_FAIL,
-	.message = "\n  expected\t0\r\n got \x1b[31m1\n\n",
-	.file = "./c\n.cc",
-	.line = 7,
-	.polluted = NAMES("root\x07", "other"),
+static struct dependence victim = {
+	.test = VICTIM,
+	.polluters = LIST(struct order_tests, LIST(size_t, HOSTILE),
+			  LIST(size_t, ONE, TWO)),
+	.cleaners = LIST(struct order_tests, LIST(size_t, HOSTILE)),
+	.cleaners_complete = true,
+	.passing = LIST(size_t, VICTIM),
+	.failing = LIST(size_t, HOSTILE, VICTIM),
+	.failure = { OUTCOME_FAIL, "\n  expected\t0\r\n got \x1b[31m1\n\n",
+		     "./c\n.cc", 7 },
+	.polluted = LIST(char *, "root\x07", "other"),
 	.polluted_together = true,
 	.roots_known = true,
 	.repeats = 1,
-	.left = { hostile, "root\x07.x", "0", "\"\n\"" },
+	.because = LIST(char *, "pollution-1", "pollution-2"),
+	.left = { HOSTILE, "root\x07.x", "0", "\"\n\"" },
 };
 
-static const struct report_finding order_findings[] = {
+static const struct finding order_findings[] = {
 	{ .id = "order-1",
-	  .kind = "order-dependent",
-	  .test = "C.Victim",
-	  .severity = "high",
+	  .kind = &dependence_kind,
+	  .tests = &roster,
+	  .test = VICTIM,
+	  .severity = FINDING_HIGH,
+	  .file = "./c\n.cc",
+	  .line = 7,
 	  .message = "C.Victim fails",
 	  .replay = "polygraph replay order-1",
-	  .order = &victim },
+	  .evidence = &victim },
 };
 
-static const struct report_random randoms[] = { { hostile, 10, 2 } };
-static const struct report_reach reach = {
+static const struct order_reach reach = {
 	.systematic = true,
 	.executions = 1000,
 	.pairs = 1234567,
@@ -364,8 +374,7 @@ static const struct report_reach reach = {
 	.rows = 3,
 	.rows_all = 4,
 	.alone = true,
-	.randoms = randoms,
-	.n_randoms = 1,
+	.randoms = LIST(struct random_test, { HOSTILE, 10, 2 }),
 };
 
 static const struct report order = {
@@ -378,9 +387,10 @@ static const struct report order = {
 	.n = 1,
 	.distinct = 1,
 	.ns = 1240 * MS,
+	.roster = &roster,
 	.findings = order_findings,
 	.n_findings = 1,
-	.reach = &reach,
+	.order = &reach,
 };
 
 static void test_order_text(void **state _unused_)
@@ -464,25 +474,26 @@ static void test_order_junit(void **state _unused_)
 static void test_order_many(void **state _unused_)
 {
 	enum { MANY = 20000 };
-	const char **names = calloc(MANY, sizeof(*names));
-	struct report_names *lists = calloc(MANY, sizeof(*lists));
+	size_t *numbers = calloc(MANY, sizeof(*numbers));
+	char **names = calloc(MANY, sizeof(*names));
+	struct order_tests *lists = calloc(MANY, sizeof(*lists));
 	for (size_t i = 0; i < MANY; i++) {
-		names[i] = hostile;
-		lists[i] = (struct report_names){ &names[i], 1 };
+		names[i] = (char *)hostile;
+		lists[i] = (struct order_tests){ &numbers[i], 1, 1 };
 	}
-	lists[1] = (struct report_names){ names, MANY };
-	struct report_order many = victim;
-	many.polluters = (struct report_lists){ .data = lists, .n = MANY };
+	lists[1] = (struct order_tests){ numbers, MANY, MANY };
+	struct dependence many = victim;
+	many.polluters = (struct order_lists){ .data = lists, .n = MANY };
 	many.cleaners = many.polluters;
-	many.cleaned = &many.polluters;
-	many.n_cleaned = 1;
-	many.failing = (struct report_names){ names, MANY };
-	many.polluted = (struct report_names){ names, MANY };
+	many.cleaned.data = &many.polluters;
+	many.cleaned.n = 1;
+	many.failing = (struct order_tests){ numbers, MANY, MANY };
+	many.polluted = (struct finding_texts){ names, MANY, MANY };
 	char *long_message = calloc(1, 1 << 20);
 	memset(long_message, 'x', (1 << 20) - 1);
-	many.message = long_message;
-	struct report_finding finding = order_findings[0];
-	finding.order = &many;
+	many.failure.message = long_message;
+	struct finding finding = order_findings[0];
+	finding.evidence = &many;
 	struct report report = order;
 	report.findings = &finding;
 	_cleanup_(freep) char *text =
@@ -503,6 +514,7 @@ static void test_order_many(void **state _unused_)
 	free(long_message);
 	free(lists);
 	free(names);
+	free(numbers);
 }
 
 static void test_formats(void **state _unused_)

@@ -7,76 +7,71 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "report/choices.h"
+#include "finding/assumption.h"
 #include "report/report.h"
 
-static const struct report_frame frames[] = {
+static struct roster_test roster_tests[] = { { .name = "T\033" } };
+static const struct roster roster = { roster_tests, 1 };
+
+static struct call_frame frames[] = {
 	{ "list_files", "./src/list.c", 42 },
 	{ NULL, NULL, 0 },
 	{ "main\033[2J", NULL, 0 },
 	{ "main", "m.c", 1 },
 	{ "_start", NULL, 0 },
 };
-static const struct report_call calls[] = {
+static struct assumption_call calls[] = {
 	{ .api = "readdir",
 	  .clause = "POSIX: any order",
-	  .index = 3,
-	  .thread = 1,
-	  .in_main = true,
+	  .n = 2,
+	  .thread = WIRE_MAIN,
+	  .phase = 1,
 	  .pick = 4,
 	  .alternatives = 6,
 	  .argument = "3 entries of \"d\xff\"",
 	  .did = "another\norder",
-	  .stack = frames,
-	  .n_stack = ARRAY_SIZE(frames) },
+	  .stack = { frames, ARRAY_SIZE(frames), 0 } },
 	{ .api = "read",
 	  .clause = "POSIX: fewer",
-	  .index = 1,
 	  .thread = 0xfedcba9876543210,
-	  .before = true,
 	  .pick = 1,
 	  .alternatives = 6,
 	  .argument = "",
 	  .did = "" },
 };
-static const struct report_choice choice = {
-	.api = "readdir",
-	.level = "id",
+static struct assumption choice = {
+	.level = WIRE_ID,
 	.runs = 3,
 	.failures = 2,
 	.failing_seed = 7,
-	.calls = calls,
-	.n_calls = 2,
+	.calls = { calls, 2, 0 },
 	.minimal = true,
-	.outcome = OUTCOME_TIMEOUT,
-	.message = "no end\nafter 30 s",
+	.failure = { OUTCOME_TIMEOUT, "no end\nafter 30 s", NULL, 0 },
 	.repeats = 3,
 	.systematic = true,
 	.probability = 0.25,
-	.critical = calls,
-	.n_critical = 1,
+	.critical = { calls, 1, 0 },
 };
-static const struct report_finding finding = {
+static const struct finding finding = {
 	.id = "choice-0123456789ab",
-	.kind = "assumption",
-	.test = "T\033",
-	.severity = "medium",
+	.kind = &assumption_kind,
+	.tests = &roster,
+	.severity = FINDING_MEDIUM,
 	.message = "m",
 	.replay = "polygraph replay choice-0123456789ab",
-	.choice = &choice,
+	.evidence = &choice,
 };
-static const char *const met[] = { "read", "readdir" };
-static const char *const levels[] = { "id" };
-static const struct report_space space = {
-	.test = "T\033",
+static char *met[] = { "read", "readdir" };
+static struct choices_space space = {
 	.nodes = 9,
 	.leaves = 1234,
 	.failing = 308,
 	.merged = 5,
 	.probability = 0.25,
 };
-static const struct report_choices reach = {
-	.levels = { levels, 1 },
+static const struct choices_reach reach = {
+	.first_level = WIRE_ID,
+	.n_levels = 1,
 	.seeds = 3,
 	.seed = 5,
 	.executions = 12345,
@@ -84,10 +79,9 @@ static const struct report_choices reach = {
 	.baselines = 2,
 	.made = 1000,
 	.acted = 10,
-	.met = { met, 2 },
+	.met = { met, 2, 0 },
 	.models = 80,
-	.spaces = &space,
-	.n_spaces = 1,
+	.spaces = { &space, 1, 0 },
 };
 static const char *const command[] = { "./unit_tests", NULL };
 static const struct report run = {
@@ -95,6 +89,7 @@ static const struct report run = {
 	.version = "0.1.0",
 	.command = command,
 	.framework = "gtest",
+	.roster = &roster,
 	.findings = &finding,
 	.n_findings = 1,
 	.choices = &reach,
@@ -153,21 +148,21 @@ static void test_verbose(void **state _unused_)
 /* However much there is, a finding is read by a person. */
 static void test_many(void **state _unused_)
 {
-	static struct report_call many[500];
-	static struct report_frame deep[300];
+	static struct assumption_call many[500];
+	static struct call_frame deep[300];
 	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
-		deep[i] = (struct report_frame){ "recurse", "r.c", 1 };
+		deep[i] = (struct call_frame){ "recurse", "r.c", 1 };
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
 		many[i] = calls[0];
-		many[i].stack = deep;
-		many[i].n_stack = ARRAY_SIZE(deep);
+		many[i].stack.data = deep;
+		many[i].stack.n = ARRAY_SIZE(deep);
 	}
-	struct report_choice large = choice;
-	large.calls = many;
-	large.n_calls = ARRAY_SIZE(many);
+	struct assumption large = choice;
+	large.calls.data = many;
+	large.calls.n = ARRAY_SIZE(many);
 	large.minimal = false;
-	struct report_finding one = finding;
-	one.choice = &large;
+	struct finding one = finding;
+	one.evidence = &large;
 	struct report report = run;
 	report.findings = &one;
 	_cleanup_(freep) char *text =

@@ -100,6 +100,28 @@ static int tear_down(void **state)
 	return nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* The suite's tests, and one that it does not have. */
+static struct roster_test roster_tests[] = {
+	{ .name = "A" },
+	{ .name = "B" },
+	{ .name = "C\xff" },
+	{ .name = "A[*]" },
+};
+static const struct roster roster = { roster_tests, ARRAY_SIZE(roster_tests) };
+
+static struct finding made_finding(char *id, size_t test)
+{
+	static struct change_path path = { .path = "x" };
+	static struct leftover leftover = {
+		.change = { .root = "x", .paths = &path, .n = 1 },
+	};
+	return (struct finding){ .id = id,
+				 .kind = &leftover_kind,
+				 .tests = &roster,
+				 .test = test,
+				 .evidence = &leftover };
+}
+
 static struct results *opened(const char *matters)
 {
 	struct results *results = NULL;
@@ -176,9 +198,7 @@ static void test_memory_lost(void **state)
 	put(NULL, "k", "1");
 	assert_false(known(NULL, "k"));
 	_cleanup_(results_closep) struct results *results = opened(NULL);
-	const struct report_finding finding = { .id = "order-1",
-						.kind = "order-dependent",
-						.test = "A" };
+	const struct finding finding = made_finding("pollution-1", 0);
 	results_forget(results);
 	results_put(results, "pollution", &finding, 1);
 	log_level_set(LOG_LEVEL_WARN);
@@ -190,32 +210,28 @@ static void test_order(void **state)
 {
 	(void)state;
 	size_t failing[] = { 2, 1, 0 }, passing[] = { 0 };
-	struct order_finding found[] = {
-		{ .test = 1 },
-		{ .test = 0, .class = ORDER_BRITTLE },
-		{ .test = 0,
-		  .failing = { failing, 3, 3 },
-		  .passing = { passing, 1, 1 } },
+	struct dependence victim = {
+		.failing = { failing, 3, 3 },
+		.passing = { passing, 1, 1 },
 	};
-	const struct order_result result = { .findings = { found, 3, 3 } };
-	const struct report_order victim = { .class = "victim" };
-	const struct report_finding finding = { .id = "order-0123",
-						.kind = "order-dependent",
-						.test = "A",
-						.order = &victim,
-						.severity = "high",
-						.message = "A fails after C" };
+	const struct finding finding = { .id = "order-0123",
+					 .kind = &dependence_kind,
+					 .tests = &roster,
+					 .test = 0,
+					 .severity = FINDING_HIGH,
+					 .message = "A fails after C",
+					 .evidence = &victim };
 	/* A report of `check` has findings of more than one detector. */
-	const struct report_finding all[] = {
-		{ .id = "pollution-1", .kind = "pollution", .test = "A" },
+	const struct finding all[] = {
+		made_finding("pollution-1", 0),
 		finding,
 	};
 	const char *const files[] = { "a.txt", "/tmp/b" };
 	struct results *results = opened(NULL);
-	results_put_order(results, &result, all, 1, files, 2);
+	results_put_order(results, all, 1, files, 2);
 	assert_int_equal(access(RESULTS_FOLDER, F_OK), -1);
 	results_put(results, "pollution", all, 2);
-	results_put_order(results, &result, all, 2, files, 2);
+	results_put_order(results, all, 2, files, 2);
 	results_close(results);
 
 	struct store *store = NULL;
@@ -276,9 +292,9 @@ static void again_words(const char *id, struct results_again *ret)
 static void test_again(void **state)
 {
 	(void)state;
-	const struct report_finding findings[] = {
-		{ .id = "pollution-1", .kind = "pollution", .test = "A[*]" },
-		{ .id = "pollution-2", .kind = "pollution", .test = "C\xff" },
+	const struct finding findings[] = {
+		made_finding("pollution-1", 3),
+		made_finding("pollution-2", 2),
 	};
 	struct results *results = opened(NULL);
 	results_put(results, "pollution", findings, 2);
@@ -301,9 +317,7 @@ static void test_again(void **state)
 static void test_replaying(void **state)
 {
 	(void)state;
-	const struct report_finding finding = { .id = "pollution-1",
-						.kind = "pollution",
-						.test = "A" };
+	const struct finding finding = made_finding("pollution-1", 0);
 	_cleanup_(results_closep) struct results *results = opened(NULL);
 	results_replay_begin("pollution-2", "");
 	results_put(results, "pollution", &finding, 1);

@@ -81,17 +81,17 @@ static void run(const char *variable, char *out, size_t size)
 	assert_int_equal(status, 0);
 }
 
-static void print_stack(const struct choices_call *call)
+static void print_stack(const struct assumption_call *call)
 {
 	for (size_t i = 0; i < call->stack.n; i++) {
-		const struct choices_frame *frame = &call->stack.data[i];
+		const struct call_frame *frame = &call->stack.data[i];
 		print_error("#%zu %s %s:%u\n", i,
 			    frame->function ? frame->function : "?",
 			    frame->file ? frame->file : "?", frame->line);
 	}
 }
 
-static void free_stack(struct choices_call *call)
+static void free_stack(struct assumption_call *call)
 {
 	for (size_t i = 0; i < call->stack.n; i++) {
 		free(call->stack.data[i].function);
@@ -114,14 +114,14 @@ static bool is_named(const char *function, const char *wanted, size_t n)
  * One expected frame, "FUNCTION LINE", is the one at *@at, or, after one without
  * a name, a later one.
  */
-static bool matches(const struct choices_call *call, size_t *at,
+static bool matches(const struct assumption_call *call, size_t *at,
 		    const char *line, bool later)
 {
 	const char *blank = strrchr(line, ' ');
 	size_t n = (size_t)(blank - line);
 	unsigned number = (unsigned)strtoul(blank, NULL, 10);
 	for (; *at < call->stack.n; (*at)++) {
-		const struct choices_frame *frame = &call->stack.data[*at];
+		const struct call_frame *frame = &call->stack.data[*at];
 		if (is_named(frame->function, line, n) &&
 		    frame->line == number && frame->file &&
 		    strstr(frame->file, "subject_unwind.c")) {
@@ -140,7 +140,7 @@ static void check(const char *variable, size_t stacks)
 	run(variable, out, sizeof(out));
 	assert_int_equal(block->records_n, stacks);
 	size_t record = 0;
-	struct choices_call call = {};
+	struct assumption_call call = {};
 	size_t at = 0;
 	bool later = false;
 	for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n")) {
@@ -215,7 +215,7 @@ static void one_unwinder_for_all(void **state _unused_)
 static void deep_stack(void **state _unused_)
 {
 	char out[4096];
-	struct choices_call call = {};
+	struct assumption_call call = {};
 	run("POLYGRAPH_SUBJECT_UNWIND_C0", out, sizeof(out));
 	assert_int_equal(block->records_n, 3);
 	assert_ok(unwind_choice(unwinder, block, &block->records[2], &call));
@@ -283,7 +283,7 @@ static void broken_records(void **state _unused_)
 	size_t found = 0;
 	for (int i = 0; i < 400; i++) {
 		memcpy(block, whole, sizeof(*whole));
-		struct choices_call call = {};
+		struct assumption_call call = {};
 		break_something(&block->records[0]);
 		assert_ok(unwind_choice(unwinder, block, &block->records[0],
 					&call));

@@ -1,4 +1,4 @@
-#include "report/words.h"
+#include "finding/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,19 +89,60 @@ struct err *words_append_failure(struct str *line, enum outcome outcome,
 	return append_message(line, message);
 }
 
-struct err *words_append_randoms(struct str *line, const char *what,
-				 const struct report_random *randoms, size_t n,
-				 size_t max)
+/* How many of @n names a line has. */
+static size_t count_shown(size_t n, size_t max)
 {
-	size_t shown = MIN(n, max);
-	if (!shown)
-		return NULL;
-	TRY(str_appendf(line, "%s: ", what));
+	return n <= max + 1 ? n : max;
+}
+
+static struct err *append_rest(struct str *line, size_t n, size_t shown)
+{
+	return shown < n ? str_appendf(line, " and %zu more", n - shown) : NULL;
+}
+
+struct err *words_append_texts(struct str *line, const char *const *texts,
+			       size_t n, size_t max)
+{
+	size_t shown = count_shown(n, max);
 	for (size_t i = 0; i < shown; i++) {
 		TRY(str_append(line, i ? ", " : ""));
-		TRY(words_append(line, randoms[i].test));
-		TRY(str_appendf(line, " (%zu of %zu runs)", randoms[i].failures,
-				randoms[i].runs));
+		TRY(words_append(line, texts[i]));
 	}
-	return shown < n ? str_appendf(line, " and %zu more", n - shown) : NULL;
+	return append_rest(line, n, shown);
+}
+
+struct err *words_append_tests(struct str *line, const struct roster *roster,
+			       const size_t *tests, size_t n, size_t max)
+{
+	size_t shown = count_shown(n, max);
+	for (size_t i = 0; i < shown; i++) {
+		TRY(str_append(line, i ? ", " : ""));
+		TRY(words_append(line, roster_name(roster, tests[i])));
+	}
+	return append_rest(line, n, shown);
+}
+
+struct err *words_append_shell(struct str *line, const char *word)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_-+=./:,@%";
+	if (*word && word[strspn(word, safe)] == '\0')
+		return str_append(line, word);
+	TRY(str_append(line, "'"));
+	for (const char *c = word; *c; c++)
+		TRY(*c == '\'' ? str_append(line, "'\\''")
+			       : str_append_n(line, c, 1));
+	return str_append(line, "'");
+}
+
+struct err *words_append_pattern(struct str *line, const char *name)
+{
+	_cleanup_(str_freep) struct str pattern = STR_INIT;
+	for (const char *c = name; *c; c++) {
+		if (strchr("*?[]\\!", *c))
+			TRY(str_append(&pattern, "\\"));
+		TRY(str_append_n(&pattern, c, 1));
+	}
+	return words_append_shell(line, pattern.s ? pattern.s : "");
 }

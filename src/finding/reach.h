@@ -1,0 +1,63 @@
+/* How far the searches of detectors went, for reports: what was tried, and what was not. */
+#pragma once
+
+#include "finding/finding.h"
+#include "wire/choices.h"
+
+/* A test that fails now and then in identical runs. */
+struct random_test {
+	size_t test;
+	size_t runs, failures;
+};
+DEFINE_VEC(random_tests, struct random_test)
+
+/* Of orders. Pairs are ordered: a before b. */
+struct order_reach {
+	bool systematic;      /* else random orders */
+	uint64_t executions;  /* tests begun, to look for pollution included */
+	uint64_t until_last;  /* of those, when the last finding was known */
+	uint64_t known;	      /* tests whose outcome an earlier call knew */
+	uint64_t pairs;	      /* that the suite allows */
+	uint64_t pairs_tried; /* stood next to each other, or alone */
+	uint64_t
+		pairs_by_state; /* not tried: the first leaves nothing behind */
+	size_t orders;		/* of the whole suite that were run */
+	size_t rows, rows_all;	/* of the orders that cover all pairs */
+	bool alone, twice;	/* done for all tests */
+	bool candidates;	/* all pairs of polluter and reader tried */
+	bool polluters;		/* all pairs of polluter and any test tried */
+	bool reversed;
+	bool fixed;	 /* only parts of the suite's own order; none twice */
+	const char *why; /* what ended it: "budget", "interrupted"; NULL */
+	struct random_tests randoms;
+};
+
+/* All ways through a test, as far as they were walked. */
+struct choices_space {
+	size_t test;
+	uint64_t nodes;	  /* choices met, equal states counted once */
+	uint64_t leaves;  /* ways to the end of the test */
+	uint64_t failing; /* of them */
+	uint64_t merged;  /* states that were equal to an earlier one */
+	double probability;
+	bool exhausted; /* there was no more; else the bound was met */
+};
+
+/* Of choices. */
+struct choices_reach {
+	bool systematic; /* every way through each test, not seeds */
+	unsigned first_level, n_levels;
+	size_t seeds;		  /* a level */
+	uint64_t seed;		  /* the first */
+	uint64_t executions;	  /* tests begun */
+	size_t runs;		  /* of the whole suite, with choices */
+	size_t baselines;	  /* without */
+	uint64_t made;		  /* choices in all runs */
+	uint64_t acted;		  /* that took another alternative */
+	struct finding_texts met; /* models that had something to choose */
+	size_t models;		  /* that might have had */
+	const char *why;	  /* what ended it; NULL: all was done */
+	size_t undebugged; /* failing tests that the budget left unexplained */
+	VEC(struct choices_space) spaces; /* with @systematic */
+	struct random_tests randoms;
+};

@@ -1,0 +1,95 @@
+/* From what a test leaves to a finding: what it is worth, and the sentence that says it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "finding/words.h"
+#include "pollution/pollution_internal.h"
+
+/* A path of so many pointers is short. */
+#define SHORT_PATH 2
+
+static enum finding_severity judge_severity(const struct leftover *leftover)
+{
+	if (leftover->lazy)
+		return FINDING_LOW;
+	if (leftover->change.weight == WEIGHT_LOW)
+		return leftover->readers.n ? FINDING_MEDIUM : FINDING_LOW;
+	if (leftover->readers.n)
+		return FINDING_HIGH;
+	if (leftover->change.weight == WEIGHT_MEDIUM)
+		return FINDING_MEDIUM;
+	if (leftover->change.weight == WEIGHT_HIGH)
+		return FINDING_HIGH;
+	unsigned depth =
+		leftover->change.n ? leftover->change.paths[0].depth : 0;
+	if (leftover->effect == EFFECT_ACCUMULATES)
+		return leftover->change.where == CHANGE_MEMORY &&
+				       depth <= SHORT_PATH
+			       ? FINDING_HIGH
+			       : FINDING_MEDIUM;
+	if (leftover->effect == EFFECT_SETTLES && leftover->readers_known)
+		return FINDING_LOW;
+	return FINDING_MEDIUM;
+}
+
+static struct err *make_message(const char *test,
+				const struct leftover *leftover, char **ret)
+{
+	const struct change_path *path = &leftover->change.paths[0];
+	size_t readers = leftover->readers.n;
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	const char *const parts[] = { test,	    " leaves ",
+				      path->path,   " changed from ",
+				      path->before, " to ",
+				      path->after };
+	/* Names are the program's own: one line all the same. */
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		TRY(words_append(&text, parts[i]));
+	if (leftover->effect == EFFECT_ACCUMULATES)
+		TRY(str_append(&text, ", again each time it runs"));
+	if (leftover->lazy)
+		TRY(str_append(&text, "; so would the tests that read it"));
+	else if (readers)
+		TRY(str_appendf(&text, ", and %zu other test%s read%s it",
+				readers, readers == 1 ? "" : "s",
+				readers == 1 ? "s" : ""));
+	*ret = str_take(&text);
+	return *ret ? NULL : err_nomem();
+}
+
+/* The detector once more, on that test alone. */
+static struct err *make_replay(const struct finding_run *run, const char *test,
+			       char **ret)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	TRY(str_append(&text, "polygraph pollution --tests "));
+	TRY(words_append_pattern(&text, test));
+	TRY(str_append(&text, run->suite));
+	*ret = str_take(&text);
+	return *ret ? NULL : err_nomem();
+}
+
+struct err *pollution_finding_make(const struct finding_run *run,
+				   struct leftover *leftover,
+				   struct finding *ret)
+{
+	const char *test = roster_name(run->tests, leftover->test);
+	const struct change *change = &leftover->change;
+	_cleanup_(finding_free) struct finding finding = {
+		.kind = &leftover_kind,
+		.tests = run->tests,
+		.test = leftover->test,
+		.severity = judge_severity(leftover),
+		.file = change->file,
+		.line = change->line,
+	};
+	TRY(finding_id(&leftover_kind, change->where, test, change->root,
+		       &finding.id));
+	TRY(make_message(test, leftover, &finding.message));
+	TRY(make_replay(run, test, &finding.replay));
+	TRY(finding_take_evidence(&finding, leftover, sizeof(*leftover)));
+	*ret = finding;
+	finding = (struct finding){};
+	return NULL;
+}

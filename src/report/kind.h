@@ -1,0 +1,76 @@
+/*
+ * How findings of one kind are shown, and what is said of the search for them.
+ *
+ * Formats go through the table of kinds and know none of them. To add a kind: write
+ * report/NAME.c with one of these, declare it below, list it in kind.c. Members that are NULL are
+ * left out.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/str.h"
+#include "report/report.h"
+
+struct report_kind {
+	const struct finding_kind *kind;
+
+	/* ---- text ---- */
+	bool last; /* shown after the other kinds: it explains them */
+	/* All findings of the kind. */
+	struct err *(*write_findings)(const struct report *report,
+				      const struct report_style *style,
+				      FILE *out);
+	/* What was found in a line, what was tried, and what that does not say. */
+	struct err *(*write_summary)(const struct report *report,
+				     const struct report_style *style,
+				     FILE *out);
+	/* It says why its test fails in the suite's own order. */
+	bool (*explains_failure)(const struct finding *finding);
+
+	/* ---- JSON ---- */
+	/* The fields that only this kind has, as an object; NULL: no memory. */
+	json_t *(*make_fields)(const struct finding *finding);
+	/* Of the whole report: the search. *@ret stays NULL where there was none. */
+	const char *section;
+	struct err *(*make_section)(const struct report *report, json_t **ret);
+
+	/* ---- JUnit ---- */
+	/* After the test's name. */
+	const char *(*subject)(const struct finding *finding);
+	/* Lines in front of the command that reproduces it. */
+	struct err *(*append_detail)(const struct finding *finding,
+				     struct str *str);
+};
+
+extern const struct report_kind report_pollution;
+extern const struct report_kind report_order;
+extern const struct report_kind report_choices;
+
+/* In the sequence of the detectors; ends with NULL. */
+extern const struct report_kind *const report_kinds[];
+const struct report_kind *report_kind_of(const struct finding *finding);
+
+/* ---- what kinds share ---- */
+
+#define INDENT "        "
+#define RESET "\033[0m"
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+
+/* What a list has at most with --verbose. */
+#define VERBOSE_MAX ((size_t)100)
+
+/* "high    LINE (REMARKS)"; REMARKS may be empty. */
+void kind_write_head(const struct finding *finding, const struct str *line,
+		     const struct str *remarks,
+		     const struct report_style *style, FILE *out);
+/* "        LINE"; nothing of an empty one. */
+void kind_write_indented(const struct str *line, FILE *out);
+/* "WHAT: A (2 of 10 runs), B (1 of 10 runs) and 3 more"; nothing of none. */
+struct err *kind_append_randoms(struct str *line, const char *what,
+				const struct roster *roster,
+				const struct random_tests *randoms,
+				size_t max) _must_check_;
+json_t *kind_make_randoms(const struct roster *roster,
+			  const struct random_tests *randoms);
