@@ -320,7 +320,7 @@ static struct err *hush(struct run *run, size_t test)
 	size_t to = test == RUN_NONE ? n : test;
 	if (quiet_is(run->tracee) || (test == RUN_NONE && !run_settled(run)) ||
 	    to < from || to - from < QUIET_MIN + n / QUIET_EACH ||
-	    session->watch || session->restore || session->places)
+	    session->watch || session->tries || session->places)
 		return NULL;
 	if (!session->quiet)
 		TRY(find_quiet(run));

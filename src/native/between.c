@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "native/framework.h"
 #include "program/callers.h"
+#include "program/place.h"
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"
@@ -170,7 +171,7 @@ static bool break_function(void *data, const struct object_symbol *symbol)
 	/* Such names are the compiler's; "cold" parts of functions are no entries. */
 	if (!symbol->function || symbol->ifunc || !symbol->value ||
 	    str_starts(symbol->name, "__") || strstr(symbol->name, ".cold") ||
-	    framework_owns(search->run->framework, symbol->name) ||
+	    callers_is_framework(search->run->program->own, symbol->name) ||
 	    breakpoint_at(search->run->tracee, at, &word))
 		return true;
 	if (search->n++ == FUNCTIONS_MAX)

@@ -140,8 +140,8 @@ struct err *chooser_attach(struct run *run)
 	/* The same file at each start: once is enough. */
 	if (chooser->attached)
 		return NULL;
-	TRY(callers_find(run->program, run->framework, chooser->block->callers,
-			 WIRE_CALLERS, &n));
+	TRY(callers_find(run->program, run->program->own,
+			 chooser->block->callers, WIRE_CALLERS, &n));
 	chooser->block->callers_n = n;
 	chooser->attached = true;
 	return NULL;

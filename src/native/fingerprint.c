@@ -11,7 +11,6 @@
 #include "dwarf/unwind.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
-#include "watch/memory_watch_inside.h"
 #include "wire/heap.h"
 
 #define XXH_INLINE_ALL
@@ -355,7 +354,7 @@ struct err *fingerprint_take(struct run *run, struct thread *thread,
 		.known = true,
 	};
 	_cleanup_(mappings_freep) struct mappings mappings = {};
-	uint64_t agent = memory_watch_agent(run);
+	uint64_t agent = program_agent_heap(run->program);
 	if (!f.hash)
 		return err_nomem();
 	XXH3_64bits_reset(f.hash);

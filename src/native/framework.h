@@ -21,6 +21,7 @@
 #pragma once
 
 #include "native/run.h"
+#include "program/own.h"
 
 /* A list for the tables below. */
 #define FRAMEWORK_LIST(...)                                                    \
@@ -42,27 +43,7 @@ struct framework {
 	/* Added behind the program's arguments and environment; may be NULL. */
 	const char *const *arguments;
 	const char *const *environment;
-	/*
-	 * What is its own. A framework is often built within the project, but
-	 * its code is not where a test broke, its calls are not the program's
-	 * (program/callers.h), and its state is not what tests share (watch/roots.h). Each
-	 * list ends with NULL and may be NULL.
-	 */
-	const struct framework_own {
-		/*
-		 * "a::b::": all in that C++ namespace or class; "name$": that
-		 * symbol; else how symbols begin.
-		 */
-		const char *const *functions;
-		/* How names begin, or after a '*' how they end. */
-		const char *const *variables;
-		/* Source files whose variables are its own: globs. */
-		const char *const *files;
-		/* Objects that are never looked into: globs. */
-		const char *const *types;
-		/* How file names of its shared libraries begin. */
-		const char *const *libraries;
-	} own;
+	struct framework_own own; /* program/own.h */
 	/* Loaded, nothing run yet: set breakpoints. */
 	struct err *(*attach)(struct run *run);
 	/* Libraries were loaded meanwhile (dlopen); may be NULL. */
@@ -134,12 +115,3 @@ struct framework {
 struct err *native_suite_open(const struct suite_options *options,
 			      const struct framework *const *frameworks,
 			      struct suite **ret) _must_check_;
-extern const struct framework *const frameworks[];
-/*
- * Which framework a variable belongs to, by its name, the file that declares it
- * and the source file that was compiled (each may be NULL but the name); NULL: to
- * none. All frameworks are asked, whichever drives the program: a program may
- * hold parts of others.
- */
-const struct framework *
-framework_of_variable(const char *name, const char *file, const char *unit);

@@ -11,7 +11,8 @@
 #include "base/path.h"
 #include "native/framework.h"
 #include "native/session.h"
-#include "restore/restore.h"
+#include "native/tries.h"
+#include "program/place.h"
 #include "suite/declare.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -458,7 +459,14 @@ struct err *run_point(struct run *run, enum suite_point point)
 		return NULL;
 	run->point = (int)point;
 	log_point(run, point);
-	return watch ? watch_point(watch, run, point) : NULL;
+	const struct watch_point at = {
+		.tracee = run->tracee,
+		.point = point,
+		.test = run->current,
+		.entry = run->session->reported,
+		.captured = &run->captured,
+	};
+	return watch ? watch_point(watch, &at) : NULL;
 }
 
 struct err *run_begin(struct run *run)
@@ -485,10 +493,10 @@ struct err *run_begin(struct run *run)
 		session->observer->started(session->observer->data,
 					   run->current);
 	TRY(run_point(run, SUITE_BEFORE_SETUP));
-	if (session->restore)
-		TRY(restore_begin(session->restore, run));
+	if (session->tries)
+		TRY(tries_begin(session->tries, run));
 	if (session->places)
-		places_begin(run);
+		places_begin(session->places, run->tracee);
 	chooser_begin(session->chooser, run->current);
 	run->began_ns = clock_now();
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
@@ -501,8 +509,7 @@ struct err *run_group_ready(struct run *run)
 	if (!run->early)
 		return NULL;
 	run->early = false;
-	return session->restore ? restore_group_ready(session->restore, run)
-				: NULL;
+	return session->tries ? tries_group_ready(session->tries, run) : NULL;
 }
 
 static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
@@ -530,11 +537,11 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	result.output_n = piece.n;
 	result.output_dropped = piece.dropped;
 	struct err *err = gone ? NULL : run_point(run, SUITE_AFTER_TEARDOWN);
-	if (!err && !gone && session->restore)
-		err = restore_end(session->restore, run);
+	if (!err && !gone && session->tries)
+		err = tries_end(session->tries, run);
 	run->in_test = false;
 	if (session->places)
-		places_end(run, run->current);
+		places_end(session->places, run->tracee, run->current);
 	run->current = RUN_NONE;
 	chooser_end(session->chooser, session->observer, session->reported,
 		    result.test);
@@ -717,8 +724,8 @@ static void note_signal(struct run *run, const struct tracee_event *event)
 		return;
 	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
 	unsigned line = 0;
-	err_ignore(
-		place_find(run, event->thread->tid, &file, &line, &function));
+	err_ignore(place_find(run->program, run->tracee, event->thread->tid,
+			      &file, &line, &function));
 	if (asprintf(&text, "SIG%s (%s)%s%s",
 		     sigabbrev_np(event->signal) ? sigabbrev_np(event->signal)
 						 : "?",
@@ -819,7 +826,8 @@ static struct err *on_deadline(struct run *run, enum run_state *ret)
 	}
 	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
 	unsigned line = 0;
-	err_ignore(place_find(run, tracee_pid(run->tracee), &file, &line,
+	err_ignore(place_find(run->program, run->tracee,
+			      tracee_pid(run->tracee), &file, &line,
 			      &function));
 	char limit[16];
 	duration_format(run->session->suite.options.timeout_ns, limit);
@@ -945,7 +953,10 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 		}
 		case TRACEE_WATCHPOINT:
 			if (session->places)
-				places_touched(run, &event);
+				places_touched(session->places, run->tracee,
+					       run->in_test ? run->current
+							    : PLACES_NO_TEST,
+					       &event);
 			break;
 		case TRACEE_DYING:
 			TRY(on_dying(run, &event));

@@ -24,8 +24,8 @@
 #include "native/framework.h"
 #include "native/parallel.h"
 #include "native/tree.h"
+#include "native/tries.h"
 #include "native/user_models.h"
-#include "restore/restore.h"
 #include "suite/declare.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -57,6 +57,28 @@ struct err *session_put_back_kept(struct session *session,
 	return kept ? keeper_put_back(session->keeper, kept) : NULL;
 }
 
+struct watch_host session_host(struct session *session)
+{
+	return (struct watch_host){
+		.tracer = session->tracer,
+		.program = session->program,
+		.env = session->env,
+		.observer = &session->observer,
+		.saver = &session->saver,
+	};
+}
+
+struct watch_process session_watched(const struct session *session,
+				     const struct run *run)
+{
+	const struct run *origin = session->origin;
+	return (struct watch_process){
+		.tracee = run->tracee,
+		.thread = run->ready_thread,
+		.origin = origin && origin != run ? origin->tracee : NULL,
+	};
+}
+
 /* Puts them back a last time. */
 static struct err *keep_no_more(struct session *session)
 {
@@ -71,7 +93,7 @@ static void session_close(struct suite *suite)
 	struct session *session = session_of(suite);
 	parallel_stop(session);
 	watch_destroy(session->watch);
-	restore_forget(session);
+	tries_forget(session);
 	free(session->took);
 	run_destroy(session->origin);
 	tracer_destroy(session->tracer);
@@ -80,6 +102,7 @@ static void session_close(struct suite *suite)
 	quiet_destroy(session->quiet);
 	output_destroy(session->output);
 	program_destroy(session->program);
+	free(session->owns);
 	environment_free_words(session->argv);
 	environment_free_words(session->env);
 	vec_free(&session->hooks);
@@ -299,6 +322,7 @@ struct err *session_start(struct session *session, bool discovering,
 		TRY(recognise(session, &framework));
 		BUG_ON(!framework);
 		session->framework = framework;
+		session->program->own = &framework->own;
 		if (framework->arguments || framework->environment ||
 		    environment_looks_for_leaks(session)) {
 			TRY(prepare_words(session));
@@ -547,17 +571,19 @@ static struct err *run_in_order(struct session *session, const size_t *order,
 		TRY(session_process(session, &run));
 		run->order = order + at;
 		run->n = n - at;
+		const struct watch_process watched =
+			session_watched(session, run);
 		if (session->places)
-			TRY(places_process(run));
+			TRY(places_start(session->places, &watched));
 		if (session->watch)
-			TRY(watch_start(session->watch, run));
+			TRY(watch_start(session->watch, &watched));
 		TRY(run->framework->start(run, run->ready_thread));
 		enum run_state state;
 		struct err *err = run_loop(run, &state);
 		if (session->watch)
 			watch_stop(session->watch);
 		if (session->places)
-			places_stop(session);
+			places_stop(session->places);
 		TRY(err);
 		if (state == RUN_INTERRUPTED)
 			return err_create(ERR_INTERRUPTED, "interrupted");
@@ -619,6 +645,21 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	return err;
 }
 
+static struct err *session_run_places(struct suite *suite, const size_t *order,
+				      size_t n, const struct suite_place *list,
+				      size_t n_places,
+				      const struct suite_observer *observer)
+{
+	struct session *session = session_of(suite);
+	const struct watch_host host = session_host(session);
+	_cleanup_(places_destroyp) struct places *places = NULL;
+	TRY(places_create(&host, list, n_places, &places));
+	session->places = places;
+	struct err *err = session_run(suite, order, n, 0, observer);
+	session->places = NULL;
+	return err;
+}
+
 /* Nobody looks at the state of these processes. */
 static struct err *session_run_tree(struct suite *suite,
 				    const struct suite_node *nodes, size_t n,
@@ -665,7 +706,11 @@ static struct err *session_watch(struct suite *suite,
 					   session->framework->name,
 					   session->framework->no_points),
 				"--capture before-setup..after-teardown works");
-	TRY(watch_create(session, options, &session->watch));
+	/* A first state is the one to go back to: it stays. */
+	if (options->save && !session->saver)
+		TRY(saver_create(&session->saver));
+	const struct watch_host host = session_host(session);
+	TRY(watch_create(&host, options, &session->watch));
 	session->points = points;
 	return NULL;
 }
@@ -677,8 +722,8 @@ static struct err *session_try_roots(struct suite *suite,
 				     void *data,
 				     const struct suite_observer *observer)
 {
-	return restore_try_roots(session_of(suite), watch, prefix, n, test,
-				 judge, data, observer);
+	return tries_run(session_of(suite), watch, prefix, n, test, judge, data,
+			 observer);
 }
 
 /* A runner that cannot be looked at is taken for one that does nothing. */
@@ -713,7 +758,7 @@ static const struct suite_ops session_ops = {
 	.run = session_run,
 	.watched = SUITE_ALL,
 	.watch = session_watch,
-	.run_places = places_run,
+	.run_places = session_run_places,
 	.places_max = PLACES_MAX,
 	.touched_file = session_touched_file,
 	.try_roots = session_try_roots,
@@ -725,6 +770,19 @@ static const struct suite_ops session_ops = {
 	.explore = explore_run,
 	.close = session_close,
 };
+
+static struct err *list_owns(struct session *session)
+{
+	size_t n = 0;
+	while (session->frameworks[n])
+		n++;
+	session->owns = calloc(n + 1, sizeof(*session->owns));
+	if (!session->owns)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++)
+		session->owns[i] = &session->frameworks[i]->own;
+	return NULL;
+}
 
 struct err *native_suite_open(const struct suite_options *options,
 			      const struct framework *const *frameworks,
@@ -756,7 +814,8 @@ struct err *native_suite_open(const struct suite_options *options,
 				       options->n_user_models,
 				       &session->user_models));
 	TRY(output_create(options->pass_through, &session->output));
-	TRY(program_create(&session->program));
+	TRY(list_owns(session));
+	TRY(program_create(session->owns, &session->program));
 	TRY(environment_prepare(session));
 	TRY(tracer_create(&session->tracer));
 	tracer_tick(true);

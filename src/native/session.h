@@ -12,6 +12,7 @@
 #include "native/run.h"
 #include "restore/positions.h"
 #include "suite/kind.h"
+#include "watch/host.h"
 
 struct between;
 struct chooser;
@@ -24,7 +25,7 @@ struct output;
 struct memory_watch;
 struct places;
 struct quiet;
-struct restore;
+struct tries;
 struct watch;
 struct workers;
 
@@ -39,6 +40,7 @@ struct session {
 	struct output *output;
 	struct program *program;
 	const struct framework *const *frameworks; /* all; ends with NULL */
+	const struct framework_own **owns;	   /* theirs */
 	const struct framework *framework;
 	char **argv;
 	char **env; /* NULL: ours */
@@ -79,14 +81,18 @@ struct session {
 	struct chooser *chooser; /* what APIs do; NULL: as ever */
 	struct user_models *user_models; /* NULL: none */
 	struct explorer *explorer;	 /* during suite_explore(); NULL: no */
-	struct restore *restore; /* during suite_try_roots(); NULL: no */
-	/* Kept by restore.c from one call to the next. */
-	struct memory_watch *restore_memory;
-	struct suite_watch restore_options;
+	struct tries *tries; /* during suite_try_roots(); NULL: no */
+	/* Kept by tries.c from one call to the next. */
+	struct memory_watch *tries_memory;
+	struct suite_watch tries_options;
 	uint64_t
 		*took; /* a test, the longest that it ran; see session_took() */
 };
 
+/* What watches are told of it, as of now. */
+struct watch_host session_host(struct session *session);
+struct watch_process session_watched(const struct session *session,
+				     const struct run *run);
 /* session.c: a process at the first test, from the origin or started anew. */
 struct err *session_process(struct session *session,
 			    struct run **ret) _must_check_;
@@ -130,9 +136,3 @@ enum run_state {
 struct err *run_loop(struct run *run, enum run_state *ret) _must_check_;
 /* How the process ended, for a person: "exit status 1", "killed by …". */
 extern const char *run_end_text(const struct run *run);
-
-/* Headers and sources of the system: C++ library, frameworks, … */
-bool place_is_system(const char *file);
-/* place.c: where a stopped thread is, in code of the project. */
-struct err *place_find(struct run *run, pid_t tid, char **ret_file,
-		       unsigned *ret_line, char **ret_function) _must_check_;

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "native/framework.h"
+#include "program/own.h"
 
 /* Names of mangled symbols that are followed; longer ones are the program's. */
 #define NAMES_MAX 64
@@ -217,11 +217,11 @@ static bool listed(const char *const *entries, const struct parts *parts)
 	return false;
 }
 
-bool framework_owns(const struct framework *framework, const char *symbol)
+bool callers_is_framework(const struct framework_own *own, const char *symbol)
 {
 	struct parts parts;
 	take_apart(symbol, &parts);
-	return listed(framework->own.functions, &parts);
+	return listed(own->functions, &parts);
 }
 
 /* ---- ranges ---- */
@@ -236,7 +236,7 @@ struct code {
 };
 
 struct search {
-	const struct framework *framework;
+	const struct framework_own *own;
 	VEC(struct code) code;
 	struct err *err;
 };
@@ -259,7 +259,7 @@ static bool visit(void *data, const struct object_symbol *symbol)
 	};
 	if (__builtin_add_overflow(code.low, size ? size : UNSIZED, &code.high))
 		return true;
-	if (listed(search->framework->own.functions, &parts))
+	if (listed(search->own->functions, &parts))
 		code.whose = FRAMEWORK;
 	else if (common)
 		code.whose = EVERYWHERE;
@@ -317,10 +317,10 @@ static void join_locals(struct search *search)
 }
 
 struct err *callers_find(const struct program *program,
-			 const struct framework *framework,
+			 const struct framework_own *own,
 			 struct wire_callers *ret, size_t max, size_t *ret_n)
 {
-	struct search search = { .framework = framework };
+	struct search search = { .own = own };
 	size_t n = 0;
 	if (program->modules.n && program->modules.data[0].object)
 		object_each_symbol(program->modules.data[0].object, visit,

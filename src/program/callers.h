@@ -13,16 +13,16 @@
 #include "program/program.h"
 #include "wire/choices.h"
 
-struct framework;
+struct framework_own;
 
 /* Does the symbol's name say that it is the framework's? */
-bool framework_owns(const struct framework *framework, const char *symbol);
+bool callers_is_framework(const struct framework_own *own, const char *symbol);
 
 /*
  * The ranges of such code in the executable: ascending, apart from each other,
  * at most @max of them, as addresses of the file. For once a session.
  */
 struct err *callers_find(const struct program *program,
-			 const struct framework *framework,
+			 const struct framework_own *own,
 			 struct wire_callers *ret, size_t max,
 			 size_t *ret_n) _must_check_;

@@ -1,16 +1,14 @@
-/* Where a test broke or hangs: the innermost line of the project's own code. */
+#include "program/place.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "dwarf/frames.h"
-#include "native/framework.h"
-#include "native/session.h"
 #include "program/callers.h"
 
 struct search {
 	const struct program *program;
-	const struct framework *framework;
 	char *file;
 	unsigned line;
 	char *function;
@@ -31,7 +29,7 @@ static bool visit(void *data, const struct frame *frame)
 	unsigned line;
 	if (!module || module->system ||
 	    (frame->function &&
-	     framework_owns(search->framework, frame->function)) ||
+	     callers_is_framework(search->program->own, frame->function)) ||
 	    !program_line(search->program, RADDR(frame->code), &file, &line) ||
 	    place_is_system(file))
 		return true;
@@ -43,14 +41,12 @@ static bool visit(void *data, const struct frame *frame)
 	return false;
 }
 
-struct err *place_find(struct run *run, pid_t tid, char **ret_file,
+struct err *place_find(const struct program *program,
+		       const struct tracee *tracee, pid_t tid, char **ret_file,
 		       unsigned *ret_line, char **ret_function)
 {
-	struct search search = {
-		.program = run->program,
-		.framework = run->framework,
-	};
-	TRY(frames_walk(tracee_pid(run->tracee), tid, visit, &search));
+	struct search search = { .program = program };
+	TRY(frames_walk(tracee_pid(tracee), tid, visit, &search));
 	*ret_file = search.file;
 	*ret_line = search.line;
 	*ret_function = search.function;

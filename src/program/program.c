@@ -13,16 +13,19 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "tracee/memory.h"
+#include "wire/heap.h"
 
 #define MODULES_MAX 4096
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 512
 
-struct err *program_create(struct program **ret)
+struct err *program_create(const struct framework_own *const *owns,
+			   struct program **ret)
 {
 	struct program *program = calloc(1, sizeof(*program));
 	if (!program)
 		return err_nomem();
+	program->owns = owns;
 	*ret = program;
 	return NULL;
 }
@@ -224,6 +227,12 @@ bool program_uses_any(const struct program *program, const char *const *names,
 			return true;
 	}
 	return false;
+}
+
+uint64_t program_agent_heap(const struct program *program)
+{
+	struct raddr heap;
+	return program_symbol(program, WIRE_HEAP_SYMBOL, &heap) ? heap.v : 0;
 }
 
 const struct module *program_module(const struct program *program,

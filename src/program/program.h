@@ -22,11 +22,20 @@ struct module {
 	bool system; /* belongs to the system, not to the project */
 };
 
+struct framework_own;
+
 struct program {
 	VEC(struct module) modules; /* the executable first */
+	/*
+	 * What in it belongs to test frameworks: of all that are known, ends
+	 * with NULL; of the one that drives it, NULL: not known yet.
+	 */
+	const struct framework_own *const *owns;
+	const struct framework_own *own;
 };
 
-struct err *program_create(struct program **ret) _must_check_;
+struct err *program_create(const struct framework_own *const *owns,
+			   struct program **ret) _must_check_;
 void program_destroy(struct program *program); /* NULL is fine */
 static inline void program_destroyp(struct program **program)
 {
@@ -54,6 +63,9 @@ bool program_function_starting(const struct program *program,
 bool program_uses(const struct program *program, const char *name);
 bool program_uses_any(const struct program *program, const char *const *names,
 		      size_t n);
+
+/* Where the agent has its struct wire_heap; 0: it is not there. */
+uint64_t program_agent_heap(const struct program *program);
 
 const struct module *program_module(const struct program *program,
 				    struct raddr address);

@@ -6,7 +6,7 @@
 #include "program/program.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
-#include "watch/memory_watch_inside.h"
+#include "watch/memory_watch.h"
 
 /* More is not kept for one variable. */
 #define BYTES_MAX ((size_t)256 << 20)
@@ -50,9 +50,9 @@ struct err *undo_finder_create(struct memory_watch *watch, bool kept,
 	finder->kept = kept;
 	struct raddr symbol;
 	finder->relocates =
-		program_symbol(watch->run->program, "malloc", &symbol);
+		program_symbol(watch->host.program, "malloc", &symbol);
 	finder->asan =
-		program_symbol(watch->run->program, "__asan_init", &symbol);
+		program_symbol(watch->host.program, "__asan_init", &symbol);
 	const struct state_options options = memory_watch_options(watch);
 	TRY(state_create(watch->pool, watch->containers, &options,
 			 &finder->state));
@@ -161,8 +161,8 @@ static bool is_poisoned(const struct undo_finder *finder,
 		return false;
 	while (at < end) {
 		size_t n = MIN(end - at, (uint64_t)sizeof(shadow));
-		if (memory_read_some(finder->watch->run->tracee, RADDR(at),
-				     shadow, n) != n)
+		if (memory_read_some(finder->watch->tracee, RADDR(at), shadow,
+				     n) != n)
 			return false;
 		if (memchr(shadow, SHADOW_FREED, n))
 			return true;
@@ -357,37 +357,39 @@ struct err *undo_spare(struct undo *undo, struct tracee *then,
 }
 
 /* @places: where each of the blocks is now. */
-static struct err *make_blocks(const struct undo *undo, struct run *run,
-			       uint64_t *places)
+static struct err *make_blocks(const struct undo *undo,
+			       const struct program *program,
+			       struct tracee *tracee, uint64_t *places)
 {
 	struct raddr function;
-	if (!program_symbol(run->program, "malloc", &function))
+	if (!program_symbol(program, "malloc", &function))
 		return err_create(ERR_INTERNAL, "there is no malloc()");
-	struct thread *thread = tracee_thread(run->tracee, 0);
+	struct thread *thread = tracee_thread(tracee, 0);
 	for (size_t i = 0; i < undo->blocks.n; i++) {
 		const struct undo_block *block = &undo->blocks.data[i];
 		TRY(remote_call(thread, function, &block->size, 1, CALL_NS,
 				&places[i]));
 		if (!places[i])
 			return err_create(ERR_INTERNAL, "out of memory");
-		TRY(memory_write(run->tracee, RADDR(places[i]),
+		TRY(memory_write(tracee, RADDR(places[i]),
 				 undo->bytes.data + block->at, block->size));
 	}
 	return NULL;
 }
 
-struct err *undo_apply(const struct undo *undo, struct run *run)
+struct err *undo_apply(const struct undo *undo, const struct program *program,
+		       struct tracee *tracee)
 {
 	_cleanup_(freep) uint64_t *places = NULL;
 	if (undo->blocks.n) {
 		places = calloc(undo->blocks.n, sizeof(*places));
 		if (!places)
 			return err_nomem();
-		TRY(make_blocks(undo, run, places));
+		TRY(make_blocks(undo, program, tracee, places));
 	}
 	for (size_t i = 0; i < undo->patches.n; i++) {
 		const struct undo_patch *patch = &undo->patches.data[i];
-		TRY(memory_write(run->tracee, RADDR(patch->address),
+		TRY(memory_write(tracee, RADDR(patch->address),
 				 undo->bytes.data + patch->at, patch->n));
 	}
 	for (size_t i = 0; i < undo->words.n; i++) {
@@ -396,7 +398,7 @@ struct err *undo_apply(const struct undo *undo, struct run *run)
 		BUG_ON(!places);
 		if (word->in != UNDO_IN_PLACE)
 			where += places[word->in];
-		TRY(memory_write_u64(run->tracee, RADDR(where),
+		TRY(memory_write_u64(tracee, RADDR(where),
 				     places[word->block] + word->offset));
 	}
 	return NULL;

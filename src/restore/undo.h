@@ -73,4 +73,5 @@ static inline bool undo_is_empty(const struct undo *undo)
 }
 
 /* Into a copy of the process, as it was looked at the second time. */
-struct err *undo_apply(const struct undo *undo, struct run *run) _must_check_;
+struct err *undo_apply(const struct undo *undo, const struct program *program,
+		       struct tracee *tracee) _must_check_;

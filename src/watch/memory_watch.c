@@ -1,4 +1,4 @@
-#include "watch/memory_watch_inside.h"
+#include "watch/memory_watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +7,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "native/framework.h"
+#include "program/place.h"
 #include "suite/change.h"
 #include "tracee/memory.h"
-#include "wire/heap.h"
 
 #define DETAIL_LINES 60
 #define STACK_MAX 16
@@ -57,8 +56,7 @@ static bool block_after(void *data, uint64_t address, struct view_block *ret)
 
 static struct err *load_areas(struct memory_watch *watch)
 {
-	return areas_load(&watch->areas, watch->session->program,
-			  watch->run->tracee,
+	return areas_load(&watch->areas, watch->host.program, watch->tracee,
 			  !image_blocks_missing(watch->image));
 }
 
@@ -73,27 +71,28 @@ static enum state_area area_of(void *data, uint64_t address)
 static bool symbol_of(void *data, uint64_t address, char *out, size_t n)
 {
 	struct memory_watch *watch = data;
-	return program_name_at(watch->session->program, RADDR(address), out, n);
+	return program_name_at(watch->host.program, RADDR(address), out, n);
 }
 
 /* ---- life ---- */
 
-struct err *memory_watch_create(struct session *session,
+struct err *memory_watch_create(const struct watch_host *host,
 				const struct suite_watch *options,
 				struct memory_watch **ret)
 {
 	struct memory_watch *watch = calloc(1, sizeof(*watch));
 	if (!watch)
 		return err_nomem();
-	watch->session = session;
+	watch->host = *host;
 	watch->options = options;
 	struct err *err = type_pool_create(&watch->pool);
 	if (!err)
-		err = roots_init(&watch->roots, watch->pool, options);
+		err = roots_init(&watch->roots, watch->pool,
+				 host->program->owns, options);
 	_cleanup_(container_user_list_freep) struct container_user_list
 		users = {};
 	if (!err)
-		err = roots_skip_types(&users);
+		err = roots_skip_types(host->program->owns, &users);
 	if (!err)
 		err = vec_append(&users, options->containers,
 				 options->n_containers);
@@ -137,7 +136,7 @@ void memory_watch_stop(struct memory_watch *watch)
 	image_destroy(watch->image);
 	watch->state = NULL;
 	watch->image = NULL;
-	watch->run = NULL;
+	watch->tracee = NULL;
 	watch->areas.all.n = 0;
 	areas_forget(&watch->areas);
 	map_u64_free(&watch->known_modules);
@@ -158,30 +157,21 @@ void memory_watch_destroy(struct memory_watch *watch)
 	free(watch);
 }
 
-uint64_t memory_watch_agent(const struct run *run)
-{
-	struct raddr heap;
-	const struct module *module;
-	if (!program_symbol_in(run->program, WIRE_HEAP_SYMBOL, &heap, &module))
-		return 0;
-	return heap.v;
-}
-
-struct err *memory_watch_start(struct memory_watch *watch, struct run *run)
+struct err *memory_watch_start(struct memory_watch *watch,
+			       const struct watch_process *process)
 {
 	memory_watch_stop(watch);
 	enum image_method method = IMAGE_AUTO;
 	const char *name = watch->options->method;
 	if (name && !image_method_by_name(name, &method))
 		return err_create(ERR_USAGE, "there is no method '%s'", name);
-	struct run *base = watch->session->origin;
-	struct thread *thread = run->ready_thread;
-	TRY(image_create(thread, base && base != run ? base->tracee : NULL,
-			 method, memory_watch_agent(run), &watch->image));
+	const struct program *program = watch->host.program;
+	TRY(image_create(process->thread, process->origin, method,
+			 program_agent_heap(program), &watch->image));
 	struct raddr arena;
-	if (program_symbol(run->program, "main_arena", &arena))
+	if (program_symbol(program, "main_arena", &arena))
 		image_set_arena(watch->image, arena.v);
-	watch->run = run;
+	watch->tracee = process->tracee;
 	watch->before = (struct view){ page_before, block_before, watch };
 	watch->after = (struct view){ page_after, block_after, watch };
 	return NULL;
@@ -231,28 +221,28 @@ static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 	state_destroy(watch->state);
 	watch->state = NULL;
 	map_u64_free(&watch->fixtures); /* other numbers from now on */
-	TRY(roots_load(&watch->roots, watch->session->program, thread));
+	TRY(roots_load(&watch->roots, watch->host.program, thread));
 	TRY(containers_complete(watch->containers));
-	watch->modules = loaded_modules(watch->session->program);
+	watch->modules = loaded_modules(watch->host.program);
 	TRY(note_modules(watch));
 	const struct state_options options = memory_watch_options(watch);
 	TRY(state_create(watch->pool, watch->containers, &options,
 			 &watch->state));
 	/* Work of our own: on all processors. */
-	tracer_unpin(watch->session->tracer);
+	tracer_unpin(watch->host.tracer);
 	TRY(state_index(watch->state, &watch->after));
 	struct state_counts counts = state_counts(watch->state);
 	log_info("%zu roots, %zu objects reachable", options.n_roots,
 		 counts.nodes);
 	if (watch->roots.untyped && !watch->said_untyped) {
-		suite_limit(watch->session->observer,
+		suite_limit(*watch->host.observer,
 			    "pollution: without debug information (-g) "
 			    "variables are compared word by word");
 		watch->said_untyped = true;
 	}
 	const char *missing = image_blocks_missing(watch->image);
 	if (missing && !watch->said_blocks) {
-		suite_limit(watch->session->observer,
+		suite_limit(*watch->host.observer,
 			    "pollution: sizes of heap blocks are not known: %s",
 			    missing);
 		watch->said_blocks = true;
@@ -295,7 +285,7 @@ static void drop_library(struct change_path *path)
 static struct err *find_frames(struct memory_watch *watch, uint32_t stack,
 			       struct change_path *path)
 {
-	const struct program *program = watch->session->program;
+	const struct program *program = watch->host.program;
 	uint64_t addresses[STACK_MAX];
 	size_t n = image_stack(watch->image, stack, addresses, STACK_MAX);
 	path->stack = calloc(STACK_MAX, sizeof(*path->stack));
@@ -541,7 +531,7 @@ struct err *memory_watch_capture(struct memory_watch *watch,
 	watch->compare_ns += clock_now() - captured;
 	/* What was loaded meanwhile has no state before. */
 	if (watch->once ||
-	    loaded_modules(watch->run->program) == watch->modules)
+	    loaded_modules(watch->host.program) == watch->modules)
 		return NULL;
 	TRY(index_anew(watch, thread));
 	return ret ? add_late(watch, ret) : NULL;

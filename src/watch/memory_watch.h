@@ -1,23 +1,51 @@
 /*
  * Watching the memory of a suite: the pages written since the last point are
  * read (image/), and the graphs before and after are compared (state/). For
- * watch.c alone.
+ * watch.c, and for those who put it back (restore/).
  */
 #pragma once
 
-#include "native/session.h"
+#include "image/image.h"
+#include "state/state.h"
 #include "suite/change.h"
+#include "watch/areas.h"
+#include "watch/host.h"
+#include "watch/roots.h"
 
-struct memory_watch;
+struct memory_watch {
+	struct watch_host host;
+	const struct suite_watch *options;
+	struct type_pool *pool;
+	struct containers *containers;
+	struct roots roots;
+	struct areas areas;
+	size_t modules;		      /* loaded when the roots were looked up */
+	struct map_u64 known_modules; /* bias → number of the look-up */
+	uint64_t loads;
 
-struct err *memory_watch_create(struct session *session,
+	/* Of the process that is followed; NULL: none now. */
+	struct tracee *tracee;
+	struct image *image;
+	struct state *state;
+	struct view before, after;
+	struct map_u64 fixtures; /* roots of changes that were undone */
+	struct state_differences differences;
+	VEC(struct state_page) pages;
+	uint64_t capture_ns, compare_ns; /* what it cost */
+	bool once; /* looked at twice only: libraries loaded meanwhile are not */
+	bool said_blocks;
+	bool said_untyped;
+};
+
+struct err *memory_watch_create(const struct watch_host *host,
 				const struct suite_watch *options,
 				struct memory_watch **ret) _must_check_;
 void memory_watch_destroy(struct memory_watch *watch); /* NULL is fine */
 
 /* The process stands where its first test will begin. */
-struct err *memory_watch_start(struct memory_watch *watch,
-			       struct run *run) _must_check_;
+struct err *
+memory_watch_start(struct memory_watch *watch,
+		   const struct watch_process *process) _must_check_;
 void memory_watch_stop(struct memory_watch *watch);
 /*
  * All threads are stopped. What changed since the last point is appended to
@@ -29,3 +57,5 @@ struct err *memory_watch_capture(struct memory_watch *watch,
 				 struct changes *held) _must_check_;
 bool memory_watch_is_fixture(const struct memory_watch *watch,
 			     const struct change *change);
+/* What a state of these roots is made of. */
+struct state_options memory_watch_options(struct memory_watch *watch);

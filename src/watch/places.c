@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "dwarf/frames.h"
-#include "native/session.h"
 #include "watch/readers.h"
 
 /*
@@ -24,6 +23,7 @@ struct part {
 };
 
 struct places {
+	struct watch_host host;
 	const struct suite_place *list;
 	size_t n;		/* in memory */
 	bool there[PLACES_MAX]; /* in this process, by now */
@@ -67,52 +67,62 @@ static void share_out(struct places *places)
 	}
 }
 
-struct err *places_run(struct suite *suite, const size_t *order, size_t n,
-		       const struct suite_place *list, size_t n_places,
-		       const struct suite_observer *observer)
+struct err *places_create(const struct watch_host *host,
+			  const struct suite_place *list, size_t n,
+			  struct places **ret)
 {
-	struct session *session = (struct session *)suite;
-	struct places places = { .list = list };
-	while (places.n < n_places && list[places.n].where == CHANGE_MEMORY)
-		places.n++;
-	BUG_ON(places.n > PLACES_MAX);
-	share_out(&places);
-	TRY(readers_create(session, list, n_places, &places.readers));
-	session->places = &places;
-	struct err *err = suite->ops->run(suite, order, n, 0, observer);
-	session->places = NULL;
-	readers_destroy(places.readers);
+	struct places *places = calloc(1, sizeof(*places));
+	if (!places)
+		return err_nomem();
+	places->host = *host;
+	places->list = list;
+	while (places->n < n && list[places->n].where == CHANGE_MEMORY)
+		places->n++;
+	BUG_ON(places->n > PLACES_MAX);
+	share_out(places);
+	struct err *err = readers_create(host, list, n, &places->readers);
+	if (err)
+		free(places);
+	else
+		*ret = places;
 	return err;
 }
 
-/* Does this machine have watchpoints at all? Better said before the first test. */
-struct err *places_process(struct run *run)
+void places_destroy(struct places *places)
 {
-	struct places *places = run->session->places;
+	if (!places)
+		return;
+	readers_destroy(places->readers);
+	free(places);
+}
+
+/* Does this machine have watchpoints at all? Better said before the first test. */
+struct err *places_start(struct places *places,
+			 const struct watch_process *process)
+{
 	if (places->readers)
-		TRY(readers_start(places->readers, run));
+		TRY(readers_start(places->readers, process));
 	if (!places->n)
 		return NULL;
 	for (size_t i = 0; i < places->n; i++)
 		places->there[i] = places->list[i].from_test == (size_t)-1;
 	struct raddr somewhere =
-		RADDR(regs_sp(&run->ready_thread->regs).v & ~(uint64_t)7);
-	TRY(watchpoint_set(run->tracee, 0, somewhere, 8));
-	watchpoint_clear(run->tracee, 0);
+		RADDR(regs_sp(&process->thread->regs).v & ~(uint64_t)7);
+	TRY(watchpoint_set(process->tracee, 0, somewhere, 8));
+	watchpoint_clear(process->tracee, 0);
 	return NULL;
 }
 
-void places_stop(struct session *session)
+void places_stop(struct places *places)
 {
-	if (session->places->readers)
-		readers_stop(session->places->readers);
+	if (places->readers)
+		readers_stop(places->readers);
 }
 
-void places_begin(struct run *run)
+void places_begin(struct places *places, struct tracee *tracee)
 {
-	struct places *places = run->session->places;
 	if (places->readers)
-		readers_begin(places->readers, run);
+		readers_begin(places->readers, tracee);
 	memset(places->done, 0, sizeof(places->done));
 	for (unsigned i = 0; i < places->n_parts; i++) {
 		struct part *part = &places->parts[i];
@@ -121,7 +131,7 @@ void places_begin(struct run *run)
 		if (!places->there[part->place])
 			continue;
 		struct err *err =
-			watchpoint_set(run->tracee, i, part->address, part->n);
+			watchpoint_set(tracee, i, part->address, part->n);
 		if (err)
 			log_debug(LOG_SUITE, "place %zu: %s", part->place,
 				  err_message(err));
@@ -129,13 +139,12 @@ void places_begin(struct run *run)
 	}
 }
 
-void places_end(struct run *run, size_t test)
+void places_end(struct places *places, struct tracee *tracee, size_t test)
 {
-	struct places *places = run->session->places;
 	for (size_t i = 0; i < places->n; i++)
 		places->there[i] |= places->list[i].from_test == test;
 	if (places->readers)
-		readers_end(places->readers, run, test);
+		readers_end(places->readers, tracee, test);
 }
 
 struct search {
@@ -159,53 +168,54 @@ static bool is_allocator(void *data, const struct frame *frame)
 }
 
 /* free() looks at the block for its own purposes. */
-static bool by_allocator(struct run *run, const struct thread *thread)
+static bool by_allocator(const struct places *places,
+			 const struct tracee *tracee,
+			 const struct thread *thread)
 {
-	struct search search = { run->program, false };
+	struct search search = { places->host.program, false };
 	const struct module *module =
-		program_module(run->program, regs_pc(&thread->regs));
+		program_module(search.program, regs_pc(&thread->regs));
 	if (!module || !module->system)
 		return false;
-	err_ignore(frames_walk(tracee_pid(run->tracee), thread->tid,
-			       is_allocator, &search));
+	err_ignore(frames_walk(tracee_pid(tracee), thread->tid, is_allocator,
+			       &search));
 	return search.found;
 }
 
-static void leave_alone(struct run *run, size_t place)
+static void leave_alone(struct places *places, struct tracee *tracee,
+			size_t place)
 {
-	struct places *places = run->session->places;
 	places->done[place] = true;
 	for (unsigned i = 0; i < places->n_parts; i++) {
 		if (places->parts[i].place == place)
-			watchpoint_clear(run->tracee, i);
+			watchpoint_clear(tracee, i);
 	}
 }
 
-void places_touched(struct run *run, const struct tracee_event *event)
+void places_touched(struct places *places, struct tracee *tracee, size_t test,
+		    const struct tracee_event *event)
 {
-	struct places *places = run->session->places;
-	const struct suite_observer *observer = run->session->observer;
+	const struct suite_observer *observer = *places->host.observer;
 	if (event->slot >= places->n_parts)
 		return;
 	struct part *part = &places->parts[event->slot];
-	if (!run->in_test || places->done[part->place]) {
-		watchpoint_clear(run->tracee, event->slot);
+	if (test == PLACES_NO_TEST || places->done[part->place]) {
+		watchpoint_clear(tracee, event->slot);
 		return;
 	}
 	bool reads = event->read & ~part->own;
 	if (reads && places->list[part->place].from_test != (size_t)-1 &&
-	    by_allocator(run, event->thread))
+	    by_allocator(places, tracee, event->thread))
 		reads = false;
 	if (reads) {
-		log_debug(LOG_SUITE, "%s reads place %zu",
-			  run_name(run, run->current), part->place);
+		log_debug(LOG_SUITE, "test %zu reads place %zu", test,
+			  part->place);
 		if (observer && observer->read)
-			observer->read(observer->data, run->current,
-				       part->place);
-		leave_alone(run, part->place);
+			observer->read(observer->data, test, part->place);
+		leave_alone(places, tracee, part->place);
 		return;
 	}
 	part->own |= event->written;
 	if (part->own == (1U << part->n) - 1 || ++part->touched == PATIENCE)
-		watchpoint_clear(run->tracee, event->slot);
+		watchpoint_clear(tracee, event->slot);
 }

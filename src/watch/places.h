@@ -14,21 +14,29 @@
  */
 #pragma once
 
-#include "native/run.h"
 #include "tracee/watchpoint.h"
+#include "watch/host.h"
 
 struct places;
 
 #define PLACES_MAX WATCHPOINTS
+#define PLACES_NO_TEST ((size_t)-1)
 
-/* suite_ops.run_places */
-struct err *places_run(struct suite *suite, const size_t *order, size_t n,
-		       const struct suite_place *list, size_t n_places,
-		       const struct suite_observer *observer) _must_check_;
+/* @list outlives it; those in memory come first, at most PLACES_MAX. */
+struct err *places_create(const struct watch_host *host,
+			  const struct suite_place *list, size_t n,
+			  struct places **ret) _must_check_;
+void places_destroy(struct places *places); /* NULL is fine */
+static inline void places_destroyp(struct places **places)
+{
+	places_destroy(*places);
+}
 
-/* Hooks of the engine, while the session has places. */
-struct err *places_process(struct run *run) _must_check_;
-void places_stop(struct session *session); /* before its process goes away */
-void places_begin(struct run *run);
-void places_end(struct run *run, size_t test);
-void places_touched(struct run *run, const struct tracee_event *event);
+struct err *places_start(struct places *places,
+			 const struct watch_process *process) _must_check_;
+void places_stop(struct places *places); /* before its process goes away */
+void places_begin(struct places *places, struct tracee *tracee);
+void places_end(struct places *places, struct tracee *tracee, size_t test);
+/* @test is running; PLACES_NO_TEST: none is. */
+void places_touched(struct places *places, struct tracee *tracee, size_t test,
+		    const struct tracee_event *event);

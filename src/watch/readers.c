@@ -15,7 +15,7 @@
 #include "wire/state.h"
 
 struct readers {
-	struct session *session;
+	struct watch_host host;
 	const struct suite_place *list;
 	size_t n;
 	VEC(const char *) roots; /* of files … */
@@ -32,7 +32,7 @@ struct readers {
 	bool said;
 };
 
-struct err *readers_create(struct session *session,
+struct err *readers_create(const struct watch_host *host,
 			   const struct suite_place *list, size_t n,
 			   struct readers **ret)
 {
@@ -45,7 +45,7 @@ struct err *readers_create(struct session *session,
 	struct readers *readers = calloc(1, sizeof(*readers));
 	if (!readers)
 		return err_nomem();
-	readers->session = session;
+	readers->host = *host;
 	readers->list = list;
 	readers->n = n;
 	readers->read = calloc(n, sizeof(*readers->read));
@@ -127,14 +127,14 @@ static void on_call(void *data, const struct follow_event *event)
 
 /* ---- what the agent noted ---- */
 
-static bool read_agent(const struct readers *readers, struct run *run,
+static bool read_agent(const struct readers *readers, struct tracee *tracee,
 		       size_t offset, void *to, size_t n)
 {
 	struct raddr at = raddr_add(readers->agent, offset);
-	return memory_read_some(run->tracee, at, to, n) == n;
+	return memory_read_some(tracee, at, to, n) == n;
 }
 
-static void start_agent(struct readers *readers, struct run *run)
+static void start_agent(struct readers *readers, struct tracee *tracee)
 {
 	const struct suite_place *list = readers->list;
 	uint32_t on = 1;
@@ -143,11 +143,12 @@ static void start_agent(struct readers *readers, struct run *run)
 		any |= list[i].where == CHANGE_PROCESS;
 	readers->agent = RADDR(0);
 	struct raddr agent;
-	if (!any || !program_symbol(run->program, WIRE_STATE_SYMBOL, &agent))
+	if (!any ||
+	    !program_symbol(readers->host.program, WIRE_STATE_SYMBOL, &agent))
 		return;
 	struct raddr log =
 		raddr_add(agent, offsetof(struct wire_state, log_reads));
-	struct err *err = memory_write(run->tracee, log, &on, sizeof(on));
+	struct err *err = memory_write(tracee, log, &on, sizeof(on));
 	if (err)
 		err_ignore(err);
 	else
@@ -166,11 +167,11 @@ static bool is_variable(const char *root, const struct wire_read *read)
 }
 
 /* Environment variables: those of the ring that came since the last time. */
-static void take_variables(struct readers *readers, struct run *run)
+static void take_variables(struct readers *readers, struct tracee *tracee)
 {
 	uint64_t n;
-	if (!read_agent(readers, run, offsetof(struct wire_state, reads_n), &n,
-			sizeof(n)))
+	if (!read_agent(readers, tracee, offsetof(struct wire_state, reads_n),
+			&n, sizeof(n)))
 		return;
 	uint64_t from = readers->reads_n;
 	readers->reads_n = n;
@@ -182,7 +183,7 @@ static void take_variables(struct readers *readers, struct run *run)
 		struct wire_read one;
 		size_t at = offsetof(struct wire_state, reads) +
 			    from % WIRE_READS * sizeof(one);
-		if (!read_agent(readers, run, at, &one, sizeof(one)))
+		if (!read_agent(readers, tracee, at, &one, sizeof(one)))
 			return;
 		for (size_t i = 0; i < readers->n; i++) {
 			const struct suite_place *place = &readers->list[i];
@@ -198,7 +199,7 @@ static void take_variables(struct readers *readers, struct run *run)
 }
 
 /* All else that the agent counts. */
-static void take_counts(struct readers *readers, struct run *run)
+static void take_counts(struct readers *readers, struct tracee *tracee)
 {
 	static const char *const names[WIRE_ASKED] = {
 		[WIRE_ENVIRONMENT] = NULL,	[WIRE_RANDOM] = "random",
@@ -206,8 +207,8 @@ static void take_counts(struct readers *readers, struct run *run)
 		[WIRE_TIME_ZONE] = "time-zone",
 	};
 	uint64_t asked[WIRE_ASKED];
-	if (!read_agent(readers, run, offsetof(struct wire_state, asked), asked,
-			sizeof(asked)))
+	if (!read_agent(readers, tracee, offsetof(struct wire_state, asked),
+			asked, sizeof(asked)))
 		return;
 	for (size_t what = 0; what < WIRE_ASKED; what++) {
 		bool more = asked[what] != readers->asked[what];
@@ -223,31 +224,32 @@ static void take_counts(struct readers *readers, struct run *run)
 }
 
 /* What was asked for since the last time. */
-static void take_agent(struct readers *readers, struct run *run)
+static void take_agent(struct readers *readers, struct tracee *tracee)
 {
 	if (!readers->agent.v)
 		return;
-	take_variables(readers, run);
-	take_counts(readers, run);
+	take_variables(readers, tracee);
+	take_counts(readers, tracee);
 }
 
-static void forget_agent(struct readers *readers, struct run *run)
+static void forget_agent(struct readers *readers, struct tracee *tracee)
 {
 	uint32_t none = 0;
 	if (!readers->agent.v)
 		return;
-	take_agent(readers, run);
+	take_agent(readers, tracee);
 	struct raddr at = raddr_add(readers->agent,
 				    offsetof(struct wire_state, overwritten));
-	err_ignore(memory_write(run->tracee, at, &none, sizeof(none)));
+	err_ignore(memory_write(tracee, at, &none, sizeof(none)));
 }
 
 /* ---- tests ---- */
 
-struct err *readers_start(struct readers *readers, struct run *run)
+struct err *readers_start(struct readers *readers,
+			  const struct watch_process *process)
 {
 	readers_stop(readers);
-	start_agent(readers, run);
+	start_agent(readers, process->tracee);
 	readers->reads_n = 0;
 	const struct follow_options options = {
 		.flags = FOLLOW_READS | FOLLOW_FILES | FOLLOW_STATES,
@@ -255,11 +257,11 @@ struct err *readers_start(struct readers *readers, struct run *run)
 		.data = readers,
 	};
 	struct err *err =
-		follow_attach(run->ready_thread, &options, &readers->follow);
+		follow_attach(process->thread, &options, &readers->follow);
 	if (!err)
 		return NULL;
 	if (!readers->said)
-		suite_limit(readers->session->observer,
+		suite_limit(*readers->host.observer,
 			    "pollution: who reads changed files could not be "
 			    "found out");
 	log_debug(LOG_SUITE, "readers: %s", err_message(err));
@@ -268,9 +270,9 @@ struct err *readers_start(struct readers *readers, struct run *run)
 	return NULL;
 }
 
-void readers_begin(struct readers *readers, struct run *run)
+void readers_begin(struct readers *readers, struct tracee *tracee)
 {
-	forget_agent(readers, run);
+	forget_agent(readers, tracee);
 	if (readers->names)
 		files_readers_take(readers->names, readers->found.data);
 	for (size_t i = 0; i < readers->n; i++) {
@@ -279,15 +281,15 @@ void readers_begin(struct readers *readers, struct run *run)
 	}
 }
 
-void readers_end(struct readers *readers, struct run *run, size_t test)
+void readers_end(struct readers *readers, struct tracee *tracee, size_t test)
 {
-	const struct suite_observer *observer = readers->session->observer;
+	const struct suite_observer *observer = *readers->host.observer;
 	size_t n = readers->names ? files_readers_take(readers->names,
 						       readers->found.data)
 				  : 0;
 	for (size_t i = 0; i < n; i++)
 		note_read(readers, readers->files.data[readers->found.data[i]]);
-	take_agent(readers, run);
+	take_agent(readers, tracee);
 	for (size_t i = 0; i < readers->n; i++) {
 		if (readers->read[i] && observer && observer->read)
 			observer->read(observer->data, test, i);

@@ -6,19 +6,19 @@
  */
 #pragma once
 
-#include "native/session.h"
+#include "watch/host.h"
 
 struct readers;
 
 /* Of @list those that are not memory; *@ret is NULL where there are none. */
-struct err *readers_create(struct session *session,
+struct err *readers_create(const struct watch_host *host,
 			   const struct suite_place *list, size_t n,
 			   struct readers **ret) _must_check_;
 void readers_destroy(struct readers *readers); /* NULL is fine */
 
 struct err *readers_start(struct readers *readers,
-			  struct run *run) _must_check_;
+			  const struct watch_process *process) _must_check_;
 void readers_stop(struct readers *readers);
-void readers_begin(struct readers *readers, struct run *run);
+void readers_begin(struct readers *readers, struct tracee *tracee);
 /* Tells the observer what @test read since readers_begin(). */
-void readers_end(struct readers *readers, struct run *run, size_t test);
+void readers_end(struct readers *readers, struct tracee *tracee, size_t test);

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "native/framework.h"
+#include "program/own.h"
 #include "tracee/memory.h"
 
 #define HEADERS_MAX 64
@@ -31,11 +31,12 @@ static const char *const foreign_files[] = {
 /* Types of the C library that are never looked into. */
 static const char *const foreign_types[] = { "_IO_FILE", "__dirstream" };
 
-struct err *roots_skip_types(struct container_user_list *list)
+struct err *roots_skip_types(const struct framework_own *const *owns,
+			     struct container_user_list *list)
 {
 	struct container_user user = { .shape = "skip" };
-	for (size_t i = 0; frameworks[i]; i++) {
-		const char *const *types = frameworks[i]->own.types;
+	for (size_t i = 0; owns[i]; i++) {
+		const char *const *types = owns[i]->types;
 		for (size_t j = 0; types && types[j]; j++) {
 			user.type = types[j];
 			TRY(vec_push(list, user));
@@ -49,9 +50,12 @@ struct err *roots_skip_types(struct container_user_list *list)
 }
 
 struct err *roots_init(struct roots *roots, struct type_pool *pool,
+		       const struct framework_own *const *owns,
 		       const struct suite_watch *options)
 {
-	*roots = (struct roots){ .pool = pool, .cache = options->cache };
+	*roots = (struct roots){ .owns = owns,
+				 .pool = pool,
+				 .cache = options->cache };
 	TRY(regexes_add(&roots->include, "--include-roots",
 			options->include_roots));
 	return regexes_add(&roots->exclude, "--exclude-roots",
@@ -161,7 +165,8 @@ static bool tls_block(const struct program *program, struct thread *thread,
 
 /* ---- choosing ---- */
 
-static bool is_foreign(const struct variable *variable, const char *unit)
+static bool is_foreign(const struct roots *roots,
+		       const struct variable *variable, const char *unit)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(foreign_names); i++) {
 		if (str_starts(variable->name, foreign_names[i]))
@@ -173,7 +178,8 @@ static bool is_foreign(const struct variable *variable, const char *unit)
 		    (unit && str_glob(foreign_files[i], unit)))
 			return true;
 	}
-	return framework_of_variable(variable->name, variable->file, unit);
+	return own_of_variable(roots->owns, variable->name, variable->file,
+			       unit);
 }
 
 static bool is_wanted(const struct roots *roots,
@@ -183,7 +189,7 @@ static bool is_wanted(const struct roots *roots,
 		return false;
 	if (roots->include.n)
 		return regexes_match(&roots->include, variable->name);
-	return !is_foreign(variable, unit);
+	return !is_foreign(roots, variable, unit);
 }
 
 /*

@@ -26,6 +26,7 @@ struct roots_file {
 };
 
 struct roots {
+	const struct framework_own *const *owns; /* as program.owns */
 	struct type_pool *pool;
 	VEC(struct roots_file) files;
 	struct regexes include;
@@ -41,6 +42,7 @@ struct roots {
 };
 
 struct err *roots_init(struct roots *roots, struct type_pool *pool,
+		       const struct framework_own *const *owns,
 		       const struct suite_watch *options) _must_check_;
 void roots_free(struct roots *roots);
 /* Finds them anew; @thread is the main thread, for its thread-locals. */
@@ -48,4 +50,5 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 		       struct thread *thread) _must_check_;
 /* Adds the types that are never looked into: frameworks' and the C library's. */
 DEFINE_VEC(container_user_list, struct container_user)
-struct err *roots_skip_types(struct container_user_list *list) _must_check_;
+struct err *roots_skip_types(const struct framework_own *const *owns,
+			     struct container_user_list *list) _must_check_;

@@ -10,11 +10,13 @@
 #include "attributes/attributes.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/proc.h"
 #include "files/files.h"
 #include "files/log.h"
 #include "follow/follow.h"
 #include "keep/save.h"
+#include "program/place.h"
 #include "wire/files.h"
 #include "wire/state.h"
 
@@ -22,10 +24,10 @@
 #define BEGAN_MAX 4096
 
 struct system_watch {
-	struct session *session;
+	struct watch_host host;
 	const struct suite_watch *options;
 	/* Of the process that is followed; NULL: none now, or not asked for. */
-	struct run *run;
+	struct tracee *tracee;
 	struct follow *follow;
 	struct files *files;
 	struct files_log *log; /* the agent's; NULL: it keeps none */
@@ -44,7 +46,7 @@ struct system_watch {
 /* Those of the environment it was started with that are not ours. */
 static struct err *list_own_variables(struct system_watch *watch)
 {
-	char **env = watch->session->env;
+	char *const *env = watch->host.env;
 	for (size_t i = 0; env && env[i]; i++) {
 		bool same = false;
 		for (size_t j = 0; environ[j] && !same; j++)
@@ -63,14 +65,14 @@ static struct err *list_own_variables(struct system_watch *watch)
 	return vec_push(&watch->own_variables, NULL);
 }
 
-struct err *system_watch_create(struct session *session,
+struct err *system_watch_create(const struct watch_host *host,
 				const struct suite_watch *options,
 				struct system_watch **ret)
 {
 	struct system_watch *watch = calloc(1, sizeof(*watch));
 	if (!watch)
 		return err_nomem();
-	watch->session = session;
+	watch->host = *host;
 	watch->options = options;
 	watch->directory = getcwd(NULL, 0);
 	struct err *err = list_own_variables(watch);
@@ -96,7 +98,7 @@ static void log_costs(const struct system_watch *watch)
 static void report_limit_once(const struct system_watch *watch,
 			      const char *limit, bool *said)
 {
-	const struct suite_observer *observer = watch->session->observer;
+	const struct suite_observer *observer = *watch->host.observer;
 	if (!limit || *said || !observer || !observer->limit)
 		return;
 	suite_limit(observer, "pollution: %s", limit);
@@ -125,7 +127,7 @@ void system_watch_stop(struct system_watch *watch)
 	files_destroy(take_ptr(watch->files));
 	attributes_destroy(take_ptr(watch->attributes));
 	map_u64_free(&watch->began);
-	watch->run = NULL;
+	watch->tracee = NULL;
 }
 
 void system_watch_destroy(struct system_watch *watch)
@@ -148,15 +150,14 @@ static uint64_t symbol_address(void *data, const char *name)
 {
 	struct system_watch *watch = data;
 	struct raddr address;
-	return program_symbol(watch->session->program, name, &address)
-		       ? address.v
-		       : 0;
+	return program_symbol(watch->host.program, name, &address) ? address.v
+								   : 0;
 }
 
 static bool function_name(void *data, uint64_t address, char *out, size_t n)
 {
 	struct system_watch *watch = data;
-	return program_name_at(watch->session->program, RADDR(address), out, n);
+	return program_name_at(watch->host.program, RADDR(address), out, n);
 }
 
 static bool thread_place(void *data, pid_t tid, char *out, size_t n)
@@ -164,7 +165,8 @@ static bool thread_place(void *data, pid_t tid, char *out, size_t n)
 	struct system_watch *watch = data;
 	_cleanup_(freep) char *file = NULL, *function = NULL;
 	unsigned line = 0;
-	err_ignore(place_find(watch->run, tid, &file, &line, &function));
+	err_ignore(place_find(watch->host.program, watch->tracee, tid, &file,
+			      &line, &function));
 	if (!function)
 		return false;
 	const char *slash = file ? strrchr(file, '/') : NULL;
@@ -179,7 +181,7 @@ static bool thread_place(void *data, pid_t tid, char *out, size_t n)
 static const char *loaded_library(void *data, size_t index)
 {
 	struct system_watch *watch = data;
-	const struct program *program = watch->session->program;
+	const struct program *program = watch->host.program;
 	for (size_t i = 0; i < program->modules.n; i++) {
 		const struct module *module = &program->modules.data[i];
 		if (module->end && !index--)
@@ -215,7 +217,7 @@ static bool is_left_over(void *data, pid_t tid)
 	struct system_watch *watch = data;
 	struct proc_stat stat;
 	uint64_t ticks;
-	pid_t pid = tracee_pid(watch->run->tracee);
+	pid_t pid = tracee_pid(watch->tracee);
 	if (tid == pid)
 		return false;
 	if (!map_u64_get(&watch->began, (uint64_t)tid, &ticks)) {
@@ -234,8 +236,8 @@ static bool is_left_over(void *data, pid_t tid)
 static void on_call(void *data, const struct follow_event *event)
 {
 	struct system_watch *watch = data;
-	if (watch->options->save && watch->session->saver)
-		saver_event(watch->session->saver, event);
+	if (watch->options->save && *watch->host.saver)
+		saver_event(*watch->host.saver, event);
 	if (watch->attributes && event->states)
 		attributes_dirty(watch->attributes, event->states);
 	if (watch->attributes && event->path)
@@ -252,20 +254,20 @@ static void on_call(void *data, const struct follow_event *event)
  * What the agent writes down itself need not be held back. When the process is
  * gone, the copy that stands before the first test still has the log.
  */
-static void open_log(struct system_watch *watch, struct run *run)
+static void open_log(struct system_watch *watch,
+		     const struct watch_process *process)
 {
-	const struct run *origin = watch->session->origin;
 	struct raddr object;
 	/* It says what was touched afterwards: too late to save it. */
 	if (watch->options->save ||
 	    getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
 	    !(watch->options->what & SUITE_FILES) ||
-	    !program_symbol(run->program, WIRE_FILES_SYMBOL, &object))
+	    !program_symbol(watch->host.program, WIRE_FILES_SYMBOL, &object))
 		return;
 	struct err *err = files_log_create(
-		tracee_pid(run->tracee),
-		origin && origin != run ? tracee_pid(origin->tracee) : 0,
-		object.v, &watch->log);
+		tracee_pid(process->tracee),
+		process->origin ? tracee_pid(process->origin) : 0, object.v,
+		&watch->log);
 	if (err)
 		log_debug(LOG_SUITE, "files: %s", err_message(err));
 	err_ignore(err);
@@ -282,7 +284,7 @@ static void begin_log(struct system_watch *watch)
 	files_log_destroy(take_ptr(watch->log));
 }
 
-static struct err *follow(struct system_watch *watch, struct run *run)
+static struct err *follow(struct system_watch *watch, struct thread *thread)
 {
 	const char *method = watch->options->file_method;
 	const struct follow_options options = {
@@ -297,7 +299,7 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 	if (method && !strcmp(method, "walk"))
 		return NULL;
 	_cleanup_(err_destroyp) struct err *err =
-		follow_attach(run->ready_thread, &options, &watch->follow);
+		follow_attach(thread, &options, &watch->follow);
 	if (!err)
 		return NULL;
 	if (method && !strcmp(method, "follow"))
@@ -308,7 +310,7 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 				"--file-tracking walk compares the watched "
 				"folders instead");
 	if (watch->options->what & SUITE_FILES && !watch->said)
-		suite_limit(watch->session->observer,
+		suite_limit(*watch->host.observer,
 			    "pollution: files are looked for in the watched "
 			    "folders only: %s",
 			    err_message(err));
@@ -316,15 +318,16 @@ static struct err *follow(struct system_watch *watch, struct run *run)
 	return NULL;
 }
 
-static struct err *start(struct system_watch *watch, struct run *run)
+static struct err *start(struct system_watch *watch,
+			 const struct watch_process *process)
 {
 	const struct suite_watch *options = watch->options;
 	struct raddr agent;
-	if (!program_symbol(run->program, WIRE_STATE_SYMBOL, &agent))
+	if (!program_symbol(watch->host.program, WIRE_STATE_SYMBOL, &agent))
 		agent = RADDR(0);
-	spare_helpers(watch, tracee_pid(run->tracee));
-	open_log(watch, run);
-	TRY(follow(watch, run));
+	spare_helpers(watch, tracee_pid(process->tracee));
+	open_log(watch, process);
+	TRY(follow(watch, process->thread));
 	if (!watch->follow)
 		files_log_destroy(take_ptr(watch->log));
 	const struct attributes_options attributes = {
@@ -357,12 +360,13 @@ static struct err *start(struct system_watch *watch, struct run *run)
 	return NULL;
 }
 
-struct err *system_watch_start(struct system_watch *watch, struct run *run)
+struct err *system_watch_start(struct system_watch *watch,
+			       const struct watch_process *process)
 {
 	system_watch_stop(watch);
-	watch->run = run;
+	watch->tracee = process->tracee;
 	watch->first_test = watch->this_test = 0;
-	struct err *err = start(watch, run);
+	struct err *err = start(watch, process);
 	if (err)
 		system_watch_stop(watch);
 	return err;
@@ -392,7 +396,7 @@ static struct err *list_open(struct system_watch *watch)
 struct err *system_watch_capture(struct system_watch *watch,
 				 struct thread *thread, struct changes *ret)
 {
-	if (!watch->run)
+	if (!watch->tracee)
 		return NULL;
 	uint64_t now = ticks_now();
 	if (!atomic_load(&watch->first_test))
@@ -408,18 +412,18 @@ struct err *system_watch_capture(struct system_watch *watch,
 	TRY(list_open(watch));
 	if (watch->log)
 		files_log_read(watch->log);
-	return files_capture(watch->files, tracee_pid(watch->run->tracee),
+	return files_capture(watch->files, tracee_pid(watch->tracee),
 			     watch->open.data, watch->open.n, ret);
 }
 
 struct err *system_watch_leave(struct system_watch *watch, struct changes *ret)
 {
-	if (!watch->run || !watch->files)
+	if (!watch->tracee || !watch->files)
 		return NULL;
 	if (watch->log)
 		files_log_read(watch->log);
-	return files_capture(watch->files, tracee_pid(watch->run->tracee), NULL,
-			     0, ret);
+	return files_capture(watch->files, tracee_pid(watch->tracee), NULL, 0,
+			     ret);
 }
 
 bool system_watch_undone(struct system_watch *watch,

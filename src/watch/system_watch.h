@@ -1,23 +1,24 @@
 /*
  * Watching what a suite shares through the system: files (files/) and process
- * state (attributes/), with the system calls followed (follow/). For watch.c
- * alone.
+ * state (attributes/), with the system calls followed (follow/). For
+ * watch.c, and for those who put it back (restore/).
  */
 #pragma once
 
-#include "native/session.h"
 #include "suite/change.h"
+#include "watch/host.h"
 
 struct system_watch;
 
-struct err *system_watch_create(struct session *session,
+struct err *system_watch_create(const struct watch_host *host,
 				const struct suite_watch *options,
 				struct system_watch **ret) _must_check_;
 void system_watch_destroy(struct system_watch *watch); /* NULL is fine */
 
 /* The process stands where its first test will begin. */
-struct err *system_watch_start(struct system_watch *watch,
-			       struct run *run) _must_check_;
+struct err *
+system_watch_start(struct system_watch *watch,
+		   const struct watch_process *process) _must_check_;
 void system_watch_stop(struct system_watch *watch);
 /*
  * All threads are stopped. What changed since the last point is appended to

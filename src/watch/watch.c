@@ -4,26 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keep/save.h"
+#include "base/map.h"
 #include "suite/change.h"
+
+#define NO_TEST ((size_t)-1)
 #include "watch/memory_watch.h"
 #include "watch/system_watch.h"
 
 struct watch {
-	struct session *session;
+	struct watch_host host;
 	const struct suite_watch *options;
 	/* NULL: not asked for, or given up. */
 	struct memory_watch *memory;
 	struct system_watch *system;
 	/* Of the process that is followed; NULL: none now. */
-	struct run *run;
-	size_t pending; /* test whose changes are looked for; RUN_NONE */
+	struct tracee *tracee;
+	size_t pending; /* test whose changes are looked for; NO_TEST */
 	size_t entry;	/* its place in the order */
 	/*
 	 * Changes wait until the next test begins: what the runner undoes in
 	 * between was a fixture's.
 	 */
-	size_t held_test; /* RUN_NONE: none are held */
+	size_t held_test; /* NO_TEST: none are held */
 	size_t held_entry;
 	struct changes changes;
 	struct map_text fixtures; /* roots, memory's apart, that were undone */
@@ -35,23 +37,20 @@ unsigned watch_points(const struct suite_watch *options)
 	return options->consecutive ? points : points | 1U << options->to;
 }
 
-struct err *watch_create(struct session *session,
+struct err *watch_create(const struct watch_host *host,
 			 const struct suite_watch *options, struct watch **ret)
 {
 	struct watch *watch = calloc(1, sizeof(*watch));
 	if (!watch)
 		return err_nomem();
-	watch->session = session;
+	watch->host = *host;
 	watch->options = options;
-	watch->pending = watch->held_test = RUN_NONE;
+	watch->pending = watch->held_test = NO_TEST;
 	struct err *err = NULL;
 	if (options->what & SUITE_MEMORY)
-		err = memory_watch_create(session, options, &watch->memory);
+		err = memory_watch_create(host, options, &watch->memory);
 	if (!err && options->what & (SUITE_FILES | SUITE_PROCESS))
-		err = system_watch_create(session, options, &watch->system);
-	/* A first state is the one to go back to: it stays. */
-	if (!err && options->save && !session->saver)
-		err = saver_create(&session->saver);
+		err = system_watch_create(host, options, &watch->system);
 	if (err) {
 		watch_destroy(watch);
 		return err;
@@ -77,13 +76,13 @@ void watch_destroy(struct watch *watch)
 /* To the observer, all that is held. */
 static void tell_changes(struct watch *watch)
 {
-	const struct suite_observer *observer = watch->session->observer;
-	if (watch->held_test != RUN_NONE && watch->changes.n && observer &&
+	const struct suite_observer *observer = *watch->host.observer;
+	if (watch->held_test != NO_TEST && watch->changes.n && observer &&
 	    observer->changed)
 		observer->changed(observer->data, watch->held_entry,
 				  watch->held_test, watch->changes.data,
 				  watch->changes.n);
-	watch->held_test = RUN_NONE;
+	watch->held_test = NO_TEST;
 	changes_clear(&watch->changes);
 }
 
@@ -138,12 +137,12 @@ static struct err *drop_undone(struct watch *watch, bool gone)
 void watch_stop(struct watch *watch)
 {
 	/* The process is gone in the middle of a test; what it left is not. */
-	if (watch->pending != RUN_NONE && watch->system && watch->run) {
+	if (watch->pending != NO_TEST && watch->system && watch->tracee) {
 		tell_changes(watch);
 		watch->held_test = watch->pending;
 		watch->held_entry = watch->entry;
 		err_ignore(system_watch_leave(watch->system, &watch->changes));
-	} else if (watch->held_test != RUN_NONE && watch->system) {
+	} else if (watch->held_test != NO_TEST && watch->system) {
 		/* The runner may have removed files at its end. */
 		err_ignore(system_watch_leave(watch->system, NULL));
 		err_ignore(drop_undone(watch, true));
@@ -154,14 +153,14 @@ void watch_stop(struct watch *watch)
 		memory_watch_stop(watch->memory);
 	if (watch->system)
 		system_watch_stop(watch->system);
-	watch->run = NULL;
-	watch->pending = RUN_NONE;
+	watch->tracee = NULL;
+	watch->pending = NO_TEST;
 }
 
 /* It cannot be looked at any more: the tests go on without. */
 static void lose_memory(struct watch *watch, struct err *err)
 {
-	suite_limit(watch->session->observer,
+	suite_limit(*watch->host.observer,
 		    "pollution: memory was not looked at: %s",
 		    err_message(err));
 	err_destroy(err);
@@ -170,26 +169,27 @@ static void lose_memory(struct watch *watch, struct err *err)
 
 static void lose_system(struct watch *watch, struct err *err)
 {
-	suite_limit(watch->session->observer,
+	suite_limit(*watch->host.observer,
 		    "pollution: files and process state were not looked at: %s",
 		    err_message(err));
 	err_destroy(err);
 	system_watch_destroy(take_ptr(watch->system));
 }
 
-struct err *watch_start(struct watch *watch, struct run *run)
+struct err *watch_start(struct watch *watch,
+			const struct watch_process *process)
 {
 	watch_stop(watch);
-	watch->run = run;
+	watch->tracee = process->tracee;
 	struct err *err = NULL;
 	/* Memory last: what the others do in the process is not to be seen. */
 	if (watch->system)
-		err = system_watch_start(watch->system, run);
+		err = system_watch_start(watch->system, process);
 	if (err && err_kind(err) != ERR_INTERNAL)
 		return err;
 	if (err)
 		lose_system(watch, err);
-	err = watch->memory ? memory_watch_start(watch->memory, run) : NULL;
+	err = watch->memory ? memory_watch_start(watch->memory, process) : NULL;
 	if (err && err_kind(err) == ERR_USAGE)
 		return err;
 	if (err)
@@ -204,26 +204,26 @@ struct err *watch_start(struct watch *watch, struct run *run)
  * others were stopped wherever they were, and what they have to say waits. Where
  * a test was given up there is none: then calls fail, and the rest is read.
  */
-static struct thread *point_thread(const struct run *run)
+static struct thread *point_thread(const struct tracee *tracee)
 {
 	struct thread *other = NULL;
-	for (size_t i = 0; i < tracee_threads(run->tracee); i++) {
-		struct thread *thread = tracee_thread(run->tracee, i);
+	for (size_t i = 0; i < tracee_threads(tracee); i++) {
+		struct thread *thread = tracee_thread(tracee, i);
 		if (thread->stopped && !thread->has_waiting)
 			return thread;
 		if (!other ||
-		    (thread->tid == tracee_pid(run->tracee) && thread->stopped))
+		    (thread->tid == tracee_pid(tracee) && thread->stopped))
 			other = thread;
 	}
 	return other;
 }
 
 /* @wanted: the changes are somebody's, and are held. */
-static struct err *capture(struct watch *watch, struct run *run, bool wanted)
+static struct err *capture(struct watch *watch, bool wanted)
 {
-	if (tracee_threads(run->tracee) > 1)
-		TRY(tracee_stop_all(run->tracee));
-	struct thread *thread = point_thread(run);
+	if (tracee_threads(watch->tracee) > 1)
+		TRY(tracee_stop_all(watch->tracee));
+	struct thread *thread = point_thread(watch->tracee);
 	if (!thread)
 		return err_create(ERR_INTERNAL, "no thread is left");
 	struct changes *changes = wanted ? &watch->changes : NULL;
@@ -242,25 +242,24 @@ static struct err *capture(struct watch *watch, struct run *run, bool wanted)
 	return NULL;
 }
 
-struct err *watch_point(struct watch *watch, struct run *run,
-			enum suite_point point)
+struct err *watch_point(struct watch *watch, const struct watch_point *at)
 {
 	const struct suite_watch *options = watch->options;
-	if (watch->run != run)
+	enum suite_point point = at->point;
+	if (watch->tracee != at->tracee)
 		return NULL;
 	bool from = point == options->from;
 	bool to = point == options->to && !options->consecutive;
 	if (!from && !to)
 		return NULL;
-	bool wanted =
-		(to || options->consecutive) && watch->pending != RUN_NONE;
+	bool wanted = (to || options->consecutive) && watch->pending != NO_TEST;
 	/* End and beginning are often one stop: nothing ran since. */
-	bool again = run->captured && !wanted;
+	bool again = *at->captured && !wanted;
 	if (wanted)
 		tell_changes(watch);
 	if (!again)
-		TRY(capture(watch, run, wanted));
-	run->captured = true;
+		TRY(capture(watch, wanted));
+	*at->captured = true;
 	if (wanted) {
 		watch->held_test = watch->pending;
 		watch->held_entry = watch->entry;
@@ -269,7 +268,7 @@ struct err *watch_point(struct watch *watch, struct run *run,
 	if (!wanted || options->from != SUITE_BEFORE_SETUP ||
 	    options->to != SUITE_AFTER_TEARDOWN)
 		tell_changes(watch);
-	watch->pending = from ? run->current : RUN_NONE;
-	watch->entry = watch->session->reported;
+	watch->pending = from ? at->test : NO_TEST;
+	watch->entry = at->entry;
 	return NULL;
 }

@@ -12,11 +12,11 @@
 
 #define RANGES 4096
 
-static const struct framework *framework_by_name(const char *name)
+static const struct framework_own *own_by_name(const char *name)
 {
 	for (size_t i = 0; frameworks[i]; i++) {
 		if (!strcmp(frameworks[i]->name, name))
-			return frameworks[i];
+			return &frameworks[i]->own;
 	}
 	fail_msg("no framework %s", name);
 	return NULL;
@@ -29,7 +29,7 @@ static int set_up(void **state _unused_)
 	const char *path = getenv("POLYGRAPH_SUBJECT_CALLERS");
 	if (!path)
 		return 0;
-	assert_ok(program_create(&program));
+	assert_ok(program_create(NULL, &program));
 	struct module module = { .path = strdup(path), .end = 1 };
 	assert_ok(object_open(path, &module.object));
 	assert_ok(vec_push(&program->modules, module));
@@ -44,7 +44,7 @@ static int tear_down(void **state _unused_)
 
 static void owned(const char *framework, const char *symbol)
 {
-	if (!framework_owns(framework_by_name(framework), symbol)) {
+	if (!callers_is_framework(own_by_name(framework), symbol)) {
 		print_error("%s is %s's\n", symbol, framework);
 		fail();
 	}
@@ -52,7 +52,7 @@ static void owned(const char *framework, const char *symbol)
 
 static void not_owned(const char *framework, const char *symbol)
 {
-	if (framework_owns(framework_by_name(framework), symbol)) {
+	if (callers_is_framework(own_by_name(framework), symbol)) {
 		print_error("%s is not %s's\n", symbol, framework);
 		fail();
 	}
@@ -121,8 +121,8 @@ static size_t find(const char *framework, struct wire_callers *callers)
 	size_t n = 0;
 	if (!program)
 		skip();
-	assert_ok(callers_find(program, framework_by_name(framework), callers,
-			       RANGES, &n));
+	assert_ok(callers_find(program, own_by_name(framework), callers, RANGES,
+			       &n));
 	assert_true(n > 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(callers[i].low < callers[i].high);
@@ -151,8 +151,8 @@ static void ranges(void **state _unused_)
 		covered(callers, n, "_ZN13testing_tools17not_the_frameworkEi"));
 	assert_false(covered(callers, n, "UnityBegin"));
 	size_t few = 0;
-	assert_ok(callers_find(program, framework_by_name("gtest"), callers, 1,
-			       &few));
+	assert_ok(
+		callers_find(program, own_by_name("gtest"), callers, 1, &few));
 	assert_int_equal(few, 1);
 }
 

@@ -1,4 +1,4 @@
-#include "native/framework.h"
+#include "program/own.h"
 
 #include "base/str.h"
 
@@ -21,14 +21,15 @@ static bool owns_file(const char *const *globs, const char *file)
 	return false;
 }
 
-const struct framework *
-framework_of_variable(const char *name, const char *file, const char *unit)
+const struct framework_own *
+own_of_variable(const struct framework_own *const *all, const char *name,
+		const char *file, const char *unit)
 {
-	for (const struct framework *const *at = frameworks; *at; at++) {
-		const struct framework_own *own = &(*at)->own;
+	for (; *all; all++) {
+		const struct framework_own *own = *all;
 		if (owns_name(own->variables, name) ||
 		    owns_file(own->files, file) || owns_file(own->files, unit))
-			return *at;
+			return own;
 	}
 	return NULL;
 }

@@ -1,0 +1,454 @@
+#include "native/tries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/interrupted.h"
+#include "base/log.h"
+#include "keep/keep.h"
+#include "native/framework.h"
+#include "restore/positions.h"
+#include "restore/remedies.h"
+#include "tracee/checkpoint.h"
+#include "tracee/output.h"
+#include "watch/memory_watch.h"
+#include "watch/system_watch.h"
+
+/* A try may take so many times as long as the test is known to take … */
+#define SLOWER 10
+/* … and at least that. */
+#define LIMIT_MIN (UINT64_C(1000) * 1000 * 1000)
+
+struct tries {
+	struct session *session;
+	const struct suite_watch *watch;
+	const struct suite_observer *outer; /* the caller's */
+	struct suite_observer inner;
+	/* NULL: not asked for, or given up. */
+	struct memory_watch *memory;
+	struct system_watch *system;
+	struct suite_watch system_options;
+	size_t *order; /* the prefix and the test */
+	size_t n;
+	struct run *run;	     /* runs the prefix, then stands */
+	struct tracee *before;	     /* a copy of it, at the beginning */
+	struct tracee *between;	     /* and one at the end of the prefix */
+	const char *why_not;	     /* there are no roots because … */
+	bool stands;		     /* where the test is about to begin */
+	bool kept;		     /* the agent's quarantine is on */
+	struct remedies remedies;    /* roots that can be put back */
+	struct positions *positions; /* in open files, where it stands */
+	struct kept *files; /* as they are there; NULL: none are kept */
+	/* The try that runs. */
+	enum outcome outcome;
+	uint64_t took;
+	uint64_t longest; /* of tries that ended by themselves; 0: none yet */
+};
+
+static void say_limit(const struct tries *tries, const char *why)
+{
+	const struct suite_observer *outer = tries->outer;
+	char text[256];
+	snprintf(text, sizeof(text),
+		 "order: what makes '%s' depend on its order was not looked "
+		 "for: %s",
+		 tries->session->suite.tests.data[tries->order[tries->n - 1]]
+			 .name,
+		 why);
+	if (outer && outer->limit)
+		outer->limit(outer->data, text);
+}
+
+static void on_limit(void *data, const char *text)
+{
+	const struct tries *tries = data;
+	if (tries->outer && tries->outer->limit)
+		tries->outer->limit(tries->outer->data, text);
+}
+
+static void on_finished(void *data, const struct suite_result *result)
+{
+	struct tries *tries = data;
+	tries->outcome = result->outcome;
+	tries->took = result->ns;
+}
+
+/* ---- the prefix ---- */
+
+/* What cannot be looked at is done without. */
+static struct err *lose(struct tries *tries, bool memory, struct err *err)
+{
+	if (!err || err_kind(err) == ERR_INTERRUPTED ||
+	    err_kind(err) == ERR_USAGE)
+		return err;
+	log_info("%s cannot be looked at: %s",
+		 memory ? "memory" : "process state", err_message(err));
+	err_destroy(err);
+	if (memory) {
+		tries->memory = NULL;
+	} else {
+		system_watch_destroy(tries->system);
+		tries->system = NULL;
+	}
+	if (!tries->memory && !tries->system)
+		tries->why_not = "it cannot be looked at";
+	return NULL;
+}
+
+static struct err *look(struct tries *tries, struct changes *ret)
+{
+	struct thread *thread = tracee_thread(tries->run->tracee, 0);
+	/* Memory last: what the others do in the process is not to be seen. */
+	if (tries->system)
+		TRY(lose(tries, false,
+			 system_watch_capture(tries->system, thread, ret)));
+	if (tries->memory)
+		TRY(lose(tries, true,
+			 memory_watch_capture(tries->memory, thread, ret,
+					      NULL)));
+	return NULL;
+}
+
+/* A process that stands where the prefix begins, to be asked what was there. */
+static struct err *keep_before(struct tries *tries)
+{
+	const struct run *run = tries->run;
+	if (!tries->system || checkpoint_obstacle(run->tracee))
+		return NULL;
+	return checkpoint_fork(tracee_thread(run->tracee, 0), &tries->before);
+}
+
+static struct err *look_before(struct tries *tries)
+{
+	TRY(keep_before(tries));
+	TRY(remedies_quarantine(tries->session->program, tries->run->tracee,
+				&tries->kept));
+	return look(tries, NULL);
+}
+
+/* Is it the first test, of the same group as the last? They share a set-up. */
+static bool shares_set_up(const struct tries *tries)
+{
+	const struct suite_test *tests = tries->session->suite.tests.data;
+	size_t group = tests[tries->order[0]].group;
+	return group != SUITE_NO_GROUP &&
+	       group == tests[tries->order[tries->n - 1]].group;
+}
+
+/*
+ * The state before is that of the first test of the prefix, with what the
+ * framework did before it: that is the same whatever test comes first. What the
+ * set-up of a group did is there for the test, too, where it is of that group.
+ */
+struct err *tries_begin(struct tries *tries, struct run *run)
+{
+	if (run != tries->run)
+		return NULL;
+	size_t entry = run->next - 1;
+	tracee_reap(run->tracee);
+	if (tracee_threads(run->tracee) > 1) {
+		tries->why_not = "the program has several threads there";
+		run->stop = true;
+		return NULL;
+	}
+	if (entry == 0 && !(run->early && shares_set_up(tries)))
+		TRY(look_before(tries));
+	if (entry + 1 == tries->n)
+		tries->stands = true;
+	run->stop = tries->stands || tries->why_not;
+	return NULL;
+}
+
+struct err *tries_group_ready(struct tries *tries, struct run *run)
+{
+	if (run != tries->run || run->next != 1 || !shares_set_up(tries))
+		return NULL;
+	tracee_reap(run->tracee);
+	if (tracee_threads(run->tracee) > 1)
+		tries->why_not = "the program has several threads there";
+	else
+		TRY(look_before(tries));
+	run->stop = tries->why_not;
+	return NULL;
+}
+
+/*
+ * What comes between the prefix and the test is the test's: set-up of its group,
+ * tear-down of the one before. That is not to be put back.
+ */
+struct err *tries_end(struct tries *tries, struct run *run)
+{
+	if (run != tries->run || run->next + 1 != tries->n || tries->between)
+		return NULL;
+	tracee_reap(run->tracee);
+	if (tracee_threads(run->tracee) > 1)
+		return NULL;
+	return checkpoint_fork(tracee_thread(run->tracee, 0), &tries->between);
+}
+
+/* As far as the test; where that does not work, why_not is set. */
+static struct err *run_prefix(struct tries *tries)
+{
+	struct session *session = tries->session;
+	TRY(session_process(session, &tries->run));
+	struct run *run = tries->run;
+	if (session->obstacle) {
+		tries->why_not = session->obstacle;
+		return NULL;
+	}
+	run->order = tries->order;
+	run->n = tries->n;
+	const struct watch_process watched = session_watched(session, run);
+	if (tries->system)
+		TRY(lose(tries, false,
+			 system_watch_start(tries->system, &watched)));
+	if (tries->memory)
+		TRY(lose(tries, true,
+			 memory_watch_start(tries->memory, &watched)));
+	if (tries->why_not)
+		return NULL;
+	TRY(run->framework->start(run, run->ready_thread));
+	enum run_state state;
+	TRY(run_loop(run, &state));
+	if (state == RUN_INTERRUPTED)
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	if (!tries->stands && !tries->why_not)
+		tries->why_not = "the tests before it ended the process";
+	if (!tries->why_not)
+		tries->why_not = checkpoint_obstacle(run->tracee);
+	return NULL;
+}
+
+/* ---- roots ---- */
+
+static struct err *find_roots(struct tries *tries)
+{
+	struct session *session = tries->session;
+	_cleanup_(changes_freep_deep) struct changes changes = {};
+	TRY(look(tries, &changes));
+	if (tries->why_not)
+		return NULL;
+	const struct remedy_source source = {
+		.program = session->program,
+		.memory = tries->memory,
+		.quarantined = tries->kept,
+		.before = tries->before,
+		.between = tries->between,
+		.now = tries->run->tracee,
+	};
+	TRY(remedies_find(&tries->remedies, &source, &changes));
+	tracee_destroy(take_ptr(tries->between));
+	tracee_destroy(take_ptr(tries->before));
+	/* Of files that are not kept the content before is not known. */
+	TRY(session_take_kept(session, &tries->files));
+	if (!tries->files || !(tries->watch->what & SUITE_FILES))
+		return NULL;
+	return remedies_find_files(&tries->remedies, session->keeper,
+				   session->kept, tries->files);
+}
+
+/* ---- tries ---- */
+
+/* exit(): the status is known, and the handlers are not to run. */
+static struct err *on_exit_called(struct run *run, struct thread *thread,
+				  uint64_t arg)
+{
+	(void)arg;
+	return run_leaves(run, (int)(thread_arg(thread, 0) & 0xff));
+}
+
+static uint64_t time_limit(const struct tries *tries)
+{
+	uint64_t most = tries->session->suite.options.timeout_ns;
+	uint64_t known =
+		MAX(session_took(tries->session, tries->order[tries->n - 1]),
+		    tries->longest);
+	if (!known)
+		return most;
+	return MIN(most, MAX(known * SLOWER, LIMIT_MIN));
+}
+
+static struct err *run_try(struct tries *tries, struct run *copy,
+			   const bool *put_back)
+{
+	copy->stop_after = !copy->framework->exit_status_counts;
+	copy->defer = copy->framework->exit_status_counts;
+	TRY(run_break_symbol(copy, "exit", on_exit_called, 0, NULL));
+	TRY(remedies_apply(&tries->remedies, put_back, copy->program,
+			   copy->tracee));
+	copy->began_ns = clock_now();
+	copy->deadline = tracer_clock() + time_limit(tries);
+	enum run_state state;
+	TRY(run_loop(copy, &state));
+	if (state == RUN_INTERRUPTED)
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	if (tries->outcome != OUTCOME_TIMEOUT)
+		tries->longest = MAX(tries->longest, tries->took);
+	return NULL;
+}
+
+static struct err *try_roots(void *context, const bool *put_back,
+			     enum outcome *ret)
+{
+	struct tries *tries = context;
+	struct session *session = tries->session;
+	if (interrupted)
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	_cleanup_(run_destroyp) struct run *copy = NULL;
+	/* Files are not copied with the process: they are made what they are to be. */
+	TRY(session_put_back_kept(session, tries->files));
+	TRY(remedies_put_back_files(&tries->remedies, put_back, session->keeper,
+				    session->kept));
+	TRY(positions_put_back(tries->positions,
+			       tracee_thread(tries->run->tracee, 0)));
+	TRY(run_copy(tries->run, tracee_thread(tries->run->tracee, 0), &copy));
+	tries->outcome = OUTCOME_NONE;
+	session->suite.executions++;
+	struct err *err = run_try(tries, copy, put_back);
+	output_restart(session->output);
+	TRY(err);
+	/* It ended without the framework's saying so. */
+	*ret = tries->outcome ? tries->outcome : OUTCOME_CRASH;
+	return NULL;
+}
+
+/* ---- all of it ---- */
+
+static void tries_free(struct tries *tries)
+{
+	system_watch_destroy(tries->system);
+	tracee_destroy(tries->before);
+	tracee_destroy(tries->between);
+	run_destroy(tries->run);
+	remedies_free(&tries->remedies);
+	positions_destroy(tries->positions);
+	kept_destroy(tries->files);
+	free(tries->order);
+	if (tries->session->tries_memory)
+		memory_watch_stop(tries->session->tries_memory);
+}
+
+/* Do both ask the same of memory? */
+static bool same_memory(const struct suite_watch *a,
+			const struct suite_watch *b)
+{
+	return a->include_roots == b->include_roots &&
+	       a->exclude_roots == b->exclude_roots &&
+	       a->exclude_fields == b->exclude_fields &&
+	       a->containers == b->containers &&
+	       a->n_containers == b->n_containers && a->cache == b->cache &&
+	       a->method == b->method && a->detail == b->detail &&
+	       a->paths == b->paths;
+}
+
+/*
+ * Debug information is read once for all calls that ask for the same: what they
+ * point to stays theirs and as it is (suite_watch()).
+ */
+static struct err *find_memory(struct session *session,
+			       const struct suite_watch *watch,
+			       struct memory_watch **ret)
+{
+	if (session->tries_memory &&
+	    same_memory(&session->tries_options, watch)) {
+		*ret = session->tries_memory;
+		return NULL;
+	}
+	tries_forget(session);
+	session->tries_options = *watch;
+	struct memory_watch *memory = NULL;
+	const struct watch_host host = session_host(session);
+	TRY(memory_watch_create(&host, &session->tries_options, &memory));
+	BUG_ON(!memory);
+	memory->once = true;
+	session->tries_memory = *ret = memory;
+	return NULL;
+}
+
+void tries_forget(struct session *session)
+{
+	memory_watch_destroy(session->tries_memory);
+	session->tries_memory = NULL;
+}
+
+/* Process state is read twice only: no need to follow calls for it. */
+static struct err *find_system(struct tries *tries)
+{
+	tries->system_options = *tries->watch;
+	tries->system_options.what = SUITE_PROCESS;
+	tries->system_options.file_method = "walk";
+	const struct watch_host host = session_host(tries->session);
+	return system_watch_create(&host, &tries->system_options,
+				   &tries->system);
+}
+
+static struct err *tries_judge(struct tries *tries, suite_judge *judge,
+			       void *data)
+{
+	if (tries->watch->what & SUITE_MEMORY)
+		TRY(find_memory(tries->session, tries->watch, &tries->memory));
+	if (tries->watch->what & SUITE_PROCESS)
+		TRY(find_system(tries));
+	TRY(session_put_back(tries->session));
+	TRY(run_prefix(tries));
+	if (!tries->why_not)
+		TRY(find_roots(tries));
+	if (tries->why_not) {
+		say_limit(tries, tries->why_not);
+		return NULL;
+	}
+	TRY(positions_take(tries->run->tracee, &tries->positions));
+	return judge(data, tries->remedies.roots.data, tries->remedies.roots.n,
+		     try_roots, tries);
+}
+
+struct err *tries_run(struct session *session, const struct suite_watch *watch,
+		      const size_t *prefix, size_t n, size_t test,
+		      suite_judge *judge, void *data,
+		      const struct suite_observer *observer)
+{
+	if (!(watch->what & SUITE_ALL) || !n)
+		return NULL;
+	struct tries tries = {
+		.session = session,
+		.watch = watch,
+		.outer = observer,
+		.n = n + 1,
+	};
+	tries.inner = (struct suite_observer){
+		.finished = on_finished,
+		.limit = on_limit,
+		.data = &tries,
+	};
+	tries.order = malloc((n + 1) * sizeof(*tries.order));
+	if (!tries.order)
+		return err_nomem();
+	memcpy(tries.order, prefix, n * sizeof(*tries.order));
+	tries.order[n] = test;
+	/* Nobody else is to look at these processes. */
+	struct watch *outer_watch = session->watch;
+	unsigned points = session->points;
+	session->watch = NULL;
+	session->points = 0;
+	session->observer = &tries.inner;
+	session->tries = &tries;
+	session->reported = 0;
+	session->unhappy = false;
+	tracer_tick(true);
+	struct err *err = tries_judge(&tries, judge, data);
+	tries_free(&tries);
+	struct err *failed = session_put_back(session);
+	if (!err)
+		err = failed;
+	else
+		err_ignore(failed);
+	output_restart(session->output);
+	tracer_tick(false);
+	session->tries = NULL;
+	session->observer = NULL;
+	session->watch = outer_watch;
+	session->points = points;
+	return err;
+}

@@ -1,0 +1,58 @@
+/*
+ * Roots that tests left changed, and how each is made again what it was: memory
+ * (undo.h), process state (attributes/put_back.h) and kept files (keep/keep.h).
+ *
+ * What is put back is written into a copy of the process that stands where it was
+ * looked at. Who runs that copy, and why, is not known here.
+ */
+#pragma once
+
+#include "suite/change.h"
+#include "tracee/tracee.h"
+
+struct keeper;
+struct kept;
+struct memory_watch;
+struct program;
+struct remedy;
+
+struct remedies {
+	struct changes roots; /* that can be put back */
+	struct remedy *all;   /* one a root */
+	bool *chosen;	      /* by path of the keeper; NULL: no files */
+};
+void remedies_free(struct remedies *remedies);
+
+/* Where to look for what was there before. */
+struct remedy_source {
+	const struct program *program;
+	struct memory_watch
+		*memory;	/* looked at @now twice; NULL: not at all */
+	bool quarantined;	/* since the first look */
+	struct tracee *before;	/* a copy from the first look; NULL: none */
+	struct tracee *between; /* what differs from it is meant so; or NULL */
+	struct tracee *now;
+};
+
+/*
+ * From now on heap blocks that are there stay what they are, where the agent can
+ * see to that (*@ret).
+ */
+struct err *remedies_quarantine(const struct program *program,
+				struct tracee *tracee, bool *ret) _must_check_;
+/* Takes those of @changes that can be put back. */
+struct err *remedies_find(struct remedies *remedies,
+			  const struct remedy_source *source,
+			  struct changes *changes) _must_check_;
+/* Files of @keeper that differ between the two. */
+struct err *remedies_find_files(struct remedies *remedies,
+				const struct keeper *keeper,
+				const struct kept *before,
+				const struct kept *now) _must_check_;
+/* Into a copy of the process; @put_back has an entry for each root. */
+struct err *remedies_apply(const struct remedies *remedies,
+			   const bool *put_back, const struct program *program,
+			   struct tracee *copy) _must_check_;
+struct err *remedies_put_back_files(const struct remedies *remedies,
+				    const bool *put_back, struct keeper *keeper,
+				    const struct kept *before) _must_check_;
