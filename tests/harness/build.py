@@ -1,35 +1,25 @@
 """Builds subjects: variants x compilers x optimisation levels, into BUILD/subjects/NAME/VARIANT-CC-OPT/NAME.
 
 Objects are kept under a name made of everything that goes into them, so that variants share them and nothing is
-compiled twice. A component (`uses=`) is something built or fetched for a variant: see COMPONENTS.
+compiled twice. A component (`uses=`) is something built or fetched for a variant: see frameworks.py.
 """
 
 import argparse
 import concurrent.futures
-import hashlib
-import os
 import pathlib
 import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
-import tempfile
 
+import frameworks
 import subject as subject_module
+from parts import BuildError, Unavailable, digest, make, run
 
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
 BUILDS = [(cc, opt) for cc in COMPILERS for opt in ("O0", "O2")]
 QUICK = [("gcc", "O0"), ("clang", "O2")]
 STANDARD = {"c": "-std=gnu11", "c++": "-std=c++17"}
-
-
-class Unavailable(Exception):
-    """Something outside of the repository is not there: a reason to skip."""
-
-
-class BuildError(Exception):
-    """A command failed; carries what it said."""
 
 
 class Executable:
@@ -42,136 +32,6 @@ class Executable:
         self.folder = folder
         self.path = folder / subject.name
         self.skip = self.error = None
-
-
-def run(command, cwd=None):
-    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        raise BuildError(f"{shlex.join(map(str, command))}\n{done.stdout.decode(errors='replace')}")
-    return done.stdout.decode(errors="replace")
-
-
-def digest(*parts):
-    total = hashlib.sha256()
-    for part in parts:
-        data = part if isinstance(part, bytes) else str(part).encode()
-        total.update(len(data).to_bytes(8, "little") + data)
-    return total.hexdigest()[:24]
-
-
-def make(path, key, build):
-    """Calls build(temporary path) unless path was made with the same key before."""
-    stamp = path.with_name(path.name + ".key")
-    if path.exists() and stamp.exists() and stamp.read_text() == key:
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    build(fresh)
-    os.replace(fresh, path)
-    stamp.write_text(key)
-    return path
-
-
-# Components: each returns {"cflags": [...], "libs": [...], "sources": [...]} for a variant that says uses=NAME.
-
-def gtest_shared(builder):
-    """GoogleTest as a stripped shared library, from the sources that the distribution installs."""
-    source = pathlib.Path("/usr/src/googletest/googletest")
-    if not (source / "src/gtest-all.cc").exists():
-        raise Unavailable("the sources of GoogleTest are not installed (Debian: googletest)")
-    folder = builder.folder / "components/gtest-shared"
-    key = digest((source / "src/gtest.cc").read_bytes(), builder.version("g++"))
-    base = ["g++", "-std=c++17", "-O2", "-fPIC", "-pthread", "-shared", "-s", f"-I{source}", f"-I{source}/include"]
-    make(folder / "libgtest.so", key,
-         lambda out: run(base + ["-Wl,-soname,libgtest.so", str(source / "src/gtest-all.cc"), "-o", str(out)]))
-    make(folder / "libgtest_main.so", key,
-         lambda out: run(base + ["-Wl,-soname,libgtest_main.so", str(source / "src/gtest_main.cc"),
-                                 f"-L{folder}", "-lgtest", "-o", str(out)]))
-    return {"cflags": [f"-I{source}/include", "-DGTEST_LINKED_AS_SHARED_LIBRARY=1"],
-            "libs": [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lgtest_main", "-lgtest", "-pthread"]}
-
-
-def check_shared(builder):
-    """Check as a stripped shared library: Debian has the position-independent archive only."""
-    folder = builder.folder / "components/check-shared"
-    command = ["gcc", "-shared", "-s", "-Wl,-soname,libcheck.so", "-Wl,--whole-archive", "-lcheck_pic",
-               "-Wl,--no-whole-archive", "-lsubunit", "-lrt", "-lm", "-pthread", "-o"]
-    try:
-        make(folder / "libcheck.so", digest(command, builder.version("gcc")), lambda out: run(command + [str(out)]))
-    except BuildError as error:
-        if "cannot find -lcheck_pic" in str(error):
-            raise Unavailable("libcheck_pic.a is not installed (Debian: check)") from error
-        raise
-    return {"libs": [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lcheck", "-pthread"]}
-
-
-def unity(builder):
-    source = fetch_unity(builder)
-    return {"cflags": [f"-I{source}"], "sources": [source / "unity.c"]}
-
-
-def unity_shared(builder):
-    source = fetch_unity(builder)
-    folder = builder.folder / "components/unity-shared"
-    command = ["gcc", "-O2", "-fPIC", "-shared", "-s", "-Wl,-soname,libunity.so", str(source / "unity.c"), "-o"]
-    make(folder / "libunity.so", digest(command, (source / "unity.c").read_bytes(), builder.version("gcc")),
-         lambda out: run(command + [str(out)]))
-    return {"cflags": [f"-I{source}"], "libs": [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lunity"]}
-
-
-COMPONENTS = {"gtest-shared": gtest_shared, "check-shared": check_shared,
-              "unity": unity, "unity-shared": unity_shared}
-
-
-def fetch_unity(builder):
-    """Unity has no package of its own; it comes inside the source package cjson."""
-    target = builder.folder / "components/unity"
-    if not (target / "src/unity.c").exists():
-        with tempfile.TemporaryDirectory() as temporary:
-            for archive in fetch_source("cjson", pathlib.Path(temporary)):
-                if ".orig.tar" not in archive.name:
-                    continue
-                target.mkdir(parents=True, exist_ok=True)
-                with tarfile.open(archive) as tar:
-                    for member in tar:
-                        _, inside, rest = member.name.partition("/tests/unity/")
-                        if inside and rest.startswith(("src/", "examples/unity_config.h")) and member.isfile():
-                            (target / rest).parent.mkdir(parents=True, exist_ok=True)
-                            (target / rest).write_bytes(tar.extractfile(member).read())
-        if not (target / "src/unity.c").exists():
-            raise Unavailable("the source package cjson holds no tests/unity/src/unity.c")
-    return target / "src"
-
-
-def fetch_source(package, folder):
-    """The files of a Debian source package, from wherever this machine gets its packages."""
-    if not shutil.which("apt-get"):
-        raise Unavailable(f"source package {package}: no apt-get here")
-    parts = folder / "parts"
-    for name in ("parts", "lists/partial", "cache/archives/partial"):
-        (folder / name).mkdir(parents=True)
-    etc = pathlib.Path("/etc/apt")
-    for path in [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]:
-        if not path.is_file() or path.suffix not in (".list", ".sources"):
-            continue
-        lines = path.read_text(errors="replace").splitlines()
-        if path.suffix == ".sources":
-            lines = ["Types: deb-src" if line.lower().startswith("types:") else line for line in lines]
-        else:
-            lines = ["deb-src" + line[3:] for line in lines if line.startswith(("deb ", "deb\t"))]
-        (parts / path.name).write_text("\n".join(lines) + "\n")
-    options = {"Dir::Etc::SourceList": "/dev/null", "Dir::Etc::SourceParts": parts, "Dir::State::Lists": folder / "lists",
-               "Dir::Cache": folder / "cache", "APT::Sandbox::User": "root" if os.geteuid() == 0 else ""}
-    apt = ["apt-get", "-qq"] + [f"-o{key}={value}" for key, value in options.items() if value]
-    said = ""
-    for command in (["update"], ["source", "--download-only", package]):
-        done = subprocess.run(apt + command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        said = done.stdout.decode(errors="replace").strip()
-    files = sorted(folder.glob(f"{package}_*"))
-    if not files:
-        last = said.splitlines()[-1] if said else "apt-get said nothing"
-        raise Unavailable(f"source package {package} cannot be fetched: {last}")
-    return files
 
 
 class Builder:
@@ -208,6 +68,13 @@ class Builder:
             except (BuildError, OSError) as error:
                 raise Unavailable(f"pkg-config knows no {package}") from error
         return self.once(("pkg-config", what, package), ask)
+
+    def component(self, framework, name):
+        """What a variant that says uses=NAME is built with: {"cflags": […], "libs": […], "sources": […]}."""
+        known = frameworks.load(framework).COMPONENTS
+        if name not in known:
+            raise BuildError(f"uses={name}: {framework} has no such component")
+        return self.once(("component", name), lambda: known[name](self))
 
     def header(self, compiler, name, cflags):
         def ask():
@@ -305,9 +172,7 @@ class Builder:
         if "pkg" in options:
             libs += self.pkg_config("--libs", options["pkg"])
         if "uses" in options:
-            if options["uses"] not in COMPONENTS:
-                raise BuildError(f"{subject.folder}: uses={options['uses']}: no such component")
-            component = self.once(("component", options["uses"]), lambda: COMPONENTS[options["uses"]](self))
+            component = self.component(subject.framework, options["uses"])
             cflags, libs = component.get("cflags", []) + cflags, component.get("libs", []) + libs
             sources += component.get("sources", [])
         for header in (subject.header, options.get("needs")):

@@ -7,7 +7,8 @@ A subject is a folder. Its directives are comments in its source files:
 Several may stand on one line, each begun by //@. A directive speaks of the line it stands on; one on a line without
 code speaks of the next line that has some. Verbs:
 
-    subject framework=F lang=c|c++        once a subject; header=H: skip the subject where <H> is not installed
+    subject framework=F lang=c|c++        once a subject; header=H: skip the subject where <H> is not installed;
+                                          packages="P…": Debian packages that ./dev installs for it
     variant NAME                          one way to build it: cflags= libs= sources= (default: every source file)
                                           pkg= pkg-cflags= (pkg-config) uses= (a component, see build.py)
                                           builds=gcc-O0,clang-O2 (default: all of them); the files named in
@@ -25,6 +26,8 @@ code speaks of the next line that has some. Verbs:
                                           what `polygraph order` must find: see test_order.py
     assumption, space, met, unmet, random, run, says
                                           what `polygraph choices` must find: see test_choices.py
+    points, restore                       in points.* and restore.*, which are programs of their own: see
+                                          robust/test_points.py and restore/frameworks.py
 
 To add a verb, list it in VERBS; whoever needs it reads Subject.directives.
 """
@@ -34,9 +37,11 @@ import re
 
 OUTCOMES = ("pass", "fail", "skip", "crash", "timeout")
 VERBS = ("subject", "variant", "test", "fails", "subset", "pollutes", "clean", "first", "run", "says",
-         "victim", "brittle", "non-idempotent", "cleaned", "random", "order", "assumption", "space", "met", "unmet")
+         "victim", "brittle", "non-idempotent", "cleaned", "random", "order", "assumption", "space", "met", "unmet",
+         "points", "restore")
 SOURCES = (".c", ".cc", ".cpp")
 HEADERS = (".h", ".hpp")
+APART = ("points", "restore")  # programs of their own, in the folder of a framework's subject
 
 _TOKEN = re.compile(r'\s*(?:([A-Za-z][\w-]*)=)?("(?:\\.|[^"\\])*"|\S+)')
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|.)")
@@ -90,7 +95,7 @@ class Subject:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
         self.name = self.folder.name
-        self.sources = sorted(p for p in self.folder.iterdir() if p.suffix in SOURCES)
+        self.sources = sorted(p for p in self.folder.iterdir() if p.suffix in SOURCES and p.stem not in APART)
         # Those of the folder above are shared by the subjects in it.
         self.headers = sorted(p for f in (self.folder.parent, self.folder) for p in f.iterdir() if p.suffix in HEADERS)
         own = [p for p in self.headers if p.parent == self.folder]

@@ -33,7 +33,7 @@ import threading
 import time
 
 import build
-import plain
+import frameworks
 import subject as subject_module
 
 HERE = pathlib.Path(__file__).resolve()
@@ -94,7 +94,7 @@ class Checker:
     # The framework's own word.
 
     def check_plain(self, folder):
-        framework = plain.framework(self.subject.framework)
+        framework = frameworks.load(self.subject.framework).Plain()
         wrong = []
         results = framework.run_all(self.exe)
         order = [name for name in results if name in self.subject.tests]

@@ -20,6 +20,8 @@ import runner
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "harness"))
 import build  # noqa: E402 (it lies in another folder)
+import frameworks  # noqa: E402
+import parts  # noqa: E402
 import subject as subject_module  # noqa: E402
 
 POLYGRAPH = None
@@ -48,22 +50,6 @@ class Declared:
         self.after, self.needs, self.cleanups = named(2), named(3), named(4)
 
 
-# Of a test's name, the groups that the test is in, from the outermost; None: the framework declares none.
-GROUPS = {
-    "gtest": lambda name: [name.rsplit(".", 1)[0]],
-    "boost": lambda name: name.split("/")[:-1],
-    "glib": lambda name: name.split("/")[1:-1],
-    "check": lambda name: ["runner", *name.split("/")[:2]],
-    "cmocka": lambda name: name.split("/")[:1],
-    "cunit": lambda name: name.split("/")[:1],
-    "catch2": None, "doctest": None, "cpputest": None, "unity": None, "functions": None,
-}
-# What they declare besides: (what, test, others).
-RELATIONS = {
-    "boost": [("needs", "decorators/dependent", {"decorators/base"})],
-}
-
-
 class Frameworks(unittest.TestCase):
     maxDiff = None
 
@@ -79,6 +65,7 @@ class Frameworks(unittest.TestCase):
                 self.assertEqual(by_group.setdefault(tuple(groups[:depth]), words), words, name)
 
     def check_subject(self, framework):
+        known = frameworks.load(framework)
         subjects = subject_module.find_subjects(HERE.parent / "subjects", [framework])
         builder = build.Builder(pathlib.Path(POLYGRAPH).parent)
         built = [exe for exe in builder.build(subjects, [("gcc", "O0")]) if not exe.skip]
@@ -90,15 +77,15 @@ class Frameworks(unittest.TestCase):
                 declared = Declared(exe.path)
                 self.assertEqual(declared.framework, framework)
                 self.assertEqual(declared.natural, "natural")
-                self.assertEqual(declared.bound, "bound" if GROUPS[framework] else "free")
-                self.check_groups(declared, GROUPS[framework])
+                self.assertEqual(declared.bound, "bound" if known.groups else "free")
+                self.check_groups(declared, known.groups)
                 for what in ("after", "needs", "cleanups"):
-                    expected = {test: others for kind, test, others in RELATIONS.get(framework, ())
+                    expected = {test: others for kind, test, others in known.RELATIONS
                                 if kind == what or (kind == "needs" and what == "after")}
                     self.assertEqual(getattr(declared, what), expected)
 
     def compile(self, source, compiler, *flags):
-        program = pathlib.Path(FOLDER) / build.digest(source, *flags)
+        program = pathlib.Path(FOLDER) / parts.digest(source, *flags)
         if program.exists():
             return program
         done = subprocess.run([compiler, "-g", "-O0", HERE / source, "-o", program, *flags],
@@ -110,7 +97,7 @@ class Frameworks(unittest.TestCase):
 
     def check_boost(self, program):
         declared = Declared(program)
-        self.check_groups(declared, GROUPS["boost"])
+        self.check_groups(declared, frameworks.load("boost").groups)
         suite = {"early/deep/x", "early/deep/z"}  # without the disabled one
         needs = {"late/a": suite, "late/b": suite | {"late/c"}, "late/c": suite,
                  "early/deep/z": {"early/first", "free_one"}}
@@ -152,7 +139,7 @@ class Frameworks(unittest.TestCase):
 
     def test_gtest_death_tests(self):
         declared = Declared(self.compile("declared/gtest.cc", "g++", "-lgtest_main", "-lgtest", "-pthread"))
-        self.check_groups(declared, GROUPS["gtest"])
+        self.check_groups(declared, frameworks.load("gtest").groups)
         self.assertEqual({name for name, priority in declared.priorities.items() if priority},
                          {"PlainDeathTest.One", "TypedDeathTest/0.One", "TypedDeathTest/1.One"})
         self.assertEqual((declared.bound, declared.natural), ("bound", "natural"))
@@ -166,7 +153,7 @@ class Frameworks(unittest.TestCase):
 
     def test_check_runners(self):
         declared = Declared(self.compile("declared/check.c", "gcc", "-lcheck", "-lsubunit", "-lrt", "-lm", "-pthread"))
-        self.check_groups(declared, GROUPS["check"], runners=lambda name: name.startswith("C/"))
+        self.check_groups(declared, frameworks.load("check").groups, runners=lambda name: name.startswith("C/"))
         first = {declared.priorities[name] for name in declared.names if not name.startswith("C/")}
         second = {declared.priorities[name] for name in declared.names if name.startswith("C/")}
         self.assertEqual((len(first), len(second)), (1, 1))
@@ -178,7 +165,7 @@ def add_subject(framework):
     setattr(Frameworks, f"test_{framework}_subject", lambda self: self.check_subject(framework))
 
 
-for name in GROUPS:
+for name in frameworks.names():
     add_subject(name)
 
 

@@ -3,12 +3,19 @@
 
 usage: test_points.py --polygraph PATH [-v] [TEST…]
 
-The programs in points/ say what they do in the file in which the tool says where it stops; whoever writes has the
-other one waiting, so the lines are in their true sequence.
+The programs, tests/subjects/NAME/points.*, say what they do in the file in which the tool says where it stops; while
+one writes the other waits, so the lines are in their true sequence. How a program is built and what is expected is a
+directive in its source:
+
+    //@ points VARIANT count=TESTS [flags=…] [pkg=…] [uses=…] [builds=gcc-O2,…] [folded=yes] [without=TEST]
+
+uses= names a component of the framework (harness/frameworks.py); folded=yes: also with equal functions folded into
+one; without=TEST: of this one the points are not known.
 """
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,31 +27,14 @@ import runner
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "harness"))
 import build  # noqa: E402 (it lies in another folder)
+import frameworks  # noqa: E402
+import parts  # noqa: E402
+import subject  # noqa: E402
 
 POLYGRAPH = None
 FOLDER = None
 BUILDS = [("gcc", "-O0"), ("gcc", "-O2"), ("clang", "-O2")]
 FOLDED = [("gcc", "-O2 -ffunction-sections -fuse-ld=gold -Wl,--icf=all")]
-
-
-def glib_flags():
-    return subprocess.run(["pkg-config", "--cflags", "--libs", "glib-2.0"], capture_output=True, text=True,
-                          check=True).stdout.split()
-
-
-class Components:
-    """What the harness fetches is kept next to the tool."""
-
-    def __init__(self):
-        self.folder = pathlib.Path(POLYGRAPH).parent / "subjects"
-
-
-def unity_flags():
-    try:
-        source = build.fetch_unity(Components())
-    except (build.Unavailable, build.BuildError) as reason:
-        raise unittest.SkipTest(f"Unity cannot be fetched: {reason}") from reason
-    return [f"-I{source}", str(pathlib.Path(source) / "unity.c")]
 
 
 def points_of(name):
@@ -58,13 +48,12 @@ def points_of(name):
 class Points(unittest.TestCase):
     maxDiff = None
 
-    def compile(self, name, compiler, flags, more):
-        source = next((HERE / "points").glob(name + ".c*"))
+    def compile(self, name, source, compiler, flags, more):
         cc, cxx = build.COMPILERS[compiler]
         if not shutil.which(cc):
             self.skipTest(f"there is no {cc}")
         path = os.path.join(FOLDER, name)
-        command = [cxx if source.suffix == ".cc" else cc, "-g", *flags.split(), "-w", f"-I{HERE}/points", "-o", path,
+        command = [cxx if source.suffix == ".cc" else cc, "-g", *flags.split(), "-w", f"-I{HERE}", "-o", path,
                    str(source), *more]
         subprocess.run(command, check=True)
         return path
@@ -96,51 +85,46 @@ class Points(unittest.TestCase):
                 current[1].append(line)
         return tests
 
-    def check(self, name, count, more, builds=BUILDS, without=None):
+    def flags(self, name, options):
+        """What the program is compiled with besides, by the directive."""
+        builder = build.Builder(pathlib.Path(POLYGRAPH).parent)
+        flags = shlex.split(options.get("flags", ""))
+        try:
+            if "pkg" in options:
+                flags += builder.pkg_config("--cflags", options["pkg"]) + builder.pkg_config("--libs", options["pkg"])
+            if "uses" in options:
+                component = builder.component(name, options["uses"])
+                flags += [*component.get("cflags", []), *map(str, component.get("sources", [])),
+                          *component.get("libs", [])]
+        except parts.Unavailable as reason:
+            self.skipTest(str(reason))
+        return flags
+
+    def check(self, name, source, options):
+        more = self.flags(name, options)
+        builds = BUILDS + (FOLDED if "folded" in options else [])
         for compiler, flags in builds:
-            program = self.compile(name, compiler, flags, more)
+            if "builds" in options and f"{compiler}{flags}" not in options["builds"].split(","):
+                continue
+            program = self.compile(name, source, compiler, flags, more)
             for order in ([], ["--reverse"]):
                 with self.subTest(compiler=compiler, flags=flags, order=order):
                     tests = self.trace(program, *order)
-                    self.assertEqual(len(tests), count)
+                    self.assertEqual(len(tests), int(options["count"]))
                     for test, seen in tests:
-                        if test == without:
+                        if test == options.get("without"):
                             continue
                         self.assertEqual(seen, points_of(test), test)
 
-    def test_gtest(self):
-        self.check("gtest", 6, ["-std=c++17", "-lgtest_main", "-lgtest", "-pthread"], BUILDS + FOLDED)
 
-    def test_boost(self):
-        self.check("boost", 7, ["-std=c++17", "-l:libboost_unit_test_framework.a"])
+def add_program(name, source, directive):
+    setattr(Points, f"test_{name}_{directive.args[0]}", lambda self: self.check(name, source, directive.options))
 
-    def test_boost_shared(self):
-        self.check("boost", 7, ["-std=c++17", "-DBOOST_TEST_DYN_LINK", "-lboost_unit_test_framework"], BUILDS[1:2])
 
-    def test_check(self):
-        self.check("check", 3, ["-lcheck", "-lsubunit", "-lrt", "-lm", "-pthread"])
-
-    def test_cmocka(self):
-        self.check("cmocka", 5, ["-lcmocka"])
-
-    def test_unity(self):
-        self.check("unity", 3, unity_flags())
-
-    def test_unity_inlined(self):
-        """A tear-down that is inlined into the runner is told from the body's return, if it returns."""
-        self.check("unity", 3, [*unity_flags(), "-DOWN_RUN_TEST"], without="with_fails")
-
-    def test_cunit(self):
-        self.check("cunit", 5, ["-l:libcunit.a"])
-
-    def test_cunit_shared(self):
-        self.check("cunit", 5, ["-lcunit"])
-
-    def test_glib(self):
-        self.check("glib", 4, glib_flags())
-
-    def test_cpputest(self):
-        self.check("cpputest", 3, ["-std=c++17", "-lCppUTest", "-pthread"], BUILDS + FOLDED)
+for framework in frameworks.names():
+    program = frameworks.extra(framework, "points")
+    for points in subject.parse_file(program) if program else ():
+        add_program(framework, program, points)
 
 
 def prepare(polygraph, folder):

@@ -1,6 +1,6 @@
 // Boost.Test: nested suites, fixtures of all levels, data-driven and template cases, decorators.
 //
-//@ subject framework=boost lang=c++ header=boost/test/unit_test.hpp
+//@ subject framework=boost lang=c++ header=boost/test/unit_test.hpp packages="libboost-test-dev"
 //@ variant static libs="-l:libboost_unit_test_framework.a"
 //@ variant shared cflags="-DBOOST_TEST_DYN_LINK" libs="-lboost_unit_test_framework"
 //@ variant header cflags="-DSUBJECT_HEADER_ONLY" builds=gcc-O0,clang-O2

@@ -1,6 +1,6 @@
 // Catch2 2.x: sections, generators, tags, hidden tests, templates, fixtures, odd names.
 //
-//@ subject framework=catch2 lang=c++ header=catch2/catch.hpp
+//@ subject framework=catch2 lang=c++ header=catch2/catch.hpp packages="catch2"
 //@ variant header
 
 #include <catch2/catch.hpp>

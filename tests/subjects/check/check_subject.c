@@ -1,6 +1,6 @@
 // Check: two suites, several cases, checked and unchecked fixtures, loops, expected signals and exits.
 //
-//@ subject framework=check lang=c header=check.h
+//@ subject framework=check lang=c header=check.h packages="check libsubunit-dev"
 //@ variant static libs="-lcheck -lsubunit -lrt -lm -pthread"
 //@ variant shared uses=check-shared
 

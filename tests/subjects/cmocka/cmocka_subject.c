@@ -1,7 +1,7 @@
 // cmocka: two groups with group fixtures, one without, fixtures per test, mocks, skipping.
 // The arguments are cmocka's own filters: a pattern of the tests to run, one of those to leave out.
 //
-//@ subject framework=cmocka lang=c header=cmocka.h
+//@ subject framework=cmocka lang=c header=cmocka.h packages="libcmocka-dev"
 //@ variant shared libs="-lcmocka"
 
 #include <setjmp.h>

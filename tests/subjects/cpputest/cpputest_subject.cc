@@ -1,6 +1,6 @@
 // CppUTest: groups with set-up and tear-down, ignored tests, leak detection.
 //
-//@ subject framework=cpputest lang=c++ header=CppUTest/TestHarness.h
+//@ subject framework=cpputest lang=c++ header=CppUTest/TestHarness.h packages="libcpputest-dev"
 //@ variant static libs="-lCppUTest -pthread"
 
 #include <CppUTest/CommandLineTestRunner.h>

@@ -1,7 +1,7 @@
 // CUnit: suites with and without fixtures, fatal and other assertions, inactive tests, names with spaces.
 // With arguments, only the tests named there (Suite/Test) run.
 //
-//@ subject framework=cunit lang=c header=CUnit/Basic.h
+//@ subject framework=cunit lang=c header=CUnit/Basic.h packages="libcunit1-dev"
 //@ variant static libs="-l:libcunit.a"
 //@ variant shared libs="-lcunit"
 

@@ -1,6 +1,6 @@
 // doctest: suites, subcases, decorators, fixtures, templates, odd names.
 //
-//@ subject framework=doctest lang=c++ header=doctest/doctest.h
+//@ subject framework=doctest lang=c++ header=doctest/doctest.h packages="doctest-dev"
 //@ variant header
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // GLib's test functions: fixtures, data, skipping, subprocesses. A failed g_assert ends the process ("ends").
 //
-//@ subject framework=glib lang=c header=glib.h
+//@ subject framework=glib lang=c header=glib.h packages="libglib2.0-dev"
 //@ variant shared pkg=glib-2.0
 //@ variant static pkg-cflags=glib-2.0 libs="-l:libglib-2.0.a -l:libpcre2-8.a -lm -pthread"
 

@@ -1,6 +1,6 @@
 // GoogleTest: plain, parametrised, typed and type-parametrised tests, fixtures of both levels, death tests.
 //
-//@ subject framework=gtest lang=c++ header=gtest/gtest.h
+//@ subject framework=gtest lang=c++ header=gtest/gtest.h packages="libgtest-dev libgmock-dev"
 //@ variant static libs="-lgtest_main -lgtest -pthread"
 //@ variant shared uses=gtest-shared
 

@@ -1,7 +1,7 @@
 // Unity, with the runner written by hand, and (variant "generated") with the run_test function that Unity's script puts
 // into the runners it writes. With arguments, only the tests named there run.
 //
-//@ subject framework=unity lang=c
+//@ subject framework=unity lang=c packages="dpkg-dev"
 //@ variant static uses=unity
 //@ variant shared uses=unity-shared
 //@ variant generated uses=unity cflags="-DOWN_RUN_TEST"

@@ -1,3 +1,4 @@
+//@ points static count=3 flags="-lcheck -lsubunit -lrt -lm -pthread"
 #include <check.h>
 
 #include "note.h"

@@ -1,3 +1,4 @@
+//@ points static count=3 flags="-std=c++17 -lCppUTest -pthread" folded=yes
 #include <CppUTest/CommandLineTestRunner.h>
 #include <CppUTest/TestHarness.h>
 

@@ -1,3 +1,5 @@
+//@ points static count=5 flags="-l:libcunit.a"
+//@ points shared count=5 flags="-lcunit"
 #include <CUnit/Basic.h>
 
 #include "note.h"

@@ -1,3 +1,6 @@
+// A tear-down that is inlined into the runner is known from the return of the body, if it returns ("inlined").
+//@ points static count=3 uses=unity
+//@ points inlined count=3 uses=unity flags="-DOWN_RUN_TEST" without=with_fails
 #include "unity.h"
 
 #include "note.h"

@@ -1,3 +1,4 @@
+//@ points static count=6 flags="-std=c++17 -lgtest_main -lgtest -pthread" folded=yes
 #include <gtest/gtest.h>
 
 #include "note.h"

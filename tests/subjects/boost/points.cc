@@ -1,3 +1,5 @@
+//@ points static count=7 flags="-std=c++17 -l:libboost_unit_test_framework.a"
+//@ points shared count=7 flags="-std=c++17 -DBOOST_TEST_DYN_LINK -lboost_unit_test_framework" builds=gcc-O2
 #define BOOST_TEST_MODULE points
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

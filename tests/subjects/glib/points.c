@@ -1,3 +1,4 @@
+//@ points shared count=4 pkg=glib-2.0
 #include <glib.h>
 
 #include "note.h"

@@ -1,3 +1,4 @@
+//@ points shared count=5 flags="-lcmocka"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
