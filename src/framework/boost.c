@@ -67,7 +67,7 @@ enum { ENTRY_ERROR = 3 };
 enum { CODE_SYSTEM = 210, CODE_TIMEOUT = 215 };
 
 /* libstdc++'s std::_Rb_tree_node<std::pair<const unsigned long, …>>. */
-struct node {
+struct boost_node {
 	uint64_t color;
 	uint64_t parent, left, right;
 	uint64_t key;
@@ -78,7 +78,7 @@ struct node {
 enum { COLOR_RED = 0 };
 
 /* Of a test_unit, of a test_suite seen from its test_unit, of test_results. */
-struct layout {
+struct boost_layout {
 	uint64_t type, file, line, id, dependencies, name;
 	uint64_t default_status, run_status;
 	uint64_t children;
@@ -86,7 +86,7 @@ struct layout {
 };
 
 /* A suite that is running, and its loop. */
-struct level {
+struct boost_level {
 	uint64_t suite;
 	uint64_t coming;   /* the child the loop comes to next; 0: it ends */
 	uint64_t header;   /* of its map; begins as a node does */
@@ -95,7 +95,7 @@ struct level {
 };
 
 struct boost {
-	struct layout at;
+	struct boost_layout at;
 	uint64_t root;
 	struct raddr finish;
 	struct raddr store; /* header of the map of results; 0: not found */
@@ -106,7 +106,7 @@ struct boost {
 	bool collecting;    /* a message, piece by piece */
 	enum outcome outcome; /* worse than the framework's own results tell */
 	size_t depth;
-	struct level levels[DEPTH_MAX];
+	struct boost_level levels[DEPTH_MAX];
 };
 
 /* unit_test_main() with the older form of an initialisation function. */
@@ -129,12 +129,13 @@ static bool boost_recognise(const struct program *program)
 	return program_uses_any(program, used, ARRAY_SIZE(used));
 }
 
-static void find_layout(const struct program *program, struct layout *at)
+static void boost_find_layout(const struct program *program,
+			      struct boost_layout *at)
 {
 	static const char *const unit = "boost::unit_test::test_unit";
 	static const char *const suite = "boost::unit_test::test_suite";
 	static const char *const results = "boost::unit_test::test_results";
-	static const struct layout known = {
+	static const struct boost_layout known = {
 		.type = 0,
 		.file = 24,
 		.line = 40,
@@ -149,7 +150,7 @@ static void find_layout(const struct program *program, struct layout *at)
 		.aborted = 104,
 		.timed_out = 106,
 	};
-	*at = (struct layout){
+	*at = (struct boost_layout){
 		.type = program_member(program, unit, "p_type", known.type),
 		.file = program_member(program, unit, "p_file_name",
 				       known.file),
@@ -190,14 +191,14 @@ static void find_layout(const struct program *program, struct layout *at)
 	}
 }
 
-static struct level *top(struct boost *boost)
+static struct boost_level *boost_top_level(struct boost *boost)
 {
 	return boost->depth ? &boost->levels[boost->depth - 1] : NULL;
 }
 
 /* The text of a basic_cstring, which is two pointers. */
-static struct err *text_between(struct run *run, uint64_t begin, uint64_t end,
-				char **ret)
+static struct err *boost_text_between(struct run *run, uint64_t begin,
+				      uint64_t end, char **ret)
 {
 	size_t n = end < begin ? 0 : MIN(end - begin, RUN_TEXT_MAX);
 	_cleanup_(freep) char *text = calloc(1, n + 1);
@@ -210,18 +211,18 @@ static struct err *text_between(struct run *run, uint64_t begin, uint64_t end,
 }
 
 /* A basic_cstring is not trivial to copy: as an argument it is a reference. */
-static struct err *text_at(struct run *run, uint64_t address, char **ret)
+static struct err *boost_text_at(struct run *run, uint64_t address, char **ret)
 {
 	uint64_t bounds[2];
 	TRY(memory_read(run->tracee, RADDR(address), bounds, sizeof(bounds)));
-	return text_between(run, bounds[0], bounds[1], ret);
+	return boost_text_between(run, bounds[0], bounds[1], ret);
 }
 
 /*
  * Which child of @suite leads to the test that shall run next, or has begun
  * early? 0: none.
  */
-static uint64_t next_child(const struct run *run, uint64_t suite)
+static uint64_t boost_next_child(const struct run *run, uint64_t suite)
 {
 	const struct boost *boost = run->state;
 	size_t test = boost->early ? run->current : run_wanted(run);
@@ -239,15 +240,15 @@ static uint64_t next_child(const struct run *run, uint64_t suite)
 }
 
 /* Lets the innermost loop come to whatever of its suite is wanted next. */
-static struct err *advance(struct run *run)
+static struct err *boost_advance_loop(struct run *run)
 {
 	struct boost *boost = run->state;
-	struct level *level = top(boost);
+	struct boost_level *level = boost_top_level(boost);
 	if (!level)
 		return NULL;
-	level->coming = next_child(run, level->suite);
+	level->coming = boost_next_child(run, level->suite);
 	/* std::_Rb_tree_increment(): right and then left, or else up. */
-	struct node node = { .parent = level->header };
+	struct boost_node node = { .parent = level->header };
 	if (level->coming) {
 		node.right = level->node.v;
 		TRY(run_u64(run, RADDR(level->coming + boost->at.id),
@@ -256,16 +257,16 @@ static struct err *advance(struct run *run)
 	return memory_write(run->tracee, level->node, &node, sizeof(node));
 }
 
-static run_hook on_finish;
+static run_hook boost_on_finish;
 
 /* The end of a unit is looked at where it is not another test's start. */
-static struct err *watch_ends(struct run *run, bool watch)
+static struct err *boost_watch_ends(struct run *run, bool watch)
 {
 	struct boost *boost = run->state;
 	if (watch == boost->watching)
 		return NULL;
 	boost->watching = watch;
-	return watch ? run_break(run, boost->finish, on_finish, 0)
+	return watch ? run_break(run, boost->finish, boost_on_finish, 0)
 		     : run_unbreak(run, boost->finish);
 }
 
@@ -273,7 +274,7 @@ static struct err *watch_ends(struct run *run, bool watch)
  * The map of results: from the entry that the collector gives for the root up
  * to the map's header. Header and topmost node are each other's parent.
  */
-static struct err *find_store(struct run *run, struct thread *thread)
+static struct err *boost_find_store(struct run *run, struct thread *thread)
 {
 	struct boost *boost = run->state;
 	struct raddr results;
@@ -282,13 +283,13 @@ static struct err *find_store(struct run *run, struct thread *thread)
 	uint64_t args[] = { 0, 0 }, entry;
 	TRY(run_u64(run, RADDR(boost->root + boost->at.id), &args[1]));
 	TRY(remote_call(thread, results, args, 2, CALL_LIMIT_NS, &entry));
-	uint64_t at = entry - offsetof(struct node, value);
+	uint64_t at = entry - offsetof(struct boost_node, value);
 	for (int i = 0; i < TREE_HEIGHT_MAX; i++) {
-		struct node node, parent;
+		struct boost_node node, parent;
 		TRY(memory_read(run->tracee, RADDR(at), &node,
-				offsetof(struct node, key)));
+				offsetof(struct boost_node, key)));
 		TRY(memory_read(run->tracee, RADDR(node.parent), &parent,
-				offsetof(struct node, key)));
+				offsetof(struct boost_node, key)));
 		if (parent.parent == at) {
 			bool above = (uint32_t)parent.color == COLOR_RED;
 			boost->store = RADDR(above ? node.parent : at);
@@ -299,25 +300,25 @@ static struct err *find_store(struct run *run, struct thread *thread)
 	return err_create(ERR_SUITE, "this version of Boost.Test is not known");
 }
 
-struct entry {
-	struct node node;
+struct boost_entry {
+	struct boost_node node;
 	uint8_t more[UNIT_SIZE];
 };
 
 /* The results of a unit: a search in the map, beginning with the newest. */
-static bool find_results(struct run *run, uint64_t unit, struct entry *entry,
-			 const uint8_t **ret)
+static bool boost_find_results(struct run *run, uint64_t unit,
+			       struct boost_entry *entry, const uint8_t **ret)
 {
 	const struct boost *boost = run->state;
-	struct node header;
+	struct boost_node header;
 	uint64_t id;
 	memset(entry, 0, sizeof(*entry));
 	if (!boost->store.v ||
 	    memory_read_some(run->tracee, RADDR(unit + boost->at.id), &id,
 			     sizeof(id)) != sizeof(id) ||
 	    memory_read_some(run->tracee, boost->store, &header,
-			     offsetof(struct node, key)) !=
-		    offsetof(struct node, key))
+			     offsetof(struct boost_node, key)) !=
+		    offsetof(struct boost_node, key))
 		return false;
 	uint64_t at = header.right;
 	for (int i = 0; at && i < TREE_HEIGHT_MAX; i++) {
@@ -339,13 +340,14 @@ static bool find_results(struct run *run, uint64_t unit, struct entry *entry,
 }
 
 /* As test_results::passed(). */
-static struct err *judge(struct run *run)
+static struct err *boost_judge_test(struct run *run)
 {
 	struct boost *boost = run->state;
-	const struct layout *at = &boost->at;
-	struct entry entry;
+	const struct boost_layout *at = &boost->at;
+	struct boost_entry entry;
 	const uint8_t *results;
-	if (!find_results(run, run_handle(run, run->current), &entry, &results))
+	if (!boost_find_results(run, run_handle(run, run->current), &entry,
+				&results))
 		return NULL;
 	uint64_t failed, expected;
 	memcpy(&failed, results + at->failed, sizeof(failed));
@@ -365,17 +367,17 @@ static struct err *judge(struct run *run)
 	return run_fail(run, NULL, 0, text);
 }
 
-static struct err *end_test(struct run *run)
+static struct err *boost_end_test(struct run *run)
 {
 	struct boost *boost = run->state;
 	if (!run->in_test)
 		return NULL;
 	if (!boost->outcome)
-		TRY(judge(run));
+		TRY(boost_judge_test(run));
 	return run_end(run, boost->outcome);
 }
 
-static struct err *begin_test(struct run *run)
+static struct err *boost_begin_test(struct run *run)
 {
 	struct boost *boost = run->state;
 	boost->outcome = OUTCOME_NONE;
@@ -384,35 +386,37 @@ static struct err *begin_test(struct run *run)
 }
 
 /* The thread stands where @suite starts, before its fixtures. */
-static struct err *enter_suite(struct run *run, uint64_t suite)
+static struct err *boost_enter_suite(struct run *run, uint64_t suite)
 {
 	struct boost *boost = run->state;
 	if (boost->depth == DEPTH_MAX)
 		return err_create(ERR_SUITE, "suites lie too deep in suites");
-	struct level *level = &boost->levels[boost->depth];
+	struct boost_level *level = &boost->levels[boost->depth];
 	level->suite = suite;
 	level->header = suite + boost->at.children + TREE_HEADER;
-	level->node = raddr_add(boost->nodes,
-				(int64_t)(boost->depth * sizeof(struct node)));
-	struct raddr first = RADDR(level->header + offsetof(struct node, left));
+	level->node =
+		raddr_add(boost->nodes,
+			  (int64_t)(boost->depth * sizeof(struct boost_node)));
+	struct raddr first =
+		RADDR(level->header + offsetof(struct boost_node, left));
 	TRY(run_u64(run, first, &level->first));
 	TRY(memory_write_u64(run->tracee, first, level->node.v));
 	boost->depth++;
-	TRY(advance(run));
-	TRY(watch_ends(run, true));
+	TRY(boost_advance_loop(run));
+	TRY(boost_watch_ends(run, true));
 	if (run->in_test || run_wanted(run) == RUN_NONE)
 		return NULL;
 	boost->early = run->early = true;
-	return begin_test(run);
+	return boost_begin_test(run);
 }
 
 /* What is wanted next, as long as it lies in @suite, did not run. */
-static struct err *miss_tests(struct run *run, uint64_t suite, bool skipped,
-			      const char *file, unsigned line,
-			      const char *reason)
+static struct err *boost_miss_tests(struct run *run, uint64_t suite,
+				    bool skipped, const char *file,
+				    unsigned line, const char *reason)
 {
-	while (next_child(run, suite)) {
-		TRY(begin_test(run));
+	while (boost_next_child(run, suite)) {
+		TRY(boost_begin_test(run));
 		TRY(skipped ? run_skip(run, file, line, reason)
 			    : run_fail(run, file, line, reason));
 		TRY(run_end(run, OUTCOME_NONE));
@@ -421,13 +425,14 @@ static struct err *miss_tests(struct run *run, uint64_t suite, bool skipped,
 }
 
 /* The innermost suite is over. */
-static struct err *leave_suite(struct run *run)
+static struct err *boost_leave_suite(struct run *run)
 {
 	struct boost *boost = run->state;
-	struct level *level = top(boost);
-	TRY(memory_write_u64(run->tracee,
-			     RADDR(level->header + offsetof(struct node, left)),
-			     level->first));
+	struct boost_level *level = boost_top_level(boost);
+	TRY(memory_write_u64(
+		run->tracee,
+		RADDR(level->header + offsetof(struct boost_node, left)),
+		level->first));
 	boost->depth--;
 	if (boost->early) {
 		/* A fixture of the suite failed: no test of it was run. */
@@ -441,10 +446,11 @@ static struct err *leave_suite(struct run *run)
 			strdup(run->message ? run->message : "");
 		unsigned line = run->line;
 		TRY(run_end(run, boost->outcome));
-		TRY(miss_tests(run, level->suite, false, file, line, text));
+		TRY(boost_miss_tests(run, level->suite, false, file, line,
+				     text));
 	}
 	if (boost->depth)
-		return advance(run);
+		return boost_advance_loop(run);
 	/* What else the program may want to run passes without a stop. */
 	struct raddr function;
 	return program_symbol(run->program, RUN, &function)
@@ -453,8 +459,8 @@ static struct err *leave_suite(struct run *run)
 }
 
 /* results_collector_t::test_unit_finish(unit, microseconds) */
-static struct err *on_finish(struct run *run, struct thread *thread,
-			     uint64_t arg)
+static struct err *boost_on_finish(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	(void)arg;
 	struct boost *boost = run->state;
@@ -463,30 +469,30 @@ static struct err *on_finish(struct run *run, struct thread *thread,
 	    unit == run_handle(run, run->current)) {
 		bool undecided = boost->undecided;
 		boost->undecided = false;
-		TRY(end_test(run));
-		return undecided ? advance(run) : NULL;
+		TRY(boost_end_test(run));
+		return undecided ? boost_advance_loop(run) : NULL;
 	}
-	if (top(boost) && unit == top(boost)->suite)
-		return leave_suite(run);
+	if (boost_top_level(boost) && unit == boost_top_level(boost)->suite)
+		return boost_leave_suite(run);
 	return NULL;
 }
 
 /* results_collector_t::test_unit_start(unit) */
-static struct err *on_start(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *boost_on_start(struct run *run, struct thread *thread,
+				  uint64_t arg)
 {
 	(void)arg;
 	struct boost *boost = run->state;
 	uint64_t unit = thread_arg(thread, 1);
-	struct level *level = top(boost);
+	struct boost_level *level = boost_top_level(boost);
 	if (!run->order) {
 		uint32_t type;
 		TRY(run_u32(run, RADDR(unit + boost->at.type), &type));
 		if (type != TYPE_SUITE || run->ready_thread)
 			return NULL;
 		boost->root = unit;
-		TRY(find_store(run, thread));
-		TRY(remote_map(thread, DEPTH_MAX * sizeof(struct node),
+		TRY(boost_find_store(run, thread));
+		TRY(remote_map(thread, DEPTH_MAX * sizeof(struct boost_node),
 			       &boost->nodes));
 		run_ready(run, thread);
 		return NULL;
@@ -495,47 +501,47 @@ static struct err *on_start(struct run *run, struct thread *thread,
 	if (!level || unit != level->coming)
 		return NULL;
 	if (run_test_by_handle(run, unit) == RUN_NONE)
-		return enter_suite(run, unit);
+		return boost_enter_suite(run, unit);
 	if (!boost->early) {
-		TRY(end_test(run));
-		TRY(begin_test(run));
+		TRY(boost_end_test(run));
+		TRY(boost_begin_test(run));
 	}
 	boost->early = false;
 	TRY(run_group_ready(run));
 	boost->undecided = run_parts(run);
 	if (boost->undecided)
-		return watch_ends(run, true);
-	TRY(advance(run));
-	return watch_ends(run,
-			  run_test_by_handle(run, level->coming) == RUN_NONE);
+		return boost_watch_ends(run, true);
+	TRY(boost_advance_loop(run));
+	return boost_watch_ends(run, run_test_by_handle(run, level->coming) ==
+					     RUN_NONE);
 }
 
 /* results_collector_t::test_unit_skipped(unit, reason) */
-static struct err *on_skipped(struct run *run, struct thread *thread,
-			      uint64_t arg)
+static struct err *boost_on_skipped(struct run *run, struct thread *thread,
+				    uint64_t arg)
 {
 	(void)arg;
 	struct boost *boost = run->state;
 	uint64_t unit = thread_arg(thread, 1);
-	struct level *level = top(boost);
+	struct boost_level *level = boost_top_level(boost);
 	if (!run->order || !level || unit != level->coming)
 		return NULL;
 	_cleanup_(freep) char *reason = NULL;
-	err_ignore(text_at(run, thread_arg(thread, 2), &reason));
+	err_ignore(boost_text_at(run, thread_arg(thread, 2), &reason));
 	if (!boost->early) {
-		TRY(end_test(run));
-		TRY(begin_test(run));
+		TRY(boost_end_test(run));
+		TRY(boost_begin_test(run));
 	}
 	boost->early = false;
 	TRY(run_skip(run, NULL, 0, reason));
 	TRY(run_end(run, OUTCOME_NONE));
-	TRY(miss_tests(run, unit, true, NULL, 0, reason));
-	TRY(watch_ends(run, true));
-	return advance(run);
+	TRY(boost_miss_tests(run, unit, true, NULL, 0, reason));
+	TRY(boost_watch_ends(run, true));
+	return boost_advance_loop(run);
 }
 
 /* The formatters of the log, and what they are told of a failed assertion. */
-enum piece {
+enum boost_piece {
 	PIECE_START,
 	PIECE_VALUE,
 	PIECE_LAZY,
@@ -558,8 +564,8 @@ static const char *const pieces[] = {
 	[PIECE_FINISH] = "16log_entry_finishERSo",
 };
 
-static struct err *find_piece(struct run *run, uint64_t formatter,
-			      enum piece piece, struct raddr *ret)
+static struct err *boost_find_piece(struct run *run, uint64_t formatter,
+				    enum boost_piece piece, struct raddr *ret)
 {
 	_cleanup_(freep) char *symbol = NULL;
 	if (asprintf(&symbol, "_ZN5boost9unit_test6output%s%s",
@@ -572,21 +578,23 @@ static struct err *find_piece(struct run *run, uint64_t formatter,
 	return NULL;
 }
 
-static run_hook on_value, on_lazy, on_context, on_entry_finish;
+static run_hook boost_on_value, boost_on_lazy, boost_on_context,
+	boost_on_entry_finish;
 
-static struct err *collect(struct run *run, uint64_t formatter, bool on)
+static struct err *boost_collect_message(struct run *run, uint64_t formatter,
+					 bool on)
 {
 	struct boost *boost = run->state;
 	static run_hook *const hooks[] = {
-		[PIECE_VALUE] = on_value,
-		[PIECE_LAZY] = on_lazy,
-		[PIECE_CONTEXT] = on_context,
-		[PIECE_FINISH] = on_entry_finish,
+		[PIECE_VALUE] = boost_on_value,
+		[PIECE_LAZY] = boost_on_lazy,
+		[PIECE_CONTEXT] = boost_on_context,
+		[PIECE_FINISH] = boost_on_entry_finish,
 	};
 	boost->collecting = on;
 	for (int i = PIECE_VALUE; i <= PIECE_FINISH; i++) {
 		struct raddr at;
-		TRY(find_piece(run, formatter, (enum piece)i, &at));
+		TRY(boost_find_piece(run, formatter, (enum boost_piece)i, &at));
 		if (at.v)
 			TRY(on ? run_break(run, at, hooks[i], formatter)
 			       : run_unbreak(run, at));
@@ -595,8 +603,8 @@ static struct err *collect(struct run *run, uint64_t formatter, bool on)
 }
 
 /* log_entry_start(stream, entry, type) */
-static struct err *on_entry(struct run *run, struct thread *thread,
-			    uint64_t formatter)
+static struct err *boost_on_entry(struct run *run, struct thread *thread,
+				  uint64_t formatter)
 {
 	uint64_t entry = thread_arg(thread, 2), line = 0;
 	if (!run->in_test || run->outcome ||
@@ -607,19 +615,19 @@ static struct err *on_entry(struct run *run, struct thread *thread,
 	err_ignore(run_string(run, RADDR(entry), &file));
 	err_ignore(run_u64(run, RADDR(entry + 32), &line));
 	TRY(run_fail(run, file, (unsigned)line, NULL));
-	return collect(run, formatter, true);
+	return boost_collect_message(run, formatter, true);
 }
 
 /* log_entry_value(stream, text) */
-static struct err *on_value(struct run *run, struct thread *thread,
-			    uint64_t formatter)
+static struct err *boost_on_value(struct run *run, struct thread *thread,
+				  uint64_t formatter)
 {
 	(void)formatter;
 	const struct boost *boost = run->state;
 	_cleanup_(freep) char *text = NULL;
 	if (!boost->collecting)
 		return NULL;
-	err_ignore(text_at(run, thread_arg(thread, 2), &text));
+	err_ignore(boost_text_at(run, thread_arg(thread, 2), &text));
 	return text ? run_note_more(run, text) : NULL;
 }
 
@@ -627,8 +635,8 @@ static struct err *on_value(struct run *run, struct thread *thread,
  * log_entry_value(stream, lazy): its base's function of the same name does the
  * same by way of a text.
  */
-static struct err *on_lazy(struct run *run, struct thread *thread,
-			   uint64_t formatter)
+static struct err *boost_on_lazy(struct run *run, struct thread *thread,
+				 uint64_t formatter)
 {
 	(void)formatter;
 	const struct boost *boost = run->state;
@@ -645,31 +653,31 @@ static struct err *on_lazy(struct run *run, struct thread *thread,
 }
 
 /* log_entry_context(stream, level, text) */
-static struct err *on_context(struct run *run, struct thread *thread,
-			      uint64_t formatter)
+static struct err *boost_on_context(struct run *run, struct thread *thread,
+				    uint64_t formatter)
 {
 	(void)formatter;
 	const struct boost *boost = run->state;
 	_cleanup_(freep) char *text = NULL;
 	if (!boost->collecting)
 		return NULL;
-	err_ignore(text_at(run, thread_arg(thread, 3), &text));
+	err_ignore(boost_text_at(run, thread_arg(thread, 3), &text));
 	if (!text)
 		return NULL;
 	TRY(run_note_more(run, "\n"));
 	return run_note_more(run, text);
 }
 
-static struct err *on_entry_finish(struct run *run, struct thread *thread,
-				   uint64_t formatter)
+static struct err *boost_on_entry_finish(struct run *run, struct thread *thread,
+					 uint64_t formatter)
 {
 	(void)thread;
-	return collect(run, formatter, false);
+	return boost_collect_message(run, formatter, false);
 }
 
 /* results_collector_t::exception_caught(exception) */
-static struct err *on_exception(struct run *run, struct thread *thread,
-				uint64_t arg)
+static struct err *boost_on_exception(struct run *run, struct thread *thread,
+				      uint64_t arg)
 {
 	(void)arg;
 	struct boost *boost = run->state;
@@ -686,20 +694,20 @@ static struct err *on_exception(struct run *run, struct thread *thread,
 	else if (exception.code >= CODE_SYSTEM)
 		boost->outcome = OUTCOME_CRASH;
 	/* A fatal one ends all loops: no other test's start will tell. */
-	TRY(watch_ends(run, true));
+	TRY(boost_watch_ends(run, true));
 	if (boost->outcome == OUTCOME_CRASH && run->faulted)
 		return NULL; /* where it was is known */
 	_cleanup_(freep) char *what = NULL, *file = NULL;
-	err_ignore(
-		text_between(run, exception.what[0], exception.what[1], &what));
+	err_ignore(boost_text_between(run, exception.what[0], exception.what[1],
+				      &what));
 	if (exception.line)
-		err_ignore(text_between(run, exception.file[0],
-					exception.file[1], &file));
+		err_ignore(boost_text_between(run, exception.file[0],
+					      exception.file[1], &file));
 	return run_fail(run, file, (unsigned)exception.line, what);
 }
 
 /* The framework's own shuffling leaves the loop that can be led. */
-static struct err *refuse_random(const struct run *run)
+static struct err *boost_refuse_random(const struct run *run)
 {
 	const char *variable = getenv("BOOST_TEST_RANDOM");
 	bool found = variable && strcmp(variable, "0") != 0;
@@ -719,17 +727,17 @@ static struct err *refuse_random(const struct run *run)
 static struct err *boost_attach(struct run *run)
 {
 	struct boost *boost = run->state;
-	TRY(refuse_random(run));
-	find_layout(run->program, &boost->at);
+	TRY(boost_refuse_random(run));
+	boost_find_layout(run->program, &boost->at);
 	program_symbol(run->program, UNIT_FINISH, &boost->finish);
-	TRY(run_break_symbol(run, UNIT_START, on_start, 0, NULL));
-	TRY(run_break_symbol(run, UNIT_SKIPPED, on_skipped, 0, NULL));
-	TRY(run_break_symbol(run, EXCEPTION, on_exception, 0, NULL));
+	TRY(run_break_symbol(run, UNIT_START, boost_on_start, 0, NULL));
+	TRY(run_break_symbol(run, UNIT_SKIPPED, boost_on_skipped, 0, NULL));
+	TRY(run_break_symbol(run, EXCEPTION, boost_on_exception, 0, NULL));
 	for (uint64_t i = 0; i < ARRAY_SIZE(formatters); i++) {
 		struct raddr at;
-		TRY(find_piece(run, i, PIECE_START, &at));
+		TRY(boost_find_piece(run, i, PIECE_START, &at));
 		if (at.v)
-			TRY(run_break(run, at, on_entry, i));
+			TRY(run_break(run, at, boost_on_entry, i));
 	}
 	return NULL;
 }
@@ -737,16 +745,16 @@ static struct err *boost_attach(struct run *run)
 DEFINE_VEC(ids, uint64_t)
 
 /* The ids of a suite's children, in the order of the tree. */
-static struct err *read_children(struct run *run, uint64_t suite,
-				 struct ids *ret)
+static struct err *boost_read_children(struct run *run, uint64_t suite,
+				       struct ids *ret)
 {
 	const struct boost *boost = run->state;
 	uint64_t stack[TREE_HEIGHT_MAX], at;
-	struct node nodes[TREE_HEIGHT_MAX];
+	struct boost_node nodes[TREE_HEIGHT_MAX];
 	size_t depth = 0;
 	TRY(run_u64(run,
 		    RADDR(suite + boost->at.children + TREE_HEADER +
-			  offsetof(struct node, parent)),
+			  offsetof(struct boost_node, parent)),
 		    &at));
 	while (at || depth) {
 		if (at) {
@@ -771,20 +779,20 @@ static struct err *read_children(struct run *run, uint64_t suite,
 }
 
 /* Tests that a unit has, [from, to) of the list, and one unit it depends on. */
-struct dependency {
+struct boost_dependency {
 	size_t from, to;
 	uint64_t on; /* its id */
 };
 
-struct listing {
+struct boost_listing {
 	struct run *run;
 	struct thread *thread;
-	VEC(struct dependency) dependencies;
+	VEC(struct boost_dependency) dependencies;
 	/* Of units, by id: their first test, the one behind their last. */
 	struct map_u64 from, to;
 };
 
-static void listing_free(struct listing *listing)
+static void boost_listing_free(struct boost_listing *listing)
 {
 	vec_free(&listing->dependencies);
 	map_u64_free(&listing->from);
@@ -792,8 +800,8 @@ static void listing_free(struct listing *listing)
 }
 
 /* Tests from @from on are the unit's: they depend on whatever it does. */
-static struct err *note_unit(struct listing *listing, const uint8_t *copy,
-			     size_t from)
+static struct err *boost_note_unit(struct boost_listing *listing,
+				   const uint8_t *copy, size_t from)
 {
 	const struct boost *boost = listing->run->state;
 	size_t to = run_tests(listing->run);
@@ -809,7 +817,7 @@ static struct err *note_unit(struct listing *listing, const uint8_t *copy,
 	    n > DEPENDENCIES_MAX)
 		return NULL; /* no list of this version */
 	for (uint64_t i = 0; i < n; i++) {
-		struct dependency dependency = { from, to, 0 };
+		struct boost_dependency dependency = { from, to, 0 };
 		TRY(run_u64(listing->run, RADDR(bounds[0] + i * 8),
 			    &dependency.on));
 		TRY(vec_push(&listing->dependencies, dependency));
@@ -821,12 +829,13 @@ static struct err *note_unit(struct listing *listing, const uint8_t *copy,
  * The framework skips what depends on a unit that failed. Of a unit that will
  * not run (disabled, or left out by the user) nothing has to come first.
  */
-static struct err *declare_dependencies(const struct listing *listing)
+static struct err *
+boost_declare_dependencies(const struct boost_listing *listing)
 {
 	struct run *run = listing->run;
 	size_t left = RELATIONS_MAX;
 	for (size_t i = 0; i < listing->dependencies.n; i++) {
-		const struct dependency *dependency =
+		const struct boost_dependency *dependency =
 			&listing->dependencies.data[i];
 		uint64_t from = 0, to = 0;
 		if (!map_u64_get(&listing->from, dependency->on, &from) ||
@@ -851,15 +860,17 @@ static struct err *declare_dependencies(const struct listing *listing)
 	return NULL;
 }
 
-static struct err *list_suite(struct listing *listing, uint64_t suite,
-			      const char *path, int depth);
+static struct err *boost_list_suite(struct boost_listing *listing,
+				    uint64_t suite, const char *path,
+				    int depth);
 
-static struct err *list_unit(struct listing *listing, uint64_t suite,
-			     uint64_t unit, const char *path, int depth)
+static struct err *boost_list_unit(struct boost_listing *listing,
+				   uint64_t suite, uint64_t unit,
+				   const char *path, int depth)
 {
 	struct run *run = listing->run;
 	const struct boost *boost = run->state;
-	const struct layout *at = &boost->at;
+	const struct boost_layout *at = &boost->at;
 	uint8_t copy[UNIT_SIZE];
 	size_t from = run_tests(run);
 	TRY(memory_read(run->tracee, RADDR(unit), copy, sizeof(copy)));
@@ -881,20 +892,20 @@ static struct err *list_unit(struct listing *listing, uint64_t suite,
 	if (type == TYPE_SUITE) {
 		TRY(run_add_group(run, unit, suite));
 		TRY(run_declare_group(run, unit, suite));
-		TRY(list_suite(listing, unit, full, depth + 1));
-		return note_unit(listing, copy, from);
+		TRY(boost_list_suite(listing, unit, full, depth + 1));
+		return boost_note_unit(listing, copy, from);
 	}
 	bool enabled = run_status == STATUS_ENABLED;
 	if (!enabled && default_status == STATUS_ENABLED)
 		return NULL; /* the user's own --run_test */
-	TRY(text_between(run, file_at[0], file_at[1], &file));
+	TRY(boost_text_between(run, file_at[0], file_at[1], &file));
 	TRY(run_add_test(run, full, line ? file : NULL, (unsigned)line,
 			 !enabled, unit, suite));
-	return note_unit(listing, copy, from);
+	return boost_note_unit(listing, copy, from);
 }
 
-static struct err *list_suite(struct listing *listing, uint64_t suite,
-			      const char *path, int depth)
+static struct err *boost_list_suite(struct boost_listing *listing,
+				    uint64_t suite, const char *path, int depth)
 {
 	struct run *run = listing->run;
 	struct raddr get;
@@ -904,13 +915,13 @@ static struct err *list_suite(struct listing *listing, uint64_t suite,
 		return err_create(ERR_SUITE,
 				  "this version of Boost.Test is not known");
 	_cleanup_(ids_freep) struct ids ids = {};
-	TRY(read_children(run, suite, &ids));
+	TRY(boost_read_children(run, suite, &ids));
 	for (size_t i = 0; i < ids.n; i++) {
 		const uint64_t args[] = { ids.data[i], TYPE_ANY };
 		uint64_t unit;
 		TRY(remote_call(listing->thread, get, args, 2, CALL_LIMIT_NS,
 				&unit));
-		TRY(list_unit(listing, suite, unit, path, depth));
+		TRY(boost_list_unit(listing, suite, unit, path, depth));
 	}
 	return NULL;
 }
@@ -918,12 +929,12 @@ static struct err *list_suite(struct listing *listing, uint64_t suite,
 static struct err *boost_list(struct run *run, struct thread *thread)
 {
 	const struct boost *boost = run->state;
-	_cleanup_(listing_free) struct listing listing = {
+	_cleanup_(boost_listing_free) struct boost_listing listing = {
 		.run = run,
 		.thread = thread,
 	};
-	TRY(list_suite(&listing, boost->root, "", 0));
-	return declare_dependencies(&listing);
+	TRY(boost_list_suite(&listing, boost->root, "", 0));
+	return boost_declare_dependencies(&listing);
 }
 
 /*
@@ -931,8 +942,8 @@ static struct err *boost_list(struct run *run, struct thread *thread)
  * test cases tell where they are with their fixtures. So does every assertion,
  * without a text.
  */
-static struct err *on_checkpoint(struct run *run, struct thread *thread,
-				 uint64_t arg)
+static struct err *boost_on_checkpoint(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	const struct boost *boost = run->state;
@@ -944,7 +955,7 @@ static struct err *on_checkpoint(struct run *run, struct thread *thread,
 	if (bounds[0] >= bounds[1])
 		return NULL;
 	_cleanup_(freep) char *text = NULL;
-	err_ignore(text_between(run, bounds[0], bounds[1], &text));
+	err_ignore(boost_text_between(run, bounds[0], bounds[1], &text));
 	if (text && str_ends(text, "\" test entry"))
 		return run_point(run, SUITE_AFTER_SETUP);
 	if (text && str_ends(text, "\" fixture teardown"))
@@ -958,8 +969,9 @@ static struct err *boost_start(struct run *run, struct thread *thread)
 	const struct boost *boost = run->state;
 	if (run_point_wanted(run, SUITE_AFTER_SETUP) ||
 	    run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
-		TRY(run_break_symbol(run, CHECKPOINT, on_checkpoint, 0, NULL));
-	return enter_suite(run, boost->root);
+		TRY(run_break_symbol(run, CHECKPOINT, boost_on_checkpoint, 0,
+				     NULL));
+	return boost_enter_suite(run, boost->root);
 }
 
 /* clang-format off */

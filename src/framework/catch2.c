@@ -59,7 +59,7 @@ enum {
 /* Catch::ResultDisposition */
 enum { DISPOSITION_SUPPRESS_FAIL = 8 };
 
-struct layout {
+struct catch2_layout {
 	uint64_t test_size; /* TestCase, TestCaseHandle */
 	bool test_points;   /* the description is behind a pointer */
 	uint64_t name, file, line, properties; /* TestCaseInfo */
@@ -72,7 +72,7 @@ struct layout {
 };
 
 struct catch2 {
-	struct layout at;
+	struct catch2_layout at;
 	struct raddr run_test, reconstruct;
 	struct calls test, all, limit, expansion;
 	uint64_t tests;	   /* the vector of all tests */
@@ -90,8 +90,8 @@ static bool catch2_recognise(const struct program *program)
 	       program_symbol(program, ALL_TESTS, &at);
 }
 
-static void find_assertion_layout(const struct program *program,
-				  struct layout *at)
+static void catch2_find_assertion_layout(const struct program *program,
+					 struct catch2_layout *at)
 {
 	static const char *const result = "Catch::AssertionResult";
 	at->macro = program_member(program, result, "m_info.macroName", 0);
@@ -110,8 +110,8 @@ static void find_assertion_layout(const struct program *program,
 }
 
 /* False: it makes no sense. */
-static bool find_layout(const struct program *program, bool version_3,
-			struct layout *at)
+static bool catch2_find_layout(const struct program *program, bool version_3,
+			       struct catch2_layout *at)
 {
 	static const char *const info = "Catch::TestCaseInfo";
 	static const char *const totals = "Catch::Totals";
@@ -139,7 +139,7 @@ static bool find_layout(const struct program *program, bool version_3,
 				    version_3 && !skips ? 32 : 40);
 	at->skipped = program_member(program, totals, "testCases.skipped",
 				     skips ? 56 : 0);
-	find_assertion_layout(program, at);
+	catch2_find_assertion_layout(program, at);
 	/* Debug information is foreign, too. */
 	return at->totals_size <= TOTALS_MAX &&
 	       at->failed + 8 <= at->totals_size &&
@@ -148,8 +148,8 @@ static bool find_layout(const struct program *program, bool version_3,
 }
 
 /* The thread stands at the entry of runTest(result, this, test). */
-static struct err *begin_test(struct run *run, struct thread *thread,
-			      size_t test)
+static struct err *catch2_begin_test(struct run *run, struct thread *thread,
+				     size_t test)
 {
 	struct catch2 *catch2 = run->state;
 	catch2->expansion.inside = false;
@@ -158,8 +158,8 @@ static struct err *begin_test(struct run *run, struct thread *thread,
 	return run_begin(run);
 }
 
-static struct err *read_place(struct run *run, uint64_t info, char **ret_file,
-			      unsigned *ret_line)
+static struct err *catch2_read_place(struct run *run, uint64_t info,
+				     char **ret_file, unsigned *ret_line)
 {
 	const struct catch2 *catch2 = run->state;
 	uint64_t file, line;
@@ -170,7 +170,8 @@ static struct err *read_place(struct run *run, uint64_t info, char **ret_file,
 	return NULL;
 }
 
-static struct err *find_info(struct run *run, uint64_t test, uint64_t *ret)
+static struct err *catch2_find_info(struct run *run, uint64_t test,
+				    uint64_t *ret)
 {
 	const struct catch2 *catch2 = run->state;
 	if (catch2->at.test_points)
@@ -180,23 +181,23 @@ static struct err *find_info(struct run *run, uint64_t test, uint64_t *ret)
 }
 
 /* Failed by the totals, but no assertion did. */
-static struct err *fail_without_assertion(struct run *run)
+static struct err *catch2_fail_without_assertion(struct run *run)
 {
 	uint64_t info;
 	_cleanup_(freep) char *file = NULL;
 	unsigned line;
 	bool should_fail = run_group(run, run->current) & SHOULD_FAIL;
-	TRY(find_info(run, run_handle(run, run->current), &info));
-	TRY(read_place(run, info, &file, &line));
+	TRY(catch2_find_info(run, run_handle(run, run->current), &info));
+	TRY(catch2_read_place(run, info, &file, &line));
 	return run_fail(run, file, line,
 			should_fail ? "was expected to fail but passed"
 				    : "no assertions in the test case");
 }
 
-static struct err *end_test(struct run *run, struct raddr result)
+static struct err *catch2_end_test(struct run *run, struct raddr result)
 {
 	struct catch2 *catch2 = run->state;
-	const struct layout *at = &catch2->at;
+	const struct catch2_layout *at = &catch2->at;
 	uint64_t totals[TOTALS_MAX / 8] = {};
 	TRY(memory_read(run->tracee, result, totals, at->totals_size));
 	catch2->n_failed += totals[at->failed_assertions / 8];
@@ -204,7 +205,7 @@ static struct err *end_test(struct run *run, struct raddr result)
 		return NULL;
 	if (totals[at->failed / 8]) {
 		if (run->outcome != OUTCOME_FAIL)
-			TRY(fail_without_assertion(run));
+			TRY(catch2_fail_without_assertion(run));
 		return run_end(run, OUTCOME_FAIL);
 	}
 	return run_end(run, at->skipped && totals[at->skipped / 8]
@@ -212,19 +213,19 @@ static struct err *end_test(struct run *run, struct raddr result)
 				    : OUTCOME_PASS);
 }
 
-static struct err *on_test_return(struct run *run, struct thread *thread,
-				  uint64_t arg)
+static struct err *catch2_on_test_return(struct run *run, struct thread *thread,
+					 uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
 	if (!calls_returned(&catch2->test, thread))
 		return NULL;
 	struct raddr result = RADDR(regs_result(&thread->regs));
-	TRY(end_test(run, result));
+	TRY(catch2_end_test(run, result));
 	size_t test = run_wanted(run);
 	if (test != RUN_NONE) {
 		TRY(calls_again(run, thread, &catch2->test));
-		return begin_test(run, thread, test);
+		return catch2_begin_test(run, thread, test);
 	}
 	/* The one call that the framework sees counts for all of them. */
 	TRY(memory_write_u64(
@@ -238,15 +239,16 @@ static struct err *on_test_return(struct run *run, struct thread *thread,
 				 (uint8_t)catch2->at.totals_size);
 }
 
-static struct err *on_test(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *catch2_on_test(struct run *run, struct thread *thread,
+				  uint64_t arg)
 {
 	(void)arg;
 	run_ready(run, thread);
 	return NULL;
 }
 
-static struct err *on_all_return(struct run *run, struct thread *thread,
-				 uint64_t arg)
+static struct err *catch2_on_all_return(struct run *run, struct thread *thread,
+					uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
@@ -258,15 +260,16 @@ static struct err *on_all_return(struct run *run, struct thread *thread,
 }
 
 /* Asked for a few times before the tests; the last answer is the one run. */
-static struct err *on_all(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *catch2_on_all(struct run *run, struct thread *thread,
+				 uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
-	return calls_enter(run, thread, &catch2->all, on_all_return, 0);
+	return calls_enter(run, thread, &catch2->all, catch2_on_all_return, 0);
 }
 
-static struct err *on_limit_return(struct run *run, struct thread *thread,
-				   uint64_t arg)
+static struct err *catch2_on_limit_return(struct run *run,
+					  struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
@@ -284,21 +287,22 @@ static struct err *on_limit_return(struct run *run, struct thread *thread,
  * Config::abortAfter(): with a limit (-a, -x), tests that come after it is
  * reached would be cut short. Asked for before each test; where there is no
  * limit, as usual, there are no more stops here. Where the call was inlined,
- * lift_limit() does it.
+ * catch2_lift_limit() does it.
  */
-static struct err *on_limit(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *catch2_on_limit(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
 	if (catch2->limited)
 		return calls_skip(run, thread, (uint64_t)-1);
-	return calls_enter(run, thread, &catch2->limit, on_limit_return, 0);
+	return calls_enter(run, thread, &catch2->limit, catch2_on_limit_return,
+			   0);
 }
 
 /* "4 == 5", made when the reporter asks for it. */
-static struct err *on_expansion_return(struct run *run, struct thread *thread,
-				       uint64_t arg)
+static struct err *
+catch2_on_expansion_return(struct run *run, struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
@@ -318,19 +322,19 @@ static struct err *on_expansion_return(struct run *run, struct thread *thread,
 	return run_unbreak(run, catch2->expansion.return_to);
 }
 
-static struct err *on_expansion(struct run *run, struct thread *thread,
-				uint64_t arg)
+static struct err *catch2_on_expansion(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
 	TRY(run_unbreak(run, catch2->reconstruct));
-	return calls_enter(run, thread, &catch2->expansion, on_expansion_return,
-			   0);
+	return calls_enter(run, thread, &catch2->expansion,
+			   catch2_on_expansion_return, 0);
 }
 
 /* What a person wants to read of a failed assertion. */
-static struct err *describe(struct run *run, uint64_t result, uint32_t type,
-			    char **ret)
+static struct err *catch2_describe_failure(struct run *run, uint64_t result,
+					   uint32_t type, char **ret)
 {
 	const struct catch2 *catch2 = run->state;
 	_cleanup_(freep) char *macro = NULL, *expression = NULL;
@@ -359,11 +363,11 @@ static struct err *describe(struct run *run, uint64_t result, uint32_t type,
 }
 
 /* Notes what a Catch::AssertionResult says against the running test. */
-static struct err *note_result(struct run *run, uint64_t result,
-			       uint32_t *ret_type)
+static struct err *catch2_note_result(struct run *run, uint64_t result,
+				      uint32_t *ret_type)
 {
 	const struct catch2 *catch2 = run->state;
-	const struct layout *at = &catch2->at;
+	const struct catch2_layout *at = &catch2->at;
 	uint64_t file_at, line;
 	uint32_t type, disposition;
 	TRY(run_u32(run, RADDR(result + at->type), &type));
@@ -379,7 +383,7 @@ static struct err *note_result(struct run *run, uint64_t result,
 	TRY(run_u64(run, RADDR(result + at->at_file), &file_at));
 	TRY(run_u64(run, RADDR(result + at->at_line), &line));
 	err_ignore(run_text(run, RADDR(file_at), &file));
-	err_ignore(describe(run, result, type, &message));
+	err_ignore(catch2_describe_failure(run, result, type, &message));
 	if (skip)
 		return run_skip(run, file, (unsigned)line, message);
 	return run_fail(run, file, (unsigned)line, message);
@@ -389,8 +393,8 @@ static struct err *note_result(struct run *run, uint64_t result,
  * Populating the reaction to a failed assertion, or a part of that where it
  * was inlined: the result is the context's last.
  */
-static struct err *on_reaction(struct run *run, struct thread *thread,
-			       uint64_t arg)
+static struct err *catch2_on_reaction(struct run *run, struct thread *thread,
+				      uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
@@ -402,16 +406,16 @@ static struct err *on_reaction(struct run *run, struct thread *thread,
 	    !program_symbol(run->program, LAST_RESULT, &get))
 		return NULL;
 	TRY(remote_call(thread, get, &context, 1, CALL_LIMIT_NS, &result));
-	return result ? note_result(run, result, &type) : NULL;
+	return result ? catch2_note_result(run, result, &type) : NULL;
 }
 
 /* handleMessage(this, info, type, …): of skips nobody else hears then. */
-static struct err *on_message(struct run *run, struct thread *thread,
-			      uint64_t arg)
+static struct err *catch2_on_message(struct run *run, struct thread *thread,
+				     uint64_t arg)
 {
 	(void)arg;
 	const struct catch2 *catch2 = run->state;
-	const struct layout *at = &catch2->at;
+	const struct catch2_layout *at = &catch2->at;
 	uint64_t info = thread_arg(thread, 1), file_at, line;
 	_cleanup_(freep) char *file = NULL;
 	if ((uint32_t)thread_arg(thread, 2) != RESULT_SKIP)
@@ -427,37 +431,39 @@ static struct err *on_message(struct run *run, struct thread *thread,
  * Reporters and listeners may want to hear of every assertion; the tests must
  * not become slow by that. What is lost is the expansion of expressions.
  */
-static struct err *only_failures(struct run *run, struct raddr assertion_ended)
+static struct err *catch2_only_failures(struct run *run,
+					struct raddr assertion_ended)
 {
 	struct raddr message;
 	TRY(run_unbreak(run, assertion_ended));
-	TRY(run_break_symbol(run, POPULATE, on_reaction, 0, NULL));
-	TRY(run_break_symbol(run, DEBUG_BREAK, on_reaction, 0, NULL));
+	TRY(run_break_symbol(run, POPULATE, catch2_on_reaction, 0, NULL));
+	TRY(run_break_symbol(run, DEBUG_BREAK, catch2_on_reaction, 0, NULL));
 	if (program_function_starting(run->program, HANDLE_MESSAGE, &message,
 				      NULL))
-		TRY(run_break(run, message, on_message, 0));
+		TRY(run_break(run, message, catch2_on_message, 0));
 	return NULL;
 }
 
 /* assertionEnded(this, result): assertions that hold seldom get here. */
-static struct err *on_assertion(struct run *run, struct thread *thread,
-				uint64_t arg)
+static struct err *catch2_on_assertion(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	struct catch2 *catch2 = run->state;
 	uint32_t type;
 	if (!run->in_test || run->outcome == OUTCOME_FAIL)
 		return NULL;
-	TRY(note_result(run, thread_arg(thread, 1), &type));
+	TRY(catch2_note_result(run, thread_arg(thread, 1), &type));
 	if (run->outcome == OUTCOME_FAIL && type == RESULT_NOT_TRUE &&
 	    catch2->reconstruct.v)
-		return run_break(run, catch2->reconstruct, on_expansion, 0);
+		return run_break(run, catch2->reconstruct, catch2_on_expansion,
+				 0);
 	if (type & RESULT_FAILURE || ++catch2->held < HELD_MAX)
 		return NULL;
-	return only_failures(run, regs_pc(&thread->regs));
+	return catch2_only_failures(run, regs_pc(&thread->regs));
 }
 
-static struct err *unknown_version(void)
+static struct err *catch2_unknown_version(void)
 {
 	return err_create(ERR_SUITE, "this version of Catch2 is not known");
 }
@@ -475,41 +481,41 @@ static struct err *catch2_attach(struct run *run)
 					   "in the program"),
 				"build it without link-time optimisation, and "
 				"do not strip it");
-	if (!find_layout(run->program, version_3, &catch2->at))
-		return unknown_version();
+	if (!catch2_find_layout(run->program, version_3, &catch2->at))
+		return catch2_unknown_version();
 	if (!program_function_starting(run->program, RECONSTRUCT,
 				       &catch2->reconstruct, NULL))
 		catch2->reconstruct = RADDR(0);
 	if (program_function_starting(run->program, ASSERTION_ENDED, &assertion,
 				      NULL))
-		TRY(run_break(run, assertion, on_assertion, 0));
-	TRY(run_break_symbol(run, ALL_TESTS, on_all, 0, NULL));
-	TRY(run_break_symbol(run, ABORT_AFTER, on_limit, 0, NULL));
+		TRY(run_break(run, assertion, catch2_on_assertion, 0));
+	TRY(run_break_symbol(run, ALL_TESTS, catch2_on_all, 0, NULL));
+	TRY(run_break_symbol(run, ABORT_AFTER, catch2_on_limit, 0, NULL));
 	/* With -b it would break into the debugger it sees: us. */
 	if (program_symbol(run->program, DEBUGGER_ACTIVE, &debugger))
 		TRY(calls_mute(run, debugger));
-	return run_break(run, catch2->run_test, on_test, 0);
+	return run_break(run, catch2->run_test, catch2_on_test, 0);
 }
 
 /*
  * The tests that the framework itself is about to run, after the user's own
  * choice: a std::set of pointers that lies right behind the RunContext.
  */
-struct selection {
+struct catch2_selection {
 	uint64_t *tests; /* ascending, as the set is */
 	size_t n;
 	bool chosen; /* by the program's arguments */
 };
 
-static int compare_u64(const void *a, const void *b)
+static int catch2_compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return (x > y) - (x < y);
 }
 
 /* Is this a std::set whose first element is @first? */
-static bool is_set(struct run *run, const uint64_t words[6], uint64_t header,
-		   uint64_t first, uint64_t max)
+static bool catch2_is_set(struct run *run, const uint64_t words[6],
+			  uint64_t header, uint64_t first, uint64_t max)
 {
 	/* compare, color, root, leftmost, rightmost, count */
 	uint64_t value, parent;
@@ -522,22 +528,24 @@ static bool is_set(struct run *run, const uint64_t words[6], uint64_t header,
 	       parent == header;
 }
 
-static struct err *read_selection(struct run *run, uint64_t set, uint64_t max,
-				  struct selection *selection)
+static struct err *catch2_read_selection(struct run *run, uint64_t set,
+					 uint64_t max,
+					 struct catch2_selection *selection)
 {
 	_cleanup_(freep) uint64_t *tests = NULL;
 	size_t n = 0;
 	TRY(run_set(run, RADDR(set), max, &tests, &n));
 	for (size_t i = 0; i < n; i++)
 		TRY(run_u64(run, RADDR(tests[i]), &tests[i]));
-	qsort(tests, n, sizeof(*tests), compare_u64);
+	qsort(tests, n, sizeof(*tests), catch2_compare_u64);
 	selection->tests = take_ptr(tests);
 	selection->n = n;
 	return NULL;
 }
 
-static struct err *find_selection(struct run *run, struct thread *thread,
-				  uint64_t max, struct selection *selection)
+static struct err *catch2_find_selection(struct run *run, struct thread *thread,
+					 uint64_t max,
+					 struct catch2_selection *selection)
 {
 	uint64_t context = thread_arg(thread, 1), first = thread_arg(thread, 2);
 	uint64_t words[CONTEXT_MAX / 8];
@@ -546,17 +554,17 @@ static struct err *find_selection(struct run *run, struct thread *thread,
 		   8;
 	for (size_t i = 0; i + 8 <= n; i++) {
 		uint64_t set = context + i * 8;
-		if (!is_set(run, words + i, set + 8, first, max))
+		if (!catch2_is_set(run, words + i, set + 8, first, max))
 			continue;
 		/* Behind it a vector of what the arguments chose. */
 		selection->chosen = words[i + 6] != words[i + 7];
-		return read_selection(run, set, max, selection);
+		return catch2_read_selection(run, set, max, selection);
 	}
 	return NULL; /* take it that nothing was chosen */
 }
 
 /* As its own reports and command line have names: without outer blanks. */
-static char *trim(char *name)
+static char *catch2_trim_name(char *name)
 {
 	name += strspn(name, " \t\r\n");
 	size_t n = strlen(name);
@@ -565,13 +573,14 @@ static char *trim(char *name)
 	return name;
 }
 
-static struct err *add_test(struct run *run, uint64_t test, bool selected,
-			    const struct selection *selection)
+static struct err *catch2_add_test(struct run *run, uint64_t test,
+				   bool selected,
+				   const struct catch2_selection *selection)
 {
 	const struct catch2 *catch2 = run->state;
 	uint64_t info;
 	uint8_t properties;
-	TRY(find_info(run, test, &info));
+	TRY(catch2_find_info(run, test, &info));
 	TRY(memory_read(run->tracee, RADDR(info + catch2->at.properties),
 			&properties, 1));
 	bool hidden = properties & HIDDEN;
@@ -582,13 +591,14 @@ static struct err *add_test(struct run *run, uint64_t test, bool selected,
 	_cleanup_(freep) char *name = NULL, *file = NULL;
 	unsigned line;
 	TRY(run_string(run, RADDR(info + catch2->at.name), &name));
-	TRY(read_place(run, info, &file, &line));
-	return run_add_test(run, trim(name), file, line, !selected, test,
-			    properties);
+	TRY(catch2_read_place(run, info, &file, &line));
+	return run_add_test(run, catch2_trim_name(name), file, line, !selected,
+			    test, properties);
 }
 
-static struct err *list_selected(struct run *run, const uint64_t bounds[2],
-				 const struct selection *selection)
+static struct err *
+catch2_list_selected(struct run *run, const uint64_t bounds[2],
+		     const struct catch2_selection *selection)
 {
 	const struct catch2 *catch2 = run->state;
 	size_t next = 0;
@@ -597,7 +607,7 @@ static struct err *list_selected(struct run *run, const uint64_t bounds[2],
 		bool selected =
 			next < selection->n && selection->tests[next] == test;
 		next += selected;
-		TRY(add_test(run, test, selected, selection));
+		TRY(catch2_add_test(run, test, selected, selection));
 	}
 	return NULL;
 }
@@ -607,24 +617,25 @@ static struct err *catch2_list(struct run *run, struct thread *thread)
 	struct catch2 *catch2 = run->state;
 	uint64_t bounds[2], size = catch2->at.test_size;
 	if (!catch2->tests)
-		return unknown_version();
+		return catch2_unknown_version();
 	TRY(memory_read(run->tracee, RADDR(catch2->tests), bounds,
 			sizeof(bounds)));
 	if (bounds[1] < bounds[0] || !size ||
 	    (bounds[1] - bounds[0]) % size != 0 ||
 	    (bounds[1] - bounds[0]) / size > TESTS_MAX)
-		return unknown_version();
-	struct selection selection = {};
-	struct err *err = find_selection(
+		return catch2_unknown_version();
+	struct catch2_selection selection = {};
+	struct err *err = catch2_find_selection(
 		run, thread, (bounds[1] - bounds[0]) / size, &selection);
 	if (!err)
-		err = list_selected(run, bounds, &selection);
+		err = catch2_list_selected(run, bounds, &selection);
 	free(selection.tests);
 	return err;
 }
 
 /* The same by data, where debug information tells the place. */
-static struct err *lift_limit(struct run *run, const struct thread *thread)
+static struct err *catch2_lift_limit(struct run *run,
+				     const struct thread *thread)
 {
 	uint64_t config = program_member(run->program, "Catch::RunContext",
 					 "m_config", 0);
@@ -641,9 +652,9 @@ static struct err *lift_limit(struct run *run, const struct thread *thread)
 static struct err *catch2_start(struct run *run, struct thread *thread)
 {
 	struct catch2 *catch2 = run->state;
-	TRY(lift_limit(run, thread));
-	TRY(calls_enter(run, thread, &catch2->test, on_test_return, 0));
-	return begin_test(run, thread, run_wanted(run));
+	TRY(catch2_lift_limit(run, thread));
+	TRY(calls_enter(run, thread, &catch2->test, catch2_on_test_return, 0));
+	return catch2_begin_test(run, thread, run_wanted(run));
 }
 
 const struct framework framework_catch2 = {

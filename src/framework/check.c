@@ -47,27 +47,27 @@ enum {
 }; /* enum cl_event */
 
 /* Check's own structures as they lie in memory; these never changed. */
-struct list {
+struct check_list {
 	uint32_t n, max;
 	int32_t current, last;
 	uint64_t data;
 };
-struct test_function { /* TF */
+struct check_test_function { /* TF */
 	uint64_t test;
 	int32_t start, end;
 	int32_t signal;
 	int8_t exit_value;
 };
-struct test_place { /* TTest */
+struct check_test_place { /* TTest */
 	uint64_t name, function, file;
 	int32_t line;
 };
-struct fixture {
+struct check_fixture {
 	uint32_t checked;
 	uint64_t function;
 };
 
-struct layout {
+struct check_layout {
 	uint64_t suites, results, logs, fork_status; /* SRunner */
 	uint64_t case_tests, case_setup, case_teardown, case_tags, case_size;
 	uint64_t case_checked_setup, case_checked_teardown;
@@ -75,7 +75,7 @@ struct layout {
 };
 
 struct check {
-	struct layout at;
+	struct check_layout at;
 	struct calls call;
 	size_t base;	      /* tests of runners that were there before */
 	uint64_t runner;      /* being run; 0: none */
@@ -87,20 +87,20 @@ struct check {
 };
 
 /* A test of a runner, where the framework has it. */
-struct found {
+struct check_found {
 	uint64_t suite, tcase;
 	size_t group;
-	struct test_function function;
+	struct check_test_function function;
 	int32_t i;
 };
-DEFINE_VEC(found_list, struct found)
+DEFINE_VEC(found_list, struct check_found)
 
 /* What a runner is asked to leave out: its arguments or the environment. */
-struct filter {
+struct check_filter {
 	char *suite, *tcase, *include, *exclude;
 };
 
-static void filter_free(struct filter *filter)
+static void check_filter_free(struct check_filter *filter)
 {
 	free(filter->suite);
 	free(filter->tcase);
@@ -115,7 +115,8 @@ static bool check_recognise(const struct program *program)
 	       program_symbol(program, "srunner_run_tagged", &at);
 }
 
-static void find_layout(const struct program *program, struct layout *at)
+static void check_find_layout(const struct program *program,
+			      struct check_layout *at)
 {
 	at->suites = program_member(program, "SRunner", "slst", 0);
 	at->results = program_member(program, "SRunner", "resultlst", 16);
@@ -141,15 +142,15 @@ static void find_layout(const struct program *program, struct layout *at)
 	    at->case_teardown > at->case_size - 8 ||
 	    at->case_checked_setup > at->case_size - 8 ||
 	    at->case_checked_teardown > at->case_size - 8)
-		*at = (struct layout){ 0,  16, 48, 56, 24, 32, 40, 64,
-				       72, 48, 56, 0,  8,  16, 48 };
+		*at = (struct check_layout){ 0,	 16, 48, 56, 24, 32, 40, 64,
+					     72, 48, 56, 0,  8,	 16, 48 };
 }
 
 /* Pointers of the list at @address. */
-static struct err *read_list(struct run *run, uint64_t address, uint64_t **ret,
-			     size_t *ret_n)
+static struct err *check_read_list(struct run *run, uint64_t address,
+				   uint64_t **ret, size_t *ret_n)
 {
-	struct list list;
+	struct check_list list;
 	TRY(memory_read(run->tracee, RADDR(address), &list, sizeof(list)));
 	if (list.n > ITEMS_MAX)
 		return err_create(ERR_SUITE,
@@ -165,16 +166,17 @@ static struct err *read_list(struct run *run, uint64_t address, uint64_t **ret,
 	return NULL;
 }
 
-static struct err *read_list_at(struct run *run, uint64_t address,
-				uint64_t **ret, size_t *ret_n)
+static struct err *check_read_list_at(struct run *run, uint64_t address,
+				      uint64_t **ret, size_t *ret_n)
 {
 	uint64_t list;
 	TRY(run_u64(run, RADDR(address), &list));
-	return read_list(run, list, ret, ret_n);
+	return check_read_list(run, list, ret, ret_n);
 }
 
-static struct err *argument(struct run *run, struct thread *thread,
-			    unsigned index, const char *variable, char **ret)
+static struct err *check_read_argument(struct run *run, struct thread *thread,
+				       unsigned index, const char *variable,
+				       char **ret)
 {
 	uint64_t address = thread_arg(thread, index);
 	if (address)
@@ -184,16 +186,19 @@ static struct err *argument(struct run *run, struct thread *thread,
 	return value && !*ret ? err_nomem() : NULL;
 }
 
-static struct err *read_filter(struct run *run, struct thread *thread,
-			       struct filter *filter)
+static struct err *check_read_filter(struct run *run, struct thread *thread,
+				     struct check_filter *filter)
 {
-	TRY(argument(run, thread, 1, "CK_RUN_SUITE", &filter->suite));
-	TRY(argument(run, thread, 2, "CK_RUN_CASE", &filter->tcase));
-	TRY(argument(run, thread, 3, "CK_INCLUDE_TAGS", &filter->include));
-	return argument(run, thread, 4, "CK_EXCLUDE_TAGS", &filter->exclude);
+	TRY(check_read_argument(run, thread, 1, "CK_RUN_SUITE",
+				&filter->suite));
+	TRY(check_read_argument(run, thread, 2, "CK_RUN_CASE", &filter->tcase));
+	TRY(check_read_argument(run, thread, 3, "CK_INCLUDE_TAGS",
+				&filter->include));
+	return check_read_argument(run, thread, 4, "CK_EXCLUDE_TAGS",
+				   &filter->exclude);
 }
 
-static bool has_word(const char *words, const char *word)
+static bool check_has_word(const char *words, const char *word)
 {
 	size_t n = strlen(word);
 	for (const char *at = words; n && (at = strstr(at, word)); at += n) {
@@ -203,25 +208,25 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-static struct err *case_has_tag(struct run *run, uint64_t tcase,
-				const char *words, bool *ret)
+static struct err *check_case_has_tag(struct run *run, uint64_t tcase,
+				      const char *words, bool *ret)
 {
 	const struct check *check = run->state;
 	_cleanup_(freep) uint64_t *tags = NULL;
 	size_t n;
-	TRY(read_list_at(run, tcase + check->at.case_tags, &tags, &n));
+	TRY(check_read_list_at(run, tcase + check->at.case_tags, &tags, &n));
 	*ret = false;
 	for (size_t i = 0; i < n && !*ret; i++) {
 		_cleanup_(freep) char *tag = NULL;
 		TRY(run_text(run, RADDR(tags[i]), &tag));
-		*ret = has_word(words, tag);
+		*ret = check_has_word(words, tag);
 	}
 	return NULL;
 }
 
 /* The name is the first member of suites and of cases. */
-static struct err *has_name(struct run *run, uint64_t object, const char *name,
-			    bool *ret)
+static struct err *check_has_name(struct run *run, uint64_t object,
+				  const char *name, bool *ret)
 {
 	*ret = true;
 	if (!name)
@@ -234,29 +239,32 @@ static struct err *has_name(struct run *run, uint64_t object, const char *name,
 	return NULL;
 }
 
-static struct err *case_wanted(struct run *run, uint64_t tcase,
-			       const struct filter *filter, bool *ret)
+static struct err *check_case_wanted(struct run *run, uint64_t tcase,
+				     const struct check_filter *filter,
+				     bool *ret)
 {
-	TRY(has_name(run, tcase, filter->tcase, ret));
+	TRY(check_has_name(run, tcase, filter->tcase, ret));
 	if (*ret && filter->include)
-		TRY(case_has_tag(run, tcase, filter->include, ret));
+		TRY(check_case_has_tag(run, tcase, filter->include, ret));
 	if (*ret && filter->exclude) {
-		TRY(case_has_tag(run, tcase, filter->exclude, ret));
+		TRY(check_case_has_tag(run, tcase, filter->exclude, ret));
 		*ret = !*ret;
 	}
 	return NULL;
 }
 
-static struct err *find_in_case(struct run *run, uint64_t suite, uint64_t tcase,
-				size_t group, struct found_list *list)
+static struct err *check_find_in_case(struct run *run, uint64_t suite,
+				      uint64_t tcase, size_t group,
+				      struct found_list *list)
 {
 	const struct check *check = run->state;
 	_cleanup_(freep) uint64_t *functions = NULL;
 	size_t n;
-	TRY(read_list_at(run, tcase + check->at.case_tests, &functions, &n));
+	TRY(check_read_list_at(run, tcase + check->at.case_tests, &functions,
+			       &n));
 	for (size_t i = 0; i < n; i++) {
-		struct found found = { suite, tcase, group, {}, 0 };
-		struct test_function *function = &found.function;
+		struct check_found found = { suite, tcase, group, {}, 0 };
+		struct check_test_function *function = &found.function;
 		TRY(memory_read(run->tracee, RADDR(functions[i]), function,
 				sizeof(*function)));
 		if ((int64_t)function->end - function->start > TESTS_MAX ||
@@ -271,36 +279,36 @@ static struct err *find_in_case(struct run *run, uint64_t suite, uint64_t tcase,
 }
 
 /* All tests of the runner that it would run, in its own order. */
-static struct err *find_tests(struct run *run, struct thread *thread,
-			      struct found_list *list)
+static struct err *check_find_tests(struct run *run, struct thread *thread,
+				    struct found_list *list)
 {
 	const struct check *check = run->state;
-	_cleanup_(filter_free) struct filter filter = {};
+	_cleanup_(check_filter_free) struct check_filter filter = {};
 	_cleanup_(freep) uint64_t *suites = NULL;
 	size_t n_suites, group = 0;
-	TRY(read_filter(run, thread, &filter));
-	TRY(read_list_at(run, thread_arg(thread, 0) + check->at.suites, &suites,
-			 &n_suites));
+	TRY(check_read_filter(run, thread, &filter));
+	TRY(check_read_list_at(run, thread_arg(thread, 0) + check->at.suites,
+			       &suites, &n_suites));
 	for (size_t i = 0; i < n_suites; i++) {
 		_cleanup_(freep) uint64_t *cases = NULL;
 		size_t n;
 		bool wanted;
-		TRY(has_name(run, suites[i], filter.suite, &wanted));
+		TRY(check_has_name(run, suites[i], filter.suite, &wanted));
 		if (!wanted)
 			continue;
-		TRY(read_list_at(run, suites[i] + 8, &cases, &n));
+		TRY(check_read_list_at(run, suites[i] + 8, &cases, &n));
 		for (size_t j = 0; j < n; j++, group++) {
-			TRY(case_wanted(run, cases[j], &filter, &wanted));
+			TRY(check_case_wanted(run, cases[j], &filter, &wanted));
 			if (wanted)
-				TRY(find_in_case(run, suites[i], cases[j],
-						 group, list));
+				TRY(check_find_in_case(run, suites[i], cases[j],
+						       group, list));
 		}
 	}
 	return NULL;
 }
 
-static struct err *group_name(struct run *run, const struct found *found,
-			      char **ret)
+static struct err *check_group_name(struct run *run,
+				    const struct check_found *found, char **ret)
 {
 	uint64_t suite_at, case_at;
 	_cleanup_(freep) char *suite = NULL, *tcase = NULL;
@@ -316,11 +324,12 @@ static struct err *group_name(struct run *run, const struct found *found,
 	return NULL;
 }
 
-static struct err *add_test(struct run *run, const struct found *found,
-			    const char *group, size_t group_id)
+static struct err *check_add_test(struct run *run,
+				  const struct check_found *found,
+				  const char *group, size_t group_id)
 {
-	const struct test_function *function = &found->function;
-	struct test_place place;
+	const struct check_test_function *function = &found->function;
+	struct check_test_place place;
 	_cleanup_(freep) char *name = NULL, *file = NULL;
 	_cleanup_(str_freep) struct str full = STR_INIT;
 	TRY(memory_read(run->tracee, RADDR(function->test), &place,
@@ -343,27 +352,27 @@ static struct err *add_test(struct run *run, const struct found *found,
  * together with their unchecked fixtures, and so do suites. The program comes to
  * its runners one after the other: in one process there is no way back.
  */
-static struct err *discover_runner(struct run *run, struct thread *thread)
+static struct err *check_discover_runner(struct run *run, struct thread *thread)
 {
 	_cleanup_(found_list_freep) struct found_list list = {};
 	_cleanup_(freep) char *group = NULL;
 	size_t id = 0; /* its first test's number */
 	size_t suite_id = 0, runner_id = run_tests(run);
-	TRY(find_tests(run, thread, &list));
+	TRY(check_find_tests(run, thread, &list));
 	TRY(run_declare_group(run, RUNNER_GROUP | runner_id, 0));
 	for (size_t i = 0; i < list.n; i++) {
-		const struct found *found = &list.data[i];
+		const struct check_found *found = &list.data[i];
 		if (i == 0 || found->suite != found[-1].suite) {
 			suite_id = run_tests(run);
 			TRY(run_declare_group(run, SUITE_GROUP | suite_id,
 					      RUNNER_GROUP | runner_id));
 		}
 		if (i == 0 || found->group != found[-1].group) {
-			TRY(group_name(run, found, &group));
+			TRY(check_group_name(run, found, &group));
 			id = run_tests(run);
 			TRY(run_declare_group(run, id, SUITE_GROUP | suite_id));
 		}
-		TRY(add_test(run, found, group, id));
+		TRY(check_add_test(run, found, group, id));
 		run_declare_priority(run, run_tests(run) - 1,
 				     -(int64_t)runner_id);
 	}
@@ -371,24 +380,24 @@ static struct err *discover_runner(struct run *run, struct thread *thread)
 }
 
 /* A suite of ours in the tested program; Check knows the first two members. */
-struct segment {
+struct check_segment {
 	uint64_t name, cases;
 	uint64_t first, n; /* which part of the order it is */
 	uint32_t fork_status;
 	uint32_t continues; /* the test case before it goes on */
-	struct list case_list, test_list;
+	struct check_list case_list, test_list;
 	uint64_t case_items[1];
 	uint8_t tcase[];
 };
 
 /* The lists of ours, as they will lie at @base in the tested program. */
-struct image {
+struct check_image {
 	uint8_t *data;
 	uint64_t base;
 	size_t used, size;
 };
 
-static uint64_t image_take(struct image *image, size_t n)
+static uint64_t check_image_take(struct check_image *image, size_t n)
 {
 	size_t at = image->used;
 	image->used += (n + 15) & ~(size_t)15;
@@ -396,15 +405,15 @@ static uint64_t image_take(struct image *image, size_t n)
 	return at;
 }
 
-static struct list list_of(uint64_t data, size_t n)
+static struct check_list check_list_of(uint64_t data, size_t n)
 {
-	return (struct list){ (uint32_t)n, (uint32_t)n, n ? 0 : -1,
-			      (int32_t)n - 1, data };
+	return (struct check_list){ (uint32_t)n, (uint32_t)n, n ? 0 : -1,
+				    (int32_t)n - 1, data };
 }
 
 /* The test at a place in the order; NULL: not one of this runner. */
-static const struct found *found_at(const struct run *run,
-				    const struct found_list *list, size_t at)
+static const struct check_found *
+check_found_at(const struct run *run, const struct found_list *list, size_t at)
 {
 	const struct check *check = run->state;
 	if (at >= run->n || run->order[at] < check->base ||
@@ -413,46 +422,50 @@ static const struct found *found_at(const struct run *run,
 	return &list->data[run->order[at] - check->base];
 }
 
-static bool same_group(const struct found *a, const struct found *b)
+static bool check_same_group(const struct check_found *a,
+			     const struct check_found *b)
 {
 	return a && b && a->group == b->group;
 }
 
-static bool forks(const struct found *found)
+static bool check_needs_fork(const struct check_found *found)
 {
 	return found->function.signal || found->function.exit_value;
 }
 
 /* How many of the order from @at on are one segment. */
-static size_t segment_length(const struct run *run,
-			     const struct found_list *list, size_t at)
+static size_t check_segment_length(const struct run *run,
+				   const struct found_list *list, size_t at)
 {
-	const struct found *first = found_at(run, list, at);
+	const struct check_found *first = check_found_at(run, list, at);
 	size_t n = 1;
 	for (;; n++) {
-		const struct found *found = found_at(run, list, at + n);
-		if (!same_group(first, found) || forks(found) != forks(first))
+		const struct check_found *found =
+			check_found_at(run, list, at + n);
+		if (!check_same_group(first, found) ||
+		    check_needs_fork(found) != check_needs_fork(first))
 			return n;
 	}
 }
 
 /* A fixture of ours in front of those in the list at *@fixtures, or behind. */
-static struct err *add_fixture(struct run *run, struct image *image,
-			       struct fixture fixture, bool behind,
-			       uint64_t *fixtures)
+static struct err *check_add_fixture(struct run *run, struct check_image *image,
+				     struct check_fixture fixture, bool behind,
+				     uint64_t *fixtures)
 {
 	_cleanup_(freep) uint64_t *items = NULL;
 	size_t n;
-	TRY(read_list(run, *fixtures, &items, &n));
-	size_t size = sizeof(struct list) + sizeof(struct fixture) +
+	TRY(check_read_list(run, *fixtures, &items, &n));
+	size_t size = sizeof(struct check_list) + sizeof(struct check_fixture) +
 		      (n + 1) * sizeof(*items);
 	if (image->used + size + 64 > image->size)
 		return err_create(ERR_SUITE,
 				  "a test case with too many fixtures");
-	size_t list_at = image_take(image, sizeof(struct list));
-	size_t fixture_at = image_take(image, sizeof(struct fixture));
-	size_t items_at = image_take(image, (n + 1) * sizeof(*items));
-	struct list list = list_of(image->base + items_at, n + 1);
+	size_t list_at = check_image_take(image, sizeof(struct check_list));
+	size_t fixture_at =
+		check_image_take(image, sizeof(struct check_fixture));
+	size_t items_at = check_image_take(image, (n + 1) * sizeof(*items));
+	struct check_list list = check_list_of(image->base + items_at, n + 1);
 	uint64_t ours = image->base + fixture_at;
 	memcpy(image->data + list_at, &list, sizeof(list));
 	memcpy(image->data + fixture_at, &fixture, sizeof(fixture));
@@ -464,84 +477,91 @@ static struct err *add_fixture(struct run *run, struct image *image,
 	return NULL;
 }
 
-static struct err *add_fixture_at(struct run *run, struct image *image,
-				  struct fixture fixture, bool behind,
-				  uint8_t *list)
+static struct err *check_add_fixture_at(struct run *run,
+					struct check_image *image,
+					struct check_fixture fixture,
+					bool behind, uint8_t *list)
 {
 	uint64_t fixtures;
 	memcpy(&fixtures, list, sizeof(fixtures));
-	TRY(add_fixture(run, image, fixture, behind, &fixtures));
+	TRY(check_add_fixture(run, image, fixture, behind, &fixtures));
 	memcpy(list, &fixtures, sizeof(fixtures));
 	return NULL;
 }
 
 /* Around the checked fixtures: ours are the last set-up, the first tear-down. */
-static struct err *add_points(struct run *run, struct image *image,
-			      uint8_t *tcase)
+static struct err *check_add_points(struct run *run, struct check_image *image,
+				    uint8_t *tcase)
 {
 	const struct check *check = run->state;
-	struct fixture setup = { 1, check->points.v };
-	struct fixture teardown = { 1, check->points.v + CALLS_STUB_SIZE };
+	struct check_fixture setup = { 1, check->points.v };
+	struct check_fixture teardown = { 1,
+					  check->points.v + CALLS_STUB_SIZE };
 	if (run_point_wanted(run, SUITE_AFTER_SETUP))
-		TRY(add_fixture_at(run, image, setup, true,
-				   tcase + check->at.case_checked_setup));
+		TRY(check_add_fixture_at(run, image, setup, true,
+					 tcase + check->at.case_checked_setup));
 	if (run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
-		TRY(add_fixture_at(run, image, teardown, false,
-				   tcase + check->at.case_checked_teardown));
+		TRY(check_add_fixture_at(
+			run, image, teardown, false,
+			tcase + check->at.case_checked_teardown));
 	return NULL;
 }
 
-static size_t segment_size(const struct check *check)
+static size_t check_segment_size(const struct check *check)
 {
-	return sizeof(struct segment) + check->at.case_size;
+	return sizeof(struct check_segment) + check->at.case_size;
 }
 
-static void add_functions(struct image *image, const struct run *run,
-			  const struct found_list *list,
-			  struct segment *segment)
+static void check_add_functions(struct check_image *image,
+				const struct run *run,
+				const struct found_list *list,
+				struct check_segment *segment)
 {
-	size_t items_at = image_take(image, segment->n * 8);
+	size_t items_at = check_image_take(image, segment->n * 8);
 	for (size_t i = 0; i < segment->n; i++) {
-		const struct found *found =
-			found_at(run, list, segment->first + i);
+		const struct check_found *found =
+			check_found_at(run, list, segment->first + i);
 		BUG_ON(!found);
-		struct test_function function = found->function;
+		struct check_test_function function = found->function;
 		function.start = found->i;
 		function.end = found->i + 1;
-		size_t at = image_take(image, sizeof(function));
+		size_t at = check_image_take(image, sizeof(function));
 		memcpy(image->data + at, &function, sizeof(function));
 		uint64_t address = image->base + at;
 		memcpy(image->data + items_at + i * 8, &address, 8);
 	}
-	segment->test_list = list_of(image->base + items_at, segment->n);
+	segment->test_list = check_list_of(image->base + items_at, segment->n);
 }
 
 /* Fills in the segment at @at of the image: order entries [first, first + n). */
-static struct err *add_segment(struct run *run, struct image *image, size_t at,
-			       const struct found_list *list, size_t first,
-			       size_t n, uint64_t empty)
+static struct err *check_add_segment(struct run *run, struct check_image *image,
+				     size_t at, const struct found_list *list,
+				     size_t first, size_t n, uint64_t empty)
 {
 	const struct check *check = run->state;
-	const struct found *found = found_at(run, list, first);
-	struct segment *segment = (struct segment *)(image->data + at);
+	const struct check_found *found = check_found_at(run, list, first);
+	struct check_segment *segment =
+		(struct check_segment *)(image->data + at);
 	uint64_t address = image->base + at;
-	bool goes_on = same_group(found, found_at(run, list, first + n));
+	bool goes_on =
+		check_same_group(found, check_found_at(run, list, first + n));
 	BUG_ON(!found);
 	TRY(run_u64(run, RADDR(found->suite), &segment->name));
 	TRY(memory_read(run->tracee, RADDR(found->tcase), segment->tcase,
 			check->at.case_size));
-	segment->cases = address + offsetof(struct segment, case_list);
+	segment->cases = address + offsetof(struct check_segment, case_list);
 	segment->first = first;
 	segment->n = n;
-	segment->fork_status = forks(found) ? FORK : NO_FORK;
-	segment->continues = first > run->next &&
-			     same_group(found, found_at(run, list, first - 1));
+	segment->fork_status = check_needs_fork(found) ? FORK : NO_FORK;
+	segment->continues =
+		first > run->next &&
+		check_same_group(found, check_found_at(run, list, first - 1));
 	segment->case_items[0] = address + sizeof(*segment);
-	segment->case_list =
-		list_of(address + offsetof(struct segment, case_items), 1);
-	add_functions(image, run, list, segment);
+	segment->case_list = check_list_of(
+		address + offsetof(struct check_segment, case_items), 1);
+	check_add_functions(image, run, list, segment);
 
-	uint64_t tests = address + offsetof(struct segment, test_list);
+	uint64_t tests = address + offsetof(struct check_segment, test_list);
 	uint8_t *tcase = segment->tcase;
 	memcpy(tcase + check->at.case_tests, &tests, 8);
 	if (segment->continues)
@@ -549,30 +569,31 @@ static struct err *add_segment(struct run *run, struct image *image, size_t at,
 	if (goes_on)
 		memcpy(tcase + check->at.case_teardown, &empty, 8);
 	if (check->points.v)
-		TRY(add_points(run, image, tcase));
+		TRY(check_add_points(run, image, tcase));
 	if (first != run->next)
 		return NULL;
 	/* In front of the unchecked set-up: one that brings us the thread. */
-	struct fixture ours = { 0, regs_pc(&check->call.entry).v };
-	return add_fixture_at(run, image, ours, false,
-			      tcase + check->at.case_setup);
+	struct check_fixture ours = { 0, regs_pc(&check->call.entry).v };
+	return check_add_fixture_at(run, image, ours, false,
+				    tcase + check->at.case_setup);
 }
 
 /* Gives the runner a list of our own for [run->next, end) of the order. */
-static struct err *replace_suites(struct run *run, struct thread *thread,
-				  const struct found_list *list, size_t end)
+static struct err *check_replace_suites(struct run *run, struct thread *thread,
+					const struct found_list *list,
+					size_t end)
 {
 	struct check *check = run->state;
 	size_t n = end - run->next, segments = 0;
 	for (size_t at = run->next; at < end; segments++)
-		at += segment_length(run, list, at);
+		at += check_segment_length(run, list, at);
 
-	size_t stride = (segment_size(check) + 15) & ~(size_t)15;
-	struct image image = {};
+	size_t stride = (check_segment_size(check) + 15) & ~(size_t)15;
+	struct check_image image = {};
 	/* Lists of pointers are rounded up; fixtures are few. */
 	size_t fixtures = check->points.v ? FIXTURES_SIZE : 0;
 	image.size = 65536 + segments * (stride + 8 + 32 + fixtures) +
-		     n * (8 + sizeof(struct test_function) + 16);
+		     n * (8 + sizeof(struct check_test_function) + 16);
 	_cleanup_(freep) uint8_t *data = image.data = calloc(1, image.size);
 	struct raddr base;
 	if (!data)
@@ -580,21 +601,22 @@ static struct err *replace_suites(struct run *run, struct thread *thread,
 	TRY(remote_map(thread, image.size, &base));
 	image.base = base.v;
 
-	size_t suites_at = image_take(&image, sizeof(struct list));
-	size_t empty_at = image_take(&image, sizeof(struct list));
-	size_t items_at = image_take(&image, segments * 8);
-	size_t segments_at = image_take(&image, segments * stride);
-	struct list suites = list_of(image.base + items_at, segments);
-	struct list empty = list_of(image.base + items_at, 0);
+	size_t suites_at = check_image_take(&image, sizeof(struct check_list));
+	size_t empty_at = check_image_take(&image, sizeof(struct check_list));
+	size_t items_at = check_image_take(&image, segments * 8);
+	size_t segments_at = check_image_take(&image, segments * stride);
+	struct check_list suites =
+		check_list_of(image.base + items_at, segments);
+	struct check_list empty = check_list_of(image.base + items_at, 0);
 	memcpy(data + suites_at, &suites, sizeof(suites));
 	memcpy(data + empty_at, &empty, sizeof(empty));
 	size_t at = run->next;
 	for (size_t i = 0; i < segments; i++) {
 		uint64_t address = image.base + segments_at + i * stride;
-		size_t length = segment_length(run, list, at);
+		size_t length = check_segment_length(run, list, at);
 		memcpy(data + items_at + i * 8, &address, 8);
-		TRY(add_segment(run, &image, segments_at + i * stride, list, at,
-				length, image.base + empty_at));
+		TRY(check_add_segment(run, &image, segments_at + i * stride,
+				      list, at, length, image.base + empty_at));
 		at += length;
 	}
 	TRY(memory_write(run->tracee, base, data, image.used));
@@ -603,7 +625,7 @@ static struct err *replace_suites(struct run *run, struct thread *thread,
 				image.base + suites_at);
 }
 
-static struct err *set_fork_status(struct run *run, uint32_t status)
+static struct err *check_set_fork_status(struct run *run, uint32_t status)
 {
 	const struct check *check = run->state;
 	return memory_write(run->tracee,
@@ -611,8 +633,8 @@ static struct err *set_fork_status(struct run *run, uint32_t status)
 			    &status, sizeof(status));
 }
 
-static struct err *on_runner_return(struct run *run, struct thread *thread,
-				    uint64_t arg)
+static struct err *check_on_runner_return(struct run *run,
+					  struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct check *check = run->state;
@@ -620,7 +642,7 @@ static struct err *on_runner_return(struct run *run, struct thread *thread,
 		return NULL;
 	TRY(run_end(run, OUTCOME_NONE));
 	check->call.inside = false;
-	TRY(set_fork_status(run, check->fork_status));
+	TRY(check_set_fork_status(run, check->fork_status));
 	TRY(memory_write_u64(run->tracee,
 			     RADDR(check->runner + check->at.suites),
 			     check->suites));
@@ -629,8 +651,8 @@ static struct err *on_runner_return(struct run *run, struct thread *thread,
 }
 
 /* In place of a fixture. Tests that are forked for are in another process. */
-static struct err *on_point(struct run *run, struct thread *thread,
-			    uint64_t point)
+static struct err *check_on_point(struct run *run, struct thread *thread,
+				  uint64_t point)
 {
 	const struct check *check = run->state;
 	return calls_nested(&check->call, thread)
@@ -638,34 +660,34 @@ static struct err *on_point(struct run *run, struct thread *thread,
 		       : NULL;
 }
 
-static struct err *watch_points(struct run *run, struct thread *thread)
+static struct err *check_watch_points(struct run *run, struct thread *thread)
 {
 	struct check *check = run->state;
 	if (check->points.v || (!run_point_wanted(run, SUITE_AFTER_SETUP) &&
 				!run_point_wanted(run, SUITE_BEFORE_TEARDOWN)))
 		return NULL;
 	TRY(calls_stubs(thread, 2, &check->points));
-	TRY(run_break(run, check->points, on_point, SUITE_AFTER_SETUP));
+	TRY(run_break(run, check->points, check_on_point, SUITE_AFTER_SETUP));
 	return run_break(run, raddr_add(check->points, CALLS_STUB_SIZE),
-			 on_point, SUITE_BEFORE_TEARDOWN);
+			 check_on_point, SUITE_BEFORE_TEARDOWN);
 }
 
 /* The thread stands at the entry of srunner_run_tagged(). */
-static struct err *run_runner(struct run *run, struct thread *thread)
+static struct err *check_run_runner(struct run *run, struct thread *thread)
 {
 	struct check *check = run->state;
 	_cleanup_(found_list_freep) struct found_list list = {};
-	TRY(find_tests(run, thread, &list));
-	const struct found *first = found_at(run, &list, run->next);
+	TRY(check_find_tests(run, thread, &list));
+	const struct check_found *first = check_found_at(run, &list, run->next);
 	size_t end = run->next;
-	while (found_at(run, &list, end))
+	while (check_found_at(run, &list, end))
 		end++;
 	if (!first) {
 		/* A later runner's turn, or that of a new process. */
 		check->base += list.n;
 		return calls_skip(run, thread, 0);
 	}
-	TRY(calls_enter(run, thread, &check->call, on_runner_return, 0));
+	TRY(calls_enter(run, thread, &check->call, check_on_runner_return, 0));
 	check->runner = thread_arg(thread, 0);
 	check->waiting = true;
 	check->group_failed = false;
@@ -673,18 +695,19 @@ static struct err *run_runner(struct run *run, struct thread *thread)
 		    &check->suites));
 	TRY(run_u32(run, RADDR(check->runner + check->at.fork_status),
 		    &check->fork_status));
-	TRY(watch_points(run, thread));
-	TRY(replace_suites(run, thread, &list, end));
-	TRY(set_fork_status(run, forks(first) ? FORK : NO_FORK));
+	TRY(check_watch_points(run, thread));
+	TRY(check_replace_suites(run, thread, &list, end));
+	TRY(check_set_fork_status(run,
+				  check_needs_fork(first) ? FORK : NO_FORK));
 	check->base += list.n;
 	return NULL;
 }
 
 /* What a TestResult says against the running test. */
-static struct err *judge(struct run *run, uint64_t result)
+static struct err *check_judge_test(struct run *run, uint64_t result)
 {
 	const struct check *check = run->state;
-	const struct layout *at = &check->at;
+	const struct check_layout *at = &check->at;
 	uint32_t type, line;
 	uint64_t file_at, message_at;
 	TRY(run_u32(run, RADDR(result + at->result_type), &type));
@@ -702,7 +725,7 @@ static struct err *judge(struct run *run, uint64_t result)
 }
 
 /* Only tests that were forked for have these; see check_run.c. */
-static enum outcome outcome_of(const struct run *run, uint32_t type)
+static enum outcome check_outcome_of(const struct run *run, uint32_t type)
 {
 	const char *message = run->message ? run->message : "";
 	if (type == RESULT_PASS || type == RESULT_FAILURE)
@@ -715,27 +738,27 @@ static enum outcome outcome_of(const struct run *run, uint32_t type)
 	return OUTCOME_CRASH;
 }
 
-static struct err *end_test(struct run *run, uint64_t result)
+static struct err *check_end_test(struct run *run, uint64_t result)
 {
 	const struct check *check = run->state;
 	uint32_t type;
 	TRY(run_u32(run, RADDR(result + check->at.result_type), &type));
-	TRY(judge(run, result));
-	return run_end(run, outcome_of(run, type));
+	TRY(check_judge_test(run, result));
+	return run_end(run, check_outcome_of(run, type));
 }
 
-static struct err *start_segment(struct run *run, uint64_t address)
+static struct err *check_start_segment(struct run *run, uint64_t address)
 {
 	struct check *check = run->state;
-	struct segment segment;
+	struct check_segment segment;
 	TRY(memory_read(run->tracee, RADDR(address), &segment,
 			sizeof(segment)));
 	check->group_failed = check->group_failed && segment.continues;
 	if (!check->group_failed)
-		return set_fork_status(run, segment.fork_status);
+		return check_set_fork_status(run, segment.fork_status);
 	/* Neither the tests nor the tear-down without the set-up. */
-	struct list empty = list_of(0, 0);
-	uint64_t list = address + offsetof(struct segment, test_list);
+	struct check_list empty = check_list_of(0, 0);
+	uint64_t list = address + offsetof(struct check_segment, test_list);
 	TRY(memory_write(run->tracee, RADDR(list), &empty, sizeof(empty)));
 	return memory_write_u64(
 		run->tracee,
@@ -744,28 +767,29 @@ static struct err *start_segment(struct run *run, uint64_t address)
 }
 
 /* Tests that were not started: the unchecked set-up failed, and its result is the last. */
-static struct err *end_segment(struct run *run, uint64_t address)
+static struct err *check_end_segment(struct run *run, uint64_t address)
 {
 	struct check *check = run->state;
-	struct segment segment;
+	struct check_segment segment;
 	TRY(memory_read(run->tracee, RADDR(address), &segment,
 			sizeof(segment)));
 	while (run->next < segment.first + segment.n && run->next < run->n) {
 		_cleanup_(freep) uint64_t *results = NULL;
 		size_t n;
 		check->group_failed = true;
-		TRY(read_list_at(run, check->runner + check->at.results,
-				 &results, &n));
+		TRY(check_read_list_at(run, check->runner + check->at.results,
+				       &results, &n));
 		TRY(run_begin(run));
 		if (n)
-			TRY(judge(run, results[n - 1]));
+			TRY(check_judge_test(run, results[n - 1]));
 		TRY(run_end(run, OUTCOME_FAIL));
 	}
 	return NULL;
 }
 
 /* An LFun: (SRunner *, FILE *, enum print_output, void *object, event). */
-static struct err *on_log(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *check_on_log(struct run *run, struct thread *thread,
+				uint64_t arg)
 {
 	(void)arg;
 	const struct check *check = run->state;
@@ -774,9 +798,9 @@ static struct err *on_log(struct run *run, struct thread *thread, uint64_t arg)
 		return NULL;
 	switch ((uint32_t)thread_arg(thread, 4)) {
 	case EVENT_SUITE_START:
-		return start_segment(run, object);
+		return check_start_segment(run, object);
 	case EVENT_SUITE_END:
-		return end_segment(run, object);
+		return check_end_segment(run, object);
 	case EVENT_TEST_START:
 		if (run_wanted(run) == RUN_NONE)
 			return NULL;
@@ -785,45 +809,45 @@ static struct err *on_log(struct run *run, struct thread *thread, uint64_t arg)
 		run_allow_exit(run, 0);
 		return NULL;
 	case EVENT_TEST_END:
-		return end_test(run, object);
+		return check_end_test(run, object);
 	default:
 		return NULL;
 	}
 }
 
 /* Our fixture: logging was set up meanwhile. */
-static struct err *find_log(struct run *run, struct thread *thread)
+static struct err *check_find_log(struct run *run, struct thread *thread)
 {
 	struct check *check = run->state;
 	_cleanup_(freep) uint64_t *logs = NULL;
 	size_t n;
 	uint64_t function;
 	check->waiting = false;
-	TRY(read_list_at(run, check->runner + check->at.logs, &logs, &n));
+	TRY(check_read_list_at(run, check->runner + check->at.logs, &logs, &n));
 	if (!n)
 		return err_create(ERR_SUITE,
 				  "this version of Check is not known");
 	TRY(run_u64(run, RADDR(logs[0] + 8), &function));
-	TRY(run_break(run, RADDR(function), on_log, 0));
+	TRY(run_break(run, RADDR(function), check_on_log, 0));
 	return calls_skip(run, thread, 0);
 }
 
-static struct err *on_runner(struct run *run, struct thread *thread,
-			     uint64_t arg)
+static struct err *check_on_runner(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	(void)arg;
 	struct check *check = run->state;
 	if (check->waiting && calls_same_thread(&check->call, thread))
-		return find_log(run, thread);
+		return check_find_log(run, thread);
 	if (calls_nested(&check->call, thread) || !thread_arg(thread, 0))
 		return NULL; /* a test that runs a runner */
 	if (run->discovering && run->ready_thread)
-		return discover_runner(run, thread);
+		return check_discover_runner(run, thread);
 	if (!run->order) {
 		run_ready(run, thread);
 		return NULL;
 	}
-	return run_runner(run, thread);
+	return check_run_runner(run, thread);
 }
 
 static struct err *check_attach(struct run *run)
@@ -839,8 +863,9 @@ static struct err *check_attach(struct run *run)
 					   "Check 0.%u is too old to be driven",
 					   minor),
 				"use Check 0.%u or later", MINOR_MIN);
-	find_layout(run->program, &check->at);
-	TRY(run_break_symbol(run, "srunner_run_tagged", on_runner, 0, &found));
+	check_find_layout(run->program, &check->at);
+	TRY(run_break_symbol(run, "srunner_run_tagged", check_on_runner, 0,
+			     &found));
 	return found ? NULL
 		     : err_create(ERR_SUITE, "the program does not use Check");
 }
@@ -880,6 +905,6 @@ const struct framework framework_check = {
 		.libraries = FRAMEWORK_LIST("libcheck."),
 	},
 	.attach = check_attach,
-	.discover = discover_runner,
-	.start = run_runner,
+	.discover = check_discover_runner,
+	.start = check_run_runner,
 };

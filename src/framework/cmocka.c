@@ -52,21 +52,21 @@ enum {
 /* More is not made room for: orders are run from their beginning then. */
 #define ROOM_MAX 1000
 
-struct unit_test { /* struct CMUnitTest */
+struct cmocka_unit_test { /* struct CMUnitTest */
 	uint64_t name, test, setup, teardown, state;
 };
 
 /* What functions of ours stand for; behind the array of wanted tests. */
-struct originals {
+struct cmocka_originals {
 	uint64_t begin, body, teardown;
 };
 
-struct layout { /* struct CMUnitTestState */
+struct cmocka_layout { /* struct CMUnitTestState */
 	uint64_t state, message, status;
 };
 
 /* A group that the program ran or would have run; kept in its memory. */
-struct group {
+struct cmocka_group {
 	uint64_t previous; /* the one before; 0: none */
 	uint64_t base, n;  /* which tests of the suite it has */
 	uint64_t name, setup, teardown;
@@ -74,19 +74,19 @@ struct group {
 };
 
 struct cmocka {
-	struct layout at;
+	struct cmocka_layout at;
 	struct calls call;
 	struct raddr function; /* _cmocka_run_group_tests */
 	struct raddr stubs;
 	uint64_t memory;	      /* for arrays of wanted tests */
 	uint64_t filter, skip_filter; /* texts in the program; 0: none */
 	uint64_t base;		      /* tests of groups that came before */
-	uint64_t groups;	      /* the last struct group that was kept */
-	bool backward;		      /* the order is not the program's */
-	uint64_t teardown;	      /* of the group that runs */
-	size_t first, end;	      /* its part of the order */
-	uint64_t originals;	      /* functions that ours stand for */
-	uint64_t room;		      /* entries of the array left over */
+	uint64_t groups;    /* the last struct cmocka_group that was kept */
+	bool backward;	    /* the order is not the program's */
+	uint64_t teardown;  /* of the group that runs */
+	size_t first, end;  /* its part of the order */
+	uint64_t originals; /* functions that ours stand for */
+	uint64_t room;	    /* entries of the array left over */
 	size_t room_n;
 	uint64_t group_base, group_n; /* tests of the group that runs */
 	uint64_t group_tests;	      /* its array, as kept */
@@ -100,13 +100,14 @@ static bool cmocka_recognise(const struct program *program)
 	return program_uses(program, "_cmocka_run_group_tests");
 }
 
-static struct err *read_filter(struct run *run, uint64_t at, char **ret)
+static struct err *cmocka_read_filter(struct run *run, uint64_t at, char **ret)
 {
 	return at ? run_text(run, RADDR(at), ret) : NULL;
 }
 
-static bool listed(const struct unit_test *test, const char *name,
-		   const char *filter, const char *skip_filter)
+static bool cmocka_is_listed(const struct cmocka_unit_test *test,
+			     const char *name, const char *filter,
+			     const char *skip_filter)
 {
 	return (test->test || test->setup || test->teardown) &&
 	       (!filter || str_glob(filter, name)) &&
@@ -117,16 +118,16 @@ static bool listed(const struct unit_test *test, const char *name,
  * The tests that the group at whose call the thread stands would run; *@ret is
  * never NULL. With @names their names, which the caller frees.
  */
-static struct err *read_group(struct run *run, struct thread *thread,
-			      struct unit_test **ret, char ***names,
-			      size_t *ret_n)
+static struct err *cmocka_read_group(struct run *run, struct thread *thread,
+				     struct cmocka_unit_test **ret,
+				     char ***names, size_t *ret_n)
 {
 	const struct cmocka *cmocka = run->state;
 	uint64_t n = thread_arg(thread, 2);
 	if (n > TESTS_MAX)
 		return err_create(ERR_SUITE,
 				  "this version of cmocka is not known");
-	_cleanup_(freep) struct unit_test *tests =
+	_cleanup_(freep) struct cmocka_unit_test *tests =
 		calloc(n + 1, sizeof(*tests));
 	_cleanup_(freep) char *filter = NULL, *skip_filter = NULL;
 	if (!tests)
@@ -134,8 +135,8 @@ static struct err *read_group(struct run *run, struct thread *thread,
 	if (n)
 		TRY(memory_read(run->tracee, RADDR(thread_arg(thread, 1)),
 				tests, n * sizeof(*tests)));
-	TRY(read_filter(run, cmocka->filter, &filter));
-	TRY(read_filter(run, cmocka->skip_filter, &skip_filter));
+	TRY(cmocka_read_filter(run, cmocka->filter, &filter));
+	TRY(cmocka_read_filter(run, cmocka->skip_filter, &skip_filter));
 	if (names) {
 		*names = calloc(n + 1, sizeof(**names));
 		if (!*names)
@@ -148,7 +149,7 @@ static struct err *read_group(struct run *run, struct thread *thread,
 			continue;
 		if (names || filter || skip_filter)
 			TRY(run_text(run, RADDR(tests[i].name), &name));
-		if (!listed(&tests[i], name, filter, skip_filter))
+		if (!cmocka_is_listed(&tests[i], name, filter, skip_filter))
 			continue;
 		if (names)
 			(*names)[kept] = take_ptr(name);
@@ -159,16 +160,17 @@ static struct err *read_group(struct run *run, struct thread *thread,
 	return NULL;
 }
 
-static void free_names(char ***names)
+static void cmocka_free_names(char ***names)
 {
 	for (size_t i = 0; *names && (*names)[i]; i++)
 		free((*names)[i]);
 	free(*names);
 }
 
-static struct err *add_test(struct run *run, const char *group,
-			    const char *name, const struct unit_test *test,
-			    uint64_t group_id)
+static struct err *cmocka_add_test(struct run *run, const char *group,
+				   const char *name,
+				   const struct cmocka_unit_test *test,
+				   uint64_t group_id)
 {
 	const char *file = NULL;
 	unsigned line = 0;
@@ -184,25 +186,25 @@ static struct err *add_test(struct run *run, const char *group,
 }
 
 /* The thread stands at the entry of _cmocka_run_group_tests(). */
-static struct err *discover_group(struct run *run, struct thread *thread)
+static struct err *cmocka_discover_group(struct run *run, struct thread *thread)
 {
-	_cleanup_(freep) struct unit_test *tests = NULL;
-	_cleanup_(free_names) char **names = NULL;
+	_cleanup_(freep) struct cmocka_unit_test *tests = NULL;
+	_cleanup_(cmocka_free_names) char **names = NULL;
 	_cleanup_(freep) char *group = NULL;
 	size_t n, id = run_tests(run);
 	TRY(run_text(run, RADDR(thread_arg(thread, 0)), &group));
-	TRY(read_group(run, thread, &tests, &names, &n));
+	TRY(cmocka_read_group(run, thread, &tests, &names, &n));
 	if (n)
 		TRY(run_declare_group(run, id, 0));
 	for (size_t i = 0; i < n; i++)
-		TRY(add_test(run, group, names[i], &tests[i], id));
+		TRY(cmocka_add_test(run, group, names[i], &tests[i], id));
 	return calls_skip(run, thread, 0);
 }
 
 /* Remembers the group for a later place in the order. */
-static struct err *keep_group(struct run *run, struct thread *thread,
-			      const struct unit_test *tests,
-			      struct group *group)
+static struct err *cmocka_keep_group(struct run *run, struct thread *thread,
+				     const struct cmocka_unit_test *tests,
+				     struct cmocka_group *group)
 {
 	struct cmocka *cmocka = run->state;
 	size_t size = group->n * sizeof(*tests);
@@ -219,7 +221,8 @@ static struct err *keep_group(struct run *run, struct thread *thread,
 }
 
 /* The group of a test among those that were kept. */
-static struct err *find_group(struct run *run, size_t test, struct group *ret)
+static struct err *cmocka_find_group(struct run *run, size_t test,
+				     struct cmocka_group *ret)
 {
 	const struct cmocka *cmocka = run->state;
 	uint64_t at = cmocka->groups;
@@ -229,37 +232,38 @@ static struct err *find_group(struct run *run, size_t test, struct group *ret)
 			return NULL;
 		at = ret->previous;
 	}
-	*ret = (struct group){};
+	*ret = (struct cmocka_group){};
 	return NULL;
 }
 
-static uint64_t stub(const struct cmocka *cmocka, int index)
+static uint64_t cmocka_stub_address(const struct cmocka *cmocka, int index)
 {
 	return cmocka->stubs.v + (uint64_t)index * CALLS_STUB_SIZE;
 }
 
 /* Puts functions of ours where we want to stop. */
-static struct originals replace_functions(const struct run *run,
-					  struct unit_test *test)
+static struct cmocka_originals
+cmocka_replace_functions(const struct run *run, struct cmocka_unit_test *test)
 {
 	const struct cmocka *cmocka = run->state;
-	struct originals originals = {
+	struct cmocka_originals originals = {
 		.begin = test->setup ? test->setup : test->test,
 		.body = test->test,
 		.teardown = test->teardown,
 	};
 	if (test->setup && test->test &&
 	    run_point_wanted(run, SUITE_AFTER_SETUP))
-		test->test = stub(cmocka, STUB_BODY);
+		test->test = cmocka_stub_address(cmocka, STUB_BODY);
 	if (test->teardown && run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
-		test->teardown = stub(cmocka, STUB_TEARDOWN);
-	*(test->setup ? &test->setup : &test->test) = stub(cmocka, STUB_BEGIN);
+		test->teardown = cmocka_stub_address(cmocka, STUB_TEARDOWN);
+	*(test->setup ? &test->setup : &test->test) =
+		cmocka_stub_address(cmocka, STUB_BEGIN);
 	return originals;
 }
 
 /* How many of the order from @first on, as far as it is known, are of the group? */
-static size_t group_length(const struct run *run, size_t first, uint64_t base,
-			   uint64_t n)
+static size_t cmocka_group_length(const struct run *run, size_t first,
+				  uint64_t base, uint64_t n)
 {
 	size_t length = 0;
 	while (first + length < run->n && run->order[first + length] >= base &&
@@ -272,28 +276,29 @@ static size_t group_length(const struct run *run, size_t first, uint64_t base,
  * Writes @n wanted tests and entries for all that may follow. The room behind has
  * to be kept for those: what is not used is passed without doing anything.
  */
-static struct err *write_entries(struct run *run, uint64_t entries, size_t n,
-				 size_t room, const struct unit_test *tests,
-				 uint64_t base)
+static struct err *cmocka_write_entries(struct run *run, uint64_t entries,
+					size_t n, size_t room,
+					const struct cmocka_unit_test *tests,
+					uint64_t base)
 {
 	struct cmocka *cmocka = run->state;
 	size_t all = n + room;
-	size_t size = all * sizeof(struct unit_test);
-	_cleanup_(freep) struct unit_test *wanted = calloc(1, size + 1);
-	_cleanup_(freep) struct originals *originals =
+	size_t size = all * sizeof(struct cmocka_unit_test);
+	_cleanup_(freep) struct cmocka_unit_test *wanted = calloc(1, size + 1);
+	_cleanup_(freep) struct cmocka_originals *originals =
 		calloc(n + 1, sizeof(*originals));
 	if (!wanted || !originals)
 		return err_nomem();
 	for (size_t i = 0; i < n; i++) {
 		wanted[i] = tests[run->order[run->next + i] - base];
-		originals[i] = replace_functions(run, &wanted[i]);
+		originals[i] = cmocka_replace_functions(run, &wanted[i]);
 	}
 	bool asks = room && !run_settled(run) && run->next + n == run->n;
 	for (size_t i = n; i < all; i++) {
 		/* With a name that the user's filters let pass. */
 		wanted[i].name = tests[run->order[run->next] - base].name;
-		wanted[i].test =
-			stub(cmocka, asks && i == n ? STUB_NEXT : STUB_NOTHING);
+		wanted[i].test = cmocka_stub_address(
+			cmocka, asks && i == n ? STUB_NEXT : STUB_NOTHING);
 	}
 	cmocka->first = run->next;
 	cmocka->end = run->next + n;
@@ -310,12 +315,12 @@ static struct err *write_entries(struct run *run, uint64_t entries, size_t n,
  * The thread stands at the entry of _cmocka_run_group_tests(): what follows in
  * the order and belongs to the group becomes its array.
  */
-static struct err *begin_group(struct run *run, struct thread *thread,
-			       const struct group *group,
-			       const struct unit_test *tests)
+static struct err *cmocka_begin_group(struct run *run, struct thread *thread,
+				      const struct cmocka_group *group,
+				      const struct cmocka_unit_test *tests)
 {
 	struct cmocka *cmocka = run->state;
-	size_t n = group_length(run, run->next, group->base, group->n);
+	size_t n = cmocka_group_length(run, run->next, group->base, group->n);
 	/* Each parting takes an entry, too. */
 	size_t room = run->next + n == run->n ? 2 * run_unknown(run) : 0;
 	if (room > ROOM_MAX) {
@@ -329,12 +334,14 @@ static struct err *begin_group(struct run *run, struct thread *thread,
 	cmocka->teardown = group->teardown;
 	cmocka->record = 0;
 	cmocka->file = 0;
-	TRY(write_entries(run, cmocka->memory, n, room, tests, group->base));
+	TRY(cmocka_write_entries(run, cmocka->memory, n, room, tests,
+				 group->base));
 	regs_set_arg(&thread->regs, 0, group->name);
 	regs_set_arg(&thread->regs, 1, cmocka->memory);
 	regs_set_arg(&thread->regs, 2, n + room);
 	regs_set_arg(&thread->regs, 3, group->setup);
-	regs_set_arg(&thread->regs, 4, stub(cmocka, STUB_GROUP_END));
+	regs_set_arg(&thread->regs, 4,
+		     cmocka_stub_address(cmocka, STUB_GROUP_END));
 	thread_dirty(thread);
 	return NULL;
 }
@@ -344,8 +351,8 @@ static struct err *begin_group(struct run *run, struct thread *thread,
  * or "file.c:7: Skipped!", by the way of output: takes that off and tells the
  * place. _fail() cannot always be stopped at, compilers inline it.
  */
-static bool cut_place(char *message, const char *end, char **ret_file,
-		      unsigned *ret_line)
+static bool cmocka_cut_place(char *message, const char *end, char **ret_file,
+			     unsigned *ret_line)
 {
 	static const char *const prefix = "[   LINE   ] --- ";
 	char *at = strstr(message, end);
@@ -365,7 +372,8 @@ static bool cut_place(char *message, const char *end, char **ret_file,
 	return *ret_file;
 }
 
-static struct err *read_message(struct run *run, uint64_t record, char **ret)
+static struct err *cmocka_read_message(struct run *run, uint64_t record,
+				       char **ret)
 {
 	const struct cmocka *cmocka = run->state;
 	uint64_t at;
@@ -374,7 +382,7 @@ static struct err *read_message(struct run *run, uint64_t record, char **ret)
 }
 
 /* fail_msg() of 1.1.5 prints its message and keeps it nowhere. */
-static struct err *printed_message(struct run *run, char **ret)
+static struct err *cmocka_printed_message(struct run *run, char **ret)
 {
 	static const char *const prefix = "ERROR: ";
 	_cleanup_(freep) char *output = NULL;
@@ -391,7 +399,7 @@ static struct err *printed_message(struct run *run, char **ret)
 }
 
 /* Ends the running test with what its record says. */
-static struct err *end_test(struct run *run)
+static struct err *cmocka_end_test(struct run *run)
 {
 	struct cmocka *cmocka = run->state;
 	uint64_t record = cmocka->record;
@@ -408,14 +416,14 @@ static struct err *end_test(struct run *run)
 	/* It catches signals; the first one's place was noted. */
 	if (run->faulted && status != STATUS_SKIPPED)
 		return run_end(run, OUTCOME_CRASH);
-	err_ignore(read_message(run, record, &message));
+	err_ignore(cmocka_read_message(run, record, &message));
 	bool skipped = status == STATUS_SKIPPED;
 	const char *end = skipped ? ": Skipped!" : ": error: Failure!";
-	if ((!message || !cut_place(message, end, &file, &line)) &&
+	if ((!message || !cmocka_cut_place(message, end, &file, &line)) &&
 	    cmocka->file)
 		err_ignore(run_text(run, RADDR(cmocka->file), &file));
 	if (!skipped && (!message || !*message))
-		err_ignore(printed_message(run, &message));
+		err_ignore(cmocka_printed_message(run, &message));
 	size_t n = message ? strlen(message) : 0;
 	while (n && strchr("\n ", message[n - 1]))
 		message[--n] = '\0';
@@ -426,8 +434,8 @@ static struct err *end_test(struct run *run)
 	return run_end(run, OUTCOME_NONE);
 }
 
-static struct err *read_originals(struct run *run, size_t at,
-				  struct originals *ret)
+static struct err *cmocka_read_originals(struct run *run, size_t at,
+					 struct cmocka_originals *ret)
 {
 	const struct cmocka *cmocka = run->state;
 	return memory_read(
@@ -437,14 +445,14 @@ static struct err *read_originals(struct run *run, size_t at,
 }
 
 /* In place of the test itself, or of its tear-down. */
-static struct err *on_point(struct run *run, struct thread *thread,
-			    uint64_t point)
+static struct err *cmocka_on_point(struct run *run, struct thread *thread,
+				   uint64_t point)
 {
 	const struct cmocka *cmocka = run->state;
-	struct originals originals;
+	struct cmocka_originals originals;
 	if (!calls_nested(&cmocka->call, thread) || run->next <= cmocka->first)
 		return NULL;
-	TRY(read_originals(run, run->next - 1, &originals));
+	TRY(cmocka_read_originals(run, run->next - 1, &originals));
 	calls_instead(thread,
 		      RADDR(point == SUITE_AFTER_SETUP ? originals.body
 						       : originals.teardown));
@@ -452,16 +460,16 @@ static struct err *on_point(struct run *run, struct thread *thread,
 }
 
 /* In place of a test's first function. */
-static struct err *on_begin(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *cmocka_on_begin(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	(void)arg;
 	struct cmocka *cmocka = run->state;
-	struct originals originals;
+	struct cmocka_originals originals;
 	if (!calls_nested(&cmocka->call, thread) || run->next >= cmocka->end)
 		return NULL;
-	TRY(end_test(run));
-	TRY(read_originals(run, run->next, &originals));
+	TRY(cmocka_end_test(run));
+	TRY(cmocka_read_originals(run, run->next, &originals));
 	cmocka->record = thread_arg(thread, 0) - cmocka->at.state;
 	cmocka->file = 0;
 	if (originals.begin)
@@ -473,38 +481,41 @@ static struct err *on_begin(struct run *run, struct thread *thread,
 }
 
 /* An entry of ours: the last test that was known has ended. */
-static struct err *on_next(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *cmocka_on_next(struct run *run, struct thread *thread,
+				  uint64_t arg)
 {
 	(void)arg;
 	struct cmocka *cmocka = run->state;
 	if (!calls_nested(&cmocka->call, thread))
 		return NULL;
-	TRY(end_test(run));
+	TRY(cmocka_end_test(run));
 	if (run_wanted(run) == RUN_NONE)
 		return NULL;
 	uint64_t base = cmocka->group_base, all = cmocka->group_n;
-	size_t n = group_length(run, run->next, base, all);
+	size_t n = cmocka_group_length(run, run->next, base, all);
 	size_t room = cmocka->room_n;
 	if (!n || !cmocka->group_tests)
 		return NULL; /* nothing more of this group */
 	if (n > room)
 		return err_create(ERR_INTERNAL, "no room for tests");
-	_cleanup_(freep) struct unit_test *tests = malloc(all * sizeof(*tests));
+	_cleanup_(freep) struct cmocka_unit_test *tests =
+		malloc(all * sizeof(*tests));
 	if (!tests)
 		return err_nomem();
 	TRY(memory_read(run->tracee, RADDR(cmocka->group_tests), tests,
 			all * sizeof(*tests)));
-	return write_entries(run, cmocka->room, n, room - n, tests, base);
+	return cmocka_write_entries(run, cmocka->room, n, room - n, tests,
+				    base);
 }
 
 /* In place of the group's tear-down. */
-static struct err *on_group_end(struct run *run, struct thread *thread,
-				uint64_t arg)
+static struct err *cmocka_on_group_end(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	struct cmocka *cmocka = run->state;
 	_cleanup_(freep) char *file = NULL;
-	TRY(end_test(run));
+	TRY(cmocka_end_test(run));
 	/* Tests that were not begun: the set-up of the group failed. */
 	if (cmocka->file && run->next < cmocka->end)
 		err_ignore(run_text(run, RADDR(cmocka->file), &file));
@@ -523,17 +534,17 @@ static struct err *on_group_end(struct run *run, struct thread *thread,
 	return NULL;
 }
 
-static struct err *on_group_return(struct run *run, struct thread *thread,
-				   uint64_t arg)
+static struct err *cmocka_on_group_return(struct run *run,
+					  struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct cmocka *cmocka = run->state;
 	if (!calls_returned(&cmocka->call, thread))
 		return NULL;
 	size_t test = run_wanted(run);
-	struct group group = {};
+	struct cmocka_group group = {};
 	if (test != RUN_NONE)
-		TRY(find_group(run, test, &group));
+		TRY(cmocka_find_group(run, test, &group));
 	if (!group.n) {
 		/* More to come: nothing that failed keeps the program from it. */
 		cmocka->call.inside = false;
@@ -545,24 +556,24 @@ static struct err *on_group_return(struct run *run, struct thread *thread,
 		TRY(run_unbreak(run, cmocka->call.return_to));
 		return calls_mute(run, cmocka->function);
 	}
-	_cleanup_(freep) struct unit_test *tests =
+	_cleanup_(freep) struct cmocka_unit_test *tests =
 		malloc(group.n * sizeof(*tests));
 	if (!tests)
 		return err_nomem();
 	TRY(memory_read(run->tracee, RADDR(group.tests), tests,
 			group.n * sizeof(*tests)));
 	TRY(calls_again(run, thread, &cmocka->call));
-	return begin_group(run, thread, &group, tests);
+	return cmocka_begin_group(run, thread, &group, tests);
 }
 
 /* The thread stands at the entry of _cmocka_run_group_tests(). */
-static struct err *run_group_call(struct run *run, struct thread *thread)
+static struct err *cmocka_run_group_call(struct run *run, struct thread *thread)
 {
 	struct cmocka *cmocka = run->state;
-	_cleanup_(freep) struct unit_test *tests = NULL;
+	_cleanup_(freep) struct cmocka_unit_test *tests = NULL;
 	size_t n, test = run_wanted(run);
-	TRY(read_group(run, thread, &tests, NULL, &n));
-	struct group group = {
+	TRY(cmocka_read_group(run, thread, &tests, NULL, &n));
+	struct cmocka_group group = {
 		.base = cmocka->base,
 		.n = n,
 		.name = thread_arg(thread, 0),
@@ -571,33 +582,33 @@ static struct err *run_group_call(struct run *run, struct thread *thread)
 	};
 	cmocka->base += n;
 	if (cmocka->backward)
-		TRY(keep_group(run, thread, tests, &group));
+		TRY(cmocka_keep_group(run, thread, tests, &group));
 	if (test == RUN_NONE || test < group.base ||
 	    test - group.base >= group.n)
 		return calls_skip(run, thread, 0);
-	TRY(calls_enter(run, thread, &cmocka->call, on_group_return, 0));
-	return begin_group(run, thread, &group, tests);
+	TRY(calls_enter(run, thread, &cmocka->call, cmocka_on_group_return, 0));
+	return cmocka_begin_group(run, thread, &group, tests);
 }
 
-static struct err *on_group(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *cmocka_on_group(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	(void)arg;
 	struct cmocka *cmocka = run->state;
 	if (calls_nested(&cmocka->call, thread))
 		return NULL; /* a test that runs a group */
 	if (run->discovering && run->ready_thread)
-		return discover_group(run, thread);
+		return cmocka_discover_group(run, thread);
 	if (!run->order) {
 		run_ready(run, thread);
 		return NULL;
 	}
-	return run_group_call(run, thread);
+	return cmocka_run_group_call(run, thread);
 }
 
 /* _fail() and _skip(): file, line. */
-static struct err *on_leave(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *cmocka_on_leave(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	(void)arg;
 	struct cmocka *cmocka = run->state;
@@ -608,8 +619,8 @@ static struct err *on_leave(struct run *run, struct thread *thread,
 	return NULL;
 }
 
-static struct err *on_filter(struct run *run, struct thread *thread,
-			     uint64_t skip)
+static struct err *cmocka_on_filter(struct run *run, struct thread *thread,
+				    uint64_t skip)
 {
 	struct cmocka *cmocka = run->state;
 	*(skip ? &cmocka->skip_filter : &cmocka->filter) =
@@ -628,13 +639,13 @@ static struct err *cmocka_attach(struct run *run)
 	if (!program_symbol(run->program, "_cmocka_run_group_tests",
 			    &cmocka->function))
 		return err_create(ERR_SUITE, "the program does not use cmocka");
-	TRY(run_break_symbol(run, "_fail", on_leave, 0, NULL));
-	TRY(run_break_symbol(run, "_skip", on_leave, 0, NULL));
-	TRY(run_break_symbol(run, "cmocka_set_test_filter", on_filter, 0,
+	TRY(run_break_symbol(run, "_fail", cmocka_on_leave, 0, NULL));
+	TRY(run_break_symbol(run, "_skip", cmocka_on_leave, 0, NULL));
+	TRY(run_break_symbol(run, "cmocka_set_test_filter", cmocka_on_filter, 0,
 			     NULL));
-	TRY(run_break_symbol(run, "cmocka_set_skip_filter", on_filter, 1,
+	TRY(run_break_symbol(run, "cmocka_set_skip_filter", cmocka_on_filter, 1,
 			     NULL));
-	return run_break(run, cmocka->function, on_group, 0);
+	return run_break(run, cmocka->function, cmocka_on_group, 0);
 }
 
 static struct err *cmocka_start(struct run *run, struct thread *thread)
@@ -650,22 +661,24 @@ static struct err *cmocka_start(struct run *run, struct thread *thread)
 		cmocka->backward = true;
 	struct raddr memory;
 	size_t most = run->n + 2 * run_unknown(run);
-	TRY(remote_map(
-		thread,
-		most * (sizeof(struct unit_test) + sizeof(struct originals)),
-		&memory));
+	TRY(remote_map(thread,
+		       most * (sizeof(struct cmocka_unit_test) +
+			       sizeof(struct cmocka_originals)),
+		       &memory));
 	cmocka->memory = memory.v;
-	cmocka->originals = memory.v + most * sizeof(struct unit_test);
+	cmocka->originals = memory.v + most * sizeof(struct cmocka_unit_test);
 	TRY(calls_stubs(thread, STUBS, &cmocka->stubs));
-	TRY(run_break(run, RADDR(stub(cmocka, STUB_BEGIN)), on_begin, 0));
-	TRY(run_break(run, RADDR(stub(cmocka, STUB_GROUP_END)), on_group_end,
-		      0));
-	TRY(run_break(run, RADDR(stub(cmocka, STUB_NEXT)), on_next, 0));
-	TRY(run_break(run, RADDR(stub(cmocka, STUB_BODY)), on_point,
-		      SUITE_AFTER_SETUP));
-	TRY(run_break(run, RADDR(stub(cmocka, STUB_TEARDOWN)), on_point,
-		      SUITE_BEFORE_TEARDOWN));
-	return run_group_call(run, thread);
+	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_BEGIN)),
+		      cmocka_on_begin, 0));
+	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_GROUP_END)),
+		      cmocka_on_group_end, 0));
+	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_NEXT)),
+		      cmocka_on_next, 0));
+	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_BODY)),
+		      cmocka_on_point, SUITE_AFTER_SETUP));
+	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_TEARDOWN)),
+		      cmocka_on_point, SUITE_BEFORE_TEARDOWN));
+	return cmocka_run_group_call(run, thread);
 }
 
 /* clang-format off */
@@ -691,7 +704,7 @@ const struct framework framework_cmocka = {
 		.libraries = FRAMEWORK_LIST("libcmocka"),
 	},
 	.attach = cmocka_attach,
-	.discover = discover_group,
+	.discover = cmocka_discover_group,
 	.start = cmocka_start,
 	.branches = true,
 	.catches_faults = true,

@@ -36,7 +36,7 @@
 #define ORDERED_HEAD "_ZN16OrderedTestShell17_orderedTestsHeadE"
 #define TESTS_MAX 10000000
 
-struct layout {
+struct cpputest_layout {
 	uint64_t tests;	       /* TestRegistry::tests_ */
 	uint64_t name_filter;  /* TestRegistry::nameFilters_ */
 	uint64_t group_filter; /* TestRegistry::groupFilters_ */
@@ -52,7 +52,7 @@ struct layout {
 };
 
 struct cpputest {
-	struct layout at;
+	struct cpputest_layout at;
 	struct raddr run_all;
 	uint64_t registry;
 	uint64_t result;
@@ -80,7 +80,8 @@ static bool cpputest_recognise(const struct program *program)
 	return program_uses_any(program, used, ARRAY_SIZE(used));
 }
 
-static void find_layout(const struct program *program, struct layout *at)
+static void cpputest_find_layout(const struct program *program,
+				 struct cpputest_layout *at)
 {
 	static const char *const registry = "TestRegistry";
 	static const char *const shell = "UtestShell";
@@ -115,21 +116,22 @@ static void find_layout(const struct program *program, struct layout *at)
 }
 
 /* A SimpleString begins with a pointer to its text. */
-static struct err *simple_string(struct run *run, uint64_t address, char **ret)
+static struct err *cpputest_simple_string(struct run *run, uint64_t address,
+					  char **ret)
 {
 	uint64_t text;
 	TRY(run_u64(run, RADDR(address), &text));
 	return run_text(run, RADDR(text), ret);
 }
 
-static uint64_t wanted_shell(const struct run *run)
+static uint64_t cpputest_wanted_shell(const struct run *run)
 {
 	size_t test = run_wanted(run);
 	return test == RUN_NONE ? 0 : run_handle(run, test);
 }
 
-static struct err *on_run_all(struct run *run, struct thread *thread,
-			      uint64_t arg)
+static struct err *cpputest_on_run_all(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	struct cpputest *cpputest = run->state;
@@ -142,15 +144,16 @@ static struct err *on_run_all(struct run *run, struct thread *thread,
 }
 
 /* The loop shall find the next wanted test at this link. */
-static struct err *change_link(struct run *run, uint64_t at)
+static struct err *cpputest_change_link(struct run *run, uint64_t at)
 {
 	struct cpputest *cpputest = run->state;
 	TRY(run_u64(run, RADDR(at), &cpputest->link.value));
 	cpputest->link.at = at;
-	return memory_write_u64(run->tracee, RADDR(at), wanted_shell(run));
+	return memory_write_u64(run->tracee, RADDR(at),
+				cpputest_wanted_shell(run));
 }
 
-static struct err *put_link_back(struct run *run)
+static struct err *cpputest_put_link_back(struct run *run)
 {
 	struct cpputest *cpputest = run->state;
 	uint64_t at = cpputest->link.at;
@@ -160,23 +163,23 @@ static struct err *put_link_back(struct run *run)
 		  : NULL;
 }
 
-static struct err *on_test_started(struct run *run, struct thread *thread,
-				   uint64_t arg)
+static struct err *cpputest_on_test_started(struct run *run,
+					    struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct cpputest *cpputest = run->state;
 	uint64_t shell = thread_arg(thread, 1);
 	if (!run->order || thread_arg(thread, 0) != cpputest->result ||
-	    !shell || shell != wanted_shell(run))
+	    !shell || shell != cpputest_wanted_shell(run))
 		return NULL;
 	TRY(run_end(run, OUTCOME_NONE));
 	TRY(run_begin(run));
 	cpputest->fixture = (struct fixture){};
-	return put_link_back(run);
+	return cpputest_put_link_back(run);
 }
 
-static struct err *on_test_ended(struct run *run, struct thread *thread,
-				 uint64_t arg)
+static struct err *cpputest_on_test_ended(struct run *run,
+					  struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct cpputest *cpputest = run->state;
@@ -184,24 +187,24 @@ static struct err *on_test_ended(struct run *run, struct thread *thread,
 	if (!run->in_test || thread_arg(thread, 0) != cpputest->result ||
 	    shell != run_handle(run, run->current))
 		return NULL;
-	return change_link(run, shell + cpputest->at.next);
+	return cpputest_change_link(run, shell + cpputest->at.next);
 }
 
-static struct err *on_tests_ended(struct run *run, struct thread *thread,
-				  uint64_t arg)
+static struct err *cpputest_on_tests_ended(struct run *run,
+					   struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct cpputest *cpputest = run->state;
 	if (!run->order || thread_arg(thread, 0) != cpputest->result)
 		return NULL;
 	TRY(run_end(run, OUTCOME_NONE));
-	TRY(put_link_back(run));
+	TRY(cpputest_put_link_back(run));
 	/* The program's own repetitions (-r) have nothing left to do. */
 	return calls_mute(run, cpputest->run_all);
 }
 
-static struct err *on_ignored(struct run *run, struct thread *thread,
-			      uint64_t arg)
+static struct err *cpputest_on_ignored(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	struct cpputest *cpputest = run->state;
@@ -210,23 +213,26 @@ static struct err *on_ignored(struct run *run, struct thread *thread,
 	return run_skip(run, NULL, 0, "ignored (IGNORE_TEST)");
 }
 
-static struct err *on_failure(struct run *run, struct thread *thread,
-			      uint64_t arg)
+static struct err *cpputest_on_failure(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	struct cpputest *cpputest = run->state;
-	const struct layout *at = &cpputest->at;
+	const struct cpputest_layout *at = &cpputest->at;
 	uint64_t failure = thread_arg(thread, 1), line = 0;
 	if (!run->in_test || thread_arg(thread, 0) != cpputest->result)
 		return NULL;
 	_cleanup_(freep) char *file = NULL, *text = NULL;
-	err_ignore(simple_string(run, failure + at->failure_file, &file));
+	err_ignore(
+		cpputest_simple_string(run, failure + at->failure_file, &file));
 	err_ignore(run_u64(run, RADDR(failure + at->failure_line), &line));
-	err_ignore(simple_string(run, failure + at->failure_text, &text));
+	err_ignore(
+		cpputest_simple_string(run, failure + at->failure_text, &text));
 	return run_fail(run, file, (unsigned)line, text);
 }
 
-static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *cpputest_on_step(struct run *run, struct thread *thread,
+				    uint64_t arg)
 {
 	(void)arg;
 	struct cpputest *cpputest = run->state;
@@ -234,8 +240,8 @@ static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
 }
 
 /* Utest::run() calls its virtual functions. */
-static struct err *on_utest(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *cpputest_on_utest(struct run *run, struct thread *thread,
+				     uint64_t arg)
 {
 	(void)arg;
 	struct cpputest *cpputest = run->state;
@@ -244,41 +250,42 @@ static struct err *on_utest(struct run *run, struct thread *thread,
 		return NULL;
 	TRY(fixture_of_object(run, thread_arg(thread, 0),
 			      cpputest->at.setup_slot, &cpputest->fixture));
-	return fixture_watch(run, &cpputest->fixture, on_step);
+	return fixture_watch(run, &cpputest->fixture, cpputest_on_step);
 }
 
-static struct err *watch_points(struct run *run)
+static struct err *cpputest_watch_points(struct run *run)
 {
 	struct cpputest *cpputest = run->state;
 	if (!fixture_wanted(run))
 		return NULL;
 	cpputest->at.setup_slot =
 		fixture_slot(run, "_ZTV5Utest", "_ZN5Utest5setupEv", 3);
-	return run_break_symbol(run, UTEST_RUN, on_utest, 0, NULL);
+	return run_break_symbol(run, UTEST_RUN, cpputest_on_utest, 0, NULL);
 }
 
 static struct err *cpputest_attach(struct run *run)
 {
 	struct cpputest *cpputest = run->state;
-	find_layout(run->program, &cpputest->at);
+	cpputest_find_layout(run->program, &cpputest->at);
 	program_symbol(run->program, RUN_ALL, &cpputest->run_all);
-	TRY(run_break(run, cpputest->run_all, on_run_all, 0));
-	TRY(run_break_symbol(run, COUNT_IGNORED, on_ignored, 0, NULL));
-	return run_break_symbol(run, ADD_FAILURE, on_failure, 0, NULL);
+	TRY(run_break(run, cpputest->run_all, cpputest_on_run_all, 0));
+	TRY(run_break_symbol(run, COUNT_IGNORED, cpputest_on_ignored, 0, NULL));
+	return run_break_symbol(run, ADD_FAILURE, cpputest_on_failure, 0, NULL);
 }
 
-struct filters {
+struct cpputest_filters {
 	uint64_t group, name;
 	struct raddr should_run;
 };
 
 /* *@ret_next: the test behind it. */
-static struct err *add_test(struct run *run, struct thread *thread,
-			    uint64_t shell, const struct filters *filters,
-			    uint64_t *ret_next)
+static struct err *cpputest_add_test(struct run *run, struct thread *thread,
+				     uint64_t shell,
+				     const struct cpputest_filters *filters,
+				     uint64_t *ret_next)
 {
 	const struct cpputest *cpputest = run->state;
-	const struct layout *at = &cpputest->at;
+	const struct cpputest_layout *at = &cpputest->at;
 	uint8_t copy[SHELL_SIZE];
 	TRY(memory_read(run->tracee, RADDR(shell), copy, sizeof(copy)));
 	uint64_t group_at, name_at, file_at, line;
@@ -313,7 +320,7 @@ static struct err *add_test(struct run *run, struct thread *thread,
  * TEST_ORDERED(): tests with a level, which the framework has in a list of their
  * own. Those of a lower level come first, and before all of them those without.
  */
-static struct err *declare_levels(struct run *run)
+static struct err *cpputest_declare_levels(struct run *run)
 {
 	static const char *const shell_type = "OrderedTestShell";
 	uint64_t next_at = program_member(run->program, shell_type,
@@ -341,9 +348,9 @@ static struct err *declare_levels(struct run *run)
 static struct err *cpputest_list(struct run *run, struct thread *thread)
 {
 	const struct cpputest *cpputest = run->state;
-	const struct layout *at = &cpputest->at;
+	const struct cpputest_layout *at = &cpputest->at;
 	uint64_t registry = cpputest->registry, shell;
-	struct filters filters = {};
+	struct cpputest_filters filters = {};
 	TRY(run_u64(run, RADDR(registry + at->tests), &shell));
 	TRY(run_u64(run, RADDR(registry + at->name_filter), &filters.name));
 	TRY(run_u64(run, RADDR(registry + at->group_filter), &filters.group));
@@ -354,17 +361,18 @@ static struct err *cpputest_list(struct run *run, struct thread *thread)
 		    run_test_by_handle(run, shell) != RUN_NONE)
 			return err_create(ERR_SUITE, "this version of CppUTest "
 						     "is not known");
-		struct err *err = add_test(run, thread, shell, &filters, &next);
+		struct err *err =
+			cpputest_add_test(run, thread, shell, &filters, &next);
 		if (err)
 			return err_prefix(err, "CppUTest's test number %zu",
 					  n + 1);
 		shell = next;
 	}
-	return declare_levels(run);
+	return cpputest_declare_levels(run);
 }
 
 /* Does each test of the order stand right behind the last, and the last last? */
-static bool natural_order(const struct run *run)
+static bool cpputest_natural_order(const struct run *run)
 {
 	if (!run_in_sequence(run))
 		return false;
@@ -379,12 +387,16 @@ static struct err *cpputest_start(struct run *run, struct thread *thread)
 {
 	const struct cpputest *cpputest = run->state;
 	(void)thread;
-	TRY(run_break_symbol(run, TEST_STARTED, on_test_started, 0, NULL));
-	TRY(run_break_symbol(run, TESTS_ENDED, on_tests_ended, 0, NULL));
-	if (!run_settled(run) || !natural_order(run))
-		TRY(run_break_symbol(run, TEST_ENDED, on_test_ended, 0, NULL));
-	TRY(watch_points(run));
-	return change_link(run, cpputest->registry + cpputest->at.tests);
+	TRY(run_break_symbol(run, TEST_STARTED, cpputest_on_test_started, 0,
+			     NULL));
+	TRY(run_break_symbol(run, TESTS_ENDED, cpputest_on_tests_ended, 0,
+			     NULL));
+	if (!run_settled(run) || !cpputest_natural_order(run))
+		TRY(run_break_symbol(run, TEST_ENDED, cpputest_on_test_ended, 0,
+				     NULL));
+	TRY(cpputest_watch_points(run));
+	return cpputest_change_link(run,
+				    cpputest->registry + cpputest->at.tests);
 }
 
 /* clang-format off */

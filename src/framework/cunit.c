@@ -37,7 +37,7 @@
 enum { FAILURE_ASSERTION = 5 };
 
 /* CU_FailureRecord, the same since 2.0. */
-struct failure {
+struct cunit_failure {
 	uint32_t type;
 	uint32_t line;
 	uint64_t file;
@@ -47,7 +47,7 @@ struct failure {
 	uint64_t next;
 };
 
-struct layout {
+struct cunit_layout {
 	uint64_t suites; /* CU_TestRegistry::pSuite */
 	uint64_t suite_name, suite_active, suite_tests, suite_init, suite_next;
 	uint64_t suite_setup, suite_teardown;  /* around each test */
@@ -55,15 +55,21 @@ struct layout {
 	uint64_t records; /* CU_RunSummary::nFailureRecords */
 };
 
-struct link {
+struct cunit_link {
 	uint64_t at;
 	uint64_t value;
 };
 
-enum handler { SUITE_START, TEST_START, TEST_COMPLETE, INIT_FAILURE, HANDLERS };
+enum cunit_handler {
+	SUITE_START,
+	TEST_START,
+	TEST_COMPLETE,
+	INIT_FAILURE,
+	HANDLERS
+};
 
 struct cunit {
-	struct layout at;
+	struct cunit_layout at;
 	struct raddr run_all, run_suite, run_test;
 	struct raddr handlers[HANDLERS];
 	uint64_t registry;
@@ -77,7 +83,7 @@ struct cunit {
 	uint32_t seen;
 	uint64_t last_record;
 	/* Links that were changed, and what they were. */
-	struct link links[LINKS_MAX];
+	struct cunit_link links[LINKS_MAX];
 	size_t links_n;
 };
 
@@ -89,10 +95,11 @@ static bool cunit_recognise(const struct program *program)
 	       program_uses(program, "CU_initialize_registry");
 }
 
-static void find_layout(const struct program *program, struct layout *at)
+static void cunit_find_layout(const struct program *program,
+			      struct cunit_layout *at)
 {
 	static const char *const suite = "CU_Suite", *const test = "CU_Test";
-	static const struct layout known = {
+	static const struct cunit_layout known = {
 		.suites = 8,
 		.suite_name = 0,
 		.suite_active = 8,
@@ -107,7 +114,7 @@ static void find_layout(const struct program *program, struct layout *at)
 		.next = 32,
 		.records = 84,
 	};
-	*at = (struct layout){
+	*at = (struct cunit_layout){
 		.suites = program_member(program, "CU_TestRegistry", "pSuite",
 					 known.suites),
 		.suite_name = program_member(program, suite, "pName",
@@ -145,21 +152,22 @@ static void find_layout(const struct program *program, struct layout *at)
 	}
 }
 
-static struct err *change_link(struct run *run, uint64_t at, uint64_t value)
+static struct err *cunit_change_link(struct run *run, uint64_t at,
+				     uint64_t value)
 {
 	struct cunit *cunit = run->state;
 	BUG_ON(cunit->links_n == LINKS_MAX);
-	struct link link = { .at = at };
+	struct cunit_link link = { .at = at };
 	TRY(run_u64(run, RADDR(at), &link.value));
 	cunit->links[cunit->links_n++] = link;
 	return memory_write_u64(run->tracee, RADDR(at), value);
 }
 
-static struct err *put_links_back(struct run *run)
+static struct err *cunit_put_links_back(struct run *run)
 {
 	struct cunit *cunit = run->state;
 	while (cunit->links_n) {
-		const struct link *link = &cunit->links[--cunit->links_n];
+		const struct cunit_link *link = &cunit->links[--cunit->links_n];
 		TRY(memory_write_u64(run->tracee, RADDR(link->at),
 				     link->value));
 	}
@@ -167,7 +175,7 @@ static struct err *put_links_back(struct run *run)
 }
 
 /* The wanted test that the framework will run next; inactive ones it skips. */
-static size_t next_active(const struct run *run)
+static size_t cunit_next_active(const struct run *run)
 {
 	for (size_t i = 0;; i++) {
 		size_t test = run_wanted_at(run, i);
@@ -176,13 +184,13 @@ static size_t next_active(const struct run *run)
 	}
 }
 
-static uint64_t next_group(const struct run *run)
+static uint64_t cunit_next_group(const struct run *run)
 {
-	size_t next = next_active(run);
+	size_t next = cunit_next_active(run);
 	return next == RUN_NONE ? 0 : run_group(run, next);
 }
 
-static struct err *skip_inactive(struct run *run)
+static struct err *cunit_skip_inactive(struct run *run)
 {
 	size_t test;
 	while ((test = run_wanted(run)) != RUN_NONE &&
@@ -195,7 +203,7 @@ static struct err *skip_inactive(struct run *run)
 }
 
 /* The first failed assertion of the running test among the new records. */
-static struct err *note_failures(struct run *run, struct thread *thread)
+static struct err *cunit_note_failures(struct run *run, struct thread *thread)
 {
 	struct cunit *cunit = run->state;
 	uint32_t n;
@@ -203,7 +211,7 @@ static struct err *note_failures(struct run *run, struct thread *thread)
 	if (n == cunit->seen || !run->in_test)
 		return NULL;
 	uint64_t record = 0;
-	struct failure failure;
+	struct cunit_failure failure;
 	if (cunit->last_record) {
 		TRY(memory_read(run->tracee, RADDR(cunit->last_record),
 				&failure, sizeof(failure)));
@@ -234,29 +242,31 @@ static struct err *note_failures(struct run *run, struct thread *thread)
 	return NULL;
 }
 
-static struct err *end_test(struct run *run, struct thread *thread)
+static struct err *cunit_end_test(struct run *run, struct thread *thread)
 {
 	if (!run->in_test)
 		return NULL;
 	TRY(run_point(run, SUITE_BEFORE_TEARDOWN)); /* it has none */
-	TRY(note_failures(run, thread));
+	TRY(cunit_note_failures(run, thread));
 	return run_end(run, OUTCOME_NONE);
 }
 
 /* Behind @suite the loop over suites shall come to the next wanted one. */
-static struct err *lead_to_next_suite(struct run *run, uint64_t suite)
+static struct err *cunit_lead_to_next_suite(struct run *run, uint64_t suite)
 {
 	const struct cunit *cunit = run->state;
-	size_t next = next_active(run);
-	TRY(change_link(run, suite + cunit->at.suite_next, next_group(run)));
+	size_t next = cunit_next_active(run);
+	TRY(cunit_change_link(run, suite + cunit->at.suite_next,
+			      cunit_next_group(run)));
 	if (next == RUN_NONE)
 		return NULL;
-	return change_link(run, run_group(run, next) + cunit->at.suite_tests,
-			   run_handle(run, next));
+	return cunit_change_link(run,
+				 run_group(run, next) + cunit->at.suite_tests,
+				 run_handle(run, next));
 }
 
-static struct err *on_completed(struct run *run, struct thread *thread,
-				uint64_t arg)
+static struct err *cunit_on_completed(struct run *run, struct thread *thread,
+				      uint64_t arg)
 {
 	(void)arg;
 	struct cunit *cunit = run->state;
@@ -264,15 +274,15 @@ static struct err *on_completed(struct run *run, struct thread *thread,
 		return NULL;
 	cunit->complete.inside = false;
 	TRY(run_unbreak(run, cunit->complete.return_to));
-	return end_test(run, thread);
+	return cunit_end_test(run, thread);
 }
 
 /*
  * The handler of a test's end: (test, suite, failures). The end of the last
  * one of a suite is where the handler, which prints, returns.
  */
-static struct err *on_complete(struct run *run, struct thread *thread,
-			       uint64_t arg)
+static struct err *cunit_on_complete(struct run *run, struct thread *thread,
+				     uint64_t arg)
 {
 	(void)arg;
 	struct cunit *cunit = run->state;
@@ -280,33 +290,36 @@ static struct err *on_complete(struct run *run, struct thread *thread,
 	if (!run->in_test || test != run_handle(run, run->current))
 		return NULL;
 	uint64_t suite = run_group(run, run->current);
-	bool last = next_group(run) != suite;
+	bool last = cunit_next_group(run) != suite;
 	if (!cunit->natural) {
-		TRY(change_link(run, test + cunit->at.next,
-				last ? 0 : run_handle(run, next_active(run))));
+		TRY(cunit_change_link(
+			run, test + cunit->at.next,
+			last ? 0 : run_handle(run, cunit_next_active(run))));
 		if (last)
-			TRY(lead_to_next_suite(run, suite));
+			TRY(cunit_lead_to_next_suite(run, suite));
 	}
 	if (!last)
 		return NULL;
-	return calls_enter(run, thread, &cunit->complete, on_completed, 0);
+	return calls_enter(run, thread, &cunit->complete, cunit_on_completed,
+			   0);
 }
 
 /* The end of a test is looked at where links or the end of a suite ask it. */
-static struct err *watch_end(struct run *run)
+static struct err *cunit_watch_end(struct run *run)
 {
 	struct cunit *cunit = run->state;
 	bool watch = !cunit->natural ||
-		     next_group(run) != run_group(run, run->current);
+		     cunit_next_group(run) != run_group(run, run->current);
 	if (watch == cunit->watching)
 		return NULL;
 	cunit->watching = watch;
 	struct raddr handler = cunit->handlers[TEST_COMPLETE];
-	return watch ? run_break(run, handler, on_complete, 0)
+	return watch ? run_break(run, handler, cunit_on_complete, 0)
 		     : run_unbreak(run, handler);
 }
 
-static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *cunit_on_step(struct run *run, struct thread *thread,
+				 uint64_t arg)
 {
 	(void)arg;
 	struct cunit *cunit = run->state;
@@ -314,10 +327,10 @@ static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
 }
 
 /* The running test is about to be set up. */
-static struct err *watch_points(struct run *run)
+static struct err *cunit_watch_points(struct run *run)
 {
 	struct cunit *cunit = run->state;
-	const struct layout *at = &cunit->at;
+	const struct cunit_layout *at = &cunit->at;
 	uint64_t suite = run_group(run, run->current);
 	uint64_t test = run_handle(run, run->current);
 	struct fixture *fixture = &cunit->fixture;
@@ -328,26 +341,27 @@ static struct err *watch_points(struct run *run)
 	TRY(run_u64(run, RADDR(test + at->function), &fixture->body.v));
 	TRY(run_u64(run, RADDR(suite + at->suite_teardown),
 		    &fixture->teardown.v));
-	return fixture_watch(run, fixture, on_step);
+	return fixture_watch(run, fixture, cunit_on_step);
 }
 
 /* The handler of a suite's start: (suite). */
-static struct err *on_suite_start(struct run *run, struct thread *thread,
-				  uint64_t arg)
+static struct err *cunit_on_suite_start(struct run *run, struct thread *thread,
+					uint64_t arg)
 {
 	(void)arg;
 	struct cunit *cunit = run->state;
 	uint64_t suite = thread_arg(thread, 0);
-	if (!run->order || run->in_test || !suite || next_group(run) != suite)
+	if (!run->order || run->in_test || !suite ||
+	    cunit_next_group(run) != suite)
 		return NULL;
-	TRY(skip_inactive(run));
+	TRY(cunit_skip_inactive(run));
 	cunit->early = run->early = true;
 	return run_begin(run);
 }
 
 /* The handler of a test's start: (test, suite). */
-static struct err *on_start(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *cunit_on_start(struct run *run, struct thread *thread,
+				  uint64_t arg)
 {
 	(void)arg;
 	struct cunit *cunit = run->state;
@@ -355,25 +369,25 @@ static struct err *on_start(struct run *run, struct thread *thread,
 	if (!run->order)
 		return NULL;
 	if (!cunit->early) {
-		size_t next = next_active(run);
+		size_t next = cunit_next_active(run);
 		if (next == RUN_NONE || test != run_handle(run, next))
 			return NULL;
-		TRY(end_test(run, thread));
-		TRY(skip_inactive(run));
+		TRY(cunit_end_test(run, thread));
+		TRY(cunit_skip_inactive(run));
 		TRY(run_begin(run));
 	} else if (test != run_handle(run, run->current)) {
 		return NULL;
 	}
 	cunit->early = false;
 	TRY(run_group_ready(run));
-	TRY(put_links_back(run));
-	TRY(watch_points(run));
-	return watch_end(run);
+	TRY(cunit_put_links_back(run));
+	TRY(cunit_watch_points(run));
+	return cunit_watch_end(run);
 }
 
 /* The handler of a suite whose set-up failed, so that no test is run. */
-static struct err *on_init_failure(struct run *run, struct thread *thread,
-				   uint64_t arg)
+static struct err *cunit_on_init_failure(struct run *run, struct thread *thread,
+					 uint64_t arg)
 {
 	(void)arg;
 	struct cunit *cunit = run->state;
@@ -390,25 +404,25 @@ static struct err *on_init_failure(struct run *run, struct thread *thread,
 		TRY(run_fail(run, file, line,
 			     "the suite's initialization function failed"));
 		TRY(run_end(run, OUTCOME_NONE));
-		TRY(skip_inactive(run));
-		if (next_group(run) != suite)
+		TRY(cunit_skip_inactive(run));
+		if (cunit_next_group(run) != suite)
 			break;
 		TRY(run_begin(run));
 	}
-	TRY(put_links_back(run));
-	return cunit->natural ? NULL : lead_to_next_suite(run, suite);
+	TRY(cunit_put_links_back(run));
+	return cunit->natural ? NULL : cunit_lead_to_next_suite(run, suite);
 }
 
-static struct err *on_all_return(struct run *run, struct thread *thread,
-				 uint64_t arg)
+static struct err *cunit_on_all_return(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	struct cunit *cunit = run->state;
 	if (!calls_returned(&cunit->all, thread))
 		return NULL;
-	TRY(end_test(run, thread));
-	TRY(skip_inactive(run));
-	TRY(put_links_back(run));
+	TRY(cunit_end_test(run, thread));
+	TRY(cunit_skip_inactive(run));
+	TRY(cunit_put_links_back(run));
 	/* Whatever else the program wants to run passes without a stop. */
 	TRY(run_unbreak(run, cunit->all.return_to));
 	TRY(calls_mute(run, cunit->run_all));
@@ -422,20 +436,20 @@ static const struct {
 } handlers[HANDLERS] = {
 	/* clang-format off */
 	[SUITE_START]   = { "CU_get_suite_start_handler",
-			    "CU_set_suite_start_handler", on_suite_start },
+			    "CU_set_suite_start_handler", cunit_on_suite_start },
 	[TEST_START]    = { "CU_get_test_start_handler",
-			    "CU_set_test_start_handler", on_start },
+			    "CU_set_test_start_handler", cunit_on_start },
 	[TEST_COMPLETE] = { "CU_get_test_complete_handler",
 			    "CU_set_test_complete_handler", NULL },
 	[INIT_FAILURE]  = { "CU_get_suite_init_failure_handler",
 			    "CU_set_suite_init_failure_handler",
-			    on_init_failure },
+			    cunit_on_init_failure },
 	/* clang-format on */
 };
 
 /* The program's handler, or in its place its getter, which does nothing. */
-static struct err *find_handler(struct run *run, struct thread *thread,
-				enum handler i)
+static struct err *cunit_find_handler(struct run *run, struct thread *thread,
+				      enum cunit_handler i)
 {
 	struct cunit *cunit = run->state;
 	struct raddr get, set;
@@ -460,14 +474,15 @@ static struct err *find_handler(struct run *run, struct thread *thread,
 }
 
 /* At the entry of one of the functions that run tests. */
-static struct err *on_run(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *cunit_on_run(struct run *run, struct thread *thread,
+				uint64_t arg)
 {
 	(void)arg;
 	struct cunit *cunit = run->state;
 	if (run->order || run->ready_thread)
 		return NULL;
 	for (int i = 0; i < HANDLERS; i++)
-		TRY(find_handler(run, thread, (enum handler)i));
+		TRY(cunit_find_handler(run, thread, (enum cunit_handler)i));
 	struct raddr get_registry, get_summary;
 	if (!program_symbol(run->program, "CU_get_registry", &get_registry) ||
 	    !program_symbol(run->program, "CU_get_run_summary", &get_summary))
@@ -484,7 +499,7 @@ static struct err *on_run(struct run *run, struct thread *thread, uint64_t arg)
 static struct err *cunit_attach(struct run *run)
 {
 	struct cunit *cunit = run->state;
-	find_layout(run->program, &cunit->at);
+	cunit_find_layout(run->program, &cunit->at);
 	const struct {
 		const char *name;
 		struct raddr *address;
@@ -500,12 +515,12 @@ static struct err *cunit_attach(struct run *run)
 					  "CUnit's %s() is missing "
 					  "in the program",
 					  functions[i].name);
-		TRY(run_break(run, *functions[i].address, on_run, 0));
+		TRY(run_break(run, *functions[i].address, cunit_on_run, 0));
 	}
 	return NULL;
 }
 
-static uint64_t word_in(const uint8_t *node, uint64_t at)
+static uint64_t cunit_word_in(const uint8_t *node, uint64_t at)
 {
 	uint64_t word;
 	memcpy(&word, node + at, sizeof(word));
@@ -513,12 +528,12 @@ static uint64_t word_in(const uint8_t *node, uint64_t at)
 }
 
 /* *@ret_next: the test behind it. */
-static struct err *add_test(struct run *run, uint64_t suite,
-			    const char *suite_name, bool suite_active,
-			    uint64_t test, uint64_t *ret_next)
+static struct err *cunit_add_test(struct run *run, uint64_t suite,
+				  const char *suite_name, bool suite_active,
+				  uint64_t test, uint64_t *ret_next)
 {
 	const struct cunit *cunit = run->state;
-	const struct layout *at = &cunit->at;
+	const struct cunit_layout *at = &cunit->at;
 	uint8_t node[NODE_SIZE] = {};
 	size_t n =
 		memory_read_some(run->tracee, RADDR(test), node, sizeof(node));
@@ -526,40 +541,41 @@ static struct err *add_test(struct run *run, uint64_t suite,
 		return err_create(ERR_SUITE,
 				  "this version of CUnit is not known");
 	_cleanup_(freep) char *name = NULL, *full = NULL;
-	TRY(run_text(run, RADDR(word_in(node, at->name)), &name));
+	TRY(run_text(run, RADDR(cunit_word_in(node, at->name)), &name));
 	if (asprintf(&full, "%s/%s", suite_name, name) < 0) {
 		full = NULL;
 		return err_nomem();
 	}
 	const char *file = NULL;
 	unsigned line = 0;
-	program_function_place(run->program, RADDR(word_in(node, at->function)),
-			       &file, &line);
-	bool active = suite_active && (uint32_t)word_in(node, at->active);
-	*ret_next = word_in(node, at->next);
+	program_function_place(run->program,
+			       RADDR(cunit_word_in(node, at->function)), &file,
+			       &line);
+	bool active = suite_active && (uint32_t)cunit_word_in(node, at->active);
+	*ret_next = cunit_word_in(node, at->next);
 	return run_add_test(run, full, file, line, !active, test, suite);
 }
 
-static struct err *add_suite(struct run *run, uint64_t suite,
-			     uint64_t *ret_next)
+static struct err *cunit_add_suite(struct run *run, uint64_t suite,
+				   uint64_t *ret_next)
 {
 	const struct cunit *cunit = run->state;
-	const struct layout *at = &cunit->at;
+	const struct cunit_layout *at = &cunit->at;
 	uint8_t node[NODE_SIZE];
 	TRY(memory_read(run->tracee, RADDR(suite), node, sizeof(node)));
 	_cleanup_(freep) char *name = NULL;
-	TRY(run_text(run, RADDR(word_in(node, at->suite_name)), &name));
-	bool active = (uint32_t)word_in(node, at->suite_active);
-	uint64_t test = word_in(node, at->suite_tests);
+	TRY(run_text(run, RADDR(cunit_word_in(node, at->suite_name)), &name));
+	bool active = (uint32_t)cunit_word_in(node, at->suite_active);
+	uint64_t test = cunit_word_in(node, at->suite_tests);
 	TRY(run_declare_group(run, suite, 0));
 	while (test) {
 		if (run_tests(run) == TESTS_MAX ||
 		    run_test_by_handle(run, test) != RUN_NONE)
 			return err_create(ERR_SUITE, "suite '%s' does not end",
 					  name);
-		TRY(add_test(run, suite, name, active, test, &test));
+		TRY(cunit_add_test(run, suite, name, active, test, &test));
 	}
-	*ret_next = word_in(node, at->suite_next);
+	*ret_next = cunit_word_in(node, at->suite_next);
 	return NULL;
 }
 
@@ -575,13 +591,13 @@ static struct err *cunit_list(struct run *run, struct thread *thread)
 		if (n == SUITES_MAX)
 			return err_create(ERR_SUITE,
 					  "the list of suites does not end");
-		TRY(add_suite(run, suite, &suite));
+		TRY(cunit_add_suite(run, suite, &suite));
 	}
 	return NULL;
 }
 
 /* Would the framework by itself go this way from the first test on? */
-static bool natural_order(const struct run *run)
+static bool cunit_natural_order(const struct run *run)
 {
 	if (!run_in_sequence(run))
 		return false;
@@ -606,16 +622,16 @@ static bool natural_order(const struct run *run)
 static struct err *cunit_start(struct run *run, struct thread *thread)
 {
 	struct cunit *cunit = run->state;
-	cunit->natural = run_settled(run) && natural_order(run);
-	TRY(skip_inactive(run));
-	size_t next = next_active(run);
-	TRY(change_link(run, cunit->registry + cunit->at.suites,
-			next_group(run)));
+	cunit->natural = run_settled(run) && cunit_natural_order(run);
+	TRY(cunit_skip_inactive(run));
+	size_t next = cunit_next_active(run);
+	TRY(cunit_change_link(run, cunit->registry + cunit->at.suites,
+			      cunit_next_group(run)));
 	if (next != RUN_NONE)
-		TRY(change_link(run,
-				run_group(run, next) + cunit->at.suite_tests,
-				run_handle(run, next)));
-	TRY(calls_enter(run, thread, &cunit->all, on_all_return, 0));
+		TRY(cunit_change_link(
+			run, run_group(run, next) + cunit->at.suite_tests,
+			run_handle(run, next)));
+	TRY(calls_enter(run, thread, &cunit->all, cunit_on_all_return, 0));
 	/* It may stand at the entry of CU_run_suite() or CU_run_test(). */
 	regs_set_pc(&thread->regs, cunit->run_all);
 	thread_dirty(thread);

@@ -74,7 +74,7 @@ enum {
 /* Of a test, kept as its group. */
 enum { TEST_SKIP = 1, TEST_FAILURES_WANTED = 2 };
 
-struct layout {
+struct doctest_layout {
 	/* detail::ContextState */
 	uint64_t first, last, abort_after, case_sensitive, no_skip;
 	uint64_t filters, reporters;
@@ -90,7 +90,7 @@ struct layout {
 };
 
 struct doctest {
-	struct layout at;
+	struct doctest_layout at;
 	struct calls context; /* Context::run() */
 	struct calls begin;   /* the reporter's test_run_start() */
 	struct calls end;     /* its test_case_end() */
@@ -118,7 +118,8 @@ static bool doctest_recognise(const struct program *program)
 }
 
 /* False: it makes no sense. */
-static bool find_layout(const struct program *program, struct layout *at)
+static bool doctest_find_layout(const struct program *program,
+				struct doctest_layout *at)
 {
 	static const char *const options = "doctest::ContextOptions";
 	static const char *const state = "doctest::detail::ContextState";
@@ -173,25 +174,27 @@ static bool find_layout(const struct program *program, struct layout *at)
 }
 
 /* Before 2.4.1 the file was a pointer, not a String. */
-static bool is_old(const struct layout *at)
+static bool doctest_is_old(const struct doctest_layout *at)
 {
 	return at->line < at->file + STRING_SIZE;
 }
 
-static struct err *unknown_version(void)
+static struct err *doctest_unknown_version(void)
 {
 	return err_hint(
 		err_create(ERR_SUITE, "this version of doctest is not known"),
 		"build the tests with debug information (-g)");
 }
 
-static struct err *read_byte(struct run *run, uint64_t address, uint8_t *ret)
+static struct err *doctest_read_byte(struct run *run, uint64_t address,
+				     uint8_t *ret)
 {
 	return memory_read(run->tracee, RADDR(address), ret, 1);
 }
 
 /* A doctest::String of which @copy is one: 23 characters, or a pointer. */
-static struct err *string_in(struct run *run, const uint8_t *copy, char **ret)
+static struct err *doctest_string_in(struct run *run, const uint8_t *copy,
+				     char **ret)
 {
 	if (copy[STRING_SIZE - 1] & 0x80) {
 		struct raddr pointer;
@@ -203,7 +206,8 @@ static struct err *string_in(struct run *run, const uint8_t *copy, char **ret)
 }
 
 /* A const char * of which @copy is one; NULL is like "". */
-static struct err *pointed_in(struct run *run, const uint8_t *copy, char **ret)
+static struct err *doctest_pointed_in(struct run *run, const uint8_t *copy,
+				      char **ret)
 {
 	struct raddr pointer;
 	memcpy(&pointer, copy, sizeof(pointer));
@@ -213,46 +217,50 @@ static struct err *pointed_in(struct run *run, const uint8_t *copy, char **ret)
 	return *ret ? NULL : err_nomem();
 }
 
-static struct err *read_string(struct run *run, uint64_t address, char **ret)
+static struct err *doctest_read_string(struct run *run, uint64_t address,
+				       char **ret)
 {
 	uint8_t copy[STRING_SIZE];
 	TRY(memory_read(run->tracee, RADDR(address), copy, sizeof(copy)));
-	return string_in(run, copy, ret);
+	return doctest_string_in(run, copy, ret);
 }
 
-static struct err *read_pointed(struct run *run, uint64_t address, char **ret)
+static struct err *doctest_read_pointed(struct run *run, uint64_t address,
+					char **ret)
 {
 	uint8_t copy[8];
 	TRY(memory_read(run->tracee, RADDR(address), copy, sizeof(copy)));
-	return pointed_in(run, copy, ret);
+	return doctest_pointed_in(run, copy, ret);
 }
 
 /* ---- The array of tests ------------------------------------------------ */
 
-static int compare_u64(const void *a, const void *b)
+static int doctest_compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return (x > y) - (x < y);
 }
 
-static bool contains(const uint64_t *sorted, size_t n, uint64_t value)
+static bool doctest_array_contains(const uint64_t *sorted, size_t n,
+				   uint64_t value)
 {
-	return n && bsearch(&value, sorted, n, sizeof(value), compare_u64);
+	return n &&
+	       bsearch(&value, sorted, n, sizeof(value), doctest_compare_u64);
 }
 
 /* Does @address point to an array of all tests in some order? */
-static bool is_array(struct run *run, uint64_t address, const uint64_t *tests,
-		     size_t n, uint64_t *scratch)
+static bool doctest_is_array(struct run *run, uint64_t address,
+			     const uint64_t *tests, size_t n, uint64_t *scratch)
 {
 	uint64_t first;
 	if (address < 4096 || address % 8 != 0 ||
 	    memory_read_some(run->tracee, RADDR(address), &first, 8) != 8 ||
-	    !contains(tests, n, first) ||
+	    !doctest_array_contains(tests, n, first) ||
 	    memory_read_some(run->tracee, RADDR(address), scratch, n * 8) !=
 		    n * 8)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if (!contains(tests, n, scratch[i]))
+		if (!doctest_array_contains(tests, n, scratch[i]))
 			return false;
 	}
 	return true;
@@ -262,8 +270,9 @@ static bool is_array(struct run *run, uint64_t address, const uint64_t *tests,
  * The std::set that getRegisteredTests() returns. Where that function is local
  * the compiler may know what it returns and spare it doing so.
  */
-static struct err *find_registered(struct run *run, struct thread *thread,
-				   struct raddr *ret)
+static struct err *doctest_find_registered(struct run *run,
+					   struct thread *thread,
+					   struct raddr *ret)
 {
 	const struct doctest *doctest = run->state;
 	if (program_symbol(run->program, REGISTERED_DATA_OLD, ret))
@@ -276,23 +285,23 @@ static struct err *find_registered(struct run *run, struct thread *thread,
  * The vector is a local variable of Context::run(): a pointer to its elements
  * lies in that function's frame or in a register it kept.
  */
-static struct err *find_slots(struct run *run, struct thread *thread,
-			      uint64_t **ret_tests)
+static struct err *doctest_find_slots(struct run *run, struct thread *thread,
+				      uint64_t **ret_tests)
 {
 	struct doctest *doctest = run->state;
 	_cleanup_(freep) uint64_t *tests = NULL, *frame = NULL;
 	struct raddr set;
 	size_t n = 0;
-	TRY(find_registered(run, thread, &set));
+	TRY(doctest_find_registered(run, thread, &set));
 	TRY(run_set(run, set, TESTS_MAX, &tests, &n));
-	qsort(tests, n, sizeof(*tests), compare_u64);
+	qsort(tests, n, sizeof(*tests), doctest_compare_u64);
 	if (!n)
 		return err_create(ERR_SUITE, "the suite has no tests");
 
 	uint64_t bottom = regs_sp(&thread->regs).v;
 	uint64_t top = regs_sp(&doctest->context.entry).v;
 	if (top <= bottom || top - bottom > FRAME_MAX)
-		return unknown_version();
+		return doctest_unknown_version();
 	size_t words = ARCH_PRESERVED + (top - bottom) / 8;
 	frame = malloc(words * 8);
 	_cleanup_(freep) uint64_t *scratch = malloc(n * 8);
@@ -303,7 +312,7 @@ static struct err *find_slots(struct run *run, struct thread *thread,
 			(words - ARCH_PRESERVED) * 8));
 	for (size_t i = 0; i < words; i++) {
 		if ((i && frame[i] == frame[i - 1]) ||
-		    !is_array(run, frame[i], tests, n, scratch))
+		    !doctest_is_array(run, frame[i], tests, n, scratch))
 			continue;
 		doctest->slots = frame[i];
 		doctest->n_slots = n;
@@ -311,10 +320,11 @@ static struct err *find_slots(struct run *run, struct thread *thread,
 			*ret_tests = take_ptr(scratch);
 		return NULL;
 	}
-	return unknown_version();
+	return doctest_unknown_version();
 }
 
-static struct err *set_skip(struct run *run, uint64_t test, uint8_t skip)
+static struct err *doctest_set_skip(struct run *run, uint64_t test,
+				    uint8_t skip)
 {
 	const struct doctest *doctest = run->state;
 	return memory_write(run->tracee, RADDR(test + doctest->at.skip), &skip,
@@ -322,8 +332,8 @@ static struct err *set_skip(struct run *run, uint64_t test, uint8_t skip)
 }
 
 /* Some test that is not among the @n wanted: of any n + 1 tests, one. */
-static struct err *find_filler(struct run *run, const uint64_t *wanted,
-			       size_t n, uint64_t *ret)
+static struct err *doctest_find_filler(struct run *run, const uint64_t *wanted,
+				       size_t n, uint64_t *ret)
 {
 	const struct doctest *doctest = run->state;
 	_cleanup_(freep) uint64_t *sorted = malloc((n + 1) * 8);
@@ -333,29 +343,30 @@ static struct err *find_filler(struct run *run, const uint64_t *wanted,
 	TRY(memory_read(run->tracee, RADDR(doctest->slots), tests,
 			(n + 1) * 8));
 	memcpy(sorted, wanted, n * 8);
-	qsort(sorted, n, 8, compare_u64);
+	qsort(sorted, n, 8, doctest_compare_u64);
 	for (size_t i = 0; i <= n; i++) {
-		if (!contains(sorted, n, tests[i])) {
+		if (!doctest_array_contains(sorted, n, tests[i])) {
 			*ret = tests[i];
 			return NULL;
 		}
 	}
-	return unknown_version(); /* it changed meanwhile */
+	return doctest_unknown_version(); /* it changed meanwhile */
 }
 
 /* The next @n wanted tests, which will be run whatever the suite says. */
-static struct err *take_wanted(struct run *run, uint64_t *content, size_t n)
+static struct err *doctest_take_wanted(struct run *run, uint64_t *content,
+				       size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t test = run_wanted_at(run, i);
 		content[i] = run_handle(run, test);
 		if (run_group(run, test) & TEST_SKIP)
-			TRY(set_skip(run, content[i], 0));
+			TRY(doctest_set_skip(run, content[i], 0));
 	}
 	return NULL;
 }
 
-static struct err *fill_slots(struct run *run)
+static struct err *doctest_fill_slots(struct run *run)
 {
 	struct doctest *doctest = run->state;
 	size_t all = doctest->n_slots, n = 0;
@@ -363,13 +374,13 @@ static struct err *fill_slots(struct run *run)
 	if (!content)
 		return err_nomem();
 	if (doctest->filler)
-		TRY(set_skip(run, doctest->filler, 0));
+		TRY(doctest_set_skip(run, doctest->filler, 0));
 	doctest->filler = 0;
 	n = MIN(all, run_known(run));
-	TRY(take_wanted(run, content, n));
+	TRY(doctest_take_wanted(run, content, n));
 	if (n < all) {
-		TRY(find_filler(run, content, n, &doctest->filler));
-		TRY(set_skip(run, doctest->filler, 1));
+		TRY(doctest_find_filler(run, content, n, &doctest->filler));
+		TRY(doctest_set_skip(run, doctest->filler, 1));
 	}
 	for (size_t i = n; i < all; i++)
 		content[i] = doctest->filler;
@@ -386,7 +397,7 @@ static struct err *fill_slots(struct run *run)
  * In a tree of orders, the last that was known has ended. What stands behind
  * those that follow now will not be reached.
  */
-static struct err *fill_room(struct run *run)
+static struct err *doctest_fill_room(struct run *run)
 {
 	struct doctest *doctest = run->state;
 	if (run_wanted(run) == RUN_NONE)
@@ -396,9 +407,9 @@ static struct err *fill_room(struct run *run)
 	if (!content)
 		return err_nomem();
 	if (doctest->filler)
-		TRY(set_skip(run, doctest->filler, 0));
+		TRY(doctest_set_skip(run, doctest->filler, 0));
 	doctest->filler = 0;
-	TRY(take_wanted(run, content, n));
+	TRY(doctest_take_wanted(run, content, n));
 	TRY(memory_write(run->tracee, RADDR(doctest->slots), content, n * 8));
 	doctest->left = n;
 	doctest->room -= n;
@@ -409,15 +420,16 @@ static struct err *fill_room(struct run *run)
 
 /* ---- Which tests there are --------------------------------------------- */
 
-static struct err *read_filter(struct run *run, struct doctest_filter *filter)
+static struct err *doctest_read_filter(struct run *run,
+				       struct doctest_filter *filter)
 {
 	const struct doctest *doctest = run->state;
-	const struct layout *at = &doctest->at;
+	const struct doctest_layout *at = &doctest->at;
 	uint64_t outer, bounds[DOCTEST_FILTERS][3];
 	uint8_t byte;
-	TRY(read_byte(run, doctest->state + at->case_sensitive, &byte));
+	TRY(doctest_read_byte(run, doctest->state + at->case_sensitive, &byte));
 	filter->case_sensitive = byte;
-	TRY(read_byte(run, doctest->state + at->no_skip, &byte));
+	TRY(doctest_read_byte(run, doctest->state + at->no_skip, &byte));
 	filter->no_skip = byte;
 	TRY(run_u32(run, RADDR(doctest->state + at->first), &filter->first));
 	TRY(run_u32(run, RADDR(doctest->state + at->last), &filter->last));
@@ -426,11 +438,11 @@ static struct err *read_filter(struct run *run, struct doctest_filter *filter)
 	for (size_t i = 0; i < DOCTEST_FILTERS; i++) {
 		uint64_t n = (bounds[i][1] - bounds[i][0]) / STRING_SIZE;
 		if (bounds[i][1] < bounds[i][0] || n > FILTERS_MAX)
-			return unknown_version();
+			return doctest_unknown_version();
 		for (uint64_t j = 0; j < n; j++) {
 			char *glob;
-			TRY(read_string(run, bounds[i][0] + j * STRING_SIZE,
-					&glob));
+			TRY(doctest_read_string(
+				run, bounds[i][0] + j * STRING_SIZE, &glob));
 			struct err *err = vec_push(&filter->globs[i], glob);
 			if (err) {
 				free(glob);
@@ -442,10 +454,10 @@ static struct err *read_filter(struct run *run, struct doctest_filter *filter)
 }
 
 /* From now on the framework takes whatever is in the array. */
-static struct err *clear_filter(struct run *run)
+static struct err *doctest_clear_filter(struct run *run)
 {
 	const struct doctest *doctest = run->state;
-	const struct layout *at = &doctest->at;
+	const struct doctest_layout *at = &doctest->at;
 	const uint8_t no = 0;
 	const uint32_t zero = 0, last = UINT32_MAX;
 	uint64_t outer;
@@ -467,11 +479,11 @@ static struct err *clear_filter(struct run *run)
 	return NULL;
 }
 
-static struct err *add_test(struct run *run, uint64_t test,
-			    struct doctest_filter *filter)
+static struct err *doctest_add_test(struct run *run, uint64_t test,
+				    struct doctest_filter *filter)
 {
 	const struct doctest *doctest = run->state;
-	const struct layout *at = &doctest->at;
+	const struct doctest_layout *at = &doctest->at;
 	_cleanup_(freep) char *name = NULL, *file = NULL, *suite = NULL;
 	uint8_t copy[TEST_SIZE];
 	uint32_t line, expected;
@@ -479,12 +491,13 @@ static struct err *add_test(struct run *run, uint64_t test,
 	memcpy(&line, copy + at->line, sizeof(line));
 	memcpy(&expected, copy + at->expected, sizeof(expected));
 	bool skip = copy[at->skip];
-	err_ignore((is_old(at) ? pointed_in : string_in)(run, copy + at->file,
-							 &file));
-	err_ignore(pointed_in(run, copy + at->name, &name));
-	err_ignore(pointed_in(run, copy + at->suite, &suite));
+	err_ignore((doctest_is_old(at)
+			    ? doctest_pointed_in
+			    : doctest_string_in)(run, copy + at->file, &file));
+	err_ignore(doctest_pointed_in(run, copy + at->name, &name));
+	err_ignore(doctest_pointed_in(run, copy + at->suite, &suite));
 	if (!file || !name || !suite)
-		return unknown_version();
+		return doctest_unknown_version();
 
 	bool disabled = skip && !filter->no_skip;
 	if (!doctest_filter_takes(filter, file, suite, name, disabled))
@@ -500,53 +513,54 @@ static struct err *doctest_list(struct run *run, struct thread *thread)
 	const struct doctest *doctest = run->state;
 	_cleanup_(freep) uint64_t *tests = NULL;
 	struct doctest_filter filter = {};
-	TRY(find_slots(run, thread, &tests));
-	struct err *err = read_filter(run, &filter);
+	TRY(doctest_find_slots(run, thread, &tests));
+	struct err *err = doctest_read_filter(run, &filter);
 	for (size_t i = 0; !err && i < doctest->n_slots; i++)
-		err = add_test(run, tests[i], &filter);
+		err = doctest_add_test(run, tests[i], &filter);
 	doctest_filter_free(&filter);
 	return err;
 }
 
 /* ---- Running ----------------------------------------------------------- */
 
-static struct err *begin_next(struct run *run)
+static struct err *doctest_begin_next(struct run *run)
 {
 	struct doctest *doctest = run->state;
 	if (!doctest->left && doctest->undecided)
-		TRY(fill_room(run));
+		TRY(doctest_fill_room(run));
 	if (!doctest->left)
 		return NULL;
 	doctest->left--;
 	return run_begin(run);
 }
 
-static struct err *on_begin_return(struct run *run, struct thread *thread,
-				   uint64_t arg)
+static struct err *doctest_on_begin_return(struct run *run,
+					   struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
 	if (!calls_returned(&doctest->begin, thread))
 		return NULL;
 	doctest->begin.inside = false;
-	return begin_next(run);
+	return doctest_begin_next(run);
 }
 
 /*
  * The thread stands at the reporter's test_run_start(). What that prints
  * belongs to no test.
  */
-static struct err *begin_pass(struct run *run, struct thread *thread)
+static struct err *doctest_begin_pass(struct run *run, struct thread *thread)
 {
 	struct doctest *doctest = run->state;
 	if (!doctest->n_slots)
-		TRY(find_slots(run, thread, NULL));
-	TRY(fill_slots(run));
-	return calls_enter(run, thread, &doctest->begin, on_begin_return, 0);
+		TRY(doctest_find_slots(run, thread, NULL));
+	TRY(doctest_fill_slots(run));
+	return calls_enter(run, thread, &doctest->begin,
+			   doctest_on_begin_return, 0);
 }
 
 /* Each round makes new ones, maybe several of one class. */
-static struct err *read_reporter(struct run *run)
+static struct err *doctest_read_reporter(struct run *run)
 {
 	struct doctest *doctest = run->state;
 	uint64_t begin;
@@ -556,23 +570,23 @@ static struct err *read_reporter(struct run *run)
 		       &doctest->reporter);
 }
 
-static struct err *on_run_start(struct run *run, struct thread *thread,
-				uint64_t arg)
+static struct err *doctest_on_run_start(struct run *run, struct thread *thread,
+					uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
 	if (!doctest->context.inside)
 		return NULL;
-	TRY(read_reporter(run));
+	TRY(doctest_read_reporter(run));
 	if (thread_arg(thread, 0) != doctest->reporter)
 		return NULL;
 	if (run->order)
-		return begin_pass(run, thread);
+		return doctest_begin_pass(run, thread);
 	run_ready(run, thread);
 	return NULL;
 }
 
-static const char *reason_text(uint32_t flags)
+static const char *doctest_reason_text(uint32_t flags)
 {
 	if (flags & REASON_SHOULD_HAVE_FAILED)
 		return "was expected to fail but passed";
@@ -585,7 +599,7 @@ static const char *reason_text(uint32_t flags)
 	return "failed";
 }
 
-static struct err *end_test(struct run *run, uint64_t stats)
+static struct err *doctest_end_test(struct run *run, uint64_t stats)
 {
 	struct doctest *doctest = run->state;
 	uint32_t flags;
@@ -593,12 +607,12 @@ static struct err *end_test(struct run *run, uint64_t stats)
 	if (!flags || flags & REASONS_TO_PASS)
 		return run_end(run, OUTCOME_PASS);
 	doctest->failed = true;
-	TRY(run_fail(run, NULL, 0, reason_text(flags)));
+	TRY(run_fail(run, NULL, 0, doctest_reason_text(flags)));
 	return run_end(run, OUTCOME_FAIL);
 }
 
-static struct err *on_end_return(struct run *run, struct thread *thread,
-				 uint64_t arg)
+static struct err *doctest_on_end_return(struct run *run, struct thread *thread,
+					 uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
@@ -607,8 +621,8 @@ static struct err *on_end_return(struct run *run, struct thread *thread,
 		return NULL;
 	/* Other reporters return to the same place. */
 	doctest->end.inside = doctest->reporters == 1;
-	TRY(end_test(run, regs_arg(&doctest->end.entry, 1)));
-	return begin_next(run);
+	TRY(doctest_end_test(run, regs_arg(&doctest->end.entry, 1)));
+	return doctest_begin_next(run);
 }
 
 /*
@@ -616,28 +630,29 @@ static struct err *on_end_return(struct run *run, struct thread *thread,
  * its calls come from one place with the same argument: from then on its
  * return is enough.
  */
-static struct err *on_end(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *doctest_on_end(struct run *run, struct thread *thread,
+				  uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
 	if (doctest->crashing || !run->in_test ||
 	    thread_arg(thread, 0) != doctest->reporter)
 		return NULL;
-	TRY(calls_enter(run, thread, &doctest->end, on_end_return, 0));
+	TRY(calls_enter(run, thread, &doctest->end, doctest_on_end_return, 0));
 	return doctest->reporters == 1 ? run_unbreak(run, doctest->case_end)
 				       : NULL;
 }
 
 /* test_case_exception(this, { String error_string; bool is_crash; }) */
-static struct err *on_exception(struct run *run, struct thread *thread,
-				uint64_t arg)
+static struct err *doctest_on_exception(struct run *run, struct thread *thread,
+					uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
 	uint64_t exception = thread_arg(thread, 1);
 	uint8_t is_crash;
 	_cleanup_(freep) char *what = NULL, *text = NULL;
-	TRY(read_byte(run, exception + 24, &is_crash));
+	TRY(doctest_read_byte(run, exception + 24, &is_crash));
 	if (is_crash) {
 		/* Its handler ends the test and the run, then dies. */
 		doctest->crashing = true;
@@ -646,7 +661,7 @@ static struct err *on_exception(struct run *run, struct thread *thread,
 	if (!run->in_test ||
 	    run_group(run, run->current) & TEST_FAILURES_WANTED)
 		return NULL;
-	err_ignore(read_string(run, exception, &what));
+	err_ignore(doctest_read_string(run, exception, &what));
 	if (asprintf(&text, "unhandled exception: %s", what ? what : "?") < 0) {
 		text = NULL;
 		return err_nomem();
@@ -656,11 +671,13 @@ static struct err *on_exception(struct run *run, struct thread *thread,
 
 /* ---- Failed assertions ------------------------------------------------- */
 
-static struct err *describe(struct run *run, struct thread *thread,
-			    uint64_t data, uint32_t type, char **ret)
+static struct err *doctest_describe_failure(struct run *run,
+					    struct thread *thread,
+					    uint64_t data, uint32_t type,
+					    char **ret)
 {
 	const struct doctest *doctest = run->state;
-	const struct layout *at = &doctest->at;
+	const struct doctest_layout *at = &doctest->at;
 	_cleanup_(freep) char *macro = NULL, *expression = NULL;
 	_cleanup_(freep) char *values = NULL, *exception = NULL;
 	uint8_t threw;
@@ -671,11 +688,12 @@ static struct err *describe(struct run *run, struct thread *thread,
 		TRY(remote_call(thread, names, &arg, 1, CALL_LIMIT_NS, &name));
 	if (name)
 		TRY(run_text(run, RADDR(name), &macro));
-	TRY(read_pointed(run, data + at->at_expression, &expression));
-	TRY(read_string(run, data + at->at_decomposition, &values));
-	TRY(read_byte(run, data + at->at_threw, &threw));
+	TRY(doctest_read_pointed(run, data + at->at_expression, &expression));
+	TRY(doctest_read_string(run, data + at->at_decomposition, &values));
+	TRY(doctest_read_byte(run, data + at->at_threw, &threw));
 	if (threw)
-		TRY(read_string(run, data + at->at_exception, &exception));
+		TRY(doctest_read_string(run, data + at->at_exception,
+					&exception));
 	_cleanup_(str_freep) struct str str = STR_INIT;
 	TRY(str_appendf(&str, "%s( %s )",
 			macro			? macro
@@ -693,7 +711,8 @@ static struct err *describe(struct run *run, struct thread *thread,
 }
 
 /* Is there a doctest::AssertData of a failed assertion of this test? */
-static bool is_failed_assertion(struct run *run, uint64_t data, uint64_t test)
+static bool doctest_is_failed_assertion(struct run *run, uint64_t data,
+					uint64_t test)
 {
 	const struct doctest *doctest = run->state;
 	uint64_t owner;
@@ -715,7 +734,7 @@ static bool is_failed_assertion(struct run *run, uint64_t data, uint64_t test)
  * The caller, ResultBuilder::log(), has the assertion's data in its hands: in
  * a register it kept, or near the top of the stack.
  */
-static uint64_t find_assertion(struct run *run, struct thread *thread)
+static uint64_t doctest_find_assertion(struct run *run, struct thread *thread)
 {
 	uint64_t test = run_handle(run, run->current);
 	uint64_t words[ARCH_PRESERVED + 128];
@@ -725,50 +744,50 @@ static uint64_t find_assertion(struct run *run, struct thread *thread)
 				    sizeof(words) - ARCH_PRESERVED * 8) /
 		   8;
 	for (size_t i = 0; i < ARCH_PRESERVED + n; i++) {
-		if (is_failed_assertion(run, words[i], test))
+		if (doctest_is_failed_assertion(run, words[i], test))
 			return words[i];
 	}
 	return 0;
 }
 
-static bool wants_failure(const struct run *run)
+static bool doctest_wants_failure(const struct run *run)
 {
 	return run->in_test && run->outcome != OUTCOME_FAIL &&
 	       !(run_group(run, run->current) & TEST_FAILURES_WANTED);
 }
 
-static struct err *note_assertion(struct run *run, struct thread *thread,
-				  uint64_t data)
+static struct err *doctest_note_assertion(struct run *run,
+					  struct thread *thread, uint64_t data)
 {
 	const struct doctest *doctest = run->state;
-	const struct layout *at = &doctest->at;
+	const struct doctest_layout *at = &doctest->at;
 	uint32_t type, line;
 	_cleanup_(freep) char *file = NULL, *text = NULL;
 	TRY(run_u32(run, RADDR(data + at->at_type), &type));
 	TRY(run_u32(run, RADDR(data + at->at_line), &line));
 	if (type & ASSERT_WARN)
 		return NULL;
-	err_ignore(read_pointed(run, data + at->at_file, &file));
-	err_ignore(describe(run, thread, data, type, &text));
+	err_ignore(doctest_read_pointed(run, data + at->at_file, &file));
+	err_ignore(doctest_describe_failure(run, thread, data, type, &text));
 	return run_fail(run, file, line, text);
 }
 
 /* log_message(this, data): MESSAGE and FAIL. */
-static struct err *on_message(struct run *run, struct thread *thread,
-			      uint64_t arg)
+static struct err *doctest_on_message(struct run *run, struct thread *thread,
+				      uint64_t arg)
 {
 	(void)arg;
 	const struct doctest *doctest = run->state;
-	const struct layout *at = &doctest->at;
+	const struct doctest_layout *at = &doctest->at;
 	uint64_t message = thread_arg(thread, 1);
 	uint32_t severity, line;
 	_cleanup_(freep) char *file = NULL, *text = NULL;
 	TRY(run_u32(run, RADDR(message + at->text_severity), &severity));
-	if (!wants_failure(run) || severity & ASSERT_WARN)
+	if (!doctest_wants_failure(run) || severity & ASSERT_WARN)
 		return NULL;
 	TRY(run_u32(run, RADDR(message + at->text_line), &line));
-	err_ignore(read_pointed(run, message + at->text_file, &file));
-	err_ignore(read_string(run, message + at->text, &text));
+	err_ignore(doctest_read_pointed(run, message + at->text_file, &file));
+	err_ignore(doctest_read_string(run, message + at->text, &text));
 	return run_fail(run, file, line, text);
 }
 
@@ -776,13 +795,15 @@ static struct err *on_message(struct run *run, struct thread *thread,
  * doctest asks whether it is being debugged after each failed assertion and
  * each message, and would break into the debugger, us: the answer is no.
  */
-static struct err *on_debugger(struct run *run, struct thread *thread,
-			       uint64_t arg)
+static struct err *doctest_on_debugger(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
-	uint64_t data = wants_failure(run) ? find_assertion(run, thread) : 0;
+	uint64_t data = doctest_wants_failure(run)
+				? doctest_find_assertion(run, thread)
+				: 0;
 	if (data)
-		TRY(note_assertion(run, thread, data));
+		TRY(doctest_note_assertion(run, thread, data));
 	return calls_skip(run, thread, 0);
 }
 
@@ -790,16 +811,17 @@ static struct err *on_debugger(struct run *run, struct thread *thread,
  * Before 2.4.1 it did not ask. There, the console's way to write of an
  * assertion is used: fulltext_log_assert_to_stream(stream, data).
  */
-static struct err *on_assertion_text(struct run *run, struct thread *thread,
-				     uint64_t arg)
+static struct err *
+doctest_on_assertion_text(struct run *run, struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
 	uint64_t data = thread_arg(thread, 1);
-	if (!wants_failure(run))
+	if (!doctest_wants_failure(run))
 		return NULL;
-	if (is_failed_assertion(run, data, run_handle(run, run->current)))
-		return note_assertion(run, thread, data);
+	if (doctest_is_failed_assertion(run, data,
+					run_handle(run, run->current)))
+		return doctest_note_assertion(run, thread, data);
 	/* With -s it writes of all of them. */
 	return ++doctest->held < HELD_MAX
 		       ? NULL
@@ -808,8 +830,8 @@ static struct err *on_assertion_text(struct run *run, struct thread *thread,
 
 /* ---- Context::run() ---------------------------------------------------- */
 
-static struct err *on_context_return(struct run *run, struct thread *thread,
-				     uint64_t arg)
+static struct err *
+doctest_on_context_return(struct run *run, struct thread *thread, uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
@@ -833,7 +855,7 @@ static struct err *on_context_return(struct run *run, struct thread *thread,
 }
 
 /* A reporter whose functions are not folded together with one another. */
-static bool is_distinct(const uint64_t table[SLOTS])
+static bool doctest_is_distinct(const uint64_t table[SLOTS])
 {
 	static const int used[] = { SLOT_RUN_START, SLOT_CASE_END,
 				    SLOT_CASE_EXCEPTION, SLOT_LOG_MESSAGE };
@@ -847,7 +869,7 @@ static bool is_distinct(const uint64_t table[SLOTS])
 }
 
 /* The last of the reporters, unless it is of no use. */
-static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
+static struct err *doctest_find_reporter(struct run *run, uint64_t table[SLOTS])
 {
 	struct doctest *doctest = run->state;
 	uint64_t bounds[2], reporters[REPORTERS_MAX], vtable;
@@ -856,7 +878,7 @@ static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
 			sizeof(bounds)));
 	uint64_t n = (bounds[1] - bounds[0]) / 8;
 	if (bounds[1] < bounds[0] || n > REPORTERS_MAX)
-		return unknown_version();
+		return doctest_unknown_version();
 	if (!n)
 		return err_hint(err_create(ERR_SUITE,
 					   "doctest runs without a reporter"),
@@ -868,10 +890,10 @@ static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
 		TRY(memory_read(run->tracee, RADDR(vtable), table, SLOTS * 8));
 		for (int j = 0; j < SLOTS; j++) {
 			if (!program_module(run->program, RADDR(table[j])))
-				return unknown_version();
+				return doctest_unknown_version();
 		}
 		doctest->chosen = i;
-		if (is_distinct(table))
+		if (doctest_is_distinct(table))
 			return NULL;
 	}
 	return err_create(ERR_SUITE, "doctest's reporters do nothing by which "
@@ -883,7 +905,7 @@ static struct err *find_reporter(struct run *run, uint64_t table[SLOTS])
  * the vector of reporters. Where that is differs from version to version, and
  * there may be no debug information to tell.
  */
-static struct err *find_vectors(struct run *run)
+static struct err *doctest_find_vectors(struct run *run)
 {
 	struct doctest *doctest = run->state;
 	uint64_t words[STATE_MAX / 8];
@@ -901,12 +923,12 @@ static struct err *find_vectors(struct run *run)
 			return NULL;
 		}
 	}
-	return unknown_version();
+	return doctest_unknown_version();
 }
 
 /* Asked for in Context::run() right after the reporters were made. */
-static struct err *on_registered(struct run *run, struct thread *thread,
-				 uint64_t arg)
+static struct err *doctest_on_registered(struct run *run, struct thread *thread,
+					 uint64_t arg)
 {
 	(void)arg;
 	(void)thread;
@@ -914,18 +936,21 @@ static struct err *on_registered(struct run *run, struct thread *thread,
 	uint64_t table[SLOTS];
 	if (!doctest->context.inside)
 		return NULL;
-	TRY(find_vectors(run));
-	TRY(find_reporter(run, table));
+	TRY(doctest_find_vectors(run));
+	TRY(doctest_find_reporter(run, table));
 	doctest->case_end = RADDR(table[SLOT_CASE_END]);
-	TRY(run_break(run, RADDR(table[SLOT_RUN_START]), on_run_start, 0));
-	TRY(run_break(run, doctest->case_end, on_end, 0));
-	TRY(run_break(run, RADDR(table[SLOT_CASE_EXCEPTION]), on_exception, 0));
-	TRY(run_break(run, RADDR(table[SLOT_LOG_MESSAGE]), on_message, 0));
+	TRY(run_break(run, RADDR(table[SLOT_RUN_START]), doctest_on_run_start,
+		      0));
+	TRY(run_break(run, doctest->case_end, doctest_on_end, 0));
+	TRY(run_break(run, RADDR(table[SLOT_CASE_EXCEPTION]),
+		      doctest_on_exception, 0));
+	TRY(run_break(run, RADDR(table[SLOT_LOG_MESSAGE]), doctest_on_message,
+		      0));
 	return run_unbreak(run, doctest->registered);
 }
 
-static struct err *on_context(struct run *run, struct thread *thread,
-			      uint64_t arg)
+static struct err *doctest_on_context(struct run *run, struct thread *thread,
+				      uint64_t arg)
 {
 	(void)arg;
 	struct doctest *doctest = run->state;
@@ -933,9 +958,10 @@ static struct err *on_context(struct run *run, struct thread *thread,
 		return NULL;
 	/* Context is one pointer to its state. */
 	TRY(run_u64(run, RADDR(thread_arg(thread, 0)), &doctest->state));
-	TRY(calls_enter(run, thread, &doctest->context, on_context_return, 0));
+	TRY(calls_enter(run, thread, &doctest->context,
+			doctest_on_context_return, 0));
 	/* Before, it is called for each test that registers itself. */
-	return run_break(run, doctest->registered, on_registered, 0);
+	return run_break(run, doctest->registered, doctest_on_registered, 0);
 }
 
 static struct err *doctest_attach(struct run *run)
@@ -943,9 +969,9 @@ static struct err *doctest_attach(struct run *run)
 	struct doctest *doctest = run->state;
 	struct raddr text;
 	bool found;
-	if (!find_layout(run->program, &doctest->at))
-		return unknown_version();
-	TRY(run_break_symbol(run, CONTEXT_RUN, on_context, 0, &found));
+	if (!doctest_find_layout(run->program, &doctest->at))
+		return doctest_unknown_version();
+	TRY(run_break_symbol(run, CONTEXT_RUN, doctest_on_context, 0, &found));
 	found = found && (program_symbol(run->program, REGISTERED,
 					 &doctest->registered) ||
 			  program_symbol(run->program, REGISTERED_OLD,
@@ -957,18 +983,19 @@ static struct err *doctest_attach(struct run *run)
 				   "in the program"),
 			"build it without link-time optimisation, and "
 			"do not strip it");
-	TRY(run_break_symbol(run, DEBUGGER_ACTIVE, on_debugger, 0, NULL));
+	TRY(run_break_symbol(run, DEBUGGER_ACTIVE, doctest_on_debugger, 0,
+			     NULL));
 	if (program_symbol(run->program, REGISTERED, &text) ||
 	    !program_function_starting(run->program, ASSERTION_TEXT, &text,
 				       NULL))
 		return NULL;
-	return run_break(run, text, on_assertion_text, 0);
+	return run_break(run, text, doctest_on_assertion_text, 0);
 }
 
 static struct err *doctest_start(struct run *run, struct thread *thread)
 {
-	TRY(clear_filter(run));
-	return begin_pass(run, thread);
+	TRY(doctest_clear_filter(run));
+	return doctest_begin_pass(run, thread);
 }
 
 const struct framework framework_doctest = {

@@ -52,14 +52,15 @@ struct functions {
 	struct raddr notes; /* of a discovery; 0: none */
 };
 
-static const char *glob_of(const struct run *run)
+static const char *functions_glob_of(const struct run *run)
 {
 	const char *glob = run->session->suite.options.test_functions;
 	return glob ? glob : "test_*";
 }
 
 /* "test_parse.constprop.0", "test_parse.part.0" are parts of functions. */
-static bool matches(const char *glob, const struct object_symbol *symbol)
+static bool functions_match_symbol(const char *glob,
+				   const struct object_symbol *symbol)
 {
 	if (!symbol->function || symbol->ifunc || !symbol->value ||
 	    strchr(symbol->name, '.'))
@@ -67,7 +68,7 @@ static bool matches(const char *glob, const struct object_symbol *symbol)
 	return str_glob(glob, symbol->name);
 }
 
-struct search {
+struct functions_search {
 	struct run *run;
 	const struct module *module;
 	const char *glob;
@@ -75,29 +76,31 @@ struct search {
 	struct err *err;
 };
 
-static bool count_function(void *data, const struct object_symbol *symbol)
+static bool functions_count_function(void *data,
+				     const struct object_symbol *symbol)
 {
-	struct search *search = data;
-	if (matches(search->glob, symbol))
+	struct functions_search *search = data;
+	if (functions_match_symbol(search->glob, symbol))
 		search->found++;
 	return true;
 }
 
 static bool functions_recognise(const struct program *program)
 {
-	struct search search = { .glob = "test_*" };
+	struct functions_search search = { .glob = "test_*" };
 	for (size_t i = 0; i < program->modules.n; i++) {
 		const struct module *module = &program->modules.data[i];
 		if (module->object && !module->system && module->end)
-			object_each_symbol(module->object, count_function,
-					   &search);
+			object_each_symbol(module->object,
+					   functions_count_function, &search);
 	}
 	return search.found;
 }
 
 /* The test whose call this is, in the program's own sequence. */
-static size_t test_of_call(const struct run *run,
-			   const struct functions *functions, uint64_t address)
+static size_t functions_test_of_call(const struct run *run,
+				     const struct functions *functions,
+				     uint64_t address)
 {
 	size_t n = run_tests(run);
 	for (size_t i = functions->position; i < n; i++) {
@@ -107,8 +110,8 @@ static size_t test_of_call(const struct run *run,
 	return RUN_NONE;
 }
 
-static bool signature_of(const struct run *run, uint64_t address,
-			 struct object_signature *ret)
+static bool functions_signature_of(const struct run *run, uint64_t address,
+				   struct object_signature *ret)
 {
 	const struct module *module =
 		program_module(run->program, RADDR(address));
@@ -117,26 +120,28 @@ static bool signature_of(const struct run *run, uint64_t address,
 					 ret);
 }
 
-static bool returns_void(const struct run *run, uint64_t address)
+static bool functions_returns_void(const struct run *run, uint64_t address)
 {
 	struct object_signature signature;
-	return signature_of(run, address, &signature) && signature.returns_void;
+	return functions_signature_of(run, address, &signature) &&
+	       signature.returns_void;
 }
 
 /* At -O2 a runner may use the register of a result that there is not. */
-static struct err *skip(struct run *run, struct thread *thread,
-			uint64_t address)
+static struct err *functions_skip_call(struct run *run, struct thread *thread,
+				       uint64_t address)
 {
-	if (returns_void(run, address))
+	if (functions_returns_void(run, address))
 		return calls_skip_void(run, thread);
 	return calls_skip(run, thread, (uint64_t)run->session->discovery);
 }
 
-static struct err *judge(struct run *run, const struct thread *thread,
-			 uint64_t address)
+static struct err *functions_judge_result(struct run *run,
+					  const struct thread *thread,
+					  uint64_t address)
 {
 	struct object_signature signature;
-	if (!signature_of(run, address, &signature))
+	if (!functions_signature_of(run, address, &signature))
 		return NULL;
 	uint64_t result = regs_result(&thread->regs);
 	char text[64];
@@ -158,31 +163,34 @@ static struct err *judge(struct run *run, const struct thread *thread,
 	return run_fail(run, NULL, 0, text);
 }
 
-static struct err *begin(struct run *run, struct thread *thread, size_t test);
+static struct err *functions_begin_test(struct run *run, struct thread *thread,
+					size_t test);
 
-static struct err *on_return(struct run *run, struct thread *thread,
-			     uint64_t arg)
+static struct err *functions_on_return(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	(void)arg;
 	struct functions *functions = run->state;
 	if (!calls_returned(&functions->call, thread))
 		return NULL;
 	functions->call.inside = false;
-	TRY(judge(run, thread, functions->running & ADDRESS_MASK));
+	TRY(functions_judge_result(run, thread,
+				   functions->running & ADDRESS_MASK));
 	TRY(run_end(run, OUTCOME_NONE));
 	size_t test = functions->direct ? run_wanted(run) : RUN_NONE;
 	if (test == RUN_NONE) {
 		/* The runner gets what its own call would have given. */
 		calls_leave(thread, &functions->call,
-			    !returns_void(run, functions->called));
+			    !functions_returns_void(run, functions->called));
 		return NULL;
 	}
 	TRY(calls_again(run, thread, &functions->call));
-	return begin(run, thread, test);
+	return functions_begin_test(run, thread, test);
 }
 
 /* The thread stands at the entry of some test function. */
-static struct err *begin(struct run *run, struct thread *thread, size_t test)
+static struct err *functions_begin_test(struct run *run, struct thread *thread,
+					size_t test)
 {
 	struct functions *functions = run->state;
 	functions->running = run_handle(run, test);
@@ -197,7 +205,8 @@ static struct err *begin(struct run *run, struct thread *thread, size_t test)
 }
 
 /* A test that was left by longjmp or an exception did not go well. */
-static struct err *end_left(struct run *run, struct functions *functions)
+static struct err *functions_end_left(struct run *run,
+				      struct functions *functions)
 {
 	functions->call.inside = false;
 	TRY(run_fail(run, NULL, 0,
@@ -207,8 +216,8 @@ static struct err *end_left(struct run *run, struct functions *functions)
 }
 
 /* One more call of the runner: one more test. */
-static struct err *add_call(struct run *run, uint64_t address,
-			    uint64_t argument)
+static struct err *functions_add_call(struct run *run, uint64_t address,
+				      uint64_t argument)
 {
 	const struct module *module =
 		program_module(run->program, RADDR(address));
@@ -234,15 +243,15 @@ static struct err *add_call(struct run *run, uint64_t address,
  * have their breakpoint; they are noted there by us, so that the sequence is
  * kept.
  */
-struct notes {
+struct functions_notes {
 	uint64_t next, end;
 };
 
-static struct err *note_call(struct run *run, uint64_t address,
-			     uint64_t argument)
+static struct err *functions_note_call(struct run *run, uint64_t address,
+				       uint64_t argument)
 {
 	const struct functions *functions = run->state;
-	struct notes notes;
+	struct functions_notes notes;
 	TRY(memory_read(run->tracee, functions->notes, &notes, sizeof(notes)));
 	if (notes.next >= notes.end)
 		return NULL;
@@ -252,54 +261,55 @@ static struct err *note_call(struct run *run, uint64_t address,
 				notes.next + sizeof(entry));
 }
 
-static struct err *discovered(struct run *run, struct thread *thread,
-			      uint64_t address)
+static struct err *functions_add_discovered(struct run *run,
+					    struct thread *thread,
+					    uint64_t address)
 {
 	const struct functions *functions = run->state;
 	uint64_t argument = thread_arg(thread, 0);
 	if (between_test(run, thread))
-		return skip(run, thread, address);
+		return functions_skip_call(run, thread, address);
 	if (functions->notes.v)
-		TRY(note_call(run, address, argument));
+		TRY(functions_note_call(run, address, argument));
 	else
-		TRY(add_call(run, address, argument));
-	return skip(run, thread, address);
+		TRY(functions_add_call(run, address, argument));
+	return functions_skip_call(run, thread, address);
 }
 
-struct quiet_search {
-	struct search search;
+struct functions_quiet_search {
+	struct functions_search search;
 	VEC(struct quiet_function) functions;
 };
 
-static bool quiet_function(void *data, const struct object_symbol *symbol)
+static bool functions_add_quiet(void *data, const struct object_symbol *symbol)
 {
-	struct quiet_search *quiet = data;
-	struct search *search = &quiet->search;
-	if (!matches(search->glob, symbol))
+	struct functions_quiet_search *quiet = data;
+	struct functions_search *search = &quiet->search;
+	if (!functions_match_symbol(search->glob, symbol))
 		return true;
 	uint64_t address = symbol->value + search->module->bias;
 	const struct quiet_function function = {
 		.address = RADDR(address),
 		.size = symbol->size,
-		.has_result = !returns_void(search->run, address),
+		.has_result = !functions_returns_void(search->run, address),
 		.result = (uint32_t)search->run->session->discovery,
 	};
 	search->err = vec_push(&quiet->functions, function);
 	return !search->err && ++search->found < FUNCTIONS_MAX;
 }
 
-static struct err *find_quiet(struct run *run)
+static struct err *functions_find_quiet(struct run *run)
 {
-	struct quiet_search quiet = {
-		.search = { .run = run, .glob = glob_of(run) },
+	struct functions_quiet_search quiet = {
+		.search = { .run = run, .glob = functions_glob_of(run) },
 	};
-	struct search *search = &quiet.search;
+	struct functions_search *search = &quiet.search;
 	for (size_t i = 0; i < run->program->modules.n && !search->err; i++) {
 		const struct module *module = &run->program->modules.data[i];
 		if (!module->object || module->system || !module->end)
 			continue;
 		search->module = module;
-		object_each_symbol(module->object, quiet_function, &quiet);
+		object_each_symbol(module->object, functions_add_quiet, &quiet);
 	}
 	struct err *err = search->err;
 	if (!err)
@@ -310,7 +320,7 @@ static struct err *find_quiet(struct run *run)
 }
 
 /* Until @test comes (RUN_NONE: to the end) nobody is interested in the calls. */
-static struct err *hush(struct run *run, size_t test)
+static struct err *functions_hush_calls(struct run *run, size_t test)
 {
 	const struct functions *functions = run->state;
 	struct session *session = run->session;
@@ -323,7 +333,7 @@ static struct err *hush(struct run *run, size_t test)
 	    session->watch || session->tries || session->places)
 		return NULL;
 	if (!session->quiet)
-		TRY(find_quiet(run));
+		TRY(functions_find_quiet(run));
 	struct raddr except = RADDR(0);
 	if (test != RUN_NONE)
 		except = RADDR(run_handle(run, test) & ADDRESS_MASK);
@@ -333,7 +343,8 @@ static struct err *hush(struct run *run, size_t test)
 	return quiet_begin(run->tracee, session->quiet, except);
 }
 
-static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *functions_on_call(struct run *run, struct thread *thread,
+				     uint64_t arg)
 {
 	struct functions *functions = run->state;
 	if (calls_nested(&functions->call, thread))
@@ -342,9 +353,9 @@ static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
 	if (functions->call.inside && run_test_by_handle(run, arg) == RUN_NONE)
 		return NULL;
 	if (functions->call.inside)
-		TRY(end_left(run, functions));
+		TRY(functions_end_left(run, functions));
 	if (run->discovering && run->ready_thread)
-		return discovered(run, thread, arg);
+		return functions_add_discovered(run, thread, arg);
 	if (!run->order) {
 		run_ready(run, thread);
 		return NULL;
@@ -352,41 +363,45 @@ static struct err *on_call(struct run *run, struct thread *thread, uint64_t arg)
 	size_t test = run_wanted(run);
 	bool now = test != RUN_NONE;
 	if (now && !functions->direct) {
-		size_t here = test_of_call(run, functions, arg);
+		size_t here = functions_test_of_call(run, functions, arg);
 		now = here == test;
 		if (here != RUN_NONE)
 			functions->position = here + 1;
 	}
 	if (!now) {
-		TRY(hush(run, test));
-		return skip(run, thread, arg);
+		TRY(functions_hush_calls(run, test));
+		return functions_skip_call(run, thread, arg);
 	}
 	/* It may call others of them. */
 	TRY(quiet_end(run->tracee));
 	functions->called = arg;
-	TRY(calls_enter(run, thread, &functions->call, on_return, 0));
-	return begin(run, thread, test);
+	TRY(calls_enter(run, thread, &functions->call, functions_on_return, 0));
+	return functions_begin_test(run, thread, test);
 }
 
-static bool break_function(void *data, const struct object_symbol *symbol)
+static bool functions_break_function(void *data,
+				     const struct object_symbol *symbol)
 {
-	struct search *search = data;
-	if (!matches(search->glob, symbol))
+	struct functions_search *search = data;
+	if (!functions_match_symbol(search->glob, symbol))
 		return true;
 	uint64_t address = symbol->value + search->module->bias;
-	search->err = run_break(search->run, RADDR(address), on_call, address);
+	search->err = run_break(search->run, RADDR(address), functions_on_call,
+				address);
 	return !search->err && ++search->found < FUNCTIONS_MAX;
 }
 
 static struct err *functions_attach(struct run *run)
 {
-	struct search search = { .run = run, .glob = glob_of(run) };
+	struct functions_search search = { .run = run,
+					   .glob = functions_glob_of(run) };
 	for (size_t i = 0; i < run->program->modules.n && !search.err; i++) {
 		const struct module *module = &run->program->modules.data[i];
 		if (!module->object || module->system || !module->end)
 			continue;
 		search.module = module;
-		object_each_symbol(module->object, break_function, &search);
+		object_each_symbol(module->object, functions_break_function,
+				   &search);
 	}
 	if (search.err)
 		return search.err;
@@ -398,23 +413,25 @@ static struct err *functions_attach(struct run *run)
 				       "GLOB");
 }
 
-static struct err *functions_before(struct run *run, struct thread *thread)
+static struct err *functions_before_discovery(struct run *run,
+					      struct thread *thread)
 {
 	struct functions *functions = run->state;
 	struct raddr at;
 	TRY(remote_map_shared(thread, NOTES_SIZE, &at));
-	const struct notes notes = { at.v + sizeof(notes),
-				     at.v + NOTES_SIZE - NOTE_SIZE };
+	const struct functions_notes notes = { at.v + sizeof(notes),
+					       at.v + NOTES_SIZE - NOTE_SIZE };
 	TRY(memory_write(run->tracee, at, &notes, sizeof(notes)));
 	functions->notes = at;
 	return NULL;
 }
 
-static struct err *functions_after(struct run *run, struct thread *thread)
+static struct err *functions_after_discovery(struct run *run,
+					     struct thread *thread)
 {
 	struct functions *functions = run->state;
 	struct raddr base = functions->notes;
-	struct notes notes;
+	struct functions_notes notes;
 	TRY(memory_read(run->tracee, base, &notes, sizeof(notes)));
 	uint64_t at = base.v + sizeof(notes);
 	if (notes.next < at || notes.next > base.v + NOTES_SIZE)
@@ -430,25 +447,27 @@ static struct err *functions_after(struct run *run, struct thread *thread)
 	functions->notes = RADDR(0);
 	TRY(remote_unmap(thread, base, NOTES_SIZE));
 	for (size_t i = 0; i < n; i++)
-		TRY(add_call(run, entries[2 * i] - ARCH_CALL_SIZE,
-			     entries[2 * i + 1]));
+		TRY(functions_add_call(run, entries[2 * i] - ARCH_CALL_SIZE,
+				       entries[2 * i + 1]));
 	return NULL;
 }
 
-struct overlays {
-	struct search search;
+struct functions_overlays {
+	struct functions_search search;
 	struct raddr note_void, note_result;
 };
 
-static bool overlay_function(void *data, const struct object_symbol *symbol)
+static bool functions_overlay_function(void *data,
+				       const struct object_symbol *symbol)
 {
-	struct overlays *overlays = data;
-	struct search *search = &overlays->search;
+	struct functions_overlays *overlays = data;
+	struct functions_search *search = &overlays->search;
 	uint8_t code[ARCH_CALL_SIZE];
-	if (!matches(search->glob, symbol) || symbol->size < sizeof(code))
+	if (!functions_match_symbol(search->glob, symbol) ||
+	    symbol->size < sizeof(code))
 		return true;
 	struct raddr at = RADDR(symbol->value + search->module->bias);
-	struct raddr note = returns_void(search->run, at.v)
+	struct raddr note = functions_returns_void(search->run, at.v)
 				    ? overlays->note_void
 				    : overlays->note_result;
 	if (arch_call(at, note, code))
@@ -458,16 +477,18 @@ static bool overlay_function(void *data, const struct object_symbol *symbol)
 }
 
 /* In each file of the project, code that notes, in reach of its functions. */
-static struct err *overlay_module(struct run *run, struct thread *thread,
-				  const struct module *module)
+static struct err *functions_overlay_module(struct run *run,
+					    struct thread *thread,
+					    const struct module *module)
 {
 	const struct functions *functions = run->state;
-	struct overlays overlays = {
+	struct functions_overlays overlays = {
 		.search = { .run = run,
 			    .module = module,
-			    .glob = glob_of(run) },
+			    .glob = functions_glob_of(run) },
 	};
-	object_each_symbol(module->object, count_function, &overlays.search);
+	object_each_symbol(module->object, functions_count_function,
+			   &overlays.search);
 	if (!overlays.search.found)
 		return NULL;
 	overlays.search.found = 0;
@@ -479,7 +500,8 @@ static struct err *overlay_module(struct run *run, struct thread *thread,
 		  code);
 	TRY(breakpoint_code(thread, RADDR(module->start), code, sizeof(code),
 			    &overlays.note_result));
-	object_each_symbol(module->object, overlay_function, &overlays);
+	object_each_symbol(module->object, functions_overlay_function,
+			   &overlays);
 	return overlays.search.err;
 }
 
@@ -487,17 +509,18 @@ static struct err *functions_discover(struct run *run, struct thread *thread)
 {
 	const struct functions *functions = run->state;
 	if (!functions->notes.v)
-		return discovered(run, thread, regs_pc(&thread->regs).v);
+		return functions_add_discovered(run, thread,
+						regs_pc(&thread->regs).v);
 	for (size_t i = 0; i < run->program->modules.n; i++) {
 		const struct module *module = &run->program->modules.data[i];
 		if (module->object && !module->system && module->end)
-			TRY(overlay_module(run, thread, module));
+			TRY(functions_overlay_module(run, thread, module));
 	}
 	/* It goes on with the overlay, if there is one where it stands. */
 	uint64_t word, at = regs_pc(&thread->regs).v;
 	if (breakpoint_at(run->tracee, RADDR(at), &word) &&
 	    !breakpoint_overlaid(run->tracee, RADDR(at)))
-		return discovered(run, thread, at);
+		return functions_add_discovered(run, thread, at);
 	return NULL;
 }
 
@@ -505,7 +528,7 @@ static struct err *functions_start(struct run *run, struct thread *thread)
 {
 	struct functions *functions = run->state;
 	functions->direct = !run_in_sequence(run);
-	return on_call(run, thread, regs_pc(&thread->regs).v);
+	return functions_on_call(run, thread, regs_pc(&thread->regs).v);
 }
 
 const struct framework framework_functions = {
@@ -515,8 +538,8 @@ const struct framework framework_functions = {
 	.attach = functions_attach,
 	.loaded = functions_attach,
 	.discover = functions_discover,
-	.before_discovery = functions_before,
-	.after_discovery = functions_after,
+	.before_discovery = functions_before_discovery,
+	.after_discovery = functions_after_discovery,
 	.start = functions_start,
 	.discoveries = 2,
 	.branches = true,

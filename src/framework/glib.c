@@ -31,20 +31,20 @@
 #define ARGUMENTS_MAX 4096
 
 /* The framework's structures as they lie in memory; these never changed. */
-struct test_suite { /* GTestSuite */
+struct glib_test_suite { /* GTestSuite */
 	uint64_t name, suites, cases;
 };
-struct test_case { /* GTestCase */
+struct glib_test_case { /* GTestCase */
 	uint64_t name;
 	uint32_t fixture_size;
 	uint64_t setup, test, teardown, data;
 };
-struct list_node { /* GSList */
+struct glib_list_node { /* GSList */
 	uint64_t data, next;
 };
 
 /* What functions of ours stand for. */
-struct originals {
+struct glib_originals {
 	uint64_t begin, body, teardown;
 };
 enum { STUB_BEGIN, STUB_BODY, STUB_TEARDOWN, STUB_NEXT, STUBS };
@@ -65,23 +65,23 @@ static bool glib_recognise(const struct program *program)
 }
 
 /* Does the path lie at or below the prefix? */
-static bool below(const char *path, const char *prefix)
+static bool glib_is_below(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
 	return !strncmp(path, prefix, n) && (!path[n] || path[n] == '/');
 }
 
-enum choice { CHOICE_NONE, CHOICE_ONLY, CHOICE_SKIP, CHOICE_SKIP_BELOW };
+enum glib_choice { CHOICE_NONE, CHOICE_ONLY, CHOICE_SKIP, CHOICE_SKIP_BELOW };
 
 /*
  * Options that choose tests: "-p PATH", "-p=PATH" and others. *@ret_value is
  * NULL where the next word has it.
  */
-static enum choice choice_of(const char *word, const char **ret_value)
+static enum glib_choice glib_choice_of(const char *word, const char **ret_value)
 {
 	static const struct {
 		const char *name;
-		enum choice choice;
+		enum glib_choice choice;
 	} options[] = {
 		{ "-p", CHOICE_ONLY },
 		{ "-r", CHOICE_ONLY },
@@ -102,7 +102,7 @@ static enum choice choice_of(const char *word, const char **ret_value)
 }
 
 /* Would the program run this test, going by its own arguments? */
-static bool selected(const struct run *run, const char *path)
+static bool glib_is_selected(const struct run *run, const char *path)
 {
 	char *const *argv = run->session->argv;
 	bool any = false, match = false;
@@ -111,16 +111,17 @@ static bool selected(const struct run *run, const char *path)
 		return false;
 	for (size_t i = 1; argv[0] && argv[i]; i++) {
 		const char *value = NULL;
-		enum choice choice = choice_of(argv[i], &value);
+		enum glib_choice choice = glib_choice_of(argv[i], &value);
 		if (choice == CHOICE_NONE)
 			continue;
 		if (!value)
 			value = argv[i + 1] ? argv[++i] : "";
 		if ((choice == CHOICE_SKIP && !strcmp(path, value)) ||
-		    (choice == CHOICE_SKIP_BELOW && below(path, value)))
+		    (choice == CHOICE_SKIP_BELOW && glib_is_below(path, value)))
 			return false;
 		any = any || choice == CHOICE_ONLY;
-		match = match || (choice == CHOICE_ONLY && below(path, value));
+		match = match ||
+			(choice == CHOICE_ONLY && glib_is_below(path, value));
 	}
 	return match || !any;
 }
@@ -129,7 +130,8 @@ static bool selected(const struct run *run, const char *path)
  * g_test_init(&argc, &argv, …): these options are heeded by our list. To the
  * framework they become "-k", or it would go over our suite once for each.
  */
-static struct err *on_init(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *glib_on_init(struct run *run, struct thread *thread,
+				uint64_t arg)
 {
 	(void)arg;
 	uint32_t argc;
@@ -145,8 +147,8 @@ static struct err *on_init(struct run *run, struct thread *thread, uint64_t arg)
 		if (!at)
 			break;
 		TRY(run_text(run, RADDR(at), &word));
-		bool ours =
-			takes_next || choice_of(word, &value) != CHOICE_NONE;
+		bool ours = takes_next ||
+			    glib_choice_of(word, &value) != CHOICE_NONE;
 		takes_next = !takes_next && ours && !value;
 		/* A value of one letter has no room, and is no path. */
 		if (ours && strlen(word) >= 2)
@@ -155,7 +157,8 @@ static struct err *on_init(struct run *run, struct thread *thread, uint64_t arg)
 	return NULL;
 }
 
-static struct err *join(const char *path, const char *name, char **ret)
+static struct err *glib_join_path(const char *path, const char *name,
+				  char **ret)
 {
 	bool slash = str_ends(path, "/");
 	if (asprintf(ret, "%s%s%s", path, slash ? "" : "/", name) < 0) {
@@ -165,30 +168,31 @@ static struct err *join(const char *path, const char *name, char **ret)
 	return NULL;
 }
 
-static struct err *add_case(struct run *run, uint64_t address, const char *path,
-			    uint64_t suite)
+static struct err *glib_add_case(struct run *run, uint64_t address,
+				 const char *path, uint64_t suite)
 {
-	struct test_case found;
+	struct glib_test_case found;
 	_cleanup_(freep) char *name = NULL, *full = NULL;
 	const char *file = NULL;
 	unsigned line = 0;
 	TRY(memory_read(run->tracee, RADDR(address), &found, sizeof(found)));
 	TRY(run_text(run, RADDR(found.name), &name));
-	TRY(join(path, name, &full));
-	if (!full || !selected(run, full))
+	TRY(glib_join_path(path, name, &full));
+	if (!full || !glib_is_selected(run, full))
 		return NULL;
 	program_function_place(run->program, RADDR(found.test), &file, &line);
 	return run_add_test(run, full, file, line, false, address, suite);
 }
 
-static struct err *add_suite(struct run *run, uint64_t address, uint64_t parent,
-			     const char *parent_path, unsigned depth);
+static struct err *glib_add_suite(struct run *run, uint64_t address,
+				  uint64_t parent, const char *parent_path,
+				  unsigned depth);
 
 /* @suite: whose list it is. */
-static struct err *add_list(struct run *run, uint64_t list, uint64_t suite,
-			    const char *path, unsigned depth, bool suites)
+static struct err *glib_add_list(struct run *run, uint64_t list, uint64_t suite,
+				 const char *path, unsigned depth, bool suites)
 {
-	struct list_node node = { 0, list };
+	struct glib_list_node node = { 0, list };
 	for (size_t i = 0; node.next; i++) {
 		if (i > TESTS_MAX)
 			return err_create(ERR_SUITE,
@@ -196,38 +200,40 @@ static struct err *add_list(struct run *run, uint64_t list, uint64_t suite,
 		TRY(memory_read(run->tracee, RADDR(node.next), &node,
 				sizeof(node)));
 		if (suites)
-			TRY(add_suite(run, node.data, suite, path, depth + 1));
+			TRY(glib_add_suite(run, node.data, suite, path,
+					   depth + 1));
 		else
-			TRY(add_case(run, node.data, path, suite));
+			TRY(glib_add_case(run, node.data, path, suite));
 	}
 	return NULL;
 }
 
-static struct err *add_suite(struct run *run, uint64_t address, uint64_t parent,
-			     const char *parent_path, unsigned depth)
+static struct err *glib_add_suite(struct run *run, uint64_t address,
+				  uint64_t parent, const char *parent_path,
+				  unsigned depth)
 {
-	struct test_suite suite;
+	struct glib_test_suite suite;
 	_cleanup_(freep) char *name = NULL, *path = NULL;
 	if (depth > DEPTH_MAX)
 		return err_create(ERR_SUITE,
 				  "GLib's suites lie too deep in each other");
 	TRY(memory_read(run->tracee, RADDR(address), &suite, sizeof(suite)));
 	TRY(run_text(run, RADDR(suite.name), &name));
-	TRY(join(parent_path, name, &path));
+	TRY(glib_join_path(parent_path, name, &path));
 	/* The outermost has all tests. */
 	if (depth)
 		TRY(run_declare_group(run, address, parent));
-	TRY(add_list(run, suite.cases, address, path, depth, false));
-	return add_list(run, suite.suites, address, path, depth, true);
+	TRY(glib_add_list(run, suite.cases, address, path, depth, false));
+	return glib_add_list(run, suite.suites, address, path, depth, true);
 }
 
 static struct err *glib_list(struct run *run, struct thread *thread)
 {
-	return add_suite(run, thread_arg(thread, 0), 0, "/", 0);
+	return glib_add_suite(run, thread_arg(thread, 0), 0, "/", 0);
 }
 
-static struct err *read_originals(struct run *run, size_t at,
-				  struct originals *ret)
+static struct err *glib_read_originals(struct run *run, size_t at,
+				       struct glib_originals *ret)
 {
 	const struct glib *glib = run->state;
 	return memory_read(run->tracee,
@@ -236,14 +242,14 @@ static struct err *read_originals(struct run *run, size_t at,
 }
 
 /* In place of the test itself, or of its tear-down. */
-static struct err *on_point(struct run *run, struct thread *thread,
-			    uint64_t point)
+static struct err *glib_on_point(struct run *run, struct thread *thread,
+				 uint64_t point)
 {
 	const struct glib *glib = run->state;
-	struct originals originals;
+	struct glib_originals originals;
 	if (!calls_nested(&glib->call, thread) || !run->next)
 		return NULL;
-	TRY(read_originals(run, run->next - 1, &originals));
+	TRY(glib_read_originals(run, run->next - 1, &originals));
 	calls_instead(thread,
 		      RADDR(point == SUITE_AFTER_SETUP ? originals.body
 						       : originals.teardown));
@@ -251,15 +257,15 @@ static struct err *on_point(struct run *run, struct thread *thread,
 }
 
 /* In place of a test's first function. */
-static struct err *on_begin(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *glib_on_begin(struct run *run, struct thread *thread,
+				 uint64_t arg)
 {
 	(void)arg;
 	const struct glib *glib = run->state;
-	struct originals originals;
+	struct glib_originals originals;
 	if (!calls_nested(&glib->call, thread) || run_wanted(run) == RUN_NONE)
 		return NULL;
-	TRY(read_originals(run, run->next, &originals));
+	TRY(glib_read_originals(run, run->next, &originals));
 	calls_instead(thread, RADDR(originals.begin));
 	TRY(run_point(run, SUITE_BEFORE_TEARDOWN)); /* the last one had none */
 	TRY(run_begin(run));
@@ -268,8 +274,8 @@ static struct err *on_begin(struct run *run, struct thread *thread,
 		       : NULL;
 }
 
-static struct err *on_suite_return(struct run *run, struct thread *thread,
-				   uint64_t arg)
+static struct err *glib_on_suite_return(struct run *run, struct thread *thread,
+					uint64_t arg)
 {
 	(void)arg;
 	struct glib *glib = run->state;
@@ -281,8 +287,8 @@ static struct err *on_suite_return(struct run *run, struct thread *thread,
 	return run_end(run, OUTCOME_NONE);
 }
 
-static struct err *on_suite(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *glib_on_suite(struct run *run, struct thread *thread,
+				 uint64_t arg)
 {
 	(void)arg;
 	if (!run->order)
@@ -291,8 +297,8 @@ static struct err *on_suite(struct run *run, struct thread *thread,
 }
 
 /* g_assertion_message(domain, file, line, function, message) */
-static struct err *on_assertion(struct run *run, struct thread *thread,
-				uint64_t arg)
+static struct err *glib_on_assertion(struct run *run, struct thread *thread,
+				     uint64_t arg)
 {
 	(void)arg;
 	uint64_t file_at = thread_arg(thread, 1);
@@ -308,11 +314,11 @@ static struct err *on_assertion(struct run *run, struct thread *thread,
 			message ? message : "code should not be reached");
 }
 
-enum verdict { VERDICT_FAIL, VERDICT_SKIP };
+enum glib_verdict { VERDICT_FAIL, VERDICT_SKIP };
 
 /* g_test_fail(), g_test_skip(message) and the like, called by a test. */
-static struct err *on_verdict(struct run *run, struct thread *thread,
-			      uint64_t arg)
+static struct err *glib_on_verdict(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	uint64_t return_to, message_at = thread_arg(thread, 0);
 	_cleanup_(freep) char *message = NULL;
@@ -335,7 +341,7 @@ static struct err *glib_attach(struct run *run)
 {
 	static const struct {
 		const char *name;
-		enum verdict verdict;
+		enum glib_verdict verdict;
 		bool has_message;
 	} verdicts[] = {
 		{ "g_test_fail", VERDICT_FAIL, false },
@@ -347,14 +353,15 @@ static struct err *glib_attach(struct run *run)
 	};
 	bool found;
 	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
-		TRY(run_break_symbol(run, verdicts[i].name, on_verdict,
+		TRY(run_break_symbol(run, verdicts[i].name, glib_on_verdict,
 				     (uint64_t)verdicts[i].verdict << 1 |
 					     verdicts[i].has_message,
 				     NULL));
-	TRY(run_break_symbol(run, "g_assertion_message", on_assertion, 0,
+	TRY(run_break_symbol(run, "g_assertion_message", glib_on_assertion, 0,
 			     NULL));
-	TRY(run_break_symbol(run, "g_test_init", on_init, 0, NULL));
-	TRY(run_break_symbol(run, "g_test_run_suite", on_suite, 0, &found));
+	TRY(run_break_symbol(run, "g_test_init", glib_on_init, 0, NULL));
+	TRY(run_break_symbol(run, "g_test_run_suite", glib_on_suite, 0,
+			     &found));
 	return found ? NULL
 		     : err_create(ERR_SUITE,
 				  "the program does not use GLib's tests");
@@ -364,16 +371,17 @@ static struct err *glib_attach(struct run *run)
  * g_test_add_data_func_full() frees the test's data in the tear-down: only the
  * last time that the test is run.
  */
-static bool frees_data(const struct test_case *found)
+static bool glib_frees_data(const struct glib_test_case *found)
 {
 	return !found->fixture_size && !found->setup && found->teardown;
 }
 
 /* Puts functions of ours where we want to stop. */
-static struct originals
-replace_functions(const struct run *run, struct test_case *test, uint64_t stubs)
+static struct glib_originals glib_replace_functions(const struct run *run,
+						    struct glib_test_case *test,
+						    uint64_t stubs)
 {
-	struct originals originals = {
+	struct glib_originals originals = {
 		.begin = test->setup ? test->setup : test->test,
 		.body = test->test,
 		.teardown = test->teardown,
@@ -388,7 +396,7 @@ replace_functions(const struct run *run, struct test_case *test, uint64_t stubs)
 }
 
 /* A part of the order on its way into the tested program. */
-struct layout {
+struct glib_layout {
 	size_t first, n; /* of the order */
 	size_t cases;	 /* with that behind it */
 	size_t nodes_at, originals_at, suite_at, names_at;
@@ -397,10 +405,12 @@ struct layout {
 	struct str names; /* go behind all else */
 };
 
-static struct err *add_case_at(struct layout *layout, size_t i,
-			       const char *name, struct test_case *wanted)
+static struct err *glib_add_case_at(struct glib_layout *layout, size_t i,
+				    const char *name,
+				    struct glib_test_case *wanted)
 {
-	struct list_node node = { .data = layout->base + i * sizeof(*wanted) };
+	struct glib_list_node node = { .data = layout->base +
+					       i * sizeof(*wanted) };
 	wanted->name = layout->base + layout->names_at + layout->names.n;
 	TRY(str_append_n(&layout->names, name + 1, strlen(name)));
 	if (i + 1 < layout->cases)
@@ -413,56 +423,56 @@ static struct err *add_case_at(struct layout *layout, size_t i,
 }
 
 /* Fills in the cases from the last to the first. */
-static struct err *fill_cases(struct run *run, struct layout *layout)
+static struct err *glib_fill_cases(struct run *run, struct glib_layout *layout)
 {
 	const struct glib *glib = run->state;
 	_cleanup_(map_u64_freep) struct map_u64 seen = MAP_INIT;
 	for (size_t i = layout->n; i-- > 0;) {
-		struct test_case wanted;
+		struct glib_test_case wanted;
 		size_t test = run->order[layout->first + i];
 		uint64_t handle = run_handle(run, test), known;
 		TRY(memory_read(run->tracee, RADDR(handle), &wanted,
 				sizeof(wanted)));
 		/* What is not known yet may have it once more. */
-		if (frees_data(&wanted) &&
+		if (glib_frees_data(&wanted) &&
 		    (map_u64_get(&seen, handle, &known) || !run_settled(run)))
 			wanted.teardown = 0;
 		TRY(map_u64_put(&seen, handle, 1));
-		struct originals originals =
-			replace_functions(run, &wanted, glib->stubs.v);
+		struct glib_originals originals =
+			glib_replace_functions(run, &wanted, glib->stubs.v);
 		memcpy(layout->data + layout->originals_at +
 			       i * sizeof(originals),
 		       &originals, sizeof(originals));
-		TRY(add_case_at(layout, i, run_name(run, test), &wanted));
+		TRY(glib_add_case_at(layout, i, run_name(run, test), &wanted));
 	}
 	if (layout->cases == layout->n)
 		return NULL;
 	/* In a tree of orders: one of ours that asks what comes next. */
-	struct test_case next = {
+	struct glib_test_case next = {
 		.test = glib->stubs.v + STUB_NEXT * CALLS_STUB_SIZE,
 	};
 	const char *name = run_name(run, run->order[layout->first]);
-	return add_case_at(layout, layout->n, name, &next);
+	return glib_add_case_at(layout, layout->n, name, &next);
 }
 
 /* Lays out what is known of the order; *@ret is a suite with it. */
-static struct err *lay_out(struct run *run, struct thread *thread,
-			   uint64_t *ret, uint64_t *ret_nodes)
+static struct err *glib_lay_out(struct run *run, struct thread *thread,
+				uint64_t *ret, uint64_t *ret_nodes)
 {
 	struct glib *glib = run->state;
 	_cleanup_(str_freep) struct str names = STR_INIT;
-	struct layout layout = { .first = run->next, .n = run_known(run) };
+	struct glib_layout layout = { .first = run->next, .n = run_known(run) };
 	layout.cases = layout.n + !run_settled(run);
 	size_t names_n = 0;
 	for (size_t i = 0; i < layout.n; i++)
 		names_n += strlen(run_name(run, run->order[layout.first + i]));
 	names_n += strlen(run_name(run, run->order[layout.first]));
-	layout.nodes_at = layout.cases * sizeof(struct test_case);
+	layout.nodes_at = layout.cases * sizeof(struct glib_test_case);
 	layout.originals_at =
-		layout.nodes_at + layout.cases * sizeof(struct list_node);
+		layout.nodes_at + layout.cases * sizeof(struct glib_list_node);
 	layout.suite_at =
-		layout.originals_at + layout.n * sizeof(struct originals);
-	layout.names_at = layout.suite_at + sizeof(struct test_suite) + 8;
+		layout.originals_at + layout.n * sizeof(struct glib_originals);
+	layout.names_at = layout.suite_at + sizeof(struct glib_test_suite) + 8;
 	_cleanup_(freep) uint8_t *data = calloc(1, layout.names_at);
 	struct raddr base;
 	if (!data)
@@ -470,11 +480,11 @@ static struct err *lay_out(struct run *run, struct thread *thread,
 	TRY(remote_map(thread, layout.names_at + names_n, &base));
 	layout.data = data;
 	layout.base = base.v;
-	struct err *err = fill_cases(run, &layout);
+	struct err *err = glib_fill_cases(run, &layout);
 	names = layout.names; /* to be freed */
 	TRY(err);
 	/* Its name is the empty text that stands behind it. */
-	struct test_suite suite = {
+	struct glib_test_suite suite = {
 		.name = base.v + layout.suite_at + sizeof(suite),
 		.cases = base.v + layout.nodes_at,
 	};
@@ -483,18 +493,19 @@ static struct err *lay_out(struct run *run, struct thread *thread,
 	TRY(memory_write(run->tracee, raddr_add(base, (int64_t)layout.names_at),
 			 names.s, names.n));
 	glib->originals = base.v + layout.originals_at -
-			  layout.first * sizeof(struct originals);
-	glib->tail =
-		run_settled(run)
-			? 0
-			: suite.cases + layout.n * sizeof(struct list_node);
+			  layout.first * sizeof(struct glib_originals);
+	glib->tail = run_settled(run)
+			     ? 0
+			     : suite.cases +
+				       layout.n * sizeof(struct glib_list_node);
 	*ret = base.v + layout.suite_at;
 	*ret_nodes = suite.cases;
 	return NULL;
 }
 
 /* In place of a test of ours: the last that was known has ended. */
-static struct err *on_next(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *glib_on_next(struct run *run, struct thread *thread,
+				uint64_t arg)
 {
 	(void)arg;
 	struct glib *glib = run->state;
@@ -504,10 +515,10 @@ static struct err *on_next(struct run *run, struct thread *thread, uint64_t arg)
 	TRY(run_end(run, OUTCOME_NONE));
 	if (run_wanted(run) == RUN_NONE)
 		return NULL;
-	TRY(lay_out(run, thread, &suite, &nodes));
-	return memory_write_u64(run->tracee,
-				RADDR(tail + offsetof(struct list_node, next)),
-				nodes);
+	TRY(glib_lay_out(run, thread, &suite, &nodes));
+	return memory_write_u64(
+		run->tracee,
+		RADDR(tail + offsetof(struct glib_list_node, next)), nodes);
 }
 
 static struct err *glib_start(struct run *run, struct thread *thread)
@@ -517,18 +528,18 @@ static struct err *glib_start(struct run *run, struct thread *thread)
 		run_hook *hook;
 		uint64_t arg;
 	} hooks[STUBS] = {
-		[STUB_BEGIN] = { on_begin, 0 },
-		[STUB_BODY] = { on_point, SUITE_AFTER_SETUP },
-		[STUB_TEARDOWN] = { on_point, SUITE_BEFORE_TEARDOWN },
-		[STUB_NEXT] = { on_next, 0 },
+		[STUB_BEGIN] = { glib_on_begin, 0 },
+		[STUB_BODY] = { glib_on_point, SUITE_AFTER_SETUP },
+		[STUB_TEARDOWN] = { glib_on_point, SUITE_BEFORE_TEARDOWN },
+		[STUB_NEXT] = { glib_on_next, 0 },
 	};
 	uint64_t suite, nodes;
 	TRY(calls_stubs(thread, STUBS, &glib->stubs));
 	for (int i = 0; i < STUBS; i++)
 		TRY(run_break(run, raddr_add(glib->stubs, i * CALLS_STUB_SIZE),
 			      hooks[i].hook, hooks[i].arg));
-	TRY(lay_out(run, thread, &suite, &nodes));
-	TRY(calls_enter(run, thread, &glib->call, on_suite_return, 0));
+	TRY(glib_lay_out(run, thread, &suite, &nodes));
+	TRY(calls_enter(run, thread, &glib->call, glib_on_suite_return, 0));
 	regs_set_arg(&thread->regs, 0, suite);
 	thread_dirty(thread);
 	return NULL;

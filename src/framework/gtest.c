@@ -45,7 +45,7 @@
 /* testing::TestPartResult::Type */
 enum { PART_NON_FATAL = 1, PART_FATAL = 2, PART_SKIP = 3 };
 
-struct layout {
+struct gtest_layout {
 	uint64_t suite_tests;	   /* TestSuite::test_info_list_ */
 	uint64_t suite_should_run; /* TestSuite::should_run_ */
 	uint64_t suite_name;	   /* TestInfo::test_suite_name_ */
@@ -60,7 +60,7 @@ struct layout {
 };
 
 struct gtest {
-	struct layout at;
+	struct gtest_layout at;
 	struct raddr suite_run, test_run;
 	struct calls suite, test;
 	uint64_t group; /* the suite being run; 0: none */
@@ -77,7 +77,8 @@ static bool gtest_recognise(const struct program *program)
 	       program_symbol(program, SUITE_RUN, &at);
 }
 
-static void find_layout(const struct program *program, struct layout *at)
+static void gtest_find_layout(const struct program *program,
+			      struct gtest_layout *at)
 {
 	static const char *const suite = "testing::TestSuite";
 	static const char *const info = "testing::TestInfo";
@@ -98,11 +99,11 @@ static void find_layout(const struct program *program, struct layout *at)
 	/* Debug information is foreign, too. */
 	if (at->line + 4 > INFO_SIZE || at->should_run >= INFO_SIZE ||
 	    at->disabled >= INFO_SIZE || at->matches >= INFO_SIZE)
-		*at = (struct layout){ 48,  112, 0,   32,  80, 112,
-				       128, 129, 130, 200, 248 };
+		*at = (struct gtest_layout){ 48,  112, 0,   32,	 80, 112,
+					     128, 129, 130, 200, 248 };
 }
 
-static size_t next_in_group(struct run *run, const struct gtest *gtest)
+static size_t gtest_next_in_group(struct run *run, const struct gtest *gtest)
 {
 	size_t test = run_wanted(run);
 	return test != RUN_NONE && run_group(run, test) == gtest->group
@@ -111,7 +112,7 @@ static size_t next_in_group(struct run *run, const struct gtest *gtest)
 }
 
 /* What an earlier run of it left would keep its body from running. */
-static struct err *clear_result(struct run *run, uint64_t info)
+static struct err *gtest_clear_result(struct run *run, uint64_t info)
 {
 	const struct gtest *gtest = run->state;
 	struct raddr parts = RADDR(info + gtest->at.parts);
@@ -125,15 +126,15 @@ static struct err *clear_result(struct run *run, uint64_t info)
 }
 
 /* The thread stands at the entry of TestInfo::Run(). */
-static struct err *begin_test(struct run *run, struct thread *thread,
-			      size_t test)
+static struct err *gtest_begin_test(struct run *run, struct thread *thread,
+				    size_t test)
 {
 	struct gtest *gtest = run->state;
 	uint64_t info = run_handle(run, test);
 	uint8_t yes = 1;
 
 	if (run_again(run, test))
-		TRY(clear_result(run, info));
+		TRY(gtest_clear_result(run, info));
 	if (run_disabled(run, test))
 		TRY(memory_write(run->tracee,
 				 RADDR(info + gtest->at.should_run), &yes, 1));
@@ -143,15 +144,15 @@ static struct err *begin_test(struct run *run, struct thread *thread,
 	return run_begin(run);
 }
 
-static struct err *on_test_return(struct run *run, struct thread *thread,
-				  uint64_t arg)
+static struct err *gtest_on_test_return(struct run *run, struct thread *thread,
+					uint64_t arg)
 {
 	(void)arg;
 	struct gtest *gtest = run->state;
 	if (!calls_returned(&gtest->test, thread))
 		return NULL;
 	TRY(run_end(run, OUTCOME_NONE));
-	size_t test = next_in_group(run, gtest);
+	size_t test = gtest_next_in_group(run, gtest);
 	if (test == RUN_NONE) {
 		/* The rest of the suite's own loop passes without a stop. */
 		gtest->test.inside = false;
@@ -160,22 +161,23 @@ static struct err *on_test_return(struct run *run, struct thread *thread,
 		return calls_mute(run, gtest->test_run);
 	}
 	TRY(calls_again(run, thread, &gtest->test));
-	return begin_test(run, thread, test);
+	return gtest_begin_test(run, thread, test);
 }
 
-static struct err *on_test(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *gtest_on_test(struct run *run, struct thread *thread,
+				 uint64_t arg)
 {
 	(void)arg;
 	struct gtest *gtest = run->state;
-	size_t test = next_in_group(run, gtest);
+	size_t test = gtest_next_in_group(run, gtest);
 	if (test == RUN_NONE)
 		return calls_skip(run, thread, 0);
-	TRY(calls_enter(run, thread, &gtest->test, on_test_return, 0));
-	return begin_test(run, thread, test);
+	TRY(calls_enter(run, thread, &gtest->test, gtest_on_test_return, 0));
+	return gtest_begin_test(run, thread, test);
 }
 
 /* The thread stands at the entry of TestSuite::Run(). */
-static struct err *begin_suite(struct run *run, struct thread *thread)
+static struct err *gtest_begin_suite(struct run *run, struct thread *thread)
 {
 	struct gtest *gtest = run->state;
 	uint8_t yes = 1;
@@ -188,8 +190,8 @@ static struct err *begin_suite(struct run *run, struct thread *thread)
 	return NULL;
 }
 
-static struct err *on_suite_return(struct run *run, struct thread *thread,
-				   uint64_t arg)
+static struct err *gtest_on_suite_return(struct run *run, struct thread *thread,
+					 uint64_t arg)
 {
 	(void)arg;
 	struct gtest *gtest = run->state;
@@ -203,11 +205,11 @@ static struct err *on_suite_return(struct run *run, struct thread *thread,
 		return calls_mute(run, gtest->suite_run);
 	}
 	TRY(calls_again(run, thread, &gtest->suite));
-	return begin_suite(run, thread);
+	return gtest_begin_suite(run, thread);
 }
 
-static struct err *on_suite(struct run *run, struct thread *thread,
-			    uint64_t arg)
+static struct err *gtest_on_suite(struct run *run, struct thread *thread,
+				  uint64_t arg)
 {
 	(void)arg;
 	struct gtest *gtest = run->state;
@@ -224,7 +226,8 @@ static struct err *on_suite(struct run *run, struct thread *thread,
  * AddTestPartResult(type, file, line, message, stack): file is a pointer in
  * 1.12 (arg 0) and a string_view in later ones (arg 1).
  */
-static struct err *on_part(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *gtest_on_part(struct run *run, struct thread *thread,
+				 uint64_t arg)
 {
 	uint32_t type = (uint32_t)thread_arg(thread, 1);
 	if (type == 0 || type > PART_SKIP)
@@ -247,26 +250,26 @@ static struct err *on_part(struct run *run, struct thread *thread, uint64_t arg)
 	return run_fail(run, file, line, message);
 }
 
-struct part_search {
+struct gtest_part_search {
 	struct run *run;
 	uint64_t bias;
 	struct err *err;
 };
 
-static bool visit_part(void *data, const struct object_symbol *symbol)
+static bool gtest_visit_part(void *data, const struct object_symbol *symbol)
 {
-	struct part_search *search = data;
+	struct gtest_part_search *search = data;
 	if (!symbol->function || !str_starts(symbol->name, ADD_PART) ||
 	    strstr(symbol->name, ".cold"))
 		return true;
 	bool view = strstr(symbol->name, "basic_string_view");
 	search->err =
 		run_break(search->run, RADDR(symbol->value + search->bias),
-			  on_part, view);
+			  gtest_on_part, view);
 	return false;
 }
 
-static struct err *functions_missing(void)
+static struct err *gtest_functions_missing(void)
 {
 	return err_hint(err_create(ERR_SUITE,
 				   "GoogleTest's own functions are missing in "
@@ -279,21 +282,21 @@ static struct err *gtest_attach(struct run *run)
 {
 	struct gtest *gtest = run->state;
 	const struct module *module;
-	find_layout(run->program, &gtest->at);
+	gtest_find_layout(run->program, &gtest->at);
 	if (!program_symbol_in(run->program, TEST_RUN, &gtest->test_run,
 			       &module))
-		return functions_missing(); /* --framework gtest */
-	TRY(run_break_symbol(run, SUITE_RUN, on_suite, 0, NULL));
-	TRY(run_break_symbol(run, SUITE_RUN_PART, on_suite, 0, NULL));
-	struct part_search search = { .run = run, .bias = module->bias };
-	object_each_symbol(module->object, visit_part, &search);
+		return gtest_functions_missing(); /* --framework gtest */
+	TRY(run_break_symbol(run, SUITE_RUN, gtest_on_suite, 0, NULL));
+	TRY(run_break_symbol(run, SUITE_RUN_PART, gtest_on_suite, 0, NULL));
+	struct gtest_part_search search = { .run = run, .bias = module->bias };
+	object_each_symbol(module->object, gtest_visit_part, &search);
 	return search.err;
 }
 
 /* A std::string inside of a copy of the object that holds it. */
-static struct err *string_in(struct run *run, uint64_t object,
-			     const uint8_t *copy, size_t n, uint64_t at,
-			     char **ret)
+static struct err *gtest_string_in(struct run *run, uint64_t object,
+				   const uint8_t *copy, size_t n, uint64_t at,
+				   char **ret)
 {
 	uint64_t words[2];
 	if (at + 32 <= n) {
@@ -315,15 +318,16 @@ static struct err *string_in(struct run *run, uint64_t object,
  * These come before all others, also where the framework shuffles: fork() and
  * threads that other tests may have started do not go together.
  */
-static bool is_death_suite(const char *name)
+static bool gtest_is_death_suite(const char *name)
 {
 	return str_glob("*DeathTest", name) || str_glob("*DeathTest/*", name);
 }
 
-static struct err *add_test(struct run *run, uint64_t suite, uint64_t info)
+static struct err *gtest_add_test(struct run *run, uint64_t suite,
+				  uint64_t info)
 {
 	struct gtest *gtest = run->state;
-	const struct layout *at = &gtest->at;
+	const struct gtest_layout *at = &gtest->at;
 	uint8_t copy[INFO_SIZE];
 	TRY(memory_read(run->tracee, RADDR(info), copy, sizeof(copy)));
 	if (!copy[at->matches])
@@ -332,10 +336,10 @@ static struct err *add_test(struct run *run, uint64_t suite, uint64_t info)
 	memcpy(&line, copy + at->line, sizeof(line));
 	_cleanup_(freep) char *suite_name = NULL, *name = NULL, *file = NULL;
 	_cleanup_(freep) char *full = NULL;
-	TRY(string_in(run, info, copy, sizeof(copy), at->suite_name,
-		      &suite_name));
-	TRY(string_in(run, info, copy, sizeof(copy), at->name, &name));
-	TRY(string_in(run, info, copy, sizeof(copy), at->file, &file));
+	TRY(gtest_string_in(run, info, copy, sizeof(copy), at->suite_name,
+			    &suite_name));
+	TRY(gtest_string_in(run, info, copy, sizeof(copy), at->name, &name));
+	TRY(gtest_string_in(run, info, copy, sizeof(copy), at->file, &file));
 	if (asprintf(&full, "%s.%s", suite_name, name) < 0) {
 		full = NULL;
 		return err_nomem();
@@ -343,12 +347,12 @@ static struct err *add_test(struct run *run, uint64_t suite, uint64_t info)
 	TRY(run_add_test(run, full, file, line,
 			 copy[at->disabled] && !copy[at->should_run], info,
 			 suite));
-	if (is_death_suite(suite_name))
+	if (gtest_is_death_suite(suite_name))
 		run_declare_priority(run, run_tests(run) - 1, 1);
 	return NULL;
 }
 
-static struct err *add_suite(struct run *run, uint64_t suite)
+static struct err *gtest_add_suite(struct run *run, uint64_t suite)
 {
 	struct gtest *gtest = run->state;
 	uint64_t bounds[2];
@@ -365,7 +369,7 @@ static struct err *add_suite(struct run *run, uint64_t suite)
 		TRY(memory_read(run->tracee, RADDR(bounds[0]), infos, n * 8));
 	TRY(run_declare_group(run, suite, 0));
 	for (uint64_t i = 0; i < n; i++)
-		TRY(add_test(run, suite, infos[i]));
+		TRY(gtest_add_test(run, suite, infos[i]));
 	return NULL;
 }
 
@@ -375,7 +379,7 @@ static struct err *gtest_list(struct run *run, struct thread *thread)
 	if (!program_symbol(run->program, GET_INSTANCE, &instance) ||
 	    !program_symbol(run->program, SUITE_COUNT, &count) ||
 	    !program_symbol(run->program, GET_SUITE, &get))
-		return functions_missing();
+		return gtest_functions_missing();
 	uint64_t unit_test, n;
 	TRY(remote_call(thread, instance, NULL, 0, CALL_LIMIT_NS, &unit_test));
 	TRY(remote_call(thread, count, &unit_test, 1, CALL_LIMIT_NS, &n));
@@ -388,12 +392,13 @@ static struct err *gtest_list(struct run *run, struct thread *thread)
 		uint64_t suite;
 		TRY(remote_call(thread, get, args, 2, CALL_LIMIT_NS, &suite));
 		if (suite)
-			TRY(add_suite(run, suite));
+			TRY(gtest_add_suite(run, suite));
 	}
 	return NULL;
 }
 
-static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *gtest_on_step(struct run *run, struct thread *thread,
+				 uint64_t arg)
 {
 	(void)arg;
 	struct gtest *gtest = run->state;
@@ -404,8 +409,8 @@ static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
  * Test::Run(), which may be inlined, or where it hands SetUp() over to be
  * called: both have the object first. What follows are virtual functions of it.
  */
-static struct err *on_object(struct run *run, struct thread *thread,
-			     uint64_t arg)
+static struct err *gtest_on_object(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	(void)arg;
 	struct gtest *gtest = run->state;
@@ -413,12 +418,12 @@ static struct err *on_object(struct run *run, struct thread *thread,
 		return NULL;
 	TRY(fixture_of_object(run, thread_arg(thread, 0), gtest->setup_slot,
 			      &gtest->fixture));
-	return fixture_watch(run, &gtest->fixture, on_step);
+	return fixture_watch(run, &gtest->fixture, gtest_on_step);
 }
 
 /* With the one, the other is not needed. */
-static struct err *on_object_run(struct run *run, struct thread *thread,
-				 uint64_t arg)
+static struct err *gtest_on_object_run(struct run *run, struct thread *thread,
+				       uint64_t arg)
 {
 	static const char *const others[] = { HANDLE, HANDLE_PART };
 	struct raddr at;
@@ -426,29 +431,30 @@ static struct err *on_object_run(struct run *run, struct thread *thread,
 		if (program_symbol(run->program, others[i], &at))
 			TRY(run_unbreak(run, at));
 	}
-	return on_object(run, thread, arg);
+	return gtest_on_object(run, thread, arg);
 }
 
-static struct err *watch_points(struct run *run)
+static struct err *gtest_watch_points(struct run *run)
 {
 	struct gtest *gtest = run->state;
 	if (!fixture_wanted(run))
 		return NULL;
 	gtest->setup_slot = fixture_slot(run, "_ZTVN7testing4TestE",
 					 "_ZN7testing4Test5SetUpEv", 2);
-	TRY(run_break_symbol(run, OBJECT_RUN, on_object_run, 0, NULL));
-	TRY(run_break_symbol(run, OBJECT_RUN_PART, on_object_run, 0, NULL));
-	TRY(run_break_symbol(run, HANDLE, on_object, 0, NULL));
-	return run_break_symbol(run, HANDLE_PART, on_object, 0, NULL);
+	TRY(run_break_symbol(run, OBJECT_RUN, gtest_on_object_run, 0, NULL));
+	TRY(run_break_symbol(run, OBJECT_RUN_PART, gtest_on_object_run, 0,
+			     NULL));
+	TRY(run_break_symbol(run, HANDLE, gtest_on_object, 0, NULL));
+	return run_break_symbol(run, HANDLE_PART, gtest_on_object, 0, NULL);
 }
 
 static struct err *gtest_start(struct run *run, struct thread *thread)
 {
 	struct gtest *gtest = run->state;
-	TRY(watch_points(run));
-	TRY(run_break(run, gtest->test_run, on_test, 0));
-	TRY(calls_enter(run, thread, &gtest->suite, on_suite_return, 0));
-	return begin_suite(run, thread);
+	TRY(gtest_watch_points(run));
+	TRY(run_break(run, gtest->test_run, gtest_on_test, 0));
+	TRY(calls_enter(run, thread, &gtest->suite, gtest_on_suite_return, 0));
+	return gtest_begin_suite(run, thread);
 }
 
 static const char *const gtest_functions[] = {

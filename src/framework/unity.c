@@ -36,40 +36,40 @@
 #define FIXTURE_BIT (UINT64_C(1) << 63)
 #define TESTS_MAX 1000000
 
-enum kind { KIND_PLAIN, KIND_FIXTURE, KIND_IGNORED };
+enum unity_kind { KIND_PLAIN, KIND_FIXTURE, KIND_IGNORED };
 
-struct layout {
+struct unity_layout {
 	uint64_t storage; /* struct UNITY_STORAGE_T Unity */
 	uint64_t file;
 	uint64_t counters; /* NumberOfTests, TestFailures, TestIgnores */
 	uint64_t width;	   /* of one of them */
 };
 
-struct counters {
+struct unity_counters {
 	uint64_t tests, failures, ignores;
 };
 
 struct unity {
-	struct layout at;
+	struct unity_layout at;
 	struct calls call;
-	struct raddr plain;	/* runs a test that is given by function */
-	bool direct;		/* the order is not the program's own */
-	bool entering;		/* TEST_group_name_run() will call the runner */
-	struct counters began;	/* when the test began */
-	size_t position;	/* in the program's own sequence */
+	struct raddr plain; /* runs a test that is given by function */
+	bool direct;	    /* the order is not the program's own */
+	bool entering;	    /* TEST_group_name_run() will call the runner */
+	struct unity_counters began; /* when the test began */
+	size_t position;	     /* in the program's own sequence */
 	struct fixture fixture; /* of the running test, if points are wanted */
 	struct calls body;	/* its body, likewise */
 };
 
 /* A call that runs a test. */
-struct found {
+struct unity_found {
 	uint64_t handle; /* without the occurrence */
 	uint64_t group;
 	char *name, *file;
 	unsigned line;
 };
 
-static void found_free(struct found *found)
+static void unity_found_free(struct unity_found *found)
 {
 	free(found->name);
 	free(found->file);
@@ -84,7 +84,7 @@ static bool unity_recognise(const struct program *program)
 		program_symbol(program, "run_test", &at));
 }
 
-static bool is_function(const struct program *program, uint64_t address)
+static bool unity_is_function(const struct program *program, uint64_t address)
 {
 	const struct module *module = program_module(program, RADDR(address));
 	struct object_symbol symbol;
@@ -95,14 +95,15 @@ static bool is_function(const struct program *program, uint64_t address)
 }
 
 /* UnityDefaultTestRun(function, name, line) */
-static struct err *find_plain(struct run *run, const struct thread *thread,
-			      struct found *found)
+static struct err *unity_find_plain(struct run *run,
+				    const struct thread *thread,
+				    struct unity_found *found)
 {
 	uint64_t function = thread_arg(thread, 0), name = thread_arg(thread, 1);
 	uint64_t line = thread_arg(thread, 2) & 0xffff;
 	const char *file = NULL;
 	/* Something else that is called run_test. */
-	if (!is_function(run->program, function))
+	if (!unity_is_function(run->program, function))
 		return NULL;
 	TRY(run_text(run, RADDR(name), &found->name));
 	if (program_function_place(run->program, RADDR(function), &file,
@@ -120,8 +121,9 @@ static struct err *find_plain(struct run *run, const struct thread *thread,
  * UnityTestRunner(set-up, body, tear-down, text, group, name, file, line) and
  * UnityIgnoreTest(text, group, name)
  */
-static struct err *find_fixture(struct run *run, const struct thread *thread,
-				bool ignored, struct found *found)
+static struct err *unity_find_fixture(struct run *run,
+				      const struct thread *thread, bool ignored,
+				      struct unity_found *found)
 {
 	_cleanup_(freep) char *group = NULL, *name = NULL, *caller = NULL;
 	const char *file = NULL;
@@ -147,24 +149,24 @@ static struct err *find_fixture(struct run *run, const struct thread *thread,
 }
 
 /* The test that the call is about; no name: none. */
-static struct err *find(struct run *run, const struct thread *thread,
-			uint64_t kind, struct found *found)
+static struct err *unity_find_test(struct run *run, const struct thread *thread,
+				   uint64_t kind, struct unity_found *found)
 {
 	if (kind == KIND_PLAIN)
-		return find_plain(run, thread, found);
-	return find_fixture(run, thread, kind == KIND_IGNORED, found);
+		return unity_find_plain(run, thread, found);
+	return unity_find_fixture(run, thread, kind == KIND_IGNORED, found);
 }
 
-static uint64_t without_occurrence(uint64_t handle)
+static uint64_t unity_without_occurrence(uint64_t handle)
 {
 	return handle & (ADDRESS_MASK | FIXTURE_BIT);
 }
 
-static struct err *discovered(struct run *run, struct thread *thread,
-			      uint64_t kind)
+static struct err *unity_add_discovered(struct run *run, struct thread *thread,
+					uint64_t kind)
 {
-	_cleanup_(found_free) struct found found = {};
-	TRY(find(run, thread, kind, &found));
+	_cleanup_(unity_found_free) struct unity_found found = {};
+	TRY(unity_find_test(run, thread, kind, &found));
 	if (!found.name)
 		return NULL;
 	if (between_test(run, thread))
@@ -186,8 +188,8 @@ static struct err *discovered(struct run *run, struct thread *thread,
  * The first line "file:LINE:name:FAIL: message" in what the test printed; the
  * word may be in colours.
  */
-static bool parse_verdict(char *text, const char *file, const char *word,
-			  unsigned *ret_line, char **ret_message)
+static bool unity_parse_verdict(char *text, const char *file, const char *word,
+				unsigned *ret_line, char **ret_message)
 {
 	size_t file_n = strlen(file), word_n = strlen(word);
 	for (char *at = text; file_n && (at = strstr(at, file));) {
@@ -216,12 +218,13 @@ static bool parse_verdict(char *text, const char *file, const char *word,
 	return false;
 }
 
-static struct err *read_counters(struct run *run, struct counters *ret)
+static struct err *unity_read_counters(struct run *run,
+				       struct unity_counters *ret)
 {
 	const struct unity *unity = run->state;
-	const struct layout *at = &unity->at;
+	const struct unity_layout *at = &unity->at;
 	uint8_t bytes[24];
-	*ret = (struct counters){};
+	*ret = (struct unity_counters){};
 	TRY(memory_read(run->tracee, RADDR(at->storage + at->counters), bytes,
 			3 * at->width));
 	memcpy(&ret->tests, bytes, at->width);
@@ -230,13 +233,13 @@ static struct err *read_counters(struct run *run, struct counters *ret)
 	return NULL;
 }
 
-static struct err *judge(struct run *run)
+static struct err *unity_judge_test(struct run *run)
 {
 	const struct unity *unity = run->state;
-	const struct layout *at = &unity->at;
-	struct counters now;
+	const struct unity_layout *at = &unity->at;
+	struct unity_counters now;
 	uint64_t file_at;
-	TRY(read_counters(run, &now));
+	TRY(unity_read_counters(run, &now));
 	bool failed = now.failures != unity->began.failures;
 	if (now.tests == unity->began.tests)
 		return run_skip(run, NULL, 0,
@@ -250,9 +253,10 @@ static struct err *judge(struct run *run)
 	if (file_at)
 		err_ignore(run_text(run, RADDR(file_at), &file));
 	err_ignore(run_output(run, &output));
-	bool found = file && output &&
-		     parse_verdict(output, file, failed ? "FAIL" : "IGNORE",
-				   &line, &message);
+	bool found =
+		file && output &&
+		unity_parse_verdict(output, file, failed ? "FAIL" : "IGNORE",
+				    &line, &message);
 	if (found && !*message)
 		message = NULL;
 	if (failed)
@@ -260,8 +264,8 @@ static struct err *judge(struct run *run)
 	return run_skip(run, found ? file : NULL, line, message);
 }
 
-static struct err *on_body_return(struct run *run, struct thread *thread,
-				  uint64_t arg)
+static struct err *unity_on_body_return(struct run *run, struct thread *thread,
+					uint64_t arg)
 {
 	(void)arg;
 	struct unity *unity = run->state;
@@ -275,7 +279,8 @@ static struct err *on_body_return(struct run *run, struct thread *thread,
  * tearDown() may be inlined into a generated runner: then the return from the
  * body is all there is. A body that is left by a failed assertion has none.
  */
-static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
+static struct err *unity_on_step(struct run *run, struct thread *thread,
+				 uint64_t arg)
 {
 	(void)arg;
 	struct unity *unity = run->state;
@@ -284,12 +289,12 @@ static struct err *on_step(struct run *run, struct thread *thread, uint64_t arg)
 	if (!before || run->point != SUITE_AFTER_SETUP ||
 	    !run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
 		return NULL;
-	return calls_enter(run, thread, &unity->body, on_body_return, 0);
+	return calls_enter(run, thread, &unity->body, unity_on_body_return, 0);
 }
 
 /* The thread stands at the entry of the function that runs this test. */
-static struct err *watch_points(struct run *run, const struct thread *thread,
-				uint64_t kind)
+static struct err *
+unity_watch_points(struct run *run, const struct thread *thread, uint64_t kind)
 {
 	struct unity *unity = run->state;
 	struct fixture *fixture = &unity->fixture;
@@ -303,21 +308,21 @@ static struct err *watch_points(struct run *run, const struct thread *thread,
 		fixture->body = RADDR(thread_arg(thread, 0));
 		program_symbol(run->program, "setUp", &fixture->setup);
 		program_symbol(run->program, "tearDown", &fixture->teardown);
-		TRY(run_break(run, fixture->body, on_step, 0));
+		TRY(run_break(run, fixture->body, unity_on_step, 0));
 	}
-	return fixture_watch(run, fixture, on_step);
+	return fixture_watch(run, fixture, unity_on_step);
 }
 
 /*
  * The thread stands at the entry of a function that runs tests, of that kind
  * unless another one is to be run.
  */
-static struct err *begin(struct run *run, struct thread *thread, size_t test,
-			 uint64_t kind)
+static struct err *unity_begin_test(struct run *run, struct thread *thread,
+				    size_t test, uint64_t kind)
 {
 	struct unity *unity = run->state;
 	uint64_t handle = run_handle(run, test), group = run_group(run, test);
-	TRY(read_counters(run, &unity->began));
+	TRY(unity_read_counters(run, &unity->began));
 	unity->position = test + 1;
 	if (unity->direct && handle & FIXTURE_BIT) {
 		calls_instead(thread, RADDR(handle & ADDRESS_MASK));
@@ -331,10 +336,10 @@ static struct err *begin(struct run *run, struct thread *thread, size_t test,
 	}
 	unity->fixture = (struct fixture){};
 	TRY(run_begin(run));
-	return unity->entering ? NULL : watch_points(run, thread, kind);
+	return unity->entering ? NULL : unity_watch_points(run, thread, kind);
 }
 
-static struct err *mute(struct run *run)
+static struct err *unity_mute_runners(struct run *run)
 {
 	struct unity *unity = run->state;
 	static const char *const names[] = { "UnityTestRunner",
@@ -350,39 +355,40 @@ static struct err *mute(struct run *run)
 	return NULL;
 }
 
-static struct err *on_return(struct run *run, struct thread *thread,
-			     uint64_t arg)
+static struct err *unity_on_return(struct run *run, struct thread *thread,
+				   uint64_t arg)
 {
 	(void)arg;
 	struct unity *unity = run->state;
 	if (!calls_returned(&unity->call, thread))
 		return NULL;
-	TRY(judge(run));
+	TRY(unity_judge_test(run));
 	TRY(run_end(run, OUTCOME_NONE));
 	size_t test = run_wanted(run);
 	if (unity->direct && test != RUN_NONE) {
 		TRY(calls_again(run, thread, &unity->call));
-		return begin(run, thread, test, KIND_PLAIN);
+		return unity_begin_test(run, thread, test, KIND_PLAIN);
 	}
 	unity->call.inside = false;
 	calls_leave(thread, &unity->call, false);
-	return test == RUN_NONE ? mute(run) : NULL;
+	return test == RUN_NONE ? unity_mute_runners(run) : NULL;
 }
 
 /* Is this call the test that is wanted, where the program flows? */
-static struct err *is_wanted(struct run *run, const struct thread *thread,
-			     uint64_t kind, size_t wanted, bool *ret)
+static struct err *unity_is_wanted(struct run *run, const struct thread *thread,
+				   uint64_t kind, size_t wanted, bool *ret)
 {
 	struct unity *unity = run->state;
-	_cleanup_(found_free) struct found found = {};
+	_cleanup_(unity_found_free) struct unity_found found = {};
 	size_t n = run_tests(run);
 	*ret = false;
 	if (kind == KIND_PLAIN)
 		found.handle = thread_arg(thread, 0);
 	else
-		TRY(find(run, thread, kind, &found));
+		TRY(unity_find_test(run, thread, kind, &found));
 	for (size_t i = unity->position; i < n; i++) {
-		if (without_occurrence(run_handle(run, i)) != found.handle)
+		if (unity_without_occurrence(run_handle(run, i)) !=
+		    found.handle)
 			continue;
 		*ret = i == wanted;
 		unity->position = i + 1;
@@ -391,25 +397,25 @@ static struct err *is_wanted(struct run *run, const struct thread *thread,
 	return NULL;
 }
 
-static struct err *on_call(struct run *run, struct thread *thread,
-			   uint64_t kind)
+static struct err *unity_on_call(struct run *run, struct thread *thread,
+				 uint64_t kind)
 {
 	struct unity *unity = run->state;
 	/* A jump instead of a call leaves nothing on the stack. */
 	bool entering = unity->entering && kind != KIND_PLAIN;
 	if (entering || calls_nested(&unity->call, thread)) {
 		unity->entering = false;
-		return entering ? watch_points(run, thread, kind) : NULL;
+		return entering ? unity_watch_points(run, thread, kind) : NULL;
 	}
 	if (kind == KIND_PLAIN) {
 		uint64_t function = thread_arg(thread, 0);
 		if (run_test_by_handle(run, function) == RUN_NONE &&
-		    !is_function(run->program, function))
+		    !unity_is_function(run->program, function))
 			return NULL;
 		unity->plain = regs_pc(&thread->regs);
 	}
 	if (run->discovering && run->ready_thread)
-		return discovered(run, thread, kind);
+		return unity_add_discovered(run, thread, kind);
 	if (!run->order) {
 		run_ready(run, thread);
 		return NULL;
@@ -417,14 +423,15 @@ static struct err *on_call(struct run *run, struct thread *thread,
 	size_t test = run_wanted(run);
 	bool now = test != RUN_NONE;
 	if (now && !unity->direct)
-		TRY(is_wanted(run, thread, kind, test, &now));
+		TRY(unity_is_wanted(run, thread, kind, test, &now));
 	if (!now)
 		return calls_skip(run, thread, 0);
-	TRY(calls_enter(run, thread, &unity->call, on_return, 0));
-	return begin(run, thread, test, kind);
+	TRY(calls_enter(run, thread, &unity->call, unity_on_return, 0));
+	return unity_begin_test(run, thread, test, kind);
 }
 
-static enum kind kind_at(const struct run *run, const struct thread *thread)
+static enum unity_kind unity_kind_at(const struct run *run,
+				     const struct thread *thread)
 {
 	struct raddr at, pc = regs_pc(&thread->regs);
 	if (program_symbol(run->program, "UnityTestRunner", &at) &&
@@ -436,7 +443,8 @@ static enum kind kind_at(const struct run *run, const struct thread *thread)
 	return KIND_PLAIN;
 }
 
-static struct err *find_layout(const struct program *program, struct layout *at)
+static struct err *unity_find_layout(const struct program *program,
+				     struct unity_layout *at)
 {
 	static const char *const storage = "UNITY_STORAGE_T";
 	struct raddr address;
@@ -460,7 +468,7 @@ static struct err *unity_attach(struct run *run)
 {
 	static const struct {
 		const char *name;
-		enum kind kind;
+		enum unity_kind kind;
 	} functions[] = {
 		{ "UnityDefaultTestRun", KIND_PLAIN },
 		{ "run_test", KIND_PLAIN },
@@ -468,25 +476,25 @@ static struct err *unity_attach(struct run *run)
 		{ "UnityIgnoreTest", KIND_IGNORED },
 	};
 	struct unity *unity = run->state;
-	TRY(find_layout(run->program, &unity->at));
+	TRY(unity_find_layout(run->program, &unity->at));
 	if (!program_symbol(run->program, "UnityDefaultTestRun", &unity->plain))
 		unity->plain = RADDR(0);
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
-		TRY(run_break_symbol(run, functions[i].name, on_call,
+		TRY(run_break_symbol(run, functions[i].name, unity_on_call,
 				     functions[i].kind, NULL));
 	return NULL;
 }
 
 static struct err *unity_discover(struct run *run, struct thread *thread)
 {
-	return discovered(run, thread, kind_at(run, thread));
+	return unity_add_discovered(run, thread, unity_kind_at(run, thread));
 }
 
 static struct err *unity_start(struct run *run, struct thread *thread)
 {
 	struct unity *unity = run->state;
 	unity->direct = !run_in_sequence(run);
-	return on_call(run, thread, kind_at(run, thread));
+	return unity_on_call(run, thread, unity_kind_at(run, thread));
 }
 
 const struct framework framework_unity = {
