@@ -990,6 +990,7 @@ const struct framework framework_boost = {
 	.state_size = sizeof(struct boost),
 	.recognise = boost_recognise,
 	.own = {
+		.title = "Boost.Test",
 		.functions = boost_functions,
 		.variables = FRAMEWORK_LIST("boost::unit_test",
 			"boost::test_tools", "boost::execution_monitor",

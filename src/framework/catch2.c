@@ -662,6 +662,7 @@ const struct framework framework_catch2 = {
 	.state_size = sizeof(struct catch2),
 	.recognise = catch2_recognise,
 	.own = {
+		.title = "Catch2",
 		.functions = FRAMEWORK_LIST("Catch::"),
 		.variables = FRAMEWORK_LIST("Catch::"),
 		.files = FRAMEWORK_LIST("*/catch.hpp", "*/catch2/*",

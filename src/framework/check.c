@@ -899,6 +899,7 @@ const struct framework framework_check = {
 	.state_size = sizeof(struct check),
 	.recognise = check_recognise,
 	.own = {
+		.title = "Check",
 		.functions = check_functions,
 		/* Copies of its interface have it, as that of expat. */
 		.variables = FRAMEWORK_LIST("_check_current_"),

@@ -698,6 +698,7 @@ const struct framework framework_cmocka = {
 	.state_size = sizeof(struct cmocka),
 	.recognise = cmocka_recognise,
 	.own = {
+		.title = "cmocka",
 		.functions = cmocka_functions,
 		.variables = FRAMEWORK_LIST("global_", "cm_"),
 		.files = FRAMEWORK_LIST("*/cmocka.c"),

@@ -473,6 +473,7 @@ const struct framework framework_cpputest = {
 	.state_size = sizeof(struct cpputest),
 	.recognise = cpputest_recognise,
 	.own = {
+		.title = "CppUTest",
 		.functions = cpputest_functions,
 		.variables = FRAMEWORK_LIST("CppUTest", "TestRegistry::",
 			"UtestShell::", "MemoryLeakWarningPlugin::",

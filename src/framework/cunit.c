@@ -643,6 +643,7 @@ const struct framework framework_cunit = {
 	.state_size = sizeof(struct cunit),
 	.recognise = cunit_recognise,
 	.own = {
+		.title = "CUnit",
 		.functions = FRAMEWORK_LIST("CU_"),
 		.libraries = FRAMEWORK_LIST("libcunit"),
 	},

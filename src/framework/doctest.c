@@ -1003,6 +1003,7 @@ const struct framework framework_doctest = {
 	.state_size = sizeof(struct doctest),
 	.recognise = doctest_recognise,
 	.own = {
+		.title = "doctest",
 		.functions = FRAMEWORK_LIST("doctest::"),
 		.variables = FRAMEWORK_LIST("doctest::"),
 		.files = FRAMEWORK_LIST("*/doctest.h"),

@@ -535,6 +535,7 @@ const struct framework framework_functions = {
 	.name = "functions",
 	.state_size = sizeof(struct functions),
 	.recognise = functions_recognise,
+	.own = { .title = "the runner" },
 	.attach = functions_attach,
 	.loaded = functions_attach,
 	.discover = functions_discover,

@@ -552,6 +552,7 @@ const struct framework framework_glib = {
 	.state_size = sizeof(struct glib),
 	.recognise = glib_recognise,
 	.own = {
+		.title = "GLib",
 		.functions = FRAMEWORK_LIST("g_test_", "g_assertion_message"),
 		.files = FRAMEWORK_LIST("*/gtestutils.c"),
 	},

@@ -470,6 +470,7 @@ const struct framework framework_gtest = {
 	.state_size = sizeof(struct gtest),
 	.recognise = gtest_recognise,
 	.own = {
+		.title = "GoogleTest",
 		.functions = gtest_functions,
 		.variables = FRAMEWORK_LIST("testing::", "*::test_info_",
 			"*::gtest_registering_dummy_"),

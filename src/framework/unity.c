@@ -502,6 +502,7 @@ const struct framework framework_unity = {
 	.state_size = sizeof(struct unity),
 	.recognise = unity_recognise,
 	.own = {
+		.title = "Unity",
 		.functions = FRAMEWORK_LIST("Unity", "UNITY", "unity_",
 			"CMock_"),
 		.variables = FRAMEWORK_LIST("Unity"),

@@ -7,6 +7,7 @@
 
 /* Each list ends with NULL and may be NULL. */
 struct framework_own {
+	const char *title; /* what people call it: "GoogleTest" */
 	/*
 	 * "a::b::": all in that C++ namespace or class; "name$": that
 	 * symbol; else how symbols begin.

@@ -165,31 +165,42 @@ static bool tls_block(const struct program *program, struct thread *thread,
 
 /* ---- choosing ---- */
 
-static bool is_foreign(const struct roots *roots,
-		       const struct variable *variable, const char *unit)
+/* Whose it is, for the log; NULL: the program's own. */
+static const char *roots_foreign_owner(const struct roots *roots,
+				       const struct variable *variable,
+				       const char *unit)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(foreign_names); i++) {
 		if (str_starts(variable->name, foreign_names[i]))
-			return true;
+			return "the compiler or the C++ library";
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(foreign_files); i++) {
 		if ((variable->file &&
 		     str_glob(foreign_files[i], variable->file)) ||
 		    (unit && str_glob(foreign_files[i], unit)))
-			return true;
+			return "the system";
 	}
-	return own_of_variable(roots->owns, variable->name, variable->file,
-			       unit);
+	const struct framework_own *own = own_of_variable(
+		roots->owns, variable->name, variable->file, unit);
+	return own ? own->title : NULL;
 }
 
-static bool is_wanted(const struct roots *roots,
-		      const struct variable *variable, const char *unit)
+static bool roots_want_variable(const struct roots *roots,
+				const struct variable *variable,
+				const char *unit)
 {
-	if (regexes_match(&roots->exclude, variable->name))
+	if (regexes_match(&roots->exclude, variable->name)) {
+		log_debug(LOG_SUITE, "root '%s' left out: --exclude-roots",
+			  variable->name);
 		return false;
+	}
 	if (roots->include.n)
 		return regexes_match(&roots->include, variable->name);
-	return !is_foreign(roots, variable, unit);
+	const char *owner = roots_foreign_owner(roots, variable, unit);
+	if (owner)
+		log_debug(LOG_SUITE, "root '%s' left out: it belongs to %s",
+			  variable->name, owner);
+	return !owner;
 }
 
 /*
@@ -261,7 +272,8 @@ static struct err *add_variables(struct roots *roots,
 		const char *unit = variable->unit < index->units.n
 					   ? index->units.data[variable->unit]
 					   : NULL;
-		if (!variable->size || !is_wanted(roots, variable, unit) ||
+		if (!variable->size ||
+		    !roots_want_variable(roots, variable, unit) ||
 		    is_copied(roots, index, variable))
 			continue;
 		const struct variable *known = variable;
