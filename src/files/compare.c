@@ -45,7 +45,7 @@ static void comparison_free(struct comparison *c)
 
 static uint64_t inode_key(const struct snap *snap)
 {
-	return snap->ino ^ (snap->dev << 44);
+	return file_state_key(&snap->stat);
 }
 
 static bool moved_away(const struct delta *delta)
@@ -63,9 +63,9 @@ static bool moved_here(const struct delta *delta)
 /* Times count where they were set: otherwise writing sets them. */
 static bool times_differ(const struct files *files, const struct delta *delta)
 {
-	int64_t now = delta->after->mtime;
+	int64_t now = delta->after->stat.mtime;
 	if (!snap_exists(delta->before) || !snap_exists(delta->after) ||
-	    delta->before->mtime == now)
+	    delta->before->stat.mtime == now)
 		return false;
 	if (!files->walking)
 		return delta->marks & TOUCH_TIMES;
@@ -323,8 +323,8 @@ static struct err *explain_links(struct comparison *c)
 		if (!(delta->diff & DIFF_LINKS))
 			continue;
 		map_u64_get(&c->by_inode, inode_key(delta->before), &sum);
-		if ((int64_t)sum == (int64_t)delta->after->nlink -
-					    (int64_t)delta->before->nlink)
+		if ((int64_t)sum == (int64_t)delta->after->stat.nlink -
+					    (int64_t)delta->before->stat.nlink)
 			delta->diff &= ~DIFF_LINKS;
 	}
 	map_u64_free(&c->by_inode);
@@ -338,7 +338,7 @@ static struct err *choose_names(struct comparison *c)
 		struct delta *delta = c->sorted[i];
 		uint64_t at;
 		if (!delta->diff || (delta->diff & ~DIFF_INODE) ||
-		    delta->after->nlink < 2 || delta->done ||
+		    delta->after->stat.nlink < 2 || delta->done ||
 		    delta->after->type != SNAP_FILE ||
 		    !snap_same_inode(delta->before, delta->after))
 			continue;

@@ -10,13 +10,6 @@
 #define TOLD_CAPTURES 16 /* points whose changes can still be undone */
 #define TOLD_MAX 10000
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 struct err *files_create(const struct files_options *options,
 			 struct files **ret)
 {
@@ -33,7 +26,7 @@ struct err *files_create(const struct files_options *options,
 		.text = options->walk ? TEXT_WALKED : TEXT_FOLLOWED,
 		.hashed = &files->hashed,
 	};
-	files->point = now_ns();
+	files->point = file_time_now();
 	TRY(names_create(options, &files->names));
 	if (options->walk)
 		TRY(walk_create(files, options->dirs, &files->walk));
@@ -138,7 +131,7 @@ struct err *files_capture(struct files *files, pid_t pid,
 	files->counts.captures++;
 	if (files->told.n)
 		forget_told(files);
-	files->begin = now_ns();
+	files->begin = file_time_now();
 	if (files->walking) {
 		TRY(capture_walked(files, pid, ret));
 	} else {

@@ -176,7 +176,7 @@ static void take_before(struct files *files, struct entry *entry,
 	struct snap now;
 	snap_take(AT_FDCWD, where, entry->known ? &entry->now : NULL,
 		  &files->limits, &now);
-	const struct snap *twin = now.type == SNAP_FILE && now.nlink > 1
+	const struct snap *twin = now.type == SNAP_FILE && now.stat.nlink > 1
 					  ? before_of_twin(files, &now)
 					  : NULL;
 	if (twin) {
@@ -449,7 +449,8 @@ static struct err *touch_twins(struct files *files, const struct entry *lost)
 		struct entry *entry = files->all.data[i];
 		if (entry->touched || !entry->known ||
 		    !snap_same_inode(&entry->now, &lost->before) ||
-		    !is_inode(entry->path, lost->before.dev, lost->before.ino))
+		    !is_inode(entry->path, lost->before.stat.dev,
+			      lost->before.stat.ino))
 			continue;
 		TRY(vec_push(&files->touched, entry));
 		entry->touched = true;
@@ -463,7 +464,8 @@ static struct err *touch_twins(struct files *files, const struct entry *lost)
 static const struct snap *hint(const struct entry *entry,
 			       const struct snap *known)
 {
-	bool small = known->type == SNAP_FILE && known->size <= MAPPED_HASHED;
+	bool small =
+		known->type == SNAP_FILE && known->stat.size <= MAPPED_HASHED;
 	return entry->open && entry->mapped && small ? NULL : known;
 }
 
@@ -496,7 +498,7 @@ struct err *following_deltas(struct files *files, struct deltas *ret)
 		};
 		TRY(vec_push(ret, delta));
 		if (entry->before.type == SNAP_FILE &&
-		    entry->before.nlink > 1 && searches < TWINS_MAX &&
+		    entry->before.stat.nlink > 1 && searches < TWINS_MAX &&
 		    !snap_same_inode(&entry->before, &entry->now)) {
 			searches++;
 			TRY(touch_twins(files, entry));
@@ -566,8 +568,8 @@ struct err *following_open(struct files *files, const struct files_open *open,
 			  entry->known ? hint(entry, &entry->now) : NULL,
 			  &files->limits, &now);
 		/* Unlinked since, or another one by now: nobody's name. */
-		if (now.type != SNAP_FILE || now.ino != open[i].inode ||
-		    now.dev != open[i].device) {
+		if (now.type != SNAP_FILE || now.stat.ino != open[i].inode ||
+		    now.stat.dev != open[i].device) {
 			snap_free(&now);
 			continue;
 		}

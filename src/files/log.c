@@ -221,22 +221,24 @@ static void snap_of(const struct wire_file_state *state, const char *text,
 		return;
 	}
 	*ret = (struct snap){
-		.ino = state->inode,
-		.size = state->size,
-		.mtime = state->mtime,
-		.ctime = state->ctime,
-		.atime = state->atime,
-		.btime = state->btime,
-		.dev = state->device,
 		.type = S_ISREG(state->mode)   ? SNAP_FILE
 			: S_ISDIR(state->mode) ? SNAP_FOLDER
 					       : SNAP_UNKNOWN,
 		/* Nobody knows when it was taken. */
 		.flags = SNAP_RACY,
-		.mode = state->mode & 07777,
-		.nlink = (uint32_t)state->links,
-		.uid = state->uid,
-		.gid = state->gid,
+		.stat = {
+			.ino = state->inode,
+			.size = state->size,
+			.mtime = state->mtime,
+			.ctime = state->ctime,
+			.dev = state->device,
+			.mode = state->mode,
+			.nlink = (uint32_t)state->links,
+			.uid = state->uid,
+			.gid = state->gid,
+			.btime = state->btime,
+			.atime = state->atime,
+		},
 	};
 	if (ret->type != SNAP_FILE || state->hashed != 1)
 		return;

@@ -309,8 +309,8 @@ static bool made_fresh(const struct delta *delta, bool walking)
 	if (!walking)
 		return delta->marks & TOUCH_FRESH;
 	const struct snap *snap = delta->after;
-	return (snap->type == SNAP_FILE && snap->mode == 0600) ||
-	       (snap->type == SNAP_FOLDER && snap->mode == 0700);
+	return (snap->type == SNAP_FILE && snap_permissions(snap) == 0600) ||
+	       (snap->type == SNAP_FOLDER && snap_permissions(snap) == 0700);
 }
 
 struct err *names_mask(struct names *names, const struct delta *delta,

@@ -208,8 +208,8 @@ static bool mark_special(struct walk *walk, struct walk_folder *folder)
 		return true;
 	for (size_t i = 0; i < folder->n && marked; i++) {
 		struct walk_entry *entry = &folder->entries[i];
-		bool links =
-			entry->snap.type == SNAP_FILE && entry->snap.nlink > 1;
+		bool links = entry->snap.type == SNAP_FILE &&
+			     entry->snap.stat.nlink > 1;
 		if (folder->watch >= 0 && !links && !entry->open &&
 		    !(entry->snap.flags & SNAP_CHANGING))
 			continue;

@@ -7,19 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/xattr.h>
-#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define NS_PER_SECOND 1000000000LL
-/*
- * Time stamps come from a clock that moves every 1 to 10 ms (CONFIG_HZ); since
- * Linux 6.13 some file systems have finer ones, which is not relied on.
- */
-#define TICK_NS (11 * 1000000LL)
 #define HUGE_FILE (256ULL << 20)
 #define HUGE_END (1ULL << 20)	 /* of a huge file, at both ends */
 #define CHUNK ((size_t)64 << 10) /* on the stack */
@@ -28,23 +20,7 @@
 #define XATTR_LIST 4096
 #define XATTR_VALUE 65536 /* the kernel's limit, xattr(7) */
 
-static int64_t clock_coarse(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
-/* The file system's word: years past 2262 are cut off. */
-static int64_t stamp(struct statx_timestamp time)
-{
-	int64_t seconds = time.tv_sec;
-	seconds = MIN(seconds, INT64_MAX / NS_PER_SECOND - 1);
-	seconds = MAX(seconds, INT64_MIN / NS_PER_SECOND + 1);
-	return seconds * NS_PER_SECOND + (time.tv_nsec % NS_PER_SECOND);
-}
-
-static enum snap_type type_of(uint32_t mode)
+static enum snap_type snap_type_of(uint32_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG:
@@ -62,36 +38,17 @@ static enum snap_type type_of(uint32_t mode)
 	}
 }
 
-static void take_stat(const struct statx *st, struct snap *ret)
+static void take_stat(const struct file_state *stat, struct snap *ret)
 {
 	*ret = (struct snap){
-		.ino = st->stx_ino,
-		.size = st->stx_size,
-		.mtime = stamp(st->stx_mtime),
-		.ctime = stamp(st->stx_ctime),
-		.atime = stamp(st->stx_atime),
-		.btime = st->stx_mask & STATX_BTIME ? stamp(st->stx_btime) : 0,
-		.dev = makedev(st->stx_dev_major, st->stx_dev_minor),
-		.type = (uint8_t)type_of(st->stx_mode),
-		.mode = st->stx_mode & 07777,
-		.nlink = st->stx_nlink,
-		.uid = st->stx_uid,
-		.gid = st->stx_gid,
+		.type = (uint8_t)snap_type_of(stat->mode),
+		.stat = *stat,
 	};
-	/* Of other types it says nothing that would count. */
-	if (ret->type == SNAP_DEVICE)
-		ret->size = makedev(st->stx_rdev_major, st->stx_rdev_minor);
 }
 
-bool snap_holds(const struct snap *snap, const struct statx *st)
+bool snap_holds(const struct snap *snap, const struct file_state *stat)
 {
-	return snap->ino == st->stx_ino && snap_exists(snap) &&
-	       (snap->size == st->stx_size || snap->type == SNAP_DEVICE) &&
-	       snap->mtime == stamp(st->stx_mtime) &&
-	       snap->ctime == stamp(st->stx_ctime) &&
-	       snap->dev == makedev(st->stx_dev_major, st->stx_dev_minor) &&
-	       snap->mode == (st->stx_mode & 07777) &&
-	       snap->nlink == st->stx_nlink &&
+	return file_state_is_same(&snap->stat, stat) && snap_exists(snap) &&
 	       !(snap->flags & (SNAP_RACY | SNAP_CHANGING));
 }
 
@@ -134,7 +91,8 @@ static int64_t hash_pieces(int fd, char *buffer, uint64_t size,
 	}
 	if (size > HUGE_FILE) {
 		ret->flags |= SNAP_PARTIAL;
-		XXH3_64bits_update(&state, &ret->mtime, sizeof(ret->mtime));
+		XXH3_64bits_update(&state, &ret->stat.mtime,
+				   sizeof(ret->stat.mtime));
 	}
 	ret->hash = XXH3_64bits_digest(&state);
 	return (int64_t)(size > HUGE_FILE ? 2 * HUGE_END : size);
@@ -252,21 +210,18 @@ static bool take_content(int dir, const char *name,
 			 const struct snap_limits *limits, struct snap *ret)
 {
 	_cleanup_(closep) int fd = open_file(dir, name);
-	struct statx st;
+	struct file_state stat;
 	if (fd < 0) {
 		if (errno == EACCES || errno == EPERM)
 			take_xattrs_at(dir, name, ret);
 		return errno != ENOENT && errno != ELOOP && errno != ENXIO;
 	}
-	if (statx(fd, "", AT_EMPTY_PATH, SNAP_STATX, &st) < 0)
+	if (!file_state_take(fd, NULL, &stat))
 		return true;
-	if (!S_ISREG(st.stx_mode))
+	if (!S_ISREG(stat.mode) || stat.ino != ret->stat.ino)
 		return false;
-	uint64_t ino = ret->ino;
-	take_stat(&st, ret);
-	if (ret->ino != ino)
-		return false;
-	int64_t n = hash_content(fd, ret->size, limits->text, ret);
+	take_stat(&stat, ret);
+	int64_t n = hash_content(fd, stat.size, limits->text, ret);
 	if (n == -2)
 		return false;
 	if (n >= 0) {
@@ -275,8 +230,7 @@ static bool take_content(int dir, const char *name,
 			atomic_fetch_add(limits->hashed, (uint64_t)n);
 	}
 	take_xattrs(fd, NULL, ret);
-	return statx(fd, "", AT_EMPTY_PATH, SNAP_STATX, &st) < 0 ||
-	       snap_holds(ret, &st);
+	return !file_state_take(fd, NULL, &stat) || snap_holds(ret, &stat);
 }
 
 static void take_target(int dir, const char *name, struct snap *ret)
@@ -290,53 +244,52 @@ static void take_target(int dir, const char *name, struct snap *ret)
 	snap_keep_text(ret, target, (size_t)n);
 }
 
-static void take_once(int dir, const char *name, const struct statx *st,
+static void take_once(int dir, const char *name, const struct file_state *stat,
 		      const struct snap *prior,
 		      const struct snap_limits *limits, struct snap *ret,
 		      bool *ret_done)
 {
 	*ret_done = true;
-	if (prior && snap_holds(prior, st)) {
+	if (prior && snap_holds(prior, stat)) {
 		snap_share(prior, ret);
-		ret->atime = stamp(st->stx_atime);
+		ret->stat.atime = stat->atime;
 		return;
 	}
-	take_stat(st, ret);
+	take_stat(stat, ret);
 	if (ret->type == SNAP_LINK) {
 		take_target(dir, name, ret);
 	} else if (ret->type == SNAP_FOLDER) {
 		take_xattrs_at(dir, name, ret);
 	} else if (ret->type == SNAP_FILE) {
-		if (take_budget(limits, ret->size))
+		if (take_budget(limits, ret->stat.size))
 			*ret_done = take_content(dir, name, limits, ret);
 		else
 			take_xattrs_at(dir, name, ret);
 	}
 }
 
-void snap_take_stat(int dir, const char *name, const struct statx *st,
+void snap_take_stat(int dir, const char *name, const struct file_state *stat,
 		    const struct snap *prior, const struct snap_limits *limits,
 		    struct snap *ret)
 {
-	struct statx again;
+	struct file_state again;
 	bool done;
 	for (int i = 0;; i++) {
-		int64_t now = clock_coarse();
-		take_once(dir, name, st, prior, limits, ret, &done);
+		int64_t now = file_time_now();
+		take_once(dir, name, stat, prior, limits, ret, &done);
 		/* A prior one that holds is as good as it was. */
-		if (ret->ctime >= now - TICK_NS)
+		if (file_time_is_racy(ret->stat.ctime, now))
 			ret->flags |= SNAP_RACY;
 		if (done)
 			return;
 		if (i == TRIES - 1)
 			break;
 		snap_free(ret);
-		if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-			  SNAP_STATX, &again) < 0) {
+		if (!file_state_take(dir, name, &again)) {
 			snap_absent(ret);
 			return;
 		}
-		st = &again;
+		stat = &again;
 	}
 	ret->flags |= SNAP_CHANGING;
 }
@@ -344,10 +297,9 @@ void snap_take_stat(int dir, const char *name, const struct statx *st,
 void snap_take(int dir, const char *name, const struct snap *prior,
 	       const struct snap_limits *limits, struct snap *ret)
 {
-	struct statx st;
-	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, SNAP_STATX,
-		  &st) == 0) {
-		snap_take_stat(dir, name, &st, prior, limits, ret);
+	struct file_state stat;
+	if (file_state_take(dir, name, &stat)) {
+		snap_take_stat(dir, name, &stat, prior, limits, ret);
 		return;
 	}
 	snap_absent(ret);
@@ -381,20 +333,20 @@ void snap_free(struct snap *snap)
 
 bool snap_same_inode(const struct snap *a, const struct snap *b)
 {
-	/* Numbers are used again at once; the time of birth tells. */
-	return snap_exists(a) && snap_exists(b) && a->type == b->type &&
-	       a->ino == b->ino && a->dev == b->dev && a->btime == b->btime;
+	return snap_exists(a) && snap_exists(b) &&
+	       file_state_is_same_file(&a->stat, &b->stat);
 }
 
 static bool content_differs(const struct snap *a, const struct snap *b)
 {
-	if (a->size != b->size || ((a->flags | b->flags) & SNAP_CHANGING))
+	if (a->stat.size != b->stat.size ||
+	    ((a->flags | b->flags) & SNAP_CHANGING))
 		return true;
 	if ((a->flags & b->flags & SNAP_HASHED) &&
 	    (a->flags & SNAP_PARTIAL) == (b->flags & SNAP_PARTIAL))
 		return a->hash != b->hash;
 	/* Where content is not known, being written to has to do. */
-	return a->mtime != b->mtime;
+	return a->stat.mtime != b->stat.mtime;
 }
 
 static bool xattrs_differ(const struct snap *a, const struct snap *b)
@@ -425,15 +377,15 @@ unsigned snap_differ(const struct snap *before, const struct snap *after)
 	unsigned diff = 0;
 	if (a->type == SNAP_FILE && content_differs(a, b))
 		diff |= DIFF_CONTENT;
-	if (a->type == SNAP_DEVICE && a->size != b->size)
+	if (a->type == SNAP_DEVICE && a->stat.rdev != b->stat.rdev)
 		diff |= DIFF_TYPE;
 	if (a->type == SNAP_LINK)
 		return a->hash != b->hash ? DIFF_TARGET : 0;
-	if (a->mode != b->mode)
+	if (snap_permissions(a) != snap_permissions(b))
 		diff |= DIFF_MODE;
-	if (a->uid != b->uid || a->gid != b->gid)
+	if (a->stat.uid != b->stat.uid || a->stat.gid != b->stat.gid)
 		diff |= DIFF_OWNER;
-	if (a->type == SNAP_FILE && a->nlink != b->nlink &&
+	if (a->type == SNAP_FILE && a->stat.nlink != b->stat.nlink &&
 	    snap_same_inode(a, b))
 		diff |= DIFF_LINKS;
 	if (xattrs_differ(a, b))
@@ -447,16 +399,18 @@ uint64_t snap_digest(const struct snap *snap)
 		uint64_t type, mode, uid, gid, size, hash, xattrs;
 	} all = { .type = snap->type };
 	if (snap_exists(snap) && snap->type != SNAP_LINK) {
-		all.mode = snap->mode;
-		all.uid = snap->uid;
-		all.gid = snap->gid;
+		all.mode = snap_permissions(snap);
+		all.uid = snap->stat.uid;
+		all.gid = snap->stat.gid;
 	}
-	if (snap->type == SNAP_FILE || snap->type == SNAP_DEVICE)
-		all.size = snap->size;
+	if (snap->type == SNAP_FILE)
+		all.size = snap->stat.size;
+	else if (snap->type == SNAP_DEVICE)
+		all.size = snap->stat.rdev;
 	if (snap->flags & SNAP_HASHED)
 		all.hash = snap->hash;
 	else if (snap->type == SNAP_FILE)
-		all.hash = (uint64_t)snap->mtime;
+		all.hash = (uint64_t)snap->stat.mtime;
 	for (size_t i = 0; snap->extra && i < snap->extra->n_xattrs; i++) {
 		const struct snap_xattr *x = &snap->extra->xattrs[i];
 		all.xattrs +=

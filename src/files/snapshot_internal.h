@@ -7,8 +7,7 @@
  * a device would do something.
  *
  * Invariant: a snapshot whose stat data are those of now describes the file as
- * it is now, unless SNAP_RACY: it was changed so shortly before that a further
- * change may have got the same time stamp (as "racy" entries of git's index).
+ * it is now, unless SNAP_RACY (file_time_is_racy()).
  */
 #pragma once
 
@@ -17,9 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/file_state.h"
 #include "base/macro.h"
-
-struct statx;
 
 enum snap_type {
 	SNAP_ABSENT,
@@ -56,17 +54,16 @@ struct snap_extra {
 
 /* In the order of use: a walk reads the first cache line of each. */
 struct snap {
-	uint64_t ino, size;
-	int64_t mtime, ctime; /* ns since 1970 */
-	uint64_t dev;
 	uint8_t type, flags;
-	uint16_t mode; /* permissions only */
-	uint32_t nlink;
-	uint32_t uid, gid;
+	struct file_state stat;
 	uint64_t hash;
 	struct snap_extra *extra; /* NULL: nothing */
-	int64_t btime, atime;
 };
+
+static inline unsigned snap_permissions(const struct snap *snap)
+{
+	return snap->stat.mode & 07777;
+}
 
 struct snap_limits {
 	uint64_t file; /* larger ones are not hashed at all; 0: no such limit */
@@ -83,12 +80,11 @@ struct snap_limits {
 void snap_take(int dir, const char *name, const struct snap *prior,
 	       const struct snap_limits *limits, struct snap *ret);
 /* The same where stat data are at hand already. */
-void snap_take_stat(int dir, const char *name, const struct statx *st,
+void snap_take_stat(int dir, const char *name, const struct file_state *stat,
 		    const struct snap *prior, const struct snap_limits *limits,
 		    struct snap *ret);
-#define SNAP_STATX (STATX_BASIC_STATS | STATX_BTIME)
 /* Do stat data say that @snap still holds? */
-bool snap_holds(const struct snap *snap, const struct statx *st);
+bool snap_holds(const struct snap *snap, const struct file_state *stat);
 void snap_absent(struct snap *ret);
 /* Content or target; @snap must have none. */
 void snap_keep_text(struct snap *snap, const char *text, size_t n);

@@ -70,19 +70,22 @@ static struct err *add_path(const struct files *files, struct change *change,
 static char *mode_text(const struct snap *snap)
 {
 	char *text;
-	return asprintf(&text, "%04o", (unsigned)snap->mode) < 0 ? NULL : text;
+	return asprintf(&text, "%04o", snap_permissions(snap)) < 0 ? NULL
+								   : text;
 }
 
 static char *owner_text(const struct snap *snap)
 {
 	char *text;
-	return asprintf(&text, "%u:%u", snap->uid, snap->gid) < 0 ? NULL : text;
+	return asprintf(&text, "%u:%u", snap->stat.uid, snap->stat.gid) < 0
+		       ? NULL
+		       : text;
 }
 
 static char *links_text(const struct snap *snap)
 {
 	char *text;
-	return asprintf(&text, "%u", snap->nlink) < 0 ? NULL : text;
+	return asprintf(&text, "%u", snap->stat.nlink) < 0 ? NULL : text;
 }
 
 static char *xattr_text(const struct snap_xattr *xattr)
@@ -171,8 +174,8 @@ static struct err *add_texts(const struct files *files, struct change *change,
 		TRY(add_path(files, change, "links", links_text(before),
 			     links_text(after)));
 	if (diff & DIFF_TIMES) {
-		TRY(text_time(before->mtime, &a));
-		struct err *err = text_time(after->mtime, &b);
+		TRY(text_time(before->stat.mtime, &a));
+		struct err *err = text_time(after->stat.mtime, &b);
 		if (err) {
 			free(a);
 			return err;
@@ -255,8 +258,8 @@ static void add_digests(struct change *change, const struct delta *delta,
 	bool more = change->n > 1 && change->digest;
 	uint64_t a = snap_digest(delta->before), b = snap_digest(after);
 	if (delta->diff & DIFF_TIMES) {
-		a = mix(a, (uint64_t)delta->before->mtime);
-		b = mix(b, (uint64_t)after->mtime);
+		a = mix(a, (uint64_t)delta->before->stat.mtime);
+		b = mix(b, (uint64_t)after->stat.mtime);
 	}
 	if (delta->entries && after->type == SNAP_FOLDER)
 		b = mix(b, delta->names);
@@ -421,7 +424,8 @@ bool told_undone(struct files *files, const struct told *told)
 			  &now);
 		unsigned other = part->links ? 0 : DIFF_LINKS;
 		bool same = !(snap_differ(&part->before, &now) & ~other) &&
-			    (!part->times || now.mtime == part->before.mtime);
+			    (!part->times ||
+			     now.stat.mtime == part->before.stat.mtime);
 		same &= now.type != SNAP_UNKNOWN;
 		snap_free(&now);
 		if (!same && !folder_is_gone(part->path))

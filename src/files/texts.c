@@ -27,10 +27,10 @@ static struct err *append_target(struct str *str, const struct snap *snap)
 
 static struct err *append_file(struct str *str, const struct snap *snap)
 {
-	if (!snap->size)
+	if (!snap->stat.size)
 		return str_append(str, "empty file");
-	return str_appendf(str, "file of %" PRIu64 " byte%s", snap->size,
-			   snap->size == 1 ? "" : "s");
+	return str_appendf(str, "file of %" PRIu64 " byte%s", snap->stat.size,
+			   snap->stat.size == 1 ? "" : "s");
 }
 
 struct err *text_state(const struct snap *snap, size_t entries, char **ret)
@@ -65,7 +65,7 @@ struct err *text_target(const struct snap *snap, char **ret)
 /* Text that a reader can make something of. */
 static bool is_text(const struct snap *snap)
 {
-	if (!snap->size)
+	if (!snap->stat.size)
 		return true;
 	if (!snap->extra || !snap->extra->has_text)
 		return false;
@@ -95,7 +95,7 @@ static size_t cut(const char *text, size_t n, size_t at)
 static struct err *append_content(struct str *str, const struct snap *snap,
 				  bool as_text, size_t from)
 {
-	if (!snap->size)
+	if (!snap->stat.size)
 		return str_append(str, "empty file");
 	if (as_text) {
 		const char *text = snap->extra->text;
@@ -106,15 +106,15 @@ static struct err *append_content(struct str *str, const struct snap *snap,
 		TRY(str_append_escaped(str, text + from, to - from));
 		return str_append(str, to < n ? "…\"" : "\"");
 	}
-	TRY(str_appendf(str, "%" PRIu64 " byte%s", snap->size,
-			snap->size == 1 ? "" : "s"));
+	TRY(str_appendf(str, "%" PRIu64 " byte%s", snap->stat.size,
+			snap->stat.size == 1 ? "" : "s"));
 	if (snap->flags & SNAP_CHANGING)
 		return str_append(str, ", changing");
 	if (snap->flags & SNAP_HASHED)
 		return str_appendf(str, ", hash %08" PRIx32,
 				   (uint32_t)snap->hash);
 	_cleanup_(freep) char *time = NULL;
-	TRY(text_time(snap->mtime, &time));
+	TRY(text_time(snap->stat.mtime, &time));
 	return str_appendf(str, ", written %s", time);
 }
 
@@ -125,7 +125,7 @@ struct err *text_contents(const struct snap *before, const struct snap *after,
 	_cleanup_(str_freep) struct str b = STR_INIT;
 	bool text_a = is_text(before), text_b = is_text(after);
 	size_t same = 0;
-	if (text_a && text_b && before->size && after->size) {
+	if (text_a && text_b && before->stat.size && after->stat.size) {
 		size_t n = MIN(before->extra->n_text, after->extra->n_text);
 		while (same < n &&
 		       before->extra->text[same] == after->extra->text[same])

@@ -115,19 +115,15 @@ static void look_at(struct worker *worker, const struct range *range, int dir,
 {
 	struct walk_entry *entry = &range->folder->entries[i];
 	struct dirty dirty = { .folder = range->folder, .entry = i };
-	struct statx st;
+	struct file_state stat;
 	if (entry->gone)
 		return;
 	if (dir >= 0 || dir == AT_FDCWD)
-		number = statx(dir, entry->name,
-			       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-			       SNAP_STATX, &st) < 0
-				 ? errno
-				 : 0;
-	if (!number && !worker->fresh && snap_holds(&entry->snap, &st))
+		number = file_state_take(dir, entry->name, &stat) ? 0 : errno;
+	if (!number && !worker->fresh && snap_holds(&entry->snap, &stat))
 		return;
 	if (!number)
-		snap_take_stat(dir, entry->name, &st,
+		snap_take_stat(dir, entry->name, &stat,
 			       worker->fresh ? NULL : &entry->snap,
 			       &worker->walk->limits, &dirty.now);
 	else if (means_absent(number))
@@ -290,7 +286,7 @@ static bool enters(struct walk *walk, const struct walk_folder *folder,
 				     "not looked into";
 		return false;
 	}
-	return !names_pseudo(&walk->files->names, entry->snap.dev, path);
+	return !names_pseudo(&walk->files->names, entry->snap.stat.dev, path);
 }
 
 static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
@@ -309,12 +305,12 @@ static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
 		}
 		TRY(add_folder(walk, path, folder->depth + 1, &entry->folder));
 		entry->folder->parent = folder;
-		notify_watch(walk, entry->folder, entry->snap.dev);
+		notify_watch(walk, entry->folder, entry->snap.stat.dev);
 		walk->changed = true;
 	} else if (!same) {
 		/* Another one in its place: nobody told of what is in it. */
 		notify_forget(walk, entry->folder);
-		notify_watch(walk, entry->folder, entry->snap.dev);
+		notify_watch(walk, entry->folder, entry->snap.stat.dev);
 		entry->folder->renewed = !walk->all;
 	} else if (!walk->all && entry->folder->watch >= 0) {
 		return NULL; /* its names are told of */
@@ -324,7 +320,7 @@ static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
 
 static bool differs(const struct snap *a, const struct snap *b)
 {
-	return snap_differ(a, b) || a->mtime != b->mtime ||
+	return snap_differ(a, b) || a->stat.mtime != b->stat.mtime ||
 	       (snap_exists(a) && !snap_same_inode(a, b));
 }
 
@@ -343,8 +339,8 @@ static struct err *apply(struct walk *walk, struct dirty *dirty)
 	if (differs(&before, &entry->snap))
 		err = add_result(walk, dirty->folder, entry->name, &before,
 				 &entry->snap);
-	bool same =
-		before.ino == entry->snap.ino && before.dev == entry->snap.dev;
+	bool same = before.stat.ino == entry->snap.stat.ino &&
+		    before.stat.dev == entry->snap.stat.dev;
 	snap_free(&before);
 	return err ? err : apply_folder(walk, dirty->folder, entry, same);
 }

@@ -8,11 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/masked.h"
 #include "base/path.h"
@@ -21,53 +17,6 @@
 #define LOST_MAX 1000
 #define TEXT_MAX 40
 #define PARTS_MAX 512 /* of a path told */
-
-/* ---- stat data ---- */
-
-static struct timespec time_of(struct statx_timestamp time)
-{
-	return (struct timespec){ .tv_sec = time.tv_sec,
-				  .tv_nsec = (long)time.tv_nsec };
-}
-
-bool attr_take(int dir, const char *name, struct attr *ret)
-{
-	struct statx st;
-	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT |
-		    (name ? 0 : AT_EMPTY_PATH);
-	if (statx(dir, name ? name : "", flags, STATX_BASIC_STATS | STATX_BTIME,
-		  &st) < 0)
-		return false;
-	*ret = (struct attr){
-		.dev = makedev(st.stx_dev_major, st.stx_dev_minor),
-		.ino = st.stx_ino,
-		.size = st.stx_size,
-		.rdev = makedev(st.stx_rdev_major, st.stx_rdev_minor),
-		.mtime = time_of(st.stx_mtime),
-		.ctime = time_of(st.stx_ctime),
-		.mode = st.stx_mode,
-		.uid = st.stx_uid,
-		.gid = st.stx_gid,
-		.nlink = st.stx_nlink,
-		.mount = st.stx_attributes & STATX_ATTR_MOUNT_ROOT,
-	};
-	if (st.stx_mask & STATX_BTIME)
-		ret->btime = time_of(st.stx_btime);
-	return true;
-}
-
-bool time_same(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-/* Numbers are used again at once; the time of birth tells. */
-bool attr_same_file(const struct attr *a, const struct attr *b)
-{
-	return a->dev == b->dev && a->ino == b->ino &&
-	       time_same(a->btime, b->btime) &&
-	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
-}
 
 /* ---- names ---- */
 
@@ -154,13 +103,13 @@ int keep_chmod(int fd, uint32_t mode)
 	return chmod(path, mode & 07777);
 }
 
-bool keep_unlock(int fd, const struct attr *attr, uint32_t mode)
+bool keep_unlock(int fd, const struct file_state *attr, uint32_t mode)
 {
 	return (attr->mode & mode) != mode && geteuid() != 0 &&
 	       attr->uid == geteuid() && keep_chmod(fd, attr->mode | mode) == 0;
 }
 
-int keep_open_folder(int fd, const struct attr *attr)
+int keep_open_folder(int fd, const struct file_state *attr)
 {
 	int folder = keep_open(fd, O_RDONLY | O_DIRECTORY);
 	bool shut = folder < 0 ? errno == EACCES
@@ -219,7 +168,7 @@ bool node_same(const struct node *a, const struct node *b)
 	    (!a->target || !b->target || strcmp(a->target, b->target)))
 		return false;
 	/* That of a folder says of its names what they say themselves. */
-	if (!S_ISDIR(a->attr.mode) && !time_same(a->attr.mtime, b->attr.mtime))
+	if (!S_ISDIR(a->attr.mode) && a->attr.mtime != b->attr.mtime)
 		return false;
 	for (size_t i = 0; i < a->n; i++) {
 		if (strcmp(a->children[i].name, b->children[i].name) ||
@@ -357,7 +306,7 @@ static struct err *note_ancestors(struct told_path *told)
 	_cleanup_(closep) int folder =
 		open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	for (size_t i = 0; folder >= 0 && i < PARTS_MAX; i++) {
-		struct attr attr;
+		struct file_state attr;
 		if (next_part(&at, part) <= 0)
 			break;
 		int next =
@@ -365,7 +314,7 @@ static struct err *note_ancestors(struct told_path *told)
 			       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(folder);
 		folder = next;
-		if (folder < 0 || !attr_take(folder, NULL, &attr))
+		if (folder < 0 || !file_state_take(folder, NULL, &attr))
 			break;
 		TRY(vec_push(
 			&told->ancestors,
@@ -459,37 +408,26 @@ bool keeper_has(const struct keeper *keeper, const char *path)
 
 /* ---- what may go ---- */
 
-static uint64_t safe_key(const struct attr *attr)
-{
-	return XXH3_64bits_withSeed(&attr->ino, sizeof(attr->ino), attr->dev);
-}
-
-static uint64_t birth(const struct attr *attr)
-{
-	return (uint64_t)attr->btime.tv_sec * 1000000000 +
-	       (uint64_t)attr->btime.tv_nsec;
-}
-
 /* All of it is kept: it can be had again wherever it went. */
 static struct err *note_safe(struct keeper *keeper, const struct node *node)
 {
 	if (node->content)
-		TRY(map_u64_put(&keeper->safe, safe_key(&node->attr),
-				birth(&node->attr)));
+		TRY(map_u64_put(&keeper->safe, file_state_key(&node->attr),
+				(uint64_t)node->attr.btime));
 	for (size_t i = 0; i < node->n; i++)
 		TRY(note_safe(keeper, &node->children[i]));
 	return NULL;
 }
 
-bool keeper_may_remove(const struct keeper *keeper, const struct attr *attr)
+bool keeper_may_remove(const struct keeper *keeper,
+		       const struct file_state *attr)
 {
-	uint64_t since = (uint64_t)keeper->since.tv_sec * 1000000000 +
-			 (uint64_t)keeper->since.tv_nsec;
-	uint64_t born = birth(attr), kept;
-	if (!S_ISREG(attr->mode) || attr->nlink > 1 || !born || born >= since)
+	uint64_t kept;
+	if (!S_ISREG(attr->mode) || attr->nlink > 1 || !attr->btime ||
+	    attr->btime >= keeper->since)
 		return true;
-	return map_u64_get(&keeper->safe, safe_key(attr), &kept) &&
-	       kept == born;
+	return map_u64_get(&keeper->safe, file_state_key(attr), &kept) &&
+	       kept == (uint64_t)attr->btime;
 }
 
 struct err *keeper_create(const char *const *paths, size_t n,
@@ -501,8 +439,7 @@ struct err *keeper_create(const char *const *paths, size_t n,
 	if (!keeper)
 		return err_nomem();
 	keeper->contents = (struct keep_contents)CONTENTS_INIT;
-	/* The clock that files are stamped with. */
-	clock_gettime(CLOCK_REALTIME_COARSE, &keeper->since);
+	keeper->since = file_time_now();
 	if (stat(".", &st) == 0) {
 		keeper->cwd_dev = st.st_dev;
 		keeper->cwd_ino = st.st_ino;
@@ -601,7 +538,7 @@ static struct err *take_file(struct taking *taking, int fd, struct node *node)
 	struct err *err = read_file(taking, fd, node);
 	if (shut)
 		keep_chmod(fd, node->attr.mode);
-	if (err || !node->content || !attr_take(fd, NULL, &node->attr))
+	if (err || !node->content || !file_state_take(fd, NULL, &node->attr))
 		return err;
 	return keep_contents_note(contents, &node->attr, node->content,
 				  node->xattrs);
@@ -662,8 +599,8 @@ static struct err *take_folder(struct taking *taking, int fd, struct node *node,
 	struct err *err = xattrs_take(fd, &node->xattrs);
 	if (!err && (depth || !taking->told->shallow))
 		err = take_children(taking, folder, node, depth);
-	struct attr now;
-	if (attr_take(fd, NULL, &now) && now.mode != node->attr.mode)
+	struct file_state now;
+	if (file_state_take(fd, NULL, &now) && now.mode != node->attr.mode)
 		keep_chmod(fd, node->attr.mode);
 	return err;
 }
@@ -683,7 +620,7 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 		openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
-	if (fd < 0 || !attr_take(fd, NULL, &node->attr)) {
+	if (fd < 0 || !file_state_take(fd, NULL, &node->attr)) {
 		lose(taking, depth ? name : "", strerror(errno));
 		return NULL;
 	}
@@ -691,6 +628,11 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 	if (!node->name)
 		return err_nomem();
 	*ret_there = true;
+	if (node->attr.mtime == FILE_TIME_MIN ||
+	    node->attr.mtime == FILE_TIME_MAX) {
+		lose(taking, depth ? name : "", "its time is out of range");
+		return NULL;
+	}
 	/* Another file system is nobody's to put back, but for one told. */
 	if (depth && (node->attr.mount || node->attr.dev != dev)) {
 		node->alone = true;

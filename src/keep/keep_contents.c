@@ -21,9 +21,6 @@
 #define XATTRS_MAX 64
 #define XATTR_LIST ((size_t)64 << 10)
 #define XATTR_VALUE 65536 /* the kernel's limit, xattr(7) */
-/* As snapshot.c: time stamps move every 1 to 10 ms. */
-#define TICK_NS (11 * 1000000LL)
-#define NS_PER_SECOND 1000000000LL
 
 /* ---- reading ---- */
 
@@ -290,10 +287,10 @@ struct err *keep_contents_take(struct keep_contents *contents, int fd,
 			       struct content **ret, const char **ret_why)
 {
 	for (int i = 0; i < TRIES; i++) {
-		struct attr before, after;
+		struct file_state before, after;
 		struct content *content = NULL;
 		*ret_why = NULL;
-		if (!attr_take(fd, NULL, &before)) {
+		if (!file_state_take(fd, NULL, &before)) {
 			*ret_why = strerror(errno);
 			return NULL;
 		}
@@ -315,8 +312,8 @@ struct err *keep_contents_take(struct keep_contents *contents, int fd,
 			continue;
 		if (!content)
 			return NULL;
-		if (attr_take(fd, NULL, &after) && after.size == before.size &&
-		    time_same(after.mtime, before.mtime)) {
+		if (file_state_take(fd, NULL, &after) &&
+		    after.size == before.size && after.mtime == before.mtime) {
 			content->refs++;
 			*ret = content;
 			return NULL;
@@ -355,8 +352,8 @@ bool content_write(const struct keep_contents *contents,
 		   const struct content *content, int fd)
 {
 	char chunk[CHUNK];
-	struct attr attr;
-	if (!attr_take(fd, NULL, &attr))
+	struct file_state attr;
+	if (!file_state_take(fd, NULL, &attr))
 		return false;
 	/*
 	 * What would not fit is found out before anything is overwritten. File
@@ -387,63 +384,47 @@ bool content_write(const struct keep_contents *contents,
 
 /* ---- files as they were seen ---- */
 
-static uint64_t inode_key(const struct attr *attr)
-{
-	return XXH3_64bits_withSeed(&attr->ino, sizeof(attr->ino), attr->dev);
-}
-
 static struct seen *seen_of(const struct keep_contents *contents,
-			    const struct attr *attr)
+			    const struct file_state *attr)
 {
 	uint64_t at = 0;
-	if (!map_u64_get(&contents->seen, inode_key(attr), &at))
+	if (!map_u64_get(&contents->seen, file_state_key(attr), &at))
 		return NULL;
 	struct seen *seen = (void *)(uintptr_t)at;
-	return attr_same_file(&seen->attr, attr) ? seen : NULL;
+	return file_state_is_same_file(&seen->attr, attr) ? seen : NULL;
 }
 
 bool keep_contents_knows(const struct keep_contents *contents,
-			 const struct attr *attr)
+			 const struct file_state *attr)
 {
 	return seen_of(contents, attr) != NULL;
 }
 
 const struct seen *keep_contents_seen(const struct keep_contents *contents,
-				      const struct attr *attr)
+				      const struct file_state *attr)
 {
 	const struct seen *seen = seen_of(contents, attr);
 	if (!seen || seen->racy || seen->attr.size != attr->size ||
-	    !time_same(seen->attr.mtime, attr->mtime) ||
-	    !time_same(seen->attr.ctime, attr->ctime))
+	    seen->attr.mtime != attr->mtime || seen->attr.ctime != attr->ctime)
 		return NULL;
 	return seen;
 }
 
-static bool is_racy(struct timespec changed)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	if (changed.tv_sec < now.tv_sec - 1)
-		return false;
-	int64_t gone = (now.tv_sec - changed.tv_sec) * NS_PER_SECOND +
-		       now.tv_nsec - changed.tv_nsec;
-	return gone <= TICK_NS;
-}
-
 struct err *keep_contents_note(struct keep_contents *contents,
-			       const struct attr *attr, struct content *content,
-			       struct xattrs *xattrs)
+			       const struct file_state *attr,
+			       struct content *content, struct xattrs *xattrs)
 {
 	uint64_t at = 0;
 	struct seen *seen = NULL;
-	if (map_u64_get(&contents->seen, inode_key(attr), &at)) {
+	if (map_u64_get(&contents->seen, file_state_key(attr), &at)) {
 		seen = (void *)(uintptr_t)at;
 	} else {
 		seen = calloc(1, sizeof(*seen));
 		if (!seen)
 			return err_nomem();
-		struct err *err = map_u64_put(&contents->seen, inode_key(attr),
-					      (uint64_t)(uintptr_t)seen);
+		struct err *err =
+			map_u64_put(&contents->seen, file_state_key(attr),
+				    (uint64_t)(uintptr_t)seen);
 		if (err) {
 			free(seen);
 			return err;
@@ -455,7 +436,7 @@ struct err *keep_contents_note(struct keep_contents *contents,
 		.attr = *attr,
 		.content = content,
 		.xattrs = xattrs,
-		.racy = is_racy(attr->ctime),
+		.racy = file_time_is_racy(attr->ctime, file_time_now()),
 	};
 	return NULL;
 }

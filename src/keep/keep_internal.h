@@ -12,25 +12,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/file_state.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "keep/keep.h"
 
-/* ---- what stat data say ---- */
-
-struct attr {
-	uint64_t dev, ino, size, rdev;
-	struct timespec mtime, ctime, btime; /* btime 0: not told */
-	uint32_t mode;			     /* type and permissions */
-	uint32_t uid, gid, nlink;
-	bool mount; /* a file system is mounted there */
-};
-
-/* @name in @dir without being followed; NULL: @dir itself. Else errno is set. */
-bool attr_take(int dir, const char *name, struct attr *ret);
-bool attr_same_file(const struct attr *a, const struct attr *b);
-bool time_same(struct timespec a, struct timespec b);
+/* ---- extended attributes ---- */
 
 struct xattr {
 	char *name;
@@ -58,7 +46,7 @@ struct content {
 
 /* What a file was when it was looked at or written last. */
 struct seen {
-	struct attr attr;
+	struct file_state attr;
 	struct content *content;
 	struct xattrs *xattrs; /* NULL: none */
 	bool racy;	       /* a change may have got the same times */
@@ -96,12 +84,13 @@ bool content_write(const struct keep_contents *contents,
 
 /* NULL: the file is not known as it is now. */
 const struct seen *keep_contents_seen(const struct keep_contents *contents,
-				      const struct attr *attr);
+				      const struct file_state *attr);
 /* Was this inode ever taken or made here? */
 bool keep_contents_knows(const struct keep_contents *contents,
-			 const struct attr *attr);
+			 const struct file_state *attr);
 struct err *keep_contents_note(struct keep_contents *contents,
-			       const struct attr *attr, struct content *content,
+			       const struct file_state *attr,
+			       struct content *content,
 			       struct xattrs *xattrs) _must_check_;
 
 /* Of what @fd (O_PATH is fine) is open on; NULL: none. */
@@ -121,7 +110,7 @@ int xattrs_put(int fd, const struct xattrs *now, const struct xattrs *want);
 /* One name: a file, or a folder and what is in it. */
 struct node {
 	char *name; /* "": that of the path told */
-	struct attr attr;
+	struct file_state attr;
 	struct content *content; /* of a file */
 	char *target;		 /* of a link */
 	struct xattrs *xattrs;
@@ -165,13 +154,14 @@ struct keeper {
 	VEC(char *) lost;
 	struct keep_contents contents;
 	uint64_t cwd_dev, cwd_ino;
-	struct timespec since; /* what is older was not made by tests … */
-	struct map_u64 safe;   /* … and is gone for good, unless it is here */
-	bool began;	       /* a state was taken: later ones are of tests */
+	int64_t since;	     /* what is older was not made by tests … */
+	struct map_u64 safe; /* … and is gone for good, unless it is here */
+	bool began;	     /* a state was taken: later ones are of tests */
 };
 
 /* May this file go, so that nothing is lost? */
-bool keeper_may_remove(const struct keeper *keeper, const struct attr *attr);
+bool keeper_may_remove(const struct keeper *keeper,
+		       const struct file_state *attr);
 
 /* Says it once a path. @name: of what lies below; "": the path itself. */
 void keeper_lose(struct keeper *keeper, struct told_path *told,
@@ -205,6 +195,6 @@ int keep_chmod(int fd, uint32_t mode);
  * the mode has to be put back. Extended attributes are read and written by those
  * who may read and write the file.
  */
-bool keep_unlock(int fd, const struct attr *attr, uint32_t mode);
+bool keep_unlock(int fd, const struct file_state *attr, uint32_t mode);
 /* Opens a folder to be listed, for which its mode may have to be changed. */
-int keep_open_folder(int fd, const struct attr *attr);
+int keep_open_folder(int fd, const struct file_state *attr);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "keep/keep_internal.h"
@@ -16,7 +15,7 @@
 
 /* An inode that has several names among those kept, as it is now. */
 struct link {
-	struct attr was;
+	struct file_state was;
 	int fd; /* O_PATH */
 };
 
@@ -31,7 +30,7 @@ struct put {
 /* A folder in which names are changed. */
 struct folder {
 	int fd; /* O_PATH is fine */
-	struct attr attr;
+	struct file_state attr;
 	bool opened; /* made writable for the time needed */
 };
 
@@ -41,7 +40,8 @@ static void lose(struct put *put, const char *name, int number)
 }
 
 /* False, and said: what is there would be gone for good. */
-static bool may_go(struct put *put, const char *name, const struct attr *attr)
+static bool may_go(struct put *put, const char *name,
+		   const struct file_state *attr)
 {
 	if (keeper_may_remove(put->keeper, attr))
 		return true;
@@ -50,7 +50,7 @@ static bool may_go(struct put *put, const char *name, const struct attr *attr)
 	return false;
 }
 
-static bool is_type(const struct attr *attr, uint32_t type)
+static bool is_type(const struct file_state *attr, uint32_t type)
 {
 	return (attr->mode & S_IFMT) == type;
 }
@@ -77,8 +77,9 @@ static void folder_leave(struct folder *folder)
 static bool remove_at(struct put *put, struct folder *parent, const char *name,
 		      unsigned depth);
 
-static bool remove_children(struct put *put, int fd, const struct attr *attr,
-			    const char *name, unsigned depth)
+static bool remove_children(struct put *put, int fd,
+			    const struct file_state *attr, const char *name,
+			    unsigned depth)
 {
 	struct keep_names names = {};
 	struct folder folder = { .attr = *attr };
@@ -105,10 +106,10 @@ static bool remove_at(struct put *put, struct folder *parent, const char *name,
 {
 	_cleanup_(closep) int fd =
 		openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct attr attr;
+	struct file_state attr;
 	if (fd < 0 && errno == ENOENT)
 		return true;
-	if (fd < 0 || !attr_take(fd, NULL, &attr)) {
+	if (fd < 0 || !file_state_take(fd, NULL, &attr)) {
 		lose(put, name, errno);
 		return false;
 	}
@@ -140,7 +141,7 @@ static void put_times(int fd, const struct node *want)
 {
 	char path[64];
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-				     want->attr.mtime };
+				     file_time_spec(want->attr.mtime) };
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	(void)!utimensat(AT_FDCWD, path, times, 0);
 }
@@ -152,9 +153,9 @@ static void put_times(int fd, const struct node *want)
 static int put_attributes(int fd, const struct node *want,
 			  const struct xattrs *xattrs)
 {
-	struct attr now;
+	struct file_state now;
 	int number = 0;
-	if (!attr_take(fd, NULL, &now))
+	if (!file_state_take(fd, NULL, &now))
 		return errno;
 	if ((now.uid != want->attr.uid || now.gid != want->attr.gid) &&
 	    fchownat(fd, "", want->attr.uid, want->attr.gid, AT_EMPTY_PATH) < 0)
@@ -164,11 +165,11 @@ static int put_attributes(int fd, const struct node *want,
 		int failed = xattrs_put(fd, xattrs, want->xattrs);
 		number = number ? number : failed;
 	}
-	if (!attr_take(fd, NULL, &now))
+	if (!file_state_take(fd, NULL, &now))
 		return errno;
 	if (now.mode != want->attr.mode && keep_chmod(fd, want->attr.mode) < 0)
 		number = number ? number : errno;
-	if (!time_same(now.mtime, want->attr.mtime))
+	if (now.mtime != want->attr.mtime)
 		put_times(fd, want);
 	return number;
 }
@@ -176,8 +177,8 @@ static int put_attributes(int fd, const struct node *want,
 static void put_all_attributes(struct put *put, int fd, const struct node *want)
 {
 	_cleanup_(xattrs_unrefp) struct xattrs *xattrs = NULL;
-	struct attr now;
-	if (attr_take(fd, NULL, &now))
+	struct file_state now;
+	if (file_state_take(fd, NULL, &now))
 		keep_unlock(fd, &now, 0400);
 	struct err *err = xattrs_take(fd, &xattrs);
 	if (err) {
@@ -194,14 +195,14 @@ static void put_all_attributes(struct put *put, int fd, const struct node *want)
 /* The content it has now is told for the next time. */
 static void note(struct put *put, int fd, const struct node *want)
 {
-	struct attr now;
-	if (put->err || !attr_take(fd, NULL, &now))
+	struct file_state now;
+	if (put->err || !file_state_take(fd, NULL, &now))
 		return;
 	put->err = keep_contents_note(&put->keeper->contents, &now,
 				      want->content, want->xattrs);
 }
 
-static bool has_content(struct put *put, int fd, const struct attr *now,
+static bool has_content(struct put *put, int fd, const struct file_state *now,
 			const struct node *want, bool *ret_known)
 {
 	const struct seen *seen =
@@ -216,7 +217,8 @@ static bool has_content(struct put *put, int fd, const struct attr *now,
 }
 
 /* The same inode, so that who has it open or mapped sees it as well. */
-static bool write_in_place(struct put *put, int fd, const struct attr *now,
+static bool write_in_place(struct put *put, int fd,
+			   const struct file_state *now,
 			   const struct node *want)
 {
 	_cleanup_(closep) int file = keep_open(fd, O_WRONLY);
@@ -297,7 +299,8 @@ static const struct link *link_of(const struct put *put,
 				  const struct node *want)
 {
 	for (size_t i = 0; want->attr.nlink > 1 && i < put->links.n; i++) {
-		if (attr_same_file(&put->links.data[i].was, &want->attr))
+		if (file_state_is_same_file(&put->links.data[i].was,
+					    &want->attr))
 			return &put->links.data[i];
 	}
 	return NULL;
@@ -305,11 +308,12 @@ static const struct link *link_of(const struct put *put,
 
 /* Another name of a file that was put back already. */
 static void put_link(struct put *put, struct folder *parent, const char *name,
-		     const struct link *link, const struct attr *now)
+		     const struct link *link, const struct file_state *now)
 {
-	struct attr attr;
-	if (!attr_take(link->fd, NULL, &attr) ||
-	    (now && (attr_same_file(now, &attr) || !may_go(put, name, now))))
+	struct file_state attr;
+	if (!file_state_take(link->fd, NULL, &attr) ||
+	    (now &&
+	     (file_state_is_same_file(now, &attr) || !may_go(put, name, now))))
 		return;
 	folder_allow(parent);
 	if (!name_file(put, parent, link->fd, name))
@@ -332,10 +336,11 @@ static void note_link(struct put *put, struct folder *parent, const char *name,
 
 /* @fd: what is there now, -1: nothing; then @now says nothing. */
 static void put_file(struct put *put, struct folder *parent, const char *name,
-		     const struct node *want, int fd, const struct attr *now)
+		     const struct node *want, int fd,
+		     const struct file_state *now)
 {
 	/* Of a file with further names that was not kept: they are not ours. */
-	bool same = fd >= 0 && attr_same_file(now, &want->attr);
+	bool same = fd >= 0 && file_state_is_same_file(now, &want->attr);
 	bool ours = same || (fd >= 0 && now->nlink == 1);
 	bool known = false;
 	if (fd >= 0 && !same && !may_go(put, want->name, now))
@@ -343,7 +348,7 @@ static void put_file(struct put *put, struct folder *parent, const char *name,
 	bool whole = ours && has_content(put, fd, now, want, &known);
 	if (whole && known && now->mode == want->attr.mode &&
 	    now->uid == want->attr.uid && now->gid == want->attr.gid &&
-	    time_same(now->mtime, want->attr.mtime))
+	    now->mtime == want->attr.mtime)
 		return;
 	if (!whole && ours &&
 	    (same || keep_contents_knows(&put->keeper->contents, now)))
@@ -385,23 +390,23 @@ static void put_symlink(struct put *put, struct folder *parent,
 			return;
 		}
 	}
-	struct attr now;
+	struct file_state now;
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-				     want->attr.mtime };
-	if (!attr_take(parent->fd, name, &now) || !is_type(&now, S_IFLNK))
+				     file_time_spec(want->attr.mtime) };
+	if (!file_state_take(parent->fd, name, &now) || !is_type(&now, S_IFLNK))
 		return;
 	if ((now.uid != want->attr.uid || now.gid != want->attr.gid) &&
 	    fchownat(parent->fd, name, want->attr.uid, want->attr.gid,
 		     AT_SYMLINK_NOFOLLOW) < 0)
 		lose(put, want->name, errno);
-	if (!time_same(now.mtime, want->attr.mtime))
+	if (now.mtime != want->attr.mtime)
 		(void)!utimensat(parent->fd, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
 /* A FIFO, a socket without anybody behind it, a device where we may. */
 static void put_special(struct put *put, struct folder *parent,
 			const char *name, const struct node *want, int fd,
-			const struct attr *now)
+			const struct file_state *now)
 {
 	_cleanup_(closep) int made = -1;
 	bool device =
@@ -464,7 +469,7 @@ static void put_folder(struct put *put, struct folder *parent, const char *name,
 			      O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
 		fd = made;
 	}
-	if (fd < 0 || !attr_take(fd, NULL, &folder.attr)) {
+	if (fd < 0 || !file_state_take(fd, NULL, &folder.attr)) {
 		lose(put, want->name, errno);
 		return;
 	}
@@ -495,9 +500,9 @@ static void put_node(struct put *put, struct folder *parent, const char *name,
 {
 	_cleanup_(closep) int fd =
 		openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct attr now = {};
+	struct file_state now = {};
 	if ((fd < 0 && errno != ENOENT) ||
-	    (fd >= 0 && !attr_take(fd, NULL, &now))) {
+	    (fd >= 0 && !file_state_take(fd, NULL, &now))) {
 		lose(put, depth ? name : "", errno);
 		return;
 	}
@@ -525,8 +530,8 @@ static void put_node(struct put *put, struct folder *parent, const char *name,
 	const struct link *link = link_of(put, want);
 	bool file = is_type(&want->attr, S_IFREG);
 	/* Other names of what is no file are not ours to change, either. */
-	bool alias =
-		!file && now.nlink > 1 && !attr_same_file(&now, &want->attr);
+	bool alias = !file && now.nlink > 1 &&
+		     !file_state_is_same_file(&now, &want->attr);
 	if (fd >= 0 &&
 	    (!is_type(&now, want->attr.mode & S_IFMT) || (alias && !link)) &&
 	    !make_room(put, parent, name, depth, &fd))
@@ -553,7 +558,7 @@ static void put_path(struct put *put, const struct node *want)
 			lose(put, "", errno);
 		return;
 	}
-	if (attr_take(parent.fd, NULL, &parent.attr))
+	if (file_state_take(parent.fd, NULL, &parent.attr))
 		put_node(put, &parent, put->told->name, want, 0);
 	else
 		lose(put, "", errno);

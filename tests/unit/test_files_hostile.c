@@ -58,8 +58,8 @@ static void test_racy_snapshot(void **state)
 	snap_take(AT_FDCWD, at(&box, "a"), &later, &limits, &shared);
 	assert_ptr_equal(later.extra, shared.extra);
 	assert_int_equal(lstat(at(&box, "a"), &st), 0);
-	assert_int_equal(shared.ino, st.st_ino);
-	assert_int_equal(shared.dev, st.st_dev);
+	assert_int_equal(shared.stat.ino, st.st_ino);
+	assert_int_equal(shared.stat.dev, st.st_dev);
 	assert_int_equal(snap_digest(&snap), snap_digest(&shared));
 	snap_free(&snap);
 	snap_free(&later);

@@ -1,0 +1,130 @@
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file_state.h"
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/polygraph-unit-XXXXXX");
+	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	unlink("file");
+	unlink("link");
+	unlink("other");
+	return chdir("/") == 0 ? rmdir(folder) : -1;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void test_take(void **state)
+{
+	(void)state;
+	struct file_state file, link_, again, opened;
+	struct stat st;
+	write_file("file", "text");
+	assert_int_equal(chmod("file", 04640), 0);
+	assert_int_equal(symlink("file", "link"), 0);
+	assert_true(file_state_take(AT_FDCWD, "file", &file));
+	assert_int_equal(stat("file", &st), 0);
+	assert_int_equal(file.mode, S_IFREG | 04640);
+	assert_true(file.ino == st.st_ino && file.dev == st.st_dev);
+	assert_true(file.size == 4 && file.nlink == 1 && !file.mount);
+	assert_true(file.uid == st.st_uid && file.gid == st.st_gid);
+	assert_true(file.mtime ==
+		    st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+	/* Never followed; and by descriptor. */
+	assert_true(file_state_take(AT_FDCWD, "link", &link_));
+	assert_true(S_ISLNK(link_.mode));
+	assert_false(file_state_is_same_file(&file, &link_));
+	int fd = open("file", O_PATH | O_CLOEXEC);
+	assert_true(file_state_take(fd, NULL, &opened));
+	close(fd);
+	assert_true(file_state_is_same(&file, &opened));
+	/* Another name of it: the same file, but not the same state. */
+	assert_int_equal(link("file", "other"), 0);
+	assert_true(file_state_take(AT_FDCWD, "other", &again));
+	assert_true(file_state_is_same_file(&file, &again));
+	assert_false(file_state_is_same(&file, &again));
+	assert_true(file_state_key(&file) == file_state_key(&again));
+	struct file_state untouched = again;
+	assert_false(file_state_take(AT_FDCWD, "missing", &again));
+	assert_int_equal(errno, ENOENT);
+	assert_memory_equal(&untouched, &again, sizeof(again));
+	assert_true(file_state_take(AT_FDCWD, "/", &again));
+	assert_true(again.mount);
+}
+
+static void test_racy(void **state)
+{
+	(void)state;
+	struct file_state file;
+	write_file("file", "more");
+	assert_true(file_state_take(AT_FDCWD, "file", &file));
+	int64_t now = file_time_now();
+	/* However long this took: just after the change, and long after it. */
+	assert_true(file_time_is_racy(file.ctime, file.ctime + 1));
+	assert_false(file_time_is_racy(file.ctime, file.ctime + 1000000000));
+	assert_true(now >= file.ctime - 20000000);
+}
+
+static void set_time(int64_t seconds, long nanoseconds)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+				     { seconds, nanoseconds } };
+	assert_int_equal(utimensat(AT_FDCWD, "file", times, 0), 0);
+}
+
+static void test_times(void **state)
+{
+	(void)state;
+	struct file_state file;
+	write_file("file", "x");
+	set_time(1000, 123456789);
+	assert_true(file_state_take(AT_FDCWD, "file", &file));
+	struct timespec time = file_time_spec(file.mtime);
+	assert_true(time.tv_sec == 1000 && time.tv_nsec / 1000000 == 123);
+	/* Before 1970, where the file system has that. */
+	set_time(-1000, 500000000);
+	assert_true(file_state_take(AT_FDCWD, "file", &file));
+	time = file_time_spec(file.mtime);
+	assert_true(time.tv_nsec >= 0 && time.tv_nsec < 1000000000);
+	assert_true(file.mtime == time.tv_sec * 1000000000 + time.tv_nsec);
+	/* Past 2262, unless the file system has cut it off before. */
+	set_time(INT64_MAX / 1000000000 + 5, 0);
+	struct stat st;
+	assert_int_equal(stat("file", &st), 0);
+	assert_true(file_state_take(AT_FDCWD, "file", &file));
+	if (st.st_mtim.tv_sec > INT64_MAX / 1000000000)
+		assert_true(file.mtime == FILE_TIME_MAX);
+	time = file_time_spec(-1);
+	assert_true(time.tv_sec == -1 && time.tv_nsec == 999999999);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_take),
+		cmocka_unit_test(test_racy),
+		cmocka_unit_test(test_times),
+	};
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
