@@ -25,7 +25,7 @@ static void test_mapping(void **state)
 	(void)state;
 	char text[] =
 		"55d0c0a00000-55d0c0a21000 rw-p 0001f000 fd:10 2531452"
-		"                    /home/a b/c (deleted)\n"
+		"                    /srv/a b/c (deleted)\n"
 		"not a mapping at all\n"
 		"7ffd0000-7ffd1000 r-xs 00000000 00:00 0 \n"
 		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vs]";
@@ -36,7 +36,7 @@ static void test_mapping(void **state)
 	assert_true(m.readable && m.writable && !m.executable && !m.shared);
 	assert_true(m.offset == 0x1f000 && m.inode == 2531452);
 	assert_true(m.device == makedev(0xfd, 0x10));
-	assert_string_equal(m.path, "/home/a b/c" PROC_DELETED);
+	assert_string_equal(m.path, "/srv/a b/c" PROC_DELETED);
 	assert_true(proc_next_mapping(&at, &m));
 	assert_true(m.start == 0x7ffd0000 && m.shared && m.executable);
 	assert_true(!m.writable && !m.inode);
