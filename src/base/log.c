@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,26 +8,40 @@
 
 #include "base/str.h"
 
-static const char *const channel_names[LOG_CHANNELS] = {
-	[LOG_BASE] = "base",   [LOG_TRACEE] = "tracee", [LOG_DWARF] = "dwarf",
-	[LOG_SUITE] = "suite", [LOG_REPORT] = "report", [LOG_CLI] = "cli",
+static const char *const channel_names[LOG_CHANNELS_N] = {
+#define X(channel, name) [LOG_##channel] = name,
+	LOG_CHANNELS(X)
+#undef X
 };
+static_assert(LOG_CHANNELS_N <= 64, "a bit for each channel");
 
-static uint32_t enabled;
+static uint64_t enabled;
 static enum log_level level = LOG_LEVEL_WARN;
 static void (*line_hook)(bool before);
+
+/* The channels of the @n bytes at @name; 0: there is no such channel. */
+static uint64_t log_channels_named(const char *name, size_t n)
+{
+	if (n == 3 && !strncmp(name, "all", n))
+		return UINT64_MAX;
+	for (int i = 0; i < LOG_CHANNELS_N; i++) {
+		if (strlen(channel_names[i]) == n &&
+		    !strncmp(name, channel_names[i], n))
+			return UINT64_C(1) << i;
+	}
+	return 0;
+}
 
 void log_channels_set(const char *names)
 {
 	enabled = 0;
 	while (names && *names) {
 		size_t n = strcspn(names, ",");
-		for (int i = 0; i < LOG_CHANNELS; i++) {
-			if ((n == 3 && !strncmp(names, "all", 3)) ||
-			    (strlen(channel_names[i]) == n &&
-			     !strncmp(names, channel_names[i], n)))
-				enabled |= 1U << i;
-		}
+		uint64_t named = log_channels_named(names, n);
+		if (n && !named)
+			log_warn("POLYGRAPH_LOG: there is no channel '%.*s'",
+				 (int)n, names);
+		enabled |= named;
 		names += n;
 		names += *names == ',';
 	}
@@ -39,7 +54,7 @@ void log_level_set(enum log_level new_level)
 
 bool log_enabled(enum log_channel channel)
 {
-	return enabled & (1U << channel);
+	return enabled & (UINT64_C(1) << channel);
 }
 
 void log_hook_set(void (*hook)(bool before))
@@ -74,7 +89,7 @@ void log_warn(const char *fmt, ...)
 
 void log_info(const char *fmt, ...)
 {
-	if (level < LOG_LEVEL_INFO)
+	if (level < LOG_LEVEL_INFO && enabled != UINT64_MAX)
 		return;
 	va_list args;
 	va_start(args, fmt);

@@ -1,10 +1,16 @@
 /*
- * Log channels: one for each room, switched on one by one.
+ * Log channels: one for each room, switched on by name.
  *
  * Three levels. log_warn() always shows (unless --quiet), log_info() with
- * --verbose, log_debug() when the channel is named in POLYGRAPH_LOG, e.g.
- * POLYGRAPH_LOG=tracee,suite or POLYGRAPH_LOG=all. Lines go to standard error
+ * --verbose or POLYGRAPH_LOG=all, log_debug() when the channel is named in
+ * POLYGRAPH_LOG, e.g. POLYGRAPH_LOG=tracee,suite. Lines go to standard error
  * and never contain raw bytes of the tested program: they are escaped.
+ *
+ * A debug line says what was decided and why: what was left out, given up or
+ * done the slow way. It must be possible to understand a user's report from
+ * these lines alone. A room logs on its own channel; the libraries inside of
+ * the tested program cannot log, the controller does so on their channels
+ * (agent, models, recorder). tests/lint/check_log.py checks both.
  */
 #pragma once
 
@@ -12,19 +18,48 @@
 
 #include "base/macro.h"
 
+/* clang-format off */
+#define LOG_CHANNELS(X)                                                        \
+	X(AGENT, "agent")                                                      \
+	X(ATTRIBUTES, "attributes")                                            \
+	X(BASE, "base")                                                        \
+	X(CHOICES, "choices")                                                  \
+	X(CLI, "cli")                                                          \
+	X(DWARF, "dwarf")                                                      \
+	X(FILES, "files")                                                      \
+	X(FINDING, "finding")                                                  \
+	X(FOLLOW, "follow")                                                    \
+	X(FRAMEWORK, "framework")                                              \
+	X(IMAGE, "image")                                                      \
+	X(KEEP, "keep")                                                        \
+	X(MODELS, "models")                                                    \
+	X(NATIVE, "native")                                                    \
+	X(ORDER, "order")                                                      \
+	X(POLLUTION, "pollution")                                              \
+	X(PROCESS, "process")                                                  \
+	X(PROGRAM, "program")                                                  \
+	X(RECORDER, "recorder")                                                \
+	X(REPORT, "report")                                                    \
+	X(RESTORE, "restore")                                                  \
+	X(RESULTS, "results")                                                  \
+	X(STATE, "state")                                                      \
+	X(STORE, "store")                                                      \
+	X(SUITE, "suite")                                                      \
+	X(TRACEE, "tracee")                                                    \
+	X(TYPE, "type")                                                        \
+	X(WATCH, "watch")
+/* clang-format on */
+
 enum log_channel {
-	LOG_BASE,
-	LOG_TRACEE,
-	LOG_DWARF,
-	LOG_SUITE,
-	LOG_REPORT,
-	LOG_CLI,
-	LOG_CHANNELS,
+#define X(channel, name) LOG_##channel,
+	LOG_CHANNELS(X)
+#undef X
+		LOG_CHANNELS_N,
 };
 
 enum log_level { LOG_LEVEL_QUIET, LOG_LEVEL_WARN, LOG_LEVEL_INFO };
 
-/* Channels from a comma-separated list; unknown names are ignored. */
+/* Channels from a comma-separated list; warns of a name that is none. */
 void log_channels_set(const char *names);
 void log_level_set(enum log_level level);
 bool log_enabled(enum log_channel channel);

@@ -100,11 +100,38 @@ static void on_finished(void *data, const struct suite_result *result)
 	test->failures += !good;
 }
 
-static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
+/* On the channel of the models, which cannot log themselves. */
+static void choices_log_models(const struct choices_options *options,
+			       const struct wire_choices *block)
+{
+	for (uint64_t i = 0; i < WIRE_MODELS_ALL; i++) {
+		const struct choices_model *model =
+			choices_find_model(options, i);
+		if (!model || !(block->made[i] | block->left_alone[i]))
+			continue;
+		log_debug(LOG_MODELS,
+			  "%s: %llu choices, %llu of them varied; %llu calls "
+			  "from outside the program's own code left alone%s",
+			  model->api, (unsigned long long)block->made[i],
+			  (unsigned long long)block->acted[i],
+			  (unsigned long long)block->left_alone[i],
+			  choices_has_model(block->on, i)
+				  ? ""
+				  : "; the model is switched off");
+	}
+}
+
+static void on_chosen(void *data, size_t entry _unused_, size_t test,
 		      const struct wire_choices *block)
 {
 	struct round *round = data;
 	struct choices_reach *reach = &round->search->result->reach;
+	if (log_enabled(LOG_MODELS)) {
+		log_debug(LOG_MODELS, "test %zu, seed %llu, level %s:", test,
+			  (unsigned long long)block->seed,
+			  choices_level_name((unsigned)block->level));
+		choices_log_models(round->search->options, block);
+	}
 	/* The start of the process is in the block of each of its tests. */
 	if (round->start_counted) {
 		reach->made -= MIN(reach->made, block->start_made);

@@ -3,9 +3,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/str.h"
+#include "base/version.h"
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/config.h"
@@ -143,11 +146,26 @@ static struct err *start(int argc, char **argv, enum status *ret)
 	return run_command(command, argc - 2, argv + 2, ret);
 }
 
+/* What a report of a bug has to say first. */
+static void main_log_call(int argc, char **argv)
+{
+	struct utsname system = {};
+	uname(&system);
+	log_debug(LOG_CLI,
+		  "version " POLYGRAPH_VERSION ", %s %s on %s, user %u",
+		  system.sysname, system.release, system.machine,
+		  (unsigned)geteuid());
+	for (int i = 1; i < argc; i++)
+		log_debug(LOG_CLI, "argument %d: %s", i, argv[i]);
+}
+
 int main(int argc, char **argv)
 {
 	/* Only for the width of characters; numbers stay as C writes them. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	log_channels_set(getenv("POLYGRAPH_LOG"));
+	if (log_enabled(LOG_CLI))
+		main_log_call(argc, argv);
 	interrupt_install();
 
 	enum status status = STATUS_OK;

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "base/version.h"
 #include "cli/help.h"
@@ -111,8 +112,12 @@ static void write_end(const struct command *command, FILE *out)
 	     "always asks for it.",
 	     out);
 	term("POLYGRAPH_LOG",
-	     "Parts of the program whose work is logged to standard error: a "
-	     "list of base, tracee, dwarf, suite, report and cli, or all.",
+	     "Parts of the program whose decisions are logged to standard "
+	     "error, separated by commas: "
+#define X(channel, name) name ", "
+	     LOG_CHANNELS(X)
+#undef X
+		     "or all.",
 	     out);
 	fputs(".SH SEE ALSO\n", out);
 	bool first = true;

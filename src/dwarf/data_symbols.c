@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "dwarf/index_internal.h"
 
@@ -245,8 +246,14 @@ static struct err *add_symbol(struct data_symbols *symbols,
 	TRY(data_symbols_cut_version(symbols, &symbol.name));
 	if (!strcmp(symbol.name, "main_arena"))
 		symbols->has_libc = true;
-	symbol.ours = symbol.ours &&
-		      !is_foreign_symbol(symbol.name, symbol.local ? file : "");
+	if (symbol.ours &&
+	    is_foreign_symbol(symbol.name, symbol.local ? file : "")) {
+		log_debug(LOG_DWARF,
+			  "symbol '%s' is left out: it belongs to the compiler "
+			  "or its runtime",
+			  symbol.name);
+		symbol.ours = false;
+	}
 	return vec_push(&symbols->data, symbol);
 }
 

@@ -31,6 +31,11 @@ static struct err *read_debug(struct object *object,
 	TRY(vtables_wanted(symbols, &scopes));
 	TRY(scopes_read(&scopes, object));
 	*ret_whole = !scopes.incomplete;
+	if (scopes.incomplete)
+		log_debug(LOG_DWARF,
+			  "%s: split debug files (.dwo) are missing, so some "
+			  "variables and types are not known",
+			  object_path(object));
 	/* Each DIE is needed once or twice; more is a file made to be slow. */
 	builder.steps_max = scopes.dies * 4 + 10000;
 	TRY(variables_add(&builder, symbols, index));
@@ -65,6 +70,8 @@ struct err *index_load(struct object *object, const char *cache,
 	_cleanup_(index_destroyp) struct index_variables *index = NULL;
 	if (cache)
 		TRY(index_cache_read(object, cache, pool, &index));
+	log_debug(LOG_DWARF, "%s: variables and types are read from %s",
+		  object_path(object), index ? "the cache" : "the file");
 	if (!index) {
 		index = calloc(1, sizeof(*index));
 		if (!index)

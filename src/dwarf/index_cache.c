@@ -720,8 +720,13 @@ struct err *index_cache_read(struct object *object, const char *cache,
 		return NULL;
 	}
 	/* A separate debug file may have come since. */
-	if (!(header.flags & HEADER_DEBUG) && object->facts.debug)
+	if (!(header.flags & HEADER_DEBUG) && object->facts.debug) {
+		log_debug(LOG_DWARF,
+			  "%s is not used: it was written without debug "
+			  "information, which is there now",
+			  path);
 		return NULL;
+	}
 	_cleanup_(index_destroyp) struct index_variables *index =
 		calloc(1, sizeof(*index));
 	if (!index)

@@ -264,6 +264,13 @@ static int object_find_debuginfo(Dwfl_Module *module, void **data,
 		fd = find_by_link(module, file, link, crc, ret_name);
 	if (fd >= 0)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	if (fd >= 0)
+		log_debug(LOG_DWARF, "%s: its debug information is in %s", name,
+			  *ret_name ? *ret_name : "a file without a name");
+	else
+		log_debug(LOG_DWARF, "%s: no separate debug file found%s%s",
+			  name, link ? ", its link names " : "",
+			  link ? link : "");
 	return fd;
 }
 

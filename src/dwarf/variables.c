@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/path.h"
 #include "dwarf/index_internal.h"
@@ -387,6 +388,13 @@ static struct err *fill_variable(struct variables *variables,
 	return NULL;
 }
 
+static void note_left_out(Dwarf_Die *die, const char *why)
+{
+	const char *name = dwarf_diename(die);
+	log_debug(LOG_DWARF, "variable '%s' is left out: %s", name ? name : "",
+		  why);
+}
+
 static struct err *add_place(struct variables *variables,
 			     const struct variable_die *from,
 			     struct variable_place *place)
@@ -394,20 +402,26 @@ static struct err *add_place(struct variables *variables,
 	struct index_variables *index = variables->index;
 	const struct data_symbols *symbols = variables->symbols;
 	Dwarf_Die die = from->die;
-	if (!is_writable(symbols, place))
+	if (!is_writable(symbols, place)) {
+		note_left_out(&die, "it is not in writable memory");
 		return NULL;
+	}
 	bool any = false;
 	const char *linkage = linkage_name(&die);
 	bool agrees = symbol_agrees(symbols, place, linkage,
 				    dwarf_diename(&die), &any);
 	/* Dropped thread-locals are left at 0, which is a place like any. */
-	if (place->tls && any && !agrees)
+	if (place->tls && any && !agrees) {
+		note_left_out(&die, "the linker dropped this thread-local");
 		return NULL;
+	}
 	struct map_u64 *by_place = &variables->by_place[place->tls];
 	uint64_t known;
 	bool again = map_u64_get(by_place, place->address, &known);
-	if (again && !agrees)
+	if (again && !agrees) {
+		note_left_out(&die, "another variable is at its address");
 		return NULL;
+	}
 	if (again) {
 		/* Every unit has the inline ones: mostly they are the same. */
 		const struct variable *old = &index->variables.data[known];
@@ -416,14 +430,18 @@ static struct err *add_place(struct variables *variables,
 	}
 	struct variable variable = {};
 	TRY(fill_variable(variables, from, place, linkage, &variable));
-	if (!variable.name)
+	if (!variable.name) {
+		note_left_out(&die, "it has no qualified name");
 		return NULL;
+	}
 	if (again) {
 		index->variables.data[known] = variable;
 		return NULL;
 	}
-	if (index->variables.n >= VARIABLES_MAX)
+	if (index->variables.n >= VARIABLES_MAX) {
+		note_left_out(&die, "there are too many variables");
 		return NULL;
+	}
 	if (place->offset)
 		TRY(map_u64_put(variables->builder->pieces, index->variables.n,
 				place->offset));
@@ -440,6 +458,8 @@ static struct err *variables_add_die(struct variables *variables,
 		return NULL;
 	size_t n =
 		variable_find_places(variables->builder->object, &die, places);
+	if (!n)
+		note_left_out(&die, "it has no fixed address");
 	for (size_t i = 0; i < n; i++)
 		TRY(add_place(variables, from, &places[i]));
 	return NULL;

@@ -221,7 +221,7 @@ static bool receive(struct follow *follow)
 		if (ioctl(follow->listener, SECCOMP_IOCTL_NOTIF_SEND,
 			  follow->response) < 0 &&
 		    errno != ENOENT)
-			log_debug(LOG_TRACEE, "follower: cannot answer: %s",
+			log_debug(LOG_FOLLOW, "follower: cannot answer: %s",
 				  strerror(errno));
 		return true;
 	}
@@ -229,7 +229,7 @@ static bool receive(struct follow *follow)
 	if (errno == EINTR)
 		return true;
 	if (errno != ENOENT) {
-		log_debug(LOG_TRACEE, "follower: cannot receive: %s",
+		log_debug(LOG_FOLLOW, "follower: cannot receive: %s",
 			  strerror(errno));
 		return false;
 	}
@@ -268,7 +268,7 @@ void follow_go(struct follow *follow, int listener)
 	/* Since Linux 6.6: the one waiting runs where the other one just did. */
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		  SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) < 0)
-		log_debug(LOG_TRACEE, "follower: wake-ups are not synchronous");
+		log_debug(LOG_FOLLOW, "follower: wake-ups are not synchronous");
 	sem_post(&follow->go);
 }
 

@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "image/blocks_internal.h"
 
 #include <stdio.h>
@@ -143,6 +144,9 @@ static bool load_heap(struct blocks *blocks)
 			 "the program defines malloc() itself");
 	else
 		blocks->known = true;
+	if (!blocks->known)
+		log_debug(LOG_AGENT, "heap blocks are not known: %s",
+			  blocks->missing);
 	return blocks->known;
 }
 

@@ -18,6 +18,7 @@
  * that: a description (arena, heap before, size, size that can be written), in
  * an arena's first heap the arena itself, and chunks.
  */
+#include "base/log.h"
 #include "image/blocks_internal.h"
 
 #include <string.h>
@@ -224,6 +225,10 @@ static void chunks_collect_area(struct blocks *blocks,
 		drop_waiting(list);
 		return;
 	}
+	log_debug(LOG_IMAGE,
+		  "heap at 0x%llx to 0x%llx: its blocks are not known, because "
+		  "the allocator's headers do not lead to its end",
+		  (unsigned long long)start, (unsigned long long)end);
 	list->n = 0;
 }
 

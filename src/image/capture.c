@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/log.h"
 #include "image/image_internal.h"
 #include "tracee/memory.h"
 #include "wire/heap.h"
@@ -290,8 +291,12 @@ static void read_own(struct image *image)
 		return;
 	if (memory_read_some(image->tracee, RADDR(image->agent), &heap,
 			     sizeof(heap)) < sizeof(heap) ||
-	    heap.magic != WIRE_HEAP_MAGIC || heap.version != WIRE_HEAP_VERSION)
+	    heap.magic != WIRE_HEAP_MAGIC ||
+	    heap.version != WIRE_HEAP_VERSION) {
+		log_debug(LOG_AGENT, "the agent does not say which memory is "
+				     "its own: all of it is compared");
 		return;
+	}
 	for (size_t i = 0; i < WIRE_REGIONS && i < heap.regions_n; i++) {
 		uint64_t start = heap.regions[i].address & ~(IMAGE_PAGE - 1ULL);
 		uint64_t end = heap.regions[i].address + heap.regions[i].size +
@@ -595,6 +600,8 @@ struct err *image_begin(struct image *image)
 	pieces_free(&image->pieces);
 	image->pieces = read;
 	read = (struct pieces)VEC_INIT;
+	if (log_enabled(LOG_IMAGE))
+		pieces_log(&image->pieces);
 	read_own(image);
 	return NULL;
 }

@@ -252,6 +252,11 @@ static struct err *image_capture_pages(struct image *image,
 	}
 	TRY(image_evaluate(image));
 	image->counts.captures++;
+	log_debug(LOG_IMAGE,
+		  "capture %llu of process %d: %zu pages changed, %zu copied "
+		  "so far",
+		  (unsigned long long)image->counts.captures, image->pid,
+		  image->changes.n, image->pages.map.n);
 	return next ? start_any(image, thread, next) : NULL;
 }
 

@@ -78,6 +78,8 @@ struct piece *pieces_find(const struct pieces *pieces, uint64_t address);
 size_t pieces_after(const struct pieces *pieces, uint64_t address);
 /* From /proc/PID/maps. */
 struct err *pieces_read(int maps_fd, struct pieces *ret) _must_check_;
+/* Logs which writable memory is not compared, and why. */
+void pieces_log(const struct pieces *pieces);
 
 /* Buffers of one page each. */
 struct page_pool {

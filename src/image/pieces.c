@@ -1,6 +1,7 @@
 /* The address space as pieces: reading maps, finding. */
 #include <string.h>
 
+#include "base/log.h"
 #include "base/proc.h"
 #include "image/image_internal.h"
 #include "wire/heap.h"
@@ -166,4 +167,22 @@ struct err *pieces_read(int maps_fd, struct pieces *ret)
 	*ret = pieces;
 	pieces = (struct pieces)VEC_INIT;
 	return NULL;
+}
+
+void pieces_log(const struct pieces *pieces)
+{
+	for (size_t i = 0; i < pieces->n; i++) {
+		const struct piece *piece = &pieces->data[i];
+		if (!piece->writable || piece->tracked)
+			continue;
+		log_debug(LOG_IMAGE,
+			  "memory at 0x%llx to 0x%llx is not compared: %s",
+			  (unsigned long long)piece->start,
+			  (unsigned long long)piece->end,
+			  piece->special
+				  ? "it belongs to a device or the kernel"
+			  : piece->huge ? "the mapping is too large"
+					: "it is a stack, or data of the C or "
+					  "C++ runtime library");
+	}
 }

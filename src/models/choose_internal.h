@@ -267,6 +267,10 @@ static inline bool choose_wanted(enum wire_model model, uintptr_t caller)
 	    !choose_bit(block->models, model))
 		return false;
 	enum choose_caller who = choose_caller(caller);
-	return who == CHOOSE_PROGRAM ||
-	       (who == CHOOSE_RUNTIME && choose_flags(model) & WIRE_THROUGH);
+	bool wanted =
+		who == CHOOSE_PROGRAM ||
+		(who == CHOOSE_RUNTIME && choose_flags(model) & WIRE_THROUGH);
+	if (unlikely(!wanted && block->log_on))
+		choose_increment(block, &choose_block->left_alone[model]);
+	return wanted;
 }

@@ -227,7 +227,7 @@ static struct err *find(struct session *session, char **ret)
 	if (state == RUN_INTERRUPTED)
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	const struct between *between = session->between;
-	log_debug(LOG_SUITE,
+	log_debug(LOG_NATIVE,
 		  "between tests: %zu functions looked at, %zu tests called", n,
 		  between->tests);
 	return between->found ? name_of(session, between->found, ret) : NULL;

@@ -123,6 +123,7 @@ static void begin_epoch(struct chooser *chooser, uint64_t phase)
 	block->start_acted = sum(chooser->acted);
 	memcpy(block->made, chooser->made, sizeof(block->made));
 	memcpy(block->acted, chooser->acted, sizeof(block->acted));
+	memset(block->left_alone, 0, sizeof(block->left_alone));
 	memcpy(block->threads, chooser->threads,
 	       chooser->threads_n * sizeof(*block->threads));
 	block->threads_n = chooser->threads_n;

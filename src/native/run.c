@@ -448,7 +448,7 @@ static void log_point(const struct run *run, enum suite_point point)
 		[SUITE_AFTER_TEARDOWN] = "after-teardown",
 	};
 	if (run_point_wanted(run, point))
-		log_debug(LOG_SUITE, "point %s %s", names[point],
+		log_debug(LOG_NATIVE, "point %s %s", names[point],
 			  run_name(run, run->current));
 }
 
@@ -854,7 +854,7 @@ static struct err *on_broken(struct run *run, struct err *err,
 	if (!run->order || err_kind(err) == ERR_INTERRUPTED)
 		return err;
 	_cleanup_(err_destroyp) struct err *owned _unused_ = err;
-	log_debug(LOG_SUITE, "hook: %s", err_message(err));
+	log_debug(LOG_NATIVE, "hook: %s", err_message(err));
 	TRY(blame_first(run));
 	if (run->in_test) {
 		_cleanup_(freep) char *text = NULL;
@@ -879,7 +879,7 @@ static void keep_checkpoint(struct run *run, struct thread *thread,
 	run_destroy(take_ptr(run->checkpoint));
 	const char *obstacle = checkpoint_obstacle(run->tracee);
 	if (obstacle) {
-		log_debug(LOG_SUITE, "no checkpoint behind a test: %s",
+		log_debug(LOG_NATIVE, "no checkpoint behind a test: %s",
 			  obstacle);
 		return;
 	}
@@ -887,7 +887,7 @@ static void keep_checkpoint(struct run *run, struct thread *thread,
 	struct err *err = run_copy(run, thread, &run->checkpoint);
 	run->resume = (struct hook){};
 	if (err)
-		log_debug(LOG_SUITE, "no checkpoint behind a test: %s",
+		log_debug(LOG_NATIVE, "no checkpoint behind a test: %s",
 			  err_message(err));
 	err_ignore(err);
 }

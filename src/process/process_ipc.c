@@ -208,7 +208,7 @@ size_t ipc_span_end(struct ipc_span *span)
 					&known) ||
 			    !is_left(span, (enum kind)kind, &object))
 				continue;
-			log_debug(LOG_SUITE, "left behind: IPC object %d",
+			log_debug(LOG_PROCESS, "left behind: IPC object %d",
 				  object.id);
 			removed += remove_object((enum kind)kind, object.id);
 		}

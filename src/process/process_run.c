@@ -178,8 +178,8 @@ static void sweep(struct process_run *run, bool kill_them, pid_t group)
 				continue;
 			any = true;
 			if (kill_them) {
-				log_debug(LOG_SUITE, "left behind: process %d",
-					  (int)pid);
+				log_debug(LOG_PROCESS,
+					  "left behind: process %d", (int)pid);
 				kill(pid, SIGKILL);
 			}
 			while (waitpid(pid, NULL, kill_them ? 0 : WNOHANG) <

@@ -109,7 +109,7 @@ static void note_changes(struct leaving *leaving, const struct change *changes,
 				kept = is_kept(leaving->keeper, &other);
 		}
 		if (!kept)
-			log_debug(LOG_SUITE, "not kept, but changed: %s",
+			log_debug(LOG_PROCESS, "not kept, but changed: %s",
 				  change->root);
 		leaving->more |= !kept;
 	}

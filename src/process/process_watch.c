@@ -180,7 +180,7 @@ static struct err *try_follow(struct process_watch *watch,
 					   err_message(err)),
 				"--file-tracking walk compares the watched "
 				"folders instead");
-	log_debug(LOG_SUITE, "calls are not followed: %s", err_message(err));
+	log_debug(LOG_PROCESS, "calls are not followed: %s", err_message(err));
 	bool *said = options ? &watch->suite->said_walk
 			     : &watch->suite->said_readers;
 	if (*said || (options && !(options->what & SUITE_FILES)))
@@ -306,7 +306,7 @@ void process_watch_started(struct process_watch *watch, struct err *unfollowed)
 	if (!unfollowed)
 		return;
 	watch->unfollowed++;
-	log_debug(LOG_SUITE, "not followed: %s", err_message(unfollowed));
+	log_debug(LOG_PROCESS, "not followed: %s", err_message(unfollowed));
 	err_destroy(unfollowed);
 }
 

@@ -64,7 +64,7 @@ void warden_start(struct warden *warden)
 	int ends[2];
 	*warden = (struct warden)WARDEN_INIT;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
-		log_debug(LOG_SUITE, "no warden: %s", strerror(errno));
+		log_debug(LOG_PROCESS, "no warden: %s", strerror(errno));
 		return;
 	}
 	pid_t pid = fork();
@@ -72,7 +72,7 @@ void warden_start(struct warden *warden)
 		guard(ends[1]);
 	close(ends[1]);
 	if (pid < 0) {
-		log_debug(LOG_SUITE, "no warden: %s", strerror(errno));
+		log_debug(LOG_PROCESS, "no warden: %s", strerror(errno));
 		close(ends[0]);
 		return;
 	}
@@ -87,7 +87,8 @@ static void tell(struct warden *warden, pid_t group, bool watch)
 	       send(warden->fd, &message, sizeof(message), MSG_NOSIGNAL) < 0) {
 		if (errno == EINTR)
 			continue;
-		log_debug(LOG_SUITE, "the warden is gone: %s", strerror(errno));
+		log_debug(LOG_PROCESS, "the warden is gone: %s",
+			  strerror(errno));
 		close(take_fd(warden->fd));
 	}
 }

@@ -341,7 +341,7 @@ struct err *callers_find(const struct program *program,
 			ret[n - 1].high = code->high;
 		} else if (code->whose != PROGRAM && code->low < code->high) {
 			if (n == max) {
-				log_debug(LOG_SUITE,
+				log_debug(LOG_PROGRAM,
 					  "more than %zu ranges of code that "
 					  "are not the program's",
 					  max);

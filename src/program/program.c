@@ -114,7 +114,7 @@ static struct err *add_module(struct program *program, const char *path,
 		return err;
 	}
 	struct module *added = &program->modules.data[program->modules.n - 1];
-	log_debug(LOG_SUITE, "%s at 0x%llx%s", path, (unsigned long long)bias,
+	log_debug(LOG_PROGRAM, "%s at 0x%llx%s", path, (unsigned long long)bias,
 		  added->system ? " (system)" : "");
 	err_ignore(added->system ? object_open_exported(path, &added->object)
 				 : object_open(path, &added->object));

@@ -66,7 +66,7 @@ static void put_back_content(const struct position *position)
 	if (ftruncate(position->fd, (off_t)position->size) < 0 ||
 	    pwrite(position->fd, position->content, position->size, 0) !=
 		    (ssize_t)position->size)
-		log_debug(LOG_SUITE, "a file without a name: %s",
+		log_debug(LOG_RESTORE, "a file without a name: %s",
 			  strerror(errno));
 }
 

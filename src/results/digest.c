@@ -48,7 +48,7 @@ static struct err *add_content(XXH3_state_t *state, const char *path)
 		return err_nomem();
 	/* A pipe or a device has no content. */
 	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		log_debug(LOG_CLI, "no digest of '%s'", path);
+		log_debug(LOG_RESULTS, "no digest of '%s'", path);
 		return NULL;
 	}
 	for (;;) {

@@ -105,10 +105,17 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 {
 	struct state *state = compare->state;
 	const struct compare_place *place = &compare->places.data[id];
-	if (regexes_match(&state->exclude_fields, path->text))
+	if (regexes_match(&state->exclude_fields, path->text)) {
+		log_debug(LOG_STATE, "%s is ignored: --exclude-fields",
+			  path->text);
 		return NULL;
+	}
 	compare->differences++;
 	if (state->reported[path->root] >= state->options.paths) {
+		log_debug(LOG_STATE,
+			  "%s is only counted: %zu differences of its root are "
+			  "reported already",
+			  path->text, (size_t)state->reported[path->root]);
 		state->more[path->root]++;
 		return NULL;
 	}

@@ -312,6 +312,11 @@ static struct err *container_recognise_type(struct containers *containers,
 			*ret = take_ptr(container);
 			return NULL;
 		}
+		log_debug(
+			LOG_STATE,
+			"%s is not compared by content as %s: its members are "
+			"not those of the recipe",
+			type_get(containers->pool, type)->name, recipe->type);
 	}
 	return NULL;
 }
@@ -396,8 +401,14 @@ struct err *container_expand(struct containers *containers, type_id type,
 			       .out = ret };
 	ret->unordered = container->recipe->unordered;
 	TRY(container_expand_shape(&x));
-	if (!x.sound)
+	if (!x.sound) {
+		log_debug(LOG_STATE,
+			  "%s at 0x%llx is compared member by member: its "
+			  "content is not consistent",
+			  type_get(containers->pool, type)->name,
+			  (unsigned long long)address);
 		container_contents_clear(ret);
+	}
 	*ret_sound = x.sound;
 	return NULL;
 }

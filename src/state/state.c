@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/str.h"
 #include "state/compare_internal.h"
@@ -15,6 +16,11 @@ static int root_compare_address(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static const char *root_name(const struct state *state, uint32_t id)
+{
+	return state->options.roots[id].name;
+}
+
 /* Roots by address; of those that overlap, the first stays. */
 static struct err *sort_roots(struct state *state)
 {
@@ -25,6 +31,11 @@ static struct err *sort_roots(struct state *state)
 					  (uint32_t)i };
 		if (size && span.start < span.end)
 			TRY(vec_push(&state->spans, span));
+		else
+			log_debug(
+				LOG_STATE,
+				"root '%s' is left out: its size is not known",
+				root->name);
 	}
 	if (!state->spans.n)
 		return NULL;
@@ -33,8 +44,14 @@ static struct err *sort_roots(struct state *state)
 	size_t n = 0;
 	for (size_t i = 0; i < state->spans.n; i++) {
 		if (n &&
-		    state->spans.data[i].start < state->spans.data[n - 1].end)
+		    state->spans.data[i].start < state->spans.data[n - 1].end) {
+			log_debug(
+				LOG_STATE,
+				"root '%s' is left out: it overlaps '%s'",
+				root_name(state, state->spans.data[i].id),
+				root_name(state, state->spans.data[n - 1].id));
 			continue;
+		}
 		state->spans.data[n++] = state->spans.data[i];
 	}
 	state->spans.n = n;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "state/compare_internal.h"
 
@@ -663,6 +664,11 @@ struct err *state_compare(struct state *state, const struct view *before,
 		forget_reports(state, ret);
 		struct err *err = compare_moments(&compare, pages, n);
 		bool again = !err && compare.stale && !round;
+		log_debug(LOG_STATE,
+			  "%zu written pages: %zu objects on them, %zu "
+			  "differences, %zu objects in all",
+			  n, compare.touched.n, compare.differences,
+			  state->nodes.all.n);
 		if (!err && !again)
 			err = update_index(&compare);
 		lost = compare.lost;
@@ -672,10 +678,16 @@ struct err *state_compare(struct state *state, const struct view *before,
 		if (!again)
 			break;
 		/* Some of what was known has changed its place meanwhile. */
+		log_debug(LOG_STATE, "all roots are followed again: an edge of "
+				     "the index does not hold any more");
 		TRY(state_index(state, before));
 	}
 	if (lost || (state->nodes.dead > state->nodes.all.n / 2 &&
-		     state->nodes.dead > 4096))
+		     state->nodes.dead > 4096)) {
+		log_debug(LOG_STATE, "all roots are followed again: %s",
+			  lost ? "a shared object was replaced"
+			       : "most objects of the index are gone");
 		return state_index(state, after);
+	}
 	return NULL;
 }

@@ -297,7 +297,7 @@ static int lock_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_EX) < 0)
-		log_debug(LOG_BASE, "cannot lock '%s': %s", folder,
+		log_debug(LOG_STORE, "cannot lock '%s': %s", folder,
 			  strerror(errno));
 	return fd;
 }
@@ -489,7 +489,7 @@ static struct err *make_folder(const char *folder)
 	_cleanup_(closep) int fd =
 		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 || write(fd, "*\n", 2) != 2)
-		log_debug(LOG_BASE, "'%s': %s", path, strerror(errno));
+		log_debug(LOG_STORE, "'%s': %s", path, strerror(errno));
 	return NULL;
 }
 
@@ -842,7 +842,7 @@ static struct err *write_fact(struct store *store, const char *key,
 	if (code != SQLITE_CONSTRAINT_FOREIGNKEY)
 		return db_err(store, code);
 	/* Another call has seen the suite in another, newer state. */
-	log_debug(LOG_BASE, "'%s': the suite has changed", store->path);
+	log_debug(LOG_STORE, "'%s': the suite has changed", store->path);
 	store->suite = 0;
 	return NULL;
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/macro.h"
 
 static struct err *name_libraries(const struct suite_options *options,
@@ -41,6 +42,7 @@ struct err *choice_block_create(const struct suite_options *options,
 		return err_errno(errno, "cannot share memory with a test");
 	shared->magic = WIRE_CHOICES_MAGIC;
 	shared->version = WIRE_CHOICES_VERSION;
+	shared->log_on = log_enabled(LOG_MODELS);
 	struct choice_block block = { take_fd(fd), shared };
 	struct err *err = name_libraries(options, shared);
 	if (err) {

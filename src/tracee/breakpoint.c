@@ -551,7 +551,8 @@ static struct err *breakpoint_decode_insn(struct thread *thread,
 		struct raddr slot = RADDR(0);
 		struct err *err = region_find_slot(thread, breakpoint, &slot);
 		if (err) {
-			err_ignore(err);
+			log_debug(LOG_TRACEE, "%s", err_message(err));
+			err_destroy(err);
 			breakpoint->insn.kind = ARCH_STEP;
 		} else {
 			arch_slot_write(&insn, breakpoint->address, slot, code);
@@ -560,6 +561,13 @@ static struct err *breakpoint_decode_insn(struct thread *thread,
 			breakpoint->slot = slot;
 		}
 	}
+	if (breakpoint->insn.kind == ARCH_STEP)
+		log_debug(LOG_TRACEE,
+			  "breakpoint at 0x%llx is stepped with all threads "
+			  "stopped: its instruction %s",
+			  (unsigned long long)breakpoint->address.v,
+			  insn.kind == ARCH_STEP ? "cannot be moved"
+						 : "is out of reach of a slot");
 	breakpoint->decoded = true;
 	return NULL;
 }

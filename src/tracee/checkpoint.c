@@ -53,13 +53,18 @@ static bool has_interval_timer(struct thread *thread)
 
 const char *checkpoint_obstacle(struct tracee *tracee)
 {
+	const char *why = NULL;
 	tracee_reap(tracee);
 	if (tracee->threads.n != 1)
-		return "it already has several threads";
-	if (has_posix_timers(tracee->pid) ||
-	    has_interval_timer(tracee->threads.data[0]))
-		return "it already has a timer running";
-	return NULL;
+		why = "it already has several threads";
+	else if (has_posix_timers(tracee->pid) ||
+		 has_interval_timer(tracee->threads.data[0]))
+		why = "it already has a timer running";
+	if (why)
+		log_debug(LOG_TRACEE,
+			  "no checkpoint of process %d with %zu threads: %s",
+			  tracee->pid, tracee->threads.n, why);
+	return why;
 }
 
 /*
@@ -143,6 +148,8 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	copy->tid_address = from->tid_address;
 	TRY(breakpoint_copy(from, copy));
 	setpgid((pid_t)pid, (pid_t)pid);
+	log_debug(LOG_TRACEE, "process %d is a checkpoint of %d", (int)pid,
+		  from->pid);
 	*ret = take_ptr(copy);
 	return NULL;
 }

@@ -6,6 +6,7 @@
  * before they run.
  */
 #include "base/clock.h"
+#include "base/log.h"
 #include "tracee/tracee_internal.h"
 
 /* How long controller and tested process stay on the processor they chose. */
@@ -98,6 +99,8 @@ void processors_turn(struct tracee *tracee)
 	    !CPU_EQUAL(&now, &tracer->cpus))
 		return; /* the program chose for itself */
 	if (!pin_self(tracer)) {
+		log_debug(LOG_TRACEE, "one processor is not shared with the "
+				      "tested program: we cannot choose ours");
 		tracer->pinning = false;
 		return;
 	}

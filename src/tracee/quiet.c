@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/vec.h"
 #include "tracee/memory.h"
 #include "tracee/tracee_internal.h"
@@ -54,8 +55,14 @@ static struct err *quiet_add_change(struct tracee *tracee, struct quiet *quiet,
 	if (!breakpoint || breakpoint->resting || n > function->size ||
 	    n > room || has_breakpoint(tracee, function->address, n) ||
 	    memory_read_some(tracee, change.address, change.loud, n) != n ||
-	    memcmp(change.loud, arch_break, ARCH_BREAK_SIZE) != 0)
+	    memcmp(change.loud, arch_break, ARCH_BREAK_SIZE) != 0) {
+		log_debug(
+			LOG_TRACEE,
+			"function at 0x%llx is not replaced by a return: it is "
+			"too short, or has no breakpoint of ours alone",
+			(unsigned long long)function->address.v);
 		return NULL;
+	}
 	change.n = (uint8_t)n;
 	return vec_push(&quiet->changes, change);
 }

@@ -83,6 +83,8 @@ static struct err *watchpoint_probe_machine(void)
 		if (!pid)
 			watchpoint_probe_child(&place);
 		state = watchpoint_probe_fires(pid, &place) ? WORKS : FAILS;
+		log_debug(LOG_TRACEE, "hardware watchpoints %s on this machine",
+			  state == WORKS ? "work" : "do not work");
 		kill(pid, SIGKILL);
 		while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 			;

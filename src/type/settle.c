@@ -1,6 +1,7 @@
 /* Makes the invariants of type.h hold, for types from whatever source. */
 #include <string.h>
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "type/type_internal.h"
 
@@ -36,8 +37,10 @@ static bool is_pair(const struct type *type)
 	return type->kind == TYPE_COMPLEX || type->kind == TYPE_CODE_MEMBER;
 }
 
-static void make_opaque(struct type *type)
+static void make_opaque(struct type *type, const char *why)
 {
+	log_debug(LOG_TYPE, "%s: its content is not compared by type: %s",
+		  *type->name ? type->name : "a type without a name", why);
 	*type = (struct type){
 		.kind = TYPE_OPAQUE,
 		.name = type->name,
@@ -148,8 +151,15 @@ static void settle_record(struct settling *settling, struct type *type)
 		struct type_member member = members[i];
 		const struct type *what = type_get(settling->pool, member.type);
 		if (member.offset < last ||
-		    !member_fits(type, &member, what, i + 1 == type->n_members))
+		    !member_fits(type, &member, what,
+				 i + 1 == type->n_members)) {
+			log_debug(
+				LOG_TYPE,
+				"%s: member '%s' is left out: it lies outside "
+				"of the type or out of order",
+				type->name, member.name);
 			continue;
+		}
 		last = member.offset;
 		if ((member.base && (what->flags & TYPE_POLYMORPHIC)) ||
 		    member.virtual_base ||
@@ -175,7 +185,7 @@ static void settle_array(struct settling *settling, struct type *type)
 	    (__builtin_mul_overflow(element->size, type->count, &size) ||
 	     size > TYPE_SIZE_MAX)) {
 		type->size = 0;
-		make_opaque(type);
+		make_opaque(type, "the array is too large");
 		return;
 	}
 	type->size = size;
@@ -188,9 +198,12 @@ static void settle_one(struct settling *settling, type_id id, uint8_t height)
 	struct type *type = type_at(settling->pool, id);
 	if (type->align > ALIGN_MAX || (type->align & (type->align - 1)))
 		type->align = 0;
-	if (type->size > TYPE_SIZE_MAX || height > TYPE_DEPTH_MAX ||
-	    !scalar_size_fits(type))
-		make_opaque(type);
+	if (type->size > TYPE_SIZE_MAX)
+		make_opaque(type, "it is too large");
+	else if (height > TYPE_DEPTH_MAX)
+		make_opaque(type, "its members are nested too deeply");
+	else if (!scalar_size_fits(type))
+		make_opaque(type, "its size does not fit its kind");
 	if (!is_record(type))
 		type->n_members = type->n_arguments = 0;
 	if (type->kind != TYPE_ENUM)
@@ -262,7 +275,8 @@ static struct err *settle_from(struct settling *settling, type_id id)
 		uint8_t *state = &settling->state[part - settling->first];
 		if (*state == OPEN) {
 			/* It contains itself: no compiler wrote that. */
-			make_opaque(type_at(settling->pool, frame->id));
+			make_opaque(type_at(settling->pool, frame->id),
+				    "it contains itself");
 		} else if (*state == NEW) {
 			*state = OPEN;
 			TRY(vec_push(&settling->stack,

@@ -133,7 +133,7 @@ void places_begin(struct places *places, struct tracee *tracee)
 		struct err *err =
 			watchpoint_set(tracee, i, part->address, part->n);
 		if (err)
-			log_debug(LOG_SUITE, "place %zu: %s", part->place,
+			log_debug(LOG_WATCH, "place %zu: %s", part->place,
 				  err_message(err));
 		err_ignore(err); /* not an address of the program's */
 	}
@@ -208,7 +208,7 @@ void places_touched(struct places *places, struct tracee *tracee, size_t test,
 	    by_allocator(places, tracee, event->thread))
 		reads = false;
 	if (reads) {
-		log_debug(LOG_SUITE, "test %zu reads place %zu", test,
+		log_debug(LOG_WATCH, "test %zu reads place %zu", test,
 			  part->place);
 		if (observer && observer->read)
 			observer->read(observer->data, test, part->place);

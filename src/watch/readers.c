@@ -264,7 +264,7 @@ struct err *readers_start(struct readers *readers,
 		suite_limit(*readers->host.observer,
 			    "pollution: who reads changed files could not be "
 			    "found out");
-	log_debug(LOG_SUITE, "readers: %s", err_message(err));
+	log_debug(LOG_WATCH, "readers: %s", err_message(err));
 	readers->said = true;
 	err_destroy(err);
 	return NULL;

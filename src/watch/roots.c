@@ -190,7 +190,7 @@ static bool roots_want_variable(const struct roots *roots,
 				const char *unit)
 {
 	if (regexes_match(&roots->exclude, variable->name)) {
-		log_debug(LOG_SUITE, "root '%s' left out: --exclude-roots",
+		log_debug(LOG_WATCH, "root '%s' left out: --exclude-roots",
 			  variable->name);
 		return false;
 	}
@@ -198,7 +198,7 @@ static bool roots_want_variable(const struct roots *roots,
 		return regexes_match(&roots->include, variable->name);
 	const char *owner = roots_foreign_owner(roots, variable, unit);
 	if (owner)
-		log_debug(LOG_SUITE, "root '%s' left out: it belongs to %s",
+		log_debug(LOG_WATCH, "root '%s' left out: it belongs to %s",
 			  variable->name, owner);
 	return !owner;
 }

@@ -269,7 +269,7 @@ static void open_log(struct system_watch *watch,
 		process->origin ? tracee_pid(process->origin) : 0, object.v,
 		&watch->log);
 	if (err)
-		log_debug(LOG_SUITE, "files: %s", err_message(err));
+		log_debug(LOG_WATCH, "files: %s", err_message(err));
 	err_ignore(err);
 }
 
@@ -279,7 +279,7 @@ static void begin_log(struct system_watch *watch)
 	struct err *err = files_log_begin(watch->log, watch->files);
 	if (!err)
 		return;
-	log_debug(LOG_SUITE, "files: %s", err_message(err));
+	log_debug(LOG_WATCH, "files: %s", err_message(err));
 	err_ignore(err);
 	files_log_destroy(take_ptr(watch->log));
 }

@@ -38,7 +38,7 @@
 #include "wire/models.h"
 
 #define WIRE_CHOICES_MAGIC 0x736563696f686370ULL
-#define WIRE_CHOICES_VERSION 2
+#define WIRE_CHOICES_VERSION 3
 #define WIRE_CHOICES_VARIABLE "POLYGRAPH_CHOICES"
 
 #define WIRE_MAIN 1ULL
@@ -142,6 +142,7 @@ struct wire_choices {
 	uint64_t only_ranges; /* 1: only choices in @ranges act */
 	uint64_t detail;      /* 1: @records of choices that act */
 	uint64_t trace_on;    /* 1: see @forced */
+	uint64_t log_on;      /* 1: @left_alone is counted, for the log */
 
 	/* C: bits by model: which take part (are numbered), and which act. */
 	uint64_t models[WIRE_MODEL_WORDS];
@@ -159,6 +160,8 @@ struct wire_choices {
 	uint64_t start_made, start_acted;
 	uint64_t made[WIRE_MODELS_MAX];	 /* choices of a model */
 	uint64_t acted[WIRE_MODELS_MAX]; /* of those, other than 0 */
+	/* Calls that did not come from the tested program's own code. */
+	uint64_t left_alone[WIRE_MODELS_MAX];
 	uint64_t threads_n; /* may be more than there is room for */
 	struct wire_choice_thread threads[WIRE_CHOICE_THREADS];
 

@@ -29,6 +29,7 @@ def main():
     counts.run("sources", [sys.executable, LINT / "check_sources.py"])
     counts.run("rooms", [sys.executable, LINT / "check_rooms.py"])
     counts.run("names", [sys.executable, LINT / "check_names.py"])
+    counts.run("log", [sys.executable, LINT / "check_log.py"])
     counts.run("text", [sys.executable, LINT / "check_text.py"])
     counts.run("text check", [sys.executable, LINT / "test_check_text.py"])
     counts.run("attributes", [sys.executable, LINT / "check_attributes.py"], again="tests/lint/check_attributes.py --fix")

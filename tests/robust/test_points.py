@@ -61,7 +61,7 @@ class Points(unittest.TestCase):
     def trace(self, program, *options):
         """Tests, in their sequence, each with what happened in it; None: outside of them."""
         with tempfile.NamedTemporaryFile(dir=FOLDER) as file:
-            environment = {**os.environ, "POINTS_FILE": file.name, "POLYGRAPH_LOG": "suite",
+            environment = {**os.environ, "POINTS_FILE": file.name, "POLYGRAPH_LOG": "native",
                            "POLYGRAPH_FAULT_POINTS": "1"}
             with open(file.name, "ab") as log:
                 done = subprocess.run([POLYGRAPH, "run", *options, program], env=environment, stderr=log,
