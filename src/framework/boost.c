@@ -109,25 +109,10 @@ struct boost {
 	struct boost_level levels[DEPTH_MAX];
 };
 
-/* unit_test_main() with the older form of an initialisation function. */
+/* unit_test_main(), also with the older form of an initialisation function. */
+#define UNIT_TEST_MAIN "_ZN5boost9unit_test14unit_test_mainEPFbvEiPPc"
 #define UNIT_TEST_MAIN_OLD                                                     \
 	"_ZN5boost9unit_test14unit_test_mainEPFPNS0_10test_suiteEiPPcEiS4_"
-
-static bool boost_recognise(const struct program *program)
-{
-	static const char *const used[] = {
-		UNIT_START, /* static or header-only */
-		"_ZN5boost9unit_test14unit_test_mainEPFbvEiPPc",
-		UNIT_TEST_MAIN_OLD,
-		RUN,
-	};
-	struct raddr at;
-	if (!program_symbol(program, UNIT_START, &at) ||
-	    !program_symbol(program, UNIT_FINISH, &at) ||
-	    !program_symbol(program, GET_UNIT, &at))
-		return false;
-	return program_uses_any(program, used, ARRAY_SIZE(used));
-}
 
 static void boost_find_layout(const struct program *program,
 			      struct boost_layout *at)
@@ -988,7 +973,13 @@ static const char *const boost_functions[] = {
 const struct framework framework_boost = {
 	.name = "boost",
 	.state_size = sizeof(struct boost),
-	.recognise = boost_recognise,
+	/* Programs that hold it, static or header-only, have the first. */
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_HAS(UNIT_START),
+		FRAMEWORK_HAS(UNIT_FINISH),
+		FRAMEWORK_HAS(GET_UNIT),
+		FRAMEWORK_USES(UNIT_START, UNIT_TEST_MAIN,
+			       UNIT_TEST_MAIN_OLD, RUN)),
 	.own = {
 		.title = "Boost.Test",
 		.functions = boost_functions,

@@ -81,15 +81,6 @@ struct catch2 {
 	bool limited;	   /* the user wants an end after so many failures */
 };
 
-static bool catch2_recognise(const struct program *program)
-{
-	/* The last is virtual: link-time optimisation does not take it away. */
-	struct raddr at;
-	return program_symbol(program, RUN_TEST_2, &at) ||
-	       program_symbol(program, RUN_TEST_3, &at) ||
-	       program_symbol(program, ALL_TESTS, &at);
-}
-
 static void catch2_find_assertion_layout(const struct program *program,
 					 struct catch2_layout *at)
 {
@@ -660,7 +651,9 @@ static struct err *catch2_start(struct run *run, struct thread *thread)
 const struct framework framework_catch2 = {
 	.name = "catch2",
 	.state_size = sizeof(struct catch2),
-	.recognise = catch2_recognise,
+	/* The last is virtual: link-time optimisation does not take it away. */
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_HAS(RUN_TEST_2, RUN_TEST_3, ALL_TESTS)),
 	.own = {
 		.title = "Catch2",
 		.functions = FRAMEWORK_LIST("Catch::"),

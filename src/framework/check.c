@@ -108,13 +108,6 @@ static void check_filter_free(struct check_filter *filter)
 	free(filter->exclude);
 }
 
-static bool check_recognise(const struct program *program)
-{
-	struct raddr at;
-	return program_uses(program, "srunner_create") &&
-	       program_symbol(program, "srunner_run_tagged", &at);
-}
-
 static void check_find_layout(const struct program *program,
 			      struct check_layout *at)
 {
@@ -897,7 +890,9 @@ static const char *const check_functions[] = {
 const struct framework framework_check = {
 	.name = "check",
 	.state_size = sizeof(struct check),
-	.recognise = check_recognise,
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_USES("srunner_create"),
+		FRAMEWORK_HAS("srunner_run_tagged")),
 	.own = {
 		.title = "Check",
 		.functions = check_functions,

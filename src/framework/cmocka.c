@@ -95,11 +95,6 @@ struct cmocka {
 	uint32_t line;
 };
 
-static bool cmocka_recognise(const struct program *program)
-{
-	return program_uses(program, "_cmocka_run_group_tests");
-}
-
 static struct err *cmocka_read_filter(struct run *run, uint64_t at, char **ret)
 {
 	return at ? run_text(run, RADDR(at), ret) : NULL;
@@ -696,7 +691,8 @@ static const char *const cmocka_functions[] = {
 const struct framework framework_cmocka = {
 	.name = "cmocka",
 	.state_size = sizeof(struct cmocka),
-	.recognise = cmocka_recognise,
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_USES("_cmocka_run_group_tests")),
 	.own = {
 		.title = "cmocka",
 		.functions = cmocka_functions,

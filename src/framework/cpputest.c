@@ -63,23 +63,6 @@ struct cpputest {
 	struct fixture fixture; /* of the running test, if points are wanted */
 };
 
-static bool cpputest_recognise(const struct program *program)
-{
-	static const char *const used[] = {
-		"_ZN10UtestShellC2Ev",
-		"_ZN10UtestShellC1Ev",
-		"_ZN17IgnoredUtestShellC2Ev",
-		RUN_ALL,
-	};
-	struct raddr at;
-	if (!program_symbol(program, RUN_ALL, &at) ||
-	    !program_symbol(program, TEST_STARTED, &at) ||
-	    !program_symbol(program, TEST_ENDED, &at) ||
-	    !program_symbol(program, TESTS_ENDED, &at))
-		return false;
-	return program_uses_any(program, used, ARRAY_SIZE(used));
-}
-
 static void cpputest_find_layout(const struct program *program,
 				 struct cpputest_layout *at)
 {
@@ -471,7 +454,13 @@ static const char *const cpputest_functions[] = {
 const struct framework framework_cpputest = {
 	.name = "cpputest",
 	.state_size = sizeof(struct cpputest),
-	.recognise = cpputest_recognise,
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_HAS(RUN_ALL),
+		FRAMEWORK_HAS(TEST_STARTED),
+		FRAMEWORK_HAS(TEST_ENDED),
+		FRAMEWORK_HAS(TESTS_ENDED),
+		FRAMEWORK_USES("_ZN10UtestShellC2Ev", "_ZN10UtestShellC1Ev",
+			       "_ZN17IgnoredUtestShellC2Ev", RUN_ALL)),
 	.own = {
 		.title = "CppUTest",
 		.functions = cpputest_functions,

@@ -87,14 +87,6 @@ struct cunit {
 	size_t links_n;
 };
 
-static bool cunit_recognise(const struct program *program)
-{
-	struct raddr at;
-	return program_symbol(program, "CU_run_all_tests", &at) &&
-	       program_symbol(program, "CU_get_run_summary", &at) &&
-	       program_uses(program, "CU_initialize_registry");
-}
-
 static void cunit_find_layout(const struct program *program,
 			      struct cunit_layout *at)
 {
@@ -641,7 +633,10 @@ static struct err *cunit_start(struct run *run, struct thread *thread)
 const struct framework framework_cunit = {
 	.name = "cunit",
 	.state_size = sizeof(struct cunit),
-	.recognise = cunit_recognise,
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_HAS("CU_run_all_tests"),
+		FRAMEWORK_HAS("CU_get_run_summary"),
+		FRAMEWORK_USES("CU_initialize_registry")),
 	.own = {
 		.title = "CUnit",
 		.functions = FRAMEWORK_LIST("CU_"),

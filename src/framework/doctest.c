@@ -110,13 +110,6 @@ struct doctest {
 	bool failed;	    /* some test, for the exit status */
 };
 
-static bool doctest_recognise(const struct program *program)
-{
-	return program_uses(program, CONTEXT_RUN) &&
-	       (program_uses(program, REGISTERED) ||
-		program_uses(program, REGISTERED_OLD));
-}
-
 /* False: it makes no sense. */
 static bool doctest_find_layout(const struct program *program,
 				struct doctest_layout *at)
@@ -1001,7 +994,9 @@ static struct err *doctest_start(struct run *run, struct thread *thread)
 const struct framework framework_doctest = {
 	.name = "doctest",
 	.state_size = sizeof(struct doctest),
-	.recognise = doctest_recognise,
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_USES(CONTEXT_RUN),
+		FRAMEWORK_USES(REGISTERED, REGISTERED_OLD)),
 	.own = {
 		.title = "doctest",
 		.functions = FRAMEWORK_LIST("doctest::"),

@@ -94,6 +94,8 @@ static bool functions_recognise(const struct program *program)
 			object_each_symbol(module->object,
 					   functions_count_function, &search);
 	}
+	log_debug(LOG_FRAMEWORK, "%zu functions match '%s'", search.found,
+		  search.glob);
 	return search.found;
 }
 

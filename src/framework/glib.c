@@ -57,13 +57,6 @@ struct glib {
 		tail; /* list_node behind which the order goes on; 0: nowhere */
 };
 
-static bool glib_recognise(const struct program *program)
-{
-	return program_uses(program, "g_test_init") &&
-	       (program_uses(program, "g_test_run") ||
-		program_uses(program, "g_test_run_suite"));
-}
-
 /* Does the path lie at or below the prefix? */
 static bool glib_is_below(const char *path, const char *prefix)
 {
@@ -550,7 +543,9 @@ static const char *const glib_arguments[] = { "-k", NULL };
 const struct framework framework_glib = {
 	.name = "glib",
 	.state_size = sizeof(struct glib),
-	.recognise = glib_recognise,
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_USES("g_test_init"),
+		FRAMEWORK_USES("g_test_run", "g_test_run_suite")),
 	.own = {
 		.title = "GLib",
 		.functions = FRAMEWORK_LIST("g_test_", "g_assertion_message"),

@@ -70,13 +70,6 @@ struct gtest {
 	struct fixture fixture;
 };
 
-static bool gtest_recognise(const struct program *program)
-{
-	struct raddr at;
-	return program_symbol(program, TEST_RUN, &at) &&
-	       program_symbol(program, SUITE_RUN, &at);
-}
-
 static void gtest_find_layout(const struct program *program,
 			      struct gtest_layout *at)
 {
@@ -468,7 +461,9 @@ static const char *const gtest_functions[] = {
 const struct framework framework_gtest = {
 	.name = "gtest",
 	.state_size = sizeof(struct gtest),
-	.recognise = gtest_recognise,
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_HAS(TEST_RUN),
+		FRAMEWORK_HAS(SUITE_RUN)),
 	.own = {
 		.title = "GoogleTest",
 		.functions = gtest_functions,

@@ -75,15 +75,6 @@ static void unity_found_free(struct unity_found *found)
 	free(found->file);
 }
 
-static bool unity_recognise(const struct program *program)
-{
-	struct raddr at;
-	return program_uses(program, "UnityBegin") &&
-	       (program_symbol(program, "UnityDefaultTestRun", &at) ||
-		program_symbol(program, "UnityTestRunner", &at) ||
-		program_symbol(program, "run_test", &at));
-}
-
 static bool unity_is_function(const struct program *program, uint64_t address)
 {
 	const struct module *module = program_module(program, RADDR(address));
@@ -500,7 +491,9 @@ static struct err *unity_start(struct run *run, struct thread *thread)
 const struct framework framework_unity = {
 	.name = "unity",
 	.state_size = sizeof(struct unity),
-	.recognise = unity_recognise,
+	.signs = FRAMEWORK_SIGNS(
+		FRAMEWORK_USES("UnityBegin"),
+		FRAMEWORK_HAS("UnityDefaultTestRun", "UnityTestRunner", "run_test")),
 	.own = {
 		.title = "Unity",
 		.functions = FRAMEWORK_LIST("Unity", "UNITY", "unity_",

@@ -23,11 +23,35 @@
 #include "native/run.h"
 #include "program/own.h"
 
-/* A list for the tables below. */
+/* Lists for the tables below. */
 #define FRAMEWORK_LIST(...)                                                    \
 	(const char *const[])                                                  \
 	{                                                                      \
 		__VA_ARGS__, NULL                                              \
+	}
+
+/*
+ * A sign by which a framework is recognised: one of these symbols is in the
+ * program or, where @used, the project's own code defines or calls one of them.
+ */
+struct framework_sign {
+	const char *const *any; /* NULL: the signs end */
+	bool used;
+};
+#define FRAMEWORK_SIGNS(...)                                                   \
+	(const struct framework_sign[])                                        \
+	{                                                                      \
+		__VA_ARGS__,                                                   \
+		{                                                              \
+		}                                                              \
+	}
+#define FRAMEWORK_HAS(...)                                                     \
+	{                                                                      \
+		.any = FRAMEWORK_LIST(__VA_ARGS__)                             \
+	}
+#define FRAMEWORK_USES(...)                                                    \
+	{                                                                      \
+		.any = FRAMEWORK_LIST(__VA_ARGS__), .used = true               \
 	}
 
 struct framework {
@@ -38,7 +62,11 @@ struct framework {
 	 */
 	size_t state_size;
 
-	/* Decides from symbols alone, before anything ran. */
+	/*
+	 * It is recognised by symbols, before anything ran: where all of these
+	 * signs are there, or where the function finds so.
+	 */
+	const struct framework_sign *signs;
 	bool (*recognise)(const struct program *program);
 	/* Added behind the program's arguments and environment; may be NULL. */
 	const char *const *arguments;
@@ -107,6 +135,10 @@ struct framework {
 	 */
 	const char *no_points;
 };
+
+/* Is the program written with it? The log says what is missing. */
+bool framework_recognises(const struct framework *framework,
+			  const struct program *program);
 
 /*
  * A test executable as a suite. @frameworks ends with NULL and is in order of

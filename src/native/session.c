@@ -225,7 +225,7 @@ static struct err *recognise(const struct session *session,
 		return *ret ? NULL : no_framework(session, wanted);
 	}
 	for (size_t i = 0; frameworks[i]; i++) {
-		if (!frameworks[i]->recognise(session->program))
+		if (!framework_recognises(frameworks[i], session->program))
 			continue;
 		*ret = frameworks[i];
 		log_info("framework: %s", frameworks[i]->name);
