@@ -339,7 +339,7 @@ struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 void choices_result_free(struct choices_result *result)
 {
 	findings_free(&result->findings);
-	finding_texts_free(&result->reach.met);
+	strv_free(&result->reach.met);
 	vec_free(&result->reach.randoms);
 	vec_free(&result->reach.spaces);
 	*result = (struct choices_result){};

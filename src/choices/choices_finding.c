@@ -108,7 +108,7 @@ static struct err *name_models(struct choices_search *search,
 			continue;
 		reach->models++;
 		if (choices_bit(search->met, i))
-			TRY(finding_texts_add(&reach->met, model->api));
+			TRY(strv_add(&reach->met, model->api));
 	}
 	return NULL;
 }

@@ -22,8 +22,8 @@ void dependence_free(struct dependence *dependence)
 	vec_free(&dependence->passing);
 	vec_free(&dependence->failing);
 	finding_failure_free(&dependence->failure);
-	finding_texts_free(&dependence->polluted);
-	finding_texts_free(&dependence->because);
+	strv_free(&dependence->polluted);
+	strv_free(&dependence->because);
 	free(dependence->left.path);
 	free(dependence->left.before);
 	free(dependence->left.after);
@@ -75,7 +75,7 @@ struct err *dependence_append_polluted(struct str *line,
 				       const struct dependence *dependence,
 				       size_t max)
 {
-	const struct finding_texts *roots = &dependence->polluted;
+	const struct strv *roots = &dependence->polluted;
 	bool together = dependence->polluted_together && roots->n > 1;
 	bool brittle = dependence->class == ORDER_BRITTLE;
 	TRY(str_append(line, brittle ? "relies on: " : "polluted: "));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/str.h"
+#include "base/strv.h"
 #include "finding/finding.h"
 
 enum order_class { ORDER_VICTIM, ORDER_BRITTLE, ORDER_NON_IDEMPOTENT };
@@ -31,7 +32,7 @@ struct dependence {
 	bool cleaners_complete;
 	struct order_tests passing, failing; /* minimal; the test stands last */
 	struct finding_failure failure;	     /* of the failing one */
-	struct finding_texts polluted;	     /* roots; see roots_known */
+	struct strv polluted;		     /* roots; see roots_known */
 	size_t polluted_together; /* so many of them: only together; 0: each */
 	bool roots_known;	  /* looked for; and restoring works here */
 	bool roots_in_vain;	  /* none of what is compared turns it */
@@ -39,7 +40,7 @@ struct dependence {
 	bool natural;		  /* it fails in the suite's own order, too */
 
 	/* Ids of the pollution that explains it: what its culprits leave in @polluted. */
-	struct finding_texts because;
+	struct strv because;
 	/* What one of the tests before it leaves in them; path NULL: unknown. */
 	struct {
 		size_t test;

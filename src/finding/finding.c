@@ -81,19 +81,3 @@ void finding_failure_free(struct finding_failure *failure)
 	free(failure->file);
 	*failure = (struct finding_failure){};
 }
-
-void finding_texts_free(struct finding_texts *texts)
-{
-	for (size_t i = 0; i < texts->n; i++)
-		free(texts->data[i]);
-	vec_free(texts);
-}
-
-struct err *finding_texts_add(struct finding_texts *texts, const char *text)
-{
-	char *copy = strdup(text);
-	struct err *err = copy ? vec_push(texts, copy) : err_nomem();
-	if (err)
-		free(copy);
-	return err;
-}

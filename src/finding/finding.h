@@ -99,9 +99,3 @@ struct finding_failure {
 	unsigned line;
 };
 void finding_failure_free(struct finding_failure *failure);
-
-DEFINE_VEC(finding_texts, char *)
-void finding_texts_free(struct finding_texts *texts);
-/* Copies @text. */
-struct err *finding_texts_add(struct finding_texts *texts,
-			      const char *text) _must_check_;

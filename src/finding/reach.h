@@ -1,6 +1,7 @@
 /* How far the searches of detectors went, for reports: what was tried, and what was not. */
 #pragma once
 
+#include "base/strv.h"
 #include "finding/finding.h"
 #include "wire/choices.h"
 
@@ -47,16 +48,16 @@ struct choices_space {
 struct choices_reach {
 	bool systematic; /* every way through each test, not seeds */
 	unsigned first_level, n_levels;
-	size_t seeds;		  /* a level */
-	uint64_t seed;		  /* the first */
-	uint64_t executions;	  /* tests begun */
-	size_t runs;		  /* of the whole suite, with choices */
-	size_t baselines;	  /* without */
-	uint64_t made;		  /* choices in all runs */
-	uint64_t acted;		  /* that took another alternative */
-	struct finding_texts met; /* models that had something to choose */
-	size_t models;		  /* that might have had */
-	const char *why;	  /* what ended it; NULL: all was done */
+	size_t seeds;	     /* a level */
+	uint64_t seed;	     /* the first */
+	uint64_t executions; /* tests begun */
+	size_t runs;	     /* of the whole suite, with choices */
+	size_t baselines;    /* without */
+	uint64_t made;	     /* choices in all runs */
+	uint64_t acted;	     /* that took another alternative */
+	struct strv met;     /* models that had something to choose */
+	size_t models;	     /* that might have had */
+	const char *why;     /* what ended it; NULL: all was done */
 	size_t undebugged; /* failing tests that the budget left unexplained */
 	VEC(struct choices_space) spaces; /* with @systematic */
 	struct random_tests randoms;

@@ -68,8 +68,7 @@ static struct err *find_because(const struct pollution *pollution,
 		uint64_t is_culprit;
 		if (map_u64_get(&culprits, finding->test, &is_culprit) &&
 		    is_polluted(dependence, leftover_of(finding)->change.root))
-			TRY(finding_texts_add(&dependence->because,
-					      finding->id));
+			TRY(strv_add(&dependence->because, finding->id));
 	}
 	return NULL;
 }

@@ -49,13 +49,7 @@ static void put_back(struct trial *trial, bool value)
 
 static struct err *add_root(struct trial *trial, size_t root)
 {
-	char *name = strdup(trial->roots[root].root);
-	if (!name)
-		return err_nomem();
-	struct err *err = vec_push(&trial->finding->polluted, name);
-	if (err)
-		free(name);
-	return err;
+	return strv_add(&trial->finding->polluted, trial->roots[root].root);
 }
 
 static struct err *ask_set(void *data, const size_t *places, size_t n,
@@ -173,9 +167,7 @@ struct err *find_roots(struct order_search *search, struct dependence *finding)
 	if (!search->options->watch || order->n < 2 || search_late(search) ||
 	    !search_fits(search, cost, true))
 		return NULL;
-	for (size_t i = 0; i < finding->polluted.n; i++)
-		free(finding->polluted.data[i]);
-	finding->polluted.n = 0;
+	strv_free(&finding->polluted);
 	finding->polluted_together = 0;
 	finding->roots_in_vain = false;
 	return suite_try_roots(search->suite, search->options->watch,

@@ -376,7 +376,7 @@ static json_t *make_left(const struct finding *finding)
 			 value_text(dependence->left.after));
 }
 
-static json_t *make_roots(const struct finding_texts *texts)
+static json_t *make_roots(const struct strv *texts)
 {
 	return value_texts((const char *const *)texts->data, texts->n);
 }

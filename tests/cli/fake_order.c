@@ -98,9 +98,8 @@ static struct err *read_finding(const json_t *from,
 	}
 	const json_t *roots = json_object_get(from, "polluted");
 	for (size_t i = 0; i < json_array_size(roots); i++)
-		TRY(vec_push(
-			&finding.polluted,
-			strdup(json_string_value(json_array_get(roots, i)))));
+		TRY(strv_add(&finding.polluted,
+			     json_string_value(json_array_get(roots, i))));
 	TRY(order_finding_make(run, pollution, &finding, &made));
 	return vec_push(&ret->findings, made);
 }

@@ -488,7 +488,7 @@ static void test_order_many(void **state _unused_)
 	many.cleaned.data = &many.polluters;
 	many.cleaned.n = 1;
 	many.failing = (struct order_tests){ numbers, MANY, MANY };
-	many.polluted = (struct finding_texts){ names, MANY, MANY };
+	many.polluted = (struct strv){ names, MANY, MANY };
 	char *long_message = calloc(1, 1 << 20);
 	memset(long_message, 'x', (1 << 20) - 1);
 	many.failure.message = long_message;
