@@ -5,8 +5,72 @@
 
 #include "base/str.h"
 #include "base/suggest.h"
+#include "cli/detection.h"
 #include "cli/unwind.h"
 #include "dwarf/unwind.h"
+
+#define FIELD(member) .offset = offsetof(struct detection_options, member)
+
+/* clang-format off */
+#define SHARED_OPTIONS \
+	{ "level", 0, OPTION_CHOICE, FIELD(settings.level), .value = "LEVEL", \
+	  .choices = assumption_levels, \
+	  .help = "how consistent choices stay: one (one other but constant " \
+		  "behaviour), eq (equal inputs behave alike), id (the same " \
+		  "unchanged object behaves alike) or full (every call anew) " \
+		  "(default: all, from one up to full)" }, \
+	{ "api", 0, OPTION_LIST, FIELD(settings.apis), .value = "GLOB", \
+	  .help = "only APIs whose name matches, also those that take part " \
+		  "only where they are named; with '!' in front: not those. " \
+		  "May be given again" }, \
+	{ "model", 0, OPTION_LIST, FIELD(settings.models), .value = "MODEL", \
+	  .tables = true, \
+	  .help = "a function of your own that leaves something open: " \
+		  "'function=list_names; kind=permute; array=return; " \
+		  "length=*arg1; element-size=8'. May be given again; in " \
+		  "polygraph.toml tables [[choices.model]]" }
+
+static const struct option choices_options[] = {
+	SHARED_OPTIONS,
+	{ "runs", 0, OPTION_NUMBER, FIELD(settings.runs), .value = "N",
+	  .min = 1, .max = 1000000,
+	  .help = "runs of the suite at each level, each with a seed of its "
+		  "own (default: 3)" },
+	{ "systematic", 0, OPTION_FLAG, FIELD(settings.systematic),
+	  .help = "every combination of choices in each test instead of "
+		  "random ones, up to --bound" },
+	{ "bound", 0, OPTION_NUMBER, FIELD(settings.bound), .value = "N",
+	  .min = 1, .max = UINT64_C(1) << 40,
+	  .help = "with --systematic: so many choices of a test (default: "
+		  "10000)" },
+	{ "repeat", 0, OPTION_NUMBER, FIELD(settings.repeat), .value = "N",
+	  .min = 1, .max = 1000,
+	  .help = "so often the test of a finding must fail with the "
+		  "decisive choices and pass without (default: 3)" },
+	{ "baselines", 0, OPTION_NUMBER, FIELD(settings.baselines),
+	  .value = "N", .min = 1, .max = 1000,
+	  .help = "runs without choices, which tell tests that fail by "
+		  "themselves (default: 2)" },
+	{ "seed", 0, OPTION_NUMBER, FIELD(settings.seed), .value = "N",
+	  .max = UINT64_C(1) << 53,
+	  .help = "the first of the seeds (default: 1)" },
+	{ "list-models", 0, OPTION_FLAG, FIELD(list_models),
+	  .no_config = true,
+	  .help = "what APIs leave open, instead of running anything" },
+	{}
+};
+
+static const struct option check_options[] = {
+	{ "choices", 0, OPTION_FLAG, FIELD(choices),
+	  .help = "look for tests that assume more than an API promises "
+		  "(default; --no-choices)" },
+	SHARED_OPTIONS,
+	{}
+};
+/* clang-format on */
+
+const struct option_group choices_group = { "Choices", choices_options };
+const struct option_group choices_check_group = { "Choices", check_options };
 
 /* ---- models ---- */
 
@@ -121,6 +185,7 @@ struct err *choices_plan_make(const struct choices_settings *settings,
 			.runs = settings->runs,
 			.baselines = settings->baselines,
 			.repeats = settings->repeat,
+			.seed = settings->seed,
 			.systematic = settings->systematic,
 			.bound = settings->bound,
 		},

@@ -22,16 +22,20 @@ struct choices_settings {
 	uint64_t bound;
 	uint64_t repeat;
 	uint64_t baselines;
+	uint64_t seed;
 };
 
 #define CHOICES_DEFAULTS                                                       \
 	{                                                                      \
 		.runs = 3, .bound = 10000, .repeat = 3, .baselines = 2,        \
+		.seed = 1,                                                     \
 	}
-/* Runs repeat: a seed is drawn by nobody. */
-#define CHOICES_SEED 1
 
-/* A search, but for seed and deadline. */
+/* Of `choices`; and what `check` takes of them. */
+extern const struct option_group choices_group;
+extern const struct option_group choices_check_group;
+
+/* A search, but for the run and its deadline. */
 struct choices_plan {
 	struct choices_options options;
 	struct unwinder *unwinder;

@@ -1,13 +1,19 @@
 /* polygraph check: all detectors, cheapest first, within a budget. */
-#include "cli/detect.h"
+#include "cli/detection.h"
 
-static const struct detect_options defaults = DETECT_DEFAULTS;
+static const struct detection_options defaults = DETECTION_DEFAULTS;
+
+static const struct detection_step steps[] = {
+	{ .detector = &detector_pollution },
+	{ .detector = &detector_order },
+	{ .detector = &detector_choices },
+	{},
+};
 
 static struct err *check_run(const struct options *options, int argc,
 			     char **argv, enum status *ret)
 {
-	return detect_run(options, argc, argv, "check",
-			  DETECT_REPORT_POLLUTION | DETECT_CHOICES, ret);
+	return detection_run(options, argc, argv, "check", steps, ret);
 }
 
 const struct command command_check = {
@@ -46,8 +52,8 @@ const struct command command_check = {
 	.groups =
 		(const struct option_group *const[]){
 			&common_suite_group, &state_compared_group,
-			&state_meaning_group, &detect_order_group,
-			&detect_choices_group, &state_run_group,
+			&state_meaning_group, &detection_order_group,
+			&choices_check_group, &state_run_group,
 			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),

@@ -1,12 +1,18 @@
 /* polygraph order: tests whose outcome depends on which tests ran before. */
-#include "cli/detect.h"
+#include "cli/detection.h"
 
-static const struct detect_options defaults = DETECT_DEFAULTS;
+static const struct detection_options defaults = DETECTION_DEFAULTS;
+
+static const struct detection_step steps[] = {
+	{ .detector = &detector_pollution, .hidden = true },
+	{ .detector = &detector_order },
+	{},
+};
 
 static struct err *order_run(const struct options *options, int argc,
 			     char **argv, enum status *ret)
 {
-	return detect_run(options, argc, argv, "order", 0, ret);
+	return detection_run(options, argc, argv, "order", steps, ret);
 }
 
 const struct command command_order = {
@@ -63,7 +69,7 @@ const struct command command_order = {
 			{} },
 	.groups =
 		(const struct option_group *const[]){
-			&common_suite_group, &detect_order_group,
+			&common_suite_group, &detection_order_group,
 			&state_compared_group, &state_run_group,
 			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,

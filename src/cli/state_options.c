@@ -55,6 +55,15 @@ static const struct option compared_options[] = {
 	{ "eager", 0, OPTION_FLAG, FIELD(eager),
 	  .help = "run all tests once beforehand, so that state initialised on "
 		  "first use is compared too" },
+	{ "page-tracking", 0, OPTION_CHOICE, FIELD(tracking),
+	  .value = "METHOD", .choices = trackings,
+	  .help = "how to detect written memory: auto (default: the fastest "
+		  "that works here), scan, soft-dirty, fork or compare" },
+	{ "file-tracking", 0, OPTION_CHOICE, FIELD(file_tracking),
+	  .value = "METHOD", .choices = file_trackings,
+	  .help = "how to detect changed files: auto (default), follow (trace "
+		  "the system calls of the tests) or walk (scan the watched "
+		  "folders)" },
 	{}
 };
 
@@ -83,15 +92,6 @@ static const struct option run_options[] = {
 	  .min = 1, .max = 4096,
 	  .help = "number of parallel processes; state is compared in one "
 		  "process at a time" },
-	{ "page-tracking", 0, OPTION_CHOICE, FIELD(tracking),
-	  .value = "METHOD", .choices = trackings,
-	  .help = "how to detect written memory: auto (default: the fastest "
-		  "that works here), scan, soft-dirty, fork or compare" },
-	{ "file-tracking", 0, OPTION_CHOICE, FIELD(file_tracking),
-	  .value = "METHOD", .choices = file_trackings,
-	  .help = "how to detect changed files: auto (default), follow (trace "
-		  "the system calls of the tests) or walk (scan the watched "
-		  "folders)" },
 	{}
 };
 /* clang-format on */

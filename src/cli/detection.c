@@ -1,0 +1,395 @@
+#include "cli/detection.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/version.h"
+#include "cli/interrupt.h"
+
+static void detection_freep(struct detection *detection)
+{
+	results_close(detection->results);
+	findings_free(&detection->findings);
+	collect_free(&detection->collect);
+	indexes_freep(&detection->order);
+	indexes_freep(&detection->disabled);
+	baseline_free(&detection->baseline);
+	suite_close(detection->suite);
+	state_watch_free(&detection->watch);
+	outputs_free(&detection->outputs);
+	for (size_t i = 0; detection->steps[i].detector; i++) {
+		const struct detector *detector = detection->steps[i].detector;
+		if (detection->states[i] && detector->free)
+			detector->free(detection->states[i]);
+		free(detection->states[i]);
+	}
+	common_names_free(&detection->names);
+}
+
+/* ---- for detectors ---- */
+
+bool detection_goes_on(const struct detection *detection)
+{
+	return detection->step[1].detector;
+}
+
+struct suite_observer detection_observer(struct detection *detection)
+{
+	struct suite_observer observer = collect_observer(&detection->collect);
+	if (detection->collect.finished) {
+		observer.started = NULL;
+		observer.finished = NULL;
+	}
+	return observer;
+}
+
+/* One word that only grows: whoever sees an old one draws again soon. */
+static uint64_t count_executions(const void *data)
+{
+	return suite_executions(data);
+}
+
+struct err *detection_show_progress(struct detection *detection,
+				    const char *what, struct progress **ret)
+{
+	if (detection->values->state.common.quiet ||
+	    !output_is_terminal(STDERR_FILENO))
+		return NULL;
+	TRY(progress_create(STDERR_FILENO, detection->order.n, ret));
+	if (what)
+		progress_count(*ret, what, count_executions, detection->suite);
+	detection->collect.progress = *ret;
+	return NULL;
+}
+
+struct err *detection_say(struct detection *detection, const char *fmt, ...)
+{
+	char *text = NULL;
+	_cleanup_(str_freep) struct str limit = STR_INIT;
+	va_list args;
+	va_start(args, fmt);
+	int n = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (n < 0)
+		return err_nomem();
+	struct err *err = str_appendf(&limit, "%s: %s",
+				      detection->step->detector->name, text);
+	free(text);
+	return err ? err : collect_limit(&detection->collect, limit.s);
+}
+
+void detection_why(const struct detection *detection, const char *why,
+		   const char *otherwise, char out[48])
+{
+	uint64_t budget = detection->values->state.budget_ns;
+	bool spent =
+		why ? !strcmp(why, "budget") : detection->collect.budget_spent;
+	char shown[32];
+	if (interrupt_happened()) {
+		snprintf(out, 48, "interrupted");
+	} else if (spent && budget) {
+		common_budget_format(budget, shown);
+		snprintf(out, 48, "budget %s", shown);
+	} else {
+		snprintf(out, 48, "%s", why ? why : otherwise);
+	}
+}
+
+/* ---- prepare ---- */
+
+/* Detectors that are wanted get their state. */
+static struct err *prepare_detectors(struct detection *detection)
+{
+	bool watches = false;
+	for (size_t i = 0; detection->steps[i].detector; i++) {
+		const struct detection_step *step = &detection->steps[i];
+		const struct detector *detector = step->detector;
+		BUG_ON(i >= DETECTION_STEPS_MAX);
+		watches |= detector->agent == SUITE_AGENT_STATE;
+		if (detector->is_wanted &&
+		    !detector->is_wanted(detection, step))
+			continue;
+		detection->states[i] = calloc(1, detector->state_size);
+		if (!detection->states[i])
+			return err_nomem();
+		if (detector->prepare)
+			TRY(detector->prepare(detection, detection->states[i]));
+	}
+	return watches ? state_watch_choose(&detection->values->state,
+					    &detection->outputs,
+					    &detection->watch)
+		       : NULL;
+}
+
+static struct err *open_for(struct detection *detection, size_t step)
+{
+	const struct detector *detector = detection->steps[step].detector;
+	detection->choice.options.agent = detector->agent;
+	if (detector->open)
+		detector->open(detection->states[step],
+			       &detection->choice.options);
+	detection->opened = step;
+	return common_suite_open(&detection->choice, &detection->suite);
+}
+
+/* With what the first of the detectors needs. */
+static struct err *open_first(struct detection *detection)
+{
+	for (size_t i = 0; detection->steps[i].detector; i++) {
+		if (detection->states[i])
+			return open_for(detection, i);
+	}
+	BUG("no detector is wanted");
+}
+
+static struct err *open_results(struct detection *detection)
+{
+	return results_open(detection->options, &detection->choice,
+			    detection->suite, detection->matters,
+			    &detection->results);
+}
+
+static struct err *prepare(struct detection *detection, int argc, char **argv)
+{
+	const struct state_options *state = &detection->values->state;
+	TRY(common_suite_choose(detection->options, argc, argv,
+				&detection->choice));
+	TRY(outputs_choose(&state->common, detection->command,
+			   &detection->outputs));
+	TRY(baseline_read(&detection->baseline, state->baseline));
+	TRY(prepare_detectors(detection));
+	TRY(open_first(detection));
+	TRY(common_names_init(&detection->names, &detection->choice,
+			      detection->suite));
+	struct selection_options selection = {
+		.tests = &state->common.tests,
+		.order = state->order,
+		.repeat = 1,
+	};
+	TRY(select_order(detection->suite, &selection, &detection->order,
+			 &detection->disabled));
+	TRY(open_results(detection));
+	for (size_t i = 0; detection->steps[i].detector; i++) {
+		const struct detector *detector = detection->steps[i].detector;
+		if (detection->states[i] && detector->begin)
+			TRY(detector->begin(detection, detection->states[i]));
+	}
+	return collect_init(&detection->collect, detection->names.roster,
+			    false);
+}
+
+/* ---- find ---- */
+
+/* Takes @err over. */
+static struct err *say_not_searched(struct detection *detection,
+				    struct err *err)
+{
+	struct err *failed =
+		detection_say(detection, "not searched (%s)", err_message(err));
+	err_destroy(err);
+	return failed;
+}
+
+static struct err *open_again(struct detection *detection, size_t step)
+{
+	TRY(open_for(detection, step));
+	if (roster_matches(detection->names.roster, detection->suite))
+		return NULL;
+	suite_close(take_ptr(detection->suite));
+	return err_create(ERR_SUITE, "the suite has other tests now");
+}
+
+/*
+ * The same tests in a program with the other library. One at a time: they may
+ * hold a port or a lock from their start on.
+ */
+static struct err *change_agent(struct detection *detection, bool *ret_could)
+{
+	size_t before = detection->opened;
+	results_close(take_ptr(detection->results));
+	suite_close(take_ptr(detection->suite));
+	struct err *err = open_again(
+		detection, (size_t)(detection->step - detection->steps));
+	*ret_could = !err;
+	if (err && err_kind(err) == ERR_INTERRUPTED)
+		return err;
+	if (err) {
+		TRY(say_not_searched(detection, err));
+		TRY(open_again(detection, before));
+	}
+	return open_results(detection);
+}
+
+/* In a process of its own; false: it cannot be, which is said. */
+static struct err *move_on(struct detection *detection, bool *ret_could)
+{
+	*ret_could = false;
+	if (!detection->order.n)
+		return NULL; /* all of them are disabled */
+	if (detection->deadline && clock_now() >= detection->deadline) {
+		char why[48];
+		detection_why(detection, "budget", "", why);
+		return detection_say(detection, "not searched (%s)", why);
+	}
+	return change_agent(detection, ret_could);
+}
+
+/* The turn of detection->step. *@ret_left_out: it could not run, which is said. */
+static struct err *find_step(struct detection *detection, void *state,
+			     bool *ret_left_out)
+{
+	const struct detector *detector = detection->step->detector;
+	bool moves = detector->agent != detection->choice.options.agent;
+	bool could = true;
+	if (moves)
+		TRY(move_on(detection, &could));
+	*ret_left_out = !could;
+	if (!could)
+		return NULL;
+	struct err *err = detector->find(detection, state);
+	/* Suites that cannot: the other findings are there all the same. */
+	if (err && moves &&
+	    (err_kind(err) == ERR_USAGE || err_kind(err) == ERR_SUITE)) {
+		*ret_left_out = true;
+		return say_not_searched(detection, err);
+	}
+	return err;
+}
+
+static struct err *find_all(struct detection *detection)
+{
+	_cleanup_(err_destroyp) struct err *failed = NULL;
+	uint64_t budget = detection->values->state.budget_ns;
+	detection->start = clock_now();
+	if (budget)
+		detection->deadline = detection->start + budget;
+	for (size_t i = 0; detection->steps[i].detector; i++) {
+		const struct detector *detector = detection->steps[i].detector;
+		void *state = detection->states[i];
+		detection->step = &detection->steps[i];
+		if (!state)
+			continue;
+		if (!failed)
+			failed = find_step(detection, state,
+					   &detection->left_out[i]);
+		detection->ns = clock_now() - detection->start;
+		if (detector->end)
+			detector->end(detection, state, failed);
+		if (failed &&
+		    (!detection->suite || !detection->collect.finished))
+			break;
+		if (detector->say_limits && !detection->left_out[i])
+			TRY(detector->say_limits(detection, state));
+	}
+	return take_ptr(failed);
+}
+
+/* ---- write and judge ---- */
+
+/* Failing tests whose failure no finding explains. */
+static struct err *fails_on_its_own(const struct report *report, bool *ret)
+{
+	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
+	*ret = false;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct finding *finding = &report->findings[i];
+		if (dependence_of(finding))
+			TRY(map_text_put(&explained, finding_test(finding), 1));
+	}
+	for (size_t i = 0; i < report->n; i++) {
+		uint64_t is_explained;
+		enum outcome outcome = report->tests[i].outcome;
+		if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP &&
+		    !map_text_get(&explained, report->tests[i].name,
+				  &is_explained))
+			*ret = true;
+	}
+	return NULL;
+}
+
+static struct err *judge_report(const struct report *report, enum status *ret)
+{
+	bool fails;
+	TRY(fails_on_its_own(report, &fails));
+	*ret = report_new_findings(report) ? STATUS_FINDINGS
+	       : fails || (report->order && report->order->randoms.n) ||
+			       (report->choices && report->choices->randoms.n)
+		       ? STATUS_SUITE
+		       : STATUS_OK;
+	return NULL;
+}
+
+/* What is kept of each detector is made of its findings among all. */
+static struct err *add_findings(struct detection *detection,
+				struct report *report)
+{
+	for (int kept = 0; kept < 2; kept++) {
+		for (size_t i = 0; detection->steps[i].detector; i++) {
+			const struct detector *detector =
+				detection->steps[i].detector;
+			void *state = detection->states[i];
+			if (!state || detection->left_out[i] ||
+			    detection->steps[i].hidden)
+				continue;
+			detection->step = &detection->steps[i];
+			if (!kept)
+				TRY(detector->add(detection, state, report));
+			else if (detector->keep)
+				detector->keep(detection, state);
+		}
+		if (!kept)
+			baseline_mark(&detection->baseline,
+				      &detection->findings);
+	}
+	report->findings = detection->findings.data;
+	report->n_findings = detection->findings.n;
+	return NULL;
+}
+
+static struct err *write_report(struct detection *detection, enum status *ret)
+{
+	struct report report = {
+		.kind = detection->command,
+		.version = POLYGRAPH_VERSION,
+		.command = (const char *const *)detection->choice.command,
+		.framework = suite_framework(detection->suite),
+		.suite_tests = suite_count(detection->suite),
+		.ns = detection->ns,
+		.roster = detection->names.roster,
+	};
+	for (size_t i = 0; i < detection->disabled.n; i++)
+		TRY(collect_disabled(&detection->collect,
+				     detection->disabled.data[i]));
+	TRY(add_findings(detection, &report));
+	report.tests = detection->collect.tests.data;
+	report.n = detection->collect.tests.n;
+	report.distinct = detection->collect.distinct;
+	report.limits = (const char *const *)detection->collect.limits.data;
+	report.n_limits = detection->collect.limits.n;
+	TRY(outputs_write(&detection->outputs, &report));
+	return judge_report(&report, ret);
+}
+
+struct err *detection_run(const struct options *options, int argc, char **argv,
+			  const char *name, const struct detection_step *steps,
+			  enum status *ret)
+{
+	_cleanup_(detection_freep) struct detection detection = {
+		.options = options,
+		.values = options->values,
+		.command = name,
+		.steps = steps,
+	};
+	TRY(prepare(&detection, argc, argv));
+	_cleanup_(err_destroyp) struct err *failed = find_all(&detection);
+	/* Nothing is known, or the suite could not be opened again. */
+	if (failed && (!detection.suite || !detection.collect.finished))
+		return take_ptr(failed);
+	TRY(write_report(&detection, ret));
+	return take_ptr(failed);
+}

@@ -1,0 +1,149 @@
+/*
+ * A run of detectors, cheapest first and within one budget: prepare, find, write, judge.
+ *
+ * All commands that look for findings go through it. They differ in the detectors that they run, one
+ * after the other (struct detection_step), and in the options that they take.
+ *
+ * Invariants:
+ *  1. A spent budget ends the run in the suite's own order, which everything else needs; later
+ *     detectors are told when to end, and not interrupted.
+ *  2. Detectors that need different agents run in different processes: the suite is closed and opened
+ *     again with the same tests. What that makes impossible is a limit, not an error.
+ *  3. Where a detector fails, no later one begins. What was found until then is reported.
+ *
+ * To add a detector: write cli/detector_NAME.c with one struct detector, declare it below, add its
+ * options to struct detection_options, and list it in the commands that run it.
+ */
+#pragma once
+
+#include "cli/baseline.h"
+#include "cli/choices_options.h"
+#include "cli/collect.h"
+#include "cli/command.h"
+#include "cli/results.h"
+#include "cli/select.h"
+#include "cli/state_options.h"
+#include "order/order.h"
+#include "pollution/pollution.h"
+
+/* The values of all these commands, whichever of the options they take. */
+struct detection_options {
+	struct state_options state;
+	/* orders */
+	unsigned strategy;
+	uint64_t runs; /* random orders; 0: as the strategy has it */
+	bool any_order;
+	bool all_pairs;
+	uint64_t repeat;
+	bool cleaners;
+	bool roots;
+	bool pollution;
+	bool fresh;
+	uint64_t seed;
+	/* choices */
+	bool choices;
+	struct choices_settings settings;
+	bool list_models;
+};
+
+#define DETECTION_DEFAULTS                                                     \
+	{                                                                      \
+		.state = STATE_DEFAULTS, .repeat = 3, .cleaners = true,        \
+		.roots = true, .pollution = true, .choices = true,             \
+		.settings = CHOICES_DEFAULTS,                                  \
+	}
+
+extern const struct option_group detection_order_group;
+
+struct detection;
+struct detection_step;
+
+struct detector {
+	const char *name;	/* as limits have it */
+	enum suite_agent agent; /* in the tested program */
+	size_t state_size; /* of what it keeps during the run, all zero at first */
+
+	/* All but find() and add() may be NULL. */
+	bool (*is_wanted)(const struct detection *detection,
+			  const struct detection_step *step);
+	/* Before the suite is opened: what options say. */
+	struct err *(*prepare)(struct detection *detection, void *state);
+	/* What else the suite is opened with. */
+	void (*open)(const void *state, struct suite_options *ret);
+	/* The tests are known, and nothing has run. */
+	struct err *(*begin)(struct detection *detection, void *state);
+	/* What was found is in @state also where it fails. */
+	struct err *(*find)(struct detection *detection, void *state);
+	/* Its turn is over, or there was none. @failed: it, or one before it. */
+	void (*end)(struct detection *detection, void *state, bool failed);
+	/* What was not done, and why; also where find() had no turn. */
+	struct err *(*say_limits)(struct detection *detection, void *state);
+	/* Moves its findings to the detection's; the rest of the report. */
+	struct err *(*add)(struct detection *detection, void *state,
+			   struct report *report);
+	/* Keeps what the next call is to know. */
+	void (*keep)(struct detection *detection, void *state);
+	void (*free)(void *state); /* its parts */
+};
+
+extern const struct detector detector_pollution;
+extern const struct detector detector_order;
+extern const struct detector detector_choices;
+
+struct detection_step {
+	const struct detector *detector; /* NULL ends the list */
+	bool hidden; /* only for the detectors after it: not reported */
+};
+
+#define DETECTION_STEPS_MAX 8
+
+struct detection {
+	const struct options *options;
+	const struct detection_options *values;
+	const char *command;
+	const struct detection_step *steps;
+	void *states[DETECTION_STEPS_MAX]; /* NULL: it is not wanted */
+	bool left_out
+		[DETECTION_STEPS_MAX]; /* it could not run: a limit says so */
+	const struct detection_step *step; /* whose turn it is */
+	size_t opened; /* the step that the suite was opened for */
+
+	struct common_suite choice;
+	struct outputs outputs;
+	struct state_watch watch;
+	struct baseline baseline;
+	struct suite *suite;
+	struct common_names names;
+	struct indexes order, disabled;
+	struct collect collect;
+	struct results *results;
+	const char *matters; /* options that facts depend on; NULL: none */
+	uint64_t start, ns;
+	uint64_t deadline; /* clock_now(); 0: none */
+
+	/* What tests leave behind, for later detectors; NULL: not known. */
+	const struct pollution *pollution;
+	struct findings findings; /* of all that are reported */
+};
+
+/* The command of that @name, whose values are a struct detection_options. */
+struct err *detection_run(const struct options *options, int argc, char **argv,
+			  const char *name, const struct detection_step *steps,
+			  enum status *ret) _must_check_;
+
+/* ---- for detectors ---- */
+
+/* Is another one going to follow this one? */
+bool detection_goes_on(const struct detection *detection);
+/* Results go to the report, once: not where the suite's own run is there already. */
+struct suite_observer detection_observer(struct detection *detection);
+/* The progress line, where there is one. @what: counts tests instead; NULL: of the order. */
+struct err *detection_show_progress(struct detection *detection,
+				    const char *what,
+				    struct progress **ret) _must_check_;
+/* Adds a limit: "NAME: …". */
+struct err *detection_say(struct detection *detection, const char *fmt, ...)
+	_printf_(2, 3) _must_check_;
+/* Why something was left open, in brackets: @why as a search has it; NULL: it does not say. */
+void detection_why(const struct detection *detection, const char *why,
+		   const char *otherwise, char out[48]);

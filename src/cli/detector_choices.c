@@ -1,0 +1,117 @@
+/* Tests that assume more than an API promises, as the commands look for them. */
+#include <stdio.h>
+
+#include "cli/detection.h"
+#include "cli/interrupt.h"
+
+struct choices_state {
+	struct choices_plan plan;
+	struct choices_result result;
+	bool searched;
+};
+
+static bool choices_is_wanted(const struct detection *detection,
+			      const struct detection_step *step _unused_)
+{
+	return detection->values->choices;
+}
+
+static struct err *choices_prepare(struct detection *detection, void *data)
+{
+	struct choices_state *state = data;
+	bool given =
+		options_source(detection->options, "level") != OPTION_DEFAULT;
+	return choices_plan_make(&detection->values->settings, given,
+				 &state->plan);
+}
+
+static void choices_open(const void *data, struct suite_options *ret)
+{
+	const struct choices_state *state = data;
+	choices_plan_open(&state->plan, ret);
+}
+
+static struct err *choices_search_all(struct detection *detection, void *data)
+{
+	struct choices_state *state = data;
+	struct choices_options *options = &state->plan.options;
+	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	struct suite_observer observer = detection_observer(detection);
+	TRY(detection_show_progress(detection, "choices", &progress));
+	options->run = &detection->names.run;
+	options->deadline = detection->deadline;
+	state->searched = true;
+	struct err *err = choices_find(detection->suite, detection->order.data,
+				       detection->order.n, options, &observer,
+				       &state->result);
+	return collect_end(&detection->collect, err);
+}
+
+static struct err *choices_say_limits(struct detection *detection, void *data)
+{
+	const struct choices_state *state = data;
+	const struct choices_options *options = &state->plan.options;
+	const struct choices_reach *reach = &state->result.reach;
+	size_t levels = options->level_given ? 1 : WIRE_LEVELS;
+	size_t all = levels * options->runs;
+	char why[48];
+	detection_why(detection, reach->why, "ended early", why);
+	if (!state->searched || !detection->order.n)
+		return NULL;
+	if (options->systematic && (reach->why || interrupt_happened()))
+		TRY(detection_say(detection, "%zu of %zu tests explored (%s)",
+				  reach->spaces.n, detection->order.n, why));
+	if (!options->systematic && reach->runs < all)
+		TRY(detection_say(detection,
+				  "%zu of %zu runs with choices made (%s)",
+				  reach->runs, all, why));
+	if (reach->undebugged)
+		TRY(detection_say(detection,
+				  "%zu failing test%s not explained (%s)",
+				  reach->undebugged,
+				  reach->undebugged == 1 ? "" : "s", why));
+	if (reach->runs && !reach->made)
+		return detection_say(detection,
+				     "no call of the tests left anything to "
+				     "choose: that proves nothing");
+	return NULL;
+}
+
+static struct err *choices_add(struct detection *detection, void *data,
+			       struct report *report)
+{
+	struct choices_state *state = data;
+	if (state->searched)
+		report->choices = &state->result.reach;
+	return findings_move(&detection->findings, &state->result.findings);
+}
+
+static void choices_keep(struct detection *detection, void *data)
+{
+	struct choices_state *state = data;
+	if (state->searched)
+		results_put_choices(detection->results, &state->plan.options,
+				    detection->findings.data,
+				    detection->findings.n);
+}
+
+static void choices_free(void *data)
+{
+	struct choices_state *state = data;
+	choices_result_free(&state->result);
+	choices_plan_free(&state->plan);
+}
+
+const struct detector detector_choices = {
+	.name = "choices",
+	.agent = SUITE_AGENT_CHOICES,
+	.state_size = sizeof(struct choices_state),
+	.is_wanted = choices_is_wanted,
+	.prepare = choices_prepare,
+	.open = choices_open,
+	.find = choices_search_all,
+	.say_limits = choices_say_limits,
+	.add = choices_add,
+	.keep = choices_keep,
+	.free = choices_free,
+};

@@ -1,0 +1,294 @@
+/* Tests whose outcome depends on which tests ran before, as the commands look for them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "cli/detection.h"
+
+#define FIELD(member) .offset = offsetof(struct detection_options, member)
+
+static const char *const strategies[] = { "systematic", "random", NULL };
+
+/* clang-format off */
+static const struct option order_options[] = {
+	{ "strategy", 0, OPTION_CHOICE, FIELD(strategy), .value = "NAME",
+	  .choices = strategies,
+	  .help = "systematic (default: what tests leave behind first, then "
+		  "orders that cover all pairs) or random (shuffles the whole "
+		  "suite, without looking at state)" },
+	{ "runs", 0, OPTION_NUMBER, FIELD(runs), .value = "N", .min = 1,
+	  .max = 1000000,
+	  .help = "random orders of the whole suite (default: as the strategy "
+		  "has it; random: 20)" },
+	{ "all-pairs", 0, OPTION_FLAG, FIELD(all_pairs),
+	  .help = "try every pair of tests, also where the first of them "
+		  "leaves nothing behind that is compared" },
+	{ "any-order", 0, OPTION_FLAG, FIELD(any_order),
+	  .help = "also orders that the suite does not allow: it declares "
+		  "fixtures, dependencies, priorities or groups" },
+	{ "repeat", 0, OPTION_NUMBER, FIELD(repeat), .value = "N", .min = 1,
+	  .max = 1000,
+	  .help = "so often the failing and the passing order of a finding "
+		  "must go as said (default: 3)" },
+	{ "cleaners", 0, OPTION_FLAG, FIELD(cleaners),
+	  .help = "find the tests that, run in between, let a victim pass "
+		  "(default; --no-cleaners)" },
+	{ "roots", 0, OPTION_FLAG, FIELD(roots),
+	  .help = "find the variables, files and attributes through which a "
+		  "test is made to fail, by putting them back (default; "
+		  "--no-roots)" },
+	{ "pollution", 0, OPTION_FLAG, FIELD(pollution),
+	  .help = "look first at what tests leave behind, and try what that "
+		  "leaves possible (default; --no-pollution)" },
+	{ "fresh", 0, OPTION_FLAG, FIELD(fresh), .no_config = true,
+	  .help = "forget what earlier calls found out about this suite" },
+	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N",
+	  .help = "makes every random choice reproducible" },
+	{}
+};
+/* clang-format on */
+
+const struct option_group detection_order_group = { "Orders", order_options };
+
+struct order_state {
+	struct order_result result;
+	bool searched;
+	uint64_t seed;
+	char matters[64];
+};
+
+static bool is_random(const struct detection *detection)
+{
+	return detection->values->strategy == ORDER_RANDOM;
+}
+
+static struct err *order_prepare(struct detection *detection, void *data)
+{
+	struct order_state *state = data;
+	const struct detection_options *values = detection->values;
+	/* Random orders of the other strategy need not differ each time. */
+	state->seed = values->seed;
+	if (is_random(detection))
+		TRY(common_seed_choose(detection->options, values->seed,
+				       &state->seed));
+	/* How a test ends depends on whether files are put back before it. */
+	snprintf(state->matters, sizeof(state->matters), "pollution=%d only=%u",
+		 values->pollution && !is_random(detection),
+		 values->state.only);
+	detection->matters = state->matters;
+	return NULL;
+}
+
+/* What comes before and after a test is asked of one place in the order. */
+static struct err *check_once(const struct detection *detection)
+{
+	_cleanup_(map_u64_freep) struct map_u64 seen = MAP_INIT;
+	for (size_t i = 0; i < detection->order.n; i++) {
+		size_t test = detection->order.data[i];
+		uint64_t known;
+		if (map_u64_get(&seen, test, &known))
+			return err_hint(
+				err_create(ERR_USAGE,
+					   "'%s' stands in '%s' more than once",
+					   suite_test(detection->suite, test)
+						   ->name,
+					   detection->values->state.order),
+				"orders are searched of tests that stand in it "
+				"once; 'polygraph run' takes any");
+		TRY(map_u64_put(&seen, test, 1));
+	}
+	return NULL;
+}
+
+static struct err *order_begin(struct detection *detection,
+			       void *state _unused_)
+{
+	TRY(check_once(detection));
+	if (detection->values->fresh)
+		results_forget(detection->results);
+	return NULL;
+}
+
+static struct err *order_search(struct detection *detection, void *data)
+{
+	struct order_state *state = data;
+	const struct detection_options *values = detection->values;
+	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	const struct order_options options = {
+		.run = &detection->names.run,
+		.strategy = (enum order_strategy)values->strategy,
+		.any_order = values->any_order,
+		.seed = state->seed,
+		.orders = values->runs ? values->runs : (size_t)-1,
+		.all_pairs = values->all_pairs,
+		.repeats = values->repeat,
+		.cleaners = values->cleaners,
+		.roots = values->roots,
+		.deadline = detection->deadline,
+		.budget = detection->deadline,
+		.watch = &detection->watch.watch,
+		.memory = results_memory(detection->results),
+	};
+	/*
+	 * A test that was not looked at would pass for one that leaves nothing
+	 * behind: the run in the suite's own order has to be whole.
+	 */
+	if (!detection->order.n || detection->collect.budget_spent)
+		return NULL;
+	struct suite_observer observer = detection_observer(detection);
+	TRY(detection_show_progress(detection, "other orders", &progress));
+	state->searched = true;
+	struct err *err = order_find(
+		detection->suite, detection->order.data, detection->order.n,
+		is_random(detection) ? NULL : detection->pollution, &options,
+		&observer, &state->result);
+	return collect_end(&detection->collect, err);
+}
+
+/*
+ * Where the search did not come to it: files are as before the first test, also
+ * for the next call, which would else take them for the suite's own.
+ */
+static struct err *put_files_back(struct detection *detection)
+{
+	VEC(const char *) paths = VEC_INIT;
+	struct err *err = NULL;
+	const char *path;
+	for (size_t i = 0;
+	     !err && (path = suite_touched_file(detection->suite, i)); i++)
+		err = vec_push(&paths, path);
+	if (!err && paths.n)
+		err = suite_keep_files(detection->suite, paths.data, paths.n);
+	if (!err && paths.n)
+		err = suite_keep_files(detection->suite, NULL, 0);
+	vec_free(&paths);
+	return err;
+}
+
+static void order_end(struct detection *detection, void *data, bool failed)
+{
+	struct order_state *state = data;
+	if (state->searched && !failed)
+		return;
+	struct err *err = put_files_back(detection);
+	if (err)
+		log_warn("files were not put back: %s", err_message(err));
+	err_destroy(err);
+}
+
+/* ---- what was left open ---- */
+
+static void why_open(const struct detection *detection,
+		     const struct order_state *state, char out[48])
+{
+	const struct order_reach *reach = &state->result.reach;
+	char orders[48] = "ended early";
+	if (state->searched && is_random(detection))
+		snprintf(orders, sizeof(orders), "%zu random order%s",
+			 reach->orders, reach->orders == 1 ? "" : "s");
+	else if (state->searched && reach->rows < reach->rows_all)
+		snprintf(orders, sizeof(orders),
+			 "a --budget or --all-pairs explores more");
+	else if (state->searched)
+		/* Tests that crash, or fail at random, stand before them. */
+		snprintf(orders, sizeof(orders),
+			 "the others could not be tried");
+	detection_why(detection, reach->why, orders, out);
+}
+
+static struct err *say_open_pairs(struct detection *detection,
+				  const struct order_reach *reach,
+				  const char *why)
+{
+	uint64_t done = reach->pairs_tried + reach->pairs_by_state;
+	if (done >= reach->pairs)
+		return NULL;
+	return detection_say(detection, "%llu of %llu pairs explored (%s)",
+			     (unsigned long long)done,
+			     (unsigned long long)reach->pairs, why);
+}
+
+static struct err *say_open_orders(struct detection *detection,
+				   const struct order_state *state,
+				   const char *why)
+{
+	const struct order_reach *reach = &state->result.reach;
+	size_t partial = 0, all = state->result.findings.n;
+	bool twice = reach->twice || reach->fixed;
+	if (!is_random(detection) && (!reach->alone || !twice))
+		TRY(detection_say(detection, "not all tests were run %s (%s)",
+				  reach->alone ? "twice"
+				  : twice      ? "alone"
+					       : "alone and twice",
+				  why));
+	for (size_t i = 0; i < all; i++) {
+		const struct dependence *dependence =
+			dependence_of(&state->result.findings.data[i]);
+		partial += !dependence->polluters_complete &&
+			   dependence->class != ORDER_NON_IDEMPOTENT;
+	}
+	if (!partial)
+		return NULL;
+	return detection_say(detection,
+			     "not all tests were tried as polluters or "
+			     "setters of %zu of %zu finding%s (%s)",
+			     partial, all, all == 1 ? "" : "s", why);
+}
+
+static struct err *order_say_limits(struct detection *detection, void *data)
+{
+	struct order_state *state = data;
+	char why[48];
+	why_open(detection, state, why);
+	if (!state->searched)
+		return detection->order.n
+			       ? detection_say(detection, "not searched (%s)",
+					       why)
+			       : NULL;
+	TRY(say_open_pairs(detection, &state->result.reach, why));
+	return say_open_orders(detection, state, why);
+}
+
+/* ---- the report ---- */
+
+static struct err *order_add(struct detection *detection, void *data,
+			     struct report *report)
+{
+	struct order_state *state = data;
+	if (is_random(detection))
+		report->seed = &state->seed;
+	if (state->searched)
+		report->order = &state->result.reach;
+	return findings_move(&detection->findings, &state->result.findings);
+}
+
+static void order_keep(struct detection *detection, void *data)
+{
+	struct order_state *state = data;
+	if (state->searched)
+		results_put_order(detection->results, detection->findings.data,
+				  detection->findings.n,
+				  (const char *const *)state->result.kept.data,
+				  state->result.kept.n);
+}
+
+static void order_free(void *data)
+{
+	struct order_state *state = data;
+	order_result_free(&state->result);
+}
+
+const struct detector detector_order = {
+	.name = "order",
+	.agent = SUITE_AGENT_STATE,
+	.state_size = sizeof(struct order_state),
+	.prepare = order_prepare,
+	.begin = order_begin,
+	.find = order_search,
+	.end = order_end,
+	.say_limits = order_say_limits,
+	.add = order_add,
+	.keep = order_keep,
+	.free = order_free,
+};

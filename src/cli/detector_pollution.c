@@ -1,0 +1,103 @@
+/* Tests that leave shared state changed, as the commands look for them. */
+#include "cli/detection.h"
+
+/* Where others follow, what changes mean gets no more than this part of a budget. */
+#define MEANING_PART 3
+
+struct pollution_state {
+	struct pollution pollution;
+	bool found; /* it was looked for */
+};
+
+/* It is reported, or helps the search for orders. */
+static bool pollution_is_wanted(const struct detection *detection,
+				const struct detection_step *step)
+{
+	const struct detection_options *values = detection->values;
+	return values->pollution &&
+	       !(step->hidden && values->strategy == ORDER_RANDOM);
+}
+
+static struct err *pollution_search(struct detection *detection, void *data)
+{
+	struct pollution_state *state = data;
+	const struct state_options *values = &detection->values->state;
+	bool goes_on = detection_goes_on(detection);
+	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	struct pollution_options options = {
+		.run = &detection->names.run,
+		.watch = detection->watch.watch,
+		.eager = values->eager,
+		.effect = values->effect && !detection->step->hidden,
+		.readers = values->readers,
+	};
+	if (!detection->order.n)
+		return NULL; /* all of them are disabled */
+	/* Other orders begin where this one did. */
+	options.watch.save = goes_on;
+	if (detection->deadline) {
+		detection->collect.deadline = detection->deadline;
+		options.deadline =
+			goes_on ? detection->start +
+					  values->budget_ns / MEANING_PART
+				: detection->deadline;
+	}
+	struct suite_observer observer = detection_observer(detection);
+	TRY(detection_show_progress(detection, NULL, &progress));
+	state->found = true;
+	detection->pollution = &state->pollution;
+	struct err *err = pollution_find(
+		detection->suite, detection->order.data, detection->order.n,
+		&options, &observer, &state->pollution);
+	detection->collect.deadline = 0;
+	return collect_end(&detection->collect, err);
+}
+
+static struct err *pollution_say_limits(struct detection *detection,
+					void *state _unused_)
+{
+	size_t entries = detection->order.n;
+	size_t left = entries - MIN(detection->collect.finished, entries);
+	char why[48];
+	detection_why(detection, NULL, "ended early", why);
+	return left ? detection_say(detection,
+				    "%zu of %zu tests not looked at (%s)", left,
+				    entries, why)
+		    : NULL;
+}
+
+static struct err *pollution_add(struct detection *detection, void *data,
+				 struct report *report)
+{
+	struct pollution_state *state = data;
+	report->watched = state->found || !detection_goes_on(detection);
+	report->firsts = state->pollution.firsts.data;
+	report->n_firsts = state->pollution.firsts.n;
+	return findings_move(&detection->findings, &state->pollution.findings);
+}
+
+static void pollution_keep(struct detection *detection, void *data)
+{
+	const struct pollution_state *state = data;
+	if (state->found || !detection_goes_on(detection))
+		results_put(detection->results, "pollution",
+			    detection->findings.data, detection->findings.n);
+}
+
+static void pollution_free_state(void *data)
+{
+	struct pollution_state *state = data;
+	pollution_free(&state->pollution);
+}
+
+const struct detector detector_pollution = {
+	.name = "pollution",
+	.agent = SUITE_AGENT_STATE,
+	.state_size = sizeof(struct pollution_state),
+	.is_wanted = pollution_is_wanted,
+	.find = pollution_search,
+	.say_limits = pollution_say_limits,
+	.add = pollution_add,
+	.keep = pollution_keep,
+	.free = pollution_free_state,
+};
