@@ -17,7 +17,7 @@
 static const char *status_text(struct attributes *a)
 {
 	if (!a->has_status) {
-		err_ignore(proc_read_fd(a->status, &a->status_text));
+		err_ignore(proc_read_whole_fd(a->status, &a->status_text));
 		a->has_status = true;
 	}
 	return a->status_text.s ? a->status_text.s : "";

@@ -28,7 +28,7 @@ int proc_open(pid_t pid, pid_t tid, const char *name, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-struct err *proc_read_fd(int fd, struct str *ret)
+static struct err *read_text(int fd, bool whole, struct str *ret)
 {
 	char chunk[16384];
 	ret->n = 0;
@@ -47,7 +47,19 @@ struct err *proc_read_fd(int fd, struct str *ret)
 					  "bytes",
 					  TEXT_LIMIT);
 		TRY(str_append_n(ret, chunk, (size_t)got));
+		if (whole && (size_t)got < sizeof(chunk))
+			return NULL;
 	}
+}
+
+struct err *proc_read_fd(int fd, struct str *ret)
+{
+	return read_text(fd, false, ret);
+}
+
+struct err *proc_read_whole_fd(int fd, struct str *ret)
+{
+	return read_text(fd, true, ret);
 }
 
 struct err *proc_read(pid_t pid, pid_t tid, const char *name, struct str *ret)

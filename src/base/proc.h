@@ -41,6 +41,8 @@ int proc_open(pid_t pid, pid_t tid, const char *name, int flags);
  * not enough. A descriptor that is kept open can be read again and again.
  */
 struct err *proc_read_fd(int fd, struct str *ret) _must_check_;
+/* The same of a file that the kernel makes as a whole (status): one call less. */
+struct err *proc_read_whole_fd(int fd, struct str *ret) _must_check_;
 struct err *proc_read(pid_t pid, pid_t tid, const char *name,
 		      struct str *ret) _must_check_;
 
