@@ -151,7 +151,7 @@ struct seen {
 static void check_stack(struct seen *seen, const char *test,
 			const struct wire_choices *block)
 {
-	struct choices_call call = {};
+	struct assumption_call call = {};
 	assert_int_equal(block->records[0].model - WIRE_MODEL_USER <
 				 WIRE_USER_MODELS,
 			 1);
@@ -164,11 +164,7 @@ static void check_stack(struct seen *seen, const char *test,
 		assert_string_equal(function, test);
 	assert_non_null(call.stack.data[0].file);
 	assert_non_null(strstr(call.stack.data[0].file, "subject_user_models"));
-	for (size_t i = 0; i < call.stack.n; i++) {
-		free(call.stack.data[i].function);
-		free(call.stack.data[i].file);
-	}
-	vec_free(&call.stack);
+	assumption_call_free(&call);
 	seen->stacks++;
 }
 
