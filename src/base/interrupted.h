@@ -1,7 +1,7 @@
 /*
- * The user wants to stop (suite_interrupt()): whoever waits or works for long
- * looks at this whenever it wakes up. Set in signal handlers, never cleared but
- * by tests.
+ * The user wants to stop (suite_interrupt()): code that waits or works for long
+ * checks this whenever it wakes up. Set in signal handlers, cleared only by
+ * tests.
  */
 #pragma once
 

@@ -8,8 +8,8 @@
  *
  * A debug line says what was decided and why: what was left out, given up or
  * done the slow way. It must be possible to understand a user's report from
- * these lines alone. A room logs on its own channel; the libraries inside of
- * the tested program cannot log, the controller does so on their channels
+ * these lines alone. A room logs on its own channel; the libraries inside the
+ * tested program cannot log, so the controller does it on their channels
  * (agent, models, recorder). tests/lint/check_log.py checks both.
  */
 #pragma once

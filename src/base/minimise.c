@@ -9,10 +9,13 @@
 struct minimising {
 	minimise_ask *ask;
 	void *data;
-	size_t *places; /* the smallest list so far that does it */
+	size_t *places; /* the smallest list so far that has the property */
 	size_t n;
 	size_t *scratch;
-	/* Lists that do not do it, by their hash: the others become smaller. */
+	/*
+	 * Lists without the property, by their hash; the others only get
+	 * smaller.
+	 */
 	struct map_u64 asked;
 };
 
@@ -22,7 +25,10 @@ static void minimising_freep(struct minimising *work)
 	map_u64_free(&work->asked);
 }
 
-/* FNV-1a by words, with the high bits brought down: 64 bits do not meet. */
+/*
+ * FNV-1a by words, with the high bits brought down: 64 bits do not collide in
+ * practice.
+ */
 static uint64_t hash_places(const size_t *places, size_t n)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ n;
@@ -51,7 +57,7 @@ static size_t part_begin(size_t n, size_t parts, size_t i)
 	return n / parts * i + MIN(i, n % parts);
 }
 
-/* One round: a part that does it alone, or all but one part. */
+/* One round: a part that has the property alone, or all parts but one. */
 static struct err *minimise_reduce_list(struct minimising *work, size_t *parts,
 					bool *ret_reduced)
 {
@@ -69,7 +75,10 @@ static struct err *minimise_reduce_list(struct minimising *work, size_t *parts,
 		*parts = 2;
 		return NULL;
 	}
-	/* Of two parts each is the other's rest: they were asked. */
+	/*
+	 * With two parts each is the complement of the other: both were asked
+	 * about.
+	 */
 	for (size_t i = 0; *parts > 2 && i < *parts; i++) {
 		size_t from = part_begin(n, *parts, i);
 		size_t to = part_begin(n, *parts, i + 1);

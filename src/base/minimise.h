@@ -1,6 +1,6 @@
 /*
- * Delta debugging (Zeller's ddmin): the smallest part of a list, in its sequence,
- * that still does something. The question is the caller's.
+ * Delta debugging (Zeller's ddmin): the smallest part of a list, in its order,
+ * that still has some property. What the property is, the caller decides.
  */
 #pragma once
 
@@ -10,19 +10,19 @@
 #include "base/err.h"
 
 /*
- * *@ret: do these @n things (numbers of the list's places, ascending) do it?
- * Called for lists that were not asked before only.
+ * *@ret: do these @n places of the list (their numbers, ascending) have the
+ * property? Called only for lists that were not asked about before.
  */
 typedef struct err *minimise_ask(void *data, const size_t *places, size_t n,
 				 bool *ret);
 
 /*
- * Of the @n places of a list that as a whole does it. @ret_places (room for @n)
- * and *@ret_n are a list that does, and of which nothing single can be left
- * out; after an error they are the smallest known so far. Nothing is asked of
- * the whole list and of the empty one: the one does it, the other does not. At
- * most @n * @n + 3 * @n questions, and few more than logarithmically many where
- * one place does it.
+ * Reduces a list of @n places that has the property as a whole. @ret_places
+ * (room for @n) and *@ret_n are a list that has it and loses it when any single
+ * place is left out; after an error they are the smallest list known so far.
+ * The whole list and the empty one are never asked about: the first has the
+ * property, the second does not. At most @n * @n + 3 * @n questions, and little
+ * more than log @n if one place decides.
  */
 struct err *minimise_list(size_t n, minimise_ask *ask, void *data,
 			  size_t *ret_places, size_t *ret_n) _must_check_;

@@ -1,5 +1,5 @@
 /*
- * A file that appears whole or not at all: written beside its place, moved
+ * A file that appears whole or not at all: written next to its place and moved
  * there by outfile_commit(). What is not a regular file (/dev/null, a pipe) is
  * written directly. One at a time.
  */

@@ -9,9 +9,9 @@
 struct err *path_join(const char *folder, const char *name,
 		      char **ret) _must_check_;
 /*
- * @path as seen from the working directory where it lies below it, else
- * absolute. Relative ones are taken from @folder (NULL: working directory).
- * "." and ".." inside are resolved as text; nothing has to exist.
+ * @path as seen from the working directory if it is below it, else absolute.
+ * Relative ones are taken from @folder (NULL: working directory). "." and ".."
+ * inside are resolved as text; nothing has to exist.
  */
 struct err *path_display(const char *folder, const char *path,
 			 char **ret) _must_check_;
@@ -19,7 +19,7 @@ const char *path_base(const char *path);
 bool path_is_below(const char *path, const char *folder);
 /* '/' sorts first, so that a folder's entries follow it at once. */
 int path_compare(const char *a, const char *b);
-/* Coverage data, which tools write beside the program when it ends? */
+/* Coverage data, which tools write next to the program when it ends? */
 bool path_is_coverage(const char *path);
 
 /* Whole file, NUL-terminated; more than @limit bytes is an error. */

@@ -306,7 +306,9 @@ bool proc_parse_status(const char *text, struct proc_status *ret)
 
 bool proc_read_status(pid_t pid, struct proc_status *ret)
 {
-	/* What is asked for stands before the list of groups, which may be long. */
+	/*
+	 * What is asked for comes before the list of groups, which may be long.
+	 */
 	char text[4096];
 	_cleanup_(closep) int fd = proc_open(pid, 0, "status", O_RDONLY);
 	return read_small(fd, text, sizeof(text)) &&

@@ -8,8 +8,8 @@
  *
  * A process may end at any moment. Reading then fails, or gives an empty text,
  * in which the parsers find nothing; callers treat both alike. A number may
- * have been given to another process meanwhile, unless the process is traced by
- * us or is a child that nobody has waited for.
+ * have been given to another process in the meantime, unless the process is
+ * traced by us or is a child that nobody has waited for.
  *
  * The libraries that are preloaded into tested programs do not use this: they
  * include nothing but wire/, and must not allocate.
@@ -26,7 +26,7 @@
 
 /* ---- files ---- */
 
-/* The kernel puts this after the path of a file that has no name any more. */
+/* The kernel puts this after the path of a file that no longer has a name. */
 #define PROC_DELETED " (deleted)"
 
 /*
@@ -65,9 +65,9 @@ struct proc_mapping {
 };
 
 /*
- * The next mapping of a text of maps from *@at on, which moves behind it; lines
- * of another form are passed over. False: there are no more. The text is
- * changed, and @path points into it.
+ * The next mapping of a text of maps from *@at on, which moves past it; lines
+ * of another form are skipped. False: there are no more. The text is changed,
+ * and @path points into it.
  */
 bool proc_next_mapping(char **at, struct proc_mapping *ret);
 

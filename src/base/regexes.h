@@ -13,7 +13,7 @@ struct regexes {
 };
 
 /*
- * Adds @expressions, which end with NULL or are NULL; one that is none is an
+ * Adds @expressions, which end with NULL or are NULL; an invalid one is an
  * ERR_USAGE that names @option.
  */
 struct err *regexes_add(struct regexes *regexes, const char *option,

@@ -63,8 +63,9 @@ bool str_glob(const char *pattern, const char *text);
 bool str_to_u64(const char *text, int base, uint64_t *ret);
 
 /*
- * Names that mkstemp(3) and its like complete: so many letters and digits are
- * made up, and shown as this. Do these look so? They are of two kinds at least.
+ * Names that mkstemp(3) and the like complete: this many letters and digits are
+ * random, and shown as this. Do these look random? At least two kinds of
+ * characters must occur.
  */
 #define MADE_UP 6
 #define MADE_UP_SHOWN "XXXXXX"

@@ -6,7 +6,7 @@
  *	for (size_t i = 0; i < fds.n; i++) use(fds.data[i]);
  *	vec_free(&fds);
  *
- * Elements are plain memory: who stores owning pointers frees them first.
+ * Elements are plain memory: code that stores owning pointers frees them first.
  * Growing moves the elements, so pointers into data live until the next push.
  */
 #pragma once

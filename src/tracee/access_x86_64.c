@@ -1,6 +1,6 @@
 /*
- * What an instruction does to memory, found out after it was executed; and the
- * debug registers that tell us of it.
+ * What an instruction did to memory, determined after it was executed; and the
+ * debug registers that report it.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,7 +16,10 @@ enum { READS = 1 << 0, WRITES = 1 << 1 };
 
 /* Longest instruction (Intel SDM, volume 2, 2.3.11). */
 #define INSN_MAX ((size_t)15)
-/* Rounds of a repeated instruction that may be told of together (fast strings). */
+/*
+ * Rounds of a repeated instruction that may be reported together (fast
+ * strings).
+ */
 #define STRING_SPAN 64
 
 /* Intel SDM, volume 3, 17.2.4: enabled here, reads and writes, length. */
@@ -137,7 +140,7 @@ static bool is_repeated(const cs_insn *insn)
 	return prefix == X86_PREFIX_REP || prefix == X86_PREFIX_REPNE;
 }
 
-/* Which of the @n bytes at @place lie in the @size bytes at @start? */
+/* Which of the @n bytes at @place are among the @size bytes at @start? */
 static uint8_t bytes_in(uint64_t start, uint64_t size, struct raddr place,
 			size_t n)
 {
@@ -209,7 +212,7 @@ static bool changes_register(const cs_insn *insn, unsigned reg)
 
 enum access_match { NO_MATCH, PERHAPS, MATCH };
 
-/* Does that operand lie over the place, as far as the registers still tell? */
+/* Does that operand overlap the place, as far as the registers still show? */
 static enum access_match operand_matches(const cs_insn *insn,
 					 const cs_x86_op *op,
 					 const struct regs *regs,
@@ -246,7 +249,7 @@ static enum access_match operand_matches(const cs_insn *insn,
 	return *ret_bytes ? MATCH : NO_MATCH;
 }
 
-/* What the instruction did to the place, if it is the one. */
+/* What the instruction did to the place, if it was this instruction. */
 static enum access_match judge_access(const cs_insn *insn,
 				      const struct regs *regs,
 				      struct raddr place, size_t n,
@@ -373,7 +376,10 @@ bool arch_access(const struct arch_code *code, const struct arch_code *caller,
 	if (!insn)
 		return false;
 	struct access_verdict verdict = {};
-	/* Between two rounds a repeated instruction stands at itself. */
+	/*
+	 * Between two rounds the program counter is at the repeated instruction
+	 * itself.
+	 */
 	if (code->n > code->before && decode_at(code, code->before, insn) &&
 	    is_string(insn) && is_repeated(insn))
 		verdict.match =

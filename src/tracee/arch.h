@@ -3,13 +3,13 @@
  * instruction at a breakpoint. Another processor is another arch_*.c.
  *
  * An instruction under a breakpoint is never stepped over in place where that
- * can be avoided: another thread could run past the breakpoint meanwhile, and
- * a step costs a second stop. Instead it is
+ * can be avoided: another thread could run past the breakpoint in the meantime,
+ * and a step costs a second stop. Instead it is
  *
  *   - executed elsewhere (ARCH_SLOT): copied into a slot of memory of our own
  *     in the tested process, followed by a jump to what comes after it; or
  *   - carried out by the controller (ARCH_BRANCH): jumps and calls, whose
- *     meaning depends on where they stand; or
+ *     meaning depends on where they are; or
  *   - stepped with all other threads stopped (ARCH_STEP): the few that are
  *     neither, such as loop and jrcxz.
  */
@@ -109,7 +109,7 @@ struct err *arch_decode(const uint8_t *bytes, size_t n, struct raddr pc,
 /* Is the slot within reach of what the instruction refers to? */
 bool arch_slot_reaches(const struct arch_insn *insn, struct raddr pc,
 		       struct raddr slot);
-/* Fills in the slot: the instruction, then a jump behind @pc. */
+/* Fills in the slot: the instruction, then a jump past @pc. */
 void arch_slot_write(const struct arch_insn *insn, struct raddr pc,
 		     struct raddr slot, uint8_t out[ARCH_SLOT_SIZE]);
 
@@ -122,10 +122,10 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 
 /*
  * What the instruction that was just executed did to the @n bytes at @place, at
- * most 8; false where it cannot be told. Instructions cannot be decoded
- * backwards for sure: of those that could end in front of the program counter,
- * the one that refers to @place counts. @caller has the code in front of the
- * return address on top of the stack, for calls through @place; it may be NULL.
+ * most 8; false where it cannot be determined. Instructions cannot be decoded
+ * backwards reliably: of those that could end right before the program counter,
+ * the one that refers to @place counts. @caller has the code before the return
+ * address on top of the stack, for calls through @place; it may be NULL.
  */
 struct arch_access {
 	uint8_t read, written; /* a bit a byte of the place */
@@ -134,7 +134,7 @@ struct arch_access {
 struct arch_code {
 	const uint8_t *bytes;
 	size_t n;
-	size_t before; /* so many of them lie in front of @pc */
+	size_t before; /* how many of them are before @pc */
 	struct raddr pc;
 	uint8_t exact; /* how long the instruction was; 0: not known */
 };
@@ -154,11 +154,11 @@ size_t arch_watch_control_at(void);
 size_t arch_watch_status_at(void);
 
 /*
- * Code that notes each call in a buffer and returns to the caller, all
- * registers as they were but for a result. It is itself called, from the first
+ * Code that notes each call in a buffer and returns to the caller, with all
+ * registers unchanged except for a result. It is itself called, from the first
  * instruction of the function to be noted (arch_call()). The buffer begins with
  * two words, the address of the next free entry and that of its end; an entry
- * is the address behind the calling instruction, and the first argument.
+ * is the address after the calling instruction, and the first argument.
  */
 #define ARCH_NOTE_SIZE 96
 #define ARCH_CALL_SIZE 5

@@ -573,8 +573,8 @@ static struct err *breakpoint_decode_insn(struct thread *thread,
 }
 
 /*
- * The slow way: everybody else stands still while the instruction is executed
- * in its place.
+ * The slow way: all other threads are stopped while the instruction is executed
+ * in place.
  */
 static struct err *breakpoint_step_in_place(struct thread *thread,
 					    const struct breakpoint *breakpoint)
@@ -597,7 +597,7 @@ static struct err *breakpoint_step_in_place(struct thread *thread,
 		thread->has_waiting = true;
 		return NULL;
 	}
-	/* A signal came first: it is looked at as any other. */
+	/* A signal came first: it is handled like any other. */
 	if (status >> 16 || WSTOPSIG(status) != SIGTRAP)
 		thread->has_waiting = true;
 	else

@@ -108,7 +108,9 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	struct tracer *tracer = from->tracer;
 	BUG_ON(from->threads.n != 1);
 
-	/* The call must not lie over the program's code: it would be copied. */
+	/*
+	 * The call must not overwrite the program's code: it would be copied.
+	 */
 	struct raddr stub;
 	TRY(region_any(thread, &stub));
 	/* Found once: later forks of a fork have it at the same place. */

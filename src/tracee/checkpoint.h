@@ -1,10 +1,10 @@
 /*
  * Forking a stopped tracee inside itself.
  *
- * The copy stands where the original stands, stopped, with the same breakpoints
- * and in a process group of its own, so that a test that signals its group
- * does not hit the checkpoint. What fork() does not copy makes a checkpoint
- * impossible: other threads and running timers.
+ * The copy is stopped at the same place as the original, with the same
+ * breakpoints and in its own process group, so that a test that signals its
+ * group does not hit the checkpoint. What fork() does not copy makes a
+ * checkpoint impossible: other threads and running timers.
  */
 #pragma once
 

@@ -11,10 +11,10 @@
 #include "base/proc.h"
 #include "base/str.h"
 
-/* More than that many rounds means that somebody forks faster than we kill. */
+/* More rounds than that mean that a process forks faster than we kill. */
 #define ROUNDS 200
 
-/* Children from before: somebody executed us in their parent's place. */
+/* Children from before: their parent executed us in its place. */
 static struct pids spared;
 
 /* Calls @each with every child that is not spared; true: there was one. */

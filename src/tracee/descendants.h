@@ -1,7 +1,7 @@
 /*
- * What the tested program leaves running: children of children that nobody
- * waits for any more. A process that called prctl(PR_SET_CHILD_SUBREAPER) is
- * given them by the kernel; this ends them.
+ * What the tested program leaves running: orphaned children of children. A
+ * process that called prctl(PR_SET_CHILD_SUBREAPER) is given them by the
+ * kernel; this ends them.
  */
 #pragma once
 

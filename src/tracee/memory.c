@@ -11,10 +11,10 @@
 #define SPANS_AT_ONCE 64
 
 /*
- * The mem file was opened once, so that nobody checks our rights at each read;
- * it also reads what is mapped without read permission and writes where the
- * program may not (code). It goes page by page, which process_vm_readv() does
- * faster where there are many.
+ * The mem file was opened once, so that our rights are not checked at each
+ * read; it also reads what is mapped without read permission and writes where
+ * the program may not (code). It goes page by page, which process_vm_readv()
+ * does faster where there are many.
  */
 #define SMALL 4096
 

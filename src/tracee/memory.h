@@ -7,7 +7,7 @@
 
 struct err *memory_read(struct tracee *tracee, struct raddr address, void *out,
 			size_t n) _must_check_;
-/* As far as it goes: returns how many bytes could be read. */
+/* Reads what it can: returns how many bytes that was. */
 size_t memory_read_some(struct tracee *tracee, struct raddr address, void *out,
 			size_t n);
 /* Also into memory that the program itself cannot write (code). */

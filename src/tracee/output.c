@@ -15,7 +15,7 @@ struct output_stream {
 	int read_end;
 	int write_end;
 	int copy_to;   /* our own descriptor for pass-through, -1: none */
-	uint64_t skip; /* bytes still to come that were already handed over */
+	uint64_t skip; /* bytes still to come that were already passed in */
 	struct str head;
 	char *tail; /* ring of OUTPUT_KEEP bytes, once head is full */
 	size_t tail_n;

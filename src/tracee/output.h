@@ -2,14 +2,14 @@
  * Standard output and error of a tested program, captured.
  *
  * The program writes into two pipes; the controller drains them whenever it
- * wakes up. Cuts divide the streams into pieces, one a test. A program whose
- * standard output is a pipe buffers it, so at a cut some bytes may still lie
- * in its own memory: the caller reads them there (from the program's stdio
- * structure) and hands them in; when they arrive through the pipe later, they
- * are passed over.
+ * wakes up. Cuts divide the streams into pieces, one per test. A program whose
+ * standard output is a pipe buffers it, so at a cut some bytes may still be in
+ * its own memory: the caller reads them there (from the program's stdio
+ * structure) and passes them in; when they arrive through the pipe later, they
+ * are skipped.
  *
- * Of each piece the first and the last OUTPUT_KEEP bytes are kept; what lies
- * between is counted and dropped. So a flood costs no memory and no disk.
+ * Of each piece the first and the last OUTPUT_KEEP bytes are kept; what is
+ * between them is counted and dropped. So a flood costs no memory and no disk.
  */
 #pragma once
 
@@ -42,14 +42,14 @@ void output_ends(const struct output *output, int *ret_out, int *ret_err);
 bool output_drain(struct output *output);
 
 /*
- * Bytes of standard output that are still in the program's memory belong to
- * the current piece, too. @text may be NULL where nobody wants to see them.
+ * Bytes of standard output that are still in the program's memory belong to the
+ * current piece, too. @text may be NULL if they are not needed.
  */
 void output_take_over(struct output *output, const char *text, size_t pending);
 /* The same, and ends the current piece. @ret NULL: it is thrown away. */
 struct err *output_cut(struct output *output, const char *text, size_t pending,
 		       struct output_piece *ret) _must_check_;
-/* What the current piece has so far; it goes on. */
+/* What the current piece has so far; it continues. */
 struct err *output_peek(struct output *output, char **ret) _must_check_;
 /* The program is gone; what comes next is another one's from the start. */
 void output_restart(struct output *output);

@@ -1,9 +1,9 @@
 /*
- * Processors. While a tested process has one thread, it and the controller
- * take turns, and hand-over on one processor is several times faster than
- * waking up another one. The program is not to notice: who asks it for its
- * processors is answered by native/, and children and threads get them all back
- * before they run.
+ * Processors. While a tested process has one thread, it and the controller take
+ * turns, and hand-over on one processor is several times faster than waking up
+ * another one. The program must not notice: calls that ask for its processors
+ * are answered by native/, and children and threads get them all back before
+ * they run.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -73,8 +73,9 @@ static bool pin_self(struct tracer *tracer)
 }
 
 /*
- * Before a tracee goes on. Others may have come to our processor while another
- * one is idle, so now and then the kernel is given the choice again for a turn.
+ * Before a tracee continues. Other processes may have come to our processor
+ * while another one is idle, so from time to time the kernel may choose again
+ * for a turn.
  */
 void processors_turn(struct tracee *tracee)
 {

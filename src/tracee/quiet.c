@@ -106,7 +106,7 @@ void quiet_destroy(struct quiet *quiet)
 	free(quiet);
 }
 
-/* How many changes, from @at on, lie in a span; and where that is. */
+/* How many changes, from @at on, are in one span; and where that is. */
 static size_t find_span(const struct quiet *quiet, size_t at,
 			uint64_t *ret_start, uint64_t *ret_end)
 {
@@ -157,7 +157,7 @@ static struct err *change_span(pid_t pid, int fd,
 	bool any = false;
 	BUG_ON(size > sizeof(code));
 	if (!quiet_read_code(pid, fd, start, code, size))
-		return NULL; /* it is not there any more */
+		return NULL; /* it is gone */
 	for (size_t i = 0; i < n; i++) {
 		const struct quiet_change *change = &changes[i];
 		if (begins && raddr_eq(change->address, except))
@@ -214,7 +214,7 @@ static const struct quiet_change *change_around(const struct quiet *quiet,
 	return NULL;
 }
 
-/* A thread that is about to leave a function that will not be quiet any more. */
+/* A thread that is about to leave a function that will no longer be quiet. */
 static struct err *lead_out(struct thread *thread, const struct quiet *quiet)
 {
 	TRY(thread_store(thread));

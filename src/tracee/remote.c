@@ -104,7 +104,7 @@ static struct err *run_until(struct thread *thread, struct raddr end,
 	}
 }
 
-/* Before there is memory of ours: the stub lies over code for a moment. */
+/* Before there is memory of ours: the stub overwrites code for a moment. */
 static struct err *first_syscall(struct thread *thread, struct regs *regs,
 				 struct remote_saved *kept)
 {

@@ -1,9 +1,9 @@
 /*
- * Making a stopped thread of the tracee do something for us and putting it
- * back as it was: system calls and function calls.
+ * Making a stopped thread of the tracee do something for us and restoring it:
+ * system calls and function calls.
  *
- * Signals that arrive meanwhile are kept and delivered afterwards. Breakpoints
- * met meanwhile are passed silently.
+ * Signals that arrive during the call are kept and delivered afterwards.
+ * Breakpoints met during it are passed silently.
  */
 #pragma once
 

@@ -214,7 +214,7 @@ struct err *thread_store(struct thread *thread)
 /*
  * A signal is about to be delivered to a thread that is just executing the
  * instruction of a breakpoint in a slot. A handler must not see that: the
- * program counter is put back to where the program itself would be. If the
+ * program counter is set to where the program itself would be. If the
  * instruction was not yet executed, the thread will come by the breakpoint
  * again, which is not another arrival.
  */
@@ -248,7 +248,9 @@ static struct err *thread_resume(struct thread *thread)
 		}
 	}
 	thread->arrived = false;
-	/* While it was stepped past, something came that is to be looked at. */
+	/*
+	 * While it was stepped past, something happened that must be handled.
+	 */
 	if (thread->has_waiting || thread->watch_hits)
 		return NULL;
 	TRY(thread_store(thread));
@@ -430,8 +432,8 @@ static struct err *on_exec(struct thread *thread)
 }
 
 /*
- * Did our instruction trap, or did somebody send the signal? Right behind our
- * byte there is no other way to be, unless the original is one byte long.
+ * Did our instruction trap, or was the signal sent? A thread can only be right
+ * after our byte by executing it, unless the original is one byte long.
  */
 static bool is_break(const struct thread *thread,
 		     const struct breakpoint *breakpoint)
@@ -522,7 +524,7 @@ static bool is_stopping(int signal)
 
 /*
  * Looks at a collected stop. Sets *@ret_event where the caller of
- * tracee_continue() is to know; else the thread just goes on.
+ * tracee_continue() has to know; else the thread just continues.
  */
 static struct err *thread_look(struct thread *thread,
 			       struct tracee_event *event, bool *ret_event)
@@ -549,7 +551,7 @@ static struct err *thread_look(struct thread *thread,
 	}
 	struct err *err = thread_fetch(thread);
 	if (err) {
-		/* Killed while it stood: its end is what comes next. */
+		/* Killed while it was stopped: its end comes next. */
 		thread->stopped = false;
 		err_ignore(err);
 		return NULL;
@@ -580,7 +582,7 @@ static struct err *thread_look(struct thread *thread,
 	}
 }
 
-/* Children that share memory: nobody above is told of them. */
+/* Children that share memory: callers do not learn of them. */
 static struct err *serve_borrowers(struct tracer *tracer)
 {
 	for (size_t i = 0; i < tracer->tracees.n;) {
@@ -643,7 +645,7 @@ static struct err *resume_all(struct tracee *tracee, bool *ret_again)
 			*ret_again |= thread->has_waiting || thread->watch_hits;
 			continue;
 		}
-		/* Killed while it stood: its end is what is to be told. */
+		/* Killed while it was stopped: its end is what to report. */
 		bool gone;
 		TRY(was_killed(tracee, &gone));
 		if (!gone)
@@ -714,7 +716,7 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 	}
 }
 
-/* Whoever joined a thread goes on before the kernel is quite done with it. */
+/* pthread_join() returns before the kernel is quite done with the thread. */
 static bool is_ending(const struct thread *thread)
 {
 	struct proc_stat stat;

@@ -45,14 +45,14 @@ struct thread {
 	struct tracee *tracee;
 	pid_t tid;
 	struct regs regs; /* as they were at the stop; see thread_dirty() */
-	bool dirty;	  /* to be written back before it goes on */
+	bool dirty;	  /* to be written back before it continues */
 	bool stopped;
 	bool listening;	      /* stopped by job control, seen by us only */
 	bool held;	      /* not resumed by tracee_continue() */
-	bool arrived;	      /* stands at a breakpoint that was reported */
+	bool arrived;	      /* is at a breakpoint that was reported */
 	struct raddr passing; /* see thread_pass_signal() in tracee.c */
 	struct raddr passing_sp;
-	int deliver;	    /* signal to pass on when it goes on */
+	int deliver;	    /* signal to deliver when it continues */
 	int waiting_status; /* a stop that was collected but not yet looked at */
 	bool has_waiting;
 	/* Watchpoints (watchpoint.c): what its registers have of them. */
@@ -62,7 +62,7 @@ struct thread {
 };
 
 enum tracee_event_kind {
-	TRACEE_BREAKPOINT, /* @thread stands at @breakpoint */
+	TRACEE_BREAKPOINT, /* @thread is at @breakpoint */
 	TRACEE_WATCHPOINT, /* @thread has just had @access to that of @slot */
 	TRACEE_DYING,  /* @signal is about to kill it; memory is still there */
 	TRACEE_FAULT,  /* @signal goes to its handler; see tracee_fault() */
@@ -70,7 +70,7 @@ enum tracee_event_kind {
 	TRACEE_KILLED, /* gone, by @signal */
 	TRACEE_EXECUTED, /* another program took its place */
 	TRACEE_DEADLINE, /* the time given is over; it is stopped now */
-	TRACEE_INTERRUPTED, /* the user wants to stop (base/interrupted.h); stopped likewise */
+	TRACEE_INTERRUPTED, /* the user wants to stop (base/interrupted.h); stopped as well */
 };
 
 struct tracee_event {
@@ -102,13 +102,14 @@ static inline void tracer_destroyp(struct tracer **tracer)
 /* To the running tracee's process group; may be called from a signal handler. */
 void tracer_signal(int number);
 /*
- * The clock of deadlines: as clock_now(), but it stands still while we are
- * stopped or the whole machine sleeps.
+ * The clock of deadlines: like clock_now(), but it does not advance while we
+ * are stopped or the whole machine sleeps.
  */
 uint64_t tracer_clock(void);
 /*
- * Waiting needs a signal now and then, to look at deadlines and output. It also
- * interrupts whatever else blocks, so it is to be on only while tracees run.
+ * Waiting needs a signal from time to time, to check deadlines and output. It
+ * also interrupts everything else that blocks, so it must be on only while
+ * tracees run.
  */
 void tracer_tick(bool on);
 /*
@@ -175,10 +176,10 @@ void tracee_forget_fault(struct tracee *tracee);
 void tracee_report_faults(struct tracee *tracee);
 
 /*
- * A system call may be taken back by a signal before it began, when a filter
- * holds it up (follow/), also one that can never be interrupted otherwise. Where
- * @again says so, it is made again behind the signal's handler, whatever that
- * one's SA_RESTART. Forks of the tracee (checkpoint.h) keep this.
+ * When a filter holds a system call up (follow/), a signal may cancel it before
+ * it began, even one that can never be interrupted otherwise. Where @again says
+ * so, it is made again after the signal's handler, whatever the handler's
+ * SA_RESTART. Forks of the tracee (checkpoint.h) keep this.
  */
 void tracee_remake_calls(struct tracee *tracee,
 			 bool (*again)(const struct thread *thread));

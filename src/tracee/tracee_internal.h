@@ -1,4 +1,4 @@
-/* Inside of tracers and tracees; for tracee/ alone. */
+/* Internals of tracers and tracees; for tracee/ only. */
 #pragma once
 
 #include <sched.h>
@@ -14,7 +14,7 @@ struct breakpoint {
 	bool cleared; /* there is one among those shared, but not here */
 	uint8_t original[ARCH_BREAK_SIZE];
 	bool resting; /* under an overlay */
-	/* Found out at the first arrival. */
+	/* Determined at the first arrival. */
 	bool decoded;
 	struct arch_insn insn;
 	struct raddr slot;
@@ -22,8 +22,8 @@ struct breakpoint {
 
 /*
  * Breakpoints that a tracee and its copies have in common: a suite of functions
- * has thousands, and copies are made by the thousand. Not changed any more; each
- * tracee has a list of its own for what is new or different.
+ * has thousands, and copies are made by the thousand. Never changed; each
+ * tracee has its own list of what is new or different.
  */
 struct breakpoint_base {
 	size_t users;
@@ -50,7 +50,7 @@ struct code_region {
 	uint32_t used; /* slots, the first is the stub */
 };
 
-/* Pages that memory_write() wrote to and nobody asked for yet. */
+/* Pages that memory_write() wrote to and that were not asked for yet. */
 #define POKED_MAX 32
 struct poked {
 	uint64_t pages[POKED_MAX];
@@ -97,7 +97,7 @@ struct early_stop {
 struct tracer {
 	struct map_u64 threads; /* tid → struct thread * */
 	VEC(struct tracee *) tracees;
-	/* First stops of tasks whose creation we were not yet told of. */
+	/* First stops of tasks whose creation was not yet reported. */
 	VEC(struct early_stop) early;
 	cpu_set_t cpus; /* as we were started */
 	bool pinning;
@@ -115,7 +115,7 @@ struct err *thread_wait(struct thread *thread, uint64_t deadline,
 struct err *thread_fetch(struct thread *thread) _must_check_;
 struct err *thread_store(struct thread *thread) _must_check_;
 bool status_gone(int status);
-/* Takes the stop of a task nobody knows yet, if it was seen. */
+/* Takes the stop of a task that is not known yet, if it was seen. */
 bool tracer_take_early(struct tracer *tracer, pid_t tid);
 struct err *tracer_collect(struct tracer *tracer, bool block,
 			   bool *ret_any) _must_check_;
@@ -137,13 +137,13 @@ const struct breakpoint *breakpoint_find(const struct tracee *tracee,
 					 struct raddr address);
 /* All of them, out of our lists alone. */
 void breakpoint_forget(struct tracee *tracee);
-/* Moves a thread that stands at a breakpoint past it (registers only). */
+/* Moves a thread that is at a breakpoint past it (registers only). */
 struct err *breakpoint_pass(struct thread *thread,
 			    const struct breakpoint *breakpoint) _must_check_;
-/* Is @pc in a slot? Then what address of the program it stands for. */
+/* Is @pc in a slot? Then which address of the program it corresponds to. */
 bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
 			struct raddr *ret_address, bool *ret_before);
-/* Likewise: how far into the slot. */
+/* Also: how far into the slot. */
 bool breakpoint_slot_offset(struct tracee *tracee, struct raddr pc,
 			    uint64_t *ret);
 /* @n bytes that were read from @address, as they are without breakpoints. */
@@ -151,7 +151,7 @@ void breakpoint_hide(const struct tracee *tracee, struct raddr address,
 		     uint8_t *bytes, size_t n);
 struct err *breakpoint_copy(struct tracee *from,
 			    struct tracee *to) _must_check_;
-/* quiet.c: likewise for quiet functions, before that; @fd: its memory. */
+/* quiet.c: the same for quiet functions, before that; @fd: its memory. */
 struct err *quiet_clean(const struct tracee *from, pid_t child,
 			int fd) _must_check_;
 struct err *region_any(struct thread *thread, struct raddr *ret) _must_check_;

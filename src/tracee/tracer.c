@@ -21,7 +21,10 @@
 /* How often a wait looks at deadlines and drains output. */
 #define TICK_US 20000
 #define TICK_FAST_US 1000
-/* No tick for so long: it was not the tested program that took the time. */
+/*
+ * Without a tick for that long, it was not the tested program that took the
+ * time.
+ */
 #define LOST_NS (2 * NS_PER_S)
 
 static volatile pid_t running_group;

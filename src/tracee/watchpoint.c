@@ -97,8 +97,8 @@ static struct err *watchpoint_probe_machine(void)
 }
 
 /*
- * A thread may have run into a slot that is about to be another one, and wait
- * to be looked at.
+ * A thread may have hit a slot that is about to be reused, with its hit still
+ * waiting to be reported.
  */
 static void forget_hit(struct thread *thread, unsigned slot)
 {

@@ -32,7 +32,7 @@ enum watchpoint_access {
  */
 struct err *watchpoint_set(struct tracee *tracee, unsigned slot,
 			   struct raddr address, unsigned n) _must_check_;
-/* No event of that slot comes any more; stops nobody. */
+/* No more events of that slot; stops no thread. */
 void watchpoint_clear(struct tracee *tracee, unsigned slot);
 /* Is that slot set? */
 bool watchpoint_is_set(const struct tracee *tracee, unsigned slot);

@@ -11,7 +11,7 @@ enum settling_state { NEW, OPEN, DONE };
 
 struct settling_frame {
 	type_id id;
-	uint32_t next; /* member that is looked at next */
+	uint32_t next; /* member to look at next */
 };
 
 struct settling {

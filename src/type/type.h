@@ -1,15 +1,15 @@
 /*
- * Types of a program's data, whatever told us of them.
+ * Types of a program's data, from whatever source.
  *
  * A pool holds types and the variables that have them, for all files of a
  * program together. Types are known by number (type_id); 0 is "not known".
  * cv-qualifiers are gone and typedefs are looked through; a typedef's name is
  * kept only where the type itself has none (`typedef struct {…} point;`).
  *
- * Invariants, which who fills a pool sees to and who reads one relies on:
+ * Invariants, which code that fills a pool establishes and readers rely on:
  *  1. Every id in a pool is below pool->n_types.
- *  2. A struct or union that is defined has a size; its members lie inside of
- *     it (but for a flexible array at its end). Sizes of arrays are
+ *  2. A struct or union that is defined has a size; its members are inside it
+ *     (except a flexible array at its end). Sizes of arrays are
  *     count * size of the element, without overflow.
  *  3. Structs contain themselves only through pointers: containment is finite
  *     and at most TYPE_DEPTH_MAX deep.
@@ -104,8 +104,7 @@ enum variable_flags {
 	VARIABLE_LOCAL = 1 << 0,    /* static in a file or a function */
 	VARIABLE_TLS = 1 << 1,	    /* address is the offset in the TLS block */
 	VARIABLE_UNTYPED = 1 << 2,  /* from a symbol alone */
-	VARIABLE_CONSTANT = 1 << 3, /* declared const: lies in written memory
-				       only until it is initialised */
+	VARIABLE_CONSTANT = 1 << 3, /* const: writable until initialised */
 };
 
 struct variable {
@@ -122,8 +121,8 @@ struct variable {
 	uint64_t size;	  /* bytes that are really there (pieces) */
 	type_id type;
 	/*
-	 * Link-time address of its guard variable, 0: none. Of a thread-local,
-	 * whose guard is one, too: its offset plus 1.
+	 * Link-time address of its guard variable, 0: none. If it is
+	 * thread-local, so is its guard: its offset plus 1.
 	 */
 	uint64_t guard;
 	uint32_t unit; /* number of the unit (source file) it is from */
@@ -170,9 +169,9 @@ const char *type_text(struct type_pool *pool,
 /*
  * Makes the invariants hold for the types from @first on, whatever was set:
  * works out the sizes of arrays, alignments (where none is set) and which
- * classes are polymorphic; members that lie outside are dropped, and what
- * contains itself or nests too deep becomes opaque. Who fills a pool calls it
- * once at the end.
+ * classes are polymorphic; members outside the type are dropped, and what
+ * contains itself or nests too deeply becomes opaque. Code that fills a pool
+ * calls it once at the end.
  */
 struct err *type_settle(struct type_pool *pool, type_id first) _must_check_;
 

@@ -1,11 +1,11 @@
-/* What the files behind type/type.h share; for type/ alone. */
+/* What the implementation of type/type.h shares; for type/ only. */
 #pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "type/type.h"
 
-/* Types lie in pieces that never move: who got one may keep the pointer. */
+/* Types are in pieces that never move: pointers to them stay valid. */
 #define TYPES_PIECE 1024
 
 struct text_slot {
@@ -16,7 +16,7 @@ struct text_slot {
 struct type_pool {
 	VEC(struct type *) pieces; /* of TYPES_PIECE each */
 	size_t n_types;
-	VEC(char *) memory;	 /* what was handed out lies in these */
+	VEC(char *) memory;	 /* memory that was given out */
 	size_t memory_used;	 /* of the last one */
 	size_t memory_size;	 /* of the last one */
 	struct text_slot *texts; /* open addressing; grows at 1/2 */

@@ -1,35 +1,37 @@
 /*
  * The memory that the agent (in the tested process) and the controller share
- * while APIs are made to do something else that is allowed: what is to be chosen,
- * and what was. It is a file that both map, so that processes that the tested
- * one starts take part, and so that it outlives them. Its path is in the
- * environment (WIRE_CHOICES_VARIABLE). Plain integers of fixed size and bytes.
+ * while APIs are made to do something else that is allowed: which choices to
+ * make, and which were made. It is a file that both map, so that processes
+ * started by the tested one share it, and so that it outlives them. Its path is
+ * in the environment (WIRE_CHOICES_VARIABLE). Plain integers of fixed size and
+ * bytes.
  *
  * A choice is a point at which an API may do one of several things
- * (alternatives). They are numbered; 0 is what the library does by itself. Which
- * one is taken (the pick) follows from seed, model, level and the key of that
- * level, never from choices before it:
+ * (alternatives). They are numbered; 0 is what the library does on its own.
+ * Which one is taken (the pick) follows from seed, model, level and the key of
+ * that level, never from choices before it:
  *
  *	ONE	hash(seed, model), and never 0
  *	EQ	hash(seed, model, hash of the inputs)
  *	ID	hash(seed, model, number and version of the object)
  *	FULL	hash(seed, model, thread, number of the model's choice in it)
  *
- * Choices are numbered by thread and phase. A thread is known by the path of its
- * creation, not by its id: the first has the key WIRE_MAIN, the n-th that a thread
- * creates hash(its key, n). Where processes that are started take part (@children)
- * one is known by its command line and how many had the same before it, or, where
- * it was only forked, by the thread that did so. Choices that are switched off
- * (@on, @ranges) are numbered all the same, and take 0. The phase is 0 before the first test and 1 in
- * tests; whenever @epoch changes numbering begins anew.
+ * Choices are numbered by thread and phase. A thread is known by the path of
+ * its creation, not by its id: the first has the key WIRE_MAIN, the n-th that a
+ * thread creates hash(its key, n). If started processes are included
+ * (@children), one is known by its command line and how many had the same
+ * before it, or, if it was only forked, by the thread that forked it. Choices
+ * that are switched off (@on, @ranges) are still numbered, and take 0. The
+ * phase is 0 before the first test and 1 in tests; whenever @epoch changes,
+ * numbering starts over.
  *
  * Permutations of n things are one choice of n! alternatives, the number being
- * their Lehmer code; of more than WIRE_PERMUTED things the pick is the seed of a
- * shuffle, and there are WIRE_MANY alternatives.
+ * their Lehmer code; of more than WIRE_PERMUTED things the pick is the seed of
+ * a shuffle, and there are WIRE_MANY alternatives.
  *
  * The controller writes what is marked with C, while no thread of the process
- * runs or before it begins, the agent what is marked with A. What the agent wrote
- * is hostile: every number is checked before it is used.
+ * runs or before it begins, the agent what is marked with A. What the agent
+ * wrote is hostile: every number is checked before it is used.
  */
 #pragma once
 
@@ -45,7 +47,7 @@
 #define WIRE_PERMUTED 20 /* 20! fits in 64 bits */
 #define WIRE_MANY (1ULL << 62)
 
-#define WIRE_USER_MODELS 32 /* of polygraph.toml, numbered behind the others */
+#define WIRE_USER_MODELS 32 /* of polygraph.toml, numbered after the others */
 #define WIRE_MODEL_USER WIRE_MODELS_N
 #define WIRE_MODELS_ALL (WIRE_MODELS_N + WIRE_USER_MODELS)
 #define WIRE_MODEL_WORDS 5
@@ -135,16 +137,16 @@ struct wire_choices {
 	uint64_t level;	   /* C: enum wire_level */
 	uint64_t seed;	   /* C */
 	uint64_t phase;	   /* C: 0, 1 */
-	uint64_t epoch;	   /* C: another whenever numbering begins anew */
-	uint64_t children; /* C: 1: processes that are started take part, too */
+	uint64_t epoch;	   /* C: changes whenever numbering starts over */
+	uint64_t children; /* C: 1: started processes are included */
 
-	/* C: each is looked at by every choice, and so lies near the others. */
+	/* C: every choice reads all of these, so they are close together. */
 	uint64_t only_ranges; /* 1: only choices in @ranges act */
 	uint64_t detail;      /* 1: @records of choices that act */
 	uint64_t trace_on;    /* 1: see @forced */
 	uint64_t log_on;      /* 1: @left_alone is counted, for the log */
 
-	/* C: bits by model: which take part (are numbered), and which act. */
+	/* C: bits by model: which are numbered, and which act. */
 	uint64_t models[WIRE_MODEL_WORDS];
 	uint64_t on[WIRE_MODEL_WORDS];
 	uint64_t ranges_n; /* C */
@@ -156,7 +158,7 @@ struct wire_choices {
 
 	/* A: since the epoch began. */
 	uint64_t attached; /* processes that mapped this */
-	/* C: of the two below, so many belong to the start of the process. */
+	/* C: how many of the two below belong to the start of the process. */
 	uint64_t start_made, start_acted;
 	uint64_t made[WIRE_MODELS_MAX];	 /* choices of a model */
 	uint64_t acted[WIRE_MODELS_MAX]; /* of those, other than 0 */
@@ -172,8 +174,9 @@ struct wire_choices {
 	struct wire_choice_module modules[WIRE_CHOICE_MODULES];
 
 	/*
-	 * C: where @trace_on is set picks are not drawn but given: the i-th choice
-	 * of all takes forced[i], those behind them 0. A: trace of all choices.
+	 * C: where @trace_on is set picks are not drawn but given: the i-th
+	 * choice of all takes forced[i], those after them 0. A: trace of all
+	 * choices.
 	 */
 	uint64_t forced_n;
 	uint64_t forced[WIRE_CHOICE_TRACE];
@@ -193,12 +196,13 @@ struct wire_choices {
 	struct wire_choice_process processes[WIRE_CHOICE_PROCESSES];
 	/*
 	 * C: how file names of test frameworks' libraries begin, each ended by
-	 * 0, the last by two: their calls are left alone, wherever they lie.
+	 * 0, the last by two: their calls are left alone, wherever the files
+	 * are.
 	 */
 	char libraries[WIRE_CHOICE_LIBRARIES];
 	/*
 	 * C: names of environment variables that the suite sets for this test,
-	 * ended likewise: they stay as they are.
+	 * ended in the same way: they stay as they are.
 	 */
 	char pinned[WIRE_CHOICE_PINNED];
 };

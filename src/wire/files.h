@@ -1,16 +1,16 @@
 /*
  * The log of file operations that the agent (in the tested process) keeps, for
- * the controller to read. An operation that is held back for the controller to
- * look at costs it 20 times what it costs to write down what it is about to
- * change.
+ * the controller to read. Stopping an operation so that the controller can
+ * examine it costs 20 times as much as writing down what it is about to change.
  *
  * The agent exports one object of this type, WIRE_FILES_SYMBOL. As long as
  * @active is 0, which only the controller changes, nothing is logged.
  *
  * The log is a ring in memory that is shared with the processes that fork(2)
  * makes: records follow each other from position @tail to position @head, the
- * place of a position being its remainder by @size. A record never goes around
- * the end: there, one without content (WIRE_CALL_NONE) leads on to the beginning.
+ * place of a position being its remainder by @size. A record never wraps around
+ * the end: there, one without content (WIRE_CALL_NONE) leads back to the
+ * beginning.
  *
  * Invariants:
  *  1. A record is written before its operation takes place, and @before is what
@@ -32,7 +32,7 @@
 
 #define WIRE_FILES_SIZE (1ULL << 20) /* of the log */
 #define WIRE_FILE_ALIGN 16
-/* Larger files are not looked into; content up to WIRE_FILE_TEXT is kept. */
+/* Larger files are not read; content up to WIRE_FILE_TEXT is kept. */
 #define WIRE_FILE_LARGEST (1ULL << 20)
 #define WIRE_FILE_TEXT 4096
 #define WIRE_FILE_PATH 4096
@@ -85,10 +85,10 @@ struct wire_file {
 struct wire_ring {
 	uint64_t head; /* where the next record will be */
 	uint64_t
-		tail; /* where the controller goes on reading; it writes this */
+		tail; /* where the controller continues reading; it writes this */
 	uint64_t records;
 	uint64_t refused; /* there was no room */
-	uint64_t lost; /* took place without a record: never, but for races */
+	uint64_t lost;	  /* took place without a record: only in a race */
 	uint64_t zero[3];
 	uint8_t data[WIRE_FILES_SIZE];
 };
@@ -99,5 +99,5 @@ struct wire_files {
 	uint32_t active; /* written by the controller */
 	uint64_t ring;	 /* address of a struct wire_ring; 0: none */
 	uint64_t size;	 /* WIRE_FILES_SIZE */
-	uint64_t behind; /* address behind the instruction */
+	uint64_t behind; /* address after the instruction */
 };

@@ -6,28 +6,28 @@
  * The agent exports one object of this type, WIRE_HEAP_SYMBOL.
  *
  * Shadow: for each granule of WIRE_GRANULE bytes of the address space there is
- * one entry of 8 bytes, in leaves that each cover 1 << WIRE_LEAF_SHIFT bytes. The
- * leaf of an address is in the directory, a hash table from which nothing is
- * ever taken: in the slot with the number index % WIRE_SLOTS, where index is
- * address >> WIRE_LEAF_SHIFT, or in one of the WIRE_PROBES - 1 behind it, none of
- * those before being free. (An array of all leaves would be 64 MiB of address
- * space, which programs with limits of their own notice.) An entry that is not 0
- * says that a live block begins at its granule:
+ * one entry of 8 bytes, in leaves that each cover 1 << WIRE_LEAF_SHIFT bytes.
+ * The leaf of an address is in the directory, a hash table from which nothing
+ * is ever taken: in the slot with the number index % WIRE_SLOTS, where index is
+ * address >> WIRE_LEAF_SHIFT, or in one of the WIRE_PROBES - 1 after it, with
+ * no free slot before it. (An array of all leaves would be 64 MiB of address
+ * space, which programs with limits of their own notice.) An entry that is not
+ * 0 says that a live block begins at its granule:
  *
  *	bit  63      allocated in quarantine (below)
  *	bits 62..40  number of the stack that allocated it (0: not known)
  *	bits 39..0   requested size + 1
  *
  * Large blocks: from inside a block of more than WIRE_LARGE bytes the way back
- * to its entry is long. Behind the entries a leaf therefore has a word for each
- * cell of WIRE_LARGE bytes: where in the cell a large block begins, in granules,
- * plus 1; 0 where none does. Two cannot begin in one cell, since the first is
- * longer than it. The list of leaves leads to all of them.
+ * to its entry is long. After the entries a leaf therefore has a word for each
+ * cell of WIRE_LARGE bytes: where in the cell a large block begins, in
+ * granules, plus 1; 0 where none does. Two cannot begin in one cell, since the
+ * first is longer than it. The list of leaves leads to all of them.
  *
- * Quarantine: where the controller has set wire_heap.fresh, blocks that were there
- * before are never given back to the allocator. Who frees one forgets it, and
- * who reallocates it gets another: what it held stays where it was. The heap
- * grows by at most what it held when this began.
+ * Quarantine: where the controller has set wire_heap.fresh, blocks that were
+ * there before are never given back to the allocator. Freeing one only forgets
+ * it, and reallocating it gives another: what it held stays where it was. The
+ * heap grows by at most what it held when this began.
  *
  * Invariants:
  *  1. An entry is written after the allocator returned the block, and cleared
@@ -45,8 +45,8 @@
 #define WIRE_HEAP_SYMBOL "polygraph_agent_heap"
 
 /*
- * Names of its mappings, where the kernel has such. Stacks are only ever added,
- * at places all over their tables: nobody follows what is written there.
+ * Names of its mappings, if the kernel supports names. Stacks are only ever
+ * added, all over their tables: writes there are not tracked.
  */
 #define WIRE_MAPPING "polygraph"
 #define WIRE_STACKS_MAPPING "polygraph stacks"
@@ -75,7 +75,7 @@ struct wire_leaf {
 	uint64_t entries[WIRE_LEAF_ENTRIES];
 	uint16_t cells[WIRE_LEAF_CELLS];
 };
-/* Leaves lie at multiples of a page. */
+/* Leaves begin at multiples of a page. */
 #define WIRE_LEAF_BYTES ((sizeof(struct wire_leaf) + 4095) & ~4095ULL)
 
 struct wire_slot {

@@ -1,7 +1,7 @@
 /*
  * What C, C++ and POSIX leave open, as one table: the functions whose calls the
- * agent may answer otherwise (wire/choices.h), shared by the agent, the report
- * and the documentation.
+ * agent may answer differently (wire/choices.h), shared by the agent, the
+ * report and the documentation.
  *
  * To add a model: one row in the file of its family, its function in
  * agent/model_FAMILY.c, a fragile and a correct case in tests/models/FAMILY.*
@@ -33,7 +33,7 @@ enum wire_level {
 	WIRE_ONE,  /* one other but constant behaviour */
 	WIRE_EQ,   /* equal inputs behave alike */
 	WIRE_ID,   /* the same unchanged object behaves alike */
-	WIRE_FULL, /* every call anew */
+	WIRE_FULL, /* every call on its own */
 	WIRE_LEVELS,
 };
 

@@ -5,7 +5,7 @@
  *
  * The agent exports one object of this type, WIRE_STATE_SYMBOL. A value is
  * written after the C or C++ library's function did it. @changes counts all
- * such calls: as long as it stays the same, nothing below changed, but for what
+ * such calls: as long as it stays the same, nothing below changed, except what
  * the addresses point to.
  */
 #pragma once
@@ -34,7 +34,7 @@ struct wire_exit {
 	uint64_t function;
 	uint32_t kind; /* 0: atexit, 1: on_exit, 2: at_quick_exit */
 	uint32_t caller_known;
-	uint64_t caller; /* return address of who registered it */
+	uint64_t caller; /* return address of the registering call */
 };
 
 /* What can be asked for, with @log_reads set by the controller. */
@@ -86,8 +86,8 @@ struct wire_state {
 
 	uint32_t log_reads; /* written by the controller */
 	/*
-	 * Bits 1 << enum wire_asked: set anew since the controller cleared it.
-	 * Asking for that is no longer asking for what others left.
+	 * Bits 1 << enum wire_asked: set again since the controller cleared it.
+	 * Asking for it no longer means asking for what others left.
 	 */
 	uint32_t overwritten;
 	uint64_t reads_n;
