@@ -1,4 +1,4 @@
-/* Data symbols: which are the program's own, where they lie, their names. */
+/* Data symbols: which are the program's own, where they are, their names. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -378,7 +378,7 @@ const struct data_symbol *data_symbol_at(const struct data_symbols *symbols,
 
 /*
  * "int f<int>(char)::n[abi:cxx11]" → "f<int>::n", as statics of functions are
- * named where debug information tells of them.
+ * named where debug information describes them.
  */
 static void cut_parameters(char *name)
 {

@@ -30,7 +30,7 @@ static int frames_add_frame(Dwfl_Frame *state, void *data)
 	if (!dwfl_frame_pc(state, &pc, &activation))
 		return DWARF_CB_ABORT;
 
-	/* A return address may lie behind its function's last instruction. */
+	/* A return address may be past its function's last instruction. */
 	struct frame frame = { .pc = pc, .code = pc - (activation ? 0 : 1) };
 	Dwfl_Module *module = dwfl_addrmodule(walk->dwfl, frame.code);
 	if (module) {

@@ -1,9 +1,9 @@
 /*
  * The call stack of a stopped thread of another process.
  *
- * Unwinding goes by .eh_frame and .debug_frame (elfutils); frames inlined into
- * others are not told apart. The thread must be ptrace-stopped by the caller's
- * own thread.
+ * Unwinding uses .eh_frame and .debug_frame (elfutils); inlined frames are not
+ * shown separately. The thread must be ptrace-stopped by the caller's own
+ * thread.
  */
 #pragma once
 

@@ -1,10 +1,11 @@
 /*
  * The variables of an ELF file with their types, and its vtables.
  *
- * Reading them out of the debug information takes 3 to 14 ms a megabyte, so the
- * result is kept in a cache folder under the file's build id, and a file seen
- * before opens at once. The cache holds nothing that is not in the file: it may
- * be deleted any time, and a damaged or outdated entry is made anew.
+ * Reading them out of the debug information takes 3 to 14 ms per megabyte, so
+ * the result is kept in a cache folder under the file's build id, and a file
+ * seen before opens at once. The cache holds nothing that is not in the file:
+ * it may be deleted at any time, and a damaged or outdated entry is written
+ * again.
  */
 #pragma once
 
@@ -21,8 +22,8 @@ struct index_variables {
 };
 
 /*
- * Adds the types to @pool. @cache: folder, made where it is not there; NULL:
- * none. Without debug information the data symbols, untyped.
+ * Adds the types to @pool. @cache: folder, created if missing; NULL: none.
+ * Without debug information the data symbols, untyped.
  */
 struct err *index_load(struct object *object, const char *cache,
 		       struct type_pool *pool,

@@ -33,7 +33,7 @@
 #define CACHE_SUFFIX "-v1.idx"
 #define CACHE_MAGIC "pgindex"
 #define CACHE_BYTES_MAX ((uint64_t)4 << 30)
-/* Entries that nobody used for so long are removed when one is added. */
+/* Entries that were not used for this long are removed when one is added. */
 #define CACHE_DAYS 30
 #define CACHE_ENTRIES_MAX 100000
 #define TEXT_NONE UINT32_MAX
@@ -57,7 +57,7 @@ struct cache_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t flags;
-	uint64_t checksum; /* of everything behind the header and of it */
+	uint64_t checksum; /* of the header and everything after it */
 	uint64_t key[2];   /* of what it was made from */
 	uint64_t n[TABLES];
 };
@@ -362,7 +362,7 @@ static struct err *cache_write_bytes(int fd, const char *bytes, size_t n)
 	return NULL;
 }
 
-/* Under another name first: nobody sees half of it. */
+/* Under another name first: an incomplete file is never seen. */
 static struct err *cache_write_file(const char *cache, const char *name,
 				    const struct str *bytes)
 {

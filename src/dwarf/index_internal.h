@@ -1,5 +1,5 @@
 /*
- * What the files behind dwarf/index.h share; for dwarf/ alone.
+ * What the implementation of dwarf/index.h shares; for dwarf/ only.
  *
  * Three steps: one walk over all units notes the scopes, the definitions of
  * types by name and the variables that have a fixed place (scopes.c,
@@ -51,7 +51,7 @@ struct scopes {
 	VEC(struct variable_die) variables;
 	VEC(Dwarf_Die) templates; /* definitions that a vtable may be of */
 	struct map_u64 wanted;	  /* hashes of the plain names of those */
-	bool incomplete;	  /* a split file is not there */
+	bool incomplete;	  /* a split file is missing */
 	size_t dies;		  /* how many were seen: bounds later work */
 };
 
@@ -70,7 +70,7 @@ enum scope_flags {
 	   another of this name. */
 	SCOPE_LOCAL = 1 << 0,
 	SCOPE_FUNCTION = 1 << 1, /* in a function */
-	SCOPE_NAMELESS = 1 << 2, /* whose name is not said */
+	SCOPE_NAMELESS = 1 << 2, /* whose name is not given */
 };
 /* Appends "ns::Class::name". @ret_flags: enum scope_flags; NULL is fine. */
 struct err *scopes_name(struct scopes *scopes, Dwarf_Die *die, struct str *out,
@@ -151,7 +151,7 @@ struct data_symbols {
 	 * 1; 0 where several files have that name.
 	 */
 	struct map_text tls_guards;
-	struct spans writable; /* what variables may lie in */
+	struct spans writable; /* where variables may be */
 	bool has_libc;	       /* glibc is linked in */
 	uint64_t tls_start;    /* address of the block's template */
 	uint64_t tls_size;

@@ -1,4 +1,4 @@
-/* Functions that exist only inside of others. */
+/* Functions that exist only inlined into others. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,8 +166,8 @@ void object_each_inlined(struct object *object, const char *glob,
 	walk_units(&inlined, enter_inlined);
 	/*
 	 * Link-time optimisation of gcc writes functions before it decides on
-	 * inlining: only the places into which they were copied tell. Those lie
-	 * in function bodies, so they are looked at only where it is needed.
+	 * inlining: only the places into which they were copied show it. Those
+	 * are in function bodies, so they are read only if needed.
 	 */
 	if (inlined.unsure && !inlined.err)
 		walk_units(&inlined, enter_copies);

@@ -82,7 +82,7 @@ bool object_decl_place(struct object *object, Dwarf_Die *die,
 {
 	Dwarf_Attribute file, line;
 	Dwarf_Word file_index, line_number;
-	/* The file's number is one of the unit in which it stands. */
+	/* File numbers belong to the unit that contains them. */
 	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &file) ||
 	    dwarf_formudata(&file, &file_index) != 0 ||
 	    !dwarf_attr_integrate(die, DW_AT_decl_line, &line) ||

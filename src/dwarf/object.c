@@ -15,7 +15,7 @@
 #include "base/path.h"
 #include "dwarf/object_internal.h"
 
-/* More than any real file has; what lies behind is not looked at. */
+/* More than any real file has; what comes after is not read. */
 #define PROBE_HEADERS 256
 #define PROBE_DYNAMIC 4096
 #define SECTIONS_MAX 1000000
@@ -86,7 +86,10 @@ static void probe_fd(int fd, struct object_facts *facts)
 	size_t n = object_read_at(fd, &header, sizeof(header), 0);
 	if (n >= 2 && !memcmp(header.e_ident, "#!", 2))
 		facts->script = true;
-	/* Class, order, type and machine lie alike in both classes. */
+	/*
+	 * Class, order, type and machine are at the same offsets in both
+	 * classes.
+	 */
 	if (n < 20 || memcmp(header.e_ident, ELFMAG, SELFMAG))
 		return;
 	facts->elf = true;
@@ -121,7 +124,7 @@ static void probe_fd(int fd, struct object_facts *facts)
 	facts->executable = header.e_type == ET_EXEC || facts->pie;
 }
 
-/* O_NONBLOCK: a pipe with nobody at the other end must not stop us. */
+/* O_NONBLOCK: a pipe without a writer must not block us. */
 static struct err *open_regular(const char *path, int *ret)
 {
 	_cleanup_(closep) int fd =
@@ -390,7 +393,9 @@ static struct err *open_object(const char *path, bool exported,
 	object->facts.symtab = object->symbols->full;
 	object->facts.asan = object->symbols->asan;
 	object->facts.tsan = object->symbols->tsan;
-	/* The last is slow for a large debug file; the others tell mostly. */
+	/*
+	 * The last is slow for a large debug file; the others usually suffice.
+	 */
 	object->facts.debug = has_debug_section(object->elf) ||
 			      (object->symbols->elsewhere &&
 			       has_debug_section(object->symbols->elsewhere)) ||

@@ -1,7 +1,7 @@
 /*
  * One ELF file on disk with its symbols and, where it has it, its debug
- * information. Knows nothing of processes: addresses here are those of the
- * file ("link-time"); who loads it adds the bias.
+ * information. Knows nothing of processes: addresses here are those of the file
+ * ("link-time"); whoever loads it adds the bias.
  *
  * Everything in the file is foreign: sizes and offsets are checked by elfutils,
  * and each loop here is bounded by what the file really holds.
@@ -74,7 +74,7 @@ bool object_symbol_at(const struct object *object, uint64_t address,
 		      struct object_symbol *ret);
 /* A symbol's name for people: C++ ones without their mangling; NULL: no memory. */
 char *object_plain_name(const char *symbol);
-/* Likewise, without parameters and return type: "app::registry::add". */
+/* The same without parameters and return type: "app::registry::add". */
 char *object_function_name(const char *symbol);
 /*
  * All defined symbols, in file order, each name and address once. @visit

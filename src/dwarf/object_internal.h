@@ -1,5 +1,5 @@
 /*
- * What the files behind dwarf/object.h share; for dwarf/ alone.
+ * What the implementation of dwarf/object.h shares; for dwarf/ only.
  *
  * Layers, each asked lazily: the file and its symbols (object.c, symbols.c),
  * the units of the debug information by address (units.c), and on those the
@@ -11,7 +11,7 @@
  *  2. Whatever the file says, a walk over DIEs visits increasing positions
  *     only (struct die_walk), and a chain of references is followed at most
  *     CHAIN_MAX times.
- *  3. Addresses outside of this room are link-time addresses of the file;
+ *  3. Addresses outside this room are link-time addresses of the file;
  *     those of the debug information differ from them by dwarf_bias.
  */
 #pragma once
@@ -119,8 +119,8 @@ struct object {
 };
 
 /*
- * Copies: in a damaged file the tables lie anywhere, and libelf's own pointers
- * would not be aligned.
+ * Copies: in a damaged file the tables may be anywhere, and libelf's own
+ * pointers would not be aligned.
  */
 static inline bool section_header(Elf_Scn *section, Elf64_Shdr *ret)
 {

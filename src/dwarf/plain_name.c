@@ -15,7 +15,7 @@ static void count_depth(char c, int *depth)
 	*depth -= (c == '>' || c == '}') && *depth > 0;
 }
 
-/* Where its parameters begin: a '(' outside of those. */
+/* Where its parameters begin: a '(' outside those. */
 static size_t name_length(const char *name)
 {
 	int depth = 0;
@@ -47,7 +47,7 @@ char *object_function_name(const char *symbol)
 		return plain;
 	size_t n = name_length(plain), start = 0;
 	int depth = 0;
-	/* Templates have their return type in front. */
+	/* Templates begin with their return type. */
 	for (size_t i = 0; i < n; i++) {
 		count_depth(plain[i], &depth);
 		if (plain[i] == ' ' && !depth && i + 1 < n &&

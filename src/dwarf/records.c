@@ -85,9 +85,8 @@ static bool member_bits(const struct type_pool *pool, Dwarf_Die *die,
 			return false;
 	} else if (die_unsigned(die, DW_AT_bit_offset, &at)) {
 		/*
-		 * Counted from the most significant bit of a unit that lies at
-		 * the member's place; negative (as 2^64 - x) where it begins
-		 * behind.
+		 * Counted from the most significant bit of a unit at the
+		 * member's place; negative (as 2^64 - x) if it begins after it.
 		 */
 		if (!die_unsigned(die, DW_AT_byte_size, &unit))
 			unit = type_get(pool, member->type)->size;
@@ -202,7 +201,7 @@ static int member_order(const void *left, const void *right)
 }
 
 /*
- * Stable, and mostly nothing is out of order. Not qsort(): glibc's falls back
+ * Stable, and usually nothing is out of order. Not qsort(): glibc's falls back
  * to an order of its own for equal ones when memory is short.
  */
 static void sort_members(struct type_member *members, size_t n)

@@ -3,7 +3,7 @@
  * and which variables have a fixed place.
  *
  * A DIE does not know its parent. Noting where each scope begins and ends
- * answers that for any DIE directly inside of one, in 24 bytes a scope.
+ * answers that for any DIE directly inside one, in 24 bytes per scope.
  */
 #include <dwarf.h>
 #include <stdlib.h>

@@ -45,7 +45,7 @@ void spans_seal(struct spans *spans)
 
 bool spans_find(const struct spans *spans, uint64_t address, uint32_t *ret_id)
 {
-	size_t low = 0, high = spans->n; /* first span that begins behind */
+	size_t low = 0, high = spans->n; /* first span that begins after it */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (spans->data[middle].lo <= address)

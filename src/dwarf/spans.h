@@ -1,10 +1,10 @@
 /*
- * Address ranges and who they belong to, answered by binary search.
+ * Address ranges and what they belong to, found by binary search.
  *
  * Ranges may overlap and nest, as symbols and units of real and of damaged
  * files do: the one that begins nearest below the address wins, among those
- * that begin together the one with the lowest rank, then the lowest id. Filled
- * first, sealed once, asked afterwards.
+ * that begin together the one with the lowest rank, then the lowest id. First
+ * filled, then sealed once, then queried.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "base/err.h"
 
 struct span {
-	uint64_t lo, hi; /* hi is the first address behind it */
+	uint64_t lo, hi; /* hi is the first address after it */
 	uint64_t top;	 /* greatest hi up to here in sorted order */
 	uint32_t rank;
 	uint32_t id;

@@ -15,8 +15,8 @@
 
 #define STT_MASK_(type) (1u << (type))
 /*
- * What is kept. Not STT_TLS: its value is an offset in a block of each
- * thread, which nobody who asks for an address could use.
+ * What is kept. Not STT_TLS: its value is an offset in a block of each thread,
+ * which is of no use as an address.
  */
 #define TYPES_KEPT                                                             \
 	(STT_MASK_(STT_NOTYPE) | STT_MASK_(STT_OBJECT) | STT_MASK_(STT_FUNC) | \

@@ -1,4 +1,4 @@
-/* Structs and classes by qualified name: sizes and where members lie. */
+/* Structs and classes by qualified name: sizes and where members are. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +69,8 @@ static struct err *note_declared(struct types_walk *types, Dwarf_Die *die)
 }
 
 /*
- * "struct a::b { … };" written outside of a, and everything in gcc's type
- * units: the definition stands alone and names the declaration inside of a.
+ * "struct a::b { … };" written outside a, and everything in gcc's type units:
+ * the definition is on its own and refers to the declaration inside a.
  */
 static const char *declared_scope(struct types_walk *types, Dwarf_Die *die)
 {
@@ -206,7 +206,7 @@ void types_free(struct types *types)
 
 /*
  * The index grows unit by unit until the name is in it: the types of a test
- * framework stand in the first unit that uses it.
+ * framework are in the first unit that uses it.
  */
 static bool find_type(struct object *object, const char *name, Dwarf_Die *ret)
 {

@@ -328,8 +328,8 @@ static bool unit_find_function(const struct object_unit *unit, uint64_t address,
 }
 
 /*
- * First without going into function bodies, which is three times as fast;
- * those of local classes, lambdas and nested functions lie in bodies.
+ * First without going into function bodies, which is three times as fast; those
+ * of local classes, lambdas and nested functions are in bodies.
  */
 bool object_function_die(struct object *object, uint64_t address,
 			 Dwarf_Die *ret)

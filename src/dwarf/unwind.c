@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "dwarf/object_internal.h"
 
-/* Frames that are walked through; UNWIND_FRAMES are told. */
+/* Frames that are walked; UNWIND_FRAMES of them are returned. */
 #define WALK_MAX 128
 /* Functions inlined into one another at one place. */
 #define INLINED_MAX 32
@@ -38,7 +38,7 @@ struct mapped {
 struct unwinder {
 	VEC(struct unwind_file) files;
 	struct map_text by_path;   /* file */
-	VEC(struct mapped) mapped; /* as handed in, where @dwfl is for */
+	VEC(struct mapped) mapped; /* as passed in, which @dwfl is for */
 	Dwfl *dwfl;		   /* NULL: none yet */
 	bool attached;
 	const struct unwind_thread *thread; /* that is being walked */
@@ -165,7 +165,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /*
  * Rules for unwinding are in the loaded files themselves: no debug files are
- * looked for here. Names and lines come from struct object.
+ * searched for here. Names and lines come from struct object.
  */
 static int unwind_find_elf(Dwfl_Module *module _unused_, void **data _unused_,
 			   const char *name _unused_, Dwarf_Addr base _unused_,
@@ -331,7 +331,7 @@ static char *die_name(Dwarf_Die *die)
 	return name ? strdup(name) : NULL;
 }
 
-/* The function, or inlined one, whose code lies at @address inside of @die. */
+/* The function, or inlined one, whose code is at @address inside @die. */
 static bool inner_die(Dwarf_Die *die, uint64_t address, Dwarf_Die *ret)
 {
 	Dwarf_Die at = *die;
@@ -427,7 +427,7 @@ static int unwinder_add_frame(Dwfl_Frame *state, void *data)
 	bool activation;
 	if (!dwfl_frame_pc(state, &pc, &activation) || !pc)
 		return DWARF_CB_ABORT;
-	/* A return address may lie behind its function's last instruction. */
+	/* A return address may be past its function's last instruction. */
 	uint64_t code = pc - (activation ? 0 : 1);
 	struct err *err = vec_push(&unwinder->addresses, code);
 	if (err)
@@ -536,7 +536,7 @@ bool unwinder_outside(struct unwinder *unwinder,
 	return unwinder->found;
 }
 
-/* ---- who called ---- */
+/* ---- the caller ---- */
 
 static bool begins_with_one_of(const char *text, const char *const *starts,
 			       size_t n)

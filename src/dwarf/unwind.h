@@ -2,9 +2,9 @@
  * The call stack of a thread that is gone: out of a copy of its registers and
  * of the upper part of its stack, and the files that were loaded.
  *
- * Unwinding goes by .eh_frame and .debug_frame (elfutils); functions that were
- * inlined have frames of their own. Everything handed in is the word of the
- * tested program: paths that are no regular files, places that overlap, bytes
+ * Unwinding uses .eh_frame and .debug_frame (elfutils); inlined functions have
+ * their own frames. Everything passed in comes from the tested program and is
+ * not trusted: paths that are not regular files, places that overlap, bytes
  * that lead anywhere give fewer frames, never more than UNWIND_FRAMES.
  *
  * An unwinder keeps what it read of files between calls, since reading debug
@@ -78,15 +78,15 @@ struct err *unwinder_walk(struct unwinder *unwinder,
 			  const struct unwind_thread *thread,
 			  struct unwind_frames *ret) _must_check_;
 /*
- * From who called an API on: without the innermost frames that are ours, a
+ * From the caller of an API on: without the innermost frames that are ours, a
  * system library's, or the C++ library's headers'. Empty where nothing is left.
  */
 struct err *unwinder_callers(struct unwinder *unwinder,
 			     const struct unwind_thread *thread,
 			     struct unwind_frames *ret) _must_check_;
 /*
- * Registers of the innermost frame that is not in the file @module: as they will
- * be when the function there returns to it. False: it cannot be told.
+ * Registers of the innermost frame that is not in the file @module: as they
+ * will be when the function there returns to it. False: not known.
  */
 bool unwinder_outside(struct unwinder *unwinder,
 		      const struct unwind_thread *thread, const char *module,

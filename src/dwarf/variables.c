@@ -132,7 +132,7 @@ static bool one_place(struct object *object, Dwarf_Attribute *attr,
 	}
 }
 
-/* The places of a variable: mostly one; none where it has no fixed one. */
+/* The places of a variable: usually one; none if it has no fixed one. */
 static size_t variable_find_places(struct object *object, Dwarf_Die *die,
 				   struct variable_place *places)
 {
@@ -311,9 +311,9 @@ static struct err *variable_keep_text(struct type_pool *pool, const char *text,
 }
 
 /*
- * clang with -O2 does not say the name of a function that is inlined
- * everywhere, or leaves its statics beside it: then the symbol knows better
- * (C++ "_ZZ…", C "function.name").
+ * clang with -O2 leaves out the name of a function that is inlined everywhere,
+ * or puts its statics next to it: then the symbol is more precise (C++ "_ZZ…",
+ * C "function.name").
  */
 static struct err *variable_name(struct variables *variables, Dwarf_Die *origin,
 				 const char *linkage, bool *ret_local)
@@ -423,7 +423,7 @@ static struct err *add_place(struct variables *variables,
 		return NULL;
 	}
 	if (again) {
-		/* Every unit has the inline ones: mostly they are the same. */
+		/* Every unit has the inline ones: usually they are the same. */
 		const struct variable *old = &index->variables.data[known];
 		if (!old->symbol || !linkage || !strcmp(old->symbol, linkage))
 			return NULL;

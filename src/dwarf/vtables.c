@@ -1,9 +1,9 @@
 /*
  * Which class a vtable is of. Its symbol says so, but debug information spells
  * the names of templates differently ("3u" and "3", blanks), so names are
- * compared without such; and where that fails, the functions in its slots tell:
- * the destructor of a class is in its own vtable only, other functions count
- * where their class has the right name but for its scope.
+ * compared without these; and where that fails, the functions in its slots
+ * decide: the destructor of a class is in its own vtable only, other functions
+ * count where their class has the right name except for its scope.
  */
 #include <dwarf.h>
 #include <elf.h>

@@ -344,7 +344,7 @@ static uint64_t blocks_find_entry_before(struct blocks *blocks, uint64_t key,
 /*
  * Blocks do not overlap: the nearest that begins at or before @address is the
  * only one it can be in. It is within WIRE_LARGE, or it is a large one; these
- * are looked at before going back, since most of that way would be in them.
+ * are checked before going back, since most of that way would be in them.
  */
 static bool find_agents(struct blocks *blocks, uint64_t address,
 			struct image_block *ret)

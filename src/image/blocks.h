@@ -51,8 +51,8 @@ void blocks_reset_glibc(struct blocks *blocks,
 			const struct blocks_glibc *where);
 
 /*
- * The live block that @address lies in, its end included; a block that begins
- * there goes first.
+ * The live block that contains @address, its end included; a block that begins
+ * there takes precedence.
  */
 bool blocks_find(struct blocks *blocks, uint64_t address,
 		 struct image_block *ret);

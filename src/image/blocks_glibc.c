@@ -4,9 +4,9 @@
  *
  * A chunk begins 16 bytes before the block. At +8 is its size, a multiple of
  * 16, with flags: 1 the chunk before is in use, 2 it has a mapping of its own,
- * 4 it is not in the main arena. Chunks lie one after the other; the last is
- * the top, which is nobody's. A chunk is free when the next one says so, but
- * not when it waits in a list for the next request of its size:
+ * 4 it is not in the main arena. Chunks follow each other; the last is the top,
+ * which is unused. A chunk is free when the next one says so, but not when it
+ * waits in a list for the next request of its size:
  *
  *  - the thread cache (tcache). The first chunk of the heap is the main
  *    thread's: counters, then the heads of 64 lists. Next pointers are stored
@@ -32,7 +32,7 @@
 
 /* Programs linked statically keep thread-local storage at the heap's start. */
 #define FIRST_WITHIN (64 * 1024)
-/* How often each chunk may be looked at on a heap that is no heap. */
+/* How many times each chunk may be visited on a heap that is not one. */
 #define LOOKS 4
 /* How far from a mapped chunk's beginning it is still found, in pages. */
 #define MAPPED_BACK 256
@@ -40,9 +40,9 @@
 #define TCACHE_LISTS 64
 #define FAST_BINS 10
 #define HEAP_MOST (64ULL << 20)
-/* A heap's description is not longer; the arena comes right behind it. */
+/* A heap's description is not longer; the arena comes right after it. */
 #define HEAP_HEAD 256
-/* In struct malloc_state: behind mutex, flags and have_fastchunks. */
+/* In struct malloc_state: after mutex, flags and have_fastchunks. */
 #define FAST_BINS_AT 16
 
 static bool read_word(const struct blocks *blocks, uint64_t address,
@@ -57,7 +57,7 @@ static bool read_word(const struct blocks *blocks, uint64_t address,
 	return true;
 }
 
-/* Where chunks are looked for. */
+/* Where to search for chunks. */
 struct chunk_area {
 	uint64_t start;
 	uint64_t end;
@@ -68,7 +68,7 @@ struct chunk_area {
 
 /*
  * Collects the chunks in use from @first on, in the order of their addresses.
- * True if they lead to the end of the heap, or to where it goes on elsewhere
+ * True if they lead to the end of the heap, or to where it continues elsewhere
  * (the allocator leaves two chunks of 16 bytes there).
  */
 static bool chunks_walk_area(struct blocks *blocks,

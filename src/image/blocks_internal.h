@@ -76,7 +76,7 @@ struct blocks {
 /* @n bytes at @address, over page boundaries; false where some are missing. */
 bool blocks_read(const struct blocks *blocks, uint64_t address, void *out,
 		 size_t n);
-/* The last of @list that does not begin behind @address. */
+/* The last of @list that does not begin after @address. */
 const struct image_block *blocks_last_before(const struct block_list *list,
 					     uint64_t address);
 

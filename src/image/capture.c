@@ -10,11 +10,13 @@
 
 /* Pages read with one system call; it takes up to 1,024 places. */
 #define BATCH 512
-/* Of a large mapping that is gone only so much is told that nobody wrote. */
+/*
+ * How much of a large unmapped area is reported even though it was not written.
+ */
 #define GONE_MAX 16384
 /* Pages of the base that are kept from one boundary to the next. */
 #define CACHE_MAX ((uint64_t)64 << 20)
-/* Larger reserves are not looked at to see whether they are empty. */
+/* Larger reserves are not checked for being empty. */
 #define BLANK_MAX ((uint64_t)1 << 30)
 /* Mappings of files up to this size are read as a whole when they appear. */
 #define FILE_MAX ((uint64_t)4 << 20)
@@ -175,7 +177,7 @@ static struct err *capture_settle_pages(struct image *image, struct work *work)
 {
 	bool was_held = work->page;
 	const uint8_t *old = was_held ? work->page->now : work->before;
-	/* That nothing is gone where nothing was is nothing to tell. */
+	/* Nothing was there before, and nothing is there now. */
 	if (!work->after && (!old || old == zero_page))
 		return NULL;
 	bool same = old && work->after && !memcmp(old, work->after, IMAGE_PAGE);
@@ -358,7 +360,7 @@ static bool pieces_are_compatible(const struct piece *old,
 		old->start - old->offset == new->start - new->offset);
 }
 
-/* Reserved memory: zeros, as long as nobody could write to it. */
+/* Reserved memory: zeros, as long as it was not writable. */
 static bool piece_is_blank(struct image *image, const struct piece *piece)
 {
 	_cleanup_(ranges_freep) struct ranges there = VEC_INIT;
@@ -382,7 +384,7 @@ static void set_content(struct image *image, struct piece *piece)
 	piece->content = zero ? CONTENT_ZERO : CONTENT_LIVE;
 }
 
-/* Tells what of @piece goes on from @old and what is new. */
+/* Splits @piece into what continues from @old and what is new. */
 static struct err *pieces_carve_new(struct image *image,
 				    const struct pieces *old,
 				    const struct piece *piece,
@@ -606,7 +608,7 @@ struct err *image_begin(struct image *image)
 	return NULL;
 }
 
-/* Without a base nobody else remembers how it is now. */
+/* Without a base there is no other copy of the current content. */
 struct err *image_copy_all(struct image *image)
 {
 	image->written.n = 0;

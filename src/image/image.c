@@ -46,7 +46,7 @@ bool image_method_by_name(const char *name, enum image_method *ret)
 	return known;
 }
 
-/* What is believed of a method is tried: a write of ours must be seen. */
+/* A method is tried before it is trusted: it must see a write of ours. */
 static struct err *image_probe_method(struct image *image,
 				      struct thread *thread)
 {
@@ -229,7 +229,7 @@ static struct err *find_otherwise(struct image *image)
 			continue;
 		TRY(pagemap_collect(image->pagemap_fd, piece, 0, true,
 				    &image->written));
-		/* And what is not there any more. */
+		/* And what is gone. */
 		TRY(image_add_known(image, piece));
 	}
 	return NULL;
@@ -330,7 +330,7 @@ static const uint8_t *image_page_after(void *data, uint64_t address)
 	return image_page(data, IMAGE_AFTER, address);
 }
 
-/* Without the agent the allocator's own headers tell something. */
+/* Without the agent the allocator's own headers help. */
 static struct blocks_glibc find_heap(const struct image *image,
 				     enum image_side side)
 {

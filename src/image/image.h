@@ -1,11 +1,11 @@
 /*
  * The memory of a tracee at one boundary and at the one before: what was
- * written in between, and the heap's blocks on both sides.
+ * written between them, and the heap's blocks on both sides.
  *
  * Pages that were never written since the beginning are not copied: they are
- * read, when asked for, from a process that stands at the beginning (the base,
- * a fork that never runs) or, without one, copied once. So the cost of a
- * boundary grows with what was written, not with what there is.
+ * read, when asked for, from a process stopped at the beginning (the base, a
+ * fork that never runs) or, without one, copied once. So the cost of a boundary
+ * grows with what was written, not with what there is.
  *
  * Which pages were written is found in one of several ways (image_method); the
  * best that works here is chosen by trying it on the tracee.
@@ -13,8 +13,10 @@
  * Invariants:
  *  1. The tracee is stopped, all of its threads, during every call here.
  *  2. After image_capture(), IMAGE_AFTER is the memory as it is, IMAGE_BEFORE
- *     as it was at the capture before; pages handed out live until the next.
- *  3. Memory of our own in the tracee (breakpoint slots, the agent's tables) and
+ *     as it was at the capture before; returned pages stay valid until the
+ *     next.
+ *  3. Memory of our own in the tracee (breakpoint slots, the agent's tables)
+ *     and
  *     stacks are never in image_changes().
  *
  * What it does not do: know of types, variables or tests.
@@ -41,7 +43,7 @@ enum image_side { IMAGE_BEFORE, IMAGE_AFTER };
 struct image_change {
 	uint64_t address;      /* of the page */
 	const uint8_t *before; /* NULL: was not there */
-	const uint8_t *after;  /* NULL: is not there any more */
+	const uint8_t *after;  /* NULL: it is gone */
 };
 
 struct image_block {
@@ -54,7 +56,7 @@ struct image_block {
 /*
  * Begins to watch @tracee, of which @thread is a stopped thread. @base: a copy
  * of it that never runs and outlives the image, or NULL. @agent: address of the
- * agent's struct wire_heap in the tracee; 0: it is not there.
+ * agent's struct wire_heap in the tracee; 0: there is no agent.
  */
 struct err *image_create(struct thread *thread, struct tracee *base,
 			 enum image_method method, uint64_t agent,
@@ -80,8 +82,8 @@ const uint8_t *image_page(struct image *image, enum image_side side,
 			  uint64_t address);
 
 /*
- * Without the agent: where glibc's main_arena lies, so that all freed blocks
- * can be told.
+ * Without the agent: where glibc's main_arena is, so that all freed blocks can
+ * be recognised.
  */
 void image_set_arena(struct image *image, uint64_t main_arena);
 /* Is anything known of heap blocks? Why not, for the user, else NULL. */

@@ -1,4 +1,4 @@
-/* Inside of images; for image/ alone. */
+/* Internals of images; for image/ only. */
 #pragma once
 
 #include "base/map.h"
@@ -22,7 +22,7 @@ void ranges_tidy(struct ranges *ranges);
 enum piece_content {
 	CONTENT_LIVE, /* not known how they were: as they are in the tracee */
 	CONTENT_BASE, /* as in the base */
-	CONTENT_ZERO, /* nobody touched them */
+	CONTENT_ZERO, /* never touched */
 };
 
 /*
@@ -43,10 +43,10 @@ struct piece {
 	bool grows;   /* the first thread's: downwards */
 	bool heap;    /* of brk() */
 	bool special; /* the kernel's or a device's */
-	bool huge;    /* too large to be looked at */
+	bool huge;    /* too large to compare */
 	bool tracked; /* its pages are compared */
 	bool fresh;   /* was not there at the capture before */
-	bool same;    /* while mappings are looked at: not a new one */
+	bool same;    /* while mappings are examined: not a new one */
 	enum piece_content content;
 	/* IMAGE_SCAN */
 	bool registered;
@@ -74,7 +74,7 @@ static inline void pieces_freep(struct pieces *pieces)
 }
 /* NULL where there is none. */
 struct piece *pieces_find(const struct pieces *pieces, uint64_t address);
-/* The index of the first that ends behind @address. */
+/* The index of the first that ends after @address. */
 size_t pieces_after(const struct pieces *pieces, uint64_t address);
 /* From /proc/PID/maps. */
 struct err *pieces_read(int maps_fd, struct pieces *ret) _must_check_;
@@ -85,7 +85,7 @@ void pieces_log(const struct pieces *pieces);
 struct page_pool {
 	VEC(uint8_t *) slabs;
 	VEC(uint8_t *) unused;
-	size_t trimmed; /* so many of @unused are given back to the system */
+	size_t trimmed; /* how many of @unused were given back to the system */
 };
 struct err *pool_get(struct page_pool *pool, uint8_t **ret) _must_check_;
 void pool_put(struct page_pool *pool,
@@ -199,7 +199,7 @@ struct image {
 	 */
 	VEC(uint64_t) hot;
 	VEC(uint64_t) hot_new; /* to be taken in */
-	bool hot_idle;	       /* some are not any more */
+	bool hot_idle;	       /* some no longer are */
 	VEC(struct image_change) changes;
 	struct cache base_cache;
 	struct cache fixed_cache; /* what cannot be written */
@@ -211,7 +211,7 @@ struct image {
 	int uffd;
 	struct ranges checks; /* everything in them is registered */
 	struct ranges runs;   /* dense pieces, and little else */
-	struct units units;   /* the same, to be looked at one by one */
+	struct units units;   /* the same, to be examined one by one */
 	uint64_t dense_pages;
 	int stat_fd;
 	uint64_t scans;
@@ -230,7 +230,7 @@ struct image {
 
 /* capture.c: the pieces for the first time. */
 struct err *image_begin(struct image *image) _must_check_;
-/* image->pieces anew; what came or went is in image->written. */
+/* Updates image->pieces; what came or went is in image->written. */
 struct err *image_refresh(struct image *image) _must_check_;
 /* Into image->written: pages of @piece whose content we know. */
 struct err *image_add_known(struct image *image,

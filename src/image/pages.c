@@ -23,7 +23,7 @@ struct err *pool_get(struct page_pool *pool, uint8_t **ret)
 		if (!slab)
 			return err_nomem();
 		pool->slabs.data[pool->slabs.n++] = slab;
-		/* Neighbours are handed out one after the other. */
+		/* Neighbours are given out one after the other. */
 		for (size_t i = SLAB_PAGES; i-- > 0;)
 			pool->unused.data[pool->unused.n++] =
 				slab + i * IMAGE_PAGE;
@@ -40,7 +40,10 @@ void pool_put(struct page_pool *pool, uint8_t *page)
 		pool->unused.data[pool->unused.n++] = page;
 }
 
-/* The next to be handed out are at the end: the others were long unused. */
+/*
+ * The next to be given out are at the end: the others have been unused for
+ * long.
+ */
 void pool_trim(struct page_pool *pool)
 {
 	if (pool->unused.n - pool->trimmed < TRIM_PAGES)
@@ -77,7 +80,7 @@ static uint32_t page_line_bits(size_t from, size_t to)
 			  ~((UINT64_C(1) << from) - 1));
 }
 
-/* All pages of the chunk that lie in @piece, in one go where that works. */
+/* All pages of the chunk that are in @piece, in one go if possible. */
 static void chunk_fill(struct chunk *chunk, struct tracee *tracee,
 		       const struct piece *piece, uint64_t start)
 {

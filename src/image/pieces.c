@@ -126,8 +126,8 @@ static void find_relro(struct pieces *pieces)
 }
 
 /*
- * A thread's stack that nobody uses just now: the C library keeps some. It has
- * a page without rights below it.
+ * A thread's stack that is not in use: the C library keeps some. It has an
+ * inaccessible page below it.
  */
 static bool is_kept_stack(const struct pieces *pieces, size_t i)
 {

@@ -4,7 +4,7 @@
  * A userfaultfd with UFFD_FEATURE_WP_ASYNC is made in the tracee, taken over
  * and closed there. Pages of registered mappings are write-protected by the
  * scan that finds the written ones, in one step; a write takes a short fault in
- * the kernel and nobody is told.
+ * the kernel, without a notification.
  *
  * All mappings are registered, also those that are never scanned: so a new one
  * anywhere, or one in the place of another, is what is not registered, and one
@@ -16,8 +16,8 @@
  * Two scans: the quick one asks for PAGE_IS_WRITTEN alone, which the kernel
  * answers with a look at one bit of each entry (0.3 µs a MiB instead of 0.6);
  * pages that are not there count as written once and get a mark, which costs
- * page tables. So mappings that are mostly empty have the careful one, which
- * leaves them empty and tells what is there; what is not there any more was
+ * page tables. So mappings that are mostly empty get the careful one, which
+ * leaves them empty and reports which pages are present; missing ones were
  * thrown away (MADV_DONTNEED).
  *
  * Where there is much memory even the quick scan takes long. But each page that
@@ -77,23 +77,23 @@ struct scan_arg {
 #define FEATURE_WP_ASYNC (UINT64_C(1) << 15)
 #define MODE_WP (UINT64_C(1) << 1)
 
-/* The kernel allocates room for so many on each call. */
+/* The kernel allocates room for this many on each call. */
 #define REGIONS 128
 /* Up to this size the quick scan is quick enough whatever is there. */
 #define DENSE_PAGES 16384
-/* Between dense pieces so much else is scanned rather than skipped. */
+/* Between dense pieces this much else is scanned rather than skipped. */
 #define GAP_MAX ((uint64_t)64 << 10)
-/* From this size on, parts that nobody writes to are left out. */
+/* From this size on, parts that are never written to are left out. */
 #define LARGE_PAGES ((96 << 20) / IMAGE_PAGE)
 #define HOT_SCANS 16
 #define POKES 32
 #define HUGE_SIZE ((uint64_t)2 << 20)
-#define UNIT_SIZE HUGE_SIZE /* so that no huge page lies in two of them */
+#define UNIT_SIZE HUGE_SIZE /* so that no huge page is in two of them */
 #define COLD_UNITS 16	    /* looked at with one call */
 #define COLD_COUNTED 64	    /* finds that are counted one by one */
 /* More pages than that of one huge page may have come with one fault. */
 #define HUGE_SUSPECT 64
-/* A page without rights below a stack is nobody's reserve. */
+/* An inaccessible page below a stack is not a reserve. */
 #define GUARD_MAX (16 * IMAGE_PAGE)
 
 static struct err *scan_describe_failure(int number)
@@ -103,7 +103,7 @@ static struct err *scan_describe_failure(int number)
 		ERR_SUITE);
 }
 
-/* How many faults at least the pages found so far took. */
+/* At least how many faults the pages found so far took. */
 struct tally {
 	uint64_t faults;
 	uint64_t huge; /* number of the huge page that @pages are of */
@@ -362,7 +362,10 @@ static struct err *scan_adopt(struct image *image, struct piece *piece)
 	uint64_t there = count_pages(&image->written, before);
 	piece->dense = pages <= DENSE_PAGES || there >= pages / 4;
 	piece->sparse = !piece->dense;
-	/* What is there was just told; from now on what is written counts. */
+	/*
+	 * What is present was just reported; from now on what is written
+	 * counts.
+	 */
 	if (piece->dense)
 		return scan_dense(
 			image,
@@ -626,8 +629,8 @@ static struct err *count_found(struct image *image, size_t from,
 }
 
 /*
- * The rest, until the faults that are @left are found: first behind where
- * something was found the last time, for many programs go on from there.
+ * The rest, until the faults that are @left are found: first after the last
+ * find, since many programs continue from there.
  */
 static struct err *scan_cold(struct image *image, uint64_t left)
 {

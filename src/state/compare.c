@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "state/compare_internal.h"
 
-/* Differences of one root that are looked for at all. */
+/* At most this many differences of one root are searched for. */
 #define DIFFERENCES_MAX 4096
 
 struct err *compare_identity(struct compare *compare, uint32_t node,
@@ -62,7 +62,7 @@ void state_differences_free(struct state_differences *differences)
 	vec_free(differences);
 }
 
-/* Two values that look the same: another place, another object. */
+/* Two values that look the same, but are at another place or another object. */
 static struct err *compare_tell_values_apart(
 	struct compare *compare, const struct compare_place *place,
 	const struct leaf *leaf, struct state_difference *difference)
@@ -154,7 +154,7 @@ struct err *compare_report(struct compare *compare, uint32_t id,
 {
 	const struct compare_place *place = &compare->places.data[id];
 	uint64_t known;
-	/* A leaf may be met twice: it lies on two pages. */
+	/* A leaf may be met twice: it may be on two pages. */
 	uint64_t key = (place->shape.start + told->leaf->offset) * 8 +
 		       told->leaf->bit_offset;
 	if (map_u64_get(&compare->seen, key, &known))
@@ -376,7 +376,9 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
-/* Of an array with a length beside its pointer only so much is compared. */
+/*
+ * If there is a length next to an array's pointer, only that much is compared.
+ */
 static void use_length(const struct compare *compare,
 		       const struct compare_place *owner,
 		       const struct leaf *leaf, struct compare_place *place)
@@ -484,7 +486,7 @@ static struct err *follow_pointer(struct compare *compare, uint32_t place,
 	uint32_t node = nodes_find(&state->nodes, after->start);
 	if (before->start == after->start && before->size == after->size &&
 	    before->kind == after->kind && node != NODE_NONE)
-		/* Stands for itself: seen to by what was written. */
+		/* Stands for itself: handled where it was written. */
 		return compare_adopt(compare, node, place, leaf->offset);
 	uint64_t typed = top_is - after->start;
 	return push_place(compare, place, leaf, before, after, class_is, typed);
@@ -504,7 +506,9 @@ struct err *compare_pointer(struct compare *compare, uint32_t place,
 		return NULL;
 	if (before.kind == TARGET_DANGLING && after.kind == TARGET_DANGLING)
 		return NULL;
-	/* It led nowhere, and nobody moved it: what is there now is not its. */
+	/*
+	 * It was dangling and did not change: what is there now is unrelated.
+	 */
 	if (before.kind == TARGET_DANGLING && was == is)
 		return NULL;
 	const struct type *target = type_get(state->pool, type);
@@ -696,7 +700,7 @@ struct err *compare_queue(struct compare *compare)
 	for (; compare->compared < compare->places.n; compare->compared++) {
 		uint32_t id = (uint32_t)compare->compared;
 		if (compare->places.data[id].node != NODE_NONE)
-			continue; /* these are looked at where written */
+			continue; /* these are compared where written */
 		if (compare->differences > DIFFERENCES_MAX) {
 			/* What changed its place is not known. */
 			compare->lost = true;

@@ -1,5 +1,5 @@
 /*
- * Comparing two moments; for state/ alone.
+ * Comparing two moments; for state/ only.
  *
  * A place is an object on both sides: a node that stands for itself, or a pair
  * found by following a changed pointer. Places form a forest like nodes do: the
@@ -38,7 +38,7 @@ struct contested {
 	uint64_t before, after; /* starts of the nodes it was and is on */
 };
 
-/* A written node of which it is not clear what it stands for. */
+/* A written node whose counterpart is not clear. */
 struct doubtful {
 	struct touched touched;
 	bool told;
@@ -62,7 +62,7 @@ struct compare {
 	size_t compared; /* places that were */
 	VEC(struct touched) touched;
 	VEC(uint64_t) dropped; /* starts of nodes that a pointer left */
-	VEC(uint64_t) removed; /* likewise of those a container had */
+	VEC(uint64_t) removed; /* the same for those a container had */
 	VEC(struct contested) contested;
 	VEC(struct doubtful) doubtful;
 	VEC(struct adopted) adopted;
@@ -72,18 +72,18 @@ struct compare {
 	bool edges_changed;
 	struct map_u64 adoptions; /* start of a node → number in adopted */
 	struct map_u64 forward, backward;
-	struct map_u64 seen;	   /* differences told */
+	struct map_u64 seen;	   /* differences reported */
 	struct map_u64 containers; /* compared: 1 equal, 2 not */
 	struct state_differences *ret;
 	bool late;  /* all containers that were written to were compared */
 	bool lost;  /* nodes that others may lead to, too */
-	bool stale; /* an edge did not hold: the index is to be made anew */
+	bool stale; /* an edge did not hold: the index must be rebuilt */
 	size_t differences;
 };
 
 /* ---- compare.c ---- */
 
-/* What is told of a difference, but for its place. */
+/* What is reported of a difference, except for its place. */
 struct difference_report {
 	const struct leaf *leaf;
 	const char *before, *after; /* instead of the leaf's values; or NULL */
@@ -91,7 +91,7 @@ struct difference_report {
 };
 struct err *compare_report(struct compare *compare, uint32_t place,
 			   const struct difference_report *told) _must_check_;
-/* Two texts, of @n and @m bytes: told where they differ. */
+/* Reports where two texts, of @n and @m bytes, differ. */
 struct err *compare_texts(struct compare *compare, uint32_t place,
 			  const struct leaf *leaf, uint64_t unit, uint64_t was,
 			  uint64_t n, uint64_t is, uint64_t m,
@@ -130,7 +130,7 @@ struct err *compare_place(struct compare *compare, uint32_t place) _must_check_;
 /* The place of a node that stands for itself. */
 struct err *compare_identity(struct compare *compare, uint32_t node,
 			     uint32_t *ret) _must_check_;
-/* Are these two the same node? False: it was told that they are not. */
+/* Are these two the same node? False: the difference was reported. */
 struct err *compare_pair(struct compare *compare, uint32_t place,
 			 const struct leaf *leaf, uint64_t before,
 			 uint64_t after, bool *ret_new,
@@ -147,13 +147,13 @@ struct err *compare_again(struct compare *compare,
 
 enum { CONTAINER_EQUAL = 1, CONTAINER_DIFFERENT = 2 };
 
-/* *@ret: its contents differ in number, so parts of it cannot be told apart. */
+/* *@ret: its contents differ in number, so its parts cannot be matched. */
 struct err *compare_container(struct compare *compare, uint32_t place,
 			      const struct leaf *leaf, bool *ret) _must_check_;
 
 /*
- * The container that a part belongs to, as a leaf of its parent; false: there
- * is none any more.
+ * The container that a part belongs to, as a leaf of its parent; false: it is
+ * gone.
  */
 struct err *compare_owner(struct compare *compare, const struct node *part,
 			  struct leaf *ret, bool *ret_found) _must_check_;

@@ -80,7 +80,7 @@ static struct err *entry_type(struct expansion *x, uint32_t size, type_id *ret)
 			       ret);
 }
 
-/* The divisor, a prime, is never 0: which tells the two apart. */
+/* The divisor, a prime, is never 0, which distinguishes the two. */
 static bool ghash_read_table(const struct expansion *x, struct ghash *ret)
 {
 	struct ghash_wide wide;

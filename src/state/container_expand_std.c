@@ -214,7 +214,9 @@ struct err *expand_span(struct expansion *x)
 	return NULL;
 }
 
-/* Who shares it: behind the control block's vptr; libc++ counts one less. */
+/*
+ * The number of owners: after the control block's vptr; libc++ counts one less.
+ */
 static bool read_owner_count(const struct expansion *x, uint64_t control,
 			     int64_t *ret)
 {
@@ -256,7 +258,7 @@ struct err *expand_shared(struct expansion *x)
 	return push_target(x, target);
 }
 
-/* Empty and expired are the same to who asks. */
+/* Empty and expired cannot be distinguished by the program. */
 struct err *expand_weak(struct expansion *x)
 {
 	uint64_t target, control;
@@ -279,8 +281,8 @@ static struct err *push_typed(struct expansion *x, uint64_t at, type_id type)
 /*
  * A value of a type that only its handler (@code) knows, in @size bytes or,
  * where these begin with the address of a heap block, in that block: then the
- * rest of the bytes are left over from something else, as are those behind a
- * value that is smaller.
+ * rest of the bytes are left over from something else, as are those after a
+ * smaller value.
  */
 static struct err *push_stored(struct expansion *x, uint64_t code, uint64_t at,
 			       uint64_t size)

@@ -1,10 +1,10 @@
 /*
  * Paths of members, made into offsets, and read.
  *
- * A component is a member's name, looked for in the type, in its base classes
- * and anonymous members; or "@PREFIX": the base class whose name begins so,
- * for where two bases have a member of one name. A pointer in the middle of a
- * path is followed.
+ * A component is a member's name, searched for in the type, in its base classes
+ * and anonymous members; or "@PREFIX": the base class whose name begins so, for
+ * where two bases have a member of one name. A pointer in the middle of a path
+ * is followed.
  */
 #include <string.h>
 

@@ -327,7 +327,7 @@ static struct err *container_remember_type(struct containers *containers,
 {
 	while (containers->by_type.n <= type)
 		TRY(vec_push(&containers->by_type, NULL));
-	/* Who asks for it while it is looked at is told that it is ordinary. */
+	/* While it is examined, it counts as ordinary. */
 	containers->by_type.data[type] = &ordinary;
 	const struct container *found = &ordinary;
 	/* A declaration, and the definition is elsewhere in the pool? */

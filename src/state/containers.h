@@ -39,13 +39,13 @@ struct container_recipe;
  * One element of a container at one moment.
  *
  * Maps: the element is the whole pair, the key its first part (its address is
- * in the element). Sets: the key is the element. GHashTable: key and value lie
- * apart, and both are content. Smart pointers: what they point to, with its
+ * in the element). Sets: the key is the element. GHashTable: key and value are
+ * separate, and both are content. Smart pointers: what they point to, with its
  * static type; T for unique_ptr<T[]>, too, whose length its block says, and
  * TYPE_VOID or TYPE_UNKNOWN where nothing is known.
  */
 struct container_element {
-	uint64_t address; /* where its value lies */
+	uint64_t address; /* where its value is */
 	type_id type;
 	uint64_t key; /* address of the key it is found by; 0: its position */
 	type_id key_type;
@@ -57,9 +57,9 @@ struct container_contents {
 	size_t cap;
 	bool unordered;
 	/*
-	 * Elements that lie one after the other: only the first is in data, and
-	 * there are @run of them, each @stride bytes. (A vector of 1 GiB.)
-	 * 0: all are in data.
+	 * Elements that follow each other: only the first is in data, and there
+	 * are @run of them, each @stride bytes. (A vector of 1 GiB.) 0: all are
+	 * in data.
 	 */
 	uint64_t run;
 	uint64_t stride;
@@ -99,8 +99,8 @@ static inline void containers_destroyp(struct containers **containers)
 
 /*
  * Names of code ("&name", "name+8"; false: unknown; at most @n bytes): they
- * tell of what type the value in a std::any or the target of a std::function
- * is. Without, it is bytes, of which some may be left over.
+ * show the type of the value in a std::any or of the target of a std::function.
+ * Without them it is bytes, some of which may be left over.
  */
 void containers_set_symbols(struct containers *containers,
 			    bool (*symbol)(void *data, uint64_t address,
@@ -116,8 +116,8 @@ container_recipe_shape(const struct container_recipe *recipe);
  * The elements of the container of type @type at @address. @ret is cleared
  * first. *@ret_sound is false where its memory makes no sense (destroyed, or
  * the layout is another): then it is compared by members. Memory that is still
- * all zero is sound and empty, so a first construction is no change. At most
- * @max elements are listed; more is unsound, too.
+ * all zero is sound and empty, so a first construction does not count as a
+ * change. At most @max elements are listed; more is unsound, too.
  */
 struct err *container_expand(struct containers *containers, type_id type,
 			     const struct view *view, uint64_t address,

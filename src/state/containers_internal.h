@@ -53,7 +53,7 @@ struct containers {
 	struct map_u64 held; /* by address of code: type, and enum held_where */
 };
 
-/* Where a value lies whose type only its handler's name tells. */
+/* Where a value is whose type only its handler's name shows. */
 enum held_where { HELD_UNKNOWN, HELD_IN_PLACE, HELD_IN_BLOCK };
 
 /* One call of container_expand(). */
@@ -72,7 +72,7 @@ bool place_resolve(const struct type_pool *pool, type_id type, const char *path,
 		   struct container_place *ret);
 bool place_address(const struct view *view, uint64_t object,
 		   const struct container_place *place, uint64_t *ret);
-/* As an unsigned number; sign is not looked at. */
+/* As an unsigned number; the sign is ignored. */
 bool place_read(const struct view *view, uint64_t object,
 		const struct container_place *place, uint64_t *ret);
 

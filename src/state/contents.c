@@ -65,7 +65,7 @@ static struct err *compare_element(struct compare *compare, uint32_t place,
 	const struct compare_place owner = compare->places.data[place];
 	uint64_t own = owner.shape.start + leaf->offset;
 	bool inside = is->address >= own && is->address < own + leaf->size;
-	/* One that stayed where it is: what was written there tells. */
+	/* One that stayed where it is: what was written there decides. */
 	if (was->address == is->address && !inside)
 		return contents_keep_block(compare, place, leaf, is->address);
 	if (was->type != is->type)
@@ -267,7 +267,7 @@ static bool is_untouched(const struct compare *compare, uint64_t address,
 	return true;
 }
 
-/* Is it the same element, by its key, that lies at this address? */
+/* Is it the same element, by its key, that is at this address? */
 static bool contents_is_same_element(struct compare *compare,
 				     const struct container_element *was,
 				     const struct container_element *is)
@@ -280,7 +280,7 @@ static bool contents_is_same_element(struct compare *compare,
 		       element_hash(compare, compare->after, is);
 }
 
-/* Elements that stayed where they are need not be looked for. */
+/* Elements that stayed where they are need not be searched for. */
 static struct err *left_over(struct compare *compare, uint32_t place,
 			     const struct leaf *leaf, const struct view *view,
 			     const struct container_contents *contents,

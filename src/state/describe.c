@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "state/state_internal.h"
 
-/* A value is shown with about so many characters. */
+/* A value is shown with about this many characters. */
 #define VALUE_MAX 72
 #define MEMBERS_MAX 6
 #define HASH_DEPTH 4
@@ -556,7 +556,7 @@ static void mix_object(struct hash *hash, type_id type, uint64_t address)
 	hash_mix_bytes(hash, &inner, sizeof(inner));
 }
 
-/* Words of which nothing is known, but for those that are addresses. */
+/* Words of unknown meaning, except those that are addresses. */
 static void mix_words(struct hash *hash, uint64_t address, uint64_t n)
 {
 	for (uint64_t at = 0; at < n; at += 8) {
@@ -676,7 +676,7 @@ static struct err *mix_leaf(void *data, const struct leaf *leaf)
 		mix_container(hash, leaf);
 		break;
 	case LEAF_WORDS:
-		/* May be pointers: their values are nobody's. */
+		/* May be pointers: their values mean nothing. */
 		break;
 	}
 	return NULL;

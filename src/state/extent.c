@@ -1,14 +1,15 @@
 /*
  * How much of an array is in use.
  *
- * A block may have room for more than a program has put there: `items` beside
+ * A block may have room for more than a program has put there: `items` next to
  * `n` and `cap`. What is beyond the length is left over from earlier use and
- * belongs to nobody. Which variable is the length is nowhere written; it is
- * guessed from names, and only where its value fits:
+ * not part of the state. Which variable is the length is not recorded anywhere;
+ * it is guessed from names, and only where its value fits:
  *
  *  - a member or variable whose name has the pointer's in it: n_items,
  *    items_len, item_count, nitems;
- *  - beside the only pointer to an array in a struct, also a plain one: n, len,
+ *  - next to the only pointer to an array in a struct, also a plain one: n,
+ *    len,
  *    count, used, size, …
  *
  * Tables that are filled in no order (hash, map, slots, … in a name) have no
@@ -32,7 +33,7 @@ static const char *const plain_names[] = {
 	"nr",	"fill", "nitems", "nelem",  "nelems", "size",
 };
 
-/* Behind and in front of a pointer's name. */
+/* After and before a pointer's name. */
 static const char *const behind[] = {
 	"_n",	 "_len",  "_length", "_count", "_num", "_nr",
 	"_used", "_size", "_cnt",    "n",      "len",  "count",
@@ -99,7 +100,7 @@ static unsigned rank_of(const char *name, const char *pointer, bool only)
 	return 0;
 }
 
-/* Tables of hashes: what is in use lies anywhere in them. */
+/* Hash tables: what is in use may be anywhere in them. */
 static bool is_scattered(const char *name)
 {
 	static const char *const words[] = { "hash", "map",    "table",
@@ -168,7 +169,7 @@ static bool find_owner(const struct state *state, const struct node *shape,
 	return false;
 }
 
-/* Pointers to arrays, as far as one can tell: not to text, not to its like. */
+/* Pointers to arrays, as far as we know: not to text, not to its own type. */
 static unsigned count_arrays(const struct state *state, const struct type *type)
 {
 	unsigned n = 0;
@@ -199,7 +200,9 @@ static bool read_length(const struct view *view, const struct type *type,
 	return true;
 }
 
-/* The length of the array behind the pointer at @offset of an object. */
+/*
+ * The length of the array that the pointer at @offset of an object points to.
+ */
 static bool member_length(const struct state *state, const struct view *view,
 			  const struct node *shape, uint64_t start,
 			  uint64_t offset, uint64_t *ret)

@@ -143,7 +143,7 @@ static struct err *visit_array(const struct layout_visit *visit,
 	return NULL;
 }
 
-/* Where a virtual base lies is in the object's vtable. */
+/* The object's vtable says where a virtual base is. */
 static bool virtual_offset(const struct layout_visit *visit,
 			   const struct layout_part *part,
 			   const struct type_member *member, uint64_t *ret)

@@ -2,7 +2,7 @@
  * Types taken apart: which leaves an object has, and where.
  *
  * A leaf is what is compared as one: a number, a pointer, a container, or bytes
- * that nothing is known of. Padding is in no leaf.
+ * of unknown meaning. Padding is in no leaf.
  */
 #pragma once
 
@@ -46,7 +46,8 @@ struct layout {
 	size_t n_maps;
 	/*
 	 * The class of the object that was made in @room raw bytes at @address
-	 * (std::aligned_storage), if its vtable tells; TYPE_UNKNOWN. May be NULL.
+	 * (std::aligned_storage), if its vtable shows it; else TYPE_UNKNOWN.
+	 * May be NULL.
 	 */
 	type_id (*class_at)(void *data, const struct view *view,
 			    uint64_t address, uint64_t room);
@@ -73,9 +74,9 @@ typedef struct err *leaf_visit(void *data, const struct leaf *leaf);
 
 /*
  * Calls @visit for the leaves of an object of @type at @offset that overlap
- * bytes @from to @to, in the order of their offsets. @size: bytes that the object
- * really has, for flexible arrays at its end. @view and @address: where one such
- * object lies, to find virtual bases; NULL: those are left out.
+ * bytes @from to @to, in the order of their offsets. @size: bytes that the
+ * object really has, for flexible arrays at its end. @view and @address: where
+ * one such object is, to find virtual bases; NULL: those are left out.
  */
 struct layout_object {
 	type_id type;

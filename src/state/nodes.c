@@ -206,7 +206,7 @@ static void sort_large(struct nodes *nodes)
 	nodes->large_sorted = true;
 }
 
-/* The list of a page, without those that died meanwhile. */
+/* The list of a page, without those that died since. */
 static uint32_t page_first(struct nodes *nodes, uint64_t page)
 {
 	if (!nodes->pages_cap)

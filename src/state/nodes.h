@@ -1,11 +1,11 @@
 /*
- * The objects that can be reached, by address; for state/ alone.
+ * The objects that can be reached, by address; for state/ only.
  *
  * A node is a variable, a heap block or a loose object (memory of which no
  * block is known). It says how it was reached first: from which node, through
  * the pointer or container at which offset there. These edges make a forest
  * over the roots, out of which access paths are written. Edges go stale when
- * the program changes pointers; who relies on one checks it.
+ * the program changes pointers; they are checked before use.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
 enum node_kind { NODE_ROOT, NODE_BLOCK, NODE_LOOSE };
 
 enum node_flags {
-	NODE_PART = 1 << 0,   /* inside of a container: edge is the container */
-	NODE_DEAD = 1 << 1,   /* not there any more */
+	NODE_PART = 1 << 0,   /* inside a container: edge is the container */
+	NODE_DEAD = 1 << 1,   /* gone */
 	NODE_ORPHAN = 1 << 2, /* its edge was changed: may be unreachable */
 	NODE_TEXT = 1 << 3,   /* a string: until its first 0 */
 	NODE_SHARED = 1 << 4, /* more than one edge was seen to lead to it */
@@ -51,7 +51,7 @@ struct nodes {
 	VEC(struct node) all;
 	uint32_t *slots; /* open addressing by start; id + 1, 0: empty */
 	size_t cap;
-	uint32_t *pages; /* likewise by page: first node of a list */
+	uint32_t *pages; /* the same by page: first node of a list */
 	uint64_t *page_keys;
 	size_t pages_n;
 	size_t pages_cap;

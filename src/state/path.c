@@ -45,9 +45,9 @@ static const struct path_step *get_step(const struct steps *steps, size_t i)
 	return i < STEPS_NEAR ? &steps->near[i] : &steps->far[i % STEPS_FAR];
 }
 
-/* ---- inside of one object ---- */
+/* ---- inside one object ---- */
 
-/* The member that @offset lies in; later ones before earlier, for unions. */
+/* The member that contains @offset; later ones before earlier, for unions. */
 static const struct type_member *member_at(const struct type_pool *pool,
 					   const struct type *type,
 					   uint64_t offset, uint8_t bit)
@@ -72,7 +72,7 @@ static const struct type_member *member_at(const struct type_pool *pool,
 	return found;
 }
 
-/* The virtual base that @offset lies in: only the object itself knows where. */
+/* The virtual base that contains @offset: only the object knows where it is. */
 static const struct type_member *
 virtual_base_at(const struct state *state, const struct view *view,
 		const struct type *type, uint64_t address, uint64_t offset,
@@ -229,7 +229,7 @@ static struct err *find_key(struct compare *compare,
 		if (at < element->address ||
 		    at - element->address >= MAX(size, 1UL) * n)
 			continue;
-		/* Several lie in one block: it counts from this one. */
+		/* Several are in one block: it counts from this one. */
 		if (!contents.run)
 			part->shape.typed =
 				element->address - part->shape.start;
@@ -261,7 +261,7 @@ static struct err *write_step(struct compare *compare, struct path_step *owner,
 		return NULL;
 	if (shape->type == TYPE_UNKNOWN || !type->size ||
 	    (!part && step->offset < shape->typed)) {
-		/* Nothing is known of it: words. */
+		/* Its meaning is unknown: words. */
 		_cleanup_(str_freep) struct str inner = STR_INIT;
 		TRY(str_append_n(&inner, out->s, out->n));
 		out->n = 0;
@@ -376,7 +376,7 @@ static bool edge_holds(const struct compare *compare, const struct node *node)
 	if (node->flags & NODE_PART)
 		return true;
 	const struct view *views[] = { compare->before, compare->after };
-	/* A smart pointer's own words lie somewhere in it. */
+	/* A smart pointer's own words are somewhere in it. */
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
 		for (uint64_t at = node->edge;
 		     at < node->edge + 32 && at + 8 <= parent->size; at += 8) {

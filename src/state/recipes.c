@@ -40,7 +40,7 @@
 	.node = { .next = 16, .right = 24, .header = 32 }, \
 	.places = { FIRST("_M_t._M_impl._M_header._M_parent", AT(16)), \
 		    COUNT("_M_t._M_impl._M_node_count", AT(40)) }
-/* The flag behind three pointers leaves room in which a small value may lie. */
+/* The flag after three pointers leaves room for a small value. */
 #define TREE_LIBCXX \
 	.library = RECIPE_LIBCXX, .shape = CONTAINER_TREE, .size = 24, \
 	.node = { .next = 0, .right = 8, .header = 25 }, \
@@ -288,8 +288,8 @@ const struct container_recipe recipes[] = {
 
 	/*
 	 * String streams: what was written, or is left to read. Their members
-	 * are behind those of one or two streams, which debug information
-	 * often has only the names of.
+	 * come after those of one or two streams, of which debug information
+	 * often has only the names.
 	 */
 	{ .type = "std::basic_ostringstream", .library = RECIPE_LIBSTDCXX,
 	  .shape = CONTAINER_TEXT, .element = "#0", .size = 376,

@@ -10,7 +10,7 @@
 
 #include "state/containers.h"
 
-/* Told from the inline namespace: std::__1 and the like are libc++'s. */
+/* Recognised by the inline namespace: std::__1 and the like are libc++'s. */
 enum recipe_library { RECIPE_ANY, RECIPE_LIBSTDCXX, RECIPE_LIBCXX };
 
 /* What an element is found by. */
@@ -44,7 +44,7 @@ enum recipe_place_index {
 struct recipe_node {
 	uint8_t next;	/* offset of the next node's or left child's address */
 	uint8_t right;	/* trees: offset of the right child's address */
-	uint8_t header; /* the value is behind it, where its alignment allows */
+	uint8_t header; /* the value comes after it, as its alignment requires */
 };
 
 struct expansion;

@@ -1,17 +1,17 @@
-/* Who shares what: nodes that stand for themselves through another edge. */
+/* What is shared: nodes that stand for themselves through another edge. */
 #include <stdlib.h>
 
 #include "base/macro.h"
 #include "state/compare_internal.h"
 
-/* Nodes up to which all of them are looked at. */
+/* Up to this many nodes, all of them are examined. */
 #define NODES_MAX ((size_t)2 << 20)
 #define ARRAY_MAX ((uint64_t)4 << 20)
 
 /* Looks at all nodes for one comparison. */
 #define CLAIMS_MAX 3
 #define ROUNDS_MAX 64
-/* Places up which it is looked whether one was told of. */
+/* How many parents are checked for one that was reported. */
 #define HOPS_MAX 32
 
 struct sharing {
@@ -19,7 +19,7 @@ struct sharing {
 	struct map_u64 targets; /* starts of nodes: 1 wanted, 2 claimed */
 	struct node node;
 	uint32_t id;
-	uint64_t from, to; /* bytes of the node that are looked at */
+	uint64_t from, to; /* bytes of the node that are examined */
 	size_t wanted;	   /* that are not claimed */
 };
 
@@ -129,7 +129,7 @@ static struct err *claim_all(struct sharing *sharing)
 	return NULL;
 }
 
-/* What a copy leads to was copied with it: it is enough to tell of one. */
+/* What a copy leads to was copied with it: it is enough to report one. */
 static bool was_told(const struct compare *compare, uint32_t id)
 {
 	const struct compare_place *place = &compare->places.data[id];
@@ -146,9 +146,9 @@ static bool was_told(const struct compare *compare, uint32_t id)
 }
 
 /*
- * A pointer went from one object to another of equal value. That is no change,
- * unless one of the two is held by somebody else: then who shares what has
- * changed.
+ * A pointer went from one object to another of equal value. That does not count
+ * as a change, unless something else points to one of the two: then what is
+ * shared has changed.
  */
 static struct err *judge_contested(struct sharing *sharing)
 {
@@ -193,7 +193,7 @@ static struct err *judge_doubtful(struct sharing *sharing, bool *ret_some)
 	return compare_queue(compare);
 }
 
-/* What was told of one may make others hold. */
+/* What was reported of one may settle others. */
 static struct err *judge_all_doubtful(struct sharing *sharing)
 {
 	bool some = true;

@@ -6,11 +6,12 @@
  * and, where blocks are not known, single objects. state_index() finds them all
  * once; state_compare() then looks only at nodes on pages that were written,
  * and follows what changed in them. Two graphs are equal when a bijection of
- * nodes keeps shape, sharing and values; nodes nobody wrote to stand for
- * themselves in it.
+ * nodes keeps shape, sharing and values; nodes that were not written to stand
+ * for themselves in it.
  *
  * Invariants:
- *  1. No walk recurses on the C stack but over the nesting of types, which is
+ *  1. No walk recurses on the C stack except over the nesting of types, which
+ *     is
  *     bounded (TYPE_DEPTH_MAX).
  *  2. Nothing that memory says is trusted: each pointer is looked up before it
  *     is followed, each count bounded.
@@ -45,7 +46,7 @@ enum state_area {
 	STATE_FOREIGN, /* of others: stacks, libraries, the framework */
 	STATE_CODE,
 	STATE_CONST, /* never written: literals, tables */
-	STATE_DATA,  /* anything else: may be looked at through its type */
+	STATE_DATA,  /* anything else: may be examined through its type */
 };
 
 struct state_options {
@@ -84,7 +85,7 @@ void state_differences_free(struct state_differences *differences);
 struct state_page {
 	uint64_t address;
 	const uint8_t *before; /* NULL: was not there */
-	const uint8_t *after;  /* NULL: is not there any more */
+	const uint8_t *after;  /* NULL: it is gone */
 };
 
 struct state;
@@ -104,9 +105,9 @@ struct err *state_index(struct state *state,
 			const struct view *view) _must_check_;
 /*
  * What differs between @before, for which the state is indexed, and @after, for
- * which it is then. @pages are those that differ. @ret (may be NULL: nobody
- * wants to know) gets at most the option's number of paths a root;
- * state_more() tells how many more there were.
+ * which it is indexed afterwards. @pages are those that differ. @ret (may be
+ * NULL if not needed) gets at most the option's number of paths per root;
+ * state_more() says how many more there were.
  */
 struct err *state_compare(struct state *state, const struct view *before,
 			  const struct view *after,
@@ -114,10 +115,10 @@ struct err *state_compare(struct state *state, const struct view *before,
 			  struct state_differences *ret) _must_check_;
 size_t state_more(const struct state *state, size_t root);
 /*
- * All memory that a root's content lies in: the variable itself and whatever can
- * be reached from it, other roots apart. What containers are made of (nodes,
+ * All memory that holds a root's content: the variable itself and everything
+ * reachable from it, except other roots. What containers are made of (nodes,
  * buckets) belongs to it, what is never compared (CONTAINER_SKIP) does not. The
- * state forgets what it was indexed for: it is to be one of its own.
+ * state forgets what it was indexed for: use a separate one.
  */
 struct state_extent {
 	uint64_t address;

@@ -13,9 +13,9 @@
 #include "state/nodes.h"
 #include "state/state.h"
 
-/* Elements of a container that are looked at one by one. */
+/* Elements of a container that are examined one by one. */
 #define ELEMENTS_MAX ((size_t)64 << 20)
-/* Parents that are looked at before an edge is taken over. */
+/* Parents that are checked before an edge is taken over. */
 #define CHAIN_MAX 1000
 /* A string is no longer than that. */
 #define TEXT_MAX ((uint64_t)1 << 20)
@@ -24,11 +24,11 @@
  * stand alone along with them (malloc.c, request2size, MINSIZE).
  */
 #define ALLOCATOR_SLACK 31
-/* No object is looked at further than that. */
+/* No object is examined further than that. */
 #define OBJECT_MAX ((uint64_t)1 << 36)
 /* Of larger ones only the pages that have something on them. */
 #define LARGE ((uint64_t)1 << 20)
-/* An object outside of blocks is no larger than that. */
+/* An object outside blocks is no larger than that. */
 #define LOOSE_MAX ((uint64_t)1 << 20)
 
 struct root_span {
@@ -43,7 +43,7 @@ struct state {
 	struct layout layout;
 	struct nodes nodes;	     /* the roots first, in their order */
 	VEC(struct root_span) spans; /* roots by address */
-	VEC(uint32_t) work; /* nodes to be looked at, first come first */
+	VEC(uint32_t) work; /* nodes to be examined, first come first */
 	size_t worked;
 	uint32_t scans;
 	struct regexes exclude_fields;
@@ -65,7 +65,7 @@ enum target_kind {
 	TARGET_BLOCK,
 	TARGET_LOOSE, /* @size bytes by its type */
 	TARGET_CODE,
-	TARGET_FOREIGN,	 /* somebody else's: only its address counts */
+	TARGET_FOREIGN,	 /* not the program's: only its address counts */
 	TARGET_DANGLING, /* freed memory */
 };
 
@@ -90,8 +90,8 @@ void walk_target(const struct state *state, const struct view *view,
 type_id walk_dynamic(const struct state *state, const struct view *view,
 		     type_id type, uint64_t address, uint64_t *ret_address);
 /*
- * Of the C++ library, and nothing but one value under a name of its own
- * (std::atomic, std::array, times): nobody writes that name.
+ * Of the C++ library, and nothing but one value under its own name
+ * (std::atomic, std::array, times), which is left out of paths.
  */
 bool walk_is_wrapper(const struct type *type);
 
@@ -105,7 +105,7 @@ struct walk_edge {
 	uint32_t index;
 	bool part;
 	bool bare;	/* through a smart pointer */
-	uint64_t count; /* parts: how many elements lie there */
+	uint64_t count; /* parts: how many elements are there */
 	uint32_t scan;	/* parts: number of the look at their container */
 };
 struct err *walk_follow(struct state *state, const struct view *view,
@@ -123,7 +123,7 @@ typedef struct err *walk_range(void *data, uint64_t from, uint64_t to);
 struct err *walk_ranges(const struct view *view, const struct node *node,
 			uint64_t from, uint64_t to, walk_range *visit,
 			void *data) _must_check_;
-/* Until there is no more to be looked at. */
+/* Until there is nothing left to examine. */
 struct err *walk_all_roots(struct state *state,
 			   const struct view *view) _must_check_;
 /*
@@ -146,7 +146,7 @@ uint64_t walk_typed_end(const struct state *state, const struct node *node);
 uint64_t walk_word(const struct view *view, uint64_t address);
 /* Is there nothing but zeros on the page, or no page? */
 bool walk_is_blank(const struct view *view, uint64_t page);
-/* Does a block of which nothing is known hold a string? */
+/* Does a block of unknown type hold a string? */
 bool walk_is_text(const struct view *view, uint64_t address, uint64_t size);
 /* Length of the string at @address, up to @max; not counting its 0. */
 uint64_t walk_text(const struct view *view, uint64_t address, uint64_t unit,

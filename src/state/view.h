@@ -24,13 +24,13 @@ struct view {
 	 */
 	const uint8_t *(*page)(void *data, uint64_t address);
 	/*
-	 * The live block that @address lies in, its end included (a pointer one
-	 * past the end; a block that begins there goes first). False: none, or
-	 * blocks are not known.
+	 * The live block that contains @address, its end included (a pointer
+	 * one past the end; a block that begins there takes precedence). False:
+	 * none, or blocks are not known.
 	 */
 	bool (*block)(void *data, uint64_t address, struct view_block *ret);
 	void *data;
 };
 
-/* False where some of it is not there. */
+/* False if some of it is not mapped. */
 bool view_read(const struct view *view, uint64_t address, void *out, size_t n);

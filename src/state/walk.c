@@ -309,7 +309,7 @@ static bool extend_part(const struct state *state, struct node *node,
 
 bool walk_leads_to(const struct state *state, uint32_t from, uint32_t to)
 {
-	/* Mostly nothing is below it, and the way up may be long. */
+	/* Usually nothing is below it, and the way up may be long. */
 	if (!nodes_get(&state->nodes, to)->leads)
 		return from == to;
 	for (size_t i = 0; i < CHAIN_MAX && from != NODE_NONE; i++) {
@@ -425,7 +425,7 @@ struct err *walk_follow(struct state *state, const struct view *view,
 		if (node->kind == NODE_BLOCK && target.kind == TARGET_BLOCK &&
 		    (node->size != target.size ||
 		     node->stack != target.stack)) {
-			/* Another block lies there now. */
+			/* Another block is there now. */
 			nodes_kill(&state->nodes, id);
 			TRY(add_node(state, &target, type, typed, edge, &id));
 		} else {
@@ -508,7 +508,7 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 		TRY(layout_visit(&state->layout, &object, from, to, flags,
 				 visit, data));
 	}
-	/* A header with something behind it that only the program knows. */
+	/* A header followed by something that only the program knows. */
 	if ((!bare || state->whole) && !(node->flags & NODE_SLACK) &&
 	    node->kind == NODE_BLOCK && node->count == 1)
 		return visit_words(typed_end, node->size, from, to, visit,
@@ -541,15 +541,15 @@ struct walk_scan {
 	uint32_t id;
 	uint64_t start;	   /* of the node */
 	uint64_t from, to; /* LEAF_WORDS are cut to these */
-	/* Elements inside of a container in the node itself. */
+	/* Elements of a container inside the node itself. */
 	unsigned depth;
 };
 
 static struct err *scan_leaf(void *data, const struct leaf *leaf);
 
 /*
- * An element that lies in the same object as its container (an optional's value, a
- * short buffer) is looked at there; one elsewhere becomes a part.
+ * An element in the same object as its container (an optional's value, a short
+ * buffer) is examined there; one elsewhere becomes a part.
  */
 static struct err *scan_element(struct walk_scan *scan, const struct leaf *leaf,
 				const struct container_element *element,

@@ -82,8 +82,8 @@ static bool node_lives(const struct compare *compare, const struct node *node)
 }
 
 /*
- * Freed, and what led to it still does. Where the program has also changed
- * the pointer, that is told at the pointer.
+ * Freed, and what led to it still does. If the program has also changed the
+ * pointer, that is reported at the pointer.
  */
 static struct err *compare_gone(struct compare *compare, uint32_t id)
 {
@@ -106,7 +106,7 @@ static struct err *compare_gone(struct compare *compare, uint32_t id)
 	return compare_report_pointer(compare, place, &leaf, &target);
 }
 
-/* Most containers have all that leads on in so many bytes. */
+/* Most containers have all their pointers in this many bytes. */
 #define HEAD 64
 
 static bool same_head(const struct compare *compare, const struct node *parent,
@@ -127,7 +127,7 @@ static bool edge_stays(const struct compare *compare, const struct node *node,
 	if (node->flags & NODE_PART) {
 		/*
 		 * One that was not compared was not written to, or is yet to
-		 * be: it may lie in another.
+		 * be: it may be inside another.
 		 */
 		if (!map_u64_get(&compare->containers,
 				 parent->start + node->edge, &known))
@@ -136,7 +136,7 @@ static bool edge_stays(const struct compare *compare, const struct node *node,
 		return map_u64_get(&compare->forward, node->start, &known) &&
 		       known == node->start;
 	}
-	/* A smart pointer's own words lie somewhere in it. */
+	/* A smart pointer's own words are somewhere in it. */
 	for (uint64_t at = node->edge;
 	     at < node->edge + 32 && at + 8 <= parent->size; at += 8) {
 		uint64_t was = walk_word(compare->before, parent->start + at);
@@ -198,13 +198,13 @@ static enum hold node_holds(const struct compare *compare,
 	return edge_stays(compare, node, parent) ? HOLDS_PARENT : HOLDS_NOT;
 }
 
-/* Forgets what was found out of long ways. */
+/* Forgets what was learnt about long ways. */
 void compare_forget_ways(struct compare *compare)
 {
 	map_u64_free(&compare->ways);
 }
 
-/* One in so many nodes of a long way is remembered with what was found. */
+/* One in this many nodes of a long way is remembered with what was found. */
 #define WAY_STEP 64
 
 static uint32_t break_far(struct compare *compare, uint32_t id)
@@ -250,7 +250,7 @@ uint32_t compare_break(struct compare *compare, uint32_t id)
 		}
 		id = node->parent;
 	}
-	/* Long ways cost much, and mostly only values change. */
+	/* Long ways are expensive, and usually only values change. */
 	if (!compare->edges_known) {
 		compare->edges_changed = edges_changed(compare);
 		compare->edges_known = true;
@@ -310,8 +310,8 @@ struct err *compare_owner(struct compare *compare, const struct node *part,
 }
 
 /*
- * A part was written: outside of its elements that is its container's
- * structure, and some containers are compared as a whole anyway.
+ * A part was written: outside its elements that is its container's structure,
+ * and some containers are compared as a whole anyway.
  */
 static struct err *compare_structure(struct compare *compare,
 				     const struct touched *touched)
@@ -325,7 +325,7 @@ static struct err *compare_structure(struct compare *compare,
 		return NULL;
 	TRY(compare_owner(compare, &part, &leaf, &found));
 	if (!found)
-		return NULL; /* inside of another container's own object */
+		return NULL; /* inside another container's own object */
 	enum container_shape shape = container_recipe_shape(
 		container_recipe(state->containers, leaf.type));
 	bool whole = shape == CONTAINER_TEXT || shape == CONTAINER_BITS;
@@ -483,7 +483,7 @@ static void settle_adopted(const struct compare *compare)
 	}
 }
 
-/* Grown or shrunk in place, or freed and allocated anew. */
+/* Grown or shrunk in place, or freed and allocated again. */
 static bool node_is_replaced(const struct compare *compare,
 			     const struct node *node)
 {
@@ -495,7 +495,7 @@ static bool node_is_replaced(const struct compare *compare,
 	       (block.size != node->size || block.stack != node->stack);
 }
 
-/* Looks anew at what leads to a node that another has taken the place of. */
+/* Examines again what leads to a node that was replaced by another. */
 static struct err *replace_node(struct compare *compare, uint32_t id)
 {
 	struct state *state = compare->state;
@@ -503,7 +503,7 @@ static struct err *replace_node(struct compare *compare, uint32_t id)
 	nodes_kill(&state->nodes, id);
 	if (nodes_get(&state->nodes, node.parent)->flags & NODE_DEAD)
 		return NULL;
-	/* Other edges that nobody wrote to are not looked at. */
+	/* Other edges that were not written to are not examined. */
 	compare->lost |= node.flags & NODE_SHARED;
 	return walk_scan(state, compare->after, node.parent, node.edge,
 			 node.edge + 1);
@@ -677,7 +677,7 @@ struct err *state_compare(struct state *state, const struct view *before,
 			return err;
 		if (!again)
 			break;
-		/* Some of what was known has changed its place meanwhile. */
+		/* Some of what was known has moved in the meantime. */
 		log_debug(LOG_STATE, "all roots are followed again: an edge of "
 				     "the index does not hold any more");
 		TRY(state_index(state, before));
