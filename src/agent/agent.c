@@ -1,4 +1,4 @@
-/* The beginning: whose malloc is it, and what does the program see of us. */
+/* The beginning: which malloc is used, and what the program sees of us. */
 #include "agent/agent.h"
 
 #include <link.h>
@@ -54,8 +54,8 @@ static void find_next(void)
 
 /*
  * The first definition of malloc that is not ours is the one the program would
- * use. Unless it is the C library's, blocks are somebody else's: a library such
- * as jemalloc or tcmalloc, a sanitizer, the program.
+ * use. Unless it is the C library's, blocks belong to another allocator: a
+ * library such as jemalloc or tcmalloc, a sanitizer, the program.
  */
 enum agent_mode agent_begin(void)
 {

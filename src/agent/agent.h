@@ -1,22 +1,23 @@
 /*
  * The agent: a library preloaded into the tested program that keeps the table
  * of live heap blocks (wire/heap.h) for the controller, and notes process state
- * that no system call shows (wire/state.h). Where it is asked to, it keeps a log
- * of file operations (wire/files.h).
+ * that no system call shows (wire/state.h). Where it is asked to, it keeps a
+ * log of file operations (wire/files.h).
  *
- * It lives in somebody else's process. Its laws:
+ * It lives in another program's process. Its laws:
  *  1. Nothing is allocated from the program's heap: memory comes from mmap().
  *  2. errno stays what the C library makes it: system calls of our own go
  *     around it (sys_call()).
- *  3. No locks, so neither a signal, nor a thread that is stopped, nor a fork in
+ *  3. No locks, so neither a signal, nor a thread that is stopped, nor a fork
+ *     in
  *     the wrong moment can block the next allocation.
  *  4. Only what it interposes is visible, and the objects of wire/.
  *  5. It works the same when nobody looks.
  *
- * glibc's allocator is called under the names __libc_*, which it exports for this.
- * What the library that notes state does not do: change what an allocation
- * returns, or where it comes from. The one that makes choices does, within what is
- * promised (heap.h).
+ * glibc's allocator is called under the names __libc_*, which it exports for
+ * this. What the library that notes state does not do: change what an
+ * allocation returns, or where it comes from. The one that makes choices does,
+ * within what is promised (heap.h).
  */
 #pragma once
 
@@ -43,7 +44,7 @@ static inline size_t text_length(const char *text)
 	return n;
 }
 
-/* The part of @text behind @start; NULL where it does not begin so. */
+/* The part of @text after @start; NULL if it does not begin with it. */
 static inline char *text_behind(char *text, const char *start)
 {
 	while (*start) {
@@ -68,7 +69,7 @@ static inline bool text_is(const char *a, const char *b)
 enum agent_mode {
 	AGENT_NEW,  /* nothing is known yet */
 	AGENT_NOTE, /* glibc's allocator, each block is noted */
-	AGENT_PASS, /* another one, or no tables: calls are handed on */
+	AGENT_PASS, /* another one, or no tables: calls are passed on */
 };
 
 extern enum agent_mode agent_mode;
@@ -103,8 +104,8 @@ struct link_map;
 /* The first: what the program would use without us. @ret_object may be NULL. */
 void *lookup_other(const char *name, const struct link_map **ret_object);
 /*
- * The first behind us: where our own calls go on. The program may have one
- * that ends in ours (sanitizers' do), so that would not end.
+ * The first definition after ours: where our own calls continue. The program
+ * may have one that calls ours (sanitizers' do), which would recurse forever.
  */
 void *lookup_next(const char *name);
 void *lookup_in(const struct link_map *object, const char *name);

@@ -1,8 +1,8 @@
 /*
- * LD_PRELOAD as the user had it. The controller puts the agent in front:
- * "AGENT" where the variable was not set, "AGENT:OLD" where it was. It is put
- * back in place, before any code of the program runs, so neither the program
- * nor what it starts ever sees the agent.
+ * LD_PRELOAD as the user had it. The controller prepends the agent: "AGENT" if
+ * the variable was not set, "AGENT:OLD" if it was. It is restored in place,
+ * before any code of the program runs, so neither the program nor what it
+ * starts ever sees the agent.
  */
 #include "agent/agent.h"
 

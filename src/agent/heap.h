@@ -4,7 +4,7 @@
  *
  * In the library that notes state (AGENT_CHOICES is not defined) they are the C
  * library's functions and nothing else. In the one that makes choices they are
- * that, too, until somebody chooses.
+ * the same until choices are switched on.
  *
  * Invariant: whatever a model does, a block that the program gets is one of
  * glibc's, as glibc returned it: free(), realloc() and malloc_usable_size() of
@@ -20,7 +20,7 @@ extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
 
-/* What was called, as far as models tell them apart. */
+/* What was called, as far as models distinguish it. */
 enum heap_function {
 	HEAP_MALLOC,
 	HEAP_CALLOC,

@@ -36,7 +36,7 @@ void image_unmap(const struct file_image *image)
 	sys_call(SYS_munmap, (long)image->bytes, (long)image->size, 0, 0, 0, 0);
 }
 
-/* A part of the file; NULL: it does not lie in it. */
+/* A part of the file; NULL: it is not inside it. */
 static const void *image_file_part(const struct file_image *image, uint64_t at,
 				   uint64_t size)
 {

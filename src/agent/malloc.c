@@ -53,7 +53,7 @@ static _cold_ void *reallocate_apart(void *old, uint64_t entry, size_t size,
 static inline void *malloc_reallocate_block(void *old, size_t size,
 					    struct note_caller caller)
 {
-	/* Who gets the old place next may be quicker than we after it. */
+	/* Another thread may get the old place before we continue. */
 	uint64_t entry = old ? note_gone(old) : 0;
 	if (old && note_stays(entry))
 		return reallocate_apart(old, entry, size, caller);

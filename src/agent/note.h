@@ -7,8 +7,8 @@
 #include "agent/agent.h"
 
 /*
- * Who allocates: the return address of the interposed function, and the frame
- * pointer that its caller had. For use in the interposed function itself.
+ * The allocating call: the return address of the interposed function, and the
+ * frame pointer that its caller had. For use in the interposed function itself.
  */
 #define NOTE_CALLER()                                                          \
 	((struct note_caller){                                                 \
@@ -81,7 +81,9 @@ static inline uint32_t note_stack(struct note_caller caller)
 	}
 	uint32_t stack = note_intern(frames);
 	if (unlikely(!stack)) {
-		/* Full, perhaps of nonsense: who called is bounded. */
+		/*
+		 * Full, perhaps of nonsense: the number of callers is bounded.
+		 */
 		uint64_t first[WIRE_STACK_FRAMES] = { caller.address };
 		stack = note_intern(first);
 	}
@@ -128,7 +130,7 @@ static inline void note_block(const void *block, size_t size,
 			      struct note_caller caller)
 {
 #ifdef AGENT_CHOICES
-	/* How large it is counts there; nobody asks who allocated it. */
+	/* Only its size matters there, not which call allocated it. */
 	uint32_t stack = 0;
 	(void)caller;
 #else

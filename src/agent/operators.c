@@ -1,11 +1,11 @@
 /*
  * C++'s operator new and delete. libstdc++'s and libc++'s own end in malloc()
- * and free(), so blocks would be known without this; but who allocated would
- * always be operator new.
+ * and free(), so blocks would be known without this; but the allocating call
+ * would always be operator new.
  *
  * A program may replace some of the operators, and the runtime's others then
- * end in the replaced ones. So where anybody but the C++ runtime defines one,
- * all of ours step aside.
+ * end in the replaced ones. So if anything but the C++ runtime defines one, all
+ * of ours step aside.
  */
 #include "agent/heap.h"
 
@@ -50,11 +50,11 @@ static const char *const symbols[] = {
 #undef X
 };
 
-/* Who else defines them, where they are not ours to answer. */
+/* The other definitions, if they are not ours to answer. */
 static void *next[OPERATORS_N];
 static bool replaced;
 
-/* Both runtimes define it, nobody else does. */
+/* Both runtimes define it, and nothing else does. */
 static bool is_cxx_runtime(const struct link_map *object)
 {
 	return lookup_in(object, "_ZSt15get_new_handlerv") != NULL;
@@ -83,7 +83,7 @@ static _cold_ void *find_other(enum operator which)
 	return ours ? NULL : operator_find(which);
 }
 
-/* Who is to answer in our place; NULL: nobody. */
+/* The definition that answers in our place; NULL: none. */
 static inline void *operator_other_definition(enum operator which)
 {
 	if (likely(agent_mode == AGENT_NOTE && !replaced))

@@ -1,14 +1,14 @@
 /*
  * How far up the stack of this thread may be read.
  *
- * Code without frame pointers keeps anything in the register; what is followed
- * is therefore only what lies between the stack pointer and the end of the
- * thread's stack, and every page of that was once seen to be readable. The end
- * is where the dynamic linker found it for the first thread, and the thread's
+ * Code without frame pointers keeps anything in the register; only what is
+ * between the stack pointer and the end of the thread's stack is therefore
+ * followed, and every page of that was once seen to be readable. The end is
+ * where the dynamic linker found it for the first thread, and the thread's
  * descriptor for all others: glibc puts it at the top of their stacks.
  *
  * pthread_getattr_np() would say it, but allocates, takes a lock, and may
- * itself be who is allocating.
+ * itself be the allocating call.
  */
 #include "agent/agent.h"
 

@@ -12,9 +12,9 @@
 #endif
 
 /*
- * One instruction for all of them, at an address that is known: who follows
- * the program's system calls tells ours by it (wire/files.h). The number comes
- * first, and the last argument on the stack.
+ * One instruction for all of them, at a known address: a tracer that follows
+ * the program's system calls recognises ours by it (wire/files.h). The number
+ * comes first, and the last argument on the stack.
  */
 __asm__(".text\n"
 	".globl sys_call\n"

@@ -5,7 +5,7 @@
 #define POOL_FIRST 2
 #define POOL_MOST 1024
 
-/* How far from its place a stack may lie. */
+/* How far from its place a stack may be. */
 #define PROBES 16
 
 struct slot_pool {
@@ -26,8 +26,10 @@ static bool slot_pool_grow(struct slot_pool *old)
 	uint64_t n = old ? old->leaves * 2 : POOL_FIRST;
 	if (n > POOL_MOST)
 		n = POOL_MOST;
-	/* A lost race leaves address space that nobody uses: leaves come
-	 * seldom, and threads that need one at the same moment yet more so. */
+	/*
+	 * A lost race leaves unused address space: new leaves are rare, and
+	 * threads that need one at the same moment even rarer.
+	 */
 	struct slot_pool *new =
 		sys_map(4096 + n * WIRE_LEAF_BYTES, WIRE_MAPPING);
 	if (!new)
@@ -81,7 +83,7 @@ struct wire_leaf *table_leaf_find(uint64_t index)
 struct wire_leaf *table_leaf_create(uint64_t index)
 {
 	struct wire_slot *slot;
-	/* Another leaf may take the free slot first: then one behind it. */
+	/* Another leaf may take the free slot first: then one after it. */
 	for (;;) {
 		uint64_t none = 0;
 		slot = table_probe_slot(index);
@@ -113,8 +115,8 @@ struct wire_leaf *table_leaf_create(uint64_t index)
 
 /*
  * Two stacks with the same hash of 64 bits would be taken for one. A stack is
- * known by its key; who puts the key there writes the frames, and nobody else
- * needs them.
+ * known by its key; the thread that puts the key there writes the frames, and
+ * no other needs them.
  */
 uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
 {
@@ -127,7 +129,7 @@ uint32_t table_stack_add(const uint64_t *frames, uint64_t hash)
 				return (uint32_t)(key & STACK_NUMBER);
 			continue;
 		}
-		/* Lost races leave a number that nobody has. */
+		/* Lost races leave an unused number. */
 		uint64_t number =
 			__atomic_add_fetch(&stacks_used, 1, __ATOMIC_RELAXED);
 		if (number >= WIRE_STACK_MAX)

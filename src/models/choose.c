@@ -117,9 +117,9 @@ static struct {
 static void choose_begin_epoch(struct wire_choices *block);
 
 /*
- * Numbers begin anew with each test: it chooses alike alone and behind others;
- * and they are counted by thread, whoever is faster. Two that share a place push
- * each other out, and get new numbers.
+ * Numbering starts over with each test, so a test makes the same choices alone
+ * and after others; and it is per thread, whichever thread is faster. Two
+ * objects that share a place evict each other, and get new numbers.
  */
 uint64_t choose_object(const void *object)
 {
@@ -547,9 +547,8 @@ static uint64_t count_equal(struct wire_choices *block, uint64_t key)
 }
 
 /*
- * A process that another started: its key follows from what it is called with,
- * so that processes side by side keep their keys, and from how many were called
- * with the same.
+ * A process that another started: its key follows from its command line, so
+ * that parallel processes keep their keys, and from how many had the same one.
  */
 static uint64_t process_key(int argc, char **argv)
 {
@@ -560,7 +559,7 @@ static uint64_t process_key(int argc, char **argv)
 	return choose_mix(key, count_equal(choose_block, key)) | 2;
 }
 
-/* A copy of its parent goes on by itself; it has one thread, this. */
+/* A copy of its parent continues on its own; it has one thread, this one. */
 static void after_fork(void)
 {
 	uint64_t key = choose_mix(choose_mix(self.key, self.n), ~0ULL) | 2;
@@ -570,9 +569,9 @@ static void after_fork(void)
 }
 
 /*
- * pthread_atfork() of libc_nonshared.a is this with one argument more. Only
- * where other processes take part: a controller that copies the program to go
- * on from there wants the same choices in each copy.
+ * pthread_atfork() of libc_nonshared.a is this with one more argument. Only if
+ * other processes are included: a controller that copies the program to
+ * continue from there wants the same choices in each copy.
  */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void),
 			     void (*child)(void), void *object);

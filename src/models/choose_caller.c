@@ -1,15 +1,15 @@
 /*
- * Whose code calls? Calls of the tested program and its libraries may be answered
- * otherwise; those of the framework, the C library, the loader and other
- * libraries of the system rely on what they know of one another.
+ * Which code calls? Calls of the tested program and its libraries may be
+ * answered differently; those of the framework, the C library, the loader and
+ * other libraries of the system rely on what they know of one another.
  *
- * Known by the object that a return address lies in: its folder and its name.
- * Frameworks that are linked into the program are told of by the controller, as
- * ranges of addresses (wire_choices.callers). What is there at the start stays, so
- * it is listed once; of what is loaded later the dynamic linker knows. Verdicts
- * are kept in a table, by address: code that is unloaded may be followed by other
- * code in its place, but objects that come and go are of the same kind nearly
- * always.
+ * Known by the object that contains a return address: its folder and its name.
+ * Frameworks that are linked into the program are listed by the controller, as
+ * ranges of addresses (wire_choices.callers). What is there at the start stays,
+ * so it is listed once; of what is loaded later the dynamic linker knows.
+ * Verdicts are kept in a table, by address: code that is unloaded may be
+ * followed by other code in its place, but objects that come and go are of the
+ * same kind nearly always.
  */
 #include "models/choose_internal.h"
 
@@ -173,7 +173,10 @@ static enum choose_caller find_loaded(uint64_t address)
 enum choose_caller choose_caller_find(uintptr_t address)
 {
 	const struct caller_object *object = caller_find_object(address);
-	/* The return address lies behind the call, which may be the last of all. */
+	/*
+	 * The return address is after the call, which may be the last
+	 * instruction of all.
+	 */
 	enum choose_caller who =
 		object ? object->who : find_loaded(address - 1);
 	if (object && object->program && choose_block &&

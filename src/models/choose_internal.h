@@ -1,5 +1,5 @@
 /*
- * Choices: what the models (model_*.c) work with. See wire/choices.h for what a
+ * Choices: what the models work with. See wire/choices.h for what a
  * choice is and how it is numbered.
  *
  * An interposed function of a model looks like this:
@@ -70,7 +70,7 @@ static inline bool choose_bit(const uint64_t *words, unsigned model)
 
 #pragma GCC visibility push(hidden)
 
-extern struct wire_choices *choose_block; /* NULL: nobody chooses */
+extern struct wire_choices *choose_block; /* NULL: no choices are made */
 /* The first process of a test: the others inherit from it what it was given. */
 extern bool choose_first;
 
@@ -79,7 +79,9 @@ void choose_begin(int argc, char **argv, char **envp);
 /* One that must stay the same: FULL, too, goes by its key. */
 uint64_t choose_steady(enum wire_model model, uint64_t alternatives,
 		       uint64_t key);
-/* A pick of before was taken again: what follows is told of no choice. */
+/*
+ * An earlier pick was taken again: what follows is not reported for a choice.
+ */
 void choose_again(void);
 
 /* n!, or WIRE_MANY; 1 for fewer than two: then there is nothing to choose. */
@@ -90,7 +92,7 @@ void choose_permutation(uint64_t pick, size_t n, uint32_t *order);
 void choose_permute(uint64_t pick, void *base, size_t n, size_t size);
 #define CHOOSE_ELEMENTS ((size_t)1 << 24)
 
-/* At level ONE nobody looks at keys, so they need not be computed. */
+/* At level ONE keys are not used, so they need not be computed. */
 static inline bool choose_keyed(void)
 {
 	const struct wire_choices *block = choose_block;
@@ -118,14 +120,14 @@ void place_choose(void);
 uint64_t choose_once(enum wire_model model, uint64_t alternatives);
 /*
  * clocks.c: the point in time that the program means by @time, which it
- * reckoned from the clock as it was told: @time itself, or @real.
+ * computed from the clock that it saw: @time itself, or @real.
  */
 struct timespec;
 const struct timespec *clocks_deadline(const struct timespec *time,
 				       struct timespec *real);
 /* Some time was waited for: it is over when the clock says so. */
 void clocks_waited(void);
-/* For models that are decided at the start: does it take part? */
+/* For models that are decided at the start: is it in use? */
 static inline bool choose_startup(enum wire_model model)
 {
 	const struct wire_choices *block = choose_block;
@@ -140,7 +142,7 @@ uint64_t choose_by_user(uint64_t model, uint64_t kind, uint64_t base,
 uint64_t choose_child_key(void);
 void choose_set_key(uint64_t key);
 
-/* choose_caller.c: whose is the code that calls? */
+/* choose_caller.c: which code calls? */
 enum choose_caller {
 	CHOOSE_UNKNOWN,
 	CHOOSE_PROGRAM, /* the tested program and its libraries */
@@ -206,8 +208,9 @@ static inline void choose_count(struct wire_choices *block,
 
 /*
  * One choice of @alternatives (at least 2, at most WIRE_MANY): the pick, less
- * than that. Only after choose_wanted(). What level ONE mostly does is done here:
- * it is done for every block that is allocated, and every text compared.
+ * than that. Only after choose_wanted(). The common case of level ONE is
+ * inline: it runs for every block that is allocated and every text that is
+ * compared.
  */
 static inline uint64_t choose_pick(enum wire_model model, uint64_t alternatives,
 				   struct choose_keys keys)
@@ -225,8 +228,8 @@ static inline uint64_t choose_pick(enum wire_model model, uint64_t alternatives,
 }
 
 /*
- * What the last choice of this thread was about and did, for the report; where
- * nobody wants to know, or the pick was 0, nothing happens. Conversions: %s (cut
+ * What the last choice of this thread was about and did, for the report; if no
+ * report is wanted, or the pick was 0, nothing happens. Conversions: %s (cut
  * off, escaped by the reader), %d, %u, %zu, %zd, %x, %p, %%.
  */
 #define choose_argument(...)                                                   \
@@ -258,7 +261,7 @@ static inline unsigned choose_flags(enum wire_model model)
 	return flags[model];
 }
 
-/* Does this model take part, and is the call from @caller the program's? */
+/* Is this model in use, and is the call from @caller the program's? */
 static inline bool choose_wanted(enum wire_model model, uintptr_t caller)
 {
 	const struct wire_choices *block = choose_block;

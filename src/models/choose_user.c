@@ -1,6 +1,7 @@
 /*
- * Models of polygraph.toml: functions that only their users know. The controller
- * stands where one returns and calls this, in the thread that returns.
+ * Models of polygraph.toml: functions that only their users know. The
+ * controller stops where one returns and calls this, in the thread that
+ * returns.
  */
 #include "models/choose_internal.h"
 

@@ -1,19 +1,20 @@
 /*
- * Models of clocks: which day it is, how finely they tell the time, and how long
- * it takes to ask.
+ * Models of clocks: which day it is, their resolution, and how long it takes to
+ * read them.
  *
- * Every clock of a process has the same resolution, a part of a second: it tells
- * the last tick, so it lags by less than a tick, never goes backwards, and no
- * clock contradicts another. A microsecond goes unnoticed by whoever waits.
- * Longer ticks are optional: time that was waited for must be over by the clock,
- * so waits end at a tick, too. Those of nanosleep(), poll(), of semaphores,
- * mutexes and condition variables do; signals of timers, select(), epoll_wait(),
- * std::future, read-write locks and message queues are left as they are.
+ * Every clock of a process has the same resolution, a part of a second: it
+ * shows the last tick, so it lags by less than a tick, never goes backwards,
+ * and no clock contradicts another. A microsecond does not matter to code that
+ * waits. Longer ticks are optional: time that was waited for must be over by
+ * the clock, so waits end at a tick, too. Those of nanosleep(), poll(), of
+ * semaphores, mutexes and condition variables do; signals of timers, select(),
+ * epoll_wait(), std::future, read-write locks and message queues are left as
+ * they are.
  *
- * The calendar is optional: the clock's day is another, but time stamps of files
- * are the kernel's, and so are points in time at which timers are to expire. Those
- * until which one waits are moved back (clocks_deadline()), except for
- * std::future, read-write locks and message queues.
+ * The calendar is optional: the clock's day is another, but time stamps of
+ * files are the kernel's, and so are points in time at which timers are to
+ * expire. Those until which one waits are moved back (clocks_deadline()),
+ * except for std::future, read-write locks and message queues.
  */
 #include "models/threads_internal.h"
 
@@ -127,7 +128,7 @@ static long clock_resolution_for(uintptr_t caller)
 
 /* ---- time between calls ---- */
 
-/* Of a thread, in an epoch: whoever asks again and again is not kept waiting. */
+/* Per thread and epoch: code that asks repeatedly is not delayed each time. */
 static __thread struct {
 	uint64_t epoch, n;
 } asked __attribute__((tls_model("initial-exec")));
@@ -180,7 +181,7 @@ const struct timespec *clocks_deadline(const struct timespec *time,
 	if (!day || time->tv_sec < 500000000 ||
 	    sys_call(SYS_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0))
 		return real;
-	/* Nearer to the day that the program was told, or to the true one? */
+	/* Nearer to the day that the program saw, or to the true one? */
 	long told = time->tv_sec - (now.tv_sec + calendar_offset);
 	long seconds = time->tv_sec - now.tv_sec;
 	if (labs(told) < labs(seconds))
@@ -286,8 +287,8 @@ _export_ int timespec_get(struct timespec *ret, int base)
 }
 
 /*
- * std::chrono's clocks, whose callers can be told: nanoseconds. Their own calls
- * are the runtime's, which only the calendar takes for the program's.
+ * std::chrono's clocks, whose callers are known: nanoseconds. Their own calls
+ * come from the runtime, which only the calendar treats as the program.
  */
 /* clang-format off */
 #define CHRONO(name)                                                           \

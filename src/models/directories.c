@@ -2,10 +2,10 @@
  * Models of directories: the order of their entries, and what entries say.
  *
  * The first readdir(3) of a stream that is the program's reads all that is left
- * of it into memory of ours; from then on it is that memory that is handed out,
- * whoever asks. Every position keeps the value that telldir(3) has for it, and
- * entries say it in d_off. The memory lives until closedir(3); rewinddir(3) makes
- * it stale: the directory is read again then.
+ * of it into memory of ours; from then on entries come from that memory, for
+ * every caller. Every position keeps the value that telldir(3) has for it, and
+ * entries say it in d_off. The memory lives until closedir(3); rewinddir(3)
+ * makes it stale: the directory is read again then.
  */
 /* Names with and without 64 are both ours. */
 #undef _FILE_OFFSET_BITS
@@ -24,7 +24,7 @@
 struct directory_stream {
 	size_t size, raw_size; /* as mapped */
 	char *raw;	       /* entries as they were read */
-	char *out;	       /* as they are handed out */
+	char *out;	       /* as they are returned */
 	uint32_t *offsets;     /* of entries in both */
 	uint32_t *order;       /* what comes i-th */
 	long *positions;       /* before the i-th, and the end */
@@ -43,8 +43,8 @@ static struct directory_place {
 } places[STREAMS];
 
 /*
- * Closed ones. Who still reads their entries makes a mistake, but not one that
- * has anything to do with choices: it is not to fail for that.
+ * Closed ones. Code that still reads their entries is wrong, but not because of
+ * a choice: it must not fail for that.
  */
 static struct directory_stream *closed[CLOSED];
 static uint32_t closed_n;
@@ -240,7 +240,7 @@ static struct directory_stream *stream_create(DIR *dir, uintptr_t caller)
 
 /* ---- handing out ---- */
 
-/* What was handed out before is overwritten now, as far as it reaches. */
+/* What was returned before is overwritten now, as far as it reaches. */
 static void directory_spoil_handed_out(DIR *dir,
 				       struct directory_stream *stream,
 				       uintptr_t caller)

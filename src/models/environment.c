@@ -75,7 +75,7 @@ static void environment_set(const char *name, const char *value)
 	list[list_n] = NULL;
 }
 
-/* Did the suite itself say what it is to be? */
+/* Did the suite itself set it? */
 static bool is_pinned(const char *name)
 {
 	const char *at = choose_block->pinned;

@@ -1,7 +1,7 @@
 /*
- * Models of calls that tell what the machine is, who the user is and what day:
- * the same through a run. A model is decided once in each epoch (wire/choices.h),
- * at its first call, so that no call contradicts another.
+ * Models of calls that describe the machine, the user and the day: the same
+ * throughout a run. A model is decided once in each epoch (wire/choices.h), at
+ * its first call, so that no call contradicts another.
  */
 #include "models/choose_internal.h"
 
@@ -189,7 +189,7 @@ _export_ int get_nprocs_conf(void)
 	return other > now ? other : now;
 }
 
-/* The first so many of a set. */
+/* The first @n of a set. */
 static void keep_first(cpu_set_t *set, size_t size)
 {
 	unsigned char *bytes = (unsigned char *)set;

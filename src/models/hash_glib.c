@@ -1,11 +1,11 @@
 /*
- * Models of GLib's hash tables. "The iteration order of a GHashTableIter over the
- * keys/values in a hash table is not defined", and so it is for the functions
- * that walk over a table for their caller.
+ * Models of GLib's hash tables. "The iteration order of a GHashTableIter over
+ * the keys/values in a hash table is not defined", and so it is for the
+ * functions that walk over a table for their caller.
  *
- * The first WINDOW pairs of a table come in another order, those behind them as
- * ever: programs that take one pair after the other out of a large table by
- * beginning anew each time stay as quick as they were.
+ * The first WINDOW pairs of a table come in another order, those after them as
+ * usual: programs that take one pair after the other out of a large table by
+ * starting over each time stay as fast as they were.
  *
  * What is not done: g_str_hash() computes what its documentation says. A table
  * that changes during the walk is the caller's mistake, as without us.
@@ -484,7 +484,7 @@ struct ghash_walk {
 #define WALK_SETS 64
 #define WALK_WAYS 4
 static struct ghash_walk walks[WALK_SETS][WALK_WAYS];
-static uint64_t walks_n; /* so many were ever begun */
+static uint64_t walks_n; /* how many were ever begun */
 
 static struct ghash_walk *walk_set(const struct iter *iter)
 {
@@ -510,8 +510,8 @@ static void walk_end(struct ghash_walk *walk)
 }
 
 /*
- * A loop that was left early does not say so: its iterator is gone where it lies
- * on this thread's stack, below what is in use.
+ * A loop that was left early does not say so: its iterator is gone if it is on
+ * this thread's stack, below what is in use.
  */
 static bool ghash_iterator_is_gone(uintptr_t iter)
 {
@@ -606,7 +606,7 @@ _export_ int g_hash_table_iter_next(struct iter *iter, void **ret_key,
 		walk_end(walk);
 		return next(iter, ret_key, ret_value);
 	}
-	if (walk->at >= window->n) { /* those behind them, as ever */
+	if (walk->at >= window->n) { /* those after them, as usual */
 		walk_move(walk, iter, window->n - 1);
 		walk_end(walk);
 		return next(iter, ret_key, ret_value);

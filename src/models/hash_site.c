@@ -1,13 +1,15 @@
 /*
- * Which allocator does the container have whose code calls? What unordered_insert
- * does (hash_std.c) is right only where arrays that come from operator new
- * go back to operator delete: std::allocator's do.
+ * Which allocator does the calling container have? What unordered_insert does
+ * (hash_std.c) is right only where arrays that come from operator new go back
+ * to operator delete: std::allocator's do.
  *
  *  - The calling function is a member of a _Hashtable, or of one of its bases,
  *    with std::allocator: its name says so.
- *  - It was inlined into one of the program's, or the file is stripped: then the
- *    caller is known only after a rehash of a container of one element to as many
- *    buckets as it had, which nobody can tell from none, gave an array back.
+ *  - It was inlined into one of the program's, or the file is stripped: then
+ *    the
+ *    caller is known only after a rehash of a container of one element to as
+ *    many buckets as it had, which cannot be distinguished from none, gave an
+ *    array back.
  */
 #include "models/choose_internal.h"
 

@@ -1,36 +1,39 @@
 /*
  * Models of libstdc++'s unordered containers.
  *
- * All that they do is compiled into the program, but for three functions: how
- * many buckets there are to be (_Prime_rehash_policy), and the hash of texts.
- * Orders that follow from the number of buckets alone are few: a node goes to the
- * front of its bucket, that of an empty bucket to the front of all, and a rehash
- * reverses them. So a new element is put elsewhere, too (unordered_insert):
+ * All their code is compiled into the program, except three functions: how many
+ * buckets there are to be (_Prime_rehash_policy), and the hash of texts. Orders
+ * that follow from the number of buckets alone are few: a node goes to the
+ * front of its bucket, that of an empty bucket to the front of all, and a
+ * rehash reverses them. So a new element is put elsewhere, too
+ * (unordered_insert):
  *
  *  1. _M_need_rehash() is asked before a node is linked. The container lies
  *     around the policy, and the node is the block that this thread got last.
  *     The answer is "rehash, to as many buckets as there are".
- *  2. The program allocates the array (hash_new_buckets()). The container's nodes
+ *  2. The program allocates the array (hash_new_buckets()). The container's
+ *     nodes
  *     are hidden, the new one and a copy of it are shown instead.
  *  3. The program's own code hashes them, and links them.
  *  4. It frees the old array (hash_delete_buckets()). Now the bucket of the new
  *     node is known, and by the order of node and copy whether keys are unique:
- *     only then nothing is looked up before the node is linked. Nodes and buckets
+ *     only then nothing is looked up before the node is linked. Nodes and
+ *     buckets
  *     are put back as they were. The empty bucket says behind which node its
  *     first one comes; libstdc++ says "before all", here it is the end of any
  *     other bucket's nodes.
  *  5. The program links the node there.
  *
- * All of the container's invariants hold again then. Nodes have 16 bytes, or they
- * are left alone: larger ones may keep their hash, which is not there yet.
+ * All of the container's invariants hold again then. Nodes have 16 bytes, or
+ * they are left alone: larger ones may keep their hash, which is not there yet.
  *
- * What is relied on: arrays go back to operator delete at once (4). Allocators of
- * which that is not known are left alone (hash_site.c), and so are arenas
+ * What is relied on: arrays go back to operator delete at once (4). Allocators
+ * of which that is not known are left alone (hash_site.c), and so are arenas
  * and pools that take large blocks (is_block()).
  *
  * Out of reach, and forbidden: another order of a container that nobody
- * changes. C++17 [container.requirements.general]: "Unless otherwise specified […]
- * invoking a container member function […] shall not invalidate iterators";
+ * changes. C++17 [container.requirements.general]: "Unless otherwise specified
+ * […] invoking a container member function […] shall not invalidate iterators";
  * [unord.req] says of rehashing alone that it "invalidates iterators, changes
  * ordering between elements".
  */
@@ -199,7 +202,7 @@ static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
 	enum hash_site site = hash_site(caller);
 	if (site == HASH_SITE_OTHER || (site == HASH_SITE_NEW && n > 1))
 		return false;
-	/* Whoever does not give the array back is never asked again. */
+	/* A caller that does not give the array back is never asked again. */
 	place.probed = site == HASH_SITE_NEW ? caller : 0;
 	if (place.probed)
 		hash_site_set(caller, HASH_SITE_OTHER);
@@ -244,7 +247,7 @@ static ssize_t place_bucket(const struct std_hash_table *table)
 	return found;
 }
 
-/* Is @node the last one of its bucket, and whose first one comes behind it? */
+/* Is @node the last one of its bucket, and which bucket's first comes next? */
 static bool std_hash_is_bucket_end(const struct std_hash_table *table,
 				   const struct std_hash_node *node,
 				   size_t *ret_next)
@@ -372,7 +375,7 @@ static struct answer answer_need(const struct policy *policy, size_t buckets_n,
 	struct std_hash_node *node = hash_thread.node;
 	hash_thread.node = NULL;
 	hash_thread.wait_new = 0;
-	/* What is given back only now is given back by somebody else. */
+	/* What is given back only now is given back by other code. */
 	if (place.probed)
 		hash_thread.wait_delete = NULL;
 	if (unlikely(!next)) {
@@ -437,8 +440,8 @@ _export_ size_t next_bkt(const struct policy *policy, size_t n)
 /* ---- the hash of texts ---- */
 
 /*
- * The same for all that calls, and for good: containers keep hashes, and are
- * handed around. So it is chosen before the first constructor, or never.
+ * The same for all callers, and for the whole run: containers keep hashes, and
+ * are passed around. So it is chosen before the first constructor, or never.
  */
 static size_t salt;
 

@@ -1,17 +1,17 @@
 /*
- * Models of memory: where blocks lie, and what is in them.
+ * Models of memory: where blocks are, and what is in them.
  *
- * Blocks stay glibc's (heap.h). Where they lie is chosen by allocating
- * several of a size at once, and handing them out in another order than by
- * their addresses: the others wait in the reserve, which is bounded.
+ * Blocks stay glibc's (heap.h). Where they are is chosen by allocating several
+ * of a size at once, and returning them in another order than by address: the
+ * others wait in the reserve, which is bounded.
  *
  * Only for the program's own calls. What the C++ library allocates for itself
  * (strings, streams) is left alone, too: it writes before it reads, the program
- * sees but what was written, and it would cost as much again.
+ * sees only what was written, and it would cost as much again.
  *
- * The keys: equal are the size and the call site (addresses of code are the same
- * from run to run); the object is the block: the how-manieth of its thread, since
- * numbering began.
+ * The keys: equal are the size and the call site (addresses of code are the
+ * same from run to run); the object is the block: its number in its thread
+ * since numbering began.
  */
 /* mmap() and mmap64() are both defined here. */
 #undef _FILE_OFFSET_BITS
@@ -26,11 +26,11 @@
 
 /* Chunks up to here have reserves of their own size. */
 #define SMALL 1024
-/* Up to here two blocks change places; larger ones lie where they lie. */
+/* Up to here two blocks change places; larger ones stay where they are. */
 #define MEDIUM (64UL << 10)
 /*
- * Larger blocks are filled at both ends only: who reserves memory to use a part
- * of it must not pay for the rest.
+ * Larger blocks are filled at both ends only: code that reserves memory to use
+ * a part of it must not pay for the rest.
  */
 #define FILLED (32UL << 10)
 #define FILLED_FIRST (16UL << 10)
@@ -40,14 +40,14 @@
 /* Freed blocks that are not given back yet, and how large they may be. */
 #define KEPT 256
 #define KEPT_SIZE (16UL << 10)
-/* Below the stack pointer, at every so many calls. */
+/* Below the stack pointer, once in this many calls. */
 #define STACK_BYTES 2048
 #define STACK_CALLS 16
 #define STACK_MARGIN 1024
 
 #define NONE -1
 
-/* Which models a function has; each but @contents says where the block lies. */
+/* Which models a function has; each but @contents says where the block is. */
 static const struct rows {
 	int contents, address, spacing, alignment;
 } rows[HEAP_FUNCTIONS] = {
@@ -106,7 +106,7 @@ static inline struct heap_call call_begin(size_t size, uintptr_t caller)
 	return call;
 }
 
-/* 0 where it does not take part. */
+/* 0 if it is not in use. */
 static inline uint64_t call_pick(const struct heap_call *call, int model,
 				 uint64_t alternatives)
 {
@@ -198,7 +198,7 @@ static bool is_room_below(void)
 			STACK_MARGIN;
 	if (low >= bounds->low && low < bounds->high)
 		return true;
-	/* Small stacks: who notes who allocates needs its own tries. */
+	/* Small stacks: noting the callers needs its own attempts. */
 	return bounds->refused < 4 && stack_extend(low);
 }
 
@@ -216,7 +216,7 @@ static __attribute__((noinline)) void spoil_stack(const struct heap_call *call)
 	spoil_below(word);
 }
 
-/* The first call of an epoch, and then every so many. */
+/* The first call of an epoch, and then one in this many. */
 static inline void call_end(const struct heap_call *call)
 {
 	if (unlikely(self.calls++ % STACK_CALLS == 0) &&
@@ -237,7 +237,7 @@ static inline void call_end(const struct heap_call *call)
  * put there. The second half is of those at odd multiples of 16.
  */
 static void *reserve[2][CLASSES][SLOTS];
-/* So many more calls do not look for odd ones. */
+/* How many more calls do not look for odd ones. */
 struct rest {
 	unsigned left;
 };
@@ -327,10 +327,10 @@ static __attribute__((noinline)) void heap_slots_refill(size_t chunk)
 
 /*
  * Where blocks at odd multiples of 16 are wanted chunks have even sizes, so
- * that behind one of them lies another. Those that are not wait in the other
- * half, or until this is done: as free ones they would come back each time.
- * Where most were of no use the next calls take what comes, so that looking for
- * them costs little in the long run.
+ * that another one follows each of them. The others wait in the other half, or
+ * until this is done: if they were freed they would come back each time. If
+ * most were of no use, the next calls take what comes, so that looking for them
+ * costs little in the long run.
  */
 static __attribute__((noinline)) void refill_odd(size_t chunk)
 {
@@ -347,7 +347,10 @@ static __attribute__((noinline)) void refill_odd(size_t chunk)
 		}
 		if (!heap_slots_put_any(reserve[0][chunk / 16], block))
 			aside[aside_n++] = block;
-		/* An odd number of granules: the next may lie otherwise. */
+		/*
+		 * An odd number of granules: the next may be aligned
+		 * differently.
+		 */
 		aside[aside_n++] = __libc_malloc(40);
 	}
 	errno = error;
@@ -491,7 +494,7 @@ static void *take_medium_odd(size_t size)
 
 /* ---- allocating ---- */
 
-/* What is not used behind the block, by pick. */
+/* What is not used after the block, by pick. */
 static const uint16_t gaps[] = { 0, 16, 64, 240 };
 
 static inline void *heap_place_block(const struct heap_call *call,
@@ -635,9 +638,9 @@ void memory_release(enum heap_function function, void *block, uint64_t entry,
 /* ---- another size ---- */
 
 /*
- * Who asks how large blocks really are may use all of them, and keeps what is
- * there (malloc_usable_size(3)): then what is behind the size that was asked
- * for is no more spoiled than what is before it.
+ * Code that asks how large blocks really are may use all of them, and keeps
+ * what is there (malloc_usable_size(3)): then what is after the requested size
+ * is treated like what is before it.
  */
 static bool asked_for_usable;
 
@@ -740,7 +743,7 @@ static void *mapping_place(uint64_t pick, size_t length)
 						     __ATOMIC_RELAXED);
 }
 
-/* As a hint: what does not fit there lies where the kernel wants it. */
+/* As a hint: what does not fit there goes where the kernel puts it. */
 static void *choose_mapping(size_t length, int flags, uintptr_t caller)
 {
 	if (agent_mode != AGENT_NOTE || !length || length > MAPPED_MAX ||

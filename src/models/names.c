@@ -13,8 +13,8 @@
 /* ---- databases that are read entry by entry ---- */
 
 /*
- * As with directories, the first call reads all that is left. Entries lie in
- * memory of ours, each with its texts behind it, until the database is opened
+ * As with directories, the first call reads all that is left. Entries are in
+ * memory of ours, each followed by its texts, until the database is opened
  * again or closed.
  */
 #define ROOM ((size_t)64 << 20)

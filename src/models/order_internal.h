@@ -1,11 +1,11 @@
 /*
- * What the models of order share: memory that is given back, keys of directories,
- * and elements that compare as equal.
+ * What the models of order share: memory that is given back, keys of
+ * directories, and elements that compare as equal.
  *
- * What is handed out in another order is read in full before: lists of the C
- * library's are permuted where they lie, streams (directories, databases of
- * users) in memory of ours, which lives as long as the library promises for its
- * own, and no longer.
+ * What is returned in another order is read in full before: lists of the C
+ * library are permuted in place, streams (directories, databases of users) in
+ * memory of ours, which lives as long as the library promises for its own, and
+ * no longer.
  */
 #pragma once
 
@@ -37,14 +37,14 @@ void order_unlock(struct order_lock *lock);
 /* A directory that is not changed is the same; @names: sum of their hashes. */
 struct choose_keys order_directory_keys(int fd, uint64_t names);
 struct choose_keys order_path_keys(int at, const char *path, uint64_t names);
-/* Equal contents; the same where they lie at the same place, too. */
+/* Equal contents; the same object if also at the same place. */
 struct choose_keys order_array_keys(const void *base, size_t bytes);
-/* Where nobody wants to know it is empty. */
+/* Empty if it is not needed. */
 const char *order_path_of(int fd, char text[ORDER_TEXT]);
 
 /*
- * A sorted array: elements that compare as equal in another order. No choice
- * where there are none, or where nobody can tell them apart.
+ * A sorted array: elements that compare as equal in another order. No choice if
+ * there are none, or if they cannot be distinguished.
  */
 typedef int order_compare(const void *, const void *, void *);
 void order_ties(enum wire_model model, void *base, size_t n, size_t size,

@@ -1,9 +1,10 @@
 /*
- * The working directory under another path. In a mount namespace of the process's
- * own the whole tree of files is there a second time, below a folder in an empty
- * one that nobody uses; it works in the same directory of that. So relative
- * paths mean what they did, parents included, and absolute ones, too. Nothing is
- * written anywhere, and all of it ends with the process and its children.
+ * The working directory under another path. In a mount namespace of the
+ * process's own the whole tree of files is there a second time, below an unused
+ * empty folder; the process works in the same directory of that tree. So
+ * relative paths mean what they did, parents included, and absolute ones, too.
+ * Nothing is written anywhere, and all of it ends with the process and its
+ * children.
  *
  * It takes the right to mount. Namespaces of users would give that, but other
  * owners of files with it: not done. Optional: programs may compare a path that
@@ -62,7 +63,7 @@ static bool is_empty(const char *path)
 	return got > 0 && got <= 48;
 }
 
-/* A folder that nobody misses; NULL: there is none. */
+/* A folder that is not needed; NULL: there is none. */
 static const char *place_find_base(const char *now)
 {
 	static const char *const folders[] = { "/media", "/srv", "/mnt" };

@@ -10,13 +10,13 @@
 /* ---- children ---- */
 
 #define CHILDREN 64
-#define NEAR 256   /* process ids behind the first that has ended */
+#define NEAR 256   /* process ids after the first that has ended */
 #define PATIENCE 5 /* times 200 µs, for the others to end, too */
 
 /*
  * Children that have ended, the one that the kernel would report first. There
  * is no list of children everywhere; those that are started together have ids
- * that lie near each other, and asking about one that is no child harms nobody.
+ * close to each other, and asking about one that is not a child does no harm.
  */
 static size_t count_ended_children(pid_t first, pid_t *pids,
 				   size_t *ret_running)

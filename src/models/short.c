@@ -119,7 +119,7 @@ size_t short_vectors(const struct iovec *vectors, size_t n, size_t size,
 
 /* ---- reading ---- */
 
-/* SO_RCVLOWAT: so many come together, if there are. */
+/* SO_RCVLOWAT: this many arrive together, if available. */
 static bool short_together(int fd)
 {
 	int least = 1;

@@ -13,14 +13,14 @@ enum short_kind {
 	SHORT_PIPE,
 };
 
-/* Vectors that are looked at; calls with more are left alone. */
+/* Vectors that are examined; calls with more are left alone. */
 #define SHORT_VECTORS 16
 
 #pragma GCC visibility push(hidden)
 
 enum short_kind short_kind(int fd);
 bool short_nonblocking(int fd);
-/* Bytes that can be read at once; 0: none, or nobody knows. */
+/* Bytes that can be read at once; 0: none, or unknown. */
 size_t short_available(int fd);
 
 /*

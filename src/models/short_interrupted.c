@@ -1,6 +1,6 @@
 /*
  * Models of calls that a signal interrupts without any handler: Linux lets them
- * fail with EINTR once the process was stopped and goes on (signal(7),
+ * fail with EINTR once the process was stopped and continues (signal(7),
  * "Interruption of system calls and library functions by stop signals"). Only
  * calls that would wait can be.
  */

@@ -14,8 +14,8 @@
 
 /*
  * A blocking pipe takes all; one that does not block takes up to PIPE_BUF bytes
- * in one piece. A stream that blocks takes all on Linux, unless a handled signal
- * comes in between; POSIX does not say so: at FULL only.
+ * in one piece. A stream that blocks takes all on Linux, unless a handled
+ * signal interrupts it; POSIX does not say so: at FULL only.
  */
 size_t short_write(enum wire_model model, int fd, size_t n, bool dontwait)
 {
@@ -103,7 +103,7 @@ _export_ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 /*
  * How much there is to move of @n bytes: the rest of a file from @offset (NULL:
- * from its own) on, or what a pipe has. 0: nobody knows.
+ * from its own) on, or what a pipe has. 0: unknown.
  */
 static size_t there_of(int fd, const off64_t *offset, size_t n)
 {

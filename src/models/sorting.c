@@ -19,7 +19,7 @@ static bool sorting_fits_buffer(size_t n, size_t size)
 }
 
 /*
- * The array is sorted as ever; only then elements that compare as equal change
+ * The array is sorted as usual; only then elements that compare as equal change
  * places, so that an array without such ones leaves no choice.
  */
 _export_ void qsort(void *base, size_t n, size_t size,
@@ -47,8 +47,8 @@ _export_ void qsort_r(void *base, size_t n, size_t size, order_compare *compare,
 }
 
 /*
- * Any of those that match: they lie side by side around the one found. The
- * header defines bsearch() itself, inline.
+ * Any of those that match: they are next to each other around the one found.
+ * The header defines bsearch() itself, inline.
  */
 _export_ void *
 search_sorted(const void *key, const void *base, size_t n, size_t size,

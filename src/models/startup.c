@@ -122,7 +122,7 @@ static void choose_signals(void)
 
 /* ---- of this process ---- */
 
-/* glibc takes the file's preferred size, mostly 4096. */
+/* glibc takes the file's preferred size, usually 4096. */
 static void choose_buffer(void)
 {
 	static const size_t sizes[] = { 64, 256, 100, 512, 65536 };

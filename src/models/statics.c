@@ -1,11 +1,11 @@
 /*
  * Results in memory that the library uses again.
  *
- * The pick of a call decides where its result lies: 0: where the library has it;
- * 1: in memory of ours, which the next call that the clause names overwrites. So a
- * result is spoilt by a choice of the call that gave it. What lies there
- * afterwards is still readable, like the library's own: texts become '#', numbers
- * others. Each thread has its own memory, which is never given back.
+ * The pick of a call decides where its result is: 0: where the library has it;
+ * 1: in memory of ours, which the next call that the clause names overwrites.
+ * So a result is spoilt by a choice of the call that gave it. What is there
+ * afterwards is still readable, like the library's own: texts become '#',
+ * numbers others. Each thread has its own memory, which is never given back.
  */
 #include "models/values_internal.h"
 
@@ -48,7 +48,7 @@ enum statics_group {
 #define ROOM 1024
 #define STRINGS 24 /* an entry's texts, with those of its lists */
 
-/* Numbers in front, texts behind: what is spoilt, and how. */
+/* Numbers first, then texts: what is spoilt, and how. */
 struct statics_area {
 	_Alignas(16) unsigned char room[ROOM];
 	size_t used;
@@ -113,8 +113,8 @@ static struct statics_area *statics_take_area(enum statics_group group)
 }
 
 /*
- * Does the model take part in this call? Where it does not, results of others
- * are spoilt all the same: theirs was the choice.
+ * Is the model in use in this call? If not, results of other calls are still
+ * spoilt: the choice was theirs.
  */
 static bool statics_model_is_wanted(enum wire_model model,
 				    enum statics_group group, uintptr_t caller)
@@ -212,7 +212,7 @@ static struct tm *time_fields(enum wire_model model, struct tm *result)
 	struct tm fields;
 	if (!result)
 		return NULL;
-	fields = *result; /* it may lie in what is spoilt */
+	fields = *result; /* it may be inside what is spoilt */
 	statics_spoil_group(TIME_FIELDS);
 	statics_spoil_group(TIME_TEXT);
 	if (!statics_model_picked(model))
@@ -346,8 +346,8 @@ _export_ char *dirname(char *path)
 }
 
 /*
- * Here two models meet: another text (values_text.c), which lies in one
- * place for each number, and a text that the next call overwrites.
+ * Here two models meet: another text (values_text.c), which has one place for
+ * each number, and a text that the next call overwrites.
  */
 #define NUMBERS 160
 

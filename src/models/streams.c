@@ -1,9 +1,10 @@
 /*
  * Models of streams: how many characters can be pushed back.
  *
- * A second one, without reading in between, need not fit. That nothing was read
- * is told by where the stream is: in its buffer, which may begin anew, and in its
- * file. Streams without a position (pipes, terminals) are left alone.
+ * A second one, without a read between them, need not fit. That nothing was
+ * read is seen from where the stream is: in its buffer, which may be refilled,
+ * and in its file. Streams without a position (pipes, terminals) are left
+ * alone.
  */
 /* Both names of what has two: without this they are one. */
 #undef _FILE_OFFSET_BITS

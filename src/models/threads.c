@@ -1,7 +1,7 @@
 /*
- * Models of threads and processes: when they begin, and what is called when they
- * end. A thread's key (wire/choices.h) follows from its creator's: here it is set,
- * whether the model takes part or not.
+ * Models of threads and processes: when they begin, and what is called when
+ * they end. A thread's key (wire/choices.h) follows from its creator's: here it
+ * is set, whether the model is in use or not.
  */
 #include "models/threads_internal.h"
 
@@ -72,7 +72,9 @@ static int begin_c11(void *at)
 	return start.c11(start.argument);
 }
 
-/* Who begins late: the new thread (its start is told), or its creator. */
+/*
+ * Which one is delayed: the new thread (its start is reported), or its creator.
+ */
 static long late_start(enum wire_model model, struct start *start,
 		       const void *function)
 {

@@ -50,7 +50,7 @@ static int choose_signal(enum wire_model model, uint64_t signals, bool lowest)
 	return first;
 }
 
-/* Somebody else may have been quicker: then it is as ever. */
+/* Another thread may have been quicker: then nothing changes. */
 _export_ int sigwait(const sigset_t *set, int *ret)
 {
 	CHOOSE_NEXT(sigwait, ENOSYS)
@@ -72,10 +72,10 @@ _export_ int sigwait(const sigset_t *set, int *ret)
 }
 
 /*
- * Before the mask changes, it changes but for those that are to come later: the
- * one that is to be first is delivered on the way out of that system call. (By
- * itself the kernel puts the frame of one handler upon that of another, so that
- * the lowest signal's runs last.)
+ * Before the mask changes, it changes except for those that come later: the one
+ * that comes first is delivered on return from that system call. (By itself the
+ * kernel puts the frame of one handler upon that of another, so that the lowest
+ * signal's runs last.)
  */
 static void deliver_first(enum wire_model model, int how, const sigset_t *set)
 {
@@ -98,7 +98,7 @@ static void deliver_first(enum wire_model model, int how, const sigset_t *set)
 	uint64_t mask = now & ~BIT(first);
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask),
 		 0, 0);
-	/* What the call at hand tells of the mask before it is as it was. */
+	/* What the call returns as the previous mask is unchanged. */
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&now, 0, sizeof(now), 0,
 		 0);
 }

@@ -10,7 +10,7 @@
 /* What follows a call that ended without reason is left alone: loops get on. */
 static __thread bool again __attribute__((tls_model("initial-exec")));
 
-/* 0: as ever. */
+/* 0: as usual. */
 static uint64_t thread_choose_wake(enum wire_model model, const void *object,
 				   uint64_t alternatives)
 {
@@ -257,11 +257,12 @@ _export_ void g_cond_signal(void *condition)
 /* ---- barriers ---- */
 
 /*
- * The library tells the last to come that it is the serial thread. It may hand
- * that on to another one of its round. That no two rounds are mixed follows from
- * this: a round ends while all its threads are inside; if one of another round is
- * inside as well, there have been more at once than the barrier counts, and both
- * see that, because they look after their round has ended.
+ * The library tells the last thread to arrive that it is the serial thread. It
+ * may pass that on to another one of its round. That no two rounds are mixed
+ * follows from this: a round ends while all its threads are inside; if one of
+ * another round is inside as well, there have been more at once than the
+ * barrier counts, and both see that, because they look after their round has
+ * ended.
  */
 #define BARRIERS 64
 
@@ -269,7 +270,7 @@ struct barrier {
 	uintptr_t address; /* 0: free */
 	uint32_t count;
 	uint32_t inside, most;
-	uint32_t offer; /* 1: who takes it is the serial thread */
+	uint32_t offer; /* 1: the thread that takes it is the serial thread */
 };
 static struct barrier barriers[BARRIERS];
 
@@ -301,7 +302,10 @@ static void barrier_add(const void *address, uint32_t count)
 			 __ATOMIC_RELEASE);
 }
 
-/* Who leaves still looks at it: where that takes too long, its place stays taken. */
+/*
+ * A thread that leaves still reads it: if that takes too long, its place stays
+ * taken.
+ */
 static void barrier_forget(const void *address)
 {
 	struct barrier *barrier = barrier_find(address);

@@ -79,8 +79,8 @@ static uint64_t length_of(const struct timespec *time)
 }
 
 /*
- * The rest is slept afterwards: a signal ends the sleep that was asked for as
- * ever, and what is left of it is right.
+ * The rest is slept afterwards: a signal ends the requested sleep as usual, and
+ * what is left of it is right.
  */
 _export_ int nanosleep(const struct timespec *time, struct timespec *left)
 {
@@ -136,7 +136,7 @@ _export_ int clock_nanosleep(clockid_t clock, int flags,
 	return failed;
 }
 
-/* ---- time-outs: what is ready is told at once as ever ---- */
+/* ---- time-outs: what is ready is reported at once as usual ---- */
 
 static int poll_longer(int timeout, uintptr_t caller)
 {
@@ -167,7 +167,7 @@ _export_ int __poll_chk(struct pollfd *files, nfds_t n, int timeout,
 	return ready;
 }
 
-/* @time or, where it is to be longer, @longer. */
+/* @time or, if it has to be longer, @longer. */
 static const struct timespec *ppoll_longer(const struct timespec *time,
 					   struct timespec *longer,
 					   uintptr_t caller)

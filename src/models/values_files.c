@@ -91,7 +91,7 @@ _export_ int inotify_init(void)
 				     CHOOSE_CALLER());
 }
 
-/* ---- what stat(2) tells ---- */
+/* ---- what stat(2) returns ---- */
 
 uint64_t value_inode(uint64_t device, uint64_t inode)
 {
@@ -308,9 +308,9 @@ _export_ char *mkdtemp(char *template)
 		       : next(template);
 }
 
-/* ---- arrays whose contents are not told ---- */
+/* ---- arrays with unspecified contents ---- */
 
-/* Behind what was read, too, nothing is promised. */
+/* Nothing is promised about what is after the text that was read, either. */
 static ssize_t value_spoil_after_link(char *out, size_t room, ssize_t n,
 				      uintptr_t caller)
 {

@@ -41,7 +41,7 @@ uint64_t value_inode(uint64_t device, uint64_t inode);
 
 #pragma GCC visibility pop
 
-/* Keys are costly: are they needed? At the others they are not looked at. */
+/* Keys are costly: are they needed? At the others they are not used. */
 static inline bool value_keyed(void)
 {
 	uint64_t level = choose_block->level;

@@ -71,7 +71,7 @@ static void put_pointer(struct format *format, const char *from, size_t n,
 			uint64_t pick)
 {
 	static const char *const ends[] = { "p", "lX", "lx", "lX" };
-	size_t numbered = 1; /* "%2$" stays in front */
+	size_t numbered = 1; /* "%2$" stays at the beginning */
 	for (size_t i = 1; i < n; i++) {
 		if (from[i] == '$')
 			numbered = i + 1;

@@ -101,7 +101,7 @@ const char *value_error_text(int number, uintptr_t caller, char *room)
 	return other == text ? NULL : other;
 }
 
-/* statics.c has strerror() and strsignal(): where their texts lie. */
+/* statics.c has strerror() and strsignal(): where their texts are. */
 _export_ char *strerror_r(int number, char *out, size_t n)
 {
 	char room[VALUE_TEXT];

@@ -1,8 +1,8 @@
 /*
  * Models of walks through trees: ftw, nftw. They say nothing about the order of
- * the files of a directory. This is a walk of our own that does what glibc's does
- * (2.36, io/ftw.c) but for that order: each directory is read in full and one
- * choice.
+ * the files of a directory. This is a walk of our own that does what glibc's
+ * does (2.36, io/ftw.c) except for that order: each directory is read in full
+ * and one choice.
  */
 /* Names with and without 64 are both ours. */
 #undef _FILE_OFFSET_BITS
@@ -90,7 +90,7 @@ static int tree_walk_remember(struct tree_walk *walk, const struct stat *st)
 	return 1;
 }
 
-/* Names of a directory, one behind the other, without "." and "..". */
+/* Names of a directory, one after the other, without "." and "..". */
 struct directory_names {
 	char *text;
 	size_t size, used;
@@ -235,7 +235,7 @@ static int walk_names(struct tree_walk *walk,
 	return result;
 }
 
-/* Back to where the directory itself lies. */
+/* Back to where the directory itself is. */
 static long change_back(const struct tree_walk *walk)
 {
 	long error = sys_call(SYS_fchdir, walk->start, 0, 0, 0, 0, 0);

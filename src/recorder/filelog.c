@@ -25,7 +25,7 @@ struct wire_files agent_files = {
 extern struct wire_files polygraph_agent_files _export_
 	__attribute__((alias("agent_files")));
 
-/* glibc 2.32; without it nobody knows whether there are threads. */
+/* glibc 2.32; without it we cannot know whether there are threads. */
 extern char __libc_single_threaded __attribute__((weak));
 
 static struct wire_ring *ring;
@@ -42,7 +42,7 @@ static XXH3_state_t hashing;
 
 /*
  * Names by their hashes, and the positions of their last records: as long as
- * nobody has read those, what the names were is known.
+ * the controller has not read those, what the names were is known.
  */
 static struct {
 	uint64_t name, position;
@@ -161,8 +161,8 @@ static bool filelog_hash_content(long fd, struct wire_file_state *state,
 }
 
 /*
- * Extended attributes: their values would have to be told, too. By descriptor it
- * takes a third of the time.
+ * Extended attributes: their values would have to be reported, too. By
+ * descriptor it takes a third of the time.
  */
 static bool has_xattrs(long number, long file)
 {
@@ -201,7 +201,7 @@ static bool filelog_take_path(const char *given, char *ret,
 	long n = 0;
 	if (*given != '/') {
 		n = filelog_syscall3(SYS_getcwd, (long)ret, WIRE_FILE_PATH, 0);
-		/* With its 0; outside of the root it begins otherwise. */
+		/* With its 0; outside the root it begins differently. */
 		if (n < 2 || *ret != '/')
 			return false;
 		ret[n - 1] = '/';
@@ -239,7 +239,9 @@ static enum filelog_name filelog_look_at_name(unsigned i, const char *given,
 {
 	struct statx st;
 	struct wire_file_state *state = &states[i];
-	/* The kernel is the first to read the path: it may lie nowhere. */
+	/*
+	 * The kernel is the first to read the path: the pointer may be invalid.
+	 */
 	long error = sys_call(SYS_statx, AT_FDCWD, (long)given,
 			      AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 			      STATX_BASIC_STATS | STATX_BTIME, (long)&st, 0);

@@ -31,7 +31,7 @@ void filelog_leave(void);
 enum filelog_name filelog_look(unsigned i, const char *given);
 /*
  * The same for an operation on one file that means the same whatever the name
- * is: what the log has already is not looked at again.
+ * is: what the log already has is not examined again.
  */
 enum filelog_name filelog_look_once(const char *given);
 /* Puts what was noted of the first @names of them into the log. */

@@ -1,7 +1,7 @@
 /*
- * File operations as the program calls them: those that create or change a
- * file under a plain name are logged and done here, all others are handed on.
- * The system calls are those that glibc makes.
+ * File operations as the program calls them: those that create or change a file
+ * under a plain name are logged and done here, all others are passed on. The
+ * system calls are those that glibc makes.
  */
 /* The headers are to give each function its own name, and no body. */
 #undef _FILE_OFFSET_BITS
@@ -53,8 +53,8 @@ static long make_logged(const struct operation *operation, unsigned names)
 }
 
 /*
- * It will fail, by what its name is. If it does not, somebody else changed the
- * name just now, and what we did is told all the same.
+ * It will fail because of what its name is. If it does not, another thread or
+ * process changed the name just now, and what we did is still reported.
  */
 static long make_failing(const struct operation *operation)
 {

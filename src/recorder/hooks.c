@@ -1,4 +1,4 @@
-/* Functions that are to be called later: at the end, and by the C++ runtime. */
+/* Functions to be called later: at the end, and by the C++ runtime. */
 #include "recorder/state_internal.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { EXIT_ATEXIT, EXIT_ON_EXIT, EXIT_QUICK };
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 int __cxa_at_quick_exit(void (*function)(void *), void *object);
-/* Ours, whoever else has the name. */
+/* Ours, even if others have the name. */
 extern int own_atexit(void (*function)(void *), void *argument, void *object)
 	__attribute__((alias("__cxa_atexit"), visibility("hidden")));
 
@@ -42,7 +42,7 @@ static bool is_link(uintptr_t address)
 /*
  * The destructor of an array that is static has no object as argument either,
  * but code that a compiler made calls __cxa_atexit() itself; atexit() is a
- * function inside of the caller's file, which jumps on to it.
+ * function inside the caller's file, which jumps to it.
  */
 static bool is_atexit(uintptr_t caller)
 {

@@ -1,8 +1,8 @@
 /*
  * The functions that are interposed to learn what they change, and where their
- * calls go on: to the first definition behind the agent. All are looked up at
- * the beginning, when there is one thread; those of the C++ runtime again when
- * they are called, for it may be loaded later.
+ * calls continue: at the first definition after the agent's. All are looked up
+ * at the beginning, when there is one thread; those of the C++ runtime again
+ * when they are called, for it may be loaded later.
  */
 #pragma once
 
@@ -54,8 +54,8 @@ static inline void *next_find(enum next_function function)
 }
 
 /*
- * The first line of an interposed function: declares next(). Where there is
- * none, the function is not there, and fails.
+ * The first line of an interposed function: declares next(). If there is none,
+ * the function does not exist, and fails.
  */
 #define NEXT(name, failed)                                                     \
 	__typeof__(&(name)) next = next_find(NEXT_##name);                     \

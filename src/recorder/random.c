@@ -1,6 +1,6 @@
 /*
- * Where random() and drand48() keep what they will say next. Both are asked
- * before anybody could have used them, and put back as they were.
+ * Where random() and drand48() keep what they will say next. Both are read
+ * before they could have been used, and restored.
  */
 #include "recorder/state_internal.h"
 
@@ -10,7 +10,7 @@
 
 /*
  * Bytes of a table by its type, glibc/stdlib/random_r.c: the first word is the
- * type, and where in the table the generator stands.
+ * type, and where in the table the generator is.
  */
 static const uint64_t sizes[] = { 8, 32, 64, 128, LARGEST };
 #define TYPES (sizeof(sizes) / sizeof(sizes[0]))
@@ -61,7 +61,9 @@ static void find_drand48(void)
 			numbers->x[i] = old[i];
 	}
 	agent_state.drand48 = (uint64_t)(uintptr_t)numbers;
-	/* The rest is what it was before, or constant but for lcong48(). */
+	/*
+	 * The rest is what it was before, or constant except after lcong48().
+	 */
 	agent_state.drand48_size = sizeof(numbers->x);
 }
 
@@ -93,7 +95,7 @@ _export_ char *setstate(char *table)
 	return old;
 }
 
-/* Those that begin a sequence anew. */
+/* Those that restart a sequence. */
 #define SEEDING(name, type, what)                                              \
 	_export_ void name(type seed)                                          \
 	{                                                                      \

@@ -1,6 +1,6 @@
 /*
- * Who asks for the environment and the time zone, and who sets the environment:
- * told only where wanted.
+ * Which code reads the environment and the time zone, and which sets the
+ * environment: noted only if wanted.
  */
 #include "recorder/state_internal.h"
 

@@ -1,4 +1,6 @@
-/* Signals and locales: what they are at the beginning, and who changes them. */
+/*
+ * Signals and locales: what they are at the beginning, and what changes them.
+ */
 #include "recorder/state_internal.h"
 
 #include <locale.h>
@@ -6,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* Some are deprecated; programs call them all the same. */
+/* Some are deprecated, but programs still call them. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 struct wire_state agent_state = {
@@ -23,9 +25,9 @@ struct recorded_kernel_action {
 #define KERNEL_RESTORER 0x04000000UL /* SA_RESTORER: the C library's business */
 
 /*
- * Who has this memory: a process made by vfork(2) has its own signal handlers,
- * but writes into the memory of its parent. A page that fork(2) empties tells
- * the two apart (MADV_WIPEONFORK, Linux 4.14).
+ * Whose memory this is: a process made by vfork(2) has its own signal handlers,
+ * but writes into the memory of its parent. A page that fork(2) empties
+ * distinguishes the two (MADV_WIPEONFORK, Linux 4.14).
  */
 static int32_t *owner;
 
@@ -94,7 +96,7 @@ void state_begin(void)
 	agent_state.active = 1;
 }
 
-/* A variable's name, which may have a '=' and more behind it, into the ring. */
+/* A variable's name, which may be followed by a '=' and more, into the ring. */
 static void log_name(const char *name, uint32_t wrote)
 {
 	uint64_t i =

@@ -31,7 +31,7 @@ static inline void state_ask(enum wire_asked what, const char *name)
 		state_asked(what, name);
 }
 
-/* It is set anew; what it was does not matter any more. */
+/* It is set again; what it was no longer matters. */
 static inline void state_write(enum wire_asked what, const char *name)
 {
 	if (unlikely(__atomic_load_n(&agent_state.log_reads, __ATOMIC_RELAXED)))

@@ -4,7 +4,7 @@
  * report and the documentation.
  *
  * To add a model: one row in the file of its family, its function in
- * agent/model_FAMILY.c, a fragile and a correct case in tests/models/FAMILY.*
+ * models/FAMILY.c, a fragile and a correct case in tests/models/FAMILY.*
  * (a test compares both lists with this table).
  *
  *	X(name, kind, level, flags, api, clause, never)
