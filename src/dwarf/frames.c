@@ -55,7 +55,7 @@ struct err *frames_walk(pid_t pid, pid_t tid,
 	    dwfl_report_end(dwfl, NULL, NULL) != 0 ||
 	    dwfl_linux_proc_attach(dwfl, pid, true) != 0)
 		return err_create(ERR_INTERNAL,
-				  "cannot look at the stack of process %d: %s",
+				  "cannot read the stack of process %d: %s",
 				  pid, dwfl_errmsg(-1));
 	struct frames_walk walk = { .dwfl = dwfl,
 				    .visit = visit,

@@ -134,7 +134,7 @@ static struct err *open_regular(const char *path, int *ret)
 				     ERR_SUITE);
 	struct stat st;
 	if (fstat(fd, &st) < 0)
-		return err_errno(errno, "cannot look at '%s'", path);
+		return err_errno(errno, "cannot examine '%s'", path);
 	if (!S_ISREG(st.st_mode))
 		return err_create(ERR_SUITE, "'%s' is %s, not a program", path,
 				  S_ISDIR(st.st_mode) ? "a folder"
@@ -242,7 +242,9 @@ static int find_by_link(Dwfl_Module *module, const char *program,
 		    (st.st_dev == own.st_dev && st.st_ino == own.st_ino))
 			continue;
 		if (!debug_file_fits(module, fd, crc)) {
-			log_debug(LOG_DWARF, "%s is of another build", path);
+			log_debug(LOG_DWARF,
+				  "%s is not used: it is from another build",
+				  path);
 			continue;
 		}
 		*ret_name = take_ptr(path);

@@ -119,7 +119,7 @@ static bool load_heap(struct blocks *blocks)
 		why = "the agent's description of the heap cannot be read";
 	else if (heap->magic != WIRE_HEAP_MAGIC ||
 		 heap->version != WIRE_HEAP_VERSION)
-		why = "the agent is of another version";
+		why = "the agent is from another version";
 	else if (!heap->active && heap->reason == WIRE_NO_MEMORY)
 		why = "there was no memory for the table of heap blocks";
 	else if (!heap->active && heap->reason == WIRE_NOT_STARTED)

@@ -769,7 +769,7 @@ static struct err *make_uffd(struct image *image, struct thread *thread)
 	int64_t fd, closed;
 	TRY(remote_syscall(thread, SYS_userfaultfd, args, &fd));
 	if (fd < 0)
-		return err_errno((int)-fd, "userfaultfd is not to be had");
+		return err_errno((int)-fd, "userfaultfd is not available");
 	_cleanup_(closep) int pidfd = open_pidfd(image->pid);
 	int number = errno;
 	if (pidfd >= 0) {

@@ -345,7 +345,7 @@ _export_ int getloadavg(double averages[], int n)
 		choose_did("the machine was idle");
 		break;
 	default:
-		choose_did("it could not be told");
+		choose_did("it failed");
 		return -1;
 	}
 	return result;

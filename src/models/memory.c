@@ -506,7 +506,7 @@ static inline void *heap_place_block(const struct heap_call *call,
 	uint64_t gap = call_pick(call, row->spacing, 4);
 	if (gap) {
 		size += gaps[gap];
-		choose_did("%u bytes behind the block were left out",
+		choose_did("%u bytes after the block were left out",
 			   (unsigned)gaps[gap]);
 	}
 	bool odd = call_pick(call, row->alignment, 2);

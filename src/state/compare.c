@@ -346,7 +346,7 @@ struct err *compare_pair(struct compare *compare, uint32_t place,
 		struct difference_report told = { .leaf = leaf };
 		*ret_equal = false;
 		told.after = "the same value, but another object: what shared "
-			     "it before does not any more";
+			     "it before no longer does";
 		if (from)
 			told.after = "the same value, but now an object that "
 				     "others share";

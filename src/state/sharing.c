@@ -157,8 +157,8 @@ static struct err *judge_contested(struct sharing *sharing)
 		const struct contested one = compare->contested.data[i];
 		struct difference_report told = { .leaf = &one.leaf };
 		if (is_claimed(sharing, one.before))
-			told.after = "a copy: what shared it before does not "
-				     "any more";
+			told.after = "a copy: what shared it before no longer "
+				     "does";
 		else if (is_claimed(sharing, one.after))
 			told.after = "an equal object that others share";
 		else

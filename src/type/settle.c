@@ -153,11 +153,10 @@ static void settle_record(struct settling *settling, struct type *type)
 		if (member.offset < last ||
 		    !member_fits(type, &member, what,
 				 i + 1 == type->n_members)) {
-			log_debug(
-				LOG_TYPE,
-				"%s: member '%s' is left out: it lies outside "
-				"of the type or out of order",
-				type->name, member.name);
+			log_debug(LOG_TYPE,
+				  "%s: member '%s' is left out: it is outside "
+				  "the type or out of order",
+				  type->name, member.name);
 			continue;
 		}
 		last = member.offset;

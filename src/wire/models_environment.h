@@ -28,7 +28,7 @@
 	X(home, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_STARTUP | WIRE_OPTIONAL,      \
 	  "HOME",                                                              \
 	  "POSIX XBD 8.3 HOME: set at the time of login; services are"         \
-	  " started without it, or with a folder that is not there",           \
+	  " started without it, or with a folder that does not exist",         \
 	  "a folder that the program could fill for good")                     \
 	X(temporary_folder, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_STARTUP,          \
 	  "TMPDIR",                                                            \

@@ -6,7 +6,7 @@
 	X(malloc_contents, WIRE_RANDOM, WIRE_ONE, 0, "malloc-contents",        \
 	  "C17 7.22.3.4: allocates space for an object whose value is"         \
 	  " indeterminate",                                                    \
-	  "bytes behind the size that was asked for, or memory of calloc")     \
+	  "bytes after the requested size, or memory of calloc")               \
 	X(malloc_address, WIRE_PERMUTE, WIRE_ONE, 0, "malloc-address",         \
 	  "C17 7.22.3: the order and contiguity of storage allocated by"       \
 	  " successive calls is unspecified",                                  \
@@ -65,7 +65,7 @@
 	  "aligned_alloc-contents",                                            \
 	  "C17 7.22.3.1: allocates space for an object whose value is"         \
 	  " indeterminate",                                                    \
-	  "bytes behind the size that was asked for")                          \
+	  "bytes after the requested size")                                    \
 	X(aligned_alloc_address, WIRE_PERMUTE, WIRE_ONE, 0,                    \
 	  "aligned_alloc-address",                                             \
 	  "C17 7.22.3: the order and contiguity of storage allocated by"       \
@@ -75,7 +75,7 @@
 	  "posix_memalign-contents",                                           \
 	  "POSIX.1-2017 posix_memalign: allocates size bytes aligned on a"     \
 	  " boundary, and says nothing of their values",                       \
-	  "bytes behind the size that was asked for")                          \
+	  "bytes after the requested size")                                    \
 	X(posix_memalign_address, WIRE_PERMUTE, WIRE_ONE, 0,                   \
 	  "posix_memalign-address",                                            \
 	  "POSIX.1-2017 posix_memalign: the order and contiguity of storage"   \

@@ -37,7 +37,7 @@
 	  "an entry before the next call, or of another stream")               \
 	X(getdents64, WIRE_PERMUTE, WIRE_ONE, 0, "getdents64",                 \
 	  "getdents(2) and readdir(3): entries come in the order of the file"  \
-	  " system, about which nothing is said",                              \
+	  " system, which is not specified",                                   \
 	  "an entry lost or doubled")                                          \
 	X(scandir, WIRE_PERMUTE, WIRE_ONE, 0, "scandir",                       \
 	  "POSIX scandir: without a comparison, and of entries that it takes"  \
@@ -52,8 +52,8 @@
 	  " is unspecified",                                                   \
 	  "paths without GLOB_NOSORT, or those of a call before")              \
 	X(ftw, WIRE_PERMUTE, WIRE_ONE, 0, "ftw",                               \
-	  "POSIX ftw: a directory is visited before its descendants; of the"   \
-	  " order of the files in it nothing is said",                         \
+	  "POSIX ftw: a directory is visited before its descendants; the"      \
+	  " order of the files in it is not specified",                        \
 	  "a file before its directory, one lost or doubled")                  \
 	X(nftw, WIRE_PERMUTE, WIRE_ONE, 0, "nftw",                             \
 	  "POSIX nftw: only the order between a directory and its files is"    \
@@ -74,12 +74,12 @@
 	  " order is not specified",                                           \
 	  "an entry lost or doubled")                                          \
 	X(getservent, WIRE_PERMUTE, WIRE_ONE, 0, "getservent",                 \
-	  "POSIX getservent: returns the next entry of the database, of whose" \
-	  " order nothing is said",                                            \
+	  "POSIX getservent: returns the next entry of the database, in an"    \
+	  " unspecified order",                                                \
 	  "an entry lost or doubled")                                          \
 	X(getprotoent, WIRE_PERMUTE, WIRE_ONE, 0, "getprotoent",               \
-	  "POSIX getprotoent: returns the next entry of the database, of"      \
-	  " whose order nothing is said",                                      \
+	  "POSIX getprotoent: returns the next entry of the database, in"      \
+	  " an unspecified order",                                             \
 	  "an entry lost or doubled")                                          \
 	X(getgroups, WIRE_PERMUTE, WIRE_ONE, 0, "getgroups",                   \
 	  "POSIX getgroups: fills in the current supplementary group IDs, in"  \
@@ -120,15 +120,15 @@
 	  " is unspecified",                                                   \
 	  "another child than the one asked for, or one twice")                \
 	X(waitid, WIRE_PERMUTE, WIRE_ID, 0, "waitid",                          \
-	  "POSIX waitid: with P_ALL it waits for any child; of the order among" \
-	  " those that have ended nothing is said",                            \
+	  "POSIX waitid: with P_ALL it waits for any child; the order among"   \
+	  " those that have ended is not specified",                           \
 	  "another child than the one asked for")                              \
 	X(epoll_wait, WIRE_PERMUTE, WIRE_ID, 0, "epoll_wait",                  \
-	  "epoll_wait(2): of the order of the events returned nothing is said", \
-	  "an event hidden or made up")                                        \
+	  "epoll_wait(2): the order of the returned events is not specified",  \
+	  "an event hidden or invented")                                       \
 	X(epoll_pwait, WIRE_PERMUTE, WIRE_ID, 0, "epoll_pwait",                \
-	  "epoll_wait(2): of the order of the events returned nothing is said", \
-	  "an event hidden or made up")                                        \
+	  "epoll_wait(2): the order of the returned events is not specified",  \
+	  "an event hidden or invented")                                       \
 	X(select, WIRE_RANDOM, WIRE_ONE, 0, "select",                          \
 	  "POSIX select: it may modify the object that timeout points to;"     \
 	  " select(2): consider it undefined afterwards",                      \

@@ -15,7 +15,7 @@
 	  "less than one byte, or boundaries: datagrams, files,"               \
 	  " terminals, event descriptors")                                     \
 	X(readv, WIRE_SHORT, WIRE_ID, 0, "readv",                              \
-	  "POSIX readv: equivalent to read() but for where the data"           \
+	  "POSIX readv: equivalent to read() except for where the data"        \
 	  " goes; the value returned may be less",                             \
 	  "less than one byte, or boundaries: datagrams, files,"               \
 	  " terminals, event descriptors")                                     \
@@ -44,7 +44,7 @@
 	  " terminals, event descriptors; blocking pipes, streams but at FULL, and up to"           \
 	  " PIPE_BUF bytes of others")                                         \
 	X(writev, WIRE_SHORT, WIRE_ID, 0, "writev",                            \
-	  "POSIX writev: equivalent to write() but for where the data"         \
+	  "POSIX writev: equivalent to write() except for where the data"      \
 	  " comes from",                                                       \
 	  "less than one byte, or boundaries: datagrams, files,"               \
 	  " terminals, event descriptors; blocking pipes, streams but at FULL, and up to"           \
@@ -53,19 +53,19 @@
 	  "POSIX send: on success the number of bytes sent is returned;"       \
 	  " Linux returns what was sent when a signal comes in between",       \
 	  "less than one byte, or boundaries: datagrams, files,"               \
-	  " terminals, event descriptors; blocking streams, but at FULL")                                     \
+	  " terminals, event descriptors; blocking streams, but at FULL")      \
 	X(sendto, WIRE_SHORT, WIRE_ID, 0, "sendto",                            \
 	  "POSIX sendto: on success the number of bytes sent is"               \
 	  " returned; Linux returns what was sent when a signal comes"         \
 	  " in between",                                                       \
 	  "less than one byte, or boundaries: datagrams, files,"               \
-	  " terminals, event descriptors; blocking streams, but at FULL")                                     \
+	  " terminals, event descriptors; blocking streams, but at FULL")      \
 	X(sendmsg, WIRE_SHORT, WIRE_ID, 0, "sendmsg",                          \
 	  "POSIX sendmsg: on success the number of bytes sent is"              \
 	  " returned; Linux returns what was sent when a signal comes"         \
 	  " in between",                                                       \
 	  "less than one byte, or boundaries: datagrams, files,"               \
-	  " terminals, event descriptors; blocking streams, but at FULL")                                     \
+	  " terminals, event descriptors; blocking streams, but at FULL")      \
 	X(sendfile, WIRE_SHORT, WIRE_ID, 0, "sendfile",                        \
 	  "sendfile(2): a successful call may write fewer bytes than"          \
 	  " requested; the caller should be prepared to retry",                \

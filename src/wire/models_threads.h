@@ -42,7 +42,7 @@
 	  " time passes, and rescheduling takes its time",                     \
 	  "be earlier")                                                        \
 	X(pthread_join, WIRE_EXTEND, WIRE_ID, WIRE_THROUGH, "pthread_join",    \
-	  "POSIX pthread_join: nothing is said of how soon it returns"         \
+	  "POSIX pthread_join: it is not specified how soon it returns"        \
 	  " after the thread has ended",                                       \
 	  "more than a few milliseconds")                                      \
 	X(pthread_cond_wait, WIRE_SPURIOUS, WIRE_ID, WIRE_THROUGH, "pthread_cond_wait", \
@@ -93,8 +93,8 @@
 	  " unblocked",                                                        \
 	  "wake none")                                                         \
 	X(pthread_create, WIRE_EXTEND, WIRE_ID, WIRE_THROUGH, "pthread_create", \
-	  "POSIX pthread_create: nothing is said of when the new thread"       \
-	  " begins to run, or its creator goes on",                            \
+	  "POSIX pthread_create: it is not specified when the new thread"      \
+	  " begins to run, or its creator continues",                          \
 	  "more than a few milliseconds")                                      \
 	X(thrd_create, WIRE_EXTEND, WIRE_ID, 0, "thrd_create",                 \
 	  "C17 7.26.5.1: completion synchronizes with the beginning of"        \
