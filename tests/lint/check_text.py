@@ -7,7 +7,8 @@ A line that has to name such a path or host says `lint: path` or `lint: host`. I
 
 - a line has at most 100 columns. A row of a table may be longer, but a cell has at most 80;
 - none of the phrases of tests/lint/phrases.txt occurs, except in code;
-- links lead to a file and heading that exist, and so do files of this tree that are named as code.
+- links lead to a file and heading that exist. So do files of this tree that are named as code and, in the architecture,
+  functions and structures.
 
 Text between marks such as `<!-- models: begin ... -->` and `<!-- models: end -->` is generated, and may be wider.
 """
@@ -35,6 +36,7 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 GENERATED = re.compile(r"^<!-- (\w+): begin.*?^<!-- \1: end -->", re.M | re.S)
 INDENTED = re.compile(r"(?:\A|\n[ \t]*\n)((?:(?: {4}|\t)(?![ \t]*(?:[-*+]|\d+\.) ).*(?:\n|\Z)|[ \t]*\n)+)")
 NAMED_FILE = re.compile(r"`((?!build|\S*NAME)\w+/(?:[\w.-]+/)*(?:[\w-]+\.\w+)?)`")
+NAMED_CODE = re.compile(r"`(\w+\(\))`|`(struct \w+)`")
 CELL = re.compile(r"(?<!\\)\|")
 BREAK = re.compile(r"\n[ \t]*(?:\n|(?=\||#|[ \t]*(?:[-*+]|\d+\.) ))")
 # Documents that are still to be rewritten.
@@ -92,6 +94,17 @@ def check_paths(path, text, problems):
         if not (TOP / match[1]).exists() and not (TOP / "src" / match[1]).exists():
             number = text.count("\n", 0, match.start()) + 1
             problems.append(f"{where}:{number}: names {match[1]}: no such file here")
+
+
+def check_names(path, text, problems):
+    """Functions and structures that the architecture names: `walk_start()`, `struct walk`."""
+    code = "\n".join(file.read_text(errors="replace") for file in (TOP / "src").rglob("*.[ch]"))
+    words = set(re.findall(r"\w+(?=\()|struct \w+", code))
+    for match in NAMED_CODE.finditer(blank(FENCE, text)):
+        name = (match[1] or match[2]).removesuffix("()")
+        if name not in words:
+            number = text.count("\n", 0, match.start()) + 1
+            problems.append(f"{path.relative_to(TOP)}:{number}: names {name}, which src/ does not have")
 
 
 def blank(pattern, text):
@@ -190,6 +203,8 @@ def main():
         if path.suffix == ".md":
             check_links(path, text, problems)
             check_paths(path, text, problems)
+            if where.name == "architecture.md":
+                check_names(path, text, problems)
             if where.name not in PENDING:
                 check_width(where, text, problems)
                 check_phrases(where, text, prose(text), problems)
