@@ -39,6 +39,7 @@
 	X(PROCESS, "process")                                                  \
 	X(PROGRAM, "program")                                                  \
 	X(RECORDER, "recorder")                                                \
+	X(REPLAY, "replay")                                                    \
 	X(REPORT, "report")                                                    \
 	X(RESTORE, "restore")                                                  \
 	X(RESULTS, "results")                                                  \

@@ -101,10 +101,7 @@ static inline void choices_result_freep(struct choices_result *result)
 	choices_result_free(result);
 }
 
-/*
- * Once more, for `replay`: @test alone (or after @prefix) with the decisive
- * choices of a finding only; *@ret its result, which the caller frees.
- */
+/* The decisive choices of a finding, for `replay`. */
 struct choices_again {
 	enum wire_level level;
 	uint64_t seed;
@@ -113,13 +110,14 @@ struct choices_again {
 	const uint64_t *models; /* WIRE_MODEL_WORDS: that were numbered … */
 	const uint64_t *on;	/* … and that act */
 	bool startup;		/* also before the first test */
-	bool without;		/* the same without any */
 	/* Of systematic exploration: picks in sequence, instead of drawing. */
 	const uint64_t *forced;
 	size_t n_forced;
-	const size_t *prefix;
-	size_t n_prefix;
 };
-struct err *choices_run_again(struct suite *suite, size_t test,
-			      const struct choices_again *again,
+/*
+ * Runs @order once more with these choices only (NULL: without any); *@ret is the
+ * result of its last test, which the caller frees.
+ */
+struct err *choices_run_again(struct suite *suite, const size_t *order,
+			      size_t n, const struct choices_again *again,
 			      struct suite_result *ret) _must_check_;

@@ -238,36 +238,31 @@ struct err *choices_try(struct choices_search *search,
 	return try_order(search, set, search->tests, n, false, ret);
 }
 
-struct err *choices_run_again(struct suite *suite, size_t test,
-			      const struct choices_again *again,
+struct err *choices_run_again(struct suite *suite, const size_t *order,
+			      size_t n, const struct choices_again *again,
 			      struct suite_result *ret)
 {
 	const struct choices_options options = {};
 	struct choices_search search = { .suite = suite, .options = &options };
 	_cleanup_(choices_trial_free) struct choices_trial trial = {};
-	struct choices_set set = {
-		.level = again->level,
-		.seed = again->seed,
-		.only_ranges = again->n_ranges,
-		.ranges = again->ranges,
-		.n_ranges = again->n_ranges,
-		.startup = again->startup,
-		.forced = again->forced,
-		.n_forced = again->n_forced,
-	};
-	_cleanup_(freep) size_t *order =
-		calloc(again->n_prefix + 1, sizeof(*order));
-	if (!order)
-		return err_nomem();
-	if (again->n_prefix)
-		memcpy(order, again->prefix, again->n_prefix * sizeof(*order));
-	order[again->n_prefix] = test;
-	memcpy(set.models, again->models, sizeof(set.models));
-	memcpy(set.on, again->on, sizeof(set.on));
-	TRY(try_order(&search, again->without ? NULL : &set, order,
-		      again->n_prefix + 1, !again->n_prefix, &trial));
+	struct choices_set set = {};
+	if (again) {
+		set = (struct choices_set){
+			.level = again->level,
+			.seed = again->seed,
+			.only_ranges = again->n_ranges,
+			.ranges = again->ranges,
+			.n_ranges = again->n_ranges,
+			.startup = again->startup,
+			.forced = again->forced,
+			.n_forced = again->n_forced,
+		};
+		memcpy(set.models, again->models, sizeof(set.models));
+		memcpy(set.on, again->on, sizeof(set.on));
+	}
+	TRY(try_order(&search, again ? &set : NULL, order, n, n == 1, &trial));
 	*ret = (struct suite_result){
-		.test = test,
+		.test = order[n - 1],
 		.outcome = trial.outcome,
 		.ns = trial.ns,
 		.message = take_ptr(trial.message),

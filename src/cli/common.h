@@ -33,6 +33,8 @@ struct common_options {
 	char *config;
 	bool help;
 	bool version;
+	/* Set by `replay` alone; NULL: findings are kept. */
+	struct results_look *look;
 };
 
 #define COMMON_DEFAULTS                                                        \

@@ -13,7 +13,7 @@
 
 static void detection_freep(struct detection *detection)
 {
-	results_close(detection->results);
+	records_close(&detection->records);
 	findings_free(&detection->findings);
 	collect_free(&detection->collect);
 	indexes_freep(&detection->order);
@@ -147,11 +147,11 @@ static struct err *open_first(struct detection *detection)
 	BUG("no detector is wanted");
 }
 
-static struct err *open_results(struct detection *detection)
+static struct err *open_records(struct detection *detection)
 {
-	return results_open(detection->options, &detection->choice,
-			    detection->suite, detection->matters,
-			    &detection->results);
+	return records_open(&detection->records, detection->options,
+			    &detection->choice, detection->suite,
+			    detection->matters);
 }
 
 static struct err *prepare(struct detection *detection, int argc, char **argv)
@@ -173,7 +173,7 @@ static struct err *prepare(struct detection *detection, int argc, char **argv)
 	};
 	TRY(select_order(detection->suite, &selection, &detection->order,
 			 &detection->disabled));
-	TRY(open_results(detection));
+	TRY(open_records(detection));
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
 		if (detection->states[i] && detector->begin)
@@ -211,7 +211,7 @@ static struct err *open_again(struct detection *detection, size_t step)
 static struct err *change_agent(struct detection *detection, bool *ret_could)
 {
 	size_t before = detection->opened;
-	results_close(take_ptr(detection->results));
+	records_close(&detection->records);
 	suite_close(take_ptr(detection->suite));
 	struct err *err = open_again(
 		detection, (size_t)(detection->step - detection->steps));
@@ -222,7 +222,7 @@ static struct err *change_agent(struct detection *detection, bool *ret_could)
 		TRY(say_not_searched(detection, err));
 		TRY(open_again(detection, before));
 	}
-	return open_results(detection);
+	return open_records(detection);
 }
 
 /* In a process of its own; false: it cannot be, which is said. */

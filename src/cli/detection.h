@@ -20,7 +20,7 @@
 #include "cli/choices_options.h"
 #include "cli/collect.h"
 #include "cli/command.h"
-#include "cli/results.h"
+#include "cli/records.h"
 #include "cli/select.h"
 #include "cli/state_options.h"
 #include "order/order.h"
@@ -116,7 +116,7 @@ struct detection {
 	struct common_names names;
 	struct indexes order, disabled;
 	struct collect collect;
-	struct results *results;
+	struct records records;
 	const char *matters; /* options that facts depend on; NULL: none */
 	uint64_t start, ns;
 	uint64_t deadline; /* clock_now(); 0: none */

@@ -89,10 +89,11 @@ static struct err *choices_add(struct detection *detection, void *data,
 static void choices_keep(struct detection *detection, void *data)
 {
 	struct choices_state *state = data;
+	struct records *records = &detection->records;
+	records->source.choices = &state->plan.options;
 	if (state->searched)
-		results_put_choices(detection->results, &state->plan.options,
-				    detection->findings.data,
-				    detection->findings.n);
+		results_put(records->results, "choices",
+			    detection->findings.data, detection->findings.n);
 }
 
 static void choices_free(void *data)

@@ -106,7 +106,7 @@ static struct err *order_begin(struct detection *detection,
 {
 	TRY(check_once(detection));
 	if (detection->values->fresh)
-		results_forget(detection->results);
+		results_forget_facts(detection->records.results);
 	return NULL;
 }
 
@@ -115,6 +115,11 @@ static struct err *order_search(struct detection *detection, void *data)
 	struct order_state *state = data;
 	const struct detection_options *values = detection->values;
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	const struct order_memory memory = {
+		.get = results_get_fact,
+		.put = results_put_fact,
+		.data = detection->records.results,
+	};
 	const struct order_options options = {
 		.run = &detection->names.run,
 		.strategy = (enum order_strategy)values->strategy,
@@ -128,7 +133,7 @@ static struct err *order_search(struct detection *detection, void *data)
 		.deadline = detection->deadline,
 		.budget = detection->deadline,
 		.watch = &detection->watch.watch,
-		.memory = results_memory(detection->results),
+		.memory = &memory,
 	};
 	/*
 	 * A test that was not looked at would pass for one that leaves nothing
@@ -266,11 +271,12 @@ static struct err *order_add(struct detection *detection, void *data,
 static void order_keep(struct detection *detection, void *data)
 {
 	struct order_state *state = data;
+	struct records *records = &detection->records;
+	records->source.files = (const char *const *)state->result.kept.data;
+	records->source.n_files = state->result.kept.n;
 	if (state->searched)
-		results_put_order(detection->results, detection->findings.data,
-				  detection->findings.n,
-				  (const char *const *)state->result.kept.data,
-				  state->result.kept.n);
+		results_put(records->results, "order", detection->findings.data,
+			    detection->findings.n);
 }
 
 static void order_free(void *data)

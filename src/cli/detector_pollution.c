@@ -80,7 +80,7 @@ static void pollution_keep(struct detection *detection, void *data)
 {
 	const struct pollution_state *state = data;
 	if (state->found || !detection_goes_on(detection))
-		results_put(detection->results, "pollution",
+		results_put(detection->records.results, "pollution",
 			    detection->findings.data, detection->findings.n);
 }
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
-#include "cli/results.h"
 #include "dwarf/index.h"
+#include "results/results.h"
 
 #define FIELD(member) .offset = offsetof(struct state_options, member)
 

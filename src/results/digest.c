@@ -23,13 +23,15 @@
 /* Of a build folder: what comes after is not looked at. */
 #define ENTRIES_MAX 200000
 #define COMMAND_WORDS 64
+/* Of a file that lists commands. */
+#define LIST_LIMIT ((size_t)64 << 20)
 
-static void add_text(XXH3_state_t *state, const char *text)
+static void digest_add_text(XXH3_state_t *state, const char *text)
 {
 	XXH3_128bits_update(state, text, strlen(text) + 1);
 }
 
-static void finish(const XXH3_state_t *state, char ret[DIGEST_SIZE])
+static void digest_write(const XXH3_state_t *state, char ret[DIGEST_SIZE])
 {
 	XXH128_hash_t hash = XXH3_128bits_digest(state);
 	snprintf(ret, DIGEST_SIZE, "%016llx%016llx",
@@ -38,7 +40,7 @@ static void finish(const XXH3_state_t *state, char ret[DIGEST_SIZE])
 }
 
 /* Also of a file that ends early or cannot be read: then it is what was read. */
-static struct err *add_content(XXH3_state_t *state, const char *path)
+static struct err *digest_add_content(XXH3_state_t *state, const char *path)
 {
 	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	_cleanup_(freep) char *chunk = malloc(CHUNK);
@@ -64,24 +66,24 @@ static struct err *add_content(XXH3_state_t *state, const char *path)
 	return NULL;
 }
 
-static void add_status(XXH3_state_t *state, const char *path,
-		       const struct stat *status)
+static void digest_add_status(XXH3_state_t *state, const char *path,
+			      const struct stat *status)
 {
 	const int64_t numbers[] = { status->st_size, status->st_mtim.tv_sec,
 				    status->st_mtim.tv_nsec };
-	add_text(state, path);
+	digest_add_text(state, path);
 	XXH3_128bits_update(state, numbers, sizeof(numbers));
 }
 
 /* ---- shared libraries ---- */
 
 /* What the dynamic section of one file asks for. */
-struct needs {
+struct needed_libraries {
 	VEC(char *) names;
 	char *run_path; /* of DT_RUNPATH, else DT_RPATH */
 };
 
-static void needs_freep(struct needs *needs)
+static void needed_libraries_freep(struct needed_libraries *needs)
 {
 	for (size_t i = 0; i < needs->names.n; i++)
 		free(needs->names.data[i]);
@@ -94,8 +96,9 @@ static void elf_endp(Elf **elf)
 	elf_end(*elf);
 }
 
-static struct err *read_dynamic(Elf *elf, Elf_Data *data,
-				const GElf_Shdr *header, struct needs *ret)
+static struct err *read_dynamic_section(Elf *elf, Elf_Data *data,
+					const GElf_Shdr *header,
+					struct needed_libraries *ret)
 {
 	size_t n =
 		header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
@@ -128,7 +131,8 @@ static struct err *read_dynamic(Elf *elf, Elf_Data *data,
 	return NULL;
 }
 
-static struct err *read_needs(const char *path, struct needs *ret)
+static struct err *read_needed_libraries(const char *path,
+					 struct needed_libraries *ret)
 {
 	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE)
@@ -141,12 +145,13 @@ static struct err *read_needs(const char *path, struct needs *ret)
 		    header.sh_type != SHT_DYNAMIC)
 			continue;
 		Elf_Data *data = elf_getdata(section, NULL);
-		return data ? read_dynamic(elf, data, &header, ret) : NULL;
+		return data ? read_dynamic_section(elf, data, &header, ret)
+			    : NULL;
 	}
 	return NULL;
 }
 
-static bool is_system(const char *path)
+static bool is_system_library(const char *path)
 {
 	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/",
 					       "/usr/lib64/" };
@@ -158,8 +163,8 @@ static bool is_system(const char *path)
 }
 
 /* One of the folders of a path, with $ORIGIN put in; empty is the current one. */
-static struct err *folder_of(const char *text, size_t n, const char *from,
-			     struct str *ret)
+static struct err *append_search_folder(const char *text, size_t n,
+					const char *from, struct str *ret)
 {
 	const char *slash = strrchr(from, '/');
 	for (size_t i = 0; i < n;) {
@@ -179,15 +184,15 @@ static struct err *folder_of(const char *text, size_t n, const char *from,
 }
 
 /* @ret NULL: in none of these folders, so probably the system's. */
-static struct err *find_library(const char *name, const char *paths,
-				const char *from, char **ret)
+static struct err *find_in_folders(const char *name, const char *paths,
+				   const char *from, char **ret)
 {
 	*ret = NULL;
 	while (paths && *paths && !*ret) {
 		size_t n = strcspn(paths, ":");
 		_cleanup_(str_freep) struct str folder = STR_INIT;
 		_cleanup_(freep) char *path = NULL;
-		TRY(folder_of(paths, n, from, &folder));
+		TRY(append_search_folder(paths, n, from, &folder));
 		TRY(path_join(folder.s, name, &path));
 		if (!access(path, R_OK))
 			*ret = take_ptr(path);
@@ -196,13 +201,13 @@ static struct err *find_library(const char *name, const char *paths,
 	return NULL;
 }
 
-struct files {
+struct program_files {
 	char **data;
 	size_t n;
 	size_t cap;
 };
 
-static void files_freep(struct files *files)
+static void program_files_freep(struct program_files *files)
 {
 	for (size_t i = 0; i < files->n; i++)
 		free(files->data[i]);
@@ -210,9 +215,9 @@ static void files_freep(struct files *files)
 }
 
 /* The program and, one after the other, what they need: each once. */
-static struct err *add_program(XXH3_state_t *state, const char *path)
+static struct err *digest_add_program(XXH3_state_t *state, const char *path)
 {
-	_cleanup_(files_freep) struct files files = {};
+	_cleanup_(program_files_freep) struct program_files files = {};
 	_cleanup_(map_text_freep) struct map_text seen = MAP_INIT;
 	_cleanup_(freep) char *first = strdup(path);
 	if (!first)
@@ -220,9 +225,10 @@ static struct err *add_program(XXH3_state_t *state, const char *path)
 	TRY(vec_push(&files, first));
 	take_ptr(first);
 	for (size_t i = 0; i < files.n && i < LIBRARIES_MAX; i++) {
-		_cleanup_(needs_freep) struct needs needs = {};
-		TRY(add_content(state, files.data[i]));
-		TRY(read_needs(files.data[i], &needs));
+		_cleanup_(needed_libraries_freep) struct needed_libraries
+			needs = {};
+		TRY(digest_add_content(state, files.data[i]));
+		TRY(read_needed_libraries(files.data[i], &needs));
 		for (size_t j = 0; j < needs.names.n; j++) {
 			const char *name = needs.names.data[j];
 			_cleanup_(freep) char *found = NULL;
@@ -236,13 +242,13 @@ static struct err *add_program(XXH3_state_t *state, const char *path)
 					return err_nomem();
 			}
 			if (!found)
-				TRY(find_library(name, needs.run_path,
-						 files.data[i], &found));
+				TRY(find_in_folders(name, needs.run_path,
+						    files.data[i], &found));
 			if (!found)
-				TRY(find_library(name,
-						 getenv("LD_LIBRARY_PATH"),
-						 files.data[i], &found));
-			if (!found || is_system(found))
+				TRY(find_in_folders(name,
+						    getenv("LD_LIBRARY_PATH"),
+						    files.data[i], &found));
+			if (!found || is_system_library(found))
 				continue;
 			TRY(vec_push(&files, found));
 			take_ptr(found);
@@ -251,13 +257,13 @@ static struct err *add_program(XXH3_state_t *state, const char *path)
 	return NULL;
 }
 
-static struct err *add_executable(XXH3_state_t *state, const char *name)
+static struct err *digest_add_executable(XXH3_state_t *state, const char *name)
 {
 	if (strchr(name, '/') || !access(name, F_OK))
-		return add_program(state, name);
+		return digest_add_program(state, name);
 	_cleanup_(freep) char *found = NULL;
-	TRY(find_library(name, getenv("PATH"), "", &found));
-	return found ? add_program(state, found) : NULL;
+	TRY(find_in_folders(name, getenv("PATH"), "", &found));
+	return found ? digest_add_program(state, found) : NULL;
 }
 
 /* ---- suites of processes ---- */
@@ -266,13 +272,13 @@ static struct err *add_executable(XXH3_state_t *state, const char *name)
 static struct {
 	XXH128_hash_t sum;
 	size_t n;
-} walked;
+} walked_build;
 
 /* In any order: a folder is read as it comes. */
-static int walk_one(const char *path, const struct stat *status, int type,
-		    struct FTW *ftw)
+static int digest_walk_entry(const char *path, const struct stat *status,
+			     int type, struct FTW *ftw)
 {
-	if (++walked.n > ENTRIES_MAX)
+	if (++walked_build.n > ENTRIES_MAX)
 		return FTW_STOP;
 	/* What versions are kept in, and what we keep ourselves. */
 	if (type == FTW_D && ftw->level && path[ftw->base] == '.')
@@ -282,23 +288,23 @@ static int walk_one(const char *path, const struct stat *status, int type,
 		return FTW_CONTINUE;
 	XXH3_state_t state;
 	XXH3_128bits_reset(&state);
-	add_status(&state, path, status);
+	digest_add_status(&state, path, status);
 	XXH128_hash_t hash = XXH3_128bits_digest(&state);
-	walked.sum.low64 += hash.low64;
-	walked.sum.high64 += hash.high64;
+	walked_build.sum.low64 += hash.low64;
+	walked_build.sum.high64 += hash.high64;
 	return FTW_CONTINUE;
 }
 
-static struct err *add_build(XXH3_state_t *state, const char *folder,
-			     const char *list)
+static struct err *digest_add_build(XXH3_state_t *state, const char *folder,
+				    const char *list)
 {
 	_cleanup_(freep) char *path = NULL;
 	TRY(path_join(folder, list, &path));
-	TRY(add_content(state, path));
-	walked.sum = (XXH128_hash_t){};
-	walked.n = 0;
-	nftw(folder, walk_one, 16, FTW_PHYS | FTW_ACTIONRETVAL);
-	XXH3_128bits_update(state, &walked.sum, sizeof(walked.sum));
+	TRY(digest_add_content(state, path));
+	walked_build.sum = (XXH128_hash_t){};
+	walked_build.n = 0;
+	nftw(folder, digest_walk_entry, 16, FTW_PHYS | FTW_ACTIONRETVAL);
+	XXH3_128bits_update(state, &walked_build.sum, sizeof(walked_build.sum));
 	return NULL;
 }
 
@@ -307,7 +313,7 @@ static struct err *add_build(XXH3_state_t *state, const char *folder,
  * it (the script of an interpreter), and whatever may be executed. Other files
  * may well be such as tests write.
  */
-static struct err *add_line(XXH3_state_t *state, const char *line)
+static struct err *digest_add_command(XXH3_state_t *state, const char *line)
 {
 	_cleanup_(freep) char *copy = strdup(line);
 	if (!copy)
@@ -322,33 +328,39 @@ static struct err *add_line(XXH3_state_t *state, const char *line)
 		if (stat(word, &status) < 0 || !S_ISREG(status.st_mode))
 			continue;
 		if ((status.st_mode & 0111) || (word[0] != '-' && plain <= 2))
-			TRY(add_content(state, word));
+			TRY(digest_add_content(state, word));
 	}
 	return NULL;
 }
 
-static struct err *add_commands(XXH3_state_t *state, const char *path,
-				const struct suite *suite)
+static struct err *digest_add_commands(XXH3_state_t *state, const char *path)
 {
-	TRY(add_content(state, path));
-	for (size_t i = 0; i < suite_count(suite); i++)
-		TRY(add_line(state, suite_test(suite, i)->name));
+	_cleanup_(freep) char *text = NULL;
+	size_t n = 0;
+	TRY(digest_add_content(state, path));
+	_cleanup_(err_destroyp) struct err *unread =
+		file_read(path, LIST_LIMIT, &text, &n);
+	char *rest = text;
+	for (char *line; !unread && (line = strsep(&rest, "\n"));) {
+		if (line[strspn(line, " \t\r")] != '#')
+			TRY(digest_add_command(state, line));
+	}
 	return NULL;
 }
 
 struct err *digest_files(const struct suite_options *options,
-			 const struct suite *suite, char ret[DIGEST_SIZE])
+			 char ret[DIGEST_SIZE])
 {
 	XXH3_state_t state;
 	XXH3_128bits_reset(&state);
 	if (options->argv)
-		TRY(add_executable(&state, options->argv[0]));
+		TRY(digest_add_executable(&state, options->argv[0]));
 	else if (options->kind->list_file)
-		TRY(add_build(&state, options->source,
-			      options->kind->list_file));
+		TRY(digest_add_build(&state, options->source,
+				     options->kind->list_file));
 	else
-		TRY(add_commands(&state, options->source, suite));
-	finish(&state, ret);
+		TRY(digest_add_commands(&state, options->source));
+	digest_write(&state, ret);
 	return NULL;
 }
 
@@ -357,11 +369,11 @@ void digest_suite(const struct suite *suite, const char *files,
 {
 	XXH3_state_t state;
 	XXH3_128bits_reset(&state);
-	add_text(&state, files);
+	digest_add_text(&state, files);
 	for (size_t i = 0; words[i]; i++)
-		add_text(&state, words[i]);
-	add_text(&state, suite_framework(suite));
+		digest_add_text(&state, words[i]);
+	digest_add_text(&state, suite_framework(suite));
 	for (size_t i = 0; i < suite_count(suite); i++)
-		add_text(&state, suite_test(suite, i)->name);
-	finish(&state, ret);
+		digest_add_text(&state, suite_test(suite, i)->name);
+	digest_write(&state, ret);
 }

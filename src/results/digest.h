@@ -21,7 +21,6 @@
 
 /* Of the files alone. What cannot be read is left out. */
 struct err *digest_files(const struct suite_options *options,
-			 const struct suite *suite,
 			 char ret[DIGEST_SIZE]) _must_check_;
 /* Of all: @files is the digest above, @words what else counts; ends with NULL. */
 void digest_suite(const struct suite *suite, const char *files,

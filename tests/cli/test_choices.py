@@ -257,7 +257,7 @@ reproduced: Listing.PrintsAll fails with the decisive choices and passes without
         changed = "polygraph: warning: 'suite' has changed since this was found\n"
         self.assertIn("not reproduced: Listing.PrintsAll fails 0 of 3 times with the decisive choices, and passes 3 of 3 times "
                       "without\n", self.run_it("replay", "choice-a580", stderr=changed))
-        self.run_it("replay", "choice-290c", status=3, stderr=".*no test 'Sort.Early' any more\n.*")
+        self.run_it("replay", "choice-290c", status=3, stderr=".*no longer has a test 'Sort.Early'\n.*")
 
     def test_later_run_replaces(self):
         self.choices(status=1)

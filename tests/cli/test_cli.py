@@ -126,11 +126,15 @@ class Cli(unittest.TestCase):
             "Victim|a.c|9|victim:Sets|1|expected 1\\ngot 2|a.c:11\n"
             "Odd\\xffname|a.c|12|random|1|no luck\n")
 
+    @staticmethod
+    def trial(name, order, expect="fail"):
+        return {"name": name, "expect": expect, "forced": False, "order": order, "command": []}
+
     def keep_order(self, failing, passing, more=()):
         """An order-dependent finding, as `order` keeps it; its id."""
         test = failing[-1]
-        replay = {"version": 1, "files_digest": "", "test": test, "suite": ["--", "kept"], "files": [],
-                  "failing": failing, "passing": passing, **dict(more)}
+        replay = {"version": 2, "files_digest": "", "test": test, "suite": ["--", "kept"], "files": [],
+                  "trials": [self.trial("failing", failing), self.trial("passing", passing, "pass")], **dict(more)}
         finding = {"id": "order-0123456789ab", "kind": "order-dependent", "test": test, "class": "victim"}
         database = sqlite3.connect(self.path(".polygraph/results.db"))
         with database:
@@ -245,9 +249,12 @@ class Cli(unittest.TestCase):
         found = self.keep_order(["Sets", "Victim"], ["Victim"], {"files": ["no-such-file"]})
         self.fails("replay", found, message="cannot keep 'no-such-file'", status=3)
         found = self.keep_order(["Gone", "Victim"], ["Victim"])
-        self.fails("replay", found, message="the suite has no test 'Gone' any more", hint=".*polygraph order.*", status=3)
-        for wrong in ({"version": 2}, {"passing": []}, {"failing": "Victim"}, {"failing": ["Victim", 3]}, {"files": None},
-                      {"suite": []}, {"test": "Sets"}, {"test": None}):
+        self.fails("replay", found, message="the suite no longer has a test 'Gone'", hint=".*polygraph order.*", status=3)
+        for wrong in ({"version": 1}, {"files": None}, {"suite": []}, {"test": "Sets"}, {"test": None}, {"trials": []},
+                      {"trials": [self.trial("failing", [])]}, {"trials": [self.trial("failing", "Victim")]},
+                      {"trials": [self.trial("failing", ["Victim", 3])]}, {"trials": [self.trial("failing", ["Sets"])]},
+                      {"trials": [self.trial("failing", ["Victim"], "luck")]},
+                      {"trials": [self.trial("alone", ["Victim"], "finding")]}):
             found = self.keep_order(["Sets", "Victim"], ["Victim"], wrong)
             self.fails("replay", found, message="what is kept of this finding cannot be read.*", hint="run the command.*",
                        status=4)

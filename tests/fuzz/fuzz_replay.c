@@ -3,33 +3,43 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/results.h"
+#include "base/log.h"
+#include "replay/replay_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void check_trials(const struct record *record)
+{
+	BUG_ON(!record->trials.n || !record->suite.n ||
+	       record->suite.data[record->suite.n]);
+	for (size_t i = 0; i < record->trials.n; i++) {
+		const struct trial *trial = &record->trials.data[i];
+		if (trial->expect == TRIAL_FINDING)
+			BUG_ON(!trial->command.n ||
+			       trial->command.data[trial->command.n]);
+		else
+			BUG_ON(!trial->order.n ||
+			       strcmp(trial->order.data[trial->order.n - 1],
+				      record->test) != 0);
+	}
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	_cleanup_(freep) char *text = strndup((const char *)data, n);
-	_cleanup_(results_order_freep) struct results_order order = {};
-	_cleanup_(results_again_freep) struct results_again again = {};
-	_cleanup_(results_choice_freep) struct results_choice choice = {};
+	_cleanup_(record_freep) struct record record = {};
+	const struct replay_kind *choices = replay_kind_of("choices");
+	void *details = NULL;
 	if (!text)
 		return 0;
-	struct err *err = results_order_parse(text, &order);
-	BUG_ON(!err && (!order.failing.n || !order.passing.n ||
-			!order.suite.n || order.suite.data[order.suite.n] ||
-			strcmp(order.failing.data[order.failing.n - 1],
-			       order.test) != 0));
-	err_destroy(err);
-	err = results_again_parse(text, &again);
-	BUG_ON(!err && (!again.alone.n || !again.whole.n ||
-			again.whole.data[again.whole.n]));
-	err_destroy(err);
-	err = results_choice_parse(text, &choice);
-	BUG_ON(!err && (!choice.test || !choice.suite.n || !choice.on.n ||
-			choice.suite.data[choice.suite.n] ||
-			choice.level >= WIRE_LEVELS ||
-			choice.ranges.n > WIRE_CHOICE_RANGES));
+	log_level_set(LOG_LEVEL_QUIET);
+	struct err *err = record_read(text, &record);
+	if (!err) {
+		check_trials(&record);
+		err = choices->read_details(&record, &details);
+	}
+	BUG_ON(!err && !details);
+	choices->free_details(details);
 	err_destroy(err);
 	return 0;
 }

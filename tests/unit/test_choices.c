@@ -314,7 +314,7 @@ static void expect_calls(const struct assumption *finding,
 /* `replay` has all that it needs. */
 static void expect_again(struct model *model, const struct assumption *finding)
 {
-	struct choices_again again = {
+	const struct choices_again again = {
 		.level = finding->level,
 		.seed = finding->failing_seed,
 		.ranges = finding->ranges.data,
@@ -327,9 +327,8 @@ static void expect_again(struct model *model, const struct assumption *finding)
 	};
 	for (int without = 0; without < 2; without++) {
 		struct suite_result result = {};
-		again.without = without;
-		assert_ok(choices_run_again(&model->suite, finding->test,
-					    &again, &result));
+		assert_ok(choices_run_again(&model->suite, &finding->test, 1,
+					    without ? NULL : &again, &result));
 		assert_int_equal(result.outcome,
 				 without ? OUTCOME_PASS : OUTCOME_FAIL);
 		suite_result_free(&result);

@@ -1,4 +1,4 @@
-/* Results of the commands: what is kept of a suite, and for how long it holds. */
+/* Results: what is kept of a suite, and for how long it holds. */
 #include "unit.h"
 
 #include <ftw.h>
@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cli/results.h"
+#include "finding/dependence.h"
+#include "finding/leftover.h"
 #include "results/digest.h"
+#include "results/results.h"
 #include "store/store.h"
 #include "suite/kind.h"
 
 static char top[64];
 static struct suite *suite;
-static struct options *options;
-static struct common_suite choice;
+static struct suite_options options;
 static char *command[] = { "./program", "--level", "3", NULL };
 
 static struct err *no_run(struct suite *s _unused_,
@@ -56,27 +57,38 @@ static void make_suite(const char *const *names)
 
 static const char *const names[] = { "A", "B", "C\xff", NULL };
 
+static struct results_source source;
+
+/* Of the test "B" nothing can be said. */
+static struct err *describe_finding(void *data _unused_,
+				    const struct finding *finding,
+				    const char *files_digest, char **ret)
+{
+	if (!strcmp(finding_test(finding), "B"))
+		return err_create(ERR_INTERNAL, "cannot be said");
+	return asprintf(ret, "%s in %s", finding->id, files_digest) < 0
+		       ? err_nomem()
+		       : NULL;
+}
+
 static int set_up(void **state)
 {
 	(void)state;
-	static const struct option_group *const groups[] = {
-		&common_suite_group, NULL
-	};
-	static const struct common_options none = COMMON_DEFAULTS;
-	static char *given[] = { "--timeout=1.5s", "--framework=gtest",
-				 "--tests=A*" };
-	int used = 0;
 	strcpy(top, "/tmp/polygraph-unit-XXXXXX");
 	assert_non_null(mkdtemp(top));
 	assert_int_equal(chdir(top), 0);
 	write_file("program", "one");
 	make_suite(names);
-	assert_ok(options_create(groups, &none, sizeof(none), &options));
-	assert_ok(options_parse(options, 3, given, &used));
-	assert_int_equal(used, 3);
-	choice = (struct common_suite){
-		.options = { .argv = command, .timeout_ns = 1, .jobs = 1 },
-		.command = command,
+	options = (struct suite_options){
+		.argv = command,
+		.timeout_ns = 1,
+		.jobs = 1,
+	};
+	source = (struct results_source){
+		.suite = suite,
+		.options = &options,
+		.name = "./program --level 3",
+		.describe = describe_finding,
 	};
 	return 0;
 }
@@ -95,17 +107,14 @@ static int tear_down(void **state)
 	(void)state;
 	suite_close(suite);
 	suite = NULL;
-	options_destroy(options);
 	assert_int_equal(chdir("/"), 0);
 	return nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The suite's tests, and one that it does not have. */
 static struct roster_test roster_tests[] = {
 	{ .name = "A" },
 	{ .name = "B" },
 	{ .name = "C\xff" },
-	{ .name = "A[*]" },
 };
 static const struct roster roster = { roster_tests, ARRAY_SIZE(roster_tests) };
 
@@ -125,7 +134,9 @@ static struct finding made_finding(char *id, size_t test)
 static struct results *opened(const char *matters)
 {
 	struct results *results = NULL;
-	assert_ok(results_open(options, &choice, suite, matters, &results));
+	source.suite = suite;
+	source.matters = matters;
+	assert_ok(results_open(&source, &results));
 	return results;
 }
 
@@ -134,17 +145,15 @@ static struct results *opened(const char *matters)
 static void put(const char *matters, const char *key, const char *value)
 {
 	_cleanup_(results_closep) struct results *results = opened(matters);
-	const struct order_memory *memory = results_memory(results);
-	memory->put(memory->data, key, value, strlen(value));
+	results_put_fact(results, key, value, strlen(value));
 }
 
 static bool known(const char *matters, const char *key)
 {
 	_cleanup_(results_closep) struct results *results = opened(matters);
-	const struct order_memory *memory = results_memory(results);
 	_cleanup_(freep) void *value = NULL;
 	size_t n;
-	return memory->get(memory->data, key, &value, &n);
+	return results_get_fact(results, key, &value, &n);
 }
 
 static void test_memory(void **state)
@@ -160,7 +169,7 @@ static void test_memory(void **state)
 	write_file("program", "one");
 	assert_true(known(NULL, "k"));
 	_cleanup_(results_closep) struct results *results = opened(NULL);
-	results_forget(results);
+	results_forget_facts(results);
 	assert_false(known(NULL, "k"));
 }
 
@@ -178,15 +187,14 @@ static void test_memory_of_state(void **state)
 	assert_false(known(NULL, "k"));
 	make_suite(names);
 	put(NULL, "k", "1");
-	choice.options.timeout_ns = 2;
+	options.timeout_ns = 2;
 	assert_false(known(NULL, "k"));
 	put(NULL, "k", "1");
 	assert_true(known(NULL, "k"));
 	/* Another command line is another suite: both are kept. */
-	static char *other_command[] = { "./program", NULL };
-	choice.command = choice.options.argv = other_command;
+	source.name = "./program";
 	assert_false(known(NULL, "k"));
-	choice.command = choice.options.argv = command;
+	source.name = "./program --level 3";
 	assert_true(known(NULL, "k"));
 }
 
@@ -199,176 +207,86 @@ static void test_memory_lost(void **state)
 	assert_false(known(NULL, "k"));
 	_cleanup_(results_closep) struct results *results = opened(NULL);
 	const struct finding finding = made_finding("pollution-1", 0);
-	results_forget(results);
+	results_forget_facts(results);
 	results_put(results, "pollution", &finding, 1);
 	log_level_set(LOG_LEVEL_WARN);
 }
 
 /* ---- findings ---- */
 
-static void test_order(void **state)
+static void get_kept(const char *id, struct store_finding *ret)
+{
+	struct store *store = NULL;
+	assert_ok(store_open(RESULTS_FOLDER, &store));
+	assert_ok(store_get_finding(store, id, ret));
+	store_close(store);
+}
+
+static void test_findings(void **state)
 {
 	(void)state;
-	size_t failing[] = { 2, 1, 0 }, passing[] = { 0 };
-	struct dependence victim = {
-		.failing = { failing, 3, 3 },
-		.passing = { passing, 1, 1 },
-	};
-	const struct finding finding = { .id = "order-0123",
-					 .kind = &dependence_kind,
-					 .tests = &roster,
-					 .test = 0,
-					 .severity = FINDING_HIGH,
-					 .message = "A fails after C",
-					 .evidence = &victim };
+	struct dependence victim = {};
 	/* A report of `check` has findings of more than one detector. */
 	const struct finding all[] = {
 		made_finding("pollution-1", 0),
-		finding,
+		made_finding("pollution-2", 1),
+		{ .id = "order-0123",
+		  .kind = &dependence_kind,
+		  .tests = &roster,
+		  .severity = FINDING_HIGH,
+		  .message = "A fails after C",
+		  .evidence = &victim },
 	};
-	const char *const files[] = { "a.txt", "/tmp/b" };
 	struct results *results = opened(NULL);
-	results_put_order(results, all, 1, files, 2);
+	results_put(results, "order", all, 2);
 	assert_int_equal(access(RESULTS_FOLDER, F_OK), -1);
-	results_put(results, "pollution", all, 2);
-	results_put_order(results, all, 2, files, 2);
+	results_put(results, "pollution", all, 3);
+	results_put(results, "order", all, 3);
 	results_close(results);
 
-	struct store *store = NULL;
 	struct store_finding kept = {};
-	_cleanup_(results_order_freep) struct results_order order = {};
-	assert_ok(store_open(RESULTS_FOLDER, &store));
-	assert_ok(store_get_finding(store, "order-0123", &kept));
+	char digest[DIGEST_SIZE], text[64];
+	assert_ok(digest_files(&options, digest));
+	snprintf(text, sizeof(text), "order-0123 in %s", digest);
+	get_kept("order-0123", &kept);
 	assert_string_equal(kept.command, "order");
 	assert_string_equal(kept.suite, "./program --level 3");
 	assert_non_null(strstr(kept.json, "\"message\": \"A fails after C\""));
-	assert_ok(results_order_parse(kept.replay, &order));
+	assert_string_equal(kept.replay, text);
 	store_finding_free(&kept);
-	assert_ok(store_get_finding(store, "pollution-1", &kept));
+	get_kept("pollution-1", &kept);
 	assert_string_equal(kept.command, "pollution");
 	store_finding_free(&kept);
-	struct store_findings list = {};
-	assert_ok(store_list_findings(store, &list));
-	assert_int_equal(list.n, 2);
-	store_findings_free(&list);
-	store_close(store);
-
-	/* What opens the suite again, and not what chose tests of it. */
-	static const char *const words[] = { "--framework=gtest",
-					     "--timeout=1500000us",
-					     "--",
-					     "./program",
-					     "--level",
-					     "3" };
-	assert_int_equal(order.suite.n, ARRAY_SIZE(words));
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		assert_string_equal(order.suite.data[i], words[i]);
-	assert_null(order.suite.data[order.suite.n]);
-	assert_string_equal(order.test, "A");
-	assert_int_equal(order.failing.n, 3);
-	assert_string_equal(order.failing.data[0], "C\\xff");
-	assert_string_equal(order.failing.data[1], "B");
-	assert_string_equal(order.failing.data[2], "A");
-	assert_int_equal(order.passing.n, 1);
-	assert_int_equal(order.files.n, 2);
-	assert_string_equal(order.files.data[1], "/tmp/b");
-	char digest[DIGEST_SIZE];
-	assert_ok(digest_files(&choice.options, suite, digest));
-	assert_string_equal(order.files_digest, digest);
-}
-
-static void again_words(const char *id, struct results_again *ret)
-{
-	struct store *store = NULL;
-	struct store_finding kept = {};
-	assert_ok(store_open(RESULTS_FOLDER, &store));
-	assert_ok(store_get_finding(store, id, &kept));
-	if (kept.replay)
-		assert_ok(results_again_parse(kept.replay, ret));
+	/* What cannot be reproduced is kept all the same. */
+	get_kept("pollution-2", &kept);
+	assert_null(kept.replay);
 	store_finding_free(&kept);
-	store_close(store);
 }
 
-static void test_again(void **state)
-{
-	(void)state;
-	const struct finding findings[] = {
-		made_finding("pollution-1", 3),
-		made_finding("pollution-2", 2),
-	};
-	struct results *results = opened(NULL);
-	results_put(results, "pollution", findings, 2);
-	results_close(results);
-	_cleanup_(results_again_freep) struct results_again again = {};
-	again_words("pollution-1", &again);
-	assert_int_equal(again.alone.n, 8);
-	assert_string_equal(again.alone.data[0], "pollution");
-	assert_string_equal(again.alone.data[1], "--framework=gtest");
-	assert_string_equal(again.alone.data[3], "--tests=A\\[\\*\\]");
-	assert_string_equal(again.alone.data[4], "--");
-	assert_string_equal(again.alone.data[7], "3");
-	assert_string_equal(again.whole.data[3], "--tests=A*");
-	/* A name that cannot be said: found, but not to be made again. */
-	struct results_again none = {};
-	again_words("pollution-2", &none);
-	assert_null(none.alone.data);
-}
-
-static void test_replaying(void **state)
+static void test_look(void **state)
 {
 	(void)state;
 	const struct finding finding = made_finding("pollution-1", 0);
-	_cleanup_(results_closep) struct results *results = opened(NULL);
-	results_replay_begin("pollution-2", "");
+	struct results_look look = { .id = "pollution-2" };
+	source.look = &look;
+	struct results *results = opened(NULL);
 	results_put(results, "pollution", &finding, 1);
-	assert_false(results_replay_end());
-	results_replay_begin("pollution-1", "");
+	assert_false(look.found);
+	look.id = "pollution-1";
 	results_put(results, "pollution", &finding, 1);
 	results_put(results, "pollution", NULL, 0);
-	assert_true(results_replay_end());
+	assert_true(look.found);
 	/* And nothing was kept. */
+	results_put_fact(results, "k", "1", 1);
+	results_close(results);
 	assert_int_equal(access(RESULTS_FOLDER, F_OK), -1);
-	results_put(results, "pollution", &finding, 1);
-	assert_int_equal(access(RESULTS_FOLDER "/" STORE_FILE, F_OK), 0);
-}
-
-static void test_foreign(void **state)
-{
-	(void)state;
-	static const char *const texts[] = {
-		"",
-		"[]",
-		"{",
-		"3",
-		"null",
-		"{\"version\": \"1\"}",
-		"{\"version\": 1}",
-		"{\"version\": 1, \"suite\": [\"x\"], \"failing\": [\"A\"],"
-		" \"passing\": [\"B\"], \"files\": [], \"test\": \"A\"}",
-		"{\"version\": 1, \"suite\": [\"x\"], \"failing\": [\"A\"],"
-		" \"passing\": [\"A\"], \"files\": [[]], \"test\": \"A\"}",
-		"{\"version\": 1, \"suite\": [\"x\\u0000\"], \"failing\":"
-		" [\"A\"], \"passing\": [\"A\"], \"files\": [],"
-		" \"test\": \"A\"}",
-		"{\"version\": 1, \"alone\": [\"x\"], \"whole\": []}",
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		struct results_order order = {};
-		struct results_again again = {};
-		assert_err(results_order_parse(texts[i], &order), ERR_INTERNAL,
-			   "cannot be read");
-		assert_err(results_again_parse(texts[i], &again), ERR_INTERNAL,
-			   "cannot be read");
-		assert_null(order.suite.data);
-		assert_null(again.alone.data);
-	}
 }
 
 /* ---- digests ---- */
 
 static void files_digest(char ret[DIGEST_SIZE])
 {
-	assert_ok(digest_files(&choice.options, suite, ret));
+	assert_ok(digest_files(&options, ret));
 	assert_int_equal(strlen(ret), DIGEST_SIZE - 1);
 }
 
@@ -380,7 +298,7 @@ static void test_digest_library(void **state)
 	(void)state;
 	char one[DIGEST_SIZE], two[DIGEST_SIZE];
 	static char *self[] = { "/proc/self/exe", NULL };
-	choice.command = choice.options.argv = self;
+	options.argv = self;
 	files_digest(one);
 	files_digest(two);
 	assert_same(one, two);
@@ -399,9 +317,9 @@ static void test_digest_library(void **state)
 	unsetenv("LD_LIBRARY_PATH");
 	/* Nothing there, or nothing that is a program. */
 	static char *none[] = { "./no-such-file", NULL };
-	choice.command = choice.options.argv = none;
+	options.argv = none;
 	files_digest(one);
-	choice.options.argv = command;
+	options.argv = command;
 	files_digest(two);
 	assert_other(one, two);
 }
@@ -410,13 +328,13 @@ static void test_digest_processes(void **state)
 {
 	(void)state;
 	char one[DIGEST_SIZE], two[DIGEST_SIZE];
-	choice.options.argv = NULL;
+	options.argv = NULL;
 	static const struct suite_kind folder = {
 		.list_file = "CTestTestfile.cmake",
 	};
 	static const struct suite_kind file;
-	choice.options.kind = &folder;
-	choice.options.source = "build";
+	options.kind = &folder;
+	options.source = "build";
 	assert_int_equal(mkdir("build", 0755), 0);
 	assert_int_equal(mkdir("build/.git", 0755), 0);
 	write_file("build/CTestTestfile.cmake", "add_test()");
@@ -435,15 +353,15 @@ static void test_digest_processes(void **state)
 	files_digest(one);
 	assert_other(one, two);
 
-	choice.options.kind = &file;
-	choice.options.source = "list";
-	static const char *const lines[] = { "sh check.sh out.txt",
-					     "'./program' --fast", NULL };
-	make_suite(lines);
-	write_file("list", "sh check.sh out.txt\n./program --fast\n");
+	options.kind = &file;
+	options.source = "list";
+	write_file("list", "# ignored.sh\nsh check.sh out.txt\n\n"
+			   "'./program' --fast\n");
+	write_file("ignored.sh", "a");
 	write_file("check.sh", "true");
 	files_digest(one);
 	write_file("out.txt", "what a test leaves");
+	write_file("ignored.sh", "b");
 	files_digest(two);
 	assert_same(one, two);
 	write_file("check.sh", "false");
@@ -461,10 +379,8 @@ int main(void)
 		TEST(test_memory),
 		TEST(test_memory_of_state),
 		TEST(test_memory_lost),
-		TEST(test_order),
-		TEST(test_again),
-		TEST(test_replaying),
-		TEST(test_foreign),
+		TEST(test_findings),
+		TEST(test_look),
 		TEST(test_digest_library),
 		TEST(test_digest_processes),
 	};

@@ -1,0 +1,151 @@
+/* What there is to replay: the findings of the last runs. */
+#include <jansson.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "base/suggest.h"
+#include "replay/record.h"
+#include "replay/replay.h"
+#include "results/results.h"
+
+/* Findings that an error names. */
+#define SHOWN_FINDINGS 20
+
+static struct err *open_results(struct store **ret)
+{
+	if (!access(RESULTS_FOLDER "/" STORE_FILE, F_OK))
+		return store_open(RESULTS_FOLDER, ret);
+	return err_hint(err_create(ERR_USAGE,
+				   "no results are kept in the working "
+				   "directory"),
+			"they are in " RESULTS_FOLDER " where 'polygraph "
+			"pollution', 'polygraph order' or 'polygraph choices' "
+			"was run");
+}
+
+static json_t *parse_finding(const struct store_finding *finding)
+{
+	return json_loads(finding->json ? finding->json : "", 0, NULL);
+}
+
+/* In a line: "order-0123  victim  Registry.Counts". */
+static struct err *append_finding(struct str *str,
+				  const struct store_finding *finding)
+{
+	_cleanup_(json_freep) json_t *json = parse_finding(finding);
+	const char *test = json_string_value(json_object_get(json, "test"));
+	const char *class = json_string_value(json_object_get(json, "class"));
+	const char *root = json_string_value(json_object_get(json, "root"));
+	if (!root)
+		root = json_string_value(json_object_get(json, "api"));
+	const char *const parts[] = {
+		finding->id,
+		"  ",
+		class ? class : finding->command,
+		"  ",
+		test ? test : "?",
+		root ? ": " : "",
+		root ? root : "",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		TRY(str_append_escaped(str, parts[i], strlen(parts[i])));
+	return NULL;
+}
+
+static struct err *append_known(struct str *hint, const char *id,
+				const struct store_findings *all)
+{
+	struct suggestion suggestion;
+	suggestion_init(&suggestion, id);
+	for (size_t i = 0; i < all->n; i++)
+		suggestion_offer(&suggestion, all->data[i].id);
+	if (suggestion.best)
+		TRY(str_appendf(hint, "did you mean '%s'? ", suggestion.best));
+	TRY(str_append(hint, "known are:"));
+	for (size_t i = 0; i < MIN(all->n, (size_t)SHOWN_FINDINGS); i++) {
+		TRY(str_append(hint, "\n"));
+		TRY(append_finding(hint, &all->data[i]));
+	}
+	if (all->n <= SHOWN_FINDINGS)
+		return NULL;
+	return str_appendf(hint,
+			   "\n… and %zu more; 'polygraph replay --list' shows "
+			   "them",
+			   all->n - SHOWN_FINDINGS);
+}
+
+/* Adds to the error of an id that is not known what is. Takes it over. */
+static struct err *hint_at_known(struct err *err, struct store *store,
+				 const char *id)
+{
+	_cleanup_(store_findings_free) struct store_findings all = {};
+	_cleanup_(str_freep) struct str hint = STR_INIT;
+	_cleanup_(err_destroyp) struct err *unlisted =
+		store_list_findings(store, &all);
+	if (unlisted || err_kind(err) != ERR_USAGE)
+		return err;
+	if (!all.n)
+		return err_hint(err, "the last runs had no findings");
+	_cleanup_(err_destroyp) struct err *failed =
+		append_known(&hint, id, &all);
+	return failed ? err : err_hint(err, "%s", hint.s);
+}
+
+struct err *replay_find(const char *id, struct store_finding *ret)
+{
+	/* It is closed before tests run: they may take long. */
+	_cleanup_(store_closep) struct store *store = NULL;
+	struct store_finding finding = {};
+	TRY(open_results(&store));
+	struct err *err = store_get_finding(store, id, &finding);
+	if (err)
+		return hint_at_known(err, store, id);
+	if (finding.replay) {
+		*ret = finding;
+		return NULL;
+	}
+	err = err_hint(err_create(ERR_USAGE,
+				  "'%s' cannot be replayed by its id",
+				  finding.id),
+		       "its command line or the name of its test is not UTF-8; "
+		       "run the command that found it again");
+	store_finding_free(&finding);
+	return err;
+}
+
+/* As they were written; what is no JSON becomes null. */
+static struct err *list_json(const struct store_findings *all, FILE *out)
+{
+	fputs("[", out);
+	for (size_t i = 0; i < all->n; i++) {
+		_cleanup_(json_freep) json_t *json =
+			parse_finding(&all->data[i]);
+		_cleanup_(freep) char *text = json ? json_dumps(json, 0) : NULL;
+		fprintf(out, "%s\n  %s", i ? "," : "", text ? text : "null");
+	}
+	fputs(all->n ? "\n]\n" : "]\n", out);
+	return NULL;
+}
+
+struct err *replay_list(bool json, bool quiet, FILE *out)
+{
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(store_findings_free) struct store_findings all = {};
+	TRY(open_results(&store));
+	TRY(store_list_findings(store, &all));
+	if (json)
+		return list_json(&all, out);
+	if (!all.n)
+		log_warn("the last runs had no findings");
+	for (size_t i = 0; i < all.n; i++) {
+		const struct store_finding *finding = &all.data[i];
+		_cleanup_(str_freep) struct str line = STR_INIT;
+		TRY(quiet ? str_append_escaped(&line, finding->id,
+					       strlen(finding->id))
+			  : append_finding(&line, finding));
+		fprintf(out, "%s\n", line.s ? line.s : "");
+	}
+	return NULL;
+}

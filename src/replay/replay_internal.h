@@ -1,0 +1,68 @@
+/*
+ * What a kind of finding says about its replay: how a record is made, what one
+ * run of a trial is, and the verdict. All else is common (replay/replay.c).
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/str.h"
+#include "finding/finding.h"
+#include "replay/record.h"
+#include "replay/replay.h"
+
+struct replay;
+
+struct replay_kind {
+	const struct finding_kind *finding;
+	/*
+	 * What differs between its trials: "order" in "failing order 1/3".
+	 * NULL: they are runs of the detector, which shows by itself what it
+	 * does; each is run once, until one finds it.
+	 */
+	const char *noun;
+	bool shows_order;	/* in its lines; else the test */
+	enum suite_agent agent; /* that the suite is opened with */
+
+	/* Adds trials and details to a record that has the rest. */
+	struct err *(*describe)(const struct finding *finding,
+				const struct replay_source *source,
+				struct record *record);
+	/* Details of a record, as they are used; NULL: it has none. */
+	struct err *(*read_details)(const struct record *record, void **ret);
+	void (*free_details)(void *details);
+	/* What the suite is to be opened with because of them; or NULL. */
+	void (*prepare)(const void *details, struct suite_options *options);
+	/* One run. *@ret is the caller's. */
+	struct err *(*run)(struct replay *replay, const struct trial *trial,
+			   struct suite_result *ret, bool *ret_as_expected);
+	/* Whole lines; the first begins with "reproduced" or "not reproduced". */
+	struct err *(*append_verdict)(const struct replay *replay,
+				      struct str *str);
+};
+
+extern const struct replay_kind replay_order;
+extern const struct replay_kind replay_choices;
+extern const struct replay_kind replay_pollution;
+
+/* NULL: of none. */
+const struct replay_kind *replay_kind_of(const char *detector);
+
+struct replay {
+	const struct replay_kind *kind;
+	const struct replay_options *options;
+	const struct store_finding *finding;
+	struct record record;
+	void *details;
+	struct suite_options suite_options;
+	struct suite *suite; /* NULL: the detector opens it itself */
+	bool reproduced;
+};
+
+/* Does the outcome go with what is expected? One that is unknown never does. */
+bool replay_is_expected(const struct trial *trial, enum outcome outcome);
+/* "[A, B, C, … 7 more, Z]": the last of an order is what counts. */
+struct err *replay_append_names(struct str *str,
+				const struct strv *names) _must_check_;
+/* The name of the finding's test, for a terminal. */
+struct err *replay_append_test(const struct replay *replay,
+			       struct str *str) _must_check_;

@@ -1,0 +1,214 @@
+#include "results/results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/version.h"
+#include "finding/finding.h"
+#include "report/report.h"
+#include "results/digest.h"
+#include "store/store.h"
+
+struct results {
+	struct results_source source;
+	struct store *store; /* NULL: not opened yet */
+	bool begun;	     /* its facts are this suite's */
+	bool digested;	     /* these are known: */
+	char files[DIGEST_SIZE];
+	char digest[DIGEST_SIZE];
+	bool lost;	 /* the store cannot be opened */
+	bool facts_lost; /* no more are kept */
+	bool warned;
+};
+
+/* Takes @err over. */
+static void warn_of_loss(struct results *results, struct err *err)
+{
+	if (!results->warned)
+		log_warn("results are not kept: %s", err_message(err));
+	results->warned = true;
+	err_destroy(err);
+}
+
+/* ---- open and close ---- */
+
+struct err *results_open(const struct results_source *source,
+			 struct results **ret)
+{
+	struct results *results = calloc(1, sizeof(*results));
+	if (!results)
+		return err_nomem();
+	results->source = *source;
+	*ret = results;
+	return NULL;
+}
+
+void results_close(struct results *results)
+{
+	if (!results)
+		return;
+	store_close(results->store);
+	free(results);
+}
+
+/* @make: also where there is none yet. */
+static bool open_store(struct results *results, bool make)
+{
+	if (results->store)
+		return true;
+	if (results->lost || results->source.look ||
+	    (!make && access(RESULTS_FOLDER "/" STORE_FILE, F_OK) < 0))
+		return false;
+	struct err *err = store_open(RESULTS_FOLDER, &results->store);
+	results->lost = err;
+	if (err)
+		warn_of_loss(results, err);
+	return !err;
+}
+
+static struct err *make_digests(struct results *results)
+{
+	const struct results_source *source = &results->source;
+	if (results->digested)
+		return NULL;
+	TRY(digest_files(source->options, results->files));
+	const char *functions = source->options->test_functions;
+	char timeout[32];
+	snprintf(timeout, sizeof(timeout), "%llu",
+		 (unsigned long long)source->options->timeout_ns);
+	const char *const words[] = {
+		POLYGRAPH_VERSION,
+		source->name,
+		functions ? functions : "",
+		timeout,
+		source->matters ? source->matters : "",
+		NULL,
+	};
+	digest_suite(source->suite, results->files, words, results->digest);
+	results->digested = true;
+	log_debug(LOG_RESULTS, "'%s': digest %s, of its files %s", source->name,
+		  results->digest, results->files);
+	return NULL;
+}
+
+/* ---- facts ---- */
+
+static struct err *begin_facts(struct results *results)
+{
+	if (results->begun)
+		return NULL;
+	TRY(make_digests(results));
+	TRY(store_begin(results->store, results->source.name, results->digest));
+	results->begun = true;
+	return NULL;
+}
+
+static bool has_facts(struct results *results, bool make)
+{
+	if (results->facts_lost || !open_store(results, make))
+		return false;
+	struct err *err = begin_facts(results);
+	results->facts_lost = err;
+	if (err)
+		warn_of_loss(results, err);
+	return !err;
+}
+
+bool results_get_fact(void *data, const char *key, void **ret, size_t *ret_n)
+{
+	struct results *results = data;
+	return has_facts(results, false) &&
+	       store_get(results->store, key, ret, ret_n);
+}
+
+void results_put_fact(void *data, const char *key, const void *value, size_t n)
+{
+	struct results *results = data;
+	if (!has_facts(results, true))
+		return;
+	struct err *err = store_put(results->store, key, value, n);
+	if (!err)
+		return;
+	results->facts_lost = true;
+	warn_of_loss(results, err);
+}
+
+void results_forget_facts(struct results *results)
+{
+	if (!has_facts(results, false))
+		return;
+	struct err *err = store_forget(results->store);
+	if (!err)
+		return;
+	/* What is still there is not to be believed. */
+	results->facts_lost = true;
+	warn_of_loss(results, err);
+}
+
+/* ---- findings ---- */
+
+static bool is_of_detector(const struct finding *finding, const char *detector)
+{
+	return !strcmp(finding->kind->command, detector);
+}
+
+static bool any_of_detector(const struct finding *findings, size_t n,
+			    const char *detector)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (is_of_detector(&findings[i], detector))
+			return true;
+	}
+	return false;
+}
+
+/* One that cannot be reproduced from here is kept all the same. */
+static struct err *add_finding(struct results *results,
+			       const struct finding *finding,
+			       struct store_findings *kept)
+{
+	const struct results_source *source = &results->source;
+	struct store_finding record = { .id = strdup(finding->id) };
+	struct err *err = record.id ? report_finding_text(finding, &record.json)
+				    : err_nomem();
+	if (!err)
+		err_ignore(source->describe(source->data, finding,
+					    results->files, &record.replay));
+	if (!err)
+		err = vec_push(kept, record);
+	if (err)
+		store_finding_free(&record);
+	return err;
+}
+
+static struct err *put_findings(struct results *results, const char *detector,
+				const struct finding *findings, size_t n)
+{
+	_cleanup_(store_findings_free) struct store_findings kept = {};
+	TRY(make_digests(results));
+	for (size_t i = 0; i < n; i++) {
+		if (is_of_detector(&findings[i], detector))
+			TRY(add_finding(results, &findings[i], &kept));
+	}
+	return store_put_findings(results->store, results->source.name,
+				  detector, kept.data, kept.n);
+}
+
+void results_put(struct results *results, const char *detector,
+		 const struct finding *findings, size_t n)
+{
+	struct results_look *look = results->source.look;
+	for (size_t i = 0; look && i < n; i++)
+		look->found |= !strcmp(findings[i].id, look->id);
+	if (look)
+		log_debug(LOG_RESULTS, "'%s' is looked for in %zu findings: %s",
+			  look->id, n, look->found ? "found" : "not found");
+	if (look ||
+	    !open_store(results, any_of_detector(findings, n, detector)))
+		return;
+	struct err *err = put_findings(results, detector, findings, n);
+	if (err)
+		warn_of_loss(results, err);
+}
