@@ -436,19 +436,20 @@ static int unwinder_add_frame(Dwfl_Frame *state, void *data)
 							: DWARF_CB_ABORT;
 }
 
-static void free_frames(struct unwind_frame *frames, size_t n)
+static void free_frames(const struct unwind_frames *frames, size_t from,
+			size_t to)
 {
-	for (size_t i = 0; i < n; i++) {
-		free(frames[i].function);
-		free(frames[i].file);
+	for (size_t i = from; i < to; i++) {
+		free(frames->data[i].function);
+		free(frames->data[i].file);
 	}
 }
 
 static void cut_frames(struct unwind_frames *frames, size_t first)
 {
 	size_t last = MIN(frames->n, first + UNWIND_FRAMES);
-	free_frames(frames->data, first);
-	free_frames(frames->data + last, frames->n - last);
+	free_frames(frames, 0, first);
+	free_frames(frames, last, frames->n);
 	for (size_t i = first; i < last; i++)
 		frames->data[i - first] = frames->data[i];
 	frames->n = last - first;
@@ -587,6 +588,6 @@ struct err *unwinder_callers(struct unwinder *unwinder,
 
 void unwind_frames_free(struct unwind_frames *frames)
 {
-	free_frames(frames->data, frames->n);
+	free_frames(frames, 0, frames->n);
 	vec_free(frames);
 }
