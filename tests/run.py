@@ -103,7 +103,7 @@ def main():
     options = parser.parse_args()
     counts = Counts(TOP / "build" / "logs")
     polygraph = TOP / "build" / "polygraph"
-    sanitized = TOP / "build-asan" / "polygraph"
+    sanitized = TOP / "build-sanitized" / "polygraph"
     sanitize = {"env": {**os.environ, **SANITIZERS}}
 
     def part(name, command, **run_options):
@@ -112,7 +112,7 @@ def main():
 
     part("rooms", [sys.executable, TESTS / "lint" / "check_rooms.py"])
     # Models make objects of the whole system (semaphores): not beside tests that look at these.
-    for folder in ("build", "build-asan"):
+    for folder in ("build", "build-sanitized"):
         part(f"unit tests, {folder}", [sys.executable, TESTS / "meson_test.py", TOP / folder, "--no-suite", "models"],
              **sanitize)
     # The agent is the same in both builds.

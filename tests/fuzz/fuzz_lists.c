@@ -22,8 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	err_destroy(err);
 	suite_close(suite);
 	suite = NULL;
-	err = meson_suite_parse(&options, "/nonexistent", text, size, false,
-				&suite);
+	err = meson_suite_parse(&options, "/proc/nonexistent", text, size,
+				false, &suite);
 	err_destroy(err);
 	suite_close(suite);
 

@@ -3,7 +3,7 @@
 
 Usage: run.py SECONDS
 
-What the fuzzer learns goes to build-fuzz/corpus/, an input that breaks a target to build-fuzz/artifacts/; the seeds under
+What the fuzzer learns goes to build-sanitized/corpus/, an input that breaks a target to build-sanitized/artifacts/; the seeds under
 tests/fuzz/corpus/ stay as they are.
 """
 
@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-BUILD = TOP / "build-fuzz"
+BUILD = TOP / "build-sanitized"
 
 
 def fuzz(source, seconds):
@@ -42,7 +42,7 @@ def main():
             if status:
                 failed += 1
                 print(output)
-                print(f"again: build-fuzz/tests/fuzz/{target} FILE, with the file named above")
+                print(f"again: build-sanitized/tests/fuzz/{target} FILE, with the file named above")
     print(f"{len(sources) - failed} passed, {failed} failed")
     return int(failed != 0)
 

@@ -232,7 +232,7 @@ static const struct step steps[] = {
 	{ one_group, old_groups, STATE_IDS, "groups", NULL, "*", "12345*",
 	  NULL },
 	{ rename_process, former_name, STATE_PRCTL, "process-name", NULL,
-	  "\"subject_attrib*\"", "\"renamed\"", NULL },
+	  "\"subject_*\"", "\"renamed\"", NULL },
 	/* What changing ids took away is given back. */
 	{ dumpable, NULL, STATE_PRCTL, "dumpable", NULL, "*", "yes", NULL },
 	{ not_dumpable, dumpable, STATE_PRCTL, "dumpable", NULL, "yes", "no",
