@@ -17,8 +17,10 @@
  * whose message is STUCK does not notice an interruption.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -233,6 +235,18 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index)
 	return &suite->tests.data[index].test;
 }
 
+/* A byte in the file FAKE_STARTED for each test that began. */
+static void note_started(void)
+{
+	const char *path = getenv("FAKE_STARTED");
+	if (!path)
+		return;
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, "x", 1) != 1)
+		abort();
+	close(fd);
+}
+
 static void rest(uint64_t ns, bool stuck)
 {
 	uint64_t end = clock_now() + ns;
@@ -281,6 +295,7 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		if (observer->started)
 			observer->started(observer->data, order[i]);
+		note_started();
 		if (fake->result.ns > 2000)
 			rest(fake->result.ns,
 			     fake->result.message &&

@@ -15,6 +15,9 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import fresh  # noqa: E402
+
 PROGRAM = None
 
 SUITE = """Listing.PrintsAll|tests/listing.cc|17|chooses:qsort,qsort,qsort;1|0|expected "a b c",\\n got "b a c"|./tests/listing.cc:19
@@ -269,5 +272,6 @@ reproduced: Listing.PrintsAll fails with the decisive choices and passes without
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    fresh.start()
     PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -13,9 +13,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import xml.etree.ElementTree as ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import fresh  # noqa: E402
 
 PROGRAM = None
 
@@ -414,11 +416,13 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
     def test_interrupt(self):
         self.finds({"findings": [VICTIM]})
         for words, searched in (["order"], False), (["order", "--no-pollution"], True):
-            process = subprocess.Popen([PROGRAM, *words, "--format=json", "-opart.json", "gen:1000:20000"],
-                                       cwd=self.folder, stderr=subprocess.PIPE, env=self.environment())
-            time.sleep(0.4)
+            started = self.path(f"started-{searched}")
+            process = subprocess.Popen([PROGRAM, *words, "--format=json", "-opart.json", "gen:1000:200000"],
+                                       cwd=self.folder, stderr=subprocess.PIPE,
+                                       env=dict(self.environment(), FAKE_STARTED=started))
+            self.assertTrue(fresh.wait_for(lambda: fresh.size_of(started) >= 2))
             process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=10)
+            _, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, err), (130, b"polygraph: interrupted\n"))
             with open(self.path("part.json"), encoding="utf-8") as file:
                 result = json.load(file)
@@ -442,5 +446,6 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
+    fresh.start()
     PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main()

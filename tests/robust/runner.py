@@ -6,12 +6,16 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import fresh  # noqa: E402
+
 
 def main(name, prepare):
     """@prepare is told the program and the folder; what it returns, if anything, is why nothing can be run."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--polygraph", required=True)
     options, rest = parser.parse_known_args()
+    fresh.start()
     with tempfile.TemporaryDirectory(prefix=f"polygraph-{name}-") as folder:
         why = prepare(os.path.abspath(options.polygraph), folder)
         if why:

@@ -586,7 +586,7 @@ static void test_sanitizers(void **state _unused_)
 
 static void test_refused(void **state _unused_)
 {
-	assert_refused("/nonexistent/file", "No such file");
+	assert_refused("/proc/nonexistent/file", "No such file");
 	assert_refused("/tmp", "a folder");
 	assert_refused("/dev/null", "a special file");
 	write_file("script", "#!/bin/sh\n");

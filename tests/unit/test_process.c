@@ -304,14 +304,15 @@ static void test_tool(void **state _unused_)
 	spec = (struct process_spec){ .argv = hang };
 	assert_err(process_output(&spec, 1 << 20, NS_PER_MS * 50, &output),
 		   ERR_SUITE, "does not end");
-	char nothing[] = "/nonexistent/tool";
+	char nothing[] = "/proc/nonexistent/tool";
 	char *const missing[] = { nothing, NULL };
 	spec = (struct process_spec){ .argv = missing };
 	assert_ok(process_output(&spec, 1 << 20, NS_PER_S, &output));
 	assert_non_null(output.why);
 	assert_non_null(strstr(output.why, "No such file"));
 	process_output_free(&output);
-	spec = (struct process_spec){ .argv = argv, .folder = "/nonexistent" };
+	spec = (struct process_spec){ .argv = argv,
+				      .folder = "/proc/nonexistent" };
 	assert_ok(process_output(&spec, 1 << 20, NS_PER_S, &output));
 	assert_non_null(strstr(output.why, "cannot enter folder"));
 	process_output_free(&output);
@@ -568,7 +569,7 @@ static void test_refused(void **state _unused_)
 	char path[256];
 	snprintf(path, sizeof(path), "%s", in_folder("input"));
 	assert_refused((struct suite_options){ .kind = &commands_suite_kind,
-					       .source = "/nonexistent" },
+					       .source = "/proc/nonexistent" },
 		       ERR_USAGE, "No such file");
 	assert_refused((struct suite_options){ .kind = &commands_suite_kind,
 					       .source = "/tmp" },
@@ -583,7 +584,7 @@ static void test_refused(void **state _unused_)
 		       ERR_USAGE, "not a text file");
 
 	assert_refused((struct suite_options){ .kind = &ctest_suite_kind,
-					       .source = "/nonexistent" },
+					       .source = "/proc/nonexistent" },
 		       ERR_USAGE, "No such file");
 	assert_refused((struct suite_options){ .kind = &ctest_suite_kind,
 					       .source = path },
@@ -592,7 +593,7 @@ static void test_refused(void **state _unused_)
 					       .source = folder },
 		       ERR_USAGE, "not a build folder");
 	assert_refused((struct suite_options){ .kind = &meson_suite_kind,
-					       .source = "/nonexistent" },
+					       .source = "/proc/nonexistent" },
 		       ERR_USAGE, "No such file");
 	assert_refused((struct suite_options){ .kind = &meson_suite_kind,
 					       .source = folder },
@@ -707,7 +708,7 @@ static void test_ctest_rules(void **state _unused_)
 			       "'POLYGRAPH_B=reset:', 'L=cmake_list_append:q', 'L=cmake_list_prepend:p',"
 			       "'HOME=unset:', 'nonsense']") ","
 		      PROPERTY("ENVIRONMENT", "['V=1', 'POLYGRAPH_B=zzz']")) ","
-		CTEST("files", "exit 0", PROPERTY("REQUIRED_FILES", "['/', '/nonexistent']")) ","
+		CTEST("files", "exit 0", PROPERTY("REQUIRED_FILES", "['/', '/proc/nonexistent']")) ","
 		CTEST("pass", "exit 0", "") ","
 		CTEST("bad expression", "echo x", PROPERTY("FAIL_REGULAR_EXPRESSION", "['(']"))
 		/* clang-format on */
@@ -737,7 +738,7 @@ static void test_ctest_rules(void **state _unused_)
 	assert_outcome(&seen, 13, OUTCOME_PASS, NULL);
 	assert_string_equal(result_of(&seen, 13)->output,
 			    "/\n1:/x-1a-b-p;q-none\n");
-	assert_outcome(&seen, 14, OUTCOME_FAIL, "/nonexistent");
+	assert_outcome(&seen, 14, OUTCOME_FAIL, "/proc/nonexistent");
 	assert_outcome(&seen, 16, OUTCOME_PASS, NULL);
 }
 

@@ -308,11 +308,11 @@ static void test_not_started(void **state _unused_)
 					 .jobs = 1 };
 	static const char list[] =
 		"{\"tests\": ["
-		"{\"name\": \"a\", \"command\": [\"/nonexistent/x\"]},"
+		"{\"name\": \"a\", \"command\": [\"/proc/nonexistent/x\"]},"
 		"{\"name\": \"b\"},"
 		"{\"name\": \"c\", \"command\": [\"/bin/true\"], "
 		"\"properties\": [{\"name\": \"WORKING_DIRECTORY\", "
-		"\"value\": \"/nonexistent\"}]},"
+		"\"value\": \"/proc/nonexistent\"}]},"
 		"{\"name\": \"d\", \"command\": [\"/bin/sh\", \"-c\", "
 		"\"echo > d\"]}]}";
 	_cleanup_(suite_closep) struct suite *suite = NULL;

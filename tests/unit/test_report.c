@@ -537,6 +537,21 @@ static void test_width(void **state _unused_)
 	close(fd);
 }
 
+/* Reads until the text is there: the line is drawn by a thread, now and then. */
+static void assert_drawn(int fd, const char *wanted)
+{
+	char text[65536] = "";
+	size_t have = 0;
+	for (unsigned i = 0; i < 6000 && !strstr(text, wanted); i++) {
+		ssize_t n = read(fd, text + have, sizeof(text) - 1 - have);
+		if (n > 0)
+			text[have += (size_t)n] = '\0';
+		else
+			usleep(10000);
+	}
+	assert_non_null(strstr(text, wanted));
+}
+
 static uint64_t count_of(const void *data)
 {
 	return *(const uint64_t *)data;
@@ -554,26 +569,17 @@ static void test_progress(void **state _unused_)
 	progress_finished(progress, names[0], OUTCOME_FAIL);
 	progress_started(progress, names[1]);
 	progress_started(progress, names[2]);
-	usleep(250000);
-	char text[4096];
-	ssize_t n = read(fds[0], text, sizeof(text) - 1);
-	assert_true(n > 0);
-	text[n] = '\0';
-	assert_non_null(
-		strstr(text, "\r\033[K    1/20000  1 failed  second\\n  +1"));
+	assert_drawn(fds[0], "\r\033[K    1/20000  1 failed  second\\n  +1");
 	for (int i = 0; i < 10000; i++) {
 		progress_started(progress, names[0]);
 		progress_finished(progress, names[0], OUTCOME_PASS);
 	}
 	uint64_t count = 12;
 	progress_count(progress, "orders", count_of, &count);
-	usleep(250000);
-	n = read(fds[0], text, sizeof(text) - 1);
-	assert_true(n > 0);
-	text[n] = '\0';
-	assert_non_null(strstr(text, "\r\033[Korders: 12 tests run  "));
+	assert_drawn(fds[0], "\r\033[Korders: 12 tests run  ");
 	progress_destroy(progress);
-	n = read(fds[0], text, sizeof(text) - 1);
+	char text[4096];
+	ssize_t n = read(fds[0], text, sizeof(text) - 1);
 	assert_true(n >= 4);
 	text[n] = '\0';
 	assert_true(str_ends(text, "\r\033[K"));
