@@ -61,6 +61,19 @@ struct err *str_appendf(struct str *str, const char *fmt, ...)
 	return NULL;
 }
 
+struct err *str_format(char **ret, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	va_start(args, fmt);
+	int n = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (n < 0)
+		return err_nomem();
+	*ret = text;
+	return NULL;
+}
+
 /* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
 size_t str_utf8_length(const char *text, size_t n)
 {

@@ -40,6 +40,10 @@ struct err *str_append_n(struct str *str, const char *text,
 struct err *str_appendf(struct str *str, const char *fmt, ...)
 	_printf_(2, 3) _must_check_;
 
+/* A new string. */
+struct err *str_format(char **ret, const char *fmt, ...)
+	_printf_(2, 3) _must_check_;
+
 /* Control characters and bytes that are not UTF-8 as \n, \t, \xNN. */
 struct err *str_append_escaped(struct str *str, const char *text,
 			       size_t n) _must_check_;

@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "framework/adapter.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "native/session.h"
@@ -114,66 +115,30 @@ struct boost {
 #define UNIT_TEST_MAIN_OLD                                                     \
 	"_ZN5boost9unit_test14unit_test_mainEPFPNS0_10test_suiteEiPPcEiS4_"
 
-static void boost_find_layout(const struct program *program,
-			      struct boost_layout *at)
+static void boost_find_layout(const struct run *run, struct boost_layout *at)
 {
 	static const char *const unit = "boost::unit_test::test_unit";
 	static const char *const suite = "boost::unit_test::test_suite";
 	static const char *const results = "boost::unit_test::test_results";
-	static const struct boost_layout known = {
-		.type = 0,
-		.file = 24,
-		.line = 40,
-		.id = 48,
-		.dependencies = 88,
-		.name = 136,
-		.default_status = 216,
-		.run_status = 220,
-		.children = 304,
-		.failed = 16,
-		.expected = 32,
-		.aborted = 104,
-		.timed_out = 106,
+	static const uint64_t end = UNIT_SIZE - 7;
+	const struct adapter_member rows[] = {
+		{ &at->type, unit, "p_type", 0, end },
+		{ &at->file, unit, "p_file_name", 24, end - 8 },
+		{ &at->line, unit, "p_line_num", 40, end },
+		{ &at->id, unit, "p_id", 48, end },
+		{ &at->dependencies, unit, "p_dependencies", 88, end - 16 },
+		{ &at->name, unit, "p_name", 136, ANYWHERE },
+		{ &at->default_status, unit, "p_default_status", 216, end },
+		{ &at->run_status, unit, "p_run_status", 220, end },
+		{ &at->children, suite, "m_ranked_children", 312, ANYWHERE },
+		{ &at->failed, results, "p_assertions_failed", 16, end },
+		{ &at->expected, results, "p_expected_failures", 32, end },
+		{ &at->aborted, results, "p_aborted", 104, end },
+		{ &at->timed_out, results, "p_timed_out", 106, end },
 	};
-	*at = (struct boost_layout){
-		.type = program_member(program, unit, "p_type", known.type),
-		.file = program_member(program, unit, "p_file_name",
-				       known.file),
-		.line = program_member(program, unit, "p_line_num", known.line),
-		.id = program_member(program, unit, "p_id", known.id),
-		.dependencies = program_member(program, unit, "p_dependencies",
-					       known.dependencies),
-		.name = program_member(program, unit, "p_name", known.name),
-		.default_status =
-			program_member(program, unit, "p_default_status",
-				       known.default_status),
-		.run_status = program_member(program, unit, "p_run_status",
-					     known.run_status),
-		/* A test_suite begins with its vtable, then the test_unit. */
-		.children = program_member(program, suite, "m_ranked_children",
-					   known.children + 8) -
-			    8,
-		.failed = program_member(program, results,
-					 "p_assertions_failed", known.failed),
-		.expected =
-			program_member(program, results, "p_expected_failures",
-				       known.expected),
-		.aborted = program_member(program, results, "p_aborted",
-					  known.aborted),
-		.timed_out = program_member(program, results, "p_timed_out",
-					    known.timed_out),
-	};
-	/* Debug information is foreign, too. */
-	const uint64_t offsets[] = {
-		at->type,      at->file + 8,	      at->line,
-		at->id,	       at->default_status,    at->run_status,
-		at->failed,    at->expected,	      at->aborted,
-		at->timed_out, at->dependencies + 16,
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
-		if (offsets[i] > UNIT_SIZE - 8)
-			*at = known;
-	}
+	adapter_find_members(run, rows, ARRAY_SIZE(rows));
+	/* A test_suite begins with its vtable, then the test_unit. */
+	at->children -= 8;
 }
 
 static struct boost_level *boost_top_level(struct boost *boost)
@@ -282,7 +247,7 @@ static struct err *boost_find_store(struct run *run, struct thread *thread)
 		}
 		at = node.parent;
 	}
-	return err_create(ERR_SUITE, "this version of Boost.Test is not known");
+	return adapter_unknown_version(run, "the map of results has no header");
 }
 
 struct boost_entry {
@@ -553,11 +518,8 @@ static struct err *boost_find_piece(struct run *run, uint64_t formatter,
 				    enum boost_piece piece, struct raddr *ret)
 {
 	_cleanup_(freep) char *symbol = NULL;
-	if (asprintf(&symbol, "_ZN5boost9unit_test6output%s%s",
-		     formatters[formatter], pieces[piece]) < 0) {
-		symbol = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(&symbol, "_ZN5boost9unit_test6output%s%s",
+		       formatters[formatter], pieces[piece]));
 	if (!program_symbol(run->program, symbol, ret))
 		*ret = RADDR(0);
 	return NULL;
@@ -713,7 +675,7 @@ static struct err *boost_attach(struct run *run)
 {
 	struct boost *boost = run->state;
 	TRY(boost_refuse_random(run));
-	boost_find_layout(run->program, &boost->at);
+	boost_find_layout(run, &boost->at);
 	program_symbol(run->program, UNIT_FINISH, &boost->finish);
 	TRY(run_break_symbol(run, UNIT_START, boost_on_start, 0, NULL));
 	TRY(run_break_symbol(run, UNIT_SKIPPED, boost_on_skipped, 0, NULL));
@@ -744,9 +706,8 @@ static struct err *boost_read_children(struct run *run, uint64_t suite,
 	while (at || depth) {
 		if (at) {
 			if (depth == TREE_HEIGHT_MAX)
-				return err_create(ERR_SUITE,
-						  "this version of Boost.Test "
-						  "is not known");
+				return adapter_unknown_version(
+					run, "a suite's children do not end");
 			TRY(memory_read(run->tracee, RADDR(at), &nodes[depth],
 					sizeof(nodes[depth])));
 			stack[depth] = at;
@@ -870,10 +831,7 @@ static struct err *boost_list_unit(struct boost_listing *listing,
 
 	_cleanup_(freep) char *name = NULL, *file = NULL, *full = NULL;
 	TRY(run_string(run, RADDR(unit + at->name), &name));
-	if (asprintf(&full, "%s%s%s", path, *path ? "/" : "", name) < 0) {
-		full = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(&full, "%s%s%s", path, *path ? "/" : "", name));
 	if (type == TYPE_SUITE) {
 		TRY(run_add_group(run, unit, suite));
 		TRY(run_declare_group(run, unit, suite));
@@ -897,8 +855,7 @@ static struct err *boost_list_suite(struct boost_listing *listing,
 	if (depth == DEPTH_MAX)
 		return err_create(ERR_SUITE, "suites lie too deep in suites");
 	if (!program_symbol(run->program, GET_UNIT, &get))
-		return err_create(ERR_SUITE,
-				  "this version of Boost.Test is not known");
+		return adapter_unknown_version(run, "no framework::get()");
 	_cleanup_(ids_freep) struct ids ids = {};
 	TRY(boost_read_children(run, suite, &ids));
 	for (size_t i = 0; i < ids.n; i++) {

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
+#include "framework/adapter.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -81,57 +83,48 @@ struct catch2 {
 	bool limited;	   /* the user wants an end after so many failures */
 };
 
-static void catch2_find_assertion_layout(const struct program *program,
-					 struct catch2_layout *at)
-{
-	static const char *const result = "Catch::AssertionResult";
-	at->macro = program_member(program, result, "m_info.macroName", 0);
-	at->at_file =
-		program_member(program, result, "m_info.lineInfo.file", 16);
-	at->at_line =
-		program_member(program, result, "m_info.lineInfo.line", 24);
-	at->expression = program_member(program, result,
-					"m_info.capturedExpression", 32);
-	at->disposition =
-		program_member(program, result, "m_info.resultDisposition", 48);
-	at->message =
-		program_member(program, result, "m_resultData.message", 56);
-	at->type =
-		program_member(program, result, "m_resultData.resultType", 136);
-}
-
 /* False: it makes no sense. */
-static bool catch2_find_layout(const struct program *program, bool version_3,
+static bool catch2_find_layout(const struct run *run, bool version_3,
 			       struct catch2_layout *at)
 {
 	static const char *const info = "Catch::TestCaseInfo";
 	static const char *const totals = "Catch::Totals";
+	static const char *const result = "Catch::AssertionResult";
 	struct raddr ignored;
-	bool skips = program_symbol(program, SKIP_EXCEPTION, &ignored);
+	bool skips = program_symbol(run->program, SKIP_EXCEPTION, &ignored);
+	bool old = !version_3;
+	const struct adapter_member rows[] = {
+		{ &at->test_size, "Catch::TestCase", NULL, 184, ANYWHERE },
+		{ &at->name, info, "name", 0, ANYWHERE },
+		{ &at->file, info, "lineInfo.file", old ? 144 : 104, ANYWHERE },
+		{ &at->line, info, "lineInfo.line", old ? 152 : 112, ANYWHERE },
+		{ &at->properties, info, "properties", old ? 160 : 120,
+		  ANYWHERE },
+		{ &at->totals_size, totals, NULL,
+		  old	  ? 56
+		  : skips ? 64
+			  : 48,
+		  ANYWHERE },
+		{ &at->failed_assertions, totals, "assertions.failed",
+		  old ? 16 : 8, ANYWHERE },
+		{ &at->failed, totals, "testCases.failed",
+		  old || skips ? 40 : 32, ANYWHERE },
+		{ &at->skipped, totals, "testCases.skipped", skips ? 56 : 0,
+		  ANYWHERE },
+		{ &at->macro, result, "m_info.macroName", 0, ANYWHERE },
+		{ &at->at_file, result, "m_info.lineInfo.file", 16, ANYWHERE },
+		{ &at->at_line, result, "m_info.lineInfo.line", 24, ANYWHERE },
+		{ &at->expression, result, "m_info.capturedExpression", 32,
+		  ANYWHERE },
+		{ &at->disposition, result, "m_info.resultDisposition", 48,
+		  ANYWHERE },
+		{ &at->message, result, "m_resultData.message", 56, ANYWHERE },
+		{ &at->type, result, "m_resultData.resultType", 136, ANYWHERE },
+	};
+	adapter_find_members(run, rows, ARRAY_SIZE(rows));
 	at->test_points = version_3;
-	at->test_size =
-		version_3 ? 16
-			  : program_type_size(program, "Catch::TestCase", 184);
-	at->name = program_member(program, info, "name", 0);
-	at->file = program_member(program, info, "lineInfo.file",
-				  version_3 ? 104 : 144);
-	at->line = program_member(program, info, "lineInfo.line",
-				  version_3 ? 112 : 152);
-	at->properties = program_member(program, info, "properties",
-					version_3 ? 120 : 160);
-
-	at->totals_size = program_type_size(program, totals,
-					    !version_3 ? 56
-					    : skips    ? 64
-						       : 48);
-	at->failed_assertions = program_member(
-		program, totals, "assertions.failed", version_3 ? 8 : 16);
-	at->failed = program_member(program, totals, "testCases.failed",
-				    version_3 && !skips ? 32 : 40);
-	at->skipped = program_member(program, totals, "testCases.skipped",
-				     skips ? 56 : 0);
-	catch2_find_assertion_layout(program, at);
-	/* Debug information is foreign, too. */
+	if (version_3)
+		at->test_size = 16; /* TestCaseHandle */
 	return at->totals_size <= TOTALS_MAX &&
 	       at->failed + 8 <= at->totals_size &&
 	       at->skipped + 8 <= at->totals_size &&
@@ -454,11 +447,6 @@ static struct err *catch2_on_assertion(struct run *run, struct thread *thread,
 	return catch2_only_failures(run, regs_pc(&thread->regs));
 }
 
-static struct err *catch2_unknown_version(void)
-{
-	return err_create(ERR_SUITE, "this version of Catch2 is not known");
-}
-
 static struct err *catch2_attach(struct run *run)
 {
 	struct catch2 *catch2 = run->state;
@@ -467,13 +455,14 @@ static struct err *catch2_attach(struct run *run)
 		!program_symbol(run->program, RUN_TEST_2, &catch2->run_test);
 	if (version_3 &&
 	    !program_symbol(run->program, RUN_TEST_3, &catch2->run_test))
-		return err_hint(err_create(ERR_SUITE,
-					   "Catch2's own functions are missing "
-					   "in the program"),
-				"build it without link-time optimisation, and "
-				"do not strip it");
-	if (!catch2_find_layout(run->program, version_3, &catch2->at))
-		return catch2_unknown_version();
+		return adapter_function_missing(
+			run, RUN_TEST_2 " or " RUN_TEST_3,
+			"build it without link-time optimisation, and do not "
+			"strip it");
+	log_debug(LOG_FRAMEWORK, "Catch2 %d", version_3 ? 3 : 2);
+	if (!catch2_find_layout(run, version_3, &catch2->at))
+		return adapter_unknown_version(
+			run, "debug information makes no sense");
 	if (!program_function_starting(run->program, RECONSTRUCT,
 				       &catch2->reconstruct, NULL))
 		catch2->reconstruct = RADDR(0);
@@ -497,12 +486,6 @@ struct catch2_selection {
 	size_t n;
 	bool chosen; /* by the program's arguments */
 };
-
-static int catch2_compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
 
 /* Is this a std::set whose first element is @first? */
 static bool catch2_is_set(struct run *run, const uint64_t words[6],
@@ -528,7 +511,7 @@ static struct err *catch2_read_selection(struct run *run, uint64_t set,
 	TRY(run_set(run, RADDR(set), max, &tests, &n));
 	for (size_t i = 0; i < n; i++)
 		TRY(run_u64(run, RADDR(tests[i]), &tests[i]));
-	qsort(tests, n, sizeof(*tests), catch2_compare_u64);
+	qsort(tests, n, sizeof(*tests), adapter_compare_u64);
 	selection->tests = take_ptr(tests);
 	selection->n = n;
 	return NULL;
@@ -608,13 +591,15 @@ static struct err *catch2_list(struct run *run, struct thread *thread)
 	struct catch2 *catch2 = run->state;
 	uint64_t bounds[2], size = catch2->at.test_size;
 	if (!catch2->tests)
-		return catch2_unknown_version();
+		return adapter_unknown_version(run,
+					       "nobody asked for the tests");
 	TRY(memory_read(run->tracee, RADDR(catch2->tests), bounds,
 			sizeof(bounds)));
 	if (bounds[1] < bounds[0] || !size ||
 	    (bounds[1] - bounds[0]) % size != 0 ||
 	    (bounds[1] - bounds[0]) / size > TESTS_MAX)
-		return catch2_unknown_version();
+		return adapter_unknown_version(run,
+					       "its list of tests is no list");
 	struct catch2_selection selection = {};
 	struct err *err = catch2_find_selection(
 		run, thread, (bounds[1] - bounds[0]) / size, &selection);

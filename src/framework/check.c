@@ -24,6 +24,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "framework/adapter.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -108,35 +109,34 @@ static void check_filter_free(struct check_filter *filter)
 	free(filter->exclude);
 }
 
-static void check_find_layout(const struct program *program,
-			      struct check_layout *at)
+static void check_find_layout(const struct run *run, struct check_layout *at)
 {
-	at->suites = program_member(program, "SRunner", "slst", 0);
-	at->results = program_member(program, "SRunner", "resultlst", 16);
-	at->logs = program_member(program, "SRunner", "loglst", 48);
-	at->fork_status = program_member(program, "SRunner", "fstat", 56);
-	at->case_tests = program_member(program, "TCase", "tflst", 24);
-	at->case_setup = program_member(program, "TCase", "unch_sflst", 32);
-	at->case_teardown = program_member(program, "TCase", "unch_tflst", 40);
-	at->case_checked_setup =
-		program_member(program, "TCase", "ch_sflst", 48);
-	at->case_checked_teardown =
-		program_member(program, "TCase", "ch_tflst", 56);
-	at->case_tags = program_member(program, "TCase", "tags", 64);
-	at->case_size = program_type_size(program, "TCase", 72);
-	at->result_type = program_member(program, "TestResult", "rtype", 0);
-	at->result_file = program_member(program, "TestResult", "file", 8);
-	at->result_line = program_member(program, "TestResult", "line", 16);
-	at->result_message = program_member(program, "TestResult", "msg", 48);
-	/* Debug information is foreign, too. */
-	if (at->case_size > CASE_SIZE_MAX || at->case_size < 48 ||
-	    at->case_tests > at->case_size - 8 ||
+	const struct adapter_member rows[] = {
+		{ &at->suites, "SRunner", "slst", 0, ANYWHERE },
+		{ &at->results, "SRunner", "resultlst", 16, ANYWHERE },
+		{ &at->logs, "SRunner", "loglst", 48, ANYWHERE },
+		{ &at->fork_status, "SRunner", "fstat", 56, ANYWHERE },
+		{ &at->case_tests, "TCase", "tflst", 24, ANYWHERE },
+		{ &at->case_setup, "TCase", "unch_sflst", 32, ANYWHERE },
+		{ &at->case_teardown, "TCase", "unch_tflst", 40, ANYWHERE },
+		{ &at->case_checked_setup, "TCase", "ch_sflst", 48, ANYWHERE },
+		{ &at->case_checked_teardown, "TCase", "ch_tflst", 56,
+		  ANYWHERE },
+		{ &at->case_tags, "TCase", "tags", 64, ANYWHERE },
+		{ &at->case_size, "TCase", NULL, 72, CASE_SIZE_MAX + 1 },
+		{ &at->result_type, "TestResult", "rtype", 0, ANYWHERE },
+		{ &at->result_file, "TestResult", "file", 8, ANYWHERE },
+		{ &at->result_line, "TestResult", "line", 16, ANYWHERE },
+		{ &at->result_message, "TestResult", "msg", 48, ANYWHERE },
+	};
+	if (!adapter_find_members(run, rows, ARRAY_SIZE(rows)))
+		return;
+	if (at->case_size < 48 || at->case_tests > at->case_size - 8 ||
 	    at->case_setup > at->case_size - 8 ||
 	    at->case_teardown > at->case_size - 8 ||
 	    at->case_checked_setup > at->case_size - 8 ||
 	    at->case_checked_teardown > at->case_size - 8)
-		*at = (struct check_layout){ 0,	 16, 48, 56, 24, 32, 40, 64,
-					     72, 48, 56, 0,  8,	 16, 48 };
+		adapter_reset_members(run, rows, ARRAY_SIZE(rows));
 }
 
 /* Pointers of the list at @address. */
@@ -146,8 +146,8 @@ static struct err *check_read_list(struct run *run, uint64_t address,
 	struct check_list list;
 	TRY(memory_read(run->tracee, RADDR(address), &list, sizeof(list)));
 	if (list.n > ITEMS_MAX)
-		return err_create(ERR_SUITE,
-				  "this version of Check is not known");
+		return adapter_unknown_version(run,
+					       "a list with too many items");
 	_cleanup_(freep) uint64_t *items = calloc(list.n + 1, 8);
 	if (!items)
 		return err_nomem();
@@ -262,8 +262,8 @@ static struct err *check_find_in_case(struct run *run, uint64_t suite,
 				sizeof(*function)));
 		if ((int64_t)function->end - function->start > TESTS_MAX ||
 		    list->n > TESTS_MAX)
-			return err_create(ERR_SUITE,
-					  "this version of Check is not known");
+			return adapter_unknown_version(
+				run, "a loop test with too many rounds");
 		for (found.i = function->start; found.i < function->end;
 		     found.i++)
 			TRY(vec_push(list, found));
@@ -310,10 +310,7 @@ static struct err *check_group_name(struct run *run,
 	TRY(run_text(run, RADDR(suite_at), &suite));
 	TRY(run_text(run, RADDR(case_at), &tcase));
 	free(take_ptr(*ret));
-	if (asprintf(ret, "%s/%s", suite, tcase) < 0) {
-		*ret = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(ret, "%s/%s", suite, tcase));
 	return NULL;
 }
 
@@ -818,8 +815,8 @@ static struct err *check_find_log(struct run *run, struct thread *thread)
 	check->waiting = false;
 	TRY(check_read_list_at(run, check->runner + check->at.logs, &logs, &n));
 	if (!n)
-		return err_create(ERR_SUITE,
-				  "this version of Check is not known");
+		return adapter_unknown_version(
+			run, "the runner has no log functions");
 	TRY(run_u64(run, RADDR(logs[0] + 8), &function));
 	TRY(run_break(run, RADDR(function), check_on_log, 0));
 	return calls_skip(run, thread, 0);
@@ -856,7 +853,7 @@ static struct err *check_attach(struct run *run)
 					   "Check 0.%u is too old to be driven",
 					   minor),
 				"use Check 0.%u or later", MINOR_MIN);
-	check_find_layout(run->program, &check->at);
+	check_find_layout(run, &check->at);
 	TRY(run_break_symbol(run, "srunner_run_tagged", check_on_runner, 0,
 			     &found));
 	return found ? NULL

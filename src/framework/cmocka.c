@@ -20,11 +20,12 @@
  *
  * Seen with 1.1.5; see docs/frameworks.md.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "framework/adapter.h"
+#include "framework/stand_in.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "tracee/memory.h"
@@ -54,11 +55,6 @@ enum {
 
 struct cmocka_unit_test { /* struct CMUnitTest */
 	uint64_t name, test, setup, teardown, state;
-};
-
-/* What functions of ours stand for; behind the array of wanted tests. */
-struct cmocka_originals {
-	uint64_t begin, body, teardown;
 };
 
 struct cmocka_layout { /* struct CMUnitTestState */
@@ -120,8 +116,8 @@ static struct err *cmocka_read_group(struct run *run, struct thread *thread,
 	const struct cmocka *cmocka = run->state;
 	uint64_t n = thread_arg(thread, 2);
 	if (n > TESTS_MAX)
-		return err_create(ERR_SUITE,
-				  "this version of cmocka is not known");
+		return adapter_unknown_version(run,
+					       "a group with too many tests");
 	_cleanup_(freep) struct cmocka_unit_test *tests =
 		calloc(n + 1, sizeof(*tests));
 	_cleanup_(freep) char *filter = NULL, *skip_filter = NULL;
@@ -172,10 +168,7 @@ static struct err *cmocka_add_test(struct run *run, const char *group,
 	_cleanup_(freep) char *full = NULL;
 	uint64_t function = test->test ? test->test : test->setup;
 	program_function_place(run->program, RADDR(function), &file, &line);
-	if (asprintf(&full, "%s/%s", group, name) < 0) {
-		full = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(&full, "%s/%s", group, name));
 	return run_add_test(run, full, file, line, false, run_tests(run),
 			    group_id);
 }
@@ -236,26 +229,6 @@ static uint64_t cmocka_stub_address(const struct cmocka *cmocka, int index)
 	return cmocka->stubs.v + (uint64_t)index * CALLS_STUB_SIZE;
 }
 
-/* Puts functions of ours where we want to stop. */
-static struct cmocka_originals
-cmocka_replace_functions(const struct run *run, struct cmocka_unit_test *test)
-{
-	const struct cmocka *cmocka = run->state;
-	struct cmocka_originals originals = {
-		.begin = test->setup ? test->setup : test->test,
-		.body = test->test,
-		.teardown = test->teardown,
-	};
-	if (test->setup && test->test &&
-	    run_point_wanted(run, SUITE_AFTER_SETUP))
-		test->test = cmocka_stub_address(cmocka, STUB_BODY);
-	if (test->teardown && run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
-		test->teardown = cmocka_stub_address(cmocka, STUB_TEARDOWN);
-	*(test->setup ? &test->setup : &test->test) =
-		cmocka_stub_address(cmocka, STUB_BEGIN);
-	return originals;
-}
-
 /* How many of the order from @first on, as far as it is known, are of the group? */
 static size_t cmocka_group_length(const struct run *run, size_t first,
 				  uint64_t base, uint64_t n)
@@ -280,13 +253,20 @@ static struct err *cmocka_write_entries(struct run *run, uint64_t entries,
 	size_t all = n + room;
 	size_t size = all * sizeof(struct cmocka_unit_test);
 	_cleanup_(freep) struct cmocka_unit_test *wanted = calloc(1, size + 1);
-	_cleanup_(freep) struct cmocka_originals *originals =
+	const struct stand_in_stubs stubs = {
+		.begin = cmocka_stub_address(cmocka, STUB_BEGIN),
+		.body = cmocka_stub_address(cmocka, STUB_BODY),
+		.teardown = cmocka_stub_address(cmocka, STUB_TEARDOWN),
+	};
+	_cleanup_(freep) struct stand_in *originals =
 		calloc(n + 1, sizeof(*originals));
 	if (!wanted || !originals)
 		return err_nomem();
 	for (size_t i = 0; i < n; i++) {
 		wanted[i] = tests[run->order[run->next + i] - base];
-		originals[i] = cmocka_replace_functions(run, &wanted[i]);
+		originals[i] =
+			stand_in_replace(run, &stubs, &wanted[i].setup,
+					 &wanted[i].test, &wanted[i].teardown);
 	}
 	bool asks = room && !run_settled(run) && run->next + n == run->n;
 	for (size_t i = n; i < all; i++) {
@@ -429,14 +409,13 @@ static struct err *cmocka_end_test(struct run *run)
 	return run_end(run, OUTCOME_NONE);
 }
 
-static struct err *cmocka_read_originals(struct run *run, size_t at,
-					 struct cmocka_originals *ret)
+static struct err *cmocka_read_stand_in(struct run *run, size_t at,
+					struct stand_in *ret)
 {
 	const struct cmocka *cmocka = run->state;
-	return memory_read(
-		run->tracee,
-		RADDR(cmocka->originals + (at - cmocka->first) * sizeof(*ret)),
-		ret, sizeof(*ret));
+	return stand_in_read(
+		run, cmocka->originals + (at - cmocka->first) * sizeof(*ret),
+		ret);
 }
 
 /* In place of the test itself, or of its tear-down. */
@@ -444,14 +423,11 @@ static struct err *cmocka_on_point(struct run *run, struct thread *thread,
 				   uint64_t point)
 {
 	const struct cmocka *cmocka = run->state;
-	struct cmocka_originals originals;
+	struct stand_in test;
 	if (!calls_nested(&cmocka->call, thread) || run->next <= cmocka->first)
 		return NULL;
-	TRY(cmocka_read_originals(run, run->next - 1, &originals));
-	calls_instead(thread,
-		      RADDR(point == SUITE_AFTER_SETUP ? originals.body
-						       : originals.teardown));
-	return run_point(run, (enum suite_point)point);
+	TRY(cmocka_read_stand_in(run, run->next - 1, &test));
+	return stand_in_point(run, thread, &test, (enum suite_point)point);
 }
 
 /* In place of a test's first function. */
@@ -460,19 +436,17 @@ static struct err *cmocka_on_begin(struct run *run, struct thread *thread,
 {
 	(void)arg;
 	struct cmocka *cmocka = run->state;
-	struct cmocka_originals originals;
+	struct stand_in test;
 	if (!calls_nested(&cmocka->call, thread) || run->next >= cmocka->end)
 		return NULL;
 	TRY(cmocka_end_test(run));
-	TRY(cmocka_read_originals(run, run->next, &originals));
+	TRY(cmocka_read_stand_in(run, run->next, &test));
 	cmocka->record = thread_arg(thread, 0) - cmocka->at.state;
 	cmocka->file = 0;
-	if (originals.begin)
-		calls_instead(thread, RADDR(originals.begin));
+	if (test.begin)
+		calls_instead(thread, RADDR(test.begin));
 	TRY(run_begin(run));
-	return originals.begin == originals.body
-		       ? run_point(run, SUITE_AFTER_SETUP)
-		       : NULL;
+	return stand_in_begun(run, &test);
 }
 
 /* An entry of ours: the last test that was known has ended. */
@@ -627,10 +601,12 @@ static struct err *cmocka_attach(struct run *run)
 {
 	struct cmocka *cmocka = run->state;
 	static const char *const record = "CMUnitTestState";
-	cmocka->at.state = program_member(run->program, record, "state", 16);
-	cmocka->at.message =
-		program_member(run->program, record, "error_message", 24);
-	cmocka->at.status = program_member(run->program, record, "status", 32);
+	const struct adapter_member rows[] = {
+		{ &cmocka->at.state, record, "state", 16, ANYWHERE },
+		{ &cmocka->at.message, record, "error_message", 24, ANYWHERE },
+		{ &cmocka->at.status, record, "status", 32, ANYWHERE },
+	};
+	adapter_find_members(run, rows, ARRAY_SIZE(rows));
 	if (!program_symbol(run->program, "_cmocka_run_group_tests",
 			    &cmocka->function))
 		return err_create(ERR_SUITE, "the program does not use cmocka");
@@ -645,6 +621,16 @@ static struct err *cmocka_attach(struct run *run)
 
 static struct err *cmocka_start(struct run *run, struct thread *thread)
 {
+	static const struct {
+		run_hook *hook;
+		uint64_t arg;
+	} hooks[STUB_NOTHING] = {
+		[STUB_BEGIN] = { cmocka_on_begin, 0 },
+		[STUB_GROUP_END] = { cmocka_on_group_end, 0 },
+		[STUB_BODY] = { cmocka_on_point, SUITE_AFTER_SETUP },
+		[STUB_TEARDOWN] = { cmocka_on_point, SUITE_BEFORE_TEARDOWN },
+		[STUB_NEXT] = { cmocka_on_next, 0 },
+	};
 	struct cmocka *cmocka = run->state;
 	for (size_t i = 1; i < run->n; i++) {
 		if (run_group(run, run->order[i]) <
@@ -658,21 +644,14 @@ static struct err *cmocka_start(struct run *run, struct thread *thread)
 	size_t most = run->n + 2 * run_unknown(run);
 	TRY(remote_map(thread,
 		       most * (sizeof(struct cmocka_unit_test) +
-			       sizeof(struct cmocka_originals)),
+			       sizeof(struct stand_in)),
 		       &memory));
 	cmocka->memory = memory.v;
 	cmocka->originals = memory.v + most * sizeof(struct cmocka_unit_test);
 	TRY(calls_stubs(thread, STUBS, &cmocka->stubs));
-	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_BEGIN)),
-		      cmocka_on_begin, 0));
-	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_GROUP_END)),
-		      cmocka_on_group_end, 0));
-	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_NEXT)),
-		      cmocka_on_next, 0));
-	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_BODY)),
-		      cmocka_on_point, SUITE_AFTER_SETUP));
-	TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, STUB_TEARDOWN)),
-		      cmocka_on_point, SUITE_BEFORE_TEARDOWN));
+	for (int i = 0; i < STUB_NOTHING; i++)
+		TRY(run_break(run, RADDR(cmocka_stub_address(cmocka, i)),
+			      hooks[i].hook, hooks[i].arg));
 	return cmocka_run_group_call(run, thread);
 }
 

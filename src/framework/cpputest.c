@@ -11,10 +11,11 @@
  *
  * Seen with 4.0; see docs/frameworks.md.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+#include "framework/adapter.h"
 #include "framework/fixture.h"
 #include "native/calls.h"
 #include "native/framework.h"
@@ -63,39 +64,32 @@ struct cpputest {
 	struct fixture fixture; /* of the running test, if points are wanted */
 };
 
-static void cpputest_find_layout(const struct program *program,
+static void cpputest_find_layout(const struct run *run,
 				 struct cpputest_layout *at)
 {
 	static const char *const registry = "TestRegistry";
 	static const char *const shell = "UtestShell";
 	static const char *const failure = "TestFailure";
-	at->tests = program_member(program, registry, "tests_", 8);
-	at->name_filter = program_member(program, registry, "nameFilters_", 16);
-	at->group_filter =
-		program_member(program, registry, "groupFilters_", 24);
-	at->group = program_member(program, shell, "group_", 8);
-	at->name = program_member(program, shell, "name_", 16);
-	at->file = program_member(program, shell, "file_", 24);
-	at->line = program_member(program, shell, "lineNumber_", 32);
-	at->next = program_member(program, shell, "next_", 40);
-	/* Debug information is foreign, too. */
-	if (MAX(MAX(at->group, at->name), MAX(at->file, at->line)) >
-		    SHELL_SIZE - 8 ||
-	    at->next > SHELL_SIZE - 8) {
-		at->group = 8;
-		at->name = 16;
-		at->file = 24;
-		at->line = 32;
-		at->next = 40;
-	}
-	/* Behind a vtable: two strings, file, line, string, line, message. */
-	uint64_t string = program_type_size(program, "SimpleString", 16);
-	at->failure_file =
-		program_member(program, failure, "fileName_", 8 + 2 * string);
-	at->failure_line =
-		program_member(program, failure, "lineNumber_", 8 + 3 * string);
-	at->failure_text =
-		program_member(program, failure, "message_", 24 + 4 * string);
+	static const uint64_t end = SHELL_SIZE - 7;
+	/* After a vtable: two strings, file, line, string, line, message. */
+	uint64_t string = program_type_size(run->program, "SimpleString", 16);
+	const struct adapter_member rows[] = {
+		{ &at->tests, registry, "tests_", 8, ANYWHERE },
+		{ &at->name_filter, registry, "nameFilters_", 16, ANYWHERE },
+		{ &at->group_filter, registry, "groupFilters_", 24, ANYWHERE },
+		{ &at->group, shell, "group_", 8, end },
+		{ &at->name, shell, "name_", 16, end },
+		{ &at->file, shell, "file_", 24, end },
+		{ &at->line, shell, "lineNumber_", 32, end },
+		{ &at->next, shell, "next_", 40, end },
+		{ &at->failure_file, failure, "fileName_", 8 + 2 * string,
+		  ANYWHERE },
+		{ &at->failure_line, failure, "lineNumber_", 8 + 3 * string,
+		  ANYWHERE },
+		{ &at->failure_text, failure, "message_", 24 + 4 * string,
+		  ANYWHERE },
+	};
+	adapter_find_members(run, rows, ARRAY_SIZE(rows));
 }
 
 /* A SimpleString begins with a pointer to its text. */
@@ -214,14 +208,6 @@ static struct err *cpputest_on_failure(struct run *run, struct thread *thread,
 	return run_fail(run, file, (unsigned)line, text);
 }
 
-static struct err *cpputest_on_step(struct run *run, struct thread *thread,
-				    uint64_t arg)
-{
-	(void)arg;
-	struct cpputest *cpputest = run->state;
-	return fixture_step(run, thread, &cpputest->fixture);
-}
-
 /* Utest::run() calls its virtual functions. */
 static struct err *cpputest_on_utest(struct run *run, struct thread *thread,
 				     uint64_t arg)
@@ -233,7 +219,7 @@ static struct err *cpputest_on_utest(struct run *run, struct thread *thread,
 		return NULL;
 	TRY(fixture_of_object(run, thread_arg(thread, 0),
 			      cpputest->at.setup_slot, &cpputest->fixture));
-	return fixture_watch(run, &cpputest->fixture, cpputest_on_step);
+	return fixture_watch(run, &cpputest->fixture, NULL);
 }
 
 static struct err *cpputest_watch_points(struct run *run)
@@ -249,7 +235,7 @@ static struct err *cpputest_watch_points(struct run *run)
 static struct err *cpputest_attach(struct run *run)
 {
 	struct cpputest *cpputest = run->state;
-	cpputest_find_layout(run->program, &cpputest->at);
+	cpputest_find_layout(run, &cpputest->at);
 	program_symbol(run->program, RUN_ALL, &cpputest->run_all);
 	TRY(run_break(run, cpputest->run_all, cpputest_on_run_all, 0));
 	TRY(run_break_symbol(run, COUNT_IGNORED, cpputest_on_ignored, 0, NULL));
@@ -292,10 +278,7 @@ static struct err *cpputest_add_test(struct run *run, struct thread *thread,
 	TRY(run_text(run, RADDR(group_at), &group));
 	TRY(run_text(run, RADDR(name_at), &name));
 	TRY(run_text(run, RADDR(file_at), &file));
-	if (asprintf(&full, "%s.%s", group, name) < 0) {
-		full = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(&full, "%s.%s", group, name));
 	return run_add_test(run, full, file, (unsigned)line, false, shell, 0);
 }
 
@@ -342,8 +325,8 @@ static struct err *cpputest_list(struct run *run, struct thread *thread)
 		uint64_t next;
 		if (n == TESTS_MAX ||
 		    run_test_by_handle(run, shell) != RUN_NONE)
-			return err_create(ERR_SUITE, "this version of CppUTest "
-						     "is not known");
+			return adapter_unknown_version(
+				run, "the list of tests does not end");
 		struct err *err =
 			cpputest_add_test(run, thread, shell, &filters, &next);
 		if (err)
@@ -354,18 +337,6 @@ static struct err *cpputest_list(struct run *run, struct thread *thread)
 	return cpputest_declare_levels(run);
 }
 
-/* Does each test of the order stand right behind the last, and the last last? */
-static bool cpputest_natural_order(const struct run *run)
-{
-	if (!run_in_sequence(run))
-		return false;
-	for (size_t i = 1; i < run->n; i++) {
-		if (run->order[i] != run->order[i - 1] + 1)
-			return false;
-	}
-	return run->n && run->order[run->n - 1] == run_tests(run) - 1;
-}
-
 static struct err *cpputest_start(struct run *run, struct thread *thread)
 {
 	const struct cpputest *cpputest = run->state;
@@ -374,7 +345,7 @@ static struct err *cpputest_start(struct run *run, struct thread *thread)
 			     NULL));
 	TRY(run_break_symbol(run, TESTS_ENDED, cpputest_on_tests_ended, 0,
 			     NULL));
-	if (!run_settled(run) || !cpputest_natural_order(run))
+	if (!run_settled(run) || !adapter_runs_naturally(run))
 		TRY(run_break_symbol(run, TEST_ENDED, cpputest_on_test_ended, 0,
 				     NULL));
 	TRY(cpputest_watch_points(run));

@@ -16,10 +16,11 @@
  *
  * Seen with 2.1-3; see docs/frameworks.md.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+#include "framework/adapter.h"
 #include "framework/fixture.h"
 #include "native/calls.h"
 #include "native/framework.h"
@@ -87,61 +88,27 @@ struct cunit {
 	size_t links_n;
 };
 
-static void cunit_find_layout(const struct program *program,
-			      struct cunit_layout *at)
+static void cunit_find_layout(const struct run *run, struct cunit_layout *at)
 {
 	static const char *const suite = "CU_Suite", *const test = "CU_Test";
-	static const struct cunit_layout known = {
-		.suites = 8,
-		.suite_name = 0,
-		.suite_active = 8,
-		.suite_tests = 16,
-		.suite_init = 24,
-		.suite_setup = 40,
-		.suite_teardown = 48,
-		.suite_next = 64,
-		.name = 0,
-		.active = 8,
-		.function = 16,
-		.next = 32,
-		.records = 84,
+	static const uint64_t end = NODE_SIZE - 7;
+	const struct adapter_member rows[] = {
+		{ &at->suites, "CU_TestRegistry", "pSuite", 8, ANYWHERE },
+		{ &at->suite_name, suite, "pName", 0, end },
+		{ &at->suite_active, suite, "fActive", 8, end },
+		{ &at->suite_tests, suite, "pTest", 16, end },
+		{ &at->suite_init, suite, "pInitializeFunc", 24, ANYWHERE },
+		{ &at->suite_setup, suite, "pSetUpFunc", 40, ANYWHERE },
+		{ &at->suite_teardown, suite, "pTearDownFunc", 48, ANYWHERE },
+		{ &at->suite_next, suite, "pNext", 64, end },
+		{ &at->name, test, "pName", 0, end },
+		{ &at->active, test, "fActive", 8, end },
+		{ &at->function, test, "pTestFunc", 16, end },
+		{ &at->next, test, "pNext", 32, end },
+		{ &at->records, "CU_RunSummary", "nFailureRecords", 84,
+		  ANYWHERE },
 	};
-	*at = (struct cunit_layout){
-		.suites = program_member(program, "CU_TestRegistry", "pSuite",
-					 known.suites),
-		.suite_name = program_member(program, suite, "pName",
-					     known.suite_name),
-		.suite_active = program_member(program, suite, "fActive",
-					       known.suite_active),
-		.suite_tests = program_member(program, suite, "pTest",
-					      known.suite_tests),
-		.suite_init = program_member(program, suite, "pInitializeFunc",
-					     known.suite_init),
-		.suite_setup = program_member(program, suite, "pSetUpFunc",
-					      known.suite_setup),
-		.suite_teardown = program_member(
-			program, suite, "pTearDownFunc", known.suite_teardown),
-		.suite_next = program_member(program, suite, "pNext",
-					     known.suite_next),
-		.name = program_member(program, test, "pName", known.name),
-		.active =
-			program_member(program, test, "fActive", known.active),
-		.function = program_member(program, test, "pTestFunc",
-					   known.function),
-		.next = program_member(program, test, "pNext", known.next),
-		.records = program_member(program, "CU_RunSummary",
-					  "nFailureRecords", known.records),
-	};
-	/* Debug information is foreign, too. */
-	const uint64_t offsets[] = {
-		at->suite_name, at->suite_active, at->suite_tests,
-		at->suite_next, at->name,	  at->active,
-		at->function,	at->next,
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
-		if (offsets[i] > NODE_SIZE - 8)
-			*at = known;
-	}
+	adapter_find_members(run, rows, ARRAY_SIZE(rows));
 }
 
 static struct err *cunit_change_link(struct run *run, uint64_t at,
@@ -310,14 +277,6 @@ static struct err *cunit_watch_end(struct run *run)
 		     : run_unbreak(run, handler);
 }
 
-static struct err *cunit_on_step(struct run *run, struct thread *thread,
-				 uint64_t arg)
-{
-	(void)arg;
-	struct cunit *cunit = run->state;
-	return fixture_step(run, thread, &cunit->fixture);
-}
-
 /* The running test is about to be set up. */
 static struct err *cunit_watch_points(struct run *run)
 {
@@ -333,7 +292,7 @@ static struct err *cunit_watch_points(struct run *run)
 	TRY(run_u64(run, RADDR(test + at->function), &fixture->body.v));
 	TRY(run_u64(run, RADDR(suite + at->suite_teardown),
 		    &fixture->teardown.v));
-	return fixture_watch(run, fixture, cunit_on_step);
+	return fixture_watch(run, fixture, NULL);
 }
 
 /* The handler of a suite's start: (suite). */
@@ -448,11 +407,10 @@ static struct err *cunit_find_handler(struct run *run, struct thread *thread,
 	uint64_t handler, nothing;
 	if (!program_symbol(run->program, handlers[i].get, &get) ||
 	    !program_symbol(run->program, handlers[i].set, &set))
-		return err_hint(err_create(ERR_SUITE, "CUnit's own functions "
-						      "are missing in the "
-						      "program"),
-				"build it without -Wl,--gc-sections and "
-				"without link-time optimisation");
+		return adapter_function_missing(
+			run, handlers[i].set,
+			"build it without -Wl,--gc-sections and without "
+			"link-time optimisation");
 	TRY(remote_call(thread, get, NULL, 0, CALL_LIMIT_NS, &handler));
 	if (!handler) {
 		handler = get.v;
@@ -478,8 +436,8 @@ static struct err *cunit_on_run(struct run *run, struct thread *thread,
 	struct raddr get_registry, get_summary;
 	if (!program_symbol(run->program, "CU_get_registry", &get_registry) ||
 	    !program_symbol(run->program, "CU_get_run_summary", &get_summary))
-		return err_create(ERR_SUITE,
-				  "this version of CUnit is not known");
+		return adapter_unknown_version(
+			run, "no CU_get_registry or CU_get_run_summary");
 	TRY(remote_call(thread, get_registry, NULL, 0, CALL_LIMIT_NS,
 			&cunit->registry));
 	TRY(remote_call(thread, get_summary, NULL, 0, CALL_LIMIT_NS,
@@ -491,7 +449,7 @@ static struct err *cunit_on_run(struct run *run, struct thread *thread,
 static struct err *cunit_attach(struct run *run)
 {
 	struct cunit *cunit = run->state;
-	cunit_find_layout(run->program, &cunit->at);
+	cunit_find_layout(run, &cunit->at);
 	const struct {
 		const char *name;
 		struct raddr *address;
@@ -530,14 +488,10 @@ static struct err *cunit_add_test(struct run *run, uint64_t suite,
 	size_t n =
 		memory_read_some(run->tracee, RADDR(test), node, sizeof(node));
 	if (n < at->next + 8)
-		return err_create(ERR_SUITE,
-				  "this version of CUnit is not known");
+		return adapter_unknown_version(run, "a test cannot be read");
 	_cleanup_(freep) char *name = NULL, *full = NULL;
 	TRY(run_text(run, RADDR(cunit_word_in(node, at->name)), &name));
-	if (asprintf(&full, "%s/%s", suite_name, name) < 0) {
-		full = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(&full, "%s/%s", suite_name, name));
 	const char *file = NULL;
 	unsigned line = 0;
 	program_function_place(run->program,
@@ -588,33 +542,10 @@ static struct err *cunit_list(struct run *run, struct thread *thread)
 	return NULL;
 }
 
-/* Would the framework by itself go this way from the first test on? */
-static bool cunit_natural_order(const struct run *run)
-{
-	if (!run_in_sequence(run))
-		return false;
-	size_t at = RUN_NONE, n = run_tests(run);
-	for (size_t i = 0; i < run->n; i++) {
-		size_t test = run->order[i];
-		if (run_disabled(run, test))
-			continue;
-		if (at == RUN_NONE)
-			at = test;
-		while (at < n && run_disabled(run, at))
-			at++;
-		if (test != at)
-			return false;
-		at++;
-	}
-	while (at < n && run_disabled(run, at))
-		at++;
-	return at == n;
-}
-
 static struct err *cunit_start(struct run *run, struct thread *thread)
 {
 	struct cunit *cunit = run->state;
-	cunit->natural = run_settled(run) && cunit_natural_order(run);
+	cunit->natural = run_settled(run) && adapter_runs_naturally(run);
 	TRY(cunit_skip_inactive(run));
 	size_t next = cunit_next_active(run);
 	TRY(cunit_change_link(run, cunit->registry + cunit->at.suites,

@@ -16,11 +16,11 @@
  *
  * Seen with 2.4.9 and 2.5.2; see docs/frameworks.md.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "framework/adapter.h"
 #include "framework/doctest_filter.h"
 #include "native/calls.h"
 #include "native/framework.h"
@@ -111,7 +111,7 @@ struct doctest {
 };
 
 /* False: it makes no sense. */
-static bool doctest_find_layout(const struct program *program,
+static bool doctest_find_layout(const struct run *run,
 				struct doctest_layout *at)
 {
 	static const char *const options = "doctest::ContextOptions";
@@ -120,50 +120,40 @@ static bool doctest_find_layout(const struct program *program,
 	static const char *const stats = "doctest::CurrentTestCaseStats";
 	static const char *const data = "doctest::AssertData";
 	static const char *const text = "doctest::MessageData";
-	const struct {
-		uint64_t *at;
-		const char *type, *member;
-		uint64_t fallback;
-	} members[] = {
-		{ &at->first, options, "first", 92 },
-		{ &at->last, options, "last", 96 },
-		{ &at->abort_after, options, "abort_after", 100 },
-		{ &at->case_sensitive, options, "case_sensitive", 109 },
-		{ &at->no_skip, options, "no_skip", 122 },
-		{ &at->filters, state, "filters", 4280 },
-		{ &at->reporters, state, "reporters_currently_used", 4304 },
-		{ &at->file, test, "m_file", 0 },
-		{ &at->line, test, "m_line", 24 },
-		{ &at->name, test, "m_name", 32 },
-		{ &at->suite, test, "m_test_suite", 40 },
-		{ &at->skip, test, "m_skip", 56 },
-		{ &at->may_fail, test, "m_may_fail", 59 },
-		{ &at->should_fail, test, "m_should_fail", 60 },
-		{ &at->expected, test, "m_expected_failures", 64 },
-		{ &at->flags, stats, "failure_flags", 16 },
-		{ &at->at_type, data, "m_at", 8 },
-		{ &at->at_file, data, "m_file", 16 },
-		{ &at->at_line, data, "m_line", 24 },
-		{ &at->at_expression, data, "m_expr", 32 },
-		{ &at->at_failed, data, "m_failed", 40 },
-		{ &at->at_threw, data, "m_threw", 41 },
-		{ &at->at_exception, data, "m_exception", 48 },
-		{ &at->at_decomposition, data, "m_decomp", 72 },
-		{ &at->text, text, "m_string", 0 },
-		{ &at->text_file, text, "m_file", 24 },
-		{ &at->text_line, text, "m_line", 32 },
-		{ &at->text_severity, text, "m_severity", 36 },
+	const struct adapter_member rows[] = {
+		{ &at->first, options, "first", 92, ANYWHERE },
+		{ &at->last, options, "last", 96, ANYWHERE },
+		{ &at->abort_after, options, "abort_after", 100, ANYWHERE },
+		{ &at->case_sensitive, options, "case_sensitive", 109,
+		  ANYWHERE },
+		{ &at->no_skip, options, "no_skip", 122, ANYWHERE },
+		{ &at->filters, state, "filters", 4280, ANYWHERE },
+		{ &at->reporters, state, "reporters_currently_used", 4304,
+		  ANYWHERE },
+		{ &at->file, test, "m_file", 0, TEST_SIZE - STRING_SIZE + 1 },
+		{ &at->line, test, "m_line", 24, TEST_SIZE - 3 },
+		{ &at->name, test, "m_name", 32, TEST_SIZE - 7 },
+		{ &at->suite, test, "m_test_suite", 40, TEST_SIZE - 7 },
+		{ &at->skip, test, "m_skip", 56, TEST_SIZE },
+		{ &at->may_fail, test, "m_may_fail", 59, TEST_SIZE },
+		{ &at->should_fail, test, "m_should_fail", 60, TEST_SIZE },
+		{ &at->expected, test, "m_expected_failures", 64,
+		  TEST_SIZE - 3 },
+		{ &at->flags, stats, "failure_flags", 16, ANYWHERE },
+		{ &at->at_type, data, "m_at", 8, ANYWHERE },
+		{ &at->at_file, data, "m_file", 16, ANYWHERE },
+		{ &at->at_line, data, "m_line", 24, ANYWHERE },
+		{ &at->at_expression, data, "m_expr", 32, ANYWHERE },
+		{ &at->at_failed, data, "m_failed", 40, ANYWHERE },
+		{ &at->at_threw, data, "m_threw", 41, ANYWHERE },
+		{ &at->at_exception, data, "m_exception", 48, ANYWHERE },
+		{ &at->at_decomposition, data, "m_decomp", 72, ANYWHERE },
+		{ &at->text, text, "m_string", 0, ANYWHERE },
+		{ &at->text_file, text, "m_file", 24, ANYWHERE },
+		{ &at->text_line, text, "m_line", 32, ANYWHERE },
+		{ &at->text_severity, text, "m_severity", 36, ANYWHERE },
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-		*members[i].at =
-			program_member(program, members[i].type,
-				       members[i].member, members[i].fallback);
-	/* Debug information is foreign, too. */
-	return at->file + STRING_SIZE <= TEST_SIZE &&
-	       at->line + 4 <= TEST_SIZE && at->name + 8 <= TEST_SIZE &&
-	       at->suite + 8 <= TEST_SIZE && at->skip < TEST_SIZE &&
-	       at->may_fail < TEST_SIZE && at->should_fail < TEST_SIZE &&
-	       at->expected + 4 <= TEST_SIZE;
+	return adapter_find_members(run, rows, ARRAY_SIZE(rows));
 }
 
 /* Before 2.4.1 the file was a pointer, not a String. */
@@ -172,11 +162,11 @@ static bool doctest_is_old(const struct doctest_layout *at)
 	return at->line < at->file + STRING_SIZE;
 }
 
-static struct err *doctest_unknown_version(void)
+static struct err *doctest_unknown_version(const struct run *run,
+					   const char *what)
 {
-	return err_hint(
-		err_create(ERR_SUITE, "this version of doctest is not known"),
-		"build the tests with debug information (-g)");
+	return err_hint(adapter_unknown_version(run, what),
+			"build the tests with debug information (-g)");
 }
 
 static struct err *doctest_read_byte(struct run *run, uint64_t address,
@@ -228,17 +218,11 @@ static struct err *doctest_read_pointed(struct run *run, uint64_t address,
 
 /* ---- The array of tests ------------------------------------------------ */
 
-static int doctest_compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static bool doctest_array_contains(const uint64_t *sorted, size_t n,
 				   uint64_t value)
 {
 	return n &&
-	       bsearch(&value, sorted, n, sizeof(value), doctest_compare_u64);
+	       bsearch(&value, sorted, n, sizeof(value), adapter_compare_u64);
 }
 
 /* Does @address point to an array of all tests in some order? */
@@ -287,14 +271,15 @@ static struct err *doctest_find_slots(struct run *run, struct thread *thread,
 	size_t n = 0;
 	TRY(doctest_find_registered(run, thread, &set));
 	TRY(run_set(run, set, TESTS_MAX, &tests, &n));
-	qsort(tests, n, sizeof(*tests), doctest_compare_u64);
+	qsort(tests, n, sizeof(*tests), adapter_compare_u64);
 	if (!n)
 		return err_create(ERR_SUITE, "the suite has no tests");
 
 	uint64_t bottom = regs_sp(&thread->regs).v;
 	uint64_t top = regs_sp(&doctest->context.entry).v;
 	if (top <= bottom || top - bottom > FRAME_MAX)
-		return doctest_unknown_version();
+		return doctest_unknown_version(run,
+					       "no frame of Context::run()");
 	size_t words = ARCH_PRESERVED + (top - bottom) / 8;
 	frame = malloc(words * 8);
 	_cleanup_(freep) uint64_t *scratch = malloc(n * 8);
@@ -313,7 +298,8 @@ static struct err *doctest_find_slots(struct run *run, struct thread *thread,
 			*ret_tests = take_ptr(scratch);
 		return NULL;
 	}
-	return doctest_unknown_version();
+	return doctest_unknown_version(
+		run, "the array of tests is not in its frame");
 }
 
 static struct err *doctest_set_skip(struct run *run, uint64_t test,
@@ -336,14 +322,14 @@ static struct err *doctest_find_filler(struct run *run, const uint64_t *wanted,
 	TRY(memory_read(run->tracee, RADDR(doctest->slots), tests,
 			(n + 1) * 8));
 	memcpy(sorted, wanted, n * 8);
-	qsort(sorted, n, 8, doctest_compare_u64);
+	qsort(sorted, n, 8, adapter_compare_u64);
 	for (size_t i = 0; i <= n; i++) {
 		if (!doctest_array_contains(sorted, n, tests[i])) {
 			*ret = tests[i];
 			return NULL;
 		}
 	}
-	return doctest_unknown_version(); /* it changed meanwhile */
+	return doctest_unknown_version(run, "the array of tests changed");
 }
 
 /* The next @n wanted tests, which will be run whatever the suite says. */
@@ -431,7 +417,8 @@ static struct err *doctest_read_filter(struct run *run,
 	for (size_t i = 0; i < DOCTEST_FILTERS; i++) {
 		uint64_t n = (bounds[i][1] - bounds[i][0]) / STRING_SIZE;
 		if (bounds[i][1] < bounds[i][0] || n > FILTERS_MAX)
-			return doctest_unknown_version();
+			return doctest_unknown_version(
+				run, "its filters are no list");
 		for (uint64_t j = 0; j < n; j++) {
 			char *glob;
 			TRY(doctest_read_string(
@@ -490,7 +477,7 @@ static struct err *doctest_add_test(struct run *run, uint64_t test,
 	err_ignore(doctest_pointed_in(run, copy + at->name, &name));
 	err_ignore(doctest_pointed_in(run, copy + at->suite, &suite));
 	if (!file || !name || !suite)
-		return doctest_unknown_version();
+		return doctest_unknown_version(run, "a test cannot be read");
 
 	bool disabled = skip && !filter->no_skip;
 	if (!doctest_filter_takes(filter, file, suite, name, disabled))
@@ -655,10 +642,7 @@ static struct err *doctest_on_exception(struct run *run, struct thread *thread,
 	    run_group(run, run->current) & TEST_FAILURES_WANTED)
 		return NULL;
 	err_ignore(doctest_read_string(run, exception, &what));
-	if (asprintf(&text, "unhandled exception: %s", what ? what : "?") < 0) {
-		text = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(&text, "unhandled exception: %s", what ? what : "?"));
 	return run_fail(run, NULL, 0, text);
 }
 
@@ -871,7 +855,8 @@ static struct err *doctest_find_reporter(struct run *run, uint64_t table[SLOTS])
 			sizeof(bounds)));
 	uint64_t n = (bounds[1] - bounds[0]) / 8;
 	if (bounds[1] < bounds[0] || n > REPORTERS_MAX)
-		return doctest_unknown_version();
+		return doctest_unknown_version(run,
+					       "its reporters are no list");
 	if (!n)
 		return err_hint(err_create(ERR_SUITE,
 					   "doctest runs without a reporter"),
@@ -883,7 +868,8 @@ static struct err *doctest_find_reporter(struct run *run, uint64_t table[SLOTS])
 		TRY(memory_read(run->tracee, RADDR(vtable), table, SLOTS * 8));
 		for (int j = 0; j < SLOTS; j++) {
 			if (!program_module(run->program, RADDR(table[j])))
-				return doctest_unknown_version();
+				return doctest_unknown_version(
+					run, "a reporter has no functions");
 		}
 		doctest->chosen = i;
 		if (doctest_is_distinct(table))
@@ -916,7 +902,7 @@ static struct err *doctest_find_vectors(struct run *run)
 			return NULL;
 		}
 	}
-	return doctest_unknown_version();
+	return doctest_unknown_version(run, "filters and reporters not found");
 }
 
 /* Asked for in Context::run() right after the reporters were made. */
@@ -962,20 +948,19 @@ static struct err *doctest_attach(struct run *run)
 	struct doctest *doctest = run->state;
 	struct raddr text;
 	bool found;
-	if (!doctest_find_layout(run->program, &doctest->at))
-		return doctest_unknown_version();
+	if (!doctest_find_layout(run, &doctest->at))
+		return doctest_unknown_version(
+			run, "debug information makes no sense");
 	TRY(run_break_symbol(run, CONTEXT_RUN, doctest_on_context, 0, &found));
 	found = found && (program_symbol(run->program, REGISTERED,
 					 &doctest->registered) ||
 			  program_symbol(run->program, REGISTERED_OLD,
 					 &doctest->registered));
 	if (!found)
-		return err_hint(
-			err_create(ERR_SUITE,
-				   "doctest's own functions are missing "
-				   "in the program"),
-			"build it without link-time optimisation, and "
-			"do not strip it");
+		return adapter_function_missing(
+			run, CONTEXT_RUN " or " REGISTERED,
+			"build it without link-time optimisation, and do not "
+			"strip it");
 	TRY(run_break_symbol(run, DEBUGGER_ACTIVE, doctest_on_debugger, 0,
 			     NULL));
 	if (program_symbol(run->program, REGISTERED, &text) ||

@@ -11,13 +11,25 @@ bool fixture_wanted(const struct run *run)
 	       run_point_wanted(run, SUITE_BEFORE_TEARDOWN);
 }
 
+/* Each copy of a process has a state of its own: @arg is where it lies there. */
+static struct err *fixture_on_step(struct run *run, struct thread *thread,
+				   uint64_t arg)
+{
+	return fixture_step(run, thread,
+			    (struct fixture *)((char *)run->state + arg));
+}
+
 struct err *fixture_watch(struct run *run, const struct fixture *fixture,
 			  run_hook *hook)
 {
+	uint64_t arg =
+		(uint64_t)((const char *)fixture - (const char *)run->state);
+	if (!hook)
+		hook = fixture_on_step;
 	if (fixture->body.v && run_point_wanted(run, SUITE_AFTER_SETUP))
-		TRY(run_break(run, fixture->body, hook, 0));
+		TRY(run_break(run, fixture->body, hook, arg));
 	if (fixture->teardown.v && run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
-		TRY(run_break(run, fixture->teardown, hook, 0));
+		TRY(run_break(run, fixture->teardown, hook, arg));
 	return NULL;
 }
 

@@ -19,7 +19,8 @@ struct fixture {
 bool fixture_wanted(const struct run *run);
 /*
  * The test's functions are known, and its set-up has not been called: from now
- * on @hook is called, which is to call fixture_step().
+ * on its points are told. @fixture lies in the adapter's state (run->state). An
+ * adapter with a @hook of its own (else NULL) calls fixture_step() there.
  */
 struct err *fixture_watch(struct run *run, const struct fixture *fixture,
 			  run_hook *hook) _must_check_;

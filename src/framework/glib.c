@@ -14,12 +14,12 @@
  *
  * Seen with 2.74; see docs/frameworks.md.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/str.h"
+#include "framework/stand_in.h"
 #include "native/calls.h"
 #include "native/framework.h"
 #include "native/session.h"
@@ -43,10 +43,6 @@ struct glib_list_node { /* GSList */
 	uint64_t data, next;
 };
 
-/* What functions of ours stand for. */
-struct glib_originals {
-	uint64_t begin, body, teardown;
-};
 enum { STUB_BEGIN, STUB_BODY, STUB_TEARDOWN, STUB_NEXT, STUBS };
 
 struct glib {
@@ -154,10 +150,7 @@ static struct err *glib_join_path(const char *path, const char *name,
 				  char **ret)
 {
 	bool slash = str_ends(path, "/");
-	if (asprintf(ret, "%s%s%s", path, slash ? "" : "/", name) < 0) {
-		*ret = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(ret, "%s%s%s", path, slash ? "" : "/", name));
 	return NULL;
 }
 
@@ -225,13 +218,11 @@ static struct err *glib_list(struct run *run, struct thread *thread)
 	return glib_add_suite(run, thread_arg(thread, 0), 0, "/", 0);
 }
 
-static struct err *glib_read_originals(struct run *run, size_t at,
-				       struct glib_originals *ret)
+static struct err *glib_read_stand_in(struct run *run, size_t at,
+				      struct stand_in *ret)
 {
 	const struct glib *glib = run->state;
-	return memory_read(run->tracee,
-			   RADDR(glib->originals + at * sizeof(*ret)), ret,
-			   sizeof(*ret));
+	return stand_in_read(run, glib->originals + at * sizeof(*ret), ret);
 }
 
 /* In place of the test itself, or of its tear-down. */
@@ -239,14 +230,11 @@ static struct err *glib_on_point(struct run *run, struct thread *thread,
 				 uint64_t point)
 {
 	const struct glib *glib = run->state;
-	struct glib_originals originals;
+	struct stand_in test;
 	if (!calls_nested(&glib->call, thread) || !run->next)
 		return NULL;
-	TRY(glib_read_originals(run, run->next - 1, &originals));
-	calls_instead(thread,
-		      RADDR(point == SUITE_AFTER_SETUP ? originals.body
-						       : originals.teardown));
-	return run_point(run, (enum suite_point)point);
+	TRY(glib_read_stand_in(run, run->next - 1, &test));
+	return stand_in_point(run, thread, &test, (enum suite_point)point);
 }
 
 /* In place of a test's first function. */
@@ -255,16 +243,14 @@ static struct err *glib_on_begin(struct run *run, struct thread *thread,
 {
 	(void)arg;
 	const struct glib *glib = run->state;
-	struct glib_originals originals;
+	struct stand_in test;
 	if (!calls_nested(&glib->call, thread) || run_wanted(run) == RUN_NONE)
 		return NULL;
-	TRY(glib_read_originals(run, run->next, &originals));
-	calls_instead(thread, RADDR(originals.begin));
+	TRY(glib_read_stand_in(run, run->next, &test));
+	calls_instead(thread, RADDR(test.begin));
 	TRY(run_point(run, SUITE_BEFORE_TEARDOWN)); /* the last one had none */
 	TRY(run_begin(run));
-	return originals.begin == originals.body
-		       ? run_point(run, SUITE_AFTER_SETUP)
-		       : NULL;
+	return stand_in_begun(run, &test);
 }
 
 static struct err *glib_on_suite_return(struct run *run, struct thread *thread,
@@ -369,25 +355,6 @@ static bool glib_frees_data(const struct glib_test_case *found)
 	return !found->fixture_size && !found->setup && found->teardown;
 }
 
-/* Puts functions of ours where we want to stop. */
-static struct glib_originals glib_replace_functions(const struct run *run,
-						    struct glib_test_case *test,
-						    uint64_t stubs)
-{
-	struct glib_originals originals = {
-		.begin = test->setup ? test->setup : test->test,
-		.body = test->test,
-		.teardown = test->teardown,
-	};
-	if (test->setup && run_point_wanted(run, SUITE_AFTER_SETUP))
-		test->test = stubs + STUB_BODY * CALLS_STUB_SIZE;
-	if (test->teardown && run_point_wanted(run, SUITE_BEFORE_TEARDOWN))
-		test->teardown = stubs + STUB_TEARDOWN * CALLS_STUB_SIZE;
-	*(test->setup ? &test->setup : &test->test) =
-		stubs + STUB_BEGIN * CALLS_STUB_SIZE;
-	return originals;
-}
-
 /* A part of the order on its way into the tested program. */
 struct glib_layout {
 	size_t first, n; /* of the order */
@@ -419,6 +386,11 @@ static struct err *glib_add_case_at(struct glib_layout *layout, size_t i,
 static struct err *glib_fill_cases(struct run *run, struct glib_layout *layout)
 {
 	const struct glib *glib = run->state;
+	const struct stand_in_stubs stubs = {
+		.begin = glib->stubs.v + STUB_BEGIN * CALLS_STUB_SIZE,
+		.body = glib->stubs.v + STUB_BODY * CALLS_STUB_SIZE,
+		.teardown = glib->stubs.v + STUB_TEARDOWN * CALLS_STUB_SIZE,
+	};
 	_cleanup_(map_u64_freep) struct map_u64 seen = MAP_INIT;
 	for (size_t i = layout->n; i-- > 0;) {
 		struct glib_test_case wanted;
@@ -431,8 +403,9 @@ static struct err *glib_fill_cases(struct run *run, struct glib_layout *layout)
 		    (map_u64_get(&seen, handle, &known) || !run_settled(run)))
 			wanted.teardown = 0;
 		TRY(map_u64_put(&seen, handle, 1));
-		struct glib_originals originals =
-			glib_replace_functions(run, &wanted, glib->stubs.v);
+		struct stand_in originals =
+			stand_in_replace(run, &stubs, &wanted.setup,
+					 &wanted.test, &wanted.teardown);
 		memcpy(layout->data + layout->originals_at +
 			       i * sizeof(originals),
 		       &originals, sizeof(originals));
@@ -464,7 +437,7 @@ static struct err *glib_lay_out(struct run *run, struct thread *thread,
 	layout.originals_at =
 		layout.nodes_at + layout.cases * sizeof(struct glib_list_node);
 	layout.suite_at =
-		layout.originals_at + layout.n * sizeof(struct glib_originals);
+		layout.originals_at + layout.n * sizeof(struct stand_in);
 	layout.names_at = layout.suite_at + sizeof(struct glib_test_suite) + 8;
 	_cleanup_(freep) uint8_t *data = calloc(1, layout.names_at);
 	struct raddr base;
@@ -486,7 +459,7 @@ static struct err *glib_lay_out(struct run *run, struct thread *thread,
 	TRY(memory_write(run->tracee, raddr_add(base, (int64_t)layout.names_at),
 			 names.s, names.n));
 	glib->originals = base.v + layout.originals_at -
-			  layout.first * sizeof(struct glib_originals);
+			  layout.first * sizeof(struct stand_in);
 	glib->tail = run_settled(run)
 			     ? 0
 			     : suite.cases +

@@ -7,11 +7,11 @@
  *
  * Seen with 1.12; see docs/frameworks.md.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "framework/adapter.h"
 #include "framework/fixture.h"
 #include "native/calls.h"
 #include "native/framework.h"
@@ -70,30 +70,26 @@ struct gtest {
 	struct fixture fixture;
 };
 
-static void gtest_find_layout(const struct program *program,
-			      struct gtest_layout *at)
+static void gtest_find_layout(const struct run *run, struct gtest_layout *at)
 {
 	static const char *const suite = "testing::TestSuite";
 	static const char *const info = "testing::TestInfo";
-	at->suite_tests = program_member(program, suite, "test_info_list_", 48);
-	at->suite_should_run =
-		program_member(program, suite, "should_run_", 112);
-	at->suite_name = program_member(program, info, "test_suite_name_", 0);
-	at->name = program_member(program, info, "name_", 32);
-	at->file = program_member(program, info, "location_.file", 80);
-	at->line = program_member(program, info, "location_.line", 112);
-	at->should_run = program_member(program, info, "should_run_", 128);
-	at->disabled = program_member(program, info, "is_disabled_", 129);
-	at->matches = program_member(program, info, "matches_filter_", 130);
-	at->parts = program_member(program, info, "result_.test_part_results_",
-				   200);
-	at->death_tests =
-		program_member(program, info, "result_.death_test_count_", 248);
-	/* Debug information is foreign, too. */
-	if (at->line + 4 > INFO_SIZE || at->should_run >= INFO_SIZE ||
-	    at->disabled >= INFO_SIZE || at->matches >= INFO_SIZE)
-		*at = (struct gtest_layout){ 48,  112, 0,   32,	 80, 112,
-					     128, 129, 130, 200, 248 };
+	const struct adapter_member rows[] = {
+		{ &at->suite_tests, suite, "test_info_list_", 48, ANYWHERE },
+		{ &at->suite_should_run, suite, "should_run_", 112, ANYWHERE },
+		{ &at->suite_name, info, "test_suite_name_", 0, ANYWHERE },
+		{ &at->name, info, "name_", 32, ANYWHERE },
+		{ &at->file, info, "location_.file", 80, ANYWHERE },
+		{ &at->line, info, "location_.line", 112, INFO_SIZE - 3 },
+		{ &at->should_run, info, "should_run_", 128, INFO_SIZE },
+		{ &at->disabled, info, "is_disabled_", 129, INFO_SIZE },
+		{ &at->matches, info, "matches_filter_", 130, INFO_SIZE },
+		{ &at->parts, info, "result_.test_part_results_", 200,
+		  ANYWHERE },
+		{ &at->death_tests, info, "result_.death_test_count_", 248,
+		  ANYWHERE },
+	};
+	adapter_find_members(run, rows, ARRAY_SIZE(rows));
 }
 
 static size_t gtest_next_in_group(struct run *run, const struct gtest *gtest)
@@ -262,23 +258,18 @@ static bool gtest_visit_part(void *data, const struct object_symbol *symbol)
 	return false;
 }
 
-static struct err *gtest_functions_missing(void)
-{
-	return err_hint(err_create(ERR_SUITE,
-				   "GoogleTest's own functions are missing in "
-				   "the program"),
-			"build it without -Wl,--gc-sections and without "
-			"link-time optimisation");
-}
+#define MISSING_HINT                                                           \
+	"build it without -Wl,--gc-sections and without link-time "            \
+	"optimisation"
 
 static struct err *gtest_attach(struct run *run)
 {
 	struct gtest *gtest = run->state;
 	const struct module *module;
-	gtest_find_layout(run->program, &gtest->at);
+	gtest_find_layout(run, &gtest->at);
 	if (!program_symbol_in(run->program, TEST_RUN, &gtest->test_run,
 			       &module))
-		return gtest_functions_missing(); /* --framework gtest */
+		return adapter_function_missing(run, TEST_RUN, MISSING_HINT);
 	TRY(run_break_symbol(run, SUITE_RUN, gtest_on_suite, 0, NULL));
 	TRY(run_break_symbol(run, SUITE_RUN_PART, gtest_on_suite, 0, NULL));
 	struct gtest_part_search search = { .run = run, .bias = module->bias };
@@ -333,10 +324,7 @@ static struct err *gtest_add_test(struct run *run, uint64_t suite,
 			    &suite_name));
 	TRY(gtest_string_in(run, info, copy, sizeof(copy), at->name, &name));
 	TRY(gtest_string_in(run, info, copy, sizeof(copy), at->file, &file));
-	if (asprintf(&full, "%s.%s", suite_name, name) < 0) {
-		full = NULL;
-		return err_nomem();
-	}
+	TRY(str_format(&full, "%s.%s", suite_name, name));
 	TRY(run_add_test(run, full, file, line,
 			 copy[at->disabled] && !copy[at->should_run], info,
 			 suite));
@@ -353,8 +341,8 @@ static struct err *gtest_add_suite(struct run *run, uint64_t suite)
 			bounds, sizeof(bounds)));
 	uint64_t n = (bounds[1] - bounds[0]) / 8;
 	if (bounds[1] < bounds[0] || n > TESTS_MAX)
-		return err_create(ERR_SUITE,
-				  "this version of GoogleTest is not known");
+		return adapter_unknown_version(
+			run, "a suite's list of tests is no list");
 	_cleanup_(freep) uint64_t *infos = n ? malloc(n * 8) : NULL;
 	if (n && !infos)
 		return err_nomem();
@@ -369,17 +357,26 @@ static struct err *gtest_add_suite(struct run *run, uint64_t suite)
 static struct err *gtest_list(struct run *run, struct thread *thread)
 {
 	struct raddr instance, count, get;
-	if (!program_symbol(run->program, GET_INSTANCE, &instance) ||
-	    !program_symbol(run->program, SUITE_COUNT, &count) ||
-	    !program_symbol(run->program, GET_SUITE, &get))
-		return gtest_functions_missing();
+	const struct {
+		const char *symbol;
+		struct raddr *at;
+	} needed[] = {
+		{ GET_INSTANCE, &instance },
+		{ SUITE_COUNT, &count },
+		{ GET_SUITE, &get },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		if (!program_symbol(run->program, needed[i].symbol,
+				    needed[i].at))
+			return adapter_function_missing(run, needed[i].symbol,
+							MISSING_HINT);
+	}
 	uint64_t unit_test, n;
 	TRY(remote_call(thread, instance, NULL, 0, CALL_LIMIT_NS, &unit_test));
 	TRY(remote_call(thread, count, &unit_test, 1, CALL_LIMIT_NS, &n));
 	n = (uint32_t)n;
 	if (n > SUITES_MAX)
-		return err_create(ERR_SUITE,
-				  "this version of GoogleTest is not known");
+		return adapter_unknown_version(run, "too many suites");
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t args[] = { unit_test, i };
 		uint64_t suite;
@@ -388,14 +385,6 @@ static struct err *gtest_list(struct run *run, struct thread *thread)
 			TRY(gtest_add_suite(run, suite));
 	}
 	return NULL;
-}
-
-static struct err *gtest_on_step(struct run *run, struct thread *thread,
-				 uint64_t arg)
-{
-	(void)arg;
-	struct gtest *gtest = run->state;
-	return fixture_step(run, thread, &gtest->fixture);
 }
 
 /*
@@ -411,7 +400,7 @@ static struct err *gtest_on_object(struct run *run, struct thread *thread,
 		return NULL;
 	TRY(fixture_of_object(run, thread_arg(thread, 0), gtest->setup_slot,
 			      &gtest->fixture));
-	return fixture_watch(run, &gtest->fixture, gtest_on_step);
+	return fixture_watch(run, &gtest->fixture, NULL);
 }
 
 /* With the one, the other is not needed. */

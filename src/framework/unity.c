@@ -14,7 +14,6 @@
  * Seen with 2.4.3 and the newest; see docs/frameworks.md.
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,9 +120,8 @@ static struct err *unity_find_fixture(struct run *run,
 	struct raddr body, call;
 	TRY(run_text(run, RADDR(thread_arg(thread, ignored ? 1 : 4)), &group));
 	TRY(run_text(run, RADDR(thread_arg(thread, ignored ? 2 : 5)), &name));
-	if (asprintf(&found->name, "TEST_%s_%s_", group, name) < 0 ||
-	    asprintf(&caller, "%srun", found->name) < 0)
-		return err_nomem();
+	TRY(str_format(&found->name, "TEST_%s_%s_", group, name));
+	TRY(str_format(&caller, "%srun", found->name));
 	if (!program_symbol(run->program, caller, &call))
 		return err_hint(err_create(ERR_SUITE,
 					   "there is no function '%s'", caller),

@@ -1,0 +1,95 @@
+#include "framework/adapter.h"
+
+#include "base/log.h"
+#include "native/framework.h"
+
+static const char *adapter_title(const struct run *run)
+{
+	return run->framework->own.title;
+}
+
+static uint64_t adapter_find_member(const struct run *run,
+				    const struct adapter_member *row)
+{
+	uint64_t at = row->member ? program_member(run->program, row->type,
+						   row->member, row->known)
+				  : program_type_size(run->program, row->type,
+						      row->known);
+	if (at != row->known)
+		log_debug(LOG_FRAMEWORK, "%s: %s of %s is %llu here, not %llu",
+			  adapter_title(run),
+			  row->member ? row->member : "size", row->type,
+			  (unsigned long long)at,
+			  (unsigned long long)row->known);
+	return at;
+}
+
+bool adapter_find_members(const struct run *run,
+			  const struct adapter_member *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		*rows[i].at = adapter_find_member(run, &rows[i]);
+		if (*rows[i].at < rows[i].end)
+			continue;
+		adapter_reset_members(run, rows, n);
+		return false;
+	}
+	return true;
+}
+
+void adapter_reset_members(const struct run *run,
+			   const struct adapter_member *rows, size_t n)
+{
+	log_debug(LOG_FRAMEWORK,
+		  "%s: debug information makes no sense and is not used",
+		  adapter_title(run));
+	for (size_t i = 0; i < n; i++)
+		*rows[i].at = rows[i].known;
+}
+
+struct err *adapter_unknown_version(const struct run *run, const char *what)
+{
+	log_debug(LOG_FRAMEWORK, "%s: %s", adapter_title(run), what);
+	return err_create(ERR_SUITE, "this version of %s is not known",
+			  adapter_title(run));
+}
+
+struct err *adapter_function_missing(const struct run *run, const char *symbol,
+				     const char *hint)
+{
+	log_debug(LOG_FRAMEWORK, "%s: the program has no %s",
+		  adapter_title(run), symbol);
+	return err_hint(err_create(ERR_SUITE,
+				   "%s's own functions are missing in the "
+				   "program",
+				   adapter_title(run)),
+			"%s", hint);
+}
+
+bool adapter_runs_naturally(const struct run *run)
+{
+	if (!run_in_sequence(run))
+		return false;
+	size_t at = RUN_NONE, n = run_tests(run);
+	for (size_t i = 0; i < run->n; i++) {
+		size_t test = run->order[i];
+		if (run_disabled(run, test))
+			continue;
+		if (at == RUN_NONE)
+			at = test;
+		while (at < n && run_disabled(run, at))
+			at++;
+		if (test != at)
+			return false;
+		at++;
+	}
+	while (at < n && run_disabled(run, at))
+		at++;
+	return at == n;
+}
+
+int adapter_compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}

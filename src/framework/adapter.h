@@ -1,0 +1,47 @@
+/*
+ * What adapters share: where members of a framework's types lie, and the errors
+ * of a framework that is not as it was expected.
+ */
+#pragma once
+
+#include "native/run.h"
+
+#define ANYWHERE UINT64_MAX
+
+/*
+ * One member of one of the framework's types, as a row of a table: its offset
+ * becomes a member of the adapter's own layout, which is a struct of uint64_t.
+ */
+struct adapter_member {
+	uint64_t *at;	    /* in the layout */
+	const char *type;   /* of the framework */
+	const char *member; /* NULL: the size of the type */
+	uint64_t known;	    /* where there is no debug information */
+	uint64_t end;	    /* it begins before this, or ANYWHERE */
+};
+
+/*
+ * Fills in a layout from debug information, which may be anything: where one
+ * offset lies outside of what it can be, all are as known. False: that was so.
+ */
+bool adapter_find_members(const struct run *run,
+			  const struct adapter_member *rows, size_t n);
+/* All as known: the adapter found that they make no sense together. */
+void adapter_reset_members(const struct run *run,
+			   const struct adapter_member *rows, size_t n);
+
+/* The framework is there but something in it is not; @what is for the log. */
+struct err *adapter_unknown_version(const struct run *run,
+				    const char *what) _must_check_;
+/* A function through which it is driven is not in the program. */
+struct err *adapter_function_missing(const struct run *run, const char *symbol,
+				     const char *hint) _must_check_;
+
+/*
+ * Would the framework by itself run the order from its first test on? It leaves
+ * out tests that are disabled.
+ */
+bool adapter_runs_naturally(const struct run *run);
+
+/* For qsort() and bsearch() over addresses. */
+int adapter_compare_u64(const void *a, const void *b);
