@@ -1,4 +1,6 @@
-/* From an assumption to a finding, and what is said of the search as a whole. */
+/*
+ * From an assumption to a finding, and what is said of the search as a whole.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +53,9 @@ struct finding_failure choices_take_failure(struct choices_trial *trial)
 	};
 }
 
-/* "T assumes more than qsort promises: it fails when that does otherwise (…)" */
+/*
+ * "T assumes more than qsort promises: it fails when that does otherwise (…)"
+ */
 static struct err *make_message(const char *test,
 				const struct assumption *assumption, char **ret)
 {

@@ -69,7 +69,9 @@ static inline void choices_set_bit(uint64_t *words, uint64_t model)
 	words[model / 64] |= 1ULL << model % 64;
 }
 
-/* trial.c: one run of @test, alone or with those before it. NULL: no choices. */
+/*
+ * trial.c: one run of @test, alone or with those before it. NULL: no choices.
+ */
 struct err *choices_try(struct choices_search *search,
 			const struct choices_set *set, size_t test, bool alone,
 			struct choices_trial *ret) _must_check_;
@@ -109,7 +111,9 @@ struct err *choices_explore(struct choices_search *search,
 /* What the API of a call is called, and what leaves it open. */
 struct err *choices_name_call(const struct choices_options *options,
 			      struct assumption_call *call) _must_check_;
-/* Adds a call of which there is no record: takes what is in @call, and names it. */
+/*
+ * Adds a call of which there is no record: takes what is in @call, and names it.
+ */
 struct err *choices_add_nameless(const struct choices_options *options,
 				 const struct assumption_call *call,
 				 struct assumption *assumption) _must_check_;

@@ -239,7 +239,9 @@ static struct err *move_on(struct detection *detection, bool *ret_could)
 	return change_agent(detection, ret_could);
 }
 
-/* The turn of detection->step. *@ret_left_out: it could not run, which is said. */
+/*
+ * The turn of detection->step. *@ret_left_out: it could not run, which is said.
+ */
 static struct err *find_step(struct detection *detection, void *state,
 			     bool *ret_left_out)
 {

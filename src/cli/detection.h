@@ -1,18 +1,23 @@
 /*
- * A run of detectors, cheapest first and within one budget: prepare, find, write, judge.
+ * A run of detectors, cheapest first and within one budget: prepare, find,
+ * write, judge.
  *
- * All commands that look for findings go through it. They differ in the detectors that they run, one
- * after the other (struct detection_step), and in the options that they take.
+ * All commands that look for findings go through it. They differ in the
+ * detectors that they run, one after the other (struct detection_step), and in
+ * the options that they take.
  *
  * Invariants:
- *  1. A spent budget ends the run in the suite's own order, which everything else needs; later
- *     detectors are told when to end, and not interrupted.
- *  2. Detectors that need different agents run in different processes: the suite is closed and opened
- *     again with the same tests. What that makes impossible is a limit, not an error.
- *  3. Where a detector fails, no later one begins. What was found until then is reported.
+ *  1. A spent budget ends the run in the suite's own order, which everything
+ *     else needs; later detectors are told when to end, and not interrupted.
+ *  2. Detectors that need different agents run in different processes: the suite
+ *     is closed and opened again with the same tests. What that makes impossible
+ *     is a limit, not an error.
+ *  3. Where a detector fails, no later one begins. What was found until then is
+ *     reported.
  *
- * To add a detector: write cli/detector_NAME.c with one struct detector, declare it below, add its
- * options to struct detection_options, and list it in the commands that run it.
+ * To add a detector: write cli/detector_NAME.c with one struct detector, declare
+ * it below, add its options to struct detection_options, and list it in the
+ * commands that run it.
  */
 #pragma once
 
@@ -74,7 +79,9 @@ struct detector {
 	struct err *(*begin)(struct detection *detection, void *state);
 	/* What was found is in @state also where it fails. */
 	struct err *(*find)(struct detection *detection, void *state);
-	/* Its turn is over, or there was none. @failed: it, or one before it. */
+	/*
+	 * Its turn is over, or there was none. @failed: it, or one before it.
+	 */
 	void (*end)(struct detection *detection, void *state, bool failed);
 	/* What was not done, and why; also where find() had no turn. */
 	struct err *(*say_limits)(struct detection *detection, void *state);
@@ -135,15 +142,24 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 
 /* Is another one going to follow this one? */
 bool detection_goes_on(const struct detection *detection);
-/* Results go to the report, once: not where the suite's own run is there already. */
+/*
+ * Results go to the report, once: not where the suite's own run is there
+ * already.
+ */
 struct suite_observer detection_observer(struct detection *detection);
-/* The progress line, where there is one. @what: counts tests instead; NULL: of the order. */
+/*
+ * The progress line, where there is one. @what: counts tests instead; NULL: of
+ * the order.
+ */
 struct err *detection_show_progress(struct detection *detection,
 				    const char *what,
 				    struct progress **ret) _must_check_;
 /* Adds a limit: "NAME: …". */
 struct err *detection_say(struct detection *detection, const char *fmt, ...)
 	_printf_(2, 3) _must_check_;
-/* Why something was left open, in brackets: @why as a search has it; NULL: it does not say. */
+/*
+ * Why something was left open, in brackets: @why as a search has it; NULL: it
+ * does not say.
+ */
 void detection_why(const struct detection *detection, const char *why,
 		   const char *otherwise, char out[48]);

@@ -1,4 +1,6 @@
-/* Tests that assume more than an API promises, as the commands look for them. */
+/*
+ * Tests that assume more than an API promises, as the commands look for them.
+ */
 #include <stdio.h>
 
 #include "cli/detection.h"

@@ -1,4 +1,7 @@
-/* Tests whose outcome depends on which tests ran before, as the commands look for them. */
+/*
+ * Tests whose outcome depends on which tests ran before, as the commands look
+ * for them.
+ */
 #include <stdio.h>
 #include <string.h>
 

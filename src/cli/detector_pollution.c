@@ -1,7 +1,10 @@
 /* Tests that leave shared state changed, as the commands look for them. */
 #include "cli/detection.h"
 
-/* Where others follow, what changes mean gets no more than this part of a budget. */
+/*
+ * Where others follow, what changes mean gets no more than this part of a
+ * budget.
+ */
 #define MEANING_PART 3
 
 struct pollution_state {

@@ -1,6 +1,7 @@
 /*
- * Evidence of a test that assumes more than an API promises: the smallest set of calls that make
- * it fail where they do something else that is allowed, and what makes them do that again.
+ * Evidence of a test that assumes more than an API promises: the smallest set of
+ * calls that make it fail where they do something else that is allowed, and what
+ * makes them do that again.
  */
 #pragma once
 

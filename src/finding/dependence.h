@@ -1,6 +1,6 @@
 /*
- * Evidence of an order-dependent test: the shortest orders in which it passes and fails, the
- * tests that make the difference, and through which state.
+ * Evidence of an order-dependent test: the shortest orders in which it passes
+ * and fails, the tests that make the difference, and through which state.
  */
 #pragma once
 
@@ -39,9 +39,14 @@ struct dependence {
 	size_t repeats;		  /* so often both orders went as said */
 	bool natural;		  /* it fails in the suite's own order, too */
 
-	/* Ids of the pollution that explains it: what its culprits leave in @polluted. */
+	/*
+	 * Ids of the pollution that explains it: what its culprits leave in
+	 * @polluted.
+	 */
 	struct strv because;
-	/* What one of the tests before it leaves in them; path NULL: unknown. */
+	/*
+	 * What one of the tests before it leaves in them; path NULL: unknown.
+	 */
 	struct {
 		size_t test;
 		char *path, *before, *after;

@@ -1,23 +1,29 @@
 /*
  * A finding: one test that cannot be trusted, and why.
  *
- * Made by a detector, and passed on unchanged to every format, the store, the baseline and replay.
- * What all kinds have in common is here. What only one kind has is its evidence: a struct of its own
- * in a header of its own (leftover.h, dependence.h, assumption.h). The evidence is what the detector
- * worked with while it searched, so nothing is copied from one record to the next.
+ * Made by a detector, and passed on unchanged to every format, the store, the
+ * baseline and replay. What all kinds have in common is here. What only one kind
+ * has is its evidence: a struct of its own in a header of its own (leftover.h,
+ * dependence.h, assumption.h). The evidence is what the detector worked with
+ * while it searched, so nothing is copied from one record to the next.
  *
  * Invariants:
- *  1. The id depends on the defect alone: the same defect has the same id in every run
- *     (finding_id() is the only place that makes one).
+ *  1. The id depends on the defect alone: the same defect has the same id in
+ *     every run (finding_id() is the only place that makes one).
  *  2. Tests are numbers of @tests, which outlives the finding.
- *  3. Texts of the tested program are its bytes as they are; the message is one line, escaped.
+ *  3. Texts of the tested program are its bytes as they are; the message is one
+ *     line, escaped.
  *
  * To add a kind:
- *  1. finding/NAME.h and NAME.c: the evidence, its struct finding_kind, and NAME_of();
- *  2. a file of the detector that makes findings (as order/order_finding.c does);
- *  3. a file in report/ that shows them, listed in report/kind.c (report/kind.h says what it needs).
+ *  1. finding/NAME.h and NAME.c: the evidence, its struct finding_kind, and
+ *     NAME_of();
+ *  2. a file of the detector that makes findings (as order/order_finding.c
+ *     does);
+ *  3. a file in report/ that shows them, listed in report/kind.c (report/kind.h
+ *     says what it needs).
  *
- * What it does not do: decide what a finding means for the exit status, or show it.
+ * What it does not do: decide what a finding means for the exit status, or show
+ * it.
  */
 #pragma once
 
@@ -55,7 +61,10 @@ struct finding {
 };
 
 void finding_free(struct finding *finding);
-/* Moves the evidence out of the detector's record; what it points to is the finding's then. */
+/*
+ * Moves the evidence out of the detector's record; what it points to is the
+ * finding's then.
+ */
 struct err *finding_take_evidence(struct finding *finding, void *record,
 				  size_t size) _must_check_;
 
@@ -73,8 +82,9 @@ static inline const char *finding_test(const struct finding *finding)
 const char *finding_severity_name(enum finding_severity severity);
 
 /*
- * What a detector needs to know of the run to make findings: the names of the tests, and the
- * words that open the suite again, as a shell takes them: " -- ./unit_tests", " --ctest build".
+ * What a detector needs to know of the run to make findings: the names of the
+ * tests, and the words that open the suite again, as a shell takes them: " --
+ * ./unit_tests", " --ctest build".
  */
 struct finding_run {
 	const struct roster *tests;
@@ -82,8 +92,8 @@ struct finding_run {
 };
 
 /*
- * @subject: what tells defects of one test apart; NULL: there is one at most. @variant tells
- * subjects of the same name apart.
+ * @subject: what tells defects of one test apart; NULL: there is one at most.
+ * @variant tells subjects of the same name apart.
  */
 struct err *finding_id(const struct finding_kind *kind, unsigned variant,
 		       const char *test, const char *subject,

@@ -1,5 +1,6 @@
 /*
- * Evidence of pollution: what a test leaves changed under one root, and what that means.
+ * Evidence of pollution: what a test leaves changed under one root, and what
+ * that means.
  *
  * The change has at least one path, the first of which the message names.
  */

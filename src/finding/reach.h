@@ -1,4 +1,7 @@
-/* How far the searches of detectors went, for reports: what was tried, and what was not. */
+/*
+ * How far the searches of detectors went, for reports: what was tried, and what
+ * was not.
+ */
 #pragma once
 
 #include "base/strv.h"

@@ -1,4 +1,7 @@
-/* From a dependence to a finding: what explains it, and the sentence that says it. */
+/*
+ * From a dependence to a finding: what explains it, and the sentence that says
+ * it.
+ */
 #include <string.h>
 
 #include "base/map.h"

@@ -1,4 +1,7 @@
-/* From what a test leaves to a finding: what it is worth, and the sentence that says it. */
+/*
+ * From what a test leaves to a finding: what it is worth, and the sentence that
+ * says it.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -25,7 +25,10 @@ static const char *plural(uint64_t n)
 
 /* ---- one finding ---- */
 
-/* "call 3 of the test", "call 5 of another thread", "call 2 before the first test" */
+/*
+ * "call 3 of the test", "call 5 of another thread", "call 2 before the first
+ * test"
+ */
 static struct err *append_which(struct str *str,
 				const struct assumption_call *call)
 {
@@ -156,7 +159,9 @@ static struct err *append_clauses(struct str *str,
 	return NULL;
 }
 
-/* "level one, seed 2: failed 2 of 3 runs; 3 of 3 times with that call alone …" */
+/*
+ * "level one, seed 2: failed 2 of 3 runs; 3 of 3 times with that call alone …"
+ */
 static struct err *append_runs(struct str *str,
 			       const struct assumption *assumption)
 {

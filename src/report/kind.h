@@ -1,9 +1,9 @@
 /*
  * How findings of one kind are shown, and what is said of the search for them.
  *
- * Formats go through the table of kinds and know none of them. To add a kind: write
- * report/NAME.c with one of these, declare it below, list it in kind.c. Members that are NULL are
- * left out.
+ * Formats go through the table of kinds and know none of them. To add a kind:
+ * write report/NAME.c with one of these, declare it below, list it in kind.c.
+ * Members that are NULL are left out.
  */
 #pragma once
 
@@ -21,7 +21,9 @@ struct report_kind {
 	struct err *(*write_findings)(const struct report *report,
 				      const struct report_style *style,
 				      FILE *out);
-	/* What was found in a line, what was tried, and what that does not say. */
+	/*
+	 * What was found in a line, what was tried, and what that does not say.
+	 */
 	struct err *(*write_summary)(const struct report *report,
 				     const struct report_style *style,
 				     FILE *out);
@@ -31,7 +33,10 @@ struct report_kind {
 	/* ---- JSON ---- */
 	/* The fields that only this kind has, as an object; NULL: no memory. */
 	json_t *(*make_fields)(const struct finding *finding);
-	/* Of the whole report: the search. *@ret stays NULL where there was none. */
+	/*
+	 * Of the whole report: the search. *@ret stays NULL where there was
+	 * none.
+	 */
 	const char *section;
 	struct err *(*make_section)(const struct report *report, json_t **ret);
 

@@ -148,7 +148,9 @@ static struct err *note_told(const struct report *report, struct map_text *ret)
 
 DEFINE_VEC(shown_findings, const struct finding *)
 
-/* What an order-dependent test tells of is not shown again; *@ret_told: so many. */
+/*
+ * What an order-dependent test tells of is not shown again; *@ret_told: so many.
+ */
 static struct err *collect_shown(const struct report *report,
 				 struct shown_findings *ret, size_t *ret_told)
 {

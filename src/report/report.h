@@ -1,10 +1,11 @@
 /*
  * A report: what one command found out, and the formats that show it.
  *
- * Findings and what is said of the searches come from the detectors as they are (finding/). The
- * other records belong to this room; commands fill them with pointers to what they know, which has
- * to live until the report is written. Texts are the tested program's bytes as they are: each
- * format makes them harmless itself. Formats know no kind of finding: report/kind.h does.
+ * Findings and what is said of the searches come from the detectors as they are
+ * (finding/). The other records belong to this room; commands fill them with
+ * pointers to what they know, which has to live until the report is written.
+ * Texts are the tested program's bytes as they are: each format makes them
+ * harmless itself. Formats know no kind of finding: report/kind.h does.
  *
  * Invariants:
  *  1. Tests stand in the order in which they ran (list: in natural order).

@@ -1,9 +1,9 @@
 /*
  * JSON values out of texts that the tested program may have written.
  *
- * Made for jansson's json_pack(): each function returns a new value, or NULL where there is no
- * memory, which makes the pack that takes it return NULL as well. Whoever packs last tests for it
- * (value_made()).
+ * Made for jansson's json_pack(): each function returns a new value, or NULL
+ * where there is no memory, which makes the pack that takes it return NULL as
+ * well. Whoever packs last tests for it (value_made()).
  */
 #pragma once
 
@@ -20,7 +20,9 @@ static inline void value_freep(json_t **json)
 
 /* *@ret = @made, unless it is NULL: no memory. */
 struct err *value_made(json_t *made, json_t **ret) _must_check_;
-/* Takes @value over. Where there is no memory *@list becomes NULL, and stays so. */
+/*
+ * Takes @value over. Where there is no memory *@list becomes NULL, and stays so.
+ */
 void value_append(json_t **list, json_t *value);
 
 /* Bytes that are not UTF-8 become \xNN; NULL becomes null. */

@@ -1,8 +1,9 @@
 /*
  * The tests of a suite by number, as findings and reports name them.
  *
- * Numbers are the suite's own. A roster outlives the suite: a command may close it and open
- * the same tests again with another agent, and its results keep their names.
+ * Numbers are the suite's own. A roster outlives the suite: a command may close
+ * it and open the same tests again with another agent, and its results keep
+ * their names.
  */
 #pragma once
 
