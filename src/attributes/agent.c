@@ -8,16 +8,17 @@
 /* Who asked for what is of no interest here. */
 #define SIZE offsetof(struct wire_state, log_reads)
 
-static bool differs(const struct wire_state *a, const struct wire_state *b,
-		    size_t from, size_t to)
+static bool agent_state_differs(const struct wire_state *a,
+				const struct wire_state *b, size_t from,
+				size_t to)
 {
 	return memcmp((const char *)a + from, (const char *)b + from,
 		      to - from) != 0;
 }
 
 /* Which parts are others than the last time. */
-static unsigned parts(const struct wire_state *old,
-		      const struct wire_state *now)
+static unsigned agent_state_parts(const struct wire_state *old,
+				  const struct wire_state *now)
 {
 	static const struct {
 		size_t from, to;
@@ -37,7 +38,7 @@ static unsigned parts(const struct wire_state *old,
 	};
 	unsigned changed = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		if (differs(old, now, all[i].from, all[i].to))
+		if (agent_state_differs(old, now, all[i].from, all[i].to))
 			changed |= all[i].source;
 	}
 	return changed;
@@ -66,7 +67,7 @@ struct err *agent_probe(struct attributes *a, unsigned *ret)
 		now->locale[i][WIRE_LOCALE_NAME - 1] = '\0';
 	if (!first) {
 		*ret &= ~(unsigned)SOURCE_HANDLERS;
-		*ret |= parts(a->wire, now);
+		*ret |= agent_state_parts(a->wire, now);
 	}
 	free(a->wire);
 	a->wire = now;

@@ -115,14 +115,14 @@ struct err *items_compare(const struct attribute *row,
 			  struct changes *ret) _must_check_;
 
 /* Places in memory that are read together at each point. */
-struct span {
+struct attribute_span {
 	uint64_t address;
 	uint32_t n;
 	uint32_t at; /* in the copy */
 	unsigned group;
 };
-struct spans {
-	VEC(struct span) list;
+struct attribute_spans {
+	VEC(struct attribute_span) list;
 	VEC(uint8_t) last;
 	VEC(uint8_t) now;
 	uint32_t counts[MEMORY_GROUPS];
@@ -197,7 +197,7 @@ struct attributes {
 	bool has_status;
 
 	/* As probed. */
-	struct spans spans;
+	struct attribute_spans spans;
 	VEC(struct descriptor) descriptors;
 	bool many_descriptors;
 	uint64_t pending[2], mask;
@@ -275,10 +275,10 @@ const struct item *attributes_item(const struct attributes *a,
 uint64_t zone_variable(const struct attributes *a);
 
 /* spans.c */
-void ranges_free(struct spans *spans);
-void ranges_forget(struct spans *spans, unsigned group);
-struct err *ranges_add(struct spans *spans, unsigned group, uint64_t address,
-		       size_t n) _must_check_;
+void ranges_free(struct attribute_spans *spans);
+void ranges_forget(struct attribute_spans *spans, unsigned group);
+struct err *ranges_add(struct attribute_spans *spans, unsigned group,
+		       uint64_t address, size_t n) _must_check_;
 /* After rows were read: what they found is what to compare with. */
 struct err *ranges_settle(struct attributes *a) _must_check_;
 /* Reads all; returns the groups that differ from the last time. */
@@ -286,7 +286,8 @@ struct err *ranges_probe(struct attributes *a, unsigned *ret) _must_check_;
 bool read_u64(struct attributes *a, uint64_t address, uint64_t *ret);
 bool read_bytes(struct attributes *a, uint64_t address, void *out, size_t n);
 /* A string as far as it goes; at most @max - 1 bytes. */
-bool read_text(struct attributes *a, uint64_t address, char *out, size_t max);
+bool attributes_read_text(struct attributes *a, uint64_t address, char *out,
+			  size_t max);
 
 /* The probes. */
 struct err *descriptors_probe(struct attributes *a, unsigned changed,

@@ -146,7 +146,8 @@ static struct err *open_process(struct attributes *a, pid_t pid)
 	return NULL;
 }
 
-static struct err *probe(struct attributes *a, unsigned *changed)
+static struct err *attributes_probe_changes(struct attributes *a,
+					    unsigned *changed)
 {
 	if (!a->captured) {
 		*changed = SOURCE_ALL;
@@ -204,7 +205,7 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 	}
 	if (!a->captured)
 		atomic_store(&a->dirty, 0);
-	TRY(probe(a, &changed));
+	TRY(attributes_probe_changes(a, &changed));
 	ipc_take_touched(&a->ipc);
 	a->ipc.asked = changed & STATE_IPC;
 	a->changed = changed;

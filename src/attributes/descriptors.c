@@ -27,7 +27,8 @@ static void forget_texts(struct descriptor *descriptor)
 	descriptor->listening = descriptor->queue = false;
 }
 
-static void forget(struct attributes *a, struct descriptor *descriptor)
+static void descriptor_forget(struct attributes *a,
+			      struct descriptor *descriptor)
 {
 	forget_texts(descriptor);
 	if (descriptor->info > 0) {
@@ -40,12 +41,12 @@ static void forget(struct attributes *a, struct descriptor *descriptor)
 void descriptors_free(struct attributes *a)
 {
 	for (size_t i = 0; i < a->descriptors.n; i++)
-		forget(a, &a->descriptors.data[i]);
+		descriptor_forget(a, &a->descriptors.data[i]);
 	vec_free(&a->descriptors);
 	a->files.n = 0;
 }
 
-static bool is_own(const struct attributes *a, int number)
+static bool descriptor_is_own(const struct attributes *a, int number)
 {
 	for (size_t i = 0; i < a->options.n_own; i++) {
 		if (a->own[i] == number)
@@ -104,7 +105,7 @@ static bool parse_raw(const char *raw, int64_t *ret_offset, uint32_t *ret_flags)
 	return true;
 }
 
-static void take_stat(const struct stat *st, struct descriptor *d)
+static void descriptor_take_stat(const struct stat *st, struct descriptor *d)
 {
 	d->device = st->st_dev;
 	d->inode = st->st_ino;
@@ -161,7 +162,7 @@ static bool look_at_files(struct attributes *a, struct descriptor *d,
 	if (fstatat(a->descriptors_dir, name, &st, 0) < 0 ||
 	    !parse_raw(raw, &d->offset, &flags))
 		return false;
-	take_stat(&st, d);
+	descriptor_take_stat(&st, d);
 	take_birth(a->descriptors_dir, name, AT_SYMLINK_FOLLOW, d);
 	d->mode = flags & ~(uint32_t)O_CLOEXEC;
 	if (!has_offset(d->type))
@@ -169,8 +170,8 @@ static bool look_at_files(struct attributes *a, struct descriptor *d,
 	return true;
 }
 
-static bool look_at(struct attributes *a, struct descriptor *d, const char *raw,
-		    int *ret_fd)
+static bool descriptor_look_at(struct attributes *a, struct descriptor *d,
+			       const char *raw, int *ret_fd)
 {
 	struct stat st;
 	*ret_fd = -1;
@@ -189,7 +190,7 @@ static bool look_at(struct attributes *a, struct descriptor *d, const char *raw,
 		close(fd);
 		return false;
 	}
-	take_stat(&st, d);
+	descriptor_take_stat(&st, d);
 	take_birth(fd, "", AT_EMPTY_PATH, d);
 	d->mode = (uint32_t)flags;
 	d->offset = has_offset(d->type) ? lseek(fd, 0, SEEK_CUR) : -1;
@@ -211,8 +212,8 @@ static void read_name_of(const struct attributes *a, int number, char *out,
  * Nobody can come to it in another way, so that one of them is as good as the
  * next. Where in its path the made-up part lies.
  */
-static bool random_part(const struct descriptor *d, size_t *ret_at,
-			size_t *ret_n)
+static bool descriptor_random_part(const struct descriptor *d, size_t *ret_at,
+				   size_t *ret_n)
 {
 	const char *path = d->path ? d->path : "";
 	if (!d->unlinked || path[0] != '/' || !str_ends(path, PROC_DELETED) ||
@@ -249,18 +250,18 @@ static bool random_part(const struct descriptor *d, size_t *ret_at,
 static struct err *path_text(const struct descriptor *d, struct str *out)
 {
 	size_t at, n;
-	if (!random_part(d, &at, &n))
+	if (!descriptor_random_part(d, &at, &n))
 		return str_append(out, d->path ? d->path : "");
 	TRY(str_append_n(out, d->path, at));
 	return str_appendf(out, MADE_UP_SHOWN "%s", d->path + at + n);
 }
 
 /* By its name, too: the next file may have the same inode number. */
-static struct err *identify(struct descriptor *d)
+static struct err *descriptor_identify(struct descriptor *d)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	size_t at, n;
-	if (random_part(d, &at, &n)) {
+	if (descriptor_random_part(d, &at, &n)) {
 		TRY(path_text(d, &text));
 		d->thing = digest_of(text.s, text.n, d->type);
 		return NULL;
@@ -276,7 +277,8 @@ static struct err *identify(struct descriptor *d)
 }
 
 /* Names and what else is slow, for one that is new or another one now. */
-static struct err *describe(struct attributes *a, struct descriptor *d, int fd)
+static struct err *descriptor_describe(struct attributes *a,
+				       struct descriptor *d, int fd)
 {
 	char path[4096];
 	forget_texts(d);
@@ -284,7 +286,7 @@ static struct err *describe(struct attributes *a, struct descriptor *d, int fd)
 	d->path = strdup(path);
 	if (!d->path)
 		return err_nomem();
-	TRY(identify(d));
+	TRY(descriptor_identify(d));
 	struct statfs fs;
 	d->queue = d->type == S_IFREG && fd >= 0 && fstatfs(fd, &fs) == 0 &&
 		   fs.f_type == MQUEUE_MAGIC;
@@ -311,8 +313,9 @@ static bool same_thing(const struct attributes *a, const struct descriptor *old,
 	       (!path[n] || !strcmp(path + n, PROC_DELETED));
 }
 
-static struct err *update(struct attributes *a, struct descriptor *old,
-			  unsigned changed, bool *ret_there, bool *ret_changed)
+static struct err *descriptor_update(struct attributes *a,
+				     struct descriptor *old, unsigned changed,
+				     bool *ret_there, bool *ret_changed)
 {
 	struct descriptor now = *old;
 	char raw[256];
@@ -324,7 +327,7 @@ static struct err *update(struct attributes *a, struct descriptor *old,
 	    !(old->type == S_IFSOCK && changed & STATE_PORTS))
 		return NULL;
 	int fd;
-	*ret_there = look_at(a, &now, raw, &fd);
+	*ret_there = descriptor_look_at(a, &now, raw, &fd);
 	if (!*ret_there)
 		return NULL;
 	_cleanup_(closep) _unused_ int guard = fd;
@@ -340,10 +343,10 @@ static struct err *update(struct attributes *a, struct descriptor *old,
 	*ret_changed |= !same || now.offset != old->offset ||
 			now.cloexec != old->cloexec;
 	*old = now;
-	return same ? NULL : describe(a, old, fd);
+	return same ? NULL : descriptor_describe(a, old, fd);
 }
 
-struct entry {
+struct descriptor_entry {
 	uint64_t inode;
 	int64_t offset;
 	unsigned short length;
@@ -351,7 +354,7 @@ struct entry {
 	char name[];
 };
 
-static int by_number(const void *a, const void *b)
+static int descriptor_compare_number(const void *a, const void *b)
 {
 	const struct descriptor *x = a, *y = b;
 	return (x->number > y->number) - (x->number < y->number);
@@ -372,18 +375,18 @@ static struct err *list_numbers(struct attributes *a)
 		if (n <= 0)
 			break;
 		for (long at = 0; at < n;) {
-			const struct entry *entry =
-				(const struct entry *)(buffer + at);
+			const struct descriptor_entry *entry =
+				(const struct descriptor_entry *)(buffer + at);
 			at += entry->length;
 			uint64_t number;
 			if (!str_to_u64(entry->name, 10, &number) ||
-			    is_own(a, (int)number))
+			    descriptor_is_own(a, (int)number))
 				continue;
 			struct descriptor wanted = { .number = (int)number };
 			struct descriptor *d =
 				known ? bsearch(&wanted, a->descriptors.data,
 						known, sizeof(wanted),
-						by_number)
+						descriptor_compare_number)
 				      : NULL;
 			if (d) {
 				d->seen = true;
@@ -412,10 +415,11 @@ static void drop_unseen(struct attributes *a, bool *ret_changed)
 			continue;
 		}
 		*ret_changed = true;
-		forget(a, d);
+		descriptor_forget(a, d);
 	}
 	a->descriptors.n = kept;
-	qsort(a->descriptors.data, kept, sizeof(struct descriptor), by_number);
+	qsort(a->descriptors.data, kept, sizeof(struct descriptor),
+	      descriptor_compare_number);
 }
 
 /* Are all that we know of still there, and are they all? */
@@ -463,7 +467,8 @@ struct err *descriptors_probe(struct attributes *a, unsigned changed,
 			bool there = true;
 			if (listed && !d->seen)
 				continue;
-			TRY(update(a, d, changed, &there, &different));
+			TRY(descriptor_update(a, d, changed, &there,
+					      &different));
 			d->seen = there;
 			all &= there;
 		}
@@ -521,7 +526,8 @@ static struct err *thing_text(const struct descriptor *d, struct str *out)
 			   access_text(d->mode));
 }
 
-static struct err *flags_text(const struct descriptor *d, struct str *out)
+static struct err *descriptor_flags_text(const struct descriptor *d,
+					 struct str *out)
 {
 	static const struct {
 		uint32_t bit;
@@ -590,7 +596,7 @@ struct err *read_descriptors(struct attributes *a, struct items *items)
 			TRY(str_append(&thing, "open"));
 		else
 			TRY(thing_text(d, &thing));
-		TRY(flags_text(d, &flags));
+		TRY(descriptor_flags_text(d, &flags));
 		const uint64_t what[] = { identity, d->mode, d->cloexec,
 					  (uint64_t)d->offset };
 		item->digest = digest_of(what, sizeof(what), 0);

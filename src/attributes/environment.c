@@ -16,17 +16,17 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-struct place {
+struct environment_place {
 	uint64_t start, end;
 };
 
 /* Strings that lie one behind the other are one place. */
-static struct err *watch_strings(struct attributes *a, struct place *places,
-				 size_t n)
+static struct err *watch_strings(struct attributes *a,
+				 struct environment_place *places, size_t n)
 {
 	qsort(places, n, sizeof(*places), by_value);
 	for (size_t i = 0; i < n;) {
-		struct place whole = places[i++];
+		struct environment_place whole = places[i++];
 		while (i < n && places[i].start <= whole.end + 16) {
 			whole.end = MAX(whole.end, places[i].end);
 			i++;
@@ -37,7 +37,8 @@ static struct err *watch_strings(struct attributes *a, struct place *places,
 	return NULL;
 }
 
-static bool is_own(const struct attributes *a, const char *text, size_t n)
+static bool environment_is_own(const struct attributes *a, const char *text,
+			       size_t n)
 {
 	const char *const *own = a->options.own_variables;
 	for (size_t i = 0; own && own[i]; i++) {
@@ -89,14 +90,14 @@ static size_t read_array(struct attributes *a, uint64_t array, uint64_t *out)
  * One string. Most lie one behind the other: what was read for the one before
  * may have this one, too.
  */
-struct window {
+struct environment_window {
 	uint64_t start;
 	size_t n;
 	char *bytes; /* VALUE_MAX + 1 */
 };
 
-static bool in_window(struct attributes *a, struct window *window, uint64_t at,
-		      const char **ret, size_t *ret_n)
+static bool in_window(struct attributes *a, struct environment_window *window,
+		      uint64_t at, const char **ret, size_t *ret_n)
 {
 	for (int again = 0; again < 2; again++) {
 		if (at >= window->start && at < window->start + window->n) {
@@ -147,9 +148,9 @@ struct err *read_environment(struct attributes *a, struct items *items)
 	TRY(ranges_add(&a->spans, GROUP, variable, 8));
 	_cleanup_(freep) uint64_t *strings =
 		calloc(VARIABLES_MAX, sizeof(*strings));
-	_cleanup_(freep) struct place *places =
+	_cleanup_(freep) struct environment_place *places =
 		calloc(VARIABLES_MAX, sizeof(*places));
-	struct window window = { .bytes = malloc(VALUE_MAX + 1) };
+	struct environment_window window = { .bytes = malloc(VALUE_MAX + 1) };
 	_cleanup_(freep) char *bytes = window.bytes;
 	if (!strings || !places || !bytes)
 		return err_nomem();
@@ -164,10 +165,11 @@ struct err *read_environment(struct attributes *a, struct items *items)
 		if (!in_window(a, &window, strings[i], &text, &length))
 			continue;
 		total += length + 1;
-		if (!is_own(a, text, length))
+		if (!environment_is_own(a, text, length))
 			TRY(add_variable(items, text, length));
 		places[found++] =
-			(struct place){ strings[i], strings[i] + length + 1 };
+			(struct environment_place){ strings[i],
+						    strings[i] + length + 1 };
 	}
 	return watch_strings(a, places, found);
 }

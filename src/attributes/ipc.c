@@ -19,7 +19,7 @@
 #define OBJECTS_MAX ITEMS_MAX
 
 /* Where in a line a column is: by the header, its order grew over time. */
-static int column(const char *header, const char *name)
+static int ipc_find_column(const char *header, const char *name)
 {
 	int at = 0;
 	size_t n = strlen(name);
@@ -35,7 +35,7 @@ static int column(const char *header, const char *name)
 	return -1;
 }
 
-static long long value(const char *line, int at)
+static long long ipc_column_value(const char *line, int at)
 {
 	for (int i = 0;; i++) {
 		line += strspn(line, " \t");
@@ -65,34 +65,37 @@ static struct err *list_system_v(enum ipc_kind kind, struct items *items)
 		err_ignore(err); /* a kernel without */
 		return NULL;
 	}
-	int id = column(text, system_v[kind].id), user = column(text, "cuid");
-	int size = column(text, system_v[kind].size);
-	int creator = column(text, "cpid"), changed = column(text, "ctime");
+	int id = ipc_find_column(text, system_v[kind].id),
+	    user = ipc_find_column(text, "cuid");
+	int size = ipc_find_column(text, system_v[kind].size);
+	int creator = ipc_find_column(text, "cpid"),
+	    changed = ipc_find_column(text, "ctime");
 	const char *line = strchr(text, '\n');
 	for (size_t i = 0; line && *++line && i < OBJECTS_MAX; i++) {
 		const char *at = line;
 		line = strchr(line, '\n');
 		/* Ids go on counting: one without a key has no name. */
 		char name[32] = "private";
-		uint32_t key = (uint32_t)value(at, 0);
+		uint32_t key = (uint32_t)ipc_column_value(at, 0);
 		if (key)
 			snprintf(name, sizeof(name), "0x%x", key);
 		struct item *item;
 		TRY(items_add(items, name, &item));
-		TRY(item_textf(item, NULL, "%lld %s", value(at, size),
+		TRY(item_textf(item, NULL, "%lld %s",
+			       ipc_column_value(at, size),
 			       system_v[kind].unit));
 		item->digest = digest_of(item->fields[0].text,
 					 strlen(item->fields[0].text),
-					 (uint32_t)value(at, id));
-		item->user = (uint32_t)value(at, user);
-		item->creator = (pid_t)MAX(value(at, creator), 0LL);
-		item->changed = value(at, changed);
+					 (uint32_t)ipc_column_value(at, id));
+		item->user = (uint32_t)ipc_column_value(at, user);
+		item->creator = (pid_t)MAX(ipc_column_value(at, creator), 0LL);
+		item->changed = ipc_column_value(at, changed);
 	}
 	return NULL;
 }
 
-static struct err *add_file(enum ipc_kind kind, const char *name,
-			    const struct stat *st, struct items *items)
+static struct err *ipc_add_file(enum ipc_kind kind, const char *name,
+				const struct stat *st, struct items *items)
 {
 	char key[300];
 	snprintf(key, sizeof(key), "/%s",
@@ -114,8 +117,8 @@ static struct err *add_file(enum ipc_kind kind, const char *name,
 	return NULL;
 }
 
-static struct err *list_folder(enum ipc_kind kind, int folder,
-			       struct items *items)
+static struct err *ipc_list_folder(enum ipc_kind kind, int folder,
+				   struct items *items)
 {
 	int fd = folder < 0 ? -1
 			    : openat(folder, ".",
@@ -135,7 +138,7 @@ static struct err *list_folder(enum ipc_kind kind, int folder,
 		if (name[0] != '.' && (kind == IPC_SEMAPHORE) == semaphore &&
 		    fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode))
-			err = add_file(kind, name, &st, items);
+			err = ipc_add_file(kind, name, &st, items);
 	}
 	closedir(dir);
 	return err;
@@ -144,7 +147,7 @@ static struct err *list_folder(enum ipc_kind kind, int folder,
 struct err *ipc_list(enum ipc_kind kind, int folder, struct items *items)
 {
 	TRY(list_system_v(kind, items));
-	return list_folder(kind, folder, items);
+	return ipc_list_folder(kind, folder, items);
 }
 
 /* As linux/mount.h has them since 5.2. */
@@ -241,7 +244,7 @@ static bool was_touched(const struct ipc_owner *owner, const char *key)
 }
 
 /* Does @pid descend from the tested process (or from us: it is an orphan)? */
-static bool descends(const struct ipc_owner *owner, pid_t pid)
+static bool ipc_owner_descends(const struct ipc_owner *owner, pid_t pid)
 {
 	pid_t self = getpid();
 	for (int depth = 0; depth < 64 && pid > 1; depth++) {
@@ -280,7 +283,8 @@ bool ipc_is_own(const struct ipc_owner *owner, const struct item *before,
 	if (!before && item->changed < owner->last_time)
 		return false;
 	return item->user == owner->user &&
-	       (before || !item->creator || descends(owner, item->creator));
+	       (before || !item->creator ||
+		ipc_owner_descends(owner, item->creator));
 }
 
 /* Does the process have it open or mapped? */

@@ -105,27 +105,27 @@ struct err *text_comma(struct str *out, const char *word)
 	return str_append(out, word);
 }
 
-struct keyed {
+struct keyed_item {
 	struct item item;
 	size_t at;
 };
 
 static int by_key(const void *a, const void *b)
 {
-	const struct keyed *x = a, *y = b;
+	const struct keyed_item *x = a, *y = b;
 	int order = strverscmp(x->item.key ? x->item.key : "",
 			       y->item.key ? y->item.key : "");
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static struct err *sort(struct items *items)
+static struct err *items_sort_by_key(struct items *items)
 {
-	_cleanup_(freep) struct keyed *keyed =
+	_cleanup_(freep) struct keyed_item *keyed =
 		calloc(items->list.n, sizeof(*keyed));
 	if (!keyed)
 		return err_nomem();
 	for (size_t i = 0; i < items->list.n; i++)
-		keyed[i] = (struct keyed){ items->list.data[i], i };
+		keyed[i] = (struct keyed_item){ items->list.data[i], i };
 	qsort(keyed, items->list.n, sizeof(*keyed), by_key);
 	for (size_t i = 0; i < items->list.n; i++)
 		items->list.data[i] = keyed[i].item;
@@ -177,10 +177,10 @@ struct err *items_finish(struct items *items, bool unique)
 	}
 	if (items->list.n < 2)
 		return NULL;
-	TRY(sort(items));
+	TRY(items_sort_by_key(items));
 	TRY(tell_apart(items, unique));
 	/* "x #2" may have to go elsewhere than "x". */
-	return sort(items);
+	return items_sort_by_key(items);
 }
 
 static int key_order(const struct item *a, const struct item *b)
@@ -226,8 +226,8 @@ static const char *field_text(const struct item *item, const char *name)
 	return NULL;
 }
 
-static struct err *add_path(struct change *change, const char *field,
-			    const char *before, const char *after)
+static struct err *items_add_path(struct change *change, const char *field,
+				  const char *before, const char *after)
 {
 	struct change_path *path = &change->paths[change->n];
 	*path = (struct change_path){};
@@ -263,18 +263,18 @@ static struct err *fill_paths(const struct attribute *row,
 	bool all = before && after;
 	if (!all) {
 		const char *absent = row->absent ? row->absent : "absent";
-		return add_path(change, NULL, from ? from : absent,
-				to ? to : absent);
+		return items_add_path(change, NULL, from ? from : absent,
+				      to ? to : absent);
 	}
 	if (is_another(row, from, to))
-		return add_path(change, NULL, from, to);
+		return items_add_path(change, NULL, from, to);
 	for (unsigned i = 0; i < shape->n; i++) {
 		const char *name = shape->fields[i].name;
 		from = field_text(before, name);
 		to = field_text(after, name);
 		from = from ? from : "unknown";
 		if (strcmp(from, to) != 0)
-			TRY(add_path(change, name, from, to));
+			TRY(items_add_path(change, name, from, to));
 	}
 	if (change->n)
 		return NULL;
@@ -283,7 +283,7 @@ static struct err *fill_paths(const struct attribute *row,
 	to = to ? to : "";
 	_cleanup_(str_freep) struct str another = STR_INIT;
 	TRY(str_appendf(&another, "another: %s", to));
-	return add_path(change, NULL, to, another.s);
+	return items_add_path(change, NULL, to, another.s);
 }
 
 static bool only_offset(const struct change *change)
@@ -352,7 +352,7 @@ static struct err *add_rest(const struct attribute *row,
 	struct err *err = name_change(row, "*", &change);
 	if (!err) {
 		change.paths = calloc(1, sizeof(*change.paths));
-		err = change.paths ? add_path(&change, NULL, from, to)
+		err = change.paths ? items_add_path(&change, NULL, from, to)
 				   : err_nomem();
 	}
 	if (err) {

@@ -67,8 +67,9 @@ void filters_probe(struct attributes *a, unsigned changed)
 /* What the kernel writes, in the tested process: none of it is followed. */
 #define ASKED (STATE_STACK | STATE_TIMERS | STATE_PRCTL)
 
-static struct err *ask(struct attributes *a, long number, const uint64_t *args,
-		       unsigned out_at, void *out, size_t n, int64_t *ret)
+static struct err *kernel_ask_process(struct attributes *a, long number,
+				      const uint64_t *args, unsigned out_at,
+				      void *out, size_t n, int64_t *ret)
 {
 	uint64_t all[6];
 	memcpy(all, args, sizeof(all));
@@ -94,7 +95,8 @@ bool ask_process(struct attributes *a, long number, const uint64_t *args,
 		return false;
 	}
 	unsigned before = atomic_load(&a->dirty);
-	struct err *err = ask(a, number, args, out_at, out, n, &answer);
+	struct err *err =
+		kernel_ask_process(a, number, args, out_at, out, n, &answer);
 	/* That we asked may have been followed, too. */
 	atomic_fetch_and(&a->dirty, before | ~(unsigned)ASKED);
 	if (err) {
@@ -106,8 +108,8 @@ bool ask_process(struct attributes *a, long number, const uint64_t *args,
 	return answer >= 0;
 }
 
-static struct err *read_link(struct attributes *a, const char *name,
-			     struct items *items)
+static struct err *kernel_read_link(struct attributes *a, const char *name,
+				    struct items *items)
 {
 	char path[4096];
 	ssize_t n = readlinkat(a->proc, name, path, sizeof(path) - 1);
@@ -121,12 +123,12 @@ static struct err *read_link(struct attributes *a, const char *name,
 
 struct err *read_directory(struct attributes *a, struct items *items)
 {
-	return read_link(a, "cwd", items);
+	return kernel_read_link(a, "cwd", items);
 }
 
 struct err *read_root(struct attributes *a, struct items *items)
 {
-	return read_link(a, "root", items);
+	return kernel_read_link(a, "root", items);
 }
 
 static struct err *read_status(struct attributes *a, const char *field,
@@ -316,8 +318,8 @@ struct err *read_affinity(struct attributes *a, struct items *items)
 
 /* ---- name, session, prctl ---- */
 
-static struct err *read_file(struct attributes *a, const char *name, char *out,
-			     size_t n, struct items *items)
+static struct err *kernel_read_file(struct attributes *a, const char *name,
+				    char *out, size_t n, struct items *items)
 {
 	_cleanup_(closep) int fd = openat(a->proc, name, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : read(fd, out, n - 1);
@@ -413,7 +415,7 @@ struct err *read_personality(struct attributes *a, struct items *items)
 		{ ADDR_LIMIT_3GB, "3 GiB of addresses" },
 	};
 	char hex[32];
-	TRY(read_file(a, "personality", hex, sizeof(hex), items));
+	TRY(kernel_read_file(a, "personality", hex, sizeof(hex), items));
 	uint64_t value;
 	if (items->unknown || !str_to_u64(hex, 16, &value)) {
 		items->unknown = true;

@@ -40,7 +40,8 @@ static bool locale_names(struct attributes *a, char names[][WIRE_LOCALE_NAME])
 				   sizeof(pointers)))
 		return false;
 	for (size_t i = 0; i < WIRE_LOCALES; i++) {
-		if (!read_text(a, pointers[i], names[i], WIRE_LOCALE_NAME))
+		if (!attributes_read_text(a, pointers[i], names[i],
+					  WIRE_LOCALE_NAME))
 			names[i][0] = '\0';
 	}
 	return true;
@@ -173,8 +174,8 @@ struct err *read_zone(struct attributes *a, struct items *items)
 		daylight = attributes_symbol(a, "__daylight");
 	ranges_forget(&a->spans, GROUP_ZONE);
 	if (!read_bytes(a, names, pointers, sizeof(pointers)) ||
-	    !read_text(a, pointers[0], standard, sizeof(standard)) ||
-	    !read_text(a, pointers[1], summer, sizeof(summer))) {
+	    !attributes_read_text(a, pointers[0], standard, sizeof(standard)) ||
+	    !attributes_read_text(a, pointers[1], summer, sizeof(summer))) {
 		items->unknown = true;
 		return NULL;
 	}
@@ -414,9 +415,9 @@ static struct err *stream_text(struct attributes *a, int standard,
 	return descriptor_text(a, facts->number, out);
 }
 
-static struct err *add_stream(struct attributes *a, int standard,
-			      const char *name, const char *object,
-			      struct items *items)
+static struct err *libc_add_stream(struct attributes *a, int standard,
+				   const char *name, const char *object,
+				   struct items *items)
 {
 	uint64_t variable = attributes_symbol(a, name), file;
 	uint8_t bytes[FILE_SIZE];
@@ -462,7 +463,7 @@ static struct err *add_stream(struct attributes *a, int standard,
 struct err *read_stdio(struct attributes *a, struct items *items)
 {
 	ranges_forget(&a->spans, GROUP_STDIO);
-	TRY(add_stream(a, 0, "stdin", "_IO_2_1_stdin_", items));
-	TRY(add_stream(a, 1, "stdout", "_IO_2_1_stdout_", items));
-	return add_stream(a, 2, "stderr", "_IO_2_1_stderr_", items);
+	TRY(libc_add_stream(a, 0, "stdin", "_IO_2_1_stdin_", items));
+	TRY(libc_add_stream(a, 1, "stdout", "_IO_2_1_stdout_", items));
+	return libc_add_stream(a, 2, "stderr", "_IO_2_1_stderr_", items);
 }

@@ -17,7 +17,8 @@
 
 /* ---- libraries ---- */
 
-static const char *library(const struct attributes *a, size_t index)
+static const char *mapping_library_path(const struct attributes *a,
+					size_t index)
 {
 	if (!a->options.library || index >= LIBRARIES_MAX)
 		return NULL;
@@ -39,7 +40,7 @@ void files_probe(struct attributes *a, unsigned *ret)
 {
 	uint64_t digest = 0;
 	const char *path;
-	for (size_t i = 0; (path = library(a, i)); i++)
+	for (size_t i = 0; (path = mapping_library_path(a, i)); i++)
 		digest = digest_of(path, strlen(path), digest);
 	uint64_t folders = folder_digest(a->shm, 0);
 	folders = folder_digest(a->queues, folders);
@@ -56,7 +57,7 @@ void files_probe(struct attributes *a, unsigned *ret)
 struct err *read_libraries(struct attributes *a, struct items *items)
 {
 	const char *path;
-	for (size_t i = 0; (path = library(a, i)); i++) {
+	for (size_t i = 0; (path = mapping_library_path(a, i)); i++) {
 		if (strstr(path, "libpolygraph-agent"))
 			continue;
 		struct item *item;
@@ -68,7 +69,8 @@ struct err *read_libraries(struct attributes *a, struct items *items)
 
 /* ---- mappings ---- */
 
-static bool below(const char *path, const char *const *folders, size_t n)
+static bool path_is_below_any(const char *path, const char *const *folders,
+			      size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (str_starts(path, folders[i]))
@@ -78,17 +80,17 @@ static bool below(const char *path, const char *const *folders, size_t n)
 }
 
 /* What the system gives to every program: locales, conversions, fonts. */
-static bool is_system(const char *path)
+static bool mapping_is_system(const char *path)
 {
 	static const char *const folders[] = {
 		"/usr/",      "/lib/",	     "/lib64/",
 		"/etc/",      "/var/cache/", "/var/lib/",
 		"/run/nscd/", "/nix/store/", "/gnu/store/",
 	};
-	return below(path, folders, ARRAY_SIZE(folders));
+	return path_is_below_any(path, folders, ARRAY_SIZE(folders));
 }
 
-static bool is_wanted(const struct proc_mapping *mapping)
+static bool mapping_is_wanted(const struct proc_mapping *mapping)
 {
 	const char *name = mapping->path;
 	/* Attached System V memory has a row of its own, semaphores have, too. */
@@ -97,14 +99,16 @@ static bool is_wanted(const struct proc_mapping *mapping)
 	    !strncmp(name, "/SYSV", 5) || !strncmp(name, "/dev/shm/sem.", 13))
 		return false;
 	if (name[0] == '/')
-		return !is_system(name) && strncmp(name, "/dev/dri", 8) != 0;
+		return !mapping_is_system(name) &&
+		       strncmp(name, "/dev/dri", 8) != 0;
 	if (!strncmp(name, "anon_inode:", 11))
 		return true;
 	return !strncmp(name, "[anon_shmem", 11);
 }
 
 /* The same from checkout to checkout, where it lies below. */
-static const char *shown(const struct attributes *a, const char *path)
+static const char *mapping_shown_path(const struct attributes *a,
+				      const char *path)
 {
 	const char *directory = a->options.directory;
 	size_t n = directory ? strlen(directory) : 0;
@@ -124,7 +128,7 @@ static void mapping_key(const struct attributes *a,
 	else if (!strncmp(name, "/memfd:", 7))
 		snprintf(out, n, "%.*s", (int)strcspn(name + 1, " "), name + 1);
 	else
-		snprintf(out, n, "%.1000s", shown(a, name));
+		snprintf(out, n, "%.1000s", mapping_shown_path(a, name));
 }
 
 static const char *rights_text(const struct proc_mapping *mapping)
@@ -137,9 +141,9 @@ static const char *rights_text(const struct proc_mapping *mapping)
 	return write ? "read and write, private" : "read, private";
 }
 
-static struct err *add_mapping(const struct proc_mapping *mapping,
-			       const char *key, uint64_t bytes,
-			       struct items *items)
+static struct err *mappings_add_item(const struct proc_mapping *mapping,
+				     const char *key, uint64_t bytes,
+				     struct items *items)
 {
 	struct item *item;
 	TRY(items_add(items, key, &item));
@@ -148,8 +152,8 @@ static struct err *add_mapping(const struct proc_mapping *mapping,
 }
 
 /* Files of which code is mapped are programs and libraries. */
-static struct err *note_code(const struct proc_maps *maps,
-			     struct map_text *code)
+static struct err *mappings_note_code(const struct proc_maps *maps,
+				      struct map_text *code)
 {
 	for (size_t i = 0; i < maps->n; i++) {
 		const struct proc_mapping *mapping = &maps->data[i];
@@ -217,7 +221,7 @@ static struct err *add_mappings(struct attributes *a,
 	for (size_t i = 0; i < maps->n; i++) {
 		const struct proc_mapping *mapping = &maps->data[i];
 		TRY(note_mapped(a, mapping));
-		if (!is_wanted(mapping) || is_old(a, mapping) ||
+		if (!mapping_is_wanted(mapping) || is_old(a, mapping) ||
 		    map_text_get(code, mapping->path, &value))
 			continue;
 		mapping_key(a, mapping, key, sizeof(key));
@@ -229,12 +233,12 @@ static struct err *add_mappings(struct attributes *a,
 			continue;
 		}
 		if (bytes)
-			TRY(add_mapping(&last, last_key, bytes, items));
+			TRY(mappings_add_item(&last, last_key, bytes, items));
 		last = *mapping;
 		bytes = mapping->end - mapping->start;
 		memcpy(last_key, key, sizeof(key));
 	}
-	return bytes ? add_mapping(&last, last_key, bytes, items) : NULL;
+	return bytes ? mappings_add_item(&last, last_key, bytes, items) : NULL;
 }
 
 struct err *read_mappings(struct attributes *a, struct items *items)
@@ -248,7 +252,7 @@ struct err *read_mappings(struct attributes *a, struct items *items)
 		return NULL;
 	}
 	mapped_clear(a);
-	TRY(note_code(&maps, &code));
+	TRY(mappings_note_code(&maps, &code));
 	if (!a->captured)
 		a->old_shared.n = 0;
 	return add_mappings(a, &maps, &code, items);
@@ -288,7 +292,8 @@ static struct err *add_lock(const struct attributes *a, const char *line,
 	if (pid != a->pid && !(pid == -1 && path))
 		return NULL;
 	if (path)
-		snprintf(key, sizeof(key), "%.1000s", shown(a, path));
+		snprintf(key, sizeof(key), "%.1000s",
+			 mapping_shown_path(a, path));
 	else
 		snprintf(key, sizeof(key), "device %02x:%02x, inode %llu",
 			 major_, minor_, inode);

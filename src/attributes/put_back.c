@@ -48,13 +48,13 @@ struct putter {
 
 /* ---- helpers ---- */
 
-static struct err *cannot(void)
+static struct err *put_back_cannot(void)
 {
 	return err_create(ERR_INTERNAL, "cannot be put back");
 }
 
-static struct err *set_value(struct attribute_kept **kept, const void *bytes,
-			     size_t n)
+static struct err *put_back_set_value(struct attribute_kept **kept,
+				      const void *bytes, size_t n)
 {
 	struct attribute_kept *grown = realloc(*kept, sizeof(**kept) + n);
 	if (!grown)
@@ -66,23 +66,25 @@ static struct err *set_value(struct attribute_kept **kept, const void *bytes,
 }
 
 /* Memory of the process that has @bytes (NULL: nothing); it is never freed. */
-static struct err *place(struct thread *thread, const void *bytes, size_t n,
-			 struct raddr *ret)
+static struct err *put_back_place_bytes(struct thread *thread,
+					const void *bytes, size_t n,
+					struct raddr *ret)
 {
 	TRY(remote_map(thread, n, ret));
 	return bytes ? memory_write(thread->tracee, *ret, bytes, n) : NULL;
 }
 
-static struct err *call(struct thread *thread, uint64_t function, uint64_t a,
-			uint64_t b, uint64_t c, uint64_t *ret)
+static struct err *put_back_call_function(struct thread *thread,
+					  uint64_t function, uint64_t a,
+					  uint64_t b, uint64_t c, uint64_t *ret)
 {
 	const uint64_t args[] = { a, b, c };
 	return remote_call(thread, RADDR(function), args, ARRAY_SIZE(args),
 			   CALL_NS, ret);
 }
 
-static struct err *ask(struct thread *thread, long number,
-		       const uint64_t args[6])
+static struct err *put_back_system_call(struct thread *thread, long number,
+					const uint64_t args[6])
 {
 	int64_t got;
 	TRY(remote_syscall(thread, number, args, &got));
@@ -98,17 +100,17 @@ static struct err *keep_directory(struct attribute_kept **kept,
 	snprintf(link, sizeof(link), "/proc/%d/cwd", tracee_pid(then->tracee));
 	ssize_t n = readlink(link, path, sizeof(path) - 1);
 	if (n <= 0)
-		return cannot();
+		return put_back_cannot();
 	path[n] = '\0';
-	return set_value(kept, path, (size_t)n + 1);
+	return put_back_set_value(kept, path, (size_t)n + 1);
 }
 
 static struct err *put_directory(const struct attribute_kept *kept,
 				 struct thread *thread)
 {
 	struct raddr path;
-	TRY(place(thread, kept->bytes, kept->n, &path));
-	return ask(thread, SYS_chdir, (uint64_t[6]){ path.v });
+	TRY(put_back_place_bytes(thread, kept->bytes, kept->n, &path));
+	return put_back_system_call(thread, SYS_chdir, (uint64_t[6]){ path.v });
 }
 
 static struct err *keep_umask(struct attribute_kept **kept, struct thread *then)
@@ -117,7 +119,7 @@ static struct err *keep_umask(struct attribute_kept **kept, struct thread *then)
 	TRY(remote_syscall(then, SYS_umask, (uint64_t[6]){ 0 }, &mask));
 	TRY(remote_syscall(then, SYS_umask, (uint64_t[6]){ (uint64_t)mask },
 			   &ignored));
-	return set_value(kept, &mask, sizeof(mask));
+	return put_back_set_value(kept, &mask, sizeof(mask));
 }
 
 static struct err *put_umask(const struct attribute_kept *kept,
@@ -125,7 +127,8 @@ static struct err *put_umask(const struct attribute_kept *kept,
 {
 	int64_t mask;
 	memcpy(&mask, kept->bytes, sizeof(mask));
-	return ask(thread, SYS_umask, (uint64_t[6]){ (uint64_t)mask });
+	return put_back_system_call(thread, SYS_umask,
+				    (uint64_t[6]){ (uint64_t)mask });
 }
 
 static bool signal_by_name(const char *name, int *ret)
@@ -148,12 +151,13 @@ static struct err *keep_handler(struct attribute_kept **kept,
 	struct raddr at;
 	uint8_t action[ACTION_SIZE];
 	if (!signal_by_name((*kept)->key, &number))
-		return cannot();
-	TRY(place(then, NULL, sizeof(action), &at));
-	TRY(ask(then, SYS_rt_sigaction,
+		return put_back_cannot();
+	TRY(put_back_place_bytes(then, NULL, sizeof(action), &at));
+	TRY(put_back_system_call(
+		then, SYS_rt_sigaction,
 		(uint64_t[6]){ (uint64_t)number, 0, at.v, MASK_SIZE }));
 	TRY(memory_read(then->tracee, at, action, sizeof(action)));
-	return set_value(kept, action, sizeof(action));
+	return put_back_set_value(kept, action, sizeof(action));
 }
 
 static struct err *put_handler(const struct attribute_kept *kept,
@@ -162,18 +166,19 @@ static struct err *put_handler(const struct attribute_kept *kept,
 	int number;
 	struct raddr at;
 	if (!signal_by_name(kept->key, &number))
-		return cannot();
-	TRY(place(thread, kept->bytes, kept->n, &at));
-	return ask(thread, SYS_rt_sigaction,
-		   (uint64_t[6]){ (uint64_t)number, at.v, 0, MASK_SIZE });
+		return put_back_cannot();
+	TRY(put_back_place_bytes(thread, kept->bytes, kept->n, &at));
+	return put_back_system_call(
+		thread, SYS_rt_sigaction,
+		(uint64_t[6]){ (uint64_t)number, at.v, 0, MASK_SIZE });
 }
 
 static struct err *keep_mask(struct attribute_kept **kept, struct thread *then)
 {
 	uint64_t mask;
 	if (ptrace(PTRACE_GETSIGMASK, then->tid, sizeof(mask), &mask) < 0)
-		return cannot();
-	return set_value(kept, &mask, sizeof(mask));
+		return put_back_cannot();
+	return put_back_set_value(kept, &mask, sizeof(mask));
 }
 
 static struct err *put_mask(const struct attribute_kept *kept,
@@ -203,8 +208,8 @@ static struct err *keep_limit(struct attribute_kept **kept, struct thread *then)
 	struct rlimit limit;
 	if (!limit_by_name((*kept)->key, &which) ||
 	    prlimit(tracee_pid(then->tracee), which, NULL, &limit) < 0)
-		return cannot();
-	return set_value(kept, &limit, sizeof(limit));
+		return put_back_cannot();
+	return put_back_set_value(kept, &limit, sizeof(limit));
 }
 
 static struct err *put_limit(const struct attribute_kept *kept,
@@ -226,8 +231,8 @@ static struct err *keep_floats(struct attribute_kept **kept,
 {
 	struct user_fpregs_struct regs;
 	if (ptrace(PTRACE_GETFPREGS, then->tid, 0, &regs) < 0)
-		return cannot();
-	return set_value(kept, &regs, sizeof(regs));
+		return put_back_cannot();
+	return put_back_set_value(kept, &regs, sizeof(regs));
 }
 
 static struct err *put_floats(const struct attribute_kept *kept,
@@ -271,7 +276,7 @@ static struct err *keep_text(struct attribute_kept **kept, struct thread *then,
 	if (!address)
 		return NULL;
 	TRY(memory_read_text(then->tracee, RADDR(address), VALUE_MAX, &text));
-	return set_value(kept, text, strlen(text) + 1);
+	return put_back_set_value(kept, text, strlen(text) + 1);
 }
 
 /* functions: setenv, unsetenv, getenv */
@@ -280,8 +285,9 @@ static struct err *keep_named(struct attribute_kept **kept, const char *name,
 {
 	struct raddr at;
 	uint64_t value;
-	TRY(place(then, name, strlen(name) + 1, &at));
-	TRY(call(then, (*kept)->functions[2], at.v, 0, 0, &value));
+	TRY(put_back_place_bytes(then, name, strlen(name) + 1, &at));
+	TRY(put_back_call_function(then, (*kept)->functions[2], at.v, 0, 0,
+				   &value));
 	return keep_text(kept, then, value);
 }
 
@@ -290,11 +296,13 @@ static struct err *put_named(const struct attribute_kept *kept,
 {
 	struct raddr at, value;
 	uint64_t got;
-	TRY(place(thread, name, strlen(name) + 1, &at));
+	TRY(put_back_place_bytes(thread, name, strlen(name) + 1, &at));
 	if (kept->absent)
-		return call(thread, kept->functions[1], at.v, 0, 0, &got);
-	TRY(place(thread, kept->bytes, kept->n, &value));
-	return call(thread, kept->functions[0], at.v, value.v, 1, &got);
+		return put_back_call_function(thread, kept->functions[1], at.v,
+					      0, 0, &got);
+	TRY(put_back_place_bytes(thread, kept->bytes, kept->n, &value));
+	return put_back_call_function(thread, kept->functions[0], at.v, value.v,
+				      1, &got);
 }
 
 static struct err *keep_variable(struct attribute_kept **kept,
@@ -345,9 +353,10 @@ static struct err *keep_locale(struct attribute_kept **kept,
 	int category;
 	uint64_t name;
 	if (!category_by_name((*kept)->key, &category))
-		return cannot();
-	TRY(call(then, (*kept)->functions[0], (uint64_t)category, 0, 0, &name));
-	return name ? keep_text(kept, then, name) : cannot();
+		return put_back_cannot();
+	TRY(put_back_call_function(then, (*kept)->functions[0],
+				   (uint64_t)category, 0, 0, &name));
+	return name ? keep_text(kept, then, name) : put_back_cannot();
 }
 
 static struct err *put_locale(const struct attribute_kept *kept,
@@ -357,11 +366,11 @@ static struct err *put_locale(const struct attribute_kept *kept,
 	struct raddr name;
 	uint64_t got;
 	if (!category_by_name(kept->key, &category))
-		return cannot();
-	TRY(place(thread, kept->bytes, kept->n, &name));
-	TRY(call(thread, kept->functions[0], (uint64_t)category, name.v, 0,
-		 &got));
-	return got ? NULL : cannot();
+		return put_back_cannot();
+	TRY(put_back_place_bytes(thread, kept->bytes, kept->n, &name));
+	TRY(put_back_call_function(thread, kept->functions[0],
+				   (uint64_t)category, name.v, 0, &got));
+	return got ? NULL : put_back_cannot();
 }
 
 /* Made of the variable TZ; functions: the same, and tzset. */
@@ -375,7 +384,8 @@ static struct err *put_zone(const struct attribute_kept *kept,
 {
 	uint64_t got;
 	TRY(put_named(kept, "TZ", thread));
-	return call(thread, kept->functions[3], 0, 0, 0, &got);
+	return put_back_call_function(thread, kept->functions[3], 0, 0, 0,
+				      &got);
 }
 
 static const struct putter putters[] = {

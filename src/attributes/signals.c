@@ -57,7 +57,7 @@ struct err *signals_text(uint64_t mask, struct str *out)
 	return out->n ? NULL : str_append(out, "none");
 }
 
-static uint64_t pending(struct attributes *a, bool shared)
+static uint64_t signals_read_pending(struct attributes *a, bool shared)
 {
 	siginfo_t info[PENDING_MAX];
 	struct __ptrace_peeksiginfo_args args = {
@@ -73,7 +73,7 @@ static uint64_t pending(struct attributes *a, bool shared)
 	return set;
 }
 
-struct kernel_action {
+struct signal_kernel_action {
 	uint64_t handler;
 	uint64_t flags;
 	uint64_t restorer;
@@ -83,7 +83,7 @@ struct kernel_action {
 /* A signal that is caught: by whom. */
 static bool ask_action(struct attributes *a, int number)
 {
-	struct kernel_action got = {};
+	struct signal_kernel_action got = {};
 	const uint64_t args[6] = { (uint64_t)number, 0, 0, 8 };
 	if (!ask_process(a, SYS_rt_sigaction, args, 2, &got, sizeof(got)))
 		return false;
@@ -130,7 +130,8 @@ void signals_probe(struct attributes *a, unsigned *ret)
 {
 	uint64_t mask = 0;
 	ptrace(PTRACE_GETSIGMASK, a->thread->tid, sizeof(mask), &mask);
-	uint64_t own = pending(a, false), shared = pending(a, true);
+	uint64_t own = signals_read_pending(a, false),
+		 shared = signals_read_pending(a, true);
 	if (mask != a->mask || own != a->pending[0] || shared != a->pending[1])
 		*ret |= SOURCE_SIGNALS;
 	a->mask = mask;
@@ -164,7 +165,7 @@ struct err *read_pending(struct attributes *a, struct items *items)
 
 /* ---- handlers ---- */
 
-static struct err *flags_text(uint64_t flags, struct str *out)
+static struct err *signal_flags_text(uint64_t flags, struct str *out)
 {
 	static const struct {
 		uint64_t bit;
@@ -201,7 +202,7 @@ static struct err *add_handler(struct attributes *a, int number,
 	attributes_function(a, action->handler, function, sizeof(function));
 	TRY(item_text(item, NULL, function));
 	_cleanup_(str_freep) struct str flags = STR_INIT, mask = STR_INIT;
-	TRY(flags_text(action->flags, &flags));
+	TRY(signal_flags_text(action->flags, &flags));
 	TRY(item_text(item, "flags", flags.s));
 	/* Itself it is blocked anyway. */
 	uint64_t itself = action->flags & SA_NODEFER ? 0 : 1ULL << (number - 1);

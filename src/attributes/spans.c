@@ -11,16 +11,16 @@
 #define GROUP_SPANS 512
 #define SPAN_MAX (1 << 20)
 
-void ranges_free(struct spans *spans)
+void ranges_free(struct attribute_spans *spans)
 {
 	vec_free(&spans->list);
 	vec_free(&spans->last);
 	vec_free(&spans->now);
 	vec_free(&spans->plan);
-	*spans = (struct spans){};
+	*spans = (struct attribute_spans){};
 }
 
-void ranges_forget(struct spans *spans, unsigned group)
+void ranges_forget(struct attribute_spans *spans, unsigned group)
 {
 	size_t kept = 0;
 	spans->always &= ~(1U << (MEMORY_SHIFT + group));
@@ -33,8 +33,8 @@ void ranges_forget(struct spans *spans, unsigned group)
 	spans->list.n = kept;
 }
 
-struct err *ranges_add(struct spans *spans, unsigned group, uint64_t address,
-		       size_t n)
+struct err *ranges_add(struct attribute_spans *spans, unsigned group,
+		       uint64_t address, size_t n)
 {
 	if (!n || n > SPAN_MAX)
 		return NULL;
@@ -47,19 +47,19 @@ struct err *ranges_add(struct spans *spans, unsigned group, uint64_t address,
 		return NULL;
 	}
 	spans->planned = false;
-	struct span span = { .address = address,
-			     .n = (uint32_t)n,
-			     .group = group };
+	struct attribute_span span = { .address = address,
+				       .n = (uint32_t)n,
+				       .group = group };
 	return vec_push(&spans->list, span);
 }
 
-static int by_address(const void *a, const void *b)
+static int attribute_span_compare(const void *a, const void *b)
 {
-	const struct span *x = a, *y = b;
+	const struct attribute_span *x = a, *y = b;
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static void point_plan(struct spans *spans, uint8_t *bytes)
+static void point_plan(struct attribute_spans *spans, uint8_t *bytes)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < spans->plan.n; i++) {
@@ -68,14 +68,15 @@ static void point_plan(struct spans *spans, uint8_t *bytes)
 	}
 }
 
-static struct err *make_plan(struct spans *spans)
+static struct err *make_plan(struct attribute_spans *spans)
 {
-	qsort(spans->list.data, spans->list.n, sizeof(struct span), by_address);
+	qsort(spans->list.data, spans->list.n, sizeof(struct attribute_span),
+	      attribute_span_compare);
 	spans->plan.n = 0;
 	size_t at = 0;
 	uint64_t end = 0;
 	for (size_t i = 0; i < spans->list.n; i++) {
-		struct span *span = &spans->list.data[i];
+		struct attribute_span *span = &spans->list.data[i];
 		uint64_t stop = span->address + span->n;
 		if (spans->plan.n && span->address <= end + GAP) {
 			struct memory_span *last =
@@ -104,7 +105,7 @@ static struct err *make_plan(struct spans *spans)
 
 static bool read_plan(struct attributes *a, uint8_t *bytes)
 {
-	struct spans *spans = &a->spans;
+	struct attribute_spans *spans = &a->spans;
 	point_plan(spans, bytes);
 	struct err *err =
 		memory_read_spans(a->tracee, spans->plan.data, spans->plan.n);
@@ -117,10 +118,10 @@ static bool read_plan(struct attributes *a, uint8_t *bytes)
 /* What lies in the gaps may be gone while the places are still there. */
 static struct err *drop_unreadable(struct attributes *a)
 {
-	struct spans *spans = &a->spans;
+	struct attribute_spans *spans = &a->spans;
 	size_t kept = 0;
 	for (size_t i = 0; i < spans->list.n; i++) {
-		struct span *span = &spans->list.data[i];
+		struct attribute_span *span = &spans->list.data[i];
 		if (memory_read_some(a->tracee, RADDR(span->address),
 				     spans->now.data, span->n) == span->n)
 			spans->list.data[kept++] = *span;
@@ -131,7 +132,7 @@ static struct err *drop_unreadable(struct attributes *a)
 
 struct err *ranges_settle(struct attributes *a)
 {
-	struct spans *spans = &a->spans;
+	struct attribute_spans *spans = &a->spans;
 	if (spans->planned)
 		return NULL;
 	TRY(make_plan(spans));
@@ -146,7 +147,7 @@ struct err *ranges_settle(struct attributes *a)
 
 struct err *ranges_probe(struct attributes *a, unsigned *ret)
 {
-	struct spans *spans = &a->spans;
+	struct attribute_spans *spans = &a->spans;
 	*ret |= spans->always;
 	if (!spans->planned || !read_plan(a, spans->now.data)) {
 		*ret |= SOURCE_MEMORY;
@@ -156,7 +157,7 @@ struct err *ranges_probe(struct attributes *a, unsigned *ret)
 	if (!memcmp(spans->now.data, spans->last.data, spans->need))
 		return NULL;
 	for (size_t i = 0; i < spans->list.n; i++) {
-		const struct span *span = &spans->list.data[i];
+		const struct attribute_span *span = &spans->list.data[i];
 		if (memcmp(spans->now.data + span->at,
 			   spans->last.data + span->at, span->n) != 0)
 			*ret |= 1U << (MEMORY_SHIFT + span->group);
@@ -181,7 +182,8 @@ bool read_u64(struct attributes *a, uint64_t address, uint64_t *ret)
 	return read_bytes(a, address, ret, sizeof(*ret));
 }
 
-bool read_text(struct attributes *a, uint64_t address, char *out, size_t max)
+bool attributes_read_text(struct attributes *a, uint64_t address, char *out,
+			  size_t max)
 {
 	size_t got = 0;
 	while (address && got < max - 1) {

@@ -10,13 +10,13 @@
 #define GROUP_HOOKS (25 - MEMORY_SHIFT)
 
 /* ios_base and basic_ios, as offsets from their beginning. */
-struct layout {
+struct stream_layout {
 	bool libcxx;
 	unsigned flags, precision, width, state, exceptions, locale, buffer;
 	unsigned tie, fill, size;
 };
 
-static const struct layout libstdcxx = {
+static const struct stream_layout libstdcxx = {
 	.precision = 8,
 	.width = 16,
 	.flags = 24,
@@ -28,7 +28,7 @@ static const struct layout libstdcxx = {
 	.buffer = 232,
 	.size = 240,
 };
-static const struct layout libcxx = {
+static const struct stream_layout libcxx = {
 	.libcxx = true,
 	.flags = 8,
 	.precision = 16,
@@ -104,8 +104,8 @@ static uint64_t u64_at(const uint8_t *bytes, unsigned at)
 }
 
 /* What it fills with; a blank is set when it is first needed. */
-static uint32_t fill_of(const struct layout *layout, const uint8_t *bytes,
-			bool wide)
+static uint32_t fill_of(const struct stream_layout *layout,
+			const uint8_t *bytes, bool wide)
 {
 	uint32_t fill = u32_at(bytes, layout->fill);
 	if (layout->libcxx)
@@ -117,7 +117,7 @@ static uint32_t fill_of(const struct layout *layout, const uint8_t *bytes,
 }
 
 static struct err *add_pointers(struct attributes *a, unsigned which,
-				const struct layout *layout,
+				const struct stream_layout *layout,
 				const uint8_t *bytes,
 				const uint64_t addresses[STREAMS],
 				struct item *item)
@@ -138,10 +138,11 @@ static struct err *add_pointers(struct attributes *a, unsigned which,
 	return item_text(item, "tie", tied);
 }
 
-static struct err *add_stream(struct attributes *a, unsigned which,
-			      const struct layout *layout, const uint8_t *bytes,
-			      const uint64_t addresses[STREAMS],
-			      struct items *items)
+static struct err *cxx_streams_add(struct attributes *a, unsigned which,
+				   const struct stream_layout *layout,
+				   const uint8_t *bytes,
+				   const uint64_t addresses[STREAMS],
+				   struct items *items)
 {
 	struct item *item;
 	TRY(items_add(items, streams[which].name, &item));
@@ -187,7 +188,8 @@ struct err *read_streams(struct attributes *a, struct items *items)
 	uint64_t addresses[STREAMS] = {};
 	ranges_forget(&a->spans, GROUP_STREAMS);
 	for (unsigned library = 0; library < 2; library++) {
-		const struct layout *layout = library ? &libcxx : &libstdcxx;
+		const struct stream_layout *layout =
+			library ? &libcxx : &libstdcxx;
 		for (unsigned i = 0; i < STREAMS; i++)
 			addresses[i] = attributes_symbol(
 				a, streams[i].symbols[library]);
@@ -204,7 +206,8 @@ struct err *read_streams(struct attributes *a, struct items *items)
 				continue;
 			TRY(ranges_add(&a->spans, GROUP_STREAMS, base,
 				       layout->size));
-			TRY(add_stream(a, i, layout, bytes, addresses, items));
+			TRY(cxx_streams_add(a, i, layout, bytes, addresses,
+					    items));
 		}
 		if (items->list.n)
 			break;
@@ -262,8 +265,8 @@ static bool locale_name(struct attributes *a, uint64_t impl, char *out,
 {
 	uint64_t names, first, second;
 	return read_u64(a, impl + 32, &names) && read_u64(a, names, &first) &&
-	       read_u64(a, names + 8, &second) && read_text(a, first, out, n) &&
-	       *out;
+	       read_u64(a, names + 8, &second) &&
+	       attributes_read_text(a, first, out, n) && *out;
 }
 
 struct err *read_cxx_locale(struct attributes *a, struct items *items)

@@ -76,7 +76,8 @@ static bool times_differ(const struct files *files, const struct delta *delta)
 	       now > files->begin + 1000 * TICK_NS;
 }
 
-static unsigned differ(const struct files *files, const struct delta *delta)
+static unsigned comparison_kinds_of(const struct files *files,
+				    const struct delta *delta)
 {
 	unsigned diff = snap_differ(delta->before, delta->after);
 	if (!(diff & (DIFF_EXISTS | DIFF_TYPE | DIFF_CONTENT)) &&
@@ -91,7 +92,8 @@ static int compare_deltas(const void *a, const void *b)
 	return path_compare((*x)->path, (*y)->path);
 }
 
-static struct delta *find(const struct comparison *c, const char *path)
+static struct delta *comparison_find_delta(const struct comparison *c,
+					   const char *path)
 {
 	struct delta key = { .path = path }, *p = &key;
 	struct delta **at = bsearch(&p, c->sorted, c->n, sizeof(*c->sorted),
@@ -135,7 +137,7 @@ static struct err *pair_renames(struct comparison *c)
 static struct err *look_moved(struct comparison *c, struct delta *delta,
 			      const char *now)
 {
-	struct delta *there = find(c, now);
+	struct delta *there = comparison_find_delta(c, now);
 	if (there) {
 		if (!snap_exists(there->before) && !there->from)
 			there->done = snap_exists(there->after);
@@ -180,10 +182,12 @@ static struct err *imply_renames(struct comparison *c)
 				delta->to->done = true;
 				delta->after = delta->to->after;
 				delta->to = delta->to->from = NULL;
-				delta->diff = differ(c->files, delta);
+				delta->diff =
+					comparison_kinds_of(c->files, delta);
 			} else {
 				err = look_moved(c, delta, now);
-				delta->diff = differ(c->files, delta);
+				delta->diff =
+					comparison_kinds_of(c->files, delta);
 			}
 		}
 		if (!err && delta->to && delta->before->type == SNAP_FOLDER)
@@ -193,7 +197,7 @@ static struct err *imply_renames(struct comparison *c)
 	return err;
 }
 
-struct listing {
+struct comparison_listing {
 	const struct files *files;
 	char path[PATH_MAX];
 	size_t folder; /* of the path that is not theirs */
@@ -201,7 +205,8 @@ struct listing {
 	uint64_t names;
 };
 
-static void list_entries(struct listing *list, size_t length, unsigned depth)
+static void list_entries(struct comparison_listing *list, size_t length,
+			 unsigned depth)
 {
 	int fd = open(list->path,
 		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -240,7 +245,7 @@ static void list_entries(struct listing *list, size_t length, unsigned depth)
 /* A folder that was made: what is in it now, whoever put it there. */
 static void count_entries(const struct comparison *c, struct delta *top)
 {
-	struct listing list = { .files = c->files };
+	struct comparison_listing list = { .files = c->files };
 	size_t n = strlen(top->path);
 	if (n >= sizeof(list.path))
 		return;
@@ -252,7 +257,7 @@ static void count_entries(const struct comparison *c, struct delta *top)
 }
 
 /* Folders that came or went stand for all that is in them. */
-static void absorb(struct comparison *c)
+static void comparison_absorb_folders(struct comparison *c)
 {
 	struct delta *top = NULL;
 	bool came = false;
@@ -388,7 +393,7 @@ struct err *compare_tell(struct files *files, struct deltas *deltas, pid_t pid,
 	size_t n = 0;
 	for (size_t i = 0; i < deltas->n; i++) {
 		struct delta *delta = &deltas->data[i];
-		delta->diff = differ(files, delta);
+		delta->diff = comparison_kinds_of(files, delta);
 		n += delta->diff || moved_away(delta) || moved_here(delta);
 	}
 	if (!n)
@@ -404,9 +409,9 @@ struct err *compare_tell(struct files *files, struct deltas *deltas, pid_t pid,
 	qsort(c.sorted, c.n, sizeof(*c.sorted), compare_deltas);
 	TRY(pair_renames(&c));
 	TRY(imply_renames(&c));
-	absorb(&c);
+	comparison_absorb_folders(&c);
 	TRY(explain_links(&c));
 	TRY(choose_names(&c));
 	settle_names(&c);
-	return tell(files, c.sorted, c.n, pid, ret);
+	return files_tell_changes(files, c.sorted, c.n, pid, ret);
 }

@@ -48,7 +48,7 @@ void files_destroy(struct files *files)
 	free(files);
 }
 
-static void unlockp(struct files **files)
+static void files_unlockp(struct files **files)
 {
 	pthread_mutex_unlock(&(*files)->lock);
 }
@@ -127,7 +127,7 @@ struct err *files_capture(struct files *files, pid_t pid,
 			  struct changes *ret)
 {
 	pthread_mutex_lock(&files->lock);
-	_cleanup_(unlockp) struct files *locked _unused_ = files;
+	_cleanup_(files_unlockp) struct files *locked _unused_ = files;
 	files->counts.captures++;
 	if (files->told.n)
 		forget_told(files);
@@ -148,7 +148,7 @@ bool files_undone(struct files *files, const struct change *change)
 	if (change->where != CHANGE_FILE)
 		return false;
 	pthread_mutex_lock(&files->lock);
-	_cleanup_(unlockp) struct files *locked _unused_ = files;
+	_cleanup_(files_unlockp) struct files *locked _unused_ = files;
 	for (size_t i = files->told.n; i-- > 0;) {
 		if (files->told.data[i].id == change->root_number)
 			return told_undone(files, &files->told.data[i]);

@@ -57,7 +57,7 @@ struct told {
 };
 
 /* names.c: which names count, and how they are shown. */
-struct names {
+struct files_names {
 	char **exclude; /* resolved; NULL-ended */
 	char *directory;
 	bool walking;	       /* no calls tell what is fresh */
@@ -67,23 +67,23 @@ struct names {
 	VEC(char *) shown;     /* owns them */
 };
 struct err *names_create(const struct files_options *options,
-			 struct names *ret) _must_check_;
-void names_free(struct names *names);
+			 struct files_names *ret) _must_check_;
+void names_free(struct files_names *names);
 /* By the text alone: excluded, devices, coverage data. */
-bool names_counts_text(const struct names *names, const char *path);
+bool names_counts_text(const struct files_names *names, const char *path);
 /* Also by the file system that its folder is on. */
-bool names_counts(struct names *names, const char *path);
-bool names_pseudo(struct names *names, uint64_t dev, const char *folder);
+bool names_counts(struct files_names *names, const char *path);
+bool names_pseudo(struct files_names *names, uint64_t dev, const char *folder);
 /* Directly below /dev/shm: process state where it is no folder. */
 bool names_is_shm(const char *path);
 /* As @path is shown; where it is in order, "fresh" parts are masked. */
-struct err *names_shown(const struct names *names, const char *path,
+struct err *names_shown(const struct files_names *names, const char *path,
 			char **ret) _must_check_;
 /* The same as a root, which is to be the same tomorrow: dates are masked, too. */
-struct err *names_root(const struct names *names, const char *path,
+struct err *names_root(const struct files_names *names, const char *path,
 		       char **ret) _must_check_;
 /* Remembers that the last part of @path is fresh; false: it is not. */
-struct err *names_mask(struct names *names, const struct delta *delta,
+struct err *names_mask(struct files_names *names, const struct delta *delta,
 		       pid_t pid, bool *ret) _must_check_;
 struct err *names_real(const char *path, char **ret) _must_check_;
 
@@ -98,7 +98,7 @@ struct err *text_target(const struct snap *snap, char **ret) _must_check_;
 struct walk;
 
 /* A name that was touched once; following. */
-struct entry {
+struct touched_name {
 	char *path;
 	bool counts;
 	bool known;   /* @now is of the last point */
@@ -122,7 +122,7 @@ struct files {
 	bool (*left_over)(void *data, pid_t tid);
 	void *data;
 	pthread_mutex_t lock;
-	struct names names;
+	struct files_names names;
 	size_t paths;
 	bool walking;
 	struct snap_limits limits;
@@ -130,10 +130,10 @@ struct files {
 	int64_t begin; /* and this one */
 
 	/* Following. */
-	struct map_text entries; /* → struct entry * */
-	VEC(struct entry *) all;
-	VEC(struct entry *) touched;
-	VEC(struct entry *) open;
+	struct map_text entries; /* → struct touched_name * */
+	VEC(struct touched_name *) all;
+	VEC(struct touched_name *) touched;
+	VEC(struct touched_name *) open;
 	struct renames renames, pending;
 
 	struct walk *walk; /* NULL: following */
@@ -173,7 +173,8 @@ uint64_t walk_entries(const struct walk *walk);
 /* compare.c: makes sense of the deltas, tell.c puts them into words */
 struct err *compare_tell(struct files *files, struct deltas *deltas, pid_t pid,
 			 struct changes *ret) _must_check_;
-struct err *tell(struct files *files, struct delta **sorted, size_t n,
-		 pid_t pid, struct changes *ret) _must_check_;
+struct err *files_tell_changes(struct files *files, struct delta **sorted,
+			       size_t n, pid_t pid,
+			       struct changes *ret) _must_check_;
 void told_clear(struct told *told);
 bool told_undone(struct files *files, const struct told *told);

@@ -5,8 +5,8 @@
  * A key is a name as of the last point. Files keep theirs: both names of a
  * renaming are touched. A folder's renaming moves all below it, touched or not;
  * so while there is one, a name in a call stands for two keys: what lies there
- * now was called otherwise at the last point (origin()), and what had that name
- * then lies elsewhere now (whereabouts()).
+ * now was called otherwise at the last point (following_path_before()), and what had that name
+ * then lies elsewhere now (following_path_now()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static void renames_clear(struct renames *renames)
 	renames->n = 0;
 }
 
-static void entry_free(struct entry *entry)
+static void entry_free(struct touched_name *entry)
 {
 	snap_free(&entry->now);
 	snap_free(&entry->before);
@@ -68,14 +68,14 @@ void following_free(struct files *files)
 }
 
 static struct err *entry_get(struct files *files, const char *path,
-			     struct entry **ret)
+			     struct touched_name **ret)
 {
 	uint64_t value;
 	if (map_text_get(&files->entries, path, &value)) {
-		*ret = (struct entry *)(uintptr_t)value;
+		*ret = (struct touched_name *)(uintptr_t)value;
 		return NULL;
 	}
-	struct entry *entry = calloc(1, sizeof(*entry));
+	struct touched_name *entry = calloc(1, sizeof(*entry));
 	if (!entry)
 		return err_nomem();
 	entry->path = strdup(path);
@@ -96,7 +96,8 @@ static struct err *entry_get(struct files *files, const char *path,
 }
 
 /* @text with @from in front replaced by @to; NULL: it is not. */
-static char *moved(const char *text, const char *from, const char *to)
+static char *following_move_path(const char *text, const char *from,
+				 const char *to)
 {
 	if (strcmp(text, from) && !path_is_below(text, from))
 		return NULL;
@@ -108,13 +109,14 @@ static char *moved(const char *text, const char *from, const char *to)
  * One step, in place. False: the renaming took the name away, nothing that it
  * stood for before (after, if backwards) is there.
  */
-static bool step(char **name, const struct rename *rename, bool back)
+static bool following_undo_rename(char **name, const struct rename *rename,
+				  bool back)
 {
 	const char *from = back ? rename->new : rename->old;
 	const char *to = back ? rename->old : rename->new;
-	char *next = moved(*name, from, to);
+	char *next = following_move_path(*name, from, to);
 	if (!next && rename->exchange)
-		next = moved(*name, to, from);
+		next = following_move_path(*name, to, from);
 	if (next) {
 		free(*name);
 		*name = next;
@@ -124,11 +126,12 @@ static bool step(char **name, const struct rename *rename, bool back)
 }
 
 /* What the thing at @path was called at the last point; NULL: it was not. */
-static char *origin(const struct files *files, const char *path)
+static char *following_path_before(const struct files *files, const char *path)
 {
 	char *name = strdup(path);
 	for (size_t i = files->renames.n; i-- > 0 && name;) {
-		if (!step(&name, &files->renames.data[i], true)) {
+		if (!following_undo_rename(&name, &files->renames.data[i],
+					   true)) {
 			free(name);
 			return NULL;
 		}
@@ -137,11 +140,12 @@ static char *origin(const struct files *files, const char *path)
 }
 
 /* Where what was called @path at the last point is now; NULL: gone. */
-static char *whereabouts(const struct files *files, const char *path)
+static char *following_path_now(const struct files *files, const char *path)
 {
 	char *name = strdup(path);
 	for (size_t i = 0; i < files->renames.n && name; i++) {
-		if (!step(&name, &files->renames.data[i], false)) {
+		if (!following_undo_rename(&name, &files->renames.data[i],
+					   false)) {
 			free(name);
 			return NULL;
 		}
@@ -163,14 +167,14 @@ static const struct snap *before_of_twin(const struct files *files,
 					 const struct snap *snap)
 {
 	for (size_t i = 0; i < files->touched.n; i++) {
-		const struct entry *entry = files->touched.data[i];
+		const struct touched_name *entry = files->touched.data[i];
 		if (snap_same_inode(&entry->before, snap))
 			return &entry->before;
 	}
 	return NULL;
 }
 
-static void take_before(struct files *files, struct entry *entry,
+static void take_before(struct files *files, struct touched_name *entry,
 			const char *where)
 {
 	struct snap now;
@@ -193,7 +197,7 @@ static void take_before(struct files *files, struct entry *entry,
 static void touch_at(struct files *files, const char *key, const char *where,
 		     const struct snap *given, unsigned marks, pid_t tid)
 {
-	struct entry *entry = NULL;
+	struct touched_name *entry = NULL;
 	struct err *err = entry_get(files, key, &entry);
 	if (err) {
 		err_ignore(err);
@@ -233,19 +237,21 @@ static void touch_carried(struct files *files)
 	const struct rename rename = files->renames.data[files->renames.n - 1];
 	size_t n = files->touched.n;
 	for (size_t i = 0; i < n; i++) {
-		const struct entry *entry = files->touched.data[i];
+		const struct touched_name *entry = files->touched.data[i];
 		if (entry->before.type != SNAP_ABSENT &&
 		    !(entry->marks & TOUCH_MOVED))
 			continue;
 		_cleanup_(freep) char *name = NULL;
 		if (path_is_below(entry->path, rename.old))
-			name = moved(entry->path, rename.old, rename.new);
+			name = following_move_path(entry->path, rename.old,
+						   rename.new);
 		else if (rename.exchange &&
 			 path_is_below(entry->path, rename.new))
-			name = moved(entry->path, rename.new, rename.old);
+			name = following_move_path(entry->path, rename.new,
+						   rename.old);
 		if (!name)
 			continue;
-		_cleanup_(freep) char *there = whereabouts(files, name);
+		_cleanup_(freep) char *there = following_path_now(files, name);
 		touch_at(files, name, there, NULL, entry->marks,
 			 entry->creator);
 	}
@@ -276,25 +282,28 @@ static void settle_renames(struct files *files)
 }
 
 /* Is there nothing at @path at this moment? */
-static bool is_absent(const char *path)
+static bool following_is_absent(const char *path)
 {
 	struct stat st;
 	return lstat(path, &st) < 0 && errno == ENOENT;
 }
 
-static void touch(struct files *files, const char *path,
-		  const struct snap *given, unsigned marks, pid_t tid)
+static void following_touch_name(struct files *files, const char *path,
+				 const struct snap *given, unsigned marks,
+				 pid_t tid)
 {
 	if (files->renames.n) {
-		_cleanup_(freep) char *was = origin(files, path);
+		_cleanup_(freep) char *was = following_path_before(files, path);
 		if (was && strcmp(was, path)) {
 			touch_at(files, was, path, given, marks, tid);
-			_cleanup_(freep) char *now = whereabouts(files, path);
+			_cleanup_(freep) char *now =
+				following_path_now(files, path);
 			touch_at(files, path, now, NULL, marks, tid);
 			return;
 		}
 		if (!was) {
-			_cleanup_(freep) char *now = whereabouts(files, path);
+			_cleanup_(freep) char *now =
+				following_path_now(files, path);
 			touch_at(files, path, now, NULL, marks, tid);
 			return;
 		}
@@ -303,7 +312,7 @@ static void touch(struct files *files, const char *path,
 }
 
 /* "//", "/./" and a '/' at the end: textual, links are resolved already. */
-static const char *clean(const char *path, char *buffer)
+static const char *following_clean_path(const char *path, char *buffer)
 {
 	size_t n = strlen(path);
 	if (n >= PATH_MAX || path[0] != '/')
@@ -374,7 +383,7 @@ static void note_rename(struct files *files, const char *old, const char *new,
 	}
 }
 
-static bool is_folder(const char *path)
+static bool following_is_folder(const char *path)
 {
 	struct stat st;
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -383,7 +392,7 @@ static bool is_folder(const char *path)
 /* Shared memory and semaphores have names there: process state. */
 static bool is_shm_object(const char *path)
 {
-	return names_is_shm(path) && !is_folder(path);
+	return names_is_shm(path) && !following_is_folder(path);
 }
 
 static unsigned marks_of(const struct follow_event *event)
@@ -406,8 +415,11 @@ void following_event(struct files *files, const struct follow_event *event,
 		     const struct snap *before)
 {
 	char buffer[PATH_MAX + 1], buffer2[PATH_MAX + 1];
-	const char *path = event->path ? clean(event->path, buffer) : NULL;
-	const char *path2 = event->path2 ? clean(event->path2, buffer2) : NULL;
+	const char *path =
+		event->path ? following_clean_path(event->path, buffer) : NULL;
+	const char *path2 =
+		event->path2 ? following_clean_path(event->path2, buffer2)
+			     : NULL;
 	unsigned marks = marks_of(event);
 
 	if (event->kind > FOLLOW_XATTR ||
@@ -421,19 +433,20 @@ void following_event(struct files *files, const struct follow_event *event,
 	if (path && event->kind != FOLLOW_CREATE && is_shm_object(path))
 		path = NULL;
 	/* It becomes what the other one is. */
-	if (path2 && names_is_shm(path2) && !(path && is_folder(path)))
+	if (path2 && names_is_shm(path2) &&
+	    !(path && following_is_folder(path)))
 		path2 = NULL;
 	if (files->pending.n)
 		settle_renames(files);
 	if (path) {
-		if (makes_fresh(event) &&
-		    (before ? before->type == SNAP_ABSENT : is_absent(path)))
+		if (makes_fresh(event) && (before ? before->type == SNAP_ABSENT
+						  : following_is_absent(path)))
 			marks |= TOUCH_FRESH;
-		touch(files, path, before, marks, event->tid);
+		following_touch_name(files, path, before, marks, event->tid);
 	}
 	if (path2)
-		touch(files, path2, before ? &before[1] : NULL, marks,
-		      event->tid);
+		following_touch_name(files, path2, before ? &before[1] : NULL,
+				     marks, event->tid);
 	/* What has taken place already is never that of a folder. */
 	if (path && path2 && event->kind == FOLLOW_RENAME && !before)
 		note_rename(files, path, path2, event->flags & RENAME_EXCHANGE);
@@ -443,10 +456,11 @@ void following_event(struct files *files, const struct follow_event *event,
  * A file lost the name by which it may have been written to: other names that
  * are known of it are looked at. Those that never were cannot be found.
  */
-static struct err *touch_twins(struct files *files, const struct entry *lost)
+static struct err *touch_twins(struct files *files,
+			       const struct touched_name *lost)
 {
 	for (size_t i = 0; i < files->all.n; i++) {
-		struct entry *entry = files->all.data[i];
+		struct touched_name *entry = files->all.data[i];
 		if (entry->touched || !entry->known ||
 		    !snap_same_inode(&entry->now, &lost->before) ||
 		    !is_inode(entry->path, lost->before.stat.dev,
@@ -461,8 +475,8 @@ static struct err *touch_twins(struct files *files, const struct entry *lost)
 }
 
 /* A snapshot whose hash still holds if the times are the same. */
-static const struct snap *hint(const struct entry *entry,
-			       const struct snap *known)
+static const struct snap *following_find_hint(const struct touched_name *entry,
+					      const struct snap *known)
 {
 	bool small =
 		known->type == SNAP_FILE && known->stat.size <= MAPPED_HASHED;
@@ -475,7 +489,7 @@ struct err *following_deltas(struct files *files, struct deltas *ret)
 	settle_renames(files);
 	/* Written to without a call that is told: by descriptors of before. */
 	for (size_t i = 0; i < files->open.n; i++) {
-		struct entry *entry = files->open.data[i];
+		struct touched_name *entry = files->open.data[i];
 		if (entry->touched || !entry->known)
 			continue;
 		TRY(vec_push(&files->touched, entry));
@@ -485,9 +499,10 @@ struct err *following_deltas(struct files *files, struct deltas *ret)
 	}
 	TRY(vec_reserve(ret, files->touched.n));
 	for (size_t i = 0; i < files->touched.n; i++) {
-		struct entry *entry = files->touched.data[i];
+		struct touched_name *entry = files->touched.data[i];
 		snap_free(&entry->now);
-		snap_take(AT_FDCWD, entry->path, hint(entry, &entry->before),
+		snap_take(AT_FDCWD, entry->path,
+			  following_find_hint(entry, &entry->before),
 			  &files->limits, &entry->now);
 		struct delta delta = {
 			.path = entry->path,
@@ -513,7 +528,7 @@ static void drop_entries(struct files *files)
 	size_t kept = 0;
 	map_text_free(&files->entries);
 	for (size_t i = 0; i < files->all.n; i++) {
-		struct entry *entry = files->all.data[i];
+		struct touched_name *entry = files->all.data[i];
 		struct err *err =
 			entry->open ? map_text_put(&files->entries, entry->path,
 						   (uint64_t)(uintptr_t)entry)
@@ -531,7 +546,7 @@ static void drop_entries(struct files *files)
 void following_commit(struct files *files, bool known)
 {
 	for (size_t i = 0; i < files->touched.n; i++) {
-		struct entry *entry = files->touched.data[i];
+		struct touched_name *entry = files->touched.data[i];
 		snap_free(&entry->before);
 		entry->touched = false;
 		entry->marks = 0;
@@ -551,11 +566,13 @@ struct err *following_open(struct files *files, const struct files_open *open,
 		files->open.data[i]->open = files->open.data[i]->mapped = false;
 	files->open.n = 0;
 	for (size_t i = 0; i < n_open; i++) {
-		struct entry *entry = NULL;
+		struct touched_name *entry = NULL;
 		struct snap now;
 		char buffer[PATH_MAX + 1];
 		const char *path =
-			open[i].path ? clean(open[i].path, buffer) : NULL;
+			open[i].path
+				? following_clean_path(open[i].path, buffer)
+				: NULL;
 		if (!path || !names_counts_text(&files->names, path) ||
 		    names_is_shm(path))
 			continue;
@@ -565,7 +582,8 @@ struct err *following_open(struct files *files, const struct files_open *open,
 			continue;
 		entry->mapped = open[i].mapped;
 		snap_take(AT_FDCWD, path,
-			  entry->known ? hint(entry, &entry->now) : NULL,
+			  entry->known ? following_find_hint(entry, &entry->now)
+				       : NULL,
 			  &files->limits, &now);
 		/* Unlinked since, or another one by now: nobody's name. */
 		if (now.type != SNAP_FILE || now.stat.ino != open[i].inode ||

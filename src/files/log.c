@@ -41,17 +41,18 @@ struct files_log {
 	struct files_log_counts counts;
 };
 
-static void unlockp(struct files_log **log)
+static void files_log_unlockp(struct files_log **log)
 {
 	pthread_mutex_unlock(&(*log)->lock);
 }
 
-static bool read_at(int memory, uint64_t address, void *out, size_t n)
+static bool files_log_read_at(int memory, uint64_t address, void *out, size_t n)
 {
 	return pread(memory, out, n, (off_t)address) == (ssize_t)n;
 }
 
-static bool write_at(int memory, uint64_t address, const void *data, size_t n)
+static bool files_log_write_at(int memory, uint64_t address, const void *data,
+			       size_t n)
 {
 	return pwrite(memory, data, n, (off_t)address) == (ssize_t)n;
 }
@@ -59,7 +60,7 @@ static bool write_at(int memory, uint64_t address, const void *data, size_t n)
 static bool read_description(int memory, uint64_t object,
 			     struct wire_files *ret)
 {
-	return read_at(memory, object, ret, sizeof(*ret)) &&
+	return files_log_read_at(memory, object, ret, sizeof(*ret)) &&
 	       ret->magic == WIRE_FILES_MAGIC &&
 	       ret->version == WIRE_FILES_VERSION && ret->ring && ret->behind &&
 	       ret->size == WIRE_FILES_SIZE &&
@@ -107,8 +108,8 @@ struct err *files_log_create(pid_t pid, pid_t twin, uint64_t object,
 
 static void set_active(int memory, uint64_t object, uint32_t active)
 {
-	write_at(memory, object + offsetof(struct wire_files, active), &active,
-		 sizeof(active));
+	files_log_write_at(memory, object + offsetof(struct wire_files, active),
+			   &active, sizeof(active));
 }
 
 static void switch_off(struct files_log *log, const char *why)
@@ -150,8 +151,9 @@ static bool ring_read(const struct files_log *log, uint64_t offset, void *out,
 		      size_t n)
 {
 	uint64_t address = log->description.ring + offset;
-	return read_at(log->memory, address, out, n) ||
-	       (log->twin >= 0 && read_at(log->twin, address, out, n));
+	return files_log_read_at(log->memory, address, out, n) ||
+	       (log->twin >= 0 &&
+		files_log_read_at(log->twin, address, out, n));
 }
 
 static bool read_head(const struct files_log *log, uint64_t *ret)
@@ -164,15 +166,17 @@ static bool write_tail(const struct files_log *log)
 {
 	uint64_t address =
 		log->description.ring + offsetof(struct wire_ring, tail);
-	return write_at(log->memory, address, &log->tail, sizeof(log->tail)) ||
+	return files_log_write_at(log->memory, address, &log->tail,
+				  sizeof(log->tail)) ||
 	       (log->twin >= 0 &&
-		write_at(log->twin, address, &log->tail, sizeof(log->tail)));
+		files_log_write_at(log->twin, address, &log->tail,
+				   sizeof(log->tail)));
 }
 
 struct err *files_log_begin(struct files_log *log, struct files *files)
 {
 	pthread_mutex_lock(&log->lock);
-	_cleanup_(unlockp) struct files_log *locked _unused_ = log;
+	_cleanup_(files_log_unlockp) struct files_log *locked _unused_ = log;
 	/* Processes of earlier runs may have written to it: it is shared. */
 	if (!read_head(log, &log->tail) || log->tail % WIRE_FILE_ALIGN != 0 ||
 	    !write_tail(log))
@@ -190,7 +194,7 @@ struct err *files_log_begin(struct files_log *log, struct files *files)
  * The folder of @path without symbolic links, and the last part as it is: the
  * agent has seen that it is none.
  */
-static char *resolve(struct files_log *log, char *path)
+static char *files_log_resolve_path(struct files_log *log, char *path)
 {
 	size_t n = strlen(path);
 	while (n > 1 && path[n - 1] == '/')
@@ -275,7 +279,7 @@ static bool event_of(const struct wire_file *record, struct follow_event *ret)
 }
 
 /* False: its parts do not fit into it. */
-static bool check(const struct wire_file *record)
+static bool files_log_check_record(const struct wire_file *record)
 {
 	uint64_t room = record->bytes - sizeof(*record), used = 0;
 	for (unsigned i = 0; i < 2; i++) {
@@ -299,15 +303,15 @@ static bool tell_record(struct files_log *log, struct wire_file *record)
 {
 	struct follow_event event;
 	struct snap before[2] = {};
-	if (record->bytes < sizeof(*record) || !check(record) ||
-	    !event_of(record, &event))
+	if (record->bytes < sizeof(*record) ||
+	    !files_log_check_record(record) || !event_of(record, &event))
 		return false;
 	char *first = record->data, *second = first + record->path[0] + 1;
 	const char *text = second + record->path[1] + 1;
-	_cleanup_(freep) char *path = resolve(log, first);
+	_cleanup_(freep) char *path = files_log_resolve_path(log, first);
 	_cleanup_(freep) char *path2 = NULL;
 	if (*second && event.kind == FOLLOW_RENAME)
-		path2 = resolve(log, second);
+		path2 = files_log_resolve_path(log, second);
 	event.path = path;
 	event.path2 = path2;
 	const struct snap_limits *limits = &log->files->limits;
@@ -339,7 +343,7 @@ static bool read_ring(struct files_log *log, uint64_t head, uint64_t *ret)
 enum parsed { ALL, NOT_YET, BROKEN };
 
 /* What is in the buffer, @n bytes; the tail moves along. */
-static enum parsed parse(struct files_log *log, uint64_t n)
+static enum parsed files_log_parse(struct files_log *log, uint64_t n)
 {
 	for (uint64_t at = 0; at < n;) {
 		struct wire_file *record =
@@ -365,7 +369,7 @@ static enum parsed read_new(struct files_log *log, uint64_t head)
 		uint64_t n;
 		if (!read_ring(log, head, &n))
 			return BROKEN;
-		enum parsed parsed = parse(log, n);
+		enum parsed parsed = files_log_parse(log, n);
 		if (parsed != ALL)
 			return parsed;
 	}
@@ -425,7 +429,7 @@ void files_log_event(struct files_log *log, const struct follow_event *event)
 	if (!log)
 		return;
 	pthread_mutex_lock(&log->lock);
-	_cleanup_(unlockp) struct files_log *locked _unused_ = log;
+	_cleanup_(files_log_unlockp) struct files_log *locked _unused_ = log;
 	if (!log->on)
 		return;
 	read_log(log);

@@ -56,9 +56,10 @@ struct err *names_real(const char *path, char **ret)
 	return NULL;
 }
 
-struct err *names_create(const struct files_options *options, struct names *ret)
+struct err *names_create(const struct files_options *options,
+			 struct files_names *ret)
 {
-	struct names names = { .walking = options->walk };
+	struct files_names names = { .walking = options->walk };
 	size_t n = 0;
 	while (options->exclude && options->exclude[n])
 		n++;
@@ -76,7 +77,7 @@ struct err *names_create(const struct files_options *options, struct names *ret)
 	return NULL;
 }
 
-void names_free(struct names *names)
+void names_free(struct files_names *names)
 {
 	for (size_t i = 0; names->exclude && names->exclude[i]; i++)
 		free(names->exclude[i]);
@@ -88,7 +89,7 @@ void names_free(struct names *names)
 	for (size_t i = 0; i < names->shown.n; i++)
 		free(names->shown.data[i]);
 	vec_free(&names->shown);
-	*names = (struct names){};
+	*names = (struct files_names){};
 }
 
 bool names_is_shm(const char *path)
@@ -96,7 +97,7 @@ bool names_is_shm(const char *path)
 	return str_starts(path, "/dev/shm/") && !strchr(path + 9, '/');
 }
 
-bool names_counts_text(const struct names *names, const char *path)
+bool names_counts_text(const struct files_names *names, const char *path)
 {
 	if (str_starts(path, "/proc/") || str_starts(path, "/sys/"))
 		return false;
@@ -110,7 +111,7 @@ bool names_counts_text(const struct names *names, const char *path)
 	return !path_is_coverage(path);
 }
 
-bool names_pseudo(struct names *names, uint64_t dev, const char *folder)
+bool names_pseudo(struct files_names *names, uint64_t dev, const char *folder)
 {
 	uint64_t known;
 	if (map_u64_get(&names->pseudo, dev, &known))
@@ -127,7 +128,7 @@ bool names_pseudo(struct names *names, uint64_t dev, const char *folder)
 	return pseudo;
 }
 
-bool names_counts(struct names *names, const char *path)
+bool names_counts(struct files_names *names, const char *path)
 {
 	if (!names_counts_text(names, path))
 		return false;
@@ -185,14 +186,16 @@ static struct err *mask_dates(const char *text, char **ret)
 	return *ret ? NULL : err_nomem();
 }
 
-struct err *names_root(const struct names *names, const char *path, char **ret)
+struct err *names_root(const struct files_names *names, const char *path,
+		       char **ret)
 {
 	_cleanup_(freep) char *shown = NULL;
 	TRY(names_shown(names, path, &shown));
 	return mask_dates(shown, ret);
 }
 
-struct err *names_shown(const struct names *names, const char *path, char **ret)
+struct err *names_shown(const struct files_names *names, const char *path,
+			char **ret)
 {
 	/* The nearest folder with a masked name, or the name itself. */
 	for (size_t n = names->shown.n ? strlen(path) : 0; n > 0; n--) {
@@ -233,8 +236,8 @@ static bool is_word(const char *text)
  * the end (where a call shows that there must be one). mktemp(1) and Python's
  * tempfile make up more.
  */
-static bool random_part(const char *name, bool sure, size_t *ret_at,
-			size_t *ret_n)
+static bool names_random_part(const char *name, bool sure, size_t *ret_at,
+			      size_t *ret_n)
 {
 	size_t n = strlen(name), last = SIZE_MAX, end = 0;
 	if (str_starts(name, "tmp.") &&
@@ -313,7 +316,7 @@ static bool made_fresh(const struct delta *delta, bool walking)
 	       (snap->type == SNAP_FOLDER && snap_permissions(snap) == 0700);
 }
 
-struct err *names_mask(struct names *names, const struct delta *delta,
+struct err *names_mask(struct files_names *names, const struct delta *delta,
 		       pid_t pid, bool *ret)
 {
 	const char *path = delta->path, *name = path_base(path);
@@ -325,7 +328,8 @@ struct err *names_mask(struct names *names, const struct delta *delta,
 	    pid_part(name, delta->creator, &at, &n))
 		mask = MASK_PID;
 	else if (made_fresh(delta, names->walking) &&
-		 random_part(name, sure, &at, &n) && !in_date(name, at, n))
+		 names_random_part(name, sure, &at, &n) &&
+		 !in_date(name, at, n))
 		mask = MADE_UP_SHOWN;
 	if (!mask || names->shown.n >= MASKS_MAX)
 		return NULL;

@@ -57,7 +57,8 @@ void notify_destroy(struct notify *notify)
 }
 
 /* Changed through this kernel only, as far as is known. */
-static bool is_local(struct notify *notify, uint64_t dev, const char *path)
+static bool notify_is_local(struct notify *notify, uint64_t dev,
+			    const char *path)
 {
 	static const long types[] = {
 		EXT4_SUPER_MAGIC, XFS_MAGIC,	    BTRFS_SUPER_MAGIC,
@@ -78,7 +79,8 @@ static bool is_local(struct notify *notify, uint64_t dev, const char *path)
 	return local;
 }
 
-static struct walk_folder *folder_of(const struct notify *notify, int watch)
+static struct walk_folder *notify_folder_of(const struct notify *notify,
+					    int watch)
 {
 	uint64_t value;
 	if (watch < 0 ||
@@ -90,7 +92,7 @@ static struct walk_folder *folder_of(const struct notify *notify, int watch)
 void notify_watch(struct walk *walk, struct walk_folder *folder, uint64_t dev)
 {
 	struct notify *notify = walk->notify;
-	if (!notify || !is_local(notify, dev, folder->path))
+	if (!notify || !notify_is_local(notify, dev, folder->path))
 		return;
 	int watch = inotify_add_watch(notify->fd, folder->path,
 				      MASK_LIST | MASK_LOOK | IN_ONLYDIR |
@@ -104,7 +106,7 @@ void notify_watch(struct walk *walk, struct walk_folder *folder, uint64_t dev)
 		return;
 	}
 	/* The same folder under its old name, or mounted twice. */
-	struct walk_folder *other = folder_of(notify, watch);
+	struct walk_folder *other = notify_folder_of(notify, watch);
 	if (other)
 		other->watch = -1;
 	struct err *err = map_u64_put(&notify->folders, (uint64_t)watch,
@@ -120,15 +122,15 @@ void notify_watch(struct walk *walk, struct walk_folder *folder, uint64_t dev)
 void notify_forget(struct walk *walk, struct walk_folder *folder)
 {
 	struct notify *notify = walk->notify;
-	if (!notify || folder_of(notify, folder->watch) != folder)
+	if (!notify || notify_folder_of(notify, folder->watch) != folder)
 		return;
 	map_u64_remove(&notify->folders, (uint64_t)folder->watch);
 	inotify_rm_watch(notify->fd, folder->watch);
 	folder->watch = -1;
 }
 
-static bool mark(struct walk *walk, struct walk_folder *folder,
-		 struct walk_entry *entry)
+static bool notify_mark_entry(struct walk *walk, struct walk_folder *folder,
+			      struct walk_entry *entry)
 {
 	if (entry->marked)
 		return true;
@@ -150,11 +152,11 @@ static bool mark_folder(struct walk *walk, struct walk_folder *folder)
 	if (!above || !above->path[0])
 		return true;
 	struct walk_entry *entry = walk_find(above, path_base(folder->path));
-	return !entry || mark(walk, above, entry);
+	return !entry || notify_mark_entry(walk, above, entry);
 }
 
-static bool add_name(struct walk *walk, struct walk_folder *folder,
-		     const char *name)
+static bool notify_add_name(struct walk *walk, struct walk_folder *folder,
+			    const char *name)
 {
 	struct added added = { .folder = folder, .name = strdup(name) };
 	struct err *err =
@@ -168,7 +170,7 @@ static bool add_name(struct walk *walk, struct walk_folder *folder,
 
 static bool take_event(struct walk *walk, const struct inotify_event *event)
 {
-	struct walk_folder *folder = folder_of(walk->notify, event->wd);
+	struct walk_folder *folder = notify_folder_of(walk->notify, event->wd);
 	if (event->mask & (IN_Q_OVERFLOW | IN_UNMOUNT))
 		return false;
 	if (event->mask & IN_IGNORED) {
@@ -189,12 +191,12 @@ static bool take_event(struct walk *walk, const struct inotify_event *event)
 		entry->open = true;
 	if (entry && (event->mask & IN_CLOSE))
 		entry->open = false;
-	if (entry && !mark(walk, folder, entry))
+	if (entry && !notify_mark_entry(walk, folder, entry))
 		return false;
 	if (!(event->mask & MASK_LIST))
 		return true;
 	if (event->len && (event->mask & (IN_CREATE | IN_MOVED_TO)) &&
-	    !add_name(walk, folder, event->name))
+	    !notify_add_name(walk, folder, event->name))
 		return false;
 	/* Its own stat data are to be those of now, too. */
 	return mark_folder(walk, folder);
@@ -214,7 +216,7 @@ static bool mark_special(struct walk *walk, struct walk_folder *folder)
 		    !(entry->snap.flags & SNAP_CHANGING))
 			continue;
 		any = true;
-		marked = mark(walk, folder, entry);
+		marked = notify_mark_entry(walk, folder, entry);
 	}
 	folder->special = any;
 	return marked && (folder->watch >= 0 || mark_folder(walk, folder));

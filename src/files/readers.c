@@ -115,27 +115,27 @@ static bool find_above(const struct map_text *map, const char *path,
 	return false;
 }
 
-static void mark(struct files_readers *readers, struct reader_root *root,
-		 bool only_seen)
+static void readers_mark_root(struct files_readers *readers,
+			      struct reader_root *root, bool only_seen)
 {
 	root->seen |= only_seen;
 	root->read |= !only_seen;
 	readers->any_seen |= only_seen;
 }
 
-static void note_read(struct files_readers *readers, const char *path,
-		      bool only_seen)
+static void readers_note_path(struct files_readers *readers, const char *path,
+			      bool only_seen)
 {
 	uint64_t at;
 	if (find_above(&readers->written, path, &at))
 		return;
 	if (find_above(&readers->paths, path, &at))
-		mark(readers, &readers->roots[at - 1], only_seen);
+		readers_mark_root(readers, &readers->roots[at - 1], only_seen);
 	for (size_t i = 0; i < readers->n && readers->any_masked; i++) {
 		struct reader_root *root = &readers->roots[i];
 		if (root->masked && !root->read &&
 		    masked_fits(root->path, path))
-			mark(readers, root, only_seen);
+			readers_mark_root(readers, root, only_seen);
 	}
 }
 
@@ -195,8 +195,8 @@ static void note_open(struct files_readers *readers,
 		(event->mode & 07777) != 0600;
 	/* Who would make it if there were none may not care, as for locks. */
 	if (insists || (both && !(event->flags & O_TRUNC)))
-		note_read(readers, event->path,
-			  !insists && event->flags & O_CREAT);
+		readers_note_path(readers, event->path,
+				  !insists && event->flags & O_CREAT);
 	if (event->flags & (O_TRUNC | O_EXCL))
 		note_written(readers, event->path);
 }
@@ -209,13 +209,14 @@ void files_readers_sink(void *data, const struct follow_event *event)
 	pthread_mutex_lock(&readers->lock);
 	switch (event->kind) {
 	case FOLLOW_READ:
-		note_read(readers, event->path, event->flags & O_DIRECTORY);
+		readers_note_path(readers, event->path,
+				  event->flags & O_DIRECTORY);
 		break;
 	case FOLLOW_LOOK:
-		note_read(readers, event->path, true);
+		readers_note_path(readers, event->path, true);
 		break;
 	case FOLLOW_LIST:
-		note_read(readers, event->path, true);
+		readers_note_path(readers, event->path, true);
 		note_listed(readers, event->path);
 		break;
 	case FOLLOW_OPEN:
@@ -227,7 +228,7 @@ void files_readers_sink(void *data, const struct follow_event *event)
 	case FOLLOW_RENAME:
 	case FOLLOW_LINK:
 		/* Its content goes on under another name. */
-		note_read(readers, event->path, false);
+		readers_note_path(readers, event->path, false);
 		if (event->path2)
 			note_written(readers, event->path2);
 		if (event->kind == FOLLOW_RENAME)

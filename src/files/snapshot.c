@@ -38,7 +38,7 @@ static enum snap_type snap_type_of(uint32_t mode)
 	}
 }
 
-static void take_stat(const struct file_state *stat, struct snap *ret)
+static void snap_fill_stat(const struct file_state *stat, struct snap *ret)
 {
 	*ret = (struct snap){
 		.type = (uint8_t)snap_type_of(stat->mode),
@@ -117,7 +117,7 @@ static int64_t hash_content(int fd, uint64_t size, uint32_t text,
 	return n;
 }
 
-static int open_file(int dir, const char *name)
+static int snap_open_file(int dir, const char *name)
 {
 	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	int fd = openat(dir, name, flags | O_NOATIME);
@@ -127,14 +127,14 @@ static int open_file(int dir, const char *name)
 	return fd;
 }
 
-static int compare_xattrs(const void *a, const void *b)
+static int snap_compare_xattrs(const void *a, const void *b)
 {
 	const struct snap_xattr *x = a, *y = b;
 	return strcmp(x->name, y->name);
 }
 
 /* Those change with the content, by the kernel's hand (integrity). */
-static bool xattr_counts(const char *name)
+static bool snap_xattr_counts(const char *name)
 {
 	return strcmp(name, "security.ima") && strcmp(name, "security.evm");
 }
@@ -154,7 +154,7 @@ static void take_xattrs(int fd, const char *path, struct snap *snap)
 	char *value = malloc(XATTR_VALUE);
 	for (const char *name = list; extra->xattrs && value && name < list + n;
 	     name += strlen(name) + 1) {
-		if (!xattr_counts(name) || extra->n_xattrs == XATTRS)
+		if (!snap_xattr_counts(name) || extra->n_xattrs == XATTRS)
 			continue;
 		ssize_t size =
 			fd >= 0 ? fgetxattr(fd, name, value, XATTR_VALUE)
@@ -171,7 +171,7 @@ static void take_xattrs(int fd, const char *path, struct snap *snap)
 	free(value);
 	if (extra->xattrs && extra->n_xattrs)
 		qsort(extra->xattrs, extra->n_xattrs, sizeof(*extra->xattrs),
-		      compare_xattrs);
+		      snap_compare_xattrs);
 }
 
 static void take_xattrs_at(int dir, const char *name, struct snap *snap)
@@ -209,7 +209,7 @@ static bool take_budget(const struct snap_limits *limits, uint64_t size)
 static bool take_content(int dir, const char *name,
 			 const struct snap_limits *limits, struct snap *ret)
 {
-	_cleanup_(closep) int fd = open_file(dir, name);
+	_cleanup_(closep) int fd = snap_open_file(dir, name);
 	struct file_state stat;
 	if (fd < 0) {
 		if (errno == EACCES || errno == EPERM)
@@ -220,7 +220,7 @@ static bool take_content(int dir, const char *name,
 		return true;
 	if (!S_ISREG(stat.mode) || stat.ino != ret->stat.ino)
 		return false;
-	take_stat(&stat, ret);
+	snap_fill_stat(&stat, ret);
 	int64_t n = hash_content(fd, stat.size, limits->text, ret);
 	if (n == -2)
 		return false;
@@ -233,7 +233,7 @@ static bool take_content(int dir, const char *name,
 	return !file_state_take(fd, NULL, &stat) || snap_holds(ret, &stat);
 }
 
-static void take_target(int dir, const char *name, struct snap *ret)
+static void snap_take_target(int dir, const char *name, struct snap *ret)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
@@ -255,9 +255,9 @@ static void take_once(int dir, const char *name, const struct file_state *stat,
 		ret->stat.atime = stat->atime;
 		return;
 	}
-	take_stat(stat, ret);
+	snap_fill_stat(stat, ret);
 	if (ret->type == SNAP_LINK) {
-		take_target(dir, name, ret);
+		snap_take_target(dir, name, ret);
 	} else if (ret->type == SNAP_FOLDER) {
 		take_xattrs_at(dir, name, ret);
 	} else if (ret->type == SNAP_FILE) {

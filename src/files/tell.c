@@ -39,8 +39,9 @@ void told_clear(struct told *told)
 }
 
 /* Takes the texts over, whatever comes of it. */
-static struct err *add_path(const struct files *files, struct change *change,
-			    const char *what, char *before, char *after)
+static struct err *tell_add_path(const struct files *files,
+				 struct change *change, const char *what,
+				 char *before, char *after)
 {
 	_cleanup_(freep) char *a = before, *b = after, *path = NULL;
 	if (!a || !b)
@@ -126,8 +127,8 @@ static struct err *add_xattrs(const struct files *files, struct change *change,
 			what = NULL;
 			return err_nomem();
 		}
-		TRY(add_path(files, change, what, xattr_text(a),
-			     xattr_text(b)));
+		TRY(tell_add_path(files, change, what, xattr_text(a),
+				  xattr_text(b)));
 	}
 	return NULL;
 }
@@ -148,12 +149,12 @@ static struct err *add_texts(const struct files *files, struct change *change,
 			free(a);
 			return err;
 		}
-		return add_path(files, change, diff & DIFF_TYPE ? "type" : NULL,
-				a, b);
+		return tell_add_path(files, change,
+				     diff & DIFF_TYPE ? "type" : NULL, a, b);
 	}
 	if (diff & DIFF_CONTENT) {
 		TRY(text_contents(before, after, &a, &b));
-		TRY(add_path(files, change, NULL, a, b));
+		TRY(tell_add_path(files, change, NULL, a, b));
 	}
 	if (diff & DIFF_TARGET) {
 		TRY(text_target(before, &a));
@@ -162,17 +163,17 @@ static struct err *add_texts(const struct files *files, struct change *change,
 			free(a);
 			return err;
 		}
-		TRY(add_path(files, change, "target", a, b));
+		TRY(tell_add_path(files, change, "target", a, b));
 	}
 	if (diff & DIFF_MODE)
-		TRY(add_path(files, change, "mode", mode_text(before),
-			     mode_text(after)));
+		TRY(tell_add_path(files, change, "mode", mode_text(before),
+				  mode_text(after)));
 	if (diff & DIFF_OWNER)
-		TRY(add_path(files, change, "owner", owner_text(before),
-			     owner_text(after)));
+		TRY(tell_add_path(files, change, "owner", owner_text(before),
+				  owner_text(after)));
 	if (diff & DIFF_LINKS)
-		TRY(add_path(files, change, "links", links_text(before),
-			     links_text(after)));
+		TRY(tell_add_path(files, change, "links", links_text(before),
+				  links_text(after)));
 	if (diff & DIFF_TIMES) {
 		TRY(text_time(before->stat.mtime, &a));
 		struct err *err = text_time(after->stat.mtime, &b);
@@ -180,7 +181,7 @@ static struct err *add_texts(const struct files *files, struct change *change,
 			free(a);
 			return err;
 		}
-		TRY(add_path(files, change, "times", a, b));
+		TRY(tell_add_path(files, change, "times", a, b));
 	}
 	if (diff & DIFF_XATTRS)
 		TRY(add_xattrs(files, change, before, after));
@@ -247,7 +248,7 @@ static struct told *told_of(struct files *files, const struct change *change)
 	return NULL;
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t tell_mix_hash(uint64_t a, uint64_t b)
 {
 	return XXH3_64bits_withSeed(&b, sizeof(b), a);
 }
@@ -258,18 +259,19 @@ static void add_digests(struct change *change, const struct delta *delta,
 	bool more = change->n > 1 && change->digest;
 	uint64_t a = snap_digest(delta->before), b = snap_digest(after);
 	if (delta->diff & DIFF_TIMES) {
-		a = mix(a, (uint64_t)delta->before->stat.mtime);
-		b = mix(b, (uint64_t)after->stat.mtime);
+		a = tell_mix_hash(a, (uint64_t)delta->before->stat.mtime);
+		b = tell_mix_hash(b, (uint64_t)after->stat.mtime);
 	}
 	if (delta->entries && after->type == SNAP_FOLDER)
-		b = mix(b, delta->names);
+		b = tell_mix_hash(b, delta->names);
 	else if (delta->entries)
-		a = mix(a, delta->names);
+		a = tell_mix_hash(a, delta->names);
 	if (delta->to)
-		b = mix(b,
-			XXH3_64bits(delta->to->path, strlen(delta->to->path)));
-	change->digest_before = more ? mix(change->digest_before, a) : a;
-	change->digest = more ? mix(change->digest, b) : b;
+		b = tell_mix_hash(b, XXH3_64bits(delta->to->path,
+						 strlen(delta->to->path)));
+	change->digest_before =
+		more ? tell_mix_hash(change->digest_before, a) : a;
+	change->digest = more ? tell_mix_hash(change->digest, b) : b;
 }
 
 /* Of names that only came or went: the folder, as long as its path is. */
@@ -322,8 +324,8 @@ static struct err *crowd_root(const struct teller *teller,
 	return NULL;
 }
 
-static struct err *tell_one(struct teller *teller, struct delta *delta,
-			    pid_t pid)
+static struct err *tell_one_delta(struct teller *teller, struct delta *delta,
+				  pid_t pid)
 {
 	struct files *files = teller->files;
 	struct change *change = NULL;
@@ -357,7 +359,7 @@ static struct err *tell_one(struct teller *teller, struct delta *delta,
 			free(old);
 			return err;
 		}
-		TRY(add_path(files, change, "name", old, new));
+		TRY(tell_add_path(files, change, "name", old, new));
 	}
 	TRY(add_texts(files, change, delta, after));
 	add_digests(change, delta, after);
@@ -369,8 +371,8 @@ static struct err *tell_one(struct teller *teller, struct delta *delta,
 	return delta->to ? add_part(told, delta->to) : NULL;
 }
 
-static struct err *tell_all(struct teller *teller, struct delta **sorted,
-			    size_t n, pid_t pid)
+static struct err *tell_all_deltas(struct teller *teller, struct delta **sorted,
+				   size_t n, pid_t pid)
 {
 	struct files *files = teller->files;
 	const struct delta *top = NULL;
@@ -383,7 +385,7 @@ static struct err *tell_all(struct teller *teller, struct delta **sorted,
 			TRY(add_part(&files->told.data[told - 1], delta));
 		if (delta->top || delta->done || (!delta->diff && !delta->to))
 			continue;
-		TRY(tell_one(teller, delta, pid));
+		TRY(tell_one_delta(teller, delta, pid));
 		if (delta->entries) {
 			top = delta;
 			told = files->told.n;
@@ -392,15 +394,15 @@ static struct err *tell_all(struct teller *teller, struct delta **sorted,
 	return NULL;
 }
 
-struct err *tell(struct files *files, struct delta **sorted, size_t n,
-		 pid_t pid, struct changes *ret)
+struct err *files_tell_changes(struct files *files, struct delta **sorted,
+			       size_t n, pid_t pid, struct changes *ret)
 {
 	_cleanup_(teller_free) struct teller teller = {
 		.files = files,
 		.ret = ret,
 	};
 	TRY(count_crowds(&teller, sorted, n));
-	return tell_all(&teller, sorted, n, pid);
+	return tell_all_deltas(&teller, sorted, n, pid);
 }
 
 /* Whoever removed the whole folder was not putting back what was in it. */

@@ -83,7 +83,7 @@ static bool is_text(const struct snap *snap)
 }
 
 /* Not in the midst of a character. */
-static size_t cut(const char *text, size_t n, size_t at)
+static size_t texts_cut_length(const char *text, size_t n, size_t at)
 {
 	if (at >= n)
 		return n;
@@ -100,8 +100,8 @@ static struct err *append_content(struct str *str, const struct snap *snap,
 	if (as_text) {
 		const char *text = snap->extra->text;
 		size_t n = snap->extra->n_text;
-		from = cut(text, n, from);
-		size_t to = cut(text, n, from + SHOWN);
+		from = texts_cut_length(text, n, from);
+		size_t to = texts_cut_length(text, n, from + SHOWN);
 		TRY(str_append(str, from ? "\"…" : "\""));
 		TRY(str_append_escaped(str, text + from, to - from));
 		return str_append(str, to < n ? "…\"" : "\"");

@@ -27,7 +27,7 @@
 #define FILE_MAX (4ULL << 20) /* larger files count by their stat data */
 
 /* One thread's part. */
-struct worker {
+struct walk_worker {
 	struct walk *walk;
 	const struct range *ranges;
 	size_t n;
@@ -98,7 +98,7 @@ static struct err *entry_path(const struct walk_folder *folder,
 	return NULL;
 }
 
-static int open_folder(const struct walk_folder *folder, int flags)
+static int walk_open_folder(const struct walk_folder *folder, int flags)
 {
 	if (!folder->path[0])
 		return AT_FDCWD;
@@ -110,8 +110,9 @@ static bool means_absent(int number)
 	return number == ENOENT || number == ENOTDIR || number == ELOOP;
 }
 
-static void look_at(struct worker *worker, const struct range *range, int dir,
-		    int number, size_t i)
+static void walk_look_at_entry(struct walk_worker *worker,
+			       const struct range *range, int dir, int number,
+			       size_t i)
 {
 	struct walk_entry *entry = &range->folder->entries[i];
 	struct dirty dirty = { .folder = range->folder, .entry = i };
@@ -137,17 +138,17 @@ static void look_at(struct worker *worker, const struct range *range, int dir,
 		snap_free(&dirty.now);
 }
 
-static void *work(void *data)
+static void *walk_worker_run(void *data)
 {
-	struct worker *worker = data;
+	struct walk_worker *worker = data;
 	size_t at;
 	while (!worker->err &&
 	       (at = atomic_fetch_add(worker->next, 1)) < worker->n) {
 		const struct range *range = &worker->ranges[at];
-		int dir = open_folder(range->folder, O_PATH);
+		int dir = walk_open_folder(range->folder, O_PATH);
 		int number = dir < 0 && dir != AT_FDCWD ? errno : 0;
 		for (size_t i = range->from; i < range->to && !worker->err; i++)
-			look_at(worker, range, dir, number, i);
+			walk_look_at_entry(worker, range, dir, number, i);
 		closep(&dir);
 	}
 	return NULL;
@@ -161,31 +162,32 @@ static size_t count_threads(size_t ranges, size_t entries)
 	return MIN(MIN(n, ranges), (size_t)THREADS_MAX);
 }
 
-static bool start_thread(pthread_t *ret, struct worker *worker)
+static bool walk_start_worker(pthread_t *ret, struct walk_worker *worker)
 {
 	pthread_attr_t attr;
 	pthread_attr_init(&attr);
 	if (CPU_COUNT(&processors))
 		pthread_attr_setaffinity_np(&attr, sizeof(processors),
 					    &processors);
-	bool started = !pthread_create(ret, &attr, work, worker);
+	bool started = !pthread_create(ret, &attr, walk_worker_run, worker);
 	pthread_attr_destroy(&attr);
 	return started;
 }
 
-static struct err *apply(struct walk *walk, struct dirty *dirty);
+static struct err *walk_apply_dirty(struct walk *walk, struct dirty *dirty);
 
 /* Looks at all entries of @ranges, and takes in what differs. */
-static struct err *look(struct walk *walk, const struct range *ranges, size_t n,
-			size_t entries, bool fresh)
+static struct err *walk_look_at_ranges(struct walk *walk,
+				       const struct range *ranges, size_t n,
+				       size_t entries, bool fresh)
 {
-	struct worker workers[THREADS_MAX] = {};
+	struct walk_worker workers[THREADS_MAX] = {};
 	pthread_t threads[THREADS_MAX];
 	bool started[THREADS_MAX] = {};
 	atomic_size_t next = 0;
 	size_t count = count_threads(n, entries);
 	for (size_t i = 0; i < count; i++)
-		workers[i] = (struct worker){
+		workers[i] = (struct walk_worker){
 			.walk = walk,
 			.ranges = ranges,
 			.n = n,
@@ -193,11 +195,11 @@ static struct err *look(struct walk *walk, const struct range *ranges, size_t n,
 			.fresh = fresh,
 		};
 	for (size_t i = 1; i < count; i++)
-		started[i] = start_thread(&threads[i], &workers[i]);
-	work(&workers[0]);
+		started[i] = walk_start_worker(&threads[i], &workers[i]);
+	walk_worker_run(&workers[0]);
 	struct err *err = NULL;
 	for (size_t i = 0; i < count; i++) {
-		struct worker *worker = &workers[i];
+		struct walk_worker *worker = &workers[i];
 		if (started[i])
 			pthread_join(threads[i], NULL);
 		if (!err)
@@ -205,7 +207,8 @@ static struct err *look(struct walk *walk, const struct range *ranges, size_t n,
 		err_destroy(worker->err);
 		for (size_t j = 0; j < worker->dirty.n; j++) {
 			if (!err)
-				err = apply(walk, &worker->dirty.data[j]);
+				err = walk_apply_dirty(walk,
+						       &worker->dirty.data[j]);
 			else
 				snap_free(&worker->dirty.data[j].now);
 		}
@@ -214,10 +217,10 @@ static struct err *look(struct walk *walk, const struct range *ranges, size_t n,
 	return err;
 }
 
-static struct err *add_result(struct walk *walk,
-			      const struct walk_folder *folder,
-			      const char *name, const struct snap *before,
-			      const struct snap *after)
+static struct err *walk_add_result(struct walk *walk,
+				   const struct walk_folder *folder,
+				   const char *name, const struct snap *before,
+				   const struct snap *after)
 {
 	struct result result = {};
 	if (walk->first)
@@ -246,8 +249,8 @@ static struct err *kill_folder(struct walk *walk, struct walk_folder *folder)
 	for (size_t i = 0; i < folder->n && !err; i++) {
 		struct walk_entry *entry = &folder->entries[i];
 		if (!entry->gone)
-			err = add_result(walk, folder, entry->name,
-					 &entry->snap, &absent);
+			err = walk_add_result(walk, folder, entry->name,
+					      &entry->snap, &absent);
 		entry->gone = true;
 		if (entry->folder && !err)
 			err = kill_folder(walk, take_ptr(entry->folder));
@@ -278,8 +281,9 @@ static struct err *add_folder(struct walk *walk, char *path, unsigned depth,
 }
 
 /* Is the folder to be looked into? */
-static bool enters(struct walk *walk, const struct walk_folder *folder,
-		   const struct walk_entry *entry, const char *path)
+static bool walk_enters_folder(struct walk *walk,
+			       const struct walk_folder *folder,
+			       const struct walk_entry *entry, const char *path)
 {
 	if (folder->depth >= DEPTH_MAX) {
 		walk->files->limit = "folders nested more than 128 deep were "
@@ -299,7 +303,7 @@ static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
 	if (!entry->folder) {
 		char *path = NULL;
 		TRY(entry_path(folder, entry->name, &path));
-		if (!enters(walk, folder, entry, path)) {
+		if (!walk_enters_folder(walk, folder, entry, path)) {
 			free(path);
 			return NULL;
 		}
@@ -318,13 +322,13 @@ static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
 	return vec_push(&walk->list, entry->folder);
 }
 
-static bool differs(const struct snap *a, const struct snap *b)
+static bool walk_snap_differs(const struct snap *a, const struct snap *b)
 {
 	return snap_differ(a, b) || a->stat.mtime != b->stat.mtime ||
 	       (snap_exists(a) && !snap_same_inode(a, b));
 }
 
-static struct err *apply(struct walk *walk, struct dirty *dirty)
+static struct err *walk_apply_dirty(struct walk *walk, struct dirty *dirty)
 {
 	struct walk_entry *entry = &dirty->folder->entries[dirty->entry];
 	struct snap before = entry->snap;
@@ -336,9 +340,9 @@ static struct err *apply(struct walk *walk, struct dirty *dirty)
 	dirty->folder->special = true;
 	entry->gone = entry->snap.type == SNAP_ABSENT;
 	struct err *err = NULL;
-	if (differs(&before, &entry->snap))
-		err = add_result(walk, dirty->folder, entry->name, &before,
-				 &entry->snap);
+	if (walk_snap_differs(&before, &entry->snap))
+		err = walk_add_result(walk, dirty->folder, entry->name, &before,
+				      &entry->snap);
 	bool same = before.stat.ino == entry->snap.stat.ino &&
 		    before.stat.dev == entry->snap.stat.dev;
 	snap_free(&before);
@@ -361,7 +365,7 @@ struct walk_entry *walk_find(const struct walk_folder *folder, const char *name)
 	return NULL;
 }
 
-static int compare_names(const void *a, const void *b)
+static int walk_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -395,7 +399,7 @@ static struct err *read_names(struct walk *walk,
 			      const struct walk_folder *folder,
 			      struct name_list *ret, bool *ret_read)
 {
-	int fd = open_folder(folder, O_RDONLY);
+	int fd = walk_open_folder(folder, O_RDONLY);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct err *err = NULL;
 	const struct dirent *item;
@@ -419,7 +423,8 @@ static struct err *read_names(struct walk *walk,
 	}
 	closedir(dir);
 	if (ret->n)
-		qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
+		qsort(ret->data, ret->n, sizeof(*ret->data),
+		      walk_compare_names);
 	return err;
 }
 
@@ -431,8 +436,8 @@ static struct err *lose_entry(struct walk *walk, struct walk_folder *folder,
 	struct err *err = NULL;
 	snap_absent(&absent);
 	if (!entry->gone)
-		err = add_result(walk, folder, entry->name, &entry->snap,
-				 &absent);
+		err = walk_add_result(walk, folder, entry->name, &entry->snap,
+				      &absent);
 	if (entry->folder && !err)
 		err = kill_folder(walk, entry->folder);
 	snap_free(&entry->snap);
@@ -516,7 +521,8 @@ static struct err *merge_names(struct walk *walk, struct walk_folder *folder,
 	return err;
 }
 
-static struct err *list_folder(struct walk *walk, struct walk_folder *folder)
+static struct err *walk_list_folder(struct walk *walk,
+				    struct walk_folder *folder)
 {
 	_cleanup_(name_list_clearp) struct name_list names = {};
 	bool read;
@@ -582,7 +588,7 @@ static struct err *list_all(struct walk *walk)
 		for (size_t i = 0; i < walk->list.n; i++) {
 			struct walk_folder *folder = walk->list.data[i];
 			if (!folder->dead && !folder->listed)
-				TRY(list_folder(walk, folder));
+				TRY(walk_list_folder(walk, folder));
 			folder->listed = true;
 		}
 		for (size_t i = 0; i < walk->list.n; i++)
@@ -592,7 +598,8 @@ static struct err *list_all(struct walk *walk)
 		for (size_t i = 0; i < walk->fresh.n; i++)
 			entries += walk->fresh.data[i].to -
 				   walk->fresh.data[i].from;
-		TRY(look(walk, walk->fresh.data, walk->fresh.n, entries, true));
+		TRY(walk_look_at_ranges(walk, walk->fresh.data, walk->fresh.n,
+					entries, true));
 		walk->fresh.n = 0;
 	}
 	return NULL;
@@ -631,12 +638,12 @@ static struct err *walk_once(struct walk *walk, bool all)
 	if (all) {
 		walk_clear_added(walk);
 		TRY(make_ranges(walk));
-		TRY(look(walk, walk->ranges.data, walk->ranges.n, walk->entries,
-			 false));
+		TRY(walk_look_at_ranges(walk, walk->ranges.data, walk->ranges.n,
+					walk->entries, false));
 		walk->looked = walk->entries;
 	} else {
-		TRY(look(walk, walk->spots.data, walk->spots.n, walk->spots.n,
-			 false));
+		TRY(walk_look_at_ranges(walk, walk->spots.data, walk->spots.n,
+					walk->spots.n, false));
 		walk->looked = walk->spots.n;
 	}
 	return list_all(walk);
@@ -684,7 +691,8 @@ uint64_t walk_entries(const struct walk *walk)
 }
 
 /* The watched folders, resolved; those below others are not needed. */
-static struct err *watched(const char *const *dirs, struct name_list *ret)
+static struct err *walk_watched_folders(const char *const *dirs,
+					struct name_list *ret)
 {
 	for (size_t i = 0; dirs && dirs[i]; i++) {
 		char *path = NULL;
@@ -714,7 +722,8 @@ static struct err *watched(const char *const *dirs, struct name_list *ret)
 	}
 	ret->n = kept;
 	if (ret->n)
-		qsort(ret->data, ret->n, sizeof(*ret->data), compare_names);
+		qsort(ret->data, ret->n, sizeof(*ret->data),
+		      walk_compare_names);
 	return NULL;
 }
 
@@ -735,7 +744,7 @@ struct err *walk_create(struct files *files, const char *const *dirs,
 	walk->limits.file = FILE_MAX;
 	walk->limits.budget = &walk->budget;
 	walk->first = true;
-	TRY(watched(dirs, &names));
+	TRY(walk_watched_folders(dirs, &names));
 	struct walk_folder *top = NULL;
 	TRY(add_folder(walk, strdup(""), 0, &top));
 	BUG_ON(!top);

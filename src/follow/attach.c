@@ -21,18 +21,18 @@
 #include "tracee/remote.h"
 
 /* The program as it lies in the tested process for a moment. */
-struct image {
+struct filter_image {
 	struct sock_fprog header;
 	struct sock_filter code[FILTER_MAX];
 };
 
-static bool refused(int64_t answer, int number)
+static bool syscall_was_refused(int64_t answer, int number)
 {
 	return answer == -(int64_t)number;
 }
 
-static struct err *install(struct thread *thread, struct raddr image,
-			   int64_t *ret)
+static struct err *attach_install_filter(struct thread *thread,
+					 struct raddr image, int64_t *ret)
 {
 	uint64_t flags = SECCOMP_FILTER_FLAG_NEW_LISTENER |
 			 SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
@@ -45,14 +45,14 @@ static struct err *install(struct thread *thread, struct raddr image,
 					   image.v };
 		int64_t got;
 		TRY(remote_syscall(thread, SYS_seccomp, args, &got));
-		if (refused(got, EINVAL) &&
+		if (syscall_was_refused(got, EINVAL) &&
 		    flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) {
 			/* Before Linux 5.19. */
 			flags &= ~(
 				uint64_t)SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 			continue;
 		}
-		if (refused(got, EACCES) && !privileges_given_up) {
+		if (syscall_was_refused(got, EACCES) && !privileges_given_up) {
 			const uint64_t give_up[6] = { PR_SET_NO_NEW_PRIVS, 1 };
 			privileges_given_up = true;
 			TRY(remote_syscall(thread, SYS_prctl, give_up, &got));
@@ -84,7 +84,7 @@ static struct err *take_listener(struct thread *thread, struct raddr image,
 	if (reserved < 0)
 		return err_errno(errno, "cannot take over the listener");
 	int64_t there = -1;
-	TRY(install(thread, image, &there));
+	TRY(attach_install_filter(thread, image, &there));
 	close(take_fd(reserved));
 	*ret = (int)syscall(SYS_pidfd_getfd, pidfd, (int)there, 0);
 	int number = errno;
@@ -137,14 +137,15 @@ struct err *follow_attach(struct thread *thread,
 	TRY(follow_start(follow));
 
 	struct raddr address;
-	_cleanup_(freep) struct image *image = calloc(1, sizeof(*image));
+	_cleanup_(freep) struct filter_image *image = calloc(1, sizeof(*image));
 	if (!image)
 		return err_nomem();
 	TRY(remote_map(thread, sizeof(*image), &address));
 	image->header.len = follow->filter.n;
 	image->header.filter =
 		(struct sock_filter *)(uintptr_t)(address.v +
-						  offsetof(struct image, code));
+						  offsetof(struct filter_image,
+							   code));
 	memcpy(image->code, follow->filter.code, sizeof(image->code));
 	int listener = -1;
 	struct err *err =

@@ -24,8 +24,8 @@ struct err *follow_prepare(const struct follow_options *options,
 	return NULL;
 }
 
-/* As install() of attach.c. */
-static int install(const struct follow *follow)
+/* As child_install_filter() of attach.c. */
+static int child_install_filter(const struct follow *follow)
 {
 	struct sock_fprog program = {
 		.len = follow->filter.n,
@@ -60,7 +60,7 @@ void follow_child(struct follow *follow)
 {
 	int saved = errno;
 	union control control = {};
-	int fd = install(follow);
+	int fd = child_install_filter(follow);
 	int number = fd < 0 ? -fd : 0;
 	struct iovec vector = { &number, sizeof(number) };
 	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };

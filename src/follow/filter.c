@@ -21,8 +21,8 @@
 #define ARG_HIGH(n) (ARG_LOW(n) + 4)
 #define POINTER ((uint32_t)offsetof(struct seccomp_data, instruction_pointer))
 
-static unsigned short emit(struct filter *filter, unsigned code, uint8_t yes,
-			   uint8_t no, uint32_t value)
+static unsigned short filter_emit(struct filter *filter, unsigned code,
+				  uint8_t yes, uint8_t no, uint32_t value)
 {
 	BUG_ON(filter->n == FILTER_MAX);
 	filter->code[filter->n] = (struct sock_filter){
@@ -31,20 +31,20 @@ static unsigned short emit(struct filter *filter, unsigned code, uint8_t yes,
 	return filter->n++;
 }
 
-static void load(struct filter *filter, uint32_t offset)
+static void filter_load(struct filter *filter, uint32_t offset)
 {
-	emit(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offset);
+	filter_emit(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offset);
 }
 
 static void jump_if(struct filter *filter, unsigned test, uint32_t value,
 		    uint8_t yes, uint8_t no)
 {
-	emit(filter, BPF_JMP | test | BPF_K, yes, no, value);
+	filter_emit(filter, BPF_JMP | test | BPF_K, yes, no, value);
 }
 
-static void leave(struct filter *filter, uint32_t action)
+static void filter_leave(struct filter *filter, uint32_t action)
 {
-	emit(filter, BPF_RET | BPF_K, 0, 0, action);
+	filter_emit(filter, BPF_RET | BPF_K, 0, 0, action);
 }
 
 /* Falls through where the condition holds not; the accumulator is lost. */
@@ -52,7 +52,7 @@ static void emit_condition(struct filter *filter, const struct when *when)
 {
 	const uint32_t tell = SECCOMP_RET_USER_NOTIF;
 	if (when->arg)
-		load(filter, ARG_LOW(when->arg));
+		filter_load(filter, ARG_LOW(when->arg));
 	switch (when->op) {
 	case NEVER:
 		return;
@@ -66,7 +66,7 @@ static void emit_condition(struct filter *filter, const struct when *when)
 		break;
 	case GIVEN:
 		jump_if(filter, BPF_JEQ, 0, 0, 2);
-		load(filter, ARG_HIGH(when->arg));
+		filter_load(filter, ARG_HIGH(when->arg));
 		jump_if(filter, BPF_JEQ, 0, 1, 0);
 		break;
 	case NOT:
@@ -75,7 +75,7 @@ static void emit_condition(struct filter *filter, const struct when *when)
 	case ONE_OF:
 		for (const uint32_t *at = when->list; *at; at++) {
 			jump_if(filter, BPF_JEQ, *at, 0, 1);
-			leave(filter, tell);
+			filter_leave(filter, tell);
 		}
 		return;
 	case MAPS:
@@ -84,16 +84,16 @@ static void emit_condition(struct filter *filter, const struct when *when)
 		jump_if(filter, BPF_JSET, MAP_ANONYMOUS, 1, 0);
 		break;
 	}
-	leave(filter, tell);
+	filter_leave(filter, tell);
 }
 
 static void emit_exempt(struct filter *filter, uint64_t exempt)
 {
-	load(filter, POINTER);
+	filter_load(filter, POINTER);
 	jump_if(filter, BPF_JEQ, (uint32_t)exempt, 0, 3);
-	load(filter, POINTER + 4);
+	filter_load(filter, POINTER + 4);
 	jump_if(filter, BPF_JEQ, (uint32_t)(exempt >> 32), 0, 1);
-	leave(filter, SECCOMP_RET_ALLOW);
+	filter_leave(filter, SECCOMP_RET_ALLOW);
 }
 
 static void emit_call(struct filter *filter, const struct call *call,
@@ -103,8 +103,8 @@ static void emit_call(struct filter *filter, const struct call *call,
 	size_t n = call_conditions(call, flags, conditions);
 	if (!n)
 		return;
-	unsigned short test =
-		emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, call->number);
+	unsigned short test = filter_emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0,
+					  0, call->number);
 	if (exempt && !call->states)
 		emit_exempt(filter, exempt);
 	bool open = true;
@@ -113,7 +113,7 @@ static void emit_call(struct filter *filter, const struct call *call,
 		emit_condition(filter, conditions[i]);
 	}
 	if (open)
-		leave(filter, SECCOMP_RET_ALLOW);
+		filter_leave(filter, SECCOMP_RET_ALLOW);
 	unsigned skip = filter->n - test - 1U;
 	BUG_ON(skip > UINT8_MAX);
 	filter->code[test].jf = (uint8_t)skip;
@@ -122,13 +122,13 @@ static void emit_call(struct filter *filter, const struct call *call,
 void filter_build(struct filter *filter, unsigned flags, uint64_t exempt)
 {
 	filter->n = 0;
-	load(filter, (uint32_t)offsetof(struct seccomp_data, arch));
+	filter_load(filter, (uint32_t)offsetof(struct seccomp_data, arch));
 	jump_if(filter, BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0);
-	leave(filter, SECCOMP_RET_ALLOW);
-	load(filter, (uint32_t)offsetof(struct seccomp_data, nr));
+	filter_leave(filter, SECCOMP_RET_ALLOW);
+	filter_load(filter, (uint32_t)offsetof(struct seccomp_data, nr));
 	jump_if(filter, BPF_JGE, X32_BIT, 0, 1);
-	leave(filter, SECCOMP_RET_ALLOW);
+	filter_leave(filter, SECCOMP_RET_ALLOW);
 	for (size_t i = 0; i < follow_calls_n; i++)
 		emit_call(filter, &follow_calls[i], flags, exempt);
-	leave(filter, SECCOMP_RET_ALLOW);
+	filter_leave(filter, SECCOMP_RET_ALLOW);
 }

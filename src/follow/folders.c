@@ -52,7 +52,8 @@ void folders_free(struct folders *folders)
 	free(folders->directories);
 }
 
-static struct folder *slot(struct folders *folders, const char *path)
+static struct folder *folders_find_slot(struct folders *folders,
+					const char *path)
 {
 	uint32_t hash = 2166136261U; /* FNV-1a */
 	for (; *path; path++)
@@ -79,7 +80,7 @@ static bool somebody_moves(struct folders *folders)
 
 bool folders_find(struct folders *folders, const char *path, char *out)
 {
-	struct folder *folder = slot(folders, path);
+	struct folder *folder = folders_find_slot(folders, path);
 	struct stat found;
 	if (somebody_moves(folders) || !folder->until ||
 	    strcmp(folder->path, path) != 0 || folder->until < clock_now() ||
@@ -93,7 +94,7 @@ bool folders_find(struct folders *folders, const char *path, char *out)
 void folders_keep(struct folders *folders, const char *path, int fd,
 		  const char *name)
 {
-	struct folder *folder = slot(folders, path);
+	struct folder *folder = folders_find_slot(folders, path);
 	struct stat found;
 	/* Links of /proc lead elsewhere without any of this. */
 	if (folders->moving_n || strlen(path) >= NAME_SIZE ||

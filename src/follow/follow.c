@@ -130,7 +130,8 @@ static void *pass_all(void *data)
 	return NULL;
 }
 
-static int start_thread(void *(*body)(void *), void *data, pthread_t *ret)
+static int follow_start_thread(void *(*body)(void *), void *data,
+			       pthread_t *ret)
 {
 	sigset_t all, before;
 	sigfillset(&all);
@@ -146,7 +147,7 @@ static int start_thread(void *(*body)(void *), void *data, pthread_t *ret)
  * a listener their calls would fail. They all go on, untold, as long as any of
  * these processes lives and we do.
  */
-static void pass_on(struct follow *follow)
+static void follow_pass_calls_on(struct follow *follow)
 {
 	struct passing *passing = calloc(1, sizeof(*passing));
 	if (!passing)
@@ -160,7 +161,7 @@ static void pass_on(struct follow *follow)
 	};
 	pthread_t thread;
 	if (!pass_next(passing, 0) ||
-	    start_thread(pass_all, passing, &thread) != 0) {
+	    follow_start_thread(pass_all, passing, &thread) != 0) {
 		passing_destroy(passing);
 		return;
 	}
@@ -174,7 +175,7 @@ void follow_destroy(struct follow *follow)
 		return;
 	end_thread(follow);
 	if (follow->listener >= 0)
-		pass_on(follow);
+		follow_pass_calls_on(follow);
 	closep(&follow->listener);
 	closep(&follow->ends[0]);
 	closep(&follow->ends[1]);
@@ -204,7 +205,7 @@ static void go_where(struct follow *follow, pid_t tid)
 }
 
 /* False: no process is left that could make a call. */
-static bool receive(struct follow *follow)
+static bool follow_receive_call(struct follow *follow)
 {
 	memset(follow->notif, 0, follow->notif_size);
 	if (ioctl(follow->listener, SECCOMP_IOCTL_NOTIF_RECV, follow->notif) ==
@@ -237,14 +238,14 @@ static bool receive(struct follow *follow)
 	return poll(&poll_fd, 1, 0) <= 0 || !(poll_fd.revents & POLLHUP);
 }
 
-static void *follower(void *data)
+static void *follow_run_thread(void *data)
 {
 	struct follow *follow = data;
 	while (sem_wait(&follow->go) < 0)
 		;
 	if (sched_getaffinity(0, sizeof(follow->now), &follow->now) < 0)
 		follow->now = follow->all;
-	while (!atomic_load(&follow->end) && receive(follow))
+	while (!atomic_load(&follow->end) && follow_receive_call(follow))
 		;
 	atomic_store(&follow->ended, true);
 	return NULL;
@@ -254,7 +255,8 @@ struct err *follow_start(struct follow *follow)
 {
 	struct sigaction action = { .sa_handler = on_end };
 	sigaction(END_SIGNAL, &action, NULL);
-	int failed = start_thread(follower, follow, &follow->thread);
+	int failed =
+		follow_start_thread(follow_run_thread, follow, &follow->thread);
 	if (failed)
 		return err_errno(failed, "cannot start the follower's thread");
 	follow->started = true;

@@ -150,7 +150,7 @@ enum found {
 	UNKNOWN,
 };
 
-struct names {
+struct caller_names {
 	/* Folders of /proc; one of a process that is gone answers ESRCH. */
 	struct {
 		pid_t tid;
@@ -167,18 +167,19 @@ struct names {
 	char work[2 * PATH_MAX];
 };
 
-struct err *names_open(struct names *names) _must_check_;
-void names_close(struct names *names);
+struct err *names_open(struct caller_names *names) _must_check_;
+void names_close(struct caller_names *names);
 
 /* Up to @n bytes of a process, fewer where they cannot be read. */
 size_t names_read(pid_t tid, uint64_t address, void *out, size_t n);
 /* A path of the process, into names->text; false: none can be read. */
-bool names_text(struct names *names, pid_t tid, uint64_t address);
+bool names_text(struct caller_names *names, pid_t tid, uint64_t address);
 /* The file a descriptor of it refers to. @out has PATH_MAX bytes. */
-enum found names_descriptor(struct names *names, pid_t tid, int fd, char *out);
+enum found names_descriptor(struct caller_names *names, pid_t tid, int fd,
+			    char *out);
 /* names->text, relative to @dir (AT_FDCWD: its directory). */
-enum found names_resolve(struct names *names, pid_t tid, int dir, bool follow,
-			 char *out);
+enum found names_resolve(struct caller_names *names, pid_t tid, int dir,
+			 bool follow, char *out);
 
 /* ---- the follower (follow.c) ---- */
 
@@ -197,7 +198,7 @@ struct follow {
 	atomic_uint_least64_t told, ns;
 
 	/* Of the thread alone. */
-	struct names names;
+	struct caller_names names;
 	cpu_set_t all, now; /* processors we may use, and do */
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *response;

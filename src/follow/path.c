@@ -29,7 +29,7 @@
 #define FIRST_READ 256
 #define DELETED " (deleted)"
 
-struct err *names_open(struct names *names)
+struct err *names_open(struct caller_names *names)
 {
 	for (size_t i = 0; i < NAMES_TASKS; i++)
 		names->tasks[i].fd = -1;
@@ -40,7 +40,7 @@ struct err *names_open(struct names *names)
 	return folders_init(&names->folders);
 }
 
-void names_close(struct names *names)
+void names_close(struct caller_names *names)
 {
 	for (size_t i = 0; i < NAMES_TASKS; i++)
 		closep(&names->tasks[i].fd);
@@ -56,7 +56,7 @@ size_t names_read(pid_t tid, uint64_t address, void *out, size_t n)
 	return got < 0 ? 0 : (size_t)got;
 }
 
-bool names_text(struct names *names, pid_t tid, uint64_t address)
+bool names_text(struct caller_names *names, pid_t tid, uint64_t address)
 {
 	size_t n = 0, step = FIRST_READ;
 	while (n < sizeof(names->text)) {
@@ -76,7 +76,7 @@ bool names_text(struct names *names, pid_t tid, uint64_t address)
 
 /* ---- the caller's folder of /proc ---- */
 
-static int task_open(struct names *names, pid_t tid, size_t at)
+static int task_open(struct caller_names *names, pid_t tid, size_t at)
 {
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d", tid);
@@ -86,7 +86,7 @@ static int task_open(struct names *names, pid_t tid, size_t at)
 	return names->tasks[at].fd;
 }
 
-static int task_folder(struct names *names, pid_t tid)
+static int task_folder(struct caller_names *names, pid_t tid)
 {
 	for (size_t i = 0; i < NAMES_TASKS; i++) {
 		if (names->tasks[i].tid == tid && names->tasks[i].fd >= 0)
@@ -97,7 +97,7 @@ static int task_folder(struct names *names, pid_t tid)
 }
 
 /* After a failure: was it a folder of a process that is gone by now? */
-static bool task_was_stale(struct names *names, pid_t tid)
+static bool task_was_stale(struct caller_names *names, pid_t tid)
 {
 	for (size_t i = 0; i < NAMES_TASKS; i++) {
 		if (names->tasks[i].tid != tid || names->tasks[i].fd < 0)
@@ -131,14 +131,15 @@ static enum found magic_name(int folder, const char *link, char *out)
 	return NAMELESS;
 }
 
-static enum found own_name(struct names *names, int fd, char *out)
+static enum found own_name(struct caller_names *names, int fd, char *out)
 {
 	char link[16];
 	snprintf(link, sizeof(link), "%d", fd);
 	return magic_name(names->own_fds, link, out);
 }
 
-enum found names_descriptor(struct names *names, pid_t tid, int fd, char *out)
+enum found names_descriptor(struct caller_names *names, pid_t tid, int fd,
+			    char *out)
 {
 	char link[32];
 	snprintf(link, sizeof(link), "fd/%d", fd);
@@ -187,7 +188,8 @@ static void replace_prefix(char *text, const char *prefix, const char *by)
 }
 
 /* What "self" means depends on who asks. */
-static void replace_self(const struct names *names, pid_t tid, char *text)
+static void replace_self(const struct caller_names *names, pid_t tid,
+			 char *text)
 {
 	char proc[32], fds[40];
 	if (text[0] != '/' || (text[1] != 'p' && text[1] != 'd'))
@@ -200,7 +202,8 @@ static void replace_self(const struct names *names, pid_t tid, char *text)
 	replace_prefix(text, names->own, proc);
 }
 
-static bool join(char *out, size_t size, const char *folder, const char *rest)
+static bool path_join_into(char *out, size_t size, const char *folder,
+			   const char *rest)
 {
 	const char *between = str_ends(folder, "/") || !*rest ? "" : "/";
 	int n = snprintf(out, size, "%s%s%s", folder, between, rest);
@@ -210,7 +213,7 @@ static bool join(char *out, size_t size, const char *folder, const char *rest)
 /* ---- resolving ---- */
 
 /* names->work is an absolute path in the root @root; -1: in ours. */
-static int open_folder(int root, const char *path)
+static int path_open_folder(int root, const char *path)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 	if (root < 0)
@@ -224,7 +227,8 @@ static int open_folder(int root, const char *path)
  * Parts that do not exist, or that we may not look into: the rest of the path
  * stays as it is, which is right but for symbolic links in it.
  */
-static enum found by_text(struct names *names, int root, char *path, char *out)
+static enum found by_text(struct caller_names *names, int root, char *path,
+			  char *out)
 {
 	char rest[PATH_MAX] = "", more[PATH_MAX];
 	bool slash;
@@ -234,19 +238,21 @@ static enum found by_text(struct names *names, int root, char *path, char *out)
 		if (!at || !strcmp(path + at, ".."))
 			return UNKNOWN;
 		if (path[at] && strcmp(path + at, ".") != 0) {
-			if (!join(more, sizeof(more), path + at, rest))
+			if (!path_join_into(more, sizeof(more), path + at,
+					    rest))
 				return UNKNOWN;
 			memcpy(rest, more, strlen(more) + 1);
 		}
 		path[at > 1 ? at - 1 : at] = '\0';
-		int fd = open_folder(root, path);
+		int fd = path_open_folder(root, path);
 		if (fd < 0 && at == 1)
 			return UNKNOWN;
 		if (fd < 0)
 			continue;
 		enum found found = own_name(names, fd, more);
 		close(fd);
-		if (found == FOUND && !join(out, PATH_MAX, more, rest))
+		if (found == FOUND &&
+		    !path_join_into(out, PATH_MAX, more, rest))
 			return UNKNOWN;
 		return found;
 	}
@@ -256,12 +262,12 @@ static enum found by_text(struct names *names, int root, char *path, char *out)
  * The folder @path as its name, without links and dots. Into *ret_fd goes a
  * descriptor of it, where that name would not do: in another root.
  */
-static enum found folder_name(struct names *names, int root, const char *path,
-			      char *out, int *ret_fd)
+static enum found folder_name(struct caller_names *names, int root,
+			      const char *path, char *out, int *ret_fd)
 {
 	if (root < 0 && folders_find(&names->folders, path, out))
 		return FOUND;
-	_cleanup_(closep) int fd = open_folder(root, path);
+	_cleanup_(closep) int fd = path_open_folder(root, path);
 	if (fd < 0) {
 		names->failed = true;
 		return UNKNOWN;
@@ -274,8 +280,8 @@ static enum found folder_name(struct names *names, int root, const char *path,
 	return found;
 }
 
-static enum found read_link(int fd, const char *name, const char *folder,
-			    char *target, bool *is_link)
+static enum found path_read_link(int fd, const char *name, const char *folder,
+				 char *target, bool *is_link)
 {
 	ssize_t n = readlinkat(fd, name, target, PATH_MAX - 1);
 	*is_link = n >= 0;
@@ -295,8 +301,9 @@ static enum found read_link(int fd, const char *name, const char *folder,
  * Where that is a symbolic link to be followed, names->work becomes what it
  * refers to, and *again is set.
  */
-static enum found step(struct names *names, pid_t tid, int root, bool follow,
-		       char *out, bool *again)
+static enum found path_resolve_step(struct caller_names *names, pid_t tid,
+				    int root, bool follow, char *out,
+				    bool *again)
 {
 	char *path = names->work, folder[PATH_MAX], target[PATH_MAX];
 	char last[NAME_MAX + 1];
@@ -319,11 +326,11 @@ static enum found step(struct names *names, pid_t tid, int root, bool follow,
 	}
 	if (found != FOUND)
 		return found;
-	if (!join(out, PATH_MAX, folder, last))
+	if (!path_join_into(out, PATH_MAX, folder, last))
 		return UNKNOWN;
 	if (follow || slash)
-		found = read_link(fd, fd < 0 ? out : last, folder, target,
-				  &is_link);
+		found = path_read_link(fd, fd < 0 ? out : last, folder, target,
+				       &is_link);
 	if (found != FOUND || !is_link)
 		return found;
 	*again = true;
@@ -332,7 +339,8 @@ static enum found step(struct names *names, pid_t tid, int root, bool follow,
 	} else {
 		size_t skip = root < 0 ? 0 : strlen(names->root);
 		if (strncmp(folder, names->root, skip) != 0 ||
-		    !join(path, sizeof(names->work), folder + skip, target))
+		    !path_join_into(path, sizeof(names->work), folder + skip,
+				    target))
 			return UNKNOWN;
 	}
 	replace_self(names, tid, path);
@@ -354,7 +362,8 @@ static bool same_root(int task)
 }
 
 /* What a relative path is relative to. */
-static enum found base_name(struct names *names, pid_t tid, int dir, char *out)
+static enum found base_name(struct caller_names *names, pid_t tid, int dir,
+			    char *out)
 {
 	char link[32];
 	if (dir == AT_FDCWD && folders_directory(&names->folders, tid, out))
@@ -373,7 +382,7 @@ static enum found base_name(struct names *names, pid_t tid, int dir, char *out)
 }
 
 /* names->text as an absolute path of the caller's root, into names->work. */
-static enum found make_absolute(struct names *names, pid_t tid, int dir,
+static enum found make_absolute(struct caller_names *names, pid_t tid, int dir,
 				int root)
 {
 	char folder[PATH_MAX];
@@ -389,7 +398,8 @@ static enum found make_absolute(struct names *names, pid_t tid, int dir,
 	    (skip && folder[skip] && folder[skip] != '/'))
 		return UNKNOWN;
 	const char *from = folder[skip] ? folder + skip : "/";
-	return join(names->work, sizeof(names->work), from, names->text)
+	return path_join_into(names->work, sizeof(names->work), from,
+			      names->text)
 		       ? FOUND
 		       : UNKNOWN;
 }
@@ -398,7 +408,7 @@ static enum found make_absolute(struct names *names, pid_t tid, int dir,
  * In another root everything is resolved from there, also what is relative:
  * only so the kernel keeps ".." and absolute links inside.
  */
-static enum found open_root(struct names *names, int task, int *ret)
+static enum found open_root(struct caller_names *names, int task, int *ret)
 {
 	*ret = openat(task, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (*ret < 0 || magic_name(task, "root", names->root) != FOUND)
@@ -418,7 +428,7 @@ static enum found seen_here(int task, const char *path)
 		return FOUND;
 	char folder[PATH_MAX], there[PATH_MAX + 8];
 	bool slash;
-	if (!join(folder, sizeof(folder), path, ""))
+	if (!path_join_into(folder, sizeof(folder), path, ""))
 		return UNKNOWN;
 	folder[last_part(folder, &slash)] = '\0';
 	struct stat a, b;
@@ -429,8 +439,8 @@ static enum found seen_here(int task, const char *path)
 	return FOUND;
 }
 
-static enum found resolve(struct names *names, pid_t tid, int dir, bool follow,
-			  char *out)
+static enum found path_resolve_name(struct caller_names *names, pid_t tid,
+				    int dir, bool follow, char *out)
 {
 	_cleanup_(closep) int root = -1;
 	int task = -1;
@@ -452,7 +462,8 @@ static enum found resolve(struct names *names, pid_t tid, int dir, bool follow,
 	replace_self(names, tid, names->work);
 	for (int i = 0; i < LINKS_MAX; i++) {
 		bool again;
-		found = step(names, tid, root, follow, out, &again);
+		found = path_resolve_step(names, tid, root, follow, out,
+					  &again);
 		if (found != FOUND)
 			return found;
 		if (!again)
@@ -461,12 +472,13 @@ static enum found resolve(struct names *names, pid_t tid, int dir, bool follow,
 	return UNKNOWN;
 }
 
-enum found names_resolve(struct names *names, pid_t tid, int dir, bool follow,
-			 char *out)
+enum found names_resolve(struct caller_names *names, pid_t tid, int dir,
+			 bool follow, char *out)
 {
 	for (;;) {
 		names->failed = false;
-		enum found found = resolve(names, tid, dir, follow, out);
+		enum found found =
+			path_resolve_name(names, tid, dir, follow, out);
 		if ((found != UNKNOWN && !names->failed) ||
 		    !task_was_stale(names, tid))
 			return found;

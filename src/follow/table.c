@@ -337,7 +337,7 @@ const struct call follow_calls[] = {
 /* clang-format on */
 const size_t follow_calls_n = ARRAY_SIZE(follow_calls);
 
-static bool one_of(const uint32_t *list, uint32_t value)
+static bool table_lists_value(const uint32_t *list, uint32_t value)
 {
 	while (*list && *list != value)
 		list++;
@@ -362,7 +362,7 @@ bool when_holds(const struct when *when, const uint64_t args[6])
 	case NOT:
 		return half != when->value;
 	case ONE_OF:
-		return one_of(when->list, half);
+		return table_lists_value(when->list, half);
 	case MAPS:
 		if (half & MAP_DENYWRITE)
 			return false;

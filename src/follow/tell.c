@@ -25,14 +25,14 @@ struct caller {
 	bool nameless;
 };
 
-static uint64_t arg(const struct caller *caller, enum arg which)
+static uint64_t caller_argument(const struct caller *caller, enum arg which)
 {
 	return which ? caller->args[which - 1] : 0;
 }
 
 static bool follows_last(const struct caller *caller)
 {
-	uint64_t at = arg(caller, caller->call->at);
+	uint64_t at = caller_argument(caller, caller->call->at);
 	uint64_t flags = caller->event.flags;
 	switch (caller->call->last) {
 	case LAST_NO:
@@ -50,8 +50,8 @@ static bool follows_last(const struct caller *caller)
 	BUG("last %d", caller->call->last);
 }
 
-static const char *settle(struct caller *caller, enum found found,
-			  const char *path)
+static const char *caller_settle_name(struct caller *caller, enum found found,
+				      const char *path)
 {
 	if (found == NAMELESS)
 		caller->nameless = true;
@@ -60,30 +60,31 @@ static const char *settle(struct caller *caller, enum found found,
 
 static const char *by_descriptor(struct caller *caller, int fd, char *out)
 {
-	struct names *names = &caller->follow->names;
-	return settle(caller, names_descriptor(names, caller->tid, fd, out),
-		      out);
+	struct caller_names *names = &caller->follow->names;
+	return caller_settle_name(
+		caller, names_descriptor(names, caller->tid, fd, out), out);
 }
 
 /* The name that lies in names->text. */
 static const char *by_name(struct caller *caller, int dir, bool follow,
 			   char *out)
 {
-	struct names *names = &caller->follow->names;
+	struct caller_names *names = &caller->follow->names;
 	if (dir == AT_FDCWD && names->text[0] != '/')
 		caller->event.relative = true;
-	return settle(caller,
-		      names_resolve(names, caller->tid, dir, follow, out), out);
+	return caller_settle_name(
+		caller, names_resolve(names, caller->tid, dir, follow, out),
+		out);
 }
 
-static const char *name_of(struct caller *caller, enum arg dir_arg,
-			   enum arg path_arg, bool follow, char *out)
+static const char *caller_name_of(struct caller *caller, enum arg dir_arg,
+				  enum arg path_arg, bool follow, char *out)
 {
-	struct names *names = &caller->follow->names;
-	int dir = dir_arg ? (int)arg(caller, dir_arg) : AT_FDCWD;
+	struct caller_names *names = &caller->follow->names;
+	int dir = dir_arg ? (int)caller_argument(caller, dir_arg) : AT_FDCWD;
 	if (!path_arg)
 		return dir_arg ? by_descriptor(caller, dir, out) : NULL;
-	uint64_t path = arg(caller, path_arg);
+	uint64_t path = caller_argument(caller, path_arg);
 	/* utimensat(2), futimesat(2): no path, the descriptor itself. */
 	bool itself = !path && dir_arg;
 	if (!itself && !names_text(names, caller->tid, path))
@@ -92,7 +93,8 @@ static const char *name_of(struct caller *caller, enum arg dir_arg,
 	if (!itself && !names->text[0]) {
 		if (!dir_arg)
 			return NULL;
-		itself = arg(caller, caller->call->at) & AT_EMPTY_PATH ||
+		itself = caller_argument(caller, caller->call->at) &
+				 AT_EMPTY_PATH ||
 			 caller->call->number == SYS_readlinkat;
 		if (!itself)
 			return NULL;
@@ -120,7 +122,7 @@ static bool read_how(struct caller *caller)
 /* A socket's address: the name of a file goes to names->text. */
 static bool read_address(struct caller *caller)
 {
-	struct names *names = &caller->follow->names;
+	struct caller_names *names = &caller->follow->names;
 	struct sockaddr_un address = {};
 	size_t n = MIN((size_t)(uint32_t)caller->args[2], sizeof(address));
 	if (names_read(caller->tid, caller->args[1], &address, n) != n ||
@@ -132,14 +134,14 @@ static bool read_address(struct caller *caller)
 	return true;
 }
 
-static void tell(struct caller *caller, enum follow_kind kind)
+static void caller_report_call(struct caller *caller, enum follow_kind kind)
 {
 	const struct follow_options *options = &caller->follow->options;
 	caller->event.kind = kind;
 	options->sink(options->data, &caller->event);
 }
 
-static bool writes(uint64_t flags)
+static bool open_flags_write(uint64_t flags)
 {
 	return !(flags & O_PATH) && flags & (O_ACCMODE | O_CREAT | O_TRUNC);
 }
@@ -149,15 +151,15 @@ static void tell_file(struct caller *caller, bool changes, bool reads)
 	struct follow *follow = caller->follow;
 	const struct call *call = caller->call;
 	struct follow_event *event = &caller->event;
-	event->flags = arg(caller, call->flags);
-	event->mode = (unsigned)arg(caller, call->mode);
+	event->flags = caller_argument(caller, call->flags);
+	event->mode = (unsigned)caller_argument(caller, call->mode);
 	if (call->shape == SHAPE_CREAT)
 		event->flags = O_CREAT | O_WRONLY | O_TRUNC;
 	bool known = call->shape != SHAPE_OPENAT2 || read_how(caller);
 	if (call->kind == FOLLOW_OPEN && changes && known) {
 		if ((event->flags & TEMPORARY) && !(event->flags & O_PATH))
 			return;
-		changes = writes(event->flags);
+		changes = open_flags_write(event->flags);
 		if (!changes && !reads)
 			return;
 	}
@@ -165,23 +167,23 @@ static void tell_file(struct caller *caller, bool changes, bool reads)
 	if (call->shape == SHAPE_ADDRESS)
 		event->path = by_name(caller, AT_FDCWD, follows, follow->path);
 	else
-		event->path = name_of(caller, call->dir, call->path, follows,
-				      follow->path);
+		event->path = caller_name_of(caller, call->dir, call->path,
+					     follows, follow->path);
 	if (call->path2)
-		event->path2 = name_of(caller, call->dir2, call->path2, false,
-				       follow->path2);
+		event->path2 = caller_name_of(caller, call->dir2, call->path2,
+					      false, follow->path2);
 	if (caller->nameless && !event->path)
 		return;
 	if (follow->options.flags & FOLLOW_STATES && event->path &&
 	    str_starts(event->path, "/dev/shm/"))
 		event->states = STATE_IPC;
-	tell(caller, changes ? call->kind : call->read_kind);
+	caller_report_call(caller, changes ? call->kind : call->read_kind);
 }
 
 /* What the call may do to what we know of names. */
 static void look_ahead(struct caller *caller)
 {
-	struct names *names = &caller->follow->names;
+	struct caller_names *names = &caller->follow->names;
 	const struct call *call = caller->call;
 	folders_moved(&names->folders, caller->tid);
 	if (call->moves)
@@ -191,7 +193,7 @@ static void look_ahead(struct caller *caller)
 		names->careful = true;
 }
 
-static bool is_folder(const char *path)
+static bool follow_is_folder(const char *path)
 {
 	struct stat found;
 	return !path || (lstat(path, &found) == 0 && S_ISDIR(found.st_mode));
@@ -202,8 +204,8 @@ static void note_moves(struct caller *caller)
 	const struct follow_event *event = &caller->event;
 	bool moves = false;
 	if (event->kind == FOLLOW_RENAME)
-		moves = is_folder(event->path) ||
-			(event->flags && is_folder(event->path2));
+		moves = follow_is_folder(event->path) ||
+			(event->flags && follow_is_folder(event->path2));
 	else if (event->kind == FOLLOW_REMOVE)
 		moves = event->number == SYS_rmdir ||
 			event->flags & AT_REMOVEDIR;
@@ -254,14 +256,14 @@ void follow_tell(struct follow *follow, const struct seccomp_notif *notif)
 					      .args = { args[0], args[1] } };
 	caller.event.states = call->states;
 	if (sets)
-		tell(&caller, FOLLOW_STATE);
+		caller_report_call(&caller, FOLLOW_STATE);
 	caller.event.states = call->looks;
 	if (asks)
-		tell(&caller, FOLLOW_LOOKED);
+		caller_report_call(&caller, FOLLOW_LOOKED);
 }
 
 /* Does opening it wait for somebody? Then its caller has to expect EINTR. */
-static bool open_waits(struct names *names, const struct thread *thread,
+static bool open_waits(struct caller_names *names, const struct thread *thread,
 		       const struct call *call)
 {
 	const struct regs *regs = &thread->regs;
@@ -291,7 +293,7 @@ bool follow_again(const struct thread *thread)
 		return call;
 	if (call->kind != FOLLOW_OPEN || !call->changes.op)
 		return false;
-	_cleanup_(freep) struct names *names = calloc(1, sizeof(*names));
+	_cleanup_(freep) struct caller_names *names = calloc(1, sizeof(*names));
 	if (!names)
 		return false;
 	struct err *err = names_open(names);

@@ -27,12 +27,13 @@ void keep_names_free(struct keep_names *names)
 	vec_free(names);
 }
 
-static int compare_names(const void *a, const void *b)
+static int keep_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool add_name(struct keep_names *names, const char *name, size_t limit)
+static bool keep_add_name(struct keep_names *names, const char *name,
+			  size_t limit)
 {
 	if (!strcmp(name, ".") || !strcmp(name, "..") ||
 	    !strcmp(name, KEEP_OWN))
@@ -67,7 +68,8 @@ bool keep_names_list(int fd, size_t limit, struct keep_names *ret)
 	for (;;) {
 		errno = 0;
 		const struct dirent *entry = readdir(dir);
-		ok = entry ? add_name(&names, entry->d_name, limit) : !errno;
+		ok = entry ? keep_add_name(&names, entry->d_name, limit)
+			   : !errno;
 		number = errno;
 		if (!entry || !ok)
 			break;
@@ -79,7 +81,8 @@ bool keep_names_list(int fd, size_t limit, struct keep_names *ret)
 		return false;
 	}
 	if (names.n)
-		qsort(names.data, names.n, sizeof(*names.data), compare_names);
+		qsort(names.data, names.n, sizeof(*names.data),
+		      keep_compare_names);
 	*ret = names;
 	return true;
 }
@@ -127,7 +130,7 @@ int keep_open_folder(int fd, const struct file_state *attr)
 
 /* ---- nodes ---- */
 
-void node_free(struct node *node)
+void node_free(struct keep_node *node)
 {
 	for (size_t i = 0; i < node->n; i++)
 		node_free(&node->children[i]);
@@ -136,10 +139,11 @@ void node_free(struct node *node)
 	free(node->target);
 	content_unref(node->content);
 	xattrs_unref(node->xattrs);
-	*node = (struct node){};
+	*node = (struct keep_node){};
 }
 
-const struct node *node_child(const struct node *node, const char *name)
+const struct keep_node *node_child(const struct keep_node *node,
+				   const char *name)
 {
 	size_t low = 0, high = node->n;
 	while (low < high) {
@@ -155,7 +159,7 @@ const struct node *node_child(const struct node *node, const char *name)
 	return NULL;
 }
 
-bool node_same(const struct node *a, const struct node *b)
+bool node_same(const struct keep_node *a, const struct keep_node *b)
 {
 	if (!a || !b)
 		return a == b;
@@ -324,7 +328,7 @@ static struct err *note_ancestors(struct told_path *told)
 }
 
 /* The longest part of @path that is there, without links, and the rest. */
-static struct err *resolve(const char *path, char **ret)
+static struct err *keep_resolve_path(const char *path, char **ret)
 {
 	_cleanup_(freep) char *folder = strdup(path);
 	if (!folder)
@@ -360,7 +364,7 @@ static struct err *told_fill(const char *path, struct told_path *told)
 	told->shallow = str_ends(path, "/");
 	_cleanup_(freep) char *whole = NULL;
 	TRY(path_whole(path, &whole));
-	TRY(resolve(whole, &told->path));
+	TRY(keep_resolve_path(whole, &told->path));
 	const char *base = path_base(told->path);
 	told->name = strdup(base[0] ? base : ".");
 	told->shown = strdup(path);
@@ -396,7 +400,7 @@ bool keeper_has(const struct keeper *keeper, const char *path)
 	_cleanup_(freep) char *whole = NULL, *real = NULL;
 	struct err *err = path_whole(path, &whole);
 	if (!err)
-		err = resolve(whole, &real);
+		err = keep_resolve_path(whole, &real);
 	bool found = false;
 	for (size_t i = 0; !err && !found && i < keeper->told.n; i++)
 		found = keeper->told.data[i].shallow
@@ -409,7 +413,8 @@ bool keeper_has(const struct keeper *keeper, const char *path)
 /* ---- what may go ---- */
 
 /* All of it is kept: it can be had again wherever it went. */
-static struct err *note_safe(struct keeper *keeper, const struct node *node)
+static struct err *note_safe(struct keeper *keeper,
+			     const struct keep_node *node)
 {
 	if (node->content)
 		TRY(map_u64_put(&keeper->safe, file_state_key(&node->attr),
@@ -499,13 +504,15 @@ struct taking {
 	bool lost;
 };
 
-static void lose(struct taking *taking, const char *name, const char *why)
+static void taking_lose_name(struct taking *taking, const char *name,
+			     const char *why)
 {
 	taking->lost = true;
 	keeper_lose(taking->keeper, taking->told, name, why);
 }
 
-static struct err *read_file(struct taking *taking, int fd, struct node *node)
+static struct err *taking_read_file(struct taking *taking, int fd,
+				    struct keep_node *node)
 {
 	struct keep_contents *contents = &taking->keeper->contents;
 	const char *why = NULL;
@@ -518,13 +525,15 @@ static struct err *read_file(struct taking *taking, int fd, struct node *node)
 	}
 	TRY(keep_contents_take(contents, file, &node->content, &why));
 	if (!node->content) {
-		lose(taking, node->name, why ? why : "it cannot be read");
+		taking_lose_name(taking, node->name,
+				 why ? why : "it cannot be read");
 		return NULL;
 	}
 	return xattrs_take(fd, &node->xattrs);
 }
 
-static struct err *take_file(struct taking *taking, int fd, struct node *node)
+static struct err *take_file(struct taking *taking, int fd,
+			     struct keep_node *node)
 {
 	struct keep_contents *contents = &taking->keeper->contents;
 	const struct seen *seen = keep_contents_seen(contents, &node->attr);
@@ -535,7 +544,7 @@ static struct err *take_file(struct taking *taking, int fd, struct node *node)
 		return NULL;
 	}
 	bool shut = keep_unlock(fd, &node->attr, 0400);
-	struct err *err = read_file(taking, fd, node);
+	struct err *err = taking_read_file(taking, fd, node);
 	if (shut)
 		keep_chmod(fd, node->attr.mode);
 	if (err || !node->content || !file_state_take(fd, NULL, &node->attr))
@@ -544,7 +553,7 @@ static struct err *take_file(struct taking *taking, int fd, struct node *node)
 				  node->xattrs);
 }
 
-static struct err *take_target(int fd, struct node *node)
+static struct err *taking_read_target(int fd, struct keep_node *node)
 {
 	char target[PATH_MAX + 1];
 	ssize_t n = readlinkat(fd, "", target, sizeof(target) - 1);
@@ -559,16 +568,17 @@ static struct err *take_target(int fd, struct node *node)
 
 static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 			     const char *name, unsigned depth,
-			     struct node *node, bool *ret_there);
+			     struct keep_node *node, bool *ret_there);
 
 static struct err *take_children(struct taking *taking, int folder,
-				 struct node *node, unsigned depth)
+				 struct keep_node *node, unsigned depth)
 {
 	struct keep_names names = {};
 	if (!keep_names_list(folder, taking->left, &names)) {
-		lose(taking, node->name,
-		     errno == EOVERFLOW ? "there is more than can be kept"
-					: strerror(errno));
+		taking_lose_name(taking, node->name,
+				 errno == EOVERFLOW
+					 ? "there is more than can be kept"
+					 : strerror(errno));
 		return NULL;
 	}
 	node->children = calloc(names.n + 1, sizeof(*node->children));
@@ -584,16 +594,16 @@ static struct err *take_children(struct taking *taking, int folder,
 	return err;
 }
 
-static struct err *take_folder(struct taking *taking, int fd, struct node *node,
-			       unsigned depth)
+static struct err *take_folder(struct taking *taking, int fd,
+			       struct keep_node *node, unsigned depth)
 {
 	if (depth >= KEEP_DEPTH) {
-		lose(taking, node->name, "it lies too deep");
+		taking_lose_name(taking, node->name, "it lies too deep");
 		return NULL;
 	}
 	_cleanup_(closep) int folder = keep_open_folder(fd, &node->attr);
 	if (folder < 0) {
-		lose(taking, node->name, strerror(errno));
+		taking_lose_name(taking, node->name, strerror(errno));
 		return NULL;
 	}
 	struct err *err = xattrs_take(fd, &node->xattrs);
@@ -608,11 +618,11 @@ static struct err *take_folder(struct taking *taking, int fd, struct node *node,
 /* @dev: of the folder it lies in. */
 static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 			     const char *name, unsigned depth,
-			     struct node *node, bool *ret_there)
+			     struct keep_node *node, bool *ret_there)
 {
 	if (!taking->left) {
-		lose(taking, depth ? name : "",
-		     "there is more than can be kept");
+		taking_lose_name(taking, depth ? name : "",
+				 "there is more than can be kept");
 		return NULL;
 	}
 	taking->left--;
@@ -621,7 +631,7 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
 	if (fd < 0 || !file_state_take(fd, NULL, &node->attr)) {
-		lose(taking, depth ? name : "", strerror(errno));
+		taking_lose_name(taking, depth ? name : "", strerror(errno));
 		return NULL;
 	}
 	node->name = strdup(depth ? name : "");
@@ -630,7 +640,8 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 	*ret_there = true;
 	if (node->attr.mtime == FILE_TIME_MIN ||
 	    node->attr.mtime == FILE_TIME_MAX) {
-		lose(taking, depth ? name : "", "its time is out of range");
+		taking_lose_name(taking, depth ? name : "",
+				 "its time is out of range");
 		return NULL;
 	}
 	/* Another file system is nobody's to put back, but for one told. */
@@ -642,7 +653,7 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 	case S_IFREG:
 		return take_file(taking, fd, node);
 	case S_IFLNK:
-		return take_target(fd, node);
+		return taking_read_target(fd, node);
 	case S_IFDIR:
 		return take_folder(taking, fd, node, depth);
 	default:
@@ -659,7 +670,7 @@ static struct err *take_path(struct taking *taking, struct kept_path *kept)
 {
 	struct told_path *told = taking->told;
 	if (is_pseudo(told->path)) {
-		lose(taking, "", "it is no file");
+		taking_lose_name(taking, "", "it is no file");
 		kept->lost = true;
 		return NULL;
 	}
@@ -667,9 +678,10 @@ static struct err *take_path(struct taking *taking, struct kept_path *kept)
 	if (dir < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return NULL;
-		lose(taking, "",
-		     errno == ELOOP ? "a folder on the way became a link"
-				    : strerror(errno));
+		taking_lose_name(taking, "",
+				 errno == ELOOP
+					 ? "a folder on the way became a link"
+					 : strerror(errno));
 		kept->lost = true;
 		return NULL;
 	}
@@ -761,7 +773,7 @@ bool kept_same(const struct kept *a, const struct kept *b, size_t i)
 	return node_same(x->node, y->node);
 }
 
-static char *file_text(const struct node *node)
+static char *file_text(const struct keep_node *node)
 {
 	const struct content *content = node->content;
 	_cleanup_(str_freep) struct str text = STR_INIT;
@@ -784,7 +796,7 @@ static char *file_text(const struct node *node)
 char *kept_text(const struct kept *kept, size_t i)
 {
 	BUG_ON(i >= kept->n);
-	const struct node *node = kept->paths[i].node;
+	const struct keep_node *node = kept->paths[i].node;
 	char *text = NULL;
 	if (kept->paths[i].lost)
 		return strdup("unknown");

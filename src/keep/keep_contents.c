@@ -24,7 +24,7 @@
 
 /* ---- reading ---- */
 
-static ssize_t read_at(int fd, void *data, size_t n, uint64_t at)
+static ssize_t contents_read_at(int fd, void *data, size_t n, uint64_t at)
 {
 	size_t done = 0;
 	while (done < n) {
@@ -41,7 +41,7 @@ static ssize_t read_at(int fd, void *data, size_t n, uint64_t at)
 	return (ssize_t)done;
 }
 
-static bool write_at(int fd, const void *data, size_t n, uint64_t at)
+static bool contents_write_at(int fd, const void *data, size_t n, uint64_t at)
 {
 	for (size_t done = 0; done < n;) {
 		ssize_t put = pwrite(fd, (const char *)data + done, n - done,
@@ -80,8 +80,8 @@ static int open_spill(void)
 
 /* ---- the table ---- */
 
-static struct content *find(const struct keep_contents *contents,
-			    XXH128_hash_t hash, uint64_t size)
+static struct content *contents_find(const struct keep_contents *contents,
+				     XXH128_hash_t hash, uint64_t size)
 {
 	uint64_t first = 0;
 	if (!map_u64_get(&contents->by_hash, hash.low64, &first))
@@ -100,7 +100,8 @@ static void content_destroy(struct content *content)
 }
 
 /* Takes @content over, whatever comes of it. */
-static struct err *add(struct keep_contents *contents, struct content *content)
+static struct err *contents_add(struct keep_contents *contents,
+				struct content *content)
 {
 	uint64_t first = 0;
 	map_u64_get(&contents->by_hash, content->low, &first);
@@ -195,14 +196,14 @@ static struct err *take_small(struct keep_contents *contents, int fd,
 		return err_nomem();
 	}
 	/* One byte more would be there if it had grown. */
-	ssize_t n = read_at(fd, data, size + 1, 0);
+	ssize_t n = contents_read_at(fd, data, size + 1, 0);
 	if (n != (ssize_t)size) {
 		free(content);
 		*ret_why = n < 0 ? strerror(errno) : "it changes";
 		return NULL;
 	}
 	XXH128_hash_t hash = XXH3_128bits(data, size);
-	struct content *known = find(contents, hash, size);
+	struct content *known = contents_find(contents, hash, size);
 	if (known) {
 		free(content);
 		*ret = known;
@@ -214,7 +215,7 @@ static struct err *take_small(struct keep_contents *contents, int fd,
 		.size = size,
 		.data = take_ptr(data),
 	};
-	TRY(add(contents, content));
+	TRY(contents_add(contents, content));
 	*ret = content;
 	return NULL;
 }
@@ -225,15 +226,15 @@ static bool copy_large(const struct keep_contents *contents, int fd,
 	char chunk[CHUNK];
 	for (uint64_t at = 0; at < size;) {
 		size_t want = (size_t)MIN((uint64_t)CHUNK, size - at);
-		ssize_t n = read_at(fd, chunk, want, at);
+		ssize_t n = contents_read_at(fd, chunk, want, at);
 		if (n != (ssize_t)want) {
 			*ret_why = n < 0 ? strerror(errno) : "it changes";
 			return false;
 		}
 		XXH3_128bits_update(state, chunk, want);
 		if (!is_zero(chunk, want) && /* holes stay holes */
-		    !write_at(contents->spill, chunk, want,
-			      contents->spill_end + at)) {
+		    !contents_write_at(contents->spill, chunk, want,
+				       contents->spill_end + at)) {
 			*ret_why = strerror(errno);
 			return false;
 		}
@@ -264,7 +265,7 @@ static struct err *take_large(struct keep_contents *contents, int fd,
 	if (!copy_large(contents, fd, size, &state, ret_why))
 		return NULL;
 	XXH128_hash_t hash = XXH3_128bits_digest(&state);
-	*ret = find(contents, hash, size);
+	*ret = contents_find(contents, hash, size);
 	if (*ret)
 		return NULL;
 	struct content *content = calloc(1, sizeof(*content));
@@ -276,7 +277,7 @@ static struct err *take_large(struct keep_contents *contents, int fd,
 		.size = size,
 		.offset = contents->spill_end,
 	};
-	TRY(add(contents, content));
+	TRY(contents_add(contents, content));
 	/* Whole pages, so that dropping one can give them back. */
 	contents->spill_end += (size + 4095) & ~(uint64_t)4095;
 	*ret = content;
@@ -337,12 +338,12 @@ bool content_is(const struct content *content, int fd)
 	XXH3_128bits_reset(&state);
 	for (uint64_t at = 0; at < content->size;) {
 		size_t want = (size_t)MIN((uint64_t)CHUNK, content->size - at);
-		if (read_at(fd, chunk, want, at) != (ssize_t)want)
+		if (contents_read_at(fd, chunk, want, at) != (ssize_t)want)
 			return false;
 		XXH3_128bits_update(&state, chunk, want);
 		at += want;
 	}
-	if (read_at(fd, chunk, 1, content->size) != 0)
+	if (contents_read_at(fd, chunk, 1, content->size) != 0)
 		return false;
 	/* Long inputs hash alike in pieces and at once. */
 	return same_hash(XXH3_128bits_digest(&state), content);
@@ -368,14 +369,14 @@ bool content_write(const struct keep_contents *contents,
 		size_t n = (size_t)MIN((uint64_t)CHUNK, content->size - at);
 		const char *data = content->data ? content->data + at : chunk;
 		if (!content->data &&
-		    read_at(contents->spill, chunk, n, content->offset + at) !=
-			    (ssize_t)n) {
+		    contents_read_at(contents->spill, chunk, n,
+				     content->offset + at) != (ssize_t)n) {
 			errno = EIO;
 			return false;
 		}
 		/* Behind its end there are zeros anyway. */
 		bool hole = at >= attr.size && is_zero(data, n);
-		if (!hole && !write_at(fd, data, n, at))
+		if (!hole && !contents_write_at(fd, data, n, at))
 			return false;
 		at += n;
 	}
@@ -443,7 +444,7 @@ struct err *keep_contents_note(struct keep_contents *contents,
 
 /* ---- extended attributes ---- */
 
-static bool xattr_counts(const char *name)
+static bool contents_xattr_counts(const char *name)
 {
 	return str_starts(name, "user.") ||
 	       str_starts(name, "system.posix_acl_");
@@ -454,7 +455,7 @@ static void proc_path(int fd, char *ret, size_t n)
 	snprintf(ret, n, "/proc/self/fd/%d", fd);
 }
 
-static int compare_xattrs(const void *a, const void *b)
+static int contents_compare_xattrs(const void *a, const void *b)
 {
 	const struct xattr *x = a, *y = b;
 	return strcmp(x->name, y->name);
@@ -482,7 +483,7 @@ struct err *xattrs_take(int fd, struct xattrs **ret)
 	for (const char *name = list;
 	     name < list + size && xattrs->n < XATTRS_MAX;
 	     name += strlen(name) + 1) {
-		if (!xattr_counts(name))
+		if (!contents_xattr_counts(name))
 			continue;
 		ssize_t n = getxattr(path, name, value, XATTR_VALUE);
 		if (n < 0)
@@ -498,7 +499,8 @@ struct err *xattrs_take(int fd, struct xattrs **ret)
 	}
 	if (!xattrs->n)
 		return NULL;
-	qsort(xattrs->list, xattrs->n, sizeof(*xattrs->list), compare_xattrs);
+	qsort(xattrs->list, xattrs->n, sizeof(*xattrs->list),
+	      contents_compare_xattrs);
 	*ret = take_ptr(xattrs);
 	return NULL;
 }

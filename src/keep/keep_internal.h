@@ -108,20 +108,21 @@ int xattrs_put(int fd, const struct xattrs *now, const struct xattrs *want);
 /* ---- states ---- */
 
 /* One name: a file, or a folder and what is in it. */
-struct node {
+struct keep_node {
 	char *name; /* "": that of the path told */
 	struct file_state attr;
 	struct content *content; /* of a file */
 	char *target;		 /* of a link */
 	struct xattrs *xattrs;
-	struct node *children; /* of a folder, sorted by name */
+	struct keep_node *children; /* of a folder, sorted by name */
 	size_t n;
 	bool alone; /* is left alone: not ours to read, or mounted */
 };
 
-void node_free(struct node *node);
-bool node_same(const struct node *a, const struct node *b);
-const struct node *node_child(const struct node *node, const char *name);
+void node_free(struct keep_node *node);
+bool node_same(const struct keep_node *a, const struct keep_node *b);
+const struct keep_node *node_child(const struct keep_node *node,
+				   const char *name);
 
 struct ancestor {
 	uint32_t mode, uid, gid;
@@ -139,7 +140,7 @@ struct told_path {
 
 /* What was there at a path told. */
 struct kept_path {
-	struct node *node; /* NULL: nothing */
+	struct keep_node *node; /* NULL: nothing */
 	bool lost;
 	bool covered; /* a folder that was told has it */
 };

@@ -14,7 +14,7 @@
 #define LINKS_MAX 256
 
 /* An inode that has several names among those kept, as it is now. */
-struct link {
+struct put_link {
 	struct file_state was;
 	int fd; /* O_PATH */
 };
@@ -23,18 +23,18 @@ struct put {
 	struct keeper *keeper;
 	struct told_path *told;
 	size_t left; /* names that may still be removed */
-	VEC(struct link) links;
+	VEC(struct put_link) links;
 	struct err *err; /* out of memory */
 };
 
 /* A folder in which names are changed. */
-struct folder {
+struct put_folder {
 	int fd; /* O_PATH is fine */
 	struct file_state attr;
 	bool opened; /* made writable for the time needed */
 };
 
-static void lose(struct put *put, const char *name, int number)
+static void put_lose_name(struct put *put, const char *name, int number)
 {
 	keeper_lose(put->keeper, put->told, name, strerror(number));
 }
@@ -57,7 +57,7 @@ static bool is_type(const struct file_state *attr, uint32_t type)
 
 /* ---- folders ---- */
 
-static void folder_allow(struct folder *folder)
+static void folder_allow(struct put_folder *folder)
 {
 	if (folder->opened || geteuid() == 0 ||
 	    (folder->attr.mode & 0300) == 0300 || folder->attr.uid != geteuid())
@@ -65,7 +65,7 @@ static void folder_allow(struct folder *folder)
 	folder->opened = keep_chmod(folder->fd, folder->attr.mode | 0700) == 0;
 }
 
-static void folder_leave(struct folder *folder)
+static void folder_leave(struct put_folder *folder)
 {
 	if (folder->opened)
 		keep_chmod(folder->fd, folder->attr.mode);
@@ -74,18 +74,18 @@ static void folder_leave(struct folder *folder)
 
 /* ---- removing ---- */
 
-static bool remove_at(struct put *put, struct folder *parent, const char *name,
-		      unsigned depth);
+static bool remove_at(struct put *put, struct put_folder *parent,
+		      const char *name, unsigned depth);
 
 static bool remove_children(struct put *put, int fd,
 			    const struct file_state *attr, const char *name,
 			    unsigned depth)
 {
 	struct keep_names names = {};
-	struct folder folder = { .attr = *attr };
+	struct put_folder folder = { .attr = *attr };
 	folder.fd = keep_open_folder(fd, attr);
 	if (folder.fd < 0 || !keep_names_list(folder.fd, put->left, &names)) {
-		lose(put, name, errno);
+		put_lose_name(put, name, errno);
 		closep(&folder.fd);
 		return false;
 	}
@@ -101,8 +101,8 @@ static bool remove_children(struct put *put, int fd,
 }
 
 /* Never follows a link, never leaves the file system. */
-static bool remove_at(struct put *put, struct folder *parent, const char *name,
-		      unsigned depth)
+static bool remove_at(struct put *put, struct put_folder *parent,
+		      const char *name, unsigned depth)
 {
 	_cleanup_(closep) int fd =
 		openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -110,14 +110,14 @@ static bool remove_at(struct put *put, struct folder *parent, const char *name,
 	if (fd < 0 && errno == ENOENT)
 		return true;
 	if (fd < 0 || !file_state_take(fd, NULL, &attr)) {
-		lose(put, name, errno);
+		put_lose_name(put, name, errno);
 		return false;
 	}
 	bool here = attr.dev == put->keeper->cwd_dev &&
 		    attr.ino == put->keeper->cwd_ino;
 	if (attr.mount || attr.dev != parent->attr.dev || here ||
 	    depth >= KEEP_DEPTH || !put->left) {
-		lose(put, name, !put->left ? EOVERFLOW : EBUSY);
+		put_lose_name(put, name, !put->left ? EOVERFLOW : EBUSY);
 		return false;
 	}
 	put->left--;
@@ -129,7 +129,7 @@ static bool remove_at(struct put *put, struct folder *parent, const char *name,
 	folder_allow(parent);
 	if (unlinkat(parent->fd, name, folder ? AT_REMOVEDIR : 0) < 0 &&
 	    errno != ENOENT) {
-		lose(put, name, errno);
+		put_lose_name(put, name, errno);
 		return false;
 	}
 	return true;
@@ -137,7 +137,7 @@ static bool remove_at(struct put *put, struct folder *parent, const char *name,
 
 /* ---- attributes ---- */
 
-static void put_times(int fd, const struct node *want)
+static void put_times(int fd, const struct keep_node *want)
 {
 	char path[64];
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
@@ -150,7 +150,7 @@ static void put_times(int fd, const struct node *want)
  * Those of what @fd (O_PATH) is open on, no link. The owner first: changing it
  * takes bits off the mode. 0, or errno of the first that could not be set.
  */
-static int put_attributes(int fd, const struct node *want,
+static int put_attributes(int fd, const struct keep_node *want,
 			  const struct xattrs *xattrs)
 {
 	struct file_state now;
@@ -174,7 +174,8 @@ static int put_attributes(int fd, const struct node *want,
 	return number;
 }
 
-static void put_all_attributes(struct put *put, int fd, const struct node *want)
+static void put_all_attributes(struct put *put, int fd,
+			       const struct keep_node *want)
 {
 	_cleanup_(xattrs_unrefp) struct xattrs *xattrs = NULL;
 	struct file_state now;
@@ -187,13 +188,14 @@ static void put_all_attributes(struct put *put, int fd, const struct node *want)
 	}
 	int number = put_attributes(fd, want, xattrs);
 	if (number)
-		lose(put, want->name, number);
+		put_lose_name(put, want->name, number);
 }
 
 /* ---- files ---- */
 
 /* The content it has now is told for the next time. */
-static void note(struct put *put, int fd, const struct node *want)
+static void put_note_content(struct put *put, int fd,
+			     const struct keep_node *want)
 {
 	struct file_state now;
 	if (put->err || !file_state_take(fd, NULL, &now))
@@ -203,7 +205,7 @@ static void note(struct put *put, int fd, const struct node *want)
 }
 
 static bool has_content(struct put *put, int fd, const struct file_state *now,
-			const struct node *want, bool *ret_known)
+			const struct keep_node *want, bool *ret_known)
 {
 	const struct seen *seen =
 		keep_contents_seen(&put->keeper->contents, now);
@@ -219,7 +221,7 @@ static bool has_content(struct put *put, int fd, const struct file_state *now,
 /* The same inode, so that who has it open or mapped sees it as well. */
 static bool write_in_place(struct put *put, int fd,
 			   const struct file_state *now,
-			   const struct node *want)
+			   const struct keep_node *want)
 {
 	_cleanup_(closep) int file = keep_open(fd, O_WRONLY);
 	if (file < 0 && errno == EACCES && keep_unlock(fd, now, 0200))
@@ -235,8 +237,8 @@ static void spare_name(struct put *put, char *ret, size_t n)
 }
 
 /* Gives the whole file its name, in place of what may be there. */
-static bool name_file(struct put *put, const struct folder *parent, int file,
-		      const char *name)
+static bool name_file(struct put *put, const struct put_folder *parent,
+		      int file, const char *name)
 {
 	char path[64], spare[64];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
@@ -256,8 +258,8 @@ static bool name_file(struct put *put, const struct folder *parent, int file,
 }
 
 /* Where files cannot be without a name. */
-static bool new_named(struct put *put, const struct folder *parent,
-		      const char *name, const struct node *want)
+static bool new_named(struct put *put, const struct put_folder *parent,
+		      const char *name, const struct keep_node *want)
 {
 	char spare[64];
 	spare_name(put, spare, sizeof(spare));
@@ -278,8 +280,8 @@ static bool new_named(struct put *put, const struct folder *parent,
 }
 
 /* All of it, or nothing: a name is given to a whole file only. */
-static bool new_file(struct put *put, struct folder *parent, const char *name,
-		     const struct node *want)
+static bool new_file(struct put *put, struct put_folder *parent,
+		     const char *name, const struct keep_node *want)
 {
 	folder_allow(parent);
 	_cleanup_(closep) int file =
@@ -295,8 +297,8 @@ static bool new_file(struct put *put, struct folder *parent, const char *name,
 	return name_file(put, parent, file, name);
 }
 
-static const struct link *link_of(const struct put *put,
-				  const struct node *want)
+static const struct put_link *link_of(const struct put *put,
+				      const struct keep_node *want)
 {
 	for (size_t i = 0; want->attr.nlink > 1 && i < put->links.n; i++) {
 		if (file_state_is_same_file(&put->links.data[i].was,
@@ -307,8 +309,9 @@ static const struct link *link_of(const struct put *put,
 }
 
 /* Another name of a file that was put back already. */
-static void put_link(struct put *put, struct folder *parent, const char *name,
-		     const struct link *link, const struct file_state *now)
+static void put_link(struct put *put, struct put_folder *parent,
+		     const char *name, const struct put_link *link,
+		     const struct file_state *now)
 {
 	struct file_state attr;
 	if (!file_state_take(link->fd, NULL, &attr) ||
@@ -317,11 +320,11 @@ static void put_link(struct put *put, struct folder *parent, const char *name,
 		return;
 	folder_allow(parent);
 	if (!name_file(put, parent, link->fd, name))
-		lose(put, name, errno);
+		put_lose_name(put, name, errno);
 }
 
-static void note_link(struct put *put, struct folder *parent, const char *name,
-		      const struct node *want)
+static void note_link(struct put *put, struct put_folder *parent,
+		      const char *name, const struct keep_node *want)
 {
 	if (want->attr.nlink < 2 || put->links.n >= LINKS_MAX || put->err)
 		return;
@@ -329,14 +332,14 @@ static void note_link(struct put *put, struct folder *parent, const char *name,
 	if (fd < 0)
 		return;
 	put->err = vec_push(&put->links,
-			    (struct link){ .was = want->attr, .fd = fd });
+			    (struct put_link){ .was = want->attr, .fd = fd });
 	if (put->err)
 		close(fd);
 }
 
 /* @fd: what is there now, -1: nothing; then @now says nothing. */
-static void put_file(struct put *put, struct folder *parent, const char *name,
-		     const struct node *want, int fd,
+static void put_file(struct put *put, struct put_folder *parent,
+		     const char *name, const struct keep_node *want, int fd,
 		     const struct file_state *now)
 {
 	/* Of a file with further names that was not kept: they are not ours. */
@@ -356,7 +359,7 @@ static void put_file(struct put *put, struct folder *parent, const char *name,
 	_cleanup_(closep) int made = -1;
 	if (!whole) {
 		if (!new_file(put, parent, name, want)) {
-			lose(put, want->name, errno);
+			put_lose_name(put, want->name, errno);
 			return;
 		}
 		made = openat(parent->fd, name,
@@ -365,14 +368,14 @@ static void put_file(struct put *put, struct folder *parent, const char *name,
 	}
 	if (fd >= 0) {
 		put_all_attributes(put, fd, want);
-		note(put, fd, want);
+		put_note_content(put, fd, want);
 	}
 }
 
 /* ---- the other types ---- */
 
-static void put_symlink(struct put *put, struct folder *parent,
-			const char *name, const struct node *want, int fd)
+static void put_symlink(struct put *put, struct put_folder *parent,
+			const char *name, const struct keep_node *want, int fd)
 {
 	char target[PATH_MAX + 1];
 	ssize_t n =
@@ -385,7 +388,7 @@ static void put_symlink(struct put *put, struct folder *parent,
 		spare_name(put, spare, sizeof(spare));
 		if (symlinkat(want->target, parent->fd, spare) < 0 ||
 		    renameat(parent->fd, spare, parent->fd, name) < 0) {
-			lose(put, want->name, errno);
+			put_lose_name(put, want->name, errno);
 			unlinkat(parent->fd, spare, 0);
 			return;
 		}
@@ -398,14 +401,14 @@ static void put_symlink(struct put *put, struct folder *parent,
 	if ((now.uid != want->attr.uid || now.gid != want->attr.gid) &&
 	    fchownat(parent->fd, name, want->attr.uid, want->attr.gid,
 		     AT_SYMLINK_NOFOLLOW) < 0)
-		lose(put, want->name, errno);
+		put_lose_name(put, want->name, errno);
 	if (now.mtime != want->attr.mtime)
 		(void)!utimensat(parent->fd, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
 /* A FIFO, a socket without anybody behind it, a device where we may. */
-static void put_special(struct put *put, struct folder *parent,
-			const char *name, const struct node *want, int fd,
+static void put_special(struct put *put, struct put_folder *parent,
+			const char *name, const struct keep_node *want, int fd,
 			const struct file_state *now)
 {
 	_cleanup_(closep) int made = -1;
@@ -420,7 +423,7 @@ static void put_special(struct put *put, struct folder *parent,
 		folder_allow(parent);
 		if (mknodat(parent->fd, name, (want->attr.mode & S_IFMT) | 0600,
 			    device ? want->attr.rdev : 0) < 0) {
-			lose(put, want->name, errno);
+			put_lose_name(put, want->name, errno);
 			return;
 		}
 		made = openat(parent->fd, name,
@@ -433,15 +436,16 @@ static void put_special(struct put *put, struct folder *parent,
 
 /* ---- folders ---- */
 
-static void put_node(struct put *put, struct folder *parent, const char *name,
-		     const struct node *want, unsigned depth);
+static void put_node(struct put *put, struct put_folder *parent,
+		     const char *name, const struct keep_node *want,
+		     unsigned depth);
 
-static void put_children(struct put *put, struct folder *folder,
-			 const struct node *want, unsigned depth)
+static void put_children(struct put *put, struct put_folder *folder,
+			 const struct keep_node *want, unsigned depth)
 {
 	struct keep_names names = {};
 	if (!keep_names_list(folder->fd, put->left + want->n, &names)) {
-		lose(put, want->name, errno);
+		put_lose_name(put, want->name, errno);
 		return;
 	}
 	for (size_t i = 0; i < names.n; i++) {
@@ -454,15 +458,16 @@ static void put_children(struct put *put, struct folder *folder,
 			 &want->children[i], depth + 1);
 }
 
-static void put_folder(struct put *put, struct folder *parent, const char *name,
-		       const struct node *want, int fd, unsigned depth)
+static void put_folder(struct put *put, struct put_folder *parent,
+		       const char *name, const struct keep_node *want, int fd,
+		       unsigned depth)
 {
 	_cleanup_(closep) int made = -1;
-	struct folder folder = {};
+	struct put_folder folder = {};
 	if (fd < 0) {
 		folder_allow(parent);
 		if (mkdirat(parent->fd, name, 0700) < 0) {
-			lose(put, want->name, errno);
+			put_lose_name(put, want->name, errno);
 			return;
 		}
 		made = openat(parent->fd, name,
@@ -470,12 +475,12 @@ static void put_folder(struct put *put, struct folder *parent, const char *name,
 		fd = made;
 	}
 	if (fd < 0 || !file_state_take(fd, NULL, &folder.attr)) {
-		lose(put, want->name, errno);
+		put_lose_name(put, want->name, errno);
 		return;
 	}
 	folder.fd = keep_open_folder(fd, &folder.attr);
 	if (folder.fd < 0) {
-		lose(put, want->name, errno);
+		put_lose_name(put, want->name, errno);
 		return;
 	}
 	if (depth || !put->told->shallow)
@@ -485,8 +490,8 @@ static void put_folder(struct put *put, struct folder *parent, const char *name,
 }
 
 /* What is there is something else: it goes. */
-static bool make_room(struct put *put, struct folder *parent, const char *name,
-		      unsigned depth, int *fd)
+static bool put_make_room(struct put *put, struct put_folder *parent,
+			  const char *name, unsigned depth, int *fd)
 {
 	if (!remove_at(put, parent, name, depth))
 		return false;
@@ -495,15 +500,16 @@ static bool make_room(struct put *put, struct folder *parent, const char *name,
 	return true;
 }
 
-static void put_node(struct put *put, struct folder *parent, const char *name,
-		     const struct node *want, unsigned depth)
+static void put_node(struct put *put, struct put_folder *parent,
+		     const char *name, const struct keep_node *want,
+		     unsigned depth)
 {
 	_cleanup_(closep) int fd =
 		openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct file_state now = {};
 	if ((fd < 0 && errno != ENOENT) ||
 	    (fd >= 0 && !file_state_take(fd, NULL, &now))) {
-		lose(put, depth ? name : "", errno);
+		put_lose_name(put, depth ? name : "", errno);
 		return;
 	}
 	if (!want) {
@@ -513,28 +519,28 @@ static void put_node(struct put *put, struct folder *parent, const char *name,
 	}
 	if (want->alone) {
 		if (fd < 0)
-			lose(put, want->name, ENOENT);
+			put_lose_name(put, want->name, ENOENT);
 		return;
 	}
 	if (fd >= 0 && depth && (now.mount || now.dev != parent->attr.dev)) {
-		lose(put, want->name, EBUSY);
+		put_lose_name(put, want->name, EBUSY);
 		return;
 	}
 	if (is_type(&want->attr, S_IFDIR)) {
 		if (fd >= 0 && !is_type(&now, S_IFDIR) &&
-		    !make_room(put, parent, name, depth, &fd))
+		    !put_make_room(put, parent, name, depth, &fd))
 			return;
 		put_folder(put, parent, name, want, fd, depth);
 		return;
 	}
-	const struct link *link = link_of(put, want);
+	const struct put_link *link = link_of(put, want);
 	bool file = is_type(&want->attr, S_IFREG);
 	/* Other names of what is no file are not ours to change, either. */
 	bool alias = !file && now.nlink > 1 &&
 		     !file_state_is_same_file(&now, &want->attr);
 	if (fd >= 0 &&
 	    (!is_type(&now, want->attr.mode & S_IFMT) || (alias && !link)) &&
-	    !make_room(put, parent, name, depth, &fd))
+	    !put_make_room(put, parent, name, depth, &fd))
 		return;
 	if (link)
 		put_link(put, parent, name, link, fd >= 0 ? &now : NULL);
@@ -548,20 +554,20 @@ static void put_node(struct put *put, struct folder *parent, const char *name,
 		note_link(put, parent, name, want);
 }
 
-static void put_path(struct put *put, const struct node *want)
+static void put_path(struct put *put, const struct keep_node *want)
 {
-	struct folder parent = {};
+	struct put_folder parent = {};
 	parent.fd = told_open(put->told, want != NULL);
 	if (parent.fd < 0) {
 		/* What is not to be there is not. */
 		if (want || (errno != ENOENT && errno != ENOTDIR))
-			lose(put, "", errno);
+			put_lose_name(put, "", errno);
 		return;
 	}
 	if (file_state_take(parent.fd, NULL, &parent.attr))
 		put_node(put, &parent, put->told->name, want, 0);
 	else
-		lose(put, "", errno);
+		put_lose_name(put, "", errno);
 	folder_leave(&parent);
 	close(parent.fd);
 }

@@ -46,8 +46,8 @@ void saver_destroy(struct saver *saver)
 #define WHOLE 1
 
 /* Is it, or a folder that it lies in, kept already? */
-static struct err *is_known(const struct saver *saver, const char *path,
-			    bool shallow, bool *ret)
+static struct err *saver_is_kept(const struct saver *saver, const char *path,
+				 bool shallow, bool *ret)
 {
 	_cleanup_(freep) char *folder = strdup(path);
 	if (!folder)
@@ -66,7 +66,8 @@ static struct err *is_known(const struct saver *saver, const char *path,
 	return NULL;
 }
 
-static struct err *told(struct saver *saver, const char *path, bool shallow)
+static struct err *saver_note_path(struct saver *saver, const char *path,
+				   bool shallow)
 {
 	_cleanup_(freep) char *folder = NULL;
 	if (!shallow)
@@ -76,10 +77,11 @@ static struct err *told(struct saver *saver, const char *path, bool shallow)
 	return keeper_add(saver->keeper, folder);
 }
 
-static struct err *save(struct saver *saver, const char *path, bool shallow)
+static struct err *saver_save_path(struct saver *saver, const char *path,
+				   bool shallow)
 {
 	bool known = false;
-	TRY(is_known(saver, path, shallow, &known));
+	TRY(saver_is_kept(saver, path, shallow, &known));
 	if (known || saver->kept->n >= KEEP_FILES_MAX)
 		return NULL;
 	TRY(map_text_put(&saver->known, path, shallow ? SHALLOW : WHOLE));
@@ -91,21 +93,21 @@ static struct err *save(struct saver *saver, const char *path, bool shallow)
 		return err_nomem();
 	saver->kept = grown;
 	grown->paths[n] = (struct kept_path){ .lost = true };
-	TRY(told(saver, path, shallow));
+	TRY(saver_note_path(saver, path, shallow));
 	grown->n++;
 	struct err *err = keeper_take_one(saver->keeper, n, &grown->paths[n]);
 	grown->paths[n].lost |= err != NULL;
 	return err;
 }
 
-static bool is_folder(const char *path)
+static bool saver_is_folder(const char *path)
 {
 	struct stat st;
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Devices, and what tools write beside the program at its end, do not count. */
-static bool counts(const char *path)
+static bool saver_path_counts(const char *path)
 {
 	return path && path[0] == '/' && path[1] && strlen(path) < PATH_MAX &&
 	       !str_starts(path, "/proc/") && !str_starts(path, "/sys/") &&
@@ -124,12 +126,14 @@ void saver_event(struct saver *saver, const struct follow_event *event)
 	if (event->kind > FOLLOW_XATTR)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		bool folder = counts(paths[i]) && !whole && is_folder(paths[i]);
+		bool folder = saver_path_counts(paths[i]) && !whole &&
+			      saver_is_folder(paths[i]);
 		/* Opened, or there already: it stays what it is. */
-		if (!counts(paths[i]) || (folder && event->kind < FOLLOW_MODE))
+		if (!saver_path_counts(paths[i]) ||
+		    (folder && event->kind < FOLLOW_MODE))
 			continue;
 		pthread_mutex_lock(&saver->mutex);
-		struct err *err = save(saver, paths[i], folder);
+		struct err *err = saver_save_path(saver, paths[i], folder);
 		pthread_mutex_unlock(&saver->mutex);
 		err_ignore(err);
 	}

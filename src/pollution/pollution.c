@@ -93,8 +93,8 @@ static struct err *add_leftover(struct pollution_search *search, size_t test,
 	return err;
 }
 
-static bool is_known(const struct pollution_search *search, size_t test,
-		     const struct change *change)
+static bool pollution_is_known(const struct pollution_search *search,
+			       size_t test, const struct change *change)
 {
 	for (size_t i = search->leftovers.n; i-- > 0;) {
 		const struct leftover *leftover = &search->leftovers.data[i];
@@ -108,8 +108,8 @@ static bool is_known(const struct pollution_search *search, size_t test,
 }
 
 /* Variables are chosen by who looks at them; the rest is here. */
-static bool is_wanted(const struct pollution_search *search,
-		      const struct change *change)
+static bool pollution_is_wanted(const struct pollution_search *search,
+				const struct change *change)
 {
 	if (change->where == CHANGE_MEMORY)
 		return true;
@@ -148,9 +148,9 @@ static void find_changed(void *data, size_t entry, size_t test,
 	if (entry < search->first_round)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		if (is_wanted(search, &changes[i]) &&
+		if (pollution_is_wanted(search, &changes[i]) &&
 		    !is_cleaning(search, &changes[i]) &&
-		    !is_known(search, test, &changes[i]))
+		    !pollution_is_known(search, test, &changes[i]))
 			search_fail(search,
 				    add_leftover(search, test, &changes[i]));
 	}
@@ -204,7 +204,7 @@ static struct leftover *leftover_at(struct pollution_search *search,
 }
 
 /* Up to the last '/' of a file, to the '[' of an attribute. */
-static size_t family(const struct change *change)
+static size_t change_family_length(const struct change *change)
 {
 	const char *end =
 		strrchr(change->root, change->where == CHANGE_FILE ? '/' : '[');
@@ -253,9 +253,10 @@ static bool is_relative(const struct leftover *leftover, size_t test,
 			const struct change *change)
 {
 	const struct change *mine = &leftover->change;
-	size_t n = family(change);
+	size_t n = change_family_length(change);
 	if (leftover->test != test || mine->where != change->where ||
-	    !is_new(mine) || !is_new(change) || n != family(mine) ||
+	    !is_new(mine) || !is_new(change) ||
+	    n != change_family_length(mine) ||
 	    strncmp(mine->root, change->root, n) != 0)
 		return false;
 	if (change->where == CHANGE_FILE)

@@ -18,7 +18,7 @@
 
 /* ---- who reads it ---- */
 
-static void read_place(void *data, size_t test, size_t place)
+static void pollution_note_read(void *data, size_t test, size_t place)
 {
 	struct pollution_search *search = data;
 	for (size_t i = 0; i < search->leftovers.n; i++) {
@@ -54,7 +54,8 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* What can be watched of it; false: nothing. */
-static bool place_of(const struct leftover *leftover, struct suite_place *ret)
+static bool leftover_place(const struct leftover *leftover,
+			   struct suite_place *ret)
 {
 	const struct change *change = &leftover->change;
 	*ret = (struct suite_place){
@@ -85,27 +86,27 @@ static struct err *place_key(const struct suite_place *place, struct str *ret)
 }
 
 /* Places of findings, each once; those in memory first. */
-struct places {
+struct leftover_places {
 	VEC(struct watched) all;
 	size_t memory; /* so many of them */
 	struct map_text numbers;
 };
 
-static void places_freep(struct places *places)
+static void places_freep(struct leftover_places *places)
 {
 	vec_free(&places->all);
 	map_text_free(&places->numbers);
 }
 
 static struct err *collect_places(struct pollution_search *search,
-				  struct places *ret)
+				  struct leftover_places *ret)
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	for (size_t i = 0; i < search->leftovers.n; i++) {
 		const struct leftover *leftover = &search->leftovers.data[i];
 		struct watched watched = {};
 		uint64_t index;
-		if (!place_of(leftover, &watched.place))
+		if (!leftover_place(leftover, &watched.place))
 			continue;
 		TRY(place_key(&watched.place, &key));
 		if (!map_text_get(&ret->numbers, key.s, &index)) {
@@ -130,16 +131,17 @@ static struct err *collect_places(struct pollution_search *search,
 }
 
 /* Which leftover is about which of the places @from to @to; 0: none. */
-static struct err *assign(struct pollution_search *search,
-			  const struct places *places, size_t from, size_t to,
-			  bool others, size_t *of)
+static struct err *leftovers_assign_places(struct pollution_search *search,
+					   const struct leftover_places *places,
+					   size_t from, size_t to, bool others,
+					   size_t *of)
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	for (size_t i = 0; i < search->leftovers.n; i++) {
 		struct leftover *leftover = &search->leftovers.data[i];
 		struct suite_place place;
 		uint64_t index = 0;
-		if (!place_of(leftover, &place))
+		if (!leftover_place(leftover, &place))
 			continue;
 		TRY(place_key(&place, &key));
 		bool known = map_text_get(&places->numbers, key.s, &index);
@@ -155,12 +157,12 @@ static struct err *assign(struct pollution_search *search,
 /* Those in memory from @from to @to, and the others where wanted. */
 static struct err *watch_some(struct pollution_search *search,
 			      const size_t *order, size_t n,
-			      const struct places *places, size_t from,
+			      const struct leftover_places *places, size_t from,
 			      size_t to, bool others)
 {
 	const struct suite_observer observer = {
 		.finished = search_count_finished,
-		.read = read_place,
+		.read = pollution_note_read,
 		.limit = search_limit,
 		.data = search,
 	};
@@ -176,7 +178,7 @@ static struct err *watch_some(struct pollution_search *search,
 					  : places->memory + i - (to - from);
 		list[i] = places->all.data[at].place;
 	}
-	TRY(assign(search, places, from, to, others, of));
+	TRY(leftovers_assign_places(search, places, from, to, others, of));
 	search->places = of;
 	search->finished = 0;
 	struct err *err =
@@ -196,7 +198,7 @@ static bool is_enough(const struct pollution_search *search, uint64_t start)
 struct err *search_readers(struct pollution_search *search, const size_t *order,
 			   size_t n)
 {
-	_cleanup_(places_freep) struct places places = {};
+	_cleanup_(places_freep) struct leftover_places places = {};
 	size_t at_once = suite_places_max(search->suite);
 	TRY(collect_places(search, &places));
 	if (!places.all.n)
@@ -238,7 +240,7 @@ static bool may_be_lazy(const struct leftover *leftover)
 }
 
 /* Is this one of the readers that are tried for the leftover? */
-static bool is_tried(const struct leftover *leftover, size_t test)
+static bool leftover_is_tried(const struct leftover *leftover, size_t test)
 {
 	for (size_t i = 0; i < MIN(leftover->readers.n, LAZY_READERS_MAX);
 	     i++) {
@@ -279,7 +281,8 @@ static void lazy_changed(void *data, size_t entry, size_t test,
 	(void)entry;
 	for (size_t i = 0; i < search->leftovers.n; i++) {
 		struct leftover *leftover = &search->leftovers.data[i];
-		if (!may_be_lazy(leftover) || !is_tried(leftover, test))
+		if (!may_be_lazy(leftover) ||
+		    !leftover_is_tried(leftover, test))
 			continue;
 		for (size_t j = 0; j < n; j++)
 			leftover->same += is_same_change(leftover, &changes[j]);

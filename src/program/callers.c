@@ -148,7 +148,7 @@ static void add_arguments(struct parts *parts, const char *at)
  * Where the name of the function that this is, or is a part of, begins: behind
  * what says that it is local to one, or only adjusts "this" for it.
  */
-static const char *function_name(const char *symbol)
+static const char *callers_function_name(const char *symbol)
 {
 	const char *at = symbol + 2;
 	if (at[0] == 'T' && at[1] && strchr("hvc", at[1])) {
@@ -170,7 +170,7 @@ static void take_apart(const char *symbol, struct parts *ret)
 	ret->n = 0;
 	if (!str_starts(symbol, "_Z"))
 		return;
-	const char *at = function_name(symbol);
+	const char *at = callers_function_name(symbol);
 	if (*at == 'N') {
 		at = skip_qualifiers(at + 1);
 		add_nested(ret, at);
@@ -193,7 +193,7 @@ static bool in_scope(const struct nested *nested, const char *scope)
 }
 
 /* An entry's kind need not be known: no symbol has a ':' or ends with '$'. */
-static bool matches(const char *entry, const struct parts *parts)
+static bool callers_entry_matches(const char *entry, const struct parts *parts)
 {
 	size_t i = 0;
 	while (entry[i] && entry[i] == parts->symbol[i])
@@ -208,10 +208,11 @@ static bool matches(const char *entry, const struct parts *parts)
 	return false;
 }
 
-static bool listed(const char *const *entries, const struct parts *parts)
+static bool callers_list_has(const char *const *entries,
+			     const struct parts *parts)
 {
 	for (size_t i = 0; entries && entries[i]; i++) {
-		if (matches(entries[i], parts))
+		if (callers_entry_matches(entries[i], parts))
 			return true;
 	}
 	return false;
@@ -221,7 +222,7 @@ bool callers_is_framework(const struct framework_own *own, const char *symbol)
 {
 	struct parts parts;
 	take_apart(symbol, &parts);
-	return listed(own->functions, &parts);
+	return callers_list_has(own->functions, &parts);
 }
 
 /* ---- ranges ---- */
@@ -235,20 +236,20 @@ struct code {
 	bool local; /* to a source file */
 };
 
-struct search {
+struct callers_search {
 	const struct framework_own *own;
 	VEC(struct code) code;
 	struct err *err;
 };
 
-static bool visit(void *data, const struct object_symbol *symbol)
+static bool callers_visit_symbol(void *data, const struct object_symbol *symbol)
 {
-	struct search *search = data;
+	struct callers_search *search = data;
 	if (!symbol->function && symbol->data)
 		return true;
 	struct parts parts;
 	take_apart(symbol->name, &parts);
-	bool common = listed(everywhere, &parts);
+	bool common = callers_list_has(everywhere, &parts);
 	if (!symbol->function && !common)
 		return true;
 	uint64_t size = MIN(symbol->size, SIZE_MAX_);
@@ -259,7 +260,7 @@ static bool visit(void *data, const struct object_symbol *symbol)
 	};
 	if (__builtin_add_overflow(code.low, size ? size : UNSIZED, &code.high))
 		return true;
-	if (listed(search->own->functions, &parts))
+	if (callers_list_has(search->own->functions, &parts))
 		code.whose = FRAMEWORK;
 	else if (common)
 		code.whose = EVERYWHERE;
@@ -267,14 +268,14 @@ static bool visit(void *data, const struct object_symbol *symbol)
 	return !search->err;
 }
 
-static int by_address(const void *a, const void *b)
+static int callers_compare_address(const void *a, const void *b)
 {
 	const struct code *x = a, *y = b;
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
 /* One entry an address, which is the program's where one of its names is. */
-static void join_names(struct search *search)
+static void join_names(struct callers_search *search)
 {
 	struct code *code = search->code.data;
 	size_t n = 0;
@@ -299,7 +300,7 @@ static void join_names(struct search *search)
  * A framework in C has local functions of any name. A source file's code lies
  * together, so those between two of the framework's functions are its own.
  */
-static void join_locals(struct search *search)
+static void join_locals(struct callers_search *search)
 {
 	struct code *code = search->code.data;
 	size_t last = SIZE_MAX;
@@ -320,18 +321,18 @@ struct err *callers_find(const struct program *program,
 			 const struct framework_own *own,
 			 struct wire_callers *ret, size_t max, size_t *ret_n)
 {
-	struct search search = { .own = own };
+	struct callers_search search = { .own = own };
 	size_t n = 0;
 	if (program->modules.n && program->modules.data[0].object)
-		object_each_symbol(program->modules.data[0].object, visit,
-				   &search);
+		object_each_symbol(program->modules.data[0].object,
+				   callers_visit_symbol, &search);
 	if (search.err) {
 		vec_free(&search.code);
 		return search.err;
 	}
 	if (search.code.n)
 		qsort(search.code.data, search.code.n,
-		      sizeof(search.code.data[0]), by_address);
+		      sizeof(search.code.data[0]), callers_compare_address);
 	join_names(&search);
 	join_locals(&search);
 	bool together = false; /* with the one before */

@@ -7,7 +7,7 @@
 #include "dwarf/frames.h"
 #include "program/callers.h"
 
-struct search {
+struct place_search {
 	const struct program *program;
 	char *file;
 	unsigned line;
@@ -20,9 +20,9 @@ bool place_is_system(const char *file)
 	       str_starts(file, "/usr/src/") || str_starts(file, "/usr/lib/");
 }
 
-static bool visit(void *data, const struct frame *frame)
+static bool place_visit_frame(void *data, const struct frame *frame)
 {
-	struct search *search = data;
+	struct place_search *search = data;
 	const struct module *module =
 		program_module(search->program, RADDR(frame->pc));
 	const char *file;
@@ -45,8 +45,8 @@ struct err *place_find(const struct program *program,
 		       const struct tracee *tracee, pid_t tid, char **ret_file,
 		       unsigned *ret_line, char **ret_function)
 {
-	struct search search = { .program = program };
-	TRY(frames_walk(tracee_pid(tracee), tid, visit, &search));
+	struct place_search search = { .program = program };
+	TRY(frames_walk(tracee_pid(tracee), tid, place_visit_frame, &search));
 	*ret_file = search.file;
 	*ret_line = search.line;
 	*ret_function = search.function;

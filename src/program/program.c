@@ -309,7 +309,8 @@ uint64_t program_type_size(const struct program *program, const char *type,
 	return fallback;
 }
 
-static bool auxiliary(struct tracee *tracee, uint64_t type, uint64_t *ret)
+static bool program_auxiliary_value(struct tracee *tracee, uint64_t type,
+				    uint64_t *ret)
 {
 	_cleanup_(closep) int fd =
 		proc_open(tracee_pid(tracee), 0, "auxv", O_RDONLY);
@@ -326,7 +327,7 @@ static bool auxiliary(struct tracee *tracee, uint64_t type, uint64_t *ret)
 
 struct err *program_entry(struct tracee *tracee, struct raddr *ret)
 {
-	if (!auxiliary(tracee, AT_ENTRY, &ret->v))
+	if (!program_auxiliary_value(tracee, AT_ENTRY, &ret->v))
 		return err_create(ERR_INTERNAL,
 				  "cannot find the program's entry point");
 	return NULL;
@@ -339,8 +340,9 @@ struct raddr program_loader_hook(const struct program *program,
 	struct raddr none = RADDR(0);
 	uint64_t at, n;
 	ElfW(Phdr) headers[HEADERS_MAX];
-	if (!program->modules.n || !auxiliary(tracee, AT_PHDR, &at) ||
-	    !auxiliary(tracee, AT_PHNUM, &n))
+	if (!program->modules.n ||
+	    !program_auxiliary_value(tracee, AT_PHDR, &at) ||
+	    !program_auxiliary_value(tracee, AT_PHNUM, &n))
 		return none;
 	n = MIN(n, (uint64_t)HEADERS_MAX);
 	if (memory_read_some(tracee, RADDR(at), headers,

@@ -83,8 +83,8 @@ static bool read_position(pid_t pid, int number, uint64_t *ret)
 	return str_to_u64(text + 4 + strspn(text + 4, " \t"), 10, ret);
 }
 
-static struct err *take(struct positions *positions, pid_t pid, int pidfd,
-			int number)
+static struct err *positions_take_descriptor(struct positions *positions,
+					     pid_t pid, int pidfd, int number)
 {
 	char path[64];
 	struct stat stat;
@@ -130,7 +130,8 @@ struct err *positions_take(const struct tracee *tracee, struct positions **ret)
 			break;
 		if (str_to_u64(entry->d_name, 10, &number) &&
 		    number > STDERR_FILENO)
-			err = take(positions, pid, pidfd, (int)number);
+			err = positions_take_descriptor(positions, pid, pidfd,
+							(int)number);
 	}
 	if (folder)
 		closedir(folder);

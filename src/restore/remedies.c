@@ -68,7 +68,7 @@ static struct err *remedy_find_undo(const struct remedy_source *source,
 	return NULL;
 }
 
-static uint64_t symbol_address(void *data, const char *name)
+static uint64_t remedies_symbol_address(void *data, const char *name)
 {
 	const struct remedy_source *source = data;
 	struct raddr address;
@@ -86,14 +86,16 @@ static struct err *remedy_find(const struct remedy_source *source,
 	if (change->where != CHANGE_PROCESS || !source->before)
 		return NULL;
 	TRY(attribute_keep(change->root, tracee_thread(source->before, 0),
-			   symbol_address, (void *)source, &remedy->attribute));
+			   remedies_symbol_address, (void *)source,
+			   &remedy->attribute));
 	*ret_possible = remedy->attribute;
 	return NULL;
 }
 
-static struct err *add_root(struct remedies *remedies,
-			    const struct remedy_source *source,
-			    struct undo_finder *finder, struct change *change)
+static struct err *remedies_add_root(struct remedies *remedies,
+				     const struct remedy_source *source,
+				     struct undo_finder *finder,
+				     struct change *change)
 {
 	struct remedy remedy = { .file = NO_FILE };
 	bool possible = false;
@@ -126,7 +128,8 @@ struct err *remedies_find(struct remedies *remedies,
 	for (size_t i = 0; i < changes->n; i++) {
 		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
-		TRY(add_root(remedies, source, finder, &changes->data[i]));
+		TRY(remedies_add_root(remedies, source, finder,
+				      &changes->data[i]));
 	}
 	return NULL;
 }
@@ -151,10 +154,10 @@ static struct err *describe_file(const struct keeper *keeper,
 		       : err_nomem();
 }
 
-static struct err *add_file(struct remedies *remedies,
-			    const struct keeper *keeper,
-			    const struct kept *before, const struct kept *now,
-			    size_t path)
+static struct err *remedies_add_file(struct remedies *remedies,
+				     const struct keeper *keeper,
+				     const struct kept *before,
+				     const struct kept *now, size_t path)
 {
 	struct change change = {
 		.where = CHANGE_FILE,
@@ -186,7 +189,8 @@ struct err *remedies_find_files(struct remedies *remedies,
 		return err_nomem();
 	for (size_t i = 0; i < n; i++) {
 		if (!kept_same(before, now, i))
-			TRY(add_file(remedies, keeper, before, now, i));
+			TRY(remedies_add_file(remedies, keeper, before, now,
+					      i));
 	}
 	return NULL;
 }

@@ -174,8 +174,8 @@ static bool is_poisoned(const struct undo_finder *finder,
 /* ---- elsewhere ---- */
 
 /* Is it still the block that it was? */
-static bool is_there(const struct undo_finder *finder,
-		     const struct state_extent *extent)
+static bool undo_block_is_there(const struct undo_finder *finder,
+				const struct state_extent *extent)
 {
 	struct image_block block;
 	return finder->kept || !extent->block ||
@@ -204,7 +204,7 @@ static struct err *keep_block(const struct undo_finder *finder,
 	return vec_push(&undo->blocks, block);
 }
 
-static int by_start(const void *a, const void *b)
+static int undo_compare_start(const void *a, const void *b)
 {
 	const struct undo_block *x = a, *y = b;
 	return x->start < y->start ? -1 : x->start > y->start;
@@ -228,8 +228,9 @@ static bool find_block(const struct undo *undo, uint64_t address, size_t *ret)
 	return address - block->start <= block->size;
 }
 
-static struct err *translate(const struct undo_finder *finder, uint64_t start,
-			     uint64_t size, size_t in, struct undo *undo)
+static struct err *undo_translate_pointers(const struct undo_finder *finder,
+					   uint64_t start, uint64_t size,
+					   size_t in, struct undo *undo)
 {
 	const struct view *before = &finder->watch->before;
 	uint64_t end = start + size;
@@ -250,16 +251,18 @@ static struct err *translate_all(const struct undo_finder *finder,
 				 struct undo *undo)
 {
 	qsort(undo->blocks.data, undo->blocks.n, sizeof(struct undo_block),
-	      by_start);
+	      undo_compare_start);
 	for (size_t i = 0; i < undo->blocks.n; i++) {
 		const struct undo_block *block = &undo->blocks.data[i];
-		TRY(translate(finder, block->start, block->size, i, undo));
+		TRY(undo_translate_pointers(finder, block->start, block->size,
+					    i, undo));
 	}
 	for (size_t i = 0; i < finder->extents.n; i++) {
 		const struct state_extent *extent = &finder->extents.data[i];
-		if (is_there(finder, extent))
-			TRY(translate(finder, extent->address, extent->size,
-				      UNDO_IN_PLACE, undo));
+		if (undo_block_is_there(finder, extent))
+			TRY(undo_translate_pointers(finder, extent->address,
+						    extent->size, UNDO_IN_PLACE,
+						    undo));
 	}
 	return NULL;
 }
@@ -297,7 +300,7 @@ struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 		const struct state_extent *extent = &finder->extents.data[i];
 		if (is_poisoned(finder, extent))
 			*ret_possible = false;
-		else if (is_there(finder, extent))
+		else if (undo_block_is_there(finder, extent))
 			TRY(put_in_place(finder, extent->address, extent->size,
 					 ret, ret_possible));
 		else

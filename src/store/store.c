@@ -150,13 +150,13 @@ static struct err *db_err(struct store *store, int code)
 	return err_create(ERR_INTERNAL, "'%s': %s", store->path, why);
 }
 
-static struct err *execute(struct store *store, const char *sql)
+static struct err *store_execute(struct store *store, const char *sql)
 {
 	int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
 	return code == SQLITE_OK ? NULL : db_err(store, code);
 }
 
-static void rollbackp(struct store **store)
+static void store_rollbackp(struct store **store)
 {
 	/* Whether there still is a transaction is SQLite's to say. */
 	if (*store && !sqlite3_get_autocommit((*store)->db))
@@ -164,21 +164,22 @@ static void rollbackp(struct store **store)
 }
 
 /*
- *	_cleanup_(rollbackp) struct store *open = NULL;
- *	TRY(begin(store, &open));
+ *	_cleanup_(store_rollbackp) struct store *open = NULL;
+ *	TRY(store_begin_transaction(store, &open));
  *	…
- *	return commit(&open);
+ *	return store_commit_transaction(&open);
  */
-static struct err *begin(struct store *store, struct store **ret_open)
+static struct err *store_begin_transaction(struct store *store,
+					   struct store **ret_open)
 {
-	TRY(execute(store, "BEGIN IMMEDIATE"));
+	TRY(store_execute(store, "BEGIN IMMEDIATE"));
 	*ret_open = store;
 	return NULL;
 }
 
-static struct err *commit(struct store **open)
+static struct err *store_commit_transaction(struct store **open)
 {
-	TRY(execute(*open, "COMMIT"));
+	TRY(store_execute(*open, "COMMIT"));
 	*open = NULL;
 	return NULL;
 }
@@ -195,7 +196,7 @@ static void use_endp(const struct use *use)
 	sqlite3_clear_bindings(use->stmt);
 }
 
-static struct use use(struct store *store, enum query query)
+static struct use store_use_query(struct store *store, enum query query)
 {
 	return (struct use){ store, store->queries[query] };
 }
@@ -221,7 +222,7 @@ static struct err *bind_number(const struct use *use, int at, int64_t number)
 }
 
 /* The next row, or the end. */
-static struct err *step(const struct use *use, bool *ret_row)
+static struct err *store_step_query(const struct use *use, bool *ret_row)
 {
 	int code = sqlite3_step(use->stmt);
 	if (code != SQLITE_ROW && code != SQLITE_DONE)
@@ -230,10 +231,10 @@ static struct err *step(const struct use *use, bool *ret_row)
 	return NULL;
 }
 
-static struct err *run(const struct use *use)
+static struct err *store_run_query(const struct use *use)
 {
 	bool row;
-	return step(use, &row);
+	return store_step_query(use, &row);
 }
 
 static struct err *column_bytes(const struct use *use, int at, void **ret,
@@ -324,7 +325,7 @@ static struct err *move_aside(struct store *store, const char *why)
 	return NULL;
 }
 
-static bool is_local(const char *folder)
+static bool store_folder_is_local(const char *folder)
 {
 	/* Of linux/magic.h; those that some versions of it lack as numbers. */
 	static const unsigned long remote[] = {
@@ -355,7 +356,7 @@ static bool is_local(const char *folder)
 static struct err *set_up_journal(struct store *store)
 {
 	bool log = false;
-	if (is_local(store->folder)) {
+	if (store_folder_is_local(store->folder)) {
 		sqlite3_stmt *stmt = NULL;
 		int code = sqlite3_prepare_v2(store->db,
 					      "PRAGMA journal_mode = WAL", -1,
@@ -368,9 +369,9 @@ static struct err *set_up_journal(struct store *store)
 		sqlite3_finalize(stmt);
 	}
 	if (!log)
-		TRY(execute(store, "PRAGMA journal_mode = TRUNCATE"));
+		TRY(store_execute(store, "PRAGMA journal_mode = TRUNCATE"));
 	store->pause = log ? 0 : GATHER_NS;
-	return execute(store, "PRAGMA synchronous = NORMAL");
+	return store_execute(store, "PRAGMA synchronous = NORMAL");
 }
 
 static struct err *bound_size(struct store *store)
@@ -386,24 +387,24 @@ static struct err *bound_size(struct store *store)
 			(unsigned long long)(store->bytes_max /
 					     (uint64_t)MAX(page, 512))));
 	sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, (int)STORE_VALUE_MAX);
-	return execute(store, sql.s);
+	return store_execute(store, sql.s);
 }
 
 static struct err *make_schema(struct store *store)
 {
-	_cleanup_(rollbackp) struct store *open = NULL;
+	_cleanup_(store_rollbackp) struct store *open = NULL;
 	_cleanup_(str_freep) struct str sql = STR_INIT;
 	TRY(str_appendf(&sql,
 			"PRAGMA application_id = %d; PRAGMA user_version = %d",
 			APPLICATION_ID, SCHEMA_VERSION));
-	TRY(begin(store, &open));
-	TRY(execute(store, schema));
-	TRY(execute(store, sql.s));
-	return commit(&open);
+	TRY(store_begin_transaction(store, &open));
+	TRY(store_execute(store, schema));
+	TRY(store_execute(store, sql.s));
+	return store_commit_transaction(&open);
 }
 
 /* @ret_why: what is wrong with the file, where it is not one of ours. */
-static struct err *look_at(struct store *store, const char **ret_why)
+static struct err *store_look_at_file(struct store *store, const char **ret_why)
 {
 	int64_t application = 0, version = 0, tables = 0;
 	*ret_why = NULL;
@@ -419,7 +420,8 @@ static struct err *look_at(struct store *store, const char **ret_why)
 	return NULL;
 }
 
-static struct err *prepare(struct store *store, const char **ret_why)
+static struct err *store_prepare_queries(struct store *store,
+					 const char **ret_why)
 {
 	for (size_t i = 0; i < QUERIES; i++) {
 		int code = sqlite3_prepare_v3(store->db, texts[i], -1,
@@ -433,7 +435,7 @@ static struct err *prepare(struct store *store, const char **ret_why)
 	return NULL;
 }
 
-static struct err *open_file(struct store *store, const char **ret_why)
+static struct err *store_open_file(struct store *store, const char **ret_why)
 {
 	store->damaged = false;
 	int code = sqlite3_open_v2(store->path, &store->db,
@@ -449,20 +451,20 @@ static struct err *open_file(struct store *store, const char **ret_why)
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	TRY(look_at(store, ret_why));
+	TRY(store_look_at_file(store, ret_why));
 	if (*ret_why)
 		return NULL;
 	TRY(set_up_journal(store));
-	TRY(execute(store, "PRAGMA foreign_keys = ON"));
+	TRY(store_execute(store, "PRAGMA foreign_keys = ON"));
 	TRY(bound_size(store));
-	return prepare(store, ret_why);
+	return store_prepare_queries(store, ret_why);
 }
 
 static struct err *open_or_anew(struct store *store)
 {
 	for (bool again = false;; again = true) {
 		const char *why = NULL;
-		struct err *err = open_file(store, &why);
+		struct err *err = store_open_file(store, &why);
 		if (!err && !why)
 			return NULL;
 		if (!why && store->damaged)
@@ -516,7 +518,7 @@ struct err *store_open(const char *folder, struct store **ret)
 }
 
 /* Only what we had open: another call may have begun anew meanwhile. */
-static void retire(struct store *store)
+static void store_retire_file(struct store *store)
 {
 	_cleanup_(closep) _unused_ int lock = lock_folder(store->folder);
 	struct stat status;
@@ -546,7 +548,7 @@ void store_close(struct store *store)
 			err_ignore(store_flush(store));
 		close_db(store);
 		if (store->damaged && store->ino)
-			retire(store);
+			store_retire_file(store);
 	}
 	/* In a fork SQLite's own memory is left: closing would unlock. */
 	free_gathered(store);
@@ -583,43 +585,47 @@ static struct err *put_finding(struct store *store, int64_t run_id,
 			       size_t place,
 			       const struct store_finding *finding)
 {
-	_cleanup_(use_endp) struct use put = use(store, QUERY_FINDING_PUT);
+	_cleanup_(use_endp) struct use put =
+		store_use_query(store, QUERY_FINDING_PUT);
 	TRY(bind_number(&put, 1, run_id));
 	TRY(bind_number(&put, 2, (int64_t)place));
 	TRY(bind_text(&put, 3, finding->id));
 	TRY(bind_text(&put, 4, finding->json));
 	TRY(bind_text(&put, 5, finding->replay));
-	return run(&put);
+	return store_run_query(&put);
 }
 
 static struct err *put_run(struct store *store, const char *suite,
 			   const char *command, int64_t *ret)
 {
-	_cleanup_(use_endp) struct use drop = use(store, QUERY_RUN_DROP);
+	_cleanup_(use_endp) struct use drop =
+		store_use_query(store, QUERY_RUN_DROP);
 	TRY(bind_text(&drop, 1, suite));
 	TRY(bind_text(&drop, 2, command));
-	TRY(run(&drop));
-	_cleanup_(use_endp) struct use put = use(store, QUERY_RUN_PUT);
+	TRY(store_run_query(&drop));
+	_cleanup_(use_endp) struct use put =
+		store_use_query(store, QUERY_RUN_PUT);
 	TRY(bind_text(&put, 1, suite));
 	TRY(bind_text(&put, 2, command));
-	TRY(run(&put));
+	TRY(store_run_query(&put));
 	*ret = sqlite3_last_insert_rowid(store->db);
-	_cleanup_(use_endp) struct use trim = use(store, QUERY_RUNS_TRIM);
+	_cleanup_(use_endp) struct use trim =
+		store_use_query(store, QUERY_RUNS_TRIM);
 	TRY(bind_number(&trim, 1, STORE_RUNS_MAX));
-	return run(&trim);
+	return store_run_query(&trim);
 }
 
 static struct err *put_findings(struct store *store, const char *suite,
 				const char *command,
 				const struct store_finding *findings, size_t n)
 {
-	_cleanup_(rollbackp) struct store *open = NULL;
+	_cleanup_(store_rollbackp) struct store *open = NULL;
 	int64_t run_id = 0;
-	TRY(begin(store, &open));
+	TRY(store_begin_transaction(store, &open));
 	TRY(put_run(store, suite, command, &run_id));
 	for (size_t i = 0; i < n; i++)
 		TRY(put_finding(store, run_id, i, &findings[i]));
-	return commit(&open);
+	return store_commit_transaction(&open);
 }
 
 struct err *store_put_findings(struct store *store, const char *suite,
@@ -633,7 +639,7 @@ struct err *store_put_findings(struct store *store, const char *suite,
 		return err;
 	/* Facts can be found out again; findings are what they were for. */
 	err_destroy(err);
-	TRY(execute(store, "DELETE FROM facts"));
+	TRY(store_execute(store, "DELETE FROM facts"));
 	return put_findings(store, suite, command, findings, n);
 }
 
@@ -658,26 +664,28 @@ static struct err *read_finding(const struct use *use,
 static struct err *find_exactly(struct store *store, const char *id,
 				bool *ret_found, struct store_finding *ret)
 {
-	_cleanup_(use_endp) struct use get = use(store, QUERY_FINDING_GET);
+	_cleanup_(use_endp) struct use get =
+		store_use_query(store, QUERY_FINDING_GET);
 	TRY(bind_text(&get, 1, id));
-	TRY(step(&get, ret_found));
+	TRY(store_step_query(&get, ret_found));
 	return *ret_found ? read_finding(&get, ret) : NULL;
 }
 
 static struct err *find_beginning(struct store *store, const char *id,
 				  bool *ret_found, struct store_finding *ret)
 {
-	_cleanup_(use_endp) struct use get = use(store, QUERY_FINDING_BEGINS);
+	_cleanup_(use_endp) struct use get =
+		store_use_query(store, QUERY_FINDING_BEGINS);
 	struct store_finding first = {};
 	TRY(bind_text(&get, 1, id));
-	TRY(step(&get, ret_found));
+	TRY(store_step_query(&get, ret_found));
 	if (!*ret_found)
 		return NULL;
 	TRY(read_finding(&get, &first));
 	struct err *err = NULL;
 	for (bool row = true; !err && row;) {
 		_cleanup_(freep) char *other = NULL;
-		err = step(&get, &row);
+		err = store_step_query(&get, &row);
 		if (!err && row)
 			err = column_text(&get, 0, &other);
 		if (!err && row && (!other || strcmp(other, first.id) != 0))
@@ -712,12 +720,13 @@ struct err *store_list_findings(struct store *store, struct store_findings *ret)
 	struct store_findings all = {};
 	if (!is_ours(store))
 		return NULL;
-	_cleanup_(use_endp) struct use list = use(store, QUERY_FINDINGS);
+	_cleanup_(use_endp) struct use list =
+		store_use_query(store, QUERY_FINDINGS);
 	struct err *err = bind_number(&list, 1, LIST_MAX);
 	while (!err) {
 		struct store_finding finding = {};
 		bool row = false;
-		err = step(&list, &row);
+		err = store_step_query(&list, &row);
 		if (!err && !row)
 			break;
 		if (!err)
@@ -739,9 +748,10 @@ struct err *store_list_findings(struct store *store, struct store_findings *ret)
 
 static struct err *drop_suite(struct store *store, int64_t id)
 {
-	_cleanup_(use_endp) struct use drop = use(store, QUERY_SUITE_DROP);
+	_cleanup_(use_endp) struct use drop =
+		store_use_query(store, QUERY_SUITE_DROP);
 	TRY(bind_number(&drop, 1, id));
-	return run(&drop);
+	return store_run_query(&drop);
 }
 
 static struct err *used_bytes(struct store *store, uint64_t *ret)
@@ -755,11 +765,12 @@ static struct err *used_bytes(struct store *store, uint64_t *ret)
 }
 
 /* Half of the space, so that this suite's facts have the other. */
-static struct err *make_room(struct store *store, int64_t keep)
+static struct err *store_make_room(struct store *store, int64_t keep)
 {
-	_cleanup_(use_endp) struct use trim = use(store, QUERY_SUITES_TRIM);
+	_cleanup_(use_endp) struct use trim =
+		store_use_query(store, QUERY_SUITES_TRIM);
 	TRY(bind_number(&trim, 1, STORE_SUITES_MAX));
-	TRY(run(&trim));
+	TRY(store_run_query(&trim));
 	for (size_t i = 0; i < STORE_SUITES_MAX; i++) {
 		uint64_t bytes = 0;
 		bool found = false;
@@ -768,9 +779,9 @@ static struct err *make_room(struct store *store, int64_t keep)
 		if (bytes <= store->bytes_max / 2)
 			return NULL;
 		_cleanup_(use_endp) struct use find =
-			use(store, QUERY_SUITE_OLDEST);
+			store_use_query(store, QUERY_SUITE_OLDEST);
 		TRY(bind_number(&find, 1, keep));
-		TRY(step(&find, &found));
+		TRY(store_step_query(&find, &found));
 		if (!found)
 			return NULL;
 		oldest = sqlite3_column_int64(find.stmt, 0);
@@ -789,9 +800,9 @@ static struct err *find_suite(struct store *store, const char *suite,
 	*ret = 0;
 	{
 		_cleanup_(use_endp) struct use get =
-			use(store, QUERY_SUITE_GET);
+			store_use_query(store, QUERY_SUITE_GET);
 		TRY(bind_text(&get, 1, suite));
-		TRY(step(&get, &found));
+		TRY(store_step_query(&get, &found));
 		if (!found)
 			return NULL;
 		id = sqlite3_column_int64(get.stmt, 0);
@@ -799,32 +810,33 @@ static struct err *find_suite(struct store *store, const char *suite,
 	}
 	if (!known || strcmp(known, digest) != 0)
 		return drop_suite(store, id);
-	_cleanup_(use_endp) struct use used = use(store, QUERY_SUITE_USED);
+	_cleanup_(use_endp) struct use used =
+		store_use_query(store, QUERY_SUITE_USED);
 	TRY(bind_number(&used, 1, id));
 	*ret = id;
-	return run(&used);
+	return store_run_query(&used);
 }
 
 struct err *store_begin(struct store *store, const char *suite,
 			const char *digest)
 {
-	_cleanup_(rollbackp) struct store *open = NULL;
+	_cleanup_(store_rollbackp) struct store *open = NULL;
 	int64_t id = 0;
 	if (!is_ours(store))
 		return NULL;
 	TRY(store_flush(store));
-	TRY(begin(store, &open));
+	TRY(store_begin_transaction(store, &open));
 	TRY(find_suite(store, suite, digest, &id));
 	if (!id) {
 		_cleanup_(use_endp) struct use put =
-			use(store, QUERY_SUITE_PUT);
+			store_use_query(store, QUERY_SUITE_PUT);
 		TRY(bind_text(&put, 1, suite));
 		TRY(bind_text(&put, 2, digest));
-		TRY(run(&put));
+		TRY(store_run_query(&put));
 		id = sqlite3_last_insert_rowid(store->db);
 	}
-	TRY(make_room(store, id));
-	TRY(commit(&open));
+	TRY(store_make_room(store, id));
+	TRY(store_commit_transaction(&open));
 	store->suite = id;
 	return NULL;
 }
@@ -832,7 +844,7 @@ struct err *store_begin(struct store *store, const char *suite,
 static struct err *write_fact(struct store *store, const char *key,
 			      const void *value, size_t n)
 {
-	_cleanup_(use_endp) struct use put = use(store, QUERY_PUT);
+	_cleanup_(use_endp) struct use put = store_use_query(store, QUERY_PUT);
 	TRY(bind_number(&put, 1, store->suite));
 	TRY(bind_text(&put, 2, key));
 	TRY(bind_bytes(&put, 3, value, n));
@@ -849,13 +861,13 @@ static struct err *write_fact(struct store *store, const char *key,
 
 static struct err *write_gathered(struct store *store)
 {
-	_cleanup_(rollbackp) struct store *open = NULL;
-	TRY(begin(store, &open));
+	_cleanup_(store_rollbackp) struct store *open = NULL;
+	TRY(store_begin_transaction(store, &open));
 	for (size_t i = 0; i < store->gathered.n && store->suite; i++) {
 		const struct fact *fact = &store->gathered.data[i];
 		TRY(write_fact(store, fact->key, fact->value, fact->n));
 	}
-	return commit(&open);
+	return store_commit_transaction(&open);
 }
 
 struct err *store_flush(struct store *store)
@@ -869,8 +881,8 @@ struct err *store_flush(struct store *store)
 	return err;
 }
 
-static struct err *gather(struct store *store, const char *key,
-			  const void *value, size_t n)
+static struct err *store_gather_fact(struct store *store, const char *key,
+				     const void *value, size_t n)
 {
 	uint64_t at = store->gathered.n;
 	_cleanup_(freep) char *name = strdup(key);
@@ -904,17 +916,17 @@ struct err *store_put(struct store *store, const char *key, const void *value,
 				  "'%s': too much to keep of one "
 				  "fact (%zu bytes)",
 				  store->path, n);
-	return store->pause ? gather(store, key, value, n)
+	return store->pause ? store_gather_fact(store, key, value, n)
 			    : write_fact(store, key, value, n);
 }
 
 static struct err *read_fact(struct store *store, const char *key, void **ret,
 			     size_t *ret_n, bool *ret_found)
 {
-	_cleanup_(use_endp) struct use get = use(store, QUERY_GET);
+	_cleanup_(use_endp) struct use get = store_use_query(store, QUERY_GET);
 	TRY(bind_number(&get, 1, store->suite));
 	TRY(bind_text(&get, 2, key));
-	TRY(step(&get, ret_found));
+	TRY(store_step_query(&get, ret_found));
 	if (!*ret_found)
 		return NULL;
 	struct err *err = column_bytes(&get, 0, ret, ret_n);
@@ -947,7 +959,8 @@ struct err *store_forget(struct store *store)
 	if (!is_ours(store))
 		return NULL;
 	free_gathered(store);
-	_cleanup_(use_endp) struct use forget = use(store, QUERY_FORGET);
+	_cleanup_(use_endp) struct use forget =
+		store_use_query(store, QUERY_FORGET);
 	TRY(bind_number(&forget, 1, store->suite));
-	return run(&forget);
+	return store_run_query(&forget);
 }

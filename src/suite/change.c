@@ -39,7 +39,7 @@ void changes_freep_deep(struct changes *changes)
 	changes_freep(changes);
 }
 
-static struct err *copy_text(const char *text, char **ret)
+static struct err *change_copy_text(const char *text, char **ret)
 {
 	*ret = text ? strdup(text) : NULL;
 	return text && !*ret ? err_nomem() : NULL;
@@ -52,9 +52,9 @@ static struct err *path_copy(const struct change_path *path,
 	ret->path = ret->before = ret->after = NULL;
 	ret->stack = NULL;
 	ret->n_stack = 0;
-	TRY(copy_text(path->path, &ret->path));
-	TRY(copy_text(path->before, &ret->before));
-	TRY(copy_text(path->after, &ret->after));
+	TRY(change_copy_text(path->path, &ret->path));
+	TRY(change_copy_text(path->before, &ret->before));
+	TRY(change_copy_text(path->after, &ret->after));
 	if (!path->n_stack)
 		return NULL;
 	ret->stack = calloc(path->n_stack, sizeof(*ret->stack));
@@ -64,9 +64,10 @@ static struct err *path_copy(const struct change_path *path,
 		const struct call_frame *from = &path->stack[ret->n_stack];
 		struct call_frame *to = &ret->stack[ret->n_stack];
 		to->line = from->line;
-		struct err *err = copy_text(from->function, &to->function);
+		struct err *err =
+			change_copy_text(from->function, &to->function);
 		if (!err)
-			err = copy_text(from->file, &to->file);
+			err = change_copy_text(from->file, &to->file);
 		if (err) {
 			free(to->function);
 			return err;
@@ -77,9 +78,9 @@ static struct err *path_copy(const struct change_path *path,
 
 static struct err *copy_parts(const struct change *change, struct change *ret)
 {
-	TRY(copy_text(change->root, &ret->root));
-	TRY(copy_text(change->file, &ret->file));
-	TRY(copy_text(change->detail, &ret->detail));
+	TRY(change_copy_text(change->root, &ret->root));
+	TRY(change_copy_text(change->file, &ret->file));
+	TRY(change_copy_text(change->detail, &ret->detail));
 	if (!change->n)
 		return NULL;
 	ret->paths = calloc(change->n, sizeof(*ret->paths));

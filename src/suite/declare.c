@@ -12,7 +12,7 @@ struct err *declare_group(struct suite *suite, size_t parent, size_t *ret)
 }
 
 /* Lists ascend: mostly something is added behind the last. */
-static struct err *add(size_t **list, size_t *n, size_t test)
+static struct err *declare_add_test(size_t **list, size_t *n, size_t test)
 {
 	size_t from = 0, to = *n;
 	if (to && (*list)[to - 1] < test)
@@ -40,7 +40,7 @@ static struct err *add(size_t **list, size_t *n, size_t test)
 	return NULL;
 }
 
-static struct suite_test *test_of(struct suite *suite, size_t test)
+static struct suite_test *declare_test_of(struct suite *suite, size_t test)
 {
 	BUG_ON(test >= suite->tests.n);
 	return &suite->tests.data[test];
@@ -48,33 +48,33 @@ static struct suite_test *test_of(struct suite *suite, size_t test)
 
 struct err *declare_after(struct suite *suite, size_t test, size_t earlier)
 {
-	struct suite_test *record = test_of(suite, test);
+	struct suite_test *record = declare_test_of(suite, test);
 	BUG_ON(earlier >= suite->tests.n);
 	if (test == earlier)
 		return NULL;
-	return add(&record->after, &record->n_after, earlier);
+	return declare_add_test(&record->after, &record->n_after, earlier);
 }
 
 struct err *declare_needs(struct suite *suite, size_t test, size_t earlier)
 {
-	struct suite_test *record = test_of(suite, test);
+	struct suite_test *record = declare_test_of(suite, test);
 	BUG_ON(earlier >= suite->tests.n);
 	if (test == earlier)
 		return NULL;
 	TRY(declare_after(suite, test, earlier));
-	return add(&record->needs, &record->n_needs, earlier);
+	return declare_add_test(&record->needs, &record->n_needs, earlier);
 }
 
 struct err *declare_cleanup(struct suite *suite, size_t test, size_t later)
 {
-	struct suite_test *record = test_of(suite, test);
+	struct suite_test *record = declare_test_of(suite, test);
 	if (test == later)
 		return NULL;
 	TRY(declare_after(suite, later, test));
-	return add(&record->cleanups, &record->n_cleanups, later);
+	return declare_add_test(&record->cleanups, &record->n_cleanups, later);
 }
 
 void declare_priority(struct suite *suite, size_t test, int64_t priority)
 {
-	test_of(suite, test)->priority = priority;
+	declare_test_of(suite, test)->priority = priority;
 }

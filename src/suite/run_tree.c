@@ -52,8 +52,8 @@ static void path_limit(void *data, const char *text)
 		run->outer->limit(run->outer->data, text);
 }
 
-static struct err *run_path(struct suite *suite, struct path_run *run,
-			    size_t leaf)
+static struct err *tree_run_path(struct suite *suite, struct path_run *run,
+				 size_t leaf)
 {
 	const struct suite_observer observer = {
 		.started = path_started,
@@ -70,9 +70,9 @@ static struct err *run_path(struct suite *suite, struct path_run *run,
 			       SUITE_SERIAL, &observer);
 }
 
-static struct err *run_paths(struct suite *suite,
-			     const struct suite_node *nodes, size_t n,
-			     const struct suite_observer *observer)
+static struct err *tree_run_paths(struct suite *suite,
+				  const struct suite_node *nodes, size_t n,
+				  const struct suite_observer *observer)
 {
 	_cleanup_(path_run_free) struct path_run run = { .outer = observer };
 	run.reported = calloc(n, 1);
@@ -87,7 +87,7 @@ static struct err *run_paths(struct suite *suite,
 	struct err *err = NULL;
 	for (size_t i = 0; !err && i < n; i++) {
 		if (!suite_tree_children(&run.tree, i))
-			err = run_path(suite, &run, i);
+			err = tree_run_path(suite, &run, i);
 	}
 	if (suite->ops->put_back) {
 		struct err *failed = suite->ops->put_back(suite);
@@ -111,5 +111,5 @@ struct err *suite_run_tree(struct suite *suite, const struct suite_node *nodes,
 		return NULL;
 	if (suite->ops->run_tree)
 		return suite->ops->run_tree(suite, nodes, n, flags, observer);
-	return run_paths(suite, nodes, n, observer);
+	return tree_run_paths(suite, nodes, n, observer);
 }

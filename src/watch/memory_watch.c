@@ -109,7 +109,7 @@ struct err *memory_watch_create(const struct watch_host *host,
 	return NULL;
 }
 
-static void log_costs(const struct memory_watch *watch)
+static void memory_watch_log_costs(const struct memory_watch *watch)
 {
 	struct image_counts counts = image_counts(watch->image);
 	if (!counts.captures)
@@ -130,7 +130,7 @@ void memory_watch_stop(struct memory_watch *watch)
 {
 	map_u64_free(&watch->fixtures);
 	if (watch->image)
-		log_costs(watch);
+		memory_watch_log_costs(watch);
 	watch->capture_ns = watch->compare_ns = 0;
 	state_destroy(watch->state);
 	image_destroy(watch->image);
@@ -252,7 +252,7 @@ static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 
 /* ---- differences into changes ---- */
 
-static struct err *copy_text(const char *text, char **ret)
+static struct err *memory_watch_copy_text(const char *text, char **ret)
 {
 	*ret = text ? strdup(text) : NULL;
 	return text && !*ret ? err_nomem() : NULL;
@@ -319,9 +319,10 @@ static struct err *find_frames(struct memory_watch *watch, uint32_t stack,
 	return NULL;
 }
 
-static struct err *add_path(struct memory_watch *watch,
-			    const struct state_difference *difference,
-			    struct change *change)
+static struct err *
+memory_watch_add_path(struct memory_watch *watch,
+		      const struct state_difference *difference,
+		      struct change *change)
 {
 	struct change_path *grown = realloc(
 		change->paths, (change->n + 1) * sizeof(*change->paths));
@@ -335,9 +336,9 @@ static struct err *add_path(struct memory_watch *watch,
 		.heap = difference->heap,
 		.depth = difference->depth,
 	};
-	TRY(copy_text(difference->path, &path->path));
-	TRY(copy_text(difference->before, &path->before));
-	TRY(copy_text(difference->after, &path->after));
+	TRY(memory_watch_copy_text(difference->path, &path->path));
+	TRY(memory_watch_copy_text(difference->before, &path->before));
+	TRY(memory_watch_copy_text(difference->after, &path->after));
 	return difference->stack ? find_frames(watch, difference->stack, path)
 				 : NULL;
 }
@@ -393,8 +394,8 @@ static struct err *change_of_root(struct memory_watch *watch, size_t root,
 	};
 	TRY(vec_push(changes, change));
 	*ret = &changes->data[changes->n - 1];
-	TRY(copy_text(at->name, &(*ret)->root));
-	TRY(copy_text(place->file, &(*ret)->file));
+	TRY(memory_watch_copy_text(at->name, &(*ret)->root));
+	TRY(memory_watch_copy_text(place->file, &(*ret)->file));
 	return watch->options->detail ? add_detail(watch, root, *ret) : NULL;
 }
 
@@ -406,7 +407,7 @@ static struct err *collect_changes(struct memory_watch *watch,
 			&watch->differences.data[i];
 		struct change *change = NULL;
 		TRY(change_of_root(watch, difference->root, changes, &change));
-		TRY(add_path(watch, difference, change));
+		TRY(memory_watch_add_path(watch, difference, change));
 	}
 	return NULL;
 }
@@ -451,7 +452,8 @@ static bool is_remade(const struct memory_watch *watch,
 }
 
 /* The next test is about to begin: what the runner put back is a fixture. */
-static struct err *drop_undone(struct memory_watch *watch, struct changes *held)
+static struct err *memory_watch_drop_undone(struct memory_watch *watch,
+					    struct changes *held)
 {
 	struct err *err = NULL;
 	size_t n = 0;
@@ -496,7 +498,7 @@ static struct err *add_late(struct memory_watch *watch, struct changes *changes)
 
 /* ---- points ---- */
 
-static struct err *compare(struct memory_watch *watch, bool wanted)
+static struct err *memory_watch_compare(struct memory_watch *watch, bool wanted)
 {
 	size_t n;
 	const struct image_change *changes = image_changes(watch->image, &n);
@@ -523,11 +525,11 @@ struct err *memory_watch_capture(struct memory_watch *watch,
 	areas_forget(&watch->areas);
 	if (!watch->state)
 		return index_anew(watch, thread);
-	TRY(compare(watch, ret || (held && held->n)));
+	TRY(memory_watch_compare(watch, ret || (held && held->n)));
 	if (ret)
 		TRY(collect_changes(watch, ret));
 	else if (held && held->n)
-		TRY(drop_undone(watch, held));
+		TRY(memory_watch_drop_undone(watch, held));
 	watch->compare_ns += clock_now() - captured;
 	/* What was loaded meanwhile has no state before. */
 	if (watch->once ||

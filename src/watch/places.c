@@ -34,7 +34,7 @@ struct places {
 };
 
 /* The largest aligned piece from @address on that has room in @size bytes. */
-static unsigned piece(uint64_t address, uint64_t size)
+static unsigned place_aligned_piece(uint64_t address, uint64_t size)
 {
 	unsigned n = 8;
 	while (n > 1 && (address % n || n > size))
@@ -55,7 +55,8 @@ static void share_out(struct places *places)
 			if (covered[i] >= place->size)
 				continue;
 			uint64_t at = place->address + covered[i];
-			unsigned n = piece(at, place->size - covered[i]);
+			unsigned n = place_aligned_piece(
+				at, place->size - covered[i]);
 			places->parts[places->n_parts++] = (struct part){
 				.place = i,
 				.address = RADDR(at),
@@ -147,7 +148,7 @@ void places_end(struct places *places, struct tracee *tracee, size_t test)
 		readers_end(places->readers, tracee, test);
 }
 
-struct search {
+struct places_search {
 	const struct program *program;
 	bool found;
 };
@@ -159,7 +160,7 @@ static bool is_allocator(void *data, const struct frame *frame)
 		"free",		 "cfree",	   "__libc_malloc",
 		"__libc_calloc", "__libc_realloc", "__libc_free",
 	};
-	struct search *search = data;
+	struct places_search *search = data;
 	const struct module *module =
 		program_module(search->program, RADDR(frame->pc));
 	for (size_t i = 0; frame->function && i < ARRAY_SIZE(names); i++)
@@ -172,7 +173,7 @@ static bool by_allocator(const struct places *places,
 			 const struct tracee *tracee,
 			 const struct thread *thread)
 {
-	struct search search = { places->host.program, false };
+	struct places_search search = { places->host.program, false };
 	const struct module *module =
 		program_module(search.program, regs_pc(&thread->regs));
 	if (!module || !module->system)

@@ -90,7 +90,7 @@ void readers_destroy(struct readers *readers)
 	free(readers);
 }
 
-static void note_read(struct readers *readers, size_t place)
+static void watch_readers_note(struct readers *readers, size_t place)
 {
 	if (!atomic_load(&readers->own[place]))
 		atomic_store(&readers->read[place], true);
@@ -108,7 +108,7 @@ static bool is_used(const char *root, const struct follow_event *event)
 	return creates && !strcmp(root, "umask");
 }
 
-static void on_call(void *data, const struct follow_event *event)
+static void watch_readers_on_call(void *data, const struct follow_event *event)
 {
 	struct readers *readers = data;
 	if (readers->names)
@@ -118,7 +118,7 @@ static void on_call(void *data, const struct follow_event *event)
 		if (place->where != CHANGE_PROCESS)
 			continue;
 		if (is_used(place->root, event))
-			note_read(readers, i);
+			watch_readers_note(readers, i);
 		else if (event->kind == FOLLOW_STATE &&
 			 attribute_concerns(place->root, event))
 			atomic_store(&readers->own[i], true);
@@ -193,7 +193,7 @@ static void take_variables(struct readers *readers, struct tracee *tracee)
 			if (one.wrote)
 				atomic_store(&readers->own[i], true);
 			else
-				note_read(readers, i);
+				watch_readers_note(readers, i);
 		}
 	}
 }
@@ -218,7 +218,7 @@ static void take_counts(struct readers *readers, struct tracee *tracee)
 			if (place->where == CHANGE_PROCESS &&
 			    !strncmp(place->root, names[what],
 				     strlen(names[what])))
-				note_read(readers, i);
+				watch_readers_note(readers, i);
 		}
 	}
 }
@@ -253,7 +253,7 @@ struct err *readers_start(struct readers *readers,
 	readers->reads_n = 0;
 	const struct follow_options options = {
 		.flags = FOLLOW_READS | FOLLOW_FILES | FOLLOW_STATES,
-		.sink = on_call,
+		.sink = watch_readers_on_call,
 		.data = readers,
 	};
 	struct err *err =
@@ -288,7 +288,8 @@ void readers_end(struct readers *readers, struct tracee *tracee, size_t test)
 						       readers->found.data)
 				  : 0;
 	for (size_t i = 0; i < n; i++)
-		note_read(readers, readers->files.data[readers->found.data[i]]);
+		watch_readers_note(readers,
+				   readers->files.data[readers->found.data[i]]);
 	take_agent(readers, tracee);
 	for (size_t i = 0; i < readers->n; i++) {
 		if (readers->read[i] && observer && observer->read)

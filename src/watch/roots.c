@@ -208,9 +208,10 @@ static bool roots_want_variable(const struct roots *roots,
  * executable (copy relocation), which knows nothing but its name and size; the
  * library's own is dead.
  */
-static const struct variable *original(const struct roots *roots,
-				       const struct index_variables *own,
-				       const struct variable *copy)
+static const struct variable *
+roots_find_original(const struct roots *roots,
+		    const struct index_variables *own,
+		    const struct variable *copy)
 {
 	for (size_t i = 0; i < roots->files.n; i++) {
 		const struct index_variables *index =
@@ -282,7 +283,7 @@ static struct err *add_variables(struct roots *roots,
 		 * not the project's: parts of the C library, say.
 		 */
 		if (variable->flags & VARIABLE_UNTYPED) {
-			known = original(roots, index, variable);
+			known = roots_find_original(roots, index, variable);
 			if (!known && (index->debug || !roots->dynamic))
 				continue;
 			if (!known)
@@ -343,7 +344,7 @@ static struct err *file_index(struct roots *roots, const struct module *module,
 	return NULL;
 }
 
-static int by_start(const void *a, const void *b)
+static int roots_compare_start(const void *a, const void *b)
 {
 	const struct state_vtable *x = a, *y = b;
 	return x->start < y->start ? -1 : x->start > y->start;
@@ -378,7 +379,7 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 	}
 	if (roots->vtables.n)
 		qsort(roots->vtables.data, roots->vtables.n,
-		      sizeof(struct state_vtable), by_start);
+		      sizeof(struct state_vtable), roots_compare_start);
 	log_info("%zu roots in %zu files", roots->all.n, roots->files.n);
 	return NULL;
 }

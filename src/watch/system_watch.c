@@ -83,7 +83,7 @@ struct err *system_watch_create(const struct watch_host *host,
 	return err;
 }
 
-static void log_costs(const struct system_watch *watch)
+static void system_watch_log_costs(const struct system_watch *watch)
 {
 	struct follow_counts calls = follow_counts(watch->follow);
 	struct files_log_counts log = {};
@@ -120,7 +120,7 @@ void system_watch_stop(struct system_watch *watch)
 {
 	report_limits(watch);
 	if (watch->follow)
-		log_costs(watch);
+		system_watch_log_costs(watch);
 	/* First of all: its thread tells the others. */
 	follow_destroy(take_ptr(watch->follow));
 	files_log_destroy(take_ptr(watch->log));
@@ -146,7 +146,7 @@ void system_watch_destroy(struct system_watch *watch)
 
 /* ---- what process state is asked of the program ---- */
 
-static uint64_t symbol_address(void *data, const char *name)
+static uint64_t system_watch_symbol_address(void *data, const char *name)
 {
 	struct system_watch *watch = data;
 	struct raddr address;
@@ -154,7 +154,8 @@ static uint64_t symbol_address(void *data, const char *name)
 								   : 0;
 }
 
-static bool function_name(void *data, uint64_t address, char *out, size_t n)
+static bool system_watch_function_name(void *data, uint64_t address, char *out,
+				       size_t n)
 {
 	struct system_watch *watch = data;
 	return program_name_at(watch->host.program, RADDR(address), out, n);
@@ -233,7 +234,7 @@ static bool is_left_over(void *data, pid_t tid)
 	       ticks < atomic_load(&watch->this_test);
 }
 
-static void on_call(void *data, const struct follow_event *event)
+static void system_watch_on_call(void *data, const struct follow_event *event)
 {
 	struct system_watch *watch = data;
 	if (watch->options->save && *watch->host.saver)
@@ -284,7 +285,8 @@ static void begin_log(struct system_watch *watch)
 	files_log_destroy(take_ptr(watch->log));
 }
 
-static struct err *follow(struct system_watch *watch, struct thread *thread)
+static struct err *system_watch_follow_calls(struct system_watch *watch,
+					     struct thread *thread)
 {
 	const char *method = watch->options->file_method;
 	const struct follow_options options = {
@@ -292,7 +294,7 @@ static struct err *follow(struct system_watch *watch, struct thread *thread)
 		.flags = FOLLOW_FILES |
 			 (watch->options->what & SUITE_PROCESS ? FOLLOW_STATES
 							       : 0U),
-		.sink = on_call,
+		.sink = system_watch_on_call,
 		.data = watch,
 		.exempt = watch->log ? files_log_exempt(watch->log) : 0,
 	};
@@ -318,8 +320,9 @@ static struct err *follow(struct system_watch *watch, struct thread *thread)
 	return NULL;
 }
 
-static struct err *start(struct system_watch *watch,
-			 const struct watch_process *process)
+static struct err *
+system_watch_start_process(struct system_watch *watch,
+			   const struct watch_process *process)
 {
 	const struct suite_watch *options = watch->options;
 	struct raddr agent;
@@ -327,12 +330,12 @@ static struct err *start(struct system_watch *watch,
 		agent = RADDR(0);
 	spare_helpers(watch, tracee_pid(process->tracee));
 	open_log(watch, process);
-	TRY(follow(watch, process->thread));
+	TRY(system_watch_follow_calls(watch, process->thread));
 	if (!watch->follow)
 		files_log_destroy(take_ptr(watch->log));
 	const struct attributes_options attributes = {
-		.symbol = symbol_address,
-		.function = function_name,
+		.symbol = system_watch_symbol_address,
+		.function = system_watch_function_name,
 		.where = thread_place,
 		.library = loaded_library,
 		.data = watch,
@@ -366,7 +369,7 @@ struct err *system_watch_start(struct system_watch *watch,
 	system_watch_stop(watch);
 	watch->tracee = process->tracee;
 	watch->first_test = watch->this_test = 0;
-	struct err *err = start(watch, process);
+	struct err *err = system_watch_start_process(watch, process);
 	if (err)
 		system_watch_stop(watch);
 	return err;

@@ -74,7 +74,7 @@ void watch_destroy(struct watch *watch)
 /* ---- changes ---- */
 
 /* To the observer, all that is held. */
-static void tell_changes(struct watch *watch)
+static void watch_report_changes(struct watch *watch)
 {
 	const struct suite_observer *observer = *watch->host.observer;
 	if (watch->held_test != NO_TEST && watch->changes.n && observer &&
@@ -113,7 +113,7 @@ static void drop_fixtures(struct watch *watch)
  * The next test is about to begin: what the runner put back is a fixture.
  * @gone: or the process has ended, and only files can be looked at.
  */
-static struct err *drop_undone(struct watch *watch, bool gone)
+static struct err *watch_drop_undone(struct watch *watch, bool gone)
 {
 	struct err *err = NULL;
 	size_t n = 0;
@@ -138,17 +138,17 @@ void watch_stop(struct watch *watch)
 {
 	/* The process is gone in the middle of a test; what it left is not. */
 	if (watch->pending != NO_TEST && watch->system && watch->tracee) {
-		tell_changes(watch);
+		watch_report_changes(watch);
 		watch->held_test = watch->pending;
 		watch->held_entry = watch->entry;
 		err_ignore(system_watch_leave(watch->system, &watch->changes));
 	} else if (watch->held_test != NO_TEST && watch->system) {
 		/* The runner may have removed files at its end. */
 		err_ignore(system_watch_leave(watch->system, NULL));
-		err_ignore(drop_undone(watch, true));
+		err_ignore(watch_drop_undone(watch, true));
 	}
 	drop_fixtures(watch);
-	tell_changes(watch); /* no test came after it */
+	watch_report_changes(watch); /* no test came after it */
 	if (watch->memory)
 		memory_watch_stop(watch->memory);
 	if (watch->system)
@@ -219,7 +219,7 @@ static struct thread *point_thread(const struct tracee *tracee)
 }
 
 /* @wanted: the changes are somebody's, and are held. */
-static struct err *capture(struct watch *watch, bool wanted)
+static struct err *watch_capture_changes(struct watch *watch, bool wanted)
 {
 	if (tracee_threads(watch->tracee) > 1)
 		TRY(tracee_stop_all(watch->tracee));
@@ -233,7 +233,7 @@ static struct err *capture(struct watch *watch, bool wanted)
 	if (err)
 		lose_system(watch, err);
 	if (watch->system && !wanted && watch->changes.n)
-		TRY(drop_undone(watch, false));
+		TRY(watch_drop_undone(watch, false));
 	err = watch->memory ? memory_watch_capture(watch->memory, thread,
 						   changes, &watch->changes)
 			    : NULL;
@@ -256,9 +256,9 @@ struct err *watch_point(struct watch *watch, const struct watch_point *at)
 	/* End and beginning are often one stop: nothing ran since. */
 	bool again = *at->captured && !wanted;
 	if (wanted)
-		tell_changes(watch);
+		watch_report_changes(watch);
 	if (!again)
-		TRY(capture(watch, wanted));
+		TRY(watch_capture_changes(watch, wanted));
 	*at->captured = true;
 	if (wanted) {
 		watch->held_test = watch->pending;
@@ -267,7 +267,7 @@ struct err *watch_point(struct watch *watch, const struct watch_point *at)
 	/* Between other points there is no runner to undo anything. */
 	if (!wanted || options->from != SUITE_BEFORE_SETUP ||
 	    options->to != SUITE_AFTER_TEARDOWN)
-		tell_changes(watch);
+		watch_report_changes(watch);
 	watch->pending = from ? at->test : NO_TEST;
 	watch->entry = at->entry;
 	return NULL;
