@@ -4,9 +4,9 @@
  *
  * A key is a name as of the last point. Files keep theirs: both names of a
  * renaming are touched. A folder's renaming moves all below it, touched or not;
- * so while there is one, a name in a call stands for two keys: what lies there
- * now was called otherwise at the last point (following_path_before()), and what had that name
- * then lies elsewhere now (following_path_now()).
+ * so while there is one, a name in a call stands for two keys: what is there
+ * now had another name at the last point (following_path_before()), and what
+ * had that name then is elsewhere now (following_path_now()).
  */
 #include <errno.h>
 #include <fcntl.h>

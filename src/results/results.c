@@ -183,8 +183,10 @@ static struct err *add_finding(struct results *results,
 	return err;
 }
 
-static struct err *put_findings(struct results *results, const char *detector,
-				const struct finding *findings, size_t n)
+static struct err *results_put_findings(struct results *results,
+					const char *detector,
+					const struct finding *findings,
+					size_t n)
 {
 	_cleanup_(store_findings_free) struct store_findings kept = {};
 	TRY(make_digests(results));
@@ -208,7 +210,7 @@ void results_put(struct results *results, const char *detector,
 	if (look ||
 	    !open_store(results, any_of_detector(findings, n, detector)))
 		return;
-	struct err *err = put_findings(results, detector, findings, n);
+	struct err *err = results_put_findings(results, detector, findings, n);
 	if (err)
 		warn_of_loss(results, err);
 }
