@@ -15,8 +15,9 @@
  *  - by data: the framework's own list is rewritten to be the wanted order
  *    before it is run; hooks at start and end tell how far it is.
  *
- * To add a framework: copy framework/cpputest.c, list it in framework/frameworks.c,
- * add tests/subjects/<name>/ and one section in docs/frameworks.md.
+ * To add a framework: its adapter framework/NAME.c, its line in framework/frameworks.c,
+ * its subject tests/subjects/NAME/ and its section in docs/frameworks.md, which has
+ * the recipe in full.
  */
 #pragma once
 
