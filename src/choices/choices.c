@@ -67,7 +67,7 @@ struct round {
 	const struct choices_set *set; /* NULL: without choices */
 };
 
-static void on_started(void *data, size_t test)
+static void round_on_started(void *data, size_t test)
 {
 	const struct round *round = data;
 	const struct suite_observer *outer = round->search->observer;
@@ -75,7 +75,7 @@ static void on_started(void *data, size_t test)
 		outer->started(outer->data, test);
 }
 
-static void on_finished(void *data, const struct suite_result *result)
+static void round_on_finished(void *data, const struct suite_result *result)
 {
 	struct round *round = data;
 	struct choices_search *search = round->search;
@@ -121,8 +121,8 @@ static void choices_log_models(const struct choices_options *options,
 	}
 }
 
-static void on_chosen(void *data, size_t entry _unused_, size_t test,
-		      const struct wire_choices *block)
+static void round_on_chosen(void *data, size_t entry _unused_, size_t test,
+			    const struct wire_choices *block)
 {
 	struct round *round = data;
 	struct choices_reach *reach = &round->search->result->reach;
@@ -146,7 +146,7 @@ static void on_chosen(void *data, size_t entry _unused_, size_t test,
 	}
 }
 
-static void on_limit(void *data, const char *text)
+static void round_on_limit(void *data, const char *text)
 {
 	const struct round *round = data;
 	const struct suite_observer *outer = round->search->observer;
@@ -158,10 +158,10 @@ static struct err *run_round(struct choices_search *search,
 			     const struct choices_set *set, struct round *round)
 {
 	const struct suite_observer observer = {
-		.started = on_started,
-		.finished = on_finished,
-		.chosen = on_chosen,
-		.limit = on_limit,
+		.started = round_on_started,
+		.finished = round_on_finished,
+		.chosen = round_on_chosen,
+		.limit = round_on_limit,
 		.data = round,
 	};
 	struct suite_choices choices = {};

@@ -9,7 +9,8 @@
 #include "finding/words.h"
 
 /* What today's libraries do for all, or what only some seeds bring about. */
-static enum finding_severity judge_severity(const struct assumption *assumption)
+static enum finding_severity
+choices_judge_severity(const struct assumption *assumption)
 {
 	return assumption->level <= WIRE_EQ   ? FINDING_HIGH
 	       : assumption->level == WIRE_ID ? FINDING_MEDIUM
@@ -56,8 +57,9 @@ struct finding_failure choices_take_failure(struct choices_trial *trial)
 /*
  * "T assumes more than qsort promises: it fails when that does otherwise (…)"
  */
-static struct err *make_message(const char *test,
-				const struct assumption *assumption, char **ret)
+static struct err *choices_make_message(const char *test,
+					const struct assumption *assumption,
+					char **ret)
 {
 	const char *did = assumption->calls.data[0].did;
 	_cleanup_(str_freep) struct str text = STR_INIT;
@@ -84,14 +86,14 @@ struct err *choices_finding_add(struct choices_search *search,
 		.kind = &assumption_kind,
 		.tests = run->tests,
 		.test = assumption->test,
-		.severity = judge_severity(assumption),
+		.severity = choices_judge_severity(assumption),
 		.file = assumption->failure.file,
 		.line = assumption->failure.line,
 	};
 	/* Of test and API: a call may move, a seed may differ. */
 	TRY(finding_id(&assumption_kind, 0, test, assumption->calls.data[0].api,
 		       &finding.id));
-	TRY(make_message(test, assumption, &finding.message));
+	TRY(choices_make_message(test, assumption, &finding.message));
 	TRY(finding_replay(finding.id, &finding.replay));
 	TRY(finding_take_evidence(&finding, assumption, sizeof(*assumption)));
 	TRY(vec_push(&search->result->findings, finding));

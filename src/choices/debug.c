@@ -45,7 +45,7 @@ static void debug_free(struct debug *debug)
 	ranges_freep(&debug->ranges);
 }
 
-static bool is_late(const struct debug *debug)
+static bool debug_is_late(const struct debug *debug)
 {
 	return clock_now() >= debug->deadline || choices_late(debug->search);
 }
@@ -54,7 +54,7 @@ static struct err *fails_with(struct debug *debug,
 			      const struct choices_set *set, bool *ret)
 {
 	_cleanup_(choices_trial_free) struct choices_trial trial = {};
-	if (is_late(debug)) {
+	if (debug_is_late(debug)) {
 		debug->late = true;
 		return err_create(ERR_INTERRUPTED, "the budget is spent");
 	}
@@ -107,7 +107,7 @@ static struct err *minimise_models(struct debug *debug,
 
 /* ---- numbered choices ---- */
 
-static uint64_t length(const struct wire_choice_range *range)
+static uint64_t range_length(const struct wire_choice_range *range)
 {
 	return range->to - range->from;
 }
@@ -138,19 +138,19 @@ static struct err *ask_ranges(void *data, const size_t *places, size_t n,
 }
 
 /* Every piece in parts, so that there are about PIECES; false: all are single. */
-static struct err *split(struct debug *debug, bool *ret)
+static struct err *debug_split_ranges(struct debug *debug, bool *ret)
 {
 	_cleanup_(ranges_freep) struct ranges pieces = {};
 	uint64_t all = 0;
 	for (size_t i = 0; i < debug->ranges.n; i++)
-		all += length(&debug->ranges.data[i]);
+		all += range_length(&debug->ranges.data[i]);
 	uint64_t part = all / PIECES + 1;
 	*ret = false;
 	for (size_t i = 0; i < debug->ranges.n; i++) {
 		struct wire_choice_range range = debug->ranges.data[i];
 		/* A piece at least halves, so that this ends. */
-		uint64_t most = MIN(part, (length(&range) + 1) / 2);
-		*ret |= length(&range) > 1;
+		uint64_t most = MIN(part, (range_length(&range) + 1) / 2);
+		*ret |= range_length(&range) > 1;
 		while (range.from < range.to) {
 			struct wire_choice_range piece = range;
 			piece.to = MIN(range.to,
@@ -222,7 +222,7 @@ static struct err *minimise_choices(struct debug *debug,
 	}
 	for (;;) {
 		bool more;
-		TRY(split(debug, &more));
+		TRY(debug_split_ranges(debug, &more));
 		TRY(minimise_pieces(debug));
 		if (!more)
 			return NULL;
@@ -231,7 +231,7 @@ static struct err *minimise_choices(struct debug *debug,
 
 /* ---- one finding ---- */
 
-static struct choices_set decisive(const struct debug *debug)
+static struct choices_set debug_decisive_set(const struct debug *debug)
 {
 	struct choices_set set = debug->set;
 	if (debug->ranges.n && debug->ranges.n <= WIRE_CHOICE_RANGES) {
@@ -243,11 +243,11 @@ static struct choices_set decisive(const struct debug *debug)
 }
 
 /* Does it go as said, each time, with and without? */
-static struct err *verify(struct debug *debug, size_t *ret_failures,
-			  size_t *ret_without)
+static struct err *debug_verify_set(struct debug *debug, size_t *ret_failures,
+				    size_t *ret_without)
 {
 	struct choices_search *search = debug->search;
-	struct choices_set set = decisive(debug);
+	struct choices_set set = debug_decisive_set(debug);
 	size_t repeats = search->options->repeats;
 	*ret_failures = *ret_without = 0;
 	for (size_t i = 0; i < repeats; i++) {
@@ -277,7 +277,7 @@ static struct err *count_failures(struct debug *debug,
 		set.seed = options->seed + i;
 		if (set.seed == debug->set.seed)
 			continue;
-		if (is_late(debug))
+		if (debug_is_late(debug))
 			return NULL;
 		TRY(fails_with(debug, &set, &fails));
 		finding->runs++;
@@ -313,7 +313,7 @@ static struct err *take_calls(struct debug *debug, struct choices_trial *trial,
 	return NULL;
 }
 
-static struct err *add_finding(struct debug *debug, bool minimal)
+static struct err *debug_add_finding(struct debug *debug, bool minimal)
 {
 	struct choices_search *search = debug->search;
 	_cleanup_(choices_trial_free) struct choices_trial trial = {};
@@ -325,7 +325,7 @@ static struct err *add_finding(struct debug *debug, bool minimal)
 		.alone = debug->alone,
 		.repeats = search->options->repeats,
 	};
-	struct choices_set set = decisive(debug);
+	struct choices_set set = debug_decisive_set(debug);
 	memcpy(finding.numbered, set.models, sizeof(set.models));
 	memcpy(finding.on, set.on, sizeof(set.on));
 	finding.startup = set.startup;
@@ -424,14 +424,14 @@ static struct err *debug_test(struct debug *debug)
 		err = NULL;
 	}
 	TRY(err);
-	err = verify(debug, &failures, &without);
+	err = debug_verify_set(debug, &failures, &without);
 	if (!err && failures < search->options->repeats && debug->ranges.n) {
 		/*
 		 * Numbers do not hold where processes or threads take turns
 		 * as it happens: then all calls of these APIs are it.
 		 */
 		debug->ranges.n = 0;
-		err = verify(debug, &failures, &without);
+		err = debug_verify_set(debug, &failures, &without);
 	}
 	if (err && debug->late) {
 		err_destroy(err);
@@ -445,7 +445,7 @@ static struct err *debug_test(struct debug *debug)
 					  search->options->repeats +
 						  WITHOUT_RUNS,
 					  MAX(failures + without, (size_t)1));
-	return add_finding(debug, minimal && debug->ranges.n);
+	return debug_add_finding(debug, minimal && debug->ranges.n);
 }
 
 struct err *choices_debug(struct choices_search *search,

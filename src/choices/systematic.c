@@ -58,8 +58,9 @@ static void way_free(struct way *way)
 	free(way->steps);
 }
 
-static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
-		      const struct wire_choices *block)
+static void exploration_on_chosen(void *data, size_t entry _unused_,
+				  size_t test _unused_,
+				  const struct wire_choices *block)
 {
 	struct way *way = data;
 	way->cut = block->trace_n > WIRE_CHOICE_TRACE;
@@ -67,7 +68,8 @@ static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
 	memcpy(way->steps, block->trace, way->n * sizeof(*way->steps));
 }
 
-static void on_finished(void *data, const struct suite_result *result)
+static void exploration_on_finished(void *data,
+				    const struct suite_result *result)
 {
 	struct way *way = data;
 	way->ended = true;
@@ -78,8 +80,8 @@ static struct err *run_way(struct way *way)
 {
 	struct exploration *x = way->x;
 	const struct suite_observer observer = {
-		.chosen = on_chosen,
-		.finished = on_finished,
+		.chosen = exploration_on_chosen,
+		.finished = exploration_on_finished,
 		.data = way,
 	};
 	const struct suite_choices choices = {
@@ -98,7 +100,7 @@ static struct err *run_way(struct way *way)
 			 SUITE_SERIAL | SUITE_ALONE, &observer);
 }
 
-static uint64_t followed(uint64_t alternatives)
+static uint64_t count_followed_picks(uint64_t alternatives)
 {
 	return MIN(alternatives, (uint64_t)ALTERNATIVES_MAX);
 }
@@ -154,8 +156,9 @@ static struct err *add_way(struct way *way)
 static struct err *next_way(struct way *way, bool *ret)
 {
 	size_t n = way->n;
-	while (n && way->steps[n - 1].pick + 1 >=
-			    followed(way->steps[n - 1].alternatives))
+	while (n &&
+	       way->steps[n - 1].pick + 1 >=
+		       count_followed_picks(way->steps[n - 1].alternatives))
 		n--;
 	*ret = n;
 	way->forced.n = 0;
@@ -196,7 +199,7 @@ static int compare_edges(const void *a, const void *b)
 	return x->pick < y->pick ? -1 : x->pick > y->pick;
 }
 
-static bool is_bad(const struct suite_graph_edge *edge)
+static bool edge_is_bad(const struct suite_graph_edge *edge)
 {
 	return edge->outcome != OUTCOME_NONE && !choices_good(edge->outcome);
 }
@@ -207,7 +210,7 @@ static bool value_of(const struct exploration *x,
 		     double *paths, double *failing)
 {
 	if (edge->to == SUITE_GRAPH_END) {
-		*probability = *failing = is_bad(edge);
+		*probability = *failing = edge_is_bad(edge);
 		*paths = 1;
 		return true;
 	}
@@ -347,8 +350,9 @@ static void take_failure(struct choices_trial *trial,
  * Runs it up to and with that choice, the rest as ever, and tells of it: the last
  * that was forced and acted.
  */
-static struct err *show(struct exploration *x, size_t node, uint64_t pick,
-			struct assumption *finding)
+static struct err *exploration_show_choice(struct exploration *x, size_t node,
+					   uint64_t pick,
+					   struct assumption *finding)
 {
 	_cleanup_(way_free) struct way way = { .x = x };
 	_cleanup_(choices_trial_free) struct choices_trial trial = {};
@@ -404,7 +408,7 @@ static bool find_failing_edge(const struct exploration *x, size_t *ret_node,
 {
 	for (size_t i = 0; i < x->graph.edges.n; i++) {
 		const struct suite_graph_edge *edge = &x->graph.edges.data[i];
-		if (edge->to != SUITE_GRAPH_END || !is_bad(edge))
+		if (edge->to != SUITE_GRAPH_END || !edge_is_bad(edge))
 			continue;
 		*ret_node = edge->from;
 		*ret_pick = edge->pick;
@@ -424,7 +428,7 @@ static struct err *keep_way(struct exploration *x, size_t node, uint64_t pick,
 	return NULL;
 }
 
-static struct err *add_finding(struct exploration *x)
+static struct err *exploration_add_finding(struct exploration *x)
 {
 	struct choices_search *search = x->search;
 	_cleanup_(assumption_free) struct assumption finding = {
@@ -447,11 +451,11 @@ static struct err *add_finding(struct exploration *x)
 		uint64_t failing_pick = 0;
 		if (!is_critical(x, i, &failing_pick))
 			continue;
-		TRY(show(x, i, failing_pick, &finding));
+		TRY(exploration_show_choice(x, i, failing_pick, &finding));
 		shown++;
 	}
 	if (!finding.critical.n) {
-		TRY(show(x, node, pick, &finding));
+		TRY(exploration_show_choice(x, node, pick, &finding));
 		if (finding.critical.n)
 			TRY(copy_call(&finding.critical.data[0], &finding));
 		if (finding.critical.n)
@@ -517,5 +521,5 @@ struct err *choices_explore(struct choices_search *search, size_t test)
 					x.graph.nodes.data[i].model);
 	}
 	TRY(vec_push(&search->result->reach.spaces, space));
-	return x.graph.nodes.n ? add_finding(&x) : NULL;
+	return x.graph.nodes.n ? exploration_add_finding(&x) : NULL;
 }

@@ -48,7 +48,7 @@ struct suite_choices choices_to_suite(const struct choices_set *set,
 }
 
 /* Text of the tested process, which may lack its end. */
-static char *copy_text(const char *text, size_t size)
+static char *trial_copy_text(const char *text, size_t size)
 {
 	return strndup(text, strnlen(text, size));
 }
@@ -65,9 +65,9 @@ struct err *choices_call_take(const struct choices_options *options,
 		.phase = record->phase,
 		.pick = record->pick,
 		.alternatives = record->alternatives,
-		.argument =
-			copy_text(record->argument, sizeof(record->argument)),
-		.did = copy_text(record->did, sizeof(record->did)),
+		.argument = trial_copy_text(record->argument,
+					    sizeof(record->argument)),
+		.did = trial_copy_text(record->did, sizeof(record->did)),
 	};
 	struct err *err = call.argument && call.did
 				  ? choices_name_call(options, &call)
@@ -130,8 +130,9 @@ static struct err *take_block(struct watcher *watcher,
 	return NULL;
 }
 
-static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
-		      const struct wire_choices *block)
+static void trial_on_chosen(void *data, size_t entry _unused_,
+			    size_t test _unused_,
+			    const struct wire_choices *block)
 {
 	struct watcher *watcher = data;
 	if (!watcher->err)
@@ -139,7 +140,7 @@ static void on_chosen(void *data, size_t entry _unused_, size_t test _unused_,
 }
 
 /* What a process says last tells more than its exit status. */
-static char *describe(const struct suite_result *result)
+static char *trial_describe_result(const struct suite_result *result)
 {
 	const char *text = result->output;
 	size_t end = result->output_n, start;
@@ -160,7 +161,7 @@ static char *describe(const struct suite_result *result)
 		       : described;
 }
 
-static void on_finished(void *data, const struct suite_result *result)
+static void trial_on_finished(void *data, const struct suite_result *result)
 {
 	struct watcher *watcher = data;
 	struct choices_trial *trial = watcher->trial;
@@ -170,11 +171,11 @@ static void on_finished(void *data, const struct suite_result *result)
 	trial->outcome = result->outcome;
 	trial->ns = result->ns;
 	trial->line = result->line;
-	trial->message = describe(result);
+	trial->message = trial_describe_result(result);
 	trial->file = result->file ? strdup(result->file) : NULL;
 }
 
-static void on_limit(void *data _unused_, const char *text _unused_)
+static void trial_on_limit(void *data _unused_, const char *text _unused_)
 {
 }
 
@@ -200,9 +201,9 @@ static struct err *try_order(struct choices_search *search,
 		.last = n - 1,
 	};
 	const struct suite_observer observer = {
-		.finished = on_finished,
-		.chosen = on_chosen,
-		.limit = on_limit,
+		.finished = trial_on_finished,
+		.chosen = trial_on_chosen,
+		.limit = trial_on_limit,
 		.data = &watcher,
 	};
 	struct suite_choices choices = {};

@@ -37,7 +37,8 @@ void user_model_texts_freep(struct user_model_texts *texts)
 	vec_free(&texts->models);
 }
 
-static struct err *bad(const char *key, const char *value, const char *wanted)
+static struct err *user_model_bad_value(const char *key, const char *value,
+					const char *wanted)
 {
 	if (!value)
 		return err_create(ERR_USAGE, "%s is missing: %s", key, wanted);
@@ -58,7 +59,7 @@ static enum key key_at(char *text, char **ret_value)
 }
 
 /* Cuts @text at each "; KEY=": a value may have "; " in it. */
-static struct err *split(char *text, const char *values[KEYS])
+static struct err *user_model_split_text(char *text, const char *values[KEYS])
 {
 	while (text && *text) {
 		char *value, *ignored;
@@ -121,17 +122,20 @@ static struct err *parse_array(const char *const values[KEYS],
 {
 	uint64_t size = 0;
 	if (!parse_value(values[KEY_ARRAY], false, &model->array))
-		return bad("array", values[KEY_ARRAY],
-			   "\"return\", \"arg1\" to \"arg6\", or \"*arg1\" …");
+		return user_model_bad_value(
+			"array", values[KEY_ARRAY],
+			"\"return\", \"arg1\" to \"arg6\", or \"*arg1\" …");
 	if (!parse_value(values[KEY_LENGTH], true, &model->length))
-		return bad("length", values[KEY_LENGTH],
-			   "\"return\", \"arg1\" to \"arg6\", \"*arg1\" …, a "
-			   "number up to 65536, or \"null\"");
+		return user_model_bad_value(
+			"length", values[KEY_LENGTH],
+			"\"return\", \"arg1\" to \"arg6\", \"*arg1\" …, a "
+			"number up to 65536, or \"null\"");
 	if (!values[KEY_ELEMENT_SIZE] ||
 	    !str_to_u64(values[KEY_ELEMENT_SIZE], 10, &size) || !size ||
 	    size > SIZE_LIMIT)
-		return bad("element-size", values[KEY_ELEMENT_SIZE],
-			   "bytes of one element, 1 to 4096");
+		return user_model_bad_value("element-size",
+					    values[KEY_ELEMENT_SIZE],
+					    "bytes of one element, 1 to 4096");
 	model->element_size = size;
 	return NULL;
 }
@@ -143,24 +147,26 @@ static struct err *parse_result(const char *const values[KEYS],
 	const char *returns = values[KEY_RETURNS];
 	if ((random || values[KEY_MIN]) &&
 	    !parse_number(values[KEY_MIN], &model->min))
-		return bad("min", values[KEY_MIN], "a number");
+		return user_model_bad_value("min", values[KEY_MIN], "a number");
 	if (random && (!parse_number(values[KEY_MAX], &model->max) ||
 		       model->max <= model->min))
-		return bad("max", values[KEY_MAX], "a number greater than min");
+		return user_model_bad_value("max", values[KEY_MAX],
+					    "a number greater than min");
 	model->wide = returns && !strcmp(returns, "long");
 	if (returns && !model->wide && strcmp(returns, "int") != 0)
-		return bad("returns", returns, "\"int\" or \"long\"");
+		return user_model_bad_value("returns", returns,
+					    "\"int\" or \"long\"");
 	return NULL;
 }
 
 static struct err *parse_model(char *text, struct user_model_texts *ret)
 {
 	const char *values[KEYS] = {};
-	TRY(split(text, values));
+	TRY(user_model_split_text(text, values));
 	struct suite_user_model model = { .function = values[KEY_FUNCTION] };
 	if (!model.function || !*model.function)
-		return bad("function", model.function,
-			   "the name of a function");
+		return user_model_bad_value("function", model.function,
+					    "the name of a function");
 	const char *kind = values[KEY_KIND];
 	if (kind && !strcmp(kind, "permute"))
 		model.kind = WIRE_PERMUTE;
@@ -169,8 +175,8 @@ static struct err *parse_model(char *text, struct user_model_texts *ret)
 	else if (kind && !strcmp(kind, "short"))
 		model.kind = WIRE_SHORT;
 	else
-		return bad("kind", kind,
-			   "\"permute\", \"random\" or \"short\"");
+		return user_model_bad_value(
+			"kind", kind, "\"permute\", \"random\" or \"short\"");
 	TRY(model.kind == WIRE_PERMUTE ? parse_array(values, &model)
 				       : parse_result(values, &model));
 	struct choices_model shown = {

@@ -37,7 +37,7 @@ struct between {
 	uint64_t found; /* what is looked for; 0: none */
 };
 
-static void finish(struct run *run, uint64_t found)
+static void between_finish_run(struct run *run, uint64_t found)
 {
 	run->session->between->found = found;
 	run->stop = true;
@@ -127,7 +127,7 @@ static struct err *on_entered(struct run *run, struct thread *thread,
 	TRY(memory_read_u64(run->tracee, RADDR(entry.sp), &entry.return_to));
 	drop_left(between, entry.tid, entry.sp, entry.return_to);
 	if (++between->stops > STOPS_MAX || between->n == DEPTH_MAX) {
-		finish(run, function);
+		between_finish_run(run, function);
 		return NULL;
 	}
 	between->stack[between->n++] = entry;
@@ -146,9 +146,10 @@ bool between_test(struct run *run, const struct thread *thread)
 	err_ignore(memory_read_u64(run->tracee, RADDR(sp), &return_to));
 	drop_left(between, thread->tid, sp, return_to);
 	if (between->tests++ && between->gone)
-		finish(run, between->gone);
+		between_finish_run(run, between->gone);
 	else if (between->tests == run_tests(run))
-		finish(run, 0); /* what comes after them does not matter */
+		between_finish_run(
+			run, 0); /* what comes after them does not matter */
 	for (size_t i = 0; i < between->n; i++)
 		between->stack[i].tested = true;
 	between->gone = 0;
@@ -156,7 +157,7 @@ bool between_test(struct run *run, const struct thread *thread)
 	return true;
 }
 
-struct search {
+struct between_search {
 	struct run *run;
 	const struct module *module;
 	size_t n;
@@ -165,7 +166,7 @@ struct search {
 
 static bool break_function(void *data, const struct object_symbol *symbol)
 {
-	struct search *search = data;
+	struct between_search *search = data;
 	struct raddr at = RADDR(symbol->value + search->module->bias);
 	uint64_t word;
 	/* Such names are the compiler's; "cold" parts of functions are no entries. */
@@ -182,7 +183,7 @@ static bool break_function(void *data, const struct object_symbol *symbol)
 
 static struct err *break_functions(struct run *run, size_t *ret_n)
 {
-	struct search search = { .run = run };
+	struct between_search search = { .run = run };
 	for (size_t i = 0; i < run->program->modules.n && !search.err; i++) {
 		search.module = &run->program->modules.data[i];
 		if (search.module->object && !search.module->system &&
@@ -207,7 +208,7 @@ static struct err *name_of(const struct session *session, uint64_t address,
 	return *ret ? NULL : err_nomem();
 }
 
-static struct err *find(struct session *session, char **ret)
+static struct err *between_find_tests(struct session *session, char **ret)
 {
 	_cleanup_(run_destroyp) struct run *run = NULL;
 	TRY(session_process(session, &run));
@@ -241,7 +242,7 @@ struct err *between_find(struct session *session, char **ret)
 	session->between = calloc(1, sizeof(*session->between));
 	if (!session->between)
 		return err_nomem();
-	struct err *err = find(session, ret);
+	struct err *err = between_find_tests(session, ret);
 	free(take_ptr(session->between));
 	return err;
 }

@@ -8,14 +8,14 @@
 #define STUBS_MAX 16
 
 /* In a copy of the process the first thread has another id. */
-static pid_t tid_of(const struct thread *thread)
+static pid_t calls_tid_of(const struct thread *thread)
 {
 	return thread->tid == tracee_pid(thread->tracee) ? 0 : thread->tid;
 }
 
 bool calls_same_thread(const struct calls *calls, const struct thread *thread)
 {
-	return calls->tid == tid_of(thread);
+	return calls->tid == calls_tid_of(thread);
 }
 
 struct err *calls_enter(struct run *run, struct thread *thread,
@@ -25,7 +25,7 @@ struct err *calls_enter(struct run *run, struct thread *thread,
 	TRY(memory_read_u64(run->tracee, regs_sp(&thread->regs), &return_to));
 	calls->entry = thread->regs;
 	calls->return_to = RADDR(return_to);
-	calls->tid = tid_of(thread);
+	calls->tid = calls_tid_of(thread);
 	calls->inside = true;
 	return run_break(run, calls->return_to, returned, arg);
 }

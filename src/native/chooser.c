@@ -107,7 +107,7 @@ struct err *chooser_choose(struct suite *suite,
 	return NULL;
 }
 
-static uint64_t sum(const uint64_t counts[WIRE_MODELS_MAX])
+static uint64_t chooser_sum_counts(const uint64_t counts[WIRE_MODELS_MAX])
 {
 	uint64_t all = 0;
 	for (size_t i = 0; i < WIRE_MODELS_MAX; i++)
@@ -119,8 +119,8 @@ static uint64_t sum(const uint64_t counts[WIRE_MODELS_MAX])
 static void begin_epoch(struct chooser *chooser, uint64_t phase)
 {
 	struct wire_choices *block = chooser->block;
-	block->start_made = sum(chooser->made);
-	block->start_acted = sum(chooser->acted);
+	block->start_made = chooser_sum_counts(chooser->made);
+	block->start_acted = chooser_sum_counts(chooser->acted);
 	memcpy(block->made, chooser->made, sizeof(block->made));
 	memcpy(block->acted, chooser->acted, sizeof(block->acted));
 	memset(block->left_alone, 0, sizeof(block->left_alone));

@@ -73,7 +73,7 @@ static struct err *on_choice(struct run *run, struct thread *thread,
 	return NULL;
 }
 
-static void on_finished(void *data, const struct suite_result *result)
+static void explorer_on_finished(void *data, const struct suite_result *result)
 {
 	struct explorer *explorer = data;
 	explorer->ended = true;
@@ -81,7 +81,8 @@ static void on_finished(void *data, const struct suite_result *result)
 }
 
 /* Lets it go on to the next choice, or to the end of the test. */
-static struct err *go_on(struct explorer *explorer, struct run *run)
+static struct err *explorer_continue_run(struct explorer *explorer,
+					 struct run *run)
 {
 	struct session *session = explorer->session;
 	enum run_state state;
@@ -108,8 +109,8 @@ static const char *find_obstacle(struct explorer *explorer, struct run *run)
 			: fingerprint_shared(run, &explorer->files, false);
 }
 
-static struct err *add_edge(struct explorer *explorer, size_t from,
-			    uint64_t pick, size_t to)
+static struct err *explorer_add_edge(struct explorer *explorer, size_t from,
+				     uint64_t pick, size_t to)
 {
 	struct suite_graph *graph = explorer->graph;
 	if (from == SUITE_GRAPH_END) {
@@ -125,15 +126,16 @@ static struct err *add_edge(struct explorer *explorer, size_t from,
 }
 
 /* @run, which it takes, went on with @pick of the node @from: what now? */
-static struct err *arrive(struct explorer *explorer, struct run *run,
-			  size_t from, uint64_t pick)
+static struct err *explorer_arrive_at(struct explorer *explorer,
+				      struct run *run, size_t from,
+				      uint64_t pick)
 {
 	_cleanup_(run_destroyp) struct run *owned = run;
 	struct suite_graph *graph = explorer->graph;
 	uint64_t state = 0, seen;
 	bool known = false;
 	if (!explorer->at_choice)
-		return add_edge(explorer, from, pick, SUITE_GRAPH_END);
+		return explorer_add_edge(explorer, from, pick, SUITE_GRAPH_END);
 	graph->obstacle = find_obstacle(explorer, run);
 	if (graph->obstacle)
 		return NULL;
@@ -141,7 +143,8 @@ static struct err *arrive(struct explorer *explorer, struct run *run,
 	TRY(fingerprint_take(run, thread, explorer->unwinder, &state, &known));
 	if (known && map_u64_get(&explorer->states, state, &seen)) {
 		graph->merged++;
-		return add_edge(explorer, from, pick, (size_t)seen - 1);
+		return explorer_add_edge(explorer, from, pick,
+					 (size_t)seen - 1);
 	}
 	if (graph->nodes.n >= explorer->options->nodes ||
 	    explorer->stack.n >= WAITING_MAX) {
@@ -158,7 +161,7 @@ static struct err *arrive(struct explorer *explorer, struct run *run,
 		     }));
 	if (known)
 		TRY(map_u64_put(&explorer->states, state, node + 1));
-	TRY(add_edge(explorer, from, pick, node));
+	TRY(explorer_add_edge(explorer, from, pick, node));
 	struct waiting waiting = { .node = node };
 	TRY(positions_take(run->tracee, &waiting.positions));
 	struct err *err = vec_push(&explorer->stack, waiting);
@@ -170,8 +173,9 @@ static struct err *arrive(struct explorer *explorer, struct run *run,
 	return NULL;
 }
 
-static struct err *follow(struct explorer *explorer, struct waiting *waiting,
-			  uint64_t pick, bool last)
+static struct err *explorer_follow_pick(struct explorer *explorer,
+					struct waiting *waiting, uint64_t pick,
+					bool last)
 {
 	_cleanup_(run_destroyp) struct run *run = NULL;
 	struct thread *thread = tracee_thread(waiting->run->tracee, 0);
@@ -182,17 +186,17 @@ static struct err *follow(struct explorer *explorer, struct waiting *waiting,
 	thread = tracee_thread(run->tracee, 0);
 	TRY(positions_put_back(waiting->positions, thread));
 	TRY(memory_write_u64(run->tracee, explorer->pick, pick));
-	TRY(go_on(explorer, run));
-	return arrive(explorer, take_ptr(run), waiting->node, pick);
+	TRY(explorer_continue_run(explorer, run));
+	return explorer_arrive_at(explorer, take_ptr(run), waiting->node, pick);
 }
 
-static bool is_late(const struct explorer *explorer)
+static bool explorer_is_late(const struct explorer *explorer)
 {
 	uint64_t deadline = explorer->options->deadline;
 	return deadline && clock_now() >= deadline;
 }
 
-static struct err *expand(struct explorer *explorer)
+static struct err *explorer_expand_node(struct explorer *explorer)
 {
 	struct suite_graph *graph = explorer->graph;
 	_cleanup_(waiting_free) struct waiting waiting =
@@ -203,16 +207,17 @@ static struct err *expand(struct explorer *explorer)
 		graph->whole = false;
 	}
 	for (uint64_t pick = 0; pick < n && !graph->obstacle; pick++) {
-		if (is_late(explorer)) {
+		if (explorer_is_late(explorer)) {
 			graph->whole = false;
 			return NULL;
 		}
-		TRY(follow(explorer, &waiting, pick, pick + 1 == n));
+		TRY(explorer_follow_pick(explorer, &waiting, pick,
+					 pick + 1 == n));
 	}
 	return NULL;
 }
 
-static struct err *explore(struct explorer *explorer)
+static struct err *explorer_explore_all(struct explorer *explorer)
 {
 	struct session *session = explorer->session;
 	struct suite_graph *graph = explorer->graph;
@@ -229,14 +234,14 @@ static struct err *explore(struct explorer *explorer)
 		return err_create(ERR_INTERNAL, "the agent does not stop");
 	TRY(run_break(run, RADDR(block->stop_address), on_choice, 0));
 	TRY(run->framework->start(run, run->ready_thread));
-	TRY(go_on(explorer, run));
-	TRY(arrive(explorer, take_ptr(run), SUITE_GRAPH_END, 0));
+	TRY(explorer_continue_run(explorer, run));
+	TRY(explorer_arrive_at(explorer, take_ptr(run), SUITE_GRAPH_END, 0));
 	while (explorer->stack.n && !graph->obstacle) {
-		if (is_late(explorer)) {
+		if (explorer_is_late(explorer)) {
 			graph->whole = false;
 			break;
 		}
-		TRY(expand(explorer));
+		TRY(explorer_expand_node(explorer));
 	}
 	return NULL;
 }
@@ -255,7 +260,7 @@ struct err *explore_run(struct suite *suite, size_t test,
 		.test = test,
 	};
 	const struct suite_observer observer = {
-		.finished = on_finished,
+		.finished = explorer_on_finished,
 		.data = &explorer,
 	};
 	TRY(unwinder_create(&explorer.unwinder));
@@ -263,7 +268,7 @@ struct err *explore_run(struct suite *suite, size_t test,
 	session->observer = &observer;
 	session->explorer = &explorer;
 	tracer_tick(true);
-	struct err *err = explore(&explorer);
+	struct err *err = explorer_explore_all(&explorer);
 	tracer_tick(false);
 	session->explorer = NULL;
 	session->observer = NULL;

@@ -20,17 +20,17 @@
 #define FILES_MAX 1024
 #define STACK_BYTES ((size_t)16 << 10) /* for the agent's frames */
 
-struct span {
+struct fingerprint_span {
 	uint64_t start, end;
 };
-DEFINE_VEC(spans, struct span)
+DEFINE_VEC(spans, struct fingerprint_span)
 
 struct fingerprint {
 	struct run *run;
 	XXH3_state_t *hash;
 	struct wire_heap heap;
-	struct spans live; /* heap blocks, ascending */
-	struct span brk;   /* the mapping "[heap]" */
+	struct spans live;	     /* heap blocks, ascending */
+	struct fingerprint_span brk; /* the mapping "[heap]" */
 	uint64_t sp;
 	uint64_t bytes;
 	bool known;
@@ -45,18 +45,19 @@ static void fingerprint_free(struct fingerprint *f)
 	free(f->buffer);
 }
 
-static void add(struct fingerprint *f, const void *data, size_t n)
+static void fingerprint_add_bytes(struct fingerprint *f, const void *data,
+				  size_t n)
 {
 	XXH3_64bits_update(f->hash, data, n);
 }
 
 static void add_u64(struct fingerprint *f, uint64_t value)
 {
-	add(f, &value, sizeof(value));
+	fingerprint_add_bytes(f, &value, sizeof(value));
 }
 
-static struct err *read_bytes(struct fingerprint *f, uint64_t start, size_t n,
-			      bool *ret)
+static struct err *fingerprint_read_bytes(struct fingerprint *f, uint64_t start,
+					  size_t n, bool *ret)
 {
 	f->bytes += n;
 	*ret = false;
@@ -95,7 +96,7 @@ static struct err *add_memory(struct fingerprint *f, uint64_t start,
 			      uint64_t end)
 {
 	bool there;
-	TRY(read_bytes(f, start, end - start, &there));
+	TRY(fingerprint_read_bytes(f, start, end - start, &there));
 	if (!there)
 		return NULL;
 	add_u64(f, start);
@@ -111,7 +112,7 @@ static struct err *add_memory(struct fingerprint *f, uint64_t start,
 	uint64_t tid = checkpoint_tid(f->run->tracee).v;
 	if (tid >= start && tid + 4 <= end)
 		memset(f->buffer + (tid - start), 0, 4);
-	add(f, f->buffer, n);
+	fingerprint_add_bytes(f, f->buffer, n);
 	return NULL;
 }
 
@@ -144,8 +145,9 @@ static struct err *take_blocks(struct fingerprint *f, uint64_t start,
 	bool there;
 	if (!leaf)
 		return NULL;
-	TRY(read_bytes(f, leaf + offset / WIRE_GRANULE * sizeof(uint64_t),
-		       n * sizeof(uint64_t), &there));
+	TRY(fingerprint_read_bytes(
+		f, leaf + offset / WIRE_GRANULE * sizeof(uint64_t),
+		n * sizeof(uint64_t), &there));
 	if (!there)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
@@ -156,12 +158,14 @@ static struct err *take_blocks(struct fingerprint *f, uint64_t start,
 		uint64_t at = start + i * WIRE_GRANULE;
 		/* malloc(0) is a block, too: something that is pointed to. */
 		uint64_t size = WIRE_SIZE(entry) ? WIRE_SIZE(entry) : 1;
-		TRY(vec_push(&f->live, (struct span){ at, at + size }));
+		TRY(vec_push(&f->live,
+			     (struct fingerprint_span){ at, at + size }));
 	}
 	return NULL;
 }
 
-static struct err *take_mapping_blocks(struct fingerprint *f, struct span span)
+static struct err *take_mapping_blocks(struct fingerprint *f,
+				       struct fingerprint_span span)
 {
 	const uint64_t size = 1ULL << WIRE_LEAF_SHIFT;
 	if (!f->heap.active)
@@ -177,13 +181,13 @@ static struct err *take_mapping_blocks(struct fingerprint *f, struct span span)
 /* ---- mappings ---- */
 
 struct mapping {
-	struct span span;
+	struct fingerprint_span span;
 	bool heap, stack, anonymous;
 	size_t blocks; /* that begin in it */
 };
 DEFINE_VEC(mappings, struct mapping)
 
-static bool is_agents(const struct fingerprint *f, struct span span)
+static bool is_agents(const struct fingerprint *f, struct fingerprint_span span)
 {
 	uint64_t n = MIN(f->heap.regions_n, (uint64_t)WIRE_REGIONS);
 	for (uint64_t i = 0; i < n; i++) {
@@ -195,7 +199,8 @@ static bool is_agents(const struct fingerprint *f, struct span span)
 	return false;
 }
 
-static struct err *read_mappings(struct fingerprint *f, struct mappings *ret)
+static struct err *fingerprint_read_mappings(struct fingerprint *f,
+					     struct mappings *ret)
 {
 	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
 	TRY(proc_read_maps(tracee_pid(f->run->tracee), &maps));
@@ -222,7 +227,8 @@ static struct err *read_mappings(struct fingerprint *f, struct mappings *ret)
 }
 
 /* The agent's memory may be a part of a mapping only: around it. */
-static struct err *add_around_agent(struct fingerprint *f, struct span span)
+static struct err *add_around_agent(struct fingerprint *f,
+				    struct fingerprint_span span)
 {
 	uint64_t n = MIN(f->heap.regions_n, (uint64_t)WIRE_REGIONS);
 	while (span.start < span.end) {
@@ -246,7 +252,7 @@ static struct err *add_around_agent(struct fingerprint *f, struct span span)
 static struct err *add_mapping(struct fingerprint *f,
 			       const struct mapping *mapping)
 {
-	struct span span = mapping->span;
+	struct fingerprint_span span = mapping->span;
 	/* Its blocks are added with all others. */
 	if (mapping->heap || mapping->blocks)
 		return NULL;
@@ -332,9 +338,9 @@ static struct err *add_registers(struct fingerprint *f,
 	walked.registers[UNWIND_RIP] = regs_pc(&thread->regs).v;
 	if (own && unwinder_outside(unwinder, &walked, own->path, registers)) {
 		f->sp = registers[UNWIND_RSP];
-		add(f, registers, sizeof(registers));
+		fingerprint_add_bytes(f, registers, sizeof(registers));
 	} else {
-		add(f, preserved, sizeof(preserved));
+		fingerprint_add_bytes(f, preserved, sizeof(preserved));
 		add_u64(f, regs_pc(&thread->regs).v);
 		add_u64(f, f->sp);
 	}
@@ -365,7 +371,7 @@ struct err *fingerprint_take(struct run *run, struct thread *thread,
 	}
 	TRY(add_registers(&f, thread, unwinder, agent));
 	add_u64(&f, run->outcome);
-	TRY(read_mappings(&f, &mappings));
+	TRY(fingerprint_read_mappings(&f, &mappings));
 	for (size_t i = 0; i < mappings.n; i++)
 		TRY(add_mapping(&f, &mappings.data[i]));
 	for (size_t i = 0; i < f.live.n; i++)

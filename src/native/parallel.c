@@ -32,7 +32,7 @@ enum message_kind {
 };
 
 /* What a worker says, in host order: both sides are the same program. */
-struct message {
+struct worker_message {
 	uint32_t kind;
 	uint32_t outcome;
 	uint64_t entry;
@@ -94,7 +94,8 @@ static bool read_all(int fd, void *data, size_t n)
 static void worker_started(void *data, size_t test)
 {
 	const int *fd = data;
-	struct message message = { .kind = MESSAGE_STARTED, .test = test };
+	struct worker_message message = { .kind = MESSAGE_STARTED,
+					  .test = test };
 	if (!write_all(*fd, &message, sizeof(message)))
 		suite_interrupt();
 }
@@ -102,7 +103,7 @@ static void worker_started(void *data, size_t test)
 static void worker_finished(void *data, const struct suite_result *result)
 {
 	const int *fd = data;
-	struct message message = {
+	struct worker_message message = {
 		.kind = MESSAGE_FINISHED,
 		.outcome = (uint32_t)result->outcome,
 		.entry = result->entry,
@@ -124,8 +125,8 @@ static void worker_finished(void *data, const struct suite_result *result)
 		suite_interrupt();
 }
 
-static struct err *work(const struct session *session,
-			const struct suite_options *options, int fd)
+static struct err *worker_run_tests(const struct session *session,
+				    const struct suite_options *options, int fd)
 {
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	size_t tests = session->suite.tests.n;
@@ -150,7 +151,7 @@ static struct err *work(const struct session *session,
 			return NULL;
 		uint64_t before = suite_executions(suite);
 		TRY(suite_run_tree(suite, nodes, n, SUITE_SERIAL, &observer));
-		struct message done = {
+		struct worker_message done = {
 			.kind = MESSAGE_DONE,
 			.test = suite_executions(suite) - before,
 		};
@@ -165,10 +166,10 @@ static void _noreturn_ worker_main(const struct session *session, int fd)
 	struct suite_options options = session->suite.options;
 	options.jobs = 1;
 	options.framework = session->framework->name;
-	struct err *err = work(session, &options, fd);
+	struct err *err = worker_run_tests(session, &options, fd);
 	if (err) {
 		const char *text = err_message(err);
-		struct message message = {
+		struct worker_message message = {
 			.kind = MESSAGE_FAILED,
 			.outcome = (uint32_t)err_kind(err),
 			.message_n = strlen(text),
@@ -255,7 +256,7 @@ void parallel_stop(struct session *session)
 	session->workers = NULL;
 }
 
-static bool read_text(int fd, uint64_t n, char **ret)
+static bool worker_read_text(int fd, uint64_t n, char **ret)
 {
 	if (n == UINT64_MAX)
 		return true;
@@ -268,7 +269,7 @@ static bool read_text(int fd, uint64_t n, char **ret)
 	return true;
 }
 
-static struct err *lost(void)
+static struct err *worker_report_lost(void)
 {
 	return interrupted
 		       ? err_create(ERR_INTERRUPTED, "interrupted")
@@ -294,7 +295,8 @@ static void job_free(struct job *job)
 	free(job->gone);
 }
 
-static void tell(struct job *job, const struct suite_result *result)
+static void job_report_result(struct job *job,
+			      const struct suite_result *result)
 {
 	size_t parent = job->nodes[result->entry].parent;
 	if (job->told[result->entry])
@@ -307,7 +309,7 @@ static void tell(struct job *job, const struct suite_result *result)
 }
 
 static struct err *hear_result(struct job *job, struct worker *worker,
-			       const struct message *message)
+			       const struct worker_message *message)
 {
 	_cleanup_(suite_result_free) struct suite_result result = {
 		.test = message->test,
@@ -316,28 +318,29 @@ static struct err *hear_result(struct job *job, struct worker *worker,
 		.line = (unsigned)message->line,
 		.output_dropped = message->dropped,
 	};
-	if (!read_text(worker->fd, message->message_n, &result.message) ||
-	    !read_text(worker->fd, message->file_n, &result.file) ||
-	    !read_text(worker->fd, message->output_n, &result.output))
-		return lost();
+	if (!worker_read_text(worker->fd, message->message_n,
+			      &result.message) ||
+	    !worker_read_text(worker->fd, message->file_n, &result.file) ||
+	    !worker_read_text(worker->fd, message->output_n, &result.output))
+		return worker_report_lost();
 	result.output_n = result.output ? message->output_n : 0;
 	if (message->kind == MESSAGE_FAILED)
 		return err_create((enum err_kind)message->outcome, "%s",
 				  result.message ? result.message : "");
 	if (!worker->part || message->entry >= worker->part->n)
-		return lost();
+		return worker_report_lost();
 	result.entry = worker->nodes[message->entry];
-	tell(job, &result);
+	job_report_result(job, &result);
 	return NULL;
 }
 
 /* One message of a worker. */
-static struct err *hear(struct job *job, struct worker *worker)
+static struct err *job_read_message(struct job *job, struct worker *worker)
 {
 	const struct suite_observer *observer = job->observer;
-	struct message message;
+	struct worker_message message;
 	if (!read_all(worker->fd, &message, sizeof(message)))
-		return lost();
+		return worker_report_lost();
 	switch ((enum message_kind)message.kind) {
 	case MESSAGE_STARTED:
 		if (observer && observer->started)
@@ -364,10 +367,11 @@ static size_t fill_part(struct job *job, const struct part *part,
 		size_t node = part->data[i], parent = job->nodes[node].parent;
 		if (parent != SUITE_TREE_ROOT && job->gone[parent]) {
 			job->gone[node] = 1;
-			tell(job, &(struct suite_result){
-					  .test = job->nodes[node].test,
-					  .entry = node,
-				  });
+			job_report_result(job,
+					  &(struct suite_result){
+						  .test = job->nodes[node].test,
+						  .entry = node,
+					  });
 			continue;
 		}
 		if (parent != SUITE_TREE_ROOT)
@@ -404,12 +408,12 @@ static struct err *hand_out(struct job *job, struct worker *worker)
 		worker->part = part;
 		if (!write_all(worker->fd, &n, sizeof(n)) ||
 		    !write_all(worker->fd, nodes, n * sizeof(*nodes)))
-			return lost();
+			return worker_report_lost();
 	}
 	return NULL;
 }
 
-static struct err *supervise(struct job *job)
+static struct err *job_supervise_workers(struct job *job)
 {
 	struct workers *workers = job->session->workers;
 	BUG_ON(!workers);
@@ -433,7 +437,7 @@ static struct err *supervise(struct job *job)
 			return err_errno(errno, "cannot wait for workers");
 		for (size_t i = 0; ready > 0 && i < workers->n; i++) {
 			if (polls[i].revents && workers->all[i].part)
-				TRY(hear(job, &workers->all[i]));
+				TRY(job_read_message(job, &workers->all[i]));
 		}
 	}
 }
@@ -458,7 +462,7 @@ struct err *parallel_run_tree(struct session *session,
 		return tree_run(session, nodes, n, observer);
 	struct err *err = start_workers(session, job.split.n);
 	if (!err)
-		err = supervise(&job);
+		err = job_supervise_workers(&job);
 	/* Some may be in the middle of something. */
 	if (err)
 		parallel_stop(session);

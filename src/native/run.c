@@ -84,7 +84,7 @@ struct err *run_fork(struct run *run, struct run **ret)
 	return NULL;
 }
 
-static struct err *copy_text(const char *text, char **ret)
+static struct err *run_copy_text(const char *text, char **ret)
 {
 	*ret = text ? strdup(text) : NULL;
 	return text && !*ret ? err_nomem() : NULL;
@@ -121,8 +121,8 @@ struct err *run_copy(struct run *run, struct thread *thread, struct run **ret)
 	copy->outcome = run->outcome;
 	copy->line = run->line;
 	copy->allowed_exit = run->allowed_exit;
-	TRY(copy_text(run->message, &copy->message));
-	TRY(copy_text(run->file, &copy->file));
+	TRY(run_copy_text(run->message, &copy->message));
+	TRY(run_copy_text(run->file, &copy->file));
 	*ret = take_ptr(copy);
 	return NULL;
 }
@@ -575,8 +575,9 @@ struct err *run_end(struct run *run, enum outcome outcome)
 }
 
 /* Fail beats skip; the first of each stays. */
-static struct err *note(struct run *run, enum outcome outcome, const char *file,
-			unsigned line, const char *message)
+static struct err *run_note_outcome(struct run *run, enum outcome outcome,
+				    const char *file, unsigned line,
+				    const char *message)
 {
 	if (!run->in_test || run->outcome == OUTCOME_FAIL ||
 	    run->outcome == outcome)
@@ -595,13 +596,13 @@ static struct err *note(struct run *run, enum outcome outcome, const char *file,
 struct err *run_fail(struct run *run, const char *file, unsigned line,
 		     const char *message)
 {
-	return note(run, OUTCOME_FAIL, file, line, message);
+	return run_note_outcome(run, OUTCOME_FAIL, file, line, message);
 }
 
 struct err *run_skip(struct run *run, const char *file, unsigned line,
 		     const char *message)
 {
-	return note(run, OUTCOME_SKIP, file, line, message);
+	return run_note_outcome(run, OUTCOME_SKIP, file, line, message);
 }
 
 struct err *run_note_more(struct run *run, const char *message)

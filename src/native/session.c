@@ -212,8 +212,8 @@ static struct err *no_framework(const struct session *session, const char *name)
 		"--framework takes auto%s", names.s);
 }
 
-static struct err *recognise(const struct session *session,
-			     const struct framework **ret)
+static struct err *session_recognise_framework(const struct session *session,
+					       const struct framework **ret)
 {
 	const struct framework *const *frameworks = session->frameworks;
 	const char *wanted = session->suite.options.framework;
@@ -256,7 +256,8 @@ static struct err *run_to_entry(struct session *session, struct tracee *tracee)
  * Extra arguments can only be chosen when the framework is known, which needs
  * the libraries loaded: then the program is started once more.
  */
-static struct err *launch(struct session *session, struct tracee **ret)
+static struct err *session_launch_program(struct session *session,
+					  struct tracee **ret)
 {
 	output_restart(session->output);
 	const struct tracee_command command = {
@@ -288,7 +289,7 @@ static struct err *prepare_words(struct session *session)
 	return environment_prepare(session);
 }
 
-static struct err *attach(struct run *run)
+static struct err *session_attach_run(struct run *run)
 {
 	struct session *session = run->session;
 	if (!program_symbol(run->program, "_IO_2_1_stdout_",
@@ -316,10 +317,10 @@ struct err *session_start(struct session *session, bool discovering,
 			  struct run **ret)
 {
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
-	TRY(launch(session, &tracee));
+	TRY(session_launch_program(session, &tracee));
 	if (!session->framework) {
 		const struct framework *framework = NULL;
-		TRY(recognise(session, &framework));
+		TRY(session_recognise_framework(session, &framework));
 		BUG_ON(!framework);
 		session->framework = framework;
 		session->program->own = &framework->own;
@@ -327,7 +328,7 @@ struct err *session_start(struct session *session, bool discovering,
 		    environment_looks_for_leaks(session)) {
 			TRY(prepare_words(session));
 			tracee_destroy(take_ptr(tracee));
-			TRY(launch(session, &tracee));
+			TRY(session_launch_program(session, &tracee));
 		}
 	}
 	_cleanup_(run_destroyp) struct run *run = run_create(session, tracee);
@@ -335,7 +336,7 @@ struct err *session_start(struct session *session, bool discovering,
 		return err_nomem();
 	take_ptr(tracee);
 	run->discovering = discovering;
-	TRY(attach(run));
+	TRY(session_attach_run(run));
 
 	enum run_state state;
 	TRY(run_loop(run, &state));
@@ -368,7 +369,7 @@ void session_note_took(struct session *session, size_t test, uint64_t ns)
 		session->took[test] = MAX(session->took[test], ns);
 }
 
-static const char *obstacle(struct session *session)
+static const char *session_find_obstacle(struct session *session)
 {
 	if (!session->obstacle_known) {
 		session->obstacle =
@@ -448,7 +449,7 @@ struct err *session_process(struct session *session, struct run **ret)
 		TRY(find_again(session));
 	}
 	struct run *copy = NULL;
-	if (!obstacle(session)) {
+	if (!session_find_obstacle(session)) {
 		if (!session->positions)
 			TRY(positions_take(session->origin->tracee,
 					   &session->positions));
@@ -493,11 +494,12 @@ static void forget_tests(struct session *session)
 	map_u64_free(&session->declared);
 }
 
-static struct err *discover(struct session *session, bool *ret_ended_well)
+static struct err *session_discover_tests(struct session *session,
+					  bool *ret_ended_well)
 {
 	forget_tests(session);
 	const struct framework *framework = session->framework;
-	bool copied = session->origin && !obstacle(session);
+	bool copied = session->origin && !session_find_obstacle(session);
 	if (copied && framework->before_discovery)
 		TRY(framework->before_discovery(session->origin,
 						session->origin->ready_thread));
@@ -536,7 +538,7 @@ static struct err *discover_best(struct session *session)
 	for (int i = 0; i < n; i++) {
 		bool ended_well;
 		session->discovery = i;
-		TRY(discover(session, &ended_well));
+		TRY(session_discover_tests(session, &ended_well));
 		size_t count = session->suite.tests.n;
 		if (i == 0 && count && ended_well)
 			return NULL; /* the program was content */
@@ -551,7 +553,7 @@ static struct err *discover_best(struct session *session)
 		return NULL;
 	bool ended_well;
 	session->discovery = best;
-	return discover(session, &ended_well);
+	return session_discover_tests(session, &ended_well);
 }
 
 static struct err *list_tests(struct session *session)

@@ -27,7 +27,7 @@ static void splitter_free(struct splitter *splitter)
 	vec_free(&splitter->parts);
 }
 
-static struct err *add_node(struct splitter *splitter, size_t node)
+static struct err *splitter_add_node(struct splitter *splitter, size_t node)
 {
 	BUG_ON(!splitter->parts.n);
 	if (splitter->part_of[node] == splitter->parts.n)
@@ -55,13 +55,13 @@ static struct err *add_whole(struct splitter *splitter, size_t node)
 	     at != SUITE_TREE_ROOT; at = splitter->tree.nodes[at].parent) {
 		if (splitter->part_of[at] == splitter->parts.n)
 			break;
-		TRY(add_node(splitter, at));
+		TRY(splitter_add_node(splitter, at));
 	}
 	size_t bottom = splitter->stack.n;
 	TRY(vec_push(&splitter->stack, node));
 	while (splitter->stack.n > bottom) {
 		size_t at = splitter->stack.data[--splitter->stack.n];
-		TRY(add_node(splitter, at));
+		TRY(splitter_add_node(splitter, at));
 		TRY(push_children(splitter, at));
 	}
 	return NULL;

@@ -20,7 +20,7 @@ enum {
 	STATUS_BAD = 1 << 5,
 };
 
-struct tree_walk {
+struct order_tree_walk {
 	struct session *session;
 	struct suite_tree tree;
 	const struct suite_observer *outer;
@@ -39,7 +39,7 @@ struct tree_walk {
 /* ---- the tree ---- */
 
 /* Which orders are parts of the program's own sequence? */
-static void find_sequences(struct tree_walk *walk)
+static void find_sequences(struct order_tree_walk *walk)
 {
 	const struct suite_node *nodes = walk->tree.nodes;
 	uint8_t *flags = walk->flags;
@@ -65,7 +65,8 @@ static void find_sequences(struct tree_walk *walk)
 
 /* ---- telling ---- */
 
-static void tell(struct tree_walk *walk, const struct suite_result *result)
+static void tree_report_result(struct order_tree_walk *walk,
+			       const struct suite_result *result)
 {
 	if (walk->flags[result->entry] & TOLD)
 		return;
@@ -75,7 +76,7 @@ static void tell(struct tree_walk *walk, const struct suite_result *result)
 }
 
 /* Those below @node did not run. */
-static void tell_none(struct tree_walk *walk, size_t node)
+static void tell_none(struct order_tree_walk *walk, size_t node)
 {
 	const struct suite_tree *tree = &walk->tree;
 	size_t n = 0;
@@ -85,24 +86,26 @@ static void tell_none(struct tree_walk *walk, size_t node)
 		for (size_t i = 0; i < suite_tree_children(tree, at); i++) {
 			size_t child = suite_tree_child(tree, at, i);
 			walk->stack[n++] = child;
-			tell(walk, &(struct suite_result){
-					   .test = walk->tree.nodes[child].test,
-					   .entry = child,
-				   });
+			tree_report_result(
+				walk,
+				&(struct suite_result){
+					.test = walk->tree.nodes[child].test,
+					.entry = child,
+				});
 		}
 	}
 }
 
-static void on_started(void *data, size_t test)
+static void tree_on_started(void *data, size_t test)
 {
-	const struct tree_walk *walk = data;
+	const struct order_tree_walk *walk = data;
 	size_t node = walk->path.nodes[walk->run->next - 1];
 	if (!walk->probing && !(walk->flags[node] & TOLD) &&
 	    walk->outer->started)
 		walk->outer->started(walk->outer->data, test);
 }
 
-static void hold_result(struct tree_walk *walk,
+static void hold_result(struct order_tree_walk *walk,
 			const struct suite_result *result)
 {
 	suite_result_free(&walk->held);
@@ -118,9 +121,9 @@ static void hold_result(struct tree_walk *walk,
 	walk->holds = true;
 }
 
-static void on_finished(void *data, const struct suite_result *result)
+static void tree_on_finished(void *data, const struct suite_result *result)
 {
-	struct tree_walk *walk = data;
+	struct order_tree_walk *walk = data;
 	const struct run *run = walk->run;
 	if (walk->probing) {
 		walk->probed = result->outcome;
@@ -133,12 +136,12 @@ static void on_finished(void *data, const struct suite_result *result)
 	    record.outcome == OUTCOME_FAIL)
 		hold_result(walk, &record);
 	else
-		tell(walk, &record);
+		tree_report_result(walk, &record);
 }
 
-static void on_limit(void *data, const char *text)
+static void tree_on_limit(void *data, const char *text)
 {
-	const struct tree_walk *walk = data;
+	const struct order_tree_walk *walk = data;
 	if (walk->outer->limit)
 		walk->outer->limit(walk->outer->data, text);
 }
@@ -146,15 +149,15 @@ static void on_limit(void *data, const char *text)
 /* ---- running ---- */
 
 /* A process at the root, files as they are to be. */
-static struct err *begin_process(struct tree_walk *walk, struct run **ret)
+static struct err *begin_process(struct order_tree_walk *walk, struct run **ret)
 {
 	TRY(session_put_back(walk->session));
 	return session_process(walk->session, ret);
 }
 
 /* Lets @run go on up to the @end of the order that is laid out. */
-static struct err *run_to(struct tree_walk *walk, struct run *run, size_t end,
-			  bool parts, enum run_state *ret)
+static struct err *run_to(struct order_tree_walk *walk, struct run *run,
+			  size_t end, bool parts, enum run_state *ret)
 {
 	bool status_counts = run->framework->exit_status_counts;
 	walk->run = run;
@@ -184,7 +187,7 @@ static struct err *run_to(struct tree_walk *walk, struct run *run, size_t end,
  * The program left with a status that counts against its last test. Does it, too,
  * without that test? Then it says nothing about it.
  */
-static struct err *judge_held(struct tree_walk *walk)
+static struct err *judge_held(struct order_tree_walk *walk)
 {
 	if (!walk->holds)
 		return NULL;
@@ -212,14 +215,14 @@ static struct err *judge_held(struct tree_walk *walk)
 		free(take_ptr(walk->held.file));
 		walk->held.line = 0;
 	}
-	tell(walk, &walk->held);
+	tree_report_result(walk, &walk->held);
 	suite_result_free(&walk->held);
 	walk->held = (struct suite_result){};
 	return NULL;
 }
 
 /* The process of the order is over: with its last test, or with an earlier one. */
-static struct err *end_process(struct tree_walk *walk, struct run *run,
+static struct err *end_process(struct order_tree_walk *walk, struct run *run,
 			       size_t end)
 {
 	size_t done = run->next, last = walk->path.nodes[done - 1];
@@ -233,7 +236,7 @@ static struct err *end_process(struct tree_walk *walk, struct run *run,
 	return judge_held(walk);
 }
 
-static struct err *run_path(struct tree_walk *walk, size_t leaf)
+static struct err *run_path(struct order_tree_walk *walk, size_t leaf)
 {
 	suite_path_to(&walk->path, &walk->tree, leaf);
 	size_t n = walk->path.n;
@@ -249,7 +252,7 @@ static struct err *run_path(struct tree_walk *walk, size_t leaf)
 }
 
 /* Each order through @node from its beginning. */
-static struct err *run_paths(struct tree_walk *walk, size_t node)
+static struct err *run_paths(struct order_tree_walk *walk, size_t node)
 {
 	const struct suite_tree *tree = &walk->tree;
 	_cleanup_(freep) size_t *stack =
@@ -284,8 +287,8 @@ static void branch_free(struct branch *branch)
 	*branch = (struct branch){};
 }
 
-static struct err *put_back(struct tree_walk *walk, const struct branch *branch,
-			    struct run *run)
+static struct err *tree_put_back(struct order_tree_walk *walk,
+				 const struct branch *branch, struct run *run)
 {
 	/* The test before is told of only now, with its output, or was. */
 	if (walk->flags[branch->node] & TOLD)
@@ -295,11 +298,12 @@ static struct err *put_back(struct tree_walk *walk, const struct branch *branch,
 				  tracee_thread(run->tracee, 0));
 }
 
-static struct err *go(struct tree_walk *walk, struct run *run, size_t node,
-		      size_t depth);
+static struct err *tree_run_from_node(struct order_tree_walk *walk,
+				      struct run *run, size_t node,
+				      size_t depth);
 
 /* All children of the branch's node but the last, a copy each. */
-static struct err *go_each(struct tree_walk *walk, struct branch *branch,
+static struct err *go_each(struct order_tree_walk *walk, struct branch *branch,
 			   size_t depth)
 {
 	size_t node = branch->node;
@@ -309,13 +313,14 @@ static struct err *go_each(struct tree_walk *walk, struct branch *branch,
 		if (walk->flags[node] & GONE)
 			return NULL;
 		TRY(run_copy(run, tracee_thread(run->tracee, 0), &copy));
-		struct err *err = put_back(walk, branch, copy);
+		struct err *err = tree_put_back(walk, branch, copy);
 		if (err) {
 			run_destroy(copy);
 			return err;
 		}
-		TRY(go(walk, copy, suite_tree_child(&walk->tree, node, i),
-		       depth));
+		TRY(tree_run_from_node(walk, copy,
+				       suite_tree_child(&walk->tree, node, i),
+				       depth));
 	}
 	return NULL;
 }
@@ -324,8 +329,9 @@ static struct err *go_each(struct tree_walk *walk, struct branch *branch,
  * Goes on with @run, which it takes, from @node at @depth of the order. Recursion
  * ends soon: what is below all but the last child is at most half.
  */
-static struct err *go(struct tree_walk *walk, struct run *run, size_t node,
-		      size_t depth)
+static struct err *tree_run_from_node(struct order_tree_walk *walk,
+				      struct run *run, size_t node,
+				      size_t depth)
 {
 	_cleanup_(run_destroyp) struct run *owned = run;
 	for (;;) {
@@ -351,7 +357,7 @@ static struct err *go(struct tree_walk *walk, struct run *run, size_t node,
 			tell_none(walk, node);
 			return NULL;
 		}
-		TRY(put_back(walk, &branch, branch.run));
+		TRY(tree_put_back(walk, &branch, branch.run));
 		owned = take_ptr(branch.run);
 		node = suite_tree_child(&walk->tree, node,
 					suite_tree_children(&walk->tree, node) -
@@ -359,7 +365,7 @@ static struct err *go(struct tree_walk *walk, struct run *run, size_t node,
 	}
 }
 
-static struct err *go_all(struct tree_walk *walk, unsigned flags)
+static struct err *tree_run_all(struct order_tree_walk *walk, unsigned flags)
 {
 	walk->parting.sequence = flags & SEQUENCE;
 	struct suite_tree *tree = &walk->tree;
@@ -376,23 +382,23 @@ static struct err *go_all(struct tree_walk *walk, unsigned flags)
 			continue;
 		}
 		TRY(begin_process(walk, &run));
-		TRY(go(walk, run, node, 0));
+		TRY(tree_run_from_node(walk, run, node, 0));
 	}
 	return NULL;
 }
 
-static struct err *run_walk(struct tree_walk *walk)
+static struct err *run_walk(struct order_tree_walk *walk)
 {
 	uint8_t all = 0;
 	find_sequences(walk);
 	for (size_t i = 0; i < walk->tree.n; i++)
 		all |= walk->flags[i];
 	if (all & SEQUENCE)
-		TRY(go_all(walk, SEQUENCE));
-	return all & ELSEWISE ? go_all(walk, ELSEWISE) : NULL;
+		TRY(tree_run_all(walk, SEQUENCE));
+	return all & ELSEWISE ? tree_run_all(walk, ELSEWISE) : NULL;
 }
 
-static void walk_free(struct tree_walk *walk)
+static void walk_free(struct order_tree_walk *walk)
 {
 	free(walk->flags);
 	free(walk->stack);
@@ -404,7 +410,7 @@ static void walk_free(struct tree_walk *walk)
 struct err *tree_run(struct session *session, const struct suite_node *nodes,
 		     size_t n, const struct suite_observer *observer)
 {
-	_cleanup_(walk_free) struct tree_walk walk = {
+	_cleanup_(walk_free) struct order_tree_walk walk = {
 		.session = session,
 		.outer = observer,
 		.flags = calloc(n, sizeof(*walk.flags)),
@@ -415,9 +421,9 @@ struct err *tree_run(struct session *session, const struct suite_node *nodes,
 	TRY(suite_tree_create(nodes, n, &walk.tree));
 	TRY(suite_path_create(&walk.tree, &walk.path));
 	const struct suite_observer inner = {
-		.started = on_started,
-		.finished = on_finished,
-		.limit = on_limit,
+		.started = tree_on_started,
+		.finished = tree_on_finished,
+		.limit = tree_on_limit,
 		.data = &walk,
 	};
 	session->observer = &inner;

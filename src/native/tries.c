@@ -61,14 +61,14 @@ static void say_limit(const struct tries *tries, const char *why)
 		outer->limit(outer->data, text);
 }
 
-static void on_limit(void *data, const char *text)
+static void tries_on_limit(void *data, const char *text)
 {
 	const struct tries *tries = data;
 	if (tries->outer && tries->outer->limit)
 		tries->outer->limit(tries->outer->data, text);
 }
 
-static void on_finished(void *data, const struct suite_result *result)
+static void tries_on_finished(void *data, const struct suite_result *result)
 {
 	struct tries *tries = data;
 	tries->outcome = result->outcome;
@@ -78,7 +78,8 @@ static void on_finished(void *data, const struct suite_result *result)
 /* ---- the prefix ---- */
 
 /* What cannot be looked at is done without. */
-static struct err *lose(struct tries *tries, bool memory, struct err *err)
+static struct err *tries_do_without(struct tries *tries, bool memory,
+				    struct err *err)
 {
 	if (!err || err_kind(err) == ERR_INTERRUPTED ||
 	    err_kind(err) == ERR_USAGE)
@@ -97,17 +98,19 @@ static struct err *lose(struct tries *tries, bool memory, struct err *err)
 	return NULL;
 }
 
-static struct err *look(struct tries *tries, struct changes *ret)
+static struct err *tries_look_at_changes(struct tries *tries,
+					 struct changes *ret)
 {
 	struct thread *thread = tracee_thread(tries->run->tracee, 0);
 	/* Memory last: what the others do in the process is not to be seen. */
 	if (tries->system)
-		TRY(lose(tries, false,
-			 system_watch_capture(tries->system, thread, ret)));
+		TRY(tries_do_without(
+			tries, false,
+			system_watch_capture(tries->system, thread, ret)));
 	if (tries->memory)
-		TRY(lose(tries, true,
-			 memory_watch_capture(tries->memory, thread, ret,
-					      NULL)));
+		TRY(tries_do_without(tries, true,
+				     memory_watch_capture(tries->memory, thread,
+							  ret, NULL)));
 	return NULL;
 }
 
@@ -125,7 +128,7 @@ static struct err *look_before(struct tries *tries)
 	TRY(keep_before(tries));
 	TRY(remedies_quarantine(tries->session->program, tries->run->tracee,
 				&tries->kept));
-	return look(tries, NULL);
+	return tries_look_at_changes(tries, NULL);
 }
 
 /* Is it the first test, of the same group as the last? They share a set-up. */
@@ -202,11 +205,13 @@ static struct err *run_prefix(struct tries *tries)
 	run->n = tries->n;
 	const struct watch_process watched = session_watched(session, run);
 	if (tries->system)
-		TRY(lose(tries, false,
-			 system_watch_start(tries->system, &watched)));
+		TRY(tries_do_without(
+			tries, false,
+			system_watch_start(tries->system, &watched)));
 	if (tries->memory)
-		TRY(lose(tries, true,
-			 memory_watch_start(tries->memory, &watched)));
+		TRY(tries_do_without(
+			tries, true,
+			memory_watch_start(tries->memory, &watched)));
 	if (tries->why_not)
 		return NULL;
 	TRY(run->framework->start(run, run->ready_thread));
@@ -223,11 +228,11 @@ static struct err *run_prefix(struct tries *tries)
 
 /* ---- roots ---- */
 
-static struct err *find_roots(struct tries *tries)
+static struct err *tries_find_roots(struct tries *tries)
 {
 	struct session *session = tries->session;
 	_cleanup_(changes_freep_deep) struct changes changes = {};
-	TRY(look(tries, &changes));
+	TRY(tries_look_at_changes(tries, &changes));
 	if (tries->why_not)
 		return NULL;
 	const struct remedy_source source = {
@@ -394,7 +399,7 @@ static struct err *tries_judge(struct tries *tries, suite_judge *judge,
 	TRY(session_put_back(tries->session));
 	TRY(run_prefix(tries));
 	if (!tries->why_not)
-		TRY(find_roots(tries));
+		TRY(tries_find_roots(tries));
 	if (tries->why_not) {
 		say_limit(tries, tries->why_not);
 		return NULL;
@@ -418,8 +423,8 @@ struct err *tries_run(struct session *session, const struct suite_watch *watch,
 		.n = n + 1,
 	};
 	tries.inner = (struct suite_observer){
-		.finished = on_finished,
-		.limit = on_limit,
+		.finished = tries_on_finished,
+		.limit = tries_on_limit,
 		.data = &tries,
 	};
 	tries.order = malloc((n + 1) * sizeof(*tries.order));

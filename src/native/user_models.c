@@ -56,14 +56,14 @@ void user_models_destroy(struct user_models *models)
 
 /* ---- values ---- */
 
-static pid_t tid_of(const struct thread *thread)
+static pid_t user_models_tid_of(const struct thread *thread)
 {
 	return thread->tid == tracee_pid(thread->tracee) ? 0 : thread->tid;
 }
 
-static bool evaluate(const struct thread *thread,
-		     const struct suite_value *value,
-		     const struct pending *call, uint64_t *ret)
+static bool user_models_evaluate(const struct thread *thread,
+				 const struct suite_value *value,
+				 const struct pending *call, uint64_t *ret)
 {
 	uint64_t word;
 	switch (value->kind) {
@@ -113,12 +113,12 @@ static bool find_array(const struct thread *thread,
 		       uint64_t *ret_n)
 {
 	uint64_t n, size = model->element_size;
-	if (!evaluate(thread, &model->array, call, ret_base) || !*ret_base ||
-	    !size || size > SIZE_LIMIT)
+	if (!user_models_evaluate(thread, &model->array, call, ret_base) ||
+	    !*ret_base || !size || size > SIZE_LIMIT)
 		return false;
 	if (model->length.kind == SUITE_VALUE_NULL)
 		n = count_to_zero(thread->tracee, *ret_base, size);
-	else if (!evaluate(thread, &model->length, call, &n))
+	else if (!user_models_evaluate(thread, &model->length, call, &n))
 		return false;
 	n = (uint32_t)n;
 	if (n < 2 || n > ELEMENTS_MAX)
@@ -146,16 +146,18 @@ static bool find_array(const struct thread *thread,
 #define KEPT_MAGIC UINT64_C(0x7065656b73726573)
 #define RED_ZONE 128
 
-struct kept {
+struct call_kept {
 	uint64_t magic;
 	uint64_t model, value;
 	uint64_t records; /* before the choice */
 	struct user_regs_struct regs;
 };
 
-static struct err *divert(struct thread *thread, struct raddr function,
-			  const uint64_t *arguments, size_t n,
-			  const struct kept *kept)
+static struct err *user_models_divert_thread(struct thread *thread,
+					     struct raddr function,
+					     const uint64_t *arguments,
+					     size_t n,
+					     const struct call_kept *kept)
 {
 	uint64_t sp = regs_sp(&thread->regs).v - RED_ZONE - sizeof(*kept);
 	uint64_t back = regs_pc(&thread->regs).v;
@@ -173,7 +175,7 @@ static struct err *divert(struct thread *thread, struct raddr function,
 
 /* Does it come back from there? Hostile programs only hurt themselves. */
 static bool find_kept(const struct thread *thread,
-		      const struct user_models *models, struct kept *ret)
+		      const struct user_models *models, struct call_kept *ret)
 {
 	return memory_read_some(thread->tracee, regs_sp(&thread->regs), ret,
 				sizeof(*ret)) == sizeof(*ret) &&
@@ -207,8 +209,8 @@ static void correct_record(const struct thread *thread,
 				 record->stack, sizeof(record->stack));
 }
 
-static struct err *choose(struct run *run, struct thread *thread,
-			  const struct pending *call)
+static struct err *user_models_choose(struct run *run, struct thread *thread,
+				      const struct pending *call)
 {
 	const struct user_models *models = run->session->user_models;
 	const struct suite_user_model *model = &models->models[call->model];
@@ -241,20 +243,21 @@ static struct err *choose(struct run *run, struct thread *thread,
 		model->element_size,
 		value,
 	};
-	struct kept kept = {
+	struct call_kept kept = {
 		.magic = KEPT_MAGIC,
 		.model = call->model,
 		.value = value,
 		.records = block->records_n,
 		.regs = thread->regs.r,
 	};
-	return divert(thread, RADDR(agent), arguments, ARRAY_SIZE(arguments),
-		      &kept);
+	return user_models_divert_thread(thread, RADDR(agent), arguments,
+					 ARRAY_SIZE(arguments), &kept);
 }
 
 /* Back from the agent: everything as it was, but for the result. */
-static struct err *resume(struct run *run, struct thread *thread,
-			  const struct kept *kept)
+static struct err *user_models_resume_thread(struct run *run,
+					     struct thread *thread,
+					     const struct call_kept *kept)
 {
 	const struct user_models *models = run->session->user_models;
 	uint64_t got = regs_result(&thread->regs), none = 0;
@@ -272,7 +275,7 @@ static struct err *resume(struct run *run, struct thread *thread,
 
 /* ---- entry and return ---- */
 
-static void forget(struct user_models *models, size_t i)
+static void user_models_forget_call(struct user_models *models, size_t i)
 {
 	memmove(&models->pending[i], &models->pending[i + 1],
 		(models->n_pending - i - 1) * sizeof(models->pending[0]));
@@ -285,7 +288,7 @@ static void forget_left(struct user_models *models, pid_t tid, uint64_t sp)
 	for (size_t i = models->n_pending; i--;) {
 		if (models->pending[i].tid == tid &&
 		    models->pending[i].sp <= sp)
-			forget(models, i);
+			user_models_forget_call(models, i);
 	}
 }
 
@@ -293,18 +296,18 @@ static struct err *on_return(struct run *run, struct thread *thread,
 			     uint64_t arg _unused_)
 {
 	struct user_models *models = run->session->user_models;
-	pid_t tid = tid_of(thread);
+	pid_t tid = user_models_tid_of(thread);
 	uint64_t sp = regs_sp(&thread->regs).v, pc = regs_pc(&thread->regs).v;
-	struct kept kept;
+	struct call_kept kept;
 	if (find_kept(thread, models, &kept))
-		return resume(run, thread, &kept);
+		return user_models_resume_thread(run, thread, &kept);
 	for (size_t i = models->n_pending; i--;) {
 		struct pending call = models->pending[i];
 		if (call.tid != tid || call.sp + 8 != sp ||
 		    call.return_to != pc)
 			continue;
-		forget(models, i);
-		struct err *err = choose(run, thread, &call);
+		user_models_forget_call(models, i);
+		struct err *err = user_models_choose(run, thread, &call);
 		if (err) /* the test goes on as ever */
 			err_ignore(err);
 		break;
@@ -318,7 +321,7 @@ static struct err *on_entry(struct run *run, struct thread *thread,
 	struct user_models *models = run->session->user_models;
 	struct pending call = {
 		.model = arg,
-		.tid = tid_of(thread),
+		.tid = user_models_tid_of(thread),
 		.sp = regs_sp(&thread->regs).v,
 	};
 	uint64_t word;
@@ -340,14 +343,14 @@ static struct err *on_entry(struct run *run, struct thread *thread,
 		call.arguments[i] = thread_arg(thread, i);
 	forget_left(models, call.tid, call.sp);
 	if (models->n_pending == PENDING_MAX)
-		forget(models, 0);
+		user_models_forget_call(models, 0);
 	models->pending[models->n_pending++] = call;
 	return NULL;
 }
 
 /* ---- finding functions ---- */
 
-struct search {
+struct user_models_search {
 	struct run *run;
 	const struct module *module;
 	size_t model;
@@ -358,7 +361,7 @@ struct search {
 	struct err *err;
 };
 
-static struct err *break_at(struct search *search, uint64_t value)
+static struct err *break_at(struct user_models_search *search, uint64_t value)
 {
 	struct raddr at = RADDR(value + search->module->bias);
 	struct run *run = search->run;
@@ -372,7 +375,7 @@ static struct err *break_at(struct search *search, uint64_t value)
 
 static bool visit_mangled(void *data, const struct object_symbol *symbol)
 {
-	struct search *search = data;
+	struct user_models_search *search = data;
 	if (!symbol->function || symbol->ifunc ||
 	    !str_starts(symbol->name, "_Z") || strchr(symbol->name, '.') ||
 	    !memmem(symbol->name, strlen(symbol->name), search->last,
@@ -387,7 +390,7 @@ static bool visit_mangled(void *data, const struct object_symbol *symbol)
 }
 
 /* "app::list<int>::names(int)": "list", "names" … the last that is a word. */
-static void last_word(struct search *search)
+static void last_word(struct user_models_search *search)
 {
 	size_t n = strcspn(search->name, "(<");
 	size_t from = n;
@@ -399,7 +402,7 @@ static void last_word(struct search *search)
 
 static struct err *find_function(struct run *run, size_t model, bool *ret)
 {
-	struct search search = {
+	struct user_models_search search = {
 		.run = run,
 		.model = model,
 		.name = run->session->user_models->models[model].function,

@@ -116,7 +116,7 @@ static uint64_t digest_next(uint64_t digest, size_t test)
 	return XXH3_64bits_withSeed(&word, sizeof(word), digest);
 }
 
-static uint64_t digest_of(const struct order_tests *order)
+static uint64_t asks_digest_of(const struct order_tests *order)
 {
 	uint64_t digest = 0;
 	for (size_t i = 0; i < order->n; i++)
@@ -124,8 +124,8 @@ static uint64_t digest_of(const struct order_tests *order)
 	return digest;
 }
 
-static bool recall(struct order_search *search, uint64_t digest,
-		   enum outcome *ret)
+static bool asks_recall_outcome(struct order_search *search, uint64_t digest,
+				enum outcome *ret)
 {
 	const struct order_memory *memory = search->options->memory;
 	uint64_t known;
@@ -150,8 +150,8 @@ static bool recall(struct order_search *search, uint64_t digest,
 	return whole;
 }
 
-static struct err *remember(struct order_search *search, uint64_t digest,
-			    enum outcome outcome)
+static struct err *asks_remember_outcome(struct order_search *search,
+					 uint64_t digest, enum outcome outcome)
 {
 	const struct order_memory *memory = search->options->memory;
 	uint64_t known;
@@ -256,7 +256,7 @@ static struct err *note_pairs(struct order_search *search,
 		enum outcome outcome = OUTCOME_NONE;
 		digest = digest_next(digest, test);
 		if (!i || search_pair_tried(search, order->data[i - 1], test) ||
-		    !recall(search, digest, &outcome))
+		    !asks_recall_outcome(search, digest, &outcome))
 			continue; /* no outcome: one before took the process */
 		search_pair(search, order->data[i - 1], test);
 		if (i + 1 < order->n &&
@@ -278,7 +278,8 @@ static bool tree_full(const struct tree *tree)
 }
 
 /* What a question adds to the tree. */
-static uint64_t cost_of(const struct tree *tree, const struct order_ask *ask)
+static uint64_t asks_cost_of(const struct tree *tree,
+			     const struct order_ask *ask)
 {
 	bool known = !(tree->flags & ASK_ANEW);
 	uint64_t digest = 0, cost = 0, node;
@@ -292,7 +293,8 @@ static uint64_t cost_of(const struct tree *tree, const struct order_ask *ask)
 }
 
 /* Runs what was gathered, and gives the answers. */
-static struct err *tree_run(struct tree *tree, struct order_ask *asks, size_t n)
+static struct err *asks_run_tree(struct tree *tree, struct order_ask *asks,
+				 size_t n)
 {
 	struct order_search *search = tree->search;
 	const struct suite_observer observer = {
@@ -310,8 +312,9 @@ static struct err *tree_run(struct tree *tree, struct order_ask *asks, size_t n)
 	     i++) {
 		enum outcome outcome = (enum outcome)tree->outcomes.data[i];
 		struct err *failed =
-			outcome ? remember(search, tree->digests.data[i],
-					   outcome)
+			outcome ? asks_remember_outcome(search,
+							tree->digests.data[i],
+							outcome)
 				: NULL;
 		if (failed && !err)
 			err = failed;
@@ -339,7 +342,8 @@ static struct err *is_known(struct order_search *search, struct order_ask *ask,
 {
 	*ret = ask->impossible || ask->outcome;
 	if (*ret || flags & ASK_ANEW ||
-	    !recall(search, digest_of(&ask->order), &ask->outcome))
+	    !asks_recall_outcome(search, asks_digest_of(&ask->order),
+				 &ask->outcome))
 		return NULL;
 	*ret = true;
 	return note_pairs(search, &ask->order);
@@ -362,7 +366,7 @@ struct err *asks_run(struct order_search *search, struct order_asks *asks,
 			continue;
 		if (tree_full(&tree)) {
 			tree.first = asks->data + from;
-			TRY(tree_run(&tree, asks->data + from, i - from));
+			TRY(asks_run_tree(&tree, asks->data + from, i - from));
 			from = i;
 			in_block = 0;
 		}
@@ -373,15 +377,16 @@ struct err *asks_run(struct order_search *search, struct order_asks *asks,
 			in_block = 1;
 			map_u64_free(&tree.children);
 		}
-		uint64_t cost = cost_of(&tree, ask);
+		uint64_t cost = asks_cost_of(&tree, ask);
 		if (!search_fits(search, tree.cost + cost, serial))
 			continue;
 		tree.cost += cost;
 		tree.first = asks->data + from;
 		TRY(tree_add(&tree, ask));
 	}
-	return tree.nodes.n ? tree_run(&tree, asks->data + from, asks->n - from)
-			    : NULL;
+	return tree.nodes.n
+		       ? asks_run_tree(&tree, asks->data + from, asks->n - from)
+		       : NULL;
 }
 
 struct err *asks_one(struct order_search *search, const size_t *prefix,

@@ -18,14 +18,14 @@
 /* Orders made and run at once. */
 #define BATCH 8
 
-struct unit {
+struct cover_unit {
 	size_t group; /* SUITE_NO_GROUP: one test */
 	struct order_tests tests;
 };
 
 struct cover {
 	struct order_search *search;
-	VEC(struct unit) units;
+	VEC(struct cover_unit) units;
 	size_t rows;
 	size_t *scratch, *numbers; /* room for all tests */
 };
@@ -46,13 +46,14 @@ static bool takes_part(const struct order_search *search, size_t test)
 	return alone != OUTCOME_TIMEOUT && !order_ends(search, alone);
 }
 
-static struct err *add_test(struct cover *cover, struct map_u64 *units,
-			    size_t test)
+static struct err *cover_add_test(struct cover *cover, struct map_u64 *units,
+				  size_t test)
 {
 	size_t group = search_unit(cover->search, test);
 	uint64_t at = cover->units.n;
 	if (group == SUITE_NO_GROUP || !map_u64_get(units, group, &at)) {
-		TRY(vec_push(&cover->units, (struct unit){ .group = group }));
+		TRY(vec_push(&cover->units,
+			     (struct cover_unit){ .group = group }));
 		if (group != SUITE_NO_GROUP)
 			TRY(map_u64_put(units, group, at));
 	}
@@ -60,13 +61,13 @@ static struct err *add_test(struct cover *cover, struct map_u64 *units,
 	return vec_push(&cover->units.data[at].tests, test);
 }
 
-static struct err *divide(struct cover *cover)
+static struct err *cover_divide_units(struct cover *cover)
 {
 	struct order_search *search = cover->search;
 	_cleanup_(map_u64_freep) struct map_u64 units = MAP_INIT;
 	for (size_t i = 0; i < search->n; i++) {
 		if (takes_part(search, search->tests[i]))
-			TRY(add_test(cover, &units, search->tests[i]));
+			TRY(cover_add_test(cover, &units, search->tests[i]));
 	}
 	cover->rows = rows_count(cover->units.n);
 	for (size_t i = 0; i < cover->units.n; i++)
@@ -151,7 +152,7 @@ static struct err *ask_across(struct cover *cover)
 struct err *cover_pairs(struct order_search *search)
 {
 	_cleanup_(cover_freep) struct cover cover = { .search = search };
-	TRY(divide(&cover));
+	TRY(cover_divide_units(&cover));
 	if (!cover.units.n)
 		return NULL;
 	if (!search->fixed)

@@ -44,8 +44,8 @@ static void verified_freep(struct verified *verified)
 	free(verified->file);
 }
 
-static void count(struct repeats *repeats, struct order_ask *ask,
-		  struct verified *verified)
+static void repeats_count_ask(struct repeats *repeats, struct order_ask *ask,
+			      struct verified *verified)
 {
 	if (!ask->outcome) {
 		repeats->missing++;
@@ -64,9 +64,10 @@ static void count(struct repeats *repeats, struct order_ask *ask,
 }
 
 /* Alone and after @prefix in turn, so that a slow change hits both. */
-static struct err *verify(struct order_search *search, const size_t *prefix,
-			  size_t n, size_t test, size_t times,
-			  struct verified *ret)
+static struct err *explain_verify_test(struct order_search *search,
+				       const size_t *prefix, size_t n,
+				       size_t test, size_t times,
+				       struct verified *ret)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
 	for (size_t i = 0; i < times; i++) {
@@ -75,7 +76,8 @@ static struct err *verify(struct order_search *search, const size_t *prefix,
 	}
 	TRY(asks_run(search, &asks, ASK_SERIAL | ASK_ANEW | ASK_DETAILS));
 	for (size_t i = 0; i < asks.n; i++)
-		count(i % 2 ? &ret->after : &ret->alone, &asks.data[i], ret);
+		repeats_count_ask(i % 2 ? &ret->after : &ret->alone,
+				  &asks.data[i], ret);
 	return NULL;
 }
 
@@ -116,11 +118,12 @@ static void drop_chance(struct dependences *found)
 	found->n = n;
 }
 
-enum verdict { IS_SO, IS_NOT, IS_RANDOM };
+enum explain_verdict { IS_SO, IS_NOT, IS_RANDOM };
 
 /* What the repetitions say; the outcome alone is corrected by them. */
-static struct err *judge(struct order_search *search, size_t test,
-			 const struct verified *verified, enum verdict *ret)
+static struct err *explain_judge_test(struct order_search *search, size_t test,
+				      const struct verified *verified,
+				      enum explain_verdict *ret)
 {
 	const struct repeats *alone = &verified->alone;
 	const struct repeats *after = &verified->after;
@@ -146,10 +149,10 @@ static struct err *look_for_chance(struct order_search *search,
 				   const struct order_suspect *suspect)
 {
 	_cleanup_(verified_freep) struct verified more = {};
-	TRY(verify(search, suspect->prefix.data, suspect->prefix.n,
-		   suspect->test, PATIENCE, &more));
-	enum verdict verdict;
-	TRY(judge(search, suspect->test, &more, &verdict));
+	TRY(explain_verify_test(search, suspect->prefix.data, suspect->prefix.n,
+				suspect->test, PATIENCE, &more));
+	enum explain_verdict verdict;
+	TRY(explain_judge_test(search, suspect->test, &more, &verdict));
 	if (verdict != IS_NOT || !suspect->serial || !more.after.runs ||
 	    search_late(search))
 		return NULL;
@@ -169,8 +172,9 @@ struct shrink {
 	bool late;
 };
 
-static struct err *shows(struct order_search *search, const size_t *prefix,
-			 size_t n, size_t test, bool *ret)
+static struct err *explain_prefix_shows(struct order_search *search,
+					const size_t *prefix, size_t n,
+					size_t test, bool *ret)
 {
 	enum outcome outcome = OUTCOME_NONE;
 	TRY(asks_one(search, prefix, n, test, 0, &outcome));
@@ -189,7 +193,8 @@ static struct err *shrink_ask(void *data, const size_t *places, size_t n,
 	*ret = false;
 	if (shrink->late)
 		return NULL;
-	return shows(shrink->search, shrink->scratch, n, shrink->test, ret);
+	return explain_prefix_shows(shrink->search, shrink->scratch, n,
+				    shrink->test, ret);
 }
 
 /* *@ret empty: there was no time. */
@@ -218,8 +223,8 @@ static struct err *shrink_list(struct order_search *search,
 }
 
 /* In whatever sequence: lists are short, and other sequences no news. */
-static bool has_all(const struct order_tests *order,
-		    const struct order_tests *list)
+static bool tests_have_all(const struct order_tests *order,
+			   const struct order_tests *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		if (!tests_have(order, list->data[i]))
@@ -266,7 +271,7 @@ static bool is_explained(const struct order_search *search,
 		if (finding->test != suspect->test)
 			continue;
 		for (size_t j = 0; j < lists->n; j++) {
-			if (has_all(&suspect->prefix, &lists->data[j]))
+			if (tests_have_all(&suspect->prefix, &lists->data[j]))
 				return true;
 		}
 	}
@@ -317,7 +322,7 @@ static struct err *add_list(struct order_search *search,
 	struct order_tests list = {};
 	struct err *err = with_needs(search, tests, n, finding->test, &list);
 	for (size_t i = 0; !err && i < lists->n; i++) {
-		if (has_all(&list, &lists->data[i])) {
+		if (tests_have_all(&list, &lists->data[i])) {
 			vec_free(&list);
 			return NULL;
 		}
@@ -371,16 +376,16 @@ static size_t repeats_of(const struct order_search *search, size_t test,
  * A list was found: verified once more as it stands now, it is a finding, or
  * belongs to one. *@ret NULL: it did not stand.
  */
-static struct err *accept(struct order_search *search, size_t test,
-			  const struct order_tests *list,
-			  struct dependence **ret)
+static struct err *explain_accept_list(struct order_search *search, size_t test,
+				       const struct order_tests *list,
+				       struct dependence **ret)
 {
 	_cleanup_(verified_freep) struct verified verified = {};
-	enum verdict verdict;
+	enum explain_verdict verdict;
 	*ret = NULL;
-	TRY(verify(search, list->data, list->n, test,
-		   repeats_of(search, test, list), &verified));
-	TRY(judge(search, test, &verified, &verdict));
+	TRY(explain_verify_test(search, list->data, list->n, test,
+				repeats_of(search, test, list), &verified));
+	TRY(explain_judge_test(search, test, &verified, &verdict));
 	if (verdict != IS_SO)
 		return NULL;
 	enum order_class class = class_of(search, test, list);
@@ -494,7 +499,8 @@ static void drop_longer(struct order_lists *lists)
 		bool longer = false;
 		for (size_t j = 0; j < lists->n; j++)
 			longer |= lists->data[j].n < lists->data[i].n &&
-				  has_all(&lists->data[i], &lists->data[j]);
+				  tests_have_all(&lists->data[i],
+						 &lists->data[j]);
 		if (longer)
 			vec_free(&lists->data[i]);
 		else
@@ -504,9 +510,9 @@ static void drop_longer(struct order_lists *lists)
 }
 
 /* The finding shows the first of its lists: is that one as good as @shown? */
-static struct err *settle(struct order_search *search,
-			  struct dependence *finding,
-			  const struct order_tests *shown)
+static struct err *explain_settle_shown(struct order_search *search,
+					struct dependence *finding,
+					const struct order_tests *shown)
 {
 	struct order_lists *lists = lists_of(finding);
 	BUG_ON(!lists->n);
@@ -515,10 +521,11 @@ static struct err *settle(struct order_search *search,
 	    !memcmp(first->data, shown->data, first->n * sizeof(size_t)))
 		return NULL;
 	_cleanup_(verified_freep) struct verified verified = {};
-	enum verdict verdict;
-	TRY(verify(search, first->data, first->n, finding->test,
-		   repeats_of(search, finding->test, first), &verified));
-	TRY(judge(search, finding->test, &verified, &verdict));
+	enum explain_verdict verdict;
+	TRY(explain_verify_test(search, first->data, first->n, finding->test,
+				repeats_of(search, finding->test, first),
+				&verified));
+	TRY(explain_judge_test(search, finding->test, &verified, &verdict));
 	if (verdict != IS_SO)
 		return NULL;
 	struct order_tests order = {};
@@ -558,7 +565,7 @@ static struct err *add_singles(struct order_search *search,
 	drop_longer(lists);
 	qsort(lists->data, lists->n, sizeof(*lists->data), by_length);
 	if (!err)
-		err = settle(search, finding, &shown);
+		err = explain_settle_shown(search, finding, &shown);
 	vec_free(&shown);
 	return err;
 }
@@ -651,14 +658,16 @@ static struct err *find_others(struct order_search *search,
 				TRY(vec_push(&rest, suspect->prefix.data[j]));
 		}
 		bool still;
-		TRY(shows(search, rest.data, rest.n, suspect->test, &still));
+		TRY(explain_prefix_shows(search, rest.data, rest.n,
+					 suspect->test, &still));
 		if (!still || search_late(search))
 			continue;
 		TRY(shrink_list(search, rest.data, rest.n, suspect->test,
 				&other));
 		struct dependence *finding = NULL;
 		if (other.n)
-			TRY(accept(search, suspect->test, &other, &finding));
+			TRY(explain_accept_list(search, suspect->test, &other,
+						&finding));
 		found += finding != NULL;
 	}
 	return NULL;
@@ -702,7 +711,8 @@ static struct err *find_list(struct order_search *search,
 	size_t test = suspect->test;
 	bool enough = false;
 	if (some->n)
-		TRY(shows(search, some->data, some->n, test, &enough));
+		TRY(explain_prefix_shows(search, some->data, some->n, test,
+					 &enough));
 	if (enough)
 		return shrink_list(search, some->data, some->n, test, ret);
 	return shrink_list(search, suspect->prefix.data, suspect->prefix.n,
@@ -714,11 +724,12 @@ static struct err *is_so(struct order_search *search,
 			 const struct order_suspect *suspect, bool *ret)
 {
 	_cleanup_(verified_freep) struct verified verified = {};
-	enum verdict verdict;
+	enum explain_verdict verdict;
 	*ret = false;
-	TRY(verify(search, suspect->prefix.data, suspect->prefix.n,
-		   suspect->test, search->options->repeats, &verified));
-	TRY(judge(search, suspect->test, &verified, &verdict));
+	TRY(explain_verify_test(search, suspect->prefix.data, suspect->prefix.n,
+				suspect->test, search->options->repeats,
+				&verified));
+	TRY(explain_judge_test(search, suspect->test, &verified, &verdict));
 	if (verdict == IS_NOT)
 		return look_for_chance(search, suspect);
 	*ret = verdict == IS_SO;
@@ -744,7 +755,7 @@ static struct err *explain_prefix(struct order_search *search,
 	if (!list.n)
 		return NULL;
 	struct dependence *finding;
-	TRY(accept(search, test, &list, &finding));
+	TRY(explain_accept_list(search, test, &list, &finding));
 	if (!finding)
 		return NULL;
 	TRY(add_leavers(search, finding));
@@ -819,7 +830,7 @@ struct err *explain_more(struct order_search *search)
 		if (search->options->cleaners && !finding->cleaners_complete)
 			TRY(find_cleaners(search, finding));
 		if (search->options->roots && !finding->roots_known)
-			TRY(find_roots(search, finding));
+			TRY(order_find_roots(search, finding));
 	}
 	return NULL;
 }

@@ -300,7 +300,7 @@ static struct err *find_sequence(struct order_search *search)
 	return NULL;
 }
 
-static struct err *begin(struct order_search *search)
+static struct err *order_search_begin(struct order_search *search)
 {
 	size_t count = suite_count(search->suite);
 	search->known = calloc(count + 1, sizeof(*search->known));
@@ -388,7 +388,7 @@ static int by_test(const void *a, const void *b)
 	return (int)one->class - (int)other->class;
 }
 
-static struct err *make_findings(struct order_search *search)
+static struct err *order_make_findings(struct order_search *search)
 {
 	struct dependences *found = &search->found;
 	struct err *err = NULL;
@@ -413,13 +413,13 @@ static struct err *make_findings(struct order_search *search)
 	return err;
 }
 
-static struct err *end(struct order_search *search)
+static struct err *order_search_end(struct order_search *search)
 {
 	struct order_reach *reach = &search->result->reach;
 	reach->systematic = search->options->strategy != ORDER_RANDOM;
 	if (search->rules)
 		count_pairs(search);
-	struct err *err = make_findings(search);
+	struct err *err = order_make_findings(search);
 	for (size_t i = 0; i < search->suspects.n; i++)
 		vec_free(&search->suspects.data[i].prefix);
 	vec_free(&search->suspects);
@@ -449,14 +449,14 @@ struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 		.n = n,
 		.processes = !(suite_watchable(suite) & SUITE_MEMORY),
 	};
-	struct err *err = begin(&search);
+	struct err *err = order_search_begin(&search);
 	if (!err)
 		err = options->strategy == ORDER_RANDOM
 			      ? search_random(&search)
 			      : search_systematic(&search);
 	if (err && err_kind(err) == ERR_INTERRUPTED)
 		ret->reach.why = "interrupted";
-	struct err *made = end(&search);
+	struct err *made = order_search_end(&search);
 	if (err)
 		err_ignore(made);
 	return err ? err : made;

@@ -10,15 +10,17 @@
 #include "order/order_internal.h"
 
 /* Running a test twice in one process is rarer than another order. */
-static enum finding_severity judge_severity(const struct dependence *dependence)
+static enum finding_severity
+order_judge_severity(const struct dependence *dependence)
 {
 	return dependence->class == ORDER_NON_IDEMPOTENT ? FINDING_MEDIUM
 							 : FINDING_HIGH;
 }
 
 /* "T fails after A and passes alone; polluted: x" */
-static struct err *make_message(const struct finding_run *run,
-				const struct dependence *dependence, char **ret)
+static struct err *order_make_message(const struct finding_run *run,
+				      const struct dependence *dependence,
+				      char **ret)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(words_append(&text, roster_name(run->tests, dependence->test)));
@@ -91,8 +93,8 @@ static const struct change *find_change(const struct pollution *pollution,
 }
 
 /* One of the tests in whichever order has more than the test itself. */
-static struct err *find_left(const struct pollution *pollution,
-			     struct dependence *dependence)
+static struct err *order_find_leftovers(const struct pollution *pollution,
+					struct dependence *dependence)
 {
 	const struct order_tests *before = dependence->class == ORDER_BRITTLE
 						   ? &dependence->passing
@@ -124,19 +126,19 @@ struct err *order_finding_make(const struct finding_run *run,
 	const char *test = roster_name(run->tests, dependence->test);
 	if (pollution && dependence->polluted.n) {
 		TRY(find_because(pollution, dependence));
-		TRY(find_left(pollution, dependence));
+		TRY(order_find_leftovers(pollution, dependence));
 	}
 	_cleanup_(finding_free) struct finding finding = {
 		.kind = &dependence_kind,
 		.tests = run->tests,
 		.test = dependence->test,
-		.severity = judge_severity(dependence),
+		.severity = order_judge_severity(dependence),
 		.file = dependence->failure.file,
 		.line = dependence->failure.line,
 	};
 	/* Of the test alone: its class may turn out to be another one. */
 	TRY(finding_id(&dependence_kind, 0, test, NULL, &finding.id));
-	TRY(make_message(run, dependence, &finding.message));
+	TRY(order_make_message(run, dependence, &finding.message));
 	TRY(finding_replay(finding.id, &finding.replay));
 	TRY(finding_take_evidence(&finding, dependence, sizeof(*dependence)));
 	*ret = finding;

@@ -187,8 +187,8 @@ struct err *explain_singles(struct order_search *search) _must_check_;
 struct err *explain_more(struct order_search *search) _must_check_;
 struct err *find_cleaners(struct order_search *search,
 			  struct dependence *dependence) _must_check_;
-struct err *find_roots(struct order_search *search,
-		       struct dependence *dependence) _must_check_;
+struct err *order_find_roots(struct order_search *search,
+			     struct dependence *dependence) _must_check_;
 
 /* ---- strategies (search.c, cover.c) ---- */
 

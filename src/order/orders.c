@@ -27,7 +27,7 @@ struct going {
 	bool again; /* this call has had it */
 };
 
-struct together {
+struct orders_together {
 	struct order_search *search;
 	struct going going[TOGETHER];
 	size_t n;
@@ -36,7 +36,7 @@ struct together {
 	VEC(size_t) places;  /* … and which place of it */
 };
 
-static void together_freep(struct together *together)
+static void together_freep(struct orders_together *together)
 {
 	for (size_t i = 0; i < together->n; i++)
 		free(together->going[i].outcomes);
@@ -47,7 +47,7 @@ static void together_freep(struct together *together)
 
 static void order_finished(void *data, const struct suite_result *result)
 {
-	struct together *together = data;
+	struct orders_together *together = data;
 	BUG_ON(result->entry >= together->nodes.n);
 	struct going *going =
 		&together->going[together->whose.data[result->entry]];
@@ -58,13 +58,13 @@ static void order_finished(void *data, const struct suite_result *result)
 
 static void order_limit(void *data, const char *text)
 {
-	const struct together *together = data;
+	const struct orders_together *together = data;
 	search_say(together->search, text);
 }
 
 /* ---- what an earlier call knew ---- */
 
-static uint64_t digest(const struct order_tests *order)
+static uint64_t orders_digest(const struct order_tests *order)
 {
 	return XXH3_64bits(order->data, order->n * sizeof(*order->data));
 }
@@ -72,7 +72,7 @@ static uint64_t digest(const struct order_tests *order)
 static void order_key(const struct order_tests *order, char out[40])
 {
 	snprintf(out, 40, "order %016llx %zu",
-		 (unsigned long long)digest(order), order->n);
+		 (unsigned long long)orders_digest(order), order->n);
 }
 
 static void recall_order(struct order_search *search, struct going *going)
@@ -83,7 +83,7 @@ static void recall_order(struct order_search *search, struct going *going)
 	size_t n;
 	uint64_t known;
 	/* Few tests have few orders: shuffles meet. */
-	if (map_u64_get(&search->ran, digest(going->order), &known)) {
+	if (map_u64_get(&search->ran, orders_digest(going->order), &known)) {
 		going->done = going->again = true;
 		return;
 	}
@@ -115,7 +115,7 @@ static void remember_order(struct order_search *search,
 
 /* ---- running ---- */
 
-static struct err *lay_out(struct together *together)
+static struct err *lay_out(struct orders_together *together)
 {
 	together->nodes.n = together->whose.n = together->places.n = 0;
 	for (size_t i = 0; i < together->n; i++) {
@@ -135,7 +135,7 @@ static struct err *lay_out(struct together *together)
 }
 
 /* Goes on behind the test that took the process with it. */
-static void go_on(struct going *going)
+static void orders_continue_after(struct going *going)
 {
 	size_t at = going->begin;
 	while (at < going->order->n && going->outcomes[at])
@@ -167,7 +167,8 @@ static struct err *judge_order(struct order_search *search,
 	return NULL;
 }
 
-static struct err *run_together(struct together *together, unsigned flags)
+static struct err *run_together(struct orders_together *together,
+				unsigned flags)
 {
 	struct order_search *search = together->search;
 	const struct suite_observer observer = {
@@ -189,12 +190,12 @@ static struct err *run_together(struct together *together, unsigned flags)
 					    together->nodes.data[i].test);
 		search_took(search, began, cost, flags & ASK_SERIAL);
 		for (size_t i = 0; i < together->n; i++)
-			go_on(&together->going[i]);
+			orders_continue_after(&together->going[i]);
 	}
 }
 
-static uint64_t cost_of(const struct order_search *search,
-			const struct order_tests *order)
+static uint64_t orders_cost_of(const struct order_search *search,
+			       const struct order_tests *order)
 {
 	uint64_t cost = 0;
 	for (size_t i = 0; i < order->n; i++)
@@ -208,13 +209,13 @@ struct err *orders_run(struct order_search *search,
 {
 	size_t at = 0;
 	while (at < orders->n && !search_late(search)) {
-		_cleanup_(together_freep) struct together together = {
+		_cleanup_(together_freep) struct orders_together together = {
 			.search = search,
 		};
 		uint64_t cost = 0;
 		while (at < orders->n && together.n < TOGETHER) {
 			const struct order_tests *order = &orders->data[at];
-			cost += cost_of(search, order);
+			cost += orders_cost_of(search, order);
 			if (!search_fits(search, cost, flags & ASK_SERIAL))
 				break; /* one after the other, then */
 			at++;
@@ -236,7 +237,8 @@ struct err *orders_run(struct order_search *search,
 				continue;
 			remember_order(search, going);
 			TRY(judge_order(search, going, flags & ASK_SERIAL));
-			TRY(map_u64_put(&search->ran, digest(going->order), 1));
+			TRY(map_u64_put(&search->ran,
+					orders_digest(going->order), 1));
 			search->result->reach.orders++;
 		}
 		if (ret_done)

@@ -14,7 +14,7 @@
 /* More roots than that are not tried one by one. */
 #define ROOTS_MAX 2000
 
-struct trial {
+struct roots_trial {
 	struct order_search *search;
 	struct dependence *finding;
 	const struct change *roots;
@@ -26,7 +26,7 @@ struct trial {
 };
 
 /* Does the test go the other way with these put back? */
-static struct err *turns(struct trial *trial, bool *ret)
+static struct err *roots_trial_turns(struct roots_trial *trial, bool *ret)
 {
 	enum outcome outcome = OUTCOME_NONE;
 	*ret = false;
@@ -42,12 +42,12 @@ static struct err *turns(struct trial *trial, bool *ret)
 	return NULL;
 }
 
-static void put_back(struct trial *trial, bool value)
+static void roots_put_back(struct roots_trial *trial, bool value)
 {
 	memset(trial->put_back, value, trial->n * sizeof(*trial->put_back));
 }
 
-static struct err *add_root(struct trial *trial, size_t root)
+static struct err *roots_add_root(struct roots_trial *trial, size_t root)
 {
 	return strv_add(&trial->finding->polluted, trial->roots[root].root);
 }
@@ -55,15 +55,15 @@ static struct err *add_root(struct trial *trial, size_t root)
 static struct err *ask_set(void *data, const size_t *places, size_t n,
 			   bool *ret)
 {
-	struct trial *trial = data;
-	put_back(trial, false);
+	struct roots_trial *trial = data;
+	roots_put_back(trial, false);
 	for (size_t i = 0; i < n; i++)
 		trial->put_back[places[i]] = true;
-	return turns(trial, ret);
+	return roots_trial_turns(trial, ret);
 }
 
 /* No single one does it: the smallest set that does. */
-static struct err *find_set(struct trial *trial)
+static struct err *find_set(struct roots_trial *trial)
 {
 	_cleanup_(freep) size_t *places = calloc(trial->n + 1, sizeof(size_t));
 	size_t n = 0;
@@ -73,7 +73,7 @@ static struct err *find_set(struct trial *trial)
 	if (search_late(trial->search))
 		return NULL;
 	for (size_t i = 0; i < n; i++)
-		TRY(add_root(trial, places[i]));
+		TRY(roots_add_root(trial, places[i]));
 	trial->finding->polluted_together = n;
 	return NULL;
 }
@@ -84,31 +84,32 @@ static struct err *find_set(struct trial *trial)
  * back helps), those that turn it are all named; so are they where putting back
  * everything goes wrong (@all is false), since then the rest cannot be asked.
  */
-static struct err *find_singles(struct trial *trial, bool all, bool *ret_found)
+static struct err *find_singles(struct roots_trial *trial, bool all,
+				bool *ret_found)
 {
 	VEC(size_t) turning = VEC_INIT;
 	struct err *err = NULL;
 	size_t enough = 0;
 	for (size_t i = 0; !err && i < trial->n; i++) {
 		bool turned = false;
-		put_back(trial, false);
+		roots_put_back(trial, false);
 		trial->put_back[i] = true;
-		err = turns(trial, &turned);
+		err = roots_trial_turns(trial, &turned);
 		if (!err && turned)
 			err = vec_push(&turning, i);
 	}
 	for (size_t i = 0; !err && all && i < turning.n; i++) {
 		bool turned = true;
-		put_back(trial, true);
+		roots_put_back(trial, true);
 		trial->put_back[turning.data[i]] = false;
-		err = turns(trial, &turned);
+		err = roots_trial_turns(trial, &turned);
 		if (err || turned || search_late(trial->search))
 			continue;
 		enough++;
-		err = add_root(trial, turning.data[i]);
+		err = roots_add_root(trial, turning.data[i]);
 	}
 	for (size_t i = 0; !err && !enough && i < turning.n; i++)
-		err = add_root(trial, turning.data[i]);
+		err = roots_add_root(trial, turning.data[i]);
 	*ret_found = turning.n > 0;
 	vec_free(&turning);
 	return err;
@@ -117,7 +118,7 @@ static struct err *find_singles(struct trial *trial, bool all, bool *ret_found)
 static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 			       suite_try *try, void *context)
 {
-	struct trial *trial = data;
+	struct roots_trial *trial = data;
 	trial->finding->roots_in_vain = !n;
 	if (!n || n > ROOTS_MAX)
 		return NULL;
@@ -131,11 +132,11 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 	trial->put_back = flags;
 	/* Controls: nothing put back changes nothing, everything does. */
 	bool none, all, found;
-	TRY(turns(trial, &none));
+	TRY(roots_trial_turns(trial, &none));
 	if (none)
 		return NULL;
-	put_back(trial, true);
-	TRY(turns(trial, &all));
+	roots_put_back(trial, true);
+	TRY(roots_trial_turns(trial, &all));
 	TRY(find_singles(trial, all, &found));
 	if (!found && !all) {
 		trial->finding->roots_in_vain = !search_late(trial->search);
@@ -147,12 +148,13 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 	return NULL;
 }
 
-struct err *find_roots(struct order_search *search, struct dependence *finding)
+struct err *order_find_roots(struct order_search *search,
+			     struct dependence *finding)
 {
 	bool brittle = finding->class == ORDER_BRITTLE;
 	const struct order_tests *order =
 		brittle ? &finding->passing : &finding->failing;
-	struct trial trial = {
+	struct roots_trial trial = {
 		.search = search,
 		.finding = finding,
 		.good = brittle,

@@ -141,7 +141,7 @@ static struct err *graph_create(const struct rules *rules,
 	return NULL;
 }
 
-struct visit {
+struct rules_visit {
 	size_t unit, next;
 };
 
@@ -149,7 +149,7 @@ struct visit {
 struct tarjan {
 	size_t *index; /* in which a unit was come to, from 1; 0: not yet */
 	size_t *low;
-	VEC(struct visit) visits;
+	VEC(struct rules_visit) visits;
 	VEC(size_t) open;
 	size_t count, parts;
 };
@@ -166,7 +166,7 @@ static struct err *tarjan_enter(struct tarjan *tarjan, size_t unit)
 {
 	tarjan->index[unit] = tarjan->low[unit] = ++tarjan->count;
 	TRY(vec_push(&tarjan->open, unit));
-	return vec_push(&tarjan->visits, (struct visit){ unit, 0 });
+	return vec_push(&tarjan->visits, (struct rules_visit){ unit, 0 });
 }
 
 static void tarjan_leave(struct tarjan *tarjan, struct graph *graph)
@@ -198,7 +198,7 @@ static struct err *find_parts(struct graph *graph)
 		if (!tarjan.index[i])
 			TRY(tarjan_enter(&tarjan, i));
 		while (tarjan.visits.n) {
-			struct visit *visit =
+			struct rules_visit *visit =
 				&tarjan.visits.data[tarjan.visits.n - 1];
 			size_t unit = visit->unit;
 			if (graph->at[unit] + visit->next ==
@@ -219,8 +219,9 @@ static struct err *find_parts(struct graph *graph)
 
 /* ---- relations ---- */
 
-static bool keeps(const struct rules *rules, const struct graph *graph,
-		  size_t earlier, size_t later, struct relation *ret)
+static bool rules_keep_relation(const struct rules *rules,
+				const struct graph *graph, size_t earlier,
+				size_t later, struct relation *ret)
 {
 	size_t first = earlier, second = later;
 	rules_lift(rules, &first, &second);
@@ -241,7 +242,8 @@ static struct err *fill_relations(struct rules *rules,
 		const struct suite_test *test = suite_test(suite, i);
 		for (size_t j = 0; j < test->n_after && !err; j++) {
 			struct relation relation;
-			if (keeps(rules, graph, test->after[j], i, &relation))
+			if (rules_keep_relation(rules, graph, test->after[j], i,
+						&relation))
 				err = vec_push(&kept, relation);
 		}
 		rules->relations_at[i + 1] = kept.n;
@@ -264,8 +266,10 @@ static struct err *fill_lists(const struct rules *rules,
 		for (size_t j = 0; j < n && !err; j++) {
 			size_t other =
 				cleanups ? test->cleanups[j] : test->needs[j];
-			if (cleanups ? keeps(rules, graph, i, other, NULL)
-				     : keeps(rules, graph, other, i, NULL))
+			if (cleanups ? rules_keep_relation(rules, graph, i,
+							   other, NULL)
+				     : rules_keep_relation(rules, graph, other,
+							   i, NULL))
 				err = vec_push(&kept, other);
 		}
 		lists->at[i + 1] = kept.n;
@@ -299,7 +303,7 @@ static struct err *find_freedom(struct rules *rules)
 	return NULL;
 }
 
-static struct err *fill(struct rules *rules, const struct suite *suite)
+static struct err *rules_fill(struct rules *rules, const struct suite *suite)
 {
 	fill_tree(rules, suite);
 	TRY(fill_priorities(rules, suite));
@@ -341,7 +345,7 @@ struct err *rules_create(const struct suite *suite, bool any,
 	    !rules->prioritised || !rules->marks || !rules->relations_at ||
 	    !rules->needs.at || !rules->cleanups.at)
 		return err_nomem();
-	TRY(fill(rules, suite));
+	TRY(rules_fill(rules, suite));
 	*ret = take_ptr(rules);
 	return NULL;
 }
@@ -484,8 +488,8 @@ static bool is_complete(const struct rules *rules, size_t test)
 }
 
 /* Groups stand together already: in each unit priorities only go down. */
-static bool by_priority(const struct rules *rules, const size_t *order,
-			size_t n)
+static bool rules_sorted_by_priority(const struct rules *rules,
+				     const size_t *order, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		size_t first = order[i - 1], second = order[i];
@@ -514,7 +518,7 @@ bool rules_allow(const struct rules *rules, const size_t *order, size_t n)
 		     !after_all(rules, order[i], order, n)))
 			return false;
 	}
-	return by_priority(rules, order, n);
+	return rules_sorted_by_priority(rules, order, n);
 }
 
 static bool comes_alone(const struct rules *rules, size_t test)

@@ -29,10 +29,10 @@ DEFINE_VEC(numbers, size_t)
 DEFINE_VEC(occurrences, struct occurrence)
 DEFINE_VEC(edges, struct edge)
 
-struct visit {
+struct arranging_visit {
 	size_t test, next;
 };
-DEFINE_VEC(visits, struct visit)
+DEFINE_VEC(visits, struct arranging_visit)
 
 /* A child with its rank, for the sort by priority. */
 struct ranked {
@@ -72,12 +72,14 @@ static void arranging_freep(struct arranging *work)
 /* ---- what is missing ---- */
 
 /* Adds the test behind what it needs; it was marked. */
-static struct err *add_test(struct arranging *work, size_t test)
+static struct err *arranging_add_test(struct arranging *work, size_t test)
 {
 	const struct number_lists *needs = &work->rules->needs;
-	TRY(vec_push(&work->visits, (struct visit){ test, needs->at[test] }));
+	TRY(vec_push(&work->visits,
+		     (struct arranging_visit){ test, needs->at[test] }));
 	while (work->visits.n) {
-		struct visit *visit = &work->visits.data[work->visits.n - 1];
+		struct arranging_visit *visit =
+			&work->visits.data[work->visits.n - 1];
 		if (visit->next == needs->at[visit->test + 1]) {
 			TRY(vec_push(&work->tests, visit->test));
 			work->visits.n--;
@@ -87,8 +89,8 @@ static struct err *add_test(struct arranging *work, size_t test)
 		if (rules_marked(work->rules, need))
 			continue;
 		rules_mark(work->rules, need, NULL);
-		TRY(vec_push(&work->visits,
-			     (struct visit){ need, needs->at[need] }));
+		TRY(vec_push(&work->visits, (struct arranging_visit){
+						    need, needs->at[need] }));
 	}
 	return NULL;
 }
@@ -108,7 +110,7 @@ static struct err *add_missing(struct arranging *work, const size_t *order,
 		rules_mark(rules, order[i], NULL);
 	}
 	for (size_t i = 0; i < n; i++)
-		TRY(add_test(work, order[i]));
+		TRY(arranging_add_test(work, order[i]));
 	for (size_t i = 0; i < work->tests.n; i++) {
 		size_t test = work->tests.data[i];
 		for (size_t j = cleanups->at[test]; j < cleanups->at[test + 1];
@@ -117,7 +119,7 @@ static struct err *add_missing(struct arranging *work, const size_t *order,
 			if (rules_marked(rules, cleanup))
 				continue;
 			rules_mark(rules, cleanup, NULL);
-			TRY(add_test(work, cleanup));
+			TRY(arranging_add_test(work, cleanup));
 		}
 	}
 	return NULL;
@@ -126,7 +128,7 @@ static struct err *add_missing(struct arranging *work, const size_t *order,
 /* ---- the tree ---- */
 
 /* All units that the tests are in, as children of theirs. */
-static struct err *plant(struct arranging *work)
+static struct err *arranging_plant_units(struct arranging *work)
 {
 	const struct rules *rules = work->rules;
 	size_t root = rules_root(rules);
@@ -156,8 +158,8 @@ static struct err *plant(struct arranging *work)
 	return NULL;
 }
 
-static struct err *add_edge(struct arranging *work,
-			    const struct relation *relation)
+static struct err *arranging_add_edge(struct arranging *work,
+				      const struct relation *relation)
 {
 	const struct rules *rules = work->rules;
 	struct mark *marks = rules->marks->of;
@@ -179,20 +181,20 @@ static struct err *relate_test(struct arranging *work, size_t test)
 			const struct relation *relation = rules_relation(
 				rules, test, work->tests.data[i]);
 			if (relation)
-				TRY(add_edge(work, relation));
+				TRY(arranging_add_edge(work, relation));
 		}
 		return NULL;
 	}
 	for (size_t i = rules->relations_at[test];
 	     i < rules->relations_at[test + 1]; i++) {
 		if (rules_marked(rules, rules->relations[i].earlier))
-			TRY(add_edge(work, &rules->relations[i]));
+			TRY(arranging_add_edge(work, &rules->relations[i]));
 	}
 	return NULL;
 }
 
 /* The relations of all tests that are there. */
-static struct err *relate(struct arranging *work)
+static struct err *arranging_relate_tests(struct arranging *work)
 {
 	struct mark *marks = work->rules->marks->of;
 	for (size_t i = 0; work->rules->related && i < work->tests.n; i++) {
@@ -245,7 +247,7 @@ static int compare_ranked(const void *a, const void *b)
 }
 
 /* A unit waits for nothing any more: all its occurrences may come. */
-static void release(struct arranging *work, size_t unit)
+static void arranging_release_unit(struct arranging *work, size_t unit)
 {
 	for (size_t at = work->rules->marks->of[unit].occurrences; at;
 	     at = work->same[at - 1])
@@ -266,7 +268,7 @@ static void sort_related(struct arranging *work, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct mark *mark = &marks[ranked[i].unit];
 		if (mark->occurrences == i + 1 && !mark->waits)
-			release(work, ranked[i].unit);
+			arranging_release_unit(work, ranked[i].unit);
 	}
 	size_t placed = 0;
 	for (; work->heap_n; placed++) {
@@ -278,7 +280,7 @@ static void sort_related(struct arranging *work, size_t n)
 		     at = work->edges.data[at - 1].next) {
 			size_t later = work->edges.data[at - 1].unit;
 			if (!--marks[later].waits)
-				release(work, later);
+				arranging_release_unit(work, later);
 		}
 	}
 	BUG_ON(placed != n); /* relations are not circular */
@@ -353,8 +355,8 @@ struct err *rules_arrange(const struct rules *rules, const size_t *order,
 	_cleanup_(arranging_freep) struct arranging work = { .rules = rules };
 	if (!rules->free) {
 		TRY(add_missing(&work, order, n));
-		TRY(plant(&work));
-		TRY(relate(&work));
+		TRY(arranging_plant_units(&work));
+		TRY(arranging_relate_tests(&work));
 		TRY(sort_levels(&work));
 	} else {
 		TRY(vec_append(&work.tests, order, n));
@@ -381,8 +383,8 @@ static struct err *must_wait(struct arranging *work, size_t first,
 	const size_t pair[] = { first, second };
 	size_t from = second, to = first;
 	TRY(add_missing(work, pair, 2));
-	TRY(plant(work));
-	TRY(relate(work));
+	TRY(arranging_plant_units(work));
+	TRY(arranging_relate_tests(work));
 	rules_lift(rules, &to, &from);
 	struct mark *marks = rules->marks->of;
 	work->levels.n = 0;

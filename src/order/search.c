@@ -312,7 +312,8 @@ static struct err *explain_all(struct order_search *search,
 	return err;
 }
 
-static struct err *explore(struct order_search *search, struct err *err)
+static struct err *order_explore_orders(struct order_search *search,
+					struct err *err)
 {
 	return err ? err : explain_all(search, explain_suspects);
 }
@@ -330,7 +331,8 @@ static struct err *ask_polluters(struct order_search *search)
 					     search->tests[j]));
 		}
 		bool answered;
-		TRY(explore(search, asks_judge(search, &asks, &answered)));
+		TRY(order_explore_orders(search,
+					 asks_judge(search, &asks, &answered)));
 		all &= answered;
 	}
 	search->result->reach.polluters = all && !search_late(search);
@@ -341,25 +343,27 @@ static struct err *search_likely(struct order_search *search)
 {
 	TRY(run_natural(search));
 	TRY(ask_alone(search));
-	TRY(explore(search, judge_natural(search)));
-	TRY(explore(search, ask_candidates(search)));
+	TRY(order_explore_orders(search, judge_natural(search)));
+	TRY(order_explore_orders(search, ask_candidates(search)));
 	TRY(explain_all(search, explain_singles));
 	if (!search->fixed)
-		TRY(explore(search, ask_twice(search, search->leavers.data,
-					      search->leavers.n, NULL)));
-	TRY(explore(search, ask_after_all(search, false)));
+		TRY(order_explore_orders(search,
+					 ask_twice(search, search->leavers.data,
+						   search->leavers.n, NULL)));
+	TRY(order_explore_orders(search, ask_after_all(search, false)));
 	if (search->fixed) /* of whole orders there is but one */
 		return explain_all(search, explain_singles);
-	TRY(explore(search, ask_after_all(search, true)));
-	TRY(explore(search, run_reversed(search)));
+	TRY(order_explore_orders(search, ask_after_all(search, true)));
+	TRY(order_explore_orders(search, run_reversed(search)));
 	size_t orders = search->options->orders;
-	TRY(explore(search, run_shuffled(search, orders == (size_t)-1
-							 ? ORDERS_SYSTEMATIC
-							 : orders)));
+	TRY(order_explore_orders(
+		search,
+		run_shuffled(search, orders == (size_t)-1 ? ORDERS_SYSTEMATIC
+							  : orders)));
 	return explain_all(search, explain_singles);
 }
 
-static struct err *search_all(struct order_search *search)
+static struct err *order_search_all(struct order_search *search)
 {
 	/* What is known by now was explained: little is kept for that. */
 	uint64_t now = clock_now(), deadline = search->options->deadline;
@@ -374,10 +378,11 @@ static struct err *search_all(struct order_search *search)
 		until = 0;
 	search->explore_until = until;
 	if (!search->fixed)
-		TRY(explore(search, ask_twice(search, search->tests, search->n,
-					      &search->result->reach.twice)));
+		TRY(order_explore_orders(
+			search, ask_twice(search, search->tests, search->n,
+					  &search->result->reach.twice)));
 	TRY(ask_polluters(search));
-	return explore(search, cover_pairs(search));
+	return order_explore_orders(search, cover_pairs(search));
 }
 
 struct err *search_systematic(struct order_search *search)
@@ -385,7 +390,7 @@ struct err *search_systematic(struct order_search *search)
 	search->exploring = true;
 	TRY(search_likely(search));
 	TRY(explain_all(search, explain_more));
-	TRY(search_all(search));
+	TRY(order_search_all(search));
 	TRY(explain_all(search, explain_singles));
 	TRY(explain_all(search, explain_more));
 	if (search->explained == search->suspects.n)
@@ -403,7 +408,7 @@ struct err *search_random(struct order_search *search)
 	TRY(run_natural(search));
 	TRY(run_shuffled(search,
 			 orders == (size_t)-1 ? ORDERS_RANDOM : orders));
-	TRY(explore(search, NULL));
+	TRY(order_explore_orders(search, NULL));
 	TRY(explain_all(search, explain_singles));
 	return explain_all(search, explain_more);
 }

@@ -365,7 +365,7 @@ static struct err *find_meaning(struct pollution_search *search,
 }
 
 /* What could not be made a finding is freed. */
-static struct err *make_findings(struct pollution_search *search)
+static struct err *pollution_make_findings(struct pollution_search *search)
 {
 	struct err *err = NULL;
 	for (size_t i = 0; i < search->leftovers.n; i++) {
@@ -421,7 +421,7 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 	struct err *unwatch = suite_watch(suite, NULL);
 	if (err)
 		err_ignore(unwatch);
-	struct err *made = make_findings(&search);
+	struct err *made = pollution_make_findings(&search);
 	if (!err)
 		err = unwatch;
 	if (err)

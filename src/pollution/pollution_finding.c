@@ -12,7 +12,8 @@
 /* A path of so many pointers is short. */
 #define SHORT_PATH 2
 
-static enum finding_severity judge_severity(const struct leftover *leftover)
+static enum finding_severity
+pollution_judge_severity(const struct leftover *leftover)
 {
 	if (leftover->lazy)
 		return FINDING_LOW;
@@ -36,8 +37,9 @@ static enum finding_severity judge_severity(const struct leftover *leftover)
 	return FINDING_MEDIUM;
 }
 
-static struct err *make_message(const char *test,
-				const struct leftover *leftover, char **ret)
+static struct err *pollution_make_message(const char *test,
+					  const struct leftover *leftover,
+					  char **ret)
 {
 	const struct change_path *path = &leftover->change.paths[0];
 	size_t readers = leftover->readers.n;
@@ -83,13 +85,13 @@ struct err *pollution_finding_make(const struct finding_run *run,
 		.kind = &leftover_kind,
 		.tests = run->tests,
 		.test = leftover->test,
-		.severity = judge_severity(leftover),
+		.severity = pollution_judge_severity(leftover),
 		.file = change->file,
 		.line = change->line,
 	};
 	TRY(finding_id(&leftover_kind, change->where, test, change->root,
 		       &finding.id));
-	TRY(make_message(test, leftover, &finding.message));
+	TRY(pollution_make_message(test, leftover, &finding.message));
 	TRY(make_replay(run, test, &finding.replay));
 	TRY(finding_take_evidence(&finding, leftover, sizeof(*leftover)));
 	*ret = finding;

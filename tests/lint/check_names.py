@@ -18,8 +18,9 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 # The rooms whose names are in order. A repeated name is reported when two of its files are in them.
 DONE = {
-    "agent", "attributes", "base", "dwarf", "files", "finding", "follow", "framework", "image", "keep", "models", "pollution",
-    "program", "recorder", "restore", "results", "state", "store", "suite", "tracee", "type", "watch", "wire",
+    "agent", "attributes", "base", "choices", "dwarf", "files", "finding", "follow", "framework", "image", "keep", "models",
+    "native", "order", "pollution", "program", "recorder", "replay", "restore", "results", "state", "store", "suite",
+    "tracee", "type", "watch", "wire",
 }
 
 NOISE = re.compile(
