@@ -47,6 +47,7 @@ static void find_next(void)
 		.valloc = lookup_next("valloc"),
 		.pvalloc = lookup_next("pvalloc"),
 		.free = lookup_next("free"),
+		.malloc_usable_size = lookup_next("malloc_usable_size"),
 		.strdup = lookup_next("strdup"),
 		.strndup = lookup_next("strndup"),
 	};

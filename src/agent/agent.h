@@ -90,6 +90,7 @@ struct agent_next {
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
 	void (*free)(void *);
+	size_t (*malloc_usable_size)(void *);
 	char *(*strdup)(const char *);
 	char *(*strndup)(const char *, size_t);
 };

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "agent/note.h"
+#include "wire/choices.h"
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
@@ -33,58 +34,56 @@ enum heap_function {
 	HEAP_FUNCTIONS,
 };
 
+/*
+ * What the models do instead, told once, before the program's first constructor
+ * (models/memory.c). @caller is the return address of the program's call.
+ */
+struct heap_models {
+	const struct wire_choices *block; /* NULL: nobody chooses */
+	void *(*allocate)(enum heap_function function, size_t size,
+			  uintptr_t caller);
+	void *(*calloc)(size_t n, size_t size, uintptr_t caller);
+	void *(*reallocate)(void *old, uint64_t entry, size_t size,
+			    uintptr_t caller);
+	void *(*aligned)(enum heap_function function, void *block,
+			 size_t alignment, size_t size, uintptr_t caller);
+	void (*release)(enum heap_function function, void *block,
+			uint64_t entry, uintptr_t caller);
+};
+
 #ifdef AGENT_CHOICES
 
-#include "wire/choices.h"
-
 #pragma GCC visibility push(hidden)
-extern struct wire_choices *choose_block; /* choose.c */
-/* memory.c; @caller is the return address of the program's call. */
-void *memory_allocate(enum heap_function function, size_t size,
-		      uintptr_t caller);
-void *memory_calloc(size_t n, size_t size, uintptr_t caller);
-void *memory_reallocate(void *old, uint64_t entry, size_t size,
-			uintptr_t caller);
-void *memory_aligned(enum heap_function function, void *block, size_t alignment,
-		     size_t size, uintptr_t caller);
-void memory_release(enum heap_function function, void *block, uint64_t entry,
-		    uintptr_t caller);
+extern struct heap_models heap_models; /* malloc.c */
 #pragma GCC visibility pop
-
-static inline bool heap_choosing(void)
-{
-	const struct wire_choices *block = choose_block;
-	return block && __atomic_load_n(&block->active, __ATOMIC_RELAXED);
-}
 
 #else
 
-#define heap_choosing() false
-#define memory_allocate(function, size, caller) NULL
-#define memory_calloc(n, size, caller) NULL
-#define memory_reallocate(old, entry, size, caller) NULL
-#define memory_aligned(function, block, alignment, size, caller) NULL
-#define memory_release(function, block, entry, caller) ((void)(entry))
+/* The compiler leaves out what depends on it. */
+static const struct heap_models heap_models;
 
 #endif
+
+static inline bool heap_choosing(void)
+{
+	const struct wire_choices *block = heap_models.block;
+	return block && __atomic_load_n(&block->active, __ATOMIC_RELAXED);
+}
 
 /* A block for any contents. */
 static inline void *heap_allocate(enum heap_function function, size_t size,
 				  struct note_caller caller)
 {
-	(void)function;
-	(void)caller;
 	if (heap_choosing())
-		return memory_allocate(function, size, caller.address);
+		return heap_models.allocate(function, size, caller.address);
 	return __libc_malloc(size);
 }
 
 static inline void *heap_calloc(size_t n, size_t size,
 				struct note_caller caller)
 {
-	(void)caller;
 	if (heap_choosing())
-		return memory_calloc(n, size, caller.address);
+		return heap_models.calloc(n, size, caller.address);
 	return __libc_calloc(n, size);
 }
 
@@ -92,10 +91,8 @@ static inline void *heap_calloc(size_t n, size_t size,
 static inline void *heap_reallocate(void *old, uint64_t entry, size_t size,
 				    struct note_caller caller)
 {
-	(void)entry;
-	(void)caller;
 	if (heap_choosing())
-		return memory_reallocate(old, entry, size, caller.address);
+		return heap_models.reallocate(old, entry, size, caller.address);
 	return __libc_realloc(old, size);
 }
 
@@ -104,24 +101,17 @@ static inline void *heap_aligned(enum heap_function function, void *block,
 				 size_t alignment, size_t size,
 				 struct note_caller caller)
 {
-	(void)function;
-	(void)alignment;
-	(void)size;
-	(void)caller;
 	if (heap_choosing() && block)
-		return memory_aligned(function, block, alignment, size,
-				      caller.address);
+		return heap_models.aligned(function, block, alignment, size,
+					   caller.address);
 	return block;
 }
 
 static inline void heap_release(enum heap_function function, void *block,
 				uint64_t entry, struct note_caller caller)
 {
-	(void)function;
-	(void)entry;
-	(void)caller;
 	if (heap_choosing())
-		memory_release(function, block, entry, caller.address);
+		heap_models.release(function, block, entry, caller.address);
 	else
 		__libc_free(block);
 }

@@ -8,6 +8,10 @@
 
 void cfree(void *block);
 
+#ifdef AGENT_CHOICES
+struct heap_models heap_models;
+#endif
+
 /* Not this time, or not yet: the first call finds out. */
 static inline bool malloc_passes_through(void)
 {
@@ -45,7 +49,7 @@ static _cold_ void *reallocate_apart(void *old, uint64_t entry, size_t size,
 			note_entry((uint64_t)(uintptr_t)old, entry);
 		return NULL;
 	}
-	size_t had = malloc_usable_size(old);
+	size_t had = agent_next.malloc_usable_size(old);
 	note_block(block, size, caller);
 	return memcpy(block, old, had < size ? had : size);
 }

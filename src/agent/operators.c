@@ -83,6 +83,11 @@ static _cold_ void *find_other(enum operator which)
 	return ours ? NULL : operator_find(which);
 }
 
+#ifdef AGENT_CHOICES
+__thread struct hash_thread hash_thread
+	__attribute__((tls_model("initial-exec")));
+#endif
+
 /* The definition that answers in our place; NULL: none. */
 static inline void *operator_other_definition(enum operator which)
 {

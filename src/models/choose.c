@@ -602,6 +602,7 @@ static bool map_block(const char *path)
 	block->next_address = (uint64_t)(uintptr_t)&next_pick;
 	block->permute_address = (uint64_t)(uintptr_t)choose_by_user;
 	choose_block = block;
+	memory_begin();
 	return true;
 }
 

@@ -111,6 +111,8 @@ uint64_t choose_mix(uint64_t a, uint64_t b);
 
 /* environment.c: variables, before the program's own initialisers run. */
 void environment_choose(void);
+/* memory.c: allocations are chosen from now on. */
+void memory_begin(void);
 /* place.c: the path of the working directory, before those. */
 void place_choose(void);
 /*

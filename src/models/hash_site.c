@@ -11,12 +11,11 @@
  *    many buckets as it had, which cannot be distinguished from none, gave an
  *    array back.
  */
-#include "models/choose_internal.h"
+#include "models/hash_internal.h"
 
 #include <dlfcn.h>
 #include <link.h>
 
-#include "agent/hash.h"
 #include "agent/image.h"
 
 #define SITES 1024

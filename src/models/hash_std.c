@@ -39,8 +39,8 @@
  */
 #include "models/choose_internal.h"
 
-#include "agent/hash.h"
 #include "agent/note.h"
+#include "models/hash_internal.h"
 
 #include <sys/types.h>
 
@@ -96,9 +96,6 @@ size_t _ZSt15_Fnv_hash_bytesPKvmm(const void *data, size_t n, size_t seed);
 typedef struct answer need_function(const struct policy *, size_t, size_t,
 				    size_t);
 typedef size_t next_function(const struct policy *, size_t);
-
-__thread struct hash_thread hash_thread
-	__attribute__((tls_model("initial-exec")));
 
 /* ---- where a new element comes ---- */
 
@@ -184,6 +181,9 @@ static struct std_hash_table *table_of(const struct policy *policy,
 	return right ? table : NULL;
 }
 
+static void hash_new_buckets(void *block);
+static void hash_delete_buckets(void);
+
 static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
 			struct std_hash_node *node,
 			const struct std_hash_frame *frame)
@@ -209,11 +209,13 @@ static bool place_begin(const struct policy *policy, size_t buckets_n, size_t n,
 	place.table = table;
 	place.node = node;
 	place.fresh = NULL;
+	hash_thread.on_new = hash_new_buckets;
+	hash_thread.on_delete = hash_delete_buckets;
 	hash_thread.wait_new = buckets_n * sizeof(struct std_hash_node *);
 	return true;
 }
 
-void hash_new_buckets(void *block)
+static void hash_new_buckets(void *block)
 {
 	struct std_hash_table *table = place.table;
 	hash_thread.wait_new = 0;
@@ -292,7 +294,7 @@ static uint64_t choose_place(const struct std_hash_table *table)
 	return pick;
 }
 
-void hash_delete_buckets(void)
+static void hash_delete_buckets(void)
 {
 	struct std_hash_table *table = place.table;
 	const void *old = hash_thread.wait_delete;

@@ -119,17 +119,6 @@ static inline uint64_t call_pick(const struct heap_call *call, int model,
 	return pick;
 }
 
-static size_t usable_size(void *block)
-{
-	static size_t (*found)(void *);
-	size_t (*next)(void *) = __atomic_load_n(&found, __ATOMIC_RELAXED);
-	if (unlikely(!next)) {
-		next = (size_t(*)(void *))lookup_next("malloc_usable_size");
-		__atomic_store_n(&found, next, __ATOMIC_RELAXED);
-	}
-	return next ? next(block) : 0;
-}
-
 /* ---- contents ---- */
 
 typedef uint64_t pair __attribute__((vector_size(16), aligned(1)));
@@ -429,7 +418,7 @@ static void *take_spare(void **slot, size_t alignment, size_t size)
 	void *spare = __atomic_exchange_n(slot, NULL, __ATOMIC_ACQ_REL);
 	if (!spare)
 		return NULL;
-	size_t has = usable_size(spare);
+	size_t has = agent_next.malloc_usable_size(spare);
 	if ((uintptr_t)spare % alignment == 0 && has >= size &&
 	    has <= chunk_of(size) + alignment)
 		return spare;
@@ -530,8 +519,8 @@ static inline void *heap_place_block(const struct heap_call *call,
 	return heap_slots_take(chunk, order, odd);
 }
 
-void *memory_allocate(enum heap_function function, size_t size,
-		      uintptr_t caller)
+static void *memory_allocate(enum heap_function function, size_t size,
+			     uintptr_t caller)
 {
 	if (choose_caller(caller) != CHOOSE_PROGRAM)
 		return __libc_malloc(size);
@@ -549,7 +538,7 @@ void *memory_allocate(enum heap_function function, size_t size,
 	return block;
 }
 
-void *memory_calloc(size_t n, size_t size, uintptr_t caller)
+static void *memory_calloc(size_t n, size_t size, uintptr_t caller)
 {
 	size_t bytes;
 	/* Large ones are zero already, as fresh pages. */
@@ -563,8 +552,8 @@ void *memory_calloc(size_t n, size_t size, uintptr_t caller)
 	return block;
 }
 
-void *memory_aligned(enum heap_function function, void *block, size_t alignment,
-		     size_t size, uintptr_t caller)
+static void *memory_aligned(enum heap_function function, void *block,
+			    size_t alignment, size_t size, uintptr_t caller)
 {
 	if (choose_caller(caller) != CHOOSE_PROGRAM)
 		return block;
@@ -623,8 +612,8 @@ static void heap_release_block(enum heap_function function,
 		__libc_free(block);
 }
 
-void memory_release(enum heap_function function, void *block, uint64_t entry,
-		    uintptr_t caller)
+static void memory_release(enum heap_function function, void *block,
+			   uint64_t entry, uintptr_t caller)
 {
 	if (!block || !entry || choose_caller(caller) != CHOOSE_PROGRAM) {
 		__libc_free(block);
@@ -662,15 +651,16 @@ static void *heap_move_block(const struct heap_call *call, void *old,
 	return block;
 }
 
-void *memory_reallocate(void *old, uint64_t entry, size_t size,
-			uintptr_t caller)
+static void *memory_reallocate(void *old, uint64_t entry, size_t size,
+			       uintptr_t caller)
 {
 	if (!old)
 		return memory_allocate(HEAP_MALLOC, size, caller);
 	if (!entry || !size || choose_caller(caller) != CHOOSE_PROGRAM)
 		return __libc_realloc(old, size);
 	struct heap_call call = call_begin(size, caller);
-	size_t had = WIRE_SIZE(entry), usable = usable_size(old);
+	size_t had = WIRE_SIZE(entry),
+	       usable = agent_next.malloc_usable_size(old);
 	void *block = heap_move_block(&call, old, had, usable);
 	if (block) {
 		struct heap_call freed = call;
@@ -776,4 +766,16 @@ _export_ void *mmap64(void *address, size_t length, int protection, int flags,
 	if (!address)
 		address = choose_mapping(length, flags, CHOOSE_CALLER());
 	return next(address, length, protection, flags, fd, offset);
+}
+
+void memory_begin(void)
+{
+	heap_models = (struct heap_models){
+		.block = choose_block,
+		.allocate = memory_allocate,
+		.calloc = memory_calloc,
+		.reallocate = memory_reallocate,
+		.aligned = memory_aligned,
+		.release = memory_release,
+	};
 }
