@@ -110,7 +110,8 @@ def main():
         if options.only in name:
             counts.run(name, command, **run_options)
 
-    part("rooms", [sys.executable, TESTS / "lint" / "check_rooms.py"])
+    part("rooms", [sys.executable, TESTS / "lint" / "check_rooms.py", "--build", TOP / "build"])
+    part("rooms check", [sys.executable, TESTS / "lint" / "test_check_rooms.py"])
     # Models make objects of the whole system (semaphores): not beside tests that look at these.
     for folder in ("build", "build-sanitized"):
         part(f"unit tests, {folder}", [sys.executable, TESTS / "meson_test.py", TOP / folder, "--no-suite", "models"],
