@@ -273,7 +273,7 @@ static struct err *run_trial(struct replay *replay, struct trial *trial)
 }
 
 /* Each so often; all runs must go as expected. */
-static struct err *run_tests(struct replay *replay)
+static struct err *replay_run_tests(struct replay *replay)
 {
 	TRY(open_suite(replay));
 	replay->reproduced = true;
@@ -331,7 +331,8 @@ struct err *replay_run(const struct store_finding *finding,
 		TRY(replay.kind->read_details(&replay.record, &replay.details));
 	TRY(options->choose_suite(options->data, &replay.record.suite,
 				  &replay.suite_options));
-	TRY(replay.kind->noun ? run_tests(&replay) : run_detector(&replay));
+	TRY(replay.kind->noun ? replay_run_tests(&replay)
+			      : run_detector(&replay));
 	*ret_reproduced = replay.reproduced;
 	if (options->json)
 		return write_json(&replay);
