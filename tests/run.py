@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""All tests, one part after the other, with the sum as the closing line; `./dev test` builds and calls this.
+"""All tests, with the sum as the closing line; `./dev test` builds and calls this.
 
-Usage: run.py [--full] [--only WORD]
+Usage: run.py [--full] [--only WORD]...
 
 --full runs the subjects in every variant (compilers, optimisation levels, linking), also with the sanitizers and as an
-ordinary user, and the models of APIs with all seeds, where otherwise a part of them has to do; --only runs the parts whose name contains WORD.
+ordinary user, and the models of APIs with all seeds. Otherwise a selection of them runs. --only runs the parts whose name
+contains one of the words.
 """
 
 import argparse
@@ -20,13 +21,18 @@ from counts import Counts
 
 TOP = Path(__file__).resolve().parents[1]
 TESTS = TOP / "tests"
-HARNESS = TESTS / "harness" / "test_subjects.py"
-POLLUTION = TESTS / "harness" / "test_pollution.py"
-ORDER = TESTS / "harness" / "test_order.py"
-CHOICES = TESTS / "harness" / "test_choices.py"
+# Kinds of subjects: the name of their parts, their script, and their folder in the build folder.
+KINDS = {
+    "subjects": ("test_subjects.py", "subjects"),
+    "pollution subjects": ("test_pollution.py", "pollution"),
+    "order subjects": ("test_order.py", "order"),
+    "choices subjects": ("test_choices.py", "choices"),
+}
 SMOKE_SECONDS = 10
 # Of the models' correct cases (tests/models): all of them take three minutes of two processors.
 SEEDS, QUICK_SEEDS = 200, 50
+# Look at objects of the whole system, which other tests make.
+ALONE = ("test_leftovers",)
 
 # A sanitizer's report has to fail the test that caused it.
 SANITIZERS = {
@@ -39,106 +45,145 @@ def scripts(folder):
     return sorted((TESTS / folder).glob("test_*.py"))
 
 
-def subjects(polygraph, build, full, *more, script=HARNESS):
-    command = [sys.executable, script, "--polygraph", polygraph, "--build", build, *more]
-    return command if full else command + ["--quick"]
+class OrdinaryUser:
+    """Runs subjects without root's powers, in a copy of the build folder that the ordinary user can write to."""
 
+    def __init__(self):
+        self.why_not = self.find_out()
 
-def as_ordinary_user(counts, full):
-    """The subjects again without root's powers, with a build folder that the ordinary user can write to."""
-    name = "subjects as an ordinary user"
-    if os.geteuid() != 0:
-        counts.skip(name, "not root: the other parts ran as an ordinary user already")
-        return
-    try:
-        nobody = pwd.getpwnam("nobody")
-    except KeyError:
-        counts.skip(name, "there is no user nobody")
-        return
-    become = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+    def find_out(self):
+        if os.geteuid() != 0:
+            return "not root: the other parts ran as an ordinary user already"
+        try:
+            nobody = pwd.getpwnam("nobody")
+        except KeyError:
+            return "there is no user nobody"
+        self.owner = f"{nobody.pw_uid}:{nobody.pw_gid}"
+        self.become = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+        return None if self.can("true") else "setpriv cannot change the user here"
 
-    def can(*command):
-        return shutil.which("setpriv") and not subprocess.run(become + list(command), stderr=subprocess.DEVNULL).returncode
+    def can(self, *command):
+        return shutil.which("setpriv") and not subprocess.run(self.become + list(command), stderr=subprocess.DEVNULL).returncode
 
-    if not can("true"):
-        counts.skip(name, "setpriv cannot change the user here")
-        return
-    with tempfile.TemporaryDirectory(prefix="polygraph-nobody-") as folder:
-        copy = Path(folder)
-        copy.chmod(0o755)
-        (copy / "tmp").mkdir()
-        (copy / "build").mkdir()
-        for program in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
-            shutil.copy2(TOP / "build" / program, copy / "build")
-        for built in ("subjects", "pollution", "order", "choices"):
+    def run(self, counts, name, script, built, options):
+        with tempfile.TemporaryDirectory(prefix="polygraph-nobody-") as folder:
+            copy = Path(folder)
+            copy.chmod(0o755)
+            (copy / "tmp").mkdir()
+            (copy / "build").mkdir()
+            for program in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
+                shutil.copy2(TOP / "build" / program, copy / "build")
             if (TOP / "build" / built).is_dir():
                 shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True,
                                 ignore=shutil.ignore_patterns("run-*"))  # of failures, with files of all kinds
-        # Sources that stay where they are need not be compiled again.
-        tests = TESTS
-        if not can("test", "-r", str(HARNESS)):
-            tests = copy / "tests"
-            shutil.copytree(TESTS, tests, symlinks=True)
-        subprocess.run(["chown", "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", folder], check=True)
-        environment = {
-            "HOME": folder,
-            "TMPDIR": str(copy / "tmp"),
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "USER": "nobody",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-        narrow = [] if full else ["--exe", "*-gcc-O0"]
-        for title, script in ((name, HARNESS), (f"pollution {name}", POLLUTION), (f"order {name}", ORDER),
-                              (f"choices {name}", CHOICES)):
-            command = subjects("build/polygraph", "build", full, *narrow, script=tests / "harness" / script.name)
+            # Sources that stay where they are need not be compiled again.
+            tests = TESTS
+            if not self.can("test", "-r", str(TESTS / "harness" / script)):
+                tests = copy / "tests"
+                shutil.copytree(TESTS, tests, symlinks=True)
+            subprocess.run(["chown", "-R", self.owner, folder], check=True)
+            environment = {
+                "HOME": folder,
+                "TMPDIR": str(copy / "tmp"),
+                "PATH": "/usr/local/bin:/usr/bin:/bin",
+                "LANG": "C.UTF-8",
+                "USER": "nobody",
+                "PYTHONDONTWRITEBYTECODE": "1",
+            }
             # The interpreter that runs this may lie in root's home.
-            counts.run(title, become + ["python3", *command[1:]], cwd=copy, env=environment)
+            command = ["python3", tests / "harness" / script, "--polygraph", "build/polygraph", "--build", "build", *options]
+            counts.run(name, self.become + command, cwd=copy, env=environment)
+
+
+class Parts:
+    def __init__(self, counts, full, only):
+        self.counts, self.full, self.only = counts, full, only
+        self.polygraph = TOP / "build" / "polygraph"
+        self.sanitized = TOP / "build-sanitized" / "polygraph"
+        self.sanitize = {"env": {**os.environ, **SANITIZERS}}
+        cpus = len(os.sched_getaffinity(0))
+        self.lanes = max(2, min(4, cpus))
+        self.jobs = max(1, cpus // self.lanes)
+        self.user = OrdinaryUser()
+
+    def part(self, name, command, **options):
+        """The part as a function, in a list; an empty one where it was not asked for."""
+        return [lambda: self.counts.run(name, command, **options)] if self.wants(name) else []
+
+    def wants(self, name):
+        return not self.only or any(word in name for word in self.only)
+
+    def python(self, name, script, *arguments, **options):
+        return self.part(name, [sys.executable, script, *arguments], **options)
+
+    def meson(self, name, folder, *arguments, **options):
+        return self.python(name, TESTS / "meson_test.py", TOP / folder, *arguments, **options)
+
+    def subjects(self, kind):
+        """The same subjects built once: with the plain program, the sanitized one, and as an ordinary user."""
+        script, built = KINDS[kind]
+        options = ["--jobs", str(self.jobs)] + ([] if self.full else ["--quick"])
+
+        def selection(glob):
+            return options + ([] if self.full else ["--exe", glob])
+
+        def run(polygraph, words):
+            return [TESTS / "harness" / script, "--polygraph", polygraph, "--build", TOP / "build", *words]
+
+        chain = self.python(kind, *run(self.polygraph, options), timeout=3600)
+        chain += self.python(f"{kind}, sanitizers", *run(self.sanitized, selection("*-clang-O2")), timeout=3600,
+                             **self.sanitize)
+        name = f"{kind} as an ordinary user"
+        if self.wants(name) and not self.user.why_not:
+            chain += [lambda: self.user.run(self.counts, name, script, built, selection("*-gcc-O0"))]
+        return chain
+
+    def alone(self):
+        """Parts that use all processors by themselves, or that others would disturb."""
+        yield self.meson("unit tests, plain", "build", "--no-suite", "models", **self.sanitize)
+        yield self.meson("unit tests, sanitizers", "build-sanitized", **self.sanitize)
+        # The agents are the same in both builds.
+        yield self.meson("models", "build", "--suite", "models", timeout=1800,
+                         env={**os.environ, "POLYGRAPH_TEST_SEEDS": str(SEEDS if self.full else QUICK_SEEDS)})
+        for script in scripts("robust"):
+            if script.stem in ALONE:
+                yield self.robust(script)
+
+    def robust(self, script):
+        return self.python(f"robust/{script.stem}", script, "--polygraph", self.polygraph)
+
+    def chains(self):
+        """What can run side by side; the longest first."""
+        for kind in ("pollution subjects", "order subjects", "subjects", "choices subjects"):
+            yield self.subjects(kind)
+        for script in scripts("robust"):
+            if script.stem not in ALONE:
+                yield self.robust(script)
+        for script in scripts("cli"):
+            yield self.python(f"cli/{script.stem}", script, TOP / "build" / "tests" / "cli" / "polygraph_fake")
+        yield self.part("demo", [TOP / "examples" / "demo", self.polygraph, TOP / "build" / "examples"])
+        yield self.python("rooms", TESTS / "lint" / "check_rooms.py", "--build", TOP / "build")
+        yield self.python("rooms check", TESTS / "lint" / "test_check_rooms.py")
+
+    def run(self):
+        for chain in self.alone():
+            for function in chain:
+                function()
+        self.counts.side_by_side(self.lanes, self.chains())
+        name = "subjects as an ordinary user"
+        if self.user.why_not and self.wants(name):
+            self.counts.skip(name, self.user.why_not)
+        for function in self.python("fuzz smoke", TESTS / "fuzz" / "run.py", SMOKE_SECONDS):
+            function()
 
 
 def main():
     parser = argparse.ArgumentParser(description="All tests of polygraph.")
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD")
     options = parser.parse_args()
     counts = Counts(TOP / "build" / "logs")
-    polygraph = TOP / "build" / "polygraph"
-    sanitized = TOP / "build-sanitized" / "polygraph"
-    sanitize = {"env": {**os.environ, **SANITIZERS}}
-
-    def part(name, command, **run_options):
-        if options.only in name:
-            counts.run(name, command, **run_options)
-
-    part("rooms", [sys.executable, TESTS / "lint" / "check_rooms.py", "--build", TOP / "build"])
-    part("rooms check", [sys.executable, TESTS / "lint" / "test_check_rooms.py"])
-    # Models make objects of the whole system (semaphores): not beside tests that look at these.
-    for folder in ("build", "build-sanitized"):
-        part(f"unit tests, {folder}", [sys.executable, TESTS / "meson_test.py", TOP / folder, "--no-suite", "models"],
-             **sanitize)
-    # The agent is the same in both builds.
-    part("models", [sys.executable, TESTS / "meson_test.py", TOP / "build", "--suite", "models"], timeout=1800,
-         env={**os.environ, "POLYGRAPH_TEST_SEEDS": str(SEEDS if options.full else QUICK_SEEDS)})
-    part("demo", [TOP / "examples" / "demo", polygraph, TOP / "build" / "examples"])
-    for script in scripts("cli"):
-        part(f"cli/{script.stem}", [sys.executable, script, TOP / "build" / "tests" / "cli" / "polygraph_fake"])
-    for script in scripts("robust"):
-        part(f"robust/{script.stem}", [sys.executable, script, "--polygraph", polygraph])
-    part("subjects", subjects(polygraph, TOP / "build", options.full), timeout=3600)
-    narrow = [] if options.full else ["--exe", "*-clang-O2"]
-    part("subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow), timeout=3600, **sanitize)
-    part("pollution subjects", subjects(polygraph, TOP / "build", options.full, script=POLLUTION), timeout=3600)
-    part("pollution subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=POLLUTION),
-         timeout=3600, **sanitize)
-    part("order subjects", subjects(polygraph, TOP / "build", options.full, script=ORDER), timeout=3600)
-    part("order subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=ORDER),
-         timeout=3600, **sanitize)
-    part("choices subjects", subjects(polygraph, TOP / "build", options.full, script=CHOICES), timeout=3600)
-    part("choices subjects, sanitizers", subjects(sanitized, TOP / "build", options.full, *narrow, script=CHOICES),
-         timeout=3600, **sanitize)
-    if options.only in "pollution order choices subjects as an ordinary user":
-        as_ordinary_user(counts, options.full)
-    part("fuzz smoke", [sys.executable, TESTS / "fuzz" / "run.py", SMOKE_SECONDS])
+    Parts(counts, options.full, options.only).run()
     return counts.close()
 
 

@@ -24,17 +24,20 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-import time
 
 import build
 import frameworks
 import subject as subject_module
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import fresh  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve()
 TEST_TIMEOUT = "1s"  # for tests that hang
@@ -368,8 +371,15 @@ def check_executable(exe, options, results):
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def processor_seconds():
+    """What our children took that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def check_all(parser, options, folder, check, builds=build.BUILDS, wanted=lambda exe: True, look=lambda subject: None):
     """Finds and builds the subjects, calls @check for each executable, and prints the sum. @look may find fault with a subject."""
+    fresh.start()
     try:
         subjects = subject_module.find_subjects(options.subjects, options.only)
         for subject in subjects:
@@ -379,16 +389,17 @@ def check_all(parser, options, folder, check, builds=build.BUILDS, wanted=lambda
         return 1
     for name in set(options.only) - {subject.name for subject in subjects}:
         parser.error(f"no subject '{name}' in {options.subjects}")
-    start = time.monotonic()
+    start = processor_seconds()
     executables = build.Builder(folder, options.jobs).build(
         subjects, builds,
         lambda exe: (not options.exe or fnmatch.fnmatchcase(exe.label, options.exe)) and wanted(exe))
-    built = time.monotonic()
+    built = processor_seconds()
     results = Results(options)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for future in [pool.submit(check, exe, options, results) for exe in executables]:
             future.result()
-    print(f"{len(executables)} executables: built in {built - start:.0f} s, checked in {time.monotonic() - built:.0f} s")
+    print(f"{len(executables)} executables; seconds of the processors: {built - start:.0f} to build, "
+          f"{processor_seconds() - built:.0f} to check")
     counts = results.counts
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if counts["failed"] or not executables else 0
