@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "attributes/attributes_internal.h"
+#include "base/log.h"
 
 struct err *attributes_create(const struct attributes_options *options,
 			      struct attributes **ret)
@@ -173,8 +174,11 @@ static struct err *read_row(struct attributes *a, size_t index,
 	const struct attribute *row = &attribute_table[index];
 	_cleanup_(items_freep) struct items items = {};
 	TRY(row->read(a, &items));
-	if (items.unknown)
+	if (items.unknown) {
+		log_debug(LOG_ATTRIBUTES, "%s is not compared: not known now",
+			  row->name);
 		return NULL;
+	}
 	TRY(items_finish(&items, row->unique));
 	items.known = true;
 	if (row->needs == STATE_IDS)

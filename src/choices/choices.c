@@ -127,7 +127,8 @@ static void round_on_chosen(void *data, size_t entry _unused_, size_t test,
 	struct round *round = data;
 	struct choices_reach *reach = &round->search->result->reach;
 	if (log_enabled(LOG_MODELS)) {
-		log_debug(LOG_MODELS, "test %zu, seed %llu, level %s:", test,
+		log_debug(LOG_MODELS, "%s, seed %llu, level %s:",
+			  suite_test(round->search->suite, test)->name,
 			  (unsigned long long)block->seed,
 			  choices_level_name((unsigned)block->level));
 		choices_log_models(round->search->options, block);
@@ -198,6 +199,13 @@ static struct err *run_baselines(struct choices_search *search)
 			TRY(choices_add_random(search, search->tests[i],
 					       test->runs, test->failures));
 		test->left |= test->failures || !test->runs;
+		if (test->left)
+			log_debug(LOG_CHOICES,
+				  "%s is left out: without choices it failed "
+				  "%zu of %zu runs",
+				  suite_test(search->suite, search->tests[i])
+					  ->name,
+				  (size_t)test->failures, (size_t)test->runs);
 	}
 	return NULL;
 }
@@ -261,6 +269,11 @@ static struct err *run_level(struct choices_search *search, unsigned level)
 			.startup = true,
 		};
 		if (choices_late(search)) {
+			log_debug(LOG_CHOICES,
+				  "level %s ends after %zu of %zu seeds: the "
+				  "budget is used up",
+				  choices_level_name(level), i,
+				  search->options->runs);
 			search->result->reach.why = "budget";
 			return NULL;
 		}

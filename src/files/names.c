@@ -10,6 +10,7 @@
 #include <sys/statfs.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/masked.h"
 #include "base/path.h"
 #include "files/files_internal.h"
@@ -99,16 +100,21 @@ bool names_is_shm(const char *path)
 
 bool names_counts_text(const struct files_names *names, const char *path)
 {
+	const char *why = NULL;
 	if (str_starts(path, "/proc/") || str_starts(path, "/sys/"))
-		return false;
-	if (str_starts(path, "/dev/") && !str_starts(path, "/dev/shm/"))
-		return false;
-	for (size_t i = 0; names->exclude[i]; i++) {
+		why = "the kernel's";
+	else if (str_starts(path, "/dev/") && !str_starts(path, "/dev/shm/"))
+		why = "a device";
+	else if (path_is_coverage(path))
+		why = "coverage data";
+	for (size_t i = 0; names->exclude[i] && !why; i++) {
 		if (!strcmp(path, names->exclude[i]) ||
 		    path_is_below(path, names->exclude[i]))
-			return false;
+			why = "excluded";
 	}
-	return !path_is_coverage(path);
+	if (why)
+		log_debug(LOG_FILES, "%s does not count: %s", path, why);
+	return !why;
 }
 
 bool names_pseudo(struct files_names *names, uint64_t dev, const char *folder)
@@ -122,6 +128,11 @@ bool names_pseudo(struct files_names *names, uint64_t dev, const char *folder)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(pseudo_types) && !pseudo; i++)
 		pseudo = (long)fs.f_type == pseudo_types[i];
+	if (pseudo)
+		log_debug(LOG_FILES,
+			  "%s does not count: its file system has no files of "
+			  "its own",
+			  folder);
 	struct err *err = map_u64_put(&names->pseudo, dev, pseudo);
 	if (err)
 		err_ignore(err);

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/masked.h"
 #include "base/path.h"
 #include "keep/keep_internal.h"
@@ -187,6 +188,8 @@ bool node_same(const struct keep_node *a, const struct keep_node *b)
 void keeper_lose(struct keeper *keeper, struct told_path *told,
 		 const char *name, const char *why)
 {
+	log_debug(LOG_KEEP, "%s is not kept or restored, because of '%s': %s",
+		  told->shown, name ? name : "", why);
 	if (told->said || keeper->lost.n >= LOST_MAX)
 		return;
 	told->said = true;

@@ -101,6 +101,15 @@ struct err *asks_add(struct order_search *search, struct order_asks *asks,
 	/* Nothing can be run twice there. */
 	for (size_t i = 1; search->fixed && i < ask.order.n; i++)
 		ask.impossible |= ask.order.data[i] <= ask.order.data[i - 1];
+	if (ask.impossible)
+		log_debug(
+			LOG_ORDER,
+			"%s is not run after %s and %zu others: the suite does "
+			"not allow this order",
+			suite_test(search->suite, test)->name,
+			n ? suite_test(search->suite, prefix[0])->name
+			  : "nothing",
+			n ? n - 1 : 0);
 	if (!err)
 		err = vec_push(asks, ask);
 	if (err)

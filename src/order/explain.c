@@ -386,11 +386,24 @@ static struct err *explain_accept_list(struct order_search *search, size_t test,
 	TRY(explain_verify_test(search, list->data, list->n, test,
 				repeats_of(search, test, list), &verified));
 	TRY(explain_judge_test(search, test, &verified, &verdict));
-	if (verdict != IS_SO)
+	if (verdict != IS_SO) {
+		log_debug(
+			LOG_ORDER,
+			"%s after %s and %zu others is not a finding: its "
+			"outcome was not the same each time",
+			suite_test(search->suite, test)->name,
+			list->n ? suite_test(search->suite, list->data[0])->name
+				: "nothing",
+			list->n ? list->n - 1 : 0);
 		return NULL;
+	}
 	enum order_class class = class_of(search, test, list);
 	struct dependence *known = finding_of(search, test, class);
 	if (class == ORDER_BRITTLE && is_declared(search, test, list)) {
+		log_debug(LOG_ORDER,
+			  "%s needs a test before it, as the suite declares: "
+			  "not a finding",
+			  suite_test(search->suite, test)->name);
 		as_declared(search, test);
 		return NULL;
 	}

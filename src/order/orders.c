@@ -84,6 +84,8 @@ static void recall_order(struct order_search *search, struct going *going)
 	uint64_t known;
 	/* Few tests have few orders: shuffles meet. */
 	if (map_u64_get(&search->ran, orders_digest(going->order), &known)) {
+		log_debug(LOG_ORDER, "an order of %zu tests has run already",
+			  going->order->n);
 		going->done = going->again = true;
 		return;
 	}
@@ -96,6 +98,9 @@ static void recall_order(struct order_search *search, struct going *going)
 			if (going->outcomes[i] >= OUTCOMES)
 				going->outcomes[i] = OUTCOME_NONE;
 		}
+		log_debug(LOG_ORDER,
+			  "an order of %zu tests is known from an earlier call",
+			  n);
 		search->result->reach.known += n;
 		going->done = going->recalled = true;
 	}

@@ -113,10 +113,16 @@ static bool pollution_is_wanted(const struct pollution_search *search,
 {
 	if (change->where == CHANGE_MEMORY)
 		return true;
+	const char *why = NULL;
 	if (regexes_match(&search->exclude, change->root))
-		return false;
-	return !search->include.n ||
-	       regexes_match(&search->include, change->root);
+		why = "it is excluded";
+	else if (search->include.n &&
+		 !regexes_match(&search->include, change->root))
+		why = "it is not included";
+	if (why)
+		log_debug(LOG_POLLUTION, "change of %s does not count: %s",
+			  change->root, why);
+	return !why;
 }
 
 /*
@@ -132,8 +138,14 @@ static bool is_cleaning(struct pollution_search *search,
 		return false;
 	struct err *err =
 		str_appendf(&key, "%d %s", change->where, change->root);
-	if (!err && map_text_get(&search->originals, key.s, &original))
+	if (!err && map_text_get(&search->originals, key.s, &original)) {
+		if (change->digest == original)
+			log_debug(LOG_POLLUTION,
+				  "change of %s does not count: it is back to "
+				  "what it was before the first test",
+				  change->root);
 		return change->digest == original;
+	}
 	if (!err)
 		err = map_text_put(&search->originals, key.s,
 				   change->digest_before);
