@@ -3,18 +3,13 @@
  * are watched as they lie in memory, and taken apart only when bytes differ.
  */
 #include "attributes/attributes_internal.h"
+#include "base/compare.h"
 
 #define GROUP 0 /* SOURCE_ENVIRONMENT */
 #define VARIABLES_MAX ITEMS_MAX
 #define VALUE_MAX ((size_t)64 << 10)
 #define TOTAL_MAX ((size_t)4 << 20)
 #define KEY_MAX 200
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
 
 struct environment_place {
 	uint64_t start, end;
@@ -24,7 +19,7 @@ struct environment_place {
 static struct err *watch_strings(struct attributes *a,
 				 struct environment_place *places, size_t n)
 {
-	qsort(places, n, sizeof(*places), by_value);
+	qsort(places, n, sizeof(*places), compare_as_u64);
 	for (size_t i = 0; i < n;) {
 		struct environment_place whole = places[i++];
 		while (i < n && places[i].start <= whole.end + 16) {

@@ -3,6 +3,7 @@
  * nothing in them changes.
  */
 #include "attributes/attributes_internal.h"
+#include "base/compare.h"
 #include "tracee/memory.h"
 
 /* Nearer than that, what lies between two places is read with them. */
@@ -53,12 +54,6 @@ struct err *ranges_add(struct attribute_spans *spans, unsigned group,
 	return vec_push(&spans->list, span);
 }
 
-static int attribute_span_compare(const void *a, const void *b)
-{
-	const struct attribute_span *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
-}
-
 static void point_plan(struct attribute_spans *spans, uint8_t *bytes)
 {
 	size_t at = 0;
@@ -71,7 +66,7 @@ static void point_plan(struct attribute_spans *spans, uint8_t *bytes)
 static struct err *make_plan(struct attribute_spans *spans)
 {
 	qsort(spans->list.data, spans->list.n, sizeof(struct attribute_span),
-	      attribute_span_compare);
+	      compare_as_u64);
 	spans->plan.n = 0;
 	size_t at = 0;
 	uint64_t end = 0;

@@ -1,6 +1,8 @@
 /* How a test ended: the words of the whole program (and of the contract). */
 #pragma once
 
+#include <stdbool.h>
+
 enum outcome {
 	OUTCOME_NONE, /* not run (yet) */
 	OUTCOME_PASS,
@@ -19,4 +21,9 @@ static inline const char *outcome_name(enum outcome outcome)
 		[OUTCOME_CRASH] = "crash", [OUTCOME_TIMEOUT] = "timeout",
 	};
 	return names[outcome];
+}
+
+static inline bool outcome_is_good(enum outcome outcome)
+{
+	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
 }

@@ -207,3 +207,12 @@ bool str_made_up(const char *text)
 	}
 	return lower + upper + digit >= 2;
 }
+
+struct err *str_copy(const char *text, char **ret)
+{
+	char *copy = text ? strdup(text) : NULL;
+	if (text && !copy)
+		return err_nomem();
+	*ret = copy;
+	return NULL;
+}

@@ -51,6 +51,9 @@ struct err *str_append_escaped(struct str *str, const char *text,
 struct err *str_append_utf8(struct str *str, const char *text,
 			    size_t n) _must_check_;
 
+/* A copy of @text; NULL stays NULL. */
+struct err *str_copy(const char *text, char **ret) _must_check_;
+
 /* The same as new strings; NULL: out of memory. */
 char *str_escape(const char *text);
 char *str_utf8(const char *text, size_t n);

@@ -81,7 +81,7 @@ static void round_on_finished(void *data, const struct suite_result *result)
 	struct choices_search *search = round->search;
 	const struct suite_observer *outer = search->observer;
 	struct choices_test *test = &search->of[result->test];
-	bool good = choices_good(result->outcome);
+	bool good = outcome_is_good(result->outcome);
 	if (round->first && outer->finished)
 		outer->finished(outer->data, result);
 	round->failed[result->test] = !good;

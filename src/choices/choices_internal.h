@@ -54,11 +54,6 @@ struct choices_trial {
 };
 void choices_trial_free(struct choices_trial *trial);
 
-static inline bool choices_good(enum outcome outcome)
-{
-	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
-}
-
 static inline bool choices_bit(const uint64_t *words, uint64_t model)
 {
 	return words[model / 64] >> model % 64 & 1;

@@ -60,7 +60,7 @@ static struct err *fails_with(struct debug *debug,
 	}
 	debug->asked++;
 	TRY(choices_try(debug->search, set, debug->test, debug->alone, &trial));
-	*ret = trial.outcome != OUTCOME_NONE && !choices_good(trial.outcome);
+	*ret = trial.outcome != OUTCOME_NONE && !outcome_is_good(trial.outcome);
 	return NULL;
 }
 
@@ -333,7 +333,7 @@ static struct err *debug_add_finding(struct debug *debug, bool minimal)
 		TRY(vec_push(&finding.ranges, set.ranges[i]));
 	set.detail = true;
 	TRY(choices_try(search, &set, debug->test, debug->alone, &trial));
-	if (choices_good(trial.outcome)) /* not each time, after all */
+	if (outcome_is_good(trial.outcome)) /* not each time, after all */
 		return choices_add_random(search, debug->test,
 					  2 * search->options->repeats + 1,
 					  search->options->repeats);
@@ -367,7 +367,7 @@ static struct err *fail_again(struct debug *debug, struct choices_trial *ret,
 		TRY(choices_try(debug->search, &debug->set, debug->test, alone,
 				&trial));
 		*ret_fails = trial.outcome != OUTCOME_NONE &&
-			     !choices_good(trial.outcome);
+			     !outcome_is_good(trial.outcome);
 		if (!*ret_fails)
 			continue;
 		/* A test that needs others before it fails alone anyhow. */
@@ -392,7 +392,7 @@ static struct err *try_without_start(struct debug *debug,
 	set.startup = false;
 	TRY(choices_try(debug->search, &set, debug->test, debug->alone,
 			&trial));
-	if (trial.outcome == OUTCOME_NONE || choices_good(trial.outcome))
+	if (trial.outcome == OUTCOME_NONE || outcome_is_good(trial.outcome))
 		return NULL;
 	debug->set = set;
 	struct choices_trial old = *failing;

@@ -201,7 +201,7 @@ static int compare_edges(const void *a, const void *b)
 
 static bool edge_is_bad(const struct suite_graph_edge *edge)
 {
-	return edge->outcome != OUTCOME_NONE && !choices_good(edge->outcome);
+	return edge->outcome != OUTCOME_NONE && !outcome_is_good(edge->outcome);
 }
 
 /* What an edge leads to; false: back into what is open, which says nothing. */
@@ -341,7 +341,7 @@ static struct err *picks_to(const struct exploration *x, size_t node,
 static void take_failure(struct choices_trial *trial,
 			 struct assumption *finding)
 {
-	if (!choices_good(trial->outcome) &&
+	if (!outcome_is_good(trial->outcome) &&
 	    finding->failure.outcome == OUTCOME_NONE)
 		finding->failure = choices_take_failure(trial);
 }

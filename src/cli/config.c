@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "base/suggest.h"
@@ -17,11 +18,6 @@ struct place {
 	const char *file;
 	unsigned line;
 };
-
-static void json_freep(json_t **json)
-{
-	json_decref(*json);
-}
 
 static struct err *at(const struct place *place, struct err *err)
 {

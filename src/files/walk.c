@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/compare.h"
 #include "base/path.h"
 #include "files/walk_internal.h"
 
@@ -365,11 +366,6 @@ struct walk_entry *walk_find(const struct walk_folder *folder, const char *name)
 	return NULL;
 }
 
-static int walk_compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 DEFINE_VEC(name_list, char *)
 
 static void name_list_clearp(struct name_list *names)
@@ -423,8 +419,7 @@ static struct err *read_names(struct walk *walk,
 	}
 	closedir(dir);
 	if (ret->n)
-		qsort(ret->data, ret->n, sizeof(*ret->data),
-		      walk_compare_names);
+		qsort(ret->data, ret->n, sizeof(*ret->data), compare_as_text);
 	return err;
 }
 
@@ -722,8 +717,7 @@ static struct err *walk_watched_folders(const char *const *dirs,
 	}
 	ret->n = kept;
 	if (ret->n)
-		qsort(ret->data, ret->n, sizeof(*ret->data),
-		      walk_compare_names);
+		qsort(ret->data, ret->n, sizeof(*ret->data), compare_as_text);
 	return NULL;
 }
 

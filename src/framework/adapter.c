@@ -87,9 +87,3 @@ bool adapter_runs_naturally(const struct run *run)
 		at++;
 	return at == n;
 }
-
-int adapter_compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}

@@ -42,6 +42,3 @@ struct err *adapter_function_missing(const struct run *run, const char *symbol,
  * out tests that are disabled.
  */
 bool adapter_runs_naturally(const struct run *run);
-
-/* For qsort() and bsearch() over addresses. */
-int adapter_compare_u64(const void *a, const void *b);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "framework/adapter.h"
@@ -511,7 +512,7 @@ static struct err *catch2_read_selection(struct run *run, uint64_t set,
 	TRY(run_set(run, RADDR(set), max, &tests, &n));
 	for (size_t i = 0; i < n; i++)
 		TRY(run_u64(run, RADDR(tests[i]), &tests[i]));
-	qsort(tests, n, sizeof(*tests), adapter_compare_u64);
+	qsort(tests, n, sizeof(*tests), compare_as_u64);
 	selection->tests = take_ptr(tests);
 	selection->n = n;
 	return NULL;

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/str.h"
 #include "framework/adapter.h"
 #include "framework/doctest_filter.h"
@@ -221,8 +222,7 @@ static struct err *doctest_read_pointed(struct run *run, uint64_t address,
 static bool doctest_array_contains(const uint64_t *sorted, size_t n,
 				   uint64_t value)
 {
-	return n &&
-	       bsearch(&value, sorted, n, sizeof(value), adapter_compare_u64);
+	return n && bsearch(&value, sorted, n, sizeof(value), compare_as_u64);
 }
 
 /* Does @address point to an array of all tests in some order? */
@@ -271,7 +271,7 @@ static struct err *doctest_find_slots(struct run *run, struct thread *thread,
 	size_t n = 0;
 	TRY(doctest_find_registered(run, thread, &set));
 	TRY(run_set(run, set, TESTS_MAX, &tests, &n));
-	qsort(tests, n, sizeof(*tests), adapter_compare_u64);
+	qsort(tests, n, sizeof(*tests), compare_as_u64);
 	if (!n)
 		return err_create(ERR_SUITE, "the suite has no tests");
 
@@ -322,7 +322,7 @@ static struct err *doctest_find_filler(struct run *run, const uint64_t *wanted,
 	TRY(memory_read(run->tracee, RADDR(doctest->slots), tests,
 			(n + 1) * 8));
 	memcpy(sorted, wanted, n * 8);
-	qsort(sorted, n, 8, adapter_compare_u64);
+	qsort(sorted, n, 8, compare_as_u64);
 	for (size_t i = 0; i <= n; i++) {
 		if (!doctest_array_contains(sorted, n, tests[i])) {
 			*ret = tests[i];

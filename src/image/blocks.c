@@ -1,3 +1,4 @@
+#include "base/compare.h"
 #include "base/log.h"
 #include "image/blocks_internal.h"
 
@@ -272,12 +273,6 @@ static void read_cells(struct blocks *blocks, const struct wire_slot *slot,
 	}
 }
 
-static int block_compare_start(const void *a, const void *b)
-{
-	const struct image_block *x = a, *y = b;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 static const struct block_list *large_blocks(struct blocks *blocks)
 {
 	struct block_list *list = &blocks->sorted;
@@ -300,8 +295,7 @@ static const struct block_list *large_blocks(struct blocks *blocks)
 			read_cells(blocks, &slot, list);
 	}
 	if (list->n)
-		qsort(list->data, list->n, sizeof(*list->data),
-		      block_compare_start);
+		qsort(list->data, list->n, sizeof(*list->data), compare_as_u64);
 	return list;
 }
 

@@ -1,16 +1,11 @@
 /* The address space as pieces: reading maps, finding. */
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "image/image_internal.h"
 #include "wire/heap.h"
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct memory_range *x = a, *y = b;
-	return x->start < y->start ? -1 : x->start > y->start;
-}
 
 void ranges_tidy(struct ranges *ranges)
 {
@@ -19,7 +14,7 @@ void ranges_tidy(struct ranges *ranges)
 		sorted = ranges->data[i - 1].end < ranges->data[i].start;
 	if (sorted)
 		return;
-	qsort(ranges->data, ranges->n, sizeof(*ranges->data), compare_ranges);
+	qsort(ranges->data, ranges->n, sizeof(*ranges->data), compare_as_u64);
 	size_t n = 0;
 	for (size_t i = 0; i < ranges->n; i++) {
 		struct memory_range *next = &ranges->data[i];

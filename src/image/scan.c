@@ -37,6 +37,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "base/proc.h"
 #include "image/image_internal.h"
 #include "tracee/memory.h"
@@ -554,12 +555,6 @@ static struct err *scan_runs(struct image *image)
 	return NULL;
 }
 
-static int scan_compare_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Those that became hot come in, those that cooled down go. */
 static struct err *arrange_hot(struct image *image)
 {
@@ -568,8 +563,7 @@ static struct err *arrange_hot(struct image *image)
 	TRY(vec_append(&image->hot, image->hot_new.data, image->hot_new.n));
 	image->hot_new.n = 0;
 	image->hot_idle = false;
-	qsort(image->hot.data, image->hot.n, sizeof(uint64_t),
-	      scan_compare_address);
+	qsort(image->hot.data, image->hot.n, sizeof(uint64_t), compare_as_u64);
 	size_t n = 0;
 	for (size_t i = 0; i < image->hot.n; i++) {
 		struct page *page = page_held(image, image->hot.data[i]);

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/masked.h"
 #include "base/path.h"
@@ -21,20 +22,7 @@
 
 /* ---- names ---- */
 
-void keep_names_free(struct keep_names *names)
-{
-	for (size_t i = 0; i < names->n; i++)
-		free(names->data[i]);
-	vec_free(names);
-}
-
-static int keep_compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool keep_add_name(struct keep_names *names, const char *name,
-			  size_t limit)
+static bool keep_add_name(struct strv *names, const char *name, size_t limit)
 {
 	if (!strcmp(name, ".") || !strcmp(name, "..") ||
 	    !strcmp(name, KEEP_OWN))
@@ -43,17 +31,15 @@ static bool keep_add_name(struct keep_names *names, const char *name,
 		errno = EOVERFLOW;
 		return false;
 	}
-	char *copy = strdup(name);
-	struct err *err = copy ? vec_push(names, copy) : err_nomem();
+	struct err *err = strv_add(names, name);
 	if (!err)
 		return true;
-	free(copy);
 	err_ignore(err);
 	errno = ENOMEM;
 	return false;
 }
 
-bool keep_names_list(int fd, size_t limit, struct keep_names *ret)
+bool keep_names_list(int fd, size_t limit, struct strv *ret)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
@@ -63,7 +49,7 @@ bool keep_names_list(int fd, size_t limit, struct keep_names *ret)
 		errno = number;
 		return false;
 	}
-	struct keep_names names = {};
+	struct strv names = {};
 	bool ok = true;
 	int number = 0;
 	for (;;) {
@@ -77,13 +63,13 @@ bool keep_names_list(int fd, size_t limit, struct keep_names *ret)
 	}
 	closedir(dir);
 	if (!ok) {
-		keep_names_free(&names);
+		strv_free(&names);
 		errno = number;
 		return false;
 	}
 	if (names.n)
 		qsort(names.data, names.n, sizeof(*names.data),
-		      keep_compare_names);
+		      compare_as_text);
 	*ret = names;
 	return true;
 }
@@ -576,7 +562,7 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 static struct err *take_children(struct taking *taking, int folder,
 				 struct keep_node *node, unsigned depth)
 {
-	struct keep_names names = {};
+	struct strv names = {};
 	if (!keep_names_list(folder, taking->left, &names)) {
 		taking_lose_name(taking, node->name,
 				 errno == EOVERFLOW
@@ -593,7 +579,7 @@ static struct err *take_children(struct taking *taking, int folder,
 		if (err || there)
 			node->n++;
 	}
-	keep_names_free(&names);
+	strv_free(&names);
 	return err;
 }
 

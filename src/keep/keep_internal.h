@@ -15,6 +15,7 @@
 #include "base/file_state.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "base/strv.h"
 #include "base/vec.h"
 #include "keep/keep.h"
 
@@ -183,10 +184,8 @@ struct err *keeper_put_back_one(struct keeper *keeper, const struct kept *kept,
 #define KEEP_OWN ".polygraph"
 #define KEEP_DEPTH 100
 
-DEFINE_VEC(keep_names, char *)
-void keep_names_free(struct keep_names *names);
 /* Sorted. False: errno is set (EOVERFLOW: more than @limit). */
-bool keep_names_list(int fd, size_t limit, struct keep_names *ret);
+bool keep_names_list(int fd, size_t limit, struct strv *ret);
 
 /* Through /proc: of what an O_PATH descriptor is open on. */
 int keep_open(int fd, int flags);

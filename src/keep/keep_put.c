@@ -81,7 +81,7 @@ static bool remove_children(struct put *put, int fd,
 			    const struct file_state *attr, const char *name,
 			    unsigned depth)
 {
-	struct keep_names names = {};
+	struct strv names = {};
 	struct put_folder folder = { .attr = *attr };
 	folder.fd = keep_open_folder(fd, attr);
 	if (folder.fd < 0 || !keep_names_list(folder.fd, put->left, &names)) {
@@ -95,7 +95,7 @@ static bool remove_children(struct put *put, int fd,
 	/* It goes, too: its mode does not matter any more, unless it stays. */
 	if (!ok)
 		keep_chmod(fd, attr->mode);
-	keep_names_free(&names);
+	strv_free(&names);
 	close(folder.fd);
 	return ok;
 }
@@ -443,7 +443,7 @@ static void put_node(struct put *put, struct put_folder *parent,
 static void put_children(struct put *put, struct put_folder *folder,
 			 const struct keep_node *want, unsigned depth)
 {
-	struct keep_names names = {};
+	struct strv names = {};
 	if (!keep_names_list(folder->fd, put->left + want->n, &names)) {
 		put_lose_name(put, want->name, errno);
 		return;
@@ -452,7 +452,7 @@ static void put_children(struct put *put, struct put_folder *folder,
 		if (!node_child(want, names.data[i]))
 			remove_at(put, folder, names.data[i], depth + 1);
 	}
-	keep_names_free(&names);
+	strv_free(&names);
 	for (size_t i = 0; i < want->n; i++)
 		put_node(put, folder, want->children[i].name,
 			 &want->children[i], depth + 1);

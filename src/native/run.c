@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "native/framework.h"
 #include "native/session.h"
 #include "native/tries.h"
@@ -84,12 +85,6 @@ struct err *run_fork(struct run *run, struct run **ret)
 	return NULL;
 }
 
-static struct err *run_copy_text(const char *text, char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? err_nomem() : NULL;
-}
-
 struct err *run_copy(struct run *run, struct thread *thread, struct run **ret)
 {
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
@@ -121,8 +116,8 @@ struct err *run_copy(struct run *run, struct thread *thread, struct run **ret)
 	copy->outcome = run->outcome;
 	copy->line = run->line;
 	copy->allowed_exit = run->allowed_exit;
-	TRY(run_copy_text(run->message, &copy->message));
-	TRY(run_copy_text(run->file, &copy->file));
+	TRY(str_copy(run->message, &copy->message));
+	TRY(str_copy(run->file, &copy->file));
 	*ret = take_ptr(copy);
 	return NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "suite/tree.h"
 
 /* An order's beginning is run again in each part: it has to be that short. */
@@ -75,12 +76,6 @@ static bool is_too_large(const struct splitter *splitter, size_t node)
 	       suite_tree_children(&splitter->tree, node);
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	return (x > y) - (x < y);
-}
-
 static struct err *fill_parts(struct splitter *splitter)
 {
 	TRY(push_children(splitter, splitter->tree.n));
@@ -94,7 +89,7 @@ static struct err *fill_parts(struct splitter *splitter)
 	}
 	for (size_t i = 0; i < splitter->parts.n; i++) {
 		struct part *part = &splitter->parts.data[i];
-		qsort(part->data, part->n, sizeof(*part->data), compare_nodes);
+		qsort(part->data, part->n, sizeof(*part->data), compare_as_u64);
 	}
 	return NULL;
 }

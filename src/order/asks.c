@@ -237,7 +237,7 @@ static void tree_finished(void *data, const struct suite_result *result)
 	search_note_ns(tree->search, result);
 	size_t ask = tree->asks.data[result->entry];
 	if (!(tree->flags & ASK_DETAILS) || ask == ORDER_NONE ||
-	    order_good(result->outcome))
+	    outcome_is_good(result->outcome))
 		return;
 	free(tree->first[ask].message);
 	free(tree->first[ask].file);

@@ -31,7 +31,7 @@ static struct err *keep_cleaners(struct order_search *search,
 	TRY(asks_run(search, &asks, flags));
 	for (size_t i = 0; i < tests->n; i++) {
 		if (i >= asks.n || (!asks.data[i].impossible &&
-				    order_good(asks.data[i].outcome)))
+				    outcome_is_good(asks.data[i].outcome)))
 			tests->data[kept++] = tests->data[i];
 	}
 	tests->n = kept;

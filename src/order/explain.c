@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/minimise.h"
 
@@ -52,7 +53,7 @@ static void repeats_count_ask(struct repeats *repeats, struct order_ask *ask,
 		return;
 	}
 	repeats->runs++;
-	if (order_good(ask->outcome))
+	if (outcome_is_good(ask->outcome))
 		return;
 	repeats->bad++;
 	if (verified->bad)
@@ -156,8 +157,8 @@ static struct err *look_for_chance(struct order_search *search,
 	if (verdict != IS_NOT || !suspect->serial || !more.after.runs ||
 	    search_late(search))
 		return NULL;
-	bool bad =
-		!order_good((enum outcome)search->known[suspect->test].alone);
+	bool bad = !outcome_is_good(
+		(enum outcome)search->known[suspect->test].alone);
 	size_t runs = more.after.runs + 1;
 	return note_random(search, suspect->test, runs, bad ? runs - 1 : 1);
 }
@@ -238,7 +239,7 @@ static bool tests_have_all(const struct order_tests *order,
 static enum order_class class_of(const struct order_search *search, size_t test,
 				 const struct order_tests *list)
 {
-	if (!order_good((enum outcome)search->known[test].alone))
+	if (!outcome_is_good((enum outcome)search->known[test].alone))
 		return ORDER_BRITTLE;
 	return list->n == 1 && list->data[0] == test ? ORDER_NON_IDEMPOTENT
 						     : ORDER_VICTIM;
@@ -420,9 +421,9 @@ static struct err *explain_accept_list(struct order_search *search, size_t test,
 			     .line = verified.line },
 		.repeats = MIN(verified.alone.runs, verified.after.runs),
 		.polluters_complete = class == ORDER_NON_IDEMPOTENT,
-		.natural =
-			search->known[test].natural &&
-			!order_good((enum outcome)search->known[test].natural),
+		.natural = search->known[test].natural &&
+			   !outcome_is_good(
+				   (enum outcome)search->known[test].natural),
 	};
 	bool brittle = class == ORDER_BRITTLE;
 	struct err *err = add_list(search, &finding, list->data, list->n);
@@ -484,12 +485,6 @@ static struct err *keep_verified(struct order_search *search, size_t test,
 	}
 	singles->n = kept;
 	return NULL;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	size_t one = *(const size_t *)a, other = *(const size_t *)b;
-	return one < other ? -1 : one > other;
 }
 
 static int by_length(const void *a, const void *b)
@@ -567,7 +562,8 @@ static struct err *add_singles(struct order_search *search,
 	TRY(tests_copy(lists->data[0].data, lists->data[0].n, &shown));
 	struct err *err = keep_verified(search, finding->test, singles);
 	if (singles->n)
-		qsort(singles->data, singles->n, sizeof(size_t), by_number);
+		qsort(singles->data, singles->n, sizeof(size_t),
+		      compare_as_u64);
 	for (size_t i = 0; !err && i < singles->n; i++) {
 		const struct order_tests single = { &singles->data[i], 1, 0 };
 		if (finding->class == ORDER_BRITTLE &&
@@ -805,7 +801,7 @@ static struct err *explain_one(struct order_search *search,
 	TRY(search_alone(search, test, &alone));
 	if (!alone || search_late(search))
 		return NULL;
-	if (suspect->good != order_good(alone))
+	if (suspect->good != outcome_is_good(alone))
 		return explain_prefix(search, suspect);
 	/* It goes as alone: then it is the natural order that is special. */
 	if (!order_differs((enum outcome)known->natural, alone))

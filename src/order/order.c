@@ -111,7 +111,7 @@ struct err *search_suspect(struct order_search *search, size_t test,
 		return NULL;
 	struct order_suspect suspect = {
 		.test = test,
-		.good = order_good(outcome),
+		.good = outcome_is_good(outcome),
 		.serial = serial,
 	};
 	TRY(tests_copy(prefix, n, &suspect.prefix));

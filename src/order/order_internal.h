@@ -92,14 +92,9 @@ struct order_search {
 	bool processes; /* each test has its own: none takes another's away */
 };
 
-static inline bool order_good(enum outcome outcome)
-{
-	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
-}
-
 static inline bool order_differs(enum outcome a, enum outcome b)
 {
-	return a && b && order_good(a) != order_good(b);
+	return a && b && outcome_is_good(a) != outcome_is_good(b);
 }
 
 /* Does nothing run after it in the same process? */

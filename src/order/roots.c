@@ -38,7 +38,7 @@ static struct err *roots_trial_turns(struct roots_trial *trial, bool *ret)
 	TRY(trial->try(trial->context, trial->put_back, &outcome));
 	/* A process that was put back badly may crash: that is no such failure. */
 	*ret = trial->good ? outcome == trial->finding->failure.outcome
-			   : order_good(outcome);
+			   : outcome_is_good(outcome);
 	return NULL;
 }
 

@@ -3,12 +3,8 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "process/env.h"
-
-static inline void json_freep(json_t **json)
-{
-	json_decref(*json);
-}
 
 /* A text or a list of texts; whatever else is in it is passed over. */
 static inline struct err *json_texts(const json_t *json, struct strv *list)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "program/own.h"
@@ -268,12 +269,6 @@ static bool callers_visit_symbol(void *data, const struct object_symbol *symbol)
 	return !search->err;
 }
 
-static int callers_compare_address(const void *a, const void *b)
-{
-	const struct code *x = a, *y = b;
-	return x->low < y->low ? -1 : x->low > y->low;
-}
-
 /* One entry an address, which is the program's where one of its names is. */
 static void join_names(struct callers_search *search)
 {
@@ -332,7 +327,7 @@ struct err *callers_find(const struct program *program,
 	}
 	if (search.code.n)
 		qsort(search.code.data, search.code.n,
-		      sizeof(search.code.data[0]), callers_compare_address);
+		      sizeof(search.code.data[0]), compare_as_u64);
 	join_names(&search);
 	join_locals(&search);
 	bool together = false; /* with the one before */

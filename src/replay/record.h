@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/strv.h"
 #include "base/vec.h"
 #include "results/digest.h"
@@ -82,8 +83,3 @@ struct err *record_unreadable(const char *what) _must_check_;
 json_t *record_pack_list(const struct strv *list);
 struct err *record_read_list(const json_t *value, const char *what,
 			     struct strv *ret) _must_check_;
-
-static inline void json_freep(json_t **json)
-{
-	json_decref(*json);
-}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "program/program.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
@@ -204,12 +205,6 @@ static struct err *keep_block(const struct undo_finder *finder,
 	return vec_push(&undo->blocks, block);
 }
 
-static int undo_compare_start(const void *a, const void *b)
-{
-	const struct undo_block *x = a, *y = b;
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 /* The block that is gone and had @address in it or right behind it. */
 static bool find_block(const struct undo *undo, uint64_t address, size_t *ret)
 {
@@ -251,7 +246,7 @@ static struct err *translate_all(const struct undo_finder *finder,
 				 struct undo *undo)
 {
 	qsort(undo->blocks.data, undo->blocks.n, sizeof(struct undo_block),
-	      undo_compare_start);
+	      compare_as_u64);
 	for (size_t i = 0; i < undo->blocks.n; i++) {
 		const struct undo_block *block = &undo->blocks.data[i];
 		TRY(undo_translate_pointers(finder, block->start, block->size,

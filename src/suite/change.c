@@ -1,4 +1,5 @@
 #include "suite/change.h"
+#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +40,6 @@ void changes_freep_deep(struct changes *changes)
 	changes_freep(changes);
 }
 
-static struct err *change_copy_text(const char *text, char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? err_nomem() : NULL;
-}
-
 static struct err *path_copy(const struct change_path *path,
 			     struct change_path *ret)
 {
@@ -52,9 +47,9 @@ static struct err *path_copy(const struct change_path *path,
 	ret->path = ret->before = ret->after = NULL;
 	ret->stack = NULL;
 	ret->n_stack = 0;
-	TRY(change_copy_text(path->path, &ret->path));
-	TRY(change_copy_text(path->before, &ret->before));
-	TRY(change_copy_text(path->after, &ret->after));
+	TRY(str_copy(path->path, &ret->path));
+	TRY(str_copy(path->before, &ret->before));
+	TRY(str_copy(path->after, &ret->after));
 	if (!path->n_stack)
 		return NULL;
 	ret->stack = calloc(path->n_stack, sizeof(*ret->stack));
@@ -64,10 +59,9 @@ static struct err *path_copy(const struct change_path *path,
 		const struct call_frame *from = &path->stack[ret->n_stack];
 		struct call_frame *to = &ret->stack[ret->n_stack];
 		to->line = from->line;
-		struct err *err =
-			change_copy_text(from->function, &to->function);
+		struct err *err = str_copy(from->function, &to->function);
 		if (!err)
-			err = change_copy_text(from->file, &to->file);
+			err = str_copy(from->file, &to->file);
 		if (err) {
 			free(to->function);
 			return err;
@@ -78,9 +72,9 @@ static struct err *path_copy(const struct change_path *path,
 
 static struct err *copy_parts(const struct change *change, struct change *ret)
 {
-	TRY(change_copy_text(change->root, &ret->root));
-	TRY(change_copy_text(change->file, &ret->file));
-	TRY(change_copy_text(change->detail, &ret->detail));
+	TRY(str_copy(change->root, &ret->root));
+	TRY(str_copy(change->file, &ret->file));
+	TRY(str_copy(change->detail, &ret->detail));
 	if (!change->n)
 		return NULL;
 	ret->paths = calloc(change->n, sizeof(*ret->paths));

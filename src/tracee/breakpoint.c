@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "tracee/memory.h"
@@ -267,12 +268,6 @@ static struct err *breakpoint_gather_all(const struct tracee *tracee,
 	return ret->err;
 }
 
-static int breakpoint_compare_address(const void *a, const void *b)
-{
-	const struct breakpoint *x = a, *y = b;
-	return (x->address.v > y->address.v) - (x->address.v < y->address.v);
-}
-
 /* A page at a time: a suite of functions has thousands of breakpoints. */
 static struct err *breakpoint_clean_page(int fd,
 					 const struct breakpoint *breakpoints,
@@ -299,8 +294,7 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 	const struct breakpoint *sorted = gathered.all.data;
 	size_t n = gathered.all.n;
 	if (n)
-		qsort(gathered.all.data, n, sizeof(*sorted),
-		      breakpoint_compare_address);
+		qsort(gathered.all.data, n, sizeof(*sorted), compare_as_u64);
 
 	for (size_t i = 0; i < n;) {
 		uint64_t page = sorted[i].address.v & ~(uint64_t)(PAGE - 1);

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "tracee/memory.h"
@@ -25,12 +26,6 @@ struct quiet_change {
 struct quiet {
 	VEC(struct quiet_change) changes; /* by address, none overlap */
 };
-
-static int quiet_compare_address(const void *a, const void *b)
-{
-	const struct quiet_function *x = a, *y = b;
-	return (x->address.v > y->address.v) - (x->address.v < y->address.v);
-}
 
 /* A breakpoint at another place than the entry would be lost. */
 static bool has_breakpoint(const struct tracee *tracee, struct raddr address,
@@ -80,7 +75,7 @@ struct err *quiet_create(struct tracee *tracee,
 	}
 	if (n)
 		memcpy(sorted, functions, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), quiet_compare_address);
+	qsort(sorted, n, sizeof(*sorted), compare_as_u64);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t room = i + 1 < n ? sorted[i + 1].address.v -
 						    sorted[i].address.v

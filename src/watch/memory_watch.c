@@ -252,12 +252,6 @@ static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 
 /* ---- differences into changes ---- */
 
-static struct err *memory_watch_copy_text(const char *text, char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? err_nomem() : NULL;
-}
-
 /* The C++ library's own frames, which at -O0 are many. */
 static bool is_library(const struct call_frame *frame)
 {
@@ -336,9 +330,9 @@ memory_watch_add_path(struct memory_watch *watch,
 		.heap = difference->heap,
 		.depth = difference->depth,
 	};
-	TRY(memory_watch_copy_text(difference->path, &path->path));
-	TRY(memory_watch_copy_text(difference->before, &path->before));
-	TRY(memory_watch_copy_text(difference->after, &path->after));
+	TRY(str_copy(difference->path, &path->path));
+	TRY(str_copy(difference->before, &path->before));
+	TRY(str_copy(difference->after, &path->after));
 	return difference->stack ? find_frames(watch, difference->stack, path)
 				 : NULL;
 }
@@ -394,8 +388,8 @@ static struct err *change_of_root(struct memory_watch *watch, size_t root,
 	};
 	TRY(vec_push(changes, change));
 	*ret = &changes->data[changes->n - 1];
-	TRY(memory_watch_copy_text(at->name, &(*ret)->root));
-	TRY(memory_watch_copy_text(place->file, &(*ret)->file));
+	TRY(str_copy(at->name, &(*ret)->root));
+	TRY(str_copy(place->file, &(*ret)->file));
 	return watch->options->detail ? add_detail(watch, root, *ret) : NULL;
 }
 

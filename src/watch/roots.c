@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "program/own.h"
@@ -344,12 +345,6 @@ static struct err *file_index(struct roots *roots, const struct module *module,
 	return NULL;
 }
 
-static int roots_compare_start(const void *a, const void *b)
-{
-	const struct state_vtable *x = a, *y = b;
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 struct err *roots_load(struct roots *roots, const struct program *program,
 		       struct thread *thread)
 {
@@ -379,7 +374,7 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 	}
 	if (roots->vtables.n)
 		qsort(roots->vtables.data, roots->vtables.n,
-		      sizeof(struct state_vtable), roots_compare_start);
+		      sizeof(struct state_vtable), compare_as_u64);
 	log_info("%zu roots in %zu files", roots->all.n, roots->files.n);
 	return NULL;
 }
