@@ -313,8 +313,6 @@ bool status_number(struct attributes *a, const char *name, int base,
 bool ask_process(struct attributes *a, long number, const uint64_t *args,
 		 unsigned out_at, void *out, size_t n);
 
-/* signals.c */
-struct err *signals_text(uint64_t mask, struct str *out) _must_check_;
 void signal_name(int number, char out[16]);
 
 /* sockets.c: what a socket is, from a descriptor of ours. */

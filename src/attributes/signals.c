@@ -41,7 +41,7 @@ void signal_name(int number, char out[16])
 		snprintf(out, 16, "%d", number);
 }
 
-struct err *signals_text(uint64_t mask, struct str *out)
+static struct err *signals_text(uint64_t mask, struct str *out)
 {
 	mask &= ~INTERNAL;
 	if (mask && mask == (~0ULL & ~INTERNAL & ~(1ULL << (SIGKILL - 1)) &

@@ -18,8 +18,8 @@ bool choices_late(const struct choices_search *search)
 	       clock_now() >= search->options->deadline;
 }
 
-struct err *choices_limit(struct choices_search *search, const char *format,
-			  ...)
+static _printf_(2, 3) struct err *choices_limit(struct choices_search *search,
+						const char *format, ...)
 {
 	_cleanup_(freep) char *text = NULL;
 	va_list list;

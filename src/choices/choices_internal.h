@@ -70,11 +70,6 @@ static inline void choices_set_bit(uint64_t *words, uint64_t model)
 struct err *choices_try(struct choices_search *search,
 			const struct choices_set *set, size_t test, bool alone,
 			struct choices_trial *ret) _must_check_;
-/* What a record says, in memory of its own, with its call stack. */
-struct err *choices_call_take(const struct choices_options *options,
-			      const struct wire_choices *block,
-			      const struct wire_choice *record,
-			      struct assumption_call *ret) _must_check_;
 struct suite_choices choices_to_suite(const struct choices_set *set,
 				      const uint64_t *off_by_test);
 
@@ -82,9 +77,6 @@ struct suite_choices choices_to_suite(const struct choices_set *set,
 void choices_models_at(const struct choices_search *search, unsigned level,
 		       uint64_t ret[WIRE_MODEL_WORDS]);
 bool choices_late(const struct choices_search *search);
-struct err *choices_limit(struct choices_search *search, const char *format,
-			  ...) _must_check_
-	__attribute__((format(printf, 2, 3)));
 
 /* debug.c: @test failed under @set in a run of the whole suite: why? */
 struct err *choices_debug(struct choices_search *search,

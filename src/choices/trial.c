@@ -53,10 +53,11 @@ static char *trial_copy_text(const char *text, size_t size)
 	return strndup(text, strnlen(text, size));
 }
 
-struct err *choices_call_take(const struct choices_options *options,
-			      const struct wire_choices *block,
-			      const struct wire_choice *record,
-			      struct assumption_call *ret)
+/* What a record says, in memory of its own, with its call stack. */
+static struct err *choices_call_take(const struct choices_options *options,
+				     const struct wire_choices *block,
+				     const struct wire_choice *record,
+				     struct assumption_call *ret)
 {
 	struct assumption_call call = {
 		.model = record->model,

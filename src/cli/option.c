@@ -149,7 +149,8 @@ static struct err *set_number(const struct option *option, const char *text,
 	return NULL;
 }
 
-const char *option_choice(const struct option *option, size_t i)
+/* One of the choices; NULL: there are no more. */
+static const char *option_choice(const struct option *option, size_t i)
 {
 	size_t n = 0;
 	while (option->choices[n]) {

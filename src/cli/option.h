@@ -50,8 +50,6 @@ struct option {
 	const char *help; /* one paragraph; the default in it */
 };
 
-/* One of the choices; NULL: there are no more. */
-const char *option_choice(const struct option *option, size_t i);
 /* What --help and the manual say of it. */
 struct err *option_help(const struct option *option,
 			struct str *out) _must_check_;

@@ -122,13 +122,9 @@ struct err *type_build(struct type_builder *builder, Dwarf_Die *die,
 		       type_id *ret) _must_check_;
 /* Fills in all structs that were asked for, and what they need. */
 struct err *type_build_rest(struct type_builder *builder) _must_check_;
-/* The type without a DIE of its own that has this content. */
-struct err *type_intern(struct type_builder *builder, const struct type *type,
-			type_id *ret) _must_check_;
 struct err *record_fill(struct type_builder *builder,
 			const struct type_work *work) _must_check_;
 bool die_unsigned(Dwarf_Die *die, unsigned attribute, uint64_t *ret);
-uint64_t hash_more(uint64_t hash, const void *data, size_t n);
 
 /* ---- data_symbols.c ---- */
 

@@ -27,7 +27,7 @@ struct peeled {
 static struct err *type_build_die(struct type_builder *builder, Dwarf_Die *die,
 				  unsigned depth, type_id *ret);
 
-uint64_t hash_more(uint64_t hash, const void *data, size_t n)
+static uint64_t hash_more(uint64_t hash, const void *data, size_t n)
 {
 	return XXH3_64bits_withSeed(data, n, hash);
 }
@@ -51,8 +51,9 @@ static uint64_t byte_size(Dwarf_Die *die)
 
 /* ---- types without a DIE of their own ---- */
 
-struct err *type_intern(struct type_builder *builder, const struct type *type,
-			type_id *ret)
+/* The type without a DIE of its own that has this content. */
+static struct err *type_intern(struct type_builder *builder,
+			       const struct type *type, type_id *ret)
 {
 	const char *name = type->name ? type->name : "";
 	uint64_t key[5] = { type->kind, type->flags, type->size, type->target,

@@ -480,17 +480,6 @@ static struct err *unwinder_walk_stack(struct unwinder *unwinder,
 	return NULL;
 }
 
-struct err *unwinder_walk(struct unwinder *unwinder,
-			  const struct unwind_thread *thread,
-			  struct unwind_frames *ret)
-{
-	struct unwind_frames frames = {};
-	TRY(unwinder_walk_stack(unwinder, thread, &frames));
-	cut_frames(&frames, 0);
-	*ret = frames;
-	return NULL;
-}
-
 /* ---- registers ---- */
 
 static int on_frame_outside(Dwfl_Frame *state, void *data)

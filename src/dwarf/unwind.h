@@ -73,10 +73,6 @@ static inline void unwinder_destroyp(struct unwinder **unwinder)
 	unwinder_destroy(*unwinder);
 }
 
-/* Every frame; none where nothing can be made of it. */
-struct err *unwinder_walk(struct unwinder *unwinder,
-			  const struct unwind_thread *thread,
-			  struct unwind_frames *ret) _must_check_;
 /*
  * From the caller of an API on: without the innermost frames that are ours, a
  * system library's, or the C++ library's headers'. Empty where nothing is left.

@@ -117,7 +117,7 @@ int keep_open_folder(int fd, const struct file_state *attr)
 
 /* ---- nodes ---- */
 
-void node_free(struct keep_node *node)
+static void node_free(struct keep_node *node)
 {
 	for (size_t i = 0; i < node->n; i++)
 		node_free(&node->children[i]);
@@ -146,7 +146,7 @@ const struct keep_node *node_child(const struct keep_node *node,
 	return NULL;
 }
 
-bool node_same(const struct keep_node *a, const struct keep_node *b)
+static bool node_same(const struct keep_node *a, const struct keep_node *b)
 {
 	if (!a || !b)
 		return a == b;

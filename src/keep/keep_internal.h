@@ -120,8 +120,6 @@ struct keep_node {
 	bool alone; /* is left alone: not ours to read, or mounted */
 };
 
-void node_free(struct keep_node *node);
-bool node_same(const struct keep_node *a, const struct keep_node *b);
 const struct keep_node *node_child(const struct keep_node *node,
 				   const char *name);
 

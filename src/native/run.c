@@ -277,14 +277,6 @@ struct err *run_declare_group(struct run *run, uint64_t group, uint64_t parent)
 	return map_u64_put(&session->declared, group, declared);
 }
 
-struct err *run_declare_after(struct run *run, size_t test, size_t earlier)
-{
-	struct session *session = run->session;
-	return session->relisting
-		       ? NULL
-		       : declare_after(&session->suite, test, earlier);
-}
-
 struct err *run_declare_needs(struct run *run, size_t test, size_t earlier)
 {
 	struct session *session = run->session;

@@ -128,8 +128,6 @@ uint64_t run_group_parent(const struct run *run, uint64_t group);
  */
 struct err *run_declare_group(struct run *run, uint64_t group,
 			      uint64_t parent) _must_check_;
-struct err *run_declare_after(struct run *run, size_t test,
-			      size_t earlier) _must_check_;
 struct err *run_declare_needs(struct run *run, size_t test,
 			      size_t earlier) _must_check_;
 void run_declare_priority(struct run *run, size_t test, int64_t priority);

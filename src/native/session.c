@@ -313,8 +313,8 @@ static struct err *session_attach_run(struct run *run)
 	return user_models_attach(run);
 }
 
-struct err *session_start(struct session *session, bool discovering,
-			  struct run **ret)
+static struct err *session_start(struct session *session, bool discovering,
+				 struct run **ret)
 {
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
 	TRY(session_launch_program(session, &tracee));

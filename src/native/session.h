@@ -99,8 +99,6 @@ struct err *session_process(struct session *session,
 /* How long a test is known to take, in ns, whatever became of it; 0: unknown. */
 uint64_t session_took(const struct session *session, size_t test);
 void session_note_took(struct session *session, size_t test, uint64_t ns);
-struct err *session_start(struct session *session, bool discovering,
-			  struct run **ret) _must_check_;
 /*
  * Files that are kept (suite_keep_files()): as they were then; as they are now,
  * and that again. Without any all of these do nothing.

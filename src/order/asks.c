@@ -48,7 +48,7 @@ static void ask_free(struct order_ask *ask)
 	*ask = (struct order_ask){};
 }
 
-void asks_clear(struct order_asks *asks)
+static void asks_clear(struct order_asks *asks)
 {
 	for (size_t i = 0; i < asks->n; i++)
 		ask_free(&asks->data[i]);

@@ -157,7 +157,6 @@ struct err *asks_judge(struct order_search *search, struct order_asks *asks,
 struct err *asks_one(struct order_search *search, const size_t *prefix,
 		     size_t n, size_t test, unsigned flags,
 		     enum outcome *ret) _must_check_;
-void asks_clear(struct order_asks *asks);
 void asks_freep_deep(struct order_asks *asks);
 
 /*

@@ -151,13 +151,6 @@ enum { CONTAINER_EQUAL = 1, CONTAINER_DIFFERENT = 2 };
 struct err *compare_container(struct compare *compare, uint32_t place,
 			      const struct leaf *leaf, bool *ret) _must_check_;
 
-/*
- * The container that a part belongs to, as a leaf of its parent; false: it is
- * gone.
- */
-struct err *compare_owner(struct compare *compare, const struct node *part,
-			  struct leaf *ret, bool *ret_found) _must_check_;
-
 /* ---- extent.c ---- */
 
 /*

@@ -12,7 +12,7 @@
 
 static const struct container ordinary;
 
-void container_contents_clear(struct container_contents *contents)
+static void container_contents_clear(struct container_contents *contents)
 {
 	contents->n = 0;
 	contents->unordered = false;

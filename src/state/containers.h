@@ -75,7 +75,6 @@ struct container_contents {
 	size_t n_words;
 };
 
-void container_contents_clear(struct container_contents *contents);
 void container_contents_free(struct container_contents *contents);
 
 /* Users' rows; strings are copied. Wrong ones get a sentence (ERR_USAGE). */

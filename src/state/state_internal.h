@@ -108,10 +108,6 @@ struct walk_edge {
 	uint64_t count; /* parts: how many elements are there */
 	uint32_t scan;	/* parts: number of the look at their container */
 };
-struct err *walk_follow(struct state *state, const struct view *view,
-			type_id type, uint64_t address,
-			const struct walk_edge *edge,
-			uint32_t *ret) _must_check_;
 /* Follows what leads out of bytes @from to @to of a node. */
 struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
 		      uint64_t from, uint64_t to) _must_check_;
@@ -151,11 +147,6 @@ bool walk_is_text(const struct view *view, uint64_t address, uint64_t size);
 /* Length of the string at @address, up to @max; not counting its 0. */
 uint64_t walk_text(const struct view *view, uint64_t address, uint64_t unit,
 		   uint64_t max);
-
-/* Borrowed for one expansion at a time; nested ones get their own. */
-struct container_contents *contents_take(struct state *state,
-					 struct container_contents *own);
-void contents_give(struct state *state, struct container_contents *contents);
 
 /* ---- describe.c ---- */
 

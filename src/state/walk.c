@@ -381,9 +381,9 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 	return vec_push(&state->work, id);
 }
 
-struct err *walk_follow(struct state *state, const struct view *view,
-			type_id type, uint64_t address,
-			const struct walk_edge *edge, uint32_t *ret)
+static struct err *walk_follow(struct state *state, const struct view *view,
+			       type_id type, uint64_t address,
+			       const struct walk_edge *edge, uint32_t *ret)
 {
 	struct target target;
 	uint32_t id = NODE_NONE;
@@ -516,8 +516,9 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 	return NULL;
 }
 
-struct container_contents *contents_take(struct state *state,
-					 struct container_contents *own)
+/* Borrowed for one expansion at a time; nested ones get their own. */
+static struct container_contents *contents_take(struct state *state,
+						struct container_contents *own)
 {
 	if (state->contents_busy) {
 		*own = (struct container_contents){};
@@ -527,7 +528,8 @@ struct container_contents *contents_take(struct state *state,
 	return &state->contents;
 }
 
-void contents_give(struct state *state, struct container_contents *contents)
+static void contents_give(struct state *state,
+			  struct container_contents *contents)
 {
 	if (contents == &state->contents)
 		state->contents_busy = false;

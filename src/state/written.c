@@ -291,8 +291,13 @@ static struct err *find_container(void *data, const struct leaf *leaf)
 	return NULL;
 }
 
-struct err *compare_owner(struct compare *compare, const struct node *part,
-			  struct leaf *ret, bool *ret_found)
+/*
+ * The container that a part belongs to, as a leaf of its parent; false: it is
+ * gone.
+ */
+static struct err *compare_owner(struct compare *compare,
+				 const struct node *part, struct leaf *ret,
+				 bool *ret_found)
 {
 	struct state *state = compare->state;
 	struct find_leaf find = { .offset = part->edge };

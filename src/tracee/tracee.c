@@ -166,13 +166,6 @@ struct thread *tracee_thread(const struct tracee *tracee, size_t index)
 	return tracee->threads.data[index];
 }
 
-bool tracee_fault(const struct tracee *tracee, struct tracee_fault *ret)
-{
-	if (tracee->has_fault)
-		*ret = tracee->fault;
-	return tracee->has_fault;
-}
-
 void tracee_forget_fault(struct tracee *tracee)
 {
 	tracee->has_fault = false;
@@ -502,11 +495,7 @@ static struct err *on_signal(struct thread *thread, int signal,
 	remake_call(thread);
 	thread_pass_signal(thread);
 	bool first = signal_is_fault(signal) && !tracee->has_fault;
-	if (first) {
-		tracee->has_fault = true;
-		tracee->fault = (struct tracee_fault){ signal, thread->tid,
-						       thread->regs };
-	}
+	tracee->has_fault |= first;
 	bool kills = !tracee->owner && signal_kills(tracee->pid, signal);
 	if (kills || (first && tracee->reports_faults)) {
 		event->kind = kills ? TRACEE_DYING : TRACEE_FAULT;

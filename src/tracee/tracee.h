@@ -64,10 +64,10 @@ struct thread {
 enum tracee_event_kind {
 	TRACEE_BREAKPOINT, /* @thread is at @breakpoint */
 	TRACEE_WATCHPOINT, /* @thread has just had @access to that of @slot */
-	TRACEE_DYING,  /* @signal is about to kill it; memory is still there */
-	TRACEE_FAULT,  /* @signal goes to its handler; see tracee_fault() */
-	TRACEE_EXITED, /* gone, with @status */
-	TRACEE_KILLED, /* gone, by @signal */
+	TRACEE_DYING, /* @signal is about to kill it; memory is still there */
+	TRACEE_FAULT, /* @signal goes to its handler; see tracee_report_faults() */
+	TRACEE_EXITED,	 /* gone, with @status */
+	TRACEE_KILLED,	 /* gone, by @signal */
 	TRACEE_EXECUTED, /* another program took its place */
 	TRACEE_DEADLINE, /* the time given is over; it is stopped now */
 	TRACEE_INTERRUPTED, /* the user wants to stop (base/interrupted.h); stopped as well */
@@ -162,18 +162,12 @@ static inline uint64_t thread_arg(const struct thread *thread, unsigned index)
 }
 
 /*
- * The first fault (SIGSEGV, SIGABRT, …) since tracee_forget_fault(): where a
- * test broke, also when a handler of the framework went on from there.
+ * From now on the first fault (SIGSEGV, SIGABRT, …) that a handler gets is an
+ * event, too: where a test broke, also when a handler of the framework went on
+ * from there. After tracee_forget_fault() the next one is the first.
  */
-struct tracee_fault {
-	int signal;
-	pid_t tid;
-	struct regs regs;
-};
-bool tracee_fault(const struct tracee *tracee, struct tracee_fault *ret);
-void tracee_forget_fault(struct tracee *tracee);
-/* From now on the first fault that a handler gets is an event, too. */
 void tracee_report_faults(struct tracee *tracee);
+void tracee_forget_fault(struct tracee *tracee);
 
 /*
  * When a filter holds a system call up (follow/), a signal may cancel it before

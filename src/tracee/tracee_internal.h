@@ -84,7 +84,6 @@ struct tracee {
 	unsigned watch_version; /* counts changes; 0: never had any */
 	bool has_fault;
 	bool reports_faults;
-	struct tracee_fault fault;
 	bool (*again)(const struct thread *thread);
 	struct poked poked;
 };
