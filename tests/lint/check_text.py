@@ -39,8 +39,6 @@ NAMED_FILE = re.compile(r"`((?!build|\S*NAME)\w+/(?:[\w.-]+/)*(?:[\w-]+\.\w+)?)`
 NAMED_CODE = re.compile(r"`(\w+\(\))`|`(struct \w+)`")
 CELL = re.compile(r"(?<!\\)\|")
 BREAK = re.compile(r"\n[ \t]*(?:\n|(?=\||#|[ \t]*(?:[-*+]|\d+\.) ))")
-# Documents that are still to be rewritten.
-PENDING = ("architecture.md",)
 LINE_COLUMNS = 100
 CELL_COLUMNS = 80
 # A comment, a character, or a string: whichever begins first.
@@ -205,9 +203,8 @@ def main():
             check_paths(path, text, problems)
             if where.name == "architecture.md":
                 check_names(path, text, problems)
-            if where.name not in PENDING:
-                check_width(where, text, problems)
-                check_phrases(where, text, prose(text), problems)
+            check_width(where, text, problems)
+            check_phrases(where, text, prose(text), problems)
         elif in_strings and where.parts[0] == "src" and path.suffix in (".c", ".h", ".cc"):
             check_phrases(where, text, strings(text), problems)
     for problem in problems:
