@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/kinds.h"
-#include "finding/words.h"
 #include "framework/frameworks.h"
 
 #define TIMEOUT_DEFAULT (30 * NS_PER_S)
@@ -204,31 +203,6 @@ struct err *common_suite_open(const struct common_suite *choice,
 }
 
 /* Short enough to be typed again. */
-struct err *common_names_init(struct common_names *names,
-			      const struct common_suite *choice,
-			      const struct suite *suite)
-{
-	_cleanup_(str_freep) struct str words = STR_INIT;
-	TRY(roster_create(suite, &names->roster));
-	/* Of "--ctest BUILD" the first word is an option. */
-	TRY(str_append(&words, choice->options.argv ? " --" : ""));
-	for (size_t i = 0; choice->command[i]; i++) {
-		TRY(str_append(&words, " "));
-		TRY(words_append_shell(&words, choice->command[i]));
-	}
-	names->words = str_take(&words);
-	if (!names->words)
-		return err_nomem();
-	names->run = (struct finding_run){ names->roster, names->words };
-	return NULL;
-}
-
-void common_names_free(struct common_names *names)
-{
-	roster_destroy(names->roster);
-	free(names->words);
-}
-
 struct err *common_seed_choose(const struct options *options, uint64_t given,
 			       uint64_t *ret)
 {

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "cli/option.h"
-#include "finding/finding.h"
 #include "suite/suite.h"
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -61,22 +60,6 @@ struct err *common_suite_choose(const struct options *options, int argc,
 /* An empty suite is an error. */
 struct err *common_suite_open(const struct common_suite *choice,
 			      struct suite **ret) _must_check_;
-
-/* How findings of a run name its tests, and the suite in commands. */
-struct common_names {
-	struct roster *roster;
-	char *words;
-	struct finding_run run;
-};
-
-struct err *common_names_init(struct common_names *names,
-			      const struct common_suite *choice,
-			      const struct suite *suite) _must_check_;
-void common_names_free(struct common_names *names);
-static inline void common_names_freep(struct common_names *names)
-{
-	common_names_free(names);
-}
 
 /* The --seed that was given, or one that is drawn. */
 struct err *common_seed_choose(const struct options *options, uint64_t given,

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/version.h"
 #include "cli/interrupt.h"
+#include "finding/words.h"
 
 static void detection_freep(struct detection *detection)
 {
@@ -28,7 +29,8 @@ static void detection_freep(struct detection *detection)
 			detector->free(detection->states[i]);
 		free(detection->states[i]);
 	}
-	common_names_free(&detection->names);
+	roster_destroy(detection->roster);
+	free(detection->suite_words);
 }
 
 /* ---- for detectors ---- */
@@ -154,6 +156,20 @@ static struct err *open_records(struct detection *detection)
 			    detection->matters);
 }
 
+static struct err *make_suite_words(const struct common_suite *choice,
+				    char **ret)
+{
+	_cleanup_(str_freep) struct str words = STR_INIT;
+	/* Of "--ctest BUILD" the first word is an option. */
+	TRY(str_append(&words, choice->options.argv ? " --" : ""));
+	for (size_t i = 0; choice->command[i]; i++) {
+		TRY(str_append(&words, " "));
+		TRY(words_append_shell(&words, choice->command[i]));
+	}
+	*ret = str_take(&words);
+	return *ret ? NULL : err_nomem();
+}
+
 static struct err *prepare(struct detection *detection, int argc, char **argv)
 {
 	const struct state_options *state = &detection->values->state;
@@ -164,8 +180,10 @@ static struct err *prepare(struct detection *detection, int argc, char **argv)
 	TRY(baseline_read(&detection->baseline, state->baseline));
 	TRY(prepare_detectors(detection));
 	TRY(open_first(detection));
-	TRY(common_names_init(&detection->names, &detection->choice,
-			      detection->suite));
+	TRY(roster_create(detection->suite, &detection->roster));
+	TRY(make_suite_words(&detection->choice, &detection->suite_words));
+	detection->run = (struct finding_run){ detection->roster,
+					       detection->suite_words };
 	struct selection_options selection = {
 		.tests = &state->common.tests,
 		.order = state->order,
@@ -179,8 +197,7 @@ static struct err *prepare(struct detection *detection, int argc, char **argv)
 		if (detection->states[i] && detector->begin)
 			TRY(detector->begin(detection, detection->states[i]));
 	}
-	return collect_init(&detection->collect, detection->names.roster,
-			    false);
+	return collect_init(&detection->collect, detection->roster, false);
 }
 
 /* ---- find ---- */
@@ -198,7 +215,7 @@ static struct err *say_not_searched(struct detection *detection,
 static struct err *open_again(struct detection *detection, size_t step)
 {
 	TRY(open_for(detection, step));
-	if (roster_matches(detection->names.roster, detection->suite))
+	if (roster_matches(detection->roster, detection->suite))
 		return NULL;
 	suite_close(take_ptr(detection->suite));
 	return err_create(ERR_SUITE, "the suite has other tests now");
@@ -362,7 +379,7 @@ static struct err *write_report(struct detection *detection, enum status *ret)
 		.framework = suite_framework(detection->suite),
 		.suite_tests = suite_count(detection->suite),
 		.ns = detection->ns,
-		.roster = detection->names.roster,
+		.roster = detection->roster,
 	};
 	for (size_t i = 0; i < detection->disabled.n; i++)
 		TRY(collect_disabled(&detection->collect,

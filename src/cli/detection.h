@@ -120,7 +120,9 @@ struct detection {
 	struct state_watch watch;
 	struct baseline baseline;
 	struct suite *suite;
-	struct common_names names;
+	struct roster *roster;
+	char *suite_words;	/* see struct finding_run */
+	struct finding_run run; /* of these two */
 	struct indexes order, disabled;
 	struct collect collect;
 	struct records records;

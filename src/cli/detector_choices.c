@@ -40,7 +40,7 @@ static struct err *choices_search_all(struct detection *detection, void *data)
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	struct suite_observer observer = detection_observer(detection);
 	TRY(detection_show_progress(detection, "choices", &progress));
-	options->run = &detection->names.run;
+	options->run = &detection->run;
 	options->deadline = detection->deadline;
 	state->searched = true;
 	struct err *err = choices_find(detection->suite, detection->order.data,

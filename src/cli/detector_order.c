@@ -124,7 +124,7 @@ static struct err *order_search(struct detection *detection, void *data)
 		.data = detection->records.results,
 	};
 	const struct order_options options = {
-		.run = &detection->names.run,
+		.run = &detection->run,
 		.strategy = (enum order_strategy)values->strategy,
 		.any_order = values->any_order,
 		.seed = state->seed,

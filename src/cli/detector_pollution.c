@@ -28,7 +28,7 @@ static struct err *pollution_search(struct detection *detection, void *data)
 	bool goes_on = detection_goes_on(detection);
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	struct pollution_options options = {
-		.run = &detection->names.run,
+		.run = &detection->run,
 		.watch = detection->watch.watch,
 		.eager = values->eager,
 		.effect = values->effect && !detection->step->hidden,

@@ -20,7 +20,8 @@
  *  2. a file of the detector that makes findings (as order/order_finding.c
  *     does);
  *  3. a file in report/ that shows them, listed in report/kind.c (report/kind.h
- *     says what it needs).
+ *     says what it needs);
+ *  4. a file in replay/ that reproduces them, listed in replay/kinds.c.
  *
  * What it does not do: decide what a finding means for the exit status, or show
  * it.

@@ -517,6 +517,177 @@ static void test_order_many(void **state _unused_)
 	free(numbers);
 }
 
+/* ---- pollution ---- */
+
+static struct change_path paths[] = {
+	{ .path = "root\x07.x", .before = "0", .after = "\"\n\xff\"" },
+	{ .path = "root\x07.y",
+	  .before = "NULL",
+	  .after = "{…}",
+	  .stack = (struct call_frame[]){ { "make", "./m.c", 3 }, {} },
+	  .n_stack = 2 },
+};
+static struct leftover left[] = {
+	{ .change = { .root = "root\x07", .paths = paths, .n = 2, .more = 4 },
+	  .effect = EFFECT_SETTLES,
+	  .readers = LIST(size_t, ONE, TWO, VICTIM) },
+	{ .test = ONE,
+	  .change = { .where = CHANGE_FILE,
+		      .root = "/tmp/a/b",
+		      .paths = paths,
+		      .n = 1 } },
+};
+static const struct finding pollution_findings[] = {
+	{ .id = "pollution-1",
+	  .kind = &leftover_kind,
+	  .tests = &roster,
+	  .test = HOSTILE,
+	  .severity = FINDING_LOW,
+	  .file = "./c\n.cc",
+	  .line = 7,
+	  .message = "it leaves x",
+	  .replay = "polygraph pollution --tests x",
+	  .evidence = &left[0] },
+	{ .id = "pollution-3",
+	  .kind = &leftover_kind,
+	  .tests = &roster,
+	  .test = ONE,
+	  .severity = FINDING_MEDIUM,
+	  .known = true,
+	  .message = "it leaves b",
+	  .replay = "polygraph pollution --tests B",
+	  .evidence = &left[1] },
+};
+static const struct report pollution = {
+	.kind = "pollution",
+	.version = "0.1.0",
+	.command = command,
+	.framework = "gtest",
+	.roster = &roster,
+	.findings = pollution_findings,
+	.n_findings = 2,
+	.watched = true,
+	.firsts = (struct first_use[]){ { TWO, "lazy" } },
+	.n_firsts = 1,
+};
+
+static void test_pollution_text(void **state _unused_)
+{
+	static const char summary[] =
+		"0 tests: 0 passed in 0 µs\n"
+		"2 tests leave shared state changed: 2 findings, 0 high; 1 "
+		"static initialised for the first time (compared with "
+		"--eager)\n";
+	_cleanup_(freep) char *text =
+		render(&pollution, "text", (struct report_style){});
+	_cleanup_(freep) char *quiet = render(
+		&pollution, "text", (struct report_style){ .quiet = true });
+	_cleanup_(freep) char *verbose = render(
+		&pollution, "text", (struct report_style){ .verbose = true });
+	static const char first[] =
+		"low     A \"<&>'\\n\\xff\\x1b[31m: root\\x07.x: 0 → "
+		"\"\\n\\xff\" and 5 more places (settles; read by B.One, "
+		"B.Two and 1 more)\n";
+	static const char second[] =
+		"medium  B.One: root\\x07.x: 0 → \"\\n\\xff\" (effect "
+		"unknown; known)\n";
+	assert_true(str_starts(text, first));
+	assert_true(str_starts(text + strlen(first), second));
+	assert_true(str_ends(text, summary));
+	assert_string_equal(quiet, first);
+	assert_non_null(strstr(
+		verbose, "        declared at c\\n.cc:7\n"
+			 "        also root\\x07.y: NULL → {…}\n"
+			 "        and 4 more\n"
+			 "        allocated in make at m.c:3\n"
+			 "                     ?\n"
+			 "        again: polygraph pollution --tests x\n"));
+	assert_non_null(strstr(
+		verbose,
+		"first   B.Two: lazy was initialised for the first time\n"));
+}
+
+/* In a report with all kinds it stands last; what explains another is counted. */
+static void test_pollution_told(void **state _unused_)
+{
+	const struct finding all[] = { pollution_findings[0],
+				       pollution_findings[1],
+				       order_findings[0] };
+	struct report check = pollution;
+	check.kind = "check";
+	check.findings = all;
+	check.n_findings = 3;
+	_cleanup_(freep) char *text =
+		render(&check, "text", (struct report_style){});
+	assert_true(str_starts(text, "high    C.Victim: victim"));
+	assert_null(strstr(text, "low     "));
+	assert_non_null(strstr(
+		text, "medium  B.One: root\\x07.x: 0 → \"\\n\\xff\" (effect "
+		      "unknown; known)\n"
+		      "        … and 1 leftover by which tests above are "
+		      "polluted (shown with --verbose)\n"));
+	_cleanup_(freep) char *verbose = render(
+		&check, "text", (struct report_style){ .verbose = true });
+	assert_non_null(strstr(
+		verbose, "        because of: pollution-1, pollution-2\n"));
+	assert_non_null(strstr(verbose, "low     "));
+}
+
+static void test_pollution_json(void **state _unused_)
+{
+	_cleanup_(json_freep) json_t *json =
+		render_json(&pollution, (struct report_style){});
+	const char *where, *root, *after, *effect, *reader, *function, *first;
+	const char *kind, *severity;
+	int line, more, known;
+	json_t *found = json_object_get(json, "findings");
+	assert_int_equal(
+		json_unpack(json_array_get(found, 0),
+			    "{s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:{s:i}, "
+			    "s:[s, s, s], s:i, s:[{s:s, s:i}, {s:n, s:n}]}",
+			    "kind", &kind, "severity", &severity, "known",
+			    &known, "where", &where, "root", &root, "after",
+			    &after, "effect", &effect, "declared", "line",
+			    &line, "readers", &reader, &first, &first,
+			    "more_paths", &more, "allocated", "function",
+			    &function, "line", &line, "function", "file"),
+		0);
+	assert_string_equal(kind, "pollution");
+	assert_string_equal(severity, "low");
+	assert_false(known);
+	assert_string_equal(where, "memory");
+	assert_string_equal(root, "root\x07");
+	assert_string_equal(after, "\"\n\\xff\"");
+	assert_string_equal(effect, "settles");
+	assert_string_equal(reader, "B.One");
+	assert_string_equal(function, "make");
+	assert_int_equal(line, 3);
+	assert_int_equal(more, 4);
+	assert_int_equal(json_unpack(json, "{s:[{s:s, s:s}]}",
+				     "first_initialised", "test", &reader,
+				     "root", &first),
+			 0);
+	assert_string_equal(reader, "B.Two");
+	/* What is kept of a finding is the same. */
+	_cleanup_(freep) char *text = NULL;
+	assert_null(report_finding_text(&pollution_findings[0], &text));
+	_cleanup_(json_freep) json_t *kept = json_loads(text, 0, NULL);
+	assert_true(json_equal(kept, json_array_get(found, 0)));
+}
+
+static void test_pollution_junit(void **state _unused_)
+{
+	_cleanup_(freep) char *xml =
+		render(&pollution, "junit", (struct report_style){});
+	assert_non_null(strstr(xml,
+			       ": root\\x07\" classname=\"pollution\" "
+			       "file=\"c&#10;.cc\" line=\"7\">\n      <failure "
+			       "message=\"it leaves x\" type=\"low\">polygraph "
+			       "pollution --tests x</failure>"));
+	assert_non_null(strstr(
+		xml, "name=\"B.One: /tmp/a/b\" classname=\"pollution\"/>"));
+}
+
 static void test_formats(void **state _unused_)
 {
 	assert_null(report_format_find("pdf"));
@@ -607,6 +778,10 @@ int main(void)
 		cmocka_unit_test(test_order_json),
 		cmocka_unit_test(test_order_junit),
 		cmocka_unit_test(test_order_many),
+		cmocka_unit_test(test_pollution_text),
+		cmocka_unit_test(test_pollution_told),
+		cmocka_unit_test(test_pollution_json),
+		cmocka_unit_test(test_pollution_junit),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_width),
 		cmocka_unit_test(test_progress),
