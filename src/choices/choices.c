@@ -60,7 +60,7 @@ struct err *choices_unexplained(struct choices_search *search,
 
 struct round {
 	struct choices_search *search;
-	bool first; /* the observer is told of it */
+	bool first; /* reported to the observer */
 	bool baseline;
 	bool *failed; /* by number in the suite */
 	bool start_counted;
@@ -212,7 +212,7 @@ static struct err *run_baselines(struct choices_search *search)
 
 /* ---- seeds and levels ---- */
 
-/* The models that take part at a level. */
+/* The models in use at a level. */
 void choices_models_at(const struct choices_search *search, unsigned level,
 		       uint64_t ret[WIRE_MODEL_WORDS])
 {

@@ -3,21 +3,22 @@
  * as things are today and fail where an API does something else that its
  * specification allows; which call it is, and what it did instead.
  *
- * Baseline runs first tell which tests pass without choices, each time. Then the
- * suite runs under seeds and levels, from the most consistent (ONE) to the least
- * (FULL). Each test that fails is run alone under the same seed; delta debugging
- * brings the models, then the numbered choices, down to the smallest set that
- * makes it fail (choices/debug.c). That model is switched off for that test from
- * then on, so that others can be found in it.
+ * Baseline runs first show which tests pass without choices, each time. Then
+ * the suite runs under seeds and levels, from the most consistent (ONE) to the
+ * least (FULL). Each test that fails is run alone under the same seed; delta
+ * debugging reduces the models, then the numbered choices, down to the smallest
+ * set that makes it fail (choices/debug.c). That model is switched off for that
+ * test from then on, so that others can be found in it.
  *
  * Invariants:
  *  1. A finding's test passes without choices and fails with the decisive ones
  *     alone, in each of the repetitions.
- *  2. Tests whose outcome varies without choices, or with the same ones, are set
+ *  2. Tests whose outcome varies without choices, or with the same ones, are
+ *     set
  *     apart: never a finding.
  *
- * What it does not do: know what runs the tests (suite/suite.h), or how a stack is
- * unwound (choices_options.unwind).
+ * What it does not do: know what runs the tests (suite/suite.h), or how a stack
+ * is unwound (choices_options.unwind).
  */
 #pragma once
 
@@ -35,12 +36,12 @@ struct choices_model {
 	const char *clause; /* what leaves it open */
 	const char *never;
 	enum wire_kind kind;
-	enum wire_level level; /* the first at which it takes part */
+	enum wire_level level; /* the first at which it is used */
 	unsigned flags;	       /* enum wire_model_flags */
 };
 /* By number, WIRE_MODELS_N of them; NULL: no such number. */
 const struct choices_model *choices_model(uint64_t number);
-/* Likewise, and those of polygraph.toml. */
+/* The same, and those of polygraph.toml. */
 const struct choices_model *
 choices_find_model(const struct choices_options *options, uint64_t number);
 /* Is that one among @words, of which there are WIRE_MODEL_WORDS? */
@@ -71,7 +72,7 @@ struct choices_options {
 	enum wire_level level;
 	size_t runs; /* seeds a level; at least 1 */
 	uint64_t seed;
-	uint64_t models[WIRE_MODEL_WORDS]; /* those that may take part */
+	uint64_t models[WIRE_MODEL_WORDS]; /* those that may be used */
 	size_t baselines;		   /* at least 1 */
 	size_t repeats; /* that verify a finding; at least 1 */
 	bool systematic;
@@ -88,8 +89,8 @@ struct choices_options {
 };
 
 /*
- * @tests: those that take part, in natural order. @observer is told of limits and
- * of the first run without choices. On ERR_INTERRUPTED @ret has what was found.
+ * @tests: those to examine, in natural order. @observer gets limits and the
+ * first run without choices. On ERR_INTERRUPTED @ret has what was found.
  */
 struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 			 const struct choices_options *options,

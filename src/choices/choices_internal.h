@@ -8,7 +8,7 @@ struct choices_test {
 	enum outcome baseline;
 	size_t runs, failures; /* without choices */
 	size_t findings;
-	bool left; /* not looked at any more: fails by itself, or at random */
+	bool left; /* left out: fails on its own, or at random */
 };
 
 struct choices_search {
@@ -73,7 +73,7 @@ struct err *choices_try(struct choices_search *search,
 struct suite_choices choices_to_suite(const struct choices_set *set,
 				      const uint64_t *off_by_test);
 
-/* The models that take part at a level. */
+/* The models in use at a level. */
 void choices_models_at(const struct choices_search *search, unsigned level,
 		       uint64_t ret[WIRE_MODEL_WORDS]);
 bool choices_late(const struct choices_search *search);

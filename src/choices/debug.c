@@ -12,16 +12,16 @@
 #include "base/minimise.h"
 #include "choices/choices_internal.h"
 
-/* Pieces at a time; choices of a test that are told apart at all. */
+/* Pieces at a time; choices of a test that are distinguished at all. */
 #define PIECES 128
 #define CHOICES_MAX ((uint64_t)1 << 32)
-/* Without a budget: so long is a single test looked at. */
+/* Without a budget: how long a single test is examined. */
 #define DEBUG_NS ((uint64_t)60 * 1000 * 1000 * 1000)
 /* Findings in one test: different APIs. */
 #define FINDINGS_MAX 8
-/* Decisive calls that are told. */
+/* Decisive calls that are reported. */
 #define CALLS_MAX 32
-/* A test that fails by itself now and then is to be noticed. */
+/* A test that sometimes fails on its own has to be noticed. */
 #define WITHOUT_RUNS 5
 
 DEFINE_VEC(ranges, struct wire_choice_range)
@@ -242,7 +242,7 @@ static struct choices_set debug_decisive_set(const struct debug *debug)
 	return set;
 }
 
-/* Does it go as said, each time, with and without? */
+/* Does it behave as expected each time, with and without? */
 static struct err *debug_verify_set(struct debug *debug, size_t *ret_failures,
 				    size_t *ret_without)
 {
@@ -356,7 +356,7 @@ static struct err *debug_add_finding(struct debug *debug, bool minimal)
 	return NULL;
 }
 
-/* The failure, once more: alone, or else behind the tests before it. */
+/* The failure, once more: alone, or else after the tests before it. */
 static struct err *fail_again(struct debug *debug, struct choices_trial *ret,
 			      bool *ret_fails)
 {

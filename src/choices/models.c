@@ -1,4 +1,4 @@
-/* The table of models, for whoever reports on them. */
+/* The table of models, for reports. */
 #include "base/macro.h"
 #include "base/str.h"
 #include "choices/choices.h"

@@ -12,7 +12,9 @@
 #include "choices/choices_internal.h"
 #include "suite/explore.h"
 
-/* Of a choice, so many are followed: a permutation of six things. */
+/*
+ * Up to this many alternatives of a choice are followed: a permutation of six.
+ */
 #define ALTERNATIVES_MAX 720
 #define CRITICAL_MAX 8
 
@@ -105,7 +107,7 @@ static uint64_t count_followed_picks(uint64_t alternatives)
 	return MIN(alternatives, (uint64_t)ALTERNATIVES_MAX);
 }
 
-/* What this way met behind those that it has in common with the last one. */
+/* What this way met after the part it has in common with the last one. */
 static struct err *add_way(struct way *way)
 {
 	struct suite_graph *graph = &way->x->graph;
@@ -217,7 +219,7 @@ static bool value_of(const struct exploration *x,
 	*probability = x->probability[edge->to];
 	*paths = x->paths[edge->to];
 	*failing = x->failing[edge->to];
-	/* Nothing is known of one that was not followed. */
+	/* One that was not followed is unknown. */
 	return x->state[edge->to] == 2 &&
 	       x->first[edge->to] < x->first[edge->to + 1];
 }
@@ -337,7 +339,7 @@ static struct err *picks_to(const struct exploration *x, size_t node,
 	return NULL;
 }
 
-/* What failed, where nothing is known of it yet. */
+/* What failed, if it is not known yet. */
 static void take_failure(struct choices_trial *trial,
 			 struct assumption *finding)
 {
@@ -347,8 +349,8 @@ static void take_failure(struct choices_trial *trial,
 }
 
 /*
- * Runs it up to and with that choice, the rest as ever, and tells of it: the last
- * that was forced and acted.
+ * Runs it up to and including that choice, the rest as usual, and reports it:
+ * the last that was forced and acted.
  */
 static struct err *exploration_show_choice(struct exploration *x, size_t node,
 					   uint64_t pick,

@@ -45,7 +45,7 @@ static struct err *user_model_bad_value(const char *key, const char *value,
 	return err_create(ERR_USAGE, "%s '%s' must be %s", key, value, wanted);
 }
 
-/* "KEY=…" where @text begins; *@ret_value behind the sign. KEYS: none. */
+/* "KEY=…" where @text begins; *@ret_value after the sign. KEYS: none. */
 static enum key key_at(char *text, char **ret_value)
 {
 	for (unsigned i = 0; i < KEYS; i++) {

@@ -1,12 +1,12 @@
 /*
- * Models of polygraph.toml: functions that leave something open, told without
- * writing code. One is a table
+ * Models of polygraph.toml: functions that leave something open, described
+ * without writing code. One is a table
  *
  *	[[choices.model]]
  *	function = "list_names"   # symbol, or as C++ writes it
  *	kind = "permute"          # or "random", "short"
  *	array = "return"          # or "arg1" … "arg6", "*arg1" …
- *	length = "*arg1"          # likewise, or a number, or "null"
+ *	length = "*arg1"          # the same, or a number, or "null"
  *	element-size = 8
  *	clause = "README: in any order"
  *

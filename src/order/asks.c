@@ -17,7 +17,7 @@
  */
 #define BLOCK_MIN 128
 #define BLOCK_PREFIXES 4
-/* A tree takes about so long: between two the clock is looked at. */
+/* A tree takes about this long: between two the clock is checked. */
 #define TREE_NS NS_PER_S
 #define TREE_NODES_MIN ((size_t)16) /* for all processors */
 #define TREE_NODES_MAX ((size_t)65536)
@@ -87,7 +87,10 @@ struct err *asks_add(struct order_search *search, struct order_asks *asks,
 		size_t *arranged = NULL, m = 0;
 		err = rules_arrange(search->rules, ask.order.data, ask.order.n,
 				    &arranged, &m);
-		/* Behind the test nothing matters; before it all has to be. */
+		/*
+		 * After the test nothing matters; before it everything must be
+		 * there.
+		 */
 		while (!err && m && arranged[m - 1] != test)
 			m--;
 		if (!err) {
@@ -253,8 +256,8 @@ static void tell_limit(void *data, const char *text)
 }
 
 /*
- * Which tests ran next to each other on the way to an answer. They are judged as
- * the last one is by who asked, else nobody would look at them.
+ * Which tests ran next to each other on the way to an answer. They are judged
+ * like the last one, which the caller judges; otherwise they would be ignored.
  */
 static struct err *note_pairs(struct order_search *search,
 			      const struct order_tests *order)

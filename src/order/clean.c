@@ -1,7 +1,7 @@
 /* Cleaners: tests that, run between polluter and victim, let the victim pass. */
 #include "order/order_internal.h"
 
-/* Polluters of a victim whose cleaners are looked for. */
+/* Polluters of a victim whose cleaners are searched for. */
 #define POLLUTERS_MAX 4
 /* Cleaners that are verified one by one. */
 #define CLEANERS_VERIFIED 64

@@ -12,12 +12,12 @@
 #include "base/log.h"
 #include "base/minimise.h"
 
-/* What is quickly repeated is repeated so often: chance may go one way for long. */
+/* What is quick is repeated this many times: chance may go one way for long. */
 #define CHEAP_REPEATS 10
 #define CHEAP_NS (2 * NS_PER_S)
-/* What did not happen again is tried so often before it is given up. */
+/* What did not happen again is tried this many times before giving up. */
 #define PATIENCE 10
-/* Lists of several tests that are looked for, a finding. */
+/* Lists of several tests that are searched for, per finding. */
 #define TOGETHER_MAX 4
 /* Single tests that are verified one by one. */
 #define SINGLES_VERIFIED 64
@@ -30,7 +30,7 @@ struct repeats {
 	size_t missing; /* no answer: late, or the process was gone before */
 };
 
-/* One order, repeated: all of it anew, while nothing else runs. */
+/* One order, repeated from scratch, while nothing else runs. */
 struct verified {
 	struct repeats alone, after;
 	char *message; /* of the first that was bad */
@@ -341,7 +341,7 @@ static struct err *add_list(struct order_search *search,
 static bool is_declared(const struct order_search *search, size_t test,
 			const struct order_tests *list)
 {
-	if (search->fixed) /* by how they are called, by nobody's will */
+	if (search->fixed) /* by their names, not on purpose */
 		return false;
 	for (size_t i = 0; i < list->n; i++) {
 		if (list->data[i] == test ||
@@ -360,7 +360,7 @@ static void as_declared(struct order_search *search, size_t test)
 		known->repeats = 0; /* drop_chance() */
 }
 
-/* How often a list is repeated before it is believed. */
+/* How many times a list is repeated before it is believed. */
 static size_t repeats_of(const struct order_search *search, size_t test,
 			 const struct order_tests *list)
 {
@@ -374,8 +374,8 @@ static size_t repeats_of(const struct order_search *search, size_t test,
 }
 
 /*
- * A list was found: verified once more as it stands now, it is a finding, or
- * belongs to one. *@ret NULL: it did not stand.
+ * A list was found: verified once more in its final form, it is a finding, or
+ * belongs to one. *@ret NULL: it could not be confirmed.
  */
 static struct err *explain_accept_list(struct order_search *search, size_t test,
 				       const struct order_tests *list,
@@ -579,7 +579,7 @@ static struct err *add_singles(struct order_search *search,
 	return err;
 }
 
-/* Of those that leave something behind all that do it alone. */
+/* All tests that leave something and do it alone. */
 static struct err *add_leavers(struct order_search *search,
 			       struct dependence *finding)
 {
@@ -621,7 +621,7 @@ static struct err *complete_one(struct order_search *search, size_t number,
 		if (ask->impossible || order->data[order->n - 1] != test)
 			continue;
 		all &= ask->outcome || ask->fresh;
-		/* Behind what a test needs stands the one that was asked for. */
+		/* The test in question comes after what it needs. */
 		if (order_differs(ask->outcome,
 				  (enum outcome)search->known[test].alone))
 			TRY(vec_push(&singles, ask->asked));
@@ -709,8 +709,8 @@ static struct err *find_single(struct order_search *search,
 }
 
 /*
- * The smallest list out of a prefix that was verified. *@ret empty: there was no
- * time, or it does not happen any more.
+ * The smallest list out of a prefix that was verified. *@ret empty: there was
+ * no time, or it no longer happens.
  */
 static struct err *find_list(struct order_search *search,
 			     const struct order_suspect *suspect,

@@ -14,9 +14,9 @@
 
 /* Bits for all pairs of more tests than that would take too much memory. */
 #define PAIRS_TESTS_MAX 40000
-/* Files that are put back because tests touched them, at most. */
+/* At most this many files are restored because tests touched them. */
 #define TOUCHED_MAX 2000
-/* Of a budget so much is kept for explaining what was found. */
+/* This part of a budget is kept for explaining what was found. */
 #define EXPLAIN_SHARE 4
 /* What a test costs beside itself, about. */
 #define NODE_NS (UINT64_C(500) * 1000)
@@ -229,7 +229,7 @@ static bool is_old_folder(const struct change *change)
 	return lstat(change->root, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Was it left behind, under a name that is another in each run? */
+/* Was it left behind, under a name that differs in each run? */
 static bool fits_masked(const struct order_search *search, const char *path)
 {
 	const struct pollution *pollution = search->pollution;
@@ -244,10 +244,11 @@ static bool fits_masked(const struct order_search *search, const char *path)
 }
 
 /*
- * Files that the suite's own order left behind: other orders begin where that one
- * did, and all of them are put back from now on. Processes share nothing else, and
- * in another order they may leave what they took away in this one: all that
- * they touched is kept. So it is where nobody looked at what tests leave.
+ * Files that the suite's own order left behind: other orders begin where that
+ * one did, and all of them are restored from now on. Processes share nothing
+ * else, and in another order they may leave what they took away in this one:
+ * all that they touched is kept. The same holds if it is not known what tests
+ * leave.
  */
 struct err *search_keep_files(struct order_search *search)
 {

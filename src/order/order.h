@@ -1,11 +1,11 @@
 /*
  * The detector of order-dependent tests: those whose outcome depends on which
- * tests ran before them in the same process (or, for suites of processes, before
- * them at all), which tests these are, and through which state.
+ * tests ran before them in the same process (or, for suites of processes,
+ * before them at all), which tests these are, and through which state.
  *
  * It searches cheapest first: what pollution leaves possible, then orders that
- * cover every pair (order/search.c); each difference is brought down to the
- * smallest orders that show it and verified by repeating (order/explain.c).
+ * cover every pair (order/search.c); each difference is reduced to the smallest
+ * orders that show it and verified by repeating (order/explain.c).
  *
  * Invariants:
  *  1. A finding's failing order fails and its passing order passes, in each of
@@ -26,7 +26,7 @@
 
 struct order_result {
 	struct findings findings; /* evidence: struct dependence */
-	VEC(char *) kept; /* files that were put back before each process */
+	VEC(char *) kept; /* files that were restored before each process */
 	struct order_reach reach;
 };
 
@@ -35,7 +35,7 @@ enum order_strategy {
 	ORDER_RANDOM, /* shuffles the whole suite, as iDFlakies does */
 };
 
-/* What an earlier call found out; keys and values are the search's own. */
+/* What an earlier call found; keys and values are the search's own. */
 struct order_memory {
 	bool (*get)(void *data, const char *key, void **ret, size_t *ret_n);
 	void (*put)(void *data, const char *key, const void *value, size_t n);
@@ -54,16 +54,16 @@ struct order_options {
 	bool roots;	/* find out */
 	uint64_t deadline; /* clock_now() at which no more is begun; 0: never */
 	bool budget;	   /* it was asked for: use it up */
-	/* How to look at state; for roots and for files to put back. */
+	/* How to examine state; for roots and for files to restore. */
 	const struct suite_watch *watch;
 	const struct order_memory *memory; /* NULL: none */
 };
 
 /*
- * @tests: those that take part, in natural order. @pollution: what they leave
- * behind; NULL: not known. @observer is told of limits, and of the first run in
- * natural order where that took place here. On ERR_INTERRUPTED @ret has what was
- * found so far.
+ * @tests: those to examine, in natural order. @pollution: what they leave
+ * behind; NULL: not known. @observer gets limits, and the first run in natural
+ * order if it took place here. On ERR_INTERRUPTED @ret has what was found so
+ * far.
  */
 struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 		       const struct pollution *pollution,

@@ -1,11 +1,11 @@
 /*
  * What the parts of the search share.
  *
- * Everything is found out by asking: how does this test end after these? A
- * question is an order, as the suite allows it (rules.h), cut off behind the test
- * that it is about. Many questions are asked at once, so that orders that begin
- * alike share their beginning and processes can run side by side (asks.c). What
- * was asked before is not asked again, unless that is the point.
+ * Everything is determined by asking: how does this test end after these? A
+ * question is an order, as the suite allows it (rules.h), cut off after the
+ * test that it is about. Many questions are asked at once, so that orders that
+ * begin alike share their beginning and processes can run in parallel (asks.c).
+ * What was asked before is not asked again, unless that is the point.
  *
  *	suspects	a test went another way than alone: search.c finds them
  *	explanations	why, as short as possible: explain.c
@@ -52,13 +52,13 @@ struct order_suspect {
 
 /* What is known of one test of the suite. */
 struct order_known {
-	size_t place;  /* among those that take part; ORDER_NONE: not at all */
-	uint8_t alone; /* outcome; OUTCOME_NONE: not asked yet */
-	uint8_t natural; /* likewise, in the suite's own order */
-	bool leaves;	 /* something behind, as far as pollution looked */
-	bool random;	 /* set apart */
+	size_t place;	 /* among the examined tests; ORDER_NONE: not at all */
+	uint8_t alone;	 /* outcome; OUTCOME_NONE: not asked yet */
+	uint8_t natural; /* the same in the suite's own order */
+	bool leaves;	 /* leaves something, as far as pollution knows */
+	bool random;	 /* reported separately */
 	bool declared;	 /* it needs those that are declared to come first */
-	uint64_t ns;	 /* it took so long, at most; 0: not known */
+	uint64_t ns;	 /* it took at most this long; 0: not known */
 };
 
 DEFINE_VEC(dependences, struct dependence)
@@ -71,7 +71,7 @@ struct order_search {
 	struct order_result *result;
 	struct dependences found; /* that findings are made of */
 	struct rules *rules;
-	const size_t *tests; /* that take part, in natural order */
+	const size_t *tests; /* those to examine, in natural order */
 	size_t n;
 	struct order_known *known; /* by test of the suite */
 	struct order_tests
@@ -80,12 +80,12 @@ struct order_search {
 	struct map_u64 ran;	/* digests of whole orders of this call */
 	uint64_t *pairs;	/* bits that stood next to each other; NULL */
 	VEC(struct order_suspect) suspects;
-	size_t explained; /* so many of them were looked at */
+	size_t explained; /* how many of them were examined */
 	uint64_t began, natural_ns;
 	uint64_t explore_until; /* clock_now(); 0: no limit. Exploring ends … */
 	uint64_t explain_until; /* … before explaining does */
 	uint64_t gave_up;	/* the limit before which nothing more fitted */
-	/* Lately it took so much of what its tests take; 0: not known. */
+	/* The recent ratio of its time to that of its tests; 0: not known. */
 	double pace[2]; /* side by side, one process at a time */
 	bool exploring;
 	bool fixed;	/* only parts of the suite's own sequence make sense */
@@ -109,9 +109,8 @@ static inline bool order_ends(const struct order_search *search,
 bool search_late(struct order_search *search);
 /*
  * What is known of how long things take: search_cost() of a test, summed up, is
- * what search_fits() is asked about and search_took() told of. Where something
- * does not fit any more it is left out: exploring goes on with what is shorter,
- * explaining ends.
+ * what search_fits() checks and search_took() records. What no longer fits is
+ * left out: exploring continues with what is shorter, explaining ends.
  */
 uint64_t search_cost(const struct order_search *search, size_t test);
 uint64_t search_expect(const struct order_search *search, uint64_t cost,
@@ -121,9 +120,9 @@ void search_took(struct order_search *search, uint64_t began, uint64_t cost,
 		 bool serial);
 void search_note_ns(struct order_search *search,
 		    const struct suite_result *result);
-/* A limit, to whoever asked for the search. */
+/* A limit, for the caller of the search. */
 void search_say(const struct order_search *search, const char *text);
-/* After the suite's own order: its files are put back from now on. */
+/* After the suite's own order: its files are restored from now on. */
 struct err *search_keep_files(struct order_search *search) _must_check_;
 /* How the test ends alone: asked where that is not known. */
 struct err *search_alone(struct order_search *search, size_t test,
@@ -148,7 +147,7 @@ struct err *asks_add(struct order_search *search, struct order_asks *asks,
 struct err *asks_run(struct order_search *search, struct order_asks *asks,
 		     unsigned flags) _must_check_;
 /*
- * Asks, and makes suspects of those who went another way than alone; empties
+ * Asks, and makes suspects of those whose outcome differs from alone; empties
  * @asks. *@ret_all (may be NULL): every question has an answer.
  */
 struct err *asks_judge(struct order_search *search, struct order_asks *asks,
@@ -160,8 +159,8 @@ struct err *asks_one(struct order_search *search, const size_t *prefix,
 void asks_freep_deep(struct order_asks *asks);
 
 /*
- * Runs whole orders and makes suspects of what went another way. *@ret_done (may
- * be NULL): so many of them were run.
+ * Runs whole orders and makes suspects of tests with another outcome.
+ * *@ret_done (may be NULL): how many of them were run.
  */
 struct err *orders_run(struct order_search *search,
 		       const struct order_lists *orders, unsigned flags,

@@ -1,4 +1,7 @@
-/* Whole orders: each a path of a tree, begun again behind a test that took its process with it. */
+/*
+ * Whole orders: each a path of a tree, resumed after a test that ended its
+ * process.
+ */
 #include "order/order_internal.h"
 
 #include <stdio.h>
@@ -139,7 +142,7 @@ static struct err *lay_out(struct orders_together *together)
 	return NULL;
 }
 
-/* Goes on behind the test that took the process with it. */
+/* Continues after the test that ended the process. */
 static void orders_continue_after(struct going *going)
 {
 	size_t at = going->begin;
@@ -151,7 +154,7 @@ static void orders_continue_after(struct going *going)
 		going->done = true;
 }
 
-/* Who went another way than alone? */
+/* Which tests had another outcome than alone? */
 static struct err *judge_order(struct order_search *search,
 			       const struct going *going, bool serial)
 {

@@ -1,7 +1,7 @@
 /*
- * Polluted roots: which variable, file or attribute carries what the tests before
- * did to this one. Each root that they left changed is put back just before it,
- * and the outcome tells (suite_try_roots()).
+ * Polluted roots: which variable, file or attribute carries what the tests
+ * before did to this one. Each root that they left changed is restored just
+ * before it, and the outcome decides (suite_try_roots()).
  */
 #include "order/order_internal.h"
 
@@ -22,10 +22,10 @@ struct roots_trial {
 	suite_try *try;
 	void *context;
 	bool *put_back;
-	bool good; /* how the test ends with nothing put back */
+	bool good; /* how the test ends with nothing restored */
 };
 
-/* Does the test go the other way with these put back? */
+/* Does restoring these change the outcome of the test? */
 static struct err *roots_trial_turns(struct roots_trial *trial, bool *ret)
 {
 	enum outcome outcome = OUTCOME_NONE;
@@ -36,7 +36,10 @@ static struct err *roots_trial_turns(struct roots_trial *trial, bool *ret)
 			 true))
 		return NULL;
 	TRY(trial->try(trial->context, trial->put_back, &outcome));
-	/* A process that was put back badly may crash: that is no such failure. */
+	/*
+	 * A badly restored process may crash: that does not count as this
+	 * failure.
+	 */
 	*ret = trial->good ? outcome == trial->finding->failure.outcome
 			   : outcome_is_good(outcome);
 	return NULL;
@@ -79,10 +82,11 @@ static struct err *find_set(struct roots_trial *trial)
 }
 
 /*
- * One that turns it when put back, and alone is enough: all others put back, the
- * test goes as before. Where none is enough alone (a and b, either of them put
- * back helps), those that turn it are all named; so are they where putting back
- * everything goes wrong (@all is false), since then the rest cannot be asked.
+ * One that changes the outcome when restored, and is enough alone: with all
+ * others restored, the test ends as before. If none is enough alone (a and b,
+ * restoring either helps), all that change the outcome are named; so are they
+ * if restoring everything fails (@all is false), since then the rest cannot be
+ * tested.
  */
 static struct err *find_singles(struct roots_trial *trial, bool all,
 				bool *ret_found)
@@ -130,7 +134,10 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 	trial->try = try;
 	trial->context = context;
 	trial->put_back = flags;
-	/* Controls: nothing put back changes nothing, everything does. */
+	/*
+	 * Controls: restoring nothing changes nothing, restoring everything
+	 * does.
+	 */
 	bool none, all, found;
 	TRY(roots_trial_turns(trial, &none));
 	if (none)

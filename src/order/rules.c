@@ -449,7 +449,7 @@ const struct relation *rules_relation(const struct rules *rules, size_t test,
 	return from < end && found->earlier == earlier ? found : NULL;
 }
 
-/* None of those that come first stands behind it. */
+/* None of those that come first is after it. */
 static bool after_all(const struct rules *rules, size_t test,
 		      const size_t *order, size_t n)
 {

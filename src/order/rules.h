@@ -31,13 +31,13 @@ bool rules_allow(const struct rules *rules, const size_t *order, size_t n);
 /* May @first stand before @second, others left out (needs added)? */
 bool rules_allow_pair(const struct rules *rules, size_t first, size_t second);
 /*
- * The allowed order nearest to @order: what is needed is added where it has to
- * stand, and what stands wrong is moved no further than necessary. Stable: an
+ * The allowed order nearest to @order: what is needed is added where it
+ * belongs, and what is misplaced is moved no further than necessary. Stable: an
  * allowed order stays as it is. What is needed comes just before the first that
- * needs it, what cleans up comes last: what stood next to each other does so
- * still, where that is possible. @ret is malloc()ed. An error only where memory
- * is short. Relations that are circular, or that contradict a priority, are left
- * out, here and in the questions above.
+ * needs it, what cleans up comes last: what was adjacent stays so, where
+ * possible. @ret is malloc()ed. An error only where memory is short. Relations
+ * that are circular, or that contradict a priority, are left out, here and in
+ * the questions above.
  */
 struct err *rules_arrange(const struct rules *rules, const size_t *order,
 			  size_t n, size_t **ret, size_t *ret_n) _must_check_;

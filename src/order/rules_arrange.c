@@ -71,7 +71,7 @@ static void arranging_freep(struct arranging *work)
 
 /* ---- what is missing ---- */
 
-/* Adds the test behind what it needs; it was marked. */
+/* Adds the test after what it needs; it was marked. */
 static struct err *arranging_add_test(struct arranging *work, size_t test)
 {
 	const struct number_lists *needs = &work->rules->needs;
@@ -246,7 +246,7 @@ static int compare_ranked(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* A unit waits for nothing any more: all its occurrences may come. */
+/* A unit no longer waits for anything: all its occurrences may come. */
 static void arranging_release_unit(struct arranging *work, size_t unit)
 {
 	for (size_t at = work->rules->marks->of[unit].occurrences; at;

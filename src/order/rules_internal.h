@@ -1,11 +1,11 @@
 /*
  * What a suite declares, made ready for questions.
  *
- * Tests lie in groups, and groups in groups: a tree of units, which are numbered:
- * first the tests, then the groups, last the whole suite. That one test comes
- * after another is a relation between two units that lie next to each other in
- * the same unit: the tests themselves, or the groups that they are in, which
- * stand together and so can only come one after the other as a whole.
+ * Tests are in groups, and groups in groups: a tree of units, which are
+ * numbered: first the tests, then the groups, last the whole suite. That one
+ * test comes after another is a relation between two units directly inside the
+ * same unit: the tests themselves, or the groups that they are in, which stay
+ * together and so can only come one after the other as a whole.
  *
  * Invariants:
  *  1. Relations that are kept are not circular, in any unit.
@@ -23,7 +23,7 @@ struct relation {
 	size_t first, second;
 };
 
-/* Lists of numbers, one a test: list @i is [at[i], at[i + 1]) of data. */
+/* Lists of numbers, one per test: list @i is [at[i], at[i + 1]) of data. */
 struct number_lists {
 	size_t *at;
 	size_t *data;
@@ -80,13 +80,13 @@ static inline bool rules_marked(const struct rules *rules, size_t unit)
 {
 	return rules->marks->of[unit].stamp == rules->marks->stamp;
 }
-/* The two units that lie in one, and in which the tests are. */
+/* The two units directly inside one unit that contain the tests. */
 void rules_lift(const struct rules *rules, size_t *first, size_t *second);
 /* NULL: nothing says that @test stands after @earlier. */
 const struct relation *rules_relation(const struct rules *rules, size_t test,
 				      size_t earlier);
 /*
- * Are there so many before it that looking for each of @n tests is cheaper? A
+ * Are there so many before it that searching for each of @n tests is cheaper? A
  * clean-up has a list of all that use what it takes away.
  */
 static inline bool rules_long_list(const struct rules *rules, size_t test,

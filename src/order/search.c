@@ -8,14 +8,14 @@
 #include "base/log.h"
 #include "base/shuffle.h"
 
-/* Random orders of the whole suite, where nobody said how many. */
+/* Random orders of the whole suite, if no number was given. */
 #define ORDERS_SYSTEMATIC 3
 #define ORDERS_RANDOM 20
 /* Tests in questions that are asked at once: they take memory. */
 #define ENTRIES_MAX ((size_t)2 << 20)
 /* What has no end of its own takes no longer than that without a budget: */
 #define COVER_NS (20 * NS_PER_S)
-#define COVER_RUNS 3 /* … or so many times the suite's own order */
+#define COVER_RUNS 3 /* … or this many times the suite's own order */
 
 /* ---- the suite's own order ---- */
 
@@ -84,7 +84,7 @@ static struct err *run_natural(struct order_search *search)
 	return search_keep_files(search);
 }
 
-/* Who went another way there than alone? */
+/* Which tests had another outcome there than alone? */
 static struct err *judge_natural(struct order_search *search)
 {
 	size_t begin = 0;
@@ -148,7 +148,7 @@ static struct err *ask_pair(struct order_search *search,
 	return asks_add(search, asks, &first, 1, second);
 }
 
-/* Polluters and those who were seen to read what they left. */
+/* Polluters and the tests seen to read what they left. */
 static struct err *ask_candidates(struct order_search *search)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
@@ -218,9 +218,8 @@ static struct err *list_before(const struct order_search *search,
 }
 
 /*
- * All that leaves something behind, and then each test: whoever is disturbed
- * by any of them, or by several together, shows it unless another one cleaned
- * up.
+ * All that leaves something behind, and then each test: a test disturbed by any
+ * of them, or by several together, shows it unless another one cleaned up.
  */
 static struct err *ask_after_all(struct order_search *search, bool backwards)
 {

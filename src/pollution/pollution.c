@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/str.h"
 
-/* So many letters in a name that differ each time are no word. */
+/* This many letters in a name that differ each time are not a word. */
 #define RANDOM_LENGTH 6
 
 void pollution_free(struct pollution *pollution)
@@ -107,7 +107,7 @@ static bool pollution_is_known(const struct pollution_search *search,
 	return false;
 }
 
-/* Variables are chosen by who looks at them; the rest is here. */
+/* Variables are filtered where they are watched; the rest is filtered here. */
 static bool pollution_is_wanted(const struct pollution_search *search,
 				const struct change *change)
 {
@@ -228,7 +228,7 @@ static bool is_new(const struct change *change)
 	return change->n && !strcmp(change->paths[0].before, "absent");
 }
 
-/* Letters and digits, and so many or such that nobody chose them. */
+/* Letters and digits that look generated, by their number or their kind. */
 static bool is_made_up(const char *text, size_t n)
 {
 	bool digit = false;
@@ -240,7 +240,9 @@ static bool is_made_up(const char *text, size_t n)
 	return digit || n >= RANDOM_LENGTH;
 }
 
-/* "log.1700000001" and "log.1700000002": equal but for one made-up part. */
+/*
+ * "log.1700000001" and "log.1700000002": equal except for one generated part.
+ */
 static bool is_alike(const char *a, const char *b)
 {
 	size_t head = 0, tail = 0, n = strlen(a), m = strlen(b);

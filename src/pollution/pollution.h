@@ -2,13 +2,14 @@
  * The detector of pollution: tests that leave shared state changed, and what
  * that means.
  *
- * One run of the suite with its state watched tells what each test leaves.
- * Then, for those that leave something: running each twice in a row tells
- * whether it settles or accumulates; runs with the changed places watched tell
- * which other tests read them; and readers run alone tell whether they would
+ * One run of the suite with its state watched shows what each test leaves.
+ * Then, for those that leave something: running each twice in a row shows
+ * whether it settles or accumulates; runs with the changed places watched show
+ * which other tests read them; and readers run alone show whether they would
  * have made the same change themselves, as first users of a cache do.
  *
- * What it does not do: know what state is. It works on changes (suite/change.h).
+ * What it does not do: know what state is. It works on changes
+ * (suite/change.h).
  */
 #pragma once
 
@@ -34,8 +35,8 @@ struct pollution_options {
 };
 
 /*
- * @observer is told of the run that looks for changes; of the others only the
- * limits. On ERR_INTERRUPTED @ret has what was found so far.
+ * @observer gets the run that looks for changes; of the others only the limits.
+ * On ERR_INTERRUPTED @ret has what was found so far.
  */
 struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 			   const struct pollution_options *options,

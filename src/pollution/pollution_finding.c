@@ -9,7 +9,7 @@
 #include "finding/words.h"
 #include "pollution/pollution_internal.h"
 
-/* A path of so many pointers is short. */
+/* A path of at most this many pointers is short. */
 #define SHORT_PATH 2
 
 static enum finding_severity
@@ -48,7 +48,7 @@ static struct err *pollution_make_message(const char *test,
 				      path->path,   " changed from ",
 				      path->before, " to ",
 				      path->after };
-	/* Names are the program's own: one line all the same. */
+	/* Names are the program's own: kept on one line. */
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		TRY(words_append(&text, parts[i]));
 	if (leftover->effect == EFFECT_ACCUMULATES)

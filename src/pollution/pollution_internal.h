@@ -31,7 +31,9 @@ struct err *search_run(struct pollution_search *search, const size_t *order,
 void search_limit(void *data, const char *text);
 void search_count_finished(void *data, const struct suite_result *result);
 
-/* readers.c: who reads what was changed, and would it have been changed by those. */
+/*
+ * readers.c: which tests read what was changed, and would they have changed it.
+ */
 struct err *search_readers(struct pollution_search *search, const size_t *order,
 			   size_t n) _must_check_;
 struct err *search_lazy(struct pollution_search *search) _must_check_;

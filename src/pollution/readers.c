@@ -7,16 +7,16 @@
 #include "base/str.h"
 #include "pollution/pollution_internal.h"
 
-/* Runs of the whole suite, to see who reads what; a few places each. */
+/* Runs of the whole suite, to see which tests read what; a few places each. */
 #define READER_RUNS_MAX 64
-/* These may always take so long. */
+/* These may always take this long. */
 #define READER_PATIENCE (2 * NS_PER_S)
 /* Readers that are tried alone for one leftover. */
 #define LAZY_READERS_MAX ((size_t)3)
-/* And so many runs of them in all. */
+/* And at most this many runs of them in all. */
 #define LAZY_RUNS_MAX 200
 
-/* ---- who reads it ---- */
+/* ---- which tests read it ---- */
 
 static void pollution_note_read(void *data, size_t test, size_t place)
 {
@@ -88,7 +88,7 @@ static struct err *place_key(const struct suite_place *place, struct str *ret)
 /* Places of findings, each once; those in memory first. */
 struct leftover_places {
 	VEC(struct watched) all;
-	size_t memory; /* so many of them */
+	size_t memory; /* how many of them */
 	struct map_text numbers;
 };
 
@@ -232,7 +232,7 @@ struct err *search_readers(struct pollution_search *search, const size_t *order,
 	return NULL;
 }
 
-/* ---- who would have made the same change ---- */
+/* ---- which tests would have made the same change ---- */
 
 static bool may_be_lazy(const struct leftover *leftover)
 {
@@ -290,8 +290,8 @@ static void lazy_changed(void *data, size_t entry, size_t test,
 }
 
 /*
- * Readers alone: where they make the same change, it is a cache, whoever fills
- * it. Each is run once for all findings that it reads.
+ * Readers alone: if they make the same change, it is a cache, whichever test
+ * fills it. Each is run once for all findings that it reads.
  */
 struct err *search_lazy(struct pollution_search *search)
 {

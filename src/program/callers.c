@@ -11,9 +11,11 @@
 /* Names of mangled symbols that are followed; longer ones are the program's. */
 #define NAMES_MAX 64
 #define NESTED_MAX 8
-/* Local functions between two of the framework's; more are somebody else's. */
+/*
+ * Local functions between two of the framework's; more are not the framework's.
+ */
 #define BETWEEN_MAX 256
-/* Code behind a symbol without a size. */
+/* Code after a symbol without a size. */
 #define UNSIZED 64
 #define SIZE_MAX_ ((uint64_t)1 << 30)
 
@@ -146,7 +148,7 @@ static void add_arguments(struct parts *parts, const char *at)
 }
 
 /*
- * Where the name of the function that this is, or is a part of, begins: behind
+ * Where the name of the function that this is, or is a part of, begins: after
  * what says that it is local to one, or only adjusts "this" for it.
  */
 static const char *callers_function_name(const char *symbol)

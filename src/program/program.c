@@ -127,7 +127,7 @@ struct err *program_load(struct program *program, struct tracee *tracee)
 	for (size_t i = 0; i < program->modules.n; i++)
 		program->modules.data[i].end = 0;
 
-	/* The executable comes first whatever lies below it in memory. */
+	/* The executable comes first, whatever is below it in memory. */
 	char executable[4096];
 	snprintf(path, sizeof(path), "/proc/%d/exe", tracee_pid(tracee));
 	ssize_t n = readlink(path, executable, sizeof(executable) - 1);

@@ -64,7 +64,7 @@ bool program_uses(const struct program *program, const char *name);
 bool program_uses_any(const struct program *program, const char *const *names,
 		      size_t n);
 
-/* Where the agent has its struct wire_heap; 0: it is not there. */
+/* Where the agent has its struct wire_heap; 0: there is none. */
 uint64_t program_agent_heap(const struct program *program);
 
 const struct module *program_module(const struct program *program,

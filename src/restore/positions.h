@@ -1,8 +1,8 @@
 /*
  * Where a process is in the files that it has open. Copies of a process share
- * that with it: what one of them reads or writes moves it for all. Of files that
- * have no name any more (tmpfile()) they share the content, too: nobody else
- * can have kept it.
+ * that with it: what one of them reads or writes moves it for all. They also
+ * share the content of files that no longer have a name (tmpfile()): it cannot
+ * be kept in another way.
  *
  * Standard input, output and error are left out: they are ours.
  */
@@ -16,6 +16,6 @@ struct positions;
 struct err *positions_take(const struct tracee *tracee,
 			   struct positions **ret) _must_check_;
 void positions_destroy(struct positions *positions); /* NULL is fine */
-/* @thread: one that stands, of that process or of a copy. */
+/* @thread: a stopped one of that process or of a copy. */
 struct err *positions_put_back(const struct positions *positions,
 			       struct thread *thread) _must_check_;

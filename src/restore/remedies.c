@@ -195,7 +195,7 @@ struct err *remedies_find_files(struct remedies *remedies,
 	return NULL;
 }
 
-/* ---- putting back ---- */
+/* ---- restoring ---- */
 
 static struct err *remedy_apply(const struct remedy *remedy,
 				const struct program *program,
@@ -204,7 +204,7 @@ static struct err *remedy_apply(const struct remedy *remedy,
 	TRY(undo_apply(&remedy->undo, program, copy));
 	if (!remedy->attribute)
 		return NULL;
-	/* What cannot be put back after all stays as the tests left it. */
+	/* What cannot be restored after all stays as the tests left it. */
 	struct err *err =
 		attribute_put_back(remedy->attribute, tracee_thread(copy, 0));
 	if (err)

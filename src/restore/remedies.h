@@ -1,9 +1,9 @@
 /*
- * Roots that tests left changed, and how each is made again what it was: memory
- * (undo.h), process state (attributes/put_back.h) and kept files (keep/keep.h).
+ * Roots that tests left changed, and how each is restored: memory (undo.h),
+ * process state (attributes/put_back.h) and kept files (keep/keep.h).
  *
- * What is put back is written into a copy of the process that stands where it was
- * looked at. Who runs that copy, and why, is not known here.
+ * What is restored is written into a copy of the process, stopped where it was
+ * examined. What runs that copy, and why, is not known here.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct program;
 struct remedy;
 
 struct remedies {
-	struct changes roots; /* that can be put back */
+	struct changes roots; /* that can be restored */
 	struct remedy *all;   /* one a root */
 	bool *chosen;	      /* by path of the keeper; NULL: no files */
 };
@@ -40,7 +40,7 @@ struct remedy_source {
  */
 struct err *remedies_quarantine(const struct program *program,
 				struct tracee *tracee, bool *ret) _must_check_;
-/* Takes those of @changes that can be put back. */
+/* Takes those of @changes that can be restored. */
 struct err *remedies_find(struct remedies *remedies,
 			  const struct remedy_source *source,
 			  struct changes *changes) _must_check_;

@@ -108,7 +108,7 @@ static struct err *compare_page(struct undo *undo,
 	return NULL;
 }
 
-/* The first changed page that ends behind @address. */
+/* The first changed page that ends after @address. */
 static size_t first_page(const struct image_change *pages, size_t n,
 			 uint64_t address)
 {
@@ -150,7 +150,7 @@ static struct err *put_in_place(const struct undo_finder *finder,
 
 /*
  * Where blocks are not known: is some of it freed by now? What it was can be
- * written there, but who reads it is ended by AddressSanitizer.
+ * written there, but AddressSanitizer ends code that reads it.
  */
 static bool is_poisoned(const struct undo_finder *finder,
 			const struct state_extent *extent)
@@ -205,7 +205,7 @@ static struct err *keep_block(const struct undo_finder *finder,
 	return vec_push(&undo->blocks, block);
 }
 
-/* The block that is gone and had @address in it or right behind it. */
+/* The block that is gone and contained @address or ended there. */
 static bool find_block(const struct undo *undo, uint64_t address, size_t *ret)
 {
 	size_t low = 0, high = undo->blocks.n;
@@ -347,7 +347,7 @@ struct err *undo_spare(struct undo *undo, struct tracee *then,
 		TRY(memory_read(now, at, buffer + longest, patch.n));
 		TRY(spare_patch(undo, &patch, buffer, buffer + longest));
 	}
-	/* The new ones are behind the old ones. */
+	/* The new ones are after the old ones. */
 	memmove(undo->patches.data, undo->patches.data + n,
 		(undo->patches.n - n) * sizeof(*undo->patches.data));
 	undo->patches.n -= n;

@@ -1,18 +1,18 @@
 /*
- * How a variable is made again what it was: the bytes to be written, found by
- * comparing the memory before and after (memory_watch.c).
+ * How a variable is restored: the bytes to be written, found by comparing the
+ * memory before and after (memory_watch.c).
  *
- * They are those of the variable, of its guard where it was constructed
- * meanwhile, and of all that could be reached from it before. A block that more
+ * They are those of the variable, of its guard if it was constructed in the
+ * meantime, and of all that could be reached from it before. A block that more
  * than one variable leads to is written with each of them: it is part of the
- * content of each, and a variable put back must not be half of what it was. So
- * putting back one may put back part of another, and where two variables share
- * the block that matters, each of them alone turns the outcome.
+ * content of each, and a variable must not be half restored. So restoring one
+ * may restore part of another, and where two variables share the block that
+ * matters, each of them alone turns the outcome.
  *
  * Blocks are written in place. Where the agent keeps freed blocks back
  * (wire/heap.h, quarantine) they are all still there. Elsewhere those that are
- * gone get another place, from the program's own malloc(), and words that led to
- * them lead there.
+ * gone get another place, from the program's own malloc(), and words that led
+ * to them lead there.
  */
 #pragma once
 
@@ -58,7 +58,7 @@ static inline void undo_finder_destroyp(struct undo_finder **finder)
 {
 	undo_finder_destroy(*finder);
 }
-/* *@ret_possible: false where some of it is not there any more. */
+/* *@ret_possible: false if some of it is gone. */
 struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 		      bool *ret_possible) _must_check_;
 /*
@@ -72,6 +72,6 @@ static inline bool undo_is_empty(const struct undo *undo)
 	return !undo->patches.n && !undo->words.n;
 }
 
-/* Into a copy of the process, as it was looked at the second time. */
+/* Into a copy of the process, as it was examined the second time. */
 struct err *undo_apply(const struct undo *undo, const struct program *program,
 		       struct tracee *tracee) _must_check_;

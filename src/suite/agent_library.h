@@ -10,7 +10,7 @@
 #define AGENT_LIBRARY_CHOICES "libpolygraph-choices.so"
 
 /*
- * Its path, the caller's. An error (ERR_SUITE) where it is not there, or where
+ * Its path, the caller's. An error (ERR_SUITE) if it does not exist, or if
  * LD_PRELOAD cannot name it.
  */
 struct err *agent_library_find(const char *name, char **ret) _must_check_;

@@ -2,7 +2,7 @@
  * The memory that is shared with the agent while choices are made
  * (wire/choices.h), for the kinds of suites: a file in memory that the tested
  * processes open under this one's /proc/PID/fd, so that nothing is left behind.
- * It is sealed: tests may do with it what they like, but not take it away from us.
+ * It is sealed: tests may change its content, but not its size.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ void choice_block_free(struct choice_block *block);
 /* Where it is opened. */
 void choice_block_path(const struct choice_block *block, char out[48]);
 
-/* All that @choices says but for what acts in which test … */
+/* All that @choices says except what acts in which test … */
 void choice_block_fill(struct wire_choices *shared,
 		       const struct suite_choices *choices);
 /* … which is this. */

@@ -11,7 +11,7 @@ struct err *declare_group(struct suite *suite, size_t parent, size_t *ret)
 	return NULL;
 }
 
-/* Lists ascend: mostly something is added behind the last. */
+/* Lists ascend: usually something is added after the last. */
 static struct err *declare_add_test(size_t **list, size_t *n, size_t test)
 {
 	size_t from = 0, to = *n;

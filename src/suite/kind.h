@@ -58,7 +58,7 @@ struct suite {
 	VEC(struct suite_test) tests;
 	VEC(size_t) groups;    /* their parents; SUITE_NO_GROUP: outermost */
 	char *fixed;	       /* see suite_fixed() */
-	uint64_t executions;   /* tests begun: whoever begins one counts it */
+	uint64_t executions;   /* tests begun: counted where one begins */
 	struct map_text names; /* taken; the value is the last number given */
 };
 

@@ -1,4 +1,4 @@
-/* Results and limits, on their way to whoever asked for a run. */
+/* Results and limits, on their way to the caller of a run. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

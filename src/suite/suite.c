@@ -161,7 +161,7 @@ void suite_suspend(void)
 		kind->signal(SIGCONT);
 }
 
-/* The name itself, or with the first number that is free behind it. */
+/* The name itself, or followed by the first free number. */
 static struct err *unique_name(struct suite *suite, const char *name,
 			       char **ret)
 {

@@ -1,10 +1,10 @@
 /*
- * A suite: many tests behind one interface, whatever runs them.
+ * A suite: many tests with one interface, whatever runs them.
  *
- * Two kinds stand behind it: a test executable driven through its framework
- * (native/), and a list of commands, each a process (process/).
- * What is above this line - commands, detectors, reports - sees tests by index,
- * hands over orders of indexes and is told results as they come.
+ * There are two kinds: a test executable driven through its framework
+ * (native/), and a list of commands, each a process (process/). What is above
+ * this line - commands, detectors, reports - sees tests by index, passes orders
+ * of indexes and gets results as they come.
  *
  * Invariants:
  *  1. Tests are numbered in the suite's natural order and keep their number.
@@ -61,15 +61,15 @@ enum suite_watched {
 };
 
 /*
- * Looking at the state of the tested program at two points of each test. The
- * observer's changed() is told what differs.
+ * Examines the state of the tested program at two points of each test. The
+ * observer's changed() gets what differs.
  */
 struct suite_watch {
 	unsigned what; /* enum suite_watched */
 	enum suite_point from, to;
 	/*
 	 * From @from of one test to @from of the next (after set-up of
-	 * consecutive tests): @to is not looked at.
+	 * consecutive tests): @to is ignored.
 	 */
 	bool consecutive;
 	const char *const
@@ -78,7 +78,7 @@ struct suite_watch {
 	const char *const *exclude_fields;
 	const struct container_user *containers;
 	size_t n_containers;
-	const char *cache; /* folder for what can be found out again; or NULL */
+	const char *cache; /* folder for what can be computed again; or NULL */
 	/* Watched folders, where files cannot be followed; end with NULL. */
 	const char *const *dirs;
 	/* Files and folders that are the tool's own; end with NULL. */
@@ -110,8 +110,8 @@ struct suite_choices {
 	const struct wire_choice_range *ranges;
 	size_t n_ranges;
 	/*
-	 * Also before the first test: the program is started under them. Else
-	 * what it was before its first test is as ever.
+	 * Also before the first test: the program is started under them.
+	 * Otherwise the program is as usual before its first test.
 	 */
 	bool startup;
 	bool detail; /* records of choices that act */
@@ -173,7 +173,7 @@ struct suite_options {
 	const char *test_functions; /* glob; NULL: "test_*" */
 	uint64_t timeout_ns;	    /* for one test */
 	bool timeout_given;	    /* also where a test declares another */
-	unsigned jobs;		    /* processes side by side, at least 1 */
+	unsigned jobs;		    /* parallel processes, at least 1 */
 	bool pass_through;	    /* output also goes to ours as it comes */
 	bool keep_output; /* results of passing tests have theirs, too */
 	enum suite_agent agent;
@@ -183,10 +183,10 @@ struct suite_options {
 };
 
 /*
- * A kind of suite, as whoever opens one names it (suite_options.kind).
+ * A kind of suite, as given when one is opened (suite_options.kind).
  *
- * To add one: embed struct suite first, fill in struct suite_ops (suite/kind.h),
- * define one of these and list it in cli/kinds.c.
+ * To add one: embed struct suite first, fill in struct suite_ops
+ * (suite/kind.h), define one of these and list it in cli/kinds.c.
  */
 struct suite_kind {
 	struct err *(*open)(const struct suite_options *options,
@@ -302,11 +302,11 @@ static inline void suite_closep(struct suite **suite)
 const char *suite_framework(const struct suite *suite);
 size_t suite_count(const struct suite *suite);
 const struct suite_test *suite_test(const struct suite *suite, size_t index);
-/* The group that this one lies in; SUITE_NO_GROUP: none. */
+/* The group that contains this one; SUITE_NO_GROUP: none. */
 size_t suite_group_parent(const struct suite *suite, size_t group);
 /*
- * Finds out what is declared of the order of tests and takes a run to see; for
- * whoever is going to run other orders. Once; later calls do nothing.
+ * Determines what is declared about the order of tests, if that takes a run;
+ * for callers that are going to run other orders. Once; later calls do nothing.
  */
 struct err *suite_declare(struct suite *suite) _must_check_;
 /*
@@ -330,11 +330,11 @@ struct err *suite_run(struct suite *suite, const size_t *order, size_t n,
 		      const struct suite_observer *observer) _must_check_;
 
 /*
- * Runs a tree of orders, where possible each node once: a process that more than
- * one order goes on from is copied. The observer's finished() is told of each
- * node exactly once (result.entry), of a parent before its children. Where a
- * node took its process with it (crash, timeout), those below it are told with
- * OUTCOME_NONE: they did not run. Side by side, unless SUITE_SERIAL.
+ * Runs a tree of orders, where possible each node once: a process that more
+ * than one order continues from is copied. The observer's finished() is called
+ * for each node exactly once (result.entry), for a parent before its children.
+ * If a node ended its process (crash, timeout), those below it are reported
+ * with OUTCOME_NONE: they did not run. In parallel, unless SUITE_SERIAL.
  */
 struct err *suite_run_tree(struct suite *suite, const struct suite_node *nodes,
 			   size_t n, unsigned flags,
@@ -342,9 +342,9 @@ struct err *suite_run_tree(struct suite *suite, const struct suite_node *nodes,
 
 /*
  * From now on these files and folders are as they are now whenever a process of
- * suite_run_tree() or suite_try_roots() begins, and again where orders of a tree
- * part, as they were there; at the latest suite_close() puts them back. Paths
- * relative to the working directory or absolute, copied. @n 0: no more.
+ * suite_run_tree() or suite_try_roots() begins, and again where orders of a
+ * tree part, as they were there; at the latest suite_close() restores them.
+ * Paths relative to the working directory or absolute, copied. @n 0: no more.
  */
 struct err *suite_keep_files(struct suite *suite, const char *const *paths,
 			     size_t n) _must_check_;
@@ -359,14 +359,14 @@ const char *suite_touched_file(const struct suite *suite, size_t i);
 typedef struct err *suite_try(void *context, const bool *put_back,
 			      enum outcome *ret);
 /*
- * What a test's outcome owes to which root. Runs @prefix in one process and looks
- * at what differs from before it; @judge is told these changes and may call @try
- * any number of times: it runs @test in a copy of the process as @prefix
- * left it, in which the chosen roots were put back first. Nothing else happens
- * where the process cannot be copied or looked at: then there are no roots.
- * What can be put back: memory, and of the rest what the kind of suite can;
- * changes that cannot are not among @roots. What @watch points to stays as it is
- * until the suite is closed.
+ * Which roots a test's outcome depends on. Runs @prefix in one process and
+ * determines what differs from before it; @judge gets these changes and may
+ * call @try any number of times: it runs @test in a copy of the process as
+ * @prefix left it, in which the chosen roots were restored first. If the
+ * process cannot be copied or examined, there are no roots. What can be
+ * restored: memory, and otherwise what the kind of suite supports; changes that
+ * cannot are not among @roots. What @watch points to stays as it is until the
+ * suite is closed.
  */
 typedef struct err *suite_judge(void *data, const struct change *roots,
 				size_t n, suite_try *try, void *context);
@@ -383,9 +383,9 @@ struct err *suite_try_roots(struct suite *suite,
 struct err *suite_watch(struct suite *suite,
 			const struct suite_watch *watch) _must_check_;
 /*
- * As suite_run(), and the observer's read() is told which tests read which of
- * @places: first those in memory, suite_places_max() of them at most (0: none
- * here), then any number of others.
+ * As suite_run(), and the observer's read() is called with the tests that read
+ * one of @places: first those in memory, suite_places_max() of them at most (0:
+ * none here), then any number of others.
  */
 struct err *
 suite_run_places(struct suite *suite, const size_t *order, size_t n,
@@ -395,9 +395,9 @@ size_t suite_places_max(const struct suite *suite);
 
 /*
  * From now on choices are made as @choices says, in each test alike, wherever
- * it stands in an order; NULL: everything as ever. An error where this suite was
- * not opened for it (suite_options.agent) or cannot. The observer's chosen() is
- * told. Runs under choices are one process at a time, but for suites of
+ * it is in an order; NULL: everything as usual. An error if this suite was not
+ * opened for it (suite_options.agent) or cannot do it. The observer's chosen()
+ * is called. Runs under choices are one process at a time, except for suites of
  * processes, where each test has its own choices: those obey SUITE_SERIAL.
  */
 struct err *suite_choose(struct suite *suite,
@@ -405,5 +405,5 @@ struct err *suite_choose(struct suite *suite,
 
 /* May be called from a signal handler. */
 void suite_interrupt(void);
-/* Likewise: stops this process and the tested one, returns when continued. */
+/* As above: stops this process and the tested one, returns when continued. */
 void suite_suspend(void);

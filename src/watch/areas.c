@@ -55,7 +55,7 @@ static enum state_area area_kind(const struct program *program,
 			if (strcmp(module->path, mapping->path) != 0)
 				continue;
 			*ret_module = true;
-			/* Variables that are no roots are somebody else's. */
+			/* Variables that are not roots are foreign. */
 			if (module->system || writable)
 				return STATE_FOREIGN;
 			return STATE_CONST;

@@ -20,8 +20,8 @@ struct areas {
 };
 
 /*
- * Reads it where the process has other mappings than the last time; nothing
- * happens until areas_forget() says that it ran meanwhile.
+ * Reads it if the process has other mappings than the last time; nothing
+ * happens until areas_forget() says that it ran since.
  */
 struct err *areas_load(struct areas *areas, const struct program *program,
 		       struct tracee *tracee, bool blocks_known) _must_check_;

@@ -1,6 +1,7 @@
 /*
- * What watches are told by those who drive the program: the program, whom to tell,
- * and the process that is followed. They know nothing else of the engine.
+ * What watches get from the code that drives the program: the program, the
+ * observer, and the process that is followed. They know nothing else of the
+ * engine.
  */
 #pragma once
 

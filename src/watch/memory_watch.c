@@ -14,7 +14,7 @@
 #define DETAIL_LINES 60
 #define STACK_MAX 16
 #define FRAMES_MAX 6
-/* Variables of a library that are told of when it is loaded. */
+/* Variables of a library that are reported when it is loaded. */
 #define LATE_MAX 100
 /* Pointers that state_digest() follows, less one. */
 #define DIGEST_DEPTH 3
@@ -305,7 +305,7 @@ static struct err *find_frames(struct memory_watch *watch, uint32_t stack,
 		}
 		if (frame->function || frame->file)
 			path->n_stack++;
-		/* What called main() is nobody's. */
+		/* What called main() does not count. */
 		if (frame->function && !strcmp(frame->function, "main"))
 			break;
 	}
@@ -337,7 +337,7 @@ memory_watch_add_path(struct memory_watch *watch,
 				 : NULL;
 }
 
-/* A C++ static that was constructed meanwhile. */
+/* A C++ static that was constructed in the meantime. */
 static bool is_first(const struct memory_watch *watch,
 		     const struct state_root *root)
 {
@@ -420,9 +420,9 @@ static bool is_undone(struct memory_watch *watch, const struct change *change)
 }
 
 /*
- * Did the runner write there, too, between the tests? What it makes anew for
- * each of them need not be what it was. Of a variable that is known for that any
- * path will do: only a few are told.
+ * Did the runner write there, too, between the tests? What it creates again for
+ * each of them need not be what it was. For a variable known for that any path
+ * will do: only a few are reported.
  */
 static bool is_remade(const struct memory_watch *watch,
 		      const struct change *change)
@@ -445,7 +445,7 @@ static bool is_remade(const struct memory_watch *watch,
 	return false;
 }
 
-/* The next test is about to begin: what the runner put back is a fixture. */
+/* The next test is about to begin: what the runner restored is a fixture. */
 static struct err *memory_watch_drop_undone(struct memory_watch *watch,
 					    struct changes *held)
 {
@@ -525,7 +525,7 @@ struct err *memory_watch_capture(struct memory_watch *watch,
 	else if (held && held->n)
 		TRY(memory_watch_drop_undone(watch, held));
 	watch->compare_ns += clock_now() - captured;
-	/* What was loaded meanwhile has no state before. */
+	/* What was loaded in the meantime has no state before. */
 	if (watch->once ||
 	    loaded_modules(watch->host.program) == watch->modules)
 		return NULL;

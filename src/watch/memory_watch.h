@@ -1,7 +1,7 @@
 /*
  * Watching the memory of a suite: the pages written since the last point are
  * read (image/), and the graphs before and after are compared (state/). For
- * watch.c, and for those who put it back (restore/).
+ * watch.c, and for restoring it (restore/).
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct memory_watch {
 	struct state_differences differences;
 	VEC(struct state_page) pages;
 	uint64_t capture_ns, compare_ns; /* what it cost */
-	bool once; /* looked at twice only: libraries loaded meanwhile are not */
+	bool once; /* examined twice: ignores libraries loaded later */
 	bool said_blocks;
 	bool said_untyped;
 };

@@ -8,8 +8,8 @@
 #include "watch/readers.h"
 
 /*
- * So many accesses of one test without a verdict (it writes one byte of eight
- * over and over): then there is none.
+ * After this many accesses of one test without a verdict (it writes one byte of
+ * eight over and over) there is none.
  */
 #define PATIENCE 64
 

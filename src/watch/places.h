@@ -5,7 +5,7 @@
  * A test reads a place when it looks at a byte of it that it has not written
  * itself before. After the first such look, or when the test has overwritten
  * all of it, the place is left alone until the next test: what is read all the
- * time costs one stop a test. Outside of tests nothing counts, nor what the
+ * time costs one stop per test. Outside tests nothing counts, nor does what the
  * allocator does to a block that is given back.
  *
  * What it does not see: reads by the kernel, and more of a large place than

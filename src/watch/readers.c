@@ -21,7 +21,7 @@ struct readers {
 	VEC(const char *) roots; /* of files … */
 	VEC(size_t) files;	 /* … and which places they are */
 	VEC(size_t) found;	 /* room for answers */
-	/* By place: read, or set anew before that, since readers_begin(). */
+	/* By place: read, or set again before that, since readers_begin(). */
 	atomic_bool *read;
 	atomic_bool *own;
 	struct files_readers *names;

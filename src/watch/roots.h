@@ -45,7 +45,7 @@ struct err *roots_init(struct roots *roots, struct type_pool *pool,
 		       const struct framework_own *const *owns,
 		       const struct suite_watch *options) _must_check_;
 void roots_free(struct roots *roots);
-/* Finds them anew; @thread is the main thread, for its thread-locals. */
+/* Finds them again; @thread is the main thread, for its thread-locals. */
 struct err *roots_load(struct roots *roots, const struct program *program,
 		       struct thread *thread) _must_check_;
 /* Adds the types that are never looked into: frameworks' and the C library's. */

@@ -252,8 +252,8 @@ static void system_watch_on_call(void *data, const struct follow_event *event)
 }
 
 /*
- * What the agent writes down itself need not be held back. When the process is
- * gone, the copy that stands before the first test still has the log.
+ * What the agent writes down itself need not be stopped. When the process is
+ * gone, the copy from before the first test still has the log.
  */
 static void open_log(struct system_watch *watch,
 		     const struct watch_process *process)
@@ -274,7 +274,7 @@ static void open_log(struct system_watch *watch,
 	err_ignore(err);
 }
 
-/* Without it the process does not note anything, and all calls are told. */
+/* Without it the process does not note anything, and all calls are reported. */
 static void begin_log(struct system_watch *watch)
 {
 	struct err *err = files_log_begin(watch->log, watch->files);

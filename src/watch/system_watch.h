@@ -1,7 +1,7 @@
 /*
  * Watching what a suite shares through the system: files (files/) and process
- * state (attributes/), with the system calls followed (follow/). For
- * watch.c, and for those who put it back (restore/).
+ * state (attributes/), with the system calls followed (follow/). For watch.c,
+ * and for restoring it (restore/).
  */
 #pragma once
 

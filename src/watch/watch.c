@@ -19,7 +19,7 @@ struct watch {
 	struct system_watch *system;
 	/* Of the process that is followed; NULL: none now. */
 	struct tracee *tracee;
-	size_t pending; /* test whose changes are looked for; NO_TEST */
+	size_t pending; /* test whose changes are searched for; NO_TEST */
 	size_t entry;	/* its place in the order */
 	/*
 	 * Changes wait until the next test begins: what the runner undoes in
@@ -110,8 +110,8 @@ static void drop_fixtures(struct watch *watch)
 }
 
 /*
- * The next test is about to begin: what the runner put back is a fixture.
- * @gone: or the process has ended, and only files can be looked at.
+ * The next test is about to begin: what the runner restored is a fixture.
+ * @gone: or the process has ended, and only files can be examined.
  */
 static struct err *watch_drop_undone(struct watch *watch, bool gone)
 {
@@ -157,7 +157,7 @@ void watch_stop(struct watch *watch)
 	watch->pending = NO_TEST;
 }
 
-/* It cannot be looked at any more: the tests go on without. */
+/* It can no longer be examined: the tests continue without. */
 static void lose_memory(struct watch *watch, struct err *err)
 {
 	suite_limit(*watch->host.observer,
@@ -218,7 +218,7 @@ static struct thread *point_thread(const struct tracee *tracee)
 	return other;
 }
 
-/* @wanted: the changes are somebody's, and are held. */
+/* @wanted: the changes belong to a test, and are held. */
 static struct err *watch_capture_changes(struct watch *watch, bool wanted)
 {
 	if (tracee_threads(watch->tracee) > 1)

@@ -29,10 +29,10 @@ struct watch_point {
 	enum suite_point point;
 	size_t test;
 	size_t entry; /* its place in the order */
-	/* At this very stop it was looked at: nothing can have changed since. */
+	/* It was examined at this very stop: nothing can have changed since. */
 	bool *captured;
 };
-/* Nothing happens where @at is of another process. */
+/* Nothing happens if @at is from another process. */
 struct err *watch_point(struct watch *watch,
 			const struct watch_point *at) _must_check_;
 /* Points that it needs, as bits. */
