@@ -158,8 +158,8 @@ def strings(text):
     for token in C_TOKEN.finditer(text):
         if token[0][0] != '"':
             continue
-        # Adjacent: nothing but white space and macros such as PRIu64 in between.
-        if parts and not re.fullmatch(r"(?:\s|PRI\w+)*", blank(C_TOKEN, text[end:token.start()])):
+        # Adjacent: nothing but white space, continued lines and macros such as PRIu64 in between.
+        if parts and not re.fullmatch(r"(?:\s|\\\n|PRI\w+)*", blank(C_TOKEN, text[end:token.start()])):
             yield begin, "".join(parts)
             parts = []
         if not parts:

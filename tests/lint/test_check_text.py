@@ -47,6 +47,7 @@ SOURCES = {
     'x = "it starts anew";\n': [1],
     '/* that is said */ x = "fine";\n': [],
     'x = "that "\n    "is said";\n': [1],
+    '#define X "that " \\\n    "is said"\n': [1],
     "x = '\"'; /* anew */ y = \"anew\";\n": [1],
     'f("that", "is said");\n': [],
     'x = "that is" "\\nsaid %" PRIu64 " times, anew";\n': [1, 1],
