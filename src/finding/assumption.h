@@ -53,7 +53,7 @@ struct assumption {
 	bool alone;
 	VEC(size_t) prefix; /* these */
 	struct finding_failure failure;
-	size_t repeats; /* so often it went as said, with and without */
+	size_t repeats; /* how many times it was confirmed, with and without */
 	/* With --systematic. */
 	bool systematic;
 	double probability;   /* that it fails, under uniform choice */

@@ -33,11 +33,11 @@ struct dependence {
 	struct order_tests passing, failing; /* minimal; the test stands last */
 	struct finding_failure failure;	     /* of the failing one */
 	struct strv polluted;		     /* roots; see roots_known */
-	size_t polluted_together; /* so many of them: only together; 0: each */
+	size_t polluted_together; /* how many of them, only together; 0: each */
 	bool roots_known;	  /* looked for; and restoring works here */
 	bool roots_in_vain;	  /* none of what is compared turns it */
-	size_t repeats;		  /* so often both orders went as said */
-	bool natural;		  /* it fails in the suite's own order, too */
+	size_t repeats; /* how many times both orders were confirmed */
+	bool natural;	/* it fails in the suite's own order, too */
 
 	/*
 	 * Ids of the pollution that explains it: what its culprits leave in

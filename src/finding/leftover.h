@@ -22,7 +22,7 @@ struct leftover {
 	VEC(size_t) readers; /* other tests that were seen to read it */
 	bool readers_known;
 	bool varies; /* from process to process */
-	bool lazy;   /* whoever comes first makes the same change */
+	bool lazy;   /* whichever test comes first makes the same change */
 	size_t same; /* readers that were seen to, alone */
 };
 

@@ -8,7 +8,7 @@
 #include "finding/finding.h"
 #include "wire/choices.h"
 
-/* A test that fails now and then in identical runs. */
+/* A test that sometimes fails in identical runs. */
 struct random_test {
 	size_t test;
 	size_t runs, failures;

@@ -18,7 +18,7 @@
 
 #define LOST_MAX 1000
 #define TEXT_MAX 40
-#define PARTS_MAX 512 /* of a path told */
+#define PARTS_MAX 512 /* of a given path */
 
 /* ---- names ---- */
 
@@ -604,7 +604,7 @@ static struct err *take_folder(struct taking *taking, int fd,
 	return err;
 }
 
-/* @dev: of the folder it lies in. */
+/* @dev: of the folder it is in. */
 static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 			     const char *name, unsigned depth,
 			     struct keep_node *node, bool *ret_there)
@@ -633,7 +633,7 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 				 "its time is out of range");
 		return NULL;
 	}
-	/* Another file system is nobody's to put back, but for one told. */
+	/* Other file systems are not restored, unless given. */
 	if (depth && (node->attr.mount || node->attr.dev != dev)) {
 		node->alone = true;
 		return NULL;

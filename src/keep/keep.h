@@ -1,10 +1,10 @@
 /*
- * Files that are put back: what tests leave changed is made again what it was, so
+ * Files that are restored: what tests leave changed becomes what it was, so
  * that another order of tests begins with the same files.
  *
- * A keeper is told paths. keeper_take() remembers what is there now (nothing, a
- * file with content and attributes, a folder with all that is in it, a link);
- * keeper_put_back() makes it so again and touches nothing that is as it was. Any
+ * A keeper is given paths. keeper_take() remembers what is there now (nothing,
+ * a file with content and attributes, a folder with all that is in it, a link);
+ * keeper_put_back() restores it and touches nothing that is unchanged. Any
  * number of states can be taken; contents that are equal are kept once.
  *
  * Invariants:
@@ -14,7 +14,8 @@
  *  3. Nothing is removed or replaced that is older than the keeper and was not
  *     kept as it began: a file that a test gave another name may be the only
  *     copy of what was too large to be kept.
- *  4. More than KEEP_FILES_MAX files or KEEP_BYTES_MAX bytes are not kept: such a
+ *  4. More than KEEP_FILES_MAX files or KEEP_BYTES_MAX bytes are not kept: such
+ *     a
  *     path is left alone from then on, and said (keeper_lost()).
  */
 #pragma once
@@ -36,8 +37,7 @@ struct kept;
  */
 struct err *keeper_create(const char *const *paths, size_t n,
 			  struct keeper **ret) _must_check_;
-void keeper_destroy(
-	struct keeper *keeper); /* puts nothing back; NULL is fine */
+void keeper_destroy(struct keeper *keeper); /* restores nothing; NULL is fine */
 static inline void keeper_destroyp(struct keeper **keeper)
 {
 	keeper_destroy(*keeper);
@@ -56,25 +56,25 @@ struct err *keeper_put_back_some(struct keeper *keeper, const struct kept *kept,
 /* Was everything kept? */
 bool kept_whole(const struct kept *kept);
 /*
- * Was the same at a path in both, times of folders apart? Also where it cannot be
- * told: it was not kept, or it lies in a folder that was.
+ * Was the same at a path in both, apart from times of folders? Also true if not
+ * known: it was not kept, or it is in a folder that was.
  */
 bool kept_same(const struct kept *a, const struct kept *b, size_t i);
 /* What was at a path, in a few words; NULL: out of memory. */
 char *kept_text(const struct kept *kept, size_t i);
-/* Does a path lie at or below one of those told? */
+/* Is a path at or below one of those given? */
 bool keeper_has(const struct keeper *keeper, const char *path);
-/* The paths as they were told, sorted. */
+/* The paths as they were given, sorted. */
 size_t keeper_count(const struct keeper *keeper);
 const char *keeper_path(const struct keeper *keeper, size_t i);
 /* Such a path as the name of a root, without a slash; NULL: out of memory. */
 char *keeper_root(const struct keeper *keeper, size_t i);
 /*
  * Is a root (struct change) a path that can be kept? Names with a part that is
- * made up for each run (XXXXXX, PID, DATE) and whole crowds ("folder/" and a
+ * generated for each run (XXXXXX, PID, DATE) and whole crowds ("folder/" and a
  * star) cannot.
  */
 bool keep_is_exact(const char *root);
 
-/* Paths that cannot be kept or put back, with the reason; NULL at the end. */
+/* Paths that cannot be kept or restored, with the reason; NULL at the end. */
 const char *keeper_lost(const struct keeper *keeper, size_t i);

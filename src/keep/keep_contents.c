@@ -15,9 +15,9 @@
 #include "keep/keep_internal.h"
 
 #define SMALL ((size_t)256 << 10)	/* larger ones are spilt … */
-#define MEMORY_MAX ((uint64_t)32 << 20) /* … and others, once it is so much */
+#define MEMORY_MAX ((uint64_t)32 << 20) /* … and others, once it is this much */
 #define CHUNK ((size_t)64 << 10)	/* on the stack */
-#define TRIES 4				/* at a file that changes meanwhile */
+#define TRIES 4 /* at a file that changes in the meantime */
 #define XATTRS_MAX 64
 #define XATTR_LIST ((size_t)64 << 10)
 #define XATTR_VALUE 65536 /* the kernel's limit, xattr(7) */
@@ -64,7 +64,7 @@ static bool is_zero(const char *data, size_t n)
 	return !n || (!data[0] && !memcmp(data, data + 1, n - 1));
 }
 
-/* A file that is in no folder, so that nobody but us can find it. */
+/* A file that is in no folder, so that only we can find it. */
 static int open_spill(void)
 {
 	const char *folders[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
@@ -131,7 +131,7 @@ static void forget_seen(struct keep_contents *contents)
 	map_u64_free(&contents->seen);
 }
 
-/* Drops what no state has any more. What files were is forgotten, too. */
+/* Drops what no state has any longer. What files were is forgotten, too. */
 static void drop_unused(struct keep_contents *contents, bool all)
 {
 	forget_seen(contents);
@@ -357,8 +357,8 @@ bool content_write(const struct keep_contents *contents,
 	if (!file_state_take(fd, NULL, &attr))
 		return false;
 	/*
-	 * What would not fit is found out before anything is overwritten. File
-	 * systems that cannot say so say that they cannot.
+	 * What would not fit is determined before anything is overwritten. File
+	 * systems that do not support this say so.
 	 */
 	if (content->size > attr.size && attr.size &&
 	    fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)attr.size,
@@ -374,7 +374,7 @@ bool content_write(const struct keep_contents *contents,
 			errno = EIO;
 			return false;
 		}
-		/* Behind its end there are zeros anyway. */
+		/* After its end there are zeros anyway. */
 		bool hole = at >= attr.size && is_zero(data, n);
 		if (!hole && !contents_write_at(fd, data, n, at))
 			return false;

@@ -1,9 +1,9 @@
 /*
  * What kept states are made of, for keep.c, keep_put.c and keep_contents.c.
  *
- * Names are looked at relative to an open folder, and what is there is opened
- * once without being followed (O_PATH): all else goes through that descriptor, so
- * that nothing that is swapped meanwhile leads anywhere else.
+ * Names are examined relative to an open folder, and what is there is opened
+ * once without being followed (O_PATH): all else goes through that descriptor,
+ * so that nothing that is swapped in the meantime leads elsewhere.
  */
 #pragma once
 
@@ -39,13 +39,13 @@ struct xattrs {
 struct content {
 	uint64_t low, high; /* its hash */
 	uint64_t size;
-	char *data;	 /* NULL: it lies in the spill file … */
+	char *data;	 /* NULL: it is in the spill file … */
 	uint64_t offset; /* … there */
 	size_t refs;	 /* of nodes; 0: dropped when room is needed */
 	struct content *next;
 };
 
-/* What a file was when it was looked at or written last. */
+/* What a file was when it was examined or written last. */
 struct seen {
 	struct file_state attr;
 	struct content *content;
@@ -57,7 +57,7 @@ struct keep_contents {
 	struct map_u64 by_hash; /* to struct content *, chained */
 	struct map_u64 seen;	/* inode to struct seen * */
 	uint64_t bytes;		/* of all */
-	uint64_t memory;	/* of those that lie in memory */
+	uint64_t memory;	/* of those that are in memory */
 	int spill;
 	uint64_t spill_end;
 };
@@ -110,7 +110,7 @@ int xattrs_put(int fd, const struct xattrs *now, const struct xattrs *want);
 
 /* One name: a file, or a folder and what is in it. */
 struct keep_node {
-	char *name; /* "": that of the path told */
+	char *name; /* "": that of the given path */
 	struct file_state attr;
 	struct content *content; /* of a file */
 	char *target;		 /* of a link */
@@ -128,7 +128,7 @@ struct ancestor {
 };
 
 struct told_path {
-	char *shown; /* as it was told */
+	char *shown; /* as it was given */
 	char *path;  /* absolute, its folder without links */
 	char *name;  /* in its folder; "." for the root */
 	/* Of each folder on the way, the outermost first; as they were. */
@@ -137,11 +137,11 @@ struct told_path {
 	bool said;    /* it was said that it is lost */
 };
 
-/* What was there at a path told. */
+/* What was there at a given path. */
 struct kept_path {
 	struct keep_node *node; /* NULL: nothing */
 	bool lost;
-	bool covered; /* a folder that was told has it */
+	bool covered; /* a given folder contains it */
 };
 
 struct kept {
@@ -163,13 +163,13 @@ struct keeper {
 bool keeper_may_remove(const struct keeper *keeper,
 		       const struct file_state *attr);
 
-/* Says it once a path. @name: of what lies below; "": the path itself. */
+/* Says it once per path. @name: of what is below; "": the path itself. */
 void keeper_lose(struct keeper *keeper, struct told_path *told,
 		 const char *name, const char *why);
-/* The folder that @told lies in, O_PATH; -1: errno. */
+/* The folder that contains @told, O_PATH; -1: errno. */
 int told_open(const struct told_path *told, bool make);
 
-/* One more path, behind the others; the states there are do not have it. */
+/* One more path, after the others; existing states do not have it. */
 struct err *keeper_add(struct keeper *keeper, const char *path) _must_check_;
 struct err *keeper_take_one(struct keeper *keeper, size_t i,
 			    struct kept_path *ret) _must_check_;
@@ -189,9 +189,9 @@ bool keep_names_list(int fd, size_t limit, struct strv *ret);
 int keep_open(int fd, int flags);
 int keep_chmod(int fd, uint32_t mode);
 /*
- * What its owner, us, may not do for want of @mode is allowed for a moment; true:
- * the mode has to be put back. Extended attributes are read and written by those
- * who may read and write the file.
+ * What its owner, us, may not do for want of @mode is allowed for a moment;
+ * true: the mode has to be restored. Extended attributes are read and written
+ * by those who may read and write the file.
  */
 bool keep_unlock(int fd, const struct file_state *attr, uint32_t mode);
 /* Opens a folder to be listed, for which its mode may have to be changed. */

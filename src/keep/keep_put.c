@@ -92,7 +92,7 @@ static bool remove_children(struct put *put, int fd,
 	bool ok = true;
 	for (size_t i = 0; i < names.n && ok; i++)
 		ok = remove_at(put, &folder, names.data[i], depth + 1);
-	/* It goes, too: its mode does not matter any more, unless it stays. */
+	/* It goes, too: its mode no longer matters, unless it stays. */
 	if (!ok)
 		keep_chmod(fd, attr->mode);
 	strv_free(&names);
@@ -193,7 +193,7 @@ static void put_all_attributes(struct put *put, int fd,
 
 /* ---- files ---- */
 
-/* The content it has now is told for the next time. */
+/* The content it has now is noted for the next time. */
 static void put_note_content(struct put *put, int fd,
 			     const struct keep_node *want)
 {
@@ -218,7 +218,9 @@ static bool has_content(struct put *put, int fd, const struct file_state *now,
 	return file >= 0 && content_is(want->content, file);
 }
 
-/* The same inode, so that who has it open or mapped sees it as well. */
+/*
+ * The same inode, so that processes that have it open or mapped see it as well.
+ */
 static bool write_in_place(struct put *put, int fd,
 			   const struct file_state *now,
 			   const struct keep_node *want)
@@ -293,7 +295,7 @@ static bool new_file(struct put *put, struct put_folder *parent,
 	    !content_write(&put->keeper->contents, want->content, file))
 		return false;
 	(void)put_attributes(file, want,
-			     NULL); /* told below, where it matters */
+			     NULL); /* reported below, where it matters */
 	return name_file(put, parent, file, name);
 }
 
@@ -308,7 +310,7 @@ static const struct put_link *link_of(const struct put *put,
 	return NULL;
 }
 
-/* Another name of a file that was put back already. */
+/* Another name of a file that was restored already. */
 static void put_link(struct put *put, struct put_folder *parent,
 		     const char *name, const struct put_link *link,
 		     const struct file_state *now)
@@ -406,7 +408,7 @@ static void put_symlink(struct put *put, struct put_folder *parent,
 		(void)!utimensat(parent->fd, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
-/* A FIFO, a socket without anybody behind it, a device where we may. */
+/* A FIFO, a socket without a listener, a device if we may. */
 static void put_special(struct put *put, struct put_folder *parent,
 			const char *name, const struct keep_node *want, int fd,
 			const struct file_state *now)

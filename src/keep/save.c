@@ -13,7 +13,7 @@
 struct saver {
 	pthread_mutex_t mutex;
 	struct keeper *keeper;
-	struct kept *kept; /* as many paths as the keeper was told */
+	struct kept *kept; /* as many paths as the keeper was given */
 	struct map_text known;
 };
 
@@ -45,7 +45,7 @@ void saver_destroy(struct saver *saver)
 #define SHALLOW 2
 #define WHOLE 1
 
-/* Is it, or a folder that it lies in, kept already? */
+/* Is it, or a folder that contains it, kept already? */
 static struct err *saver_is_kept(const struct saver *saver, const char *path,
 				 bool shallow, bool *ret)
 {

@@ -15,7 +15,7 @@
 /* With more functions than that nothing is tried, and the worst assumed. */
 #define FUNCTIONS_MAX 50000
 #define DEPTH_MAX 256
-/* Whoever is called more often between two tests certainly does something. */
+/* A function called more often between two tests certainly does something. */
 #define STOPS_MAX 5000
 
 /* A function that was entered, and has not returned as far as is known. */
@@ -24,7 +24,7 @@ struct entry {
 	uint64_t sp; /* where its return address is */
 	uint64_t return_to;
 	pid_t tid;
-	bool tested; /* a test was called meanwhile */
+	bool tested; /* a test was called in the meantime */
 };
 
 struct between {
@@ -34,7 +34,7 @@ struct between {
 	size_t stops;  /* since the last of them */
 	uint64_t gone; /* a function that came and went since; 0: none */
 	uint64_t gone_sp;
-	uint64_t found; /* what is looked for; 0: none */
+	uint64_t found; /* what is searched for; 0: none */
 };
 
 static void between_finish_run(struct run *run, uint64_t found)
@@ -99,7 +99,7 @@ static bool has_runtime(const struct module *module)
 /*
  * Code of the system's headers, which is compiled into the program, goes over
  * lists and prints; and without debug information the C library or that of a
- * sanitizer, linked statically, cannot be told from the project.
+ * sanitizer, linked statically, cannot be distinguished from the project.
  */
 static bool is_own(const struct run *run, uint64_t address)
 {

@@ -53,7 +53,7 @@ struct err *calls_again(struct run *run, struct thread *thread,
 	calls->inside = true;
 	/*
 	 * The return address is still where it was: the return took it off the
-	 * stack without changing it, and nobody writes right below the stack
+	 * stack without changing it, and nothing writes right below the stack
 	 * pointer (ABI, 3.2.2: the red zone).
 	 */
 	(void)run;

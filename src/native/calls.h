@@ -1,10 +1,10 @@
 /*
  * Driving a function that runs one test: entering it again and again.
  *
- * At an entry, calls_enter() keeps the registers and sees to it that the return
- * is noticed: the hook given is called with the thread standing right behind
- * the call. There the adapter either lets the caller go on or, with
- * calls_again(), puts the thread back to the entry, with other arguments.
+ * At an entry, calls_enter() keeps the registers and arranges for the return to
+ * be noticed: the given hook is called with the thread stopped right after the
+ * call. There the adapter either lets the caller continue or, with
+ * calls_again(), moves the thread back to the entry, with other arguments.
  *
  * A function that is left by longjmp or by an exception never returns; then
  * nothing is called, and the next entry replaces the kept one.
@@ -19,7 +19,7 @@
 struct calls {
 	struct regs entry;
 	struct raddr return_to;
-	pid_t tid; /* who entered; 0: the first thread, as in every copy */
+	pid_t tid; /* the thread that entered; 0: the first, as in every copy */
 	bool inside;
 };
 
@@ -29,7 +29,7 @@ struct err *calls_enter(struct run *run, struct thread *thread,
 			uint64_t arg) _must_check_;
 /* Is it the thread that entered? */
 bool calls_same_thread(const struct calls *calls, const struct thread *thread);
-/* At the entry again: does it come from inside of the call that was kept? */
+/* At the entry again: does it come from inside the call that was kept? */
 bool calls_nested(const struct calls *calls, const struct thread *thread);
 /* In the hook: is this the return of that call (and not of a deeper one)? */
 bool calls_returned(const struct calls *calls, const struct thread *thread);
@@ -43,14 +43,14 @@ struct err *calls_skip(struct run *run, struct thread *thread,
 struct err *calls_skip_void(struct run *run,
 			    struct thread *thread) _must_check_;
 /*
- * Behind the call: gives the caller back all registers it had when it called,
- * but for the results of the last round where @keep_result.
+ * After the call: restores all registers that the caller had when it called,
+ * except the results of the last round if @keep_result.
  */
 void calls_leave(struct thread *thread, const struct calls *calls,
 		 bool keep_result);
 /*
- * From now on the function returns 0 by itself, without a stop; and back. The
- * breakpoint behind the call is still there: run_unbreak(calls->return_to).
+ * From now on the function returns 0 on its own, without a stop; and back. The
+ * breakpoint after the call is still there: run_unbreak(calls->return_to).
  */
 struct err *calls_mute(struct run *run, struct raddr function) _must_check_;
 /* The same where it returns a struct of @n bytes in memory. */

@@ -115,7 +115,7 @@ static uint64_t chooser_sum_counts(const uint64_t counts[WIRE_MODELS_MAX])
 	return all;
 }
 
-/* Numbering begins anew; what was chosen before the first test stays. */
+/* Numbering starts over; what was chosen before the first test stays. */
 static void begin_epoch(struct chooser *chooser, uint64_t phase)
 {
 	struct wire_choices *block = chooser->block;

@@ -1,12 +1,12 @@
 /*
- * suite_choose() of a test executable: the block that the controller shares with
- * the agent (wire/choices.h), and when in a test's life it says what.
+ * suite_choose() of a test executable: the block that the controller shares
+ * with the agent (wire/choices.h), and when in a test's life it says what.
  *
- * The program is started with the block in its environment. Before the first test
- * choices are made only where that was asked for (suite_choices.startup): then
- * the process that stands before the first test is made anew for each set of
- * choices. What was chosen up to there stays in the block beside what each test
- * chooses. In tests numbering begins anew with each of them; between tests
+ * The program is started with the block in its environment. Before the first
+ * test choices are made only where that was asked for (suite_choices.startup):
+ * then the process stopped before the first test is started again for each set
+ * of choices. What was chosen up to there stays in the block next to what each
+ * test chooses. In tests numbering begins anew with each of them; between tests
  * nothing is chosen.
  */
 #pragma once
@@ -29,7 +29,7 @@ struct err *chooser_choose(struct suite *suite,
 /* Are choices made now? Then one process at a time. */
 bool chooser_chooses(const struct chooser *chooser);
 
-/* Did the process that stands before the first test begin under choices? */
+/* Did the process before the first test begin under choices? */
 bool chooser_starts_otherwise(const struct chooser *chooser);
 
 /* The program is loaded: which of its code is not its own. */
@@ -39,7 +39,7 @@ void chooser_starts(struct chooser *chooser);
 void chooser_ready(struct chooser *chooser);
 /* Choices stop the process (wire_choices.stop), and go on doing so. */
 void chooser_stop(struct chooser *chooser, bool stop);
-/* A test begins; it ended, and the observer is told. */
+/* A test begins; it ended, which is reported to the observer. */
 void chooser_begin(struct chooser *chooser, size_t test);
 void chooser_end(struct chooser *chooser, const struct suite_observer *observer,
 		 size_t entry, size_t test);

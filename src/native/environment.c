@@ -94,7 +94,7 @@ static struct err *preload_word(const struct session *session, char **ret)
 				   "guessed");
 		return NULL;
 	}
-	/* Set, if to nothing, it is to be set again afterwards. */
+	/* If it was set, even to nothing, it has to be set again afterwards. */
 	const char *own = getenv("LD_PRELOAD");
 	if (asprintf(ret, "LD_PRELOAD=%s%s%s", path, own ? ":" : "",
 		     own ? own : "") < 0) {

@@ -4,7 +4,7 @@
 #include "native/session.h"
 
 /*
- * A copy of @words with @more behind; for arguments and the environment, where
+ * A copy of @words followed by @more; for arguments and the environment, where
  * variables in @more replace those of the same name.
  */
 struct err *environment_copy_words(char *const *words, const char *const *more,

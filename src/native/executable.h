@@ -6,7 +6,7 @@
 
 #include "native/session.h"
 
-/* As a shell would: a name without slash is looked for in PATH, too. */
+/* As a shell would: a name without a slash is searched for in PATH, too. */
 struct err *executable_find(const char *name, char **ret) _must_check_;
 struct err *executable_check(const char *path) _must_check_;
 struct err *executable_unrecognised(const struct program *program,

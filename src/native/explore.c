@@ -19,7 +19,7 @@
 /* Processes that wait to be gone on with, at most. */
 #define WAITING_MAX 512
 
-/* A process that stands before a choice. */
+/* A process stopped before a choice. */
 struct waiting {
 	struct run *run;
 	struct positions *positions;

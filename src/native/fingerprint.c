@@ -299,9 +299,9 @@ static struct err *add_files(struct fingerprint *f)
 /* ---- registers and stack ---- */
 
 /*
- * The agent's own frames hold what earlier calls left there: the state is that of
- * who called it. What the call itself is about are the arguments of the function
- * that it stopped in.
+ * The agent's own frames hold what earlier calls left there: the state is that
+ * of its caller. What the call itself is about are the arguments of the
+ * function that it stopped in.
  */
 static struct err *add_registers(struct fingerprint *f,
 				 const struct thread *thread,

@@ -1,10 +1,10 @@
 /*
- * The state of a process that stands in the agent as a number: registers that a
+ * The state of a process stopped in the agent, as a number: registers that a
  * called function preserves and the stack, both as the program will have them
- * when the agent returns to it, arguments of the agent's function, all memory that it may write, live
- * heap blocks only of the heap, and which files it has open and where it is in
- * them. What the agent keeps for itself is left out, and pointers into freed
- * memory count as none.
+ * when the agent returns to it, arguments of the agent's function, all memory
+ * that it may write, live heap blocks only of the heap, and which files it has
+ * open and where it is in them. What the agent keeps for itself is left out,
+ * and pointers into freed memory count as none.
  *
  * Two states with equal numbers go on alike under equal choices, but for what
  * the allocator makes of its free memory.

@@ -3,9 +3,9 @@
  *
  * An adapter is one file with one struct framework. It says how to recognise
  * the framework, sets breakpoints, and from then on is called back at each of
- * them (hooks). Out of these hooks it tells the engine (run.h): here the first
- * test is about to start; this test begins; it failed there; it ended. And it
- * makes the program run the tests that the engine wants, in that order.
+ * them (hooks). From these hooks it reports to the engine (run.h): here the
+ * first test is about to start; this test begins; it failed there; it ended.
+ * And it makes the program run the tests that the engine wants, in that order.
  *
  * There are two ways to do that, and each adapter takes the one that fits:
  *
@@ -15,9 +15,9 @@
  *  - by data: the framework's own list is rewritten to be the wanted order
  *    before it is run; hooks at start and end tell how far it is.
  *
- * To add a framework: its adapter framework/NAME.c, its line in framework/frameworks.c,
- * its subject tests/subjects/NAME/ and its section in docs/frameworks.md, which has
- * the recipe in full.
+ * To add a framework: its adapter framework/NAME.c, its line in
+ * framework/frameworks.c, its subject tests/subjects/NAME/ and its section in
+ * docs/frameworks.md, which has the recipe in full.
  */
 #pragma once
 
@@ -69,18 +69,18 @@ struct framework {
 	 */
 	const struct framework_sign *signs;
 	bool (*recognise)(const struct program *program);
-	/* Added behind the program's arguments and environment; may be NULL. */
+	/* Added after the program's arguments and environment; may be NULL. */
 	const char *const *arguments;
 	const char *const *environment;
 	struct framework_own own; /* program/own.h */
 	/* Loaded, nothing run yet: set breakpoints. */
 	struct err *(*attach)(struct run *run);
-	/* Libraries were loaded meanwhile (dlopen); may be NULL. */
+	/* Libraries were loaded in the meantime (dlopen); may be NULL. */
 	struct err *(*loaded)(struct run *run);
 	/*
-	 * At run_ready(): adds all tests with run_add_test(), and tells what
-	 * has to stay together (run_declare_group()). NULL: they are found by
-	 * a run that skips everything (run->discovering), in a copy.
+	 * At run_ready(): adds all tests with run_add_test(), and declares what
+	 * has to stay together (run_declare_group()). NULL: they are found by a
+	 * run that skips everything (run->discovering), in a copy.
 	 */
 	struct err *(*list)(struct run *run, struct thread *thread);
 	/*
@@ -121,7 +121,7 @@ struct framework {
 	 */
 	bool exit_status_counts;
 	/*
-	 * It goes on after SIGSEGV and the like: where one happened is noted
+	 * It continues after SIGSEGV and the like: where one happened is noted
 	 * (run->faulted) for run_end(OUTCOME_CRASH).
 	 */
 	bool catches_faults;

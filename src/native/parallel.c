@@ -36,7 +36,7 @@ struct worker_message {
 	uint32_t kind;
 	uint32_t outcome;
 	uint64_t entry;
-	uint64_t test; /* when done: tests begun meanwhile */
+	uint64_t test; /* when done: tests begun in the meantime */
 	uint64_t ns;
 	uint64_t line;
 	uint64_t dropped;
@@ -240,7 +240,7 @@ void parallel_stop(struct session *session)
 		struct worker *worker = &workers->all[i];
 		closep(&worker->fd);
 		free(worker->nodes);
-		/* Unless somebody reaped it already. */
+		/* Unless it was reaped already. */
 		if (waitpid(worker->pid, NULL, __WALL | WNOHANG))
 			worker->pid = 0;
 		else
@@ -400,7 +400,7 @@ static struct err *hand_out(struct job *job, struct worker *worker)
 		if (!nodes || !worker->nodes)
 			return err_nomem();
 		size_t n = fill_part(job, part, nodes, worker->nodes, entries);
-		bool news = false; /* not told by other parts */
+		bool news = false; /* not reported by other parts */
 		for (size_t i = 0; i < n && !news; i++)
 			news = !job->told[worker->nodes[i]];
 		if (!news)

@@ -1,11 +1,11 @@
 /*
- * Orders in processes of their own, several side by side.
+ * Orders in separate processes, several in parallel.
  *
- * A tracer belongs to one thread, so each further hand is a process: a worker
- * is forked from the controller, opens the suite anew, is told which part of a
- * tree of orders to run and sends back what happened. Workers wait for the next
- * tree until the suite is closed. They end with the controller, and the
- * controller ends them.
+ * A tracer belongs to one thread, so each further one is a process: a worker is
+ * forked from the controller, opens the suite again, gets a part of a tree of
+ * orders to run and sends back what happened. Workers wait for the next tree
+ * until the suite is closed. They end with the controller, and the controller
+ * ends them.
  */
 #pragma once
 

@@ -135,7 +135,7 @@ struct err *run_break(struct run *run, struct raddr address, run_hook *hook,
 		if (session->hooks.data[word].call == hook &&
 		    session->hooks.data[word].arg == arg)
 			break;
-		/* Suites of functions have one a test: no long search. */
+		/* Suites of functions have one per test: no long search. */
 		if (word == 64)
 			word = session->hooks.n - 1;
 	}
@@ -373,8 +373,8 @@ bool run_in_sequence(const struct run *run)
 }
 
 /*
- * What the program has printed but not yet written: it lies between two
- * pointers of its stdio structure.
+ * What the program has printed but not yet written: it is between two pointers
+ * of its stdio structure.
  */
 static size_t pending_output(struct run *run, char **ret_text)
 {
@@ -398,7 +398,7 @@ static size_t pending_output(struct run *run, char **ret_text)
 	return n;
 }
 
-/* The output of the running test; before a test: nobody's. */
+/* The output of the running test; before a test it belongs to none. */
 static struct err *cut_output(struct run *run, bool gone,
 			      struct output_piece *ret)
 {
@@ -735,7 +735,7 @@ static void on_fault(struct run *run, const struct tracee_event *event)
 	run->faulted = event->signal;
 }
 
-/* The last moment at which the process can be looked at. */
+/* The last moment at which the process can be examined. */
 static struct err *on_dying(struct run *run, struct tracee_event *event)
 {
 	TRY(blame_first(run));
@@ -833,8 +833,8 @@ static struct err *on_deadline(struct run *run, enum run_state *ret)
 
 /*
  * A hook could not do its work: the test has overwritten what belongs to the
- * framework, or somebody killed the process meanwhile. That is this test's
- * fault; the others go on in another process.
+ * framework, or the process was killed in the meantime. That is this test's
+ * fault; the others continue in another process.
  */
 static struct err *on_broken(struct run *run, struct err *err,
 			     enum run_state *ret)
@@ -890,7 +890,7 @@ static struct err *call_hook(struct run *run, struct thread *thread,
 	struct err *err = hook.call(run, thread, hook.arg);
 	*ret_end = true;
 	if (run->parting && run->parting->asked) {
-		err_ignore(err); /* it was told nonsense */
+		err_ignore(err); /* its arguments make no sense */
 		*ret = RUN_PARTED;
 		return NULL;
 	}

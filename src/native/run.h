@@ -4,8 +4,8 @@
  * A run is created by the session (native.c) for each process it starts or
  * forks. Its hooks are called with the thread that arrived; they may change the
  * thread's registers (thread_dirty()), memory and breakpoints. When a hook
- * returns, the thread goes on from its program counter; standing at a
- * breakpoint it goes past it.
+ * returns, the thread continues from its program counter; if it is at a
+ * breakpoint, it moves past it.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ struct hook {
  * a copy of the process for each of them.
  */
 struct parting {
-	bool asked;    /* somebody did, in this hook */
+	bool asked;    /* asked for, in this hook */
 	bool sequence; /* the orders are all in the program's own sequence */
 	size_t more;   /* tests that may come at most */
 };
@@ -51,11 +51,11 @@ struct run {
 	size_t n;
 	size_t next;	/* first entry that was not begun */
 	uint8_t *begun; /* a byte a test, from the first run_begin() on */
-	struct parting *parting; /* behind the order; NULL: that is all */
-	struct hook resume;	 /* called before it goes on; NULL: none */
+	struct parting *parting; /* after the order; NULL: that is all */
+	struct hook resume;	 /* called before it continues; NULL: none */
 	struct run *checkpoint;	 /* it, before the hook that asked; or NULL */
 
-	bool ready; /* run_ready() was called; cleared when it goes on */
+	bool ready; /* run_ready() was called; cleared when it continues */
 	struct thread *ready_thread;
 	bool in_test;
 	bool early;	 /* the group's set-up is not over yet */
@@ -68,7 +68,7 @@ struct run {
 	size_t current;	 /* test that is running */
 	int point;	 /* the last enum suite_point it came to; -1: none */
 	bool output_cut; /* at this very stop: nothing can have come since */
-	bool captured;	 /* likewise: its memory was looked at */
+	bool captured;	 /* the same: its memory was examined */
 	uint64_t began_ns;
 	uint64_t deadline;
 	/* What is known of the running test. */
@@ -87,7 +87,7 @@ struct run {
 /* Calls @hook with @arg whenever a thread arrives at @address. */
 struct err *run_break(struct run *run, struct raddr address, run_hook *hook,
 		      uint64_t arg) _must_check_;
-/* The same by symbol; *@ret_found (may be NULL) tells whether there is one. */
+/* The same by symbol; *@ret_found (may be NULL): whether there is one. */
 struct err *run_break_symbol(struct run *run, const char *symbol,
 			     run_hook *hook, uint64_t arg,
 			     bool *ret_found) _must_check_;
@@ -114,17 +114,17 @@ uint64_t run_group(const struct run *run, size_t test);
 /* By handle; RUN_NONE: not known. */
 size_t run_test_by_handle(const struct run *run, uint64_t handle);
 
-/* Groups may lie in groups; @parent 0: it does not. 0 for one not added, too. */
+/* Groups may be in groups; @parent 0: it is not. 0 for one not added, too. */
 struct err *run_add_group(struct run *run, uint64_t group,
 			  uint64_t parent) _must_check_;
 uint64_t run_group_parent(const struct run *run, uint64_t group);
 
 /*
- * What the framework keeps of the order of its tests, told while they are listed
- * (suite/declare.h); of a program that was started again it is known.
+ * What the framework declares about the order of its tests, while they are
+ * listed (suite/declare.h); for a program that was started again it is known.
  *
- * Tests that will be added with this @group stand together. It lies in @parent;
- * 0 or one that was not declared: in none. May be told twice.
+ * Tests that will be added with this @group stay together. It is in @parent; 0
+ * or one that was not declared: in none. May be declared twice.
  */
 struct err *run_declare_group(struct run *run, uint64_t group,
 			      uint64_t parent) _must_check_;
@@ -145,9 +145,12 @@ size_t run_wanted_at(const struct run *run, size_t ahead);
 bool run_settled(const struct run *run);
 /* How many of those wanted are known; asks for nothing. */
 size_t run_known(const struct run *run);
-/* Behind those: tests that may come at most. */
+/* After those: how many tests may come at most. */
 size_t run_unknown(const struct run *run);
-/* Is the running test the last that is known, and the next is to be asked for? */
+/*
+ * Is the running test the last that is known, so that the next must be asked
+ * for?
+ */
 bool run_parts(const struct run *run);
 /* Is the order a part of the program's own sequence, also what is not known? */
 bool run_in_sequence(const struct run *run);
@@ -169,7 +172,7 @@ struct err *run_group_ready(struct run *run) _must_check_;
 struct err *run_end(struct run *run, enum outcome outcome) _must_check_;
 
 /*
- * Frameworks that have set-up and tear-down tell where the running test is in
+ * Frameworks that have set-up and tear-down report where the running test is in
  * them (SUITE_AFTER_SETUP, SUITE_BEFORE_TEARDOWN; the other two points are
  * run_begin() and run_end()). Each stop costs time: breakpoints for a point are
  * set only where run_point_wanted(), in framework.start: what is wanted may

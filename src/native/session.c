@@ -79,7 +79,7 @@ struct watch_process session_watched(const struct session *session,
 	};
 }
 
-/* Puts them back a last time. */
+/* Restores them a last time. */
 static struct err *keep_no_more(struct session *session)
 {
 	struct err *err = session_put_back(session);
@@ -97,7 +97,7 @@ static void session_close(struct suite *suite)
 	free(session->took);
 	run_destroy(session->origin);
 	tracer_destroy(session->tracer);
-	err_ignore(keep_no_more(session)); /* nobody can write now */
+	err_ignore(keep_no_more(session)); /* nothing can write now */
 	saver_destroy(session->saver);
 	quiet_destroy(session->quiet);
 	output_destroy(session->output);
@@ -437,7 +437,7 @@ static struct err *find_again(struct session *session)
 }
 
 /*
- * A process that stands before the first test. It is the origin itself, as the
+ * A process stopped before the first test. It is the origin itself, as the
  * system started it; where that is possible, a copy of it becomes the origin
  * for those to come.
  */
@@ -662,7 +662,7 @@ static struct err *session_run_places(struct suite *suite, const size_t *order,
 	return err;
 }
 
-/* Nobody looks at the state of these processes. */
+/* The state of these processes is not watched. */
 static struct err *session_run_tree(struct suite *suite,
 				    const struct suite_node *nodes, size_t n,
 				    unsigned flags,
@@ -728,7 +728,7 @@ static struct err *session_try_roots(struct suite *suite,
 			 observer);
 }
 
-/* A runner that cannot be looked at is taken for one that does nothing. */
+/* A runner that cannot be examined is taken for one that does nothing. */
 static struct err *session_declare(struct suite *suite)
 {
 	struct session *session = session_of(suite);

@@ -1,10 +1,11 @@
 /*
- * A test executable as a suite: the engine behind run.h; for native/ and framework/ alone.
+ * A test executable as a suite: the engine that implements run.h; for native/
+ * and framework/ only.
  *
  * A session starts the program, lets the adapter find its tests, and keeps the
- * process that stands before the first test (the origin). Each order is run in
- * a process that begins there: a fork of the origin where that is possible, a
- * new start where it is not.
+ * process stopped before the first test (the origin). Each order is run in a
+ * process that begins there: a fork of the origin where that is possible, a new
+ * start where it is not.
  */
 #pragma once
 
@@ -45,7 +46,7 @@ struct session {
 	char **argv;
 	char **env; /* NULL: ours */
 	VEC(struct hook) hooks;
-	VEC(struct test_handle) handles; /* one a test */
+	VEC(struct test_handle) handles; /* one per test */
 	struct map_u64 by_handle;
 	struct map_u64 group_parents;
 	struct map_u64 declared; /* adapters' groups → the suite's */
@@ -67,18 +68,18 @@ struct session {
 	struct map_text sources;  /* file names → paths, owned */
 	struct raddr stdout_file; /* the C library's, 0: unknown */
 	const struct suite_observer *observer; /* during suite_run() */
-	size_t reported; /* entries of the order told to it */
+	size_t reported; /* entries of the order passed to it */
 	bool unhappy;	 /* some test of this order did not pass */
 	bool want_output;
 	struct between *between; /* during between_find(); NULL: no */
 	struct places *places;	 /* during suite_run_places(); NULL: no */
-	unsigned points;       /* bits of enum suite_point that are looked at */
-	struct watch *watch;   /* NULL: nobody looks at its memory */
+	unsigned points;       /* bits of enum suite_point that are examined */
+	struct watch *watch;   /* NULL: its memory is not watched */
 	struct keeper *keeper; /* of files; NULL: none are kept */
 	struct kept *kept;     /* as they were when that was asked for */
 	struct saver *saver; /* what watched runs touch; NULL: not asked for */
 	struct workers *workers; /* parallel.c; NULL: none were started */
-	struct chooser *chooser; /* what APIs do; NULL: as ever */
+	struct chooser *chooser; /* what APIs do; NULL: as usual */
 	struct user_models *user_models; /* NULL: none */
 	struct explorer *explorer;	 /* during suite_explore(); NULL: no */
 	struct tries *tries; /* during suite_try_roots(); NULL: no */
@@ -89,11 +90,11 @@ struct session {
 		*took; /* a test, the longest that it ran; see session_took() */
 };
 
-/* What watches are told of it, as of now. */
+/* What watches need to know about it, as of now. */
 struct watch_host session_host(struct session *session);
 struct watch_process session_watched(const struct session *session,
 				     const struct run *run);
-/* session.c: a process at the first test, from the origin or started anew. */
+/* session.c: a process at the first test, from the origin or newly started. */
 struct err *session_process(struct session *session,
 			    struct run **ret) _must_check_;
 /* How long a test is known to take, in ns, whatever became of it; 0: unknown. */
@@ -116,7 +117,7 @@ static inline void run_destroyp(struct run **run)
 {
 	run_destroy(*run);
 }
-/* A copy of a run that stands at run_ready(), in a forked process. */
+/* A copy of a run that is at run_ready(), in a forked process. */
 struct err *run_fork(struct run *run, struct run **ret) _must_check_;
 /* The same of one that is on its way, with @thread at a breakpoint. */
 struct err *run_copy(struct run *run, struct thread *thread,
@@ -126,9 +127,9 @@ enum run_state {
 	RUN_READY,	 /* stands where run_ready() was called */
 	RUN_GONE,	 /* the process ended */
 	RUN_INTERRUPTED, /* by the user */
-	RUN_HUNG,	 /* outside of a test; killed */
+	RUN_HUNG,	 /* outside a test; killed */
 	RUN_STOPPED,	 /* run->stop: a hook asked for it */
-	RUN_PARTED,	 /* run->parting->asked: of no use any more */
+	RUN_PARTED,	 /* run->parting->asked: no longer of use */
 };
 /* Lets the process go on until one of these. */
 struct err *run_loop(struct run *run, enum run_state *ret) _must_check_;

@@ -148,7 +148,7 @@ static void tree_on_limit(void *data, const char *text)
 
 /* ---- running ---- */
 
-/* A process at the root, files as they are to be. */
+/* A process at the root, with files restored. */
 static struct err *begin_process(struct order_tree_walk *walk, struct run **ret)
 {
 	TRY(session_put_back(walk->session));
@@ -242,7 +242,7 @@ static struct err *run_path(struct order_tree_walk *walk, size_t leaf)
 	size_t n = walk->path.n;
 	for (size_t i = 0; i + 1 < n; i++) {
 		if (walk->flags[walk->path.nodes[i]] & GONE)
-			return NULL; /* those below were told */
+			return NULL; /* those below were reported */
 	}
 	_cleanup_(run_destroyp) struct run *run = NULL;
 	enum run_state state;
@@ -290,7 +290,7 @@ static void branch_free(struct branch *branch)
 static struct err *tree_put_back(struct order_tree_walk *walk,
 				 const struct branch *branch, struct run *run)
 {
-	/* The test before is told of only now, with its output, or was. */
+	/* The test before is reported only now, with its output, or was. */
 	if (walk->flags[branch->node] & TOLD)
 		output_restart(walk->session->output);
 	TRY(session_put_back_kept(walk->session, branch->kept));
@@ -326,8 +326,8 @@ static struct err *go_each(struct order_tree_walk *walk, struct branch *branch,
 }
 
 /*
- * Goes on with @run, which it takes, from @node at @depth of the order. Recursion
- * ends soon: what is below all but the last child is at most half.
+ * Continues with @run, which it takes, from @node at @depth of the order.
+ * Recursion ends soon: what is below all but the last child is at most half.
  */
 static struct err *tree_run_from_node(struct order_tree_walk *walk,
 				      struct run *run, size_t node,

@@ -1,11 +1,11 @@
 /*
  * Trees of orders in a test executable (suite_run_tree()).
  *
- * Depth first. Where a node has one child the process simply goes on. Where it
- * has several, the process is copied before the hook that asks for the test that
- * comes next (run.h, struct parting), and that hook is called once for each
- * child, in a copy each; the last one has the copied process itself. The child
- * with most below it comes last, so that few processes wait at a time.
+ * Depth first. If a node has one child, the process simply continues. Where it
+ * has several, the process is copied before the hook that asks for the test
+ * that comes next (run.h, struct parting), and that hook is called once for
+ * each child, in a copy each; the last one has the copied process itself. The
+ * child with most below it comes last, so that few processes wait at a time.
  *
  * Where that cannot be done (threads, timers, adapters that lay out an order
  * before it begins), each order is run from its beginning, and what was told of

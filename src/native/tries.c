@@ -16,7 +16,7 @@
 #include "watch/memory_watch.h"
 #include "watch/system_watch.h"
 
-/* A try may take so many times as long as the test is known to take … */
+/* A try may take this many times as long as the test is known to take … */
 #define SLOWER 10
 /* … and at least that. */
 #define LIMIT_MIN (UINT64_C(1000) * 1000 * 1000)
@@ -32,13 +32,13 @@ struct tries {
 	struct suite_watch system_options;
 	size_t *order; /* the prefix and the test */
 	size_t n;
-	struct run *run;	     /* runs the prefix, then stands */
+	struct run *run;	     /* runs the prefix, then stops */
 	struct tracee *before;	     /* a copy of it, at the beginning */
 	struct tracee *between;	     /* and one at the end of the prefix */
 	const char *why_not;	     /* there are no roots because … */
 	bool stands;		     /* where the test is about to begin */
 	bool kept;		     /* the agent's quarantine is on */
-	struct remedies remedies;    /* roots that can be put back */
+	struct remedies remedies;    /* roots that can be restored */
 	struct positions *positions; /* in open files, where it stands */
 	struct kept *files; /* as they are there; NULL: none are kept */
 	/* The try that runs. */
@@ -77,7 +77,7 @@ static void tries_on_finished(void *data, const struct suite_result *result)
 
 /* ---- the prefix ---- */
 
-/* What cannot be looked at is done without. */
+/* Continues without what cannot be examined. */
 static struct err *tries_do_without(struct tries *tries, bool memory,
 				    struct err *err)
 {
@@ -114,7 +114,7 @@ static struct err *tries_look_at_changes(struct tries *tries,
 	return NULL;
 }
 
-/* A process that stands where the prefix begins, to be asked what was there. */
+/* A process stopped where the prefix begins, to read what was there. */
 static struct err *keep_before(struct tries *tries)
 {
 	const struct run *run = tries->run;
@@ -178,8 +178,8 @@ struct err *tries_group_ready(struct tries *tries, struct run *run)
 }
 
 /*
- * What comes between the prefix and the test is the test's: set-up of its group,
- * tear-down of the one before. That is not to be put back.
+ * What comes between the prefix and the test is the test's: set-up of its
+ * group, tear-down of the one before. That must not be restored.
  */
 struct err *tries_end(struct tries *tries, struct run *run)
 {
@@ -302,7 +302,10 @@ static struct err *try_roots(void *context, const bool *put_back,
 	if (interrupted)
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	_cleanup_(run_destroyp) struct run *copy = NULL;
-	/* Files are not copied with the process: they are made what they are to be. */
+	/*
+	 * Files are not copied with the process: they are restored to what they
+	 * must be.
+	 */
 	TRY(session_put_back_kept(session, tries->files));
 	TRY(remedies_put_back_files(&tries->remedies, put_back, session->keeper,
 				    session->kept));
@@ -432,7 +435,7 @@ struct err *tries_run(struct session *session, const struct suite_watch *watch,
 		return err_nomem();
 	memcpy(tries.order, prefix, n * sizeof(*tries.order));
 	tries.order[n] = test;
-	/* Nobody else is to look at these processes. */
+	/* Nothing else may watch these processes. */
 	struct watch *outer_watch = session->watch;
 	unsigned points = session->points;
 	session->watch = NULL;

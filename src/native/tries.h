@@ -1,11 +1,11 @@
 /*
- * Putting back what tests left changed, and seeing what becomes of another test:
+ * Restoring what tests left changed, and running another test:
  * suite_try_roots() for test executables.
  *
- * One process runs the prefix and stands where the test is about to begin, all
- * that the framework prepares for it done. Each try is a copy of it: the
- * chosen roots are made what they were before the prefix (restore/remedies.h), then
- * the test runs, and its outcome is known before the program's exit handlers run: a
+ * One process runs the prefix and stops where the test is about to begin, after
+ * the framework has prepared it. Each try is a copy of it: the chosen roots are
+ * restored to what they were before the prefix (restore/remedies.h), then the
+ * test runs, and its outcome is known before the program's exit handlers run: a
  * static that is constructed once more has its destructor registered twice.
  */
 #pragma once

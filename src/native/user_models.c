@@ -254,7 +254,7 @@ static struct err *user_models_choose(struct run *run, struct thread *thread,
 					 ARRAY_SIZE(arguments), &kept);
 }
 
-/* Back from the agent: everything as it was, but for the result. */
+/* Back from the agent: everything as it was, except the result. */
 static struct err *user_models_resume_thread(struct run *run,
 					     struct thread *thread,
 					     const struct call_kept *kept)
@@ -308,7 +308,7 @@ static struct err *on_return(struct run *run, struct thread *thread,
 			continue;
 		user_models_forget_call(models, i);
 		struct err *err = user_models_choose(run, thread, &call);
-		if (err) /* the test goes on as ever */
+		if (err) /* the test continues as usual */
 			err_ignore(err);
 		break;
 	}

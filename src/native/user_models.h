@@ -1,10 +1,10 @@
 /*
  * Functions that users say leave something open (suite_options.user_models), by
- * breakpoints: at each, arguments are kept; where it returns, the agent makes the
- * choice in the thread that does (models/choose_user.c), numbered as all others
- * are, and what it decided becomes the function's result.
+ * breakpoints: at each, arguments are kept; where it returns, the agent makes
+ * the choice in the thread that does (models/choose_user.c), numbered as all
+ * others are, and what it decided becomes the function's result.
  *
- * Calls are told apart by thread and stack pointer, so they may nest. What a
+ * Calls are distinguished by thread and stack pointer, so they may nest. What a
  * function left by longjmp() or an exception never returned is forgotten.
  *
  * What it does not do: see calls that were inlined, or those that a framework's

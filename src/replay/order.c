@@ -58,7 +58,7 @@ static void log_limit(void *data _unused_, const char *text)
 	log_info("%s", text);
 }
 
-/* In a fresh process, with the files that the tests share put back. */
+/* In a fresh process, with the files that the tests share restored. */
 static struct err *run_order(struct replay *replay, const struct trial *trial,
 			     struct suite_result *ret, bool *ret_as_expected)
 {

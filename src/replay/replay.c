@@ -272,7 +272,7 @@ static struct err *run_trial(struct replay *replay, struct trial *trial)
 	return show_run(replay, trial, as_expected);
 }
 
-/* Each so often; all runs must go as expected. */
+/* Each this many times; all runs must go as expected. */
 static struct err *replay_run_tests(struct replay *replay)
 {
 	TRY(open_suite(replay));

@@ -33,7 +33,7 @@ struct finding;
 struct replay_source {
 	const struct strv *suite; /* words of a command line that open it */
 	const char *files_digest; /* results/digest.h */
-	/* Files that were put back before each process. */
+	/* Files that were restored before each process. */
 	const char *const *files;
 	size_t n_files;
 	/* Of a search for assumptions; and models of users, as texts. */

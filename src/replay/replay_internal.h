@@ -30,7 +30,7 @@ struct replay_kind {
 	/* Details of a record, as they are used; NULL: it has none. */
 	struct err *(*read_details)(const struct record *record, void **ret);
 	void (*free_details)(void *details);
-	/* What the suite is to be opened with because of them; or NULL. */
+	/* What the suite must be opened with because of them; or NULL. */
 	void (*prepare)(const void *details, struct suite_options *options);
 	/* One run. *@ret is the caller's. */
 	struct err *(*run)(struct replay *replay, const struct trial *trial,

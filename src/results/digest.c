@@ -20,7 +20,7 @@
 #define CHUNK ((size_t)1 << 20)
 #define LIBRARIES_MAX 1000
 #define DYNAMIC_MAX 100000
-/* Of a build folder: what comes after is not looked at. */
+/* Of a build folder: what comes after is not read. */
 #define ENTRIES_MAX 200000
 #define COMMAND_WORDS 64
 /* Of a file that lists commands. */
@@ -309,9 +309,9 @@ static struct err *digest_add_build(XXH3_state_t *state, const char *folder,
 }
 
 /*
- * Programs that a line names: its first word, the first that is no option behind
- * it (the script of an interpreter), and whatever may be executed. Other files
- * may well be such as tests write.
+ * Programs that a line names: its first word, the first after it that is not an
+ * option (the script of an interpreter), and whatever may be executed. Other
+ * files may well be such as tests write.
  */
 static struct err *digest_add_command(XXH3_state_t *state, const char *line)
 {

@@ -1,15 +1,15 @@
 /*
- * The state of a suite in one text: what was found out about it holds as long as
+ * The state of a suite in one text: what is known about it holds as long as
  * this stays the same.
  *
- * Of a test executable the content counts, and that of the shared libraries that
- * it needs and that are not the system's: they are looked for as ld.so(8) does,
- * by run paths and LD_LIBRARY_PATH. Not seen are libraries that it opens
- * itself (dlopen(3)) and files that tests read.
+ * Of a test executable the content counts, and that of the shared libraries
+ * that it needs and that are not the system's: they are searched for as
+ * ld.so(8) does, by run paths and LD_LIBRARY_PATH. Not seen are libraries that
+ * it opens itself (dlopen(3)) and files that tests read.
  *
  * Of a suite of processes the file that lists them counts, and the programs:
- * with --ctest and --meson the executable files below the build folder, by name,
- * size and time; with --commands those that the lines name.
+ * with --ctest and --meson the executable files below the build folder, by
+ * name, size and time; with --commands those that the lines name.
  */
 #pragma once
 

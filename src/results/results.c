@@ -164,7 +164,7 @@ static bool any_of_detector(const struct finding *findings, size_t n,
 	return false;
 }
 
-/* One that cannot be reproduced from here is kept all the same. */
+/* One that cannot be reproduced from here is still kept. */
 static struct err *add_finding(struct results *results,
 			       const struct finding *finding,
 			       struct store_findings *kept)

@@ -1,7 +1,7 @@
 /*
  * What outlives a call: findings of the last run of each detector, for
- * `polygraph replay`, and facts about a suite, for a search that goes on where
- * the last one ended. Both are in .polygraph/ in the working directory
+ * `polygraph replay`, and facts about a suite, for a search that continues
+ * where the last one ended. Both are in .polygraph/ in the working directory
  * (store/store.h).
  *
  *	TRY(results_open(&source, &results));
@@ -31,7 +31,7 @@ struct results;
 struct suite;
 struct suite_options;
 
-/* A finding that is looked for, instead of keeping any. */
+/* A finding that is searched for, instead of keeping any. */
 struct results_look {
 	const char *id;
 	bool found;
@@ -76,5 +76,5 @@ bool results_get_fact(void *results, const char *key, void **ret,
 		      size_t *ret_n);
 void results_put_fact(void *results, const char *key, const void *value,
 		      size_t n);
-/* Facts that earlier calls found out are not to be believed (--fresh). */
+/* Facts from earlier calls are ignored (--fresh). */
 void results_forget_facts(struct results *results);

@@ -290,9 +290,9 @@ static void close_db(struct store *store)
 }
 
 /*
- * Who looks whether the file is one of ours, makes it or moves it aside does so
- * alone. Where there are no such locks, two that do this in the same moment lose
- * what one of them keeps.
+ * Checking whether the file is one of ours, creating it and moving it aside
+ * happen under a lock. Without such locks, two processes that do this at the
+ * same moment lose what one of them keeps.
  */
 static int lock_folder(const char *folder)
 {
@@ -446,7 +446,7 @@ static struct err *store_open_file(struct store *store, const char **ret_why)
 		return db_err(store, code);
 	sqlite3_extended_result_codes(store->db, 1);
 	sqlite3_busy_timeout(store->db, BUSY_MS);
-	/* The file may come from anywhere: nothing in it is to be run. */
+	/* The file may come from anywhere: nothing in it may be executed. */
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -517,7 +517,7 @@ struct err *store_open(const char *folder, struct store **ret)
 	return NULL;
 }
 
-/* Only what we had open: another call may have begun anew meanwhile. */
+/* Only what we had open: another call may have created a new one. */
 static void store_retire_file(struct store *store)
 {
 	_cleanup_(closep) _unused_ int lock = lock_folder(store->folder);
@@ -637,7 +637,7 @@ struct err *store_put_findings(struct store *store, const char *suite,
 	struct err *err = put_findings(store, suite, command, findings, n);
 	if (!err || (sqlite3_errcode(store->db) & 0xff) != SQLITE_FULL)
 		return err;
-	/* Facts can be found out again; findings are what they were for. */
+	/* Facts can be computed again; findings are what they were for. */
 	err_destroy(err);
 	TRY(store_execute(store, "DELETE FROM facts"));
 	return put_findings(store, suite, command, findings, n);

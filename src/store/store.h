@@ -1,18 +1,18 @@
 /*
- * Results that outlive a call: an SQLite database under .polygraph/ in the working
- * directory.
+ * Results that outlive a call: an SQLite database under .polygraph/ in the
+ * working directory.
  *
- * Two kinds of things are kept. Findings of the last run of each detector, whole
- * (JSON as in the report) with what is needed to reproduce them. And facts: what
- * a search found out about a suite, under keys of its own, so that a later
- * call need not find it out again. Facts belong to one state of a suite: its
+ * Two kinds of things are kept. Findings of the last run of each detector,
+ * whole (JSON as in the report) with what is needed to reproduce them. And
+ * facts: what a search learnt about a suite, under its own keys, so that a
+ * later call need not learn it again. Facts belong to one state of a suite: its
  * digest (test executable or list of commands, tests, options that matter).
  * Facts of other states are forgotten when that suite is opened again.
  *
  * What it stands on: a write-ahead log where the file system is a local one, so
- * that a fact costs no more than a few system calls and each is written as it is
- * put; a rollback journal on others (that log needs memory shared by all who have
- * the file open), where facts are gathered for some 200 ms.
+ * that a fact costs no more than a few system calls and each is written as it
+ * is put; a rollback journal on others (that log needs memory shared by all who
+ * have the file open), where facts are gathered for some 200 ms.
  *
  * Invariants:
  *  1. Whatever was put is there after a crash or Ctrl-C a second later. Not
@@ -21,12 +21,13 @@
  *  2. Two calls at once do not hurt each other: one waits, or goes without.
  *  3. A file that is no such database, or of another version, is moved aside
  *     (.old) and said; never an error of the run.
- *  4. The file does not grow beyond STORE_BYTES_MAX: facts of suites that were not
+ *  4. The file does not grow beyond STORE_BYTES_MAX: facts of suites that were
+ *     not
  *     opened for the longest time go first, then no more are kept.
  *  5. Only the process that opened a store uses it; in a fork it does nothing.
  *
- * What it does not do: know what facts and findings say. And the file must not be
- * opened by other means while a store is open: closing it again would take
+ * What it does not do: know what facts and findings say. And the file must not
+ * be opened by other means while a store is open: closing it again would take
  * SQLite's locks with it (fcntl(2), "Record locking"). Who watches files leaves
  * the folder out.
  */
@@ -47,7 +48,7 @@
 
 struct store;
 
-/* @folder is made, with a .gitignore in it, where it is not there. */
+/* @folder is created, with a .gitignore in it, if it does not exist. */
 struct err *store_open(const char *folder, struct store **ret) _must_check_;
 void store_close(struct store *store); /* NULL is fine */
 static inline void store_closep(struct store **store)
@@ -62,7 +63,7 @@ struct store_finding {
 	char *command; /* the detector: "order" */
 	char *json;    /* the finding, whole */
 	char *replay;  /* JSON, whatever the detector needs; see cmd_replay.c */
-	char *suite;   /* set by what reads; not looked at by what puts */
+	char *suite;   /* set when reading; ignored when writing */
 };
 DEFINE_VEC(store_findings, struct store_finding)
 
@@ -92,7 +93,7 @@ struct err *store_begin(struct store *store, const char *suite,
 bool store_get(struct store *store, const char *key, void **ret, size_t *ret_n);
 struct err *store_put(struct store *store, const char *key, const void *value,
 		      size_t n) _must_check_;
-/* Writes what store_put() gathered. It does so itself now and then. */
+/* Writes what store_put() gathered. It does so itself from time to time. */
 struct err *store_flush(struct store *store) _must_check_;
 /* Drops all facts of the suite (--fresh). */
 struct err *store_forget(struct store *store) _must_check_;
