@@ -18,7 +18,8 @@ void capture_free(struct capture *capture)
 	capture_init(capture, capture->keep);
 }
 
-static struct err *add_tail(struct capture *capture, const char *data, size_t n)
+static struct err *capture_add_tail(struct capture *capture, const char *data,
+				    size_t n)
 {
 	size_t keep = capture->keep;
 	if (n > keep) {
@@ -50,7 +51,8 @@ struct err *capture_add(struct capture *capture, const char *data, size_t n)
 		memcpy(capture->head + capture->head_n, data, first);
 		capture->head_n += first;
 	}
-	return n > first ? add_tail(capture, data + first, n - first) : NULL;
+	return n > first ? capture_add_tail(capture, data + first, n - first)
+			 : NULL;
 }
 
 struct err *capture_text(const struct capture *capture, char **ret,

@@ -16,10 +16,10 @@
 
 #define FILE_MAX ((size_t)64 << 20)
 
-static struct err *judge(const struct process_suite *suite _unused_,
-			 const struct process_test *test _unused_,
-			 const struct process_end *end,
-			 struct suite_result *result)
+static struct err *
+commands_judge_test(const struct process_suite *suite _unused_,
+		    const struct process_test *test _unused_,
+		    const struct process_end *end, struct suite_result *result)
 {
 	/* What sh itself says of commands it cannot start (POSIX 2.8.2). */
 	if (end->status == 126 || end->status == 127) {
@@ -32,10 +32,11 @@ static struct err *judge(const struct process_suite *suite _unused_,
 	return process_judge_status(end->status, result);
 }
 
-static const struct process_kind kind = { .judge = judge };
+static const struct process_kind kind = { .judge = commands_judge_test };
 
-static struct err *add_command(struct process_suite *suite, const char *file,
-			       unsigned line, const char *command)
+static struct err *commands_add_test(struct process_suite *suite,
+				     const char *file, unsigned line,
+				     const char *command)
 {
 	struct process_test test = {};
 	struct err *err = strv_add(&test.argv, "/bin/sh");
@@ -82,7 +83,7 @@ static struct err *commands_suite_open(const struct suite_options *options,
 		while (length && isspace((unsigned char)begin[length - 1]))
 			begin[--length] = '\0';
 		if (*begin && *begin != '#')
-			TRY(add_command(suite, file, line, begin));
+			TRY(commands_add_test(suite, file, line, begin));
 		at = end ? end + 1 : NULL;
 	}
 	if (!suite->tests.n)

@@ -27,25 +27,25 @@
 
 /* ---- rules ---- */
 
-struct expression {
+struct ctest_expression {
 	regex_t regex;
 	char *text;
 };
 
-struct expressions {
-	struct expression *data;
+struct ctest_expressions {
+	struct ctest_expression *data;
 	size_t n;
 	size_t cap;
 };
 
-struct rules {
-	struct expressions pass, fail, skip;
+struct ctest_rules {
+	struct ctest_expressions pass, fail, skip;
 	bool will_fail;
 	bool has_skip_status;
 	int skip_status;
 };
 
-static void expressions_free(struct expressions *list)
+static void ctest_expressions_free(struct ctest_expressions *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		regfree(&list->data[i].regex);
@@ -54,14 +54,14 @@ static void expressions_free(struct expressions *list)
 	vec_free(list);
 }
 
-static void free_rules(void *data)
+static void ctest_rules_free(void *data)
 {
-	struct rules *rules = data;
+	struct ctest_rules *rules = data;
 	if (!rules)
 		return;
-	expressions_free(&rules->pass);
-	expressions_free(&rules->fail);
-	expressions_free(&rules->skip);
+	ctest_expressions_free(&rules->pass);
+	ctest_expressions_free(&rules->fail);
+	ctest_expressions_free(&rules->skip);
 	free(rules);
 }
 
@@ -69,7 +69,7 @@ static void free_rules(void *data)
  * CMake's expressions are POSIX extended ones with two differences: braces
  * mean themselves, and so does any character behind a backslash (\w is w).
  */
-static struct err *translate(const char *text, struct str *ret)
+static struct err *ctest_translate_expression(const char *text, struct str *ret)
 {
 	for (const char *c = text; *c; c++) {
 		if (*c == '[') {
@@ -94,12 +94,13 @@ static struct err *translate(const char *text, struct str *ret)
 	return str_append(ret, "");
 }
 
-static struct err *add_expression(struct expressions *list, const char *text)
+static struct err *ctest_add_expression(struct ctest_expressions *list,
+					const char *text)
 {
 	_cleanup_(str_freep) struct str posix = STR_INIT;
-	TRY(translate(text, &posix));
+	TRY(ctest_translate_expression(text, &posix));
 	TRY(vec_reserve(list, list->n + 1));
-	struct expression expression = { .text = strdup(text) };
+	struct ctest_expression expression = { .text = strdup(text) };
 	if (!expression.text)
 		return err_nomem();
 	int error = regcomp(&expression.regex, posix.s, REG_EXTENDED);
@@ -114,18 +115,20 @@ static struct err *add_expression(struct expressions *list, const char *text)
 	return NULL;
 }
 
-static struct err *add_expressions(struct expressions *list, const json_t *json)
+static struct err *ctest_add_expressions(struct ctest_expressions *list,
+					 const json_t *json)
 {
 	_cleanup_(strv_freep) struct strv texts = {};
 	TRY(json_texts(json, &texts));
 	for (size_t i = 0; i < texts.n; i++)
-		TRY(add_expression(list, texts.data[i]));
+		TRY(ctest_add_expression(list, texts.data[i]));
 	return NULL;
 }
 
 /* REG_STARTEND (glibc): the output may hold NUL bytes. */
-static const struct expression *find_match(const struct expressions *list,
-					   const struct process_end *end)
+static const struct ctest_expression *
+ctest_find_match(const struct ctest_expressions *list,
+		 const struct process_end *end)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		regmatch_t match = { .rm_so = 0,
@@ -137,13 +140,14 @@ static const struct expression *find_match(const struct expressions *list,
 	return NULL;
 }
 
-static struct err *judge(const struct process_suite *suite _unused_,
-			 const struct process_test *test,
-			 const struct process_end *end,
-			 struct suite_result *result)
+static struct err *ctest_judge_test(const struct process_suite *suite _unused_,
+				    const struct process_test *test,
+				    const struct process_end *end,
+				    struct suite_result *result)
 {
-	const struct rules *rules = test->rules;
-	const struct expression *skip = find_match(&rules->skip, end);
+	const struct ctest_rules *rules = test->rules;
+	const struct ctest_expression *skip =
+		ctest_find_match(&rules->skip, end);
 	if (skip) {
 		result->outcome = OUTCOME_SKIP;
 		return process_message(result,
@@ -158,8 +162,9 @@ static struct err *judge(const struct process_suite *suite _unused_,
 				       "(SKIP_RETURN_CODE)",
 				       end->status);
 	}
-	const struct expression *fail = find_match(&rules->fail, end);
-	bool lacking = rules->pass.n && !find_match(&rules->pass, end);
+	const struct ctest_expression *fail =
+		ctest_find_match(&rules->fail, end);
+	bool lacking = rules->pass.n && !ctest_find_match(&rules->pass, end);
 	bool success = !fail && !lacking && (!end->status || rules->pass.n);
 	result->outcome =
 		success != rules->will_fail ? OUTCOME_PASS : OUTCOME_FAIL;
@@ -184,20 +189,20 @@ static struct err *judge(const struct process_suite *suite _unused_,
 }
 
 static const struct process_kind kind = {
-	.judge = judge,
-	.free_rules = free_rules,
+	.judge = ctest_judge_test,
+	.free_rules = ctest_rules_free,
 };
 
 /* ---- properties ---- */
 
 /* One test as it was read, before it has its place in the order. */
-struct listed {
+struct ctest_test {
 	const char *name; /* in the JSON */
 	const char *file;
 	unsigned line;
 	bool disabled;
 	struct process_test test;
-	struct rules *rules; /* of test */
+	struct ctest_rules *rules; /* of test */
 	struct strv depends, required, sets_up, cleans_up;
 	VEC(size_t) after; /* listed tests that come first */
 	size_t fixtures;   /* so many first ones of them are set-ups */
@@ -206,28 +211,29 @@ struct listed {
 };
 
 /* A fixture and who has to do with it. */
-struct group {
+struct ctest_group {
 	VEC(size_t) set_ups;
 	VEC(size_t) clean_ups;
 	VEC(size_t) users;
 };
 
-struct reader {
+struct ctest_reader {
 	struct process_suite *suite;
 	const json_t *root;
-	VEC(struct listed) tests;
+	VEC(struct ctest_test) tests;
 	struct map_text names;	  /* name to index of its first test */
 	struct map_text fixtures; /* name to index of groups */
-	VEC(struct group) groups;
+	VEC(struct ctest_group) groups;
 };
 
-static bool is_true(const json_t *value)
+static bool ctest_is_true(const json_t *value)
 {
 	return json_is_true(value) ||
 	       (json_is_number(value) && json_number_value(value) != 0);
 }
 
-static struct err *set_timeout(struct listed *listed, const json_t *value)
+static struct err *ctest_set_timeout(struct ctest_test *listed,
+				     const json_t *value)
 {
 	if (!json_is_number(value))
 		return NULL;
@@ -240,7 +246,8 @@ static struct err *set_timeout(struct listed *listed, const json_t *value)
 	return NULL;
 }
 
-static struct err *set_environment(struct listed *listed, const json_t *value)
+static struct err *ctest_set_environment(struct ctest_test *listed,
+					 const json_t *value)
 {
 	_cleanup_(strv_freep) struct strv texts = {};
 	TRY(json_texts(value, &texts));
@@ -256,8 +263,8 @@ static struct err *set_environment(struct listed *listed, const json_t *value)
 }
 
 /* "NAME=operation:value" */
-static struct err *modify_environment(struct env_changes *changes,
-				      const char *text)
+static struct err *ctest_modify_environment(struct env_changes *changes,
+					    const char *text)
 {
 	static const struct {
 		const char *name;
@@ -287,17 +294,19 @@ static struct err *modify_environment(struct env_changes *changes,
 	return NULL;
 }
 
-static struct err *set_modifications(struct listed *listed, const json_t *value)
+static struct err *ctest_set_modifications(struct ctest_test *listed,
+					   const json_t *value)
 {
 	_cleanup_(strv_freep) struct strv texts = {};
 	TRY(json_texts(value, &texts));
 	for (size_t i = 0; i < texts.n; i++)
-		TRY(modify_environment(&listed->test.environment,
-				       texts.data[i]));
+		TRY(ctest_modify_environment(&listed->test.environment,
+					     texts.data[i]));
 	return NULL;
 }
 
-static struct err *set_folder(struct listed *listed, const json_t *value)
+static struct err *ctest_set_folder(struct ctest_test *listed,
+				    const json_t *value)
 {
 	const char *folder = json_string_value(value);
 	if (!folder || !*folder)
@@ -307,77 +316,90 @@ static struct err *set_folder(struct listed *listed, const json_t *value)
 	return listed->test.folder ? NULL : err_nomem();
 }
 
-static struct err *set_processors(struct listed *listed, const json_t *value)
+static struct err *ctest_set_processors(struct ctest_test *listed,
+					const json_t *value)
 {
 	json_int_t n = json_integer_value(value);
 	listed->test.weight = n > 1 ? (unsigned)MIN(n, (json_int_t)4096) : 1;
 	return NULL;
 }
 
-static struct err *set_skip_status(struct listed *listed, const json_t *value)
+static struct err *ctest_set_skip_status(struct ctest_test *listed,
+					 const json_t *value)
 {
 	listed->rules->has_skip_status = json_is_integer(value);
 	listed->rules->skip_status = (int)json_integer_value(value);
 	return NULL;
 }
 
-static struct err *set_will_fail(struct listed *listed, const json_t *value)
+static struct err *ctest_set_will_fail(struct ctest_test *listed,
+				       const json_t *value)
 {
-	listed->rules->will_fail = is_true(value);
+	listed->rules->will_fail = ctest_is_true(value);
 	return NULL;
 }
 
-static struct err *set_serial(struct listed *listed, const json_t *value)
+static struct err *ctest_set_serial(struct ctest_test *listed,
+				    const json_t *value)
 {
-	listed->test.serial = is_true(value);
+	listed->test.serial = ctest_is_true(value);
 	return NULL;
 }
 
-static struct err *set_disabled(struct listed *listed, const json_t *value)
+static struct err *ctest_set_disabled(struct ctest_test *listed,
+				      const json_t *value)
 {
-	listed->disabled = is_true(value);
+	listed->disabled = ctest_is_true(value);
 	return NULL;
 }
 
-static struct err *set_pass(struct listed *listed, const json_t *value)
+static struct err *ctest_set_pass(struct ctest_test *listed,
+				  const json_t *value)
 {
 	listed->test.search = true;
-	return add_expressions(&listed->rules->pass, value);
+	return ctest_add_expressions(&listed->rules->pass, value);
 }
 
-static struct err *set_fail(struct listed *listed, const json_t *value)
+static struct err *ctest_set_fail(struct ctest_test *listed,
+				  const json_t *value)
 {
 	listed->test.search = true;
-	return add_expressions(&listed->rules->fail, value);
+	return ctest_add_expressions(&listed->rules->fail, value);
 }
 
-static struct err *set_skip(struct listed *listed, const json_t *value)
+static struct err *ctest_set_skip(struct ctest_test *listed,
+				  const json_t *value)
 {
 	listed->test.search = true;
-	return add_expressions(&listed->rules->skip, value);
+	return ctest_add_expressions(&listed->rules->skip, value);
 }
 
-static struct err *set_files(struct listed *listed, const json_t *value)
+static struct err *ctest_set_files(struct ctest_test *listed,
+				   const json_t *value)
 {
 	return json_texts(value, &listed->test.files);
 }
 
-static struct err *set_depends(struct listed *listed, const json_t *value)
+static struct err *ctest_set_depends(struct ctest_test *listed,
+				     const json_t *value)
 {
 	return json_texts(value, &listed->depends);
 }
 
-static struct err *set_required(struct listed *listed, const json_t *value)
+static struct err *ctest_set_required(struct ctest_test *listed,
+				      const json_t *value)
 {
 	return json_texts(value, &listed->required);
 }
 
-static struct err *set_sets_up(struct listed *listed, const json_t *value)
+static struct err *ctest_set_sets_up(struct ctest_test *listed,
+				     const json_t *value)
 {
 	return json_texts(value, &listed->sets_up);
 }
 
-static struct err *set_cleans_up(struct listed *listed, const json_t *value)
+static struct err *ctest_set_cleans_up(struct ctest_test *listed,
+				       const json_t *value)
 {
 	return json_texts(value, &listed->cleans_up);
 }
@@ -385,30 +407,31 @@ static struct err *set_cleans_up(struct listed *listed, const json_t *value)
 /* To support another property of tests: a row here and its function above. */
 static const struct property {
 	const char *name;
-	struct err *(*set)(struct listed *listed, const json_t *value);
+	struct err *(*set)(struct ctest_test *listed, const json_t *value);
 } properties[] = {
-	{ "WORKING_DIRECTORY", set_folder },
-	{ "TIMEOUT", set_timeout },
+	{ "WORKING_DIRECTORY", ctest_set_folder },
+	{ "TIMEOUT", ctest_set_timeout },
 	/* ENVIRONMENT_MODIFICATION comes after it in ctest's own list, too. */
-	{ "ENVIRONMENT", set_environment },
-	{ "ENVIRONMENT_MODIFICATION", set_modifications },
-	{ "WILL_FAIL", set_will_fail },
-	{ "PASS_REGULAR_EXPRESSION", set_pass },
-	{ "FAIL_REGULAR_EXPRESSION", set_fail },
-	{ "SKIP_REGULAR_EXPRESSION", set_skip },
-	{ "SKIP_RETURN_CODE", set_skip_status },
-	{ "DISABLED", set_disabled },
-	{ "RUN_SERIAL", set_serial },
-	{ "PROCESSORS", set_processors },
-	{ "REQUIRED_FILES", set_files },
-	{ "DEPENDS", set_depends },
-	{ "FIXTURES_REQUIRED", set_required },
-	{ "FIXTURES_SETUP", set_sets_up },
-	{ "FIXTURES_CLEANUP", set_cleans_up },
+	{ "ENVIRONMENT", ctest_set_environment },
+	{ "ENVIRONMENT_MODIFICATION", ctest_set_modifications },
+	{ "WILL_FAIL", ctest_set_will_fail },
+	{ "PASS_REGULAR_EXPRESSION", ctest_set_pass },
+	{ "FAIL_REGULAR_EXPRESSION", ctest_set_fail },
+	{ "SKIP_REGULAR_EXPRESSION", ctest_set_skip },
+	{ "SKIP_RETURN_CODE", ctest_set_skip_status },
+	{ "DISABLED", ctest_set_disabled },
+	{ "RUN_SERIAL", ctest_set_serial },
+	{ "PROCESSORS", ctest_set_processors },
+	{ "REQUIRED_FILES", ctest_set_files },
+	{ "DEPENDS", ctest_set_depends },
+	{ "FIXTURES_REQUIRED", ctest_set_required },
+	{ "FIXTURES_SETUP", ctest_set_sets_up },
+	{ "FIXTURES_CLEANUP", ctest_set_cleans_up },
 };
 
-static struct err *read_locks(struct reader *reader, struct listed *listed,
-			      const json_t *value)
+static struct err *ctest_read_locks(struct ctest_reader *reader,
+				    struct ctest_test *listed,
+				    const json_t *value)
 {
 	_cleanup_(strv_freep) struct strv names = {};
 	TRY(json_texts(value, &names));
@@ -421,8 +444,9 @@ static struct err *read_locks(struct reader *reader, struct listed *listed,
 }
 
 /* In the order of the table, so that one may build on another. */
-static struct err *read_properties(struct reader *reader, struct listed *listed,
-				   const json_t *list)
+static struct err *ctest_read_properties(struct ctest_reader *reader,
+					 struct ctest_test *listed,
+					 const json_t *list)
 {
 	for (size_t p = 0; p <= ARRAY_SIZE(properties); p++) {
 		bool locks = p == ARRAY_SIZE(properties);
@@ -436,7 +460,7 @@ static struct err *read_properties(struct reader *reader, struct listed *listed,
 				json_object_get(property, "value");
 			if (!name || !value || strcmp(name, wanted))
 				continue;
-			TRY(locks ? read_locks(reader, listed, value)
+			TRY(locks ? ctest_read_locks(reader, listed, value)
 				  : properties[p].set(listed, value));
 		}
 	}
@@ -446,8 +470,8 @@ static struct err *read_properties(struct reader *reader, struct listed *listed,
 }
 
 /* Where add_test() was called; tests of included files have no trace. */
-static void read_place(const struct reader *reader, struct listed *listed,
-		       const json_t *trace)
+static void ctest_read_place(const struct ctest_reader *reader,
+			     struct ctest_test *listed, const json_t *trace)
 {
 	const json_t *graph = json_object_get(reader->root, "backtraceGraph");
 	if (!json_is_integer(trace) || json_integer_value(trace) < 0)
@@ -464,7 +488,7 @@ static void read_place(const struct reader *reader, struct listed *listed,
 	listed->line = (unsigned)line;
 }
 
-static void listed_free(struct listed *listed)
+static void ctest_test_free(struct ctest_test *listed)
 {
 	process_test_free(&listed->test, &kind);
 	strv_free(&listed->depends);
@@ -474,13 +498,14 @@ static void listed_free(struct listed *listed)
 	vec_free(&listed->after);
 }
 
-static struct err *read_test(struct reader *reader, const json_t *json)
+static struct err *ctest_read_test(struct ctest_reader *reader,
+				   const json_t *json)
 {
 	const char *name = json_string_value(json_object_get(json, "name"));
 	if (!name)
 		return err_create(ERR_SUITE, "ctest lists a test without name");
-	TRY(vec_push(&reader->tests, (struct listed){}));
-	struct listed *listed = &reader->tests.data[reader->tests.n - 1];
+	TRY(vec_push(&reader->tests, (struct ctest_test){}));
+	struct ctest_test *listed = &reader->tests.data[reader->tests.n - 1];
 	listed->name = name;
 	listed->rules = calloc(1, sizeof(*listed->rules));
 	if (!listed->rules)
@@ -493,9 +518,9 @@ static struct err *read_test(struct reader *reader, const json_t *json)
 		if (!listed->test.why)
 			return err_nomem();
 	}
-	read_place(reader, listed, json_object_get(json, "backtrace"));
-	TRY(read_properties(reader, listed,
-			    json_object_get(json, "properties")));
+	ctest_read_place(reader, listed, json_object_get(json, "backtrace"));
+	TRY(ctest_read_properties(reader, listed,
+				  json_object_get(json, "properties")));
 	uint64_t known;
 	if (!map_text_get(&reader->names, name, &known))
 		TRY(map_text_put(&reader->names, name, reader->tests.n - 1));
@@ -504,54 +529,55 @@ static struct err *read_test(struct reader *reader, const json_t *json)
 
 /* ---- order ---- */
 
-static struct err *find_group(struct reader *reader, const char *name,
-			      struct group **ret)
+static struct err *ctest_find_group(struct ctest_reader *reader,
+				    const char *name, struct ctest_group **ret)
 {
 	uint64_t index = reader->groups.n;
 	if (!map_text_get(&reader->fixtures, name, &index)) {
-		TRY(vec_push(&reader->groups, (struct group){}));
+		TRY(vec_push(&reader->groups, (struct ctest_group){}));
 		TRY(map_text_put(&reader->fixtures, name, index));
 	}
 	*ret = &reader->groups.data[index];
 	return NULL;
 }
 
-static struct err *join_groups(struct reader *reader)
+static struct err *ctest_join_groups(struct ctest_reader *reader)
 {
 	for (size_t i = 0; i < reader->tests.n; i++) {
-		const struct listed *listed = &reader->tests.data[i];
-		struct group *group;
+		const struct ctest_test *listed = &reader->tests.data[i];
+		struct ctest_group *group;
 		for (size_t j = 0; j < listed->sets_up.n; j++) {
-			TRY(find_group(reader, listed->sets_up.data[j],
-				       &group));
+			TRY(ctest_find_group(reader, listed->sets_up.data[j],
+					     &group));
 			TRY(vec_push(&group->set_ups, i));
 		}
 		for (size_t j = 0; j < listed->cleans_up.n; j++) {
-			TRY(find_group(reader, listed->cleans_up.data[j],
-				       &group));
+			TRY(ctest_find_group(reader, listed->cleans_up.data[j],
+					     &group));
 			TRY(vec_push(&group->clean_ups, i));
 		}
 		for (size_t j = 0; j < listed->required.n; j++) {
-			TRY(find_group(reader, listed->required.data[j],
-				       &group));
+			TRY(ctest_find_group(reader, listed->required.data[j],
+					     &group));
 			TRY(vec_push(&group->users, i));
 		}
 	}
 	return NULL;
 }
 
-static struct err *find_after(struct reader *reader, size_t index)
+static struct err *ctest_find_after(struct ctest_reader *reader, size_t index)
 {
-	struct listed *listed = &reader->tests.data[index];
-	struct group *group;
+	struct ctest_test *listed = &reader->tests.data[index];
+	struct ctest_group *group;
 	for (size_t i = 0; i < listed->required.n; i++) {
-		TRY(find_group(reader, listed->required.data[i], &group));
+		TRY(ctest_find_group(reader, listed->required.data[i], &group));
 		TRY(vec_append(&listed->after, group->set_ups.data,
 			       group->set_ups.n));
 	}
 	listed->fixtures = listed->after.n;
 	for (size_t i = 0; i < listed->cleans_up.n; i++) {
-		TRY(find_group(reader, listed->cleans_up.data[i], &group));
+		TRY(ctest_find_group(reader, listed->cleans_up.data[i],
+				     &group));
 		TRY(vec_append(&listed->after, group->set_ups.data,
 			       group->set_ups.n));
 		TRY(vec_append(&listed->after, group->users.data,
@@ -571,21 +597,22 @@ static struct err *find_after(struct reader *reader, size_t index)
  * own. A test on the stack is not gone into again, which ends circles (ctest
  * refuses them).
  */
-static struct err *sort_from(struct reader *reader, size_t first,
-			     size_t *places)
+static struct err *ctest_sort_from(struct ctest_reader *reader, size_t first,
+				   size_t *places)
 {
 	enum { FRESH, OPEN, DONE };
 	struct frame {
 		size_t test, next;
 	};
 	VEC(struct frame) stack = VEC_INIT;
-	struct listed *tests = reader->tests.data;
+	struct ctest_test *tests = reader->tests.data;
 	if (tests[first].mark != FRESH)
 		return NULL;
 	tests[first].mark = OPEN;
 	struct err *err = vec_push(&stack, (struct frame){ first, 0 });
 	while (stack.n && !err) {
-		struct listed *listed = &tests[stack.data[stack.n - 1].test];
+		struct ctest_test *listed =
+			&tests[stack.data[stack.n - 1].test];
 		size_t next = stack.data[stack.n - 1].next++;
 		if (next == listed->after.n) {
 			listed->mark = DONE;
@@ -603,7 +630,7 @@ static struct err *sort_from(struct reader *reader, size_t first,
 	return err;
 }
 
-static struct err *add_tests(struct reader *reader)
+static struct err *ctest_add_tests(struct ctest_reader *reader)
 {
 	size_t n = reader->tests.n;
 	_cleanup_(freep) size_t *by_place = calloc(n + 1, sizeof(*by_place));
@@ -612,7 +639,7 @@ static struct err *add_tests(struct reader *reader)
 	for (size_t i = 0; i < n; i++)
 		by_place[reader->tests.data[i].place] = i;
 	for (size_t i = 0; i < n; i++) {
-		struct listed *listed = &reader->tests.data[by_place[i]];
+		struct ctest_test *listed = &reader->tests.data[by_place[i]];
 		struct process_test *test = &listed->test;
 		for (size_t j = 0; j < listed->after.n; j++) {
 			size_t other = listed->after.data[j];
@@ -627,12 +654,12 @@ static struct err *add_tests(struct reader *reader)
 }
 
 /* A disabled test will not run: nothing needs it. */
-static struct err *declare_test(const struct reader *reader,
-				const struct listed *listed)
+static struct err *ctest_declare_test(const struct ctest_reader *reader,
+				      const struct ctest_test *listed)
 {
 	struct suite *suite = &reader->suite->suite;
 	for (size_t i = 0; i < listed->after.n; i++) {
-		const struct listed *other =
+		const struct ctest_test *other =
 			&reader->tests.data[listed->after.data[i]];
 		bool needed = i < listed->fixtures && !other->disabled;
 		TRY((needed ? declare_needs : declare_after)(
@@ -642,16 +669,16 @@ static struct err *declare_test(const struct reader *reader,
 }
 
 /* Who requires a fixture brings what cleans it up along, as with ctest -R. */
-static struct err *declare_order(const struct reader *reader)
+static struct err *ctest_declare_order(const struct ctest_reader *reader)
 {
-	const struct listed *tests = reader->tests.data;
+	const struct ctest_test *tests = reader->tests.data;
 	struct suite *suite = &reader->suite->suite;
 	for (size_t i = 0; i < reader->tests.n; i++)
-		TRY(declare_test(reader, &tests[i]));
+		TRY(ctest_declare_test(reader, &tests[i]));
 	for (size_t i = 0; i < reader->groups.n; i++) {
-		const struct group *group = &reader->groups.data[i];
+		const struct ctest_group *group = &reader->groups.data[i];
 		for (size_t j = 0; j < group->clean_ups.n; j++) {
-			const struct listed *cleanup =
+			const struct ctest_test *cleanup =
 				&tests[group->clean_ups.data[j]];
 			for (size_t k = 0;
 			     !cleanup->disabled && k < group->users.n; k++)
@@ -664,10 +691,10 @@ static struct err *declare_order(const struct reader *reader)
 	return NULL;
 }
 
-static void reader_freep(struct reader *reader)
+static void ctest_reader_freep(struct ctest_reader *reader)
 {
 	for (size_t i = 0; i < reader->tests.n; i++)
-		listed_free(&reader->tests.data[i]);
+		ctest_test_free(&reader->tests.data[i]);
 	vec_free(&reader->tests);
 	for (size_t i = 0; i < reader->groups.n; i++) {
 		vec_free(&reader->groups.data[i].set_ups);
@@ -679,9 +706,10 @@ static void reader_freep(struct reader *reader)
 	map_text_free(&reader->fixtures);
 }
 
-static struct err *read_list(struct process_suite *suite, const json_t *root)
+static struct err *ctest_read_list(struct process_suite *suite,
+				   const json_t *root)
 {
-	_cleanup_(reader_freep) struct reader reader = {
+	_cleanup_(ctest_reader_freep) struct ctest_reader reader = {
 		.suite = suite,
 		.root = root,
 	};
@@ -689,20 +717,20 @@ static struct err *read_list(struct process_suite *suite, const json_t *root)
 	if (!json_is_array(tests))
 		return err_create(ERR_SUITE, "ctest's list has no tests in it");
 	for (size_t i = 0; i < json_array_size(tests); i++)
-		TRY(read_test(&reader, json_array_get(tests, i)));
-	TRY(join_groups(&reader));
+		TRY(ctest_read_test(&reader, json_array_get(tests, i)));
+	TRY(ctest_join_groups(&reader));
 	for (size_t i = 0; i < reader.tests.n; i++)
-		TRY(find_after(&reader, i));
+		TRY(ctest_find_after(&reader, i));
 	size_t places = 0;
 	for (size_t i = 0; i < reader.tests.n; i++)
-		TRY(sort_from(&reader, i, &places));
-	TRY(add_tests(&reader));
-	return declare_order(&reader);
+		TRY(ctest_sort_from(&reader, i, &places));
+	TRY(ctest_add_tests(&reader));
+	return ctest_declare_order(&reader);
 }
 
 /* ---- opening ---- */
 
-static struct err *check_folder(const char *folder)
+static struct err *ctest_check_folder(const char *folder)
 {
 	struct stat st;
 	if (stat(folder, &st) < 0)
@@ -734,8 +762,8 @@ static struct err *check_folder(const char *folder)
 }
 
 /* What ctest says when it fails is the best there is to say. */
-static struct err *explain(const char *folder,
-			   const struct process_output *output)
+static struct err *ctest_explain_failure(const char *folder,
+					 const struct process_output *output)
 {
 	const char *text = *output->err ? output->err : output->out;
 	text += strspn(text, " \t\r\n");
@@ -767,7 +795,7 @@ struct err *ctest_suite_parse(const struct suite_options *options,
 				"CMake 3.14 or newer is needed");
 	_cleanup_(process_suite_destroyp) struct process_suite *suite = NULL;
 	TRY(process_suite_create(options, "ctest", &kind, &suite));
-	TRY(read_list(suite, root));
+	TRY(ctest_read_list(suite, root));
 	if (!suite->tests.n)
 		return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
 					   options->source),
@@ -781,7 +809,7 @@ static struct err *ctest_suite_open(const struct suite_options *options,
 				    struct suite **ret)
 {
 	const char *folder = options->source;
-	TRY(check_folder(folder));
+	TRY(ctest_check_folder(folder));
 	char program[] = "ctest", list[] = "--show-only=json-v1";
 	char *const argv[] = { program, list, NULL };
 	struct process_spec spec = { .argv = argv, .folder = folder };
@@ -791,7 +819,7 @@ static struct err *ctest_suite_open(const struct suite_options *options,
 		return err_hint(err_create(ERR_SUITE, "%s", output.why),
 				"install CMake, which ctest is part of");
 	if (output.status)
-		return explain(folder, &output);
+		return ctest_explain_failure(folder, &output);
 
 	return ctest_suite_parse(options, output.out, output.out_n, ret);
 }

@@ -38,7 +38,7 @@ void env_changes_free(struct env_changes *changes)
 }
 
 /* Its entry in @env, "NAME=value"; NULL: not set. */
-static char **find_variable(const struct strv *env, const char *name)
+static char **env_find(const struct strv *env, const char *name)
 {
 	size_t n = strlen(name);
 	for (size_t i = 0; i < env->n; i++) {
@@ -49,15 +49,15 @@ static char **find_variable(const struct strv *env, const char *name)
 	return NULL;
 }
 
-static struct err *set_variable(struct strv *env, const char *name,
-				const char *value)
+static struct err *env_set(struct strv *env, const char *name,
+			   const char *value)
 {
 	_cleanup_(freep) char *text = NULL;
 	if (asprintf(&text, "%s=%s", name, value) < 0) {
 		text = NULL;
 		return err_nomem();
 	}
-	char **entry = find_variable(env, name);
+	char **entry = env_find(env, name);
 	if (!entry)
 		return strv_take(env, take_ptr(text));
 	free(*entry);
@@ -65,9 +65,9 @@ static struct err *set_variable(struct strv *env, const char *name,
 	return NULL;
 }
 
-static void unset_variable(struct strv *env, const char *name)
+static void env_unset(struct strv *env, const char *name)
 {
-	char **entry = find_variable(env, name);
+	char **entry = env_find(env, name);
 	if (!entry)
 		return;
 	free(*entry);
@@ -76,11 +76,10 @@ static void unset_variable(struct strv *env, const char *name)
 	env->n--;
 }
 
-static struct err *extend_variable(struct strv *env,
-				   const struct env_change *change,
-				   const char *between, bool front)
+static struct err *env_extend(struct strv *env, const struct env_change *change,
+			      const char *between, bool front)
 {
-	char **entry = find_variable(env, change->name);
+	char **entry = env_find(env, change->name);
 	const char *old = entry ? *entry + strlen(change->name) + 1 : "";
 	const char *value = change->value ? change->value : "";
 	if (!*old)
@@ -88,37 +87,38 @@ static struct err *extend_variable(struct strv *env,
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(str_appendf(&text, "%s%s%s", front ? value : old, between,
 			front ? old : value));
-	return set_variable(env, change->name, text.s);
+	return env_set(env, change->name, text.s);
 }
 
-static struct err *apply(struct strv *env, const struct env_change *change)
+static struct err *env_apply_change(struct strv *env,
+				    const struct env_change *change)
 {
 	const char *ours;
 	switch (change->operation) {
 	case ENV_SET:
-		return set_variable(env, change->name,
-				    change->value ? change->value : "");
+		return env_set(env, change->name,
+			       change->value ? change->value : "");
 	case ENV_UNSET:
-		unset_variable(env, change->name);
+		env_unset(env, change->name);
 		return NULL;
 	case ENV_RESET:
 		ours = getenv(change->name);
 		if (ours)
-			return set_variable(env, change->name, ours);
-		unset_variable(env, change->name);
+			return env_set(env, change->name, ours);
+		env_unset(env, change->name);
 		return NULL;
 	case ENV_APPEND:
-		return extend_variable(env, change, "", false);
+		return env_extend(env, change, "", false);
 	case ENV_PREPEND:
-		return extend_variable(env, change, "", true);
+		return env_extend(env, change, "", true);
 	case ENV_PATH_APPEND:
-		return extend_variable(env, change, ":", false);
+		return env_extend(env, change, ":", false);
 	case ENV_PATH_PREPEND:
-		return extend_variable(env, change, ":", true);
+		return env_extend(env, change, ":", true);
 	case ENV_LIST_APPEND:
-		return extend_variable(env, change, ";", false);
+		return env_extend(env, change, ";", false);
 	case ENV_LIST_PREPEND:
-		return extend_variable(env, change, ";", true);
+		return env_extend(env, change, ";", true);
 	}
 	BUG("environment operation %d", (int)change->operation);
 }
@@ -126,7 +126,7 @@ static struct err *apply(struct strv *env, const struct env_change *change)
 struct err *env_apply(const struct env_changes *changes, struct strv *env)
 {
 	for (size_t i = 0; i < changes->n; i++)
-		TRY(apply(env, &changes->data[i]));
+		TRY(env_apply_change(env, &changes->data[i]));
 	return NULL;
 }
 

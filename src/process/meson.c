@@ -25,12 +25,12 @@
 #define SOURCE_MAX ((size_t)16 << 20)
 #define TOOL_TIMEOUT (120 * NS_PER_S)
 
-struct rules {
+struct meson_rules {
 	bool should_fail;
 };
 
-static struct err *judge_plainly(const struct process_end *end,
-				 struct suite_result *result)
+static struct err *meson_judge_status(const struct process_end *end,
+				      struct suite_result *result)
 {
 	if (!end->tap)
 		return process_judge_status(end->status, result);
@@ -46,13 +46,13 @@ static struct err *judge_plainly(const struct process_end *end,
 		       : process_message(result, "%s", why);
 }
 
-static struct err *judge(const struct process_suite *suite _unused_,
-			 const struct process_test *test,
-			 const struct process_end *end,
-			 struct suite_result *result)
+static struct err *meson_judge_test(const struct process_suite *suite _unused_,
+				    const struct process_test *test,
+				    const struct process_end *end,
+				    struct suite_result *result)
 {
-	const struct rules *rules = test->rules;
-	TRY(judge_plainly(end, result));
+	const struct meson_rules *rules = test->rules;
+	TRY(meson_judge_status(end, result));
 	if (!rules->should_fail)
 		return NULL;
 	if (result->outcome == OUTCOME_FAIL && end->status != 99) {
@@ -67,7 +67,7 @@ static struct err *judge(const struct process_suite *suite _unused_,
 }
 
 static const struct process_kind kind = {
-	.judge = judge,
+	.judge = meson_judge_test,
 	.free_rules = free,
 };
 
@@ -84,7 +84,7 @@ static const char ask_meson[] =
 	"for test in pickle.load(open(sys.argv[2], 'rb')):\n"
 	"    print(int(bool(test.should_fail)))\n";
 
-static bool mentions_should_fail(const char *folder)
+static bool meson_mentions_should_fail(const char *folder)
 {
 	_cleanup_(freep) char *path = NULL, *text = NULL;
 	_cleanup_(json_freep) json_t *files = NULL;
@@ -115,7 +115,7 @@ static bool mentions_should_fail(const char *folder)
 }
 
 /* Full path of a program; NULL: not there. */
-static char *find_program(const char *name)
+static char *meson_find_program(const char *name)
 {
 	const char *path = getenv("PATH");
 	for (const char *at = path ? path : ""; *at;) {
@@ -132,7 +132,7 @@ static char *find_program(const char *name)
 }
 
 /* The interpreter in the first line of meson, which has its modules. */
-static void read_interpreter(const char *meson, char *out, size_t n)
+static void meson_read_interpreter(const char *meson, char *out, size_t n)
 {
 	snprintf(out, n, "python3");
 	FILE *file = fopen(meson, "re");
@@ -154,18 +154,18 @@ static void output_freep(struct process_output *output)
 }
 
 /* One character a test in Meson's order: '0' or '1'; NULL: not known. */
-static struct err *read_should_fail(const char *folder, size_t tests,
-				    char **ret)
+static struct err *meson_read_should_fail(const char *folder, size_t tests,
+					  char **ret)
 {
 	*ret = NULL;
-	if (!tests || !mentions_should_fail(folder))
+	if (!tests || !meson_mentions_should_fail(folder))
 		return NULL;
 	_cleanup_(freep) char *pickle = NULL;
-	_cleanup_(freep) char *meson = find_program("meson");
+	_cleanup_(freep) char *meson = meson_find_program("meson");
 	TRY(path_join(folder, "meson-private/meson_test_setup.dat", &pickle));
 	char python[256], dash_c[] = "-c", script[sizeof(ask_meson)];
 	memcpy(script, ask_meson, sizeof(script));
-	read_interpreter(meson ? meson : "", python, sizeof(python));
+	meson_read_interpreter(meson ? meson : "", python, sizeof(python));
 	char none[] = "";
 	char *const argv[] = { python, dash_c, script, meson ? meson : none,
 			       pickle, NULL };
@@ -188,23 +188,23 @@ static struct err *read_should_fail(const char *folder, size_t tests,
 
 /* ---- tests ---- */
 
-struct listed {
+struct meson_test {
 	const json_t *json;
 	json_int_t priority;
 	size_t index;
 };
 
 /* `meson test` starts those of higher priority first. */
-static int by_priority(const void *left, const void *right)
+static int meson_compare_priority(const void *left, const void *right)
 {
-	const struct listed *a = left, *b = right;
+	const struct meson_test *a = left, *b = right;
 	if (a->priority != b->priority)
 		return a->priority > b->priority ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static struct err *read_environment(struct process_test *test,
-				    const json_t *json)
+static struct err *meson_read_environment(struct process_test *test,
+					  const json_t *json)
 {
 	/* What `meson test` adds so that sanitizers' reports are failures. */
 	static const char *const sanitizers[][2] = {
@@ -231,10 +231,11 @@ static struct err *read_environment(struct process_test *test,
 	return NULL;
 }
 
-static struct err *fill_test(struct process_test *test, const json_t *json,
-			     const char *folder, bool should_fail)
+static struct err *meson_fill_test(struct process_test *test,
+				   const json_t *json, const char *folder,
+				   bool should_fail)
 {
-	struct rules *rules = calloc(1, sizeof(*rules));
+	struct meson_rules *rules = calloc(1, sizeof(*rules));
 	if (!rules)
 		return err_nomem();
 	rules->should_fail = should_fail;
@@ -256,44 +257,47 @@ static struct err *fill_test(struct process_test *test, const json_t *json,
 	const char *protocol =
 		json_string_value(json_object_get(json, "protocol"));
 	test->tap = protocol && !strcmp(protocol, "tap");
-	return read_environment(test, json_object_get(json, "env"));
+	return meson_read_environment(test, json_object_get(json, "env"));
 }
 
-static struct err *add_test(struct process_suite *suite, const json_t *json,
-			    const char *folder, bool should_fail)
+static struct err *meson_add_test(struct process_suite *suite,
+				  const json_t *json, const char *folder,
+				  bool should_fail)
 {
 	const char *name = json_string_value(json_object_get(json, "name"));
 	if (!name)
 		return err_create(ERR_SUITE, "Meson lists a test without name");
 	struct process_test test = {};
-	struct err *err = fill_test(&test, json, folder, should_fail);
+	struct err *err = meson_fill_test(&test, json, folder, should_fail);
 	if (!err)
 		err = process_suite_add(suite, name, NULL, 0, false, &test);
 	process_test_free(&test, &kind);
 	return err;
 }
 
-static struct err *read_list(struct process_suite *suite, const json_t *tests,
-			     const char *folder, const char *should_fail)
+static struct err *meson_read_list(struct process_suite *suite,
+				   const json_t *tests, const char *folder,
+				   const char *should_fail)
 {
 	size_t n = json_array_size(tests);
-	_cleanup_(freep) struct listed *listed = calloc(n + 1, sizeof(*listed));
+	_cleanup_(freep) struct meson_test *listed =
+		calloc(n + 1, sizeof(*listed));
 	if (!listed)
 		return err_nomem();
 	for (size_t i = 0; i < n; i++) {
 		const json_t *json = json_array_get(tests, i);
-		listed[i] = (struct listed){
+		listed[i] = (struct meson_test){
 			.json = json,
 			.priority = json_integer_value(
 				json_object_get(json, "priority")),
 			.index = i,
 		};
 	}
-	qsort(listed, n, sizeof(*listed), by_priority);
+	qsort(listed, n, sizeof(*listed), meson_compare_priority);
 	for (size_t i = 0; i < n; i++) {
-		TRY(add_test(suite, listed[i].json, folder,
-			     should_fail &&
-				     should_fail[listed[i].index] == '1'));
+		TRY(meson_add_test(
+			suite, listed[i].json, folder,
+			should_fail && should_fail[listed[i].index] == '1'));
 		declare_priority(&suite->suite, i, listed[i].priority);
 	}
 	return NULL;
@@ -301,7 +305,7 @@ static struct err *read_list(struct process_suite *suite, const json_t *tests,
 
 /* ---- opening ---- */
 
-static struct err *check_folder(const char *folder)
+static struct err *meson_check_folder(const char *folder)
 {
 	struct stat st;
 	if (stat(folder, &st) < 0)
@@ -321,7 +325,8 @@ static struct err *check_folder(const char *folder)
 }
 
 /* From the file, or from a Meson that has not left one. */
-static struct err *read_text(const char *folder, char **ret, size_t *ret_n)
+static struct err *meson_read_text(const char *folder, char **ret,
+				   size_t *ret_n)
 {
 	_cleanup_(freep) char *path = NULL;
 	TRY(path_join(folder, "meson-info/intro-tests.json", &path));
@@ -370,11 +375,11 @@ struct err *meson_suite_parse(const struct suite_options *options,
 				options->source);
 	_cleanup_(freep) char *should_fail = NULL;
 	if (ask)
-		TRY(read_should_fail(folder, json_array_size(tests),
-				     &should_fail));
+		TRY(meson_read_should_fail(folder, json_array_size(tests),
+					   &should_fail));
 	_cleanup_(process_suite_destroyp) struct process_suite *suite = NULL;
 	TRY(process_suite_create(options, "meson", &kind, &suite));
-	TRY(read_list(suite, tests, folder, should_fail));
+	TRY(meson_read_list(suite, tests, folder, should_fail));
 	if (!suite->tests.n)
 		return err_hint(err_create(ERR_SUITE, "'%s' has no tests",
 					   options->source),
@@ -386,14 +391,14 @@ struct err *meson_suite_parse(const struct suite_options *options,
 static struct err *meson_suite_open(const struct suite_options *options,
 				    struct suite **ret)
 {
-	TRY(check_folder(options->source));
+	TRY(meson_check_folder(options->source));
 	/* Tests run in the build folder, wherever we are. */
 	_cleanup_(freep) char *folder = realpath(options->source, NULL);
 	if (!folder)
 		return err_errno(errno, "--meson '%s'", options->source);
 	_cleanup_(freep) char *text = NULL;
 	size_t n = 0;
-	TRY(read_text(folder, &text, &n));
+	TRY(meson_read_text(folder, &text, &n));
 	return meson_suite_parse(options, folder, text, n, true, ret);
 }
 

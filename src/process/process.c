@@ -31,7 +31,7 @@
 
 enum step { STEP_FOLDER, STEP_EXEC };
 
-struct trouble {
+struct process_trouble {
 	enum step step;
 	int number;
 };
@@ -40,7 +40,7 @@ struct trouble {
  * A pipe whose ends are not 0, 1 or 2, which we may have been started without:
  * the child would overwrite one while it sets up the other.
  */
-static struct err *make_pipe(int ends[2])
+static struct err *process_make_pipe(int ends[2])
 {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC) < 0)
@@ -66,10 +66,11 @@ static struct err *make_pipe(int ends[2])
  * Between fork and exec: system calls only, since other threads may have held
  * the allocator's locks.
  */
-static _noreturn_ void become(const struct process_spec *spec, pid_t parent,
-			      int out, int err, int trouble_fd)
+static _noreturn_ void process_become_command(const struct process_spec *spec,
+					      pid_t parent, int out, int err,
+					      int trouble_fd)
 {
-	struct trouble trouble = { .step = STEP_EXEC };
+	struct process_trouble trouble = { .step = STEP_EXEC };
 	sigset_t none;
 	sigemptyset(&none);
 	setpgid(0, 0);
@@ -113,8 +114,9 @@ static _noreturn_ void become(const struct process_spec *spec, pid_t parent,
 	_exit(127);
 }
 
-static struct err *describe(const struct process_spec *spec,
-			    const struct trouble *trouble, char **ret_why)
+static struct err *
+process_describe_trouble(const struct process_spec *spec,
+			 const struct process_trouble *trouble, char **ret_why)
 {
 	_cleanup_(str_freep) struct str why = STR_INIT;
 	if (trouble->step == STEP_FOLDER)
@@ -127,7 +129,7 @@ static struct err *describe(const struct process_spec *spec,
 	return *ret_why ? NULL : err_nomem();
 }
 
-static void wait_for(pid_t pid)
+static void process_wait(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -140,12 +142,12 @@ struct err *process_start(const struct process_spec *spec, struct process *ret,
 	_cleanup_(closep) int err_read = -1, err_write = -1;
 	_cleanup_(closep) int trouble_read = -1, trouble_write = -1;
 	int ends[2];
-	TRY(make_pipe(ends));
+	TRY(process_make_pipe(ends));
 	out_read = ends[0], out_write = ends[1];
-	TRY(make_pipe(ends));
+	TRY(process_make_pipe(ends));
 	trouble_read = ends[0], trouble_write = ends[1];
 	if (spec->split) {
-		TRY(make_pipe(ends));
+		TRY(process_make_pipe(ends));
 		err_read = ends[0], err_write = ends[1];
 	}
 	fcntl(out_read, F_SETFL, O_NONBLOCK);
@@ -156,8 +158,9 @@ struct err *process_start(const struct process_spec *spec, struct process *ret,
 	pid_t parent = getpid();
 	pid_t pid = fork();
 	if (!pid)
-		become(spec, parent, out_write,
-		       spec->split ? err_write : out_write, trouble_write);
+		process_become_command(spec, parent, out_write,
+				       spec->split ? err_write : out_write,
+				       trouble_write);
 	if (pid < 0)
 		return err_hint(err_errno(errno, "cannot start a process"),
 				"lower --jobs, or raise the limit of processes "
@@ -169,14 +172,14 @@ struct err *process_start(const struct process_spec *spec, struct process *ret,
 		spec->follow ? follow_begin(spec->follow) : NULL;
 
 	/* The pipe closes when the command takes over. */
-	struct trouble trouble;
+	struct process_trouble trouble;
 	ssize_t got;
 	while ((got = read(trouble_read, &trouble, sizeof(trouble))) < 0 &&
 	       errno == EINTR)
 		;
 	if (got == sizeof(trouble)) {
-		wait_for(pid);
-		return describe(spec, &trouble, ret_why);
+		process_wait(pid);
+		return process_describe_trouble(spec, &trouble, ret_why);
 	}
 	*ret = (struct process){
 		.pid = pid,
@@ -211,7 +214,7 @@ struct err *process_try_follow(void)
 	if (pid < 0)
 		return err_errno(errno, "cannot start a process");
 	struct err *err = follow_begin(follow);
-	wait_for(pid);
+	process_wait(pid);
 	return err;
 }
 
@@ -259,7 +262,7 @@ void process_kill(const struct process *process)
  * Those of its group that became ours, killed as well: the next test is not to
  * meet them on their way out. One that the kernel holds is not waited for long.
  */
-static void wait_for_group(pid_t group)
+static void process_wait_for_group(pid_t group)
 {
 	for (int i = 0; i < GROUP_ROUNDS;) {
 		pid_t got = waitpid(-group, NULL, WNOHANG);
@@ -276,8 +279,8 @@ void process_reap(struct process *process)
 {
 	process_kill(process);
 	if (process->pid > 0) {
-		wait_for(process->pid);
-		wait_for_group(process->pid);
+		process_wait(process->pid);
+		process_wait_for_group(process->pid);
 	}
 	process->pid = -1;
 	err_destroy(take_ptr(process->unfollowed));
@@ -289,13 +292,13 @@ void process_reap(struct process *process)
 
 /* ---- tools ---- */
 
-struct tool {
+struct process_tool {
 	struct process process;
 	struct str out, err;
 	bool out_open, err_open;
 };
 
-static void tool_freep(struct tool *tool)
+static void tool_freep(struct process_tool *tool)
 {
 	process_reap(&tool->process);
 	str_free(&tool->out);
@@ -316,7 +319,8 @@ static struct err *tool_read(int fd, struct str *into, size_t limit, bool *open)
 	return n ? str_append_n(into, buffer, n) : NULL;
 }
 
-static struct err *tool_run(struct tool *tool, size_t limit, uint64_t deadline)
+static struct err *tool_run(struct process_tool *tool, size_t limit,
+			    uint64_t deadline)
 {
 	while (tool->out_open || tool->err_open) {
 		struct pollfd fds[] = {
@@ -361,7 +365,7 @@ struct err *process_output(const struct process_spec *spec, size_t limit,
 {
 	struct process_spec split = *spec;
 	split.split = true;
-	_cleanup_(tool_freep) struct tool tool = {
+	_cleanup_(tool_freep) struct process_tool tool = {
 		.process = PROCESS_INIT,
 		.out_open = true,
 		.err_open = true,

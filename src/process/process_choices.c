@@ -9,7 +9,7 @@ bool process_chooses(const struct process_suite *suite)
 	return suite->suite.options.agent == SUITE_AGENT_CHOICES;
 }
 
-static struct err *find_library(struct process_suite *suite)
+static struct err *process_find_choices_library(struct process_suite *suite)
 {
 	if (suite->library)
 		return NULL;
@@ -20,14 +20,15 @@ struct err *process_choose(struct suite *suite,
 			   const struct suite_choices *choices)
 {
 	struct process_suite *self = (struct process_suite *)suite;
-	TRY(find_library(self));
+	TRY(process_find_choices_library(self));
 	self->choosing = choices != NULL;
 	self->choices = choices ? *choices : (struct suite_choices){};
 	return NULL;
 }
 
 /* What the suite itself says of a test's environment is not open. */
-static void pin(struct wire_choices *block, const struct env_changes *changes)
+static void process_pin_addresses(struct wire_choices *block,
+				  const struct env_changes *changes)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < changes->n; i++) {
@@ -44,13 +45,14 @@ struct err *process_block_create(struct process_suite *suite, size_t test,
 {
 	_cleanup_(choice_block_free) struct choice_block block =
 		CHOICE_BLOCK_INIT;
-	TRY(find_library(suite));
+	TRY(process_find_choices_library(suite));
 	TRY(choice_block_create(&suite->suite.options, &block));
 	/* All of a process is the test. */
 	block.shared->phase = 1;
 	block.shared->epoch = 1;
 	block.shared->children = 1;
-	pin(block.shared, &suite->tests.data[test].environment);
+	process_pin_addresses(block.shared,
+			      &suite->tests.data[test].environment);
 	if (suite->choosing) {
 		choice_block_fill(block.shared, &suite->choices);
 		choice_block_test(block.shared, &suite->choices, test);

@@ -31,20 +31,20 @@ union semun {
 	struct seminfo *info;
 };
 
-struct object {
+struct ipc_object {
 	int id;
 	uid_t user;
 	pid_t users[2]; /* 0: none, or not known */
 	size_t n;	/* semaphores; or who has shared memory attached */
 };
 
-static uint64_t key_of(enum kind kind, int id)
+static uint64_t ipc_object_key(enum kind kind, int id)
 {
 	return (uint64_t)kind << 32 | (uint32_t)id;
 }
 
 /* The highest index in use; -1: none. */
-static int last_index(enum kind kind)
+static int ipc_last_index(enum kind kind)
 {
 	struct shm_info shared;
 	struct seminfo semaphore;
@@ -60,12 +60,12 @@ static int last_index(enum kind kind)
 	}
 }
 
-static bool object_at(enum kind kind, int index, struct object *ret)
+static bool ipc_object_at(enum kind kind, int index, struct ipc_object *ret)
 {
 	struct shmid_ds shared;
 	struct semid_ds semaphore;
 	struct msqid_ds queue;
-	*ret = (struct object){ .id = -1 };
+	*ret = (struct ipc_object){ .id = -1 };
 	switch (kind) {
 	case SHARED:
 		ret->id = shmctl(index, SHM_STAT, &shared);
@@ -95,13 +95,13 @@ static bool object_at(enum kind kind, int index, struct object *ret)
 	}
 }
 
-static bool is_alive(pid_t pid)
+static bool ipc_user_is_alive(pid_t pid)
 {
 	return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
 /* The number given to a process last; 0: not known. */
-static pid_t last_pid(void)
+static pid_t ipc_last_pid(void)
 {
 	_cleanup_(freep) char *text = NULL;
 	uint64_t pid = 0;
@@ -113,7 +113,7 @@ static pid_t last_pid(void)
 }
 
 /* One of those that were started within the span? They are dead by now. */
-static bool is_recent(const struct ipc_span *span, pid_t pid)
+static bool ipc_user_is_recent(const struct ipc_span *span, pid_t pid)
 {
 	return pid > span->first && pid <= span->last;
 }
@@ -122,8 +122,8 @@ static bool is_recent(const struct ipc_span *span, pid_t pid)
  * Numbers of processes are given in sequence: whoever used it last, or made it,
  * was started within the span. Of whom nothing is known may be somebody else's.
  */
-static bool is_left(const struct ipc_span *span, enum kind kind,
-		    const struct object *object)
+static bool ipc_object_is_left(const struct ipc_span *span, enum kind kind,
+			       const struct ipc_object *object)
 {
 	bool recent = false;
 	size_t n = kind == SEMAPHORE ? object->n : 2;
@@ -133,14 +133,14 @@ static bool is_left(const struct ipc_span *span, enum kind kind,
 		pid_t pid = kind == SEMAPHORE
 				    ? semctl(object->id, (int)i, GETPID)
 				    : object->users[i];
-		if (is_alive(pid))
+		if (ipc_user_is_alive(pid))
 			return false;
-		recent |= is_recent(span, pid);
+		recent |= ipc_user_is_recent(span, pid);
 	}
 	return recent;
 }
 
-static bool remove_object(enum kind kind, int id)
+static bool ipc_remove_object(enum kind kind, int id)
 {
 	switch (kind) {
 	case SHARED:
@@ -155,15 +155,16 @@ static bool remove_object(enum kind kind, int id)
 struct err *ipc_span_begin(struct ipc_span *span)
 {
 	ipc_span_free(span);
-	span->first = last_pid();
+	span->first = ipc_last_pid();
 	for (unsigned kind = 0; kind < KINDS; kind++) {
-		int last = MIN(last_index((enum kind)kind), OBJECTS_MAX);
+		int last = MIN(ipc_last_index((enum kind)kind), OBJECTS_MAX);
 		for (int i = 0; i <= last; i++) {
-			struct object object;
-			if (object_at((enum kind)kind, i, &object))
-				TRY(map_u64_put(
-					&span->known,
-					key_of((enum kind)kind, object.id), 1));
+			struct ipc_object object;
+			if (ipc_object_at((enum kind)kind, i, &object))
+				TRY(map_u64_put(&span->known,
+						ipc_object_key((enum kind)kind,
+							       object.id),
+						1));
 		}
 	}
 	return NULL;
@@ -193,24 +194,26 @@ void ipc_span_destroy(struct ipc_span *span)
 size_t ipc_span_end(struct ipc_span *span)
 {
 	size_t removed = 0;
-	span->last = last_pid();
+	span->last = ipc_last_pid();
 	if (!span->first || span->last < span->first)
 		return 0; /* they began anew: nobody knows whose is whose */
 	for (unsigned kind = 0; kind < KINDS; kind++) {
-		int last = MIN(last_index((enum kind)kind), OBJECTS_MAX);
+		int last = MIN(ipc_last_index((enum kind)kind), OBJECTS_MAX);
 		for (int i = 0; i <= last; i++) {
-			struct object object;
+			struct ipc_object object;
 			uint64_t known;
-			if (!object_at((enum kind)kind, i, &object) ||
+			if (!ipc_object_at((enum kind)kind, i, &object) ||
 			    object.user != geteuid() ||
-			    map_u64_get(&span->known,
-					key_of((enum kind)kind, object.id),
-					&known) ||
-			    !is_left(span, (enum kind)kind, &object))
+			    map_u64_get(
+				    &span->known,
+				    ipc_object_key((enum kind)kind, object.id),
+				    &known) ||
+			    !ipc_object_is_left(span, (enum kind)kind, &object))
 				continue;
 			log_debug(LOG_PROCESS, "left behind: IPC object %d",
 				  object.id);
-			removed += remove_object((enum kind)kind, object.id);
+			removed +=
+				ipc_remove_object((enum kind)kind, object.id);
 		}
 	}
 	return removed;

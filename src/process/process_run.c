@@ -41,7 +41,7 @@
 
 #define NONE ((size_t)-1)
 
-struct running {
+struct running_test {
 	struct process process;
 	size_t entry;
 	struct capture capture;
@@ -68,7 +68,7 @@ struct process_run {
 	size_t *waits_begin; /* … by entry; one more than there are entries */
 	bool *held;	     /* locks */
 
-	struct running *running;
+	struct running_test *running;
 	size_t running_n;
 	unsigned weight; /* of all that runs */
 	bool serial;	 /* what runs wants to be alone */
@@ -91,7 +91,7 @@ struct process_run {
  */
 static volatile pid_t suspendable[4096];
 
-static void suspendable_replace(pid_t old, pid_t new)
+static void run_replace_suspendable(pid_t old, pid_t new)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(suspendable); i++) {
 		if (suspendable[i] != old)
@@ -114,7 +114,7 @@ void process_run_signal(int number)
  * The loop turns several times a second. Where it did not for long, we were
  * stopped (Ctrl-Z, the whole machine): that is not the tests' time.
  */
-static void note_lost_time(struct process_run *run)
+static void process_run_note_lost_time(struct process_run *run)
 {
 	uint64_t now = clock_now();
 	uint64_t gone = now - run->last_tick;
@@ -123,14 +123,14 @@ static void note_lost_time(struct process_run *run)
 		run->running[i].lost_ns += gone;
 }
 
-static uint64_t time_of(const struct running *running, uint64_t now)
+static uint64_t running_time(const struct running_test *running, uint64_t now)
 {
 	uint64_t ns = now - running->process.began_ns;
 	return ns > running->lost_ns ? ns - running->lost_ns : 0;
 }
 
-static const struct process_test *test_of(const struct process_run *run,
-					  size_t entry)
+static const struct process_test *
+process_run_test(const struct process_run *run, size_t entry)
 {
 	return &run->suite->tests.data[run->order[entry]];
 }
@@ -141,8 +141,8 @@ static const struct process_test *test_of(const struct process_run *run,
  * Our children, by the kernel's own list; empty where it has none
  * (CONFIG_PROC_CHILDREN): then daemons of tests are not ours to see.
  */
-static struct err *list_children(const struct process_run *run, bool strays,
-				 struct pids *ret)
+static struct err *process_run_list_children(const struct process_run *run,
+					     bool strays, struct pids *ret)
 {
 	_cleanup_(pids_freep) struct pids all = {};
 	TRY(proc_read_children(getpid(), getpid(), &all));
@@ -166,11 +166,12 @@ static struct err *list_children(const struct process_run *run, bool strays,
  * its children, hence the rounds. @group: only those in it, which were killed
  * already; 0: all.
  */
-static void sweep(struct process_run *run, bool kill_them, pid_t group)
+static void process_run_reap_strays(struct process_run *run, bool kill_them,
+				    pid_t group)
 {
 	for (int round = 0; round < STRAY_ROUNDS; round++) {
 		_cleanup_(pids_freep) struct pids pids = {};
-		err_ignore(list_children(run, true, &pids));
+		err_ignore(process_run_list_children(run, true, &pids));
 		bool any = false;
 		for (size_t i = 0; i < pids.n; i++) {
 			pid_t pid = pids.data[i];
@@ -192,10 +193,10 @@ static void sweep(struct process_run *run, bool kill_them, pid_t group)
 	}
 }
 
-static struct err *begin_reaping(struct process_run *run)
+static struct err *process_run_begin_reaping(struct process_run *run)
 {
 	int before = 0;
-	TRY(list_children(run, false, &run->before));
+	TRY(process_run_list_children(run, false, &run->before));
 	prctl(PR_GET_CHILD_SUBREAPER, &before);
 	run->was_subreaper = before;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -209,7 +210,7 @@ static struct err *begin_reaping(struct process_run *run)
  * For each entry the earlier entries it waits for: of every test it comes
  * after, and of itself, the last one before it.
  */
-static struct err *find_waits(struct process_run *run)
+static struct err *process_run_find_waits(struct process_run *run)
 {
 	size_t tests = run->suite->tests.n;
 	_cleanup_(freep) size_t *last = malloc((tests + 1) * sizeof(*last));
@@ -221,7 +222,7 @@ static struct err *find_waits(struct process_run *run)
 	VEC(size_t) waits = VEC_INIT;
 	struct err *err = NULL;
 	for (size_t entry = 0; entry < run->n && !err; entry++) {
-		const struct process_test *test = test_of(run, entry);
+		const struct process_test *test = process_run_test(run, entry);
 		size_t own = run->order[entry];
 		run->waits_begin[entry] = waits.n;
 		if (last[own] != NONE)
@@ -239,7 +240,8 @@ static struct err *find_waits(struct process_run *run)
 }
 
 /* A test without its fixture is run as asked; why it fails is said. */
-static struct err *tell_missing_fixtures(const struct process_run *run)
+static struct err *
+process_run_report_missing_fixtures(const struct process_run *run)
 {
 	size_t tests = run->suite->tests.n;
 	_cleanup_(freep) bool *present = calloc(tests + 1, sizeof(*present));
@@ -270,7 +272,7 @@ static struct err *tell_missing_fixtures(const struct process_run *run)
 	return NULL;
 }
 
-static struct err *prepare(struct process_run *run)
+static struct err *process_run_prepare(struct process_run *run)
 {
 	run->next = calloc(run->n + 1, sizeof(*run->next));
 	run->ended = calloc(run->n + 1, sizeof(*run->ended));
@@ -283,21 +285,21 @@ static struct err *prepare(struct process_run *run)
 	for (size_t i = 0; i < run->n; i++)
 		run->next[i] = i + 1 < run->n ? i + 1 : NONE;
 	run->head = run->n ? 0 : NONE;
-	TRY(find_waits(run));
-	TRY(tell_missing_fixtures(run));
+	TRY(process_run_find_waits(run));
+	TRY(process_run_report_missing_fixtures(run));
 	if (run->suite->suite.options.n_user_models)
 		suite_limit(run->observer,
 			    "models of functions in polygraph.toml are for "
 			    "test executables; in a suite of processes they do "
 			    "nothing");
 	warden_start(&run->warden);
-	return begin_reaping(run);
+	return process_run_begin_reaping(run);
 }
 
-static void running_free(struct running *running)
+static void running_free(struct running_test *running)
 {
 	if (running->process.pid > 0)
-		suspendable_replace(running->process.pid, 0);
+		run_replace_suspendable(running->process.pid, 0);
 	process_reap(&running->process);
 	capture_free(&running->capture);
 	free(running->tap);
@@ -313,7 +315,7 @@ static void process_run_freep(struct process_run *run)
 		process_reap(&run->providers.data[i]);
 	vec_free(&run->providers);
 	if (run->reaping) {
-		sweep(run, true, 0);
+		process_run_reap_strays(run, true, 0);
 		prctl(PR_SET_CHILD_SUBREAPER, run->was_subreaper);
 	}
 	/* Now that nobody is left whose calls it holds back. */
@@ -331,23 +333,25 @@ static void process_run_freep(struct process_run *run)
 
 /* ---- results ---- */
 
-static void report(struct process_run *run, size_t entry,
-		   const struct suite_result *result)
+static void process_run_report_result(struct process_run *run, size_t entry,
+				      const struct suite_result *result)
 {
 	run->ended[entry] = true;
 	if (run->observer->finished)
 		run->observer->finished(run->observer->data, result);
 }
 
-static void started(struct process_run *run, size_t entry)
+static void process_run_report_start(struct process_run *run, size_t entry)
 {
 	run->suite->suite.executions++;
 	if (run->observer->started)
 		run->observer->started(run->observer->data, run->order[entry]);
 }
 
-static struct err *report_not_run(struct process_run *run, size_t entry,
-				  enum outcome outcome, const char *why)
+static struct err *process_run_report_not_run(struct process_run *run,
+					      size_t entry,
+					      enum outcome outcome,
+					      const char *why)
 {
 	_cleanup_(suite_result_free) struct suite_result result = {
 		.test = run->order[entry],
@@ -355,14 +359,15 @@ static struct err *report_not_run(struct process_run *run, size_t entry,
 		.outcome = outcome,
 	};
 	TRY(process_message(&result, "%s", why));
-	report(run, entry, &result);
+	process_run_report_result(run, entry, &result);
 	return NULL;
 }
 
-static struct err *judge(struct process_run *run, struct running *running,
-			 struct suite_result *result)
+static struct err *running_judge(struct process_run *run,
+				 struct running_test *running,
+				 struct suite_result *result)
 {
-	const struct process_test *test = test_of(run, running->entry);
+	const struct process_test *test = process_run_test(run, running->entry);
 	const struct process *process = &running->process;
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	if (running->timed_out) {
@@ -388,16 +393,17 @@ static struct err *judge(struct process_run *run, struct running *running,
 	return run->suite->kind->judge(run->suite, test, &end, result);
 }
 
-static struct err *finish(struct process_run *run, struct running *running)
+static struct err *running_report_result(struct process_run *run,
+					 struct running_test *running)
 {
 	_cleanup_(suite_result_free) struct suite_result result = {
 		.test = run->order[running->entry],
 		.entry = running->entry,
-		.ns = time_of(running, running->process.ended_ns),
+		.ns = running_time(running, running->process.ended_ns),
 	};
 	TRY(capture_text(&running->capture, &result.output, &result.output_n,
 			 &result.output_dropped));
-	TRY(judge(run, running, &result));
+	TRY(running_judge(run, running, &result));
 	capture_shorten(result.output, &result.output_n, &result.output_dropped,
 			CAPTURE_KEEP);
 	if (result.outcome == OUTCOME_PASS &&
@@ -410,15 +416,15 @@ static struct err *finish(struct process_run *run, struct running *running)
 	    run->observer->chosen)
 		run->observer->chosen(run->observer->data, result.entry,
 				      result.test, running->block.shared);
-	report(run, running->entry, &result);
+	process_run_report_result(run, running->entry, &result);
 	return NULL;
 }
 
 /* ---- starting ---- */
 
-static bool may_start(const struct process_run *run, size_t entry)
+static bool process_run_may_start(const struct process_run *run, size_t entry)
 {
-	const struct process_test *test = test_of(run, entry);
+	const struct process_test *test = process_run_test(run, entry);
 	for (size_t i = run->waits_begin[entry];
 	     i < run->waits_begin[entry + 1]; i++) {
 		if (!run->ended[run->waits[i]])
@@ -431,8 +437,8 @@ static bool may_start(const struct process_run *run, size_t entry)
 	return true;
 }
 
-static void hold(struct process_run *run, const struct process_test *test,
-		 bool held)
+static void process_run_hold_locks(struct process_run *run,
+				   const struct process_test *test, bool held)
 {
 	for (size_t i = 0; i < test->locks.n; i++)
 		run->held[test->locks.data[i]] = held;
@@ -440,7 +446,8 @@ static void hold(struct process_run *run, const struct process_test *test,
 }
 
 /* Why it cannot be started at all; NULL: it can. */
-static struct err *why_not(const struct process_test *test, char **ret)
+static struct err *process_test_obstacle(const struct process_test *test,
+					 char **ret)
 {
 	_cleanup_(str_freep) struct str why = STR_INIT;
 	if (!test->argv.n)
@@ -458,11 +465,12 @@ static struct err *why_not(const struct process_test *test, char **ret)
 }
 
 /* @environment stays empty where it is ours. */
-static struct err *prepare_environment(struct process_run *run, size_t entry,
-				       struct choice_block *block,
-				       struct strv *environment)
+static struct err *process_run_make_environment(struct process_run *run,
+						size_t entry,
+						struct choice_block *block,
+						struct strv *environment)
 {
-	const struct process_test *test = test_of(run, entry);
+	const struct process_test *test = process_run_test(run, entry);
 	bool chooses = process_chooses(run->suite);
 	if (test->environment.n || chooses)
 		TRY(env_build(&test->environment, environment));
@@ -472,22 +480,24 @@ static struct err *prepare_environment(struct process_run *run, size_t entry,
 	return process_block_environment(run->suite, block, environment);
 }
 
-static struct err *start(struct process_run *run, size_t entry, unsigned weight)
+static struct err *process_run_start_entry(struct process_run *run,
+					   size_t entry, unsigned weight)
 {
-	const struct process_test *test = test_of(run, entry);
+	const struct process_test *test = process_run_test(run, entry);
 	_cleanup_(freep) char *why = NULL;
-	started(run, entry);
+	process_run_report_start(run, entry);
 	if (run->suite->suite.tests.data[run->order[entry]].disabled)
-		return report_not_run(run, entry, OUTCOME_SKIP,
-				      "disabled by the suite");
-	TRY(why_not(test, &why));
+		return process_run_report_not_run(run, entry, OUTCOME_SKIP,
+						  "disabled by the suite");
+	TRY(process_test_obstacle(test, &why));
 	if (why)
-		return report_not_run(run, entry, OUTCOME_FAIL, why);
+		return process_run_report_not_run(run, entry, OUTCOME_FAIL,
+						  why);
 
 	_cleanup_(strv_freep) struct strv environment = {};
 	_cleanup_(choice_block_free) struct choice_block block =
 		CHOICE_BLOCK_INIT;
-	TRY(prepare_environment(run, entry, &block, &environment));
+	TRY(process_run_make_environment(run, entry, &block, &environment));
 	struct process_spec spec = {
 		.argv = test->argv.data,
 		.environment = environment.data,
@@ -495,7 +505,7 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 		.split = test->tap,
 		.same_addresses = process_chooses(run->suite),
 	};
-	struct running running = {
+	struct running_test running = {
 		.process = PROCESS_INIT,
 		.block = CHOICE_BLOCK_INIT,
 		.entry = entry,
@@ -515,9 +525,10 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 		process_watch_started(run->watch,
 				      take_ptr(running.process.unfollowed));
 	if (why)
-		return report_not_run(run, entry, OUTCOME_FAIL, why);
+		return process_run_report_not_run(run, entry, OUTCOME_FAIL,
+						  why);
 	warden_watch(&run->warden, running.process.pid);
-	suspendable_replace(0, running.process.pid);
+	run_replace_suspendable(0, running.process.pid);
 	const struct suite_options *options = &run->suite->suite.options;
 	running.limit_ns = test->timeout_ns && !options->timeout_given
 				   ? test->timeout_ns
@@ -531,7 +542,7 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
 	block = (struct choice_block)CHOICE_BLOCK_INIT;
 	run->running[run->running_n++] = running;
 	run->weight += weight;
-	hold(run, test, true);
+	process_run_hold_locks(run, test, true);
 	return NULL;
 }
 
@@ -539,19 +550,19 @@ static struct err *start(struct process_run *run, size_t entry, unsigned weight)
  * Starts what may start. A serial test that has to wait holds back all behind
  * it, so that it gets its turn; other waiting ones are passed by.
  */
-static struct err *start_more(struct process_run *run)
+static struct err *process_run_start_entries(struct process_run *run)
 {
 	size_t before = NONE;
 	size_t looked = 0;
 	for (size_t entry = run->head; entry != NONE && !interrupted;) {
-		const struct process_test *test = test_of(run, entry);
+		const struct process_test *test = process_run_test(run, entry);
 		unsigned weight = MIN(MAX(test->weight, 1u), run->jobs);
 		if (run->serial || run->running_n == run->jobs ||
 		    (test->serial && run->running_n))
 			return NULL;
 		bool fits = run->weight + weight <= run->jobs;
 		size_t next = run->next[entry];
-		if (!fits || !may_start(run, entry)) {
+		if (!fits || !process_run_may_start(run, entry)) {
 			/* Heavy ones hold back too, or they would starve. */
 			if (!fits || ++looked > LOOK_AHEAD)
 				return NULL;
@@ -563,7 +574,7 @@ static struct err *start_more(struct process_run *run)
 			run->head = next;
 		else
 			run->next[before] = next;
-		TRY(start(run, entry, weight));
+		TRY(process_run_start_entry(run, entry, weight));
 		entry = next;
 	}
 	return NULL;
@@ -571,7 +582,7 @@ static struct err *start_more(struct process_run *run)
 
 /* ---- the loop ---- */
 
-static void pass_on(const char *data, size_t n, int fd)
+static void process_run_pass_output(const char *data, size_t n, int fd)
 {
 	while (n) {
 		ssize_t done = write(fd, data, n);
@@ -585,8 +596,9 @@ static void pass_on(const char *data, size_t n, int fd)
 }
 
 /* One read, so that no test keeps the others waiting. */
-static struct err *take_output(struct process_run *run, struct running *running,
-			       bool error, bool *open)
+static struct err *running_read_output(struct process_run *run,
+				       struct running_test *running, bool error,
+				       bool *open)
 {
 	int fd = error ? running->process.err : running->process.out;
 	ssize_t got = read(fd, run->buffer, READ_SIZE);
@@ -600,41 +612,46 @@ static struct err *take_output(struct process_run *run, struct running *running,
 	if (running->tap && !error)
 		tap_feed(running->tap, run->buffer, n);
 	if (run->suite->suite.options.pass_through)
-		pass_on(run->buffer, n, error ? STDERR_FILENO : STDOUT_FILENO);
+		process_run_pass_output(run->buffer, n,
+					error ? STDERR_FILENO : STDOUT_FILENO);
 	return capture_add(&running->capture, run->buffer, n);
 }
 
-static bool has_more(int fd)
+static bool descriptor_has_input(int fd)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 	return fd >= 0 && poll(&poll_fd, 1, 0) > 0;
 }
 
 /* What was printed before it ended and still is in the pipes. */
-static struct err *drain(struct process_run *run, struct running *running)
+static struct err *running_drain_output(struct process_run *run,
+					struct running_test *running)
 {
 	for (int i = 0; i < DRAIN_READS && running->out_open &&
-			has_more(running->process.out);
+			descriptor_has_input(running->process.out);
 	     i++)
-		TRY(take_output(run, running, false, &running->out_open));
+		TRY(running_read_output(run, running, false,
+					&running->out_open));
 	for (int i = 0; i < DRAIN_READS && running->err_open &&
-			has_more(running->process.err);
+			descriptor_has_input(running->process.err);
 	     i++)
-		TRY(take_output(run, running, true, &running->err_open));
+		TRY(running_read_output(run, running, true,
+					&running->err_open));
 	return NULL;
 }
 
 /* ---- what it leaves, where that is watched ---- */
 
 /* Its process ended, its group was not killed yet. */
-static struct err *look(struct process_run *run, const struct running *running)
+static struct err *running_capture_state(struct process_run *run,
+					 const struct running_test *running)
 {
 	_cleanup_(pids_freep) struct pids pids = {};
-	bool provides = test_of(run, running->entry)->provides;
+	bool provides = process_run_test(run, running->entry)->provides;
 	for (int round = 0;; round++) {
-		sweep(run, false, 0);
+		process_run_reap_strays(run, false, 0);
 		pids.n = 0;
-		TRY(list_children(run, true, &pids));
+		TRY(process_run_list_children(run, true, &pids));
 		if (provides || round == GRACE_ROUNDS || interrupted ||
 		    !process_watch_left(run->watch, &pids))
 			break;
@@ -644,39 +661,41 @@ static struct err *look(struct process_run *run, const struct running *running)
 }
 
 /* Its result was told, and what is to be killed of it was. */
-static struct err *settle(struct process_run *run,
-			  const struct running *running, bool provides)
+static struct err *running_settle_state(struct process_run *run,
+					const struct running_test *running,
+					bool provides)
 {
 	_cleanup_(pids_freep) struct pids pids = {};
 	process_watch_tell(run->watch);
 	if (!provides)
-		sweep(run, true, running->process.pid);
-	TRY(list_children(run, true, &pids));
+		process_run_reap_strays(run, true, running->process.pid);
+	TRY(process_run_list_children(run, true, &pids));
 	return process_watch_settle(run->watch, &pids);
 }
 
 /* Takes the place of @running in the table with the last one. */
-static struct err *end_running(struct process_run *run, size_t at)
+static struct err *process_run_end_entry(struct process_run *run, size_t at)
 {
-	struct running running = run->running[at];
-	const struct process_test *test = test_of(run, running.entry);
+	struct running_test running = run->running[at];
+	const struct process_test *test = process_run_test(run, running.entry);
 	bool provides = test->provides && !running.timed_out;
-	struct err *err = run->watch ? look(run, &running) : NULL;
+	struct err *err =
+		run->watch ? running_capture_state(run, &running) : NULL;
 	/* First its group: who could print on is gone then. */
 	if (!provides)
 		process_kill(&running.process);
 	if (!err)
-		err = drain(run, &running);
+		err = running_drain_output(run, &running);
 	if (!err)
-		err = finish(run, &running);
+		err = running_report_result(run, &running);
 	if (!err && run->watch)
-		err = settle(run, &running, provides);
-	hold(run, test, false);
+		err = running_settle_state(run, &running, provides);
+	process_run_hold_locks(run, test, false);
 	run->weight -= running.weight;
 	run->running[at] = run->running[--run->running_n];
 	pid_t group = running.process.pid;
 	if (!err && provides) {
-		suspendable_replace(group, 0);
+		run_replace_suspendable(group, 0);
 		closep(&running.process.out);
 		closep(&running.process.err);
 		closep(&running.process.pidfd);
@@ -689,21 +708,21 @@ static struct err *end_running(struct process_run *run, size_t at)
 	running_free(&running);
 	if (!provides)
 		warden_forget(&run->warden, group);
-	sweep(run, false, 0);
+	process_run_reap_strays(run, false, 0);
 	return err;
 }
 
-static int wait_ms(const struct process_run *run)
+static int process_run_wait_ms(const struct process_run *run)
 {
 	uint64_t now = clock_now();
 	uint64_t wait = WAKE_MS;
 	for (size_t i = 0; i < run->running_n; i++) {
-		const struct running *running = &run->running[i];
+		const struct running_test *running = &run->running[i];
 		if (running->process.pidfd < 0)
 			wait = MIN(wait, (uint64_t)POLL_MS);
 		if (running->timed_out || running->limit_ns == PROCESS_NO_LIMIT)
 			continue;
-		uint64_t time = time_of(running, now);
+		uint64_t time = running_time(running, now);
 		uint64_t left =
 			running->limit_ns > time ? running->limit_ns - time : 0;
 		wait = MIN(wait, left / NS_PER_MS + (left % NS_PER_MS != 0));
@@ -711,13 +730,13 @@ static int wait_ms(const struct process_run *run)
 	return (int)wait;
 }
 
-static void kill_late(struct process_run *run)
+static void process_run_kill_late(struct process_run *run)
 {
 	uint64_t now = clock_now();
 	for (size_t i = 0; i < run->running_n; i++) {
-		struct running *running = &run->running[i];
+		struct running_test *running = &run->running[i];
 		if (running->timed_out ||
-		    time_of(running, now) < running->limit_ns)
+		    running_time(running, now) < running->limit_ns)
 			continue;
 		/* It may have ended while we looked elsewhere. */
 		if (process_ended(&running->process))
@@ -727,10 +746,10 @@ static void kill_late(struct process_run *run)
 	}
 }
 
-static struct err *wait_and_read(struct process_run *run, struct pollfd *fds)
+static struct err *process_run_wait(struct process_run *run, struct pollfd *fds)
 {
 	for (size_t i = 0; i < run->running_n; i++) {
-		const struct running *running = &run->running[i];
+		const struct running_test *running = &run->running[i];
 		fds[3 * i] = (struct pollfd){
 			.fd = running->out_open ? running->process.out : -1,
 			.events = POLLIN,
@@ -744,36 +763,37 @@ static struct err *wait_and_read(struct process_run *run, struct pollfd *fds)
 			.events = POLLIN,
 		};
 	}
-	if (poll(fds, 3 * run->running_n, wait_ms(run)) < 0) {
+	if (poll(fds, 3 * run->running_n, process_run_wait_ms(run)) < 0) {
 		if (errno == EINTR)
 			return NULL;
 		return err_errno(errno, "cannot wait for the tests");
 	}
-	note_lost_time(run);
+	process_run_note_lost_time(run);
 	for (size_t i = 0; i < run->running_n; i++) {
-		struct running *running = &run->running[i];
+		struct running_test *running = &run->running[i];
 		if (fds[3 * i].revents)
-			TRY(take_output(run, running, false,
-					&running->out_open));
+			TRY(running_read_output(run, running, false,
+						&running->out_open));
 		if (fds[3 * i + 1].revents)
-			TRY(take_output(run, running, true,
-					&running->err_open));
+			TRY(running_read_output(run, running, true,
+						&running->err_open));
 	}
-	kill_late(run);
+	process_run_kill_late(run);
 	/* Backwards: ending one moves the last to its place. */
 	for (size_t i = run->running_n; i-- > 0;) {
 		struct process *process = &run->running[i].process;
 		if ((process->pidfd < 0 || fds[3 * i + 2].revents ||
 		     process->ended) &&
 		    process_ended(process))
-			TRY(end_running(run, i));
+			TRY(process_run_end_entry(run, i));
 	}
 	return NULL;
 }
 
 /* One at a time, so that what is seen between two is of the first. */
-static struct err *begin_watching(struct process_run *run,
-				  const struct process_watching *watching)
+static struct err *
+process_run_begin_watching(struct process_run *run,
+			   const struct process_watching *watching)
 {
 	if (run->jobs > 1 && !run->suite->said_jobs)
 		log_info("one test at a time while their state is watched");
@@ -801,10 +821,10 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 	for (size_t i = 0; i < n; i++)
 		BUG_ON(order[i] >= suite->tests.n);
 	if (watching)
-		TRY(begin_watching(&run, watching));
+		TRY(process_run_begin_watching(&run, watching));
 	if (watching && !run.watch)
 		return NULL;
-	TRY(prepare(&run));
+	TRY(process_run_prepare(&run));
 	_cleanup_(freep) struct pollfd *fds =
 		calloc(3 * (size_t)run.jobs, sizeof(*fds));
 	if (!fds)
@@ -813,11 +833,11 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		run.last_tick = run.running_n ? run.last_tick : clock_now();
-		TRY(start_more(&run));
+		TRY(process_run_start_entries(&run));
 		if (!run.running_n && run.head == NONE)
 			return run.watch ? process_watch_finish(run.watch)
 					 : NULL;
 		if (run.running_n)
-			TRY(wait_and_read(&run, fds));
+			TRY(process_run_wait(&run, fds));
 	}
 }

@@ -14,8 +14,9 @@
 #include "process/process_tree.h"
 #include "process/process_watch.h"
 
-static struct err *run(struct suite *suite, const size_t *order, size_t n,
-		       unsigned flags, const struct suite_observer *observer)
+static struct err *process_suite_run(struct suite *suite, const size_t *order,
+				     size_t n, unsigned flags,
+				     const struct suite_observer *observer)
 {
 	/* SUITE_ALONE: each is alone already. */
 	struct process_suite *self = (struct process_suite *)suite;
@@ -24,8 +25,8 @@ static struct err *run(struct suite *suite, const size_t *order, size_t n,
 			   self->watch ? &watching : NULL);
 }
 
-static struct err *watch_suite(struct suite *suite,
-			       const struct suite_watch *watch)
+static struct err *process_suite_watch(struct suite *suite,
+				       const struct suite_watch *watch)
 {
 	struct process_suite *self = (struct process_suite *)suite;
 	self->watch = watch;
@@ -36,10 +37,10 @@ static struct err *watch_suite(struct suite *suite,
 	return saver_create(&self->saver);
 }
 
-static struct err *run_places(struct suite *suite, const size_t *order,
-			      size_t n, const struct suite_place *places,
-			      size_t n_places,
-			      const struct suite_observer *observer)
+static struct err *
+process_suite_run_places(struct suite *suite, const size_t *order, size_t n,
+			 const struct suite_place *places, size_t n_places,
+			 const struct suite_observer *observer)
 {
 	struct process_watching watching = {
 		.places = places,
@@ -49,29 +50,30 @@ static struct err *run_places(struct suite *suite, const size_t *order,
 			   &watching);
 }
 
-static void close_suite(struct suite *suite)
+static void process_suite_close(struct suite *suite)
 {
 	process_suite_destroy((struct process_suite *)suite);
 }
 
-static const char *touched_file(const struct suite *suite, size_t i)
+static const char *process_suite_touched_file(const struct suite *suite,
+					      size_t i)
 {
 	const struct process_suite *self = (const struct process_suite *)suite;
 	return self->saver ? saver_path(self->saver, i) : NULL;
 }
 
 static const struct suite_ops ops = {
-	.touched_file = touched_file,
-	.run = run,
+	.touched_file = process_suite_touched_file,
+	.run = process_suite_run,
 	.watched = SUITE_FILES | SUITE_PROCESS,
-	.watch = watch_suite,
-	.run_places = run_places,
+	.watch = process_suite_watch,
+	.run_places = process_suite_run_places,
 	.run_tree = process_run_tree,
 	.keep_files = process_keep_files,
 	.put_back = process_put_back,
 	.try_roots = process_try_roots,
 	.choose = process_choose,
-	.close = close_suite,
+	.close = process_suite_close,
 };
 
 struct err *process_suite_create(const struct suite_options *options,

@@ -31,15 +31,15 @@ void process_keep_destroy(struct process_keep *keep)
 	free(keep);
 }
 
-static void keep_destroyp(struct process_keep **keep)
+static void process_keep_destroyp(struct process_keep **keep)
 {
 	process_keep_destroy(*keep);
 }
 
-static struct err *keep_create(const char *const *paths, size_t n,
-			       struct process_keep **ret)
+static struct err *process_keep_create(const char *const *paths, size_t n,
+				       struct process_keep **ret)
 {
-	_cleanup_(keep_destroyp) struct process_keep *keep =
+	_cleanup_(process_keep_destroyp) struct process_keep *keep =
 		calloc(1, sizeof(*keep));
 	if (!keep)
 		return err_nomem();
@@ -58,7 +58,7 @@ struct err *process_keep_files(struct suite *suite, const char *const *paths,
 	/* Runs that were watched left them changed. */
 	if (self->saver)
 		TRY(saver_put_back(self->saver, paths, n));
-	return n ? keep_create(paths, n, &self->keep) : NULL;
+	return n ? process_keep_create(paths, n, &self->keep) : NULL;
 }
 
 struct err *process_put_back(struct suite *suite)
@@ -69,8 +69,8 @@ struct err *process_put_back(struct suite *suite)
 	return keeper_put_back(self->keep->keeper, self->keep->start);
 }
 
-static void say_lost(struct process_keep *keep,
-		     const struct suite_observer *observer)
+static void process_keep_report_lost(struct process_keep *keep,
+				     const struct suite_observer *observer)
 {
 	const char *lost;
 	for (; (lost = keeper_lost(keep->keeper, keep->said)); keep->said++)
@@ -81,23 +81,24 @@ static void say_lost(struct process_keep *keep,
 /* ---- what tests leave ---- */
 
 /* Is all that changed in kept files? */
-struct leaving {
+struct leftovers {
 	const struct keeper *keeper;
 	bool more;
 };
 
-static bool is_kept(const struct keeper *keeper, const struct change *change)
+static bool process_change_is_kept(const struct keeper *keeper,
+				   const struct change *change)
 {
 	return change->where == CHANGE_FILE && keep_is_exact(change->root) &&
 	       keeper_has(keeper, change->root);
 }
 
-static void note_changes(struct leaving *leaving, const struct change *changes,
-			 size_t n)
+static void leftovers_note_changes(struct leftovers *leaving,
+				   const struct change *changes, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct change *change = &changes[i];
-		bool kept = is_kept(leaving->keeper, change);
+		bool kept = process_change_is_kept(leaving->keeper, change);
 		/* A new name is told of with the old one. */
 		for (size_t k = 0; kept && k < change->n; k++) {
 			const char *path = change->paths[k].path;
@@ -106,7 +107,8 @@ static void note_changes(struct leaving *leaving, const struct change *changes,
 				.root = change->paths[k].after,
 			};
 			if (str_ends(path, ": name"))
-				kept = is_kept(leaving->keeper, &other);
+				kept = process_change_is_kept(leaving->keeper,
+							      &other);
 		}
 		if (!kept)
 			log_debug(LOG_PROCESS, "not kept, but changed: %s",
@@ -137,11 +139,11 @@ struct process_tree {
 	struct suite_path path;
 	size_t begin;
 	size_t ended; /* after it */
-	struct leaving leaving;
+	struct leftovers leaving;
 	struct ipc_span span;
 };
 
-static void tree_free(struct process_tree *tree)
+static void process_tree_free(struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->partings.n; i++)
 		kept_destroy(tree->partings.data[i].kept);
@@ -152,7 +154,7 @@ static void tree_free(struct process_tree *tree)
 	ipc_span_free(&tree->span);
 }
 
-static void on_started(void *data, size_t test)
+static void process_tree_started(void *data, size_t test)
 {
 	const struct process_tree *tree = data;
 	if (tree->outer->started &&
@@ -160,7 +162,7 @@ static void on_started(void *data, size_t test)
 		tree->outer->started(tree->outer->data, test);
 }
 
-static void on_finished(void *data, const struct suite_result *result)
+static void process_tree_finished(void *data, const struct suite_result *result)
 {
 	struct process_tree *tree = data;
 	BUG_ON(result->entry >= tree->path.n - tree->begin);
@@ -175,24 +177,25 @@ static void on_finished(void *data, const struct suite_result *result)
 }
 
 /* What was not seen may be anything. */
-static void on_limit(void *data, const char *text _unused_)
+static void process_tree_limit(void *data, const char *text _unused_)
 {
 	struct process_tree *tree = data;
 	tree->leaving.more = true;
 }
 
-static void on_changed(void *data, size_t entry _unused_, size_t test _unused_,
-		       const struct change *changes, size_t n)
+static void process_tree_changed(void *data, size_t entry _unused_,
+				 size_t test _unused_,
+				 const struct change *changes, size_t n)
 {
 	struct process_tree *tree = data;
-	note_changes(&tree->leaving, changes, n);
+	leftovers_note_changes(&tree->leaving, changes, n);
 }
 
 /*
  * A fixture's processes stay until the end of the run, and what it changes does
  * not count as a change.
  */
-static bool has_fixture(const struct process_tree *tree)
+static bool process_tree_has_fixture(const struct process_tree *tree)
 {
 	for (size_t i = tree->begin; i < tree->path.n; i++) {
 		const struct process_test *test =
@@ -203,13 +206,14 @@ static bool has_fixture(const struct process_tree *tree)
 	return false;
 }
 
-static struct err *run_order(struct process_tree *tree, bool watched)
+static struct err *process_tree_run_order(struct process_tree *tree,
+					  bool watched)
 {
 	const struct suite_observer observer = {
-		.started = on_started,
-		.finished = on_finished,
-		.changed = on_changed,
-		.limit = on_limit,
+		.started = process_tree_started,
+		.finished = process_tree_finished,
+		.changed = process_tree_changed,
+		.limit = process_tree_limit,
 		.data = tree,
 	};
 	static const char *const none[] = { NULL };
@@ -224,14 +228,15 @@ static struct err *run_order(struct process_tree *tree, bool watched)
 	};
 	const struct process_watching watching = { .watch = &watch };
 	tree->ended = 0;
-	tree->leaving = (struct leaving){ .keeper = tree->keep->keeper };
+	tree->leaving = (struct leftovers){ .keeper = tree->keep->keeper };
 	return process_run(tree->suite, tree->path.tests + tree->begin,
 			   tree->path.n - tree->begin, SUITE_SERIAL, &observer,
 			   watched ? &watching : NULL);
 }
 
 /* Runs the order that goes on at @child, up to where orders part again. */
-static struct err *run_child(struct process_tree *tree, size_t child)
+static struct err *process_tree_run_child(struct process_tree *tree,
+					  size_t child)
 {
 	const struct process_parting *from =
 		&tree->partings.data[tree->partings.n - 1];
@@ -245,10 +250,11 @@ static struct err *run_child(struct process_tree *tree, size_t child)
 		from->node == links->n ? 0 : links->depths[from->node] + 1;
 	size_t last = tree->path.nodes[tree->path.n - 1];
 	bool parts = suite_tree_children(links, last) > 1;
-	bool watched = parts && tree->follows && !has_fixture(tree);
+	bool watched =
+		parts && tree->follows && !process_tree_has_fixture(tree);
 	ipc_span_end(&tree->span);
 	TRY(keeper_put_back(tree->keep->keeper, from->kept));
-	TRY(run_order(tree, watched));
+	TRY(process_tree_run_order(tree, watched));
 	if (!parts)
 		return NULL;
 	_cleanup_(kept_destroyp) struct kept *kept = NULL;
@@ -266,7 +272,7 @@ static struct err *run_child(struct process_tree *tree, size_t child)
 	return NULL;
 }
 
-static struct err *run_all(struct process_tree *tree)
+static struct err *process_tree_run_all(struct process_tree *tree)
 {
 	const struct suite_tree *links = &tree->tree;
 	TRY(ipc_span_begin(&tree->span));
@@ -285,27 +291,28 @@ static struct err *run_all(struct process_tree *tree)
 			tree->partings.n--;
 			continue;
 		}
-		TRY(run_child(tree, suite_tree_child(links, top->node,
-						     top->child++)));
+		TRY(process_tree_run_child(
+			tree,
+			suite_tree_child(links, top->node, top->child++)));
 	}
 	return NULL;
 }
 
 /* Files as at the start, and nothing of tests in the system, whatever happened. */
-static struct err *finish(struct process_keep *keep, struct ipc_span *span,
-			  struct err *err,
-			  const struct suite_observer *observer)
+static struct err *process_keep_finish(struct process_keep *keep,
+				       struct ipc_span *span, struct err *err,
+				       const struct suite_observer *observer)
 {
 	ipc_span_end(span);
 	struct err *failed = keeper_put_back(keep->keeper, keep->start);
-	say_lost(keep, observer);
+	process_keep_report_lost(keep, observer);
 	if (!err)
 		return failed;
 	err_ignore(failed);
 	return err;
 }
 
-static bool can_follow(struct process_suite *suite)
+static bool process_suite_can_follow(struct process_suite *suite)
 {
 	if (!suite->follows_known) {
 		struct err *err = process_try_follow();
@@ -322,15 +329,15 @@ struct err *process_run_tree(struct suite *suite,
 			     const struct suite_observer *observer)
 {
 	struct process_suite *self = (struct process_suite *)suite;
-	_cleanup_(keep_destroyp) struct process_keep *nothing = NULL;
+	_cleanup_(process_keep_destroyp) struct process_keep *nothing = NULL;
 	if (!self->keep)
-		TRY(keep_create(NULL, 0, &nothing));
-	_cleanup_(tree_free) struct process_tree tree = {
+		TRY(process_keep_create(NULL, 0, &nothing));
+	_cleanup_(process_tree_free) struct process_tree tree = {
 		.suite = self,
 		.keep = self->keep ? self->keep : nothing,
 		.outer = observer,
 		.told = calloc(n + 1, sizeof(*tree.told)),
-		.follows = can_follow(self),
+		.follows = process_suite_can_follow(self),
 	};
 	if (!tree.told)
 		return err_nomem();
@@ -342,13 +349,13 @@ struct err *process_run_tree(struct suite *suite,
 	ipc_span_destroy(take_ptr(self->span));
 	BUG_ON(!tree.keep);
 	TRY(keeper_put_back(tree.keep->keeper, tree.keep->start));
-	struct err *err = run_all(&tree);
-	return finish(tree.keep, &tree.span, err, observer);
+	struct err *err = process_tree_run_all(&tree);
+	return process_keep_finish(tree.keep, &tree.span, err, observer);
 }
 
 /* ---- roots ---- */
 
-struct roots {
+struct root_tries {
 	struct process_suite *suite;
 	struct process_keep *keep;
 	struct kept *after; /* the prefix */
@@ -360,7 +367,7 @@ struct roots {
 	struct ipc_span span, own; /* of all; of one try */
 };
 
-static void roots_free(struct roots *roots)
+static void root_tries_free(struct root_tries *roots)
 {
 	kept_destroy(roots->after);
 	changes_freep_deep(&roots->changes);
@@ -370,19 +377,19 @@ static void roots_free(struct roots *roots)
 	ipc_span_free(&roots->own);
 }
 
-static void on_tried(void *data, const struct suite_result *result)
+static void root_try_finished(void *data, const struct suite_result *result)
 {
-	struct roots *roots = data;
+	struct root_tries *roots = data;
 	roots->outcome = result->outcome;
 }
 
-static struct err *try_one(void *context, const bool *put_back,
-			   enum outcome *ret)
+static struct err *root_tries_run(void *context, const bool *put_back,
+				  enum outcome *ret)
 {
-	struct roots *roots = context;
+	struct root_tries *roots = context;
 	struct process_keep *keep = roots->keep;
 	const struct suite_observer observer = {
-		.finished = on_tried,
+		.finished = root_try_finished,
 		.data = roots,
 	};
 	size_t chosen = 0;
@@ -405,7 +412,7 @@ static struct err *try_one(void *context, const bool *put_back,
 	return NULL;
 }
 
-static struct err *add_root(struct roots *roots, size_t path)
+static struct err *root_tries_add(struct root_tries *roots, size_t path)
 {
 	const struct process_keep *keep = roots->keep;
 	struct change change = {
@@ -434,8 +441,8 @@ static struct err *add_root(struct roots *roots, size_t path)
 	return err;
 }
 
-static struct err *find_roots(struct roots *roots, const size_t *prefix,
-			      size_t n)
+static struct err *root_tries_find(struct root_tries *roots,
+				   const size_t *prefix, size_t n)
 {
 	static const struct suite_observer nobody = {};
 	struct keeper *keeper = roots->keep->keeper;
@@ -446,7 +453,7 @@ static struct err *find_roots(struct roots *roots, const size_t *prefix,
 	TRY(keeper_take(keeper, &roots->after));
 	for (size_t i = 0; i < keeper_count(keeper); i++) {
 		if (!kept_same(roots->keep->start, roots->after, i))
-			TRY(add_root(roots, i));
+			TRY(root_tries_add(roots, i));
 	}
 	return NULL;
 }
@@ -460,7 +467,7 @@ struct err *process_try_roots(struct suite *suite,
 	struct process_suite *self = (struct process_suite *)suite;
 	if (!self->keep)
 		return NULL;
-	_cleanup_(roots_free) struct roots roots = {
+	_cleanup_(root_tries_free) struct root_tries roots = {
 		.suite = self,
 		.keep = self->keep,
 		.test = test,
@@ -469,9 +476,9 @@ struct err *process_try_roots(struct suite *suite,
 			      sizeof(*roots.chosen));
 	if (!roots.chosen)
 		return err_nomem();
-	struct err *err = find_roots(&roots, prefix, n);
+	struct err *err = root_tries_find(&roots, prefix, n);
 	if (!err && roots.changes.n)
-		err = judge(data, roots.changes.data, roots.changes.n, try_one,
-			    &roots);
-	return finish(self->keep, &roots.span, err, observer);
+		err = judge(data, roots.changes.data, roots.changes.n,
+			    root_tries_run, &roots);
+	return process_keep_finish(self->keep, &roots.span, err, observer);
 }

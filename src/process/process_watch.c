@@ -20,7 +20,7 @@
 #define LEFT_MAX 1024
 
 /* One command whose calls are told, and what it left running. */
-struct follower {
+struct command_follower {
 	struct process_watch *watch;
 	struct follow *follow;
 	size_t entry, test;
@@ -56,25 +56,26 @@ struct process_watch {
 	size_t *found;		     /* room for answers */
 	bool *read;		     /* by place */
 
-	struct follower *follower;	  /* of the command that runs */
-	VEC(struct follower *) followers; /* of processes left running */
-	struct pids known;		  /* children left by earlier ones */
-	struct pids groups;		  /* and their process groups */
-	struct map_text fixtures;	  /* roots that set-ups changed */
-	uint64_t told;			  /* calls held back */
-	size_t unfollowed;		  /* commands */
+	struct command_follower *follower; /* of the command that runs */
+	VEC(struct command_follower *)
+	followers;		  /* of processes left running */
+	struct pids known;	  /* children left by earlier ones */
+	struct pids groups;	  /* and their process groups */
+	struct map_text fixtures; /* roots that set-ups changed */
+	uint64_t told;		  /* calls held back */
+	size_t unfollowed;	  /* commands */
 };
 
-static const struct process_test *test_of(const struct process_watch *watch,
-					  size_t test)
+static const struct process_test *
+process_watch_test(const struct process_watch *watch, size_t test)
 {
 	return &watch->suite->tests.data[test];
 }
 
 /* ---- calls ---- */
 
-static void note_states(struct follower *follower,
-			const struct follow_event *event)
+static void process_watch_note_states(struct command_follower *follower,
+				      const struct follow_event *event)
 {
 	if (event->kind == FOLLOW_LOOKED) {
 		unsigned own = atomic_load(&follower->written);
@@ -84,13 +85,13 @@ static void note_states(struct follower *follower,
 	}
 }
 
-static void on_call(void *data, const struct follow_event *event)
+static void process_watch_call(void *data, const struct follow_event *event)
 {
-	struct follower *follower = data;
+	struct command_follower *follower = data;
 	struct process_watch *watch = follower->watch;
 	bool over = atomic_load(&follower->over);
 	if (!over)
-		note_states(follower, event);
+		process_watch_note_states(follower, event);
 	if (watch->saver)
 		saver_event(watch->saver, event);
 	if (watch->places) {
@@ -108,7 +109,7 @@ static void on_call(void *data, const struct follow_event *event)
 		files_event(files, event);
 }
 
-static void follower_destroy(struct follower *follower)
+static void command_follower_destroy(struct command_follower *follower)
 {
 	if (!follower)
 		return;
@@ -122,7 +123,7 @@ static void follower_destroy(struct follower *follower)
 
 /* ---- life ---- */
 
-static struct err *create_readers(struct process_watch *watch)
+static struct err *process_watch_create_readers(struct process_watch *watch)
 {
 	for (size_t i = 0; i < watch->n_places; i++) {
 		if (watch->places[i].where != CHANGE_FILE)
@@ -140,8 +141,8 @@ static struct err *create_readers(struct process_watch *watch)
 				    watch->directory, &watch->readers);
 }
 
-static struct err *create_state(struct process_watch *watch,
-				const struct suite_watch *options)
+static struct err *process_watch_create_state(struct process_watch *watch,
+					      const struct suite_watch *options)
 {
 	watch->file_options = (struct files_options){
 		.dirs = options->dirs,
@@ -162,8 +163,8 @@ static struct err *create_state(struct process_watch *watch,
 }
 
 /* Can calls be followed here? Else it is said, once a suite. */
-static struct err *try_follow(struct process_watch *watch,
-			      const struct suite_watch *options)
+static struct err *process_watch_try_follow(struct process_watch *watch,
+					    const struct suite_watch *options)
 {
 	const char *method = options ? options->file_method : NULL;
 	if (method && !strcmp(method, "walk"))
@@ -193,24 +194,24 @@ static struct err *try_follow(struct process_watch *watch,
 	return NULL;
 }
 
-static struct err *fill(struct process_watch *watch,
-			const struct process_watching *what)
+static struct err *process_watch_fill(struct process_watch *watch,
+				      const struct process_watching *what)
 {
 	watch->directory = getcwd(NULL, 0);
 	/* Once files are kept it is known what they were. */
 	if (what->watch ? what->watch->save : !watch->suite->keep)
 		watch->saver = watch->suite->saver;
-	TRY(try_follow(watch, what->watch));
+	TRY(process_watch_try_follow(watch, what->watch));
 	if (what->watch) {
 		watch->flags = FOLLOW_FILES;
 		if (what->watch->what & SUITE_PROCESS)
 			watch->flags |= FOLLOW_STATES;
-		return create_state(watch, what->watch);
+		return process_watch_create_state(watch, what->watch);
 	}
 	watch->flags = FOLLOW_FILES | FOLLOW_READS | FOLLOW_STATES;
 	watch->places = what->places;
 	watch->n_places = what->n_places;
-	return create_readers(watch);
+	return process_watch_create_readers(watch);
 }
 
 struct err *process_watch_create(struct process_suite *suite,
@@ -223,7 +224,7 @@ struct err *process_watch_create(struct process_suite *suite,
 		return err_nomem();
 	watch->suite = suite;
 	watch->observer = observer;
-	struct err *err = fill(watch, what);
+	struct err *err = process_watch_fill(watch, what);
 	if (!err && (what->watch || watch->follows)) {
 		*ret = watch;
 		return NULL;
@@ -234,7 +235,7 @@ struct err *process_watch_create(struct process_suite *suite,
 	return err;
 }
 
-static void log_costs(const struct process_watch *watch)
+static void process_watch_log_costs(const struct process_watch *watch)
 {
 	log_info("%llu calls followed; looking took %llu us",
 		 (unsigned long long)watch->told,
@@ -245,11 +246,11 @@ void process_watch_destroy(struct process_watch *watch)
 {
 	if (!watch)
 		return;
-	follower_destroy(watch->follower);
+	command_follower_destroy(watch->follower);
 	for (size_t i = 0; i < watch->followers.n; i++)
-		follower_destroy(watch->followers.data[i]);
+		command_follower_destroy(watch->followers.data[i]);
 	vec_free(&watch->followers);
-	log_costs(watch);
+	process_watch_log_costs(watch);
 	files_destroy(watch->files);
 	system_state_destroy(watch->system);
 	files_readers_destroy(watch->readers);
@@ -271,7 +272,7 @@ struct err *process_watch_begin(struct process_watch *watch, size_t entry,
 				size_t test, struct follow **ret)
 {
 	/* That of a command that could not be started. */
-	follower_destroy(take_ptr(watch->follower));
+	command_follower_destroy(take_ptr(watch->follower));
 	watch->entry = entry;
 	watch->test = test;
 	changes_clear(&watch->changes);
@@ -280,7 +281,7 @@ struct err *process_watch_begin(struct process_watch *watch, size_t entry,
 		files_readers_take(watch->readers, watch->found);
 	if (!watch->follows)
 		return NULL;
-	struct follower *follower = calloc(1, sizeof(*follower));
+	struct command_follower *follower = calloc(1, sizeof(*follower));
 	if (!follower)
 		return err_nomem();
 	follower->watch = watch;
@@ -288,12 +289,12 @@ struct err *process_watch_begin(struct process_watch *watch, size_t entry,
 	follower->test = test;
 	const struct follow_options options = {
 		.flags = watch->flags,
-		.sink = on_call,
+		.sink = process_watch_call,
 		.data = follower,
 	};
 	struct err *err = follow_prepare(&options, &follower->follow);
 	if (err) {
-		follower_destroy(follower);
+		command_follower_destroy(follower);
 		return err;
 	}
 	watch->follower = follower;
@@ -321,7 +322,7 @@ bool process_watch_left(const struct process_watch *watch,
 }
 
 /* What @pid started and that is alive, and so on. */
-static struct err *add_descendants(pid_t pid, struct pids *ret)
+static struct err *process_watch_add_descendants(pid_t pid, struct pids *ret)
 {
 	_cleanup_(pids_freep) struct pids children = {};
 	TRY(proc_read_children(pid, pid, &children));
@@ -337,8 +338,9 @@ static struct err *add_descendants(pid_t pid, struct pids *ret)
  * of earlier ones, nor what they started meanwhile and came to us when they
  * ended: the group tells.
  */
-static struct err *find_left(const struct process_watch *watch,
-			     const struct pids *children, struct pids *ret)
+static struct err *process_watch_find_left(const struct process_watch *watch,
+					   const struct pids *children,
+					   struct pids *ret)
 {
 	for (size_t i = 0; i < children->n; i++) {
 		pid_t child = children->data[i];
@@ -347,18 +349,20 @@ static struct err *find_left(const struct process_watch *watch,
 			TRY(vec_push(ret, child));
 	}
 	for (size_t i = 0; i < ret->n; i++)
-		TRY(add_descendants(ret->data[i], ret));
+		TRY(process_watch_add_descendants(ret->data[i], ret));
 	return NULL;
 }
 
 /* From now on what is told is of processes that the command left. */
-static struct err *turn_over(struct process_watch *watch, bool left)
+static struct err *process_watch_turn_over(struct process_watch *watch,
+					   bool left)
 {
-	struct follower *follower = watch->follower;
+	struct command_follower *follower = watch->follower;
 	if (!follower)
 		return NULL;
 	struct err *err = NULL;
-	if (left && watch->files && !test_of(watch, watch->test)->provides)
+	if (left && watch->files &&
+	    !process_watch_test(watch, watch->test)->provides)
 		err = files_create(&watch->file_options, &follower->late);
 	if (!err && follower->late)
 		err = files_capture(follower->late, 0, NULL, 0, NULL);
@@ -368,22 +372,23 @@ static struct err *turn_over(struct process_watch *watch, bool left)
 
 /* ---- fixtures ---- */
 
-static bool is_absent(const struct change *change)
+static bool change_is_removal(const struct change *change)
 {
 	return change->n && !strcmp(change->paths[0].after, "absent");
 }
 
-static struct err *fixture_key(const struct change *change, struct str *ret)
+static struct err *change_fixture_key(const struct change *change,
+				      struct str *ret)
 {
 	ret->n = 0;
 	return str_appendf(ret, "%d %s", change->where, change->root);
 }
 
-static struct err *keep_fixture_roots(struct process_watch *watch)
+static struct err *process_watch_keep_fixture_roots(struct process_watch *watch)
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	for (size_t i = 0; i < watch->changes.n; i++) {
-		TRY(fixture_key(&watch->changes.data[i], &key));
+		TRY(change_fixture_key(&watch->changes.data[i], &key));
 		TRY(map_text_put(&watch->fixtures, key.s, 1));
 	}
 	return NULL;
@@ -394,10 +399,10 @@ static struct err *keep_fixture_roots(struct process_watch *watch)
  * followed, the command must have had to do with some. Those that are files
  * were told by name (system_state_touched()).
  */
-static bool is_foreign(const struct process_watch *watch,
-		       const struct change *change)
+static bool process_watch_is_foreign(const struct process_watch *watch,
+				     const struct change *change)
 {
-	struct follower *follower = watch->follower;
+	struct command_follower *follower = watch->follower;
 	if (change->where != CHANGE_PROCESS || !follower ||
 	    !(attribute_states(change->root) & STATE_IPC) ||
 	    str_starts(change->root, "semaphore[/") ||
@@ -407,31 +412,33 @@ static bool is_foreign(const struct process_watch *watch,
 }
 
 /* Processes and ports that are gone are told of whom left them. */
-static bool is_end(const struct change *change)
+static bool process_watch_is_end(const struct change *change)
 {
-	return change->where == CHANGE_PROCESS && is_absent(change) &&
+	return change->where == CHANGE_PROCESS && change_is_removal(change) &&
 	       (str_starts(change->root, "child[") ||
 		str_starts(change->root, "port["));
 }
 
-static struct err *is_clean_up(const struct process_watch *watch,
-			       const struct change *change, bool *ret)
+static struct err *process_watch_is_clean_up(const struct process_watch *watch,
+					     const struct change *change,
+					     bool *ret)
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	uint64_t known;
-	TRY(fixture_key(change, &key));
-	*ret = is_absent(change) ||
+	TRY(change_fixture_key(change, &key));
+	*ret = change_is_removal(change) ||
 	       map_text_get(&watch->fixtures, key.s, &known);
 	return NULL;
 }
 
 /* Drops what does not count. */
-static struct err *drop_some(struct process_watch *watch)
+static struct err *process_watch_drop_changes(struct process_watch *watch)
 {
-	const struct process_test *test = test_of(watch, watch->test);
+	const struct process_test *test =
+		process_watch_test(watch, watch->test);
 	struct changes *changes = &watch->changes;
 	if (test->provides) {
-		TRY(keep_fixture_roots(watch));
+		TRY(process_watch_keep_fixture_roots(watch));
 		changes_clear(changes);
 		return NULL;
 	}
@@ -439,11 +446,13 @@ static struct err *drop_some(struct process_watch *watch)
 	for (size_t i = 0; i < changes->n; i++) {
 		const struct change *change = &changes->data[i];
 		bool drop = false;
-		struct err *err =
-			test->cleans ? is_clean_up(watch, change, &drop) : NULL;
+		struct err *err = test->cleans ? process_watch_is_clean_up(
+							 watch, change, &drop)
+					       : NULL;
 		if (err)
 			err_ignore(err);
-		if (drop || is_end(change) || is_foreign(watch, change))
+		if (drop || process_watch_is_end(change) ||
+		    process_watch_is_foreign(watch, change))
 			change_free(&changes->data[i]);
 		else
 			changes->data[kept++] = changes->data[i];
@@ -454,7 +463,7 @@ static struct err *drop_some(struct process_watch *watch)
 
 /* ---- after a command ---- */
 
-static void find_read(struct process_watch *watch)
+static void process_watch_find_read(struct process_watch *watch)
 {
 	memset(watch->read, 0, watch->n_places * sizeof(*watch->read));
 	size_t n = watch->readers
@@ -480,10 +489,11 @@ struct err *process_watch_end(struct process_watch *watch, pid_t pid,
 {
 	uint64_t start = clock_now();
 	_cleanup_(pids_freep) struct pids left = {};
-	TRY(find_left(watch, children, &left));
-	TRY(turn_over(watch, process_watch_left(watch, children)));
+	TRY(process_watch_find_left(watch, children, &left));
+	TRY(process_watch_turn_over(watch,
+				    process_watch_left(watch, children)));
 	if (watch->places) {
-		find_read(watch);
+		process_watch_find_read(watch);
 		return NULL;
 	}
 	if (watch->files)
@@ -492,12 +502,13 @@ struct err *process_watch_end(struct process_watch *watch, pid_t pid,
 	if (watch->system)
 		TRY(system_state_capture(watch->system, left.data, left.n,
 					 &watch->changes));
-	TRY(drop_some(watch));
+	TRY(process_watch_drop_changes(watch));
 	watch->capture_ns += clock_now() - start;
 	return NULL;
 }
 
-static void tell_changes(struct process_watch *watch, size_t entry, size_t test)
+static void process_watch_report_changes(struct process_watch *watch,
+					 size_t entry, size_t test)
 {
 	const struct suite_observer *observer = watch->observer;
 	if (watch->changes.n && observer->changed)
@@ -509,7 +520,7 @@ static void tell_changes(struct process_watch *watch, size_t entry, size_t test)
 void process_watch_tell(struct process_watch *watch)
 {
 	const struct suite_observer *observer = watch->observer;
-	tell_changes(watch, watch->entry, watch->test);
+	process_watch_report_changes(watch, watch->entry, watch->test);
 	for (size_t i = 0; i < watch->n_places; i++) {
 		if (watch->read[i] && observer->read)
 			observer->read(observer->data, watch->test, i);
@@ -536,18 +547,19 @@ struct err *process_watch_settle(struct process_watch *watch,
 		TRY(vec_push(&watch->followers, watch->follower));
 		watch->follower = NULL;
 	}
-	follower_destroy(take_ptr(watch->follower));
+	command_follower_destroy(take_ptr(watch->follower));
 	return NULL;
 }
 
 struct err *process_watch_finish(struct process_watch *watch)
 {
 	for (size_t i = 0; i < watch->followers.n; i++) {
-		struct follower *follower = watch->followers.data[i];
+		struct command_follower *follower = watch->followers.data[i];
 		if (!follower->late)
 			continue;
 		TRY(files_capture(follower->late, 0, NULL, 0, &watch->changes));
-		tell_changes(watch, follower->entry, follower->test);
+		process_watch_report_changes(watch, follower->entry,
+					     follower->test);
 	}
 	if (watch->unfollowed)
 		suite_limit(watch->observer,

@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 /* The directive behind an unescaped " #": "SKIP …", "TODO …". */
-static const char *directive(const char *line)
+static const char *tap_find_directive(const char *line)
 {
 	for (const char *c = line; *c; c++) {
 		if (*c == '\\' && c[1])
@@ -21,33 +21,33 @@ static const char *directive(const char *line)
 	return "";
 }
 
-static bool is_directive(const char *line, const char *word)
+static bool tap_is_directive(const char *line, const char *word)
 {
-	return !strncasecmp(directive(line), word, strlen(word));
+	return !strncasecmp(tap_find_directive(line), word, strlen(word));
 }
 
-static void note_first(struct tap *tap, const char *line)
+static void tap_note_first(struct tap *tap, const char *line)
 {
 	if (!tap->first[0])
 		memcpy(tap->first, line, strlen(line) + 1);
 }
 
-static void see_point(struct tap *tap, const char *line, bool ok)
+static void tap_read_point(struct tap *tap, const char *line, bool ok)
 {
 	tap->points++;
-	if (is_directive(line, "TODO"))
+	if (tap_is_directive(line, "TODO"))
 		return;
-	if (ok && is_directive(line, "SKIP")) {
+	if (ok && tap_is_directive(line, "SKIP")) {
 		tap->skipped++;
 	} else if (!ok) {
 		if (!tap->failed)
 			tap->first[0] = '\0';
-		note_first(tap, line);
+		tap_note_first(tap, line);
 		tap->failed++;
 	}
 }
 
-static void see_plan(struct tap *tap, const char *count)
+static void tap_read_plan(struct tap *tap, const char *count)
 {
 	uint64_t n = 0;
 	if (!isdigit((unsigned char)*count))
@@ -63,16 +63,16 @@ static void see_plan(struct tap *tap, const char *count)
 	tap->planned = n;
 	if (!n) {
 		tap->all_skipped = true;
-		note_first(tap, directive(count));
+		tap_note_first(tap, tap_find_directive(count));
 	}
 }
 
-static bool word_ends(char c)
+static bool tap_word_ends(char c)
 {
 	return !c || c == ' ' || c == '\t';
 }
 
-static void see_line(struct tap *tap)
+static void tap_read_line(struct tap *tap)
 {
 	char *line = tap->line;
 	size_t n = tap->line_n;
@@ -83,16 +83,16 @@ static void see_line(struct tap *tap)
 		line[--length] = '\0';
 	if (tap->bailed)
 		return;
-	if (str_starts(line, "ok") && word_ends(line[2]))
-		see_point(tap, line, true);
-	else if (str_starts(line, "not ok") && word_ends(line[6]))
-		see_point(tap, line, false);
+	if (str_starts(line, "ok") && tap_word_ends(line[2]))
+		tap_read_point(tap, line, true);
+	else if (str_starts(line, "not ok") && tap_word_ends(line[6]))
+		tap_read_point(tap, line, false);
 	else if (str_starts(line, "1.."))
-		see_plan(tap, line + 3);
+		tap_read_plan(tap, line + 3);
 	else if (str_starts(line, "Bail out!")) {
 		tap->bailed = true;
 		tap->first[0] = '\0';
-		note_first(tap, line);
+		tap_note_first(tap, line);
 	}
 }
 
@@ -100,7 +100,7 @@ void tap_feed(struct tap *tap, const char *data, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (data[i] == '\n')
-			see_line(tap);
+			tap_read_line(tap);
 		else if (tap->line_n < sizeof(tap->line) - 1)
 			tap->line[tap->line_n++] = data[i];
 	}
@@ -109,7 +109,7 @@ void tap_feed(struct tap *tap, const char *data, size_t n)
 void tap_finish(struct tap *tap)
 {
 	if (tap->line_n)
-		see_line(tap);
+		tap_read_line(tap);
 }
 
 enum outcome tap_outcome(const struct tap *tap, const char **ret_why)

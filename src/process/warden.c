@@ -16,12 +16,12 @@
 /* More tests side by side than --jobs allows. */
 #define GROUPS_MAX 65536
 
-struct message {
+struct warden_message {
 	int32_t group;
 	int32_t watch;
 };
 
-static void close_but(int keep)
+static void warden_close_others(int keep)
 {
 	if (keep > 0)
 		syscall(SYS_close_range, 0u, (unsigned)keep - 1, 0u);
@@ -29,7 +29,7 @@ static void close_but(int keep)
 }
 
 /* After fork in a program that may have threads: no allocation, no stdio. */
-static _noreturn_ void guard(int fd)
+static _noreturn_ void warden_run(int fd)
 {
 	static pid_t groups[GROUPS_MAX];
 	size_t n = 0;
@@ -38,9 +38,9 @@ static _noreturn_ void guard(int fd)
 	prctl(PR_SET_PDEATHSIG, 0);
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_IGN);
-	close_but(fd);
+	warden_close_others(fd);
 	for (;;) {
-		struct message message;
+		struct warden_message message;
 		ssize_t got = recv(fd, &message, sizeof(message), 0);
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -69,7 +69,7 @@ void warden_start(struct warden *warden)
 	}
 	pid_t pid = fork();
 	if (!pid)
-		guard(ends[1]);
+		warden_run(ends[1]);
 	close(ends[1]);
 	if (pid < 0) {
 		log_debug(LOG_PROCESS, "no warden: %s", strerror(errno));
@@ -80,9 +80,9 @@ void warden_start(struct warden *warden)
 	warden->fd = ends[0];
 }
 
-static void tell(struct warden *warden, pid_t group, bool watch)
+static void warden_send(struct warden *warden, pid_t group, bool watch)
 {
-	struct message message = { .group = group, .watch = watch };
+	struct warden_message message = { .group = group, .watch = watch };
 	while (warden->fd >= 0 &&
 	       send(warden->fd, &message, sizeof(message), MSG_NOSIGNAL) < 0) {
 		if (errno == EINTR)
@@ -95,12 +95,12 @@ static void tell(struct warden *warden, pid_t group, bool watch)
 
 void warden_watch(struct warden *warden, pid_t group)
 {
-	tell(warden, group, true);
+	warden_send(warden, group, true);
 }
 
 void warden_forget(struct warden *warden, pid_t group)
 {
-	tell(warden, group, false);
+	warden_send(warden, group, false);
 }
 
 void warden_stop(struct warden *warden)
