@@ -27,13 +27,18 @@ static uint64_t adapter_find_member(const struct run *run,
 bool adapter_find_members(const struct run *run,
 			  const struct adapter_member *rows, size_t n)
 {
+	size_t elsewhere = 0;
 	for (size_t i = 0; i < n; i++) {
 		*rows[i].at = adapter_find_member(run, &rows[i]);
+		elsewhere += *rows[i].at != rows[i].known;
 		if (*rows[i].at < rows[i].end)
 			continue;
 		adapter_reset_members(run, rows, n);
 		return false;
 	}
+	log_debug(LOG_FRAMEWORK,
+		  "%s: %zu of %zu members are elsewhere than known",
+		  adapter_title(run), elsewhere, n);
 	return true;
 }
 
@@ -50,7 +55,7 @@ void adapter_reset_members(const struct run *run,
 struct err *adapter_unknown_version(const struct run *run, const char *what)
 {
 	log_debug(LOG_FRAMEWORK, "%s: %s", adapter_title(run), what);
-	return err_create(ERR_SUITE, "this version of %s is not known",
+	return err_create(ERR_SUITE, "unsupported version of %s",
 			  adapter_title(run));
 }
 
@@ -60,7 +65,7 @@ struct err *adapter_function_missing(const struct run *run, const char *symbol,
 	log_debug(LOG_FRAMEWORK, "%s: the program has no %s",
 		  adapter_title(run), symbol);
 	return err_hint(err_create(ERR_SUITE,
-				   "%s's own functions are missing in the "
+				   "%s's own functions are missing from the "
 				   "program",
 				   adapter_title(run)),
 			"%s", hint);

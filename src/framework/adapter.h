@@ -1,6 +1,6 @@
 /*
  * What adapters share: where members of a framework's types lie, and the errors
- * of a framework that is not as it was expected.
+ * of a framework that differs from what an adapter expects.
  */
 #pragma once
 
@@ -21,12 +21,12 @@ struct adapter_member {
 };
 
 /*
- * Fills in a layout from debug information, which may be anything: where one
- * offset lies outside of what it can be, all are as known. False: that was so.
+ * Fills in a layout from debug information, which may be anything: if one offset
+ * is out of range, all are as known, and the result is false.
  */
 bool adapter_find_members(const struct run *run,
 			  const struct adapter_member *rows, size_t n);
-/* All as known: the adapter found that they make no sense together. */
+/* All as known: the adapter found that they do not fit together. */
 void adapter_reset_members(const struct run *run,
 			   const struct adapter_member *rows, size_t n);
 

@@ -1,22 +1,22 @@
 /*
- * Boost.Test, by data: a suite's children lie in a multimap from rank to id,
- * and the framework's loop goes from its first node to its end. Where a suite
- * starts, its map is told that a node of ours is the first, which is its own
- * successor: whatever id is put into it comes next, as often as wanted, until
- * the map's end is made its successor. Nothing else leads to our node, so that
- * a test may leave by exit(), which takes the maps apart. Tests of one suite
- * that follow each other share one round through it, with its fixtures; suites
- * lie in suites, so there is a stack of such loops.
+ * Boost.Test, by data. A suite keeps its children in a multimap from rank to id,
+ * and the framework's loop goes from the first node to the end. When a suite
+ * starts, a node of ours becomes the first of its map and its own successor: the
+ * id in it decides what runs next, as many times as wanted, until the map's end
+ * becomes its successor. Nothing else points to our node, so a test may call
+ * exit(), which destroys the maps. Consecutive tests of one suite share one pass
+ * through it, with its fixtures. Suites are nested, so there is a stack of such
+ * loops.
  *
- * The framework tells of its progress through its results collector, whose
- * virtual functions are there in every build. One stop a test: where a test
- * starts, the last of the same suite has ended. Assertions are not stopped at,
- * for most of them hold: whether a test passed is read where the framework
- * keeps it (which knows of expected failures, too), and where it failed is
- * learned from the formatters of the log, which by default see errors only.
+ * The framework reports its progress to its results collector, whose virtual
+ * functions exist in every build. There is one stop per test: when a test starts,
+ * the previous one of the same suite has ended. Assertions do not stop, because
+ * most of them hold. Whether a test passed is read from the framework's own
+ * results, which also know about expected failures. Where it failed comes from the
+ * formatters of the log, which by default see only errors.
  *
- * The first test of a suite begins with the suite's fixtures, so that a crash
- * there is somebody's.
+ * The first test of a suite begins with the suite's fixtures, so that a crash in
+ * them is reported as the failure of a test.
  *
  * Seen with 1.74; see docs/frameworks.md.
  */
@@ -56,7 +56,7 @@
 #define RELATIONS_MAX 1000000
 /* More than a balanced tree of all memory is high. */
 #define TREE_HEIGHT_MAX 128
-/* The part of a test_unit that is looked at. */
+/* The part of a test_unit that is read. */
 #define UNIT_SIZE 232
 
 /* boost::unit_test::test_unit_type, test_unit::run_status */
@@ -74,7 +74,7 @@ struct boost_node {
 	uint64_t key;
 	uint64_t value; /* or what begins here */
 };
-/* In a std::map or multimap, behind the comparison. */
+/* In a std::map or multimap, after the comparison. */
 #define TREE_HEADER 8
 enum { COLOR_RED = 0 };
 
@@ -102,10 +102,10 @@ struct boost {
 	struct raddr store; /* header of the map of results; 0: not found */
 	struct raddr nodes; /* memory for ours */
 	bool early;	    /* the running test has not come to its own start */
-	bool watching;	    /* a breakpoint stands at units' ends */
-	bool undecided;	    /* what comes behind the running test */
+	bool watching;	    /* there is a breakpoint at the end of units */
+	bool undecided;	    /* what comes after the running test */
 	bool collecting;    /* a message, piece by piece */
-	enum outcome outcome; /* worse than the framework's own results tell */
+	enum outcome outcome; /* worse than in the framework's own results */
 	size_t depth;
 	struct boost_level levels[DEPTH_MAX];
 };
@@ -169,8 +169,8 @@ static struct err *boost_text_at(struct run *run, uint64_t address, char **ret)
 }
 
 /*
- * Which child of @suite leads to the test that shall run next, or has begun
- * early? 0: none.
+ * The child of @suite that contains the test that runs next, or that has begun
+ * early; 0: none.
  */
 static uint64_t boost_next_child(const struct run *run, uint64_t suite)
 {
@@ -189,7 +189,7 @@ static uint64_t boost_next_child(const struct run *run, uint64_t suite)
 	return 0;
 }
 
-/* Lets the innermost loop come to whatever of its suite is wanted next. */
+/* Makes the innermost loop come to the next wanted child of its suite. */
 static struct err *boost_advance_loop(struct run *run)
 {
 	struct boost *boost = run->state;
@@ -209,7 +209,7 @@ static struct err *boost_advance_loop(struct run *run)
 
 static run_hook boost_on_finish;
 
-/* The end of a unit is looked at where it is not another test's start. */
+/* Stops at the end of a unit, where that is not another test's start. */
 static struct err *boost_watch_ends(struct run *run, bool watch)
 {
 	struct boost *boost = run->state;
@@ -228,8 +228,12 @@ static struct err *boost_find_store(struct run *run, struct thread *thread)
 {
 	struct boost *boost = run->state;
 	struct raddr results;
-	if (!program_symbol(run->program, RESULTS, &results))
+	if (!program_symbol(run->program, RESULTS, &results)) {
+		log_debug(LOG_FRAMEWORK, "Boost.Test: its results cannot be "
+					 "read, expected failures are "
+					 "failures");
 		return NULL;
+	}
 	uint64_t args[] = { 0, 0 }, entry;
 	TRY(run_u64(run, RADDR(boost->root + boost->at.id), &args[1]));
 	TRY(remote_call(thread, results, args, 2, CALL_LIMIT_NS, &entry));
@@ -305,7 +309,7 @@ static struct err *boost_judge_test(struct run *run)
 	bool passed = failed <= expected && !results[at->aborted] &&
 		      !results[at->timed_out];
 	if (passed) {
-		/* Whatever was noted was expected. */
+		/* What was noted was expected. */
 		boost->outcome = OUTCOME_PASS;
 		return NULL;
 	}
@@ -335,12 +339,12 @@ static struct err *boost_begin_test(struct run *run)
 	return run_begin(run);
 }
 
-/* The thread stands where @suite starts, before its fixtures. */
+/* The thread is where @suite starts, before its fixtures. */
 static struct err *boost_enter_suite(struct run *run, uint64_t suite)
 {
 	struct boost *boost = run->state;
 	if (boost->depth == DEPTH_MAX)
-		return err_create(ERR_SUITE, "suites lie too deep in suites");
+		return err_create(ERR_SUITE, "suites are nested too deeply");
 	struct boost_level *level = &boost->levels[boost->depth];
 	level->suite = suite;
 	level->header = suite + boost->at.children + TREE_HEADER;
@@ -360,7 +364,7 @@ static struct err *boost_enter_suite(struct run *run, uint64_t suite)
 	return boost_begin_test(run);
 }
 
-/* What is wanted next, as long as it lies in @suite, did not run. */
+/* The next wanted tests, as long as they are in @suite, did not run. */
 static struct err *boost_miss_tests(struct run *run, uint64_t suite,
 				    bool skipped, const char *file,
 				    unsigned line, const char *reason)
@@ -401,7 +405,7 @@ static struct err *boost_leave_suite(struct run *run)
 	}
 	if (boost->depth)
 		return boost_advance_loop(run);
-	/* What else the program may want to run passes without a stop. */
+	/* Anything else that the program runs passes without a stop. */
 	struct raddr function;
 	return program_symbol(run->program, RUN, &function)
 		       ? calls_mute(run, function)
@@ -490,7 +494,7 @@ static struct err *boost_on_skipped(struct run *run, struct thread *thread,
 	return boost_advance_loop(run);
 }
 
-/* The formatters of the log, and what they are told of a failed assertion. */
+/* The formatters of the log, and what they get of a failed assertion. */
 enum boost_piece {
 	PIECE_START,
 	PIECE_VALUE,
@@ -640,7 +644,7 @@ static struct err *boost_on_exception(struct run *run, struct thread *thread,
 		boost->outcome = OUTCOME_TIMEOUT;
 	else if (exception.code >= CODE_SYSTEM)
 		boost->outcome = OUTCOME_CRASH;
-	/* A fatal one ends all loops: no other test's start will tell. */
+	/* A fatal one ends all loops: no other test will start. */
 	TRY(boost_watch_ends(run, true));
 	if (boost->outcome == OUTCOME_CRASH && run->faulted)
 		return NULL; /* where it was is known */
@@ -653,7 +657,7 @@ static struct err *boost_on_exception(struct run *run, struct thread *thread,
 	return run_fail(run, file, (unsigned)exception.line, what);
 }
 
-/* The framework's own shuffling leaves the loop that can be led. */
+/* The framework's own shuffling does not use the loop that we control. */
 static struct err *boost_refuse_random(const struct run *run)
 {
 	const char *variable = getenv("BOOST_TEST_RANDOM");
@@ -734,7 +738,7 @@ struct boost_listing {
 	struct run *run;
 	struct thread *thread;
 	VEC(struct boost_dependency) dependencies;
-	/* Of units, by id: their first test, the one behind their last. */
+	/* Of units, by id: their first test, and the one after their last. */
 	struct map_u64 from, to;
 };
 
@@ -745,7 +749,7 @@ static void boost_listing_free(struct boost_listing *listing)
 	map_u64_free(&listing->to);
 }
 
-/* Tests from @from on are the unit's: they depend on whatever it does. */
+/* Tests from @from on are the unit's: they depend on what it depends on. */
 static struct err *boost_note_unit(struct boost_listing *listing,
 				   const uint8_t *copy, size_t from)
 {
@@ -839,8 +843,11 @@ static struct err *boost_list_unit(struct boost_listing *listing,
 		return boost_note_unit(listing, copy, from);
 	}
 	bool enabled = run_status == STATUS_ENABLED;
-	if (!enabled && default_status == STATUS_ENABLED)
-		return NULL; /* the user's own --run_test */
+	if (!enabled && default_status == STATUS_ENABLED) {
+		log_debug(LOG_FRAMEWORK,
+			  "Boost.Test: '%s' left out: --run_test", full);
+		return NULL;
+	}
 	TRY(boost_text_between(run, file_at[0], file_at[1], &file));
 	TRY(run_add_test(run, full, line ? file : NULL, (unsigned)line,
 			 !enabled, unit, suite));
@@ -853,7 +860,7 @@ static struct err *boost_list_suite(struct boost_listing *listing,
 	struct run *run = listing->run;
 	struct raddr get;
 	if (depth == DEPTH_MAX)
-		return err_create(ERR_SUITE, "suites lie too deep in suites");
+		return err_create(ERR_SUITE, "suites are nested too deeply");
 	if (!program_symbol(run->program, GET_UNIT, &get))
 		return adapter_unknown_version(run, "no framework::get()");
 	_cleanup_(ids_freep) struct ids ids = {};
@@ -881,8 +888,8 @@ static struct err *boost_list(struct run *run, struct thread *thread)
 
 /*
  * unit_test_log_t::set_checkpoint(file, line, text): the macros that define
- * test cases tell where they are with their fixtures. So does every assertion,
- * without a text.
+ * test cases report each step of their fixtures this way. So does every
+ * assertion, without a text.
  */
 static struct err *boost_on_checkpoint(struct run *run, struct thread *thread,
 				       uint64_t arg)

@@ -1,12 +1,12 @@
 /*
  * Catch2, version 2 (one header) and version 3 (a library), by calls:
- * RunContext::runTest() runs one test case with all its sections and
- * generators, and is entered again for each test that is wanted. It returns
- * what the test added to the totals: how it ended.
+ * RunContext::runTest() runs one test case with all its sections and generators,
+ * and is entered again for each wanted test. It returns what the test added to the
+ * totals, which is how it ended.
  *
- * Both versions have the same bones. In version 2 the argument is a TestCase
- * that contains its description, in version 3 a pair of pointers to
- * description and invoker.
+ * Both versions work the same way. In version 2 the argument is a TestCase that
+ * contains its description, in version 3 a pair of pointers to description and
+ * invoker.
  *
  * Seen with 2.13.10, 3.0.1 and 3.7.1; see docs/frameworks.md.
  */
@@ -40,10 +40,10 @@
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 #define TESTS_MAX 10000000
-/* So many stops for assertions that hold, then only for those that fail. */
+/* After this many stops for assertions that hold, stop only for failures. */
 #define HELD_MAX 16
 #define TOTALS_MAX 64
-/* How far behind the start of a RunContext its owner's set is looked for. */
+/* How far after the start of a RunContext its owner's set is searched for. */
 #define CONTEXT_MAX 4096
 
 /* Catch::TestCaseInfo::SpecialProperties, Catch::TestCaseProperties */
@@ -81,7 +81,7 @@ struct catch2 {
 	uint64_t tests;	   /* the vector of all tests */
 	uint64_t n_failed; /* assertions, for the exit status */
 	unsigned held;	   /* assertions reported although they hold */
-	bool limited;	   /* the user wants an end after so many failures */
+	bool limited;	   /* the user limits the number of failures */
 };
 
 /* False: it makes no sense. */
@@ -132,7 +132,7 @@ static bool catch2_find_layout(const struct run *run, bool version_3,
 	       at->failed_assertions + 8 <= at->totals_size;
 }
 
-/* The thread stands at the entry of runTest(result, this, test). */
+/* The thread is at the entry of runTest(result, this, test). */
 static struct err *catch2_begin_test(struct run *run, struct thread *thread,
 				     size_t test)
 {
@@ -263,16 +263,19 @@ static struct err *catch2_on_limit_return(struct run *run,
 	catch2->limit.inside = false;
 	TRY(run_unbreak(run, catch2->limit.return_to));
 	catch2->limited = (int32_t)regs_result(&thread->regs) != -1;
+	if (catch2->limited)
+		log_debug(LOG_FRAMEWORK,
+			  "Catch2: the limit of failures (-a, -x) is lifted");
 	return catch2->limited
 		       ? NULL
 		       : run_unbreak(run, regs_pc(&catch2->limit.entry));
 }
 
 /*
- * Config::abortAfter(): with a limit (-a, -x), tests that come after it is
- * reached would be cut short. Asked for before each test; where there is no
- * limit, as usual, there are no more stops here. Where the call was inlined,
- * catch2_lift_limit() does it.
+ * Config::abortAfter(): with a limit (-a, -x), tests that run after it is
+ * reached would be cut short. It is called before each test. Where there is no
+ * limit, which is usual, there are no more stops here. Where the call was
+ * inlined, catch2_lift_limit() does it.
  */
 static struct err *catch2_on_limit(struct run *run, struct thread *thread,
 				   uint64_t arg)
@@ -317,7 +320,7 @@ static struct err *catch2_on_expansion(struct run *run, struct thread *thread,
 			   catch2_on_expansion_return, 0);
 }
 
-/* What a person wants to read of a failed assertion. */
+/* The message of a failed assertion. */
 static struct err *catch2_describe_failure(struct run *run, uint64_t result,
 					   uint32_t type, char **ret)
 {
@@ -331,7 +334,7 @@ static struct err *catch2_describe_failure(struct run *run, uint64_t result,
 	TRY(run_string(run, RADDR(result + catch2->at.message), &message));
 
 	_cleanup_(str_freep) struct str text = STR_INIT;
-	/* Outside of an assertion there is no macro or no expression. */
+	/* Outside an assertion there is no macro or no expression. */
 	if (*macro && *expression)
 		TRY(str_appendf(&text, "%s( %s )", macro, expression));
 	if (type == RESULT_THREW)
@@ -394,7 +397,7 @@ static struct err *catch2_on_reaction(struct run *run, struct thread *thread,
 	return result ? catch2_note_result(run, result, &type) : NULL;
 }
 
-/* handleMessage(this, info, type, …): of skips nobody else hears then. */
+/* handleMessage(this, info, type, …): nothing else reports skips then. */
 static struct err *catch2_on_message(struct run *run, struct thread *thread,
 				     uint64_t arg)
 {
@@ -413,13 +416,16 @@ static struct err *catch2_on_message(struct run *run, struct thread *thread,
 }
 
 /*
- * Reporters and listeners may want to hear of every assertion; the tests must
- * not become slow by that. What is lost is the expansion of expressions.
+ * Reporters and listeners may ask for every assertion, which must not make the
+ * tests slow. The expansion of expressions is lost then.
  */
 static struct err *catch2_only_failures(struct run *run,
 					struct raddr assertion_ended)
 {
 	struct raddr message;
+	log_debug(LOG_FRAMEWORK,
+		  "Catch2 reports every assertion: stopping only "
+		  "at failures, without their expansion");
 	TRY(run_unbreak(run, assertion_ended));
 	TRY(run_break_symbol(run, POPULATE, catch2_on_reaction, 0, NULL));
 	TRY(run_break_symbol(run, DEBUG_BREAK, catch2_on_reaction, 0, NULL));
@@ -429,7 +435,7 @@ static struct err *catch2_only_failures(struct run *run,
 	return NULL;
 }
 
-/* assertionEnded(this, result): assertions that hold seldom get here. */
+/* assertionEnded(this, result): assertions that hold rarely get here. */
 static struct err *catch2_on_assertion(struct run *run, struct thread *thread,
 				       uint64_t arg)
 {
@@ -480,7 +486,7 @@ static struct err *catch2_attach(struct run *run)
 
 /*
  * The tests that the framework itself is about to run, after the user's own
- * choice: a std::set of pointers that lies right behind the RunContext.
+ * choice: a std::set of pointers right after the RunContext.
  */
 struct catch2_selection {
 	uint64_t *tests; /* ascending, as the set is */
@@ -531,14 +537,17 @@ static struct err *catch2_find_selection(struct run *run, struct thread *thread,
 		uint64_t set = context + i * 8;
 		if (!catch2_is_set(run, words + i, set + 8, first, max))
 			continue;
-		/* Behind it a vector of what the arguments chose. */
+		/* After it a vector of what the arguments chose. */
 		selection->chosen = words[i + 6] != words[i + 7];
 		return catch2_read_selection(run, set, max, selection);
 	}
-	return NULL; /* take it that nothing was chosen */
+	log_debug(LOG_FRAMEWORK,
+		  "Catch2: the set of chosen tests was not found, "
+		  "assuming all that are not hidden");
+	return NULL;
 }
 
-/* As its own reports and command line have names: without outer blanks. */
+/* Names as in its own reports and command line: without outer blanks. */
 static char *catch2_trim_name(char *name)
 {
 	name += strspn(name, " \t\r\n");
@@ -610,7 +619,7 @@ static struct err *catch2_list(struct run *run, struct thread *thread)
 	return err;
 }
 
-/* The same by data, where debug information tells the place. */
+/* The same by data, where debug information gives the place. */
 static struct err *catch2_lift_limit(struct run *run,
 				     const struct thread *thread)
 {
@@ -637,7 +646,7 @@ static struct err *catch2_start(struct run *run, struct thread *thread)
 const struct framework framework_catch2 = {
 	.name = "catch2",
 	.state_size = sizeof(struct catch2),
-	/* The last is virtual: link-time optimisation does not take it away. */
+	/* The last is virtual: link-time optimisation does not remove it. */
 	.signs = FRAMEWORK_SIGNS(
 		FRAMEWORK_HAS(RUN_TEST_2, RUN_TEST_3, ALL_TESTS)),
 	.own = {

@@ -1,20 +1,19 @@
 /*
- * Check, by data: at srunner_run_tagged() the runner is given another list of
- * suites, in memory of ours, that holds copies of the wanted tests in the wanted
- * order; when it returns, its own list is put back. The framework's loop then
- * does everything by itself.
+ * Check, by data: at srunner_run_tagged() the runner gets another list of suites,
+ * in memory of ours, with copies of the wanted tests in the wanted order. When it
+ * returns, its own list is restored. The framework's loop does everything else.
  *
- * Consecutive tests of one test case are one segment: a suite with one case,
- * so that unchecked fixtures run around them. Tests run in the process itself
- * (CK_NOFORK), but for those that expect a signal or an exit status: these are
- * segments of their own that the framework forks for, between parts of the
- * test case without its unchecked fixtures.
+ * Consecutive tests of one test case are one segment: a suite with one case, so
+ * that unchecked fixtures run around them. Tests run in the process itself
+ * (CK_NOFORK), except those that expect a signal or an exit status. These are
+ * segments of their own for which the framework forks, between parts of the test
+ * case without its unchecked fixtures.
  *
- * Starts and ends are told by the function that writes the log: it is called
- * before set-up (CLSTART_T) and, with the result, after tear-down (CLEND_T).
- * Its address stands in the runner, so no symbol is needed but the public ones.
- * It is there only after the run began: a fixture of ours in front of the first
- * segment's is the moment to look.
+ * The function that writes the log shows starts and ends: it is called before
+ * set-up (CLSTART_T) and, with the result, after tear-down (CLEND_T). The runner
+ * holds its address, so only the public symbols are needed. The address is there
+ * only after the run began: a fixture of ours before those of the first segment is
+ * where we read it.
  *
  * Seen with 0.15.2; see docs/frameworks.md.
  */
@@ -22,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "framework/adapter.h"
@@ -47,7 +47,7 @@ enum {
 	EVENT_TEST_END = 7,
 }; /* enum cl_event */
 
-/* Check's own structures as they lie in memory; these never changed. */
+/* Check's own structures in memory; these never changed. */
 struct check_list {
 	uint32_t n, max;
 	int32_t current, last;
@@ -338,9 +338,9 @@ static struct err *check_add_test(struct run *run,
 #define RUNNER_GROUP (UINT64_C(1) << 63)
 
 /*
- * The thread stands at the entry of srunner_run_tagged(). Test cases stay
- * together with their unchecked fixtures, and so do suites. The program comes to
- * its runners one after the other: in one process there is no way back.
+ * The thread is at the entry of srunner_run_tagged(). Test cases stay together
+ * with their unchecked fixtures, and so do suites. The program calls its runners
+ * one after the other: in one process there is no way back.
  */
 static struct err *check_discover_runner(struct run *run, struct thread *thread)
 {
@@ -380,7 +380,7 @@ struct check_segment {
 	uint8_t tcase[];
 };
 
-/* The lists of ours, as they will lie at @base in the tested program. */
+/* The lists of ours, as they will be at @base in the tested program. */
 struct check_image {
 	uint8_t *data;
 	uint64_t base;
@@ -438,7 +438,7 @@ static size_t check_segment_length(const struct run *run,
 	}
 }
 
-/* A fixture of ours in front of those in the list at *@fixtures, or behind. */
+/* A fixture of ours before those in the list at *@fixtures, or after them. */
 static struct err *check_add_fixture(struct run *run, struct check_image *image,
 				     struct check_fixture fixture, bool behind,
 				     uint64_t *fixtures)
@@ -450,7 +450,7 @@ static struct err *check_add_fixture(struct run *run, struct check_image *image,
 		      (n + 1) * sizeof(*items);
 	if (image->used + size + 64 > image->size)
 		return err_create(ERR_SUITE,
-				  "a test case with too many fixtures");
+				  "a test case has too many fixtures");
 	size_t list_at = check_image_take(image, sizeof(struct check_list));
 	size_t fixture_at =
 		check_image_take(image, sizeof(struct check_fixture));
@@ -562,7 +562,7 @@ static struct err *check_add_segment(struct run *run, struct check_image *image,
 		TRY(check_add_points(run, image, tcase));
 	if (first != run->next)
 		return NULL;
-	/* In front of the unchecked set-up: one that brings us the thread. */
+	/* Before the unchecked set-up: one that stops the thread for us. */
 	struct check_fixture ours = { 0, regs_pc(&check->call.entry).v };
 	return check_add_fixture_at(run, image, ours, false,
 				    tcase + check->at.case_setup);
@@ -662,7 +662,7 @@ static struct err *check_watch_points(struct run *run, struct thread *thread)
 			 check_on_point, SUITE_BEFORE_TEARDOWN);
 }
 
-/* The thread stands at the entry of srunner_run_tagged(). */
+/* The thread is at the entry of srunner_run_tagged(). */
 static struct err *check_run_runner(struct run *run, struct thread *thread)
 {
 	struct check *check = run->state;
@@ -674,6 +674,8 @@ static struct err *check_run_runner(struct run *run, struct thread *thread)
 		end++;
 	if (!first) {
 		/* A later runner's turn, or that of a new process. */
+		log_debug(LOG_FRAMEWORK,
+			  "Check: a runner of %zu tests is skipped", list.n);
 		check->base += list.n;
 		return calls_skip(run, thread, 0);
 	}
@@ -693,7 +695,7 @@ static struct err *check_run_runner(struct run *run, struct thread *thread)
 	return NULL;
 }
 
-/* What a TestResult says against the running test. */
+/* The failure of the running test that a TestResult describes. */
 static struct err *check_judge_test(struct run *run, uint64_t result)
 {
 	const struct check *check = run->state;
@@ -722,7 +724,7 @@ static enum outcome check_outcome_of(const struct run *run, uint32_t type)
 		return OUTCOME_NONE;
 	if (str_starts(message, "Test timeout expired"))
 		return OUTCOME_TIMEOUT;
-	/* It came back although it should have left. */
+	/* It returned although it should have exited. */
 	if (!strcmp(message, "Early exit with return value 0"))
 		return OUTCOME_FAIL;
 	return OUTCOME_CRASH;
@@ -756,7 +758,7 @@ static struct err *check_start_segment(struct run *run, uint64_t address)
 		list);
 }
 
-/* Tests that were not started: the unchecked set-up failed, and its result is the last. */
+/* Tests that did not start: the unchecked set-up failed; its result is the last. */
 static struct err *check_end_segment(struct run *run, uint64_t address)
 {
 	struct check *check = run->state;
@@ -805,7 +807,7 @@ static struct err *check_on_log(struct run *run, struct thread *thread,
 	}
 }
 
-/* Our fixture: logging was set up meanwhile. */
+/* Our fixture: logging has been set up by now. */
 static struct err *check_find_log(struct run *run, struct thread *thread)
 {
 	struct check *check = run->state;

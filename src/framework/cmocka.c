@@ -1,28 +1,29 @@
 /*
- * cmocka, by data: _cmocka_run_group_tests() is handed an array of tests; it is
- * given one of ours, with the wanted tests of the group in the wanted order.
- * The first function of each test (its set-up, or the test itself) and the
- * group's tear-down are replaced by functions of ours that only stop: so a test
- * begins, which ends the one before, and the last one ends before the group's
- * tear-down. Then the real function runs. One stop a test, and whatever way of
- * output was chosen does not matter.
+ * cmocka, by data: _cmocka_run_group_tests() takes an array of tests. It gets one
+ * of ours, with the wanted tests of the group in the wanted order. The first
+ * function of each test (its set-up, or the test itself) and the group's tear-down
+ * are replaced by functions of ours that only stop. There a test begins and the
+ * previous one ends, and the last one ends before the group's tear-down. Then the
+ * real function runs. There is one stop per test, and the chosen output format does
+ * not matter.
  *
- * How a test ended stands in the framework's record of it; the function's
- * argument points into that.
+ * The framework's record of a test says how it ended; the function's argument
+ * points into that record.
  *
- * In a tree of orders, where what follows is not known, the array has room for all
- * that may, and an entry of ours comes first: it asks, and fills that in.
+ * In a tree of orders, where it is not known yet what follows, the array has room
+ * for everything that may follow. An entry of ours comes first: it asks for the
+ * rest and fills it in.
  *
- * Programs with several groups go through them in their own way. A group that
- * is wanted later in the order than the program has it waits for its turn; one
- * that is wanted again, or was left out before, is run from a copy of its array
- * at the place of the current one.
+ * A program with several groups runs them in its own order. A group that is wanted
+ * later than the program runs it waits for its turn. One that is wanted again, or
+ * was left out before, runs from a copy of its array in place of the current one.
  *
  * Seen with 1.1.5; see docs/frameworks.md.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "framework/adapter.h"
 #include "framework/stand_in.h"
@@ -50,7 +51,7 @@ enum {
 	STUB_NOTHING, /* has no breakpoint */
 	STUBS,
 };
-/* More is not made room for: orders are run from their beginning then. */
+/* Room for at most this many; else orders run from their beginning. */
 #define ROOM_MAX 1000
 
 struct cmocka_unit_test { /* struct CMUnitTest */
@@ -106,8 +107,8 @@ static bool cmocka_is_listed(const struct cmocka_unit_test *test,
 }
 
 /*
- * The tests that the group at whose call the thread stands would run; *@ret is
- * never NULL. With @names their names, which the caller frees.
+ * The tests that the group would run at whose call the thread is; *@ret is never
+ * NULL. With @names their names, which the caller frees.
  */
 static struct err *cmocka_read_group(struct run *run, struct thread *thread,
 				     struct cmocka_unit_test **ret,
@@ -173,7 +174,7 @@ static struct err *cmocka_add_test(struct run *run, const char *group,
 			    group_id);
 }
 
-/* The thread stands at the entry of _cmocka_run_group_tests(). */
+/* The thread is at the entry of _cmocka_run_group_tests(). */
 static struct err *cmocka_discover_group(struct run *run, struct thread *thread)
 {
 	_cleanup_(freep) struct cmocka_unit_test *tests = NULL;
@@ -241,8 +242,8 @@ static size_t cmocka_group_length(const struct run *run, size_t first,
 }
 
 /*
- * Writes @n wanted tests and entries for all that may follow. The room behind has
- * to be kept for those: what is not used is passed without doing anything.
+ * Writes @n wanted tests and entries for all that may follow. The room after them
+ * stays reserved for those: entries that are not used do nothing.
  */
 static struct err *cmocka_write_entries(struct run *run, uint64_t entries,
 					size_t n, size_t room,
@@ -287,7 +288,7 @@ static struct err *cmocka_write_entries(struct run *run, uint64_t entries,
 }
 
 /*
- * The thread stands at the entry of _cmocka_run_group_tests(): what follows in
+ * The thread is at the entry of _cmocka_run_group_tests(): what follows in
  * the order and belongs to the group becomes its array.
  */
 static struct err *cmocka_begin_group(struct run *run, struct thread *thread,
@@ -299,7 +300,7 @@ static struct err *cmocka_begin_group(struct run *run, struct thread *thread,
 	/* Each parting takes an entry, too. */
 	size_t room = run->next + n == run->n ? 2 * run_unknown(run) : 0;
 	if (room > ROOM_MAX) {
-		/* Asked now, it has to be told. */
+		/* It asks now and needs an answer. */
 		run_wanted_at(run, run_known(run));
 		return NULL;
 	}
@@ -323,8 +324,8 @@ static struct err *cmocka_begin_group(struct run *run, struct thread *thread,
 
 /*
  * The framework's text ends with "[   LINE   ] --- file.c:7: error: Failure!"
- * or "file.c:7: Skipped!", by the way of output: takes that off and tells the
- * place. _fail() cannot always be stopped at, compilers inline it.
+ * or "file.c:7: Skipped!", depending on the output format: removes that and returns
+ * the place. Compilers may inline _fail(), so a breakpoint there is not enough.
  */
 static bool cmocka_cut_place(char *message, const char *end, char **ret_file,
 			     unsigned *ret_line)
@@ -495,7 +496,7 @@ static struct err *cmocka_on_group_end(struct run *run, struct thread *thread,
 			     "the set-up of its group failed"));
 		TRY(run_end(run, OUTCOME_NONE));
 	}
-	/* That is so for more of the group, too, which is to be known first. */
+	/* The same holds for the rest of the group, which must be known first. */
 	if (missed && run_parts(run) && run_wanted(run) == RUN_NONE)
 		return NULL;
 	if (cmocka->teardown)
@@ -515,7 +516,7 @@ static struct err *cmocka_on_group_return(struct run *run,
 	if (test != RUN_NONE)
 		TRY(cmocka_find_group(run, test, &group));
 	if (!group.n) {
-		/* More to come: nothing that failed keeps the program from it. */
+		/* More tests follow: the program must not stop at a failure. */
 		cmocka->call.inside = false;
 		calls_leave(thread, &cmocka->call, true);
 		if (test != RUN_NONE) {
@@ -535,7 +536,7 @@ static struct err *cmocka_on_group_return(struct run *run,
 	return cmocka_begin_group(run, thread, &group, tests);
 }
 
-/* The thread stands at the entry of _cmocka_run_group_tests(). */
+/* The thread is at the entry of _cmocka_run_group_tests(). */
 static struct err *cmocka_run_group_call(struct run *run, struct thread *thread)
 {
 	struct cmocka *cmocka = run->state;
@@ -637,9 +638,12 @@ static struct err *cmocka_start(struct run *run, struct thread *thread)
 		    run_group(run, run->order[i - 1]))
 			cmocka->backward = true;
 	}
-	/* A group may be wanted that was passed when that was not known. */
+	/* A group may turn out to be wanted after the program passed it. */
 	if (!run_settled(run))
 		cmocka->backward = true;
+	log_debug(LOG_FRAMEWORK, "cmocka: groups %s",
+		  cmocka->backward ? "are kept, they may run again"
+				   : "run in the program's own order");
 	struct raddr memory;
 	size_t most = run->n + 2 * run_unknown(run);
 	TRY(remote_map(thread,

@@ -1,19 +1,20 @@
 /*
  * CppUTest, by data: TestRegistry::runAllTests() walks a linked list of tests
- * (UtestShell). Where a test ends, its link is made the next wanted one, and
- * put back when that one starts; so the framework's own loop runs the order,
- * counts and prints, a test may come twice, and what a test sees of the list
- * is as ever. In the suite's own order links can stay, and there is one stop a
- * test: where one starts, the last has ended.
+ * (UtestShell). When a test ends, its link is changed to the next wanted test, and
+ * restored when that one starts. So the framework's own loop runs the order, counts
+ * and prints, a test may run twice, and a test sees the list unchanged. In the
+ * suite's own order the links stay, and there is one stop per test: when one
+ * starts, the previous one has ended.
  *
  * A test may run a registry of its own with a TestResult of its own (the
- * framework's TestTestingFixture): only what concerns ours counts.
+ * framework's TestTestingFixture). Only calls with our TestResult count.
  *
  * Seen with 4.0; see docs/frameworks.md.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "framework/adapter.h"
 #include "framework/fixture.h"
@@ -32,7 +33,7 @@
 #define SHOULD_RUN "_ZNK10UtestShell9shouldRunEPK10TestFilterS2_"
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
-/* The part of a UtestShell that is looked at. */
+/* The part of a UtestShell that is read. */
 #define SHELL_SIZE 64
 #define ORDERED_HEAD "_ZN16OrderedTestShell17_orderedTestsHeadE"
 #define TESTS_MAX 10000000
@@ -120,7 +121,7 @@ static struct err *cpputest_on_run_all(struct run *run, struct thread *thread,
 	return NULL;
 }
 
-/* The loop shall find the next wanted test at this link. */
+/* Makes the loop find the next wanted test at this link. */
 static struct err *cpputest_change_link(struct run *run, uint64_t at)
 {
 	struct cpputest *cpputest = run->state;
@@ -247,7 +248,7 @@ struct cpputest_filters {
 	struct raddr should_run;
 };
 
-/* *@ret_next: the test behind it. */
+/* *@ret_next: the test after it. */
 static struct err *cpputest_add_test(struct run *run, struct thread *thread,
 				     uint64_t shell,
 				     const struct cpputest_filters *filters,
@@ -271,8 +272,12 @@ static struct err *cpputest_add_test(struct run *run, struct thread *thread,
 		TRY(remote_call(thread, filters->should_run, args, 3,
 				CALL_LIMIT_NS, &wanted));
 	}
-	if (!(wanted & 0xff))
-		return NULL; /* the user's own -g, -n, … */
+	if (!(wanted & 0xff)) {
+		log_debug(LOG_FRAMEWORK,
+			  "CppUTest: test at 0x%llx left out: -g, -n, …",
+			  (unsigned long long)shell);
+		return NULL;
+	}
 	_cleanup_(freep) char *group = NULL, *name = NULL, *file = NULL;
 	_cleanup_(freep) char *full = NULL;
 	TRY(run_text(run, RADDR(group_at), &group));
@@ -283,8 +288,8 @@ static struct err *cpputest_add_test(struct run *run, struct thread *thread,
 }
 
 /*
- * TEST_ORDERED(): tests with a level, which the framework has in a list of their
- * own. Those of a lower level come first, and before all of them those without.
+ * TEST_ORDERED(): tests with a level, which the framework keeps in a list of
+ * their own. Tests without a level come first, then those of lower levels.
  */
 static struct err *cpputest_declare_levels(struct run *run)
 {
@@ -345,7 +350,10 @@ static struct err *cpputest_start(struct run *run, struct thread *thread)
 			     NULL));
 	TRY(run_break_symbol(run, TESTS_ENDED, cpputest_on_tests_ended, 0,
 			     NULL));
-	if (!run_settled(run) || !adapter_runs_naturally(run))
+	bool natural = run_settled(run) && adapter_runs_naturally(run);
+	log_debug(LOG_FRAMEWORK, "CppUTest: links between tests %s",
+		  natural ? "stay" : "are changed");
+	if (!natural)
 		TRY(run_break_symbol(run, TEST_ENDED, cpputest_on_test_ended, 0,
 				     NULL));
 	TRY(cpputest_watch_points(run));

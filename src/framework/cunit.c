@@ -1,24 +1,25 @@
 /*
- * CUnit, by data: CU_run_all_tests() walks a list of suites, and each suite a
- * list of tests. Where a test ends, links are changed so that the framework's
- * own loops come to the next wanted test, and put back when that one starts; a
- * test may come twice, and what a test sees of the lists is as ever.
+ * CUnit, by data: CU_run_all_tests() walks a list of suites, and for each suite a
+ * list of tests. When a test ends, links are changed so that the framework's own
+ * loops come to the next wanted test, and restored when that one starts. A test may
+ * run twice, and a test sees the lists unchanged.
  *
- * The framework tells of its progress through handlers. Breakpoints stand at
- * those that the program (or CUnit's own Basic and Automated interfaces) has
- * set; where there is none, a getter that does no harm is set as one. In the
- * suite's own order there is one stop a test: where a test starts, the last
- * one of the same suite has ended. Assertions are not stopped at, for most of
- * them hold; the framework keeps records of those that do not.
+ * The framework reports its progress to handlers. There are breakpoints at those
+ * that the program (or CUnit's own Basic and Automated interfaces) has set. If one
+ * is not set, a harmless getter becomes the handler. In the suite's own order there
+ * is one stop per test: when a test starts, the previous one of the same suite has
+ * ended. Assertions do not stop, because most of them hold; the framework keeps
+ * records of those that fail.
  *
- * The first test of a suite begins with the suite's set-up, so that a crash
- * there is somebody's.
+ * The first test of a suite begins with the suite's set-up, so that a crash in it
+ * is reported as the failure of a test.
  *
  * Seen with 2.1-3; see docs/frameworks.md.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "framework/adapter.h"
 #include "framework/fixture.h"
@@ -30,7 +31,7 @@
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
 #define SUITES_MAX 1000000
 #define TESTS_MAX 10000000
-/* The part of a CU_Test and CU_Suite that is looked at. */
+/* The part of a CU_Test and CU_Suite that is read. */
 #define NODE_SIZE 88
 #define LINKS_MAX 3
 
@@ -78,9 +79,9 @@ struct cunit {
 	struct calls all, complete;
 	bool natural;  /* the order is the suite's own */
 	bool early;    /* the running test has not come to its own start */
-	bool watching; /* a breakpoint stands at a test's end */
+	bool watching; /* there is a breakpoint at a test's end */
 	struct fixture fixture; /* of the running test, if points are wanted */
-	/* Failures that were looked at: how many, and the last record. */
+	/* Failures that were read: how many, and the last record. */
 	uint32_t seen;
 	uint64_t last_record;
 	/* Links that were changed, and what they were. */
@@ -210,7 +211,7 @@ static struct err *cunit_end_test(struct run *run, struct thread *thread)
 	return run_end(run, OUTCOME_NONE);
 }
 
-/* Behind @suite the loop over suites shall come to the next wanted one. */
+/* After @suite the loop over suites comes to the next wanted one. */
 static struct err *cunit_lead_to_next_suite(struct run *run, uint64_t suite)
 {
 	const struct cunit *cunit = run->state;
@@ -263,7 +264,7 @@ static struct err *cunit_on_complete(struct run *run, struct thread *thread,
 			   0);
 }
 
-/* The end of a test is looked at where links or the end of a suite ask it. */
+/* Stops at the end of a test for links and at the end of a suite. */
 static struct err *cunit_watch_end(struct run *run)
 {
 	struct cunit *cunit = run->state;
@@ -374,7 +375,7 @@ static struct err *cunit_on_all_return(struct run *run, struct thread *thread,
 	TRY(cunit_end_test(run, thread));
 	TRY(cunit_skip_inactive(run));
 	TRY(cunit_put_links_back(run));
-	/* Whatever else the program wants to run passes without a stop. */
+	/* Anything else that the program runs passes without a stop. */
 	TRY(run_unbreak(run, cunit->all.return_to));
 	TRY(calls_mute(run, cunit->run_all));
 	TRY(calls_mute(run, cunit->run_suite));
@@ -463,7 +464,7 @@ static struct err *cunit_attach(struct run *run)
 				    functions[i].address))
 			return err_create(ERR_SUITE,
 					  "CUnit's %s() is missing "
-					  "in the program",
+					  "from the program",
 					  functions[i].name);
 		TRY(run_break(run, *functions[i].address, cunit_on_run, 0));
 	}
@@ -477,7 +478,7 @@ static uint64_t cunit_word_in(const uint8_t *node, uint64_t at)
 	return word;
 }
 
-/* *@ret_next: the test behind it. */
+/* *@ret_next: the test after it. */
 static struct err *cunit_add_test(struct run *run, uint64_t suite,
 				  const char *suite_name, bool suite_active,
 				  uint64_t test, uint64_t *ret_next)
@@ -546,6 +547,8 @@ static struct err *cunit_start(struct run *run, struct thread *thread)
 {
 	struct cunit *cunit = run->state;
 	cunit->natural = run_settled(run) && adapter_runs_naturally(run);
+	log_debug(LOG_FRAMEWORK, "CUnit: links between tests %s",
+		  cunit->natural ? "stay" : "are changed");
 	TRY(cunit_skip_inactive(run));
 	size_t next = cunit_next_active(run);
 	TRY(cunit_change_link(run, cunit->registry + cunit->at.suites,
@@ -555,7 +558,7 @@ static struct err *cunit_start(struct run *run, struct thread *thread)
 			run, run_group(run, next) + cunit->at.suite_tests,
 			run_handle(run, next)));
 	TRY(calls_enter(run, thread, &cunit->all, cunit_on_all_return, 0));
-	/* It may stand at the entry of CU_run_suite() or CU_run_test(). */
+	/* It may be at the entry of CU_run_suite() or CU_run_test(). */
 	regs_set_pc(&thread->regs, cunit->run_all);
 	thread_dirty(thread);
 	return NULL;

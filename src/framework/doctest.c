@@ -1,18 +1,15 @@
 /*
  * doctest, by data: Context::run() collects pointers to all tests in an array,
- * sorts it, tells the reporters that the run starts, and works through the
- * array. At that moment the array is rewritten to be the wanted order; what is
- * left over of it is filled with one test that is not wanted and marked to be
- * skipped. An order longer than the array is run by entering Context::run()
- * again, which the framework allows. In a tree of orders the rest of the array is
- * written when it is known.
- *
- * One stop a test: behind the call that tells a reporter of its end. The next
- * one begins there.
+ * sorts it, informs the reporters that the run starts, and works through the array.
+ * At that moment the array is overwritten with the wanted order. The rest of it is
+ * filled with one test that is not wanted and is marked as skipped. An order longer
+ * than the array runs by entering Context::run() again, which the framework allows.
+ * In a tree of orders the rest of the array is written when it is known. There is
+ * one stop per test: after the call that informs a reporter of its end.
  *
  * Everything is inlined into Context::run(), and reporters are in an anonymous
- * namespace, so little is relied on: the reporter's functions are found
- * through its table of virtual functions, the array through the stack.
+ * namespace, so the adapter relies on little: it finds the reporter's functions in
+ * its table of virtual functions, and the array through the stack.
  *
  * Seen with 2.4.9 and 2.5.2; see docs/frameworks.md.
  */
@@ -20,6 +17,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "framework/adapter.h"
 #include "framework/doctest_filter.h"
@@ -42,13 +40,13 @@
 #define TESTS_MAX 10000000
 #define REPORTERS_MAX 64
 #define FRAME_MAX ((uint64_t)64 << 10)
-/* So many stops for assertions that hold. */
+/* At most this many stops for assertions that hold. */
 #define HELD_MAX 16
 #define FILTERS_MAX 10000
-/* doctest::String; the part of a TestCase that is looked at. */
+/* doctest::String; the part of a TestCase that is read. */
 #define STRING_SIZE 24
 #define TEST_SIZE 96
-/* How far into the ContextState its vectors are looked for. */
+/* How far into the ContextState its vectors are searched for. */
 #define STATE_MAX 8192
 
 /* Virtual functions of doctest::IReporter, in order of declaration. */
@@ -101,14 +99,14 @@ struct doctest {
 	uint64_t chosen;    /* which of them is followed */
 	uint64_t reporter;  /* its address in this round */
 	uint64_t filler;    /* a test marked to be skipped; 0: none */
-	unsigned held;	    /* assertions written of although they hold */
-	uint64_t slots;	    /* the array of tests, as long as it is new */
-	size_t n_slots;	    /* 0: not known */
-	size_t left;	    /* of the wanted tests in the array */
-	size_t room;	    /* behind them */
-	bool undecided;	    /* what comes there */
-	bool crashing;	    /* the framework reports a signal */
-	bool failed;	    /* some test, for the exit status */
+	unsigned held;	/* assertions that were printed although they hold */
+	uint64_t slots; /* the array of tests, as long as it is new */
+	size_t n_slots; /* 0: not known */
+	size_t left;	/* of the wanted tests in the array */
+	size_t room;	/* after them */
+	bool undecided; /* what comes there */
+	bool crashing;	/* the framework reports a signal */
+	bool failed;	/* some test, for the exit status */
 };
 
 /* False: it makes no sense. */
@@ -245,7 +243,7 @@ static bool doctest_is_array(struct run *run, uint64_t address,
 
 /*
  * The std::set that getRegisteredTests() returns. Where that function is local
- * the compiler may know what it returns and spare it doing so.
+ * the compiler may know its result and not return it.
  */
 static struct err *doctest_find_registered(struct run *run,
 					   struct thread *thread,
@@ -260,7 +258,7 @@ static struct err *doctest_find_registered(struct run *run,
 
 /*
  * The vector is a local variable of Context::run(): a pointer to its elements
- * lies in that function's frame or in a register it kept.
+ * is in that function's frame or in a register it kept.
  */
 static struct err *doctest_find_slots(struct run *run, struct thread *thread,
 				      uint64_t **ret_tests)
@@ -310,7 +308,7 @@ static struct err *doctest_set_skip(struct run *run, uint64_t test,
 			    1);
 }
 
-/* Some test that is not among the @n wanted: of any n + 1 tests, one. */
+/* A test that is not among the @n wanted: one of any n + 1 tests. */
 static struct err *doctest_find_filler(struct run *run, const uint64_t *wanted,
 				       size_t n, uint64_t *ret)
 {
@@ -332,7 +330,7 @@ static struct err *doctest_find_filler(struct run *run, const uint64_t *wanted,
 	return doctest_unknown_version(run, "the array of tests changed");
 }
 
-/* The next @n wanted tests, which will be run whatever the suite says. */
+/* The next @n wanted tests, which run even if the suite skips them. */
 static struct err *doctest_take_wanted(struct run *run, uint64_t *content,
 				       size_t n)
 {
@@ -373,7 +371,7 @@ static struct err *doctest_fill_slots(struct run *run)
 }
 
 /*
- * In a tree of orders, the last that was known has ended. What stands behind
+ * In a tree of orders, the last that was known has ended. What comes after
  * those that follow now will not be reached.
  */
 static struct err *doctest_fill_room(struct run *run)
@@ -433,7 +431,7 @@ static struct err *doctest_read_filter(struct run *run,
 	return NULL;
 }
 
-/* From now on the framework takes whatever is in the array. */
+/* From now on the framework takes what is in the array. */
 static struct err *doctest_clear_filter(struct run *run)
 {
 	const struct doctest *doctest = run->state;
@@ -526,8 +524,8 @@ static struct err *doctest_on_begin_return(struct run *run,
 }
 
 /*
- * The thread stands at the reporter's test_run_start(). What that prints
- * belongs to no test.
+ * The thread is at the reporter's test_run_start(). What that prints does not
+ * belong to a test.
  */
 static struct err *doctest_begin_pass(struct run *run, struct thread *thread)
 {
@@ -708,8 +706,8 @@ static bool doctest_is_failed_assertion(struct run *run, uint64_t data,
 }
 
 /*
- * The caller, ResultBuilder::log(), has the assertion's data in its hands: in
- * a register it kept, or near the top of the stack.
+ * The caller, ResultBuilder::log(), has the assertion's data in a register
+ * it kept, or near the top of the stack.
  */
 static uint64_t doctest_find_assertion(struct run *run, struct thread *thread)
 {
@@ -785,8 +783,8 @@ static struct err *doctest_on_debugger(struct run *run, struct thread *thread,
 }
 
 /*
- * Before 2.4.1 it did not ask. There, the console's way to write of an
- * assertion is used: fulltext_log_assert_to_stream(stream, data).
+ * Before 2.4.1 it did not ask. There, we stop where the console prints an
+ * assertion: fulltext_log_assert_to_stream(stream, data).
  */
 static struct err *
 doctest_on_assertion_text(struct run *run, struct thread *thread, uint64_t arg)
@@ -799,7 +797,7 @@ doctest_on_assertion_text(struct run *run, struct thread *thread, uint64_t arg)
 	if (doctest_is_failed_assertion(run, data,
 					run_handle(run, run->current)))
 		return doctest_note_assertion(run, thread, data);
-	/* With -s it writes of all of them. */
+	/* With -s it prints all of them. */
 	return ++doctest->held < HELD_MAX
 		       ? NULL
 		       : run_unbreak(run, regs_pc(&thread->regs));
@@ -831,7 +829,7 @@ doctest_on_context_return(struct run *run, struct thread *thread, uint64_t arg)
 	return NULL;
 }
 
-/* A reporter whose functions are not folded together with one another. */
+/* A reporter none of whose functions are folded into one. */
 static bool doctest_is_distinct(const uint64_t table[SLOTS])
 {
 	static const int used[] = { SLOT_RUN_START, SLOT_CASE_END,
@@ -845,7 +843,7 @@ static bool doctest_is_distinct(const uint64_t table[SLOTS])
 	return true;
 }
 
-/* The last of the reporters, unless it is of no use. */
+/* The last of the reporters that can be used. */
 static struct err *doctest_find_reporter(struct run *run, uint64_t table[SLOTS])
 {
 	struct doctest *doctest = run->state;
@@ -874,15 +872,16 @@ static struct err *doctest_find_reporter(struct run *run, uint64_t table[SLOTS])
 		doctest->chosen = i;
 		if (doctest_is_distinct(table))
 			return NULL;
+		log_debug(LOG_FRAMEWORK, "doctest: a reporter of no use");
 	}
-	return err_create(ERR_SUITE, "doctest's reporters do nothing by which "
-				     "they could be followed");
+	return err_create(ERR_SUITE, "none of doctest's reporters can be "
+				     "observed");
 }
 
 /*
  * In ContextState, the filters (nine vectors in a vector) come right before
  * the vector of reporters. Where that is differs from version to version, and
- * there may be no debug information to tell.
+ * there may be no debug information.
  */
 static struct err *doctest_find_vectors(struct run *run)
 {

@@ -1,7 +1,7 @@
 /*
  * doctest's own choice of tests by its command line (-tc, -ts, -sf, -first, …),
  * as Context::run() makes it; for doctest.c, which reads the filters out of
- * the program and then takes their place.
+ * the program and then replaces them.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 
-/* In ContextState::filters; of each pair the first takes, the second leaves. */
+/* In ContextState::filters; the first of each pair includes, the second excludes. */
 enum {
 	DOCTEST_FILTER_FILE,
 	DOCTEST_FILTER_SUITE = 2,
@@ -26,6 +26,6 @@ struct doctest_filter {
 };
 
 void doctest_filter_free(struct doctest_filter *filter);
-/* To be asked for each test, in the order in which they would be run. */
+/* To be called for each test, in the order in which they would run. */
 bool doctest_filter_takes(struct doctest_filter *filter, const char *file,
 			  const char *suite, const char *name, bool disabled);

@@ -11,7 +11,7 @@ bool fixture_wanted(const struct run *run)
 	       run_point_wanted(run, SUITE_BEFORE_TEARDOWN);
 }
 
-/* Each copy of a process has a state of its own: @arg is where it lies there. */
+/* Each copy of a process has a state of its own: @arg is the offset in it. */
 static struct err *fixture_on_step(struct run *run, struct thread *thread,
 				   uint64_t arg)
 {
@@ -55,7 +55,7 @@ struct err *fixture_of_object(struct run *run, uint64_t object,
 {
 	uint64_t vtable, functions[3];
 	*ret = (struct fixture){};
-	/* It may be something else, or broken by the test: not looked at. */
+	/* It may be something else, or damaged by the test: ignored. */
 	if (memory_read_some(run->tracee, RADDR(object), &vtable,
 			     sizeof(vtable)) != sizeof(vtable) ||
 	    memory_read_some(run->tracee, RADDR(vtable + setup_slot * 8),
@@ -82,7 +82,7 @@ uint64_t fixture_slot(struct run *run, const char *vtable, const char *function,
 	if (!program_symbol(run->program, vtable, &at) ||
 	    !program_symbol(run->program, function, &wanted))
 		return fallback;
-	/* In front of the slots: offset to top, type information. */
+	/* Before the slots: offset to top, type information. */
 	size_t n = memory_read_some(run->tracee, raddr_add(at, 16), slots,
 				    sizeof(slots)) /
 		   sizeof(*slots);

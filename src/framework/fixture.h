@@ -1,6 +1,6 @@
 /*
- * Set-up, body and tear-down of one test, each a function: tells the engine of
- * the points between them.
+ * Set-up, body and tear-down of one test, each a function: reports the points
+ * between them to the engine.
  *
  * Functions that do nothing are often one and the same, because compilers and
  * linkers fold equal code; so what an arrival means depends on those before it.
@@ -19,7 +19,7 @@ struct fixture {
 bool fixture_wanted(const struct run *run);
 /*
  * The test's functions are known, and its set-up has not been called: from now
- * on its points are told. @fixture lies in the adapter's state (run->state). An
+ * on its points are reported. @fixture is in the adapter's state (run->state). An
  * adapter with a @hook of its own (else NULL) calls fixture_step() there.
  */
 struct err *fixture_watch(struct run *run, const struct fixture *fixture,
@@ -37,7 +37,7 @@ struct err *fixture_of_object(struct run *run, uint64_t object,
 			      struct fixture *ret) _must_check_;
 /*
  * Which slot of the vtable with that symbol holds that function, the first of
- * them; @fallback where it cannot be found out.
+ * them; @fallback where it cannot be determined.
  */
 uint64_t fixture_slot(struct run *run, const char *vtable, const char *function,
 		      uint64_t fallback);

@@ -1,21 +1,20 @@
 /*
- * Hand-written runners: tests are functions whose names match a glob and that
- * the program itself calls. Each call of such a function from outside of
- * another one is a test.
+ * Hand-written runners: tests are functions whose names match a glob and that the
+ * program itself calls. Each call of such a function from outside another one is a
+ * test.
  *
- * Which tests there are is found by a run in which every such call returns at
- * once. What they return then decides how some runners go on ("if (!test_a())
- * return 1;"), so there are two tries, with 0 and with 1; the one that gets
- * further, or ends better, also tells which of the two means success.
+ * The tests are found by a run in which every such call returns immediately. What
+ * the calls return decides how some runners continue ("if (!test_a()) return 1;"),
+ * so there are two runs, with 0 and with 1. The one that gets further, or ends
+ * better, also shows which of the two means success.
  *
- * An order that keeps the program's own sequence is run by letting the program
- * flow and leaving out what is not wanted, so that what stands between the
- * calls happens, too. Any other order is run at the place of the first call;
- * whether something is missing there is found out by native/between.h.
+ * In an order that keeps the program's own sequence, the program runs normally and
+ * calls that are not wanted are skipped, so that the code between the calls runs,
+ * too. Any other order runs at the place of the first call; native/between.h
+ * determines whether something is missing there.
  *
- * Where many calls follow each other that are not wanted, the functions are made
- * quiet meanwhile (tracee/quiet.h): a stop for each would take longer than most
- * tests do.
+ * Where many consecutive calls are not wanted, the functions are made quiet for
+ * that time (tracee/quiet.h): a stop for each would take longer than most tests.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +31,12 @@
 #include "tracee/quiet.h"
 #include "tracee/remote.h"
 
-/* A handle is the function's address and the how-manieth call of it. */
+/* A handle is the function's address and the number of the call. */
 #define OCCURRENCE_SHIFT 48
 #define ADDRESS_MASK ((UINT64_C(1) << OCCURRENCE_SHIFT) - 1)
 #define OCCURRENCES_MAX ((UINT64_C(1) << (64 - OCCURRENCE_SHIFT)) - 1)
 #define FUNCTIONS_MAX 200000
-/* Fewer calls than that are left out one by one: QUIET_MIN + N / QUIET_EACH. */
+/* Fewer calls than QUIET_MIN + N / QUIET_EACH are skipped one by one. */
 #define QUIET_MIN 4
 #define QUIET_EACH 256
 #define NOTE_SIZE (2 * sizeof(uint64_t))
@@ -129,7 +128,7 @@ static bool functions_returns_void(const struct run *run, uint64_t address)
 	       signature.returns_void;
 }
 
-/* At -O2 a runner may use the register of a result that there is not. */
+/* At -O2 a runner may use the result register of a void function. */
 static struct err *functions_skip_call(struct run *run, struct thread *thread,
 				       uint64_t address)
 {
@@ -190,7 +189,7 @@ static struct err *functions_on_return(struct run *run, struct thread *thread,
 	return functions_begin_test(run, thread, test);
 }
 
-/* The thread stands at the entry of some test function. */
+/* The thread is at the entry of some test function. */
 static struct err *functions_begin_test(struct run *run, struct thread *thread,
 					size_t test)
 {
@@ -206,7 +205,7 @@ static struct err *functions_begin_test(struct run *run, struct thread *thread,
 	return run_begin(run);
 }
 
-/* A test that was left by longjmp or an exception did not go well. */
+/* A test that longjmp or an exception left has failed. */
 static struct err *functions_end_left(struct run *run,
 				      struct functions *functions)
 {
@@ -321,14 +320,14 @@ static struct err *functions_find_quiet(struct run *run)
 	return err;
 }
 
-/* Until @test comes (RUN_NONE: to the end) nobody is interested in the calls. */
+/* Until @test is called (RUN_NONE: to the end) no call is of interest. */
 static struct err *functions_hush_calls(struct run *run, size_t test)
 {
 	const struct functions *functions = run->state;
 	struct session *session = run->session;
 	size_t n = run_tests(run), from = functions->position;
 	if (test == RUN_NONE && functions->direct)
-		from = 0; /* how far the runner is is not known */
+		from = 0; /* the runner's position is unknown */
 	size_t to = test == RUN_NONE ? n : test;
 	if (quiet_is(run->tracee) || (test == RUN_NONE && !run_settled(run)) ||
 	    to < from || to - from < QUIET_MIN + n / QUIET_EACH ||
@@ -339,7 +338,7 @@ static struct err *functions_hush_calls(struct run *run, size_t test)
 	struct raddr except = RADDR(0);
 	if (test != RUN_NONE)
 		except = RADDR(run_handle(run, test) & ADDRESS_MASK);
-	/* A loop returns to one place from all of them. */
+	/* In a loop they all return to the same place. */
 	if (functions->call.return_to.v)
 		TRY(run_unbreak(run, functions->call.return_to));
 	return quiet_begin(run->tracee, session->quiet, except);
@@ -518,7 +517,7 @@ static struct err *functions_discover(struct run *run, struct thread *thread)
 		if (module->object && !module->system && module->end)
 			TRY(functions_overlay_module(run, thread, module));
 	}
-	/* It goes on with the overlay, if there is one where it stands. */
+	/* It continues with the overlay, if there is one where it is. */
 	uint64_t word, at = regs_pc(&thread->regs).v;
 	if (breakpoint_at(run->tracee, RADDR(at), &word) &&
 	    !breakpoint_overlaid(run->tracee, RADDR(at)))
@@ -530,6 +529,9 @@ static struct err *functions_start(struct run *run, struct thread *thread)
 {
 	struct functions *functions = run->state;
 	functions->direct = !run_in_sequence(run);
+	log_debug(LOG_FRAMEWORK, "the order %s",
+		  functions->direct ? "runs at the place of the first call"
+				    : "keeps the program's own sequence");
 	return functions_on_call(run, thread, regs_pc(&thread->regs).v);
 }
 

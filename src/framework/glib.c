@@ -1,16 +1,16 @@
 /*
- * GLib's test functions, by data: g_test_run_suite() is handed a suite of ours
- * instead of the program's tree of suites. It has the wanted tests as its own
- * cases, in the wanted order, each with its whole path as name, so that
- * g_test_get_path() and g_test_trap_subprocess() find what they expect.
+ * GLib's test functions, by data: g_test_run_suite() gets a suite of ours instead
+ * of the program's tree of suites. It has the wanted tests as its own cases, in the
+ * wanted order, each with its whole path as its name, so that g_test_get_path() and
+ * g_test_trap_subprocess() find what they expect.
  *
- * The first function of each test (set-up, or the test itself) is replaced by
- * one of ours that only stops: there a test begins and the one before it ends.
- * Then the real function runs. One stop a test.
+ * The first function of each test (its set-up, or the test itself) is replaced by
+ * one of ours that only stops. There a test begins and the previous one ends. Then
+ * the real function runs. There is one stop per test.
  *
- * A failed assertion prints and calls abort(); that is a failure, and the rest
- * of the order goes on in a new process, as a person would do it with -p. With
- * -k the framework itself goes on after g_test_fail().
+ * A failed assertion prints and calls abort(). That is a failure, and the rest of
+ * the order runs in a new process, as a person would do it with -p. With -k the
+ * framework itself continues after g_test_fail().
  *
  * Seen with 2.74; see docs/frameworks.md.
  */
@@ -30,7 +30,7 @@
 #define DEPTH_MAX 64
 #define ARGUMENTS_MAX 4096
 
-/* The framework's structures as they lie in memory; these never changed. */
+/* The framework's structures in memory; these never changed. */
 struct glib_test_suite { /* GTestSuite */
 	uint64_t name, suites, cases;
 };
@@ -47,13 +47,12 @@ enum { STUB_BEGIN, STUB_BODY, STUB_TEARDOWN, STUB_NEXT, STUBS };
 
 struct glib {
 	struct calls call;
-	uint64_t originals; /* an array of them, one an entry of the order */
+	uint64_t originals; /* struct stand_in, one per entry of the order */
 	struct raddr stubs;
-	uint64_t
-		tail; /* list_node behind which the order goes on; 0: nowhere */
+	uint64_t tail; /* list_node after which the order continues; 0: none */
 };
 
-/* Does the path lie at or below the prefix? */
+/* Is the path at or below the prefix? */
 static bool glib_is_below(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -116,8 +115,8 @@ static bool glib_is_selected(const struct run *run, const char *path)
 }
 
 /*
- * g_test_init(&argc, &argv, …): these options are heeded by our list. To the
- * framework they become "-k", or it would go over our suite once for each.
+ * g_test_init(&argc, &argv, …): our list respects these options. For the
+ * framework they become "-k", or it would run our suite once for each.
  */
 static struct err *glib_on_init(struct run *run, struct thread *thread,
 				uint64_t arg)
@@ -182,7 +181,7 @@ static struct err *glib_add_list(struct run *run, uint64_t list, uint64_t suite,
 	for (size_t i = 0; node.next; i++) {
 		if (i > TESTS_MAX)
 			return err_create(ERR_SUITE,
-					  "GLib's list of tests has no end");
+					  "GLib's list of tests does not end");
 		TRY(memory_read(run->tracee, RADDR(node.next), &node,
 				sizeof(node)));
 		if (suites)
@@ -202,7 +201,7 @@ static struct err *glib_add_suite(struct run *run, uint64_t address,
 	_cleanup_(freep) char *name = NULL, *path = NULL;
 	if (depth > DEPTH_MAX)
 		return err_create(ERR_SUITE,
-				  "GLib's suites lie too deep in each other");
+				  "GLib's suites are nested too deeply");
 	TRY(memory_read(run->tracee, RADDR(address), &suite, sizeof(suite)));
 	TRY(run_text(run, RADDR(suite.name), &name));
 	TRY(glib_join_path(parent_path, name, &path));
@@ -358,11 +357,11 @@ static bool glib_frees_data(const struct glib_test_case *found)
 /* A part of the order on its way into the tested program. */
 struct glib_layout {
 	size_t first, n; /* of the order */
-	size_t cases;	 /* with that behind it */
+	size_t cases;	 /* with the one after them */
 	size_t nodes_at, originals_at, suite_at, names_at;
 	uint64_t base;
 	uint8_t *data;
-	struct str names; /* go behind all else */
+	struct str names; /* come after everything else */
 };
 
 static struct err *glib_add_case_at(struct glib_layout *layout, size_t i,
@@ -449,7 +448,7 @@ static struct err *glib_lay_out(struct run *run, struct thread *thread,
 	struct err *err = glib_fill_cases(run, &layout);
 	names = layout.names; /* to be freed */
 	TRY(err);
-	/* Its name is the empty text that stands behind it. */
+	/* Its name is the empty text after it. */
 	struct glib_test_suite suite = {
 		.name = base.v + layout.suite_at + sizeof(suite),
 		.cases = base.v + layout.nodes_at,

@@ -1,15 +1,16 @@
 /*
- * GoogleTest, by calls: TestSuite::Run() runs one suite with its set-up, and
- * inside it TestInfo::Run() one test with its fixture. Both are entered again
- * for whatever is wanted next; tests of one suite that follow each other share
- * one call of TestSuite::Run(), as the framework demands ("all tests in the
- * same suite must use the same fixture class").
+ * GoogleTest, by calls: TestSuite::Run() runs one suite with its set-up, and inside
+ * it TestInfo::Run() runs one test with its fixture. Both are entered again for
+ * what is wanted next. Consecutive tests of one suite share one call of
+ * TestSuite::Run(), as the framework demands ("all tests in the same suite must use
+ * the same fixture class").
  *
  * Seen with 1.12; see docs/frameworks.md.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "framework/adapter.h"
 #include "framework/fixture.h"
@@ -37,7 +38,7 @@
 #define HANDLE_PART HANDLE ".isra.0"
 
 #define CALL_LIMIT_NS (5 * UINT64_C(1000000000))
-/* The part of a TestInfo that is looked at; its result lies behind. */
+/* The part of a TestInfo that is read; its result comes after. */
 #define INFO_SIZE 144
 #define SUITES_MAX 1000000
 #define TESTS_MAX 10000000
@@ -100,7 +101,7 @@ static size_t gtest_next_in_group(struct run *run, const struct gtest *gtest)
 		       : RUN_NONE;
 }
 
-/* What an earlier run of it left would keep its body from running. */
+/* The result of an earlier run would keep its body from running. */
 static struct err *gtest_clear_result(struct run *run, uint64_t info)
 {
 	const struct gtest *gtest = run->state;
@@ -114,7 +115,7 @@ static struct err *gtest_clear_result(struct run *run, uint64_t info)
 			    &none, sizeof(none));
 }
 
-/* The thread stands at the entry of TestInfo::Run(). */
+/* The thread is at the entry of TestInfo::Run(). */
 static struct err *gtest_begin_test(struct run *run, struct thread *thread,
 				    size_t test)
 {
@@ -165,7 +166,7 @@ static struct err *gtest_on_test(struct run *run, struct thread *thread,
 	return gtest_begin_test(run, thread, test);
 }
 
-/* The thread stands at the entry of TestSuite::Run(). */
+/* The thread is at the entry of TestSuite::Run(). */
 static struct err *gtest_begin_suite(struct run *run, struct thread *thread)
 {
 	struct gtest *gtest = run->state;
@@ -203,8 +204,10 @@ static struct err *gtest_on_suite(struct run *run, struct thread *thread,
 	(void)arg;
 	struct gtest *gtest = run->state;
 	if (!run->order) {
-		/* Of the whole and its part, the one that is really called. */
+		/* The function or its part, whichever is really called. */
 		gtest->suite_run = regs_pc(&thread->regs);
+		log_debug(LOG_FRAMEWORK, "GoogleTest runs suites at 0x%llx",
+			  (unsigned long long)gtest->suite_run.v);
 		run_ready(run, thread);
 	} else if (gtest->done)
 		return calls_skip(run, thread, 0);
@@ -277,7 +280,7 @@ static struct err *gtest_attach(struct run *run)
 	return search.err;
 }
 
-/* A std::string inside of a copy of the object that holds it. */
+/* A std::string in a copy of the object that holds it. */
 static struct err *gtest_string_in(struct run *run, uint64_t object,
 				   const uint8_t *copy, size_t n, uint64_t at,
 				   char **ret)
@@ -285,7 +288,7 @@ static struct err *gtest_string_in(struct run *run, uint64_t object,
 	uint64_t words[2];
 	if (at + 32 <= n) {
 		memcpy(words, copy + at, sizeof(words));
-		/* Short ones lie in the object itself. */
+		/* Short ones are in the object itself. */
 		if (words[0] == object + at + 16 && words[1] < 16) {
 			char *text =
 				strndup((const char *)copy + at + 16, words[1]);
@@ -299,8 +302,8 @@ static struct err *gtest_string_in(struct run *run, uint64_t object,
 }
 
 /*
- * These come before all others, also where the framework shuffles: fork() and
- * threads that other tests may have started do not go together.
+ * These run before all others, even if the framework shuffles: fork() does not
+ * work well with threads that other tests may have started.
  */
 static bool gtest_is_death_suite(const char *name)
 {
@@ -314,8 +317,12 @@ static struct err *gtest_add_test(struct run *run, uint64_t suite,
 	const struct gtest_layout *at = &gtest->at;
 	uint8_t copy[INFO_SIZE];
 	TRY(memory_read(run->tracee, RADDR(info), copy, sizeof(copy)));
-	if (!copy[at->matches])
-		return NULL; /* the user's own --gtest_filter */
+	if (!copy[at->matches]) {
+		log_debug(LOG_FRAMEWORK,
+			  "GoogleTest: test at 0x%llx left out: --gtest_filter",
+			  (unsigned long long)info);
+		return NULL;
+	}
 	uint32_t line;
 	memcpy(&line, copy + at->line, sizeof(line));
 	_cleanup_(freep) char *suite_name = NULL, *name = NULL, *file = NULL;
@@ -388,8 +395,8 @@ static struct err *gtest_list(struct run *run, struct thread *thread)
 }
 
 /*
- * Test::Run(), which may be inlined, or where it hands SetUp() over to be
- * called: both have the object first. What follows are virtual functions of it.
+ * Test::Run(), which may be inlined, or where it passes SetUp() on to be
+ * called: both have the object as first argument. Then come virtual functions.
  */
 static struct err *gtest_on_object(struct run *run, struct thread *thread,
 				   uint64_t arg)
@@ -403,7 +410,7 @@ static struct err *gtest_on_object(struct run *run, struct thread *thread,
 	return fixture_watch(run, &gtest->fixture, NULL);
 }
 
-/* With the one, the other is not needed. */
+/* With this breakpoint the others are not needed. */
 static struct err *gtest_on_object_run(struct run *run, struct thread *thread,
 				       uint64_t arg)
 {

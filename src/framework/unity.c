@@ -1,15 +1,15 @@
 /*
- * Unity, by calls: UnityDefaultTestRun(), or run_test() of generated runners,
- * runs one test with setUp() and tearDown(). The fixture add-on has
- * UnityTestRunner(), called by a function without arguments for each test,
- * TEST_group_name_run(), which is what is called to run another test.
+ * Unity, by calls: UnityDefaultTestRun(), or run_test() of generated runners, runs
+ * one test with setUp() and tearDown(). The fixture add-on has UnityTestRunner().
+ * For each test a function without arguments, TEST_group_name_run(), calls it; to
+ * run another test, that function is called.
  *
- * There is no list: which tests there are is found by a run in which every call
- * returns at once. An order that keeps the program's own sequence is run by
- * letting the program flow; any other at the place of the first call.
+ * There is no list: the tests are found by a run in which every call returns
+ * immediately. In an order that keeps the program's own sequence, the program runs
+ * normally; any other order runs at the place of the first call.
  *
- * How a test ended is told by the framework's counters. The place and message
- * of a failure are printed and kept nowhere, so they come from the output.
+ * The framework's counters show how a test ended. The place and message of a
+ * failure are only printed, so they come from the output.
  *
  * Seen with 2.4.3 and the newest; see docs/frameworks.md.
  */
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "framework/fixture.h"
 #include "native/between.h"
@@ -25,7 +26,7 @@
 #include "tracee/memory.h"
 
 /*
- * A handle is the function's address, the how-manieth call of it, and whether
+ * A handle is the function's address, the number of the call, and whether
  * it belongs to the fixture add-on. A group is the address of the name and the
  * line, for the call.
  */
@@ -92,7 +93,7 @@ static struct err *unity_find_plain(struct run *run,
 	uint64_t function = thread_arg(thread, 0), name = thread_arg(thread, 1);
 	uint64_t line = thread_arg(thread, 2) & 0xffff;
 	const char *file = NULL;
-	/* Something else that is called run_test. */
+	/* It may be something else named run_test. */
 	if (!unity_is_function(run->program, function))
 		return NULL;
 	TRY(run_text(run, RADDR(name), &found->name));
@@ -281,7 +282,7 @@ static struct err *unity_on_step(struct run *run, struct thread *thread,
 	return calls_enter(run, thread, &unity->body, unity_on_body_return, 0);
 }
 
-/* The thread stands at the entry of the function that runs this test. */
+/* The thread is at the entry of the function that runs this test. */
 static struct err *
 unity_watch_points(struct run *run, const struct thread *thread, uint64_t kind)
 {
@@ -303,8 +304,8 @@ unity_watch_points(struct run *run, const struct thread *thread, uint64_t kind)
 }
 
 /*
- * The thread stands at the entry of a function that runs tests, of that kind
- * unless another one is to be run.
+ * The thread is at the entry of a function that runs tests, of that kind unless
+ * another one runs instead.
  */
 static struct err *unity_begin_test(struct run *run, struct thread *thread,
 				    size_t test, uint64_t kind)
@@ -440,7 +441,7 @@ static struct err *unity_find_layout(const struct program *program,
 	if (!program_symbol(program, "Unity", &address))
 		return err_hint(err_create(ERR_SUITE,
 					   "Unity's variable 'Unity' is "
-					   "missing in the program"),
+					   "missing from the program"),
 				"do not strip it");
 	at->storage = address.v;
 	at->file = program_member(program, storage, "TestFile", 0);
@@ -448,7 +449,7 @@ static struct err *unity_find_layout(const struct program *program,
 	at->width = program_member(program, storage, "TestFailures",
 				   at->counters + 8) -
 		    at->counters;
-	if (!at->width || at->width > 8) /* debug information is foreign */
+	if (!at->width || at->width > 8) /* debug information may be anything */
 		at->width = 8;
 	return NULL;
 }
@@ -483,6 +484,9 @@ static struct err *unity_start(struct run *run, struct thread *thread)
 {
 	struct unity *unity = run->state;
 	unity->direct = !run_in_sequence(run);
+	log_debug(LOG_FRAMEWORK, "Unity: the order %s",
+		  unity->direct ? "runs at the place of the first call"
+				: "keeps the program's own sequence");
 	return unity_on_call(run, thread, unity_kind_at(run, thread));
 }
 
