@@ -6,8 +6,7 @@
  * descriptors, …). Then the rows of the table that need one of these are read:
  * their items, as text, are compared with those of the last point.
  *
- * To add an attribute: a row in table.c, and a function in the file of its
- * family that adds its items. All that comes from the tested process is
+ * To add an attribute: see rows.h. All that comes from the tested process is
  * hostile: whatever is counted there is bounded here.
  */
 #pragma once
@@ -339,53 +338,11 @@ void ipc_touched(struct ipc_owner *owner, const char *path);
 /* Takes what was touched since the last time, for this point. */
 void ipc_take_touched(struct ipc_owner *owner);
 
-#define READER(name)                                                           \
-	struct err *name(struct attributes *a, struct items *items) _must_check_
-READER(read_directory);
-READER(read_root);
-READER(read_umask);
-READER(read_environment);
-READER(read_handlers);
-READER(read_mask);
-READER(read_stack);
-READER(read_pending);
-READER(read_descriptors);
-READER(read_locale);
-READER(read_zone);
-READER(read_limits);
-READER(read_priority);
-READER(read_scheduling);
-READER(read_affinity);
-READER(read_timers);
-READER(read_rounding);
-READER(read_exceptions);
-READER(read_random);
-READER(read_drand48);
-READER(read_threads);
-READER(read_children);
-READER(read_mappings);
-READER(read_shared_memory);
-READER(read_semaphores);
-READER(read_queues);
-READER(read_ports);
-READER(read_locks);
-READER(read_exits);
-READER(read_streams);
-READER(read_terminate);
-READER(read_new_handler);
-READER(read_cxx_locale);
-READER(read_libraries);
-READER(read_stdio);
-READER(read_user_ids);
-READER(read_group_ids);
-READER(read_groups);
-READER(read_name);
-READER(read_dumpable);
-READER(read_parent_death);
-READER(read_no_new_privileges);
-READER(read_process_group);
-READER(read_session);
-READER(read_personality);
+#define ROW(name, what, how, absent, function, ...)                            \
+	struct err *function(struct attributes *a, struct items *items)        \
+		_must_check_;
+#include "attributes/rows.h"
+#undef ROW
 
 /* mappings.c */
 void mapped_clear(struct attributes *a);

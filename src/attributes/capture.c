@@ -8,6 +8,13 @@
 #include "attributes/attributes_internal.h"
 #include "base/log.h"
 
+const struct attribute attribute_table[] = {
+#define ROW(...) { __VA_ARGS__ },
+#include "attributes/rows.h"
+#undef ROW
+};
+const size_t attribute_count = ARRAY_SIZE(attribute_table);
+
 struct err *attributes_create(const struct attributes_options *options,
 			      struct attributes **ret)
 {
