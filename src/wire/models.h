@@ -3,9 +3,11 @@
  * agent may answer differently (wire/choices.h), shared by the agent, the
  * report and the documentation.
  *
- * To add a model: one row in the file of its family, its function in
- * models/FAMILY.c, a fragile and a correct case in tests/models/FAMILY.*
- * (a test compares both lists with this table).
+ * To add a model: one row in the file of its family, wire/models_FAMILY.h; its
+ * function in models/; a fragile and a correct case in tests/models/FAMILY.* (a
+ * test compares both lists with this table). Then tests/lint/check_models.py --fix
+ * writes the table of docs/choices.md. Other names under which the function can be
+ * called go into tests/agent/exports_choices.txt.
  *
  *	X(name, kind, level, flags, api, clause, never)
  *

@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 """The agent shows what it interposes and nothing else, and needs the C library and nothing else.
 
-Usage: check_exports.py AGENT LIST [NAME ...]
+Usage: check_exports.py [--models] AGENT LIST [NAME ...]
 
-LIST has one symbol a line, sorted. NAMEs may be needed from the C library though others of their kind may not: models
+LIST has one symbol a line, sorted. With --models it has those that are not an API of the table of models
+(src/wire/models_*.h): that each of these acts is for the tests of models. NAMEs may be needed from the C library though others of their kind may not: models
 of threads go on with them, on behalf of the program's call.
 """
 
+import argparse
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lint"))
+
+import check_models  # noqa: E402
 
 # Of these it may have nothing: they allocate, buffer, lock, or belong to a runtime that the program may not have.
 FORBIDDEN = re.compile(r"^(_Z|__cxa_(?!finalize)|__asan|__ubsan|__tsan|__gcov|pthread_|dl|printf|fopen|malloc$|calloc$|free$)")
@@ -22,12 +28,20 @@ def symbols(agent, option):
 
 
 def main():
-    agent, listed, allowed = sys.argv[1], Path(sys.argv[2]).read_text().split(), sys.argv[3:]
+    parser = argparse.ArgumentParser(description="What the agent shows and needs.")
+    parser.add_argument("--models", action="store_true")
+    parser.add_argument("agent")
+    parser.add_argument("list", type=Path)
+    parser.add_argument("allowed", nargs="*")
+    options = parser.parse_args()
+    agent, listed, allowed = options.agent, options.list.read_text().split(), options.allowed
+    models = check_models.apis() if options.models else set()
     shown = symbols(agent, "--defined-only")
-    problems = [f"visible, but not listed: {name}" for name in shown if name not in listed]
+    problems = [f"visible, but not listed: {name}" for name in shown if name not in listed and name not in models]
     problems += [f"listed, but not visible: {name}" for name in listed if name not in shown]
+    problems += [f"listed, but in the table of models: {name}" for name in listed if name in models]
     if listed != sorted(set(listed)):
-        problems.append(f"{sys.argv[2]} is not sorted")
+        problems.append(f"{options.list} is not sorted")
     needed = symbols(agent, "--undefined-only")
     problems += [f"needed from elsewhere: {name}" for name in needed if FORBIDDEN.match(name) and name not in allowed]
     problems += [f"allowed, but not needed: {name}" for name in allowed if name not in needed]

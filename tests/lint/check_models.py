@@ -46,6 +46,11 @@ def rows(family):
         yield text(api), kind.lower(), level.lower(), "WIRE_OPTIONAL" in flags, text(clause)
 
 
+def apis():
+    """What users call the models: functions, most of them."""
+    return {api for family in families() for api, *_ in rows(family)}
+
+
 def table():
     lines = []
     for family in families():
