@@ -1,4 +1,4 @@
-/* polygraph replay: makes a finding of the last run happen again. */
+/* polygraph replay: reproduces a finding of an earlier run. */
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -28,9 +28,8 @@ static const char *const colors[] = { "auto", "always", "never", NULL };
 static const struct option replay_options[] = {
 	{ "times", 'n', OPTION_NUMBER, FIELD(times), .value = "N", .min = 1,
 	  .max = 10000,
-	  .help = "run each order, or with and without choices, so often, "
-		  "each time in a fresh process "
-		  "(default: 3)" },
+	  .help = "runs of each order, or with and without choices, each in a "
+		  "fresh process (default: 3)" },
 	{ "list", 'l', OPTION_FLAG, FIELD(list), .no_config = true,
 	  .help = "list the findings that can be replayed" },
 	{}
@@ -44,7 +43,7 @@ static const struct option output_options[] = {
 	  .choices = colors,
 	  .help = "auto (default: on a terminal), always, never" },
 	{ "quiet", 'q', OPTION_FLAG, FIELD(common.quiet),
-	  .help = "the verdict alone" },
+	  .help = "only the verdict" },
 	{ "verbose", 'v', OPTION_FLAG, FIELD(common.verbose),
 	  .help = "also what the tests wrote" },
 	{}
@@ -165,14 +164,14 @@ static struct err *replay_command(const struct options *options, int argc,
 	const struct replay_values *values = options->values;
 	*ret = STATUS_OK;
 	if (argc > 1)
-		return err_hint(err_create(ERR_USAGE,
-					   "one finding at a time: '%s' is too "
-					   "much",
-					   argv[1]),
-				"give one id");
+		return err_hint(
+			err_create(ERR_USAGE,
+				   "one finding at a time, not also '%s'",
+				   argv[1]),
+			"give one id");
 	if (values->list && argc)
 		return err_create(ERR_USAGE,
-				  "--list takes no finding, but '%s' is given",
+				  "--list takes no finding, but '%s' was given",
 				  argv[0]);
 	if (values->list)
 		return replay_list(values->format, values->common.quiet,
@@ -185,33 +184,33 @@ static struct err *replay_command(const struct options *options, int argc,
 
 const struct command command_replay = {
 	.name = "replay",
-	.summary = "makes a finding of the last run happen again",
+	.summary = "reproduces a finding of an earlier run",
 	.synopsis =
 		(const char *const[]){ "[OPTIONS] FINDING-ID", "--list", NULL },
 	.description =
 		(const char *const[]){
-			"Detectors keep their findings in " RESULTS_FOLDER
-			" in the working directory; run it there. The id is "
-			"that of the report, or the beginning of it.",
-			"An order-dependent test is run in its failing and in "
-			"its passing order, several times, each time in a "
+			"Detectors store their findings in " RESULTS_FOLDER
+			" in the working directory: run replay there. "
+			"FINDING-ID is the id in the report, or its beginning.",
+			"An order-dependent test is run several times in its "
+			"failing and in its passing order, each time in a "
 			"fresh process and with the files that the tests "
-			"share put back. It is reproduced if it fails each "
-			"time in the one and passes each time in the other. "
-			"A test that assumes more than an API promises is run "
-			"with the decisive choices alone, and without any. "
-			"For other findings the detector looks at that test "
-			"again, with the options it had.",
-			"Exit status 1: reproduced; 0: not. If the suite was "
-			"built again meanwhile, that is said.",
+			"share restored. It is reproduced if it always fails "
+			"in the one and always passes in the other. A test "
+			"that assumes more than an API promises is run with "
+			"only the decisive choices, and without any. For "
+			"other findings the detector checks that test again, "
+			"with the options it had.",
+			"Exit status 1: reproduced; 0: not reproduced. If the "
+			"suite was rebuilt in the meantime, polygraph warns.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
 			{ "polygraph replay order-3f1c9a0b7d52",
 			  "that test in both orders, three times" },
 			{ "polygraph replay --times 20 order-3f",
-			  "more often, by the beginning of its id" },
-			{ "polygraph replay --list", "what there is" },
+			  "twenty times, with an abbreviated id" },
+			{ "polygraph replay --list", "all stored findings" },
 			{} },
 	.groups = (const struct option_group *const[]){ &replay_group,
 							&output_group,

@@ -243,7 +243,7 @@ class Cli(unittest.TestCase):
         known, = self.kept()
         found = self.keep_order(["Sets", "Victim"], ["Victim"])
         self.fails("replay", message="which finding.", hint="give its id, or --list")
-        self.fails("replay", found, "another", message="one finding at a time: 'another' is too much", hint="give one id")
+        self.fails("replay", found, "another", message="one finding at a time, not also 'another'", hint="give one id")
         self.fails("replay", "--list", found, message="--list takes no finding.*")
         self.fails("replay", "--times=0", found, message=".*range.*", hint=".*")
         self.fails("replay", "order-0123456789ac", message="there is no finding 'order-0123456789ac'",
