@@ -47,7 +47,9 @@ static struct err *attach_install_filter(struct thread *thread,
 		TRY(remote_syscall(thread, SYS_seccomp, args, &got));
 		if (syscall_was_refused(got, EINVAL) &&
 		    flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) {
-			/* Before Linux 5.19. */
+			log_debug(LOG_FOLLOW,
+				  "a signal can take back a call that waits "
+				  "(before Linux 5.19)");
 			flags &= ~(
 				uint64_t)SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 			continue;
@@ -55,6 +57,9 @@ static struct err *attach_install_filter(struct thread *thread,
 		if (syscall_was_refused(got, EACCES) && !privileges_given_up) {
 			const uint64_t give_up[6] = { PR_SET_NO_NEW_PRIVS, 1 };
 			privileges_given_up = true;
+			log_debug(LOG_FOLLOW,
+				  "without privileges: the process gives up "
+				  "gaining new ones (no_new_privs)");
 			TRY(remote_syscall(thread, SYS_prctl, give_up, &got));
 			if (got == 0)
 				continue;
@@ -75,7 +80,7 @@ static struct err *close_there(struct thread *thread, int64_t fd)
 	return remote_syscall(thread, SYS_close, args, &got);
 }
 
-/* Installs, and takes the listener; *ret stays -1 where nothing is in place. */
+/* Installs it and takes the listener; *@ret stays -1 where nothing was installed. */
 static struct err *take_listener(struct thread *thread, struct raddr image,
 				 int pidfd, int *ret)
 {
@@ -133,6 +138,11 @@ struct err *follow_attach(struct thread *thread,
 		return err_errno(errno, "cannot take descriptors of process %d",
 				 pid);
 	follow->names.careful = !shares_root(pid);
+	if (follow->names.careful)
+		log_debug(LOG_FOLLOW,
+			  "process %d has another root or mount namespace: "
+			  "its names are looked up from there",
+			  pid);
 	take_processors(follow, thread->tracee);
 	TRY(follow_start(follow));
 
@@ -162,6 +172,7 @@ struct err *follow_attach(struct thread *thread,
 	}
 	TRY(unmapped);
 	tracee_remake_calls(thread->tracee, follow_again);
+	log_debug(LOG_FOLLOW, "process %d is followed", pid);
 	*ret = take_ptr(follow);
 	return NULL;
 }

@@ -143,9 +143,9 @@ static int follow_start_thread(void *(*body)(void *), void *data,
 }
 
 /*
- * Servers that a test left, a process that is not looked at any more: without
- * a listener their calls would fail. They all go on, untold, as long as any of
- * these processes lives and we do.
+ * Servers that a test left, or a process that nobody watches any more: without
+ * a listener their calls would fail. They go on, unreported, as long as any of
+ * these processes and this one live.
  */
 static void follow_pass_calls_on(struct follow *follow)
 {
@@ -165,6 +165,8 @@ static void follow_pass_calls_on(struct follow *follow)
 		passing_destroy(passing);
 		return;
 	}
+	log_debug(LOG_FOLLOW, "processes outlive their follower: their calls "
+			      "go on unreported");
 	pthread_setname_np(thread, "pg-pass");
 	pthread_detach(thread);
 }
@@ -222,7 +224,7 @@ static bool follow_receive_call(struct follow *follow)
 		if (ioctl(follow->listener, SECCOMP_IOCTL_NOTIF_SEND,
 			  follow->response) < 0 &&
 		    errno != ENOENT)
-			log_debug(LOG_FOLLOW, "follower: cannot answer: %s",
+			log_debug(LOG_FOLLOW, "cannot answer a call: %s",
 				  strerror(errno));
 		return true;
 	}
@@ -230,7 +232,7 @@ static bool follow_receive_call(struct follow *follow)
 	if (errno == EINTR)
 		return true;
 	if (errno != ENOENT) {
-		log_debug(LOG_FOLLOW, "follower: cannot receive: %s",
+		log_debug(LOG_FOLLOW, "cannot receive a call: %s",
 			  strerror(errno));
 		return false;
 	}
@@ -270,7 +272,8 @@ void follow_go(struct follow *follow, int listener)
 	/* Since Linux 6.6: the one waiting runs where the other one just did. */
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		  SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) < 0)
-		log_debug(LOG_FOLLOW, "follower: wake-ups are not synchronous");
+		log_debug(LOG_FOLLOW,
+			  "wake-ups are not synchronous (before Linux 6.6)");
 	sem_post(&follow->go);
 }
 

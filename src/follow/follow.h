@@ -3,21 +3,22 @@
  * that create, change or remove files, those that change what a process hands
  * on from test to test and, where asked for, those that read files.
  *
- * The kernel holds such a call back and tells us of it (a seccomp filter with
- * user notification); a thread of ours looks at it, tells the sink, and lets it
- * go on as it is. All other calls run untouched. The filter is inherited, also
- * by programs that are executed, so that nothing is missed: neither calls of
- * static programs nor those that the C library makes inside itself.
+ * The kernel holds such a call back and notifies us (a seccomp filter with user
+ * notification); a thread of ours examines it, calls the sink, and lets the call
+ * continue unchanged. All other calls run untouched. The filter is inherited,
+ * also by programs that are executed, so that nothing is missed: neither calls
+ * of static programs nor those that the C library makes internally.
  *
  * Invariants:
- *  1. The sink is told before the call happens, in the follower's thread, while
+ *  1. The sink is called before the call happens, in the follower's thread, while
  *     the caller waits: what the sink sees in the file system is the state
  *     before. It must be quick, and must not wait for the process.
- *  2. A call is told at least once; a signal may make the kernel tell it again.
- *  3. After follow_destroy() calls of processes that are left go on untold. Only
- *     when we are gone these processes can no longer make them (ENOSYS): they
- *     must be killed then. Forks of a followed process (checkpoint.h) have the
- *     filter, too, and share its follower.
+ *  2. A call is reported at least once; after a signal the kernel may report it
+ *     again.
+ *  3. After follow_destroy() the remaining processes' calls continue unreported.
+ *     Once this process is gone they fail (ENOSYS), so these processes must be
+ *     killed first. Forks of a followed process (checkpoint.h) have the filter,
+ *     too, and share its follower.
  *  4. A process is followed once: the kernel allows one listener (EBUSY).
  *
  * What it does not see: io_uring, and calls of processes that were there
@@ -44,7 +45,7 @@ struct thread;
 enum follow_kind {
 	/*
 	 * Opened for writing, or created, or cut off: @flags as of open(2),
-	 * @mode. Names without a file (O_TMPFILE) are not told.
+	 * @mode. Files without a name (O_TMPFILE) are not reported.
 	 */
 	FOLLOW_OPEN,
 	FOLLOW_CREATE, /* mkdir, mknod, symlink, bind of a socket file */
@@ -93,7 +94,7 @@ struct follow_event {
 	pid_t tid;   /* who makes it */
 	/*
 	 * Absolute. Symbolic links in the folders are resolved, one at the end
-	 * is followed where the call follows it. NULL where it cannot be told.
+	 * is followed where the call follows it. NULL where it is not known.
 	 */
 	const char *path;
 	const char *path2;
@@ -105,9 +106,9 @@ struct follow_event {
 };
 
 enum follow_flags {
-	FOLLOW_READS = 1 << 0,	/* tell reading, too */
-	FOLLOW_FILES = 1 << 1,	/* tell what concerns files */
-	FOLLOW_STATES = 1 << 2, /* tell what concerns process state */
+	FOLLOW_READS = 1 << 0,	/* report reading, too */
+	FOLLOW_FILES = 1 << 1,	/* report what concerns files */
+	FOLLOW_STATES = 1 << 2, /* report what concerns process state */
 };
 
 struct follow_options {
@@ -116,17 +117,17 @@ struct follow_options {
 	void (*sink)(void *data, const struct follow_event *event);
 	void *data;
 	/*
-	 * File calls made by the instruction before this address are not told:
+	 * File calls made by the instruction before this address are not reported:
 	 * the agent's, which keeps its own log. 0: none.
 	 */
 	uint64_t exempt;
 };
 
 /*
- * From now on the process of @thread, which is stopped, and what it will start
- * is followed. Its other threads must be stopped, too. An error of kind
- * ERR_INTERNAL with its err_number() where the kernel or a sandbox does not allow it; nothing is changed
- * then.
+ * From now on the process of @thread, which is stopped, and everything it
+ * starts is followed. Its other threads must be stopped, too. Where the kernel
+ * or a sandbox does not allow it, an error of kind ERR_INTERNAL with its
+ * err_number(), and nothing has changed.
  */
 struct err *follow_attach(struct thread *thread,
 			  const struct follow_options *options,
@@ -150,7 +151,7 @@ static inline void follow_destroyp(struct follow **follow)
 }
 
 struct follow_counts {
-	uint64_t told; /* calls held back */
+	uint64_t told; /* calls that were held back */
 	uint64_t ns;   /* that our side took for them */
 };
 struct follow_counts follow_counts(const struct follow *follow);

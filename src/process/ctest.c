@@ -777,11 +777,6 @@ static struct err *ctest_explain_failure(const char *folder,
 			  (int)MIN(n, (size_t)400), text);
 }
 
-static void output_freep(struct process_output *output)
-{
-	process_output_free(output);
-}
-
 struct err *ctest_suite_parse(const struct suite_options *options,
 			      const char *text, size_t n, struct suite **ret)
 {
@@ -813,7 +808,7 @@ static struct err *ctest_suite_open(const struct suite_options *options,
 	char program[] = "ctest", list[] = "--show-only=json-v1";
 	char *const argv[] = { program, list, NULL };
 	struct process_spec spec = { .argv = argv, .folder = folder };
-	_cleanup_(output_freep) struct process_output output = {};
+	_cleanup_(process_output_free) struct process_output output = {};
 	TRY(process_output(&spec, LIST_MAX, LIST_TIMEOUT, &output));
 	if (output.why)
 		return err_hint(err_create(ERR_SUITE, "%s", output.why),

@@ -148,11 +148,6 @@ static void meson_read_interpreter(const char *meson, char *out, size_t n)
 		fclose(file);
 }
 
-static void output_freep(struct process_output *output)
-{
-	process_output_free(output);
-}
-
 /* One character a test in Meson's order: '0' or '1'; NULL: not known. */
 static struct err *meson_read_should_fail(const char *folder, size_t tests,
 					  char **ret)
@@ -170,7 +165,7 @@ static struct err *meson_read_should_fail(const char *folder, size_t tests,
 	char *const argv[] = { python, dash_c, script, meson ? meson : none,
 			       pickle, NULL };
 	struct process_spec spec = { .argv = argv };
-	_cleanup_(output_freep) struct process_output output = {};
+	_cleanup_(process_output_free) struct process_output output = {};
 	TRY(process_output(&spec, SOURCE_MAX, TOOL_TIMEOUT, &output));
 	/* "0\n" for each. */
 	if (output.why || output.status || output.out_n != 2 * tests) {
@@ -341,7 +336,7 @@ static struct err *meson_read_text(const char *folder, char **ret,
 	     tests[] = "--tests";
 	char *const argv[] = { program, introspect, tests, place, NULL };
 	struct process_spec spec = { .argv = argv };
-	_cleanup_(output_freep) struct process_output output = {};
+	_cleanup_(process_output_free) struct process_output output = {};
 	TRY(process_output(&spec, LIST_MAX, TOOL_TIMEOUT, &output));
 	if (output.why)
 		return err_hint(err_create(ERR_SUITE, "%s", output.why),

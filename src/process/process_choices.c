@@ -27,7 +27,7 @@ struct err *process_choose(struct suite *suite,
 }
 
 /* What the suite itself says of a test's environment is not open. */
-static void process_pin_addresses(struct wire_choices *block,
+static void process_pin_variables(struct wire_choices *block,
 				  const struct env_changes *changes)
 {
 	size_t at = 0;
@@ -51,7 +51,7 @@ struct err *process_block_create(struct process_suite *suite, size_t test,
 	block.shared->phase = 1;
 	block.shared->epoch = 1;
 	block.shared->children = 1;
-	process_pin_addresses(block.shared,
+	process_pin_variables(block.shared,
 			      &suite->tests.data[test].environment);
 	if (suite->choosing) {
 		choice_block_fill(block.shared, &suite->choices);

@@ -195,8 +195,12 @@ size_t ipc_span_end(struct ipc_span *span)
 {
 	size_t removed = 0;
 	span->last = ipc_last_pid();
-	if (!span->first || span->last < span->first)
-		return 0; /* they began anew: nobody knows whose is whose */
+	if (!span->first || span->last < span->first) {
+		/* Nobody knows whose is whose. */
+		log_debug(LOG_PROCESS,
+			  "IPC objects stay: numbers of processes wrapped");
+		return 0;
+	}
 	for (unsigned kind = 0; kind < KINDS; kind++) {
 		int last = MIN(ipc_last_index((enum kind)kind), OBJECTS_MAX);
 		for (int i = 0; i <= last; i++) {
@@ -210,7 +214,8 @@ size_t ipc_span_end(struct ipc_span *span)
 				    &known) ||
 			    !ipc_object_is_left(span, (enum kind)kind, &object))
 				continue;
-			log_debug(LOG_PROCESS, "left behind: IPC object %d",
+			log_debug(LOG_PROCESS,
+				  "removed: IPC object %d, which tests left",
 				  object.id);
 			removed +=
 				ipc_remove_object((enum kind)kind, object.id);

@@ -24,7 +24,7 @@
 
 /* Kept for judges that search in the output; cut down for the report. */
 #define SEARCH_KEEP ((size_t)2 << 20)
-/* Entries that are looked at behind one that has to wait. */
+/* Entries that are considered after one that has to wait. */
 #define LOOK_AHEAD 256
 /* Longest time until an interrupt is noticed that came before poll(). */
 #define WAKE_MS 100
@@ -180,7 +180,9 @@ static void process_run_reap_strays(struct process_run *run, bool kill_them,
 			any = true;
 			if (kill_them) {
 				log_debug(LOG_PROCESS,
-					  "left behind: process %d", (int)pid);
+					  "killed: process %d, which a test "
+					  "left running",
+					  (int)pid);
 				kill(pid, SIGKILL);
 			}
 			while (waitpid(pid, NULL, kill_them ? 0 : WNOHANG) <
@@ -239,7 +241,7 @@ static struct err *process_run_find_waits(struct process_run *run)
 	return err;
 }
 
-/* A test without its fixture is run as asked; why it fails is said. */
+/* A test without its fixture runs as asked; polygraph warns why it may fail. */
 static struct err *
 process_run_report_missing_fixtures(const struct process_run *run)
 {
@@ -358,6 +360,8 @@ static struct err *process_run_report_not_run(struct process_run *run,
 		.entry = entry,
 		.outcome = outcome,
 	};
+	log_debug(LOG_PROCESS, "%s is not started: %s",
+		  run->suite->suite.tests.data[result.test].name, why);
 	TRY(process_message(&result, "%s", why));
 	process_run_report_result(run, entry, &result);
 	return NULL;
@@ -527,6 +531,9 @@ static struct err *process_run_start_entry(struct process_run *run,
 	if (why)
 		return process_run_report_not_run(run, entry, OUTCOME_FAIL,
 						  why);
+	log_debug(LOG_PROCESS, "%s runs as process %d",
+		  run->suite->suite.tests.data[run->order[entry]].name,
+		  (int)running.process.pid);
 	warden_watch(&run->warden, running.process.pid);
 	run_replace_suspendable(0, running.process.pid);
 	const struct suite_options *options = &run->suite->suite.options;
@@ -547,8 +554,8 @@ static struct err *process_run_start_entry(struct process_run *run,
 }
 
 /*
- * Starts what may start. A serial test that has to wait holds back all behind
- * it, so that it gets its turn; other waiting ones are passed by.
+ * Starts what may start. A serial test that has to wait holds back all after
+ * it, so that it gets its turn; other waiting ones are overtaken.
  */
 static struct err *process_run_start_entries(struct process_run *run)
 {
@@ -660,7 +667,7 @@ static struct err *running_capture_state(struct process_run *run,
 	return process_watch_end(run->watch, running->process.pid, &pids);
 }
 
-/* Its result was told, and what is to be killed of it was. */
+/* Its result was reported, and what is to be killed of it is dead. */
 static struct err *running_settle_state(struct process_run *run,
 					const struct running_test *running,
 					bool provides)
@@ -681,7 +688,7 @@ static struct err *process_run_end_entry(struct process_run *run, size_t at)
 	bool provides = test->provides && !running.timed_out;
 	struct err *err =
 		run->watch ? running_capture_state(run, &running) : NULL;
-	/* First its group: who could print on is gone then. */
+	/* First its group, so that nobody is left who could print more. */
 	if (!provides)
 		process_kill(&running.process);
 	if (!err)
@@ -742,6 +749,8 @@ static void process_run_kill_late(struct process_run *run)
 		if (process_ended(&running->process))
 			continue;
 		running->timed_out = true;
+		log_debug(LOG_PROCESS, "killed: process %d, out of time",
+			  (int)running->process.pid);
 		process_kill(&running->process);
 	}
 }

@@ -99,7 +99,7 @@ static void leftovers_note_changes(struct leftovers *leaving,
 	for (size_t i = 0; i < n; i++) {
 		const struct change *change = &changes[i];
 		bool kept = process_change_is_kept(leaving->keeper, change);
-		/* A new name is told of with the old one. */
+		/* A rename is one change, with both names. */
 		for (size_t k = 0; kept && k < change->n; k++) {
 			const char *path = change->paths[k].path;
 			struct change other = {
@@ -111,7 +111,8 @@ static void leftovers_note_changes(struct leftovers *leaving,
 							      &other);
 		}
 		if (!kept)
-			log_debug(LOG_PROCESS, "not kept, but changed: %s",
+			log_debug(LOG_PROCESS,
+				  "changed, but not among the kept files: %s",
 				  change->root);
 		leaving->more |= !kept;
 	}
@@ -264,6 +265,16 @@ static struct err *process_tree_run_child(struct process_tree *tree,
 		kept_destroy(kept);
 		kept = NULL;
 	}
+	if (!kept)
+		log_debug(LOG_PROCESS,
+			  "orders that part after %zu tests run again from "
+			  "their beginning: %s",
+			  tree->path.n,
+			  !tree->follows ? "system calls cannot be followed"
+			  : !watched	 ? "a fixture is among the tests"
+			  : tree->leaving.more
+				  ? "more than kept files was changed"
+				  : "not all files could be kept");
 	TRY(vec_push(&tree->partings, (struct process_parting){
 					      .node = last,
 					      .kept = kept,

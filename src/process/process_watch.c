@@ -95,7 +95,7 @@ static void process_watch_call(void *data, const struct follow_event *event)
 	if (watch->saver)
 		saver_event(watch->saver, event);
 	if (watch->places) {
-		/* A server's reading is no news. */
+		/* What a server that was left running reads does not count. */
 		if (!over && watch->readers)
 			files_readers_sink(watch->readers, event);
 		return;
@@ -307,7 +307,8 @@ void process_watch_started(struct process_watch *watch, struct err *unfollowed)
 	if (!unfollowed)
 		return;
 	watch->unfollowed++;
-	log_debug(LOG_PROCESS, "not followed: %s", err_message(unfollowed));
+	log_debug(LOG_PROCESS, "a command is not followed: %s",
+		  err_message(unfollowed));
 	err_destroy(unfollowed);
 }
 
@@ -411,7 +412,7 @@ static bool process_watch_is_foreign(const struct process_watch *watch,
 	return !(atomic_load(&follower->written) & STATE_IPC);
 }
 
-/* Processes and ports that are gone are told of whom left them. */
+/* Processes and ports that are gone were reported when they were left. */
 static bool process_watch_is_end(const struct change *change)
 {
 	return change->where == CHANGE_PROCESS && change_is_removal(change) &&
@@ -438,6 +439,9 @@ static struct err *process_watch_drop_changes(struct process_watch *watch)
 		process_watch_test(watch, watch->test);
 	struct changes *changes = &watch->changes;
 	if (test->provides) {
+		log_debug(LOG_PROCESS,
+			  "%zu changes do not count: made by a fixture",
+			  changes->n);
 		TRY(process_watch_keep_fixture_roots(watch));
 		changes_clear(changes);
 		return NULL;
@@ -451,11 +455,20 @@ static struct err *process_watch_drop_changes(struct process_watch *watch)
 					       : NULL;
 		if (err)
 			err_ignore(err);
-		if (drop || process_watch_is_end(change) ||
-		    process_watch_is_foreign(watch, change))
-			change_free(&changes->data[i]);
-		else
+		const char *why =
+			drop ? "cleaned up by a fixture"
+			: process_watch_is_end(change)
+				? "the end of what an earlier one left"
+			: process_watch_is_foreign(watch, change)
+				? "the command made no IPC call"
+				: NULL;
+		if (!why) {
 			changes->data[kept++] = changes->data[i];
+			continue;
+		}
+		log_debug(LOG_PROCESS, "%s does not count: %s", change->root,
+			  why);
+		change_free(&changes->data[i]);
 	}
 	changes->n = kept;
 	return NULL;
@@ -544,6 +557,8 @@ struct err *process_watch_settle(struct process_watch *watch,
 	if (!watch->follower)
 		return NULL;
 	if (left) {
+		log_debug(LOG_PROCESS,
+			  "still followed: processes that a command left");
 		TRY(vec_push(&watch->followers, watch->follower));
 		watch->follower = NULL;
 	}
