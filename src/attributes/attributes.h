@@ -12,8 +12,8 @@
  * as they can be: by the kernel's files, by what the agent notes (wire/state.h),
  * by reading the C and C++ library's variables.
  *
- * attributes_dirty() and _touched() may come from another thread at any time; all other calls
- * are of one thread.
+ * attributes_dirty() and _touched() may be called from another thread at any time;
+ * all other calls must come from one thread.
  */
 #pragma once
 
@@ -38,9 +38,9 @@ struct attributes_options {
 	const char *directory;
 	uint64_t agent; /* address of its struct wire_state; 0: none */
 	bool followed;	/* attributes_dirty() and _touched() will be called */
-	/* Variables that the tool set: never told. Ends with NULL; or NULL. */
+	/* Variables that the tool set: never reported. Ends with NULL; or NULL. */
 	const char *const *own_variables;
-	/* Descriptors of the tool in the tested process: never told. */
+	/* Descriptors of the tool in the tested process: never reported. */
 	const int *own;
 	size_t n_own;
 };
@@ -58,8 +58,8 @@ void attributes_dirty(struct attributes *attributes, unsigned states);
 
 /*
  * So was this file (any path that was followed; NULL is fine): POSIX objects are
- * files of a folder that all processes share, and only their names tell whose
- * doing it was.
+ * files of a folder that all processes share, and only their names show who
+ * changed them.
  */
 void attributes_touched(struct attributes *attributes, const char *path);
 
@@ -97,14 +97,14 @@ attributes_mapped(const struct attributes *attributes, size_t *ret_n);
 struct system_state;
 struct err *system_state_create(struct system_state **ret) _must_check_;
 void system_state_destroy(struct system_state *state); /* NULL is fine */
-/* As attributes_touched(): POSIX objects are told only where it was called. */
+/* As attributes_touched(): POSIX objects are reported only where it was called. */
 void system_state_touched(struct system_state *state, const char *path);
 /* @children: of the test that just ended and alive; with their names looked up. */
 struct err *system_state_capture(struct system_state *state,
 				 const pid_t *children, size_t n_children,
 				 struct changes *ret) _must_check_;
 
-/* Does this call (FOLLOW_LOOKED, FOLLOW_STATE) tell, or set, that attribute? */
+/* Does this call (FOLLOW_LOOKED, FOLLOW_STATE) read, or set, that attribute? */
 bool attribute_concerns(const char *root, const struct follow_event *event);
 /* The states (enum follow_state) that it is of; 0: of none. */
 unsigned attribute_states(const char *root);

@@ -158,7 +158,7 @@ struct descriptor {
 struct ipc_owner {
 	pid_t pid; /* it, and what it started; 0: what we started */
 	uint32_t user;
-	bool followed;	       /* then these tell of all that it did: */
+	bool followed;	       /* then these cover all that it did: */
 	bool asked;	       /* System V and queues */
 	bool all;	       /* more than we could note */
 	int64_t last_time;     /* of the last point, in seconds */
@@ -219,10 +219,10 @@ struct attributes {
 	/* Files that are written through memory; their paths are owned. */
 	VEC(struct attributes_file) mapped;
 	struct map_text symbols;
-	/* Shared anonymous memory from before: of the tool, or not to be told
-	   from that. */
+	/* Shared anonymous memory from before: of the tool, or
+	   indistinguishable from it. */
 	VEC(uint64_t) old_shared;
-	bool stdio_covers[3]; /* its row tells where they go */
+	bool stdio_covers[3]; /* its row says where they go */
 
 	/* The digest of TZ as it was at the last point; 0: it was not set. */
 	uint64_t zone_variable;
@@ -243,10 +243,10 @@ struct attribute {
 	const char *absent;
 	struct err *(*read)(struct attributes *a, struct items *items);
 	unsigned needs;	 /* sources; one of them changed: it is read again */
-	unsigned looked; /* enum follow_state: asking for it is told */
+	unsigned looked; /* enum follow_state: asking for it is reported */
 	enum change_weight weight;
 	bool unique; /* of equal keys the first counts */
-	bool once;   /* coming for the first time is no more than a first use */
+	bool once; /* appearing for the first time counts as a first use only */
 	bool shared; /* of the system: others change it, too */
 };
 extern const struct attribute attribute_table[];
@@ -304,7 +304,7 @@ void tasks_probe(struct attributes *a, unsigned *ret);
 void files_probe(struct attributes *a, unsigned *ret);
 struct err *agent_probe(struct attributes *a, unsigned *ret) _must_check_;
 
-/* kernel.c: a line of the status file, behind "NAME:\t". */
+/* kernel.c: a line of the status file, after "NAME:\t". */
 bool status_field(struct attributes *a, const char *name, char *out, size_t n);
 bool status_number(struct attributes *a, const char *name, int base,
 		   uint64_t *ret);

@@ -47,7 +47,7 @@ struct err *read_threads(struct attributes *a, struct items *items)
 			continue;
 		struct item *item;
 		TRY(items_add(items, name, &item));
-		/* Where it happens to be is no change. */
+		/* Where it happens to be does not count. */
 		item->digest = digest_of("thread", 6, 0);
 		if (tid == a->thread->tid || !a->options.where ||
 		    !a->options.where(a->options.data, tid, where,

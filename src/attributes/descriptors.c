@@ -1,5 +1,5 @@
 /*
- * Open descriptors. That nothing changed is told by the kernel's files, which
+ * Open descriptors. That nothing changed is known from the kernel's files, which
  * are kept open. What a new one refers to is asked through a descriptor of our
  * own (pidfd_getfd(2)), which is closed at once: nothing stays open for longer
  * than the program keeps it.
@@ -63,7 +63,7 @@ static bool has_offset(uint32_t type)
 /*
  * "pos:\t0\nflags:\t0100002\nmnt_id:\t27\nino:\t861\n…" (the last since Linux
  * 5.14): all that may change of it, and when it is another one. A file that is
- * kept open tells of whatever has the number now: less than 1 µs.
+ * kept open describes whatever has the number now: less than 1 µs.
  */
 static bool read_raw(struct attributes *a, struct descriptor *d, char *out,
 		     size_t n)
@@ -115,7 +115,7 @@ static void descriptor_take_stat(const struct stat *st, struct descriptor *d)
 }
 
 /*
- * What tells a file from the one that had its inode number before: the time it
+ * What distinguishes a file from the one that had its inode number before: the time it
  * was made and what the file system counts, where it has these.
  */
 static void take_birth(int at, const char *name, int flags,
@@ -360,7 +360,7 @@ static int descriptor_compare_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The numbers anew; what is known of those that stay is kept. */
+/* Lists the numbers again; what is known of those that stay is kept. */
 static struct err *list_numbers(struct attributes *a)
 {
 	_Alignas(8) char buffer[32768];
@@ -587,7 +587,7 @@ struct err *read_descriptors(struct attributes *a, struct items *items)
 		TRY(items_add(items, key, &item));
 		_cleanup_(str_freep) struct str thing = STR_INIT,
 						flags = STR_INIT;
-		/* Where the standard streams go is told there. */
+		/* Where the standard streams go is reported there. */
 		bool covered = d->number < 3 && a->stdio_covers[d->number];
 		const char *path;
 		uint64_t identity =

@@ -15,7 +15,7 @@ struct environment_place {
 	uint64_t start, end;
 };
 
-/* Strings that lie one behind the other are one place. */
+/* Strings that follow one another are one place. */
 static struct err *watch_strings(struct attributes *a,
 				 struct environment_place *places, size_t n)
 {
@@ -82,7 +82,7 @@ static size_t read_array(struct attributes *a, uint64_t array, uint64_t *out)
 }
 
 /*
- * One string. Most lie one behind the other: what was read for the one before
+ * One string. Most follow one another: what was read for the one before
  * may have this one, too.
  */
 struct environment_window {

@@ -252,7 +252,7 @@ static bool ipc_owner_descends(const struct ipc_owner *owner, pid_t pid)
 		if (pid == owner->pid)
 			return true;
 		if (!proc_read_status(pid, &status))
-			return depth == 0; /* gone: nobody can tell */
+			return depth == 0; /* gone: not known */
 		if (status.parent == self)
 			return status.tracer != self;
 		pid = status.parent;
@@ -270,7 +270,7 @@ bool ipc_is_own(const struct ipc_owner *owner, const struct item *before,
 	if (file && was_touched(owner, item->key))
 		return true;
 	/*
-	 * Nothing else tells who made a file in a folder of all processes; a
+	 * Nothing else shows who made a file in a folder of all processes; a
 	 * queue is asked for by a call of its own.
 	 */
 	if (owner->followed ? !owner->asked : file)

@@ -336,7 +336,7 @@ static struct err *add_change(const struct attribute *row,
 	return push_change(ret, &change);
 }
 
-/* Where there are too many: one change for what was not told. */
+/* Where there are too many: one change for what was not reported. */
 static struct err *add_rest(const struct attribute *row,
 			    const struct items *before,
 			    const struct items *after, size_t more,

@@ -36,7 +36,7 @@ bool status_number(struct attributes *a, const char *name, int base,
 
 /*
  * A filter of system calls that a test installed may not allow what we would
- * have the process ask for, and kill it: then it is not asked any more. Filters
+ * have the process ask for, and kill it: from then on it is not asked. Filters
  * are of a thread, and stay.
  */
 void filters_probe(struct attributes *a, unsigned changed)
@@ -48,7 +48,7 @@ void filters_probe(struct attributes *a, unsigned changed)
 	err_ignore(proc_read(a->pid, a->thread->tid, "status", &text));
 	if (!text.n)
 		return;
-	/* How many there are is told since Linux 5.9, whether there are before. */
+	/* The number is known since Linux 5.9; before, only whether there are any. */
 	proc_status_number(text.s, "Seccomp", 10, &mode);
 	proc_status_number(text.s, "Seccomp_filters", 10, &filters);
 	if (!a->captured) {

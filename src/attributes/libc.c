@@ -147,7 +147,7 @@ static bool zone_is_late(const struct attributes *a, const char *text)
 	char value[ZONE_VALUE], says[128];
 	if (!item || item->digest != a->zone_variable)
 		return false;
-	/* In quotes; one with anything to be escaped is no zone. */
+	/* In quotes; a text with anything to be escaped is not a zone. */
 	const char *quoted = item->fields[0].text;
 	size_t n = quoted ? strlen(quoted) : 0;
 	if (n < 3 || n >= sizeof(value) || quoted[0] != '"' ||

@@ -1,4 +1,4 @@
-/* Which calls tell or set which attribute, where a kind of state has several. */
+/* Which calls read or set which attribute, where a kind of state has several. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -118,7 +118,7 @@ static const char *mapping_shown_path(const struct attributes *a,
 		       : path;
 }
 
-/* How it is called, whoever has made it. */
+/* Its name in reports, no matter who made it. */
 static void mapping_key(const struct attributes *a,
 			const struct proc_mapping *mapping, char *out, size_t n)
 {
@@ -315,7 +315,7 @@ static struct err *add_lock(const struct attributes *a, const char *line,
 
 /*
  * Does any descriptor say that it has a lock? The list of all locks is asked
- * for only then: the kernel waits 10 ms and more for it, whoever has them.
+ * for only then: the kernel takes 10 ms and more for it, no matter who has them.
  */
 static bool has_locks(const struct attributes *a)
 {

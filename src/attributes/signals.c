@@ -80,7 +80,7 @@ struct signal_kernel_action {
 	uint64_t mask;
 };
 
-/* A signal that is caught: by whom. */
+/* Asks which function catches a signal. */
 static bool ask_action(struct attributes *a, int number)
 {
 	struct signal_kernel_action got = {};
@@ -94,8 +94,8 @@ static bool ask_action(struct attributes *a, int number)
 }
 
 /*
- * Without the agent. The kernel's masks tell which signals are caught, but not
- * by whom: as long as there are few, that is asked each time; else only for
+ * Without the agent. The kernel's masks show which signals are caught, but not
+ * by which function: as long as there are few, that is asked each time; else only for
  * those that came or went.
  */
 #define ASKED_MAX 4

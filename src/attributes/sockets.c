@@ -110,7 +110,7 @@ struct err *socket_describe(struct descriptor *d, int fd)
 	n = sizeof(storage);
 	if (getsockname(fd, (struct sockaddr *)&storage, &n) == 0)
 		address_text(&storage, n, kind, port, sizeof(port));
-	/* One end of a connection is no port that others could want. */
+	/* One end of a connection is not a port that others could want. */
 	struct sockaddr_storage peer;
 	socklen_t peer_n = sizeof(peer);
 	bool connected =

@@ -8,7 +8,7 @@
 
 /* Nearer than that, what lies between two places is read with them. */
 #define GAP 256
-/* A group with more than that is not watched, but always read anew. */
+/* A group with more than that is not watched, but read each time. */
 #define GROUP_SPANS 512
 #define SPAN_MAX (1 << 20)
 

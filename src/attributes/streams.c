@@ -286,7 +286,7 @@ struct err *read_cxx_locale(struct attributes *a, struct items *items)
 	if (!impl || !locale_name(a, impl, name, sizeof(name)))
 		snprintf(name, sizeof(name), "%s", impl ? "another" : "C");
 	item->digest = digest_of(name, strlen(name), 0);
-	/* Made of parts: only the object itself tells. */
+	/* Made of parts: only the object itself is compared. */
 	if (strcmp(name, "C") != 0)
 		item->digest = digest_of(&impl, sizeof(impl), item->digest);
 	return item_text(item, NULL, name);

@@ -1,7 +1,7 @@
 /*
- * From names that may differ to what happened: renames put together, folders
- * that came or went told without what is in them, other names of one file told
- * once.
+ * From names that may differ to what happened: renames are put together, folders
+ * that came or went are reported without their entries, and several names of one
+ * file are reported once.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -101,7 +101,7 @@ static struct delta *comparison_find_delta(const struct comparison *c,
 	return at ? *at : NULL;
 }
 
-/* Without system calls that tell, equal inodes have to do. */
+/* Without system calls to go by, equal inodes have to do. */
 static bool may_be_moved(const struct comparison *c, const struct delta *delta)
 {
 	return c->files->walking || (delta->marks & TOUCH_MOVED);
@@ -242,7 +242,7 @@ static void list_entries(struct comparison_listing *list, size_t length,
 	closedir(dir);
 }
 
-/* A folder that was made: what is in it now, whoever put it there. */
+/* A folder that was made: what is in it now, no matter who put it there. */
 static void count_entries(const struct comparison *c, struct delta *top)
 {
 	struct comparison_listing list = { .files = c->files };
@@ -297,7 +297,7 @@ static void comparison_absorb_folders(struct comparison *c)
 	}
 }
 
-/* How many names more a file has by what is told anyway. */
+/* How many more names a file has, by what is reported anyway. */
 static struct err *explain_links(struct comparison *c)
 {
 	bool any = false;
@@ -336,7 +336,7 @@ static struct err *explain_links(struct comparison *c)
 	return NULL;
 }
 
-/* A file with several names is told under the one that was written to. */
+/* A file with several names is reported under the one that was written to. */
 static struct err *choose_names(struct comparison *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -366,8 +366,9 @@ static struct err *choose_names(struct comparison *c)
 }
 
 /*
- * By name: what is told by renaming is not told again. A name whose thing went
- * elsewhere and whose new thing came from elsewhere has no more to tell.
+ * By name: what a rename reports is not reported again. A name whose old file
+ * went elsewhere and whose new file came from elsewhere needs no report of its
+ * own.
  */
 static void settle_names(struct comparison *c)
 {

@@ -77,7 +77,7 @@ void files_sink(void *data, const struct follow_event *event)
 	files_event(data, event);
 }
 
-/* Changes of long ago cannot be undone any more: nobody asks. */
+/* Nobody asks whether older changes were undone. */
 static void forget_told(struct files *files)
 {
 	size_t n = 0;

@@ -2,23 +2,23 @@
  * Files: which of them a test created, removed, renamed or changed, and who
  * reads them.
  *
- * Two ways. Following: the system calls of the processes are told
- * (files_event()), and what a file was is looked at just before it is touched
- * for the first time since the last point; at a point only touched names are
+ * Two ways. Following: system calls are reported just before they happen
+ * (files_event()), and the state of a file is recorded before it is touched for
+ * the first time since the last point; at a point only touched names are
  * compared. Walking, where following is not possible: everything below the
- * watched folders is compared with what it was at the last point.
+ * watched folders is compared with its state at the last point.
  *
  * What counts: whether a name is there; type; content, by hash (a rewrite with
- * the same content is no change, whatever it does to times and inode); mode,
+ * the same content does not count, whatever it does to times and inode); mode,
  * owner, hard links, extended attributes; times only where they were set on
- * purpose; the target of a symbolic link. Folders count by being there: what
- * happens in them is told of the entries.
+ * purpose; the target of a symbolic link. Of folders only their presence counts:
+ * changes in them are reported for their entries.
  *
  * Names of pseudo file systems (proc, sysfs, devices, pipes) do not count, nor
  * do names that tools leave beside the program at its end (coverage data).
  *
- * files_event() may come from another thread at any time; all other calls are
- * of one thread.
+ * files_event() may be called from another thread at any time; all other calls
+ * must come from one thread.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ struct files_options {
 	bool walk;
 	size_t paths; /* of a root, at most */
 	/*
-	 * Was it left running by an earlier test? Then what it does is nobody's.
+	 * Was it left running by an earlier test? Then what it does does not count.
 	 * NULL: nothing is. Never called by two threads at once.
 	 */
 	bool (*left_over)(void *data, pid_t tid);
@@ -48,7 +48,7 @@ struct files_options {
 struct files_open {
 	const char *path;
 	uint64_t device, inode;
-	bool mapped; /* written through memory: its times tell nothing */
+	bool mapped; /* written through memory: its times mean nothing */
 };
 
 struct err *files_create(const struct files_options *options,
@@ -79,7 +79,7 @@ bool files_undone(struct files *files, const struct change *change);
  * Who reads: names are those of change.root of earlier captures, also such with
  * a masked part. Between two calls of files_take_read() events are collected;
  * a file that was overwritten or removed by its reader before does not count.
- * Reading is told by FOLLOW_READ; FOLLOW_LOOK, and FOLLOW_LIST of its folder,
+ * FOLLOW_READ reports reading; FOLLOW_LOOK, and FOLLOW_LIST of its folder,
  * only count where it is not overwritten or removed afterwards.
  */
 struct files_readers;

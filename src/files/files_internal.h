@@ -1,6 +1,6 @@
 /*
  * The room's inside: names and what they count, the touched set, the walked
- * tree, and deltas, which both ways make and compare.c tells as changes.
+ * tree, and deltas, which both ways produce and compare.c turns into changes.
  */
 #pragma once
 
@@ -13,7 +13,8 @@
 #include "files/files.h"
 #include "files/snapshot_internal.h"
 
-#define ENTRIES_MAX ((size_t)1000000) /* of a walk, of a folder told of */
+#define ENTRIES_MAX                                                            \
+	((size_t)1000000) /* of a walk, of a folder that is reported */
 #define DEPTH_MAX 128
 
 /* What calls did to a name since the last point. */
@@ -35,14 +36,14 @@ struct delta {
 	unsigned diff;
 	struct delta *to;   /* where what was here is now */
 	struct delta *from; /* where what is here was */
-	struct delta *top;  /* told with this folder, which came or went */
-	bool done;	    /* told elsewhere */
+	struct delta *top;  /* reported with this folder, which came or went */
+	bool done;	    /* reported elsewhere */
 	size_t entries;	    /* of a folder that came or went */
 	uint64_t names;	    /* digest of theirs */
 };
 DEFINE_VEC(deltas, struct delta)
 
-/* A change that was told, for files_undone(). */
+/* A change that was reported, for files_undone(). */
 struct told_part {
 	char *path;
 	struct snap before;
@@ -60,7 +61,7 @@ struct told {
 struct files_names {
 	char **exclude; /* resolved; NULL-ended */
 	char *directory;
-	bool walking;	       /* no calls tell what is fresh */
+	bool walking;	       /* no calls show what is fresh */
 	struct map_u64 pseudo; /* st_dev → bool */
 	char *last_folder;     /* that counted */
 	struct map_text masks; /* path → char *, shown */
@@ -74,7 +75,7 @@ bool names_counts_text(const struct files_names *names, const char *path);
 /* Also by the file system that its folder is on. */
 bool names_counts(struct files_names *names, const char *path);
 bool names_pseudo(struct files_names *names, uint64_t dev, const char *folder);
-/* Directly below /dev/shm: process state where it is no folder. */
+/* Directly below /dev/shm: process state unless it is a folder. */
 bool names_is_shm(const char *path);
 /* As @path is shown; where it is in order, "fresh" parts are masked. */
 struct err *names_shown(const struct files_names *names, const char *path,

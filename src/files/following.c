@@ -1,6 +1,6 @@
 /*
- * Following: names are touched by system calls that are told just before they
- * happen, so that what a name was can be looked at.
+ * Following: names are touched by system calls that are reported just before
+ * they happen, so that the state before can be recorded.
  *
  * A key is a name as of the last point. Files keep theirs: both names of a
  * renaming are touched. A folder's renaming moves all below it, touched or not;
@@ -229,7 +229,7 @@ static void touch_at(struct files *files, const char *key, const char *where,
 
 /*
  * What was made in a folder, or moved into it, before that was renamed has a
- * name now that no call tells of.
+ * name now that no call mentions.
  */
 static void touch_carried(struct files *files)
 {
@@ -257,7 +257,7 @@ static void touch_carried(struct files *files)
 	}
 }
 
-/* Calls are told before they happen, and may have failed. */
+/* Calls are reported before they happen, and may have failed. */
 static void settle_renames(struct files *files)
 {
 	size_t kept = 0;
@@ -487,7 +487,7 @@ struct err *following_deltas(struct files *files, struct deltas *ret)
 {
 	unsigned searches = 0;
 	settle_renames(files);
-	/* Written to without a call that is told: by descriptors of before. */
+	/* Written to without a call that is reported: through older descriptors. */
 	for (size_t i = 0; i < files->open.n; i++) {
 		struct touched_name *entry = files->open.data[i];
 		if (entry->touched || !entry->known)

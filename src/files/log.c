@@ -146,7 +146,7 @@ uint64_t files_log_exempt(const struct files_log *log)
 	return log->description.behind;
 }
 
-/* The ring is the same in both, whoever lives. */
+/* The ring is the same in both, whichever of them is alive. */
 static bool ring_read(const struct files_log *log, uint64_t offset, void *out,
 		      size_t n)
 {

@@ -317,7 +317,7 @@ static bool pid_part(const char *name, pid_t pid, size_t *ret_at, size_t *ret_n)
 	return false;
 }
 
-/* Without calls that tell, mode and looks have to do. */
+/* Without system calls to go by, mode and form of the name have to do. */
 static bool made_fresh(const struct delta *delta, bool walking)
 {
 	if (!walking)

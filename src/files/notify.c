@@ -1,9 +1,9 @@
 /*
  * Looking at 100,000 names takes 60 ms and more on two processors, however it
- * is done: a statx(2) costs 1.3 µs. inotify(7) tells which of them need it,
- * whoever touched them.
+ * is done: a statx(2) costs 1.3 µs. inotify(7) reports which of them need it,
+ * no matter who touched them.
  *
- * What it does not tell is looked at each time: writing through another name
+ * What it does not report is looked at each time: writing through another name
  * outside (files with several), writing to mapped memory (files that somebody
  * has open, where opening was seen), file systems that others change over a
  * network. Another name made outside for a file that had one is not seen. Where
@@ -202,7 +202,7 @@ static bool take_event(struct walk *walk, const struct inotify_event *event)
 	return mark_folder(walk, folder);
 }
 
-/* What is looked at each time, told or not. */
+/* What is looked at each time, reported or not. */
 static bool mark_special(struct walk *walk, struct walk_folder *folder)
 {
 	bool any = folder->watch < 0, marked = true;

@@ -187,7 +187,7 @@ static void note_open(struct files_readers *readers,
 {
 	bool both = (event->flags & O_ACCMODE) == O_RDWR;
 	/*
-	 * Whoever insists on a file of its own depends on there being none;
+	 * A program that insists on a file of its own depends on there being none;
 	 * mkstemp(3) tries the next name.
 	 */
 	bool insists =

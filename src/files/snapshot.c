@@ -68,7 +68,7 @@ void snap_keep_text(struct snap *snap, const char *text, size_t n)
 {
 	struct snap_extra *extra = extra_of(snap, n);
 	if (!extra)
-		return; /* the hash tells as much, in fewer words */
+		return; /* the hash has to do */
 	memcpy(extra->text, text, n);
 	extra->has_text = true;
 }
@@ -368,7 +368,7 @@ unsigned snap_differ(const struct snap *before, const struct snap *after)
 {
 	const struct snap *a = before, *b = after;
 	if (a->type == SNAP_UNKNOWN || b->type == SNAP_UNKNOWN)
-		return 0; /* who may not look cannot tell */
+		return 0; /* without permission to look, nothing is known */
 	if (a->type == SNAP_ABSENT || b->type == SNAP_ABSENT)
 		return a->type == b->type ? 0 : DIFF_EXISTS;
 	if (a->type != b->type)

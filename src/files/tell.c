@@ -12,7 +12,7 @@
 #include "base/masked.h"
 #include "files/files_internal.h"
 
-/* More names than that in one folder are told together. */
+/* More names than that in one folder are reported together. */
 #define CROWD 32
 #define PARTS_MAX 1000 /* kept of a change, to see whether it is undone */
 
@@ -38,7 +38,7 @@ void told_clear(struct told *told)
 	vec_free(&told->parts);
 }
 
-/* Takes the texts over, whatever comes of it. */
+/* Takes the texts over, also where it fails. */
 static struct err *tell_add_path(const struct files *files,
 				 struct change *change, const char *what,
 				 char *before, char *after)
@@ -405,7 +405,7 @@ struct err *files_tell_changes(struct files *files, struct delta **sorted,
 	return tell_all_deltas(&teller, sorted, n, pid);
 }
 
-/* Whoever removed the whole folder was not putting back what was in it. */
+/* Removing the whole folder does not restore what was in it. */
 static bool folder_is_gone(const char *path)
 {
 	const char *slash = strrchr(path, '/');

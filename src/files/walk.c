@@ -313,12 +313,12 @@ static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
 		notify_watch(walk, entry->folder, entry->snap.stat.dev);
 		walk->changed = true;
 	} else if (!same) {
-		/* Another one in its place: nobody told of what is in it. */
+		/* Another one in its place: its entries are not known. */
 		notify_forget(walk, entry->folder);
 		notify_watch(walk, entry->folder, entry->snap.stat.dev);
 		entry->folder->renewed = !walk->all;
 	} else if (!walk->all && entry->folder->watch >= 0) {
-		return NULL; /* its names are told of */
+		return NULL; /* its names are reported */
 	}
 	return vec_push(&walk->list, entry->folder);
 }
@@ -334,7 +334,7 @@ static struct err *walk_apply_dirty(struct walk *walk, struct dirty *dirty)
 	struct walk_entry *entry = &dirty->folder->entries[dirty->entry];
 	struct snap before = entry->snap;
 	if (dirty->folder->dead) {
-		snap_free(&dirty->now); /* told when the folder went */
+		snap_free(&dirty->now); /* reported when the folder went */
 		return NULL;
 	}
 	entry->snap = dirty->now;
@@ -534,7 +534,7 @@ static int compare_added(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Names that were told of: no need to list their folders. */
+/* Names that inotify reported: no need to list their folders. */
 static struct err *merge_added(struct walk *walk)
 {
 	struct added *added = walk->added.data;
