@@ -12,7 +12,8 @@ static const struct common_options defaults = COMMON_DEFAULTS;
 static const struct option_group *const groups[] = { &common_bare_group, NULL };
 
 /* The command that @argv asks about; NULL: polygraph itself. */
-static struct err *subject(int argc, char **argv, const struct command **ret)
+static struct err *help_find_subject(int argc, char **argv,
+				     const struct command **ret)
 {
 	*ret = NULL;
 	if (!argc)
@@ -34,7 +35,7 @@ static struct err *help_run(const struct options *options _unused_, int argc,
 			    char **argv, enum status *ret)
 {
 	const struct command *command;
-	TRY(subject(argc, argv, &command));
+	TRY(help_find_subject(argc, argv, &command));
 	*ret = STATUS_OK;
 	return help_write(command, 0, stdout);
 }
@@ -78,7 +79,7 @@ static struct err *man_run(const struct options *options _unused_, int argc,
 			   char **argv, enum status *ret)
 {
 	const struct command *command;
-	TRY(subject(argc, argv, &command));
+	TRY(help_find_subject(argc, argv, &command));
 	*ret = STATUS_OK;
 	return manual_write(command, stdout);
 }

@@ -105,8 +105,8 @@ static struct err *silence_detector(const struct command *command,
 }
 
 /* replay_options.detect */
-static struct err *run_detector(void *data, const struct strv *line,
-				const char *id, bool silent, bool *ret)
+static struct err *replay_run_detector(void *data, const struct strv *line,
+				       const char *id, bool silent, bool *ret)
 {
 	_cleanup_(options_destroyp) struct options *options = NULL;
 	const struct replay_call *call = data;
@@ -145,7 +145,7 @@ static struct err *replay_one(const struct replay_values *values,
 		.color = output_color(values->common.color, STDOUT_FILENO),
 		.out = stdout,
 		.choose_suite = choose_suite,
-		.detect = run_detector,
+		.detect = replay_run_detector,
 		.data = &call,
 	};
 	struct store_finding finding = {};

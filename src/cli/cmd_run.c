@@ -111,15 +111,16 @@ static struct err *say_unfinished(const struct run_options *values,
 	return collect_limit(collect, text);
 }
 
-static enum status judge(const struct report *report)
+static enum status run_judge_report(const struct report *report)
 {
 	return report_has_failures(report) ? STATUS_SUITE : STATUS_OK;
 }
 
 /* Runs @order; what was found out so far is in @collect also on failure. */
-static struct err *run_order(const struct run_options *values,
-			     struct suite *suite, const struct indexes *order,
-			     struct collect *collect)
+static struct err *run_given_order(const struct run_options *values,
+				   struct suite *suite,
+				   const struct indexes *order,
+				   struct collect *collect)
 {
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	if (!order->n)
@@ -170,7 +171,7 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 	TRY(collect_init(&collect, roster, values->common.verbose));
 
 	uint64_t start = clock_now();
-	struct err *err = run_order(values, suite, &order, &collect);
+	struct err *err = run_given_order(values, suite, &order, &collect);
 	uint64_t ns = clock_now() - start;
 	if (err && !collect.finished)
 		return err;
@@ -196,7 +197,7 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 	TRY(outputs_write(&outputs, &report));
 	if (run_err)
 		return take_ptr(run_err);
-	*ret = judge(&report);
+	*ret = run_judge_report(&report);
 	return NULL;
 }
 

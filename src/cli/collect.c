@@ -36,7 +36,8 @@ void collect_free(struct collect *collect)
 	*collect = (struct collect){};
 }
 
-static struct report_test record(const struct collect *collect, size_t number)
+static struct report_test collect_make_record(const struct collect *collect,
+					      size_t number)
 {
 	const struct roster_test *test = &collect->roster->tests[number];
 	return (struct report_test){
@@ -47,8 +48,8 @@ static struct report_test record(const struct collect *collect, size_t number)
 	};
 }
 
-static struct err *add(struct collect *collect, size_t number,
-		       struct report_test *test)
+static struct err *collect_add_test(struct collect *collect, size_t number,
+				    struct report_test *test)
 {
 	TRY(vec_push(&collect->tests, *test));
 	collect->distinct += !collect->seen[number];
@@ -67,7 +68,7 @@ static bool copy_text(const char *text, const char **ret)
 static struct err *add_result(struct collect *collect,
 			      const struct suite_result *result)
 {
-	struct report_test test = record(collect, result->test);
+	struct report_test test = collect_make_record(collect, result->test);
 	test.outcome = result->outcome;
 	test.ns = result->ns;
 	bool pass = result->outcome == OUTCOME_PASS;
@@ -87,7 +88,8 @@ static struct err *add_result(struct collect *collect,
 		test.output_dropped = result->output_dropped;
 	}
 	struct err *err =
-		copied ? add(collect, result->test, &test) : err_nomem();
+		copied ? collect_add_test(collect, result->test, &test)
+		       : err_nomem();
 	if (err)
 		free_test(&test);
 	return err;
@@ -159,9 +161,9 @@ struct err *collect_end(struct collect *collect, struct err *err)
 
 struct err *collect_disabled(struct collect *collect, size_t number)
 {
-	struct report_test test = record(collect, number);
+	struct report_test test = collect_make_record(collect, number);
 	test.outcome = OUTCOME_SKIP;
-	return add(collect, number, &test);
+	return collect_add_test(collect, number, &test);
 }
 
 struct err *collect_limit(struct collect *collect, const char *text)

@@ -14,19 +14,20 @@
 #define FILE_LIMIT ((size_t)1 << 20)
 
 /* Where a key stands, for messages. */
-struct place {
+struct config_place {
 	const char *file;
 	unsigned line;
 };
 
-static struct err *at(const struct place *place, struct err *err)
+static struct err *config_error_at(const struct config_place *place,
+				   struct err *err)
 {
 	return err_prefix(err, "%s:%u", place->file, place->line);
 }
 
 /* A plain value as it would stand on the command line. */
-static struct err *value_text(const struct option *option, const json_t *value,
-			      char **ret)
+static struct err *config_value_text(const struct option *option,
+				     const json_t *value, char **ret)
 {
 	const char *wanted = option->type == OPTION_FLAG     ? "true or false"
 			     : option->type == OPTION_NUMBER ? "a number"
@@ -84,12 +85,14 @@ static struct err *apply_plain(struct options *options,
 	if (option->tables && json_is_object(value))
 		TRY(table_text((json_t *)value, &text));
 	else
-		TRY(value_text(option, value, &text));
+		TRY(config_value_text(option, value, &text));
 	return options_set(options, option, text, source);
 }
 
-static struct err *apply(struct options *options, const struct option *option,
-			 const json_t *value, enum option_source source)
+static struct err *config_apply_value(struct options *options,
+				      const struct option *option,
+				      const json_t *value,
+				      enum option_source source)
 {
 	if (!json_is_array(value))
 		return apply_plain(options, option, value, source);
@@ -103,10 +106,11 @@ static struct err *apply(struct options *options, const struct option *option,
 	return NULL;
 }
 
-static struct err *unknown_key(const struct place *place, const char *key,
+static struct err *unknown_key(const struct config_place *place,
+			       const char *key,
 			       const struct suggestion *suggestion)
 {
-	struct err *err = at(
+	struct err *err = config_error_at(
 		place, err_create(ERR_USAGE, "there is no option '%s'", key));
 	if (suggestion->best)
 		return err_hint(err, "did you mean '%s'?", suggestion->best);
@@ -140,7 +144,7 @@ static const struct option *known_option(const struct command *command,
 }
 
 /* One key, at the top (@table NULL) or in the table of a command. */
-static struct err *apply_key(const struct place *place,
+static struct err *apply_key(const struct config_place *place,
 			     const struct command *table, const char *key,
 			     const json_t *value, const struct command *command,
 			     struct options *options)
@@ -157,14 +161,16 @@ static struct err *apply_key(const struct place *place,
 	const struct option *option = known_option(command, key);
 	if (!option || (table && table != command))
 		return NULL; /* for another command */
-	return at(place,
-		  err_prefix(apply(options, option, value,
-				   table ? OPTION_CONFIG_TABLE : OPTION_CONFIG),
-			     "%s", key));
+	return config_error_at(
+		place, err_prefix(config_apply_value(options, option, value,
+						     table ? OPTION_CONFIG_TABLE
+							   : OPTION_CONFIG),
+				  "%s", key));
 }
 
-static struct err *apply_table(const struct place *place, const char *name,
-			       json_t *entries, const struct command *command,
+static struct err *apply_table(const struct config_place *place,
+			       const char *name, json_t *entries,
+			       const struct command *command,
 			       struct options *options)
 {
 	const struct command *table = command_find(name);
@@ -173,9 +179,9 @@ static struct err *apply_table(const struct place *place, const char *name,
 		suggestion_init(&suggestion, name);
 		for (size_t i = 0; commands[i]; i++)
 			suggestion_offer(&suggestion, commands[i]->name);
-		struct err *err =
-			at(place, err_create(ERR_USAGE,
-					     "there is no command '%s'", name));
+		struct err *err = config_error_at(
+			place, err_create(ERR_USAGE, "there is no command '%s'",
+					  name));
 		if (suggestion.best)
 			return err_hint(err, "did you mean '[%s]'?",
 					suggestion.best);
@@ -185,7 +191,7 @@ static struct err *apply_table(const struct place *place, const char *name,
 	json_t *entry;
 	json_object_foreach(entries, key, entry)
 	{
-		struct place inner = {
+		struct config_place inner = {
 			.file = place->file,
 			.line = (unsigned)json_integer_value(
 				json_object_get(entry, "line")),
@@ -206,7 +212,7 @@ static struct err *apply_root(json_t *root, const char *name,
 	json_object_foreach(root, key, entry)
 	{
 		json_t *value = json_object_get(entry, "value");
-		struct place place = {
+		struct config_place place = {
 			.file = name,
 			.line = (unsigned)json_integer_value(
 				json_object_get(entry, "line")),

@@ -170,9 +170,10 @@ static struct err *make_suite_words(const struct common_suite *choice,
 	return *ret ? NULL : err_nomem();
 }
 
-static struct err *prepare(struct detection *detection, int argc, char **argv)
+static struct err *detection_prepare(struct detection *detection, int argc,
+				     char **argv)
 {
-	const struct state_options *state = &detection->values->state;
+	const struct state_command_options *state = &detection->values->state;
 	TRY(common_suite_choose(detection->options, argc, argv,
 				&detection->choice));
 	TRY(outputs_choose(&state->common, detection->command,
@@ -280,7 +281,7 @@ static struct err *find_step(struct detection *detection, void *state,
 	return err;
 }
 
-static struct err *find_all(struct detection *detection)
+static struct err *detection_find_all(struct detection *detection)
 {
 	_cleanup_(err_destroyp) struct err *failed = NULL;
 	uint64_t budget = detection->values->state.budget_ns;
@@ -404,8 +405,9 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 		.command = name,
 		.steps = steps,
 	};
-	TRY(prepare(&detection, argc, argv));
-	_cleanup_(err_destroyp) struct err *failed = find_all(&detection);
+	TRY(detection_prepare(&detection, argc, argv));
+	_cleanup_(err_destroyp) struct err *failed =
+		detection_find_all(&detection);
 	/* Nothing is known, or the suite could not be opened again. */
 	if (failed && (!detection.suite || !detection.collect.finished))
 		return take_ptr(failed);

@@ -33,7 +33,7 @@
 
 /* The values of all these commands, whichever of the options they take. */
 struct detection_options {
-	struct state_options state;
+	struct state_command_options state;
 	/* orders */
 	unsigned strategy;
 	uint64_t runs; /* random orders; 0: as the strategy has it */

@@ -13,8 +13,8 @@ struct pollution_state {
 };
 
 /* It is reported, or helps the search for orders. */
-static bool pollution_is_wanted(const struct detection *detection,
-				const struct detection_step *step)
+static bool detector_pollution_wanted(const struct detection *detection,
+				      const struct detection_step *step)
 {
 	const struct detection_options *values = detection->values;
 	return values->pollution &&
@@ -24,7 +24,7 @@ static bool pollution_is_wanted(const struct detection *detection,
 static struct err *pollution_search(struct detection *detection, void *data)
 {
 	struct pollution_state *state = data;
-	const struct state_options *values = &detection->values->state;
+	const struct state_command_options *values = &detection->values->state;
 	bool goes_on = detection_goes_on(detection);
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	struct pollution_options options = {
@@ -97,7 +97,7 @@ const struct detector detector_pollution = {
 	.name = "pollution",
 	.agent = SUITE_AGENT_STATE,
 	.state_size = sizeof(struct pollution_state),
-	.is_wanted = pollution_is_wanted,
+	.is_wanted = detector_pollution_wanted,
 	.find = pollution_search,
 	.say_limits = pollution_say_limits,
 	.add = pollution_add,

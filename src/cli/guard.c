@@ -14,7 +14,8 @@
 static volatile pid_t controller;
 
 /* What is sent to the process the user sees is meant for the other one. */
-static void forward(int number, siginfo_t *info, void *context _unused_)
+static void guard_forward_signal(int number, siginfo_t *info,
+				 void *context _unused_)
 {
 	/* The terminal sends its signals to both of us. */
 	if (controller > 0 && info->si_code <= 0)
@@ -28,11 +29,11 @@ static void follow_stop(void)
 	kill(controller, SIGCONT);
 }
 
-static void _noreturn_ guard(void)
+static void _noreturn_ guard_run(void)
 {
 	static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,
 					 SIGQUIT, SIGUSR1, SIGUSR2 };
-	struct sigaction action = { .sa_sigaction = forward,
+	struct sigaction action = { .sa_sigaction = guard_forward_signal,
 				    .sa_flags = SA_SIGINFO | SA_RESTART };
 	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
 		sigaction(forwarded[i], &action, NULL);
@@ -86,7 +87,7 @@ struct err *guard_fork(void)
 	if (pid > 0) {
 		controller = pid;
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		guard();
+		guard_run();
 	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -22,21 +22,21 @@ const char *const help_statuses[] = {
 	NULL,
 };
 
-struct page {
+struct help_page {
 	FILE *out;
 	size_t columns;
 	bool color;
 };
 
-static void heading(const struct page *page, const char *text)
+static void help_write_heading(const struct help_page *page, const char *text)
 {
 	fprintf(page->out, "\n%s%s:%s\n", page->color ? "\033[1m" : "", text,
 		page->color ? "\033[0m" : "");
 }
 
 /* Words of @text from column @at on, in lines indented by @indent. */
-static void wrap(const struct page *page, const char *text, size_t indent,
-		 size_t at)
+static void help_write_wrapped(const struct help_page *page, const char *text,
+			       size_t indent, size_t at)
 {
 	bool first = true;
 	while (*text) {
@@ -62,8 +62,8 @@ static void wrap(const struct page *page, const char *text, size_t indent,
 }
 
 /* A term in the left column, its explanation in the right one. */
-static void entry(const struct page *page, const char *term, const char *text,
-		  size_t column)
+static void help_write_entry(const struct help_page *page, const char *term,
+			     const char *text, size_t column)
 {
 	size_t width = width_of(term);
 	if (page->columns < 60)
@@ -73,11 +73,11 @@ static void entry(const struct page *page, const char *term, const char *text,
 		fprintf(page->out, "\n%*s", (int)column, "");
 	else
 		fprintf(page->out, "%*s", (int)(column - width), "");
-	wrap(page, text, column, column);
+	help_write_wrapped(page, text, column, column);
 }
 
-static struct err *write_option(const struct page *page,
-				const struct option *option)
+static struct err *help_write_option(const struct help_page *page,
+				     const struct option *option)
 {
 	_cleanup_(str_freep) struct str term = STR_INIT, help = STR_INIT;
 	if (option->letter)
@@ -88,11 +88,11 @@ static struct err *write_option(const struct page *page,
 	if (option->value)
 		TRY(str_appendf(&term, " %s", option->value));
 	TRY(option_help(option, &help));
-	entry(page, term.s, help.s, HELP_COLUMN);
+	help_write_entry(page, term.s, help.s, HELP_COLUMN);
 	return NULL;
 }
 
-static struct err *write_usage(const struct page *page, const char *name,
+static struct err *write_usage(const struct help_page *page, const char *name,
 			       const char *const *synopsis)
 {
 	for (size_t i = 0; synopsis[i]; i++) {
@@ -100,32 +100,32 @@ static struct err *write_usage(const struct page *page, const char *name,
 		TRY(str_appendf(&line, "polygraph %s%s%s", name,
 				*name ? " " : "", synopsis[i]));
 		fputs(i ? "       " : "Usage: ", page->out);
-		wrap(page, line.s, 11, 7);
+		help_write_wrapped(page, line.s, 11, 7);
 	}
 	return NULL;
 }
 
-static struct err *write_command(const struct page *page,
-				 const struct command *command)
+static struct err *help_write_command(const struct help_page *page,
+				      const struct command *command)
 {
 	TRY(write_usage(page, command->name, command->synopsis));
 	for (size_t i = 0; command->description[i]; i++) {
 		fputc('\n', page->out);
-		wrap(page, command->description[i], 0, 0);
+		help_write_wrapped(page, command->description[i], 0, 0);
 	}
 	for (size_t i = 0; command->groups[i]; i++) {
-		heading(page, command->groups[i]->title);
+		help_write_heading(page, command->groups[i]->title);
 		const struct option *option = command->groups[i]->options;
 		for (; option->name; option++)
-			TRY(write_option(page, option));
+			TRY(help_write_option(page, option));
 	}
 	if (!command->examples)
 		return NULL;
-	heading(page, "Examples");
+	help_write_heading(page, "Examples");
 	for (size_t i = 0; command->examples[i].command; i++) {
 		fprintf(page->out, "  %s\n      ",
 			command->examples[i].command);
-		wrap(page, command->examples[i].what, 6, 6);
+		help_write_wrapped(page, command->examples[i].what, 6, 6);
 	}
 	return NULL;
 }
@@ -137,37 +137,40 @@ static const char *const main_synopsis[] = {
 	NULL,
 };
 
-static struct err *write_main(const struct page *page)
+static struct err *help_write_main(const struct help_page *page)
 {
 	TRY(write_usage(page, "", main_synopsis));
 	fputc('\n', page->out);
-	wrap(page,
-	     "Finds the tests of a C or C++ test suite that cannot be trusted. "
-	     "The test executable runs as it is: no recompiling, no macros, no "
-	     "change to its framework.",
-	     0, 0);
-	heading(page, "Commands");
+	help_write_wrapped(page,
+			   "Finds the tests of a C or C++ test suite that "
+			   "cannot be trusted. "
+			   "The test executable runs as it is: no recompiling, "
+			   "no macros, no "
+			   "change to its framework.",
+			   0, 0);
+	help_write_heading(page, "Commands");
 	for (size_t i = 0; commands[i]; i++) {
 		if (commands[i]->hidden)
 			continue;
 		_cleanup_(str_freep) struct str term = STR_INIT;
 		TRY(str_appendf(&term, "  %s", commands[i]->name));
-		entry(page, term.s, commands[i]->summary, 12);
+		help_write_entry(page, term.s, commands[i]->summary, 12);
 	}
-	heading(page, "Options");
+	help_write_heading(page, "Options");
 	for (const struct option *o = common_bare_group.options; o->name; o++)
-		TRY(write_option(page, o));
-	heading(page, "Exit status");
+		TRY(help_write_option(page, o));
+	help_write_heading(page, "Exit status");
 	for (size_t i = 0; help_statuses[i]; i += 2) {
 		_cleanup_(str_freep) struct str term = STR_INIT;
 		TRY(str_appendf(&term, "  %s", help_statuses[i]));
-		entry(page, term.s, help_statuses[i + 1], 12);
+		help_write_entry(page, term.s, help_statuses[i + 1], 12);
 	}
 	fputc('\n', page->out);
-	wrap(page,
-	     "'polygraph help COMMAND' explains a command. Options can also be "
-	     "set in polygraph.toml, under their long names.",
-	     0, 0);
+	help_write_wrapped(page,
+			   "'polygraph help COMMAND' explains a command. "
+			   "Options can also be "
+			   "set in polygraph.toml, under their long names.",
+			   0, 0);
 	return NULL;
 }
 
@@ -181,10 +184,11 @@ struct err *help_write(const struct command *command, size_t columns, FILE *out)
 		columns = from_environment;
 	if (!columns)
 		columns = 80;
-	struct page page = {
+	struct help_page page = {
 		.out = out,
 		.columns = MIN(MAX(columns, (size_t)NARROWEST), (size_t)WIDEST),
 		.color = output_color(COLOR_AUTO, fileno(out)),
 	};
-	return command ? write_command(&page, command) : write_main(&page);
+	return command ? help_write_command(&page, command)
+		       : help_write_main(&page);
 }

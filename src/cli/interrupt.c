@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "cli/command.h"
 #include "base/outfile.h"
+#include "cli/command.h"
 #include "report/progress.h"
 #include "suite/suite.h"
 
@@ -41,7 +41,7 @@ static void on_pipe(int number _unused_)
 {
 }
 
-static void install(int number, void (*handler)(int), int flags)
+static void interrupt_set_handler(int number, void (*handler)(int), int flags)
 {
 	struct sigaction before;
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
@@ -54,18 +54,18 @@ static void install(int number, void (*handler)(int), int flags)
 void interrupt_install(void)
 {
 	/* No SA_RESTART: whoever waits for the tested program must wake up. */
-	install(SIGINT, on_interrupt, 0);
-	install(SIGTERM, on_interrupt, 0);
-	install(SIGHUP, on_interrupt, 0);
-	install(SIGPIPE, on_pipe, SA_RESTART);
-	install(SIGTSTP, on_suspend, SA_RESTART);
+	interrupt_set_handler(SIGINT, on_interrupt, 0);
+	interrupt_set_handler(SIGTERM, on_interrupt, 0);
+	interrupt_set_handler(SIGHUP, on_interrupt, 0);
+	interrupt_set_handler(SIGPIPE, on_pipe, SA_RESTART);
+	interrupt_set_handler(SIGTSTP, on_suspend, SA_RESTART);
 }
 
 void interrupt_settle(void)
 {
-	install(SIGINT, on_interrupt, SA_RESTART);
-	install(SIGTERM, on_interrupt, SA_RESTART);
-	install(SIGHUP, on_interrupt, SA_RESTART);
+	interrupt_set_handler(SIGINT, on_interrupt, SA_RESTART);
+	interrupt_set_handler(SIGTERM, on_interrupt, SA_RESTART);
+	interrupt_set_handler(SIGHUP, on_interrupt, SA_RESTART);
 }
 
 bool interrupt_happened(void)

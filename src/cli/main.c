@@ -89,8 +89,8 @@ static struct err *parse_behind(struct options *options, int argc, char **argv,
 	return NULL;
 }
 
-static struct err *run_command(const struct command *command, int argc,
-			       char **argv, enum status *ret)
+static struct err *main_run_command(const struct command *command, int argc,
+				    char **argv, enum status *ret)
 {
 	_cleanup_(options_destroyp) struct options *options = NULL;
 	int used;
@@ -125,11 +125,12 @@ static struct err *without_command(int argc, char **argv, enum status *ret)
 {
 	const char *word = argv[1];
 	if (word[0] == '-' || strchr(word, '/') || !access(word, F_OK))
-		return run_command(&command_check, argc - 1, argv + 1, ret);
+		return main_run_command(&command_check, argc - 1, argv + 1,
+					ret);
 	return command_unknown(word);
 }
 
-static struct err *start(int argc, char **argv, enum status *ret)
+static struct err *main_start(int argc, char **argv, enum status *ret)
 {
 	if (argc < 2) {
 		*ret = STATUS_USAGE;
@@ -143,7 +144,7 @@ static struct err *start(int argc, char **argv, enum status *ret)
 	const struct command *command = command_find(word);
 	if (!command)
 		return without_command(argc, argv, ret);
-	return run_command(command, argc - 2, argv + 2, ret);
+	return main_run_command(command, argc - 2, argv + 2, ret);
 }
 
 /* What a report of a bug has to say first. */
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
 	interrupt_install();
 
 	enum status status = STATUS_OK;
-	struct err *err = start(argc, argv, &status);
+	struct err *err = main_start(argc, argv, &status);
 	if (!err)
 		err = output_flush_stdout();
 	if (!err)

@@ -8,7 +8,7 @@
 #include "cli/help.h"
 
 /* Quotes troff's own characters: a leading dot, backslashes, minus signs. */
-static void put(const char *text, FILE *out)
+static void manual_put_text(const char *text, FILE *out)
 {
 	if (*text == '.' || *text == '\'')
 		fputs("\\&", out);
@@ -33,20 +33,21 @@ static void put(const char *text, FILE *out)
 	}
 }
 
-static void line(const char *text, FILE *out)
+static void manual_put_line(const char *text, FILE *out)
 {
-	put(text, out);
+	manual_put_text(text, out);
 	fputc('\n', out);
 }
 
-static void term(const char *text, const char *explanation, FILE *out)
+static void manual_put_term(const char *text, const char *explanation,
+			    FILE *out)
 {
 	fputs(".TP\n.B ", out);
-	line(text, out);
-	line(explanation, out);
+	manual_put_line(text, out);
+	manual_put_line(explanation, out);
 }
 
-static struct err *write_option(const struct option *option, FILE *out)
+static struct err *manual_write_option(const struct option *option, FILE *out)
 {
 	_cleanup_(str_freep) struct str help = STR_INIT;
 	TRY(option_help(option, &help));
@@ -58,15 +59,15 @@ static struct err *write_option(const struct option *option, FILE *out)
 		fputs(", ", out);
 	}
 	fputs("\\fB\\-\\-", out);
-	put(option->name, out);
+	manual_put_text(option->name, out);
 	fputs("\\fR", out);
 	if (option->value) {
 		fputs(" \\fI", out);
-		put(option->value, out);
+		manual_put_text(option->value, out);
 		fputs("\\fR", out);
 	}
 	fputc('\n', out);
-	put(help.s, out);
+	manual_put_text(help.s, out);
 	fputs(".\n", out);
 	return NULL;
 }
@@ -84,9 +85,9 @@ static struct err *write_title(const struct command *command,
 	fprintf(out, " 1 \"\" \"polygraph %s\" \"polygraph manual\"\n",
 		POLYGRAPH_VERSION);
 	fputs(".nh\n.ad l\n.SH NAME\n", out);
-	put(name.s, out);
+	manual_put_text(name.s, out);
 	fputs(" \\- ", out);
-	line(summary, out);
+	manual_put_line(summary, out);
 	return NULL;
 }
 
@@ -97,7 +98,7 @@ static void write_synopsis(const char *name, const char *const *synopsis,
 	for (size_t i = 0; synopsis[i]; i++) {
 		fprintf(out, "%s.B polygraph%s%s\n", i ? ".br\n" : "",
 			*name ? " " : "", name);
-		line(synopsis[i], out);
+		manual_put_line(synopsis[i], out);
 	}
 }
 
@@ -105,20 +106,22 @@ static void write_end(const struct command *command, FILE *out)
 {
 	fputs(".SH EXIT STATUS\n", out);
 	for (size_t i = 0; help_statuses[i]; i += 2)
-		term(help_statuses[i], help_statuses[i + 1], out);
+		manual_put_term(help_statuses[i], help_statuses[i + 1], out);
 	fputs(".SH ENVIRONMENT\n", out);
-	term("NO_COLOR",
-	     "If set and not empty, output is not coloured unless --color "
-	     "always asks for it.",
-	     out);
-	term("POLYGRAPH_LOG",
-	     "Parts of the program whose decisions are logged to standard "
-	     "error, separated by commas: "
+	manual_put_term(
+		"NO_COLOR",
+		"If set and not empty, output is not coloured unless --color "
+		"always asks for it.",
+		out);
+	manual_put_term(
+		"POLYGRAPH_LOG",
+		"Parts of the program whose decisions are logged to standard "
+		"error, separated by commas: "
 #define X(channel, name) name ", "
-	     LOG_CHANNELS(X)
+		LOG_CHANNELS(X)
 #undef X
-		     "or all.",
-	     out);
+			"or all.",
+		out);
 	fputs(".SH SEE ALSO\n", out);
 	bool first = true;
 	if (command) {
@@ -139,20 +142,22 @@ static void write_end(const struct command *command, FILE *out)
 static void write_configuration(FILE *out)
 {
 	fputs(".SH CONFIGURATION\n", out);
-	line("The file polygraph.toml in the working directory, or the file "
-	     "given with --config, sets options under their long names. "
-	     "Options "
-	     "in a table named after a command apply to that command only and "
-	     "override those at the top; the command line overrides both. "
-	     "Flags are true or false; repeatable options are lists.",
-	     out);
+	manual_put_line(
+		"The file polygraph.toml in the working directory, or the file "
+		"given with --config, sets options under their long names. "
+		"Options "
+		"in a table named after a command apply to that command only "
+		"and "
+		"override those at the top; the command line overrides both. "
+		"Flags are true or false; repeatable options are lists.",
+		out);
 	fputs(".PP\n.nf\n.RS\n", out);
-	line("timeout = \"10s\"", out);
-	line("tests = [\"!Slow.*\"]", out);
+	manual_put_line("timeout = \"10s\"", out);
+	manual_put_line("tests = [\"!Slow.*\"]", out);
 	fputs(".PP\n", out);
-	line("[run]", out);
-	line("format = [\"text\", \"junit\"]", out);
-	line("output = [\"-\", \"result.xml\"]", out);
+	manual_put_line("[run]", out);
+	manual_put_line("format = [\"text\", \"junit\"]", out);
+	manual_put_line("output = [\"-\", \"result.xml\"]", out);
 	fputs(".RE\n.fi\n", out);
 }
 
@@ -161,12 +166,13 @@ static void write_examples(const struct command *command, FILE *out)
 	fputs(".SH EXAMPLES\n", out);
 	for (size_t i = 0; command->examples[i].command; i++) {
 		fputs(".TP\n.B ", out);
-		line(command->examples[i].command, out);
-		line(command->examples[i].what, out);
+		manual_put_line(command->examples[i].command, out);
+		manual_put_line(command->examples[i].what, out);
 	}
 }
 
-static struct err *write_command(const struct command *command, FILE *out)
+static struct err *manual_write_command(const struct command *command,
+					FILE *out)
 {
 	TRY(write_title(command, command->summary, out));
 	write_synopsis(command->name, command->synopsis, out);
@@ -174,15 +180,15 @@ static struct err *write_command(const struct command *command, FILE *out)
 	for (size_t i = 0; command->description[i]; i++) {
 		if (i)
 			fputs(".PP\n", out);
-		line(command->description[i], out);
+		manual_put_line(command->description[i], out);
 	}
 	fputs(".SH OPTIONS\n", out);
 	for (size_t i = 0; command->groups[i]; i++) {
 		fputs(".SS ", out);
-		line(command->groups[i]->title, out);
+		manual_put_line(command->groups[i]->title, out);
 		const struct option *option = command->groups[i]->options;
 		for (; option->name; option++)
-			TRY(write_option(option, out));
+			TRY(manual_write_option(option, out));
 	}
 	if (command->examples)
 		write_examples(command, out);
@@ -191,7 +197,7 @@ static struct err *write_command(const struct command *command, FILE *out)
 	return NULL;
 }
 
-static struct err *write_main(FILE *out)
+static struct err *manual_write_main(FILE *out)
 {
 	static const char *const synopsis[] = {
 		"[COMMAND] [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
@@ -203,20 +209,26 @@ static struct err *write_main(FILE *out)
 	TRY(write_title(NULL, "a lie detector for C and C++ test suites", out));
 	write_synopsis("", synopsis, out);
 	fputs(".SH DESCRIPTION\n", out);
-	line("Finds the tests of a C or C++ test suite that cannot be trusted. "
-	     "The test executable runs as it is: no recompiling, no macros, no "
-	     "change to its framework. It needs symbols and debug information "
-	     "(-g).",
-	     out);
+	manual_put_line("Finds the tests of a C or C++ test suite that cannot "
+			"be trusted. "
+			"The test executable runs as it is: no recompiling, no "
+			"macros, no "
+			"change to its framework. It needs symbols and debug "
+			"information "
+			"(-g).",
+			out);
 	fputs(".PP\n", out);
-	line("Options come before the test executable; everything after it is "
-	     "passed to it. With --ctest, --meson or --commands each test is a "
-	     "separate process.",
-	     out);
+	manual_put_line("Options come before the test executable; everything "
+			"after it is "
+			"passed to it. With --ctest, --meson or --commands "
+			"each test is a "
+			"separate process.",
+			out);
 	fputs(".SH COMMANDS\n", out);
 	for (size_t i = 0; commands[i]; i++) {
 		if (!commands[i]->hidden)
-			term(commands[i]->name, commands[i]->summary, out);
+			manual_put_term(commands[i]->name, commands[i]->summary,
+					out);
 	}
 	write_configuration(out);
 	write_end(NULL, out);
@@ -225,5 +237,6 @@ static struct err *write_main(FILE *out)
 
 struct err *manual_write(const struct command *command, FILE *out)
 {
-	return command ? write_command(command, out) : write_main(out);
+	return command ? manual_write_command(command, out)
+		       : manual_write_main(out);
 }

@@ -17,7 +17,8 @@
 		for (const struct option *option = (groups)[g_]->options;      \
 		     option->name; option++, (index)++)
 
-static void *field(const struct options *options, const struct option *option)
+static void *option_field(const struct options *options,
+			  const struct option *option)
 {
 	return (char *)options->values + option->offset;
 }
@@ -59,9 +60,9 @@ void options_destroy(struct options *options)
 		if (!options->values)
 			break;
 		if (option->type == OPTION_TEXT)
-			free(*(char **)field(options, option));
+			free(*(char **)option_field(options, option));
 		else if (option->type == OPTION_LIST)
-			list_clear(field(options, option));
+			list_clear(option_field(options, option));
 	}
 	free(options->values);
 	free(options->sources);
@@ -129,7 +130,7 @@ void options_clear_weaker(struct options *options, const struct option *option,
 	enum option_source *now = source_of(options, option);
 	if (option->type != OPTION_LIST || *now >= source)
 		return;
-	list_clear(field(options, option));
+	list_clear(option_field(options, option));
 	*now = source;
 }
 
@@ -227,7 +228,7 @@ static struct err *set_value(struct options *options,
 			     const struct option *option, const char *text,
 			     unsigned rank)
 {
-	void *value = field(options, option);
+	void *value = option_field(options, option);
 	switch (option->type) {
 	case OPTION_FLAG:
 		return set_flag(text, value);
@@ -379,7 +380,7 @@ static struct err *add_option_words(const struct options *options,
 				    const struct option *option,
 				    struct strv *ret)
 {
-	const void *value = field(options, option);
+	const void *value = option_field(options, option);
 	const struct option_list *list = value;
 	const char *name = option->name;
 	switch (option->type) {

@@ -45,7 +45,7 @@ static char escape_byte(const char *p, size_t n, size_t *ret_used)
 }
 
 /* NULL in @ret: an escape that is none. */
-static struct err *resolve(const char *line, size_t n, char **ret)
+static struct err *order_file_unescape(const char *line, size_t n, char **ret)
 {
 	_cleanup_(freep) char *name = malloc(n + 1);
 	if (!name)
@@ -68,8 +68,8 @@ static struct err *resolve(const char *line, size_t n, char **ret)
 	return NULL;
 }
 
-static struct err *add_line(struct order_file *order, const char *text, size_t n,
-			    size_t number)
+static struct err *add_line(struct order_file *order, const char *text,
+			    size_t n, size_t number)
 {
 	if (n && text[n - 1] == '\r')
 		n--;
@@ -85,7 +85,7 @@ static struct err *add_line(struct order_file *order, const char *text, size_t n
 	_cleanup_(freep) char *name = NULL;
 	if (!raw)
 		return err_nomem();
-	TRY(resolve(text, n, &name));
+	TRY(order_file_unescape(text, n, &name));
 	TRY(vec_push(order, (struct order_line){ name, raw, number }));
 	name = raw = NULL;
 	return NULL;
@@ -111,7 +111,8 @@ struct err *order_file_read(const char *path, struct order_file *ret)
 	_cleanup_(freep) char *text = NULL;
 	size_t n;
 	TRY(err_with_kind(file_read(path, FILE_LIMIT, &text, &n), ERR_USAGE));
-	return err_prefix(order_file_parse(text, n, ret), "order file '%s'", path);
+	return err_prefix(order_file_parse(text, n, ret), "order file '%s'",
+			  path);
 }
 
 void order_file_free(struct order_file *order)

@@ -44,7 +44,7 @@ static struct err *add_format(struct outputs *outputs, const char *name,
 						   ? "--list-models"
 						   : "'list'"),
 				"use text or json");
-	return vec_push(outputs, (struct output){ .format = format });
+	return vec_push(outputs, (struct report_output){ .format = format });
 }
 
 /*
@@ -52,8 +52,9 @@ static struct err *add_format(struct outputs *outputs, const char *name,
  * to the last of the formats before it; where it is longer, the formats that
  * follow are its as well.
  */
-static struct err *pair(const struct common_options *common, const char *kind,
-			struct outputs *outputs)
+static struct err *output_pair_formats(const struct common_options *common,
+				       const char *kind,
+				       struct outputs *outputs)
 {
 	const struct option_list *formats = &common->formats;
 	const struct option_list *paths = &common->outputs;
@@ -150,7 +151,7 @@ struct err *outputs_choose(const struct common_options *common,
 		.style = { .verbose = common->verbose, .quiet = common->quiet },
 		.color = common->color,
 	};
-	TRY(pair(common, kind, &outputs));
+	TRY(output_pair_formats(common, kind, &outputs));
 	TRY(check_pairs(&outputs));
 	*ret = outputs;
 	outputs = (struct outputs){};
@@ -163,7 +164,7 @@ void outputs_free(struct outputs *outputs)
 }
 
 static struct err *write_to(const struct outputs *outputs,
-			    const struct output *output,
+			    const struct report_output *output,
 			    const struct report *report, FILE *file)
 {
 	struct report_style style = outputs->style;
@@ -172,7 +173,7 @@ static struct err *write_to(const struct outputs *outputs,
 }
 
 static struct err *write_file(const struct outputs *outputs,
-			      const struct output *output,
+			      const struct report_output *output,
 			      const struct report *report)
 {
 	_cleanup_(outfile_discard) struct outfile outfile = {};

@@ -12,13 +12,13 @@
 #include "cli/common.h"
 #include "report/report.h"
 
-struct output {
+struct report_output {
 	const struct report_format *format;
 	const char *path; /* NULL: standard output */
 };
 
 struct outputs {
-	struct output *data;
+	struct report_output *data;
 	size_t n;
 	size_t cap;
 	struct report_style style;

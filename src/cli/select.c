@@ -20,7 +20,7 @@ static bool pattern_matches(const char *pattern, const char *name)
 	return !strcmp(pattern, name) || str_glob(pattern, name);
 }
 
-static bool selected(const struct option_list *patterns, const char *name)
+static bool select_matches(const struct option_list *patterns, const char *name)
 {
 	bool wanted = true;
 	bool found = false;
@@ -37,7 +37,8 @@ static bool selected(const struct option_list *patterns, const char *name)
 	return wanted || found;
 }
 
-static bool named(const struct option_list *patterns, const char *name)
+static bool select_is_named(const struct option_list *patterns,
+			    const char *name)
 {
 	for (size_t i = 0; i < patterns->n; i++) {
 		if (!strcmp(patterns->data[i].text, name))
@@ -99,7 +100,7 @@ struct err *select_tests(const struct suite *suite,
 {
 	_cleanup_(indexes_freep) struct indexes chosen = {};
 	for (size_t i = 0; i < suite_count(suite); i++) {
-		if (selected(patterns, suite_test(suite, i)->name))
+		if (select_matches(patterns, suite_test(suite, i)->name))
 			TRY(vec_push(&chosen, i));
 	}
 	if (!chosen.n)
@@ -149,10 +150,11 @@ static struct err *unknown_error(const char *path,
 		"%s", unknown->text.s);
 }
 
-static struct err *resolve_order(const struct suite *suite, const char *path,
-				 const struct order_file *order,
-				 struct unknown_names *unknown,
-				 struct indexes *ret)
+static struct err *select_resolve_order(const struct suite *suite,
+					const char *path,
+					const struct order_file *order,
+					struct unknown_names *unknown,
+					struct indexes *ret)
 {
 	_cleanup_(map_text_freep) struct map_text numbers = MAP_INIT;
 	for (size_t i = 0; i < suite_count(suite); i++)
@@ -178,8 +180,8 @@ static struct err *select_from_file(const struct suite *suite,
 	_cleanup_(indexes_freep) struct indexes all = {};
 	struct unknown_names unknown = {};
 	TRY(order_file_read(options->order, &order));
-	struct err *err =
-		resolve_order(suite, options->order, &order, &unknown, &all);
+	struct err *err = select_resolve_order(suite, options->order, &order,
+					       &unknown, &all);
 	str_free(&unknown.text);
 	if (err)
 		return err;
@@ -190,7 +192,7 @@ static struct err *select_from_file(const struct suite *suite,
 	size_t kept = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		const char *name = suite_test(suite, all.data[i])->name;
-		if (selected(options->tests, name))
+		if (select_matches(options->tests, name))
 			all.data[kept++] = all.data[i];
 	}
 	all.n = kept;
@@ -201,7 +203,7 @@ static struct err *select_from_file(const struct suite *suite,
 	return NULL;
 }
 
-static void reverse(struct indexes *order)
+static void select_reverse_order(struct indexes *order)
 {
 	for (size_t i = 0, j = order->n; i + 1 < j; i++) {
 		size_t other = order->data[i];
@@ -210,7 +212,7 @@ static void reverse(struct indexes *order)
 	}
 }
 
-static struct err *repeat(struct indexes *order, uint64_t times)
+static struct err *select_repeat_order(struct indexes *order, uint64_t times)
 {
 	if (times > ENTRIES_LIMIT / MAX(order->n, (size_t)1))
 		return err_create(ERR_USAGE,
@@ -241,7 +243,8 @@ struct err *select_order(const struct suite *suite,
 	for (size_t i = 0; i < order.n; i++) {
 		const struct suite_test *test =
 			suite_test(suite, order.data[i]);
-		if (test->disabled && !named(options->tests, test->name))
+		if (test->disabled &&
+		    !select_is_named(options->tests, test->name))
 			TRY(vec_push(&disabled, order.data[i]));
 		else
 			order.data[kept++] = order.data[i];
@@ -250,8 +253,8 @@ struct err *select_order(const struct suite *suite,
 	if (options->shuffle)
 		shuffle_order(order.data, order.n, options->seed);
 	if (options->reverse)
-		reverse(&order);
-	TRY(repeat(&order, options->repeat));
+		select_reverse_order(&order);
+	TRY(select_repeat_order(&order, options->repeat));
 
 	*ret = order;
 	*ret_disabled = disabled;

@@ -9,7 +9,7 @@
 #include "dwarf/index.h"
 #include "results/results.h"
 
-#define FIELD(member) .offset = offsetof(struct state_options, member)
+#define FIELD(member) .offset = offsetof(struct state_command_options, member)
 
 static const char *const onlys[] = { "all", "memory", "files", "process",
 				     NULL };
@@ -208,7 +208,7 @@ void state_watch_free(struct state_watch *watch)
 	*watch = (struct state_watch){};
 }
 
-struct err *state_watch_choose(const struct state_options *options,
+struct err *state_watch_choose(const struct state_command_options *options,
 			       const struct outputs *outputs,
 			       struct state_watch *ret)
 {

@@ -2,7 +2,7 @@
  * What commands share that look at the state of the tested program: which of it
  * is compared and how, how long, in which order, and what is known already.
  *
- * The values of such a command begin with struct state_options.
+ * The values of such a command begin with struct state_command_options.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "suite/suite.h"
 
 /* First member of the command's values; itself begins with the common ones. */
-struct state_options {
+struct state_command_options {
 	struct common_options common;
 	/* what is compared */
 	char *capture;
@@ -56,7 +56,7 @@ struct state_watch {
 };
 
 /* @outputs are files of ours, which are not compared. */
-struct err *state_watch_choose(const struct state_options *options,
+struct err *state_watch_choose(const struct state_command_options *options,
 			       const struct outputs *outputs,
 			       struct state_watch *ret) _must_check_;
 void state_watch_free(struct state_watch *watch);

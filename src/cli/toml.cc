@@ -106,7 +106,7 @@ unsigned line_of(const value &v)
 	return static_cast<unsigned>(v.location().line());
 }
 
-json checked(json_t *made, const value &v)
+json checked_json(json_t *made, const value &v)
 {
 	if (!made)
 		throw problem{ line_of(v), "text that is not UTF-8" };
@@ -115,7 +115,7 @@ json checked(json_t *made, const value &v)
 
 json text_json(const std::string &text, const value &v)
 {
-	return checked(json_stringn(text.data(), text.size()), v);
+	return checked_json(json_stringn(text.data(), text.size()), v);
 }
 
 json table_json(const value &v);
@@ -124,14 +124,14 @@ json plain_json(const value &v)
 {
 	switch (v.type()) {
 	case toml::value_t::boolean:
-		return checked(json_boolean(v.as_boolean()), v);
+		return checked_json(json_boolean(v.as_boolean()), v);
 	case toml::value_t::integer:
-		return checked(json_integer(v.as_integer()), v);
+		return checked_json(json_integer(v.as_integer()), v);
 	case toml::value_t::floating:
 		/* nan and inf have no JSON; nor an option that takes them. */
 		if (!std::isfinite(v.as_floating()))
 			throw problem{ line_of(v), "not a number" };
-		return checked(json_real(v.as_floating()), v);
+		return checked_json(json_real(v.as_floating()), v);
 	case toml::value_t::string:
 		return text_json(v.as_string().str, v);
 	case toml::value_t::table:
@@ -176,7 +176,7 @@ json table_json(const value &v)
 }
 
 /* "[error] toml::parse_value: reason\n --> …" is a picture; the reason is ours. */
-std::string reason(const char *what)
+std::string parse_reason(const char *what)
 {
 	std::string text(what, std::strcspn(what, "\n"));
 	for (const char *mark : { "[error] ", "toml::" }) {
@@ -210,11 +210,11 @@ json_t *toml_to_json(const char *text, size_t n, unsigned *ret_line,
 			*ret_message = strdup(p.message.c_str());
 		} catch (const toml::exception &e) {
 			*ret_line = static_cast<unsigned>(e.location().line());
-			*ret_message = strdup(reason(e.what()).c_str());
+			*ret_message = strdup(parse_reason(e.what()).c_str());
 		} catch (const std::bad_alloc &) {
 			return nullptr;
 		} catch (const std::exception &e) {
-			*ret_message = strdup(reason(e.what()).c_str());
+			*ret_message = strdup(parse_reason(e.what()).c_str());
 		}
 	} catch (...) {
 		/* Out of memory while telling what was wrong. */

@@ -388,7 +388,7 @@ _export_ char *strsignal(int number)
 	if (number > 0 && number < 32 &&
 	    choose_wanted(WIRE_MODEL_strsignal, CHOOSE_CALLER())) {
 		const char *other =
-			value_text(WIRE_MODEL_strsignal, number, result, room);
+			value_choose_text(WIRE_MODEL_strsignal, number, result, room);
 		if (other != result)
 			result = statics_keep_text(rooms[number], other);
 	}

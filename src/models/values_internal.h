@@ -29,8 +29,8 @@ void value_indeterminate(void *room, size_t size);
  * signal; @text is what the library says. @room has VALUE_TEXT bytes.
  */
 #define VALUE_TEXT 128
-const char *value_text(enum wire_model model, int number, const char *text,
-		       char *room);
+const char *value_choose_text(enum wire_model model, int number,
+			      const char *text, char *room);
 const char *value_error_text(int number, uintptr_t caller, char *room);
 
 /*

@@ -36,8 +36,8 @@ static void value_text_put_number(struct text *text, int number)
 }
 
 /* Different for different numbers, and the same for the same. */
-const char *value_text(enum wire_model model, int number, const char *text,
-		       char *room)
+const char *value_choose_text(enum wire_model model, int number,
+			      const char *text, char *room)
 {
 	struct text other = { .out = room, .room = VALUE_TEXT };
 	uint64_t pick = value_steady(model, 4, (uint64_t)number);
@@ -97,7 +97,8 @@ const char *value_error_text(int number, uintptr_t caller, char *room)
 	    !choose_wanted(WIRE_MODEL_strerror, caller))
 		return NULL;
 	const char *text = strerror_next(number);
-	const char *other = value_text(WIRE_MODEL_strerror, number, text, room);
+	const char *other =
+		value_choose_text(WIRE_MODEL_strerror, number, text, room);
 	return other == text ? NULL : other;
 }
 
@@ -167,7 +168,7 @@ _export_ const char *gai_strerror(int number)
 	    !choose_wanted(WIRE_MODEL_gai_strerror, CHOOSE_CALLER()))
 		return text;
 	const char *other =
-		value_text(WIRE_MODEL_gai_strerror, number, text, room);
+		value_choose_text(WIRE_MODEL_gai_strerror, number, text, room);
 	return value_text_keep(rooms, -number, text, other);
 }
 
@@ -182,7 +183,7 @@ _export_ const char *hstrerror(int number)
 		return text;
 	return value_text_keep(
 		rooms, number, text,
-		value_text(WIRE_MODEL_hstrerror, number, text, room));
+		value_choose_text(WIRE_MODEL_hstrerror, number, text, room));
 }
 
 _export_ size_t regerror(int number, const regex_t *compiled, char *out,
@@ -193,7 +194,8 @@ _export_ size_t regerror(int number, const regex_t *compiled, char *out,
 	if (!choose_wanted(WIRE_MODEL_regerror, CHOOSE_CALLER()) ||
 	    next(number, compiled, text, sizeof(text)) > sizeof(text))
 		return next(number, compiled, out, n);
-	const char *other = value_text(WIRE_MODEL_regerror, number, text, room);
+	const char *other =
+		value_choose_text(WIRE_MODEL_regerror, number, text, room);
 	if (n) {
 		struct text to = { .out = out, .room = n };
 		value_text_put(&to, other);

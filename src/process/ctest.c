@@ -601,15 +601,15 @@ static struct err *ctest_sort_from(struct ctest_reader *reader, size_t first,
 				   size_t *places)
 {
 	enum { FRESH, OPEN, DONE };
-	struct frame {
+	struct ctest_frame {
 		size_t test, next;
 	};
-	VEC(struct frame) stack = VEC_INIT;
+	VEC(struct ctest_frame) stack = VEC_INIT;
 	struct ctest_test *tests = reader->tests.data;
 	if (tests[first].mark != FRESH)
 		return NULL;
 	tests[first].mark = OPEN;
-	struct err *err = vec_push(&stack, (struct frame){ first, 0 });
+	struct err *err = vec_push(&stack, (struct ctest_frame){ first, 0 });
 	while (stack.n && !err) {
 		struct ctest_test *listed =
 			&tests[stack.data[stack.n - 1].test];
@@ -624,7 +624,7 @@ static struct err *ctest_sort_from(struct ctest_reader *reader, size_t first,
 		if (tests[other].mark != FRESH)
 			continue;
 		tests[other].mark = OPEN;
-		err = vec_push(&stack, (struct frame){ other, 0 });
+		err = vec_push(&stack, (struct ctest_frame){ other, 0 });
 	}
 	vec_free(&stack);
 	return err;

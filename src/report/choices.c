@@ -13,12 +13,12 @@
 #define SPACES_MAX 10
 #define RANDOMS_MAX 10
 
-static size_t bound(bool all, size_t max)
+static size_t choices_bound(bool all, size_t max)
 {
 	return all ? VERBOSE_MAX : max;
 }
 
-static const char *plural(uint64_t n)
+static const char *plural_ending(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -61,9 +61,9 @@ static size_t to_project(const struct assumption_call *call)
 	return last ? last : call->stack.n;
 }
 
-static struct err *append_stack(struct str *str,
-				const struct assumption_call *call,
-				const char *indent, size_t max)
+static struct err *choices_append_stack(struct str *str,
+					const struct assumption_call *call,
+					const char *indent, size_t max)
 {
 	size_t n = max < VERBOSE_MAX ? to_project(call) : call->stack.n;
 	size_t shown = n <= max + 1 ? n : max;
@@ -106,7 +106,8 @@ static struct err *append_call(struct str *str,
 				(unsigned long long)call->pick + 1,
 				(unsigned long long)call->alternatives));
 	TRY(str_append(str, "\n"));
-	return append_stack(str, call, indent, bound(all, FRAMES_MAX));
+	return choices_append_stack(str, call, indent,
+				    choices_bound(all, FRAMES_MAX));
 }
 
 /*
@@ -117,7 +118,8 @@ static struct err *append_calls(struct str *str,
 				const struct assumption *assumption,
 				const char *indent, bool all)
 {
-	size_t n = assumption->calls.n, max = bound(all, ASSUMPTION_CALLS_MAX);
+	size_t n = assumption->calls.n,
+	       max = choices_bound(all, ASSUMPTION_CALLS_MAX);
 	size_t shown = n <= max + 1 ? n : max;
 	if (n > 1)
 		TRY(str_appendf(str, "%s%zu calls together%s:\n", indent, n,
@@ -174,7 +176,7 @@ static struct err *append_runs(struct str *str,
 			assumption_levels[assumption->level],
 			(unsigned long long)assumption->failing_seed,
 			assumption->failures, assumption->runs,
-			plural(assumption->runs),
+			plural_ending(assumption->runs),
 			assumption->alone ? ""
 					  : ", only after the tests before it",
 			assumption->calls.n == 1 ? "that call" : "those calls",
@@ -186,7 +188,7 @@ static struct err *append_runs(struct str *str,
 		       "decide%s by %s\n",
 		assumption->failures, assumption->runs,
 		assumption->probability * 100, assumption->critical.n,
-		plural(assumption->critical.n),
+		plural_ending(assumption->critical.n),
 		assumption->critical.n == 1 ? "s" : "",
 		assumption->critical.n == 1 ? "itself" : "themselves");
 }
@@ -206,8 +208,8 @@ static struct err *append_critical(struct str *str,
 }
 
 /* "then it fails at x.c:3: expected 1" */
-static struct err *append_failure(struct str *str,
-				  const struct finding_failure *failure)
+static struct err *choices_append_failure(struct str *str,
+					  const struct finding_failure *failure)
 {
 	_cleanup_(str_freep) struct str failed = STR_INIT;
 	TRY(words_append_failure(&failed, failure->outcome, failure->file,
@@ -216,8 +218,9 @@ static struct err *append_failure(struct str *str,
 			   failed.n ? failed.s : words_verb(failure->outcome));
 }
 
-static struct err *write_finding(const struct finding *finding,
-				 const struct report_style *style, FILE *out)
+static struct err *choices_write_finding(const struct finding *finding,
+					 const struct report_style *style,
+					 FILE *out)
 {
 	const struct assumption *assumption = assumption_of(finding);
 	_cleanup_(str_freep) struct str line = STR_INIT;
@@ -232,7 +235,7 @@ static struct err *write_finding(const struct finding *finding,
 		return NULL;
 	TRY(append_clauses(&text, assumption));
 	TRY(append_calls(&text, assumption, INDENT, style->verbose));
-	TRY(append_failure(&text, &assumption->failure));
+	TRY(choices_append_failure(&text, &assumption->failure));
 	TRY(append_runs(&text, assumption));
 	if (style->verbose)
 		TRY(append_critical(&text, assumption));
@@ -249,14 +252,14 @@ static struct err *choices_write_findings(const struct report *report,
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
 		if (assumption_of(finding) && !(style->quiet && finding->known))
-			TRY(write_finding(finding, style, out));
+			TRY(choices_write_finding(finding, style, out));
 	}
 	return NULL;
 }
 
 /* ---- the whole search ---- */
 
-static void write_found(const struct report *report, FILE *out)
+static void choices_write_found(const struct report *report, FILE *out)
 {
 	size_t tests = 0, all = 0;
 	for (size_t i = 0; i < report->n_findings; i++) {
@@ -277,31 +280,31 @@ static void write_found(const struct report *report, FILE *out)
 		fprintf(out,
 			"%zu test%s assume%s more than an API promises: %zu "
 			"finding%s\n",
-			tests, plural(tests), tests == 1 ? "s" : "", all,
-			plural(all));
+			tests, plural_ending(tests), tests == 1 ? "s" : "", all,
+			plural_ending(all));
 }
 
 /* "choices: 12 runs at levels …, and 2 without; 1,234 test executions" */
-static struct err *append_tried(struct str *line,
-				const struct choices_reach *choices)
+static struct err *choices_append_tried(struct str *line,
+					const struct choices_reach *choices)
 {
 	unsigned long long seed = choices->seed;
 	if (choices->systematic) {
-		TRY(str_appendf(line,
-				"choices: ways through %zu test%s, and %zu "
-				"run%s without choices; ",
-				choices->spaces.n, plural(choices->spaces.n),
-				choices->baselines,
-				plural(choices->baselines)));
+		TRY(str_appendf(
+			line,
+			"choices: ways through %zu test%s, and %zu "
+			"run%s without choices; ",
+			choices->spaces.n, plural_ending(choices->spaces.n),
+			choices->baselines, plural_ending(choices->baselines)));
 	} else {
 		TRY(str_appendf(line, "choices: %zu run%s at level%s ",
-				choices->runs, plural(choices->runs),
-				plural(choices->n_levels)));
+				choices->runs, plural_ending(choices->runs),
+				plural_ending(choices->n_levels)));
 		TRY(words_append_texts(line,
 				       assumption_levels + choices->first_level,
 				       choices->n_levels, VERBOSE_MAX));
 		TRY(str_appendf(line, " with seed%s %llu",
-				plural(choices->seeds), seed));
+				plural_ending(choices->seeds), seed));
 		if (choices->seeds > 1)
 			TRY(str_appendf(line, " to %llu",
 					seed + choices->seeds - 1));
@@ -310,7 +313,7 @@ static struct err *append_tried(struct str *line,
 	}
 	TRY(words_append_count(line, choices->executions));
 	return str_appendf(line, " test execution%s\n",
-			   plural(choices->executions));
+			   plural_ending(choices->executions));
 }
 
 /* "models: 12 of 83 met: qsort, …; 1,234 choices made, …" */
@@ -323,7 +326,7 @@ append_made(struct str *line, const struct choices_reach *choices, bool verbose)
 		TRY(str_append(line, ": "));
 		TRY(words_append_texts(
 			line, (const char *const *)choices->met.data,
-			choices->met.n, bound(verbose, MODELS_MAX)));
+			choices->met.n, choices_bound(verbose, MODELS_MAX)));
 	}
 	if (choices->met.n < choices->models)
 		TRY(str_append(line, "; of the others nothing is known"));
@@ -331,7 +334,8 @@ append_made(struct str *line, const struct choices_reach *choices, bool verbose)
 		return str_append(line, "\n");
 	TRY(str_append(line, "; "));
 	TRY(words_append_count(line, choices->made));
-	TRY(str_appendf(line, " choice%s made, ", plural(choices->made)));
+	TRY(str_appendf(line, " choice%s made, ",
+			plural_ending(choices->made)));
 	TRY(words_append_count(line, choices->acted));
 	return str_append(line, " of them otherwise than today\n");
 }
@@ -341,7 +345,7 @@ static struct err *append_spaces(struct str *line, const struct roster *roster,
 				 const struct choices_reach *choices,
 				 bool verbose)
 {
-	size_t max = bound(verbose, SPACES_MAX);
+	size_t max = choices_bound(verbose, SPACES_MAX);
 	size_t shown = MIN(choices->spaces.n, max);
 	for (size_t i = 0; i < shown; i++) {
 		const struct choices_space *space = &choices->spaces.data[i];
@@ -351,9 +355,11 @@ static struct err *append_spaces(struct str *line, const struct roster *roster,
 		if (space->leaves >= WAYS_MAX) /* not counted on */
 			TRY(str_append(line, "more than "));
 		TRY(words_append_count(line, space->leaves));
-		TRY(str_appendf(line, " way%s over ", plural(space->leaves)));
+		TRY(str_appendf(line, " way%s over ",
+				plural_ending(space->leaves)));
 		TRY(words_append_count(line, space->nodes));
-		TRY(str_appendf(line, " choice%s, ", plural(space->nodes)));
+		TRY(str_appendf(line, " choice%s, ",
+				plural_ending(space->nodes)));
 		TRY(words_append_count(line, space->failing));
 		TRY(str_appendf(line, " fail (%.4g %%)",
 				space->probability * 100));
@@ -381,15 +387,15 @@ static struct err *choices_write_summary(const struct report *report,
 	if (!choices)
 		return NULL;
 	if (!style->quiet)
-		write_found(report, out);
+		choices_write_found(report, out);
 	TRY(kind_append_randoms(
 		&text, "fails now and then, also with the same choices",
 		report->roster, &choices->randoms,
-		bound(style->verbose, RANDOMS_MAX)));
+		choices_bound(style->verbose, RANDOMS_MAX)));
 	if (text.n)
 		TRY(str_append(&text, "\n"));
 	if (!style->quiet) {
-		TRY(append_tried(&text, choices));
+		TRY(choices_append_tried(&text, choices));
 		TRY(append_made(&text, choices, style->verbose));
 		TRY(append_spaces(&text, report->roster, choices,
 				  style->verbose));

@@ -45,7 +45,7 @@ static struct err *make_test(const struct report_test *test, bool verbose,
 		ret);
 }
 
-static struct err *dump(const json_t *json, FILE *out)
+static struct err *json_write_value(const json_t *json, FILE *out)
 {
 	const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(12);
 	/* A full disk is seen by whoever closes @out; memory is ours. */
@@ -54,7 +54,7 @@ static struct err *dump(const json_t *json, FILE *out)
 	return NULL;
 }
 
-static struct err *write_head(const struct report *report, FILE *out)
+static struct err *json_write_head(const struct report *report, FILE *out)
 {
 	_cleanup_(value_freep) json_t *suite = NULL;
 	_cleanup_(value_freep) json_t *version = json_string(report->version);
@@ -70,9 +70,9 @@ static struct err *write_head(const struct report *report, FILE *out)
 		       &suite));
 
 	fputs("{\n  \"schema\": 1,\n  \"polygraph\": ", out);
-	TRY(dump(version, out));
+	TRY(json_write_value(version, out));
 	fputs(",\n  \"suite\": ", out);
-	TRY(dump(suite, out));
+	TRY(json_write_value(suite, out));
 	if (report->seed)
 		fprintf(out, ",\n  \"seed\": %llu",
 			(unsigned long long)*report->seed);
@@ -106,14 +106,14 @@ struct err *report_finding_text(const struct finding *finding, char **ret)
 	return NULL;
 }
 
-static struct err *write_findings(const struct report *report, FILE *out)
+static struct err *json_write_findings(const struct report *report, FILE *out)
 {
 	fputs("  \"findings\": [", out);
 	for (size_t i = 0; i < report->n_findings; i++) {
 		_cleanup_(value_freep) json_t *finding = NULL;
 		TRY(make_finding(&report->findings[i], &finding));
 		fputs(i ? ",\n    " : "\n    ", out);
-		TRY(dump(finding, out));
+		TRY(json_write_value(finding, out));
 	}
 	fputs(report->n_findings ? "\n  ],\n" : "],\n", out);
 	return NULL;
@@ -125,7 +125,7 @@ static struct err *write_section(const char *key, const json_t *value,
 {
 	fprintf(out, "  \"%s\": ", key);
 	if (!json_is_array(value)) {
-		TRY(dump(value, out));
+		TRY(json_write_value(value, out));
 		fputs(",\n", out);
 		return NULL;
 	}
@@ -133,7 +133,7 @@ static struct err *write_section(const char *key, const json_t *value,
 	fputs("[", out);
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",\n    " : "\n    ", out);
-		TRY(dump(json_array_get(value, i), out));
+		TRY(json_write_value(json_array_get(value, i), out));
 	}
 	fputs(n ? "\n  ],\n" : "],\n", out);
 	return NULL;
@@ -157,13 +157,13 @@ static struct err *write_models(const struct report *report, FILE *out)
 	if (!version)
 		return err_nomem();
 	fputs("{\n  \"schema\": 1,\n  \"polygraph\": ", out);
-	TRY(dump(version, out));
+	TRY(json_write_value(version, out));
 	fputs(",\n  \"models\": [", out);
 	for (size_t i = 0; i < report->n_models; i++) {
 		_cleanup_(value_freep) json_t *model = NULL;
 		TRY(value_made(models_make_one(&report->models[i]), &model));
 		fputs(i ? ",\n    " : "\n    ", out);
-		TRY(dump(model, out));
+		TRY(json_write_value(model, out));
 	}
 	fputs(report->n_models ? "\n  ]\n}\n" : "]\n}\n", out);
 	return NULL;
@@ -174,23 +174,23 @@ static struct err *json_write(const struct report *report,
 {
 	if (!strcmp(report->kind, "models"))
 		return write_models(report, out);
-	TRY(write_head(report, out));
+	TRY(json_write_head(report, out));
 	fputs(",\n  \"tests\": [", out);
 	for (size_t i = 0; i < report->n; i++) {
 		_cleanup_(value_freep) json_t *test = NULL;
 		TRY(make_test(&report->tests[i], style->verbose, &test));
 		fputs(i ? ",\n    " : "\n    ", out);
-		TRY(dump(test, out));
+		TRY(json_write_value(test, out));
 	}
 	fputs(report->n ? "\n  ],\n" : "],\n", out);
-	TRY(write_findings(report, out));
+	TRY(json_write_findings(report, out));
 	TRY(write_sections(report, out));
 	fputs("  \"limits\": [", out);
 	for (size_t i = 0; i < report->n_limits; i++) {
 		_cleanup_(value_freep) json_t *limit = NULL;
 		TRY(value_made(value_text(report->limits[i]), &limit));
 		fputs(i ? ",\n    " : "\n    ", out);
-		TRY(dump(limit, out));
+		TRY(json_write_value(limit, out));
 	}
 	fputs(report->n_limits ? "\n  ]\n}\n" : "]\n}\n", out);
 	return NULL;

@@ -104,8 +104,9 @@ static struct err *write_failure(const struct report_test *test,
 	return NULL;
 }
 
-static struct err *write_test(const struct report_test *test,
-			      const char *class_name, bool verbose, FILE *out)
+static struct err *junit_write_test(const struct report_test *test,
+				    const char *class_name, bool verbose,
+				    FILE *out)
 {
 	bool bad =
 		test->outcome != OUTCOME_PASS && test->outcome != OUTCOME_SKIP;
@@ -144,7 +145,7 @@ static struct err *write_test(const struct report_test *test,
 	return NULL;
 }
 
-static struct err *write_finding(const struct finding *finding, FILE *out)
+static struct err *junit_write_finding(const struct finding *finding, FILE *out)
 {
 	const struct report_kind *kind = report_kind_of(finding);
 	_cleanup_(str_freep) struct str name = STR_INIT;
@@ -173,7 +174,7 @@ static struct err *write_finding(const struct finding *finding, FILE *out)
 }
 
 /* Findings as a suite of their own: each is a test that should not fail. */
-static struct err *write_findings(const struct report *report, FILE *out)
+static struct err *junit_write_findings(const struct report *report, FILE *out)
 {
 	size_t new = report_new_findings(report);
 	if (!report->n_findings)
@@ -185,7 +186,7 @@ static struct err *write_findings(const struct report *report, FILE *out)
 		"skipped=\"0\">\n",
 		report->n_findings, new);
 	for (size_t i = 0; i < report->n_findings; i++)
-		TRY(write_finding(&report->findings[i], out));
+		TRY(junit_write_finding(&report->findings[i], out));
 	fputs("  </testsuite>\n", out);
 	return NULL;
 }
@@ -229,9 +230,10 @@ static struct err *junit_write(const struct report *report,
 		fputs("    </properties>\n", out);
 	}
 	for (size_t i = 0; i < report->n; i++)
-		TRY(write_test(&report->tests[i], suite, style->verbose, out));
+		TRY(junit_write_test(&report->tests[i], suite, style->verbose,
+				     out));
 	fputs("  </testsuite>\n", out);
-	TRY(write_findings(report, out));
+	TRY(junit_write_findings(report, out));
 	fputs("</testsuites>\n", out);
 	return NULL;
 }

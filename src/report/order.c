@@ -10,7 +10,7 @@
 #define LISTS_MAX 3
 #define RANDOMS_MAX 10
 
-static size_t bound(const struct report_style *style, size_t max)
+static size_t order_bound(const struct report_style *style, size_t max)
 {
 	return style->verbose ? VERBOSE_MAX : max;
 }
@@ -23,7 +23,7 @@ static struct err *append_lists(struct str *line, const char *what,
 				const struct order_lists *lists, bool complete,
 				const struct report_style *style)
 {
-	size_t max = bound(style, LISTS_MAX);
+	size_t max = order_bound(style, LISTS_MAX);
 	size_t shown = lists->n <= max + 1 ? lists->n : max;
 	if (!lists->n)
 		return NULL;
@@ -33,8 +33,9 @@ static struct err *append_lists(struct str *line, const char *what,
 		bool together = tests->n > 1;
 		TRY(str_append(line, i ? "; " : ""));
 		TRY(str_append(line, together ? "[" : ""));
-		TRY(words_append_tests(line, roster, tests->data, tests->n,
-				       bound(style, DEPENDENCE_NAMES_MAX)));
+		TRY(words_append_tests(
+			line, roster, tests->data, tests->n,
+			order_bound(style, DEPENDENCE_NAMES_MAX)));
 		TRY(str_append(line, together ? "] together" : ""));
 	}
 	if (shown < lists->n)
@@ -43,8 +44,8 @@ static struct err *append_lists(struct str *line, const char *what,
 }
 
 /* "T: victim: fails after A (passes alone)" */
-static struct err *write_head(const struct finding *finding,
-			      const struct report_style *style, FILE *out)
+static struct err *order_write_head(const struct finding *finding,
+				    const struct report_style *style, FILE *out)
 {
 	const struct dependence *dependence = dependence_of(finding);
 	const char *verb = words_verb(dependence->failure.outcome);
@@ -119,13 +120,13 @@ static struct err *append_polluted(struct str *line,
 					     dependence->class == ORDER_BRITTLE
 						     ? "relies on"
 						     : "polluted");
-	TRY(dependence_append_polluted(line, dependence,
-				       bound(style, DEPENDENCE_NAMES_MAX)));
+	TRY(dependence_append_polluted(
+		line, dependence, order_bound(style, DEPENDENCE_NAMES_MAX)));
 	return append_left(line, finding);
 }
 
 /* With --verbose: both orders, and what explains it. */
-static struct err *write_more(const struct finding *finding, FILE *out)
+static struct err *order_write_more(const struct finding *finding, FILE *out)
 {
 	const struct dependence *dependence = dependence_of(finding);
 	const struct order_tests *const orders[] = { &dependence->failing,
@@ -151,12 +152,13 @@ static struct err *write_more(const struct finding *finding, FILE *out)
 	return NULL;
 }
 
-static struct err *write_finding(const struct finding *finding,
-				 const struct report_style *style, FILE *out)
+static struct err *order_write_finding(const struct finding *finding,
+				       const struct report_style *style,
+				       FILE *out)
 {
 	const struct finding_failure *failure =
 		&dependence_of(finding)->failure;
-	TRY(write_head(finding, style, out));
+	TRY(order_write_head(finding, style, out));
 	if (style->quiet)
 		return NULL;
 	_cleanup_(str_freep) struct str failed = STR_INIT;
@@ -171,7 +173,7 @@ static struct err *write_finding(const struct finding *finding,
 	TRY(append_polluted(&polluted, finding, style));
 	kind_write_indented(&polluted, out);
 	if (style->verbose)
-		TRY(write_more(finding, out));
+		TRY(order_write_more(finding, out));
 	TRY(str_append(&again, "again: "));
 	TRY(words_append(&again, finding->replay));
 	kind_write_indented(&again, out);
@@ -185,7 +187,7 @@ static struct err *order_write_findings(const struct report *report,
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
 		if (dependence_of(finding) && !(style->quiet && finding->known))
-			TRY(write_finding(finding, style, out));
+			TRY(order_write_finding(finding, style, out));
 	}
 	return NULL;
 }
@@ -193,7 +195,7 @@ static struct err *order_write_findings(const struct report *report,
 /* ---- the whole search ---- */
 
 /* "2 tests depend on the order: 1 victim, 1 brittle" */
-static void write_found(const struct report *report, FILE *out)
+static void order_write_found(const struct report *report, FILE *out)
 {
 	size_t all = 0, of[ORDER_NON_IDEMPOTENT + 1] = {}, before = (size_t)-1;
 	for (size_t i = 0; i < report->n_findings; i++) {
@@ -225,8 +227,8 @@ static void write_found(const struct report *report, FILE *out)
 }
 
 /* "every test alone and twice; all tests in 21 orders, one of them reversed" */
-static struct err *append_tried(struct str *line,
-				const struct order_reach *reach)
+static struct err *order_append_tried(struct str *line,
+				      const struct order_reach *reach)
 {
 	TRY(str_append(line, "tried: "));
 	if (reach->alone || reach->twice)
@@ -320,15 +322,16 @@ static struct err *order_write_summary(const struct report *report,
 	if (!reach)
 		return NULL;
 	if (!style->quiet)
-		write_found(report, out);
-	TRY(kind_append_randoms(
-		&randoms, "fails at random, not order-dependent",
-		report->roster, &reach->randoms, bound(style, RANDOMS_MAX)));
+		order_write_found(report, out);
+	TRY(kind_append_randoms(&randoms,
+				"fails at random, not order-dependent",
+				report->roster, &reach->randoms,
+				order_bound(style, RANDOMS_MAX)));
 	if (randoms.n)
 		fprintf(out, "%s\n", randoms.s);
 	if (style->quiet)
 		return NULL;
-	TRY(append_tried(&tried, reach));
+	TRY(order_append_tried(&tried, reach));
 	fprintf(out, "%s\n", tried.s);
 	TRY(append_pairs(&pairs, reach));
 	if (pairs.n)

@@ -84,8 +84,8 @@ static const struct change_path *allocated_path(const struct change *change)
 	return &change->paths[0];
 }
 
-static struct err *append_stack(struct str *text,
-				const struct change_path *path)
+static struct err *pollution_append_stack(struct str *text,
+					  const struct change_path *path)
 {
 	for (size_t i = 0; i < path->n_stack; i++) {
 		const struct call_frame *frame = &path->stack[i];
@@ -102,7 +102,8 @@ static struct err *append_stack(struct str *text,
 	return NULL;
 }
 
-static struct err *write_more(const struct finding *finding, FILE *out)
+static struct err *pollution_write_more(const struct finding *finding,
+					FILE *out)
 {
 	const struct change *change = &leftover_of(finding)->change;
 	_cleanup_(str_freep) struct str text = STR_INIT;
@@ -118,7 +119,7 @@ static struct err *write_more(const struct finding *finding, FILE *out)
 	}
 	if (change->more)
 		TRY(str_appendf(&text, INDENT "and %zu more\n", change->more));
-	TRY(append_stack(&text, allocated_path(change)));
+	TRY(pollution_append_stack(&text, allocated_path(change)));
 	TRY(str_append(&text, INDENT "again: "));
 	TRY(words_append(&text, finding->replay));
 	fprintf(out, "%s\n", text.s);
@@ -279,7 +280,7 @@ static struct err *pollution_write_findings(const struct report *report,
 		if (!leftover_of(&report->findings[i]))
 			continue;
 		TRY(write_line(&report->findings[i], style, out));
-		TRY(write_more(&report->findings[i], out));
+		TRY(pollution_write_more(&report->findings[i], out));
 	}
 	for (size_t i = 0; i < report->n_firsts; i++) {
 		const struct first_use *first = &report->firsts[i];

@@ -52,7 +52,7 @@ struct progress {
 static struct progress *current;
 static atomic_int current_fd = -1;
 
-static void put(int fd, const char *text, size_t n)
+static void progress_write(int fd, const char *text, size_t n)
 {
 	while (n) {
 		ssize_t written = write(fd, text, n);
@@ -65,10 +65,10 @@ static void put(int fd, const char *text, size_t n)
 	}
 }
 
-static void wipe(struct progress *progress)
+static void progress_wipe(struct progress *progress)
 {
 	if (progress->drawn)
-		put(progress->fd, WIPE, strlen(WIPE));
+		progress_write(progress->fd, WIPE, strlen(WIPE));
 	progress->drawn = false;
 }
 
@@ -120,7 +120,7 @@ static struct err *append_test(const struct progress *progress, size_t columns,
 	return str_appendf(line, "  %s%s", name, tail.s);
 }
 
-static void draw(struct progress *progress)
+static void progress_draw(struct progress *progress)
 {
 	_cleanup_(str_freep) struct str line = STR_INIT;
 	size_t columns = width_terminal(progress->fd);
@@ -136,7 +136,7 @@ static void draw(struct progress *progress)
 		err_destroy(err);
 		return;
 	}
-	put(progress->fd, line.s, line.n);
+	progress_write(progress->fd, line.s, line.n);
 	progress->drawn = true;
 }
 
@@ -152,7 +152,7 @@ static void *draw_loop(void *data)
 		pthread_cond_timedwait(&progress->ended, &progress->lock,
 				       &until);
 		if (!progress->ending)
-			draw(progress);
+			progress_draw(progress);
 	}
 	pthread_mutex_unlock(&progress->lock);
 	return NULL;
@@ -162,7 +162,7 @@ static void step_aside(bool before)
 {
 	if (before) {
 		pthread_mutex_lock(&current->lock);
-		wipe(current);
+		progress_wipe(current);
 	} else {
 		pthread_mutex_unlock(&current->lock);
 	}
@@ -219,7 +219,7 @@ void progress_destroy(struct progress *progress)
 	log_hook_set(NULL);
 	current = NULL;
 	current_fd = -1;
-	wipe(progress);
+	progress_wipe(progress);
 	pthread_cond_destroy(&progress->ended);
 	pthread_mutex_destroy(&progress->lock);
 	free(progress);
@@ -275,5 +275,5 @@ void progress_abandon(void)
 {
 	int fd = current_fd;
 	if (fd >= 0)
-		put(fd, WIPE, strlen(WIPE));
+		progress_write(fd, WIPE, strlen(WIPE));
 }

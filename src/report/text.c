@@ -32,14 +32,14 @@ static const struct {
 	[OUTCOME_SKIP] = { "SKIP", "\033[36m", "skipped" },
 };
 
-static const char *on(const struct report_style *style, const char *color)
+static const char *style_on(const struct report_style *style, const char *color)
 {
 	return style->color ? color : "";
 }
 
-static const char *off(const struct report_style *style)
+static const char *style_off(const struct report_style *style)
 {
-	return on(style, RESET);
+	return style_on(style, RESET);
 }
 
 /* "dir/file.c:12"; empty where the file is not known. */
@@ -101,7 +101,7 @@ static size_t tail_start(const char *text, size_t n)
 	return 0;
 }
 
-static size_t trimmed(const char *text, size_t n)
+static size_t trimmed_length(const char *text, size_t n)
 {
 	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r' ||
 		     text[n - 1] == ' '))
@@ -118,7 +118,8 @@ static struct err *output_without_message(const struct report_test *test,
 {
 	const char *text = test->output;
 	size_t n = test->output_n;
-	size_t m = test->message ? trimmed(test->message, strlen(test->message))
+	size_t m = test->message ? trimmed_length(test->message,
+						  strlen(test->message))
 				 : 0;
 	const char *again = m ? memmem(text, n, test->message, m) : NULL;
 	if (again && again != text && again[-1] != '\n')
@@ -140,14 +141,14 @@ static struct err *write_output(const struct report_test *test,
 	_cleanup_(str_freep) struct str shown = STR_INIT;
 	if (test->output)
 		TRY(output_without_message(test, &shown));
-	size_t n = trimmed(shown.s, shown.n);
+	size_t n = trimmed_length(shown.s, shown.n);
 	if (!n)
 		return NULL;
 
 	size_t start = style->verbose ? 0 : tail_start(shown.s, n);
 	_cleanup_(str_freep) struct str prefix = STR_INIT;
-	TRY(str_appendf(&prefix, "%s%s|%s ", INDENT, on(style, DIM),
-			off(style)));
+	TRY(str_appendf(&prefix, "%s%s|%s ", INDENT, style_on(style, DIM),
+			style_off(style)));
 	if (start)
 		fprintf(out, "%s… %zu bytes before, shown with --verbose\n",
 			prefix.s, start);
@@ -170,10 +171,10 @@ static struct err *write_test_line(const struct report_test *test,
 		duration_format(test->ns, took);
 	size_t pad = 9 - MIN(width_of(took), (size_t)9);
 	fprintf(out, "%s%-7s%s %s%*s%s%s  %s%s\n",
-		on(style, outcomes[test->outcome].color),
-		outcomes[test->outcome].word, off(style), on(style, DIM),
-		(int)pad, "", took, off(style), name.s,
-		ran ? "" : "  (disabled)");
+		style_on(style, outcomes[test->outcome].color),
+		outcomes[test->outcome].word, style_off(style),
+		style_on(style, DIM), (int)pad, "", took, style_off(style),
+		name.s, ran ? "" : "  (disabled)");
 	return NULL;
 }
 
@@ -187,12 +188,13 @@ static struct err *write_details(const struct report_test *test,
 	else
 		TRY(append_place(&place, test->file, test->line));
 	if (place.n)
-		fprintf(out, "%s%s%s%s\n", INDENT, on(style, BOLD), place.s,
-			off(style));
+		fprintf(out, "%s%s%s%s\n", INDENT, style_on(style, BOLD),
+			place.s, style_off(style));
 	if (test->message)
-		TRY(write_lines(test->message,
-				trimmed(test->message, strlen(test->message)),
-				INDENT, out));
+		TRY(write_lines(
+			test->message,
+			trimmed_length(test->message, strlen(test->message)),
+			INDENT, out));
 	return write_output(test, style, out);
 }
 
@@ -203,8 +205,8 @@ static bool is_bad(const struct report_test *test)
 	       test->outcome == OUTCOME_TIMEOUT;
 }
 
-static struct err *write_test(const struct report_test *test,
-			      const struct report_style *style, FILE *out)
+static struct err *text_write_test(const struct report_test *test,
+				   const struct report_style *style, FILE *out)
 {
 	bool bad = is_bad(test);
 	if (style->quiet)
@@ -221,9 +223,10 @@ static struct err *write_test(const struct report_test *test,
 		return NULL;
 	}
 	if (test->message)
-		TRY(write_lines(test->message,
-				trimmed(test->message, strlen(test->message)),
-				INDENT, out));
+		TRY(write_lines(
+			test->message,
+			trimmed_length(test->message, strlen(test->message)),
+			INDENT, out));
 	return style->verbose ? write_output(test, style, out) : NULL;
 }
 
@@ -237,7 +240,7 @@ static void write_summary(const struct report *report,
 	struct report_counts counts = report_count(report);
 	bool bad = report_has_failures(report);
 
-	fputs(on(style, bad ? RED : GREEN), out);
+	fputs(style_on(style, bad ? RED : GREEN), out);
 	if (report->n != report->distinct)
 		fprintf(out, "%zu runs of ", report->n);
 	fprintf(out, "%zu test%s:", report->distinct,
@@ -255,7 +258,7 @@ static void write_summary(const struct report *report,
 	}
 	char took[16];
 	duration_format(report->ns, took);
-	fprintf(out, " in %s%s\n", took, off(style));
+	fprintf(out, " in %s%s\n", took, style_off(style));
 }
 
 /* Tests whose failure in the suite's own order a finding explains, too. */
@@ -272,8 +275,9 @@ static struct err *note_explained(const struct report *report,
 }
 
 /* What explains others comes after them. */
-static struct err *write_findings(const struct report *report,
-				  const struct report_style *style, FILE *out)
+static struct err *text_write_findings(const struct report *report,
+				       const struct report_style *style,
+				       FILE *out)
 {
 	for (int last = 0; last < 2; last++) {
 		for (size_t i = 0; report_kinds[i]; i++) {
@@ -309,9 +313,9 @@ static struct err *write_run(const struct report *report,
 		bad = bad || is_bad(test);
 		if (style->verbose ||
 		    !map_text_get(&explained, test->name, &is_explained))
-			TRY(write_test(test, style, out));
+			TRY(text_write_test(test, style, out));
 	}
-	TRY(write_findings(report, style, out));
+	TRY(text_write_findings(report, style, out));
 	if (!style->quiet)
 		write_summary(report, style, out);
 	for (size_t i = 0; report_kinds[i]; i++)
@@ -323,8 +327,8 @@ static struct err *write_run(const struct report *report,
 		_cleanup_(str_freep) struct str limit = STR_INIT;
 		TRY(str_append_escaped(&limit, report->limits[i],
 				       strlen(report->limits[i])));
-		fprintf(out, "%slimit:%s %s\n", on(style, "\033[33m"),
-			off(style), limit.s);
+		fprintf(out, "%slimit:%s %s\n", style_on(style, "\033[33m"),
+			style_off(style), limit.s);
 	}
 	return NULL;
 }
@@ -341,8 +345,8 @@ static struct err *write_list_line(const struct report_test *test,
 	int pad = place.n || test->disabled
 			  ? (int)(columns - MIN(width, columns)) + 2
 			  : 0;
-	fprintf(out, "%s%*s%s%s%s%s\n", name.s, pad, "", on(style, DIM),
-		place.n ? place.s : "", off(style),
+	fprintf(out, "%s%*s%s%s%s%s\n", name.s, pad, "", style_on(style, DIM),
+		place.n ? place.s : "", style_off(style),
 		!test->disabled ? ""
 		: place.n	? "  (disabled)"
 				: "(disabled)");
@@ -372,8 +376,8 @@ static struct err *write_list(const struct report *report,
 	for (size_t i = 0; i < report->n; i++)
 		TRY(write_list_line(&report->tests[i], columns, style, out));
 
-	fprintf(out, "\n%s%zu test%s%s", on(style, BOLD), report->n,
-		report->n == 1 ? "" : "s", off(style));
+	fprintf(out, "\n%s%zu test%s%s", style_on(style, BOLD), report->n,
+		report->n == 1 ? "" : "s", style_off(style));
 	if (report->n != report->suite_tests)
 		fprintf(out, " of %zu", report->suite_tests);
 	if (disabled)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Names of src/ stand alone, so that a breakpoint, a backtrace or a profile can be read without the file's name.
 
-Usage: check_names.py [--all] [ROOM...]
+Usage: check_names.py
 
 Two rules, for static functions too:
   - a function, and the tag of a struct, union or enum, is defined in one file only;
   - a function's name has at least two words: verb and noun (`walk_visit_node`), not `visit`.
 Functions of the preloaded libraries marked `_export_` have the names of those they stand for and are left out, as are
-functions that a macro defines. Only the rooms in DONE are checked; --all checks every room, ROOM... those named as well.
+functions that a macro defines.
 """
 
 import re
@@ -16,13 +16,6 @@ from collections import defaultdict
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-# The rooms whose names are in order. A repeated name is reported when two of its files are in them.
-DONE = {
-    "agent", "attributes", "base", "choices", "dwarf", "files", "finding", "follow", "framework", "image", "keep", "models",
-    "native", "order", "pollution", "program", "recorder", "replay", "restore", "results", "state", "store", "suite",
-    "tracee", "type", "watch", "wire",
-}
-
 NOISE = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M
 )
@@ -90,19 +83,14 @@ def read_sources():
     return places
 
 
-def room(path):
-    return path.parts[1]
-
-
-def find_problems(places, wanted):
-    """One line for each name that breaks a rule in the rooms for which @wanted(room) holds."""
+def find_problems(places):
+    """One line for each name that breaks a rule."""
     problems = []
     for (kind, name), where in sorted(places.items(), key=lambda item: (-len(item[1]), item[0])):
-        where = [(path, line) for path, line in where if wanted(room(path))]
         listed = ", ".join(f"{path}:{line}" for path, line in where)
         if len({path for path, _ in where}) > 1:
             problems.append(f"{kind} {name} is defined in {len(where)} places: {listed}")
-        elif where and kind == "function" and "_" not in name.strip("_") and name not in GIVEN:
+        elif kind == "function" and "_" not in name.strip("_") and name not in GIVEN:
             problems.append(f"function {name} says nothing alone, name it verb and noun: {listed}")
     return problems
 
@@ -138,25 +126,21 @@ def test_self():
     problems = [] if names == SELF_TEST_NAMES else [f"self-test: found {names}, not {SELF_TEST_NAMES}"]
     two = [(Path("src/a/x.c"), 1), (Path("src/b/y.c"), 2)]
     same = [(Path("src/a/x.c"), 1), (Path("src/a/x.c"), 9)]
-    for places, rooms, expected in (
-        ({("function", "walk_visit"): two}, "ab", 1),
-        ({("function", "walk_visit"): two}, "b", 0),
-        ({("type", "layout"): two}, "ab", 1),
-        ({("function", "walk_visit"): same}, "a", 0),  # the two sides of an #if
-        ({("function", "visit"): same}, "a", 1),
-        ({("type", "visit"): same, ("function", "main"): same}, "a", 0),
+    for places, expected in (
+        ({("function", "walk_visit"): two}, 1),
+        ({("type", "layout"): two}, 1),
+        ({("function", "walk_visit"): same}, 0),  # the two sides of an #if
+        ({("function", "visit"): same}, 1),
+        ({("type", "visit"): same, ("function", "main"): same}, 0),
     ):
-        if len(find_problems(places, lambda name: name in rooms)) != expected:
-            problems.append(f"self-test: {places} in {rooms}: not {expected} problems")
+        if len(find_problems(places)) != expected:
+            problems.append(f"self-test: {places}: not {expected} problems")
     return problems
 
 
 def main():
-    rooms = set(sys.argv[1:])
-    everything = "--all" in rooms
-    rooms = (rooms - {"--all"}) | DONE
     places = read_sources()
-    problems = test_self() + find_problems(places, lambda name: everything or name in rooms)
+    problems = test_self() + find_problems(places)
     for problem in problems:
         print(problem)
     print(f"{len(places)} names, {len(problems)} problems")
