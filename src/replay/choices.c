@@ -59,8 +59,8 @@ static json_t *pack_forced(const struct assumption *assumption)
 {
 	_cleanup_(json_freep) json_t *list = json_array();
 	for (size_t i = 0; i < assumption->forced.n; i++) {
-		if (json_array_append_new(list,
-					  pack_wide(assumption->forced.data[i])))
+		if (json_array_append_new(
+			    list, pack_wide(assumption->forced.data[i])))
 			return NULL;
 	}
 	return take_ptr(list);
@@ -81,8 +81,7 @@ static struct err *pack_details(const struct assumption *assumption,
 			 record_pack_list(source->models), "numbered", numbered,
 			 "on", on, "ranges", pack_ranges(assumption), "forced",
 			 pack_forced(assumption));
-	return *ret ? NULL
-		    : err_create(ERR_INTERNAL, "a model is not UTF-8");
+	return *ret ? NULL : err_create(ERR_INTERNAL, "a model is not UTF-8");
 }
 
 static struct err *describe_choice_trial(const struct finding *finding,

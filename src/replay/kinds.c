@@ -22,8 +22,7 @@ const struct replay_kind *replay_kind_of(const char *detector)
 struct err *replay_describe(const struct finding *finding,
 			    const struct replay_source *source, char **ret)
 {
-	const struct replay_kind *kind =
-		replay_kind_of(finding->kind->command);
+	const struct replay_kind *kind = replay_kind_of(finding->kind->command);
 	_cleanup_(record_freep) struct record record = {};
 	const char *test = finding_test(finding);
 	if (!kind)

@@ -36,10 +36,9 @@ static struct err *run_command(struct replay *replay, const struct trial *trial,
 {
 	const struct replay_options *options = replay->options;
 	bool whole = trial != replay->record.trials.data;
-	return options->detect(options->data, &trial->command,
-			       replay->finding->id,
-			       whole || options->json || options->quiet,
-			       ret_as_expected);
+	return options->detect(
+		options->data, &trial->command, replay->finding->id,
+		whole || options->json || options->quiet, ret_as_expected);
 }
 
 static struct err *append_pollution_verdict(const struct replay *replay,

@@ -94,8 +94,8 @@ struct err *record_write(const struct record *record, char **ret)
 	_cleanup_(json_freep) json_t *packed = json_pack(
 		"{s:i, s:s, s:s, s:o, s:o, s:o, s:O*}", "version",
 		RECORD_VERSION, "files_digest", record->files_digest, "test",
-		record->test, "suite", record_pack_list(&record->suite), "files",
-		record_pack_list(&record->files), "trials",
+		record->test, "suite", record_pack_list(&record->suite),
+		"files", record_pack_list(&record->files), "trials",
 		pack_trials(record), "details", record->details);
 	if (!packed)
 		return err_create(ERR_INTERNAL, "a name is not UTF-8");

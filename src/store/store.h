@@ -62,8 +62,8 @@ struct store_finding {
 	char *id;
 	char *command; /* the detector: "order" */
 	char *json;    /* the finding, whole */
-	char *replay;  /* JSON, whatever the detector needs; see cmd_replay.c */
-	char *suite;   /* set when reading; ignored when writing */
+	char *replay; /* what reproduces it: replay/record.h; NULL: nothing does */
+	char *suite; /* set when reading; ignored when writing */
 };
 DEFINE_VEC(store_findings, struct store_finding)
 
