@@ -161,6 +161,7 @@ class Parts:
                 yield self.robust(script)
         for script in scripts("cli"):
             yield self.python(f"cli/{script.stem}", script, TOP / "build" / "tests" / "cli" / "polygraph_fake")
+        yield self.python("self check", TESTS / "self_check.py", TOP / "build")
         yield self.part("demo", [TOP / "examples" / "demo", self.polygraph, TOP / "build" / "examples"])
         yield self.python("rooms", TESTS / "lint" / "check_rooms.py", "--build", TOP / "build")
         yield self.python("rooms check", TESTS / "lint" / "test_check_rooms.py")

@@ -34,8 +34,9 @@ static void test_errno(void **state)
 	(void)state;
 	_cleanup_(err_destroyp) struct err *err =
 		err_errno(ENOENT, "cannot open '%s'", "x");
-	assert_string_equal(err_message(err),
-			    "cannot open 'x': No such file or directory");
+	/* What the system calls it is the system's business. */
+	assert_int_equal(strncmp(err_message(err), "cannot open 'x': ", 17), 0);
+	assert_true(strlen(err_message(err)) > 17);
 	assert_int_equal(err_number(err), ENOENT);
 	assert_int_equal(err_kind(err), ERR_INTERNAL);
 	err = err_with_kind(err, ERR_USAGE);

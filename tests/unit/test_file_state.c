@@ -10,10 +10,12 @@
 #include "base/file_state.h"
 
 static char folder[64];
+static int before = -1;
 
 static int make_folder(void **state)
 {
 	(void)state;
+	before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	strcpy(folder, "/tmp/polygraph-unit-XXXXXX");
 	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
@@ -24,7 +26,11 @@ static int remove_folder(void **state)
 	unlink("file");
 	unlink("link");
 	unlink("other");
-	return chdir("/") == 0 ? rmdir(folder) : -1;
+	int status = fchdir(before) == 0 ? rmdir(folder) : -1;
+	close(before);
+	before = -1;
+	memset(folder, 0, sizeof(folder));
+	return status;
 }
 
 static void write_file(const char *name, const char *text)
@@ -122,9 +128,12 @@ static void test_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_take),
-		cmocka_unit_test(test_racy),
-		cmocka_unit_test(test_times),
+		cmocka_unit_test_setup_teardown(test_take, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(test_racy, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(test_times, make_folder,
+						remove_folder),
 	};
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

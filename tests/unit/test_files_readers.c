@@ -4,6 +4,7 @@
 struct reading {
 	struct files_readers *readers;
 	size_t taken[16];
+	char text[128];
 };
 
 static void told(struct reading *reading, enum follow_kind kind,
@@ -22,12 +23,13 @@ static void told(struct reading *reading, enum follow_kind kind,
 /* Which roots were read, as text: "0 2". */
 static const char *taken(struct reading *reading)
 {
-	static char text[128];
+	char *text = reading->text;
 	size_t n = files_readers_take(reading->readers, reading->taken);
 	text[0] = '\0';
 	for (size_t i = 0; i < n; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			 "%s%zu", i ? " " : "", reading->taken[i]);
+		snprintf(text + strlen(text),
+			 sizeof(reading->text) - strlen(text), "%s%zu",
+			 i ? " " : "", reading->taken[i]);
 	return text;
 }
 

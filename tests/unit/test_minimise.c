@@ -191,14 +191,21 @@ static void test_questions(void **state)
 	}
 }
 
+static int reset_seed(void **state)
+{
+	(void)state;
+	seed = 1;
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_monotone),
-		cmocka_unit_test(test_any_answers),
+		cmocka_unit_test_teardown(test_monotone, reset_seed),
+		cmocka_unit_test_teardown(test_any_answers, reset_seed),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_questions),
+		cmocka_unit_test_teardown(test_questions, reset_seed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

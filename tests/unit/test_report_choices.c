@@ -148,8 +148,8 @@ static void test_verbose(void **state _unused_)
 /* However much there is, a finding is read by a person. */
 static void test_many(void **state _unused_)
 {
-	static struct assumption_call many[500];
-	static struct call_frame deep[300];
+	struct assumption_call many[500] = {};
+	struct call_frame deep[300];
 	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
 		deep[i] = (struct call_frame){ "recurse", "r.c", 1 };
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {

@@ -1,6 +1,7 @@
 /* Results: what is kept of a suite, and for how long it holds. */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "suite/kind.h"
 
 static char top[64];
+static int before = -1; /* the working directory */
 static struct suite *suite;
 static struct suite_options options;
 static char *command[] = { "./program", "--level", "3", NULL };
@@ -76,6 +78,8 @@ static int set_up(void **state)
 	(void)state;
 	strcpy(top, "/tmp/polygraph-unit-XXXXXX");
 	assert_non_null(mkdtemp(top));
+	before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(before >= 0);
 	assert_int_equal(chdir(top), 0);
 	write_file("program", "one");
 	make_suite(names);
@@ -107,8 +111,12 @@ static int tear_down(void **state)
 	(void)state;
 	suite_close(suite);
 	suite = NULL;
-	assert_int_equal(chdir("/"), 0);
-	return nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	assert_int_equal(fchdir(before), 0);
+	close(before);
+	before = -1;
+	int status = nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	memset(top, 0, sizeof(top));
+	return status;
 }
 
 static struct roster_test roster_tests[] = {

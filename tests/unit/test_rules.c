@@ -655,6 +655,13 @@ static void test_long(void **state)
 	assert_true(rules_allow_pair(rules, 0, MANY - 1));
 }
 
+static int reset_seed(void **state)
+{
+	(void)state;
+	seed = 1;
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -668,9 +675,9 @@ int main(void)
 		cmocka_unit_test(test_circles_are_left_out),
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_priorities_of_groups),
-		cmocka_unit_test(test_like_the_model),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_long),
+		cmocka_unit_test_teardown(test_like_the_model, reset_seed),
+		cmocka_unit_test_teardown(test_many, reset_seed),
+		cmocka_unit_test_teardown(test_long, reset_seed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,12 +164,17 @@ static int tear_down(void **data)
 	state_destroy(state);
 	state = NULL;
 	containers_destroy(containers);
+	containers = NULL;
 	type_pool_destroy(pool);
+	pool = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
 		free(moments[i].roots);
 		free(moments[i].heap);
 		free(moments[i].sizes);
+		moments[i] = (struct moment){};
 	}
+	memset(roots, 0, sizeof(roots));
+	n_roots = 0;
 	heap_size = 64 * VIEW_PAGE;
 	return 0;
 }

@@ -43,7 +43,10 @@ static int tear_down(void **state)
 {
 	(void)state;
 	chmod(folder, 0755);
-	return nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	int status = nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	memset(top, 0, sizeof(top));
+	memset(folder, 0, sizeof(folder));
+	return status;
 }
 
 static const char *in_folder(const char *name)
