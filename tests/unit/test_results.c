@@ -111,6 +111,8 @@ static int tear_down(void **state)
 	(void)state;
 	suite_close(suite);
 	suite = NULL;
+	source = (struct results_source){};
+	options = (struct suite_options){};
 	assert_int_equal(fchdir(before), 0);
 	close(before);
 	before = -1;
