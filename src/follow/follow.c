@@ -277,6 +277,15 @@ void follow_go(struct follow *follow, int listener)
 	sem_post(&follow->go);
 }
 
+struct err *follow_impossible(const struct err *why)
+{
+	return err_hint(err_create(ERR_SUITE,
+				   "system calls cannot be followed: %s",
+				   err_message(why)),
+			"--file-tracking walk compares the watched folders "
+			"instead");
+}
+
 struct follow_counts follow_counts(const struct follow *follow)
 {
 	return (struct follow_counts){

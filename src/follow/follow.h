@@ -150,6 +150,9 @@ static inline void follow_destroyp(struct follow **follow)
 	follow_destroy(*follow);
 }
 
+/* The error for users who demand following; @why: what prevents it. */
+struct err *follow_impossible(const struct err *why) _must_check_;
+
 struct follow_counts {
 	uint64_t told; /* calls that were held back */
 	uint64_t ns;   /* that our side took for them */

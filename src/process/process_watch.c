@@ -175,12 +175,7 @@ static struct err *process_watch_try_follow(struct process_watch *watch,
 		return NULL;
 	}
 	if (method && !strcmp(method, "follow"))
-		return err_hint(err_create(ERR_SUITE,
-					   "system calls cannot be followed: "
-					   "%s",
-					   err_message(err)),
-				"--file-tracking walk compares the watched "
-				"folders instead");
+		return follow_impossible(err);
 	log_debug(LOG_PROCESS, "calls are not followed: %s", err_message(err));
 	bool *said = options ? &watch->suite->said_walk
 			     : &watch->suite->said_readers;

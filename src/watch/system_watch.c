@@ -305,12 +305,7 @@ static struct err *system_watch_follow_calls(struct system_watch *watch,
 	if (!err)
 		return NULL;
 	if (method && !strcmp(method, "follow"))
-		return err_hint(err_create(ERR_SUITE,
-					   "system calls cannot be followed: "
-					   "%s",
-					   err_message(err)),
-				"--file-tracking walk compares the watched "
-				"folders instead");
+		return follow_impossible(err);
 	if (watch->options->what & SUITE_FILES && !watch->said)
 		suite_limit(*watch->host.observer,
 			    "pollution: files are looked for in the watched "
