@@ -98,6 +98,22 @@ class Cli(unittest.TestCase):
             page = self.run_it("man", *command)
             self.assertTrue(page.startswith(f".TH {title} 1 "))
 
+    def test_log(self):
+        def log(channels):
+            done = subprocess.run([PROGRAM, "list", "suite"], cwd=self.folder.name, capture_output=True, timeout=60,
+                                  env={**os.environ, "POLYGRAPH_LOG": channels}, check=True)
+            return done.stderr.decode().splitlines()
+
+        self.assertEqual(log(""), [])
+        head = r"polygraph: \[cli\] version 0\.1\.0, Linux .* on .*, user \d+"
+        arguments = [f"polygraph: [cli] argument {i}: {word}" for i, word in enumerate(("list", "suite"), 1)]
+        for channels in "cli", "wire,cli", "all":
+            lines = log(channels)
+            self.assertRegex(lines[-3] if channels != "all" else lines[0], head)
+            self.assertEqual([line for line in lines if " argument " in line], arguments)
+        self.assertEqual(log("wire,report"), ["polygraph: warning: POLYGRAPH_LOG: there is no channel 'wire'"])
+        self.assertRegex(self.run_it("man"), r"separated by commas: agent, .*, watch, or all\.")
+
     def test_commands(self):
         self.fails("lst", "suite", message="'lst' is neither .*",
                    hint="did you mean 'list'.*")
