@@ -408,6 +408,8 @@ static struct err *tries_judge(struct tries *tries, suite_judge *judge,
 		return NULL;
 	}
 	TRY(positions_take(tries->run->tracee, &tries->positions));
+	if (interrupted)
+		return err_create(ERR_INTERRUPTED, "interrupted");
 	return judge(data, tries->remedies.roots.data, tries->remedies.roots.n,
 		     try_roots, tries);
 }

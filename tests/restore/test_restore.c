@@ -98,6 +98,8 @@ static struct err *judge(void *data, const struct change *roots, size_t n,
 	size_t guilty = 0;
 	bool innocent = false;
 	check->called = true;
+	if (!expected) /* is_interrupted(): not to be called */
+		return NULL;
 	if (n > ROOTS_MAX) {
 		printf("  %zu roots\n", n);
 		check->wrong++;
