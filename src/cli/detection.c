@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/version.h"
@@ -114,8 +115,11 @@ static struct err *prepare_detectors(struct detection *detection)
 		BUG_ON(i >= DETECTION_STEPS_MAX);
 		watches |= detector->agent == SUITE_AGENT_STATE;
 		if (detector->is_wanted &&
-		    !detector->is_wanted(detection, step))
+		    !detector->is_wanted(detection, step)) {
+			log_debug(LOG_CLI, "%s: not wanted by the options",
+				  detector->name);
 			continue;
+		}
 		detection->states[i] = calloc(1, detector->state_size);
 		if (!detection->states[i])
 			return err_nomem();
@@ -271,6 +275,8 @@ static struct err *find_step(struct detection *detection, void *state,
 	*ret_left_out = !could;
 	if (!could)
 		return NULL;
+	log_debug(LOG_CLI, "%s: begins with %zu tests%s", detector->name,
+		  detection->order.n, moves ? ", in a process of its own" : "");
 	struct err *err = detector->find(detection, state);
 	/* Suites that cannot: the other findings are there all the same. */
 	if (err && moves &&
@@ -294,7 +300,10 @@ static struct err *detection_find_all(struct detection *detection)
 		detection->step = &detection->steps[i];
 		if (!state)
 			continue;
-		if (!failed)
+		if (failed)
+			log_debug(LOG_CLI, "%s: does not begin: %s",
+				  detector->name, err_message(failed));
+		else
 			failed = find_step(detection, state,
 					   &detection->left_out[i]);
 		detection->ns = clock_now() - detection->start;

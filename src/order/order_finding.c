@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/log.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "finding/words.h"
@@ -128,6 +129,8 @@ struct err *order_finding_make(const struct finding_run *run,
 		TRY(find_because(pollution, dependence));
 		TRY(order_find_leftovers(pollution, dependence));
 	}
+	log_debug(LOG_ORDER, "%s: %zu roots, explained by %zu leftovers", test,
+		  dependence->polluted.n, dependence->because.n);
 	_cleanup_(finding_free) struct finding finding = {
 		.kind = &dependence_kind,
 		.tests = run->tests,
