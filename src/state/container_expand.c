@@ -190,12 +190,8 @@ static struct err *expand_tree(struct expansion *x)
 	return NULL;
 }
 
-/* What it points to; the walk finds the dynamic type and the extent. */
-static struct err *expand_pointer(struct expansion *x)
+struct err *container_push_target(struct expansion *x, uint64_t target)
 {
-	uint64_t target;
-	if (!container_number(x, PLACE_FIRST, &target))
-		return NULL;
 	uint8_t byte;
 	if (target) {
 		if (!view_read(x->view, target, &byte, 1))
@@ -204,6 +200,15 @@ static struct err *expand_pointer(struct expansion *x)
 	}
 	x->sound = true;
 	return NULL;
+}
+
+/* What it points to; the walk finds the dynamic type and the extent. */
+static struct err *expand_pointer(struct expansion *x)
+{
+	uint64_t target;
+	if (!container_number(x, PLACE_FIRST, &target))
+		return NULL;
+	return container_push_target(x, target);
 }
 
 static struct err *expand_optional(struct expansion *x)

@@ -235,18 +235,6 @@ static bool read_owner_count(const struct expansion *x, uint64_t control,
 	return true;
 }
 
-static struct err *push_target(struct expansion *x, uint64_t target)
-{
-	uint8_t byte;
-	if (target) {
-		if (!view_read(x->view, target, &byte, 1))
-			return NULL;
-		TRY(container_push(x, target, 0));
-	}
-	x->sound = true;
-	return NULL;
-}
-
 struct err *expand_shared(struct expansion *x)
 {
 	uint64_t target, control;
@@ -255,7 +243,7 @@ struct err *expand_shared(struct expansion *x)
 	    !container_number(x, PLACE_EXTRA, &control) ||
 	    (control && (!read_owner_count(x, control, &n) || n < 1)))
 		return NULL;
-	return push_target(x, target);
+	return container_push_target(x, target);
 }
 
 /* Empty and expired cannot be distinguished by the program. */
@@ -267,7 +255,7 @@ struct err *expand_weak(struct expansion *x)
 	    !container_number(x, PLACE_EXTRA, &control) ||
 	    (control && (!read_owner_count(x, control, &n) || n < 0)))
 		return NULL;
-	return push_target(x, n ? target : 0);
+	return container_push_target(x, n ? target : 0);
 }
 
 static struct err *push_typed(struct expansion *x, uint64_t at, type_id type)

@@ -107,6 +107,9 @@ struct err *container_users_add(struct containers *containers,
 /* container_expand.c and container_expand_std.c: by shape, and rows' own. */
 struct err *container_push(struct expansion *x, uint64_t address,
 			   uint64_t key) _must_check_;
+/* The one element that a pointer of the container has; 0: none. */
+struct err *container_push_target(struct expansion *x,
+				  uint64_t target) _must_check_;
 struct err *container_push_run(struct expansion *x, uint64_t first, uint64_t n,
 			       type_id type, uint64_t stride) _must_check_;
 void container_word(struct expansion *x, uint64_t word);
