@@ -1,8 +1,8 @@
 /*
- * Masked names: names of files in which the parts that differ from run to run are
- * replaced by fixed words, so that a file has the same name in every run.
+ * Masked names: names of files in which the parts that differ from run to run
+ * are replaced by fixed words, so that a file has the same name in every run.
  *
- *	XXXXXX	characters that mkstemp(3) and the like made up (MADE_UP_SHOWN)
+ *	XXXXXX	characters that mkstemp(3) and the like generate (MADE_UP_SHOWN)
  *	PID	the number of a process
  *	DATE	a date near today
  *	*	at the end of a path: any name in that folder

@@ -103,8 +103,8 @@ static struct err *matches_nothing(const struct choices_options *options,
 }
 
 /*
- * As with --tests: only what patterns match; with '!' in front not that. Who
- * begins with the latter begins with what is on by itself.
+ * As with --tests: only what patterns match; a leading '!' excludes. A list
+ * that begins with an exclusion starts from the default set.
  */
 static struct err *choose_models(const struct option_list *patterns,
 				 bool optional, struct choices_options *options)
@@ -138,7 +138,7 @@ static struct err *choose_models(const struct option_list *patterns,
 	return NULL;
 }
 
-/* Is there one that takes part at the levels that are wanted? */
+/* Is there one that is used at the requested levels? */
 static struct err *check_models(const struct choices_options *options)
 {
 	const struct choices_model *nearest = NULL;

@@ -35,7 +35,7 @@ struct choices_settings {
 extern const struct option_group choices_group;
 extern const struct option_group choices_check_group;
 
-/* A search, but for the run and its deadline. */
+/* A search, except for the run and its deadline. */
 struct choices_plan {
 	struct choices_options options;
 	struct unwinder *unwinder;

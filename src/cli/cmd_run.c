@@ -116,7 +116,7 @@ static enum status run_judge_report(const struct report *report)
 	return report_has_failures(report) ? STATUS_SUITE : STATUS_OK;
 }
 
-/* Runs @order; what was found out so far is in @collect also on failure. */
+/* Runs @order; what is known so far is in @collect also on failure. */
 static struct err *run_given_order(const struct run_options *values,
 				   struct suite *suite,
 				   const struct indexes *order,

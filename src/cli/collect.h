@@ -1,9 +1,10 @@
 /*
  * Collects the results of a run into the records of a report.
  *
- * Results live only until the suite goes on, so what a report needs is copied:
- * of tests that pass, only time and outcome, unless everything is wanted. It
- * also moves the progress line and ends the run when its budget is spent.
+ * Results live only until the suite continues, so what a report needs is
+ * copied: of tests that pass, only time and outcome, unless everything is
+ * wanted. It also moves the progress line and ends the run when its budget is
+ * spent.
  */
 #pragma once
 

@@ -40,7 +40,7 @@ struct command {
 	const void *defaults; /* of the values */
 	size_t values_size;
 	bool hidden;	 /* neither in --help nor in the manual */
-	bool word_first; /* options may also come behind its word */
+	bool word_first; /* options may also come after its word */
 	bool guarded;	 /* runs tested programs: see guard.h */
 	/* @argv: what follows the options; @argv[argc] is NULL. */
 	struct err *(*run)(const struct options *options, int argc, char **argv,

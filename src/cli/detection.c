@@ -51,7 +51,7 @@ struct suite_observer detection_observer(struct detection *detection)
 	return observer;
 }
 
-/* One word that only grows: whoever sees an old one draws again soon. */
+/* One word that only grows: a reader that sees an old one draws again soon. */
 static uint64_t count_executions(const void *data)
 {
 	return suite_executions(data);
@@ -247,7 +247,7 @@ static struct err *change_agent(struct detection *detection, bool *ret_could)
 	return open_records(detection);
 }
 
-/* In a process of its own; false: it cannot be, which is said. */
+/* In a separate process; false: not possible, which was reported. */
 static struct err *move_on(struct detection *detection, bool *ret_could)
 {
 	*ret_could = false;
@@ -262,7 +262,8 @@ static struct err *move_on(struct detection *detection, bool *ret_could)
 }
 
 /*
- * The turn of detection->step. *@ret_left_out: it could not run, which is said.
+ * The turn of detection->step. *@ret_left_out: it could not run, which was
+ * reported.
  */
 static struct err *find_step(struct detection *detection, void *state,
 			     bool *ret_left_out)
@@ -278,7 +279,7 @@ static struct err *find_step(struct detection *detection, void *state,
 	log_debug(LOG_CLI, "%s: begins with %zu tests%s", detector->name,
 		  detection->order.n, moves ? ", in a process of its own" : "");
 	struct err *err = detector->find(detection, state);
-	/* Suites that cannot: the other findings are there all the same. */
+	/* Suites that cannot: the other findings are still there. */
 	if (err && moves &&
 	    (err_kind(err) == ERR_USAGE || err_kind(err) == ERR_SUITE)) {
 		*ret_left_out = true;
@@ -417,7 +418,7 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 	TRY(detection_prepare(&detection, argc, argv));
 	_cleanup_(err_destroyp) struct err *failed =
 		detection_find_all(&detection);
-	/* Nothing is known, or the suite could not be opened again. */
+	/* There are no results, or the suite could not be opened again. */
 	if (failed && (!detection.suite || !detection.collect.finished))
 		return take_ptr(failed);
 	TRY(write_report(&detection, ret));

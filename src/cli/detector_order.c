@@ -75,7 +75,7 @@ static struct err *order_prepare(struct detection *detection, void *data)
 	if (is_random(detection))
 		TRY(common_seed_choose(detection->options, values->seed,
 				       &state->seed));
-	/* How a test ends depends on whether files are put back before it. */
+	/* How a test ends depends on whether files are restored before it. */
 	snprintf(state->matters, sizeof(state->matters), "pollution=%d only=%u",
 		 values->pollution && !is_random(detection),
 		 values->state.only);
@@ -139,8 +139,8 @@ static struct err *order_search(struct detection *detection, void *data)
 		.memory = &memory,
 	};
 	/*
-	 * A test that was not looked at would pass for one that leaves nothing
-	 * behind: the run in the suite's own order has to be whole.
+	 * A test that was not examined would pass for one that leaves nothing:
+	 * the run in the suite's own order has to be complete.
 	 */
 	if (!detection->order.n || detection->collect.budget_spent)
 		return NULL;

@@ -9,7 +9,7 @@
 
 struct pollution_state {
 	struct pollution pollution;
-	bool found; /* it was looked for */
+	bool found; /* it was searched for */
 };
 
 /* It is reported, or helps the search for orders. */

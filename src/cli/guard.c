@@ -22,7 +22,7 @@ static void guard_forward_signal(int number, siginfo_t *info,
 		kill(controller, number);
 }
 
-/* Stops with it, so that the shell sees a stopped job; goes on with it. */
+/* Stops with it, so that the shell sees a stopped job; continues with it. */
 static void follow_stop(void)
 {
 	raise(SIGSTOP);

@@ -53,7 +53,9 @@ static void interrupt_set_handler(int number, void (*handler)(int), int flags)
 
 void interrupt_install(void)
 {
-	/* No SA_RESTART: whoever waits for the tested program must wake up. */
+	/*
+	 * No SA_RESTART: code that waits for the tested program must wake up.
+	 */
 	interrupt_set_handler(SIGINT, on_interrupt, 0);
 	interrupt_set_handler(SIGTERM, on_interrupt, 0);
 	interrupt_set_handler(SIGHUP, on_interrupt, 0);

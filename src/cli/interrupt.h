@@ -16,5 +16,5 @@
 
 void interrupt_install(void);
 bool interrupt_happened(void);
-/* Nothing waits for the tested program any more: writes are not cut short. */
+/* Nothing waits for the tested program any longer: writes are not cut short. */
 void interrupt_settle(void);

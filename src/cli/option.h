@@ -1,5 +1,5 @@
 /*
- * Options: one table a command feeds the parser, --help, the manual page and
+ * Options: one table per command feeds the parser, --help, the manual page and
  * the configuration file.
  *
  * A command has groups of options; each option says which member of the
@@ -29,7 +29,7 @@
 enum option_type {
 	OPTION_FLAG,	 /* bool; --no-NAME takes it back */
 	OPTION_TEXT,	 /* char * */
-	OPTION_LIST,	 /* struct option_list; may be given again */
+	OPTION_LIST,	 /* struct option_list; repeatable */
 	OPTION_NUMBER,	 /* uint64_t, from min to max */
 	OPTION_DURATION, /* uint64_t, nanoseconds */
 	OPTION_CHOICE,	 /* unsigned, index into choices */

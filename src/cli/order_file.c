@@ -17,8 +17,8 @@ static int hex_digit(char c)
 }
 
 /*
- * The byte behind the backslash at @p; @ret_used: how many characters it took.
- * 0 where that is none.
+ * The byte after the backslash at @p; @ret_used: how many characters it took. 0
+ * where that is none.
  */
 static char escape_byte(const char *p, size_t n, size_t *ret_used)
 {

@@ -3,7 +3,7 @@
  *
  * Outputs belong to the formats just before them, else to those that follow:
  * "--format text --format json --output x.json" is text to standard output and
- * JSON to the file. A file is written beside its place and moved there when it
+ * JSON to the file. A file is written next to its place and moved there when it
  * is whole, so that nobody ever reads half a report.
  */
 #pragma once
@@ -43,7 +43,7 @@ struct err *outputs_write(const struct outputs *outputs,
 
 /* Writes what is left in standard output's buffer. */
 struct err *output_flush_stdout(void) _must_check_;
-/* Such a write failed because whoever read it has left. */
+/* Such a write failed because its reader has left. */
 bool output_reader_left(void);
 /* One that understands more than lines. */
 bool output_is_terminal(int fd);

@@ -15,13 +15,13 @@ struct records {
 	char *name;		     /* the suite's command line */
 	struct strv suite;	     /* words that open it */
 	struct strv models;	     /* of users, as --model takes them */
-	struct replay_source source; /* who found something adds what it has */
+	struct replay_source source; /* each detector adds what it found */
 	struct results *results;
 };
 
 /*
  * @matters: options of the command that facts depend on, as a text of its own;
- * NULL: none. Everything handed over outlives it, and it does not move.
+ * NULL: none. Everything passed in outlives it, and it does not move.
  */
 struct err *records_open(struct records *records, const struct options *options,
 			 const struct common_suite *choice,

@@ -1,4 +1,4 @@
-/* TOML text as JSON; see toml.cc for why there is C++ behind it. */
+/* TOML text as JSON; see toml.cc for why it is C++. */
 #pragma once
 
 #include <jansson.h>

@@ -776,8 +776,8 @@ static struct err *boost_note_unit(struct boost_listing *listing,
 }
 
 /*
- * The framework skips what depends on a unit that failed. Of a unit that will
- * not run (disabled, or left out by the user) nothing has to come first.
+ * The framework skips what depends on a unit that failed. Nothing has to come
+ * before a unit that will not run (disabled, or left out by the user).
  */
 static struct err *
 boost_declare_dependencies(const struct boost_listing *listing)

@@ -64,7 +64,7 @@ enum { DISPOSITION_SUPPRESS_FAIL = 8 };
 
 struct catch2_layout {
 	uint64_t test_size; /* TestCase, TestCaseHandle */
-	bool test_points;   /* the description is behind a pointer */
+	bool test_points;   /* the description is reached through a pointer */
 	uint64_t name, file, line, properties; /* TestCaseInfo */
 	uint64_t totals_size;
 	uint64_t failed_assertions; /* Totals */

@@ -374,7 +374,7 @@ struct check_segment {
 	uint64_t name, cases;
 	uint64_t first, n; /* which part of the order it is */
 	uint32_t fork_status;
-	uint32_t continues; /* the test case before it goes on */
+	uint32_t continues; /* the test case before it continues */
 	struct check_list case_list, test_list;
 	uint64_t case_items[1];
 	uint8_t tcase[];

@@ -58,7 +58,7 @@ struct unity {
 	struct unity_counters began; /* when the test began */
 	size_t position;	     /* in the program's own sequence */
 	struct fixture fixture; /* of the running test, if points are wanted */
-	struct calls body;	/* its body, likewise */
+	struct calls body;	/* the same for its body */
 };
 
 /* A call that runs a test. */

@@ -44,7 +44,7 @@ static struct err *append_which(struct str *str,
 				     : "");
 }
 
-/* Behind the last place of the project come framework and runtime. */
+/* After the last place of the project come framework and runtime. */
 static size_t to_project(const struct assumption_call *call)
 {
 	size_t last = 0;
@@ -519,7 +519,7 @@ static const char *choices_subject(const struct finding *finding)
 	return assumption_of(finding)->calls.data[0].api;
 }
 
-/* Which calls, from where: for whoever reads it in a browser. */
+/* Which calls, from where: for readers in a browser. */
 static struct err *choices_append_detail(const struct finding *finding,
 					 struct str *str)
 {

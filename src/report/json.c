@@ -1,4 +1,6 @@
-/* The findings format of the contract: one object a run, one test a line. */
+/*
+ * The findings format of the contract: one object per run, one test per line.
+ */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -48,7 +50,7 @@ static struct err *make_test(const struct report_test *test, bool verbose,
 static struct err *json_write_value(const json_t *json, FILE *out)
 {
 	const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(12);
-	/* A full disk is seen by whoever closes @out; memory is ours. */
+	/* A full disk is seen where @out is closed; memory is checked here. */
 	if (json_dumpf(json, out, flags) && !ferror(out))
 		return err_create(ERR_INTERNAL, "cannot write JSON");
 	return NULL;

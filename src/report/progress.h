@@ -1,10 +1,10 @@
 /*
  * The progress line: how many tests are done, how many of them failed, which
- * one runs now. For a terminal only; whoever creates one has asked.
+ * one runs now. For a terminal only; the caller has checked that.
  *
  * A thread of its own draws it a few times a second, because a test that hangs
- * gives nobody else the occasion; telling it of a test costs a lock. Log lines
- * make it step aside (log_hook_set()), so there is at most one at a time.
+ * gives no other occasion; telling it of a test costs a lock. Log lines make it
+ * step aside (log_hook_set()), so there is at most one at a time.
  */
 #pragma once
 

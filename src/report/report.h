@@ -1,5 +1,5 @@
 /*
- * A report: what one command found out, and the formats that show it.
+ * A report: what one command found, and the formats that show it.
  *
  * Findings and what is said of the searches come from the detectors as they are
  * (finding/). The other records belong to this room; commands fill them with
@@ -49,7 +49,7 @@ struct report_test {
 struct report_model {
 	const char *api;
 	const char *kind;  /* "permute", … */
-	const char *level; /* the first at which it takes part */
+	const char *level; /* the first at which it is used */
 	bool optional;	   /* only where it is asked for */
 	const char *clause;
 	const char *never;
@@ -71,7 +71,7 @@ struct report {
 	const struct roster *roster; /* what numbers of tests below mean */
 	const struct finding *findings;
 	size_t n_findings;
-	bool watched; /* what tests leave behind was looked at */
+	bool watched; /* what tests leave behind was examined */
 	const struct first_use *firsts;
 	size_t n_firsts;
 	const struct order_reach *order; /* NULL: orders were not searched */

@@ -55,8 +55,8 @@ static struct err *append_place(struct str *str, const char *file,
 }
 
 /*
- * Lines of the tested program, each behind @prefix. Newlines and tabs stay
- * what they are, the rest is escaped.
+ * Lines of the tested program, each after @prefix. Newlines and tabs stay what
+ * they are, the rest is escaped.
  */
 static struct err *write_lines(const char *text, size_t n, const char *prefix,
 			       FILE *out)

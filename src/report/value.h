@@ -3,7 +3,7 @@
  *
  * Made for jansson's json_pack(): each function returns a new value, or NULL
  * where there is no memory, which makes the pack that takes it return NULL as
- * well. Whoever packs last tests for it (value_made()).
+ * well. The last pack is tested for it (value_made()).
  */
 #pragma once
 

@@ -9,5 +9,5 @@
 size_t width_of(const char *text);
 /* Bytes of @text that fit into @columns. */
 size_t width_fit(const char *text, size_t columns);
-/* Columns of the terminal behind @fd; 0: it is none, or does not say. */
+/* Columns of the terminal at @fd; 0: it is not one, or does not say. */
 size_t width_terminal(int fd);
