@@ -387,8 +387,8 @@ _export_ char *strsignal(int number)
 		return result;
 	if (number > 0 && number < 32 &&
 	    choose_wanted(WIRE_MODEL_strsignal, CHOOSE_CALLER())) {
-		const char *other =
-			value_choose_text(WIRE_MODEL_strsignal, number, result, room);
+		const char *other = value_choose_text(WIRE_MODEL_strsignal,
+						      number, result, room);
 		if (other != result)
 			result = statics_keep_text(rooms[number], other);
 	}

@@ -88,6 +88,35 @@ static void test_file_read(void **state)
 	assert_null(untouched);
 }
 
+static void test_below(void **state)
+{
+	(void)state;
+	assert_true(path_is_below("/a/b", "/a"));
+	assert_false(path_is_below("/a", "/a"));
+	assert_false(path_is_below("/ab", "/a"));
+	assert_true(path_is_below("/a", "/"));
+	assert_false(path_is_below("/", "/"));
+}
+
+static void test_compare(void **state)
+{
+	(void)state;
+	/* What is in a folder comes before its neighbours. */
+	assert_true(path_compare("/a/b", "/a-b") < 0);
+	assert_true(path_compare("/a", "/a/b") < 0);
+	assert_true(path_compare("/a/b", "/a/a") > 0);
+	assert_int_equal(path_compare("/a", "/a"), 0);
+}
+
+static void test_coverage(void **state)
+{
+	(void)state;
+	assert_true(path_is_coverage("/build/a.c.gcda"));
+	assert_true(path_is_coverage("default.profraw"));
+	assert_false(path_is_coverage("gcda"));
+	assert_false(path_is_coverage("a.gcda.txt"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +124,9 @@ int main(void)
 		cmocka_unit_test(test_base),
 		cmocka_unit_test(test_display),
 		cmocka_unit_test(test_file_read),
+		cmocka_unit_test(test_below),
+		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_coverage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
