@@ -146,7 +146,7 @@ static struct err *open_process(struct attributes *a, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	a->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->proc < 0)
-		return err_errno(errno, "cannot look at process %d", pid);
+		return err_errno(errno, "cannot open /proc/%d", pid);
 	a->descriptors_dir =
 		openat(a->proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	a->status = openat(a->proc, "status", O_RDONLY | O_CLOEXEC);

@@ -50,7 +50,7 @@ struct putter {
 
 static struct err *put_back_cannot(void)
 {
-	return err_create(ERR_INTERNAL, "cannot be put back");
+	return err_create(ERR_INTERNAL, "it cannot be restored");
 }
 
 static struct err *put_back_set_value(struct attribute_kept **kept,

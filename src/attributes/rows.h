@@ -129,7 +129,7 @@ ROW("groups", "supplementary groups",
 ROW("process-name", "the name as prctl sets it",
     "/proc/PID/comm, after prctl", NULL, read_name,
     STATE_PRCTL, STATE_PRCTL, WEIGHT_LOW, false, false, false)
-ROW("dumpable", "whether it may dump core and be looked at",
+ROW("dumpable", "whether it may dump core and be traced",
     "asked by prctl, after prctl and changes of ids", NULL, read_dumpable,
     STATE_PRCTL | STATE_IDS, STATE_PRCTL, WEIGHT_PLAIN, false, false, false)
 ROW("parent-death-signal", "the signal it gets when its parent ends",

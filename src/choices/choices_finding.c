@@ -66,7 +66,7 @@ static struct err *choices_make_message(const char *test,
 	TRY(words_append(&text, test));
 	TRY(str_append(&text, " assumes more than "));
 	TRY(assumption_append_apis(&text, assumption));
-	TRY(str_appendf(&text, ": it %s when that does otherwise",
+	TRY(str_appendf(&text, ": it %s when the call behaves differently",
 			words_verb(assumption->failure.outcome)));
 	if (*did) {
 		TRY(str_append(&text, " ("));

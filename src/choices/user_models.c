@@ -65,7 +65,9 @@ static struct err *user_model_split_text(char *text, const char *values[KEYS])
 		char *value, *ignored;
 		enum key key = key_at(text, &value);
 		if (key == KEYS)
-			return err_create(ERR_USAGE, "'%s' is no \"key=value\"",
+			return err_create(ERR_USAGE,
+					  "'%s' is not "
+					  "\"key=value\"",
 					  text);
 		char *end = value;
 		do {
@@ -183,7 +185,7 @@ static struct err *parse_model(char *text, struct user_model_texts *ret)
 		.api = model.function,
 		.clause = values[KEY_CLAUSE] ? values[KEY_CLAUSE]
 					     : "as polygraph.toml says",
-		.never = "anything else than its model says",
+		.never = "anything other than its model says",
 		.kind = (enum wire_kind)model.kind,
 		.level = WIRE_ONE,
 	};

@@ -15,48 +15,48 @@
 #define SHARED_OPTIONS \
 	{ "level", 0, OPTION_CHOICE, FIELD(settings.level), .value = "LEVEL", \
 	  .choices = assumption_levels, \
-	  .help = "how consistent choices stay: one (one other but constant " \
-		  "behaviour), eq (equal inputs behave alike), id (the same " \
-		  "unchanged object behaves alike) or full (every call anew) " \
-		  "(default: all, from one up to full)" }, \
+	  .help = "how consistent the choices are: one (a different but " \
+		  "constant behaviour), eq (equal inputs behave alike), id " \
+		  "(the same unchanged object behaves alike) or full (every " \
+		  "call is independent) (default: all, from one to full)" }, \
 	{ "api", 0, OPTION_LIST, FIELD(settings.apis), .value = "GLOB", \
-	  .help = "only APIs whose name matches, also those that take part " \
-		  "only where they are named; with '!' in front: not those. " \
-		  "May be given again" }, \
+	  .help = "vary only APIs whose name matches, including optional " \
+		  "ones; prefix '!' to exclude; repeatable" }, \
 	{ "model", 0, OPTION_LIST, FIELD(settings.models), .value = "MODEL", \
 	  .tables = true, \
-	  .help = "a function of your own that leaves something open: " \
+	  .help = "a function of yours whose behaviour may vary: " \
 		  "'function=list_names; kind=permute; array=return; " \
-		  "length=*arg1; element-size=8'. May be given again; in " \
-		  "polygraph.toml tables [[choices.model]]" }
+		  "length=*arg1; element-size=8'; repeatable; in " \
+		  "polygraph.toml, tables named [[choices.model]]" }
 
 static const struct option choices_options[] = {
 	SHARED_OPTIONS,
 	{ "runs", 0, OPTION_NUMBER, FIELD(settings.runs), .value = "N",
 	  .min = 1, .max = 1000000,
-	  .help = "runs of the suite at each level, each with a seed of its "
-		  "own (default: 3)" },
+	  .help = "runs of the suite at each level, each with its own seed "
+		  "(default: 3)" },
 	{ "systematic", 0, OPTION_FLAG, FIELD(settings.systematic),
-	  .help = "every combination of choices in each test instead of "
-		  "random ones, up to --bound" },
+	  .help = "try every combination of choices in each test, up to "
+		  "--bound, instead of random ones" },
 	{ "bound", 0, OPTION_NUMBER, FIELD(settings.bound), .value = "N",
 	  .min = 1, .max = UINT64_C(1) << 40,
-	  .help = "with --systematic: so many choices of a test (default: "
-		  "10000)" },
+	  .help = "with --systematic: maximum number of choices per test "
+		  "(default: 10000)" },
 	{ "repeat", 0, OPTION_NUMBER, FIELD(settings.repeat), .value = "N",
 	  .min = 1, .max = 1000,
-	  .help = "so often the test of a finding must fail with the "
-		  "decisive choices and pass without (default: 3)" },
+	  .help = "confirmations required per finding: failures with the "
+		  "decisive choices, passes without (default: 3)" },
 	{ "baselines", 0, OPTION_NUMBER, FIELD(settings.baselines),
 	  .value = "N", .min = 1, .max = 1000,
-	  .help = "runs without choices, which tell tests that fail by "
-		  "themselves (default: 2)" },
+	  .help = "runs without choices, to detect tests that fail on their "
+		  "own (default: 2)" },
 	{ "seed", 0, OPTION_NUMBER, FIELD(settings.seed), .value = "N",
 	  .max = UINT64_C(1) << 53,
-	  .help = "the first of the seeds (default: 1)" },
+	  .help = "first seed (default: 1)" },
 	{ "list-models", 0, OPTION_FLAG, FIELD(list_models),
 	  .no_config = true,
-	  .help = "what APIs leave open, instead of running anything" },
+	  .help = "list the modelled APIs and what each leaves open; runs "
+	  "nothing" },
 	{}
 };
 
@@ -153,14 +153,14 @@ static struct err *check_models(const struct choices_options *options)
 			nearest = model;
 	}
 	if (!nearest)
-		return err_hint(err_create(ERR_USAGE,
-					   "--api leaves no model of an API"),
-				"'polygraph choices --list-models' shows them");
+		return err_hint(
+			err_create(ERR_USAGE, "--api excludes every API"),
+			"'polygraph choices --list-models' shows them");
 	return err_hint(err_create(ERR_USAGE,
-				   "no API that is chosen takes part at level "
-				   "%s",
+				   "none of the selected APIs is varied at "
+				   "level %s",
 				   choices_level_name(options->level)),
-			"%s does from level %s on", nearest->api,
+			"%s is varied from level %s on", nearest->api,
 			choices_level_name(nearest->level));
 }
 

@@ -26,26 +26,24 @@ const struct command command_check = {
 				       NULL },
 	.description =
 		(const char *const[]){
-			"Looks for tests that leave shared state changed, as "
-			"'polygraph pollution' does, then for tests whose "
-			"outcome depends on which tests ran before, as "
-			"'polygraph order' does, and last for tests that "
-			"assume more than an API promises, as 'polygraph "
-			"choices' does. A --budget is for all of them "
-			"together. The word 'check' may be left out.",
-			"One report has all kinds of findings: first the "
-			"tests that depend on the order, then those that "
-			"assume too much, then what else is left behind.",
+			"Runs all detectors: first 'pollution' (tests that "
+			"leave shared state changed), then 'order' (tests "
+			"whose outcome depends on which tests ran before), "
+			"then 'choices' (tests that assume more than an API "
+			"promises). A --budget covers all of them together. "
+			"'check' is the default command and can be omitted.",
+			"One report shows all findings: order-dependent "
+			"tests first, then API assumptions, then the "
+			"remaining pollution.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
-			{ "polygraph ./unit_tests",
-			  "everything that can be found out" },
+			{ "polygraph ./unit_tests", "run all detectors" },
 			{ "polygraph check --budget 5m --baseline known.txt "
 			  "--format text --format junit --output result.xml "
 			  "./unit_tests",
-			  "in continuous integration: for five minutes, "
-			  "without what is known, also as JUnit XML" },
+			  "in continuous integration: five minutes, known "
+			  "findings ignored, also as JUnit XML" },
 			{ "polygraph --ctest build",
 			  "the tests of a CMake build" },
 			{} },

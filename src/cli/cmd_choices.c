@@ -22,8 +22,8 @@ static struct err *list_models(const struct detection_options *values, int argc,
 	};
 	if (argc)
 		return err_create(ERR_USAGE,
-				  "--list-models runs nothing, but '%s' is "
-				  "given",
+				  "--list-models runs nothing and takes no "
+				  "argument, but '%s' was given",
 				  argv[0]);
 	TRY(outputs_choose(&values->state.common, "models", &outputs));
 	TRY(choices_list_models(&values->settings, &user, &models,
@@ -52,47 +52,49 @@ const struct command command_choices = {
 				       "[OPTIONS] --list-models", NULL },
 	.description =
 		(const char *const[]){
-			"Specifications leave things open: qsort where equal "
-			"elements go, readdir the order of entries, read how "
-			"many bytes it returns, strcmp all but a sign, malloc "
-			"where memory lies and what is in it. A test that "
-			"relies on what today's library happens to do fails "
-			"with tomorrow's. The tests are run while such "
-			"calls of the program do something else that is "
-			"allowed; calls of the framework and of system "
-			"libraries are left alone.",
-			"Runs without choices come first, then runs with "
-			"seeds at four levels. At level one an API has another "
-			"behaviour that stays the same, at eq equal inputs "
-			"behave alike, at id the same unchanged object does, "
-			"at full every call is drawn anew. A finding is a test "
-			"that passes without choices and fails with the "
-			"decisive calls alone, each time it is repeated: the "
-			"smallest set of calls, what leaves them open, what "
-			"they did instead, and where they were made. Tests "
-			"that fail now and then by themselves are told apart "
-			"and are no findings.",
-			"With --systematic every combination of choices in a "
-			"test is run, up to --bound. The report then has the "
-			"part of all ways that fails, and whether there are "
-			"more.",
-			"Nothing is said of an API that the tests do not "
-			"call, or whose calls the compiler has inlined. "
-			"Findings are kept in .polygraph/ for 'polygraph "
-			"replay'.",
+			"Specifications leave much open: where qsort puts "
+			"equal elements, in which order readdir returns "
+			"entries, how many bytes read returns, everything "
+			"but the sign of strcmp, the address and content of "
+			"malloc's memory. A test that relies on what "
+			"today's library happens to do can fail with "
+			"tomorrow's. 'choices' runs the tests while such "
+			"calls of the program behave in other ways that the "
+			"specification allows. Calls made by the framework "
+			"and by system libraries are not varied.",
+			"Runs without choices come first, then seeded runs "
+			"at four levels. At level one an API has a "
+			"different but constant behaviour; at eq equal "
+			"inputs behave alike; at id the same unchanged "
+			"object behaves alike; at full every call is "
+			"independent. A finding is a test that passes "
+			"without choices and fails, every time, when only "
+			"the decisive calls vary. It shows the smallest set "
+			"of calls, the clause that allows the behaviour, "
+			"what the calls did and where they were made. Flaky "
+			"tests, which fail without any choice, are reported "
+			"separately.",
+			"With --systematic, every combination of choices in "
+			"a test is run, up to --bound. The report then "
+			"shows which share of the paths fails and whether "
+			"any were left out.",
+			"APIs that the tests do not call, and calls that "
+			"the compiler inlined, are not covered. Findings "
+			"are kept in .polygraph/ for 'polygraph replay'.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
 			{ "polygraph choices ./unit_tests",
-			  "which tests assume too much, and by which call" },
+			  "which tests assume too much, and which call "
+			  "shows it" },
 			{ "polygraph choices --level one --runs 1 ./unit_tests",
 			  "a single quick run" },
 			{ "polygraph choices --api 'readdir*' --api qsort "
 			  "--runs 20 ./unit_tests",
-			  "only directories and sorting, more often" },
+			  "only directories and sorting, with more seeds" },
 			{ "polygraph choices --systematic --tests "
 			  "Listing.PrintsAll ./unit_tests",
-			  "every way through one test" },
+			  "every path through one test" },
 			{ "polygraph choices --list-models",
 			  "what APIs leave open" },
 			{} },

@@ -26,32 +26,32 @@ const struct command command_order = {
 				       NULL },
 	.description =
 		(const char *const[]){
-			"Runs the tests in other orders than their own, each "
-			"order in a process as the suite has it before its "
-			"first test: every test alone, every test twice, and "
-			"those tests after one another that may have to do "
-			"with one another. Tests that leave nothing behind "
-			"cannot disturb others, so one run looks at what each "
-			"test leaves, and who reads it: polluters before "
-			"readers come first, then polluters before any test, "
-			"then orders in which every pair stands next to each "
-			"other.",
-			"A finding is a test, and the shortest orders in which "
-			"it passes and fails, each repeated. A victim passes "
-			"alone and fails after its polluters; a cleaner in "
-			"between lets it pass. A brittle test fails alone and "
-			"passes after its setters. A non-idempotent test fails "
-			"when it runs a second time in one process. Where it "
-			"is possible, the report names the variables, files "
-			"and attributes that make the difference, found by "
-			"putting them back. Tests that fail at random are "
-			"told apart and are no findings.",
-			"The report says what was tried, and what was not. "
+			"Runs the tests in other orders, each from the "
+			"state before the first test: every test alone, "
+			"every test twice, and pairs of tests that may "
+			"affect each other. A test that leaves nothing "
+			"changed cannot affect others, so one run first "
+			"records what each test leaves changed and which "
+			"tests read it. Polluters followed by their readers "
+			"come first, then polluters followed by any test, "
+			"then orders in which every pair of tests is "
+			"adjacent.",
+			"A finding is a test with the shortest orders in "
+			"which it passes and fails, each confirmed by "
+			"repetition. A victim passes alone and fails after "
+			"its polluters; a cleaner run in between lets it "
+			"pass. A brittle test fails alone and passes after "
+			"its setters. A non-idempotent test fails when it "
+			"runs a second time in one process. Where possible, "
+			"the report names the variables, files and "
+			"attributes that cause the failure, found by "
+			"restoring them. Flaky tests are reported "
+			"separately.",
+			"The report says what was tried and what was not. "
 			"Orders that the suite does not allow (fixtures, "
-			"dependencies, priorities, groups) are not tried, "
-			"unless with --any-order. What is found out is kept in "
-			".polygraph/, so that a later call need not find it "
-			"out again, and for 'polygraph replay'.",
+			"dependencies, priorities, groups) are tried only "
+			"with --any-order. Results are kept in .polygraph/, "
+			"for later runs and for 'polygraph replay'.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
@@ -59,7 +59,7 @@ const struct command command_order = {
 			  "which tests depend on the order, and why" },
 			{ "polygraph order --budget 10m --all-pairs "
 			  "./unit_tests",
-			  "every pair of tests, for ten minutes at most" },
+			  "every pair of tests, for at most ten minutes" },
 			{ "polygraph order --strategy random --runs 20 --seed "
 			  "1 ./unit_tests",
 			  "twenty random orders of the whole suite" },

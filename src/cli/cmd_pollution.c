@@ -24,46 +24,49 @@ const struct command command_pollution = {
 				       NULL },
 	.description =
 		(const char *const[]){
-			"Runs the tests in one process and compares what "
-			"they share before and after each of them. Memory: "
-			"the global and static variables of the project's own "
-			"code, and all that can be reached from them. "
-			"Addresses do not count, nor do capacities, padding "
-			"and freed memory; values, shapes and sharing do. "
-			"Files: what the test or a process it started "
-			"created, removed, renamed or changed; a rewrite with "
-			"the same content does not count. Process state: "
-			"working directory, environment, signal handlers, "
-			"open descriptors, locale and so on. For suites of "
-			"processes (--ctest, --meson, --commands): files, and "
-			"what is left in the system.",
+			"Runs the tests in one process and compares the "
+			"state that they share before and after each test. "
+			"Memory: the global and static variables of the "
+			"project's own code, and everything reachable from "
+			"them. Values, shapes and sharing are compared; "
+			"addresses, capacities, padding and freed memory "
+			"are ignored. Files: everything that the test or a "
+			"process it started created, removed, renamed or "
+			"changed; rewriting the same content does not count "
+			"as a change. Process state: working directory, "
+			"environment, signal handlers, open descriptors, "
+			"locale and so on. For suites of processes "
+			"(--ctest, --meson, --commands): files, and objects "
+			"left in the system.",
 			"A finding is a test and a variable, file or "
-			"attribute: the access path "
-			"that differs, the values before and after, whether a "
-			"second run changes it again (accumulates) or not "
-			"(settles), and which other tests read it. What other "
-			"tests read is of high severity, and so are a "
-			"variable that accumulates within two pointers and "
-			"what all tests depend on (working directory, umask, "
-			"locale and the like). Files are of medium otherwise. "
-			"What settles and nobody reads is of low, and so are "
-			"a cache that its readers would have filled alike "
-			"and a file whose name is made anew each time.",
-			"Tests are run several times, and files are not put "
-			"back: begin in a clean folder.",
+			"attribute. It shows the access path that differs, "
+			"the values before and after, whether a second run "
+			"changes it again (accumulates) or not (settles), "
+			"and which other tests read it. Severity is high "
+			"for state that other tests read, for a variable at "
+			"most two pointers from its root that accumulates, "
+			"and for state that every test depends on (working "
+			"directory, umask, locale and so on). Other files "
+			"are medium. State that settles and no test reads "
+			"is low, as are caches that their readers would "
+			"have filled in the same way and files with a new "
+			"name in each run.",
+			"Tests run several times and files are not "
+			"restored: start in a clean folder.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
 			{ "polygraph pollution ./unit_tests",
-			  "what each test leaves behind" },
+			  "what each test leaves changed" },
 			{ "polygraph pollution --exclude-roots '^stats_' "
 			  "--verbose ./unit_tests",
-			  "without some variables, with both states in full" },
+			  "ignore some variables; show both states in full" },
 			{ "polygraph pollution --only files --ctest build",
-			  "which files the tests of a build leave for one "
-			  "another" },
+			  "which files the tests of a build leave behind "
+			  "for each other" },
 			{ "polygraph pollution --eager ./unit_tests",
-			  "also statics that are set up by their first user" },
+			  "also compare statics that are initialised on "
+			  "first use" },
 			{} },
 	.groups =
 		(const struct option_group *const[]){

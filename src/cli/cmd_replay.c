@@ -41,11 +41,11 @@ static const struct option output_options[] = {
 	  .help = "text (default) or json" },
 	{ "color", 0, OPTION_CHOICE, FIELD(common.color), .value = "WHEN",
 	  .choices = colors,
-	  .help = "auto (default: on a terminal), always, never" },
+	  .help = "auto (default: on a terminal), always or never" },
 	{ "quiet", 'q', OPTION_FLAG, FIELD(common.quiet),
 	  .help = "only the verdict" },
 	{ "verbose", 'v', OPTION_FLAG, FIELD(common.verbose),
-	  .help = "also what the tests wrote" },
+	  .help = "also the output of the tests" },
 	{}
 };
 /* clang-format on */
@@ -177,8 +177,8 @@ static struct err *replay_command(const struct options *options, int argc,
 		return replay_list(values->format, values->common.quiet,
 				   stdout);
 	if (!argc)
-		return err_hint(err_create(ERR_USAGE, "which finding?"),
-				"give its id, or --list");
+		return err_hint(err_create(ERR_USAGE, "no finding given"),
+				"give the id of a finding; --list shows them");
 	return replay_one(values, argv[0], ret);
 }
 
@@ -207,7 +207,7 @@ const struct command command_replay = {
 	.examples =
 		(const struct command_example[]){
 			{ "polygraph replay order-3f1c9a0b7d52",
-			  "that test in both orders, three times" },
+			  "run that test in both orders, three times" },
 			{ "polygraph replay --times 20 order-3f",
 			  "twenty times, with an abbreviated id" },
 			{ "polygraph replay --list", "all stored findings" },

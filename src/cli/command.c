@@ -52,7 +52,9 @@ struct err *command_unknown(const char *name)
 	struct err *err = err_create(
 		ERR_USAGE, "'%s' is neither a command nor a file", name);
 	if (suggestion.best)
-		return err_hint(err, "did you mean '%s'? commands are: %s",
+		return err_hint(err,
+				"did you mean '%s'? the commands are: "
+				"%s",
 				suggestion.best, names.s);
-	return err_hint(err, "commands are: %s", names.s);
+	return err_hint(err, "the commands are: %s", names.s);
 }

@@ -74,8 +74,8 @@ static struct err *choices_say_limits(struct detection *detection, void *data)
 				  reach->undebugged == 1 ? "" : "s", why));
 	if (reach->runs && !reach->made)
 		return detection_say(detection,
-				     "no call of the tests left anything to "
-				     "choose: that proves nothing");
+				     "the tests made no call that could be "
+				     "varied, so this proves nothing");
 	return NULL;
 }
 

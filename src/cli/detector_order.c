@@ -17,37 +17,35 @@ static const char *const strategies[] = { "systematic", "random", NULL };
 static const struct option order_options[] = {
 	{ "strategy", 0, OPTION_CHOICE, FIELD(strategy), .value = "NAME",
 	  .choices = strategies,
-	  .help = "systematic (default: what tests leave behind first, then "
-		  "orders that cover all pairs) or random (shuffles the whole "
-		  "suite, without looking at state)" },
+	  .help = "systematic (default: starts with the tests that leave "
+		  "state changed, then covers all pairs) or random "
+		  "(shuffles the whole suite and ignores state)" },
 	{ "runs", 0, OPTION_NUMBER, FIELD(runs), .value = "N", .min = 1,
 	  .max = 1000000,
-	  .help = "random orders of the whole suite (default: as the strategy "
-		  "has it; random: 20)" },
+	  .help = "number of random orders of the whole suite (default: "
+		  "chosen by the strategy; random: 20)" },
 	{ "all-pairs", 0, OPTION_FLAG, FIELD(all_pairs),
-	  .help = "try every pair of tests, also where the first of them "
-		  "leaves nothing behind that is compared" },
+	  .help = "try every pair of tests, even if the first leaves no "
+		  "compared state changed" },
 	{ "any-order", 0, OPTION_FLAG, FIELD(any_order),
-	  .help = "also orders that the suite does not allow: it declares "
+	  .help = "also try orders that the suite does not allow because of "
 		  "fixtures, dependencies, priorities or groups" },
 	{ "repeat", 0, OPTION_NUMBER, FIELD(repeat), .value = "N", .min = 1,
 	  .max = 1000,
-	  .help = "so often the failing and the passing order of a finding "
-		  "must go as said (default: 3)" },
+	  .help = "confirmations required per finding (default: 3)" },
 	{ "cleaners", 0, OPTION_FLAG, FIELD(cleaners),
-	  .help = "find the tests that, run in between, let a victim pass "
-		  "(default; --no-cleaners)" },
+	  .help = "find cleaners: tests that let a victim pass when they "
+		  "run in between (default; --no-cleaners)" },
 	{ "roots", 0, OPTION_FLAG, FIELD(roots),
-	  .help = "find the variables, files and attributes through which a "
-		  "test is made to fail, by putting them back (default; "
-		  "--no-roots)" },
+	  .help = "find the variables, files and attributes that make a "
+		  "test fail, by restoring them (default; --no-roots)" },
 	{ "pollution", 0, OPTION_FLAG, FIELD(pollution),
-	  .help = "look first at what tests leave behind, and try what that "
-		  "leaves possible (default; --no-pollution)" },
+	  .help = "first record what tests leave changed, to try only the "
+		  "orders that can matter (default; --no-pollution)" },
 	{ "fresh", 0, OPTION_FLAG, FIELD(fresh), .no_config = true,
-	  .help = "forget what earlier calls found out about this suite" },
+	  .help = "discard what earlier runs learned about this suite" },
 	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N",
-	  .help = "makes every random choice reproducible" },
+	  .help = "seed for every random choice, for reproducible runs" },
 	{}
 };
 /* clang-format on */
@@ -181,7 +179,7 @@ static void order_end(struct detection *detection, void *data, bool failed)
 		return;
 	struct err *err = put_files_back(detection);
 	if (err)
-		log_warn("files were not put back: %s", err_message(err));
+		log_warn("files were not restored: %s", err_message(err));
 	err_destroy(err);
 }
 
@@ -200,8 +198,7 @@ static void why_open(const struct detection *detection,
 			 "a --budget or --all-pairs explores more");
 	else if (state->searched)
 		/* Tests that crash, or fail at random, stand before them. */
-		snprintf(orders, sizeof(orders),
-			 "the others could not be tried");
+		snprintf(orders, sizeof(orders), "the rest could not be tried");
 	detection_why(detection, reach->why, orders, out);
 }
 

@@ -64,7 +64,7 @@ static struct err *pollution_say_limits(struct detection *detection,
 	char why[48];
 	detection_why(detection, NULL, "ended early", why);
 	return left ? detection_say(detection,
-				    "%zu of %zu tests not looked at (%s)", left,
+				    "%zu of %zu tests not examined (%s)", left,
 				    entries, why)
 		    : NULL;
 }

@@ -61,8 +61,9 @@ static void _noreturn_ guard_run(void)
 	}
 	if (number != SIGINT && number != SIGTERM && number != SIGHUP)
 		fprintf(stderr,
-			"polygraph: the controller was ended by SIG%s (%s); "
-			"nothing of the tested program was left running\n",
+			"polygraph: the controller was killed by SIG%s "
+			"(%s); no process of the tested program was left "
+			"running\n",
 			sigabbrev_np(number), strsignal(number));
 	fflush(stderr);
 	_exit(STATUS_INTERNAL);

@@ -14,10 +14,13 @@ void recipes_freep(struct recipes *recipes)
 static struct err *bad_recipe(const char *text)
 {
 	return err_hint(
-		err_create(ERR_USAGE, "--container '%s' is no recipe", text),
-		"'TYPE: SHAPE key=value …' with the keys first, last, "
-		"count, next, value, element, and the word unordered; "
-		"see docs/containers.md");
+		err_create(ERR_USAGE,
+			   "--container '%s' is not a valid "
+			   "recipe",
+			   text),
+		"write 'TYPE: SHAPE key=value …' with the keys first, last, "
+		"count, next, value, element, and the word unordered; see "
+		"docs/containers.md");
 }
 
 static struct err *parse_recipe(const char *text, struct recipes *recipes)

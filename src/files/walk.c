@@ -287,8 +287,8 @@ static bool walk_enters_folder(struct walk *walk,
 			       const struct walk_entry *entry, const char *path)
 {
 	if (folder->depth >= DEPTH_MAX) {
-		walk->files->limit = "folders nested more than 128 deep were "
-				     "not looked into";
+		walk->files->limit = "folders nested more than 128 deep "
+				     "were not examined";
 		return false;
 	}
 	return !names_pseudo(&walk->files->names, entry->snap.stat.dev, path);
@@ -408,8 +408,8 @@ static struct err *read_names(struct walk *walk,
 		if (!name_counts(walk, folder, item->d_name))
 			continue;
 		if (walk->entries + ret->n >= ENTRIES_MAX + folder->n) {
-			walk->files->limit = "more than 1,000,000 files: not "
-					     "all were looked at";
+			walk->files->limit = "more than 1,000,000 files: "
+					     "not all were examined";
 			break;
 		}
 		char *name = strdup(item->d_name);

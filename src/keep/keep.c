@@ -587,7 +587,9 @@ static struct err *take_folder(struct taking *taking, int fd,
 			       struct keep_node *node, unsigned depth)
 {
 	if (depth >= KEEP_DEPTH) {
-		taking_lose_name(taking, node->name, "it lies too deep");
+		taking_lose_name(taking, node->name,
+				 "it is nested too "
+				 "deeply");
 		return NULL;
 	}
 	_cleanup_(closep) int folder = keep_open_folder(fd, &node->attr);

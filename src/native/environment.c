@@ -122,7 +122,7 @@ struct err *environment_prepare(struct session *session)
 			leaks = NULL;
 			return err_nomem();
 		}
-		log_info("leaks are not looked for: that does not work in a "
+		log_info("leak checking is off: it does not work in a "
 			 "traced program");
 		words[n++] = leaks;
 	}

@@ -215,7 +215,7 @@ void executable_judge_end(struct session *session, const struct run *run,
 	else if (state == RUN_GONE && run->exit_status &&
 		 run->framework->exit_status_counts && !session->unhappy)
 		suite_limit(session->observer,
-			    "the program ended with %s although no test was "
-			    "seen to fail; --alone tells which",
+			    "the program ended with %s although no test "
+			    "failed; --alone shows which test causes it",
 			    run_end_text(run));
 }

@@ -411,7 +411,7 @@ const char *fingerprint_shared(struct run *run, struct fingerprint_files *files,
 	snprintf(path, sizeof(path), "/proc/%d/fd", tracee_pid(run->tracee));
 	DIR *dir = opendir(path);
 	if (!dir)
-		return "its descriptors cannot be looked at";
+		return "its descriptors cannot be read";
 	struct dirent *entry;
 	for (unsigned i = 0; i < FILES_MAX && (entry = readdir(dir)); i++) {
 		int fd = atoi(entry->d_name);

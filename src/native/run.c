@@ -867,7 +867,7 @@ static void keep_checkpoint(struct run *run, struct thread *thread,
 	run_destroy(take_ptr(run->checkpoint));
 	const char *obstacle = checkpoint_obstacle(run->tracee);
 	if (obstacle) {
-		log_debug(LOG_NATIVE, "no checkpoint behind a test: %s",
+		log_debug(LOG_NATIVE, "no checkpoint after a test: %s",
 			  obstacle);
 		return;
 	}
@@ -875,7 +875,7 @@ static void keep_checkpoint(struct run *run, struct thread *thread,
 	struct err *err = run_copy(run, thread, &run->checkpoint);
 	run->resume = (struct hook){};
 	if (err)
-		log_debug(LOG_NATIVE, "no checkpoint behind a test: %s",
+		log_debug(LOG_NATIVE, "no checkpoint after a test: %s",
 			  err_message(err));
 	err_ignore(err);
 }

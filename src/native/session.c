@@ -376,8 +376,8 @@ static const char *session_find_obstacle(struct session *session)
 			checkpoint_obstacle(session->origin->tracee);
 		session->obstacle_known = true;
 		if (session->obstacle)
-			log_info("no checkpoint before the first test: %s; the "
-				 "program is started anew instead",
+			log_info("no checkpoint before the first test: %s; "
+				 "the program is started again instead",
 				 session->obstacle);
 	}
 	return session->obstacle;

@@ -52,7 +52,7 @@ static void say_limit(const struct tries *tries, const char *why)
 	const struct suite_observer *outer = tries->outer;
 	char text[256];
 	snprintf(text, sizeof(text),
-		 "order: what makes '%s' depend on its order was not looked "
+		 "order: the state that '%s' depends on was not searched "
 		 "for: %s",
 		 tries->session->suite.tests.data[tries->order[tries->n - 1]]
 			 .name,
@@ -84,7 +84,7 @@ static struct err *tries_do_without(struct tries *tries, bool memory,
 	if (!err || err_kind(err) == ERR_INTERRUPTED ||
 	    err_kind(err) == ERR_USAGE)
 		return err;
-	log_info("%s cannot be looked at: %s",
+	log_info("%s cannot be examined: %s",
 		 memory ? "memory" : "process state", err_message(err));
 	err_destroy(err);
 	if (memory) {
@@ -94,7 +94,7 @@ static struct err *tries_do_without(struct tries *tries, bool memory,
 		tries->system = NULL;
 	}
 	if (!tries->memory && !tries->system)
-		tries->why_not = "it cannot be looked at";
+		tries->why_not = "it cannot be examined";
 	return NULL;
 }
 

@@ -292,9 +292,9 @@ static struct err *find_sequence(struct order_search *search)
 	if (!what)
 		return NULL;
 	if (asprintf(&text,
-		     "order: the runner does something between its tests (%s "
-		     "is called): only orders in its own sequence are tried; "
-		     "--any-order lifts that",
+		     "order: the runner calls %s between its tests: only "
+		     "orders in its own sequence are tried; --any-order "
+		     "permits all orders",
 		     what) < 0)
 		return err_nomem();
 	search_say(search, text);

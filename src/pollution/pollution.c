@@ -373,8 +373,8 @@ static struct err *find_meaning(struct pollution_search *search,
 	    !(left = left || search_is_late(search)))
 		TRY(search_lazy(search));
 	if (left)
-		search_limit(search, "pollution: what the changes mean was not "
-				     "found out for all (budget)");
+		search_limit(search, "pollution: the budget ended before "
+				     "every change was classified");
 	return NULL;
 }
 

@@ -219,8 +219,8 @@ struct err *search_readers(struct pollution_search *search, const size_t *order,
 		others = false;
 	}
 	if (places.memory && !at_once) {
-		search_limit(search, "pollution: who reads what was changed "
-				     "could not be found out");
+		search_limit(search, "pollution: the tests that read "
+				     "changed state could not be determined");
 	} else if (done < places.memory) {
 		char text[128];
 		snprintf(text, sizeof(text),

@@ -74,7 +74,9 @@ static void process_keep_report_lost(struct process_keep *keep,
 {
 	const char *lost;
 	for (; (lost = keeper_lost(keep->keeper, keep->said)); keep->said++)
-		suite_limit(observer, "order: not put back between orders: %s",
+		suite_limit(observer,
+			    "order: not restored between orders: "
+			    "%s",
 			    lost);
 }
 

@@ -183,8 +183,10 @@ static struct err *process_watch_try_follow(struct process_watch *watch,
 		return NULL;
 	*said = true;
 	suite_limit(watch->observer, "pollution: %s: %s",
-		    options ? "files are looked for in the watched folders only"
-			    : "who reads changed files could not be found out",
+		    options ? "changed files are detected only in the "
+			      "watched folders"
+			    : "the tests that read changed files could not "
+			      "be determined",
 		    err_message(err));
 	return NULL;
 }

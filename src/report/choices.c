@@ -100,9 +100,7 @@ static struct err *append_call(struct str *str,
 	if (*call->did)
 		TRY(words_append(str, call->did));
 	else
-		TRY(str_appendf(str,
-				"did number %llu of %llu things that it "
-				"may do",
+		TRY(str_appendf(str, "chose alternative %llu of %llu",
 				(unsigned long long)call->pick + 1,
 				(unsigned long long)call->alternatives));
 	TRY(str_append(str, "\n"));
@@ -133,8 +131,8 @@ static struct err *append_calls(struct str *str,
 				n - shown));
 	if (!assumption->minimal)
 		TRY(str_appendf(str,
-				"%sthe search ended early: fewer calls "
-				"may do\n",
+				"%sthe search ended early: fewer calls may "
+				"suffice\n",
 				indent));
 	return NULL;
 }
@@ -171,8 +169,8 @@ static struct err *append_runs(struct str *str,
 		return str_appendf(
 			str,
 			INDENT "level %s, seed %llu: failed in %zu of %zu "
-			       "run%s%s; with %s and nothing else in %zu of "
-			       "%zu, without choices in none\n",
+			       "run%s%s; with %s alone in %zu of %zu, "
+			       "without choices in none\n",
 			assumption_levels[assumption->level],
 			(unsigned long long)assumption->failing_seed,
 			assumption->failures, assumption->runs,
@@ -183,9 +181,9 @@ static struct err *append_runs(struct str *str,
 			assumption->repeats, assumption->repeats);
 	return str_appendf(
 		str,
-		INDENT "%zu of %zu ways through it fail, %.4g %% if "
-		       "each choice is as likely; %zu choice%s "
-		       "decide%s by %s\n",
+		INDENT "%zu of %zu paths through it fail, %.4g %% if all "
+		       "choices are equally likely; %zu choice%s decide%s "
+		       "by %s\n",
 		assumption->failures, assumption->runs,
 		assumption->probability * 100, assumption->critical.n,
 		plural_ending(assumption->critical.n),
@@ -239,7 +237,7 @@ static struct err *choices_write_finding(const struct finding *finding,
 	TRY(append_runs(&text, assumption));
 	if (style->verbose)
 		TRY(append_critical(&text, assumption));
-	TRY(str_append(&text, INDENT "again: "));
+	TRY(str_append(&text, INDENT "reproduce: "));
 	TRY(words_append(&text, finding->replay));
 	fprintf(out, "%s\n", text.s);
 	return NULL;
@@ -274,8 +272,7 @@ static void choices_write_found(const struct report *report, FILE *out)
 		tests += !again;
 	}
 	if (!all)
-		fputs("no test was seen to assume more than an API promises\n",
-		      out);
+		fputs("no unsafe API assumption found\n", out);
 	else
 		fprintf(out,
 			"%zu test%s assume%s more than an API promises: %zu "
@@ -292,8 +289,8 @@ static struct err *choices_append_tried(struct str *line,
 	if (choices->systematic) {
 		TRY(str_appendf(
 			line,
-			"choices: ways through %zu test%s, and %zu "
-			"run%s without choices; ",
+			"choices: all paths through %zu test%s, and "
+			"%zu run%s without choices; ",
 			choices->spaces.n, plural_ending(choices->spaces.n),
 			choices->baselines, plural_ending(choices->baselines)));
 	} else {
@@ -316,11 +313,11 @@ static struct err *choices_append_tried(struct str *line,
 			   plural_ending(choices->executions));
 }
 
-/* "models: 12 of 83 met: qsort, …; 1,234 choices made, …" */
+/* "models: 12 of 83 exercised: qsort, …; 1,234 of 2,345 calls varied" */
 static struct err *
 append_made(struct str *line, const struct choices_reach *choices, bool verbose)
 {
-	TRY(str_appendf(line, "models: %zu of %zu met", choices->met.n,
+	TRY(str_appendf(line, "models: %zu of %zu exercised", choices->met.n,
 			choices->models));
 	if (choices->met.n) {
 		TRY(str_append(line, ": "));
@@ -329,18 +326,18 @@ append_made(struct str *line, const struct choices_reach *choices, bool verbose)
 			choices->met.n, choices_bound(verbose, MODELS_MAX)));
 	}
 	if (choices->met.n < choices->models)
-		TRY(str_append(line, "; of the others nothing is known"));
-	if (choices->systematic) /* ways are counted instead */
+		TRY(str_append(line, "; the rest were not exercised"));
+	if (choices->systematic) /* paths are counted instead */
 		return str_append(line, "\n");
 	TRY(str_append(line, "; "));
-	TRY(words_append_count(line, choices->made));
-	TRY(str_appendf(line, " choice%s made, ",
-			plural_ending(choices->made)));
 	TRY(words_append_count(line, choices->acted));
-	return str_append(line, " of them otherwise than today\n");
+	TRY(str_append(line, " of "));
+	TRY(words_append_count(line, choices->made));
+	return str_appendf(line, " call%s varied\n",
+			   plural_ending(choices->made));
 }
 
-/* "every way: T: 24 ways in 9 nodes, 12 of them fail (50 %): all there are" */
+/* "all paths: T: 24 paths over 9 choices, 12 fail (50 %); all paths were tried" */
 static struct err *append_spaces(struct str *line, const struct roster *roster,
 				 const struct choices_reach *choices,
 				 bool verbose)
@@ -349,13 +346,13 @@ static struct err *append_spaces(struct str *line, const struct roster *roster,
 	size_t shown = MIN(choices->spaces.n, max);
 	for (size_t i = 0; i < shown; i++) {
 		const struct choices_space *space = &choices->spaces.data[i];
-		TRY(str_append(line, "every way: "));
+		TRY(str_append(line, "all paths: "));
 		TRY(words_append(line, roster_name(roster, space->test)));
 		TRY(str_append(line, ": "));
 		if (space->leaves >= WAYS_MAX) /* not counted on */
 			TRY(str_append(line, "more than "));
 		TRY(words_append_count(line, space->leaves));
-		TRY(str_appendf(line, " way%s over ",
+		TRY(str_appendf(line, " path%s over ",
 				plural_ending(space->leaves)));
 		TRY(words_append_count(line, space->nodes));
 		TRY(str_appendf(line, " choice%s, ",
@@ -366,15 +363,16 @@ static struct err *append_spaces(struct str *line, const struct roster *roster,
 		if (space->merged) {
 			TRY(str_append(line, "; "));
 			TRY(words_append_count(line, space->merged));
-			TRY(str_append(line, " states met again"));
+			TRY(str_append(line, " states reached again"));
 		}
 		TRY(str_append(line, space->exhausted
-					     ? "; there are no others\n"
-					     : "; there are more (--bound)\n"));
+					     ? "; all paths were tried\n"
+					     : "; more paths exist "
+					       "(--bound)\n"));
 	}
 	if (shown == choices->spaces.n)
 		return NULL;
-	return str_appendf(line, "every way: … and %zu more tests\n",
+	return str_appendf(line, "all paths: … and %zu more tests\n",
 			   choices->spaces.n - shown);
 }
 
@@ -388,10 +386,9 @@ static struct err *choices_write_summary(const struct report *report,
 		return NULL;
 	if (!style->quiet)
 		choices_write_found(report, out);
-	TRY(kind_append_randoms(
-		&text, "fails now and then, also with the same choices",
-		report->roster, &choices->randoms,
-		choices_bound(style->verbose, RANDOMS_MAX)));
+	TRY(kind_append_randoms(&text, "flaky", report->roster,
+				&choices->randoms,
+				choices_bound(style->verbose, RANDOMS_MAX)));
 	if (text.n)
 		TRY(str_append(&text, "\n"));
 	if (!style->quiet) {

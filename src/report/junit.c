@@ -137,7 +137,7 @@ static struct err *junit_write_test(const struct report_test *test,
 		fputs("      <system-out>", out);
 		write_escaped(test->output, test->output_n, false, out);
 		if (test->output_dropped)
-			fprintf(out, "\n(%llu bytes left out in its middle)",
+			fprintf(out, "\n(%llu bytes omitted in the middle)",
 				(unsigned long long)test->output_dropped);
 		fputs("</system-out>\n", out);
 	}

@@ -58,8 +58,10 @@ struct err *kind_append_randoms(struct str *line, const char *what,
 		const struct random_test *record = &randoms->data[i];
 		TRY(str_append(line, i ? ", " : ""));
 		TRY(words_append(line, roster_name(roster, record->test)));
-		TRY(str_appendf(line, " (%zu of %zu runs)", record->failures,
-				record->runs));
+		TRY(str_appendf(line,
+				" (failed in %zu of %zu identical "
+				"runs)",
+				record->failures, record->runs));
 	}
 	return shown < randoms->n
 		       ? str_appendf(line, " and %zu more", randoms->n - shown)

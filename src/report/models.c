@@ -38,8 +38,8 @@ struct err *models_write_text(const struct report *report,
 	}
 	if (!style->quiet)
 		fprintf(out,
-			"\n%zu model%s, %zu of them only where --api "
-			"names them\n",
+			"\n%zu model%s; %zu of them are used only if named "
+			"with --api\n",
 			report->n_models, report->n_models == 1 ? "" : "s",
 			optional);
 	return NULL;

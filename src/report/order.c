@@ -115,8 +115,9 @@ static struct err *append_polluted(struct str *line,
 		return !dependence->roots_in_vain
 			       ? NULL
 			       : str_appendf(line,
-					     "%s: none of what is compared "
-					     "makes the difference",
+					     "%s: restoring the compared "
+					     "state does not change the "
+					     "outcome",
 					     dependence->class == ORDER_BRITTLE
 						     ? "relies on"
 						     : "polluted");
@@ -174,7 +175,7 @@ static struct err *order_write_finding(const struct finding *finding,
 	kind_write_indented(&polluted, out);
 	if (style->verbose)
 		TRY(order_write_more(finding, out));
-	TRY(str_append(&again, "again: "));
+	TRY(str_append(&again, "reproduce: "));
 	TRY(words_append(&again, finding->replay));
 	kind_write_indented(&again, out);
 	return NULL;
@@ -209,7 +210,7 @@ static void order_write_found(const struct report *report, FILE *out)
 		of[dependence->class]++;
 	}
 	if (!all) {
-		fputs("no test was seen to depend on the order\n", out);
+		fputs("no order-dependent test found\n", out);
 		return;
 	}
 	fprintf(out, "%zu test%s depend%s on the order:", all,
@@ -242,7 +243,8 @@ static struct err *order_append_tried(struct str *line,
 		TRY(str_appendf(line, " %s%s%s; ",
 				reach->systematic ? "order" : "random order",
 				reach->orders == 1 ? "" : "s",
-				reach->reversed ? ", the reversed one included"
+				reach->reversed ? ", including the reverse "
+						  "order"
 						: ""));
 	}
 	TRY(words_append_count(line, reach->executions));
@@ -251,7 +253,7 @@ static struct err *order_append_tried(struct str *line,
 	if (reach->known) {
 		TRY(str_append(line, ", and "));
 		TRY(words_append_count(line, reach->known));
-		TRY(str_append(line, " known from earlier calls"));
+		TRY(str_append(line, " reused from earlier runs"));
 	}
 	return NULL;
 }
@@ -281,26 +283,27 @@ static struct err *append_pairs(struct str *line,
 		TRY(words_append_count(line, reach->pairs));
 		TRY(str_append(line, " tried"));
 		if (is_proven(reach))
-			TRY(str_append(line, ": no other test depends on one "
+			TRY(str_append(line, ": no other test depends on a "
 					     "single test before it"));
 	} else {
 		TRY(words_append_count(line, reach->pairs_tried));
 		TRY(str_append(line, " of "));
 		TRY(words_append_count(line, reach->pairs));
-		TRY(str_append(line, " tried, one test right after another"));
+		TRY(str_append(line, " tried, each test right after the "
+				     "other"));
 	}
 	if (reach->pairs_by_state) {
-		TRY(str_append(line, "; of "));
+		TRY(str_append(line, "; in "));
 		TRY(words_append_count(line, reach->pairs_by_state));
-		TRY(str_append(line, " more the first leaves nothing behind "
-				     "that is compared"));
+		TRY(str_append(line, " more, the first test leaves no "
+				     "compared state changed"));
 	}
 	if (open) {
 		TRY(str_append(line, "; "));
 		TRY(words_append_count(line, open));
-		TRY(str_append(line, " open"));
+		TRY(str_append(line, " not tried"));
 	} else if (reach->pairs_tried < reach->pairs) {
-		TRY(str_append(line, "; none open"));
+		TRY(str_append(line, "; none left"));
 	}
 	if (reach->rows_all && reach->rows) {
 		TRY(str_append(line, "; covering orders: "));
@@ -323,8 +326,7 @@ static struct err *order_write_summary(const struct report *report,
 		return NULL;
 	if (!style->quiet)
 		order_write_found(report, out);
-	TRY(kind_append_randoms(&randoms,
-				"fails at random, not order-dependent",
+	TRY(kind_append_randoms(&randoms, "flaky, not order-dependent",
 				report->roster, &reach->randoms,
 				order_bound(style, RANDOMS_MAX)));
 	if (randoms.n)

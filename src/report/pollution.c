@@ -120,7 +120,7 @@ static struct err *pollution_write_more(const struct finding *finding,
 	if (change->more)
 		TRY(str_appendf(&text, INDENT "and %zu more\n", change->more));
 	TRY(pollution_append_stack(&text, allocated_path(change)));
-	TRY(str_append(&text, INDENT "again: "));
+	TRY(str_append(&text, INDENT "reproduce: "));
 	TRY(words_append(&text, finding->replay));
 	fprintf(out, "%s\n", text.s);
 	if (change->detail)
@@ -270,9 +270,9 @@ static struct err *pollution_write_findings(const struct report *report,
 		TRY(write_few(&shown, style, out));
 		if (told && !style->quiet)
 			fprintf(out,
-				INDENT "… and %zu leftover%s by which tests "
-				       "above are polluted (shown with "
-				       "--verbose)\n",
+				INDENT
+				"… and %zu leftover%s behind the failures "
+				"above (shown with --verbose)\n",
 				told, told == 1 ? "" : "s");
 		return NULL;
 	}

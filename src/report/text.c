@@ -150,12 +150,12 @@ static struct err *write_output(const struct report_test *test,
 	TRY(str_appendf(&prefix, "%s%s|%s ", INDENT, style_on(style, DIM),
 			style_off(style)));
 	if (start)
-		fprintf(out, "%s… %zu bytes before, shown with --verbose\n",
+		fprintf(out, "%s… %zu earlier bytes, shown with --verbose\n",
 			prefix.s, start);
 	TRY(write_lines(shown.s + start, n - start, prefix.s, out));
 	if (test->output_dropped)
-		fprintf(out, "%s(%llu bytes left out in the middle)\n",
-			prefix.s, (unsigned long long)test->output_dropped);
+		fprintf(out, "%s(%llu bytes omitted in the middle)\n", prefix.s,
+			(unsigned long long)test->output_dropped);
 	return NULL;
 }
 
@@ -296,8 +296,8 @@ static void write_seed(const struct report *report,
 	if (!report->seed || (style->quiet && !(shuffled && bad)))
 		return;
 	fprintf(out,
-		shuffled ? "shuffled; --seed %llu gives this order again\n"
-			 : "random orders: --seed %llu gives them again\n",
+		shuffled ? "shuffled; --seed %llu repeats this order\n"
+			 : "random orders: --seed %llu repeats them\n",
 		(unsigned long long)*report->seed);
 }
 

@@ -205,7 +205,9 @@ void results_put(struct results *results, const char *detector,
 	for (size_t i = 0; look && i < n; i++)
 		look->found |= !strcmp(findings[i].id, look->id);
 	if (look)
-		log_debug(LOG_RESULTS, "'%s' is looked for in %zu findings: %s",
+		log_debug(LOG_RESULTS,
+			  "searched for '%s' in %zu findings: "
+			  "%s",
 			  look->id, n, look->found ? "found" : "not found");
 	if (look ||
 	    !open_store(results, any_of_detector(findings, n, detector)))

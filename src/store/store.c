@@ -416,7 +416,7 @@ static struct err *store_look_at_file(struct store *store, const char **ret_why)
 	if (application != APPLICATION_ID)
 		*ret_why = "is not a file of polygraph";
 	else if (version != SCHEMA_VERSION)
-		*ret_why = "is of another version of polygraph";
+		*ret_why = "is from another version of polygraph";
 	return NULL;
 }
 

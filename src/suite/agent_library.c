@@ -39,5 +39,5 @@ struct err *agent_library_find(const char *name, char **ret)
 		*ret = take_ptr(path);
 		return NULL;
 	}
-	return err_create(ERR_SUITE, "%s is not there", name);
+	return err_create(ERR_SUITE, "%s is missing", name);
 }

@@ -168,7 +168,7 @@ static struct err *output_stream_text(const struct output_stream *stream,
 	TRY(str_append_n(text, stream->head.s ? stream->head.s : "",
 			 stream->head.n));
 	if (stream->dropped)
-		TRY(str_appendf(text, "\n[... %llu bytes left out ...]\n",
+		TRY(str_appendf(text, "\n[... %llu bytes omitted ...]\n",
 				(unsigned long long)stream->dropped));
 	if (stream->tail_n < OUTPUT_KEEP)
 		return str_append_n(text, stream->tail, stream->tail_n);

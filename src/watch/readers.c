@@ -262,8 +262,8 @@ struct err *readers_start(struct readers *readers,
 		return NULL;
 	if (!readers->said)
 		suite_limit(*readers->host.observer,
-			    "pollution: who reads changed files could not be "
-			    "found out");
+			    "pollution: the tests that read changed files "
+			    "could not be determined");
 	log_debug(LOG_WATCH, "readers: %s", err_message(err));
 	readers->said = true;
 	err_destroy(err);

@@ -308,8 +308,8 @@ static struct err *system_watch_follow_calls(struct system_watch *watch,
 		return follow_impossible(err);
 	if (watch->options->what & SUITE_FILES && !watch->said)
 		suite_limit(*watch->host.observer,
-			    "pollution: files are looked for in the watched "
-			    "folders only: %s",
+			    "pollution: changed files are detected only in "
+			    "the watched folders: %s",
 			    err_message(err));
 	watch->said = true;
 	return NULL;

@@ -161,8 +161,7 @@ void watch_stop(struct watch *watch)
 static void lose_memory(struct watch *watch, struct err *err)
 {
 	suite_limit(*watch->host.observer,
-		    "pollution: memory was not looked at: %s",
-		    err_message(err));
+		    "pollution: memory was not compared: %s", err_message(err));
 	err_destroy(err);
 	memory_watch_destroy(take_ptr(watch->memory));
 }
@@ -170,7 +169,8 @@ static void lose_memory(struct watch *watch, struct err *err)
 static void lose_system(struct watch *watch, struct err *err)
 {
 	suite_limit(*watch->host.observer,
-		    "pollution: files and process state were not looked at: %s",
+		    "pollution: files and process state were not compared: "
+		    "%s",
 		    err_message(err));
 	err_destroy(err);
 	system_watch_destroy(take_ptr(watch->system));

@@ -74,26 +74,26 @@ high    Listing.PrintsAll assumes more than qsort promises
         qsort: {CLAUSE}
         call 2 of the test: qsort (3 things\\x1b[1m): they came otherwise
         then it fails at tests/listing.cc:19: expected "a b c", got "b a c"
-        level one, seed 1: failed in 3 of 3 runs; with that call and nothing else in 3 of 3, without choices in none
-        again: polygraph replay choice-a580e31df121
+        level one, seed 1: failed in 3 of 3 runs; with that call alone in 3 of 3, without choices in none
+        reproduce: polygraph replay choice-a580e31df121
 high    Sort.Both assumes more than qsort promises
         qsort: {CLAUSE}
         2 calls together, none of them can be left out:
         call 1 of the test: qsort (2 things\\x1b[1m): they came otherwise
         call 1 of another thread: qsort (2 things\\x1b[1m): they came otherwise
         then it fails
-        level one, seed 1: failed in 3 of 3 runs; with those calls and nothing else in 3 of 3, without choices in none
-        again: polygraph replay choice-0901bd0d7bee
+        level one, seed 1: failed in 3 of 3 runs; with those calls alone in 3 of 3, without choices in none
+        reproduce: polygraph replay choice-0901bd0d7bee
 high    Sort.Early assumes more than qsort promises
         qsort: {CLAUSE}
         call 1 before the first test: qsort (2 things\\x1b[1m): they came otherwise
         then it crashes
-        level one, seed 1: failed in 3 of 3 runs; with that call and nothing else in 3 of 3, without choices in none
-        again: polygraph replay choice-290c0c499922
+        level one, seed 1: failed in 3 of 3 runs; with that call alone in 3 of 3, without choices in none
+        reproduce: polygraph replay choice-290c0c499922
 5 tests: 5 passed in TIME
 3 tests assume more than an API promises: 3 findings
 choices: 12 runs at levels one, eq, id, full with seeds 1 to 3, and 2 without; N test executions
-models: 1 of 1 met: qsort; 120 choices made, 31 of them otherwise than today
+models: 1 of 1 exercised: qsort; 31 of 120 calls varied
 """)
 
     def test_quiet(self):
@@ -110,7 +110,7 @@ high    Sort.Early assumes more than qsort promises
                 "did": "they came otherwise", "clause": CLAUSE, "stack": []}
         self.assertEqual(listing, {
             "id": "choice-a580e31df121", "kind": "assumption", "test": "Listing.PrintsAll", "severity": "high",
-            "message": "Listing.PrintsAll assumes more than qsort promises: it fails when that does otherwise (they came otherwise)",
+            "message": "Listing.PrintsAll assumes more than qsort promises: it fails when the call behaves differently (they came otherwise)",
             "known": False, "replay": "polygraph replay choice-a580e31df121", "api": "qsort", "level": "one", "runs": 3,
             "failures": 3, "failing_seed": 1, "call": call, "calls": [call], "clause": CLAUSE, "minimal": True, "alone": True,
             "outcome": "fail", "repeats": 3,
@@ -164,13 +164,13 @@ high    Sort.Early assumes more than qsort promises
         self.fails("choices", "--api", "qsrt", "suite", message="--api 'qsrt' matches no model of an API",
                    hint="did you mean 'qsort'.*--list-models.*")
         self.fails("choices", "--api", "!nothing*", "suite", message="--api 'nothing\\*' matches no model of an API")
-        self.fails("choices", "--api", "qsort", "--api", "!qsort", "suite", message="--api leaves no model of an API")
+        self.fails("choices", "--api", "qsort", "--api", "!qsort", "suite", message="--api excludes every API")
         self.fails("choices", "--level", "two", "suite", message=".*two.*")
-        self.fails("choices", "--list-models", "suite", message="--list-models runs nothing, but 'suite' is given")
+        self.fails("choices", "--list-models", "suite", message="--list-models runs nothing and takes no argument, but 'suite' was given")
 
     def test_list_models(self):
         text = self.run_it("choices", "--list-models", "--api", "qsort")
-        self.assertRegex(text, r"^qsort  permute      one   C17 7\.22\.5\.2: [^\n]*\n\n1 model, 0 of them only where --api names them\n$")
+        self.assertRegex(text, r"^qsort  permute      one   C17 7\.22\.5\.2: [^\n]*\n\n1 model; 0 of them are used only if named with --api\n$")
         models = json.loads(self.run_it("choices", "--list-models", "--format", "json"))["models"]
         self.assertIn({"api": "qsort", "kind": "permute", "level": "one", "optional": False, "clause": CLAUSE,
                        "never": "elements that compare as different, or an inconsistent comparison"}, models)
@@ -195,19 +195,19 @@ high    Sort.Early assumes more than qsort promises
     def test_failing(self):
         self.write("suite", SUITE.replace("Plain|||pass", "Plain|||fail|0|no"))
         self.assertIn("FAIL", self.choices(status=1))
-        self.assertIn("no test was seen to assume more", self.choices("--tests=Plain", status=3))
+        self.assertIn("no unsafe API assumption found", self.choices("--tests=Plain", status=3))
 
     def test_random(self):
         self.write("suite", "Coin|||random\nPlain|||pass\n")
         text = self.choices("--baselines=4", status=3)
-        self.assertIn("fails now and then, also with the same choices: Coin (2 of 4 runs)\n", text)
+        self.assertIn("flaky: Coin (failed in 2 of 4 identical runs)\n", text)
         self.assertEqual(self.json("--baselines=4", status=3)["choices"]["random"],
                          [{"test": "Coin", "runs": 4, "failures": 2}])
 
     def test_nothing_to_choose(self):
         text = self.choices("--tests=Plain")
-        self.assertIn("models: 0 of 1 met; of the others nothing is known; 0 choices made", text)
-        self.assertIn("limit: choices: no call of the tests left anything to choose: that proves nothing\n", text)
+        self.assertIn("models: 0 of 1 exercised; the rest were not exercised; 0 of 0 calls varied", text)
+        self.assertIn("limit: choices: the tests made no call that could be varied, so this proves nothing\n", text)
 
     def test_budget(self):
         self.write("suite", "".join(f"T{i}|||pass|10\n" for i in range(20)))
@@ -225,7 +225,7 @@ high    Sort.Early assumes more than qsort promises
     def test_check(self):
         text = self.run_it("check", *ONLY, "suite", status=1)
         self.assertIn("no test leaves shared state changed\n", text)
-        self.assertIn("no test was seen to depend on the order\n", text)
+        self.assertIn("no order-dependent test found\n", text)
         self.assertIn("3 tests assume more than an API promises: 3 findings\n", text)
         self.assertIn("5 tests: 5 passed", text)
         self.assertIn("reproduced", self.run_it("replay", "choice-a580", status=1))

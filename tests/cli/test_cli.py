@@ -118,7 +118,7 @@ class Cli(unittest.TestCase):
         self.fails("lst", "suite", message="'lst' is neither .*",
                    hint="did you mean 'list'.*")
         for word in "schedules", "init":
-            self.fails(word, "suite", hint="commands are: .*list, run.*",
+            self.fails(word, "suite", hint="the commands are: .*list, run.*",
                        message=f"'{word}' is neither a command nor a file")
         # Without one it is 'check'.
         for words in ["check", "gen:3"], ["./three"], ["three"], ["--tests", "*", "gen:3"], ["--ctest", "gen:3"]:
@@ -131,8 +131,8 @@ class Cli(unittest.TestCase):
                    hint="FROM..TO.*")
         self.fails("pollution", "--capture", "after-teardown..before-setup", "suite",
                    message=".*the second point comes before the first")
-        self.fails("pollution", "--container", "app::list", "suite", message=".* is no recipe", hint=".*docs/containers.md")
-        self.fails("pollution", "--container", "app::list: chain frist=head", "suite", message=".* is no recipe",
+        self.fails("pollution", "--container", "app::list", "suite", message=".* is not a valid recipe", hint=".*docs/containers.md")
+        self.fails("pollution", "--container", "app::list: chain frist=head", "suite", message=".* is not a valid recipe",
                    hint=".*first, last.*")
         self.fails("pollution", "--baseline", "no-such-file", "suite", message="--baseline: .*no-such-file.*")
         self.fails("pollution", "--only", "sockets", "suite", message=".*sockets.*", hint=".*")
@@ -258,7 +258,7 @@ class Cli(unittest.TestCase):
     def test_replay_slips(self):
         known, = self.kept()
         found = self.keep_order(["Sets", "Victim"], ["Victim"])
-        self.fails("replay", message="which finding.", hint="give its id, or --list")
+        self.fails("replay", message="no finding given", hint="give the id of a finding; --list shows them")
         self.fails("replay", found, "another", message="one finding at a time, not also 'another'", hint="give one id")
         self.fails("replay", "--list", found, message="--list takes no finding.*")
         self.fails("replay", "--times=0", found, message=".*range.*", hint=".*")
@@ -392,7 +392,7 @@ class Cli(unittest.TestCase):
                          [t["name"] for t in again["tests"]])
         self.assertNotEqual([t["name"] for t in first["tests"]],
                             self.names("gen:50"))
-        self.assertIn("--seed 7 gives", self.run_it(
+        self.assertIn("--seed 7 repeats", self.run_it(
             "run", "--shuffle", "--seed", "7", "gen:5"))
 
     def test_unknown_names_in_order(self):

@@ -34,8 +34,8 @@ VICTIM = {
 BRITTLE = {"test": 5, "class": "brittle", "setters": [[3], [4]], "passing": [3, 5], "failing": [5], "outcome": "crash"}
 TWICE = {"test": 1, "class": "non-idempotent", "passing": [1], "failing": [1, 1], "outcome": "timeout"}
 ALL = {"findings": [VICTIM, BRITTLE, TWICE]}
-TRIED = "tried: every test alone and twice; the whole suite in 2 orders, the reversed one included; 1,234 test executions\n"
-PROVEN = "pairs: all 30 tried: no other test depends on one single test before it\n"
+TRIED = "tried: every test alone and twice; the whole suite in 2 orders, including the reverse order; 1,234 test executions\n"
+PROVEN = "pairs: all 30 tried: no other test depends on a single test before it\n"
 
 
 class Order(unittest.TestCase):
@@ -94,22 +94,22 @@ high    Registry.Empty: victim: fails after Registry.Adds (passes alone)
         fails at tests/registry_test.cc:31: expected 0, got 1
         polluters: Registry.Adds; [Config.A, Config.B] together · cleaners: Registry.Clear
         polluted: registry.head
-        again: polygraph replay order-dc68cde0dae2
+        reproduce: polygraph replay order-dc68cde0dae2
 high    Config.Reads: brittle: crashes alone (passes after Config.A)
         setters: Config.A; Config.B
-        again: polygraph replay order-171a73516744
+        reproduce: polygraph replay order-171a73516744
 medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alone)
-        again: polygraph replay order-305494b79dde
+        reproduce: polygraph replay order-305494b79dde
 6 tests: 6 passed in TIME
 3 tests depend on the order: 1 victim, 1 brittle, 1 non-idempotent
 """ + TRIED + PROVEN)
 
     def test_nothing(self):
         self.assertEqual(self.run_it("order", "suite"),
-                         "6 tests: 6 passed in TIME\nno test was seen to depend on the order\n" + TRIED + PROVEN)
+                         "6 tests: 6 passed in TIME\nno order-dependent test found\n" + TRIED + PROVEN)
         self.assertEqual(self.run_it("check", "--no-choices", "suite"),
                          "6 tests: 6 passed in TIME\nno test leaves shared state changed\n"
-                         "no test was seen to depend on the order\n" + TRIED + PROVEN)
+                         "no order-dependent test found\n" + TRIED + PROVEN)
         self.assertEqual(self.run_it("order", "-q", "suite"), "")
 
     def test_quiet_and_verbose(self):
@@ -174,7 +174,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertIn(polluted, check)
         self.assertIn("Registry.Clear: other: absent → 3 bytes", check)
         self.assertNotIn("Registry.Adds: registry.head", check)
-        self.assertIn("        … and 1 leftover by which tests above are polluted (shown with --verbose)\n", check)
+        self.assertIn("        … and 1 leftover behind the failures above (shown with --verbose)\n", check)
         self.assertIn("2 tests leave shared state changed: 2 findings", check)
         self.assertIn("Registry.Adds: registry.head: absent → 3 bytes", self.run_it("check", "-v", "suite", status=1))
         found = self.json("check", status=1)["findings"]
@@ -241,10 +241,8 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.finds({"reach": {"pairs": 4032, "tried": 700, "by_state": 500, "why": "budget", "twice": False, "rows": 3,
                               "rows_all": 63, "known": 12345, "reversed": False, "orders": 1}})
         text = self.run_it("order", "--budget", "90s", "suite")
-        self.assertIn("tried: every test alone; the whole suite in 1 order; 1,234 test executions, and 12,345 known from "
-                      "earlier calls\n"
-                      "pairs: 700 of 4,032 tried, one test right after another; of 500 more the first leaves nothing "
-                      "behind that is compared; 2,832 open; covering orders: 3 of 63\n"
+        self.assertIn("tried: every test alone; the whole suite in 1 order; 1,234 test executions, and 12,345 reused from earlier runs\n"
+                      "pairs: 700 of 4,032 tried, each test right after the other; in 500 more, the first test leaves no compared state changed; 2,832 not tried; covering orders: 3 of 63\n"
                       "limit: order: 1200 of 4032 pairs explored (budget 90s)\n"
                       "limit: order: not all tests were run twice (budget 90s)\n", text)
         result = self.json("order", "--budget", "90s")
@@ -256,8 +254,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
     def test_by_state(self):
         self.finds({"reach": {"tried": 20, "by_state": 10}})
         text = self.run_it("order", "suite")
-        self.assertIn("pairs: 20 of 30 tried, one test right after another; of 10 more the first leaves nothing behind "
-                      "that is compared; none open\n", text)
+        self.assertIn("pairs: 20 of 30 tried, each test right after the other; in 10 more, the first test leaves no compared state changed; none left\n", text)
         self.assertNotIn("limit", text)
 
     def test_partial_finding(self):
@@ -269,8 +266,8 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
     def test_random_failures(self):
         self.finds({"random": [{"test": 3, "runs": 10, "failures": 2}, {"test": 4, "runs": 5, "failures": 4}]})
         text = self.run_it("order", "suite", status=3)
-        self.assertIn("fails at random, not order-dependent: Config.A (2 of 10 runs), Config.B (4 of 5 runs)\n", text)
-        self.assertIn("no test was seen to depend on the order", text)
+        self.assertIn("flaky, not order-dependent: Config.A (failed in 2 of 10 identical runs), Config.B (failed in 4 of 5 identical runs)\n", text)
+        self.assertIn("no order-dependent test found", text)
         self.assertEqual(self.json("order", status=3)["order"]["random"],
                          [{"test": "Config.A", "runs": 10, "failures": 2}, {"test": "Config.B", "runs": 5, "failures": 4}])
 
@@ -359,9 +356,9 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertFalse(self.asked()["pollution"])
         self.assertIn("tried: the whole suite in 20 random orders; 1,234 test executions\n", text)
         self.assertIn("limit: order: 12 of 30 pairs explored (20 random orders)\n", text)
-        seed = re.search(r"random orders: --seed (\d+) gives them again\n", text).group(1)
+        seed = re.search(r"random orders: --seed (\d+) repeats them\n", text).group(1)
         self.assertEqual(self.asked()["seed"], int(seed))
-        self.assertIn("--seed 5 gives", self.run_it("order", "--strategy=random", "--seed=5", "suite"))
+        self.assertIn("--seed 5 repeats", self.run_it("order", "--strategy=random", "--seed=5", "suite"))
 
     def test_config(self):
         self.finds({})
@@ -408,7 +405,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.finds({})
         out = self.run_it("check", "--budget=100ms", "--format=json", "gen:60:20000")
         limits = json.loads(out)["limits"]
-        self.assertRegex(limits[0], r"^pollution: \d+ of 60 tests not looked at \(budget 100ms\)$")
+        self.assertRegex(limits[0], r"^pollution: \d+ of 60 tests not examined \(budget 100ms\)$")
         self.assertEqual(limits[1], "order: not searched (budget 100ms)")
         self.assertNotIn("order", json.loads(out))
         self.assertFalse(os.path.exists(self.path("asked")))

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Rules for text: no paths of one machine, no hosts of package registries, no broken links, short lines, plain English.
 
-Usage: check_text.py [--strings]        (--strings: check the strings in src/ for phrases, too)
-
 A line that has to name such a path or host says `lint: path` or `lint: host`. In Markdown:
 
 - a line has at most 100 columns. A row of a table may be longer, but a cell has at most 80;
-- none of the phrases of tests/lint/phrases.txt occurs, except in code;
+- none of the phrases of tests/lint/phrases.txt occurs, except in code, nor in the strings of src/;
 - links lead to a file and heading that exist. So do files of this tree that are named as code and, in the architecture,
   functions and structures.
 
@@ -189,7 +187,6 @@ PHRASES = list(phrases())
 def main():
     problems = []
     files = 0
-    in_strings = "--strings" in sys.argv[1:]
     for path, text in tracked():
         files += 1
         where = path.relative_to(TOP)
@@ -205,7 +202,7 @@ def main():
                 check_names(path, text, problems)
             check_width(where, text, problems)
             check_phrases(where, text, prose(text), problems)
-        elif in_strings and where.parts[0] == "src" and path.suffix in (".c", ".h", ".cc"):
+        elif where.parts[0] == "src" and path.suffix in (".c", ".h", ".cc"):
             check_phrases(where, text, strings(text), problems)
     for problem in problems:
         print(problem)

@@ -108,7 +108,7 @@ static void test_flood(void **state)
 	assert_int_equal(piece.dropped, total + 8 - 2 * OUTPUT_KEEP);
 	assert_memory_equal(piece.text, "BEGIN", 5);
 	assert_memory_equal(piece.text + piece.n - 3, "END", 3);
-	assert_non_null(strstr(piece.text, "bytes left out"));
+	assert_non_null(strstr(piece.text, "bytes omitted"));
 	free(piece.text);
 	expect(output, "", "");
 	output_destroy(output);

@@ -95,7 +95,7 @@ static void test_text(void **state _unused_)
 			    "        | one\n"
 			    "        | \ttwo\\x1b[31m\n"
 			    "        | nul\\x00end\n"
-			    "        | (99 bytes left out in the middle)\n"
+			    "        | (99 bytes omitted in the middle)\n"
 			    "\n"
 			    "CRASH        0 µs  A.Crashes\n"
 			    "\n"
@@ -107,7 +107,7 @@ static void test_text(void **state _unused_)
 			    "6 tests: 1 passed, 1 failed, 1 crashed, 1 timed "
 			    "out, 2 skipped "
 			    "(1 disabled) in 1.24 s\n"
-			    "shuffled; --seed 42 gives this order again\n"
+			    "shuffled; --seed 42 repeats this order\n"
 			    "limit: run: 3 of 9 tests not run <&\n");
 }
 
@@ -115,11 +115,10 @@ static void test_text_styles(void **state _unused_)
 {
 	_cleanup_(freep) char *quiet =
 		render(&run, "text", (struct report_style){ .quiet = true });
-	assert_string_equal(quiet,
-			    "FAIL      12.0 ms  A \"<&>'\\n\\xff\\x01\n"
-			    "CRASH        0 µs  A.Crashes\n"
-			    "TIMEOUT   30.00 s  A.Hangs\n"
-			    "shuffled; --seed 42 gives this order again\n");
+	assert_string_equal(quiet, "FAIL      12.0 ms  A \"<&>'\\n\\xff\\x01\n"
+				   "CRASH        0 µs  A.Crashes\n"
+				   "TIMEOUT   30.00 s  A.Hangs\n"
+				   "shuffled; --seed 42 repeats this order\n");
 	_cleanup_(freep) char *verbose =
 		render(&run, "text", (struct report_style){ .verbose = true });
 	assert_non_null(strstr(verbose, "PASS       400 µs  A.Passes\n"
@@ -408,16 +407,16 @@ static void test_order_text(void **state _unused_)
 		"        polluted: [root\\x07, other] together (A "
 		"\"<&>'\\n\\xff\\x1b[31m leaves root\\x07.x: 0 → "
 		"\"\\n\")\n"
-		"        again: polygraph replay order-1\n"
+		"        reproduce: polygraph replay order-1\n"
 		"1 test: 1 passed in 1.24 s\n"
 		"1 test depends on the order: 1 victim\n"
-		"fails at random, not order-dependent: A "
-		"\"<&>'\\n\\xff\\x1b[31m (2 of 10 runs)\n"
+		"flaky, not order-dependent: A "
+		"\"<&>'\\n\\xff\\x1b[31m (failed in 2 of 10 identical runs)\n"
 		"tried: every test alone; the whole suite in 12 orders; 1,000 "
 		"test executions\n"
-		"pairs: 999 of 1,234,567 tried, one test right after another; "
-		"of 1,233,567 more the first leaves nothing behind that is "
-		"compared; 1 open; covering orders: 3 of 4\n");
+		"pairs: 999 of 1,234,567 tried, each test right after the "
+		"other; in 1,233,567 more, the first test leaves no compared "
+		"state changed; 1 not tried; covering orders: 3 of 4\n");
 	_cleanup_(freep) char *color =
 		render(&order, "text", (struct report_style){ .color = true });
 	assert_non_null(strstr(color, "\033[1;31mhigh   \033[0m C.Victim"));
@@ -601,7 +600,7 @@ static void test_pollution_text(void **state _unused_)
 			 "        and 4 more\n"
 			 "        allocated in make at m.c:3\n"
 			 "                     ?\n"
-			 "        again: polygraph pollution --tests x\n"));
+			 "        reproduce: polygraph pollution --tests x\n"));
 	assert_non_null(strstr(
 		verbose,
 		"first   B.Two: lazy was initialised for the first time\n"));
@@ -624,8 +623,8 @@ static void test_pollution_told(void **state _unused_)
 	assert_non_null(strstr(
 		text, "medium  B.One: root\\x07.x: 0 → \"\\n\\xff\" (effect "
 		      "unknown; known)\n"
-		      "        … and 1 leftover by which tests above are "
-		      "polluted (shown with --verbose)\n"));
+		      "        … and 1 leftover behind the failures above "
+		      "(shown with --verbose)\n"));
 	_cleanup_(freep) char *verbose = render(
 		&check, "text", (struct report_style){ .verbose = true });
 	assert_non_null(strstr(

@@ -120,19 +120,19 @@ static void test_text(void **state _unused_)
 		"\"d\\xff\"): another\\norder\n"
 		"          list_files (src/list.c:42)\n"
 		"        call 1 of another thread before the first test: "
-		"read: did number 2 of 6 things that it may do\n"
+		"read: chose alternative 2 of 6\n"
 		"        then it hangs: no end after 30 s\n"
-		"        2 of 3 ways through it fail, 25 % if each choice is "
-		"as likely; 1 choice decides by itself\n"
-		"        again: polygraph replay choice-0123456789ab\n"
+		"        2 of 3 paths through it fail, 25 % if all choices are "
+		"equally likely; 1 choice decides by itself\n"
+		"        reproduce: polygraph replay choice-0123456789ab\n"
 		"0 tests: 0 passed in 0 µs\n"
 		"1 test assumes more than an API promises: 1 finding\n"
 		"choices: 3 runs at level id with seeds 5 to 7, and 2 "
 		"without; 12,345 test executions\n"
-		"models: 2 of 80 met: read, readdir; of the others nothing is "
-		"known; 1,000 choices made, 10 of them otherwise than today\n"
-		"every way: T\\x1b: 1,234 ways over 9 choices, 308 fail (25 "
-		"%); 5 states met again; there are more (--bound)\n");
+		"models: 2 of 80 exercised: read, readdir; the rest were not "
+		"exercised; 10 of 1,000 calls varied\n"
+		"all paths: T\\x1b: 1,234 paths over 9 choices, 308 fail (25 "
+		"%); 5 states reached again; more paths exist (--bound)\n");
 }
 
 static void test_verbose(void **state _unused_)
@@ -172,7 +172,7 @@ static void test_many(void **state _unused_)
 	assert_non_null(strstr(text, "          … 292 more callers\n"));
 	assert_non_null(strstr(text, "        … and 496 more calls\n"));
 	assert_non_null(strstr(text, "the search ended early: fewer calls may "
-				     "do\n"));
+				     "suffice\n"));
 	_cleanup_(freep) char *json =
 		render(&report, "json", (struct report_style){});
 	json_t *object = json_loads(json, 0, NULL);
@@ -233,9 +233,10 @@ static void test_models(void **state _unused_)
 	_cleanup_(freep) char *text =
 		render(&report, "text", (struct report_style){});
 	assert_string_equal(
-		text, "qsort      permute      one   C17: ties\n"
-		      "malloc(0)  random       full  (optional) C17: either\n"
-		      "\n2 models, 1 of them only where --api names them\n");
+		text,
+		"qsort      permute      one   C17: ties\n"
+		"malloc(0)  random       full  (optional) C17: either\n"
+		"\n2 models; 1 of them are used only if named with --api\n");
 	_cleanup_(freep) char *verbose = render(
 		&report, "text", (struct report_style){ .verbose = true });
 	assert_non_null(strstr(verbose, "           never: others\n"));

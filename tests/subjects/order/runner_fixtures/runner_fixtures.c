@@ -9,8 +9,8 @@
 //@ run default twice=yes
 //@ run all-pairs --all-pairs quick=no
 //@ run random --strategy random --runs 10 --seed 5 partial=yes quick=no
-//@ says "the runner does something between its tests"
-//@ says "is called): only orders in its own sequence are tried"
+//@ says "the runner calls ... between its tests"
+//@ says "between its tests: only orders in its own sequence are tried"
 
 #include <assert.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 //
 //@ subject framework=unity lang=c pairs=no
 //@ variant plain uses=unity quick=gcc-O0,clang-O2
-//@ says "the runner does something between its tests (connect is called)" on=*-O0
-//@ says "the runner does something between its tests"
+//@ says "the runner calls connect between its tests" on=*-O0
+//@ says "the runner calls ... between its tests"
 
 #include <unity.h>
 

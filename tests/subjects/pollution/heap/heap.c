@@ -4,7 +4,7 @@
 //@ variant plain quick=gcc-O0,clang-O2
 //@ run compare --page-tracking compare
 //@ run fork --page-tracking fork
-//@ run soft-dirty --page-tracking soft-dirty skip="memory was not looked at" quick=no
+//@ run soft-dirty --page-tracking soft-dirty skip="memory was not compared" quick=no
 //@ variant static libs="-static" builds=gcc-O2,clang-O0 quick=gcc-O2
 
 #define _GNU_SOURCE
