@@ -45,7 +45,7 @@ static inline size_t text_length(const char *text)
 }
 
 /* The part of @text after @start; NULL if it does not begin with it. */
-static inline char *text_behind(char *text, const char *start)
+static inline char *text_after(char *text, const char *start)
 {
 	while (*start) {
 		if (*text++ != *start++)
@@ -121,7 +121,7 @@ void operators_begin(void);
 
 /* sys.c */
 long sys_call(long number, long a, long b, long c, long d, long e, long f);
-extern const char sys_call_behind[]; /* its system call's next instruction */
+extern const char sys_call_end[]; /* its system call's next instruction */
 /* Can the 8 bytes at @address be read? */
 bool sys_readable(uintptr_t address);
 /* One more entry in the list of the agent's memory; NULL: it is full. */

@@ -16,9 +16,9 @@ void environment_restore(char **envp)
 	if (!own || !own->l_name || !*own->l_name || !envp)
 		return;
 	for (char **entry = envp; *entry; entry++) {
-		char *value = text_behind(*entry, VARIABLE);
+		char *value = text_after(*entry, VARIABLE);
 		const char *rest =
-			value ? text_behind(value, own->l_name) : NULL;
+			value ? text_after(value, own->l_name) : NULL;
 		if (!rest || (*rest && *rest != ':'))
 			continue;
 		if (*rest) {

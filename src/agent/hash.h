@@ -13,10 +13,15 @@
 
 struct hash_thread {
 	void *node; /* the last block of HASH_NODE bytes */
-	/* Bytes of the array that is awaited, or 0; who is told of it. */
+	/*
+	 * Bytes of the awaited array, or 0; and the function to call with it.
+	 */
 	size_t wait_new;
 	void (*on_new)(void *block);
-	/* The array whose end is awaited, or NULL; who is told of that. */
+	/*
+	 * The array whose end is awaited, or NULL; and the function to call
+	 * then.
+	 */
 	void *wait_delete;
 	void (*on_delete)(void);
 };

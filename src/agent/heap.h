@@ -35,11 +35,11 @@ enum heap_function {
 };
 
 /*
- * What the models do instead, told once, before the program's first constructor
+ * What the models do instead, set once, before the program's first constructor
  * (models/memory.c). @caller is the return address of the program's call.
  */
 struct heap_models {
-	const struct wire_choices *block; /* NULL: nobody chooses */
+	const struct wire_choices *block; /* NULL: no choices are made */
 	void *(*allocate)(enum heap_function function, size_t size,
 			  uintptr_t caller);
 	void *(*calloc)(size_t n, size_t size, uintptr_t caller);

@@ -82,5 +82,5 @@ bool image_begins(const struct file_image *image, uint64_t at,
 		  const char *start)
 {
 	const char *name = image_name(image, at);
-	return name && text_behind((char *)name, start);
+	return name && text_after((char *)name, start);
 }

@@ -75,7 +75,7 @@ enum scope_flags {
 /* Appends "ns::Class::name". @ret_flags: enum scope_flags; NULL is fine. */
 struct err *scopes_name(struct scopes *scopes, Dwarf_Die *die, struct str *out,
 			unsigned *ret_flags) _must_check_;
-/* The number of the object's unit; @ret stays where it is none of them. */
+/* The number of the object's unit; @ret stays if it is not one of them. */
 void scopes_unit_number(const struct scopes *scopes, const Dwarf_CU *cu,
 			uint32_t *ret);
 /* The class that @die was declared in. */

@@ -255,8 +255,8 @@ static int find_by_link(Dwfl_Module *module, const char *program,
 
 /*
  * Like dwfl_standard_find_debuginfo(), without its last resort: that asks
- * debuginfod servers over the network (where DEBUGINFOD_URLS is set), which
- * is not what somebody who runs tests expects.
+ * debuginfod servers over the network (where DEBUGINFOD_URLS is set), which is
+ * not expected of running tests.
  */
 static int object_find_debuginfo(Dwfl_Module *module, void **data,
 				 const char *name, Dwarf_Addr base,

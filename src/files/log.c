@@ -62,8 +62,8 @@ static bool read_description(int memory, uint64_t object,
 {
 	return files_log_read_at(memory, object, ret, sizeof(*ret)) &&
 	       ret->magic == WIRE_FILES_MAGIC &&
-	       ret->version == WIRE_FILES_VERSION && ret->ring && ret->behind &&
-	       ret->size == WIRE_FILES_SIZE &&
+	       ret->version == WIRE_FILES_VERSION && ret->ring &&
+	       ret->call_end && ret->size == WIRE_FILES_SIZE &&
 	       ret->ring < UINT64_MAX / 2 - sizeof(struct wire_ring);
 }
 
@@ -143,7 +143,7 @@ void files_log_destroy(struct files_log *log)
 
 uint64_t files_log_exempt(const struct files_log *log)
 {
-	return log->description.behind;
+	return log->description.call_end;
 }
 
 /* The ring is the same in both, whichever of them is alive. */

@@ -237,7 +237,7 @@ static struct err *scan_find_present(struct image *image,
 static int scan_check_range(struct image *image, struct memory_range range)
 {
 	struct scan_region region;
-	/* Nothing matches, so no page is looked at. */
+	/* Nothing matches, so no page is examined. */
 	struct scan_arg arg = {
 		.size = sizeof(arg),
 		.flags = SCAN_CHECK,
@@ -702,7 +702,10 @@ static struct err *scan_large(struct image *image, struct tally *tally)
 	return NULL;
 }
 
-/* A sparse piece that has filled up. What is not there now gets its mark. */
+/*
+ * A sparse piece that has filled up. Pages that are not present now get their
+ * mark.
+ */
 static struct err *make_dense(struct image *image, struct piece *piece)
 {
 	piece->sparse = false;

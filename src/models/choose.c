@@ -485,7 +485,7 @@ void choose_set_key(uint64_t key)
 static char *choose_take_path(char **envp)
 {
 	for (char **entry = envp; *entry; entry++) {
-		char *value = text_behind(*entry, WIRE_CHOICES_VARIABLE "=");
+		char *value = text_after(*entry, WIRE_CHOICES_VARIABLE "=");
 		if (value)
 			return value;
 	}
@@ -495,7 +495,7 @@ static char *choose_take_path(char **envp)
 static void forget_path(char **envp)
 {
 	for (char **entry = envp; *entry; entry++) {
-		if (!text_behind(*entry, WIRE_CHOICES_VARIABLE "="))
+		if (!text_after(*entry, WIRE_CHOICES_VARIABLE "="))
 			continue;
 		for (char **to = entry; *to; to++)
 			to[0] = to[1];

@@ -52,7 +52,7 @@ static bool caller_path_begins(const char *text, const char *const *starts,
 			       size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (text_behind((char *)text, starts[i]))
+		if (text_after((char *)text, starts[i]))
 			return true;
 	}
 	return false;
@@ -63,7 +63,7 @@ static bool is_framework_library(const char *name)
 	const char *start = choose_block ? choose_block->libraries : "";
 	const char *end = start + WIRE_CHOICE_LIBRARIES;
 	while (*start) {
-		if (text_behind((char *)name, start))
+		if (text_after((char *)name, start))
 			return true;
 		while (start < end && *start)
 			start++;
@@ -83,7 +83,7 @@ static enum choose_caller caller_judge_path(const char *path)
 	if (caller_path_begins(name, runtimes, COUNT(runtimes)))
 		return CHOOSE_RUNTIME;
 	if (is_framework_library(name) ||
-	    text_behind((char *)name, OWN_LIBRARY) ||
+	    text_after((char *)name, OWN_LIBRARY) ||
 	    caller_path_begins(path, folders, COUNT(folders)) || *path != '/')
 		return CHOOSE_OTHER;
 	return CHOOSE_PROGRAM;

@@ -28,7 +28,7 @@ static size_t arena_n;
 static char *environment_find(const char *name)
 {
 	for (size_t i = 0; i < list_n; i++) {
-		char *value = text_behind(list[i], name);
+		char *value = text_after(list[i], name);
 		if (value && *value == '=')
 			return value + 1;
 	}
@@ -39,7 +39,7 @@ static void environment_drop(const char *name)
 {
 	size_t to = 0;
 	for (size_t i = 0; i < list_n; i++) {
-		const char *rest = text_behind(list[i], name);
+		const char *rest = text_after(list[i], name);
 		if (!rest || *rest != '=')
 			list[to++] = list[i];
 	}
@@ -65,7 +65,7 @@ static void environment_set(const char *name, const char *value)
 	if (arena_n >= ARENA)
 		return;
 	for (size_t i = 0; i < list_n; i++) {
-		const char *rest = text_behind(list[i], name);
+		const char *rest = text_after(list[i], name);
 		if (rest && *rest == '=') {
 			list[i] = text;
 			return;
@@ -175,7 +175,7 @@ static void add_locale(char names[][LOCALE_NAME], size_t *n, const char *name)
 	bool dotted = false;
 	for (const char *c = name; *c; c++)
 		dotted |= *c == '.' && c != name;
-	if (!dotted || *name == '.' || text_behind((char *)name, "C."))
+	if (!dotted || *name == '.' || text_after((char *)name, "C."))
 		return;
 	for (size_t i = 0; i <= length; i++)
 		names[*n][i] = name[i];

@@ -254,7 +254,7 @@ struct ghash_window {
 	size_t n;
 	void *keys[WINDOW], *values[WINDOW];
 	uint32_t order[WINDOW];
-	struct iter rest; /* GLib's own, behind them */
+	struct iter rest; /* GLib's own, after them */
 	uint64_t pick;
 };
 
@@ -355,7 +355,7 @@ static int ghash_repeat_verdict(void *key, void *value, void *data)
 
 /*
  * The program is asked in another order, and then GLib removes in its own: keys
- * are not looked at again, for the program may have freed them.
+ * are not read again, since the program may have freed them.
  */
 static void ghash_ask_program(struct verdicts *verdicts,
 			      const struct ghash_window *window)
@@ -469,9 +469,9 @@ _export_ void **g_hash_table_get_keys_as_array(void *table, unsigned *ret_n)
 /* ---- iterators ---- */
 
 /*
- * An iterator of the program whose first pairs come in another order. GLib's own
- * state stands in the program's memory all the while, at the pair that was handed
- * out, so that it can be replaced or removed there.
+ * An iterator of the program whose first pairs come in another order. GLib's
+ * own state stays in the program's memory, at the pair that was returned, so
+ * that it can be replaced or removed there.
  */
 struct ghash_walk {
 	uintptr_t iter; /* the program's; 0: free */

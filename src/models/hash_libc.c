@@ -26,7 +26,7 @@ _export_ void *tdelete(const void *restrict key, void **restrict root,
 	void *parent = next(key, root, compare);
 	if (!open || !parent)
 		return parent;
-	/* All roots are equal: nothing is said about any. */
+	/* All roots are equal: which one is used is not specified. */
 	struct choose_keys keys = { .object = choose_object(object) };
 	uint64_t pick = choose_pick(WIRE_MODEL_tdelete, 1 + ELSEWHERE, keys);
 	choose_argument("the root of a tree");

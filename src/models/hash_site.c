@@ -61,10 +61,10 @@ static bool is_standard(const char *name)
 	};
 	const char *begin = NULL, *at = NULL;
 	for (unsigned i = 0; !begin && i < 4; i++)
-		begin = text_behind((char *)name, begins[i]);
+		begin = text_after((char *)name, begins[i]);
 	for (const char *c = begin; c && !at && *c; c++) {
 		for (unsigned i = 0; !at && i < 4; i++)
-			at = text_behind((char *)c, extracts[i]) ? c : NULL;
+			at = text_after((char *)c, extracts[i]) ? c : NULL;
 	}
 	if (!at || at - begin < 6 || at[-1] != 'E')
 		return false;

@@ -2,11 +2,10 @@
  * Models of libstdc++'s unordered containers.
  *
  * All their code is compiled into the program, except three functions: how many
- * buckets there are to be (_Prime_rehash_policy), and the hash of texts. Orders
- * that follow from the number of buckets alone are few: a node goes to the
- * front of its bucket, that of an empty bucket to the front of all, and a
- * rehash reverses them. So a new element is put elsewhere, too
- * (unordered_insert):
+ * buckets to have (_Prime_rehash_policy), and the hash of texts. Orders that
+ * follow from the number of buckets alone are few: a node goes to the front of
+ * its bucket, that of an empty bucket to the front of all, and a rehash
+ * reverses them. So a new element is put elsewhere, too (unordered_insert):
  *
  *  1. _M_need_rehash() is asked before a node is linked. The container lies
  *     around the policy, and the node is the block that this thread got last.

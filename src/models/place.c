@@ -68,7 +68,7 @@ static const char *place_find_base(const char *now)
 {
 	static const char *const folders[] = { "/media", "/srv", "/mnt" };
 	for (size_t i = 0; i < COUNT(folders); i++) {
-		const char *rest = text_behind((char *)now, folders[i]);
+		const char *rest = text_after((char *)now, folders[i]);
 		if ((!rest || (*rest && *rest != '/')) && is_empty(folders[i]))
 			return folders[i];
 	}
@@ -151,7 +151,7 @@ void place_choose(void)
 	choose_argument("%s", now);
 	choose_did("its path had %zu characters", text_length(path));
 	for (char **entry = environ; entry && *entry; entry++) {
-		if (text_behind(*entry, "PWD="))
+		if (text_after(*entry, "PWD="))
 			*entry = variable;
 	}
 }

@@ -216,12 +216,12 @@ _export_ int statx(int fd, const char *path, int flags, unsigned mask,
  * Where the six characters are that are replaced: one of them becomes one of
  * those that the C library never takes, the others follow from the seed.
  */
-static char *value_template_marks(char *template, int behind)
+static char *value_template_marks(char *template, int suffix)
 {
 	size_t n = text_length(template);
-	if (behind < 0 || n < MARKS + (size_t)behind)
+	if (suffix < 0 || n < MARKS + (size_t)suffix)
 		return NULL;
-	char *marks = template + n - (size_t)behind - MARKS;
+	char *marks = template + n - (size_t)suffix - MARKS;
 	for (size_t i = 0; i < MARKS; i++) {
 		if (marks[i] != 'X')
 			return NULL;
@@ -245,10 +245,10 @@ static void value_fill_template(char *marks, uint64_t pick)
 
 /* The descriptor, 0 for a directory; -1: let the library try. */
 static long value_make_temporary(enum wire_model model, char *template,
-				 int behind, int flags, uintptr_t caller)
+				 int suffix, int flags, uintptr_t caller)
 {
 	char *marks =
-		choose_block ? value_template_marks(template, behind) : NULL;
+		choose_block ? value_template_marks(template, suffix) : NULL;
 	if (!marks || !choose_wanted(model, caller))
 		return -1;
 	uint64_t key = value_keyed() ? choose_hash_text(template) : 0;
@@ -277,26 +277,26 @@ static long value_make_temporary(enum wire_model model, char *template,
 	return -1;
 }
 
-#define MAKE_FILE(function, parameters, arguments, behind, flags)              \
+#define MAKE_FILE(function, parameters, arguments, suffix, flags)              \
 	_export_ int function parameters                                       \
 	{                                                                      \
 		CHOOSE_NEXT(function, -1)                                      \
 		long fd =                                                      \
 			value_make_temporary(WIRE_MODEL_mkstemp, template,     \
-					     behind, flags, CHOOSE_CALLER());  \
+					     suffix, flags, CHOOSE_CALLER());  \
 		return fd >= 0 ? (int)fd : next arguments;                     \
 	}
 
 /* clang-format off */
 MAKE_FILE(mkstemp, (char *template), (template), 0, 0)
 MAKE_FILE(mkstemp64, (char *template), (template), 0, 0)
-MAKE_FILE(mkstemps, (char *template, int behind), (template, behind), behind, 0)
+MAKE_FILE(mkstemps, (char *template, int suffix), (template, suffix), suffix, 0)
 MAKE_FILE(mkostemp, (char *template, int flags), (template, flags), 0,
 	  flags & ~O_ACCMODE)
 MAKE_FILE(mkostemp64, (char *template, int flags), (template, flags), 0,
 	  flags & ~O_ACCMODE)
-MAKE_FILE(mkostemps, (char *template, int behind, int flags),
-	  (template, behind, flags), behind, flags & ~O_ACCMODE)
+MAKE_FILE(mkostemps, (char *template, int suffix, int flags),
+	  (template, suffix, flags), suffix, flags & ~O_ACCMODE)
 /* clang-format on */
 
 _export_ char *mkdtemp(char *template)
@@ -319,7 +319,7 @@ static ssize_t value_spoil_after_link(char *out, size_t room, ssize_t n,
 		return n;
 	if (choose_pick(WIRE_MODEL_readlink, 2, value_keys((uint64_t)n))) {
 		choose_argument("%zd of %zu bytes", n, room);
-		choose_did("left something behind the name: it has no end");
+		choose_did("left something after the name, which has no end");
 		value_indeterminate(out + n, room - (size_t)n);
 	}
 	return n;

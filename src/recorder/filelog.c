@@ -53,7 +53,7 @@ void filelog_begin(void)
 	ring = sys_map_shared(sizeof(*ring), WIRE_MAPPING);
 	agent_files.ring = (uint64_t)(uintptr_t)ring;
 	agent_files.size = ring ? WIRE_FILES_SIZE : 0;
-	agent_files.behind = (uint64_t)(uintptr_t)sys_call_behind;
+	agent_files.call_end = (uint64_t)(uintptr_t)sys_call_end;
 }
 
 void filelog_locks(void)
@@ -224,13 +224,13 @@ static bool filelog_take_path(const char *given, char *ret,
  */
 static bool filelog_is_pseudo_path(char *path)
 {
-	const char *shared = text_behind(path, "/dev/shm/");
+	const char *shared = text_after(path, "/dev/shm/");
 	while (shared && *shared && *shared != '/')
 		shared++;
 	if (shared && *shared)
 		return false;
-	return text_behind(path, "/proc/") || text_behind(path, "/sys/") ||
-	       text_behind(path, "/dev/");
+	return text_after(path, "/proc/") || text_after(path, "/sys/") ||
+	       text_after(path, "/dev/");
 }
 
 /* @taken: its path is known already. */

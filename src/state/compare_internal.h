@@ -101,7 +101,10 @@ struct err *compare_leaf(struct compare *compare, uint32_t place,
 struct err *compare_pointer(struct compare *compare, uint32_t place,
 			    const struct leaf *leaf, type_id type, uint64_t was,
 			    uint64_t is) _must_check_;
-/* A block behind a void pointer that holds a string on both sides: compared. */
+/*
+ * Compares a block that a void pointer leads to and that holds a string on both
+ * sides.
+ */
 struct err *compare_untyped_text(struct compare *compare, uint32_t id,
 				 bool *ret) _must_check_;
 struct err *compare_report_pointer(struct compare *compare, uint32_t place,
@@ -154,8 +157,9 @@ struct err *compare_container(struct compare *compare, uint32_t place,
 /* ---- extent.c ---- */
 
 /*
- * How many of @room elements behind the pointer at @offset of @owner (which was
- * at @owner_before) are in use, before or after; @room where that is not known.
+ * How many of @room elements that the pointer at @offset of @owner leads to
+ * (which was at @owner_before) are in use, before or after; @room where that is
+ * not known.
  */
 uint64_t extent_used(const struct compare *compare, const struct node *owner,
 		     uint64_t owner_before, uint64_t offset, type_id element,
@@ -163,7 +167,7 @@ uint64_t extent_used(const struct compare *compare, const struct node *owner,
 
 /* ---- sharing.c ---- */
 
-/* Who shares what: contested pairs, doubtful nodes. */
+/* What is shared: contested pairs, doubtful nodes. */
 struct err *compare_sharing(struct compare *compare) _must_check_;
 
 /* ---- path.c ---- */

@@ -24,8 +24,8 @@ bool container_number(const struct expansion *x, enum recipe_place_index index,
 }
 
 /*
- * Is this memory there? Its first and last byte are looked at, and that it
- * stays in its heap block; who reads the rest finds out about the rest.
+ * Is this memory there? Checks its first and last byte, and that it stays in
+ * its heap block; the rest is checked when it is read.
  */
 bool container_fits(const struct view *view, uint64_t address, uint64_t size)
 {

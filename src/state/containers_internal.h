@@ -87,7 +87,7 @@ struct err *container_pair(struct containers *containers, type_id first,
 			   type_id second, type_id *ret) _must_check_;
 struct err *container_void_pointer(struct containers *containers,
 				   type_id *ret) _must_check_;
-/* Bytes of which nothing is known. */
+/* Bytes of unknown meaning. */
 struct err *container_opaque(struct containers *containers, uint64_t size,
 			     type_id *ret) _must_check_;
 /* What the code at @code handles; TYPE_UNKNOWN where its name is no help. */

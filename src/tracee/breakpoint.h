@@ -18,7 +18,7 @@ bool breakpoint_at(const struct tracee *tracee, struct raddr address,
 
 /*
  * Overlays code: while it is there, the function at @address runs @code
- * instead; breakpoints below it rest. Putting back restores both.
+ * instead; breakpoints below it rest. Ending it restores both.
  */
 struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
 			       const uint8_t *code, size_t n) _must_check_;

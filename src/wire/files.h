@@ -18,7 +18,7 @@
  *  2. Where a record is not possible (the log is full, anything unusual), the
  *     operation is left to the C library, whose system call can be seen.
  *  3. Operations with a record are made by the one instruction that ends at
- *     @behind.
+ *     @call_end.
  *  4. A record counts when its @position is its position plus 1, which is
  *     written last. A process that was killed may leave one that never counts.
  */
@@ -96,8 +96,8 @@ struct wire_ring {
 struct wire_files {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t active; /* written by the controller */
-	uint64_t ring;	 /* address of a struct wire_ring; 0: none */
-	uint64_t size;	 /* WIRE_FILES_SIZE */
-	uint64_t behind; /* address after the instruction */
+	uint32_t active;   /* written by the controller */
+	uint64_t ring;	   /* address of a struct wire_ring; 0: none */
+	uint64_t size;	   /* WIRE_FILES_SIZE */
+	uint64_t call_end; /* address after the instruction */
 };

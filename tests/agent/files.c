@@ -725,7 +725,7 @@ static void handlers(void)
 static void exempt(void)
 {
 	put("x", "content");
-	uint64_t behind = AGENT ? FILES.behind : 0;
+	uint64_t behind = AGENT ? FILES.call_end : 0;
 	static const int calls[] = { SYS_open,	   SYS_openat, SYS_creat,
 				     SYS_unlink,   SYS_unlinkat, SYS_rename,
 				     SYS_renameat, SYS_renameat2, SYS_mkdir,

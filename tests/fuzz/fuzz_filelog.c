@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		.version = WIRE_FILES_VERSION,
 		.ring = (uint64_t)(uintptr_t)&ring,
 		.size = WIRE_FILES_SIZE,
-		.behind = 0x1234,
+		.call_end = 0x1234,
 	};
 	check(files_create(&options, &files));
 	check(files_log_create(getpid(), 0, (uint64_t)(uintptr_t)&description,

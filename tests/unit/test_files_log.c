@@ -19,7 +19,7 @@ static void begin(struct box *box)
 		.version = WIRE_FILES_VERSION,
 		.ring = (uint64_t)(uintptr_t)&ring,
 		.size = WIRE_FILES_SIZE,
-		.behind = 0x1234,
+		.call_end = 0x1234,
 	};
 	box_open(box, false);
 	box_files(box);
