@@ -137,7 +137,7 @@ static struct err *cache_make_folder(const char *folder)
 		char end = *at;
 		*at = '\0';
 		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return err_errno(errno, "cannot make '%s'", path);
+			return err_errno(errno, "cannot create '%s'", path);
 		*at = end;
 		if (!end)
 			return NULL;

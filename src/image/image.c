@@ -245,7 +245,7 @@ static struct err *image_capture_pages(struct image *image,
 			;
 		if (next == ARRAY_SIZE(methods))
 			return err;
-		log_info("written pages are not found by %s any more: %s",
+		log_info("written pages are no longer found by %s: %s",
 			 image->method->name, err_message(err));
 		err_destroy(err);
 		TRY(find_otherwise(image));

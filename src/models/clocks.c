@@ -122,7 +122,8 @@ static long clock_resolution_for(uintptr_t caller)
 		choose_once(WIRE_MODEL_clock_resolution, COUNT(lengths) + 1);
 	if (!pick)
 		return 1;
-	choose_did("clocks told %ld nanoseconds at a time", lengths[pick - 1]);
+	choose_did("clocks had a resolution of %ld nanoseconds",
+		   lengths[pick - 1]);
 	return lengths[pick - 1];
 }
 
@@ -152,7 +153,7 @@ static void take_time(uintptr_t caller)
 	struct choose_keys keys = {};
 	uint64_t pick =
 		choose_pick(WIRE_MODEL_clock_delay, COUNT(pauses), keys);
-	choose_did("%ld microseconds went by before it told the time",
+	choose_did("%ld microseconds passed before it returned the time",
 		   pauses[pick] / LATE_US);
 	threads_let_time_pass(pauses[pick]);
 }

@@ -710,7 +710,7 @@ _export_ size_t malloc_usable_size(void *block)
 	};
 	uint64_t pick = choose_pick(WIRE_MODEL_malloc_usable_size, 2, keys);
 	choose_argument("a block of %zu bytes", (size_t)size);
-	choose_did("it returned %zu in place of %zu", (size_t)size, usable);
+	choose_did("it returned %zu instead of %zu", (size_t)size, usable);
 	return pick ? (size_t)size : usable;
 }
 

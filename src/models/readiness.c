@@ -68,7 +68,7 @@ static pid_t choose_child(enum wire_model model, int options, uintptr_t caller)
 	};
 	uint64_t pick = choose_pick(model, n, keys);
 	choose_argument("%zu children have ended", n);
-	choose_did("another one than the first of them was reported");
+	choose_did("another one was reported first");
 	return pick ? pids[pick] : 0;
 }
 
@@ -252,7 +252,7 @@ _export_ int select(int n, fd_set *reading, fd_set *writing, fd_set *others,
 	uint64_t pick = choose_pick(WIRE_MODEL_select, 4, keys);
 	choose_argument("time-out %zd s %zd µs", (ssize_t)before.tv_sec,
 			(ssize_t)before.tv_usec);
-	choose_did(pick == 1   ? "the time-out stayed what it was"
+	choose_did(pick == 1   ? "the time-out was not changed"
 		   : pick == 2 ? "the time-out was 0 afterwards"
 			       : "the time-out was another afterwards");
 	if (pick == 1)

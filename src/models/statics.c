@@ -184,7 +184,7 @@ static bool statics_model_picked(enum wire_model model)
 {
 	if (!choose_pick(model, 2, value_keys(0)))
 		return false;
-	choose_did("the result lay in memory that the next call overwrites");
+	choose_did("the result was in memory that the next call overwrites");
 	return true;
 }
 

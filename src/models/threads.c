@@ -82,7 +82,7 @@ static long late_start(enum wire_model model, struct start *start,
 	struct choose_keys keys = { .equal = object, .object = object };
 	uint64_t pick = choose_pick(model, 4, keys);
 	if (pick == 3) {
-		choose_did("its creator went on later than the thread began");
+		choose_did("its creator continued only after the thread began");
 		return 2 * LATE_MS;
 	}
 	if (pick)
@@ -166,7 +166,7 @@ static pid_t fork_with(pid_t (*next)(void), uintptr_t caller)
 	if (choose_wanted(WIRE_MODEL_fork, caller)) {
 		struct choose_keys keys = {};
 		pick = choose_pick(WIRE_MODEL_fork, 3, keys);
-		choose_did("the %s went on late",
+		choose_did("the %s continued late",
 			   pick == 1 ? "child" : "parent");
 	}
 	pid_t child = next();
@@ -197,7 +197,7 @@ static bool is_later(enum wire_model model, const void *destructor)
 	struct choose_keys keys = { .equal = object, .object = object };
 	if (!choose_pick(model, 2, keys))
 		return false;
-	choose_did("its destructor comes behind that of the next key");
+	choose_did("its destructor ran after that of the next key");
 	return true;
 }
 

@@ -184,7 +184,7 @@ _export_ int mtx_trylock(mtx_t *mutex)
 	CHOOSE_NEXT(mtx_trylock, thrd_error)
 	if (choose_wanted(WIRE_MODEL_mtx_trylock, CHOOSE_CALLER()) &&
 	    thread_choose_wake(WIRE_MODEL_mtx_trylock, mutex, 2)) {
-		choose_did("failed though nobody held the mutex");
+		choose_did("failed although the mutex was free");
 		return thrd_busy;
 	}
 	return next(mutex);

@@ -97,7 +97,7 @@ uint64_t value_inode(uint64_t device, uint64_t inode)
 {
 	uint64_t pick = value_steady(WIRE_MODEL_stat_inode, WIRE_MANY, 0);
 	(void)device;
-	choose_did("numbered inodes otherwise");
+	choose_did("numbered inodes differently");
 	/* One to one, and never 0: real ones have no such high bits. */
 	return pick ? inode ^ ((pick & 0xffff) + 1) << 44 : inode;
 }

@@ -103,7 +103,7 @@ static _cold_ const char *format_rewrite(const char *format,
 			if (choose_wanted(WIRE_MODEL_printf_p, caller)) {
 				pick = value_steady(WIRE_MODEL_printf_p, 4, 0);
 				choose_argument("\"%s\"", format);
-				choose_did("wrote the pointer otherwise");
+				choose_did("wrote the pointer differently");
 			}
 			put_pointer(room, at, (size_t)(end - at), pick);
 		} else if (begin == end + 1) {

@@ -42,7 +42,7 @@ const char *value_choose_text(enum wire_model model, int number,
 	struct text other = { .out = room, .room = VALUE_TEXT };
 	uint64_t pick = value_steady(model, 4, (uint64_t)number);
 	choose_argument("%d", number);
-	choose_did("the text is another");
+	choose_did("returned another text");
 	switch (pick) {
 	case 0:
 		return text;
@@ -220,7 +220,7 @@ static const char *const whats[] = { NULL, "failed", "an exception", "error" };
 				   CHOOSE_CALLER()))                           \
 			return text;                                           \
 		uint64_t pick = value_steady(WIRE_MODEL_exception_what, 4, 0); \
-		choose_did("the text is another");                             \
+		choose_did("returned another text");                           \
 		return pick ? whats[pick] : text;                              \
 	}
 
@@ -244,7 +244,7 @@ WHAT(what_bad_weak_ptr, "_ZNKSt12bad_weak_ptr4whatEv")
 			uint64_t pick =                                        \
 				value_steady(WIRE_MODEL_exception_text, 4, 0); \
 			choose_argument("%s", text);                           \
-			choose_did("the text is another");                     \
+			choose_did("returned another text");                   \
 			text = pick ? whats[pick] : text;                      \
 		}                                                              \
 		if (next)                                                      \
@@ -277,7 +277,7 @@ void throw_out_of_range_format(const char *text, ...)
 	if (choose_wanted(WIRE_MODEL_exception_text, CHOOSE_CALLER())) {
 		uint64_t pick = value_steady(WIRE_MODEL_exception_text, 4, 0);
 		choose_argument("%s", text);
-		choose_did("the text is another");
+		choose_did("returned another text");
 		text = pick ? whats[pick] : text;
 	}
 	if (next)

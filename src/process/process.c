@@ -44,7 +44,7 @@ static struct err *process_make_pipe(int ends[2])
 {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_errno(errno, "cannot make a pipe");
+		return err_errno(errno, "cannot create a pipe");
 	for (int i = 0; i < 2; i++) {
 		if (fds[i] > 2)
 			continue;
@@ -54,7 +54,7 @@ static struct err *process_make_pipe(int ends[2])
 		fds[i] = above;
 		if (above < 0) {
 			close(fds[!i]);
-			return err_errno(number, "cannot make a pipe");
+			return err_errno(number, "cannot create a pipe");
 		}
 	}
 	ends[0] = fds[0];

@@ -85,7 +85,7 @@ static struct err *container_report_wrong(const struct container_user *user,
 	return takes ? err_hint(err,
 				"it takes %s; docs/containers.md has examples",
 				all.s)
-		     : err_hint(err, "it takes 'type' and 'shape' alone");
+		     : err_hint(err, "it takes only 'type' and 'shape'");
 }
 
 static struct err *container_check_recipe(const struct container_user *user,

@@ -485,7 +485,7 @@ static struct err *make_folder(const char *folder)
 	if (mkdir(folder, 0777) < 0)
 		return errno == EEXIST
 			       ? NULL
-			       : err_errno(errno, "cannot make '%s'", folder);
+			       : err_errno(errno, "cannot create '%s'", folder);
 	_cleanup_(freep) char *path = NULL;
 	TRY(path_join(folder, ".gitignore", &path));
 	_cleanup_(closep) int fd =

@@ -32,7 +32,7 @@ static struct err *stream_open(struct output_stream *stream, int copy_to)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_errno(errno, "cannot make a pipe");
+		return err_errno(errno, "cannot create a pipe");
 	stream->read_end = ends[0];
 	stream->write_end = ends[1];
 	stream->copy_to = copy_to;

@@ -107,7 +107,8 @@ static struct err *tracee_wait_for_exec(struct tracee *tracee, int go,
 		return explain_failure(&failure, path);
 	if (event.kind == TRACEE_INTERRUPTED)
 		return err_create(ERR_INTERRUPTED, "interrupted");
-	return err_create(ERR_SUITE, "'%s' ended before it began", path);
+	return err_create(ERR_SUITE, "'%s' ended before its first instruction",
+			  path);
 }
 
 struct err *tracee_start(struct tracer *tracer,
@@ -118,11 +119,11 @@ struct err *tracee_start(struct tracer *tracer,
 	_cleanup_(closep) int report_read = -1, report_write = -1;
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_errno(errno, "cannot make a pipe");
+		return err_errno(errno, "cannot create a pipe");
 	go_read = ends[0];
 	go_write = ends[1];
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_errno(errno, "cannot make a pipe");
+		return err_errno(errno, "cannot create a pipe");
 	report_read = ends[0];
 	report_write = ends[1];
 

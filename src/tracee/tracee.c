@@ -254,7 +254,7 @@ static struct err *thread_resume(struct thread *thread)
 	if (ptrace_thread(PTRACE_CONT, thread->tid, 0, (uintptr_t)deliver) <
 		    0 &&
 	    errno != ESRCH)
-		return err_errno(errno, "cannot let thread %d go on",
+		return err_errno(errno, "cannot continue thread %d",
 				 thread->tid);
 	return NULL;
 }
@@ -267,8 +267,7 @@ struct err *thread_wait(struct thread *thread, uint64_t deadline,
 		bool any;
 		TRY(tracer_collect(tracer, true, &any));
 		if (!any && deadline && clock_now() > deadline)
-			return err_create(ERR_SUITE,
-					  "process %d does not come back",
+			return err_create(ERR_SUITE, "process %d does not stop",
 					  thread->tracee->pid);
 	}
 	thread->has_waiting = false;
@@ -383,7 +382,7 @@ static struct err *on_new_task(struct thread *thread)
 	unsigned long message;
 	if (ptrace_thread(PTRACE_GETEVENTMSG, thread->tid, 0,
 			  (uintptr_t)&message) < 0)
-		return err_errno(errno, "cannot learn of a new task");
+		return err_errno(errno, "cannot get the number of a new task");
 	pid_t tid = (pid_t)message;
 	struct tracee *tracee = thread->tracee;
 
@@ -402,7 +401,7 @@ static struct err *on_new_task(struct thread *thread)
 	if (born) {
 		TRY(watchpoint_sync(new_thread));
 		if (ptrace_thread(PTRACE_CONT, tid, 0, 0) < 0 && errno != ESRCH)
-			return err_errno(errno, "cannot let thread %d go on",
+			return err_errno(errno, "cannot continue thread %d",
 					 tid);
 	}
 	return NULL;
