@@ -6,7 +6,7 @@
 	X(time_zone, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_STARTUP, "TZ",           \
 	  "POSIX XBD 8.3 TZ: if it is not set, the time zone is that of the"   \
 	  " system, whichever that is",                                        \
-	  "a time zone that somebody set")                                     \
+	  "a time zone that was set")                                          \
 	X(locale, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_STARTUP, "LC_ALL",          \
 	  "POSIX XBD 8.2: the locale that setlocale(LC_ALL, \"\") takes is"    \
 	  " that of the user's variables, implementation-defined without them",\
@@ -71,7 +71,7 @@
 	  "POSIX exec: signals set to be ignored by whoever starts the"        \
 	  " process stay ignored (nohup: SIGHUP; the shell's &: SIGINT,"       \
 	  " SIGQUIT)",                                                         \
-	  "signals that nobody ignores for others")                            \
+	  "signals that are not inherited as ignored")                         \
 	X(stdout_buffer, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_STARTUP,             \
 	  "stdout (buffer size)",                                              \
 	  "C17 7.21.3: how characters are transmitted from a fully buffered"   \
@@ -120,7 +120,7 @@
 	X(terminal_size, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_CONSTANT,            \
 	  "ioctl(TIOCGWINSZ)",                                                 \
 	  "ioctl_tty(2) TIOCGWINSZ: the user's window has any size, 0 where"   \
-	  " nobody told",                                                      \
+	  " it is unknown",                                                    \
 	  "sizes that the program set itself")                                 \
 	X(getlogin, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_CONSTANT,                 \
 	  "getlogin, getlogin_r",                                              \

@@ -45,12 +45,12 @@
 	  "g_hash_table_foreach_remove",                                       \
 	  "GLib: calls the function for each pair of the GHashTable, in no"    \
 	  " order that would be defined",                                      \
-	  "another pair removed, or a key looked at after the predicate")      \
+	  "another pair removed, or a key read after the predicate")           \
 	X(g_hash_table_foreach_steal, WIRE_PERMUTE, WIRE_ONE, 0,               \
 	  "g_hash_table_foreach_steal",                                        \
 	  "GLib: calls the function for each pair of the GHashTable, in no"    \
 	  " order that would be defined",                                      \
-	  "another pair removed, or a key looked at after the predicate")      \
+	  "another pair removed, or a key read after the predicate")           \
 	X(g_hash_table_get_keys, WIRE_PERMUTE, WIRE_ONE, 0,                    \
 	  "g_hash_table_get_keys",                                             \
 	  "GLib: retrieves every key; it iterates over the table, whose order" \

@@ -55,7 +55,7 @@
 	  "bytes up to the size of the old object")                            \
 	X(free_contents, WIRE_RANDOM, WIRE_FULL, 0, "free-contents",           \
 	  "C17 7.22.3.3: the space is deallocated, made available for further" \
-	  " allocation; its contents are nobody's",                            \
+	  " allocation; its contents are unspecified",                         \
 	  "memory of a block that lives")                                      \
 	X(free_reuse, WIRE_EXTEND, WIRE_FULL, 0, "free-reuse",                 \
 	  "C17 7.22.3.3: made available for further allocation; nothing says"  \

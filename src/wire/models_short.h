@@ -41,31 +41,31 @@
 	  "POSIX write: a write to a stream socket is a send(); without"       \
 	  " O_NONBLOCK a pipe takes all, with it what it can",                 \
 	  "less than one byte, or boundaries: datagrams, files,"               \
-	  " terminals, event descriptors; blocking pipes, streams but at FULL, and up to"           \
+	  " terminals, event descriptors; blocking pipes, streams except at FULL, and up to"           \
 	  " PIPE_BUF bytes of others")                                         \
 	X(writev, WIRE_SHORT, WIRE_ID, 0, "writev",                            \
 	  "POSIX writev: equivalent to write() except for where the data"      \
 	  " comes from",                                                       \
 	  "less than one byte, or boundaries: datagrams, files,"               \
-	  " terminals, event descriptors; blocking pipes, streams but at FULL, and up to"           \
+	  " terminals, event descriptors; blocking pipes, streams except at FULL, and up to"           \
 	  " PIPE_BUF bytes of others")                                         \
 	X(send, WIRE_SHORT, WIRE_ID, 0, "send",                                \
 	  "POSIX send: on success the number of bytes sent is returned;"       \
 	  " Linux returns what was sent when a signal comes in between",       \
 	  "less than one byte, or boundaries: datagrams, files,"               \
-	  " terminals, event descriptors; blocking streams, but at FULL")      \
+	  " terminals, event descriptors; blocking streams, except at FULL")   \
 	X(sendto, WIRE_SHORT, WIRE_ID, 0, "sendto",                            \
 	  "POSIX sendto: on success the number of bytes sent is"               \
 	  " returned; Linux returns what was sent when a signal comes"         \
 	  " in between",                                                       \
 	  "less than one byte, or boundaries: datagrams, files,"               \
-	  " terminals, event descriptors; blocking streams, but at FULL")      \
+	  " terminals, event descriptors; blocking streams, except at FULL")   \
 	X(sendmsg, WIRE_SHORT, WIRE_ID, 0, "sendmsg",                          \
 	  "POSIX sendmsg: on success the number of bytes sent is"              \
 	  " returned; Linux returns what was sent when a signal comes"         \
 	  " in between",                                                       \
 	  "less than one byte, or boundaries: datagrams, files,"               \
-	  " terminals, event descriptors; blocking streams, but at FULL")      \
+	  " terminals, event descriptors; blocking streams, except at FULL")   \
 	X(sendfile, WIRE_SHORT, WIRE_ID, 0, "sendfile",                        \
 	  "sendfile(2): a successful call may write fewer bytes than"          \
 	  " requested; the caller should be prepared to retry",                \

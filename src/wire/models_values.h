@@ -151,7 +151,7 @@
 	X(strerror_r, WIRE_RANDOM, WIRE_FULL, 0, "strerror_r",		\
 	  "strerror_r(3), GNU: a string that the function stores in"	\
 	  " buf, or a pointer to some (immutable) static string",	\
-	  "anything behind the array's end")				\
+	  "anything past the array's end")				\
 	X(strsignal, WIRE_RANDOM, WIRE_ONE, 0, "strsignal",		\
 	  "POSIX strsignal(): an implementation-defined message",	\
 	  "different texts for the same number, whichever function"	\
@@ -328,7 +328,7 @@
 	X(clock_resolution, WIRE_RANDOM, WIRE_ONE, WIRE_CONSTANT, "clock-resolution", \
 	  "POSIX clock_getres(): the resolution of any clock is"	\
 	  " implementation-defined; C++17 [time.clock.req]: two calls"	\
-	  " of now() may tell the same",				\
+	  " of now() may return the same",				\
 	  "time that goes backwards, or lags by a microsecond")		\
 	X(clock_ticks, WIRE_RANDOM, WIRE_ONE, WIRE_OPTIONAL | WIRE_CONSTANT, "clock-ticks", \
 	  "POSIX <limits.h>: _POSIX_CLOCKRES_MIN lets CLOCK_REALTIME"	\
