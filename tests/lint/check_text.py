@@ -8,8 +8,6 @@ A line that has to name such a path or host says `lint: path` or `lint: host`. I
 - links lead to a file and heading that exist. So do files of this tree that are named as code and, in the architecture,
   functions and structures.
 
-None of the phrases occurs in a string of src/ either.
-
 Text between marks such as `<!-- models: begin ... -->` and `<!-- models: end -->` is generated, and may be wider.
 """
 
