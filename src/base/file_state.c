@@ -7,17 +7,12 @@
 #include "base/clock.h"
 #include "base/macro.h"
 
-/* More than the slowest clock of time stamps takes for one step. */
-#define TICK_NS (11 * (int64_t)NS_PER_MS)
-
-static int64_t nanoseconds_of(struct statx_timestamp time)
+static struct timespec file_time_of(struct statx_timestamp time)
 {
-	const int64_t second = 1000000000;
-	if (time.tv_sec >= FILE_TIME_MAX / second)
-		return FILE_TIME_MAX;
-	if (time.tv_sec < FILE_TIME_MIN / second)
-		return FILE_TIME_MIN;
-	return time.tv_sec * second + (int64_t)(time.tv_nsec % second);
+	return (struct timespec){
+		.tv_sec = time.tv_sec,
+		.tv_nsec = time.tv_nsec,
+	};
 }
 
 bool file_state_take(int dir, const char *name, struct file_state *ret)
@@ -31,34 +26,35 @@ bool file_state_take(int dir, const char *name, struct file_state *ret)
 	*ret = (struct file_state){
 		.ino = st.stx_ino,
 		.size = st.stx_size,
-		.mtime = nanoseconds_of(st.stx_mtime),
-		.ctime = nanoseconds_of(st.stx_ctime),
+		.mtime = file_time_of(st.stx_mtime),
+		.ctime = file_time_of(st.stx_ctime),
 		.dev = makedev(st.stx_dev_major, st.stx_dev_minor),
 		.mode = st.stx_mode,
 		.nlink = st.stx_nlink,
 		.uid = st.stx_uid,
 		.gid = st.stx_gid,
 		.rdev = makedev(st.stx_rdev_major, st.stx_rdev_minor),
-		.btime = st.stx_mask & STATX_BTIME
-				 ? nanoseconds_of(st.stx_btime)
-				 : 0,
-		.atime = nanoseconds_of(st.stx_atime),
+		.atime = file_time_of(st.stx_atime),
 		.mount = st.stx_attributes & STATX_ATTR_MOUNT_ROOT,
 	};
+	if (st.stx_mask & STATX_BTIME)
+		ret->btime = file_time_of(st.stx_btime);
 	return true;
 }
 
 bool file_state_is_same(const struct file_state *a, const struct file_state *b)
 {
-	return a->ino == b->ino && a->size == b->size && a->mtime == b->mtime &&
-	       a->ctime == b->ctime && a->dev == b->dev && a->mode == b->mode &&
-	       a->nlink == b->nlink;
+	return a->ino == b->ino && a->size == b->size &&
+	       file_time_is_same(a->mtime, b->mtime) &&
+	       file_time_is_same(a->ctime, b->ctime) && a->dev == b->dev &&
+	       a->mode == b->mode && a->nlink == b->nlink;
 }
 
 bool file_state_is_same_file(const struct file_state *a,
 			     const struct file_state *b)
 {
-	return a->ino == b->ino && a->dev == b->dev && a->btime == b->btime &&
+	return a->ino == b->ino && a->dev == b->dev &&
+	       file_time_is_same(a->btime, b->btime) &&
 	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
 }
 
@@ -66,21 +62,27 @@ int64_t file_time_now(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
+	return file_time_ns(now);
 }
 
-bool file_time_is_racy(int64_t changed, int64_t now)
+bool file_time_is_racy(struct timespec changed, int64_t now)
 {
-	return changed >= now - TICK_NS;
+	return file_time_ns(changed) >= now - FILE_TIME_TICK;
 }
 
-struct timespec file_time_spec(int64_t time)
+int64_t file_time_ns(struct timespec time)
 {
-	int64_t second = NS_PER_S, seconds = time / second;
-	if (time % second < 0)
-		seconds--;
+	const int64_t second = NS_PER_S, most = INT64_MAX / second - 1;
+	int64_t seconds = MAX(MIN(time.tv_sec, most), -most);
+	return seconds * second + time.tv_nsec % second;
+}
+
+struct timespec file_time_spec(int64_t ns)
+{
+	const int64_t second = NS_PER_S;
+	int64_t seconds = ns / second - (ns % second < 0);
 	return (struct timespec){
 		.tv_sec = seconds,
-		.tv_nsec = time - seconds * second,
+		.tv_nsec = ns - seconds * second,
 	};
 }

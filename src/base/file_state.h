@@ -2,8 +2,7 @@
  * What the file system says about one name at one moment: the one record that
  * comparing files and keeping them are built on.
  *
- * Links are never followed. Times are nanoseconds since 1970; those that do not
- * fit (before 1677, after 2262) are cut off at FILE_TIME_MIN and FILE_TIME_MAX.
+ * Links are never followed. Times are exact, whatever year they are of.
  *
  * Time stamps come from a clock that moves every 1 to 10 ms (CONFIG_HZ); since
  * Linux 6.13 some file systems have finer ones, which is not relied on. So a
@@ -16,20 +15,20 @@
 #include <stdint.h>
 #include <time.h>
 
-#define FILE_TIME_MAX (INT64_MAX / 1000000000 * 1000000000)
-#define FILE_TIME_MIN (-FILE_TIME_MAX)
+/* In nanoseconds: more than the slowest clock of time stamps takes for one step. */
+#define FILE_TIME_TICK ((int64_t)11000000)
 
 /* What a walk over many names compares comes first: it is a cache line. */
 struct file_state {
 	uint64_t ino, size;
-	int64_t mtime, ctime;
+	struct timespec mtime, ctime;
 	uint64_t dev;
 	uint32_t mode; /* type and permissions; 0: nothing is there */
 	uint32_t nlink;
 	uint32_t uid, gid;
-	uint64_t rdev; /* of a device */
-	int64_t btime; /* 0: the file system does not know */
-	int64_t atime;
+	uint64_t rdev;	       /* of a device */
+	struct timespec btime; /* 0: the file system does not know */
+	struct timespec atime;
 	bool mount; /* a file system is mounted there */
 };
 
@@ -53,8 +52,17 @@ static inline uint64_t file_state_key(const struct file_state *state)
 	return state->ino ^ (state->dev << 44);
 }
 
-/* The clock that time stamps come from. */
+/* The clock that time stamps come from, in nanoseconds since 1970. */
 int64_t file_time_now(void);
 /* May something that was changed at @changed be changed unseen after @now? */
-bool file_time_is_racy(int64_t changed, int64_t now);
-struct timespec file_time_spec(int64_t time);
+bool file_time_is_racy(struct timespec changed, int64_t now);
+static inline bool file_time_is_same(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+/*
+ * In nanoseconds since 1970. The seconds of what does not fit (before 1677,
+ * after 2262) are cut off, as those of struct wire_file_state are.
+ */
+int64_t file_time_ns(struct timespec time);
+struct timespec file_time_spec(int64_t ns);

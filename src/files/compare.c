@@ -17,7 +17,6 @@
 #include "base/path.h"
 #include "files/files_internal.h"
 
-#define TICK_NS (11 * 1000000LL)
 #define TAKEN_MAX 4096 /* further looks at names in renamed folders */
 /* What belongs to the file, whichever of its names it is seen by. */
 #define DIFF_INODE                                                             \
@@ -63,17 +62,17 @@ static bool moved_here(const struct delta *delta)
 /* Times count where they were set: otherwise writing sets them. */
 static bool times_differ(const struct files *files, const struct delta *delta)
 {
-	int64_t now = delta->after->stat.mtime;
+	int64_t now = snap_mtime(delta->after);
 	if (!snap_exists(delta->before) || !snap_exists(delta->after) ||
-	    delta->before->stat.mtime == now)
+	    snap_mtime(delta->before) == now)
 		return false;
 	if (!files->walking)
 		return delta->marks & TOUCH_TIMES;
 	/* Another file that was put in its place brings its own. */
 	if (!snap_same_inode(delta->before, delta->after))
 		return false;
-	return now < files->point - TICK_NS ||
-	       now > files->begin + 1000 * TICK_NS;
+	return now < files->point - FILE_TIME_TICK ||
+	       now > files->begin + 1000 * FILE_TIME_TICK;
 }
 
 static unsigned comparison_kinds_of(const struct files *files,

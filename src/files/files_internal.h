@@ -93,7 +93,7 @@ struct err *text_state(const struct snap *snap, size_t entries,
 		       char **ret) _must_check_;
 struct err *text_contents(const struct snap *before, const struct snap *after,
 			  char **ret_before, char **ret_after) _must_check_;
-struct err *text_time(int64_t time, char **ret) _must_check_;
+struct err *text_time(struct timespec time, char **ret) _must_check_;
 struct err *text_target(const struct snap *snap, char **ret) _must_check_;
 
 struct walk;

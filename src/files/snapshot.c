@@ -91,8 +91,8 @@ static int64_t hash_pieces(int fd, char *buffer, uint64_t size,
 	}
 	if (size > HUGE_FILE) {
 		ret->flags |= SNAP_PARTIAL;
-		XXH3_64bits_update(&state, &ret->stat.mtime,
-				   sizeof(ret->stat.mtime));
+		int64_t mtime = snap_mtime(ret);
+		XXH3_64bits_update(&state, &mtime, sizeof(mtime));
 	}
 	ret->hash = XXH3_64bits_digest(&state);
 	return (int64_t)(size > HUGE_FILE ? 2 * HUGE_END : size);
@@ -346,7 +346,7 @@ static bool content_differs(const struct snap *a, const struct snap *b)
 	    (a->flags & SNAP_PARTIAL) == (b->flags & SNAP_PARTIAL))
 		return a->hash != b->hash;
 	/* Where content is not known, being written to has to do. */
-	return a->stat.mtime != b->stat.mtime;
+	return snap_mtime(a) != snap_mtime(b);
 }
 
 static bool xattrs_differ(const struct snap *a, const struct snap *b)
@@ -410,7 +410,7 @@ uint64_t snap_digest(const struct snap *snap)
 	if (snap->flags & SNAP_HASHED)
 		all.hash = snap->hash;
 	else if (snap->type == SNAP_FILE)
-		all.hash = (uint64_t)snap->stat.mtime;
+		all.hash = (uint64_t)snap_mtime(snap);
 	for (size_t i = 0; snap->extra && i < snap->extra->n_xattrs; i++) {
 		const struct snap_xattr *x = &snap->extra->xattrs[i];
 		all.xattrs +=

@@ -52,7 +52,7 @@ struct snap_extra {
 	char text[]; /* content or target, n_text bytes and a NUL */
 };
 
-/* In the order of use: a walk reads the first cache line of each. */
+/* In the order of use by a walk. */
 struct snap {
 	uint8_t type, flags;
 	struct file_state stat;
@@ -63,6 +63,12 @@ struct snap {
 static inline unsigned snap_permissions(const struct snap *snap)
 {
 	return snap->stat.mode & 07777;
+}
+
+/* In nanoseconds, as the agent's log has it. */
+static inline int64_t snap_mtime(const struct snap *snap)
+{
+	return file_time_ns(snap->stat.mtime);
 }
 
 struct snap_limits {

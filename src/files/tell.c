@@ -259,8 +259,8 @@ static void add_digests(struct change *change, const struct delta *delta,
 	bool more = change->n > 1 && change->digest;
 	uint64_t a = snap_digest(delta->before), b = snap_digest(after);
 	if (delta->diff & DIFF_TIMES) {
-		a = tell_mix_hash(a, (uint64_t)delta->before->stat.mtime);
-		b = tell_mix_hash(b, (uint64_t)after->stat.mtime);
+		a = tell_mix_hash(a, (uint64_t)snap_mtime(delta->before));
+		b = tell_mix_hash(b, (uint64_t)snap_mtime(after));
 	}
 	if (delta->entries && after->type == SNAP_FOLDER)
 		b = tell_mix_hash(b, delta->names);
@@ -427,7 +427,7 @@ bool told_undone(struct files *files, const struct told *told)
 		unsigned other = part->links ? 0 : DIFF_LINKS;
 		bool same = !(snap_differ(&part->before, &now) & ~other) &&
 			    (!part->times ||
-			     now.stat.mtime == part->before.stat.mtime);
+			     snap_mtime(&now) == snap_mtime(&part->before));
 		same &= now.type != SNAP_UNKNOWN;
 		snap_free(&now);
 		if (!same && !folder_is_gone(part->path))

@@ -146,19 +146,13 @@ struct err *text_contents(const struct snap *before, const struct snap *after,
 	return NULL;
 }
 
-struct err *text_time(int64_t time, char **ret)
+struct err *text_time(struct timespec time, char **ret)
 {
-	int64_t seconds = time / 1000000000, ns = time % 1000000000;
-	if (ns < 0) {
-		ns += 1000000000;
-		seconds--;
-	}
-	time_t t = (time_t)seconds;
 	struct tm tm;
 	char text[64] = "";
-	if (gmtime_r(&t, &tm))
+	if (gmtime_r(&time.tv_sec, &tm))
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
-	if (asprintf(ret, "%s.%06d", text, (int)(ns / 1000)) < 0)
+	if (asprintf(ret, "%s.%06d", text, (int)(time.tv_nsec / 1000)) < 0)
 		return err_nomem();
 	return NULL;
 }

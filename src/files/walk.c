@@ -325,7 +325,7 @@ static struct err *apply_folder(struct walk *walk, struct walk_folder *folder,
 
 static bool walk_snap_differs(const struct snap *a, const struct snap *b)
 {
-	return snap_differ(a, b) || a->stat.mtime != b->stat.mtime ||
+	return snap_differ(a, b) || snap_mtime(a) != snap_mtime(b) ||
 	       (snap_exists(a) && !snap_same_inode(a, b));
 }
 

@@ -159,7 +159,8 @@ static bool node_same(const struct keep_node *a, const struct keep_node *b)
 	    (!a->target || !b->target || strcmp(a->target, b->target)))
 		return false;
 	/* That of a folder says of its names what they say themselves. */
-	if (!S_ISDIR(a->attr.mode) && a->attr.mtime != b->attr.mtime)
+	if (!S_ISDIR(a->attr.mode) &&
+	    !file_time_is_same(a->attr.mtime, b->attr.mtime))
 		return false;
 	for (size_t i = 0; i < a->n; i++) {
 		if (strcmp(a->children[i].name, b->children[i].name) ||
@@ -407,7 +408,7 @@ static struct err *note_safe(struct keeper *keeper,
 {
 	if (node->content)
 		TRY(map_u64_put(&keeper->safe, file_state_key(&node->attr),
-				(uint64_t)node->attr.btime));
+				(uint64_t)file_time_ns(node->attr.btime)));
 	for (size_t i = 0; i < node->n; i++)
 		TRY(note_safe(keeper, &node->children[i]));
 	return NULL;
@@ -416,12 +417,13 @@ static struct err *note_safe(struct keeper *keeper,
 bool keeper_may_remove(const struct keeper *keeper,
 		       const struct file_state *attr)
 {
+	int64_t born = file_time_ns(attr->btime);
 	uint64_t kept;
-	if (!S_ISREG(attr->mode) || attr->nlink > 1 || !attr->btime ||
-	    attr->btime >= keeper->since)
+	if (!S_ISREG(attr->mode) || attr->nlink > 1 || !born ||
+	    born >= keeper->since)
 		return true;
 	return map_u64_get(&keeper->safe, file_state_key(attr), &kept) &&
-	       kept == (uint64_t)attr->btime;
+	       kept == (uint64_t)born;
 }
 
 struct err *keeper_create(const char *const *paths, size_t n,
@@ -629,12 +631,6 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 	if (!node->name)
 		return err_nomem();
 	*ret_there = true;
-	if (node->attr.mtime == FILE_TIME_MIN ||
-	    node->attr.mtime == FILE_TIME_MAX) {
-		taking_lose_name(taking, depth ? name : "",
-				 "its time is out of range");
-		return NULL;
-	}
 	/* Other file systems are not restored, unless given. */
 	if (depth && (node->attr.mount || node->attr.dev != dev)) {
 		node->alone = true;

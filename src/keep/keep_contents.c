@@ -314,7 +314,8 @@ struct err *keep_contents_take(struct keep_contents *contents, int fd,
 		if (!content)
 			return NULL;
 		if (file_state_take(fd, NULL, &after) &&
-		    after.size == before.size && after.mtime == before.mtime) {
+		    after.size == before.size &&
+		    file_time_is_same(after.mtime, before.mtime)) {
 			content->refs++;
 			*ret = content;
 			return NULL;
@@ -406,7 +407,8 @@ const struct seen *keep_contents_seen(const struct keep_contents *contents,
 {
 	const struct seen *seen = seen_of(contents, attr);
 	if (!seen || seen->racy || seen->attr.size != attr->size ||
-	    seen->attr.mtime != attr->mtime || seen->attr.ctime != attr->ctime)
+	    !file_time_is_same(seen->attr.mtime, attr->mtime) ||
+	    !file_time_is_same(seen->attr.ctime, attr->ctime))
 		return NULL;
 	return seen;
 }

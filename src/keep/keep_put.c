@@ -141,7 +141,7 @@ static void put_times(int fd, const struct keep_node *want)
 {
 	char path[64];
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-				     file_time_spec(want->attr.mtime) };
+				     want->attr.mtime };
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	(void)!utimensat(AT_FDCWD, path, times, 0);
 }
@@ -169,7 +169,7 @@ static int put_attributes(int fd, const struct keep_node *want,
 		return errno;
 	if (now.mode != want->attr.mode && keep_chmod(fd, want->attr.mode) < 0)
 		number = number ? number : errno;
-	if (now.mtime != want->attr.mtime)
+	if (!file_time_is_same(now.mtime, want->attr.mtime))
 		put_times(fd, want);
 	return number;
 }
@@ -353,7 +353,7 @@ static void put_file(struct put *put, struct put_folder *parent,
 	bool whole = ours && has_content(put, fd, now, want, &known);
 	if (whole && known && now->mode == want->attr.mode &&
 	    now->uid == want->attr.uid && now->gid == want->attr.gid &&
-	    now->mtime == want->attr.mtime)
+	    file_time_is_same(now->mtime, want->attr.mtime))
 		return;
 	if (!whole && ours &&
 	    (same || keep_contents_knows(&put->keeper->contents, now)))
@@ -397,14 +397,14 @@ static void put_symlink(struct put *put, struct put_folder *parent,
 	}
 	struct file_state now;
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-				     file_time_spec(want->attr.mtime) };
+				     want->attr.mtime };
 	if (!file_state_take(parent->fd, name, &now) || !is_type(&now, S_IFLNK))
 		return;
 	if ((now.uid != want->attr.uid || now.gid != want->attr.gid) &&
 	    fchownat(parent->fd, name, want->attr.uid, want->attr.gid,
 		     AT_SYMLINK_NOFOLLOW) < 0)
 		put_lose_name(put, want->name, errno);
-	if (now.mtime != want->attr.mtime)
+	if (!file_time_is_same(now.mtime, want->attr.mtime))
 		(void)!utimensat(parent->fd, name, times, AT_SYMLINK_NOFOLLOW);
 }
 

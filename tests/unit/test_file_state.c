@@ -55,8 +55,9 @@ static void test_take(void **state)
 	assert_true(file.ino == st.st_ino && file.dev == st.st_dev);
 	assert_true(file.size == 4 && file.nlink == 1 && !file.mount);
 	assert_true(file.uid == st.st_uid && file.gid == st.st_gid);
-	assert_true(file.mtime ==
-		    st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+	assert_true(file_time_is_same(file.mtime, st.st_mtim));
+	assert_true(file_time_is_same(file.atime, st.st_atim));
+	assert_true(file_time_is_same(file.ctime, st.st_ctim));
 	/* Never followed; and by descriptor. */
 	assert_true(file_state_take(AT_FDCWD, "link", &link_));
 	assert_true(S_ISLNK(link_.mode));
@@ -87,42 +88,53 @@ static void test_racy(void **state)
 	assert_true(file_state_take(AT_FDCWD, "file", &file));
 	int64_t now = file_time_now();
 	/* However long this took: just after the change, and long after it. */
-	assert_true(file_time_is_racy(file.ctime, file.ctime + 1));
-	assert_false(file_time_is_racy(file.ctime, file.ctime + 1000000000));
-	assert_true(now >= file.ctime - 20000000);
+	int64_t changed = file_time_ns(file.ctime);
+	assert_true(file_time_is_racy(file.ctime, changed + 1));
+	assert_false(file_time_is_racy(file.ctime, changed + 1000000000));
+	assert_true(now >= changed - 20000000);
 }
 
-static void set_time(int64_t seconds, long nanoseconds)
-{
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-				     { seconds, nanoseconds } };
-	assert_int_equal(utimensat(AT_FDCWD, "file", times, 0), 0);
-}
-
+/* Whatever the file system makes of it is what is taken, in all years. */
 static void test_times(void **state)
 {
 	(void)state;
-	struct file_state file;
+	const int64_t all[] = { 1000, -1000, INT64_MAX / 1000000000 + 5,
+				INT64_MIN / 1000000000 - 5 };
 	write_file("file", "x");
-	set_time(1000, 123456789);
-	assert_true(file_state_take(AT_FDCWD, "file", &file));
-	struct timespec time = file_time_spec(file.mtime);
-	assert_true(time.tv_sec == 1000 && time.tv_nsec / 1000000 == 123);
-	/* Before 1970, where the file system has that. */
-	set_time(-1000, 500000000);
-	assert_true(file_state_take(AT_FDCWD, "file", &file));
-	time = file_time_spec(file.mtime);
-	assert_true(time.tv_nsec >= 0 && time.tv_nsec < 1000000000);
-	assert_true(file.mtime == time.tv_sec * 1000000000 + time.tv_nsec);
-	/* Past 2262, unless the file system has cut it off before. */
-	set_time(INT64_MAX / 1000000000 + 5, 0);
-	struct stat st;
-	assert_int_equal(stat("file", &st), 0);
-	assert_true(file_state_take(AT_FDCWD, "file", &file));
-	if (st.st_mtim.tv_sec > INT64_MAX / 1000000000)
-		assert_true(file.mtime == FILE_TIME_MAX);
-	time = file_time_spec(-1);
-	assert_true(time.tv_sec == -1 && time.tv_nsec == 999999999);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					     { all[i], 123456789 } };
+		struct file_state file;
+		struct stat st;
+		assert_int_equal(utimensat(AT_FDCWD, "file", times, 0), 0);
+		assert_int_equal(stat("file", &st), 0);
+		assert_true(file_state_take(AT_FDCWD, "file", &file));
+		assert_true(file_time_is_same(file.mtime, st.st_mtim));
+	}
+}
+
+static void assert_time(int64_t ns, int64_t seconds, long nanoseconds)
+{
+	struct timespec time = file_time_spec(ns);
+	assert_int_equal(time.tv_sec, seconds);
+	assert_int_equal(time.tv_nsec, nanoseconds);
+	assert_true(file_time_ns(time) == ns);
+}
+
+static void test_nanoseconds(void **state)
+{
+	(void)state;
+	assert_time(0, 0, 0);
+	assert_time(1000123456789, 1000, 123456789);
+	assert_time(-1, -1, 999999999);
+	assert_time(-1000000000, -1, 0);
+	/* What does not fit is cut off, and stays what it is then. */
+	const int64_t most = INT64_MAX / 1000000000 - 1;
+	const struct timespec late = { most + 5, 7 }, early = { -most - 5, 7 };
+	assert_time(file_time_ns(late), most, 7);
+	assert_time(file_time_ns(early), -most, 7);
+	assert_false(
+		file_time_is_same(late, file_time_spec(file_time_ns(late))));
 }
 
 int main(void)
@@ -134,6 +146,7 @@ int main(void)
 						remove_folder),
 		cmocka_unit_test_setup_teardown(test_times, make_folder,
 						remove_folder),
+		cmocka_unit_test(test_nanoseconds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -371,6 +371,48 @@ static void test_untouched(void **state _unused_)
 }
 
 /* Paths that were not there, below folders that were not there. */
+/* Times that do not fit in 64 bits of nanoseconds: the years 2300 and 1600. */
+static void test_far_times(void **state _unused_)
+{
+	const int64_t far[] = { 10413792000, -11676096000 };
+	const char *names[] = { "in/file", "in/link", "in/folder" };
+	write_text(at("in/file"), "text");
+	assert_int_equal(symlink("file", at("in/link")), 0);
+	assert_int_equal(mkdir(at("in/folder"), 0755), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(far); i++) {
+		struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					     { far[i], 123456789 } };
+		struct stat before[ARRAY_SIZE(names)], after;
+		struct keeper *keeper = NULL;
+		struct kept *kept = NULL;
+		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+			assert_int_equal(utimensat(AT_FDCWD, at(names[k]),
+						   times, AT_SYMLINK_NOFOLLOW),
+					 0);
+			/* A file system may be able to store less. */
+			assert_int_equal(lstat(at(names[k]), &before[k]), 0);
+		}
+		const char *path = at("in");
+		assert_ok(keeper_create(&path, 1, &keeper));
+		assert_ok(keeper_take(keeper, &kept));
+		write_text(at("in/file"), "other");
+		assert_int_equal(unlink(at("in/link")), 0);
+		assert_int_equal(rmdir(at("in/folder")), 0);
+		assert_ok(keeper_put_back(keeper, kept));
+		assert_none_lost(keeper);
+		assert_text(at("in/file"), "text");
+		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+			assert_int_equal(lstat(at(names[k]), &after), 0);
+			assert_int_equal(after.st_mtim.tv_sec,
+					 before[k].st_mtim.tv_sec);
+			assert_int_equal(after.st_mtim.tv_nsec,
+					 before[k].st_mtim.tv_nsec);
+		}
+		kept_destroy(kept);
+		keeper_destroy(keeper);
+	}
+}
+
 static void test_missing(void **state _unused_)
 {
 	const char *paths[] = { at("in/a/b/c"), at("in/a/d"), at("in/e") };
@@ -976,23 +1018,15 @@ int main(void)
 {
 	umask(022);
 	const struct CMUnitTest tests[] = {
-		TEST(test_changes),
-		TEST(test_link_away),
-		TEST(test_in_place),
-		TEST(test_untouched),
-		TEST(test_missing),
-		TEST(test_hard_links),
-		TEST(test_working_directory),
-		TEST(test_names),
-		TEST(test_large),
-		TEST(test_too_large),
-		TEST(test_shut_folders),
-		TEST(test_others_file),
-		TEST(test_no_room),
-		TEST(test_moved_here),
-		TEST(test_folder_itself),
-		TEST(test_random),
-		TEST(test_random_user),
+		TEST(test_changes),	TEST(test_link_away),
+		TEST(test_in_place),	TEST(test_untouched),
+		TEST(test_far_times),	TEST(test_missing),
+		TEST(test_hard_links),	TEST(test_working_directory),
+		TEST(test_names),	TEST(test_large),
+		TEST(test_too_large),	TEST(test_shut_folders),
+		TEST(test_others_file), TEST(test_no_room),
+		TEST(test_moved_here),	TEST(test_folder_itself),
+		TEST(test_random),	TEST(test_random_user),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
