@@ -27,8 +27,9 @@ struct order_file {
 };
 
 struct err *order_file_parse(const char *text, size_t n,
-			struct order_file *ret) _must_check_;
-struct err *order_file_read(const char *path, struct order_file *ret) _must_check_;
+			     struct order_file *ret) _must_check_;
+struct err *order_file_read(const char *path,
+			    struct order_file *ret) _must_check_;
 void order_file_free(struct order_file *order);
 static inline void order_file_freep(struct order_file *order)
 {

@@ -10,12 +10,12 @@
 #include <cmocka.h>
 
 #include "base/str.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/option.h"
 #include "cli/order_file.h"
 #include "cli/output.h"
-#include "base/suggest.h"
 #include "report/name.h"
 
 struct values {
