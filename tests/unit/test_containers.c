@@ -453,7 +453,7 @@ static void test_refused(void **state)
 					 .count = "b" },
 		"container 'ring': shape 'skip' does not take 'first' and "
 		"'count'",
-		"alone");
+		"it takes only 'type' and 'shape'");
 	refused((struct container_user){ .type = "ring",
 					 .shape = "sequence",
 					 .first = "a" },
