@@ -117,7 +117,8 @@ class Counts:
             elif skipped:
                 for line in [line for line in text.splitlines() if re.search(r"\bskip", line, re.I)][:20]:
                     print("   ", line)
-            print(f"== {name}: {passed} passed, {failed} failed, {skipped} skipped ({seconds:.0f} s)", flush=True)
+            print(f"== {name}: {passed} passed, {failed} failed, {skipped} skipped ({seconds:.0f} s, "
+                  f"processors {cpu:.0f} s)", flush=True)
         return not failed
 
     @staticmethod
