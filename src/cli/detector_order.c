@@ -145,10 +145,9 @@ static struct err *order_search(struct detection *detection, void *data)
 	struct suite_observer observer = detection_observer(detection);
 	TRY(detection_show_progress(detection, "other orders", &progress));
 	state->searched = true;
-	struct err *err = order_find(
-		detection->suite, detection->order.data, detection->order.n,
-		is_random(detection) ? NULL : detection->pollution, &options,
-		&observer, &state->result);
+	struct err *err = order_find(detection->suite, detection->order.data,
+				     detection->order.n, detection->pollution,
+				     &options, &observer, &state->result);
 	return collect_end(&detection->collect, err);
 }
 

@@ -400,7 +400,7 @@ static struct err *order_make_findings(struct order_search *search)
 		struct finding finding = {};
 		if (!err)
 			err = order_finding_make(search->options->run,
-						 search->pollution,
+						 search->leftovers,
 						 &found->data[i], &finding);
 		if (!err) {
 			err = vec_push(&search->result->findings, finding);
@@ -443,7 +443,9 @@ struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 	struct order_search search = {
 		.suite = suite,
 		.options = options,
-		.pollution = pollution,
+		.pollution =
+			options->strategy == ORDER_RANDOM ? NULL : pollution,
+		.leftovers = pollution,
 		.outer = observer,
 		.result = ret,
 		.tests = tests,

@@ -61,9 +61,9 @@ struct order_options {
 
 /*
  * @tests: those to examine, in natural order. @pollution: what they leave
- * behind; NULL: not known. @observer gets limits, and the first run in natural
- * order if it took place here. On ERR_INTERRUPTED @ret has what was found so
- * far.
+ * behind; NULL: not known. It guides the search, except for random orders, and
+ * explains findings. @observer gets limits, and the first run in natural order
+ * if it took place here. On ERR_INTERRUPTED @ret has what was found so far.
  */
 struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 		       const struct pollution *pollution,

@@ -66,7 +66,8 @@ DEFINE_VEC(dependences, struct dependence)
 struct order_search {
 	struct suite *suite;
 	const struct order_options *options;
-	const struct pollution *pollution; /* NULL: not known */
+	const struct pollution *pollution; /* guides the search; NULL: none */
+	const struct pollution *leftovers; /* explain findings; NULL: unknown */
 	const struct suite_observer *outer;
 	struct order_result *result;
 	struct dependences found; /* that findings are made of */

@@ -183,6 +183,9 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         # The leftovers that explain it, and no others; 'order' names them as well.
         self.assertEqual(found[2]["because"], [found[0]["id"]])
         self.assertEqual(self.json("order", status=1)["findings"][0]["because"], [found[0]["id"]])
+        # Random orders are searched without them, and explained by them all the same.
+        found = self.json("check", "--strategy=random", status=1)["findings"]
+        self.assertEqual((found[2]["left"]["test"], found[2]["because"]), ("Registry.Adds", [found[0]["id"]]))
         verbose = self.run_it("check", "-v", "suite", status=1)
         self.assertIn("        because of: " + found[0]["id"] + "\n", verbose)
         self.assertEqual(found[2]["cleaners_by_polluter"], [[["Registry.Clear"]], [["Registry.Clear"], ["Config.B", "Config.Reads"]]])
