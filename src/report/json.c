@@ -90,8 +90,11 @@ static struct err *make_finding(const struct finding *finding, json_t **ret)
 		finding_severity_name(finding->severity), "message",
 		value_text(finding->message), "known", (int)finding->known,
 		"replay", value_text(finding->replay));
-	json_t *fields = report_kind_of(finding)->make_fields(finding);
-	if (!object || !fields || json_object_update_new(object, fields))
+	const struct report_kind *kind = report_kind_of(finding);
+	/* Takes the fields over, and fails if either is NULL. */
+	if (!object ||
+	    (kind->make_fields &&
+	     json_object_update_new(object, kind->make_fields(finding))))
 		return err_nomem();
 	*ret = take_ptr(object);
 	return NULL;
@@ -146,7 +149,8 @@ static struct err *write_sections(const struct report *report, FILE *out)
 	for (size_t i = 0; report_kinds[i]; i++) {
 		const struct report_kind *kind = report_kinds[i];
 		_cleanup_(value_freep) json_t *value = NULL;
-		TRY(kind->make_section(report, &value));
+		if (kind->make_section)
+			TRY(kind->make_section(report, &value));
 		if (value)
 			TRY(write_section(kind->section, value, out));
 	}

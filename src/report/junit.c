@@ -151,8 +151,8 @@ static struct err *junit_write_finding(const struct finding *finding, FILE *out)
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	_cleanup_(str_freep) struct str detail = STR_INIT;
 	TRY(str_append(&name, finding_test(finding)));
-	TRY(str_append(&name, ": "));
-	TRY(str_append(&name, kind->subject(finding)));
+	if (kind->subject)
+		TRY(str_appendf(&name, ": %s", kind->subject(finding)));
 	fputs("    <testcase", out);
 	write_attribute("name", name.s, out);
 	write_attribute("classname", finding->kind->name, out);

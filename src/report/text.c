@@ -281,9 +281,9 @@ static struct err *text_write_findings(const struct report *report,
 {
 	for (int last = 0; last < 2; last++) {
 		for (size_t i = 0; report_kinds[i]; i++) {
-			if (report_kinds[i]->last == last)
-				TRY(report_kinds[i]->write_findings(
-					report, style, out));
+			const struct report_kind *kind = report_kinds[i];
+			if (kind->write_findings && kind->last == last)
+				TRY(kind->write_findings(report, style, out));
 		}
 	}
 	return NULL;
@@ -318,8 +318,10 @@ static struct err *write_run(const struct report *report,
 	TRY(text_write_findings(report, style, out));
 	if (!style->quiet)
 		write_summary(report, style, out);
-	for (size_t i = 0; report_kinds[i]; i++)
-		TRY(report_kinds[i]->write_summary(report, style, out));
+	for (size_t i = 0; report_kinds[i]; i++) {
+		if (report_kinds[i]->write_summary)
+			TRY(report_kinds[i]->write_summary(report, style, out));
+	}
 	write_seed(report, style, bad, out);
 	if (style->quiet)
 		return NULL;
