@@ -323,6 +323,7 @@ static struct err *append_choices_verdict(const struct replay *replay,
 
 const struct replay_kind replay_choices = {
 	.finding = &assumption_kind,
+	.expects = { TRIAL_FAIL, TRIAL_PASS },
 	.noun = "choices",
 	.agent = SUITE_AGENT_CHOICES,
 	.describe = describe_assumption,

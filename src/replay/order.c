@@ -136,6 +136,7 @@ static struct err *append_order_verdict(const struct replay *replay,
 
 const struct replay_kind replay_order = {
 	.finding = &dependence_kind,
+	.expects = { TRIAL_FAIL, TRIAL_PASS },
 	.noun = "order",
 	.shows_order = true,
 	.describe = describe_dependence,

@@ -62,6 +62,7 @@ static struct err *append_pollution_verdict(const struct replay *replay,
 
 const struct replay_kind replay_pollution = {
 	.finding = &leftover_kind,
+	.expects = { TRIAL_FINDING, TRIAL_FINDING },
 	.describe = describe_leftover,
 	.run = run_command,
 	.append_verdict = append_pollution_verdict,

@@ -175,9 +175,14 @@ struct err *record_read(const char *text, struct record *ret)
 	json_t *suite = NULL, *files = NULL, *trials = NULL, *details = NULL;
 	const char *digest = NULL, *test = NULL;
 	int version = 0;
-	if (!root || json_unpack(root, "{s:i}", "version", &version) ||
-	    version != RECORD_VERSION)
+	if (!root || json_unpack(root, "{s:i}", "version", &version))
 		return record_unreadable("version");
+	if (version != RECORD_VERSION)
+		return err_hint(
+			err_create(ERR_INTERNAL,
+				   "this finding was stored by another version "
+				   "of polygraph and cannot be read"),
+			"run the command that found it again");
 	if (json_unpack_ex(root, &error, 0, "{s:s, s:s, s:o, s:o, s:o, s?o}",
 			   "files_digest", &digest, "test", &test, "suite",
 			   &suite, "files", &files, "trials", &trials,

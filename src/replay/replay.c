@@ -12,6 +12,15 @@
 
 /* ---- what kinds share ---- */
 
+struct err *replay_check_trials(const struct replay_kind *kind,
+				const struct record *record)
+{
+	bool same = record->trials.n == REPLAY_TRIALS;
+	for (size_t i = 0; same && i < REPLAY_TRIALS; i++)
+		same = record->trials.data[i].expect == kind->expects[i];
+	return same ? NULL : record_unreadable("trials");
+}
+
 bool replay_is_expected(const struct trial *trial, enum outcome outcome)
 {
 	bool good = outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
@@ -327,6 +336,7 @@ struct err *replay_run(const struct store_finding *finding,
 				   finding->command),
 			"run the command that found it again");
 	TRY(record_read(finding->replay, &replay.record));
+	TRY(replay_check_trials(replay.kind, &replay.record));
 	if (replay.kind->read_details)
 		TRY(replay.kind->read_details(&replay.record, &replay.details));
 	TRY(options->choose_suite(options->data, &replay.record.suite,

@@ -12,8 +12,12 @@
 
 struct replay;
 
+#define REPLAY_TRIALS 2
+
 struct replay_kind {
 	const struct finding_kind *finding;
+	/* Of its trials, in this sequence; a record with others is refused. */
+	enum trial_expect expects[REPLAY_TRIALS];
 	/*
 	 * What differs between its trials: "order" in "failing order 1/3".
 	 * NULL: they are runs of the detector, which shows by itself what it
@@ -58,6 +62,9 @@ struct replay {
 	bool reproduced;
 };
 
+/* Are the trials of a record that was read those of the kind? */
+struct err *replay_check_trials(const struct replay_kind *kind,
+				const struct record *record) _must_check_;
 /* Does the outcome go with what is expected? One that is unknown never does. */
 bool replay_is_expected(const struct trial *trial, enum outcome outcome);
 /* "[A, B, C, … 7 more, Z]": the last of an order is what counts. */

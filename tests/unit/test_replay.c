@@ -58,6 +58,8 @@ static void describe(const struct finding *finding, struct record *ret)
 	_cleanup_(freep) char *text = NULL;
 	assert_ok(replay_describe(finding, &records.source, &text));
 	assert_ok(record_read(text, ret));
+	assert_ok(replay_check_trials(replay_kind_of(finding->kind->command),
+				      ret));
 	assert_string_equal(ret->files_digest, "0123");
 }
 
@@ -207,7 +209,6 @@ static void test_foreign(void **state _unused_)
 		"null",
 		"{\"version\": \"2\"}",
 		"{\"version\": 2}",
-		RECORD(", \"version\": 1"),
 		RECORD(", \"files_digest\": \"012345678901234567890123456789"
 		       "0123456789\""),
 		RECORD(", \"test\": \"B\""),
@@ -229,12 +230,30 @@ static void test_foreign(void **state _unused_)
 			   "cannot be read");
 		assert_null(record.suite.data);
 	}
+	assert_err(record_read(RECORD(", \"version\": 1"), &record),
+		   ERR_INTERNAL, "stored by another version");
 	assert_ok(record_read(RECORD(""), &record));
 	assert_int_equal(record.trials.n, 1);
 	void *details = NULL;
 	assert_err(replay_kind_of("choices")->read_details(&record, &details),
 		   ERR_INTERNAL, "cannot be read");
 	record_free(&record);
+	/* Trials that would do for another kind, or are too few. */
+	static const char *const detectors[] = { "pollution", "order",
+						 "choices" };
+	for (size_t i = 0; i < ARRAY_SIZE(detectors); i++) {
+		const struct replay_kind *kind = replay_kind_of(detectors[i]);
+		assert_ok(record_read(RECORD(""), &record));
+		assert_err(replay_check_trials(kind, &record), ERR_INTERNAL,
+			   "cannot be read");
+		record_free(&record);
+		assert_ok(record_read(
+			RECORD(", \"trials\": [" TRIAL("") "," TRIAL("") "]"),
+			&record));
+		assert_err(replay_check_trials(kind, &record), ERR_INTERNAL,
+			   "cannot be read");
+		record_free(&record);
+	}
 	assert_null(replay_kind_of("schedules"));
 }
 
