@@ -80,6 +80,7 @@ def folder_nonexistent():
 @contextlib.contextmanager
 def long_temporary_folder():
     with tempfile.TemporaryDirectory(prefix="polygraph environments ") as folder:
+        os.chmod(folder, 0o755)
         path = Path(folder) / "a folder with blanks" / ("long" * 20)
         path.mkdir(parents=True)
         yield {"TMPDIR": str(path)}
