@@ -46,10 +46,13 @@ bool file_state_is_same(const struct file_state *a, const struct file_state *b);
  */
 bool file_state_is_same_file(const struct file_state *a,
 			     const struct file_state *b);
-/* For maps: the same for all names of one file. */
+/*
+ * For maps: the same for all names of one file. Numbers of devices take up more
+ * than 20 bits (makedev(3)): those of mounts without a disk count up.
+ */
 static inline uint64_t file_state_key(const struct file_state *state)
 {
-	return state->ino ^ (state->dev << 44);
+	return state->ino ^ (state->dev * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* The clock that time stamps come from, in nanoseconds since 1970. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/file_state.h"
@@ -80,6 +81,18 @@ static void test_take(void **state)
 	assert_true(again.mount);
 }
 
+/* The same inode on two of many mounts is not the same file. */
+static void test_keys(void **state)
+{
+	(void)state;
+	for (unsigned i = 1; i < 2000; i++) {
+		const struct file_state a = { .ino = 7, .dev = makedev(0, 45) };
+		struct file_state b = { .ino = 7, .dev = makedev(0, 45 + i) };
+		assert_true(file_state_key(&a) != file_state_key(&b));
+		assert_false(file_state_is_same_file(&a, &b));
+	}
+}
+
 static void test_racy(void **state)
 {
 	(void)state;
@@ -142,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_take, make_folder,
 						remove_folder),
+		cmocka_unit_test(test_keys),
 		cmocka_unit_test_setup_teardown(test_racy, make_folder,
 						remove_folder),
 		cmocka_unit_test_setup_teardown(test_times, make_folder,
