@@ -1,6 +1,5 @@
 #include "native/tries.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,20 +45,6 @@ struct tries {
 	uint64_t took;
 	uint64_t longest; /* of tries that ended by themselves; 0: none yet */
 };
-
-static void say_limit(const struct tries *tries, const char *why)
-{
-	const struct suite_observer *outer = tries->outer;
-	char text[256];
-	snprintf(text, sizeof(text),
-		 "order: the state that '%s' depends on was not searched "
-		 "for: %s",
-		 tries->session->suite.tests.data[tries->order[tries->n - 1]]
-			 .name,
-		 why);
-	if (outer && outer->limit)
-		outer->limit(outer->data, text);
-}
 
 static void tries_on_limit(void *data, const char *text)
 {
@@ -404,7 +389,12 @@ static struct err *tries_judge(struct tries *tries, suite_judge *judge,
 	if (!tries->why_not)
 		TRY(tries_find_roots(tries));
 	if (tries->why_not) {
-		say_limit(tries, tries->why_not);
+		size_t test = tries->order[tries->n - 1];
+		suite_limit(tries->outer,
+			    "order: the state that '%s' depends on was not "
+			    "searched for: %s",
+			    tries->session->suite.tests.data[test].name,
+			    tries->why_not);
 		return NULL;
 	}
 	TRY(positions_take(tries->run->tracee, &tries->positions));
