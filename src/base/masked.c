@@ -51,7 +51,6 @@ bool masked_name(const char *root)
 	       !strcmp(root, &MASK_ANY[1]);
 }
 
-/* As str_glob(), with masks; @text up to the end of the whole path. */
 bool masked_fits(const char *masked, const char *path)
 {
 	while (*masked) {

@@ -18,6 +18,7 @@
 #define MASK_DATE "DATE"
 #define MASK_RANDOM_MAX 10 /* characters that mktemp(1) makes up, at most */
 
+/* Does @name contain one of them? */
 bool masked_name(const char *name);
 /* Is @path, or a folder above it, one that @masked stands for? */
 bool masked_fits(const char *masked, const char *path);

@@ -132,12 +132,10 @@ int path_compare(const char *a, const char *b)
 /* What compilers' run-time libraries leave at a program's end. */
 static const char *const coverage_suffixes[] = { ".gcda", ".gcno", ".profraw" };
 
-bool path_is_coverage(const char *name)
+bool path_is_coverage(const char *path)
 {
-	size_t n = strlen(name);
 	for (size_t i = 0; i < ARRAY_SIZE(coverage_suffixes); i++) {
-		size_t m = strlen(coverage_suffixes[i]);
-		if (n >= m && !strcmp(name + n - m, coverage_suffixes[i]))
+		if (str_ends(path, coverage_suffixes[i]))
 			return true;
 	}
 	return false;

@@ -16,6 +16,7 @@ struct err *path_join(const char *folder, const char *name,
 struct err *path_display(const char *folder, const char *path,
 			 char **ret) _must_check_;
 const char *path_base(const char *path);
+/* Both are absolute; @folder has no slash at its end, unless it is "/". */
 bool path_is_below(const char *path, const char *folder);
 /* '/' sorts first, so that a folder's entries follow it at once. */
 int path_compare(const char *a, const char *b);

@@ -43,6 +43,8 @@ struct err *str_appendf(struct str *str, const char *fmt, ...)
 /* A new string. */
 struct err *str_format(char **ret, const char *fmt, ...)
 	_printf_(2, 3) _must_check_;
+/* A copy of @text; NULL stays NULL. */
+struct err *str_copy(const char *text, char **ret) _must_check_;
 
 /* Control characters and bytes that are not UTF-8 as \n, \t, \xNN. */
 struct err *str_append_escaped(struct str *str, const char *text,
@@ -50,9 +52,6 @@ struct err *str_append_escaped(struct str *str, const char *text,
 /* Bytes that are not UTF-8 as \xNN, everything else as it is. */
 struct err *str_append_utf8(struct str *str, const char *text,
 			    size_t n) _must_check_;
-
-/* A copy of @text; NULL stays NULL. */
-struct err *str_copy(const char *text, char **ret) _must_check_;
 
 /* The same as new strings; NULL: out of memory. */
 char *str_escape(const char *text);
