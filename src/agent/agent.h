@@ -8,9 +8,8 @@
  *  1. Nothing is allocated from the program's heap: memory comes from mmap().
  *  2. errno stays what the C library makes it: system calls of our own go
  *     around it (sys_call()).
- *  3. No locks, so neither a signal, nor a thread that is stopped, nor a fork
- *     in
- *     the wrong moment can block the next allocation.
+ *  3. No locks, so neither a signal, nor a stopped thread, nor a fork at the
+ *     wrong moment can block the next allocation.
  *  4. Only what it interposes is visible, and the objects of wire/.
  *  5. It works the same when nobody looks.
  *

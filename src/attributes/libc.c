@@ -138,8 +138,8 @@ static void zone_of(const char *value, char *out, size_t n)
 }
 
 /*
- * TZ was set before this test, by whom is told there, and is only applied now,
- * by whatever needed the zone.
+ * TZ was set before this test, and reported then, but is applied only now, by
+ * whatever needed the zone.
  */
 static bool zone_is_late(const struct attributes *a, const char *text)
 {

@@ -85,7 +85,7 @@ static bool read_small(int fd, char *out, size_t n)
 
 /* ---- maps ---- */
 
-/* A number and the character after it; sscanf() would take half the time. */
+/* A number and the character after it; sscanf() is far slower. */
 static bool take_number(const char **at, unsigned base, char after,
 			uint64_t *ret)
 {

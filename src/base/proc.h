@@ -36,12 +36,13 @@
 int proc_open(pid_t pid, pid_t tid, const char *name, int flags);
 
 /*
- * Reads all of @fd from its beginning; @ret is emptied first, its memory is
- * used again, and it ends in a NUL also where the reading fails. The kernel makes these files a page at a time, so one read(2) is
- * not enough. A descriptor that is kept open can be read again and again.
+ * Reads all of @fd from its beginning. @ret is emptied first, its memory is
+ * reused, and it ends in a NUL even if reading fails. The kernel makes most of
+ * these files a page at a time, so one read(2) is not enough. A descriptor that
+ * stays open can be read any number of times.
  */
 struct err *proc_read_fd(int fd, struct str *ret) _must_check_;
-/* The same of a file that the kernel makes as a whole (status): one call less. */
+/* The same for a file that the kernel makes as a whole (status): one call fewer. */
 struct err *proc_read_whole_fd(int fd, struct str *ret) _must_check_;
 struct err *proc_read(pid_t pid, pid_t tid, const char *name,
 		      struct str *ret) _must_check_;
@@ -79,7 +80,7 @@ struct proc_maps {
 	size_t cap;
 };
 
-/* A process that has ended has none. */
+/* A process that has ended has none, or is an error once it was waited for. */
 struct err *proc_read_maps(pid_t pid, struct proc_maps *ret) _must_check_;
 void proc_maps_free(struct proc_maps *maps);
 static inline void proc_maps_freep(struct proc_maps *maps)
@@ -96,8 +97,7 @@ struct proc_stat {
 	unsigned flags; /* PF_… of the kernel's linux/sched.h */
 	/* Page faults, of all threads where a process was asked for. */
 	uint64_t minor_faults, major_faults;
-	uint64_t
-		start_ticks; /* after the boot, sysconf(_SC_CLK_TCK) a second */
+	uint64_t start_ticks; /* since boot, sysconf(_SC_CLK_TCK) per second */
 };
 
 bool proc_parse_stat(const char *text, struct proc_stat *ret);

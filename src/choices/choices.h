@@ -14,8 +14,7 @@
  *  1. A finding's test passes without choices and fails with the decisive ones
  *     alone, in each of the repetitions.
  *  2. Tests whose outcome varies without choices, or with the same ones, are
- *     set
- *     apart: never a finding.
+ *     set apart: never a finding.
  *
  * What it does not do: know what runs the tests (suite/suite.h), or how a stack
  * is unwound (choices_options.unwind).

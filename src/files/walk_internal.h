@@ -42,7 +42,7 @@ struct dirty {
 	struct snap now;
 };
 
-/* A name that was told of. */
+/* A name that was reported. */
 struct added {
 	struct walk_folder *folder;
 	char *name;

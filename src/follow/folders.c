@@ -6,9 +6,9 @@
  * the same if a folder above it was renamed and a link leads there now, or if
  * it was removed and its inode number given to another. And a directory may be
  * changed by another thread. Followed processes do none of this without our
- * seeing it: from the moment such a call is told until its caller makes another
+ * seeing it: from the report of such a call until its caller makes another
  * one (it is over then) nothing is kept or found. Against processes that we do
- * not follow, and numbers of processes given anew, no entry lives long.
+ * not follow, and reused process numbers, no entry lives long.
  */
 #include <errno.h>
 #include <signal.h>

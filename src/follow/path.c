@@ -4,7 +4,7 @@
  * Names are resolved by the kernel, from the caller's own /proc/TID/cwd and
  * /proc/TID/fd. Names of folders are kept for a while (folders.c). The caller's
  * folder of /proc stays open, which is safe: when the caller is gone, it answers
- * with an error, also where its number was given anew.
+ * with an error, even if its number belongs to another process by then.
  *
  * A caller's root may differ from ours only after a call that we follow
  * (chroot, pivot_root, unshare, setns) or if it did so from the beginning; from

@@ -1,12 +1,12 @@
 /*
  * The calls that are followed, one row each.
  *
- * Left out on purpose: calls on descriptors that were told when they were
+ * Left out on purpose: calls on descriptors that were reported when they were
  * opened (write, copy_file_range, sendfile); munmap, which the allocator makes
  * often, while a mapping that was there before a test and is gone after it is
  * rare; clone3, whose flags lie in memory where no filter sees them: the C
  * library makes each thread with it, while its fork() is clone and its
- * posix_spawn() ends in execve, which is told as a possible child.
+ * posix_spawn() ends in execve, which is reported as a possible child.
  */
 #include <fcntl.h>
 #include <linux/mman.h>

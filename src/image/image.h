@@ -16,8 +16,7 @@
  *     as it was at the capture before; returned pages stay valid until the
  *     next.
  *  3. Memory of our own in the tracee (breakpoint slots, the agent's tables)
- *     and
- *     stacks are never in image_changes().
+ *     and stacks are never in image_changes().
  *
  * What it does not do: know of types, variables or tests.
  */

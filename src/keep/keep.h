@@ -8,15 +8,14 @@
  * number of states can be taken; contents that are equal are kept once.
  *
  * Invariants:
- *  1. Only the paths told, and what lies below them where they are folders, are
- *     ever written, made or removed.
- *  2. Symbolic links are never followed below a path told.
+ *  1. Only the given paths, and what is below them if they are folders, are
+ *     ever written, created or removed.
+ *  2. Symbolic links are never followed below a given path.
  *  3. Nothing is removed or replaced that is older than the keeper and was not
  *     kept as it began: a file that a test gave another name may be the only
  *     copy of what was too large to be kept.
  *  4. More than KEEP_FILES_MAX files or KEEP_BYTES_MAX bytes are not kept: such
- *     a
- *     path is left alone from then on, and said (keeper_lost()).
+ *     a path is left alone from then on, and reported (keeper_lost()).
  */
 #pragma once
 

@@ -6,8 +6,7 @@
  *  - The calling function is a member of a _Hashtable, or of one of its bases,
  *    with std::allocator: its name says so.
  *  - It was inlined into one of the program's, or the file is stripped: then
- *    the
- *    caller is known only after a rehash of a container of one element to as
+ *    the caller is known only after a rehash of a container of one element to as
  *    many buckets as it had, which cannot be distinguished from none, gave an
  *    array back.
  */

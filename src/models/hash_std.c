@@ -11,16 +11,14 @@
  *     around the policy, and the node is the block that this thread got last.
  *     The answer is "rehash, to as many buckets as there are".
  *  2. The program allocates the array (hash_new_buckets()). The container's
- *     nodes
- *     are hidden, the new one and a copy of it are shown instead.
+ *     nodes are hidden, the new one and a copy of it are shown instead.
  *  3. The program's own code hashes them, and links them.
  *  4. It frees the old array (hash_delete_buckets()). Now the bucket of the new
  *     node is known, and by the order of node and copy whether keys are unique:
  *     only then nothing is looked up before the node is linked. Nodes and
- *     buckets
- *     are put back as they were. The empty bucket says behind which node its
- *     first one comes; libstdc++ says "before all", here it is the end of any
- *     other bucket's nodes.
+ *     buckets are restored as they were. The empty bucket says after which node
+ *     its first one comes; libstdc++ says "before all", here it is the end of
+ *     any other bucket's nodes.
  *  5. The program links the node there.
  *
  * All of the container's invariants hold again then. Nodes have 16 bytes, or

@@ -6,8 +6,8 @@
  * test choices are made only where that was asked for (suite_choices.startup):
  * then the process stopped before the first test is started again for each set
  * of choices. What was chosen up to there stays in the block next to what each
- * test chooses. In tests numbering begins anew with each of them; between tests
- * nothing is chosen.
+ * test chooses. Numbering starts over with each test; between tests nothing is
+ * chosen.
  */
 #pragma once
 

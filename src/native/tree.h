@@ -8,8 +8,8 @@
  * child with most below it comes last, so that few processes wait at a time.
  *
  * Where that cannot be done (threads, timers, adapters that lay out an order
- * before it begins), each order is run from its beginning, and what was told of
- * its first tests is not told again.
+ * before it begins), each order is run from its beginning, and what was
+ * reported for its first tests is not reported again.
  */
 #pragma once
 

@@ -67,7 +67,7 @@ static void ctest_rules_free(void *data)
 
 /*
  * CMake's expressions are POSIX extended ones with two differences: braces
- * mean themselves, and so does any character behind a backslash (\w is w).
+ * mean themselves, and so does any character after a backslash (\w is w).
  */
 static struct err *ctest_translate_expression(const char *text, struct str *ret)
 {

@@ -15,7 +15,7 @@
 struct process_keep {
 	struct keeper *keeper;
 	struct kept *start;
-	size_t said; /* losses that were told */
+	size_t said; /* losses that were reported */
 };
 
 /* ---- what is kept ---- */

@@ -7,7 +7,7 @@
  * each order that goes on from there.
  *
  * A test that crashes or does not end takes no process with it that another one
- * would need: those behind it run.
+ * would need: those after it run.
  */
 #pragma once
 

@@ -19,7 +19,7 @@
 /* Processes that one command left, at most. */
 #define LEFT_MAX 1024
 
-/* One command whose calls are told, and what it left running. */
+/* One command whose calls are followed, and what it left running. */
 struct command_follower {
 	struct process_watch *watch;
 	struct follow *follow;
@@ -351,7 +351,7 @@ static struct err *process_watch_find_left(const struct process_watch *watch,
 	return NULL;
 }
 
-/* From now on what is told is of processes that the command left. */
+/* From now on events are those of processes that the command left. */
 static struct err *process_watch_turn_over(struct process_watch *watch,
 					   bool left)
 {
@@ -395,7 +395,7 @@ static struct err *process_watch_keep_fixture_roots(struct process_watch *watch)
 /*
  * IPC objects belong to the system, and others have some, too: where calls are
  * followed, the command must have had to do with some. Those that are files
- * were told by name (system_state_touched()).
+ * were reported by name (system_state_touched()).
  */
 static bool process_watch_is_foreign(const struct process_watch *watch,
 				     const struct change *change)

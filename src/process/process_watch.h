@@ -52,7 +52,7 @@ bool process_watch_left(const struct process_watch *watch,
 /* It ended; its group is alive. @children: of ours, not of earlier runs. */
 struct err *process_watch_end(struct process_watch *watch, pid_t pid,
 			      const struct pids *children) _must_check_;
-/* Its result was told: now what it left or read. */
+/* Its result was reported: now what it left or read. */
 void process_watch_tell(struct process_watch *watch);
 /* What is to be ended of it was: these are alive now. */
 struct err *process_watch_settle(struct process_watch *watch,

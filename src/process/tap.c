@@ -7,7 +7,7 @@
 #include "base/macro.h"
 #include "base/str.h"
 
-/* The directive behind an unescaped " #": "SKIP …", "TODO …". */
+/* The directive after an unescaped " #": "SKIP …", "TODO …". */
 static const char *tap_find_directive(const char *line)
 {
 	for (const char *c = line; *c; c++) {

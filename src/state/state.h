@@ -11,8 +11,7 @@
  *
  * Invariants:
  *  1. No walk recurses on the C stack except over the nesting of types, which
- *     is
- *     bounded (TYPE_DEPTH_MAX).
+ *     is bounded (TYPE_DEPTH_MAX).
  *  2. Nothing that memory says is trusted: each pointer is looked up before it
  *     is followed, each count bounded.
  *

@@ -22,8 +22,7 @@
  *  3. A file that is no such database, or of another version, is moved aside
  *     (.old) and said; never an error of the run.
  *  4. The file does not grow beyond STORE_BYTES_MAX: facts of suites that were
- *     not
- *     opened for the longest time go first, then no more are kept.
+ *     not opened for the longest time go first, then no more are kept.
  *  5. Only the process that opened a store uses it; in a fork it does nothing.
  *
  * What it does not do: know what facts and findings say. And the file must not

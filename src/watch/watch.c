@@ -6,10 +6,10 @@
 
 #include "base/map.h"
 #include "suite/change.h"
-
-#define NO_TEST ((size_t)-1)
 #include "watch/memory_watch.h"
 #include "watch/system_watch.h"
+
+#define NO_TEST ((size_t)-1)
 
 struct watch {
 	struct watch_host host;
