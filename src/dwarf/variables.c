@@ -388,8 +388,11 @@ static struct err *fill_variable(struct variables *variables,
 	return NULL;
 }
 
-static void note_left_out(Dwarf_Die *die, const char *why)
+/* Most variables are local ones: finding their names has its price. */
+static void variables_log_left_out(Dwarf_Die *die, const char *why)
 {
+	if (!log_enabled(LOG_DWARF))
+		return;
 	const char *name = dwarf_diename(die);
 	log_debug(LOG_DWARF, "variable '%s' is left out: %s", name ? name : "",
 		  why);
@@ -403,7 +406,7 @@ static struct err *add_place(struct variables *variables,
 	const struct data_symbols *symbols = variables->symbols;
 	Dwarf_Die die = from->die;
 	if (!is_writable(symbols, place)) {
-		note_left_out(&die, "it is not in writable memory");
+		variables_log_left_out(&die, "it is not in writable memory");
 		return NULL;
 	}
 	bool any = false;
@@ -412,14 +415,16 @@ static struct err *add_place(struct variables *variables,
 				    dwarf_diename(&die), &any);
 	/* Dropped thread-locals are left at 0, which is a place like any. */
 	if (place->tls && any && !agrees) {
-		note_left_out(&die, "the linker dropped this thread-local");
+		variables_log_left_out(&die,
+				       "the linker dropped this thread-local");
 		return NULL;
 	}
 	struct map_u64 *by_place = &variables->by_place[place->tls];
 	uint64_t known;
 	bool again = map_u64_get(by_place, place->address, &known);
 	if (again && !agrees) {
-		note_left_out(&die, "another variable is at its address");
+		variables_log_left_out(&die,
+				       "another variable is at its address");
 		return NULL;
 	}
 	if (again) {
@@ -431,7 +436,7 @@ static struct err *add_place(struct variables *variables,
 	struct variable variable = {};
 	TRY(fill_variable(variables, from, place, linkage, &variable));
 	if (!variable.name) {
-		note_left_out(&die, "it has no qualified name");
+		variables_log_left_out(&die, "it has no qualified name");
 		return NULL;
 	}
 	if (again) {
@@ -439,7 +444,7 @@ static struct err *add_place(struct variables *variables,
 		return NULL;
 	}
 	if (index->variables.n >= VARIABLES_MAX) {
-		note_left_out(&die, "there are too many variables");
+		variables_log_left_out(&die, "there are too many variables");
 		return NULL;
 	}
 	if (place->offset)
@@ -459,7 +464,7 @@ static struct err *variables_add_die(struct variables *variables,
 	size_t n =
 		variable_find_places(variables->builder->object, &die, places);
 	if (!n)
-		note_left_out(&die, "it has no fixed address");
+		variables_log_left_out(&die, "it has no fixed address");
 	for (size_t i = 0; i < n; i++)
 		TRY(add_place(variables, from, &places[i]));
 	return NULL;
