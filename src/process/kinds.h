@@ -1,4 +1,4 @@
-/* The kinds of suites whose tests are processes (suite/kind.h). */
+/* The kinds of suites whose tests are processes (suite/suite.h). */
 #pragma once
 
 struct suite_kind;
