@@ -707,14 +707,14 @@ static void handlers(void)
 		}
 	}
 	put("x", "content");
-	for (int i = 0; i < 3000; i++) {
+	/* Until a signal came, on a busy machine. */
+	for (int i = 0; i < 3000 || !handled; i++) {
 		MUST(!close(open("x", O_WRONLY)));
 		while (AGENT && next_record())
 			;
 	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	MUST(handled > 0);
 	show("x");
 }
 
