@@ -276,7 +276,7 @@ static struct err *find_step(struct detection *detection, void *state,
 	*ret_left_out = !could;
 	if (!could)
 		return NULL;
-	log_debug(LOG_CLI, "%s: begins with %zu tests%s", detector->name,
+	log_debug(LOG_CLI, "%s: starts with %zu tests%s", detector->name,
 		  detection->order.n, moves ? ", in a process of its own" : "");
 	struct err *err = detector->find(detection, state);
 	/* Suites that cannot: the other findings are still there. */
@@ -302,7 +302,7 @@ static struct err *detection_find_all(struct detection *detection)
 		if (!state)
 			continue;
 		if (failed)
-			log_debug(LOG_CLI, "%s: does not begin: %s",
+			log_debug(LOG_CLI, "%s: does not start: %s",
 				  detector->name, err_message(failed));
 		else
 			failed = find_step(detection, state,

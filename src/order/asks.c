@@ -105,14 +105,9 @@ struct err *asks_add(struct order_search *search, struct order_asks *asks,
 	for (size_t i = 1; search->fixed && i < ask.order.n; i++)
 		ask.impossible |= ask.order.data[i] <= ask.order.data[i - 1];
 	if (ask.impossible)
-		log_debug(
-			LOG_ORDER,
-			"%s is not run after %s and %zu others: the suite does "
-			"not allow this order",
-			suite_test(search->suite, test)->name,
-			n ? suite_test(search->suite, prefix[0])->name
-			  : "nothing",
-			n ? n - 1 : 0);
+		search_log_order(search, test, prefix, n,
+				 "not tried, the suite does not allow this "
+				 "order");
 	if (!err)
 		err = vec_push(asks, ask);
 	if (err)
@@ -369,7 +364,7 @@ struct err *asks_run(struct order_search *search, struct order_asks *asks,
 		.flags = flags,
 	};
 	bool serial = flags & ASK_SERIAL;
-	size_t from = 0, in_block = 0;
+	size_t from = 0, in_block = 0, left = 0;
 	for (size_t i = 0; i < asks->n; i++) {
 		struct order_ask *ask = &asks->data[i];
 		bool known;
@@ -382,20 +377,27 @@ struct err *asks_run(struct order_search *search, struct order_asks *asks,
 			from = i;
 			in_block = 0;
 		}
-		if (search_late(search))
+		if (search_late(search)) {
+			left += asks->n - i;
 			break;
+		}
 		if (in_block++ >=
 		    MAX((size_t)BLOCK_MIN, BLOCK_PREFIXES * ask->order.n)) {
 			in_block = 1;
 			map_u64_free(&tree.children);
 		}
 		uint64_t cost = asks_cost_of(&tree, ask);
-		if (!search_fits(search, tree.cost + cost, serial))
+		if (!search_fits(search, tree.cost + cost, serial)) {
+			left++;
 			continue;
+		}
 		tree.cost += cost;
 		tree.first = asks->data + from;
 		TRY(tree_add(&tree, ask));
 	}
+	if (left)
+		log_debug(LOG_ORDER, "%zu of %zu orders not tried: %s", left,
+			  asks->n, search->result->reach.why);
 	return tree.nodes.n
 		       ? asks_run_tree(&tree, asks->data + from, asks->n - from)
 		       : NULL;

@@ -388,14 +388,9 @@ static struct err *explain_accept_list(struct order_search *search, size_t test,
 				repeats_of(search, test, list), &verified));
 	TRY(explain_judge_test(search, test, &verified, &verdict));
 	if (verdict != IS_SO) {
-		log_debug(
-			LOG_ORDER,
-			"%s after %s and %zu others is not a finding: its "
-			"outcome was not the same each time",
-			suite_test(search->suite, test)->name,
-			list->n ? suite_test(search->suite, list->data[0])->name
-				: "nothing",
-			list->n ? list->n - 1 : 0);
+		search_log_order(search, test, list->data, list->n,
+				 "not a finding, its outcome was not the same "
+				 "each time");
 		return NULL;
 	}
 	enum order_class class = class_of(search, test, list);

@@ -33,6 +33,22 @@ void order_result_free(struct order_result *result)
 
 /* ---- what the parts ask ---- */
 
+void search_log_order(const struct order_search *search, size_t test,
+		      const size_t *prefix, size_t n, const char *what)
+{
+	const struct suite *suite = search->suite;
+	const char *name = suite_test(suite, test)->name;
+	if (!n)
+		log_debug(LOG_ORDER, "%s alone: %s", name, what);
+	else if (n == 1)
+		log_debug(LOG_ORDER, "%s after %s: %s", name,
+			  suite_test(suite, prefix[0])->name, what);
+	else
+		log_debug(LOG_ORDER, "%s after %s … %s (%zu tests): %s", name,
+			  suite_test(suite, prefix[0])->name,
+			  suite_test(suite, prefix[n - 1])->name, n, what);
+}
+
 static void note_late(struct order_search *search, uint64_t until)
 {
 	bool budget =
@@ -103,12 +119,26 @@ struct err *search_suspect(struct order_search *search, size_t test,
 {
 	const size_t pending_max = 3;
 	size_t pending = 0;
-	if (search->known[test].random || search->known[test].declared)
+	if (search->known[test].random || search->known[test].declared) {
+		search_log_order(
+			search, test, prefix, n,
+			search->known[test].random
+				? "ignored, the test is flaky"
+				: "ignored, the suite declares that it "
+				  "needs a test before it");
 		return NULL;
+	}
 	for (size_t i = search->explained; i < search->suspects.n; i++)
 		pending += search->suspects.data[i].test == test;
-	if (pending >= pending_max)
+	if (pending >= pending_max) {
+		search_log_order(search, test, prefix, n,
+				 "ignored, other orders of it come first");
 		return NULL;
+	}
+	search_log_order(search, test, prefix, n,
+			 outcome_is_good(outcome)
+				 ? "passes here, but not elsewhere"
+				 : "fails here, but not elsewhere");
 	struct order_suspect suspect = {
 		.test = test,
 		.good = outcome_is_good(outcome),

@@ -129,8 +129,10 @@ struct err *order_finding_make(const struct finding_run *run,
 		TRY(find_because(pollution, dependence));
 		TRY(order_find_leftovers(pollution, dependence));
 	}
-	log_debug(LOG_ORDER, "%s: %zu roots, explained by %zu leftovers", test,
-		  dependence->polluted.n, dependence->because.n);
+	log_debug(LOG_ORDER,
+		  "%s: caused by %zu roots, explained by %zu findings of "
+		  "pollution",
+		  test, dependence->polluted.n, dependence->because.n);
 	_cleanup_(finding_free) struct finding finding = {
 		.kind = &dependence_kind,
 		.tests = run->tests,

@@ -106,6 +106,12 @@ static inline bool order_ends(const struct order_search *search,
 	       (outcome == OUTCOME_CRASH || outcome == OUTCOME_TIMEOUT);
 }
 
+/*
+ * Logs "TEST after FIRST … LAST (N tests): @what": what was decided about @test
+ * after the @n tests of @prefix.
+ */
+void search_log_order(const struct order_search *search, size_t test,
+		      const size_t *prefix, size_t n, const char *what);
 /* Is it time to stop? Notes why. */
 bool search_late(struct order_search *search);
 /*

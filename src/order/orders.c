@@ -102,7 +102,7 @@ static void recall_order(struct order_search *search, struct going *going)
 				going->outcomes[i] = OUTCOME_NONE;
 		}
 		log_debug(LOG_ORDER,
-			  "an order of %zu tests is known from an earlier call",
+			  "an order of %zu tests is reused from an earlier run",
 			  n);
 		search->result->reach.known += n;
 		going->done = going->recalled = true;
@@ -252,5 +252,9 @@ struct err *orders_run(struct order_search *search,
 		if (ret_done)
 			*ret_done = at;
 	}
+	if (at < orders->n)
+		log_debug(LOG_ORDER,
+			  "%zu of %zu orders of the suite not tried: %s",
+			  orders->n - at, orders->n, search->result->reach.why);
 	return NULL;
 }
