@@ -40,12 +40,13 @@
 	  " system, which is not specified",                                   \
 	  "an entry lost or doubled")                                          \
 	X(scandir, WIRE_PERMUTE, WIRE_ONE, 0, "scandir",                       \
-	  "POSIX scandir: without a comparison, and of entries that it takes"  \
-	  " for equal, the order in the array is unspecified",                 \
+	  "POSIX scandir: without a comparison function, and among"            \
+	  " entries that compare equal, the order in the array is"             \
+	  " unspecified",                                                      \
 	  "entries that compare as different")                                 \
 	X(scandirat, WIRE_PERMUTE, WIRE_ONE, 0, "scandirat",                   \
-	  "scandir(3): as scandir, which leaves the order without a"           \
-	  " comparison, and of equal entries, unspecified",                    \
+	  "scandir(3): like scandir, which leaves the order unspecified"       \
+	  " without a comparison function and among equal entries",            \
 	  "entries that compare as different")                                 \
 	X(glob, WIRE_PERMUTE, WIRE_ONE, 0, "glob",                             \
 	  "POSIX glob: with GLOB_NOSORT the order of the pathnames returned"   \
@@ -82,24 +83,24 @@
 	  " an unspecified order",                                             \
 	  "an entry lost or doubled")                                          \
 	X(getgroups, WIRE_PERMUTE, WIRE_ONE, 0, "getgroups",                   \
-	  "POSIX getgroups: fills in the current supplementary group IDs, in"  \
-	  " no order that is named",                                           \
+	  "POSIX getgroups: fills in the current supplementary group"          \
+	  " IDs, in no specified order",                                       \
 	  "another set of groups, or another number of them")                  \
 	X(getgrouplist, WIRE_PERMUTE, WIRE_ONE, 0, "getgrouplist",             \
-	  "getgrouplist(3): the argument group is included in the list, at a"  \
-	  " place that is not named",                                          \
+	  "getgrouplist(3): the argument group is included in the list,"       \
+	  " at an unspecified position",                                       \
 	  "another set of groups")                                             \
 	X(getaddrinfo, WIRE_PERMUTE, WIRE_ONE, WIRE_OPTIONAL, "getaddrinfo",   \
-	  "POSIX getaddrinfo: a list of addresses, in no order that is named"  \
-	  " (RFC 6724 and gai.conf(5) name one)",                              \
+	  "POSIX getaddrinfo: a list of addresses, in no specified"            \
+	  " order (RFC 6724 and gai.conf(5) define one)",                      \
 	  "ai_canonname elsewhere than in the first, another set")             \
 	X(getifaddrs, WIRE_PERMUTE, WIRE_ONE, 0, "getifaddrs",                 \
-	  "getifaddrs(3): a linked list of interfaces, in no order that is"    \
-	  " named",                                                            \
+	  "getifaddrs(3): a linked list of interfaces, in no specified"        \
+	  " order",                                                            \
 	  "another set, or another pointer to free")                           \
 	X(if_nameindex, WIRE_PERMUTE, WIRE_ONE, 0, "if_nameindex",             \
-	  "POSIX if_nameindex: an array of all interfaces, in no order that"   \
-	  " is named",                                                         \
+	  "POSIX if_nameindex: an array of all interfaces, in no"              \
+	  " specified order",                                                  \
 	  "another set, or the last entry elsewhere")                          \
 	X(listxattr, WIRE_PERMUTE, WIRE_ONE, 0, "listxattr",                   \
 	  "listxattr(2): the list of names is returned as an unordered array"  \

@@ -158,12 +158,12 @@
 	  " gives them")						\
 	X(gai_strerror, WIRE_RANDOM, WIRE_ONE, 0, "gai_strerror",	\
 	  "POSIX gai_strerror(): a text string describing an error"	\
-	  " value; no text is named",					\
+	  " value; the text is unspecified",				\
 	  "different texts for the same number, whichever function"	\
 	  " gives them")						\
 	X(hstrerror, WIRE_RANDOM, WIRE_ONE, 0, "hstrerror",		\
 	  "gethostbyname(3): the error message associated with the"	\
-	  " value; no text is named",					\
+	  " value; the text is unspecified",				\
 	  "different texts for the same number, whichever function"	\
 	  " gives them")						\
 	X(regerror, WIRE_RANDOM, WIRE_ONE, 0, "regerror",		\
@@ -177,8 +177,8 @@
 	  "the text that the program itself gave an exception")		\
 	X(exception_text, WIRE_RANDOM, WIRE_ONE, 0, "std::out_of_range", \
 	  "C++17 [sequence.reqmts], [string.conversions]: throws"	\
-	  " out_of_range, invalid_argument, length_error; no text is"	\
-	  " named",							\
+	  " out_of_range, invalid_argument, length_error; the text is"	\
+	  " unspecified",						\
 	  "another type of exception, or the program's own text")	\
 	X(puts, WIRE_RANDOM, WIRE_ONE, 0, "puts",			\
 	  "C17 7.21.7.9: EOF if a write error occurs; otherwise a"	\
@@ -226,17 +226,17 @@
 	  "errno after a conversion")					\
 	X(rand, WIRE_RANDOM, WIRE_ONE, 0, "rand",			\
 	  "C17 7.22.2: a sequence of pseudo-random integers, repeated"	\
-	  " after the same srand(); no sequence is named",		\
+	  " after the same srand(); the sequence is unspecified",	\
 	  "another sequence after the same seed, or values out of"	\
 	  " range")							\
 	X(random, WIRE_RANDOM, WIRE_ONE, 0, "random",			\
 	  "POSIX random(): a non-linear feedback generator, repeated"	\
-	  " after the same srandom(); no sequence is named",		\
+	  " after the same srandom(); the sequence is unspecified",	\
 	  "another sequence after the same seed, or values out of"	\
 	  " range")							\
 	X(rand_r, WIRE_RANDOM, WIRE_ONE, 0, "rand_r",			\
-	  "POSIX.1-2008 rand_r(): a sequence of pseudo-random"		\
-	  " integers that follows from the seed; none is named",	\
+	  "POSIX.1-2008 rand_r(): a sequence of pseudo-random integers"	\
+	  " that follows from the seed; which one is unspecified",	\
 	  "another sequence after the same seed, or values out of"	\
 	  " range")							\
 	X(getrandom, WIRE_SHORT, WIRE_ID, 0, "getrandom",		\
@@ -322,8 +322,8 @@
 	  " implementation-defined",					\
 	  "a later time, or different ones for one file")		\
 	X(stat_inode, WIRE_RANDOM, WIRE_ONE, WIRE_OPTIONAL | WIRE_THROUGH, "stat-inode", \
-	  "POSIX <sys/stat.h>: st_ino and st_dev together identify"	\
-	  " the file; no number is named",				\
+	  "POSIX <sys/stat.h>: st_ino and st_dev together identify the"	\
+	  " file; the numbers are unspecified",				\
 	  "one number for two files, or two for one")			\
 	X(clock_resolution, WIRE_RANDOM, WIRE_ONE, WIRE_CONSTANT, "clock-resolution", \
 	  "POSIX clock_getres(): the resolution of any clock is"	\
@@ -352,9 +352,8 @@
 	  " the portable filename character set",			\
 	  "a name that exists, or other characters")			\
 	X(getline, WIRE_EXTEND, WIRE_ONE, 0, "getline",			\
-	  "POSIX getline(): an array of insufficient size is"		\
-	  " allocated or reallocated to fit the line; its size is not"	\
-	  " named",							\
+	  "POSIX getline(): an array of insufficient size is allocated"	\
+	  " or reallocated to fit the line; its size is unspecified",	\
 	  "an array that is large enough")				\
 	X(readlink, WIRE_RANDOM, WIRE_FULL, 0, "readlink",		\
 	  "POSIX readlink(): the contents of the remainder of the"	\

@@ -59,7 +59,7 @@ def table():
             continue
         lines += [f"### {family.capitalize()}", "", "| API | kind | from level | what leaves it open |", "| --- | --- | --- | --- |"]
         for api, kind, level, optional, clause in found:
-            lines.append(f"| `{api}` | {kind} | {level}{', where named' if optional else ''} | {clause} |")
+            lines.append(f"| `{api}` | {kind} | {level}{', optional' if optional else ''} | {clause} |")
         lines.append("")
     return "\n".join(lines)
 
