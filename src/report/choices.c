@@ -317,14 +317,14 @@ static struct err *choices_append_tried(struct str *line,
 static struct err *
 append_made(struct str *line, const struct choices_reach *choices, bool verbose)
 {
-	TRY(str_appendf(line, "models: %zu of %zu exercised", choices->met.n,
+	if (!choices->met.n)
+		return str_appendf(line, "models: none of %zu exercised\n",
+				   choices->models);
+	TRY(str_appendf(line, "models: %zu of %zu exercised: ", choices->met.n,
 			choices->models));
-	if (choices->met.n) {
-		TRY(str_append(line, ": "));
-		TRY(words_append_texts(
-			line, (const char *const *)choices->met.data,
-			choices->met.n, choices_bound(verbose, MODELS_MAX)));
-	}
+	TRY(words_append_texts(line, (const char *const *)choices->met.data,
+			       choices->met.n,
+			       choices_bound(verbose, MODELS_MAX)));
 	if (choices->met.n < choices->models)
 		TRY(str_append(line, "; the rest were not exercised"));
 	if (choices->systematic) /* paths are counted instead */

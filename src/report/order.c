@@ -289,7 +289,7 @@ static struct err *append_pairs(struct str *line,
 		TRY(words_append_count(line, reach->pairs_tried));
 		TRY(str_append(line, " of "));
 		TRY(words_append_count(line, reach->pairs));
-		TRY(str_append(line, " tried, each test right after the "
+		TRY(str_append(line, " tried, one test right after the "
 				     "other"));
 	}
 	if (reach->pairs_by_state) {

@@ -245,7 +245,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
                               "rows_all": 63, "known": 12345, "reversed": False, "orders": 1}})
         text = self.run_it("order", "--budget", "90s", "suite")
         self.assertIn("tried: every test alone; the whole suite in 1 order; 1,234 test executions, and 12,345 reused from earlier runs\n"
-                      "pairs: 700 of 4,032 tried, each test right after the other; in 500 more, the first test leaves no compared state changed; 2,832 not tried; covering orders: 3 of 63\n"
+                      "pairs: 700 of 4,032 tried, one test right after the other; in 500 more, the first test leaves no compared state changed; 2,832 not tried; covering orders: 3 of 63\n"
                       "limit: order: 1200 of 4032 pairs explored (budget 90s)\n"
                       "limit: order: not all tests were run twice (budget 90s)\n", text)
         result = self.json("order", "--budget", "90s")
@@ -257,7 +257,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
     def test_by_state(self):
         self.finds({"reach": {"tried": 20, "by_state": 10}})
         text = self.run_it("order", "suite")
-        self.assertIn("pairs: 20 of 30 tried, each test right after the other; in 10 more, the first test leaves no compared state changed; none left\n", text)
+        self.assertIn("pairs: 20 of 30 tried, one test right after the other; in 10 more, the first test leaves no compared state changed; none left\n", text)
         self.assertNotIn("limit", text)
 
     def test_partial_finding(self):

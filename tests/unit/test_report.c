@@ -414,7 +414,7 @@ static void test_order_text(void **state _unused_)
 		"\"<&>'\\n\\xff\\x1b[31m (failed in 2 of 10 identical runs)\n"
 		"tried: every test alone; the whole suite in 12 orders; 1,000 "
 		"test executions\n"
-		"pairs: 999 of 1,234,567 tried, each test right after the "
+		"pairs: 999 of 1,234,567 tried, one test right after the "
 		"other; in 1,233,567 more, the first test leaves no compared "
 		"state changed; 1 not tried; covering orders: 3 of 4\n");
 	_cleanup_(freep) char *color =
