@@ -141,6 +141,10 @@ static struct err *set_number(const struct option *option, const char *text,
 	uint64_t max = option->max ? option->max : UINT64_MAX;
 	if (!str_to_u64(text, 10, &number))
 		return err_create(ERR_USAGE, "'%s' is not a number", text);
+	if (number < option->min && !option->max)
+		return err_create(ERR_USAGE,
+				  "%s is out of range (at least %llu)", text,
+				  (unsigned long long)option->min);
 	if (number < option->min || number > max)
 		return err_create(ERR_USAGE,
 				  "%s is out of range (%llu to %llu)", text,

@@ -72,6 +72,8 @@ static struct err *none_selected(const struct suite *suite,
 		err_create(ERR_USAGE, "no test matches --tests '%s'", first);
 	if (suggestion.best)
 		return err_hint(err, "did you mean '%s'?", suggestion.best);
+	if (strchr(first, '*'))
+		return err_hint(err, "'polygraph list' shows the names");
 	return err_hint(err,
 			"'polygraph list' shows the names; '*%s*' matches "
 			"anywhere in a name",

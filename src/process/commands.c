@@ -1,5 +1,5 @@
 /*
- * --commands FILE: one shell command a line, each a test. Blank lines and lines
+ * --commands FILE: one shell command per line, each a test. Blank lines and lines
  * that begin with '#' are skipped. Exit statuses are those of automake's test
  * scripts: 0 pass, 77 skip, the rest fail.
  */
@@ -61,12 +61,12 @@ static struct err *commands_suite_open(const struct suite_options *options,
 	if (err)
 		return err_hint(err_with_kind(err, ERR_USAGE),
 				"--commands takes a file with one shell "
-				"command a line");
+				"command per line");
 	if (memchr(text, '\0', n))
 		return err_hint(
 			err_create(ERR_USAGE, "'%s' is not a text file", file),
 			"--commands takes a file with one shell "
-			"command a line; to run the tests of a program "
+			"command per line; to run the tests of a program "
 			"leave the option out");
 
 	_cleanup_(process_suite_destroyp) struct process_suite *suite = NULL;
@@ -89,7 +89,7 @@ static struct err *commands_suite_open(const struct suite_options *options,
 	if (!suite->tests.n)
 		return err_hint(
 			err_create(ERR_SUITE, "'%s' has no commands", file),
-			"write one shell command a line; lines that "
+			"write one shell command per line; lines that "
 			"begin with # are comments");
 	*ret = &take_ptr(suite)->suite;
 	return NULL;

@@ -18,11 +18,10 @@ static struct err *open_results(struct store **ret)
 	if (!access(RESULTS_FOLDER "/" STORE_FILE, F_OK))
 		return store_open(RESULTS_FOLDER, ret);
 	return err_hint(err_create(ERR_USAGE,
-				   "no results are kept in the working "
+				   "no stored findings in the working "
 				   "directory"),
-			"they are in " RESULTS_FOLDER " where 'polygraph "
-			"pollution', 'polygraph order' or 'polygraph choices' "
-			"was run");
+			"run replay where the detector ran: findings are "
+			"in " RESULTS_FOLDER " there");
 }
 
 static json_t *parse_finding(const struct store_finding *finding)

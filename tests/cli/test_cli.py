@@ -177,8 +177,8 @@ class Cli(unittest.TestCase):
         # Nothing found, nothing kept.
         self.run_it("pollution", "--quiet", "--tests", "Fine", "kept")
         self.assertFalse(os.path.exists(self.path(".polygraph")))
-        self.fails("replay", "--list", message="no results are kept.*", hint=".*[.]polygraph.*")
-        self.fails("replay", "pollution-1", message="no results are kept.*")
+        self.fails("replay", "--list", message="no stored findings.*", hint=".*[.]polygraph.*")
+        self.fails("replay", "pollution-1", message="no stored findings.*")
         ids = self.kept()
         self.assertEqual(len(ids), 1)
         self.assertRegex(ids[0], "^pollution-[0-9a-f]{12}$")
