@@ -85,8 +85,8 @@ static struct err *find_detector(const char *name, const struct command **ret)
 	const struct command *command = command_find(name);
 	if (!command || command == &command_replay || !command->guarded)
 		return err_hint(err_create(ERR_INTERNAL,
-					   "what is kept of this finding is "
-					   "not a command of this version"),
+					   "the stored record of this finding "
+					   "names no command of this version"),
 				"run the command that found it again");
 	*ret = command;
 	return NULL;

@@ -108,8 +108,8 @@ struct err *record_write(const struct record *record, char **ret)
 struct err *record_unreadable(const char *what)
 {
 	return err_hint(err_create(ERR_INTERNAL,
-				   "what is kept of this finding cannot be "
-				   "read (%s)",
+				   "the stored record of this finding "
+				   "cannot be read (%s)",
 				   what),
 			"run the command that found it again");
 }

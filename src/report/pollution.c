@@ -271,9 +271,10 @@ static struct err *pollution_write_findings(const struct report *report,
 		if (told && !style->quiet)
 			fprintf(out,
 				INDENT
-				"… and %zu leftover%s behind the failures "
-				"above (shown with --verbose)\n",
-				told, told == 1 ? "" : "s");
+				"… and %zu change%s that explain%s the "
+				"failures above (shown with --verbose)\n",
+				told, told == 1 ? "" : "s",
+				told == 1 ? "s" : "");
 		return NULL;
 	}
 	for (size_t i = 0; i < report->n_findings; i++) {

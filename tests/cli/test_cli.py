@@ -276,7 +276,7 @@ class Cli(unittest.TestCase):
                       {"trials": [self.trial("failing", ["Victim"], "luck")]},
                       {"trials": [self.trial("alone", ["Victim"], "finding")]}):
             found = self.keep_order(["Sets", "Victim"], ["Victim"], wrong)
-            message = "this finding was stored by another version.*" if "version" in wrong else "what is kept.*cannot be read.*"
+            message = "this finding was stored by another version.*" if "version" in wrong else "the stored record.*cannot be read.*"
             self.fails("replay", found, message=message, hint="run the command.*", status=4)
         found = self.keep_order(["Sets", "Victim"], ["Victim"], {"suite": ["--frame", "x", "kept"]})
         self.fails("replay", found, message="unknown option '--frame'", hint=".*")

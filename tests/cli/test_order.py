@@ -174,7 +174,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertIn(polluted, check)
         self.assertIn("Registry.Clear: other: absent → 3 bytes", check)
         self.assertNotIn("Registry.Adds: registry.head", check)
-        self.assertIn("        … and 1 leftover behind the failures above (shown with --verbose)\n", check)
+        self.assertIn("        … and 1 change that explains the failures above (shown with --verbose)\n", check)
         self.assertIn("2 tests leave shared state changed: 2 findings", check)
         self.assertIn("Registry.Adds: registry.head: absent → 3 bytes", self.run_it("check", "-v", "suite", status=1))
         found = self.json("check", status=1)["findings"]

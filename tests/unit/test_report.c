@@ -623,7 +623,7 @@ static void test_pollution_told(void **state _unused_)
 	assert_non_null(strstr(
 		text, "medium  B.One: root\\x07.x: 0 → \"\\n\\xff\" (effect "
 		      "unknown; known)\n"
-		      "        … and 1 leftover behind the failures above "
+		      "        … and 1 change that explains the failures above "
 		      "(shown with --verbose)\n"));
 	_cleanup_(freep) char *verbose = render(
 		&check, "text", (struct report_style){ .verbose = true });
