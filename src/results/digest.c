@@ -336,7 +336,11 @@ static struct err *digest_add_command(XXH3_state_t *state, const char *line)
 static struct err *digest_add_commands(XXH3_state_t *state, const char *path)
 {
 	_cleanup_(freep) char *text = NULL;
+	struct stat status;
 	size_t n = 0;
+	/* A pipe has been read, and would be waited for. */
+	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+		return NULL;
 	TRY(digest_add_content(state, path));
 	_cleanup_(err_destroyp) struct err *unread =
 		file_read(path, LIST_LIMIT, &text, &n);

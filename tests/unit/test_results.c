@@ -380,6 +380,12 @@ static void test_digest_processes(void **state)
 	write_file("program", "two");
 	files_digest(one);
 	assert_other(one, two);
+	/* A list that came through a pipe is not waited for. */
+	assert_int_equal(mkfifo("pipe", 0600), 0);
+	options.source = "pipe";
+	files_digest(one);
+	files_digest(two);
+	assert_same(one, two);
 }
 
 int main(void)
