@@ -216,3 +216,13 @@ struct err *str_copy(const char *text, char **ret)
 	*ret = copy;
 	return NULL;
 }
+
+struct err *str_append_pattern(struct str *str, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if (strchr("*?[]\\!", *c))
+			TRY(str_append(str, "\\"));
+		TRY(str_append_n(str, c, 1));
+	}
+	return NULL;
+}

@@ -64,6 +64,8 @@ bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 /* Shell glob over the whole name: '*' and '?' also match '/' and '.'. */
 bool str_glob(const char *pattern, const char *text);
+/* @text as a pattern for --tests and str_glob() that matches nothing else. */
+struct err *str_append_pattern(struct str *str, const char *text) _must_check_;
 
 /* Whole-string numbers; false where it is not one or does not fit. */
 bool str_to_u64(const char *text, int base, uint64_t *ret);

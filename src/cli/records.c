@@ -51,11 +51,7 @@ static struct err *add_test_pattern(struct strv *words, const char *name)
 {
 	_cleanup_(str_freep) struct str word = STR_INIT;
 	TRY(str_append(&word, "--tests="));
-	for (const char *c = name; *c; c++) {
-		if (strchr("*?[]\\!", *c))
-			TRY(str_append(&word, "\\"));
-		TRY(str_append_n(&word, c, 1));
-	}
+	TRY(str_append_pattern(&word, name));
 	return strv_take(words, str_take(&word));
 }
 

@@ -139,10 +139,6 @@ struct err *words_append_shell(struct str *line, const char *word)
 struct err *words_append_pattern(struct str *line, const char *name)
 {
 	_cleanup_(str_freep) struct str pattern = STR_INIT;
-	for (const char *c = name; *c; c++) {
-		if (strchr("*?[]\\!", *c))
-			TRY(str_append(&pattern, "\\"));
-		TRY(str_append_n(&pattern, c, 1));
-	}
+	TRY(str_append_pattern(&pattern, name));
 	return words_append_shell(line, pattern.s ? pattern.s : "");
 }
