@@ -289,8 +289,8 @@ static struct err *choices_append_tried(struct str *line,
 	if (choices->systematic) {
 		TRY(str_appendf(
 			line,
-			"choices: all paths through %zu test%s, and "
-			"%zu run%s without choices; ",
+			"choices: paths through %zu test%s, and %zu run%s "
+			"without choices; ",
 			choices->spaces.n, plural_ending(choices->spaces.n),
 			choices->baselines, plural_ending(choices->baselines)));
 	} else {

@@ -170,7 +170,7 @@ high    Sort.Early assumes more than qsort promises
 
     def test_list_models(self):
         text = self.run_it("choices", "--list-models", "--api", "qsort")
-        self.assertRegex(text, r"^qsort  permute      one   C17 7\.22\.5\.2: [^\n]*\n\n1 model; 0 of them are used only if named with --api\n$")
+        self.assertRegex(text, r"^qsort  permute      one   C17 7\.22\.5\.2: [^\n]*\n\n1 model; 0 used only if named with --api\n$")
         models = json.loads(self.run_it("choices", "--list-models", "--format", "json"))["models"]
         self.assertIn({"api": "qsort", "kind": "permute", "level": "one", "optional": False, "clause": CLAUSE,
                        "never": "elements that compare as different, or an inconsistent comparison"}, models)

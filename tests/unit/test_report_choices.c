@@ -233,10 +233,9 @@ static void test_models(void **state _unused_)
 	_cleanup_(freep) char *text =
 		render(&report, "text", (struct report_style){});
 	assert_string_equal(
-		text,
-		"qsort      permute      one   C17: ties\n"
-		"malloc(0)  random       full  (optional) C17: either\n"
-		"\n2 models; 1 of them are used only if named with --api\n");
+		text, "qsort      permute      one   C17: ties\n"
+		      "malloc(0)  random       full  (optional) C17: either\n"
+		      "\n2 models; 1 used only if named with --api\n");
 	_cleanup_(freep) char *verbose = render(
 		&report, "text", (struct report_style){ .verbose = true });
 	assert_non_null(strstr(verbose, "           never: others\n"));
