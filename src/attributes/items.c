@@ -110,11 +110,18 @@ struct keyed_item {
 	size_t at;
 };
 
+/*
+ * Of objects without a name the older one comes first: a new one must not take the number of one
+ * that was there already, wherever the kernel lists it.
+ */
 static int by_key(const void *a, const void *b)
 {
 	const struct keyed_item *x = a, *y = b;
 	int order = strverscmp(x->item.key ? x->item.key : "",
 			       y->item.key ? y->item.key : "");
+	if (!order)
+		order = (x->item.changed > y->item.changed) -
+			(x->item.changed < y->item.changed);
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "attributes/attributes.h"
+#include "attributes/attributes_internal.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/str.h"
@@ -654,11 +655,35 @@ static void test_table(void **state)
 	assert_int_equal(attribute_states("limit[nofile"), 0);
 }
 
+/* A segment without a key that was there before keeps its number, wherever a new one is listed. */
+static void test_older_first(void **state _unused_)
+{
+	static const struct {
+		int64_t changed;
+		const char *text;
+	} listed[] = { { 200, "new" }, { 100, "old" }, { 150, "middle" } };
+	_cleanup_(items_freep) struct items items = {};
+	for (size_t i = 0; i < ARRAY_SIZE(listed); i++) {
+		struct item *item;
+		assert_ok(items_add(&items, "private", &item));
+		assert_ok(item_text(item, NULL, listed[i].text));
+		item->changed = listed[i].changed;
+	}
+	assert_ok(items_finish(&items, false));
+	const struct item *found = items_find(&items, "private");
+	assert_non_null(found);
+	assert_string_equal(found->fields[0].text, "old");
+	found = items_find(&items, "private #3");
+	assert_non_null(found);
+	assert_string_equal(found->fields[0].text, "new");
+}
+
 int main(void)
 {
 	elf_version(EV_CURRENT);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_older_first),
 		cmocka_unit_test(test_every_attribute),
 		cmocka_unit_test(test_followed),
 		cmocka_unit_test(test_agent),
