@@ -28,7 +28,7 @@ KINDS = {
     "order subjects": ("test_order.py", "order"),
     "choices subjects": ("test_choices.py", "choices"),
 }
-SMOKE_SECONDS = 10
+SMOKE_SECONDS = 5
 # Of the models' correct cases (tests/models): all of them take three minutes of two processors.
 SEEDS, QUICK_SEEDS = 200, 50
 # Look at objects of the whole system, which other tests make.
@@ -70,9 +70,9 @@ class OrdinaryUser:
             copy = Path(folder)
             copy.chmod(0o755)
             (copy / "tmp").mkdir()
-            (copy / "build").mkdir()
-            for program in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
-                shutil.copy2(TOP / "build" / program, copy / "build")
+            for program in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so", "tests/tree/tree_driver"):
+                (copy / "build" / program).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(TOP / "build" / program, copy / "build" / program)
             if (TOP / "build" / built).is_dir():
                 shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True,
                                 ignore=shutil.ignore_patterns("run-*"))  # of failures, with files of all kinds
@@ -101,9 +101,10 @@ class Parts:
         self.polygraph = TOP / "build" / "polygraph"
         self.sanitized = TOP / "build-sanitized" / "polygraph"
         self.sanitize = {"env": {**os.environ, **SANITIZERS}}
+        # Tests wait for time-outs, for sleeping programs and for one another: a few more than there are processors.
         cpus = len(os.sched_getaffinity(0))
-        self.lanes = max(2, min(4, cpus))
-        self.jobs = max(1, cpus // self.lanes)
+        self.lanes = max(3, min(4, cpus))
+        self.jobs = max(2, cpus // self.lanes)
         self.user = OrdinaryUser()
 
     def part(self, name, command, **options):
@@ -139,12 +140,9 @@ class Parts:
         return chain
 
     def alone(self):
-        """Parts that use all processors by themselves, or that others would disturb."""
+        """Parts that use all processors by themselves, and look at objects of the whole system."""
         yield self.meson("unit tests, plain", "build", "--no-suite", "models", **self.sanitize)
         yield self.meson("unit tests, sanitizers", "build-sanitized", **self.sanitize)
-        # The agents are the same in both builds.
-        yield self.meson("models", "build", "--suite", "models", timeout=1800,
-                         env={**os.environ, "POLYGRAPH_TEST_SEEDS": str(SEEDS if self.full else QUICK_SEEDS)})
         for script in scripts("robust"):
             if script.stem in ALONE:
                 yield self.robust(script)
@@ -152,30 +150,37 @@ class Parts:
     def robust(self, script):
         return self.python(f"robust/{script.stem}", script, "--polygraph", self.polygraph)
 
-    def chains(self):
-        """What can run side by side; the longest first."""
-        for kind in ("pollution subjects", "order subjects", "subjects", "choices subjects"):
-            yield self.subjects(kind)
+    def makers(self):
+        """Parts that make objects of the whole system, such as semaphores, and others that do not mind them."""
+        yield self.subjects("subjects")
+        # The agents are the same in both builds.
+        yield self.meson("models", "build", "--suite", "models", timeout=1800,
+                         env={**os.environ, "POLYGRAPH_TEST_SEEDS": str(SEEDS if self.full else QUICK_SEEDS)})
         for script in scripts("robust"):
             if script.stem not in ALONE:
                 yield self.robust(script)
         for script in scripts("cli"):
             yield self.python(f"cli/{script.stem}", script, TOP / "build" / "tests" / "cli" / "polygraph_fake")
-        yield self.python("self check", TESTS / "self_check.py", TOP / "build")
         yield self.part("demo", [TOP / "examples" / "demo", self.polygraph, TOP / "build" / "examples"])
         yield self.python("rooms", TESTS / "lint" / "check_rooms.py", "--build", TOP / "build")
         yield self.python("rooms check", TESTS / "lint" / "test_check_rooms.py")
+
+    def watchers(self):
+        """Parts that look at such objects, each at its own."""
+        for kind in ("order subjects", "pollution subjects", "choices subjects"):
+            yield self.subjects(kind)
+        yield self.python("fuzz smoke", TESTS / "fuzz" / "run.py", SMOKE_SECONDS)
+        yield self.python("self check", TESTS / "self_check.py", TOP / "build")
 
     def run(self):
         for chain in self.alone():
             for function in chain:
                 function()
-        self.counts.side_by_side(self.lanes, self.chains())
+        for chains in (self.makers(), self.watchers()):
+            self.counts.side_by_side(self.lanes, chains)
         name = "subjects as an ordinary user"
         if self.user.why_not and self.wants(name):
             self.counts.skip(name, self.user.why_not)
-        for function in self.python("fuzz smoke", TESTS / "fuzz" / "run.py", SMOKE_SECONDS):
-            function()
 
 
 def main():

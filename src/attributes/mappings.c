@@ -194,11 +194,10 @@ static struct err *note_mapped(struct attributes *a,
 			       const struct proc_mapping *mapping)
 {
 	struct stat st;
-	const struct attributes_file *last =
-		a->mapped.n ? &a->mapped.data[a->mapped.n - 1] : NULL;
+	size_t n = a->mapped.n;
 	if (!mapping->writable || !mapping->shared || mapping->path[0] != '/' ||
-	    a->mapped.n >= MAPPED_MAX ||
-	    (last && !strcmp(last->path, mapping->path)) ||
+	    n >= MAPPED_MAX ||
+	    (n && !strcmp(a->mapped.data[n - 1].path, mapping->path)) ||
 	    stat(mapping->path, &st) < 0 || !S_ISREG(st.st_mode) ||
 	    st.st_ino != mapping->inode)
 		return NULL;

@@ -359,5 +359,5 @@ struct err *proc_read_children(pid_t pid, pid_t tid, struct pids *ret)
 			  err_message(err));
 		return NULL;
 	}
-	return proc_parse_children(text.s, ret);
+	return proc_parse_children(text.s ? text.s : "", ret);
 }

@@ -35,7 +35,11 @@
 #include "tracee/remote.h"
 
 #define COLLECTOR "_ZN5boost9unit_test19results_collector_t"
-#define UNIT_START COLLECTOR "15test_unit_startERKNS0_9test_unitE"
+/* In one piece, for it stands in lists of names. */
+/* clang-format off */
+#define UNIT_START \
+	"_ZN5boost9unit_test19results_collector_t15test_unit_startERKNS0_9test_unitE"
+/* clang-format on */
 #define UNIT_FINISH COLLECTOR "16test_unit_finishERKNS0_9test_unitEm"
 #define UNIT_SKIPPED                                                           \
 	COLLECTOR "17test_unit_skippedERKNS0_9test_unitENS0_13basic_"          \

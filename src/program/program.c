@@ -135,12 +135,14 @@ struct err *program_load(struct program *program, struct tracee *tracee)
 
 	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
 	TRY(proc_read_maps(tracee_pid(tracee), &maps));
-	for (size_t i = 0; i < 2 * maps.n; i++) {
-		const struct proc_mapping *mapping = &maps.data[i % maps.n];
-		bool first = !strcmp(mapping->path, executable);
-		if (mapping->path[0] == '/' && first == (i < maps.n))
-			TRY(add_module(program, mapping->path, tracee,
-				       mapping->start, mapping->end));
+	for (int others = 0; others < 2; others++) {
+		for (size_t i = 0; i < maps.n; i++) {
+			const struct proc_mapping *mapping = &maps.data[i];
+			bool other = strcmp(mapping->path, executable) != 0;
+			if (mapping->path[0] == '/' && other == others)
+				TRY(add_module(program, mapping->path, tracee,
+					       mapping->start, mapping->end));
+		}
 	}
 	return NULL;
 }

@@ -130,6 +130,7 @@ static struct err *append_polluted(struct str *line,
 static struct err *order_write_more(const struct finding *finding, FILE *out)
 {
 	const struct dependence *dependence = dependence_of(finding);
+	BUG_ON(!dependence);
 	const struct order_tests *const orders[] = { &dependence->failing,
 						     &dependence->passing };
 	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {

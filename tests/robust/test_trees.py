@@ -281,18 +281,21 @@ class Trees(unittest.TestCase):
         with subprocess.Popen([DRIVER, "--jobs", "2", "--timeout-ms", "5000", "--tree", tree, self.suite],
                               cwd=self.cwd, stdout=subprocess.PIPE, text=True) as driver:
             children = f"/proc/{driver.pid}/task/{driver.pid}/children"
-            worker = None
-            while worker is None and driver.poll() is None:
+            seen, workers = set(), set()
+            # A fork that is about to become another program does not stay what it is.
+            while not workers and driver.poll() is None:
+                time.sleep(0.05)
+                now = set()
                 with open(children, encoding="utf-8") as file:
                     pids = file.read().split()
                 for pid in pids:
                     try:
                         if os.path.basename(os.readlink(f"/proc/{pid}/exe")) == os.path.basename(DRIVER):
-                            worker = int(pid)
+                            now.add(int(pid))
                     except FileNotFoundError:
                         pass  # gone already
-                time.sleep(0.05)
-            os.kill(worker, signal.SIGKILL)
+                workers, seen = seen & now, now
+            os.kill(min(workers), signal.SIGKILL)
             said, _ = driver.communicate(timeout=60)
         self.assertEqual(driver.returncode, 1)
         self.assertIn("worker", said)
