@@ -115,6 +115,7 @@ static struct err *replay_run_detector(void *data, const struct strv *line,
 	int used = 0, n = (int)line->n - 1;
 	char **words = line->data + 1;
 	TRY(find_detector(line->data[0], &command));
+	BUG_ON(!command);
 	TRY(options_create(command->groups, command->defaults,
 			   command->values_size, &options));
 	TRY(options_parse(options, n, words, &used));

@@ -136,7 +136,7 @@ static struct err *read_trial(json_t *value, struct record *record)
 	const char *name = NULL, *expect = NULL;
 	int forced = 0;
 	unsigned at = 0;
-	struct trial *trial;
+	struct trial *trial = NULL;
 	if (json_unpack_ex(value, &error, 0, "{s:s, s:s, s:b, s:o, s:o}",
 			   "name", &name, "expect", &expect, "forced", &forced,
 			   "order", &order, "command", &command))
@@ -146,6 +146,7 @@ static struct err *read_trial(json_t *value, struct record *record)
 	if (at == ARRAY_SIZE(expects))
 		return record_unreadable("expect");
 	TRY(record_add_trial(record, name, (enum trial_expect)at, &trial));
+	BUG_ON(!trial);
 	trial->forced = forced;
 	TRY(record_read_list(order, "order", &trial->order));
 	TRY(record_read_list(command, "command", &trial->command));
