@@ -395,10 +395,13 @@ TEST(test_orphan)
 //@ pollutes test_daemon daemon.log may=yes
 TEST(test_daemon)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 	if (pid == 0) {
-		for (int i = 0; i < 20; i++) {
+		/* However slow the machine is, it is there when the test ends; at most 30 seconds. */
+		for (int i = 0; i < 3000 && getppid() == parent; i++) {
 			usleep(10000);
+			if (i >= 20)
+				continue;
 			int fd = open("daemon.log", O_WRONLY | O_CREAT | O_APPEND, 0644);
 			(void)!write(fd, "x", 1);
 			close(fd);
