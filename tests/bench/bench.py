@@ -12,10 +12,10 @@ processor time of its own, so that what the tool takes from it shows.
     `polygraph run --format json --output /dev/null`.
  2. 1,000 tests, each in a process of its own: `polygraph run --alone` from a checkpoint against 1,000 starts of the
     program with a filter for one test.
- 3. Suites with up to 1 GiB of state: `polygraph pollution`, see pollution.py.
- 4. A suite that writes files in a tree of 100,000: `polygraph pollution`, see files.py.
+ 3. Suites with up to 1 GiB of state: `polygraph pollution`, see bench_pollution.py.
+ 4. A suite that writes files in a tree of 100,000: `polygraph pollution`, see bench_files.py.
  5. What the preloaded library adds to a pair of malloc and free: malloc_cost.py.
- 6. Finding order-dependent tests, systematically and by random orders: `polygraph order`, see order.py.
+ 6. Finding order-dependent tests, systematically and by random orders: `polygraph order`, see bench_order.py.
  7. APIs that do something else that is allowed: what it costs on real suites (--work: where they are built), and how many
     runs it needs: `polygraph choices`, see bench_choices.py.
 
@@ -243,15 +243,15 @@ def bench_alone(options, rows):
 
 
 def bench_pollution(options, rows):
-    import pollution  # which is made of parts of this file
+    import bench_pollution  # which is made of parts of this file
 
-    pollution.bench_pollution(options, rows)
+    bench_pollution.bench_pollution(options, rows)
 
 
 def bench_files(options, rows):
-    import files
+    import bench_files
 
-    files.bench_files(options, rows)
+    bench_files.bench_files(options, rows)
 
 
 def bench_malloc(options, rows):
@@ -262,9 +262,9 @@ def bench_malloc(options, rows):
 
 
 def bench_order(options, rows):
-    import order
+    import bench_order
 
-    order.bench_order(options, rows)
+    bench_order.bench_order(options, rows)
 
 
 def bench_choices(options, rows):

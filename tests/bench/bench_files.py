@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from bench import HERE, Spread, newer
-from pollution import seconds
+from bench_pollution import seconds
 
 GOAL_RATIO = 1.10  # of all kinds together
 GOAL_WALK_MS = 50  # a test, 100,000 files
