@@ -7,6 +7,7 @@ What tests of one process leave is checked with subjects (tests/harness/test_pol
 """
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -286,7 +287,8 @@ class Commands(Base):
         self.assertEqual(processes(mark), [], "it is still there")
 
     def test_daemon(self):
-        result = list(found(self.commands(f"{self.left} stay", "true", f"{self.left} listen", "true")).values())
+        left = shlex.quote(self.left)
+        result = list(found(self.commands(f"{left} stay", "true", f"{left} listen", "true")).values())
         self.assertEqual(result[0], {("process", "child[left]")})
         self.assertEqual(result[1], set())
         self.assertEqual(result[2], {("process", "child[left]"), ("process", "port[tcp 127.0.0.1:*]")})
@@ -295,10 +297,10 @@ class Commands(Base):
 
     def test_ipc(self):
         keys = [(os.getpid() << 4 & 0x7ffffff0) + i for i in range(6)]
-        lines = []
+        left, lines = shlex.quote(self.left), []
         for i, what in enumerate(("shm", "sem", "msg")):
-            lines.append(f"{self.left} make {what} {keys[i]}")
-            lines.append(f"{self.left} make {what} {keys[3 + i]} && {self.left} remove {what} {keys[3 + i]}")
+            lines.append(f"{left} make {what} {keys[i]}")
+            lines.append(f"{left} make {what} {keys[3 + i]} && {left} remove {what} {keys[3 + i]}")
         try:
             result = list(found(self.commands(*lines)).values())
         finally:
