@@ -2,11 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/interrupted.h"
 #include "base/str.h"
+
+/* How long a pipe may say nothing. */
+#define FILE_SILENCE_MS 10000
 
 struct err *path_join(const char *folder, const char *name, char **ret)
 {
@@ -78,18 +84,46 @@ struct err *path_display(const char *folder, const char *path, char **ret)
 	return NULL;
 }
 
-struct err *file_read(const char *path, size_t limit, char **ret, size_t *ret_n)
+/*
+ * Waits for more. A pipe that stays silent may be a FIFO that nobody writes to;
+ * a person at a terminal may take their time.
+ */
+static struct err *file_wait(int fd, const char *path)
 {
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(errno, "cannot open '%s'", path);
+	struct stat status;
+	bool pipe = !fstat(fd, &status) && S_ISFIFO(status.st_mode);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	int ready;
+	do {
+		ready = poll(&poll_fd, 1, pipe ? FILE_SILENCE_MS : -1);
+	} while (ready < 0 && errno == EINTR && !interrupted);
+	if (ready < 0)
+		return err_with_kind(err_errno(errno, "cannot read '%s'", path),
+				     errno == EINTR ? ERR_INTERRUPTED
+						    : ERR_INTERNAL);
+	if (!ready)
+		return err_hint(
+			err_create(ERR_USAGE,
+				   "'%s' is a pipe, and nothing came through "
+				   "it for %d seconds",
+				   path, FILE_SILENCE_MS / 1000),
+			"write to it, or give a file");
+	return NULL;
+}
 
+struct err *file_read_fd(int fd, const char *path, size_t limit, char **ret,
+			 size_t *ret_n)
+{
 	_cleanup_(str_freep) struct str str = STR_INIT;
 	char chunk[16384];
 	for (;;) {
 		ssize_t n = read(fd, chunk, sizeof(chunk));
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EAGAIN) {
+			TRY(file_wait(fd, path));
+			continue;
+		}
 		if (n < 0)
 			return err_errno(errno, "cannot read '%s'", path);
 		if (!n)
@@ -108,6 +142,19 @@ struct err *file_read(const char *path, size_t limit, char **ret, size_t *ret_n)
 	if (ret_n)
 		*ret_n = n;
 	return NULL;
+}
+
+struct err *file_read(const char *path, size_t limit, char **ret, size_t *ret_n)
+{
+	struct stat status;
+	_cleanup_(closep) int fd =
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return err_errno(errno, "cannot open '%s'", path);
+	/* Without a writer there is nothing to read yet, which is not the end. */
+	if (!fstat(fd, &status) && S_ISFIFO(status.st_mode))
+		TRY(file_wait(fd, path));
+	return file_read_fd(fd, path, limit, ret, ret_n);
 }
 
 bool path_is_below(const char *path, const char *folder)

@@ -23,6 +23,12 @@ int path_compare(const char *a, const char *b);
 /* Coverage data, which tools write next to the program when it ends? */
 bool path_is_coverage(const char *path);
 
-/* Whole file, NUL-terminated; more than @limit bytes is an error. */
+/*
+ * Whole file, NUL-terminated; more than @limit bytes is an error. A pipe will
+ * do, as long as something comes through it.
+ */
 struct err *file_read(const char *path, size_t limit, char **ret,
 		      size_t *ret_n) _must_check_;
+/* From a descriptor; @path is for messages. */
+struct err *file_read_fd(int fd, const char *path, size_t limit, char **ret,
+			 size_t *ret_n) _must_check_;

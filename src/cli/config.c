@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/suggest.h"
+#include "base/trust.h"
 #include "cli/toml.h"
 
 #define FILE_LIMIT ((size_t)1 << 20)
@@ -262,13 +263,22 @@ struct err *config_parse(const char *text, size_t n, const char *name,
 	return err_create(ERR_USAGE, "%s:%u: %s", name, line, message);
 }
 
+/* One that is named is wanted, whoever wrote it. */
+static struct err *config_read_found(char **ret, size_t *ret_n)
+{
+	struct err *err = trust_read_file(CONFIG_FILE, FILE_LIMIT, ret, ret_n);
+	if (!err || err_number(err))
+		return err;
+	return err_hint(err, "if you trust it, name it: --config " CONFIG_FILE);
+}
+
 struct err *config_read(const char *path, const struct command *command,
 			struct options *options)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t n;
-	struct err *err =
-		file_read(path ? path : CONFIG_FILE, FILE_LIMIT, &text, &n);
+	struct err *err = path ? file_read(path, FILE_LIMIT, &text, &n)
+			       : config_read_found(&text, &n);
 	if (err && !path && err_number(err) == ENOENT) {
 		err_destroy(err);
 		return NULL;

@@ -1,5 +1,5 @@
 /*
- * An index on disk: one file a program, named after its build id.
+ * An index on disk: one file a program, named after its content.
  *
  * A header with a checksum, then tables of records of fixed size in the order
  * of enum cache_table, then the texts. Types are numbered from 1 as in the program's
@@ -27,17 +27,20 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/path.h"
+#include "base/str.h"
+#include "base/trust.h"
 #include "dwarf/index_internal.h"
 
-#define CACHE_VERSION 2
-#define CACHE_SUFFIX "-v1.idx"
+#define CACHE_VERSION 3
+#define CACHE_SUFFIX "-v2.idx"
+#define CACHE_SUFFIX_OLD "-v1.idx"
+#define CACHE_TEMPORARY ".polygraph-new-"
 #define CACHE_MAGIC "pgindex"
 #define CACHE_BYTES_MAX ((uint64_t)4 << 30)
 /* Entries that were not used for this long are removed when one is added. */
 #define CACHE_DAYS 30
 #define CACHE_ENTRIES_MAX 100000
 #define TEXT_NONE UINT32_MAX
-#define BUILD_ID_MAX 64
 
 enum cache_table {
 	TABLE_TYPES,
@@ -126,76 +129,84 @@ struct err *index_cache_folder(char **ret)
 	return NULL;
 }
 
+/*
+ * One folder, in one that is there. A missing home folder is not made, and
+ * nothing in that of another user, who would find a cache that cannot be used.
+ */
+static struct err *cache_make_one(const char *folder)
+{
+	struct stat st;
+	_cleanup_(freep) char *parent =
+		strndup(folder, (size_t)(path_base(folder) - folder));
+	if (!parent)
+		return err_nomem();
+	if (!stat(folder, &st))
+		return NULL;
+	if (stat(parent, &st) < 0)
+		return err_errno(errno, "cannot create '%s'", folder);
+	if (!trust_owner(st.st_uid))
+		return err_create(ERR_INTERNAL, "'%s' is another user's",
+				  parent);
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return err_errno(errno, "cannot create '%s'", folder);
+	return NULL;
+}
+
 static struct err *cache_make_folder(const char *folder)
 {
-	_cleanup_(freep) char *path = strdup(folder);
-	if (!path)
-		return err_nomem();
-	for (char *at = path + 1;; at++) {
-		if (*at && *at != '/')
-			continue;
-		char end = *at;
-		*at = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return err_errno(errno, "cannot create '%s'", path);
-		*at = end;
-		if (!end)
-			return NULL;
+	const char *base = path_base(folder);
+	if (base - folder > 1) {
+		_cleanup_(freep) char *parent =
+			strndup(folder, (size_t)(base - folder - 1));
+		if (!parent)
+			return err_nomem();
+		TRY(cache_make_one(parent));
 	}
+	TRY(cache_make_one(folder));
+	_cleanup_(closep) _unused_ int fd = -1;
+	return trust_open_folder(folder, &fd);
 }
 
 struct cache_name {
-	char file[BUILD_ID_MAX * 2 + 32];
+	char file[64];
 	uint64_t key[2];
 };
 
 /*
- * Same build id, same program; but build ids can be set by hand, so the layout
- * counts, too. Without a build id the file itself is meant.
+ * After the whole content: build ids can be set by hand, and two programs that
+ * share one may have their variables at the same places.
  */
 static bool name_entry(struct object *object, struct cache_name *ret)
 {
-	XXH3_state_t *state = XXH3_createState();
-	if (!state)
+	size_t n = 0;
+	const char *bytes = elf_rawfile(object->elf, &n);
+	if (!bytes)
 		return false;
-	XXH3_128bits_reset(state);
-	const unsigned char *id = NULL;
-	GElf_Addr address;
-	int n = dwfl_module_build_id(object->module, &id, &address);
-	struct stat st;
-	size_t segments;
-	bool found = n > 0 && n <= BUILD_ID_MAX;
-	if (found) {
-		for (int i = 0; i < n; i++)
-			snprintf(ret->file + i * 2, 3, "%02x", id[i]);
-		snprintf(ret->file + n * 2, sizeof(CACHE_SUFFIX), CACHE_SUFFIX);
-		XXH3_128bits_update(state, id, (size_t)n);
-	} else if (stat(object->path, &st) == 0) {
-		uint64_t file[6] = { st.st_dev,
-				     st.st_ino,
-				     (uint64_t)st.st_size,
-				     (uint64_t)st.st_mtim.tv_sec,
-				     (uint64_t)st.st_mtim.tv_nsec,
-				     (uint64_t)st.st_ctim.tv_nsec };
-		XXH3_128bits_update(state, file, sizeof(file));
-		snprintf(ret->file, sizeof(ret->file), "file-%016llx%s",
-			 (unsigned long long)XXH3_64bits(file, sizeof(file)),
-			 CACHE_SUFFIX);
-		found = true;
-	}
-	if (elf_getphdrnum(object->elf, &segments) < 0)
-		segments = 0;
-	for (size_t i = 0; i < segments; i++) {
-		Elf64_Phdr segment;
-		if (!segment_header(object->elf, i, &segment))
-			break;
-		XXH3_128bits_update(state, &segment, sizeof(segment));
-	}
-	XXH128_hash_t hash = XXH3_128bits_digest(state);
-	XXH3_freeState(state);
+	XXH128_hash_t hash = XXH3_128bits(bytes, n);
 	ret->key[0] = hash.low64;
 	ret->key[1] = hash.high64;
-	return found;
+	snprintf(ret->file, sizeof(ret->file), "%016llx%016llx" CACHE_SUFFIX,
+		 (unsigned long long)hash.high64,
+		 (unsigned long long)hash.low64);
+	return true;
+}
+
+/* Names that we give, also those of older versions. */
+static bool cache_names_file(const char *name)
+{
+	if (str_starts(name, CACHE_TEMPORARY))
+		return strlen(name) == strlen(CACHE_TEMPORARY "XXXXXX");
+	name += str_starts(name, "file-") ? strlen("file-") : 0;
+	size_t n = strspn(name, "0123456789abcdef");
+	return n && (!strcmp(name + n, CACHE_SUFFIX) ||
+		     !strcmp(name + n, CACHE_SUFFIX_OLD));
+}
+
+/* An entry that we wrote: the folder may hold files of others as well. */
+static bool cache_owns_file(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 static uint64_t cache_checksum(const struct cache_header *header,
@@ -368,7 +379,10 @@ static struct err *cache_write_file(const char *cache, const char *name,
 {
 	_cleanup_(freep) char *path = NULL, *temporary = NULL;
 	TRY(path_join(cache, name, &path));
-	TRY(path_join(cache, ".new-XXXXXX", &temporary));
+	TRY(path_join(cache, CACHE_TEMPORARY "XXXXXX", &temporary));
+	struct stat st;
+	if (!lstat(path, &st) && !cache_owns_file(&st))
+		return err_create(ERR_INTERNAL, "'%s' is not ours", path);
 	_cleanup_(closep) int fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(errno, "cannot write into '%s'", cache);
@@ -391,11 +405,10 @@ static void remove_old(const char *cache)
 		if (!entry)
 			break;
 		struct stat st;
-		if ((str_ends(entry->d_name, ".idx") ||
-		     str_starts(entry->d_name, ".new-")) &&
+		if (cache_names_file(entry->d_name) &&
 		    fstatat(dirfd(folder), entry->d_name, &st,
 			    AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode) && st.st_mtime < limit)
+		    cache_owns_file(&st) && st.st_mtime < limit)
 			unlinkat(dirfd(folder), entry->d_name, 0);
 	}
 	closedir(folder);
@@ -483,8 +496,7 @@ static bool map_file(const char *path, struct cache_mapping *ret)
 	_cleanup_(closep) int fd =
 		open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_uid != geteuid() ||
+	if (fd < 0 || fstat(fd, &st) < 0 || !cache_owns_file(&st) ||
 	    st.st_size < (off_t)sizeof(struct cache_header) ||
 	    (uint64_t)st.st_size > CACHE_BYTES_MAX)
 		return false;

@@ -26,8 +26,10 @@ struct results {
 /* Takes @err over. */
 static void warn_of_loss(struct results *results, struct err *err)
 {
+	const char *hint = err_hint_text(err);
 	if (!results->warned)
-		log_warn("results are not kept: %s", err_message(err));
+		log_warn("results are not kept: %s%s%s", err_message(err),
+			 hint ? "; " : "", hint ? hint : "");
 	results->warned = true;
 	err_destroy(err);
 }

@@ -47,7 +47,10 @@
 
 struct store;
 
-/* @folder is created, with a .gitignore in it, if it does not exist. */
+/*
+ * @folder is created, with a .gitignore in it, if it does not exist; only its
+ * owner can read it. What others can have put there is ERR_USAGE (base/trust.h).
+ */
 struct err *store_open(const char *folder, struct store **ret) _must_check_;
 void store_close(struct store *store); /* NULL is fine */
 static inline void store_closep(struct store **store)

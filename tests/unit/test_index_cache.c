@@ -89,47 +89,145 @@ static void test_cache(void **state _unused_)
 		run("rm -rf cache");
 		_cleanup_(unload) struct loaded plain = load(programs[i]);
 		_cleanup_(unload) struct loaded first =
-			load_cached(programs[i], "cache/a/b");
+			load_cached(programs[i], "cache/a");
 		_cleanup_(unload) struct loaded second =
-			load_cached(programs[i], "cache/a/b");
+			load_cached(programs[i], "cache/a");
 		assert_false(first.index->from_cache);
 		assert_true(second.index->from_cache);
 		assert_same_index(&plain, &first);
 		assert_same_index(&plain, &second);
 		/* Nobody else's business, and nothing else left there. */
-		assert_int_equal(
-			run("test $(stat -c %%a cache/a/b) = 700 && "
-			    "test $(stat -c %%a cache/a/b/*.idx) = 600 "
-			    "&& test $(ls -A cache/a/b | wc -l) = 1"),
-			0);
+		assert_int_equal(run("test $(stat -c %%a cache/a) = 700 && "
+				     "test $(stat -c %%a cache/a/*.idx) = 600 "
+				     "&& test $(ls -A cache/a | wc -l) = 1"),
+				 0);
 	}
 	/* Other code, other entry. */
 	assert_int_equal(run("g++ -std=c++20 -g -O1 sub/x.cc sub/y.cc -o "
 			     "ca.out"),
 			 0);
 	_cleanup_(unload) struct loaded other =
-		load_cached("ca.out", "cache/a/b");
+		load_cached("ca.out", "cache/a");
 	assert_false(other.index->from_cache);
 }
 
 /* The same build id set by hand, but another program. */
 static void test_cache_build_id(void **state _unused_)
 {
-	assert_int_equal(run("gcc -g -w sub/c.c sub/other.c "
-			     "-Wl,--build-id=0x1234abcd -o id.out"),
-			 0);
-	{
+	/* Of the same size and layout: only the name of a variable differs. */
+	static const char *const names[] = { "alpha", "gamma", "alpha" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char text[64];
+		snprintf(text, sizeof(text), "long %s = 1;\n", names[i]);
+		write_file("more.c", text);
+		assert_int_equal(run("gcc -g -w sub/c.c sub/other.c more.c "
+				     "-Wl,--build-id=0x1234abcd -o id.out"),
+				 0);
 		_cleanup_(unload) struct loaded loaded =
 			load_cached("id.out", "ids");
-		assert_non_null(find(&loaded, "head"));
+		assert_non_null(find(&loaded, names[i]));
+		assert_int_equal(loaded.index->from_cache, i == 2);
 	}
-	write_file("more.c", "long more[9];\n");
-	assert_int_equal(run("gcc -g -w sub/c.c sub/other.c more.c "
-			     "-Wl,--build-id=0x1234abcd -o id.out"),
+}
+
+/* What is not ours stays, however old it is and whatever its name is. */
+static void test_cache_foreign(void **state _unused_)
+{
+	assert_int_equal(
+		run("gcc -g -w sub/c.c sub/other.c -o for.out && mkdir -p for "
+		    "&& "
+		    "chmod 700 for && cd for && touch notes.idx .new-abcdef "
+		    "cafe-v1.txt && mkdir dead-v1.idx && ln -s notes.idx "
+		    "beef-v1.idx && touch 0123-v1.idx .polygraph-new-abcdef "
+		    "4567-v2.idx && chmod 600 0123-v1.idx "
+		    ".polygraph-new-abcdef "
+		    "4567-v2.idx && touch -h -d '100 days ago' * .new-abcdef "
+		    ".polygraph-new-abcdef"),
+		0);
+	bool root = !geteuid();
+	if (root)
+		assert_int_equal(
+			run("cd for && touch 89ab-v2.idx && chown 65534 "
+			    "89ab-v2.idx && touch -d '100 days ago' "
+			    "89ab-v2.idx"),
+			0);
+	{
+		_cleanup_(unload) struct loaded loaded =
+			load_cached("for.out", "for");
+		assert_false(loaded.index->from_cache);
+	}
+	assert_int_equal(
+		run("cd for && test -f notes.idx -a -f .new-abcdef -a -f "
+		    "cafe-v1.txt -a -d dead-v1.idx -a -L beef-v1.idx"),
+		0);
+	assert_true(!root || !run("test -f for/89ab-v2.idx"));
+	/* And what is ours and old goes. */
+	assert_int_equal(run("cd for && test ! -e 0123-v1.idx -a ! -e "
+			     ".polygraph-new-abcdef -a ! -e 4567-v2.idx"),
 			 0);
-	_cleanup_(unload) struct loaded loaded = load_cached("id.out", "ids");
-	assert_non_null(find(&loaded, "more"));
-	assert_int_equal(run("test -f ids/1234abcd-v1.idx"), 0);
+	/* One that others may write to, or that is a link, is no entry. */
+	static const char *const spoil[] = {
+		"chmod 622 $(cat name)",
+		"mv $(cat name) else && "
+		"ln -s else $(cat name)",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(spoil); i++) {
+		assert_int_equal(run("cd for && ls | grep -E "
+				     "'^.{32}-v2.idx$' > name && %s",
+				     spoil[i]),
+				 0);
+		_cleanup_(unload) struct loaded loaded =
+			load_cached("for.out", "for");
+		assert_false(loaded.index->from_cache);
+		assert_int_equal(run("cd for && test -L $(cat name) -o $(stat "
+				     "-c %%a $(cat name)) = 622 && rm -f $(cat "
+				     "name)"),
+				 0);
+		_cleanup_(unload) struct loaded anew =
+			load_cached("for.out", "for");
+	}
+}
+
+/* A folder of another user, or that all may write to, is left alone. */
+static void test_cache_distrust(void **state _unused_)
+{
+	assert_int_equal(run("gcc -g -w sub/c.c sub/other.c -o dis.out && "
+			     "rm -rf dis && mkdir dis && chmod 777 dis"),
+			 0);
+	for (int round = 0; round < 2; round++) {
+		_cleanup_(unload) struct loaded loaded =
+			load_cached("dis.out", "dis");
+		assert_false(loaded.index->from_cache);
+		assert_int_equal(run("test -z \"$(ls -A dis)\""), 0);
+		if (geteuid() || round)
+			break;
+		/* Nor is one made in the folder of another user. */
+		assert_int_equal(run("rm -rf dis && mkdir home && "
+				     "chown 65534 home"),
+				 0);
+		_cleanup_(unload) struct loaded other =
+			load_cached("dis.out", "home/.cache/polygraph");
+		assert_false(other.index->from_cache);
+		assert_int_equal(run("test -z \"$(ls -A home)\" && "
+				     "mkdir dis && chmod 700 dis && "
+				     "chown 65534 dis"),
+				 0);
+	}
+}
+
+/* A home folder that is missing is not made. */
+static void test_cache_missing_home(void **state _unused_)
+{
+	assert_int_equal(run("gcc -g -w sub/c.c sub/other.c -o mis.out && "
+			     "rm -rf missing"),
+			 0);
+	_cleanup_(unload) struct loaded loaded =
+		load_cached("mis.out", "missing/.cache/polygraph");
+	assert_non_null(find(&loaded, "head"));
+	assert_int_equal(run("test ! -e missing && mkdir missing"), 0);
+	_cleanup_(unload) struct loaded there =
+		load_cached("mis.out", "missing/.cache/polygraph");
+	assert_int_equal(run("test -d missing/.cache/polygraph"), 0);
 }
 
 /* No cache folder to be had is no error. */
@@ -186,15 +284,14 @@ static void write_bytes(const char *path, const unsigned char *bytes, size_t n)
 /* Any change is noticed, and the entry is made anew. */
 static void test_cache_damaged(void **state _unused_)
 {
-	assert_int_equal(run("gcc -g -w sub/c.c sub/other.c "
-			     "-Wl,--build-id=0x77777777 -o dam.out"),
-			 0);
-	char path[256];
-	snprintf(path, sizeof(path), "%s/dam/77777777-v1.idx", folder);
+	assert_int_equal(run("gcc -g -w sub/c.c sub/other.c -o dam.out"), 0);
 	{
 		_cleanup_(unload) struct loaded loaded _unused_ =
 			load_cached("dam.out", "dam");
 	}
+	char path[256];
+	snprintf(path, sizeof(path), "%s/dam/entry", folder);
+	assert_int_equal(run("cd dam && ln -s *-v2.idx entry"), 0);
 	static unsigned char bytes[1 << 18], copy[1 << 18];
 	size_t n = read_bytes(path, bytes, sizeof(bytes));
 	assert_in_range(n, 1000, sizeof(bytes) - 1);
@@ -294,6 +391,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_cache_build_id),
+		cmocka_unit_test(test_cache_foreign),
+		cmocka_unit_test(test_cache_distrust),
+		cmocka_unit_test(test_cache_missing_home),
 		cmocka_unit_test(test_cache_unwritable),
 		cmocka_unit_test(test_cache_debug_later),
 		cmocka_unit_test(test_cache_damaged),

@@ -398,6 +398,103 @@ static void test_folder(void **state)
 	assert_false(exists(".gitignore"));
 }
 
+static mode_t mode_of(const char *name)
+{
+	struct stat st;
+	assert_int_equal(lstat(in_folder(name), &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* Whatever the umask, and whatever an older version left. */
+static void test_private(void **state)
+{
+	(void)state;
+	mode_t mask = umask(0);
+	for (int round = 0; round < 3; round++) {
+		struct store *store = begun("a");
+		put(store, "k", "v");
+		assert_int_equal(mode_of("."), 0700);
+		assert_int_equal(mode_of(STORE_FILE), 0600);
+		assert_int_equal(mode_of(STORE_FILE "-wal"), 0600);
+		assert_int_equal(mode_of(STORE_FILE "-shm"), 0600);
+		store_close(store);
+		assert_int_equal(chmod(folder, 0755), 0);
+		assert_int_equal(chmod(in_folder(STORE_FILE), 0644), 0);
+		if (round == 1) /* is moved aside, and made anew */
+			write_file(STORE_FILE, "no database at all", 18);
+	}
+	umask(mask);
+}
+
+static void refuses(const char *words)
+{
+	struct store *store = NULL;
+	assert_err(store_open(folder, &store), ERR_USAGE, words);
+	assert_null(store);
+}
+
+/* What others can have put there is neither read nor written. */
+static void test_distrust(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(folder, 0755), 0);
+	assert_int_equal(chmod(folder, 0777), 0);
+	refuses("can be written by every user");
+	assert_int_equal(chmod(folder, 0755), 0);
+	/* A link, also one of ours, leads to files that are not results. */
+	assert_int_equal(symlink("/etc/passwd", in_folder(STORE_FILE)), 0);
+	refuses("is not a regular file");
+	assert_int_equal(unlink(in_folder(STORE_FILE)), 0);
+	assert_int_equal(symlink("nothing", in_folder(STORE_FILE "-wal")), 0);
+	refuses("is not a regular file");
+	assert_false(exists("nothing"));
+	assert_int_equal(unlink(in_folder(STORE_FILE "-wal")), 0);
+	assert_int_equal(mkfifo(in_folder(STORE_FILE "-journal"), 0600), 0);
+	refuses("is not a regular file");
+	assert_int_equal(unlink(in_folder(STORE_FILE "-journal")), 0);
+	store_close(opened());
+	assert_int_equal(chmod(in_folder(STORE_FILE), 0666), 0);
+	refuses("can be written by every user");
+	assert_int_equal(chmod(in_folder(STORE_FILE), 0600), 0);
+	store_close(opened());
+}
+
+/* Root in the folder of another user. */
+static void test_distrust_owner(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip();
+	store_close(opened());
+	assert_int_equal(chown(in_folder(STORE_FILE), 65534, 65534), 0);
+	refuses("belongs to another user");
+	assert_int_equal(chown(folder, 65534, 65534), 0);
+	refuses("belongs to another user");
+	/* The user who called sudo may. */
+	setenv("SUDO_UID", "65534", 1);
+	store_close(opened());
+	assert_int_equal(unlink(in_folder(STORE_FILE)), 0);
+	store_close(opened());
+	struct stat st;
+	assert_int_equal(stat(in_folder(STORE_FILE), &st), 0);
+	assert_int_equal(st.st_uid, 65534);
+	setenv("SUDO_UID", "65533", 1);
+	refuses("belongs to another user");
+	unsetenv("SUDO_UID");
+	/* A link of another user to a folder of root's. */
+	char moved[128];
+	snprintf(moved, sizeof(moved), "%s.moved", folder);
+	assert_int_equal(chown(folder, 0, 0), 0);
+	assert_int_equal(chown(in_folder(STORE_FILE), 0, 0), 0);
+	assert_int_equal(rename(folder, moved), 0);
+	assert_int_equal(symlink(moved, folder), 0);
+	store_close(opened());
+	assert_int_equal(lchown(folder, 65534, 65534), 0);
+	refuses("belongs to another user");
+	assert_int_equal(unlink(folder), 0);
+	assert_int_equal(rename(moved, folder), 0);
+}
+
 static void starts_anew(void)
 {
 	struct store *store = begun("a");
@@ -560,7 +657,7 @@ static void test_not_writable(void **state)
 	FILE *file = fopen(folder, "w");
 	assert_non_null(file);
 	fclose(file);
-	assert_err(store_open(folder, &store), ERR_INTERNAL, STORE_FILE);
+	assert_err(store_open(folder, &store), ERR_INTERNAL, "Not a directory");
 	assert_int_equal(unlink(folder), 0);
 	/* And one that nobody may write to, for who is not root. */
 	assert_int_equal(mkdir(folder, 0555), 0);
@@ -840,6 +937,9 @@ int main(void)
 		TEST(test_findings),
 		TEST(test_findings_replaced),
 		TEST(test_folder),
+		TEST(test_private),
+		TEST(test_distrust),
+		TEST(test_distrust_owner),
 		TEST(test_foreign),
 		TEST(test_other_database),
 		TEST(test_truncated),
