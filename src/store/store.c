@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "base/trust.h"
+#include "store/folder.h"
 
 /* In the file's header: whose it is ("Plgr"), and of which version. */
 #define APPLICATION_ID 0x506c6772
@@ -461,86 +461,6 @@ static struct err *store_open_file(struct store *store, const char **ret_why)
 	return store_prepare_queries(store, ret_why);
 }
 
-/* Results are not for version control, and the folder says so itself. */
-static void store_write_gitignore(int folder)
-{
-	_cleanup_(closep) int fd = openat(
-		folder, ".gitignore",
-		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, "*\n", 2) != 2)
-		log_debug(LOG_STORE, "cannot write '.gitignore': %s",
-			  strerror(errno));
-}
-
-/*
- * Results hold what tests left in memory and in the environment: they are for
- * their owner alone. Those that an older version made readable are closed.
- */
-static void store_close_to_others(int folder, const char *name,
-				  const struct stat *status)
-{
-	mode_t mode = status->st_mode & 07700;
-	if (status->st_uid == geteuid() && status->st_mode & 0077 &&
-	    (name ? fchmodat(folder, name, mode, 0) : fchmod(folder, mode)))
-		log_debug(LOG_STORE, "cannot change the mode of '%s': %s",
-			  name ? name : ".", strerror(errno));
-}
-
-/* Of root in the folder of who called sudo(8): that user's as well. */
-static struct err *store_create_file(struct store *store, int folder,
-				     const struct stat *status)
-{
-	_cleanup_(closep) int fd = openat(
-		folder, STORE_FILE,
-		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 && errno != EEXIST)
-		return err_errno(errno, "cannot create '%s'", store->path);
-	if (fd >= 0 && !geteuid() && status->st_uid &&
-	    fchown(fd, status->st_uid, status->st_gid))
-		log_debug(LOG_STORE, "'%s' stays root's: %s", store->path,
-			  strerror(errno));
-	return NULL;
-}
-
-/* SQLite opens by name what it finds there. */
-static struct err *store_check_files(struct store *store, int folder)
-{
-	static const char *const names[] = { STORE_FILE, STORE_FILE "-wal",
-					     STORE_FILE "-shm",
-					     STORE_FILE "-journal" };
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_(freep) char *path = NULL;
-		struct stat status;
-		if (fstatat(folder, names[i], &status, AT_SYMLINK_NOFOLLOW))
-			continue;
-		TRY(path_join(store->folder, names[i], &path));
-		if (!S_ISREG(status.st_mode))
-			return err_create(ERR_USAGE,
-					  "'%s' is not a regular file", path);
-		TRY(trust_check(path, &status));
-		store_close_to_others(folder, names[i], &status);
-	}
-	return NULL;
-}
-
-/* Makes folder and file where they do not exist. */
-static struct err *store_make_files(struct store *store)
-{
-	struct stat status;
-	bool made = !mkdir(store->folder, 0700);
-	if (!made && errno != EEXIST)
-		return err_errno(errno, "cannot create '%s'", store->folder);
-	_cleanup_(closep) int folder = -1;
-	TRY(trust_open_folder(store->folder, &folder));
-	if (fstat(folder, &status) < 0)
-		return err_errno(errno, "'%s'", store->folder);
-	store_close_to_others(folder, NULL, &status);
-	if (made)
-		store_write_gitignore(folder);
-	TRY(store_create_file(store, folder, &status));
-	return store_check_files(store, folder);
-}
-
 static struct err *open_or_anew(struct store *store)
 {
 	for (bool again = false;; again = true) {
@@ -557,7 +477,7 @@ static struct err *open_or_anew(struct store *store)
 		err_destroy(err);
 		close_db(store);
 		TRY(move_aside(store, why));
-		TRY(store_make_files(store));
+		TRY(store_folder_make(store->folder));
 	}
 }
 
@@ -571,10 +491,7 @@ struct err *store_open(const char *folder, struct store **ret)
 	if (!store->folder)
 		return err_nomem();
 	TRY(path_join(folder, STORE_FILE, &store->path));
-	struct err *err = store_make_files(store);
-	if (err && err_kind(err) == ERR_USAGE)
-		return err_hint(err, "move '%s' away", folder);
-	TRY(err);
+	TRY(store_folder_make(folder));
 	_cleanup_(closep) _unused_ int lock = lock_folder(folder);
 	TRY(open_or_anew(store));
 	struct stat status;
