@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "choices/choices_internal.h"
+#include "finding/flaky.h"
 
 /* Failing tests that are named one by one where nothing else is known. */
 #define UNEXPLAINED_MAX 20
@@ -18,8 +19,8 @@ bool choices_late(const struct choices_search *search)
 	       clock_now() >= search->options->deadline;
 }
 
-static _printf_(2, 3) struct err *choices_limit(struct choices_search *search,
-						const char *format, ...)
+struct err *choices_limit(struct choices_search *search, const char *format,
+			  ...)
 {
 	_cleanup_(freep) char *text = NULL;
 	va_list list;
@@ -33,14 +34,6 @@ static _printf_(2, 3) struct err *choices_limit(struct choices_search *search,
 	if (search->observer->limit)
 		search->observer->limit(search->observer->data, text);
 	return NULL;
-}
-
-struct err *choices_add_random(struct choices_search *search, size_t test,
-			       size_t runs, size_t failures)
-{
-	search->of[test].left = true;
-	return vec_push(&search->result->reach.randoms,
-			(struct random_test){ test, runs, failures });
 }
 
 struct err *choices_unexplained(struct choices_search *search,
@@ -176,6 +169,16 @@ static struct err *run_round(struct choices_search *search,
 	return suite_run(search->suite, search->tests, search->n, 0, &observer);
 }
 
+static bool is_known_flaky(const struct choices_search *search, size_t test)
+{
+	const struct findings *known = search->options->known;
+	for (size_t i = 0; known && i < known->n; i++) {
+		if (known->data[i].test == test && flaky_of(&known->data[i]))
+			return true;
+	}
+	return false;
+}
+
 /* Which tests pass, each time? */
 static struct err *run_baselines(struct choices_search *search)
 {
@@ -195,9 +198,12 @@ static struct err *run_baselines(struct choices_search *search)
 	}
 	for (size_t i = 0; i < search->n; i++) {
 		struct choices_test *test = &search->of[search->tests[i]];
-		if (test->failures && test->failures < test->runs)
-			TRY(choices_add_random(search, search->tests[i],
-					       test->runs, test->failures));
+		if (is_known_flaky(search, search->tests[i]))
+			test->left = true;
+		else if (test->failures && test->failures < test->runs)
+			TRY(choices_try_flaky(search, NULL, search->tests[i]));
+		else if (test->failures)
+			TRY(choices_try_failing(search, search->tests[i]));
 		test->left |= test->failures || !test->runs;
 		if (test->left)
 			log_debug(LOG_CHOICES,
@@ -353,7 +359,6 @@ void choices_result_free(struct choices_result *result)
 {
 	findings_free(&result->findings);
 	strv_free(&result->reach.met);
-	vec_free(&result->reach.randoms);
 	vec_free(&result->reach.spaces);
 	*result = (struct choices_result){};
 }

@@ -13,8 +13,8 @@
  * Invariants:
  *  1. A finding's test passes without choices and fails with the decisive ones
  *     alone, in each of the repetitions.
- *  2. Tests whose outcome varies without choices, or with the same ones, are
- *     set apart: never a finding.
+ *  2. A test whose outcome varies without choices, or with the same ones, is
+ *     flaky, and has no assumption.
  *
  * What it does not do: know what runs the tests (suite/suite.h), or how a stack
  * is unwound (choices_options.unwind).
@@ -61,7 +61,7 @@ const char *choices_level_name(unsigned level); /* "one", … */
 const char *choices_kind_name(unsigned kind);	/* "permute", … */
 
 struct choices_result {
-	struct findings findings; /* evidence: struct assumption */
+	struct findings findings; /* evidence: struct assumption, flaky */
 	struct choices_reach reach;
 };
 
@@ -73,6 +73,8 @@ struct choices_options {
 	uint64_t seed;
 	uint64_t models[WIRE_MODEL_WORDS]; /* those that may be used */
 	size_t baselines;		   /* at least 1 */
+	/* Of detectors before: flaky tests are left out. NULL: none. */
+	const struct findings *known;
 	size_t repeats; /* that verify a finding; at least 1 */
 	bool systematic;
 	uint64_t bound;	   /* nodes of a test, with @systematic */

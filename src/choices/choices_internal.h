@@ -8,7 +8,7 @@ struct choices_test {
 	enum outcome baseline;
 	size_t runs, failures; /* without choices */
 	size_t findings;
-	bool left; /* left out: fails on its own, or at random */
+	bool left; /* left out: fails on its own, or is flaky */
 };
 
 struct choices_search {
@@ -86,8 +86,16 @@ struct err *choices_debug(struct choices_search *search,
 struct err *choices_unexplained(struct choices_search *search,
 				const struct choices_set *set,
 				size_t test) _must_check_;
-struct err *choices_add_random(struct choices_search *search, size_t test,
-			       size_t runs, size_t failures) _must_check_;
+/* flaky.c: it failed under @set (NULL: without choices), and not each time. */
+struct err *choices_try_flaky(struct choices_search *search,
+			      const struct choices_set *set,
+			      size_t test) _must_check_;
+/* It failed each time: does it ever pass alone? */
+struct err *choices_try_failing(struct choices_search *search,
+				size_t test) _must_check_;
+/* A limit, for the caller of the search. */
+struct err *choices_limit(struct choices_search *search, const char *format,
+			  ...) _printf_(2, 3) _must_check_;
 
 /* systematic.c: every combination of choices in @test, up to the bound. */
 struct err *choices_explore(struct choices_search *search,

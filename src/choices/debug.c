@@ -334,9 +334,7 @@ static struct err *debug_add_finding(struct debug *debug, bool minimal)
 	set.detail = true;
 	TRY(choices_try(search, &set, debug->test, debug->alone, &trial));
 	if (outcome_is_good(trial.outcome)) /* not each time, after all */
-		return choices_add_random(search, debug->test,
-					  2 * search->options->repeats + 1,
-					  search->options->repeats);
+		return choices_try_flaky(search, &set, debug->test);
 	finding.failure = choices_take_failure(&trial);
 	for (size_t i = 0; !debug->alone && search->tests[i] != debug->test;
 	     i++)
@@ -412,7 +410,7 @@ static struct err *debug_test(struct debug *debug)
 	if (!fails && search->of[debug->test].findings)
 		return NULL;
 	if (!fails) /* not even with the same choices in the same order */
-		return choices_add_random(search, debug->test, 3, 1);
+		return choices_try_flaky(search, &debug->set, debug->test);
 	TRY(try_without_start(debug, &failing));
 	struct err *err = minimise_models(debug, &failing);
 	if (!err)
@@ -440,11 +438,10 @@ static struct err *debug_test(struct debug *debug)
 	TRY(err);
 	log_info("'%s': %zu runs to find what makes it fail",
 		 suite_test(search->suite, debug->test)->name, debug->asked);
-	if (failures < search->options->repeats || without)
-		return choices_add_random(search, debug->test,
-					  search->options->repeats +
-						  WITHOUT_RUNS,
-					  MAX(failures + without, (size_t)1));
+	if (failures < search->options->repeats || without) {
+		struct choices_set set = debug_decisive_set(debug);
+		return choices_try_flaky(search, &set, debug->test);
+	}
 	return debug_add_finding(debug, minimal && debug->ranges.n);
 }
 

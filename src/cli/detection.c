@@ -328,7 +328,7 @@ static struct err *fails_on_its_own(const struct report *report, bool *ret)
 	*ret = false;
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
-		if (dependence_of(finding))
+		if (dependence_of(finding) || flaky_of(finding))
 			TRY(map_text_put(&explained, finding_test(finding), 1));
 	}
 	for (size_t i = 0; i < report->n; i++) {
@@ -347,10 +347,8 @@ static struct err *judge_report(const struct report *report, enum status *ret)
 	bool fails;
 	TRY(fails_on_its_own(report, &fails));
 	*ret = report_new_findings(report) ? STATUS_FINDINGS
-	       : fails || (report->order && report->order->randoms.n) ||
-			       (report->choices && report->choices->randoms.n)
-		       ? STATUS_SUITE
-		       : STATUS_OK;
+	       : fails			   ? STATUS_SUITE
+					   : STATUS_OK;
 	return NULL;
 }
 

@@ -132,6 +132,8 @@ struct detection {
 
 	/* What tests leave behind, for later detectors; NULL: not known. */
 	const struct pollution *pollution;
+	/* What the search for orders found, the same way. */
+	const struct findings *orders;
 	struct findings findings; /* of all that are reported */
 };
 

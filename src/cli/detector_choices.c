@@ -41,6 +41,7 @@ static struct err *choices_search_all(struct detection *detection, void *data)
 	struct suite_observer observer = detection_observer(detection);
 	TRY(detection_show_progress(detection, "choices", &progress));
 	options->run = &detection->run;
+	options->known = detection->orders;
 	options->deadline = detection->deadline;
 	state->searched = true;
 	struct err *err = choices_find(detection->suite, detection->order.data,

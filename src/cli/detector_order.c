@@ -145,6 +145,7 @@ static struct err *order_search(struct detection *detection, void *data)
 	struct suite_observer observer = detection_observer(detection);
 	TRY(detection_show_progress(detection, "other orders", &progress));
 	state->searched = true;
+	detection->orders = &state->result.findings;
 	struct err *err = order_find(detection->suite, detection->order.data,
 				     detection->order.n, detection->pollution,
 				     &options, &observer, &state->result);
@@ -196,7 +197,7 @@ static void why_open(const struct detection *detection,
 		snprintf(orders, sizeof(orders),
 			 "a --budget or --all-pairs explores more");
 	else if (state->searched)
-		/* Tests that crash, or fail at random, stand before them. */
+		/* Tests that crash, or are flaky, stand before them. */
 		snprintf(orders, sizeof(orders), "the rest could not be tried");
 	detection_why(detection, reach->why, orders, out);
 }
@@ -218,7 +219,7 @@ static struct err *say_open_orders(struct detection *detection,
 				   const char *why)
 {
 	const struct order_reach *reach = &state->result.reach;
-	size_t partial = 0, all = state->result.findings.n;
+	size_t partial = 0, dependent = 0;
 	bool twice = reach->twice || reach->fixed;
 	if (!is_random(detection) && (!reach->alone || !twice))
 		TRY(detection_say(detection, "not all tests were run %s (%s)",
@@ -226,9 +227,12 @@ static struct err *say_open_orders(struct detection *detection,
 				  : twice      ? "alone"
 					       : "alone and twice",
 				  why));
-	for (size_t i = 0; i < all; i++) {
+	for (size_t i = 0; i < state->result.findings.n; i++) {
 		const struct dependence *dependence =
 			dependence_of(&state->result.findings.data[i]);
+		if (!dependence)
+			continue; /* flaky */
+		dependent++;
 		partial += !dependence->polluters_complete &&
 			   dependence->class != ORDER_NON_IDEMPOTENT;
 	}
@@ -237,7 +241,8 @@ static struct err *say_open_orders(struct detection *detection,
 	return detection_say(detection,
 			     "not all tests were tried as polluters or "
 			     "setters of %zu of %zu finding%s (%s)",
-			     partial, all, all == 1 ? "" : "s", why);
+			     partial, dependent, dependent == 1 ? "" : "s",
+			     why);
 }
 
 static struct err *order_say_limits(struct detection *detection, void *data)

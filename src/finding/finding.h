@@ -4,7 +4,7 @@
  * Made by a detector, and passed on unchanged to every format, the store, the
  * baseline and replay. What all kinds have in common is here. What only one kind
  * has is its evidence: a struct of its own in a header of its own (leftover.h,
- * dependence.h, assumption.h). The evidence is what the detector worked with
+ * dependence.h, assumption.h, flaky.h). The evidence is what the detector worked with
  * while it searched, so nothing is copied from one record to the next.
  *
  * Invariants:
@@ -40,14 +40,15 @@
 enum finding_severity { FINDING_LOW, FINDING_MEDIUM, FINDING_HIGH };
 
 struct finding_kind {
-	const char *name;	      /* as reports have it: "pollution" */
-	const char *prefix;	      /* of ids */
-	const char *command;	      /* the detector's */
+	const char *name;    /* as reports have it: "pollution" */
+	const char *prefix;  /* of ids */
+	const char *command; /* the detector's that finds most of them */
 	void (*free)(void *evidence); /* frees its parts and itself */
 };
 
 struct finding {
 	const struct finding_kind *kind;
+	const char *detector; /* the command that found it; NULL: its kind's */
 	const struct roster *tests;
 	size_t test;
 	enum finding_severity severity;
@@ -78,6 +79,11 @@ struct err *findings_move(struct findings *to,
 static inline const char *finding_test(const struct finding *finding)
 {
 	return roster_name(finding->tests, finding->test);
+}
+
+static inline const char *finding_detector(const struct finding *finding)
+{
+	return finding->detector ? finding->detector : finding->kind->command;
 }
 
 const char *finding_severity_name(enum finding_severity severity);

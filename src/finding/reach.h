@@ -8,13 +8,6 @@
 #include "finding/finding.h"
 #include "wire/choices.h"
 
-/* A test that sometimes fails in identical runs. */
-struct random_test {
-	size_t test;
-	size_t runs, failures;
-};
-DEFINE_VEC(random_tests, struct random_test)
-
 /* Of orders. Pairs are ordered: a before b. */
 struct order_reach {
 	bool systematic;      /* else random orders */
@@ -33,7 +26,6 @@ struct order_reach {
 	bool reversed;
 	bool fixed;	 /* only parts of the suite's own order; none twice */
 	const char *why; /* what ended it: "budget", "interrupted"; NULL */
-	struct random_tests randoms;
 };
 
 /* All ways through a test, as far as they were walked. */
@@ -63,5 +55,4 @@ struct choices_reach {
 	const char *why;     /* what ended it; NULL: all was done */
 	size_t undebugged; /* failing tests that the budget left unexplained */
 	VEC(struct choices_space) spaces; /* with @systematic */
-	struct random_tests randoms;
 };

@@ -14,7 +14,7 @@
 
 /* What is quick is repeated this many times: chance may go one way for long. */
 #define CHEAP_REPEATS 10
-#define CHEAP_NS (2 * NS_PER_S)
+#define CHEAP_NS (10 * NS_PER_S)
 /* What did not happen again is tried this many times before giving up. */
 #define PATIENCE 10
 /* Lists of several tests that are searched for, per finding. */
@@ -24,44 +24,42 @@
 
 /* ---- is it so each time? ---- */
 
-struct repeats {
-	size_t runs;
-	size_t bad;
-	size_t missing; /* no answer: late, or the process was gone before */
-};
-
-/* One order, repeated from scratch, while nothing else runs. */
+/* Two orders, repeated from scratch, while nothing else runs. */
 struct verified {
-	struct repeats alone, after;
-	char *message; /* of the first that was bad */
-	char *file;
-	unsigned line;
-	enum outcome bad;
+	struct order_repeats alone, after;
 };
 
 static void verified_freep(struct verified *verified)
 {
-	free(verified->message);
-	free(verified->file);
+	order_repeats_freep(&verified->alone);
+	order_repeats_freep(&verified->after);
 }
 
-static void repeats_count_ask(struct repeats *repeats, struct order_ask *ask,
-			      struct verified *verified)
+void order_repeats_count(struct order_repeats *repeats, struct order_ask *ask)
 {
 	if (!ask->outcome) {
 		repeats->missing++;
 		return;
 	}
 	repeats->runs++;
-	if (outcome_is_good(ask->outcome))
+	if (outcome_is_good(ask->outcome) || repeats->bad++)
 		return;
-	repeats->bad++;
-	if (verified->bad)
-		return;
-	verified->bad = ask->outcome;
-	verified->message = take_ptr(ask->message);
-	verified->file = take_ptr(ask->file);
-	verified->line = ask->line;
+	repeats->failure = (struct finding_failure){
+		.outcome = ask->outcome,
+		.message = take_ptr(ask->message),
+		.file = take_ptr(ask->file),
+		.line = ask->line,
+	};
+}
+
+/* Of the order that fails. */
+static struct finding_failure verified_take_failure(struct verified *verified)
+{
+	struct order_repeats *bad =
+		verified->alone.bad ? &verified->alone : &verified->after;
+	struct finding_failure failure = bad->failure;
+	bad->failure = (struct finding_failure){};
+	return failure;
 }
 
 /* Alone and after @prefix in turn, so that a slow change hits both. */
@@ -77,32 +75,9 @@ static struct err *explain_verify_test(struct order_search *search,
 	}
 	TRY(asks_run(search, &asks, ASK_SERIAL | ASK_ANEW | ASK_DETAILS));
 	for (size_t i = 0; i < asks.n; i++)
-		repeats_count_ask(i % 2 ? &ret->after : &ret->alone,
-				  &asks.data[i], ret);
+		order_repeats_count(i % 2 ? &ret->after : &ret->alone,
+				    &asks.data[i]);
 	return NULL;
-}
-
-static bool is_mixed(const struct repeats *repeats)
-{
-	return repeats->bad && repeats->bad < repeats->runs;
-}
-
-static struct err *note_random(struct order_search *search, size_t test,
-			       size_t runs, size_t failures)
-{
-	struct order_known *known = &search->known[test];
-	if (known->random)
-		return NULL;
-	known->random = true;
-	log_info("%s fails at random: %zu of %zu runs of one order",
-		 suite_test(search->suite, test)->name, failures, runs);
-	/* What was found of it was chance as well. */
-	for (size_t i = 0; i < search->found.n; i++) {
-		if (search->found.data[i].test == test)
-			search->found.data[i].repeats = 0;
-	}
-	return vec_push(&search->result->reach.randoms,
-			(struct random_test){ test, runs, failures });
 }
 
 /* Those that turned out to be chance go. */
@@ -122,18 +97,19 @@ static void drop_chance(struct dependences *found)
 enum explain_verdict { IS_SO, IS_NOT, IS_RANDOM };
 
 /* What the repetitions say; the outcome alone is corrected by them. */
-static struct err *explain_judge_test(struct order_search *search, size_t test,
-				      const struct verified *verified,
+static struct err *explain_judge_test(struct order_search *search,
+				      const size_t *prefix, size_t n,
+				      size_t test, struct verified *verified,
 				      enum explain_verdict *ret)
 {
-	const struct repeats *alone = &verified->alone;
-	const struct repeats *after = &verified->after;
+	struct order_repeats *alone = &verified->alone;
+	struct order_repeats *after = &verified->after;
+	*ret = IS_RANDOM;
+	if (order_repeats_mixed(alone))
+		return flaky_note(search, test, NULL, 0, alone);
+	if (order_repeats_mixed(after))
+		return flaky_note(search, test, prefix, n, after);
 	*ret = IS_NOT;
-	if (is_mixed(alone) || is_mixed(after)) {
-		const struct repeats *mixed = is_mixed(alone) ? alone : after;
-		*ret = IS_RANDOM;
-		return note_random(search, test, mixed->runs, mixed->bad);
-	}
 	if (alone->missing || after->missing || !alone->runs)
 		return NULL;
 	/* Where it went another way side by side with others: not counted. */
@@ -153,14 +129,20 @@ static struct err *look_for_chance(struct order_search *search,
 	TRY(explain_verify_test(search, suspect->prefix.data, suspect->prefix.n,
 				suspect->test, PATIENCE, &more));
 	enum explain_verdict verdict;
-	TRY(explain_judge_test(search, suspect->test, &more, &verdict));
+	TRY(explain_judge_test(search, suspect->prefix.data, suspect->prefix.n,
+			       suspect->test, &more, &verdict));
 	if (verdict != IS_NOT || !suspect->serial || !more.after.runs ||
 	    search_late(search))
 		return NULL;
 	bool bad = !outcome_is_good(
 		(enum outcome)search->known[suspect->test].alone);
-	size_t runs = more.after.runs + 1;
-	return note_random(search, suspect->test, runs, bad ? runs - 1 : 1);
+	/* With the run in which it was seen. */
+	more.after.runs++;
+	more.after.bad += !bad;
+	if (!bad)
+		more.after.failure.outcome = OUTCOME_FAIL;
+	return flaky_note(search, suspect->test, suspect->prefix.data,
+			  suspect->prefix.n, &more.after);
 }
 
 /* ---- the smallest list ---- */
@@ -386,7 +368,8 @@ static struct err *explain_accept_list(struct order_search *search, size_t test,
 	*ret = NULL;
 	TRY(explain_verify_test(search, list->data, list->n, test,
 				repeats_of(search, test, list), &verified));
-	TRY(explain_judge_test(search, test, &verified, &verdict));
+	TRY(explain_judge_test(search, list->data, list->n, test, &verified,
+			       &verdict));
 	if (verdict != IS_SO) {
 		search_log_order(search, test, list->data, list->n,
 				 "not a finding, its outcome was not the same "
@@ -410,11 +393,9 @@ static struct err *explain_accept_list(struct order_search *search, size_t test,
 	struct dependence finding = {
 		.test = test,
 		.class = class,
-		.failure = { .outcome = verified.bad,
-			     .message = take_ptr(verified.message),
-			     .file = take_ptr(verified.file),
-			     .line = verified.line },
-		.repeats = MIN(verified.alone.runs, verified.after.runs),
+		.failure = verified_take_failure(&verified),
+		/* What is quick is repeated more often than was asked for. */
+		.repeats = search->options->repeats,
 		.polluters_complete = class == ORDER_NON_IDEMPOTENT,
 		.natural = search->known[test].natural &&
 			   !outcome_is_good(
@@ -528,7 +509,8 @@ static struct err *explain_settle_shown(struct order_search *search,
 	TRY(explain_verify_test(search, first->data, first->n, finding->test,
 				repeats_of(search, finding->test, first),
 				&verified));
-	TRY(explain_judge_test(search, finding->test, &verified, &verdict));
+	TRY(explain_judge_test(search, first->data, first->n, finding->test,
+			       &verified, &verdict));
 	if (verdict != IS_SO)
 		return NULL;
 	struct order_tests order = {};
@@ -539,12 +521,7 @@ static struct err *explain_settle_shown(struct order_search *search,
 	vec_free(place);
 	*place = order;
 	finding_failure_free(&finding->failure);
-	finding->failure = (struct finding_failure){
-		.outcome = verified.bad,
-		.message = take_ptr(verified.message),
-		.file = take_ptr(verified.file),
-		.line = verified.line,
-	};
+	finding->failure = verified_take_failure(&verified);
 	return NULL;
 }
 
@@ -733,7 +710,8 @@ static struct err *is_so(struct order_search *search,
 	TRY(explain_verify_test(search, suspect->prefix.data, suspect->prefix.n,
 				suspect->test, search->options->repeats,
 				&verified));
-	TRY(explain_judge_test(search, suspect->test, &verified, &verdict));
+	TRY(explain_judge_test(search, suspect->prefix.data, suspect->prefix.n,
+			       suspect->test, &verified, &verdict));
 	if (verdict == IS_NOT)
 		return look_for_chance(search, suspect);
 	*ret = verdict == IS_SO;

@@ -24,7 +24,6 @@
 void order_result_free(struct order_result *result)
 {
 	findings_free(&result->findings);
-	vec_free(&result->reach.randoms);
 	for (size_t i = 0; i < result->kept.n; i++)
 		free(result->kept.data[i]);
 	vec_free(&result->kept);
@@ -444,6 +443,27 @@ static struct err *order_make_findings(struct order_search *search)
 	return err;
 }
 
+static struct err *order_make_flaky(struct order_search *search)
+{
+	struct err *err = NULL;
+	for (size_t i = 0; i < search->flakies.n; i++) {
+		struct finding finding = {};
+		if (!err)
+			err = flaky_finding_make(search->options->run, "order",
+						 &search->flakies.data[i],
+						 &finding);
+		if (!err) {
+			err = vec_push(&search->result->findings, finding);
+			if (err)
+				finding_free(&finding);
+		} else {
+			flaky_free(&search->flakies.data[i]);
+		}
+	}
+	vec_free(&search->flakies);
+	return err;
+}
+
 static struct err *order_search_end(struct order_search *search)
 {
 	struct order_reach *reach = &search->result->reach;
@@ -451,6 +471,11 @@ static struct err *order_search_end(struct order_search *search)
 	if (search->rules)
 		count_pairs(search);
 	struct err *err = order_make_findings(search);
+	struct err *failed = order_make_flaky(search);
+	if (err)
+		err_ignore(failed);
+	else
+		err = failed;
 	for (size_t i = 0; i < search->suspects.n; i++)
 		vec_free(&search->suspects.data[i].prefix);
 	vec_free(&search->suspects);

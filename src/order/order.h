@@ -10,8 +10,8 @@
  * Invariants:
  *  1. A finding's failing order fails and its passing order passes, in each of
  *     the repetitions.
- *  2. Tests whose outcome varies in one and the same order are set apart:
- *     never a finding.
+ *  2. A test whose outcome varies in one and the same order is flaky, and
+ *     never order-dependent.
  *  3. Orders are such as the suite allows (order/rules.h), unless any_order.
  *
  * What it does not do: know what runs the tests. It works on suite/suite.h.
@@ -20,12 +20,13 @@
 
 #include "base/vec.h"
 #include "finding/dependence.h"
+#include "finding/flaky.h"
 #include "finding/reach.h"
 #include "pollution/pollution.h"
 #include "suite/suite.h"
 
 struct order_result {
-	struct findings findings; /* evidence: struct dependence */
+	struct findings findings; /* evidence: struct dependence, flaky */
 	VEC(char *) kept; /* files that were restored before each process */
 	struct order_reach reach;
 };

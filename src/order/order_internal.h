@@ -56,7 +56,7 @@ struct order_known {
 	uint8_t alone;	 /* outcome; OUTCOME_NONE: not asked yet */
 	uint8_t natural; /* the same in the suite's own order */
 	bool leaves;	 /* leaves something, as far as pollution knows */
-	bool random;	 /* reported separately */
+	bool random;	 /* flaky */
 	bool declared;	 /* it needs those that are declared to come first */
 	uint64_t ns;	 /* it took at most this long; 0: not known */
 };
@@ -71,6 +71,7 @@ struct order_search {
 	const struct suite_observer *outer;
 	struct order_result *result;
 	struct dependences found; /* that findings are made of */
+	struct flakies flakies;	  /* the same */
 	struct rules *rules;
 	const size_t *tests; /* those to examine, in natural order */
 	size_t n;
@@ -178,6 +179,36 @@ struct err *tests_copy(const size_t *tests, size_t n,
 		       struct order_tests *ret) _must_check_;
 
 /* ---- explanations ---- */
+
+/* How a test went in repetitions of one order. */
+struct order_repeats {
+	size_t runs;
+	size_t bad;
+	size_t missing; /* no answer: late, or the process was gone before */
+	struct finding_failure failure; /* of the first that was bad */
+};
+static inline void order_repeats_freep(struct order_repeats *repeats)
+{
+	finding_failure_free(&repeats->failure);
+}
+static inline bool order_repeats_mixed(const struct order_repeats *repeats)
+{
+	return repeats->bad && repeats->bad < repeats->runs;
+}
+/* Counts one more; takes the ask's texts. */
+void order_repeats_count(struct order_repeats *repeats, struct order_ask *ask);
+
+/*
+ * flaky.c: the test ended both ways after @prefix. Takes the failure out of
+ * @repeats.
+ */
+struct err *flaky_note(struct order_search *search, size_t test,
+		       const size_t *prefix, size_t n,
+		       struct order_repeats *repeats) _must_check_;
+/* Each test alone, a few times more: does it always end the same way? */
+struct err *flaky_ask_again(struct order_search *search) _must_check_;
+/* In which order they go both ways, as short as possible, and how often. */
+struct err *flaky_settle(struct order_search *search) _must_check_;
 
 /* Looks at the suspects that are new (explain.c). */
 struct err *explain_suspects(struct order_search *search) _must_check_;

@@ -389,15 +389,17 @@ struct err *search_systematic(struct order_search *search)
 	search->exploring = true;
 	TRY(search_likely(search));
 	TRY(explain_all(search, explain_more));
+	TRY(order_explore_orders(search, flaky_ask_again(search)));
 	TRY(order_search_all(search));
 	TRY(explain_all(search, explain_singles));
 	TRY(explain_all(search, explain_more));
-	if (search->explained == search->suspects.n)
-		return NULL;
-	/* What explaining came across. */
-	TRY(explain_all(search, explain_suspects));
-	TRY(explain_all(search, explain_singles));
-	return explain_all(search, explain_more);
+	if (search->explained < search->suspects.n) {
+		/* What explaining came across. */
+		TRY(explain_all(search, explain_suspects));
+		TRY(explain_all(search, explain_singles));
+		TRY(explain_all(search, explain_more));
+	}
+	return explain_all(search, flaky_settle);
 }
 
 struct err *search_random(struct order_search *search)
@@ -409,5 +411,6 @@ struct err *search_random(struct order_search *search)
 			 orders == (size_t)-1 ? ORDERS_RANDOM : orders));
 	TRY(order_explore_orders(search, NULL));
 	TRY(explain_all(search, explain_singles));
-	return explain_all(search, explain_more);
+	TRY(explain_all(search, explain_more));
+	return explain_all(search, flaky_settle);
 }

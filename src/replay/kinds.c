@@ -7,13 +7,25 @@
 static const struct replay_kind *const kinds[] = {
 	&replay_pollution,
 	&replay_order,
+	&replay_flaky,
 	&replay_choices,
 };
 
-const struct replay_kind *replay_kind_of(const char *detector)
+const struct replay_kind *replay_kind_of(const char *id)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!strcmp(kinds[i]->finding->command, detector))
+		const char *prefix = kinds[i]->finding->prefix;
+		size_t n = strlen(prefix);
+		if (!strncmp(id, prefix, n) && id[n] == '-')
+			return kinds[i];
+	}
+	return NULL;
+}
+
+static const struct replay_kind *kind_of_finding(const struct finding *finding)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i]->finding == finding->kind)
 			return kinds[i];
 	}
 	return NULL;
@@ -22,7 +34,7 @@ const struct replay_kind *replay_kind_of(const char *detector)
 struct err *replay_describe(const struct finding *finding,
 			    const struct replay_source *source, char **ret)
 {
-	const struct replay_kind *kind = replay_kind_of(finding->kind->command);
+	const struct replay_kind *kind = kind_of_finding(finding);
 	_cleanup_(record_freep) struct record record = {};
 	const char *test = finding_test(finding);
 	if (!kind)

@@ -29,6 +29,13 @@ static json_t *parse_finding(const struct store_finding *finding)
 	return json_loads(finding->json ? finding->json : "", 0, NULL);
 }
 
+/* Found by any of several commands. */
+static bool is_flaky(const json_t *json)
+{
+	const char *kind = json_string_value(json_object_get(json, "kind"));
+	return kind && !strcmp(kind, "flaky");
+}
+
 /* In a line: "order-0123  victim  Registry.Counts". */
 static struct err *append_finding(struct str *str,
 				  const struct store_finding *finding)
@@ -42,7 +49,9 @@ static struct err *append_finding(struct str *str,
 	const char *const parts[] = {
 		finding->id,
 		"  ",
-		class ? class : finding->command,
+		class		 ? class
+		: is_flaky(json) ? "flaky"
+				 : finding->command,
 		"  ",
 		test ? test : "?",
 		root ? ": " : "",

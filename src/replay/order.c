@@ -58,8 +58,7 @@ static void log_limit(void *data _unused_, const char *text)
 	log_info("%s", text);
 }
 
-/* In a fresh process, with the files that the tests share restored. */
-static struct err *run_order(struct replay *replay, const struct trial *trial,
+struct err *replay_run_order(struct replay *replay, const struct trial *trial,
 			     struct suite_result *ret, bool *ret_as_expected)
 {
 	_cleanup_(suite_nodes_freep) struct suite_nodes nodes = {};
@@ -140,6 +139,6 @@ const struct replay_kind replay_order = {
 	.noun = "order",
 	.shows_order = true,
 	.describe = describe_dependence,
-	.run = run_order,
+	.run = replay_run_order,
 	.append_verdict = append_order_verdict,
 };

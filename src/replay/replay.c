@@ -9,6 +9,8 @@
 
 /* Tests of an order that a line names. */
 #define SHOWN_NAMES 4
+/* Runs of what happens now and then, at most. */
+#define UNTIL_RUNS 100
 
 /* ---- what kinds share ---- */
 
@@ -64,7 +66,7 @@ static struct err *resolve_order(const struct replay *replay,
 					   "'%s'",
 					   trial->order.data[i]),
 				"run 'polygraph %s' again to see how it is now",
-				replay->kind->finding->command);
+				replay->finding->command);
 		TRY(vec_push(&trial->tests, test));
 	}
 	return NULL;
@@ -175,9 +177,12 @@ static struct err *show_run(const struct replay *replay,
 	_cleanup_(str_freep) struct str line = STR_INIT;
 	if (options->json || options->quiet)
 		return NULL;
-	TRY(str_appendf(&line, "%s %s %zu/%llu: ", trial->name,
-			replay->kind->noun, trial->runs,
-			(unsigned long long)options->times));
+	TRY(str_appendf(&line, "%s %s %zu", trial->name, replay->kind->noun,
+			trial->runs));
+	if (!replay->kind->until)
+		TRY(str_appendf(&line, "/%llu",
+				(unsigned long long)options->times));
+	TRY(str_append(&line, ": "));
 	TRY(str_appendf(&line, "%s%s%s: ",
 			!options->color ? ""
 			: as_expected	? "\033[32m"
@@ -281,6 +286,16 @@ static struct err *run_trial(struct replay *replay, struct trial *trial)
 	return show_run(replay, trial, as_expected);
 }
 
+/* Until it goes as expected: what happens now and then needs patience. */
+static struct err *run_trial_until(struct replay *replay, struct trial *trial)
+{
+	size_t most = MAX((size_t)replay->options->times, (size_t)UNTIL_RUNS);
+	while (!trial->as_expected && trial->runs < most)
+		TRY(run_trial(replay, trial));
+	replay->reproduced &= trial->as_expected > 0;
+	return NULL;
+}
+
 /* Each this many times; all runs must go as expected. */
 static struct err *replay_run_tests(struct replay *replay)
 {
@@ -288,6 +303,10 @@ static struct err *replay_run_tests(struct replay *replay)
 	replay->reproduced = true;
 	for (size_t i = 0; i < replay->record.trials.n; i++) {
 		struct trial *trial = &replay->record.trials.data[i];
+		if (replay->kind->until) {
+			TRY(run_trial_until(replay, trial));
+			continue;
+		}
 		for (uint64_t k = 0; k < replay->options->times; k++)
 			TRY(run_trial(replay, trial));
 		replay->reproduced &= trial->as_expected == trial->runs;
@@ -324,7 +343,7 @@ struct err *replay_run(const struct store_finding *finding,
 		       bool *ret_reproduced)
 {
 	_cleanup_(replay_freep) struct replay replay = {
-		.kind = replay_kind_of(finding->command),
+		.kind = replay_kind_of(finding->id),
 		.options = options,
 		.finding = finding,
 	};

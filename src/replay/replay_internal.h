@@ -24,7 +24,8 @@ struct replay_kind {
 	 * does; each is run once, until one finds it.
 	 */
 	const char *noun;
-	bool shows_order;	/* in its lines; else the test */
+	bool shows_order; /* in its lines; else the test */
+	bool until; /* a trial ends with the first run that is as expected */
 	enum suite_agent agent; /* that the suite is opened with */
 
 	/* Adds trials and details to a record that has the rest. */
@@ -45,11 +46,12 @@ struct replay_kind {
 };
 
 extern const struct replay_kind replay_order;
+extern const struct replay_kind replay_flaky;
 extern const struct replay_kind replay_choices;
 extern const struct replay_kind replay_pollution;
 
-/* NULL: of none. */
-const struct replay_kind *replay_kind_of(const char *detector);
+/* Of the finding with that id; NULL: of none. */
+const struct replay_kind *replay_kind_of(const char *id);
 
 struct replay {
 	const struct replay_kind *kind;
@@ -67,6 +69,13 @@ struct err *replay_check_trials(const struct replay_kind *kind,
 				const struct record *record) _must_check_;
 /* Does the outcome go with what is expected? One that is unknown never does. */
 bool replay_is_expected(const struct trial *trial, enum outcome outcome);
+/*
+ * replay_kind.run: in a fresh process, with the files that the tests share
+ * restored.
+ */
+struct err *replay_run_order(struct replay *replay, const struct trial *trial,
+			     struct suite_result *ret,
+			     bool *ret_as_expected) _must_check_;
 /* "[A, B, C, … 7 more, Z]": the last of an order is what counts. */
 struct err *replay_append_names(struct str *str,
 				const struct strv *names) _must_check_;

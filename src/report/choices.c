@@ -11,7 +11,6 @@
 #define WAYS_MAX 1000000000000000000ULL /* as choices/systematic.c */
 #define MODELS_MAX 12
 #define SPACES_MAX 10
-#define RANDOMS_MAX 10
 
 static size_t choices_bound(bool all, size_t max)
 {
@@ -386,11 +385,6 @@ static struct err *choices_write_summary(const struct report *report,
 		return NULL;
 	if (!style->quiet)
 		choices_write_found(report, out);
-	TRY(kind_append_randoms(&text, "flaky", report->roster,
-				&choices->randoms,
-				choices_bound(style->verbose, RANDOMS_MAX)));
-	if (text.n)
-		TRY(str_append(&text, "\n"));
 	if (!style->quiet) {
 		TRY(choices_append_tried(&text, choices));
 		TRY(append_made(&text, choices, style->verbose));
@@ -488,7 +482,7 @@ static struct err *choices_make_section(const struct report *report,
 		return NULL;
 	return value_made(
 		json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, "
-			  "s:o, s:I, s:o, s:o}",
+			  "s:o, s:I, s:o}",
 			  "levels",
 			  value_texts(assumption_levels + reach->first_level,
 				      reach->n_levels),
@@ -504,8 +498,7 @@ static struct err *choices_make_section(const struct report *report,
 			  "models_all", (json_int_t)reach->models, "ended_by",
 			  value_text(reach->why), "unexplained",
 			  (json_int_t)reach->undebugged, "spaces",
-			  make_spaces(report), "random",
-			  kind_make_randoms(report->roster, &reach->randoms)),
+			  make_spaces(report)),
 		ret);
 }
 

@@ -1,13 +1,7 @@
 #include "report/kind.h"
 
-#include "finding/words.h"
-#include "report/value.h"
-
 const struct report_kind *const report_kinds[] = {
-	&report_pollution,
-	&report_order,
-	&report_choices,
-	NULL,
+	&report_pollution, &report_order, &report_flaky, &report_choices, NULL,
 };
 
 const struct report_kind *report_kind_of(const struct finding *finding)
@@ -44,41 +38,4 @@ void kind_write_indented(const struct str *line, FILE *out)
 {
 	if (line->n)
 		fprintf(out, INDENT "%s\n", line->s);
-}
-
-struct err *kind_append_randoms(struct str *line, const char *what,
-				const struct roster *roster,
-				const struct random_tests *randoms, size_t max)
-{
-	size_t shown = MIN(randoms->n, max);
-	if (!shown)
-		return NULL;
-	TRY(str_appendf(line, "%s: ", what));
-	for (size_t i = 0; i < shown; i++) {
-		const struct random_test *record = &randoms->data[i];
-		TRY(str_append(line, i ? ", " : ""));
-		TRY(words_append(line, roster_name(roster, record->test)));
-		TRY(str_appendf(line,
-				" (failed in %zu of %zu identical "
-				"runs)",
-				record->failures, record->runs));
-	}
-	return shown < randoms->n
-		       ? str_appendf(line, " and %zu more", randoms->n - shown)
-		       : NULL;
-}
-
-json_t *kind_make_randoms(const struct roster *roster,
-			  const struct random_tests *randoms)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < randoms->n; i++) {
-		const struct random_test *record = &randoms->data[i];
-		value_append(&list,
-			     json_pack("{s:o, s:I, s:I}", "test",
-				       value_test(roster, record->test), "runs",
-				       (json_int_t)record->runs, "failures",
-				       (json_int_t)record->failures));
-	}
-	return list;
 }

@@ -50,6 +50,7 @@ struct report_kind {
 
 extern const struct report_kind report_pollution;
 extern const struct report_kind report_order;
+extern const struct report_kind report_flaky;
 extern const struct report_kind report_choices;
 
 /* In the sequence of the detectors; ends with NULL. */
@@ -72,10 +73,3 @@ void kind_write_head(const struct finding *finding, const struct str *line,
 		     const struct report_style *style, FILE *out);
 /* "        LINE"; nothing of an empty one. */
 void kind_write_indented(const struct str *line, FILE *out);
-/* "WHAT: A (2 of 10 runs), B (1 of 10 runs) and 3 more"; nothing of none. */
-struct err *kind_append_randoms(struct str *line, const char *what,
-				const struct roster *roster,
-				const struct random_tests *randoms,
-				size_t max) _must_check_;
-json_t *kind_make_randoms(const struct roster *roster,
-			  const struct random_tests *randoms);

@@ -6,9 +6,8 @@
 #include "report/kind.h"
 #include "report/value.h"
 
-/* Lists that a line names; tests that fail at random, by name. */
+/* Lists that a line names. */
 #define LISTS_MAX 3
-#define RANDOMS_MAX 10
 
 static size_t order_bound(const struct report_style *style, size_t max)
 {
@@ -322,18 +321,11 @@ static struct err *order_write_summary(const struct report *report,
 	const struct order_reach *reach = report->order;
 	_cleanup_(str_freep) struct str tried = STR_INIT;
 	_cleanup_(str_freep) struct str pairs = STR_INIT;
-	_cleanup_(str_freep) struct str randoms = STR_INIT;
 	if (!reach)
 		return NULL;
-	if (!style->quiet)
-		order_write_found(report, out);
-	TRY(kind_append_randoms(&randoms, "flaky, not order-dependent",
-				report->roster, &reach->randoms,
-				order_bound(style, RANDOMS_MAX)));
-	if (randoms.n)
-		fprintf(out, "%s\n", randoms.s);
 	if (style->quiet)
 		return NULL;
+	order_write_found(report, out);
 	TRY(order_append_tried(&tried, reach));
 	fprintf(out, "%s\n", tried.s);
 	TRY(append_pairs(&pairs, reach));
@@ -428,7 +420,7 @@ static struct err *order_make_section(const struct report *report, json_t **ret)
 		return NULL;
 	return value_made(
 		json_pack("{s:s, s:I, s:I, s:I, s:{s:I, s:I, s:I}, s:I, s:I, "
-			  "s:I, s:b, s:b, s:b, s:o, s:o}",
+			  "s:I, s:b, s:b, s:b, s:o}",
 			  "strategy",
 			  reach->systematic ? "systematic" : "random",
 			  "executions", (json_int_t)reach->executions,
@@ -442,8 +434,7 @@ static struct err *order_make_section(const struct report *report, json_t **ret)
 			  (json_int_t)reach->rows_all, "alone",
 			  (int)reach->alone, "twice", (int)reach->twice,
 			  "reversed", (int)reach->reversed, "ended_by",
-			  value_text(reach->why), "random",
-			  kind_make_randoms(report->roster, &reach->randoms)),
+			  value_text(reach->why)),
 		ret);
 }
 

@@ -153,7 +153,7 @@ void results_forget_facts(struct results *results)
 
 static bool is_of_detector(const struct finding *finding, const char *detector)
 {
-	return !strcmp(finding->kind->command, detector);
+	return !strcmp(finding_detector(finding), detector);
 }
 
 static bool any_of_detector(const struct finding *findings, size_t n,

@@ -5,7 +5,7 @@
  * $FAKE_ORDER names a JSON file: {"findings": [{"test": 0, "class": "victim",
  * "polluters": [[1], [2, 3]], "setters": …, "cleaners": …, "passing": [0],
  * "failing": [1, 0], "outcome": "fail", "message": …, "file": …, "line": …,
- * "polluted": ["x"]}], "random": [{"test": 1, "runs": 10, "failures": 2}],
+ * "polluted": ["x"]}], "flaky": [{"test": 1, "runs": 10, "failures": 2}],
  * "reach": {"pairs": …, "tried": …, "by_state": …, "alone": true, …, "why": …},
  * "asked": PATH}. What was asked for is written to PATH. Without a file nothing
  * is found, and everything was tried.
@@ -21,7 +21,6 @@
 void order_result_free(struct order_result *result)
 {
 	findings_free(&result->findings);
-	vec_free(&result->reach.randoms);
 }
 
 static struct err *read_tests(const json_t *from, struct order_tests *ret)
@@ -104,6 +103,22 @@ static struct err *read_finding(const json_t *from,
 	return vec_push(&ret->findings, made);
 }
 
+static struct err *read_flaky(const json_t *from, const struct finding_run *run,
+			      struct order_result *ret)
+{
+	struct finding made = {};
+	struct flaky flaky = {
+		.test = read_number(from, "test", 0),
+		.runs = read_number(from, "runs", 10),
+		.failures = read_number(from, "failures", 1),
+		.failure = { .outcome = OUTCOME_FAIL,
+			     .message = strdup("no luck") },
+	};
+	TRY(vec_push(&flaky.order, flaky.test));
+	TRY(flaky_finding_make(run, "order", &flaky, &made));
+	return vec_push(&ret->findings, made);
+}
+
 /* Was it asked before, and is that still believed? */
 static bool recall(const struct order_memory *memory)
 {
@@ -173,16 +188,9 @@ static struct err *read_result(const json_t *from,
 		       : !strcmp(why, "budget") ? "budget"
 						: "interrupted",
 	};
-	entries = json_object_get(from, "random");
-	for (size_t i = 0; i < json_array_size(entries); i++) {
-		const json_t *entry = json_array_get(entries, i);
-		struct random_test record = {
-			.test = read_number(entry, "test", 0),
-			.runs = read_number(entry, "runs", 10),
-			.failures = read_number(entry, "failures", 1),
-		};
-		TRY(vec_push(&ret->reach.randoms, record));
-	}
+	entries = json_object_get(from, "flaky");
+	for (size_t i = 0; i < json_array_size(entries); i++)
+		TRY(read_flaky(json_array_get(entries, i), options->run, ret));
 	return NULL;
 }
 

@@ -122,7 +122,7 @@ high    Sort.Early assumes more than qsort promises
         self.assertEqual(result["choices"], {
             "levels": ["one", "eq", "id", "full"], "seeds": 3, "seed": 1, "runs": 12, "baselines": 2,
             "made": 120, "acted": 31, "models": ["qsort"], "models_all": 1, "ended_by": None, "unexplained": 0, "spaces": [],
-            "random": []})
+            })
         self.assertEqual([test["outcome"] for test in result["tests"]], ["pass"] * 5)
         self.assertEqual(result["limits"], [])
         self.assertNotIn("seed", result)
@@ -199,10 +199,10 @@ high    Sort.Early assumes more than qsort promises
 
     def test_random(self):
         self.write("suite", "Coin|||random\nPlain|||pass\n")
-        text = self.choices("--baselines=4", status=3)
-        self.assertIn("flaky: Coin (failed in 2 of 4 identical runs)\n", text)
-        self.assertEqual(self.json("--baselines=4", status=3)["choices"]["random"],
-                         [{"test": "Coin", "runs": 4, "failures": 2}])
+        text = self.choices("--baselines=4", status=1)
+        self.assertIn("high    Coin: flaky: failed in 15 of 30 identical runs alone\n", text)
+        found, = self.json("--baselines=4", status=1)["findings"]
+        self.assertEqual((found["kind"], found["test"], found["runs"], found["failures"]), ("flaky", "Coin", 30, 15))
 
     def test_nothing_to_choose(self):
         text = self.choices("--tests=Plain")

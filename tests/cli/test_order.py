@@ -266,13 +266,29 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertIn("[Config.A, Config.B] together (not all were tried) · cleaners", text)
         self.assertIn("limit: order: not all tests were tried as polluters or setters of 1 of 1 finding (budget 1m)\n", text)
 
-    def test_random_failures(self):
-        self.finds({"random": [{"test": 3, "runs": 10, "failures": 2}, {"test": 4, "runs": 5, "failures": 4}]})
-        text = self.run_it("order", "suite", status=3)
-        self.assertIn("flaky, not order-dependent: Config.A (failed in 2 of 10 identical runs), Config.B (failed in 4 of 5 identical runs)\n", text)
+    def test_flaky(self):
+        self.finds({"flaky": [{"test": 3, "runs": 10, "failures": 2}, {"test": 4, "runs": 5, "failures": 4}]})
+        text = self.run_it("order", "suite", status=1)
+        self.assertIn("high    Config.A: flaky: failed in 2 of 10 identical runs alone\n        fails: no luck\n"
+                      "        reproduce: polygraph replay flaky-", text)
+        self.assertIn("2 flaky tests, not order-dependent\n", text)
         self.assertIn("no order-dependent test found", text)
-        self.assertEqual(self.json("order", status=3)["order"]["random"],
-                         [{"test": "Config.A", "runs": 10, "failures": 2}, {"test": "Config.B", "runs": 5, "failures": 4}])
+        first, second = self.json("order", status=1)["findings"]
+        self.assertEqual((first["kind"], first["severity"], first["runs"], first["failures"], first["order"]),
+                         ("flaky", "high", 10, 2, ["Config.A"]))
+        self.assertEqual(first["message"], "Config.A is flaky: it passes and fails in identical runs alone")
+        self.assertEqual(first["failure"], {"file": None, "line": None, "message": "no luck"})
+        self.assertNotEqual(first["id"], second["id"])
+        # The chances of another run change neither id nor message.
+        self.finds({"flaky": [{"test": 3, "runs": 10, "failures": 7}]})
+        again = self.json("order", status=1)["findings"][0]
+        self.assertEqual((again["id"], again["message"]), (first["id"], first["message"]))
+
+    def test_flaky_baseline(self):
+        self.finds({"flaky": [{"test": 3, "runs": 10, "failures": 2}]})
+        found = self.json("order", status=1)["findings"][0]
+        self.write("known", found["id"] + "\n")
+        self.assertTrue(self.json("order", "--baseline=known")["findings"][0]["known"])
 
     # Exit status
 

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	_cleanup_(freep) char *text = strndup((const char *)data, n);
 	_cleanup_(record_freep) struct record record = {};
-	const struct replay_kind *choices = replay_kind_of("choices");
+	const struct replay_kind *choices = replay_kind_of("choice-1");
 	void *details = NULL;
 	if (!text)
 		return 0;

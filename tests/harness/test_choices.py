@@ -12,7 +12,7 @@ Besides the directives of subject.py these; the first stands on the line of the 
                                       test's own; before=yes: before the first test; alone=no: only after other tests;
                                       may=yes: need not be found; more=yes: TEST may have others; probability=P critical=N: with --systematic
                                       api, level, outcome: A|B is one of these, "..." in a text is anything
-    random TEST                       TEST fails now and then: set apart, no finding; listed=no: need not be seen to
+    random TEST                       TEST fails now and then: flaky, no other finding; listed=no: need not be seen to
     space TEST                        with --systematic: nodes= leaves= failing= merged= (N, or N+ for at least N)
                                       probability= (also as a fraction) exhausted=yes|no
     met API...                        these had something to choose
@@ -120,7 +120,7 @@ class Check:
     def compare(self):
         tests = [test["name"] for test in self.report["tests"]]
         found = [f for f in self.report["findings"] if f.get("kind") == "assumption" and self.formed(f, tests)]
-        others = {f.get("kind") for f in self.report["findings"]} - {"assumption"}
+        others = {f.get("kind") for f in self.report["findings"]} - {"assumption", "flaky"}
         if others and self.run.command == "choices":
             self.add(f"findings of kind {', '.join(map(str, others))}")
         if len({f["id"] for f in found}) != len(found):
@@ -246,10 +246,10 @@ class Check:
             for api in d.args:
                 if api in met:
                     self.add(f"{d.where()}: {api} had something to choose")
-        apart = {item.get("test") for item in choices.get("random", [])}
+        apart = {item["test"] for item in self.report["findings"] if item.get("kind") == "flaky"}
         claimed = {d.args[0]: d for d in self.run.of["random"]}
         for test in apart - set(claimed):
-            self.add(f"'{test}' is set apart as failing at random")
+            self.add(f"'{test}' is called flaky")
         for test, d in claimed.items():
             if test not in apart and d.options.get("listed") != "no" and not self.run.partial:
                 self.add(f"{d.where()}: '{test}' fails at random: not said")
@@ -298,7 +298,7 @@ def check_run(suite, run, folder):
     wrong += replays(suite, run, [f for f in report["findings"] if f.get("kind") == "assumption"], folder)
     wrong += Check(suite, run, report, said).compare()
     (folder / "command").write_text(command)
-    bad = any(test.get("outcome") in BAD for test in report["tests"]) or report.get("choices", {}).get("random")
+    bad = any(test.get("outcome") in BAD for test in report["tests"])
     wanted = run.status.split("|") if run.status else ["1"] if report["findings"] else ["3"] if bad else ["0"]
     if str(status) not in wanted:
         wrong.append(f"exit status {status}, wanted {' or '.join(wanted)}")

@@ -86,7 +86,7 @@ class Search:
         choices = report["choices"]
         figures.programs += 1
         figures.tests += len(report["tests"])
-        figures.random += [f"{name}: {test['test'] if isinstance(test, dict) else test}" for test in choices["random"]]
+        figures.random += [f"{name}: {found['test']}" for found in report["findings"] if found["kind"] == "flaky"]
         figures.unexplained += choices["unexplained"]
         figures.plain += plain
         figures.choices += took

@@ -114,7 +114,7 @@ class Search:
         order = report["order"]
         figures.programs += 1
         figures.tests += len(report["tests"])
-        figures.random += [f"{name}: {test['test']}" for test in order["random"]]
+        figures.random += [f"{name}: {found['test']}" for found in report["findings"] if found["kind"] == "flaky"]
         figures.plain += plain
         figures.order += took
         figures.executions += order["executions"]

@@ -9,6 +9,7 @@
 
 #include "base/shuffle.h"
 #include "choices/choices.h"
+#include "finding/flaky.h"
 #include "suite/kind.h"
 #include "wire/models.h"
 
@@ -270,6 +271,14 @@ static struct choices_options usual(void)
 	return options;
 }
 
+static size_t count_flaky(const struct choices_result *result)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < result->findings.n; i++)
+		n += flaky_of(&result->findings.data[i]) != NULL;
+	return n;
+}
+
 static void search(struct model *model, const struct choices_options *options,
 		   struct choices_result *ret)
 {
@@ -348,7 +357,7 @@ static void check_planted(const struct model_test *test, uint64_t executions)
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 1);
-	assert_int_equal(result.reach.randoms.n, 0);
+	assert_int_equal(count_flaky(&result), 0);
 	const struct assumption *finding =
 		assumption_of(&result.findings.data[0]);
 	assert_int_equal(finding->test, 1);
@@ -458,7 +467,7 @@ static void test_two_apis(void **state _unused_)
 	open_model(&model, tests, 1);
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 2);
-	assert_int_equal(result.reach.randoms.n, 0);
+	assert_int_equal(count_flaky(&result), 0);
 	uint64_t seen = 0;
 	for (size_t i = 0; i < 2; i++) {
 		const struct assumption *finding =
@@ -492,7 +501,7 @@ static void test_after_others(void **state _unused_)
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 1);
-	assert_int_equal(result.reach.randoms.n, 0);
+	assert_int_equal(count_flaky(&result), 0);
 	const struct assumption *finding =
 		assumption_of(&result.findings.data[0]);
 	assert_int_equal(finding->test, 3);
@@ -523,7 +532,7 @@ static void test_needs_another(void **state _unused_)
 	assert_int_equal(assumption_of(&result.findings.data[0])->test, 2);
 	assert_false(assumption_of(&result.findings.data[0])->alone);
 	expect_calls(assumption_of(&result.findings.data[0]), &tests[2]);
-	assert_int_equal(result.reach.randoms.n, 0);
+	assert_int_equal(count_flaky(&result), 0);
 	close_model(&model);
 }
 
@@ -551,15 +560,19 @@ static void test_random(void **state _unused_)
 		model.chance = seed;
 		model.suite.executions = 0;
 		search(&model, &options, &result);
-		assert_int_equal(result.findings.n, 1);
-		assert_int_equal(assumption_of(&result.findings.data[0])->test,
-				 5);
-		expect_calls(assumption_of(&result.findings.data[0]),
-			     &tests[5]);
-		for (size_t i = 0; i < result.reach.randoms.n; i++)
-			assert_in_range(result.reach.randoms.data[i].test, 0,
-					3);
-		apart += result.reach.randoms.n;
+		size_t flaky = count_flaky(&result);
+		assert_int_equal(result.findings.n, flaky + 1);
+		for (size_t i = 0; i < result.findings.n; i++) {
+			const struct finding *finding =
+				&result.findings.data[i];
+			if (flaky_of(finding)) {
+				assert_in_range(finding->test, 0, 3);
+				continue;
+			}
+			assert_int_equal(assumption_of(finding)->test, 5);
+			expect_calls(assumption_of(finding), &tests[5]);
+		}
+		apart += flaky;
 	}
 	/* Most of them are seen to: the first two nearly always. */
 	assert_in_range(apart, SEEDS * 2, SEEDS * 4);
@@ -580,9 +593,13 @@ static void test_fails_anyhow(void **state _unused_)
 	open_model(&model, tests, ARRAY_SIZE(tests));
 	search(&model, &options, &result);
 	assert_int_equal(result.findings.n, 0);
-	assert_int_equal(result.reach.randoms.n, 0);
-	/* Nothing but runs of the whole suite: four levels, three seeds. */
-	assert_int_equal(result.reach.executions, (2 + 12) * ARRAY_SIZE(tests));
+	assert_int_equal(count_flaky(&result), 0);
+	/*
+	 * Nothing but runs of the whole suite: four levels, three seeds. And
+	 * the two that fail: are they flaky?
+	 */
+	assert_int_equal(result.reach.executions,
+			 (2 + 12) * ARRAY_SIZE(tests) + 2 * flaky_runs(0));
 	assert_int_equal(result.reach.runs, 12);
 	assert_int_equal(result.reach.baselines, 2);
 	close_model(&model);

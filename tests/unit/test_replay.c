@@ -8,6 +8,7 @@
 #include "cli/records.h"
 #include "finding/assumption.h"
 #include "finding/dependence.h"
+#include "finding/flaky.h"
 #include "finding/leftover.h"
 #include "replay/replay_internal.h"
 
@@ -58,8 +59,9 @@ static void describe(const struct finding *finding, struct record *ret)
 	_cleanup_(freep) char *text = NULL;
 	assert_ok(replay_describe(finding, &records.source, &text));
 	assert_ok(record_read(text, ret));
-	assert_ok(replay_check_trials(replay_kind_of(finding->kind->command),
-				      ret));
+	char id[64];
+	snprintf(id, sizeof(id), "%s-1", finding->kind->prefix);
+	assert_ok(replay_check_trials(replay_kind_of(id), ret));
 	assert_string_equal(ret->files_digest, "0123");
 }
 
@@ -107,6 +109,26 @@ static void test_order(void **state _unused_)
 	assert_true(replay_is_expected(&trial[1], OUTCOME_SKIP));
 	assert_false(replay_is_expected(&trial[0], OUTCOME_NONE));
 	assert_false(replay_is_expected(&trial[1], OUTCOME_NONE));
+}
+
+static void test_flaky(void **state _unused_)
+{
+	size_t order[] = { 1, 0 };
+	struct flaky flaky = { .order = { order, 2, 2 } };
+	const struct finding finding = { .id = "flaky-0123",
+					 .kind = &flaky_kind,
+					 .tests = &roster,
+					 .evidence = &flaky };
+	_cleanup_(record_freep) struct record record = {};
+	describe(&finding, &record);
+	assert_int_equal(record.trials.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct trial *trial = &record.trials.data[i];
+		assert_int_equal(trial->expect, i ? TRIAL_PASS : TRIAL_FAIL);
+		assert_texts(&trial->order, "B", "A");
+	}
+	assert_true(replay_kind_of("flaky-0123")->until);
+	assert_false(replay_kind_of("order-0123")->until);
 }
 
 static void test_pollution(void **state _unused_)
@@ -157,7 +179,7 @@ static void test_choices(void **state _unused_)
 					 .tests = &roster,
 					 .test = 1,
 					 .evidence = &assumption };
-	const struct replay_kind *kind = replay_kind_of("choices");
+	const struct replay_kind *kind = replay_kind_of("choice-1");
 	_cleanup_(record_freep) struct record record = {};
 	void *details = NULL;
 	records.source.choices = &options_of_search;
@@ -235,14 +257,14 @@ static void test_foreign(void **state _unused_)
 	assert_ok(record_read(RECORD(""), &record));
 	assert_int_equal(record.trials.n, 1);
 	void *details = NULL;
-	assert_err(replay_kind_of("choices")->read_details(&record, &details),
+	assert_err(replay_kind_of("choice-1")->read_details(&record, &details),
 		   ERR_INTERNAL, "cannot be read");
 	record_free(&record);
 	/* Trials that would do for another kind, or are too few. */
-	static const char *const detectors[] = { "pollution", "order",
-						 "choices" };
-	for (size_t i = 0; i < ARRAY_SIZE(detectors); i++) {
-		const struct replay_kind *kind = replay_kind_of(detectors[i]);
+	static const char *const ids[] = { "pollution-1", "order-1", "flaky-1",
+					   "choice-1" };
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		const struct replay_kind *kind = replay_kind_of(ids[i]);
 		assert_ok(record_read(RECORD(""), &record));
 		assert_err(replay_check_trials(kind, &record), ERR_INTERNAL,
 			   "cannot be read");
@@ -254,17 +276,15 @@ static void test_foreign(void **state _unused_)
 			   "cannot be read");
 		record_free(&record);
 	}
-	assert_null(replay_kind_of("schedules"));
+	assert_null(replay_kind_of("orderly-1"));
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_order),
-		TEST(test_pollution),
-		TEST(test_choices),
-		TEST(test_foreign),
+		TEST(test_order),   TEST(test_flaky),	TEST(test_pollution),
+		TEST(test_choices), TEST(test_foreign),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

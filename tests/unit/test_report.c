@@ -373,7 +373,6 @@ static const struct order_reach reach = {
 	.rows = 3,
 	.rows_all = 4,
 	.alone = true,
-	.randoms = LIST(struct random_test, { HOSTILE, 10, 2 }),
 };
 
 static const struct report order = {
@@ -410,8 +409,6 @@ static void test_order_text(void **state _unused_)
 		"        reproduce: polygraph replay order-1\n"
 		"1 test: 1 passed in 1.24 s\n"
 		"1 test depends on the order: 1 victim\n"
-		"flaky, not order-dependent: A "
-		"\"<&>'\\n\\xff\\x1b[31m (failed in 2 of 10 identical runs)\n"
 		"tried: every test alone; the whole suite in 12 orders; 1,000 "
 		"test executions\n"
 		"pairs: 999 of 1,234,567 tried, one test right after the "
@@ -446,13 +443,10 @@ static void test_order_json(void **state _unused_)
 	assert_int_equal(line, 7);
 	assert_false(runs);
 	assert_int_equal(json_unpack(json_object_get(json, "order"),
-				     "{s:{s:i}, s:[{s:s, s:i}], s:n}", "pairs",
-				     "by_state", &by_state, "random", "test",
-				     &test, "runs", &runs, "ended_by"),
+				     "{s:{s:i}, s:n}", "pairs", "by_state",
+				     &by_state, "ended_by"),
 			 0);
 	assert_int_equal(by_state, 1233567);
-	assert_int_equal(runs, 10);
-	assert_string_equal(test, polluter);
 }
 
 static void test_order_junit(void **state _unused_)
