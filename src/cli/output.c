@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/outfile.h"
 #include "base/vec.h"
 #include "cli/interrupt.h"
 
@@ -44,7 +43,9 @@ static struct err *add_format(struct outputs *outputs, const char *name,
 						   ? "--list-models"
 						   : "'list'"),
 				"use text or json");
-	return vec_push(outputs, (struct report_output){ .format = format });
+	return vec_push(outputs,
+			(struct report_output){ .format = format,
+						.place = OUTFILE_PLACE_INIT });
 }
 
 /*
@@ -122,8 +123,10 @@ static struct err *check_pairs(struct outputs *outputs)
 		const char *path = outputs->data[i].path;
 		if (path && !strcmp(path, "-"))
 			path = outputs->data[i].path = NULL;
-		if (path)
+		if (path) {
 			TRY(check_path(path));
+			TRY(outfile_place_open(path, &outputs->data[i].place));
+		}
 		for (size_t j = 0; j < i; j++) {
 			const char *other = outputs->data[j].path;
 			if (!path && !other)
@@ -160,6 +163,8 @@ struct err *outputs_choose(const struct common_options *common,
 
 void outputs_free(struct outputs *outputs)
 {
+	for (size_t i = 0; i < outputs->n; i++)
+		outfile_place_close(&outputs->data[i].place);
 	vec_free(outputs);
 }
 
@@ -177,7 +182,7 @@ static struct err *write_file(const struct outputs *outputs,
 			      const struct report *report)
 {
 	_cleanup_(outfile_discard) struct outfile outfile = {};
-	TRY(outfile_open(output->path, &outfile));
+	TRY(outfile_open(&output->place, &outfile));
 	TRY(write_to(outputs, output, report, outfile.file));
 	return outfile_commit(&outfile);
 }

@@ -9,12 +9,14 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/outfile.h"
 #include "cli/common.h"
 #include "report/report.h"
 
 struct report_output {
 	const struct report_format *format;
-	const char *path; /* NULL: standard output */
+	const char *path;	    /* NULL: standard output */
+	struct outfile_place place; /* of the path */
 };
 
 struct outputs {
