@@ -43,6 +43,7 @@
 	X(REPORT, "report")                                                    \
 	X(RESTORE, "restore")                                                  \
 	X(RESULTS, "results")                                                  \
+	X(SANDBOX, "sandbox")                                                  \
 	X(STATE, "state")                                                      \
 	X(STORE, "store")                                                      \
 	X(SUITE, "suite")                                                      \

@@ -1,5 +1,6 @@
 /* polygraph check: all detectors, cheapest first, within a budget. */
 #include "cli/detection.h"
+#include "cli/sandboxing.h"
 
 static const struct detection_options defaults = DETECTION_DEFAULTS;
 
@@ -51,7 +52,7 @@ const struct command command_check = {
 		(const struct option_group *const[]){
 			&common_suite_group, &state_compared_group,
 			&state_meaning_group, &detection_order_group,
-			&choices_check_group, &state_run_group,
+			&choices_check_group, &state_run_group, &sandbox_group,
 			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),

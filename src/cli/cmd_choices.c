@@ -1,6 +1,7 @@
 /* polygraph choices: tests that assume more than an API promises. */
 #include "base/version.h"
 #include "cli/detection.h"
+#include "cli/sandboxing.h"
 
 static const struct detection_options defaults = DETECTION_DEFAULTS;
 
@@ -101,7 +102,8 @@ const struct command command_choices = {
 	.groups =
 		(const struct option_group *const[]){
 			&common_suite_group, &choices_group, &state_run_group,
-			&common_output_group, &common_general_group, NULL },
+			&sandbox_group, &common_output_group,
+			&common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.guarded = true,

@@ -1,5 +1,6 @@
 /* polygraph order: tests whose outcome depends on which tests ran before. */
 #include "cli/detection.h"
+#include "cli/sandboxing.h"
 
 static const struct detection_options defaults = DETECTION_DEFAULTS;
 
@@ -70,7 +71,7 @@ const struct command command_order = {
 	.groups =
 		(const struct option_group *const[]){
 			&common_suite_group, &detection_order_group,
-			&state_compared_group, &state_run_group,
+			&state_compared_group, &state_run_group, &sandbox_group,
 			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),

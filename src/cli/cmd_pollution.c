@@ -1,5 +1,6 @@
 /* polygraph pollution: tests that leave shared state changed. */
 #include "cli/detection.h"
+#include "cli/sandboxing.h"
 
 static const struct detection_options defaults = DETECTION_DEFAULTS;
 
@@ -71,7 +72,7 @@ const struct command command_pollution = {
 	.groups =
 		(const struct option_group *const[]){
 			&common_suite_group, &state_compared_group,
-			&state_meaning_group, &state_run_group,
+			&state_meaning_group, &state_run_group, &sandbox_group,
 			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),

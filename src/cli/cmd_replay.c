@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/output.h"
+#include "cli/sandboxing.h"
 #include "replay/replay.h"
 #include "results/results.h"
 
@@ -77,7 +78,8 @@ static struct err *choose_suite(void *data, const struct strv *words,
 	TRY(common_suite_choose(call->options, n - used, words->data + used,
 				&call->suite));
 	*ret = call->suite.options;
-	return NULL;
+	const struct sandboxing sandboxing = { .suite = &call->suite };
+	return sandboxing_begin(&call->values->common, &sandboxing);
 }
 
 static struct err *find_detector(const char *name, const struct command **ret)
@@ -123,7 +125,13 @@ static struct err *replay_run_detector(void *data, const struct strv *line,
 	common->color = call->values->common.color;
 	common->quiet = call->values->common.quiet;
 	common->verbose = call->values->common.verbose;
+	common->sandbox = call->values->common.sandbox;
 	common->look = &look;
+	const struct option_list *through = &call->values->common.write_through;
+	for (size_t i = 0; i < through->n; i++)
+		TRY(options_set(options,
+				option_find(command->groups, "write-through"),
+				through->data[i].text, OPTION_COMMAND_LINE));
 	if (silent)
 		TRY(silence_detector(command, options));
 	enum status status = STATUS_OK;
@@ -213,10 +221,10 @@ const struct command command_replay = {
 			  "twenty times, with an abbreviated id" },
 			{ "polygraph replay --list", "all stored findings" },
 			{} },
-	.groups = (const struct option_group *const[]){ &replay_group,
-							&output_group,
-							&common_general_group,
-							NULL },
+	.groups =
+		(const struct option_group *const[]){
+			&replay_group, &sandbox_group, &output_group,
+			&common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.word_first = true,

@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/sandboxing.h"
 #include "cli/select.h"
 
 struct run_options {
@@ -25,7 +26,7 @@ struct run_options {
 };
 
 static const struct run_options defaults = {
-	.common = COMMON_DEFAULTS,
+	.common = { .sandbox = SANDBOX_NEVER },
 	.repeat = 1,
 };
 
@@ -156,6 +157,8 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 	TRY(check_options(values, &outputs));
 	TRY(common_seed_choose(options, values->seed, &seed));
 	choice.options.pass_through = values->pass_through;
+	const struct sandboxing sandboxing = { .suite = &choice };
+	TRY(sandboxing_begin(&values->common, &sandboxing));
 	TRY(common_suite_open(&choice, &suite));
 
 	struct selection_options selection = {
@@ -236,7 +239,8 @@ const struct command command_run = {
 	.groups =
 		(const struct option_group *const[]){
 			&common_suite_group, &order_group, &run_group,
-			&common_output_group, &common_general_group, NULL },
+			&sandbox_group, &common_output_group,
+			&common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.guarded = true,

@@ -28,6 +28,9 @@ struct common_options {
 	unsigned color; /* enum color */
 	bool quiet;
 	bool verbose;
+	/* sandbox */
+	unsigned sandbox; /* enum sandbox_mode */
+	struct option_list write_through;
 	/* general */
 	char *config;
 	bool help;

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/version.h"
 #include "cli/interrupt.h"
+#include "cli/sandboxing.h"
 #include "finding/words.h"
 
 static void detection_freep(struct detection *detection)
@@ -32,6 +33,7 @@ static void detection_freep(struct detection *detection)
 	}
 	roster_destroy(detection->roster);
 	free(detection->suite_words);
+	sandboxing_end();
 }
 
 /* ---- for detectors ---- */
@@ -184,6 +186,12 @@ static struct err *detection_prepare(struct detection *detection, int argc,
 			   &detection->outputs));
 	TRY(baseline_read(&detection->baseline, state->baseline));
 	TRY(prepare_detectors(detection));
+	const struct sandboxing sandboxing = {
+		.suite = &detection->choice,
+		.folders = &state->watch_dirs,
+		.keeps_results = !state->common.look,
+	};
+	TRY(sandboxing_begin(&state->common, &sandboxing));
 	TRY(open_first(detection));
 	TRY(roster_create(detection->suite, &detection->roster));
 	TRY(make_suite_words(&detection->choice, &detection->suite_words));

@@ -78,15 +78,14 @@ static struct err *folder_check_files(const char *path, int folder)
 static struct err *folder_make_files(const char *path)
 {
 	struct stat status;
-	bool made = !mkdir(path, 0700);
-	if (!made && errno != EEXIST)
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return err_errno(errno, "cannot create '%s'", path);
 	_cleanup_(closep) int folder = -1;
 	TRY(trust_open_folder(path, &folder));
 	if (fstat(folder, &status) < 0)
 		return err_errno(errno, "'%s'", path);
 	folder_close_to_others(folder, NULL, &status);
-	if (made)
+	if (faccessat(folder, STORE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		folder_write_gitignore(folder);
 	TRY(folder_create_file(path, folder, &status));
 	return folder_check_files(path, folder);

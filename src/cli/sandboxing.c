@@ -1,0 +1,175 @@
+#include "cli/sandboxing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "base/strv.h"
+#include "dwarf/index.h"
+#include "results/results.h"
+#include "sandbox/sandbox.h"
+
+#define FIELD(member) .offset = offsetof(struct common_options, member)
+
+static const char *const modes[] = { "auto", "always", "never", NULL };
+
+/* clang-format off */
+static const struct option sandbox_options[] = {
+	{ "sandbox", 0, OPTION_CHOICE, FIELD(sandbox), .value = "WHEN",
+	  .choices = modes,
+	  .help = "run the tests in a private file system, so that none of "
+		  "your files is changed: auto (default: if the system "
+		  "allows it), always or never (default of run)" },
+	{ "write-through", 0, OPTION_LIST, FIELD(write_through),
+	  .value = "DIR",
+	  .help = "folder in which tests change your files even so, e.g. for "
+		  "coverage data; repeatable" },
+	{}
+};
+/* clang-format on */
+
+const struct option_group sandbox_group = { "Sandbox", sandbox_options };
+
+/* The working directory outside, while an empty folder of results is ours. */
+static int made_results_in = -1;
+
+void sandboxing_end(void)
+{
+	if (made_results_in >= 0)
+		unlinkat(made_results_in, RESULTS_FOLDER, AT_REMOVEDIR);
+	closep(&made_results_in);
+	made_results_in = -1;
+}
+
+/* ---- what goes through ---- */
+
+static struct err *add_absolute(struct strv *folders, const char *path)
+{
+	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
+	_cleanup_(freep) char *joined = NULL;
+	if (*path == '/')
+		return strv_add(folders, path);
+	if (!cwd)
+		return err_errno(errno, "the working directory has no name");
+	TRY(path_join(cwd, path, &joined));
+	return strv_take(folders, take_ptr(joined));
+}
+
+static struct err *add_results(struct strv *through)
+{
+	struct stat st;
+	if (lstat(RESULTS_FOLDER, &st) < 0 && errno == ENOENT &&
+	    made_results_in < 0)
+		made_results_in = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return add_absolute(through, RESULTS_FOLDER);
+}
+
+/* Only what belongs to us is made, and only in folders that are there. */
+static struct err *add_cache(struct strv *through)
+{
+	_cleanup_(freep) char *folder = NULL;
+	TRY(index_cache_folder(&folder));
+	if (!folder)
+		return NULL;
+	char *slash = strrchr(folder, '/');
+	*slash = '\0';
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return NULL;
+	*slash = '/';
+	_cleanup_(freep) char *resolved = realpath(folder, NULL);
+	return strv_take(through,
+			 resolved ? take_ptr(resolved) : take_ptr(folder));
+}
+
+static struct err *add_asked(struct strv *through,
+			     const struct option_list *asked)
+{
+	for (size_t i = 0; i < asked->n; i++) {
+		const char *path = asked->data[i].text;
+		struct stat st;
+		_cleanup_(freep) char *resolved = realpath(path, NULL);
+		if (!resolved || stat(resolved, &st) < 0)
+			return err_with_kind(
+				err_errno(errno, "--write-through '%s'", path),
+				ERR_USAGE);
+		if (!S_ISDIR(st.st_mode))
+			return err_create(ERR_USAGE,
+					  "--write-through '%s' is not a "
+					  "folder",
+					  path);
+		TRY(strv_take(through, take_ptr(resolved)));
+	}
+	return NULL;
+}
+
+/* ---- where tests write ---- */
+
+static struct err *add_folder_of(struct strv *places, const char *file)
+{
+	_cleanup_(freep) char *copy = strdup(file);
+	if (!copy)
+		return err_nomem();
+	return add_absolute(places, dirname(copy));
+}
+
+static struct err *add_places(struct strv *places,
+			      const struct sandboxing *what)
+{
+	const struct suite_options *suite =
+		what->suite ? &what->suite->options : NULL;
+	if (suite && suite->argv)
+		TRY(add_folder_of(places, suite->argv[0]));
+	if (suite && suite->source) {
+		TRY(add_absolute(places, suite->source));
+		TRY(add_folder_of(places, suite->source));
+	}
+	for (size_t i = 0; what->folders && i < what->folders->n; i++)
+		TRY(add_absolute(places, what->folders->data[i].text));
+	return NULL;
+}
+
+/* ---- enter ---- */
+
+static struct err *refuse_or_warn(const struct common_options *common,
+				  struct err *err)
+{
+	if (common->sandbox == SANDBOX_ALWAYS)
+		return err_hint(err_prefix(err, "no sandbox is possible here"),
+				"--sandbox auto runs the tests without one");
+	log_warn("no sandbox is possible here (%s): tests change your files; "
+		 "they are restored afterwards, but not if polygraph is "
+		 "killed",
+		 err_message(err));
+	err_destroy(err);
+	return NULL;
+}
+
+struct err *sandboxing_begin(const struct common_options *common,
+			     const struct sandboxing *what)
+{
+	_cleanup_(strv_freep) struct strv through = {};
+	_cleanup_(strv_freep) struct strv places = {};
+	if (common->sandbox == SANDBOX_NEVER || sandbox_is_entered())
+		return NULL;
+	TRY(add_asked(&through, &common->write_through));
+	if (what->keeps_results)
+		TRY(add_results(&through));
+	TRY(add_cache(&through));
+	TRY(add_places(&places, what));
+	const struct sandbox_options options = {
+		.places = (const char *const *)places.data,
+		.n_places = places.n,
+		.through = (const char *const *)through.data,
+		.n_through = through.n,
+	};
+	struct err *err = sandbox_enter(&options);
+	if (err)
+		return refuse_or_warn(common, err);
+	sandbox_give_up_rights();
+	return NULL;
+}

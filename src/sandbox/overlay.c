@@ -1,0 +1,186 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "sandbox/sandbox_internal.h"
+
+/* Of memory; what tests write counts, and what they read does not. */
+#define LAYERS_OPTIONS "mode=0755,size=75%,inode32"
+
+/* A name by which the kernel finds what a descriptor is, blanks or not. */
+struct fd_path {
+	char s[32];
+};
+
+static struct fd_path fd_path_make(int fd)
+{
+	struct fd_path path;
+	snprintf(path.s, sizeof(path.s), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+/* ---- memory ---- */
+
+static bool is_above_any(const char *folder, const char *const *covered,
+			 size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (path_is_below(covered[i], folder) ||
+		    !strcmp(covered[i], folder))
+			return true;
+	}
+	return false;
+}
+
+struct err *sandbox_layers_create(struct sandbox_site *site,
+				  const char *const *covered, size_t n)
+{
+	static const char *const folders[] = { "/sys", "/mnt", "/media",
+					       "/srv", "/opt", "/boot" };
+	struct stat st;
+	for (size_t i = 0; i < ARRAY_SIZE(folders) && !site->holder; i++) {
+		if (stat(folders[i], &st) == 0 && S_ISDIR(st.st_mode) &&
+		    !is_above_any(folders[i], covered, n))
+			site->holder = folders[i];
+	}
+	if (!site->holder)
+		return err_create(ERR_INTERNAL,
+				  "there is no folder to mount on");
+	if (mount("tmpfs", site->holder, "tmpfs", MS_NOSUID | MS_NODEV,
+		  LAYERS_OPTIONS) < 0)
+		return err_errno(errno, "cannot mount memory");
+	site->layers = open(site->holder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (site->layers < 0)
+		return err_errno(errno, "cannot open '%s'", site->holder);
+	return NULL;
+}
+
+/* ---- attributes of the topmost folder ---- */
+
+static void copy_attributes(const char *from, const char *to)
+{
+	char names[4096], value[4096];
+	ssize_t n = listxattr(from, names, sizeof(names));
+	for (ssize_t at = 0; at < n; at += (ssize_t)strlen(names + at) + 1) {
+		const char *name = names + at;
+		ssize_t size = getxattr(from, name, value, sizeof(value));
+		if (size < 0 || setxattr(to, name, value, (size_t)size, 0) < 0)
+			log_debug(LOG_SANDBOX, "%s of '%s' is not copied: %s",
+				  name, from, strerror(errno));
+	}
+}
+
+/* The overlay shows those of the upper folder. */
+static struct err *make_upper(int layers, const char *name, int lower)
+{
+	struct fd_path from = fd_path_make(lower);
+	char to[64];
+	struct stat st;
+	if (mkdirat(layers, name, 0755) < 0)
+		return err_errno(errno, "cannot make a layer");
+	if (fstat(lower, &st) < 0)
+		return err_errno(errno, "cannot examine a folder");
+	/* The owner cannot be one that is unknown in our user namespace. */
+	if (fchownat(layers, name, st.st_uid, st.st_gid, 0) < 0)
+		log_debug(LOG_SANDBOX, "owner %u:%u is not copied: %s",
+			  st.st_uid, st.st_gid, strerror(errno));
+	if (fchmodat(layers, name, st.st_mode & 07777, 0) < 0)
+		return err_errno(errno, "cannot make a layer");
+	snprintf(to, sizeof(to), "/proc/self/fd/%d/%s", layers, name);
+	copy_attributes(from.s, to);
+	const struct timespec times[2] = { st.st_atim, st.st_mtim };
+	if (utimensat(layers, name, times, 0) < 0)
+		return err_errno(errno, "cannot make a layer");
+	return NULL;
+}
+
+/* ---- overlays ---- */
+
+/*
+ * Best first. Without xino, files and folders of an overlay have different
+ * devices (stat(2)), as if something were mounted. Without an index, writing to
+ * one of several names of a file cuts it off from the others; without redirected
+ * folders, renaming a folder of the user fails (EXDEV). Not every file system
+ * and kernel has them, and in a user namespace folders are never redirected.
+ */
+static const char *const whole_options[] = {
+	"xino=on,redirect_dir=on,index=on,metacopy=on",
+	"xino=on,redirect_dir=on,index=on",
+	"redirect_dir=on",
+	"",
+};
+static const char *const places_options[] = {
+	"xino=on,userxattr,index=on",
+	"userxattr",
+};
+
+static struct err *mount_overlay(const struct sandbox_site *site, int lower,
+				 size_t layer, const char *target)
+{
+	const char *const *choices =
+		site->is_whole ? whole_options : places_options;
+	size_t n = site->is_whole ? ARRAY_SIZE(whole_options)
+				  : ARRAY_SIZE(places_options);
+	char options[256];
+	int number = 0;
+	for (size_t i = 0; i < n; i++) {
+		snprintf(options, sizeof(options),
+			 "lowerdir=/proc/self/fd/%d,"
+			 "upperdir=/proc/self/fd/%d/upper%zu,"
+			 "workdir=/proc/self/fd/%d/work%zu%s%s",
+			 lower, site->layers, layer, site->layers, layer,
+			 *choices[i] ? "," : "", choices[i]);
+		if (mount("overlay", target, "overlay", 0, options) == 0) {
+			log_debug(LOG_SANDBOX, "'%s' is covered (%s)", target,
+				  choices[i]);
+			return NULL;
+		}
+		number = errno;
+	}
+	return err_errno(number, "cannot cover '%s'", target);
+}
+
+struct err *sandbox_overlay(struct sandbox_site *site, int fd,
+			    const char *target)
+{
+	char upper[32], work[32];
+	size_t layer = site->n_layers++;
+	snprintf(upper, sizeof(upper), "upper%zu", layer);
+	snprintf(work, sizeof(work), "work%zu", layer);
+	TRY(make_upper(site->layers, upper, fd));
+	if (mkdirat(site->layers, work, 0700) < 0)
+		return err_errno(errno, "cannot make a layer");
+	return mount_overlay(site, fd, layer, target);
+}
+
+struct err *sandbox_bind(int fd, const char *target)
+{
+	struct fd_path from = fd_path_make(fd);
+	if (mount(from.s, target, NULL, MS_BIND, NULL) < 0)
+		return err_errno(errno, "cannot mount '%s' again", target);
+	return NULL;
+}
+
+struct err *sandbox_make_read_only(const char *target)
+{
+	struct statvfs st;
+	unsigned long flags = MS_BIND | MS_REMOUNT | MS_RDONLY;
+	if (statvfs(target, &st) < 0)
+		return err_errno(errno, "cannot examine '%s'", target);
+	/* In a user namespace, what is set cannot be taken away. */
+	flags |= st.f_flag & ST_NOSUID ? MS_NOSUID : 0;
+	flags |= st.f_flag & ST_NODEV ? MS_NODEV : 0;
+	flags |= st.f_flag & ST_NOEXEC ? MS_NOEXEC : 0;
+	flags |= st.f_flag & ST_NOATIME ? MS_NOATIME : 0;
+	flags |= st.f_flag & ST_NODIRATIME ? MS_NODIRATIME : 0;
+	flags |= st.f_flag & ST_RELATIME ? MS_RELATIME : 0;
+	if (mount(NULL, target, NULL, flags, NULL) < 0)
+		return err_errno(errno, "cannot make '%s' read-only", target);
+	return NULL;
+}

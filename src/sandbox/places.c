@@ -1,0 +1,259 @@
+/* The way for ordinary users: places are covered, the rest is read-only. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "sandbox/sandbox_internal.h"
+
+/* ---- the user namespace ---- */
+
+static struct err *namespace_write_map(const char *path, const char *text)
+{
+	_cleanup_(closep) int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return err_errno(errno, "cannot write '%s'", path);
+	return NULL;
+}
+
+/* With the ids that the user has outside. */
+static struct err *enter_namespaces(void)
+{
+	char uid[64], gid[64];
+	snprintf(uid, sizeof(uid), "%u %u 1", geteuid(), geteuid());
+	snprintf(gid, sizeof(gid), "%u %u 1", getegid(), getegid());
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		return err_errno(errno, "cannot make a user namespace");
+	TRY(namespace_write_map("/proc/self/setgroups", "deny"));
+	TRY(namespace_write_map("/proc/self/uid_map", uid));
+	TRY(namespace_write_map("/proc/self/gid_map", gid));
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return err_errno(errno, "cannot make mounts private");
+	return NULL;
+}
+
+/* ---- places ---- */
+
+struct covered_place {
+	char *path; /* links resolved */
+	int fd;
+};
+
+struct covered_places {
+	struct covered_place *data;
+	size_t n;
+	size_t cap;
+};
+
+static void covered_freep(struct covered_places *places)
+{
+	for (size_t i = 0; i < places->n; i++) {
+		free(places->data[i].path);
+		closep(&places->data[i].fd);
+	}
+	vec_free(places);
+}
+
+/* Are file systems mounted below it? Such a folder cannot be covered. */
+static bool holds_mounts(const struct sandbox_site *site, const char *path)
+{
+	for (size_t i = 0; i < site->mounts.n; i++) {
+		const char *mount = site->mounts.data[i].path;
+		if (strcmp(mount, path) != 0 && path_is_below(mount, path))
+			return true;
+	}
+	return false;
+}
+
+static bool is_mount(const struct sandbox_site *site, const char *path)
+{
+	for (size_t i = 0; i < site->mounts.n; i++) {
+		if (!strcmp(site->mounts.data[i].path, path))
+			return true;
+	}
+	return false;
+}
+
+static bool is_on_files(const char *path, const struct sandbox_site *site)
+{
+	const struct sandbox_mount *best = NULL;
+	for (size_t i = 0; i < site->mounts.n; i++) {
+		const struct sandbox_mount *mount = &site->mounts.data[i];
+		if (!strcmp(mount->path, path) ||
+		    path_is_below(path, mount->path))
+			best = mount;
+	}
+	return best && best->has_files;
+}
+
+/*
+ * Up to the topmost folder of the user: what is copied into an overlay takes
+ * all folders above along, and those of others cannot be.
+ */
+static void climb_to_topmost_folder(const struct sandbox_site *site, char *path)
+{
+	for (;;) {
+		struct stat st;
+		char *slash = strrchr(path, '/');
+		if (is_mount(site, path) || !slash || slash == path)
+			return;
+		*slash = '\0';
+		if (stat(path, &st) < 0 || st.st_uid != geteuid() ||
+		    st.st_gid != getegid() || holds_mounts(site, path)) {
+			*slash = '/';
+			return;
+		}
+	}
+}
+
+static bool covered_has(const struct covered_places *places, const char *path)
+{
+	for (size_t i = 0; i < places->n; i++) {
+		if (!strcmp(places->data[i].path, path) ||
+		    path_is_below(path, places->data[i].path))
+			return true;
+	}
+	return false;
+}
+
+/* They are part of the new place: no mount is below it. */
+static void covered_drop_below(struct covered_places *places, const char *path)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < places->n; i++) {
+		struct covered_place *place = &places->data[i];
+		if (!path_is_below(place->path, path)) {
+			places->data[kept++] = *place;
+			continue;
+		}
+		free(place->path);
+		closep(&place->fd);
+	}
+	places->n = kept;
+}
+
+static struct err *covered_add(const struct sandbox_site *site,
+			       struct covered_places *places,
+			       const char *wanted)
+{
+	_cleanup_(freep) char *path = wanted ? realpath(wanted, NULL) : NULL;
+	struct stat st;
+	if (!path || stat(path, &st) < 0 || !S_ISDIR(st.st_mode) ||
+	    access(path, W_OK) < 0 || !is_on_files(path, site))
+		return NULL;
+	if (st.st_uid == geteuid() && st.st_gid == getegid())
+		climb_to_topmost_folder(site, path);
+	if (holds_mounts(site, path) || covered_has(places, path))
+		return NULL;
+	covered_drop_below(places, path);
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	struct err *err = vec_push(places, (struct covered_place){ path, fd });
+	if (err)
+		closep(&fd);
+	else
+		path = NULL;
+	return err;
+}
+
+static struct err *find_places(const struct sandbox_site *site,
+			       struct covered_places *ret)
+{
+	static const char *const usual[] = { "/tmp", "/var/tmp", "/dev/shm" };
+	static const char *const named[] = { "HOME", "TMPDIR" };
+	TRY(covered_add(site, ret, site->cwd));
+	for (size_t i = 0; i < site->options->n_places; i++)
+		TRY(covered_add(site, ret, site->options->places[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++)
+		TRY(covered_add(site, ret, getenv(named[i])));
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		TRY(covered_add(site, ret, usual[i]));
+	for (size_t i = 0; i < site->mounts.n; i++) {
+		if (site->mounts.data[i].has_files &&
+		    !site->mounts.data[i].read_only)
+			TRY(covered_add(site, ret, site->mounts.data[i].path));
+	}
+	return NULL;
+}
+
+/* ---- cover ---- */
+
+static struct err *check_cwd(const struct sandbox_site *site)
+{
+	struct stat st;
+	if (stat(site->cwd, &st) < 0)
+		return err_errno(errno, "cannot examine '%s'", site->cwd);
+	if (access(site->cwd, W_OK) == 0 &&
+	    (st.st_uid != geteuid() || st.st_gid != getegid()) &&
+	    !(st.st_mode & S_ISVTX))
+		return err_create(ERR_INTERNAL,
+				  "the working directory belongs to another "
+				  "user or group");
+	return NULL;
+}
+
+static struct err *cover_places(struct sandbox_site *site,
+				const struct covered_places *places)
+{
+	_cleanup_(freep) const char **covered =
+		calloc(places->n + 1, sizeof(*covered));
+	if (!covered)
+		return err_nomem();
+	for (size_t i = 0; i < places->n; i++)
+		covered[i] = places->data[i].path;
+	TRY(sandbox_layers_create(site, covered, places->n));
+	for (size_t i = 0; i < places->n; i++) {
+		const struct covered_place *place = &places->data[i];
+		struct err *err = sandbox_overlay(site, place->fd, place->path);
+		if (!err)
+			continue;
+		if (path_is_below(site->cwd, place->path) ||
+		    !strcmp(site->cwd, place->path))
+			return err;
+		err_ignore(err);
+	}
+	return NULL;
+}
+
+/* What is not covered cannot be changed. */
+static struct err *close_the_rest(const struct sandbox_site *site)
+{
+	for (size_t i = 0; i < site->mounts.n; i++) {
+		const struct sandbox_mount *mount = &site->mounts.data[i];
+		char path[32];
+		if (!mount->has_files || mount->read_only)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", mount->fd);
+		struct err *err = sandbox_make_read_only(path);
+		if (err)
+			return err_prefix(err, "'%s'", mount->path);
+	}
+	return NULL;
+}
+
+struct err *sandbox_build_places(struct sandbox_site *site)
+{
+	_cleanup_(covered_freep) struct covered_places places = {};
+	TRY(check_cwd(site));
+	TRY(enter_namespaces());
+	TRY(sandbox_mounts_read(&site->mounts));
+	TRY(sandbox_through_open(site));
+	TRY(find_places(site, &places));
+	if (access(site->cwd, W_OK) == 0 && !covered_has(&places, site->cwd))
+		return err_create(ERR_INTERNAL,
+				  "the working directory cannot be covered");
+	TRY(cover_places(site, &places));
+	TRY(sandbox_through_bind(site, ""));
+	TRY(close_the_rest(site));
+	if (umount2(site->holder, MNT_DETACH) < 0)
+		return err_errno(errno, "cannot unmount '%s'", site->holder);
+	return NULL;
+}

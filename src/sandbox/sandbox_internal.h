@@ -1,0 +1,72 @@
+#pragma once
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/strv.h"
+#include "base/vec.h"
+#include "sandbox/sandbox.h"
+
+/* ---- mounts.c: what is mounted ---- */
+
+struct sandbox_mount {
+	char *path;
+	int fd; /* O_PATH, of its root as it was before the sandbox */
+	bool is_folder;
+	bool has_files; /* of users; not a file system like /proc */
+	bool read_only;
+};
+
+struct sandbox_mounts {
+	struct sandbox_mount *data;
+	size_t n;
+	size_t cap;
+};
+
+/* Those that can be seen, parents before what is mounted below them. */
+struct err *sandbox_mounts_read(struct sandbox_mounts *ret) _must_check_;
+/* The same from the text of mountinfo; nothing is opened. */
+struct err *sandbox_mounts_parse(char *text,
+				 struct sandbox_mounts *ret) _must_check_;
+void sandbox_mounts_free(struct sandbox_mounts *mounts);
+
+/* ---- overlay.c: the layers ---- */
+
+/* While it is built. */
+struct sandbox_site {
+	const struct sandbox_options *options;
+	struct sandbox_mounts mounts;
+	char *cwd;
+	bool is_whole;	    /* whole.c, not places.c */
+	const char *holder; /* folder on which the layers' memory is mounted */
+	int layers;	    /* descriptor of its root */
+	size_t n_layers;
+	/* Opened before anything was covered: */
+	VEC(int) through;
+	struct strv sockets;
+	VEC(int) socket_fds;
+};
+
+/* Memory for the layers, on a folder that none of @covered lies below. */
+struct err *sandbox_layers_create(struct sandbox_site *site,
+				  const char *const *covered,
+				  size_t n) _must_check_;
+/* Covers the folder @fd by an overlay that is mounted on @target. */
+struct err *sandbox_overlay(struct sandbox_site *site, int fd,
+			    const char *target) _must_check_;
+/* Mounts what @fd is on @target, another place of it. */
+struct err *sandbox_bind(int fd, const char *target) _must_check_;
+/* Only what is seen through this one mount; others of the same stay. */
+struct err *sandbox_make_read_only(const char *target) _must_check_;
+
+/* ---- through.c: what goes through ---- */
+
+struct err *sandbox_through_open(struct sandbox_site *site) _must_check_;
+/* @root is put before all paths: "" or the folder of the new root. */
+struct err *sandbox_through_bind(struct sandbox_site *site,
+				 const char *root) _must_check_;
+
+/* ---- the two ways ---- */
+
+struct err *sandbox_build_whole(struct sandbox_site *site) _must_check_;
+struct err *sandbox_build_places(struct sandbox_site *site) _must_check_;
