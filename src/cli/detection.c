@@ -33,7 +33,6 @@ static void detection_freep(struct detection *detection)
 	}
 	roster_destroy(detection->roster);
 	free(detection->suite_words);
-	sandboxing_end();
 }
 
 /* ---- for detectors ---- */

@@ -16,6 +16,7 @@
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/sandboxing.h"
 
 static enum status status_of(const struct err *err)
 {
@@ -117,7 +118,10 @@ static struct err *main_run_command(const struct command *command, int argc,
 					: LOG_LEVEL_WARN);
 	if (command->guarded)
 		TRY(guard_fork());
-	return command->run(options, argc - used, argv + used, ret);
+	struct err *failed =
+		command->run(options, argc - used, argv + used, ret);
+	sandboxing_end();
+	return failed;
 }
 
 /* `check` may be left out, so what is no command is an executable, or a slip. */

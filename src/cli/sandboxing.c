@@ -44,6 +44,7 @@ void sandboxing_end(void)
 		unlinkat(made_results_in, RESULTS_FOLDER, AT_REMOVEDIR);
 	closep(&made_results_in);
 	made_results_in = -1;
+	sandbox_leave();
 }
 
 /* ---- what goes through ---- */

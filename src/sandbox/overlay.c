@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
@@ -38,12 +39,30 @@ static bool is_above_any(const char *folder, const char *const *covered,
 	return false;
 }
 
+/* Descriptors from before are of mounts that are not ours. */
+static struct err *open_disks(struct sandbox_site *site)
+{
+	for (size_t i = 0; site->disks && i < site->disks->n; i++) {
+		const char *path = site->disks->data[i].path;
+		int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			return err_errno(errno, "cannot open '%s'", path);
+		struct err *err = vec_push(&site->disk_fds, fd);
+		if (err) {
+			closep(&fd);
+			return err;
+		}
+	}
+	return NULL;
+}
+
 struct err *sandbox_layers_create(struct sandbox_site *site,
 				  const char *const *covered, size_t n)
 {
 	static const char *const folders[] = { "/sys", "/mnt", "/media",
 					       "/srv", "/opt", "/boot" };
 	struct stat st;
+	TRY(open_disks(site));
 	for (size_t i = 0; i < ARRAY_SIZE(folders) && !site->holder; i++) {
 		if (stat(folders[i], &st) == 0 && S_ISDIR(st.st_mode) &&
 		    !is_above_any(folders[i], covered, n))
@@ -58,6 +77,12 @@ struct err *sandbox_layers_create(struct sandbox_site *site,
 	site->layers = open(site->holder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (site->layers < 0)
 		return err_errno(errno, "cannot open '%s'", site->holder);
+	const char *fault = getenv("POLYGRAPH_FAULT_LAYERS");
+	if (!site->is_whole && !site->disks &&
+	    ((fault && *fault) ||
+	     setxattr(site->holder, "user.polygraph", "", 0, 0) < 0))
+		return err_errno(ENOTSUP,
+				 "file systems in memory lack attributes");
 	return NULL;
 }
 
@@ -121,7 +146,7 @@ static const char *const places_options[] = {
 };
 
 static struct err *mount_overlay(const struct sandbox_site *site, int lower,
-				 size_t layer, const char *target)
+				 int layers, size_t layer, const char *target)
 {
 	const char *const *choices =
 		site->is_whole ? whole_options : places_options;
@@ -134,7 +159,7 @@ static struct err *mount_overlay(const struct sandbox_site *site, int lower,
 			 "lowerdir=/proc/self/fd/%d,"
 			 "upperdir=/proc/self/fd/%d/upper%zu,"
 			 "workdir=/proc/self/fd/%d/work%zu%s%s",
-			 lower, site->layers, layer, site->layers, layer,
+			 lower, layers, layer, layers, layer,
 			 *choices[i] ? "," : "", choices[i]);
 		if (mount("overlay", target, "overlay", 0, options) == 0) {
 			log_debug(LOG_SANDBOX, "'%s' is covered (%s)", target,
@@ -151,12 +176,21 @@ struct err *sandbox_overlay(struct sandbox_site *site, int fd,
 {
 	char upper[32], work[32];
 	size_t layer = site->n_layers++;
+	int layers = site->layers;
+	if (site->disks) {
+		size_t disk = sandbox_disk_for(site->disks, target);
+		if (disk == site->disks->n)
+			return err_create(ERR_SUITE,
+					  "no disk is left to cover '%s'",
+					  target);
+		layers = site->disk_fds.data[disk];
+	}
 	snprintf(upper, sizeof(upper), "upper%zu", layer);
 	snprintf(work, sizeof(work), "work%zu", layer);
-	TRY(make_upper(site->layers, upper, fd));
-	if (mkdirat(site->layers, work, 0700) < 0)
+	TRY(make_upper(layers, upper, fd));
+	if (mkdirat(layers, work, 0700) < 0)
 		return err_errno(errno, "cannot make a layer");
-	return mount_overlay(site, fd, layer, target);
+	return mount_overlay(site, fd, layers, layer, target);
 }
 
 struct err *sandbox_bind(int fd, const char *target)

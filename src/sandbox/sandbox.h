@@ -28,6 +28,9 @@
  *  3. Files that were opened before are still the user's. Who has to write
  *     outside keeps a folder open (base/outfile.h).
  *
+ * Before Linux 6.6 the layers of ordinary users are on a disk (disk.c). Those of
+ * a process that was killed are removed by the next.
+ *
  * What goes through: devices, /proc, /sys and other file systems that hold no
  * files; sockets that somebody listens on; the folders in options.through. What
  * does not: named pipes whose other end is held by a process outside.
@@ -57,6 +60,8 @@ struct sandbox_options {
  */
 struct err *sandbox_enter(const struct sandbox_options *options) _must_check_;
 bool sandbox_is_entered(void);
+/* When the last tested program has ended; nobody may change files afterwards. */
+void sandbox_leave(void);
 /*
  * In a user namespace of our own we have all capabilities, tests have none. As
  * long as we keep them tests cannot open what we share with them (/proc/PID/fd).

@@ -30,6 +30,25 @@ struct err *sandbox_mounts_parse(char *text,
 				 struct sandbox_mounts *ret) _must_check_;
 void sandbox_mounts_free(struct sandbox_mounts *mounts);
 
+/* ---- disk.c: layers that are not in memory ---- */
+
+struct sandbox_disk {
+	char *path;
+	int parent; /* the folder it is in, outside of the sandbox */
+	int fd;
+};
+
+struct sandbox_disks {
+	struct sandbox_disk *data;
+	size_t n;
+	size_t cap;
+};
+
+struct err *sandbox_disks_create(struct sandbox_disks *ret) _must_check_;
+void sandbox_disks_remove(struct sandbox_disks *disks);
+/* Which one does not lie in the folder @covered; disks->n: none. */
+size_t sandbox_disk_for(const struct sandbox_disks *disks, const char *covered);
+
 /* ---- overlay.c: the layers ---- */
 
 /* While it is built. */
@@ -40,6 +59,8 @@ struct sandbox_site {
 	bool is_whole;	    /* whole.c, not places.c */
 	const char *holder; /* folder on which the layers' memory is mounted */
 	int layers;	    /* descriptor of its root */
+	const struct sandbox_disks *disks; /* instead of memory; NULL: none */
+	VEC(int) disk_fds; /* of each, as it is in our namespace */
 	size_t n_layers;
 	/* Opened before anything was covered: */
 	VEC(int) through;
