@@ -37,7 +37,8 @@ static void on_suspend(int number _unused_)
 	suite_suspend();
 }
 
-static void on_pipe(int number _unused_)
+/* A write that fails says why; tested programs get the default back (exec(3)). */
+static void on_failed_write(int number _unused_)
 {
 }
 
@@ -59,7 +60,8 @@ void interrupt_install(void)
 	interrupt_set_handler(SIGINT, on_interrupt, 0);
 	interrupt_set_handler(SIGTERM, on_interrupt, 0);
 	interrupt_set_handler(SIGHUP, on_interrupt, 0);
-	interrupt_set_handler(SIGPIPE, on_pipe, SA_RESTART);
+	interrupt_set_handler(SIGPIPE, on_failed_write, SA_RESTART);
+	interrupt_set_handler(SIGXFSZ, on_failed_write, SA_RESTART);
 	interrupt_set_handler(SIGTSTP, on_suspend, SA_RESTART);
 }
 

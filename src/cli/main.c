@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/version.h"
+#include "cli/caller.h"
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/config.h"
@@ -164,7 +165,7 @@ static void main_log_call(int argc, char **argv)
 		log_debug(LOG_CLI, "argument %d: %s", i, argv[i]);
 }
 
-int main(int argc, char **argv)
+static int main_on_stack(int argc, char **argv)
 {
 	/* Only for the width of characters; numbers stay as C writes them. */
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -188,4 +189,10 @@ int main(int argc, char **argv)
 	print_error(err);
 	err_destroy(err);
 	return (int)status;
+}
+
+int main(int argc, char **argv)
+{
+	caller_settle();
+	return caller_run(main_on_stack, argc, argv);
 }

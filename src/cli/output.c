@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,16 +118,27 @@ static struct err *check_path(const char *path)
 	return NULL;
 }
 
+/* Of caller_settle(), or given for reading. */
+static struct err *check_stdout(void)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+	if (flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY)
+		return NULL;
+	return err_hint(err_create(ERR_USAGE,
+				   "standard output is closed, so the report "
+				   "would be lost"),
+			"give an --output PATH");
+}
+
 static struct err *check_pairs(struct outputs *outputs)
 {
 	for (size_t i = 0; i < outputs->n; i++) {
 		const char *path = outputs->data[i].path;
 		if (path && !strcmp(path, "-"))
 			path = outputs->data[i].path = NULL;
-		if (path) {
-			TRY(check_path(path));
+		TRY(path ? check_path(path) : check_stdout());
+		if (path)
 			TRY(outfile_place_open(path, &outputs->data[i].place));
-		}
 		for (size_t j = 0; j < i; j++) {
 			const char *other = outputs->data[j].path;
 			if (!path && !other)
