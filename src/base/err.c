@@ -25,6 +25,14 @@ struct err *err_nomem(void)
 	return &nomem;
 }
 
+/* Which of the caller's limits an error number stands for. */
+static const char *limit_behind(int number)
+{
+	return number == EMFILE	 ? " (limited by 'ulimit -n')"
+	       : number == EFBIG ? " (limited by 'ulimit -f')"
+				 : "";
+}
+
 static struct err *err_vcreate(enum err_kind kind, int number, const char *fmt,
 			       va_list args)
 {
@@ -44,7 +52,8 @@ static struct err *err_vcreate(enum err_kind kind, int number, const char *fmt,
 		err->message = take_ptr(text);
 		return err;
 	}
-	if (asprintf(&err->message, "%s: %s", text, strerror(number)) < 0) {
+	if (asprintf(&err->message, "%s: %s%s", text, strerror(number),
+		     limit_behind(number)) < 0) {
 		free(err);
 		return &nomem;
 	}

@@ -16,6 +16,8 @@
 /* Debug information is read by recursion; this is what systems usually give. */
 #define STACK_BYTES ((size_t)8 << 20)
 #define STACK_SMALL ((size_t)1 << 20)
+/* Pipes, the memory of each process, results; with few tests a third is used. */
+#define DESCRIPTORS_MIN 64
 
 void caller_settle(void)
 {
@@ -83,4 +85,34 @@ int caller_run(int (*function)(int argc, char **argv), int argc, char **argv)
 	makecontext(&large, run_call, 0);
 	swapcontext(&small, &large);
 	return call.result;
+}
+
+static unsigned count_free_descriptors(unsigned enough)
+{
+	struct rlimit limit;
+	unsigned found = 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return enough;
+	for (rlim_t fd = 0; fd < limit.rlim_cur && found < enough; fd++)
+		found += fcntl((int)fd, F_GETFD) < 0;
+	return found;
+}
+
+struct err *caller_check(void)
+{
+	if (access("/proc/self/exe", F_OK))
+		return err_hint(
+			err_create(ERR_SUITE,
+				   "/proc is not mounted; tested programs "
+				   "cannot be looked at without it"),
+			"mount -t proc proc /proc");
+	unsigned n = count_free_descriptors(DESCRIPTORS_MIN);
+	if (n >= DESCRIPTORS_MIN)
+		return NULL;
+	return err_hint(
+		err_create(ERR_SUITE,
+			   "only %u more files can be opened; at least %d "
+			   "are needed",
+			   n, DESCRIPTORS_MIN),
+		"raise the limit: ulimit -n 1024");
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "base/err.h"
+
 /*
  * Takes the numbers of closed standard descriptors, so that no file of ours gets
  * them and then what is printed; reading and writing them still fails. Children
@@ -14,3 +16,6 @@ void caller_settle(void);
 
 /* Calls it on a stack that is large enough, whatever `ulimit -s` says. */
 int caller_run(int (*function)(int argc, char **argv), int argc, char **argv);
+
+/* What no tested program can be run without: /proc, and some descriptors. */
+struct err *caller_check(void) _must_check_;

@@ -117,8 +117,10 @@ static struct err *main_run_command(const struct command *command, int argc,
 	log_level_set(common->quiet	? LOG_LEVEL_QUIET
 		      : common->verbose ? LOG_LEVEL_INFO
 					: LOG_LEVEL_WARN);
-	if (command->guarded)
+	if (command->guarded) {
+		TRY(caller_check());
 		TRY(guard_fork());
+	}
 	struct err *failed =
 		command->run(options, argc - used, argv + used, ret);
 	sandboxing_end();

@@ -148,7 +148,11 @@ static struct err *db_err(struct store *store, int code)
 	const char *why = kind == SQLITE_BUSY ? "another call is using it"
 			  : store->db	      ? sqlite3_errmsg(store->db)
 					      : sqlite3_errstr(code);
-	return err_create(ERR_INTERNAL, "'%s': %s", store->path, why);
+	int number = store->db ? sqlite3_system_errno(store->db) : 0;
+	bool system = number && (kind == SQLITE_IOERR || kind == SQLITE_FULL ||
+				 kind == SQLITE_CANTOPEN);
+	return system ? err_errno(number, "'%s': %s", store->path, why)
+		      : err_create(ERR_INTERNAL, "'%s': %s", store->path, why);
 }
 
 static struct err *store_execute(struct store *store, const char *sql)
