@@ -25,6 +25,29 @@ struct err *err_nomem(void)
 	return &nomem;
 }
 
+/*
+ * Messages quote what they are about, which may be as long as a file. Beginning
+ * and end of a long one are kept: the end says what is wrong.
+ */
+#define MESSAGE_HEAD 1500
+#define MESSAGE_TAIL 500
+#define MESSAGE_GAP "[...]"
+
+static void err_shorten(char *text)
+{
+	size_t n = text ? strlen(text) : 0;
+	if (n <= MESSAGE_HEAD + strlen(MESSAGE_GAP) + MESSAGE_TAIL)
+		return;
+	/* Not within a character of UTF-8. */
+	size_t head = MESSAGE_HEAD, tail = n - MESSAGE_TAIL;
+	while (head && (text[head] & 0xc0) == 0x80)
+		head--;
+	while (tail < n && (text[tail] & 0xc0) == 0x80)
+		tail++;
+	char *to = stpcpy(text + head, MESSAGE_GAP);
+	memmove(to, text + tail, n - tail + 1);
+}
+
 /* Which of the caller's limits an error number stands for. */
 static const char *limit_behind(int number)
 {
@@ -48,6 +71,7 @@ static struct err *err_vcreate(enum err_kind kind, int number, const char *fmt,
 		free(err);
 		return &nomem;
 	}
+	err_shorten(text);
 	if (!number) {
 		err->message = take_ptr(text);
 		return err;
@@ -103,6 +127,7 @@ struct err *err_prefix(struct err *err, const char *fmt, ...)
 		prefix = NULL;
 		return err;
 	}
+	err_shorten(prefix);
 	char *message;
 	if (asprintf(&message, "%s: %s", prefix, err->message) < 0)
 		return err;
@@ -119,13 +144,14 @@ struct err *err_hint(struct err *err, const char *fmt, ...)
 	va_start(args, fmt);
 	if (vasprintf(&err->hint, fmt, args) < 0)
 		err->hint = NULL;
+	err_shorten(err->hint);
 	va_end(args);
 	return err;
 }
 
 struct err *err_with_kind(struct err *err, enum err_kind kind)
 {
-	if (err && err != &nomem)
+	if (err && err != &nomem && err->kind != ERR_INTERRUPTED)
 		err->kind = kind;
 	return err;
 }

@@ -6,6 +6,8 @@
  * err_prefix(); what the user can do about it is added once, with err_hint().
  * Only cli/ prints errors and decides on the exit status, from the kind.
  *
+ * Messages and hints are bounded, whatever is quoted in them.
+ *
  * Running out of memory is a static object (err_nomem()), so reporting it
  * allocates nothing; prefixes and hints on it are dropped.
  *
@@ -46,6 +48,7 @@ struct err *err_prefix(struct err *err, const char *fmt, ...)
 	_printf_(2, 3) _must_check_;
 struct err *err_hint(struct err *err, const char *fmt, ...)
 	_printf_(2, 3) _must_check_;
+/* ERR_INTERRUPTED stays. */
 struct err *err_with_kind(struct err *err, enum err_kind kind) _must_check_;
 
 enum err_kind err_kind(const struct err *err);

@@ -110,16 +110,44 @@ size_t str_utf8_length(const char *text, size_t n)
 	return len;
 }
 
+uint32_t str_code_point(const char *text, size_t length)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	uint32_t c = length > 1 ? p[0] & (0x7fu >> length) : p[0];
+	for (size_t i = 1; i < length; i++)
+		c = c << 6 | (p[i] & 0x3f);
+	return c;
+}
+
+bool str_misleads(const char *text, size_t length)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0x7f, 0x9f },	      /* DEL, C1 */
+		{ 0x61c, 0x61c },     /* direction */
+		{ 0x200e, 0x200f },   /* direction */
+		{ 0x2028, 0x202e },   /* ends of lines, direction */
+		{ 0x2066, 0x206f },   /* direction, deprecated ones */
+		{ 0xfeff, 0xfeff },   /* byte order mark */
+		{ 0xfff9, 0xfffb },   /* annotations */
+		{ 0xe0000, 0xe007f }, /* tags */
+	};
+	uint32_t c = str_code_point(text, length);
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return length;
+	}
+	return false;
+}
+
 static struct err *append_clean(struct str *str, const char *text, size_t n,
 				bool controls_too)
 {
 	for (size_t i = 0; i < n;) {
 		unsigned char c = (unsigned char)text[i];
 		size_t len = str_utf8_length(text + i, n - i);
-		/* U+0080 to U+009F are control characters, too. */
-		bool control = c < 0x20 || c == 0x7f ||
-			       (len == 2 && c == 0xc2 &&
-				(unsigned char)text[i + 1] < 0xa0);
+		bool control = c < 0x20 || str_misleads(text + i, len);
 		if (len && !(control && controls_too)) {
 			TRY(str_append_n(str, text + i, len));
 			i += len;
@@ -129,9 +157,11 @@ static struct err *append_clean(struct str *str, const char *text, size_t n,
 			TRY(str_append(str, "\\n"));
 		else if (c == '\t')
 			TRY(str_append(str, "\\t"));
-		else
-			TRY(str_appendf(str, "\\x%02x", c));
-		i++;
+		for (size_t j = 0; c != '\n' && c != '\t' && j < MAX(len, 1UL);
+		     j++)
+			TRY(str_appendf(str, "\\x%02x",
+					(unsigned char)text[i + j]));
+		i += MAX(len, 1UL);
 	}
 	return n ? NULL : str_append_n(str, "", 0);
 }

@@ -46,7 +46,10 @@ struct err *str_format(char **ret, const char *fmt, ...)
 /* A copy of @text; NULL stays NULL. */
 struct err *str_copy(const char *text, char **ret) _must_check_;
 
-/* Control characters and bytes that are not UTF-8 as \n, \t, \xNN. */
+/*
+ * Control characters, others that mislead, and bytes that are not UTF-8 as \n,
+ * \t, \xNN.
+ */
 struct err *str_append_escaped(struct str *str, const char *text,
 			       size_t n) _must_check_;
 /* Bytes that are not UTF-8 as \xNN, everything else as it is. */
@@ -59,6 +62,15 @@ char *str_utf8(const char *text, size_t n);
 
 /* Length of the valid UTF-8 sequence at @text, 0 if there is none. */
 size_t str_utf8_length(const char *text, size_t n);
+
+/* The character that such a sequence stands for. */
+uint32_t str_code_point(const char *text, size_t length);
+/*
+ * Is this character, of @length bytes of UTF-8, one that makes a terminal or a
+ * reader see something else: DEL, the C1 controls (U+009B begins a control
+ * sequence), what changes the direction of writing (U+202E) or is not seen?
+ */
+bool str_misleads(const char *text, size_t length);
 
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);

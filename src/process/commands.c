@@ -15,6 +15,8 @@
 #include "process/process_suite.h"
 
 #define FILE_MAX ((size_t)64 << 20)
+/* MAX_ARG_STRLEN of the kernel's binfmts.h: no shell is started with more. */
+#define COMMAND_MAX ((size_t)128 << 10)
 
 static struct err *
 commands_judge_test(const struct process_suite *suite _unused_,
@@ -82,7 +84,14 @@ static struct err *commands_suite_open(const struct suite_options *options,
 		size_t length = strlen(begin);
 		while (length && isspace((unsigned char)begin[length - 1]))
 			begin[--length] = '\0';
-		if (*begin && *begin != '#')
+		bool command = *begin && *begin != '#';
+		if (command && length >= COMMAND_MAX)
+			return err_create(ERR_USAGE,
+					  "%s:%u: a command of %zu bytes "
+					  "cannot be executed; %zu is the "
+					  "limit of the system",
+					  file, line, length, COMMAND_MAX - 1);
+		if (command)
 			TRY(commands_add_test(suite, file, line, begin));
 		at = end ? end + 1 : NULL;
 	}

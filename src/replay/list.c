@@ -130,8 +130,9 @@ static struct err *list_json(const struct store_findings *all, FILE *out)
 	for (size_t i = 0; i < all->n; i++) {
 		_cleanup_(json_freep) json_t *json =
 			parse_finding(&all->data[i]);
-		_cleanup_(freep) char *text = json ? json_dumps(json, 0) : NULL;
-		fprintf(out, "%s\n  %s", i ? "," : "", text ? text : "null");
+		fprintf(out, "%s\n  %s", i ? "," : "", json ? "" : "null");
+		if (json)
+			TRY(json_write_to(json, 0, out));
 	}
 	fputs(all->n ? "\n]\n" : "]\n", out);
 	return NULL;

@@ -257,10 +257,8 @@ static struct err *write_json(const struct replay *replay)
 					trial))
 			return err_nomem();
 	}
-	_cleanup_(freep) char *text = json_dumps(object, JSON_INDENT(2));
-	if (!text)
-		return err_nomem();
-	fprintf(replay->options->out, "%s\n", text);
+	TRY(json_write_to(object, JSON_INDENT(2), replay->options->out));
+	fputs("\n", replay->options->out);
 	return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "report/kind.h"
 #include "report/models.h"
@@ -49,11 +50,8 @@ static struct err *make_test(const struct report_test *test, bool verbose,
 
 static struct err *json_write_value(const json_t *json, FILE *out)
 {
-	const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(12);
-	/* A full disk is seen where @out is closed; memory is checked here. */
-	if (json_dumpf(json, out, flags) && !ferror(out))
-		return err_create(ERR_INTERNAL, "cannot write JSON");
-	return NULL;
+	return json_write_to(json, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12),
+			     out);
 }
 
 static struct err *json_write_head(const struct report *report, FILE *out)

@@ -4,7 +4,8 @@
  * errors are crashes and time-outs.
  *
  * Written by hand: the few elements need no library, only the escaping has to
- * be right. XML 1.0 cannot hold control characters at all, so they become \xNN.
+ * be right. XML 1.0 cannot hold control characters at all, so they become \xNN, and
+ * so do those that would mislead who reads the file (str_misleads()).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 static bool xml_forbids(const char *p, size_t n)
 {
 	unsigned char c = (unsigned char)*p;
-	return !n || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f ||
+	return !n || (c < 0x20 && c != '\n' && c != '\t') ||
+	       str_misleads(p, n) ||
 	       (n == 3 && !memcmp(p, "\xef\xbf", 2) &&
 		(unsigned char)p[2] >= 0xbe);
 }

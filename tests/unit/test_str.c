@@ -43,6 +43,16 @@ static void test_escape(void **state)
 	/* U+009B is the one-character form of ESC [. */
 	escaped("\xc2\x9b", 2, "\\xc2\\x9b");
 	escaped("\xff\xc3", 2, "\\xff\\xc3");
+	/* What would make a reader see something else. */
+	escaped("a\u202eb\u2069", 8, "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa9");
+	escaped("\u061c", 2, "\\xd8\\x9c");
+	escaped("\u200f", 3, "\\xe2\\x80\\x8f");
+	escaped("\u2028", 3, "\\xe2\\x80\\xa8");
+	escaped("\U000e0041", 4, "\\xf3\\xa0\\x81\\x81");
+	/* And what stands beside it in Unicode. */
+	escaped("\u00a0\u061b\u200d\u2010\u2027\u202f", 16,
+		"\u00a0\u061b\u200d\u2010\u2027\u202f");
+	escaped("\u2060\u2070\U0001f600", 10, "\u2060\u2070\U0001f600");
 }
 
 static void test_utf8(void **state)
