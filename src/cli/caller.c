@@ -104,7 +104,7 @@ struct err *caller_check(void)
 		return err_hint(
 			err_create(ERR_SUITE,
 				   "/proc is not mounted; tested programs "
-				   "cannot be looked at without it"),
+				   "cannot be examined without it"),
 			"mount -t proc proc /proc");
 	unsigned n = count_free_descriptors(DESCRIPTORS_MIN);
 	if (n >= DESCRIPTORS_MIN)
