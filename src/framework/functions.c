@@ -13,6 +13,11 @@
  * too. Any other order runs at the place of the first call; native/between.h
  * determines whether something is missing there.
  *
+ * A test function's first instruction is also reached from inside the running
+ * test: by recursion, as a helper, by a tail call, as the head of a loop. None of
+ * these is a call of the runner. After some of them the breakpoint there rests
+ * until the test has ended: a stop costs more than most helpers.
+ *
  * Where many consecutive calls are not wanted, the functions are made quiet for
  * that time (tracee/quiet.h): a stop for each would take longer than most tests.
  */
@@ -39,6 +44,9 @@
 /* Fewer calls than QUIET_MIN + N / QUIET_EACH are skipped one by one. */
 #define QUIET_MIN 4
 #define QUIET_EACH 256
+/* So often a test may come to entries before their breakpoints rest. */
+#define INNER_MAX 32
+#define RESTING_MAX 16
 #define NOTE_SIZE (2 * sizeof(uint64_t))
 #define NOTES_SIZE (FUNCTIONS_MAX * NOTE_SIZE + 2 * NOTE_SIZE)
 
@@ -49,6 +57,12 @@ struct functions {
 	uint64_t called;    /* the function whose call is used for it */
 	size_t position;    /* in the program's own sequence, while flowing */
 	struct raddr notes; /* of a discovery; 0: none */
+	size_t inner;	    /* how often the running test came to entries */
+	struct {
+		struct raddr address;
+		uint64_t word;
+	} resting[RESTING_MAX]; /* entries without breakpoint for now */
+	size_t n_resting;
 };
 
 static const char *functions_glob_of(const struct run *run)
@@ -57,14 +71,50 @@ static const char *functions_glob_of(const struct run *run)
 	return glob ? glob : "test_*";
 }
 
-/* "test_parse.constprop.0", "test_parse.part.0" are parts of functions. */
+/*
+ * Compilers make "test_parse.constprop.0", the whole function for certain
+ * arguments. "test_parse.part.0" and "test_parse.cold" are parts of functions,
+ * and in "test_parse.isra.0" the result may be missing.
+ */
+static bool functions_is_whole(const char *suffix)
+{
+	static const char *const whole[] = { ".constprop.", ".specialized.",
+					     ".lto_priv.", ".llvm." };
+	while (*suffix) {
+		size_t i = 0, n = 0;
+		while (i < ARRAY_SIZE(whole) && !str_starts(suffix, whole[i]))
+			i++;
+		if (i == ARRAY_SIZE(whole))
+			return false;
+		suffix += strlen(whole[i]);
+		while (suffix[n] >= '0' && suffix[n] <= '9')
+			n++;
+		if (!n)
+			return false;
+		suffix += n;
+	}
+	return true;
+}
+
+#define FUNCTION_NAME_MAX 1024
+
+/* The name in the source, without what the compiler added. */
+static bool functions_plain_name(const char *name, char out[FUNCTION_NAME_MAX])
+{
+	size_t n = strcspn(name, ".");
+	if (n >= FUNCTION_NAME_MAX || !functions_is_whole(name + n))
+		return false;
+	memcpy(out, name, n);
+	out[n] = '\0';
+	return true;
+}
+
 static bool functions_match_symbol(const char *glob,
 				   const struct object_symbol *symbol)
 {
-	if (!symbol->function || symbol->ifunc || !symbol->value ||
-	    strchr(symbol->name, '.'))
-		return false;
-	return str_glob(glob, symbol->name);
+	char name[FUNCTION_NAME_MAX];
+	return symbol->function && !symbol->ifunc && symbol->value &&
+	       functions_plain_name(symbol->name, name) && str_glob(glob, name);
 }
 
 struct functions_search {
@@ -128,10 +178,36 @@ static bool functions_returns_void(const struct run *run, uint64_t address)
 	       signature.returns_void;
 }
 
+/*
+ * Of a function that never returns, as it ends with exit(), the compiler may know
+ * that: then the caller's code ends with the call.
+ */
+static bool functions_call_is_final(struct run *run,
+				    const struct thread *thread)
+{
+	struct object_symbol caller;
+	uint64_t return_to;
+	struct err *err = memory_read_u64(run->tracee, regs_sp(&thread->regs),
+					  &return_to);
+	if (err) {
+		err_ignore(err);
+		return false;
+	}
+	const struct module *module =
+		program_module(run->program, RADDR(return_to - 1));
+	return module && module->object &&
+	       object_symbol_at(module->object, return_to - 1 - module->bias,
+				&caller) &&
+	       caller.size &&
+	       return_to - module->bias >= caller.value + caller.size;
+}
+
 /* At -O2 a runner may use the result register of a void function. */
 static struct err *functions_skip_call(struct run *run, struct thread *thread,
 				       uint64_t address)
 {
+	if (functions_call_is_final(run, thread))
+		return run_leaves(run, 0);
 	if (functions_returns_void(run, address))
 		return calls_skip_void(run, thread);
 	return calls_skip(run, thread, (uint64_t)run->session->discovery);
@@ -154,27 +230,102 @@ static struct err *functions_judge_result(struct run *run,
 	}
 	if (!signature.returns_integer)
 		return NULL;
-	/* Of a bool only the lowest byte counts, of an int four. */
-	int32_t value = signature.result_size == 1 ? (int32_t)(result & 0xff)
-						   : (int32_t)result;
+	/* What is above the size of the type is undefined. */
+	int64_t value = (int32_t)result;
+	if (signature.result_size == 1)
+		value = (int64_t)(result & 0xff);
+	else if (signature.result_size == 2)
+		value = (int64_t)(result & 0xffff);
+	else if (signature.result_size == 8)
+		value = (int64_t)result;
 	bool passed = run->session->discovery ? value != 0 : value == 0;
 	if (passed)
 		return NULL;
-	snprintf(text, sizeof(text), "returned %d", value);
+	snprintf(text, sizeof(text), "returned %lld", (long long)value);
 	return run_fail(run, NULL, 0, text);
+}
+
+/* Is the running test's return address still where its call put it? */
+static bool functions_is_entered(struct run *run)
+{
+	const struct functions *functions = run->state;
+	uint64_t return_to = 0;
+	err_ignore(memory_read_u64(run->tracee, regs_sp(&functions->call.entry),
+				   &return_to));
+	return return_to == functions->call.return_to.v;
+}
+
+/* The running test, or what it called, came to the entry of a test function. */
+static struct err *functions_pass_inner(struct run *run, uint64_t address)
+{
+	struct functions *functions = run->state;
+	uint64_t word;
+	if (++functions->inner <= INNER_MAX ||
+	    functions->n_resting == RESTING_MAX ||
+	    !breakpoint_at(run->tracee, RADDR(address), &word))
+		return NULL;
+	size_t i = functions->n_resting++;
+	functions->resting[i].address = RADDR(address);
+	functions->resting[i].word = word;
+	return run_unbreak(run, RADDR(address));
+}
+
+static struct err *functions_leave_test(struct run *run)
+{
+	struct functions *functions = run->state;
+	functions->call.inside = false;
+	functions->inner = 0;
+	while (functions->n_resting) {
+		size_t i = --functions->n_resting;
+		TRY(breakpoint_set(run->tracee, functions->resting[i].address,
+				   functions->resting[i].word));
+	}
+	return NULL;
+}
+
+/* A test that longjmp or an exception left has failed. */
+static struct err *functions_end_left(struct run *run)
+{
+	struct functions *functions = run->state;
+	TRY(functions_leave_test(run));
+	TRY(calls_ignore_site(run, &functions->call));
+	TRY(run_fail(run, NULL, 0,
+		     "the function was left without returning (longjmp or an "
+		     "exception)"));
+	return run_end(run, OUTCOME_NONE);
+}
+
+/*
+ * From where it jumps to, the runner may well come to the place after the call,
+ * as if the test had returned.
+ */
+static struct err *functions_on_longjmp(struct run *run, struct thread *thread,
+					uint64_t arg)
+{
+	(void)arg;
+	const struct functions *functions = run->state;
+	return calls_jumps_out(run, &functions->call, thread)
+		       ? functions_end_left(run)
+		       : NULL;
 }
 
 static struct err *functions_begin_test(struct run *run, struct thread *thread,
 					size_t test);
 
+/* Where the test was called from: after the call, or again at the call. */
 static struct err *functions_on_return(struct run *run, struct thread *thread,
 				       uint64_t arg)
 {
 	(void)arg;
 	struct functions *functions = run->state;
+	if (calls_left(&functions->call, thread))
+		return functions_end_left(run);
 	if (!calls_returned(&functions->call, thread))
 		return NULL;
-	functions->call.inside = false;
+	/* After an exception the runner called others from there since. */
+	if (!functions_is_entered(run))
+		return functions_end_left(run);
+	TRY(functions_leave_test(run));
 	TRY(functions_judge_result(run, thread,
 				   functions->running & ADDRESS_MASK));
 	TRY(run_end(run, OUTCOME_NONE));
@@ -183,7 +334,7 @@ static struct err *functions_on_return(struct run *run, struct thread *thread,
 		/* The runner gets what its own call would have given. */
 		calls_leave(thread, &functions->call,
 			    !functions_returns_void(run, functions->called));
-		return NULL;
+		return calls_ignore_site(run, &functions->call);
 	}
 	TRY(calls_again(run, thread, &functions->call));
 	return functions_begin_test(run, thread, test);
@@ -202,18 +353,11 @@ static struct err *functions_begin_test(struct run *run, struct thread *thread,
 		thread_dirty(thread);
 	}
 	functions->position = test + 1;
-	return run_begin(run);
-}
-
-/* A test that longjmp or an exception left has failed. */
-static struct err *functions_end_left(struct run *run,
-				      struct functions *functions)
-{
-	functions->call.inside = false;
-	TRY(run_fail(run, NULL, 0,
-		     "the function was left without returning (longjmp or an "
-		     "exception)"));
-	return run_end(run, OUTCOME_NONE);
+	TRY(run_begin(run));
+	/* With the last of them a runner may end as well as by returning. */
+	if (functions->position == run_tests(run))
+		run_allow_exit(run, 0);
+	return NULL;
 }
 
 /* One more call of the runner: one more test. */
@@ -234,7 +378,9 @@ static struct err *functions_add_call(struct run *run, uint64_t address,
 		return NULL;
 	TRY(map_u64_put(&run->session->seen, address, occurrence + 1));
 	program_function_place(run->program, RADDR(address), &file, &line);
-	return run_add_test(run, symbol.name, file, line, false,
+	char name[FUNCTION_NAME_MAX];
+	bool plain = functions_plain_name(symbol.name, name);
+	return run_add_test(run, plain ? name : symbol.name, file, line, false,
 			    address | occurrence << OCCURRENCE_SHIFT, argument);
 }
 
@@ -344,17 +490,37 @@ static struct err *functions_hush_calls(struct run *run, size_t test)
 	return quiet_begin(run->tracee, session->quiet, except);
 }
 
+/* At the entry of the function at @address: did the running test come here? */
+static bool functions_is_inner(struct run *run, const struct thread *thread,
+			       uint64_t address)
+{
+	const struct functions *functions = run->state;
+	const struct calls *call = &functions->call;
+	uint64_t here = regs_sp(&thread->regs).v;
+	uint64_t entry = regs_sp(&call->entry).v;
+	if (!call->inside)
+		return false;
+	if (!calls_same_thread(call, thread))
+		return true; /* it does part of the test's work */
+	/* Another call since then from where the test was called: it was left. */
+	if (here > entry || !functions_is_entered(run))
+		return false;
+	/* The runner's next call from the same place would have been noticed. */
+	if (here < entry || call->site.v)
+		return true;
+	/* It would not: only the next test is taken for a call of the runner. */
+	return functions->position >= run_tests(run) ||
+	       (run_handle(run, functions->position) & ADDRESS_MASK) != address;
+}
+
 static struct err *functions_on_call(struct run *run, struct thread *thread,
 				     uint64_t arg)
 {
 	struct functions *functions = run->state;
-	if (calls_nested(&functions->call, thread))
-		return NULL; /* a helper, or a test that calls another */
-	/* Jumped to by the last statement of a test: not a call of the runner. */
-	if (functions->call.inside && run_test_by_handle(run, arg) == RUN_NONE)
-		return NULL;
+	if (functions_is_inner(run, thread, arg))
+		return functions_pass_inner(run, arg);
 	if (functions->call.inside)
-		TRY(functions_end_left(run, functions));
+		TRY(functions_end_left(run));
 	if (run->discovering && run->ready_thread)
 		return functions_add_discovered(run, thread, arg);
 	if (!run->order) {
@@ -377,6 +543,7 @@ static struct err *functions_on_call(struct run *run, struct thread *thread,
 	TRY(quiet_end(run->tracee));
 	functions->called = arg;
 	TRY(calls_enter(run, thread, &functions->call, functions_on_return, 0));
+	TRY(calls_notice_site(run, &functions->call, functions_on_return, 0));
 	return functions_begin_test(run, thread, test);
 }
 
@@ -406,6 +573,11 @@ static struct err *functions_attach(struct run *run)
 	}
 	if (search.err)
 		return search.err;
+	static const char *const jumps[] = { "longjmp", "_longjmp",
+					     "siglongjmp", "__longjmp_chk" };
+	for (size_t i = 0; i < ARRAY_SIZE(jumps); i++)
+		TRY(run_break_symbol(run, jumps[i], functions_on_longjmp, 0,
+				     NULL));
 	return search.found ? NULL
 			    : err_hint(err_create(ERR_SUITE,
 						  "no function matches '%s'",
@@ -468,6 +640,9 @@ static bool functions_overlay_function(void *data,
 	    symbol->size < sizeof(code))
 		return true;
 	struct raddr at = RADDR(symbol->value + search->module->bias);
+	/* Where it is called matters: functions_call_is_final(). */
+	if (!breakpoint_code_returns(search->run->tracee, at, symbol->size))
+		return true;
 	struct raddr note = functions_returns_void(search->run, at.v)
 				    ? overlays->note_void
 				    : overlays->note_result;

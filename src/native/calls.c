@@ -2,10 +2,13 @@
 
 #include <string.h>
 
+#include "native/session.h"
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
 
 #define STUBS_MAX 16
+/* No jump goes further up a stack. */
+#define STACK_MAX ((uint64_t)1 << 40)
 
 /* In a copy of the process the first thread has another id. */
 static pid_t calls_tid_of(const struct thread *thread)
@@ -25,9 +28,86 @@ struct err *calls_enter(struct run *run, struct thread *thread,
 	TRY(memory_read_u64(run->tracee, regs_sp(&thread->regs), &return_to));
 	calls->entry = thread->regs;
 	calls->return_to = RADDR(return_to);
+	calls->site = RADDR(0);
 	calls->tid = calls_tid_of(thread);
 	calls->inside = true;
 	return run_break(run, calls->return_to, returned, arg);
+}
+
+/* Most call directly: then the target shows that it is the instruction. */
+static bool calls_is_direct(struct run *run, const struct calls *calls,
+			    struct raddr site)
+{
+	uint8_t code[ARCH_CALL_SIZE], expected[ARCH_CALL_SIZE];
+	return memory_read_some(run->tracee, site, code, sizeof(code)) ==
+		       sizeof(code) &&
+	       arch_call(site, regs_pc(&calls->entry), expected) &&
+	       memcmp(code, expected, sizeof(code)) == 0;
+}
+
+static bool calls_find_site(struct run *run, const struct calls *calls,
+			    struct raddr *ret)
+{
+	struct map_u64 *sites = &run->session->call_sites;
+	uint64_t known = 0;
+	*ret = raddr_add(calls->return_to, -ARCH_CALL_SIZE);
+	if (calls_is_direct(run, calls, *ret))
+		return true;
+	if (!map_u64_get(sites, calls->return_to.v, &known)) {
+		if (breakpoint_call_before(run->tracee, calls->return_to, ret))
+			known = ret->v;
+		err_ignore(map_u64_put(sites, calls->return_to.v, known));
+	}
+	*ret = RADDR(known);
+	return known;
+}
+
+struct err *calls_notice_site(struct run *run, struct calls *calls,
+			      run_hook *hook, uint64_t arg)
+{
+	struct raddr site;
+	uint64_t word;
+	if (!calls_find_site(run, calls, &site) ||
+	    (breakpoint_at(run->tracee, site, &word) &&
+	     run->session->hooks.data[word].call != hook))
+		return NULL;
+	calls->site = site;
+	return run_break(run, site, hook, arg);
+}
+
+struct err *calls_ignore_site(struct run *run, struct calls *calls)
+{
+	struct raddr site = calls->site;
+	calls->site = RADDR(0);
+	return site.v ? run_unbreak(run, site) : NULL;
+}
+
+bool calls_left(const struct calls *calls, const struct thread *thread)
+{
+	return calls->inside && calls_same_thread(calls, thread) &&
+	       raddr_eq(regs_pc(&thread->regs), calls->site) &&
+	       regs_sp(&thread->regs).v > regs_sp(&calls->entry).v;
+}
+
+bool calls_jumps_out(struct run *run, const struct calls *calls,
+		     const struct thread *thread)
+{
+	struct raddr buffer = RADDR(thread_arg(thread, 0));
+	struct raddr control = regs_thread_pointer(&thread->regs);
+	uint64_t here = regs_sp(&thread->regs).v;
+	uint64_t entry = regs_sp(&calls->entry).v, sp = 0, guard = 0;
+	if (!calls->inside || !calls_same_thread(calls, thread))
+		return false;
+	err_ignore(memory_read_u64(run->tracee,
+				   raddr_add(buffer, ARCH_JUMP_SP_AT), &sp));
+	err_ignore(memory_read_u64(run->tracee,
+				   raddr_add(control, ARCH_POINTER_GUARD_AT),
+				   &guard));
+	uint64_t unhidden = arch_unhide_pointer(sp, guard);
+	/* Other C libraries do not hide it. */
+	if (unhidden > here && unhidden - here < STACK_MAX)
+		sp = unhidden;
+	return sp > entry && sp - entry < STACK_MAX;
 }
 
 bool calls_nested(const struct calls *calls, const struct thread *thread)

@@ -7,7 +7,10 @@
  * calls_again(), moves the thread back to the entry, with other arguments.
  *
  * A function that is left by longjmp or by an exception never returns; then
- * nothing is called, and the next entry replaces the kept one.
+ * nothing is called, and the next entry replaces the kept one. At the same place
+ * in the stack, such an entry looks just like a jump to the function's first
+ * instruction from inside (a loop, a tail call). Only the call instruction tells
+ * them apart: calls_notice_site() has the hook called there, too.
  *
  * At -O2 a caller may keep values in registers it can see the function leaves
  * alone (IPA-RA), so calls_leave() restores all of them, but the result's.
@@ -19,6 +22,7 @@
 struct calls {
 	struct regs entry;
 	struct raddr return_to;
+	struct raddr site; /* calls_notice_site(); 0: not noticed */
 	pid_t tid; /* the thread that entered; 0: the first, as in every copy */
 	bool inside;
 };
@@ -27,6 +31,19 @@ struct calls {
 struct err *calls_enter(struct run *run, struct thread *thread,
 			struct calls *calls, run_hook *returned,
 			uint64_t arg) _must_check_;
+/*
+ * After calls_enter(), with the same hook: where the function was called, if
+ * that can be determined and no other hook is there.
+ */
+struct err *calls_notice_site(struct run *run, struct calls *calls,
+			      run_hook *hook, uint64_t arg) _must_check_;
+struct err *calls_ignore_site(struct run *run,
+			      struct calls *calls) _must_check_;
+/* In the hook: is the caller about to call again, the function was left? */
+bool calls_left(const struct calls *calls, const struct thread *thread);
+/* At the entry of longjmp(): does it leave the function? */
+bool calls_jumps_out(struct run *run, const struct calls *calls,
+		     const struct thread *thread);
 /* Is it the thread that entered? */
 bool calls_same_thread(const struct calls *calls, const struct thread *thread);
 /* At the entry again: does it come from inside the call that was kept? */

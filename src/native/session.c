@@ -109,6 +109,7 @@ static void session_close(struct suite *suite)
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
 	map_u64_free(&session->seen);
+	map_u64_free(&session->call_sites);
 	for (size_t i = 0; i < session->sources.map.cap; i++) {
 		if (session->sources.map.slots[i].hash)
 			free((char *)(uintptr_t)session->sources.map.slots[i]

@@ -55,8 +55,9 @@ struct session {
 	size_t relisted;
 	/* This start of the program has its tests in another sequence. */
 	bool resequenced;
-	struct map_u64 seen; /* adapters' own, while they discover */
-	struct run *origin;  /* stands before the first test; NULL: none now */
+	struct map_u64 seen;	   /* adapters' own, while they discover */
+	struct map_u64 call_sites; /* calls.c: by return address; 0: unknown */
+	struct run *origin; /* stands before the first test; NULL: none now */
 	struct positions
 		*positions; /* the origin's, and its copies'; or NULL */
 	/* Why the origin cannot be forked; NULL: it can. */

@@ -398,3 +398,64 @@ bool arch_access(const struct arch_code *code, const struct arch_code *caller,
 		*ret = verdict.access;
 	return verdict.match != NO_MATCH;
 }
+
+size_t arch_call_before(const struct arch_code *code)
+{
+	cs_insn *insn = cs_malloc(x86_disassembler());
+	if (!insn)
+		return 0;
+	struct insn_lengths lengths = {};
+	size_t best = 0, longest = MIN(code->before, INSN_MAX);
+	unsigned best_votes = 0;
+	BUG_ON(code->before > ARCH_CODE_BEFORE);
+	for (size_t length = 2; length <= longest; length++) {
+		if (!decode_at(code, code->before - length, insn) ||
+		    insn->size != length ||
+		    !cs_insn_group(x86_disassembler(), insn, CS_GRP_CALL))
+			continue;
+		unsigned votes =
+			count_decoding_votes(code, length, insn, &lengths);
+		if (votes > best_votes) {
+			best = length;
+			best_votes = votes;
+		}
+	}
+	cs_free(insn, 1);
+	return best;
+}
+
+/*
+ * Does it always jump out of the @n bytes at @at? A conditional jump leads to a
+ * part of the same function that lies elsewhere.
+ */
+static bool jumps_out(const cs_insn *insn, size_t n, struct raddr at)
+{
+	const cs_x86_op *op = &insn->detail->x86.operands[0];
+	if (insn->id != X86_INS_JMP)
+		return false;
+	return op->type != X86_OP_IMM || (uint64_t)op->imm < at.v ||
+	       (uint64_t)op->imm >= at.v + n;
+}
+
+bool arch_returns(const uint8_t *bytes, size_t n, struct raddr at)
+{
+	/* Most end with the usual return instruction. */
+	if (n && bytes[n - 1] == 0xc3)
+		return true;
+	cs_insn *insn = cs_malloc(x86_disassembler());
+	uint64_t address = at.v;
+	size_t left = n;
+	bool returns = !insn;
+	while (!returns && left) {
+		if (!cs_disasm_iter(x86_disassembler(), &bytes, &left, &address,
+				    insn)) {
+			returns = true; /* not understood */
+			break;
+		}
+		returns = cs_insn_group(x86_disassembler(), insn, CS_GRP_RET) ||
+			  jumps_out(insn, n, at);
+	}
+	if (insn)
+		cs_free(insn, 1);
+	return returns;
+}

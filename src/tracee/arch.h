@@ -62,6 +62,15 @@ static inline struct raddr regs_thread_pointer(const struct regs *regs)
 uint64_t regs_arg(const struct regs *regs, unsigned index);
 void regs_set_arg(struct regs *regs, unsigned index, uint64_t value);
 
+/*
+ * Where longjmp() sets the stack pointer: the word of its buffer, and how glibc
+ * hides it (sysdeps/unix/sysv/linux/x86_64/pointer_guard.h) with the guard in
+ * the thread's control block.
+ */
+#define ARCH_JUMP_SP_AT 48
+#define ARCH_POINTER_GUARD_AT 0x30
+uint64_t arch_unhide_pointer(uint64_t hidden, uint64_t guard);
+
 /* Registers that a called function gives back as they were. */
 #define ARCH_PRESERVED 6
 void regs_preserved(const struct regs *regs, uint64_t out[ARCH_PRESERVED]);
@@ -141,6 +150,17 @@ struct arch_code {
 bool arch_access(const struct arch_code *code, const struct arch_code *caller,
 		 const struct regs *regs, struct raddr place, size_t n,
 		 struct arch_access *ret);
+/*
+ * How long the call instruction is that ends at @code->pc, a return address; 0:
+ * there is none, or it cannot be determined. Decoding from places further up
+ * decides between several.
+ */
+size_t arch_call_before(const struct arch_code *code);
+/*
+ * Can a function return whose code these @n bytes at @at are? Not if no
+ * instruction returns, or jumps elsewhere, where another function may.
+ */
+bool arch_returns(const uint8_t *bytes, size_t n, struct raddr at);
 
 /*
  * The debug registers of a thread: @slot watches @n bytes; control words of

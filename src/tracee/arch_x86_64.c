@@ -42,6 +42,11 @@ void regs_set_arg(struct regs *regs, unsigned index, uint64_t value)
 	*regs_find_argument(regs, index) = value;
 }
 
+uint64_t arch_unhide_pointer(uint64_t hidden, uint64_t guard)
+{
+	return (hidden >> 17 | hidden << 47) ^ guard;
+}
+
 void regs_preserved(const struct regs *regs, uint64_t out[ARCH_PRESERVED])
 {
 	const uint64_t values[ARCH_PRESERVED] = {

@@ -523,6 +523,42 @@ void breakpoint_hide(const struct tracee *tracee, struct raddr address,
 	}
 }
 
+bool breakpoint_call_before(struct tracee *tracee, struct raddr return_to,
+			    struct raddr *ret)
+{
+	uint8_t bytes[ARCH_CODE_BEFORE];
+	/* At the very beginning of a mapping there is less. */
+	uint64_t page = return_to.v & ~(uint64_t)(PAGE - 1);
+	size_t n = sizeof(bytes);
+	struct raddr start = raddr_add(return_to, -(int64_t)n);
+	if (memory_read_some(tracee, start, bytes, n) != n) {
+		n = return_to.v - page;
+		start = RADDR(page);
+		if (n > sizeof(bytes) ||
+		    memory_read_some(tracee, start, bytes, n) != n)
+			return false;
+	}
+	breakpoint_hide(tracee, start, bytes, n);
+	const struct arch_code code = {
+		.bytes = bytes, .n = n, .before = n, .pc = return_to
+	};
+	size_t length = arch_call_before(&code);
+	*ret = raddr_add(return_to, -(int64_t)length);
+	return length;
+}
+
+bool breakpoint_code_returns(struct tracee *tracee, struct raddr address,
+			     size_t n)
+{
+	uint8_t code[PAGE];
+	/* Those that never return are short. */
+	if (!n || n > sizeof(code) ||
+	    memory_read_some(tracee, address, code, n) != n)
+		return true;
+	breakpoint_hide(tracee, address, code, n);
+	return arch_returns(code, n, address);
+}
+
 static struct err *breakpoint_decode_insn(struct thread *thread,
 					  struct breakpoint *breakpoint)
 {

@@ -30,3 +30,10 @@ struct err *breakpoint_overlay_end(struct tracee *tracee,
 struct err *breakpoint_code(struct thread *thread, struct raddr near,
 			    const uint8_t *code, size_t n,
 			    struct raddr *ret) _must_check_;
+
+/* The call instruction that is followed by @return_to; false: not known. */
+bool breakpoint_call_before(struct tracee *tracee, struct raddr return_to,
+			    struct raddr *ret);
+/* Can the function at @address return, whose code has @n bytes? */
+bool breakpoint_code_returns(struct tracee *tracee, struct raddr address,
+			     size_t n);
