@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -91,6 +92,15 @@ static struct err *output_pair_formats(const struct common_options *common,
 	return NULL;
 }
 
+/* Its test executable, most likely: "-o" is also where a linker writes to. */
+static bool is_program(const char *path)
+{
+	char magic[SELFMAG] = "";
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, magic, SELFMAG) == SELFMAG &&
+	       !memcmp(magic, ELFMAG, SELFMAG);
+}
+
 /* A report to a path that cannot be written should not cost a whole run. */
 static struct err *check_path(const char *path)
 {
@@ -106,6 +116,11 @@ static struct err *check_path(const char *path)
 				ERR_USAGE);
 		if (!S_ISREG(st.st_mode))
 			return NULL;
+		if (is_program(path))
+			return err_create(ERR_USAGE,
+					  "--output '%s' is a program; the "
+					  "report would replace it",
+					  path);
 	}
 	_cleanup_(freep) char *copy = strdup(path);
 	if (!copy)

@@ -67,21 +67,23 @@ static struct err *add_results(struct strv *through)
 	if (lstat(RESULTS_FOLDER, &st) < 0 && errno == ENOENT &&
 	    made_results_in < 0)
 		made_results_in = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return add_absolute(through, RESULTS_FOLDER);
+	/* It may be a link to another place. */
+	_cleanup_(freep) char *resolved = realpath(RESULTS_FOLDER, NULL);
+	return add_absolute(through, resolved ? resolved : RESULTS_FOLDER);
 }
 
-/* Only what belongs to us is made, and only in folders that are there. */
+/* Without one that can be used nothing goes through. */
 static struct err *add_cache(struct strv *through)
 {
 	_cleanup_(freep) char *folder = NULL;
 	TRY(index_cache_folder(&folder));
 	if (!folder)
 		return NULL;
-	char *slash = strrchr(folder, '/');
-	*slash = '\0';
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+	struct err *unusable = index_cache_make_folder(folder);
+	if (unusable) {
+		err_ignore(unusable);
 		return NULL;
-	*slash = '/';
+	}
 	_cleanup_(freep) char *resolved = realpath(folder, NULL);
 	return strv_take(through,
 			 resolved ? take_ptr(resolved) : take_ptr(folder));

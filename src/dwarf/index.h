@@ -2,7 +2,7 @@
  * The variables of an ELF file with their types, and its vtables.
  *
  * Reading them out of the debug information takes 3 to 14 ms per megabyte, so
- * the result is kept in a cache folder under the file's build id, and a file
+ * the result is kept in a cache folder under the file's content, and a file
  * seen before opens at once. The cache holds nothing that is not in the file:
  * it may be deleted at any time, and a damaged or outdated entry is written
  * again.
@@ -35,3 +35,8 @@ static inline void index_destroyp(struct index_variables **index)
 }
 /* Where to keep such: $XDG_CACHE_HOME/polygraph or ~/.cache/polygraph. */
 struct err *index_cache_folder(char **ret) _must_check_; /* NULL: none */
+/*
+ * Makes it, where it is missing, and the folder that it lies in; an error where
+ * that is another user's, or its home is missing.
+ */
+struct err *index_cache_make_folder(const char *folder) _must_check_;

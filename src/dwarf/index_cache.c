@@ -152,7 +152,7 @@ static struct err *cache_make_one(const char *folder)
 	return NULL;
 }
 
-static struct err *cache_make_folder(const char *folder)
+struct err *index_cache_make_folder(const char *folder)
 {
 	const char *base = path_base(folder);
 	if (base - folder > 1) {
@@ -461,7 +461,7 @@ struct err *index_cache_write(struct object *object, const char *cache,
 		str_free(&writer.tables[i]);
 	map_u64_free(&writer.texts);
 	TRY(err);
-	TRY(cache_make_folder(cache));
+	TRY(index_cache_make_folder(cache));
 	remove_old(cache);
 	return cache_write_file(cache, name.file, &bytes);
 }

@@ -1,11 +1,15 @@
 #include "suite/agent_library.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "base/path.h"
+#include "base/trust.h"
 
 /* From the program's own folder. */
 static const char *const places[] = {
@@ -14,6 +18,82 @@ static const char *const places[] = {
 	"/../lib/" POLYGRAPH_MULTIARCH "/polygraph",
 	"/../lib64/polygraph",
 };
+
+/* ---- a path that can be preloaded ---- */
+
+/*
+ * ld.so(8): the words of LD_PRELOAD end at blanks and colons, and there is no
+ * way to write one. So a link in a folder of our own stands for such a path.
+ */
+static struct {
+	char *folder; /* NULL: none is needed so far */
+	pid_t maker;
+} link_place;
+
+static bool can_be_preloaded(const char *path)
+{
+	return !strpbrk(path, " :");
+}
+
+static void remove_links(void)
+{
+	static const char *const names[] = { AGENT_LIBRARY_STATE,
+					     AGENT_LIBRARY_CHOICES };
+	if (!link_place.folder || link_place.maker != getpid())
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_(freep) char *path = NULL;
+		err_ignore(path_join(link_place.folder, names[i], &path));
+		if (path)
+			unlink(path);
+	}
+	rmdir(link_place.folder);
+}
+
+/* Nobody but us can replace what we make there. */
+static bool keeps_entries(const char *folder)
+{
+	struct stat status;
+	return !stat(folder, &status) && trust_owner(status.st_uid) &&
+	       (!(status.st_mode & (S_IWGRP | S_IWOTH)) ||
+		(status.st_mode & S_ISVTX));
+}
+
+static struct err *make_link_folder(void)
+{
+	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp",
+					"/dev/shm" };
+	if (link_place.folder)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		_cleanup_(freep) char *path = NULL;
+		if (!folders[i] || *folders[i] != '/' ||
+		    !can_be_preloaded(folders[i]) || !keeps_entries(folders[i]))
+			continue;
+		TRY(path_join(folders[i], "polygraph-agent-XXXXXX", &path));
+		/* Tested programs may become another user. */
+		if (!mkdtemp(path) || chmod(path, 0755) < 0)
+			continue;
+		link_place.folder = take_ptr(path);
+		link_place.maker = getpid();
+		atexit(remove_links);
+		return NULL;
+	}
+	return err_create(ERR_SUITE,
+			  "no temporary folder for a link can be made");
+}
+
+static struct err *agent_library_link(const char *path, const char *name,
+				      char **ret)
+{
+	_cleanup_(freep) char *made = NULL;
+	TRY(make_link_folder());
+	TRY(path_join(link_place.folder, name, &made));
+	if (symlink(path, made) < 0 && errno != EEXIST)
+		return err_errno(errno, "cannot create '%s'", made);
+	*ret = take_ptr(made);
+	return NULL;
+}
 
 struct err *agent_library_find(const char *name, char **ret)
 {
@@ -31,8 +111,8 @@ struct err *agent_library_find(const char *name, char **ret)
 		}
 		if (access(path, R_OK))
 			continue;
-		if (strpbrk(path, " :"))
-			return err_create(ERR_SUITE,
+		if (!can_be_preloaded(path))
+			return err_prefix(agent_library_link(path, name, ret),
 					  "'%s' cannot be preloaded: its path "
 					  "has a blank or a colon",
 					  path);

@@ -10,7 +10,8 @@
 #define AGENT_LIBRARY_CHOICES "libpolygraph-choices.so"
 
 /*
- * Its path, the caller's. An error (ERR_SUITE) if it does not exist, or if
- * LD_PRELOAD cannot name it.
+ * Its path, the caller's, as LD_PRELOAD can name it. Where the library lies below
+ * a folder with a blank or a colon in its name, that is a link in a temporary
+ * folder, which is removed at the end. ERR_SUITE if it does not exist.
  */
 struct err *agent_library_find(const char *name, char **ret) _must_check_;
