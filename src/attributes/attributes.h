@@ -29,8 +29,6 @@ struct attributes_options {
 	uint64_t (*symbol)(void *data, const char *name);
 	/* The function at an address, for a person. */
 	bool (*function)(void *data, uint64_t address, char *out, size_t n);
-	/* Where a stopped thread is: "worker at pool.c:12". */
-	bool (*where)(void *data, pid_t tid, char *out, size_t n);
 	/* Loaded files of the program, in their order; NULL ends them. */
 	const char *(*library)(void *data, size_t index);
 	void *data;

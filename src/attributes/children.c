@@ -41,19 +41,15 @@ struct err *read_threads(struct attributes *a, struct items *items)
 	for (size_t i = 0; i < n && i < CHILDREN_MAX; i++) {
 		const struct thread *thread = tracee_thread(a->tracee, i);
 		pid_t tid = thread->tid;
-		char name[PROC_NAME_MAX], where[256];
+		char name[PROC_NAME_MAX];
 		if (tid == a->pid || is_gone(thread) ||
 		    !proc_read_name(a->pid, tid, name))
 			continue;
 		struct item *item;
 		TRY(items_add(items, name, &item));
-		/* Where it happens to be does not count. */
+		/* Where it happens to be is chance. */
 		item->digest = digest_of("thread", 6, 0);
-		if (tid == a->thread->tid || !a->options.where ||
-		    !a->options.where(a->options.data, tid, where,
-				      sizeof(where)))
-			snprintf(where, sizeof(where), "running");
-		TRY(item_text(item, NULL, where));
+		TRY(item_text(item, NULL, "running"));
 	}
 	return NULL;
 }

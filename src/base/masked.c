@@ -1,6 +1,7 @@
 #include "base/masked.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -91,4 +92,109 @@ bool masked_fits(const char *masked, const char *path)
 	}
 	/* The same, or below. */
 	return !*path || *path == '/';
+}
+
+/* ---- values ---- */
+
+static bool is_word_byte(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 128;
+}
+
+/* The length of the number that @text begins with: sign, point, exponent. */
+static size_t number_length(const char *text)
+{
+	size_t at = *text == '-' || *text == '+';
+	if (!isdigit((unsigned char)text[at]))
+		return 0;
+	char *end;
+	strtod(text, &end);
+	size_t n = (size_t)(end - text);
+	return is_word_byte(text[n]) ? 0 : n; /* "12ab" is a name */
+}
+
+/* A number, a word, or one byte between them. */
+static size_t word_length(const char *text)
+{
+	size_t n = number_length(text);
+	if (n)
+		return n;
+	while (is_word_byte(text[n]))
+		n++;
+	return n ? n : 1;
+}
+
+/* Words are those of both, one by one; false: they do not match. */
+static struct err *mask_words(const char *text, const char *other,
+			      struct str *ret, bool *ret_match)
+{
+	*ret_match = true;
+	while (*text && *other) {
+		size_t n = word_length(text), m = word_length(other);
+		bool word = is_word_byte(text[n - 1]);
+		if (n == m && !memcmp(text, other, n)) {
+			TRY(str_append_n(ret, text, n));
+		} else if (word && is_word_byte(other[m - 1])) {
+			TRY(str_append(ret, MASK_DIFFERS));
+		} else {
+			break;
+		}
+		text += n;
+		other += m;
+	}
+	*ret_match = !*text && !*other;
+	return NULL;
+}
+
+/* What is left of them between the words at both ends that are equal. */
+static struct err *mask_middle(const char *text, const char *other,
+			       struct str *ret)
+{
+	size_t at = 0, end = strlen(text), other_end = strlen(other);
+	while (text[at] && other[at]) {
+		size_t n = word_length(text + at);
+		if (n != word_length(other + at) ||
+		    memcmp(text + at, other + at, n) != 0)
+			break;
+		at += n;
+	}
+	while (end > at && other_end > at &&
+	       text[end - 1] == other[other_end - 1] &&
+	       !is_word_byte(text[end - 1])) {
+		end--;
+		other_end--;
+	}
+	TRY(str_append_n(ret, text, at));
+	TRY(str_append(ret, MASK_DIFFERS));
+	return str_append(ret, text + end);
+}
+
+struct err *masked_differs(const char *text, const char *other, char **ret)
+{
+	_cleanup_(str_freep) struct str masked = STR_INIT;
+	bool match = false;
+	if (!strcmp(text, other)) {
+		*ret = NULL;
+		return NULL;
+	}
+	TRY(mask_words(text, other, &masked, &match));
+	if (!match) {
+		str_free(&masked);
+		TRY(mask_middle(text, other, &masked));
+	}
+	*ret = str_take(&masked);
+	return *ret ? NULL : err_nomem();
+}
+
+struct err *masked_replace(char **text, const char *other)
+{
+	char *masked = NULL;
+	if (!*text || !other)
+		return NULL;
+	TRY(masked_differs(*text, other, &masked));
+	if (!masked)
+		return NULL;
+	free(*text);
+	*text = masked;
+	return NULL;
 }

@@ -6,6 +6,9 @@
  *	PID	the number of a process
  *	DATE	a date near today
  *	*	at the end of a path: any name in that folder
+ *
+ * And masked values: texts of which two runs show which parts differ from run to
+ * run, whatever they are (MASK_DIFFERS).
  */
 #pragma once
 
@@ -13,9 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 #define MASK_ANY "/*"
 #define MASK_PID "PID"
 #define MASK_DATE "DATE"
+#define MASK_DIFFERS "…"
 #define MASK_RANDOM_MAX 10 /* characters that mktemp(1) makes up, at most */
 
 /* Does @name contain one of them? */
@@ -27,3 +33,12 @@ bool masked_fits(const char *masked, const char *path);
  * 2026.11.15 or 20261115; 0: it does not. Its day is counted from 1970.
  */
 size_t masked_date(const char *text, int64_t *ret_day);
+/*
+ * @text, of which another run had @other: with words that differ shown as
+ * MASK_DIFFERS. Numbers are one word, and so are letters, digits and '_'. *@ret
+ * NULL: they are equal.
+ */
+struct err *masked_differs(const char *text, const char *other,
+			   char **ret) _must_check_;
+/* The same, in place. */
+struct err *masked_replace(char **text, const char *other) _must_check_;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/masked.h"
 #include "choices/choices_internal.h"
 #include "finding/flaky.h"
 
@@ -47,8 +48,14 @@ static struct err *try_identical(struct choices_search *search,
 		if (!trial.outcome || trial.outcome == OUTCOME_TIMEOUT)
 			return NULL;
 		flaky.runs++;
-		if (outcome_is_good(trial.outcome) || flaky.failures++)
+		if (outcome_is_good(trial.outcome))
 			continue;
+		/* What differs from run to run in its words is masked. */
+		if (flaky.failures++) {
+			TRY(masked_replace(&flaky.failure.message,
+					   trial.message));
+			continue;
+		}
 		flaky.failure = choices_take_failure(&trial);
 	}
 	if (!flaky.failures || flaky.failures == flaky.runs)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/compare.h"
 #include "base/log.h"
+#include "base/masked.h"
 #include "base/minimise.h"
 
 /* What is quick is repeated this many times: chance may go one way for long. */
@@ -42,8 +43,14 @@ void order_repeats_count(struct order_repeats *repeats, struct order_ask *ask)
 		return;
 	}
 	repeats->runs++;
-	if (outcome_is_good(ask->outcome) || repeats->bad++)
+	if (outcome_is_good(ask->outcome))
 		return;
+	/* What differs from run to run in its words is masked. */
+	if (repeats->bad++) {
+		err_ignore(masked_replace(&repeats->failure.message,
+					  ask->message));
+		return;
+	}
 	repeats->failure = (struct finding_failure){
 		.outcome = ask->outcome,
 		.message = take_ptr(ask->message),

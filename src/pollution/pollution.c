@@ -179,15 +179,22 @@ static struct err *find_changes(struct pollution_search *search,
 		.data = search,
 	};
 	TRY(suite_watch(search->suite, &search->options->watch));
+	return search_run_order(search, order, n, &observer);
+}
+
+struct err *search_run_order(struct pollution_search *search,
+			     const size_t *order, size_t n,
+			     const struct suite_observer *observer)
+{
 	if (!search->options->eager)
-		return search_run(search, order, n, &observer);
+		return search_run(search, order, n, observer);
 	size_t *twice = calloc(2 * n, sizeof(*twice));
 	if (!twice)
 		return err_nomem();
 	memcpy(twice, order, n * sizeof(*twice));
 	memcpy(twice + n, order, n * sizeof(*twice));
 	search->first_round = n;
-	struct err *err = search_run(search, twice, 2 * n, &observer);
+	struct err *err = search_run(search, twice, 2 * n, observer);
 	search->first_round = 0;
 	free(twice);
 	return err;
@@ -202,7 +209,7 @@ void search_count_finished(void *data, const struct suite_result *result)
 	search->finished++;
 }
 
-static struct leftover *leftover_at(struct pollution_search *search,
+struct leftover *search_leftover_at(struct pollution_search *search,
 				    size_t test, const struct change *change)
 {
 	for (size_t i = 0; i < search->leftovers.n; i++) {
@@ -299,7 +306,7 @@ static void effect_changed(void *data, size_t entry, size_t test,
 	struct pollution_search *search = data;
 	for (size_t i = 0; i < n; i++) {
 		struct leftover *leftover =
-			leftover_at(search, test, &changes[i]);
+			search_leftover_at(search, test, &changes[i]);
 		if (!leftover && entry % 2 && !changes[i].first)
 			note_relatives(search, test, &changes[i]);
 		if (!leftover || changes[i].first)
@@ -358,6 +365,17 @@ static struct err *find_effects(struct pollution_search *search)
 
 /* ---- what it means ---- */
 
+/* Did any of them have another value after other tests? Else it is constant. */
+static bool may_differ(const struct pollution_search *search)
+{
+	bool any = !search->options->effect;
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		const struct leftover *leftover = &search->leftovers.data[i];
+		any |= leftover->varies || leftover->effect == EFFECT_UNKNOWN;
+	}
+	return any;
+}
+
 static struct err *find_meaning(struct pollution_search *search,
 				const size_t *order, size_t n)
 {
@@ -367,6 +385,8 @@ static struct err *find_meaning(struct pollution_search *search,
 	bool left = false;
 	if (options->effect && !(left = search_is_late(search)))
 		TRY(find_effects(search));
+	if (may_differ(search) && !(left = left || search_is_late(search)))
+		TRY(search_values(search, order, n));
 	if (options->readers && !(left = left || search_is_late(search)))
 		TRY(search_readers(search, order, n));
 	if (options->effect && options->readers &&

@@ -27,6 +27,13 @@ bool search_is_late(const struct pollution_search *search);
 struct err *search_run(struct pollution_search *search, const size_t *order,
 		       size_t n,
 		       const struct suite_observer *observer) _must_check_;
+/* The suite's own order, with what --eager adds. */
+struct err *
+search_run_order(struct pollution_search *search, const size_t *order, size_t n,
+		 const struct suite_observer *observer) _must_check_;
+/* What is known of that root after that test; NULL: nothing. */
+struct leftover *search_leftover_at(struct pollution_search *search,
+				    size_t test, const struct change *change);
 /* Observers' functions, with the search as data. */
 void search_limit(void *data, const char *text);
 void search_count_finished(void *data, const struct suite_result *result);
@@ -37,6 +44,10 @@ void search_count_finished(void *data, const struct suite_result *result);
 struct err *search_readers(struct pollution_search *search, const size_t *order,
 			   size_t n) _must_check_;
 struct err *search_lazy(struct pollution_search *search) _must_check_;
+
+/* values.c: masks what differs from run to run. */
+struct err *search_values(struct pollution_search *search, const size_t *order,
+			  size_t n) _must_check_;
 
 /* pollution_finding.c: takes @leftover over where it succeeds. */
 struct err *pollution_finding_make(const struct finding_run *run,

@@ -22,6 +22,8 @@ struct part {
 	unsigned touched;
 };
 
+DEFINE_VEC(tids, pid_t)
+
 struct places {
 	struct watch_host host;
 	const struct suite_place *list;
@@ -31,6 +33,13 @@ struct places {
 	struct part parts[WATCHPOINTS];
 	unsigned n_parts;
 	struct readers *readers; /* of the other places; NULL: there are none */
+	/*
+	 * Threads from before the first test, which work for all of them, and
+	 * those that an earlier test left: what these do when is chance. So is
+	 * what one does that this test leaves; it is known when the test ends.
+	 */
+	struct tids early, left;
+	pid_t reader[PLACES_MAX]; /* that thread of the test read it; 0: none */
 };
 
 /* The largest aligned piece from @address on that has room in @size bytes. */
@@ -94,6 +103,8 @@ void places_destroy(struct places *places)
 	if (!places)
 		return;
 	readers_destroy(places->readers);
+	vec_free(&places->early);
+	vec_free(&places->left);
 	free(places);
 }
 
@@ -107,6 +118,10 @@ struct err *places_start(struct places *places,
 		return NULL;
 	for (size_t i = 0; i < places->n; i++)
 		places->there[i] = places->list[i].from_test == (size_t)-1;
+	places->early.n = 0;
+	for (size_t i = 0; i < tracee_threads(process->tracee); i++)
+		TRY(vec_push(&places->early,
+			     tracee_thread(process->tracee, i)->tid));
 	struct raddr somewhere =
 		RADDR(regs_sp(&process->thread->regs).v & ~(uint64_t)7);
 	TRY(watchpoint_set(process->tracee, 0, somewhere, 8));
@@ -120,11 +135,32 @@ void places_stop(struct places *places)
 		readers_stop(places->readers);
 }
 
+static bool tids_have(const struct tids *tids, pid_t tid)
+{
+	for (size_t i = 0; i < tids->n; i++) {
+		if (tids->data[i] == tid)
+			return true;
+	}
+	return false;
+}
+
+static void note_left_threads(struct places *places, struct tracee *tracee)
+{
+	places->left.n = 0;
+	for (size_t i = 0; i < tracee_threads(tracee); i++) {
+		pid_t tid = tracee_thread(tracee, i)->tid;
+		if (!tids_have(&places->early, tid))
+			err_ignore(vec_push(&places->left, tid));
+	}
+}
+
 void places_begin(struct places *places, struct tracee *tracee)
 {
+	note_left_threads(places, tracee);
 	if (places->readers)
 		readers_begin(places->readers, tracee);
 	memset(places->done, 0, sizeof(places->done));
+	memset(places->reader, 0, sizeof(places->reader));
 	for (unsigned i = 0; i < places->n_parts; i++) {
 		struct part *part = &places->parts[i];
 		part->own = 0;
@@ -140,10 +176,33 @@ void places_begin(struct places *places, struct tracee *tracee)
 	}
 }
 
+static bool has_thread(struct tracee *tracee, pid_t tid)
+{
+	for (size_t i = 0; i < tracee_threads(tracee); i++) {
+		if (tracee_thread(tracee, i)->tid == tid)
+			return true;
+	}
+	return false;
+}
+
+static void tell_reader(const struct places *places, size_t test, size_t place)
+{
+	const struct suite_observer *observer = *places->host.observer;
+	log_debug(LOG_WATCH, "test %zu reads place %zu", test, place);
+	if (observer && observer->read)
+		observer->read(observer->data, test, place);
+}
+
 void places_end(struct places *places, struct tracee *tracee, size_t test)
 {
-	for (size_t i = 0; i < places->n; i++)
+	if (tracee_threads(tracee) > 1)
+		tracee_reap(tracee); /* those that the test waited for */
+	for (size_t i = 0; i < places->n; i++) {
 		places->there[i] |= places->list[i].from_test == test;
+		if (places->reader[i] && !places->done[i] &&
+		    !has_thread(tracee, places->reader[i]))
+			tell_reader(places, test, i);
+	}
 	if (places->readers)
 		readers_end(places->readers, tracee, test);
 }
@@ -196,7 +255,6 @@ static void leave_alone(struct places *places, struct tracee *tracee,
 void places_touched(struct places *places, struct tracee *tracee, size_t test,
 		    const struct tracee_event *event)
 {
-	const struct suite_observer *observer = *places->host.observer;
 	if (event->slot >= places->n_parts)
 		return;
 	struct part *part = &places->parts[event->slot];
@@ -204,18 +262,20 @@ void places_touched(struct places *places, struct tracee *tracee, size_t test,
 		watchpoint_clear(tracee, event->slot);
 		return;
 	}
+	pid_t tid = event->thread->tid;
+	if (tids_have(&places->left, tid))
+		return; /* none of the test's */
 	bool reads = event->read & ~part->own;
 	if (reads && places->list[part->place].from_test != (size_t)-1 &&
 	    by_allocator(places, tracee, event->thread))
 		reads = false;
-	if (reads) {
-		log_debug(LOG_WATCH, "test %zu reads place %zu", test,
-			  part->place);
-		if (observer && observer->read)
-			observer->read(observer->data, test, part->place);
+	if (reads && tids_have(&places->early, tid)) {
+		tell_reader(places, test, part->place);
 		leave_alone(places, tracee, part->place);
 		return;
 	}
+	if (reads)
+		places->reader[part->place] = tid;
 	part->own |= event->written;
 	if (part->own == (1U << part->n) - 1 || ++part->touched == PATIENCE)
 		watchpoint_clear(tracee, event->slot);

@@ -16,7 +16,6 @@
 #include "files/log.h"
 #include "follow/follow.h"
 #include "keep/save.h"
-#include "program/place.h"
 #include "wire/files.h"
 #include "wire/state.h"
 
@@ -159,24 +158,6 @@ static bool system_watch_function_name(void *data, uint64_t address, char *out,
 {
 	struct system_watch *watch = data;
 	return program_name_at(watch->host.program, RADDR(address), out, n);
-}
-
-static bool thread_place(void *data, pid_t tid, char *out, size_t n)
-{
-	struct system_watch *watch = data;
-	_cleanup_(freep) char *file = NULL, *function = NULL;
-	unsigned line = 0;
-	err_ignore(place_find(watch->host.program, watch->tracee, tid, &file,
-			      &line, &function));
-	if (!function)
-		return false;
-	const char *slash = file ? strrchr(file, '/') : NULL;
-	if (file)
-		snprintf(out, n, "%s at %s:%u", function,
-			 slash ? slash + 1 : file, line);
-	else
-		snprintf(out, n, "%s", function);
-	return true;
 }
 
 static const char *loaded_library(void *data, size_t index)
@@ -331,7 +312,6 @@ system_watch_start_process(struct system_watch *watch,
 	const struct attributes_options attributes = {
 		.symbol = system_watch_symbol_address,
 		.function = system_watch_function_name,
-		.where = thread_place,
 		.library = loaded_library,
 		.data = watch,
 		.directory = watch->directory,

@@ -1042,7 +1042,7 @@ static const struct step steps[] = {
 	{ seed, unseed, 0, "random", NULL, "state *", "state *", NULL },
 	{ seed_48, unseed_48, 0, "drand48", NULL, "state *", "state *", NULL },
 	{ start_thread, end_thread, 0, "thread[worker]", NULL, "absent",
-	  "*work*", NULL },
+	  "running", NULL },
 	{ start_child, kill_child, STATE_CHILDREN, "child[child]", NULL,
 	  "absent", "running", NULL },
 	{ start_daemon, kill_daemon, STATE_CHILDREN, "child[daemon]", NULL,

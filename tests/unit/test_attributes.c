@@ -167,13 +167,6 @@ static bool function_at(void *data, uint64_t address, char *out, size_t n)
 	return false;
 }
 
-static bool thread_at(void *data, pid_t tid, char *out, size_t n)
-{
-	(void)data;
-	snprintf(out, n, "work in thread %d", tid);
-	return true;
-}
-
 static const char *library_at(void *data, size_t index)
 {
 	struct hand *hand = data;
@@ -240,7 +233,6 @@ static void hand_attributes(struct hand *hand, unsigned kind)
 	const struct attributes_options options = {
 		.symbol = symbol_of,
 		.function = function_at,
-		.where = thread_at,
 		.library = library_at,
 		.data = hand,
 		.agent = kind & REAL	? symbol_of(hand, WIRE_STATE_SYMBOL)

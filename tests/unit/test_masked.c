@@ -1,5 +1,7 @@
 #include "unit.h"
 
+#include <string.h>
+
 #include "base/masked.h"
 
 static void test_name(void **state)
@@ -43,12 +45,51 @@ static void test_date(void **state)
 	assert_int_equal(masked_date("197001021", &day), 0);
 }
 
+static void expect_masked(const char *text, const char *other,
+			  const char *expected)
+{
+	_cleanup_(freep) char *masked = NULL;
+	assert_ok(masked_differs(text, other, &masked));
+	if (!expected)
+		assert_null(masked);
+	else
+		assert_string_equal(masked, expected);
+}
+
+static void test_differs(void **state)
+{
+	(void)state;
+	expect_masked("83", "83", NULL);
+	expect_masked("83", "241", "…");
+	expect_masked("-5", "7", "…");
+	expect_masked("-5", "-7", "…");
+	expect_masked("0.25", "11.5", "…");
+	expect_masked("1e9", "0.5", "…");
+	/* mkstemp(3): any six letters, also those that are equal by chance. */
+	expect_masked("\"/tmp/a.XyZ123\"", "\"/tmp/a.XqR523\"", "\"/tmp/a.…\"");
+	/* The more of it is equal, the more is shown, but whole words only. */
+	expect_masked("pid 123 at 0x7ffe port 80", "pid 9 at 0x7fff port 80",
+		      "pid … at … port 80");
+	expect_masked("{1, 2, 3}", "{1, 5}", "{1, …}");
+	expect_masked("\"\"", "\"abc\"", "\"…\"");
+	expect_masked("a", "", "…");
+	expect_masked("", "a", "…");
+	/* What was masked stays as it is. */
+	expect_masked("pid …", "pid 12", "pid …");
+	_cleanup_(freep) char *text = strdup("pid 1");
+	assert_ok(masked_replace(&text, "pid 1"));
+	assert_string_equal(text, "pid 1");
+	assert_ok(masked_replace(&text, "pid 2"));
+	assert_string_equal(text, "pid …");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_name),
 		cmocka_unit_test(test_fits),
 		cmocka_unit_test(test_date),
+		cmocka_unit_test(test_differs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

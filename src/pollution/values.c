@@ -1,0 +1,69 @@
+/*
+ * Values that differ from run to run: addresses, numbers of processes, names
+ * that mkstemp(3) made up, times, random numbers. Which parts of a value these
+ * are is not guessed: the suite runs once more in the same order, and what
+ * differs is masked (base/masked.h). So the same defect is reported in the same
+ * words every time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/masked.h"
+#include "pollution/pollution_internal.h"
+
+static struct err *mask_path(struct change_path *path,
+			     const struct change_path *other)
+{
+	TRY(masked_replace(&path->before, other->before));
+	return masked_replace(&path->after, other->after);
+}
+
+/* A file that was not put back in between is another change. */
+static bool has_same_start(const struct change *one, const struct change *other)
+{
+	return one->where != CHANGE_FILE ||
+	       (one->n && other->n &&
+		!strcmp(one->paths[0].before, other->paths[0].before));
+}
+
+static struct err *mask_values(struct change *change,
+			       const struct change *other)
+{
+	if (!has_same_start(change, other))
+		return NULL;
+	for (size_t i = 0; i < change->n && i < other->n; i++) {
+		if (!strcmp(change->paths[i].path, other->paths[i].path))
+			TRY(mask_path(&change->paths[i], &other->paths[i]));
+	}
+	return NULL;
+}
+
+static void values_changed(void *data, size_t entry, size_t test,
+			   const struct change *changes, size_t n)
+{
+	struct pollution_search *search = data;
+	if (entry < search->first_round)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct leftover *leftover =
+			search_leftover_at(search, test, &changes[i]);
+		if (leftover && !changes[i].first)
+			search_fail(search, mask_values(&leftover->change,
+							&changes[i]));
+	}
+}
+
+struct err *search_values(struct pollution_search *search, const size_t *order,
+			  size_t n)
+{
+	const struct suite_observer observer = {
+		.finished = search_count_finished,
+		.changed = values_changed,
+		.limit = search_limit,
+		.data = search,
+	};
+	log_debug(LOG_POLLUTION,
+		  "the suite runs again to see which values differ");
+	return search_run_order(search, order, n, &observer);
+}
