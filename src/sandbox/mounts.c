@@ -124,6 +124,7 @@ struct err *sandbox_mounts_parse(char *text, struct sandbox_mounts *ret)
 static bool mount_open(struct sandbox_mount *mount)
 {
 	struct stat st;
+	closep(&mount->fd);
 	mount->fd = open(mount->path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 	if (mount->fd < 0 || fstat(mount->fd, &st) < 0) {
 		log_debug(LOG_SANDBOX, "mount '%s' is left out: %s",
@@ -134,21 +135,24 @@ static bool mount_open(struct sandbox_mount *mount)
 	return true;
 }
 
-struct err *sandbox_mounts_read(struct sandbox_mounts *ret)
+void sandbox_mounts_open(struct sandbox_mounts *mounts)
 {
-	_cleanup_(str_freep) struct str text = STR_INIT;
 	size_t kept = 0;
-	TRY(proc_read(getpid(), 0, "mountinfo", &text));
-	TRY(sandbox_mounts_parse(text.s, ret));
-	for (size_t i = 0; i < ret->n; i++) {
-		struct sandbox_mount *mount = &ret->data[i];
+	for (size_t i = 0; i < mounts->n; i++) {
+		struct sandbox_mount *mount = &mounts->data[i];
 		if (mount_open(mount)) {
-			ret->data[kept++] = *mount;
+			mounts->data[kept++] = *mount;
 			continue;
 		}
 		free(mount->path);
 		closep(&mount->fd);
 	}
-	ret->n = kept;
-	return NULL;
+	mounts->n = kept;
+}
+
+struct err *sandbox_mounts_read(struct sandbox_mounts *ret)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	TRY(proc_read(getpid(), 0, "mountinfo", &text));
+	return sandbox_mounts_parse(text.s, ret);
 }

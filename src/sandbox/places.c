@@ -93,6 +93,13 @@ static bool is_on_files(const char *path, const struct sandbox_site *site)
 	return best && best->has_files;
 }
 
+static bool is_own_folder(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == geteuid() && st.st_gid == getegid();
+}
+
 /*
  * Up to the topmost folder of the user: what is copied into an overlay takes
  * all folders above along, and those of others cannot be.
@@ -100,36 +107,48 @@ static bool is_on_files(const char *path, const struct sandbox_site *site)
 static void climb_to_topmost_folder(const struct sandbox_site *site, char *path)
 {
 	for (;;) {
-		struct stat st;
 		char *slash = strrchr(path, '/');
 		if (is_mount(site, path) || !slash || slash == path)
 			return;
 		*slash = '\0';
-		if (stat(path, &st) < 0 || st.st_uid != geteuid() ||
-		    st.st_gid != getegid() || holds_mounts(site, path)) {
+		if (!is_own_folder(path) || holds_mounts(site, path)) {
 			*slash = '/';
 			return;
 		}
 	}
 }
 
+/* @path and all folders above it up to @top: the user's, so they can be copied. */
+static bool is_own_below(const char *path, const char *top)
+{
+	_cleanup_(freep) char *copy = strdup(path);
+	while (copy && path_is_below(copy, top)) {
+		if (!is_own_folder(copy))
+			return false;
+		*strrchr(copy, '/') = '\0';
+	}
+	return copy;
+}
+
 static bool covered_has(const struct covered_places *places, const char *path)
 {
 	for (size_t i = 0; i < places->n; i++) {
-		if (!strcmp(places->data[i].path, path) ||
-		    path_is_below(path, places->data[i].path))
+		const char *top = places->data[i].path;
+		if (!strcmp(top, path) ||
+		    (path_is_below(path, top) && is_own_below(path, top)))
 			return true;
 	}
 	return false;
 }
 
-/* They are part of the new place: no mount is below it. */
+/* Those that are part of a new place. */
 static void covered_drop_below(struct covered_places *places, const char *path)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < places->n; i++) {
 		struct covered_place *place = &places->data[i];
-		if (!path_is_below(place->path, path)) {
+		if (!path_is_below(place->path, path) ||
+		    !is_own_below(place->path, path)) {
 			places->data[kept++] = *place;
 			continue;
 		}
@@ -148,20 +167,14 @@ static struct err *covered_add(const struct sandbox_site *site,
 	if (!path || stat(path, &st) < 0 || !S_ISDIR(st.st_mode) ||
 	    access(path, W_OK) < 0 || !is_on_files(path, site))
 		return NULL;
-	if (st.st_uid == geteuid() && st.st_gid == getegid())
+	if (is_own_folder(path))
 		climb_to_topmost_folder(site, path);
 	if (holds_mounts(site, path) || covered_has(places, path))
 		return NULL;
 	covered_drop_below(places, path);
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	struct err *err = vec_push(places, (struct covered_place){ path, fd });
-	if (err)
-		closep(&fd);
-	else
-		path = NULL;
-	return err;
+	TRY(vec_push(places, (struct covered_place){ path, -1 }));
+	path = NULL;
+	return NULL;
 }
 
 static struct err *find_places(const struct sandbox_site *site,
@@ -200,16 +213,30 @@ static struct err *check_cwd(const struct sandbox_site *site)
 	return NULL;
 }
 
+static int covered_compare(const void *a, const void *b)
+{
+	const struct covered_place *one = a, *other = b;
+	return path_compare(one->path, other->path);
+}
+
 static struct err *cover_places(struct sandbox_site *site,
-				const struct covered_places *places)
+				struct covered_places *places)
 {
 	_cleanup_(freep) const char **covered =
 		calloc(places->n + 1, sizeof(*covered));
 	if (!covered)
 		return err_nomem();
-	for (size_t i = 0; i < places->n; i++)
-		covered[i] = places->data[i].path;
+	for (size_t i = 0; i < places->n; i++) {
+		struct covered_place *place = &places->data[i];
+		covered[i] = place->path;
+		place->fd = open(place->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (place->fd < 0)
+			return err_errno(errno, "cannot open '%s'",
+					 place->path);
+	}
 	TRY(sandbox_layers_create(site, covered, places->n));
+	/* Or the outer ones would hide the inner ones. */
+	qsort(places->data, places->n, sizeof(*places->data), covered_compare);
 	for (size_t i = 0; i < places->n; i++) {
 		const struct covered_place *place = &places->data[i];
 		struct err *err = sandbox_overlay(site, place->fd, place->path);
@@ -242,14 +269,16 @@ static struct err *close_the_rest(const struct sandbox_site *site)
 struct err *sandbox_build_places(struct sandbox_site *site)
 {
 	_cleanup_(covered_freep) struct covered_places places = {};
+	/* Inside, owners are no longer known: all others are nobody there. */
 	TRY(check_cwd(site));
-	TRY(enter_namespaces());
 	TRY(sandbox_mounts_read(&site->mounts));
-	TRY(sandbox_through_open(site));
 	TRY(find_places(site, &places));
 	if (access(site->cwd, W_OK) == 0 && !covered_has(&places, site->cwd))
 		return err_create(ERR_INTERNAL,
 				  "the working directory cannot be covered");
+	TRY(enter_namespaces());
+	sandbox_mounts_open(&site->mounts);
+	TRY(sandbox_through_open(site));
 	TRY(cover_places(site, &places));
 	TRY(sandbox_through_bind(site, ""));
 	TRY(close_the_rest(site));

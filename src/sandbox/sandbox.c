@@ -93,7 +93,7 @@ static void _noreturn_ sandbox_try_in_child(const struct sandbox_way *way,
 	_exit(err ? MAX(err_number(err), 1) : 0);
 }
 
-static size_t read_all(int fd, char *out, size_t size)
+static size_t read_message(int fd, char *out, size_t size)
 {
 	size_t n = 0;
 	while (n < size - 1) {
@@ -123,7 +123,8 @@ static struct err *sandbox_try(const struct sandbox_way *way, int *ret_number)
 	if (pid == 0)
 		sandbox_try_in_child(way, ends[1]);
 	close(ends[1]);
-	size_t n = pid < 0 ? 0 : read_all(ends[0], message, sizeof(message));
+	size_t n =
+		pid < 0 ? 0 : read_message(ends[0], message, sizeof(message));
 	close(ends[0]);
 	if (pid < 0)
 		return err_errno(errno, "cannot fork");

@@ -11,7 +11,7 @@
 
 struct sandbox_mount {
 	char *path;
-	int fd; /* O_PATH, of its root as it was before the sandbox */
+	int fd; /* O_PATH, of its root; -1: not opened yet */
 	bool is_folder;
 	bool has_files; /* of users; not a file system like /proc */
 	bool read_only;
@@ -23,11 +23,13 @@ struct sandbox_mounts {
 	size_t cap;
 };
 
-/* Those that can be seen, parents before what is mounted below them. */
+/* Parents before what is mounted below them. Nothing is opened. */
 struct err *sandbox_mounts_read(struct sandbox_mounts *ret) _must_check_;
-/* The same from the text of mountinfo; nothing is opened. */
+/* The same from the text of mountinfo. */
 struct err *sandbox_mounts_parse(char *text,
 				 struct sandbox_mounts *ret) _must_check_;
+/* In our own namespace; drops those that cannot be seen. */
+void sandbox_mounts_open(struct sandbox_mounts *mounts);
 void sandbox_mounts_free(struct sandbox_mounts *mounts);
 
 /* ---- disk.c: layers that are not in memory ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/path.h"
 #include "base/proc.h"
 #include "sandbox/sandbox_internal.h"
 
@@ -32,7 +33,8 @@ static struct err *open_folder(struct sandbox_site *site, const char *path)
 /*
  * A socket has no name in an overlay: connecting to it fails. So those that are
  * in use now are mounted on their own place. The eighth field of a line is the
- * path, which may hold blanks; newlines in it cut it off.
+ * path, which may hold blanks; newlines in it cut it off. A relative one is of a
+ * folder that nobody knows; those in ours are found.
  */
 static const char *socket_path(char *line)
 {
@@ -42,12 +44,15 @@ static const char *socket_path(char *line)
 		at += strcspn(at, " ");
 	}
 	at += *at == ' ';
-	return *at == '/' ? at : NULL;
+	return *at && *at != '@' ? at : NULL;
 }
 
-static struct err *open_socket(struct sandbox_site *site, const char *path)
+static struct err *open_socket(struct sandbox_site *site, const char *name)
 {
+	_cleanup_(freep) char *path = NULL;
 	struct stat st;
+	TRY(*name == '/' ? str_copy(name, &path)
+			 : path_join(site->cwd, name, &path));
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;

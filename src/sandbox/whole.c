@@ -80,6 +80,7 @@ struct err *sandbox_build_whole(struct sandbox_site *site)
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return err_errno(errno, "cannot make mounts private");
 	TRY(sandbox_mounts_read(&site->mounts));
+	sandbox_mounts_open(&site->mounts);
 	if (!site->mounts.n || strcmp(site->mounts.data[0].path, "/") != 0)
 		return err_create(ERR_INTERNAL,
 				  "the root folder is not a mount");
