@@ -14,6 +14,11 @@
  * How much of a large unmapped area is reported even though it was not written.
  */
 #define GONE_MAX 16384
+/*
+ * From this size on, what was written as a whole may be a huge page with one
+ * small change.
+ */
+#define CROWD_SIZE ((uint64_t)64 * IMAGE_PAGE)
 /* Pages of the base that are kept from one boundary to the next. */
 #define CACHE_MAX ((uint64_t)64 << 20)
 /* Larger reserves are not checked for being empty. */
@@ -28,6 +33,7 @@ struct work {
 	const struct piece *was;
 	uint8_t *after;
 	uint8_t *before;
+	bool crowded; /* one of many in a row: few of them may have changed */
 };
 
 struct page *page_held(const struct image *image, uint64_t address)
@@ -172,6 +178,16 @@ static struct err *note_heat(struct image *image, struct page *page,
 	return vec_push(&image->hot_new, page->address);
 }
 
+/*
+ * A page of a new mapping that nobody wrote to: it came with a huge page, or
+ * was read.
+ */
+static bool is_still_blank(const struct work *work)
+{
+	return work->now && work->now->content == CONTENT_ZERO &&
+	       !memcmp(work->after, zero_page, IMAGE_PAGE);
+}
+
 /* Takes over the copies that are kept; the others stay in @work. */
 static struct err *capture_settle_pages(struct image *image, struct work *work)
 {
@@ -180,11 +196,13 @@ static struct err *capture_settle_pages(struct image *image, struct work *work)
 	/* Nothing was there before, and nothing is there now. */
 	if (!work->after && (!old || old == zero_page))
 		return NULL;
+	if (!was_held && !old && is_still_blank(work))
+		return NULL;
 	bool same = old && work->after && !memcmp(old, work->after, IMAGE_PAGE);
 	if (was_held)
 		TRY(note_heat(image, work->page, !same));
 	/* What is as it was is held, too: the next time is cheaper. */
-	if (same && (was_held || old == zero_page))
+	if (same && (was_held || old == zero_page || work->crowded))
 		return NULL;
 	TRY(vec_reserve(&image->touched, image->touched.n + 1));
 	TRY(vec_reserve(&image->changes, image->changes.n + 1));
@@ -252,6 +270,8 @@ struct err *image_evaluate(struct image *image)
 	ranges_tidy(&image->written);
 	for (size_t i = 0; i < image->written.n; i++) {
 		struct memory_range range = image->written.data[i];
+		bool crowded = image->method != &method_compare &&
+			       range.end - range.start > CROWD_SIZE;
 		for (uint64_t at = range.start; at < range.end;
 		     at += IMAGE_PAGE) {
 			while (now_at < image->pieces.n &&
@@ -274,7 +294,8 @@ struct err *image_evaluate(struct image *image)
 				(struct work){ .address = at,
 					       .page = page_held(image, at),
 					       .now = now,
-					       .was = was };
+					       .was = was,
+					       .crowded = crowded };
 			if (n == BATCH) {
 				TRY(work_off(image, n));
 				n = 0;
@@ -384,6 +405,15 @@ static void set_content(struct image *image, struct piece *piece)
 	piece->content = zero ? CONTENT_ZERO : CONTENT_LIVE;
 }
 
+/*
+ * The kernel joins a thread's stack with the memory above it: what was followed
+ * before is not the stack.
+ */
+static bool has_stack_below(const struct piece *piece, const struct piece *from)
+{
+	return from->tracked && piece->start < from->start;
+}
+
 /* Splits @piece into what continues from @old and what is new. */
 static struct err *pieces_carve_new(struct image *image,
 				    const struct pieces *old,
@@ -405,7 +435,9 @@ static struct err *pieces_carve_new(struct image *image,
 			const struct piece *from = &old->data[i];
 			part.end = MIN(piece->end, from->end);
 			part.content = from->content;
-			part.stack |= from->stack;
+			part.stack =
+				from->stack ||
+				(part.stack && !has_stack_below(piece, from));
 			part.tracked |= from->tracked;
 			part.tracked &= !part.stack;
 			part.fresh = from->fresh;

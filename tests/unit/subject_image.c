@@ -23,6 +23,9 @@
 
 #define PAGE ((size_t)4096)
 #define MIB ((size_t)1 << 20)
+/* What is below the large state. */
+#define RESERVE_BELOW MIB
+#define STACK_BELOW (MIB / 4)
 
 static struct subject_step *step;
 
@@ -426,6 +429,25 @@ static void *change_in_thread(void *arg)
 	return NULL;
 }
 
+/*
+ * A thread's stack, with its inaccessible page, right below the state: the
+ * kernel makes one mapping of both.
+ */
+static void change_on_stack_below(void)
+{
+	char *stack = state - STACK_BELOW;
+	pthread_attr_t attr;
+	pthread_t thread;
+	munmap(state - RESERVE_BELOW, RESERVE_BELOW - STACK_BELOW - PAGE);
+	if (mprotect(stack, STACK_BELOW, PROT_READ | PROT_WRITE) ||
+	    pthread_attr_init(&attr) ||
+	    pthread_attr_setstack(&attr, stack, STACK_BELOW) ||
+	    pthread_create(&thread, &attr, change_in_thread, NULL) ||
+	    pthread_join(thread, NULL))
+		abort();
+	pthread_attr_destroy(&attr);
+}
+
 static void share_with_child(size_t at)
 {
 	pid_t child = vfork();
@@ -477,10 +499,7 @@ static void large_state(void)
 	expect(state + 33 * MIB, SUBJECT_CHANGED);
 	boundary("by the kernel");
 	cool_down();
-	pthread_t thread;
-	if (pthread_create(&thread, NULL, change_in_thread, NULL) ||
-	    pthread_join(thread, NULL))
-		abort();
+	change_on_stack_below();
 	boundary("by a thread");
 	cool_down();
 	step->block = (uintptr_t)(state + 45 * MIB);
@@ -500,7 +519,10 @@ int main(int argc, char **argv)
 	};
 	step = &mine;
 	if (argc > 1 && !strcmp(argv[1], SUBJECT_LARGE)) {
-		state = map(48 * MIB, PROT_READ | PROT_WRITE);
+		state = map(RESERVE_BELOW + 48 * MIB, PROT_NONE);
+		state += RESERVE_BELOW;
+		if (mprotect(state, 48 * MIB, PROT_READ | PROT_WRITE))
+			abort();
 		memset(state, 1, 48 * MIB);
 		area(state, 48 * MIB);
 		large_state();
