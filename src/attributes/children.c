@@ -97,11 +97,10 @@ static struct err *add_processes(struct attributes *a, const struct pids *pids,
 		struct proc_status status;
 		/* What we trace is a copy of ours, or about to be let go. */
 		if (pid == a->pid || !proc_read_status(pid, &status) ||
-		    status.tracer == self ||
-		    (status.parent != a->pid && status.parent != self))
+		    status.tracer == self)
 			continue;
-		/* To wait for one that became ours is our business. */
-		if (status.parent == self && status.state == 'Z')
+		/* To wait for an orphan is not its business. */
+		if (status.parent != a->pid && status.state == 'Z')
 			continue;
 		struct item *item;
 		const char *name;
@@ -121,8 +120,7 @@ struct err *read_children(struct attributes *a, struct items *items)
 	for (size_t i = 0; i < tracee_threads(a->tracee); i++)
 		TRY(proc_read_children(a->pid, tracee_thread(a->tracee, i)->tid,
 				       &pids));
-	/* Those whose parent is gone become ours (PR_SET_CHILD_SUBREAPER). */
-	TRY(proc_read_children(getpid(), getpid(), &pids));
+	TRY(tracee_orphans(a->tracee, &pids));
 	TRY(add_processes(a, &pids, items));
 	forget_children(a);
 	return NULL;

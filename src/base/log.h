@@ -34,6 +34,7 @@
 	X(KEEP, "keep")                                                        \
 	X(MODELS, "models")                                                    \
 	X(NATIVE, "native")                                                    \
+	X(NEST, "nest")                                                        \
 	X(ORDER, "order")                                                      \
 	X(POLLUTION, "pollution")                                              \
 	X(PROCESS, "process")                                                  \

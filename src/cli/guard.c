@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "tracee/descendants.h"
+#include "nest/descendants.h"
 
-static volatile pid_t controller;
+static volatile pid_t controller; /* or the guard below this one */
 
 /* What is sent to the process the user sees is meant for the other one. */
 static void guard_forward_signal(int number, siginfo_t *info,
@@ -69,11 +69,9 @@ static void _noreturn_ guard_run(void)
 	_exit(STATUS_INTERNAL);
 }
 
-struct err *guard_fork(void)
+static struct err *guard_fork_once(void)
 {
-	descendants_spare();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	fflush(NULL);
 	pid_t guard_pid = getpid();
 
 	/* No signal gets lost between the fork and the handlers. */
@@ -95,4 +93,12 @@ struct err *guard_fork(void)
 	if (getppid() != guard_pid)
 		raise(SIGTERM);
 	return NULL;
+}
+
+struct err *guard_fork(void)
+{
+	descendants_spare();
+	fflush(NULL);
+	TRY(guard_fork_once());
+	return guard_fork_once();
 }

@@ -1,18 +1,20 @@
 /*
- * Two processes, so that whatever happens to one of them nothing of the tested
- * program stays behind.
+ * Processes above the controller, so that whatever happens to it or to one of
+ * them nothing of the tested program stays behind.
  *
- * The controller does all the work. The guard, its parent, only waits. If the
- * controller dies, the kernel ends what it traced, and what the tested program
- * left running comes to the guard, which ends it. If the guard dies, the
- * controller is told (SIGTERM) and cleans up itself.
+ * The controller does all the work. The guard, which the user sees, and a second
+ * one below it only wait. If the controller dies, the kernel ends what it
+ * traced, and what the tested program left running comes to the second guard,
+ * which ends it. If a guard dies, the process below it is told (SIGTERM), and
+ * the controller cleans up itself. So after a kill -9 of the guard, the
+ * controller and a nest (nest/nest.h) there is still somebody to end the rest.
  */
 #pragma once
 
 #include "base/err.h"
 
 /*
- * Returns in the controller. The guard stays inside until the controller is
- * gone and leaves with the same exit status.
+ * Returns in the controller. The guards stay inside until the controller is
+ * gone and leave with the same exit status.
  */
 struct err *guard_fork(void) _must_check_;

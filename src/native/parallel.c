@@ -15,6 +15,7 @@
 #include "native/framework.h"
 #include "native/split.h"
 #include "native/tree.h"
+#include "nest/descendants.h"
 
 #define WORKERS_MAX 256
 /* Below that a second start of the program costs more than it saves. */
@@ -209,6 +210,7 @@ static struct err *start_worker(struct session *session)
 		worker_main(session, ends[1]);
 	}
 	close(ends[1]);
+	descendants_spare_child(pid);
 	workers->all[workers->n++] = (struct worker){
 		.pid = pid,
 		.fd = ends[0],

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,17 +15,16 @@
 #include "base/interrupted.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "follow/follow.h"
+#include "nest/nest.h"
 #include "suite/kind.h"
 
 /* Standard error of a tool that is kept for the message. */
-#define GROUP_ROUNDS 200 /* of a millisecond */
+/* Of a quarter of a millisecond: one that the kernel holds is left alone. */
+#define GROUP_ROUNDS 800
 #define TOOL_ERR_MAX ((size_t)8 << 10)
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
 
 enum step { STEP_FOLDER, STEP_EXEC };
 
@@ -66,17 +63,20 @@ static struct err *process_make_pipe(int ends[2])
  * Between fork and exec: system calls only, since other threads may have held
  * the allocator's locks.
  */
-static _noreturn_ void process_become_command(const struct process_spec *spec,
-					      pid_t parent, int out, int err,
-					      int trouble_fd)
+struct process_child {
+	const struct process_spec *spec;
+	int out, err;
+	int trouble;
+};
+
+static void process_become_command(void *data)
 {
+	const struct process_child *child = data;
+	const struct process_spec *spec = child->spec;
 	struct process_trouble trouble = { .step = STEP_EXEC };
 	sigset_t none;
 	sigemptyset(&none);
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127); /* it died before we could ask to be told */
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -87,8 +87,8 @@ static _noreturn_ void process_become_command(const struct process_spec *spec,
 	} else if (null < 0) {
 		close(0);
 	}
-	dup2(out, 1);
-	dup2(err, 2);
+	dup2(child->out, 1);
+	dup2(child->err, 2);
 	/* Where that is not allowed, addresses differ. */
 	if (spec->same_addresses)
 		personality(ADDR_NO_RANDOMIZE);
@@ -109,7 +109,7 @@ static _noreturn_ void process_become_command(const struct process_spec *spec,
 	}
 	if (entered)
 		trouble.number = errno;
-	ssize_t ignored = write(trouble_fd, &trouble, sizeof(trouble));
+	ssize_t ignored = write(child->trouble, &trouble, sizeof(trouble));
 	(void)ignored;
 	_exit(127);
 }
@@ -155,17 +155,19 @@ struct err *process_start(const struct process_spec *spec, struct process *ret,
 		fcntl(err_read, F_SETFL, O_NONBLOCK);
 
 	uint64_t began = clock_now();
-	pid_t parent = getpid();
-	pid_t pid = fork();
-	if (!pid)
-		process_become_command(spec, parent, out_write,
-				       spec->split ? err_write : out_write,
-				       trouble_write);
-	if (pid < 0)
-		return err_hint(err_errno(errno, "cannot start a process"),
+	struct process_child child = {
+		.spec = spec,
+		.out = out_write,
+		.err = spec->split ? err_write : out_write,
+		.trouble = trouble_write,
+	};
+	_cleanup_(nest_endp) struct nest *nest = NULL;
+	struct err *failed =
+		nest_start(NEST_HOLDS, process_become_command, &child, &nest);
+	if (failed)
+		return err_hint(failed,
 				"lower --jobs, or raise the limit of processes "
 				"(ulimit -u)");
-	setpgid(pid, pid); /* both sides do: whoever comes first */
 	close(take_fd(trouble_write));
 	/* Before anything is waited for: its exec may be held back. */
 	_cleanup_(err_destroyp) struct err *unfollowed =
@@ -177,19 +179,18 @@ struct err *process_start(const struct process_spec *spec, struct process *ret,
 	while ((got = read(trouble_read, &trouble, sizeof(trouble))) < 0 &&
 	       errno == EINTR)
 		;
-	if (got == sizeof(trouble)) {
-		process_wait(pid);
+	if (got == sizeof(trouble))
 		return process_describe_trouble(spec, &trouble, ret_why);
-	}
 	*ret = (struct process){
-		.pid = pid,
-		/* Linux 5.3; closed on exec by itself. */
-		.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+		.nest = nest,
+		.pid = nest_program(nest),
+		.pidfd = nest_program_fd(nest),
 		.out = take_fd(out_read),
 		.err = take_fd(err_read),
 		.began_ns = began,
 		.unfollowed = take_ptr(unfollowed),
 	};
+	take_ptr(nest);
 	return NULL;
 }
 
@@ -222,24 +223,15 @@ bool process_ended(struct process *process)
 {
 	if (process->ended)
 		return true;
-	siginfo_t info = {};
-	int result;
-	while ((result = waitid(P_PID, (id_t)process->pid, &info,
-				WEXITED | WNOHANG | WNOWAIT)) < 0 &&
-	       errno == EINTR)
-		;
-	if (result < 0) {
-		/* Somebody else waited for it: SIGCHLD is ignored. */
-		process->ended = true;
-		process->status = -1;
-		process->ended_ns = clock_now();
-		return true;
-	}
-	if (!info.si_pid)
+	siginfo_t info;
+	if (!process->nest || !nest_ended(process->nest, &info))
 		return false;
 	process->ended = true;
 	process->ended_ns = clock_now();
-	if (info.si_code == CLD_EXITED) {
+	if (!info.si_code) {
+		/* Somebody killed the nest and took its end. */
+		process->status = -1;
+	} else if (info.si_code == CLD_EXITED) {
 		process->status = info.si_status;
 	} else {
 		process->signal = info.si_status;
@@ -250,7 +242,7 @@ bool process_ended(struct process *process)
 
 void process_kill(const struct process *process)
 {
-	if (process->pid <= 0)
+	if (!process->nest || process->left)
 		return;
 	kill(-process->pid, SIGKILL);
 	/* It may have left the group. */
@@ -258,36 +250,72 @@ void process_kill(const struct process *process)
 		kill(process->pid, SIGKILL);
 }
 
-/*
- * Those of its group that became ours, killed as well: the next test is not to
- * meet them on their way out. One that the kernel holds is not waited for long.
- */
-static void process_wait_for_group(pid_t group)
+/* More than one command leaves. */
+#define LEFT_MAX 1024
+
+static bool process_runs_on(pid_t pid)
 {
-	for (int i = 0; i < GROUP_ROUNDS;) {
-		pid_t got = waitpid(-group, NULL, WNOHANG);
-		if (got > 0 || (got < 0 && errno == EINTR))
-			continue;
-		if (got < 0)
-			return;
-		usleep(1000);
-		i++;
+	struct proc_status status;
+	return proc_read_status(pid, &status) && status.state != 'Z' &&
+	       status.state != 'X';
+}
+
+struct err *process_left(const struct process *process, struct pids *ret)
+{
+	_cleanup_(pids_freep) struct pids all = {};
+	if (!process->nest)
+		return NULL;
+	TRY(nest_children(process->nest, &all));
+	for (size_t i = 0; i < all.n && all.n < LEFT_MAX; i++)
+		TRY(proc_read_children(all.data[i], all.data[i], &all));
+	for (size_t i = 0; i < all.n; i++) {
+		pid_t pid = all.data[i];
+		if (pid != process->pid && process_runs_on(pid))
+			TRY(vec_push(ret, pid));
 	}
+	return NULL;
+}
+
+void process_leave(struct process *process)
+{
+	process->left = true;
+	process->pidfd = -1;
+	nest_release(process->nest);
+}
+
+/* The next test is not to meet them on their way out. */
+void process_end_group(struct process *process, bool *ret_left)
+{
+	for (int i = 0; i < GROUP_ROUNDS; i++) {
+		_cleanup_(pids_freep) struct pids left = {};
+		bool alive = false;
+		process_kill(process);
+		err_ignore(process_left(process, &left));
+		for (size_t k = 0; k < left.n; k++)
+			alive |= getpgid(left.data[k]) == process->pid;
+		*ret_left = left.n;
+		if (!alive)
+			break;
+		usleep(250);
+	}
+	process_leave(process);
+}
+
+void process_end(struct process *process)
+{
+	process_kill(process);
+	nest_end(take_ptr(process->nest));
+	process->pidfd = -1;
 }
 
 void process_reap(struct process *process)
 {
-	process_kill(process);
-	if (process->pid > 0) {
-		process_wait(process->pid);
-		process_wait_for_group(process->pid);
-	}
+	process_end(process);
 	process->pid = -1;
 	err_destroy(take_ptr(process->unfollowed));
-	closep(&process->pidfd);
 	closep(&process->out);
 	closep(&process->err);
-	process->pidfd = process->out = process->err = -1;
+	process->out = process->err = -1;
 }
 
 /* ---- tools ---- */

@@ -1,11 +1,11 @@
 /*
- * One command as a process: started in a process group of its own with
- * /dev/null as standard input and pipes as standard output and error, watched
- * through descriptors, and ended with all that it left in its group.
+ * One command as a process: started in a nest (nest/nest.h) and a process group
+ * of its own with /dev/null as standard input and pipes as standard output and
+ * error, watched through descriptors, and ended with all that it started.
  *
  * Invariants:
- *  1. Between process_start() and process_reap() the process is not waited
- *     for, so that its number, which is also its group's, cannot belong to
+ *  1. Between process_start() and process_leave() or process_end() the
+ *     process is held by its nest, so that its number, which is also its group's, cannot belong to
  *     anybody else: killing the group is safe.
  *  2. Every descriptor is closed on exec, and none of ours below 3 is used.
  *
@@ -21,6 +21,8 @@
 #include "base/err.h"
 
 struct follow;
+struct nest;
+struct pids;
 
 struct process_spec {
 	char *const *argv;
@@ -32,8 +34,9 @@ struct process_spec {
 };
 
 struct process {
+	struct nest *nest; /* NULL: it is not there any more */
 	pid_t pid;
-	int pidfd; /* readable when it ended; -1: the kernel has none */
+	int pidfd; /* the nest's: readable when it ended; -1: there is none */
 	int out;   /* both outputs, or standard output where split */
 	int err;   /* -1 unless split */
 	uint64_t began_ns;
@@ -44,6 +47,7 @@ struct process {
 	int status; /* exit status, where signal is 0 */
 	int signal; /* that killed it */
 	bool dumped;
+	bool left; /* its number may be somebody else's by now */
 };
 
 #define PROCESS_INIT                                                           \
@@ -61,9 +65,21 @@ struct err *process_start(const struct process_spec *spec, struct process *ret,
 struct err *process_try_follow(void) _must_check_;
 /* Has it ended? Does not wait, and leaves it to be reaped. */
 bool process_ended(struct process *process);
-/* It and everything in its group. */
+/* Kills it and everything in its group. */
 void process_kill(const struct process *process);
-/* Kills what is left of its group, waits for it, closes the descriptors. */
+/*
+ * Ends what is left of its group, and waits for that. What left the group goes
+ * on until process_end(): then *@ret_left. It must have ended itself.
+ */
+void process_end_group(struct process *process, bool *ret_left);
+/* It ended: what it started, also in its group, goes on until process_end(). */
+void process_leave(struct process *process);
+/* Adds the processes that it left and that run on, and what these started. */
+struct err *process_left(const struct process *process,
+			 struct pids *ret) _must_check_;
+/* Ends it and everything that it started, and waits for that. */
+void process_end(struct process *process);
+/* The same, and closes the descriptors. */
 void process_reap(struct process *process);
 static inline void process_reapp(struct process *process)
 {

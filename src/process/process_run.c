@@ -1,14 +1,11 @@
 #include "process/process_run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,7 +17,6 @@
 #include "process/capture.h"
 #include "process/process_choices.h"
 #include "process/process_watch.h"
-#include "process/warden.h"
 
 /* Kept for judges that search in the output; cut down for the report. */
 #define SEARCH_KEEP ((size_t)2 << 20)
@@ -33,7 +29,6 @@
 /* What a pipe can hold after its writers are gone, and then some. */
 #define DRAIN_READS 32
 #define READ_SIZE ((size_t)64 << 10)
-#define STRAY_ROUNDS 64
 /* A process that ends so soon after its test was not left running. */
 #define GRACE_MS 5
 #define GRACE_ROUNDS 20
@@ -73,11 +68,8 @@ struct process_run {
 	unsigned weight; /* of all that runs */
 	bool serial;	 /* what runs wants to be alone */
 
-	VEC(struct process) providers; /* ended, but their group may live on */
-	struct pids before;	       /* children that are not of this run */
-	bool reaping; /* @before is known: the others are of this run */
-	bool was_subreaper;
-	struct warden warden;
+	/* Ended, but something that they started goes on until the run ends. */
+	VEC(struct process) left;
 	struct process_watch *watch; /* NULL: not watched */
 	uint64_t last_tick;
 	char *buffer;
@@ -133,77 +125,6 @@ static const struct process_test *
 process_run_test(const struct process_run *run, size_t entry)
 {
 	return &run->suite->tests.data[run->order[entry]];
-}
-
-/* ---- what is left behind ---- */
-
-/*
- * Our children, by the kernel's own list; empty where it has none
- * (CONFIG_PROC_CHILDREN): then daemons of tests are not ours to see.
- */
-static struct err *process_run_list_children(const struct process_run *run,
-					     bool strays, struct pids *ret)
-{
-	_cleanup_(pids_freep) struct pids all = {};
-	TRY(proc_read_children(getpid(), getpid(), &all));
-	for (size_t i = 0; i < all.n; i++) {
-		pid_t pid = all.data[i];
-		bool known = pid == run->warden.pid ||
-			     (strays && pids_have(&run->before, pid));
-		for (size_t k = 0; k < run->running_n && !known; k++)
-			known = run->running[k].process.pid == pid;
-		for (size_t k = 0; k < run->providers.n && !known; k++)
-			known = run->providers.data[k].pid == pid;
-		if (!known)
-			TRY(vec_push(ret, pid));
-	}
-	return NULL;
-}
-
-/*
- * Orphans of tests become our children (PR_SET_CHILD_SUBREAPER): the dead are
- * waited for, and at the end the living are killed. Killing one may hand us
- * its children, hence the rounds. @group: only those in it, which were killed
- * already; 0: all.
- */
-static void process_run_reap_strays(struct process_run *run, bool kill_them,
-				    pid_t group)
-{
-	for (int round = 0; round < STRAY_ROUNDS; round++) {
-		_cleanup_(pids_freep) struct pids pids = {};
-		err_ignore(process_run_list_children(run, true, &pids));
-		bool any = false;
-		for (size_t i = 0; i < pids.n; i++) {
-			pid_t pid = pids.data[i];
-			if (group && getpgid(pid) != group)
-				continue;
-			any = true;
-			if (kill_them) {
-				log_debug(LOG_PROCESS,
-					  "killed: process %d, which a test "
-					  "left running",
-					  (int)pid);
-				kill(pid, SIGKILL);
-			}
-			while (waitpid(pid, NULL, kill_them ? 0 : WNOHANG) <
-				       0 &&
-			       errno == EINTR)
-				;
-		}
-		if (!kill_them || !any)
-			return;
-	}
-}
-
-static struct err *process_run_begin_reaping(struct process_run *run)
-{
-	int before = 0;
-	TRY(process_run_list_children(run, false, &run->before));
-	prctl(PR_GET_CHILD_SUBREAPER, &before);
-	run->was_subreaper = before;
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	run->reaping = true;
-	return NULL;
 }
 
 /* ---- preparation ---- */
@@ -294,8 +215,7 @@ static struct err *process_run_prepare(struct process_run *run)
 			    "models of functions in polygraph.toml are for "
 			    "test executables; in a suite of processes they do "
 			    "nothing");
-	warden_start(&run->warden);
-	return process_run_begin_reaping(run);
+	return NULL;
 }
 
 static void running_free(struct running_test *running)
@@ -313,23 +233,17 @@ static void process_run_freep(struct process_run *run)
 	for (size_t i = 0; i < run->running_n; i++)
 		running_free(&run->running[i]);
 	run->running_n = 0;
-	for (size_t i = 0; i < run->providers.n; i++)
-		process_reap(&run->providers.data[i]);
-	vec_free(&run->providers);
-	if (run->reaping) {
-		process_run_reap_strays(run, true, 0);
-		prctl(PR_SET_CHILD_SUBREAPER, run->was_subreaper);
-	}
+	for (size_t i = 0; i < run->left.n; i++)
+		process_reap(&run->left.data[i]);
+	vec_free(&run->left);
 	/* Now that nobody is left whose calls it holds back. */
 	process_watch_destroy(run->watch);
-	warden_stop(&run->warden);
 	free(run->next);
 	free(run->ended);
 	free(run->waits);
 	free(run->waits_begin);
 	free(run->held);
 	free(run->running);
-	vec_free(&run->before);
 	free(run->buffer);
 }
 
@@ -534,7 +448,6 @@ static struct err *process_run_start_entry(struct process_run *run,
 	log_debug(LOG_PROCESS, "%s runs as process %d",
 		  run->suite->suite.tests.data[run->order[entry]].name,
 		  (int)running.process.pid);
-	warden_watch(&run->warden, running.process.pid);
 	run_replace_suspendable(0, running.process.pid);
 	const struct suite_options *options = &run->suite->suite.options;
 	running.limit_ns = test->timeout_ns && !options->timeout_given
@@ -647,18 +560,39 @@ static struct err *running_drain_output(struct process_run *run,
 	return NULL;
 }
 
-/* ---- what it leaves, where that is watched ---- */
+/* ---- what it leaves ---- */
 
-/* Its process ended, its group was not killed yet. */
+/* Of @running and of those before it. */
+static struct err *process_run_list_left(const struct process_run *run,
+					 const struct running_test *running,
+					 struct pids *ret)
+{
+	for (size_t i = 0; i < run->left.n; i++)
+		TRY(process_left(&run->left.data[i], ret));
+	return process_left(&running->process, ret);
+}
+
+/* It ended, and something that it started did not: that stays for the others. */
+static struct err *running_leave(struct process_run *run,
+				 struct running_test *running)
+{
+	closep(&running->process.out);
+	closep(&running->process.err);
+	running->process.out = running->process.err = -1;
+	TRY(vec_push(&run->left, running->process));
+	running->process = (struct process)PROCESS_INIT;
+	return NULL;
+}
+
+/* Its process ended, what it left was not killed yet. */
 static struct err *running_capture_state(struct process_run *run,
 					 const struct running_test *running)
 {
 	_cleanup_(pids_freep) struct pids pids = {};
 	bool provides = process_run_test(run, running->entry)->provides;
 	for (int round = 0;; round++) {
-		process_run_reap_strays(run, false, 0);
 		pids.n = 0;
-		TRY(process_run_list_children(run, true, &pids));
+		TRY(process_run_list_left(run, running, &pids));
 		if (provides || round == GRACE_ROUNDS || interrupted ||
 		    !process_watch_left(run->watch, &pids))
 			break;
@@ -669,14 +603,11 @@ static struct err *running_capture_state(struct process_run *run,
 
 /* Its result was reported, and what is to be killed of it is dead. */
 static struct err *running_settle_state(struct process_run *run,
-					const struct running_test *running,
-					bool provides)
+					const struct running_test *running)
 {
 	_cleanup_(pids_freep) struct pids pids = {};
 	process_watch_tell(run->watch);
-	if (!provides)
-		process_run_reap_strays(run, true, running->process.pid);
-	TRY(process_run_list_children(run, true, &pids));
+	TRY(process_run_list_left(run, running, &pids));
 	return process_watch_settle(run->watch, &pids);
 }
 
@@ -688,34 +619,25 @@ static struct err *process_run_end_entry(struct process_run *run, size_t at)
 	bool provides = test->provides && !running.timed_out;
 	struct err *err =
 		run->watch ? running_capture_state(run, &running) : NULL;
+	run_replace_suspendable(running.process.pid, 0);
 	/* First its group, so that nobody is left who could print more. */
-	if (!provides)
-		process_kill(&running.process);
+	bool left = true;
+	if (provides)
+		process_leave(&running.process);
+	else
+		process_end_group(&running.process, &left);
 	if (!err)
 		err = running_drain_output(run, &running);
 	if (!err)
 		err = running_report_result(run, &running);
 	if (!err && run->watch)
-		err = running_settle_state(run, &running, provides);
+		err = running_settle_state(run, &running);
 	process_run_hold_locks(run, test, false);
 	run->weight -= running.weight;
 	run->running[at] = run->running[--run->running_n];
-	pid_t group = running.process.pid;
-	if (!err && provides) {
-		run_replace_suspendable(group, 0);
-		closep(&running.process.out);
-		closep(&running.process.err);
-		closep(&running.process.pidfd);
-		running.process.out = running.process.err = -1;
-		running.process.pidfd = -1;
-		err = vec_push(&run->providers, running.process);
-		if (!err)
-			running.process = (struct process)PROCESS_INIT;
-	}
+	if (!err && left)
+		err = running_leave(run, &running);
 	running_free(&running);
-	if (!provides)
-		warden_forget(&run->warden, group);
-	process_run_reap_strays(run, false, 0);
 	return err;
 }
 
@@ -825,7 +747,6 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 		.jobs = flags & SUITE_SERIAL
 				? 1
 				: MAX(suite->suite.options.jobs, 1u),
-		.warden = WARDEN_INIT,
 	};
 	for (size_t i = 0; i < n; i++)
 		BUG_ON(order[i] >= suite->tests.n);

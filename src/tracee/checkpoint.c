@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "tracee/brood.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
 #include "tracee/tracee_internal.h"
@@ -102,6 +103,14 @@ static struct err *wait_for_child(struct tracer *tracer, pid_t pid)
 	return NULL;
 }
 
+/* Its parent is not we, so it has to do so itself. */
+static struct err *checkpoint_leave_group(struct thread *thread)
+{
+	const uint64_t args[6] = {};
+	int64_t got;
+	return remote_syscall(thread, SYS_setpgid, args, &got);
+}
+
 struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 {
 	struct tracee *from = thread->tracee;
@@ -119,8 +128,8 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 		from->has_tid_address = true;
 	}
 	/*
-	 * With CLONE_PARENT the copy is our child as the original is: nobody in
-	 * the tested program sees a child come or go.
+	 * With CLONE_PARENT the copy is a child of the nest as the original is:
+	 * nobody in the tested program sees a child come or go.
 	 */
 	uint64_t flags = CLONE_PARENT;
 	if (from->tid_address)
@@ -149,7 +158,8 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	copy->again = from->again;
 	copy->tid_address = from->tid_address;
 	TRY(breakpoint_copy(from, copy));
-	setpgid((pid_t)pid, (pid_t)pid);
+	TRY(brood_add_copy(from, copy));
+	TRY(checkpoint_leave_group(first));
 	log_debug(LOG_TRACEE, "process %d is a checkpoint of %d", (int)pid,
 		  from->pid);
 	*ret = take_ptr(copy);

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "nest/nest.h"
+#include "tracee/brood.h"
 #include "tracee/output.h"
 #include "tracee/tracee_internal.h"
 
@@ -30,10 +31,19 @@ static void _noreturn_ child_report_failure(int pipe, const char *what)
 	_exit(127);
 }
 
-static void _noreturn_ child_execute(const struct tracee_command *command,
-				     int go, int report)
+struct start_child {
+	const struct tracee_command *command;
+	int go, go_write;
+	int report;
+};
+
+static void child_execute(void *data)
 {
+	const struct start_child *child = data;
+	const struct tracee_command *command = child->command;
+	int go = child->go, report = child->report;
 	setpgid(0, 0);
+	close(child->go_write);
 
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
@@ -128,26 +138,20 @@ struct err *tracee_start(struct tracer *tracer,
 	report_write = ends[1];
 
 	tracer_unpin(tracer); /* it starts with all processors */
-	pid_t pid = fork();
-	if (pid < 0)
-		return err_errno(errno, "cannot fork");
-	if (!pid) {
-		close(go_write);
-		child_execute(command, go_read, report_write);
-	}
+	struct start_child child = { command, go_read, go_write, report_write };
+	_cleanup_(nest_endp) struct nest *nest = NULL;
+	TRY(nest_start(NEST_REAPS, child_execute, &child, &nest));
 	close(take_fd(report_write));
-	setpgid(pid, pid);
+	pid_t pid = nest_program(nest);
 
-	if (ptrace(PTRACE_SEIZE, pid, 0, OPTIONS) < 0) {
-		int number = errno;
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-		return explain_seize(number);
-	}
+	if (ptrace(PTRACE_SEIZE, pid, 0, OPTIONS) < 0)
+		return explain_seize(errno);
 	_cleanup_(tracee_destroyp) struct tracee *tracee =
 		tracee_create(tracer, pid);
 	if (!tracee)
 		return err_nomem();
+	TRY(brood_create(nest, tracee));
+	take_ptr(nest);
 	tracee->output = command->output;
 	TRY(tracee_wait_for_exec(tracee, go_write, report_read,
 				 command->argv[0]));

@@ -16,6 +16,7 @@
 #include "base/interrupted.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "tracee/brood.h"
 #include "tracee/memory.h"
 #include "tracee/output.h"
 #include "tracee/tracee_internal.h"
@@ -96,6 +97,7 @@ static void tracee_free(struct tracee *tracee)
 	}
 	closep(&tracee->mem_fd);
 	vec_free(&tracee->threads);
+	vec_free(&tracee->started);
 	breakpoint_forget(tracee);
 	vec_free(&tracee->regions);
 	free(tracee);
@@ -121,6 +123,7 @@ void tracee_destroy(struct tracee *tracee)
 		return;
 	end_borrowers(tracee);
 	struct tracer *tracer = tracee->tracer;
+	brood_prepare_end(tracee);
 	if (!tracee->gone)
 		kill(tracee->pid, SIGKILL);
 	while (!tracee->gone && tracee->threads.n) {
@@ -148,6 +151,8 @@ void tracee_destroy(struct tracee *tracee)
 			}
 		}
 	}
+	tracee->gone = true;
+	brood_leave(tracee);
 	tracee_free(tracee);
 }
 
@@ -360,6 +365,7 @@ static struct err *release_child(struct thread *parent, pid_t child)
 		return NULL;
 	}
 	processors_release_task(parent->tracee, child);
+	brood_note_child(image);
 	if (clone_flags(parent) & CLONE_VM) {
 		struct tracee *borrower = tracee_create(tracer, child);
 		if (!borrower)
@@ -670,6 +676,7 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 {
 	struct tracer *tracer = tracee->tracer;
 	BUG_ON(tracee->gone);
+	brood_run(tracee);
 	for (;;) {
 		struct tracee_event event;
 		bool happened = false;

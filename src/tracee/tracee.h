@@ -39,6 +39,7 @@
 struct tracer;
 struct tracee;
 struct output;
+struct pids;
 struct thread_watch;
 
 struct thread {
@@ -135,6 +136,12 @@ static inline void tracee_destroyp(struct tracee **tracee)
 
 pid_t tracee_pid(const struct tracee *tracee);
 size_t tracee_threads(const struct tracee *tracee);
+/*
+ * Adds processes that it or its copies started and whose parent is gone, dead or
+ * alive; also its copies, which are traced.
+ */
+struct err *tracee_orphans(const struct tracee *tracee,
+			   struct pids *ret) _must_check_;
 struct thread *tracee_thread(const struct tracee *tracee, size_t index);
 
 /*

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "base/map.h"
+#include "base/proc.h"
 #include "base/vec.h"
 #include "tracee/arch.h"
 #include "tracee/tracee.h"
@@ -63,6 +64,8 @@ struct tracee {
 	/* Shares the memory of this one (vfork): breakpoints are there. */
 	struct tracee *owner;
 	pid_t pid;
+	struct brood *brood; /* NULL: shares memory, and is in its owner's */
+	struct pids started; /* what runs because of it: see brood.h */
 	int mem_fd;
 	bool gone;
 	bool pinned;  /* to @cpu, by us */

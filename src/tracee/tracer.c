@@ -7,14 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "tracee/descendants.h"
 #include "tracee/output.h"
 #include "tracee/tracee_internal.h"
 
@@ -102,8 +100,6 @@ struct err *tracer_create(struct tracer **ret)
 	struct sigaction action = { .sa_handler = on_tick };
 	sigaction(SIGALRM, &action, NULL);
 
-	/* Orphans of the tested program come to us, to be ended with it. */
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (sched_getaffinity(0, sizeof(tracer->cpus), &tracer->cpus) == 0)
 		tracer->pinning = true;
 	*ret = tracer;
@@ -120,7 +116,6 @@ void tracer_destroy(struct tracer *tracer)
 	vec_free(&tracer->early);
 	map_u64_free(&tracer->threads);
 	tracer_tick(false);
-	descendants_end();
 	tracer_unpin(tracer);
 	free(tracer);
 }
