@@ -31,7 +31,7 @@ static struct err *add_flaky(struct choices_search *search, struct flaky *flaky)
 	return err;
 }
 
-/* *@ret: it went both ways in these runs, and is a finding now. */
+/* *@ret: it went both ways in these runs, and that was said. */
 static struct err *try_identical(struct choices_search *search,
 				 const struct choices_set *set, size_t test,
 				 bool alone, bool *ret)
@@ -60,11 +60,19 @@ static struct err *try_identical(struct choices_search *search,
 	}
 	if (!flaky.failures || flaky.failures == flaky.runs)
 		return NULL;
+	const char *unrestored = suite_unrestored(search->suite, 0);
+	*ret = true;
+	if (unrestored)
+		return choices_limit(search,
+				     "choices: '%s' failed in %zu of %zu "
+				     "identical runs, before which not all "
+				     "files could be restored (%s)",
+				     suite_test(search->suite, test)->name,
+				     flaky.failures, flaky.runs, unrestored);
 	log_info("'%s' is flaky: it failed in %zu of %zu identical runs",
 		 suite_test(search->suite, test)->name, flaky.failures,
 		 flaky.runs);
 	TRY(flaky_order(search, test, alone, &flaky.order));
-	*ret = true;
 	return add_flaky(search, &flaky);
 }
 

@@ -78,6 +78,7 @@ static struct err *choose_suite(void *data, const struct strv *words,
 	TRY(common_suite_choose(call->options, n - used, words->data + used,
 				&call->suite));
 	*ret = call->suite.options;
+	ret->restores = true;
 	const struct sandboxing sandboxing = { .suite = &call->suite };
 	return sandboxing_begin(&call->values->common, &sandboxing);
 }

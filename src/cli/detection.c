@@ -14,6 +14,9 @@
 #include "cli/sandboxing.h"
 #include "finding/words.h"
 
+/* Files that are named as not restored, a suite that was opened. */
+#define UNRESTORED_MAX 20
+
 static void detection_freep(struct detection *detection)
 {
 	records_close(&detection->records);
@@ -137,10 +140,12 @@ static struct err *open_for(struct detection *detection, size_t step)
 {
 	const struct detector *detector = detection->steps[step].detector;
 	detection->choice.options.agent = detector->agent;
+	detection->choice.options.restores = true;
 	if (detector->open)
 		detector->open(detection->states[step],
 			       &detection->choice.options);
 	detection->opened = step;
+	detection->unrestored = 0;
 	return common_suite_open(&detection->choice, &detection->suite);
 }
 
@@ -295,6 +300,26 @@ static struct err *find_step(struct detection *detection, void *state,
 	return err;
 }
 
+/* What runs may not have begun with as the first one did. */
+static struct err *say_unrestored_files(struct detection *detection)
+{
+	const char *text = NULL;
+	size_t *said = &detection->unrestored, more = 0;
+	while (detection->suite &&
+	       (text = suite_unrestored(detection->suite, *said))) {
+		++*said;
+		if (*said > UNRESTORED_MAX)
+			more++;
+		else
+			TRY(detection_say(detection,
+					  "not restored between runs: %s",
+					  text));
+	}
+	return more ? detection_say(detection,
+				    "not restored between runs: %zu more", more)
+		    : NULL;
+}
+
 static struct err *detection_find_all(struct detection *detection)
 {
 	_cleanup_(err_destroyp) struct err *failed = NULL;
@@ -314,6 +339,7 @@ static struct err *detection_find_all(struct detection *detection)
 		else
 			failed = find_step(detection, state,
 					   &detection->left_out[i]);
+		TRY(say_unrestored_files(detection));
 		detection->ns = clock_now() - detection->start;
 		if (detector->end)
 			detector->end(detection, state, failed);

@@ -113,7 +113,8 @@ struct detection {
 	bool left_out
 		[DETECTION_STEPS_MAX]; /* it could not run: a limit says so */
 	const struct detection_step *step; /* whose turn it is */
-	size_t opened; /* the step that the suite was opened for */
+	size_t opened;	   /* the step that the suite was opened for */
+	size_t unrestored; /* files of that suite that were named so far */
 
 	struct common_suite choice;
 	struct outputs outputs;

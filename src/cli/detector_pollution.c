@@ -36,8 +36,6 @@ static struct err *pollution_search(struct detection *detection, void *data)
 	};
 	if (!detection->order.n)
 		return NULL; /* all of them are disabled */
-	/* Other orders begin where this one did. */
-	options.watch.save = goes_on;
 	if (detection->deadline) {
 		detection->collect.deadline = detection->deadline;
 		options.deadline =

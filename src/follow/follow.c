@@ -277,6 +277,13 @@ void follow_go(struct follow *follow, int listener)
 	sem_post(&follow->go);
 }
 
+bool follow_is_alone(const struct follow *follow)
+{
+	struct pollfd poll_fd = { .fd = follow->listener, .events = POLLIN };
+	return follow->listener < 0 ||
+	       (poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & POLLHUP);
+}
+
 struct err *follow_impossible(const struct err *why)
 {
 	return err_hint(err_create(ERR_SUITE,

@@ -150,6 +150,9 @@ static inline void follow_destroyp(struct follow **follow)
 	follow_destroy(*follow);
 }
 
+/* Is no process left that is followed? */
+bool follow_is_alone(const struct follow *follow);
+
 /* The error for users who demand following; @why: what prevents it. */
 struct err *follow_impossible(const struct err *why) _must_check_;
 

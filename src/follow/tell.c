@@ -172,7 +172,8 @@ static void tell_file(struct caller *caller, bool changes, bool reads)
 	if (call->path2)
 		event->path2 = caller_name_of(caller, call->dir2, call->path2,
 					      false, follow->path2);
-	if (caller->nameless && !event->path)
+	/* A file without a name may get one: O_TMPFILE, then linkat(2). */
+	if (caller->nameless && !event->path && !event->path2)
 		return;
 	if (follow->options.flags & FOLLOW_STATES && event->path &&
 	    str_starts(event->path, "/dev/shm/"))

@@ -18,7 +18,8 @@
 
 #define LOST_MAX 1000
 #define TEXT_MAX 40
-#define PARTS_MAX 512 /* of a given path */
+#define PARTS_MAX 2048 /* of a given path */
+#define HELD_MAX 128   /* files that are held open */
 
 /* ---- names ---- */
 
@@ -121,6 +122,8 @@ static void node_free(struct keep_node *node)
 {
 	for (size_t i = 0; i < node->n; i++)
 		node_free(&node->children[i]);
+	if (node->held)
+		close(node->held - 1);
 	free(node->children);
 	free(node->name);
 	free(node->target);
@@ -491,6 +494,7 @@ char *keeper_root(const struct keeper *keeper, size_t i)
 struct taking {
 	struct keeper *keeper;
 	struct told_path *told;
+	enum keep_take take;
 	size_t left; /* names that may still be taken */
 	bool lost;
 };
@@ -523,10 +527,32 @@ static struct err *taking_read_file(struct taking *taking, int fd,
 	return xattrs_take(fd, &node->xattrs);
 }
 
+/*
+ * Writing to it changes what all its names lead to, and what is written to an
+ * open one does not arrive in a copy.
+ */
+static void taking_hold_file(struct taking *taking, int fd,
+			     struct keep_node *node)
+{
+	struct keeper *keeper = taking->keeper;
+	if (taking->take == TAKE_LATER ||
+	    (node->attr.nlink < 2 && taking->take != TAKE_FIRST_OPEN))
+		return;
+	int held = keeper->held < HELD_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+	if (held < 0) {
+		keeper_lose(keeper, taking->told, node->name,
+			    "there are too many files with several names");
+		return;
+	}
+	keeper->held++;
+	node->held = held + 1;
+}
+
 static struct err *take_file(struct taking *taking, int fd,
 			     struct keep_node *node)
 {
 	struct keep_contents *contents = &taking->keeper->contents;
+	taking_hold_file(taking, fd, node);
 	const struct seen *seen = keep_contents_seen(contents, &node->attr);
 	if (seen) {
 		node->content = seen->content;
@@ -585,26 +611,26 @@ static struct err *take_children(struct taking *taking, int folder,
 	return err;
 }
 
-static struct err *take_folder(struct taking *taking, int fd,
+/* Closes @fd: of each folder on the way one descriptor is open. */
+static struct err *take_folder(struct taking *taking, int *fd,
 			       struct keep_node *node, unsigned depth)
 {
-	if (depth >= KEEP_DEPTH) {
-		taking_lose_name(taking, node->name,
-				 "it is nested too "
-				 "deeply");
+	if (depth >= KEEP_DEPTH_MAX) {
+		taking_lose_name(taking, node->name, "it is nested too deeply");
 		return NULL;
 	}
-	_cleanup_(closep) int folder = keep_open_folder(fd, &node->attr);
+	_cleanup_(closep) int folder = keep_open_folder(*fd, &node->attr);
 	if (folder < 0) {
 		taking_lose_name(taking, node->name, strerror(errno));
 		return NULL;
 	}
-	struct err *err = xattrs_take(fd, &node->xattrs);
+	struct err *err = xattrs_take(*fd, &node->xattrs);
+	close(take_fd(*fd));
 	if (!err && (depth || !taking->told->shallow))
 		err = take_children(taking, folder, node, depth);
 	struct file_state now;
-	if (file_state_take(fd, NULL, &now) && now.mode != node->attr.mode)
-		keep_chmod(fd, node->attr.mode);
+	if (file_state_take(folder, NULL, &now) && now.mode != node->attr.mode)
+		keep_chmod(folder, node->attr.mode);
 	return err;
 }
 
@@ -642,7 +668,7 @@ static struct err *take_node(struct taking *taking, int dir, uint64_t dev,
 	case S_IFLNK:
 		return taking_read_target(fd, node);
 	case S_IFDIR:
-		return take_folder(taking, fd, node, depth);
+		return take_folder(taking, &fd, node, depth);
 	default:
 		return NULL;
 	}
@@ -682,18 +708,19 @@ static struct err *take_path(struct taking *taking, struct kept_path *kept)
 		free(take_ptr(kept->node));
 	}
 	kept->lost = taking->lost;
-	return kept->node && !taking->keeper->began
+	return kept->node && taking->take != TAKE_LATER
 		       ? note_safe(taking->keeper, kept->node)
 		       : NULL;
 }
 
 struct err *keeper_take_one(struct keeper *keeper, size_t i,
-			    struct kept_path *ret)
+			    enum keep_take take, struct kept_path *ret)
 {
 	BUG_ON(i >= keeper->told.n);
 	struct taking taking = {
 		.keeper = keeper,
 		.told = &keeper->told.data[i],
+		.take = take,
 		.left = KEEP_FILES_MAX,
 	};
 	*ret = (struct kept_path){};
@@ -714,6 +741,7 @@ struct err *keeper_take(struct keeper *keeper, struct kept **ret)
 		struct taking taking = {
 			.keeper = keeper,
 			.told = &keeper->told.data[i],
+			.take = keeper->began ? TAKE_LATER : TAKE_FIRST,
 			.left = left,
 		};
 		if (outer && is_within(taking.told->path, outer->path)) {
@@ -732,13 +760,18 @@ struct err *keeper_take(struct keeper *keeper, struct kept **ret)
 	return NULL;
 }
 
+void kept_path_free(struct kept_path *path)
+{
+	if (path->node)
+		node_free(path->node);
+	free(path->node);
+	*path = (struct kept_path){};
+}
+
 void kept_destroy(struct kept *kept)
 {
-	for (size_t i = 0; kept && i < kept->n; i++) {
-		if (kept->paths[i].node)
-			node_free(kept->paths[i].node);
-		free(kept->paths[i].node);
-	}
+	for (size_t i = 0; kept && i < kept->n; i++)
+		kept_path_free(&kept->paths[i]);
 	free(kept);
 }
 

@@ -14,18 +14,25 @@
  *  3. Nothing is removed or replaced that is older than the keeper and was not
  *     kept as it began: a file that a test gave another name may be the only
  *     copy of what was too large to be kept.
- *  4. More than KEEP_FILES_MAX files or KEEP_BYTES_MAX bytes are not kept: such
- *     a path is left alone from then on, and reported (keeper_lost()).
+ *  4. More than KEEP_FILES_MAX files, KEEP_BYTES_MAX bytes (or what leaves
+ *     KEEP_BYTES_FREE on the disk where large ones are kept) or KEEP_DEPTH_MAX
+ *     nested folders are not kept: such a path is left alone from then on, and
+ *     reported (keeper_lost()).
+ *  5. A file that has several names, or that the tested program has open, gets
+ *     its name back, not a copy: it stays the same file.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
-#define KEEP_FILES_MAX ((size_t)20000)
-#define KEEP_BYTES_MAX ((size_t)256 << 20)
+#define KEEP_FILES_MAX ((size_t)500000)
+#define KEEP_BYTES_MAX ((uint64_t)64 << 30)
+#define KEEP_BYTES_FREE ((uint64_t)1 << 30)
+#define KEEP_DEPTH_MAX 500
 
 struct keeper;
 struct kept;

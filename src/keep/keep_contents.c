@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -16,8 +17,10 @@
 
 #define SMALL ((size_t)256 << 10)	/* larger ones are spilt … */
 #define MEMORY_MAX ((uint64_t)32 << 20) /* … and others, once it is this much */
-#define CHUNK ((size_t)64 << 10)	/* on the stack */
-#define TRIES 4 /* at a file that changes in the meantime */
+/* So much may fill the disk, or memory where there is no disk to spill to. */
+#define SPILT_ANYWAY ((uint64_t)256 << 20)
+#define CHUNK ((size_t)64 << 10) /* on the stack */
+#define TRIES 4			 /* at a file that changes in the meantime */
 #define XATTRS_MAX 64
 #define XATTR_LIST ((size_t)64 << 10)
 #define XATTR_VALUE 65536 /* the kernel's limit, xattr(7) */
@@ -76,6 +79,18 @@ static int open_spill(void)
 			return fd;
 	}
 	return memfd_create("polygraph-keep", MFD_CLOEXEC);
+}
+
+/* May so many bytes more be spilt? */
+static bool spill_has_room(int fd, uint64_t spilt, uint64_t size)
+{
+	struct statvfs disk;
+	if (spilt + size <= SPILT_ANYWAY)
+		return true;
+	if (fstatvfs(fd, &disk) < 0 || !disk.f_blocks)
+		return false;
+	uint64_t left = (uint64_t)disk.f_bavail * disk.f_frsize;
+	return left >= KEEP_BYTES_FREE && left - KEEP_BYTES_FREE >= size;
 }
 
 /* ---- the table ---- */
@@ -253,6 +268,10 @@ static struct err *take_large(struct keep_contents *contents, int fd,
 		*ret_why = strerror(errno);
 		return NULL;
 	}
+	if (!spill_has_room(contents->spill, contents->spill_end, size)) {
+		*ret_why = "there is more than can be kept";
+		return NULL;
+	}
 	/* Nothing of what may have been tried there before. */
 	if (ftruncate(contents->spill, (off_t)contents->spill_end) < 0 ||
 	    ftruncate(contents->spill, (off_t)(contents->spill_end + size)) <
@@ -350,6 +369,14 @@ bool content_is(const struct content *content, int fd)
 	return same_hash(XXH3_128bits_digest(&state), content);
 }
 
+/* Reading costs less than writing; one that cannot be read is written. */
+static bool has_bytes(int fd, const char *data, size_t n, uint64_t at)
+{
+	char there[CHUNK];
+	return contents_read_at(fd, there, n, at) == (ssize_t)n &&
+	       !memcmp(there, data, n);
+}
+
 bool content_write(const struct keep_contents *contents,
 		   const struct content *content, int fd)
 {
@@ -377,7 +404,8 @@ bool content_write(const struct keep_contents *contents,
 		}
 		/* After its end there are zeros anyway. */
 		bool hole = at >= attr.size && is_zero(data, n);
-		if (!hole && !contents_write_at(fd, data, n, at))
+		if (!hole && !has_bytes(fd, data, n, at) &&
+		    !contents_write_at(fd, data, n, at))
 			return false;
 		at += n;
 	}

@@ -115,6 +115,8 @@ struct keep_node {
 	struct content *content; /* of a file */
 	char *target;		 /* of a link */
 	struct xattrs *xattrs;
+	/* The file itself, open (O_PATH), plus 1; 0: its content is enough. */
+	int held;
 	struct keep_node *children; /* of a folder, sorted by name */
 	size_t n;
 	bool alone; /* is left alone: not ours to read, or mounted */
@@ -157,6 +159,7 @@ struct keeper {
 	int64_t since;	     /* what is older was not made by tests … */
 	struct map_u64 safe; /* … and is gone for good, unless it is here */
 	bool began;	     /* a state was taken: later ones are of tests */
+	size_t held;	     /* files that are held open */
 };
 
 /* May this file go, so that nothing is lost? */
@@ -171,16 +174,29 @@ int told_open(const struct told_path *told, bool make);
 
 /* One more path, after the others; existing states do not have it. */
 struct err *keeper_add(struct keeper *keeper, const char *path) _must_check_;
+enum keep_take {
+	TAKE_LATER,	 /* what tests left for now */
+	TAKE_FIRST,	 /* what was there before them */
+	TAKE_FIRST_OPEN, /* and the tested program has it open */
+};
 struct err *keeper_take_one(struct keeper *keeper, size_t i,
+			    enum keep_take take,
 			    struct kept_path *ret) _must_check_;
-struct err *keeper_put_back_one(struct keeper *keeper, const struct kept *kept,
-				size_t i) _must_check_;
+/* What is to be at the path @i. */
+struct keep_target {
+	size_t i;
+	const struct kept_path *want;
+};
+/* One after the other. */
+struct err *keeper_put_back_each(struct keeper *keeper,
+				 const struct keep_target *targets,
+				 size_t n) _must_check_;
+void kept_path_free(struct kept_path *path);
 
 /* ---- names ---- */
 
 /* The tool's own, which changes while it runs: never kept or removed. */
 #define KEEP_OWN ".polygraph"
-#define KEEP_DEPTH 100
 
 /* Sorted. False: errno is set (EOVERFLOW: more than @limit). */
 bool keep_names_list(int fd, size_t limit, struct strv *ret);

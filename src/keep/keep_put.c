@@ -11,7 +11,7 @@
 
 /* Names that one path may have too many. */
 #define EXTRA_MAX (10 * KEEP_FILES_MAX)
-#define LINKS_MAX 256
+#define LINKS_MAX 128
 
 /* An inode that has several names among those kept, as it is now. */
 struct put_link {
@@ -77,13 +77,15 @@ static void folder_leave(struct put_folder *folder)
 static bool remove_at(struct put *put, struct put_folder *parent,
 		      const char *name, unsigned depth);
 
-static bool remove_children(struct put *put, int fd,
+/* Closes @fd: of each folder on the way one descriptor is open. */
+static bool remove_children(struct put *put, int *fd,
 			    const struct file_state *attr, const char *name,
 			    unsigned depth)
 {
 	struct strv names = {};
 	struct put_folder folder = { .attr = *attr };
-	folder.fd = keep_open_folder(fd, attr);
+	folder.fd = keep_open_folder(*fd, attr);
+	close(take_fd(*fd));
 	if (folder.fd < 0 || !keep_names_list(folder.fd, put->left, &names)) {
 		put_lose_name(put, name, errno);
 		closep(&folder.fd);
@@ -94,7 +96,7 @@ static bool remove_children(struct put *put, int fd,
 		ok = remove_at(put, &folder, names.data[i], depth + 1);
 	/* It goes, too: its mode no longer matters, unless it stays. */
 	if (!ok)
-		keep_chmod(fd, attr->mode);
+		keep_chmod(folder.fd, attr->mode);
 	strv_free(&names);
 	close(folder.fd);
 	return ok;
@@ -116,7 +118,7 @@ static bool remove_at(struct put *put, struct put_folder *parent,
 	bool here = attr.dev == put->keeper->cwd_dev &&
 		    attr.ino == put->keeper->cwd_ino;
 	if (attr.mount || attr.dev != parent->attr.dev || here ||
-	    depth >= KEEP_DEPTH || !put->left) {
+	    depth >= KEEP_DEPTH_MAX || !put->left) {
 		put_lose_name(put, name, !put->left ? EOVERFLOW : EBUSY);
 		return false;
 	}
@@ -124,7 +126,7 @@ static bool remove_at(struct put *put, struct put_folder *parent,
 	if (!may_go(put, depth ? name : "", &attr))
 		return false;
 	bool folder = is_type(&attr, S_IFDIR);
-	if (folder && !remove_children(put, fd, &attr, name, depth))
+	if (folder && !remove_children(put, &fd, &attr, name, depth))
 		return false;
 	folder_allow(parent);
 	if (unlinkat(parent->fd, name, folder ? AT_REMOVEDIR : 0) < 0 &&
@@ -225,8 +227,10 @@ static bool write_in_place(struct put *put, int fd,
 			   const struct file_state *now,
 			   const struct keep_node *want)
 {
-	_cleanup_(closep) int file = keep_open(fd, O_WRONLY);
-	if (file < 0 && errno == EACCES && keep_unlock(fd, now, 0200))
+	_cleanup_(closep) int file = keep_open(fd, O_RDWR);
+	if (file < 0 && errno == EACCES && keep_unlock(fd, now, 0600))
+		file = keep_open(fd, O_RDWR);
+	if (file < 0)
 		file = keep_open(fd, O_WRONLY);
 	return file >= 0 &&
 	       content_write(&put->keeper->contents, want->content, file);
@@ -251,12 +255,12 @@ static bool name_file(struct put *put, const struct put_folder *parent,
 	spare_name(put, spare, sizeof(spare));
 	if (linkat(AT_FDCWD, path, parent->fd, spare, AT_SYMLINK_FOLLOW) < 0)
 		return false;
-	if (renameat(parent->fd, spare, parent->fd, name) == 0)
-		return true;
+	bool named = renameat(parent->fd, spare, parent->fd, name) == 0;
 	int number = errno;
+	/* Where both are names of one file already, nothing happens: rename(2). */
 	unlinkat(parent->fd, spare, 0);
 	errno = number;
-	return false;
+	return named;
 }
 
 /* Where files cannot be without a name. */
@@ -328,7 +332,9 @@ static void put_link(struct put *put, struct put_folder *parent,
 static void note_link(struct put *put, struct put_folder *parent,
 		      const char *name, const struct keep_node *want)
 {
-	if (want->attr.nlink < 2 || put->links.n >= LINKS_MAX || put->err)
+	/* What is held gets its names back without that. */
+	if (want->attr.nlink < 2 || put->links.n >= LINKS_MAX || put->err ||
+	    is_type(&want->attr, S_IFDIR))
 		return;
 	int fd = openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
@@ -339,10 +345,30 @@ static void note_link(struct put *put, struct put_folder *parent,
 		close(fd);
 }
 
+/*
+ * The name leads to another file now, or to none: to the same one as before, if
+ * that is not gone for good. -1: it is, and nothing was done.
+ */
+static int put_same_file(struct put *put, struct put_folder *parent,
+			 const char *name, const struct keep_node *want,
+			 struct file_state *now)
+{
+	int held = want->held - 1;
+	if (held < 0 || !file_state_take(held, NULL, now) || !now->nlink)
+		return -1;
+	folder_allow(parent);
+	if (!name_file(put, parent, held, name))
+		return -1;
+	int fd = openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && !file_state_take(fd, NULL, now))
+		closep(&fd);
+	return fd;
+}
+
 /* @fd: what is there now, -1: nothing; then @now says nothing. */
 static void put_file(struct put *put, struct put_folder *parent,
 		     const char *name, const struct keep_node *want, int fd,
-		     const struct file_state *now)
+		     struct file_state *now)
 {
 	/* Of a file with further names that was not kept: they are not ours. */
 	bool same = fd >= 0 && file_state_is_same_file(now, &want->attr);
@@ -350,6 +376,12 @@ static void put_file(struct put *put, struct put_folder *parent,
 	bool known = false;
 	if (fd >= 0 && !same && !may_go(put, want->name, now))
 		return;
+	_cleanup_(closep) int linked =
+		same ? -1 : put_same_file(put, parent, name, want, now);
+	if (linked >= 0) {
+		fd = linked;
+		same = ours = true;
+	}
 	bool whole = ours && has_content(put, fd, now, want, &known);
 	if (whole && known && now->mode == want->attr.mode &&
 	    now->uid == want->attr.uid && now->gid == want->attr.gid &&
@@ -460,35 +492,35 @@ static void put_children(struct put *put, struct put_folder *folder,
 			 &want->children[i], depth + 1);
 }
 
+/* Closes @fd, as remove_children() does. */
 static void put_folder(struct put *put, struct put_folder *parent,
-		       const char *name, const struct keep_node *want, int fd,
+		       const char *name, const struct keep_node *want, int *fd,
 		       unsigned depth)
 {
-	_cleanup_(closep) int made = -1;
 	struct put_folder folder = {};
-	if (fd < 0) {
+	if (*fd < 0) {
 		folder_allow(parent);
 		if (mkdirat(parent->fd, name, 0700) < 0) {
 			put_lose_name(put, want->name, errno);
 			return;
 		}
-		made = openat(parent->fd, name,
-			      O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
-		fd = made;
+		*fd = openat(parent->fd, name,
+			     O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
 	}
-	if (fd < 0 || !file_state_take(fd, NULL, &folder.attr)) {
+	if (*fd < 0 || !file_state_take(*fd, NULL, &folder.attr)) {
 		put_lose_name(put, want->name, errno);
 		return;
 	}
-	folder.fd = keep_open_folder(fd, &folder.attr);
+	folder.fd = keep_open_folder(*fd, &folder.attr);
+	close(take_fd(*fd));
 	if (folder.fd < 0) {
 		put_lose_name(put, want->name, errno);
 		return;
 	}
 	if (depth || !put->told->shallow)
 		put_children(put, &folder, want, depth);
+	put_all_attributes(put, folder.fd, want);
 	close(folder.fd);
-	put_all_attributes(put, fd, want);
 }
 
 /* What is there is something else: it goes. */
@@ -532,7 +564,7 @@ static void put_node(struct put *put, struct put_folder *parent,
 		if (fd >= 0 && !is_type(&now, S_IFDIR) &&
 		    !put_make_room(put, parent, name, depth, &fd))
 			return;
-		put_folder(put, parent, name, want, fd, depth);
+		put_folder(put, parent, name, want, &fd, depth);
 		return;
 	}
 	const struct put_link *link = link_of(put, want);
@@ -574,13 +606,13 @@ static void put_path(struct put *put, const struct keep_node *want)
 	close(parent.fd);
 }
 
-static void put_told(struct put *put, const struct kept *kept, size_t i)
+static void put_told(struct put *put, const struct kept_path *want, size_t i)
 {
-	if (kept->paths[i].lost || kept->paths[i].covered)
+	if (want->lost || want->covered)
 		return;
 	put->told = &put->keeper->told.data[i];
 	put->left = EXTRA_MAX;
-	put_path(put, kept->paths[i].node);
+	put_path(put, want->node);
 }
 
 static struct err *put_end(struct put *put)
@@ -598,17 +630,19 @@ struct err *keeper_put_back_some(struct keeper *keeper, const struct kept *kept,
 	struct put put = { .keeper = keeper };
 	for (size_t i = 0; i < kept->n; i++) {
 		if (!which || which[i])
-			put_told(&put, kept, i);
+			put_told(&put, &kept->paths[i], i);
 	}
 	return put_end(&put);
 }
 
-struct err *keeper_put_back_one(struct keeper *keeper, const struct kept *kept,
-				size_t i)
+struct err *keeper_put_back_each(struct keeper *keeper,
+				 const struct keep_target *targets, size_t n)
 {
-	BUG_ON(i >= kept->n || i >= keeper->told.n);
 	struct put put = { .keeper = keeper };
-	put_told(&put, kept, i);
+	for (size_t i = 0; i < n; i++) {
+		BUG_ON(targets[i].i >= keeper->told.n);
+		put_told(&put, targets[i].want, targets[i].i);
+	}
 	return put_end(&put);
 }
 

@@ -1,21 +1,67 @@
 #include "keep/save.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/path.h"
 #include "keep/keep_internal.h"
+
+/* Bytes of /proc/PID/maps and of one fdinfo, at most. */
+#define MAPS_MAX ((size_t)16 << 20)
+#define FDINFO_MAX 4096
+#define SAVER_LOST_MAX 64 /* reasons that are the saver's own */
+
+/* How a path is kept, in saver.known with its number above. */
+#define SHALLOW 2U /* only what the folder itself is, not what is in it */
+#define WHOLE 1U
+
+struct saver_mark {
+	bool touched; /* since all was restored */
+	bool open;    /* by the tested program, from its beginning on */
+};
+
+/* A folder in which names came or went: its time is restored, too. */
+struct saver_folder {
+	char *path;
+	struct file_state was;
+};
 
 struct saver {
 	pthread_mutex_t mutex;
 	struct keeper *keeper;
 	struct kept *kept; /* as many paths as the keeper was given */
-	struct map_text known;
+	VEC(struct saver_mark) marks; /* by path */
+	struct map_text known; /* path to number * 4 + SHALLOW or WHOLE */
+	VEC(struct saver_folder) folders;
+	struct map_text folders_known;
+	VEC(char *) lost; /* its own reasons */
+	bool unnamed;	  /* a name could not be found out, which was said */
+	bool full;	  /* there were too many, which was said */
+	bool open_is_gone;
 };
+
+struct saved {
+	size_t n; /* paths that there were */
+	struct kept *kept;
+	struct saver_mark marks[];
+};
+
+static void saver_unlockp(struct saver **saver)
+{
+	pthread_mutex_unlock(&(*saver)->mutex);
+}
+#define SAVER_LOCKED(saver)                                                    \
+	pthread_mutex_lock(&(saver)->mutex);                                   \
+	_cleanup_(saver_unlockp) struct saver *locked _unused_ = (saver)
 
 struct err *saver_create(struct saver **ret)
 {
@@ -36,56 +82,118 @@ void saver_destroy(struct saver *saver)
 		return;
 	kept_destroy(saver->kept);
 	keeper_destroy(saver->keeper);
+	vec_free(&saver->marks);
 	map_text_free(&saver->known);
+	for (size_t i = 0; i < saver->folders.n; i++)
+		free(saver->folders.data[i].path);
+	vec_free(&saver->folders);
+	map_text_free(&saver->folders_known);
+	for (size_t i = 0; i < saver->lost.n; i++)
+		free(saver->lost.data[i]);
+	vec_free(&saver->lost);
 	pthread_mutex_destroy(&saver->mutex);
 	free(saver);
 }
 
-/* In saver.known: only what the folder itself is, not what is in it. */
-#define SHALLOW 2
-#define WHOLE 1
+static void saver_lose(struct saver *saver, const char *text)
+{
+	char *copy = saver->lost.n < SAVER_LOST_MAX ? strdup(text) : NULL;
+	struct err *err = copy ? vec_push(&saver->lost, copy) : NULL;
+	if (err)
+		free(copy);
+	err_ignore(err);
+}
 
-/* Is it, or a folder that contains it, kept already? */
-static struct err *saver_is_kept(const struct saver *saver, const char *path,
-				 bool shallow, bool *ret)
+void saver_cannot_follow(struct saver *saver, const char *why)
+{
+	_cleanup_(freep) char *text = NULL;
+	SAVER_LOCKED(saver);
+	if (saver->unnamed)
+		return;
+	saver->unnamed = true;
+	if (asprintf(&text,
+		     "all but what is known of them, because calls "
+		     "cannot be followed: %s",
+		     why) < 0)
+		text = NULL;
+	saver_lose(saver, text ? text : why);
+}
+
+/* ---- keeping ---- */
+
+/*
+ * The path, or a folder that contains it, that is kept already. A folder's own
+ * attributes are kept with it in both ways.
+ */
+static struct err *saver_find(const struct saver *saver, const char *path,
+			      bool shallow, size_t *ret, bool *ret_found)
 {
 	_cleanup_(freep) char *folder = strdup(path);
 	if (!folder)
 		return err_nomem();
-	*ret = false;
+	*ret_found = false;
 	for (char *slash = folder + strlen(folder); slash && slash != folder;
 	     slash = strrchr(folder, '/')) {
 		uint64_t known;
 		bool itself = !*slash;
 		*slash = '\0';
-		*ret = map_text_get(&saver->known, folder, &known) &&
-		       (known == WHOLE || (itself && shallow));
-		if (*ret)
-			break;
+		if (!map_text_get(&saver->known, folder, &known) ||
+		    !((known & 3) == WHOLE || (itself && shallow)))
+			continue;
+		*ret = (size_t)(known >> 2);
+		*ret_found = true;
+		break;
 	}
+	return NULL;
+}
+
+/* In /tmp and the like others work, too: when they did is not ours to change. */
+static struct err *saver_note_folder(struct saver *saver, const char *path)
+{
+	struct saver_folder folder = {};
+	uint64_t known;
+	const char *slash = strrchr(path, '/');
+	if (!slash || slash == path)
+		return NULL;
+	_cleanup_(freep) char *name = strndup(path, (size_t)(slash - path));
+	if (!name)
+		return err_nomem();
+	if (map_text_get(&saver->folders_known, name, &known))
+		return NULL;
+	TRY(map_text_put(&saver->folders_known, name, 1));
+	if (!file_state_take(AT_FDCWD, name, &folder.was) ||
+	    !S_ISDIR(folder.was.mode) || folder.was.mode & S_ISVTX)
+		return NULL;
+	folder.path = name;
+	TRY(vec_push(&saver->folders, folder));
+	name = NULL;
 	return NULL;
 }
 
 static struct err *saver_note_path(struct saver *saver, const char *path,
 				   bool shallow)
 {
-	_cleanup_(freep) char *folder = NULL;
+	_cleanup_(freep) char *shown = NULL, *folder = NULL;
+	TRY(path_display(NULL, path, &shown));
 	if (!shallow)
-		return keeper_add(saver->keeper, path);
-	if (asprintf(&folder, "%s/", path) < 0)
+		return keeper_add(saver->keeper, shown);
+	if (asprintf(&folder, "%s/", shown) < 0)
 		return err_nomem();
 	return keeper_add(saver->keeper, folder);
 }
 
-static struct err *saver_save_path(struct saver *saver, const char *path,
-				   bool shallow)
+static struct err *saver_keep(struct saver *saver, const char *path,
+			      bool shallow, bool open)
 {
-	bool known = false;
-	TRY(saver_is_kept(saver, path, shallow, &known));
-	if (known || saver->kept->n >= KEEP_FILES_MAX)
-		return NULL;
-	TRY(map_text_put(&saver->known, path, shallow ? SHALLOW : WHOLE));
 	size_t n = saver->kept->n;
+	if (n >= KEEP_FILES_MAX) {
+		if (!saver->full)
+			saver_lose(saver, "tests touch more files than can be "
+					  "kept");
+		saver->full = true;
+		return NULL;
+	}
+	TRY(saver_note_folder(saver, path));
 	struct kept *grown =
 		realloc(saver->kept,
 			sizeof(*grown) + (n + 1) * sizeof(grown->paths[0]));
@@ -93,11 +201,33 @@ static struct err *saver_save_path(struct saver *saver, const char *path,
 		return err_nomem();
 	saver->kept = grown;
 	grown->paths[n] = (struct kept_path){ .lost = true };
-	TRY(saver_note_path(saver, path, shallow));
+	TRY(vec_push(&saver->marks,
+		     (struct saver_mark){ .touched = true, .open = open }));
+	struct err *err = saver_note_path(saver, path, shallow);
+	if (err) {
+		saver->marks.n--;
+		return err;
+	}
 	grown->n++;
-	struct err *err = keeper_take_one(saver->keeper, n, &grown->paths[n]);
+	TRY(map_text_put(&saver->known, path,
+			 n << 2 | (shallow ? SHALLOW : WHOLE)));
+	err = keeper_take_one(saver->keeper, n,
+			      open ? TAKE_FIRST_OPEN : TAKE_FIRST,
+			      &grown->paths[n]);
 	grown->paths[n].lost |= err != NULL;
 	return err;
+}
+
+static struct err *saver_touch(struct saver *saver, const char *path,
+			       bool shallow)
+{
+	size_t i = 0;
+	bool found = false;
+	TRY(saver_find(saver, path, shallow, &i, &found));
+	if (!found)
+		return saver_keep(saver, path, shallow, false);
+	saver->marks.data[i].touched = true;
+	return NULL;
 }
 
 static bool saver_is_folder(const char *path)
@@ -115,47 +245,365 @@ static bool saver_path_counts(const char *path)
 	       !path_is_coverage(path);
 }
 
-void saver_event(struct saver *saver, const struct follow_event *event)
+static void saver_touch_event(struct saver *saver,
+			      const struct follow_event *event,
+			      const char *path)
 {
 	bool whole =
 		event->kind == FOLLOW_REMOVE || event->kind == FOLLOW_RENAME;
-	const char *paths[] = {
-		event->kind == FOLLOW_LINK ? NULL : event->path,
-		event->path2,
-	};
-	if (event->kind > FOLLOW_XATTR)
+	bool folder = !whole && saver_is_folder(path);
+	/* Opened, or there already: it stays what it is. */
+	if (folder && event->kind < FOLLOW_MODE)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		bool folder = saver_path_counts(paths[i]) && !whole &&
-			      saver_is_folder(paths[i]);
-		/* Opened, or there already: it stays what it is. */
-		if (!saver_path_counts(paths[i]) ||
-		    (folder && event->kind < FOLLOW_MODE))
-			continue;
-		pthread_mutex_lock(&saver->mutex);
-		struct err *err = saver_save_path(saver, paths[i], folder);
-		pthread_mutex_unlock(&saver->mutex);
-		err_ignore(err);
+	struct err *err = saver_touch(saver, path, folder);
+	if (err)
+		saver_lose(saver, err_message(err));
+	err_ignore(err);
+}
+
+/* Does the call change what has a name that is not known? */
+static bool is_unnamed(const struct follow_event *event)
+{
+	switch (event->kind) {
+	case FOLLOW_LINK:
+		return !event->path2;
+	case FOLLOW_RENAME:
+		return !event->path || !event->path2;
+	default:
+		return !event->path;
 	}
 }
 
-struct err *saver_put_back(struct saver *saver, const char *const *paths,
-			   size_t n)
+void saver_event(struct saver *saver, const struct follow_event *event)
 {
-	struct keeper *wanted = NULL;
-	struct err *err = keeper_create(paths, n, &wanted);
-	/* Backwards: what was kept first is from before all the others. */
-	for (size_t i = saver->kept->n; i-- > 0 && !err;) {
-		if (keeper_has(wanted, saver->keeper->told.data[i].path))
-			err = keeper_put_back_one(saver->keeper, saver->kept,
-						  i);
+	const char *paths[] = { event->path, event->path2 };
+	if (event->kind > FOLLOW_XATTR)
+		return;
+	SAVER_LOCKED(saver);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (saver_path_counts(paths[i]))
+			saver_touch_event(saver, event, paths[i]);
 	}
-	keeper_destroy(wanted);
+	if (is_unnamed(event) && !saver->unnamed) {
+		saver->unnamed = true;
+		saver_lose(saver, "a call changes a file whose name could not "
+				  "be determined");
+	}
+}
+
+/* Absolute, links on the way resolved. */
+static struct err *saver_real_path(const char *path, char **ret)
+{
+	struct keeper *one = NULL;
+	TRY(keeper_create(&path, 1, &one));
+	*ret = one->told.n ? strdup(one->told.data[0].path) : strdup("");
+	keeper_destroy(one);
+	return *ret ? NULL : err_nomem();
+}
+
+struct err *saver_add(struct saver *saver, const char *path)
+{
+	_cleanup_(freep) char *real = NULL;
+	TRY(saver_real_path(path, &real));
+	SAVER_LOCKED(saver);
+	bool shallow = str_ends(path, "/");
+	return saver_path_counts(real) ? saver_touch(saver, real, shallow)
+				       : NULL;
+}
+
+/* ---- what is open ---- */
+
+/* From now on it is restored each time. */
+static struct err *saver_add_opened(struct saver *saver, const char *path)
+{
+	size_t i = 0;
+	bool found = false;
+	struct stat st;
+	if (!saver_path_counts(path) || lstat(path, &st) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return NULL;
+	TRY(saver_find(saver, path, false, &i, &found));
+	if (!found)
+		return saver_keep(saver, path, false, true);
+	saver->marks.data[i].touched = saver->marks.data[i].open = true;
+	return NULL;
+}
+
+static bool saver_descriptor_writes(pid_t pid, int number)
+{
+	char path[64];
+	_cleanup_(freep) char *text = NULL;
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, number);
+	err_ignore(file_read(path, FDINFO_MAX, &text, NULL));
+	const char *flags = text ? strstr(text, "flags:") : NULL;
+	return flags && (strtoul(flags + 6, NULL, 8) & O_ACCMODE) != O_RDONLY;
+}
+
+static struct err *saver_add_descriptors(struct saver *saver, pid_t pid)
+{
+	char path[64], target[PATH_MAX];
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	DIR *folder = opendir(path);
+	struct err *err = NULL;
+	const struct dirent *entry;
+	while (folder && !err && (entry = readdir(folder))) {
+		uint64_t number;
+		if (!str_to_u64(entry->d_name, 10, &number) ||
+		    number <= STDERR_FILENO ||
+		    !saver_descriptor_writes(pid, (int)number))
+			continue;
+		ssize_t n = readlinkat(dirfd(folder), entry->d_name, target,
+				       sizeof(target) - 1);
+		target[MAX(n, 0)] = '\0';
+		err = saver_add_opened(saver, target);
+	}
+	if (folder)
+		closedir(folder);
 	return err;
+}
+
+/* "start-end rw-s offset device inode path" */
+static struct err *saver_add_mappings(struct saver *saver, pid_t pid)
+{
+	char path[64];
+	_cleanup_(freep) char *text = NULL;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	err_ignore(file_read(path, MAPS_MAX, &text, NULL));
+	char *rest = text;
+	for (char *line; rest && (line = strsep(&rest, "\n"));) {
+		const char *mode = strchr(line, ' ');
+		const char *name = strchr(line, '/');
+		if (mode && name && mode[2] == 'w' && mode[4] == 's')
+			TRY(saver_add_opened(saver, name));
+	}
+	return NULL;
+}
+
+struct err *saver_add_open(struct saver *saver, pid_t pid)
+{
+	SAVER_LOCKED(saver);
+	saver->open_is_gone = false;
+	TRY(saver_add_descriptors(saver, pid));
+	return saver_add_mappings(saver, pid);
+}
+
+/* ---- restoring ---- */
+
+static bool mark_counts(struct saver_mark mark)
+{
+	return mark.touched || mark.open;
+}
+
+/* Does an open file still have its name, and the name the file? */
+static bool saver_open_is_there(const struct saver *saver, size_t i)
+{
+	struct file_state now;
+	const struct keep_node *was = saver->kept->paths[i].node;
+	return !was || !S_ISREG(was->attr.mode) ||
+	       (file_state_take(AT_FDCWD, saver->keeper->told.data[i].path,
+				&now) &&
+		file_state_is_same_file(&now, &was->attr));
+}
+
+/* Those in which something was touched. What was kept first comes last. */
+static void saver_put_back_folders(struct saver *saver)
+{
+	for (size_t i = saver->folders.n; i-- > 0;) {
+		const struct saver_folder *folder = &saver->folders.data[i];
+		struct file_state now;
+		struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					     folder->was.mtime };
+		if (file_state_take(AT_FDCWD, folder->path, &now) &&
+		    file_state_is_same_file(&now, &folder->was) &&
+		    !file_time_is_same(now.mtime, folder->was.mtime))
+			(void)!utimensat(AT_FDCWD, folder->path, times,
+					 AT_SYMLINK_NOFOLLOW);
+	}
+}
+
+DEFINE_VEC(keep_targets, struct keep_target)
+
+struct err *saver_put_back(struct saver *saver)
+{
+	_cleanup_(keep_targets_freep) struct keep_targets targets = {};
+	SAVER_LOCKED(saver);
+	for (size_t i = saver->kept->n; i-- > 0;) {
+		const struct keep_target target = { i, &saver->kept->paths[i] };
+		if (mark_counts(saver->marks.data[i]))
+			TRY(vec_push(&targets, target));
+	}
+	if (!targets.n)
+		return NULL;
+	TRY(keeper_put_back_each(saver->keeper, targets.data, targets.n));
+	saver_put_back_folders(saver);
+	for (size_t i = 0; i < saver->marks.n; i++) {
+		saver->marks.data[i].touched = false;
+		saver->open_is_gone |= saver->marks.data[i].open &&
+				       !saver_open_is_there(saver, i);
+	}
+	return NULL;
+}
+
+bool saver_open_is_gone(const struct saver *saver)
+{
+	return saver->open_is_gone;
+}
+
+/* Is a folder that contains it among the touched ones? */
+static struct err *saver_is_covered(const struct saver *saver, size_t i,
+				    bool *ret)
+{
+	const struct told_path *told = &saver->keeper->told.data[i];
+	_cleanup_(freep) char *folder = strdup(told->path);
+	*ret = false;
+	if (!folder)
+		return err_nomem();
+	for (char *slash; (slash = strrchr(folder, '/')) && slash != folder;) {
+		uint64_t known;
+		*slash = '\0';
+		if (!map_text_get(&saver->known, folder, &known) ||
+		    (known & 3) != WHOLE)
+			continue;
+		size_t outer = (size_t)(known >> 2);
+		*ret |= mark_counts(saver->marks.data[outer]) &&
+			!saver->kept->paths[outer].lost;
+	}
+	return NULL;
+}
+
+struct err *saver_take(struct saver *saver, struct saved **ret)
+{
+	SAVER_LOCKED(saver);
+	size_t n = saver->kept->n;
+	_cleanup_(saved_destroyp) struct saved *saved =
+		calloc(1, sizeof(*saved) + n * sizeof(saved->marks[0]));
+	if (!saved)
+		return err_nomem();
+	saved->kept = calloc(1, sizeof(*saved->kept) +
+					n * sizeof(saved->kept->paths[0]));
+	if (!saved->kept)
+		return err_nomem();
+	saved->n = saved->kept->n = n;
+	for (size_t i = 0; i < n; i++) {
+		struct kept_path *path = &saved->kept->paths[i];
+		saved->marks[i] = saver->marks.data[i];
+		path->covered = !mark_counts(saved->marks[i]);
+		if (!path->covered)
+			TRY(saver_is_covered(saver, i, &path->covered));
+		if (!path->covered && !saver->kept->paths[i].lost)
+			TRY(keeper_take_one(saver->keeper, i, TAKE_LATER,
+					    path));
+		path->lost |= saver->kept->paths[i].lost;
+	}
+	*ret = take_ptr(saved);
+	return NULL;
+}
+
+void saved_destroy(struct saved *saved)
+{
+	if (!saved)
+		return;
+	kept_destroy(saved->kept);
+	free(saved);
+}
+
+struct err *saver_put_back_to(struct saver *saver, const struct saved *saved)
+{
+	_cleanup_(keep_targets_freep) struct keep_targets targets = {};
+	SAVER_LOCKED(saver);
+	/* First what was not touched then, also by names below others. */
+	for (size_t i = saver->kept->n; i-- > 0;) {
+		const struct keep_target target = { i, &saver->kept->paths[i] };
+		bool then = i < saved->n && mark_counts(saved->marks[i]);
+		if (!then && mark_counts(saver->marks.data[i]))
+			TRY(vec_push(&targets, target));
+		if (!then)
+			saver->marks.data[i].touched = false;
+	}
+	for (size_t i = saved->n; i-- > 0;) {
+		const struct keep_target target = { i, &saved->kept->paths[i] };
+		if (!mark_counts(saved->marks[i]))
+			continue;
+		TRY(vec_push(&targets, target));
+		saver->marks.data[i].touched = true;
+	}
+	return targets.n ? keeper_put_back_each(saver->keeper, targets.data,
+						targets.n)
+			 : NULL;
+}
+
+struct err *saver_put_back_some(struct saver *saver, const struct saved *saved,
+				const bool *which)
+{
+	_cleanup_(keep_targets_freep) struct keep_targets targets = {};
+	SAVER_LOCKED(saver);
+	for (size_t i = saved->n; i-- > 0;) {
+		const struct keep_target target = { i, &saver->kept->paths[i] };
+		if (which[i])
+			TRY(vec_push(&targets, target));
+	}
+	return targets.n ? keeper_put_back_each(saver->keeper, targets.data,
+						targets.n)
+			 : NULL;
+}
+
+/* ---- what there is ---- */
+
+const struct keeper *saver_keeper(const struct saver *saver)
+{
+	return saver->keeper;
+}
+
+const struct kept *saver_first(const struct saver *saver)
+{
+	return saver->kept;
+}
+
+size_t saved_count(const struct saved *saved)
+{
+	return saved->n;
+}
+
+static int saver_compare_paths(const void *a, const void *b, void *data)
+{
+	const struct saver *saver = data;
+	const struct told_path *told = saver->keeper->told.data;
+	return path_compare(told[*(const size_t *)a].path,
+			    told[*(const size_t *)b].path);
+}
+
+struct err *saved_changed(const struct saver *saver, const struct saved *saved,
+			  size_t **ret, size_t *ret_n)
+{
+	size_t n = 0;
+	size_t *changed = calloc(saved->n + 1, sizeof(*changed));
+	if (!changed)
+		return err_nomem();
+	for (size_t i = 0; i < saved->n; i++) {
+		if (!kept_same(saver->kept, saved->kept, i))
+			changed[n++] = i;
+	}
+	qsort_r(changed, n, sizeof(*changed), saver_compare_paths,
+		(void *)saver);
+	*ret = changed;
+	*ret_n = n;
+	return NULL;
+}
+
+const struct kept *saved_kept(const struct saved *saved)
+{
+	return saved->kept;
 }
 
 const char *saver_path(const struct saver *saver, size_t i)
 {
 	return i < keeper_count(saver->keeper) ? keeper_path(saver->keeper, i)
 					       : NULL;
+}
+
+const char *saver_lost(const struct saver *saver, size_t i)
+{
+	return i < saver->lost.n
+		       ? saver->lost.data[i]
+		       : keeper_lost(saver->keeper, i - saver->lost.n);
 }

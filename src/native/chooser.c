@@ -95,7 +95,7 @@ struct err *chooser_choose(struct suite *suite,
 	const struct suite_choices *old =
 		chooser->chooses ? &chooser->choices : &none;
 	if (!same_start(old, choices ? choices : &none)) {
-		run_destroy(take_ptr(session->origin));
+		session_forget_origin(session);
 		forget_start(chooser);
 	}
 	chooser->chooses = choices;

@@ -5,10 +5,12 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "dwarf/unwind.h"
+#include "keep/save.h"
 #include "native/chooser.h"
 #include "native/executable.h"
 #include "native/fingerprint.h"
 #include "native/framework.h"
+#include "native/saving.h"
 #include "suite/explore.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -23,6 +25,7 @@
 struct waiting {
 	struct run *run;
 	struct positions *positions;
+	struct saved *files;
 	size_t node;
 };
 
@@ -47,6 +50,7 @@ static void waiting_free(struct waiting *waiting)
 {
 	run_destroy(waiting->run);
 	positions_destroy(waiting->positions);
+	saved_destroy(waiting->files);
 	*waiting = (struct waiting){};
 }
 
@@ -163,10 +167,13 @@ static struct err *explorer_arrive_at(struct explorer *explorer,
 		TRY(map_u64_put(&explorer->states, state, node + 1));
 	TRY(explorer_add_edge(explorer, from, pick, node));
 	struct waiting waiting = { .node = node };
-	TRY(positions_take(run->tracee, &waiting.positions));
-	struct err *err = vec_push(&explorer->stack, waiting);
+	struct err *err = positions_take(run->tracee, &waiting.positions);
+	if (!err)
+		err = saving_take(explorer->session, &waiting.files);
+	if (!err)
+		err = vec_push(&explorer->stack, waiting);
 	if (err) {
-		positions_destroy(waiting.positions);
+		waiting_free(&waiting);
 		return err;
 	}
 	explorer->stack.data[explorer->stack.n - 1].run = take_ptr(owned);
@@ -184,6 +191,7 @@ static struct err *explorer_follow_pick(struct explorer *explorer,
 	else
 		TRY(run_copy(waiting->run, thread, &run));
 	thread = tracee_thread(run->tracee, 0);
+	TRY(saving_put_back_to(explorer->session, waiting->files));
 	TRY(positions_put_back(waiting->positions, thread));
 	TRY(memory_write_u64(run->tracee, explorer->pick, pick));
 	TRY(explorer_continue_run(explorer, run));
@@ -223,6 +231,7 @@ static struct err *explorer_explore_all(struct explorer *explorer)
 	struct suite_graph *graph = explorer->graph;
 	struct wire_choices *block = chooser_block(session->chooser);
 	_cleanup_(run_destroyp) struct run *run = NULL;
+	TRY(saving_put_back(session));
 	TRY(session_process(session, &run));
 	graph->obstacle = fingerprint_shared(run, &explorer->files, true);
 	if (graph->obstacle)
@@ -270,6 +279,11 @@ struct err *explore_run(struct suite *suite, size_t test,
 	tracer_tick(true);
 	struct err *err = explorer_explore_all(&explorer);
 	tracer_tick(false);
+	struct err *failed = saving_put_back(session);
+	if (err)
+		err_ignore(failed);
+	else
+		err = failed;
 	session->explorer = NULL;
 	session->observer = NULL;
 	chooser_stop(session->chooser, false);

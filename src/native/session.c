@@ -13,8 +13,6 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "keep/keep.h"
-#include "keep/save.h"
 #include "native/between.h"
 #include "native/calls.h"
 #include "native/chooser.h"
@@ -23,6 +21,7 @@
 #include "native/explore.h"
 #include "native/framework.h"
 #include "native/parallel.h"
+#include "native/saving.h"
 #include "native/tree.h"
 #include "native/tries.h"
 #include "native/user_models.h"
@@ -38,23 +37,6 @@
 static struct session *session_of(struct suite *suite)
 {
 	return (struct session *)suite; /* suite is its first member */
-}
-
-struct err *session_put_back(struct session *session)
-{
-	return session_put_back_kept(session, session->kept);
-}
-
-struct err *session_take_kept(struct session *session, struct kept **ret)
-{
-	*ret = NULL;
-	return session->keeper ? keeper_take(session->keeper, ret) : NULL;
-}
-
-struct err *session_put_back_kept(struct session *session,
-				  const struct kept *kept)
-{
-	return kept ? keeper_put_back(session->keeper, kept) : NULL;
 }
 
 struct watch_host session_host(struct session *session)
@@ -79,13 +61,10 @@ struct watch_process session_watched(const struct session *session,
 	};
 }
 
-/* Restores them a last time. */
-static struct err *keep_no_more(struct session *session)
+void session_forget_origin(struct session *session)
 {
-	struct err *err = session_put_back(session);
-	kept_destroy(take_ptr(session->kept));
-	keeper_destroy(take_ptr(session->keeper));
-	return err;
+	run_destroy(take_ptr(session->guarded));
+	run_destroy(take_ptr(session->origin));
 }
 
 static void session_close(struct suite *suite)
@@ -95,10 +74,9 @@ static void session_close(struct suite *suite)
 	watch_destroy(session->watch);
 	tries_forget(session);
 	free(session->took);
-	run_destroy(session->origin);
+	session_forget_origin(session);
 	tracer_destroy(session->tracer);
-	err_ignore(keep_no_more(session)); /* nothing can write now */
-	saver_destroy(session->saver);
+	saving_destroy(session); /* nothing can write now */
 	quiet_destroy(session->quiet);
 	output_destroy(session->output);
 	program_destroy(session->program);
@@ -344,6 +322,7 @@ static struct err *session_start(struct session *session, bool discovering,
 	switch (state) {
 	case RUN_READY:
 		chooser_ready(session->chooser);
+		TRY(saving_started(session, run));
 		*ret = take_ptr(run);
 		return NULL;
 	case RUN_INTERRUPTED:
@@ -442,7 +421,8 @@ static struct err *find_again(struct session *session)
  * system started it; where that is possible, a copy of it becomes the origin
  * for those to come.
  */
-struct err *session_process(struct session *session, struct run **ret)
+static struct err *session_take_origin(struct session *session,
+				       struct run **ret)
 {
 	if (!session->origin) {
 		TRY(session_start(session, false, &session->origin));
@@ -463,26 +443,25 @@ struct err *session_process(struct session *session, struct run **ret)
 	return NULL;
 }
 
-static struct err *session_keep_files(struct suite *suite,
-				      const char *const *paths, size_t n)
+struct err *session_process(struct session *session, struct run **ret)
 {
-	struct session *session = session_of(suite);
-	TRY(keep_no_more(session));
-	/* Runs that were watched left them changed. */
-	if (session->saver)
-		TRY(saver_put_back(session->saver, paths, n));
-	if (!n)
-		return NULL;
-	_cleanup_(keeper_destroyp) struct keeper *keeper = NULL;
-	TRY(keeper_create(paths, n, &keeper));
-	TRY(keeper_take(keeper, &session->kept));
-	session->keeper = take_ptr(keeper);
+	if (!saving_is_guarded(session))
+		return session_take_origin(session, ret);
+	if (!session->guarded) {
+		_cleanup_(run_destroyp) struct run *run = NULL;
+		TRY(session_take_origin(session, &run));
+		TRY(saving_guard(session, run));
+		session->guarded = take_ptr(run);
+	}
+	struct run *copy = NULL;
+	if (!session_find_obstacle(session)) {
+		TRY(positions_put_back(session->positions,
+				       session->guarded->ready_thread));
+		TRY(run_fork(session->guarded, &copy));
+	}
+	*ret = session->guarded;
+	session->guarded = copy;
 	return NULL;
-}
-
-static struct err *session_put_back_files(struct suite *suite)
-{
-	return session_put_back(session_of(suite));
 }
 
 static void forget_tests(struct session *session)
@@ -524,6 +503,9 @@ static struct err *session_discover_tests(struct session *session,
 	*ret_ended_well =
 		state == RUN_GONE && !run->killed_by && !run->exit_status;
 	output_restart(session->output);
+	/* A copy of what the adapter had prepared for this. */
+	run_destroy(take_ptr(session->guarded));
+	TRY(saving_put_back(session));
 	BUG_ON(copied && !session->origin);
 	if (copied && framework->after_discovery)
 		return framework->after_discovery(
@@ -571,6 +553,8 @@ static struct err *run_in_order(struct session *session, const size_t *order,
 {
 	for (size_t at = 0; at < n;) {
 		_cleanup_(run_destroyp) struct run *run = NULL;
+		/* One that takes over after a crash begins where all begin. */
+		TRY(saving_put_back(session));
 		TRY(session_process(session, &run));
 		run->order = order + at;
 		run->n = n - at;
@@ -606,6 +590,7 @@ static struct err *run_alone(struct session *session, const size_t *order,
 {
 	for (size_t at = 0; at < n; at++) {
 		_cleanup_(run_destroyp) struct run *run = NULL;
+		TRY(saving_put_back(session));
 		TRY(session_process(session, &run));
 		run->order = order + at;
 		run->n = 1;
@@ -637,7 +622,7 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	user_models_tell(session);
 	if (!(flags & SUITE_ALONE))
 		err = run_in_order(session, order, n);
-	else if (!(flags & SUITE_SERIAL) &&
+	else if (!(flags & SUITE_SERIAL) && !saving_shares_files(session) &&
 		 !chooser_chooses(session->chooser) &&
 		 parallel_useful(session, n))
 		err = parallel_run_alone(session, order, n);
@@ -645,6 +630,10 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 		err = run_alone(session, order, n);
 	tracer_tick(false);
 	session->observer = NULL;
+	struct err *failed = saving_put_back(session);
+	if (!err)
+		return failed;
+	err_ignore(failed);
 	return err;
 }
 
@@ -676,7 +665,7 @@ static struct err *session_run_tree(struct suite *suite,
 	session->watch = NULL;
 	session->points = 0;
 	tracer_tick(true);
-	if (!(flags & SUITE_SERIAL) && !session->keeper &&
+	if (!(flags & SUITE_SERIAL) && !saving_shares_files(session) &&
 	    !chooser_chooses(session->chooser) && parallel_useful(session, n))
 		err = parallel_run_tree(session, nodes, n, observer);
 	else
@@ -684,7 +673,7 @@ static struct err *session_run_tree(struct suite *suite,
 	tracer_tick(false);
 	session->watch = watch;
 	session->points = points;
-	struct err *failed = session_put_back(session);
+	struct err *failed = saving_put_back(session);
 	if (!err)
 		return failed;
 	err_ignore(failed);
@@ -709,9 +698,6 @@ static struct err *session_watch(struct suite *suite,
 					   session->framework->name,
 					   session->framework->no_points),
 				"--capture before-setup..after-teardown works");
-	/* A first state is the one to go back to: it stays. */
-	if (options->save && !session->saver)
-		TRY(saver_create(&session->saver));
 	const struct watch_host host = session_host(session);
 	TRY(watch_create(&host, options, &session->watch));
 	session->points = points;
@@ -751,23 +737,18 @@ static struct err *session_declare(struct suite *suite)
 	return err;
 }
 
-static const char *session_touched_file(const struct suite *suite, size_t i)
-{
-	const struct session *session = (const struct session *)suite;
-	return session->saver ? saver_path(session->saver, i) : NULL;
-}
-
 static const struct suite_ops session_ops = {
 	.run = session_run,
 	.watched = SUITE_ALL,
 	.watch = session_watch,
 	.run_places = session_run_places,
 	.places_max = PLACES_MAX,
-	.touched_file = session_touched_file,
+	.touched_file = saving_touched_file,
+	.unrestored = saving_unrestored,
 	.try_roots = session_try_roots,
 	.run_tree = session_run_tree,
-	.keep_files = session_keep_files,
-	.put_back = session_put_back_files,
+	.keep_files = saving_keep_files,
+	.put_back = saving_put_back_files,
 	.declare = session_declare,
 	.choose = chooser_choose,
 	.explore = explore_run,
@@ -821,6 +802,8 @@ struct err *native_suite_open(const struct suite_options *options,
 	TRY(program_create(session->owns, &session->program));
 	TRY(environment_prepare(session));
 	TRY(tracer_create(&session->tracer));
+	if (options->restores)
+		TRY(saving_create(session));
 	tracer_tick(true);
 	TRY(session_start(session, false, &session->origin));
 	session->suite.framework = session->framework->name;

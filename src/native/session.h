@@ -18,8 +18,7 @@
 struct between;
 struct chooser;
 struct explorer;
-struct keeper;
-struct kept;
+struct file_guard;
 struct saver;
 struct user_models;
 struct output;
@@ -74,13 +73,14 @@ struct session {
 	bool want_output;
 	struct between *between; /* during between_find(); NULL: no */
 	struct places *places;	 /* during suite_run_places(); NULL: no */
-	unsigned points;       /* bits of enum suite_point that are examined */
-	struct watch *watch;   /* NULL: its memory is not watched */
-	struct keeper *keeper; /* of files; NULL: none are kept */
-	struct kept *kept;     /* as they were when that was asked for */
-	struct saver *saver; /* what watched runs touch; NULL: not asked for */
-	struct workers *workers; /* parallel.c; NULL: none were started */
-	struct chooser *chooser; /* what APIs do; NULL: as usual */
+	unsigned points;     /* bits of enum suite_point that are examined */
+	struct watch *watch; /* NULL: its memory is not watched */
+	struct saver *saver; /* of files; NULL: none are kept. See saving.h */
+	struct run *guarded; /* as the origin, but its calls are followed … */
+	struct file_guard *guard; /* … by this; NULL: not yet */
+	bool shares_files;	  /* suite_keep_files() */
+	struct workers *workers;  /* parallel.c; NULL: none were started */
+	struct chooser *chooser;  /* what APIs do; NULL: as usual */
 	struct user_models *user_models; /* NULL: none */
 	struct explorer *explorer;	 /* during suite_explore(); NULL: no */
 	struct tries *tries; /* during suite_try_roots(); NULL: no */
@@ -101,15 +101,8 @@ struct err *session_process(struct session *session,
 /* How long a test is known to take, in ns, whatever became of it; 0: unknown. */
 uint64_t session_took(const struct session *session, size_t test);
 void session_note_took(struct session *session, size_t test, uint64_t ns);
-/*
- * Files that are kept (suite_keep_files()): as they were then; as they are now,
- * and that again. Without any all of these do nothing.
- */
-struct err *session_put_back(struct session *session) _must_check_;
-struct err *session_take_kept(struct session *session,
-			      struct kept **ret) _must_check_;
-struct err *session_put_back_kept(struct session *session,
-				  const struct kept *kept) _must_check_;
+/* The next process is of a program that is started again. */
+void session_forget_origin(struct session *session);
 
 /* run.c */
 struct run *run_create(struct session *session, struct tracee *tracee);

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keep/keep.h"
+#include "keep/save.h"
 #include "native/executable.h"
 #include "native/framework.h"
+#include "native/saving.h"
 #include "restore/positions.h"
 #include "suite/tree.h"
 #include "tracee/output.h"
@@ -151,7 +152,7 @@ static void tree_on_limit(void *data, const char *text)
 /* A process at the root, with files restored. */
 static struct err *begin_process(struct order_tree_walk *walk, struct run **ret)
 {
-	TRY(session_put_back(walk->session));
+	TRY(saving_put_back(walk->session));
 	return session_process(walk->session, ret);
 }
 
@@ -275,7 +276,7 @@ static struct err *run_paths(struct order_tree_walk *walk, size_t node)
 struct branch {
 	struct run *run;
 	struct positions *positions;
-	struct kept *kept;
+	struct saved *files;
 	size_t node;
 };
 
@@ -283,7 +284,7 @@ static void branch_free(struct branch *branch)
 {
 	run_destroy(branch->run);
 	positions_destroy(branch->positions);
-	kept_destroy(branch->kept);
+	saved_destroy(branch->files);
 	*branch = (struct branch){};
 }
 
@@ -293,7 +294,7 @@ static struct err *tree_put_back(struct order_tree_walk *walk,
 	/* The test before is reported only now, with its output, or was. */
 	if (walk->flags[branch->node] & TOLD)
 		output_restart(walk->session->output);
-	TRY(session_put_back_kept(walk->session, branch->kept));
+	TRY(saving_put_back_to(walk->session, branch->files));
 	return positions_put_back(branch->positions,
 				  tracee_thread(run->tracee, 0));
 }
@@ -351,7 +352,7 @@ static struct err *tree_run_from_node(struct order_tree_walk *walk,
 		if (!branch.run)
 			return run_paths(walk, node);
 		TRY(positions_take(branch.run->tracee, &branch.positions));
-		TRY(session_take_kept(walk->session, &branch.kept));
+		TRY(saving_take(walk->session, &branch.files));
 		TRY(go_each(walk, &branch, depth));
 		if (walk->flags[node] & GONE) {
 			tell_none(walk, node);

@@ -6,8 +6,9 @@
 #include "base/clock.h"
 #include "base/interrupted.h"
 #include "base/log.h"
-#include "keep/keep.h"
+#include "keep/save.h"
 #include "native/framework.h"
+#include "native/saving.h"
 #include "restore/positions.h"
 #include "restore/remedies.h"
 #include "tracee/checkpoint.h"
@@ -39,7 +40,7 @@ struct tries {
 	bool kept;		     /* the agent's quarantine is on */
 	struct remedies remedies;    /* roots that can be restored */
 	struct positions *positions; /* in open files, where it stands */
-	struct kept *files; /* as they are there; NULL: none are kept */
+	struct saved *files; /* as they are there; NULL: none are kept */
 	/* The try that runs. */
 	enum outcome outcome;
 	uint64_t took;
@@ -232,11 +233,11 @@ static struct err *tries_find_roots(struct tries *tries)
 	tracee_destroy(take_ptr(tries->between));
 	tracee_destroy(take_ptr(tries->before));
 	/* Of files that are not kept the content before is not known. */
-	TRY(session_take_kept(session, &tries->files));
+	TRY(saving_take(session, &tries->files));
 	if (!tries->files || !(tries->watch->what & SUITE_FILES))
 		return NULL;
-	return remedies_find_files(&tries->remedies, session->keeper,
-				   session->kept, tries->files);
+	return remedies_find_files(&tries->remedies, session->saver,
+				   tries->files);
 }
 
 /* ---- tries ---- */
@@ -291,9 +292,9 @@ static struct err *try_roots(void *context, const bool *put_back,
 	 * Files are not copied with the process: they are restored to what they
 	 * must be.
 	 */
-	TRY(session_put_back_kept(session, tries->files));
-	TRY(remedies_put_back_files(&tries->remedies, put_back, session->keeper,
-				    session->kept));
+	TRY(saving_put_back_to(session, tries->files));
+	TRY(remedies_put_back_files(&tries->remedies, put_back, session->saver,
+				    tries->files));
 	TRY(positions_put_back(tries->positions,
 			       tracee_thread(tries->run->tracee, 0)));
 	TRY(run_copy(tries->run, tracee_thread(tries->run->tracee, 0), &copy));
@@ -317,7 +318,7 @@ static void tries_free(struct tries *tries)
 	run_destroy(tries->run);
 	remedies_free(&tries->remedies);
 	positions_destroy(tries->positions);
-	kept_destroy(tries->files);
+	saved_destroy(tries->files);
 	free(tries->order);
 	if (tries->session->tries_memory)
 		memory_watch_stop(tries->session->tries_memory);
@@ -384,7 +385,7 @@ static struct err *tries_judge(struct tries *tries, suite_judge *judge,
 		TRY(find_memory(tries->session, tries->watch, &tries->memory));
 	if (tries->watch->what & SUITE_PROCESS)
 		TRY(find_system(tries));
-	TRY(session_put_back(tries->session));
+	TRY(saving_put_back(tries->session));
 	TRY(run_prefix(tries));
 	if (!tries->why_not)
 		TRY(tries_find_roots(tries));
@@ -439,7 +440,7 @@ struct err *tries_run(struct session *session, const struct suite_watch *watch,
 	tracer_tick(true);
 	struct err *err = tries_judge(&tries, judge, data);
 	tries_free(&tries);
-	struct err *failed = session_put_back(session);
+	struct err *failed = saving_put_back(session);
 	if (!err)
 		err = failed;
 	else

@@ -6,6 +6,7 @@
  */
 #include "order/order_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -33,13 +34,43 @@ static struct err *make_order(const size_t *prefix, size_t n, size_t test,
 	return err;
 }
 
+/* What was found of a test was chance as well. */
+static void drop_found(struct order_search *search, size_t test)
+{
+	search->known[test].random = true;
+	for (size_t i = 0; i < search->found.n; i++) {
+		if (search->found.data[i].test == test)
+			search->found.data[i].repeats = 0;
+	}
+}
+
+/* Runs of one order did not begin with the same files: nobody knows. */
+static struct err *say_unrestored(struct order_search *search, size_t test,
+				  const struct order_repeats *repeats,
+				  const char *unrestored)
+{
+	_cleanup_(freep) char *text = NULL;
+	if (asprintf(&text,
+		     "order: '%s' failed in %zu of %zu runs of one order, "
+		     "before which not all files could be restored (%s)",
+		     suite_test(search->suite, test)->name, repeats->bad,
+		     repeats->runs, unrestored) < 0)
+		return err_nomem();
+	search_say(search, text);
+	return NULL;
+}
+
 struct err *flaky_note(struct order_search *search, size_t test,
 		       const size_t *prefix, size_t n,
 		       struct order_repeats *repeats)
 {
-	struct order_known *known = &search->known[test];
-	if (known->random)
+	const char *unrestored = suite_unrestored(search->suite, 0);
+	if (search->known[test].random)
 		return NULL;
+	if (unrestored) {
+		drop_found(search, test);
+		return say_unrestored(search, test, repeats, unrestored);
+	}
 	struct flaky flaky = {
 		.test = test,
 		.runs = repeats->runs,
@@ -53,15 +84,10 @@ struct err *flaky_note(struct order_search *search, size_t test,
 	}
 	search->flakies.data[search->flakies.n - 1].failure = repeats->failure;
 	repeats->failure = (struct finding_failure){};
-	known->random = true;
 	log_info("%s is flaky: it failed in %zu of %zu runs of one order",
 		 suite_test(search->suite, test)->name, repeats->bad,
 		 repeats->runs);
-	/* What was found of it was chance as well. */
-	for (size_t i = 0; i < search->found.n; i++) {
-		if (search->found.data[i].test == test)
-			search->found.data[i].repeats = 0;
-	}
+	drop_found(search, test);
 	return NULL;
 }
 

@@ -59,27 +59,10 @@ static struct err *run_natural(struct order_search *search)
 		.limit = natural_limit,
 		.data = search,
 	};
-	/* Files are not copied: those that tests touch are seen this way. */
-	struct suite_watch watch = search->options->watch
-					   ? *search->options->watch
-					   : (struct suite_watch){};
-	bool watched = search->options->watch &&
-		       search->options->watch->what & SUITE_FILES;
-	watch.what = SUITE_FILES;
-	watch.save = true;
-	if (watched)
-		TRY(suite_watch(search->suite, &watch));
 	uint64_t began = clock_now();
 	struct err *err = suite_run(search->suite, search->tests, search->n,
 				    SUITE_SERIAL, &observer);
 	search->natural_ns = clock_now() - began;
-	if (watched) {
-		struct err *failed = suite_watch(search->suite, NULL);
-		if (err)
-			err_ignore(failed);
-		else
-			err = failed;
-	}
 	TRY(err);
 	return search_keep_files(search);
 }

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "process/capture.h"
 #include "process/process_choices.h"
+#include "process/process_saving.h"
 #include "process/process_watch.h"
 
 /* Kept for judges that search in the output; cut down for the report. */
@@ -71,6 +72,8 @@ struct process_run {
 	/* Ended, but something that they started goes on until the run ends. */
 	VEC(struct process) left;
 	struct process_watch *watch; /* NULL: not watched */
+	/* NULL: files are not kept, or by @watch. */
+	struct process_saving *saving;
 	uint64_t last_tick;
 	char *buffer;
 };
@@ -238,6 +241,7 @@ static void process_run_freep(struct process_run *run)
 	vec_free(&run->left);
 	/* Now that nobody is left whose calls it holds back. */
 	process_watch_destroy(run->watch);
+	process_saving_destroy(run->saving);
 	free(run->next);
 	free(run->ended);
 	free(run->waits);
@@ -438,10 +442,15 @@ static struct err *process_run_start_entry(struct process_run *run,
 	if (run->watch)
 		TRY(process_watch_begin(run->watch, entry, run->order[entry],
 					&spec.follow));
+	if (run->saving)
+		TRY(process_saving_begin(run->saving, &spec.follow));
 	TRY(process_start(&spec, &running.process, &why));
 	if (run->watch)
 		process_watch_started(run->watch,
 				      take_ptr(running.process.unfollowed));
+	if (run->saving)
+		process_saving_started(run->saving,
+				       take_ptr(running.process.unfollowed));
 	if (why)
 		return process_run_report_not_run(run, entry, OUTCOME_FAIL,
 						  why);
@@ -638,6 +647,8 @@ static struct err *process_run_end_entry(struct process_run *run, size_t at)
 	if (!err && left)
 		err = running_leave(run, &running);
 	running_free(&running);
+	if (run->saving)
+		process_saving_settle(run->saving);
 	return err;
 }
 
@@ -754,6 +765,8 @@ struct err *process_run(struct process_suite *suite, const size_t *order,
 		TRY(process_run_begin_watching(&run, watching));
 	if (watching && !run.watch)
 		return NULL;
+	if (suite->saver && !run.watch)
+		TRY(process_saving_create(suite->saver, &run.saving));
 	TRY(process_run_prepare(&run));
 	_cleanup_(freep) struct pollfd *fds =
 		calloc(3 * (size_t)run.jobs, sizeof(*fds));

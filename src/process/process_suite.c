@@ -9,7 +9,6 @@
 #include "base/str.h"
 #include "keep/save.h"
 #include "process/process_choices.h"
-#include "process/process_ipc.h"
 #include "process/process_run.h"
 #include "process/process_tree.h"
 #include "process/process_watch.h"
@@ -21,8 +20,8 @@ static struct err *process_suite_run(struct suite *suite, const size_t *order,
 	/* SUITE_ALONE: each is alone already. */
 	struct process_suite *self = (struct process_suite *)suite;
 	struct process_watching watching = { .watch = self->watch };
-	return process_run(self, order, n, flags, observer,
-			   self->watch ? &watching : NULL);
+	return process_run_restored(self, order, n, flags, observer,
+				    self->watch ? &watching : NULL);
 }
 
 static struct err *process_suite_watch(struct suite *suite,
@@ -30,11 +29,7 @@ static struct err *process_suite_watch(struct suite *suite,
 {
 	struct process_suite *self = (struct process_suite *)suite;
 	self->watch = watch;
-	/* A first state is the one to go back to: it stays. */
-	if (!watch || !watch->save || self->saver)
-		return NULL;
-	TRY(ipc_span_create(&self->span));
-	return saver_create(&self->saver);
+	return NULL;
 }
 
 static struct err *
@@ -46,8 +41,8 @@ process_suite_run_places(struct suite *suite, const size_t *order, size_t n,
 		.places = places,
 		.n_places = n_places,
 	};
-	return process_run((struct process_suite *)suite, order, n, 0, observer,
-			   &watching);
+	return process_run_restored((struct process_suite *)suite, order, n, 0,
+				    observer, &watching);
 }
 
 static void process_suite_close(struct suite *suite)
@@ -62,8 +57,15 @@ static const char *process_suite_touched_file(const struct suite *suite,
 	return self->saver ? saver_path(self->saver, i) : NULL;
 }
 
+static const char *process_suite_unrestored(const struct suite *suite, size_t i)
+{
+	const struct process_suite *self = (const struct process_suite *)suite;
+	return self->saver ? saver_lost(self->saver, i) : NULL;
+}
+
 static const struct suite_ops ops = {
 	.touched_file = process_suite_touched_file,
+	.unrestored = process_suite_unrestored,
 	.run = process_suite_run,
 	.watched = SUITE_FILES | SUITE_PROCESS,
 	.watch = process_suite_watch,
@@ -88,6 +90,12 @@ struct err *process_suite_create(const struct suite_options *options,
 	suite->suite.framework = framework;
 	suite->suite.options = *options;
 	suite->kind = kind;
+	struct err *err =
+		options->restores ? saver_create(&suite->saver) : NULL;
+	if (err) {
+		free(suite);
+		return err;
+	}
 	*ret = suite;
 	return NULL;
 }
@@ -97,9 +105,9 @@ void process_suite_destroy(struct process_suite *suite)
 	if (!suite)
 		return;
 	free(suite->library);
-	process_keep_destroy(suite->keep);
+	if (suite->saver)
+		err_ignore(saver_put_back(suite->saver));
 	saver_destroy(suite->saver);
-	ipc_span_destroy(suite->span);
 	for (size_t i = 0; i < suite->tests.n; i++)
 		process_test_free(&suite->tests.data[i], suite->kind);
 	vec_free(&suite->tests);

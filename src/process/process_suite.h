@@ -53,7 +53,6 @@ struct process_end {
 };
 
 struct ipc_span;
-struct process_keep;
 struct process_suite;
 struct saver;
 
@@ -75,9 +74,7 @@ struct process_suite {
 	const struct suite_watch *watch; /* NULL: runs are not watched */
 	/* Said already: one at a time, not followed, readers unknown. */
 	bool said_jobs, said_walk, said_readers;
-	struct saver *saver; /* what watched runs touch; NULL: not asked for */
-	struct ipc_span *span;	     /* since then; NULL: likewise */
-	struct process_keep *keep;   /* NULL: nothing is put back */
+	struct saver *saver;	     /* of files; NULL: none are kept */
 	bool follows_known, follows; /* can calls be followed here? */
 	/* For suite_choose(): see process_choices.h. */
 	char *library; /* that is preloaded; NULL: not looked for yet */

@@ -12,126 +12,79 @@
 #include "process/process_watch.h"
 #include "suite/tree.h"
 
-struct process_keep {
-	struct keeper *keeper;
-	struct kept *start;
-	size_t said; /* losses that were reported */
-};
-
 /* ---- what is kept ---- */
-
-void process_keep_destroy(struct process_keep *keep)
-{
-	if (!keep)
-		return;
-	if (keep->start)
-		err_ignore(keeper_put_back(keep->keeper, keep->start));
-	kept_destroy(keep->start);
-	keeper_destroy(keep->keeper);
-	free(keep);
-}
-
-static void process_keep_destroyp(struct process_keep **keep)
-{
-	process_keep_destroy(*keep);
-}
-
-static struct err *process_keep_create(const char *const *paths, size_t n,
-				       struct process_keep **ret)
-{
-	_cleanup_(process_keep_destroyp) struct process_keep *keep =
-		calloc(1, sizeof(*keep));
-	if (!keep)
-		return err_nomem();
-	TRY(keeper_create(paths, n, &keep->keeper));
-	TRY(keeper_take(keep->keeper, &keep->start));
-	*ret = take_ptr(keep);
-	return NULL;
-}
 
 struct err *process_keep_files(struct suite *suite, const char *const *paths,
 			       size_t n)
 {
 	struct process_suite *self = (struct process_suite *)suite;
-	/* Before the others are taken: they may be the same. */
-	process_keep_destroy(take_ptr(self->keep));
-	/* Runs that were watched left them changed. */
-	if (self->saver)
-		TRY(saver_put_back(self->saver, paths, n));
-	return n ? process_keep_create(paths, n, &self->keep) : NULL;
+	if (n && !self->saver)
+		TRY(saver_create(&self->saver));
+	TRY(process_put_back(suite));
+	for (size_t i = 0; i < n; i++)
+		TRY(saver_add(self->saver, paths[i]));
+	return NULL;
 }
 
 struct err *process_put_back(struct suite *suite)
 {
 	const struct process_suite *self = (struct process_suite *)suite;
-	if (!self->keep)
-		return NULL;
-	return keeper_put_back(self->keep->keeper, self->keep->start);
+	return self->saver ? saver_put_back(self->saver) : NULL;
 }
 
-static void process_keep_report_lost(struct process_keep *keep,
-				     const struct suite_observer *observer)
+/* Files as at the start, and nothing of tests in the system, whatever happened. */
+static struct err *process_keep_finish(struct process_suite *suite,
+				       struct ipc_span *span, struct err *err)
 {
-	const char *lost;
-	for (; (lost = keeper_lost(keep->keeper, keep->said)); keep->said++)
-		suite_limit(observer,
-			    "order: not restored between orders: "
-			    "%s",
-			    lost);
+	ipc_span_end(span);
+	struct err *failed = process_put_back(&suite->suite);
+	if (!err)
+		return failed;
+	err_ignore(failed);
+	return err;
+}
+
+struct err *process_run_restored(struct process_suite *suite,
+				 const size_t *order, size_t n, unsigned flags,
+				 const struct suite_observer *observer,
+				 const struct process_watching *watching)
+{
+	if (!suite->saver)
+		return process_run(suite, order, n, flags, observer, watching);
+	_cleanup_(ipc_span_free) struct ipc_span span = IPC_SPAN_INIT;
+	TRY(process_put_back(&suite->suite));
+	TRY(ipc_span_begin(&span));
+	struct err *err =
+		process_run(suite, order, n, flags, observer, watching);
+	return process_keep_finish(suite, &span, err);
 }
 
 /* ---- what tests leave ---- */
 
-/* Is all that changed in kept files? */
-struct leftovers {
-	const struct keeper *keeper;
-	bool more;
-};
-
-static bool process_change_is_kept(const struct keeper *keeper,
-				   const struct change *change)
-{
-	return change->where == CHANGE_FILE && keep_is_exact(change->root) &&
-	       keeper_has(keeper, change->root);
-}
-
-static void leftovers_note_changes(struct leftovers *leaving,
-				   const struct change *changes, size_t n)
+/* Is all that changed in files? They are kept, each before it is changed. */
+static bool changes_are_kept(const struct change *changes, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct change *change = &changes[i];
-		bool kept = process_change_is_kept(leaving->keeper, change);
-		/* A rename is one change, with both names. */
-		for (size_t k = 0; kept && k < change->n; k++) {
-			const char *path = change->paths[k].path;
-			struct change other = {
-				.where = CHANGE_FILE,
-				.root = change->paths[k].after,
-			};
-			if (str_ends(path, ": name"))
-				kept = process_change_is_kept(leaving->keeper,
-							      &other);
-		}
-		if (!kept)
-			log_debug(LOG_PROCESS,
-				  "changed, but not among the kept files: %s",
-				  change->root);
-		leaving->more |= !kept;
+		if (changes[i].where == CHANGE_FILE)
+			continue;
+		log_debug(LOG_PROCESS, "changed, but no file: %s",
+			  changes[i].root);
+		return false;
 	}
+	return true;
 }
 
 /* ---- trees ---- */
 
 /* Where orders part. */
 struct process_parting {
-	size_t node;	   /* the root: before the first test */
-	size_t child;	   /* the next of its children to go on with */
-	struct kept *kept; /* files as they were left; NULL: to be run again */
+	size_t node;	     /* the root: before the first test */
+	size_t child;	     /* the next of its children to go on with */
+	struct saved *files; /* as they were left; NULL: to be run again */
 };
 
 struct process_tree {
 	struct process_suite *suite;
-	struct process_keep *keep;
 	struct suite_tree tree;
 	const struct suite_observer *outer;
 	bool *told;   /* by node */
@@ -141,15 +94,15 @@ struct process_tree {
 	/* The order that runs; what came before @begin is there already. */
 	struct suite_path path;
 	size_t begin;
-	size_t ended; /* after it */
-	struct leftovers leaving;
+	size_t ended;	  /* after it */
+	bool leaves_more; /* than kept files */
 	struct ipc_span span;
 };
 
 static void process_tree_free(struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->partings.n; i++)
-		kept_destroy(tree->partings.data[i].kept);
+		saved_destroy(tree->partings.data[i].files);
 	vec_free(&tree->partings);
 	suite_tree_free(&tree->tree);
 	suite_path_free(&tree->path);
@@ -183,7 +136,7 @@ static void process_tree_finished(void *data, const struct suite_result *result)
 static void process_tree_limit(void *data, const char *text _unused_)
 {
 	struct process_tree *tree = data;
-	tree->leaving.more = true;
+	tree->leaves_more = true;
 }
 
 static void process_tree_changed(void *data, size_t entry _unused_,
@@ -191,7 +144,7 @@ static void process_tree_changed(void *data, size_t entry _unused_,
 				 const struct change *changes, size_t n)
 {
 	struct process_tree *tree = data;
-	leftovers_note_changes(&tree->leaving, changes, n);
+	tree->leaves_more |= !changes_are_kept(changes, n);
 }
 
 /*
@@ -231,7 +184,7 @@ static struct err *process_tree_run_order(struct process_tree *tree,
 	};
 	const struct process_watching watching = { .watch = &watch };
 	tree->ended = 0;
-	tree->leaving = (struct leftovers){ .keeper = tree->keep->keeper };
+	tree->leaves_more = false;
 	return process_run(tree->suite, tree->path.tests + tree->begin,
 			   tree->path.n - tree->begin, SUITE_SERIAL, &observer,
 			   watched ? &watching : NULL);
@@ -243,7 +196,7 @@ static struct err *process_tree_run_child(struct process_tree *tree,
 {
 	const struct process_parting *from =
 		&tree->partings.data[tree->partings.n - 1];
-	while (!from->kept)
+	while (!from->files)
 		from--; /* the first has all */
 	const struct suite_tree *links = &tree->tree;
 	suite_path_to(&tree->path, links, child);
@@ -256,32 +209,32 @@ static struct err *process_tree_run_child(struct process_tree *tree,
 	bool watched =
 		parts && tree->follows && !process_tree_has_fixture(tree);
 	ipc_span_end(&tree->span);
-	TRY(keeper_put_back(tree->keep->keeper, from->kept));
+	TRY(saver_put_back_to(tree->suite->saver, from->files));
 	TRY(process_tree_run_order(tree, watched));
 	if (!parts)
 		return NULL;
-	_cleanup_(kept_destroyp) struct kept *kept = NULL;
-	if (watched && !tree->leaving.more)
-		TRY(keeper_take(tree->keep->keeper, &kept));
-	if (kept && !kept_whole(kept)) {
-		kept_destroy(kept);
-		kept = NULL;
+	_cleanup_(saved_destroyp) struct saved *files = NULL;
+	if (watched && !tree->leaves_more)
+		TRY(saver_take(tree->suite->saver, &files));
+	if (files && !kept_whole(saved_kept(files))) {
+		saved_destroy(files);
+		files = NULL;
 	}
-	if (!kept)
+	if (!files)
 		log_debug(LOG_PROCESS,
 			  "orders that part after %zu tests run again from "
 			  "their beginning: %s",
 			  tree->path.n,
 			  !tree->follows ? "system calls cannot be followed"
 			  : !watched	 ? "a fixture is among the tests"
-			  : tree->leaving.more
+			  : tree->leaves_more
 				  ? "more than kept files was changed"
 				  : "not all files could be kept");
 	TRY(vec_push(&tree->partings, (struct process_parting){
 					      .node = last,
-					      .kept = kept,
+					      .files = files,
 				      }));
-	kept = NULL;
+	files = NULL;
 	return NULL;
 }
 
@@ -290,17 +243,17 @@ static struct err *process_tree_run_all(struct process_tree *tree)
 	const struct suite_tree *links = &tree->tree;
 	TRY(ipc_span_begin(&tree->span));
 	struct process_parting start = { .node = links->n };
-	TRY(keeper_take(tree->keep->keeper, &start.kept));
+	TRY(saver_take(tree->suite->saver, &start.files));
 	struct err *err = vec_push(&tree->partings, start);
 	if (err) {
-		kept_destroy(start.kept);
+		saved_destroy(start.files);
 		return err;
 	}
 	while (tree->partings.n) {
 		struct process_parting *top =
 			&tree->partings.data[tree->partings.n - 1];
 		if (top->child == suite_tree_children(links, top->node)) {
-			kept_destroy(top->kept);
+			saved_destroy(top->files);
 			tree->partings.n--;
 			continue;
 		}
@@ -309,20 +262,6 @@ static struct err *process_tree_run_all(struct process_tree *tree)
 			suite_tree_child(links, top->node, top->child++)));
 	}
 	return NULL;
-}
-
-/* Files as at the start, and nothing of tests in the system, whatever happened. */
-static struct err *process_keep_finish(struct process_keep *keep,
-				       struct ipc_span *span, struct err *err,
-				       const struct suite_observer *observer)
-{
-	ipc_span_end(span);
-	struct err *failed = keeper_put_back(keep->keeper, keep->start);
-	process_keep_report_lost(keep, observer);
-	if (!err)
-		return failed;
-	err_ignore(failed);
-	return err;
 }
 
 static bool process_suite_can_follow(struct process_suite *suite)
@@ -342,12 +281,10 @@ struct err *process_run_tree(struct suite *suite,
 			     const struct suite_observer *observer)
 {
 	struct process_suite *self = (struct process_suite *)suite;
-	_cleanup_(process_keep_destroyp) struct process_keep *nothing = NULL;
-	if (!self->keep)
-		TRY(process_keep_create(NULL, 0, &nothing));
+	if (!self->saver)
+		TRY(saver_create(&self->saver));
 	_cleanup_(process_tree_free) struct process_tree tree = {
 		.suite = self,
-		.keep = self->keep ? self->keep : nothing,
 		.outer = observer,
 		.told = calloc(n + 1, sizeof(*tree.told)),
 		.follows = process_suite_can_follow(self),
@@ -356,22 +293,16 @@ struct err *process_run_tree(struct suite *suite,
 		return err_nomem();
 	TRY(suite_tree_create(nodes, n, &tree.tree));
 	TRY(suite_path_create(&tree.tree, &tree.path));
-	/* Left by runs that were watched, once. */
-	if (self->span)
-		ipc_span_end(self->span);
-	ipc_span_destroy(take_ptr(self->span));
-	BUG_ON(!tree.keep);
-	TRY(keeper_put_back(tree.keep->keeper, tree.keep->start));
+	TRY(process_put_back(suite));
 	struct err *err = process_tree_run_all(&tree);
-	return process_keep_finish(tree.keep, &tree.span, err, observer);
+	return process_keep_finish(self, &tree.span, err);
 }
 
 /* ---- roots ---- */
 
 struct root_tries {
 	struct process_suite *suite;
-	struct process_keep *keep;
-	struct kept *after; /* the prefix */
+	struct saved *after; /* the prefix */
 	struct changes changes;
 	VEC(size_t) paths; /* by root: which one of those kept */
 	bool *chosen;	   /* by path */
@@ -382,7 +313,7 @@ struct root_tries {
 
 static void root_tries_free(struct root_tries *roots)
 {
-	kept_destroy(roots->after);
+	saved_destroy(roots->after);
 	changes_freep_deep(&roots->changes);
 	vec_free(&roots->paths);
 	free(roots->chosen);
@@ -400,24 +331,25 @@ static struct err *root_tries_run(void *context, const bool *put_back,
 				  enum outcome *ret)
 {
 	struct root_tries *roots = context;
-	struct process_keep *keep = roots->keep;
+	struct saver *saver = roots->suite->saver;
 	const struct suite_observer observer = {
 		.finished = root_try_finished,
 		.data = roots,
 	};
 	size_t chosen = 0;
-	memset(roots->chosen, 0, keeper_count(keep->keeper));
+	memset(roots->chosen, 0, saved_count(roots->after));
 	for (size_t i = 0; i < roots->paths.n; i++) {
 		roots->chosen[roots->paths.data[i]] = put_back[i];
 		chosen += put_back[i];
 	}
 	ipc_span_end(&roots->own);
 	/* All of them: what does not count as a root is as at the start, too. */
-	if (chosen < roots->paths.n)
-		TRY(keeper_put_back(keep->keeper, roots->after));
-	TRY(keeper_put_back_some(keep->keeper, keep->start,
-				 chosen < roots->paths.n ? roots->chosen
-							 : NULL));
+	if (chosen == roots->paths.n) {
+		TRY(saver_put_back(saver));
+	} else {
+		TRY(saver_put_back_to(saver, roots->after));
+		TRY(saver_put_back_some(saver, roots->after, roots->chosen));
+	}
 	roots->outcome = OUTCOME_NONE;
 	TRY(process_run(roots->suite, &roots->test, 1, SUITE_SERIAL, &observer,
 			NULL));
@@ -427,10 +359,10 @@ static struct err *root_tries_run(void *context, const bool *put_back,
 
 static struct err *root_tries_add(struct root_tries *roots, size_t path)
 {
-	const struct process_keep *keep = roots->keep;
+	const struct saver *saver = roots->suite->saver;
 	struct change change = {
 		.where = CHANGE_FILE,
-		.root = keeper_root(keep->keeper, path),
+		.root = keeper_root(saver_keeper(saver), path),
 		.weight = WEIGHT_MEDIUM,
 		.paths = calloc(1, sizeof(*change.paths)),
 		.n = 1,
@@ -442,8 +374,8 @@ static struct err *root_tries_add(struct root_tries *roots, size_t path)
 	}
 	struct change_path *text = &change.paths[0];
 	text->path = strdup(change.root);
-	text->before = kept_text(keep->start, path);
-	text->after = kept_text(roots->after, path);
+	text->before = kept_text(saver_first(saver), path);
+	text->after = kept_text(saved_kept(roots->after), path);
 	struct err *err = text->path && text->before && text->after
 				  ? vec_push(&roots->paths, path)
 				  : err_nomem();
@@ -458,16 +390,21 @@ static struct err *root_tries_find(struct root_tries *roots,
 				   const size_t *prefix, size_t n)
 {
 	static const struct suite_observer nobody = {};
-	struct keeper *keeper = roots->keep->keeper;
+	struct saver *saver = roots->suite->saver;
 	TRY(ipc_span_begin(&roots->span));
-	TRY(keeper_put_back(keeper, roots->keep->start));
+	TRY(saver_put_back(saver));
 	TRY(process_run(roots->suite, prefix, n, SUITE_SERIAL, &nobody, NULL));
 	TRY(ipc_span_begin(&roots->own));
-	TRY(keeper_take(keeper, &roots->after));
-	for (size_t i = 0; i < keeper_count(keeper); i++) {
-		if (!kept_same(roots->keep->start, roots->after, i))
-			TRY(root_tries_add(roots, i));
-	}
+	TRY(saver_take(saver, &roots->after));
+	_cleanup_(freep) size_t *changed = NULL;
+	size_t count = 0;
+	TRY(saved_changed(saver, roots->after, &changed, &count));
+	roots->chosen =
+		calloc(saved_count(roots->after) + 1, sizeof(*roots->chosen));
+	if (!roots->chosen)
+		return err_nomem();
+	for (size_t i = 0; i < count; i++)
+		TRY(root_tries_add(roots, changed[i]));
 	return NULL;
 }
 
@@ -475,23 +412,18 @@ struct err *process_try_roots(struct suite *suite,
 			      const struct suite_watch *watch _unused_,
 			      const size_t *prefix, size_t n, size_t test,
 			      suite_judge *judge, void *data,
-			      const struct suite_observer *observer)
+			      const struct suite_observer *observer _unused_)
 {
 	struct process_suite *self = (struct process_suite *)suite;
-	if (!self->keep)
+	if (!self->saver)
 		return NULL;
 	_cleanup_(root_tries_free) struct root_tries roots = {
 		.suite = self,
-		.keep = self->keep,
 		.test = test,
 	};
-	roots.chosen = calloc(keeper_count(self->keep->keeper) + 1,
-			      sizeof(*roots.chosen));
-	if (!roots.chosen)
-		return err_nomem();
 	struct err *err = root_tries_find(&roots, prefix, n);
 	if (!err && roots.changes.n)
 		err = judge(data, roots.changes.data, roots.changes.n,
 			    root_tries_run, &roots);
-	return process_keep_finish(self->keep, &roots.span, err, observer);
+	return process_keep_finish(self, &roots.span, err);
 }

@@ -1,6 +1,6 @@
 /*
  * Trees of orders for suites of processes. What tests share is files (kept and
- * put back, keep/keep.h) and objects of the system, which are removed or end.
+ * put back, keep/save.h) and objects of the system, which are removed or end.
  *
  * Where orders part, the tests before run once if all that they left is in kept
  * files: their system calls are followed to see that. Else they run again before
@@ -13,10 +13,13 @@
 
 #include "process/process_suite.h"
 
-struct process_keep;
+struct process_watching;
 
-/* Puts back what is kept. NULL is fine. */
-void process_keep_destroy(struct process_keep *keep);
+/* process_run() with files as they were at first, before and afterwards. */
+struct err *
+process_run_restored(struct process_suite *suite, const size_t *order, size_t n,
+		     unsigned flags, const struct suite_observer *observer,
+		     const struct process_watching *watching) _must_check_;
 
 /* As suite_ops has them. */
 struct err *process_keep_files(struct suite *suite, const char *const *paths,

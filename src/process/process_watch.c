@@ -38,7 +38,7 @@ struct process_watch {
 	char *directory;
 	bool follows;
 	unsigned flags;	     /* enum follow_flags */
-	struct saver *saver; /* the suite's; NULL: nothing is saved now */
+	struct saver *saver; /* the suite's; NULL: files are not kept */
 
 	struct files *files;	     /* NULL: not asked for */
 	struct system_state *system; /* NULL: not asked for */
@@ -177,6 +177,8 @@ static struct err *process_watch_try_follow(struct process_watch *watch,
 	if (method && !strcmp(method, "follow"))
 		return follow_impossible(err);
 	log_debug(LOG_PROCESS, "calls are not followed: %s", err_message(err));
+	if (watch->saver)
+		saver_cannot_follow(watch->saver, err_message(err));
 	bool *said = options ? &watch->suite->said_walk
 			     : &watch->suite->said_readers;
 	if (*said || (options && !(options->what & SUITE_FILES)))
@@ -195,9 +197,7 @@ static struct err *process_watch_fill(struct process_watch *watch,
 				      const struct process_watching *what)
 {
 	watch->directory = getcwd(NULL, 0);
-	/* Once files are kept it is known what they were. */
-	if (what->watch ? what->watch->save : !watch->suite->keep)
-		watch->saver = watch->suite->saver;
+	watch->saver = watch->suite->saver;
 	TRY(process_watch_try_follow(watch, what->watch));
 	if (what->watch) {
 		watch->flags = FOLLOW_FILES;
@@ -306,6 +306,8 @@ void process_watch_started(struct process_watch *watch, struct err *unfollowed)
 	watch->unfollowed++;
 	log_debug(LOG_PROCESS, "a command is not followed: %s",
 		  err_message(unfollowed));
+	if (watch->saver)
+		saver_cannot_follow(watch->saver, err_message(unfollowed));
 	err_destroy(unfollowed);
 }
 

@@ -7,7 +7,7 @@
 #include "attributes/put_back.h"
 #include "base/interrupted.h"
 #include "base/log.h"
-#include "keep/keep.h"
+#include "keep/save.h"
 #include "program/program.h"
 #include "restore/undo.h"
 #include "tracee/memory.h"
@@ -175,23 +175,26 @@ static struct err *remedies_add_file(struct remedies *remedies,
 }
 
 struct err *remedies_find_files(struct remedies *remedies,
-				const struct keeper *keeper,
-				const struct kept *before,
-				const struct kept *now)
+				const struct saver *saver,
+				const struct saved *saved)
 {
-	size_t n = keeper_count(keeper);
-	remedies->chosen = calloc(n + 1, sizeof(*remedies->chosen));
+	const struct keeper *keeper = saver_keeper(saver);
+	const struct kept *before = saver_first(saver);
+	const struct kept *now = saved_kept(saved);
+	_cleanup_(freep) size_t *changed = NULL;
+	size_t n = 0;
+	TRY(saved_changed(saver, saved, &changed, &n));
+	remedies->chosen =
+		calloc(saved_count(saved) + 1, sizeof(*remedies->chosen));
 	struct remedy *grown = realloc(
 		remedies->all, (remedies->roots.n + n + 1) * sizeof(*grown));
 	if (grown)
 		remedies->all = grown;
 	if (!grown || !remedies->chosen)
 		return err_nomem();
-	for (size_t i = 0; i < n; i++) {
-		if (!kept_same(before, now, i))
-			TRY(remedies_add_file(remedies, keeper, before, now,
-					      i));
-	}
+	for (size_t i = 0; i < n; i++)
+		TRY(remedies_add_file(remedies, keeper, before, now,
+				      changed[i]));
 	return NULL;
 }
 
@@ -225,8 +228,8 @@ struct err *remedies_apply(const struct remedies *remedies,
 }
 
 struct err *remedies_put_back_files(const struct remedies *remedies,
-				    const bool *put_back, struct keeper *keeper,
-				    const struct kept *before)
+				    const bool *put_back, struct saver *saver,
+				    const struct saved *now)
 {
 	bool any = false;
 	for (size_t i = 0; i < remedies->roots.n; i++) {
@@ -236,6 +239,5 @@ struct err *remedies_put_back_files(const struct remedies *remedies,
 		remedies->chosen[file] = put_back[i];
 		any |= put_back[i];
 	}
-	return any ? keeper_put_back_some(keeper, before, remedies->chosen)
-		   : NULL;
+	return any ? saver_put_back_some(saver, now, remedies->chosen) : NULL;
 }

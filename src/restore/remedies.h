@@ -1,6 +1,6 @@
 /*
  * Roots that tests left changed, and how each is restored: memory (undo.h),
- * process state (attributes/put_back.h) and kept files (keep/keep.h).
+ * process state (attributes/put_back.h) and kept files (keep/save.h).
  *
  * What is restored is written into a copy of the process, stopped where it was
  * examined. What runs that copy, and why, is not known here.
@@ -10,11 +10,11 @@
 #include "suite/change.h"
 #include "tracee/tracee.h"
 
-struct keeper;
-struct kept;
 struct memory_watch;
 struct program;
 struct remedy;
+struct saved;
+struct saver;
 
 struct remedies {
 	struct changes roots; /* that can be restored */
@@ -44,15 +44,14 @@ struct err *remedies_quarantine(const struct program *program,
 struct err *remedies_find(struct remedies *remedies,
 			  const struct remedy_source *source,
 			  struct changes *changes) _must_check_;
-/* Files of @keeper that differ between the two. */
+/* Files of @saver that differ from what they were at first. */
 struct err *remedies_find_files(struct remedies *remedies,
-				const struct keeper *keeper,
-				const struct kept *before,
-				const struct kept *now) _must_check_;
+				const struct saver *saver,
+				const struct saved *now) _must_check_;
 /* Into a copy of the process; @put_back has an entry for each root. */
 struct err *remedies_apply(const struct remedies *remedies,
 			   const bool *put_back, const struct program *program,
 			   struct tracee *copy) _must_check_;
 struct err *remedies_put_back_files(const struct remedies *remedies,
-				    const bool *put_back, struct keeper *keeper,
-				    const struct kept *before) _must_check_;
+				    const bool *put_back, struct saver *saver,
+				    const struct saved *now) _must_check_;

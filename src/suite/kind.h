@@ -32,6 +32,8 @@ struct suite_ops {
 	struct err *(*put_back)(struct suite *suite);
 	/* NULL: it does not know. See suite_touched_file(). */
 	const char *(*touched_file)(const struct suite *suite, size_t i);
+	/* NULL: nothing is kept. See suite_unrestored(). */
+	const char *(*unrestored)(const struct suite *suite, size_t i);
 	/* NULL: there are never roots. */
 	struct err *(*try_roots)(struct suite *suite,
 				 const struct suite_watch *watch,

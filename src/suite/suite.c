@@ -117,6 +117,11 @@ const char *suite_touched_file(const struct suite *suite, size_t i)
 					: NULL;
 }
 
+const char *suite_unrestored(const struct suite *suite, size_t i)
+{
+	return suite->ops->unrestored ? suite->ops->unrestored(suite, i) : NULL;
+}
+
 struct err *suite_try_roots(struct suite *suite,
 			    const struct suite_watch *watch,
 			    const size_t *prefix, size_t n, size_t test,

@@ -86,12 +86,7 @@ struct suite_watch {
 	const char *file_method; /* "follow", "walk"; NULL: the best */
 	const char *method; /* how written pages are found; NULL: the best */
 	bool detail;	    /* changes have both subgraphs */
-	/*
-	 * What files were before they are first touched is kept as far as it
-	 * can be: suite_keep_files() begins with that.
-	 */
-	bool save;
-	size_t paths; /* of a root, at most */
+	size_t paths;	    /* of a root, at most */
 };
 
 /*
@@ -176,6 +171,11 @@ struct suite_options {
 	unsigned jobs;		    /* parallel processes, at least 1 */
 	bool pass_through;	    /* output also goes to ours as it comes */
 	bool keep_output; /* results of passing tests have theirs, too */
+	/*
+	 * Files that tests change are as they were before the first test
+	 * whenever an order begins, and when the suite is closed.
+	 */
+	bool restores;
 	enum suite_agent agent;
 	/* At most WIRE_USER_MODELS; for suite_choose(), in executables only. */
 	const struct suite_user_model *user_models;
@@ -341,19 +341,25 @@ struct err *suite_run_tree(struct suite *suite, const struct suite_node *nodes,
 			   const struct suite_observer *observer) _must_check_;
 
 /*
- * From now on these files and folders are as they are now whenever a process of
- * suite_run_tree() or suite_try_roots() begins, and again where orders of a
- * tree part, as they were there; at the latest suite_close() restores them.
- * Paths relative to the working directory or absolute, copied. @n 0: no more.
+ * Tests share these files and folders, so that orders must not run side by
+ * side. They, too, are restored from now on (suite_options.restores), and again
+ * where orders of a tree part, as they were there. Paths relative to the working
+ * directory or absolute, copied. @n 0: orders may run side by side again.
+ * Either way all files are restored first.
  */
 struct err *suite_keep_files(struct suite *suite, const char *const *paths,
 			     size_t n) _must_check_;
 
 /*
- * Files that watched runs (suite_watch.save) were about to change, whatever
- * became of them; NULL: no more.
+ * Files that runs were about to change (suite_options.restores), whatever became
+ * of them; NULL: no more.
  */
 const char *suite_touched_file(const struct suite *suite, size_t i);
+/*
+ * What could not be kept or restored so far, with the reason: runs after that
+ * may not have begun with the same files. NULL: no more.
+ */
+const char *suite_unrestored(const struct suite *suite, size_t i);
 
 /* One try of suite_try_roots(): @put_back has a bool a root. */
 typedef struct err *suite_try(void *context, const bool *put_back,

@@ -98,6 +98,11 @@ struct err *places_create(const struct watch_host *host,
 	return err;
 }
 
+bool places_follow(const struct places *places)
+{
+	return places->readers;
+}
+
 void places_destroy(struct places *places)
 {
 	if (!places)

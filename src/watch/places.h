@@ -34,6 +34,8 @@ static inline void places_destroyp(struct places **places)
 
 struct err *places_start(struct places *places,
 			 const struct watch_process *process) _must_check_;
+/* Does it follow the calls of its process, and tell the host's saver? */
+bool places_follow(const struct places *places);
 void places_stop(struct places *places); /* before its process goes away */
 void places_begin(struct places *places, struct tracee *tracee);
 void places_end(struct places *places, struct tracee *tracee, size_t test);

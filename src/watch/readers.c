@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "files/files.h"
 #include "follow/follow.h"
+#include "keep/save.h"
 #include "tracee/memory.h"
 #include "wire/state.h"
 
@@ -111,6 +112,8 @@ static bool is_used(const char *root, const struct follow_event *event)
 static void watch_readers_on_call(void *data, const struct follow_event *event)
 {
 	struct readers *readers = data;
+	if (*readers->host.saver)
+		saver_event(*readers->host.saver, event);
 	if (readers->names)
 		files_readers_sink(readers->names, event);
 	for (size_t i = 0; i < readers->n; i++) {
@@ -265,6 +268,8 @@ struct err *readers_start(struct readers *readers,
 			    "pollution: the tests that read changed files "
 			    "could not be determined");
 	log_debug(LOG_WATCH, "readers: %s", err_message(err));
+	if (*readers->host.saver)
+		saver_cannot_follow(*readers->host.saver, err_message(err));
 	readers->said = true;
 	err_destroy(err);
 	return NULL;

@@ -218,7 +218,7 @@ static bool is_left_over(void *data, pid_t tid)
 static void system_watch_on_call(void *data, const struct follow_event *event)
 {
 	struct system_watch *watch = data;
-	if (watch->options->save && *watch->host.saver)
+	if (*watch->host.saver)
 		saver_event(*watch->host.saver, event);
 	if (watch->attributes && event->states)
 		attributes_dirty(watch->attributes, event->states);
@@ -241,7 +241,7 @@ static void open_log(struct system_watch *watch,
 {
 	struct raddr object;
 	/* It says what was touched afterwards: too late to save it. */
-	if (watch->options->save ||
+	if (*watch->host.saver ||
 	    getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
 	    !(watch->options->what & SUITE_FILES) ||
 	    !program_symbol(watch->host.program, WIRE_FILES_SYMBOL, &object))
@@ -266,6 +266,12 @@ static void begin_log(struct system_watch *watch)
 	files_log_destroy(take_ptr(watch->log));
 }
 
+bool system_watch_follows(const struct system_watch *watch)
+{
+	const char *method = watch->options->file_method;
+	return !method || strcmp(method, "walk") != 0;
+}
+
 static struct err *system_watch_follow_calls(struct system_watch *watch,
 					     struct thread *thread)
 {
@@ -279,7 +285,7 @@ static struct err *system_watch_follow_calls(struct system_watch *watch,
 		.data = watch,
 		.exempt = watch->log ? files_log_exempt(watch->log) : 0,
 	};
-	if (method && !strcmp(method, "walk"))
+	if (!system_watch_follows(watch))
 		return NULL;
 	_cleanup_(err_destroyp) struct err *err =
 		follow_attach(thread, &options, &watch->follow);
@@ -287,6 +293,8 @@ static struct err *system_watch_follow_calls(struct system_watch *watch,
 		return NULL;
 	if (method && !strcmp(method, "follow"))
 		return follow_impossible(err);
+	if (*watch->host.saver)
+		saver_cannot_follow(*watch->host.saver, err_message(err));
 	if (watch->options->what & SUITE_FILES && !watch->said)
 		suite_limit(*watch->host.observer,
 			    "pollution: changed files are detected only in "

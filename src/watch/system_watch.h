@@ -20,6 +20,8 @@ struct err *
 system_watch_start(struct system_watch *watch,
 		   const struct watch_process *process) _must_check_;
 void system_watch_stop(struct system_watch *watch);
+/* Does it follow the calls of its process? */
+bool system_watch_follows(const struct system_watch *watch);
 /*
  * All threads are stopped. What changed since the last point is appended to
  * @ret, or forgotten where that is NULL.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "keep/save.h"
 #include "suite/change.h"
 #include "watch/memory_watch.h"
 #include "watch/system_watch.h"
@@ -172,8 +173,15 @@ static void lose_system(struct watch *watch, struct err *err)
 		    "pollution: files and process state were not compared: "
 		    "%s",
 		    err_message(err));
+	if (*watch->host.saver)
+		saver_cannot_follow(*watch->host.saver, err_message(err));
 	err_destroy(err);
 	system_watch_destroy(take_ptr(watch->system));
+}
+
+bool watch_follows(const struct watch *watch)
+{
+	return watch->system && system_watch_follows(watch->system);
 }
 
 struct err *watch_start(struct watch *watch,

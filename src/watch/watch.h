@@ -35,5 +35,7 @@ struct watch_point {
 /* Nothing happens if @at is from another process. */
 struct err *watch_point(struct watch *watch,
 			const struct watch_point *at) _must_check_;
+/* Does it follow the calls of its process, and tell the host's saver? */
+bool watch_follows(const struct watch *watch);
 /* Points that it needs, as bits. */
 unsigned watch_points(const struct suite_watch *options);

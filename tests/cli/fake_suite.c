@@ -378,6 +378,12 @@ const char *suite_touched_file(const struct suite *suite _unused_,
 	return NULL;
 }
 
+const char *suite_unrestored(const struct suite *suite _unused_,
+			     size_t i _unused_)
+{
+	return NULL;
+}
+
 unsigned suite_watchable(const struct suite *suite _unused_)
 {
 	return SUITE_ALL;
