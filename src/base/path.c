@@ -13,6 +13,7 @@
 
 /* How long a pipe may say nothing. */
 #define FILE_SILENCE_MS 10000
+#define FILE_STEP_MS 100
 
 struct err *path_join(const char *folder, const char *name, char **ret)
 {
@@ -93,14 +94,17 @@ static struct err *file_wait(int fd, const char *path)
 	struct stat status;
 	bool pipe = !fstat(fd, &status) && S_ISFIFO(status.st_mode);
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-	int ready;
-	do {
-		ready = poll(&poll_fd, 1, pipe ? FILE_SILENCE_MS : -1);
-	} while (ready < 0 && errno == EINTR && !interrupted);
-	if (ready < 0)
-		return err_with_kind(err_errno(errno, "cannot read '%s'", path),
-				     errno == EINTR ? ERR_INTERRUPTED
-						    : ERR_INTERNAL);
+	/* In small steps, since a signal may come between two lines. */
+	int ready = 0;
+	for (int waited = 0; !ready && !(pipe && waited >= FILE_SILENCE_MS);
+	     waited = pipe ? waited + FILE_STEP_MS : 0) {
+		ready = poll(&poll_fd, 1, FILE_STEP_MS);
+		if (interrupted)
+			return err_create(ERR_INTERRUPTED, "interrupted");
+		if (ready < 0 && errno != EINTR)
+			return err_errno(errno, "cannot read '%s'", path);
+		ready = MAX(ready, 0);
+	}
 	if (!ready)
 		return err_hint(
 			err_create(ERR_USAGE,

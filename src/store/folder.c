@@ -87,8 +87,8 @@ static struct err *folder_make_files(const char *path)
 	folder_close_to_others(folder, NULL, &status);
 	if (faccessat(folder, STORE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		folder_write_gitignore(folder);
-	TRY(folder_create_file(path, folder, &status));
-	return folder_check_files(path, folder);
+	TRY(folder_check_files(path, folder));
+	return folder_create_file(path, folder, &status);
 }
 
 struct err *store_folder_make(const char *path)

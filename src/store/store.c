@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -131,6 +132,13 @@ static const char *const texts[QUERIES] = {
 
 /* ---- SQLite's words into ours ---- */
 
+static bool files_are_limited(void)
+{
+	struct rlimit limit;
+	return !getrlimit(RLIMIT_FSIZE, &limit) &&
+	       limit.rlim_cur != RLIM_INFINITY;
+}
+
 static struct err *db_err(struct store *store, int code)
 {
 	if (code == SQLITE_NOMEM)
@@ -149,6 +157,9 @@ static struct err *db_err(struct store *store, int code)
 			  : store->db	      ? sqlite3_errmsg(store->db)
 					      : sqlite3_errstr(code);
 	int number = store->db ? sqlite3_system_errno(store->db) : 0;
+	/* SQLite does not keep the number of all of them. */
+	if (kind == SQLITE_IOERR && !number && files_are_limited())
+		number = EFBIG;
 	bool system = number && (kind == SQLITE_IOERR || kind == SQLITE_FULL ||
 				 kind == SQLITE_CANTOPEN);
 	return system ? err_errno(number, "'%s': %s", store->path, why)
