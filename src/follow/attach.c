@@ -5,6 +5,7 @@
  * Everything that can fail on our side is done before: a filter cannot be
  * removed again, and one whose listener nobody has makes calls fail.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -123,6 +124,25 @@ static void take_processors(struct follow *follow, struct tracee *tracee)
 		CPU_OR(&follow->all, &follow->all, &cpus);
 }
 
+/* Rings that were set up before anybody looked. */
+static bool has_rings(pid_t pid)
+{
+	char path[64], target[64];
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	DIR *folder = opendir(path);
+	bool found = false;
+	for (const struct dirent *entry;
+	     folder && !found && (entry = readdir(folder));) {
+		ssize_t n = readlinkat(dirfd(folder), entry->d_name, target,
+				       sizeof(target) - 1);
+		target[MAX(n, 0)] = '\0';
+		found = !strcmp(target, "anon_inode:[io_uring]");
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
 struct err *follow_attach(struct thread *thread,
 			  const struct follow_options *options,
 			  struct follow **ret)
@@ -144,6 +164,8 @@ struct err *follow_attach(struct thread *thread,
 			  "its names are looked up from there",
 			  pid);
 	take_processors(follow, thread->tracee);
+	if (options->flags & FOLLOW_FILES && has_rings(pid))
+		atomic_fetch_or(&follow->unseen, FOLLOW_RINGS);
 	TRY(follow_start(follow));
 
 	struct raddr address;

@@ -293,6 +293,20 @@ struct err *follow_impossible(const struct err *why)
 			"instead");
 }
 
+unsigned follow_unseen(const struct follow *follow)
+{
+	return atomic_load(&follow->unseen);
+}
+
+const char *follow_unseen_text(enum follow_unseen what)
+{
+	return what == FOLLOW_RINGS
+		       ? "tests used io_uring: files that were changed through "
+			 "it are neither reported nor restored"
+		       : "32-bit programs changed files: these files are "
+			 "neither reported nor restored";
+}
+
 struct follow_counts follow_counts(const struct follow *follow)
 {
 	return (struct follow_counts){

@@ -21,8 +21,9 @@
  *     too, and share its follower.
  *  4. A process is followed once: the kernel allows one listener (EBUSY).
  *
- * What it does not see: io_uring, and calls of processes that were there
- * before (a server that does the work).
+ * What it does not see: what io_uring does, calls of 32-bit programs, and calls
+ * of processes that were there before (a server that does the work). That there
+ * was any of the first two is noticed (follow_unseen()).
  *
  * Signals: a call that waits to be looked at can be taken back by a signal for
  * some 2 µs. The kernel then makes it again, unless the handler was installed
@@ -155,6 +156,15 @@ bool follow_is_alone(const struct follow *follow);
 
 /* The error for users who demand following; @why: what prevents it. */
 struct err *follow_impossible(const struct err *why) _must_check_;
+
+/* What happened that could not be followed, as bits. */
+enum follow_unseen {
+	FOLLOW_RINGS = 1 << 0,	 /* io_uring was set up */
+	FOLLOW_FOREIGN = 1 << 1, /* a 32-bit program changed files */
+};
+unsigned follow_unseen(const struct follow *follow);
+/* One of them as a sentence for users. */
+const char *follow_unseen_text(enum follow_unseen what);
 
 struct follow_counts {
 	uint64_t told; /* calls that were held back */

@@ -96,6 +96,9 @@ struct filter {
 	unsigned short n;
 };
 void filter_build(struct filter *filter, unsigned flags, uint64_t exempt);
+/* Is the held call one that only shows what is not seen? Then it is noted. */
+bool filter_notes_unseen(struct follow *follow,
+			 const struct seccomp_data *data);
 
 /* What older headers lack. */
 #ifndef SECCOMP_FILTER_FLAG_TSYNC_ESRCH
@@ -196,6 +199,7 @@ struct follow {
 	atomic_bool end;
 	atomic_bool ended;
 	atomic_uint_least64_t told, ns;
+	atomic_uint unseen; /* enum follow_unseen */
 
 	/* Of the thread alone. */
 	struct caller_names names;

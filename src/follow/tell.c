@@ -217,6 +217,8 @@ static void note_moves(struct caller *caller)
 void follow_tell(struct follow *follow, const struct seccomp_notif *notif)
 {
 	unsigned number = (unsigned)notif->data.nr;
+	if (filter_notes_unseen(follow, &notif->data))
+		return;
 	const struct call *call = number < ARRAY_SIZE(follow->calls)
 					  ? follow->calls[number]
 					  : NULL;

@@ -629,6 +629,12 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 	else
 		err = run_alone(session, order, n);
 	tracer_tick(false);
+	if (session->obstacle && session->chooser)
+		suite_limit(observer,
+			    "choices: the program is started again for each "
+			    "run (%s): a failure may depend on timing instead "
+			    "of a choice",
+			    session->obstacle);
 	session->observer = NULL;
 	struct err *failed = saving_put_back(session);
 	if (!err)
@@ -671,6 +677,12 @@ static struct err *session_run_tree(struct suite *suite,
 	else
 		err = tree_run(session, nodes, n, observer);
 	tracer_tick(false);
+	if (session->obstacle)
+		suite_limit(observer,
+			    "order: the program is started again for each "
+			    "order (%s): an outcome may depend on timing "
+			    "instead of the order",
+			    session->obstacle);
 	session->watch = watch;
 	session->points = points;
 	struct err *failed = saving_put_back(session);

@@ -70,8 +70,10 @@ static struct err *tries_do_without(struct tries *tries, bool memory,
 	if (!err || err_kind(err) == ERR_INTERRUPTED ||
 	    err_kind(err) == ERR_USAGE)
 		return err;
-	log_info("%s cannot be examined: %s",
-		 memory ? "memory" : "process state", err_message(err));
+	suite_limit(tries->outer,
+		    "order: %s could not be examined (%s): what tests depend "
+		    "on is not found there",
+		    memory ? "memory" : "process state", err_message(err));
 	err_destroy(err);
 	if (memory) {
 		tries->memory = NULL;

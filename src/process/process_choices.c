@@ -1,7 +1,9 @@
 #include "process/process_choices.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "suite/agent_library.h"
 
 bool process_chooses(const struct process_suite *suite)
@@ -83,4 +85,27 @@ struct err *process_block_environment(const struct process_suite *suite,
 			    strlen("ASAN_OPTIONS"),
 			    "verify_asan_link_order=0"));
 	return env_apply(&changes, environment);
+}
+
+/* Of "sh -c COMMAND" the command's first word counts, if it is a plain path. */
+bool process_choices_miss(const struct process_suite *suite, size_t test)
+{
+	const struct process_test *of = &suite->tests.data[test];
+	const struct strv *argv = &of->argv;
+	_cleanup_(freep) char *word = NULL, *path = NULL;
+	if (!argv->n)
+		return false;
+	if (argv->n == 3 && !strcmp(argv->data[0], "/bin/sh") &&
+	    !strcmp(argv->data[1], "-c"))
+		word = strndup(argv->data[2], strcspn(argv->data[2], " \t"));
+	else
+		word = strdup(argv->data[0]);
+	/* What is not a path is searched for, mostly in the system's folders. */
+	if (!word || !strchr(word, '/') || strpbrk(word, "$\"'`;|&<>()\\*?"))
+		return false;
+	if (of->folder)
+		err_ignore(path_join(of->folder, word, &path));
+	else
+		path = take_ptr(word);
+	return path && !agent_library_fits(path);
 }

@@ -34,3 +34,6 @@ struct err *process_block_create(struct process_suite *suite, size_t test,
 struct err *process_block_environment(const struct process_suite *suite,
 				      const struct choice_block *block,
 				      struct strv *environment) _must_check_;
+
+/* Can nothing be chosen in the program that this test starts, as far as known? */
+bool process_choices_miss(const struct process_suite *suite, size_t test);

@@ -198,6 +198,27 @@ process_run_report_missing_fixtures(const struct process_run *run)
 	return NULL;
 }
 
+/* Commands in which no choice is made: a pass says nothing there. */
+static void process_run_report_unchosen(const struct process_run *run)
+{
+	size_t missed = 0, example = 0;
+	if (!process_chooses(run->suite))
+		return;
+	for (size_t i = 0; i < run->n; i++) {
+		if (!process_choices_miss(run->suite, run->order[i]))
+			continue;
+		example = missed++ ? example : run->order[i];
+	}
+	if (missed)
+		suite_limit(run->observer,
+			    "choices: %zu of %zu commands run a program into "
+			    "which our library cannot be loaded, as it is "
+			    "statically linked or 32-bit (%s): nothing is "
+			    "chosen in it",
+			    missed, run->n,
+			    suite_test(&run->suite->suite, example)->name);
+}
+
 static struct err *process_run_prepare(struct process_run *run)
 {
 	run->next = calloc(run->n + 1, sizeof(*run->next));
@@ -218,6 +239,7 @@ static struct err *process_run_prepare(struct process_run *run)
 			    "models of functions in polygraph.toml are for "
 			    "test executables; in a suite of processes they do "
 			    "nothing");
+	process_run_report_unchosen(run);
 	return NULL;
 }
 

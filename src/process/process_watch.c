@@ -64,6 +64,7 @@ struct process_watch {
 	struct map_text fixtures; /* roots that set-ups changed */
 	uint64_t told;		  /* calls held back */
 	size_t unfollowed;	  /* commands */
+	unsigned unseen;	  /* enum follow_unseen */
 };
 
 static const struct process_test *
@@ -113,8 +114,10 @@ static void command_follower_destroy(struct command_follower *follower)
 {
 	if (!follower)
 		return;
-	if (follower->follow)
+	if (follower->follow) {
 		follower->watch->told += follow_counts(follower->follow).told;
+		follower->watch->unseen |= follow_unseen(follower->follow);
+	}
 	/* First its thread, which tells the files. */
 	follow_destroy(follower->follow);
 	files_destroy(follower->late);
@@ -581,5 +584,10 @@ struct err *process_watch_finish(struct process_watch *watch)
 			    "be followed",
 			    watch->unfollowed,
 			    watch->unfollowed == 1 ? "" : "s");
+	for (unsigned bit = 1; bit <= watch->unseen; bit <<= 1) {
+		if (watch->unseen & bit)
+			suite_limit(watch->observer, "pollution: %s",
+				    follow_unseen_text(bit));
+	}
 	return NULL;
 }

@@ -1,6 +1,8 @@
 #include "suite/agent_library.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,4 +122,35 @@ struct err *agent_library_find(const char *name, char **ret)
 		return NULL;
 	}
 	return err_create(ERR_SUITE, "%s is missing", name);
+}
+
+/* ---- programs that load nothing ---- */
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+{
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr segment;
+		off_t at = (off_t)(header->e_phoff + i * sizeof(segment));
+		if (pread(fd, &segment, sizeof(segment), at) !=
+			    sizeof(segment) ||
+		    segment.p_type == PT_INTERP)
+			return true; /* or it is no matter of ours */
+	}
+	return false;
+}
+
+bool agent_library_fits(const char *program)
+{
+	struct stat status;
+	Elf64_Ehdr header;
+	if (stat(program, &status) || !S_ISREG(status.st_mode))
+		return true;
+	_cleanup_(closep) int fd = open(program, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 ||
+	    pread(fd, &header, sizeof(header), 0) < (ssize_t)EI_NIDENT ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+		return true;
+	return header.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header.e_phentsize == sizeof(Elf64_Phdr) &&
+	       has_interpreter(fd, &header);
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 #define AGENT_LIBRARY_STATE "libpolygraph-agent.so"
@@ -15,3 +17,9 @@
  * folder, which is removed at the end. ERR_SUITE if it does not exist.
  */
 struct err *agent_library_find(const char *name, char **ret) _must_check_;
+/*
+ * Can a library be preloaded into this program? Not if it is linked statically
+ * or for another machine. What is no program, or cannot be read, counts as one
+ * into which it can: scripts are run by others.
+ */
+bool agent_library_fits(const char *program);

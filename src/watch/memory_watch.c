@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "program/place.h"
 #include "suite/change.h"
@@ -236,14 +237,28 @@ static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 		 counts.nodes);
 	if (watch->roots.untyped && !watch->said_untyped) {
 		suite_limit(*watch->host.observer,
-			    "pollution: without debug information (-g) "
-			    "variables are compared word by word");
+			    watch->roots.dynamic
+				    ? "pollution: without debug information "
+				      "(-g) variables are compared word by word"
+				    : "pollution: the program is statically "
+				      "linked and has no debug information "
+				      "(-g): its memory is not compared");
 		watch->said_untyped = true;
+	}
+	if (watch->roots.stripped && !watch->said_stripped) {
+		suite_limit(*watch->host.observer,
+			    "pollution: '%s' is stripped: changes of its "
+			    "variables are not seen, but of those that it "
+			    "exports",
+			    path_base(watch->roots.stripped->path));
+		watch->said_stripped = true;
 	}
 	const char *missing = image_blocks_missing(watch->image);
 	if (missing && !watch->said_blocks) {
 		suite_limit(*watch->host.observer,
-			    "pollution: sizes of heap blocks are not known: %s",
+			    "pollution: sizes of heap blocks are not known "
+			    "(%s): only one object is compared for each "
+			    "pointer",
 			    missing);
 		watch->said_blocks = true;
 	}

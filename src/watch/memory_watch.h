@@ -34,7 +34,7 @@ struct memory_watch {
 	uint64_t capture_ns, compare_ns; /* what it cost */
 	bool once; /* examined twice: ignores libraries loaded later */
 	bool said_blocks;
-	bool said_untyped;
+	bool said_untyped, said_stripped;
 };
 
 struct err *memory_watch_create(const struct watch_host *host,

@@ -350,6 +350,7 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 {
 	roots->all.n = roots->places.n = roots->vtables.n = 0;
 	roots->untyped = 0;
+	roots->stripped = NULL;
 	for (size_t i = 0; i < program->modules.n; i++) {
 		const struct module *module = &program->modules.data[i];
 		struct index_variables *index = NULL;
@@ -358,7 +359,10 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 		TRY(err_prefix(file_index(roots, module, &index), "'%s'",
 			       module->path));
 		BUG_ON(!index);
-		roots->untyped += !index->debug;
+		bool named = object_facts(module->object)->symtab;
+		roots->untyped += !index->debug && named;
+		if (!index->debug && !named && !roots->stripped)
+			roots->stripped = module;
 	}
 	TRY(note_untyped(roots));
 	roots->dynamic = program->modules.n &&

@@ -38,6 +38,7 @@ struct roots {
 	VEC(struct state_vtable) vtables;
 	struct map_text untyped_names; /* of the executable */
 	size_t untyped;		       /* files without debug information */
+	const struct module *stripped; /* a file without symbols; or NULL */
 	bool dynamic;		       /* the C library is another file */
 };
 

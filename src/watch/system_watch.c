@@ -40,6 +40,7 @@ struct system_watch {
 	VEC(char *) own_variables;
 	/* Said once: that calls cannot be followed, and what was left out. */
 	bool said, said_files, said_attributes;
+	unsigned said_unseen; /* enum follow_unseen */
 };
 
 /* Those of the environment it was started with that are not ours. */
@@ -107,6 +108,14 @@ static void report_limit_once(const struct system_watch *watch,
 /* What was left out. */
 static void report_limits(struct system_watch *watch)
 {
+	unsigned unseen = watch->follow ? follow_unseen(watch->follow) : 0;
+	for (unsigned bit = 1; bit <= unseen; bit <<= 1) {
+		bool said = watch->said_unseen & bit;
+		if (unseen & bit)
+			report_limit_once(watch, follow_unseen_text(bit),
+					  &said);
+		watch->said_unseen |= said ? bit : 0;
+	}
 	if (watch->files)
 		report_limit_once(watch, files_limit(watch->files),
 				  &watch->said_files);

@@ -9,6 +9,7 @@
 #include "suite/change.h"
 #include "watch/memory_watch.h"
 #include "watch/system_watch.h"
+#include "wire/state.h"
 
 #define NO_TEST ((size_t)-1)
 
@@ -30,6 +31,7 @@ struct watch {
 	size_t held_entry;
 	struct changes changes;
 	struct map_text fixtures; /* roots, memory's apart, that were undone */
+	bool said_agent, said_threads;
 };
 
 unsigned watch_points(const struct suite_watch *options)
@@ -184,6 +186,64 @@ bool watch_follows(const struct watch *watch)
 	return watch->system && system_watch_follows(watch->system);
 }
 
+/* ---- what cannot be seen ---- */
+
+static const char *find_agent_obstacle(const struct program *program)
+{
+	const struct module *executable = program->modules.data;
+	if (!program->modules.n || !executable->object)
+		return "it could not be loaded";
+	const struct object_facts *facts = object_facts(executable->object);
+	return facts->asan   ? "it does not work with AddressSanitizer"
+	       : facts->tsan ? "it does not work with ThreadSanitizer"
+			     : "it could not be loaded";
+}
+
+/* Without our library less is known; pollution.md has the whole list. */
+static void report_missing_agent(struct watch *watch)
+{
+	const struct program *program = watch->host.program;
+	const struct suite_observer *observer = *watch->host.observer;
+	struct raddr agent;
+	if (watch->said_agent || !observer ||
+	    program_symbol(program, WIRE_STATE_SYMBOL, &agent))
+		return;
+	watch->said_agent = true;
+	bool linked_statically =
+		program->modules.n && program->modules.data[0].object &&
+		!object_facts(program->modules.data[0].object)->dynamic;
+	if (linked_statically)
+		suite_limit(
+			observer,
+			"pollution: the program is statically linked: sizes "
+			"of heap blocks are rounded up, and tests that read "
+			"the environment, the locale, the time zone or "
+			"random numbers are not found");
+	else
+		suite_limit(
+			observer,
+			"pollution: our library is not in the program (%s): "
+			"changes of the locale, random numbers, exit "
+			"handlers and C++ hooks may be missed, and tests "
+			"that read them are not found",
+			find_agent_obstacle(program));
+}
+
+/* At a point: those that a test waited for are gone. */
+static void report_threads(struct watch *watch)
+{
+	if (watch->said_threads || tracee_threads(watch->tracee) < 2)
+		return;
+	tracee_reap(watch->tracee);
+	if (tracee_threads(watch->tracee) < 2)
+		return;
+	watch->said_threads = true;
+	suite_limit(*watch->host.observer,
+		    "pollution: other threads run beside the tests: what they "
+		    "change counts as changed by the test that runs then, and "
+		    "their thread-local variables are not compared");
+}
+
 struct err *watch_start(struct watch *watch,
 			const struct watch_process *process)
 {
@@ -202,6 +262,7 @@ struct err *watch_start(struct watch *watch,
 		return err;
 	if (err)
 		lose_memory(watch, err);
+	report_missing_agent(watch);
 	return NULL;
 }
 
@@ -260,6 +321,7 @@ struct err *watch_point(struct watch *watch, const struct watch_point *at)
 	bool to = point == options->to && !options->consecutive;
 	if (!from && !to)
 		return NULL;
+	report_threads(watch);
 	bool wanted = (to || options->consecutive) && watch->pending != NO_TEST;
 	/* End and beginning are often one stop: nothing ran since. */
 	bool again = *at->captured && !wanted;
