@@ -171,6 +171,7 @@ struct err *breakpoint_clear(struct tracee *tracee, struct raddr address)
 	if (!known)
 		return NULL;
 	TRY(quiet_end(tracee));
+	TRY(map_u64_put(&tracee->breakpoints_cleared, address.v, 1));
 	if (!known->resting)
 		TRY(write_code(tracee->mem_fd, address, known->original,
 			       ARCH_BREAK_SIZE));
@@ -384,6 +385,7 @@ void breakpoint_forget(struct tracee *tracee)
 	breakpoint_base_release(take_ptr(tracee->base));
 	vec_free(&tracee->breakpoints);
 	map_u64_free(&tracee->breakpoint_index);
+	map_u64_free(&tracee->breakpoints_cleared);
 	vec_free(&tracee->overlays);
 	map_u64_free(&tracee->overlay_index);
 	tracee->quiet = NULL;

@@ -433,15 +433,29 @@ static struct err *on_exec(struct thread *thread)
  * Did our instruction trap, or was the signal sent? A thread can only be right
  * after our byte by executing it, unless the original is one byte long.
  */
-static bool is_break(const struct thread *thread,
-		     const struct breakpoint *breakpoint)
+static bool is_trap(const struct thread *thread)
 {
 	siginfo_t info;
-	if (breakpoint->decoded && breakpoint->insn.length > ARCH_BREAK_SIZE)
-		return true;
 	return ptrace_thread(PTRACE_GETSIGINFO, thread->tid, 0,
 			     (uintptr_t)&info) == 0 &&
 	       (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
+}
+
+static bool is_break(const struct thread *thread,
+		     const struct breakpoint *breakpoint)
+{
+	return (breakpoint->decoded &&
+		breakpoint->insn.length > ARCH_BREAK_SIZE) ||
+	       is_trap(thread);
+}
+
+/* One that this thread had executed when it was cleared for another thread. */
+static bool is_cleared_break(const struct thread *thread, struct raddr at)
+{
+	uint64_t cleared;
+	return map_u64_get(&tracee_image(thread->tracee)->breakpoints_cleared,
+			   at.v, &cleared) &&
+	       is_trap(thread);
 }
 
 /*
@@ -493,6 +507,11 @@ static struct err *on_signal(struct thread *thread, int signal,
 			event->kind = TRACEE_BREAKPOINT;
 			event->breakpoint = breakpoint->word;
 			*ret_event = true;
+			return NULL;
+		}
+		if (!breakpoint && is_cleared_break(thread, at)) {
+			regs_set_pc(&thread->regs, at);
+			thread_dirty(thread);
 			return NULL;
 		}
 	}

@@ -76,6 +76,8 @@ struct tracee {
 	/* Its own, which count before those. */
 	VEC(struct breakpoint) breakpoints;
 	struct map_u64 breakpoint_index; /* address → index */
+	/* Where there were some: a thread may have executed one before. */
+	struct map_u64 breakpoints_cleared;
 	VEC(struct overlay) overlays;
 	struct map_u64 overlay_index; /* address → index */
 	VEC(struct code_region) regions;
