@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "keep/keep_internal.h"
+#include "keep/overlaid.h"
 
 /* Bytes of /proc/PID/maps and of one fdinfo, at most. */
 #define MAPS_MAX ((size_t)16 << 20)
@@ -245,6 +246,22 @@ static bool saver_path_counts(const char *path)
 	       !path_is_coverage(path);
 }
 
+/* Not every overlay can do what the call is about to do. */
+static void saver_prepare_overlay(struct saver *saver,
+				  const struct follow_event *event,
+				  const char *path)
+{
+	struct err *err = event->kind == FOLLOW_RENAME
+				  ? overlaid_free_folder(path)
+				  : NULL;
+	if (!err && event->kind != FOLLOW_REMOVE &&
+	    event->kind != FOLLOW_RENAME)
+		err = overlaid_prepare_file(path);
+	if (err)
+		saver_lose(saver, err_message(err));
+	err_ignore(err);
+}
+
 static void saver_touch_event(struct saver *saver,
 			      const struct follow_event *event,
 			      const char *path)
@@ -281,8 +298,10 @@ void saver_event(struct saver *saver, const struct follow_event *event)
 		return;
 	SAVER_LOCKED(saver);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		if (saver_path_counts(paths[i]))
-			saver_touch_event(saver, event, paths[i]);
+		if (!saver_path_counts(paths[i]))
+			continue;
+		saver_touch_event(saver, event, paths[i]);
+		saver_prepare_overlay(saver, event, paths[i]);
 	}
 	if (is_unnamed(event) && !saver->unnamed) {
 		saver->unnamed = true;

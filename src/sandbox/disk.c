@@ -16,50 +16,15 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/file_tree.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "sandbox/sandbox_internal.h"
 
 #define DISK_PREFIX "polygraph-layers-"
-#define DISK_DEPTH_MAX 1000
 
 /* ---- removing ---- */
-
-static void remove_tree(int parent, const char *name, unsigned depth);
-
-static void remove_entries(int fd, unsigned depth)
-{
-	DIR *folder = fdopendir(fd);
-	if (!folder) {
-		close(fd);
-		return;
-	}
-	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			remove_tree(dirfd(folder), entry->d_name, depth + 1);
-	}
-	closedir(folder);
-}
-
-/* Ours alone: never through a link. */
-static void remove_tree(int parent, const char *name, unsigned depth)
-{
-	if (unlinkat(parent, name, 0) == 0 || depth > DISK_DEPTH_MAX)
-		return;
-	int path = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	char self[32];
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
-	if (path >= 0)
-		chmod(self, 0700);
-	closep(&path);
-	int fd = openat(parent, name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		remove_entries(fd, depth);
-	unlinkat(parent, name, AT_REMOVEDIR);
-}
 
 static bool disk_is_abandoned(int parent, const char *name)
 {
@@ -84,7 +49,7 @@ static void remove_abandoned(int parent)
 			continue;
 		log_debug(LOG_SANDBOX, "'%s' was left by another run",
 			  entry->d_name);
-		remove_tree(parent, entry->d_name, 0);
+		file_tree_remove(parent, entry->d_name);
 	}
 	closedir(folder);
 }
@@ -152,7 +117,7 @@ void sandbox_disks_remove(struct sandbox_disks *disks)
 {
 	for (size_t i = 0; i < disks->n; i++) {
 		struct sandbox_disk *disk = &disks->data[i];
-		remove_tree(disk->parent, path_base(disk->path), 0);
+		file_tree_remove(disk->parent, path_base(disk->path));
 		closep(&disk->fd);
 		closep(&disk->parent);
 		free(disk->path);

@@ -15,12 +15,18 @@
 #include "sandbox/sandbox_internal.h"
 
 static bool entered;
+static bool weak_overlays;
 static bool gained_rights;		   /* in a user namespace of our own */
 static struct sandbox_disks entered_disks; /* none: layers are in memory */
 
 bool sandbox_is_entered(void)
 {
 	return entered;
+}
+
+bool sandbox_has_weak_overlays(void)
+{
+	return weak_overlays;
 }
 
 static void site_freep(struct sandbox_site *site)
@@ -178,7 +184,7 @@ struct err *sandbox_enter(const struct sandbox_options *options)
 		return err;
 	}
 	entered = true;
-	gained_rights = !way.whole;
+	gained_rights = weak_overlays = !way.whole;
 	log_debug(LOG_SANDBOX, "entered: %s%s",
 		  way.whole ? "all file systems are covered"
 			    : "places of the user are covered",

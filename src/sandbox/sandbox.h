@@ -60,6 +60,11 @@ struct sandbox_options {
  */
 struct err *sandbox_enter(const struct sandbox_options *options) _must_check_;
 bool sandbox_is_entered(void);
+/*
+ * Is it an ordinary user's, in which folders that were there before cannot be
+ * renamed, and writing to a file separates its names?
+ */
+bool sandbox_has_weak_overlays(void);
 /* When the last tested program has ended; nobody may change files afterwards. */
 void sandbox_leave(void);
 /*
