@@ -33,6 +33,7 @@ static void detection_freep(struct detection *detection)
 		if (detection->states[i] && detector->free)
 			detector->free(detection->states[i]);
 		free(detection->states[i]);
+		earlier_free(&detection->earlier[i]);
 	}
 	roster_destroy(detection->roster);
 	free(detection->suite_words);
@@ -333,6 +334,8 @@ static struct err *detection_find_all(struct detection *detection)
 		detection->step = &detection->steps[i];
 		if (!state)
 			continue;
+		if (!detection->step->hidden && !detection->values->fresh)
+			TRY(earlier_load(detection, &detection->earlier[i]));
 		if (failed)
 			log_debug(LOG_CLI, "%s: does not start: %s",
 				  detector->name, err_message(failed));
@@ -361,7 +364,8 @@ static struct err *fails_on_its_own(const struct report *report, bool *ret)
 	*ret = false;
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
-		if (dependence_of(finding) || flaky_of(finding))
+		if (finding->kind == &dependence_kind ||
+		    finding->kind == &flaky_kind)
 			TRY(map_text_put(&explained, finding_test(finding), 1));
 	}
 	for (size_t i = 0; i < report->n; i++) {
@@ -385,6 +389,21 @@ static struct err *judge_report(const struct report *report, enum status *ret)
 	return NULL;
 }
 
+/* What it found, and what earlier runs found that it did not come to. */
+static struct err *add_step(struct detection *detection, size_t step,
+			    struct report *report)
+{
+	const struct detector *detector = detection->steps[step].detector;
+	struct earlier_list *earlier = &detection->earlier[step];
+	void *state = detection->states[step];
+	if (!detection->left_out[step]) {
+		if (detector->judge_earlier)
+			detector->judge_earlier(detection, state, earlier);
+		TRY(detector->add(detection, state, report));
+	}
+	return earlier_add(detection, earlier);
+}
+
 /* What is kept of each detector is made of its findings among all. */
 static struct err *add_findings(struct detection *detection,
 				struct report *report)
@@ -394,13 +413,12 @@ static struct err *add_findings(struct detection *detection,
 			const struct detector *detector =
 				detection->steps[i].detector;
 			void *state = detection->states[i];
-			if (!state || detection->left_out[i] ||
-			    detection->steps[i].hidden)
+			if (!state || detection->steps[i].hidden)
 				continue;
 			detection->step = &detection->steps[i];
 			if (!kept)
-				TRY(detector->add(detection, state, report));
-			else if (detector->keep)
+				TRY(add_step(detection, i, report));
+			else if (detector->keep && !detection->left_out[i])
 				detector->keep(detection, state);
 		}
 		if (!kept)

@@ -25,6 +25,7 @@
 #include "cli/choices_options.h"
 #include "cli/collect.h"
 #include "cli/command.h"
+#include "cli/earlier.h"
 #include "cli/records.h"
 #include "cli/select.h"
 #include "cli/state_options.h"
@@ -85,6 +86,12 @@ struct detector {
 	void (*end)(struct detection *detection, void *state, bool failed);
 	/* What was not done, and why; also where find() had no turn. */
 	struct err *(*say_limits)(struct detection *detection, void *state);
+	/*
+	 * Which findings of earlier runs were tried again, or not asked for;
+	 * NULL: none. Also where find() had no turn, or did not come to its end.
+	 */
+	void (*judge_earlier)(const struct detection *detection, void *state,
+			      struct earlier_list *earlier);
 	/* Moves its findings to the detection's; the rest of the report. */
 	struct err *(*add)(struct detection *detection, void *state,
 			   struct report *report);
@@ -112,6 +119,7 @@ struct detection {
 	void *states[DETECTION_STEPS_MAX]; /* NULL: it is not wanted */
 	bool left_out
 		[DETECTION_STEPS_MAX]; /* it could not run: a limit says so */
+	struct earlier_list earlier[DETECTION_STEPS_MAX];
 	const struct detection_step *step; /* whose turn it is */
 	size_t opened;	   /* the step that the suite was opened for */
 	size_t unrestored; /* files of that suite that were named so far */

@@ -2,6 +2,7 @@
  * Tests that assume more than an API promises, as the commands look for them.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/detection.h"
 #include "cli/interrupt.h"
@@ -80,6 +81,36 @@ static struct err *choices_say_limits(struct detection *detection, void *data)
 	return NULL;
 }
 
+/* Those of levels and seeds that were asked for, once all of these were run. */
+static void choices_judge_earlier(const struct detection *detection _unused_,
+				  void *data, struct earlier_list *earlier)
+{
+	const struct choices_state *state = data;
+	const struct choices_options *options = &state->plan.options;
+	const struct choices_reach *reach = &state->result.reach;
+	size_t levels = options->level_given ? 1 : WIRE_LEVELS;
+	bool all =
+		state->searched && !reach->why && !interrupt_happened() &&
+		!reach->undebugged &&
+		(options->systematic || reach->runs == levels * options->runs);
+	for (size_t i = 0; i < earlier->n; i++) {
+		struct earlier_finding *finding = &earlier->data[i];
+		json_int_t seed = json_integer_value(
+			json_object_get(finding->json, "failing_seed"));
+		const char *level = earlier_text(finding, "level");
+		finding->tried = all;
+		if (finding->kind != &assumption_kind)
+			continue;
+		finding->left_out |=
+			options->level_given &&
+			strcmp(level, choices_level_name(options->level)) != 0;
+		finding->left_out |=
+			!options->systematic &&
+			((uint64_t)seed < options->seed ||
+			 (uint64_t)seed - options->seed >= options->runs);
+	}
+}
+
 static struct err *choices_add(struct detection *detection, void *data,
 			       struct report *report)
 {
@@ -115,6 +146,7 @@ const struct detector detector_choices = {
 	.open = choices_open,
 	.find = choices_search_all,
 	.say_limits = choices_say_limits,
+	.judge_earlier = choices_judge_earlier,
 	.add = choices_add,
 	.keep = choices_keep,
 	.free = choices_free,

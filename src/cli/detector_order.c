@@ -57,6 +57,8 @@ struct order_state {
 	bool searched;
 	uint64_t seed;
 	char matters[64];
+	/* Findings of earlier runs, as the search tries them again; by place. */
+	VEC(struct order_earlier) again;
 };
 
 static bool is_random(const struct detection *detection)
@@ -111,6 +113,45 @@ static struct err *order_begin(struct detection *detection,
 	return NULL;
 }
 
+/* In which order each of them shows; of a flaky test in which it went both ways. */
+static struct err *order_list_earlier(const struct detection *detection,
+				      struct order_state *state)
+{
+	const struct earlier_list *earlier =
+		&detection->earlier[detection->step - detection->steps];
+	for (size_t i = 0; i < earlier->n; i++) {
+		const struct earlier_finding *finding = &earlier->data[i];
+		const struct record *record = &finding->record;
+		bool brittle =
+			!strcmp(earlier_text(finding, "class"), "brittle");
+		struct order_earlier again = {
+			.test = finding->test,
+			.flaky = finding->kind == &flaky_kind,
+			.left_out = finding->left_out || record->trials.n != 2,
+		};
+		struct err *err =
+			again.left_out
+				? NULL
+				: earlier_prefix(detection,
+						 &record->trials.data[brittle],
+						 &again.prefix);
+		if (!err)
+			err = vec_push(&state->again, again);
+		if (err)
+			vec_free(&again.prefix);
+		TRY(err);
+	}
+	return NULL;
+}
+
+static void order_judge_earlier(const struct detection *detection _unused_,
+				void *data, struct earlier_list *earlier)
+{
+	const struct order_state *state = data;
+	for (size_t i = 0; i < earlier->n && i < state->again.n; i++)
+		earlier->data[i].tried = state->again.data[i].tried;
+}
+
 static struct err *order_search(struct detection *detection, void *data)
 {
 	struct order_state *state = data;
@@ -121,7 +162,7 @@ static struct err *order_search(struct detection *detection, void *data)
 		.put = results_put_fact,
 		.data = detection->records.results,
 	};
-	const struct order_options options = {
+	struct order_options options = {
 		.run = &detection->run,
 		.strategy = (enum order_strategy)values->strategy,
 		.any_order = values->any_order,
@@ -142,6 +183,9 @@ static struct err *order_search(struct detection *detection, void *data)
 	 */
 	if (!detection->order.n || detection->collect.budget_spent)
 		return NULL;
+	TRY(order_list_earlier(detection, state));
+	options.earlier = state->again.data;
+	options.n_earlier = state->again.n;
 	struct suite_observer observer = detection_observer(detection);
 	TRY(detection_show_progress(detection, "other orders", &progress));
 	state->searched = true;
@@ -287,6 +331,9 @@ static void order_free(void *data)
 {
 	struct order_state *state = data;
 	order_result_free(&state->result);
+	for (size_t i = 0; i < state->again.n; i++)
+		vec_free(&state->again.data[i].prefix);
+	vec_free(&state->again);
 }
 
 const struct detector detector_order = {
@@ -298,6 +345,7 @@ const struct detector detector_order = {
 	.find = order_search,
 	.end = order_end,
 	.say_limits = order_say_limits,
+	.judge_earlier = order_judge_earlier,
 	.add = order_add,
 	.keep = order_keep,
 	.free = order_free,

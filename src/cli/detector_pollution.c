@@ -1,4 +1,6 @@
 /* Tests that leave shared state changed, as the commands look for them. */
+#include <string.h>
+
 #include "cli/detection.h"
 
 /*
@@ -91,6 +93,31 @@ static void pollution_free_state(void *data)
 	pollution_free(&state->pollution);
 }
 
+/* A test that was examined has what it has, as far as was looked for. */
+static void pollution_judge_earlier(const struct detection *detection,
+				    void *data, struct earlier_list *earlier)
+{
+	static const unsigned bits[] = {
+		[CHANGE_MEMORY] = SUITE_MEMORY,
+		[CHANGE_FILE] = SUITE_FILES,
+		[CHANGE_PROCESS] = SUITE_PROCESS,
+	};
+	const struct pollution_state *state = data;
+	const uint8_t *outcomes = state->pollution.outcomes;
+	for (size_t i = 0; i < earlier->n; i++) {
+		struct earlier_finding *finding = &earlier->data[i];
+		const char *where = earlier_text(finding, "where");
+		finding->tried = outcomes && outcomes[finding->test];
+		for (size_t j = 0; j < ARRAY_SIZE(bits); j++) {
+			const char *name =
+				leftover_where_name((enum change_where)j);
+			finding->left_out |=
+				!strcmp(where, name) &&
+				!(detection->watch.watch.what & bits[j]);
+		}
+	}
+}
+
 const struct detector detector_pollution = {
 	.name = "pollution",
 	.agent = SUITE_AGENT_STATE,
@@ -98,6 +125,7 @@ const struct detector detector_pollution = {
 	.is_wanted = detector_pollution_wanted,
 	.find = pollution_search,
 	.say_limits = pollution_say_limits,
+	.judge_earlier = pollution_judge_earlier,
 	.add = pollution_add,
 	.keep = pollution_keep,
 	.free = pollution_free_state,

@@ -15,6 +15,8 @@ void finding_free(struct finding *finding)
 	free(finding->id);
 	free(finding->message);
 	free(finding->replay);
+	free(finding->earlier);
+	free(finding->record);
 	*finding = (struct finding){};
 }
 

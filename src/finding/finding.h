@@ -59,6 +59,12 @@ struct finding {
 	char *message; /* one sentence */
 	char *replay;  /* the command that reproduces it */
 	bool known;    /* the baseline lists it */
+	/*
+	 * Of an earlier run, where this one did not come to it: as JSON has it,
+	 * and what reproduces it. NULL: it was found now. It has no evidence.
+	 */
+	char *earlier;
+	char *record;
 	void *evidence;
 };
 

@@ -366,9 +366,10 @@ static size_t repeats_of(const struct order_search *search, size_t test,
  * A list was found: verified once more in its final form, it is a finding, or
  * belongs to one. *@ret NULL: it could not be confirmed.
  */
-static struct err *explain_accept_list(struct order_search *search, size_t test,
-				       const struct order_tests *list,
-				       struct dependence **ret)
+/* *@ret_tried: there was time to. */
+static struct err *explain_try_list(struct order_search *search, size_t test,
+				    const struct order_tests *list,
+				    struct dependence **ret, bool *ret_tried)
 {
 	_cleanup_(verified_freep) struct verified verified = {};
 	enum explain_verdict verdict;
@@ -377,6 +378,7 @@ static struct err *explain_accept_list(struct order_search *search, size_t test,
 				repeats_of(search, test, list), &verified));
 	TRY(explain_judge_test(search, list->data, list->n, test, &verified,
 			       &verdict));
+	*ret_tried = !verified.alone.missing && !verified.after.missing;
 	if (verdict != IS_SO) {
 		search_log_order(search, test, list->data, list->n,
 				 "not a finding, its outcome was not the same "
@@ -426,6 +428,14 @@ static struct err *explain_accept_list(struct order_search *search, size_t test,
 	}
 	*ret = &search->found.data[search->found.n - 1];
 	return NULL;
+}
+
+static struct err *explain_accept_list(struct order_search *search, size_t test,
+				       const struct order_tests *list,
+				       struct dependence **ret)
+{
+	bool tried;
+	return explain_try_list(search, test, list, ret, &tried);
 }
 
 /* ---- all single tests that do it ---- */
@@ -793,6 +803,35 @@ static struct err *explain_one(struct order_search *search,
 	};
 	natural_prefix(search, test, &natural.prefix);
 	return explain_prefix(search, &natural);
+}
+
+static struct err *explain_earlier_one(struct order_search *search,
+				       struct order_earlier *earlier)
+{
+	struct dependence *finding = NULL;
+	enum outcome alone;
+	bool mixed = false;
+	search->gave_up = 0;
+	TRY(search_alone(search, earlier->test, &alone));
+	if (search->known[earlier->test].random || search_late(search))
+		return NULL;
+	if (!earlier->flaky)
+		return explain_try_list(search, earlier->test, &earlier->prefix,
+					&finding, &earlier->tried);
+	TRY(flaky_again(search, earlier->test, earlier->prefix.data,
+			earlier->prefix.n, &mixed));
+	earlier->tried = !search_late(search);
+	return NULL;
+}
+
+struct err *explain_earlier(struct order_search *search)
+{
+	for (size_t i = 0; i < search->options->n_earlier; i++) {
+		struct order_earlier *earlier = &search->options->earlier[i];
+		if (!earlier->left_out)
+			TRY(explain_earlier_one(search, earlier));
+	}
+	return NULL;
 }
 
 struct err *explain_suspects(struct order_search *search)

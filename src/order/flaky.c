@@ -155,6 +155,20 @@ static struct err *flaky_try(struct order_search *search, struct flaky *flaky,
 	return NULL;
 }
 
+struct err *flaky_again(struct order_search *search, size_t test,
+			const size_t *prefix, size_t n, bool *ret)
+{
+	struct flaky flaky = { .test = test };
+	TRY(flaky_try(search, &flaky, prefix, n, ret));
+	if (!*ret)
+		return NULL;
+	struct err *err = vec_push(&search->flakies, flaky);
+	if (err)
+		flaky_free(&flaky);
+	search->known[test].random = true;
+	return err;
+}
+
 /* Tests before it that may matter, those that leave something first. */
 static struct err *list_singles(const struct order_search *search,
 				const struct flaky *flaky,

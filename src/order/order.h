@@ -43,6 +43,15 @@ struct order_memory {
 	void *data;
 };
 
+/* A finding of an earlier run, which is tried before anything is explored. */
+struct order_earlier {
+	size_t test;
+	struct order_tests prefix; /* that turns it, or after which it varies */
+	bool flaky;
+	bool left_out; /* not to be tried */
+	bool tried;    /* if it is not found again, it is gone */
+};
+
 struct order_options {
 	const struct finding_run *run; /* that findings speak of */
 	enum order_strategy strategy;
@@ -58,6 +67,8 @@ struct order_options {
 	/* How to examine state; for roots and for files to restore. */
 	const struct suite_watch *watch;
 	const struct order_memory *memory; /* NULL: none */
+	struct order_earlier *earlier;
+	size_t n_earlier;
 };
 
 /*

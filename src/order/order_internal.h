@@ -210,6 +210,11 @@ struct err *flaky_ask_again(struct order_search *search) _must_check_;
 /* In which order they go both ways, as short as possible, and how often. */
 struct err *flaky_settle(struct order_search *search) _must_check_;
 
+/* *@ret: it went both ways after @prefix, and is flaky. */
+struct err *flaky_again(struct order_search *search, size_t test,
+			const size_t *prefix, size_t n, bool *ret) _must_check_;
+/* What earlier runs found (explain.c). */
+struct err *explain_earlier(struct order_search *search) _must_check_;
 /* Looks at the suspects that are new (explain.c). */
 struct err *explain_suspects(struct order_search *search) _must_check_;
 /* All single tests that do it, of findings that do not have them yet. */

@@ -324,6 +324,7 @@ static struct err *ask_polluters(struct order_search *search)
 static struct err *search_likely(struct order_search *search)
 {
 	TRY(run_natural(search));
+	TRY(explain_all(search, explain_earlier));
 	TRY(ask_alone(search));
 	TRY(order_explore_orders(search, judge_natural(search)));
 	TRY(order_explore_orders(search, ask_candidates(search)));
@@ -390,6 +391,7 @@ struct err *search_random(struct order_search *search)
 	size_t orders = search->options->orders;
 	search->exploring = true;
 	TRY(run_natural(search));
+	TRY(explain_all(search, explain_earlier));
 	TRY(run_shuffled(search,
 			 orders == (size_t)-1 ? ORDERS_RANDOM : orders));
 	TRY(order_explore_orders(search, NULL));

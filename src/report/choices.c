@@ -271,7 +271,8 @@ static void choices_write_found(const struct report *report, FILE *out)
 		tests += !again;
 	}
 	if (!all)
-		fputs("no unsafe API assumption found\n", out);
+		fprintf(out, "no unsafe API assumption found%s\n",
+			kind_this_time(report, &assumption_kind));
 	else
 		fprintf(out,
 			"%zu test%s assume%s more than an API promises: %zu "

@@ -79,8 +79,24 @@ static struct err *json_write_head(const struct report *report, FILE *out)
 	return NULL;
 }
 
+/* As it was then; only what the baseline says is of today. */
+static struct err *make_earlier(const struct finding *finding, json_t **ret)
+{
+	_cleanup_(value_freep) json_t *object =
+		json_loads(finding->earlier, 0, NULL);
+	if (!object ||
+	    json_object_set_new(object, "known",
+				json_boolean(finding->known)) ||
+	    json_object_set_new(object, "earlier", json_true()))
+		return err_nomem();
+	*ret = take_ptr(object);
+	return NULL;
+}
+
 static struct err *make_finding(const struct finding *finding, json_t **ret)
 {
+	if (finding->earlier)
+		return make_earlier(finding, ret);
 	_cleanup_(value_freep) json_t *object = json_pack(
 		"{s:s, s:s, s:o, s:s, s:o, s:b, s:o}", "id", finding->id,
 		"kind", finding->kind->name, "test",

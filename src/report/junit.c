@@ -153,7 +153,7 @@ static struct err *junit_write_finding(const struct finding *finding, FILE *out)
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	_cleanup_(str_freep) struct str detail = STR_INIT;
 	TRY(str_append(&name, finding_test(finding)));
-	if (kind->subject)
+	if (kind->subject && !finding->earlier)
 		TRY(str_appendf(&name, ": %s", kind->subject(finding)));
 	fputs("    <testcase", out);
 	write_attribute("name", name.s, out);
@@ -167,7 +167,7 @@ static struct err *junit_write_finding(const struct finding *finding, FILE *out)
 	write_attribute("message", finding->message, out);
 	write_attribute("type", finding_severity_name(finding->severity), out);
 	fputs(">", out);
-	if (kind->append_detail)
+	if (kind->append_detail && !finding->earlier)
 		TRY(kind->append_detail(finding, &detail));
 	write_escaped(detail.s, detail.n, false, out);
 	write_escaped(finding->replay, strlen(finding->replay), false, out);

@@ -39,3 +39,14 @@ void kind_write_indented(const struct str *line, FILE *out)
 	if (line->n)
 		fprintf(out, INDENT "%s\n", line->s);
 }
+
+const char *kind_this_time(const struct report *report,
+			   const struct finding_kind *kind)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		if (report->findings[i].kind == kind &&
+		    report->findings[i].earlier)
+			return " this time";
+	}
+	return "";
+}

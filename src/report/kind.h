@@ -71,5 +71,8 @@ const struct report_kind *report_kind_of(const struct finding *finding);
 void kind_write_head(const struct finding *finding, const struct str *line,
 		     const struct str *remarks,
 		     const struct report_style *style, FILE *out);
+/* " this time" where an earlier run found some; else "". */
+const char *kind_this_time(const struct report *report,
+			   const struct finding_kind *kind);
 /* "        LINE"; nothing of an empty one. */
 void kind_write_indented(const struct str *line, FILE *out);

@@ -210,7 +210,8 @@ static void order_write_found(const struct report *report, FILE *out)
 		of[dependence->class]++;
 	}
 	if (!all) {
-		fputs("no order-dependent test found\n", out);
+		fprintf(out, "no order-dependent test found%s\n",
+			kind_this_time(report, &dependence_kind));
 		return;
 	}
 	fprintf(out, "%zu test%s depend%s on the order:", all,

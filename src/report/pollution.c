@@ -313,7 +313,8 @@ static struct err *pollution_write_summary(const struct report *report,
 		all++;
 	}
 	if (!all)
-		fputs("no test leaves shared state changed", out);
+		fprintf(out, "no test leaves shared state changed%s",
+			kind_this_time(report, &leftover_kind));
 	else
 		fprintf(out,
 			"%zu test%s leave%s shared state changed: %zu "

@@ -268,7 +268,8 @@ static struct err *note_explained(const struct report *report,
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
 		const struct report_kind *kind = report_kind_of(finding);
-		if (kind->explains_failure && kind->explains_failure(finding))
+		if (kind->explains_failure && !finding->earlier &&
+		    kind->explains_failure(finding))
 			TRY(map_text_put(ret, finding_test(finding), 1));
 	}
 	return NULL;
@@ -285,6 +286,34 @@ static struct err *text_write_findings(const struct report *report,
 			if (kind->write_findings && kind->last == last)
 				TRY(kind->write_findings(report, style, out));
 		}
+	}
+	return NULL;
+}
+
+/* In the words of the run that found them. */
+static struct err *write_earlier_findings(const struct report *report,
+					  const struct report_style *style,
+					  FILE *out)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct finding *finding = &report->findings[i];
+		_cleanup_(str_freep) struct str line = STR_INIT;
+		_cleanup_(str_freep) struct str again = STR_INIT;
+		_cleanup_(str_freep) struct str remarks = STR_INIT;
+		if (!finding->earlier || (style->quiet && finding->known))
+			continue;
+		TRY(str_append_escaped(&line, finding->message,
+				       strlen(finding->message)));
+		TRY(str_append(&remarks, "found by an earlier run, not tried "
+					 "again"));
+		TRY(str_append(&remarks, finding->known ? "; known" : ""));
+		kind_write_head(finding, &line, &remarks, style, out);
+		if (style->quiet)
+			continue;
+		TRY(str_append(&again, "reproduce: "));
+		TRY(str_append_escaped(&again, finding->replay,
+				       strlen(finding->replay)));
+		kind_write_indented(&again, out);
 	}
 	return NULL;
 }
@@ -316,6 +345,7 @@ static struct err *write_run(const struct report *report,
 			TRY(text_write_test(test, style, out));
 	}
 	TRY(text_write_findings(report, style, out));
+	TRY(write_earlier_findings(report, style, out));
 	if (!style->quiet)
 		write_summary(report, style, out);
 	for (size_t i = 0; report_kinds[i]; i++) {

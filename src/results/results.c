@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/str.h"
 #include "base/version.h"
 #include "finding/finding.h"
 #include "report/report.h"
@@ -21,6 +22,7 @@ struct results {
 	bool lost;	 /* the store cannot be opened */
 	bool facts_lost; /* no more are kept */
 	bool warned;
+	struct store_findings retained;
 };
 
 /* Takes @err over. */
@@ -52,6 +54,7 @@ void results_close(struct results *results)
 	if (!results)
 		return;
 	store_close(results->store);
+	store_findings_free(&results->retained);
 	free(results);
 }
 
@@ -173,9 +176,14 @@ static struct err *add_finding(struct results *results,
 {
 	const struct results_source *source = &results->source;
 	struct store_finding record = { .id = strdup(finding->id) };
-	struct err *err = record.id ? report_finding_text(finding, &record.json)
-				    : err_nomem();
+	struct err *err = record.id ? NULL : err_nomem();
 	if (!err)
+		err = finding->earlier
+			      ? str_copy(finding->earlier, &record.json)
+			      : report_finding_text(finding, &record.json);
+	if (!err && finding->earlier)
+		err = str_copy(finding->record, &record.replay);
+	else if (!err)
 		err_ignore(source->describe(source->data, finding,
 					    results->files, &record.replay));
 	if (!err)
@@ -183,6 +191,38 @@ static struct err *add_finding(struct results *results,
 	if (err)
 		store_finding_free(&record);
 	return err;
+}
+
+struct err *results_get(struct results *results, const char *detector,
+			struct store_findings *ret, const char **ret_digest)
+{
+	_cleanup_(store_findings_free) struct store_findings all = {};
+	if (!open_store(results, false))
+		return NULL;
+	struct err *err = make_digests(results);
+	if (!err)
+		err = store_list_findings(results->store, &all);
+	if (err) {
+		warn_of_loss(results, err);
+		return NULL;
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		if (strcmp(all.data[i].command, detector) != 0 ||
+		    strcmp(all.data[i].suite, results->source.name) != 0)
+			continue;
+		TRY(vec_push(ret, all.data[i]));
+		all.data[i] = (struct store_finding){};
+	}
+	*ret_digest = results->files;
+	return NULL;
+}
+
+struct err *results_retain(struct results *results,
+			   struct store_finding *finding)
+{
+	TRY(vec_push(&results->retained, *finding));
+	*finding = (struct store_finding){};
+	return NULL;
 }
 
 static struct err *results_put_findings(struct results *results,
@@ -196,6 +236,8 @@ static struct err *results_put_findings(struct results *results,
 		if (is_of_detector(&findings[i], detector))
 			TRY(add_finding(results, &findings[i], &kept));
 	}
+	TRY(vec_append(&kept, results->retained.data, results->retained.n));
+	results->retained.n = 0;
 	return store_put_findings(results->store, results->source.name,
 				  detector, kept.data, kept.n);
 }

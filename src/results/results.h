@@ -1,5 +1,5 @@
 /*
- * What outlives a call: findings of the last run of each detector, for
+ * What outlives a call: findings of the last runs of each detector, for
  * `polygraph replay`, and facts about a suite, for a search that continues
  * where the last one ended. Both are in .polygraph/ in the working directory
  * (store/store.h).
@@ -23,6 +23,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "store/store.h"
 
 #define RESULTS_FOLDER ".polygraph"
 
@@ -66,6 +67,16 @@ static inline void results_closep(struct results **results)
  * Findings of a detector ("pollution") replace those of its last run. Those of
  * other detectors among @findings are left out.
  */
+/*
+ * Findings of the last runs of a detector on the suite; *@ret_digest: of the
+ * suite's files as they are now.
+ */
+struct err *results_get(struct results *results, const char *detector,
+			struct store_findings *ret,
+			const char **ret_digest) _must_check_;
+/* One of those stays when others are put. Takes it over. */
+struct err *results_retain(struct results *results,
+			   struct store_finding *finding) _must_check_;
 void results_put(struct results *results, const char *detector,
 		 const struct finding *findings, size_t n);
 

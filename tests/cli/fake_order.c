@@ -188,6 +188,9 @@ static struct err *read_result(const json_t *from,
 		       : !strcmp(why, "budget") ? "budget"
 						: "interrupted",
 	};
+	/* As a search that came to its end tries all of them. */
+	for (size_t i = 0; i < options->n_earlier; i++)
+		options->earlier[i].tried = !why;
 	entries = json_object_get(from, "flaky");
 	for (size_t i = 0; i < json_array_size(entries); i++)
 		TRY(read_flaky(json_array_get(entries, i), options->run, ret));

@@ -286,6 +286,38 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         again = self.json("order", status=1)["findings"][0]
         self.assertEqual((again["id"], again["message"]), (first["id"], first["message"]))
 
+    def test_shorter_run(self):
+        """What a shorter run does not come to, it still reports; what it tried again in vain is gone."""
+        self.finds({"findings": [VICTIM], "flaky": [{"test": 3, "runs": 10, "failures": 2}]})
+        first = self.json("order", status=1)["findings"]
+        self.finds({"reach": {"why": "budget"}})
+        for _ in range(2):
+            again = self.json("order", "--budget=1m", status=1)["findings"]
+            self.assertEqual(again, [dict(finding, earlier=True) for finding in first])
+        text = self.run_it("order", "--budget=1m", "suite", status=1)
+        self.assertIn(f"high    {first[0]['message']} (found by an earlier run, not tried again)\n"
+                      f"        reproduce: {first[0]['replay']}\n", text)
+        self.assertIn("no order-dependent test found this time\n", text)
+        xml = self.run_it("order", "--budget=1m", "--format=junit", "suite", status=1)
+        self.assertIn("polygraph replay " + first[0]["id"], xml)
+        # Known ones do not fail the run, and tests that were not chosen are not spoken of.
+        self.write("known", "".join(finding["id"] + "\n" for finding in first))
+        self.run_it("order", "--budget=1m", "--baseline=known", "suite")
+        self.assertEqual(self.json("order", "--budget=1m", "--tests=Config.B")["findings"], [])
+        self.assertEqual(sorted(self.run_it("replay", "--list", "--quiet").split()), sorted(f["id"] for f in first))
+        # Found again, or tried in vain.
+        self.finds({"findings": [VICTIM]})
+        self.assertEqual(self.json("order", status=1)["findings"], first[:1])
+        self.finds({})
+        self.assertEqual(self.json("order")["findings"], [])
+        # Of another state of the suite.
+        self.finds({"findings": [VICTIM]})
+        self.json("order", status=1)
+        self.finds({"reach": {"why": "budget"}})
+        with open(self.path("suite"), "a") as suite:
+            suite.write("New.Test|new.c|1|pass\n")
+        self.assertEqual(self.json("order", "--budget=1m")["findings"], [])
+
     def test_flaky_baseline(self):
         self.finds({"flaky": [{"test": 3, "runs": 10, "failures": 2}]})
         found = self.json("order", status=1)["findings"][0]
@@ -358,7 +390,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
             self.run_it("replay", found[1]["id"])
             self.run_it("replay", found[2]["id"])
         # Orders that were not searched leave what is known of the last search.
-        self.run_it("order", "--budget=1us", "-q", "suite")
+        self.run_it("order", "--budget=1us", "-q", "suite", status=1)
         self.assertEqual(len(self.run_it("replay", "--list", "-q").split()), 3)
         self.finds({})
         self.run_it("order", "-q", "suite")
