@@ -159,6 +159,9 @@ class Parts:
         for script in scripts("robust"):
             if script.stem not in ALONE:
                 yield self.robust(script)
+        for script in scripts("trial"):
+            full = ["--full"] if self.full and script.stem == "test_trial" else []
+            yield self.python(f"trial/{script.stem}", script, "--polygraph", self.polygraph, *full, timeout=14400)
         for script in scripts("cli"):
             yield self.python(f"cli/{script.stem}", script, TOP / "build" / "tests" / "cli" / "polygraph_fake")
         yield self.part("demo", [TOP / "examples" / "demo", self.polygraph, TOP / "build" / "examples"])

@@ -7,6 +7,7 @@ and `.git`; `home`; `beside`, with files and further names of files in the tree;
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 STEP = "a-folder-that-goes-down-and-down-and-down"
@@ -101,13 +102,11 @@ def change_owner(path, uid, gid, when):
 
 def remove_tree(path):
     """Also what a test made unreadable."""
-    def allow(function, name, _error):
-        os.chmod(os.path.dirname(name), 0o700)
-        os.chmod(name, 0o700)
-        function(name)
-
-    if os.path.lexists(path):
-        shutil.rmtree(path, onerror=allow)
+    if not os.path.lexists(path):
+        return
+    if os.geteuid() != 0:
+        subprocess.run(["chmod", "-R", "u+rwX", path], check=True)
+    shutil.rmtree(path)
 
 
 class Stock:

@@ -20,7 +20,6 @@ import collections
 import ctypes
 import multiprocessing
 import os
-import pwd
 import random
 import shutil
 import subprocess
@@ -45,6 +44,7 @@ DETECTORS = {
     "check": ["check", "--budget", "8s"],
     "run": ["run", "--reverse"],
 }
+HEAVY = ["--budget", "5m", "--timeout", "5m"]  # the later option counts
 SUITES = ("functions", "gtest", "commands")
 USERS = ("root", "user")
 MANY = 30000
@@ -121,8 +121,11 @@ def list_full(seed):
         for suite in SUITES:
             for detector in DETECTORS:
                 groups.append(Group(f"{user} {detector} {suite}", draw(moments.KILLS, FULL_MOMENTS)))
-            for heavy in ("many", "large"):
-                groups.append(Group(f"{user} check {suite} {heavy}", draw(["kill -9, both", "Ctrl-C"], 2)))
+    for user in USERS:
+        for heavy in ("many", "large"):
+            for call in ("pollution functions", "choices gtest", "order commands"):
+                groups.append(Group(f"{user} {call} {heavy}", draw(["kill -9, both"], 1)))
+    chance.shuffle(groups)  # who stops it early has seen something of each
     return groups
 
 
@@ -153,51 +156,63 @@ class Lane:
 
     def __init__(self, options, number, operations):
         self.options, self.operations = options, operations
-        self.work = options.work / f"lane-{number}"
-        self.private = os.geteuid() == 0
-        nobody = pwd.getpwnam("nobody")
-        self.users = {"root": None, "user": (nobody.pw_uid, nobody.pw_gid) if os.geteuid() == 0 else None}
+        self.users = {"root": None, "user": options.nobody}
         moments.start_reaping()
         self.notes = moments.Notes()
-        shutil.rmtree(self.work, ignore_errors=True)
-        self.work.mkdir(parents=True)
-        parts = self.work / "parts"
-        parts.mkdir()
-        for file in options.tools + options.programs:
-            shutil.copy2(file, parts)
         self.libc = Libc()
-        if self.private:
-            self.make_places()
-            top, self.places = Path("/var/tmp"), {"tmp": "/tmp", "var_tmp": "/var/tmp/place", "shm": "/dev/shm"}
-            Path("/var/tmp/place").mkdir(mode=0o777)
-        else:
-            top = self.work
-            self.places = {"var_tmp": str(self.work / "place")}
-            for name, folder in (("tmp", tempfile.gettempdir()), ("shm", "/dev/shm")):
-                self.places[name] = tempfile.mkdtemp(prefix="polygraph-trial-", dir=folder)
-            self.places["var_tmp"] = str(self.work / "place")
-        self.base, self.parts = top / "trial", top / "parts"
+        self.work = options.work / f"lane-{number}"
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.temporary = []
+        self.private = self.make_places()
         self.stock, self.before = None, None
 
     def make_places(self):
-        """The disk of the work folder at /var/tmp, and memory at /tmp and /dev/shm."""
+        """The disk of the work folder at /var/tmp, and memory at /tmp and /dev/shm, if that is allowed."""
         libc = self.libc
-        libc.unshare()
-        libc.mount("none", "/", None, libc.REC | libc.PRIVATE)
-        libc.mount(str(self.work), "/var/tmp", None, libc.BIND)
-        libc.mount("trial", "/tmp", b"tmpfs", 0)
-        libc.mount("trial", "/dev/shm", b"tmpfs", 0)
-        os.chdir("/")
-        # As on most systems: what is mounted in a copy of these is mounted here, too, unless the tool prevents it.
-        libc.mount("none", "/", None, libc.REC | libc.SHARED)
+        private = os.geteuid() == 0
+        try:
+            if private:
+                libc.unshare()
+        except OSError:  # in a container
+            private = False
+        if not private:
+            # Everybody has to get there; the work folder may be somebody's own.
+            top = self.make_temporary(tempfile.gettempdir())
+            self.places = {"tmp": self.make_temporary("/tmp"), "var_tmp": self.make_temporary("/var/tmp"),
+                           "shm": self.make_temporary("/dev/shm")}
+        else:
+            top = Path("/var/tmp")
+            self.places = {"tmp": "/tmp", "var_tmp": "/var/tmp/place", "shm": "/dev/shm"}
+            (self.work / "place").mkdir()
+        self.base, self.parts = Path(top) / "trial", Path(top) / "parts"
+        parts = self.work / "parts" if private else self.parts
+        parts.mkdir()
+        for file in self.options.tools + self.options.programs:
+            shutil.copy2(file, parts)
+        if private:
+            libc.mount("none", "/", None, libc.REC | libc.PRIVATE)
+            libc.mount(str(self.work), "/var/tmp", None, libc.BIND)
+            libc.mount("trial", "/tmp", b"tmpfs", 0)
+            libc.mount("trial", "/dev/shm", b"tmpfs", 0)
+            os.chdir("/")
+            # As on most systems: what is mounted in a copy of these is mounted here, too, unless the tool prevents it.
+            libc.mount("none", "/", None, libc.REC | libc.SHARED)
+        return private
+
+    def make_temporary(self, folder):
+        path = tempfile.mkdtemp(prefix="polygraph-trial-", dir=folder)
+        os.chmod(path, 0o777)
+        self.temporary.append(path)
+        return path
 
     def close(self):
         if self.stock:
             self.stock.remove()
-        if not self.private:
-            for name in ("tmp", "shm"):
-                shutil.rmtree(self.places[name], ignore_errors=True)
-            shutil.rmtree(self.work, ignore_errors=True)
+        for path in self.temporary:
+            shutil.rmtree(path, ignore_errors=True)
+        for path in (self.work.iterdir() if not self.private else Path("/var/tmp").iterdir()):
+            shutil.rmtree(path, ignore_errors=True)
 
     def prepare(self, user, heavy):
         """The user's files as they should be: made again only where they are not."""
@@ -263,11 +278,11 @@ class Lane:
             ".git": "in_git", "in_cwd": "proc_self_cwd"}.get(next((p for p in parts if p in (".git", "in_cwd")), None)))
 
     def words(self, group):
-        words = [self.base / "bin" / "polygraph", *DETECTORS[group.detector]]
+        words = [self.base / "bin" / "polygraph", *DETECTORS[group.detector], *(HEAVY if group.heavy else ["--timeout", "20s"])]
         if self.options.sandbox != "none":
             words += ["--sandbox", self.options.sandbox]
         if group.suite == "commands":
-            return words + ["--timeout", "20s", "--commands", self.base / "commands.txt"]
+            return words + ["--commands", self.base / "commands.txt"]
         prefix = {"functions": "test_", "gtest": "Trial."}[group.suite]
         # Those that run, or those that do not: whatever is shorter.
         for operation in self.operations:
@@ -275,7 +290,7 @@ class Lane:
                 words += ["--tests", prefix + operation.name]
             elif not group.heavy and operation.heavy:
                 words += ["--tests", f"!{prefix}{operation.name}"]
-        return words + ["--timeout", "20s", "--", f"build/{group.suite}"]
+        return words + ["--", f"build/{group.suite}"]
 
     def run(self, group, kill=None, fraction=0, length=None):
         self.prepare(group.user, group.heavy)
@@ -293,7 +308,7 @@ class Lane:
         return row, outcome.length
 
     def judge_undisturbed(self, row, outcome):
-        if outcome.status == 3 and "--sandbox" in outcome.text and not outcome.began:
+        if "no sandbox is possible" in outcome.text and not outcome.began:
             row.why_not = outcome.text.strip().splitlines()[0]
             return
         if outcome.status not in (0, 1, 3):
@@ -454,15 +469,19 @@ def main():
     options.programs = build_programs(options.work)
     listed = subprocess.run([options.programs[0], "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
     operations = [Operation(line) for line in listed.splitlines()]
+    users, options.nobody = moments.find_users()
     groups = list_full(options.seed) if options.full else list_quick()
-    groups = [group for group in groups if all(word in group.title for word in options.only)
-              and (group.user == "user" or os.geteuid() == 0)]
+    groups = [group for group in groups if all(word in group.title for word in options.only)]
+    missing = [group for group in groups if group.user not in users]
+    for group in missing:
+        print(f"skipped {group.title}: " + ("not root" if group.user == "root" else "cannot become an ordinary user here"))
+    groups = [group for group in groups if group.user in users]
     rows, broken = run_groups(options, groups, operations)
     runs = [row for row in rows if row.group.detector != "plain" and not row.why_not]
     show_tables(runs, operations)
     failed = sum(row.failed() for row in rows) + broken
     skipped = sum(bool(row.why_not) for row in rows)
-    print(f"{len(rows) - skipped - failed + broken} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    print(f"{len(rows) - skipped - failed + broken} passed, {failed} failed, {skipped + len(missing)} skipped")
     return int(failed != 0)
 
 
