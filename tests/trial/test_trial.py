@@ -22,6 +22,7 @@ import multiprocessing
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -360,6 +361,7 @@ def build_programs(work):
 def work_lane(options, number, operations, tasks, results):
     """What a lane's process does."""
     fresh.start()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         lane = Lane(options, number, operations)
         try:
@@ -370,6 +372,7 @@ def work_lane(options, number, operations, tasks, results):
                 for row in lane.run_group(group):
                     results.put(row)
         finally:
+            moments.stop_all()
             lane.close()
     except BaseException:
         results.put(traceback.format_exc())
