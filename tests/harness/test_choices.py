@@ -364,6 +364,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="only what variants say under quick=, with few seeds")
     parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"a level, but for --quick; default: {SEEDS}")
     parser.add_argument("--keep", action="store_true", help="keep reports of what passes, too")
+    parser.add_argument("--build-only", action="store_true", help="build, and run nothing")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--verbose", action="store_true", help="name the checks that pass, too")
     options = parser.parse_args()

@@ -629,6 +629,7 @@ def main():
     parser.add_argument("--without", action="append", default=[], choices=("replay", "twice"), help="leave out these parts")
     parser.add_argument("--quick", action="store_true", help="only what variants say under quick=")
     parser.add_argument("--keep", action="store_true", help="keep reports of what passes, too")
+    parser.add_argument("--build-only", action="store_true", help="build, and run nothing")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--verbose", action="store_true", help="name the checks that pass, too")
     options = parser.parse_args()

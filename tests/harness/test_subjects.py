@@ -393,6 +393,10 @@ def check_all(parser, options, folder, check, builds=build.BUILDS, wanted=lambda
     executables = build.Builder(folder, options.jobs).build(
         subjects, builds,
         lambda exe: (not options.exe or fnmatch.fnmatchcase(exe.label, options.exe)) and wanted(exe))
+    if options.build_only:
+        for exe in executables:
+            print(f"FAIL {exe.path}\n{exe.error}" if exe.error else exe.path)
+        return int(any(exe.error for exe in executables))
     built = processor_seconds()
     results = Results(options)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -415,6 +419,7 @@ def main():
     parser.add_argument("--check", action="append", default=[], choices=CHECKS, help="may be given again")
     parser.add_argument("--plain-only", action="store_true", help="only the frameworks' own runs; needs no polygraph")
     parser.add_argument("--quick", action="store_true", help="only gcc -O0 and clang -O2")
+    parser.add_argument("--build-only", action="store_true", help="build, and run nothing")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--verbose", action="store_true", help="name the checks that pass, too")
     options = parser.parse_args()

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""The tests inside the machine that boot.py starts.
+
+Usage: guest.py [--only WORD]... [--full] LOGS
+"""
+
+import argparse
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+
+import parts
+
+sys.path.insert(0, str(parts.TOP / "tests"))
+from counts import Counts  # noqa: E402
+from run import OrdinaryUser  # noqa: E402
+
+LONG = 3600
+# Which way of finding written memory there has to be.
+SCAN_SINCE = (6, 7)
+
+
+class Guest:
+    def __init__(self, counts, only, full):
+        self.counts, self.only, self.full, self.release = counts, only, full, platform.release()
+        version = tuple(int(number) for number in re.findall(r"\d+", self.release)[:2])
+        tracking = "scan" if version >= SCAN_SINCE else "soft-dirty"
+        self.environment = {**os.environ, "POLYGRAPH_TEST_TRACKING": tracking}
+        self.user = OrdinaryUser()
+
+    def name(self, part):
+        """None where it is not wanted."""
+        return f"{self.release}: {part}" if not self.only or any(word in part for word in self.only) else None
+
+    def python(self, part, *command):
+        if name := self.name(part):
+            self.counts.run(name, [sys.executable, *command], timeout=LONG, env=self.environment)
+
+    def run(self):
+        for script in parts.ROBUST:
+            self.python(script, parts.TOP / "tests" / "robust" / f"{script}.py", "--polygraph", parts.TOP / "build" / "polygraph")
+        units = parts.UNITS + (parts.MORE_UNITS if self.full else ())
+        for unit in units:
+            self.python(f"unit {unit}", parts.TOP / "tests" / "meson_test.py", parts.TOP / "build", "--no-rebuild",
+                        "--timeout-multiplier", "20", unit)
+        for kind in parts.SUBJECTS:
+            self.python(f"{kind} subjects", *parts.command(kind, self.full))
+        for kind in ("pollution", "order"):
+            name = self.name(f"{kind} subjects as an ordinary user")
+            if name and self.user.why_not:
+                self.counts.skip(name, self.user.why_not)
+            elif name:
+                self.user.run(self.counts, name, parts.SUBJECTS[kind][0], kind, parts.options(kind, False))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", action="append", default=[], metavar="WORD")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("logs", type=Path)
+    options = parser.parse_args()
+    counts = Counts(options.logs)
+    Guest(counts, options.only, options.full).run()
+    return counts.close()
+
+
+if __name__ == "__main__":
+    os.chdir(parts.TOP)
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""The first files that a kernel sees: busybox, the modules needed to reach the root, and a script that goes there."""
+
+import gzip
+import re
+import shutil
+import stat
+import subprocess
+
+# Needed before the root can be reached; those that are built into a kernel are not files.
+MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
+
+INIT = """#!/bin/busybox sh
+export PATH=/bin
+/bin/busybox mkdir -p /proc /sys /dev /lower /memory /root
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t devtmpfs dev /dev
+stop() {
+	echo "kernel test: $1" >/dev/console
+	echo o >/proc/sysrq-trigger
+	sleep 60
+}
+for module in /modules/*.ko; do
+	insmod "$module" || stop "cannot load $module"
+done
+p9=trans=virtio,version=9p2000.L,msize=512000
+mount -t 9p -o "ro,cache=loose,$p9" root /lower || stop "cannot mount the root"
+mount -t tmpfs -o size=75% memory /memory
+mkdir /memory/upper /memory/work
+mount -t overlay -o lowerdir=/lower,upperdir=/memory/upper,workdir=/memory/work overlay /root ||
+	stop "cannot mount an overlay on the root"
+mount -t proc proc /root/proc
+mount -t sysfs sys /root/sys
+mount -t cgroup2 cgroup /root/sys/fs/cgroup
+mount -t devtmpfs dev /root/dev
+mkdir -p /root/dev/pts /root/dev/shm /root/run
+mount -t devpts -o ptmxmode=0666 devpts /root/dev/pts
+mount -t tmpfs -o mode=1777 shm /root/dev/shm
+mount -t tmpfs run /root/run
+ln -sf /proc/self/fd /root/dev/fd
+ip link set lo up
+hostname polygraph-kernel
+mount -t 9p -o "cache=none,$p9" out "/root@OUT@" || stop "cannot mount the folder for results"
+exec switch_root /root /bin/sh "@OUT@/start"
+"""
+
+
+def newc(entries):
+    """A cpio archive in the format that kernels read. @entries: (name, mode, content)."""
+    out = bytearray()
+    for number, (name, mode, content) in enumerate([*entries, ("TRAILER!!!", 0, b"")], 1):
+        path = name.encode() + b"\0"
+        fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(path), 0)
+        out += b"070701" + "".join(f"{field:08x}" for field in fields).encode() + path
+        out += b"\0" * (-len(out) % 4) + content
+        out += b"\0" * (-len(out) % 4)
+    return bytes(out)
+
+
+def modules_needed(root):
+    """Their files in the order in which they are to be loaded."""
+    folder = next((root / "lib" / "modules").iterdir())
+    subprocess.run(["depmod", "-b", root, folder.name], check=True)
+    needs = {}
+    for line in (folder / "modules.dep").read_text().splitlines():
+        path, others = line.split(":")
+        # What a module needs is listed from the last to be loaded to the first.
+        needs[re.sub(r"\.ko.*", "", path.rsplit("/", 1)[-1])] = [*reversed(others.split()), path]
+    files = [path for name in MODULES for path in needs.get(name, [])]
+    return [folder / path for path in dict.fromkeys(files)]
+
+
+def write(root, out, path):
+    """@root: an unpacked kernel; @out: the folder for results, which has the same name in the machine."""
+    entries = [("bin", stat.S_IFDIR | 0o755, b"")]
+    with open(shutil.which("busybox"), "rb") as busybox:
+        entries.append(("bin/busybox", stat.S_IFREG | 0o755, busybox.read()))
+    entries.append(("dev", stat.S_IFDIR | 0o755, b""))
+    entries.append(("modules", stat.S_IFDIR | 0o755, b""))
+    for number, module in enumerate(modules_needed(root)):
+        entries.append((f"modules/{number:02}-{module.name}", stat.S_IFREG | 0o644, module.read_bytes()))
+    entries.append(("init", stat.S_IFREG | 0o755, INIT.replace("@OUT@", str(out)).encode()))
+    path.write_bytes(gzip.compress(newc(entries), 1))
