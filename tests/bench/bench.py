@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What control costs: suites run plain and under polygraph, in turns, on the same machine at the same time.
 
-Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--work DIR] [--quick] [--json FILE] [run] [alone] [pollution] [files]
-                [malloc] [order] [choices] [sandbox]
+Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--work DIR] [--quick] [--json FILE] [run] [alone] [pollution]
+                [tracking] [files] [malloc] [order] [choices] [sandbox]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
 right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
@@ -13,15 +13,16 @@ processor time of its own, so that what the tool takes from it shows.
  2. 1,000 tests, each in a process of its own: `polygraph run --alone` from a checkpoint against 1,000 starts of the
     program with a filter for one test.
  3. Suites with up to 1 GiB of state: `polygraph pollution`, see bench_pollution.py.
- 4. A suite that writes files in a tree of 100,000: `polygraph pollution`, see bench_files.py.
- 5. What the preloaded library adds to a pair of malloc and free: malloc_cost.py.
- 6. Finding order-dependent tests, systematically and by random orders: `polygraph order`, see bench_order.py.
- 7. APIs that do something else that is allowed: what it costs on real suites (--work: where they are built), and how many
+ 4. The same with each way to find written memory: bench_tracking.py.
+ 5. A suite that writes files in a tree of 100,000: `polygraph pollution`, see bench_files.py.
+ 6. What the preloaded library adds to a pair of malloc and free: malloc_cost.py.
+ 7. Finding order-dependent tests, systematically and by random orders: `polygraph order`, see bench_order.py.
+ 8. APIs that do something else that is allowed: what it costs on real suites (--work: where they are built), and how many
     runs it needs: `polygraph choices`, see bench_choices.py.
- 8. The sandbox: `--sandbox never` against `--sandbox always`, see bench_sandbox.py.
+ 9. The sandbox: `--sandbox never` against `--sandbox always`, see bench_sandbox.py.
 
-Words choose among them: run, alone, pollution, files, malloc, order, choices, sandbox. --quick leaves out the 10,000 tests and
-the 1 GiB, and measures fewer times. --json also writes the numbers to a file.
+Words choose among them: run, alone, pollution, tracking, files, malloc, order, choices, sandbox. --quick leaves out the
+10,000 tests and the 1 GiB, and measures fewer times. --json also writes the numbers to a file.
 """
 
 import argparse
@@ -268,6 +269,12 @@ def bench_order(options, rows):
     bench_order.bench_order(options, rows)
 
 
+def bench_tracking(options, rows):
+    import bench_tracking
+
+    bench_tracking.bench_tracking(options, rows)
+
+
 def bench_choices(options, rows):
     import bench_choices
 
@@ -284,6 +291,7 @@ BENCHES = {
     "run": bench_run,
     "alone": bench_alone,
     "pollution": bench_pollution,
+    "tracking": bench_tracking,
     "files": bench_files,
     "malloc": bench_malloc,
     "order": bench_order,

@@ -3,8 +3,8 @@
 
 Usage: boot.py [--only WORD]... [--full] KERNEL...
 
-KERNEL is one of package.py. The machine sees this system's files read-only, over 9p, below an overlay in its memory. It
-runs guest.py, which prints one line a part. --only runs the parts whose name contains one of the words.
+KERNEL is one of package.py. The machine sees this system's files read-only, over 9p, below an overlay in its memory. Its
+temporary folders are on a disk of its own. It runs guest.py, which prints one line a part. --only runs the parts whose name contains one of the words.
 """
 
 import argparse
@@ -28,6 +28,7 @@ from counts import closing_counts  # noqa: E402
 
 QEMU = "qemu-system-x86_64"
 MEMORY = "3G"
+DISK = 8 << 30  # bytes, of which only those are taken that are written
 # Emulated, everything takes ten times as long; a machine that has stopped says nothing at all.
 SILENCE = 900
 
@@ -42,7 +43,7 @@ class Machine:
         self.console = self.folder / "console"
 
     def prepare(self, words):
-        for program in (QEMU, "busybox", "depmod"):
+        for program in (QEMU, "busybox", "depmod", "mkfs.ext4"):
             if not shutil.which(program, path=os.environ["PATH"] + ":/sbin:/usr/sbin"):
                 raise package.Unavailable(f"there is no {program} here (./dev setup kernel)")
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -54,6 +55,9 @@ class Machine:
             "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8\n"
             f"cd '{TOP}'\n{command} >'{self.out}/report' 2>&1\n"
             "echo o >/proc/sysrq-trigger\nsleep 60\n")
+        with open(self.folder / "disk", "wb") as disk:
+            disk.truncate(DISK)
+        subprocess.run(["mkfs.ext4", "-q", "-F", self.folder / "disk"], check=True)
         initramfs.write(self.root, self.out, self.folder / "initramfs")
 
     def command(self):
@@ -64,6 +68,7 @@ class Machine:
             "-kernel", kernel, "-initrd", self.folder / "initramfs",
             "-append", "console=ttyS0 quiet panic=-1 mitigations=off",
             "-serial", f"file:{self.console}",
+            "-drive", f"file={self.folder / 'disk'},format=raw,if=virtio,cache=unsafe",
             "-virtfs", "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap",
             "-virtfs", f"local,path={self.out},mount_tag=out,security_model=none,multidevs=remap",
         ]

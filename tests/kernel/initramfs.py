@@ -7,11 +7,11 @@ import stat
 import subprocess
 
 # Needed before the root can be reached; those that are built into a kernel are not files.
-MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
+MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_blk", "crc32c_generic", "ext4")
 
 INIT = """#!/bin/busybox sh
 export PATH=/bin
-/bin/busybox mkdir -p /proc /sys /dev /lower /memory /root
+/bin/busybox mkdir -p /proc /sys /dev /lower /memory /disk /root
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
 mount -t devtmpfs dev /dev
@@ -38,6 +38,12 @@ mount -t devpts -o ptmxmode=0666 devpts /root/dev/pts
 mount -t tmpfs -o mode=1777 shm /root/dev/shm
 mount -t tmpfs run /root/run
 ln -sf /proc/self/fd /root/dev/fd
+mount -t ext4 /dev/vda /disk || stop "cannot mount the disk"
+for folder in @TEMPORARY@; do
+	mkdir -p -m 1777 "/disk$folder"
+	chmod 1777 "/disk$folder"
+	mount -o bind "/disk$folder" "/root$folder"
+done
 ip link set lo up
 hostname polygraph-kernel
 mount -t 9p -o "cache=none,$p9" out "/root@OUT@" || stop "cannot mount the folder for results"
@@ -79,5 +85,8 @@ def write(root, out, path):
     entries.append(("modules", stat.S_IFDIR | 0o755, b""))
     for number, module in enumerate(modules_needed(root)):
         entries.append((f"modules/{number:02}-{module.name}", stat.S_IFREG | 0o644, module.read_bytes()))
-    entries.append(("init", stat.S_IFREG | 0o755, INIT.replace("@OUT@", str(out)).encode()))
+    # What is below them on this system is not seen then.
+    temporary = " ".join(folder for folder in ("/tmp", "/var/tmp") if not str(out).startswith(folder + "/"))
+    init = INIT.replace("@OUT@", str(out)).replace("@TEMPORARY@", temporary)
+    entries.append(("init", stat.S_IFREG | 0o755, init.encode()))
     path.write_bytes(gzip.compress(newc(entries), 1))
