@@ -31,7 +31,7 @@ def bench_tracking(options, rows):
     print(f"{tests} tests each, one page written\n")
     print(f"{'method':<11} {'MiB':>4} {'each':>8}   {'ratio':<30} {'µs more a test':<30} first pass alone")
     for method in METHODS:
-        tool = [options.polygraph, "pollution", "--only", "memory", "--page-tracking", method]
+        tool = [options.polygraph, "pollution", "--sandbox", "never", "--only", "memory", "--page-tracking", method]
         if not has_method(tool, program):
             print(f"{method:<11} this kernel does not have it")
             continue
