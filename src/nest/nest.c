@@ -171,6 +171,9 @@ static void nest_end_children(struct nest *nest)
 
 static void nest_prepare(void)
 {
+	/* Also those that the C library keeps for itself (32 and 33). */
+	const uint64_t all = ~0ULL;
+	nest_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 8, 0);
 	const unsigned long
 		defaults[4] = {}; /* the kernel's struct sigaction */
 	nest_call(SYS_prctl, PR_SET_NAME, (long)"pg-nest", 0, 0, 0);
@@ -193,14 +196,14 @@ static int nest_run(void *data)
 {
 	struct nest *nest = data;
 	nest_prepare();
-	long pid = nest_call(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	/* The kernel writes the number before the program can kill us. */
+	long pid = nest_call(SYS_clone, CLONE_PARENT_SETTID | SIGCHLD, 0,
+			     (long)&nest->program, 0, 0);
 	if (!pid)
 		nest_become_program(nest);
-	atomic_store(&nest->program, (int)pid);
+	if (pid < 0)
+		atomic_store(&nest->program, (int)pid);
 	nest_wake(&nest->program);
-	/* What the controller has open is not ours to hold. */
-	nest_call(SYS_close_range, 0, ~0U, 0, 0, 0);
-
 	const uint64_t awaited =
 		(1ULL << (SIGCHLD - 1)) | (1ULL << (WAKE_SIGNAL - 1));
 	while (atomic_load(&nest->wish) != WISH_END &&
@@ -274,7 +277,8 @@ static struct err *nest_clone(struct nest *nest)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	nest->pid = clone(nest_run, nest->stack + sizeof(nest->stack),
-			  CLONE_VM | CLONE_PIDFD | SIGCHLD, nest, &nest->pidfd);
+			  CLONE_VM | CLONE_FILES | CLONE_PIDFD | SIGCHLD, nest,
+			  &nest->pidfd);
 	int number = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return nest->pid < 0 ? err_errno(number, "cannot start a process")

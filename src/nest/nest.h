@@ -4,11 +4,11 @@
  * finds this process and not the controller, and it is given every orphan of
  * the program, so that all of it can be found and ended.
  *
- * The nest shares the controller's memory as a thread does (CLONE_VM): what it
- * forks is a copy of the controller, as it would be without a nest, and starting
- * one costs no copy of page tables. It has files, signal handlers and a process
- * group of its own. It sleeps, waits for children that ended, and does nothing
- * else.
+ * The nest shares the controller's memory and descriptors as a thread does
+ * (CLONE_VM, CLONE_FILES): what it forks is a copy of the controller, as it would
+ * be without a nest, starting one costs no copy of page tables, and it holds no
+ * pipe open. It has signal handlers and a process group of its own. It sleeps,
+ * waits for children that ended, and does nothing else.
  *
  * Invariants:
  *  1. A program's ancestors are its nest and the controller, so that the
