@@ -149,7 +149,9 @@ static void write_configuration(FILE *out)
 		"in a table named after a command apply to that command only "
 		"and "
 		"override those at the top; the command line overrides both. "
-		"Flags are true or false; repeatable options are lists.",
+		"Flags are true or false; repeatable options are lists. A "
+		"polygraph.toml that belongs to another user, or that every "
+		"user can write to, is refused unless --config names it.",
 		out);
 	fputs(".PP\n.nf\n.RS\n", out);
 	manual_put_line("timeout = \"10s\"", out);

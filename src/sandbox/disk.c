@@ -23,6 +23,8 @@
 #include "sandbox/sandbox_internal.h"
 
 #define DISK_PREFIX "polygraph-layers-"
+/* Only what carries it is ours to remove. */
+#define DISK_MARK "user.polygraph"
 
 /* ---- removing ---- */
 
@@ -32,6 +34,7 @@ static bool disk_is_abandoned(int parent, const char *name)
 	_cleanup_(closep) int fd = openat(
 		parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	       fgetxattr(fd, DISK_MARK, NULL, 0) >= 0 &&
 	       flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
@@ -58,7 +61,7 @@ static void remove_abandoned(int parent)
 
 static bool disk_has_attributes(int fd)
 {
-	return fsetxattr(fd, "user.polygraph", "", 0, 0) == 0;
+	return fsetxattr(fd, DISK_MARK, "", 0, 0) == 0;
 }
 
 static struct err *add_disk(struct sandbox_disks *disks, const char *folder)
