@@ -306,7 +306,7 @@ static bool new_file(struct put *put, struct put_folder *parent,
 static const struct put_link *link_of(const struct put *put,
 				      const struct keep_node *want)
 {
-	for (size_t i = 0; want->attr.nlink > 1 && i < put->links.n; i++) {
+	for (size_t i = 0; i < put->links.n; i++) {
 		if (file_state_is_same_file(&put->links.data[i].was,
 					    &want->attr))
 			return &put->links.data[i];
@@ -332,9 +332,7 @@ static void put_link(struct put *put, struct put_folder *parent,
 static void note_link(struct put *put, struct put_folder *parent,
 		      const char *name, const struct keep_node *want)
 {
-	/* What is held gets its names back without that. */
-	if (want->attr.nlink < 2 || put->links.n >= LINKS_MAX || put->err ||
-	    is_type(&want->attr, S_IFDIR))
+	if (put->links.n >= LINKS_MAX || put->err)
 		return;
 	int fd = openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
@@ -370,6 +368,8 @@ static void put_file(struct put *put, struct put_folder *parent,
 		     const char *name, const struct keep_node *want, int fd,
 		     struct file_state *now)
 {
+	/* The last name of a file that had several may be kept on its own. */
+	bool several = want->attr.nlink > 1;
 	/* Of a file with further names that was not kept: they are not ours. */
 	bool same = fd >= 0 && file_state_is_same_file(now, &want->attr);
 	bool ours = same || (fd >= 0 && now->nlink == 1);
@@ -399,11 +399,14 @@ static void put_file(struct put *put, struct put_folder *parent,
 		made = openat(parent->fd, name,
 			      O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		fd = made;
+		several = true;
 	}
 	if (fd >= 0) {
 		put_all_attributes(put, fd, want);
 		put_note_content(put, fd, want);
 	}
+	if (several)
+		note_link(put, parent, name, want);
 }
 
 /* ---- the other types ---- */
@@ -584,7 +587,7 @@ static void put_node(struct put *put, struct put_folder *parent,
 		put_symlink(put, parent, name, want, fd);
 	else
 		put_special(put, parent, name, want, fd, &now);
-	if (!link)
+	if (!link && !file && want->attr.nlink > 1)
 		note_link(put, parent, name, want);
 }
 

@@ -433,7 +433,7 @@ static void saver_put_back_folders(struct saver *saver)
 		struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
 					     folder->was.mtime };
 		if (file_state_take(AT_FDCWD, folder->path, &now) &&
-		    file_state_is_same_file(&now, &folder->was) &&
+		    S_ISDIR(now.mode) &&
 		    !file_time_is_same(now.mtime, folder->was.mtime))
 			(void)!utimensat(AT_FDCWD, folder->path, times,
 					 AT_SYMLINK_NOFOLLOW);
@@ -442,15 +442,66 @@ static void saver_put_back_folders(struct saver *saver)
 
 DEFINE_VEC(keep_targets, struct keep_target)
 
+/* In a folder kept whole that is @chosen? NULL: that is touched. */
+static struct err *saver_is_below(const struct saver *saver, size_t i,
+				  const bool *chosen, bool *ret)
+{
+	_cleanup_(freep) char *folder =
+		strdup(saver->keeper->told.data[i].path);
+	*ret = false;
+	if (!folder)
+		return err_nomem();
+	for (char *slash; (slash = strrchr(folder, '/')) && slash != folder;) {
+		uint64_t known;
+		*slash = '\0';
+		if (!map_text_get(&saver->known, folder, &known) ||
+		    (known & 3) != WHOLE)
+			continue;
+		size_t outer = (size_t)(known >> 2);
+		*ret |= (chosen ? chosen[outer]
+				: mark_counts(saver->marks.data[outer])) &&
+			!saver->kept->paths[outer].lost;
+	}
+	return NULL;
+}
+
+static bool kept_is_folder(const struct kept_path *path)
+{
+	return path->node && S_ISDIR(path->node->attr.mode);
+}
+
+/*
+ * The first states of the chosen paths. A folder was kept as it was when it was
+ * first touched as a whole: what was touched in it before goes with it.
+ */
+static struct err *saver_choose_first(const struct saver *saver, bool *chosen,
+				      struct keep_targets *ret)
+{
+	bool folders = false;
+	for (size_t i = 0; i < saver->kept->n; i++)
+		folders |= chosen[i] && kept_is_folder(&saver->kept->paths[i]);
+	for (size_t i = 0; folders && i < saver->kept->n; i++) {
+		if (!chosen[i])
+			TRY(saver_is_below(saver, i, chosen, &chosen[i]));
+	}
+	for (size_t i = saver->kept->n; i-- > 0;) {
+		const struct keep_target target = { i, &saver->kept->paths[i] };
+		if (chosen[i])
+			TRY(vec_push(ret, target));
+	}
+	return NULL;
+}
+
 struct err *saver_put_back(struct saver *saver)
 {
 	_cleanup_(keep_targets_freep) struct keep_targets targets = {};
 	SAVER_LOCKED(saver);
-	for (size_t i = saver->kept->n; i-- > 0;) {
-		const struct keep_target target = { i, &saver->kept->paths[i] };
-		if (mark_counts(saver->marks.data[i]))
-			TRY(vec_push(&targets, target));
-	}
+	_cleanup_(freep) bool *chosen = calloc(saver->kept->n + 1, 1);
+	if (!chosen)
+		return err_nomem();
+	for (size_t i = 0; i < saver->kept->n; i++)
+		chosen[i] = mark_counts(saver->marks.data[i]);
+	TRY(saver_choose_first(saver, chosen, &targets));
 	if (!targets.n)
 		return NULL;
 	TRY(keeper_put_back_each(saver->keeper, targets.data, targets.n));
@@ -466,28 +517,6 @@ struct err *saver_put_back(struct saver *saver)
 bool saver_open_is_gone(const struct saver *saver)
 {
 	return saver->open_is_gone;
-}
-
-/* Is a folder that contains it among the touched ones? */
-static struct err *saver_is_covered(const struct saver *saver, size_t i,
-				    bool *ret)
-{
-	const struct told_path *told = &saver->keeper->told.data[i];
-	_cleanup_(freep) char *folder = strdup(told->path);
-	*ret = false;
-	if (!folder)
-		return err_nomem();
-	for (char *slash; (slash = strrchr(folder, '/')) && slash != folder;) {
-		uint64_t known;
-		*slash = '\0';
-		if (!map_text_get(&saver->known, folder, &known) ||
-		    (known & 3) != WHOLE)
-			continue;
-		size_t outer = (size_t)(known >> 2);
-		*ret |= mark_counts(saver->marks.data[outer]) &&
-			!saver->kept->paths[outer].lost;
-	}
-	return NULL;
 }
 
 struct err *saver_take(struct saver *saver, struct saved **ret)
@@ -508,7 +537,7 @@ struct err *saver_take(struct saver *saver, struct saved **ret)
 		saved->marks[i] = saver->marks.data[i];
 		path->covered = !mark_counts(saved->marks[i]);
 		if (!path->covered)
-			TRY(saver_is_covered(saver, i, &path->covered));
+			TRY(saver_is_below(saver, i, NULL, &path->covered));
 		if (!path->covered && !saver->kept->paths[i].lost)
 			TRY(keeper_take_one(saver->keeper, i, TAKE_LATER,
 					    path));
@@ -530,15 +559,17 @@ struct err *saver_put_back_to(struct saver *saver, const struct saved *saved)
 {
 	_cleanup_(keep_targets_freep) struct keep_targets targets = {};
 	SAVER_LOCKED(saver);
-	/* First what was not touched then, also by names below others. */
-	for (size_t i = saver->kept->n; i-- > 0;) {
-		const struct keep_target target = { i, &saver->kept->paths[i] };
+	_cleanup_(freep) bool *chosen = calloc(saver->kept->n + 1, 1);
+	if (!chosen)
+		return err_nomem();
+	/* First what was not touched then; names below others come after it. */
+	for (size_t i = 0; i < saver->kept->n; i++) {
 		bool then = i < saved->n && mark_counts(saved->marks[i]);
-		if (!then && mark_counts(saver->marks.data[i]))
-			TRY(vec_push(&targets, target));
+		chosen[i] = !then && mark_counts(saver->marks.data[i]);
 		if (!then)
 			saver->marks.data[i].touched = false;
 	}
+	TRY(saver_choose_first(saver, chosen, &targets));
 	for (size_t i = saved->n; i-- > 0;) {
 		const struct keep_target target = { i, &saved->kept->paths[i] };
 		if (!mark_counts(saved->marks[i]))
@@ -556,11 +587,11 @@ struct err *saver_put_back_some(struct saver *saver, const struct saved *saved,
 {
 	_cleanup_(keep_targets_freep) struct keep_targets targets = {};
 	SAVER_LOCKED(saver);
-	for (size_t i = saved->n; i-- > 0;) {
-		const struct keep_target target = { i, &saver->kept->paths[i] };
-		if (which[i])
-			TRY(vec_push(&targets, target));
-	}
+	_cleanup_(freep) bool *chosen = calloc(saver->kept->n + 1, 1);
+	if (!chosen)
+		return err_nomem();
+	memcpy(chosen, which, saved->n * sizeof(*which));
+	TRY(saver_choose_first(saver, chosen, &targets));
 	return targets.n ? keeper_put_back_each(saver->keeper, targets.data,
 						targets.n)
 			 : NULL;
