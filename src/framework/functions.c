@@ -53,6 +53,7 @@
 struct functions {
 	struct calls call;
 	bool direct;	    /* the order is not the program's own */
+	bool unwinds;	    /* calls may be left in ways that are not noticed */
 	uint64_t running;   /* handle */
 	uint64_t called;    /* the function whose call is used for it */
 	size_t position;    /* in the program's own sequence, while flowing */
@@ -280,7 +281,14 @@ static struct err *functions_leave_test(struct run *run)
 		TRY(breakpoint_set(run->tracee, functions->resting[i].address,
 				   functions->resting[i].word));
 	}
-	return NULL;
+	/* The test may have written other code over that of the next. */
+	if (functions->position >= run_tests(run))
+		return NULL;
+	uint64_t next = run_handle(run, functions->position) & ADDRESS_MASK;
+	uint64_t word;
+	return breakpoint_at(run->tracee, RADDR(next), &word)
+		       ? breakpoint_set(run->tracee, RADDR(next), word)
+		       : NULL;
 }
 
 /* A test that longjmp or an exception left has failed. */
@@ -323,7 +331,7 @@ static struct err *functions_on_return(struct run *run, struct thread *thread,
 	if (!calls_returned(&functions->call, thread))
 		return NULL;
 	/* After an exception the runner called others from there since. */
-	if (!functions_is_entered(run))
+	if (functions->unwinds && !functions_is_entered(run))
 		return functions_end_left(run);
 	TRY(functions_leave_test(run));
 	TRY(functions_judge_result(run, thread,
@@ -506,7 +514,7 @@ static bool functions_is_inner(struct run *run, const struct thread *thread,
 	if (here > entry || !functions_is_entered(run))
 		return false;
 	/* The runner's next call from the same place would have been noticed. */
-	if (here < entry || call->site.v)
+	if (here < entry || call->site.v || !functions->unwinds)
 		return true;
 	/* It would not: only the next test is taken for a call of the runner. */
 	return functions->position >= run_tests(run) ||
@@ -543,7 +551,9 @@ static struct err *functions_on_call(struct run *run, struct thread *thread,
 	TRY(quiet_end(run->tracee));
 	functions->called = arg;
 	TRY(calls_enter(run, thread, &functions->call, functions_on_return, 0));
-	TRY(calls_notice_site(run, &functions->call, functions_on_return, 0));
+	if (functions->unwinds)
+		TRY(calls_notice_site(run, &functions->call,
+				      functions_on_return, 0));
 	return functions_begin_test(run, thread, test);
 }
 
@@ -561,6 +571,7 @@ static bool functions_break_function(void *data,
 
 static struct err *functions_attach(struct run *run)
 {
+	struct functions *functions = run->state;
 	struct functions_search search = { .run = run,
 					   .glob = functions_glob_of(run) };
 	for (size_t i = 0; i < run->program->modules.n && !search.err; i++) {
@@ -573,6 +584,15 @@ static struct err *functions_attach(struct run *run)
 	}
 	if (search.err)
 		return search.err;
+	/* longjmp() is noticed; these are not. */
+	static const char *const unwinders[] = {
+		"__cxa_throw",		"__cxa_rethrow",
+		"_Unwind_Resume",	"_Unwind_RaiseException",
+		"_Unwind_ForcedUnwind", "pthread_exit",
+		"swapcontext",		"setcontext",
+	};
+	functions->unwinds = program_uses_any(run->program, unwinders,
+					      ARRAY_SIZE(unwinders));
 	static const char *const jumps[] = { "longjmp", "_longjmp",
 					     "siglongjmp", "__longjmp_chk" };
 	for (size_t i = 0; i < ARRAY_SIZE(jumps); i++)

@@ -130,7 +130,7 @@ struct err *run_break(struct run *run, struct raddr address, run_hook *hook,
 	if (breakpoint_at(run->tracee, address, &word) &&
 	    session->hooks.data[word].call == hook &&
 	    session->hooks.data[word].arg == arg)
-		return NULL;
+		return breakpoint_set(run->tracee, address, word);
 	for (word = 0; word < session->hooks.n; word++) {
 		if (session->hooks.data[word].call == hook &&
 		    session->hooks.data[word].arg == arg)

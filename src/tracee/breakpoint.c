@@ -24,6 +24,8 @@
 /* More of its own than that are shared when a copy is made. */
 #define OWN_MIN 16
 #define OWN_PART 16
+/* A copied function is known by so many bytes at least, without the first. */
+#define COPIED_MIN 5U
 #define SLOTS (REGION_SIZE / ARCH_SLOT_SIZE)
 
 /* Among its own: also those that only say that one is cleared. */
@@ -131,18 +133,43 @@ static struct overlay *overlay_over(struct tracee *tracee, struct raddr address)
 	return NULL;
 }
 
+/* Is our instruction there? The program may have other code there by now. */
+static bool breakpoint_holds(struct tracee *tracee, struct raddr address)
+{
+	uint8_t code[ARCH_BREAK_SIZE];
+	return memory_read_some(tracee, address, code, sizeof(code)) ==
+		       sizeof(code) &&
+	       memcmp(code, arch_break, sizeof(code)) == 0;
+}
+
+/* A known one, over the code that is there now. */
+static struct err *breakpoint_renew(struct tracee *tracee,
+				    const struct breakpoint *known)
+{
+	struct breakpoint *own;
+	if (known->resting || tracee->quiet ||
+	    breakpoint_holds(tracee, known->address))
+		return NULL;
+	TRY(breakpoint_make_own(tracee, known->address, &own));
+	BUG_ON(!own);
+	TRY(memory_read(tracee, own->address, own->original, ARCH_BREAK_SIZE));
+	own->decoded = false;
+	return write_code(tracee->mem_fd, own->address, arch_break,
+			  ARCH_BREAK_SIZE);
+}
+
 struct err *breakpoint_set(struct tracee *tracee, struct raddr address,
 			   uint64_t word)
 {
 	const struct breakpoint *known = breakpoint_find(tracee, address);
 	struct breakpoint *own;
 	if (known && known->word == word)
-		return NULL;
+		return breakpoint_renew(tracee, known);
 	if (known) {
 		TRY(breakpoint_make_own(tracee, address, &own));
 		BUG_ON(!own);
 		own->word = word;
-		return NULL;
+		return breakpoint_renew(tracee, own);
 	}
 	TRY(quiet_end(tracee));
 	struct breakpoint breakpoint = { .address = address, .word = word };
@@ -171,8 +198,10 @@ struct err *breakpoint_clear(struct tracee *tracee, struct raddr address)
 	if (!known)
 		return NULL;
 	TRY(quiet_end(tracee));
-	TRY(map_u64_put(&tracee->breakpoints_cleared, address.v, 1));
-	if (!known->resting)
+	TRY(map_u64_put(&tracee->breakpoints_cleared, address.v,
+			known->original[0]));
+	/* Code that the program replaced, or unmapped, is left alone. */
+	if (!known->resting && breakpoint_holds(tracee, address))
 		TRY(write_code(tracee->mem_fd, address, known->original,
 			       ARCH_BREAK_SIZE));
 	if (breakpoint_find_shared(tracee, address)) {
@@ -277,10 +306,24 @@ static struct err *breakpoint_clean_page(int fd,
 	uint8_t code[PAGE];
 	if (pread(fd, code, sizeof(code), (off_t)page) != sizeof(code))
 		return err_errno(errno, "cannot read code of a child");
-	for (size_t i = 0; i < n; i++)
-		code[breakpoints[i].address.v - page] =
-			breakpoints[i].original[0];
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *at = &code[breakpoints[i].address.v - page];
+		if (*at == arch_break[0])
+			*at = breakpoints[i].original[0];
+	}
 	return write_code(fd, RADDR(page), code, sizeof(code));
+}
+
+static struct err *breakpoint_clean_one(int fd,
+					const struct breakpoint *breakpoint)
+{
+	uint8_t code[ARCH_BREAK_SIZE];
+	off_t at = (off_t)breakpoint->address.v;
+	if (pread(fd, code, sizeof(code), at) != sizeof(code) ||
+	    memcmp(code, arch_break, sizeof(code)) != 0)
+		return NULL;
+	return write_code(fd, breakpoint->address, breakpoint->original,
+			  ARCH_BREAK_SIZE);
 }
 
 struct err *breakpoint_clean(struct tracee *from, pid_t child)
@@ -307,9 +350,7 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 						  page));
 		else
 			for (size_t j = i; j < end; j++)
-				TRY(write_code(fd, sorted[j].address,
-					       sorted[j].original,
-					       ARCH_BREAK_SIZE));
+				TRY(breakpoint_clean_one(fd, &sorted[j]));
 		i = end;
 	}
 	for (size_t i = 0; i < from->overlays.n; i++)
@@ -520,9 +561,68 @@ void breakpoint_hide(const struct tracee *tracee, struct raddr address,
 	for (size_t i = 0; i < n; i++) {
 		const struct breakpoint *breakpoint =
 			breakpoint_find(tracee, raddr_add(address, (int64_t)i));
-		if (breakpoint)
+		if (breakpoint && bytes[i] == arch_break[0])
 			bytes[i] = breakpoint->original[0];
 	}
+}
+
+/* A function that the program copied, with our instruction at its entry. */
+struct copied_search {
+	struct tracee *tracee;
+	uint8_t after[ARCH_INSN_MAX]; /* what follows in the copy */
+	size_t n;
+	uint8_t original;
+	bool found, differs;
+};
+
+static bool breakpoint_match_copy(void *data,
+				  const struct breakpoint *breakpoint)
+{
+	struct copied_search *search = data;
+	uint8_t bytes[ARCH_INSN_MAX];
+	struct arch_insn insn;
+	size_t n = memory_read_some(search->tracee, breakpoint->address, bytes,
+				    sizeof(bytes));
+	breakpoint_hide(search->tracee, breakpoint->address, bytes, n);
+	struct err *err = arch_decode(bytes, n, breakpoint->address, &insn);
+	if (err) {
+		err_ignore(err);
+		return true;
+	}
+	size_t length = MAX(insn.length, COPIED_MIN);
+	if (length > n || length - 1 > search->n ||
+	    memcmp(bytes + 1, search->after, length - 1) != 0)
+		return true;
+	search->differs |= search->found && search->original != bytes[0];
+	search->found = true;
+	search->original = bytes[0];
+	return true;
+}
+
+bool breakpoint_heal(struct tracee *tracee, struct raddr at)
+{
+	struct copied_search search = { .tracee = tracee };
+	uint64_t original;
+	if (map_u64_get(&tracee->breakpoints_cleared, at.v, &original)) {
+		search.original = (uint8_t)original;
+		search.found = true;
+	}
+	if (!breakpoint_holds(tracee, at))
+		return search.found;
+	if (!search.found) {
+		search.n = memory_read_some(tracee, raddr_add(at, 1),
+					    search.after, sizeof(search.after));
+		each_breakpoint(tracee, breakpoint_match_copy, &search);
+	}
+	if (!search.found || search.differs || search.original == arch_break[0])
+		return false;
+	log_debug(LOG_TRACEE,
+		  "the program wrote a break instruction of ours to 0x%llx",
+		  (unsigned long long)at.v);
+	struct err *err = memory_write(tracee, at, &search.original, 1);
+	bool done = !err;
+	err_ignore(err);
+	return done;
 }
 
 bool breakpoint_call_before(struct tracee *tracee, struct raddr return_to,
@@ -657,10 +757,27 @@ static struct err *breakpoint_take_branch(struct thread *thread,
 	return NULL;
 }
 
+/* Has the program changed the instruction since it was decoded? */
+static bool breakpoint_is_stale(struct tracee *image,
+				const struct breakpoint *breakpoint)
+{
+	uint8_t bytes[ARCH_INSN_MAX];
+	size_t n = breakpoint->insn.length;
+	if (memory_read_some(image, breakpoint->address, bytes, n) != n)
+		return false;
+	breakpoint_hide(image, breakpoint->address, bytes, n);
+	return memcmp(bytes, breakpoint->insn.bytes, n) != 0;
+}
+
 struct err *breakpoint_pass(struct thread *thread,
 			    const struct breakpoint *breakpoint)
 {
-	if (!breakpoint->decoded) {
+	struct tracee *image = tracee_image(thread->tracee);
+	bool stale =
+		breakpoint->decoded && breakpoint_is_stale(image, breakpoint);
+	if (stale && !breakpoint_holds(image, breakpoint->address))
+		return NULL; /* other code is there: it runs in place */
+	if (!breakpoint->decoded || stale) {
 		struct raddr address = breakpoint->address;
 		struct breakpoint *own;
 		TRY(breakpoint_make_own(tracee_image(thread->tracee), address,

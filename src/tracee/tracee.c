@@ -429,10 +429,7 @@ static struct err *on_exec(struct thread *thread)
 	return NULL;
 }
 
-/*
- * Did our instruction trap, or was the signal sent? A thread can only be right
- * after our byte by executing it, unless the original is one byte long.
- */
+/* Is the signal that of a break instruction, not one that was sent? */
 static bool is_trap(const struct thread *thread)
 {
 	siginfo_t info;
@@ -441,20 +438,15 @@ static bool is_trap(const struct thread *thread)
 	       (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
 }
 
+/*
+ * Did our instruction trap, or was the signal sent? A thread can only be right
+ * after our byte by executing it, unless the original is one byte long.
+ */
 static bool is_break(const struct thread *thread,
 		     const struct breakpoint *breakpoint)
 {
 	return (breakpoint->decoded &&
 		breakpoint->insn.length > ARCH_BREAK_SIZE) ||
-	       is_trap(thread);
-}
-
-/* One that this thread had executed when it was cleared for another thread. */
-static bool is_cleared_break(const struct thread *thread, struct raddr at)
-{
-	uint64_t cleared;
-	return map_u64_get(&tracee_image(thread->tracee)->breakpoints_cleared,
-			   at.v, &cleared) &&
 	       is_trap(thread);
 }
 
@@ -509,7 +501,8 @@ static struct err *on_signal(struct thread *thread, int signal,
 			*ret_event = true;
 			return NULL;
 		}
-		if (!breakpoint && is_cleared_break(thread, at)) {
+		if (!breakpoint && is_trap(thread) &&
+		    breakpoint_heal(image, at)) {
 			regs_set_pc(&thread->regs, at);
 			thread_dirty(thread);
 			return NULL;

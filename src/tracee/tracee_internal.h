@@ -76,7 +76,10 @@ struct tracee {
 	/* Its own, which count before those. */
 	VEC(struct breakpoint) breakpoints;
 	struct map_u64 breakpoint_index; /* address → index */
-	/* Where there were some: a thread may have executed one before. */
+	/*
+	 * Where there were some, and the byte below: a thread may have executed
+	 * one before, and the program may write back what it read there.
+	 */
 	struct map_u64 breakpoints_cleared;
 	VEC(struct overlay) overlays;
 	struct map_u64 overlay_index; /* address → index */
@@ -151,6 +154,12 @@ bool breakpoint_in_slot(struct tracee *tracee, struct raddr pc,
 bool breakpoint_slot_offset(struct tracee *tracee, struct raddr pc,
 			    uint64_t *ret);
 /* @n bytes that were read from @address, as they are without breakpoints. */
+/*
+ * A break instruction at @at trapped where there is no breakpoint. Was it one of
+ * ours? Then it is there no more: it was cleared for another thread, or, where
+ * the program has put it there, what was below it is written back.
+ */
+bool breakpoint_heal(struct tracee *tracee, struct raddr at);
 void breakpoint_hide(const struct tracee *tracee, struct raddr address,
 		     uint8_t *bytes, size_t n);
 struct err *breakpoint_copy(struct tracee *from,

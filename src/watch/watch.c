@@ -188,6 +188,12 @@ bool watch_follows(const struct watch *watch)
 
 /* ---- what cannot be seen ---- */
 
+/* For files alone neither matters. */
+static bool sees_process(const struct watch *watch)
+{
+	return watch->options->what & (SUITE_MEMORY | SUITE_PROCESS);
+}
+
 static const char *find_agent_obstacle(const struct program *program)
 {
 	const struct module *executable = program->modules.data;
@@ -205,7 +211,7 @@ static void report_missing_agent(struct watch *watch)
 	const struct program *program = watch->host.program;
 	const struct suite_observer *observer = *watch->host.observer;
 	struct raddr agent;
-	if (watch->said_agent || !observer ||
+	if (watch->said_agent || !observer || !sees_process(watch) ||
 	    program_symbol(program, WIRE_STATE_SYMBOL, &agent))
 		return;
 	watch->said_agent = true;
@@ -232,7 +238,8 @@ static void report_missing_agent(struct watch *watch)
 /* At a point: those that a test waited for are gone. */
 static void report_threads(struct watch *watch)
 {
-	if (watch->said_threads || tracee_threads(watch->tracee) < 2)
+	if (watch->said_threads || !sees_process(watch) ||
+	    tracee_threads(watch->tracee) < 2)
 		return;
 	tracee_reap(watch->tracee);
 	if (tracee_threads(watch->tracee) < 2)

@@ -27,6 +27,7 @@ LINKED = [["gcc", "-O2", "-static"], ["gcc", "-O2", "-fno-pie", "-no-pie"],
           ["gcc", "-O1", "-fcf-protection=full", "-fno-omit-frame-pointer"],
           ["gcc", "-O2", "-ffunction-sections", "-fuse-ld=gold", "-Wl,--icf=all"],
           ["gcc", "-O2", "-flto"]]
+SOURCES = {"MODIFIES": "modifies.c", "THROWS": "throws.cc"}
 PLAIN = ["test_loop_first", "test_loop_long", "test_loop_asm", "test_ends_with_helper", "test_ends_with_next",
          "test_after_it", "test_ends_with_earlier", "test_uses_helper_often", "test_same_one", "test_same_two",
          "test_has_cold_part", "test_jumps_by_table", "test_jumps_inside", "test_uses_stack"]
@@ -36,8 +37,9 @@ STRAIGHT = [*PLAIN, "test_recurses", "test_tail_recurses", "test_ping", "test_co
 def build(kind, flags):
     """The runner of this kind; None where the linker that is asked for is not installed."""
     path = os.path.join(FOLDER, "-".join([kind.lower(), *flags]).replace(",", "_"))
+    source = os.path.join(HERE, SOURCES.get(kind, "runners.c"))
     if not os.path.exists(path):
-        made = subprocess.run([*flags, "-g", "-w", f"-DRUNNER={kind}", "-o", path, os.path.join(HERE, "runners.c")],
+        made = subprocess.run([*flags, "-g", "-w", f"-DRUNNER={kind}", "-o", path, source],
                               stderr=subprocess.PIPE, text=True, check=False)
         if made.returncode:
             return None
@@ -103,6 +105,29 @@ class Runners(unittest.TestCase):
                   ("test_leaves_if#2", "pass"), ("test_leaves_if#3", "fail"), ("test_leaves_deep", "fail"),
                   ("test_returns", "pass"), ("test_loop_first", "pass")]
         self.check("LEFT", wanted, 1)
+
+    def test_thrown(self):
+        """A test that an exception leaves failed; one that catches its own did not."""
+        wanted = [("test_throws", "fail"), ("test_throws#2", "fail"), ("test_catches", "pass"),
+                  ("test_throws_deep", "fail"), ("test_returns", "pass")]
+        self.check("THROWS", wanted, 3, builds=[[c.replace("gcc", "g++").replace("clang", "clang++"), l]
+                                                for c in COMPILERS for l in ("-O0", "-O2")])
+
+    def test_modifies_code(self):
+        """Tests that write into their own code, into that of others, and make some."""
+        names = ["test_patches_operand", "test_replaces_function", "test_replaces_function_later", "test_changes_next",
+                 "test_replaces_itself_next", "test_patches_body", "test_copies_function", "test_makes_code",
+                 "test_called_by_made_code", "test_called_by_made_code#2", "test_called_by_made_code#3"]
+        self.check("MODIFIES", [(name, "pass") for name in names], 0)
+        # Each by itself, and with memory and files watched: the same verdicts.
+        program = build("MODIFIES", [COMPILERS[0], "-O2"])
+        self.assertEqual(sorted(self.outcomes(program, "--alone")), sorted((name, "pass") for name in names))
+        for command in ("pollution", "order"):
+            run = subprocess.run([POLYGRAPH, command, "--format", "json", program], cwd=FOLDER, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, check=False, timeout=300)
+            self.assertIn(run.returncode, (0, 1), run.stderr)
+            tests = json.loads(run.stdout)["tests"]
+            self.assertEqual([(test["name"], test["outcome"]) for test in tests], [(name, "pass") for name in names])
 
     def test_hangs(self):
         """The twins: what never ends is a time-out, and costs only its own test."""
