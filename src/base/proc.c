@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
@@ -168,13 +171,71 @@ bool proc_next_mapping(char **at, struct proc_mapping *ret)
 	return false;
 }
 
+/* ---- names of files on an overlay over an overlay ---- */
+
+struct proc_folder {
+	dev_t device;
+	char *path;
+};
+
+/* For the whole life of the program: what is mounted stays. */
+static VEC(struct proc_folder) proc_folders;
+
+struct err *proc_add_folder(dev_t device, const char *folder)
+{
+	char *path = strdup(strcmp(folder, "/") != 0 ? folder : "");
+	if (!path)
+		return err_nomem();
+	struct err *err =
+		vec_push(&proc_folders, (struct proc_folder){ device, path });
+	if (err)
+		free(path);
+	return err;
+}
+
+static bool is_path_of(const struct proc_mapping *mapping)
+{
+	struct stat st;
+	return stat(mapping->path, &st) == 0 && st.st_dev == mapping->device &&
+	       st.st_ino == mapping->inode;
+}
+
+/* The first folder in which there is such a file; else the first. */
+static struct err *move_path(struct proc_mapping *mapping, struct strv *moved)
+{
+	_cleanup_(freep) char *chosen = NULL;
+	if (mapping->path[0] != '/' || is_path_of(mapping))
+		return NULL;
+	for (size_t i = 0; i < proc_folders.n; i++) {
+		const struct proc_folder *folder = &proc_folders.data[i];
+		_cleanup_(freep) char *path = NULL;
+		if (folder->device != mapping->device)
+			continue;
+		TRY(str_format(&path, "%s%s", folder->path, mapping->path));
+		bool found = access(path, F_OK) == 0;
+		if (!found && chosen)
+			continue;
+		free(chosen);
+		chosen = take_ptr(path);
+		if (found)
+			break;
+	}
+	if (!chosen)
+		return NULL;
+	mapping->path = chosen;
+	return strv_take(moved, take_ptr(chosen));
+}
+
 struct err *proc_read_maps(pid_t pid, struct proc_maps *ret)
 {
 	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
 	struct proc_mapping mapping;
 	TRY(proc_read(pid, 0, "maps", &maps.text));
-	for (char *at = maps.text.s; proc_next_mapping(&at, &mapping);)
+	for (char *at = maps.text.s; proc_next_mapping(&at, &mapping);) {
+		if (proc_folders.n)
+			TRY(move_path(&mapping, &maps.moved));
 		TRY(vec_push(&maps, mapping));
+	}
 	*ret = maps;
 	maps = (struct proc_maps){};
 	return NULL;
@@ -183,6 +244,7 @@ struct err *proc_read_maps(pid_t pid, struct proc_maps *ret)
 void proc_maps_free(struct proc_maps *maps)
 {
 	str_free(&maps->text);
+	strv_free(&maps->moved);
 	vec_free(maps);
 }
 

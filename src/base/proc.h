@@ -22,6 +22,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "base/strv.h"
 #include "base/vec.h"
 
 /* ---- files ---- */
@@ -74,11 +75,21 @@ bool proc_next_mapping(char **at, struct proc_mapping *ret);
 
 /* All mappings of a process, by address. */
 struct proc_maps {
-	struct str text; /* what the paths point into */
+	struct str text;   /* what the paths point into */
+	struct strv moved; /* or these: below folders of proc_add_folder() */
 	struct proc_mapping *data;
 	size_t n;
 	size_t cap;
 };
+
+/*
+ * Where an overlay lies on another one, the kernel names mapped files from the
+ * root of the lower one, which no mount shows: fs/backing-file.c remembers the
+ * path of the caller once, not twice. Mappings of files on @device are below
+ * @folder then, unless their path leads to the file as it is. There may be
+ * several folders on a device.
+ */
+struct err *proc_add_folder(dev_t device, const char *folder) _must_check_;
 
 /* A process that has ended has none, or is an error once it was waited for. */
 struct err *proc_read_maps(pid_t pid, struct proc_maps *ret) _must_check_;

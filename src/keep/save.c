@@ -13,11 +13,11 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/proc.h"
 #include "keep/keep_internal.h"
 #include "keep/overlaid.h"
 
-/* Bytes of /proc/PID/maps and of one fdinfo, at most. */
-#define MAPS_MAX ((size_t)16 << 20)
+/* Bytes of one fdinfo, at most. */
 #define FDINFO_MAX 4096
 #define SAVER_LOST_MAX 64 /* reasons that are the saver's own */
 
@@ -381,19 +381,16 @@ static struct err *saver_add_descriptors(struct saver *saver, pid_t pid)
 	return err;
 }
 
-/* "start-end rw-s offset device inode path" */
 static struct err *saver_add_mappings(struct saver *saver, pid_t pid)
 {
-	char path[64];
-	_cleanup_(freep) char *text = NULL;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	err_ignore(file_read(path, MAPS_MAX, &text, NULL));
-	char *rest = text;
-	for (char *line; rest && (line = strsep(&rest, "\n"));) {
-		const char *mode = strchr(line, ' ');
-		const char *name = strchr(line, '/');
-		if (mode && name && mode[2] == 'w' && mode[4] == 's')
-			TRY(saver_add_opened(saver, name));
+	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
+	/* It may have ended. */
+	err_ignore(proc_read_maps(pid, &maps));
+	for (size_t i = 0; i < maps.n; i++) {
+		const struct proc_mapping *mapping = &maps.data[i];
+		if (mapping->writable && mapping->shared &&
+		    mapping->path[0] == '/')
+			TRY(saver_add_opened(saver, mapping->path));
 	}
 	return NULL;
 }

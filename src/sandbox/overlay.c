@@ -1,14 +1,17 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/proc.h"
 #include "sandbox/sandbox_internal.h"
 
 /* Of memory; what tests write counts, and what they read does not. */
@@ -171,8 +174,20 @@ static struct err *mount_overlay(const struct sandbox_site *site, int lower,
 	return err_errno(number, "cannot cover '%s'", target);
 }
 
+/* Of an overlay over an overlay, the kernel names mapped files otherwise. */
+static struct err *tell_mapped_names(int lower, const char *path)
+{
+	struct statfs fs;
+	struct stat st;
+	if (fstatfs(lower, &fs) < 0 || fstat(lower, &st) < 0)
+		return err_errno(errno, "cannot examine '%s'", path);
+	return fs.f_type == OVERLAYFS_SUPER_MAGIC
+		       ? proc_add_folder(st.st_dev, path)
+		       : NULL;
+}
+
 struct err *sandbox_overlay(struct sandbox_site *site, int fd,
-			    const char *target)
+			    const char *target, const char *path)
 {
 	char upper[32], work[32];
 	size_t layer = site->n_layers++;
@@ -190,7 +205,8 @@ struct err *sandbox_overlay(struct sandbox_site *site, int fd,
 	TRY(make_upper(layers, upper, fd));
 	if (mkdirat(layers, work, 0700) < 0)
 		return err_errno(errno, "cannot make a layer");
-	return mount_overlay(site, fd, layers, layer, target);
+	TRY(mount_overlay(site, fd, layers, layer, target));
+	return tell_mapped_names(fd, path);
 }
 
 struct err *sandbox_bind(int fd, const char *target)

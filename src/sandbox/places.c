@@ -239,7 +239,8 @@ static struct err *cover_places(struct sandbox_site *site,
 	qsort(places->data, places->n, sizeof(*places->data), covered_compare);
 	for (size_t i = 0; i < places->n; i++) {
 		const struct covered_place *place = &places->data[i];
-		struct err *err = sandbox_overlay(site, place->fd, place->path);
+		struct err *err = sandbox_overlay(site, place->fd, place->path,
+						  place->path);
 		if (!err)
 			continue;
 		if (path_is_below(site->cwd, place->path) ||

@@ -74,9 +74,12 @@ struct sandbox_site {
 struct err *sandbox_layers_create(struct sandbox_site *site,
 				  const char *const *covered,
 				  size_t n) _must_check_;
-/* Covers the folder @fd by an overlay that is mounted on @target. */
+/*
+ * Covers the folder @fd by an overlay that is mounted on @target; @path is what
+ * it is called afterwards.
+ */
 struct err *sandbox_overlay(struct sandbox_site *site, int fd,
-			    const char *target) _must_check_;
+			    const char *target, const char *path) _must_check_;
 /* Mounts what @fd is on @target, another place of it. */
 struct err *sandbox_bind(int fd, const char *target) _must_check_;
 /* Only what is seen through this one mount; others of the same stay. */

@@ -31,7 +31,7 @@ static struct err *add_mount(struct sandbox_site *site,
 		return sandbox_bind(mount->fd, target);
 	if (mount->read_only || !mount->is_folder)
 		return bind_read_only(mount, target);
-	struct err *err = sandbox_overlay(site, mount->fd, target);
+	struct err *err = sandbox_overlay(site, mount->fd, target, mount->path);
 	/* Names that are equal in upper and lower case, for one, forbid it. */
 	if (!err || !strcmp(mount->path, "/") ||
 	    !strcmp(mount->path, site->cwd) ||

@@ -24,7 +24,7 @@ FOLDER = TOOL = None
 PATIENCE = 300
 # Test -> what is found in it, whatever runs the tests. A process that runs a test twice does not exist in a suite of
 # processes, but the file that it leaves does.
-CLASSES = {"needs_keep": "victim", "reads_settings": "victim", "log_is_short": ("non-idempotent", "victim")}
+CLASSES = {"needs_keep": ("victim",), "reads_settings": ("victim",), "log_is_short": ("non-idempotent", "victim")}
 POLLUTERS = {"removes_keep", "grows_log", "renames_over", "makes_folder", "log_is_short"}
 BUILD = {
     "functions": ["cc", "-g", "-O1", "-o", "build/tests", "functions.c"],
@@ -83,6 +83,25 @@ def name_of(test):
     return test.removeprefix("test_").removeprefix("Notes.").removeprefix("build/step ")
 
 
+def look_at(test, findings):
+    """What is known to be there, and nothing that fails at random."""
+    test.assertFalse([finding["test"] for finding in findings if finding["kind"] == "flaky"])
+    classes = {name_of(finding["test"]): finding["class"] for finding in findings if finding["kind"] == "order-dependent"}
+    for name, wanted in CLASSES.items():
+        test.assertIn(classes.get(name), wanted, name)
+    polluters = {name_of(finding["test"]) for finding in findings if finding["kind"] == "pollution"}
+    test.assertLessEqual(POLLUTERS, polluters)
+    test.assertNotIn("cleans_up", polluters | classes.keys())
+
+
+def ordinary_user(test):
+    _, ids = moments.find_users()
+    if not ids:
+        test.skipTest("cannot become an ordinary user here" if os.geteuid() == 0
+                      else "not root: the other tests ran as an ordinary user already")
+    return ids
+
+
 class Checks(unittest.TestCase):
     def check_three(self, kind, user=None, *options):
         project = Project(kind, user)
@@ -94,25 +113,8 @@ class Checks(unittest.TestCase):
             findings = sorted(report["findings"], key=lambda finding: finding["id"])
             if first is None:
                 first = findings
-                self.look_at(findings)
+                look_at(self, findings)
             self.assertEqual(findings, first, f"findings of check {number}")
-
-    def look_at(self, findings):
-        """What is known to be there, and nothing that fails at random."""
-        self.assertFalse([finding["test"] for finding in findings if finding["kind"] == "flaky"])
-        classes = {name_of(finding["test"]): finding["class"] for finding in findings if finding["kind"] == "order-dependent"}
-        for test, wanted in CLASSES.items():
-            self.assertIn(classes.get(test), wanted, test)
-        polluters = {name_of(finding["test"]) for finding in findings if finding["kind"] == "pollution"}
-        self.assertLessEqual(POLLUTERS, polluters)
-        self.assertNotIn("cleans_up", polluters | classes.keys())
-
-    def user(self):
-        _, ids = moments.find_users()
-        if not ids:
-            self.skipTest("cannot become an ordinary user here" if os.geteuid() == 0
-                          else "not root: the other tests ran as an ordinary user already")
-        return ids
 
     def test_functions(self):
         self.check_three("functions")
@@ -124,14 +126,46 @@ class Checks(unittest.TestCase):
         self.check_three("commands")
 
     def test_functions_as_user(self):
-        self.check_three("functions", self.user())
+        self.check_three("functions", ordinary_user(self))
 
     def test_commands_as_user(self):
-        self.check_three("commands", self.user())
+        self.check_three("commands", ordinary_user(self))
 
     def test_put_back(self):
         """Without the sandbox, files are put back one by one."""
         self.check_three("functions", None, "--sandbox", "never")
+
+
+class OnOverlay(unittest.TestCase):
+    """As in a container: the project lies on an overlay already."""
+
+    def check_on_overlay(self, user):
+        if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("nothing can be mounted here")
+        project = Project("functions", user)
+        for name in ("upper", "work"):
+            (project.folder / name).mkdir()
+            os.chown(project.folder / name, *(user or (0, 0)))
+        report = project.folder / "home" / "report.json"
+        become = f"setpriv --reuid={user[0]} --regid={user[1]} --clear-groups" if user else ""
+        script = 'mount -t overlay trial -o lowerdir="$1",upperdir="$2/upper",workdir="$2/work" "$1" && cd "$1" && ' \
+            f'exec {become} "$3" check --sandbox always --format json --output "$4" -- build/tests'
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", project.work, project.folder, TOOL, report],
+                              env=project.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
+        if "no sandbox is possible" in done.stdout:
+            self.skipTest(done.stdout.splitlines()[0])
+        self.assertEqual(done.returncode, 1, done.stdout)
+        look_at(self, json.loads(report.read_text())["findings"])
+        # Results are the only thing that the lower overlay gets.
+        self.assertEqual(sorted(os.listdir(project.folder / "upper")), [".polygraph"])
+        self.assertEqual(project.changes(), "")
+
+    def test_overlay(self):
+        self.check_on_overlay(None)
+
+    def test_overlay_as_user(self):
+        self.check_on_overlay(ordinary_user(self))
 
 
 def prepare(polygraph, folder):

@@ -129,6 +129,49 @@ static void test_mapping_many(void **state)
 	munmap(memory, (size_t)COUNT * 4096);
 }
 
+/* What is said of folders stays, so another process says it. */
+static int look_for_moved(const struct stat *file)
+{
+	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
+	int moved = 0;
+	/* The second is not on the device, the third comes too late. */
+	assert_ok(proc_add_folder(file->st_dev, "/proc/below"));
+	assert_ok(proc_add_folder(file->st_dev + 1, "/proc/other"));
+	assert_ok(proc_add_folder(file->st_dev, "/proc/second"));
+	assert_ok(proc_read_maps(getpid(), &maps));
+	for (size_t i = 0; i < maps.n; i++) {
+		const struct proc_mapping *mapping = &maps.data[i];
+		bool is_file = mapping->inode == file->st_ino &&
+			       mapping->device == file->st_dev;
+		if (is_file != !strncmp(mapping->path, "/proc/below/", 12))
+			return 2;
+		moved += is_file;
+	}
+	return moved == 1 ? 0 : 1;
+}
+
+/* A path that does not lead to the file; it has no name any more. */
+static void test_mapping_moved(void **state)
+{
+	(void)state;
+	char name[] = "/tmp/polygraph-proc-XXXXXX";
+	struct stat st;
+	_cleanup_(closep) int fd = mkstemp(name);
+	assert_true(fd >= 0);
+	unlink(name);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	void *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_true(map != MAP_FAILED);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(look_for_moved(&st));
+	int status = -1;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	munmap(map, 4096);
+}
+
 /* ---- stat ---- */
 
 static void test_stat(void **state)
@@ -336,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_mapping_names),
 		cmocka_unit_test(test_mapping_real),
 		cmocka_unit_test(test_mapping_many),
+		cmocka_unit_test(test_mapping_moved),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_child),
 		cmocka_unit_test(test_child_vanishes),
