@@ -1,19 +1,24 @@
 """What each way to find written memory costs: `polygraph pollution --page-tracking METHOD` against the plain run.
 
-The suites are those of bench_pollution.py, with 1 MiB and 64 MiB of state, of which each test writes one page and puts it
-back. Ways that this kernel does not have are left out. Called by bench.py (`./dev bench tracking`); in the machines of
-tests/kernel it shows the others.
+The suites are those of bench_pollution.py, with 1 MiB and 64 MiB of state, of which each test of 1 ms writes one page and
+puts it back. Processor time is measured, of all processes together, so that a busy machine says the same. Ways that this
+kernel does not have are left out. Called by bench.py (`./dev bench tracking`); `./dev test --kernel NAME --only bench` calls
+it on other kernels.
 """
 
 import json
+import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
-from bench_pollution import Measured, build_state, environment_for
+from bench import Spread
+from bench_pollution import build_state, environment_for
 
 METHODS = ("scan", "soft-dirty", "fork", "compare")
-SUITES = [("array", mib, 1, 0, each) for mib in (1, 64) for each in (100, 1000)]
+SIZES = (1, 64)  # MiB
+MICROSECONDS = 1000
 
 
 def has_method(command, program):
@@ -24,22 +29,34 @@ def has_method(command, program):
         return "memory was not compared" not in json.dumps(json.loads(Path(file.name).read_text()).get("limits", []))
 
 
+def processor_seconds(command, environment):
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"bench: exit status {process.returncode}: {' '.join(str(word) for word in command)}")
+    return usage.ru_utime + usage.ru_stime
+
+
 def bench_tracking(options, rows):
-    print("\nWays to find written memory: plain against polygraph pollution")
+    print("\nWays to find written memory: processor time of the plain run against polygraph pollution")
     program = build_state(options.build)
     tests = 100 if options.quick else 500
-    print(f"{tests} tests each, one page written\n")
-    print(f"{'method':<11} {'MiB':>4} {'each':>8}   {'ratio':<30} {'µs more a test':<30} first pass alone")
+    print(f"{tests} tests of 1 ms each, which write one page\n")
+    print(f"{'method':<11} {'MiB':>4}   {'ratio':<30} µs more a test")
     for method in METHODS:
-        tool = [options.polygraph, "pollution", "--sandbox", "never", "--only", "memory", "--page-tracking", method]
+        tool = [options.polygraph, "pollution", "--only", "memory", "--page-tracking", method]
         if not has_method(tool, program):
             print(f"{method:<11} this kernel does not have it")
             continue
-        for suite in SUITES:
-            _, mib, _, _, each = suite
-            measured = Measured([program], [*tool, "--format", "json", "--output", "/dev/null", program], suite, tests,
-                                3 if options.quick else 5)
-            ratio, extra, inner = measured.ratio(), measured.extra_us(), measured.inner_us()
-            print(f"{method:<11} {mib:>4} {f'{each} µs':>8}   {ratio.show(2)} {extra.show(0)} {inner.show(0)}", flush=True)
-            rows.append({"bench": "tracking", "method": method, "mib": mib, "tests": tests, "microseconds": each,
-                         "ratio": ratio.values, "extra_us": extra.values, "inner_us": inner.values})
+        for mib in SIZES:
+            environment = environment_for(tests, "array", mib, 1, 0, MICROSECONDS)
+            pairs = [(processor_seconds([program], environment),
+                      processor_seconds([*tool, "--format", "json", "--output", "/dev/null", program], environment))
+                     for _ in range(3 if options.quick else 7)]
+            ratio = Spread([controlled / plain for plain, controlled in pairs])
+            extra = Spread([(controlled - plain) / tests * 1e6 for plain, controlled in pairs])
+            print(f"{method:<11} {mib:>4}   {ratio.show(2)} {extra.show(0)}", flush=True)
+            rows.append({"bench": "tracking", "method": method, "mib": mib, "tests": tests, "microseconds": MICROSECONDS,
+                         "ratio": ratio.values, "extra_us": extra.values})
