@@ -2,12 +2,15 @@
 """The tests inside the machine that boot.py starts.
 
 Usage: guest.py [--only WORD]... [--full] LOGS
+
+`--only bench` measures what each way to find written memory costs there, see tests/bench/bench_tracking.py.
 """
 
 import argparse
 import os
 import platform
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,7 +41,16 @@ class Guest:
         if name := self.name(part):
             self.counts.run(name, [sys.executable, *command], timeout=LONG, env=self.environment)
 
+    def bench(self):
+        """Only where it is asked for; shows what it measured."""
+        done = subprocess.run([sys.executable, parts.TOP / "tests" / "bench" / "bench.py", "--quick", "tracking"], check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        print(done.stdout + done.stderr, flush=True)
+        self.counts.add(int(not done.returncode), int(bool(done.returncode)), 0)
+
     def run(self):
+        if "bench" in self.only:
+            self.bench()
         for script in parts.ROBUST:
             self.python(script, parts.TOP / "tests" / "robust" / f"{script}.py", "--polygraph", parts.TOP / "build" / "polygraph")
         units = parts.UNITS + (parts.MORE_UNITS if self.full else ())
