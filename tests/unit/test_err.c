@@ -29,6 +29,55 @@ static void test_first_hint_stays(void **state)
 	assert_string_equal(err_hint_text(err), "use --commands");
 }
 
+/* What is quoted may be as long as a file; the end says what is wrong. */
+static void test_long_messages_are_bounded(void **state)
+{
+	(void)state;
+	size_t n = 1 << 20;
+	_cleanup_(freep) char *long_text = malloc(n + 1);
+	assert_non_null(long_text);
+	for (size_t i = 0; i < n; i += 2)
+		memcpy(long_text + i, "\xc3\xbc", 2);
+	long_text[n] = '\0';
+	for (int shift = 0; shift < 2; shift++) {
+		_cleanup_(err_destroyp) struct err *err =
+			err_create(ERR_USAGE, "%s'%s' is no test",
+				   shift ? "x" : "", long_text);
+		err = err_hint(err, "not '%s'", long_text);
+		err = err_prefix(err, "in '%s'", long_text);
+		const char *message = err_message(err);
+		assert_in_range(strlen(message), 3000, 4500);
+		assert_in_range(strlen(err_hint_text(err)), 1500, 2100);
+		assert_non_null(strstr(message, "[...]"));
+		const char *end = strrchr(message, '\'');
+		assert_non_null(end);
+		assert_string_equal(end, "' is no test");
+		/* No character is cut in two. */
+		for (const char *c = message; *c; c++) {
+			if (*c == '\xc3')
+				assert_int_equal(*++c, '\xbc');
+			else
+				assert_false(*c & 0x80);
+		}
+	}
+	/* One that is not long stays whole. */
+	long_text[1800] = '\0';
+	_cleanup_(err_destroyp) struct err *err =
+		err_create(ERR_USAGE, "%s", long_text);
+	assert_string_equal(err_message(err), long_text);
+}
+
+static void test_limits_are_named(void **state)
+{
+	(void)state;
+	_cleanup_(err_destroyp) struct err *files = err_errno(EMFILE, "a");
+	_cleanup_(err_destroyp) struct err *size = err_errno(EFBIG, "a");
+	_cleanup_(err_destroyp) struct err *other = err_errno(EACCES, "a");
+	assert_non_null(strstr(err_message(files), "ulimit -n"));
+	assert_non_null(strstr(err_message(size), "ulimit -f"));
+	assert_null(strstr(err_message(other), "ulimit"));
+}
+
 static void test_errno(void **state)
 {
 	(void)state;
@@ -115,6 +164,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layers_add_what_they_know),
 		cmocka_unit_test(test_first_hint_stays),
+		cmocka_unit_test(test_long_messages_are_bounded),
+		cmocka_unit_test(test_limits_are_named),
 		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_out_of_memory_is_one_object),
 		cmocka_unit_test(test_success_passes_through),
