@@ -156,7 +156,6 @@ static void nest_end_children(struct nest *nest)
 	const struct timespec pause = { .tv_nsec = END_PAUSE_NS };
 	siginfo_t info;
 	for (int round = 0; round < END_ROUNDS; round++) {
-		nest_kill_children(nest);
 		pid_t pid;
 		while ((pid = nest_find_ended(&info, 0)) > 0) {
 			if (pid == atomic_load(&nest->program) &&
@@ -165,6 +164,7 @@ static void nest_end_children(struct nest *nest)
 		}
 		if (pid < 0)
 			return;
+		nest_kill_children(nest);
 		nest_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0);
 	}
 }
@@ -344,12 +344,14 @@ void nest_end(struct nest *nest)
 		return;
 	uint64_t deadline = clock_now() + END_NS;
 	atomic_store(&nest->wish, WISH_END);
+	nest_signal(nest, WAKE_SIGNAL);
 	while (!nest_is_gone(nest)) {
+		struct pollfd fd = { .fd = nest->pidfd, .events = POLLIN };
+		if (poll(&fd, 1, (int)(POKE_NS / NS_PER_MS)) > 0)
+			continue;
 		nest_poke(nest);
 		if (clock_now() > deadline)
 			nest_signal(nest, SIGKILL);
-		struct pollfd fd = { .fd = nest->pidfd, .events = POLLIN };
-		poll(&fd, 1, (int)(POKE_NS / NS_PER_MS));
 	}
 	bool finished = atomic_load(&nest->finished);
 	nest_free(nest);

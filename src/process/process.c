@@ -266,8 +266,10 @@ struct err *process_left(const struct process *process, struct pids *ret)
 	if (!process->nest)
 		return NULL;
 	TRY(nest_children(process->nest, &all));
-	for (size_t i = 0; i < all.n && all.n < LEFT_MAX; i++)
-		TRY(proc_read_children(all.data[i], all.data[i], &all));
+	for (size_t i = 0; i < all.n && all.n < LEFT_MAX; i++) {
+		if (all.data[i] != process->pid)
+			TRY(proc_read_children(all.data[i], all.data[i], &all));
+	}
 	for (size_t i = 0; i < all.n; i++) {
 		pid_t pid = all.data[i];
 		if (pid != process->pid && process_runs_on(pid))
@@ -298,7 +300,10 @@ void process_end_group(struct process *process, bool *ret_left)
 			break;
 		usleep(250);
 	}
-	process_leave(process);
+	if (*ret_left)
+		process_leave(process);
+	else
+		process_end(process);
 }
 
 void process_end(struct process *process)

@@ -68,8 +68,8 @@ bool process_ended(struct process *process);
 /* Kills it and everything in its group. */
 void process_kill(const struct process *process);
 /*
- * Ends what is left of its group, and waits for that. What left the group goes
- * on until process_end(): then *@ret_left. It must have ended itself.
+ * It ended: ends what is left of its group, and waits for that. What left the
+ * group goes on until process_end(): then *@ret_left.
  */
 void process_end_group(struct process *process, bool *ret_left);
 /* It ended: what it started, also in its group, goes on until process_end(). */
