@@ -11,7 +11,7 @@ MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_blk", "crc32c_
 
 INIT = """#!/bin/busybox sh
 export PATH=/bin
-/bin/busybox mkdir -p /proc /sys /dev /lower /memory /disk /root
+/bin/busybox mkdir -p /proc /sys /dev /lower /memory /disk /machine
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
 mount -t devtmpfs dev /dev
@@ -27,27 +27,27 @@ p9=trans=virtio,version=9p2000.L,msize=512000
 mount -t 9p -o "ro,cache=loose,$p9" root /lower || stop "cannot mount the root"
 mount -t tmpfs -o size=75% memory /memory
 mkdir /memory/upper /memory/work
-mount -t overlay -o lowerdir=/lower,upperdir=/memory/upper,workdir=/memory/work overlay /root ||
+mount -t overlay -o lowerdir=/lower,upperdir=/memory/upper,workdir=/memory/work overlay /machine ||
 	stop "cannot mount an overlay on the root"
-mount -t proc proc /root/proc
-mount -t sysfs sys /root/sys
-mount -t cgroup2 cgroup /root/sys/fs/cgroup
-mount -t devtmpfs dev /root/dev
-mkdir -p /root/dev/pts /root/dev/shm /root/run
-mount -t devpts -o ptmxmode=0666 devpts /root/dev/pts
-mount -t tmpfs -o mode=1777 shm /root/dev/shm
-mount -t tmpfs run /root/run
-ln -sf /proc/self/fd /root/dev/fd
+mount -t proc proc /machine/proc
+mount -t sysfs sys /machine/sys
+mount -t cgroup2 cgroup /machine/sys/fs/cgroup
+mount -t devtmpfs dev /machine/dev
+mkdir -p /machine/dev/pts /machine/dev/shm /machine/run
+mount -t devpts -o ptmxmode=0666 devpts /machine/dev/pts
+mount -t tmpfs -o mode=1777 shm /machine/dev/shm
+mount -t tmpfs run /machine/run
+ln -sf /proc/self/fd /machine/dev/fd
 mount -t ext4 /dev/vda /disk || stop "cannot mount the disk"
 for folder in @TEMPORARY@; do
 	mkdir -p -m 1777 "/disk$folder"
 	chmod 1777 "/disk$folder"
-	mount -o bind "/disk$folder" "/root$folder"
+	mount -o bind "/disk$folder" "/machine$folder"
 done
 ip link set lo up
 hostname polygraph-kernel
-mount -t 9p -o "cache=none,$p9" out "/root@OUT@" || stop "cannot mount the folder for results"
-exec switch_root /root /bin/sh "@OUT@/start"
+mount -t 9p -o "cache=none,$p9" out "/machine@OUT@" || stop "cannot mount the folder for results"
+exec switch_root /machine /bin/sh "@OUT@/start"
 """
 
 

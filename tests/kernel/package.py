@@ -1,4 +1,4 @@
-"""Kernels that distributions ship: downloaded and unpacked, never installed.
+"""Kernels that Debian ships: downloaded and unpacked, never installed.
 
 The package lists and packages of each kernel are in a folder of its own, so that neither the sources nor the state of this
 system's apt change, and root is not needed.
@@ -9,30 +9,28 @@ import shutil
 import subprocess
 from pathlib import Path
 
-DEBIAN = "http://deb.debian.org/debian"
-DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-UBUNTU = "http://archive.ubuntu.com/ubuntu"
-UBUNTU_KEYS = Path("/usr/share/keyrings/ubuntu-archive-keyring.gpg")
+KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+PACKAGE = "linux-image-amd64"  # depends on the newest one
+# By the release of Debian that they are of.
+KERNELS = {
+    "5.10": "bullseye",
+    "6.1": "bookworm",
+    "6.12": "bookworm-backports",
+}
 
 
 class Unavailable(Exception):
     """Why there is no such kernel here."""
 
 
-class Source:
-    """Where a kernel comes from. @package: the package that depends on the newest one."""
-
-    def __init__(self, address, suite, keys, package):
-        self.line = f"deb [signed-by={keys} arch=amd64] {address} {suite} main\n"
-        self.keys, self.package = keys, package
-
-
-KERNELS = {
-    "5.10": Source(DEBIAN, "bullseye", DEBIAN_KEYS, "linux-image-amd64"),
-    "5.15": Source(UBUNTU, "jammy-updates", UBUNTU_KEYS, "linux-image-generic"),
-    "6.1": Source(DEBIAN, "bookworm", DEBIAN_KEYS, "linux-image-amd64"),
-    "6.12": Source(DEBIAN, "bookworm-backports", DEBIAN_KEYS, "linux-image-amd64"),
-}
+def archive():
+    """Where this system gets Debian's packages from."""
+    known = subprocess.run(["apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(REPO_URI)", "Created-By: Packages"],
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+    found = re.search(r"^Debian Debian (\S+)$", known, re.M)
+    if not found:
+        raise Unavailable("this system knows no archive of Debian's packages")
+    return found.group(1)
 
 
 class Apt:
@@ -67,34 +65,31 @@ class Apt:
         return done.stdout
 
     def depends(self, package):
-        """The packages of a kernel that this one names first, before any alternative."""
-        return re.findall(r"^ +(?:Pre)?Depends: (linux-(?:image|modules)-[\w.+-]+)$", self.run("apt-cache", "depends", package),
+        """The kernel that this package stands for."""
+        return re.findall(r"^ +(?:Pre)?Depends: (linux-image-[\w.+-]+)$", self.run("apt-cache", "depends", package),
                           re.M)
 
 
 def unpack(name, folder):
     """Downloads what there is newer, or else takes what was unpacked before. Gives the folder it is in."""
-    source = KERNELS[name]
     for program in ("apt-get", "dpkg-deb"):
         if not shutil.which(program):
             raise Unavailable(f"there is no {program} here")
-    if not source.keys.is_file():
-        raise Unavailable(f"{source.keys}, which vouches for its package, is not installed")
-    apt = Apt(folder / "apt", source.line)
+    if not KEYS.is_file():
+        raise Unavailable(f"{KEYS}, which vouches for its package, is not installed")
+    apt = Apt(folder / "apt", f"deb [signed-by={KEYS} arch=amd64] {archive()} {KERNELS[name]} main\n")
     apt.run("apt-get", "-qq", "update")
-    packages = apt.depends(source.package)[:1]
+    packages = apt.depends(PACKAGE)
     if not packages:
-        raise Unavailable(f"no kernel is behind the package {source.package}")
-    packages += [other for other in apt.depends(packages[0]) if other.startswith("linux-modules-")]
+        raise Unavailable(f"no kernel is behind the package {PACKAGE} of {KERNELS[name]}")
     root = folder / packages[0]
     if not root.is_dir():
         fresh = folder / "unpacked.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        for package in packages:
-            apt.run("apt-get", "-qq", "download", package, cwd=folder)
-            files = list(folder.glob(f"{package}_*.deb"))
-            subprocess.run(["dpkg-deb", "-x", files[0], fresh], check=True)
-            for file in files:
-                file.unlink()
+        apt.run("apt-get", "-qq", "download", packages[0], cwd=folder)
+        files = list(folder.glob("linux-image-*.deb"))
+        subprocess.run(["dpkg-deb", "-x", files[0], fresh], check=True)
+        for file in files:
+            file.unlink()
         fresh.rename(root)
     return root
