@@ -146,7 +146,10 @@ struct suite_observer collect_observer(struct collect *collect)
 struct err *collect_end(struct collect *collect, struct err *err)
 {
 	collect->progress = NULL;
-	if (!err || err_kind(err) != ERR_INTERRUPTED)
+	collect->budget_spent |= interrupt_late();
+	/* What fails once the suite was asked to end fails because of that. */
+	if (!err || (err_kind(err) != ERR_INTERRUPTED && !interrupt_late() &&
+		     !interrupt_happened()))
 		return err;
 	if (collect->err) {
 		err_destroy(err);

@@ -136,6 +136,7 @@ struct detection {
 	struct collect collect;
 	struct records records;
 	const char *matters; /* options that facts depend on; NULL: none */
+	uint64_t began; /* the whole command, from where its budget counts */
 	uint64_t start, ns;
 	uint64_t deadline; /* clock_now(); 0: none */
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/detection.h"
+#include "cli/interrupt.h"
 
 /*
  * Where others follow, what changes mean gets no more than this part of a
@@ -93,6 +94,16 @@ static void pollution_free_state(void *data)
 	pollution_free(&state->pollution);
 }
 
+/* The budget, or the user, may have ended the last one as it was examined. */
+static bool is_last(const struct detection *detection, size_t test)
+{
+	const struct collect *collect = &detection->collect;
+	return (collect->budget_spent || interrupt_happened()) &&
+	       collect->tests.n &&
+	       !strcmp(collect->tests.data[collect->tests.n - 1].name,
+		       roster_name(detection->roster, test));
+}
+
 /* A test that was examined has what it has, as far as was looked for. */
 static void pollution_judge_earlier(const struct detection *detection,
 				    void *data, struct earlier_list *earlier)
@@ -107,7 +118,8 @@ static void pollution_judge_earlier(const struct detection *detection,
 	for (size_t i = 0; i < earlier->n; i++) {
 		struct earlier_finding *finding = &earlier->data[i];
 		const char *where = earlier_text(finding, "where");
-		finding->tried = outcomes && outcomes[finding->test];
+		finding->tried = outcomes && outcomes[finding->test] &&
+				 !is_last(detection, finding->test);
 		for (size_t j = 0; j < ARRAY_SIZE(bits); j++) {
 			const char *name =
 				leftover_where_name((enum change_where)j);

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -12,6 +13,7 @@
 #include "suite/suite.h"
 
 static volatile sig_atomic_t happened;
+static volatile sig_atomic_t late;
 
 /* A signal that reaches us on two ways is one. */
 #define ONE_NS (300 * NS_PER_MS)
@@ -29,6 +31,12 @@ static void on_interrupt(int number _unused_)
 		_exit(STATUS_INTERRUPTED);
 	}
 	happened = 1;
+	suite_interrupt();
+}
+
+static void on_spent_budget(int number _unused_)
+{
+	late = 1;
 	suite_interrupt();
 }
 
@@ -75,4 +83,25 @@ void interrupt_settle(void)
 bool interrupt_happened(void)
 {
 	return happened;
+}
+
+void interrupt_arm(uint64_t at)
+{
+	timer_t timer;
+	struct sigevent event = {
+		.sigev_notify = SIGEV_SIGNAL,
+		.sigev_signo = SIGVTALRM,
+	};
+	const struct itimerspec when = {
+		.it_value = { .tv_sec = (time_t)(at / NS_PER_S),
+			      .tv_nsec = (long)(at % NS_PER_S) },
+	};
+	interrupt_set_handler(SIGVTALRM, on_spent_budget, 0);
+	if (!timer_create(CLOCK_MONOTONIC, &event, &timer))
+		timer_settime(timer, TIMER_ABSTIME, &when, NULL);
+}
+
+bool interrupt_late(void)
+{
+	return late;
 }

@@ -91,6 +91,22 @@ static struct err *parse_behind(struct options *options, int argc, char **argv,
 	return NULL;
 }
 
+/*
+ * Whatever did not work after Ctrl-C did so because of it, and what worked was
+ * not all that was asked for. Takes @err over.
+ */
+static struct err *end_as_interrupted(struct err *err, enum status *ret)
+{
+	if (!interrupt_happened())
+		return err;
+	*ret = STATUS_INTERRUPTED;
+	if (!err || err_kind(err) == ERR_INTERRUPTED)
+		return err;
+	log_debug(LOG_CLI, "after the interrupt: %s", err_message(err));
+	err_destroy(err);
+	return err_create(ERR_INTERRUPTED, "interrupted");
+}
+
 static struct err *main_run_command(const struct command *command, int argc,
 				    char **argv, enum status *ret)
 {
@@ -124,7 +140,7 @@ static struct err *main_run_command(const struct command *command, int argc,
 	struct err *failed =
 		command->run(options, argc - used, argv + used, ret);
 	sandboxing_end();
-	return failed;
+	return command->guarded ? end_as_interrupted(failed, ret) : failed;
 }
 
 /* `check` may be left out, so what is no command is an executable, or a slip. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/interrupted.h"
 #include "base/log.h"
 #include "image/image_internal.h"
 #include "tracee/memory.h"
@@ -227,6 +228,8 @@ static struct err *work_off(struct image *image, size_t n)
 	struct work *works = image->batch->works;
 	struct capture_reading *reading = &image->batch->reading;
 	struct err *err = NULL;
+	if (interrupted)
+		return err_create(ERR_INTERRUPTED, "interrupted");
 	reading->n = 0;
 	for (size_t i = 0; i < n && !err; i++) {
 		if (works[i].now)

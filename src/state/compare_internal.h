@@ -72,8 +72,9 @@ struct compare {
 	bool edges_changed;
 	struct map_u64 adoptions; /* start of a node → number in adopted */
 	struct map_u64 forward, backward;
-	struct map_u64 seen;	   /* differences reported */
-	struct map_u64 containers; /* compared: 1 equal, 2 not */
+	struct map_u64 seen;	    /* differences reported */
+	struct map_u64 containers;  /* compared: 1 equal, 2 not */
+	uint64_t text_was, text_is; /* the last text that was compared */
 	struct state_differences *ret;
 	bool late;  /* all containers that were written to were compared */
 	bool lost;  /* nodes that others may lead to, too */

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/interrupted.h"
 #include "base/map.h"
 #include "base/regexes.h"
 #include "state/layout.h"
@@ -30,6 +31,12 @@
 #define LARGE ((uint64_t)1 << 20)
 /* An object outside blocks is no larger than that. */
 #define LOOSE_MAX ((uint64_t)1 << 20)
+
+/* To be asked before each object: there may be millions. */
+static inline struct err *state_check_time(void)
+{
+	return interrupted ? err_create(ERR_INTERRUPTED, "interrupted") : NULL;
+}
 
 struct root_span {
 	uint64_t start, end;

@@ -795,6 +795,7 @@ struct err *walk_all_roots(struct state *state, const struct view *view)
 	/* In the order found: so paths are the shortest. */
 	while (state->worked < state->work.n) {
 		uint32_t id = state->work.data[state->worked++];
+		TRY(state_check_time());
 		TRY(walk_scan(state, view, id, 0, UINT64_MAX));
 	}
 	state->work.n = state->worked = 0;

@@ -571,6 +571,7 @@ static struct err *scan_touched(struct compare *compare)
 		const struct touched *touched = &compare->touched.data[i];
 		const struct node *node =
 			nodes_get(&state->nodes, touched->node);
+		TRY(state_check_time());
 		if (node->flags & NODE_DEAD)
 			continue;
 		if (node_is_replaced(compare, node)) {
@@ -627,6 +628,7 @@ static struct err *compare_moments(struct compare *compare,
 	struct state *state = compare->state;
 	for (size_t i = 0; i < n; i++) {
 		struct page_visit visit = { compare, &pages[i] };
+		TRY(state_check_time());
 		TRY(nodes_on_page(&state->nodes, pages[i].address, touch_node,
 				  &visit));
 	}
@@ -638,6 +640,7 @@ static struct err *compare_moments(struct compare *compare,
 		}
 		for (size_t i = 0; i < touched; i++) {
 			const struct touched one = compare->touched.data[i];
+			TRY(state_check_time());
 			TRY(compare_touched(compare, &one, parts));
 		}
 		TRY(compare_queue(compare));

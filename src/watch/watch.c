@@ -160,11 +160,16 @@ void watch_stop(struct watch *watch)
 	watch->pending = NO_TEST;
 }
 
-/* It can no longer be examined: the tests continue without. */
+/*
+ * It can no longer be examined: the tests continue without. Where the user or
+ * the budget ended it, they do not.
+ */
 static void lose_memory(struct watch *watch, struct err *err)
 {
-	suite_limit(*watch->host.observer,
-		    "pollution: memory was not compared: %s", err_message(err));
+	if (err_kind(err) != ERR_INTERRUPTED)
+		suite_limit(*watch->host.observer,
+			    "pollution: memory was not compared: %s",
+			    err_message(err));
 	err_destroy(err);
 	memory_watch_destroy(take_ptr(watch->memory));
 }
