@@ -369,6 +369,7 @@ static struct err *running_report_result(struct process_run *run,
 static bool process_run_may_start(const struct process_run *run, size_t entry)
 {
 	const struct process_test *test = process_run_test(run, entry);
+	BUG_ON(!run->waits_begin);
 	for (size_t i = run->waits_begin[entry];
 	     i < run->waits_begin[entry + 1]; i++) {
 		if (!run->ended[run->waits[i]])
