@@ -19,7 +19,7 @@
 
 /* Bytes of one fdinfo, at most. */
 #define FDINFO_MAX 4096
-#define SAVER_LOST_MAX 64 /* reasons that are the saver's own */
+#define SAVER_LOST_MAX 1000 /* reasons that are named */
 
 /* How a path is kept, in saver.known with its number above. */
 #define SHALLOW 2U /* only what the folder itself is, not what is in it */
@@ -44,9 +44,8 @@ struct saver {
 	struct map_text known; /* path to number * 4 + SHALLOW or WHOLE */
 	VEC(struct saver_folder) folders;
 	struct map_text folders_known;
-	VEC(char *) lost; /* its own reasons */
-	bool unnamed;	  /* a name could not be found out, which was said */
-	bool full;	  /* there were too many, which was said */
+	bool unnamed; /* a name could not be found out, which was said */
+	bool full;    /* there were too many, which was said */
 	bool open_is_gone;
 };
 
@@ -89,20 +88,29 @@ void saver_destroy(struct saver *saver)
 		free(saver->folders.data[i].path);
 	vec_free(&saver->folders);
 	map_text_free(&saver->folders_known);
-	for (size_t i = 0; i < saver->lost.n; i++)
-		free(saver->lost.data[i]);
-	vec_free(&saver->lost);
 	pthread_mutex_destroy(&saver->mutex);
 	free(saver);
 }
 
-static void saver_lose(struct saver *saver, const char *text)
+/* In one list with what the keeper says. */
+static void saver_note_lost(struct saver *saver, const char *text)
 {
-	char *copy = saver->lost.n < SAVER_LOST_MAX ? strdup(text) : NULL;
-	struct err *err = copy ? vec_push(&saver->lost, copy) : NULL;
+	struct keeper *keeper = saver->keeper;
+	for (size_t i = 0; i < keeper->lost.n; i++) {
+		if (!strcmp(keeper->lost.data[i], text))
+			return;
+	}
+	char *copy = keeper->lost.n < SAVER_LOST_MAX ? strdup(text) : NULL;
+	struct err *err = copy ? vec_push(&keeper->lost, copy) : NULL;
 	if (err)
 		free(copy);
 	err_ignore(err);
+}
+
+void saver_lose(struct saver *saver, const char *text)
+{
+	SAVER_LOCKED(saver);
+	saver_note_lost(saver, text);
 }
 
 void saver_cannot_follow(struct saver *saver, const char *why)
@@ -117,7 +125,7 @@ void saver_cannot_follow(struct saver *saver, const char *why)
 		     "cannot be followed: %s",
 		     why) < 0)
 		text = NULL;
-	saver_lose(saver, text ? text : why);
+	saver_note_lost(saver, text ? text : why);
 }
 
 /* ---- keeping ---- */
@@ -189,8 +197,9 @@ static struct err *saver_keep(struct saver *saver, const char *path,
 	size_t n = saver->kept->n;
 	if (n >= KEEP_FILES_MAX) {
 		if (!saver->full)
-			saver_lose(saver, "tests touch more files than can be "
-					  "kept");
+			saver_note_lost(saver,
+					"tests touch more files than can be "
+					"kept");
 		saver->full = true;
 		return NULL;
 	}
@@ -258,7 +267,7 @@ static void saver_prepare_overlay(struct saver *saver,
 	    event->kind != FOLLOW_RENAME)
 		err = overlaid_prepare_file(path);
 	if (err)
-		saver_lose(saver, err_message(err));
+		saver_note_lost(saver, err_message(err));
 	err_ignore(err);
 }
 
@@ -274,7 +283,7 @@ static void saver_touch_event(struct saver *saver,
 		return;
 	struct err *err = saver_touch(saver, path, folder);
 	if (err)
-		saver_lose(saver, err_message(err));
+		saver_note_lost(saver, err_message(err));
 	err_ignore(err);
 }
 
@@ -305,8 +314,9 @@ void saver_event(struct saver *saver, const struct follow_event *event)
 	}
 	if (is_unnamed(event) && !saver->unnamed) {
 		saver->unnamed = true;
-		saver_lose(saver, "a call changes a file whose name could not "
-				  "be determined");
+		saver_note_lost(saver,
+				"a call changes a file whose name could not "
+				"be determined");
 	}
 }
 
@@ -650,7 +660,5 @@ const char *saver_path(const struct saver *saver, size_t i)
 
 const char *saver_lost(const struct saver *saver, size_t i)
 {
-	return i < saver->lost.n
-		       ? saver->lost.data[i]
-		       : keeper_lost(saver->keeper, i - saver->lost.n);
+	return keeper_lost(saver->keeper, i);
 }

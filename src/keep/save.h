@@ -47,6 +47,9 @@ struct err *saver_add_open(struct saver *saver, pid_t pid) _must_check_;
  */
 void saver_cannot_follow(struct saver *saver, const char *why);
 
+/* Something else is not restored, for a person; once a text. */
+void saver_lose(struct saver *saver, const char *text);
+
 /* All as it was. */
 struct err *saver_put_back(struct saver *saver) _must_check_;
 /* A file that a process had open (saver_add_open()) could not get its name back. */

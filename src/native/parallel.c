@@ -13,6 +13,7 @@
 
 #include "base/interrupted.h"
 #include "native/framework.h"
+#include "native/saving.h"
 #include "native/split.h"
 #include "native/tree.h"
 #include "nest/descendants.h"
@@ -36,6 +37,8 @@ enum message_kind {
 struct worker_message {
 	uint32_t kind;
 	uint32_t outcome;
+	/* When done: some files were, so far. */
+	bool touched, unrestored;
 	uint64_t entry;
 	uint64_t test; /* when done: tests begun in the meantime */
 	uint64_t ns;
@@ -154,6 +157,8 @@ static struct err *worker_run_tests(const struct session *session,
 		TRY(suite_run_tree(suite, nodes, n, SUITE_SERIAL, &observer));
 		struct worker_message done = {
 			.kind = MESSAGE_DONE,
+			.touched = suite_touched_file(suite, 0),
+			.unrestored = suite_unrestored(suite, 0),
 			.test = suite_executions(suite) - before,
 		};
 		if (!write_all(fd, &done, sizeof(done)))
@@ -350,6 +355,7 @@ static struct err *job_read_message(struct job *job, struct worker *worker)
 		return NULL;
 	case MESSAGE_DONE:
 		job->session->suite.executions += message.test;
+		saving_hear(job->session, message.touched, message.unrestored);
 		worker->part = NULL;
 		return NULL;
 	default:

@@ -40,6 +40,14 @@ struct err *saving_guard(struct session *session, struct run *run)
 				 &session->guard);
 }
 
+void saving_hear(struct session *session, bool touched, bool unrestored)
+{
+	session->shares_files |= touched;
+	if (unrestored && session->saver)
+		saver_lose(session->saver, "files of orders that ran side by "
+					   "side");
+}
+
 bool saving_shares_files(const struct session *session)
 {
 	return session->shares_files ||

@@ -25,6 +25,8 @@ struct err *saving_started(struct session *session,
 bool saving_is_guarded(const struct session *session);
 /* From now on it is followed, and what is copied from it. */
 struct err *saving_guard(struct session *session, struct run *run) _must_check_;
+/* What another one that runs the same program says of its files. */
+void saving_hear(struct session *session, bool touched, bool unrestored);
 /* Must orders be run one at a time? */
 bool saving_shares_files(const struct session *session);
 
