@@ -388,6 +388,7 @@ def show(row, verbose):
         print(f"skipped {row.title()}: {row.why_not}", flush=True)
         return
     print(f"FAILED  {row.title()}: {len(row.changed)} changed, {len(row.left)} left", flush=True)
+    print(f"          operations: {', '.join(sorted(row.touched)) or 'none'}")
     for path, what in sorted(row.changed.items(), key=lambda item: (item[1] in compare.TIMES, item))[:8]:
         print(f"          {path[-120:]}: {what}")
     for line in row.left[:8] + row.problems:
@@ -438,16 +439,20 @@ def run_groups(options, groups, operations):
     for lane in lanes:
         lane.start()
     rows, open_lanes, broken = [], len(lanes), 0
-    while open_lanes:
-        row = results.get()
-        if row is None:
-            open_lanes -= 1
-        elif isinstance(row, str):
-            broken += 1
-            print(row)
-        else:
-            rows.append(row)
-            show(row, options.verbose)
+    try:
+        while open_lanes:
+            row = results.get()
+            if row is None:
+                open_lanes -= 1
+            elif isinstance(row, str):
+                broken += 1
+                print(row)
+            else:
+                rows.append(row)
+                show(row, options.verbose)
+    except KeyboardInterrupt:  # the lanes have got it, too; what is known is shown
+        broken += 1
+        print("interrupted")
     for lane in lanes:
         lane.join()
     return rows, broken
