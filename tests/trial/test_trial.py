@@ -43,7 +43,7 @@ DETECTORS = {
     "order": ["order", "--budget", "4s"],
     "choices": ["choices", "--budget", "4s"],
     "check": ["check", "--budget", "8s"],
-    "run": ["run", "--reverse"],
+    "run": ["run"],
 }
 HEAVY = ["--budget", "5m", "--timeout", "5m"]  # the later option counts
 SUITES = ("functions", "gtest", "commands")
@@ -303,7 +303,7 @@ class Lane:
         row.left += [f"running: {name} ({pid})" for pid, name in outcome.left.items()]
         if not kill:
             self.judge_undisturbed(row, outcome)
-        elif outcome.killed and kill == "Ctrl-C" and outcome.status not in (130, 0, 1, 3):
+        elif outcome.began and outcome.killed and kill == "Ctrl-C" and outcome.status not in (130, 0, 1, 3):
             row.problems.append(f"exit status {outcome.status} after Ctrl-C")
         self.compare(row, put_back=self.options.sandbox in ("none", "never"))
         return row, outcome.length
