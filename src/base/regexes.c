@@ -1,104 +1,82 @@
 #include "base/regexes.h"
 
-#include <stdint.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "base/macro.h"
+#include "base/path.h"
+
+/*
+ * What one may take, in processor time and memory. Ordinary ones take less than
+ * a millisecond.
+ */
+#define REGEX_US 500000
+#define REGEX_BYTES ((rlim_t)512 << 20)
+
+/* A sanitizer has terabytes. */
+static rlim_t own_address_space(void)
+{
+	_cleanup_(freep) char *text = NULL;
+	err_ignore(file_read("/proc/self/statm", 4096, &text, NULL));
+	return text ? strtoull(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE)
+		    : 0;
+}
 
 /*
  * regcomp() copies what an interval repeats: a{1,255}{1,255}{1,255} is 16
- * million letters, which takes gigabytes. Where copies can be empty, time and
- * memory grow with the square: (a*b*){1,1000} takes 0.7 s.
+ * million letters, and where copies can be empty, time and memory grow much
+ * faster. That cannot be seen from outside, so a child tries it.
  */
-#define REGEX_LETTERS_MAX ((uint64_t)20000)
-#define REGEX_COPIES_MAX ((uint64_t)2000)
-#define REGEX_DEPTH_MAX 200
-
-struct regex_reader {
-	const char *at;
-	unsigned depth;
-};
-
-static uint64_t regex_read_letters(struct regex_reader *reader);
-
-/* Behind "[": up to its end; one at the very beginning is a letter. */
-static void regex_skip_bracket(struct regex_reader *reader)
+static void _noreturn_ regex_try(const char *expression)
 {
-	reader->at += *reader->at == '^';
-	reader->at += *reader->at == ']';
-	while (*reader->at && *reader->at != ']') {
-		char kind = reader->at[1];
-		if (reader->at[0] == '[' && kind && strchr(":.=", kind)) {
-			const char end[] = { kind, ']', '\0' };
-			const char *found = strstr(reader->at + 2, end);
-			reader->at = found ? found + 1 : reader->at;
-		}
-		reader->at++;
-	}
-	reader->at += *reader->at == ']';
+	const struct itimerval timer = { .it_value.tv_usec = REGEX_US };
+	const rlim_t bytes = own_address_space() + REGEX_BYTES;
+	const struct rlimit memory = { bytes, bytes };
+	const struct rlimit none = { 0, 0 };
+	regex_t regex;
+	signal(SIGPROF, SIG_DFL);
+	signal(SIGSEGV, SIG_DFL); /* it recurses over groups */
+	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_AS, &memory);
+	setitimer(ITIMER_PROF, &timer, NULL);
+	int code = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
+	if (!code)
+		regexec(&regex, expression, 0, NULL, 0);
+	_exit(code == REG_ESPACE);
 }
 
-static uint64_t regex_read_one(struct regex_reader *reader)
+static struct err *regex_check(const char *option, const char *expression)
 {
-	uint64_t n = 1;
-	char c = *reader->at++;
-	if (c == '[') {
-		regex_skip_bracket(reader);
-	} else if (c == '\\') {
-		reader->at += *reader->at != '\0';
-	} else if (c == '(' && reader->depth >= REGEX_DEPTH_MAX) {
-		n = REGEX_LETTERS_MAX + 1;
-	} else if (c == '(') {
-		reader->depth++;
-		n += regex_read_letters(reader);
-		reader->depth--;
-		reader->at += *reader->at == ')';
+	int status = 0;
+	pid_t pid = fork();
+	if (pid < 0)
+		return err_errno(errno, "cannot fork");
+	if (!pid)
+		regex_try(expression);
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return err_errno(errno, "cannot wait for a child");
 	}
-	return n;
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return NULL;
+	return err_hint(err_create(ERR_USAGE,
+				   "%s '%s' takes too much time or memory",
+				   option, expression),
+			"repeat less: {1,20} rather than {1,255}");
 }
 
-/* What follows it: how often it is copied. */
-static uint64_t regex_read_copies(struct regex_reader *reader)
+struct err *regexes_check(const char *option, const char *const *expressions)
 {
-	uint64_t copies = 1;
-	for (;; reader->at++) {
-		if (*reader->at == '{') {
-			char *end;
-			uint64_t from = strtoul(reader->at + 1, &end, 10);
-			uint64_t to =
-				*end == ',' ? strtoul(end + 1, &end, 10) : from;
-			if (*end != '}')
-				return copies; /* letters, or an error */
-			reader->at = end;
-			uint64_t most = MAX(from, to);
-			copies *=
-				MIN(MAX(most, (uint64_t)1), REGEX_LETTERS_MAX);
-			copies = MIN(copies, REGEX_LETTERS_MAX + 1);
-		} else if (!*reader->at || !strchr("*+?", *reader->at)) {
-			return copies;
-		}
-	}
-}
-
-/* Up to the end, or the parenthesis that closes: letters after copying. */
-static uint64_t regex_read_letters(struct regex_reader *reader)
-{
-	uint64_t n = 0;
-	while (*reader->at && (*reader->at != ')' || !reader->depth)) {
-		uint64_t one = regex_read_one(reader);
-		n += one * regex_read_copies(reader);
-		n = MIN(n, REGEX_LETTERS_MAX + 1);
-	}
-	return n;
-}
-
-static bool regex_is_too_large(const char *expression)
-{
-	struct regex_reader reader = { .at = expression };
-	uint64_t n = regex_read_letters(&reader);
-	return n > REGEX_LETTERS_MAX ||
-	       n > strlen(expression) + REGEX_COPIES_MAX;
+	struct regexes compiled = {};
+	for (size_t i = 0; expressions && expressions[i]; i++)
+		TRY(regex_check(option, expressions[i]));
+	struct err *err = regexes_add(&compiled, option, expressions);
+	regexes_free(&compiled);
+	return err;
 }
 
 struct err *regexes_add(struct regexes *regexes, const char *option,
@@ -106,12 +84,6 @@ struct err *regexes_add(struct regexes *regexes, const char *option,
 {
 	for (size_t i = 0; expressions && expressions[i]; i++) {
 		regex_t regex;
-		if (regex_is_too_large(expressions[i]))
-			return err_create(
-				ERR_USAGE,
-				"%s '%s' is too large when its repetitions are "
-				"written out",
-				option, expressions[i]);
 		int code = regcomp(&regex, expressions[i],
 				   REG_EXTENDED | REG_NOSUB);
 		if (code) {

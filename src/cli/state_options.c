@@ -156,16 +156,6 @@ static struct err *list_texts(const struct option_list *list,
 	return vec_push(ret, NULL);
 }
 
-/* Before anything runs: who uses them has other things to tell by then. */
-static struct err *check_expressions(const char *option,
-				     const struct state_texts *texts)
-{
-	struct regexes compiled = {};
-	struct err *err = regexes_add(&compiled, option, texts->data);
-	regexes_free(&compiled);
-	return err;
-}
-
 /* Default: where tests leave files most. */
 static struct err *list_dirs(const struct option_list *list,
 			     struct state_texts *ret)
@@ -230,9 +220,9 @@ struct err *state_watch_choose(const struct state_command_options *options,
 	TRY(list_texts(&options->include_roots, &chosen.include));
 	TRY(list_texts(&options->exclude_roots, &chosen.exclude));
 	TRY(list_texts(&options->exclude_fields, &chosen.fields));
-	TRY(check_expressions("--include-roots", &chosen.include));
-	TRY(check_expressions("--exclude-roots", &chosen.exclude));
-	TRY(check_expressions("--exclude-fields", &chosen.fields));
+	TRY(regexes_check("--include-roots", chosen.include.data));
+	TRY(regexes_check("--exclude-roots", chosen.exclude.data));
+	TRY(regexes_check("--exclude-fields", chosen.fields.data));
 	TRY(recipes_parse(&options->containers, &chosen.recipes));
 	TRY(list_dirs(&options->watch_dirs, &chosen.dirs));
 	TRY(list_own(outputs, chosen.cache, &chosen.own));
