@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/proc.h"
 #include "dwarf/frames.h"
 #include "watch/readers.h"
 
@@ -22,8 +23,6 @@ struct part {
 	unsigned touched;
 };
 
-DEFINE_VEC(tids, pid_t)
-
 struct places {
 	struct watch_host host;
 	const struct suite_place *list;
@@ -38,7 +37,7 @@ struct places {
 	 * those that an earlier test left: what these do when is chance. So is
 	 * what one does that this test leaves; it is known when the test ends.
 	 */
-	struct tids early, left;
+	struct pids early, left;
 	pid_t reader[PLACES_MAX]; /* that thread of the test read it; 0: none */
 };
 
@@ -140,21 +139,12 @@ void places_stop(struct places *places)
 		readers_stop(places->readers);
 }
 
-static bool tids_have(const struct tids *tids, pid_t tid)
-{
-	for (size_t i = 0; i < tids->n; i++) {
-		if (tids->data[i] == tid)
-			return true;
-	}
-	return false;
-}
-
 static void note_left_threads(struct places *places, struct tracee *tracee)
 {
 	places->left.n = 0;
 	for (size_t i = 0; i < tracee_threads(tracee); i++) {
 		pid_t tid = tracee_thread(tracee, i)->tid;
-		if (!tids_have(&places->early, tid))
+		if (!pids_have(&places->early, tid))
 			err_ignore(vec_push(&places->left, tid));
 	}
 }
@@ -268,13 +258,13 @@ void places_touched(struct places *places, struct tracee *tracee, size_t test,
 		return;
 	}
 	pid_t tid = event->thread->tid;
-	if (tids_have(&places->left, tid))
+	if (pids_have(&places->left, tid))
 		return; /* none of the test's */
 	bool reads = event->read & ~part->own;
 	if (reads && places->list[part->place].from_test != (size_t)-1 &&
 	    by_allocator(places, tracee, event->thread))
 		reads = false;
-	if (reads && tids_have(&places->early, tid)) {
+	if (reads && pids_have(&places->early, tid)) {
 		tell_reader(places, test, part->place);
 		leave_alone(places, tracee, part->place);
 		return;
