@@ -174,6 +174,19 @@ static struct err *mount_overlay(const struct sandbox_site *site, int lower,
 	return err_errno(number, "cannot cover '%s'", target);
 }
 
+/*
+ * Without them the kernel mounts an overlay with an index, and keeps none: so it
+ * is over the overlays that containers are made of.
+ */
+static bool folder_has_handles(int fd)
+{
+	struct file_handle handle = {};
+	int mount_id;
+	return name_to_handle_at(fd, "", &handle, &mount_id, AT_EMPTY_PATH) ==
+		       0 ||
+	       errno == EOVERFLOW;
+}
+
 /* Of an overlay over an overlay, the kernel names mapped files otherwise. */
 static struct err *tell_mapped_names(int lower, const char *path)
 {
@@ -206,6 +219,7 @@ struct err *sandbox_overlay(struct sandbox_site *site, int fd,
 	if (mkdirat(layers, work, 0700) < 0)
 		return err_errno(errno, "cannot make a layer");
 	TRY(mount_overlay(site, fd, layers, layer, target));
+	site->is_weak |= !site->is_whole || !folder_has_handles(fd);
 	return tell_mapped_names(fd, path);
 }
 

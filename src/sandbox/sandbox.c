@@ -84,6 +84,7 @@ static struct err *sandbox_build(const struct sandbox_way *way)
 	/* The same folder as before is outside. */
 	if (chdir(site.cwd) < 0)
 		return err_errno(errno, "cannot enter '%s'", site.cwd);
+	weak_overlays = site.is_weak;
 	return NULL;
 }
 
@@ -184,7 +185,7 @@ struct err *sandbox_enter(const struct sandbox_options *options)
 		return err;
 	}
 	entered = true;
-	gained_rights = weak_overlays = !way.whole;
+	gained_rights = !way.whole;
 	log_debug(LOG_SANDBOX, "entered: %s%s",
 		  way.whole ? "all file systems are covered"
 			    : "places of the user are covered",

@@ -61,8 +61,9 @@ struct sandbox_options {
 struct err *sandbox_enter(const struct sandbox_options *options) _must_check_;
 bool sandbox_is_entered(void);
 /*
- * Is it an ordinary user's, in which folders that were there before cannot be
- * renamed, and writing to a file separates its names?
+ * Are there overlays in which folders that were there before cannot be renamed,
+ * or writing to a file separates its names? Those of ordinary users are such,
+ * and those over another overlay.
  */
 bool sandbox_has_weak_overlays(void);
 /* When the last tested program has ended; nobody may change files afterwards. */

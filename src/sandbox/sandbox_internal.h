@@ -64,6 +64,7 @@ struct sandbox_site {
 	const struct sandbox_disks *disks; /* instead of memory; NULL: none */
 	VEC(int) disk_fds; /* of each, as it is in our namespace */
 	size_t n_layers;
+	bool is_weak; /* sandbox_has_weak_overlays() */
 	/* Opened before anything was covered: */
 	VEC(int) through;
 	struct strv sockets;
