@@ -44,8 +44,8 @@ static void _noreturn_ regex_try(const char *expression)
 	setrlimit(RLIMIT_AS, &memory);
 	setitimer(ITIMER_PROF, &timer, NULL);
 	int code = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
-	if (!code)
-		regexec(&regex, expression, 0, NULL, 0);
+	if (!code && regexec(&regex, expression, 0, NULL, 0) == REG_ESPACE)
+		code = REG_ESPACE;
 	_exit(code == REG_ESPACE);
 }
 
