@@ -180,3 +180,48 @@ void object_each_inlined(struct object *object, const char *glob,
 	map_u64_free(&inlined.with_code);
 	map_u64_free(&inlined.copied);
 }
+
+struct inlined_calls {
+	struct die_walk walk;
+	const char *glob;
+	struct map_u64 found; /* positions of their origins */
+	struct err *err;
+};
+
+static bool enter_inlined_calls(struct die_walk *walk, Dwarf_Die *die)
+{
+	struct inlined_calls *calls = (struct inlined_calls *)walk;
+	int tag = dwarf_tag(die);
+	if (tag == DW_TAG_namespace || tag == DW_TAG_module ||
+	    tag == DW_TAG_lexical_block)
+		return true;
+	if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+		return false;
+	const char *name = dwarf_diename(die);
+	if (!name || !str_glob(calls->glob, name))
+		return true;
+	/* What was inlined into one of them is part of it. */
+	Dwarf_Attribute attr;
+	Dwarf_Die origin;
+	if (tag == DW_TAG_inlined_subroutine &&
+	    dwarf_attr(die, DW_AT_abstract_origin, &attr) &&
+	    dwarf_formref_die(&attr, &origin)) {
+		calls->err = map_u64_put(&calls->found, die_key(&origin), 1);
+		walk->stop = calls->err;
+	}
+	return false;
+}
+
+size_t object_count_inlined(struct object *object, const char *glob)
+{
+	struct inlined_calls calls = { .walk.enter = enter_inlined_calls,
+				       .glob = glob };
+	struct units *units = object_units(object);
+	for (size_t i = 0; i < units->data.n && !calls.err; i++)
+		die_walk(&calls.walk,
+			 object_unit_die(object, &units->data.data[i]));
+	size_t n = calls.found.map.n;
+	err_ignore(calls.err);
+	map_u64_free(&calls.found);
+	return n;
+}

@@ -130,3 +130,5 @@ void object_each_inlined(struct object *object, const char *glob,
 			 bool (*visit)(void *data, const char *name,
 				       const char *file, unsigned line),
 			 void *data);
+/* How many of those that match were inlined into functions that do not? */
+size_t object_count_inlined(struct object *object, const char *glob);

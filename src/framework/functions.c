@@ -29,6 +29,7 @@
 #include "base/str.h"
 #include "native/between.h"
 #include "native/calls.h"
+#include "native/executable.h"
 #include "native/framework.h"
 #include "native/session.h"
 #include "tracee/breakpoint.h"
@@ -722,6 +723,7 @@ static struct err *functions_discover(struct run *run, struct thread *thread)
 
 static struct err *functions_start(struct run *run, struct thread *thread)
 {
+	executable_tell_inlined(run->session, functions_glob_of(run));
 	struct functions *functions = run->state;
 	functions->direct = !run_in_sequence(run);
 	log_debug(LOG_FRAMEWORK, "the order %s",

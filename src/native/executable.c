@@ -219,3 +219,25 @@ void executable_judge_end(struct session *session, const struct run *run,
 			    "failed; --alone shows which test causes it",
 			    run_end_text(run));
 }
+
+void executable_tell_inlined(struct session *session, const char *glob)
+{
+	const struct suite_observer *observer = session->observer;
+	const struct program *program = session->program;
+	size_t n = 0;
+	if (session->told_inlined || !observer || !observer->limit)
+		return;
+	session->told_inlined = true;
+	for (size_t i = 0; i < program->modules.n; i++) {
+		const struct module *module = &program->modules.data[i];
+		if (module->object && !module->system && module->end)
+			n += object_count_inlined(module->object, glob);
+	}
+	if (n)
+		suite_limit(observer,
+			    "%zu function%s matching '%s' %s inlined into the "
+			    "runner and cannot be run as %s: build with "
+			    "-fno-inline",
+			    n, n == 1 ? "" : "s", glob, n == 1 ? "was" : "were",
+			    n == 1 ? "a test" : "tests");
+}

@@ -18,3 +18,8 @@ struct err *executable_no_tests(struct session *session) _must_check_;
 /* All tests were run and the process went on: did it end well? */
 void executable_judge_end(struct session *session, const struct run *run,
 			  enum run_state state);
+/*
+ * Says, once, how many functions that match were inlined into code that does
+ * not: where functions are tests, these cannot be run.
+ */
+void executable_tell_inlined(struct session *session, const char *glob);

@@ -54,6 +54,7 @@ struct session {
 	size_t relisted;
 	/* This start of the program has its tests in another sequence. */
 	bool resequenced;
+	bool told_inlined;	   /* executable_tell_inlined() */
 	struct map_u64 seen;	   /* adapters' own, while they discover */
 	struct map_u64 call_sites; /* calls.c: by return address; 0: unknown */
 	struct run *origin; /* stands before the first test; NULL: none now */

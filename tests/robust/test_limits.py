@@ -96,6 +96,27 @@ _start:	movl $5, %eax
 name:	.asciz "foreign.txt"
 """
 
+INLINED = r"""
+#include <stdlib.h>
+static volatile int number = 7;
+static inline __attribute__((always_inline)) int test_part_of_another(void)
+{
+	return number != 7;
+}
+static INLINE int test_in_runner(void)
+{
+	return number != 7;
+}
+__attribute__((noinline)) int test_outside(void)
+{
+	return test_part_of_another();
+}
+int main(void)
+{
+	return test_outside() + test_in_runner();
+}
+"""
+
 CMOCKA = r"""
 #include <stdarg.h>
 #include <stddef.h>
@@ -210,6 +231,15 @@ class Limits(unittest.TestCase):
     def test_static_command(self):
         commands = write("commands.txt", build("plain") + "\n" + build("static", "-static") + "\n")
         self.says([["1 of 2 commands", "statically linked", "nothing is chosen"]], "choices", "--commands", commands)
+
+    def test_inlined(self):
+        """A function that has become part of the runner is no test; one that is part of a test is no loss."""
+        program = build("inlined", "-O2", "-DINLINE=__attribute__((always_inline))", source=INLINED)
+        lost = ["1 function matching 'test_*' was inlined into the runner"]
+        for command in ("run", "pollution", "order", "choices"):
+            with self.subTest(command=command):
+                self.says([lost], command, program)
+        self.says([], "run", build("not-inlined", "-O2", "-DINLINE=__attribute__((noinline))", source=INLINED))
 
     def test_stripped(self):
         if subprocess.run(["cc", "-w", "-o", os.path.join(FOLDER, "stripped"), write("stripped.c", CMOCKA), "-lcmocka"],
