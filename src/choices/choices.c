@@ -204,7 +204,7 @@ static struct err *run_baselines(struct choices_search *search)
 			TRY(choices_try_flaky(search, NULL, search->tests[i]));
 		else if (test->failures)
 			TRY(choices_try_failing(search, search->tests[i]));
-		test->left |= test->failures || !test->runs;
+		test->left |= test->failures == test->runs;
 		if (test->left)
 			log_debug(LOG_CHOICES,
 				  "%s is left out: without choices it failed "

@@ -8,7 +8,8 @@ struct choices_test {
 	enum outcome baseline;
 	size_t runs, failures; /* without choices */
 	size_t findings;
-	bool left; /* left out: fails on its own, or is flaky */
+	bool left;   /* left out: fails on its own, or is flaky */
+	bool steady; /* it was tried whether it is flaky, and is not */
 };
 
 struct choices_search {
