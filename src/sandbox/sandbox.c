@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -88,6 +90,22 @@ static struct err *sandbox_build(const struct sandbox_way *way)
 	return NULL;
 }
 
+/* ---- with a way back ---- */
+
+/* Where mounts can be changed, one can also return to those of before. */
+static struct err *sandbox_build_or_return(const struct sandbox_way *way)
+{
+	_cleanup_(closep) int mounts =
+		open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	_cleanup_(closep) int cwd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (mounts < 0 || cwd < 0)
+		return err_errno(errno, "cannot open what is to come back to");
+	struct err *err = sandbox_build(way);
+	if (err && (setns(mounts, CLONE_NEWNS) < 0 || fchdir(cwd) < 0))
+		BUG("cannot leave the sandbox: %s", strerror(errno));
+	return err;
+}
+
 /* ---- try first ---- */
 
 static void _noreturn_ sandbox_try_in_child(const struct sandbox_way *way,
@@ -95,69 +113,67 @@ static void _noreturn_ sandbox_try_in_child(const struct sandbox_way *way,
 {
 	struct err *err = sandbox_build(way);
 	const char *message = err ? err_message(err) : "";
-	if (write(out, message, strlen(message)) < 0)
+	uint8_t number = err ? (uint8_t)MAX(err_number(err), 1) : 0;
+	if (write(out, &number, sizeof(number)) != sizeof(number) ||
+	    write(out, message, strlen(message)) < 0)
 		_exit(1);
-	_exit(err ? MAX(err_number(err), 1) : 0);
+	_exit(0);
 }
 
-static size_t read_message(int fd, char *out, size_t size)
+static size_t read_message(int fd, uint8_t *out, size_t size)
 {
 	size_t n = 0;
-	while (n < size - 1) {
-		ssize_t got = read(fd, out + n, size - 1 - n);
+	while (n < size) {
+		ssize_t got = read(fd, out + n, size - n);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			break;
 		n += (size_t)got;
+		if (!out[0])
+			break; /* it worked: nothing follows */
 	}
-	out[n] = '\0';
 	return n;
 }
 
 /*
- * Whether it would work; there is no way back once it was begun. *@ret_number:
- * errno of what forbids it.
+ * Whether it would work: a process cannot leave a user namespace. *@ret_number:
+ * errno of what forbids it. Ending a namespace takes the kernel some time, so
+ * nobody waits for the child, which is given to our parent, the guard.
  */
 static struct err *sandbox_try(const struct sandbox_way *way, int *ret_number)
 {
-	int ends[2], status = 0;
-	char message[512];
+	int ends[2];
+	uint8_t message[512];
 	*ret_number = 0;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_errno(errno, "cannot make a pipe");
-	pid_t pid = fork();
+	long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
 	if (pid == 0)
 		sandbox_try_in_child(way, ends[1]);
+	int number = errno;
 	close(ends[1]);
 	size_t n =
 		pid < 0 ? 0 : read_message(ends[0], message, sizeof(message));
 	close(ends[0]);
 	if (pid < 0)
-		return err_errno(errno, "cannot fork");
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return err_errno(number, "cannot fork");
+	if (n && !message[0])
 		return NULL;
-	*ret_number = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-	return err_create(ERR_SUITE, "%s",
-			  n ? message : "the attempt was ended by a signal");
+	if (!n)
+		return err_create(ERR_SUITE, "the attempt was killed");
+	*ret_number = message[0];
+	return err_create(ERR_SUITE, "%.*s", (int)(n - 1),
+			  (const char *)message + 1);
 }
 
 #define LAYERS_OF_TRY 1000 /* so that those of the try are others */
 
-/* Tries all ways; *@way is then the first that works. */
-static struct err *sandbox_choose_way(struct sandbox_way *way)
+/* In a user namespace. */
+static struct err *sandbox_enter_places(struct sandbox_way *way)
 {
 	int number;
 	struct err *err = sandbox_try(way, &number);
-	/* In a container, being root may not be enough to mount. */
-	if (err && way->whole) {
-		log_debug(LOG_SANDBOX, "no new root: %s", err_message(err));
-		err_destroy(err);
-		way->whole = false;
-		err = sandbox_try(way, &number);
-	}
 	if (err && number == ENOTSUP) {
 		log_debug(LOG_SANDBOX, "%s", err_message(err));
 		err_destroy(err);
@@ -167,6 +183,10 @@ static struct err *sandbox_choose_way(struct sandbox_way *way)
 		err = sandbox_try(way, &number);
 		way->first_layer = 0;
 	}
+	if (!err)
+		err = sandbox_build(way);
+	if (err)
+		sandbox_disks_remove(&entered_disks);
 	return err;
 }
 
@@ -177,15 +197,17 @@ struct err *sandbox_enter(const struct sandbox_options *options)
 		.options = options,
 		.whole = has_right_to_mount(),
 	};
-	struct err *err = sandbox_choose_way(&way);
-	if (!err)
-		err = sandbox_build(&way);
+	struct err *err = way.whole ? sandbox_build_or_return(&way) : NULL;
+	/* In a container, being root may not be enough to mount. */
 	if (err) {
-		sandbox_disks_remove(&entered_disks);
-		return err;
+		log_debug(LOG_SANDBOX, "no new root: %s", err_message(err));
+		err_destroy(err);
+		way.whole = false;
 	}
+	if (!way.whole)
+		TRY(sandbox_enter_places(&way));
 	entered = true;
-	gained_rights = !way.whole;
+	gained_rights = weak_overlays = !way.whole;
 	log_debug(LOG_SANDBOX, "entered: %s%s",
 		  way.whole ? "all file systems are covered"
 			    : "places of the user are covered",

@@ -21,8 +21,8 @@
  *    users cannot be copied into an overlay.
  *
  * Invariants:
- *  1. Either all of it worked or nothing happened: it is tried in another
- *     process first.
+ *  1. Either all of it worked or nothing happened. Where there is no way back,
+ *     it is tried in another process first.
  *  2. Nothing is written to a file system of the user, except below the folders
  *     that are named as going through.
  *  3. Files that were opened before are still the user's. Who has to write
