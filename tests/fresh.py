@@ -8,6 +8,8 @@ import os
 import signal
 import time
 
+# How many times longer than usual things take here; the machines of tests/kernel set it.
+SLOWNESS = int(os.environ.get("POLYGRAPH_TEST_SLOWNESS", "1"))
 USUAL = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU,
          signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 

@@ -40,10 +40,10 @@ import time
 
 from test_order import OWN, Suite, differences, replays, snapshot
 from test_pollution import applies, listed, matches, remove, wanted_in_quick
-from test_subjects import Mismatch, Skipped, check_all
+from test_subjects import SLOWNESS, Mismatch, Skipped, check_all
 
 HERE = pathlib.Path(__file__).resolve()
-PATIENCE = 120
+PATIENCE = 120 * SLOWNESS
 LEVELS = ("one", "eq", "id", "full")
 SEVERITIES = {"one": "high", "eq": "high", "id": "medium", "full": "low"}
 BAD = ("fail", "crash", "timeout")

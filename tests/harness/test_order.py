@@ -46,10 +46,10 @@ import time
 
 import subject as subject_module
 from test_pollution import applies, call, make_room, matches, remove, wanted_in_quick
-from test_subjects import Mismatch, Skipped, check_all, name_in_order_file
+from test_subjects import SLOWNESS, Mismatch, Skipped, check_all, name_in_order_file
 
 HERE = pathlib.Path(__file__).resolve()
-PATIENCE = 120
+PATIENCE = 120 * SLOWNESS
 CLASSES = ("victim", "brittle", "non-idempotent")
 SEVERITIES = ("high", "medium", "low")
 BAD = ("fail", "crash", "timeout")

@@ -40,10 +40,10 @@ import subprocess
 import sys
 import time
 
-from test_subjects import Mismatch, Skipped, check_all
+from test_subjects import SLOWNESS, Mismatch, Skipped, check_all
 
 HERE = pathlib.Path(__file__).resolve()
-PATIENCE = 120
+PATIENCE = 120 * SLOWNESS
 LONG_PATH = 120  # characters; the subjects' structures are small
 WHERES = ("memory", "file", "process")
 EFFECTS = ("accumulates", "settles", "unknown")

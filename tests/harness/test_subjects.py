@@ -38,10 +38,11 @@ import subject as subject_module
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import fresh  # noqa: E402
+from fresh import SLOWNESS  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve()
-TEST_TIMEOUT = "1s"  # for tests that hang
-PATIENCE = 120  # for one run of polygraph, which has to be stopped after that
+TEST_TIMEOUT = f"{SLOWNESS}s"  # for tests that hang
+PATIENCE = 120 * SLOWNESS  # for one run of polygraph, which has to be stopped after that
 DEFAULT_SUBSET = ["*[Pp]ass*", "*[Oo]rder*", "!*[Ww]riter*"]
 
 

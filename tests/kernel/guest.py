@@ -21,6 +21,7 @@ from counts import Counts  # noqa: E402
 from run import OrdinaryUser  # noqa: E402
 
 LONG = 3600
+SLOWNESS = "8"
 ON_OVERLAY = "/opt/polygraph-over-overlay"
 # Which way of finding written memory there has to be.
 SCAN_SINCE = (6, 7)
@@ -31,7 +32,8 @@ class Guest:
         self.counts, self.only, self.full, self.release = counts, only, full, platform.release()
         version = tuple(int(number) for number in re.findall(r"\d+", self.release)[:2])
         tracking = "scan" if version >= SCAN_SINCE else "soft-dirty"
-        self.environment = {**os.environ, "POLYGRAPH_TEST_TRACKING": tracking}
+        self.environment = {**os.environ, "POLYGRAPH_TEST_TRACKING": tracking,
+                            "POLYGRAPH_TEST_SLOWNESS": SLOWNESS}
         self.user = OrdinaryUser()
 
     def name(self, part):
