@@ -183,7 +183,7 @@ static void test_cache_foreign(void **state _unused_)
 				     "-c %%a $(cat name)) = 622 && rm -f $(cat "
 				     "name)"),
 				 0);
-		_cleanup_(unload) struct loaded anew =
+		_cleanup_(unload) struct loaded anew _unused_ =
 			load_cached("for.out", "for");
 	}
 }
@@ -225,7 +225,7 @@ static void test_cache_missing_home(void **state _unused_)
 		load_cached("mis.out", "missing/.cache/polygraph");
 	assert_non_null(find(&loaded, "head"));
 	assert_int_equal(run("test ! -e missing && mkdir missing"), 0);
-	_cleanup_(unload) struct loaded there =
+	_cleanup_(unload) struct loaded there _unused_ =
 		load_cached("mis.out", "missing/.cache/polygraph");
 	assert_int_equal(run("test -d missing/.cache/polygraph"), 0);
 }
