@@ -1,6 +1,7 @@
 """The first files that a kernel sees: busybox, the modules needed to reach the root, and a script that goes there."""
 
 import gzip
+import lzma
 import re
 import shutil
 import stat
@@ -84,7 +85,10 @@ def write(root, out, path):
     entries.append(("dev", stat.S_IFDIR | 0o755, b""))
     entries.append(("modules", stat.S_IFDIR | 0o755, b""))
     for number, module in enumerate(modules_needed(root)):
-        entries.append((f"modules/{number:02}-{module.name}", stat.S_IFREG | 0o644, module.read_bytes()))
+        content = module.read_bytes()
+        if module.suffix == ".xz":
+            content = lzma.decompress(content)
+        entries.append((f"modules/{number:02}-{module.name.split('.')[0]}.ko", stat.S_IFREG | 0o644, content))
     # What is below them on this system is not seen then.
     temporary = " ".join(folder for folder in ("/tmp", "/var/tmp") if not str(out).startswith(folder + "/"))
     init = INIT.replace("@OUT@", str(out)).replace("@TEMPORARY@", temporary)

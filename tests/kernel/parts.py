@@ -19,8 +19,8 @@ SUBJECTS = {
     "pollution": ("test_pollution.py", ("scalars", "threads"),
                   ("heap", "graphs", "files", "process_state", "gtest_fixture", "cmocka_fixture", "files_catch2",
                    "libc_state", "moved", "process_ipc")),
-    "order": ("test_order.py", ("brittle", "commands"),
-              ("victims", "files", "memory", "process", "threads", "gtest_suites", "ctest")),
+    "order": ("test_order.py", ("brittle",),
+              ("victims", "files", "memory", "process", "threads", "gtest_suites", "commands")),
     "choices": ("test_choices.py", ("commands",), ("known_c", "memory", "library")),
 }
 ROBUST = ("test_tracking", "test_sandbox")
