@@ -105,6 +105,7 @@ static struct err *add_asked(struct strv *through,
 					  "--write-through '%s' is not a "
 					  "folder",
 					  path);
+		TRY(sandbox_let_through(resolved));
 		TRY(strv_take(through, take_ptr(resolved)));
 	}
 	return NULL;
@@ -157,9 +158,11 @@ struct err *sandboxing_begin(const struct common_options *common,
 {
 	_cleanup_(strv_freep) struct strv through = {};
 	_cleanup_(strv_freep) struct strv places = {};
-	if (common->sandbox == SANDBOX_NEVER || sandbox_is_entered())
+	if (sandbox_is_entered())
 		return NULL;
 	TRY(add_asked(&through, &common->write_through));
+	if (common->sandbox == SANDBOX_NEVER)
+		return NULL;
 	if (what->keeps_results)
 		TRY(add_results(&through));
 	TRY(add_cache(&through));

@@ -16,6 +16,7 @@
 #include "base/proc.h"
 #include "keep/keep_internal.h"
 #include "keep/overlaid.h"
+#include "sandbox/sandbox.h"
 
 /* Bytes of one fdinfo, at most. */
 #define FDINFO_MAX 4096
@@ -252,7 +253,7 @@ static bool saver_path_counts(const char *path)
 	return path && path[0] == '/' && path[1] && strlen(path) < PATH_MAX &&
 	       !str_starts(path, "/proc/") && !str_starts(path, "/sys/") &&
 	       (!str_starts(path, "/dev/") || str_starts(path, "/dev/shm/")) &&
-	       !path_is_coverage(path);
+	       !path_is_coverage(path) && !sandbox_goes_through(path);
 }
 
 /* Not every overlay can do what the call is about to do. */

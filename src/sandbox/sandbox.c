@@ -13,17 +13,33 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/path.h"
 #include "base/proc.h"
 #include "sandbox/sandbox_internal.h"
 
 static bool entered;
 static bool weak_overlays;
+static struct strv let_through;		   /* folders, absolute */
 static bool gained_rights;		   /* in a user namespace of our own */
 static struct sandbox_disks entered_disks; /* none: layers are in memory */
 
 bool sandbox_is_entered(void)
 {
 	return entered;
+}
+
+struct err *sandbox_let_through(const char *folder)
+{
+	return strv_add(&let_through, folder);
+}
+
+bool sandbox_goes_through(const char *path)
+{
+	for (size_t i = 0; i < let_through.n; i++) {
+		if (path_is_below(path, let_through.data[i]))
+			return true;
+	}
+	return false;
 }
 
 bool sandbox_has_weak_overlays(void)

@@ -61,6 +61,12 @@ struct sandbox_options {
 struct err *sandbox_enter(const struct sandbox_options *options) _must_check_;
 bool sandbox_is_entered(void);
 /*
+ * Changes below this folder are meant to stay, with or without a sandbox. Its
+ * links are resolved.
+ */
+struct err *sandbox_let_through(const char *folder) _must_check_;
+bool sandbox_goes_through(const char *path);
+/*
  * Are there overlays in which folders that were there before cannot be renamed,
  * or writing to a file separates its names? Those of ordinary users are such,
  * and those over another overlay.

@@ -139,7 +139,8 @@ class Keeps(unittest.TestCase):
         self.assertIn(("order-dependent", "needs"), found)
         self.assertEqual([[name.split()[-1] for name in names] for names in
                           found["order-dependent", "needs"]["polluters"]], [["does"]])
-        self.assertNotIn(("order-dependent", "twin"), found)
+        # Each process opens the file first, so without its name all of them fail.
+        self.assertEqual(("order-dependent", "twin") in found, case.kind in ("rename-open", "unlink-open"))
         report = case.run("choices", "--level", "one", "--runs", "1", suite=case.commands())
         self.assertEqual([f for f in report["findings"] if f["kind"] == "flaky"], [])
 
@@ -210,7 +211,7 @@ class Limits(unittest.TestCase):
             os.close(at)
             at = inner
         os.close(at)
-        return folder, self.run_on("order --no-roots --no-cleaners --repeat 1 --budget 10s", folder, "test -e deep",
+        return folder, self.run_on("order --no-roots --no-cleaners --repeat 1 --budget 2m", folder, "test -e deep",
                                    "mv deep gone")
 
     def test_deep(self):
