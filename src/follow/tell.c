@@ -151,6 +151,7 @@ static void tell_file(struct caller *caller, bool changes, bool reads)
 	struct follow *follow = caller->follow;
 	const struct call *call = caller->call;
 	struct follow_event *event = &caller->event;
+	BUG_ON(!follow);
 	event->flags = caller_argument(caller, call->flags);
 	event->mode = (unsigned)caller_argument(caller, call->mode);
 	if (call->shape == SHAPE_CREAT)

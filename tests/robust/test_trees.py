@@ -290,7 +290,9 @@ class Trees(unittest.TestCase):
                     pids = file.read().split()
                 for pid in pids:
                     try:
-                        if os.path.basename(os.readlink(f"/proc/{pid}/exe")) == os.path.basename(DRIVER):
+                        with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+                            is_nest = file.read() == "pg-nest\n"
+                        if not is_nest and os.path.basename(os.readlink(f"/proc/{pid}/exe")) == os.path.basename(DRIVER):
                             now.add(int(pid))
                     except FileNotFoundError:
                         pass  # gone already
