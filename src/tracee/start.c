@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
@@ -64,6 +65,13 @@ static void child_execute(void *data)
 	int old = personality(0xffffffff);
 	if (old >= 0)
 		personality((unsigned)old | ADDR_NO_RANDOMIZE);
+
+	/*
+	 * Written memory is found by pages: with large ones that nobody asked
+	 * for, one byte looks like two megabytes, and Linux 6.12 does not say
+	 * that they were thrown away.
+	 */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 
 	if (command->cwd && chdir(command->cwd) < 0)
 		child_report_failure(report,
