@@ -82,8 +82,19 @@ static struct err *find_names(DIR *folder, const struct stat *st,
 	return NULL;
 }
 
+static bool is_one_file(int folder, const char *name, const char *other)
+{
+	struct stat a, b;
+	return fstatat(folder, name, &a, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       fstatat(folder, other, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+/* Renaming one name of a file to another would do nothing. */
 static struct err *join_name(int folder, const char *name, const char *other)
 {
+	if (is_one_file(folder, name, other))
+		return NULL;
 	if (linkat(folder, name, folder, ASIDE, 0) < 0 ||
 	    renameat(folder, ASIDE, folder, other) < 0)
 		return err_errno(errno, "'%s' and '%s' are no longer one file",

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,7 +13,10 @@
 #include "nest/nest.h"
 
 /* More rounds than that mean that a process forks faster than we kill. */
-#define ROUNDS 200
+#define ROUNDS 4200
+#define ROUND_NS 500000
+/* Nests end by themselves; one that has not by then is killed. */
+#define NEST_ROUNDS 4000
 
 /* Children from before: their parent executed us in its place. */
 static struct pids spared;
@@ -49,17 +53,32 @@ void descendants_spare(void)
 	err_ignore(descendants_list(&spared));
 }
 
+/*
+ * What a nest has in it would be orphaned if the nest were killed first: should
+ * somebody kill us at that moment, nobody would end it.
+ */
+static void descendants_end_one(pid_t pid, int round)
+{
+	char name[PROC_NAME_MAX];
+	if (round < NEST_ROUNDS && proc_read_name(pid, 0, name) &&
+	    !strcmp(name, NEST_NAME)) {
+		kill(pid, SIGCONT);
+		kill(pid, NEST_WAKE_SIGNAL);
+	} else {
+		kill(pid, SIGKILL);
+	}
+	waitpid(pid, NULL, __WALL | WNOHANG);
+}
+
 void descendants_end(void)
 {
 	for (int round = 0; round < ROUNDS; round++) {
 		_cleanup_(pids_freep) struct pids pids = {};
 		err_ignore(descendants_list(&pids));
-		for (size_t i = 0; i < pids.n; i++) {
-			kill(pids.data[i], SIGKILL);
-			waitpid(pids.data[i], NULL, __WALL | WNOHANG);
-		}
+		for (size_t i = 0; i < pids.n; i++)
+			descendants_end_one(pids.data[i], round);
 		if (!pids.n)
 			return;
-		nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = ROUND_NS }, NULL);
 	}
 }

@@ -30,8 +30,6 @@
 #define END_NS (5 * NS_PER_S)
 #define END_ROUNDS 4000
 #define END_PAUSE_NS (250 * NS_PER_US)
-/* Wakes the nest: something is wanted, or the controller is gone. */
-#define WAKE_SIGNAL SIGUSR1
 
 enum nest_wish {
 	WISH_HOLD, /* the program's end is to be kept */
@@ -176,9 +174,9 @@ static void nest_prepare(void)
 	nest_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 8, 0);
 	const unsigned long
 		defaults[4] = {}; /* the kernel's struct sigaction */
-	nest_call(SYS_prctl, PR_SET_NAME, (long)"pg-nest", 0, 0, 0);
+	nest_call(SYS_prctl, PR_SET_NAME, (long)NEST_NAME, 0, 0, 0);
 	nest_call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	nest_call(SYS_prctl, PR_SET_PDEATHSIG, WAKE_SIGNAL, 0, 0, 0);
+	nest_call(SYS_prctl, PR_SET_PDEATHSIG, NEST_WAKE_SIGNAL, 0, 0, 0);
 	nest_call(SYS_setpgid, 0, 0, 0, 0, 0);
 	nest_call(SYS_rt_sigaction, SIGCHLD, (long)defaults, 0, 8, 0);
 }
@@ -211,7 +209,7 @@ NEST_STACK static int nest_run(void *data)
 		atomic_store(&nest->program, (int)pid);
 	nest_wake(&nest->program);
 	const uint64_t awaited =
-		(1ULL << (SIGCHLD - 1)) | (1ULL << (WAKE_SIGNAL - 1));
+		(1ULL << (SIGCHLD - 1)) | (1ULL << (NEST_WAKE_SIGNAL - 1));
 	while (atomic_load(&nest->wish) != WISH_END &&
 	       nest_call(SYS_getppid, 0, 0, 0, 0, 0) == nest->controller) {
 		nest_reap(nest);
@@ -333,7 +331,7 @@ struct err *nest_start(enum nest_kind kind, void (*child)(void *data),
 void nest_poke(const struct nest *nest)
 {
 	nest_signal(nest, SIGCONT);
-	nest_signal(nest, WAKE_SIGNAL);
+	nest_signal(nest, NEST_WAKE_SIGNAL);
 }
 
 void nest_release(struct nest *nest)
@@ -350,7 +348,7 @@ void nest_end(struct nest *nest)
 		return;
 	uint64_t deadline = clock_now() + END_NS;
 	atomic_store(&nest->wish, WISH_END);
-	nest_signal(nest, WAKE_SIGNAL);
+	nest_signal(nest, NEST_WAKE_SIGNAL);
 	while (!nest_is_gone(nest)) {
 		struct pollfd fd = { .fd = nest->pidfd, .events = POLLIN };
 		if (poll(&fd, 1, (int)(POKE_NS / NS_PER_MS)) > 0)

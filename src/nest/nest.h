@@ -34,6 +34,10 @@
 #include "base/err.h"
 #include "base/proc.h"
 
+#define NEST_NAME "pg-nest" /* of the process */
+/* Wakes it: something is wanted, or the controller is gone. */
+#define NEST_WAKE_SIGNAL SIGUSR1
+
 struct nest;
 
 enum nest_kind {

@@ -191,9 +191,17 @@ class Killed(Base):
 
     def family(self, child):
         """The guards, the controller and the nest."""
-        found = [child.pid]
-        while name_of(found[-1]) != "pg-nest":
-            found += children(found[-1])[:1]
+        found = []
+
+        def find():
+            found[:] = [child.pid]
+            try:
+                while name_of(found[-1]) != "pg-nest":
+                    found.append(children(found[-1])[0])
+            except (OSError, IndexError):
+                return False  # one that was on its way out
+            return len(found) == 4
+        self.assertTrue(wait_for(find), found)
         return dict(zip(("guard", "second", "controller", "nest"), found, strict=True))
 
     def native(self):
