@@ -53,8 +53,10 @@ TEST(Names, Removed)
 TEST(Names, Process)
 {
 	registry["process"] = getpid();
-	std::ofstream("pid.txt") << "process " << getpid() << "\n";
+	/* Padded: how many bytes a file has is told, and numbers grow. */
 	char file[64];
+	snprintf(file, sizeof(file), "process %07d\n", (int)getpid());
+	std::ofstream("pid.txt") << file;
 	snprintf(file, sizeof(file), "log.%d", (int)getpid());
 	std::ofstream(file) << "log\n";
 }
