@@ -99,6 +99,9 @@ static struct err *add_processes(struct attributes *a, const struct pids *pids,
 		if (pid == a->pid || !proc_read_status(pid, &status) ||
 		    status.tracer == self)
 			continue;
+		/* Its parent is just waiting for it. */
+		if (status.state == 'X' || status.state == 'x')
+			continue;
 		/* To wait for an orphan is not its business. */
 		if (status.parent != a->pid && status.state == 'Z')
 			continue;
