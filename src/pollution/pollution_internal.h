@@ -13,8 +13,9 @@ struct pollution_search {
 	VEC(struct leftover) leftovers; /* that findings are made of */
 	size_t finished;		/* entries of the order of this run */
 	size_t first_round;		/* entries that only initialise */
-	uint64_t first_ns;		/* that the first run took */
-	uint8_t *outcomes;		/* by test: in the first run */
+	bool *met; /* by leftover: seen again, while values are compared */
+	uint64_t first_ns;	   /* that the first run took */
+	uint8_t *outcomes;	   /* by test: in the first run */
 	struct map_text originals; /* root → digest before its first change */
 	struct regexes include, exclude; /* roots, memory's apart */
 	struct err *err;
