@@ -147,7 +147,7 @@ static struct err *refuse_or_warn(const struct common_options *common,
 				"--sandbox auto runs the tests without one");
 	log_warn("no sandbox is possible here (%s): tests change your files; "
 		 "they are restored afterwards, but not if polygraph is "
-		 "killed",
+		 "killed; docs/sandbox.md says how to allow one",
 		 err_message(err));
 	err_destroy(err);
 	return NULL;

@@ -6,27 +6,12 @@
 
 #include "replay/replay_internal.h"
 
-static struct err *describe_way(const struct finding *finding, const char *name,
-				enum trial_expect expect, struct record *record)
-{
-	const struct order_tests *order = &flaky_of(finding)->order;
-	struct trial *trial;
-	TRY(record_add_trial(record, name, expect, &trial));
-	for (size_t i = 0; i < order->n; i++)
-		TRY(record_add_name(
-			&trial->order,
-			roster_name(finding->tests, order->data[i])));
-	return NULL;
-}
-
 static struct err *describe_flaky(const struct finding *finding,
 				  const struct replay_source *source,
 				  struct record *record)
 {
-	for (size_t i = 0; i < source->n_files; i++)
-		TRY(strv_add(&record->files, source->files[i]));
-	TRY(describe_way(finding, "failing", TRIAL_FAIL, record));
-	return describe_way(finding, "passing", TRIAL_PASS, record);
+	const struct order_tests *order = &flaky_of(finding)->order;
+	return replay_describe_orders(finding, source, order, order, record);
 }
 
 static struct err *append_flaky_verdict(const struct replay *replay,

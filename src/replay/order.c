@@ -19,17 +19,25 @@ static struct err *describe_order(const struct finding *finding,
 	return NULL;
 }
 
+struct err *replay_describe_orders(const struct finding *finding,
+				   const struct replay_source *source,
+				   const struct order_tests *failing,
+				   const struct order_tests *passing,
+				   struct record *record)
+{
+	for (size_t i = 0; i < source->n_files; i++)
+		TRY(strv_add(&record->files, source->files[i]));
+	TRY(describe_order(finding, "failing", TRIAL_FAIL, failing, record));
+	return describe_order(finding, "passing", TRIAL_PASS, passing, record);
+}
+
 static struct err *describe_dependence(const struct finding *finding,
 				       const struct replay_source *source,
 				       struct record *record)
 {
 	const struct dependence *dependence = dependence_of(finding);
-	for (size_t i = 0; i < source->n_files; i++)
-		TRY(strv_add(&record->files, source->files[i]));
-	TRY(describe_order(finding, "failing", TRIAL_FAIL, &dependence->failing,
-			   record));
-	return describe_order(finding, "passing", TRIAL_PASS,
-			      &dependence->passing, record);
+	return replay_describe_orders(finding, source, &dependence->failing,
+				      &dependence->passing, record);
 }
 
 /* What is seen of one run of an order. */

@@ -10,6 +10,7 @@
 #include "replay/record.h"
 #include "replay/replay.h"
 
+struct order_tests;
 struct replay;
 
 #define REPLAY_TRIALS 2
@@ -67,6 +68,12 @@ struct replay {
 /* Are the trials of a record that was read those of the kind? */
 struct err *replay_check_trials(const struct replay_kind *kind,
 				const struct record *record) _must_check_;
+/* Of a finding that is replayed in two orders: the files and both trials. */
+struct err *replay_describe_orders(const struct finding *finding,
+				   const struct replay_source *source,
+				   const struct order_tests *failing,
+				   const struct order_tests *passing,
+				   struct record *record) _must_check_;
 /* Does the outcome go with what is expected? One that is unknown never does. */
 bool replay_is_expected(const struct trial *trial, enum outcome outcome);
 /*
