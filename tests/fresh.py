@@ -5,6 +5,7 @@ careful user has umask 077. Children inherit all of that, so every script calls 
 """
 
 import os
+import shutil
 import signal
 import time
 
@@ -37,3 +38,11 @@ def size_of(path):
         return os.stat(path).st_size
     except FileNotFoundError:
         return 0
+
+
+def copy_tool(source, folder):
+    """The program with what it looks for beside itself."""
+    for name in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
+        shutil.copy2(os.path.join(source, name), folder)
+    if os.path.isdir(os.path.join(source, "xx_XX.UTF-8")):
+        shutil.copytree(os.path.join(source, "xx_XX.UTF-8"), os.path.join(folder, "xx_XX.UTF-8"))

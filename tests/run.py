@@ -17,6 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import fresh
 from counts import Counts
 
 TOP = Path(__file__).resolve().parents[1]
@@ -70,9 +71,9 @@ class OrdinaryUser:
             copy = Path(folder)
             copy.chmod(0o755)
             (copy / "tmp").mkdir()
-            for program in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so", "tests/tree/tree_driver"):
-                (copy / "build" / program).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(TOP / "build" / program, copy / "build" / program)
+            (copy / "build" / "tests" / "tree").mkdir(parents=True)
+            fresh.copy_tool(TOP / "build", copy / "build")
+            shutil.copy2(TOP / "build" / "tests/tree/tree_driver", copy / "build" / "tests/tree/tree_driver")
             if (TOP / "build" / built).is_dir():
                 shutil.copytree(TOP / "build" / built, copy / "build" / built, symlinks=True,
                                 ignore=shutil.ignore_patterns("run-*"))  # of failures, with files of all kinds

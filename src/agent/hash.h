@@ -9,10 +9,14 @@
 
 #ifdef AGENT_CHOICES
 
-#define HASH_NODE 16 /* bytes: the next node, and a value of at most 8 */
+/* Blocks that a thread got last: a node's value may take some after it. */
+#define HASH_RECENT 16
 
 struct hash_thread {
-	void *node; /* the last block of HASH_NODE bytes */
+	void *recent[HASH_RECENT];
+	unsigned recent_n;
+	/* What _Hash_bytes() returned last. */
+	size_t code;
 	/*
 	 * Bytes of the awaited array, or 0; and the function to call with it.
 	 */
@@ -33,18 +37,17 @@ extern __thread struct hash_thread hash_thread /* operators.c */
 
 static inline void hash_new(void *block, size_t size)
 {
-	if (size == HASH_NODE)
-		hash_thread.node = block;
-	else if (unlikely(hash_thread.wait_new) && size == hash_thread.wait_new)
+	if (unlikely(hash_thread.wait_new) && size == hash_thread.wait_new)
 		hash_thread.on_new(block);
+	else
+		hash_thread.recent[hash_thread.recent_n++ % HASH_RECENT] =
+			block;
 }
 
 static inline void hash_delete(const void *block)
 {
 	if (unlikely(block && block == hash_thread.wait_delete))
 		hash_thread.on_delete();
-	else if (block == hash_thread.node)
-		hash_thread.node = NULL;
 }
 
 #else

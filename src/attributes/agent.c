@@ -34,7 +34,8 @@ static unsigned agent_state_parts(const struct wire_state *old,
 		  offsetof(struct wire_state, exits_n), SOURCE_DRAND48 },
 		{ offsetof(struct wire_state, exits_n),
 		  offsetof(struct wire_state, terminate), SOURCE_EXITS },
-		{ offsetof(struct wire_state, terminate), SIZE, SOURCE_HOOKS },
+		{ offsetof(struct wire_state, terminate),
+		  offsetof(struct wire_state, results_n), SOURCE_HOOKS },
 	};
 	unsigned changed = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
@@ -65,6 +66,7 @@ struct err *agent_probe(struct attributes *a, unsigned *ret)
 	}
 	for (size_t i = 0; i < WIRE_LOCALES; i++)
 		now->locale[i][WIRE_LOCALE_NAME - 1] = '\0';
+	now->strtok_rest[WIRE_REST - 1] = '\0';
 	if (!first) {
 		*ret &= ~(unsigned)SOURCE_HANDLERS;
 		*ret |= agent_state_parts(a->wire, now);

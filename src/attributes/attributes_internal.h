@@ -44,6 +44,7 @@ enum source {
 #define SOURCE_ALL 0xffffffffU
 #define MEMORY_SHIFT 17
 #define MEMORY_GROUPS 10
+#define GROUP_HOOKS (25 - MEMORY_SHIFT)
 
 #define ITEM_FIELDS 10
 #define ITEMS_MAX 4096
@@ -360,3 +361,4 @@ extern const char *const limit_names[RLIM_NLIMITS];
  * of this processor only: neither counts.
  */
 #define FLOAT_EXCEPTIONS 0x1dU
+#define FLOAT_INEXACT 0x20U /* nearly every calculation raises it */

@@ -261,8 +261,9 @@ static struct err *put_rounding(const struct attribute_kept *kept,
 static struct err *put_exceptions(const struct attribute_kept *kept,
 				  struct thread *thread)
 {
-	return put_floats(kept, thread, FLOAT_EXCEPTIONS, FLOAT_EXCEPTIONS,
-			  FLOAT_EXCEPTIONS | FLOAT_EXCEPTIONS << 7);
+	const uint32_t raised = FLOAT_EXCEPTIONS | FLOAT_INEXACT;
+	return put_floats(kept, thread, FLOAT_EXCEPTIONS, raised,
+			  raised | FLOAT_EXCEPTIONS << 7);
 }
 
 /* ---- the C library's ---- */
@@ -388,6 +389,124 @@ static struct err *put_zone(const struct attribute_kept *kept,
 				      &got);
 }
 
+/* ---- what the C library's functions keep ---- */
+
+#define STATE_MAX 512
+
+static struct err *keep_memory(struct attribute_kept **kept,
+			       struct thread *then, uint64_t address, size_t n)
+{
+	uint8_t bytes[STATE_MAX];
+	if (!address || !n || n > sizeof(bytes))
+		return put_back_cannot();
+	TRY(memory_read(then->tracee, RADDR(address), bytes, n));
+	return put_back_set_value(kept, bytes, n);
+}
+
+/* functions: the agent's state, which both are in. */
+static uint64_t strtok_place(const struct attribute_kept *kept)
+{
+	return kept->functions[0] + offsetof(struct wire_state, strtok_at);
+}
+
+static struct err *keep_strtok(struct attribute_kept **kept,
+			       struct thread *then)
+{
+	return keep_memory(kept, then, strtok_place(*kept),
+			   offsetof(struct wire_state, getopt_calls) -
+				   offsetof(struct wire_state, strtok_at));
+}
+
+static struct err *put_strtok(const struct attribute_kept *kept,
+			      struct thread *thread)
+{
+	return memory_write(thread->tracee, RADDR(strtok_place(kept)),
+			    kept->bytes, kept->n);
+}
+
+/* functions: optind and opterr. */
+static struct err *keep_options(struct attribute_kept **kept,
+				struct thread *then)
+{
+	int32_t both[2];
+	for (int i = 0; i < 2; i++)
+		TRY(memory_read(then->tracee, RADDR((*kept)->functions[i]),
+				&both[i], sizeof(both[i])));
+	return put_back_set_value(kept, both, sizeof(both));
+}
+
+static struct err *put_options(const struct attribute_kept *kept,
+			       struct thread *thread)
+{
+	for (size_t i = 0; i < 2; i++)
+		TRY(memory_write(thread->tracee, RADDR(kept->functions[i]),
+				 kept->bytes + i * sizeof(int32_t),
+				 sizeof(int32_t)));
+	return NULL;
+}
+
+/* Where the agent found numbers: functions: its state. */
+static struct err *agent_words(const struct attribute_kept *kept,
+			       struct thread *thread, size_t at,
+			       uint64_t words[2])
+{
+	return memory_read(thread->tracee, RADDR(kept->functions[0] + at),
+			   words, 2 * sizeof(*words));
+}
+
+/* struct drand48_data, of which the agent knows the address. */
+#define DRAND48_SIZE 24
+
+static struct err *keep_drand48(struct attribute_kept **kept,
+				struct thread *then)
+{
+	uint64_t words[2];
+	TRY(agent_words(*kept, then, offsetof(struct wire_state, drand48),
+			words));
+	return keep_memory(kept, then, words[0], DRAND48_SIZE);
+}
+
+static struct err *put_drand48(const struct attribute_kept *kept,
+			       struct thread *thread)
+{
+	uint64_t words[2];
+	TRY(agent_words(kept, thread, offsetof(struct wire_state, drand48),
+			words));
+	return memory_write(thread->tracee, RADDR(words[0]), kept->bytes,
+			    kept->n);
+}
+
+/* Where in the table the generator is, is written into it as it is set anew. */
+static struct err *keep_random(struct attribute_kept **kept,
+			       struct thread *then)
+{
+	uint64_t words[2], got;
+	TRY(agent_words(*kept, then, offsetof(struct wire_state, random),
+			words));
+	TRY(put_back_call_function(then, (*kept)->functions[1], words[0], 0, 0,
+				   &got));
+	return got ? keep_memory(kept, then, words[0], words[1])
+		   : put_back_cannot();
+}
+
+/* With another table meanwhile: else its old position would be noted in it. */
+static struct err *put_random(const struct attribute_kept *kept,
+			      struct thread *thread)
+{
+	uint64_t words[2], got;
+	struct raddr other;
+	TRY(agent_words(kept, thread, offsetof(struct wire_state, random),
+			words));
+	TRY(put_back_place_bytes(thread, NULL, STATE_MAX, &other));
+	TRY(put_back_call_function(thread, kept->functions[2], 1, other.v, 8,
+				   &got));
+	TRY(memory_write(thread->tracee, RADDR(words[0]), kept->bytes,
+			 kept->n));
+	TRY(put_back_call_function(thread, kept->functions[1], words[0], 0, 0,
+				   &got));
+	return got ? NULL : put_back_cannot();
+}
+
 static const struct putter putters[] = {
 	{ "working-directory", {}, keep_directory, put_directory },
 	{ "umask", {}, keep_umask, put_umask },
@@ -405,6 +524,13 @@ static const struct putter putters[] = {
 	{ "limit", {}, keep_limit, put_limit },
 	{ "rounding-mode", {}, keep_floats, put_rounding },
 	{ "floating-point-exceptions", {}, keep_floats, put_exceptions },
+	{ "strtok", { WIRE_STATE_SYMBOL }, keep_strtok, put_strtok },
+	{ "getopt", { "optind", "opterr" }, keep_options, put_options },
+	{ "random",
+	  { WIRE_STATE_SYMBOL, "setstate", "initstate" },
+	  keep_random,
+	  put_random },
+	{ "drand48", { WIRE_STATE_SYMBOL }, keep_drand48, put_drand48 },
 };
 
 /* "name" or "name[key]" */

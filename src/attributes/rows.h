@@ -114,6 +114,15 @@ ROW("new-handler", "what std::set_new_handler set",
 ROW("cxx-locale", "what std::locale::global set",
     "noted by the agent; else std::locale::_S_global, in memory", NULL, read_cxx_locale,
     SOURCE_HOOKS, 0, WEIGHT_HIGH, false, false, false)
+ROW("strtok", "what is left of the string that strtok divides",
+    "noted by the agent", "nothing", read_strtok,
+    SOURCE_HOOKS, 0, WEIGHT_POSITION, false, false, false)
+ROW("getopt", "where getopt is in the arguments, and whether it reports errors",
+    "optind and opterr, in memory; the rest is noted by the agent", NULL, read_getopt,
+    SOURCE_HOOKS, 0, WEIGHT_POSITION, false, false, false)
+ROW("hsearch", "the hash table that hcreate made",
+    "noted by the agent", "none", read_hsearch,
+    SOURCE_HOOKS, 0, WEIGHT_POSITION, false, false, false)
 ROW("library", "shared libraries that are loaded",
     "the list of loaded files", NULL, read_libraries,
     SOURCE_FILES, 0, WEIGHT_LOW, false, true, false)

@@ -7,7 +7,6 @@
 #include "attributes/attributes_internal.h"
 
 #define GROUP_STREAMS (20 - MEMORY_SHIFT)
-#define GROUP_HOOKS (25 - MEMORY_SHIFT)
 
 /* ios_base and basic_ios, as offsets from their beginning. */
 struct stream_layout {

@@ -90,10 +90,12 @@ void floats_probe(struct attributes *a, unsigned *ret)
 		return;
 	uint32_t control =
 		regs.cwd & (X87_ROUNDING | X87_PRECISION | FLOAT_EXCEPTIONS);
-	uint32_t status = regs.swd & FLOAT_EXCEPTIONS;
+	uint32_t raised =
+		FLOAT_EXCEPTIONS | (a->options.inexact ? FLOAT_INEXACT : 0);
+	uint32_t status = regs.swd & raised;
 	uint32_t mxcsr =
 		regs.mxcsr & (MXCSR_ROUNDING | MXCSR_FLUSH | MXCSR_DENORMALS |
-			      FLOAT_EXCEPTIONS | FLOAT_EXCEPTIONS << 7);
+			      raised | FLOAT_EXCEPTIONS << 7);
 	if (control != a->float_control || status != a->float_status ||
 	    mxcsr != a->float_mxcsr)
 		*ret |= SOURCE_FLOATS;
@@ -129,10 +131,9 @@ static struct err *exceptions_text(uint32_t set, struct str *out)
 		uint32_t bit;
 		const char *name;
 	} names[] = {
-		{ 0x01, "invalid" },
-		{ 0x04, "division by zero" },
-		{ 0x08, "overflow" },
-		{ 0x10, "underflow" },
+		{ 0x01, "invalid" },	      { 0x04, "division by zero" },
+		{ 0x08, "overflow" },	      { 0x10, "underflow" },
+		{ FLOAT_INEXACT, "inexact" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (set & names[i].bit)
@@ -143,7 +144,8 @@ static struct err *exceptions_text(uint32_t set, struct str *out)
 
 struct err *read_exceptions(struct attributes *a, struct items *items)
 {
-	uint32_t raised = (a->float_mxcsr | a->float_status) & FLOAT_EXCEPTIONS;
+	uint32_t raised = (a->float_mxcsr | a->float_status) &
+			  (FLOAT_EXCEPTIONS | FLOAT_INEXACT);
 	/* Masked is the normal state: a bit that is clear makes it trap. */
 	uint32_t traps =
 		(~a->float_mxcsr >> 7 | ~a->float_control) & FLOAT_EXCEPTIONS;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "choices/choices_internal.h"
 #include "finding/flaky.h"
+#include "suite/agent_library.h"
 
 /* Failing tests that are named one by one where nothing else is known. */
 #define UNEXPLAINED_MAX 20
@@ -53,7 +54,8 @@ struct err *choices_unexplained(struct choices_search *search,
 
 struct round {
 	struct choices_search *search;
-	bool first; /* reported to the observer */
+	bool first;  /* reported to the observer */
+	bool limits; /* these are, too */
 	bool baseline;
 	bool *failed; /* by number in the suite */
 	bool start_counted;
@@ -144,7 +146,7 @@ static void round_on_limit(void *data, const char *text)
 {
 	const struct round *round = data;
 	const struct suite_observer *outer = round->search->observer;
-	if (round->first && outer->limit)
+	if ((round->first || round->limits) && outer->limit)
 		outer->limit(outer->data, text);
 }
 
@@ -159,8 +161,10 @@ static struct err *run_round(struct choices_search *search,
 		.data = round,
 	};
 	struct suite_choices choices = {};
-	if (set)
-		choices = choices_to_suite(set, search->off);
+	if (set) {
+		choices = choices_to_suite(set);
+		choices.off_by_test = search->off;
+	}
 	round->start_counted = false;
 	round->set = set;
 	memset(round->failed, 0,
@@ -285,6 +289,7 @@ static struct err *run_level(struct choices_search *search, unsigned level)
 		}
 		choices_models_at(search, level, set.models);
 		memcpy(set.on, set.models, sizeof(set.on));
+		round.limits = !search->result->reach.runs;
 		struct err *err = run_round(search, &set, &round);
 		search->result->reach.runs++;
 		if (err)
@@ -317,6 +322,22 @@ static struct err *search_all(struct choices_search *search)
 	return NULL;
 }
 
+/* Without localedef(1), when this program was built, there is none of ours. */
+static struct err *choices_check_locale(struct choices_search *search)
+{
+	_cleanup_(freep) char *library = NULL;
+	_cleanup_(freep) char *locale = NULL;
+	if (!choices_bit(search->options->models, WIRE_MODEL_locale))
+		return NULL;
+	err_ignore(agent_library_find(AGENT_LIBRARY_CHOICES, &library));
+	err_ignore(agent_library_find(AGENT_LIBRARY_LOCALE, &locale));
+	if (!library || locale)
+		return NULL;
+	return choices_limit(search,
+			     "LC_ALL: no locale of our own was made, so only "
+			     "those are tried that are installed");
+}
+
 struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 			 const struct choices_options *options,
 			 const struct suite_observer *observer,
@@ -341,7 +362,9 @@ struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 		.failed = failed,
 	};
 	uint64_t before = suite_executions(suite);
-	struct err *err = n ? search_all(&search) : NULL;
+	struct err *err = n ? choices_check_locale(&search) : NULL;
+	if (!err && n)
+		err = search_all(&search);
 	struct err *undone = suite_choose(suite, NULL);
 	ret->reach.executions += suite_executions(suite) - before;
 	struct err *named = choices_end_reach(&search);

@@ -29,16 +29,15 @@ struct err *choices_name_call(const struct choices_options *options,
 
 struct err *choices_add_nameless(const struct choices_options *options,
 				 const struct assumption_call *call,
-				 struct assumption *assumption)
+				 struct assumption_calls *calls)
 {
 	struct assumption_call named = *call;
 	named.argument = strdup("");
 	named.did = strdup("");
 	struct err *err = choices_name_call(options, &named);
 	if (!err)
-		err = named.argument && named.did
-			      ? vec_push(&assumption->calls, named)
-			      : err_nomem();
+		err = named.argument && named.did ? vec_push(calls, named)
+						  : err_nomem();
 	if (err)
 		assumption_call_free(&named);
 	return err;

@@ -37,7 +37,8 @@ struct choices_set {
 	const struct wire_choice_range *ranges;
 	size_t n_ranges;
 	bool detail;
-	const uint64_t *forced; /* NULL: they are drawn */
+	const uint64_t *off_by_test; /* NULL: all tests alike */
+	const uint64_t *forced;	     /* NULL: they are drawn */
 	size_t n_forced;
 };
 
@@ -71,8 +72,7 @@ static inline void choices_set_bit(uint64_t *words, uint64_t model)
 struct err *choices_try(struct choices_search *search,
 			const struct choices_set *set, size_t test, bool alone,
 			struct choices_trial *ret) _must_check_;
-struct suite_choices choices_to_suite(const struct choices_set *set,
-				      const uint64_t *off_by_test);
+struct suite_choices choices_to_suite(const struct choices_set *set);
 
 /* The models in use at a level. */
 void choices_models_at(const struct choices_search *search, unsigned level,
@@ -112,7 +112,7 @@ struct err *choices_name_call(const struct choices_options *options,
  */
 struct err *choices_add_nameless(const struct choices_options *options,
 				 const struct assumption_call *call,
-				 struct assumption *assumption) _must_check_;
+				 struct assumption_calls *calls) _must_check_;
 struct finding_failure choices_take_failure(struct choices_trial *trial);
 /* Adds it to the result; takes @assumption over where it succeeds. */
 struct err *choices_finding_add(struct choices_search *search,

@@ -265,6 +265,101 @@ static struct err *debug_verify_set(struct debug *debug, size_t *ret_failures,
 	return NULL;
 }
 
+/* ---- the test that made the calls ---- */
+
+/*
+ * Where a test fails only after others, its own calls have the same numbers as
+ * theirs: which of the tests are those of?
+ */
+struct maker {
+	struct debug *debug;
+	struct choices_set set;
+	size_t n;      /* tests up to the one that fails */
+	uint64_t *off; /* by number in the suite */
+};
+
+/* Does it fail if they act only in the tests from @from to @to - 1? */
+static struct err *maker_ask(struct maker *maker, size_t from, size_t to,
+			     bool *ret)
+{
+	const struct choices_search *search = maker->debug->search;
+	for (size_t i = 0; i < maker->n; i++)
+		memset(maker->off + search->tests[i] * WIRE_MODEL_WORDS,
+		       i >= from && i < to ? 0 : UINT8_MAX,
+		       WIRE_MODEL_WORDS * sizeof(*maker->off));
+	return fails_with(maker->debug, &maker->set, ret);
+}
+
+/* One of the tests alone: then @off is right for it. */
+static struct err *maker_search(struct maker *maker, size_t *ret, bool *found)
+{
+	size_t low = 0, high = maker->n;
+	TRY(maker_ask(maker, maker->n - 1, maker->n, found));
+	if (*found) {
+		*ret = maker->n - 1;
+		return NULL;
+	}
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		bool fails;
+		TRY(maker_ask(maker, low, middle, &fails));
+		if (fails)
+			high = middle;
+		else
+			low = middle;
+	}
+	*ret = low;
+	return maker_ask(maker, low, high, found);
+}
+
+/*
+ * *@ret: the test in which the calls of @set were made, if it is a single one. They
+ * act only in it from now on: *@ret_off, which @set points to, is the caller's.
+ */
+static struct err *debug_find_maker(struct debug *debug,
+				    struct choices_set *set, uint64_t **ret_off,
+				    size_t *ret)
+{
+	const struct choices_search *search = debug->search;
+	_cleanup_(freep) uint64_t *off = calloc(
+		suite_count(search->suite), WIRE_MODEL_WORDS * sizeof(*off));
+	struct maker maker = { .debug = debug, .set = *set, .off = off };
+	size_t place = 0;
+	bool found = false;
+	if (!off)
+		return err_nomem();
+	while (search->tests[maker.n++] != debug->test)
+		;
+	maker.set.off_by_test = off;
+	struct err *err = maker_search(&maker, &place, &found);
+	if (err && !debug->late)
+		return err;
+	if (!err && found) {
+		*ret = search->tests[place];
+		set->off_by_test = off;
+		*ret_off = take_ptr(off);
+	}
+	err_destroy(err);
+	debug->late = false;
+	return NULL;
+}
+
+/* They are said to be those of @maker. */
+static struct err *debug_charge_calls(const struct debug *debug, size_t maker,
+				      struct assumption *finding)
+{
+	const char *name = suite_test(debug->search->suite, maker)->name;
+	for (size_t i = 0; maker != debug->test && i < finding->calls.n; i++) {
+		struct assumption_call *call = &finding->calls.data[i];
+		if (assumption_call_early(call))
+			continue;
+		call->test = strdup(name);
+		if (!call->test)
+			return err_nomem();
+	}
+	return NULL;
+}
+
 /* Of how many seeds at this level, with these models alone? */
 static struct err *count_failures(struct debug *debug,
 				  struct assumption *finding)
@@ -307,7 +402,7 @@ static struct err *take_calls(struct debug *debug, struct choices_trial *trial,
 			call.phase = debug->ranges.data[0].phase;
 		}
 		TRY(choices_add_nameless(debug->search->options, &call,
-					 finding));
+					 &finding->calls));
 	}
 	finding->model = finding->calls.data[0].model;
 	return NULL;
@@ -331,8 +426,13 @@ static struct err *debug_add_finding(struct debug *debug, bool minimal)
 	finding.startup = set.startup;
 	for (size_t i = 0; i < set.n_ranges; i++)
 		TRY(vec_push(&finding.ranges, set.ranges[i]));
+	size_t maker = debug->test;
+	_cleanup_(freep) uint64_t *others = NULL;
+	if (!debug->alone)
+		TRY(debug_find_maker(debug, &set, &others, &maker));
 	set.detail = true;
 	TRY(choices_try(search, &set, debug->test, debug->alone, &trial));
+	set.off_by_test = NULL;
 	if (outcome_is_good(trial.outcome)) /* not each time, after all */
 		return choices_try_flaky(search, &set, debug->test);
 	finding.failure = choices_take_failure(&trial);
@@ -340,6 +440,7 @@ static struct err *debug_add_finding(struct debug *debug, bool minimal)
 	     i++)
 		TRY(vec_push(&finding.prefix, search->tests[i]));
 	TRY(take_calls(debug, &trial, &finding));
+	TRY(debug_charge_calls(debug, maker, &finding));
 	struct err *err = count_failures(debug, &finding);
 	if (err && !debug->late)
 		return err;

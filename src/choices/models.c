@@ -46,6 +46,7 @@ bool choices_model_often(uint64_t number)
 		/* Frameworks ask the clock at the end of each test, too. */
 		WIRE_MODEL_clock_resolution,
 		WIRE_MODEL_clock_delay,
+		WIRE_MODEL_clock_boundary,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(often); i++) {
 		if (often[i] == number)

@@ -16,7 +16,11 @@
  * Up to this many alternatives of a choice are followed: a permutation of six.
  */
 #define ALTERNATIVES_MAX 720
-#define CRITICAL_MAX 8
+/*
+ * Every critical state is reported; this many with their stacks, for each of which
+ * the test runs once more.
+ */
+#define CRITICAL_SHOWN 64
 
 struct exploration {
 	struct choices_search *search;
@@ -318,6 +322,30 @@ static bool is_critical(const struct exploration *x, size_t node,
 	return passes && fails;
 }
 
+/* Nodes that more than one edge leads to. */
+static struct err *count_merge_nodes(const struct exploration *x, uint64_t *ret)
+{
+	_cleanup_(freep) uint8_t *met = calloc(x->graph.nodes.n + 1, 1);
+	uint64_t n = 0;
+	if (!met)
+		return err_nomem();
+	for (size_t i = 0; i < x->graph.edges.n; i++) {
+		size_t to = x->graph.edges.data[i].to;
+		if (to != SUITE_GRAPH_END && met[to] < 2)
+			n += ++met[to] == 2;
+	}
+	*ret = n;
+	return NULL;
+}
+
+static uint64_t count_critical_nodes(const struct exploration *x)
+{
+	uint64_t n = 0, pick;
+	for (size_t i = 0; i < x->graph.nodes.n; i++)
+		n += is_critical(x, i, &pick);
+	return n;
+}
+
 /* ---- the finding ---- */
 
 /* The picks that lead to @node, and @pick there. */
@@ -349,12 +377,12 @@ static void take_failure(struct choices_trial *trial,
 }
 
 /*
- * Runs it up to and including that choice, the rest as usual, and reports it:
- * the last that was forced and acted.
+ * Runs it up to and including that choice, the rest as usual; *@ret gets the call,
+ * with nothing in it where it has no record: what the library does on its own has none.
  */
-static struct err *exploration_show_choice(struct exploration *x, size_t node,
-					   uint64_t pick,
-					   struct assumption *finding)
+static struct err *exploration_run_to(struct exploration *x, size_t node,
+				      uint64_t pick, struct assumption *finding,
+				      struct assumption_call *ret)
 {
 	_cleanup_(way_free) struct way way = { .x = x };
 	_cleanup_(choices_trial_free) struct choices_trial trial = {};
@@ -366,12 +394,59 @@ static struct err *exploration_show_choice(struct exploration *x, size_t node,
 	set.n_forced = MIN(way.forced.n, (size_t)WIRE_CHOICE_TRACE);
 	TRY(choices_try(x->search, &set, x->test, true, &trial));
 	take_failure(&trial, finding);
-	if (!trial.calls.n)
+	if (!pick || !trial.calls.n || trial.more_calls)
 		return NULL;
 	struct assumption_call *last = &trial.calls.data[trial.calls.n - 1];
-	TRY(vec_push(&finding->critical, *last));
+	if (last->model != x->graph.nodes.data[node].model)
+		return NULL;
+	*ret = *last;
 	*last = (struct assumption_call){};
 	return NULL;
+}
+
+/* The same choice with another pick was met with this stack. */
+static struct err *forget_pick(struct assumption_call *call)
+{
+	free(call->did);
+	call->did = strdup("");
+	call->pick = 0;
+	return call->did ? NULL : err_nomem();
+}
+
+/* Reports the choice at @node, of which @pick fails. @stack: where it was made. */
+static struct err *exploration_show_choice(struct exploration *x, size_t node,
+					   uint64_t pick, bool stack,
+					   struct assumption *finding)
+{
+	const struct suite_graph_node *nodes = x->graph.nodes.data;
+	struct assumption_call call = {};
+	struct err *err = NULL;
+	if (stack)
+		err = exploration_run_to(x, node, pick, finding, &call);
+	if (!err && stack && !pick && nodes[node].alternatives > 1) {
+		err = exploration_run_to(x, node, 1, finding, &call);
+		if (!err && call.api)
+			err = forget_pick(&call);
+	}
+	if (!err && call.api) {
+		err = vec_push(&finding->critical, call);
+	} else if (!err) {
+		call = (struct assumption_call){
+			.model = nodes[node].model,
+			.thread = WIRE_MAIN,
+			.phase = 1,
+			.pick = pick,
+			.alternatives = nodes[node].alternatives,
+		};
+		for (size_t at = node; nodes[at].parent != SUITE_GRAPH_END;
+		     at = nodes[at].parent)
+			call.n++;
+		return choices_add_nameless(x->search->options, &call,
+					    &finding->critical);
+	}
+	if (err)
+		assumption_call_free(&call);
+	return err;
 }
 
 static struct err *copy_call(const struct assumption_call *call,
@@ -449,30 +524,22 @@ static struct err *exploration_add_finding(struct exploration *x)
 	memcpy(finding.numbered, x->models, sizeof(x->models));
 	memcpy(finding.on, x->models, sizeof(x->models));
 	TRY(keep_way(x, node, pick, &finding));
-	for (size_t i = 0; i < x->graph.nodes.n && shown < CRITICAL_MAX; i++) {
+	for (size_t i = 0; i < x->graph.nodes.n; i++) {
 		uint64_t failing_pick = 0;
 		if (!is_critical(x, i, &failing_pick))
 			continue;
-		TRY(exploration_show_choice(x, i, failing_pick, &finding));
+		TRY(exploration_show_choice(x, i, failing_pick,
+					    !shown || (shown < CRITICAL_SHOWN &&
+						       !choices_late(search)),
+					    &finding));
 		shown++;
 	}
-	if (!finding.critical.n) {
-		TRY(exploration_show_choice(x, node, pick, &finding));
-		if (finding.critical.n)
-			TRY(copy_call(&finding.critical.data[0], &finding));
-		if (finding.critical.n)
-			assumption_call_free(&finding.critical.data[0]);
+	if (!shown)
+		TRY(exploration_show_choice(x, node, pick, true, &finding));
+	TRY(copy_call(&finding.critical.data[0], &finding));
+	if (!shown) {
+		assumption_call_free(&finding.critical.data[0]);
 		finding.critical.n = 0;
-	} else {
-		TRY(copy_call(&finding.critical.data[0], &finding));
-	}
-	if (!finding.calls.n) {
-		struct assumption_call call = {
-			.model = x->graph.nodes.data[node].model,
-			.alternatives = x->graph.nodes.data[node].alternatives,
-			.pick = pick,
-		};
-		TRY(choices_add_nameless(search->options, &call, &finding));
 	}
 	finding.model = finding.calls.data[0].model;
 	const struct choices_model *model =
@@ -513,10 +580,13 @@ struct err *choices_explore(struct choices_search *search, size_t test)
 		.nodes = x.graph.nodes.n,
 		.leaves = x.graph.nodes.n ? (uint64_t)MIN(x.paths[0], 1e18) : 1,
 		.failing = (uint64_t)MIN(x.failing[0], 1e18),
+		.edges = x.graph.edges.n,
 		.merged = x.graph.merged,
+		.critical = count_critical_nodes(&x),
 		.probability = x.probability[0],
 		.exhausted = x.graph.whole,
 	};
+	TRY(count_merge_nodes(&x, &space.merge_nodes));
 	for (size_t i = 0; i < x.graph.nodes.n; i++) {
 		if (x.graph.nodes.data[i].model < WIRE_MODELS_ALL)
 			choices_set_bit(search->met,

@@ -27,15 +27,14 @@ void choices_trial_free(struct choices_trial *trial)
 	*trial = (struct choices_trial){};
 }
 
-struct suite_choices choices_to_suite(const struct choices_set *set,
-				      const uint64_t *off_by_test)
+struct suite_choices choices_to_suite(const struct choices_set *set)
 {
 	return (struct suite_choices){
 		.level = set->level,
 		.seed = set->seed,
 		.models = set->models,
 		.on = set->on,
-		.off_by_test = off_by_test,
+		.off_by_test = set->off_by_test,
 		.startup = set->startup,
 		.only_ranges = set->only_ranges,
 		.ranges = set->ranges,
@@ -209,7 +208,7 @@ static struct err *try_order(struct choices_search *search,
 	};
 	struct suite_choices choices = {};
 	if (set)
-		choices = choices_to_suite(set, NULL);
+		choices = choices_to_suite(set);
 	TRY(suite_choose(search->suite, set ? &choices : NULL));
 	struct err *err =
 		suite_run(search->suite, order, n,

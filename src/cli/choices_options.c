@@ -22,6 +22,9 @@
 	{ "api", 0, OPTION_LIST, FIELD(settings.apis), .value = "GLOB", \
 	  .help = "vary only APIs whose name matches, including optional " \
 		  "ones; prefix '!' to exclude; repeatable" }, \
+	{ "pedantic", 0, OPTION_FLAG, FIELD(settings.pedantic), \
+	  .help = "vary optional APIs too: those that correct programs may " \
+		  "rely on because another document promises more" }, \
 	{ "model", 0, OPTION_LIST, FIELD(settings.models), .value = "MODEL", \
 	  .tables = true, \
 	  .help = "a function of yours whose behaviour may vary: " \
@@ -193,7 +196,7 @@ struct err *choices_plan_make(const struct choices_settings *settings,
 	TRY(parse_user_models(&settings->models, &plan.user));
 	plan.options.user = plan.user.shown.data;
 	plan.options.n_user = plan.user.shown.n;
-	TRY(choose_models(&settings->apis, false, &plan.options));
+	TRY(choose_models(&settings->apis, settings->pedantic, &plan.options));
 	TRY(check_models(&plan.options));
 	TRY(unwinder_create(&plan.unwinder));
 	plan.options.unwind = unwind_choice;

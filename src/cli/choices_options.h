@@ -18,6 +18,7 @@ struct choices_settings {
 	struct option_list apis; /* patterns */
 	struct option_list
 		models; /* of polygraph.toml: choices/user_models.h */
+	bool pedantic;
 	bool systematic;
 	uint64_t bound;
 	uint64_t repeat;

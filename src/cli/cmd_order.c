@@ -33,10 +33,11 @@ const struct command command_order = {
 			"affect each other. A test that leaves nothing "
 			"changed cannot affect others, so one run first "
 			"records what each test leaves changed and which "
-			"tests read it. Polluters followed by their readers "
-			"come first, then polluters followed by any test, "
-			"then orders in which every pair of tests is "
-			"adjacent.",
+			"tests read it. The reversed order and a few random "
+			"ones come first, then each test alone, polluters "
+			"followed by their readers, polluters followed by "
+			"any test, and orders in which every pair of tests "
+			"is adjacent.",
 			"A finding is a test with the shortest orders in "
 			"which it passes and fails, each confirmed by "
 			"repetition. A victim passes alone and fails after "
@@ -46,8 +47,9 @@ const struct command command_order = {
 			"runs a second time in one process. Where possible, "
 			"the report names the variables, files and "
 			"attributes that cause the failure, found by "
-			"restoring them. Flaky tests are reported "
-			"separately.",
+			"restoring them. What was seen and could not be "
+			"explained in time is listed as unexplained. Flaky "
+			"tests are reported separately.",
 			"The report says what was tried and what was not. "
 			"Orders that the suite does not allow (fixtures, "
 			"dependencies, priorities, groups) are tried only "

@@ -66,7 +66,7 @@ const struct command command_pollution = {
 			  "which files the tests of a build leave behind "
 			  "for each other" },
 			{ "polygraph pollution --eager ./unit_tests",
-			  "also compare statics that are initialised on "
+			  "initialise statics before the first test, not on "
 			  "first use" },
 			{} },
 	.groups =

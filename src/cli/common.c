@@ -28,10 +28,11 @@ static const struct option suite_options[] = {
 	{ "framework", 0, OPTION_TEXT, FIELD(framework), .value = "NAME",
 	  .choices = automatic, .more_choices = frameworks_name,
 	  .help = "auto (default: detected automatically)" },
-	{ "test-functions", 0, OPTION_TEXT, FIELD(test_functions),
+	{ "test-functions", 0, OPTION_LIST, FIELD(test_functions),
 	  .value = "GLOB",
 	  .help = "with --framework functions: the functions that are tests, "
-		  "by symbol name (default: test_*)" },
+		  "by symbol or C++ name; prefix '!' to exclude; repeatable "
+		  "(default: test_*)" },
 	{ "ctest", 0, OPTION_TEXT, FIELD(ctest), .value = "BUILD-DIR",
 	  .help = "the tests of a CMake build folder, one process each" },
 	{ "meson", 0, OPTION_TEXT, FIELD(meson), .value = "BUILD-DIR",
@@ -130,6 +131,29 @@ static const char *kind_source(const struct options *options,
 		      : NULL;
 }
 
+/* *@ret: NULL: none were given. */
+static struct err *choose_test_functions(const struct option_list *given,
+					 struct common_suite *suite,
+					 const char *const **ret)
+{
+	bool includes = false;
+	size_t n = 0;
+	if (given->n > COMMON_GLOBS_MAX)
+		return err_create(ERR_USAGE,
+				  "--test-functions was given %zu times; at "
+				  "most %d are possible",
+				  given->n, COMMON_GLOBS_MAX);
+	for (size_t i = 0; i < given->n; i++)
+		includes |= given->data[i].text[0] != '!';
+	if (!includes)
+		suite->test_functions[n++] = "test_*";
+	for (size_t i = 0; i < given->n; i++)
+		suite->test_functions[n++] = given->data[i].text;
+	suite->test_functions[n] = NULL;
+	*ret = given->n ? suite->test_functions : NULL;
+	return NULL;
+}
+
 struct err *common_suite_choose(const struct options *options, int argc,
 				char **argv, struct common_suite *ret)
 {
@@ -166,13 +190,16 @@ struct err *common_suite_choose(const struct options *options, int argc,
 			err_create(ERR_USAGE, "no test executable given"),
 			"give a TEST-EXECUTABLE, or --ctest, --meson "
 			"or --commands");
+	const char *const *test_functions = NULL;
+	TRY(choose_test_functions(&common->test_functions, ret,
+				  &test_functions));
 	ret->options = (struct suite_options){
 		.kind = chosen_kind ? chosen_kind->kind : kind_of_words,
 		.argv = argc ? argv : NULL,
 		.source = chosen_kind ? ret->words[1] : NULL,
 		.framework = common->framework,
 		.framework_library = frameworks_library,
-		.test_functions = common->test_functions,
+		.test_functions = test_functions,
 		.timeout_ns = common->timeout_ns ? common->timeout_ns
 						 : TIMEOUT_DEFAULT,
 		.timeout_given = common->timeout_ns,

@@ -18,8 +18,8 @@ struct common_options {
 	char *meson;
 	char *commands;
 	char *framework;
-	char *test_functions;
 	struct option_list tests;
+	struct option_list test_functions;
 	uint64_t timeout_ns; /* 0: not given */
 	uint64_t jobs;	     /* 0: the cores */
 	/* output */
@@ -49,10 +49,14 @@ extern const struct option_group common_general_group;
 /* For commands that run nothing: only --help and --version. */
 extern const struct option_group common_bare_group;
 
+#define COMMON_GLOBS_MAX 64
+
 /* The suite that options and words ask for; says where that is not one. */
 struct common_suite {
 	struct suite_options options;
-	char *words[3];	      /* "--ctest", "build" */
+	char *words[3]; /* "--ctest", "build" */
+	/* For the options: "test_*" comes before those that only exclude. */
+	const char *test_functions[COMMON_GLOBS_MAX + 2];
 	char *const *command; /* as a report shows it; ends with NULL */
 };
 

@@ -147,6 +147,7 @@ static struct err *open_for(struct detection *detection, size_t step)
 	const struct detector *detector = detection->steps[step].detector;
 	detection->choice.options.agent = detector->agent;
 	detection->choice.options.restores = true;
+	detection->choice.options.any_order = detection->values->any_order;
 	if (detector->open)
 		detector->open(detection->states[step],
 			       &detection->choice.options);
@@ -326,6 +327,23 @@ static struct err *say_unrestored_files(struct detection *detection)
 		    : NULL;
 }
 
+static uint64_t grace_of(const struct detection *detection)
+{
+	uint64_t budget = detection->values->state.budget_ns;
+	return MIN(MAX(budget / GRACE_PART, GRACE_LEAST), GRACE_MOST);
+}
+
+void detection_hold_budget(const struct detection *detection)
+{
+	uint64_t longest = 0;
+	for (size_t i = 0; i < detection->collect.tests.n; i++)
+		longest = MAX(longest, detection->collect.tests.data[i].ns);
+	if (detection->deadline && longest)
+		interrupt_arm(
+			detection->deadline +
+			MIN(MAX(longest, GRACE_LEAST), grace_of(detection)));
+}
+
 static struct err *detection_find_all(struct detection *detection)
 {
 	_cleanup_(err_destroyp) struct err *failed = NULL;
@@ -334,9 +352,7 @@ static struct err *detection_find_all(struct detection *detection)
 	if (budget) {
 		detection->deadline = detection->began + budget;
 		/* Whatever does not look at the clock in time. */
-		interrupt_arm(
-			detection->deadline +
-			MIN(MAX(budget / GRACE_PART, GRACE_LEAST), GRACE_MOST));
+		interrupt_arm(detection->deadline + grace_of(detection));
 	}
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
@@ -458,6 +474,10 @@ static struct err *write_report(struct detection *detection, enum status *ret)
 	report.tests = detection->collect.tests.data;
 	report.n = detection->collect.tests.n;
 	report.distinct = detection->collect.distinct;
+	if (detection->pollution) {
+		report.left_out = detection->pollution->left_out.data;
+		report.n_left_out = detection->pollution->left_out.n;
+	}
 	report.limits = (const char *const *)detection->collect.limits.data;
 	report.n_limits = detection->collect.limits.n;
 	TRY(outputs_write(&detection->outputs, &report));

@@ -168,6 +168,11 @@ struct suite_observer detection_observer(struct detection *detection);
 struct err *detection_show_progress(struct detection *detection,
 				    const char *what,
 				    struct progress **ret) _must_check_;
+/*
+ * From now on the budget is exceeded by no more than a test takes; what does not
+ * look at the clock in time is ended.
+ */
+void detection_hold_budget(const struct detection *detection);
 /* Adds a limit: "NAME: …". */
 struct err *detection_say(struct detection *detection, const char *fmt, ...)
 	_printf_(2, 3) _must_check_;

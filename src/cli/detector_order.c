@@ -122,13 +122,18 @@ static struct err *order_list_earlier(const struct detection *detection,
 	for (size_t i = 0; i < earlier->n; i++) {
 		const struct earlier_finding *finding = &earlier->data[i];
 		const struct record *record = &finding->record;
-		bool brittle =
-			!strcmp(earlier_text(finding, "class"), "brittle");
+		const char *class = earlier_text(finding, "class");
 		struct order_earlier again = {
 			.test = finding->test,
 			.flaky = finding->kind == &flaky_kind,
+			.unexplained = !strcmp(class, "unexplained"),
 			.left_out = finding->left_out || record->trials.n != 2,
 		};
+		/* The failing order, or the passing one if it fails alone. */
+		bool brittle = !strcmp(class, "brittle") ||
+			       (again.unexplained && !again.left_out &&
+				record->trials.data[0].order.n < 2);
+		again.outcome = brittle ? OUTCOME_PASS : OUTCOME_FAIL;
 		struct err *err =
 			again.left_out
 				? NULL
@@ -188,6 +193,7 @@ static struct err *order_search(struct detection *detection, void *data)
 	options.n_earlier = state->again.n;
 	struct suite_observer observer = detection_observer(detection);
 	TRY(detection_show_progress(detection, "other orders", &progress));
+	detection_hold_budget(detection);
 	state->searched = true;
 	detection->orders = &state->result.findings;
 	struct err *err = order_find(detection->suite, detection->order.data,
@@ -263,7 +269,7 @@ static struct err *say_open_orders(struct detection *detection,
 				   const char *why)
 {
 	const struct order_reach *reach = &state->result.reach;
-	size_t partial = 0, dependent = 0;
+	size_t partial = 0, dependent = 0, unexplained = 0;
 	bool twice = reach->twice || reach->fixed;
 	if (!is_random(detection) && (!reach->alone || !twice))
 		TRY(detection_say(detection, "not all tests were run %s (%s)",
@@ -276,10 +282,20 @@ static struct err *say_open_orders(struct detection *detection,
 			dependence_of(&state->result.findings.data[i]);
 		if (!dependence)
 			continue; /* flaky */
+		if (dependence->class == ORDER_UNEXPLAINED) {
+			unexplained++;
+			continue;
+		}
 		dependent++;
 		partial += !dependence->polluters_complete &&
 			   dependence->class != ORDER_NON_IDEMPOTENT;
 	}
+	if (unexplained)
+		TRY(detection_say(detection,
+				  "%zu test%s ended differently in other "
+				  "orders and could not be explained (%s)",
+				  unexplained, unexplained == 1 ? "" : "s",
+				  why));
 	if (!partial)
 		return NULL;
 	return detection_say(detection,

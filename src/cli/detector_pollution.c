@@ -36,6 +36,7 @@ static struct err *pollution_search(struct detection *detection, void *data)
 		.eager = values->eager,
 		.effect = values->effect && !detection->step->hidden,
 		.readers = values->readers,
+		.omitted = goes_on,
 	};
 	if (!detection->order.n)
 		return NULL; /* all of them are disabled */

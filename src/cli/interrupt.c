@@ -87,7 +87,8 @@ bool interrupt_happened(void)
 
 void interrupt_arm(uint64_t at)
 {
-	timer_t timer;
+	static timer_t timer;
+	static bool made;
 	struct sigevent event = {
 		.sigev_notify = SIGEV_SIGNAL,
 		.sigev_signo = SIGVTALRM,
@@ -97,7 +98,8 @@ void interrupt_arm(uint64_t at)
 			      .tv_nsec = (long)(at % NS_PER_S) },
 	};
 	interrupt_set_handler(SIGVTALRM, on_spent_budget, 0);
-	if (!timer_create(CLOCK_MONOTONIC, &event, &timer))
+	made = made || !timer_create(CLOCK_MONOTONIC, &event, &timer);
+	if (made)
 		timer_settime(timer, TIMER_ABSTIME, &when, NULL);
 }
 

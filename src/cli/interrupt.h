@@ -24,7 +24,7 @@ bool interrupt_happened(void);
 void interrupt_settle(void);
 /*
  * At that clock_now() the suite is asked to end as by Ctrl-C, but it counts as
- * the end of a budget (interrupt_late()).
+ * the end of a budget (interrupt_late()). The last call counts.
  */
 void interrupt_arm(uint64_t at);
 bool interrupt_late(void);

@@ -54,8 +54,8 @@ static const struct option compared_options[] = {
 		  "be followed (default: the working directory and the "
 		  "temporary directory); repeatable" },
 	{ "eager", 0, OPTION_FLAG, FIELD(eager),
-	  .help = "run all tests once beforehand, so that state initialised on "
-		  "first use is compared too" },
+	  .help = "initialise C++ statics before the first test, by calling "
+		  "the functions that give access to them" },
 	{ "page-tracking", 0, OPTION_CHOICE, FIELD(tracking),
 	  .value = "METHOD", .choices = trackings,
 	  .help = "how to detect written memory: auto (default: the fastest "
@@ -91,8 +91,8 @@ static const struct option run_options[] = {
 	  .help = "known findings: those listed in FILE do not fail the run" },
 	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
 	  .min = 1, .max = 4096,
-	  .help = "number of parallel processes; state is compared in one "
-		  "process at a time" },
+	  .help = "number of parallel processes; the first run is one "
+		  "process" },
 	{}
 };
 /* clang-format on */

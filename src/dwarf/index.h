@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <stdlib.h>
+
 #include "base/vec.h"
 #include "dwarf/object.h"
 #include "type/type.h"
@@ -33,6 +35,21 @@ static inline void index_destroyp(struct index_variables **index)
 {
 	index_destroy(*index);
 }
+/* A parameter or variable of a function that is a pointer. */
+struct index_pointer {
+	size_t function;  /* which of those that were asked for */
+	int parameter;	  /* its number; -1: a variable */
+	const char *name; /* the pool's */
+	type_id target;
+};
+DEFINE_VEC(index_pointers, struct index_pointer)
+/*
+ * Those of the functions that begin at these addresses of the file, in source
+ * order; adds types to @pool. Without debug information there are none.
+ */
+struct err *index_pointers_of(struct object *object, const uint64_t *functions,
+			      size_t n, struct type_pool *pool,
+			      struct index_pointers *ret) _must_check_;
 /* Where to keep such: $XDG_CACHE_HOME/polygraph or ~/.cache/polygraph. */
 struct err *index_cache_folder(char **ret) _must_check_; /* NULL: none */
 /*

@@ -3,8 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/globs.h"
 #include "base/macro.h"
 #include "dwarf/object_internal.h"
+
+/* A function that calls so many tests is a suite. */
+#define SUITE_CALLEES 2
+#define CALLEES_DEPTH_MAX 8
 
 struct candidate {
 	Dwarf_Die die;
@@ -15,7 +20,7 @@ struct candidate {
 struct inlined_walk {
 	struct die_walk walk;
 	struct object *object;
-	const char *glob;
+	const char *const *globs;
 	VEC(struct candidate) candidates;
 	struct map_u64 with_code; /* positions of origins that have code */
 	struct map_u64 copied;	  /* positions of origins inlined somewhere */
@@ -58,7 +63,7 @@ static struct err *see_function(struct inlined_walk *inlined, Dwarf_Die *die)
 	     (kind != DW_INL_inlined && kind != DW_INL_declared_inlined)))
 		return NULL;
 	const char *name = dwarf_diename(die);
-	if (!name || !str_glob(inlined->glob, name))
+	if (!name || !globs_match(inlined->globs, name))
 		return NULL;
 	struct candidate candidate = {
 		.die = *die,
@@ -157,12 +162,12 @@ static struct err *visit_candidates(struct inlined_walk *inlined,
 	return NULL;
 }
 
-void object_each_inlined(struct object *object, const char *glob,
+void object_each_inlined(struct object *object, const char *const *globs,
 			 bool (*visit)(void *data, const char *name,
 				       const char *file, unsigned line),
 			 void *data)
 {
-	struct inlined_walk inlined = { .object = object, .glob = glob };
+	struct inlined_walk inlined = { .object = object, .globs = globs };
 	walk_units(&inlined, enter_inlined);
 	/*
 	 * Link-time optimisation of gcc writes functions before it decides on
@@ -181,12 +186,133 @@ void object_each_inlined(struct object *object, const char *glob,
 	map_u64_free(&inlined.copied);
 }
 
+static bool keep_place(void *data, const char *name, const char *file,
+		       unsigned line)
+{
+	struct inlined_functions *inlined = data;
+	const struct inlined_place place = { file, line };
+	uint64_t known;
+	if (map_text_get(&inlined->by_name, name, &known))
+		return true;
+	struct err *err =
+		map_text_put(&inlined->by_name, name, inlined->places.n);
+	if (!err)
+		err = vec_push(&inlined->places, place);
+	if (!err)
+		return true;
+	err_ignore(err);
+	return false;
+}
+
+bool object_inlined_place(struct object *object, const char *name,
+			  const char **ret_file, unsigned *ret_line)
+{
+	static const char *const all[] = { "*", NULL };
+	struct inlined_functions *inlined = &object->inlined;
+	uint64_t index;
+	if (!inlined->read)
+		object_each_inlined(object, all, keep_place, inlined);
+	inlined->read = true;
+	if (!map_text_get(&inlined->by_name, name, &index) ||
+	    index >= inlined->places.n)
+		return false;
+	*ret_file = inlined->places.data[index].file;
+	*ret_line = inlined->places.data[index].line;
+	return true;
+}
+
+void inlined_functions_free(struct inlined_functions *inlined)
+{
+	vec_free(&inlined->places);
+	map_text_free(&inlined->by_name);
+}
+
 struct inlined_calls {
 	struct die_walk walk;
-	const char *glob;
+	const char *const *globs;
+	Dwarf_Die function;   /* that the walk is in */
 	struct map_u64 found; /* positions of their origins */
 	struct err *err;
 };
+
+static bool inlined_has_parameters(Dwarf_Die *function)
+{
+	Dwarf_Die child;
+	if (dwarf_child(function, &child) != 0)
+		return false;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_formal_parameter)
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* @die is a call, or an inlined one: of a function named as a test? */
+static struct err *inlined_note_callee(const struct inlined_calls *calls,
+				       Dwarf_Die *die, struct map_text *callees)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die origin;
+	if (!dwarf_attr(die, DW_AT_abstract_origin, &attr) &&
+	    !dwarf_attr(die, DW_AT_call_origin, &attr))
+		return NULL;
+	if (!dwarf_formref_die(&attr, &origin))
+		return NULL;
+	const char *name = dwarf_diename(&origin);
+	if (!name || !globs_match(calls->globs, name) ||
+	    inlined_has_parameters(&origin))
+		return NULL;
+	return map_text_put(callees, name, 1);
+}
+
+/* gcc has calls in the inlined function, others in the one around it. */
+static bool inlined_is_call_in(Dwarf_Die *die, Dwarf_Die *inlined)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Addr after;
+	int tag = dwarf_tag(die);
+	return (tag == DW_TAG_call_site || tag == DW_TAG_GNU_call_site) &&
+	       (dwarf_attr(die, DW_AT_call_return_pc, &attr) ||
+		dwarf_attr(die, DW_AT_low_pc, &attr)) &&
+	       dwarf_formaddr(&attr, &after) == 0 && after &&
+	       dwarf_haspc(inlined, after - 1) == 1;
+}
+
+static struct err *inlined_find_callees(const struct inlined_calls *calls,
+					Dwarf_Die *in, Dwarf_Die *inlined,
+					struct map_text *callees, int depth)
+{
+	Dwarf_Die child;
+	if (depth > CALLEES_DEPTH_MAX || dwarf_child(in, &child) != 0)
+		return NULL;
+	do {
+		int tag = dwarf_tag(&child);
+		if (inlined_is_call_in(&child, inlined) ||
+		    (tag == DW_TAG_inlined_subroutine &&
+		     in->addr != calls->function.addr))
+			TRY(inlined_note_callee(calls, &child, callees));
+		if (tag == DW_TAG_lexical_block &&
+		    in->addr != calls->function.addr)
+			TRY(inlined_find_callees(calls, &child, inlined,
+						 callees, depth + 1));
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return NULL;
+}
+
+/* One that calls tests: a suite, which nobody wants to run as a test. */
+static bool inlined_is_suite(const struct inlined_calls *calls,
+			     Dwarf_Die *inlined)
+{
+	_cleanup_(map_text_freep) struct map_text callees = MAP_INIT;
+	Dwarf_Die function = calls->function;
+	struct err *err =
+		inlined_find_callees(calls, inlined, inlined, &callees, 0);
+	if (!err && function.addr)
+		err = inlined_find_callees(calls, &function, inlined, &callees,
+					   0);
+	err_ignore(err);
+	return callees.map.n >= SUITE_CALLEES;
+}
 
 static bool enter_inlined_calls(struct die_walk *walk, Dwarf_Die *die)
 {
@@ -198,7 +324,11 @@ static bool enter_inlined_calls(struct die_walk *walk, Dwarf_Die *die)
 	if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
 		return false;
 	const char *name = dwarf_diename(die);
-	if (!name || !str_glob(calls->glob, name))
+	if (tag == DW_TAG_subprogram)
+		calls->function = *die;
+	if (!name || !globs_match(calls->globs, name))
+		return true;
+	if (tag == DW_TAG_inlined_subroutine && inlined_is_suite(calls, die))
 		return true;
 	/* What was inlined into one of them is part of it. */
 	Dwarf_Attribute attr;
@@ -212,10 +342,10 @@ static bool enter_inlined_calls(struct die_walk *walk, Dwarf_Die *die)
 	return false;
 }
 
-size_t object_count_inlined(struct object *object, const char *glob)
+size_t object_count_inlined(struct object *object, const char *const *globs)
 {
 	struct inlined_calls calls = { .walk.enter = enter_inlined_calls,
-				       .glob = glob };
+				       .globs = globs };
 	struct units *units = object_units(object);
 	for (size_t i = 0; i < units->data.n && !calls.err; i++)
 		die_walk(&calls.walk,

@@ -9,6 +9,8 @@
 /* Rows without a line (compiler-made code) that are stepped over. */
 #define ROWS_BACK 64
 #define PARAMETERS_MAX 100000
+/* A larger one is taken for a word: debug information may be anything. */
+#define PARAMETER_MAX 4096
 
 /* ---- files ---- */
 
@@ -232,6 +234,82 @@ static void read_return(Dwarf_Die *die, struct object_signature *signature)
 	}
 }
 
+/* A pointer to a structure points to one; any other, to any number. */
+static unsigned read_pointee(Dwarf_Die *pointer)
+{
+	Dwarf_Die type;
+	Dwarf_Word size;
+	if (!die_type(pointer, &type) || !die_peel(&type, &type))
+		return OBJECT_POINTEE_ANY;
+	int tag = dwarf_tag(&type);
+	bool known = (tag == DW_TAG_structure_type ||
+		      tag == DW_TAG_class_type || tag == DW_TAG_union_type) &&
+		     dwarf_aggregate_size(&type, &size) == 0 && size &&
+		     size <= PARAMETER_MAX;
+	return known ? (unsigned)size : OBJECT_POINTEE_ANY;
+}
+
+static bool is_floating(Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+	return dwarf_tag(type) == DW_TAG_base_type &&
+	       dwarf_attr(type, DW_AT_encoding, &attr) &&
+	       dwarf_formudata(&attr, &encoding) == 0 &&
+	       (encoding == DW_ATE_float || encoding == DW_ATE_complex_float);
+}
+
+/* One more register, if there is one. */
+static void add_register(struct object_signature *signature, unsigned pointee)
+{
+	if (signature->registers < OBJECT_POINTEES)
+		signature->pointees[signature->registers++] = pointee;
+}
+
+/*
+ * Which registers it takes, by the rules for x86-64 (psABI, 3.2.3). What is in
+ * those of a small structure is left open, and in all that follow.
+ */
+static void place_parameter(Dwarf_Die *type, Dwarf_Word size,
+			    struct object_signature *signature)
+{
+	switch (dwarf_tag(type)) {
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		add_register(signature, read_pointee(type));
+		break;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		/* In C++ a large one may be passed by its address. */
+		for (size_t i = 0; size <= 16 && i < OBJECT_POINTEES; i++)
+			add_register(signature, OBJECT_POINTEE_ANY);
+		break;
+	default:
+		for (Dwarf_Word i = 0; i < size && !is_floating(type); i += 8)
+			add_register(signature, 0);
+	}
+}
+
+/* In whole words, and with room for what is aligned to two of them. */
+static void read_parameter(Dwarf_Die *die, struct object_signature *signature)
+{
+	Dwarf_Die type;
+	signature->parameters++;
+	signature->parameters_size += 8;
+	if (!die_type(die, &type) || !die_peel(&type, &type)) {
+		add_register(signature, OBJECT_POINTEE_ANY);
+		return;
+	}
+	Dwarf_Word size;
+	if (dwarf_aggregate_size(&type, &size) != 0 || size > PARAMETER_MAX)
+		size = 8;
+	if (size > 8)
+		signature->parameters_size += (unsigned)(size + 7) / 8 * 8;
+	place_parameter(&type, size, signature);
+}
+
 bool object_function_signature(struct object *object, uint64_t address,
 			       struct object_signature *ret)
 {
@@ -246,7 +324,7 @@ bool object_function_signature(struct object *object, uint64_t address,
 		do {
 			int tag = dwarf_tag(&child);
 			if (tag == DW_TAG_formal_parameter)
-				signature.parameters++;
+				read_parameter(&child, &signature);
 			else if (tag == DW_TAG_unspecified_parameters)
 				signature.variadic = true;
 		} while (++seen < PARAMETERS_MAX && die_next(&child));

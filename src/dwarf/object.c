@@ -420,6 +420,7 @@ void object_close(struct object *object)
 {
 	if (!object)
 		return;
+	inlined_functions_free(&object->inlined);
 	types_free(&object->types);
 	units_free(&object->units);
 	if (object->symbols)

@@ -76,6 +76,8 @@ bool object_symbol_at(const struct object *object, uint64_t address,
 char *object_plain_name(const char *symbol);
 /* The same without parameters and return type: "app::registry::add". */
 char *object_function_name(const char *symbol);
+/* The same with parameters: "app::registry::add(int)". */
+char *object_function_call(const char *symbol);
 /*
  * All defined symbols, in file order, each name and address once. @visit
  * returns false to stop.
@@ -102,8 +104,18 @@ bool object_function_place(struct object *object, uint64_t address,
  */
 const char *object_compile_folder(struct object *object, const char *file);
 
+#define OBJECT_POINTEES 6
+#define OBJECT_POINTEE_ANY ((unsigned)-1)
 struct object_signature {
 	unsigned parameters;
+	/* Bytes that they take at most where they are passed in memory. */
+	unsigned parameters_size;
+	/*
+	 * What is in the registers for them: a pointer to so many bytes; 0: no
+	 * pointer; OBJECT_POINTEE_ANY: it may be one.
+	 */
+	unsigned pointees[OBJECT_POINTEES];
+	unsigned registers; /* of those, how many are used at most */
 	bool variadic;
 	bool returns_void;
 	bool returns_integer; /* also bool and enumerations */
@@ -114,6 +126,19 @@ struct object_signature {
 bool object_function_signature(struct object *object, uint64_t address,
 			       struct object_signature *ret);
 /*
+ * Elements of the range whose begin is the first parameter of the function at
+ * @address: a pointer, or an iterator that is no more than one.
+ */
+struct object_elements {
+	uint64_t size;	/* bytes */
+	bool scalar;	/* a number, an enumeration or a pointer */
+	bool addresses; /* there are pointers in them … */
+	bool inside;	/* … some into themselves: libstdc++'s std::string */
+};
+/* False: it is not known, or their bytes may not be moved as they are. */
+bool object_range_elements(struct object *object, uint64_t address,
+			   struct object_elements *ret);
+/*
  * Offset of a member in a struct or class by qualified names, e.g.
  * ("testing::TestInfo", "name_"); a dotted member path goes into nested
  * members ("m_info.name"). False where debug information does not have it.
@@ -123,12 +148,16 @@ bool object_member_offset(struct object *object, const char *type,
 /* sizeof a struct or class by qualified name. */
 bool object_type_size(struct object *object, const char *type, uint64_t *ret);
 /*
- * Functions matching a glob over their plain name that debug information knows
- * only as inlined (no code of their own). Calls @visit with name, file, line.
+ * Functions whose plain name, without namespaces, matches globs (base/globs.h)
+ * and that debug information knows only as inlined (no code of their own).
+ * Calls @visit with name, file, line.
  */
-void object_each_inlined(struct object *object, const char *glob,
+void object_each_inlined(struct object *object, const char *const *globs,
 			 bool (*visit)(void *data, const char *name,
 				       const char *file, unsigned line),
 			 void *data);
+/* Where the first of those is that has this name; false: there is none. */
+bool object_inlined_place(struct object *object, const char *name,
+			  const char **ret_file, unsigned *ret_line);
 /* How many of those that match were inlined into functions that do not? */
-size_t object_count_inlined(struct object *object, const char *glob);
+size_t object_count_inlined(struct object *object, const char *const *globs);

@@ -102,6 +102,18 @@ struct types {
 	struct map_text by_name;
 };
 
+/* Functions that debug information knows only as inlined. */
+struct inlined_place {
+	const char *file;
+	unsigned line;
+};
+
+struct inlined_functions {
+	bool read;
+	VEC(struct inlined_place) places;
+	struct map_text by_name; /* the first of each name */
+};
+
 struct object {
 	char *path;
 	struct object_facts facts;
@@ -115,6 +127,7 @@ struct object {
 	Dwarf_Addr dwarf_bias;
 	struct units units;
 	struct types types;
+	struct inlined_functions inlined;
 	struct map_text texts; /* interned; the value is the text */
 };
 
@@ -160,6 +173,7 @@ bool object_decl_place(struct object *object, Dwarf_Die *die,
 		       const char **ret_file, unsigned *ret_line);
 
 void types_free(struct types *types);
+void inlined_functions_free(struct inlined_functions *inlined);
 
 /* ---- walking ---- */
 

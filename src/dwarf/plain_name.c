@@ -40,14 +40,11 @@ static size_t name_length(const char *name)
 	return strlen(name);
 }
 
-char *object_function_name(const char *symbol)
+/* Templates begin with their return type: where the name begins. */
+static size_t name_start(const char *plain, size_t n)
 {
-	char *plain = object_plain_name(symbol);
-	if (!plain || strncmp(symbol, "_Z", 2) != 0)
-		return plain;
-	size_t n = name_length(plain), start = 0;
+	size_t start = 0;
 	int depth = 0;
-	/* Templates begin with their return type. */
 	for (size_t i = 0; i < n; i++) {
 		count_depth(plain[i], &depth);
 		if (plain[i] == ' ' && !depth && i + 1 < n &&
@@ -56,7 +53,26 @@ char *object_function_name(const char *symbol)
 	}
 	if (strstr(plain, "operator "))
 		start = 0; /* conversions */
+	return start;
+}
+
+char *object_function_name(const char *symbol)
+{
+	char *plain = object_plain_name(symbol);
+	if (!plain || strncmp(symbol, "_Z", 2) != 0)
+		return plain;
+	size_t n = name_length(plain), start = name_start(plain, n);
 	memmove(plain, plain + start, n - start);
 	plain[n - start] = '\0';
+	return plain;
+}
+
+char *object_function_call(const char *symbol)
+{
+	char *plain = object_plain_name(symbol);
+	if (!plain || strncmp(symbol, "_Z", 2) != 0)
+		return plain;
+	size_t start = name_start(plain, name_length(plain));
+	memmove(plain, plain + start, strlen(plain + start) + 1);
 	return plain;
 }

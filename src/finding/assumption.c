@@ -15,6 +15,7 @@ void assumption_call_free(struct assumption_call *call)
 	free(call->api);
 	free(call->clause);
 	free(call->argument);
+	free(call->test);
 	free(call->did);
 	*call = (struct assumption_call){};
 }

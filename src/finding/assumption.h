@@ -15,6 +15,7 @@ struct assumption_call {
 	uint64_t model;
 	char *api;
 	char *clause;		   /* what leaves it open; "" */
+	char *test;		   /* that made it; NULL: the one that fails */
 	uint64_t thread, n, phase; /* which choice: wire/choices.h */
 	uint64_t pick, alternatives;
 	char *argument; /* what it was called with, raw bytes; "" */

@@ -24,6 +24,7 @@ void dependence_free(struct dependence *dependence)
 	finding_failure_free(&dependence->failure);
 	strv_free(&dependence->polluted);
 	strv_free(&dependence->because);
+	change_free(&dependence->left.change);
 	free(dependence->left.path);
 	free(dependence->left.before);
 	free(dependence->left.after);
@@ -45,7 +46,7 @@ const struct finding_kind dependence_kind = {
 const char *order_class_name(enum order_class class)
 {
 	static const char *const names[] = { "victim", "brittle",
-					     "non-idempotent" };
+					     "non-idempotent", "unexplained" };
 	return names[class];
 }
 
@@ -69,6 +70,17 @@ struct err *dependence_append_order(struct str *line,
 	TRY(str_append(line, "after "));
 	return words_append_tests(line, roster, order->data, before,
 				  DEPENDENCE_NAMES_MAX);
+}
+
+struct err *dependence_append_way(struct str *line, const struct roster *roster,
+				  const struct dependence *dependence,
+				  bool passing)
+{
+	if (passing ? dependence->passing_own : dependence->failing_own)
+		return str_append(line, "in the suite's own order");
+	return dependence_append_order(line, roster,
+				       passing ? &dependence->passing
+					       : &dependence->failing);
 }
 
 struct err *dependence_append_polluted(struct str *line,

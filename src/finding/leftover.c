@@ -8,6 +8,46 @@ void leftover_free(struct leftover *leftover)
 	vec_free(&leftover->readers);
 }
 
+/*
+ * A generator's numbers go up and down; its position may begin again. One number
+ * that differs from run to run went up or down by chance.
+ */
+static bool kinds_only_count(const struct leftover *leftover, unsigned kinds)
+{
+	const struct change *change = &leftover->change;
+	bool drawn = leftover->varies && change->n + change->more == 1;
+	return kinds && !(kinds & VALUE_OTHER) &&
+	       (kinds & VALUE_MIXED || drawn || !(kinds & VALUE_SHRANK));
+}
+
+bool leftover_only_counts_again(const struct leftover *leftover)
+{
+	/* What was reset and is set again is a flag. */
+	return leftover->effect == EFFECT_ACCUMULATES && !leftover->came_back &&
+	       kinds_only_count(leftover, leftover->again);
+}
+
+bool leftover_may_count(const struct leftover *leftover)
+{
+	return kinds_only_count(leftover, leftover->change.kinds);
+}
+
+bool leftover_counts(const struct leftover *leftover)
+{
+	const struct change *change = &leftover->change;
+	/* What a second run leaves alone does not count on: a setting, say. */
+	return leftover_only_counts_again(leftover) &&
+	       leftover_may_count(leftover) &&
+	       (leftover->again & VALUE_MIXED ||
+		leftover->again_places >= change->n + change->more);
+}
+
+bool leftover_is_time(const struct leftover *leftover)
+{
+	return leftover->change.kinds == VALUE_TIME &&
+	       !(leftover->again & ~(unsigned)VALUE_TIME);
+}
+
 static void leftover_destroy(void *evidence)
 {
 	leftover_free(evidence);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/strv.h"
 #include "finding/finding.h"
 #include "suite/change.h"
 
@@ -24,12 +25,36 @@ struct leftover {
 	bool varies; /* from process to process */
 	bool lazy;   /* whichever test comes first makes the same change */
 	size_t same; /* readers that were seen to, alone */
+	bool filled; /* whichever comes first makes some such change */
+	size_t fill; /* readers that were seen to, alone */
+	/* Of memory: what a second run changed again. */
+	unsigned again; /* value_kinds */
+	size_t again_places;
+	uint64_t
+		once; /* digest after the first of the two runs; 0: as before */
+	bool came_back; /* the second run ended with the same content */
+	/* It only counts, and its readers end alike, whatever it is. */
+	bool harmless;
+	/*
+	 * A test that leaves it alone, and alone makes another object where
+	 * there was none, plus 1; 0: none.
+	 */
+	size_t maker;
 };
 
 /* A root that a test initialised for the first time: not a finding. */
 struct first_use {
 	size_t test;
 	char *root;
+};
+
+/*
+ * Variables that were not compared. @why continues "variables …" ("of
+ * GoogleTest"); @names is in alphabetical order.
+ */
+struct left_out {
+	char *why;
+	struct strv names;
 };
 
 extern const struct finding_kind leftover_kind;
@@ -40,5 +65,13 @@ static inline const struct leftover *leftover_of(const struct finding *finding)
 }
 
 void leftover_free(struct leftover *leftover);
+/* Numbers that each run counts up or draws anew, and nothing else? */
+bool leftover_counts(const struct leftover *leftover);
+/* As far as its first change tells. */
+bool leftover_may_count(const struct leftover *leftover);
+/* The same of what a second run changes; the first did more. */
+bool leftover_only_counts_again(const struct leftover *leftover);
+/* Nothing but the time at which it was made? */
+bool leftover_is_time(const struct leftover *leftover);
 const char *leftover_effect_name(enum leftover_effect effect);
 const char *leftover_where_name(enum change_where where);

@@ -15,6 +15,7 @@ struct order_reach {
 	uint64_t until_last;  /* of those, when the last finding was known */
 	uint64_t known;	      /* tests whose outcome an earlier call knew */
 	uint64_t pairs;	      /* that the suite allows */
+	uint64_t refused;     /* those that it does not */
 	uint64_t pairs_tried; /* stood next to each other, or alone */
 	uint64_t
 		pairs_by_state; /* not tried: the first leaves nothing behind */
@@ -31,10 +32,17 @@ struct order_reach {
 /* All ways through a test, as far as they were walked. */
 struct choices_space {
 	size_t test;
-	uint64_t nodes;	  /* choices met, equal states counted once */
-	uint64_t leaves;  /* ways to the end of the test */
-	uint64_t failing; /* of them */
-	uint64_t merged;  /* states that were equal to an earlier one */
+	uint64_t nodes;	      /* choices met, equal states counted once */
+	uint64_t edges;	      /* alternatives of them that were followed */
+	uint64_t leaves;      /* ways to the end of the test */
+	uint64_t failing;     /* of them */
+	uint64_t merged;      /* edges to a state that was known already */
+	uint64_t merge_nodes; /* nodes that more than one edge leads to */
+	/*
+	 * Critical states: nodes where one alternative leads to failing ends
+	 * only, another to passing ends only.
+	 */
+	uint64_t critical;
 	double probability;
 	bool exhausted; /* there was no more; else the bound was met */
 };

@@ -1,7 +1,11 @@
 #include "framework/adapter.h"
 
+#include <string.h>
+
 #include "base/log.h"
+#include "base/str.h"
 #include "native/framework.h"
+#include "program/place.h"
 
 static const char *adapter_title(const struct run *run)
 {
@@ -52,6 +56,63 @@ void adapter_reset_members(const struct run *run,
 		*rows[i].at = rows[i].known;
 }
 
+struct adapter_part_search {
+	struct run *run;
+	const char *const *symbols;
+	size_t n;
+	run_hook *hook;
+	uint64_t bias;
+	size_t found;
+	struct err *err;
+};
+
+static bool adapter_is_part(const char *rest)
+{
+	static const char *const kinds[] = { ".part.", ".isra.", ".constprop.",
+					     ".lto_priv." };
+	if (!*rest)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (str_starts(rest, kinds[i]))
+			return !strstr(rest, ".cold");
+	}
+	return false;
+}
+
+static bool adapter_visit_part(void *data, const struct object_symbol *symbol)
+{
+	struct adapter_part_search *search = data;
+	for (size_t i = 0; symbol->function && i < search->n; i++) {
+		if (!str_starts(symbol->name, search->symbols[i]) ||
+		    !adapter_is_part(symbol->name + strlen(search->symbols[i])))
+			continue;
+		search->found++;
+		search->err = run_break(search->run,
+					RADDR(symbol->value + search->bias),
+					search->hook, 0);
+	}
+	return !search->err;
+}
+
+struct err *adapter_break_parts(struct run *run, const char *const *symbols,
+				size_t n, run_hook *hook, size_t *ret_found)
+{
+	struct adapter_part_search search = {
+		.run = run, .symbols = symbols, .n = n, .hook = hook
+	};
+	for (size_t i = 0; i < run->program->modules.n; i++) {
+		const struct module *module = &run->program->modules.data[i];
+		if (!module->end || !module->object)
+			continue;
+		search.bias = module->bias;
+		object_each_symbol(module->object, adapter_visit_part, &search);
+		TRY(search.err);
+	}
+	if (ret_found)
+		*ret_found = search.found;
+	return NULL;
+}
+
 struct err *adapter_unknown_version(const struct run *run, const char *what)
 {
 	log_debug(LOG_FRAMEWORK, "%s: %s", adapter_title(run), what);
@@ -91,4 +152,13 @@ bool adapter_runs_naturally(const struct run *run)
 	while (at < n && run_disabled(run, at))
 		at++;
 	return at == n;
+}
+
+struct err *adapter_find_place(struct run *run, struct thread *thread,
+			       char **ret_file, unsigned *ret_line)
+{
+	_cleanup_(freep) char *function = NULL;
+	TRY(thread_store(thread)); /* the stack is read from the process */
+	return place_find(run->program, run->tracee, thread->tid, ret_file,
+			  ret_line, &function);
 }

@@ -30,6 +30,16 @@ bool adapter_find_members(const struct run *run,
 void adapter_reset_members(const struct run *run,
 			   const struct adapter_member *rows, size_t n);
 
+/*
+ * Breaks at functions by symbol, and at what compilers make of them: gcc may leave
+ * a function's beginning in its caller and the rest in "f.part.0", or a version
+ * for certain arguments in "f.constprop.0". *@ret_found (may be NULL): how many
+ * there are.
+ */
+struct err *adapter_break_parts(struct run *run, const char *const *symbols,
+				size_t n, run_hook *hook,
+				size_t *ret_found) _must_check_;
+
 /* The framework is there but something in it is not; @what is for the log. */
 struct err *adapter_unknown_version(const struct run *run,
 				    const char *what) _must_check_;
@@ -42,3 +52,11 @@ struct err *adapter_function_missing(const struct run *run, const char *symbol,
  * out tests that are disabled.
  */
 bool adapter_runs_naturally(const struct run *run);
+
+/*
+ * Where the thread is in the project's own code, not the framework's; *@ret_file is
+ * NULL where that is not known.
+ */
+struct err *adapter_find_place(struct run *run, struct thread *thread,
+			       char **ret_file,
+			       unsigned *ret_line) _must_check_;

@@ -951,10 +951,11 @@ const struct framework framework_boost = {
 	.own = {
 		.title = "Boost.Test",
 		.functions = boost_functions,
+		.symbols = FRAMEWORK_LIST(UNIT_START, GET_UNIT, RUN),
 		.variables = FRAMEWORK_LIST("boost::unit_test",
 			"boost::test_tools", "boost::execution_monitor",
 			"boost::runtime"),
-		.files = FRAMEWORK_LIST("*/boost/test/*"),
+		.beside = FRAMEWORK_LIST("*.ipp"),
 		.types = FRAMEWORK_LIST("boost::unit_test::*"),
 		.libraries = FRAMEWORK_LIST("libboost_unit_test_framework",
 			"libboost_test_exec_monitor"),

@@ -652,9 +652,8 @@ const struct framework framework_catch2 = {
 	.own = {
 		.title = "Catch2",
 		.functions = FRAMEWORK_LIST("Catch::"),
+		.symbols = FRAMEWORK_LIST(RUN_TEST_2, RUN_TEST_3, ALL_TESTS),
 		.variables = FRAMEWORK_LIST("Catch::"),
-		.files = FRAMEWORK_LIST("*/catch.hpp", "*/catch2/catch_*",
-			"*/catch2/*/catch_*", "*catch_amalgamated.*"),
 		.types = FRAMEWORK_LIST("Catch::*"),
 		.libraries = FRAMEWORK_LIST("libCatch2"),
 	},

@@ -15,7 +15,7 @@
  * only after the run began: a fixture of ours before those of the first segment is
  * where we read it.
  *
- * Seen with 0.15.2; see docs/frameworks.md.
+ * Seen with 0.11 to 0.15.2; see docs/frameworks.md.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,10 @@
 #define CASE_SIZE_MAX 512
 /* Room for the checked fixtures of a test case with ours, 16 of them or so. */
 #define FIXTURES_SIZE 512
-/* Versions before 0.13 keep tests in another shape. */
-#define MINOR_MIN 13
+/* Versions before 0.11 run tests by another function, */
+#define MINOR_MIN 11
+/* and those before 0.13 keep them in another shape. */
+#define MINOR_PLACES 13
 
 enum { FORK = 1, NO_FORK = 2 };		      /* enum fork_status */
 enum { RESULT_PASS = 1, RESULT_FAILURE = 2 }; /* enum test_result */
@@ -53,11 +55,20 @@ struct check_list {
 	int32_t current, last;
 	uint64_t data;
 };
-struct check_test_function { /* TF */
-	uint64_t test;
-	int32_t start, end;
+struct check_expected { /* of a test that does not return */
 	int32_t signal;
 	int8_t exit_value;
+};
+struct check_test_function { /* TF */
+	uint64_t test;	     /* TTest; in old versions the function */
+	int32_t start, end;
+	union {
+		struct check_expected expected;
+		struct {
+			uint64_t name;
+			struct check_expected expected;
+		} old;
+	};
 };
 struct check_test_place { /* TTest */
 	uint64_t name, function, file;
@@ -82,6 +93,7 @@ struct check {
 	uint64_t runner;      /* being run; 0: none */
 	uint64_t suites;      /* its own list */
 	uint32_t fork_status; /* its own choice */
+	bool old;	      /* before MINOR_PLACES */
 	bool waiting;	      /* for our fixture */
 	bool group_failed;    /* the unchecked set-up did */
 	struct raddr points;  /* functions of ours; 0: no points are wanted */
@@ -93,6 +105,7 @@ struct check_found {
 	size_t group;
 	struct check_test_function function;
 	int32_t i;
+	bool needs_fork; /* a signal or an exit status is expected */
 };
 DEFINE_VEC(found_list, struct check_found)
 
@@ -256,10 +269,18 @@ static struct err *check_find_in_case(struct run *run, uint64_t suite,
 	TRY(check_read_list_at(run, tcase + check->at.case_tests, &functions,
 			       &n));
 	for (size_t i = 0; i < n; i++) {
-		struct check_found found = { suite, tcase, group, {}, 0 };
+		struct check_found found = {
+			suite, tcase, group, {}, 0, false
+		};
 		struct check_test_function *function = &found.function;
+		const struct check_expected *expected =
+			check->old ? &function->old.expected
+				   : &function->expected;
+		size_t size = (size_t)((const uint8_t *)(expected + 1) -
+				       (const uint8_t *)function);
 		TRY(memory_read(run->tracee, RADDR(functions[i]), function,
-				sizeof(*function)));
+				size));
+		found.needs_fork = expected->signal || expected->exit_value;
 		if ((int64_t)function->end - function->start > TESTS_MAX ||
 		    list->n > TESTS_MAX)
 			return adapter_unknown_version(
@@ -314,23 +335,41 @@ static struct err *check_group_name(struct run *run,
 	return NULL;
 }
 
+static struct err *check_read_place(struct run *run,
+				    const struct check_test_function *function,
+				    char **name, char **file, unsigned *line)
+{
+	const struct check *check = run->state;
+	const char *known = NULL;
+	struct check_test_place place;
+	if (check->old) {
+		TRY(run_text(run, RADDR(function->old.name), name));
+		if (program_function_place(run->program, RADDR(function->test),
+					   &known, line))
+			return str_copy(known, file);
+		return NULL;
+	}
+	TRY(memory_read(run->tracee, RADDR(function->test), &place,
+			sizeof(place)));
+	*line = (unsigned)place.line;
+	TRY(run_text(run, RADDR(place.name), name));
+	return run_text(run, RADDR(place.file), file);
+}
+
 static struct err *check_add_test(struct run *run,
 				  const struct check_found *found,
 				  const char *group, size_t group_id)
 {
 	const struct check_test_function *function = &found->function;
-	struct check_test_place place;
 	_cleanup_(freep) char *name = NULL, *file = NULL;
 	_cleanup_(str_freep) struct str full = STR_INIT;
-	TRY(memory_read(run->tracee, RADDR(function->test), &place,
-			sizeof(place)));
-	TRY(run_text(run, RADDR(place.name), &name));
-	TRY(run_text(run, RADDR(place.file), &file));
+	unsigned line = 0;
+	TRY(check_read_place(run, function, &name, &file, &line));
 	TRY(str_appendf(&full, "%s/%s", group, name));
 	if (function->start != 0 || function->end != 1)
 		TRY(str_appendf(&full, ":%d", found->i));
-	return run_add_test(run, full.s, file, (unsigned)place.line, false,
-			    run_tests(run), group_id);
+	return run_add_test(run, full.s, file, line, false, run_tests(run),
+			    group_id);
 }
 
 /* Groups that are not test cases, also by their first test's number. */
@@ -418,11 +457,6 @@ static bool check_same_group(const struct check_found *a,
 	return a && b && a->group == b->group;
 }
 
-static bool check_needs_fork(const struct check_found *found)
-{
-	return found->function.signal || found->function.exit_value;
-}
-
 /* How many of the order from @at on are one segment. */
 static size_t check_segment_length(const struct run *run,
 				   const struct found_list *list, size_t at)
@@ -433,7 +467,7 @@ static size_t check_segment_length(const struct run *run,
 		const struct check_found *found =
 			check_found_at(run, list, at + n);
 		if (!check_same_group(first, found) ||
-		    check_needs_fork(found) != check_needs_fork(first))
+		    found->needs_fork != first->needs_fork)
 			return n;
 	}
 }
@@ -542,7 +576,7 @@ static struct err *check_add_segment(struct run *run, struct check_image *image,
 	segment->cases = address + offsetof(struct check_segment, case_list);
 	segment->first = first;
 	segment->n = n;
-	segment->fork_status = check_needs_fork(found) ? FORK : NO_FORK;
+	segment->fork_status = found->needs_fork ? FORK : NO_FORK;
 	segment->continues =
 		first > run->next &&
 		check_same_group(found, check_found_at(run, list, first - 1));
@@ -689,8 +723,7 @@ static struct err *check_run_runner(struct run *run, struct thread *thread)
 		    &check->fork_status));
 	TRY(check_watch_points(run, thread));
 	TRY(check_replace_suites(run, thread, &list, end));
-	TRY(check_set_fork_status(run,
-				  check_needs_fork(first) ? FORK : NO_FORK));
+	TRY(check_set_fork_status(run, first->needs_fork ? FORK : NO_FORK));
 	check->base += list.n;
 	return NULL;
 }
@@ -846,10 +879,11 @@ static struct err *check_attach(struct run *run)
 {
 	struct check *check = run->state;
 	struct raddr version;
-	uint32_t minor = MINOR_MIN;
+	uint32_t minor = MINOR_PLACES;
 	bool found;
 	if (program_symbol(run->program, "check_minor_version", &version))
 		TRY(run_u32(run, version, &minor));
+	check->old = minor < MINOR_PLACES;
 	if (minor < MINOR_MIN)
 		return err_hint(err_create(ERR_SUITE,
 					   "Check 0.%u is too old to be driven",
@@ -896,9 +930,16 @@ const struct framework framework_check = {
 		.title = "Check",
 		.functions = check_functions,
 		/* Copies of its interface have it, as that of expat. */
-		.variables = FRAMEWORK_LIST("_check_current_"),
+		.symbols = FRAMEWORK_LIST("srunner_create", "srunner_run_tagged",
+			"_ck_assert_failed", "_fail_unless"),
+		.beside = FRAMEWORK_LIST("check_*.c"),
+		.variables = FRAMEWORK_LIST("_check_current_",
+			"_check_current_function$", "_check_current_filename$",
+			"_check_current_lineno$", "_check_current_function_$",
+			"_check_current_subtest$"),
 		.libraries = FRAMEWORK_LIST("libcheck."),
 	},
+	.isolation = "as with CK_FORK=no",
 	.attach = check_attach,
 	.discover = check_discover_runner,
 	.start = check_run_runner,

@@ -288,6 +288,40 @@ static struct err *cmocka_write_entries(struct run *run, uint64_t entries,
 }
 
 /*
+ * What the group's tests get: a state of their own, or that of the group, which
+ * its set-up makes.
+ */
+static struct err *cmocka_hold_states(struct run *run,
+				      const struct cmocka_group *group,
+				      const struct cmocka_unit_test *tests)
+{
+	run_hold_none(run);
+	for (size_t i = 0; run_is_watched(run) && i < group->n; i++) {
+		const struct held state = {
+			.object = tests[i].state,
+			.function =
+				tests[i].test ? tests[i].test : tests[i].setup,
+			.indirect = true,
+			.name = "state",
+		};
+		TRY(run_hold(run, &state));
+	}
+	return NULL;
+}
+
+/* The next test is about to begin: what it gets may be the group's. */
+static struct err *cmocka_hold_group_state(struct run *run)
+{
+	const struct cmocka *cmocka = run->state;
+	uint64_t state, index = run->order[run->next] - cmocka->group_base;
+	if (index >= run->given.all.n)
+		return NULL;
+	TRY(run_u64(run, RADDR(cmocka->record + cmocka->at.state), &state));
+	run_hold_at(run, index, state);
+	return NULL;
+}
+
+/*
  * The thread is at the entry of _cmocka_run_group_tests(): what follows in
  * the order and belongs to the group becomes its array.
  */
@@ -310,6 +344,7 @@ static struct err *cmocka_begin_group(struct run *run, struct thread *thread,
 	cmocka->teardown = group->teardown;
 	cmocka->record = 0;
 	cmocka->file = 0;
+	TRY(cmocka_hold_states(run, group, tests));
 	TRY(cmocka_write_entries(run, cmocka->memory, n, room, tests,
 				 group->base));
 	regs_set_arg(&thread->regs, 0, group->name);
@@ -446,6 +481,7 @@ static struct err *cmocka_on_begin(struct run *run, struct thread *thread,
 	cmocka->file = 0;
 	if (test.begin)
 		calls_instead(thread, RADDR(test.begin));
+	TRY(cmocka_hold_group_state(run));
 	TRY(run_begin(run));
 	return stand_in_begun(run, &test);
 }
@@ -669,6 +705,19 @@ static const char *const cmocka_functions[] = {
 	"vprint_error$", "vprint_message$",
 	NULL,
 };
+/* All that change, up to 1.1.7: where it was built without debug information. */
+static const char *const cmocka_variables[] = {
+	"cm_error_message$", "cm_error_message_enabled$",
+	"default_signal_functions$", "global_allocated_blocks$",
+	"global_call_ordering_head$", "global_expect_assert_env$",
+	"global_expecting_assert$", "global_function_parameter_map_head$",
+	"global_function_result_map_head$", "global_last_call_ordering_location$",
+	"global_last_failed_assert$", "global_last_mock_value_location$",
+	"global_last_parameter_location$", "global_msg_output$",
+	"global_run_test_env$", "global_running_test$", "global_skip_filter_pattern$",
+	"global_skip_test$", "global_stop_test$", "global_test_filter_pattern$",
+	NULL,
+};
 /* clang-format on */
 
 const struct framework framework_cmocka = {
@@ -679,8 +728,9 @@ const struct framework framework_cmocka = {
 	.own = {
 		.title = "cmocka",
 		.functions = cmocka_functions,
-		.variables = FRAMEWORK_LIST("global_", "cm_"),
-		.files = FRAMEWORK_LIST("*/cmocka.c"),
+		.symbols = FRAMEWORK_LIST("_cmocka_run_group_tests",
+			"_check_expected", "_expect_check"),
+		.variables = cmocka_variables,
 		.libraries = FRAMEWORK_LIST("libcmocka"),
 	},
 	.attach = cmocka_attach,

@@ -29,6 +29,7 @@
 #define TESTS_ENDED "_ZN10TestResult10testsEndedEv"
 #define COUNT_IGNORED "_ZN10TestResult12countIgnoredEv"
 #define ADD_FAILURE "_ZN10TestResult10addFailureERK11TestFailure"
+#define MOCK "_Z4mockRK12SimpleStringP19MockFailureReporter"
 #define UTEST_RUN "_ZN5Utest3runEv"
 #define SHOULD_RUN "_ZNK10UtestShell9shouldRunEPK10TestFilterS2_"
 
@@ -443,10 +444,12 @@ const struct framework framework_cpputest = {
 	.own = {
 		.title = "CppUTest",
 		.functions = cpputest_functions,
+		.symbols = FRAMEWORK_LIST(RUN_ALL, MOCK,
+			"PlatformSpecificSetJmpImplementation"),
+		.beside = FRAMEWORK_LIST("*.cpp"),
 		.variables = FRAMEWORK_LIST("CppUTest", "TestRegistry::",
 			"UtestShell::", "MemoryLeakWarningPlugin::",
 			"SetPointerPlugin::"),
-		.files = FRAMEWORK_LIST("*/CppUTest/*", "*/CppUTestExt/*"),
 		.types = FRAMEWORK_LIST("UtestShell", "TestResult"),
 		.libraries = FRAMEWORK_LIST("libCppUTest"),
 	},

@@ -574,6 +574,9 @@ const struct framework framework_cunit = {
 	.own = {
 		.title = "CUnit",
 		.functions = FRAMEWORK_LIST("CU_"),
+		.symbols = FRAMEWORK_LIST("CU_initialize_registry",
+			"CU_run_all_tests", "CU_basic_run_tests",
+			"CU_automated_run_tests", "CU_get_error"),
 		.libraries = FRAMEWORK_LIST("libcunit"),
 	},
 	.attach = cunit_attach,

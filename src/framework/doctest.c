@@ -984,8 +984,8 @@ const struct framework framework_doctest = {
 	.own = {
 		.title = "doctest",
 		.functions = FRAMEWORK_LIST("doctest::"),
+		.symbols = FRAMEWORK_LIST(CONTEXT_RUN, REGISTERED, REGISTERED_OLD),
 		.variables = FRAMEWORK_LIST("doctest::"),
-		.files = FRAMEWORK_LIST("*/doctest.h"),
 		.types = FRAMEWORK_LIST("doctest::*"),
 		.libraries = FRAMEWORK_LIST("libdoctest"),
 	},

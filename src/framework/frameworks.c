@@ -11,12 +11,21 @@
 	_(gtest)                                                               \
 	_(boost)                                                               \
 	_(cpputest)                                                            \
+	_(qtest)                                                               \
+	_(criterion)                                                           \
 	_(cunit)                                                               \
 	_(check)                                                               \
 	_(cmocka)                                                              \
 	_(unity)                                                               \
+	_(clar)                                                                \
+	_(acutest)                                                             \
+	_(munit)                                                               \
+	_(tinytest)                                                            \
+	_(utest)                                                               \
+	_(greatest)                                                            \
 	_(glib)                                                                \
-	_(functions)
+	_(functions)                                                           \
+	_(tap)
 
 #define DECLARE(name) extern const struct framework framework_##name;
 FRAMEWORKS(DECLARE)

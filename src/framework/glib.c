@@ -486,6 +486,25 @@ static struct err *glib_on_next(struct run *run, struct thread *thread,
 		RADDR(tail + offsetof(struct glib_list_node, next)), nodes);
 }
 
+/* The data of all tests: some may have the same. */
+static struct err *glib_hold_data(struct run *run)
+{
+	run_hold_none(run);
+	for (size_t i = 0; run_is_watched(run) && i < run_tests(run); i++) {
+		struct glib_test_case test;
+		TRY(memory_read(run->tracee, RADDR(run_handle(run, i)), &test,
+				sizeof(test)));
+		const struct held data = {
+			.object = test.data,
+			.function = test.test,
+			.parameter = test.fixture_size ? 1 : 0,
+			.name = "data",
+		};
+		TRY(run_hold(run, &data));
+	}
+	return NULL;
+}
+
 static struct err *glib_start(struct run *run, struct thread *thread)
 {
 	struct glib *glib = run->state;
@@ -503,6 +522,7 @@ static struct err *glib_start(struct run *run, struct thread *thread)
 	for (int i = 0; i < STUBS; i++)
 		TRY(run_break(run, raddr_add(glib->stubs, i * CALLS_STUB_SIZE),
 			      hooks[i].hook, hooks[i].arg));
+	TRY(glib_hold_data(run));
 	TRY(glib_lay_out(run, thread, &suite, &nodes));
 	TRY(calls_enter(run, thread, &glib->call, glib_on_suite_return, 0));
 	regs_set_arg(&thread->regs, 0, suite);
@@ -521,7 +541,7 @@ const struct framework framework_glib = {
 	.own = {
 		.title = "GLib",
 		.functions = FRAMEWORK_LIST("g_test_", "g_assertion_message"),
-		.files = FRAMEWORK_LIST("*/gtestutils.c"),
+		.symbols = FRAMEWORK_LIST("g_test_run_suite"),
 	},
 	.arguments = glib_arguments,
 	.attach = glib_attach,

@@ -5,8 +5,8 @@
  * run another test, that function is called.
  *
  * There is no list: the tests are found by a run in which every call returns
- * immediately. In an order that keeps the program's own sequence, the program runs
- * normally; any other order runs at the place of the first call.
+ * immediately. The program always runs normally; in an order that is not its own
+ * a call runs another test than the one it is for (native/slots.h).
  *
  * The framework's counters show how a test ended. The place and message of a
  * failure are only printed, so they come from the output.
@@ -20,9 +20,9 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "framework/fixture.h"
-#include "native/between.h"
 #include "native/calls.h"
 #include "native/framework.h"
+#include "native/slots.h"
 #include "tracee/memory.h"
 
 /*
@@ -53,10 +53,9 @@ struct unity {
 	struct unity_layout at;
 	struct calls call;
 	struct raddr plain; /* runs a test that is given by function */
-	bool direct;	    /* the order is not the program's own */
-	bool entering;	    /* TEST_group_name_run() will call the runner */
+	struct slots slots;
+	bool entering; /* TEST_group_name_run() will call the runner */
 	struct unity_counters began; /* when the test began */
-	size_t position;	     /* in the program's own sequence */
 	struct fixture fixture; /* of the running test, if points are wanted */
 	struct calls body;	/* the same for its body */
 };
@@ -159,8 +158,6 @@ static struct err *unity_add_discovered(struct run *run, struct thread *thread,
 	TRY(unity_find_test(run, thread, kind, &found));
 	if (!found.name)
 		return NULL;
-	if (between_test(run, thread))
-		return calls_skip(run, thread, 0);
 	uint64_t occurrence = 0;
 	while (occurrence < OCCURRENCE_MAX &&
 	       run_test_by_handle(
@@ -308,16 +305,15 @@ unity_watch_points(struct run *run, const struct thread *thread, uint64_t kind)
  * another one runs instead.
  */
 static struct err *unity_begin_test(struct run *run, struct thread *thread,
-				    size_t test, uint64_t kind)
+				    size_t test, uint64_t kind, bool instead)
 {
 	struct unity *unity = run->state;
 	uint64_t handle = run_handle(run, test), group = run_group(run, test);
 	TRY(unity_read_counters(run, &unity->began));
-	unity->position = test + 1;
-	if (unity->direct && handle & FIXTURE_BIT) {
+	if (instead && handle & FIXTURE_BIT) {
 		calls_instead(thread, RADDR(handle & ADDRESS_MASK));
 		unity->entering = true;
-	} else if (unity->direct) {
+	} else if (instead) {
 		calls_instead(thread, unity->plain);
 		regs_set_arg(&thread->regs, 0, handle & ADDRESS_MASK);
 		regs_set_arg(&thread->regs, 1, group & ADDRESS_MASK);
@@ -355,33 +351,35 @@ static struct err *unity_on_return(struct run *run, struct thread *thread,
 	TRY(unity_judge_test(run));
 	TRY(run_end(run, OUTCOME_NONE));
 	size_t test = run_wanted(run);
-	if (unity->direct && test != RUN_NONE) {
+	if (test != RUN_NONE &&
+	    slots_stay(run, &unity->slots, run_failed(run))) {
 		TRY(calls_again(run, thread, &unity->call));
-		return unity_begin_test(run, thread, test, KIND_PLAIN);
+		return unity_begin_test(run, thread, test, KIND_PLAIN, true);
 	}
 	unity->call.inside = false;
 	calls_leave(thread, &unity->call, false);
 	return test == RUN_NONE ? unity_mute_runners(run) : NULL;
 }
 
-/* Is this call the test that is wanted, where the program flows? */
-static struct err *unity_is_wanted(struct run *run, const struct thread *thread,
-				   uint64_t kind, size_t wanted, bool *ret)
+/* Which test this call is, in the program's own sequence. */
+static struct err *unity_test_of_call(struct run *run,
+				      const struct thread *thread,
+				      uint64_t kind, size_t *ret)
 {
 	struct unity *unity = run->state;
 	_cleanup_(unity_found_free) struct unity_found found = {};
 	size_t n = run_tests(run);
-	*ret = false;
+	*ret = RUN_NONE;
 	if (kind == KIND_PLAIN)
 		found.handle = thread_arg(thread, 0);
 	else
 		TRY(unity_find_test(run, thread, kind, &found));
-	for (size_t i = unity->position; i < n; i++) {
+	for (size_t i = unity->slots.next; i < n; i++) {
 		if (unity_without_occurrence(run_handle(run, i)) !=
 		    found.handle)
 			continue;
-		*ret = i == wanted;
-		unity->position = i + 1;
+		*ret = i;
+		unity->slots.next = i + 1;
 		break;
 	}
 	return NULL;
@@ -410,14 +408,12 @@ static struct err *unity_on_call(struct run *run, struct thread *thread,
 		run_ready(run, thread);
 		return NULL;
 	}
-	size_t test = run_wanted(run);
-	bool now = test != RUN_NONE;
-	if (now && !unity->direct)
-		TRY(unity_is_wanted(run, thread, kind, test, &now));
-	if (!now)
+	size_t test = run_wanted(run), here;
+	TRY(unity_test_of_call(run, thread, kind, &here));
+	if (test == RUN_NONE || !slots_fit(run, &unity->slots, here, test))
 		return calls_skip(run, thread, 0);
 	TRY(calls_enter(run, thread, &unity->call, unity_on_return, 0));
-	return unity_begin_test(run, thread, test, kind);
+	return unity_begin_test(run, thread, test, kind, here != test);
 }
 
 static enum unity_kind unity_kind_at(const struct run *run,
@@ -483,10 +479,7 @@ static struct err *unity_discover(struct run *run, struct thread *thread)
 static struct err *unity_start(struct run *run, struct thread *thread)
 {
 	struct unity *unity = run->state;
-	unity->direct = !run_in_sequence(run);
-	log_debug(LOG_FRAMEWORK, "Unity: the order %s",
-		  unity->direct ? "runs at the place of the first call"
-				: "keeps the program's own sequence");
+	slots_start(run, &unity->slots);
 	return unity_on_call(run, thread, unity_kind_at(run, thread));
 }
 
@@ -500,9 +493,9 @@ const struct framework framework_unity = {
 		.title = "Unity",
 		.functions = FRAMEWORK_LIST("Unity", "UNITY", "unity_",
 			"CMock_"),
-		.variables = FRAMEWORK_LIST("Unity"),
-		.files = FRAMEWORK_LIST("*/unity.c", "*/unity/src/*",
-			"*/unity_fixture.c"),
+		.symbols = FRAMEWORK_LIST("UnityBegin", "UnityMain",
+			"UnityMalloc_StartTest"),
+		.variables = FRAMEWORK_LIST("Unity$", "UnityFixture$"),
 		.libraries = FRAMEWORK_LIST("libunity"),
 	},
 	.attach = unity_attach,

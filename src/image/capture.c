@@ -128,12 +128,12 @@ static struct err *read_add(struct image *image,
 	return NULL;
 }
 
-static bool is_own_memory(const struct image *image, uint64_t address)
+static bool in_ranges(const struct ranges *ranges, uint64_t address)
 {
-	for (size_t i = 0; i < image->own.n; i++) {
-		if (address < image->own.data[i].start)
+	for (size_t i = 0; i < ranges->n; i++) {
+		if (address < ranges->data[i].start)
 			return false;
-		if (address < image->own.data[i].end)
+		if (address < ranges->data[i].end)
 			return true;
 	}
 	return false;
@@ -200,7 +200,7 @@ static struct err *capture_settle_pages(struct image *image, struct work *work)
 	if (!was_held && !old && is_still_blank(work))
 		return NULL;
 	bool same = old && work->after && !memcmp(old, work->after, IMAGE_PAGE);
-	if (was_held)
+	if (was_held && work->now && work->now->tracked)
 		TRY(note_heat(image, work->page, !same));
 	/* What is as it was is held, too: the next time is cheaper. */
 	if (same && (was_held || old == zero_page || work->crowded))
@@ -216,10 +216,29 @@ static struct err *capture_settle_pages(struct image *image, struct work *work)
 		image->touched.data[image->touched.n++] = page;
 	}
 	page->now = take_ptr(work->after);
-	if (!same && !is_own_memory(image, page->address))
+	if (!same && !in_ranges(&image->own, page->address))
 		image->changes.data[image->changes.n++] =
 			(struct image_change){ page->address, page->before,
 					       page->now };
+	return NULL;
+}
+
+struct err *image_hold(struct image *image, uint64_t address)
+{
+	struct work work = { .address = address,
+			     .page = page_held(image, address) };
+	if (work.page)
+		return NULL;
+	TRY(pool_get(&image->pool, &work.after));
+	read_one(image, image->tracee, address, &work.after);
+	if (!work.after)
+		return NULL;
+	struct page *page = capture_hold_page(image, &work);
+	if (!page) {
+		pool_put(&image->pool, work.after);
+		return err_nomem();
+	}
+	page->now = work.after;
 	return NULL;
 }
 
@@ -270,6 +289,8 @@ struct err *image_evaluate(struct image *image)
 		return err_nomem();
 	size_t n = 0;
 	size_t now_at = 0, then_at = 0;
+	TRY(vec_append(&image->written, image->followed.data,
+		       image->followed.n));
 	ranges_tidy(&image->written);
 	for (size_t i = 0; i < image->written.n; i++) {
 		struct memory_range range = image->written.data[i];
@@ -290,7 +311,8 @@ struct err *image_evaluate(struct image *image)
 			if (then_at < then->n &&
 			    then->data[then_at].start <= at)
 				was = &then->data[then_at];
-			if (!(now && now->tracked) && !(was && was->tracked))
+			if (!(now && now->tracked) && !(was && was->tracked) &&
+			    !in_ranges(&image->followed, at))
 				continue;
 			image->counts.written++;
 			image->batch->works[n++] =

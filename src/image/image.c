@@ -193,8 +193,10 @@ void image_destroy(struct image *image)
 	vec_free(&image->touched);
 	vec_free(&image->hot);
 	vec_free(&image->hot_new);
+	vec_free(&image->followed);
 	vec_free(&image->changes);
 	cache_empty(&image->base_cache);
+	base_pages_free(&image->base_pages);
 	cache_empty(&image->fixed_cache);
 	cache_empty(&image->live_cache);
 	pool_free(&image->pool);
@@ -260,6 +262,19 @@ static struct err *image_capture_pages(struct image *image,
 	return next ? start_any(image, thread, next) : NULL;
 }
 
+struct err *image_follow(struct image *image, uint64_t address, uint64_t size)
+{
+	struct memory_range range = {
+		address & ~(uint64_t)(IMAGE_PAGE - 1),
+		(address + size + IMAGE_PAGE - 1) & ~(uint64_t)(IMAGE_PAGE - 1),
+	};
+	for (uint64_t at = range.start; at < range.end; at += IMAGE_PAGE)
+		TRY(image_hold(image, at));
+	TRY(vec_push(&image->followed, range));
+	ranges_tidy(&image->followed);
+	return NULL;
+}
+
 struct err *image_capture(struct image *image, struct thread *thread)
 {
 	image_age(image);
@@ -310,6 +325,10 @@ const uint8_t *image_page(struct image *image, enum image_side side,
 		return NULL;
 	switch (piece->content) {
 	case CONTENT_BASE:
+		if (piece_anonymous(piece) && !piece->shared &&
+		    !base_page_is_there(&image->base_pages,
+					image->base_pagemap_fd, address))
+			return zero_page;
 		return cache_page(&image->base_cache, image->base, piece,
 				  address);
 	case CONTENT_ZERO:
@@ -330,9 +349,7 @@ static const uint8_t *image_page_after(void *data, uint64_t address)
 	return image_page(data, IMAGE_AFTER, address);
 }
 
-/* Without the agent the allocator's own headers help. */
-static struct blocks_glibc find_heap(const struct image *image,
-				     enum image_side side)
+struct blocks_glibc image_heap(const struct image *image, enum image_side side)
 {
 	const struct pieces *pieces = pieces_of(image, side);
 	struct blocks_glibc where = { .main_arena = image->main_arena };
@@ -357,7 +374,7 @@ static struct err *create_blocks(struct image *image)
 			continue;
 		}
 		struct blocks_glibc where =
-			find_heap(image, (enum image_side)side);
+			image_heap(image, (enum image_side)side);
 		TRY(blocks_create_glibc(page[side], image, &where,
 					&image->blocks[side]));
 	}
@@ -372,7 +389,7 @@ static void reset_blocks(struct image *image)
 			continue;
 		}
 		struct blocks_glibc where =
-			find_heap(image, (enum image_side)side);
+			image_heap(image, (enum image_side)side);
 		blocks_reset_glibc(image->blocks[side], &where);
 	}
 }

@@ -16,7 +16,7 @@
  *     as it was at the capture before; returned pages stay valid until the
  *     next.
  *  3. Memory of our own in the tracee (breakpoint slots, the agent's tables)
- *     and stacks are never in image_changes().
+ *     and stacks are never in image_changes(), but what image_follow() names.
  *
  * What it does not do: know of types, variables or tests.
  */
@@ -70,6 +70,12 @@ const char *image_method_name(enum image_method method);
 /* NULL where there is none of that name. */
 bool image_method_by_name(const char *name, enum image_method *ret);
 
+/*
+ * From now on pages of these bytes are compared although they are on a stack.
+ * They count as they are now: at the last capture.
+ */
+struct err *image_follow(struct image *image, uint64_t address,
+			 uint64_t size) _must_check_;
 /* A boundary: what is now becomes AFTER, what was AFTER becomes BEFORE. */
 struct err *image_capture(struct image *image,
 			  struct thread *thread) _must_check_;

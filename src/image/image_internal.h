@@ -126,6 +126,17 @@ const uint8_t *cache_page(struct cache *cache, struct tracee *tracee,
 			  const struct piece *piece, uint64_t address);
 void cache_empty(struct cache *cache);
 
+/*
+ * Which pages of the base are there: never touched ones are zeros, and reading
+ * them would take memory, ours and the kernel's. It never changes.
+ */
+struct base_pages {
+	struct map_u64 windows; /* address → uint64_t[], bit a page */
+};
+bool base_page_is_there(struct base_pages *pages, int pagemap_fd,
+			uint64_t address);
+void base_pages_free(struct base_pages *pages);
+
 /* Part of a large run. */
 struct scan_unit {
 	uint64_t start;
@@ -166,6 +177,7 @@ extern const struct method method_fork;
 extern const struct method method_compare;
 
 struct blocks;
+struct blocks_glibc;
 struct batch;
 
 struct image {
@@ -187,7 +199,8 @@ struct image {
 	struct pieces before; /* where they changed in the last interval */
 	bool pieces_changed;
 	struct ranges written;
-	struct ranges own; /* the agent's memory */
+	struct ranges own;	/* the agent's memory */
+	struct ranges followed; /* parts of stacks: image_follow() */
 
 	struct batch *batch; /* capture.c */
 	struct page_pool pool;
@@ -202,6 +215,7 @@ struct image {
 	bool hot_idle;	       /* some no longer are */
 	VEC(struct image_change) changes;
 	struct cache base_cache;
+	struct base_pages base_pages;
 	struct cache fixed_cache; /* what cannot be written */
 	struct cache live_cache;  /* what is not followed: stacks */
 	struct image_counts counts;
@@ -228,6 +242,8 @@ struct image {
 	size_t maps_n;
 };
 
+/* image.c: without the agent the allocator's own headers help. */
+struct blocks_glibc image_heap(const struct image *image, enum image_side side);
 /* capture.c: the pieces for the first time. */
 struct err *image_begin(struct image *image) _must_check_;
 /* Updates image->pieces; what came or went is in image->written. */
@@ -237,8 +253,10 @@ struct err *image_add_known(struct image *image,
 			    const struct piece *piece) _must_check_;
 /* A new boundary: what was BEFORE is forgotten. */
 void image_age(struct image *image);
-/* Reads image->written and compares. */
+/* Reads image->written and image->followed and compares. */
 struct err *image_evaluate(struct image *image) _must_check_;
+/* Holds the page as it is now. */
+struct err *image_hold(struct image *image, uint64_t address) _must_check_;
 struct err *image_copy_all(struct image *image) _must_check_;
 
 /* pagemap.c */

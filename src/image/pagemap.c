@@ -1,5 +1,6 @@
 /* /proc/PID/pagemap, for the methods that have nothing better. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,4 +71,59 @@ struct err *pagemap_collect(int fd, struct piece *piece, unsigned bit,
 		at += (size_t)got / 8;
 	}
 	return NULL;
+}
+
+/* ---- the base ---- */
+
+static uint64_t *base_window_read(int pagemap_fd, uint64_t start)
+{
+	uint64_t entries[ENTRIES];
+	ssize_t got;
+	do {
+		got = pread(pagemap_fd, entries, sizeof(entries),
+			    (off_t)(start / IMAGE_PAGE * 8));
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return NULL;
+	uint64_t *bits = calloc(ENTRIES / 64, sizeof(*bits));
+	for (size_t i = 0; bits && i < (size_t)got / 8; i++) {
+		if (pagemap_is_present(entries[i]))
+			bits[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	return bits;
+}
+
+bool base_page_is_there(struct base_pages *pages, int pagemap_fd,
+			uint64_t address)
+{
+	const uint64_t size = (uint64_t)ENTRIES * IMAGE_PAGE;
+	uint64_t start = address & ~(size - 1), found;
+	size_t index = (address - start) / IMAGE_PAGE;
+	const uint64_t *bits;
+	if (map_u64_get(&pages->windows, start, &found)) {
+		bits = (const uint64_t *)(uintptr_t)found;
+	} else {
+		uint64_t *read = base_window_read(pagemap_fd, start);
+		if (!read)
+			return true; /* reading it will tell */
+		struct err *err =
+			map_u64_put(&pages->windows, start, (uintptr_t)read);
+		if (err) {
+			err_ignore(err);
+			free(read);
+			return true;
+		}
+		bits = read;
+	}
+	return bits[index / 64] >> index % 64 & 1;
+}
+
+void base_pages_free(struct base_pages *pages)
+{
+	for (size_t i = 0; i < pages->windows.map.cap; i++) {
+		const struct map_slot *slot = &pages->windows.map.slots[i];
+		if (slot->hash)
+			free((uint64_t *)(uintptr_t)slot->value);
+	}
+	map_u64_free(&pages->windows);
 }

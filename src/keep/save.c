@@ -28,7 +28,9 @@
 
 struct saver_mark {
 	bool touched; /* since all was restored */
-	bool open;    /* by the tested program, from its beginning on */
+	bool open;    /* by the tested program, from its beginning on … */
+	bool opened;  /* … or by an earlier start of it */
+	bool removed; /* some process did, once */
 };
 
 /* A folder in which names came or went: its time is restored, too. */
@@ -44,7 +46,7 @@ struct saver {
 	VEC(struct saver_mark) marks; /* by path */
 	struct map_text known; /* path to number * 4 + SHALLOW or WHOLE */
 	VEC(struct saver_folder) folders;
-	struct map_text folders_known;
+	struct map_text folders_known; /* path to number + 1; 0: left alone */
 	bool unnamed; /* a name could not be found out, which was said */
 	bool full;    /* there were too many, which was said */
 	bool open_is_gone;
@@ -108,12 +110,6 @@ static void saver_note_lost(struct saver *saver, const char *text)
 	err_ignore(err);
 }
 
-void saver_lose(struct saver *saver, const char *text)
-{
-	SAVER_LOCKED(saver);
-	saver_note_lost(saver, text);
-}
-
 void saver_cannot_follow(struct saver *saver, const char *why)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -170,14 +166,15 @@ static struct err *saver_note_folder(struct saver *saver, const char *path)
 		return err_nomem();
 	if (map_text_get(&saver->folders_known, name, &known))
 		return NULL;
-	TRY(map_text_put(&saver->folders_known, name, 1));
+	TRY(map_text_put(&saver->folders_known, name, 0));
 	if (!file_state_take(AT_FDCWD, name, &folder.was) ||
 	    !S_ISDIR(folder.was.mode) || folder.was.mode & S_ISVTX)
 		return NULL;
 	folder.path = name;
 	TRY(vec_push(&saver->folders, folder));
 	name = NULL;
-	return NULL;
+	return map_text_put(&saver->folders_known, folder.path,
+			    saver->folders.n);
 }
 
 static struct err *saver_note_path(struct saver *saver, const char *path,
@@ -212,8 +209,9 @@ static struct err *saver_keep(struct saver *saver, const char *path,
 		return err_nomem();
 	saver->kept = grown;
 	grown->paths[n] = (struct kept_path){ .lost = true };
-	TRY(vec_push(&saver->marks,
-		     (struct saver_mark){ .touched = true, .open = open }));
+	TRY(vec_push(&saver->marks, (struct saver_mark){ .touched = true,
+							 .open = open,
+							 .opened = open }));
 	struct err *err = saver_note_path(saver, path, shallow);
 	if (err) {
 		saver->marks.n--;
@@ -272,17 +270,32 @@ static void saver_prepare_overlay(struct saver *saver,
 	err_ignore(err);
 }
 
+/* Does the call concern a folder itself, not what is in it? */
+static bool event_is_shallow(const struct follow_event *event, const char *path)
+{
+	bool whole =
+		event->kind == FOLLOW_REMOVE || event->kind == FOLLOW_RENAME;
+	return !whole && saver_is_folder(path);
+}
+
+/* Opened, or there already: a folder stays what it is. */
+static bool event_changes(const struct follow_event *event, bool shallow)
+{
+	return !shallow || event->kind >= FOLLOW_MODE;
+}
+
 static void saver_touch_event(struct saver *saver,
 			      const struct follow_event *event,
 			      const char *path)
 {
-	bool whole =
-		event->kind == FOLLOW_REMOVE || event->kind == FOLLOW_RENAME;
-	bool folder = !whole && saver_is_folder(path);
-	/* Opened, or there already: it stays what it is. */
-	if (folder && event->kind < FOLLOW_MODE)
+	bool shallow = event_is_shallow(event, path);
+	if (!event_changes(event, shallow))
 		return;
-	struct err *err = saver_touch(saver, path, folder);
+	struct err *err = saver_touch(saver, path, shallow);
+	uint64_t known;
+	if (!err && event->kind == FOLLOW_REMOVE &&
+	    map_text_get(&saver->known, path, &known))
+		saver->marks.data[known >> 2].removed = true;
 	if (err)
 		saver_note_lost(saver, err_message(err));
 	err_ignore(err);
@@ -299,6 +312,20 @@ static bool is_unnamed(const struct follow_event *event)
 	default:
 		return !event->path;
 	}
+}
+
+bool saver_event_counts(const struct follow_event *event)
+{
+	const char *paths[] = { event->path, event->path2 };
+	if (event->kind > FOLLOW_XATTR)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		const char *path = paths[i];
+		if (saver_path_counts(path) &&
+		    event_changes(event, event_is_shallow(event, path)))
+			return true;
+	}
+	return is_unnamed(event);
 }
 
 void saver_event(struct saver *saver, const struct follow_event *event)
@@ -355,7 +382,8 @@ static struct err *saver_add_opened(struct saver *saver, const char *path)
 	TRY(saver_find(saver, path, false, &i, &found));
 	if (!found)
 		return saver_keep(saver, path, false, true);
-	saver->marks.data[i].touched = saver->marks.data[i].open = true;
+	struct saver_mark *mark = &saver->marks.data[i];
+	mark->touched = mark->open = mark->opened = true;
 	return NULL;
 }
 
@@ -410,6 +438,9 @@ struct err *saver_add_open(struct saver *saver, pid_t pid)
 {
 	SAVER_LOCKED(saver);
 	saver->open_is_gone = false;
+	/* What an earlier start had open nobody has any more. */
+	for (size_t i = 0; i < saver->marks.n; i++)
+		saver->marks.data[i].open = false;
 	TRY(saver_add_descriptors(saver, pid));
 	return saver_add_mappings(saver, pid);
 }
@@ -520,6 +551,75 @@ struct err *saver_put_back(struct saver *saver)
 				       !saver_open_is_there(saver, i);
 	}
 	return NULL;
+}
+
+/*
+ * Made since there is a saver, by the beginning of the tested program. What
+ * another saver restored in the meantime is new, too, but has its old time.
+ */
+static bool saver_is_new(const struct saver *saver,
+			 const struct file_state *was)
+{
+	return was->btime.tv_sec &&
+	       file_time_ns(was->btime) >= saver->keeper->since &&
+	       file_time_ns(was->mtime) >= saver->keeper->since;
+}
+
+static bool saver_path_is_new(const struct saver *saver, size_t i)
+{
+	const struct keep_node *was = saver->kept->paths[i].node;
+	return was && saver_is_new(saver, &was->attr);
+}
+
+/*
+ * The folder of such a path, if nothing is left in it: that of a program that
+ * was started again before any copy came to its end.
+ */
+static void saver_remove_made_folder(const struct saver *saver,
+				     const char *path)
+{
+	uint64_t known;
+	const char *slash = strrchr(path, '/');
+	_cleanup_(freep) char *name =
+		slash ? strndup(path, (size_t)(slash - path)) : NULL;
+	if (name && map_text_get(&saver->folders_known, name, &known) &&
+	    known && saver_is_new(saver, &saver->folders.data[known - 1].was))
+		(void)!rmdir(name);
+}
+
+/* Made by a beginning, and not by what is to stay. */
+static bool saver_was_made(const struct saver *saver, size_t i)
+{
+	return !saver->marks.data[i].touched && saver_path_is_new(saver, i);
+}
+
+/* Does the program remove what it has open? Then each start of it would have. */
+static bool saver_removes_open(const struct saver *saver)
+{
+	for (size_t i = 0; i < saver->kept->n; i++) {
+		const struct saver_mark *mark = &saver->marks.data[i];
+		if (mark->opened && mark->removed && saver_was_made(saver, i))
+			return true;
+	}
+	return false;
+}
+
+void saver_remove_made(struct saver *saver, bool last)
+{
+	SAVER_LOCKED(saver);
+	bool removes_open = saver_removes_open(saver);
+	/* What is in a folder was removed before it. */
+	for (size_t i = 0; i < saver->kept->n; i++) {
+		const struct saver_mark *mark = &saver->marks.data[i];
+		const char *path = saver->keeper->told.data[i].path;
+		bool left =
+			removes_open && mark->opened && (last || !mark->open);
+		if (!(mark->removed || left) || !saver_was_made(saver, i))
+			continue;
+		if (unlink(path) < 0 && (errno == EISDIR || errno == EPERM))
+			(void)!rmdir(path);
+		saver_remove_made_folder(saver, path);
+	}
 }
 
 bool saver_open_is_gone(const struct saver *saver)

@@ -37,6 +37,8 @@ static inline void saver_destroyp(struct saver **saver)
 }
 
 void saver_event(struct saver *saver, const struct follow_event *event);
+/* Does it change a file, or one whose name is not known? */
+bool saver_event_counts(const struct follow_event *event);
 /* As if a call were about to change it; as keepers take paths. */
 struct err *saver_add(struct saver *saver, const char *path) _must_check_;
 /* What a process, stopped before its first test, has open or mapped. */
@@ -47,11 +49,15 @@ struct err *saver_add_open(struct saver *saver, pid_t pid) _must_check_;
  */
 void saver_cannot_follow(struct saver *saver, const char *why);
 
-/* Something else is not restored, for a person; once a text. */
-void saver_lose(struct saver *saver, const char *text);
-
 /* All as it was. */
 struct err *saver_put_back(struct saver *saver) _must_check_;
+/*
+ * For the end: what the beginning of a program made and another copy of it
+ * removed is there only because it was restored. Nobody else would remove it.
+ * If it removes what it has open, those files of other starts go, too: no copy
+ * of these may have come to its end. @last: also those of the last start.
+ */
+void saver_remove_made(struct saver *saver, bool last);
 /* A file that a process had open (saver_add_open()) could not get its name back. */
 bool saver_open_is_gone(const struct saver *saver);
 

@@ -280,24 +280,11 @@ static void list_modules(struct wire_choices *block)
 }
 
 /* The stack is copied for the controller to unwind. */
-static _cold_ void choose_record_call(struct wire_choices *block,
-				      enum wire_model model, uint64_t pick,
-				      uint64_t alternatives)
+static _cold_ __attribute__((noinline)) void
+choose_record_stack(struct wire_choices *block, struct wire_choice *record)
 {
-	uint64_t n = __atomic_fetch_add(&block->records_n, 1, __ATOMIC_RELAXED);
-	if (n >= WIRE_CHOICE_RECORDS)
-		return;
 	list_modules(block);
-	struct wire_choice *record = &block->records[n];
-	record->thread = self.key;
-	record->n = self.n - 1; /* counted already */
-	record->phase = self.phase;
-	record->model = model;
-	record->pick = pick;
-	record->alternatives = alternatives;
-	record->argument[0] = record->did[0] = '\0';
 	record->stack_n = 0;
-	self.record = record;
 	uint64_t *registers = record->registers;
 	__asm__ volatile("leaq 0(%%rip), %%rax\n\t"
 			 "movq %%rax, 0(%0)\n\t"
@@ -323,6 +310,38 @@ static _cold_ void choose_record_call(struct wire_choices *block,
 	for (size_t i = 0; i < size; i++)
 		record->stack[i] = from[i];
 	record->stack_n = size;
+}
+
+static _cold_ void choose_record_call(struct wire_choices *block,
+				      enum wire_model model, uint64_t pick,
+				      uint64_t alternatives)
+{
+	uint64_t n = __atomic_fetch_add(&block->records_n, 1, __ATOMIC_RELAXED);
+	if (n >= WIRE_CHOICE_RECORDS)
+		return;
+	struct wire_choice *record = &block->records[n];
+	record->thread = self.key;
+	record->n = self.n - 1; /* counted already */
+	record->phase = self.phase;
+	record->model = model;
+	record->pick = pick;
+	record->alternatives = alternatives;
+	record->argument[0] = record->did[0] = '\0';
+	self.record = record;
+	choose_record_stack(block, record);
+}
+
+void choose_record_use(enum wire_model model, uintptr_t caller)
+{
+	struct wire_choices *block = choose_block;
+	uint64_t n = block->records_n;
+	if (!__atomic_load_n(&block->active, __ATOMIC_RELAXED) ||
+	    choose_caller(caller) == CHOOSE_OTHER)
+		return;
+	for (uint64_t i = 0; i < n && i < WIRE_CHOICE_RECORDS; i++) {
+		if (block->records[i].model == model)
+			choose_record_stack(block, &block->records[i]);
+	}
 }
 
 /* ---- drawing ---- */
@@ -601,6 +620,7 @@ static bool map_block(const char *path)
 	block->stop_address = (uint64_t)(uintptr_t)choose_stop;
 	block->next_address = (uint64_t)(uintptr_t)&next_pick;
 	block->permute_address = (uint64_t)(uintptr_t)choose_by_user;
+	block->sort_address = (uint64_t)(uintptr_t)choose_by_sort;
 	choose_block = block;
 	memory_begin();
 	return true;

@@ -139,6 +139,9 @@ static inline bool choose_startup(enum wire_model model)
 /* choose_user.c: for the controller; see wire_choices.permute_address. */
 uint64_t choose_by_user(uint64_t model, uint64_t kind, uint64_t base,
 			uint64_t n, uint64_t size, uint64_t value);
+/* sorting_std.c: for the controller; see wire_choices.sort_address. */
+void choose_by_sort(uint64_t model, uint64_t base, uint64_t n, uint64_t size,
+		    uint64_t flags, uint64_t caller);
 
 /* A thread that this one creates; the key it will have. */
 uint64_t choose_child_key(void);
@@ -180,6 +183,7 @@ extern uint64_t choose_ones[WIRE_MODELS_MAX];
 
 uint64_t choose_pick_slow(enum wire_model model, uint64_t alternatives,
 			  struct choose_keys keys);
+_cold_ void choose_record_use(enum wire_model model, uintptr_t caller);
 _cold_ void choose_tell(char *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -242,6 +246,16 @@ static inline uint64_t choose_pick(enum wire_model model, uint64_t alternatives,
 	(unlikely(choose_self.record)                                          \
 		 ? choose_tell(choose_self.record->did, __VA_ARGS__)           \
 		 : (void)0)
+
+/*
+ * What was decided at the start (WIRE_STARTUP) is used here: the report shows
+ * the last such place, since the decision itself has no caller.
+ */
+static inline void choose_used(enum wire_model model, uintptr_t caller)
+{
+	if (unlikely(choose_block && choose_block->detail))
+		choose_record_use(model, caller);
+}
 
 static inline enum choose_caller choose_caller(uintptr_t address)
 {

@@ -1,6 +1,6 @@
 /*
- * Models of clocks: which day it is, their resolution, and how long it takes to
- * read them.
+ * Models of clocks: which day it is, their resolution, how long it takes to
+ * read them, and what ends meanwhile (clocks_shift.c).
  *
  * Every clock of a process has the same resolution, a part of a second: it
  * shows the last tick, so it lags by less than a tick, never goes backwards,
@@ -12,17 +12,17 @@
  * they are.
  *
  * The calendar is optional: the clock's day is another, but time stamps of
- * files are the kernel's, and so are points in time at which timers are to
- * expire. Those until which one waits are moved back (clocks_deadline()),
- * except for std::future, read-write locks and message queues.
+ * files are the kernel's. Points in time that are waited for are moved back
+ * (clocks_deadline()), except for those of message queues.
  */
-#include "models/threads_internal.h"
+#include "models/clocks_internal.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define SECOND 1000000000L
 
 /* ---- the calendar ---- */
 
@@ -167,26 +167,41 @@ static void round_up(struct timespec *time, long length)
 		late_add(time, length - rest);
 }
 
+/* Seconds of a point in time that nobody waits for. */
+#define NEVER (1LL << 33)
+
+/* Nearer to the time that the program saw, or to the true one? */
+static int64_t clock_ahead(int64_t time, clockid_t clock)
+{
+	bool calendar = clock == CLOCK_REALTIME;
+	int64_t ahead = clocks_shift(calendar);
+	if (calendar && __atomic_load_n(&calendar_epoch, __ATOMIC_ACQUIRE))
+		ahead += calendar_offset * CLOCK_SECOND;
+	int64_t left = ahead ? time - clocks_true(clock) : 0;
+	return llabs(left - ahead) < llabs(left) ? ahead : 0;
+}
+
 const struct timespec *clocks_deadline(const struct timespec *time,
 				       struct timespec *real)
 {
-	struct timespec now;
 	long length = tick_now();
-	bool day = __atomic_load_n(&calendar_epoch, __ATOMIC_ACQUIRE);
-	if (likely(!length && !day) || !late_valid(time))
+	if (!late_valid(time) || time->tv_sec >= NEVER)
+		return time;
+	/* Other clocks began when the machine did. */
+	clockid_t clock =
+		time->tv_sec < 500000000 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+	int64_t at = time->tv_sec * CLOCK_SECOND + time->tv_nsec;
+	int64_t ahead = clock_ahead(at, clock);
+	if (likely(!length && !ahead))
 		return time;
 	*real = *time;
 	if (length)
 		round_up(real, length);
-	/* Other clocks began when the machine did. */
-	if (!day || time->tv_sec < 500000000 ||
-	    sys_call(SYS_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0))
-		return real;
-	/* Nearer to the day that the program saw, or to the true one? */
-	long told = time->tv_sec - (now.tv_sec + calendar_offset);
-	long seconds = time->tv_sec - now.tv_sec;
-	if (labs(told) < labs(seconds))
-		real->tv_sec -= calendar_offset;
+	at = real->tv_sec * CLOCK_SECOND + real->tv_nsec - ahead;
+	if (at < 0)
+		at = 0;
+	real->tv_sec = at / CLOCK_SECOND;
+	real->tv_nsec = at % CLOCK_SECOND;
 	return real;
 }
 
@@ -207,13 +222,102 @@ void clocks_waited(void)
 	threads_let_time_pass(left);
 }
 
+/* ---- timers that expire at a point in time ---- */
+
+static const struct itimerspec *timer_deadline(const struct itimerspec *value,
+					       struct itimerspec *real)
+{
+	struct timespec at;
+	if (!value || !late_valid(&value->it_value) ||
+	    (!value->it_value.tv_sec && !value->it_value.tv_nsec))
+		return value;
+	*real = *value;
+	real->it_value = *clocks_deadline(&value->it_value, &at);
+	return real;
+}
+
+_export_ int timerfd_settime(int fd, int flags, const struct itimerspec *value,
+			     struct itimerspec *old)
+{
+	CHOOSE_NEXT(timerfd_settime, -1)
+	struct itimerspec real;
+	if (choose_block && flags & TFD_TIMER_ABSTIME)
+		value = timer_deadline(value, &real);
+	return next(fd, flags, value, old);
+}
+
+_export_ int timer_settime(timer_t timer, int flags,
+			   const struct itimerspec *value,
+			   struct itimerspec *old)
+{
+	CHOOSE_NEXT(timer_settime, -1)
+	struct itimerspec real;
+	if (choose_block && flags & TIMER_ABSTIME)
+		value = timer_deadline(value, &real);
+	return next(timer, flags, value, old);
+}
+
+/* ---- others that wait until a point in time ---- */
+
+/* clang-format off */
+#define RWLOCK(name, parameters, arguments)                                    \
+	_export_ int name parameters                                           \
+	{                                                                      \
+		CHOOSE_NEXT(name, ENOSYS)                                      \
+		struct timespec real;                                          \
+		if (choose_block)                                              \
+			time = clocks_deadline(time, &real);                   \
+		return next arguments;                                         \
+	}
+
+RWLOCK(pthread_rwlock_timedrdlock,
+       (pthread_rwlock_t *lock, const struct timespec *time), (lock, time))
+RWLOCK(pthread_rwlock_timedwrlock,
+       (pthread_rwlock_t *lock, const struct timespec *time), (lock, time))
+RWLOCK(pthread_rwlock_clockrdlock,
+       (pthread_rwlock_t *lock, clockid_t clock, const struct timespec *time),
+       (lock, clock, time))
+RWLOCK(pthread_rwlock_clockwrlock,
+       (pthread_rwlock_t *lock, clockid_t clock, const struct timespec *time),
+       (lock, clock, time))
+
+/* std::future: seconds and nanoseconds of the calendar, of the steady clock. */
+#define FUTEX(name)                                                            \
+	bool name(void *self, unsigned *word, unsigned value, bool timed,      \
+		  int64_t seconds, int64_t rest);                              \
+	_export_ bool name(void *self, unsigned *word, unsigned value,         \
+			   bool timed, int64_t seconds, int64_t rest)          \
+	{                                                                      \
+		CHOOSE_NEXT(name, true)                                        \
+		struct timespec told = { seconds, rest }, real;                \
+		if (choose_block && timed)                                     \
+			told = *clocks_deadline(&told, &real);                 \
+		return next(self, word, value, timed, told.tv_sec,             \
+			    told.tv_nsec);                                     \
+	}
+
+FUTEX(_ZNSt28__atomic_futex_unsigned_base19_M_futex_wait_untilEPjjbNSt6chrono8durationIlSt5ratioILl1ELl1EEEENS2_IlS3_ILl1ELl1000000000EEEE)
+FUTEX(_ZNSt28__atomic_futex_unsigned_base26_M_futex_wait_until_steadyEPjjbNSt6chrono8durationIlSt5ratioILl1ELl1EEEENS2_IlS3_ILl1ELl1000000000EEEE)
+/* clang-format on */
+
 /* ---- the clocks ---- */
+
+static int64_t clock_shift_for(bool calendar, uintptr_t caller)
+{
+	int64_t ahead = clocks_shift(calendar);
+	return likely(!ahead) || choose_caller(caller) == CHOOSE_OTHER ? 0
+								       : ahead;
+}
 
 _export_ time_t time(time_t *ret)
 {
 	CHOOSE_NEXT(time, -1)
 	take_time(CHOOSE_CALLER());
-	time_t now = next(NULL);
+	clocks_cross(CHOOSE_CALLER());
+	int64_t ahead = clock_shift_for(true, CHOOSE_CALLER());
+	time_t now = ahead ? (clocks_true(CLOCK_REALTIME_COARSE) + ahead) /
+				     CLOCK_SECOND
+			   : next(NULL);
 	if (now >= 0 && choose_wanted(WIRE_MODEL_calendar, CHOOSE_CALLER()))
 		now += clock_epoch_offset(now);
 	if (ret)
@@ -224,6 +328,12 @@ _export_ time_t time(time_t *ret)
 static void clock_adjust_time(struct timespec *time, bool calendar,
 			      uintptr_t caller)
 {
+	int64_t ahead = clock_shift_for(calendar, caller);
+	if (ahead) {
+		ahead += time->tv_nsec;
+		time->tv_sec += ahead / CLOCK_SECOND;
+		time->tv_nsec = ahead % CLOCK_SECOND;
+	}
 	if (calendar && choose_wanted(WIRE_MODEL_calendar, caller))
 		time->tv_sec += clock_epoch_offset(time->tv_sec);
 	time->tv_nsec -= time->tv_nsec % clock_resolution_for(caller);
@@ -236,12 +346,13 @@ _export_ int clock_gettime(clockid_t clock, struct timespec *ret)
 		return next(clock, ret);
 	uintptr_t caller = CHOOSE_CALLER();
 	take_time(caller);
+	if (clocks_is_calendar(clock))
+		clocks_cross(caller);
 	int result = next(clock, ret);
-	if (!result)
-		clock_adjust_time(ret,
-				  clock == CLOCK_REALTIME ||
-					  clock == CLOCK_REALTIME_COARSE,
-				  caller);
+	if (!result && clocks_is_real(clock))
+		clock_adjust_time(ret, clocks_is_calendar(clock), caller);
+	else if (!result)
+		ret->tv_nsec -= ret->tv_nsec % clock_resolution_for(caller);
 	return result;
 }
 
@@ -262,6 +373,7 @@ _export_ int gettimeofday(struct timeval *ret, void *zone)
 	CHOOSE_NEXT(gettimeofday, -1)
 	uintptr_t caller = CHOOSE_CALLER();
 	take_time(caller);
+	clocks_cross(caller);
 	int result = next(ret, zone);
 	/* Declared as never NULL, but it may be. */
 	struct timeval *at;
@@ -281,6 +393,7 @@ _export_ int timespec_get(struct timespec *ret, int base)
 	CHOOSE_NEXT(timespec_get, 0)
 	uintptr_t caller = CHOOSE_CALLER();
 	take_time(caller);
+	clocks_cross(caller);
 	int result = next(ret, base);
 	if (result == TIME_UTC && choose_block)
 		clock_adjust_time(ret, true, caller);
@@ -292,7 +405,7 @@ _export_ int timespec_get(struct timespec *ret, int base)
  * come from the runtime, which only the calendar treats as the program.
  */
 /* clang-format off */
-#define CHRONO(name)                                                           \
+#define CHRONO(name, calendar)                                                 \
 	int64_t name(void);                                                    \
 	_export_ int64_t name(void)                                            \
 	{                                                                      \
@@ -301,10 +414,12 @@ _export_ int timespec_get(struct timespec *ret, int base)
 			return next();                                         \
 		uintptr_t caller = CHOOSE_CALLER();                            \
 		take_time(caller);                                             \
+		if (calendar)                                                  \
+			clocks_cross(caller);                                  \
 		int64_t now = next();                                          \
 		return now - now % clock_resolution_for(caller);               \
 	}
 
-CHRONO(_ZNSt6chrono3_V212system_clock3nowEv)
-CHRONO(_ZNSt6chrono3_V212steady_clock3nowEv)
+CHRONO(_ZNSt6chrono3_V212system_clock3nowEv, true)
+CHRONO(_ZNSt6chrono3_V212steady_clock3nowEv, false)
 /* clang-format on */

@@ -9,7 +9,7 @@
  * initialisers: the list gets longer, and libc's constructor would take back
  * the kernel's.
  */
-#include "models/choose_internal.h"
+#include "models/locale_internal.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -226,8 +226,8 @@ static void find_locales(char names[][LOCALE_NAME], size_t *n)
 
 static void choose_locale(void)
 {
-	static char names[LOCALES][LOCALE_NAME];
-	const char *values[LOCALES + 2];
+	static char names[LOCALES][LOCALE_NAME], folder[LOCALE_PATH];
+	const char *values[LOCALES + 3];
 	size_t found = 0, n = 0;
 	const char *all = environment_find("LC_ALL"),
 		   *lang = environment_find("LANG");
@@ -246,7 +246,16 @@ static void choose_locale(void)
 		values[n++] = "C.UTF-8";
 	for (size_t i = 0; i < found; i++)
 		values[n++] = names[i];
-	choose_value(WIRE_MODEL_locale, "LC_ALL", values, n);
+	if (!environment_find("LOCPATH") && !is_pinned("LOCPATH") &&
+	    locale_find_own(folder))
+		values[n++] = LOCALE_OWN;
+	if (!choose_value(WIRE_MODEL_locale, "LC_ALL", values, n) ||
+	    !text_is(environment_find("LC_ALL"), LOCALE_OWN))
+		return;
+	choose_did("it was " LOCALE_OWN ": decimal comma, i without dot,"
+		   " another order of letters");
+	environment_set("LOCPATH", folder);
+	locale_use_own(environment_find("LOCPATH") - sizeof("LOCPATH"));
 }
 
 static void choose_account(void)

@@ -21,8 +21,17 @@
 /* In all files and calls: looking must not become what takes time. */
 #define SYMBOLS_MAX ((size_t)1 << 23)
 
-/* Verdict << 62 | address. */
+/* What is known, from SITE_BITS on, and the address below. */
 static uint64_t sites[SITES];
+#define SITE_BITS 56
+#define SITE_ADDRESS (~0ULL >> (64 - SITE_BITS))
+/* Of those bits, above the two of enum hash_arrays. */
+enum {
+	SITE_NAMED = 1 << 2,
+	SITE_CACHED = 1 << 3,
+	SITE_SET = 1 << 4,
+	SITE_UNIQUE = 1 << 5,
+};
 
 /* Is there a number before @end that makes what follows it, up to there, a name? */
 static bool is_name_until(const char *begin, const char *end)
@@ -76,16 +85,35 @@ static bool is_standard(const char *name)
 	       type[-1] == 'I' && !is_name_until(begin, type - 1);
 }
 
-static bool is_standard_at(const char *path, uint64_t address)
+/* "…17_Hashtable_traitsILb1ELb0ELb1EE…": keeps hashes, is a set, keys are unique. */
+static unsigned read_traits(const char *name)
+{
+	for (; *name; name++) {
+		const char *traits =
+			text_after((char *)name, "_Hashtable_traitsILb");
+		if (!traits)
+			continue;
+		for (unsigned i = 0; i < 12; i++) {
+			if (!traits[i])
+				return 0;
+		}
+		return SITE_NAMED | (traits[0] == '1' ? SITE_CACHED : 0) |
+		       (traits[4] == '1' ? SITE_SET : 0) |
+		       (traits[8] == '1' ? SITE_UNIQUE : 0);
+	}
+	return 0;
+}
+
+static unsigned look_in_file(const char *path, uint64_t address)
 {
 	static size_t looked_at;
 	struct file_image image;
 	if (__atomic_load_n(&looked_at, __ATOMIC_RELAXED) > SYMBOLS_MAX ||
 	    !image_map(path, &image))
-		return false;
+		return HASH_SITE_NEW;
 	size_t n = 0;
 	const Elf64_Sym *symbols = image_symbols(&image, &n);
-	bool standard = false;
+	unsigned known = HASH_SITE_NEW;
 	for (size_t i = 0; symbols && i < n; i++) {
 		const char *name = NULL;
 		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
@@ -93,15 +121,16 @@ static bool is_standard_at(const char *path, uint64_t address)
 			name = image_name(&image, symbols[i].st_name);
 		if (!name)
 			continue;
-		standard = is_standard(name);
+		if (is_standard(name))
+			known = HASH_SITE_RIGHT | read_traits(name);
 		break;
 	}
 	__atomic_fetch_add(&looked_at, n, __ATOMIC_RELAXED);
 	image_unmap(&image);
-	return standard;
+	return known;
 }
 
-static enum hash_site hash_site_look_at(uintptr_t caller)
+static unsigned hash_site_look_at(uintptr_t caller)
 {
 	struct dl_find_object found;
 	if (_dl_find_object((void *)(caller - 1), &found))
@@ -110,24 +139,53 @@ static enum hash_site hash_site_look_at(uintptr_t caller)
 	const char *path = object->l_name;
 	if (!path || !*path)
 		path = "/proc/self/exe";
-	return is_standard_at(path, caller - 1 - object->l_addr)
-		       ? HASH_SITE_RIGHT
-		       : HASH_SITE_NEW;
+	return look_in_file(path, caller - 1 - object->l_addr);
 }
 
-void hash_site_set(uintptr_t caller, enum hash_site site)
+static uint64_t *hash_site_slot(uintptr_t caller)
 {
-	__atomic_store_n(&sites[(caller ^ caller >> 10) % SITES],
-			 (uint64_t)site << 62 | caller, __ATOMIC_RELAXED);
+	return &sites[(caller ^ caller >> 10) % SITES];
 }
 
-enum hash_site hash_site(uintptr_t caller)
+static unsigned hash_site_bits(uintptr_t caller)
 {
-	uint64_t known = __atomic_load_n(
-		&sites[(caller ^ caller >> 10) % SITES], __ATOMIC_RELAXED);
-	if ((known & (~0ULL >> 2)) == caller)
-		return (enum hash_site)(known >> 62);
-	enum hash_site site = hash_site_look_at(caller);
-	hash_site_set(caller, site);
-	return site;
+	uint64_t known =
+		__atomic_load_n(hash_site_slot(caller), __ATOMIC_RELAXED);
+	if ((known & SITE_ADDRESS) == caller)
+		return (unsigned)(known >> SITE_BITS);
+	unsigned bits = hash_site_look_at(caller);
+	__atomic_store_n(hash_site_slot(caller),
+			 (uint64_t)bits << SITE_BITS | caller,
+			 __ATOMIC_RELAXED);
+	return bits;
+}
+
+void hash_site_set(uintptr_t caller, enum hash_arrays arrays)
+{
+	__atomic_store_n(hash_site_slot(caller),
+			 (uint64_t)arrays << SITE_BITS | caller,
+			 __ATOMIC_RELAXED);
+}
+
+struct hash_site hash_site(uintptr_t caller)
+{
+	unsigned bits = hash_site_bits(caller);
+	return (struct hash_site){
+		.arrays = (enum hash_arrays)(bits & 3),
+		.named = bits & SITE_NAMED,
+		.cached = bits & SITE_CACHED,
+		.set = bits & SITE_SET,
+		.unique = bits & SITE_UNIQUE,
+	};
+}
+
+const char *hash_site_name(uintptr_t caller)
+{
+	static const char *const names[2][2] = {
+		{ "an unordered_multimap", "an unordered_map" },
+		{ "an unordered_multiset", "an unordered_set" },
+	};
+	struct hash_site site = hash_site(caller);
+	return site.named ? names[site.set][site.unique]
+			  : "an unordered container";
 }

@@ -7,6 +7,7 @@
  * afterwards is still readable, like the library's own: texts become '#',
  * numbers others. Each thread has its own memory, which is never given back.
  */
+#include "models/locale_internal.h"
 #include "models/values_internal.h"
 
 #include <arpa/inet.h>
@@ -224,10 +225,25 @@ static struct tm *time_fields(enum wire_model model, struct tm *result)
 _export_ struct tm *localtime(const time_t *when)
 {
 	CHOOSE_NEXT(localtime, NULL)
+	choose_used(WIRE_MODEL_time_zone, CHOOSE_CALLER());
 	struct tm *result = next(when);
 	return time_wanted(WIRE_MODEL_localtime, CHOOSE_CALLER())
 		       ? time_fields(WIRE_MODEL_localtime, result)
 		       : result;
+}
+
+_export_ struct tm *localtime_r(const time_t *when, struct tm *ret)
+{
+	CHOOSE_NEXT(localtime_r, NULL)
+	choose_used(WIRE_MODEL_time_zone, CHOOSE_CALLER());
+	return next(when, ret);
+}
+
+_export_ time_t mktime(struct tm *fields)
+{
+	CHOOSE_NEXT(mktime, -1)
+	choose_used(WIRE_MODEL_time_zone, CHOOSE_CALLER());
+	return next(fields);
 }
 
 _export_ struct tm *gmtime(const time_t *when)
@@ -257,6 +273,7 @@ _export_ char *asctime(const struct tm *fields)
 _export_ char *ctime(const time_t *when)
 {
 	CHOOSE_NEXT(ctime, NULL)
+	choose_used(WIRE_MODEL_time_zone, CHOOSE_CALLER());
 	char *result = next(when);
 	return time_wanted(WIRE_MODEL_ctime, CHOOSE_CALLER())
 		       ? time_text(WIRE_MODEL_ctime, result)
@@ -315,7 +332,9 @@ CHANGE(putenv, (char *text), (text))
 _export_ char *setlocale(int category, const char *locale)
 {
 	CHOOSE_NEXT(setlocale, NULL)
-	char *result = next(category, locale);
+	if (locale && !*locale)
+		choose_used(WIRE_MODEL_locale, CHOOSE_CALLER());
+	char *result = locale_set(category, locale, next);
 	if (!statics_model_is_wanted(WIRE_MODEL_setlocale, LANGUAGE,
 				     CHOOSE_CALLER()))
 		return result;

@@ -21,9 +21,17 @@ static inline void threads_let_time_pass(long nanoseconds)
 
 /*
  * time.c: nanoseconds by which something of about @length is longer: none,
- * or a multiple of it, but no more than 10 ms (40, where it is a second).
+ * or a multiple of it, but no more than 10 ms (40, where it is a second). Much
+ * longer: none, and late_end() does it, which must follow when it has ended.
  */
 long late_by(enum wire_model model, uint64_t length, uint64_t object);
+/* @waited: as long as was asked for; otherwise there was a reason to return. */
+void late_end(bool waited);
+/* The same for a function that failed with the error @number: @failed. */
+int late_result(int failed, int number);
+/* At level FULL there is one more than @few: it is much longer. */
+uint64_t late_alternatives(uint64_t few);
+void late_by_much(uint64_t length);
 /* @time and that; false where it is not valid, or nothing is added. */
 bool late_time(enum wire_model model, const struct timespec *time,
 	       uint64_t object, struct timespec *ret);

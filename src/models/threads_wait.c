@@ -10,9 +10,9 @@
 /* What follows a call that ended without reason is left alone: loops get on. */
 static __thread bool again __attribute__((tls_model("initial-exec")));
 
-/* 0: as usual. */
+/* 0: as usual. @passed: the time has, so that it cannot return without reason. */
 static uint64_t thread_choose_wake(enum wire_model model, const void *object,
-				   uint64_t alternatives)
+				   uint64_t alternatives, bool passed)
 {
 	if (again) {
 		again = false;
@@ -21,6 +21,8 @@ static uint64_t thread_choose_wake(enum wire_model model, const void *object,
 	uint64_t number = choose_object(object);
 	struct choose_keys keys = { .equal = number, .object = number };
 	uint64_t pick = choose_pick(model, alternatives, keys);
+	if (pick == 1 && passed)
+		pick = 0;
 	again = pick == 1;
 	return pick;
 }
@@ -46,7 +48,8 @@ _export_ int pthread_cond_wait(pthread_cond_t *condition,
 {
 	CHOOSE_NEXT(pthread_cond_wait, ENOSYS)
 	if (choose_wanted(WIRE_MODEL_pthread_cond_wait, CHOOSE_CALLER()) &&
-	    thread_choose_wake(WIRE_MODEL_pthread_cond_wait, condition, 2)) {
+	    thread_choose_wake(WIRE_MODEL_pthread_cond_wait, condition, 2,
+			       false)) {
 		choose_did(SPURIOUS);
 		return thread_wake_spuriously(mutex);
 	}
@@ -55,7 +58,8 @@ _export_ int pthread_cond_wait(pthread_cond_t *condition,
 
 /*
  * A time that has passed when one begins to wait is an error, not a reason to
- * wake. The clock is the condition's: others than the calendar's began with the
+ * wake. It is a choice all the same: how busy the machine is must not change
+ * which choice comes next. The clock is the condition's: others than the calendar's began with the
  * machine.
  */
 static bool has_passed(const struct timespec *time)
@@ -72,9 +76,10 @@ static bool has_passed(const struct timespec *time)
 static bool wake_timed(enum wire_model model, const void *condition,
 		       const struct timespec **time, struct timespec *later)
 {
-	if (!late_valid(*time) || has_passed(*time))
+	if (!late_valid(*time))
 		return false;
-	uint64_t pick = thread_choose_wake(model, condition, 3);
+	uint64_t pick = thread_choose_wake(
+		model, condition, late_alternatives(3), has_passed(*time));
 	if (pick == 1) {
 		choose_did(SPURIOUS);
 		return true;
@@ -85,6 +90,8 @@ static bool wake_timed(enum wire_model model, const void *condition,
 		late_add(later, 5 * LATE_MS);
 		*time = later;
 	}
+	if (pick == 3)
+		late_by_much(5 * LATE_MS);
 	return false;
 }
 
@@ -99,7 +106,8 @@ _export_ int pthread_cond_timedwait(pthread_cond_t *condition,
 	    wake_timed(WIRE_MODEL_pthread_cond_timedwait, condition, &time,
 		       &later))
 		return thread_wake_spuriously(mutex);
-	return next(condition, mutex, time);
+	int failed = next(condition, mutex, time);
+	return late_result(failed, failed);
 }
 
 _export_ int pthread_cond_clockwait(pthread_cond_t *condition,
@@ -113,7 +121,8 @@ _export_ int pthread_cond_clockwait(pthread_cond_t *condition,
 	    wake_timed(WIRE_MODEL_pthread_cond_clockwait, condition, &time,
 		       &later))
 		return thread_wake_spuriously(mutex);
-	return next(condition, mutex, clock, time);
+	int failed = next(condition, mutex, clock, time);
+	return late_result(failed, failed);
 }
 
 static bool wake_all(enum wire_model model, const void *condition)
@@ -151,7 +160,7 @@ _export_ int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
 	CHOOSE_NEXT(cnd_wait, thrd_error)
 	if (choose_wanted(WIRE_MODEL_cnd_wait, CHOOSE_CALLER()) &&
-	    thread_choose_wake(WIRE_MODEL_cnd_wait, condition, 2)) {
+	    thread_choose_wake(WIRE_MODEL_cnd_wait, condition, 2, false)) {
 		choose_did(SPURIOUS);
 		return c11_spurious(mutex);
 	}
@@ -167,7 +176,9 @@ _export_ int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
 	if (choose_wanted(WIRE_MODEL_cnd_timedwait, CHOOSE_CALLER()) &&
 	    wake_timed(WIRE_MODEL_cnd_timedwait, condition, &until, &later))
 		return c11_spurious(mutex);
-	return next(condition, mutex, until);
+	int failed = next(condition, mutex, until);
+	late_end(failed == thrd_timedout);
+	return failed;
 }
 
 _export_ int cnd_signal(cnd_t *condition)
@@ -183,7 +194,7 @@ _export_ int mtx_trylock(mtx_t *mutex)
 {
 	CHOOSE_NEXT(mtx_trylock, thrd_error)
 	if (choose_wanted(WIRE_MODEL_mtx_trylock, CHOOSE_CALLER()) &&
-	    thread_choose_wake(WIRE_MODEL_mtx_trylock, mutex, 2)) {
+	    thread_choose_wake(WIRE_MODEL_mtx_trylock, mutex, 2, false)) {
 		choose_did("failed although the mutex was free");
 		return thrd_busy;
 	}
@@ -212,7 +223,7 @@ _export_ void g_cond_wait(void *condition, void *mutex)
 {
 	CHOOSE_NEXT(g_cond_wait, )
 	if (choose_wanted(WIRE_MODEL_g_cond_wait, CHOOSE_CALLER()) &&
-	    thread_choose_wake(WIRE_MODEL_g_cond_wait, condition, 2)) {
+	    thread_choose_wake(WIRE_MODEL_g_cond_wait, condition, 2, false)) {
 		choose_did(SPURIOUS);
 		g_spurious(mutex);
 		return;
@@ -224,12 +235,15 @@ _export_ void g_cond_wait(void *condition, void *mutex)
 _export_ int g_cond_wait_until(void *condition, void *mutex, int64_t end)
 {
 	CHOOSE_NEXT(g_cond_wait_until, 0)
-	struct timespec time = { end / 1000000, end % 1000000 * 1000 };
+	struct timespec time = { end / 1000000, end % 1000000 * 1000 }, real;
+	const struct timespec *until = clocks_deadline(&time, &real);
+	if (until == &real)
+		end = real.tv_sec * 1000000 + real.tv_nsec / 1000;
 	if (end > 0 &&
-	    choose_wanted(WIRE_MODEL_g_cond_wait_until, CHOOSE_CALLER()) &&
-	    !has_passed(&time)) {
-		uint64_t pick = thread_choose_wake(WIRE_MODEL_g_cond_wait_until,
-						   condition, 3);
+	    choose_wanted(WIRE_MODEL_g_cond_wait_until, CHOOSE_CALLER())) {
+		uint64_t pick = thread_choose_wake(
+			WIRE_MODEL_g_cond_wait_until, condition,
+			late_alternatives(3), has_passed(until));
 		if (pick == 1) {
 			choose_did(SPURIOUS);
 			g_spurious(mutex);
@@ -239,8 +253,12 @@ _export_ int g_cond_wait_until(void *condition, void *mutex, int64_t end)
 			choose_did("the time-out came 5 ms late");
 			end += 5000;
 		}
+		if (pick == 3)
+			late_by_much(5 * LATE_MS);
 	}
-	return next(condition, mutex, end);
+	int signaled = next(condition, mutex, end);
+	late_end(!signaled);
+	return signaled;
 }
 
 _export_ void g_cond_signal(void *condition)

@@ -1,14 +1,18 @@
 /*
  * Models of time: what lasts at least as long as one asked for lasts longer.
  * The extension follows from the length, so that loops of short sleeps stay quick.
+ * At level FULL it may be much longer, once in a test: then clocks get ahead
+ * instead of anybody waiting (clocks_jump()), as if the process had been stopped.
  */
-#include "models/threads_internal.h"
+#include "models/clocks_internal.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* At most, and where it lasts for seconds anyway. */
 #define LONGEST (10 * LATE_MS)
@@ -18,6 +22,46 @@
 /* For what is given as a point in time. */
 #define USUAL (600 * LATE_US)
 
+/* Much longer than @length: what a busy machine makes of it. */
+#define MUCH 50
+#define MUCH_LEAST CLOCK_SECOND
+#define MUCH_MOST (2 * CLOCK_SECOND)
+#define MUCH_STEP (4 * LATE_MS) /* see WIRE_MODEL_clock_ticks */
+
+/* By which clocks get ahead if the wait comes to its end. */
+static __thread int64_t late_much __attribute__((tls_model("initial-exec")));
+
+void late_by_much(uint64_t length)
+{
+	int64_t much = MUCH_MOST;
+	if (length < MUCH_MOST / MUCH)
+		much = (int64_t)length * MUCH;
+	if (much < MUCH_LEAST)
+		much = MUCH_LEAST;
+	late_much = much - much % MUCH_STEP;
+	choose_did("took %u milliseconds longer",
+		   (unsigned)(late_much / LATE_MS));
+}
+
+void late_end(bool waited)
+{
+	int64_t much = late_much;
+	late_much = 0;
+	if (unlikely(much) && waited)
+		clocks_jump(much);
+}
+
+int late_result(int failed, int number)
+{
+	late_end(failed && number == ETIMEDOUT);
+	return failed;
+}
+
+uint64_t late_alternatives(uint64_t few)
+{
+	return choose_block->level == WIRE_FULL ? few + 1 : few;
+}
+
 long late_by(enum wire_model model, uint64_t length, uint64_t object)
 {
 	static const uint64_t factors[] = { 0, 1, 4, 16 };
@@ -26,8 +70,11 @@ long late_by(enum wire_model model, uint64_t length, uint64_t object)
 		.equal = equal,
 		.object = choose_mix(equal, object),
 	};
-	uint64_t pick = choose_pick(model, 4, keys);
-	if (!pick)
+	uint64_t pick =
+		choose_pick(model, late_alternatives(COUNT(factors)), keys);
+	if (pick == COUNT(factors))
+		late_by_much(length);
+	if (!pick || pick == COUNT(factors))
 		return 0;
 	uint64_t longest = length >= 1000000000 ? LONGEST_OF_SECONDS : LONGEST;
 	if (length > longest)
@@ -78,6 +125,13 @@ static uint64_t length_of(const struct timespec *time)
 	return (uint64_t)time->tv_nsec;
 }
 
+/* After a sleep of @length. */
+static void sleep_longer(enum wire_model model, uint64_t length)
+{
+	threads_let_time_pass(late_by(model, length, 0));
+	late_end(true);
+}
+
 /*
  * The rest is slept afterwards: a signal ends the requested sleep as usual, and
  * what is left of it is right.
@@ -89,8 +143,7 @@ _export_ int nanosleep(const struct timespec *time, struct timespec *left)
 	if (!failed)
 		clocks_waited();
 	if (!failed && choose_wanted(WIRE_MODEL_nanosleep, CHOOSE_CALLER()))
-		threads_let_time_pass(
-			late_by(WIRE_MODEL_nanosleep, length_of(time), 0));
+		sleep_longer(WIRE_MODEL_nanosleep, length_of(time));
 	return failed;
 }
 
@@ -101,8 +154,7 @@ _export_ int usleep(useconds_t time)
 	if (!failed)
 		clocks_waited();
 	if (!failed && choose_wanted(WIRE_MODEL_usleep, CHOOSE_CALLER()))
-		threads_let_time_pass(
-			late_by(WIRE_MODEL_usleep, (uint64_t)time * 1000, 0));
+		sleep_longer(WIRE_MODEL_usleep, (uint64_t)time * 1000);
 	return failed;
 }
 
@@ -113,8 +165,7 @@ _export_ unsigned sleep(unsigned time)
 	if (!left)
 		clocks_waited();
 	if (!left && choose_wanted(WIRE_MODEL_sleep, CHOOSE_CALLER()))
-		threads_let_time_pass(late_by(WIRE_MODEL_sleep,
-					      (uint64_t)time * 1000000000, 0));
+		sleep_longer(WIRE_MODEL_sleep, (uint64_t)time * 1000000000);
 	return left;
 }
 
@@ -130,9 +181,8 @@ _export_ int clock_nanosleep(clockid_t clock, int flags,
 		clocks_waited();
 	if (!failed &&
 	    choose_wanted(WIRE_MODEL_clock_nanosleep, CHOOSE_CALLER()))
-		threads_let_time_pass(late_by(
-			WIRE_MODEL_clock_nanosleep,
-			flags & TIMER_ABSTIME ? USUAL : length_of(time), 0));
+		sleep_longer(WIRE_MODEL_clock_nanosleep,
+			     flags & TIMER_ABSTIME ? USUAL : length_of(time));
 	return failed;
 }
 
@@ -153,6 +203,7 @@ _export_ int poll(struct pollfd *files, nfds_t n, int timeout)
 	int ready = next(files, n, poll_longer(timeout, CHOOSE_CALLER()));
 	if (!ready && timeout > 0)
 		clocks_waited();
+	late_end(!ready);
 	return ready;
 }
 
@@ -164,6 +215,7 @@ _export_ int __poll_chk(struct pollfd *files, nfds_t n, int timeout,
 	int ready = next(files, n, poll_longer(timeout, CHOOSE_CALLER()), room);
 	if (!ready && timeout > 0)
 		clocks_waited();
+	late_end(!ready);
 	return ready;
 }
 
@@ -185,8 +237,10 @@ _export_ int ppoll(struct pollfd *files, nfds_t n, const struct timespec *time,
 {
 	CHOOSE_NEXT(ppoll, -1)
 	struct timespec longer;
-	return next(files, n, ppoll_longer(time, &longer, CHOOSE_CALLER()),
-		    mask);
+	int ready = next(files, n, ppoll_longer(time, &longer, CHOOSE_CALLER()),
+			 mask);
+	late_end(!ready);
+	return ready;
 }
 
 int __ppoll_chk(struct pollfd *files, nfds_t n, const struct timespec *time,
@@ -197,8 +251,10 @@ _export_ int __ppoll_chk(struct pollfd *files, nfds_t n,
 {
 	CHOOSE_NEXT(__ppoll_chk, -1)
 	struct timespec longer;
-	return next(files, n, ppoll_longer(time, &longer, CHOOSE_CALLER()),
-		    mask, room);
+	int ready = next(files, n, ppoll_longer(time, &longer, CHOOSE_CALLER()),
+			 mask, room);
+	late_end(!ready);
+	return ready;
 }
 
 _export_ int sem_timedwait(sem_t *semaphore, const struct timespec *time)
@@ -210,7 +266,8 @@ _export_ int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 	    late_time(WIRE_MODEL_sem_timedwait, time, choose_object(semaphore),
 		      &longer))
 		time = &longer;
-	return next(semaphore, time);
+	int failed = next(semaphore, time);
+	return late_result(failed, errno);
 }
 
 _export_ int sem_clockwait(sem_t *semaphore, clockid_t clock,
@@ -223,7 +280,8 @@ _export_ int sem_clockwait(sem_t *semaphore, clockid_t clock,
 	    late_time(WIRE_MODEL_sem_timedwait, time, choose_object(semaphore),
 		      &longer))
 		time = &longer;
-	return next(semaphore, clock, time);
+	int failed = next(semaphore, clock, time);
+	return late_result(failed, errno);
 }
 
 _export_ int pthread_mutex_timedlock(pthread_mutex_t *mutex,
@@ -237,7 +295,8 @@ _export_ int pthread_mutex_timedlock(pthread_mutex_t *mutex,
 	    late_time(WIRE_MODEL_pthread_mutex_timedlock, time,
 		      choose_object(mutex), &longer))
 		time = &longer;
-	return next(mutex, time);
+	int failed = next(mutex, time);
+	return late_result(failed, failed);
 }
 
 _export_ int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
@@ -251,7 +310,8 @@ _export_ int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 	    late_time(WIRE_MODEL_pthread_mutex_timedlock, time,
 		      choose_object(mutex), &longer))
 		time = &longer;
-	return next(mutex, clock, time);
+	int failed = next(mutex, clock, time);
+	return late_result(failed, failed);
 }
 
 _export_ int pthread_join(pthread_t thread, void **ret)
@@ -259,7 +319,6 @@ _export_ int pthread_join(pthread_t thread, void **ret)
 	CHOOSE_NEXT(pthread_join, ENOSYS)
 	int failed = next(thread, ret);
 	if (!failed && choose_wanted(WIRE_MODEL_pthread_join, CHOOSE_CALLER()))
-		threads_let_time_pass(
-			late_by(WIRE_MODEL_pthread_join, USUAL, 0));
+		sleep_longer(WIRE_MODEL_pthread_join, USUAL);
 	return failed;
 }

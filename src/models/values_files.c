@@ -3,6 +3,7 @@
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1 /* none of them is inlined by <stdio.h> */
 #endif
+#include "models/clocks_internal.h"
 #include "models/values_internal.h"
 
 #include <fcntl.h>
@@ -105,6 +106,10 @@ uint64_t value_inode(uint64_t device, uint64_t inode)
 /* Keys are constant: inode numbers are others in the next run. */
 static void value_change_stat(struct stat *stat, uintptr_t caller)
 {
+	choose_used(WIRE_MODEL_umask, caller); /* it is seen in the mode */
+	clocks_stamp(&stat->st_atim, caller);
+	clocks_stamp(&stat->st_mtim, caller);
+	clocks_stamp(&stat->st_ctim, caller);
 	if (S_ISDIR(stat->st_mode) &&
 	    choose_wanted(WIRE_MODEL_stat_directory, caller)) {
 		uint64_t pick = value_steady(WIRE_MODEL_stat_directory, 3, 0);
@@ -192,17 +197,20 @@ _export_ int statx(int fd, const char *path, int flags, unsigned mask,
 		.st_nlink = out->stx_nlink,
 		.st_size = (off_t)out->stx_size,
 		.st_blksize = out->stx_blksize,
-		.st_atim.tv_nsec = out->stx_atime.tv_nsec,
-		.st_mtim.tv_nsec = out->stx_mtime.tv_nsec,
-		.st_ctim.tv_nsec = out->stx_ctime.tv_nsec,
+		.st_atim = { out->stx_atime.tv_sec, out->stx_atime.tv_nsec },
+		.st_mtim = { out->stx_mtime.tv_sec, out->stx_mtime.tv_nsec },
+		.st_ctim = { out->stx_ctime.tv_sec, out->stx_ctime.tv_nsec },
 	};
 	value_change_stat(&stat, CHOOSE_CALLER());
 	out->stx_ino = stat.st_ino;
 	out->stx_nlink = (uint32_t)stat.st_nlink;
 	out->stx_size = (uint64_t)stat.st_size;
 	out->stx_blksize = (uint32_t)stat.st_blksize;
+	out->stx_atime.tv_sec = stat.st_atim.tv_sec;
 	out->stx_atime.tv_nsec = (uint32_t)stat.st_atim.tv_nsec;
+	out->stx_mtime.tv_sec = stat.st_mtim.tv_sec;
 	out->stx_mtime.tv_nsec = (uint32_t)stat.st_mtim.tv_nsec;
+	out->stx_ctime.tv_sec = stat.st_ctim.tv_sec;
 	out->stx_ctime.tv_nsec = (uint32_t)stat.st_ctim.tv_nsec;
 	return result;
 }

@@ -2,21 +2,70 @@
  * What a program that calls its tests itself does between them.
  *
  * Adapters of such frameworks (framework.flows) run orders against the program's
- * own sequence at the place of the first call: a set-up that the program calls
- * before each of its tests is missing there. Whether there is any is found by a
- * run in a copy in which all tests return at once and the entries of the
- * project's functions are breakpoints. A function that comes and goes between
- * two tests is something in between. One that a test is called from is part of
- * the calling. What is inlined cannot be seen.
+ * own sequence in the places of its own calls (slots.h), so that what it does
+ * around each of them surrounds the test that runs there. Whether the places
+ * differ is decided by state, not by calls: a clock, a counter and a line of
+ * output leave nothing behind that a test looks at.
+ *
+ *  1. In the program's own order its state is compared at the end of each test
+ *     and at the beginning of the next (watch/watch.h): what differs was changed
+ *     by the runner. So it is once with the last test first: what a test leaves,
+ *     the runner may reset, and only what was left shows that.
+ *  2. Which of that do tests read (watch/places.h)? That is a fixture. What
+ *     cannot be watched counts as read; what only failing tests read does not:
+ *     their messages name the test or count failures.
+ *  3. Where the fixture differs from the beginning of one test to that of the
+ *     next, a segment ends: tests stay in the places of their segment. So it
+ *     does where what the runner passes to them differs (arguments.h).
+ *
+ * A variable that only the runner changes, for each test, and that holds a number
+ * or the address of something constant, is an argument by other means (a row of a table, the
+ * name of the test): where another test runs in the place, it has the value that
+ * it has for that test, until the test ends.
+ *
+ * Where the state cannot be compared, there is a fixture.
  */
 #pragma once
 
 #include "native/session.h"
 
-/* *@ret: a name for people, malloc()ed; NULL: it does nothing, as far as seen. */
-struct err *between_find(struct session *session, char **ret) _must_check_;
 /*
- * Adapters, while discovering, at the call of a test: is that run the one that
- * is meant? Then nothing is listed.
+ * Decides, once for these tests, in whatever order; what is known of it is
+ * forgotten with the session. Runs them a few times, while the tracer ticks;
+ * files are as before. Nothing happens for frameworks that do not flow.
  */
-bool between_test(struct run *run, const struct thread *thread);
+struct err *between_find(struct session *session, const size_t *tests,
+			 size_t n) _must_check_;
+/* The same where the order leaves the program's own sequence. */
+struct err *between_find_for(struct session *session, const size_t *order,
+			     size_t n) _must_check_;
+void between_free(struct session *session);
+/* Another session of the same program knows: @to takes it over. */
+struct err *between_take_over(struct session *to,
+			      const struct session *from) _must_check_;
+
+/* Is that going on? Then calls are as the runner makes them. */
+bool between_decides(const struct session *session);
+/* Variables that are arguments by other means, at most. */
+#define BETWEEN_VARIABLES 8
+struct between_kept {
+	uint64_t words[BETWEEN_VARIABLES];
+	bool kept;
+};
+/* Adapters that can: a test begins in its own place, and ends. */
+void between_begin(struct run *run, size_t test);
+void between_end(struct run *run, size_t test);
+/* It begins in the place of another; and ends, or is left. */
+struct err *between_set_variables(struct run *run, size_t test,
+				  struct between_kept *kept) _must_check_;
+struct err *between_restore_variables(struct run *run,
+				      struct between_kept *kept) _must_check_;
+
+/* The fixture, as the end of "the runner changes …"; NULL: there is none. */
+const char *between_fixture(const struct session *session);
+/*
+ * Segments are numbered in the program's own sequence. RUN_NONE: of the place of
+ * a test that was not asked for nothing may be known.
+ */
+size_t between_segments(const struct session *session);
+size_t between_segment(const struct session *session, size_t test);

@@ -7,6 +7,7 @@
 #include "tracee/memory.h"
 
 #define STUBS_MAX 16
+#define CALLER_WORDS 32 /* of its frame that are compared */
 /* No jump goes further up a stack. */
 #define STACK_MAX ((uint64_t)1 << 40)
 
@@ -30,6 +31,7 @@ struct err *calls_enter(struct run *run, struct thread *thread,
 	calls->return_to = RADDR(return_to);
 	calls->site = RADDR(0);
 	calls->tid = calls_tid_of(thread);
+	calls->next = run->next;
 	calls->inside = true;
 	return run_break(run, calls->return_to, returned, arg);
 }
@@ -128,6 +130,15 @@ bool calls_returned(const struct calls *calls, const struct thread *thread)
 struct err *calls_again(struct run *run, struct thread *thread,
 			struct calls *calls)
 {
+	if (run->next == calls->next)
+		return run_not_begun(run);
+	calls->next = run->next;
+	calls_go_back(thread, calls);
+	return NULL;
+}
+
+void calls_go_back(struct thread *thread, struct calls *calls)
+{
 	thread->regs = calls->entry;
 	thread_dirty(thread);
 	calls->inside = true;
@@ -136,8 +147,6 @@ struct err *calls_again(struct run *run, struct thread *thread,
 	 * stack without changing it, and nothing writes right below the stack
 	 * pointer (ABI, 3.2.2: the red zone).
 	 */
-	(void)run;
-	return NULL;
 }
 
 struct err *calls_skip_void(struct run *run, struct thread *thread)
@@ -200,6 +209,31 @@ struct err *calls_stubs(struct thread *thread, size_t n, struct raddr *ret)
 		arch_return_zero(code + i * CALLS_STUB_SIZE);
 	return breakpoint_code(thread, regs_pc(&thread->regs), code,
 			       sizeof(code), ret);
+}
+
+uint64_t calls_caller_digest(struct run *run, const struct thread *thread)
+{
+	const struct user_regs_struct *r = &thread->regs.r;
+	uint64_t words[7 + CALLER_WORDS] = { r->rsp, r->rbp, r->rbx, r->r12,
+					     r->r13, r->r14, r->r15 };
+	uint64_t digest = 0xcbf29ce484222325; /* FNV-1a, by words */
+	memory_read_some(run->tracee, raddr_add(regs_sp(&thread->regs), 8),
+			 words + 7, CALLER_WORDS * 8);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		digest = (digest ^ words[i]) * 0x100000001b3;
+	return digest;
+}
+
+struct err *calls_from_entry(struct run *run, struct thread *thread,
+			     struct raddr function, struct raddr return_to)
+{
+	/* A call leaves the stack 8 bytes off its alignment of 16. */
+	struct raddr sp = RADDR(regs_sp(&thread->regs).v - 16);
+	TRY(memory_write_u64(run->tracee, sp, return_to.v));
+	regs_set_sp(&thread->regs, sp);
+	regs_set_pc(&thread->regs, function);
+	thread_dirty(thread);
+	return NULL;
 }
 
 void calls_instead(struct thread *thread, struct raddr function)

@@ -24,6 +24,7 @@ struct calls {
 	struct raddr return_to;
 	struct raddr site; /* calls_notice_site(); 0: not noticed */
 	pid_t tid; /* the thread that entered; 0: the first, as in every copy */
+	size_t next; /* of the run, when it was entered */
 	bool inside;
 };
 
@@ -50,9 +51,15 @@ bool calls_same_thread(const struct calls *calls, const struct thread *thread);
 bool calls_nested(const struct calls *calls, const struct thread *thread);
 /* In the hook: is this the return of that call (and not of a deeper one)? */
 bool calls_returned(const struct calls *calls, const struct thread *thread);
-/* Enters the function again as it was entered; arguments may then be set. */
+/*
+ * Enters the function again as it was entered; arguments may then be set. An error
+ * where the last time it returned without a test having begun: that would never
+ * end.
+ */
 struct err *calls_again(struct run *run, struct thread *thread,
 			struct calls *calls) _must_check_;
+/* The same for a part of a test, where another function runs in its place. */
+void calls_go_back(struct thread *thread, struct calls *calls);
 /* At the function's first instruction: returns at once with @result. */
 struct err *calls_skip(struct run *run, struct thread *thread,
 		       uint64_t result) _must_check_;
@@ -82,5 +89,18 @@ struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;
 #define CALLS_STUB_SIZE 16
 struct err *calls_stubs(struct thread *thread, size_t n,
 			struct raddr *ret) _must_check_;
+/*
+ * At a function's first instruction: what its caller has in registers that calls
+ * leave alone, and next to it on the stack. Where two calls of one function by
+ * another are equal in that, one can return to where the other was made.
+ */
+uint64_t calls_caller_digest(struct run *run, const struct thread *thread);
+/*
+ * From a function's first instruction calls another one without arguments, which
+ * returns to @return_to; the registers are as the caller wants them back.
+ */
+struct err *calls_from_entry(struct run *run, struct thread *thread,
+			     struct raddr function,
+			     struct raddr return_to) _must_check_;
 /* At a function's first instruction: another one runs in its place. */
 void calls_instead(struct thread *thread, struct raddr function);

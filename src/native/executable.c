@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/globs.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -120,24 +121,49 @@ static bool count_match(void *data, const char *name, const char *file,
 	return true;
 }
 
+/* How tests are named where they are not named test_*. */
+static const char *const likely_globs[] = {
+	"t_*",	      "*_test", "*_tests",  "Test*",
+	"check_*",    "tst_*",	"tests_*",  "test[A-Z0-9]*",
+	"testcase_*", "TEST_*", "*::test*", "case_*",
+};
+/* Fewer are a coincidence. */
+#define LIKELY_MIN 2
+
+struct likely_names {
+	unsigned n[ARRAY_SIZE(likely_globs)];
+};
+
+static bool count_likely(void *data, const struct object_symbol *symbol)
+{
+	struct likely_names *likely = data;
+	if (!symbol->function || strchr(symbol->name, '.'))
+		return true;
+	_cleanup_(freep) char *name = object_function_name(symbol->name);
+	for (size_t i = 0; name && i < ARRAY_SIZE(likely_globs); i++)
+		likely->n[i] += str_glob(likely_globs[i], name);
+	return true;
+}
+
 struct err *executable_unrecognised(const struct program *program,
-				    const char *test_functions)
+				    const char *const *globs)
 {
 	const struct module *module = &program->modules.data[0];
 	const struct object_facts *facts =
 		module->object ? object_facts(module->object) : NULL;
-	const char *glob = test_functions ? test_functions : "test_*";
+	_cleanup_(str_freep) struct str names = STR_INIT;
+	TRY(globs_describe(globs, &names));
 	struct err *err =
 		err_create(ERR_SUITE,
 			   "'%s': no test framework recognised and no function "
-			   "matches '%s'",
-			   module->path, glob);
+			   "matches %s",
+			   module->path, names.s);
 	if (facts && !facts->symtab)
 		return err_hint(err, "it is stripped: build it without -s and "
 				     "do not strip it");
 	unsigned inlined = 0;
 	if (module->object)
-		object_each_inlined(module->object, glob, count_match,
+		object_each_inlined(module->object, globs, count_match,
 				    &inlined);
 	if (inlined)
 		return err_hint(
@@ -146,6 +172,20 @@ struct err *executable_unrecognised(const struct program *program,
 			"-fno-inline or mark them "
 			"__attribute__((noinline))",
 			inlined);
+	struct likely_names likely = {};
+	if (module->object)
+		object_each_symbol(module->object, count_likely, &likely);
+	size_t best = 0;
+	for (size_t i = 1; i < ARRAY_SIZE(likely_globs); i++) {
+		if (likely.n[i] > likely.n[best])
+			best = i;
+	}
+	if (likely.n[best] >= LIKELY_MIN)
+		return err_hint(err,
+				"%u functions match '%s': are these its tests? "
+				"--test-functions '%s'",
+				likely.n[best], likely_globs[best],
+				likely_globs[best]);
 	return err_hint(err, "name the framework with --framework, or for a "
 			     "hand-written runner its functions with "
 			     "--test-functions GLOB");
@@ -171,19 +211,58 @@ static struct err *with_last_words(struct session *session, struct err *err,
 	return err_hint(err, "its last words: %.300s", last);
 }
 
+/* A runner of its own executable: of the tests nothing is called in it. */
+static struct err *executable_runs_itself(void)
+{
+	return err_hint(err_create(ERR_SUITE,
+				   "the program runs its tests by executing "
+				   "itself again, a process for each of them"),
+			"run them as processes, with --commands FILE: one "
+			"command per line, the program with the name of one "
+			"test");
+}
+
+/* Functions that look like tests, and have become parts of others. */
+static size_t count_inlined_calls(const struct session *session)
+{
+	const struct program *program = session->program;
+	const char *const *globs = session_test_functions(session);
+	size_t n = 0;
+	for (size_t i = 0; i < program->modules.n; i++) {
+		const struct module *module = &program->modules.data[i];
+		if (module->object && !module->system && module->end)
+			n += object_count_inlined(module->object, globs);
+	}
+	return n;
+}
+
 struct err *executable_ended_early(struct session *session, const char *how)
 {
+	if (session->executes_itself)
+		return executable_runs_itself();
+	struct err *err = err_create(
+		ERR_SUITE, "the program ended before it started a test (%s)",
+		how);
+	const struct framework *framework = session->framework;
+	bool by_hand = framework && !strcmp(framework->name, "functions");
+	size_t inlined = by_hand ? count_inlined_calls(session) : 0;
+	if (inlined)
+		return err_hint(err,
+				"%zu functions that look like tests were "
+				"inlined into their callers: build with "
+				"-fno-inline or mark them "
+				"__attribute__((noinline))",
+				inlined);
 	return with_last_words(
-		session,
-		err_create(ERR_SUITE,
-			   "the program ended before it started a test (%s)",
-			   how),
+		session, err,
 		"it printed nothing; does it run its tests when started by "
 		"hand?");
 }
 
 struct err *executable_hung_early(struct session *session)
 {
+	if (session->executes_itself)
+		return executable_runs_itself();
 	char limit[16];
 	duration_format(session->suite.options.timeout_ns, limit);
 	return with_last_words(
@@ -218,26 +297,55 @@ void executable_judge_end(struct session *session, const struct run *run,
 			    "the program ended with %s although no test "
 			    "failed; --alone shows which test causes it",
 			    run_end_text(run));
+	else if (state == RUN_GONE && run->exit_status && run->failed_outside &&
+		 !session->unhappy)
+		suite_limit(session->observer,
+			    "the program ended with %s although no test "
+			    "failed: something around its tests did",
+			    run_end_text(run));
 }
 
-void executable_tell_inlined(struct session *session, const char *glob)
+void executable_tell_listing(struct session *session)
+{
+	size_t n = session->suite.tests.n;
+	if (!session->listing_end || session->told_listing)
+		return;
+	session->told_listing = true;
+	suite_limit(session->observer,
+		    "the program %s while its tests were listed: there may be "
+		    "more than the %zu test%s that it had called by then",
+		    session->listing_end, n, n == 1 ? "" : "s");
+}
+
+void executable_tell_forked(struct session *session)
+{
+	if (!session->tests_forked || !session->watch || session->told_forked)
+		return;
+	session->told_forked = true;
+	suite_limit(session->observer,
+		    "pollution: the program forks for each of its tests: what "
+		    "they change in memory and in their process is gone with "
+		    "it; compared are files, shared memory, semaphores and "
+		    "message queues, ports and processes that are left");
+}
+
+void executable_tell_inlined(struct session *session)
 {
 	const struct suite_observer *observer = session->observer;
-	const struct program *program = session->program;
-	size_t n = 0;
+	const char *const *globs = session_test_functions(session);
+	_cleanup_(str_freep) struct str names = STR_INIT;
 	if (session->told_inlined || !observer || !observer->limit)
 		return;
 	session->told_inlined = true;
-	for (size_t i = 0; i < program->modules.n; i++) {
-		const struct module *module = &program->modules.data[i];
-		if (module->object && !module->system && module->end)
-			n += object_count_inlined(module->object, glob);
-	}
-	if (n)
+	size_t n = session->inlined = count_inlined_calls(session);
+	struct err *err = globs_describe(globs, &names);
+	if (n && !err)
 		suite_limit(observer,
-			    "%zu function%s matching '%s' %s inlined into the "
+			    "%zu function%s matching %s %s inlined into the "
 			    "runner and cannot be run as %s: build with "
 			    "-fno-inline",
-			    n, n == 1 ? "" : "s", glob, n == 1 ? "was" : "were",
+			    n, n == 1 ? "" : "s", names.s,
+			    n == 1 ? "was" : "were",
 			    n == 1 ? "a test" : "tests");
+	err_ignore(err);
 }

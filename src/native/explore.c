@@ -11,6 +11,7 @@
 #include "native/fingerprint.h"
 #include "native/framework.h"
 #include "native/saving.h"
+#include "native/verdict.h"
 #include "suite/explore.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -272,6 +273,7 @@ struct err *explore_run(struct suite *suite, size_t test,
 		.finished = explorer_on_finished,
 		.data = &explorer,
 	};
+	TRY(verdict_learn(session));
 	TRY(unwinder_create(&explorer.unwinder));
 	TRY(chooser_choose(suite, choices));
 	session->observer = &observer;

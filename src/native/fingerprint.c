@@ -1,4 +1,5 @@
 #include "native/fingerprint.h"
+#include "native/unwind_thread.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -327,15 +328,8 @@ static struct err *add_registers(struct fingerprint *f,
 	walked.stack_n = memory_read_some(f->run->tracee, RADDR(f->sp), stack,
 					  sizeof(stack));
 	regs_preserved(&thread->regs, preserved);
-	/* In their order: rbx, rbp, r12, r13, r14, r15. */
-	walked.registers[UNWIND_RBX] = thread->regs.r.rbx;
-	walked.registers[UNWIND_RBP] = thread->regs.r.rbp;
-	walked.registers[UNWIND_R12] = thread->regs.r.r12;
-	walked.registers[UNWIND_R13] = thread->regs.r.r13;
-	walked.registers[UNWIND_R14] = thread->regs.r.r14;
-	walked.registers[UNWIND_R15] = thread->regs.r.r15;
+	unwind_thread_take(thread, &walked);
 	walked.registers[UNWIND_RSP] = f->sp;
-	walked.registers[UNWIND_RIP] = regs_pc(&thread->regs).v;
 	if (own && unwinder_outside(unwinder, &walked, own->path, registers)) {
 		f->sp = registers[UNWIND_RSP];
 		fingerprint_add_bytes(f, registers, sizeof(registers));

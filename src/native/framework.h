@@ -55,6 +55,13 @@ struct framework_sign {
 		.any = FRAMEWORK_LIST(__VA_ARGS__), .used = true               \
 	}
 
+/* Does what a test returns say whether it failed? */
+enum framework_result {
+	FRAMEWORK_RESULT_UNKNOWN,
+	FRAMEWORK_RESULT_NONE,
+	FRAMEWORK_RESULT_TELLS
+};
+
 struct framework {
 	const char *name;
 	/*
@@ -89,6 +96,11 @@ struct framework {
 	 */
 	struct err *(*start)(struct run *run, struct thread *thread);
 	/*
+	 * In a copy of a process, before it does anything: what the two still
+	 * share, and should not, becomes the copy's own. May be NULL.
+	 */
+	struct err *(*copied)(struct run *run, struct thread *thread);
+	/*
 	 * In a tree of orders, a hook at or after the end of a test asks for the
 	 * next one (see run_settled()), and nothing is laid out before. Where
 	 * not, each order of a tree is run from its beginning.
@@ -116,10 +128,19 @@ struct framework {
 	 */
 	int discoveries;
 	/*
+	 * By default it runs each test in a process of its own, and the adapter
+	 * makes them share one: how that is called, e.g. "as with --no-fork".
+	 */
+	const char *isolation;
+	/*
 	 * A test that left no failure but made the program exit with a status
 	 * other than 0 failed (hand-written runners).
 	 */
 	bool exit_status_counts;
+	/* Where verdicts are learned: the hook in which tests end … */
+	run_hook *ends_test;
+	/* … and what a test returns. */
+	enum framework_result (*result)(const struct run *run, size_t test);
 	/*
 	 * It continues after SIGSEGV and the like: where one happened is noted
 	 * (run->faulted) for run_end(OUTCOME_CRASH).
@@ -130,6 +151,12 @@ struct framework {
 	 * is a failure, not a crash.
 	 */
 	bool failure_aborts;
+	/*
+	 * It has a process for each test, and looks at how that ends: an exit
+	 * status other than what is allowed, or another signal than the one that
+	 * is, is a failure and not a crash.
+	 */
+	bool judges_end;
 	/*
 	 * Why nothing can be said of where set-up ends and tear-down begins
 	 * (run_point()), as the end of a sentence; NULL: it can.

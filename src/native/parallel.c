@@ -1,22 +1,21 @@
 #include "native/parallel.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/interrupted.h"
-#include "native/framework.h"
+#include "base/log.h"
+#include "base/stream.h"
+#include "native/again.h"
 #include "native/saving.h"
 #include "native/split.h"
 #include "native/tree.h"
-#include "nest/descendants.h"
+#include "watch/file_guard.h"
 
 #define WORKERS_MAX 256
 /* Below that a second start of the program costs more than it saves. */
@@ -37,8 +36,6 @@ enum message_kind {
 struct worker_message {
 	uint32_t kind;
 	uint32_t outcome;
-	/* When done: some files were, so far. */
-	bool touched, unrestored;
 	uint64_t entry;
 	uint64_t test; /* when done: tests begun in the meantime */
 	uint64_t ns;
@@ -49,8 +46,7 @@ struct worker_message {
 };
 
 struct worker {
-	pid_t pid;
-	int fd;
+	struct again again;
 	const struct part *part; /* being run; NULL: it waits */
 	size_t *nodes;		 /* of the part, by its entries there */
 };
@@ -58,6 +54,8 @@ struct worker {
 struct workers {
 	struct worker all[WORKERS_MAX];
 	size_t n;
+	/* Some program was about to change files; shared with the workers. */
+	atomic_bool *refused;
 };
 
 bool parallel_useful(const struct session *session, size_t n)
@@ -65,48 +63,39 @@ bool parallel_useful(const struct session *session, size_t n)
 	return session->suite.options.jobs > 1 && n >= USEFUL_MIN;
 }
 
-static bool write_all(int fd, const void *data, size_t n)
-{
-	while (n) {
-		ssize_t done = send(fd, data, n, MSG_NOSIGNAL);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		data = (const char *)data + done;
-		n -= (size_t)done;
-	}
-	return true;
-}
-
-static bool read_all(int fd, void *data, size_t n)
-{
-	while (n) {
-		ssize_t done = recv(fd, data, n, 0);
-		if (done < 0 && errno == EINTR && !interrupted)
-			continue;
-		if (done <= 0)
-			return false;
-		data = (char *)data + done;
-		n -= (size_t)done;
-	}
-	return true;
-}
-
 /* ---- the worker's side ---- */
+
+struct worker_self {
+	const struct workers *workers;
+	int fd;
+	atomic_bool refused; /* it was this one */
+};
+
+/* What it runs now is run again elsewhere, when it is the only one. */
+static void worker_refused(void *data)
+{
+	struct worker_self *self = data;
+	atomic_store(&self->refused, true);
+	atomic_store(self->workers->refused, true);
+	suite_interrupt();
+}
 
 static void worker_started(void *data, size_t test)
 {
-	const int *fd = data;
+	const struct worker_self *self = data;
 	struct worker_message message = { .kind = MESSAGE_STARTED,
 					  .test = test };
-	if (!write_all(*fd, &message, sizeof(message)))
+	if (!stream_write(self->fd, &message, sizeof(message)))
 		suite_interrupt();
 }
 
 static void worker_finished(void *data, const struct suite_result *result)
 {
-	const int *fd = data;
+	struct worker_self *self = data;
+	int fd = self->fd;
+	/* A thread or child of the test may wait for a call in vain. */
+	if (atomic_load(&self->refused))
+		return;
 	struct worker_message message = {
 		.kind = MESSAGE_FINISHED,
 		.outcome = (uint32_t)result->outcome,
@@ -120,48 +109,45 @@ static void worker_finished(void *data, const struct suite_result *result)
 		.file_n = result->file ? strlen(result->file) : UINT64_MAX,
 		.output_n = result->output ? result->output_n : UINT64_MAX,
 	};
-	if (!write_all(*fd, &message, sizeof(message)) ||
+	if (!stream_write(fd, &message, sizeof(message)) ||
 	    (result->message &&
-	     !write_all(*fd, result->message, message.message_n)) ||
-	    (result->file && !write_all(*fd, result->file, message.file_n)) ||
+	     !stream_write(fd, result->message, message.message_n)) ||
+	    (result->file && !stream_write(fd, result->file, message.file_n)) ||
 	    (result->output &&
-	     !write_all(*fd, result->output, message.output_n)))
+	     !stream_write(fd, result->output, message.output_n)))
 		suite_interrupt();
 }
 
-static struct err *worker_run_tests(const struct session *session,
-				    const struct suite_options *options, int fd)
+static struct err *worker_run_tests(const struct session *session, int fd)
 {
+	struct worker_self self = { .workers = session->workers, .fd = fd };
+	const struct file_guard_refusal refusal = { worker_refused, &self };
 	_cleanup_(suite_closep) struct suite *suite = NULL;
-	size_t tests = session->suite.tests.n;
-	TRY(native_suite_open(options, session->frameworks, &suite));
-	if (suite_count(suite) != tests)
-		return err_create(ERR_SUITE,
-				  "started again, the program has %zu tests "
-				  "instead of %zu",
-				  suite_count(suite), tests);
+	TRY(again_open(session, &refusal, &suite));
+	if (!suite) {
+		worker_refused(&self);
+		return NULL;
+	}
 	struct suite_observer observer = {
 		.started = worker_started,
 		.finished = worker_finished,
-		.data = &fd,
+		.data = &self,
 	};
 	size_t n;
-	while (read_all(fd, &n, sizeof(n))) {
+	while (stream_read(fd, &n, sizeof(n))) {
 		_cleanup_(freep) struct suite_node *nodes =
 			calloc(n, sizeof(*nodes));
 		if (!nodes)
 			return err_nomem();
-		if (!read_all(fd, nodes, n * sizeof(*nodes)))
+		if (!stream_read(fd, nodes, n * sizeof(*nodes)))
 			return NULL;
 		uint64_t before = suite_executions(suite);
 		TRY(suite_run_tree(suite, nodes, n, SUITE_SERIAL, &observer));
 		struct worker_message done = {
 			.kind = MESSAGE_DONE,
-			.touched = suite_touched_file(suite, 0),
-			.unrestored = suite_unrestored(suite, 0),
 			.test = suite_executions(suite) - before,
 		};
-		if (!write_all(fd, &done, sizeof(done)))
+		if (!stream_write(fd, &done, sizeof(done)))
 			return NULL;
 	}
 	return NULL;
@@ -169,11 +155,8 @@ static struct err *worker_run_tests(const struct session *session,
 
 static void _noreturn_ worker_main(const struct session *session, int fd)
 {
-	struct suite_options options = session->suite.options;
-	options.jobs = 1;
-	options.framework = session->framework->name;
-	struct err *err = worker_run_tests(session, &options, fd);
-	if (err) {
+	struct err *err = worker_run_tests(session, fd);
+	if (err && !atomic_load(session->workers->refused)) {
 		const char *text = err_message(err);
 		struct worker_message message = {
 			.kind = MESSAGE_FAILED,
@@ -182,8 +165,8 @@ static void _noreturn_ worker_main(const struct session *session, int fd)
 			.file_n = UINT64_MAX,
 			.output_n = UINT64_MAX,
 		};
-		if (write_all(fd, &message, sizeof(message)))
-			write_all(fd, text, message.message_n);
+		if (stream_write(fd, &message, sizeof(message)))
+			stream_write(fd, text, message.message_n);
 	}
 	_exit(0);
 }
@@ -193,46 +176,44 @@ static void _noreturn_ worker_main(const struct session *session, int fd)
 static struct err *start_worker(struct session *session)
 {
 	struct workers *workers = session->workers;
-	int ends[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return err_errno(errno, "cannot make a socket pair");
-	pid_t controller = getpid();
-	pid_t pid = fork();
-	if (pid < 0) {
-		int number = errno;
-		close(ends[0]);
-		close(ends[1]);
-		return err_errno(number, "cannot fork");
-	}
-	if (!pid) {
-		close(ends[0]);
-		/* They are to notice when the controller is gone. */
-		for (size_t i = 0; i < workers->n; i++)
-			close(workers->all[i].fd);
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != controller)
-			_exit(0);
-		worker_main(session, ends[1]);
-	}
-	close(ends[1]);
-	descendants_spare_child(pid);
-	workers->all[workers->n++] = (struct worker){
-		.pid = pid,
-		.fd = ends[0],
-	};
+	struct again again;
+	bool new;
+	TRY(again_fork(session, &again, &new));
+	if (new)
+		worker_main(session, again.fd);
+	workers->all[workers->n++] = (struct worker){ .again = again };
+	return NULL;
+}
+
+void parallel_close(struct session *session)
+{
+	const struct workers *workers = session->workers;
+	for (size_t i = 0; workers && i < workers->n; i++)
+		close(workers->all[i].again.fd);
+}
+
+static struct err *create_workers(struct workers **ret)
+{
+	_cleanup_(freep) struct workers *workers = calloc(1, sizeof(*workers));
+	if (!workers)
+		return err_nomem();
+	void *shared =
+		mmap(NULL, sizeof(*workers->refused), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return err_errno(errno, "cannot share memory with workers");
+	workers->refused = shared;
+	*ret = take_ptr(workers);
 	return NULL;
 }
 
 static struct err *start_workers(struct session *session, size_t n)
 {
 	if (!session->workers)
-		session->workers = calloc(1, sizeof(*session->workers));
-	if (!session->workers)
-		return err_nomem();
+		TRY(create_workers(&session->workers));
+	BUG_ON(!session->workers);
 	n = MIN(n, (size_t)session->suite.options.jobs);
 	n = MIN(n, (size_t)WORKERS_MAX);
-	if (session->workers->n < n)
-		tracer_unpin(session->tracer); /* they inherit processors */
 	while (session->workers->n < n)
 		TRY(start_worker(session));
 	return NULL;
@@ -244,21 +225,12 @@ void parallel_stop(struct session *session)
 	if (!workers)
 		return;
 	for (size_t i = 0; i < workers->n; i++) {
-		struct worker *worker = &workers->all[i];
-		closep(&worker->fd);
-		free(worker->nodes);
-		/* Unless it was reaped already. */
-		if (waitpid(worker->pid, NULL, __WALL | WNOHANG))
-			worker->pid = 0;
-		else
-			kill(worker->pid, SIGTERM);
+		again_stop(&workers->all[i].again);
+		free(workers->all[i].nodes);
 	}
-	for (size_t i = 0; i < workers->n; i++) {
-		while (workers->all[i].pid &&
-		       waitpid(workers->all[i].pid, NULL, __WALL) < 0 &&
-		       errno == EINTR)
-			;
-	}
+	for (size_t i = 0; i < workers->n; i++)
+		again_reap(&workers->all[i].again);
+	munmap((void *)workers->refused, sizeof(*workers->refused));
 	free(workers);
 	session->workers = NULL;
 }
@@ -270,7 +242,7 @@ static bool worker_read_text(int fd, uint64_t n, char **ret)
 	if (n > TEXT_MAX)
 		return false;
 	*ret = malloc(n + 1);
-	if (!*ret || !read_all(fd, *ret, n))
+	if (!*ret || !stream_read(fd, *ret, n))
 		return false;
 	(*ret)[n] = '\0';
 	return true;
@@ -325,10 +297,12 @@ static struct err *hear_result(struct job *job, struct worker *worker,
 		.line = (unsigned)message->line,
 		.output_dropped = message->dropped,
 	};
-	if (!worker_read_text(worker->fd, message->message_n,
+	if (!worker_read_text(worker->again.fd, message->message_n,
 			      &result.message) ||
-	    !worker_read_text(worker->fd, message->file_n, &result.file) ||
-	    !worker_read_text(worker->fd, message->output_n, &result.output))
+	    !worker_read_text(worker->again.fd, message->file_n,
+			      &result.file) ||
+	    !worker_read_text(worker->again.fd, message->output_n,
+			      &result.output))
 		return worker_report_lost();
 	result.output_n = result.output ? message->output_n : 0;
 	if (message->kind == MESSAGE_FAILED)
@@ -346,7 +320,7 @@ static struct err *job_read_message(struct job *job, struct worker *worker)
 {
 	const struct suite_observer *observer = job->observer;
 	struct worker_message message;
-	if (!read_all(worker->fd, &message, sizeof(message)))
+	if (!stream_read(worker->again.fd, &message, sizeof(message)))
 		return worker_report_lost();
 	switch ((enum message_kind)message.kind) {
 	case MESSAGE_STARTED:
@@ -355,7 +329,6 @@ static struct err *job_read_message(struct job *job, struct worker *worker)
 		return NULL;
 	case MESSAGE_DONE:
 		job->session->suite.executions += message.test;
-		saving_hear(job->session, message.touched, message.unrestored);
 		worker->part = NULL;
 		return NULL;
 	default:
@@ -414,8 +387,8 @@ static struct err *hand_out(struct job *job, struct worker *worker)
 		if (!news)
 			continue;
 		worker->part = part;
-		if (!write_all(worker->fd, &n, sizeof(n)) ||
-		    !write_all(worker->fd, nodes, n * sizeof(*nodes)))
+		if (!stream_write(worker->again.fd, &n, sizeof(n)) ||
+		    !stream_write(worker->again.fd, nodes, n * sizeof(*nodes)))
 			return worker_report_lost();
 	}
 	return NULL;
@@ -433,7 +406,7 @@ static struct err *job_supervise_workers(struct job *job)
 			if (!worker->part)
 				TRY(hand_out(job, worker));
 			busy += worker->part != NULL;
-			polls[i] = (struct pollfd){ worker->fd, 0, 0 };
+			polls[i] = (struct pollfd){ worker->again.fd, 0, 0 };
 			polls[i].events = worker->part ? POLLIN : 0;
 		}
 		if (!busy)
@@ -448,6 +421,84 @@ static struct err *job_supervise_workers(struct job *job)
 				TRY(job_read_message(job, &workers->all[i]));
 		}
 	}
+}
+
+/* ---- the rest, one at a time ---- */
+
+struct job_rest {
+	struct job *job;
+	size_t *back; /* its entries, in the job */
+};
+
+static void rest_on_started(void *data, size_t test)
+{
+	const struct suite_observer *observer =
+		((const struct job_rest *)data)->job->observer;
+	if (observer && observer->started)
+		observer->started(observer->data, test);
+}
+
+static void rest_on_finished(void *data, const struct suite_result *result)
+{
+	const struct job_rest *rest = data;
+	struct suite_result record = *result;
+	record.entry = rest->back[result->entry];
+	job_report_result(rest->job, &record);
+}
+
+static void rest_on_limit(void *data, const char *text)
+{
+	const struct suite_observer *observer =
+		((const struct job_rest *)data)->job->observer;
+	if (observer && observer->limit)
+		observer->limit(observer->data, text);
+}
+
+/* What was not reported, and what leads there. */
+static struct err *find_rest(const struct job *job, struct part *ret)
+{
+	_cleanup_(freep) bool *wanted = calloc(job->n, sizeof(*wanted));
+	if (!wanted)
+		return err_nomem();
+	for (size_t i = job->n; i-- > 0;) {
+		size_t parent = job->nodes[i].parent;
+		wanted[i] |= !job->told[i];
+		if (wanted[i] && parent != SUITE_TREE_ROOT)
+			wanted[parent] = true;
+	}
+	for (size_t i = 0; i < job->n; i++) {
+		if (wanted[i])
+			TRY(vec_push(ret, i));
+	}
+	return NULL;
+}
+
+static struct err *job_run_rest(struct job *job)
+{
+	struct session *session = job->session;
+	const struct suite_observer *before = session->observer;
+	_cleanup_(part_freep) struct part part = {};
+	TRY(find_rest(job, &part));
+	_cleanup_(freep) struct suite_node *nodes =
+		calloc(part.n + 1, sizeof(*nodes));
+	_cleanup_(freep) size_t *back = calloc(part.n + 1, sizeof(*back));
+	_cleanup_(freep) size_t *entries = calloc(job->n, sizeof(*entries));
+	if (!nodes || !back || !entries)
+		return err_nomem();
+	size_t n = fill_part(job, &part, nodes, back, entries);
+	struct job_rest rest = { job, back };
+	const struct suite_observer observer = {
+		.started = rest_on_started,
+		.finished = rest_on_finished,
+		.limit = rest_on_limit,
+		.data = &rest,
+	};
+	log_info("tests change files: they run one at a time, %zu of %zu "
+		 "again",
+		 n, job->n);
+	struct err *err = n ? tree_run(session, nodes, n, &observer) : NULL;
+	session->observer = before;
+	return err;
 }
 
 struct err *parallel_run_tree(struct session *session,
@@ -471,10 +522,16 @@ struct err *parallel_run_tree(struct session *session,
 	struct err *err = start_workers(session, job.split.n);
 	if (!err)
 		err = job_supervise_workers(&job);
+	bool refused = session->workers && !interrupted &&
+		       atomic_load(session->workers->refused);
 	/* Some may be in the middle of something. */
-	if (err)
+	if (err || refused)
 		parallel_stop(session);
-	return err;
+	if (!refused)
+		return err;
+	err_ignore(err); /* a worker that refused is gone */
+	saving_hear(session);
+	return job_run_rest(&job);
 }
 
 struct err *parallel_run_alone(struct session *session, const size_t *order,

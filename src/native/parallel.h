@@ -20,3 +20,5 @@ struct err *parallel_run_alone(struct session *session, const size_t *order,
 /* Is it worth it? */
 bool parallel_useful(const struct session *session, size_t n);
 void parallel_stop(struct session *session); /* ends all workers */
+/* In a process that was forked: they are the controller's. */
+void parallel_close(struct session *session);

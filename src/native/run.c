@@ -11,10 +11,13 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "native/framework.h"
+#include "native/isolation.h"
+#include "native/middle.h"
 #include "native/session.h"
+#include "native/sort_models.h"
 #include "native/tries.h"
+#include "native/verdict.h"
 #include "program/place.h"
-#include "suite/declare.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
 #include "tracee/memory.h"
@@ -65,23 +68,37 @@ void run_destroy(struct run *run)
 	run_destroy(run->checkpoint);
 	tracee_destroy(run->tracee);
 	clear_notes(run);
+	free(run->seen.file);
+	suite_result_free(&run->held);
 	free(run->state);
 	free(run->begun);
+	vec_free(&run->given.all);
 	free(run);
+}
+
+static struct err *run_tell_copied(struct run *copy)
+{
+	const struct framework *framework = copy->framework;
+	return framework->copied
+		       ? framework->copied(copy, tracee_thread(copy->tracee, 0))
+		       : NULL;
 }
 
 struct err *run_fork(struct run *run, struct run **ret)
 {
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
 	TRY(checkpoint_fork(run->ready_thread, &tracee));
-	struct run *copy = run_create(run->session, tracee);
+	_cleanup_(run_destroyp) struct run *copy =
+		run_create(run->session, tracee);
 	if (!copy)
 		return err_nomem();
 	take_ptr(tracee);
 	memcpy(copy->state, run->state, run->framework->state_size);
+	TRY(run_copy_given(copy, run));
 	copy->ready = true;
 	copy->ready_thread = tracee_thread(copy->tracee, 0);
-	*ret = copy;
+	TRY(run_tell_copied(copy));
+	*ret = take_ptr(copy);
 	return NULL;
 }
 
@@ -104,6 +121,7 @@ struct err *run_copy(struct run *run, struct thread *thread, struct run **ret)
 			return err_nomem();
 		memcpy(copy->begun, run->begun, run_tests(run));
 	}
+	TRY(run_copy_given(copy, run));
 	copy->parting = run->parting;
 	copy->resume = run->resume;
 	copy->ready_thread = tracee_thread(copy->tracee, 0);
@@ -116,8 +134,21 @@ struct err *run_copy(struct run *run, struct thread *thread, struct run **ret)
 	copy->outcome = run->outcome;
 	copy->line = run->line;
 	copy->allowed_exit = run->allowed_exit;
+	copy->allowed_signal = run->allowed_signal;
+	copy->limit_ns = run->limit_ns;
+	copy->body = run->body;
+	copy->judged = run->judged;
+	copy->failed = run->failed;
+	copy->unjudged = run->unjudged;
+	copy->blind = run->blind;
+	copy->seen = run->seen;
+	copy->seen.file = NULL;
+	/* Copies have no watchpoints. */
+	memset(copy->seen.armed, 0, sizeof(copy->seen.armed));
+	TRY(str_copy(run->seen.file, &copy->seen.file));
 	TRY(str_copy(run->message, &copy->message));
 	TRY(str_copy(run->file, &copy->file));
+	TRY(run_tell_copied(copy));
 	*ret = take_ptr(copy);
 	return NULL;
 }
@@ -197,132 +228,6 @@ const char *run_source(struct run *run, const char *file)
 		err = map_text_put(&session->sources, file, (uintptr_t)source);
 	err_ignore(err);
 	return source ? source : file;
-}
-
-/*
- * A test that was listed before, by its name: in another start they may come in
- * another sequence. Those of the same name keep theirs.
- */
-static struct err *find_listed(struct session *session, const char *name,
-			       size_t *ret)
-{
-	for (unsigned i = 1; i <= session->suite.tests.n; i++) {
-		_cleanup_(freep) char *numbered = NULL;
-		uint64_t index;
-		if (i > 1 && asprintf(&numbered, "%s#%u", name, i) < 0)
-			return err_nomem();
-		if (!map_text_get(session->relisting,
-				  numbered ? numbered : name, &index))
-			break;
-		BUG_ON(index >= session->handles.n);
-		if (session->handles.data[index].handle)
-			continue;
-		session->resequenced |= index != session->relisted;
-		session->relisted++;
-		*ret = index;
-		return NULL;
-	}
-	return err_create(ERR_SUITE,
-			  "started again, the program has a test '%s' more",
-			  name);
-}
-
-struct err *run_add_test(struct run *run, const char *name, const char *file,
-			 unsigned line, bool disabled, uint64_t handle,
-			 uint64_t group)
-{
-	struct session *session = run->session;
-	size_t index = session->handles.n;
-	uint64_t known;
-	if (session->relisting) {
-		TRY(find_listed(session, name, &index));
-		session->handles.data[index] =
-			(struct test_handle){ handle, group };
-	} else {
-		TRY(suite_add_test(&session->suite, name, run_source(run, file),
-				   line, disabled));
-		if (map_u64_get(&session->declared, group, &known))
-			session->suite.tests.data[index].group = (size_t)known;
-		TRY(vec_push(&session->handles,
-			     (struct test_handle){ handle, group }));
-	}
-	if (map_u64_get(&session->by_handle, handle, &known))
-		return NULL;
-	return map_u64_put(&session->by_handle, handle, index);
-}
-
-struct err *run_add_group(struct run *run, uint64_t group, uint64_t parent)
-{
-	return map_u64_put(&run->session->group_parents, group, parent);
-}
-
-uint64_t run_group_parent(const struct run *run, uint64_t group)
-{
-	uint64_t parent = 0;
-	map_u64_get(&run->session->group_parents, group, &parent);
-	return parent;
-}
-
-struct err *run_declare_group(struct run *run, uint64_t group, uint64_t parent)
-{
-	struct session *session = run->session;
-	uint64_t known = SUITE_NO_GROUP;
-	size_t declared;
-	if (session->relisting ||
-	    map_u64_get(&session->declared, group, &known))
-		return NULL;
-	if (parent)
-		map_u64_get(&session->declared, parent, &known);
-	TRY(declare_group(&session->suite, (size_t)known, &declared));
-	return map_u64_put(&session->declared, group, declared);
-}
-
-struct err *run_declare_needs(struct run *run, size_t test, size_t earlier)
-{
-	struct session *session = run->session;
-	return session->relisting
-		       ? NULL
-		       : declare_needs(&session->suite, test, earlier);
-}
-
-void run_declare_priority(struct run *run, size_t test, int64_t priority)
-{
-	struct session *session = run->session;
-	if (!session->relisting)
-		declare_priority(&session->suite, test, priority);
-}
-
-bool run_disabled(const struct run *run, size_t test)
-{
-	return run->session->suite.tests.data[test].disabled;
-}
-
-size_t run_tests(const struct run *run)
-{
-	return run->session->suite.tests.n;
-}
-
-const char *run_name(const struct run *run, size_t test)
-{
-	return run->session->suite.tests.data[test].name;
-}
-
-uint64_t run_handle(const struct run *run, size_t test)
-{
-	return run->session->handles.data[test].handle;
-}
-
-uint64_t run_group(const struct run *run, size_t test)
-{
-	return run->session->handles.data[test].group;
-}
-
-size_t run_test_by_handle(const struct run *run, uint64_t handle)
-{
-	uint64_t index;
-	return map_u64_get(&run->session->by_handle, handle, &index)
-		       ? (size_t)index
-		       : RUN_NONE;
 }
 
 size_t run_wanted(const struct run *run)
@@ -416,11 +321,6 @@ struct err *run_output(struct run *run, char **ret)
 	return output_peek(run->session->output, ret);
 }
 
-bool run_again(const struct run *run, size_t test)
-{
-	return run->begun && run->begun[test];
-}
-
 bool run_point_wanted(const struct run *run, enum suite_point point)
 {
 	return run->session->points & 1U << point;
@@ -472,6 +372,8 @@ struct err *run_begin(struct run *run)
 	run->in_test = true;
 	run->point = -1;
 	run->allowed_exit = -1;
+	run->allowed_signal = 0;
+	run->limit_ns = 0;
 	clear_notes(run);
 	tracee_forget_fault(run->tracee);
 	if (!run->output_cut)
@@ -484,7 +386,10 @@ struct err *run_begin(struct run *run)
 		TRY(tries_begin(session->tries, run));
 	if (session->places)
 		places_begin(session->places, run->tracee);
+	if (session->verdict)
+		verdict_begin(run);
 	chooser_begin(session->chooser, run->current);
+	TRY(sort_models_begin(run));
 	run->began_ns = clock_now();
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
@@ -497,6 +402,54 @@ struct err *run_group_ready(struct run *run)
 		return NULL;
 	run->early = false;
 	return session->tries ? tries_group_ready(session->tries, run) : NULL;
+}
+
+static void run_report_result(struct run *run,
+			      const struct suite_result *result)
+{
+	struct session *session = run->session;
+	if (result->outcome != OUTCOME_PASS &&
+	    result->outcome != OUTCOME_SKIP) {
+		session->unhappy = true;
+		run->failed = true;
+		/* Time-outs would take their time once more. */
+		if (result->outcome != OUTCOME_TIMEOUT)
+			isolation_note_failure(session, result->test);
+	}
+	if (session->observer && session->observer->finished)
+		session->observer->finished(session->observer->data, result);
+}
+
+/* The program's end may say more of the last test. */
+static bool run_waits_for_end(const struct run *run)
+{
+	return run->whole && run->unjudged && !run->failed &&
+	       run->framework->exit_status_counts && run->next >= run->n;
+}
+
+void run_report_held(struct run *run)
+{
+	if (!run->holds)
+		return;
+	run->holds = false;
+	run_report_result(run, &run->held);
+	suite_result_free(&run->held);
+	run->held = (struct suite_result){};
+}
+
+/* No test failed as far as is known, and yet the program says so. */
+static void run_blame_held(struct run *run)
+{
+	_cleanup_(freep) char *text = NULL;
+	if (!run->holds || run->killed_by || !run->exit_status ||
+	    !verdict_status_counts(run->session))
+		return;
+	verdict_surprised(run->session);
+	run->held.outcome = OUTCOME_FAIL;
+	if (asprintf(&text, "the program ended with %s%s", run_end_text(run),
+		     run->blind ? "; which of its tests failed is not known"
+				: "") >= 0)
+		run->held.message = take_ptr(text);
 }
 
 static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
@@ -516,7 +469,8 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		result.file = run->file;
 		result.line = run->line;
 	}
-	bool wanted = outcome != OUTCOME_PASS || session->want_output;
+	bool waits = outcome == OUTCOME_PASS && !gone && run_waits_for_end(run);
+	bool wanted = outcome != OUTCOME_PASS || session->want_output || waits;
 	struct output_piece piece = {};
 	TRY(cut_output(run, gone, wanted ? &piece : NULL));
 	run->output_cut = true;
@@ -533,13 +487,16 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 	chooser_end(session->chooser, session->observer, session->reported,
 		    result.test);
 	session->reported++;
+	run->ended = outcome;
 	if (outcome != OUTCOME_TIMEOUT)
 		session_note_took(session, result.test, result.ns);
-	if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP)
-		session->unhappy = true;
-	if (session->observer && session->observer->finished)
-		session->observer->finished(session->observer->data, &result);
-	free(piece.text);
+	if (waits) {
+		run->held = result;
+		run->holds = true;
+	} else {
+		run_report_result(run, &result);
+		free(piece.text);
+	}
 	clear_notes(run);
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return err;
@@ -549,6 +506,8 @@ struct err *run_end(struct run *run, enum outcome outcome)
 {
 	if (!run->in_test)
 		return NULL;
+	if (run->session->verdict)
+		TRY(verdict_end(run));
 	bool last = run->next >= run->n && !run->parting;
 	if (run->defer && !run->outcome && last) {
 		run->deferred = true;
@@ -609,6 +568,23 @@ struct err *run_note_more(struct run *run, const char *message)
 void run_allow_exit(struct run *run, int status)
 {
 	run->allowed_exit = status;
+}
+
+void run_allow_signal(struct run *run, int signal)
+{
+	run->allowed_signal = signal;
+}
+
+static uint64_t run_time_limit(const struct run *run)
+{
+	uint64_t all = run->session->suite.options.timeout_ns;
+	return run->limit_ns && run->limit_ns < all ? run->limit_ns : all;
+}
+
+void run_limit(struct run *run, uint64_t ns)
+{
+	run->limit_ns = ns;
+	run->deadline = tracer_clock() + run_time_limit(run);
 }
 
 struct err *run_text(struct run *run, struct raddr address, char **ret)
@@ -753,17 +729,45 @@ static struct err *on_dying(struct run *run, struct tracee_event *event)
 	return NULL;
 }
 
+/* It ended its process, in another way than was allowed. */
+static struct err *judge_end(struct run *run)
+{
+	char text[192];
+	int wanted = run->allowed_signal;
+	if (wanted)
+		snprintf(text, sizeof(text), "%s, expected SIG%s",
+			 run_end_text(run),
+			 sigabbrev_np(wanted) ? sigabbrev_np(wanted) : "?");
+	else
+		snprintf(text, sizeof(text), "%s, expected %d",
+			 run_end_text(run), run->allowed_exit);
+	if (!run->outcome)
+		clear_notes(run);
+	TRY(run_fail(run, NULL, 0, text));
+	return finish_test(run, OUTCOME_FAIL, true);
+}
+
+static bool ended_as_allowed(const struct run *run)
+{
+	int allowed = run->killed_by ? run->allowed_signal : run->allowed_exit;
+	return allowed == RUN_ANY ||
+	       allowed == (run->killed_by ? run->killed_by : run->exit_status);
+}
+
 static struct err *on_gone(struct run *run, const struct tracee_event *event)
 {
 	if (event->kind == TRACEE_KILLED)
 		run->killed_by = event->signal;
 	else
 		run->exit_status = event->status;
+	run_blame_held(run);
+	run_report_held(run);
 	bool before = !run->in_test;
 	TRY(blame_first(run));
 	if (!run->in_test)
 		return NULL;
-	if (run->deferred && !run->killed_by && !run->exit_status)
+	if (run->deferred && !run->killed_by &&
+	    (!run->exit_status || !verdict_status_counts(run->session)))
 		return finish_test(run, OUTCOME_PASS, true);
 	if (run->deferred && !run->killed_by) {
 		char text[64];
@@ -772,9 +776,11 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 		TRY(run_fail(run, NULL, 0, text));
 		return finish_test(run, OUTCOME_NONE, true);
 	}
-	if (!run->killed_by && run->exit_status == run->allowed_exit &&
-	    run->outcome != OUTCOME_FAIL)
+	if (ended_as_allowed(run) && run->outcome != OUTCOME_FAIL)
 		return finish_test(run, OUTCOME_PASS, true);
+	if (run->framework->judges_end && !before && !run->executed &&
+	    (!run->killed_by || run->allowed_signal))
+		return judge_end(run);
 	if (run->outcome == OUTCOME_FAIL && run->killed_by == SIGABRT &&
 	    run->framework->failure_aborts)
 		return finish_test(run, OUTCOME_FAIL, true);
@@ -794,6 +800,20 @@ struct err *run_leaves(struct run *run, int status)
 					    .status = status };
 	run->stop = true;
 	return on_gone(run, &event);
+}
+
+struct err *run_not_begun(struct run *run)
+{
+	size_t test = run_wanted(run);
+	run->unable = true;
+	if (test == RUN_NONE)
+		return err_create(ERR_SUITE, "%s ended without a test",
+				  run->framework->name);
+	return err_hint(err_create(ERR_SUITE,
+				   "%s was made to run the test '%s' and "
+				   "returned without it having begun",
+				   run->framework->name, run_name(run, test)),
+			"leave it out with --tests '!%s'", run_name(run, test));
 }
 
 static struct err *on_executed(struct run *run)
@@ -818,7 +838,7 @@ static struct err *on_deadline(struct run *run, enum run_state *ret)
 			      tracee_pid(run->tracee), &file, &line,
 			      &function));
 	char limit[16];
-	duration_format(run->session->suite.options.timeout_ns, limit);
+	duration_format(run_time_limit(run), limit);
 	if (asprintf(&text, "still running after %s%s%s", limit,
 		     function ? ", in " : "", function ? function : "") < 0)
 		text = NULL;
@@ -839,7 +859,7 @@ static struct err *on_deadline(struct run *run, enum run_state *ret)
 static struct err *on_broken(struct run *run, struct err *err,
 			     enum run_state *ret)
 {
-	if (!run->order || err_kind(err) == ERR_INTERRUPTED)
+	if (!run->order || run->unable || err_kind(err) == ERR_INTERRUPTED)
 		return err;
 	_cleanup_(err_destroyp) struct err *owned _unused_ = err;
 	log_debug(LOG_NATIVE, "hook: %s", err_message(err));
@@ -885,8 +905,13 @@ static struct err *call_hook(struct run *run, struct thread *thread,
 			     struct hook hook, bool *ret_end,
 			     enum run_state *ret)
 {
+	run->at = thread;
 	if (run_parts(run))
 		keep_checkpoint(run, thread, hook);
+	if (run->session->keeps_middle && run->whole)
+		middle_pass(run, thread, hook);
+	if (run->session->verdict && hook.call == run->framework->ends_test)
+		TRY(verdict_foresee(run, thread, hook));
 	struct err *err = hook.call(run, thread, hook.arg);
 	*ret_end = true;
 	if (run->parting && run->parting->asked) {
@@ -945,6 +970,8 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 					       run->in_test ? run->current
 							    : PLACES_NO_TEST,
 					       &event);
+			else
+				verdict_touched(run, &event);
 			break;
 		case TRACEE_DYING:
 			TRY(on_dying(run, &event));

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "program/held.h"
 #include "program/program.h"
 #include "suite/suite.h"
 #include "tracee/tracee.h"
@@ -38,12 +39,29 @@ struct parting {
 	size_t more;   /* tests that may come at most */
 };
 
+/* Of the running test: what native/verdict.c saw of its runner's verdict. */
+#define VERDICT_PLACES 16
+#define VERDICT_WATCHPOINTS 4
+struct verdict_seen {
+	uint64_t before[VERDICT_PLACES];
+	unsigned known; /* bits: which of them could be read … */
+	unsigned wrote; /* … and where the test wrote that it failed */
+	/* By watchpoint: which of them it is for, plus 1; 0: not set. */
+	uint8_t armed[VERDICT_WATCHPOINTS];
+	unsigned stops; /* at watchpoints */
+	char *file;	/* where the test failed; NULL: not known */
+	unsigned line;
+	uint64_t argument; /* that the test was called with */
+	int foreseen; /* with what the program would end now, if not with 0 */
+};
+
 struct run {
 	struct session *session;
 	struct tracee *tracee;
 	struct program *program;
 	const struct framework *framework;
-	void *state; /* the adapter's */
+	void *state;		/* the adapter's */
+	struct held_list given; /* what tests get from the framework */
 	bool discovering;
 
 	/* The order and how far it is. */
@@ -73,13 +91,34 @@ struct run {
 	uint64_t deadline;
 	/* What is known of the running test. */
 	enum outcome outcome; /* OUTCOME_NONE: nothing against it */
+	enum outcome ended;   /* of the test that ended last */
 	char *message;
 	char *file;
 	unsigned line;
-	int allowed_exit; /* run_allow_exit(); -1: none */
+	int allowed_exit;   /* run_allow_exit(); -1: none */
+	int allowed_signal; /* run_allow_signal(); 0: none */
+	uint64_t limit_ns;  /* run_limit(); 0: that of all tests */
+	/* The function that is the running test; 0: unknown. */
+	struct raddr body;
+	bool judged; /* what it returns says whether it failed */
+	struct verdict_seen seen;
+	bool failed;	/* some test in this process did not pass */
+	bool unjudged;	/* nothing would have said if one had failed */
+	bool blind;	/* after one of them the exit status was not foreseen */
+	bool foresight; /* a copy that only shows how the program ends */
+	/*
+	 * The order is the caller's own, and the result of its last test waits
+	 * for the end of the program.
+	 */
+	bool whole;
+	bool holds;
+	struct suite_result held;
+	struct thread *at; /* that a hook was called with */
 	/* How the process ended. */
 	bool dying;
-	bool executed; /* another program took its place */
+	bool executed;	     /* another program took its place */
+	bool failed_outside; /* the framework has a failure that is no test's */
+	bool unable; /* run_not_begun(): no other process would do better */
 	int exit_status;
 	int killed_by;
 };
@@ -170,6 +209,11 @@ struct err *run_begin(struct run *run) _must_check_;
  */
 struct err *run_group_ready(struct run *run) _must_check_;
 struct err *run_end(struct run *run, enum outcome outcome) _must_check_;
+/* Did the test fail that ended last? */
+static inline bool run_failed(const struct run *run)
+{
+	return !run->in_test && run->ended == OUTCOME_FAIL;
+}
 
 /*
  * Frameworks that have set-up and tear-down report where the running test is in
@@ -193,14 +237,46 @@ struct err *run_skip(struct run *run, const char *file, unsigned line,
 /* More of the message of the note that counts. */
 struct err *run_note_more(struct run *run, const char *message) _must_check_;
 
-/* The running test passes also if it makes the program leave with @status. */
+/*
+ * The running test passes also if it makes the program leave with @status, or if
+ * the process is killed by @signal. RUN_ANY: by any, with any status.
+ */
+#define RUN_ANY (-2)
 void run_allow_exit(struct run *run, int status);
+void run_allow_signal(struct run *run, int signal);
+/* The framework gives the running test so much time, if that is less. */
+void run_limit(struct run *run, uint64_t ns);
 
 /*
  * It is about to leave with @status, and is not let go on: what is known of the
  * running test is its outcome.
  */
 struct err *run_leaves(struct run *run, int status) _must_check_;
+
+/*
+ * What the framework was made to call has returned, and the wanted test did not
+ * begin: the error with which the suite ends. Calling it again would be a loop.
+ */
+struct err *run_not_begun(struct run *run) _must_check_;
+
+/*
+ * Objects that the framework gives to tests and that nothing else may point to
+ * (program/held.h). An adapter names them for all tests that get them, not only
+ * for those of the order, before the first begins: in framework.start, or where a
+ * group begins, for which those of the last are forgotten.
+ */
+struct err *run_hold(struct run *run, const struct held *held) _must_check_;
+/*
+ * The test of which @index was added gets this, and so do those of which it was
+ * not known yet.
+ */
+void run_hold_at(struct run *run, size_t index, uint64_t object);
+void run_hold_none(struct run *run);
+/* For copies of a process. */
+struct err *run_copy_given(struct run *copy,
+			   const struct run *run) _must_check_;
+/* Does anybody look at what tests share? If not, that costs nothing. */
+bool run_is_watched(const struct run *run);
 
 /* Helpers for hooks. */
 struct err *run_text(struct run *run, struct raddr address,

@@ -14,9 +14,22 @@ struct err *saving_create(struct session *session)
 void saving_destroy(struct session *session)
 {
 	file_guard_destroy(take_ptr(session->guard));
-	if (session->saver)
+	if (session->saver && !session->leaves_files)
 		err_ignore(saver_put_back(session->saver));
+	if (session->saver)
+		saver_remove_made(session->saver, !session->leaves_files);
 	saver_destroy(take_ptr(session->saver));
+}
+
+struct err *saving_launched(struct session *session, struct tracee *tracee)
+{
+	if (!session->refusal)
+		return NULL;
+	/* That of another start. */
+	file_guard_destroy(take_ptr(session->guard));
+	return file_guard_attach_refusing(tracee_thread(tracee, 0),
+					  session->saver, session->refusal,
+					  &session->guard);
 }
 
 struct err *saving_started(struct session *session, const struct run *run)
@@ -28,7 +41,7 @@ struct err *saving_started(struct session *session, const struct run *run)
 
 bool saving_is_guarded(const struct session *session)
 {
-	return session->saver &&
+	return session->saver && !session->refusal &&
 	       !(session->watch && watch_follows(session->watch)) &&
 	       !(session->places && places_follow(session->places));
 }
@@ -40,18 +53,16 @@ struct err *saving_guard(struct session *session, struct run *run)
 				 &session->guard);
 }
 
-void saving_hear(struct session *session, bool touched, bool unrestored)
+void saving_hear(struct session *session)
 {
-	session->shares_files |= touched;
-	if (unrestored && session->saver)
-		saver_lose(session->saver, "files of orders that ran side by "
-					   "side");
+	session->shares_files = true;
 }
 
 bool saving_shares_files(const struct session *session)
 {
 	return session->shares_files ||
-	       (session->saver && saver_path(session->saver, 0));
+	       (session->saver && (saver_path(session->saver, 0) ||
+				   saver_lost(session->saver, 0)));
 }
 
 struct err *saving_put_back(struct session *session)

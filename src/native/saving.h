@@ -1,14 +1,17 @@
 /*
  * Files in test executables: kept before tests change them, and as they were
- * whenever an order begins (suite_options.restores, keep/save.h). For native/
- * only.
+ * whenever a process begins (keep/save.h): what one copy of the program does to
+ * them, be it at its own end, never reaches another. They are restored when the
+ * suite is closed, too, unless what the last order left is to stay
+ * (suite_options.restores). For native/ only.
  *
  * Processes are copies of the origin, whose calls nobody follows: watches want
  * to follow those of theirs. So orders that are not watched begin in copies of
  * another process, the guarded one: a copy of the origin whose calls that change
  * files are followed.
  *
- * Without a saver all of these do nothing.
+ * Where several run side by side, none of them may change a file
+ * (session.refusal): others would see it, and restore something else.
  */
 #pragma once
 
@@ -17,7 +20,11 @@
 struct saved;
 
 struct err *saving_create(struct session *session) _must_check_;
-void saving_destroy(struct session *session); /* restores them a last time */
+void saving_destroy(
+	struct session *session); /* see above; restores a last time */
+/* It stands at its entry point, libraries loaded. */
+struct err *saving_launched(struct session *session,
+			    struct tracee *tracee) _must_check_;
 /* The program stands before its first test, newly started. */
 struct err *saving_started(struct session *session,
 			   const struct run *run) _must_check_;
@@ -25,8 +32,8 @@ struct err *saving_started(struct session *session,
 bool saving_is_guarded(const struct session *session);
 /* From now on it is followed, and what is copied from it. */
 struct err *saving_guard(struct session *session, struct run *run) _must_check_;
-/* What another one that runs the same program says of its files. */
-void saving_hear(struct session *session, bool touched, bool unrestored);
+/* Another one that runs the same program says that it would change files. */
+void saving_hear(struct session *session);
 /* Must orders be run one at a time? */
 bool saving_shares_files(const struct session *session);
 

@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "native/again.h"
+#include "native/arguments.h"
 #include "native/between.h"
 #include "native/calls.h"
 #include "native/chooser.h"
@@ -20,11 +22,16 @@
 #include "native/executable.h"
 #include "native/explore.h"
 #include "native/framework.h"
+#include "native/isolation.h"
+#include "native/middle.h"
 #include "native/parallel.h"
 #include "native/saving.h"
+#include "native/slots.h"
+#include "native/sort_models.h"
 #include "native/tree.h"
 #include "native/tries.h"
 #include "native/user_models.h"
+#include "native/verdict.h"
 #include "suite/declare.h"
 #include "tracee/breakpoint.h"
 #include "tracee/checkpoint.h"
@@ -45,8 +52,10 @@ struct watch_host session_host(struct session *session)
 		.tracer = session->tracer,
 		.program = session->program,
 		.env = session->env,
+		.forked = session->tests_forked,
 		.observer = &session->observer,
 		.saver = &session->saver,
+		.inlined = &session->inlined,
 	};
 }
 
@@ -57,7 +66,11 @@ struct watch_process session_watched(const struct session *session,
 	return (struct watch_process){
 		.tracee = run->tracee,
 		.thread = run->ready_thread,
-		.origin = origin && origin != run ? origin->tracee : NULL,
+		/* Only what stands where this one does. */
+		.origin = origin && origin != run && !session->early.on
+				  ? origin->tracee
+				  : NULL,
+		.held = &run->given,
 	};
 }
 
@@ -72,8 +85,15 @@ static void session_close(struct suite *suite)
 	struct session *session = session_of(suite);
 	parallel_stop(session);
 	watch_destroy(session->watch);
+	initialising_free(&session->initialising);
+	map_u64_free(&session->early.refused);
 	tries_forget(session);
+	verdict_destroy(session->verdict);
+	free(session->opening);
 	free(session->took);
+	between_free(session);
+	arguments_destroy(session);
+	middle_forget(session);
 	session_forget_origin(session);
 	tracer_destroy(session->tracer);
 	saving_destroy(session); /* nothing can write now */
@@ -84,10 +104,13 @@ static void session_close(struct suite *suite)
 	environment_free_words(session->argv);
 	environment_free_words(session->env);
 	vec_free(&session->hooks);
+	vec_free(&session->failed);
 	vec_free(&session->handles);
 	map_u64_free(&session->by_handle);
 	map_u64_free(&session->seen);
 	map_u64_free(&session->call_sites);
+	map_u64_free(&session->suites);
+	free(session->listing_end);
 	for (size_t i = 0; i < session->sources.map.cap; i++) {
 		if (session->sources.map.slots[i].hash)
 			free((char *)(uintptr_t)session->sources.map.slots[i]
@@ -99,6 +122,7 @@ static void session_close(struct suite *suite)
 	positions_destroy(session->positions);
 	chooser_destroy(session->chooser);
 	user_models_destroy(session->user_models);
+	sort_models_destroy(session->sort_models);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -168,6 +192,7 @@ static struct err *on_libraries(struct run *run, struct thread *thread,
 		return NULL;
 	TRY(program_load(run->program, run->tracee));
 	TRY(user_models_attach(run));
+	TRY(sort_models_attach(run));
 	return run->framework->loaded ? run->framework->loaded(run) : NULL;
 }
 
@@ -179,6 +204,12 @@ static const struct framework *framework_by_name(const struct session *session,
 			return session->frameworks[i];
 	}
 	return NULL;
+}
+
+const char *const *session_test_functions(const struct session *session)
+{
+	static const struct suite_options usual;
+	return suite_test_functions(session ? &session->suite.options : &usual);
 }
 
 static struct err *no_framework(const struct session *session, const char *name)
@@ -196,9 +227,9 @@ static struct err *session_recognise_framework(const struct session *session,
 {
 	const struct framework *const *frameworks = session->frameworks;
 	const char *wanted = session->suite.options.framework;
-	const char *functions = session->suite.options.test_functions;
 	if (!wanted || !strcmp(wanted, "auto"))
-		wanted = functions ? "functions" : NULL;
+		wanted = session->suite.options.test_functions ? "functions"
+							       : NULL;
 	if (wanted) {
 		*ret = framework_by_name(session, wanted);
 		return *ret ? NULL : no_framework(session, wanted);
@@ -210,7 +241,8 @@ static struct err *session_recognise_framework(const struct session *session,
 		log_info("framework: %s", frameworks[i]->name);
 		return NULL;
 	}
-	return executable_unrecognised(session->program, functions);
+	return executable_unrecognised(session->program,
+				       session_test_functions(session));
 }
 
 /* From the program's first instruction to its entry point: libraries loaded. */
@@ -250,6 +282,7 @@ static struct err *session_launch_program(struct session *session,
 	chooser_starts(session->chooser);
 	TRY(tracee_start(session->tracer, &command, &tracee));
 	TRY(run_to_entry(session, tracee));
+	TRY(saving_launched(session, tracee));
 	TRY(program_load(session->program, tracee));
 	*ret = take_ptr(tracee);
 	return NULL;
@@ -289,7 +322,8 @@ static struct err *session_attach_run(struct run *run)
 	TRY(run->framework->attach(run));
 	if (run->session->chooser)
 		TRY(chooser_attach(run));
-	return user_models_attach(run);
+	TRY(user_models_attach(run));
+	return sort_models_attach(run);
 }
 
 static struct err *session_start(struct session *session, bool discovering,
@@ -322,6 +356,11 @@ static struct err *session_start(struct session *session, bool discovering,
 	switch (state) {
 	case RUN_READY:
 		chooser_ready(session->chooser);
+		if (run->framework->exit_status_counts) {
+			output_drain(session->output);
+			free(take_ptr(session->opening));
+			TRY(output_peek(session->output, &session->opening));
+		}
 		TRY(saving_started(session, run));
 		*ret = take_ptr(run);
 		return NULL;
@@ -419,7 +458,7 @@ static struct err *find_again(struct session *session)
 /*
  * A process stopped before the first test. It is the origin itself, as the
  * system started it; where that is possible, a copy of it becomes the origin
- * for those to come.
+ * for those to come. While it is needed (keeps_origin), it is the copy.
  */
 static struct err *session_take_origin(struct session *session,
 				       struct run **ret)
@@ -427,7 +466,11 @@ static struct err *session_take_origin(struct session *session,
 	if (!session->origin) {
 		TRY(session_start(session, false, &session->origin));
 		positions_destroy(take_ptr(session->positions));
-		TRY(find_again(session));
+		struct err *err = find_again(session);
+		/* Its tests are not known: the next one to ask hears so, too. */
+		if (err)
+			session_forget_origin(session);
+		TRY(err);
 	}
 	struct run *copy = NULL;
 	if (!session_find_obstacle(session)) {
@@ -437,6 +480,10 @@ static struct err *session_take_origin(struct session *session,
 		TRY(positions_put_back(session->positions,
 				       session->origin->ready_thread));
 		TRY(run_fork(session->origin, &copy));
+	}
+	if (session->keeps_origin && copy) {
+		*ret = copy;
+		return NULL;
 	}
 	*ret = session->origin;
 	session->origin = copy;
@@ -493,24 +540,27 @@ static struct err *session_discover_tests(struct session *session,
 	} while (state == RUN_READY);
 	if (state == RUN_INTERRUPTED)
 		return err_create(ERR_INTERRUPTED, "interrupted");
+	free(take_ptr(session->listing_end));
+	session->listing_exited = state == RUN_GONE && !run->killed_by;
 	if (state == RUN_HUNG)
-		log_warn("the program does not end when its tests are skipped; "
-			 "the list may be incomplete");
-	if (state == RUN_GONE && run->killed_by)
-		log_info("the program crashes when its tests are skipped (%s); "
-			 "the list may be incomplete",
-			 run_end_text(run));
+		session->listing_end = strdup("did not end");
+	else if (state == RUN_GONE && run->killed_by)
+		TRY(str_format(&session->listing_end, "was %s",
+			       run_end_text(run)));
+	else if (state == RUN_GONE && run->exit_status)
+		TRY(str_format(&session->listing_end, "ended with %s",
+			       run_end_text(run)));
 	*ret_ended_well =
 		state == RUN_GONE && !run->killed_by && !run->exit_status;
 	output_restart(session->output);
 	/* A copy of what the adapter had prepared for this. */
 	run_destroy(take_ptr(session->guarded));
-	TRY(saving_put_back(session));
 	BUG_ON(copied && !session->origin);
 	if (copied && framework->after_discovery)
-		return framework->after_discovery(
-			session->origin, session->origin->ready_thread);
-	return NULL;
+		TRY(framework->after_discovery(session->origin,
+					       session->origin->ready_thread));
+	/* The origin goes with a file that it has open, if that is gone. */
+	return saving_put_back(session);
 }
 
 static struct err *discover_best(struct session *session)
@@ -541,32 +591,59 @@ static struct err *discover_best(struct session *session)
 
 static struct err *list_tests(struct session *session)
 {
-	if (!session->framework->list)
-		return discover_best(session);
+	if (!session->framework->list) {
+		TRY(discover_best(session));
+		if (session->listing_end && !session->listing_exited)
+			log_warn("the program %s while its tests were listed; "
+				 "the list may be incomplete",
+				 session->listing_end);
+		return NULL;
+	}
 	struct run *run = session->origin;
 	return session->framework->list(run, run->ready_thread);
 }
 
-/* Works through the order with as many processes as it takes. */
-static struct err *run_in_order(struct session *session, const size_t *order,
-				size_t n)
+/* A process for what comes next of an order, which it may have begun. */
+static struct err *begin_order(struct session *session, const size_t *order,
+			       size_t n, struct run **ret)
 {
+	if (session->rest && !session->reported)
+		return middle_resume(session, ret);
+	TRY(session_process(session, ret));
+	middle_begin(session);
+	(*ret)->order = order;
+	(*ret)->n = n;
+	(*ret)->whole = true;
+	return session->early.on ? early_initialise(*ret) : NULL;
+}
+
+struct err *session_run_order(struct session *session, const size_t *order,
+			      size_t n)
+{
+	bool told = false, goes_on = false;
 	for (size_t at = 0; at < n;) {
 		_cleanup_(run_destroyp) struct run *run = NULL;
 		/* One that takes over after a crash begins where all begin. */
-		TRY(saving_put_back(session));
-		TRY(session_process(session, &run));
-		run->order = order + at;
-		run->n = n - at;
-		const struct watch_process watched =
-			session_watched(session, run);
+		if (!goes_on)
+			TRY(saving_put_back(session));
+		TRY(begin_order(session, order + at, n - at, &run));
+		struct watch_process watched = session_watched(session, run);
+		if (run->resume.call) {
+			watched.origin = middle_origin(session);
+			watched.before = order;
+			watched.n_before = run->next;
+		}
 		if (session->places)
 			TRY(places_start(session->places, &watched));
-		if (session->watch)
+		if (session->watch) {
 			TRY(watch_start(session->watch, &watched));
-		TRY(run->framework->start(run, run->ready_thread));
+			TRY(initialising_start(run));
+		}
+		if (!run->resume.call)
+			TRY(run->framework->start(run, run->ready_thread));
 		enum run_state state;
 		struct err *err = run_loop(run, &state);
+		run_report_held(run);
 		if (session->watch)
 			watch_stop(session->watch);
 		if (session->places)
@@ -578,8 +655,12 @@ static struct err *run_in_order(struct session *session, const size_t *order,
 		if (at < n && !run->next)
 			return executable_ended_early(session,
 						      run_end_text(run));
+		/* Tests in children: all that goes on are files. */
+		goes_on = state == RUN_STOPPED && session->tests_forked;
 		if (at == n)
 			executable_judge_end(session, run, state);
+		else if (!told && state == RUN_GONE)
+			told = slots_tell_rest(run, order[at]);
 		output_restart(session->output);
 	}
 	return NULL;
@@ -609,26 +690,43 @@ static struct err *run_alone(struct session *session, const size_t *order,
 	return NULL;
 }
 
-static struct err *session_run(struct suite *suite, const size_t *order,
-			       size_t n, unsigned flags,
-			       const struct suite_observer *observer)
+struct err *session_run(struct suite *suite, const size_t *order, size_t n,
+			unsigned flags, const struct suite_observer *observer)
 {
 	struct session *session = session_of(suite);
+	TRY(verdict_learn(session));
 	session->observer = observer;
 	session->reported = 0;
 	session->unhappy = false;
+	session->failed.n = 0;
+	session->leaves_files =
+		!suite->options.restores && !(flags & SUITE_ALONE);
 	tracer_tick(true);
 	struct err *err;
 	user_models_tell(session);
-	if (!(flags & SUITE_ALONE))
-		err = run_in_order(session, order, n);
-	else if (!(flags & SUITE_SERIAL) && !saving_shares_files(session) &&
-		 !chooser_chooses(session->chooser) &&
-		 parallel_useful(session, n))
+	executable_tell_listing(session);
+	executable_tell_forked(session);
+	if (!(flags & SUITE_ALONE)) {
+		err = between_find_for(session, order, n);
+		if (!err && !session->rest)
+			err = verdict_rehearse_order(session, order, n,
+						     session_run_order);
+		if (!err)
+			err = session_run_order(session, order, n);
+		middle_end(session);
+		verdict_forget_rehearsal(session);
+		if (!err)
+			err = isolation_check(session, run_alone);
+	} else if (!(flags & SUITE_SERIAL) && !saving_shares_files(session) &&
+		   !chooser_chooses(session->chooser) &&
+		   parallel_useful(session, n)) {
 		err = parallel_run_alone(session, order, n);
-	else
+	} else {
 		err = run_alone(session, order, n);
+	}
 	tracer_tick(false);
+	verdict_tell(session);
+	sort_models_tell(session);
 	if (session->obstacle && session->chooser)
 		suite_limit(observer,
 			    "choices: the program is started again for each "
@@ -636,25 +734,11 @@ static struct err *session_run(struct suite *suite, const size_t *order,
 			    "of a choice",
 			    session->obstacle);
 	session->observer = NULL;
-	struct err *failed = saving_put_back(session);
+	struct err *failed =
+		session->leaves_files ? NULL : saving_put_back(session);
 	if (!err)
 		return failed;
 	err_ignore(failed);
-	return err;
-}
-
-static struct err *session_run_places(struct suite *suite, const size_t *order,
-				      size_t n, const struct suite_place *list,
-				      size_t n_places,
-				      const struct suite_observer *observer)
-{
-	struct session *session = session_of(suite);
-	const struct watch_host host = session_host(session);
-	_cleanup_(places_destroyp) struct places *places = NULL;
-	TRY(places_create(&host, list, n_places, &places));
-	session->places = places;
-	struct err *err = session_run(suite, order, n, 0, observer);
-	session->places = NULL;
 	return err;
 }
 
@@ -665,6 +749,7 @@ static struct err *session_run_tree(struct suite *suite,
 				    const struct suite_observer *observer)
 {
 	struct session *session = session_of(suite);
+	TRY(verdict_learn(session));
 	struct watch *watch = session->watch;
 	unsigned points = session->points;
 	struct err *err;
@@ -692,6 +777,24 @@ static struct err *session_run_tree(struct suite *suite,
 	return err;
 }
 
+/* Tests in children: @what they may leave, unless only the rest is asked for. */
+static const struct suite_watch *
+session_forked_options(const struct session *session,
+		       const struct suite_watch *options, unsigned what,
+		       struct suite_watch *room)
+{
+	if (!session->tests_forked || !(options->what & ~SUITE_MEMORY))
+		return options;
+	*room = *options;
+	room->what &= what;
+	return room;
+}
+
+static void session_initialise(struct suite *suite, bool early)
+{
+	session_of(suite)->early.on = early;
+}
+
 static struct err *session_watch(struct suite *suite,
 				 const struct suite_watch *options)
 {
@@ -710,6 +813,9 @@ static struct err *session_watch(struct suite *suite,
 					   session->framework->name,
 					   session->framework->no_points),
 				"--capture before-setup..after-teardown works");
+	options = session_forked_options(session, options,
+					 SUITE_FILES | SUITE_PROCESS,
+					 &session->forked_watch);
 	const struct watch_host host = session_host(session);
 	TRY(watch_create(&host, options, &session->watch));
 	session->points = points;
@@ -723,38 +829,68 @@ static struct err *session_try_roots(struct suite *suite,
 				     void *data,
 				     const struct suite_observer *observer)
 {
-	return tries_run(session_of(suite), watch, prefix, n, test, judge, data,
+	struct session *session = session_of(suite);
+	TRY(verdict_learn(session));
+	struct suite_watch room;
+	watch = session_forked_options(session, watch, SUITE_FILES, &room);
+	return tries_run(session, watch, prefix, n, test, judge, data,
 			 observer);
 }
 
-/* A runner that cannot be examined is taken for one that does nothing. */
-static struct err *session_declare(struct suite *suite)
+/* Tests stay in their segments, and those in the program's own sequence. */
+static struct err *session_declare_segments(struct session *session, size_t n)
+{
+	struct suite *suite = &session->suite;
+	size_t last = RUN_NONE, group = SUITE_NO_GROUP;
+	if (between_segments(session) < 2)
+		return NULL;
+	suite->fixed = between_segments(session) == n;
+	for (size_t i = 0; i < suite->tests.n; i++) {
+		size_t segment = between_segment(session, i);
+		if (segment == RUN_NONE)
+			continue;
+		declare_priority(suite, i, -(int64_t)segment);
+		if (suite->fixed)
+			continue;
+		if (segment != last)
+			TRY(declare_group(suite, SUITE_NO_GROUP, &group));
+		suite->tests.data[i].group = group;
+		last = segment;
+	}
+	return NULL;
+}
+
+static struct err *session_declare(struct suite *suite, const size_t *tests,
+				   size_t n)
 {
 	struct session *session = session_of(suite);
 	if (session->declared_all)
 		return NULL;
 	session->declared_all = true;
+	TRY(verdict_learn(session));
 	tracer_tick(true);
-	struct err *err = between_find(session, &suite->fixed);
+	struct err *err = between_find(session, tests, n);
 	tracer_tick(false);
-	if (err && err_kind(err) != ERR_INTERRUPTED) {
-		log_info("what the program does between its tests is not "
-			 "known: %s",
-			 err_message(err));
-		err_ignore(err);
-		err = NULL;
-	}
-	for (size_t i = 0; suite->fixed && i < suite->tests.n; i++)
-		declare_priority(suite, i, -(int64_t)i);
-	return err;
+	if (!err)
+		err = str_copy(between_fixture(session), &suite->fixture);
+	return err ? err : session_declare_segments(session, n);
 }
 
 static const struct suite_ops session_ops = {
 	.run = session_run,
 	.watched = SUITE_ALL,
 	.watch = session_watch,
+	.initialise = session_initialise,
 	.run_places = session_run_places,
 	.places_max = PLACES_MAX,
+	.run_adding = session_run_adding,
+	.add_place = session_add_place,
+	.keep_middle = middle_keep,
+	.middle = middle_find,
+	.run_rest = session_run_rest,
+	.beside_start = again_beside_start,
+	.beside_socket = again_beside_socket,
+	.beside_end = again_beside_end,
 	.touched_file = saving_touched_file,
 	.unrestored = saving_unrestored,
 	.try_roots = session_try_roots,
@@ -780,9 +916,10 @@ static struct err *list_owns(struct session *session)
 	return NULL;
 }
 
-struct err *native_suite_open(const struct suite_options *options,
-			      const struct framework *const *frameworks,
-			      struct suite **ret)
+struct err *session_open(const struct suite_options *options,
+			 const struct framework *const *frameworks,
+			 const struct file_guard_refusal *refusal,
+			 struct suite **ret)
 {
 	char *path;
 	TRY(executable_find(options->argv[0], &path));
@@ -795,6 +932,7 @@ struct err *native_suite_open(const struct suite_options *options,
 	session->suite.ops = &session_ops;
 	session->suite.options = *options;
 	session->frameworks = frameworks;
+	session->refusal = refusal;
 	session->want_output = options->keep_output;
 	if (getenv("POLYGRAPH_FAULT_POINTS")) /* for tests: see run_point() */
 		session->points = (1U << SUITE_POINTS) - 1;
@@ -814,8 +952,7 @@ struct err *native_suite_open(const struct suite_options *options,
 	TRY(program_create(session->owns, &session->program));
 	TRY(environment_prepare(session));
 	TRY(tracer_create(&session->tracer));
-	if (options->restores)
-		TRY(saving_create(session));
+	TRY(saving_create(session));
 	tracer_tick(true);
 	TRY(session_start(session, false, &session->origin));
 	session->suite.framework = session->framework->name;
@@ -825,4 +962,11 @@ struct err *native_suite_open(const struct suite_options *options,
 	tracer_tick(false);
 	*ret = take_ptr(suite);
 	return NULL;
+}
+
+struct err *native_suite_open(const struct suite_options *options,
+			      const struct framework *const *frameworks,
+			      struct suite **ret)
+{
+	return session_open(options, frameworks, NULL, ret);
 }

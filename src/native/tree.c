@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "keep/save.h"
+#include "native/between.h"
 #include "native/executable.h"
 #include "native/framework.h"
 #include "native/saving.h"
@@ -28,6 +29,7 @@ struct order_tree_walk {
 	uint8_t *flags;		/* by node */
 	size_t *stack;		/* room for all nodes */
 	struct suite_path path; /* the order that runs */
+	size_t before;		/* so many of it ran in other processes */
 	struct run *run;
 	struct parting parting;
 	/* An order that is run for its exit status alone, and what it was. */
@@ -100,7 +102,7 @@ static void tell_none(struct order_tree_walk *walk, size_t node)
 static void tree_on_started(void *data, size_t test)
 {
 	const struct order_tree_walk *walk = data;
-	size_t node = walk->path.nodes[walk->run->next - 1];
+	size_t node = walk->path.nodes[walk->before + walk->run->next - 1];
 	if (!walk->probing && !(walk->flags[node] & TOLD) &&
 	    walk->outer->started)
 		walk->outer->started(walk->outer->data, test);
@@ -131,9 +133,10 @@ static void tree_on_finished(void *data, const struct suite_result *result)
 		return;
 	}
 	struct suite_result record = *result;
-	record.entry = walk->path.nodes[run->next - 1];
+	record.entry = walk->path.nodes[walk->before + run->next - 1];
+	bool foreseen = walk->session->tests_forked && !run->blind;
 	/* Judged by an exit status that may be an earlier test's doing. */
-	if (run->deferred && run->exit_status && run->next > 1 &&
+	if (run->deferred && run->exit_status && run->next > 1 && !foreseen &&
 	    record.outcome == OUTCOME_FAIL)
 		hold_result(walk, &record);
 	else
@@ -164,8 +167,8 @@ static struct err *run_to(struct order_tree_walk *walk, struct run *run,
 	walk->run = run;
 	walk->parting.asked = false;
 	walk->parting.more = walk->tree.heights[walk->path.nodes[end - 1]] - 1;
-	run->order = walk->path.tests;
-	run->n = end;
+	run->order = walk->path.tests + walk->before;
+	run->n = end - walk->before;
 	run->parting = parts ? &walk->parting : NULL;
 	run->stop_after = !parts && !status_counts;
 	run->defer = !parts && status_counts;
@@ -226,9 +229,11 @@ static struct err *judge_held(struct order_tree_walk *walk)
 static struct err *end_process(struct order_tree_walk *walk, struct run *run,
 			       size_t end)
 {
-	size_t done = run->next, last = walk->path.nodes[done - 1];
+	size_t done = walk->before + run->next;
+	size_t last = walk->path.nodes[done - 1];
 	run_destroy(run);
 	walk->run = NULL;
+	walk->before = 0;
 	output_restart(walk->session->output);
 	if (done < end || suite_tree_children(&walk->tree, last)) {
 		walk->flags[last] |= GONE;
@@ -249,6 +254,14 @@ static struct err *run_path(struct order_tree_walk *walk, size_t leaf)
 	enum run_state state;
 	TRY(begin_process(walk, &run));
 	TRY(run_to(walk, run, n, false, &state));
+	/* Tests in children: all that goes on are files, which stay. */
+	while (state == RUN_STOPPED && walk->session->tests_forked &&
+	       walk->before + run->next < n) {
+		walk->before += run->next;
+		run_destroy(take_ptr(run));
+		TRY(session_process(walk->session, &run));
+		TRY(run_to(walk, run, n, false, &state));
+	}
 	return end_process(walk, take_ptr(run), n);
 }
 
@@ -378,7 +391,8 @@ static struct err *tree_run_all(struct order_tree_walk *walk, unsigned flags)
 			tell_none(walk, node);
 			continue;
 		}
-		if (!walk->session->framework->branches) {
+		if (!walk->session->framework->branches ||
+		    walk->session->tests_forked) {
 			TRY(run_paths(walk, node));
 			continue;
 		}
@@ -388,12 +402,21 @@ static struct err *tree_run_all(struct order_tree_walk *walk, unsigned flags)
 	return NULL;
 }
 
+static struct err *tree_find_between(struct order_tree_walk *walk)
+{
+	for (size_t i = 0; i < walk->tree.n; i++)
+		walk->stack[i] = walk->tree.nodes[i].test;
+	return between_find(walk->session, walk->stack, walk->tree.n);
+}
+
 static struct err *run_walk(struct order_tree_walk *walk)
 {
 	uint8_t all = 0;
 	find_sequences(walk);
 	for (size_t i = 0; i < walk->tree.n; i++)
 		all |= walk->flags[i];
+	if (all & ELSEWISE)
+		TRY(tree_find_between(walk));
 	if (all & SEQUENCE)
 		TRY(tree_run_all(walk, SEQUENCE));
 	return all & ELSEWISE ? tree_run_all(walk, ELSEWISE) : NULL;

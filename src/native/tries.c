@@ -7,6 +7,7 @@
 #include "base/interrupted.h"
 #include "base/log.h"
 #include "keep/save.h"
+#include "native/between.h"
 #include "native/framework.h"
 #include "native/saving.h"
 #include "restore/positions.h"
@@ -287,8 +288,15 @@ static struct err *try_roots(void *context, const bool *put_back,
 {
 	struct tries *tries = context;
 	struct session *session = tries->session;
+	_cleanup_(freep) bool *none = NULL;
 	if (interrupted)
 		return err_create(ERR_INTERRUPTED, "interrupted");
+	if (!put_back) {
+		remedies_overwrite_more(&tries->remedies);
+		put_back = none = calloc(tries->remedies.roots.n + 1, 1);
+		if (!none)
+			return err_nomem();
+	}
 	_cleanup_(run_destroyp) struct run *copy = NULL;
 	/*
 	 * Files are not copied with the process: they are restored to what they
@@ -335,7 +343,8 @@ static bool same_memory(const struct suite_watch *a,
 	       a->exclude_fields == b->exclude_fields &&
 	       a->containers == b->containers &&
 	       a->n_containers == b->n_containers && a->cache == b->cache &&
-	       a->method == b->method && a->detail == b->detail &&
+	       a->method == b->method && a->runners == b->runners &&
+	       a->everything == b->everything && a->detail == b->detail &&
 	       a->paths == b->paths;
 }
 
@@ -387,6 +396,7 @@ static struct err *tries_judge(struct tries *tries, suite_judge *judge,
 		TRY(find_memory(tries->session, tries->watch, &tries->memory));
 	if (tries->watch->what & SUITE_PROCESS)
 		TRY(find_system(tries));
+	TRY(between_find_for(tries->session, tries->order, tries->n));
 	TRY(saving_put_back(tries->session));
 	TRY(run_prefix(tries));
 	if (!tries->why_not)

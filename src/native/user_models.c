@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "native/agent_call.h"
 #include "native/chooser.h"
 #include "native/session.h"
 #include "tracee/breakpoint.h"
@@ -55,11 +56,6 @@ void user_models_destroy(struct user_models *models)
 }
 
 /* ---- values ---- */
-
-static pid_t user_models_tid_of(const struct thread *thread)
-{
-	return thread->tid == tracee_pid(thread->tracee) ? 0 : thread->tid;
-}
 
 static bool user_models_evaluate(const struct thread *thread,
 				 const struct suite_value *value,
@@ -138,77 +134,6 @@ static bool find_array(const struct thread *thread,
 
 /* ---- the choice ---- */
 
-/*
- * The thread itself calls the agent, and comes back to where it stands: a
- * breakpoint at choices (native/explore.c) is met as in any other call. What it
- * was before lies on its stack, so that copies of the process have it, too.
- */
-#define KEPT_MAGIC UINT64_C(0x7065656b73726573)
-#define RED_ZONE 128
-
-struct call_kept {
-	uint64_t magic;
-	uint64_t model, value;
-	uint64_t records; /* before the choice */
-	struct user_regs_struct regs;
-};
-
-static struct err *user_models_divert_thread(struct thread *thread,
-					     struct raddr function,
-					     const uint64_t *arguments,
-					     size_t n,
-					     const struct call_kept *kept)
-{
-	uint64_t sp = regs_sp(&thread->regs).v - RED_ZONE - sizeof(*kept);
-	uint64_t back = regs_pc(&thread->regs).v;
-	sp &= ~(uint64_t)63;
-	TRY(memory_write(thread->tracee, RADDR(sp), kept, sizeof(*kept)));
-	TRY(memory_write(thread->tracee, RADDR(sp - 8), &back, sizeof(back)));
-	regs_set_sp(&thread->regs, RADDR(sp - 8));
-	regs_set_pc(&thread->regs, function);
-	regs_set_result(&thread->regs, 0);
-	for (unsigned i = 0; i < n; i++)
-		regs_set_arg(&thread->regs, i, arguments[i]);
-	thread_dirty(thread);
-	return NULL;
-}
-
-/* Does it come back from there? Hostile programs only hurt themselves. */
-static bool find_kept(const struct thread *thread,
-		      const struct user_models *models, struct call_kept *ret)
-{
-	return memory_read_some(thread->tracee, regs_sp(&thread->regs), ret,
-				sizeof(*ret)) == sizeof(*ret) &&
-	       ret->magic == KEPT_MAGIC && ret->model < models->n &&
-	       ret->regs.rip == regs_pc(&thread->regs).v;
-}
-
-/*
- * The agent's record of this choice has the stack of our call of it. The real
- * one is here: that of the caller, within the call.
- */
-static void correct_record(const struct thread *thread,
-			   struct wire_choices *block, uint64_t before)
-{
-	uint64_t after = block->records_n;
-	if (!block->detail || after == before || before >= WIRE_CHOICE_RECORDS)
-		return;
-	struct wire_choice *record = &block->records[before];
-	const struct user_regs_struct *from = &thread->regs.r;
-	uint64_t *to = record->registers;
-	to[WIRE_RIP] = from->rip - 1;
-	to[WIRE_RSP] = from->rsp;
-	to[WIRE_RBP] = from->rbp;
-	to[WIRE_RBX] = from->rbx;
-	to[WIRE_R12] = from->r12;
-	to[WIRE_R13] = from->r13;
-	to[WIRE_R14] = from->r14;
-	to[WIRE_R15] = from->r15;
-	record->stack_n =
-		memory_read_some(thread->tracee, RADDR(from->rsp),
-				 record->stack, sizeof(record->stack));
-}
-
 static struct err *user_models_choose(struct run *run, struct thread *thread,
 				      const struct pending *call)
 {
@@ -235,7 +160,7 @@ static struct err *user_models_choose(struct run *run, struct thread *thread,
 		base = (uint64_t)model->min;
 		n = (uint64_t)model->max - base + 1;
 	}
-	const uint64_t arguments[] = {
+	const uint64_t arguments[AGENT_CALL_ARGUMENTS] = {
 		WIRE_MODEL_USER + call->model,
 		(uint64_t)model->kind,
 		base,
@@ -243,34 +168,25 @@ static struct err *user_models_choose(struct run *run, struct thread *thread,
 		model->element_size,
 		value,
 	};
-	struct call_kept kept = {
-		.magic = KEPT_MAGIC,
-		.model = call->model,
+	const struct agent_call agent_call = {
+		.kind = call->model,
 		.value = value,
-		.records = block->records_n,
-		.regs = thread->regs.r,
 	};
-	return user_models_divert_thread(thread, RADDR(agent), arguments,
-					 ARRAY_SIZE(arguments), &kept);
+	return agent_call_begin(run, thread, agent, arguments, &agent_call);
 }
 
 /* Back from the agent: everything as it was, except the result. */
-static struct err *user_models_resume_thread(struct run *run,
-					     struct thread *thread,
-					     const struct call_kept *kept)
+static bool user_models_resume_thread(struct run *run, struct thread *thread)
 {
 	const struct user_models *models = run->session->user_models;
-	uint64_t got = regs_result(&thread->regs), none = 0;
-	TRY(memory_write(thread->tracee, regs_sp(&thread->regs), &none,
-			 sizeof(none)));
-	thread->regs.r = kept->regs;
-	thread_dirty(thread);
-	correct_record(thread, chooser_block(run->session->chooser),
-		       kept->records);
-	if (models->models[kept->model].kind != WIRE_PERMUTE &&
-	    got != kept->value)
-		regs_set_result(&thread->regs, got);
-	return NULL;
+	struct agent_call call;
+	if (!agent_call_end(run, thread, false, &call))
+		return false;
+	if (call.kind < models->n &&
+	    models->models[call.kind].kind != WIRE_PERMUTE &&
+	    call.result != call.value)
+		regs_set_result(&thread->regs, call.result);
+	return true;
 }
 
 /* ---- entry and return ---- */
@@ -296,11 +212,10 @@ static struct err *on_return(struct run *run, struct thread *thread,
 			     uint64_t arg _unused_)
 {
 	struct user_models *models = run->session->user_models;
-	pid_t tid = user_models_tid_of(thread);
+	pid_t tid = agent_call_thread(thread);
 	uint64_t sp = regs_sp(&thread->regs).v, pc = regs_pc(&thread->regs).v;
-	struct call_kept kept;
-	if (find_kept(thread, models, &kept))
-		return user_models_resume_thread(run, thread, &kept);
+	if (user_models_resume_thread(run, thread))
+		return NULL;
 	for (size_t i = models->n_pending; i--;) {
 		struct pending call = models->pending[i];
 		if (call.tid != tid || call.sp + 8 != sp ||
@@ -321,7 +236,7 @@ static struct err *on_entry(struct run *run, struct thread *thread,
 	struct user_models *models = run->session->user_models;
 	struct pending call = {
 		.model = arg,
-		.tid = user_models_tid_of(thread),
+		.tid = agent_call_thread(thread),
 		.sp = regs_sp(&thread->regs).v,
 	};
 	uint64_t word;

@@ -101,6 +101,8 @@ struct err *asks_add(struct order_search *search, struct order_asks *asks,
 		}
 		free(arranged);
 	}
+	ask.impossible |=
+		!err && !rules_fit(search->rules, ask.order.data, ask.order.n);
 	/* Nothing can be run twice there. */
 	for (size_t i = 1; search->fixed && i < ask.order.n; i++)
 		ask.impossible |= ask.order.data[i] <= ask.order.data[i - 1];
@@ -279,9 +281,11 @@ static struct err *note_pairs(struct order_search *search,
 static bool tree_full(const struct tree *tree)
 {
 	bool serial = tree->flags & ASK_SERIAL;
+	/* A small one first shows how long things take. */
 	return tree->nodes.n >= TREE_NODES_MAX ||
 	       (tree->nodes.n >= TREE_NODES_MIN &&
-		search_expect(tree->search, tree->cost, serial) >= TREE_NS);
+		(!search_paced(tree->search, serial) ||
+		 search_expect(tree->search, tree->cost, serial) >= TREE_NS));
 }
 
 /* What a question adds to the tree. */

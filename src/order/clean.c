@@ -17,6 +17,35 @@ static struct err *ask_between(struct order_search *search,
 	return asks_add(search, asks, prefix.data, prefix.n, test);
 }
 
+/*
+ * Does it go wrong itself after the polluters? Then it is a victim of the same,
+ * however it leaves things behind: no model for a tear-down.
+ */
+static struct err *is_victim(struct order_search *search,
+			     const struct order_tests *polluters, size_t test,
+			     bool *ret)
+{
+	enum outcome outcome = OUTCOME_NONE;
+	TRY(asks_one(search, polluters->data, polluters->n, test, 0, &outcome));
+	*ret = !outcome_is_good(outcome);
+	return NULL;
+}
+
+static struct err *drop_victims(struct order_search *search,
+				const struct order_tests *polluters,
+				struct order_tests *tests)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < tests->n; i++) {
+		bool victim;
+		TRY(is_victim(search, polluters, tests->data[i], &victim));
+		if (!victim)
+			tests->data[kept++] = tests->data[i];
+	}
+	tests->n = kept;
+	return NULL;
+}
+
 /* Of @tests those with which the victim passes. */
 static struct err *keep_cleaners(struct order_search *search,
 				 const struct order_tests *polluters,
@@ -49,6 +78,7 @@ static struct err *cleaners_of(struct order_search *search,
 			TRY(vec_push(&tests, search->tests[i]));
 	}
 	TRY(keep_cleaners(search, polluters, test, 0, tests.n, &tests));
+	TRY(drop_victims(search, polluters, &tests));
 	if (tests.n)
 		TRY(keep_cleaners(search, polluters, test,
 				  ASK_SERIAL | ASK_ANEW, CLEANERS_VERIFIED,

@@ -15,13 +15,20 @@
 
 /* What is quick is repeated this many times: chance may go one way for long. */
 #define CHEAP_REPEATS 10
-#define CHEAP_NS (60 * NS_PER_S) /* on a machine that is busy, too */
+#define CHEAP_NS (60 * NS_PER_S) /* on a machine that is busy, too … */
+#define CHEAP_SHARE 20 /* … and with a budget this part of what is left */
 /* What did not happen again is tried this many times before giving up. */
 #define PATIENCE 10
 /* Lists of several tests that are searched for, per finding. */
 #define TOGETHER_MAX 4
 /* Single tests that are verified one by one. */
 #define SINGLES_VERIFIED 64
+/* Single tests that are asked at once, at first; then twice as many each time. */
+#define SINGLES_AT_ONCE 8
+/* Polluters of one finding that are tried first for others. */
+#define CULPRITS_MAX 4
+/* A whole order that takes longer is repeated once only. */
+#define COSTLY_NS (2 * NS_PER_S)
 
 /* ---- is it so each time? ---- */
 
@@ -87,8 +94,7 @@ static struct err *explain_verify_test(struct order_search *search,
 	return NULL;
 }
 
-/* Those that turned out to be chance go. */
-static void drop_chance(struct dependences *found)
+void explain_drop_chance(struct dependences *found)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < found->n; i++) {
@@ -251,9 +257,8 @@ static struct dependence *finding_of(const struct order_search *search,
 	return NULL;
 }
 
-/* Do lists that are known say it all? */
-static bool is_explained(const struct order_search *search,
-			 const struct order_suspect *suspect)
+bool explain_known(const struct order_search *search,
+		   const struct order_suspect *suspect)
 {
 	for (size_t i = 0; i < search->found.n; i++) {
 		struct dependence *finding = &search->found.data[i];
@@ -266,11 +271,6 @@ static bool is_explained(const struct order_search *search,
 		}
 	}
 	return false;
-}
-
-static void found_more(struct order_search *search)
-{
-	search->result->reach.until_last = suite_executions(search->suite);
 }
 
 /* The order as the suite allows it: what is needed is in it. */
@@ -321,8 +321,6 @@ static struct err *add_list(struct order_search *search,
 		err = vec_push(lists, list);
 	if (err)
 		vec_free(&list);
-	else
-		found_more(search);
 	return err;
 }
 
@@ -330,7 +328,7 @@ static struct err *add_list(struct order_search *search,
 static bool is_declared(const struct order_search *search, size_t test,
 			const struct order_tests *list)
 {
-	if (search->fixed) /* by their names, not on purpose */
+	if (search->diverted) /* by their places, not on purpose */
 		return false;
 	for (size_t i = 0; i < list->n; i++) {
 		if (list->data[i] == test ||
@@ -346,7 +344,7 @@ static void as_declared(struct order_search *search, size_t test)
 	struct dependence *known = finding_of(search, test, ORDER_BRITTLE);
 	search->known[test].declared = true;
 	if (known)
-		known->repeats = 0; /* drop_chance() */
+		known->repeats = 0; /* explain_drop_chance() */
 }
 
 /* How many times a list is repeated before it is believed. */
@@ -356,8 +354,11 @@ static size_t repeats_of(const struct order_search *search, size_t test,
 	uint64_t cost = 2 * search_cost(search, test);
 	for (size_t i = 0; i < list->n; i++)
 		cost += search_cost(search, list->data[i]);
-	bool cheap =
-		CHEAP_REPEATS * search_expect(search, cost, true) < CHEAP_NS;
+	uint64_t now = clock_now(), deadline = search->options->deadline;
+	uint64_t most = CHEAP_NS;
+	if (deadline > now)
+		most = MIN(most, (deadline - now) / CHEAP_SHARE);
+	bool cheap = CHEAP_REPEATS * search_expect(search, cost, true) < most;
 	return cheap ? MAX(search->options->repeats, (size_t)CHEAP_REPEATS)
 		     : search->options->repeats;
 }
@@ -426,16 +427,9 @@ static struct err *explain_try_list(struct order_search *search, size_t test,
 		dependence_free(&finding);
 		return err;
 	}
+	search->result->reach.until_last = suite_executions(search->suite);
 	*ret = &search->found.data[search->found.n - 1];
 	return NULL;
-}
-
-static struct err *explain_accept_list(struct order_search *search, size_t test,
-				       const struct order_tests *list,
-				       struct dependence **ret)
-{
-	bool tried;
-	return explain_try_list(search, test, list, ret, &tried);
 }
 
 /* ---- all single tests that do it ---- */
@@ -539,6 +533,7 @@ static struct err *explain_settle_shown(struct order_search *search,
 	*place = order;
 	finding_failure_free(&finding->failure);
 	finding->failure = verified_take_failure(&verified);
+	order_forget_roots(finding);
 	return NULL;
 }
 
@@ -566,18 +561,6 @@ static struct err *add_singles(struct order_search *search,
 		err = explain_settle_shown(search, finding, &shown);
 	vec_free(&shown);
 	return err;
-}
-
-/* All tests that leave something and do it alone. */
-static struct err *add_leavers(struct order_search *search,
-			       struct dependence *finding)
-{
-	_cleanup_(order_tests_freep) struct order_tests singles = {};
-	if (finding->polluters_complete)
-		return NULL;
-	TRY(ask_singles(search, search->leavers.data, search->leavers.n,
-			finding->test, &singles));
-	return add_singles(search, finding, &singles);
 }
 
 /* Each test, and after it each of those that are not complete. */
@@ -637,18 +620,40 @@ struct err *explain_singles(struct order_search *search)
 	TRY(ask_before(search, &open, &asks));
 	for (size_t i = 0; i < open.n; i++)
 		TRY(complete_one(search, open.data[i], &asks));
-	drop_chance(&search->found);
+	explain_drop_chance(&search->found);
+	return NULL;
+}
+
+/* The first list of several tests by which it is explained; NULL: none. */
+static const struct order_tests *
+together_of(const struct order_search *search,
+	    const struct order_suspect *suspect)
+{
+	for (size_t i = 0; i < search->found.n; i++) {
+		struct dependence *finding = &search->found.data[i];
+		const struct order_lists *lists = lists_of(finding);
+		for (size_t j = 0;
+		     finding->test == suspect->test && j < lists->n; j++) {
+			if (lists->data[j].n > 1 &&
+			    tests_have_all(&suspect->prefix, &lists->data[j]))
+				return &lists->data[j];
+		}
+	}
 	return NULL;
 }
 
 /* Other lists of several tests: without one of these, does it still happen? */
-static struct err *find_others(struct order_search *search,
-			       const struct order_suspect *suspect,
-			       const struct order_tests *list)
+struct err *explain_others(struct order_search *search,
+			   const struct order_suspect *suspect)
 {
+	const struct order_tests *known = together_of(search, suspect);
+	_cleanup_(order_tests_freep) struct order_tests copy = {};
+	const struct order_tests *list = &copy;
 	size_t found = 0;
-	for (size_t i = 0; list->n > 1 && i < list->n && found < TOGETHER_MAX;
-	     i++) {
+	if (!known || tests_have(known, suspect->test))
+		return NULL;
+	TRY(tests_copy(known->data, known->n, &copy));
+	for (size_t i = 0; i < list->n && found < TOGETHER_MAX; i++) {
 		_cleanup_(order_tests_freep) struct order_tests rest = {};
 		_cleanup_(order_tests_freep) struct order_tests other = {};
 		for (size_t j = 0; j < suspect->prefix.n; j++) {
@@ -663,9 +668,10 @@ static struct err *find_others(struct order_search *search,
 		TRY(shrink_list(search, rest.data, rest.n, suspect->test,
 				&other));
 		struct dependence *finding = NULL;
+		bool tried;
 		if (other.n)
-			TRY(explain_accept_list(search, suspect->test, &other,
-						&finding));
+			TRY(explain_try_list(search, suspect->test, &other,
+					     &finding, &tried));
 		found += finding != NULL;
 	}
 	return NULL;
@@ -686,15 +692,71 @@ static struct err *list_leavers(const struct order_search *search,
 	return NULL;
 }
 
-/* A single test of the prefix that does it, by what pollution tells. */
+static struct err *add_likely(const struct order_suspect *suspect, size_t test,
+			      struct order_tests *ret)
+{
+	return test != suspect->test && tests_have(&suspect->prefix, test) &&
+			       !tests_have(ret, test)
+		       ? vec_push(ret, test)
+		       : NULL;
+}
+
+/* Tests that turn others come first: what one does, it does to several. */
+static struct err *add_culprits(struct order_search *search,
+				const struct order_suspect *suspect,
+				struct order_tests *ret)
+{
+	for (size_t i = 0; i < search->found.n; i++) {
+		const struct order_lists *lists =
+			lists_of(&search->found.data[i]);
+		for (size_t j = 0; j < lists->n && j < CULPRITS_MAX; j++) {
+			if (lists->data[j].n == 1)
+				TRY(add_likely(suspect, lists->data[j].data[0],
+					       ret));
+		}
+	}
+	return NULL;
+}
+
+/* Those that leave what this one was seen to read. */
+static struct err *add_read(const struct order_search *search,
+			    const struct order_suspect *suspect,
+			    struct order_tests *ret)
+{
+	const struct pollution *pollution = search->pollution;
+	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
+		const struct leftover *leftover =
+			leftover_of(&pollution->findings.data[i]);
+		for (size_t j = 0; j < leftover->readers.n; j++) {
+			if (leftover->readers.data[j] == suspect->test)
+				TRY(add_likely(suspect, leftover->test, ret));
+		}
+	}
+	return NULL;
+}
+
+/* A single test of the prefix that does it, the likeliest first. */
 static struct err *find_single(struct order_search *search,
-			       const struct order_tests *some, size_t test,
+			       const struct order_suspect *suspect,
+			       const struct order_tests *leavers,
 			       struct order_tests *ret)
 {
-	_cleanup_(order_tests_freep) struct order_tests singles = {};
-	TRY(ask_singles(search, some->data, some->n, test, &singles));
-	/* The nearest is the likeliest. */
-	return singles.n ? vec_push(ret, singles.data[singles.n - 1]) : NULL;
+	_cleanup_(order_tests_freep) struct order_tests likely = {};
+	TRY(add_culprits(search, suspect, &likely));
+	TRY(add_read(search, suspect, &likely));
+	for (size_t i = leavers->n; i > 0; i--) /* the nearest first */
+		TRY(add_likely(suspect, leavers->data[i - 1], &likely));
+	size_t at_once = SINGLES_AT_ONCE;
+	for (size_t i = 0; i < likely.n && !search_late(search); at_once *= 2) {
+		_cleanup_(order_tests_freep) struct order_tests singles = {};
+		size_t n = MIN(at_once, likely.n - i);
+		TRY(ask_singles(search, likely.data + i, n, suspect->test,
+				&singles));
+		if (singles.n)
+			return vec_push(ret, singles.data[0]);
+		i += n;
+	}
+	return NULL;
 }
 
 /*
@@ -719,53 +781,72 @@ static struct err *find_list(struct order_search *search,
 
 /* The whole prefix, repeated: is there anything to explain? */
 static struct err *is_so(struct order_search *search,
-			 const struct order_suspect *suspect, bool *ret)
+			 struct order_suspect *suspect, bool *ret)
 {
 	_cleanup_(verified_freep) struct verified verified = {};
 	enum explain_verdict verdict;
+	uint64_t cost = search_cost(search, suspect->test);
+	for (size_t i = 0; i < suspect->prefix.n; i++)
+		cost += search_cost(search, suspect->prefix.data[i]);
+	size_t times = search_expect(search, cost, true) > COSTLY_NS
+			       ? 1
+			       : search->options->repeats;
 	*ret = false;
 	TRY(explain_verify_test(search, suspect->prefix.data, suspect->prefix.n,
-				suspect->test, search->options->repeats,
-				&verified));
+				suspect->test, times, &verified));
 	TRY(explain_judge_test(search, suspect->prefix.data, suspect->prefix.n,
 			       suspect->test, &verified, &verdict));
 	if (verdict == IS_NOT)
 		return look_for_chance(search, suspect);
 	*ret = verdict == IS_SO;
+	if (*ret)
+		suspect->confirmed = times;
 	return NULL;
 }
 
+/* Is there nothing (more) to explain about it? */
+static bool is_settled(const struct order_search *search, size_t test)
+{
+	return search->known[test].random || search->known[test].declared;
+}
+
 static struct err *explain_prefix(struct order_search *search,
-				  const struct order_suspect *suspect)
+				  struct order_suspect *suspect, bool deep,
+				  enum explain_end *ret)
 {
 	_cleanup_(order_tests_freep) struct order_tests some = {}, list = {};
+	struct dependence *finding = NULL;
 	size_t test = suspect->test;
-	if (is_explained(search, suspect))
+	bool tried, so = false;
+	*ret = EXPLAIN_DONE;
+	if (explain_known(search, suspect))
 		return NULL;
 	TRY(list_leavers(search, suspect, &some));
 	/* What one test explains need not be repeated as a whole. */
-	TRY(find_single(search, &some, test, &list));
-	if (!list.n) {
-		bool so;
+	TRY(find_single(search, suspect, &some, &list));
+	if (list.n)
+		TRY(explain_try_list(search, test, &list, &finding, &tried));
+	bool done = finding || is_settled(search, test);
+	if (!done && deep && !search_late(search)) {
+		list.n = 0;
 		TRY(is_so(search, suspect, &so));
 		if (so)
 			TRY(find_list(search, suspect, &some, &list));
+		if (list.n)
+			TRY(explain_try_list(search, test, &list, &finding,
+					     &tried));
 	}
-	if (!list.n)
-		return NULL;
-	struct dependence *finding;
-	TRY(explain_accept_list(search, test, &list, &finding));
-	if (!finding)
-		return NULL;
-	TRY(add_leavers(search, finding));
-	if (tests_have(&list, test))
-		return NULL;
-	return find_others(search, suspect, &list);
+	if (finding)
+		*ret = list.n > 1 ? EXPLAIN_LATER : EXPLAIN_DONE;
+	else if (!is_settled(search, test) &&
+		 (!deep || so || search_late(search)))
+		*ret = EXPLAIN_OPEN;
+	return NULL;
 }
 
 /* What ran before it in the same process, in the suite's own order. */
-static void natural_prefix(const struct order_search *search, size_t test,
-			   struct order_tests *ret)
+void explain_natural(const struct order_search *search, size_t test,
+		     struct order_tests *ret)
 {
 	size_t end = search->known[test].place, begin = end;
 	while (begin > 0) {
@@ -780,29 +861,34 @@ static void natural_prefix(const struct order_search *search, size_t test,
 				     end - begin, 0 };
 }
 
-static struct err *explain_one(struct order_search *search,
-			       const struct order_suspect *suspect)
+struct err *explain_one(struct order_search *search,
+			struct order_suspect *suspect, bool deep,
+			enum explain_end *ret)
 {
 	size_t test = suspect->test;
 	const struct order_known *known = &search->known[test];
 	enum outcome alone;
-	if (known->random || known->declared || known->place == ORDER_NONE)
+	*ret = EXPLAIN_DONE;
+	if (is_settled(search, test) || known->place == ORDER_NONE)
 		return NULL;
 	TRY(search_alone(search, test, &alone));
-	if (!alone || search_late(search))
+	if (!alone || search_late(search)) {
+		*ret = EXPLAIN_OPEN;
 		return NULL;
-	if (suspect->good != outcome_is_good(alone))
-		return explain_prefix(search, suspect);
+	}
+	if (order_differs(suspect->outcome, alone))
+		return explain_prefix(search, suspect, deep, ret);
 	/* It goes as alone: then it is the natural order that is special. */
 	if (!order_differs((enum outcome)known->natural, alone))
 		return NULL;
-	struct order_suspect natural = {
-		.test = test,
-		.good = !suspect->good,
-		.serial = true,
-	};
-	natural_prefix(search, test, &natural.prefix);
-	return explain_prefix(search, &natural);
+	struct order_tests own, copy;
+	explain_natural(search, test, &own);
+	TRY(tests_copy(own.data, own.n, &copy));
+	vec_free(&suspect->prefix);
+	suspect->prefix = copy;
+	suspect->outcome = (enum outcome)known->natural;
+	suspect->serial = true;
+	return explain_prefix(search, suspect, deep, ret);
 }
 
 static struct err *explain_earlier_one(struct order_search *search,
@@ -815,6 +901,11 @@ static struct err *explain_earlier_one(struct order_search *search,
 	TRY(search_alone(search, earlier->test, &alone));
 	if (search->known[earlier->test].random || search_late(search))
 		return NULL;
+	earlier->tried |= earlier->unexplained;
+	if (earlier->unexplained)
+		return search_suspect(search, earlier->test,
+				      earlier->prefix.data, earlier->prefix.n,
+				      earlier->outcome, true);
 	if (!earlier->flaky)
 		return explain_try_list(search, earlier->test, &earlier->prefix,
 					&finding, &earlier->tried);
@@ -834,31 +925,25 @@ struct err *explain_earlier(struct order_search *search)
 	return NULL;
 }
 
-struct err *explain_suspects(struct order_search *search)
+struct err *explain_roots(struct order_search *search)
 {
-	struct err *err = NULL;
-	while (!err && search->explained < search->suspects.n) {
-		struct order_suspect suspect =
-			search->suspects.data[search->explained];
-		search->suspects.data[search->explained++].prefix =
-			(struct order_tests){};
-		search->gave_up = 0; /* this one may be shorter */
-		err = explain_one(search, &suspect);
-		vec_free(&suspect.prefix);
-	}
-	drop_chance(&search->found);
-	return err;
-}
-
-struct err *explain_more(struct order_search *search)
-{
-	for (size_t i = 0; i < search->found.n; i++) {
+	for (size_t i = 0; search->options->roots && i < search->found.n; i++) {
 		struct dependence *finding = &search->found.data[i];
 		search->gave_up = 0;
-		if (search->options->cleaners && !finding->cleaners_complete)
-			TRY(find_cleaners(search, finding));
-		if (search->options->roots && !finding->roots_known)
+		if (!finding->roots_known && !finding->roots_in_vain)
 			TRY(order_find_roots(search, finding));
+	}
+	return NULL;
+}
+
+struct err *explain_cleaners(struct order_search *search)
+{
+	for (size_t i = 0; search->options->cleaners && i < search->found.n;
+	     i++) {
+		struct dependence *finding = &search->found.data[i];
+		search->gave_up = 0;
+		if (!finding->cleaners_complete)
+			TRY(find_cleaners(search, finding));
 	}
 	return NULL;
 }

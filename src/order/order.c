@@ -140,7 +140,7 @@ struct err *search_suspect(struct order_search *search, size_t test,
 				 : "fails here, but not elsewhere");
 	struct order_suspect suspect = {
 		.test = test,
-		.good = outcome_is_good(outcome),
+		.outcome = outcome,
 		.serial = serial,
 	};
 	TRY(tests_copy(prefix, n, &suspect.prefix));
@@ -229,6 +229,17 @@ static struct err *find_leavers(struct order_search *search)
 	}
 	for (size_t i = 0; i < pollution->firsts.n; i++)
 		TRY(note_leaver(search, pollution->firsts.data[i].test));
+	/* Where there was nothing to put back, they may do something else. */
+	for (size_t i = 0; i < pollution->cleaners.n; i++)
+		TRY(note_leaver(search, pollution->cleaners.data[i]));
+	/* What is not compared is no argument that a test leaves nothing. */
+	size_t compared = search->leavers.n;
+	for (size_t i = 0; i < pollution->changers.n; i++)
+		TRY(note_leaver(search, pollution->changers.data[i]));
+	log_debug(LOG_ORDER,
+		  "%zu tests leave something, %zu of them only in what is "
+		  "left out",
+		  search->leavers.n, search->leavers.n - compared);
 	return NULL;
 }
 
@@ -314,18 +325,31 @@ struct err *search_keep_files(struct order_search *search)
 
 static struct err *find_sequence(struct order_search *search)
 {
-	TRY(suite_declare(search->suite));
-	const char *what = suite_fixed(search->suite);
+	TRY(suite_declare(search->suite, search->tests, search->n));
+	search->diverted = suite_fixture(search->suite);
+	search->fixed = search->result->reach.fixed =
+		suite_fixed(search->suite);
+	return NULL;
+}
+
+/* What the places of a runner's own calls do not permit. */
+static struct err *say_refused(const struct order_search *search)
+{
+	const struct order_reach *reach = &search->result->reach;
 	_cleanup_(freep) char *text = NULL;
-	search->fixed = search->result->reach.fixed = what;
-	if (!what)
+	if (!search->diverted || !reach->refused)
 		return NULL;
-	if (asprintf(&text,
-		     "order: the runner calls %s between its tests: only "
-		     "orders in its own sequence are tried; --any-order "
-		     "permits all orders",
-		     what) < 0)
-		return err_nomem();
+	TRY(str_format(&text,
+		       "order: the runner changes %s between its tests%s: "
+		       "%llu of %llu pairs were not tried%s; --any-order "
+		       "permits all orders",
+		       suite_fixture(search->suite),
+		       search->fixed ? ", from each to the next" : "",
+		       (unsigned long long)reach->refused,
+		       (unsigned long long)(reach->refused + reach->pairs),
+		       search->fixed
+			       ? ", only orders in its own sequence were"
+			       : ", as it would be different for their tests"));
 	search_say(search, text);
 	return NULL;
 }
@@ -372,11 +396,14 @@ static void count_pairs(struct order_search *search)
 		bool leaves = !search->pollution ||
 			      search->known[search->tests[a]].leaves;
 		for (size_t b = 0; b < search->n; b++) {
-			if (a == b ||
-			    (!all_allowed &&
-			     !rules_allow_pair(search->rules, search->tests[a],
-					       search->tests[b])))
+			if (a == b)
 				continue;
+			if (!all_allowed &&
+			    !rules_allow_pair(search->rules, search->tests[a],
+					      search->tests[b])) {
+				reach->refused++;
+				continue;
+			}
 			bool tried = search->pairs && is_tried(search, a, b);
 			reach->pairs++;
 			reach->pairs_tried += tried;
@@ -385,29 +412,39 @@ static void count_pairs(struct order_search *search)
 	}
 }
 
-/* A victim that also disturbs itself is one finding: it is one defect. */
-static struct err *merge_twice(struct dependences *found)
+/* A victim's polluters are others: that it fails a second time is apart. */
+static void drop_itself(struct dependence *victim)
 {
-	struct err *err = NULL;
+	struct order_lists *lists = &victim->polluters;
+	size_t n = lists->n;
+	if (n < 2 || lists->data[n - 1].n != 1 ||
+	    lists->data[n - 1].data[0] != victim->test)
+		return;
+	vec_free(&lists->data[n - 1]);
+	lists->n--;
+	victim->twice = true;
+}
+
+/* A victim that is also non-idempotent is both, and one finding. */
+static void merge_twice(struct dependences *found)
+{
 	size_t n = 0;
 	for (size_t i = 0; i < found->n; i++) {
 		struct dependence *finding = &found->data[i];
 		/* Sorted: the victim stands just before. */
 		struct dependence *last = n ? &found->data[n - 1] : NULL;
-		if (err || !last || last->test != finding->test ||
-		    last->class != ORDER_VICTIM ||
-		    finding->class != ORDER_NON_IDEMPOTENT ||
-		    !finding->polluters.n) {
+		finding->twice = finding->class == ORDER_NON_IDEMPOTENT;
+		if (finding->class == ORDER_VICTIM)
+			drop_itself(finding);
+		if (!last || last->test != finding->test ||
+		    last->class != ORDER_VICTIM || !finding->twice) {
 			found->data[n++] = *finding;
 			continue;
 		}
-		err = vec_push(&last->polluters, finding->polluters.data[0]);
-		if (!err)
-			finding->polluters.data[0] = (struct order_tests){};
+		last->twice = true;
 		dependence_free(finding);
 	}
 	found->n = n;
-	return err;
 }
 
 static int by_test(const void *a, const void *b)
@@ -424,7 +461,7 @@ static struct err *order_make_findings(struct order_search *search)
 	struct err *err = NULL;
 	if (found->n)
 		qsort(found->data, found->n, sizeof(*found->data), by_test);
-	err = merge_twice(found);
+	merge_twice(found);
 	for (size_t i = 0; i < found->n; i++) {
 		struct finding finding = {};
 		if (!err)
@@ -470,15 +507,15 @@ static struct err *order_search_end(struct order_search *search)
 	reach->systematic = search->options->strategy != ORDER_RANDOM;
 	if (search->rules)
 		count_pairs(search);
+	err_ignore(say_refused(search));
+	err_ignore(suspects_give_up(search));
 	struct err *err = order_make_findings(search);
 	struct err *failed = order_make_flaky(search);
 	if (err)
 		err_ignore(failed);
 	else
 		err = failed;
-	for (size_t i = 0; i < search->suspects.n; i++)
-		vec_free(&search->suspects.data[i].prefix);
-	vec_free(&search->suspects);
+	suspects_free(search);
 	vec_free(&search->leavers);
 	map_u64_free(&search->answers);
 	map_u64_free(&search->ran);
@@ -513,7 +550,10 @@ struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 			      ? search_random(&search)
 			      : search_systematic(&search);
 	if (err && err_kind(err) == ERR_INTERRUPTED)
-		ret->reach.why = "interrupted";
+		ret->reach.why =
+			options->deadline && clock_now() >= options->deadline
+				? "budget"
+				: "interrupted";
 	struct err *made = order_search_end(&search);
 	if (err)
 		err_ignore(made);

@@ -48,8 +48,10 @@ struct order_earlier {
 	size_t test;
 	struct order_tests prefix; /* that turns it, or after which it varies */
 	bool flaky;
-	bool left_out; /* not to be tried */
-	bool tried;    /* if it is not found again, it is gone */
+	bool unexplained;     /* the prefix is not minimal */
+	enum outcome outcome; /* of the test after it, if unexplained */
+	bool left_out;	      /* not to be tried */
+	bool tried;	      /* if it is not found again, it is gone */
 };
 
 struct order_options {

@@ -10,10 +10,15 @@
 #include "finding/words.h"
 #include "order/order_internal.h"
 
-/* Running a test twice in one process is rarer than another order. */
+/*
+ * Running a test twice in one process is rarer than another order. What was seen
+ * only once may be chance.
+ */
 static enum finding_severity
 order_judge_severity(const struct dependence *dependence)
 {
+	if (dependence->class == ORDER_UNEXPLAINED)
+		return dependence->repeats ? FINDING_MEDIUM : FINDING_LOW;
 	return dependence->class == ORDER_NON_IDEMPOTENT ? FINDING_MEDIUM
 							 : FINDING_HIGH;
 }
@@ -27,9 +32,11 @@ static struct err *order_make_message(const struct finding_run *run,
 	TRY(words_append(&text, roster_name(run->tests, dependence->test)));
 	TRY(str_appendf(&text, " %s ",
 			words_verb(dependence->failure.outcome)));
-	TRY(dependence_append_order(&text, run->tests, &dependence->failing));
+	TRY(dependence_append_way(&text, run->tests, dependence, false));
 	TRY(str_append(&text, " and passes "));
-	TRY(dependence_append_order(&text, run->tests, &dependence->passing));
+	TRY(dependence_append_way(&text, run->tests, dependence, true));
+	if (dependence->class == ORDER_UNEXPLAINED)
+		TRY(str_append(&text, "; not explained"));
 	if (dependence->polluted.n) {
 		TRY(str_append(&text, "; "));
 		TRY(dependence_append_polluted(&text, dependence,
@@ -93,6 +100,95 @@ static const struct change *find_change(const struct pollution *pollution,
 	return found;
 }
 
+static bool has_path(const struct change *change, const char *path)
+{
+	for (size_t i = 0; i < change->n; i++) {
+		if (!strcmp(change->paths[i].path, path))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * How well a place under the root fits: those who turn the test leave it
+ * changed, those who do not turn it do not.
+ */
+static int path_fits(const struct pollution *pollution,
+		     const struct dependence *dependence,
+		     const struct map_u64 *culprits, const char *path)
+{
+	int fits = 0;
+	for (size_t i = 0; i < pollution->findings.n; i++) {
+		const struct leftover *leftover =
+			leftover_of(&pollution->findings.data[i]);
+		uint64_t is_culprit;
+		if (strcmp(leftover->change.root,
+			   dependence->left.change.root) != 0 ||
+		    !has_path(&leftover->change, path))
+			continue;
+		if (map_u64_get(culprits, leftover->test, &is_culprit))
+			fits++;
+		else if (dependence->polluters_complete &&
+			 leftover->test != dependence->test)
+			fits--;
+	}
+	return fits;
+}
+
+/* Of what differs under the root in the order shown, what most likely decides. */
+static struct err *choose_path(const struct pollution *pollution,
+			       const struct dependence *dependence,
+			       const struct change_path **ret)
+{
+	_cleanup_(map_u64_freep) struct map_u64 culprits = MAP_INIT;
+	const struct change *change = &dependence->left.change;
+	int best = 0;
+	*ret = NULL;
+	TRY(note_culprits(dependence, &culprits));
+	for (size_t i = 0; i < change->n; i++) {
+		int fits = pollution
+				   ? path_fits(pollution, dependence, &culprits,
+					       change->paths[i].path)
+				   : 0;
+		if (*ret && fits <= best)
+			continue;
+		best = fits;
+		*ret = &change->paths[i];
+	}
+	return NULL;
+}
+
+/* Where nothing was captured in the order shown: as in the suite's own order. */
+static struct err *borrow_change(const struct pollution *pollution,
+				 const struct order_tests *before,
+				 struct dependence *dependence)
+{
+	for (size_t i = 0; i + 1 < before->n; i++) {
+		for (size_t j = 0; j < dependence->polluted.n; j++) {
+			const struct change *change =
+				find_change(pollution, before->data[i],
+					    dependence->polluted.data[j]);
+			if (change)
+				return change_copy(change,
+						   &dependence->left.change);
+		}
+	}
+	return NULL;
+}
+
+/* Which of @before left it? ORDER_NONE: nobody knows. */
+static size_t who_left(const struct pollution *pollution,
+		       const struct order_tests *before, const char *root)
+{
+	if (before->n == 2)
+		return before->data[0];
+	for (size_t i = 0; pollution && i + 1 < before->n; i++) {
+		if (find_change(pollution, before->data[i], root))
+			return before->data[i];
+	}
+	return ORDER_NONE;
+}
+
 /* One of the tests in whichever order has more than the test itself. */
 static struct err *order_find_leftovers(const struct pollution *pollution,
 					struct dependence *dependence)
@@ -100,23 +196,26 @@ static struct err *order_find_leftovers(const struct pollution *pollution,
 	const struct order_tests *before = dependence->class == ORDER_BRITTLE
 						   ? &dependence->passing
 						   : &dependence->failing;
-	const struct change *change = NULL;
-	size_t i = 0;
-	for (; !change && i + 1 < before->n; i++) {
-		for (size_t j = 0; !change && j < dependence->polluted.n; j++)
-			change = find_change(pollution, before->data[i],
-					     dependence->polluted.data[j]);
-	}
-	if (!change)
+	const struct change *change = &dependence->left.change;
+	const struct change_path *path = NULL;
+	if (!change->n && pollution)
+		TRY(borrow_change(pollution, before, dependence));
+	size_t by = change->n ? who_left(pollution, before, change->root)
+			      : ORDER_NONE;
+	if (by == ORDER_NONE)
 		return NULL;
-	dependence->left.test = before->data[i - 1];
-	dependence->left.path = strdup(change->paths[0].path);
-	dependence->left.before = strdup(change->paths[0].before);
-	dependence->left.after = strdup(change->paths[0].after);
-	return dependence->left.path && dependence->left.before &&
-			       dependence->left.after
-		       ? NULL
-		       : err_nomem();
+	TRY(choose_path(pollution, dependence, &path));
+	/* What files hold may differ in each run, and is masked there. */
+	const struct change *known =
+		pollution && change->where == CHANGE_FILE
+			? find_change(pollution, by, change->root)
+			: NULL;
+	if (known && known->n)
+		path = &known->paths[0];
+	dependence->left.test = by;
+	TRY(str_copy(path->path, &dependence->left.path));
+	TRY(str_copy(path->before, &dependence->left.before));
+	return str_copy(path->after, &dependence->left.after);
 }
 
 struct err *order_finding_make(const struct finding_run *run,
@@ -125,10 +224,10 @@ struct err *order_finding_make(const struct finding_run *run,
 			       struct finding *ret)
 {
 	const char *test = roster_name(run->tests, dependence->test);
-	if (pollution && dependence->polluted.n) {
+	if (pollution && dependence->polluted.n)
 		TRY(find_because(pollution, dependence));
+	if (dependence->polluted.n)
 		TRY(order_find_leftovers(pollution, dependence));
-	}
 	log_debug(LOG_ORDER,
 		  "%s: caused by %zu roots, explained by %zu findings of "
 		  "pollution",

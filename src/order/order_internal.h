@@ -46,9 +46,13 @@ enum ask_flags {
 struct order_suspect {
 	size_t test;
 	struct order_tests prefix;
-	bool good;   /* how it went */
-	bool serial; /* seen while no other process ran */
+	enum outcome outcome; /* how it went */
+	bool serial;	      /* seen while no other process ran */
+	bool others;	  /* explained; there may be other lists like that */
+	size_t confirmed; /* the whole order, and alone, this many times */
 };
+
+DEFINE_VEC(order_suspects, struct order_suspect)
 
 /* What is known of one test of the suite. */
 struct order_known {
@@ -81,8 +85,10 @@ struct order_search {
 	struct map_u64 answers; /* digest of an order → outcome */
 	struct map_u64 ran;	/* digests of whole orders of this call */
 	uint64_t *pairs;	/* bits that stood next to each other; NULL */
-	VEC(struct order_suspect) suspects;
-	size_t explained; /* how many of them were examined */
+	struct order_suspects suspects;
+	size_t explained;	     /* how many of them were examined */
+	struct order_suspects later; /* of tests that have an explanation */
+	struct order_suspects open;  /* there was no time for */
 	uint64_t began, natural_ns;
 	uint64_t explore_until; /* clock_now(); 0: no limit. Exploring ends … */
 	uint64_t explain_until; /* … before explaining does */
@@ -91,6 +97,7 @@ struct order_search {
 	double pace[2]; /* side by side, one process at a time */
 	bool exploring;
 	bool fixed;	/* only parts of the suite's own sequence make sense */
+	bool diverted;	/* see suite_fixture() */
 	bool processes; /* each test has its own: none takes another's away */
 };
 
@@ -123,6 +130,11 @@ bool search_late(struct order_search *search);
 uint64_t search_cost(const struct order_search *search, size_t test);
 uint64_t search_expect(const struct order_search *search, uint64_t cost,
 		       bool serial);
+/* Is it more than a guess? */
+static inline bool search_paced(const struct order_search *search, bool serial)
+{
+	return search->pace[serial] > 0;
+}
 bool search_fits(struct order_search *search, uint64_t cost, bool serial);
 void search_took(struct order_search *search, uint64_t began, uint64_t cost,
 		 bool serial);
@@ -215,16 +227,51 @@ struct err *flaky_again(struct order_search *search, size_t test,
 			const size_t *prefix, size_t n, bool *ret) _must_check_;
 /* What earlier runs found (explain.c). */
 struct err *explain_earlier(struct order_search *search) _must_check_;
-/* Looks at the suspects that are new (explain.c). */
-struct err *explain_suspects(struct order_search *search) _must_check_;
+/* How explaining one suspect ended. */
+enum explain_end {
+	EXPLAIN_DONE,
+	EXPLAIN_LATER, /* there may be other lists: explain_others() */
+	EXPLAIN_OPEN,  /* no time, or no smaller order shows it */
+};
+/*
+ * The shortest explanation (explain.c); may replace the order by the natural.
+ * Unless @deep, only by one test that is likely to do it.
+ */
+struct err *explain_one(struct order_search *search,
+			struct order_suspect *suspect, bool deep,
+			enum explain_end *ret) _must_check_;
+/* Other lists of several tests than the one that explains it. */
+struct err *explain_others(struct order_search *search,
+			   const struct order_suspect *suspect) _must_check_;
+/* Do lists that are known say it all? */
+bool explain_known(const struct order_search *search,
+		   const struct order_suspect *suspect);
+/* What ran before it in the same process, in the suite's own order. */
+void explain_natural(const struct order_search *search, size_t test,
+		     struct order_tests *ret);
+/* Findings that turned out to be chance go. */
+void explain_drop_chance(struct dependences *found);
 /* All single tests that do it, of findings that do not have them yet. */
 struct err *explain_singles(struct order_search *search) _must_check_;
-/* Cleaners and roots of findings that have none yet (clean.c, roots.c). */
-struct err *explain_more(struct order_search *search) _must_check_;
+/* Roots and cleaners of findings that have none yet (roots.c, clean.c). */
+struct err *explain_roots(struct order_search *search) _must_check_;
+struct err *explain_cleaners(struct order_search *search) _must_check_;
+
+/* suspects.c: the shortest explanation of each test that has none yet. */
+struct err *explain_suspects(struct order_search *search) _must_check_;
+/* Other explanations of those that have one. */
+struct err *explain_rest(struct order_search *search) _must_check_;
+/* Once more those that there was no time for. */
+struct err *explain_open(struct order_search *search) _must_check_;
+/* Those that remain become findings without an explanation. */
+struct err *suspects_give_up(struct order_search *search) _must_check_;
+void suspects_free(struct order_search *search);
 struct err *find_cleaners(struct order_search *search,
 			  struct dependence *dependence) _must_check_;
 struct err *order_find_roots(struct order_search *search,
 			     struct dependence *dependence) _must_check_;
+/* They are those of an order that is no longer shown. */
+void order_forget_roots(struct dependence *dependence);
 
 /* ---- strategies (search.c, cover.c) ---- */
 

@@ -25,8 +25,9 @@ struct roots_trial {
 	bool good; /* how the test ends with nothing restored */
 };
 
-/* Does restoring these change the outcome of the test? */
-static struct err *roots_trial_turns(struct roots_trial *trial, bool *ret)
+/* Does restoring these (as suite_try()) change the outcome of the test? */
+static struct err *roots_trial_ask(struct roots_trial *trial,
+				   const bool *put_back, bool *ret)
 {
 	enum outcome outcome = OUTCOME_NONE;
 	*ret = false;
@@ -35,7 +36,11 @@ static struct err *roots_trial_turns(struct roots_trial *trial, bool *ret)
 			 search_cost(trial->search, trial->finding->test),
 			 true))
 		return NULL;
-	TRY(trial->try(trial->context, trial->put_back, &outcome));
+	TRY(trial->try(trial->context, put_back, &outcome));
+	log_debug(LOG_ORDER, "roots: %s: %s",
+		  put_back ? "some or none of them restored"
+			   : "freed memory is overwritten",
+		  outcome_name(outcome));
 	/*
 	 * A badly restored process may crash: that does not count as this
 	 * failure.
@@ -45,13 +50,23 @@ static struct err *roots_trial_turns(struct roots_trial *trial, bool *ret)
 	return NULL;
 }
 
+static struct err *roots_trial_turns(struct roots_trial *trial, bool *ret)
+{
+	return roots_trial_ask(trial, trial->put_back, ret);
+}
+
 static void roots_put_back(struct roots_trial *trial, bool value)
 {
 	memset(trial->put_back, value, trial->n * sizeof(*trial->put_back));
 }
 
+/* The first one is shown with what lies there, in this very order. */
 static struct err *roots_add_root(struct roots_trial *trial, size_t root)
 {
+	struct dependence *finding = trial->finding;
+	const struct change *change = &trial->roots[root];
+	if (!finding->left.change.n && change->n)
+		TRY(change_copy(change, &finding->left.change));
 	return strv_add(&trial->finding->polluted, trial->roots[root].root);
 }
 
@@ -140,6 +155,9 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 	 */
 	bool none, all, found;
 	TRY(roots_trial_turns(trial, &none));
+	/* It may use what was freed, which is still there in tries. */
+	for (int i = 0; i < 2 && none && !trial->good; i++)
+		TRY(roots_trial_ask(trial, NULL, &none));
 	if (none)
 		return NULL;
 	roots_put_back(trial, true);
@@ -153,6 +171,31 @@ static struct err *judge_roots(void *data, const struct change *roots, size_t n,
 		TRY(find_set(trial));
 	trial->finding->roots_known = !search_late(trial->search);
 	return NULL;
+}
+
+void order_forget_roots(struct dependence *finding)
+{
+	strv_free(&finding->polluted);
+	finding->polluted_together = 0;
+	finding->roots_known = finding->roots_in_vain = false;
+	change_free(&finding->left.change);
+	finding->left.change = (struct change){};
+}
+
+/*
+ * With the variables that are not compared, too: those of the framework, such as
+ * its flags, of the runner, and without debug information.
+ */
+static struct err *roots_try_left_out(struct roots_trial *trial,
+				      const struct order_tests *order,
+				      const struct suite_observer *observer)
+{
+	struct suite_watch watch = *trial->search->options->watch;
+	watch.everything = watch.runners = true;
+	log_debug(LOG_ORDER, "roots: also what is left out");
+	return suite_try_roots(trial->search->suite, &watch, order->data,
+			       order->n - 1, trial->finding->test, judge_roots,
+			       trial, observer);
 }
 
 struct err *order_find_roots(struct order_search *search,
@@ -176,10 +219,12 @@ struct err *order_find_roots(struct order_search *search,
 	if (!search->options->watch || order->n < 2 || search_late(search) ||
 	    !search_fits(search, cost, true))
 		return NULL;
-	strv_free(&finding->polluted);
-	finding->polluted_together = 0;
-	finding->roots_in_vain = false;
-	return suite_try_roots(search->suite, search->options->watch,
-			       order->data, order->n - 1, finding->test,
-			       judge_roots, &trial, &observer);
+	order_forget_roots(finding);
+	TRY(suite_try_roots(search->suite, search->options->watch, order->data,
+			    order->n - 1, finding->test, judge_roots, &trial,
+			    &observer));
+	if (!finding->roots_in_vain || search_late(search) ||
+	    !search_fits(search, cost, true))
+		return NULL;
+	return roots_try_left_out(&trial, order, &observer);
 }

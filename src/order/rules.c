@@ -339,13 +339,17 @@ struct err *rules_create(const struct suite *suite, bool any,
 		calloc(1, sizeof(*rules->marks) + units * sizeof(struct mark));
 	rules->relations_at =
 		calloc(rules->n + 1, sizeof(*rules->relations_at));
+	rules->room = calloc(units, sizeof(*rules->room));
 	rules->needs.at = calloc(rules->n + 1, sizeof(*rules->needs.at));
 	rules->cleanups.at = calloc(rules->n + 1, sizeof(*rules->cleanups.at));
 	if (!rules->parent || !rules->depth || !rules->priority ||
 	    !rules->prioritised || !rules->marks || !rules->relations_at ||
-	    !rules->needs.at || !rules->cleanups.at)
+	    !rules->room || !rules->needs.at || !rules->cleanups.at)
 		return err_nomem();
 	TRY(rules_fill(rules, suite));
+	rules->bounded = suite_fixture(suite);
+	for (size_t i = 0; i < rules->n; i++)
+		rules->room[rules->parent[i]]++;
 	*ret = take_ptr(rules);
 	return NULL;
 }
@@ -364,6 +368,7 @@ void rules_destroy(struct rules *rules)
 	free(rules->needs.data);
 	free(rules->cleanups.at);
 	free(rules->cleanups.data);
+	free(rules->room);
 	free(rules->marks);
 	free(rules);
 }
@@ -496,6 +501,19 @@ static bool rules_sorted_by_priority(const struct rules *rules,
 		rules_lift(rules, &first, &second);
 		if (rules->prioritised[rules->parent[first]] &&
 		    rules->priority[first] < rules->priority[second])
+			return false;
+	}
+	return true;
+}
+
+bool rules_fit(const struct rules *rules, const size_t *order, size_t n)
+{
+	if (!rules->bounded)
+		return true;
+	rules_unmark(rules);
+	for (size_t i = 0; i < n; i++) {
+		size_t unit = rules->parent[order[i]];
+		if (++rules_mark(rules, unit, NULL)->times > rules->room[unit])
 			return false;
 	}
 	return true;

@@ -28,6 +28,11 @@ static inline void rules_destroyp(struct rules **rules)
 /* Does the suite declare anything at all? */
 bool rules_free(const struct rules *rules); /* true: every order is allowed */
 bool rules_allow(const struct rules *rules, const size_t *order, size_t n);
+/*
+ * Is there room for so many? Where tests run in the places of their runner's own
+ * calls (suite_fixture()), a group has as many as it has tests.
+ */
+bool rules_fit(const struct rules *rules, const size_t *order, size_t n);
 /* May @first stand before @second, others left out (needs added)? */
 bool rules_allow_pair(const struct rules *rules, size_t first, size_t second);
 /*

@@ -64,6 +64,8 @@ struct rules {
 	size_t *relations_at; /* as in struct number_lists */
 	struct number_lists needs, cleanups;
 	bool related; /* there is any relation */
+	bool bounded; /* see rules_fit() */
+	size_t *room; /* of units: tests directly in them */
 	struct marks *marks;
 };
 

@@ -11,6 +11,12 @@
 /* Random orders of the whole suite, if no number was given. */
 #define ORDERS_SYSTEMATIC 3
 #define ORDERS_RANDOM 20
+/* Tests that are run to know how long tests take. */
+#define PACERS 16
+/* This part of the time for exploring is for whole orders, at most. */
+#define WHOLE_SHARE 2
+/* This part of what is left then is kept for cleaners and what is open. */
+#define END_SHARE 5
 /* Tests in questions that are asked at once: they take memory. */
 #define ENTRIES_MAX ((size_t)2 << 20)
 /* What has no end of its own takes no longer than that without a budget: */
@@ -104,10 +110,11 @@ struct err *search_alone(struct order_search *search, size_t test,
 	return NULL;
 }
 
-static struct err *ask_alone(struct order_search *search)
+/* The first @n tests. */
+static struct err *ask_alone(struct order_search *search, size_t n)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
-	for (size_t i = 0; i < search->n; i++)
+	for (size_t i = 0; i < n; i++)
 		TRY(asks_add(search, &asks, NULL, 0, search->tests[i]));
 	TRY(asks_run(search, &asks, 0));
 	bool all = true;
@@ -116,7 +123,7 @@ static struct err *ask_alone(struct order_search *search)
 			(uint8_t)asks.data[i].outcome;
 		all &= asks.data[i].outcome != OUTCOME_NONE;
 	}
-	search->result->reach.alone = all;
+	search->result->reach.alone = all && n == search->n;
 	return NULL;
 }
 
@@ -131,21 +138,42 @@ static struct err *ask_pair(struct order_search *search,
 	return asks_add(search, asks, &first, 1, second);
 }
 
-/* Polluters and the tests seen to read what they left. */
-static struct err *ask_candidates(struct order_search *search)
+/* Does it alone turn a test that was found? */
+static bool is_culprit(const struct order_search *search, size_t test)
+{
+	for (size_t i = 0; i < search->found.n; i++) {
+		const struct order_lists *lists =
+			dependence_culprits(&search->found.data[i]);
+		for (size_t j = 0; lists && j < lists->n; j++) {
+			if (lists->data[j].n == 1 &&
+			    lists->data[j].data[0] == test)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Polluters and the tests seen to read what they left. @culprits: only those that
+ * turned one test already: they may turn others.
+ */
+static struct err *ask_candidates(struct order_search *search, bool culprits)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
 	const struct pollution *pollution = search->pollution;
 	for (size_t i = 0; pollution && i < pollution->findings.n; i++) {
 		const struct leftover *leftover =
 			leftover_of(&pollution->findings.data[i]);
+		if (culprits && !is_culprit(search, leftover->test))
+			continue;
 		for (size_t j = 0; j < leftover->readers.n; j++) {
 			if (leftover->readers.data[j] != leftover->test)
 				TRY(ask_pair(search, &asks, leftover->test,
 					     leftover->readers.data[j]));
 		}
 	}
-	return asks_judge(search, &asks, &search->result->reach.candidates);
+	return asks_judge(search, &asks,
+			  culprits ? NULL : &search->result->reach.candidates);
 }
 
 struct timed {
@@ -259,7 +287,7 @@ static struct err *run_reversed(struct order_search *search)
 	struct err *err = add_order(search, &orders, order, search->n);
 	if (!err)
 		err = orders_run(search, &orders, 0, &done);
-	search->result->reach.reversed = done > 0;
+	search->result->reach.reversed |= done > 0;
 	order_lists_free(&orders);
 	return err;
 }
@@ -300,6 +328,36 @@ static struct err *order_explore_orders(struct order_search *search,
 	return err ? err : explain_all(search, explain_suspects);
 }
 
+/* All polluters of each, and other lists, once each has an explanation. */
+static struct err *explain_deeper(struct order_search *search)
+{
+	TRY(explain_all(search, explain_singles));
+	TRY(explain_all(search, explain_rest));
+	return explain_all(search, explain_singles);
+}
+
+/*
+ * Whole orders cost a run of the suite each, and show more for that than any
+ * question about a single test. They get a part of the time.
+ */
+static struct err *explore_whole(struct order_search *search, size_t random)
+{
+	const char *why = search->result->reach.why;
+	uint64_t now = clock_now(), until = search->explore_until;
+	if (until > now)
+		search->explore_until = now + (until - now) / WHOLE_SHARE;
+	/* How long things take is not known before some have run. */
+	struct err *err = ask_alone(search, MIN(search->n, (size_t)PACERS));
+	if (!err)
+		err = run_reversed(search);
+	if (!err)
+		err = run_shuffled(search, random);
+	search->explore_until = until;
+	if (clock_now() < until) /* they come again */
+		search->result->reach.why = why;
+	return err;
+}
+
 /* Polluters with each test; a few of them at a time. */
 static struct err *ask_polluters(struct order_search *search)
 {
@@ -323,35 +381,39 @@ static struct err *ask_polluters(struct order_search *search)
 
 static struct err *search_likely(struct order_search *search)
 {
+	size_t orders = search->options->orders == (size_t)-1
+				? ORDERS_SYSTEMATIC
+				: search->options->orders;
 	TRY(run_natural(search));
 	TRY(explain_all(search, explain_earlier));
-	TRY(ask_alone(search));
+	if (!search->fixed) /* else of whole orders there is but one */
+		TRY(explore_whole(search, orders));
+	TRY(ask_alone(search, search->n));
 	TRY(order_explore_orders(search, judge_natural(search)));
-	TRY(order_explore_orders(search, ask_candidates(search)));
-	TRY(explain_all(search, explain_singles));
+	TRY(order_explore_orders(search, ask_candidates(search, true)));
 	if (!search->fixed)
 		TRY(order_explore_orders(search,
 					 ask_twice(search, search->leavers.data,
 						   search->leavers.n, NULL)));
+	TRY(order_explore_orders(search, ask_candidates(search, false)));
+	if (search->options->budget)
+		TRY(explain_all(search, explain_roots));
 	TRY(order_explore_orders(search, ask_after_all(search, false)));
-	if (search->fixed) /* of whole orders there is but one */
-		return explain_all(search, explain_singles);
-	TRY(order_explore_orders(search, ask_after_all(search, true)));
-	TRY(order_explore_orders(search, run_reversed(search)));
-	size_t orders = search->options->orders;
-	TRY(order_explore_orders(
-		search,
-		run_shuffled(search, orders == (size_t)-1 ? ORDERS_SYSTEMATIC
-							  : orders)));
-	return explain_all(search, explain_singles);
+	if (!search->fixed) {
+		TRY(order_explore_orders(search, ask_after_all(search, true)));
+		/* Those that did not fit at first; no order runs twice. */
+		TRY(order_explore_orders(search, run_reversed(search)));
+		TRY(order_explore_orders(search, run_shuffled(search, orders)));
+	}
+	return explain_deeper(search);
 }
 
 static struct err *order_search_all(struct order_search *search)
 {
-	/* What is known by now was explained: little is kept for that. */
 	uint64_t now = clock_now(), deadline = search->options->deadline;
-	uint64_t until = deadline > now ? deadline - (deadline - now) / 10
-					: search->explore_until;
+	uint64_t until = deadline > now
+				 ? deadline - (deadline - now) / END_SHARE
+				 : search->explore_until;
 	if (!search->options->budget && !search->options->all_pairs) {
 		uint64_t limit =
 			now + MAX(COVER_NS, COVER_RUNS * search->natural_ns);
@@ -368,22 +430,32 @@ static struct err *order_search_all(struct order_search *search)
 	return order_explore_orders(search, cover_pairs(search));
 }
 
+/* What is left of the time is for what was seen and not explained. */
+static struct err *search_end(struct order_search *search)
+{
+	TRY(explain_all(search, explain_suspects));
+	TRY(explain_all(search, explain_open));
+	TRY(explain_deeper(search));
+	TRY(explain_all(search, explain_roots));
+	TRY(explain_all(search, explain_cleaners));
+	if (search->explained < search->suspects.n) {
+		/* What explaining came across. */
+		TRY(explain_all(search, explain_suspects));
+		TRY(explain_deeper(search));
+		TRY(explain_all(search, explain_roots));
+		TRY(explain_all(search, explain_cleaners));
+	}
+	return explain_all(search, flaky_settle);
+}
+
 struct err *search_systematic(struct order_search *search)
 {
 	search->exploring = true;
 	TRY(search_likely(search));
-	TRY(explain_all(search, explain_more));
+	TRY(explain_all(search, explain_roots));
 	TRY(order_explore_orders(search, flaky_ask_again(search)));
 	TRY(order_search_all(search));
-	TRY(explain_all(search, explain_singles));
-	TRY(explain_all(search, explain_more));
-	if (search->explained < search->suspects.n) {
-		/* What explaining came across. */
-		TRY(explain_all(search, explain_suspects));
-		TRY(explain_all(search, explain_singles));
-		TRY(explain_all(search, explain_more));
-	}
-	return explain_all(search, flaky_settle);
+	return search_end(search);
 }
 
 struct err *search_random(struct order_search *search)
@@ -394,8 +466,5 @@ struct err *search_random(struct order_search *search)
 	TRY(explain_all(search, explain_earlier));
 	TRY(run_shuffled(search,
 			 orders == (size_t)-1 ? ORDERS_RANDOM : orders));
-	TRY(order_explore_orders(search, NULL));
-	TRY(explain_all(search, explain_singles));
-	TRY(explain_all(search, explain_more));
-	return explain_all(search, flaky_settle);
+	return search_end(search);
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "pollution/crew.h"
 
 /* This many letters in a name that differ each time are not a word. */
 #define RANDOM_LENGTH 6
@@ -18,6 +19,9 @@ void pollution_free(struct pollution *pollution)
 	for (size_t i = 0; i < pollution->firsts.n; i++)
 		free(pollution->firsts.data[i].root);
 	vec_free(&pollution->firsts);
+	left_out_free(pollution);
+	vec_free(&pollution->cleaners);
+	vec_free(&pollution->changers);
 	free(pollution->outcomes);
 }
 
@@ -57,7 +61,7 @@ struct err *search_run(struct pollution_search *search, const size_t *order,
 static void find_started(void *data, size_t test)
 {
 	struct pollution_search *search = data;
-	if (search->finished >= search->first_round && search->outer->started)
+	if (search->outer->started)
 		search->outer->started(search->outer->data, test);
 }
 
@@ -65,8 +69,9 @@ static void find_finished(void *data, const struct suite_result *result)
 {
 	struct pollution_search *search = data;
 	search->outcomes[result->test] = (uint8_t)result->outcome;
-	if (search->finished++ >= search->first_round &&
-	    search->outer->finished)
+	search->took[result->test] = result->ns;
+	search->finished++;
+	if (search->outer->finished)
 		search->outer->finished(search->outer->data, result);
 }
 
@@ -90,6 +95,8 @@ static struct err *add_leftover(struct pollution_search *search, size_t test,
 	struct err *err = vec_push(&search->leftovers, leftover);
 	if (err)
 		change_free(&leftover.change);
+	else
+		early_watch(search, &leftover);
 	return err;
 }
 
@@ -125,43 +132,31 @@ static bool pollution_is_wanted(const struct pollution_search *search,
 	return !why;
 }
 
-/*
- * Files and process state: a test that makes it again what it was before the
- * first of them changed it cleans up after others.
- */
-static bool is_cleaning(struct pollution_search *search,
+static bool is_cleaning(struct pollution_search *search, size_t test,
 			const struct change *change)
 {
-	_cleanup_(str_freep) struct str key = STR_INIT;
-	uint64_t original;
-	if (change->where == CHANGE_MEMORY)
-		return false;
+	bool cleaning = false;
 	struct err *err =
-		str_appendf(&key, "%d %s", change->where, change->root);
-	if (!err && map_text_get(&search->originals, key.s, &original)) {
-		if (change->digest == original)
-			log_debug(LOG_POLLUTION,
-				  "change of %s does not count: it is back to "
-				  "what it was before the first test",
-				  change->root);
-		return change->digest == original;
-	}
-	if (!err)
-		err = map_text_put(&search->originals, key.s,
-				   change->digest_before);
+		originals_restored(search->originals, change, &cleaning);
+	if (cleaning)
+		log_debug(LOG_POLLUTION,
+			  "change of %s does not count: it is back to what it "
+			  "was before the first test",
+			  change->root);
+	if (!err && cleaning && change->where == CHANGE_MEMORY)
+		err = vec_push(&search->pollution->cleaners, test);
 	search_fail(search, err);
-	return false;
+	return cleaning;
 }
 
 static void find_changed(void *data, size_t entry, size_t test,
 			 const struct change *changes, size_t n)
 {
 	struct pollution_search *search = data;
-	if (entry < search->first_round)
-		return;
+	(void)entry;
 	for (size_t i = 0; i < n; i++) {
 		if (pollution_is_wanted(search, &changes[i]) &&
-		    !is_cleaning(search, &changes[i]) &&
+		    !is_cleaning(search, test, &changes[i]) &&
 		    !pollution_is_known(search, test, &changes[i]))
 			search_fail(search,
 				    add_leftover(search, test, &changes[i]));
@@ -175,37 +170,48 @@ static struct err *find_changes(struct pollution_search *search,
 		.started = find_started,
 		.finished = find_finished,
 		.changed = find_changed,
+		.left_out = search_left_out,
+		.omitted = search->options->omitted ? search_omitted : NULL,
+		.read = early_note_read,
 		.limit = search_limit,
 		.data = search,
 	};
 	TRY(suite_watch(search->suite, &search->options->watch));
-	return search_run_order(search, order, n, &observer);
-}
-
-struct err *search_run_order(struct pollution_search *search,
-			     const size_t *order, size_t n,
-			     const struct suite_observer *observer)
-{
-	if (!search->options->eager)
-		return search_run(search, order, n, observer);
-	size_t *twice = calloc(2 * n, sizeof(*twice));
-	if (!twice)
-		return err_nomem();
-	memcpy(twice, order, n * sizeof(*twice));
-	memcpy(twice + n, order, n * sizeof(*twice));
-	search->first_round = n;
-	struct err *err = search_run(search, twice, 2 * n, observer);
-	search->first_round = 0;
-	free(twice);
-	return err;
+	/* Others could run the first half meanwhile. */
+	if (search->options->readers && suite_jobs(search->suite) > 1)
+		TRY(suite_keep_middle(search->suite, true));
+	if (!search->options->readers)
+		return search_run(search, order, n, &observer);
+	search->finished = 0;
+	TRY(suite_run_adding(search->suite, order, n, &observer));
+	return take_ptr(search->err);
 }
 
 /* ---- what a second run does ---- */
 
+void search_note_verdict(struct pollution_search *search,
+			 const struct suite_result *result,
+			 enum search_unsteady how)
+{
+	static const char *const where[] = {
+		[UNSTEADY_AGAIN] = "right after itself",
+		[UNSTEADY_SAME] = "in the same order",
+		[UNSTEADY_APART] = "after other tests than before",
+	};
+	uint8_t *unsteady = &search->unsteady[result->test];
+	if (result->outcome == search->outcomes[result->test])
+		return;
+	if (!(*unsteady & how))
+		log_debug(LOG_POLLUTION, "test %zu ends differently %s: %s",
+			  result->test, where[how],
+			  outcome_name(result->outcome));
+	*unsteady |= (uint8_t)how;
+}
+
 void search_count_finished(void *data, const struct suite_result *result)
 {
 	struct pollution_search *search = data;
-	(void)result;
+	search_note_verdict(search, result, search->how);
 	search->finished++;
 }
 
@@ -311,18 +317,26 @@ static void effect_changed(void *data, size_t entry, size_t test,
 			note_relatives(search, test, &changes[i]);
 		if (!leftover || changes[i].first)
 			continue;
-		if (entry % 2)
+		if (entry % 2) {
 			leftover->effect = EFFECT_ACCUMULATES;
-		else /* the first of the two: as before, or not */
+			leftover->again |= changes[i].kinds;
+			leftover->came_back =
+				leftover->once == changes[i].digest;
+			leftover->again_places = changes[i].n + changes[i].more;
+		} else { /* the first of the two: as before, or not */
+			leftover->once = changes[i].digest;
 			leftover->varies |=
 				changes[i].digest != leftover->change.digest;
+		}
 	}
 }
 
 static void effect_finished(void *data, const struct suite_result *result)
 {
 	struct pollution_search *search = data;
-	bool second = search->finished++ % 2;
+	bool second = result->entry % 2;
+	search_note_verdict(search, result,
+			    second ? UNSTEADY_AGAIN : UNSTEADY_APART);
 	bool whole = result->outcome == OUTCOME_PASS ||
 		     result->outcome == OUTCOME_FAIL ||
 		     result->outcome == OUTCOME_SKIP;
@@ -338,12 +352,14 @@ static void effect_finished(void *data, const struct suite_result *result)
 	}
 }
 
-/* Each polluter twice in a row, all in one process. */
-static struct err *find_effects(struct pollution_search *search)
+/* Each polluter of that part of them twice in a row, all in one process. */
+static struct err *run_twice(void *data, size_t part)
 {
+	struct pollution_search *search = data;
 	const struct suite_observer observer = {
 		.finished = effect_finished,
 		.changed = effect_changed,
+		.left_out = search_left_out,
 		.limit = search_limit,
 		.data = search,
 	};
@@ -357,10 +373,38 @@ static struct err *find_effects(struct pollution_search *search)
 		if (!err)
 			err = vec_push(&order, test);
 	}
-	if (!err && order.n)
-		err = search_run(search, order.data, order.n, &observer);
+	size_t polluters = order.n / 2, parts = crew_effect_parts(search->crew);
+	size_t from = polluters * part / parts;
+	size_t to = polluters * (part + 1) / parts;
+	if (!err && from < to)
+		err = search_run(search, order.data + 2 * from, 2 * (to - from),
+				 &observer);
 	vec_free(&order);
 	return err;
+}
+
+struct err *search_effects(struct pollution_search *search)
+{
+	const struct crew_work work = {
+		.stage = CREW_EFFECTS,
+		.n = crew_effect_parts(search->crew),
+		.run = run_twice,
+		.data = search,
+	};
+	size_t taken;
+	return crew_run(search->crew, &work, &taken);
+}
+
+uint64_t search_effects_ns(const struct pollution_search *search)
+{
+	uint64_t ns = 0;
+	size_t last = (size_t)-1;
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		size_t test = search->leftovers.data[i].test;
+		ns += test == last ? 0 : 2 * search->took[test];
+		last = test;
+	}
+	return ns;
 }
 
 /* ---- what it means ---- */
@@ -376,6 +420,16 @@ static bool may_differ(const struct pollution_search *search)
 	return any;
 }
 
+/* What was done since *@start, and how long it took. */
+static void log_stage(const char *what, uint64_t *start)
+{
+	char took[16];
+	uint64_t now = clock_now();
+	duration_format(now - *start, took);
+	log_debug(LOG_POLLUTION, "%s: %s", what, took);
+	*start = now;
+}
+
 static struct err *find_meaning(struct pollution_search *search,
 				const size_t *order, size_t n)
 {
@@ -383,15 +437,39 @@ static struct err *find_meaning(struct pollution_search *search,
 	if (!search->leftovers.n)
 		return NULL;
 	bool left = false;
-	if (options->effect && !(left = search_is_late(search)))
-		TRY(find_effects(search));
-	if (may_differ(search) && !(left = left || search_is_late(search)))
-		TRY(search_values(search, order, n));
-	if (options->readers && !(left = left || search_is_late(search)))
+	uint64_t start = clock_now();
+	search->how = UNSTEADY_SAME;
+	search->middle = suite_middle(search->suite, order, n);
+	if (search_is_late(search))
+		left = true;
+	else
+		TRY(crew_create(search, order, n, &search->crew));
+	if (options->effect && !left)
+		TRY(search_effects(search));
+	log_stage("effects", &start);
+	if (may_differ(search) && !(left = left || search_is_late(search))) {
+		TRY(search_values_begin(search));
+		if (!search_compares_values(search))
+			TRY(search_values_end(search, order, n));
+	}
+	if (options->readers && !(left = left || search_is_late(search))) {
+		crew_share(search->crew);
 		TRY(search_readers(search, order, n));
+	}
+	if (search->met && !(left = left || search_is_late(search)))
+		TRY(search_values_end(search, order, n));
+	log_stage("values and readers", &start);
+	search->how = UNSTEADY_APART;
 	if (options->effect && options->readers &&
 	    !(left = left || search_is_late(search)))
 		TRY(search_lazy(search));
+	if (options->effect && options->readers &&
+	    !(left = left || search_is_late(search)))
+		TRY(search_made(search, order, n));
+	if (options->effect && options->readers &&
+	    !(left = left || search_is_late(search)))
+		TRY(search_verdicts(search, order, n));
+	log_stage("caches and counts", &start);
 	if (left)
 		search_limit(search, "pollution: the budget ended before "
 				     "every change was classified");
@@ -430,29 +508,53 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 		.options = options,
 		.outer = observer,
 		.pollution = ret,
+		.memory = options->watch,
 	};
+	search.memory.what = SUITE_MEMORY;
+	_cleanup_(freep) uint64_t *took =
+		calloc(suite_count(suite) + 1, sizeof(*took));
+	search.took = took;
 	search.outcomes = calloc(suite_count(suite) + 1, 1);
-	if (!search.outcomes)
+	search.unsteady = calloc(suite_count(suite) + 1, 1);
+	if (!search.outcomes || !search.unsteady || !took) {
+		free(search.outcomes);
+		free(search.unsteady);
 		return err_nomem();
+	}
 	uint64_t start = clock_now();
-	struct err *err = regexes_add(&search.include, "--include-roots",
-				      options->watch.include_roots);
+	struct err *err = originals_create(&search.originals);
+	if (!err)
+		err = regexes_add(&search.include, "--include-roots",
+				  options->watch.include_roots);
 	if (!err)
 		err = regexes_add(&search.exclude, "--exclude-roots",
 				  options->watch.exclude_roots);
+	suite_initialise(suite, options->eager);
 	if (!err)
 		err = find_changes(&search, order, n);
+	if (!err)
+		err = omitted_judge(&search, n);
 	search.first_ns = clock_now() - start;
 	if (!err)
 		err = find_meaning(&search, order, n);
+	crew_destroy(search.crew);
 	err_ignore(take_ptr(search.err));
 	free(ret->outcomes);
 	ret->outcomes = search.outcomes;
 	ret->ns = search.first_ns;
-	map_text_free(&search.originals);
+	free(search.met);
+	map_text_free(&search.left_out);
+	omitted_free(&search.omitted);
+	early_free(&search.early);
+	left_out_sort(ret);
+	free(search.unsteady);
+	originals_destroy(search.originals);
 	regexes_free(&search.include);
 	regexes_free(&search.exclude);
+	suite_initialise(suite, false);
 	struct err *unwatch = suite_watch(suite, NULL);
+	if (!unwatch)
+		unwatch = suite_keep_middle(suite, false);
 	if (err)
 		err_ignore(unwatch);
 	struct err *made = pollution_make_findings(&search);

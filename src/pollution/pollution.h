@@ -20,6 +20,14 @@
 struct pollution {
 	struct findings findings; /* evidence: struct leftover */
 	VEC(struct first_use) firsts;
+	VEC(struct left_out) left_out; /* one a reason, most variables first */
+	/* Tests that put variables back: from another state they may not. */
+	VEC(size_t) cleaners;
+	/*
+	 * Tests that changed what is left out, as few others do: with
+	 * pollution_options.omitted. A test may be in it more than once.
+	 */
+	VEC(size_t) changers;
 	/* By test: how it ended in the first run; OUTCOME_NONE: it did not run. */
 	uint8_t *outcomes;
 	uint64_t ns; /* that this run took */
@@ -28,9 +36,10 @@ struct pollution {
 struct pollution_options {
 	const struct finding_run *run; /* that findings speak of */
 	struct suite_watch watch;
-	bool eager;	   /* a first run initialises everything */
+	bool eager;	   /* initialise what can be, before the first test */
 	bool effect;	   /* find out */
 	bool readers;	   /* find out */
+	bool omitted;	   /* which tests change what is left out: find out */
 	uint64_t deadline; /* clock_now() at which no more is begun; 0: never */
 };
 

@@ -9,29 +9,29 @@
 #include "finding/words.h"
 #include "pollution/pollution_internal.h"
 
-/* A path of at most this many pointers is short. */
-#define SHORT_PATH 2
+bool leftover_is_dead_pointer(const struct leftover *leftover)
+{
+	return leftover->change.where == CHANGE_MEMORY &&
+	       leftover->change.weight == WEIGHT_HIGH;
+}
 
 static enum finding_severity
 pollution_judge_severity(const struct leftover *leftover)
 {
-	if (leftover->lazy)
+	if (leftover_is_dead_pointer(leftover))
+		return FINDING_HIGH;
+	if (leftover->lazy || leftover->harmless)
 		return FINDING_LOW;
-	if (leftover->change.weight == WEIGHT_LOW)
+	if (leftover->change.weight == WEIGHT_LOW || leftover_is_time(leftover))
 		return leftover->readers.n ? FINDING_MEDIUM : FINDING_LOW;
+	if (leftover->filled)
+		return FINDING_MEDIUM;
 	if (leftover->readers.n)
 		return FINDING_HIGH;
 	if (leftover->change.weight == WEIGHT_MEDIUM)
 		return FINDING_MEDIUM;
 	if (leftover->change.weight == WEIGHT_HIGH)
 		return FINDING_HIGH;
-	unsigned depth =
-		leftover->change.n ? leftover->change.paths[0].depth : 0;
-	if (leftover->effect == EFFECT_ACCUMULATES)
-		return leftover->change.where == CHANGE_MEMORY &&
-				       depth <= SHORT_PATH
-			       ? FINDING_HIGH
-			       : FINDING_MEDIUM;
 	if (leftover->effect == EFFECT_SETTLES && leftover->readers_known)
 		return FINDING_LOW;
 	return FINDING_MEDIUM;
@@ -51,10 +51,17 @@ static struct err *pollution_make_message(const char *test,
 	/* Names are the program's own: kept on one line. */
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		TRY(words_append(&text, parts[i]));
+	if (leftover_is_dead_pointer(leftover)) {
+		TRY(str_append(&text, ", which points to a dead local variable "
+				      "of "));
+		TRY(words_append(&text, test));
+	}
 	if (leftover->effect == EFFECT_ACCUMULATES)
 		TRY(str_append(&text, ", again each time it runs"));
 	if (leftover->lazy)
 		TRY(str_append(&text, "; so would the tests that read it"));
+	else if (leftover->harmless && readers)
+		TRY(str_append(&text, "; no test that reads it depends on it"));
 	else if (readers)
 		TRY(str_appendf(&text, ", and %zu other test%s read%s it",
 				readers, readers == 1 ? "" : "s",

@@ -39,12 +39,11 @@ static struct err *mask_values(struct change *change,
 	return NULL;
 }
 
-static void values_changed(void *data, size_t entry, size_t test,
+void search_values_changed(void *data, size_t entry, size_t test,
 			   const struct change *changes, size_t n)
 {
 	struct pollution_search *search = data;
-	if (entry < search->first_round)
-		return;
+	(void)entry;
 	for (size_t i = 0; i < n; i++) {
 		struct leftover *leftover =
 			search_leftover_at(search, test, &changes[i]);
@@ -68,25 +67,33 @@ static bool values_are_missing(const struct pollution_search *search)
 
 #define VALUES_RUNS 3
 
-struct err *search_values(struct pollution_search *search, const size_t *order,
-			  size_t n)
+struct err *search_values_begin(struct pollution_search *search)
+{
+	free(search->met);
+	search->met = calloc(search->leftovers.n + 1, sizeof(*search->met));
+	search->compared = 0;
+	return search->met ? NULL : err_nomem();
+}
+
+struct err *search_values_end(struct pollution_search *search,
+			      const size_t *order, size_t n)
 {
 	const struct suite_observer observer = {
 		.finished = search_count_finished,
-		.changed = values_changed,
+		.changed = search_values_changed,
 		.limit = search_limit,
 		.data = search,
 	};
 	struct err *err = NULL;
-	search->met = calloc(search->leftovers.n + 1, sizeof(*search->met));
-	if (!search->met)
-		return err_nomem();
-	for (int run = 0; run < VALUES_RUNS && !err; run++) {
+	bool compared = search->compared == HALF_BOTH;
+	for (int run = compared; run < VALUES_RUNS && !err; run++) {
 		if (run && !values_are_missing(search))
 			break;
 		log_debug(LOG_POLLUTION,
 			  "the suite runs again to see which values differ");
-		err = search_run_order(search, order, n, &observer);
+		err = suite_watch(search->suite, &search->options->watch);
+		if (!err)
+			err = search_run(search, order, n, &observer);
 	}
 	free(take_ptr(search->met));
 	return err;

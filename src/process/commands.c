@@ -1,7 +1,8 @@
 /*
  * --commands FILE: one shell command per line, each a test. Blank lines and lines
  * that begin with '#' are skipped. Exit statuses are those of automake's test
- * scripts: 0 pass, 77 skip, the rest fail.
+ * scripts: 0 pass, 77 skip, the rest fail. One that ends with 0 fails, too, if it
+ * prints TAP with a plan and a point that is not ok.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 
 #include "base/macro.h"
 #include "base/path.h"
+#include "base/tap.h"
 #include "process/kinds.h"
 #include "process/process_run.h"
 #include "process/process_suite.h"
@@ -31,7 +33,18 @@ commands_judge_test(const struct process_suite *suite _unused_,
 			end->status == 127 ? "command not found"
 					   : "command cannot be executed");
 	}
-	return process_judge_status(end->status, result);
+	TRY(process_judge_status(end->status, result));
+	if (result->outcome != OUTCOME_PASS || !end->output)
+		return NULL;
+	/* Many programs that print TAP leave with 0 whatever it says. */
+	struct tap tap = {};
+	const char *why = NULL;
+	tap_feed(&tap, end->output, end->output_n);
+	tap_finish(&tap);
+	if (!tap.has_plan || (!tap.failed && !tap.bailed))
+		return NULL;
+	result->outcome = tap_outcome(&tap, &why);
+	return why ? process_message(result, "%s", why) : NULL;
 }
 
 static const struct process_kind kind = { .judge = commands_judge_test };

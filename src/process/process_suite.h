@@ -16,9 +16,9 @@
 #pragma once
 
 #include "base/str.h"
+#include "base/tap.h"
 #include "process/env.h"
 #include "process/process.h"
-#include "process/tap.h"
 #include "suite/kind.h"
 
 #define PROCESS_NO_LIMIT UINT64_MAX

@@ -339,8 +339,8 @@ static struct err *root_tries_run(void *context, const bool *put_back,
 	size_t chosen = 0;
 	memset(roots->chosen, 0, saved_count(roots->after));
 	for (size_t i = 0; i < roots->paths.n; i++) {
-		roots->chosen[roots->paths.data[i]] = put_back[i];
-		chosen += put_back[i];
+		roots->chosen[roots->paths.data[i]] = put_back && put_back[i];
+		chosen += put_back && put_back[i];
 	}
 	ipc_span_end(&roots->own);
 	/* All of them: what does not count as a root is as at the start, too. */

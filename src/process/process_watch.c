@@ -375,11 +375,6 @@ static struct err *process_watch_turn_over(struct process_watch *watch,
 
 /* ---- fixtures ---- */
 
-static bool change_is_removal(const struct change *change)
-{
-	return change->n && !strcmp(change->paths[0].after, "absent");
-}
-
 static struct err *change_fixture_key(const struct change *change,
 				      struct str *ret)
 {

@@ -17,7 +17,7 @@ struct place_search {
 bool place_is_system(const char *file)
 {
 	return str_starts(file, "/usr/include/") ||
-	       str_starts(file, "/usr/src/") || str_starts(file, "/usr/lib/");
+	       str_starts(file, "/usr/lib/");
 }
 
 static bool place_visit_frame(void *data, const struct frame *frame)

@@ -39,10 +39,24 @@ void program_destroy(struct program *program)
 		free(program->modules.data[i].path);
 	}
 	vec_free(&program->modules);
+	vec_free(&program->runner_spans);
 	free(program);
 }
 
-/* Folders where distributions put what is not the user's own; our agent. */
+bool program_is_runners(const struct program *program, uint64_t address,
+			uint64_t size)
+{
+	for (size_t i = 0; i < program->runner_spans.n; i++) {
+		const struct program_span *span =
+			&program->runner_spans.data[i];
+		if (size && address >= span->start && address < span->end &&
+		    size <= span->end - address)
+			return true;
+	}
+	return false;
+}
+
+/* Folders where distributions put what is not the user's own; our agents. */
 static bool is_system_path(const char *path)
 {
 	static const char *const folders[] = {
@@ -53,7 +67,8 @@ static bool is_system_path(const char *path)
 		if (str_starts(path, folders[i]))
 			return true;
 	}
-	return str_ends(path, "/libpolygraph-agent.so");
+	return str_ends(path, "/libpolygraph-agent.so") ||
+	       str_ends(path, "/libpolygraph-choices.so");
 }
 
 /* The mapping of a file's beginning: its headers tell the bias. */

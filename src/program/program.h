@@ -22,10 +22,20 @@ struct module {
 	bool system; /* belongs to the system, not to the project */
 };
 
+/* A part of the program's memory, in this process and all its copies. */
+struct program_span {
+	uint64_t start, end;
+};
+
 struct framework_own;
 
 struct program {
 	VEC(struct module) modules; /* the executable first */
+	/*
+	 * What a hand-written runner keeps about its tests: verdicts and
+	 * statistics (native/verdict.h).
+	 */
+	VEC(struct program_span) runner_spans;
 	/*
 	 * What in it belongs to test frameworks: of all that are known, ends
 	 * with NULL; of the one that drives it, NULL: not known yet.
@@ -63,6 +73,10 @@ bool program_function_starting(const struct program *program,
 bool program_uses(const struct program *program, const char *name);
 bool program_uses_any(const struct program *program, const char *const *names,
 		      size_t n);
+
+/* Is all of this what the runner keeps about its tests, not their own state? */
+bool program_is_runners(const struct program *program, uint64_t address,
+			uint64_t size);
 
 /* Where the agent has its struct wire_heap; 0: there is none. */
 uint64_t program_agent_heap(const struct program *program);

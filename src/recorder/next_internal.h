@@ -21,6 +21,10 @@
 	X(srand) X(srandom) X(srand48)                                         \
 	X(getenv) X(secure_getenv) X(setenv) X(unsetenv) X(putenv)             \
 	X(localtime) X(localtime_r) X(mktime) X(ctime) X(ctime_r)              \
+	X(gmtime) X(asctime) X(strtok_r) X(hcreate) X(hdestroy) X(hsearch)     \
+	X(getopt) X(getopt_long) X(getopt_long_only)                           \
+	X(getpwnam) X(getpwuid) X(getgrnam) X(getgrgid) X(gethostbyname)       \
+	X(inet_ntoa) X(l64a) X(ecvt) X(fcvt)                                   \
 	X(__cxa_atexit) X(on_exit) X(__cxa_at_quick_exit)                      \
 	X(_ZSt13set_terminatePFvvE) X(_ZSt15set_new_handlerPFvvE)              \
 	X(_ZSt14set_unexpectedPFvvE) X(_ZNSt6locale6globalERKS_)               \

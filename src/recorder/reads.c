@@ -50,7 +50,9 @@ _export_ struct tm *localtime(const time_t *time)
 {
 	NEXT(localtime, NULL)
 	state_ask(WIRE_TIME_ZONE, NULL);
-	return next(time);
+	struct tm *result = next(time);
+	statics_note(result, sizeof(*result));
+	return result;
 }
 
 _export_ struct tm *localtime_r(const time_t *time, struct tm *ret)
@@ -71,7 +73,9 @@ _export_ char *ctime(const time_t *time)
 {
 	NEXT(ctime, NULL)
 	state_ask(WIRE_TIME_ZONE, NULL);
-	return next(time);
+	char *result = next(time);
+	statics_note(result, STATICS_TEXT);
+	return result;
 }
 
 _export_ char *ctime_r(const time_t *time, char *ret)

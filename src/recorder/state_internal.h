@@ -18,6 +18,10 @@ void random_begin(void);
 _cold_ void state_asked(enum wire_asked what, const char *name);
 _cold_ void state_wrote(enum wire_asked what, const char *name);
 
+/* statics.c: @address is memory of the C library that was returned; or NULL. */
+#define STATICS_TEXT 64 /* of a short text: longer than any of them */
+void statics_note(const void *address, size_t n);
+
 #pragma GCC visibility pop
 
 static inline void state_changed(void)

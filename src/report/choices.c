@@ -26,13 +26,19 @@ static const char *plural_ending(uint64_t n)
 
 /*
  * "call 3 of the test", "call 5 of another thread", "call 2 before the first
- * test"
+ * test", "call 1 of Suite.Other"
  */
 static struct err *append_which(struct str *str,
 				const struct assumption_call *call)
 {
 	bool in_main = assumption_call_in_main(call);
 	bool early = assumption_call_early(call);
+	if (call->test && !early) {
+		TRY(str_appendf(str, "call %llu of %s",
+				(unsigned long long)call->n + 1,
+				in_main ? "" : "another thread of "));
+		return words_append(str, call->test);
+	}
 	return str_appendf(str, "call %llu %s%s",
 			   (unsigned long long)call->n + 1,
 			   in_main ? ""
@@ -337,7 +343,31 @@ append_made(struct str *line, const struct choices_reach *choices, bool verbose)
 			   plural_ending(choices->made));
 }
 
-/* "all paths: T: 24 paths over 9 choices, 12 fail (50 %); all paths were tried" */
+/* "; 24 edges, 3 merge nodes, 2 critical states" */
+static struct err *append_graph(struct str *line,
+				const struct choices_space *space)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} numbers[] = {
+		{ space->edges, "edge" },
+		{ space->merge_nodes, "merge node" },
+		{ space->critical, "critical state" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		TRY(str_append(line, i ? ", " : "; "));
+		TRY(words_append_count(line, numbers[i].n));
+		TRY(str_appendf(line, " %s%s", numbers[i].what,
+				plural_ending(numbers[i].n)));
+	}
+	return NULL;
+}
+
+/*
+ * "all paths: T: 24 paths over 9 choices, 12 fail (50 %); 24 edges, 3 merge nodes,
+ * 2 critical states; all paths were tried"
+ */
 static struct err *append_spaces(struct str *line, const struct roster *roster,
 				 const struct choices_reach *choices,
 				 bool verbose)
@@ -360,11 +390,7 @@ static struct err *append_spaces(struct str *line, const struct roster *roster,
 		TRY(words_append_count(line, space->failing));
 		TRY(str_appendf(line, " fail (%.4g %%)",
 				space->probability * 100));
-		if (space->merged) {
-			TRY(str_append(line, "; "));
-			TRY(words_append_count(line, space->merged));
-			TRY(str_append(line, " states reached again"));
-		}
+		TRY(append_graph(line, space));
 		TRY(str_append(line, space->exhausted
 					     ? "; all paths were tried\n"
 					     : "; more paths exist "
@@ -406,7 +432,7 @@ static json_t *make_call(const struct assumption_call *call)
 	/* No JSON reader keeps 64 bits of a number. */
 	snprintf(thread, sizeof(thread), "%llx",
 		 (unsigned long long)call->thread);
-	return json_pack(
+	json_t *object = json_pack(
 		"{s:o, s:I, s:s, s:b, s:o, s:o, s:o, s:o}", "api",
 		value_text(call->api), "index", (json_int_t)call->n + 1,
 		"thread", in_main ? "main" : thread, "before_first_test",
@@ -414,6 +440,9 @@ static json_t *make_call(const struct assumption_call *call)
 		value_text(call->argument), "did", value_text(call->did),
 		"clause", value_text(call->clause), "stack",
 		value_frames(call->stack.data, call->stack.n));
+	if (object && call->test)
+		json_object_set_new(object, "test", value_text(call->test));
+	return object;
 }
 
 static json_t *make_calls(const struct assumption_calls *calls)
@@ -461,16 +490,21 @@ static json_t *make_spaces(const struct report *report)
 	for (size_t i = 0; i < report->choices->spaces.n; i++) {
 		const struct choices_space *space =
 			&report->choices->spaces.data[i];
-		value_append(&list,
-			     json_pack("{s:o, s:I, s:I, s:I, s:I, s:f, s:b}",
-				       "test",
-				       value_test(report->roster, space->test),
-				       "nodes", (json_int_t)space->nodes,
-				       "leaves", (json_int_t)space->leaves,
-				       "failing", (json_int_t)space->failing,
-				       "merged", (json_int_t)space->merged,
-				       "probability", space->probability,
-				       "exhausted", (int)space->exhausted));
+		value_append(
+			&list,
+			json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+				  "s:f, s:b}",
+				  "test",
+				  value_test(report->roster, space->test),
+				  "nodes", (json_int_t)space->nodes, "edges",
+				  (json_int_t)space->edges, "merge_nodes",
+				  (json_int_t)space->merge_nodes, "critical",
+				  (json_int_t)space->critical, "leaves",
+				  (json_int_t)space->leaves, "failing",
+				  (json_int_t)space->failing, "merged",
+				  (json_int_t)space->merged, "probability",
+				  space->probability, "exhausted",
+				  (int)space->exhausted));
 	}
 	return list;
 }

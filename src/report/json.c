@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "report/kind.h"
+#include "report/left_out.h"
 #include "report/models.h"
 #include "report/value.h"
 
@@ -189,6 +190,15 @@ static struct err *write_models(const struct report *report, FILE *out)
 	return NULL;
 }
 
+static struct err *json_write_left_out(const struct report *report, FILE *out)
+{
+	_cleanup_(value_freep) json_t *value = NULL;
+	if (!report->watched && !report->n_left_out)
+		return NULL;
+	TRY(value_made(left_out_make(report), &value));
+	return write_section("left_out", value, out);
+}
+
 static struct err *json_write(const struct report *report,
 			      const struct report_style *style, FILE *out)
 {
@@ -205,6 +215,7 @@ static struct err *json_write(const struct report *report,
 	fputs(report->n ? "\n  ],\n" : "],\n", out);
 	TRY(json_write_findings(report, out));
 	TRY(write_sections(report, out));
+	TRY(json_write_left_out(report, out));
 	fputs("  \"limits\": [", out);
 	for (size_t i = 0; i < report->n_limits; i++) {
 		_cleanup_(value_freep) json_t *limit = NULL;

@@ -38,7 +38,8 @@ struct err *models_write_text(const struct report *report,
 	}
 	if (!style->quiet)
 		fprintf(out,
-			"\n%zu model%s; %zu used only if named with --api\n",
+			"\n%zu model%s; %zu used only if named with --api, "
+			"or with --pedantic\n",
 			report->n_models, report->n_models == 1 ? "" : "s",
 			optional);
 	return NULL;

@@ -51,14 +51,21 @@ static struct err *order_write_head(const struct finding *finding,
 	_cleanup_(str_freep) struct str line = STR_INIT;
 	_cleanup_(str_freep) struct str remarks = STR_INIT;
 	TRY(words_append(&line, finding_test(finding)));
-	TRY(str_appendf(&line, ": %s: %s ", order_class_name(dependence->class),
+	TRY(str_appendf(&line, ": %s%s: %s ",
+			order_class_name(dependence->class),
+			dependence->twice && dependence->class == ORDER_VICTIM
+				? ", non-idempotent"
+				: "",
 			verb));
-	TRY(dependence_append_order(&line, finding->tests,
-				    &dependence->failing));
+	TRY(dependence_append_way(&line, finding->tests, dependence, false));
 	TRY(str_append(&remarks, "passes "));
-	TRY(dependence_append_order(&remarks, finding->tests,
-				    &dependence->passing));
-	if (dependence->natural)
+	TRY(dependence_append_way(&remarks, finding->tests, dependence, true));
+	if (dependence->class == ORDER_UNEXPLAINED)
+		TRY(str_append(&remarks,
+			       dependence->repeats
+				       ? "; not explained"
+				       : "; not explained, seen once"));
+	if (dependence->natural && !dependence->failing_own)
 		TRY(str_appendf(&remarks, "; %s in the suite's own order",
 				verb));
 	if (finding->known)
@@ -138,8 +145,9 @@ static struct err *order_write_more(const struct finding *finding, FILE *out)
 			       i ? "passing order: " : "failing order: "));
 		TRY(words_append_tests(&line, finding->tests, orders[i]->data,
 				       orders[i]->n, VERBOSE_MAX));
-		TRY(str_appendf(&line, " (%zu time%s)", dependence->repeats,
-				dependence->repeats == 1 ? "" : "s"));
+		size_t times = MAX(dependence->repeats, (size_t)1);
+		TRY(str_appendf(&line, " (%zu time%s)", times,
+				times == 1 ? "" : "s"));
 		kind_write_indented(&line, out);
 	}
 	_cleanup_(str_freep) struct str because = STR_INIT;
@@ -198,7 +206,7 @@ static struct err *order_write_findings(const struct report *report,
 /* "2 tests depend on the order: 1 victim, 1 brittle" */
 static void order_write_found(const struct report *report, FILE *out)
 {
-	size_t all = 0, of[ORDER_NON_IDEMPOTENT + 1] = {}, before = (size_t)-1;
+	size_t all = 0, of[ORDER_CLASSES] = {}, before = (size_t)-1;
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
 		const struct dependence *dependence = dependence_of(finding);
@@ -389,7 +397,7 @@ static json_t *order_make_fields(const struct finding *finding)
 	bool victim = dependence->class == ORDER_VICTIM;
 	return json_pack(
 		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:b, "
-		"s:b, s:b, s:b, s:o, s:b, s:b, s:o}",
+		"s:b, s:b, s:b, s:o, s:b, s:b, s:o, s:b}",
 		"class", order_class_name(dependence->class), "because",
 		make_roots(&dependence->because), "polluters",
 		make_lists(tests, victim ? &dependence->polluters : &none),
@@ -411,7 +419,7 @@ static json_t *order_make_fields(const struct finding *finding)
 		"cleaners_by_polluter", make_cleaned(finding), "polluted_known",
 		(int)dependence->roots_known, "polluted_together",
 		(int)(dependence->polluted_together != 0), "left",
-		make_left(finding));
+		make_left(finding), "non_idempotent", (int)dependence->twice);
 }
 
 static struct err *order_make_section(const struct report *report, json_t **ret)

@@ -322,9 +322,7 @@ static struct err *pollution_write_summary(const struct report *report,
 			tests, tests == 1 ? "" : "s", tests == 1 ? "s" : "",
 			all, all == 1 ? "" : "s", high);
 	if (report->n_firsts)
-		fprintf(out,
-			"; %zu static%s initialised for the first time "
-			"(compared with --eager)",
+		fprintf(out, "; %zu static%s initialised for the first time",
 			report->n_firsts, report->n_firsts == 1 ? "" : "s");
 	fputc('\n', out);
 	return NULL;

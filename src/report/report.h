@@ -74,6 +74,8 @@ struct report {
 	bool watched; /* what tests leave behind was examined */
 	const struct first_use *firsts;
 	size_t n_firsts;
+	const struct left_out *left_out; /* variables that were not compared */
+	size_t n_left_out;
 	const struct order_reach *order; /* NULL: orders were not searched */
 	const struct choices_reach *choices; /* NULL: not searched */
 	const struct report_model *models;   /* of the kind "models" */

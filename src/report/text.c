@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "report/kind.h"
+#include "report/left_out.h"
 #include "report/models.h"
 #include "report/name.h"
 #include "report/width.h"
@@ -355,6 +356,7 @@ static struct err *write_run(const struct report *report,
 	write_seed(report, style, bad, out);
 	if (style->quiet)
 		return NULL;
+	TRY(left_out_write(report, style, out));
 	for (size_t i = 0; i < report->n_limits; i++) {
 		_cleanup_(str_freep) struct str limit = STR_INIT;
 		TRY(str_append_escaped(&limit, report->limits[i],

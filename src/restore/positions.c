@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "tracee/memory.h"
 #include "tracee/remote.h"
 
 /* A program with more open files has them for something else than tests. */
@@ -30,16 +32,19 @@ struct position {
 	bool nameless;
 	char *content;
 	size_t size;
+	char *folder; /* its path, if it is one */
 };
 
 struct positions {
 	VEC(struct position) all;
+	char *directory; /* the working one; NULL: it has no name */
 };
 
 static void position_free(struct position *position)
 {
 	closep(&position->fd);
 	free(position->content);
+	free(position->folder);
 }
 
 void positions_destroy(struct positions *positions)
@@ -49,7 +54,30 @@ void positions_destroy(struct positions *positions)
 	for (size_t i = 0; i < positions->all.n; i++)
 		position_free(&positions->all.data[i]);
 	vec_free(&positions->all);
+	free(positions->directory);
 	free(positions);
+}
+
+/* What a link of /proc leads to, if that is there by this name. */
+static char *read_named_link(const char *link)
+{
+	char target[PATH_MAX];
+	struct stat named, linked;
+	ssize_t n = readlink(link, target, sizeof(target) - 1);
+	target[MAX(n, 0)] = '\0';
+	if (n <= 0 || stat(target, &named) < 0 || stat(link, &linked) < 0 ||
+	    named.st_dev != linked.st_dev || named.st_ino != linked.st_ino)
+		return NULL;
+	return strdup(target);
+}
+
+/* Is another folder there by the name that the one of this link had? */
+static bool is_made_again(const char *link, const char *folder)
+{
+	struct stat named, linked;
+	return stat(folder, &named) == 0 && S_ISDIR(named.st_mode) &&
+	       stat(link, &linked) == 0 &&
+	       (named.st_dev != linked.st_dev || named.st_ino != linked.st_ino);
 }
 
 static void read_content(struct position *position, size_t size)
@@ -96,6 +124,8 @@ static struct err *positions_take_descriptor(struct positions *positions,
 		return NULL;
 	bool nameless = S_ISREG(stat.st_mode) && !stat.st_nlink &&
 			stat.st_size <= CONTENT_MAX;
+	if (S_ISDIR(stat.st_mode))
+		position.folder = read_named_link(path);
 	/* Containers may forbid it: the process moves them itself, then. */
 	if (pidfd >= 0)
 		position.fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
@@ -119,6 +149,8 @@ struct err *positions_take(const struct tracee *tracee, struct positions **ret)
 	*ret = positions;
 	char path[32];
 	pid_t pid = tracee_pid(tracee);
+	snprintf(path, sizeof(path), "/proc/%d/cwd", pid);
+	positions->directory = read_named_link(path);
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	_cleanup_(closep) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	DIR *folder = opendir(path);
@@ -138,20 +170,106 @@ struct err *positions_take(const struct tracee *tracee, struct positions **ret)
 	return err;
 }
 
+/* A system call about a path, which is the argument with the number @at. */
+static struct err *call_with_path(struct thread *thread, long number,
+				  uint64_t args[6], size_t at, const char *path,
+				  int64_t *ret)
+{
+	struct raddr text;
+	size_t n = strlen(path) + 1;
+	TRY(remote_map(thread, n, &text));
+	args[at] = text.v;
+	struct err *err = memory_write(thread->tracee, text, path, n);
+	if (!err)
+		err = remote_syscall(thread, number, args, ret);
+	struct err *failed = remote_unmap(thread, text, n);
+	if (!err)
+		return failed;
+	err_ignore(failed);
+	return err;
+}
+
+static struct err *put_back_directory(const char *directory,
+				      struct thread *thread)
+{
+	char link[32];
+	snprintf(link, sizeof(link), "/proc/%d/cwd",
+		 tracee_pid(thread->tracee));
+	if (!directory || !is_made_again(link, directory))
+		return NULL;
+	int64_t got;
+	uint64_t args[6] = {};
+	TRY(call_with_path(thread, SYS_chdir, args, 0, directory, &got));
+	if (got < 0)
+		log_debug(LOG_RESTORE, "the working directory: %s",
+			  strerror((int)-got));
+	return NULL;
+}
+
+/* The same descriptor, of the folder that is there by this name now. */
+static struct err *open_folder_again(const struct position *position,
+				     struct thread *thread)
+{
+	int64_t opened, flags, got;
+	uint64_t asking[6] = { (uint64_t)position->number, F_GETFL };
+	TRY(remote_syscall(thread, SYS_fcntl, asking, &flags));
+	if (flags < 0)
+		return NULL;
+	asking[1] = F_GETFD;
+	TRY(remote_syscall(thread, SYS_fcntl, asking, &got));
+	uint64_t closes = got > 0 && got & FD_CLOEXEC ? O_CLOEXEC : 0;
+	uint64_t opening[6] = { (uint64_t)AT_FDCWD, 0,
+				(uint64_t)flags | O_DIRECTORY | closes };
+	TRY(call_with_path(thread, SYS_openat, opening, 1, position->folder,
+			   &opened));
+	if (opened < 0) {
+		log_debug(LOG_RESTORE, "a folder that was open: %s",
+			  strerror((int)-opened));
+		return NULL;
+	}
+	const uint64_t moving[6] = { (uint64_t)opened,
+				     (uint64_t)position->number, closes };
+	const uint64_t closing[6] = { (uint64_t)opened };
+	TRY(remote_syscall(thread, SYS_dup3, moving, &got));
+	return remote_syscall(thread, SYS_close, closing, &got);
+}
+
+static struct err *put_back_position(const struct position *position,
+				     struct thread *thread)
+{
+	char link[64];
+	bool shared = position->shared;
+	struct stat ours, theirs;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d",
+		 tracee_pid(thread->tracee), position->number);
+	if (position->folder) {
+		if (is_made_again(link, position->folder))
+			TRY(open_folder_again(position, thread));
+		/* One that was opened again is its own. */
+		shared = shared && fstat(position->fd, &ours) == 0 &&
+			 stat(link, &theirs) == 0 &&
+			 ours.st_dev == theirs.st_dev &&
+			 ours.st_ino == theirs.st_ino;
+	}
+	if (position->nameless)
+		put_back_content(position);
+	if (shared) {
+		lseek(position->fd, (off_t)position->at, SEEK_SET);
+		return NULL;
+	}
+	int64_t got;
+	const uint64_t args[6] = { (uint64_t)position->number, position->at,
+				   SEEK_SET };
+	return remote_syscall(thread, SYS_lseek, args, &got);
+}
+
 struct err *positions_put_back(const struct positions *positions,
 			       struct thread *thread)
 {
-	for (size_t i = 0; positions && i < positions->all.n; i++) {
-		const struct position *position = &positions->all.data[i];
-		const uint64_t args[6] = { (uint64_t)position->number,
-					   position->at, SEEK_SET };
-		int64_t got;
-		if (position->nameless)
-			put_back_content(position);
-		if (position->shared)
-			lseek(position->fd, (off_t)position->at, SEEK_SET);
-		else
-			TRY(remote_syscall(thread, SYS_lseek, args, &got));
-	}
+	if (!positions)
+		return NULL;
+	TRY(put_back_directory(positions->directory, thread));
+	for (size_t i = 0; i < positions->all.n; i++)
+		TRY(put_back_position(&positions->all.data[i], thread));
 	return NULL;
 }

@@ -14,6 +14,8 @@
 #include "wire/heap.h"
 
 #define NO_FILE ((size_t)-1)
+/* The first words of a freed block are glibc's (malloc.c, tcache_entry). */
+#define FREED_WORDS 16
 
 struct remedy {
 	struct undo undo;		  /* memory */
@@ -216,10 +218,33 @@ static struct err *remedy_apply(const struct remedy *remedy,
 	return NULL;
 }
 
+void remedies_overwrite_more(struct remedies *remedies)
+{
+	remedies->overwrites = remedies->overwrites ? SIZE_MAX : FREED_WORDS;
+}
+
+/* A block may belong to several roots: what is restored of it counts. */
+static struct err *remedies_overwrite(const struct remedies *remedies,
+				      const bool *put_back, struct tracee *copy)
+{
+	for (size_t i = 0; i < remedies->roots.n; i++) {
+		if (!put_back[i])
+			TRY(undo_overwrite_freed(&remedies->all[i].undo,
+						 remedies->overwrites, copy));
+	}
+	for (size_t i = 0; i < remedies->roots.n; i++) {
+		if (put_back[i])
+			TRY(undo_restore_freed(&remedies->all[i].undo, copy));
+	}
+	return NULL;
+}
+
 struct err *remedies_apply(const struct remedies *remedies,
 			   const bool *put_back, const struct program *program,
 			   struct tracee *copy)
 {
+	if (remedies->overwrites)
+		TRY(remedies_overwrite(remedies, put_back, copy));
 	for (size_t i = 0; i < remedies->roots.n; i++) {
 		if (put_back[i])
 			TRY(remedy_apply(&remedies->all[i], program, copy));

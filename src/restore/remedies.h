@@ -20,6 +20,8 @@ struct remedies {
 	struct changes roots; /* that can be restored */
 	struct remedy *all;   /* one a root */
 	bool *chosen;	      /* by path of the keeper; NULL: no files */
+	/* Of freed blocks that are not restored, so many bytes are overwritten. */
+	size_t overwrites;
 };
 void remedies_free(struct remedies *remedies);
 
@@ -48,6 +50,11 @@ struct err *remedies_find(struct remedies *remedies,
 struct err *remedies_find_files(struct remedies *remedies,
 				const struct saver *saver,
 				const struct saved *now) _must_check_;
+/*
+ * Freed blocks are overwritten from now on: where the allocator does so itself,
+ * the next time all of them.
+ */
+void remedies_overwrite_more(struct remedies *remedies);
 /* Into a copy of the process; @put_back has an entry for each root. */
 struct err *remedies_apply(const struct remedies *remedies,
 			   const bool *put_back, const struct program *program,

@@ -9,6 +9,10 @@
 #include "tracee/remote.h"
 #include "watch/memory_watch.h"
 
+/* More freed memory is not kept for one variable. */
+#define FREED_MAX ((uint64_t)1 << 20)
+/* What others might have written to freed memory: no address, no small number. */
+#define FREED_BYTE 0xdb
 /* More is not kept for one variable. */
 #define BYTES_MAX ((size_t)256 << 20)
 /* Equal bytes between two that differ that are written along with them. */
@@ -38,6 +42,7 @@ void undo_free(struct undo *undo)
 	vec_free(&undo->bytes);
 	vec_free(&undo->blocks);
 	vec_free(&undo->words);
+	vec_free(&undo->freed);
 }
 
 struct err *undo_finder_create(struct memory_watch *watch, bool kept,
@@ -205,6 +210,26 @@ static struct err *keep_block(const struct undo_finder *finder,
 	return vec_push(&undo->blocks, block);
 }
 
+static struct err *keep_freed(const struct undo_finder *finder,
+			      const struct state_extent *extent,
+			      struct undo *undo)
+{
+	struct undo_patch freed = { extent->address, undo->bytes.n,
+				    extent->size };
+	struct image_block block;
+	if (!finder->kept || !extent->block || extent->size > FREED_MAX ||
+	    undo->bytes.n > FREED_MAX ||
+	    image_block(finder->watch->image, IMAGE_AFTER, extent->address,
+			&block))
+		return NULL;
+	TRY(vec_reserve(&undo->bytes, undo->bytes.n + extent->size));
+	if (!view_read(&finder->watch->before, extent->address,
+		       undo->bytes.data + undo->bytes.n, extent->size))
+		return NULL;
+	undo->bytes.n += extent->size;
+	return vec_push(&undo->freed, freed);
+}
+
 /* The block that is gone and contained @address or ended there. */
 static bool find_block(const struct undo *undo, uint64_t address, size_t *ret)
 {
@@ -300,6 +325,7 @@ struct err *undo_find(struct undo_finder *finder, size_t root, struct undo *ret,
 					 ret, ret_possible));
 		else
 			TRY(keep_block(finder, extent, ret, ret_possible));
+		TRY(keep_freed(finder, extent, ret));
 	}
 	if (guard && *ret_possible && was_blank(finder, root))
 		TRY(put_in_place(finder, guard, 1, ret, ret_possible));
@@ -371,6 +397,31 @@ static struct err *make_blocks(const struct undo *undo,
 			return err_create(ERR_INTERNAL, "out of memory");
 		TRY(memory_write(tracee, RADDR(places[i]),
 				 undo->bytes.data + block->at, block->size));
+	}
+	return NULL;
+}
+
+struct err *undo_overwrite_freed(const struct undo *undo, size_t most,
+				 struct tracee *tracee)
+{
+	for (size_t i = 0; i < undo->freed.n; i++) {
+		const struct undo_patch *freed = &undo->freed.data[i];
+		size_t n = MIN(most, freed->n);
+		_cleanup_(freep) uint8_t *bytes = malloc(n + 1);
+		if (!bytes)
+			return err_nomem();
+		memset(bytes, FREED_BYTE, n);
+		TRY(memory_write(tracee, RADDR(freed->address), bytes, n));
+	}
+	return NULL;
+}
+
+struct err *undo_restore_freed(const struct undo *undo, struct tracee *tracee)
+{
+	for (size_t i = 0; i < undo->freed.n; i++) {
+		const struct undo_patch *freed = &undo->freed.data[i];
+		TRY(memory_write(tracee, RADDR(freed->address),
+				 undo->bytes.data + freed->at, freed->n));
 	}
 	return NULL;
 }

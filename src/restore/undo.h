@@ -46,6 +46,11 @@ struct undo {
 	VEC(uint8_t) bytes;
 	VEC(struct undo_block) blocks;
 	VEC(struct undo_word) words;
+	/*
+	 * Blocks that were freed and are kept back, with what they held: so they
+	 * are as if they had not been freed.
+	 */
+	VEC(struct undo_patch) freed;
 };
 void undo_free(struct undo *undo);
 
@@ -69,9 +74,17 @@ struct err *undo_spare(struct undo *undo, struct tracee *then,
 		       struct tracee *now) _must_check_;
 static inline bool undo_is_empty(const struct undo *undo)
 {
-	return !undo->patches.n && !undo->words.n;
+	return !undo->patches.n && !undo->words.n && !undo->freed.n;
 }
 
+/*
+ * Freed memory, in a copy: as if others used it by now, at most so many bytes of
+ * each block; or as it was again.
+ */
+struct err *undo_overwrite_freed(const struct undo *undo, size_t most,
+				 struct tracee *tracee) _must_check_;
+struct err *undo_restore_freed(const struct undo *undo,
+			       struct tracee *tracee) _must_check_;
 /* Into a copy of the process, as it was examined the second time. */
 struct err *undo_apply(const struct undo *undo, const struct program *program,
 		       struct tracee *tracee) _must_check_;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/globs.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "base/version.h"
@@ -79,14 +80,15 @@ static struct err *make_digests(struct results *results)
 	if (results->digested)
 		return NULL;
 	TRY(digest_files(source->options, results->files));
-	const char *functions = source->options->test_functions;
+	_cleanup_(str_freep) struct str functions = STR_INIT;
+	TRY(globs_describe(suite_test_functions(source->options), &functions));
 	char timeout[32];
 	snprintf(timeout, sizeof(timeout), "%llu",
 		 (unsigned long long)source->options->timeout_ns);
 	const char *const words[] = {
 		POLYGRAPH_VERSION,
 		source->name,
-		functions ? functions : "",
+		functions.s,
 		timeout,
 		source->matters ? source->matters : "",
 		NULL,

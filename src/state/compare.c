@@ -99,6 +99,49 @@ static struct err *compare_tell_values_apart(
 	return NULL;
 }
 
+static unsigned report_kind(const struct difference_report *told)
+{
+	return told->kind ? told->kind : VALUE_OTHER;
+}
+
+/* A time stamp of the root that another difference may displace, plus 1. */
+static size_t find_time_stamp(const struct compare *compare, uint32_t root,
+			      unsigned kind)
+{
+	if (kind == VALUE_TIME || !(compare->state->kinds[root] & VALUE_TIME))
+		return 0;
+	for (size_t i = compare->ret->n; i > 0; i--) {
+		const struct state_difference *one = &compare->ret->data[i - 1];
+		if (one->root == root && one->kind == VALUE_TIME)
+			return i;
+	}
+	return 0;
+}
+
+/* Is there room for one more path of the root? */
+static bool has_room(const struct compare *compare, uint32_t root,
+		     unsigned kind)
+{
+	const struct state *state = compare->state;
+	return state->reported[root] < state->options.paths ||
+	       find_time_stamp(compare, root, kind);
+}
+
+static void make_room(struct compare *compare, uint32_t root, unsigned kind)
+{
+	struct state *state = compare->state;
+	struct state_differences *all = compare->ret;
+	size_t at = find_time_stamp(compare, root, kind);
+	if (state->reported[root] < state->options.paths || !at)
+		return;
+	difference_free(&all->data[at - 1]);
+	memmove(&all->data[at - 1], &all->data[at],
+		(all->n - at) * sizeof(*all->data));
+	all->n--;
+	state->reported[root]--;
+	state->more[root]++;
+}
+
 static struct err *report_path(struct compare *compare, uint32_t id,
 			       const struct difference_report *told,
 			       const struct path *path)
@@ -110,7 +153,10 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 			  path->text);
 		return NULL;
 	}
+	unsigned kind = report_kind(told);
 	compare->differences++;
+	state->kinds[path->root] |= kind;
+	make_room(compare, path->root, kind);
 	if (state->reported[path->root] >= state->options.paths) {
 		log_debug(LOG_STATE,
 			  "%s is only counted: %zu differences of its root are "
@@ -126,7 +172,9 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 		.size = path->size,
 		.heap = path->heap,
 		.depth = path->depth,
+		.kind = kind,
 		.stack = told->stack,
+		.dead = told->dead,
 	};
 	uint64_t before = place->before, after = place->shape.start;
 	struct err *err = compare_describe_value(
@@ -149,6 +197,19 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 	return err;
 }
 
+/*
+ * Is the way to it from the root only guessed? Words that changed are no part of
+ * that: the test wrote them, whatever they mean.
+ */
+static bool compare_is_guess(const struct compare *compare, uint32_t id)
+{
+	const struct compare_place *place = &compare->places.data[id];
+	while (place->parent != PLACE_NONE)
+		place = &compare->places.data[place->parent];
+	return place->node != NODE_NONE &&
+	       walk_doubt(compare->state, place->node) >= DOUBT_MAX;
+}
+
 struct err *compare_report(struct compare *compare, uint32_t id,
 			   const struct difference_report *told)
 {
@@ -162,12 +223,21 @@ struct err *compare_report(struct compare *compare, uint32_t id,
 	TRY(map_u64_put(&compare->seen, key, 1));
 	if (!compare->ret)
 		return NULL;
+	if (compare_is_guess(compare, id)) {
+		log_debug(
+			LOG_STATE,
+			"a difference under '%s' does not count: what leads "
+			"to it is only guessed",
+			compare->state->options.roots[place->shape.root].name);
+		return NULL;
+	}
 	struct state *state = compare->state;
 	uint32_t root = place->shape.root;
 	if (!state->exclude_fields.n &&
-	    state->reported[root] >= state->options.paths) {
+	    !has_room(compare, root, report_kind(told))) {
 		/* They are only counted: a path may be long. */
 		compare->differences++;
+		state->kinds[root] |= report_kind(told);
 		state->more[root]++;
 		return NULL;
 	}
@@ -254,7 +324,13 @@ static struct err *compare_number(struct compare *compare, uint32_t id,
 		same = same_float(was, is, n);
 	else
 		same = !memcmp(was, is, n);
-	return same ? NULL : report_leaf(compare, id, leaf);
+	if (same)
+		return NULL;
+	struct difference_report told = {
+		.leaf = leaf,
+		.kind = kinds_of_number(compare, place, leaf, was, is, n),
+	};
+	return compare_report(compare, id, &told);
 }
 
 /* How many bytes are the same, up to @n. */
@@ -286,7 +362,9 @@ struct err *compare_texts(struct compare *compare, uint32_t place,
 	_cleanup_(freep) char *before = NULL, *after = NULL;
 	TRY(describe_text(state, compare->before, was, unit, n, same, &before));
 	TRY(describe_text(state, compare->after, is, unit, m, same, &after));
-	struct difference_report told = { leaf, before, after, stack };
+	struct difference_report told = {
+		.leaf = leaf, .before = before, .after = after, .stack = stack
+	};
 	return compare_report(compare, place, &told);
 }
 
@@ -451,6 +529,7 @@ struct err *compare_report_pointer(struct compare *compare, uint32_t place,
 		told.stack = is->stack;
 	if (is->kind == TARGET_DANGLING)
 		told.after = "(freed memory)";
+	told.dead = is->kind == TARGET_DEAD && leaf->kind == LEAF_POINTER;
 	return compare_report(compare, place, &told);
 }
 

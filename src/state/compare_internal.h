@@ -89,6 +89,8 @@ struct difference_report {
 	const struct leaf *leaf;
 	const char *before, *after; /* instead of the leaf's values; or NULL */
 	uint32_t stack;
+	bool dead;
+	unsigned kind; /* enum value_kind; 0: other */
 };
 struct err *compare_report(struct compare *compare, uint32_t place,
 			   const struct difference_report *told) _must_check_;
@@ -155,6 +157,15 @@ enum { CONTAINER_EQUAL = 1, CONTAINER_DIFFERENT = 2 };
 struct err *compare_container(struct compare *compare, uint32_t place,
 			      const struct leaf *leaf, bool *ret) _must_check_;
 
+/*
+ * Written to, in a block in which there are elements of a container and what is
+ * left of others (CONTAINER_BLOCKS, unordered): what counts are the elements that
+ * stayed. @leaf is the container. *@ret: this is no such container.
+ */
+struct err *compare_stayed(struct compare *compare,
+			   const struct touched *touched,
+			   const struct leaf *leaf, bool *ret) _must_check_;
+
 /* ---- extent.c ---- */
 
 /*
@@ -171,7 +182,22 @@ uint64_t extent_used(const struct compare *compare, const struct node *owner,
 /* What is shared: contested pairs, doubtful nodes. */
 struct err *compare_sharing(struct compare *compare) _must_check_;
 
+/* ---- kinds.c ---- */
+
+/* Which value_kind a number of @n bytes that changed is. */
+unsigned kinds_of_number(const struct compare *compare,
+			 const struct compare_place *place,
+			 const struct leaf *leaf, const uint8_t *was,
+			 const uint8_t *is, size_t n);
+
 /* ---- path.c ---- */
+
+/* The member that contains @offset; later ones before earlier, for unions. */
+const struct type_member *path_member_at(const struct type_pool *pool,
+					 const struct type *type,
+					 uint64_t offset, uint8_t bit);
+/* From a type to that of its element or member at @offset, and the rest of it. */
+bool path_descend(const struct type_pool *pool, type_id *id, uint64_t *offset);
 
 /* Root and access path of a place; false in *@ret_valid: an edge is stale. */
 struct path {

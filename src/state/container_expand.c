@@ -73,6 +73,11 @@ void container_word(struct expansion *x, uint64_t word)
 	x->out->words[x->out->n_words++] = word;
 }
 
+struct err *container_structure(struct expansion *x, uint64_t block)
+{
+	return vec_push(&x->out->structure, block);
+}
+
 static const struct type *first_type(const struct expansion *x)
 {
 	return type_get(x->containers->pool,
@@ -157,7 +162,7 @@ static struct err *expand_chain(struct expansion *x)
 }
 
 /* In order, from the root down, with a stack of what is still to come. */
-static struct err *expand_tree(struct expansion *x)
+struct err *container_expand_tree(struct expansion *x)
 {
 	const struct container *container = x->container;
 	struct {
@@ -263,7 +268,7 @@ struct err *container_expand_shape(struct expansion *x)
 	case CONTAINER_CHAIN:
 		return expand_chain(x);
 	case CONTAINER_TREE:
-		return expand_tree(x);
+		return container_expand_tree(x);
 	case CONTAINER_POINTER:
 		return expand_pointer(x);
 	case CONTAINER_OPTIONAL:

@@ -73,7 +73,8 @@ struct err *expand_string_libcxx(struct expansion *x)
 
 /*
  * Bits: the whole bytes of them as a run, and two words: how many bits there
- * are, and those of the last byte that is not whole.
+ * are, and those of the last byte that is not whole. Where no byte is whole,
+ * their block is structure: what is written there is still looked at.
  */
 static struct err *push_bits(struct expansion *x, uint64_t first, uint64_t bits)
 {
@@ -84,6 +85,8 @@ static struct err *push_bits(struct expansion *x, uint64_t first, uint64_t bits)
 	    (bits % 8 && !view_read(x->view, first + bytes, &tail, 1)))
 		return NULL;
 	TRY(container_push_run(x, first, bytes, x->container->element, 1));
+	if (bits && !bytes)
+		TRY(container_structure(x, first));
 	container_word(x, bits);
 	container_word(x, tail & ((1U << bits % 8) - 1));
 	x->sound = true;

@@ -71,6 +71,21 @@ struct err *container_void_pointer(struct containers *containers, type_id *ret)
 	return NULL;
 }
 
+struct err *containers_structure_type(struct containers *containers,
+				      type_id *ret)
+{
+	/* A byte of it, so that what is written elsewhere is not its own. */
+	struct type type = { .kind = TYPE_STRUCT,
+			     .name = CONTAINER_STRUCTURE,
+			     .size = 1,
+			     .align = 1 };
+	if (containers->structure == TYPE_UNKNOWN)
+		TRY(container_make_type(containers, &type,
+					&containers->structure));
+	*ret = containers->structure;
+	return NULL;
+}
+
 struct err *container_opaque(struct containers *containers, uint64_t size,
 			     type_id *ret)
 {

@@ -19,11 +19,13 @@ static void container_contents_clear(struct container_contents *contents)
 	contents->run = contents->stride = 0;
 	memset(contents->words, 0, sizeof(contents->words));
 	contents->n_words = 0;
+	contents->structure.n = 0;
 }
 
 void container_contents_free(struct container_contents *contents)
 {
 	free(contents->data);
+	vec_free(&contents->structure);
 	*contents = (struct container_contents){};
 }
 

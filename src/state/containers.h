@@ -23,7 +23,7 @@ enum container_shape {
 	CONTAINER_BITS,	    /* vector<bool> */
 	CONTAINER_CHAIN,    /* nodes linked by @next, until NULL or the head */
 	CONTAINER_TREE,	    /* red-black tree nodes, in order */
-	CONTAINER_BLOCKS,   /* deque: a map of buffers */
+	CONTAINER_BLOCKS,   /* several elements in each of several blocks */
 	CONTAINER_POINTER,  /* owns or shares what it points to */
 	CONTAINER_OPTIONAL,
 	CONTAINER_VARIANT,
@@ -73,6 +73,12 @@ struct container_contents {
 	 */
 	uint64_t words[4];
 	size_t n_words;
+	/*
+	 * Addresses in blocks that hold no elements but say which there are (the
+	 * array of buckets, a header that the object only points to): where they
+	 * are written, the container may have changed.
+	 */
+	VEC(uint64_t) structure;
 };
 
 void container_contents_free(struct container_contents *contents);
@@ -106,6 +112,9 @@ void containers_set_symbols(struct containers *containers,
 					   char *out, size_t n),
 			    void *data);
 
+/* The type of what structure leads to: nothing in it is ever compared. */
+struct err *containers_structure_type(struct containers *containers,
+				      type_id *ret) _must_check_;
 /* NULL: an ordinary type. Remembered, so asking again costs nothing. */
 const struct container_recipe *container_recipe(struct containers *containers,
 						type_id type);

@@ -47,6 +47,7 @@ struct containers {
 	VEC(const struct container *) by_type;
 	/* Types that are needed and may not be in the pool; 0: not made yet. */
 	type_id void_pointer;
+	type_id structure;
 	struct map_u64 opaque; /* by size */
 	bool (*symbol)(void *data, uint64_t address, char *out, size_t n);
 	void *symbol_data;
@@ -113,12 +114,22 @@ struct err *container_push_target(struct expansion *x,
 struct err *container_push_run(struct expansion *x, uint64_t first, uint64_t n,
 			       type_id type, uint64_t stride) _must_check_;
 void container_word(struct expansion *x, uint64_t word);
+struct err *container_structure(struct expansion *x,
+				uint64_t block) _must_check_;
 bool container_number(const struct expansion *x, enum recipe_place_index index,
 		      uint64_t *ret);
 bool container_fits(const struct view *view, uint64_t address, uint64_t size);
 bool container_u64(const struct view *view, uint64_t address, uint64_t *ret);
 struct err *container_expand_shape(struct expansion *x) _must_check_;
+struct err *container_expand_tree(struct expansion *x) _must_check_;
 
+expand_fn expand_keyed_sequence, expand_absl_flat, expand_absl_node,
+	expand_absl_inlined, expand_absl_btree, expand_boost_unordered,
+	expand_boost_circular;
+expand_fn expand_qt_array, expand_qt_list, expand_qt_hash_chained,
+	expand_qt_hash_spans, expand_qt_hash_multi, expand_qt_shared,
+	expand_qt_weak, expand_qt_map, expand_qt_variant,
+	expand_qt_variant_number;
 expand_fn expand_string_cow, expand_string_libcxx;
 expand_fn expand_bits_libstdcxx, expand_bits_libcxx;
 expand_fn expand_deque_libstdcxx, expand_deque_libcxx;

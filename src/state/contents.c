@@ -6,6 +6,7 @@
 
 #include "base/macro.h"
 #include "state/compare_internal.h"
+#include "state/recipes.h"
 
 struct both {
 	struct container_contents before, after;
@@ -21,7 +22,9 @@ static struct err *contents_report_count(struct compare *compare,
 		 was == 1 ? "" : "s");
 	snprintf(after, sizeof(after), "%" PRIu64 " element%s", is,
 		 is == 1 ? "" : "s");
-	struct difference_report told = { leaf, before, after, stack };
+	struct difference_report told = {
+		.leaf = leaf, .before = before, .after = after, .stack = stack
+	};
 	return compare_report(compare, place, &told);
 }
 
@@ -428,23 +431,26 @@ static struct err *report_bit(struct compare *compare, uint32_t place,
 	return NULL;
 }
 
+/* Where the bits of a vector<bool> are; 0: it has none. */
+static uint64_t contents_first_bit(const struct container_contents *contents)
+{
+	if (contents->n)
+		return contents->data[0].address;
+	return contents->structure.n ? contents->structure.data[0] : 0;
+}
+
 /* vector<bool>: words[0] bits in bytes one after the other. */
 static struct err *compare_bits(struct compare *compare, uint32_t place,
 				const struct leaf *leaf,
 				const struct both *both)
 {
-	const struct container_contents *was = &both->before,
-					*is = &both->after;
-	uint64_t n = is->n_words ? is->words[0] : 0;
-	struct difference_report told = { .leaf = leaf };
-	if ((!is->n || !was->n) && n &&
-	    memcmp(was->words, is->words, sizeof(is->words)) != 0)
-		return compare_report(compare, place, &told);
-	for (uint64_t i = 0; is->n && was->n && i < n; i++) {
+	uint64_t n = both->after.n_words ? both->after.words[0] : 0;
+	uint64_t was = contents_first_bit(&both->before);
+	uint64_t is = contents_first_bit(&both->after);
+	for (uint64_t i = 0; was && is && i < n; i++) {
 		uint8_t a = 0, b = 0;
-		uint64_t at = is->data[0].address + i / 8;
-		if (!view_read(compare->before, was->data[0].address + i / 8,
-			       &a, 1) ||
+		uint64_t at = is + i / 8;
+		if (!view_read(compare->before, was + i / 8, &a, 1) ||
 		    !view_read(compare->after, at, &b, 1))
 			return NULL;
 		if (a == b) {
@@ -562,11 +568,67 @@ struct err *compare_container(struct compare *compare, uint32_t id,
 	}
 	if (!err && sound_was && shape != CONTAINER_POINTER)
 		err = drop_elements(compare, &both);
+	/* A container in the same place: what an optional holds, say. */
+	bool nested = both.after.n && both.after.data[0].address == is;
 	container_contents_free(&both.before);
 	container_contents_free(&both.after);
 	compare_forget_ways(compare);
-	if (!err && was == is)
+	if (!err && was == is && (*ret || !nested))
 		err = map_u64_put(&compare->containers, is,
 				  *ret ? CONTAINER_DIFFERENT : CONTAINER_EQUAL);
+	return err;
+}
+
+static struct err *compare_stayed_elements(struct compare *compare,
+					   const struct touched *touched,
+					   const struct both *both)
+{
+	_cleanup_(map_u64_freep) struct map_u64 befores = MAP_INIT;
+	const struct node node =
+		*nodes_get(&compare->state->nodes, touched->node);
+	TRY(contents_map_addresses(&both->before, &befores));
+	for (size_t i = 0; i < both->after.n; i++) {
+		const struct container_element *is = &both->after.data[i];
+		uint64_t size = type_get(compare->state->pool, is->type)->size;
+		uint64_t at = is->address - node.start, was;
+		struct touched part = {
+			.node = touched->node,
+			.from = MAX(touched->from, at),
+			.to = MIN(touched->to, at + size),
+		};
+		if (is->address >= node.start && part.from < part.to &&
+		    map_u64_get(&befores, is->address, &was) &&
+		    contents_is_same_element(compare, &both->before.data[was],
+					     is))
+			TRY(compare_written(compare, &part));
+	}
+	return NULL;
+}
+
+struct err *compare_stayed(struct compare *compare,
+			   const struct touched *touched,
+			   const struct leaf *leaf, bool *ret)
+{
+	struct state *state = compare->state;
+	const struct node *node = nodes_get(&state->nodes, touched->node);
+	uint64_t address =
+		nodes_get(&state->nodes, node->parent)->start + leaf->offset;
+	struct both both = {};
+	bool sound_was = false, sound_is = false;
+	*ret = true;
+	if (!container_recipe(state->containers, leaf->type)->unordered)
+		return NULL;
+	struct err *err = container_expand(
+		state->containers, leaf->type, compare->before, address,
+		ELEMENTS_MAX, &both.before, &sound_was);
+	if (!err)
+		err = container_expand(state->containers, leaf->type,
+				       compare->after, address, ELEMENTS_MAX,
+				       &both.after, &sound_is);
+	*ret = !sound_was || !sound_is;
+	if (!err && !*ret)
+		err = compare_stayed_elements(compare, touched, &both);
+	container_contents_free(&both.before);
+	container_contents_free(&both.after);
 	return err;
 }

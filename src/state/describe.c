@@ -188,6 +188,8 @@ static struct err *write_pointer(struct value_writer *writer, type_id id,
 		return write_symbol(writer, value);
 	case TARGET_DANGLING:
 		return str_append(writer->out, "(freed memory)");
+	case TARGET_DEAD:
+		return str_append(writer->out, "(dead local variable)");
 	default:
 		break;
 	}
@@ -582,7 +584,7 @@ static void mix_pointer(struct hash *hash, type_id id, uint64_t value)
 		kind = TARGET_BLOCK;
 	hash_mix_bytes(hash, &kind, sizeof(kind));
 	if (target.kind == TARGET_ROOT || target.kind == TARGET_CODE ||
-	    target.kind == TARGET_FOREIGN)
+	    target.kind == TARGET_FOREIGN || target.kind == TARGET_DEAD)
 		hash_mix_bytes(hash, &value, sizeof(value));
 	if (target.kind != TARGET_BLOCK && target.kind != TARGET_LOOSE)
 		return;
@@ -625,13 +627,24 @@ static void mix_container(struct hash *hash, const struct leaf *leaf)
 	} else if (shape == CONTAINER_POINTER) {
 		mix_pointer(hash, contents.n ? contents.data[0].type : 0,
 			    contents.n ? contents.data[0].address : 0);
-	} else if (!contents.unordered) {
-		for (uint64_t i = 0; i < MIN(n, (uint64_t)HASH_ELEMENTS); i++) {
+	} else {
+		/* Without an order of their own they are added up, or none. */
+		uint64_t sum = 0, max = HASH_ELEMENTS;
+		if (contents.unordered && n > max)
+			max = 0;
+		for (uint64_t i = 0; i < MIN(n, max); i++) {
 			const struct container_element *one =
 				&contents.data[contents.run ? 0 : i];
 			uint64_t more = contents.run ? i * contents.stride : 0;
-			mix_object(hash, one->type, one->address + more);
+			uint64_t inner = describe_hash(
+				hash->state, hash->view, one->type,
+				one->address + more, hash->depth + 1);
+			if (contents.unordered)
+				sum += inner;
+			else
+				hash_mix_bytes(hash, &inner, sizeof(inner));
 		}
+		hash_mix_bytes(hash, &sum, sizeof(sum));
 	}
 	container_contents_free(&contents);
 }

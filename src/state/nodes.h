@@ -44,7 +44,8 @@ struct node {
 	uint32_t scan;	/* parts: in which look at the container */
 	uint8_t kind;
 	uint8_t flags;
-	bool leads; /* something was ever reached from it */
+	bool leads;    /* something was ever reached from it */
+	uint8_t doubt; /* that what leads to it is a pointer; see walk_doubt() */
 };
 
 struct nodes {

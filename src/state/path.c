@@ -47,10 +47,9 @@ static const struct path_step *get_step(const struct steps *steps, size_t i)
 
 /* ---- inside one object ---- */
 
-/* The member that contains @offset; later ones before earlier, for unions. */
-static const struct type_member *member_at(const struct type_pool *pool,
-					   const struct type *type,
-					   uint64_t offset, uint8_t bit)
+const struct type_member *path_member_at(const struct type_pool *pool,
+					 const struct type *type,
+					 uint64_t offset, uint8_t bit)
 {
 	const struct type_member *found = NULL;
 	for (uint32_t i = 0; i < type->n_members; i++) {
@@ -126,7 +125,7 @@ static struct err *write_members(const struct state *state,
 		if (type->kind != TYPE_STRUCT)
 			return NULL;
 		const struct type_member *member =
-			member_at(state->pool, type, offset, bit);
+			path_member_at(state->pool, type, offset, bit);
 		uint64_t start;
 		if (!member) {
 			member = virtual_base_at(state, view, type, address,
@@ -161,6 +160,25 @@ static struct err *write_key(struct compare *compare,
 	return str_appendf(out, "[%s]", text);
 }
 
+bool path_descend(const struct type_pool *pool, type_id *id, uint64_t *offset)
+{
+	const struct type *type = type_get(pool, *id);
+	if (type->kind == TYPE_ARRAY && type_get(pool, type->target)->size) {
+		*offset %= type_get(pool, type->target)->size;
+		*id = type->target;
+		return true;
+	}
+	if (type->kind != TYPE_STRUCT)
+		return false;
+	const struct type_member *member =
+		path_member_at(pool, type, *offset, 0);
+	if (!member || member->bit_size)
+		return false;
+	*offset -= member->offset;
+	*id = member->type;
+	return true;
+}
+
 /* The container that a step leaves by: its type, and where it begins. */
 static bool container_of_step(const struct state *state,
 			      const struct path_step *step, type_id *ret,
@@ -177,20 +195,8 @@ static bool container_of_step(const struct state *state,
 			*ret_start = step->shape.start + step->offset - offset;
 			return true;
 		}
-		if (type->kind == TYPE_ARRAY &&
-		    type_get(state->pool, type->target)->size) {
-			offset %= type_get(state->pool, type->target)->size;
-			id = type->target;
-			continue;
-		}
-		if (type->kind != TYPE_STRUCT)
+		if (!path_descend(state->pool, &id, &offset))
 			return false;
-		const struct type_member *member =
-			member_at(state->pool, type, offset, 0);
-		if (!member || member->bit_size)
-			return false;
-		offset -= member->offset;
-		id = member->type;
 	}
 	return false;
 }

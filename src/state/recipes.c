@@ -59,6 +59,51 @@
 			  "__table_.__first_node_.__next_", AT(16)), \
 		    COUNT("__table_.__p2_.__value_|__table_.__size_", AT(24)) }
 
+/* Qt 6: a std::map behind a pointer, which is null where it is empty. */
+#define QT_MAP(path) \
+	.shape = CONTAINER_TREE, .keys = KEYS_PAIR, \
+	.node = { .next = 16, .right = 24, .header = 32 }, \
+	.expand = expand_qt_map, \
+	.places = { FIRST(path "_M_t._M_impl._M_header._M_parent", NOWHERE), \
+		    COUNT(path "_M_t._M_impl._M_node_count", NOWHERE), \
+		    EXTRA("d.d", NOWHERE) }
+#define QT_MAP_LIBCXX(path) \
+	.shape = CONTAINER_TREE, .keys = KEYS_PAIR, .expand = expand_qt_map, \
+	.node = { .next = 0, .right = 8, .header = 25 }, \
+	.places = { FIRST(path "__tree_.__pair1_.__value_.__left_|" \
+			  path "__tree_.__end_node_.__left_", NOWHERE), \
+		    COUNT(path "__tree_.__pair3_.__value_|" \
+			  path "__tree_.__size_", NOWHERE), \
+		    EXTRA("d.d", NOWHERE) }
+
+#define ABSL_HASH(shape_, expand_) \
+	.shape = CONTAINER_##shape_, .unordered = true, .expand = expand_, \
+	.places = { FIRST("slots_", NOWHERE), LAST("capacity_", NOWHERE), \
+		    COUNT("size_", NOWHERE), EXTRA("ctrl_", NOWHERE) }
+/* In the order of their keys: what moves in a node has not changed. */
+#define ABSL_BTREE \
+	.shape = CONTAINER_BLOCKS, .unordered = true, \
+	.expand = expand_absl_btree, \
+	.places = { FIRST("tree_.root_", NOWHERE), \
+		    COUNT("tree_.size_", NOWHERE) }
+#define BOOST_VECTOR \
+	.shape = CONTAINER_SEQUENCE, .element = "#0", \
+	.places = { FIRST("m_holder.m_start", NOWHERE), \
+		    COUNT("m_holder.m_size", NOWHERE) }
+#define BOOST_FLAT \
+	.shape = CONTAINER_BLOCKS, .unordered = true, \
+	.expand = expand_keyed_sequence, \
+	.places = { FIRST("m_flat_tree.m_data.m_seq.m_holder.m_start|" \
+			  "m_data.m_seq.m_holder.m_start", NOWHERE), \
+		    COUNT("m_flat_tree.m_data.m_seq.m_holder.m_size|" \
+			  "m_data.m_seq.m_holder.m_size", NOWHERE) }
+#define BOOST_HASH \
+	.shape = CONTAINER_TABLE, .unordered = true, \
+	.expand = expand_boost_unordered, .node = { .header = 16 }, \
+	.places = { FIRST("table_.buckets_", NOWHERE), \
+		    EXTRA("table_.bucket_count_", NOWHERE), \
+		    COUNT("table_.size_", NOWHERE) }
+
 const struct container_recipe recipes[] = {
 	/* Text. */
 	{ .type = "std::__cxx11::basic_string", .library = RECIPE_LIBSTDCXX,
@@ -316,7 +361,148 @@ const struct container_recipe recipes[] = {
 	  .places = { FIRST("__sb_.__ninp_", AT(40)),
 		      LAST("__sb_.__einp_", AT(48)) } },
 
+	/* Qt 6, then Qt 5. Its classes that derive from these need no row. */
+	{ .type = "QString", .shape = CONTAINER_TEXT, .element = "char16_t",
+	  .places = { FIRST("d.ptr", NOWHERE), COUNT("d.size", NOWHERE) } },
+	{ .type = "QString", .shape = CONTAINER_TEXT, .element = "char16_t",
+	  .expand = expand_qt_array,
+	  .places = { FIRST("d", NOWHERE) } },
+	{ .type = "QByteArray", .shape = CONTAINER_TEXT, .element = "char",
+	  .places = { FIRST("d.ptr", NOWHERE), COUNT("d.size", NOWHERE) } },
+	{ .type = "QByteArray", .shape = CONTAINER_TEXT, .element = "char",
+	  .expand = expand_qt_array,
+	  .places = { FIRST("d", NOWHERE) } },
+	{ .type = "QStringView", .shape = CONTAINER_TEXT,
+	  .element = "char16_t",
+	  .places = { FIRST("m_data", NOWHERE), COUNT("m_size", NOWHERE) } },
+	{ .type = "QList", .shape = CONTAINER_SEQUENCE, .element = "#0",
+	  .places = { FIRST("d.ptr", NOWHERE), COUNT("d.size", NOWHERE) } },
+	{ .type = "QList", .shape = CONTAINER_BLOCKS, .element = "#0",
+	  .expand = expand_qt_list, .size = 8,
+	  .places = { FIRST("d", AT(0)) } },
+	{ .type = "QVector", .shape = CONTAINER_SEQUENCE, .element = "#0",
+	  .expand = expand_qt_array,
+	  .places = { FIRST("d", NOWHERE) } },
+	{ .type = "QVarLengthArray", .shape = CONTAINER_SEQUENCE,
+	  .element = "#0",
+	  .places = { FIRST("ptr", NOWHERE), COUNT("s", NOWHERE) } },
+	{ .type = "QMap", QT_MAP("d.d.m.") },
+	{ .type = "QMultiMap", QT_MAP("d.d.m.") },
+	{ .type = "QMap", QT_MAP_LIBCXX("d.d.m.") },
+	{ .type = "QMultiMap", QT_MAP_LIBCXX("d.d.m.") },
+	{ .type = "QMap", .shape = CONTAINER_TREE, .keys = KEYS_PAIR,
+	  .node = { .next = 8, .right = 16, .header = 24 },
+	  .expand = expand_qt_map,
+	  .places = { FIRST("d.header.left", NOWHERE),
+		      COUNT("d.size", NOWHERE), EXTRA("d", NOWHERE) } },
+	{ .type = "QHash", .shape = CONTAINER_BLOCKS, .unordered = true,
+	  .expand = expand_qt_hash_spans, .keys = KEYS_PAIR,
+	  .places = { FIRST("d", NOWHERE), EXTRA("d.spans", NOWHERE) } },
+	{ .type = "QHash", .shape = CONTAINER_TABLE, .unordered = true,
+	  .expand = expand_qt_hash_chained, .size = 8,
+	  .places = { FIRST("d", AT(0)) } },
+	{ .type = "QMultiHash", .shape = CONTAINER_TABLE, .unordered = true,
+	  .expand = expand_qt_hash_multi,
+	  .places = { FIRST("d", NOWHERE), EXTRA("d.spans", NOWHERE),
+		      COUNT("m_size", NOWHERE) } },
+	{ .type = "QSet", .shape = CONTAINER_BLOCKS, .unordered = true,
+	  .expand = expand_qt_hash_spans, .keys = KEYS_SELF, .element = "#0",
+	  .places = { FIRST("q_hash.d", NOWHERE),
+		      EXTRA("q_hash.d.spans", NOWHERE) } },
+	{ .type = "QSet", .shape = CONTAINER_TABLE, .unordered = true,
+	  .expand = expand_qt_hash_chained, .keys = KEYS_SELF,
+	  .element = "#0", .size = 8,
+	  .places = { FIRST("q_hash.d", AT(0)) } },
+	{ .type = "QSharedPointer", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 16, .expand = expand_qt_shared,
+	  .places = { FIRST("value", AT(0)), EXTRA("d", AT(8)) } },
+	{ .type = "QWeakPointer", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 16, .expand = expand_qt_weak,
+	  .places = { FIRST("value", AT(8)), EXTRA("d", AT(0)) } },
+	INNER("QPointer", "wp"),
+	{ .type = "QScopedPointer", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 8, .places = { FIRST("d", AT(0)) } },
+	{ .type = "QSharedDataPointer", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 8, .places = { FIRST("d", AT(0)) } },
+	{ .type = "QExplicitlySharedDataPointer", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 8, .places = { FIRST("d", AT(0)) } },
+	{ .type = "QVariant", .shape = CONTAINER_VARIANT,
+	  .expand = expand_qt_variant,
+	  .places = { FIRST("d.packedType", NOWHERE) } },
+	{ .type = "QVariant", .shape = CONTAINER_VARIANT,
+	  .expand = expand_qt_variant_number,
+	  .places = { FIRST("d.is_shared", NOWHERE) } },
+	SKIP("QSharedData"),
+	SKIP("QBasicMutex"),
+	SKIP("QMutex"),
+	SKIP("QRecursiveMutex"),
+	SKIP("QReadWriteLock"),
+	SKIP("QWaitCondition"),
+
+	/* Abseil until 2022. */
+	{ .type = "absl::flat_hash_set", ABSL_HASH(BLOCKS, expand_absl_flat),
+	  .element = "#0", .keys = KEYS_SELF },
+	{ .type = "absl::flat_hash_map", ABSL_HASH(BLOCKS, expand_absl_flat),
+	  .element = "#4.#0", .keys = KEYS_PAIR },
+	{ .type = "absl::node_hash_set", ABSL_HASH(TABLE, expand_absl_node),
+	  .element = "#0", .keys = KEYS_SELF },
+	{ .type = "absl::node_hash_map", ABSL_HASH(TABLE, expand_absl_node),
+	  .element = "#4.#0", .keys = KEYS_PAIR },
+	{ .type = "absl::btree_set", ABSL_BTREE, .element = "#0",
+	  .keys = KEYS_SELF },
+	{ .type = "absl::btree_multiset", ABSL_BTREE, .element = "#0",
+	  .keys = KEYS_SELF },
+	{ .type = "absl::btree_map", ABSL_BTREE, .element = "#3.#0",
+	  .keys = KEYS_PAIR },
+	{ .type = "absl::btree_multimap", ABSL_BTREE, .element = "#3.#0",
+	  .keys = KEYS_PAIR },
+	{ .type = "absl::InlinedVector", .shape = CONTAINER_SEQUENCE,
+	  .element = "#0", .expand = expand_absl_inlined,
+	  .places = { FIRST("storage_.metadata_.value", NOWHERE) } },
+
+	/* Boost. */
+	{ .type = "boost::container::vector", BOOST_VECTOR },
+	/* It derives from the vector, and has room for elements of its own. */
+	{ .type = "boost::container::small_vector", BOOST_VECTOR },
+	{ .type = "boost::container::flat_set", BOOST_FLAT, .element = "#0",
+	  .keys = KEYS_SELF },
+	{ .type = "boost::container::flat_multiset", BOOST_FLAT,
+	  .element = "#0", .keys = KEYS_SELF },
+	{ .type = "boost::container::flat_map", BOOST_FLAT,
+	  .keys = KEYS_PAIR },
+	{ .type = "boost::container::flat_multimap", BOOST_FLAT,
+	  .keys = KEYS_PAIR },
+	{ .type = "boost::unordered::unordered_set", BOOST_HASH,
+	  .element = "#0", .keys = KEYS_SELF },
+	{ .type = "boost::unordered::unordered_multiset", BOOST_HASH,
+	  .element = "#0", .keys = KEYS_SELF },
+	{ .type = "boost::unordered::unordered_map", BOOST_HASH,
+	  .element = "#4.#0", .keys = KEYS_PAIR },
+	{ .type = "boost::unordered::unordered_multimap", BOOST_HASH,
+	  .element = "#4.#0", .keys = KEYS_PAIR },
+	{ .type = "boost::circular_buffer", .shape = CONTAINER_BLOCKS,
+	  .element = "#0", .expand = expand_boost_circular,
+	  .places = { FIRST("m_first", NOWHERE), LAST("m_end", NOWHERE),
+		      EXTRA("m_buff", NOWHERE), COUNT("m_size", NOWHERE) } },
+	{ .type = "boost::optional", .shape = CONTAINER_OPTIONAL,
+	  .element = "#0",
+	  .places = { FIRST("m_storage", NOWHERE),
+		      COUNT("m_initialized", NOWHERE) } },
+	{ .type = "boost::variant", .shape = CONTAINER_VARIANT,
+	  .places = { FIRST("storage_", NOWHERE), COUNT("which_", NOWHERE) } },
+	{ .type = "boost::shared_ptr", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 16, .expand = expand_shared,
+	  .places = { FIRST("px", AT(0)), EXTRA("pn.pi_", AT(8)) } },
+	{ .type = "boost::weak_ptr", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 16, .expand = expand_weak,
+	  .places = { FIRST("px", AT(0)), EXTRA("pn.pi_", AT(8)) } },
+	{ .type = "boost::scoped_ptr", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 8, .places = { FIRST("px", AT(0)) } },
+	{ .type = "boost::intrusive_ptr", .shape = CONTAINER_POINTER,
+	  .element = "#0", .size = 8, .places = { FIRST("px", AT(0)) } },
+
 	/* Never compared: locks, what is the library's own, buffers. */
+	SKIP(CONTAINER_STRUCTURE),
 	SKIP("std::basic_ostringstream"),
 	SKIP("std::basic_stringstream"),
 	SKIP("std::basic_istringstream"),
@@ -387,6 +573,15 @@ static size_t inline_namespace(const char *name, enum recipe_library *library)
 	return 0;
 }
 
+/* Abseil's says which release it is: "lts_20220623::", "debian3::". */
+static size_t absl_namespace(const char *name)
+{
+	if (!str_starts(name, "lts_") && !str_starts(name, "debian"))
+		return 0;
+	const char *end = strstr(name, "::");
+	return end ? (size_t)(end - name) + 2 : 0;
+}
+
 /* Do the arguments, which begin here, end with the name? */
 static bool ends_with_arguments(const char *arguments)
 {
@@ -405,6 +600,7 @@ void recipe_name_parse(const char *name, struct recipe_name *ret)
 	*ret = (struct recipe_name){ .name = name, .n = strcspn(name, "<") };
 	ret->nested = !ends_with_arguments(name + ret->n);
 	bool std = str_starts(name, "std::");
+	bool absl = str_starts(name, "absl::");
 	if (std)
 		ret->library = RECIPE_LIBSTDCXX;
 	size_t out = 0;
@@ -412,6 +608,8 @@ void recipe_name_parse(const char *name, struct recipe_name *ret)
 		size_t skip =
 			std && i && name[i - 1] == ':'
 				? inline_namespace(name + i, &ret->library)
+			: absl && i == strlen("absl::")
+				? absl_namespace(name + i)
 				: 0;
 		if (skip) {
 			i += skip;

@@ -13,6 +13,9 @@
 /* Recognised by the inline namespace: std::__1 and the like are libc++'s. */
 enum recipe_library { RECIPE_ANY, RECIPE_LIBSTDCXX, RECIPE_LIBCXX };
 
+/* Of the type that containers_structure_type() makes. */
+#define CONTAINER_STRUCTURE "polygraph::structure"
+
 /* What an element is found by. */
 enum recipe_keys {
 	KEYS_NONE, /* its position */

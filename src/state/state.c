@@ -76,8 +76,10 @@ struct err *state_create(const struct type_pool *pool,
 	state->more = calloc(options->n_roots + 1, sizeof(*state->more));
 	state->reported =
 		calloc(options->n_roots + 1, sizeof(*state->reported));
+	state->kinds = calloc(options->n_roots + 1, sizeof(*state->kinds));
 	state->lengths = malloc((options->n_roots + 1) * sizeof(uint32_t));
-	if (!state->more || !state->reported || !state->lengths)
+	if (!state->more || !state->reported || !state->kinds ||
+	    !state->lengths)
 		return err_nomem();
 	memset(state->lengths, 0xff, (options->n_roots + 1) * sizeof(uint32_t));
 	TRY(sort_roots(state));
@@ -99,6 +101,7 @@ void state_destroy(struct state *state)
 	container_contents_free(&state->contents);
 	free(state->more);
 	free(state->reported);
+	free(state->kinds);
 	free(state->lengths);
 	free(state);
 }
@@ -144,6 +147,15 @@ struct err *state_index(struct state *state, const struct view *view)
 	return walk_all_roots(state, view);
 }
 
+struct err *state_index_root(struct state *state, const struct view *view,
+			     size_t root)
+{
+	TRY(add_roots(state));
+	state->work.n = 0;
+	TRY(vec_push(&state->work, (uint32_t)root));
+	return walk_all_roots(state, view);
+}
+
 static bool is_skipped(const struct state *state, type_id type)
 {
 	const struct container_recipe *recipe =
@@ -154,11 +166,8 @@ static bool is_skipped(const struct state *state, type_id type)
 struct err *state_reach(struct state *state, const struct view *view,
 			size_t root, state_reached *visit, void *data)
 {
-	TRY(add_roots(state));
-	state->work.n = 0;
-	TRY(vec_push(&state->work, (uint32_t)root));
 	state->whole = true;
-	struct err *err = walk_all_roots(state, view);
+	struct err *err = state_index_root(state, view, root);
 	state->whole = false;
 	TRY(err);
 	for (size_t i = 0; i < state->nodes.all.n; i++) {
@@ -177,9 +186,34 @@ struct err *state_reach(struct state *state, const struct view *view,
 	return NULL;
 }
 
+struct err *state_each_block(const struct state *state, state_block *visit,
+			     void *data)
+{
+	for (size_t i = 0; i < state->nodes.all.n; i++) {
+		const struct node *node = &state->nodes.all.data[i];
+		if (node->kind == NODE_BLOCK && !(node->flags & NODE_DEAD) &&
+		    !walk_doubt(state, (uint32_t)i))
+			TRY(visit(data, node->root, node->start, node->size));
+	}
+	return NULL;
+}
+
 size_t state_more(const struct state *state, size_t root)
 {
 	return state->more[root];
+}
+
+unsigned state_kinds(const struct state *state, size_t root)
+{
+	return state->kinds[root];
+}
+
+struct err *state_describe(struct state *state, const struct view *view,
+			   size_t root, char **ret)
+{
+	const struct state_root *at = &state->options.roots[root];
+	return describe_object(state, view, at->type, at->address, at->size,
+			       ret);
 }
 
 uint64_t state_digest(struct state *state, const struct view *view, size_t root)

@@ -20,6 +20,7 @@
  */
 #pragma once
 
+#include "base/value_kind.h"
 #include "base/vec.h"
 #include "state/containers.h"
 #include "state/view.h"
@@ -43,6 +44,7 @@ enum state_area {
 	STATE_NOWHERE, /* nothing is mapped there */
 	STATE_HEAP,    /* malloc's: what is not in a live block is free */
 	STATE_FOREIGN, /* of others: stacks, libraries, the framework */
+	STATE_DEAD,    /* of a stack: what calls that returned had there */
 	STATE_CODE,
 	STATE_CONST, /* never written: literals, tables */
 	STATE_DATA,  /* anything else: may be examined through its type */
@@ -70,7 +72,9 @@ struct state_difference {
 	uint64_t size;
 	bool heap;
 	unsigned depth;
+	unsigned kind;	/* one of enum value_kind */
 	uint32_t stack; /* allocation of what was left; 0: nothing was */
+	bool dead;	/* a pointer to a local variable that is no more */
 };
 
 struct state_differences {
@@ -103,16 +107,30 @@ static inline void state_destroyp(struct state **state)
 struct err *state_index(struct state *state,
 			const struct view *view) _must_check_;
 /*
+ * Finds those of one root only: what is compared then is that root, and what
+ * differs in others means nothing.
+ */
+struct err *state_index_root(struct state *state, const struct view *view,
+			     size_t root) _must_check_;
+/*
  * What differs between @before, for which the state is indexed, and @after, for
  * which it is indexed afterwards. @pages are those that differ. @ret (may be
- * NULL if not needed) gets at most the option's number of paths per root;
- * state_more() says how many more there were.
+ * NULL if not needed) gets at most the option's number of paths per root, those
+ * of time stamps only where there is room; state_more() says how many more there
+ * were.
  */
 struct err *state_compare(struct state *state, const struct view *before,
 			  const struct view *after,
 			  const struct state_page *pages, size_t n,
 			  struct state_differences *ret) _must_check_;
 size_t state_more(const struct state *state, size_t root);
+/* All value_kinds of what differed, also of what is not in a path. */
+unsigned state_kinds(const struct state *state, size_t root);
+/* The heap blocks of the graphs as they were indexed last. */
+typedef struct err *state_block(void *data, size_t root, uint64_t start,
+				uint64_t size);
+struct err *state_each_block(const struct state *state, state_block *visit,
+			     void *data) _must_check_;
 /*
  * All memory that holds a root's content: the variable itself and everything
  * reachable from it, except other roots. What containers are made of (nodes,
@@ -132,6 +150,9 @@ struct err *state_reach(struct state *state, const struct view *view,
 /* The subgraph of a root, for people, a line a node at most @lines. */
 struct err *state_render(struct state *state, const struct view *view,
 			 size_t root, size_t lines, char **ret) _must_check_;
+/* The value of a root, in a line. */
+struct err *state_describe(struct state *state, const struct view *view,
+			   size_t root, char **ret) _must_check_;
 /* A number for the content of a root: equal content, equal number. */
 uint64_t state_digest(struct state *state, const struct view *view,
 		      size_t root);

@@ -54,9 +54,11 @@ struct state {
 	size_t worked;
 	uint32_t scans;
 	struct regexes exclude_fields;
-	bool whole;	   /* containers' own memory is followed, too */
-	size_t *more;	   /* by root: paths beyond the option's number */
-	size_t *reported;  /* by root */
+	bool whole;		/* containers' own memory is followed, too */
+	const struct view *was; /* the moment before the one that is followed */
+	size_t *more;		/* by root: paths beyond the option's number */
+	size_t *reported;	/* by root */
+	unsigned *kinds;	/* by root: value_kinds */
 	uint32_t *lengths; /* by root: the root that is its length; extent.c */
 	size_t indexed;
 	/* Kept to save allocations. */
@@ -74,6 +76,7 @@ enum target_kind {
 	TARGET_CODE,
 	TARGET_FOREIGN,	 /* not the program's: only its address counts */
 	TARGET_DANGLING, /* freed memory */
+	TARGET_DEAD,	 /* local variables of calls that returned */
 };
 
 struct target {
@@ -112,6 +115,7 @@ struct walk_edge {
 	uint32_t index;
 	bool part;
 	bool bare;	/* through a smart pointer */
+	bool guess;	/* through a word of unknown meaning */
 	uint64_t count; /* parts: how many elements are there */
 	uint32_t scan;	/* parts: number of the look at their container */
 };
@@ -137,6 +141,15 @@ struct err *walk_leaves(struct state *state, const struct view *view,
 			const struct node *node, uint64_t from, uint64_t to,
 			unsigned flags, leaf_visit *visit,
 			void *data) _must_check_;
+/*
+ * What is known only through a word of unknown meaning that looks like a pointer
+ * is a guess: the word may be what a block had in it before it was given to its
+ * owner. A word that is a block's address counts 1, one that leads into the middle
+ * of a block or on from another guess DOUBT_MAX.
+ */
+#define DOUBT_MAX 2
+/* Of a node's own edge and all before it, up to DOUBT_MAX. */
+unsigned walk_doubt(const struct state *state, uint32_t node);
 /* Is @to on the way from @from up to its root? Looks CHAIN_MAX nodes far. */
 bool walk_leads_to(const struct state *state, uint32_t from, uint32_t to);
 /* What a node that is reached as a @type at offset @typed consists of. */

@@ -109,6 +109,9 @@ void walk_target(const struct state *state, const struct view *view,
 	case STATE_HEAP:
 		ret->kind = TARGET_DANGLING;
 		return;
+	case STATE_DEAD:
+		ret->kind = TARGET_DEAD;
+		return;
 	case STATE_CODE:
 		ret->kind = TARGET_CODE;
 		return;
@@ -264,6 +267,25 @@ void walk_explain(const struct state *state, struct node *node, type_id type,
 		node->count = 1;
 }
 
+static uint8_t doubt_of(const struct walk_edge *edge,
+			const struct target *target)
+{
+	return edge->guess ? (target->offset ? DOUBT_MAX : 1) : 0;
+}
+
+unsigned walk_doubt(const struct state *state, uint32_t id)
+{
+	unsigned doubt = 0;
+	for (size_t hop = 0; id != NODE_NONE && hop < CHAIN_MAX; hop++) {
+		const struct node *node = nodes_get(&state->nodes, id);
+		doubt += node->doubt;
+		if (doubt >= DOUBT_MAX)
+			return DOUBT_MAX;
+		id = node->parent;
+	}
+	return doubt;
+}
+
 static struct err *add_node(struct state *state, const struct target *target,
 			    type_id type, uint64_t typed,
 			    const struct walk_edge *edge, uint32_t *ret)
@@ -278,6 +300,7 @@ static struct err *add_node(struct state *state, const struct target *target,
 		.root = nodes_get(&state->nodes, edge->parent)->root,
 		.kind = target->kind == TARGET_BLOCK ? NODE_BLOCK : NODE_LOOSE,
 		.scan = edge->scan,
+		.doubt = doubt_of(edge, target),
 		.flags = (edge->part ? NODE_PART : 0) |
 			 (edge->bare ? NODE_BARE : 0),
 	};
@@ -325,7 +348,8 @@ bool walk_leads_to(const struct state *state, uint32_t from, uint32_t to)
 }
 
 /* Reached again: perhaps this time more is known of it. */
-static struct err *improve_node(struct state *state, uint32_t id, type_id type,
+static struct err *improve_node(struct state *state, uint32_t id,
+				const struct target *target, type_id type,
 				uint64_t typed, const struct walk_edge *edge)
 {
 	struct node *node = nodes_get(&state->nodes, id);
@@ -357,7 +381,9 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 	/* What its container knew of it is void. */
 	if (node->flags & NODE_PART && orphan)
 		better = true;
-	if (!better && !orphan)
+	/* A pointer says more than a word that may be one. */
+	bool surer = node->doubt > doubt_of(edge, target);
+	if (!better && !orphan && !surer)
 		return NULL;
 	if (!walk_leads_to(state, edge->parent, id)) {
 		node->parent = edge->parent;
@@ -365,6 +391,7 @@ static struct err *improve_node(struct state *state, uint32_t id, type_id type,
 		node->edge = edge->edge;
 		node->index = edge->index;
 		node->scan = edge->scan;
+		node->doubt = doubt_of(edge, target);
 		node->root = nodes_get(&state->nodes, edge->parent)->root;
 		node->flags &= (uint8_t) ~(NODE_ORPHAN | NODE_PART | NODE_BARE);
 		node->flags |= edge->part ? NODE_PART : 0;
@@ -429,7 +456,8 @@ static struct err *walk_follow(struct state *state, const struct view *view,
 			nodes_kill(&state->nodes, id);
 			TRY(add_node(state, &target, type, typed, edge, &id));
 		} else {
-			TRY(improve_node(state, id, type, typed, edge));
+			TRY(improve_node(state, id, &target, type, typed,
+					 edge));
 		}
 	}
 	if (ret)
@@ -589,10 +617,33 @@ static struct err *scan_element(struct walk_scan *scan, const struct leaf *leaf,
 			   &edge, NULL);
 }
 
+/* Blocks without elements, which belong to the container all the same. */
+static struct err *scan_structure(struct walk_scan *scan,
+				  const struct leaf *leaf,
+				  const struct container_contents *contents)
+{
+	struct state *state = scan->state;
+	struct walk_edge edge = {
+		.parent = scan->id,
+		.edge = leaf->offset,
+		.part = true,
+		.count = 1,
+		.scan = state->scans,
+	};
+	type_id type;
+	for (size_t i = 0; i < contents->structure.n; i++) {
+		TRY(containers_structure_type(state->containers, &type));
+		TRY(walk_follow(state, scan->view, type,
+				contents->structure.data[i], &edge, NULL));
+	}
+	return NULL;
+}
+
 static struct err *scan_contents(struct walk_scan *scan,
 				 const struct leaf *leaf,
 				 const struct container_contents *contents)
 {
+	TRY(scan_structure(scan, leaf, contents));
 	enum container_shape shape = container_recipe_shape(
 		container_recipe(scan->state->containers, leaf->type));
 	for (size_t i = 0; i < contents->n; i++) {
@@ -612,6 +663,21 @@ static struct err *scan_contents(struct walk_scan *scan,
 	return NULL;
 }
 
+/*
+ * The word was there before the block was: it is what somebody else's pointer left
+ * behind.
+ */
+static bool is_left_behind(const struct state *state, const struct view *view,
+			   uint64_t at, uint64_t value)
+{
+	struct view_block was, is;
+	return state->was && state->was->block &&
+	       walk_word(state->was, at) == value &&
+	       view->block(view->data, value, &is) &&
+	       (!state->was->block(state->was->data, value, &was) ||
+		was.start != is.start || was.stack != is.stack);
+}
+
 /* Words that are addresses of blocks or roots lead there. */
 static struct err *scan_words(struct walk_scan *scan, const struct leaf *leaf)
 {
@@ -621,12 +687,22 @@ static struct err *scan_words(struct walk_scan *scan, const struct leaf *leaf)
 		at += (scan->from - leaf->offset) & ~(uint64_t)7;
 	if (scan->to < leaf->offset + leaf->size)
 		end = scan->start + scan->to + 7;
+	const uint8_t *page = NULL;
+	uint64_t page_at = UINT64_MAX;
 	for (at = (at + 7) & ~(uint64_t)7; at + 8 <= end; at += 8) {
-		uint64_t value = walk_word(scan->view, at);
-		if (value < VIEW_PAGE || value >> 47)
+		uint64_t in = at % VIEW_PAGE, value = 0;
+		if (at - in != page_at) {
+			page_at = at - in;
+			page = scan->view->page(scan->view->data, page_at);
+		}
+		if (page)
+			memcpy(&value, page + in, sizeof(value));
+		if (value < VIEW_PAGE || value >> 47 ||
+		    is_left_behind(scan->state, scan->view, at, value))
 			continue;
 		struct walk_edge edge = { .parent = scan->id,
-					  .edge = at - scan->start };
+					  .edge = at - scan->start,
+					  .guess = true };
 		TRY(walk_follow(scan->state, scan->view, TYPE_UNKNOWN, value,
 				&edge, NULL));
 	}
@@ -780,12 +856,22 @@ static struct err *scan_range(void *data, uint64_t from, uint64_t to)
 			   scan_leaf, scan);
 }
 
+/* Nothing in it leads anywhere: it need not even be read. */
+static bool is_leaf_node(struct state *state, const struct node *node)
+{
+	uint64_t size = type_get(state->pool, node->type)->size;
+	return size && node->type != TYPE_UNKNOWN && node->typed == 0 &&
+	       (node->flags & NODE_TEXT ||
+		(is_whole(state, node) &&
+		 !layout_has_pointers(&state->layout, node->type)));
+}
+
 struct err *walk_scan(struct state *state, const struct view *view, uint32_t id,
 		      uint64_t from, uint64_t to)
 {
 	const struct node node = *nodes_get(&state->nodes, id);
 	struct walk_scan scan = { state, view, id, node.start, 0, 0, 0 };
-	if (node.flags & NODE_DEAD)
+	if (node.flags & NODE_DEAD || is_leaf_node(state, &node))
 		return NULL;
 	return walk_ranges(view, &node, from, to, scan_range, &scan);
 }

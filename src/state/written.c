@@ -90,7 +90,9 @@ static struct err *compare_gone(struct compare *compare, uint32_t id)
 	struct state *state = compare->state;
 	struct node node = *nodes_get(&state->nodes, id);
 	nodes_kill(&state->nodes, id);
-	if (node.parent == NODE_NONE || node.flags & (NODE_PART | NODE_ORPHAN))
+	/* A word that may be no pointer need not lead anywhere. */
+	if (node.parent == NODE_NONE || node.doubt ||
+	    node.flags & (NODE_PART | NODE_ORPHAN))
 		return NULL;
 	const struct node *parent = nodes_get(&state->nodes, node.parent);
 	if (!compare_holds(compare, node.parent))
@@ -433,6 +435,11 @@ static struct err *compare_part(struct compare *compare,
 			      : CONTAINER_SPECIAL;
 		if (shape == CONTAINER_TEXT || shape == CONTAINER_BITS)
 			return NULL; /* was compared as a whole */
+		bool other = true;
+		if (shape == CONTAINER_BLOCKS)
+			TRY(compare_stayed(compare, touched, &leaf, &other));
+		if (!other)
+			return NULL;
 	}
 	return compare_written(compare, touched);
 }
@@ -596,12 +603,15 @@ static struct err *scan_touched(struct compare *compare)
 static struct err *update_index(struct compare *compare)
 {
 	find_orphans(compare);
-	TRY(scan_touched(compare));
+	compare->state->was = compare->before;
+	struct err *err = scan_touched(compare);
 	/* Some were reached before those that their way leads over. */
-	if (orphans_left(compare))
-		TRY(scan_touched(compare));
-	settle_adopted(compare);
-	return NULL;
+	if (!err && orphans_left(compare))
+		err = scan_touched(compare);
+	compare->state->was = NULL;
+	if (!err)
+		settle_adopted(compare);
+	return err;
 }
 
 static void compare_free(struct compare *compare)
@@ -654,6 +664,7 @@ static void forget_reports(struct state *state,
 	memset(state->reported, 0,
 	       state->options.n_roots * sizeof(*state->reported));
 	memset(state->more, 0, state->options.n_roots * sizeof(*state->more));
+	memset(state->kinds, 0, state->options.n_roots * sizeof(*state->kinds));
 	if (differences)
 		state_differences_clear(differences);
 }

@@ -10,6 +10,8 @@
 
 #define AGENT_LIBRARY_STATE "libpolygraph-agent.so"
 #define AGENT_LIBRARY_CHOICES "libpolygraph-choices.so"
+/* The locale that lies beside the latter: models/locale_internal.h. */
+#define AGENT_LIBRARY_LOCALE "xx_XX.UTF-8"
 
 /*
  * Its path, the caller's, as LD_PRELOAD can name it. Where the library lies below

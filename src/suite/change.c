@@ -16,13 +16,24 @@ static void path_free(struct change_path *path)
 	free(path->stack);
 }
 
+bool change_is_removal(const struct change *change)
+{
+	return change->n && !strcmp(change->paths[0].after, "absent");
+}
+
+void change_forget_paths(struct change *change)
+{
+	for (size_t i = 0; i < change->n; i++)
+		path_free(&change->paths[i]);
+	free(take_ptr(change->paths));
+	change->n = change->more = 0;
+}
+
 void change_free(struct change *change)
 {
 	free(change->root);
 	free(change->file);
-	for (size_t i = 0; i < change->n; i++)
-		path_free(&change->paths[i]);
-	free(change->paths);
+	change_forget_paths(change);
 	free(change->detail);
 	*change = (struct change){};
 }

@@ -16,11 +16,31 @@ struct suite_ops {
 	/* Both NULL where it can do nothing: see suite_watch(). */
 	struct err *(*watch)(struct suite *suite,
 			     const struct suite_watch *watch);
+	/* NULL: there is nothing to initialise. See suite_initialise(). */
+	void (*initialise)(struct suite *suite, bool early);
 	struct err *(*run_places)(struct suite *suite, const size_t *order,
 				  size_t n, const struct suite_place *places,
 				  size_t n_places,
 				  const struct suite_observer *observer);
 	size_t places_max;
+	/* Both or none: see suite_run_adding(). */
+	struct err *(*run_adding)(struct suite *suite, const size_t *order,
+				  size_t n,
+				  const struct suite_observer *observer);
+	bool (*add_place)(struct suite *suite, const struct suite_place *place,
+			  size_t test);
+	/* All or none: see suite_keep_middle(). */
+	struct err *(*keep_middle)(struct suite *suite, bool keeps);
+	size_t (*middle)(struct suite *suite, const size_t *order, size_t n);
+	struct err *(*run_rest)(struct suite *suite, const size_t *order,
+				size_t n, const struct suite_place *places,
+				size_t n_places,
+				const struct suite_observer *observer);
+	/* All or none: see suite_beside_start(). */
+	struct err *(*beside_start)(struct suite *suite, suite_work *work,
+				    void *data, struct suite_beside **ret);
+	int (*beside_socket)(const struct suite_beside *beside);
+	void (*beside_end)(struct suite_beside *beside);
 	/* NULL: order by order, each from its beginning, through run(). */
 	struct err *(*run_tree)(struct suite *suite,
 				const struct suite_node *nodes, size_t n,
@@ -41,7 +61,8 @@ struct suite_ops {
 				 suite_judge *judge, void *data,
 				 const struct suite_observer *observer);
 	/* Before other orders are tried. NULL: all was said. See suite_declare(). */
-	struct err *(*declare)(struct suite *suite);
+	struct err *(*declare)(struct suite *suite, const size_t *tests,
+			       size_t n);
 	/* NULL: it cannot. See suite_choose(). */
 	struct err *(*choose)(struct suite *suite,
 			      const struct suite_choices *choices);
@@ -59,7 +80,8 @@ struct suite {
 	struct suite_options options; /* strings stay the caller's */
 	VEC(struct suite_test) tests;
 	VEC(size_t) groups;    /* their parents; SUITE_NO_GROUP: outermost */
-	char *fixed;	       /* see suite_fixed() */
+	char *fixture;	       /* see suite_fixture() */
+	bool fixed;	       /* see suite_fixed() */
 	uint64_t executions;   /* tests begun: counted where one begins */
 	struct map_text names; /* taken; the value is the last number given */
 };

@@ -65,10 +65,8 @@ struct err *suite_run_places(struct suite *suite, const size_t *order, size_t n,
 			     const struct suite_place *places, size_t n_places,
 			     const struct suite_observer *observer)
 {
-	size_t memory = 0;
-	while (memory < n_places && places[memory].where == CHANGE_MEMORY)
-		memory++;
-	BUG_ON(memory > suite_places_max(suite));
+	BUG_ON(n_places && places[0].where == CHANGE_MEMORY &&
+	       !suite_places_max(suite));
 	return suite->ops->run_places(suite, order, n, places, n_places,
 				      observer);
 }
@@ -78,18 +76,84 @@ size_t suite_places_max(const struct suite *suite)
 	return suite->ops->run_places ? suite->ops->places_max : 0;
 }
 
+struct err *suite_run_adding(struct suite *suite, const size_t *order, size_t n,
+			     const struct suite_observer *observer)
+{
+	return suite->ops->run_adding
+		       ? suite->ops->run_adding(suite, order, n, observer)
+		       : suite_run(suite, order, n, 0, observer);
+}
+
+bool suite_add_place(struct suite *suite, const struct suite_place *place,
+		     size_t test)
+{
+	return suite->ops->add_place &&
+	       suite->ops->add_place(suite, place, test);
+}
+
+struct err *suite_keep_middle(struct suite *suite, bool keeps)
+{
+	return suite->ops->keep_middle ? suite->ops->keep_middle(suite, keeps)
+				       : NULL;
+}
+
+size_t suite_middle(struct suite *suite, const size_t *order, size_t n)
+{
+	return suite->ops->middle ? suite->ops->middle(suite, order, n) : 0;
+}
+
+struct err *suite_run_rest(struct suite *suite, const size_t *order, size_t n,
+			   const struct suite_place *places, size_t n_places,
+			   const struct suite_observer *observer)
+{
+	return suite->ops->run_rest(suite, order, n, places, n_places,
+				    observer);
+}
+
+struct err *suite_beside_start(struct suite *suite, suite_work *work,
+			       void *data, struct suite_beside **ret)
+{
+	*ret = NULL;
+	if (!suite->ops->beside_start || suite->options.jobs < 2)
+		return NULL;
+	return suite->ops->beside_start(suite, work, data, ret);
+}
+
+int suite_beside_socket(const struct suite *suite,
+			const struct suite_beside *beside)
+{
+	return suite->ops->beside_socket(beside);
+}
+
+void suite_beside_end(const struct suite *suite, struct suite_beside *beside)
+{
+	if (beside)
+		suite->ops->beside_end(beside);
+}
+
+unsigned suite_jobs(const struct suite *suite)
+{
+	return suite->options.jobs;
+}
+
 size_t suite_group_parent(const struct suite *suite, size_t group)
 {
 	BUG_ON(group >= suite->groups.n);
 	return suite->groups.data[group];
 }
 
-struct err *suite_declare(struct suite *suite)
+struct err *suite_declare(struct suite *suite, const size_t *tests, size_t n)
 {
-	return suite->ops->declare ? suite->ops->declare(suite) : NULL;
+	return suite->ops->declare ? suite->ops->declare(suite, tests, n)
+				   : NULL;
 }
 
-const char *suite_fixed(const struct suite *suite)
+const char *suite_fixture(const struct suite *suite)
+{
+	return suite->fixture;
+}
+
+bool suite_fixed(const struct suite *suite)
 {
 	return suite->fixed;
 }
@@ -104,6 +168,12 @@ struct err *suite_keep_files(struct suite *suite, const char *const *paths,
 {
 	return suite->ops->keep_files ? suite->ops->keep_files(suite, paths, n)
 				      : NULL;
+}
+
+void suite_initialise(struct suite *suite, bool early)
+{
+	if (suite->ops->initialise)
+		suite->ops->initialise(suite, early);
 }
 
 unsigned suite_watchable(const struct suite *suite)
@@ -224,5 +294,5 @@ void suite_free_tests(struct suite *suite)
 	vec_free(&suite->tests);
 	vec_free(&suite->groups);
 	map_text_free(&suite->names);
-	free(take_ptr(suite->fixed));
+	free(take_ptr(suite->fixture));
 }

@@ -46,6 +46,8 @@ struct suite_place {
 	uint64_t size;
 	/* In a block: there only from the end of this test on; (size_t)-1. */
 	size_t from_test;
+	/* Plus 1: does not count after the end of this test; 0: always does. */
+	size_t up_to;
 };
 
 struct container_user;
@@ -85,6 +87,8 @@ struct suite_watch {
 	const char *const *own_files;
 	const char *file_method; /* "follow", "walk"; NULL: the best */
 	const char *method; /* how written pages are found; NULL: the best */
+	bool runners;	    /* also what the runner keeps about its tests */
+	bool everything;    /* also what is left out of a comparison */
 	bool detail;	    /* changes have both subgraphs */
 	size_t paths;	    /* of a root, at most */
 };
@@ -165,17 +169,23 @@ struct suite_options {
 	 * suite_choose(). May be NULL.
 	 */
 	const char *(*framework_library)(size_t i);
-	const char *test_functions; /* glob; NULL: "test_*" */
-	uint64_t timeout_ns;	    /* for one test */
-	bool timeout_given;	    /* also where a test declares another */
-	unsigned jobs;		    /* parallel processes, at least 1 */
-	bool pass_through;	    /* output also goes to ours as it comes */
-	bool keep_output; /* results of passing tests have theirs, too */
+	/*
+	 * Functions that are tests: globs as in base/globs.h, of which at least
+	 * one has no '!'. NULL: "test_*".
+	 */
+	const char *const *test_functions;
+	uint64_t timeout_ns; /* for one test */
+	bool timeout_given;  /* also where a test declares another */
+	unsigned jobs;	     /* parallel processes, at least 1 */
+	bool pass_through;   /* output also goes to ours as it comes */
+	bool keep_output;    /* results of passing tests have theirs, too */
 	/*
 	 * Files that tests change are as they were before the first test
 	 * whenever an order begins, and when the suite is closed.
 	 */
 	bool restores;
+	/* Orders may also leave out what the suite does between its tests. */
+	bool any_order;
 	enum suite_agent agent;
 	/* At most WIRE_USER_MODELS; for suite_choose(), in executables only. */
 	const struct suite_user_model *user_models;
@@ -199,6 +209,14 @@ struct suite_kind {
 	 */
 	const char *list_file;
 };
+
+/* The default where none are given. */
+static inline const char *const *
+suite_test_functions(const struct suite_options *options)
+{
+	static const char *const usual[] = { "test_*", NULL };
+	return options->test_functions ? options->test_functions : usual;
+}
 
 #define SUITE_NO_GROUP ((size_t)-1)
 
@@ -256,6 +274,17 @@ struct suite_observer {
 	 */
 	void (*chosen)(void *data, size_t entry, size_t test,
 		       const struct wire_choices *block);
+	/*
+	 * This variable is not compared: watched suites only. @why continues "a
+	 * variable …" ("of GoogleTest"). The same may come again.
+	 */
+	void (*left_out)(void *data, const char *name, const char *why);
+	/*
+	 * This test changed a variable that is not compared, or that the runner
+	 * keeps about its tests: which one, and where in it.
+	 */
+	void (*omitted)(void *data, size_t test, const char *name,
+			uint64_t offset);
 	/* Something worth a line under "limits" of the report. */
 	void (*limit)(void *data, const char *text);
 	void *data;
@@ -306,15 +335,23 @@ const struct suite_test *suite_test(const struct suite *suite, size_t index);
 size_t suite_group_parent(const struct suite *suite, size_t group);
 /*
  * Determines what is declared about the order of tests, if that takes a run;
- * for callers that are going to run other orders. Once; later calls do nothing.
+ * for callers that are going to run other orders of these @tests. Once; later
+ * calls do nothing.
  */
-struct err *suite_declare(struct suite *suite) _must_check_;
+struct err *suite_declare(struct suite *suite, const size_t *tests,
+			  size_t n) _must_check_;
 /*
- * Its tests cannot be taken out of their sequence, not even run twice, without
- * missing what their runner does between them: what that is; NULL: they can.
- * Known after suite_declare().
+ * Its tests run in the places of their runner's own calls, since the runner
+ * changes something between them that they need: what that is. An order can have
+ * no more tests of a group than the group has, of no group as many as there are.
+ * NULL: there is nothing. Known after suite_declare().
  */
-const char *suite_fixed(const struct suite *suite);
+const char *suite_fixture(const struct suite *suite);
+/*
+ * That differs from each test to the next: they cannot be taken out of their
+ * sequence. Known after suite_declare().
+ */
+bool suite_fixed(const struct suite *suite);
 /* What of its tests' state can be watched: enum suite_watched. */
 unsigned suite_watchable(const struct suite *suite);
 /* Tests begun so far, by all runs, those that only made a beginning included. */
@@ -351,6 +388,13 @@ struct err *suite_keep_files(struct suite *suite, const char *const *paths,
 			     size_t n) _must_check_;
 
 /*
+ * From now on runs of orders begin with what the program initialises when it is
+ * first used being initialised, as far as that is possible without a test; or
+ * they no longer do.
+ */
+void suite_initialise(struct suite *suite, bool early);
+
+/*
  * Files that runs were about to change (suite_options.restores), whatever became
  * of them; NULL: no more.
  */
@@ -361,7 +405,13 @@ const char *suite_touched_file(const struct suite *suite, size_t i);
  */
 const char *suite_unrestored(const struct suite *suite, size_t i);
 
-/* One try of suite_try_roots(): @put_back has a bool a root. */
+/*
+ * One try of suite_try_roots(): @put_back has a bool a root. In tries, memory
+ * that the tests before freed keeps what was in it, where that is possible, so
+ * that it can be restored; a test that uses it after that does not fail then. NULL:
+ * nothing is restored, and from now on such memory is overwritten in all tries:
+ * where the allocator itself does so, the second time all of it.
+ */
 typedef struct err *suite_try(void *context, const bool *put_back,
 			      enum outcome *ret);
 /*
@@ -390,14 +440,57 @@ struct err *suite_watch(struct suite *suite,
 			const struct suite_watch *watch) _must_check_;
 /*
  * As suite_run(), and the observer's read() is called with the tests that read
- * one of @places: first those in memory, suite_places_max() of them at most (0:
- * none here), then any number of others.
+ * one of @places: first those in memory, suite_places_max() of them at most at
+ * the same time (0: none here), then any number of others.
  */
 struct err *
 suite_run_places(struct suite *suite, const size_t *order, size_t n,
 		 const struct suite_place *places, size_t n_places,
 		 const struct suite_observer *observer) _must_check_;
 size_t suite_places_max(const struct suite *suite);
+/*
+ * As suite_run(), and places in memory may be added while it runs, from the
+ * observer's functions, when they are told of @test: read() is called with the
+ * tests after @test that read them. The first that is added is place 0. False: it
+ * is not watched; other tests may have begun since.
+ */
+struct err *
+suite_run_adding(struct suite *suite, const size_t *order, size_t n,
+		 const struct suite_observer *observer) _must_check_;
+bool suite_add_place(struct suite *suite, const struct suite_place *place,
+		     size_t test);
+
+/*
+ * The next suite_run() keeps copies of its process on the way, if it can, until
+ * this is called with false. suite_middle() is the entry near the middle of that
+ * @order (the same array) from which suite_run_rest() goes on in such a copy; 0:
+ * there is none. The rest is as suite_run_places() of the whole order from that
+ * entry on, in the same process as everything before.
+ */
+struct err *suite_keep_middle(struct suite *suite, bool keeps) _must_check_;
+size_t suite_middle(struct suite *suite, const size_t *order, size_t n);
+struct err *suite_run_rest(struct suite *suite, const size_t *order, size_t n,
+			   const struct suite_place *places, size_t n_places,
+			   const struct suite_observer *observer) _must_check_;
+
+/*
+ * Calls @work in another process, in which the suite is opened again, while this
+ * one goes on. Both may write to and read from their ends of a socket, @fd. A
+ * test that is about to change a file ends that process before it does so, and
+ * other things may: what was not received is for the caller to find out.
+ * *@ret NULL: this suite cannot run side by side.
+ */
+struct suite_beside;
+typedef struct err *suite_work(void *data, struct suite *suite, int fd);
+struct err *suite_beside_start(struct suite *suite, suite_work *work,
+			       void *data,
+			       struct suite_beside **ret) _must_check_;
+int suite_beside_socket(const struct suite *suite,
+			const struct suite_beside *beside);
+/* Ends that process, whatever it does; NULL is fine. */
+void suite_beside_end(const struct suite *suite, struct suite_beside *beside);
+/* Processes that may run side by side, this one included. */
+unsigned suite_jobs(const struct suite *suite);
 
 /*
  * From now on choices are made as @choices says, in each test alike, wherever

@@ -17,10 +17,12 @@ enum { READS = 1 << 0, WRITES = 1 << 1 };
 /* Longest instruction (Intel SDM, volume 2, 2.3.11). */
 #define INSN_MAX ((size_t)15)
 /*
- * Rounds of a repeated instruction that may be reported together (fast
- * strings).
+ * Bytes that a repeated instruction has passed before it is reported (fast
+ * strings): in most cases, and on processors that look up only after many
+ * rounds.
  */
 #define STRING_SPAN 64
+#define STRING_SPAN_LONG 4096
 
 /* Intel SDM, volume 3, 17.2.4: enabled here, reads and writes, length. */
 uint64_t arch_watch_control(unsigned slot, unsigned n)
@@ -155,14 +157,13 @@ static uint8_t bytes_in(uint64_t start, uint64_t size, struct raddr place,
 /* String instructions have moved their pointers on by the time we look. */
 static uint8_t string_bytes(const cs_insn *insn, const cs_x86_op *op,
 			    const struct regs *regs, struct raddr place,
-			    size_t n)
+			    size_t n, uint64_t span)
 {
 	int8_t number = x86_register_number(op->mem.base);
 	if (number < 0)
 		return 0;
 	uint64_t pointer = x86_register_value(regs, number);
-	uint64_t span =
-		is_repeated(insn) ? MAX(op->size, STRING_SPAN) : op->size;
+	span = is_repeated(insn) ? MAX(op->size, span) : op->size;
 	bool down = regs->r.eflags & (1 << 10);
 	return bytes_in(down ? pointer + op->size : pointer - span, span, place,
 			n);
@@ -217,10 +218,10 @@ static enum access_match operand_matches(const cs_insn *insn,
 					 const cs_x86_op *op,
 					 const struct regs *regs,
 					 struct raddr place, size_t n,
-					 uint8_t *ret_bytes)
+					 uint64_t span, uint8_t *ret_bytes)
 {
 	if (is_string(insn)) {
-		*ret_bytes = string_bytes(insn, op, regs, place, n);
+		*ret_bytes = string_bytes(insn, op, regs, place, n, span);
 		return *ret_bytes ? MATCH : NO_MATCH;
 	}
 	uint64_t address = (uint64_t)op->mem.disp;
@@ -249,11 +250,14 @@ static enum access_match operand_matches(const cs_insn *insn,
 	return *ret_bytes ? MATCH : NO_MATCH;
 }
 
-/* What the instruction did to the place, if it was this instruction. */
+/*
+ * What the instruction did to the place, if it was this instruction. @span: how
+ * far back it counts, if it is repeated.
+ */
 static enum access_match judge_access(const cs_insn *insn,
 				      const struct regs *regs,
 				      struct raddr place, size_t n,
-				      struct arch_access *ret)
+				      uint64_t span, struct arch_access *ret)
 {
 	enum access_match best = NO_MATCH;
 	const cs_x86 *x86 = &insn->detail->x86;
@@ -265,7 +269,7 @@ static enum access_match judge_access(const cs_insn *insn,
 			continue;
 		uint8_t bytes;
 		enum access_match match = operand_matches(
-			insn, &x86->operands[i], regs, place, n, &bytes);
+			insn, &x86->operands[i], regs, place, n, span, &bytes);
 		if (match == NO_MATCH || match < best)
 			continue;
 		if (match > best)
@@ -352,7 +356,8 @@ judge_instruction_before(const struct arch_code *code, const struct regs *regs,
 					   CS_GRP_CALL))
 			continue;
 		struct access_verdict other = { .length = length };
-		other.match = judge_access(insn, regs, place, n, &other.access);
+		other.match = judge_access(insn, regs, place, n, STRING_SPAN,
+					   &other.access);
 		if (other.match == NO_MATCH || other.match < best.match)
 			continue;
 		/* A prefix more or less makes a load longer, no more. */
@@ -368,6 +373,21 @@ judge_instruction_before(const struct arch_code *code, const struct regs *regs,
 	return best;
 }
 
+/*
+ * Between two rounds the program counter is at the repeated instruction itself.
+ */
+static enum access_match judge_repeated(const struct arch_code *code,
+					const struct regs *regs,
+					struct raddr place, size_t n,
+					uint64_t span, cs_insn *insn,
+					struct arch_access *ret)
+{
+	if (code->n <= code->before || !decode_at(code, code->before, insn) ||
+	    !is_string(insn) || !is_repeated(insn))
+		return NO_MATCH;
+	return judge_access(insn, regs, place, n, span, ret);
+}
+
 bool arch_access(const struct arch_code *code, const struct arch_code *caller,
 		 const struct regs *regs, struct raddr place, size_t n,
 		 struct arch_access *ret)
@@ -376,14 +396,8 @@ bool arch_access(const struct arch_code *code, const struct arch_code *caller,
 	if (!insn)
 		return false;
 	struct access_verdict verdict = {};
-	/*
-	 * Between two rounds the program counter is at the repeated instruction
-	 * itself.
-	 */
-	if (code->n > code->before && decode_at(code, code->before, insn) &&
-	    is_string(insn) && is_repeated(insn))
-		verdict.match =
-			judge_access(insn, regs, place, n, &verdict.access);
+	verdict.match = judge_repeated(code, regs, place, n, STRING_SPAN, insn,
+				       &verdict.access);
 	if (verdict.match != MATCH)
 		verdict = judge_instruction_before(code, regs, place, n, false,
 						   insn);
@@ -393,6 +407,10 @@ bool arch_access(const struct arch_code *code, const struct arch_code *caller,
 		if (call.match == MATCH)
 			verdict = call;
 	}
+	if (verdict.match == NO_MATCH)
+		verdict.match =
+			judge_repeated(code, regs, place, n, STRING_SPAN_LONG,
+				       insn, &verdict.access);
 	cs_free(insn, 1);
 	if (verdict.match != NO_MATCH)
 		*ret = verdict.access;
@@ -458,4 +476,58 @@ bool arch_returns(const uint8_t *bytes, size_t n, struct raddr at)
 	if (insn)
 		cs_free(insn, 1);
 	return returns;
+}
+
+#define ARGUMENT_REGISTERS 6
+#define ALL_ARGUMENTS ((1U << ARGUMENT_REGISTERS) - 1)
+
+/* Which of them, as bits, are among these registers. */
+static unsigned argument_bits(const uint16_t *list, size_t n)
+{
+	static const unsigned registers[ARGUMENT_REGISTERS] = {
+		X86_REG_RDI, X86_REG_RSI, X86_REG_RDX,
+		X86_REG_RCX, X86_REG_R8,  X86_REG_R9,
+	};
+	unsigned bits = 0;
+	for (size_t i = 0; i < n; i++) {
+		int whole = whole_register(list[i]);
+		for (unsigned j = 0; whole >= 0 && j < ARGUMENT_REGISTERS; j++)
+			bits |= (unsigned)(whole_register(registers[j]) ==
+					   whole)
+				<< j;
+	}
+	return bits;
+}
+
+/* "xor edi, edi" depends on nothing. */
+static bool clears_register(const cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+	return (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB) &&
+	       x86->op_count == 2 && x86->operands[0].type == X86_OP_REG &&
+	       x86->operands[1].type == X86_OP_REG &&
+	       x86->operands[0].reg == x86->operands[1].reg;
+}
+
+unsigned arch_arguments(const uint8_t *bytes, size_t n, struct raddr at)
+{
+	cs_insn *insn = cs_malloc(x86_disassembler());
+	uint64_t address = at.v;
+	unsigned arguments = 0, written = 0;
+	while (insn && n && written != ALL_ARGUMENTS &&
+	       cs_disasm_iter(x86_disassembler(), &bytes, &n, &address, insn)) {
+		cs_regs from, to;
+		uint8_t n_from = 0, n_to = 0;
+		if (cs_insn_group(x86_disassembler(), insn, CS_GRP_CALL))
+			break; /* they hold others' by then */
+		if (cs_regs_access(x86_disassembler(), insn, from, &n_from, to,
+				   &n_to) != CS_ERR_OK)
+			continue;
+		if (!clears_register(insn))
+			arguments |= argument_bits(from, n_from) & ~written;
+		written |= argument_bits(to, n_to);
+	}
+	if (insn)
+		cs_free(insn, 1);
+	return arguments;
 }

@@ -130,6 +130,15 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 				const struct regs *regs, bool *ret_load);
 
 /*
+ * Calls @visit with each address that an instruction of the @n bytes at @address
+ * names by itself: functions that it calls or whose address it takes, variables,
+ * also thread-local ones of the thread with that pointer.
+ */
+void arch_references(const uint8_t *bytes, size_t n, struct raddr address,
+		     struct raddr thread_pointer,
+		     void (*visit)(void *data, struct raddr to), void *data);
+
+/*
  * What the instruction that was just executed did to the @n bytes at @place, at
  * most 8; false where it cannot be determined. Instructions cannot be decoded
  * backwards reliably: of those that could end right before the program counter,
@@ -163,6 +172,13 @@ size_t arch_call_before(const struct arch_code *code);
 bool arch_returns(const uint8_t *bytes, size_t n, struct raddr at);
 
 /*
+ * Which registers for arguments the function reads whose code these are, before
+ * it writes them: a bit each, the first in the lowest. Code is looked at from its
+ * beginning to its end, jumps apart.
+ */
+unsigned arch_arguments(const uint8_t *bytes, size_t n, struct raddr at);
+
+/*
  * The debug registers of a thread: @slot watches @n bytes; control words of
  * several are combined by or.
  */
@@ -187,6 +203,25 @@ void arch_note(struct raddr buffer, bool has_result, uint32_t result,
 /* False where @target is out of reach of a call at @at. */
 bool arch_call(struct raddr at, struct raddr target,
 	       uint8_t out[ARCH_CALL_SIZE]);
+/* The same that goes there for good. */
+bool arch_jump(struct raddr at, struct raddr target,
+	       uint8_t out[ARCH_CALL_SIZE]);
+
+/*
+ * Code that a function jumps to from its first instruction (arch_jump()) and that
+ * counts its calls: it returns 0 with the word at @cleared set to 0, and all other
+ * registers unchanged, until one call is due. That one goes to ARCH_COUNT_DUE in
+ * the code, with all registers but that of the result as they were. A call is due
+ * where it returns to one of @size addresses from @from on and @left others did
+ * so before it; any other call sets @left to @again.
+ */
+struct arch_count {
+	uint64_t from, size, left, again;
+};
+#define ARCH_COUNT_SIZE 64
+#define ARCH_COUNT_DUE 33
+void arch_count(struct raddr count, struct raddr cleared,
+		uint8_t out[ARCH_COUNT_SIZE]);
 
 /*
  * Code that makes a function return at once with 0; at most

@@ -9,6 +9,9 @@ const uint8_t arch_syscall_stub[ARCH_SYSCALL_STUB_SIZE] = { 0x0f, 0x05, 0xcc };
 
 #define ALWAYS 0xff
 #define NO_REGISTER (-1)
+/* Addresses in the code of arch_count(). */
+#define COUNT_AT 3
+#define CLEARED_AT 47
 
 /* System V ABI, 3.2.3: rdi, rsi, rdx, rcx, r8, r9. */
 static unsigned long long *regs_find_argument(struct regs *regs, unsigned index)
@@ -395,6 +398,35 @@ void arch_note(struct raddr buffer, bool has_result, uint32_t result,
 	out[n] = 0xc3; /* ret */
 }
 
+void arch_count(struct raddr count, struct raddr cleared,
+		uint8_t out[ARCH_COUNT_SIZE])
+{
+	static const uint8_t code[] = {
+		0x51, /* push %rcx */
+		0x48, 0xb9, 0,	  0,	0,
+		0,    0,    0,	  0,	0,    /* movabs $count,%rcx */
+		0x48, 0x8b, 0x44, 0x24, 0x08, /* mov 8(%rsp),%rax */
+		0x48, 0x2b, 0x01,	      /* sub (%rcx),%rax: from */
+		0x48, 0x3b, 0x41, 0x08,	      /* cmp 8(%rcx),%rax: size */
+		0x73, 0x09,		      /* jae to what sets @left */
+		0x48, 0x83, 0x69, 0x10, 0x01, /* subq $1,16(%rcx): left */
+		0x73, 0x0a,		      /* jae past what sets it */
+		0x59,			      /* pop %rcx */
+		0x90,			      /* nop: ARCH_COUNT_DUE */
+		0x48, 0x8b, 0x41, 0x18,	      /* mov 24(%rcx),%rax: again */
+		0x48, 0x89, 0x41, 0x10,	      /* mov %rax,16(%rcx): left */
+		0x59,			      /* pop %rcx */
+		0x31, 0xc0,		      /* xor %eax,%eax */
+		0x48, 0xa3, 0,	  0,	0,
+		0,    0,    0,	  0,	0, /* movabs %rax,cleared */
+		0xc3,			   /* ret */
+	};
+	memset(out, arch_break[0], ARCH_COUNT_SIZE);
+	memcpy(out, code, sizeof(code));
+	memcpy(out + COUNT_AT, &count.v, sizeof(count.v));
+	memcpy(out + CLEARED_AT, &cleared.v, sizeof(cleared.v));
+}
+
 bool arch_call(struct raddr at, struct raddr target,
 	       uint8_t out[ARCH_CALL_SIZE])
 {
@@ -404,5 +436,14 @@ bool arch_call(struct raddr at, struct raddr target,
 		return false;
 	out[0] = 0xe8;
 	memcpy(out + 1, &relative, sizeof(relative));
+	return true;
+}
+
+bool arch_jump(struct raddr at, struct raddr target,
+	       uint8_t out[ARCH_CALL_SIZE])
+{
+	if (!arch_call(at, target, out))
+		return false;
+	out[0] = 0xe9;
 	return true;
 }

@@ -246,6 +246,11 @@ bool breakpoint_overlaid(struct tracee *tracee, struct raddr address)
 	return overlay_over(tracee, address);
 }
 
+void breakpoint_overlay_children(struct tracee *tracee, bool keep)
+{
+	tracee->overlays_kept = keep;
+}
+
 struct err *breakpoint_overlay_end(struct tracee *tracee, struct raddr address)
 {
 	struct overlay *overlay = overlay_over(tracee, address);
@@ -353,7 +358,7 @@ struct err *breakpoint_clean(struct tracee *from, pid_t child)
 				TRY(breakpoint_clean_one(fd, &sorted[j]));
 		i = end;
 	}
-	for (size_t i = 0; i < from->overlays.n; i++)
+	for (size_t i = 0; !from->overlays_kept && i < from->overlays.n; i++)
 		TRY(write_code(fd, from->overlays.data[i].address,
 			       from->overlays.data[i].original,
 			       from->overlays.data[i].n));
@@ -413,6 +418,7 @@ struct err *breakpoint_copy(struct tracee *from, struct tracee *to)
 	for (size_t i = 0; i < to->breakpoints.n; i++)
 		TRY(map_u64_put(&to->breakpoint_index,
 				to->breakpoints.data[i].address.v, i));
+	to->overlays_kept = from->overlays_kept;
 	TRY(vec_append(&to->overlays, from->overlays.data, from->overlays.n));
 	for (size_t i = 0; i < to->overlays.n; i++)
 		TRY(map_u64_put(&to->overlay_index,
@@ -659,6 +665,15 @@ bool breakpoint_code_returns(struct tracee *tracee, struct raddr address,
 		return true;
 	breakpoint_hide(tracee, address, code, n);
 	return arch_returns(code, n, address);
+}
+
+unsigned breakpoint_code_arguments(struct tracee *tracee, struct raddr address,
+				   size_t n)
+{
+	uint8_t code[PAGE];
+	n = memory_read_some(tracee, address, code, MIN(n, sizeof(code)));
+	breakpoint_hide(tracee, address, code, n);
+	return arch_arguments(code, n, address);
 }
 
 static struct err *breakpoint_decode_insn(struct thread *thread,

@@ -22,6 +22,8 @@ bool breakpoint_at(const struct tracee *tracee, struct raddr address,
  */
 struct err *breakpoint_overlay(struct tracee *tracee, struct raddr address,
 			       const uint8_t *code, size_t n) _must_check_;
+/* Children that the program makes have the overlays as well, or do not. */
+void breakpoint_overlay_children(struct tracee *tracee, bool keep);
 bool breakpoint_overlaid(struct tracee *tracee, struct raddr address);
 struct err *breakpoint_overlay_end(struct tracee *tracee,
 				   struct raddr address) _must_check_;
@@ -34,6 +36,9 @@ struct err *breakpoint_code(struct thread *thread, struct raddr near,
 /* The call instruction that is followed by @return_to; false: not known. */
 bool breakpoint_call_before(struct tracee *tracee, struct raddr return_to,
 			    struct raddr *ret);
+/* Which registers for arguments it reads (arch_arguments()), with @n bytes. */
+unsigned breakpoint_code_arguments(struct tracee *tracee, struct raddr address,
+				   size_t n);
 /* Can the function at @address return, whose code has @n bytes? */
 bool breakpoint_code_returns(struct tracee *tracee, struct raddr address,
 			     size_t n);

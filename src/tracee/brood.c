@@ -112,6 +112,21 @@ void brood_run(struct tracee *tracee)
 	brood->running = tracee;
 }
 
+struct err *brood_started(struct tracee *tracee, struct pids *ret)
+{
+	struct proc_status status;
+	if (!tracee->brood)
+		return NULL;
+	brood_look(tracee);
+	for (size_t i = 0; i < tracee->started.n; i++) {
+		pid_t pid = tracee->started.data[i];
+		if (proc_read_status(pid, &status) && status.state != 'Z' &&
+		    status.state != 'X')
+			TRY(vec_push(ret, pid));
+	}
+	return NULL;
+}
+
 void brood_prepare_end(struct tracee *tracee)
 {
 	if (tracee->brood)

@@ -15,6 +15,7 @@
 #include "base/err.h"
 
 struct brood;
+struct pids;
 struct nest;
 struct tracee;
 
@@ -27,6 +28,8 @@ struct err *brood_add_copy(struct tracee *from,
 void brood_note_child(struct tracee *parent);
 /* @tracee is about to run. */
 void brood_run(struct tracee *tracee);
+/* Adds what @tracee started, or those that it was copied from, and what is alive. */
+struct err *brood_started(struct tracee *tracee, struct pids *ret) _must_check_;
 /* @tracee is about to be killed, or ended on its own. */
 void brood_prepare_end(struct tracee *tracee);
 /* @tracee is gone: so is, now, what only it had started. */

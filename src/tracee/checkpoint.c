@@ -111,38 +111,39 @@ static struct err *checkpoint_leave_group(struct thread *thread)
 	return remote_syscall(thread, SYS_setpgid, args, &got);
 }
 
-struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
+/* @tid: where the C library keeps the thread's id; 0: not known, or no matter. */
+static struct err *checkpoint_clone(struct thread *thread, uint64_t tid,
+				    pid_t *ret)
 {
-	struct tracee *from = thread->tracee;
-	struct tracer *tracer = from->tracer;
-	BUG_ON(from->threads.n != 1);
-
 	/*
 	 * The call must not overwrite the program's code: it would be copied.
 	 */
 	struct raddr stub;
 	TRY(region_any(thread, &stub));
-	/* Found once: later forks of a fork have it at the same place. */
-	if (!from->has_tid_address) {
-		from->tid_address = tid_address(thread);
-		from->has_tid_address = true;
-	}
 	/*
 	 * With CLONE_PARENT the copy is a child of the nest as the original is:
 	 * nobody in the tested program sees a child come or go.
 	 */
 	uint64_t flags = CLONE_PARENT;
-	if (from->tid_address)
+	if (tid)
 		flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
-	const uint64_t args[6] = { flags | SIGCHLD, 0, 0, from->tid_address };
+	const uint64_t args[6] = { flags | SIGCHLD, 0, 0, tid };
 	int64_t pid;
 	TRY(remote_syscall(thread, SYS_clone, args, &pid));
 	if (pid < 0)
 		return err_errno((int)-pid, "cannot fork the tested program");
-	TRY(wait_for_child(tracer, (pid_t)pid));
+	*ret = (pid_t)pid;
+	return wait_for_child(thread->tracee->tracer, *ret);
+}
 
+static struct err *checkpoint_copy(struct thread *thread, uint64_t tid,
+				   struct tracee **ret)
+{
+	struct tracee *from = thread->tracee;
+	pid_t pid = 0;
+	TRY(checkpoint_clone(thread, tid, &pid));
 	_cleanup_(tracee_destroyp) struct tracee *copy =
-		tracee_create(tracer, (pid_t)pid);
+		tracee_create(from->tracer, pid);
 	if (!copy)
 		return err_nomem();
 	struct thread *first = copy->threads.data[0];
@@ -160,8 +161,25 @@ struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
 	TRY(breakpoint_copy(from, copy));
 	TRY(brood_add_copy(from, copy));
 	TRY(checkpoint_leave_group(first));
-	log_debug(LOG_TRACEE, "process %d is a checkpoint of %d", (int)pid,
+	log_debug(LOG_TRACEE, "process %d is a checkpoint of %d", pid,
 		  from->pid);
 	*ret = take_ptr(copy);
 	return NULL;
+}
+
+struct err *checkpoint_hold(struct thread *thread, struct tracee **ret)
+{
+	return checkpoint_copy(thread, 0, ret);
+}
+
+struct err *checkpoint_fork(struct thread *thread, struct tracee **ret)
+{
+	struct tracee *from = thread->tracee;
+	BUG_ON(from->threads.n != 1);
+	/* Found once: later forks of a fork have it at the same place. */
+	if (!from->has_tid_address) {
+		from->tid_address = tid_address(thread);
+		from->has_tid_address = true;
+	}
+	return checkpoint_copy(thread, from->tid_address, ret);
 }

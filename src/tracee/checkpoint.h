@@ -15,6 +15,12 @@ const char *checkpoint_obstacle(struct tracee *tracee);
 struct err *checkpoint_fork(struct thread *thread,
 			    struct tracee **ret) _must_check_;
 /*
+ * A copy that never runs, for its memory only: threads and timers do not matter.
+ * All threads are stopped.
+ */
+struct err *checkpoint_hold(struct thread *thread,
+			    struct tracee **ret) _must_check_;
+/*
  * Where a copy or what it was copied from keeps its thread's id, 4 bytes that
  * differ between them; 0: not known.
  */

@@ -14,7 +14,8 @@
 struct output_stream {
 	int read_end;
 	int write_end;
-	int copy_to;   /* our own descriptor for pass-through, -1: none */
+	int copy_to; /* our own descriptor for pass-through, -1: none */
+	enum output_use use;
 	uint64_t skip; /* bytes still to come that were already passed in */
 	struct str head;
 	char *tail; /* ring of OUTPUT_KEEP bytes, once head is full */
@@ -146,9 +147,10 @@ static bool stream_drain(struct output_stream *stream)
 			continue;
 		if (n <= 0)
 			break;
-		if (stream->copy_to >= 0)
+		if (stream->copy_to >= 0 && stream->use == OUTPUT_SHOWN)
 			stream_pass_through(stream->copy_to, chunk, (size_t)n);
-		stream_keep(stream, chunk, (size_t)n);
+		if (stream->use != OUTPUT_IGNORED)
+			stream_keep(stream, chunk, (size_t)n);
 		total += (size_t)n;
 		if ((size_t)n < sizeof(chunk))
 			break;
@@ -187,9 +189,19 @@ static struct err *stream_cut(struct output_stream *stream, struct str *text)
 	return NULL;
 }
 
+enum output_use output_set_use(struct output *output, enum output_use use)
+{
+	enum output_use before = output->out.use;
+	output_drain(output);
+	output->out.use = output->err.use = use;
+	return before;
+}
+
 void output_take_over(struct output *output, const char *text, size_t pending)
 {
 	output_drain(output);
+	if (output->out.use == OUTPUT_IGNORED)
+		return;
 
 	/* Of the pending bytes the first ones may be an earlier piece's. */
 	size_t known = MIN(pending, output->out.skip);
@@ -208,9 +220,13 @@ struct err *output_cut(struct output *output, const char *text, size_t pending,
 	output_take_over(output, text, pending);
 
 	_cleanup_(str_freep) struct str piece = STR_INIT;
-	uint64_t dropped = output->out.dropped + output->err.dropped;
-	TRY(stream_cut(&output->out, ret ? &piece : NULL));
-	TRY(stream_cut(&output->err, ret ? &piece : NULL));
+	bool ignored = output->out.use == OUTPUT_IGNORED;
+	uint64_t dropped =
+		ignored ? 0 : output->out.dropped + output->err.dropped;
+	if (!ignored) {
+		TRY(stream_cut(&output->out, ret ? &piece : NULL));
+		TRY(stream_cut(&output->err, ret ? &piece : NULL));
+	}
 	if (ret) {
 		ret->n = piece.n;
 		ret->dropped = dropped;
@@ -233,6 +249,8 @@ struct err *output_peek(struct output *output, char **ret)
 void output_restart(struct output *output)
 {
 	output_drain(output);
+	if (output->out.use == OUTPUT_IGNORED)
+		return;
 	output->out.skip = 0;
 	err_ignore(stream_cut(&output->out, NULL));
 	err_ignore(stream_cut(&output->err, NULL));

@@ -38,6 +38,14 @@ static inline void output_destroyp(struct output **output)
 
 /* For the child: which descriptors become its 1 and 2. */
 void output_ends(const struct output *output, int *ret_out, int *ret_err);
+/*
+ * What the program prints from now on: kept, and passed through where that was
+ * asked for; kept only; or neither: then cuts and restarts do nothing either, so
+ * that another process can run while the current piece waits. Returns what was
+ * before.
+ */
+enum output_use { OUTPUT_SHOWN, OUTPUT_KEPT, OUTPUT_IGNORED };
+enum output_use output_set_use(struct output *output, enum output_use use);
 /* Reads what is there; never waits. True: one of the pipes was nearly full. */
 bool output_drain(struct output *output);
 

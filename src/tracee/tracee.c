@@ -692,6 +692,8 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 	for (;;) {
 		struct tracee_event event;
 		bool happened = false;
+		/* Hooks, too, may have collected what these came to. */
+		TRY(serve_borrowers(tracer));
 		TRY(look_at_threads(tracee, &event, &happened));
 		if (happened) {
 			*ret = event;
@@ -706,7 +708,6 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 		TRY(tracer_collect(tracer, true, &any));
 		if (any) {
 			tracer_running(0);
-			TRY(serve_borrowers(tracer));
 			continue;
 		}
 		tracer_ticked();
@@ -775,10 +776,9 @@ struct err *tracee_stop_all(struct tracee *tracee)
 		struct thread *thread = tracee->threads.data[i];
 		while (!thread->stopped) {
 			bool any;
+			TRY(serve_borrowers(tracee->tracer));
 			TRY(tracer_collect(tracee->tracer, true, &any));
-			if (any)
-				TRY(serve_borrowers(tracee->tracer));
-			else if (clock_now() > deadline)
+			if (!any && clock_now() > deadline)
 				return NULL;
 		}
 	}

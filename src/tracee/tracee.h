@@ -163,6 +163,8 @@ static inline void thread_dirty(struct thread *thread)
 {
 	thread->dirty = true;
 }
+/* Writes them back now, for who looks at the process itself. */
+struct err *thread_store(struct thread *thread) _must_check_;
 static inline uint64_t thread_arg(const struct thread *thread, unsigned index)
 {
 	return regs_arg(&thread->regs, index);

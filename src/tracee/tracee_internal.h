@@ -83,6 +83,7 @@ struct tracee {
 	struct map_u64 breakpoints_cleared;
 	VEC(struct overlay) overlays;
 	struct map_u64 overlay_index; /* address → index */
+	bool overlays_kept;	      /* by its children */
 	VEC(struct code_region) regions;
 	const struct quiet *quiet; /* see quiet.h; NULL: none is */
 	struct output *output;
@@ -120,7 +121,6 @@ struct thread *tracee_add_thread(struct tracee *tracee, pid_t tid);
 struct err *thread_wait(struct thread *thread, uint64_t deadline,
 			int *ret_status) _must_check_;
 struct err *thread_fetch(struct thread *thread) _must_check_;
-struct err *thread_store(struct thread *thread) _must_check_;
 bool status_gone(int status);
 /* Takes the stop of a task that is not known yet, if it was seen. */
 bool tracer_take_early(struct tracer *tracer, pid_t tid);

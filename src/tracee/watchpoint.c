@@ -72,7 +72,7 @@ static bool watchpoint_probe_fires(pid_t pid, const volatile uint64_t *place)
 	       info.si_code == TRAP_HWBKPT;
 }
 
-static struct err *watchpoint_probe_machine(void)
+struct err *watchpoint_check_machine(void)
 {
 	static enum { UNKNOWN, WORKS, FAILS } state;
 	static volatile uint64_t place;
@@ -207,7 +207,7 @@ struct err *watchpoint_set(struct tracee *tracee, unsigned slot,
 	struct watched_place *watch = &tracee->watches[slot];
 	if (watch->n == n && raddr_eq(watch->address, address))
 		return NULL;
-	TRY(watchpoint_probe_machine());
+	TRY(watchpoint_check_machine());
 	struct watched_place wanted = { .address = address, .n = n };
 	memory_read_some(tracee, address, &wanted.seen, n);
 	if (!all_stopped(tracee))

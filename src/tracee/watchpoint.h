@@ -26,6 +26,8 @@ enum watchpoint_access {
 	WATCHPOINT_WRITE = 1 << 1,
 };
 
+/* An error where the machine has none that work. */
+struct err *watchpoint_check_machine(void) _must_check_;
 /*
  * @slot below WATCHPOINTS; @n is 1, 2, 4 or 8 and divides @address. An error
  * where the machine has none. Threads that are running are stopped for it.

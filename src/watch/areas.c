@@ -12,6 +12,7 @@
 void areas_free(struct areas *areas)
 {
 	vec_free(&areas->all);
+	vec_free(&areas->results);
 }
 
 static uint64_t process_pages(pid_t pid)
@@ -101,6 +102,16 @@ struct err *areas_load(struct areas *areas, const struct program *program,
 	return NULL;
 }
 
+bool areas_is_result(const struct areas *areas, uint64_t address)
+{
+	for (size_t i = 0; i < areas->results.n; i++) {
+		const struct area_result *result = &areas->results.data[i];
+		if (address >= result->start && address < result->end)
+			return true;
+	}
+	return false;
+}
+
 enum state_area areas_find(const struct areas *areas, uint64_t address)
 {
 	size_t low = 0, high = areas->all.n;
@@ -111,7 +122,14 @@ enum state_area areas_find(const struct areas *areas, uint64_t address)
 		else
 			high = mid;
 	}
-	if (low < areas->all.n && areas->all.data[low].start <= address)
-		return areas->all.data[low].kind;
-	return STATE_NOWHERE;
+	if (low == areas->all.n || areas->all.data[low].start > address)
+		return STATE_NOWHERE;
+	const struct area *area = &areas->all.data[low];
+	if (area->kind == STATE_FOREIGN && !area->module &&
+	    area->start <= areas->stack_pointer &&
+	    areas->stack_pointer < area->end && address < areas->stack_pointer)
+		return STATE_DEAD;
+	if (area->kind == STATE_FOREIGN && areas_is_result(areas, address))
+		return STATE_DATA;
+	return area->kind;
 }

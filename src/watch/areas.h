@@ -13,10 +13,18 @@ struct area {
 	bool module; /* of a file that the loader mapped */
 };
 
+/* Memory of the C library that a function of it returns, each time the same. */
+struct area_result {
+	uint64_t start, end;
+};
+
 struct areas {
 	VEC(struct area) all; /* by address */
 	uint64_t pages;	      /* of the process, when it was read */
 	bool fresh;	      /* nothing can have changed since */
+	VEC(struct area_result) results;
+	/* What is below on the stack that it is in is no more; 0: not known. */
+	uint64_t stack_pointer;
 };
 
 /*
@@ -30,4 +38,5 @@ static inline void areas_forget(struct areas *areas)
 	areas->fresh = false;
 }
 void areas_free(struct areas *areas);
+bool areas_is_result(const struct areas *areas, uint64_t address);
 enum state_area areas_find(const struct areas *areas, uint64_t address);

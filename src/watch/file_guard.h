@@ -19,5 +19,18 @@ struct thread;
  */
 struct err *file_guard_attach(struct thread *thread, struct saver *saver,
 			      struct file_guard **ret) _must_check_;
+/*
+ * As above, but nothing changes: before the first call that would, @refused is
+ * called, in another thread, and the call waits until its caller is killed or
+ * this process ends.
+ */
+struct file_guard_refusal {
+	void (*refused)(void *data);
+	void *data;
+};
+struct err *file_guard_attach_refusing(struct thread *thread,
+				       struct saver *saver,
+				       const struct file_guard_refusal *refusal,
+				       struct file_guard **ret) _must_check_;
 /* What the processes do then is not seen. NULL is fine. */
 void file_guard_destroy(struct file_guard *guard);

@@ -1,4 +1,4 @@
-#include "watch/memory_watch.h"
+#include "watch/memory_watch_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "program/place.h"
 #include "suite/change.h"
 #include "tracee/memory.h"
+#include "wire/state.h"
 
 #define DETAIL_LINES 60
 #define STACK_MAX 16
@@ -19,19 +20,28 @@
 #define LATE_MAX 100
 /* Pointers that state_digest() follows, less one. */
 #define DIGEST_DEPTH 3
+#define WHY_SIZE 64
+/* Of memory that a function of the C library returns, in bytes. */
+#define RESULT_MAX 4096
 
 /* ---- what the walk sees ---- */
 
+static const uint8_t *watched_page(struct memory_watch *watch,
+				   enum image_side side, uint64_t address)
+{
+	if (held_roots_contain(address))
+		return held_roots_page(&watch->held, address);
+	return image_page(watch->image, side, address);
+}
+
 static const uint8_t *page_before(void *data, uint64_t address)
 {
-	struct memory_watch *watch = data;
-	return image_page(watch->image, IMAGE_BEFORE, address);
+	return watched_page(data, IMAGE_BEFORE, address);
 }
 
 static const uint8_t *page_after(void *data, uint64_t address)
 {
-	struct memory_watch *watch = data;
-	return image_page(watch->image, IMAGE_AFTER, address);
+	return watched_page(data, IMAGE_AFTER, address);
 }
 
 static bool block_on(struct memory_watch *watch, enum image_side side,
@@ -55,8 +65,37 @@ static bool block_after(void *data, uint64_t address, struct view_block *ret)
 	return block_on(data, IMAGE_AFTER, address, ret);
 }
 
+/* What the agent noted of memory that the C library's functions return. */
+static struct err *load_results(struct memory_watch *watch)
+{
+	struct {
+		uint64_t n;
+		struct wire_result list[WIRE_RESULTS];
+	} noted;
+	struct raddr agent;
+	watch->areas.results.n = 0;
+	if (!program_symbol(watch->host.program, WIRE_STATE_SYMBOL, &agent))
+		return NULL;
+	struct raddr from =
+		raddr_add(agent, offsetof(struct wire_state, results_n));
+	if (memory_read_some(watch->tracee, from, &noted, sizeof(noted)) !=
+	    sizeof(noted))
+		return NULL;
+	for (uint64_t i = 0; i < MIN(noted.n, (uint64_t)WIRE_RESULTS); i++) {
+		const struct wire_result *one = &noted.list[i];
+		struct area_result result = {
+			one->address,
+			one->address + MIN(one->size, (uint64_t)RESULT_MAX),
+		};
+		TRY(vec_push(&watch->areas.results, result));
+	}
+	return NULL;
+}
+
 static struct err *load_areas(struct memory_watch *watch)
 {
+	if (!watch->areas.fresh)
+		TRY(load_results(watch));
 	return areas_load(&watch->areas, watch->host.program, watch->tracee,
 			  !image_blocks_missing(watch->image));
 }
@@ -64,6 +103,8 @@ static struct err *load_areas(struct memory_watch *watch)
 static enum state_area area_of(void *data, uint64_t address)
 {
 	struct memory_watch *watch = data;
+	if (held_roots_cover(&watch->held, address))
+		return STATE_DATA;
 	/* Seldom asked: read only when it is. */
 	err_ignore(load_areas(watch));
 	return areas_find(&watch->areas, address);
@@ -88,12 +129,11 @@ struct err *memory_watch_create(const struct watch_host *host,
 	watch->options = options;
 	struct err *err = type_pool_create(&watch->pool);
 	if (!err)
-		err = roots_init(&watch->roots, watch->pool,
-				 host->program->owns, options);
+		err = roots_init(&watch->roots, watch->pool, options);
 	_cleanup_(container_user_list_freep) struct container_user_list
 		users = {};
 	if (!err)
-		err = roots_skip_types(host->program->owns, &users);
+		err = roots_skip_types(host->program, &users);
 	if (!err)
 		err = vec_append(&users, options->containers,
 				 options->n_containers);
@@ -130,14 +170,17 @@ static void memory_watch_log_costs(const struct memory_watch *watch)
 void memory_watch_stop(struct memory_watch *watch)
 {
 	map_u64_free(&watch->fixtures);
+	map_u64_free(&watch->freed);
 	if (watch->image)
 		memory_watch_log_costs(watch);
 	watch->capture_ns = watch->compare_ns = 0;
+	moments_free(&watch->moments);
 	state_destroy(watch->state);
 	image_destroy(watch->image);
 	watch->state = NULL;
 	watch->image = NULL;
 	watch->tracee = NULL;
+	watch->held.list = NULL;
 	watch->areas.all.n = 0;
 	areas_forget(&watch->areas);
 	map_u64_free(&watch->known_modules);
@@ -150,11 +193,13 @@ void memory_watch_destroy(struct memory_watch *watch)
 		return;
 	memory_watch_stop(watch);
 	roots_free(&watch->roots);
+	held_roots_free(&watch->held);
 	containers_destroy(watch->containers);
 	type_pool_destroy(watch->pool);
 	areas_free(&watch->areas);
 	state_differences_free(&watch->differences);
 	vec_free(&watch->pages);
+	vec_free(&watch->omitted);
 	free(watch);
 }
 
@@ -173,6 +218,8 @@ struct err *memory_watch_start(struct memory_watch *watch,
 	if (program_symbol(program, "main_arena", &arena))
 		image_set_arena(watch->image, arena.v);
 	watch->tracee = process->tracee;
+	watch->held.list = process->held;
+	moments_start(&watch->moments, process->thread);
 	watch->before = (struct view){ page_before, block_before, watch };
 	watch->after = (struct view){ page_after, block_after, watch };
 	return NULL;
@@ -216,13 +263,52 @@ struct state_options memory_watch_options(struct memory_watch *watch)
 	};
 }
 
+static void memory_watch_tell_left_out(const struct memory_watch *watch,
+				       const char *name, const char *why)
+{
+	const struct suite_observer *observer = *watch->host.observer;
+	if (observer && observer->left_out)
+		observer->left_out(observer->data, name, why);
+}
+
+static void memory_watch_tell_all_left_out(const struct memory_watch *watch)
+{
+	for (size_t i = 0; i < watch->roots.left_out.n; i++) {
+		const struct root_left_out *left =
+			&watch->roots.left_out.data[i];
+		char why[WHY_SIZE];
+		if (left->owner && own_is_made(left->owner, left->name))
+			continue;
+		if (left->owner)
+			snprintf(why, sizeof(why), "of %s", left->owner->title);
+		memory_watch_tell_left_out(watch, left->name,
+					   left->owner ? why : left->why);
+	}
+}
+
+static struct err *add_held(struct memory_watch *watch)
+{
+	const struct held_source source = {
+		.program = watch->host.program,
+		.image = watch->image,
+		.areas = &watch->areas,
+		.tracee = watch->tracee,
+	};
+	TRY(load_areas(watch));
+	return held_roots_add(&watch->held, &source, &watch->roots);
+}
+
 /* Everything that can be reached, from nothing. */
 static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 {
+	moments_forget_roots(&watch->moments);
 	state_destroy(watch->state);
 	watch->state = NULL;
 	map_u64_free(&watch->fixtures); /* other numbers from now on */
 	TRY(roots_load(&watch->roots, watch->host.program, thread));
+	memory_watch_tell_all_left_out(watch);
+	if (watch->held.list)
+		TRY(add_held(watch));
 	TRY(containers_complete(watch->containers));
 	watch->modules = loaded_modules(watch->host.program);
 	TRY(note_modules(watch));
@@ -328,22 +414,34 @@ static struct err *find_frames(struct memory_watch *watch, uint32_t stack,
 	return NULL;
 }
 
-static struct err *
-memory_watch_add_path(struct memory_watch *watch,
-		      const struct state_difference *difference,
-		      struct change *change)
+/* What is more than a time stamp comes first. */
+static size_t change_place_of(const struct change *change, unsigned kind)
+{
+	size_t at = change->n;
+	while (kind != VALUE_TIME && at > 0 &&
+	       change->paths[at - 1].kind == VALUE_TIME)
+		at--;
+	return at;
+}
+
+struct err *memory_watch_add_path(struct memory_watch *watch,
+				  const struct state_difference *difference,
+				  struct change *change)
 {
 	struct change_path *grown = realloc(
 		change->paths, (change->n + 1) * sizeof(*change->paths));
 	if (!grown)
 		return err_nomem();
 	change->paths = grown;
-	struct change_path *path = &grown[change->n++];
+	size_t at = change_place_of(change, difference->kind);
+	struct change_path *path = &grown[at];
+	memmove(path + 1, path, (change->n++ - at) * sizeof(*path));
 	*path = (struct change_path){
 		.address = difference->address,
 		.size = difference->size,
 		.heap = difference->heap,
 		.depth = difference->depth,
+		.kind = difference->kind,
 	};
 	TRY(str_copy(difference->path, &path->path));
 	TRY(str_copy(difference->before, &path->before));
@@ -362,24 +460,25 @@ static bool is_first(const struct memory_watch *watch,
 	       is & 1;
 }
 
-static struct err *add_detail(struct memory_watch *watch, size_t root,
-			      struct change *change)
+struct err *memory_watch_add_detail(struct memory_watch *watch,
+				    const struct view *before, size_t root,
+				    struct change *change)
 {
-	_cleanup_(freep) char *before = NULL, *after = NULL;
-	TRY(state_render(watch->state, &watch->before, root, DETAIL_LINES,
-			 &before));
-	TRY(state_render(watch->state, &watch->after, root, DETAIL_LINES,
-			 &after));
-	if (asprintf(&change->detail, "  before:\n%s  after:\n%s", before,
-		     after) < 0) {
+	_cleanup_(freep) char *was = NULL, *is = NULL;
+	TRY(state_render(watch->state, before, root, DETAIL_LINES, &was));
+	TRY(state_render(watch->state, &watch->after, root, DETAIL_LINES, &is));
+	free(change->detail);
+	if (asprintf(&change->detail, "  before:\n%s  after:\n%s", was, is) <
+	    0) {
 		change->detail = NULL;
 		return err_nomem();
 	}
 	return NULL;
 }
 
-static struct err *change_of_root(struct memory_watch *watch, size_t root,
-				  struct changes *changes, struct change **ret)
+struct err *memory_watch_add_change(struct memory_watch *watch, size_t root,
+				    struct changes *changes,
+				    struct change **ret)
 {
 	for (size_t i = 0; i < changes->n; i++) {
 		struct change *known = &changes->data[i];
@@ -396,16 +495,60 @@ static struct err *change_of_root(struct memory_watch *watch, size_t root,
 		.line = place->line,
 		.first = is_first(watch, at),
 		.more = state_more(watch->state, root),
+		.kinds = state_kinds(watch->state, root),
 		.digest_before =
 			state_digest(watch->state, &watch->before, root),
 		.digest = state_digest(watch->state, &watch->after, root),
+		.root_address =
+			held_roots_contain(at->address) ? 0 : at->address,
+		.root_size = at->size,
 		.root_number = root,
 	};
 	TRY(vec_push(changes, change));
 	*ret = &changes->data[changes->n - 1];
 	TRY(str_copy(at->name, &(*ret)->root));
 	TRY(str_copy(place->file, &(*ret)->file));
-	return watch->options->detail ? add_detail(watch, root, *ret) : NULL;
+	return watch->options->detail
+		       ? memory_watch_add_detail(watch, &watch->before, root,
+						 *ret)
+		       : NULL;
+}
+
+bool memory_watch_leaves_out(const struct memory_watch *watch,
+			     const struct state_difference *difference)
+{
+	if (watch->options->runners)
+		return false;
+	const struct program *program = watch->host.program;
+	const struct state_root *root =
+		&watch->roots.all.data[difference->root];
+	return program_is_runners(program, root->address, root->size) ||
+	       program_is_runners(program, difference->address,
+				  difference->size);
+}
+
+/*
+ * Any call of localtime() and the like overwrites what an earlier one returned:
+ * that a variable still points there is seldom more than forgotten.
+ */
+static bool memory_watch_is_result(struct memory_watch *watch,
+				   const struct state_difference *difference)
+{
+	err_ignore(load_areas(watch));
+	return areas_is_result(&watch->areas, difference->address);
+}
+
+static struct err *
+memory_watch_note_runners(struct memory_watch *watch,
+			  const struct state_difference *difference)
+{
+	const struct state_root *root =
+		&watch->roots.all.data[difference->root];
+	struct omitted_word word = { root->name,
+				     difference->address - root->address };
+	memory_watch_tell_left_out(watch, root->name,
+				   "that the runner counts or judges by");
+	return vec_push(&watch->omitted, word);
 }
 
 static struct err *collect_changes(struct memory_watch *watch,
@@ -415,8 +558,17 @@ static struct err *collect_changes(struct memory_watch *watch,
 		const struct state_difference *difference =
 			&watch->differences.data[i];
 		struct change *change = NULL;
-		TRY(change_of_root(watch, difference->root, changes, &change));
+		if (memory_watch_leaves_out(watch, difference)) {
+			TRY(memory_watch_note_runners(watch, difference));
+			continue;
+		}
+		TRY(memory_watch_add_change(watch, difference->root, changes,
+					    &change));
 		TRY(memory_watch_add_path(watch, difference, change));
+		if (difference->dead)
+			change->weight = WEIGHT_HIGH;
+		else if (memory_watch_is_result(watch, difference))
+			change->weight = WEIGHT_LOW;
 	}
 	return NULL;
 }
@@ -499,8 +651,54 @@ static struct err *add_late(struct memory_watch *watch, struct changes *changes)
 		struct change *change = NULL;
 		if (changes->n >= LATE_MAX)
 			break;
-		TRY(change_of_root(watch, i, changes, &change));
+		TRY(memory_watch_add_change(watch, i, changes, &change));
 		change->first = true;
+	}
+	return NULL;
+}
+
+/* ---- what was freed ---- */
+
+static struct err *note_freed(void *data, size_t root, uint64_t start,
+			      uint64_t size)
+{
+	struct memory_watch *watch = data;
+	struct image_block block;
+	uint64_t known;
+	if (image_block(watch->image, IMAGE_AFTER, start, &block) &&
+	    block.start == start && block.size == size)
+		return NULL;
+	return map_u64_get(&watch->freed, root, &known)
+		       ? NULL
+		       : map_u64_put(&watch->freed, root, 1);
+}
+
+/*
+ * Roots from which blocks were reached that are freed by now. Where nobody wrote
+ * there since, comparing does not show it.
+ */
+static struct err *add_freed(struct memory_watch *watch,
+			     struct changes *changes)
+{
+	for (size_t i = 0; i < watch->roots.all.n; i++) {
+		uint64_t known;
+		struct change *change = NULL;
+		if (!map_u64_get(&watch->freed, i, &known))
+			continue;
+		TRY(memory_watch_add_change(watch, i, changes, &change));
+		if (change->n)
+			continue;
+		_cleanup_(freep) char *path = NULL, *before = NULL;
+		char after[] = "(freed memory)";
+		TRY(str_copy(watch->roots.all.data[i].name, &path));
+		TRY(state_describe(watch->state, &watch->before, i, &before));
+		const struct state_difference freed = {
+			.root = i,
+			.path = path,
+			.before = before,
+			.after = after,
+		};
+		TRY(memory_watch_add_path(watch, &freed, change));
 	}
 	return NULL;
 }
@@ -523,6 +721,16 @@ static struct err *memory_watch_compare(struct memory_watch *watch, bool wanted)
 			     wanted ? &watch->differences : NULL);
 }
 
+static struct err *memory_watch_compare_omitted(struct memory_watch *watch)
+{
+	const struct suite_observer *observer = *watch->host.observer;
+	size_t n;
+	const struct image_change *changes = image_changes(watch->image, &n);
+	if (!observer || !observer->omitted)
+		return NULL;
+	return omitted_compare(&watch->roots, changes, n, &watch->omitted);
+}
+
 struct err *memory_watch_capture(struct memory_watch *watch,
 				 struct thread *thread, struct changes *ret,
 				 struct changes *held)
@@ -532,18 +740,32 @@ struct err *memory_watch_capture(struct memory_watch *watch,
 	uint64_t captured = clock_now();
 	watch->capture_ns += captured - start;
 	areas_forget(&watch->areas);
+	watch->areas.stack_pointer = regs_sp(&thread->regs).v;
 	if (!watch->state)
 		return index_anew(watch, thread);
+	map_u64_free(&watch->freed);
+	if (ret && watch->once)
+		TRY(state_each_block(watch->state, note_freed, watch));
 	TRY(memory_watch_compare(watch, ret || (held && held->n)));
-	if (ret)
+	watch->omitted.n = 0;
+	if (ret) {
+		TRY(memory_watch_compare_omitted(watch));
 		TRY(collect_changes(watch, ret));
-	else if (held && held->n)
+		if (watch->once)
+			TRY(add_freed(watch, ret));
+		TRY(moments_judge(watch, ret));
+	} else if (held && held->n) {
 		TRY(memory_watch_drop_undone(watch, held));
+	}
+	moments_clear(&watch->moments);
 	watch->compare_ns += clock_now() - captured;
 	/* What was loaded in the meantime has no state before. */
-	if (watch->once ||
-	    loaded_modules(watch->host.program) == watch->modules)
+	if (watch->once)
 		return NULL;
-	TRY(index_anew(watch, thread));
-	return ret ? add_late(watch, ret) : NULL;
+	bool late = loaded_modules(watch->host.program) != watch->modules;
+	/* What changed before keeps its numbers until the next test begins. */
+	bool between = !ret || watch->options->consecutive;
+	if (late || (between && held_roots_stale(&watch->held)))
+		TRY(index_anew(watch, thread));
+	return ret && late ? add_late(watch, ret) : NULL;
 }

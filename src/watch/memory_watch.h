@@ -9,7 +9,10 @@
 #include "state/state.h"
 #include "suite/change.h"
 #include "watch/areas.h"
+#include "watch/held_roots.h"
 #include "watch/host.h"
+#include "watch/moments.h"
+#include "watch/omitted.h"
 #include "watch/roots.h"
 
 struct memory_watch {
@@ -18,6 +21,7 @@ struct memory_watch {
 	struct type_pool *pool;
 	struct containers *containers;
 	struct roots roots;
+	struct held_roots held;
 	struct areas areas;
 	size_t modules;		      /* loaded when the roots were looked up */
 	struct map_u64 known_modules; /* bias → number of the look-up */
@@ -29,8 +33,12 @@ struct memory_watch {
 	struct state *state;
 	struct view before, after;
 	struct map_u64 fixtures; /* roots of changes that were undone */
+	struct moments moments;	 /* since the last point */
+	struct map_u64 freed;	 /* @once: roots that led to what is freed */
 	struct state_differences differences;
 	VEC(struct state_page) pages;
+	/* Changed since the last point, if the observer listens. */
+	struct omitted_words omitted;
 	uint64_t capture_ns, compare_ns; /* what it cost */
 	bool once; /* examined twice: ignores libraries loaded later */
 	bool said_blocks;

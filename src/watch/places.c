@@ -23,14 +23,21 @@ struct part {
 	unsigned touched;
 };
 
+/* A place in memory. */
+struct place {
+	struct suite_place at;
+	bool there;   /* in this process, by now */
+	bool past;    /* its last test has ended */
+	bool done;    /* nothing more to learn in this test */
+	pid_t reader; /* that thread of the test read it; 0: none */
+};
+
 struct places {
 	struct watch_host host;
-	const struct suite_place *list;
-	size_t n;		/* in memory */
-	bool there[PLACES_MAX]; /* in this process, by now */
-	bool done[PLACES_MAX];	/* nothing more to learn in this test */
+	VEC(struct place) all;
 	struct part parts[WATCHPOINTS];
 	unsigned n_parts;
+	size_t ended; /* the last test; PLACES_NO_TEST: none, or one runs */
 	struct readers *readers; /* of the other places; NULL: there are none */
 	/*
 	 * Threads from before the first test, which work for all of them, and
@@ -38,7 +45,6 @@ struct places {
 	 * what one does that this test leaves; it is known when the test ends.
 	 */
 	struct pids early, left;
-	pid_t reader[PLACES_MAX]; /* that thread of the test read it; 0: none */
 };
 
 /* The largest aligned piece from @address on that has room in @size bytes. */
@@ -50,28 +56,42 @@ static unsigned place_aligned_piece(uint64_t address, uint64_t size)
 	return n;
 }
 
-/* One watchpoint a place; what is left over goes to the larger ones. */
+/* The next piece of a place that no watchpoint covers yet; false: there is none. */
+static bool cover_more(struct places *places, size_t index)
+{
+	const struct suite_place *place = &places->all.data[index].at;
+	uint64_t covered = 0;
+	for (unsigned i = 0; i < places->n_parts; i++) {
+		if (places->parts[i].place == index)
+			covered += places->parts[i].n;
+	}
+	if (covered >= place->size)
+		return false;
+	uint64_t at = place->address + covered;
+	unsigned n = place_aligned_piece(at, place->size - covered);
+	places->parts[places->n_parts++] = (struct part){
+		.place = index,
+		.address = RADDR(at),
+		.n = n,
+	};
+	return true;
+}
+
+/*
+ * One watchpoint for each place that counts now; what is left over goes to the
+ * larger ones.
+ */
 static void share_out(struct places *places)
 {
-	uint64_t covered[PLACES_MAX] = {};
 	bool any = true;
+	places->n_parts = 0;
 	while (places->n_parts < WATCHPOINTS && any) {
 		any = false;
 		for (size_t i = 0;
-		     i < places->n && places->n_parts < WATCHPOINTS; i++) {
-			const struct suite_place *place = &places->list[i];
-			if (covered[i] >= place->size)
-				continue;
-			uint64_t at = place->address + covered[i];
-			unsigned n = place_aligned_piece(
-				at, place->size - covered[i]);
-			places->parts[places->n_parts++] = (struct part){
-				.place = i,
-				.address = RADDR(at),
-				.n = n,
-			};
-			covered[i] += n;
-			any = true;
+		     i < places->all.n && places->n_parts < WATCHPOINTS; i++) {
+			const struct place *place = &places->all.data[i];
+			if (place->there && !place->past)
+				any |= cover_more(places, i);
 		}
 	}
 }
@@ -80,21 +100,33 @@ struct err *places_create(const struct watch_host *host,
 			  const struct suite_place *list, size_t n,
 			  struct places **ret)
 {
-	struct places *places = calloc(1, sizeof(*places));
+	_cleanup_(places_destroyp) struct places *places =
+		calloc(1, sizeof(*places));
 	if (!places)
 		return err_nomem();
 	places->host = *host;
-	places->list = list;
-	while (places->n < n && list[places->n].where == CHANGE_MEMORY)
-		places->n++;
-	BUG_ON(places->n > PLACES_MAX);
-	share_out(places);
-	struct err *err = readers_create(host, list, n, &places->readers);
-	if (err)
-		free(places);
-	else
-		*ret = places;
-	return err;
+	places->ended = PLACES_NO_TEST;
+	for (size_t i = 0; i < n && list[i].where == CHANGE_MEMORY; i++) {
+		struct place place = { .at = list[i] };
+		TRY(vec_push(&places->all, place));
+	}
+	TRY(readers_create(host, list, n, &places->readers));
+	*ret = take_ptr(places);
+	return NULL;
+}
+
+bool places_add(struct places *places, const struct suite_place *place,
+		size_t test)
+{
+	const struct place added = { .at = *place, .there = true };
+	if (places->all.n >= WATCHPOINTS || places->ended != test)
+		return false;
+	struct err *err = watchpoint_check_machine();
+	if (!err)
+		err = vec_push(&places->all, added);
+	bool done = !err;
+	err_ignore(err);
+	return done;
 }
 
 bool places_follow(const struct places *places)
@@ -107,9 +139,19 @@ void places_destroy(struct places *places)
 	if (!places)
 		return;
 	readers_destroy(places->readers);
+	vec_free(&places->all);
 	vec_free(&places->early);
 	vec_free(&places->left);
 	free(places);
+}
+
+static bool was_run(const struct watch_process *process, size_t test)
+{
+	for (size_t i = 0; i < process->n_before; i++) {
+		if (process->before[i] == test)
+			return true;
+	}
+	return false;
 }
 
 /* Does this machine have watchpoints at all? Better said before the first test. */
@@ -118,14 +160,19 @@ struct err *places_start(struct places *places,
 {
 	if (places->readers)
 		TRY(readers_start(places->readers, process));
-	if (!places->n)
-		return NULL;
-	for (size_t i = 0; i < places->n; i++)
-		places->there[i] = places->list[i].from_test == (size_t)-1;
+	for (size_t i = 0; i < places->all.n; i++) {
+		struct place *place = &places->all.data[i];
+		place->there = place->at.from_test == (size_t)-1 ||
+			       was_run(process, place->at.from_test);
+		place->past |= place->at.up_to &&
+			       was_run(process, place->at.up_to - 1);
+	}
 	places->early.n = 0;
 	for (size_t i = 0; i < tracee_threads(process->tracee); i++)
 		TRY(vec_push(&places->early,
 			     tracee_thread(process->tracee, i)->tid));
+	if (!places->all.n)
+		return NULL;
 	struct raddr somewhere =
 		RADDR(regs_sp(&process->thread->regs).v & ~(uint64_t)7);
 	TRY(watchpoint_set(process->tracee, 0, somewhere, 8));
@@ -151,17 +198,19 @@ static void note_left_threads(struct places *places, struct tracee *tracee)
 
 void places_begin(struct places *places, struct tracee *tracee)
 {
+	places->ended = PLACES_NO_TEST;
 	note_left_threads(places, tracee);
 	if (places->readers)
 		readers_begin(places->readers, tracee);
-	memset(places->done, 0, sizeof(places->done));
-	memset(places->reader, 0, sizeof(places->reader));
+	for (size_t i = 0; i < places->all.n; i++) {
+		places->all.data[i].done = false;
+		places->all.data[i].reader = 0;
+	}
+	share_out(places);
+	for (unsigned i = places->n_parts; i < WATCHPOINTS; i++)
+		watchpoint_clear(tracee, i);
 	for (unsigned i = 0; i < places->n_parts; i++) {
-		struct part *part = &places->parts[i];
-		part->own = 0;
-		part->touched = 0;
-		if (!places->there[part->place])
-			continue;
+		const struct part *part = &places->parts[i];
 		struct err *err =
 			watchpoint_set(tracee, i, part->address, part->n);
 		if (err)
@@ -192,12 +241,16 @@ void places_end(struct places *places, struct tracee *tracee, size_t test)
 {
 	if (tracee_threads(tracee) > 1)
 		tracee_reap(tracee); /* those that the test waited for */
-	for (size_t i = 0; i < places->n; i++) {
-		places->there[i] |= places->list[i].from_test == test;
-		if (places->reader[i] && !places->done[i] &&
-		    !has_thread(tracee, places->reader[i]))
+	for (size_t i = 0; i < places->all.n; i++) {
+		struct place *place = &places->all.data[i];
+		place->there |= place->at.from_test == test;
+		place->past |= place->at.up_to == test + 1;
+		if (place->reader && !place->done &&
+		    !has_thread(tracee, place->reader))
 			tell_reader(places, test, i);
+		place->reader = 0;
 	}
+	places->ended = test;
 	if (places->readers)
 		readers_end(places->readers, tracee, test);
 }
@@ -240,7 +293,7 @@ static bool by_allocator(const struct places *places,
 static void leave_alone(struct places *places, struct tracee *tracee,
 			size_t place)
 {
-	places->done[place] = true;
+	places->all.data[place].done = true;
 	for (unsigned i = 0; i < places->n_parts; i++) {
 		if (places->parts[i].place == place)
 			watchpoint_clear(tracee, i);
@@ -253,7 +306,8 @@ void places_touched(struct places *places, struct tracee *tracee, size_t test,
 	if (event->slot >= places->n_parts)
 		return;
 	struct part *part = &places->parts[event->slot];
-	if (test == PLACES_NO_TEST || places->done[part->place]) {
+	struct place *place = &places->all.data[part->place];
+	if (test == PLACES_NO_TEST || place->done) {
 		watchpoint_clear(tracee, event->slot);
 		return;
 	}
@@ -261,7 +315,7 @@ void places_touched(struct places *places, struct tracee *tracee, size_t test,
 	if (pids_have(&places->left, tid))
 		return; /* none of the test's */
 	bool reads = event->read & ~part->own;
-	if (reads && places->list[part->place].from_test != (size_t)-1 &&
+	if (reads && place->at.from_test != (size_t)-1 &&
 	    by_allocator(places, tracee, event->thread))
 		reads = false;
 	if (reads && pids_have(&places->early, tid)) {
@@ -270,7 +324,7 @@ void places_touched(struct places *places, struct tracee *tracee, size_t test,
 		return;
 	}
 	if (reads)
-		places->reader[part->place] = tid;
+		place->reader = tid;
 	part->own |= event->written;
 	if (part->own == (1U << part->n) - 1 || ++part->touched == PATIENCE)
 		watchpoint_clear(tracee, event->slot);

@@ -19,10 +19,14 @@
 
 struct places;
 
+/* In memory, at the same time. */
 #define PLACES_MAX WATCHPOINTS
 #define PLACES_NO_TEST ((size_t)-1)
 
-/* @list outlives it; those in memory come first, at most PLACES_MAX. */
+/*
+ * @list outlives it; those in memory come first. Of these, the first PLACES_MAX
+ * are watched that are there and have not had their last test (suite_place).
+ */
 struct err *places_create(const struct watch_host *host,
 			  const struct suite_place *list, size_t n,
 			  struct places **ret) _must_check_;
@@ -31,6 +35,14 @@ static inline void places_destroyp(struct places **places)
 {
 	places_destroy(*places);
 }
+
+/*
+ * One more in memory, after @test, with the next number; false: there are
+ * PLACES_MAX, the machine has no watchpoints, or another test has begun since.
+ * Only where @list was empty.
+ */
+bool places_add(struct places *places, const struct suite_place *place,
+		size_t test);
 
 struct err *places_start(struct places *places,
 			 const struct watch_process *process) _must_check_;

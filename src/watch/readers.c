@@ -207,7 +207,8 @@ static void take_counts(struct readers *readers, struct tracee *tracee)
 	static const char *const names[WIRE_ASKED] = {
 		[WIRE_ENVIRONMENT] = NULL,	[WIRE_RANDOM] = "random",
 		[WIRE_DRAND48] = "drand48",	[WIRE_LOCALE] = "locale[",
-		[WIRE_TIME_ZONE] = "time-zone",
+		[WIRE_TIME_ZONE] = "time-zone", [WIRE_STRTOK] = "strtok",
+		[WIRE_GETOPT] = "getopt",	[WIRE_HSEARCH] = "hsearch",
 	};
 	uint64_t asked[WIRE_ASKED];
 	if (!read_agent(readers, tracee, offsetof(struct wire_state, asked),

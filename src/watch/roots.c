@@ -6,38 +6,44 @@
 
 #include "base/compare.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "program/own.h"
 #include "tracee/memory.h"
 
 #define HEADERS_MAX 64
 #define LINK_MAPS_MAX 4096
+/* A number, or a text; of what has no type, std::string is the largest. */
+#define FLAG_SIZE 64
+#define UNTYPED_FLAG_SIZE 32
 
 /*
- * Variables of the C++ library's headers and of the compiler, by how their names
- * begin. What belongs to test frameworks they say themselves (framework.own).
+ * Variables of the C++ library and of the compiler, by how their names begin:
+ * where no file of the project's declares them.
  */
 static const char *const foreign_names[] = {
 	"std::", "__gnu_cxx::", "__cxxabiv1::", "__",
 	"_IO_",	 "_ZGV",	"_dl_",		"_nl_",
 };
 
-/* The same by the source file that a variable is from. */
+/* Source files that are the system's or the C++ library's. */
 static const char *const foreign_files[] = {
 	"/usr/include/*",
 	"/usr/lib/*",
-	"/usr/src/*",
+	"*/include/c++/*",
 };
 
 /* Types of the C library that are never looked into. */
 static const char *const foreign_types[] = { "_IO_FILE", "__dirstream" };
 
-struct err *roots_skip_types(const struct framework_own *const *owns,
+struct err *roots_skip_types(const struct program *program,
 			     struct container_user_list *list)
 {
 	struct container_user user = { .shape = "skip" };
-	for (size_t i = 0; owns[i]; i++) {
-		const char *const *types = owns[i]->types;
+	for (size_t i = 0; program->owns[i]; i++) {
+		const char *const *types = program->owns[i]->types;
+		if (!own_is_present(program, program->owns[i]))
+			continue;
 		for (size_t j = 0; types && types[j]; j++) {
 			user.type = types[j];
 			TRY(vec_push(list, user));
@@ -51,12 +57,11 @@ struct err *roots_skip_types(const struct framework_own *const *owns,
 }
 
 struct err *roots_init(struct roots *roots, struct type_pool *pool,
-		       const struct framework_own *const *owns,
 		       const struct suite_watch *options)
 {
-	*roots = (struct roots){ .owns = owns,
-				 .pool = pool,
-				 .cache = options->cache };
+	*roots = (struct roots){ .pool = pool,
+				 .cache = options->cache,
+				 .everything = options->everything };
 	TRY(regexes_add(&roots->include, "--include-roots",
 			options->include_roots));
 	return regexes_add(&roots->exclude, "--exclude-roots",
@@ -68,6 +73,8 @@ void roots_free(struct roots *roots)
 	for (size_t i = 0; i < roots->files.n; i++)
 		index_destroy(roots->files.data[i].index);
 	vec_free(&roots->files);
+	own_present_free(&roots->present);
+	vec_free(&roots->left_out);
 	regexes_free(&roots->include);
 	regexes_free(&roots->exclude);
 	vec_free(&roots->all);
@@ -166,42 +173,103 @@ static bool tls_block(const struct program *program, struct thread *thread,
 
 /* ---- choosing ---- */
 
-/* Whose it is, for the log; NULL: the program's own. */
-static const char *roots_foreign_owner(const struct roots *roots,
-				       const struct variable *variable,
-				       const char *unit)
+static bool roots_is_foreign_file(const char *file)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(foreign_names); i++) {
-		if (str_starts(variable->name, foreign_names[i]))
-			return "the compiler or the C++ library";
+	for (size_t i = 0; file && i < ARRAY_SIZE(foreign_files); i++) {
+		if (str_glob(foreign_files[i], file))
+			return true;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(foreign_files); i++) {
-		if ((variable->file &&
-		     str_glob(foreign_files[i], variable->file)) ||
-		    (unit && str_glob(foreign_files[i], unit)))
-			return "the system";
-	}
-	const struct framework_own *own = own_of_variable(
-		roots->owns, variable->name, variable->file, unit);
-	return own ? own->title : NULL;
+	return false;
 }
 
-static bool roots_want_variable(const struct roots *roots,
-				const struct variable *variable,
-				const char *unit)
+static bool roots_is_foreign_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(foreign_names); i++) {
+		if (str_starts(name, foreign_names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Objects of these types are never looked into (roots_skip_types()). */
+static const struct framework_own *
+roots_owner_of_type(const struct roots *roots, const struct variable *variable)
+{
+	const char *name = variable->type
+				   ? type_get(roots->pool, variable->type)->name
+				   : NULL;
+	for (size_t i = 0; name && i < roots->present.all.n; i++) {
+		const struct framework_own *own =
+			roots->present.all.data[i].own;
+		for (size_t j = 0; own->types && own->types[j]; j++) {
+			if (str_glob(own->types[j], name))
+				return own;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Of a framework's variables only those that tests may set, such as flags, can be
+ * restored: it would lose track of its tests.
+ */
+static bool roots_is_flag(const struct variable *variable)
+{
+	return variable->size <= (variable->flags & VARIABLE_UNTYPED
+					  ? UNTYPED_FLAG_SIZE
+					  : FLAG_SIZE);
+}
+
+/* Whose it is, if it is not the program's own. */
+static bool roots_is_foreign(const struct roots *roots,
+			     const struct variable *variable, const char *unit,
+			     struct root_left_out *ret)
+{
+	const struct own_variable asked = {
+		.name = variable->name,
+		.file = variable->file,
+		.unit = unit,
+		.untyped = variable->flags & VARIABLE_UNTYPED,
+	};
+	if (!variable->file && roots_is_foreign_name(variable->name)) {
+		ret->why = "of the compiler or the C++ library";
+		return true;
+	}
+	const struct framework_own *own =
+		own_of_variable(&roots->present, &asked);
+	if (roots->everything && (!own || roots_is_flag(variable)))
+		return false;
+	if (own || (own = roots_owner_of_type(roots, variable)))
+		ret->owner = own;
+	else if (roots_is_foreign_file(variable->file) ||
+		 roots_is_foreign_file(unit))
+		ret->why = "of system headers";
+	return ret->owner || ret->why;
+}
+
+static bool roots_is_left_out(const struct roots *roots,
+			      const struct variable *variable, const char *unit,
+			      struct root_left_out *ret)
 {
 	if (regexes_match(&roots->exclude, variable->name)) {
-		log_debug(LOG_WATCH, "root '%s' left out: --exclude-roots",
-			  variable->name);
-		return false;
+		ret->why = "excluded by --exclude-roots";
+		return true;
 	}
-	if (roots->include.n)
-		return regexes_match(&roots->include, variable->name);
-	const char *owner = roots_foreign_owner(roots, variable, unit);
-	if (owner)
-		log_debug(LOG_WATCH, "root '%s' left out: it belongs to %s",
-			  variable->name, owner);
-	return !owner;
+	if (!roots->include.n)
+		return roots_is_foreign(roots, variable, unit, ret);
+	if (regexes_match(&roots->include, variable->name))
+		return false;
+	ret->why = "not in --include-roots";
+	return true;
+}
+
+static struct err *roots_leave_out(struct roots *roots,
+				   const struct root_left_out *left)
+{
+	log_debug(LOG_WATCH, "root '%s' left out: %s%s", left->name,
+		  left->owner ? "of " : left->why,
+		  left->owner ? left->owner->title : "");
+	return vec_push(&roots->left_out, *left);
 }
 
 /*
@@ -261,6 +329,36 @@ static struct err *note_untyped(struct roots *roots)
 	return NULL;
 }
 
+/* What is known of it; NULL: it is left out, @left says why. */
+static const struct variable *roots_choose(const struct roots *roots,
+					   const struct index_variables *index,
+					   const struct variable *variable,
+					   struct root_left_out *left)
+{
+	bool untyped = variable->flags & VARIABLE_UNTYPED;
+	const struct variable *known = NULL;
+	if (untyped && !roots_is_foreign_name(variable->name))
+		known = roots_find_original(roots, index, variable);
+	bool copy = known;
+	if (!known)
+		known = variable;
+	const char *unit = !copy && variable->unit < index->units.n
+				   ? index->units.data[variable->unit]
+				   : NULL;
+	if (roots_is_left_out(roots, known, unit, left))
+		return NULL;
+	/*
+	 * Where there is debug information, what it does not know is not the
+	 * project's: parts of the C library, say.
+	 */
+	if (untyped && !copy && !roots->everything &&
+	    (index->debug || !roots->dynamic)) {
+		left->why = "without debug information";
+		return NULL;
+	}
+	return known;
+}
+
 static struct err *add_variables(struct roots *roots,
 				 const struct program *program,
 				 struct thread *thread,
@@ -271,28 +369,23 @@ static struct err *add_variables(struct roots *roots,
 	bool has_tls = tls_block(program, thread, module, &tls);
 	for (size_t i = 0; i < index->variables.n; i++) {
 		const struct variable *variable = &index->variables.data[i];
-		const char *unit = variable->unit < index->units.n
-					   ? index->units.data[variable->unit]
-					   : NULL;
-		if (!variable->size ||
-		    !roots_want_variable(roots, variable, unit) ||
-		    is_copied(roots, index, variable))
-			continue;
-		const struct variable *known = variable;
-		/*
-		 * Where there is debug information, what it does not know is
-		 * not the project's: parts of the C library, say.
-		 */
-		if (variable->flags & VARIABLE_UNTYPED) {
-			known = roots_find_original(roots, index, variable);
-			if (!known && (index->debug || !roots->dynamic))
-				continue;
-			if (!known)
-				known = variable;
-		}
+		struct root_left_out left = { .name = variable->name };
 		bool local = variable->flags & VARIABLE_TLS;
-		if (local && !has_tls)
+		if (!variable->size || is_copied(roots, index, variable))
 			continue;
+		const struct variable *known =
+			roots_choose(roots, index, variable, &left);
+		if (known && local && !has_tls)
+			left.why = "thread-locals of unknown place";
+		if (!local || has_tls) {
+			left.address = variable->address +
+				       (local ? tls : module->bias);
+			left.size = variable->size;
+		}
+		if (!known || left.why) {
+			TRY(roots_leave_out(roots, &left));
+			continue;
+		}
 		struct state_root root = {
 			.name = variable->name,
 			.address = variable->address +
@@ -320,9 +413,27 @@ static struct err *add_variables(struct roots *roots,
 	return NULL;
 }
 
-static bool is_project(const struct module *module)
+/* A framework's, wherever it is installed. */
+static bool roots_is_framework_library(const struct roots *roots,
+				       const struct module *module)
 {
-	return !module->system && module->object && module->end;
+	for (size_t i = 0; i < roots->present.all.n; i++) {
+		const char *const *names =
+			roots->present.all.data[i].own->libraries;
+		for (; names && *names; names++) {
+			if (str_starts(path_base(module->path), *names))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool roots_has_module(const struct roots *roots,
+			     const struct module *module)
+{
+	return module->object && module->end &&
+	       (!module->system || (roots->everything &&
+				    roots_is_framework_library(roots, module)));
 }
 
 static struct err *file_index(struct roots *roots, const struct module *module,
@@ -345,16 +456,31 @@ static struct err *file_index(struct roots *roots, const struct module *module,
 	return NULL;
 }
 
+static void roots_sort_left_out(struct roots *roots)
+{
+	uint64_t reach = 0;
+	if (roots->left_out.n)
+		qsort(roots->left_out.data, roots->left_out.n,
+		      sizeof(struct root_left_out), compare_as_u64);
+	for (size_t i = 0; i < roots->left_out.n; i++) {
+		struct root_left_out *left = &roots->left_out.data[i];
+		reach = MAX(reach, left->address + left->size);
+		left->reach = reach;
+	}
+}
+
 struct err *roots_load(struct roots *roots, const struct program *program,
 		       struct thread *thread)
 {
 	roots->all.n = roots->places.n = roots->vtables.n = 0;
+	roots->left_out.n = 0;
+	TRY(own_find(program, &roots->present));
 	roots->untyped = 0;
 	roots->stripped = NULL;
 	for (size_t i = 0; i < program->modules.n; i++) {
 		const struct module *module = &program->modules.data[i];
 		struct index_variables *index = NULL;
-		if (!is_project(module))
+		if (!roots_has_module(roots, module))
 			continue;
 		TRY(err_prefix(file_index(roots, module, &index), "'%s'",
 			       module->path));
@@ -371,14 +497,16 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 	for (size_t i = 0; i < program->modules.n; i++) {
 		const struct module *module = &program->modules.data[i];
 		struct index_variables *index = NULL;
-		if (!is_project(module))
+		if (!roots_has_module(roots, module))
 			continue;
 		TRY(file_index(roots, module, &index));
 		TRY(add_variables(roots, program, thread, module, index));
 	}
+	roots_sort_left_out(roots);
 	if (roots->vtables.n)
 		qsort(roots->vtables.data, roots->vtables.n,
 		      sizeof(struct state_vtable), compare_as_u64);
-	log_info("%zu roots in %zu files", roots->all.n, roots->files.n);
+	log_info("%zu roots in %zu files, %zu variables left out", roots->all.n,
+		 roots->files.n, roots->left_out.n);
 	return NULL;
 }

@@ -12,10 +12,12 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/proc.h"
+#include "base/str.h"
 #include "files/files.h"
 #include "files/log.h"
 #include "follow/follow.h"
 #include "keep/save.h"
+#include "tracee/brood.h"
 #include "wire/files.h"
 #include "wire/state.h"
 
@@ -31,6 +33,10 @@ struct system_watch {
 	struct files *files;
 	struct files_log *log; /* the agent's; NULL: it keeps none */
 	struct attributes *attributes;
+	/* Where tests run in children: what these leave in the system. */
+	struct system_state *system;
+	struct pids helpers; /* that were there before the running test */
+	atomic_uint written; /* states, since the last point */
 	VEC(struct files_open) open;
 	/* Ticks at which tests began, and processes (by files/ alone). */
 	atomic_uint_least64_t first_test, this_test;
@@ -133,6 +139,7 @@ void system_watch_stop(struct system_watch *watch)
 	follow_destroy(take_ptr(watch->follow));
 	files_log_destroy(take_ptr(watch->log));
 	files_destroy(take_ptr(watch->files));
+	system_state_destroy(take_ptr(watch->system));
 	attributes_destroy(take_ptr(watch->attributes));
 	map_u64_free(&watch->began);
 	watch->tracee = NULL;
@@ -144,6 +151,7 @@ void system_watch_destroy(struct system_watch *watch)
 		return;
 	system_watch_stop(watch);
 	vec_free(&watch->open);
+	vec_free(&watch->helpers);
 	map_u64_free(&watch->began);
 	for (size_t i = 0; i < watch->own_variables.n; i++)
 		free(watch->own_variables.data[i]);
@@ -235,6 +243,11 @@ static void system_watch_on_call(void *data, const struct follow_event *event)
 		attributes_touched(watch->attributes, event->path);
 	if (watch->attributes && event->path2)
 		attributes_touched(watch->attributes, event->path2);
+	if (watch->system) {
+		atomic_fetch_or(&watch->written, event->states);
+		system_state_touched(watch->system, event->path);
+		system_state_touched(watch->system, event->path2);
+	}
 	if (watch->log)
 		files_log_event(watch->log, event);
 	if (watch->files && event->kind != FOLLOW_STATE)
@@ -334,6 +347,7 @@ system_watch_start_process(struct system_watch *watch,
 		.directory = watch->directory,
 		.agent = agent.v,
 		.own_variables = (const char *const *)watch->own_variables.data,
+		.inexact = options->everything,
 		.followed = watch->follow != NULL,
 	};
 	const struct files_options files = {
@@ -350,6 +364,11 @@ system_watch_start_process(struct system_watch *watch,
 		TRY(attributes_create(&attributes, &watch->attributes));
 	if (options->what & SUITE_FILES)
 		TRY(files_create(&files, &watch->files));
+	if (options->what & SUITE_PROCESS && watch->host.forked) {
+		watch->helpers.n = 0;
+		TRY(brood_started(process->tracee, &watch->helpers));
+		TRY(system_state_create(&watch->system));
+	}
 	if (watch->log)
 		begin_log(watch);
 	return NULL;
@@ -388,6 +407,54 @@ static struct err *list_open(struct system_watch *watch)
 	return NULL;
 }
 
+/*
+ * The end of what an earlier test left does not count, and of objects that all
+ * share, what others than the test did: it made no such call (@foreign).
+ */
+static bool system_watch_is_dropped(const struct change *change, bool foreign)
+{
+	const char *root = change->root;
+	if (str_starts(root, "child[") || str_starts(root, "port["))
+		return change_is_removal(change);
+	return foreign && attribute_states(root) & STATE_IPC &&
+	       !str_starts(root, "semaphore[/") &&
+	       !str_starts(root, "shared-memory[/");
+}
+
+static void system_watch_drop(struct changes *changes, size_t first,
+			      bool foreign)
+{
+	size_t kept = first;
+	for (size_t i = first; i < changes->n; i++) {
+		if (system_watch_is_dropped(&changes->data[i], foreign))
+			change_free(&changes->data[i]);
+		else
+			changes->data[kept++] = changes->data[i];
+	}
+	changes->n = kept;
+}
+
+/* What tests that ran in children left in the system. */
+static struct err *system_watch_capture_left(struct system_watch *watch,
+					     struct changes *ret)
+{
+	_cleanup_(pids_freep) struct pids started = {}, left = {};
+	TRY(brood_started(watch->tracee, &started));
+	for (size_t i = 0; i < started.n; i++) {
+		if (!pids_have(&watch->helpers, started.data[i]))
+			TRY(vec_push(&left, started.data[i]));
+	}
+	size_t first = ret ? ret->n : 0;
+	TRY(system_state_capture(watch->system, left.data, left.n, ret));
+	/* Once is enough: what it is called may still change. */
+	TRY(vec_append(&watch->helpers, left.data, left.n));
+	unsigned written = atomic_exchange(&watch->written, 0);
+	if (ret)
+		system_watch_drop(ret, first,
+				  watch->follow && !(written & STATE_IPC));
+	return NULL;
+}
+
 struct err *system_watch_capture(struct system_watch *watch,
 				 struct thread *thread, struct changes *ret)
 {
@@ -397,11 +464,12 @@ struct err *system_watch_capture(struct system_watch *watch,
 	if (!atomic_load(&watch->first_test))
 		atomic_store(&watch->first_test, now);
 	atomic_store(&watch->this_test, now);
-	if (watch->attributes) {
-		TRY(attributes_capture(
-			watch->attributes, thread,
-			watch->options->what & SUITE_PROCESS ? ret : NULL));
-	}
+	bool own = watch->options->what & SUITE_PROCESS && !watch->system;
+	if (watch->attributes)
+		TRY(attributes_capture(watch->attributes, thread,
+				       own ? ret : NULL));
+	if (watch->system)
+		TRY(system_watch_capture_left(watch, ret));
 	if (!watch->files)
 		return NULL;
 	TRY(list_open(watch));
@@ -426,6 +494,6 @@ bool system_watch_undone(struct system_watch *watch,
 {
 	if (change->where == CHANGE_FILE)
 		return watch->files && files_undone(watch->files, change);
-	return watch->attributes &&
+	return watch->attributes && !watch->system &&
 	       attributes_undone(watch->attributes, change);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/str.h"
 #include "keep/save.h"
 #include "suite/change.h"
 #include "watch/memory_watch.h"
@@ -31,8 +32,13 @@ struct watch {
 	size_t held_entry;
 	struct changes changes;
 	struct map_text fixtures; /* roots, memory's apart, that were undone */
-	bool said_agent, said_threads;
+	bool said_agent, said_threads, said_between;
+	/* Names of process state that changed while no test ran. */
+	struct str between;
+	unsigned n_between;
 };
+
+#define BETWEEN_MAX 8 /* of these names */
 
 unsigned watch_points(const struct suite_watch *options)
 {
@@ -71,6 +77,7 @@ void watch_destroy(struct watch *watch)
 	system_watch_destroy(watch->system);
 	changes_freep_deep(&watch->changes);
 	map_text_free(&watch->fixtures);
+	str_free(&watch->between);
 	free(watch);
 }
 
@@ -135,6 +142,17 @@ static struct err *watch_drop_undone(struct watch *watch, bool gone)
 	return err;
 }
 
+static void report_between(struct watch *watch)
+{
+	if (!watch->n_between || watch->said_between || !*watch->host.observer)
+		return;
+	watch->said_between = true;
+	suite_limit(*watch->host.observer,
+		    "pollution: changed while no test ran, by the runner or by "
+		    "tests that were inlined into it: %s",
+		    watch->between.s);
+}
+
 /* ---- the process ---- */
 
 void watch_stop(struct watch *watch)
@@ -150,6 +168,7 @@ void watch_stop(struct watch *watch)
 		err_ignore(system_watch_leave(watch->system, NULL));
 		err_ignore(watch_drop_undone(watch, true));
 	}
+	report_between(watch);
 	drop_fixtures(watch);
 	watch_report_changes(watch); /* no test came after it */
 	if (watch->memory)
@@ -186,9 +205,22 @@ static void lose_system(struct watch *watch, struct err *err)
 	system_watch_destroy(take_ptr(watch->system));
 }
 
+bool watch_allows_copies(const struct watch *watch)
+{
+	return !watch->memory || !watch->memory->image ||
+	       image_method(watch->memory->image) != IMAGE_FORK;
+}
+
 bool watch_follows(const struct watch *watch)
 {
 	return watch->system && system_watch_follows(watch->system);
+}
+
+bool watch_is_whole(const struct watch *watch)
+{
+	unsigned what = watch->options->what;
+	return (watch->memory || !(what & SUITE_MEMORY)) &&
+	       (watch->system || !(what & (SUITE_FILES | SUITE_PROCESS)));
 }
 
 /* ---- what cannot be seen ---- */
@@ -299,6 +331,26 @@ static struct thread *point_thread(const struct tracee *tracee)
 	return other;
 }
 
+/* Tests that are part of their runner change things while no test runs. */
+static struct err *note_between(struct watch *watch, struct thread *thread)
+{
+	_cleanup_(changes_freep_deep) struct changes changes = {};
+	bool inlined = watch->host.inlined && *watch->host.inlined;
+	TRY(system_watch_capture(watch->system, thread,
+				 inlined ? &changes : NULL));
+	for (size_t i = 0; i < changes.n && watch->n_between < BETWEEN_MAX;
+	     i++) {
+		const char *root = changes.data[i].root;
+		if (changes.data[i].where != CHANGE_PROCESS ||
+		    (watch->between.n && strstr(watch->between.s, root)))
+			continue;
+		watch->n_between++;
+		TRY(str_appendf(&watch->between, "%s%s",
+				watch->between.n ? ", " : "", root));
+	}
+	return NULL;
+}
+
 /* @wanted: the changes belong to a test, and are held. */
 static struct err *watch_capture_changes(struct watch *watch, bool wanted)
 {
@@ -310,7 +362,9 @@ static struct err *watch_capture_changes(struct watch *watch, bool wanted)
 	struct changes *changes = wanted ? &watch->changes : NULL;
 	struct err *err = NULL;
 	if (watch->system)
-		err = system_watch_capture(watch->system, thread, changes);
+		err = wanted ? system_watch_capture(watch->system, thread,
+						    changes)
+			     : note_between(watch, thread);
 	if (err)
 		lose_system(watch, err);
 	if (watch->system && !wanted && watch->changes.n)
@@ -321,6 +375,20 @@ static struct err *watch_capture_changes(struct watch *watch, bool wanted)
 	if (err)
 		lose_memory(watch, err);
 	return NULL;
+}
+
+/* What the test that ended changed in variables that are left out. */
+static void watch_tell_omitted(const struct watch *watch)
+{
+	const struct suite_observer *observer = *watch->host.observer;
+	if (!watch->memory || !observer || !observer->omitted)
+		return;
+	for (size_t i = 0; i < watch->memory->omitted.n; i++) {
+		const struct omitted_word *word =
+			&watch->memory->omitted.data[i];
+		observer->omitted(observer->data, watch->pending, word->name,
+				  word->offset);
+	}
 }
 
 struct err *watch_point(struct watch *watch, const struct watch_point *at)
@@ -343,6 +411,7 @@ struct err *watch_point(struct watch *watch, const struct watch_point *at)
 		TRY(watch_capture_changes(watch, wanted));
 	*at->captured = true;
 	if (wanted) {
+		watch_tell_omitted(watch);
 		watch->held_test = watch->pending;
 		watch->held_entry = watch->entry;
 	}
@@ -353,4 +422,47 @@ struct err *watch_point(struct watch *watch, const struct watch_point *at)
 	watch->pending = from ? at->test : NO_TEST;
 	watch->entry = at->entry;
 	return NULL;
+}
+
+/* ---- what is used for the first time ---- */
+
+/* Is its memory compared now, on behalf of a test? */
+static bool watch_wants_moments(const struct watch *watch)
+{
+	return watch->memory && watch->pending != NO_TEST;
+}
+
+static struct err *watch_keep_going(struct watch *watch, struct err *err)
+{
+	if (err)
+		lose_memory(watch, err);
+	return NULL;
+}
+
+struct err *watch_guard(struct watch *watch, struct thread *thread,
+			uint64_t guard)
+{
+	if (!watch_wants_moments(watch))
+		return NULL;
+	return watch_keep_going(watch,
+				moments_guard(watch->memory, thread, guard));
+}
+
+struct err *watch_make(struct watch *watch, struct thread *thread,
+		       uint64_t *ret)
+{
+	*ret = 0;
+	if (!watch_wants_moments(watch))
+		return NULL;
+	return watch_keep_going(watch,
+				moments_make(watch->memory, thread, ret));
+}
+
+struct err *watch_made(struct watch *watch, struct thread *thread,
+		       uint64_t number)
+{
+	if (!watch_wants_moments(watch))
+		return NULL;
+	return watch_keep_going(watch,
+				moments_made(watch->memory, thread, number));
 }

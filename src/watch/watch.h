@@ -35,7 +35,28 @@ struct watch_point {
 /* Nothing happens if @at is from another process. */
 struct err *watch_point(struct watch *watch,
 			const struct watch_point *at) _must_check_;
+/*
+ * In the middle of a test, what it is the first to use is ready: @thread is
+ * about to release this guard of a C++ static.
+ */
+struct err *watch_guard(struct watch *watch, struct thread *thread,
+			uint64_t guard) _must_check_;
+/*
+ * The same for what is made once (moments.h): before it is made, with a number
+ * for it, and afterwards.
+ */
+struct err *watch_make(struct watch *watch, struct thread *thread,
+		       uint64_t *ret) _must_check_;
+struct err *watch_made(struct watch *watch, struct thread *thread,
+		       uint64_t number) _must_check_;
+/*
+ * May its process be copied on the way? Not if written pages are found by what it
+ * no longer shares with a copy.
+ */
+bool watch_allows_copies(const struct watch *watch);
 /* Does it follow the calls of its process, and tell the host's saver? */
 bool watch_follows(const struct watch *watch);
+/* Could all be compared that was asked for, so far? */
+bool watch_is_whole(const struct watch *watch);
 /* Points that it needs, as bits. */
 unsigned watch_points(const struct suite_watch *options);

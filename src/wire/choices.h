@@ -40,7 +40,7 @@
 #include "wire/models.h"
 
 #define WIRE_CHOICES_MAGIC 0x736563696f686370ULL
-#define WIRE_CHOICES_VERSION 3
+#define WIRE_CHOICES_VERSION 4
 #define WIRE_CHOICES_VARIABLE "POLYGRAPH_CHOICES"
 
 #define WIRE_MAIN 1ULL
@@ -129,6 +129,12 @@ struct wire_choice_process {
 	uint64_t n;
 };
 
+/* Elements that are sorted: what is in them (@sort_address). */
+enum wire_sort_flags {
+	WIRE_SORT_ADDRESSES = 1 << 0,
+	WIRE_SORT_INSIDE = 1 << 1, /* addresses within the element itself */
+};
+
 struct wire_choices {
 	uint64_t magic;	  /* C */
 	uint64_t version; /* C */
@@ -192,6 +198,8 @@ struct wire_choices {
 	uint64_t next_address;
 	/* A: its function for models of polygraph.toml, models/choose_user.c. */
 	uint64_t permute_address;
+	/* A: its function for std::sort and its kin, models/sorting_std.c. */
+	uint64_t sort_address;
 	/* A: how many had the same key, so that the next gets another. */
 	struct wire_choice_process processes[WIRE_CHOICE_PROCESSES];
 	/*

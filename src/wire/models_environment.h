@@ -10,7 +10,7 @@
 	X(locale, WIRE_ENVIRONMENT, WIRE_ONE, WIRE_STARTUP, "LC_ALL",          \
 	  "POSIX XBD 8.2: the locale that setlocale(LC_ALL, \"\") takes is"    \
 	  " that of the user's variables, implementation-defined without them",\
-	  "a locale that is not installed, or where LC_ALL is set")            \
+	  "a locale that cannot be found, or where LC_ALL is set")             \
 	X(environ_order, WIRE_PERMUTE, WIRE_ONE, WIRE_STARTUP, "environ",      \
 	  "POSIX XBD 8.1: there is no meaning associated with the order of"    \
 	  " strings in the environment",                                       \

@@ -4,20 +4,20 @@
 /* clang-format off */
 #define WIRE_MODELS_HASH(X)                                                    \
 	X(unordered_insert, WIRE_PERMUTE, WIRE_ONE, 0,                         \
-	  "std::unordered_set::insert",                                        \
+	  "std::unordered_map/set (order)",                                    \
 	  "C++17 [unord.req]: elements are organized into buckets by their"    \
 	  " hash, in an order that is not specified; where a new element comes"\
-	  " is left to the library",                                           \
-	  "another order of the elements that were there, buckets that are not"\
-	  " of their elements' hash, equal keys apart")                        \
+	  " is left to the library, and rehashing changes the order of all",   \
+	  "another order of the elements that were there without a rehash,"    \
+	  " buckets that are not of their elements' hash, equal keys apart")   \
 	X(unordered_rehash, WIRE_RANDOM, WIRE_ID, 0,                           \
-	  "std::unordered_set::bucket_count",                                  \
+	  "std::unordered_map/set (bucket count)",                             \
 	  "C++17 [unord.req]: the number of buckets is increased as necessary" \
 	  " to keep the load factor below the maximum, by how much is not"     \
 	  " said; rehashing changes the ordering between elements",            \
 	  "a rehash while (N+n) <= z * B, or a load above the maximum")        \
 	X(unordered_reserve, WIRE_RANDOM, WIRE_ONE, 0,                         \
-	  "std::unordered_set::reserve",                                       \
+	  "std::unordered_map/set (reserve)",                                  \
 	  "C++17 [unord.req]: after a.rehash(n) a.bucket_count() >= n, how much"\
 	  " more is not said",                                                 \
 	  "fewer buckets than were asked for")                                 \

@@ -20,7 +20,20 @@
 	X(bsearch, WIRE_RANDOM, WIRE_ONE, 0, "bsearch",                        \
 	  "C17 7.22.5.1: if two elements compare as equal, which element is"   \
 	  " matched is unspecified",                                           \
-	  "an element that does not match, or none where one does")
+	  "an element that does not match, or none where one does")            \
+	X(std_sort, WIRE_PERMUTE, WIRE_ONE, 0, "std::sort",                    \
+	  "C++17 [sort], [algorithm.stable]: only stable_sort keeps the"       \
+	  " relative order of equivalent elements",                            \
+	  "elements that compare as different")                                \
+	X(std_nth_element, WIRE_PERMUTE, WIRE_ONE, 0, "std::nth_element",      \
+	  "C++17 [alg.nth.element]: the element at nth is the one that would"  \
+	  " be there if all were sorted; the order of those before and after"  \
+	  " it is not specified",                                              \
+	  "a larger element before it, or a smaller one after it")             \
+	X(std_partial_sort, WIRE_PERMUTE, WIRE_ONE, 0, "std::partial_sort",    \
+	  "C++17 [partial.sort]: the rest of the elements is placed in an"     \
+	  " unspecified order",                                                \
+	  "the first elements in another order, except for equivalent ones")
 
 #define WIRE_MODELS_DIRECTORIES(X)                                             \
 	X(readdir, WIRE_PERMUTE, WIRE_ONE, WIRE_THROUGH, "readdir",            \

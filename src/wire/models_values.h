@@ -339,6 +339,10 @@
 	  " implementation-defined, so some time may go by before a"	\
 	  " call reads the clock",					\
 	  "more than 2 ms, or again and again in a loop")		\
+	X(clock_boundary, WIRE_EXTEND, WIRE_FULL, 0, "clock-boundary",	\
+	  "C17 7.27.2.4: the current calendar time, at which a second,"	\
+	  " a minute or a day may end between any two calls",		\
+	  "time that goes backwards, more than 20 ms between two calls")	\
 	X(ungetc, WIRE_SHORT, WIRE_FULL, 0, "ungetc",			\
 	  "C17 7.21.7.10: one character of pushback is guaranteed; too"	\
 	  " many without an intervening read may fail",			\

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define WIRE_STATE_MAGIC 0x7461747379676c70ULL
-#define WIRE_STATE_VERSION 1
+#define WIRE_STATE_VERSION 2
 #define WIRE_STATE_SYMBOL "polygraph_agent_state"
 
 #define WIRE_SIGNALS 65
@@ -22,6 +22,8 @@
 #define WIRE_EXITS 64
 #define WIRE_READS 256
 #define WIRE_READ_NAME 56
+#define WIRE_REST 48
+#define WIRE_RESULTS 32
 
 struct wire_signal {
 	uint64_t handler; /* 0: default, 1: ignored */
@@ -44,6 +46,9 @@ enum wire_asked {
 	WIRE_DRAND48, /* drand48, lrand48, mrand48 */
 	WIRE_LOCALE,
 	WIRE_TIME_ZONE,
+	WIRE_STRTOK,
+	WIRE_GETOPT,
+	WIRE_HSEARCH,
 	WIRE_ASKED,
 };
 
@@ -56,6 +61,12 @@ struct wire_read {
 	uint32_t what;		   /* WIRE_ENVIRONMENT */
 	uint32_t wrote;		   /* 1: it was set, not asked for */
 	char name[WIRE_READ_NAME]; /* variable, cut off; ends with 0 */
+};
+
+/* Memory of the C library that a function of it returns, each time the same. */
+struct wire_result {
+	uint64_t address;
+	uint64_t size;
 };
 
 struct wire_state {
@@ -83,6 +94,15 @@ struct wire_state {
 	uint64_t unexpected, unexpected_calls;
 	/* std::locale::global(): the implementation of the one that was set. */
 	uint64_t cxx_locale, cxx_locale_calls;
+
+	/* strtok(): where it is, and what the next call would divide, cut off. */
+	uint64_t strtok_at;
+	char strtok_rest[WIRE_REST];
+	uint64_t getopt_calls;
+	uint32_t getopt_inside; /* 1: in the middle of an argument */
+	uint32_t hsearch;	/* 1: hcreate() made a table */
+	uint64_t results_n;
+	struct wire_result results[WIRE_RESULTS];
 
 	uint32_t log_reads; /* written by the controller */
 	/*

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
+#include <search.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -122,8 +124,8 @@ static void signals(void)
 	NOTED(STATE.signals[SIGRTMAX].handler == address(on_signal));
 
 	/* What libc does inside itself puts everything back. */
-	struct wire_signal before = AGENT ? STATE.signals[SIGINT] :
-					    (struct wire_signal){};
+	struct wire_signal before =
+		AGENT ? STATE.signals[SIGINT] : (struct wire_signal){};
 	MUST(system("exit 7") == 7 << 8);
 	NOTED(!memcmp(&before, &STATE.signals[SIGINT], sizeof(before)));
 }
@@ -402,11 +404,51 @@ static void asks(void)
 	NOTED(!strcmp(STATE.reads[0].name, "AGAIN"));
 }
 
+/* What functions keep for their next call, and what they return each time. */
+static void statics(void)
+{
+	char text[] = "one two", *token;
+	char name[] = "program", letters[] = "-ab", word[] = "word";
+	char *words[] = { name, letters, word, NULL };
+	time_t now = 0;
+	if (AGENT)
+		STATE.log_reads = 1;
+	MUST((token = strtok(text, " ")) == text && !strcmp(token, "one"));
+	NOTED(!strcmp(STATE.strtok_rest, "two"));
+	NOTED(STATE.overwritten == 1U << WIRE_STRTOK);
+	if (AGENT)
+		STATE.overwritten = 0;
+	MUST((token = strtok(NULL, " ")) && !strcmp(token, "two"));
+	NOTED(!*STATE.strtok_rest && STATE.asked[WIRE_STRTOK] == 1);
+	MUST(!strtok(NULL, " ") && !strtok(NULL, " "));
+	MUST(getopt(3, words, "ab") == 'a' && optind == 1);
+	NOTED(STATE.getopt_inside && STATE.getopt_calls == 1);
+	NOTED(STATE.overwritten == 1U << WIRE_GETOPT);
+	if (AGENT)
+		STATE.overwritten = 0;
+	MUST(getopt(3, words, "ab") == 'b' && optind == 2);
+	NOTED(!STATE.getopt_inside && STATE.asked[WIRE_GETOPT] == 1);
+	MUST(getopt(3, words, "ab") == -1 && !strcmp(words[optind], "word"));
+	MUST(hcreate(4));
+	NOTED(STATE.hsearch);
+	hdestroy();
+	NOTED(!STATE.hsearch);
+	NOTED(!STATE.results_n);
+	struct tm *tm = gmtime(&now);
+	NOTED(STATE.results_n == 1 &&
+	      STATE.results[0].address == (uintptr_t)tm &&
+	      STATE.results[0].size == sizeof(*tm));
+	MUST(localtime(&now) == tm);
+	NOTED(STATE.results_n == 1);
+	printf("%s%s\n", asctime(tm), l64a(123456));
+	NOTED(STATE.results_n == 3);
+}
+
 /* Programs look for the next definition themselves, and find one that works. */
 static void next_ones(void)
 {
-	char *(*get)(const char *) = (char *(*)(const char *))dlsym(RTLD_NEXT,
-								    "getenv");
+	char *(*get)(const char *) =
+		(char *(*)(const char *))dlsym(RTLD_NEXT, "getenv");
 	sighandler_t (*set)(int, sighandler_t) =
 		(sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "signal");
 	long (*number)(void) = (long (*)(void))dlsym(RTLD_NEXT, "random");
@@ -439,12 +481,13 @@ int main(int argc, char **argv)
 		const char *word;
 		void (*function)(void);
 	} words[] = {
-		{ "signals", signals },	      { "children", children },
-		{ "threads", threads },	      { "locales", locales },
-		{ "numbers", numbers },	      { "sequence48", sequence48 },
-		{ "exits", exits },	      { "quick_exits", quick_exits },
-		{ "asks", asks },	      { "regions", regions },
-		{ "next_ones", next_ones },   { "abort", abort },
+		{ "signals", signals }, { "children", children },
+		{ "threads", threads }, { "locales", locales },
+		{ "numbers", numbers }, { "sequence48", sequence48 },
+		{ "exits", exits },	{ "quick_exits", quick_exits },
+		{ "asks", asks },	{ "regions", regions },
+		{ "statics", statics }, { "next_ones", next_ones },
+		{ "abort", abort },
 	};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (argc < 2)

@@ -250,6 +250,12 @@ def bench_pollution(options, rows):
     bench_pollution.bench_pollution(options, rows)
 
 
+def bench_whole(options, rows):
+    import bench_whole
+
+    bench_whole.bench_whole(options, rows)
+
+
 def bench_files(options, rows):
     import bench_files
 
@@ -291,6 +297,7 @@ BENCHES = {
     "run": bench_run,
     "alone": bench_alone,
     "pollution": bench_pollution,
+    "whole": bench_whole,
     "tracking": bench_tracking,
     "files": bench_files,
     "malloc": bench_malloc,

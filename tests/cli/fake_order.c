@@ -71,11 +71,12 @@ static struct err *read_finding(const json_t *from,
 			     .line = (unsigned)read_number(from, "line", 0) },
 		.polluted_together = read_number(from, "together", 0),
 		.roots_known = true,
-		.repeats = 3,
+		.repeats = read_number(from, "repeats", 3),
+		.passing_own = read_number(from, "passing_own", 0),
 		.natural = read_number(from, "natural", 0),
 	};
 	const char *word = json_string_value(json_object_get(from, "class"));
-	for (int i = 0; word && i <= ORDER_NON_IDEMPOTENT; i++) {
+	for (int i = 0; word && i < ORDER_CLASSES; i++) {
 		if (!strcmp(order_class_name((enum order_class)i), word))
 			finding.class = (enum order_class)i;
 	}

@@ -389,6 +389,10 @@ unsigned suite_watchable(const struct suite *suite _unused_)
 	return SUITE_ALL;
 }
 
+void suite_initialise(struct suite *suite _unused_, bool early _unused_)
+{
+}
+
 struct err *suite_try_roots(struct suite *suite _unused_,
 			    const struct suite_watch *watch _unused_,
 			    const size_t *prefix _unused_, size_t n _unused_,
@@ -405,14 +409,20 @@ size_t suite_group_parent(const struct suite *suite _unused_,
 	return SUITE_NO_GROUP;
 }
 
-struct err *suite_declare(struct suite *suite _unused_)
+struct err *suite_declare(struct suite *suite _unused_,
+			  const size_t *tests _unused_, size_t n _unused_)
 {
 	return NULL;
 }
 
-const char *suite_fixed(const struct suite *suite _unused_)
+const char *suite_fixture(const struct suite *suite _unused_)
 {
 	return NULL;
+}
+
+bool suite_fixed(const struct suite *suite _unused_)
+{
+	return false;
 }
 
 uint64_t suite_executions(const struct suite *suite)
@@ -427,6 +437,74 @@ struct err *suite_run_places(struct suite *suite, const size_t *order, size_t n,
 	(void)places;
 	(void)n_places;
 	return suite_run(suite, order, n, 0, observer);
+}
+
+struct err *suite_run_adding(struct suite *suite, const size_t *order, size_t n,
+			     const struct suite_observer *observer)
+{
+	return suite_run(suite, order, n, 0, observer);
+}
+
+bool suite_add_place(struct suite *suite, const struct suite_place *place,
+		     size_t test)
+{
+	(void)suite;
+	(void)place;
+	(void)test;
+	return false;
+}
+
+/* Made of paper, it runs nothing side by side. */
+struct err *suite_beside_start(struct suite *suite, suite_work *work,
+			       void *data, struct suite_beside **ret)
+{
+	(void)suite;
+	(void)work;
+	(void)data;
+	*ret = NULL;
+	return NULL;
+}
+
+int suite_beside_socket(const struct suite *suite,
+			const struct suite_beside *beside)
+{
+	(void)suite;
+	(void)beside;
+	return -1;
+}
+
+void suite_beside_end(const struct suite *suite, struct suite_beside *beside)
+{
+	(void)suite;
+	(void)beside;
+}
+
+unsigned suite_jobs(const struct suite *suite)
+{
+	(void)suite;
+	return 1;
+}
+
+struct err *suite_keep_middle(struct suite *suite, bool keeps)
+{
+	(void)suite;
+	(void)keeps;
+	return NULL;
+}
+
+size_t suite_middle(struct suite *suite, const size_t *order, size_t n)
+{
+	(void)suite;
+	(void)order;
+	(void)n;
+	return 0;
+}
+
+struct err *suite_run_rest(struct suite *suite, const size_t *order, size_t n,
+			   const struct suite_place *places, size_t n_places,
+			   const struct suite_observer *observer)
+{
+	return suite_run_places(suite, order, n, places, n_places, observer);
 }
 
 size_t suite_places_max(const struct suite *suite)

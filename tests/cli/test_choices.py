@@ -168,9 +168,19 @@ high    Sort.Early assumes more than qsort promises
         self.fails("choices", "--level", "two", "suite", message=".*two.*")
         self.fails("choices", "--list-models", "suite", message="--list-models runs nothing and takes no argument, but 'suite' was given")
 
+    def test_pedantic(self):
+        """Optional models are used with --pedantic, and what is excluded stays so."""
+        models = json.loads(self.run_it("choices", "--list-models", "--format", "json"))["models"]
+        optional = sum(model["optional"] for model in models)
+        self.assertGreater(optional, 5)
+        short = ("--level=full", "--runs=1", "--baselines=1", "--format=json", "--tests=Sort.Fine")
+        used = [json.loads(self.run_it("choices", *more, *short, "suite"))["choices"]["models_all"]
+                for more in ((), ("--pedantic",), ("--pedantic", "--api=!HOME"), ("--pedantic", "--api=qsort"))]
+        self.assertEqual(used, [len(models) - optional, len(models), len(models) - 1, 1])
+
     def test_list_models(self):
         text = self.run_it("choices", "--list-models", "--api", "qsort")
-        self.assertRegex(text, r"^qsort  permute      one   C17 7\.22\.5\.2: [^\n]*\n\n1 model; 0 used only if named with --api\n$")
+        self.assertRegex(text, r"^qsort  permute      one   C17 7\.22\.5\.2: [^\n]*\n\n1 model; 0 used only if named with --api, or with --pedantic\n$")
         models = json.loads(self.run_it("choices", "--list-models", "--format", "json"))["models"]
         self.assertIn({"api": "qsort", "kind": "permute", "level": "one", "optional": False, "clause": CLAUSE,
                        "never": "elements that compare as different, or an inconsistent comparison"}, models)

@@ -136,7 +136,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
             "failure": {"message": "expected 0,\n   got 1\n", "file": "tests/registry_test.cc", "line": 31},
             "repeats": 3, "natural": False, "polluters_complete": True, "setters_complete": True,
             "cleaners_complete": True, "cleaners_by_polluter": [], "polluted_known": True, "polluted_together": False,
-            "left": None})
+            "left": None, "non_idempotent": False})
         self.assertEqual(brittle["setters"], [["Config.A"], ["Config.B"]])
         self.assertEqual(twice["failing_order"], ["Registry.Adds"] * 2)
         self.assertEqual(len(result["tests"]), 6)
@@ -222,6 +222,23 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertIn("1 test depends on the order: 1 non-idempotent\n", text)
         self.assertNotIn("not all", text)
         self.assertNotIn("polluters", text)
+
+    def test_unexplained(self):
+        """What was seen and could not be explained in time is told, and so is how sure it is."""
+        seen = {"test": 5, "class": "unexplained", "passing": [0, 1, 2, 3, 4, 5], "failing": [5], "passing_own": 1,
+                "complete": 0}
+        for repeats, severity, words in ((2, "medium", "not explained"), (0, "low", "not explained, seen once")):
+            with self.subTest(severity):
+                self.finds({"findings": [dict(seen, repeats=repeats)]})
+                text = self.run_it("order", "suite", status=1)
+                self.assertIn(f"{severity:7} Config.Reads: unexplained: fails alone (passes in the suite's own order; "
+                              f"{words})\n        reproduce: polygraph replay order-171a73516744\n", text)
+                self.assertIn("1 test depends on the order: 1 unexplained\n", text)
+                self.assertIn("limit: order: 1 test ended differently in other orders and could not be explained", text)
+                finding, = self.json("order", status=1)["findings"]
+                self.assertEqual((finding["class"], finding["severity"], finding["repeats"], finding["polluters"]),
+                                 ("unexplained", severity, repeats, []))
+                self.assertEqual((len(finding["passing_order"]), finding["failing_order"]), (6, ["Config.Reads"]))
 
     def test_natural_failure(self):
         """A failure in the suite's own order is told once."""

@@ -26,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define CHECKSUM_AT 16
 #define COUNTS_AT 40
 #define ROUNDS 8
+#define FUNCTIONS 16
 
 static char folder[] = "/tmp/polygraph-fuzz-XXXXXX";
 
@@ -172,6 +173,35 @@ static void remove_folder(void)
 	rmdir(folder);
 }
 
+struct functions {
+	uint64_t at[FUNCTIONS];
+	size_t n;
+};
+
+static bool note_function(void *data, const struct object_symbol *symbol)
+{
+	struct functions *functions = data;
+	if (symbol->function)
+		functions->at[functions->n++] = symbol->value;
+	return functions->n < FUNCTIONS;
+}
+
+/* What its functions point to: types in the same pool. */
+static void try_pointers(struct object *object, struct type_pool *pool)
+{
+	_cleanup_(index_pointers_freep) struct index_pointers pointers = {};
+	struct functions functions = {};
+	object_each_symbol(object, note_function, &functions);
+	must(!index_pointers_of(object, functions.at, functions.n, pool,
+				&pointers));
+	for (size_t i = 0; i < pointers.n; i++) {
+		must(pointers.data[i].name &&
+		     pointers.data[i].function < functions.n);
+		must(pointers.data[i].target < type_count(pool));
+		check_type(pool, type_get(pool, pointers.data[i].target));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool made;
@@ -197,6 +227,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct index_variables *index = NULL;
 	must(!type_pool_create(&pool));
 	must(!index_load(object, cached ? folder : NULL, pool, &index));
+	check(pool, index);
+	try_pointers(object, pool);
 	check(pool, index);
 	index_destroy(index);
 	type_pool_destroy(pool);

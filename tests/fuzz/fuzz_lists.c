@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/tap.h"
 #include "process/process_suite.h"
-#include "process/tap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -78,7 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	object_member_offset(object, "widget", "range.hi", &value);
 	object_member_offset(object, "app::Info", "in_.q", &value);
 	object_type_size(object, "nothing", &value);
-	object_each_inlined(object, "*", ignore, NULL);
+	object_each_inlined(object, (const char *const[]){ "*", NULL }, ignore,
+			    NULL);
 	object_close(object);
 	close(fd);
 	return 0;

@@ -6,6 +6,7 @@
                      {"cflags": […], "libs": […], "sources": […]}. Optional
                      groups(name): of a test's name the groups that it is in, from the outermost. Optional: the
                      framework keeps nothing together
+                     FIXED: the tests have one order only. Optional
                      RELATIONS: [(what, test, others)]: what the subject declares besides. Optional
     points.*         a program that notes where its tests are, for robust/test_points.py. Where there are no points: none
     restore.*        two tests that restore/stock.h explains
@@ -16,7 +17,7 @@ import pathlib
 import types
 
 SUBJECTS = pathlib.Path(__file__).resolve().parent.parent / "subjects"
-DEFAULTS = {"COMPONENTS": {}, "groups": None, "RELATIONS": []}
+DEFAULTS = {"COMPONENTS": {}, "groups": None, "FIXED": False, "RELATIONS": []}
 _loaded = {}
 
 

@@ -1,11 +1,17 @@
 """What builds things outside of the repository's own build: commands, files that are made once, source packages."""
 
+import fcntl
 import hashlib
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
+import tarfile
+import tempfile
+
+from apt_sources import Apt, AptError
 
 
 class Unavailable(Exception):
@@ -44,32 +50,53 @@ def make(path, key, build):
     return path
 
 
-def fetch_source(package, folder):
-    """The files of a Debian source package, from wherever this machine gets its packages."""
-    if not shutil.which("apt-get"):
-        raise Unavailable(f"source package {package}: no apt-get here")
-    parts = folder / "parts"
-    for name in ("parts", "lists/partial", "cache/archives/partial"):
-        (folder / name).mkdir(parents=True)
-    etc = pathlib.Path("/etc/apt")
-    for path in [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]:
-        if not path.is_file() or path.suffix not in (".list", ".sources"):
-            continue
-        lines = path.read_text(errors="replace").splitlines()
-        if path.suffix == ".sources":
-            lines = ["Types: deb-src" if line.lower().startswith("types:") else line for line in lines]
-        else:
-            lines = ["deb-src" + line[3:] for line in lines if line.startswith(("deb ", "deb\t"))]
-        (parts / path.name).write_text("\n".join(lines) + "\n")
-    options = {"Dir::Etc::SourceList": "/dev/null", "Dir::Etc::SourceParts": parts, "Dir::State::Lists": folder / "lists",
-               "Dir::Cache": folder / "cache", "APT::Sandbox::User": "root" if os.geteuid() == 0 else ""}
-    apt = ["apt-get", "-qq"] + [f"-o{key}={value}" for key, value in options.items() if value]
-    said = ""
-    for command in (["update"], ["source", "--download-only", package]):
-        done = subprocess.run(apt + command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        said = done.stdout.decode(errors="replace").strip()
-    files = sorted(folder.glob(f"{package}_*"))
-    if not files:
-        last = said.splitlines()[-1] if said else "apt-get said nothing"
-        raise Unavailable(f"source package {package} cannot be fetched: {last}")
-    return files
+def source_files(folder, package, *wanted, release=None):
+    """Files out of a Debian source package, from wherever this machine gets its packages.
+
+    `wanted` are paths in the package; one that ends in a slash is a folder with all that is in it. They are taken out
+    once, to folder/sources/PACKAGE, which is returned. A package's patches are not applied. `release` is for what
+    another release of Debian has. Contents-source.gz of a mirror tells which packages have a file.
+    """
+    name = f"{package}-{release}" if release else package
+    target = folder / "sources" / name
+    stamp = target.with_name(f"{name}.key")
+    key = digest(*wanted)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with open(folder / "sources/lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)    # test programs run at the same time
+        if stamp.exists() and stamp.read_text() == key:
+            return target
+        if not shutil.which("apt-get"):
+            raise Unavailable(f"source package {package}: no apt-get here")
+        shutil.rmtree(target, ignore_errors=True)
+        with tempfile.TemporaryDirectory() as temporary:
+            try:
+                apt = Apt(folder / "sources" / (f"apt-{release}" if release else "apt"), folder / "sources/apt.log",
+                          sources_only=True, release=release)
+                archives = apt.download(package, pathlib.Path(temporary) / "package")
+            except (AptError, OSError) as error:
+                raise Unavailable(str(error)) from error
+            for archive in archives:
+                take_files(archive, target, wanted)
+        missing = [name for name in wanted if not (target / name).exists()]
+        if missing:
+            raise Unavailable(f"the source package {package} holds no {', '.join(missing)}")
+        stamp.write_text(key)
+    return target
+
+
+def take_files(archive, target, wanted):
+    """Unpacks those files of an archive of a source package, without the folder that everything is in."""
+    component = re.search(r"\.orig-([\w-]+)\.tar\.", archive.name)   # dpkg-source(1): it has a folder of its own
+    if not re.search(r"\.tar\.(gz|bz2|xz)$", archive.name) or ".debian.tar." in archive.name:
+        return
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            name = member.name.removeprefix("./").partition("/")[2]
+            if component:
+                name = f"{component.group(1)}/{name}"
+            if not member.isfile() or ".." in name.split("/"):
+                continue
+            if any(name.startswith(want) if want.endswith("/") else name == want for want in wanted):
+                (target / name).parent.mkdir(parents=True, exist_ok=True)
+                (target / name).write_bytes(tar.extractfile(member).read())

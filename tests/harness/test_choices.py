@@ -9,7 +9,8 @@ Besides the directives of subject.py these; the first stands on the line of the 
                                       not of runs with --level); with=API,...: further calls
                                       that are decisive only together with it (with=API|API: one of these; with=any: any); outcome=,
                                       argument=, did=, function= (of the innermost place), clause=; thread=other: not the
-                                      test's own; before=yes: before the first test; alone=no: only after other tests;
+                                      test's own; before=yes: before the first test; alone=no: only after other tests,
+                                      by=OTHER of which this one made the call;
                                       may=yes: need not be found; more=yes: TEST may have others; probability=P critical=N: with --systematic
                                       api, level, outcome: A|B is one of these, "..." in a text is anything
     random TEST                       TEST fails now and then: flaky, no other finding; listed=no: need not be seen to
@@ -220,6 +221,8 @@ class Check:
             self.add(f"{where}: thread is {one.get('thread')}")
         if bool(one.get("before_first_test")) != (options.get("before") == "yes"):
             self.add(f"{where}: before_first_test is {one.get('before_first_test')}")
+        if one.get("test") != options.get("by"):
+            self.add(f"{where}: made by '{one.get('test')}'")
         if finding.get("alone") != (options.get("alone") != "no"):
             self.add(f"{where}: alone is {finding.get('alone')}")
         if "probability" in options and not same_number(options["probability"], finding.get("probability")):

@@ -10,13 +10,16 @@ after the other) and alternatives A,B|C; an alternative that ends with ? may be 
                                       of these three: polluted=ROOT,... exactly these (`none`: none; left out: whatever);
                                       more=yes: further lists may be found; some=yes: one of the lists has to be
                                       class=CLASS: what it is called, where more than one would be right (A|B)
+                                      left=PATH: what the report shows to be left by one of the tests before it
+                                      twice=yes|no: of a victim: whether it also fails the second time
     cleaned TEST after=LIST by=LISTS  run after the polluters and before TEST these let it pass, and nothing else does;
                                       by=none: nothing does
     random TEST                       TEST fails now and then: flaky, no other finding; listed=no: need not be seen to
     order OUTCOME TEST...             run in this order, the last one ends so: pass, fail, skip, crash, timeout, good or bad
     run NAME [OPTION...]              one more run with these options; those of `run default` are for the ordinary run
                                       status=N; patience=SECONDS; on=GLOB; quick=no: not in quick mode; off=yes: no run;
-                                      env="NAME=VALUE ...": environment; partial=yes: not everything has to be found
+                                      env="NAME=VALUE ...": environment; partial=yes: not everything has to be found,
+                                      nor explained
                                       twice=yes: called again in the same folder, it finds the same with less work
     says TEXT                         TEXT is said under "limits" or on standard error
 
@@ -51,6 +54,7 @@ from test_subjects import SLOWNESS, Mismatch, Skipped, check_all, name_in_order_
 HERE = pathlib.Path(__file__).resolve()
 PATIENCE = 120 * SLOWNESS
 CLASSES = ("victim", "brittle", "non-idempotent")
+UNEXPLAINED = "unexplained"
 SEVERITIES = ("high", "medium", "low")
 BAD = ("fail", "crash", "timeout")
 GOOD = ("pass", "skip")
@@ -97,7 +101,9 @@ class Claim:
         self.polluted = None
         if "polluted" in options:
             self.polluted = [] if options["polluted"] == "none" else options["polluted"].split(",")
+        self.left = options.get("left")
         self.listed = options.get("listed") != "no"
+        self.twice = {"yes": True, "no": False}.get(options.get("twice"), True if self.kind == "non-idempotent" else None)
         self.cleaners = {}  # a list of polluters -> Lists
 
     def orders(self):
@@ -106,8 +112,8 @@ class Claim:
             return
         alone, after = ("bad", "good") if self.kind == "brittle" else ("good", "bad")
         yield (self.test,), alone
-        if self.kind == "non-idempotent":
-            yield (self.test, self.test), after
+        if self.twice is not None:
+            yield (self.test, self.test), after if self.twice else alone
         for names in self.lists.all():
             yield (*names, self.test), after
             # Minimal: nothing can be left out.
@@ -124,7 +130,7 @@ class Claim:
         if (other,) in self.lists.wanted | self.lists.optional:
             return "good" if self.kind == "brittle" else "bad"
         if other == self.test:
-            return {"non-idempotent": "bad", "victim": None}.get(self.kind, alone)
+            return {True: "bad", False: "good", None: None if self.kind == "victim" else alone}[self.twice]
         return None if self.more else alone
 
 
@@ -338,7 +344,7 @@ class Check:
                 self.add(f"{title}: no {key}")
         if finding.get("test") not in tests:
             self.add(f"{title}: no such test")
-        for key, right in (("class", CLASSES), ("severity", SEVERITIES), ("outcome", (*BAD, None))):
+        for key, right in (("class", (*CLASSES, UNEXPLAINED)), ("severity", SEVERITIES), ("outcome", (*BAD, None))):
             if finding.get(key) not in right:
                 self.add(f"{title}: {key} is {finding.get(key)}")
         for key in ("polluters", "setters", "cleaners"):
@@ -365,6 +371,8 @@ class Check:
     def finding(self, claim, finding):
         """Is it as the directive says?"""
         where = f"{claim.directive.where()}: '{claim.test}'"
+        if finding["class"] == UNEXPLAINED and self.run.partial:
+            return
         if finding["class"] not in claim.classes:
             self.add(f"{where}: found as {finding['class']}, wanted {' or '.join(claim.classes)}")
             return
@@ -372,13 +380,20 @@ class Check:
             lists = {tuple(names) for names in finding.get(key, [])}
             if claim.kind == kind:
                 self.same_lists(f"{where}: {key}", claim, claim.lists, lists)
-            elif lists - {(claim.test,)} and claim.kind == finding["class"]:  # itself: one that is non-idempotent
+            elif lists and claim.kind == finding["class"]:
                 self.add(f"{where}: {key} of one that is {claim.kind}: {show(lists)}")
+            if (claim.test,) in lists:
+                self.add(f"{where}: is called one of its own {key}")
+        if claim.twice is not None and finding.get("non_idempotent") != claim.twice:
+            self.add(f"{where}: non_idempotent is {finding.get('non_idempotent')}")
         if claim.cleaners and finding.get("polluters"):
             first = tuple(finding["polluters"][0])
             if first in claim.cleaners:
                 lists = {tuple(names) for names in finding.get("cleaners", [])}
                 self.same_lists(f"{where}: cleaners after {', '.join(first)}", None, claim.cleaners[first], lists)
+        left = (finding.get("left") or {}).get("path")
+        if claim.left and not (left and matches(claim.left, left)):
+            self.add(f"{where}: {left} is shown to be left, wanted {claim.left}")
         if claim.polluted is not None:
             roots = finding.get("polluted", [])
             for wanted in claim.polluted:
@@ -493,8 +508,9 @@ def check_pairs(suite, folder):
         test = claim.test
         for polluters, lists in claim.cleaners.items():
             for other in names if not lists.restricted else ():
-                # One that fails may end the process, and what was in it.
-                if other == test or (other,) in lists.all() or suite.outcomes[(other,)] in BAD:
+                # One that fails may end the process, and what was in it; after them it is a victim, too.
+                if other == test or (other,) in lists.all() or suite.outcomes[(other,)] in BAD \
+                        or suite.ends(folder, (*polluters, other), clean, timeout) in BAD:
                     continue
                 got = suite.ends(folder, (*polluters, other, test), clean, timeout)
                 if got in GOOD:

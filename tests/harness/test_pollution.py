@@ -16,7 +16,8 @@ Besides the directives of subject.py these, mostly next to the test they speak o
                                   on=GLOB; quick=no: not in quick mode; skip=TEXT: skipped where limits say TEXT
                                   deep=yes: access paths may be longer than anybody reads
                                   beside=COMMAND: a shell command that runs meanwhile; prepare=COMMAND: runs before
-    says TEXT                     TEXT is said under "limits" or on standard error; in=, on=
+    says TEXT                     TEXT is said under "limits", under "left_out" (as "2 variables of GoogleTest: a, b") or on
+                                  standard error; in=, on=
 
 Wherever it makes sense, alternatives are separated by | and "..." stands for anything. TEST may be such a pattern: it
 speaks of the tests that no directive names. in=NAME,... restricts a directive to some runs, on=GLOB,... (or !GLOB) to
@@ -57,6 +58,10 @@ def matches(pattern, text):
         MATCHERS[pattern] = re.compile("|".join(
             ".*".join(re.escape(part) for part in alternative.split("...")) for alternative in pattern.split("|")), re.S)
     return isinstance(text, str) and MATCHERS[pattern].fullmatch(text) is not None
+
+
+def left_out_line(left_out):
+    return f"{left_out['variables']} variables {left_out['why']}: {', '.join(left_out['names'])}"
 
 
 def listed(directive, key):
@@ -164,7 +169,7 @@ class Check:
             if not any(d in self.run.of([d], test) for test in tests):
                 self.add(f"{d.where()}: '{d.args[0]}' is not among the tests")
         for d in self.run.says:
-            text = "\n".join([*self.report.get("limits", []), self.said])
+            text = "\n".join([*self.report.get("limits", []), *map(left_out_line, self.report.get("left_out", [])), self.said])
             if not any(matches(f"...{alternative}...", text) for alternative in d.args[0].split("|")):
                 self.add(f"{d.where()}: '{d.args[0]}' is not said")
         return self.wrong
@@ -256,9 +261,14 @@ class Check:
             self.declared(title, finding)
 
     def declared(self, title, finding):
-        """The line that it gives as the root's declaration has the root's name in it."""
+        """
+        The line that it gives as the root's declaration has the root's name in it. What a framework gives to tests is
+        "*state", a parameter, or "this", of which the place is the call that gave the object away.
+        """
         place = finding.get("declared") or {}
-        name = re.split(r"::|\.", re.sub(r"<.*>|\[.*", "", finding.get("root") or ""))[-1]
+        name = re.split(r"::|\.", re.sub(r"<.*>|\[.*", "", finding.get("root") or ""))[-1].lstrip("*")
+        if name == "this":
+            name = "qExec"
         path = self.folder / (place.get("file") or "")
         if path not in self.lines:
             try:

@@ -19,7 +19,7 @@ MARKS = re.compile(r"(?<=<!-- attributes: begin \(tests/lint/check_attributes\.p
 TEXT = r'"((?:[^"\\]|\\.)*)"'
 # Name, what, how; then how it shows when it is not there, and which function reads it.
 ROW = re.compile(r"^ROW\(" + TEXT + r",\s*" + TEXT + r",\s*" + TEXT + r",\s*(?:NULL|" + TEXT + r"),\s*\w+,([^()]*)\)", re.M)
-WEIGHTS = {"WEIGHT_HIGH": "`high`", "WEIGHT_MEDIUM": "`medium`", "WEIGHT_LOW": "`low`", "WEIGHT_PLAIN": ""}
+WEIGHTS = {"WEIGHT_HIGH": "`high`", "WEIGHT_MEDIUM": "`medium`", "WEIGHT_LOW": "`low`", "WEIGHT_PLAIN": "", "WEIGHT_POSITION": ""}
 
 
 def rows():

@@ -2,6 +2,7 @@
 """Checks check_rooms.py itself, on small trees made for it: what it must report, and what it must not."""
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -51,7 +52,7 @@ class Rooms(unittest.TestCase):
             for folder, prefix in folders:
                 out = self.top / "build" / folder / f"{prefix}{room}_{name}.o"
                 out.parent.mkdir(parents=True, exist_ok=True)
-                subprocess.run([os.environ.get("CC", "cc"), "-I", self.top / "src", "-c", path, "-o", out], check=True)
+                subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-I", self.top / "src", "-c", path, "-o", out], check=True)
 
     def problems(self, build=True):
         if build:

@@ -45,6 +45,17 @@ struct model_case {
 #define CASE_INLINED(name) CASE(name)
 #endif
 
+/* It takes the controller's breakpoints: tests/subjects/choices has its tests. */
+#define CASE_SUBJECT(name)                                                     \
+	{                                                                      \
+#name, case_without, case_without, true                        \
+	}
+
+static inline bool case_without(void)
+{
+	return true;
+}
+
 /* Correct ones run side by side: most of them wait, for one another or for time. */
 #define CASES_AT_ONCE 8
 

@@ -7,8 +7,11 @@
 #include <ctime>
 #include <mutex>
 #include <poll.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/time.h>
 #include <thread>
 
@@ -156,4 +159,61 @@ static bool clock_delay_correct(void)
 	while (std::chrono::steady_clock::now() < end && n < 10000000)
 		n++;
 	return n < 10000000 && clocks_agree();
+}
+
+/* What is one moment is one second, one minute, one day. */
+static bool clock_boundary_fragile(void)
+{
+	time_t first = time(nullptr);
+	return time(nullptr) == first;
+}
+
+/* Files that are made now are of now; times that are set stay. */
+static bool stamps_agree(void)
+{
+	char path[] = "/tmp/polygraph-case-XXXXXX";
+	struct stat status;
+	time_t before = time(nullptr);
+	int fd = mkstemp(path);
+	unlink(path);
+	bool agree = fd >= 0 && !fstat(fd, &status) &&
+		     status.st_mtime >= before &&
+		     status.st_mtime <= time(nullptr);
+	struct timespec times[2];
+	if (clock_gettime(CLOCK_REALTIME, &times[0]))
+		return false;
+	times[1] = times[0];
+	agree = agree && !futimens(fd, times) && !fstat(fd, &status) &&
+		status.st_mtim.tv_sec == times[1].tv_sec;
+	close(fd);
+	return agree;
+}
+
+/* A timer that expires at a point in time does. */
+static bool timer_expires(void)
+{
+	struct itimerspec value = {};
+	uint64_t n = 0;
+	int fd = timerfd_create(CLOCK_REALTIME, 0);
+	if (clock_gettime(CLOCK_REALTIME, &value.it_value))
+		return false;
+	value.it_value.tv_nsec += 3000000;
+	if (value.it_value.tv_nsec >= 1000000000) {
+		value.it_value.tv_nsec -= 1000000000;
+		value.it_value.tv_sec++;
+	}
+	bool expired = !timerfd_settime(fd, TFD_TIMER_ABSTIME, &value, nullptr) &&
+		       read(fd, &n, sizeof(n)) == (ssize_t)sizeof(n) && n;
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	close(fd);
+	return expired && (now.tv_sec > value.it_value.tv_sec ||
+			   (now.tv_sec == value.it_value.tv_sec &&
+			    now.tv_nsec >= value.it_value.tv_nsec));
+}
+
+static bool clock_boundary_correct(void)
+{
+	return stamps_agree() && clocks_agree() && waits_are_over(true) &&
+	       timer_expires();
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <climits>
 #include <clocale>
+#include <cwctype>
 #include <csignal>
 #include <ctime>
 #include <fcntl.h>
@@ -89,7 +90,9 @@ static bool locale_fragile(void)
 
 static bool locale_correct(void)
 {
-	return setlocale(LC_ALL, "") && setlocale(LC_ALL, "C") &&
+	return setlocale(LC_ALL, "") && iswalpha(L'q') && !iswalpha(L'7') &&
+	       strcoll("ab", "ac") < 0 && setlocale(LC_ALL, "C.UTF-8") &&
+	       MB_CUR_MAX > 1 && setlocale(LC_ALL, "C") &&
 	       MB_CUR_MAX == 1 && !strcmp(nl_langinfo(RADIXCHAR), ".");
 }
 

@@ -1183,7 +1183,9 @@ static bool select_correct(void)
 	return true;
 }
 
-CASES(CASE(qsort), CASE(qsort_r), CASE_INLINED(bsearch), CASE(readdir),
+CASES(CASE(qsort), CASE(qsort_r), CASE_INLINED(bsearch),
+      CASE_SUBJECT(std_sort), CASE_SUBJECT(std_nth_element),
+      CASE_SUBJECT(std_partial_sort), CASE(readdir),
       CASE(readdir_type), CASE(readdir_entry), CASE(getdents64), CASE(scandir),
       CASE(scandirat), CASE(glob), CASE(ftw), CASE(nftw), CASE(fts_read),
       CASE(getpwent), CASE(getgrent), CASE(getservent), CASE(getprotoent),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from pollution import lay_out
 
-CLASSES = ("victim", "brittle", "non-idempotent")
+CLASSES = ("victim", "brittle", "non-idempotent", "unexplained")
 OWN = ".polygraph"
 MORE = 120              # seconds that a run may take beyond its budget, on a busy machine
 
@@ -24,6 +24,7 @@ class Figures:
     programs: int = 0
     tests: int = 0
     found: collections.Counter = field(default_factory=collections.Counter)     # by class
+    rooted: int = 0         # findings with at least one polluted root
     replayed: int = 0
     random: list = field(default_factory=list)
     plain: float = 0.0
@@ -33,6 +34,10 @@ class Figures:
     ended: int = 0          # programs where the budget ended the search
     limits: list = field(default_factory=list)
     errors: list = field(default_factory=list)
+
+    @property
+    def findings(self):
+        return sum(self.found.values())
 
     @property
     def open(self):
@@ -101,6 +106,9 @@ class Search:
         before = files(*folders)
         report, took = self.search()
         for finding in report["findings"]:
+            if finding["kind"] == "flaky":
+                figures.random.append(f"{name}: {finding['test']}")
+                continue
             status, _, said = self.call(f".{finding['id']}", "replay", "--times", "3", finding["id"],
                                         limit=self.options.budget + MORE)
             figures.replayed += status == 1
@@ -108,13 +116,13 @@ class Search:
                 figures.errors.append(f"{name}: {finding['id']} ({finding['test']}): not seen again: "
                                       + (said.strip().splitlines() or [f"status {status}"])[-1])
             figures.found[finding["class"]] += 1
+            figures.rooted += bool(finding["polluted"])
         after = files(*folders)
         figures.errors += [f"{name}: {path} is another one than before" for path in sorted(before.keys() | after.keys())
                            if before.get(path) != after.get(path) and not path.endswith("Temporary/LastTest.log")]
         order = report["order"]
         figures.programs += 1
         figures.tests += len(report["tests"])
-        figures.random += [f"{name}: {found['test']}" for found in report["findings"] if found["kind"] == "flaky"]
         figures.plain += plain
         figures.order += took
         figures.executions += order["executions"]
@@ -139,13 +147,14 @@ def measure(runner, run, say, failure):
     return figures
 
 
-COLUMNS = ["suite", "programs", "tests", *CLASSES, "random", "replayed", "plain s", "order s", "executions", "pairs",
-           "tried", "by state", "open", "ended by budget"]
+COLUMNS = ["suite", "programs", "tests", *CLASSES, "roots named", "random", "replayed", "plain s", "order s",
+           "executions", "pairs", "tried", "by state", "open", "ended by budget"]
 
 
 def row(name, figures):
     return [name, str(figures.programs), str(figures.tests), *(str(figures.found[kind]) for kind in CLASSES),
-            str(len(figures.random)), str(figures.replayed), f"{figures.plain:.1f}", f"{figures.order:.1f}",
+            f"{figures.rooted}/{figures.findings}", str(len(figures.random)), str(figures.replayed),
+            f"{figures.plain:.1f}", f"{figures.order:.1f}",
             str(figures.executions), str(figures.pairs["all"]), str(figures.pairs["tried"]),
             str(figures.pairs["by_state"]), str(figures.open), str(figures.ended)]
 
@@ -163,6 +172,7 @@ def sums(results):
     replayed = sum(figures.replayed for _, figures in results)
     return [f"{sum(found.values())} findings: " + ", ".join(f"{found[kind]} {kind}" for kind in CLASSES)
             + f"; {replayed} shown again by replay, three times each",
+            f"polluted roots are named for {sum(figures.rooted for _, figures in results)} of them",
             f"{pairs['all']} pairs: {pairs['tried']} tried, {pairs['by_state']} left out because of state, "
             f"{sum(figures.open for _, figures in results)} open; {sum(f.executions for _, f in results)} test executions",
             *(f"fails at random: {name}/{test}" for name, figures in results for test in figures.random)]

@@ -173,6 +173,65 @@ def _meson(folder, _output):
     return tests
 
 
+def _clar(_folder, output):
+    tests = []
+    for match in re.finditer(r"(?m)^(ok|not ok) \d+ - (# SKIP )?(\S.*::\S+)$", output):
+        outcome = "skip" if match.group(2) else "pass" if match.group(1) == "ok" else "fail"
+        tests.append((match.group(3), outcome))
+    return tests
+
+
+def _tinytest(_folder, output):
+    """`group/test: ` and the verdict, with whatever the test says in between."""
+    outcomes = {"OK": "pass", "SKIPPED": "skip", "DISABLED": "disabled", "FAILED": "fail"}
+    tests = []
+    for piece in re.split(r"(?m)^(?=[\w-]+/[\w./+-]+: )", output)[1:]:
+        name = re.match(r"(\S+): ", piece).group(1)
+        verdict = re.search(r"\b(OK|SKIPPED|DISABLED|FAILED)\b", piece[len(name):])
+        tests.append((name, outcomes[verdict.group(1)] if verdict else "crash"))
+    return list(dict(tests).items())  # one that is tried again counts as the last time
+
+
+def numbered(tests):
+    """Names that come again get a number, as in polygraph's reports."""
+    seen = {}
+    result = []
+    for name, outcome in tests:
+        seen[name] = seen.get(name, 0) + 1
+        result.append((f"{name}#{seen[name]}" if seen[name] > 1 else name, outcome))
+    return result
+
+
+def _qtest(folder, _output):
+    # An expected failure (xfail) is followed by the verdict.
+    outcomes = {"pass": "pass", "fail": "fail", "skip": "skip", "xpass": "fail", "bpass": "pass", "bfail": "pass"}
+    tests = []
+    report = _xml(folder / "report.xml")
+    for function in report.iter("TestFunction"):
+        if function.get("name") in ("initTestCase", "cleanupTestCase"):
+            continue
+        for incident in function.findall("Incident"):
+            if incident.get("type") == "xfail":
+                continue
+            tag = incident.findtext("DataTag")
+            name = f"{report.get('name')}::{function.get('name')}({tag or ''})"
+            tests.append((name, outcomes[incident.get("type")]))
+        for message in function.findall("Message[@type='skip']"):
+            name = f"{report.get('name')}::{function.get('name')}({message.findtext('DataTag') or ''})"
+            tests.append((name, "skip"))
+    return numbered(tests)
+
+
+def _criterion(folder, _output):
+    tests = []
+    for suite in _xml(folder / "report.xml").iter("testsuite"):
+        for case in suite.iter("testcase"):
+            outcome = ("crash" if case.find("error") is not None else "fail" if case.find("failure") is not None else
+                       "skip" if case.find("skipped") is not None else "pass")
+            tests.append((f"{suite.get('name')}::{case.get('name')}", outcome))
+    return numbered(tests)
+
+
 def functions(pattern, outcomes, name=str):
     """A hand-written runner: `pattern` finds (name, verdict) in its output; `name` maps its name to the function's."""
     def read(_folder, output):
@@ -194,6 +253,10 @@ FRAMEWORKS = {
     "glib": Framework(lambda folder: (["--tap", "-k"], {}), _glib),
     "cpputest": Framework(lambda folder: (["-v"], {}), _cpputest),
     "unity": Framework(lambda folder: ([], {}), _unity),
+    "clar": Framework(lambda folder: (["-t"], {}), _clar),
+    "tinytest": Framework(lambda folder: ([], {}), _tinytest),
+    "qtest": Framework(lambda folder: (["-o", f"{folder}/report.xml,xml"], {}), _qtest),
+    "criterion": Framework(lambda folder: ([f"--xml={folder}/report.xml"], {}), _criterion),
     "functions": Framework(lambda folder: ([], {}), None),
     "ctest": Framework(None, _ctest),
     "meson": Framework(None, _meson),

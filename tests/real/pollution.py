@@ -4,7 +4,7 @@ For each executable: plain, the first pass alone (--no-readers --no-effect) of m
 first pass with one test only, which is what starting up and reading debug information cost, and everything. What is
 timed is run in turns, so that a busy spell of the machine does not count for one of them alone. Names and outcomes have
 to be those of the plain run. What tests left is removed before each run. Suites of processes have no memory to be
-compared. The reports stay in WORK/SUITE/pollution/.
+compared. The reports stay in WORK/SUITE/pollution/, with the figures, of which --tables makes the tables again.
 """
 
 import collections
@@ -12,6 +12,8 @@ import json
 import math
 import shutil
 from dataclasses import dataclass, field
+
+import judged
 
 SEVERITIES = ("high", "medium", "low")
 KINDS = ("memory", "file", "process")
@@ -31,6 +33,18 @@ class Figures:
     whole: float = 0.0
     limits: list = field(default_factory=list)
     errors: list = field(default_factory=list)
+    findings: list = field(default_factory=list)    # (program, what the report says of it)
+
+    def add(self, program, report):
+        """What the whole command said of one executable."""
+        self.found.update((finding["where"], finding["severity"]) for finding in report["findings"])
+        self.roots.update((program, finding["where"], finding["root"]) for finding in report["findings"])
+        self.findings += [(program, finding) for finding in report["findings"]]
+        self.limits += [f"{program}: {limit}" for limit in report["limits"]]
+
+    @property
+    def whole_ratio(self):
+        return self.whole / self.plain if self.plain else 0.0
 
     @property
     def ratio(self):
@@ -117,30 +131,52 @@ class Measurement:
         plain, first, memory, start = (self.turns(runs) + [0.0, 0.0])[:4]
         figures.programs += 1
         figures.tests += len(tests)
-        figures.found.update((finding["where"], finding["severity"]) for finding in report["findings"])
-        figures.roots.update((self.program.name, finding["where"], finding["root"]) for finding in report["findings"])
+        figures.add(self.program.name, report)
         figures.plain += plain
         figures.start += min(max(start - (quickest.get("seconds") or 0.0), 0.0), first)
         figures.memory += plain if self.is_processes else memory
         figures.first += first
         figures.whole += whole
-        figures.limits += [f"{self.program.name}: {limit}" for limit in report["limits"]]
 
 
 def escape(name):
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
+NUMBERS = ("programs", "tests", "plain", "start", "memory", "first", "whole")
+
+
+def save(folder, programs, figures):
+    (folder / "figures.json").write_text(json.dumps({
+        "programs_run": [program.name for program in programs], "errors": figures.errors,
+        **{name: getattr(figures, name) for name in NUMBERS}}, indent=1) + "\n", encoding="utf-8")
+
+
+def load(folder):
+    """The figures of an earlier run."""
+    kept = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    figures = Figures(errors=kept["errors"], **{name: kept[name] for name in NUMBERS})
+    for program in kept["programs_run"]:
+        report = folder / f"{program}.json"
+        if report.exists():
+            figures.add(program, json.loads(report.read_text(encoding="utf-8")))
+    return figures
+
+
 def measure(runner, run, compare, say):
     """All executables of a suite that is built."""
+    if runner.options.tables:
+        return load(runner.folder / "pollution")
     figures = Figures()
+    programs = runner.programs()
     shutil.rmtree(runner.folder / "pollution", ignore_errors=True)
-    for program in runner.programs():
+    for program in programs:
         say(f"{runner.suite.name}: pollution of {program.name}")
         try:
             Measurement(runner, program, run, compare).measure(figures)
         except Failed as error:
             figures.errors.append(str(error))
+    save(runner.folder / "pollution", programs, figures)
     return figures
 
 
@@ -199,3 +235,8 @@ def sums(results):
         lines.append(f"{kind}: {sum(counts.values())} findings at {roots} roots: "
                      + ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES))
     return lines
+
+
+def write_page(path, results):
+    """The page with its tables made anew; @results: (package, figures)."""
+    path.write_text(judged.page(path.read_text(encoding="utf-8"), results), encoding="utf-8")

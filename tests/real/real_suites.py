@@ -9,6 +9,7 @@ Exit status: 0 all suites agree, 1 some differ or could not be run, 2 the call w
 
 import argparse
 import collections
+import contextlib
 import fnmatch
 import json
 import os
@@ -28,10 +29,13 @@ import choices
 import order
 import plain
 import pollution
-from apt_sources import Apt, AptError, installed
+import ways
 from suites import SUITES
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/harness"))
+from apt_sources import Apt, AptError, installed  # noqa: E402
+
 TIME_LIMIT = 600        # seconds for one run of one executable
 BASICS = ["build-essential", "dpkg-dev", "patch"]
 
@@ -192,8 +196,28 @@ class Runner:
             for path in found:
                 if path.name not in suite.without:
                     cwd = Path(self.fill(suite.cwd)) if suite.cwd else path.parent
-                    programs.append(Program(path.name, [str(path), *suite.args], cwd, env))
+                    arguments = [self.fill(word) for word in suite.args]
+                    programs.append(Program(path.name, [str(path), *arguments], cwd, env))
         return programs
+
+    @contextlib.contextmanager
+    def serving(self):
+        """While the suite's server runs, if it has one."""
+        if not self.suite.server:
+            yield
+            return
+        (self.folder / "tmp").mkdir(parents=True, exist_ok=True)
+        with open(self.folder / "server.log", "wb") as log:
+            server = subprocess.Popen(["sh", "-c", self.fill(self.suite.server)], stdin=subprocess.DEVNULL, stdout=log,
+                                      stderr=log)
+        time.sleep(1)
+        try:
+            if server.poll() is not None:
+                raise SuiteError(f"its server ends at once: see {self.folder / 'server.log'}")
+            yield
+        finally:
+            server.terminate()
+            server.wait()
 
     def plain_tests(self, program, folder):
         """One run that makes the framework's own report."""
@@ -283,12 +307,13 @@ class Runner:
         if self.options.build_only:
             return
         programs = self.programs()
-        for program in programs:
-            say(f"{self.suite.name}: running {program.name}")
-            try:
-                self.run_program(program)
-            except plain.ReportError as error:
-                raise SuiteError(f"{program.name}: {error}") from error
+        with self.serving():
+            for program in programs:
+                say(f"{self.suite.name}: running {program.name}")
+                try:
+                    self.run_program(program)
+                except plain.ReportError as error:
+                    raise SuiteError(f"{program.name}: {error}") from error
         (self.folder / "differences.txt").write_text("".join(line + "\n" for line in self.result.differences),
                                                      encoding="utf-8")
 
@@ -424,8 +449,12 @@ def parse():
                         help="everything is written below it (default: build/real-suites)")
     parser.add_argument("--polygraph", type=Path, default=ROOT / "build/polygraph", metavar="PATH",
                         help="the program to try (default: build/polygraph)")
+    parser.add_argument("--ways", action="store_true",
+                        help="in their own order, reversed and alone instead; reports in DIR/SUITE/ways")
     parser.add_argument("--pollution", action="store_true",
                         help="what `polygraph pollution` finds and costs instead; reports in DIR/SUITE/pollution")
+    parser.add_argument("--tables", action="store_true",
+                        help="with --pollution: from the reports that are there, without running anything")
     parser.add_argument("--order", action="store_true",
                         help="what `polygraph order` finds and costs instead; reports in DIR/SUITE/order")
     parser.add_argument("--choices", action="store_true",
@@ -441,7 +470,8 @@ def parse():
                         help="processors for building (default: all)")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="timed runs, of which the best counts (3)")
     parser.add_argument("--show", type=int, default=20, metavar="N", help="differences shown for each suite (20)")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the results there as well")
+    parser.add_argument("--markdown", type=Path, metavar="FILE",
+                        help="write the results there as well; with --pollution: into the tables of that page")
     options = parser.parse_args()
     options.work = options.work.resolve()
     options.suites = [suite for suite in SUITES
@@ -451,7 +481,9 @@ def parse():
                      + ", ".join(suite.name for suite in SUITES))
     if options.jobs < 1 or options.repeat < 1 or options.budget < 1:
         parser.error("--jobs, --repeat and --budget take a number from 1")
-    if not (options.plain_only or options.build_only or options.list or options.commands):
+    if options.tables and not options.pollution:
+        parser.error("--tables is for --pollution")
+    if not (options.plain_only or options.build_only or options.list or options.commands or options.tables):
         options.polygraph = options.polygraph.resolve()
         if not os.access(options.polygraph, os.X_OK):
             parser.error(f"{options.polygraph} is not there: build it first (./dev build), or --plain-only")
@@ -459,13 +491,17 @@ def parse():
 
 
 def show_detector(options, apt, detector, measure):
-    """`polygraph pollution`, `order` or `choices` (@detector: that module) on all suites."""
+    """`polygraph pollution`, `order` or `choices`, or ways to run (@detector: that module) on all suites."""
     results, failed = [], False
     for suite in options.suites:
         runner = Runner(suite, options, apt)
         try:
-            runner.prepare()
-            figures = measure(runner)
+            if options.tables:
+                figures = measure(runner)
+            else:
+                runner.prepare()
+                with runner.serving():
+                    figures = measure(runner)
         except (AptError, SuiteError, plain.ReportError, OSError) as error:
             done()
             print(f"real-suites: {suite.name}: {error}", file=sys.stderr)
@@ -481,7 +517,10 @@ def show_detector(options, apt, detector, measure):
         failed |= bool(figures.errors)
     print("\n" + detector.table(results) + "\n")
     print("\n".join(detector.sums(results)))
-    if options.markdown:
+    if options.markdown and detector is pollution and options.markdown.exists():
+        packages = {suite.name: suite.package for suite in options.suites}
+        pollution.write_page(options.markdown, [(packages[name], figures) for name, figures in results])
+    elif options.markdown:
         options.markdown.write_text(detector.table(results, "|") + "\n\n"
                                     + "".join(f"- {line}\n" for line in detector.sums(results)), encoding="utf-8")
     return 1 if failed else 0
@@ -512,6 +551,8 @@ def main():
         options.build_only = True
         show_commands(options, apt)
         return 0
+    if options.ways:
+        return show_detector(options, apt, ways, lambda runner: ways.measure(runner, run, compare, say))
     if options.pollution:
         return show_detector(options, apt, pollution, lambda runner: pollution.measure(runner, run, compare, say))
     if options.order:

@@ -119,6 +119,66 @@ TEST(Locale, victim)
 	EXPECT_STREQ(setlocale(LC_NUMERIC, nullptr), "C");
 }
 
+/* alone: strtok */
+static char nothing[1];
+static const bool at_the_end = !strtok(nothing, " ");
+TEST(Strtok, pollute)
+{
+	static char text[] = "a b c";
+	innocent++;
+	strtok(text, " ");
+}
+TEST(Strtok, victim)
+{
+	ASSERT_TRUE(at_the_end);
+	EXPECT_EQ(strtok(nullptr, " "), nullptr);
+}
+
+/* alone: getopt */
+static int count_options()
+{
+	char name[] = "program", one[] = "-a", two[] = "-b";
+	char *words[] = { name, one, two, nullptr };
+	int n = 0;
+	while (getopt(3, words, "ab") != -1)
+		n++;
+	return n;
+}
+TEST(Options, pollute)
+{
+	innocent++;
+	EXPECT_EQ(count_options(), 2);
+}
+TEST(Options, victim)
+{
+	EXPECT_EQ(count_options(), 2);
+}
+
+/* alone: random */
+TEST(Random, pollute)
+{
+	innocent++;
+	for (int i = 0; i < 40; i++)
+		rand();
+}
+TEST(Random, victim)
+{
+	EXPECT_EQ(rand(), 1804289383);
+	EXPECT_EQ(rand(), 846930886);
+}
+
+/* alone: drand48 */
+TEST(Numbers, pollute)
+{
+	innocent++;
+	drand48();
+}
+TEST(Numbers, victim)
+{
+	EXPECT_EQ(lrand48(), 0);
+	EXPECT_EQ(lrand48(), 2116118);
+}
+
 /* The zone is made of the variable, which is put back with it. */
 /* alone: time-zone */
 TEST(Zone, pollute)

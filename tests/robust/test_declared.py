@@ -77,7 +77,7 @@ class Frameworks(unittest.TestCase):
                 declared = Declared(exe.path)
                 self.assertEqual(declared.framework, framework)
                 self.assertEqual(declared.natural, "natural")
-                self.assertEqual(declared.bound, "bound" if known.groups else "free")
+                self.assertEqual(declared.bound, "bound" if known.groups or known.FIXED else "free")
                 self.check_groups(declared, known.groups)
                 for what in ("after", "needs", "cleanups"):
                     expected = {test: others for kind, test, others in known.RELATIONS

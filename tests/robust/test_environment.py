@@ -16,6 +16,7 @@ import tempfile
 import unittest
 
 import runner
+from fresh import copy_tool
 
 POLYGRAPH = None
 FOLDER = None
@@ -235,8 +236,7 @@ class Environment(unittest.TestCase):
     def install_below(self, name):
         folder = os.path.join(self.folder, name)
         os.mkdir(folder)
-        for file in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
-            shutil.copy(os.path.join(os.path.dirname(POLYGRAPH), file), folder)
+        copy_tool(os.path.dirname(POLYGRAPH), folder)
         return os.path.join(folder, "polygraph")
 
     def left_links(self):
@@ -290,6 +290,28 @@ class Environment(unittest.TestCase):
         self.run_it("pollution", self.suite, status=1, env={**environment, "HOME": home})
         self.assertEqual(os.listdir(home), [".cache"])
         self.assertTrue([name for name in os.listdir(os.path.join(home, ".cache/polygraph")) if name.endswith(".idx")])
+
+    def test_project_among_system_sources(self):
+        """Where a project lies says nothing of whose its variables are."""
+        for place in ("/usr/src/app", "/usr/src/googletest/googletest/src", "/usr/unity/src", "/usr/catch2"):
+            program = compile_c("placed", SUITE, f"-fdebug-prefix-map={FOLDER}={place}", f"-fdebug-prefix-map={os.getcwd()}={place}")
+            done = self.run_it("pollution", "--format", "json", program, status=1)
+            report = json.loads(done.stdout)
+            self.assertEqual([finding["root"] for finding in report["findings"]], ["kept"], place)
+            self.assertEqual(report["findings"][0]["declared"]["file"], place + "/placed.c")
+            self.assertEqual(report["left_out"], [])
+
+    def test_left_out_and_changed(self):
+        """A variable that is not compared is no argument that a test leaves nothing."""
+        text = SUITE.replace("void __attribute__((noinline)) test_waits", "int other; "
+                             "void __attribute__((noinline)) test_sets(void) { other = 1; } "
+                             "void __attribute__((noinline)) test_waits").replace("test_waits();", "test_sets(); test_waits();")
+        program = compile_c("omits", text)
+        for options, wanted in (((), "2 tests leave something, 0 of them only in what is left out"),
+                                (("--exclude-roots", "^other$"), "2 tests leave something, 1 of them only in"),
+                                (("--exclude-roots", "^(other|kept)$"), "2 tests leave something, 2 of them only in")):
+            done = self.run_it("order", *options, program, status=0, env={**self.environment, "POLYGRAPH_LOG": "order"})
+            self.assertIn(wanted, os.fsdecode(done.stderr))
 
     def test_shared_build_id(self):
         """Two programs of one build id and one layout: the variable has the name that it has in this program."""

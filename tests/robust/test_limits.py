@@ -139,6 +139,28 @@ int main(void)
 }
 """
 
+CHECK = r"""
+#include <check.h>
+static int state;
+START_TEST(test_sets) { state = 1; } END_TEST
+START_TEST(test_wants_none) { ck_assert_int_eq(state, 0); } END_TEST
+START_TEST(test_fails) { ck_assert_int_eq(state, 7); } END_TEST
+int main(void)
+{
+	Suite *suite = suite_create("S");
+	TCase *tcase = tcase_create("T");
+	tcase_add_test(tcase, test_sets);
+#ifndef TWIN
+	tcase_add_test(tcase, test_wants_none);
+#endif
+	tcase_add_test(tcase, test_fails);
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_SILENT);
+	return srunner_ntests_failed(runner) != 0;
+}
+"""
+
 
 def write(name, text):
     path = os.path.join(FOLDER, name)
@@ -261,6 +283,19 @@ class Limits(unittest.TestCase):
         joined = build("joined", "-DJOINED")
         self.says([], "pollution", joined)
         self.says([], "order", joined)
+
+    def test_isolation(self):
+        """Tests that fail only in a process that they share, which the framework does not let them do, are named."""
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "check"], stdout=subprocess.PIPE, text=True)
+        if flags.returncode:
+            self.skipTest("the framework Check is not installed")
+        program = build("shared", *flags.stdout.split(), source=CHECK)
+        twin = build("shared_twin", "-DTWIN", *flags.stdout.split(), source=CHECK)
+        self.says(["Check runs each test in a process of its own; here they share one (as with CK_FORK=no), and "
+                   "1 fails only because of that: S/T/test_wants_none; --alone runs each in its own"], "run", program,
+                  status=(3,))
+        self.says([], "run", twin, status=(3,))
+        self.says([], "run", "--alone", program, status=(3,))
 
     def test_no_agent(self):
         """The program was installed without its libraries."""

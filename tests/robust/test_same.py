@@ -23,7 +23,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "harness"))
+sys.path[:0] = [str(HERE.parent / "harness"), str(HERE.parent)]
+import fresh  # noqa: E402
 import parts  # noqa: E402 (it lies in another folder)
 
 SUBJECTS = HERE.parent / "subjects"
@@ -173,8 +174,7 @@ class Runs:
 def copy_tool(polygraph, folder):
     """Where everybody can execute it."""
     tool = folder / "polygraph"
-    for file in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
-        shutil.copy2(polygraph.parent / file, folder / file)
+    fresh.copy_tool(polygraph.parent, folder)
     return tool
 
 

@@ -19,7 +19,7 @@ import threading
 import unittest
 
 import runner
-from fresh import wait_for
+from fresh import copy_tool, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 POLYGRAPH = None
@@ -409,8 +409,7 @@ def prepare(polygraph, folder):
     os.chmod(folder, 0o755)
     FOLDER = folder
     POLYGRAPH = os.path.join(folder, "polygraph")
-    for name in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
-        shutil.copy(os.path.join(os.path.dirname(polygraph), name), folder)
+    copy_tool(os.path.dirname(polygraph), folder)
     CHANGED = compile_text("changed", CHANGES)
     FORBIDS = compile_text("forbids", FORBID)
     NAMES = sorted({line.split("(")[0].split()[1] for line in CHANGES.splitlines() if line.startswith("void test_")})

@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <search.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
@@ -947,6 +948,58 @@ DO(leave_taken)
 	return close(TAKEN) == 0;
 }
 
+/* What functions keep for their next call. */
+static char divided[8];
+DO(divide_text)
+{
+	strcpy(divided, "a b c");
+	if (agent->active) {
+		strcpy(agent->strtok_rest, "b c");
+		agent->changes++;
+	}
+	return !strcmp(strtok(divided, " "), "a");
+}
+DO(divide_rest)
+{
+	if (agent->active) {
+		agent->strtok_rest[0] = '\0';
+		agent->changes++;
+	}
+	return strtok(NULL, " ") && strtok(NULL, " ") && !strtok(NULL, " ");
+}
+DO(take_options)
+{
+	static char name[] = "subject", letter[] = "-a", word[] = "word";
+	char *words[] = { name, letter, word, NULL };
+	if (agent->active) {
+		agent->getopt_calls++;
+		agent->changes++;
+	}
+	return getopt(3, words, "a") == 'a' && getopt(3, words, "a") == -1;
+}
+DO(options_anew)
+{
+	optind = 1;
+	return true;
+}
+DO(make_table)
+{
+	if (agent->active) {
+		agent->hsearch = 1;
+		agent->changes++;
+	}
+	return hcreate(4) != 0;
+}
+DO(destroy_table)
+{
+	if (agent->active) {
+		agent->hsearch = 0;
+		agent->changes++;
+	}
+	hdestroy();
+	return true;
+}
+
 struct step {
 	bool (*act)(void);
 	bool (*back)(void); /* NULL: it stays */
@@ -1041,6 +1094,12 @@ static const struct step steps[] = {
 	{ inexact, undivide, 0, NULL, NULL, NULL, NULL, NULL },
 	{ seed, unseed, 0, "random", NULL, "state *", "state *", NULL },
 	{ seed_48, unseed_48, 0, "drand48", NULL, "state *", "state *", NULL },
+	{ divide_text, divide_rest, 0, "strtok", NULL, "nothing", "\"b c\"",
+	  NULL },
+	{ take_options, options_anew, 0, "getopt", NULL, "optind 1", "optind 2",
+	  NULL },
+	{ make_table, destroy_table, 0, "hsearch", NULL, "none", "a table",
+	  NULL },
 	{ start_thread, end_thread, 0, "thread[worker]", NULL, "absent",
 	  "running", NULL },
 	{ start_child, kill_child, STATE_CHILDREN, "child[child]", NULL,

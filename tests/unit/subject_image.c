@@ -31,6 +31,7 @@ static struct subject_step *step;
 
 static char data_array[4 * PAGE] __attribute__((aligned(4096))) = "data";
 static char bss_array[4 * PAGE] __attribute__((aligned(4096)));
+static char untouched[SUBJECT_UNTOUCHED];
 
 /* Everything in [p, p+n) is exact: what is not announced did not change. */
 static void area(const void *p, size_t n)
@@ -530,6 +531,7 @@ int main(int argc, char **argv)
 	}
 	area(data_array, sizeof(data_array));
 	area(bss_array, sizeof(bss_array));
+	step->untouched = (uintptr_t)untouched;
 	if (argc > 1 && !strcmp(argv[1], SUBJECT_WATCHES))
 		watches();
 	if (argc > 1 && !strcmp(argv[1], SUBJECT_EXECUTES)) {

@@ -12,6 +12,8 @@
 #define SUBJECT_FREED "a block freed"
 #define SUBJECT_BLOCK_SIZE 100
 
+#define SUBJECT_UNTOUCHED (64 << 20)
+
 /* After this one, the byte at @block is to be written from outside. */
 #define SUBJECT_POKE "poke"
 /* Its argument for a large state instead of many kinds of changes. */
@@ -45,6 +47,7 @@ struct subject_area {
 struct subject_step {
 	uint64_t agent; /* its table; 0: it is not there */
 	uint64_t block;
+	uint64_t untouched; /* SUBJECT_UNTOUCHED bytes that nobody writes */
 	uint64_t areas_n;
 	struct subject_area areas[SUBJECT_AREAS];
 	uint64_t expected_n;

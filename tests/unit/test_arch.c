@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "tracee/arch.h"
 
@@ -149,6 +150,38 @@ static void test_no_instruction(void **state)
 	assert_int_equal(insn.length, 77);
 }
 
+static void test_arguments_that_are_read(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t code[16];
+		size_t n;
+		unsigned wanted;
+	} rows[] = {
+		/* push rbp; mov rbp, rsp; mov [rbp-8], edi; mov [rbp-16], r9 */
+		{ { 0x55, 0x48, 0x89, 0xe5, 0x89, 0x7d, 0xf8, 0x4c, 0x89, 0x4d,
+		    0xf0 },
+		  11,
+		  0x21 },
+		/* xor edi, edi; mov esi, 1; mov eax, edi; add eax, esi; ret */
+		{ { 0x31, 0xff, 0xbe, 1, 0, 0, 0, 0x89, 0xf8, 0x01, 0xf0,
+		    0xc3 },
+		  12,
+		  0 },
+		/* mov eax, [rdx+rcx*4]; ret */
+		{ { 0x8b, 0x04, 0x8a, 0xc3 }, 4, 0x0c },
+		/* call +0; mov eax, edi: that is another's by then */
+		{ { 0xe8, 0, 0, 0, 0, 0x89, 0xf8 }, 7, 0 },
+		/* cmp sil, 1 */
+		{ { 0x40, 0x80, 0xfe, 0x01 }, 4, 0x02 },
+		{ {}, 0, 0 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(
+			arch_arguments(rows[i].code, rows[i].n, RADDR(0x1000)),
+			rows[i].wanted);
+}
+
 static void test_arguments(void **state)
 {
 	(void)state;
@@ -161,6 +194,47 @@ static void test_arguments(void **state)
 		assert_int_equal(regs_arg(&regs, i), 100 + i);
 }
 
+static void test_calls_are_counted(void **state)
+{
+	(void)state;
+	static struct arch_count count;
+	static uint64_t cleared;
+	uint8_t *code = mmap(NULL, ARCH_COUNT_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	arch_count(RADDR((uintptr_t)&count), RADDR((uintptr_t)&cleared), code);
+	code[ARCH_COUNT_DUE] = 0xc3; /* ret: with a result that is not 0 */
+	assert_int_equal(mprotect(code, ARCH_COUNT_SIZE, PROT_READ | PROT_EXEC),
+			 0);
+	uint64_t (*function)(void) = NULL;
+	memcpy(&function, &code, sizeof(code));
+
+	/* All return to one of those addresses. */
+	count = (struct arch_count){ .size = UINT64_MAX, .left = 3 };
+	for (int i = 0; i < 3; i++) {
+		cleared = 1;
+		assert_int_equal(function(), 0);
+		assert_int_equal(cleared, 0);
+	}
+	cleared = 1;
+	assert_int_not_equal(function(), 0);
+	assert_int_equal(cleared, 1);
+
+	/* One that does not begins the count again. */
+	count = (struct arch_count){ .left = 0, .again = 2 };
+	assert_int_equal(function(), 0);
+	assert_int_equal(count.left, 2);
+	count.size = UINT64_MAX;
+	assert_int_equal(function(), 0);
+	count.size = 0;
+	assert_int_equal(function(), 0);
+	count.size = UINT64_MAX;
+	assert_int_equal(function(), 0);
+	assert_int_equal(function(), 0);
+	assert_int_not_equal(function(), 0);
+	assert_int_equal(munmap(code, ARCH_COUNT_SIZE), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,7 +244,9 @@ int main(void)
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_what_is_stepped),
 		cmocka_unit_test(test_no_instruction),
+		cmocka_unit_test(test_arguments_that_are_read),
 		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_calls_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,6 +345,8 @@ static bool is_known(unsigned kind, const char *root)
 	if (root && !(kind & FOLLOWED) &&
 	    (matches("semaphore*", root) || matches("message-queue*", root)))
 		return false;
+	if (root && (matches("strtok", root) || matches("hsearch", root)))
+		return kind & (REAL | AGENT);
 	if (kind & STATIC)
 		return true;
 	for (size_t i = 0; root && i < ARRAY_SIZE(hidden); i++) {

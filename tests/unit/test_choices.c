@@ -685,12 +685,17 @@ static void expect_space(const struct model_test *test, uint64_t nodes,
 	assert_int_equal(space->leaves, leaves);
 	assert_int_equal(space->failing, failing);
 	assert_true(space->exhausted);
+	/* A tree of choices of three: all that leads to a node is one edge. */
+	assert_int_equal(space->edges, nodes * 3);
+	assert_int_equal(space->merge_nodes, 0);
 	double wanted = (double)failing / (double)leaves;
 	assert_true(space->probability > wanted - 1e-9 &&
 		    space->probability < wanted + 1e-9);
 	assert_int_equal(result.findings.n, failing != 0);
 	if (!failing)
 		return;
+	assert_int_equal(assumption_of(&result.findings.data[0])->critical.n,
+			 space->critical);
 	assert_true(assumption_of(&result.findings.data[0])->systematic);
 	assert_true(assumption_of(&result.findings.data[0])->probability ==
 		    space->probability);

@@ -73,7 +73,7 @@ std::vector<int> vector_empty, vector_int;
 std::vector<point> vector_point;
 std::vector<std::string> vector_text;
 std::vector<std::vector<int>> vector_vector;
-std::vector<bool> bits_empty, bits_eight, bits_many;
+std::vector<bool> bits_empty, bits_three, bits_eight, bits_many;
 std::valarray<double> valarray_double;
 std::deque<int> deque_empty, deque_int, deque_long;
 std::deque<big> deque_big;
@@ -174,6 +174,7 @@ static void fill_sequences()
 	vector_point = { { 1, 2 }, { 3, 4 } };
 	vector_text = { "one", std::string(30, '2') };
 	vector_vector = { { 1 }, {}, { 2, 3 } };
+	bits_three.assign(3, true);
 	bits_eight.assign(8, true);
 	for (int i = 0; i < 77; i++)
 		bits_many.push_back(i % 3 == 0);
@@ -211,6 +212,7 @@ static void fill_sequences()
 	expect("vector_text", "[\"one\", \"" + std::string(30, '2') + "\"]");
 	expect("vector_vector", "[[1], [], [2, 3]]");
 	expect("bits_empty", "bits 0: ");
+	expect("bits_three", "bits 3: 111");
 	expect("bits_eight", "bits 8: 11111111");
 	std::string bits;
 	for (bool bit : bits_many)

@@ -120,6 +120,22 @@ static void add_list(struct order_lists *lists, size_t test)
 	assert_ok(vec_push(lists, one));
 }
 
+/* One more place under the root that differs in the order shown. */
+static void add_left(struct dependence *dependence, const char *path)
+{
+	struct change *change = &dependence->left.change;
+	if (!change->root)
+		assert_ok(str_copy("x", &change->root));
+	change->paths = realloc(change->paths,
+				(change->n + 1) * sizeof(*change->paths));
+	assert_non_null(change->paths);
+	struct change_path *added = &change->paths[change->n++];
+	*added = (struct change_path){};
+	assert_ok(str_copy(path, &added->path));
+	assert_ok(str_copy("0", &added->before));
+	assert_ok(str_copy("1", &added->after));
+}
+
 static struct dependence made_dependence(enum order_class class, size_t before)
 {
 	struct dependence dependence = {
@@ -140,6 +156,7 @@ static struct dependence made_dependence(enum order_class class, size_t before)
 					: &dependence.polluters,
 		 before);
 	assert_ok(strv_add(&dependence.polluted, "x"));
+	add_left(&dependence, "r.x\n");
 	return dependence;
 }
 
@@ -160,12 +177,8 @@ static void expect_because(struct dependence dependence,
 	for (size_t i = 0; i < n; i++)
 		assert_string_equal(evidence->because.data[i],
 				    pollution->findings.data[because[i]].id);
-	if (pollution) {
-		assert_int_equal(evidence->left.test, left);
-		assert_string_equal(evidence->left.path, "r.x\n");
-	} else {
-		assert_null(evidence->left.path);
-	}
+	assert_int_equal(evidence->left.test, left);
+	assert_string_equal(evidence->left.path, "r.x\n");
 	finding_free(&finding);
 }
 
@@ -201,7 +214,44 @@ static void test_dependence(void **state)
 	expect_because(made_dependence(ORDER_VICTIM, A), NULL,
 		       "Registry.Empty fails after A and passes alone; "
 		       "polluted: x",
-		       0, NULL, 0);
+		       A, NULL, 0);
+	/* Of two places that differ, the one that its polluters leave is shown. */
+	struct dependence keys = made_dependence(ORDER_VICTIM, HOSTILE);
+	change_free(&keys.left.change);
+	add_left(&keys, "r.other");
+	add_left(&keys, "r.x\n");
+	const size_t hostile[] = { HOSTILE_X };
+	expect_because(keys, &pollution,
+		       "Registry.Empty fails after B\\n\\x1b[31m and passes "
+		       "alone; polluted: x",
+		       HOSTILE, hostile, 1);
+}
+
+/* Seen and not explained: what was seen once only may be chance. */
+static void test_unexplained(void **state)
+{
+	(void)state;
+	for (size_t repeats = 0; repeats < 2; repeats++) {
+		struct dependence seen = {
+			.test = EMPTY,
+			.class = ORDER_UNEXPLAINED,
+			.failure = { .outcome = OUTCOME_FAIL },
+			.passing_own = true,
+			.repeats = repeats,
+		};
+		assert_ok(vec_push(&seen.passing, (size_t)A));
+		assert_ok(vec_push(&seen.passing, (size_t)EMPTY));
+		assert_ok(vec_push(&seen.failing, (size_t)EMPTY));
+		struct finding finding = {};
+		assert_ok(order_finding_make(&run, NULL, &seen, &finding));
+		assert_string_equal(finding.message,
+				    "Registry.Empty fails alone and passes in "
+				    "the suite's own order; not explained");
+		assert_int_equal(finding.severity,
+				 repeats ? FINDING_MEDIUM : FINDING_LOW);
+		assert_string_equal(finding.id, "order-dc68cde0dae2");
+		finding_free(&finding);
+	}
 }
 
 static void test_move(void **state)
@@ -228,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_shell),
 		cmocka_unit_test(test_leftover),
 		cmocka_unit_test(test_dependence),
+		cmocka_unit_test(test_unexplained),
 		cmocka_unit_test(test_move),
 	};
 	return cmocka_run_group_tests(all, NULL, NULL);

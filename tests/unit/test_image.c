@@ -488,6 +488,32 @@ static void test_large(void **state)
 	run_large(IMAGE_COMPARE, false);
 }
 
+/* What was never touched is known to be zeros, and costs no memory. */
+static void test_untouched(void **state)
+{
+	(void)state;
+	static const uint8_t zeros[IMAGE_PAGE];
+	struct drive drive;
+	drive_start(&drive, false);
+	assert_true(drive_watch(&drive, IMAGE_AUTO, true));
+	assert_true(drive.step.untouched != 0);
+	/* Its first page may be another variable's, too. */
+	uint64_t at = drive.step.untouched + IMAGE_PAGE;
+	uint64_t end = drive.step.untouched + SUBJECT_UNTOUCHED - IMAGE_PAGE;
+	for (; at < end; at += IMAGE_PAGE) {
+		const uint8_t *page = image_page(drive.image, IMAGE_AFTER, at);
+		assert_non_null(page);
+		assert_memory_equal(page, zeros, sizeof(zeros));
+	}
+	assert_in_range(image_counts(drive.image).bytes, 0, (8 << 20) - 1);
+	/* Its twin: what holds something is read. */
+	const uint8_t *code = image_page(drive.image, IMAGE_AFTER,
+					 regs_pc(&drive.thread->regs).v);
+	assert_non_null(code);
+	assert_memory_not_equal(code, zeros, sizeof(zeros));
+	drive_free(&drive);
+}
+
 /* A method that fails on the way gives place to another, and nothing is lost. */
 static void test_falls_back(void **state)
 {
@@ -582,6 +608,7 @@ static int run_all(const char *name)
 		cmocka_unit_test(test_agent),
 		cmocka_unit_test(test_all_agree),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_untouched),
 		cmocka_unit_test(test_falls_back),
 		cmocka_unit_test(test_executes),
 		cmocka_unit_test(test_gone),

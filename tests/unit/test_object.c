@@ -202,12 +202,23 @@ static void check_c(struct object *object)
 	assert_false(object_member_offset(object, "widget", ".", &size));
 
 	struct collected collected = {};
-	object_each_inlined(object, "test_*", collect_inlined, &collected);
+	object_each_inlined(object, (const char *const[]){ "test_*", NULL },
+			    collect_inlined, &collected);
 	assert_int_equal(collected.n, 1);
 	assert_string_equal(collected.name, "test_inlined");
 	assert_true(str_ends(collected.file, "/sub/c.c"));
 	/* The compilers differ on which line of the two it is. */
 	assert_in_range(collected.line, 10, 11);
+	for (int i = 0; i < 2; i++) {
+		const char *place_file;
+		unsigned place_line;
+		assert_true(object_inlined_place(object, "test_inlined",
+						 &place_file, &place_line));
+		assert_string_equal(place_file, collected.file);
+		assert_int_equal(place_line, collected.line);
+		assert_false(object_inlined_place(object, "main", &place_file,
+						  &place_line));
+	}
 
 	/* Every code address of main has a line in it. */
 	struct object_symbol main_symbol = symbol_of(object, "main");
@@ -284,7 +295,8 @@ static void test_c_lto(void **state _unused_)
 	assert_place(object, "main", "/sub/c.c", 14);
 	assert_int_equal(offset_of(object, "widget", "range.hi"), 6);
 	struct collected collected = {};
-	object_each_inlined(object, "test_inl*", collect_inlined, &collected);
+	object_each_inlined(object, (const char *const[]){ "test_inl*", NULL },
+			    collect_inlined, &collected);
 	assert_int_equal(collected.n, 1);
 	assert_string_equal(collected.name, "test_inlined");
 }
@@ -339,7 +351,8 @@ static void test_stripped(void **state _unused_)
 	assert_false(object_function_place(object, value, &file, &line));
 	assert_false(object_function_signature(object, value, &signature));
 	struct collected collected = {};
-	object_each_inlined(object, "*", collect_inlined, &collected);
+	object_each_inlined(object, (const char *const[]){ "*", NULL },
+			    collect_inlined, &collected);
 	assert_int_equal(collected.n, 0);
 }
 
@@ -434,6 +447,11 @@ static void test_cxx(void **state _unused_)
 			struct object_signature method =
 				signature_of(object, "_ZNK3app4Info6methodEi");
 			assert_int_equal(method.parameters, 2);
+			assert_int_equal(method.parameters_size, 16);
+			assert_int_equal(method.registers, 2);
+			assert_true(method.pointees[0] > 8 && /* this */
+				    method.pointees[0] < 4096);
+			assert_int_equal(method.pointees[1], 0);
 			assert_true(method.returns_integer);
 
 			assert_int_equal(offset_of(object, "app::Info", "base"),
@@ -671,7 +689,8 @@ static void test_damaged(void **state _unused_)
 		uint64_t value;
 		object_member_offset(object, "widget", "range.hi", &value);
 		struct collected collected = {};
-		object_each_inlined(object, "*", collect_inlined, &collected);
+		object_each_inlined(object, (const char *const[]){ "*", NULL },
+				    collect_inlined, &collected);
 	}
 }
 

@@ -200,11 +200,12 @@ static int set_up(void **state)
 	assert_true(n > 0);
 	base = own_base(path);
 	char *argv[] = { path, "suite", NULL };
+	static const char *const globs[] = { "place_*", NULL };
 	const struct suite_options options = {
 		.kind = &executable_suite_kind,
 		.argv = argv,
 		.framework = "functions",
-		.test_functions = "place_*",
+		.test_functions = globs,
 		.timeout_ns = 20000000000ULL,
 		.keep_output = true,
 		.jobs = 1,
@@ -368,6 +369,98 @@ static void test_after_a_crash(void **state)
 	assert_int_equal(times(&seen, test_named("place_crashes"), 0), 1);
 }
 
+/* Six places, of which no more than four count at the same time. */
+static void test_in_turns(void **state)
+{
+	(void)state;
+	struct suite_place places[6] = {
+		place_at(&large[0], 8), place_at(&large[1], 8),
+		place_at(&word, 8),	place_at(&bytes, 8),
+		place_at(&hot, 8),	place_at(&large[2], 8),
+	};
+	const char *const order[] = {
+		"place_reads", "place_half",	"place_hot", "place_far_end",
+		"place_reads", "place_changes", NULL,
+	};
+	size_t last = test_named("place_half");
+	places[2].up_to = places[3].up_to = last + 1;
+	places[4].from_test = places[5].from_test = last;
+	struct seen seen;
+	run(places, ARRAY_SIZE(places), order, &seen);
+	assert_int_equal(times(&seen, test_named("place_reads"), 2), 1);
+	assert_int_equal(times(&seen, last, 3), 1);
+	assert_int_equal(times(&seen, test_named("place_hot"), 4), 1);
+	assert_int_equal(times(&seen, test_named("place_far_end"), 5), 1);
+	assert_int_equal(seen.n, 4);
+}
+
+/* Places that become known on the way. */
+struct adding {
+	struct seen seen;
+	struct suite_place places[5];
+	size_t after; /* that test */
+	bool added[5];
+};
+
+static void on_adding_read(void *data, size_t test, size_t place)
+{
+	struct adding *adding = data;
+	on_read(&adding->seen, test, place);
+}
+
+static void on_adding_finished(void *data, const struct suite_result *result)
+{
+	struct adding *adding = data;
+	for (size_t i = 0;
+	     result->test == adding->after && i < ARRAY_SIZE(adding->places);
+	     i++)
+		adding->added[i] = suite_add_place(suite, &adding->places[i],
+						   result->test);
+}
+
+static void add_after_the_second(struct adding *adding)
+{
+	const struct suite_observer observer = {
+		.finished = on_adding_finished,
+		.read = on_adding_read,
+		.data = adding,
+	};
+	const size_t order[] = {
+		test_named("place_reads"),   test_named("place_half"),
+		test_named("place_changes"), test_named("place_crashes"),
+		test_named("place_hot"),
+	};
+	*adding = (struct adding){
+		.places = { place_at(&word, 8), place_at(&bytes, 8),
+			    place_at(&hot, 8), place_at(&large[2], 8),
+			    place_at(&large[0], 8) },
+		.after = order[1],
+	};
+	assert_ok(suite_run_adding(suite, order, ARRAY_SIZE(order), &observer));
+}
+
+static void test_adding(void **state)
+{
+	(void)state;
+	struct adding adding;
+	add_after_the_second(&adding);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(adding.added[i]);
+	assert_false(adding.added[4]); /* there are only four */
+	const struct seen *seen = &adding.seen;
+	assert_int_equal(times(seen, test_named("place_changes"), 0), 1);
+	assert_int_equal(times(seen, test_named("place_crashes"), 0), 1);
+	assert_int_equal(times(seen, test_named("place_hot"), 2), 1);
+	assert_int_equal(seen->n, 3);
+	/* None can be added where there is no such run. */
+	assert_false(suite_add_place(suite, &adding.places[0], 0));
+	setenv("POLYGRAPH_FAULT_WATCHPOINTS", "1", 1);
+	add_after_the_second(&adding);
+	unsetenv("POLYGRAPH_FAULT_WATCHPOINTS");
+	assert_false(adding.added[0]);
+	assert_int_equal(adding.seen.n, 0);
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -395,6 +488,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_from_a_test_on),
 		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_after_a_crash),
+		cmocka_unit_test(test_in_turns),
+		cmocka_unit_test(test_adding),
 		cmocka_unit_test(test_refused),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -17,11 +17,11 @@
 #include "base/macro.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/tap.h"
 #include "process/capture.h"
 #include "process/kinds.h"
 #include "process/process.h"
 #include "process/process_suite.h"
-#include "process/tap.h"
 #include "suite/kind.h"
 
 static char folder[] = "/tmp/polygraph-process-XXXXXX";

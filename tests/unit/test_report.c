@@ -347,7 +347,10 @@ static struct dependence victim = {
 	.roots_known = true,
 	.repeats = 1,
 	.because = LIST(char *, "pollution-1", "pollution-2"),
-	.left = { HOSTILE, "root\x07.x", "0", "\"\n\"" },
+	.left = { .test = HOSTILE,
+		  .path = "root\x07.x",
+		  .before = "0",
+		  .after = "\"\n\"" },
 };
 
 static const struct finding order_findings[] = {
@@ -569,8 +572,7 @@ static void test_pollution_text(void **state _unused_)
 	static const char summary[] =
 		"0 tests: 0 passed in 0 µs\n"
 		"2 tests leave shared state changed: 2 findings, 0 high; 1 "
-		"static initialised for the first time (compared with "
-		"--eager)\n";
+		"static initialised for the first time\n";
 	_cleanup_(freep) char *text =
 		render(&pollution, "text", (struct report_style){});
 	_cleanup_(freep) char *quiet = render(
@@ -681,6 +683,43 @@ static void test_pollution_junit(void **state _unused_)
 		xml, "name=\"B.One: /tmp/a/b\" classname=\"pollution\"/>"));
 }
 
+static void test_left_out(void **state _unused_)
+{
+	char *some[] = { "a::b", "c\x1b", NULL }, *one[] = { "d", NULL };
+	const struct left_out left_out[] = {
+		{ "of GoogleTest", { some, 2, 2 } },
+		{ "of system headers", { one, 1, 1 } },
+	};
+	struct report report = pollution;
+	report.left_out = left_out;
+	report.n_left_out = 2;
+	_cleanup_(freep) char *text =
+		render(&report, "text", (struct report_style){});
+	_cleanup_(freep) char *quiet =
+		render(&report, "text", (struct report_style){ .quiet = true });
+	_cleanup_(freep) char *verbose = render(
+		&report, "text", (struct report_style){ .verbose = true });
+	_cleanup_(freep) char *data =
+		render(&report, "json", (struct report_style){});
+	assert_true(str_ends(text,
+			     "\nleft out: 2 variables of GoogleTest, 1 of "
+			     "system headers (named with --verbose)\n"));
+	assert_null(strstr(quiet, "left out"));
+	assert_true(str_ends(verbose,
+			     "\nleft out: 2 variables of GoogleTest: a::b, "
+			     "c\\x1b\nleft out: 1 variable of system headers: "
+			     "d\n"));
+	_cleanup_(json_freep) json_t *json = json_loads(data, 0, NULL);
+	const char *why, *name;
+	int n;
+	assert_int_equal(json_unpack(json, "{s:[{s:s, s:i, s:[s, s!]}, {s:s}]}",
+				     "left_out", "why", &why, "variables", &n,
+				     "names", &name, &name, "why", &why),
+			 0);
+	assert_string_equal(why, "of system headers");
+	assert_int_equal(n, 2);
+}
+
 static void test_formats(void **state _unused_)
 {
 	assert_null(report_format_find("pdf"));
@@ -775,6 +814,7 @@ int main(void)
 		cmocka_unit_test(test_pollution_told),
 		cmocka_unit_test(test_pollution_json),
 		cmocka_unit_test(test_pollution_junit),
+		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_width),
 		cmocka_unit_test(test_progress),

@@ -67,6 +67,9 @@ static struct choices_space space = {
 	.leaves = 1234,
 	.failing = 308,
 	.merged = 5,
+	.edges = 27,
+	.merge_nodes = 1,
+	.critical = 2,
 	.probability = 0.25,
 };
 static const struct choices_reach reach = {
@@ -132,7 +135,8 @@ static void test_text(void **state _unused_)
 		"models: 2 of 80 exercised: read, readdir; the rest were not "
 		"exercised; 10 of 1,000 calls varied\n"
 		"all paths: T\\x1b: 1,234 paths over 9 choices, 308 fail (25 "
-		"%); 5 states reached again; more paths exist (--bound)\n");
+		"%); 27 edges, 1 merge node, 2 critical states; more paths "
+		"exist (--bound)\n");
 }
 
 static void test_verbose(void **state _unused_)
@@ -205,6 +209,12 @@ static void test_json(void **state _unused_)
 		0);
 	assert_int_equal(json_integer_value(json_object_get(ways, "failing")),
 			 308);
+	assert_int_equal(json_integer_value(json_object_get(ways, "edges")),
+			 27);
+	assert_int_equal(
+		json_integer_value(json_object_get(ways, "merge_nodes")), 1);
+	assert_int_equal(json_integer_value(json_object_get(ways, "critical")),
+			 2);
 	assert_true(json_is_false(json_object_get(ways, "exhausted")));
 	json_decref(object);
 }
@@ -235,7 +245,8 @@ static void test_models(void **state _unused_)
 	assert_string_equal(
 		text, "qsort      permute      one   C17: ties\n"
 		      "malloc(0)  random       full  (optional) C17: either\n"
-		      "\n2 models; 1 used only if named with --api\n");
+		      "\n2 models; 1 used only if named with --api, or with "
+		      "--pedantic\n");
 	_cleanup_(freep) char *verbose = render(
 		&report, "text", (struct report_style){ .verbose = true });
 	assert_non_null(strstr(verbose, "           never: others\n"));

@@ -12,7 +12,10 @@
 #include "unit.h"
 
 #define BASE 0x100000ULL
-#define ROOT_AREA 4096	 /* roots lie here */
+#define ROOT_AREA 4096 /* roots lie here */
+#define STACK 0x7ffff000ULL
+#define STACK_SIZE 0x1000ULL
+#define STACK_POINTER (STACK + 0x800)
 #define HEAP 0x200000ULL /* blocks of GRANULE bytes from here on */
 #define GRANULE 32
 #define NODES_MAX 1000000
@@ -24,6 +27,7 @@ struct moment {
 };
 
 static size_t heap_size = 64 * VIEW_PAGE;
+static size_t pages_asked;
 static struct moment moments[2]; /* before, after */
 static struct type_pool *pool;
 static struct containers *containers;
@@ -37,6 +41,7 @@ static type_id id_int, id_char, id_double, id_bits, id_padded, id_node,
 static const uint8_t *page(void *data, uint64_t address)
 {
 	const struct moment *moment = data;
+	pages_asked++;
 	if (address - BASE < ROOT_AREA)
 		return moment->roots + (address - BASE);
 	return address - HEAP < heap_size ? moment->heap + (address - HEAP)
@@ -67,6 +72,8 @@ static const struct view views[] = { { page, block, &moments[0] },
 static enum state_area area(void *data, uint64_t address)
 {
 	(void)data;
+	if (address - STACK < STACK_SIZE)
+		return address < STACK_POINTER ? STATE_DEAD : STATE_FOREIGN;
 	return address - HEAP < heap_size ? STATE_HEAP : STATE_NOWHERE;
 }
 
@@ -160,6 +167,7 @@ static int set_up_large(void **data)
 static int tear_down(void **data)
 {
 	(void)data;
+	pages_asked = 0;
 	state_differences_free(&differences);
 	state_destroy(state);
 	state = NULL;
@@ -441,6 +449,22 @@ static void test_freed(void **data)
 		compare(), "head: &{value = 1, next = NULL} -> (freed memory)");
 }
 
+/* What calls that returned had on the stack, and what is still there. */
+static void test_dead(void **data)
+{
+	(void)data;
+	uint64_t head = add_root("head", id_node_pointer);
+	begin();
+	put(1, head, STACK_POINTER - 16);
+	assert_string_equal(compare(), "head: NULL -> (dead local variable)");
+	assert_true(differences.data[0].dead);
+	assert_string_equal(compare(), "");
+	put(1, head, STACK_POINTER);
+	assert_string_equal(compare(),
+			    "head: (dead local variable) -> an address");
+	assert_false(differences.data[0].dead);
+}
+
 /* Pointers to nowhere, to itself, into the middle, to the end of everything. */
 static void test_hostile_pointers(void **data)
 {
@@ -490,6 +514,38 @@ static void test_huge_variable(void **data)
 	assert_string_equal(compare(), "huge[100]: NULL -> &huge+1048576");
 }
 
+/* What leads nowhere is not read before a test has written to it. */
+static void test_numbers_are_not_read(void **data)
+{
+	(void)data;
+	type_id many;
+	assert_ok(type_array_of(pool, id_int, (uint64_t)1 << 27, &many));
+	assert_ok(type_settle(pool, many));
+	add_root("many", many);
+	pages_asked = 0;
+	begin();
+	assert_int_equal(pages_asked, 0);
+	put32(1, BASE + 800, 7);
+	assert_string_equal(compare(), "many[200]: 0 -> 7");
+}
+
+/* Its twin: pointers are. */
+static void test_pointers_are_read(void **data)
+{
+	(void)data;
+	type_id many;
+	assert_ok(type_array_of(pool, id_node_pointer, 128, &many));
+	assert_ok(type_settle(pool, many));
+	uint64_t root = add_root("many", many);
+	put(0, root + 800, at(0));
+	link_node(0, 0, 1, 0);
+	pages_asked = 0;
+	begin();
+	assert_int_not_equal(pages_asked, 0);
+	put32(1, at(0), 7);
+	assert_string_equal(compare(), "many[100]->value: 1 -> 7");
+}
+
 static void test_long_list(void **data)
 {
 	(void)data;
@@ -525,8 +581,11 @@ int main(void)
 		TEST(test_cycles),
 		TEST(test_grown_in_place),
 		TEST(test_freed),
+		TEST(test_dead),
 		TEST(test_hostile_pointers),
 		TEST(test_huge_variable),
+		TEST(test_numbers_are_not_read),
+		TEST(test_pointers_are_read),
 		cmocka_unit_test_setup_teardown(test_long_list, set_up_large,
 						tear_down),
 	};

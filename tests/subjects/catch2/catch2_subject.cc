@@ -1,7 +1,8 @@
-// Catch2 2.x: sections, generators, tags, hidden tests, templates, fixtures, odd names.
+// Catch2 2.x and (variant "library") 3.x: sections, generators, tags, hidden tests, templates, fixtures, odd names.
 //
 //@ subject framework=catch2 lang=c++ header=catch2/catch.hpp packages="catch2"
 //@ variant header
+//@ variant library uses=catch2-library sources=catch2_subject.cc
 
 #include <catch2/catch.hpp>
 

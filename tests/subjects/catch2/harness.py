@@ -2,7 +2,23 @@
 
 import re
 
+from parts import digest, make, run, source_files
 from plain import Framework, Result, parse_xml, place
+
+
+def catch2_library(builder):
+    """3.x with its main(), from the one source file that another release of Debian has of it."""
+    source = source_files(builder.folder, "catch2", "extras/", release="trixie") / "extras"
+    folder = builder.folder / "components/catch2-library"
+    base = ["g++", "-std=c++17", "-O1", "-g", "-w", f"-I{source}", "-c", str(source / "catch_amalgamated.cpp"), "-o"]
+    key = digest(base, (source / "catch_amalgamated.cpp").read_bytes(), builder.version("g++"))
+    library = make(folder / "catch.o", key, lambda out: run(base + [str(out)]))
+    include = "#include <catch_amalgamated.hpp>\n"
+    make(folder / "include/catch2/catch.hpp", digest(include), lambda out: out.write_text(include))
+    return {"cflags": [f"-I{folder}/include", f"-I{source}"], "libs": [str(library)]}
+
+
+COMPONENTS = {"catch2-library": catch2_library}
 
 
 class Plain(Framework):

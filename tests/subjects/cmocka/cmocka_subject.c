@@ -3,6 +3,7 @@
 //
 //@ subject framework=cmocka lang=c header=cmocka.h packages="libcmocka-dev"
 //@ variant shared libs="-lcmocka"
+//@ variant new uses=cmocka-new
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,25 @@
 import os
 import re
 
+from parts import digest, make, run, source_files
 from plain import Framework, Result, parse_xml, place
+
+
+def cmocka_new(builder):
+    """2.0 or later, from the sources of Debian's next release."""
+    source = source_files(builder.folder, "cmocka", "src/", "include/", release="sid")
+    folder = builder.folder / "components/cmocka-new"
+    command = ["gcc", "-O2", "-g", "-fPIC", "-shared", "-w", "-D_GNU_SOURCE", "-Wl,-soname,libcmocka.so",
+               *(f"-DHAVE_{what}=1" for what in HAVE), f"-I{source}/include", str(source / "src/cmocka.c"), "-o"]
+    make(folder / "libcmocka.so", digest(command, (source / "src/cmocka.c").read_bytes(), builder.version("gcc")),
+         lambda out: run(command + [str(out)]))
+    return {"cflags": [f"-I{source}/include"], "libs": [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lcmocka"]}
+
+
+# What its own build finds out.
+HAVE = ("SETJMP_H", "SIGNAL_H", "STRSIGNAL", "INTTYPES_H", "STDINT_H", "MALLOC_H", "GCC_THREAD_LOCAL_STORAGE",
+        "STRUCT_TIMESPEC", "CLOCK_REALTIME", "CLOCK_GETTIME")
+COMPONENTS = {"cmocka-new": cmocka_new}
 
 
 class Plain(Framework):

@@ -2,6 +2,7 @@
 //
 //@ subject framework=doctest lang=c++ header=doctest/doctest.h packages="doctest-dev"
 //@ variant header
+//@ variant new uses=doctest-new builds=gcc-O0,gcc-O2
 
 #include <doctest/doctest.h>
 

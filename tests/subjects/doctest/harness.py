@@ -2,7 +2,16 @@
 
 import re
 
+from parts import source_files
 from plain import Framework, Result, parse_xml, place
+
+
+def doctest_new(builder):
+    """2.4.11, from another release of Debian."""
+    return {"cflags": [f"-I{source_files(builder.folder, 'doctest', 'doctest/', release='trixie')}"]}
+
+
+COMPONENTS = {"doctest-new": doctest_new}
 
 
 class Plain(Framework):

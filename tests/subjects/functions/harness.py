@@ -10,4 +10,6 @@ class Plain(Framework):
         return wanted
 
     def read(self, run, cwd, exe):
-        return {name: Result("pass") for name in re.findall(r"^(\w+)\.\.\. ok$", run.out, re.M)}
+        outcomes = {"ok": "pass", "failed": "fail"}
+        found = re.findall(r"^(\w+)\.\.\. (ok|failed)$", run.out, re.M)
+        return {name: Result(outcomes[word]) for name, word in found}

@@ -3,8 +3,13 @@
 //@ subject framework=gtest lang=c++ header=gtest/gtest.h packages="libgtest-dev libgmock-dev"
 //@ variant static libs="-lgtest_main -lgtest -pthread"
 //@ variant shared uses=gtest-shared
+//@ variant old uses=gtest-old
+//@ variant new uses=gtest-new
+//@ variant lto uses=gtest-lto builds=gcc-O0,gcc-O2
 
 #include <gtest/gtest.h>
+
+#include <gtest/gtest-spi.h>
 
 #include <cstdlib>
 #include <stdexcept>
@@ -129,6 +134,30 @@ class FailsInTearDown : public ::testing::Test {
 	void TearDown() override { ADD_FAILURE() << "tear-down fails"; } //@ fails FailsInTearDown.Body
 };
 TEST_F(FailsInTearDown, Body) {} //@ test FailsInTearDown.Body fail
+
+// Failures that a test intercepts, to check that they are reported, are not its own.
+TEST(Intercepted, NonFatally) //@ test Intercepted.NonFatally pass
+{
+	EXPECT_NONFATAL_FAILURE(ADD_FAILURE() << "on purpose", "on purpose");
+}
+TEST(Intercepted, Fatally) //@ test Intercepted.Fatally pass
+{
+	EXPECT_FATAL_FAILURE(FAIL() << "on purpose", "on purpose");
+}
+TEST(Intercepted, OnAllThreads) //@ test Intercepted.OnAllThreads pass
+{
+	EXPECT_NONFATAL_FAILURE_ON_ALL_THREADS(ADD_FAILURE() << "on purpose", "on purpose");
+}
+TEST(Intercepted, BeforeItsOwn) //@ test Intercepted.BeforeItsOwn fail
+{
+	EXPECT_NONFATAL_FAILURE(ADD_FAILURE() << "on purpose", "on purpose");
+	ADD_FAILURE() << "its own"; //@ fails Intercepted.BeforeItsOwn
+}
+TEST(Intercepted, BeforeACrash) //@ test Intercepted.BeforeACrash crash
+{
+	EXPECT_NONFATAL_FAILURE(ADD_FAILURE() << "on purpose", "on purpose");
+	abort();
+}
 
 // Value-parametrised.
 class Numbers : public ::testing::TestWithParam<int> {};

@@ -1,11 +1,8 @@
 """What the harness has to know of Unity: see tests/harness/frameworks.py."""
 
-import pathlib
 import re
-import tarfile
-import tempfile
 
-from parts import Unavailable, digest, fetch_source, make, run
+from parts import digest, make, run, source_files
 from plain import Framework, Result, place
 
 
@@ -25,22 +22,7 @@ def unity_shared(builder):
 
 def fetch_unity(builder):
     """Unity has no package of its own; it comes inside the source package cjson."""
-    target = builder.folder / "components/unity"
-    if not (target / "src/unity.c").exists():
-        with tempfile.TemporaryDirectory() as temporary:
-            for archive in fetch_source("cjson", pathlib.Path(temporary)):
-                if ".orig.tar" not in archive.name:
-                    continue
-                target.mkdir(parents=True, exist_ok=True)
-                with tarfile.open(archive) as tar:
-                    for member in tar:
-                        _, inside, rest = member.name.partition("/tests/unity/")
-                        if inside and rest.startswith(("src/", "examples/unity_config.h")) and member.isfile():
-                            (target / rest).parent.mkdir(parents=True, exist_ok=True)
-                            (target / rest).write_bytes(tar.extractfile(member).read())
-        if not (target / "src/unity.c").exists():
-            raise Unavailable("the source package cjson holds no tests/unity/src/unity.c")
-    return target / "src"
+    return source_files(builder.folder, "cjson", "tests/unity/") / "tests/unity/src"
 
 
 COMPONENTS = {"unity": unity, "unity-shared": unity_shared}

@@ -244,7 +244,7 @@ static int ready;
 
 static void *make_ready(void *unused)
 {
-	usleep(2000);
+	usleep(20000);
 	pthread_mutex_lock(&lock);
 	ready = 1;
 	pthread_cond_signal(&changed);

@@ -41,7 +41,7 @@ template <class Table> static std::string write_json(const Table &table)
 TEST(Json, WritesTable)
 {
 	std::unordered_map<int, int> table;
-	table[1] = 10; //@ assumption Json.WritesTable api=std::unordered_set::insert line=any more=yes
+	table[1] = 10; //@ assumption Json.WritesTable api="std::unordered_map/set (order)" line=any more=yes
 	table[2] = 20;
 	table[3] = 30;
 	// As today's library has it.
@@ -113,7 +113,7 @@ struct Latch {
 
 	Latch()
 	    : thread([this] {
-		    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+		    std::this_thread::sleep_for(std::chrono::milliseconds(20));
 		    std::lock_guard guard(lock);
 		    ready = true;
 		    changed.notify_one();

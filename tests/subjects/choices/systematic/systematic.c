@@ -35,21 +35,21 @@ NOINLINE static int first_of(int n)
 }
 
 // One choice of two.
-//@ space test_two nodes=1 leaves=2 failing=1 probability=1/2 exhausted=yes in=default
+//@ space test_two nodes=1 edges=2 merge_nodes=0 critical=1 leaves=2 failing=1 probability=1/2 exhausted=yes in=default
 TEST(test_two) //@ assumption test_two api=qsort line=any probability=1/2 critical=1 in=default
 {
 	assert(first_of(2) == 1);
 }
 
 // One of 3! ways.
-//@ space test_three nodes=1 leaves=6 failing=4 probability=2/3 exhausted=yes in=default
+//@ space test_three nodes=1 edges=6 merge_nodes=0 critical=1 leaves=6 failing=4 probability=2/3 exhausted=yes in=default
 TEST(test_three) //@ assumption test_three api=qsort line=any probability=2/3 critical=1 in=default
 {
 	assert(first_of(3) == 1);
 }
 
 // It fails where both go the other way: after the first one did, the second one decides.
-//@ space test_both nodes=3 leaves=4 failing=1 probability=1/4 exhausted=yes in=default
+//@ space test_both nodes=3 edges=6 merge_nodes=0 critical=1 leaves=4 failing=1 probability=1/4 exhausted=yes in=default
 TEST(test_both) //@ assumption test_both api=qsort line=any with=any probability=1/4 critical=1 in=default
 {
 	int one = first_of(2), other = first_of(2);
@@ -66,7 +66,7 @@ TEST(test_either) //@ assumption test_either api=qsort line=any with=any probabi
 }
 
 // Forgotten at once: states are equal again, and 2^10 ways are eleven choices.
-//@ space test_forgets nodes=11 leaves=2048 failing=1024 merged=10+ probability=1/2 exhausted=yes in=default
+//@ space test_forgets nodes=11 edges=22 merge_nodes=10 critical=1 leaves=2048 failing=1024 merged=10+ probability=1/2 exhausted=yes in=default
 TEST(test_forgets) //@ assumption test_forgets api=qsort line=any with=any probability=1/2 critical=1 in=default
 {
 	for (int i = 0; i < 10; i++)
@@ -85,8 +85,18 @@ TEST(test_many_that_matter) //@ assumption test_many_that_matter api=qsort line=
 	assert(bits != 63);
 }
 
+// Whatever came before, the last choice decides: in half of these states today's alternative fails.
+//@ space test_parity nodes=31 edges=62 merge_nodes=0 critical=16 leaves=32 failing=16 probability=1/2 exhausted=yes in=default
+TEST(test_parity) //@ assumption test_parity api=qsort line=any with=any probability=1/2 critical=16 in=default
+{
+	volatile int bits = 0;
+	for (int i = 0; i < 5; i++)
+		bits |= (first_of(2) != 1) << i;
+	assert(!__builtin_parity((unsigned)bits));
+}
+
 // Nothing to choose, and nothing that matters.
-//@ space test_none nodes=0 leaves=1 failing=0 probability=0 exhausted=yes in=default
+//@ space test_none nodes=0 edges=0 critical=0 leaves=1 failing=0 probability=0 exhausted=yes in=default
 TEST(test_none)
 {
 	struct pair pairs[] = { { 2, 1 }, { 1, 2 } };
@@ -94,7 +104,7 @@ TEST(test_none)
 	assert(pairs[0].number == 2);
 }
 
-//@ space test_indifferent nodes=1 leaves=6 failing=0 probability=0 exhausted=yes in=default
+//@ space test_indifferent nodes=1 edges=6 critical=0 leaves=6 failing=0 probability=0 exhausted=yes in=default
 TEST(test_indifferent)
 {
 	assert(first_of(3) > 0);

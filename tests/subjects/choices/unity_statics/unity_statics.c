@@ -52,7 +52,7 @@ static void test_fills_table(void)
 	static const struct row rows[] = { { 2, 1 }, { 1, 2 }, { 2, 3 }, { 1, 4 } };
 	memcpy(table, rows, sizeof(table));
 	n_table = 4;
-	qsort(table, n_table, sizeof(*table), compare_keys); //@ assumption test_reads_table api=qsort alone=no
+	qsort(table, n_table, sizeof(*table), compare_keys); //@ assumption test_reads_table api=qsort alone=no by=test_fills_table
 	TEST_ASSERT_EQUAL_INT(1, table[0].key);
 }
 

@@ -34,6 +34,17 @@ TEST_CASE("registry is empty")
 	CHECK(registry.empty());
 }
 
+// It clears, but fails in between: a victim of the same is no cleaner.
+//@ victim "starts empty, then clears" polluters="adds|adds and freezes" polluted=registry
+//@ cleaned "starts empty, then clears" after="adds" by="clears"
+//@ order fail "adds" "starts empty, then clears"
+//@ order pass "adds" "starts empty, then clears" "registry is empty"
+TEST_CASE("starts empty, then clears")
+{
+	CHECK(registry.empty());
+	registry.clear();
+}
+
 TEST_CASE("clears")
 {
 	if (!frozen)

@@ -1,4 +1,5 @@
-// Process state as what tests share: working directory, environment, umask, locale, descriptors, signal handlers.
+// Process state as what tests share: working directory, environment, umask, locale, descriptors, signal handlers,
+// getopt, random numbers.
 //
 //@ subject framework=functions lang=c
 //@ variant plain quick=gcc-O0,clang-O2
@@ -102,6 +103,52 @@ TEST(test_signal_is_default) //@ victim test_signal_is_default polluters=test_ig
 	struct sigaction action;
 	sigaction(SIGUSR1, NULL, &action);
 	assert(action.sa_handler == SIG_DFL);
+}
+
+static int count_options(void)
+{
+	char *words[] = { "program", "-a", "-b", NULL };
+	int n = 0;
+	while (getopt(3, words, "ab") != -1)
+		n++;
+	return n;
+}
+
+TEST(test_takes_options)
+{
+	optind = 1;
+	count_options();
+}
+
+TEST(test_counts_options) //@ victim test_counts_options polluters=test_takes_options polluted=getopt
+//@ cleaned test_counts_options after=test_takes_options by=test_takes_options_anew
+{
+	assert(count_options() == 2);
+	optind = 1;
+}
+
+TEST(test_takes_options_anew)
+{
+	optind = 1;
+	assert(count_options() == 2);
+	optind = 1;
+}
+
+TEST(test_draws_number) //@ victim test_draws_number polluters=test_draws_numbers polluted=random
+//@ cleaned test_draws_number after=test_draws_numbers by=test_seeds_anew
+{
+	assert(rand() == 1804289383);
+	srand(1);
+}
+
+TEST(test_draws_numbers)
+{
+	rand();
+}
+
+TEST(test_seeds_anew)
+{
+	srand(1);
 }
 
 int main(void)

@@ -1,16 +1,14 @@
-// A hand-written runner with a set-up and a tear-down that it calls around each test function. Against its own sequence
-// the functions could only be run without them, and would fail for no fault of theirs: only parts of the sequence are
-// tried.
+// A hand-written runner with a set-up and a tear-down that it calls around each test function. In every order each test
+// runs in the place of one of the runner's own calls, so that they surround it: what depends on the set-up alone is no
+// finding.
 //
-//@ subject framework=functions lang=c pairs=no
+//@ subject framework=functions lang=c
 //@ variant plain quick=gcc-O0,clang-O2
 //@ variant address cflags="-fsanitize=address" libs="-fsanitize=address" builds=gcc-O0,clang-O2
 //@ variant nodebug debug=none builds=gcc-O0
 //@ run default twice=yes
 //@ run all-pairs --all-pairs quick=no
 //@ run random --strategy random --runs 10 --seed 5 partial=yes quick=no
-//@ says "the runner calls ... between its tests"
-//@ says "between its tests: only orders in its own sequence are tried"
 
 #include <assert.h>
 #include <stdio.h>
@@ -39,13 +37,13 @@ static FUNCTION void tear_down(void)
 	TOUCH(&buffer);
 }
 
-// Before the one that would disturb it: against the sequence.
-FUNCTION void test_late_is_zero(void)
+// Before the one that disturbs it: only against the sequence.
+FUNCTION void test_late_is_zero(void) //@ victim test_late_is_zero polluters=test_comes_late
 {
 	assert(buffer && !late);
 }
 
-// Each of these needs a buffer of its own: twice, or after another without a set-up between them, it fails.
+// Each of these needs a buffer of its own: without a set-up between them they would fail, and twice, too.
 FUNCTION void test_fills_buffer(void)
 {
 	assert(buffer && !*buffer);

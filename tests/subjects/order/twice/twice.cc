@@ -55,15 +55,30 @@ TEST_CASE("moves out")
 	owner = std::make_unique<int>(4);
 }
 
-// Both fail the second time, whichever of them was the first: each a victim of the other, and of itself.
-//@ victim "counts to one" class=victim|non-idempotent polluters="counts to one as well|counts to one?"
+// Both fail the second time, whichever of them was the first: each is a victim of the other, and non-idempotent.
+//@ victim "counts to one" twice=yes polluters="counts to one as well"
 TEST_CASE("counts to one")
 {
 	CHECK(++shared_count == 1);
 }
 
-//@ victim "counts to one as well" class=victim|non-idempotent polluters="counts to one|counts to one as well?"
+//@ victim "counts to one as well" twice=yes polluters="counts to one"
 TEST_CASE("counts to one as well")
 {
 	CHECK(++shared_count == 1);
+}
+
+// The twin: a victim that passes as often as it runs, unless another test came before.
+static int mood;
+
+//@ victim "expects no mood" twice=no polluters="has a mood" polluted=mood
+TEST_CASE("expects no mood")
+{
+	CHECK(mood == 0);
+}
+
+TEST_CASE("has a mood")
+{
+	mood = 1;
+	CHECK(mood == 1);
 }

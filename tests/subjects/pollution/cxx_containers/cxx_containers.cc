@@ -164,6 +164,61 @@ TEST(test_vector_bool_slack) //@ clean test_vector_bool_slack
 	bits.resize(70);
 }
 
+// Less than a byte of them, whole words, none, and those inside of others.
+std::vector<bool> few_bits(3), word_bits(64), no_bits, bit_grid[2] = { std::vector<bool>(9), std::vector<bool>(9) };
+
+TEST(test_vector_bool_few) //@ pollutes test_vector_bool_few few_bits few_bits[1] before=false after=true effect=settles
+{
+	few_bits[1] = true;
+}
+
+TEST(test_vector_bool_few_back) //@ clean test_vector_bool_few_back
+{
+	few_bits[2] = true;
+	few_bits.push_back(true);
+	few_bits.resize(3);
+	few_bits[2] = false;
+}
+
+TEST(test_vector_bool_few_made_again) //@ clean test_vector_bool_few_made_again
+{
+	std::vector<bool> other;
+	for (bool bit : few_bits)
+		other.push_back(bit);
+	other.push_back(true);
+	other.pop_back();
+	few_bits.swap(other);
+}
+
+TEST(test_vector_bool_word) //@ pollutes test_vector_bool_word word_bits word_bits[63] before=false after=true
+{
+	word_bits[63] = true;
+}
+
+TEST(test_vector_bool_word_back) //@ clean test_vector_bool_word_back
+{
+	word_bits.push_back(true);
+	word_bits.pop_back();
+	word_bits.flip();
+	word_bits.flip();
+}
+
+TEST(test_vector_bool_first) //@ pollutes test_vector_bool_first no_bits no_bits before="0 elements" after="1 element" effect=accumulates
+{
+	no_bits.push_back(true);
+}
+
+TEST(test_vector_bool_first_back) //@ clean test_vector_bool_first_back
+{
+	no_bits.push_back(true);
+	no_bits.pop_back();
+}
+
+TEST(test_vector_bool_grid) //@ pollutes test_vector_bool_grid bit_grid bit_grid[1][8] before=false after=true
+{
+	bit_grid[1][8] = true;
+}
+
 // string
 
 std::string text = "short";
@@ -326,9 +381,14 @@ TEST(test_map_rebuilt) //@ clean test_map_rebuilt
 	limits.swap(fresh);
 }
 
-TEST(test_map_erased) //@ pollutes test_map_erased limits ...
+TEST(test_map_erased_again) //@ clean test_map_erased_again
 {
 	limits.erase("middle");
+}
+
+TEST(test_map_erased) //@ pollutes test_map_erased limits "limits[\"min\"]" before=1
+{
+	limits.erase("min");
 }
 
 TEST(test_map_rebalanced) //@ clean test_map_rebalanced
@@ -523,6 +583,12 @@ TEST(test_optional_text_rebuilt) //@ clean test_optional_text_rebuilt
 	maybe_text.emplace("text");
 }
 
+// What it holds begins where it begins, and is a container, too.
+TEST(test_optional_text_value) //@ pollutes test_optional_text_value maybe_text ... before="\"text\"" after="\"word\""
+{
+	maybe_text = "word";
+}
+
 TEST(test_optional_reset) //@ pollutes test_optional_reset maybe_text ...
 {
 	maybe_text.reset();
@@ -550,6 +616,11 @@ TEST(test_variant_rebuilt) //@ clean test_variant_rebuilt
 	either = 3.5;
 	TOUCH(&either);
 	either = long_text('v');
+}
+
+TEST(test_variant_text_value) //@ pollutes test_variant_text_value either ...
+{
+	either = long_text('w');
 }
 
 TEST(test_any_value) //@ pollutes test_any_value anything ...

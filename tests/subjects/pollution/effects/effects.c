@@ -17,11 +17,11 @@ static NOINLINE void *checked(void *memory)
 	return memory;
 }
 
-// A counter that another test reads.
+// A counter that another test reads, whose verdict does not follow it. (Others: ../counts.)
 
 int requests;
 
-TEST(test_counts_request) //@ pollutes test_counts_request requests requests effect=accumulates severity=high readers=test_reads_requests not-readers=test_reads_nothing
+TEST(test_counts_request) //@ pollutes test_counts_request requests requests effect=accumulates severity=low readers=test_reads_requests not-readers=test_reads_nothing
 {
 	requests++;
 }
@@ -36,10 +36,10 @@ TEST(test_reads_nothing) //@ clean test_reads_nothing
 {
 }
 
-// Short path, accumulates, nobody reads it.
+// Counts, and nobody reads it.
 unsigned long long events;
 
-TEST(test_counts_events) //@ pollutes test_counts_events events events effect=accumulates severity=high
+TEST(test_counts_events) //@ pollutes test_counts_events events events effect=accumulates severity=low
 {
 	events += 5;
 }
@@ -205,8 +205,8 @@ TEST(test_many_paths) //@ pollutes test_many_paths board board[0] before=0 after
 		board[i]++;
 }
 
-// A counter that a test needs to be zero and puts back to zero.
-TEST(test_cleans_up_after_others) //@ pollutes test_cleans_up_after_others requests requests after=0
+// A counter that a test needs to be zero and puts back to zero: it cleans up after others.
+TEST(test_cleans_up_after_others) //@ clean test_cleans_up_after_others
 {
 	requests = 0;
 }

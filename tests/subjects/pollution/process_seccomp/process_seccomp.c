@@ -2,8 +2,8 @@
 // what comes after it is still looked at.
 //
 //@ subject framework=functions lang=c where=process
-//@ variant plain quick=gcc-O0,clang-O2
-//@ variant static libs="-static" builds=gcc-O2 quick=gcc-O2
+//@ variant plain libs="-lpthread" quick=gcc-O0,clang-O2
+//@ variant static libs="-static -lpthread" builds=gcc-O2 quick=gcc-O2
 //@ says "filter of system calls"
 
 #define _GNU_SOURCE
@@ -12,6 +12,7 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -32,7 +33,8 @@ TEST(test_seal) //@ pollutes test_seal no-new-privileges ... if=root //@ clean t
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 2, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -54,6 +56,21 @@ TEST(test_variable) //@ pollutes test_variable environment[SUBJECT] environment[
 TEST(test_counter) //@ pollutes test_counter counter counter where=memory after=1
 {
 	counter++;
+}
+
+// What it makes once is not forked for, which would be the end of it: then it is a change like any other.
+static pthread_once_t control = PTHREAD_ONCE_INIT;
+static int prepared;
+
+static void prepare(void)
+{
+	prepared = 1;
+}
+
+TEST(test_once) //@ pollutes test_once prepared prepared where=memory //@ pollutes test_once control ... where=memory
+{
+	pthread_once(&control, prepare);
+	TOUCH(&prepared);
 }
 
 TEST(test_nothing) //@ clean test_nothing

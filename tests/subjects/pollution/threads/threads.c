@@ -189,7 +189,7 @@ static void prepare(void)
 	prepared = 1;
 }
 
-TEST(test_pthread_once) //@ pollutes test_pthread_once prepared prepared effect=settles //@ pollutes test_pthread_once once ... effect=settles
+TEST(test_pthread_once) //@ clean test_pthread_once //@ first test_pthread_once prepared
 {
 	pthread_once(&once, prepare);
 	TOUCH(&prepared);

@@ -26,23 +26,34 @@ def _config_path(name):
     return Path(match.group(1)) if match and match.group(1) else None
 
 
-def one_line_with_sources(text):
-    """The entries of a `.list` file, each `deb` line followed by the same line as `deb-src`. See sources.list(5)."""
+def one_line_with_sources(text, kinds=("deb", "deb-src"), release=None):
+    """The entries of a `.list` file, each as `deb` and the same line as `deb-src`. See sources.list(5).
+
+    With `release` those of the Debian archive itself, with that release.
+    """
     lines = []
     for line in text.splitlines():
         line = line.split("#", 1)[0].strip()
         match = re.match(r"(deb|deb-src)\s+(.*)$", line)
         if not match or re.search(r"(^|\s)cdrom:", match.group(2)):
             continue
-        for kind in ("deb", "deb-src"):
-            entry = f"{kind} {match.group(2)}"
+        place = match.group(2)
+        if release:
+            place, found = re.subn(r"(/debian/?)\s+\S+\s.*$", rf"\1 {release} main", place + " ")
+            if not found:
+                continue
+        for kind in kinds:
+            entry = f"{kind} {place}"
             if entry not in lines:
                 lines.append(entry)
     return "".join(line + "\n" for line in lines)
 
 
-def deb822_with_sources(text):
-    """The stanzas of a `.sources` file, each with `Types: deb deb-src`; disabled ones are left out."""
+def deb822_with_sources(text, kinds=("deb", "deb-src"), release=None):
+    """The stanzas of a `.sources` file, each with `Types: deb deb-src`; disabled ones are left out.
+
+    With `release` those of the Debian archive itself, with that release.
+    """
     stanzas = []
     # Comments first: one inside a stanza does not end it, not even a line of nothing else.
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
@@ -56,16 +67,27 @@ def deb822_with_sources(text):
             continue
         if "types" not in fields or fields.get("uris", "").strip().startswith("cdrom:"):
             continue
-        stanzas.append(re.sub(r"(?mi)^types:.*$", "Types: deb deb-src", stanza.strip("\n")) + "\n")
+        stanza = re.sub(r"(?mi)^types:.*$", "Types: " + " ".join(kinds), stanza.strip("\n"))
+        if release:
+            if not re.search(r"/debian/?$", fields.get("uris", "").strip()):
+                continue
+            stanza = re.sub(r"(?mi)^suites:.*(\n[ \t]+.*)*$", f"Suites: {release}", stanza)
+            stanza = re.sub(r"(?mi)^components:.*(\n[ \t]+.*)*$", "Components: main", stanza)
+        stanzas.append(stanza + "\n")
     return "\n".join(stanzas)
 
 
 class Apt:
-    """apt with lists, cache and entries in `folder`."""
+    """apt with lists, cache and entries in `folder`.
 
-    def __init__(self, folder, log):
+    With `sources_only` it cannot install. With `release` it has that release of Debian instead of the machine's own.
+    """
+
+    def __init__(self, folder, log, sources_only=False, release=None):
         self.folder = Path(folder).resolve()
         self.log = log
+        self.kinds = ("deb-src",) if sources_only else ("deb", "deb-src")
+        self.release = release
         parts = self.folder / "sources.list.d"
         self.options = [
             "-qq",
@@ -109,7 +131,8 @@ class Apt:
                 text = path.read_text(encoding="utf-8", errors="replace")
             except OSError as error:
                 raise AptError(f"cannot read {path}: {error.strerror}") from error
-            text = deb822_with_sources(text) if path.suffix == ".sources" else one_line_with_sources(text)
+            convert = deb822_with_sources if path.suffix == ".sources" else one_line_with_sources
+            text = convert(text, self.kinds, self.release)
             if text:
                 (parts / f"{number:02d}{path.suffix}").write_text(text, encoding="utf-8")
                 count += 1
@@ -144,23 +167,31 @@ class Apt:
             return -1 if newer else 1 if a != b else 0
         return sorted(versions, key=functools.cmp_to_key(compare))
 
+    def _get_source(self, package, folder, *options):
+        """`apt-get source` into `folder`, emptied first: the newest version that can be had."""
+        lists_are_new = not (self.folder / "updated").exists()
+        for again in (False,) if lists_are_new else (False, True):
+            self.update(again)
+            # A mirror that keeps what it was once asked for may lack the files of the newest version it lists.
+            for version in self._source_versions(package):
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
+                if self._run(["apt-get", *self.options, "source", "--only-source", *options, f"{package}={version}"],
+                             cwd=folder) == 0:
+                    return
+        raise AptError(f"cannot fetch the source package {package}: see {self.log}")
+
+    def download(self, package, folder):
+        """The archives of the newest source version of `package`, without Debian's own part, in `folder`."""
+        self._get_source(package, Path(folder), "--download-only", "--tar-only")
+        return sorted(Path(folder).iterdir())
+
     def fetch(self, package, folder):
         """Unpacks the newest source version of `package` below `folder`; returns (version, tree)."""
         folder = Path(folder)
         stamp = folder / "fetched"
         if not stamp.exists():
-            self.update()
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            # A mirror that keeps what it was once asked for may lack the files of the newest version it lists.
-            for version in self._source_versions(package):
-                if self._run(["apt-get", *self.options, "source", "--only-source", f"{package}={version}"],
-                             cwd=folder) == 0:
-                    break
-                shutil.rmtree(folder)
-                folder.mkdir()
-            else:
-                raise AptError(f"cannot fetch the source package {package}: see {self.log}")
+            self._get_source(package, folder)
         dsc = sorted(folder.glob("*.dsc"))
         trees = sorted(p for p in folder.iterdir() if (p / "debian").is_dir())
         if len(dsc) != 1 or len(trees) != 1:

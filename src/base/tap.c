@@ -1,4 +1,4 @@
-#include "process/tap.h"
+#include "base/tap.h"
 
 #include <ctype.h>
 #include <string.h>
