@@ -4,6 +4,9 @@ A part is a command. Its output is kept in a log, shown when something in it fai
 sum; Python's unittest closes in its own words. A part without a closing line is one test, judged by its exit status; a part
 that says that nothing failed but exits with another status than zero counts as one failure. Parts may run side by side, each
 in a thread. What each took, by the clock and of the processors, is shown at the end.
+
+A few parts that failed beside others may run once more, alone (`repeat()`). What passes then is *unsteady*: it is counted as
+passed, named at the end with its output, and has to be mended all the same.
 """
 
 import concurrent.futures
@@ -15,6 +18,9 @@ import sys
 import threading
 import time
 from pathlib import Path
+
+# With more failures something is broken, not unsteady.
+REPEATED_PARTS, REPEATED_FAILURES = 3, 5
 
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 
@@ -79,7 +85,9 @@ class Counts:
         # Being told to end is like Ctrl-C: the parts that run are stopped with us.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         self.passed = self.failed = self.skipped = 0
-        self.broken = []
+        self.broken = {}        # name of a part: its counts, what to tell the user
+        self.unsteady = []
+        self.repeating = False
         self.times = []
         self.lock = threading.Lock()
         self.stopping = threading.Event()
@@ -89,7 +97,8 @@ class Counts:
     def run(self, name, command, timeout=900, again=None, **options):
         """Runs one part; true where nothing in it failed. @again: what to tell the user to run, if not the command."""
         command = [str(word) for word in command]
-        log = self.logs / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".log")
+        log = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        log = self.logs / (log + (".again.log" if self.repeating else ".log"))
         started = time.monotonic()
         cpu = 0
         with log.open("wb") as out:
@@ -110,9 +119,12 @@ class Counts:
         seconds = time.monotonic() - started
         with self.lock:
             self.times.append((name, seconds, cpu))
-            self.add(passed, failed, skipped)
+            if self.repeating:
+                self.settle(name, passed, failed, skipped)
+            else:
+                self.add(passed, failed, skipped)
             if failed:
-                self.broken.append(f"{name}: {log}; again: {again or ' '.join(command)}")
+                self.broken[name] = ((passed, failed, skipped), f"{name}: {log}; again: {again or ' '.join(command)}")
                 print(text)
             elif skipped:
                 for line in [line for line in text.splitlines() if re.search(r"\bskip", line, re.I)][:20]:
@@ -120,6 +132,24 @@ class Counts:
             print(f"== {name}: {passed} passed, {failed} failed, {skipped} skipped ({seconds:.0f} s, "
                   f"processors {cpu:.0f} s)", flush=True)
         return not failed
+
+    def settle(self, name, passed, failed, skipped):
+        """A part ran again: that counts instead of the first run, and where it passed, the part is unsteady."""
+        before, entry = self.broken.pop(name)
+        self.add(*(-number for number in before))
+        self.add(passed, failed, skipped)
+        if not failed:
+            self.unsteady.append(entry)
+
+    def repeat(self, functions):
+        """Calls each of those that failed again, if they are few; @functions by the names of their parts."""
+        if not 0 < len(self.broken) <= REPEATED_PARTS or self.failed > REPEATED_FAILURES:
+            return
+        self.repeating = True
+        for name in list(self.broken):
+            print(f"== {name}: again, alone", flush=True)
+            functions[name]()
+        self.repeating = False
 
     @staticmethod
     def wait(process, timeout):
@@ -167,7 +197,9 @@ class Counts:
             for name, seconds, cpu in self.times:
                 print(f"{seconds:10.1f} s {cpu:9.1f} s  {name}")
             print(f"{'':12} {sum(cpu for *_, cpu in self.times):9.1f} s  in all\n")
-        for entry in self.broken:
+        for entry in self.unsteady:
+            print(f"unsteady, failed beside others and passed alone: {entry}")
+        for _, entry in self.broken.values():
             print(f"failed: {entry}")
         skipped = f", {self.skipped} skipped" if self.skipped else ""
         print(f"{self.passed} passed, {self.failed} failed{skipped}")

@@ -107,10 +107,17 @@ class Parts:
         self.lanes = max(3, min(4, cpus))
         self.jobs = max(2, cpus // self.lanes)
         self.user = OrdinaryUser()
+        self.functions = {}     # by name of the part
 
     def part(self, name, command, **options):
         """The part as a function, in a list; an empty one where it was not asked for."""
-        return [lambda: self.counts.run(name, command, **options)] if self.wants(name) else []
+        return self.step(name, lambda: self.counts.run(name, command, **options))
+
+    def step(self, name, function):
+        if not self.wants(name):
+            return []
+        self.functions[name] = function
+        return [function]
 
     def wants(self, name):
         return not self.only or any(word in name for word in self.only)
@@ -136,8 +143,8 @@ class Parts:
         chain += self.python(f"{kind}, sanitizers", *run(self.sanitized, selection("*-clang-O2")), timeout=3600,
                              **self.sanitize)
         name = f"{kind} as an ordinary user"
-        if self.wants(name) and not self.user.why_not:
-            chain += [lambda: self.user.run(self.counts, name, script, built, selection("*-gcc-O0"))]
+        if not self.user.why_not:
+            chain += self.step(name, lambda: self.user.run(self.counts, name, script, built, selection("*-gcc-O0")))
         return chain
 
     def alone(self):
@@ -182,6 +189,7 @@ class Parts:
                 function()
         for chains in (self.makers(), self.watchers()):
             self.counts.side_by_side(self.lanes, chains)
+        self.counts.repeat(self.functions)
         name = "subjects as an ordinary user"
         if self.user.why_not and self.wants(name):
             self.counts.skip(name, self.user.why_not)
