@@ -511,7 +511,8 @@ TEST(test_unique_ptr_rebuilt) //@ clean test_unique_ptr_rebuilt
 	unique = std::make_unique<Item>(*unique);
 }
 
-TEST(test_unique_ptr_in_struct) //@ pollutes test_unique_ptr_in_struct config *config.level|config.level before=1 after=2
+// Without the agent a block is as large as the allocator made it: more than one may fit in.
+TEST(test_unique_ptr_in_struct) //@ pollutes test_unique_ptr_in_struct config *config.level|config.level|config.level[0] before=1 after=2
 {
 	*config.level = 2;
 }
@@ -583,8 +584,9 @@ TEST(test_optional_text_rebuilt) //@ clean test_optional_text_rebuilt
 	maybe_text.emplace("text");
 }
 
-// What it holds begins where it begins, and is a container, too.
-TEST(test_optional_text_value) //@ pollutes test_optional_text_value maybe_text ... before="\"text\"" after="\"word\""
+// What it holds begins where it begins, and is a container, too. Strings of the old ABI are compared letter by letter there.
+//@ pollutes test_optional_text_value maybe_text ... before="'t'" after="'w'" on=oldabi-*
+TEST(test_optional_text_value) //@ pollutes test_optional_text_value maybe_text ... before="\"text\"" after="\"word\"" on=!oldabi-*
 {
 	maybe_text = "word";
 }
