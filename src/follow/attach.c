@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "follow/follow_internal.h"
+#include "tracee/checkpoint.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
 
@@ -69,6 +70,7 @@ static struct err *attach_install_filter(struct thread *thread,
 			return err_errno((int)-got,
 					 "the tested process cannot be given a "
 					 "system call filter");
+		checkpoint_allow_filters(thread->tracee);
 		*ret = got;
 		return NULL;
 	}

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/str.h"
 #include "tracee/brood.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
@@ -52,12 +53,45 @@ static bool has_interval_timer(struct thread *thread)
 	return false;
 }
 
+/*
+ * The number of filters is known since Linux 5.9; before, only whether there are
+ * any.
+ */
+static uint64_t count_filters(const struct tracee *tracee, pid_t tid)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	uint64_t mode = 0, filters = 0;
+	err_ignore(proc_read(tracee->pid, tid, "status", &text));
+	if (!text.n)
+		return 0;
+	proc_status_number(text.s, "Seccomp", 10, &mode);
+	proc_status_number(text.s, "Seccomp_filters", 10, &filters);
+	return mode << 32 | filters;
+}
+
+void checkpoint_allow_filters(struct tracee *tracee)
+{
+	tracee->filters = count_filters(tracee, tracee->pid);
+	tracee->has_filters = true;
+}
+
+bool checkpoint_is_filtered(const struct thread *thread)
+{
+	const struct tracee *tracee = thread->tracee;
+	return tracee->has_filters &&
+	       count_filters(tracee, thread->tid) != tracee->filters;
+}
+
 const char *checkpoint_obstacle(struct tracee *tracee)
 {
 	const char *why = NULL;
 	tracee_reap(tracee);
+	if (!tracee->has_filters)
+		checkpoint_allow_filters(tracee);
 	if (tracee->threads.n != 1)
 		why = "it already has several threads";
+	else if (checkpoint_is_filtered(tracee->threads.data[0]))
+		why = "a test filters system calls";
 	else if (has_posix_timers(tracee->pid) ||
 		 has_interval_timer(tracee->threads.data[0]))
 		why = "it already has a timer running";
@@ -158,6 +192,8 @@ static struct err *checkpoint_copy(struct thread *thread, uint64_t tid,
 	copy->has_tid_address = from->has_tid_address;
 	copy->again = from->again;
 	copy->tid_address = from->tid_address;
+	copy->has_filters = from->has_filters;
+	copy->filters = from->filters;
 	TRY(breakpoint_copy(from, copy));
 	TRY(brood_add_copy(from, copy));
 	TRY(checkpoint_leave_group(first));

@@ -89,6 +89,8 @@ struct tracee {
 	struct output *output;
 	bool has_tid_address;
 	uint64_t tid_address;
+	bool has_filters; /* of system calls: see checkpoint_allow_filters() */
+	uint64_t filters;
 	struct watched_place watches[ARCH_WATCHES];
 	unsigned watch_version; /* counts changes; 0: never had any */
 	bool has_fault;

@@ -219,7 +219,7 @@ struct err *memory_watch_start(struct memory_watch *watch,
 		image_set_arena(watch->image, arena.v);
 	watch->tracee = process->tracee;
 	watch->held.list = process->held;
-	moments_start(&watch->moments, process->thread);
+	moments_start(&watch->moments);
 	watch->before = (struct view){ page_before, block_before, watch };
 	watch->after = (struct view){ page_after, block_after, watch };
 	return NULL;

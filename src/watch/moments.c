@@ -5,8 +5,7 @@
 
 #include "base/compare.h"
 #include "base/log.h"
-#include "base/proc.h"
-#include "base/str.h"
+#include "tracee/checkpoint.h"
 #include "watch/memory_watch_internal.h"
 
 /* Each is a process, until the end of the test. */
@@ -16,27 +15,8 @@
 
 /* ---- life ---- */
 
-/*
- * A filter of system calls that a test installed may not allow a fork, and kill
- * the process. The number is known since Linux 5.9; before, only whether there
- * are any.
- */
-static uint64_t moments_count_filters(const struct thread *thread)
+void moments_start(struct moments *moments)
 {
-	_cleanup_(str_freep) struct str text = STR_INIT;
-	uint64_t mode = 0, filters = 0;
-	err_ignore(proc_read(tracee_pid(thread->tracee), thread->tid, "status",
-			     &text));
-	if (!text.n)
-		return 0;
-	proc_status_number(text.s, "Seccomp", 10, &mode);
-	proc_status_number(text.s, "Seccomp_filters", 10, &filters);
-	return mode << 32 | filters;
-}
-
-void moments_start(struct moments *moments, const struct thread *thread)
-{
-	moments->filters = moments_count_filters(thread);
 	moments->failed = false;
 }
 
@@ -77,10 +57,10 @@ static struct err *moments_take(struct memory_watch *watch,
 	if (tracee_threads(watch->tracee) > 1)
 		TRY(tracee_stop_all(watch->tracee));
 	struct err *err =
-		moments_count_filters(thread) == watch->moments.filters
-			? image_moment_take(watch->image, thread, ret)
-			: err_create(ERR_INTERNAL,
-				     "a test filters system calls");
+		checkpoint_is_filtered(thread)
+			? err_create(ERR_INTERNAL,
+				     "a test filters system calls")
+			: image_moment_take(watch->image, thread, ret);
 	if (!err)
 		return NULL;
 	log_debug(LOG_WATCH,

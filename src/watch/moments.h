@@ -30,14 +30,13 @@ struct moments {
 	uint64_t made;	      /* numbers given so far */
 	struct state *state;  /* of one root at a time; NULL: not yet needed */
 	struct map_u64 roots; /* guard → root plus 1; of the roots as loaded */
-	uint64_t filters;     /* of system calls: as of moments_start() */
 	bool failed;	      /* there can be none in this process */
 	struct state_differences differences;
 	VEC(struct state_page) pages;
 };
 
-/* @thread's process is watched from now on. */
-void moments_start(struct moments *moments, const struct thread *thread);
+/* Another process is watched from now on. */
+void moments_start(struct moments *moments);
 /* The roots are other ones from now on. */
 void moments_forget_roots(struct moments *moments);
 /* A new point: they are over. */

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 static int counter;
 
@@ -56,6 +57,16 @@ TEST(test_variable) //@ pollutes test_variable environment[SUBJECT] environment[
 TEST(test_counter) //@ pollutes test_counter counter counter where=memory after=1
 {
 	counter++;
+}
+
+// Copies that are made on the way, when so much time has passed, would be the end of it.
+TEST(test_takes_its_time) //@ clean test_takes_its_time
+{
+	struct timespec begin, now;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 120);
 }
 
 // What it makes once is not forked for, which would be the end of it: then it is a change like any other.
