@@ -94,7 +94,7 @@ static struct err *make_earlier(const struct finding *finding, json_t **ret)
 	return NULL;
 }
 
-static struct err *make_finding(const struct finding *finding, json_t **ret)
+struct err *report_finding_json(const struct finding *finding, json_t **ret)
 {
 	if (finding->earlier)
 		return make_earlier(finding, ret);
@@ -118,7 +118,7 @@ static struct err *make_finding(const struct finding *finding, json_t **ret)
 struct err *report_finding_text(const struct finding *finding, char **ret)
 {
 	_cleanup_(value_freep) json_t *object = NULL;
-	TRY(make_finding(finding, &object));
+	TRY(report_finding_json(finding, &object));
 	char *text = json_dumps(object, JSON_REAL_PRECISION(12));
 	if (!text)
 		return err_create(ERR_INTERNAL, "cannot write JSON");
@@ -131,7 +131,7 @@ static struct err *json_write_findings(const struct report *report, FILE *out)
 	fputs("  \"findings\": [", out);
 	for (size_t i = 0; i < report->n_findings; i++) {
 		_cleanup_(value_freep) json_t *finding = NULL;
-		TRY(make_finding(&report->findings[i], &finding));
+		TRY(report_finding_json(&report->findings[i], &finding));
 		fputs(i ? ",\n    " : "\n    ", out);
 		TRY(json_write_value(finding, out));
 	}

@@ -57,6 +57,10 @@ extern const struct report_kind report_choices;
 extern const struct report_kind *const report_kinds[];
 const struct report_kind *report_kind_of(const struct finding *finding);
 
+/* One finding as JSON has it: an object. */
+struct err *report_finding_json(const struct finding *finding,
+				json_t **ret) _must_check_;
+
 /* ---- what kinds share ---- */
 
 #define INDENT "        "
