@@ -103,6 +103,7 @@ static struct err *silence_detector(const struct command *command,
 	const struct option *output = option_find(command->groups, "output");
 	if (!format || !output)
 		return NULL;
+	((struct common_options *)options->values)->quiet = true;
 	TRY(options_set(options, format, "json", OPTION_COMMAND_LINE));
 	return options_set(options, output, "/dev/null", OPTION_COMMAND_LINE);
 }

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/version.h"
 #include "cli/interrupt.h"
+#include "cli/known.h"
 #include "cli/sandboxing.h"
 #include "finding/words.h"
 
@@ -21,6 +22,12 @@
 #define GRACE_PART 10
 #define GRACE_LEAST (100 * NS_PER_MS)
 #define GRACE_MOST (10 * NS_PER_S)
+
+/* Where none is given, and the command has one. */
+#define BUDGET_LEAST (60 * NS_PER_S)
+#define BUDGET_SUITES 10
+/* How much longer one is suggested where it was spent. */
+#define BUDGET_MORE 5
 
 static void detection_freep(struct detection *detection)
 {
@@ -33,6 +40,9 @@ static void detection_freep(struct detection *detection)
 	suite_close(detection->suite);
 	state_watch_free(&detection->watch);
 	outputs_free(&detection->outputs);
+	strv_free(&detection->gone);
+	strv_free(&detection->short_of_time);
+	free(detection->open_line);
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
 		if (detection->states[i] && detector->free)
@@ -92,6 +102,9 @@ struct err *detection_say(struct detection *detection, const char *fmt, ...)
 		return err_nomem();
 	struct err *err = str_appendf(&limit, "%s: %s",
 				      detection->step->detector->name, text);
+	detection->open[detection->step - detection->steps] = true;
+	if (!err && strstr(text, "(budget "))
+		err = strv_add(&detection->short_of_time, limit.s);
 	free(text);
 	return err ? err : collect_limit(&detection->collect, limit.s);
 }
@@ -99,7 +112,7 @@ struct err *detection_say(struct detection *detection, const char *fmt, ...)
 void detection_why(const struct detection *detection, const char *why,
 		   const char *otherwise, char out[48])
 {
-	uint64_t budget = detection->values->state.budget_ns;
+	uint64_t budget = detection->budget_ns;
 	bool spent =
 		why ? !strcmp(why, "budget") : detection->collect.budget_spent;
 	char shown[32];
@@ -195,7 +208,8 @@ static struct err *detection_prepare(struct detection *detection, int argc,
 				&detection->choice));
 	TRY(outputs_choose(&state->common, detection->command,
 			   &detection->outputs));
-	TRY(baseline_read(&detection->baseline, state->baseline));
+	TRY(baseline_read(&detection->baseline, state->baseline,
+			  state->update_baseline));
 	TRY(prepare_detectors(detection));
 	const struct sandboxing sandboxing = {
 		.suite = &detection->choice,
@@ -205,6 +219,7 @@ static struct err *detection_prepare(struct detection *detection, int argc,
 	TRY(sandboxing_begin(&state->common, &sandboxing));
 	TRY(open_first(detection));
 	TRY(roster_create(detection->suite, &detection->roster));
+	TRY(baseline_check(&detection->baseline, detection->roster));
 	TRY(make_suite_words(&detection->choice, &detection->suite_words));
 	detection->run = (struct finding_run){ detection->roster,
 					       detection->suite_words };
@@ -329,7 +344,7 @@ static struct err *say_unrestored_files(struct detection *detection)
 
 static uint64_t grace_of(const struct detection *detection)
 {
-	uint64_t budget = detection->values->state.budget_ns;
+	uint64_t budget = detection->budget_ns;
 	return MIN(MAX(budget / GRACE_PART, GRACE_LEAST), GRACE_MOST);
 }
 
@@ -344,16 +359,46 @@ void detection_hold_budget(const struct detection *detection)
 			MIN(MAX(longest, GRACE_LEAST), grace_of(detection)));
 }
 
+/* Whatever does not look at the clock in time is ended. */
+static void set_budget(struct detection *detection, uint64_t ns)
+{
+	detection->budget_ns = ns;
+	detection->deadline = detection->began + ns;
+	interrupt_arm(detection->deadline + grace_of(detection));
+}
+
+bool detection_settle_budget(struct detection *detection, uint64_t suite_ns)
+{
+	const struct detection_options *values = detection->values;
+	if (detection->deadline || values->state.budget_ns ||
+	    !detection->limited || values->all_pairs)
+		return detection->deadline;
+	set_budget(detection,
+		   MAX(BUDGET_LEAST,
+		       (suite_ns / NS_PER_S + 1) * BUDGET_SUITES * NS_PER_S));
+	log_debug(LOG_CLI, "budget: %llu s",
+		  (unsigned long long)(detection->budget_ns / NS_PER_S));
+	return true;
+}
+
+uint64_t detection_share(const struct detection *detection)
+{
+	uint64_t now = clock_now(), deadline = detection->deadline;
+	size_t later = 0;
+	for (size_t i = (size_t)(detection->step - detection->steps) + 1;
+	     detection->steps[i].detector; i++)
+		later += detection->states[i] && !detection->steps[i].hidden;
+	return deadline > now && later
+		       ? deadline - (deadline - now) * later / (later + 2)
+		       : deadline;
+}
+
 static struct err *detection_find_all(struct detection *detection)
 {
 	_cleanup_(err_destroyp) struct err *failed = NULL;
-	uint64_t budget = detection->values->state.budget_ns;
 	detection->start = clock_now();
-	if (budget) {
-		detection->deadline = detection->began + budget;
-		/* Whatever does not look at the clock in time. */
-		interrupt_arm(detection->deadline + grace_of(detection));
-	}
+	if (detection->values->state.budget_ns)
+		set_budget(detection, detection->values->state.budget_ns);
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
 		void *state = detection->states[i];
@@ -384,7 +429,8 @@ static struct err *detection_find_all(struct detection *detection)
 /* ---- write and judge ---- */
 
 /* Failing tests whose failure no finding explains. */
-static struct err *fails_on_its_own(const struct report *report, bool *ret)
+static struct err *fails_on_its_own(const struct detection *detection,
+				    const struct report *report, bool *ret)
 {
 	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
 	*ret = false;
@@ -396,22 +442,38 @@ static struct err *fails_on_its_own(const struct report *report, bool *ret)
 	}
 	for (size_t i = 0; i < report->n; i++) {
 		uint64_t is_explained;
+		bool unreliable;
 		enum outcome outcome = report->tests[i].outcome;
-		if (outcome != OUTCOME_PASS && outcome != OUTCOME_SKIP &&
-		    !map_text_get(&explained, report->tests[i].name,
-				  &is_explained))
-			*ret = true;
+		if (outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP ||
+		    map_text_get(&explained, report->tests[i].name,
+				 &is_explained))
+			continue;
+		TRY(known_unreliable(detection, report->tests[i].name,
+				     &unreliable));
+		*ret |= !unreliable;
 	}
 	return NULL;
 }
 
-static struct err *judge_report(const struct report *report, enum status *ret)
+/* New ones that are as bad as --fail-on says. */
+static size_t count_failing(const struct report *report, unsigned fail_on)
 {
+	size_t n = 0;
+	for (size_t i = 0; i < report->n_findings; i++)
+		n += !report->findings[i].known &&
+		     (unsigned)report->findings[i].severity >= fail_on;
+	return n;
+}
+
+static struct err *judge_report(const struct detection *detection,
+				const struct report *report, enum status *ret)
+{
+	unsigned fail_on = detection->values->state.fail_on;
 	bool fails;
-	TRY(fails_on_its_own(report, &fails));
-	*ret = report_new_findings(report) ? STATUS_FINDINGS
-	       : fails			   ? STATUS_SUITE
-					   : STATUS_OK;
+	TRY(fails_on_its_own(detection, report, &fails));
+	*ret = count_failing(report, fail_on) ? STATUS_FINDINGS
+	       : fails			      ? STATUS_SUITE
+					      : STATUS_OK;
 	return NULL;
 }
 
@@ -448,16 +510,54 @@ static struct err *add_findings(struct detection *detection,
 				detector->keep(detection, state);
 		}
 		if (!kept)
-			baseline_mark(&detection->baseline,
-				      &detection->findings);
+			TRY(known_mark(detection, report));
 	}
 	report->findings = detection->findings.data;
 	report->n_findings = detection->findings.n;
 	return NULL;
 }
 
+/*
+ * "the budget of 60s left open: order (12 of 90 pairs explored), choices (not
+ * searched); --budget 5m goes further"
+ */
+static struct err *tell_open(struct detection *detection)
+{
+	const struct strv *open = &detection->short_of_time;
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	char budget[32], more[32];
+	if (!open->n || !detection->budget_ns)
+		return NULL;
+	common_budget_format(detection->budget_ns, budget);
+	uint64_t longer = detection->budget_ns * BUDGET_MORE;
+	const uint64_t minute = 60 * NS_PER_S;
+	if (longer > minute)
+		longer = (longer + minute - 1) / minute * minute;
+	common_budget_format(longer, more);
+	TRY(str_appendf(&line, "the budget of %s left open: ", budget));
+	for (size_t i = 0; i < open->n; i++) {
+		/* "NAME: what (budget 60s)" */
+		const char *text = open->data[i];
+		size_t name = strcspn(text, ":");
+		const char *what = text + name + strspn(text + name, ": ");
+		const char *end = strstr(what, " (budget ");
+		bool same = i && !strncmp(text, open->data[i - 1], name + 1);
+		TRY(str_append(&line, same ? "; " : i ? "), " : ""));
+		if (!same) {
+			TRY(str_append_n(&line, text, name));
+			TRY(str_append(&line, " ("));
+		}
+		TRY(str_append_n(&line, what,
+				 end ? (size_t)(end - what) : strlen(what)));
+	}
+	TRY(str_appendf(&line, "); --budget %s goes further", more));
+	detection->open_line = str_take(&line);
+	return detection->open_line ? NULL : err_nomem();
+}
+
 static struct err *write_report(struct detection *detection, enum status *ret)
 {
+	TRY(tell_open(detection));
 	struct report report = {
 		.kind = detection->command,
 		.version = POLYGRAPH_VERSION,
@@ -466,6 +566,9 @@ static struct err *write_report(struct detection *detection, enum status *ret)
 		.suite_tests = suite_count(detection->suite),
 		.ns = detection->ns,
 		.roster = detection->roster,
+		.in_replay = detection->values->state.common.look,
+		.fail_on =
+			(enum finding_severity)detection->values->state.fail_on,
 	};
 	for (size_t i = 0; i < detection->disabled.n; i++)
 		TRY(collect_disabled(&detection->collect,
@@ -480,8 +583,10 @@ static struct err *write_report(struct detection *detection, enum status *ret)
 	}
 	report.limits = (const char *const *)detection->collect.limits.data;
 	report.n_limits = detection->collect.limits.n;
+	report.open = detection->open_line;
 	TRY(outputs_write(&detection->outputs, &report));
-	return judge_report(&report, ret);
+	TRY(known_update(detection, &report));
+	return judge_report(detection, &report, ret);
 }
 
 struct err *detection_run(const struct options *options, int argc, char **argv,
@@ -494,6 +599,7 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 		.command = name,
 		.steps = steps,
 		.began = clock_now(),
+		.limited = !strcmp(name, "check"),
 	};
 	TRY(detection_prepare(&detection, argc, argv));
 	_cleanup_(err_destroyp) struct err *failed =

@@ -118,7 +118,8 @@ struct detection {
 	const struct detection_step *steps;
 	void *states[DETECTION_STEPS_MAX]; /* NULL: it is not wanted */
 	bool left_out
-		[DETECTION_STEPS_MAX]; /* it could not run: a limit says so */
+		[DETECTION_STEPS_MAX];	/* it could not run: a limit says so */
+	bool open[DETECTION_STEPS_MAX]; /* there was more to do: the same */
 	struct earlier_list earlier[DETECTION_STEPS_MAX];
 	const struct detection_step *step; /* whose turn it is */
 	size_t opened;	   /* the step that the suite was opened for */
@@ -128,6 +129,7 @@ struct detection {
 	struct outputs outputs;
 	struct state_watch watch;
 	struct baseline baseline;
+	struct strv gone; /* findings of it that were not found any more */
 	struct suite *suite;
 	struct roster *roster;
 	char *suite_words;	/* see struct finding_run */
@@ -138,7 +140,11 @@ struct detection {
 	const char *matters; /* options that facts depend on; NULL: none */
 	uint64_t began; /* the whole command, from where its budget counts */
 	uint64_t start, ns;
-	uint64_t deadline; /* clock_now(); 0: none */
+	bool limited;	    /* there is a budget also where none was given */
+	uint64_t budget_ns; /* 0: none, or not known yet */
+	uint64_t deadline;  /* clock_now(); 0: none */
+	struct strv short_of_time; /* limits because of it */
+	char *open_line;	   /* the same in a line; NULL: none */
 
 	/* What tests leave behind, for later detectors; NULL: not known. */
 	const struct pollution *pollution;
@@ -147,7 +153,10 @@ struct detection {
 	struct findings findings; /* of all that are reported */
 };
 
-/* The command of that @name, whose values are a struct detection_options. */
+/*
+ * The command of that @name, whose values are a struct detection_options. `check`
+ * has a budget also where none is given: it is for everyday use.
+ */
 struct err *detection_run(const struct options *options, int argc, char **argv,
 			  const char *name, const struct detection_step *steps,
 			  enum status *ret) _must_check_;
@@ -168,6 +177,13 @@ struct suite_observer detection_observer(struct detection *detection);
 struct err *detection_show_progress(struct detection *detection,
 				    const char *what,
 				    struct progress **ret) _must_check_;
+/*
+ * The suite's own order took @suite_ns: where no budget was given and the command
+ * has one, it begins to count. Is there one now?
+ */
+bool detection_settle_budget(struct detection *detection, uint64_t suite_ns);
+/* Until when the detector whose turn it is may search, if others follow. */
+uint64_t detection_share(const struct detection *detection);
 /*
  * From now on the budget is exceeded by no more than a test takes; what does not
  * look at the clock in time is ended.

@@ -40,6 +40,7 @@ static struct err *choices_search_all(struct detection *detection, void *data)
 	struct choices_options *options = &state->plan.options;
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	struct suite_observer observer = detection_observer(detection);
+	detection_settle_budget(detection, 0);
 	TRY(detection_show_progress(detection, "choices", &progress));
 	options->run = &detection->run;
 	options->known = detection->orders;

@@ -161,6 +161,7 @@ static struct err *order_search(struct detection *detection, void *data)
 {
 	struct order_state *state = data;
 	const struct detection_options *values = detection->values;
+	detection_settle_budget(detection, 0);
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
 	const struct order_memory memory = {
 		.get = results_get_fact,
@@ -177,8 +178,8 @@ static struct err *order_search(struct detection *detection, void *data)
 		.repeats = values->repeat,
 		.cleaners = values->cleaners,
 		.roots = values->roots,
-		.deadline = detection->deadline,
-		.budget = detection->deadline,
+		.deadline = detection_share(detection),
+		.budget = values->state.budget_ns,
 		.watch = &detection->watch.watch,
 		.memory = &memory,
 	};
@@ -321,6 +322,23 @@ static struct err *order_say_limits(struct detection *detection, void *data)
 
 /* ---- the report ---- */
 
+/* What pollution found, and what came of it here. */
+static struct err *order_prove_harmless(struct detection *detection,
+					const struct strv *ids)
+{
+	_cleanup_(map_text_freep) struct map_text proven = MAP_INIT;
+	for (size_t i = 0; i < ids->n; i++)
+		TRY(map_text_put(&proven, ids->data[i], 1));
+	for (size_t i = 0; i < detection->findings.n; i++) {
+		struct finding *finding = &detection->findings.data[i];
+		uint64_t is_proven;
+		if (leftover_of(finding) &&
+		    map_text_get(&proven, finding->id, &is_proven))
+			TRY(leftover_prove(finding));
+	}
+	return NULL;
+}
+
 static struct err *order_add(struct detection *detection, void *data,
 			     struct report *report)
 {
@@ -329,6 +347,7 @@ static struct err *order_add(struct detection *detection, void *data,
 		report->seed = &state->seed;
 	if (state->searched)
 		report->order = &state->result.reach;
+	TRY(order_prove_harmless(detection, &state->result.harmless));
 	return findings_move(&detection->findings, &state->result.findings);
 }
 

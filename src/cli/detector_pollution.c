@@ -24,6 +24,21 @@ static bool detector_pollution_wanted(const struct detection *detection,
 	       !(step->hidden && values->strategy == ORDER_RANDOM);
 }
 
+static uint64_t meaning_until(const struct detection *detection)
+{
+	return detection_goes_on(detection)
+		       ? detection->start + detection->budget_ns / MEANING_PART
+		       : detection->deadline;
+}
+
+/* pollution_options.deadline_after */
+static uint64_t settle_after_run(void *data, uint64_t ns)
+{
+	struct detection *detection = data;
+	return detection_settle_budget(detection, ns) ? meaning_until(detection)
+						      : 0;
+}
+
 static struct err *pollution_search(struct detection *detection, void *data)
 {
 	struct pollution_state *state = data;
@@ -42,10 +57,10 @@ static struct err *pollution_search(struct detection *detection, void *data)
 		return NULL; /* all of them are disabled */
 	if (detection->deadline) {
 		detection->collect.deadline = detection->deadline;
-		options.deadline =
-			goes_on ? detection->start +
-					  values->budget_ns / MEANING_PART
-				: detection->deadline;
+		options.deadline = meaning_until(detection);
+	} else {
+		options.deadline_after = settle_after_run;
+		options.data = detection;
 	}
 	struct suite_observer observer = detection_observer(detection);
 	TRY(detection_show_progress(detection, NULL, &progress));

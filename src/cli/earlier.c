@@ -159,6 +159,9 @@ static struct err *report_earlier(struct detection *detection,
 		.id = strdup(from->kept.id),
 		.message = strdup(earlier_text(from, "message")),
 		.replay = strdup(earlier_text(from, "replay")),
+		.hint = *earlier_text(from, "hint")
+				? strdup(earlier_text(from, "hint"))
+				: NULL,
 		.earlier = strdup(from->kept.json),
 		.record = strdup(from->kept.replay),
 	};

@@ -10,6 +10,7 @@
 
 #include "base/vec.h"
 #include "cli/interrupt.h"
+#include "report/verdict.h"
 
 bool output_is_terminal(int fd)
 {
@@ -133,11 +134,17 @@ static struct err *check_path(const char *path)
 	return NULL;
 }
 
-/* Of caller_settle(), or given for reading. */
-static struct err *check_stdout(void)
+/* Of caller_settle(), or given for reading? */
+static bool output_is_writable(void)
 {
 	int flags = fcntl(STDOUT_FILENO, F_GETFL);
-	if (flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY)
+	return flags >= 0 && !(flags & O_PATH) &&
+	       (flags & O_ACCMODE) != O_RDONLY;
+}
+
+static struct err *check_stdout(void)
+{
+	if (output_is_writable())
 		return NULL;
 	return err_hint(err_create(ERR_USAGE,
 				   "standard output is closed, so the report "
@@ -238,6 +245,18 @@ struct err *output_flush_stdout(void)
 			 "cannot write to standard output");
 }
 
+/* Where all else went to files. Nobody may be there to read it. */
+static struct err *output_write_verdict(const struct outputs *outputs,
+					const struct report *report)
+{
+	struct report_style style = outputs->style;
+	style.color = output_color(outputs->color, STDOUT_FILENO);
+	if (style.quiet || !output_is_writable())
+		return NULL;
+	TRY(verdict_write_alone(report, &style, stdout));
+	return output_flush_stdout();
+}
+
 /* Files first: a reader who left standard output does not cost them. */
 struct err *outputs_write(const struct outputs *outputs,
 			  const struct report *report)
@@ -254,11 +273,13 @@ struct err *outputs_write(const struct outputs *outputs,
 		else
 			err_ignore(err);
 	}
+	bool shown = false;
 	for (size_t i = 0; i < outputs->n && !first; i++) {
 		if (outputs->data[i].path)
 			continue;
+		shown = true;
 		TRY(write_to(outputs, &outputs->data[i], report, stdout));
 		TRY(output_flush_stdout());
 	}
-	return first;
+	return first || shown ? first : output_write_verdict(outputs, report);
 }

@@ -16,6 +16,7 @@ static const char *const onlys[] = { "all", "memory", "files", "process",
 				     NULL };
 static const unsigned only_bits[] = { SUITE_ALL, SUITE_MEMORY, SUITE_FILES,
 				      SUITE_PROCESS };
+static const char *const severities[] = { "low", "medium", "high", NULL };
 static const char *const file_trackings[] = { "auto", "follow", "walk", NULL };
 static const char *const trackings[] = { "auto", "scan",    "soft-dirty",
 					 "fork", "compare", NULL };
@@ -86,9 +87,20 @@ static const struct option run_options[] = {
 	{ "order", 0, OPTION_TEXT, FIELD(order), .value = "FILE",
 	  .help = "run the tests in this order: a file with one name per line" },
 	{ "budget", 0, OPTION_DURATION, FIELD(budget_ns), .value = "DURATION",
-	  .help = "start no new work after this time: 30s, 10m" },
+	  .help = "start no new work after this time: 30s, 10m (default: none; "
+		  "'check': 60s or ten times as long as the suite takes, "
+		  "whichever is longer)" },
 	{ "baseline", 0, OPTION_TEXT, FIELD(baseline), .value = "FILE",
-	  .help = "known findings: those listed in FILE do not fail the run" },
+	  .help = "known findings: those listed in FILE are counted, not shown, "
+		  "and do not fail the run" },
+	{ "update-baseline", 0, OPTION_FLAG, FIELD(update_baseline),
+	  .no_config = true,
+	  .help = "write the findings of this run to the file of --baseline; "
+		  "what was not looked for stays in it" },
+	{ "fail-on", 0, OPTION_CHOICE, FIELD(fail_on), .value = "SEVERITY",
+	  .choices = severities,
+	  .help = "exit status 1 for new findings of at least this severity: "
+		  "low, medium (default) or high" },
 	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
 	  .min = 1, .max = 4096,
 	  .help = "number of parallel processes; the first run is one "
@@ -185,8 +197,10 @@ static struct err *list_dirs(const struct option_list *list,
 
 /* What we write ourselves. */
 static struct err *list_own(const struct outputs *outputs, const char *cache,
-			    struct state_texts *ret)
+			    const char *baseline, struct state_texts *ret)
 {
+	if (baseline)
+		TRY(vec_push(ret, baseline));
 	for (size_t i = 0; i < outputs->n; i++) {
 		if (outputs->data[i].path)
 			TRY(vec_push(ret, outputs->data[i].path));
@@ -225,7 +239,7 @@ struct err *state_watch_choose(const struct state_command_options *options,
 	TRY(regexes_check("--exclude-fields", chosen.fields.data));
 	TRY(recipes_parse(&options->containers, &chosen.recipes));
 	TRY(list_dirs(&options->watch_dirs, &chosen.dirs));
-	TRY(list_own(outputs, chosen.cache, &chosen.own));
+	TRY(list_own(outputs, chosen.cache, options->baseline, &chosen.own));
 	watch->what = only_bits[options->only];
 	watch->dirs = chosen.dirs.data;
 	watch->own_files = chosen.own.data;

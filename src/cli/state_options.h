@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "cli/output.h"
 #include "cli/recipe.h"
+#include "finding/finding.h"
 #include "suite/suite.h"
 
 /* First member of the command's values; itself begins with the common ones. */
@@ -31,6 +32,8 @@ struct state_command_options {
 	char *order;
 	uint64_t budget_ns; /* 0: none */
 	char *baseline;
+	bool update_baseline;
+	unsigned fail_on; /* enum finding_severity */
 	unsigned tracking;
 	unsigned file_tracking;
 };
@@ -38,7 +41,7 @@ struct state_command_options {
 #define STATE_DEFAULTS                                                         \
 	{                                                                      \
 		.common = COMMON_DEFAULTS, .effect = true, .readers = true,    \
-		.paths = 3,                                                    \
+		.paths = 3, .fail_on = FINDING_MEDIUM,                         \
 	}
 
 extern const struct option_group state_compared_group;

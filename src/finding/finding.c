@@ -15,6 +15,7 @@ void finding_free(struct finding *finding)
 	free(finding->id);
 	free(finding->message);
 	free(finding->replay);
+	free(finding->hint);
 	free(finding->earlier);
 	free(finding->record);
 	*finding = (struct finding){};

@@ -58,7 +58,9 @@ struct finding {
 	unsigned line;
 	char *message; /* one sentence */
 	char *replay;  /* the command that reproduces it */
-	bool known;    /* the baseline lists it */
+	char *hint;    /* what to do about it, one sentence; NULL: not known */
+	bool known;    /* the baseline lists it, or it is suppressed */
+	bool suppressed;
 	/*
 	 * Of an earlier run, where this one did not come to it: as JSON has it,
 	 * and what reproduces it. NULL: it was found now. It has no evidence.

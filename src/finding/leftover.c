@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/str.h"
+
 void leftover_free(struct leftover *leftover)
 {
 	change_free(&leftover->change);
@@ -46,6 +48,32 @@ bool leftover_is_time(const struct leftover *leftover)
 {
 	return leftover->change.kinds == VALUE_TIME &&
 	       !(leftover->again & ~(unsigned)VALUE_TIME);
+}
+
+bool leftover_is_dead_pointer(const struct leftover *leftover)
+{
+	return leftover->change.where == CHANGE_MEMORY &&
+	       leftover->change.weight == WEIGHT_HIGH;
+}
+
+/* A dead pointer may lead to what happens to be right. */
+struct err *leftover_prove(struct finding *finding)
+{
+	struct leftover *leftover = finding->evidence;
+	_cleanup_(str_freep) struct str message = STR_INIT;
+	BUG_ON(finding->kind != &leftover_kind || !leftover);
+	if (leftover_is_dead_pointer(leftover))
+		return NULL;
+	leftover->proven = true;
+	finding->severity = FINDING_LOW;
+	if (leftover->lazy || leftover->harmless)
+		return NULL; /* it says so already */
+	TRY(str_appendf(&message, "%s; %s after it", finding->message,
+			leftover->readers.n == 1 ? "it passes"
+						 : "all of them pass"));
+	free(finding->message);
+	finding->message = str_take(&message);
+	return finding->message ? NULL : err_nomem();
 }
 
 static void leftover_destroy(void *evidence)

@@ -35,6 +35,8 @@ struct leftover {
 	bool came_back; /* the second run ended with the same content */
 	/* It only counts, and its readers end alike, whatever it is. */
 	bool harmless;
+	/* All readers were run right after the test, and passed. */
+	bool proven;
 	/*
 	 * A test that leaves it alone, and alone makes another object where
 	 * there was none, plus 1; 0: none.
@@ -73,5 +75,9 @@ bool leftover_may_count(const struct leftover *leftover);
 bool leftover_only_counts_again(const struct leftover *leftover);
 /* Nothing but the time at which it was made? */
 bool leftover_is_time(const struct leftover *leftover);
+/* Nobody who reads it is misled by it: that is of low severity. */
+struct err *leftover_prove(struct finding *finding) _must_check_;
+/* Does it point to what is no more? */
+bool leftover_is_dead_pointer(const struct leftover *leftover);
 const char *leftover_effect_name(enum leftover_effect effect);
 const char *leftover_where_name(enum change_where where);

@@ -27,6 +27,7 @@ void order_result_free(struct order_result *result)
 	for (size_t i = 0; i < result->kept.n; i++)
 		free(result->kept.data[i]);
 	vec_free(&result->kept);
+	strv_free(&result->harmless);
 	*result = (struct order_result){};
 }
 
@@ -515,6 +516,8 @@ static struct err *order_search_end(struct order_search *search)
 		err_ignore(failed);
 	else
 		err = failed;
+	if (!err && search->known)
+		err = proof_note(search);
 	suspects_free(search);
 	vec_free(&search->leavers);
 	map_u64_free(&search->answers);

@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "base/strv.h"
 #include "base/vec.h"
 #include "finding/dependence.h"
 #include "finding/flaky.h"
@@ -28,6 +29,8 @@
 struct order_result {
 	struct findings findings; /* evidence: struct dependence, flaky */
 	VEC(char *) kept; /* files that were restored before each process */
+	/* Ids of pollution whose readers were all run right after, and passed. */
+	struct strv harmless;
 	struct order_reach reach;
 };
 

@@ -280,6 +280,9 @@ struct err *search_random(struct order_search *search) _must_check_;
 /* Orders in which all pairs stand next to each other, as far as there is time. */
 struct err *cover_pairs(struct order_search *search) _must_check_;
 
+/* proof.c: which of what tests leave was seen to mislead none of its readers. */
+struct err *proof_note(struct order_search *search) _must_check_;
+
 /*
  * order_finding.c: takes @dependence over where it succeeds. @pollution: NULL
  * where it is not known.

@@ -44,8 +44,7 @@ void search_limit(void *data, const char *text)
 
 bool search_is_late(const struct pollution_search *search)
 {
-	return search->options->deadline &&
-	       clock_now() >= search->options->deadline;
+	return search->deadline && clock_now() >= search->deadline;
 }
 
 struct err *search_run(struct pollution_search *search, const size_t *order,
@@ -509,6 +508,7 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 		.outer = observer,
 		.pollution = ret,
 		.memory = options->watch,
+		.deadline = options->deadline,
 	};
 	search.memory.what = SUITE_MEMORY;
 	_cleanup_(freep) uint64_t *took =
@@ -535,6 +535,9 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 	if (!err)
 		err = omitted_judge(&search, n);
 	search.first_ns = clock_now() - start;
+	if (options->deadline_after)
+		search.deadline =
+			options->deadline_after(options->data, search.first_ns);
 	if (!err)
 		err = find_meaning(&search, order, n);
 	crew_destroy(search.crew);

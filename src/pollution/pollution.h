@@ -41,6 +41,12 @@ struct pollution_options {
 	bool readers;	   /* find out */
 	bool omitted;	   /* which tests change what is left out: find out */
 	uint64_t deadline; /* clock_now() at which no more is begun; 0: never */
+	/*
+	 * Instead: asked once the run that looks for changes is over, which has
+	 * taken @ns. NULL: not.
+	 */
+	uint64_t (*deadline_after)(void *data, uint64_t ns);
+	void *data;
 };
 
 /*

@@ -9,12 +9,6 @@
 #include "finding/words.h"
 #include "pollution/pollution_internal.h"
 
-bool leftover_is_dead_pointer(const struct leftover *leftover)
-{
-	return leftover->change.where == CHANGE_MEMORY &&
-	       leftover->change.weight == WEIGHT_HIGH;
-}
-
 static enum finding_severity
 pollution_judge_severity(const struct leftover *leftover)
 {

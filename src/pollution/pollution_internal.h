@@ -53,6 +53,7 @@ struct pollution_search {
 	struct pollution *pollution;
 	VEC(struct leftover) leftovers; /* that findings are made of */
 	size_t finished;		/* entries of the order of this run */
+	uint64_t deadline;		/* as pollution_options has it */
 	struct suite_watch memory; /* as the options say, of memory alone */
 	/* While values are compared. */
 	bool *met;	   /* by leftover: seen again; NULL: they are not */
@@ -111,8 +112,6 @@ uint64_t search_effects_ns(const struct pollution_search *search);
  */
 struct err *search_readers(struct pollution_search *search, const size_t *order,
 			   size_t n) _must_check_;
-/* Does it leave a pointer to a local variable that is no more? */
-bool leftover_is_dead_pointer(const struct leftover *leftover);
 /*
  * Does the first run of search_readers() compare values, too? Only of memory: a
  * process can be followed once.

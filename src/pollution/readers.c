@@ -385,7 +385,7 @@ static bool readers_enough(void *data)
 	if (!runs->begun)
 		return false;
 	return search_is_late(search) ||
-	       (!search->options->deadline && spent > READER_PATIENCE &&
+	       (!search->deadline && spent > READER_PATIENCE &&
 		spent > 2 * search->first_ns);
 }
 

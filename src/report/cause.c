@@ -74,13 +74,14 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* The cause of that type and name; a new one where there is none. */
-static struct err *find_cause(struct grouping *grouping, enum cause_type type,
-			      const char *name, size_t *ret)
+/* The cause of that type and @by; a new one, called @name, where there is none. */
+static struct err *find_cause_by(struct grouping *grouping,
+				 enum cause_type type, const char *by,
+				 const char *name, size_t *ret)
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	uint64_t at;
-	TRY(str_appendf(&key, "%s %s", type_names[type], name));
+	TRY(str_appendf(&key, "%s %s", type_names[type], by));
 	if (map_text_get(&grouping->places, key.s, &at)) {
 		*ret = at;
 		return NULL;
@@ -96,6 +97,12 @@ static struct err *find_cause(struct grouping *grouping, enum cause_type type,
 	if (type <= CAUSE_PROCESS)
 		TRY(map_text_put(&grouping->roots, name, *ret));
 	return map_text_put(&grouping->places, key.s, *ret);
+}
+
+static struct err *find_cause(struct grouping *grouping, enum cause_type type,
+			      const char *name, size_t *ret)
+{
+	return find_cause_by(grouping, type, name, name, ret);
 }
 
 static enum cause_type type_of_root(const char *where)
@@ -139,25 +146,36 @@ static struct err *place_dependence(struct grouping *grouping,
 	return find_cause(grouping, CAUSE_TEST, text_of(object, "test"), ret);
 }
 
-/* The call and the line that makes it. */
+/*
+ * The call and the line of the project that makes it: several APIs may leave
+ * the same thing open there, such as the order in a hash table.
+ */
 static struct err *place_call(struct grouping *grouping, const json_t *object,
 			      size_t *ret)
 {
 	const json_t *stack =
 		json_object_get(json_object_get(object, "call"), "stack");
 	_cleanup_(str_freep) struct str name = STR_INIT;
+	_cleanup_(str_freep) struct str place = STR_INIT;
 	TRY(str_append(&name, text_of(object, "api")));
-	for (size_t i = 0; i < json_array_size(stack); i++) {
+	for (size_t i = 0; i < json_array_size(stack) && !place.n; i++) {
 		const json_t *frame = json_array_get(stack, i);
 		const char *file = text_of(frame, "file");
-		if (!*file)
-			continue;
-		TRY(str_appendf(&name, " at %s:%lld", file,
+		if (*file && !str_starts(file, "/usr/"))
+			TRY(str_appendf(
+				&place, " at %s:%lld", file,
 				(long long)json_integer_value(
 					json_object_get(frame, "line"))));
-		break;
 	}
-	return find_cause(grouping, CAUSE_CALL, name.s, ret);
+	TRY(str_append(&name, place.s ? place.s : ""));
+	/* Where it is not known, calls of two tests are not the same one. */
+	if (!place.n) {
+		TRY(str_append(&place, name.s));
+		TRY(str_append(&place, " of "));
+		TRY(str_append(&place, text_of(object, "test")));
+	}
+	return find_cause_by(grouping, CAUSE_CALL, place.n ? place.s : name.s,
+			     name.s, ret);
 }
 
 static struct err *place_finding(struct grouping *grouping,

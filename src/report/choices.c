@@ -242,22 +242,44 @@ static struct err *choices_write_finding(const struct finding *finding,
 	TRY(append_runs(&text, assumption));
 	if (style->verbose)
 		TRY(append_critical(&text, assumption));
-	TRY(str_append(&text, INDENT "reproduce: "));
-	TRY(words_append(&text, finding->replay));
-	fprintf(out, "%s\n", text.s);
-	return NULL;
+	fputs(text.s, out);
+	TRY(kind_write_hint(finding, out));
+	return kind_write_replay(finding, out);
 }
 
-static struct err *choices_write_findings(const struct report *report,
-					  const struct report_style *style,
-					  FILE *out)
+/* "T assumes more than qsort promises" */
+static struct err *choices_append_head(const struct finding *finding,
+				       struct str *line)
 {
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct finding *finding = &report->findings[i];
-		if (assumption_of(finding) && !(style->quiet && finding->known))
-			TRY(choices_write_finding(finding, style, out));
+	TRY(words_append(line, finding_test(finding)));
+	TRY(str_append(line, " assumes more than "));
+	return assumption_append_apis(line, assumption_of(finding));
+}
+
+/* The innermost place of the project: "called at x.c:12: it did this instead" */
+static struct err *choices_append_about(const struct finding *finding,
+					struct str *line)
+{
+	const struct assumption_call *call =
+		&assumption_of(finding)->calls.data[0];
+	TRY(str_append(line, "the call"));
+	for (size_t i = 0; i < call->stack.n; i++) {
+		const struct call_frame *frame = &call->stack.data[i];
+		if (!frame->file ||
+		    !strncmp(frame->file, "/usr/", strlen("/usr/")))
+			continue;
+		TRY(str_append(line, " at "));
+		TRY(words_append_place(line, frame->file, frame->line));
+		break;
 	}
-	return NULL;
+	TRY(str_append(line, " may do this, too: "));
+	return words_append(line, *call->did ? call->did : call->clause);
+}
+
+static const struct finding_failure *
+choices_failure(const struct finding *finding)
+{
+	return &assumption_of(finding)->failure;
 }
 
 /* ---- the whole search ---- */
@@ -558,7 +580,10 @@ static struct err *choices_append_detail(const struct finding *finding,
 
 const struct report_kind report_choices = {
 	.kind = &assumption_kind,
-	.write_findings = choices_write_findings,
+	.append_head = choices_append_head,
+	.append_about = choices_append_about,
+	.failure = choices_failure,
+	.write_finding = choices_write_finding,
 	.write_summary = choices_write_summary,
 	.make_fields = choices_make_fields,
 	.section = "choices",

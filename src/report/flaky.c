@@ -28,29 +28,32 @@ static struct err *flaky_write_finding(const struct finding *finding,
 {
 	const struct finding_failure *failure = &flaky_of(finding)->failure;
 	_cleanup_(str_freep) struct str failed = STR_INIT;
-	_cleanup_(str_freep) struct str again = STR_INIT;
 	TRY(flaky_write_head(finding, style, out));
 	if (style->quiet)
 		return NULL;
 	TRY(words_append_failure(&failed, failure->outcome, failure->file,
 				 failure->line, failure->message));
 	kind_write_indented(&failed, out);
-	TRY(str_append(&again, "reproduce: "));
-	TRY(words_append(&again, finding->replay));
-	kind_write_indented(&again, out);
-	return NULL;
+	TRY(kind_write_hint(finding, out));
+	return kind_write_replay(finding, out);
 }
 
-static struct err *flaky_write_findings(const struct report *report,
-					const struct report_style *style,
-					FILE *out)
+/* "T fails in 7 of 30 identical runs alone" */
+static struct err *flaky_append_head(const struct finding *finding,
+				     struct str *line)
 {
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct finding *finding = &report->findings[i];
-		if (flaky_of(finding) && !(style->quiet && finding->known))
-			TRY(flaky_write_finding(finding, style, out));
-	}
-	return NULL;
+	const struct flaky *flaky = flaky_of(finding);
+	TRY(words_append(line, finding_test(finding)));
+	TRY(str_appendf(line, " is flaky: %s in %zu of %zu identical runs ",
+			words_verb(flaky->failure.outcome), flaky->failures,
+			flaky->runs));
+	return dependence_append_order(line, finding->tests, &flaky->order);
+}
+
+static const struct finding_failure *
+flaky_failure(const struct finding *finding)
+{
+	return &flaky_of(finding)->failure;
 }
 
 /* Where others are counted, so are these; there is no line for none. */
@@ -101,7 +104,9 @@ static struct err *flaky_append_detail(const struct finding *finding,
 
 const struct report_kind report_flaky = {
 	.kind = &flaky_kind,
-	.write_findings = flaky_write_findings,
+	.append_head = flaky_append_head,
+	.failure = flaky_failure,
+	.write_finding = flaky_write_finding,
 	.write_summary = flaky_write_summary,
 	.explains_failure = flaky_explains_failure,
 	.make_fields = flaky_make_fields,

@@ -1,5 +1,7 @@
 #include "report/kind.h"
 
+#include <string.h>
+
 const struct report_kind *const report_kinds[] = {
 	&report_pollution, &report_order, &report_flaky, &report_choices, NULL,
 };
@@ -13,7 +15,7 @@ const struct report_kind *report_kind_of(const struct finding *finding)
 	BUG("no report of a kind of findings");
 }
 
-static const char *color_of(enum finding_severity severity)
+const char *kind_color_of(enum finding_severity severity)
 {
 	return severity == FINDING_HIGH	    ? "\033[1;31m"
 	       : severity == FINDING_MEDIUM ? "\033[33m"
@@ -25,7 +27,8 @@ void kind_write_head(const struct finding *finding, const struct str *line,
 		     const struct report_style *style, FILE *out)
 {
 	bool color = style->color;
-	fprintf(out, "%s%-7s%s %s", color ? color_of(finding->severity) : "",
+	fprintf(out, "%s%-7s%s %s",
+		color ? kind_color_of(finding->severity) : "",
 		finding_severity_name(finding->severity), color ? RESET : "",
 		line->s);
 	if (remarks->n)
@@ -38,6 +41,27 @@ void kind_write_indented(const struct str *line, FILE *out)
 {
 	if (line->n)
 		fprintf(out, INDENT "%s\n", line->s);
+}
+
+struct err *kind_write_hint(const struct finding *finding, FILE *out)
+{
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	if (!finding->hint)
+		return NULL;
+	TRY(str_append(&line, "fix: "));
+	TRY(str_append_escaped(&line, finding->hint, strlen(finding->hint)));
+	kind_write_indented(&line, out);
+	return NULL;
+}
+
+struct err *kind_write_replay(const struct finding *finding, FILE *out)
+{
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	TRY(str_append(&line, "reproduce: "));
+	TRY(str_append_escaped(&line, finding->replay,
+			       strlen(finding->replay)));
+	kind_write_indented(&line, out);
+	return NULL;
 }
 
 const char *kind_this_time(const struct report *report,

@@ -16,13 +16,24 @@ struct report_kind {
 	const struct finding_kind *kind;
 
 	/* ---- text ---- */
-	bool last; /* shown after the other kinds: it explains them */
-	/* All findings of the kind. */
-	struct err *(*write_findings)(const struct report *report,
-				      const struct report_style *style,
-				      FILE *out);
 	/*
-	 * What was found in a line, what was tried, and what that does not say.
+	 * In a block (report/block.h), harmless and without a newline: the
+	 * sentence at its head (NULL: the message), and what is behind it.
+	 */
+	struct err *(*append_head)(const struct finding *finding,
+				   struct str *line);
+	struct err *(*append_about)(const struct finding *finding,
+				    struct str *line);
+	/* How the test fails; NULL: it does not. */
+	const struct finding_failure *(*failure)(const struct finding *finding);
+	bool last; /* shown after the other kinds: it explains them */
+	/* With --verbose: a finding in all its details. */
+	struct err *(*write_finding)(const struct finding *finding,
+				     const struct report_style *style,
+				     FILE *out);
+	/*
+	 * With --verbose: what was found in a line, what was tried, and what
+	 * that does not say.
 	 */
 	struct err *(*write_summary)(const struct report *report,
 				     const struct report_style *style,
@@ -75,8 +86,15 @@ struct err *report_finding_json(const struct finding *finding,
 void kind_write_head(const struct finding *finding, const struct str *line,
 		     const struct str *remarks,
 		     const struct report_style *style, FILE *out);
+const char *kind_color_of(enum finding_severity severity);
 /* " this time" where an earlier run found some; else "". */
 const char *kind_this_time(const struct report *report,
 			   const struct finding_kind *kind);
+/* "        fix: …", where there is a hint. */
+struct err *kind_write_hint(const struct finding *finding,
+			    FILE *out) _must_check_;
+/* "        reproduce: …" */
+struct err *kind_write_replay(const struct finding *finding,
+			      FILE *out) _must_check_;
 /* "        LINE"; nothing of an empty one. */
 void kind_write_indented(const struct str *line, FILE *out);

@@ -173,7 +173,6 @@ static struct err *order_write_finding(const struct finding *finding,
 	_cleanup_(str_freep) struct str failed = STR_INIT;
 	_cleanup_(str_freep) struct str others = STR_INIT;
 	_cleanup_(str_freep) struct str polluted = STR_INIT;
-	_cleanup_(str_freep) struct str again = STR_INIT;
 	TRY(words_append_failure(&failed, failure->outcome, failure->file,
 				 failure->line, failure->message));
 	kind_write_indented(&failed, out);
@@ -183,22 +182,49 @@ static struct err *order_write_finding(const struct finding *finding,
 	kind_write_indented(&polluted, out);
 	if (style->verbose)
 		TRY(order_write_more(finding, out));
-	TRY(str_append(&again, "reproduce: "));
-	TRY(words_append(&again, finding->replay));
-	kind_write_indented(&again, out);
-	return NULL;
+	TRY(kind_write_hint(finding, out));
+	return kind_write_replay(finding, out);
 }
 
-static struct err *order_write_findings(const struct report *report,
-					const struct report_style *style,
-					FILE *out)
+/* ---- in a block ---- */
+
+/* "T fails after A (passes alone)" */
+static struct err *order_append_head(const struct finding *finding,
+				     struct str *line)
 {
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct finding *finding = &report->findings[i];
-		if (dependence_of(finding) && !(style->quiet && finding->known))
-			TRY(order_write_finding(finding, style, out));
-	}
-	return NULL;
+	const struct dependence *dependence = dependence_of(finding);
+	TRY(words_append(line, finding_test(finding)));
+	TRY(str_appendf(line, " %s ", words_verb(dependence->failure.outcome)));
+	TRY(dependence_append_way(line, finding->tests, dependence, false));
+	TRY(str_append(line, ", passes "));
+	return dependence_append_way(line, finding->tests, dependence, true);
+}
+
+/* "A leaves registry.count: 0 → 1" */
+static struct err *order_append_about(const struct finding *finding,
+				      struct str *line)
+{
+	const struct dependence *dependence = dependence_of(finding);
+	if (!dependence->left.path)
+		return dependence->polluted.n
+			       ? dependence_append_polluted(
+					 line, dependence, DEPENDENCE_NAMES_MAX)
+			       : NULL;
+	TRY(words_append(line,
+			 roster_name(finding->tests, dependence->left.test)));
+	TRY(str_append(line, dependence->class == ORDER_BRITTLE ? " sets "
+								: " leaves "));
+	TRY(words_append(line, dependence->left.path));
+	TRY(str_append(line, ": "));
+	TRY(words_append(line, dependence->left.before));
+	TRY(str_append(line, " → "));
+	return words_append(line, dependence->left.after);
+}
+
+static const struct finding_failure *
+order_failure(const struct finding *finding)
+{
+	return &dependence_of(finding)->failure;
 }
 
 /* ---- the whole search ---- */
@@ -466,7 +492,10 @@ static struct err *order_append_detail(const struct finding *finding,
 
 const struct report_kind report_order = {
 	.kind = &dependence_kind,
-	.write_findings = order_write_findings,
+	.append_head = order_append_head,
+	.append_about = order_append_about,
+	.failure = order_failure,
+	.write_finding = order_write_finding,
 	.write_summary = order_write_summary,
 	.explains_failure = order_explains_failure,
 	.make_fields = order_make_fields,

@@ -1,16 +1,12 @@
 /* Tests that leave shared state changed. */
 #include <string.h>
 
-#include "base/map.h"
-#include "finding/dependence.h"
 #include "finding/words.h"
 #include "report/kind.h"
 #include "report/value.h"
 
 /* Readers that a line names. */
 #define READERS_MAX 2
-/* Tests that are shown for one root, and one more rather than "1 more". */
-#define ROOT_LINES 3
 
 /* Are findings of this kind looked for by the command? */
 static bool is_covered(const struct report *report)
@@ -68,6 +64,10 @@ static struct err *write_line(const struct finding *finding,
 			       ? "effect unknown"
 			       : leftover_effect_name(leftover->effect)));
 	TRY(append_readers(&remarks, finding));
+	if (leftover->proven)
+		TRY(str_append(&remarks, leftover->readers.n == 1
+						 ? ", which passes after it"
+						 : ", which pass after it"));
 	if (finding->known)
 		TRY(str_append(&remarks, "; known"));
 	kind_write_head(finding, &line, &remarks, style, out);
@@ -120,11 +120,53 @@ static struct err *pollution_write_more(const struct finding *finding,
 	if (change->more)
 		TRY(str_appendf(&text, INDENT "and %zu more\n", change->more));
 	TRY(pollution_append_stack(&text, allocated_path(change)));
-	TRY(str_append(&text, INDENT "reproduce: "));
-	TRY(words_append(&text, finding->replay));
-	fprintf(out, "%s\n", text.s);
+	fputs(text.s ? text.s : "", out);
+	TRY(kind_write_hint(finding, out));
+	TRY(kind_write_replay(finding, out));
 	if (change->detail)
 		fprintf(out, "%s\n", change->detail);
+	return NULL;
+}
+
+static struct err *pollution_write_finding(const struct finding *finding,
+					   const struct report_style *style,
+					   FILE *out)
+{
+	TRY(write_line(finding, style, out));
+	return pollution_write_more(finding, out);
+}
+
+/* ---- in a block ---- */
+
+/* "T leaves registry.head changed: NULL → {…} and 2 more places" */
+static struct err *pollution_append_head(const struct finding *finding,
+					 struct str *line)
+{
+	const struct change *change = &leftover_of(finding)->change;
+	size_t more = change->n - 1 + change->more;
+	TRY(words_append(line, finding_test(finding)));
+	TRY(str_append(line, " leaves "));
+	TRY(append_path(line, &change->paths[0]));
+	return more ? str_appendf(line, " and %zu more place%s", more,
+				  more == 1 ? "" : "s")
+		    : NULL;
+}
+
+/* "declared at x.c:12; each run changes it again" */
+static struct err *pollution_append_about(const struct finding *finding,
+					  struct str *line)
+{
+	const struct leftover *leftover = leftover_of(finding);
+	if (finding->file) {
+		TRY(str_append(line, "declared at "));
+		TRY(words_append_place(line, finding->file, finding->line));
+	}
+	if (leftover->effect == EFFECT_ACCUMULATES)
+		TRY(str_appendf(line, "%seach run changes it again",
+				line->n ? "; " : ""));
+	if (leftover->readers_known && !leftover->readers.n)
+		TRY(str_appendf(line, "%sno other test was seen to read it",
+				line->n ? "; " : ""));
 	return NULL;
 }
 
@@ -135,154 +177,8 @@ static const char *root_of(const struct finding *finding)
 	return leftover_of(finding)->change.root;
 }
 
-/* Ids of what findings of other kinds explain themselves with. */
-static struct err *note_told(const struct report *report, struct map_text *ret)
+static struct err *write_firsts(const struct report *report, FILE *out)
 {
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct dependence *dependence =
-			dependence_of(&report->findings[i]);
-		for (size_t j = 0; dependence && j < dependence->because.n; j++)
-			TRY(map_text_put(ret, dependence->because.data[j], 1));
-	}
-	return NULL;
-}
-
-DEFINE_VEC(shown_findings, const struct finding *)
-
-/*
- * What an order-dependent test tells of is not shown again; *@ret_told: so many.
- */
-static struct err *collect_shown(const struct report *report,
-				 struct shown_findings *ret, size_t *ret_told)
-{
-	_cleanup_(map_text_freep) struct map_text told = MAP_INIT;
-	TRY(note_told(report, &told));
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct finding *finding = &report->findings[i];
-		uint64_t is_told;
-		if (!leftover_of(finding))
-			continue;
-		if (map_text_get(&told, finding->id, &is_told))
-			++*ret_told;
-		else
-			TRY(vec_push(ret, finding));
-	}
-	return NULL;
-}
-
-/* The folder of a file that is left, with its '/'; 0: of something else. */
-static size_t folder_of(const struct finding *finding)
-{
-	const struct change *change = &leftover_of(finding)->change;
-	const char *slash = strrchr(change->root, '/');
-	return change->where == CHANGE_FILE && slash
-		       ? (size_t)(slash - change->root) + 1
-		       : 0;
-}
-
-static bool is_beside(const struct finding *a, const struct finding *b)
-{
-	size_t n = folder_of(a);
-	return n && n == folder_of(b) && !strncmp(root_of(a), root_of(b), n) &&
-	       a->test == b->test && a->severity == b->severity;
-}
-
-/*
- * Many files that one test leaves in one folder: the first few of them are
- * shown. How many more follow the last of these; 0 for all others.
- */
-static size_t more_beside(const struct shown_findings *all, size_t at,
-			  bool *ret_skip)
-{
-	const struct finding *finding = all->data[at];
-	size_t before = 0, after = 0;
-	while (before < at && is_beside(all->data[at - before - 1], finding))
-		before++;
-	while (at + after + 1 < all->n &&
-	       is_beside(all->data[at + after + 1], finding))
-		after++;
-	bool many = before + after + 1 > ROOT_LINES + 1;
-	*ret_skip = many && before >= ROOT_LINES;
-	return many && before + 1 == ROOT_LINES ? after : 0;
-}
-
-static struct err *write_more_beside(const struct finding *finding, size_t more,
-				     FILE *out)
-{
-	_cleanup_(str_freep) struct str folder = STR_INIT;
-	TRY(str_append_escaped(&folder, root_of(finding), folder_of(finding)));
-	fprintf(out,
-		INDENT "… and %zu more files in %s (shown with --verbose)\n",
-		more, folder.s);
-	return NULL;
-}
-
-/*
- * A root that many tests change is shown with the first few of them: the same
- * line a hundred times tells no more.
- */
-static struct err *write_few(const struct shown_findings *all,
-			     const struct report_style *style, FILE *out)
-{
-	_cleanup_(map_text_freep) struct map_text counts = MAP_INIT;
-	for (size_t i = 0; i < all->n; i++) {
-		uint64_t n = 0;
-		map_text_get(&counts, root_of(all->data[i]), &n);
-		TRY(map_text_put(&counts, root_of(all->data[i]), n + 1));
-	}
-	_cleanup_(map_text_freep) struct map_text shown = MAP_INIT;
-	for (size_t i = 0; i < all->n; i++) {
-		const struct finding *finding = all->data[i];
-		uint64_t of_root = 0, n = 0;
-		map_text_get(&counts, root_of(finding), &of_root);
-		map_text_get(&shown, root_of(finding), &n);
-		TRY(map_text_put(&shown, root_of(finding), n + 1));
-		if (style->quiet && finding->known)
-			continue;
-		bool skip;
-		size_t more = more_beside(all, i, &skip);
-		if (skip)
-			continue;
-		if (of_root <= ROOT_LINES + 1 || n < ROOT_LINES)
-			TRY(write_line(finding, style, out));
-		if (more)
-			TRY(write_more_beside(finding, more, out));
-		if (of_root <= ROOT_LINES + 1 || n + 1 != ROOT_LINES)
-			continue;
-		_cleanup_(str_freep) struct str root = STR_INIT;
-		TRY(words_append(&root, root_of(finding)));
-		fprintf(out,
-			INDENT "… and %llu more tests leave %s changed (shown "
-			       "with --verbose)\n",
-			(unsigned long long)(of_root - ROOT_LINES), root.s);
-	}
-	return NULL;
-}
-
-static struct err *pollution_write_findings(const struct report *report,
-					    const struct report_style *style,
-					    FILE *out)
-{
-	_cleanup_(shown_findings_freep) struct shown_findings shown = {};
-	size_t told = 0;
-	if (!style->verbose) {
-		TRY(collect_shown(report, &shown, &told));
-		TRY(write_few(&shown, style, out));
-		if (told && !style->quiet)
-			fprintf(out,
-				INDENT
-				"… and %zu change%s that explain%s the "
-				"failures above (shown with --verbose)\n",
-				told, told == 1 ? "" : "s",
-				told == 1 ? "s" : "");
-		return NULL;
-	}
-	for (size_t i = 0; i < report->n_findings; i++) {
-		if (!leftover_of(&report->findings[i]))
-			continue;
-		TRY(write_line(&report->findings[i], style, out));
-		TRY(pollution_write_more(&report->findings[i], out));
-	}
 	for (size_t i = 0; i < report->n_firsts; i++) {
 		const struct first_use *first = &report->firsts[i];
 		_cleanup_(str_freep) struct str line = STR_INIT;
@@ -303,6 +199,7 @@ static struct err *pollution_write_summary(const struct report *report,
 	size_t tests = 0, high = 0, all = 0, before = (size_t)-1;
 	if (style->quiet || !report->watched || !is_covered(report))
 		return NULL;
+	TRY(write_firsts(report, out));
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
 		if (!leftover_of(finding))
@@ -389,8 +286,10 @@ static const char *pollution_subject(const struct finding *finding)
 
 const struct report_kind report_pollution = {
 	.kind = &leftover_kind,
+	.append_head = pollution_append_head,
+	.append_about = pollution_append_about,
 	.last = true,
-	.write_findings = pollution_write_findings,
+	.write_finding = pollution_write_finding,
 	.write_summary = pollution_write_summary,
 	.make_fields = pollution_make_fields,
 	.section = "first_initialised",

@@ -81,6 +81,13 @@ struct report {
 	const struct report_model *models;   /* of the kind "models" */
 	size_t n_models;
 
+	bool in_replay; /* of a finding, which has a verdict of its own */
+	enum finding_severity fail_on; /* milder ones are told, and no more */
+	const char
+		*open; /* what the budget left open, in a line; NULL: nothing */
+	const char *const *gone; /* of the baseline, not found any more */
+	size_t n_gone;
+
 	const char *const *limits; /* what was not done, and why */
 	size_t n_limits;
 };

@@ -5,15 +5,19 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "report/block.h"
 #include "report/kind.h"
 #include "report/left_out.h"
 #include "report/models.h"
 #include "report/name.h"
+#include "report/verdict.h"
 #include "report/width.h"
 
 /* Longer names push their place to the right instead of everybody's. */
 #define NAME_COLUMNS 60
 /* How much of a test's output is shown without --verbose. */
+/* Blocks without --verbose; the rest is counted. */
+#define BLOCKS_MAX 100
 #define TAIL_LINES 20
 #define TAIL_BYTES 4096
 
@@ -241,7 +245,10 @@ static void write_summary(const struct report *report,
 	struct report_counts counts = report_count(report);
 	bool bad = report_has_failures(report);
 
-	fputs(style_on(style, bad ? RED : GREEN), out);
+	fputs(style_on(style, bad		   ? RED
+			      : report->n_findings ? ""
+						   : GREEN),
+	      out);
 	if (report->n != report->distinct)
 		fprintf(out, "%zu runs of ", report->n);
 	fprintf(out, "%zu test%s:", report->distinct,
@@ -262,59 +269,96 @@ static void write_summary(const struct report *report,
 	fprintf(out, " in %s%s\n", took, style_off(style));
 }
 
-/* Tests whose failure in the suite's own order a finding explains, too. */
-static struct err *note_explained(const struct report *report,
-				  struct map_text *ret)
+/* ---- findings ---- */
+
+/* In the words of the run that found it. */
+static struct err *write_earlier(const struct finding *finding,
+				 const struct report_style *style, FILE *out)
 {
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct finding *finding = &report->findings[i];
-		const struct report_kind *kind = report_kind_of(finding);
-		if (kind->explains_failure && !finding->earlier &&
-		    kind->explains_failure(finding))
-			TRY(map_text_put(ret, finding_test(finding), 1));
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	_cleanup_(str_freep) struct str remarks = STR_INIT;
+	TRY(str_append_escaped(&line, finding->message,
+			       strlen(finding->message)));
+	TRY(str_append(&remarks, "found by an earlier run, not tried again"));
+	TRY(str_append(&remarks, finding->known ? "; known" : ""));
+	kind_write_head(finding, &line, &remarks, style, out);
+	TRY(kind_write_hint(finding, out));
+	return kind_write_replay(finding, out);
+}
+
+static struct err *write_in_full(const struct finding *finding,
+				 const struct report_style *style, FILE *out)
+{
+	const struct report_kind *kind = report_kind_of(finding);
+	return finding->earlier || !kind->write_finding
+		       ? write_earlier(finding, style, out)
+		       : kind->write_finding(finding, style, out);
+}
+
+/* With --verbose: each of them, by cause. */
+static struct err *text_write_all(const struct causes *causes,
+				  const struct report_style *style, FILE *out)
+{
+	for (size_t i = 0; i < causes->n; i++) {
+		for (size_t j = 0; j < causes->data[i].findings.n; j++)
+			TRY(write_in_full(causes->data[i].findings.data[j],
+					  style, out));
 	}
 	return NULL;
 }
 
-/* What explains others comes after them. */
-static struct err *text_write_findings(const struct report *report,
-				       const struct report_style *style,
-				       FILE *out)
+/* A block for each cause that has something new. */
+static struct err *write_blocks(const struct report *report,
+				const struct causes *causes,
+				const struct report_style *style, FILE *out)
 {
-	for (int last = 0; last < 2; last++) {
-		for (size_t i = 0; report_kinds[i]; i++) {
-			const struct report_kind *kind = report_kinds[i];
-			if (kind->write_findings && kind->last == last)
-				TRY(kind->write_findings(report, style, out));
+	size_t shown = 0, more = 0;
+	for (size_t i = 0; i < causes->n; i++) {
+		if (!causes->data[i].fresh)
+			continue;
+		if (shown == BLOCKS_MAX) {
+			more++;
+			continue;
 		}
+		shown++;
+		TRY(block_write(&causes->data[i], report, style, out));
 	}
+	if (more)
+		fprintf(out, INDENT "… and %zu more (shown with --verbose)\n",
+			more);
 	return NULL;
 }
 
-/* In the words of the run that found them. */
-static struct err *write_earlier_findings(const struct report *report,
-					  const struct report_style *style,
-					  FILE *out)
+/* Of the baseline; and what there was no time for. */
+static struct err *write_rest(const struct report *report,
+			      const struct report_style *style, FILE *out)
 {
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->n_gone; i++) {
 		_cleanup_(str_freep) struct str line = STR_INIT;
-		_cleanup_(str_freep) struct str again = STR_INIT;
-		_cleanup_(str_freep) struct str remarks = STR_INIT;
-		if (!finding->earlier || (style->quiet && finding->known))
-			continue;
-		TRY(str_append_escaped(&line, finding->message,
-				       strlen(finding->message)));
-		TRY(str_append(&remarks, "found by an earlier run, not tried "
-					 "again"));
-		TRY(str_append(&remarks, finding->known ? "; known" : ""));
-		kind_write_head(finding, &line, &remarks, style, out);
-		if (style->quiet)
-			continue;
-		TRY(str_append(&again, "reproduce: "));
-		TRY(str_append_escaped(&again, finding->replay,
-				       strlen(finding->replay)));
-		kind_write_indented(&again, out);
+		TRY(str_append_escaped(&line, report->gone[i],
+				       strlen(report->gone[i])));
+		fprintf(out, "gone    %s: not found any more\n", line.s);
+	}
+	if (report->n_gone)
+		fprintf(out,
+			INDENT "--update-baseline removes %s from the "
+			       "baseline\n",
+			report->n_gone == 1 ? "it" : "them");
+	if (report->open)
+		fprintf(out, "%s%s%s\n", style_on(style, "\033[33m"),
+			report->open, style_off(style));
+	return NULL;
+}
+
+static struct err *write_limits(const struct report *report,
+				const struct report_style *style, FILE *out)
+{
+	for (size_t i = 0; i < report->n_limits; i++) {
+		_cleanup_(str_freep) struct str limit = STR_INIT;
+		TRY(str_append_escaped(&limit, report->limits[i],
+				       strlen(report->limits[i])));
+		fprintf(out, "%slimit:%s %s\n", style_on(style, "\033[33m"),
+			style_off(style), limit.s);
 	}
 	return NULL;
 }
@@ -331,40 +375,67 @@ static void write_seed(const struct report *report,
 		(unsigned long long)*report->seed);
 }
 
-static struct err *write_run(const struct report *report,
-			     const struct report_style *style, FILE *out)
+/* What was tried, what was found in numbers, and what was not done. */
+static struct err *write_search(const struct report *report,
+				const struct report_style *style, FILE *out)
 {
-	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
-	bool bad = false;
-	TRY(note_explained(report, &explained));
-	for (size_t i = 0; i < report->n; i++) {
-		const struct report_test *test = &report->tests[i];
-		uint64_t is_explained;
-		bad = bad || is_bad(test);
-		if (style->verbose ||
-		    !map_text_get(&explained, test->name, &is_explained))
-			TRY(text_write_test(test, style, out));
-	}
-	TRY(text_write_findings(report, style, out));
-	TRY(write_earlier_findings(report, style, out));
-	if (!style->quiet)
-		write_summary(report, style, out);
+	write_summary(report, style, out);
 	for (size_t i = 0; report_kinds[i]; i++) {
 		if (report_kinds[i]->write_summary)
 			TRY(report_kinds[i]->write_summary(report, style, out));
 	}
+	TRY(left_out_write(report, style, out));
+	return write_limits(report, style, out);
+}
+
+static struct err *write_tests(const struct report *report,
+			       const struct report_style *style, bool *ret_bad,
+			       FILE *out)
+{
+	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
+	*ret_bad = false;
+	TRY(verdict_explained(report, &explained));
+	for (size_t i = 0; i < report->n; i++) {
+		const struct report_test *test = &report->tests[i];
+		uint64_t is_explained;
+		*ret_bad |= is_bad(test);
+		if (style->verbose ||
+		    !map_text_get(&explained, test->name, &is_explained))
+			TRY(text_write_test(test, style, out));
+	}
+	return NULL;
+}
+
+/* Of a command that looks for findings. */
+static struct err *write_findings(const struct report *report,
+				  const struct report_style *style, FILE *out)
+{
+	_cleanup_(causes_free) struct causes causes = {};
+	bool bad;
+	TRY(causes_group(report, &causes));
+	TRY(write_tests(report, style, &bad, out));
+	TRY(style->verbose ? text_write_all(&causes, style, out)
+			   : write_blocks(report, &causes, style, out));
+	if (style->verbose)
+		TRY(write_search(report, style, out));
+	write_seed(report, style, bad, out);
+	if (!style->quiet)
+		TRY(write_rest(report, style, out));
+	return verdict_write(report, &causes, style, out);
+}
+
+static struct err *write_run(const struct report *report,
+			     const struct report_style *style, FILE *out)
+{
+	bool bad;
+	TRY(write_tests(report, style, &bad, out));
+	if (!style->quiet)
+		write_summary(report, style, out);
 	write_seed(report, style, bad, out);
 	if (style->quiet)
 		return NULL;
 	TRY(left_out_write(report, style, out));
-	for (size_t i = 0; i < report->n_limits; i++) {
-		_cleanup_(str_freep) struct str limit = STR_INIT;
-		TRY(str_append_escaped(&limit, report->limits[i],
-				       strlen(report->limits[i])));
-		fprintf(out, "%slimit:%s %s\n", style_on(style, "\033[33m"),
-			style_off(style), limit.s);
-	}
-	return NULL;
+	return write_limits(report, style, out);
 }
 
 static struct err *write_list_line(const struct report_test *test,
@@ -425,9 +496,10 @@ static struct err *text_write(const struct report *report,
 {
 	if (!strcmp(report->kind, "models"))
 		return models_write_text(report, style, out);
-	return strcmp(report->kind, "list") == 0
-		       ? write_list(report, style, out)
-		       : write_run(report, style, out);
+	if (!strcmp(report->kind, "list"))
+		return write_list(report, style, out);
+	return verdict_applies(report) ? write_findings(report, style, out)
+				       : write_run(report, style, out);
 }
 
 const struct report_format report_text = {

@@ -60,6 +60,10 @@ class Choices(unittest.TestCase):
     def choices(self, *args, status=0, stderr=""):
         return self.run_it("choices", *ONLY, *args, "suite", status=status, stderr=stderr)
 
+    def full(self, *args, status=0):
+        """With --verbose: what was tried and found in all details, without the lines of tests that pass."""
+        return re.sub(r"^PASS +[^\n]*\n", "", self.choices("-v", *args, status=status, stderr=".*"), flags=re.MULTILINE)
+
     def json(self, *args, status=0):
         return json.loads(self.choices("--format=json", *args, status=status))
 
@@ -69,13 +73,27 @@ class Choices(unittest.TestCase):
     # What is shown
 
     def test_text(self):
+        fix = "        fix: break ties in the comparison function, so that no two elements compare equal\n"
         self.assertEqual(self.choices(status=1), f"""\
+high    Listing.PrintsAll assumes more than qsort promises  [choice-a580e31df121]
+        tests/listing.cc:19: expected "a b c",
+         got "b a c"
+        the call may do this, too: they came otherwise
+{fix}\
+high    Sort.Both assumes more than qsort promises  [choice-0901bd0d7bee]
+        the call may do this, too: they came otherwise
+{fix}\
+high    Sort.Early assumes more than qsort promises  [choice-290c0c499922]
+        the call may do this, too: they came otherwise
+{fix}3 problems in 5 tests; start with: polygraph replay choice-a580e31df121
+""")
+        self.assertEqual(self.full(status=1), f"""\
 high    Listing.PrintsAll assumes more than qsort promises
         qsort: {CLAUSE}
         call 2 of the test: qsort (3 things\\x1b[1m): they came otherwise
         then it fails at tests/listing.cc:19: expected "a b c", got "b a c"
         level one, seed 1: failed in 3 of 3 runs; with that call alone in 3 of 3, without choices in none
-        reproduce: polygraph replay choice-a580e31df121
+{fix}        reproduce: polygraph replay choice-a580e31df121
 high    Sort.Both assumes more than qsort promises
         qsort: {CLAUSE}
         2 calls together, none of them can be left out:
@@ -83,24 +101,26 @@ high    Sort.Both assumes more than qsort promises
         call 1 of another thread: qsort (2 things\\x1b[1m): they came otherwise
         then it fails
         level one, seed 1: failed in 3 of 3 runs; with those calls alone in 3 of 3, without choices in none
-        reproduce: polygraph replay choice-0901bd0d7bee
+{fix}        reproduce: polygraph replay choice-0901bd0d7bee
 high    Sort.Early assumes more than qsort promises
         qsort: {CLAUSE}
         call 1 before the first test: qsort (2 things\\x1b[1m): they came otherwise
         then it crashes
         level one, seed 1: failed in 3 of 3 runs; with that call alone in 3 of 3, without choices in none
-        reproduce: polygraph replay choice-290c0c499922
+{fix}        reproduce: polygraph replay choice-290c0c499922
 5 tests: 5 passed in TIME
 3 tests assume more than an API promises: 3 findings
 choices: 12 runs at levels one, eq, id, full with seeds 1 to 3, and 2 without; N test executions
 models: 1 of 1 exercised: qsort; 31 of 120 calls varied
+3 problems in 5 tests; start with: polygraph replay choice-a580e31df121
 """)
 
     def test_quiet(self):
         self.assertEqual(self.choices("-q", status=1), """\
-high    Listing.PrintsAll assumes more than qsort promises
-high    Sort.Both assumes more than qsort promises
-high    Sort.Early assumes more than qsort promises
+high    Listing.PrintsAll assumes more than qsort promises  [choice-a580e31df121]
+high    Sort.Both assumes more than qsort promises  [choice-0901bd0d7bee]
+high    Sort.Early assumes more than qsort promises  [choice-290c0c499922]
+3 problems in 5 tests; start with: polygraph replay choice-a580e31df121
 """)
 
     def test_json(self):
@@ -140,8 +160,8 @@ high    Sort.Early assumes more than qsort promises
 
     def test_baseline(self):
         self.write("known", "choice-a580e31df121\nchoice-0901bd0d7bee\nchoice-290c0c499922  as ever\n")
-        text = self.choices("--baseline=known")
-        self.assertIn("Listing.PrintsAll assumes more than qsort promises (known)\n", text)
+        self.assertEqual(self.choices("--baseline=known"), "no new problem (3 known) in 5 tests\n")
+        self.assertIn("Listing.PrintsAll assumes more than qsort promises (known)\n", self.full("--baseline=known"))
         self.assertEqual([finding["known"] for finding in self.json("--baseline=known")["findings"]], [True] * 3)
 
     # What is asked for
@@ -151,9 +171,9 @@ high    Sort.Early assumes more than qsort promises
         self.assertEqual(result["choices"]["levels"], ["full"])
         self.assertEqual(result["choices"]["runs"], 5)
         self.assertEqual(result["choices"]["seed"], 40)
-        text = self.choices("--level=eq", "--runs=1", "--baselines=4", "--tests=Sort.Fine")
+        text = self.full("--level=eq", "--runs=1", "--baselines=4", "--tests=Sort.Fine")
         self.assertIn("\nchoices: 1 run at level eq with seed 1, and 4 without; N test executions\n", text)
-        finding = self.json("--level=full", "--seed=7", "--repeat=5", "--tests=Listing*", "--runs=20", status=1)["findings"][0]
+        finding = self.json("--level=full", "--seed=7", "--repeat=5", "--tests=Listing*", "--runs=20")["findings"][0]
         self.assertEqual(finding["level"], "full")
         self.assertEqual(finding["severity"], "low")
         self.assertEqual(finding["repeats"], 5)
@@ -205,35 +225,37 @@ high    Sort.Early assumes more than qsort promises
     def test_failing(self):
         self.write("suite", SUITE.replace("Plain|||pass", "Plain|||fail|0|no"))
         self.assertIn("FAIL", self.choices(status=1))
-        self.assertIn("no unsafe API assumption found", self.choices("--tests=Plain", status=3))
+        self.assertIn("no unsafe API assumption found", self.full("--tests=Plain", status=3))
+        self.assertIn("\nno problem found in 1 test, of which 1 fails each time\n", self.choices("--tests=Plain", status=3))
 
     def test_random(self):
         self.write("suite", "Coin|||random\nPlain|||pass\n")
         text = self.choices("--baselines=4", status=1)
-        self.assertIn("high    Coin: flaky: failed in 15 of 30 identical runs alone\n", text)
+        self.assertIn("high    Coin is flaky: fails in 15 of 30 identical runs alone  [flaky-", text)
         found, = self.json("--baselines=4", status=1)["findings"]
         self.assertEqual((found["kind"], found["test"], found["runs"], found["failures"]), ("flaky", "Coin", 30, 15))
 
     def test_nothing_to_choose(self):
-        text = self.choices("--tests=Plain")
+        text = self.full("--tests=Plain")
         self.assertIn("models: none of 1 exercised", text)
         self.assertIn("limit: choices: the tests made no call that could be varied, so this proves nothing\n", text)
 
     def test_budget(self):
         self.write("suite", "".join(f"T{i}|||pass|10\n" for i in range(20)))
-        text = self.choices("--budget=300ms")
+        text = self.full("--budget=300ms")
+        self.assertRegex(text, r"the budget of 300ms left open: choices \(\d of 12 runs with choices made\); --budget 1500ms goes further\n")
         self.assertRegex(text, r"limit: choices: \d of 12 runs with choices made \(budget 300ms\)\n")
 
     def test_cannot(self):
         self.write("suite", "no choices|||pass\nPlain|||pass\n")
         self.fails("choices", *ONLY, "suite", message="what APIs do cannot be chosen for fake suites")
-        text = self.run_it("check", "suite")
+        text = self.run_it("check", "-v", "suite", stderr=".*")
         self.assertIn("limit: choices: not searched (what APIs do cannot be chosen for fake suites)\n", text)
 
     # check and replay
 
     def test_check(self):
-        text = self.run_it("check", *ONLY, "suite", status=1)
+        text = self.run_it("check", "-v", *ONLY, "suite", status=1, stderr=".*")
         self.assertIn("no test leaves shared state changed\n", text)
         self.assertIn("no order-dependent test found\n", text)
         self.assertIn("3 tests assume more than an API promises: 3 findings\n", text)
