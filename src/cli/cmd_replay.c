@@ -12,6 +12,7 @@ struct replay_values {
 	struct common_options common;
 	uint64_t times;
 	bool list;
+	bool gdb;
 	unsigned format; /* 0: text, 1: JSON */
 };
 
@@ -31,6 +32,9 @@ static const struct option replay_options[] = {
 	  .max = 10000,
 	  .help = "runs of each order, or with and without choices, each in a "
 		  "fresh process (default: 3)" },
+	{ "gdb", 0, OPTION_FLAG, FIELD(gdb), .no_config = true,
+	  .help = "run the failing order up to its last test, and open gdb (or "
+		  "lldb) at the assertion that fails" },
 	{ "list", 'l', OPTION_FLAG, FIELD(list), .no_config = true,
 	  .help = "list the findings that can be replayed" },
 	{}
@@ -150,6 +154,7 @@ static struct err *replay_one(const struct replay_values *values,
 	struct replay_call call = { .values = values };
 	const struct replay_options options = {
 		.times = values->times,
+		.debug = values->gdb,
 		.json = values->format,
 		.quiet = values->common.quiet,
 		.verbose = values->common.verbose,
@@ -221,6 +226,8 @@ const struct command command_replay = {
 			  "run that test in both orders, three times" },
 			{ "polygraph replay --times 20 order-3f",
 			  "twenty times, with an abbreviated id" },
+			{ "polygraph replay --gdb order-3f",
+			  "a debugger where it fails" },
 			{ "polygraph replay --list", "all stored findings" },
 			{} },
 	.groups =

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "native/framework.h"
+#include "native/hand_over.h"
 #include "native/isolation.h"
 #include "native/middle.h"
 #include "native/session.h"
@@ -950,7 +951,7 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 	for (;;) {
 		struct tracee_event event;
 		run->output_cut = run->captured = false;
-		TRY(tracee_continue(run->tracee, run->deadline, &event));
+		TRY(run_continue(run, &event));
 		enum run_state state = RUN_READY;
 		switch (event.kind) {
 		case TRACEE_BREAKPOINT: {

@@ -9,8 +9,6 @@
 
 /* Tests of an order that a line names. */
 #define SHOWN_NAMES 4
-/* Runs of what happens now and then, at most. */
-#define UNTIL_RUNS 100
 
 /* ---- what kinds share ---- */
 
@@ -83,9 +81,11 @@ static struct err *resolve_orders(struct replay *replay)
 			return err_nomem();
 		TRY(map_text_put(&numbers, text, i));
 	}
-	for (size_t i = 0; i < replay->record.trials.n; i++)
+	for (size_t i = 0; i < replay->record.trials.n; i++) {
+		replay->record.trials.data[i].tests.n = 0;
 		TRY(resolve_order(replay, &numbers,
 				  &replay->record.trials.data[i]));
+	}
 	return NULL;
 }
 
@@ -104,7 +104,7 @@ static void warn_of_changed_files(const struct replay *replay)
 }
 
 /* As the detector did, whatever polygraph.toml says today. */
-static struct err *open_suite(struct replay *replay)
+struct err *replay_open_suite(struct replay *replay)
 {
 	const struct record *record = &replay->record;
 	struct suite_options *options = &replay->suite_options;
@@ -287,7 +287,8 @@ static struct err *run_trial(struct replay *replay, struct trial *trial)
 /* Until it goes as expected: what happens now and then needs patience. */
 static struct err *run_trial_until(struct replay *replay, struct trial *trial)
 {
-	size_t most = MAX((size_t)replay->options->times, (size_t)UNTIL_RUNS);
+	size_t most =
+		MAX((size_t)replay->options->times, (size_t)REPLAY_UNTIL_RUNS);
 	while (!trial->as_expected && trial->runs < most)
 		TRY(run_trial(replay, trial));
 	replay->reproduced &= trial->as_expected > 0;
@@ -297,7 +298,7 @@ static struct err *run_trial_until(struct replay *replay, struct trial *trial)
 /* Each this many times; all runs must go as expected. */
 static struct err *replay_run_tests(struct replay *replay)
 {
-	TRY(open_suite(replay));
+	TRY(replay_open_suite(replay));
 	replay->reproduced = true;
 	for (size_t i = 0; i < replay->record.trials.n; i++) {
 		struct trial *trial = &replay->record.trials.data[i];
@@ -358,9 +359,12 @@ struct err *replay_run(const struct store_finding *finding,
 		TRY(replay.kind->read_details(&replay.record, &replay.details));
 	TRY(options->choose_suite(options->data, &replay.record.suite,
 				  &replay.suite_options));
-	TRY(replay.kind->noun ? replay_run_tests(&replay)
-			      : run_detector(&replay));
+	TRY(options->debug	? replay_debug(&replay)
+	    : replay.kind->noun ? replay_run_tests(&replay)
+				: run_detector(&replay));
 	*ret_reproduced = replay.reproduced;
+	if (options->debug)
+		return NULL;
 	if (options->json)
 		return write_json(&replay);
 	_cleanup_(str_freep) struct str verdict = STR_INIT;

@@ -55,6 +55,7 @@ struct err *replay_describe(const struct finding *finding,
 
 struct replay_options {
 	uint64_t times; /* runs of each trial */
+	bool debug;	/* a debugger where it fails, instead */
 	bool json;
 	bool quiet; /* the verdict alone */
 	bool verbose;

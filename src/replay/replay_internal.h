@@ -14,6 +14,8 @@ struct order_tests;
 struct replay;
 
 #define REPLAY_TRIALS 2
+/* Runs of what happens now and then, at most. */
+#define REPLAY_UNTIL_RUNS 100
 
 struct replay_kind {
 	const struct finding_kind *finding;
@@ -89,3 +91,7 @@ struct err *replay_append_names(struct str *str,
 /* The name of the finding's test, for a terminal. */
 struct err *replay_append_test(const struct replay *replay,
 			       struct str *str) _must_check_;
+/* Opens the suite as the detector did; where it is open, that one is forgotten. */
+struct err *replay_open_suite(struct replay *replay) _must_check_;
+/* gdb.c: instead of the trials. */
+struct err *replay_debug(struct replay *replay) _must_check_;

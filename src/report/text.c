@@ -344,6 +344,16 @@ static struct err *write_rest(const struct report *report,
 			INDENT "--update-baseline removes %s from the "
 			       "baseline\n",
 			report->n_gone == 1 ? "it" : "them");
+	size_t limits = 0;
+	for (size_t i = 0; i < report->n_limits; i++)
+		limits +=
+			!report->open || !strstr(report->limits[i], "(budget ");
+	if (limits && !style->verbose)
+		fprintf(out,
+			"%s%zu limit%s of what was examined, shown with "
+			"--verbose%s\n",
+			style_on(style, DIM), limits, limits == 1 ? "" : "s",
+			style_off(style));
 	if (report->open)
 		fprintf(out, "%s%s%s\n", style_on(style, "\033[33m"),
 			report->open, style_off(style));

@@ -79,9 +79,11 @@ struct suite {
 	const char *framework;
 	struct suite_options options; /* strings stay the caller's */
 	VEC(struct suite_test) tests;
-	VEC(size_t) groups;    /* their parents; SUITE_NO_GROUP: outermost */
-	char *fixture;	       /* see suite_fixture() */
-	bool fixed;	       /* see suite_fixed() */
+	VEC(size_t) groups;	/* their parents; SUITE_NO_GROUP: outermost */
+	char *fixture;		/* see suite_fixture() */
+	bool fixed;		/* see suite_fixed() */
+	suite_taker *hand_over; /* see suite_hand_over() */
+	void *hand_over_data;
 	uint64_t executions;   /* tests begun: counted where one begins */
 	struct map_text names; /* taken; the value is the last number given */
 };

@@ -187,6 +187,17 @@ const char *suite_touched_file(const struct suite *suite, size_t i)
 					: NULL;
 }
 
+struct err *suite_hand_over(struct suite *suite, suite_taker *taker, void *data)
+{
+	if (!(suite_watchable(suite) & SUITE_MEMORY))
+		return err_create(ERR_USAGE,
+				  "a debugger gets tests of test executables "
+				  "alone");
+	suite->hand_over = taker;
+	suite->hand_over_data = data;
+	return NULL;
+}
+
 const char *suite_unrestored(const struct suite *suite, size_t i)
 {
 	return suite->ops->unrestored ? suite->ops->unrestored(suite, i) : NULL;

@@ -406,6 +406,19 @@ const char *suite_touched_file(const struct suite *suite, size_t i);
 const char *suite_unrestored(const struct suite *suite, size_t i);
 
 /*
+ * Whoever gets process @pid, which is stopped and not traced by anybody. When it
+ * returns, the process is ended.
+ */
+typedef struct err *suite_taker(void *data, pid_t pid);
+/*
+ * From now on the last test of each order is given to @taker when it begins, and
+ * its outcome is not known. ERR_USAGE where that is not possible: only of test
+ * executables.
+ */
+struct err *suite_hand_over(struct suite *suite, suite_taker *taker,
+			    void *data) _must_check_;
+
+/*
  * One try of suite_try_roots(): @put_back has a bool a root. In tries, memory
  * that the tests before freed keeps what was in it, where that is possible, so
  * that it can be restored; a test that uses it after that does not fail then. NULL:

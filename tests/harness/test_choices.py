@@ -40,7 +40,7 @@ import sys
 import time
 
 from test_order import OWN, Suite, differences, replays, snapshot
-from test_pollution import applies, listed, matches, remove, wanted_in_quick
+from test_pollution import applies, fails, listed, matches, remove, wanted_in_quick
 from test_subjects import SLOWNESS, Mismatch, Skipped, check_all
 
 HERE = pathlib.Path(__file__).resolve()
@@ -302,7 +302,7 @@ def check_run(suite, run, folder):
     wrong += Check(suite, run, report, said).compare()
     (folder / "command").write_text(command)
     bad = any(test.get("outcome") in BAD for test in report["tests"])
-    wanted = run.status.split("|") if run.status else ["1"] if report["findings"] else ["3"] if bad else ["0"]
+    wanted = run.status.split("|") if run.status else ["1"] if fails(report) else ["3"] if bad else ["0"]
     if str(status) not in wanted:
         wrong.append(f"exit status {status}, wanted {' or '.join(wanted)}")
     if wrong:

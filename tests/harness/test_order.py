@@ -48,7 +48,7 @@ import sys
 import time
 
 import subject as subject_module
-from test_pollution import applies, call, make_room, matches, remove, wanted_in_quick
+from test_pollution import applies, call, fails, make_room, matches, remove, wanted_in_quick
 from test_subjects import SLOWNESS, Mismatch, Skipped, check_all, name_in_order_file
 
 HERE = pathlib.Path(__file__).resolve()
@@ -550,7 +550,7 @@ def check_run(suite, run, folder):
     wrong += Check(suite, run, report, said, inner, clean).compare()
     (folder / "command").write_text(command)
     bad = any(test.get("outcome") in BAD for test in report["tests"])
-    wanted = run.status.split("|") if run.status else ["1"] if report["findings"] else ["0", "3"] if bad else ["0"]
+    wanted = run.status.split("|") if run.status else ["1"] if fails(report) else ["0", "3"] if bad else ["0"]
     if str(status) not in wanted:
         wrong.append(f"exit status {status}, wanted {' or '.join(wanted)}")
     if wrong:

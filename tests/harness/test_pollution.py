@@ -296,6 +296,11 @@ def remove(folder):
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def fails(report):
+    """Whether findings make the exit status 1: those of low severity do not (--fail-on)."""
+    return any(finding["severity"] != "low" for finding in report["findings"])
+
+
 def call(words, folder, patience, beside=None, **environment):
     """Runs the tool in a folder in this one and keeps everything here; `beside` runs meanwhile."""
     work = folder / "work"
@@ -340,7 +345,7 @@ def check_run(exe, run, options, folder):
         if run.skip and run.skip in limit:
             raise Skipped(limit)
     wrong = Check(run, report, said, folder / "work", exe.subject.variants[exe.variant]).compare()
-    wanted = run.status if run.status is not None else 1 if report["findings"] else 0
+    wanted = run.status if run.status is not None else 1 if fails(report) else 0
     if status != wanted:
         last = said.strip().splitlines()
         wrong.append(f"exit status {status}, wanted {wanted}; standard error: {last[-1] if last else 'nothing'}")

@@ -80,7 +80,7 @@ class Environment(unittest.TestCase):
         options.setdefault("cwd", self.folder)
         if "stdout" not in options:
             options["capture_output"] = True
-        done = subprocess.run([program or POLYGRAPH, *args], timeout=120, check=False, **options)
+        done = subprocess.run([program or POLYGRAPH, *runner.failing_on_low(args)], timeout=120, check=False, **options)
         said = (done.stdout or b"") + (done.stderr or b"")
         self.assertEqual(done.returncode, status, f"{args}: {said.decode(errors='replace')[:5000]}")
         return done

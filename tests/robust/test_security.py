@@ -76,7 +76,8 @@ class Security(unittest.TestCase):
         return path
 
     def run_it(self, *args, status=0, env=None, **options):
-        done = subprocess.run([POLYGRAPH, *args], timeout=120, check=False, capture_output=True, cwd=self.path("work"),
+        done = subprocess.run([POLYGRAPH, *runner.failing_on_low(args)], timeout=120, check=False, capture_output=True,
+                              cwd=self.path("work"),
                               env={**self.environment, **(env or {})}, **options)
         self.assertEqual(done.returncode, status, (done.stdout + done.stderr).decode(errors="replace"))
         return done
@@ -361,7 +362,8 @@ class Security(unittest.TestCase):
             shutil.copy(os.path.join(os.path.dirname(POLYGRAPH), name), program)
         for folder, used in ((shared, False), (self.path("home"), True)):
             os.utime(folder, (0, 0))
-            done = subprocess.run([os.path.join(program, "polygraph"), "pollution", "--sandbox", "never", self.suite],
+            done = subprocess.run([os.path.join(program, "polygraph"), "pollution", "--fail-on", "low", "--sandbox", "never",
+                                   self.suite],
                                   cwd=self.path("work"), capture_output=True, timeout=60, check=False,
                                   env={**self.environment, "TMPDIR": folder, "XDG_CACHE_HOME": self.path("cache")})
             self.assertEqual(done.returncode, 1, done.stderr)

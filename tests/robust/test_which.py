@@ -32,7 +32,7 @@ def build(source, cc, cxx, level, *flags):
 
 
 def tool(*words, status=(0,)):
-    run = subprocess.run([POLYGRAPH, *words], cwd=FOLDER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    run = subprocess.run([POLYGRAPH, *runner.failing_on_low(words)], cwd=FOLDER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          check=False, timeout=300)
     if run.returncode not in status:
         raise AssertionError(f"{' '.join(words)}: exit status {run.returncode}\n{run.stdout}{run.stderr}")

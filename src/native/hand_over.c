@@ -1,0 +1,22 @@
+#include "native/hand_over.h"
+
+#include <signal.h>
+
+#include "native/session.h"
+#include "tracee/hand_over.h"
+
+struct err *run_continue(struct run *run, struct tracee_event *ret)
+{
+	const struct suite *suite = &run->session->suite;
+	if (!suite->hand_over || !run->in_test || run->next < run->n)
+		return tracee_continue(run->tracee, run->deadline, ret);
+	pid_t pid = tracee_pid(run->tracee);
+	tracer_tick(false);
+	struct err *err = tracee_hand_over(run->tracee);
+	if (!err)
+		err = suite->hand_over(suite->hand_over_data, pid);
+	kill(pid, SIGKILL);
+	*ret = (struct tracee_event){ .kind = TRACEE_KILLED,
+				      .signal = SIGKILL };
+	return err;
+}
