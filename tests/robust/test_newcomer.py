@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Looked at as a new user would: a small project with six problems, one of each kind (newcomer/shop_test.cc).
+
+Each is found, each cause is one block, each hint is right, a debugger stops at the assertion, and a baseline makes
+everything quiet until something is new.
+
+usage: test_newcomer.py --polygraph PATH [-v] [TEST…]
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import runner
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "newcomer" / "shop_test.cc"
+POLYGRAPH = None
+FOLDER = None
+
+# The test that is misled or assumes too much: kind, what the block has, its hint, and what the assertion is about.
+PROBLEMS = {
+    "CatalogStart.IsEmpty": ("order", "Catalog.AddsAnItem leaves shop::Catalog::instance::catalog.items: 0 elements → 1 element",
+                             "restore it in TearDown: empty shop::Catalog::instance::catalog.items", "items.size()"),
+    "OrderStart.HasNoOrders": ("order", "OrderLog.Appends leaves orders.log: absent → file of 6 bytes",
+                               'restore it in TearDown: remove("orders.log")', "logged_orders()"),
+    "LocaleStart.DefaultIsDollar": ("order", 'Locale.GermanPaysInEuro leaves environment[SHOP_LOCALE]: unset → "de"',
+                                    'restore it in TearDown: unsetenv("SHOP_LOCALE")', "currency()"),
+    "PriceStart.NothingIsCached": ("order", 'Price.HasTax leaves shop::prices::cache["tea"]: (absent) → 120',
+                                   'restore it in TearDown: erase shop::prices::cache["tea"]', 'count("tea")'),
+    "Tags.AreListed": ("choice", "may do this, too: ", "sort the elements before comparing them", "shop::tags(all)"),
+}
+RACE = "Checkout.ShipsInTheBackground"
+
+
+def compile_shop(folder, text):
+    (folder / "shop_test.cc").write_text(text)
+    subprocess.run(["g++", "-g", "-O0", "shop_test.cc", "-o", "shop_test", "-lgtest", "-lgtest_main", "-pthread"], cwd=folder,
+                   check=True)
+
+
+class Newcomer(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        if not os.path.exists("/usr/include/gtest/gtest.h"):
+            raise unittest.SkipTest("GoogleTest is not installed (Debian: libgtest-dev)")
+        cls.shop = pathlib.Path(FOLDER) / "shop"
+        cls.shop.mkdir()
+        compile_shop(cls.shop, SOURCE.read_text())
+
+    def polygraph(self, *words, status, folder=None, **options):
+        done = subprocess.run([POLYGRAPH, *words], cwd=folder or self.shop, text=True, timeout=300, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        self.assertIn(done.returncode, status if isinstance(status, tuple) else (status,), f"{words}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def blocks(self, text):
+        """{test: the lines of its block}; the verdict."""
+        *lines, verdict = text.splitlines()
+        blocks = {}
+        for line in lines:
+            if line.startswith(" "):
+                blocks[list(blocks)[-1]].append(line)
+            else:
+                self.assertRegex(line, r"^(high|medium|low) +\S.*  \[[a-z]+-[0-9a-f]{12}\]$")
+                test = line.split()[1]
+                self.assertNotIn(test, blocks, "one block for each cause")
+                blocks[test] = [line]
+        return blocks, verdict
+
+    def test_what_is_shown(self):
+        text = self.polygraph("check", "--fresh", "--budget", "100s", "./shop_test", status=1)
+        blocks, verdict = self.blocks(text)
+        severities = [block[0].split()[0] for block in blocks.values()]
+        self.assertEqual(severities, sorted(severities, key=["high", "medium", "low"].index), "worst first")
+        for test, (kind, through, hint, about) in PROBLEMS.items():
+            block = blocks.pop(test)
+            with self.subTest(test):
+                self.assertLessEqual(len(block), 6)
+                self.assertLessEqual(max(map(len, block)), 100)
+                self.assertIn(f"  [{kind}-", block[0])
+                self.assertTrue(any(through in line for line in block), block)
+                self.assertTrue(block[-1].startswith("        fix: " + hint), block[-1])
+                self.assertTrue(any(f"shop_test.cc:{self.line_of(about)}: " in line for line in block), block)
+        self.assertLessEqual(set(blocks), {RACE}, "and nothing else")
+        problems = len(PROBLEMS) + len(blocks)
+        lead = re.search(r"\[(.*)\]", text.splitlines()[0]).group(1)
+        self.assertEqual(verdict, f"{problems} problems in 12 tests; start with: polygraph replay {lead}")
+        self.assertNotIn("passed", text)
+        # With files only the verdict is on the terminal nevertheless.
+        said = self.polygraph("check", "--format", "json", "--output", "report.json", "./shop_test", status=1)
+        self.assertEqual(said, verdict + "\n")
+        hints = {finding["test"]: finding.get("hint") for finding in json.loads((self.shop / "report.json").read_text())["findings"]
+                 if finding["kind"] == "order-dependent"}
+        self.assertEqual(set(hints), {test for test, problem in PROBLEMS.items() if problem[0] == "order"})
+        (self.shop / "report.json").unlink()
+
+    def line_of(self, text):
+        lines = [number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line and "EXPECT" in line]
+        return lines[0]
+
+    def test_race(self):
+        """When a thread begins is chance: a few attempts."""
+        for _ in range(3):
+            text = self.polygraph("choices", "--api", "pthread_create", "--tests", RACE, "--fail-on", "low", "./shop_test",
+                                  status=(0, 1))
+            if RACE in text:
+                break
+        blocks, _ = self.blocks(text)
+        self.assertIn("        fix: wait until the thread has done it: join it, or use a condition variable", blocks[RACE])
+
+    def test_debugger(self):
+        if not shutil.which("gdb"):
+            self.skipTest("gdb is not installed")
+        text = self.polygraph("check", "--budget", "100s", "./shop_test", status=1)
+        for test, head in ((test, block[0]) for test, block in self.blocks(text)[0].items() if test in PROBLEMS):
+            with self.subTest(test):
+                found = re.search(r"\[(.*)\]", head).group(1)
+                said = self.polygraph("replay", found, "--gdb", status=1, input="frame\nkill\n")
+                stopped = said.split("Temporary breakpoint 1, ")
+                self.assertEqual(len(stopped), 2, said)
+                self.assertIn(test.replace(".", "_") + "_Test::TestBody", stopped[1])
+                self.assertRegex(stopped[1], rf"\n{self.line_of(PROBLEMS[test][3])}\s")
+
+    def test_no_debugger(self):
+        self.polygraph("check", "--budget", "100s", "./shop_test", status=1)
+        left = self.polygraph("replay", "--list", status=0)
+        leftover = re.search(r"^pollution-\S+", left, re.MULTILINE).group(0)
+        self.polygraph("replay", leftover, "--gdb", status=2)
+        order = re.search(r"^order-\S+", left, re.MULTILINE).group(0)
+        self.polygraph("replay", order, "--gdb", status=2, env={**os.environ, "PATH": str(self.shop)})
+
+    def test_baseline(self):
+        """Known findings are counted; what is new is shown; what went away is named. Ids survive edits of the source."""
+        folder = pathlib.Path(FOLDER) / "baseline"
+        folder.mkdir()
+        shutil.copy(self.shop / "shop_test", folder)
+        options = ("check", "--no-choices", "--baseline", "known.txt")
+        self.polygraph(*options, "./shop_test", status=2, folder=folder)
+        self.polygraph(*options, "--update-baseline", "./shop_test", status=1, folder=folder)
+        known = (folder / "known.txt").read_text()
+        self.assertEqual(len(re.findall(r"^order-[0-9a-f]{12}\t\S+\t", known, re.MULTILINE)), 4)
+        for number in range(10):
+            self.assertEqual(self.polygraph(*options, *(["--fresh"] if number % 3 == 2 else []), "./shop_test", status=0, folder=folder),
+                             "no new problem (4 known) in 12 tests\n")
+        # Lines move, and something else is there: the same ids.
+        text = SOURCE.read_text()
+        moved = text.replace("namespace shop\n{", "\n\n\nnamespace shop\n{").replace(
+            "/* The singleton. */", "int unrelated(int number)\n{\n\treturn number * 3;\n}\n\n/* The singleton. */")
+        compile_shop(folder, moved)
+        self.assertEqual(self.polygraph(*options, "./shop_test", status=0, folder=folder), "no new problem (4 known) in 12 tests\n")
+        # One is mended, and one is new.
+        changed = moved.replace('"EUR");\n', '"EUR");\n\tunsetenv("SHOP_LOCALE");\n').replace(
+            "TEST(Sum, OfTwo)\n{\n", "int sums;\n\nTEST(Sum, OfTwo)\n{\n\tEXPECT_EQ(sums++, 0);\n")
+        compile_shop(folder, changed)
+        said = self.polygraph(*options, "./shop_test", status=1, folder=folder)
+        self.assertRegex(said, r"(?m)^gone    order-[0-9a-f]{12} LocaleStart.DefaultIsDollar: not found any more$")
+        self.assertRegex(said, r"(?m)^medium  Sum.OfTwo fails when run a second time")
+        self.assertRegex(said.splitlines()[-1], r"^4 problems \(1 new\) in 12 tests; start with: polygraph replay order-")
+        self.assertNotIn("CatalogStart", said)
+        self.polygraph(*options, "--update-baseline", "./shop_test", status=1, folder=folder)
+        self.assertNotIn("LocaleStart", (folder / "known.txt").read_text())
+        self.polygraph(*options, "./shop_test", status=0, folder=folder)
+        # What a line says has an effect, or is an error.
+        shown = self.polygraph("baseline", "known.txt", status=0, folder=folder)
+        self.assertRegex(shown, r"(?m)^order-[0-9a-f]{12}  found      Sum.OfTwo: ")
+        for line, words in (("order-123\n", "is not the id of a finding"), ("what is known\n", "is not the id of a finding"),
+                            ("order-0123456789ab\tShop.IsGone\tfails\n", "the suite no longer has a test 'Shop.IsGone'")):
+            (folder / "bad.txt").write_text("# known\n\n" + line)
+            done = subprocess.run([POLYGRAPH, "order", "--baseline", "bad.txt", "./shop_test"], cwd=folder, text=True, timeout=60,
+                                  capture_output=True, check=False)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn("bad.txt:3: ", done.stderr)
+            self.assertIn(words, done.stderr)
+
+
+def prepare(polygraph, folder):
+    global POLYGRAPH, FOLDER
+    POLYGRAPH, FOLDER = polygraph, folder
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(runner.main("newcomer", prepare))
