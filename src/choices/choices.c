@@ -269,6 +269,24 @@ static struct err *explain_round(struct choices_search *search,
 	return NULL;
 }
 
+/* For the report: before what failed is explained, which runs it again. */
+static struct err *note_outcome(struct choices_search *search,
+				const struct choices_set *set)
+{
+	struct choices_run run = { .level = set->level, .seed = set->seed };
+	struct err *err = NULL;
+	for (size_t i = 0; !err && i < search->n; i++) {
+		size_t test = search->tests[i];
+		if (search->failed[test] && !search->of[test].left)
+			err = vec_push(&run.failed, test);
+	}
+	if (!err)
+		err = vec_push(&search->result->reach.outcomes, run);
+	if (err)
+		vec_free(&run.failed);
+	return err;
+}
+
 static struct err *run_level(struct choices_search *search, unsigned level)
 {
 	struct round round = { .search = search, .failed = search->failed };
@@ -292,10 +310,12 @@ static struct err *run_level(struct choices_search *search, unsigned level)
 		round.limits = !search->result->reach.runs;
 		struct err *err = run_round(search, &set, &round);
 		search->result->reach.runs++;
-		if (err)
+		if (err) {
 			TRY(debug_start(search, &set, err));
-		else
-			TRY(explain_round(search, &set, search->failed));
+			continue;
+		}
+		TRY(note_outcome(search, &set));
+		TRY(explain_round(search, &set, search->failed));
 	}
 	return NULL;
 }
@@ -381,7 +401,6 @@ struct err *choices_find(struct suite *suite, const size_t *tests, size_t n,
 void choices_result_free(struct choices_result *result)
 {
 	findings_free(&result->findings);
-	strv_free(&result->reach.met);
-	vec_free(&result->reach.spaces);
+	choices_reach_free(&result->reach);
 	*result = (struct choices_result){};
 }

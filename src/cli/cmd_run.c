@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/run_facts.h"
 #include "cli/sandboxing.h"
 #include "cli/select.h"
 
@@ -149,9 +150,11 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 	_cleanup_(indexes_freep) struct indexes disabled = {};
 	_cleanup_(roster_destroyp) struct roster *roster = NULL;
 	_cleanup_(collect_freep) struct collect collect = {};
+	_cleanup_(run_facts_freep) struct run_facts facts = {};
 	struct common_suite choice;
 	uint64_t seed;
 
+	run_facts_begin(&facts);
 	TRY(common_suite_choose(options, argc, argv, &choice));
 	TRY(outputs_choose(&values->common, "run", &outputs));
 	TRY(check_options(values, &outputs));
@@ -174,7 +177,9 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 	TRY(collect_init(&collect, roster, values->common.verbose));
 
 	uint64_t start = clock_now();
+	run_facts_phase(&facts, "run", 0);
 	struct err *err = run_given_order(values, suite, &order, &collect);
+	run_facts_phase_end(&facts, suite_executions(suite));
 	uint64_t ns = clock_now() - start;
 	if (err && !collect.finished)
 		return err;
@@ -197,11 +202,14 @@ static struct err *run_run(const struct options *options, int argc, char **argv,
 		.limits = (const char *const *)collect.limits.data,
 		.n_limits = collect.limits.n,
 	};
-	TRY(outputs_write(&outputs, &report));
-	if (run_err)
-		return take_ptr(run_err);
+	char *const *words = choice.options.argv;
+	TRY(run_facts_fill(&facts, options, words ? words[0] : NULL, roster));
+	report.run = &facts.run;
+	report.roster = roster;
 	*ret = run_judge_report(&report);
-	return NULL;
+	facts.run.status = run_err ? STATUS_INTERRUPTED : (int)*ret;
+	TRY(outputs_write(&outputs, &report));
+	return take_ptr(run_err);
 }
 
 const struct command command_run = {

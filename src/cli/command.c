@@ -57,3 +57,18 @@ struct err *command_unknown(const char *name)
 				suggestion.best, names.s);
 	return err_hint(err, "the commands are: %s", names.s);
 }
+
+enum status command_status(const struct err *err)
+{
+	switch (err_kind(err)) {
+	case ERR_USAGE:
+		return STATUS_USAGE;
+	case ERR_SUITE:
+		return STATUS_SUITE;
+	case ERR_INTERRUPTED:
+		return STATUS_INTERRUPTED;
+	case ERR_INTERNAL:
+		break;
+	}
+	return STATUS_INTERNAL;
+}

@@ -63,5 +63,7 @@ extern const struct command command_man;
 extern const struct command *const commands[];
 
 const struct command *command_find(const char *name);
+/* The exit status that an error means. */
+enum status command_status(const struct err *err);
 /* For a name that is none: what was meant, or which there are. */
 struct err *command_unknown(const char *name) _must_check_;

@@ -43,6 +43,7 @@ static void detection_freep(struct detection *detection)
 	strv_free(&detection->gone);
 	strv_free(&detection->short_of_time);
 	free(detection->open_line);
+	run_facts_free(&detection->facts);
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
 		if (detection->states[i] && detector->free)
@@ -305,6 +306,8 @@ static struct err *find_step(struct detection *detection, void *state,
 	const struct detector *detector = detection->step->detector;
 	bool moves = detector->agent != detection->choice.options.agent;
 	bool could = true;
+	run_facts_phase(&detection->facts, detector->name,
+			moves ? 0 : suite_executions(detection->suite));
 	if (moves)
 		TRY(move_on(detection, &could));
 	*ret_left_out = !could;
@@ -414,6 +417,10 @@ static struct err *detection_find_all(struct detection *detection)
 			failed = find_step(detection, state,
 					   &detection->left_out[i]);
 		TRY(say_unrestored_files(detection));
+		run_facts_phase_end(&detection->facts,
+				    detection->suite
+					    ? suite_executions(detection->suite)
+					    : 0);
 		detection->ns = clock_now() - detection->start;
 		if (detector->end)
 			detector->end(detection, state, failed);
@@ -555,7 +562,20 @@ static struct err *tell_open(struct detection *detection)
 	return detection->open_line ? NULL : err_nomem();
 }
 
-static struct err *write_report(struct detection *detection, enum status *ret)
+static struct err *tell_of_run(struct detection *detection, enum status status,
+			       struct report *report)
+{
+	struct run_facts *facts = &detection->facts;
+	char *const *argv = detection->choice.options.argv;
+	TRY(run_facts_fill(facts, detection->options, argv ? argv[0] : NULL,
+			   detection->roster));
+	facts->run.status = (int)status;
+	report->run = &facts->run;
+	return NULL;
+}
+
+static struct err *write_report(struct detection *detection,
+				const struct err *failed, enum status *ret)
 {
 	TRY(tell_open(detection));
 	struct report report = {
@@ -584,9 +604,11 @@ static struct err *write_report(struct detection *detection, enum status *ret)
 	report.limits = (const char *const *)detection->collect.limits.data;
 	report.n_limits = detection->collect.limits.n;
 	report.open = detection->open_line;
+	TRY(judge_report(detection, &report, ret));
+	TRY(tell_of_run(detection, failed ? command_status(failed) : *ret,
+			&report));
 	TRY(outputs_write(&detection->outputs, &report));
-	TRY(known_update(detection, &report));
-	return judge_report(detection, &report, ret);
+	return known_update(detection, &report);
 }
 
 struct err *detection_run(const struct options *options, int argc, char **argv,
@@ -601,12 +623,13 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 		.began = clock_now(),
 		.limited = !strcmp(name, "check"),
 	};
+	run_facts_begin(&detection.facts);
 	TRY(detection_prepare(&detection, argc, argv));
 	_cleanup_(err_destroyp) struct err *failed =
 		detection_find_all(&detection);
 	/* There are no results, or the suite could not be opened again. */
 	if (failed && (!detection.suite || !detection.collect.finished))
 		return take_ptr(failed);
-	TRY(write_report(&detection, ret));
+	TRY(write_report(&detection, failed, ret));
 	return take_ptr(failed);
 }

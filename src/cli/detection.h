@@ -27,6 +27,7 @@
 #include "cli/command.h"
 #include "cli/earlier.h"
 #include "cli/records.h"
+#include "cli/run_facts.h"
 #include "cli/select.h"
 #include "cli/state_options.h"
 #include "order/order.h"
@@ -137,6 +138,7 @@ struct detection {
 	struct indexes order, disabled;
 	struct collect collect;
 	struct records records;
+	struct run_facts facts;
 	const char *matters; /* options that facts depend on; NULL: none */
 	uint64_t began; /* the whole command, from where its budget counts */
 	uint64_t start, ns;

@@ -19,21 +19,6 @@
 #include "cli/output.h"
 #include "cli/sandboxing.h"
 
-static enum status status_of(const struct err *err)
-{
-	switch (err_kind(err)) {
-	case ERR_USAGE:
-		return STATUS_USAGE;
-	case ERR_SUITE:
-		return STATUS_SUITE;
-	case ERR_INTERRUPTED:
-		return STATUS_INTERRUPTED;
-	case ERR_INTERNAL:
-		break;
-	}
-	return STATUS_INTERNAL;
-}
-
 static void print_error(const struct err *err)
 {
 	_cleanup_(freep) char *message = str_escape(err_message(err));
@@ -203,7 +188,7 @@ static int main_on_stack(int argc, char **argv)
 		err_destroy(err);
 		return (int)end_of_pipe();
 	}
-	status = status_of(err);
+	status = command_status(err);
 	print_error(err);
 	err_destroy(err);
 	return (int)status;

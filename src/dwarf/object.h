@@ -49,6 +49,9 @@ struct object_symbol {
 struct err *object_probe(const char *path,
 			 struct object_facts *ret) _must_check_;
 
+/* The build id of a file, in hexadecimal; *@ret stays NULL: it has none. */
+struct err *object_build_id(const char *path, char **ret) _must_check_;
+
 struct err *object_open(const char *path, struct object **ret) _must_check_;
 /*
  * As object_open(), but without looking for separate debug files: for system

@@ -67,6 +67,7 @@ struct finding {
 	 */
 	char *earlier;
 	char *record;
+	bool rendered; /* it is of the very report that is shown again */
 	void *evidence;
 };
 

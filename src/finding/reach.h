@@ -5,8 +5,24 @@
 #pragma once
 
 #include "base/strv.h"
+#include "finding/dependence.h"
 #include "finding/finding.h"
 #include "wire/choices.h"
+
+/* What is known of a pair, the one test right before the other. */
+enum order_pair {
+	PAIR_OPEN = '.',    /* nothing */
+	PAIR_TRIED = 'p',   /* they ran so, and it went as alone */
+	PAIR_STATE = 's',   /* the first leaves nothing behind */
+	PAIR_FAILING = 'f', /* the first makes the second fail */
+	PAIR_REFUSED = '-', /* the suite does not allow it; or it is one test */
+};
+
+/* A whole order that was run, and the tests that went another way in it. */
+struct order_executed {
+	struct order_tests order;
+	struct order_tests differing;
+};
 
 /* Of orders. Pairs are ordered: a before b. */
 struct order_reach {
@@ -27,6 +43,22 @@ struct order_reach {
 	bool reversed;
 	bool fixed;	 /* only parts of the suite's own order; none twice */
 	const char *why; /* what ended it: "budget", "interrupted"; NULL */
+	/* Those that were examined; and enum order_pair, a row for each. */
+	struct order_tests examined;
+	char *matrix; /* NULL: there are too many */
+	VEC(struct order_executed) executed;
+	size_t executed_more; /* that there was no room for */
+};
+void order_reach_free(struct order_reach *reach);
+/* Pairs of more tests are only counted; so many tests of orders are kept. */
+#define ORDER_MATRIX_MAX 512
+#define ORDER_EXECUTED_MAX 20000
+
+/* A run of the suite with choices. */
+struct choices_run {
+	unsigned level;
+	uint64_t seed;
+	struct order_tests failed; /* and pass without */
 };
 
 /* All ways through a test, as far as they were walked. */
@@ -63,4 +95,6 @@ struct choices_reach {
 	const char *why;     /* what ended it; NULL: all was done */
 	size_t undebugged; /* failing tests that the budget left unexplained */
 	VEC(struct choices_space) spaces; /* with @systematic */
+	VEC(struct choices_run) outcomes; /* without: one a seed and level */
 };
+void choices_reach_free(struct choices_reach *reach);

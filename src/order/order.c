@@ -28,6 +28,7 @@ void order_result_free(struct order_result *result)
 		free(result->kept.data[i]);
 	vec_free(&result->kept);
 	strv_free(&result->harmless);
+	order_reach_free(&result->reach);
 	*result = (struct order_result){};
 }
 
@@ -387,10 +388,57 @@ static struct err *order_search_begin(struct order_search *search)
 	return find_leavers(search);
 }
 
+/* @place: of the pair; nothing where there are too many. */
+static void note_pair(struct order_reach *reach, size_t place,
+		      enum order_pair pair)
+{
+	if (reach->matrix)
+		reach->matrix[place] = (char)pair;
+}
+
+/* Nothing of the matrix is known yet; no memory: there is none. */
+static void begin_matrix(struct order_search *search)
+{
+	struct order_reach *reach = &search->result->reach;
+	size_t n = search->n;
+	if (!n || n > ORDER_MATRIX_MAX)
+		return;
+	struct err *err = vec_append(&reach->examined, search->tests, n);
+	reach->matrix = err ? NULL : malloc(n * n);
+	err_ignore(err);
+	if (reach->matrix)
+		memset(reach->matrix, PAIR_REFUSED, n * n);
+}
+
+static void note_failing_pairs(struct order_search *search)
+{
+	struct order_reach *reach = &search->result->reach;
+	for (size_t i = 0; i < search->found.n; i++) {
+		const struct dependence *found = &search->found.data[i];
+		size_t victim = place_of(search, found->test);
+		if (victim == ORDER_NONE)
+			continue;
+		if (found->class == ORDER_NON_IDEMPOTENT)
+			note_pair(reach, victim * search->n + victim,
+				  PAIR_FAILING);
+		for (size_t j = 0; j < found->polluters.n; j++) {
+			const struct order_tests *list =
+				&found->polluters.data[j];
+			size_t first = list->n == 1
+					       ? place_of(search, list->data[0])
+					       : ORDER_NONE;
+			if (first != ORDER_NONE)
+				note_pair(reach, first * search->n + victim,
+					  PAIR_FAILING);
+		}
+	}
+}
+
 static void count_pairs(struct order_search *search)
 {
 	struct order_reach *reach = &search->result->reach;
 	reach->executions = suite_executions(search->suite);
+	begin_matrix(search);
 	bool all_allowed =
 		rules_free(search->rules) || search->n > PAIRS_TESTS_MAX / 8;
 	for (size_t a = 0; a < search->n; a++) {
@@ -409,6 +457,10 @@ static void count_pairs(struct order_search *search)
 			reach->pairs++;
 			reach->pairs_tried += tried;
 			reach->pairs_by_state += !tried && !leaves;
+			note_pair(reach, a * search->n + b,
+				  tried	    ? PAIR_TRIED
+				  : !leaves ? PAIR_STATE
+					    : PAIR_OPEN);
 		}
 	}
 }
@@ -510,6 +562,8 @@ static struct err *order_search_end(struct order_search *search)
 		count_pairs(search);
 	err_ignore(say_refused(search));
 	err_ignore(suspects_give_up(search));
+	if (search->known)
+		note_failing_pairs(search);
 	struct err *err = order_make_findings(search);
 	struct err *failed = order_make_flaky(search);
 	if (err)

@@ -175,6 +175,36 @@ static struct err *judge_order(struct order_search *search,
 	return NULL;
 }
 
+/* For the report: the first of them. */
+static struct err *note_executed(struct order_search *search,
+				 const struct going *going)
+{
+	struct order_reach *reach = &search->result->reach;
+	struct order_executed executed = {};
+	size_t n = going->order->n;
+	size_t kept = reach->executed.n * n;
+	if (kept + n > ORDER_EXECUTED_MAX) {
+		reach->executed_more++;
+		return NULL;
+	}
+	struct err *err = tests_copy(going->order->data, n, &executed.order);
+	for (size_t i = 0; !err && i < n; i++) {
+		size_t test = going->order->data[i];
+		const struct order_known *known = &search->known[test];
+		uint8_t expected = known->alone ? known->alone : known->natural;
+		if (order_differs((enum outcome)going->outcomes[i],
+				  (enum outcome)expected))
+			err = vec_push(&executed.differing, test);
+	}
+	if (!err)
+		err = vec_push(&reach->executed, executed);
+	if (err) {
+		vec_free(&executed.order);
+		vec_free(&executed.differing);
+	}
+	return err;
+}
+
 static struct err *run_together(struct orders_together *together,
 				unsigned flags)
 {
@@ -245,6 +275,7 @@ struct err *orders_run(struct order_search *search,
 				continue;
 			remember_order(search, going);
 			TRY(judge_order(search, going, flags & ASK_SERIAL));
+			TRY(note_executed(search, going));
 			TRY(map_u64_put(&search->ran,
 					orders_digest(going->order), 1));
 			search->result->reach.orders++;

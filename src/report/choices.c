@@ -531,6 +531,23 @@ static json_t *make_spaces(const struct report *report)
 	return list;
 }
 
+static json_t *make_outcomes(const struct report *report)
+{
+	const struct choices_reach *reach = report->choices;
+	json_t *list = json_array();
+	for (size_t i = 0; i < reach->outcomes.n; i++) {
+		const struct choices_run *run = &reach->outcomes.data[i];
+		value_append(
+			&list,
+			json_pack("{s:s, s:I, s:o}", "level",
+				  assumption_levels[run->level], "seed",
+				  (json_int_t)run->seed, "failed",
+				  value_tests(report->roster, run->failed.data,
+					      run->failed.n)));
+	}
+	return list;
+}
+
 static struct err *choices_make_section(const struct report *report,
 					json_t **ret)
 {
@@ -539,7 +556,7 @@ static struct err *choices_make_section(const struct report *report,
 		return NULL;
 	return value_made(
 		json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, "
-			  "s:o, s:I, s:o}",
+			  "s:o, s:I, s:o, s:o}",
 			  "levels",
 			  value_texts(assumption_levels + reach->first_level,
 				      reach->n_levels),
@@ -555,7 +572,8 @@ static struct err *choices_make_section(const struct report *report,
 			  "models_all", (json_int_t)reach->models, "ended_by",
 			  value_text(reach->why), "unexplained",
 			  (json_int_t)reach->undebugged, "spaces",
-			  make_spaces(report)),
+			  make_spaces(report), "outcomes",
+			  make_outcomes(report)),
 		ret);
 }
 
@@ -580,6 +598,12 @@ static struct err *choices_append_detail(const struct finding *finding,
 
 const struct report_kind report_choices = {
 	.kind = &assumption_kind,
+	.help = "docs/choices.md",
+	.title = "Test assumes more than an API promises",
+	.about = "The test passes as things are today, and fails where an API "
+		 "does something else that its specification allows, such as "
+		 "another order of directory entries. Compare without regard "
+		 "to what is left open, or ask for what the test needs.",
 	.append_head = choices_append_head,
 	.append_about = choices_append_about,
 	.failure = choices_failure,

@@ -104,6 +104,11 @@ static struct err *flaky_append_detail(const struct finding *finding,
 
 const struct report_kind report_flaky = {
 	.kind = &flaky_kind,
+	.help = "docs/order.md#flaky-tests",
+	.title = "Test is flaky",
+	.about = "In one and the same order, from the same state and the same "
+		 "files, the test passed and it failed. Look for time, "
+		 "threads, random numbers, addresses and the network in it.",
 	.append_head = flaky_append_head,
 	.failure = flaky_failure,
 	.write_finding = flaky_write_finding,

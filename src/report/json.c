@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "base/str.h"
@@ -64,8 +65,11 @@ static struct err *json_write_head(const struct report *report, FILE *out)
 		return err_nomem();
 	while (report->command[words])
 		words++;
-	TRY(value_made(json_pack("{s:o, s:s, s:I}", "command",
+	TRY(value_made(json_pack("{s:o, s:o, s:s, s:I}", "command",
 				 value_texts(report->command, words),
+				 "arguments",
+				 value_texts(report->command + (words > 0),
+					     words - (words > 0)),
 				 "framework", report->framework, "tests",
 				 (json_int_t)report->suite_tests),
 		       &suite));
@@ -80,6 +84,88 @@ static struct err *json_write_head(const struct report *report, FILE *out)
 	return NULL;
 }
 
+/* ---- the run ---- */
+
+static json_t *make_seconds(uint64_t ns)
+{
+	return json_real(round((double)ns / 1e3) / 1e6);
+}
+
+static json_t *make_phases(const struct report_run *run)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < run->n_phases; i++) {
+		const struct report_phase *phase = &run->phases[i];
+		value_append(&list,
+			     json_pack("{s:s, s:o, s:o, s:I}", "name",
+				       phase->name, "start",
+				       make_seconds(phase->start), "seconds",
+				       make_seconds(phase->ns), "executions",
+				       (json_int_t)phase->executions));
+	}
+	return list;
+}
+
+/* Tests by outcome, findings by severity. */
+static json_t *make_totals(const struct report *report)
+{
+	struct report_counts counts = report_count(report);
+	size_t of[FINDING_HIGH + 1] = {};
+	size_t new = report_new_findings(report);
+	json_t *tests = json_object();
+	for (int i = OUTCOME_NONE + 1; tests && i < OUTCOMES; i++) {
+		if (json_object_set_new(
+			    tests, outcome_name((enum outcome)i),
+			    json_integer((json_int_t)counts.of[i]))) {
+			json_decref(tests);
+			tests = NULL;
+		}
+	}
+	for (size_t i = 0; i < report->n_findings; i++)
+		of[report->findings[i].severity]++;
+	return json_pack("{s:o, s:{s:I, s:I, s:I, s:I, s:I}}", "tests", tests,
+			 "findings", "high", (json_int_t)of[FINDING_HIGH],
+			 "medium", (json_int_t)of[FINDING_MEDIUM], "low",
+			 (json_int_t)of[FINDING_LOW], "new", (json_int_t) new,
+			 "known", (json_int_t)(report->n_findings - new));
+}
+
+static struct err *write_totals(const struct report *report, FILE *out)
+{
+	_cleanup_(value_freep) json_t *value = NULL;
+	TRY(value_made(make_totals(report), &value));
+	fputs(",\n  \"totals\": ", out);
+	return json_write_value(value, out);
+}
+
+static struct err *json_write_run(const struct report *report, FILE *out)
+{
+	const struct report_run *run = report->run;
+	_cleanup_(value_freep) json_t *value = NULL;
+	if (!run)
+		return NULL;
+	time_t started = (time_t)run->started;
+	struct tm tm = {};
+	char text[32] = "";
+	gmtime_r(&started, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	TRY(value_made(json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
+				 "s:i}",
+				 "command", report->kind, "folder",
+				 value_text(run->folder), "sources",
+				 value_text(run->sources), "options",
+				 value_texts(run->options, run->n_options),
+				 "build_id", value_text(run->build_id),
+				 "started", text, "seconds",
+				 make_seconds(run->ns), "phases",
+				 make_phases(run), "exit_status", run->status),
+		       &value));
+	fputs(",\n  \"run\": ", out);
+	return json_write_value(value, out);
+}
+
+/* ---- findings ---- */
+
 /* As it was then; only what the baseline says is of today. */
 static struct err *make_earlier(const struct finding *finding, json_t **ret)
 {
@@ -88,7 +174,8 @@ static struct err *make_earlier(const struct finding *finding, json_t **ret)
 	if (!object ||
 	    json_object_set_new(object, "known",
 				json_boolean(finding->known)) ||
-	    json_object_set_new(object, "earlier", json_true()))
+	    (!finding->rendered &&
+	     json_object_set_new(object, "earlier", json_true())))
 		return err_nomem();
 	*ret = take_ptr(object);
 	return NULL;
@@ -99,12 +186,14 @@ struct err *report_finding_json(const struct finding *finding, json_t **ret)
 	if (finding->earlier)
 		return make_earlier(finding, ret);
 	_cleanup_(value_freep) json_t *object = json_pack(
-		"{s:s, s:s, s:o, s:s, s:o, s:b, s:o}", "id", finding->id,
-		"kind", finding->kind->name, "test",
+		"{s:s, s:s, s:o, s:s, s:o, s:b, s:o, s:o, s:s}", "id",
+		finding->id, "kind", finding->kind->name, "test",
 		value_text(finding_test(finding)), "severity",
 		finding_severity_name(finding->severity), "message",
 		value_text(finding->message), "known", (int)finding->known,
-		"replay", value_text(finding->replay));
+		"replay", value_text(finding->replay), "hint",
+		value_text(finding->hint), "help",
+		report_kind_of(finding)->help);
 	const struct report_kind *kind = report_kind_of(finding);
 	/* Takes the fields over, and fails if either is NULL. */
 	if (!object ||
@@ -159,8 +248,31 @@ static struct err *write_section(const char *key, const json_t *value,
 	return NULL;
 }
 
+/* Of a report that is rendered again. */
+static struct err *write_earlier_sections(const struct report *report,
+					  FILE *out)
+{
+	static const char *const others[] = {
+		"schema", "polygraph", "suite",	   "seed",   "run",
+		"totals", "tests",     "findings", "limits",
+	};
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)report->earlier, key, value)
+	{
+		bool other = false;
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+			other |= !strcmp(key, others[i]);
+		if (!other)
+			TRY(write_section(key, value, out));
+	}
+	return NULL;
+}
+
 static struct err *write_sections(const struct report *report, FILE *out)
 {
+	if (report->earlier)
+		return write_earlier_sections(report, out);
 	for (size_t i = 0; report_kinds[i]; i++) {
 		const struct report_kind *kind = report_kinds[i];
 		_cleanup_(value_freep) json_t *value = NULL;
@@ -205,6 +317,10 @@ static struct err *json_write(const struct report *report,
 	if (!strcmp(report->kind, "models"))
 		return write_models(report, out);
 	TRY(json_write_head(report, out));
+	if (strcmp(report->kind, "list") != 0) {
+		TRY(json_write_run(report, out));
+		TRY(write_totals(report, out));
+	}
 	fputs(",\n  \"tests\": [", out);
 	for (size_t i = 0; i < report->n; i++) {
 		_cleanup_(value_freep) json_t *test = NULL;

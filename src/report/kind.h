@@ -14,6 +14,10 @@
 
 struct report_kind {
 	const struct finding_kind *kind;
+	const char *help;  /* where it is explained, in the documentation */
+	const char *title; /* what it is, in a few words */
+	/* What it means and what to do about it, for those who see one. */
+	const char *about;
 
 	/* ---- text ---- */
 	/*

@@ -402,8 +402,10 @@ static json_t *make_left(const struct finding *finding)
 	const struct dependence *dependence = dependence_of(finding);
 	if (!dependence->left.path)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o}", "test",
+	return json_pack("{s:o, s:s, s:o, s:o, s:o}", "test",
 			 value_test(finding->tests, dependence->left.test),
+			 "where",
+			 leftover_where_name(dependence->left.change.where),
 			 "path", value_text(dependence->left.path), "before",
 			 value_text(dependence->left.before), "after",
 			 value_text(dependence->left.after));
@@ -448,6 +450,38 @@ static json_t *order_make_fields(const struct finding *finding)
 		make_left(finding), "non_idempotent", (int)dependence->twice);
 }
 
+/* A text a row: enum order_pair of the row's test before the column's. */
+static json_t *make_matrix(const struct order_reach *reach)
+{
+	size_t n = reach->examined.n;
+	if (!reach->matrix)
+		return json_null();
+	json_t *rows = json_array();
+	for (size_t i = 0; i < n; i++)
+		value_append(&rows, json_stringn(reach->matrix + i * n, n));
+	return rows;
+}
+
+static json_t *make_executed(const struct report *report)
+{
+	const struct order_reach *reach = report->order;
+	json_t *list = json_array();
+	for (size_t i = 0; i < reach->executed.n; i++) {
+		const struct order_executed *executed =
+			&reach->executed.data[i];
+		value_append(&list,
+			     json_pack("{s:o, s:o}", "order",
+				       value_tests(report->roster,
+						   executed->order.data,
+						   executed->order.n),
+				       "differing",
+				       value_tests(report->roster,
+						   executed->differing.data,
+						   executed->differing.n)));
+	}
+	return list;
+}
+
 static struct err *order_make_section(const struct report *report, json_t **ret)
 {
 	const struct order_reach *reach = report->order;
@@ -455,7 +489,7 @@ static struct err *order_make_section(const struct report *report, json_t **ret)
 		return NULL;
 	return value_made(
 		json_pack("{s:s, s:I, s:I, s:I, s:{s:I, s:I, s:I}, s:I, s:I, "
-			  "s:I, s:b, s:b, s:b, s:o}",
+			  "s:I, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:I}",
 			  "strategy",
 			  reach->systematic ? "systematic" : "random",
 			  "executions", (json_int_t)reach->executions,
@@ -469,7 +503,12 @@ static struct err *order_make_section(const struct report *report, json_t **ret)
 			  (json_int_t)reach->rows_all, "alone",
 			  (int)reach->alone, "twice", (int)reach->twice,
 			  "reversed", (int)reach->reversed, "ended_by",
-			  value_text(reach->why)),
+			  value_text(reach->why), "tests",
+			  value_tests(report->roster, reach->examined.data,
+				      reach->examined.n),
+			  "matrix", make_matrix(reach), "executed",
+			  make_executed(report), "executed_more",
+			  (json_int_t)reach->executed_more),
 		ret);
 }
 
@@ -492,6 +531,12 @@ static struct err *order_append_detail(const struct finding *finding,
 
 const struct report_kind report_order = {
 	.kind = &dependence_kind,
+	.help = "docs/order.md",
+	.title = "Test depends on the order",
+	.about = "The outcome of the test depends on which tests ran before it "
+		 "in the same process. Restore the state that the other test "
+		 "leaves, or set it up in this one, so that it passes alone, "
+		 "after every other test and when it runs twice.",
 	.append_head = order_append_head,
 	.append_about = order_append_about,
 	.failure = order_failure,

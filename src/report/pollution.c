@@ -227,15 +227,45 @@ static struct err *pollution_write_summary(const struct report *report,
 
 /* ---- JSON ---- */
 
+/*
+ * What a short value is: "absent" where there is none, "null" of a pointer,
+ * "value" otherwise.
+ */
+static const char *kind_of_value(const char *text)
+{
+	if (!text)
+		return "unknown";
+	return !strcmp(text, "absent") || !strcmp(text, "(absent)") ||
+			       !strcmp(text, "unset") || !strcmp(text, "closed")
+		       ? "absent"
+	       : !strcmp(text, "NULL") ? "null"
+				       : "value";
+}
+
+/* Its kind, and null instead of words for what is not there. */
+static json_t *make_value(const char *text)
+{
+	const char *kind = kind_of_value(text);
+	return json_pack("{s:s, s:o}", "kind", kind, "text",
+			 strcmp(kind, "value") ? json_null()
+					       : value_text(text));
+}
+
 static json_t *make_paths(const struct change *change)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < change->n; i++) {
 		const struct change_path *path = &change->paths[i];
-		value_append(&list, json_pack("{s:o, s:o, s:o}", "path",
-					      value_text(path->path), "before",
-					      value_text(path->before), "after",
-					      value_text(path->after)));
+		value_append(
+			&list,
+			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
+				  value_text(path->path), "before",
+				  value_text(path->before), "after",
+				  value_text(path->after), "was",
+				  make_value(path->before), "is",
+				  make_value(path->after), "type",
+				  value_text(path->type), "allocated",
+				  value_frames(path->stack, path->n_stack)));
 	}
 	return list;
 }
@@ -248,7 +278,7 @@ static json_t *pollution_make_fields(const struct finding *finding)
 	const struct change_path *allocated = allocated_path(change);
 	return json_pack(
 		"{s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:s, s:o, s:o, s:I, "
-		"s:o}",
+		"s:o, s:o, s:o, s:o, s:b, s:o}",
 		"where", leftover_where_name(change->where), "root",
 		value_text(change->root), "path", value_text(first->path),
 		"before", value_text(first->before), "after",
@@ -260,7 +290,11 @@ static json_t *pollution_make_fields(const struct finding *finding)
 			    leftover->readers.n),
 		"paths", make_paths(change), "more_paths",
 		(json_int_t)change->more, "allocated",
-		value_frames(allocated->stack, allocated->n_stack));
+		value_frames(allocated->stack, allocated->n_stack), "was",
+		make_value(first->before), "is", make_value(first->after),
+		"type", value_text(first->type), "readers_known",
+		(int)leftover->readers_known, "graphs",
+		value_text(change->detail));
 }
 
 static struct err *pollution_make_section(const struct report *report,
@@ -286,6 +320,13 @@ static const char *pollution_subject(const struct finding *finding)
 
 const struct report_kind report_pollution = {
 	.kind = &leftover_kind,
+	.help = "docs/pollution.md",
+	.title = "Test leaves shared state changed",
+	.about = "The test ends with a variable, a file or a piece of process "
+		 "state that is not as it was before. Tests that run later "
+		 "read it, so their outcome may depend on whether this test "
+		 "ran. Restore it in the test's tear-down, or give each test "
+		 "an object of its own.",
 	.append_head = pollution_append_head,
 	.append_about = pollution_append_about,
 	.last = true,

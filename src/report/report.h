@@ -55,6 +55,28 @@ struct report_model {
 	const char *never;
 };
 
+/* A part of the run: a detector's turn. */
+struct report_phase {
+	const char *name;
+	uint64_t start, ns;  /* since the run began, and how long */
+	uint64_t executions; /* tests begun in it */
+};
+
+/* What else is known of the call that the report is of. */
+struct report_run {
+	const char *folder;   /* the working directory */
+	const char *sources;  /* what source files lie below; NULL: unknown */
+	const char *build_id; /* of the test executable; NULL: it has none */
+	/* Options in force, as words: "--budget=30s". */
+	const char *const *options;
+	size_t n_options;
+	uint64_t started; /* seconds since 1970 */
+	uint64_t ns;	  /* until the report */
+	const struct report_phase *phases;
+	size_t n_phases;
+	int status; /* that the call ends with */
+};
+
 struct report {
 	const char *kind;    /* the command: "list", "run"; or "models" */
 	const char *version; /* of polygraph */
@@ -87,6 +109,12 @@ struct report {
 		*open; /* what the budget left open, in a line; NULL: nothing */
 	const char *const *gone; /* of the baseline, not found any more */
 	size_t n_gone;
+	const struct report_run *run; /* NULL: not known */
+	/*
+	 * A report of an earlier call, as JSON: what is said of its searches is
+	 * taken from there. NULL: of this call.
+	 */
+	const struct json_t *earlier;
 
 	const char *const *limits; /* what was not done, and why */
 	size_t n_limits;

@@ -173,6 +173,7 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 		.heap = path->heap,
 		.depth = path->depth,
 		.kind = kind,
+		.type = told->leaf ? told->leaf->type : TYPE_UNKNOWN,
 		.stack = told->stack,
 		.dead = told->dead,
 	};

@@ -73,6 +73,7 @@ struct state_difference {
 	bool heap;
 	unsigned depth;
 	unsigned kind;	/* one of enum value_kind */
+	type_id type;	/* of the value; TYPE_UNKNOWN */
 	uint32_t stack; /* allocation of what was left; 0: nothing was */
 	bool dead;	/* a pointer to a local variable that is no more */
 };

@@ -9,6 +9,7 @@ static void path_free(struct change_path *path)
 	free(path->path);
 	free(path->before);
 	free(path->after);
+	free(path->type);
 	for (size_t i = 0; i < path->n_stack; i++) {
 		free(path->stack[i].function);
 		free(path->stack[i].file);
@@ -55,12 +56,13 @@ static struct err *path_copy(const struct change_path *path,
 			     struct change_path *ret)
 {
 	*ret = *path;
-	ret->path = ret->before = ret->after = NULL;
+	ret->path = ret->before = ret->after = ret->type = NULL;
 	ret->stack = NULL;
 	ret->n_stack = 0;
 	TRY(str_copy(path->path, &ret->path));
 	TRY(str_copy(path->before, &ret->before));
 	TRY(str_copy(path->after, &ret->after));
+	TRY(str_copy(path->type, &ret->type));
 	if (!path->n_stack)
 		return NULL;
 	ret->stack = calloc(path->n_stack, sizeof(*ret->stack));

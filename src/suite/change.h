@@ -30,6 +30,7 @@ enum change_weight {
 struct change_path {
 	char *path; /* as C source, from the root: "registry.head->name" */
 	char *before, *after; /* short values */
+	char *type;	      /* of memory: its type in C; NULL: unknown */
 	/* Of memory: where it lies, both before and after. */
 	uint64_t address;
 	uint64_t size;

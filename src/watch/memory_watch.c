@@ -13,6 +13,7 @@
 #include "tracee/memory.h"
 #include "wire/state.h"
 
+#define TYPE_TEXT_MAX 256 /* of the name of a type */
 #define DETAIL_LINES 60
 #define STACK_MAX 16
 #define FRAMES_MAX 6
@@ -446,6 +447,12 @@ struct err *memory_watch_add_path(struct memory_watch *watch,
 	TRY(str_copy(difference->path, &path->path));
 	TRY(str_copy(difference->before, &path->before));
 	TRY(str_copy(difference->after, &path->after));
+	if (difference->type != TYPE_UNKNOWN) {
+		char type[TYPE_TEXT_MAX];
+		type_describe(watch->pool, difference->type, type,
+			      sizeof(type));
+		TRY(str_copy(type, &path->type));
+	}
 	return difference->stack ? find_frames(watch, difference->stack, path)
 				 : NULL;
 }

@@ -128,17 +128,22 @@ high    Sort.Early assumes more than qsort promises  [choice-290c0c499922]
         listing, both, early = result["findings"]
         call = {"api": "qsort", "index": 2, "thread": "main", "before_first_test": False, "argument": "3 things\x1b[1m",
                 "did": "they came otherwise", "clause": CLAUSE, "stack": []}
+        listing.pop("hint")
         self.assertEqual(listing, {
             "id": "choice-a580e31df121", "kind": "assumption", "test": "Listing.PrintsAll", "severity": "high",
             "message": "Listing.PrintsAll assumes more than qsort promises: it fails when the call behaves differently (they came otherwise)",
             "known": False, "replay": "polygraph replay choice-a580e31df121", "api": "qsort", "level": "one", "runs": 3,
             "failures": 3, "failing_seed": 1, "call": call, "calls": [call], "clause": CLAUSE, "minimal": True, "alone": True,
-            "outcome": "fail", "repeats": 3,
+            "outcome": "fail", "repeats": 3, "help": "docs/choices.md",
             "failure": {"file": "tests/listing.cc", "line": 19, "message": 'expected "a b c",\n got "b a c"'}})
         self.assertEqual([call["thread"] for call in both["calls"]], ["main", "4d"])
         self.assertTrue(early["call"]["before_first_test"])
         self.assertEqual(early["outcome"], "crash")
         self.assertGreater(result["choices"].pop("executions"), 70)
+        outcomes = result["choices"].pop("outcomes")
+        self.assertEqual([(run["level"], run["seed"]) for run in outcomes],
+                         [(level, seed) for level in ("one", "eq", "id", "full") for seed in (1, 2, 3)])
+        self.assertEqual(outcomes[0]["failed"], ["Listing.PrintsAll", "Sort.Both", "Sort.Early"])
         self.assertEqual(result["choices"], {
             "levels": ["one", "eq", "id", "full"], "seeds": 3, "seed": 1, "runs": 12, "baselines": 2,
             "made": 120, "acted": 31, "models": ["qsort"], "models_all": 1, "ended_by": None, "unexplained": 0, "spaces": [],

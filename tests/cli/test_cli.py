@@ -318,7 +318,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(lines[-2], "8 tests, 1 disabled (fake)")
         result = self.json("list", "--format=json", "suite", "--x")
         self.assertEqual(result["suite"],
-                         {"command": ["suite", "--x"], "framework": "fake",
+                         {"command": ["suite", "--x"], "arguments": ["--x"], "framework": "fake",
                           "tests": 8})
         self.assertEqual([t["name"] for t in result["tests"]], NAMES)
         self.assertEqual(result["tests"][7]["disabled"], True)

@@ -157,6 +157,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.finds(ALL)
         result = self.json("order", status=1)
         victim, brittle, twice = result["findings"]
+        victim.pop("hint")
         self.assertEqual(victim, {
             "id": "order-dc68cde0dae2", "kind": "order-dependent", "test": "Registry.Empty", "severity": "high",
             "message": "Registry.Empty fails after Registry.Adds and passes alone; polluted: registry.head",
@@ -167,7 +168,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
             "failure": {"message": "expected 0,\n   got 1\n", "file": "tests/registry_test.cc", "line": 31},
             "repeats": 3, "natural": False, "polluters_complete": True, "setters_complete": True,
             "cleaners_complete": True, "cleaners_by_polluter": [], "polluted_known": True, "polluted_together": False,
-            "left": None, "non_idempotent": False})
+            "left": None, "non_idempotent": False, "help": "docs/order.md"})
         self.assertEqual(brittle["setters"], [["Config.A"], ["Config.B"]])
         self.assertEqual(twice["failing_order"], ["Registry.Adds"] * 2)
         self.assertEqual(len(result["tests"]), 6)
@@ -217,7 +218,8 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertIn("Registry.Adds: registry.head: absent → 3 bytes", self.run_it("check", "-v", "suite", status=1))
         found = self.json("check", status=1)["findings"]
         self.assertEqual([finding["kind"] for finding in found], ["pollution", "pollution", "order-dependent"])
-        self.assertEqual(found[2]["left"], {"test": "Registry.Adds", "path": "registry.head", "before": "absent", "after": "3 bytes"})
+        self.assertEqual(found[2]["left"], {"test": "Registry.Adds", "where": "file", "path": "registry.head",
+                                            "before": "absent", "after": "3 bytes"})
         # The leftovers that explain it, and no others; 'order' names them as well.
         self.assertEqual(found[2]["because"], [found[0]["id"]])
         self.assertEqual(self.json("order", status=1)["findings"][0]["because"], [found[0]["id"]])
