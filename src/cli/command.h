@@ -55,6 +55,7 @@ extern const struct command command_order;
 extern const struct command command_choices;
 extern const struct command command_replay;
 extern const struct command command_baseline;
+extern const struct command command_report;
 extern const struct command command_help;
 extern const struct command command_version;
 extern const struct command command_man;

@@ -18,7 +18,8 @@
 
 static const char *const automatic[] = { "auto", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
-static const char *const formats[] = { "text", "json", "junit", NULL };
+static const char *const formats[] = { "text",  "json", "sarif",
+				       "junit", "html", NULL };
 
 /* clang-format off */
 static const struct option suite_options[] = {
@@ -49,8 +50,8 @@ static const struct option suite_options[] = {
 static const struct option output_options[] = {
 	{ "format", 0, OPTION_LIST, FIELD(formats), .value = "FORMAT",
 	  .choices = formats,
-	  .help = "text (default), json or junit; repeatable, each with its "
-		  "own --output" },
+	  .help = "text (default), json, sarif, junit or html; repeatable, "
+		  "each with its own --output" },
 	{ "output", 'o', OPTION_LIST, FIELD(outputs), .value = "PATH",
 	  .help = "file for the preceding --format (default or '-': standard "
 		  "output)" },

@@ -14,6 +14,7 @@
 #include "cli/known.h"
 #include "cli/sandboxing.h"
 #include "finding/words.h"
+#include "results/last.h"
 
 /* Files that are named as not restored, a suite that was opened. */
 #define UNRESTORED_MAX 20
@@ -607,6 +608,8 @@ static struct err *write_report(struct detection *detection,
 	TRY(judge_report(detection, &report, ret));
 	TRY(tell_of_run(detection, failed ? command_status(failed) : *ret,
 			&report));
+	if (!detection->values->state.common.look)
+		last_report_put(&report);
 	TRY(outputs_write(&detection->outputs, &report));
 	return known_update(detection, &report);
 }

@@ -223,6 +223,16 @@ void state_watch_free(struct state_watch *watch)
 	*watch = (struct state_watch){};
 }
 
+/* The page shows them. */
+static bool wants_graphs(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->n; i++) {
+		if (outputs->data[i].format == &report_html)
+			return true;
+	}
+	return false;
+}
+
 struct err *state_watch_choose(const struct state_command_options *options,
 			       const struct outputs *outputs,
 			       struct state_watch *ret)
@@ -251,7 +261,7 @@ struct err *state_watch_choose(const struct state_command_options *options,
 	watch->containers = chosen.recipes.rows.data;
 	watch->n_containers = chosen.recipes.rows.n;
 	watch->cache = chosen.cache;
-	watch->detail = options->common.verbose;
+	watch->detail = options->common.verbose || wants_graphs(outputs);
 	watch->paths = options->paths;
 	if (options->tracking)
 		watch->method = trackings[options->tracking];

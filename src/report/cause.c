@@ -68,7 +68,7 @@ static struct err *number_tests(struct grouping *grouping)
 	return NULL;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *text_member(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	return text ? text : "";
@@ -132,8 +132,8 @@ static struct err *place_dependence(struct grouping *grouping,
 	if (first)
 		return find_cause(
 			grouping,
-			type_of_root(text_of(json_object_get(object, "left"),
-					     "where")),
+			type_of_root(text_member(
+				json_object_get(object, "left"), "where")),
 			first, ret);
 	static const char *const lists[] = { "polluters", "setters" };
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
@@ -143,7 +143,8 @@ static struct err *place_dependence(struct grouping *grouping,
 		if (first && json_array_size(list) == 1)
 			return find_cause(grouping, CAUSE_LEFT, first, ret);
 	}
-	return find_cause(grouping, CAUSE_TEST, text_of(object, "test"), ret);
+	return find_cause(grouping, CAUSE_TEST, text_member(object, "test"),
+			  ret);
 }
 
 /*
@@ -157,10 +158,10 @@ static struct err *place_call(struct grouping *grouping, const json_t *object,
 		json_object_get(json_object_get(object, "call"), "stack");
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	_cleanup_(str_freep) struct str place = STR_INIT;
-	TRY(str_append(&name, text_of(object, "api")));
+	TRY(str_append(&name, text_member(object, "api")));
 	for (size_t i = 0; i < json_array_size(stack) && !place.n; i++) {
 		const json_t *frame = json_array_get(stack, i);
-		const char *file = text_of(frame, "file");
+		const char *file = text_member(frame, "file");
 		if (*file && !str_starts(file, "/usr/"))
 			TRY(str_appendf(
 				&place, " at %s:%lld", file,
@@ -172,7 +173,7 @@ static struct err *place_call(struct grouping *grouping, const json_t *object,
 	if (!place.n) {
 		TRY(str_append(&place, name.s));
 		TRY(str_append(&place, " of "));
-		TRY(str_append(&place, text_of(object, "test")));
+		TRY(str_append(&place, text_member(object, "test")));
 	}
 	return find_cause_by(grouping, CAUSE_CALL, place.n ? place.s : name.s,
 			     name.s, ret);
@@ -181,18 +182,20 @@ static struct err *place_call(struct grouping *grouping, const json_t *object,
 static struct err *place_finding(struct grouping *grouping,
 				 const json_t *object, size_t *ret)
 {
-	const char *kind = text_of(object, "kind");
+	const char *kind = text_member(object, "kind");
 	if (!strcmp(kind, "pollution")) {
-		TRY(find_cause(grouping, type_of_root(text_of(object, "where")),
-			       text_of(object, "root"), ret));
-		return map_text_put(&grouping->by_id, text_of(object, "id"),
+		TRY(find_cause(grouping,
+			       type_of_root(text_member(object, "where")),
+			       text_member(object, "root"), ret));
+		return map_text_put(&grouping->by_id, text_member(object, "id"),
 				    *ret);
 	}
 	if (!strcmp(kind, "order-dependent"))
 		return place_dependence(grouping, object, ret);
 	if (!strcmp(kind, "assumption"))
 		return place_call(grouping, object, ret);
-	return find_cause(grouping, CAUSE_TEST, text_of(object, "test"), ret);
+	return find_cause(grouping, CAUSE_TEST, text_member(object, "test"),
+			  ret);
 }
 
 /* ---- who has to do with it ---- */
@@ -224,8 +227,8 @@ static struct err *add_tests(const struct grouping *grouping,
 static struct err *note_tests(const struct grouping *grouping,
 			      struct cause *cause, const json_t *object)
 {
-	const char *kind = text_of(object, "kind");
-	const char *test = text_of(object, "test");
+	const char *kind = text_member(object, "kind");
+	const char *test = text_member(object, "test");
 	if (!strcmp(kind, "pollution")) {
 		TRY(add_test_named(grouping, &cause->leave, test));
 		return add_tests(grouping, &cause->could,
@@ -236,7 +239,7 @@ static struct err *note_tests(const struct grouping *grouping,
 		      json_object_get(object, "polluters")));
 	TRY(add_tests(grouping, &cause->leave,
 		      json_object_get(object, "setters")));
-	if (!strcmp(text_of(object, "class"), "non-idempotent"))
+	if (!strcmp(text_member(object, "class"), "non-idempotent"))
 		TRY(add_test_named(grouping, &cause->leave, test));
 	return add_tests(grouping, &cause->cleaners,
 			 json_object_get(object, "cleaners"));

@@ -579,11 +579,6 @@ static struct err *choices_make_section(const struct report *report,
 
 /* ---- JUnit ---- */
 
-static const char *choices_subject(const struct finding *finding)
-{
-	return assumption_of(finding)->calls.data[0].api;
-}
-
 /* Which calls, from where: for readers in a browser. */
 static struct err *choices_append_detail(const struct finding *finding,
 					 struct str *str)
@@ -612,6 +607,5 @@ const struct report_kind report_choices = {
 	.make_fields = choices_make_fields,
 	.section = "choices",
 	.make_section = choices_make_section,
-	.subject = choices_subject,
 	.append_detail = choices_append_detail,
 };

@@ -87,11 +87,6 @@ static json_t *flaky_make_fields(const struct finding *finding)
 		value_failure(failure->file, failure->line, failure->message));
 }
 
-static const char *flaky_subject(const struct finding *finding _unused_)
-{
-	return "flaky";
-}
-
 static struct err *flaky_append_detail(const struct finding *finding,
 				       struct str *str)
 {
@@ -115,6 +110,5 @@ const struct report_kind report_flaky = {
 	.write_summary = flaky_write_summary,
 	.explains_failure = flaky_explains_failure,
 	.make_fields = flaky_make_fields,
-	.subject = flaky_subject,
 	.append_detail = flaky_append_detail,
 };

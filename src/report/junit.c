@@ -1,7 +1,11 @@
 /*
- * JUnit XML, as CI systems read it (the schema of Jenkins' xunit plugin and
- * what GitLab and GitHub actions made of it): failures are failed assertions,
- * errors are crashes and time-outs.
+ * JUnit XML, as CI systems read it: failures are failed assertions, errors are
+ * crashes and time-outs; of what was found there is a test for each cause.
+ *
+ * Jenkins' xunit plugin rejects a file with anything that its schema does not
+ * have (junit-4.xsd in old versions, junit-10.xsd now), so there is nothing else
+ * in it: no place on a test, and no attribute on what is skipped. GitLab and
+ * GitHub actions have no schema, and read what these have in common.
  *
  * Written by hand: the few elements need no library, only the escaping has to
  * be right. XML 1.0 cannot hold control characters at all, so they become \xNN, and
@@ -13,6 +17,8 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "finding/flaky.h"
+#include "report/cause.h"
 #include "report/kind.h"
 
 /* U+FFFE and U+FFFF are not characters of XML 1.0 (section 2.2). */
@@ -69,18 +75,6 @@ static void write_attribute(const char *key, const char *text, FILE *out)
 	fputc('"', out);
 }
 
-static struct err *write_place(const char *file, unsigned line, FILE *out)
-{
-	if (!file)
-		return NULL;
-	_cleanup_(freep) char *shown = NULL;
-	TRY(path_display(NULL, file, &shown));
-	write_attribute("file", shown, out);
-	if (line)
-		fprintf(out, " line=\"%u\"", line);
-	return NULL;
-}
-
 /* First line of @message; the rest is in the element's text. */
 static struct err *write_failure(const struct report_test *test,
 				 const char *element, FILE *out)
@@ -117,7 +111,6 @@ static struct err *junit_write_test(const struct report_test *test,
 	fputs("    <testcase", out);
 	write_attribute("name", test->name, out);
 	write_attribute("classname", class_name, out);
-	TRY(write_place(test->file, test->line, out));
 	fprintf(out, " time=\"%.6f\"", (double)test->ns / 1e9);
 	if (test->outcome == OUTCOME_PASS && !output) {
 		fputs("/>\n", out);
@@ -125,10 +118,11 @@ static struct err *junit_write_test(const struct report_test *test,
 	}
 	fputs(">\n", out);
 	if (test->outcome == OUTCOME_SKIP) {
-		fputs("      <skipped", out);
+		fputs("      <skipped>", out);
 		if (test->message)
-			write_attribute("message", test->message, out);
-		fputs("/>\n", out);
+			write_escaped(test->message, strlen(test->message),
+				      false, out);
+		fputs("</skipped>\n", out);
 	} else if (bad) {
 		TRY(write_failure(test,
 				  test->outcome == OUTCOME_FAIL ? "failure"
@@ -147,69 +141,154 @@ static struct err *junit_write_test(const struct report_test *test,
 	return NULL;
 }
 
-static struct err *junit_write_finding(const struct finding *finding, FILE *out)
+/* ---- findings ---- */
+
+/* "CLASS: NAME" is what a CI system shows, and what it compares over time. */
+static const char *class_of_cause(const struct cause *cause)
+{
+	static const char *const names[CAUSE_TYPES] = {
+		[CAUSE_MEMORY] = "polygraph.memory",
+		[CAUSE_FILE] = "polygraph.file",
+		[CAUSE_PROCESS] = "polygraph.process",
+		[CAUSE_CALL] = "polygraph.call",
+		[CAUSE_LEFT] = "polygraph.left",
+		[CAUSE_TEST] = "polygraph.test",
+	};
+	return names[cause->type];
+}
+
+/* Of a finding: what it says, where, how it failed, how to see it again. */
+static struct err *junit_append_finding(struct str *str,
+					const struct finding *finding)
 {
 	const struct report_kind *kind = report_kind_of(finding);
-	_cleanup_(str_freep) struct str name = STR_INIT;
-	_cleanup_(str_freep) struct str detail = STR_INIT;
-	TRY(str_append(&name, finding_test(finding)));
-	if (kind->subject && !finding->earlier)
-		TRY(str_appendf(&name, ": %s", kind->subject(finding)));
+	TRY(str_appendf(str, "%s%s: %s\n", str->n ? "\n" : "",
+			finding_severity_name(finding->severity),
+			finding->message));
+	if (finding->file) {
+		_cleanup_(freep) char *shown = NULL;
+		TRY(path_display(NULL, finding->file, &shown));
+		TRY(str_appendf(str, "at %s", shown));
+		if (finding->line)
+			TRY(str_appendf(str, ":%u", finding->line));
+		TRY(str_append(str, "\n"));
+	}
+	if (kind->append_detail && !finding->earlier)
+		TRY(kind->append_detail(finding, str));
+	if (finding->hint)
+		TRY(str_appendf(str, "hint: %s\n", finding->hint));
+	return str_appendf(str, "reproduce: %s\n", finding->replay);
+}
+
+/* All of a cause are flaky tests: they fail now and then, not each time. */
+static bool is_flaky_cause(const struct cause *cause)
+{
+	for (size_t i = 0; i < cause->findings.n; i++) {
+		if (cause->findings.data[i]->kind != &flaky_kind)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A cause is a test that should not fail. What the baseline lists is skipped; in
+ * the schema that old versions of Jenkins have, only a text can say why.
+ */
+static struct err *junit_write_cause(const struct cause *cause, FILE *out)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	const struct finding *first = cause->findings.data[0];
+	const char *element =
+		is_flaky_cause(cause) ? "flakyFailure" : "failure";
+	for (size_t i = 0; i < cause->findings.n; i++) {
+		if (!cause->findings.data[i]->known || !cause->fresh)
+			TRY(junit_append_finding(&text,
+						 cause->findings.data[i]));
+	}
+	for (size_t i = 0; i < cause->findings.n && cause->fresh; i++) {
+		first = cause->findings.data[i];
+		if (!first->known)
+			break;
+	}
 	fputs("    <testcase", out);
-	write_attribute("name", name.s, out);
-	write_attribute("classname", finding->kind->name, out);
-	TRY(write_place(finding->file, finding->line, out));
-	if (finding->known) {
-		fputs("/>\n", out);
+	write_attribute("name", cause->name, out);
+	write_attribute("classname", class_of_cause(cause), out);
+	fputs(" time=\"0\">\n", out);
+	if (!cause->fresh) {
+		fputs("      <skipped>known: ", out);
+		write_escaped(text.s, text.n, false, out);
+		fputs("</skipped>\n    </testcase>\n", out);
 		return NULL;
 	}
-	fputs(">\n      <failure", out);
-	write_attribute("message", finding->message, out);
-	write_attribute("type", finding_severity_name(finding->severity), out);
+	fprintf(out, "      <%s", element);
+	write_attribute("message", first->message, out);
+	write_attribute("type", finding_severity_name(cause->severity), out);
 	fputs(">", out);
-	if (kind->append_detail && !finding->earlier)
-		TRY(kind->append_detail(finding, &detail));
-	write_escaped(detail.s, detail.n, false, out);
-	write_escaped(finding->replay, strlen(finding->replay), false, out);
-	fputs("</failure>\n    </testcase>\n", out);
+	write_escaped(text.s, text.n, false, out);
+	fprintf(out, "</%s>\n    </testcase>\n", element);
 	return NULL;
 }
 
-/* Findings as a suite of their own: each is a test that should not fail. */
-static struct err *junit_write_findings(const struct report *report, FILE *out)
+/* Causes as a suite of their own. */
+static struct err *junit_write_causes(const struct report *report,
+				      const struct causes *causes,
+				      size_t failures, size_t skipped,
+				      FILE *out)
 {
-	size_t new = report_new_findings(report);
-	if (!report->n_findings)
+	if (!causes->n)
 		return NULL;
 	fputs("  <testsuite", out);
 	write_attribute("name", report->kind, out);
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
-		"skipped=\"0\">\n",
-		report->n_findings, new);
-	for (size_t i = 0; i < report->n_findings; i++)
-		TRY(junit_write_finding(&report->findings[i], out));
+		"skipped=\"%zu\" time=\"0\">\n",
+		causes->n, failures, skipped);
+	for (size_t i = 0; i < causes->n; i++)
+		TRY(junit_write_cause(&causes->data[i], out));
 	fputs("  </testsuite>\n", out);
 	return NULL;
+}
+
+static void write_properties(const struct report *report, FILE *out)
+{
+	if (!report->seed && !report->n_limits)
+		return;
+	fputs("    <properties>\n", out);
+	if (report->seed)
+		fprintf(out, "      <property name=\"seed\" value=\"%llu\"/>\n",
+			(unsigned long long)*report->seed);
+	for (size_t i = 0; i < report->n_limits; i++) {
+		fputs("      <property name=\"limit\"", out);
+		write_attribute("value", report->limits[i], out);
+		fputs("/>\n", out);
+	}
+	fputs("    </properties>\n", out);
 }
 
 static struct err *junit_write(const struct report *report,
 			       const struct report_style *style, FILE *out)
 {
 	struct report_counts counts = report_count(report);
+	_cleanup_(causes_free) struct causes causes = {};
+	size_t failures = 0, skipped = 0;
 	/* Of a process suite the first word is "--ctest". */
 	const char *suite = report->command[0][0] == '-'
 				    ? report->framework
 				    : path_base(report->command[0]);
 
+	TRY(causes_group(report, &causes));
+	for (size_t i = 0; i < causes.n; i++) {
+		skipped += !causes.data[i].fresh;
+		failures += causes.data[i].fresh &&
+			    !is_flaky_cause(&causes.data[i]);
+	}
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", out);
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
-		"skipped=\"%zu\" time=\"%.6f\">\n  <testsuite",
-		report->n + report->n_findings,
-		counts.of[OUTCOME_FAIL] + report_new_findings(report),
+		"time=\"%.6f\">\n  <testsuite",
+		report->n + causes.n, counts.of[OUTCOME_FAIL] + failures,
 		counts.of[OUTCOME_CRASH] + counts.of[OUTCOME_TIMEOUT],
-		counts.of[OUTCOME_SKIP], (double)report->ns / 1e9);
+		(double)report->ns / 1e9);
 	write_attribute("name", suite, out);
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
@@ -217,25 +296,12 @@ static struct err *junit_write(const struct report *report,
 		report->n, counts.of[OUTCOME_FAIL],
 		counts.of[OUTCOME_CRASH] + counts.of[OUTCOME_TIMEOUT],
 		counts.of[OUTCOME_SKIP], (double)report->ns / 1e9);
-	if (report->seed || report->n_limits) {
-		fputs("    <properties>\n", out);
-		if (report->seed)
-			fprintf(out,
-				"      <property name=\"seed\" "
-				"value=\"%llu\"/>\n",
-				(unsigned long long)*report->seed);
-		for (size_t i = 0; i < report->n_limits; i++) {
-			fputs("      <property name=\"limit\"", out);
-			write_attribute("value", report->limits[i], out);
-			fputs("/>\n", out);
-		}
-		fputs("    </properties>\n", out);
-	}
+	write_properties(report, out);
 	for (size_t i = 0; i < report->n; i++)
 		TRY(junit_write_test(&report->tests[i], suite, style->verbose,
 				     out));
 	fputs("  </testsuite>\n", out);
-	TRY(junit_write_findings(report, out));
+	TRY(junit_write_causes(report, &causes, failures, skipped, out));
 	fputs("</testsuites>\n", out);
 	return NULL;
 }

@@ -56,8 +56,6 @@ struct report_kind {
 	struct err *(*make_section)(const struct report *report, json_t **ret);
 
 	/* ---- JUnit ---- */
-	/* After the test's name. */
-	const char *(*subject)(const struct finding *finding);
 	/* Lines in front of the command that reproduces it. */
 	struct err *(*append_detail)(const struct finding *finding,
 				     struct str *str);

@@ -514,11 +514,6 @@ static struct err *order_make_section(const struct report *report, json_t **ret)
 
 /* ---- JUnit ---- */
 
-static const char *order_subject(const struct finding *finding)
-{
-	return order_class_name(dependence_of(finding)->class);
-}
-
 static struct err *order_append_detail(const struct finding *finding,
 				       struct str *str)
 {
@@ -546,6 +541,5 @@ const struct report_kind report_order = {
 	.make_fields = order_make_fields,
 	.section = "order",
 	.make_section = order_make_section,
-	.subject = order_subject,
 	.append_detail = order_append_detail,
 };

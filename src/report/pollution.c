@@ -172,11 +172,6 @@ static struct err *pollution_append_about(const struct finding *finding,
 
 /* ---- all of them ---- */
 
-static const char *root_of(const struct finding *finding)
-{
-	return leftover_of(finding)->change.root;
-}
-
 static struct err *write_firsts(const struct report *report, FILE *out)
 {
 	for (size_t i = 0; i < report->n_firsts; i++) {
@@ -313,11 +308,6 @@ static struct err *pollution_make_section(const struct report *report,
 	return value_made(list, ret);
 }
 
-static const char *pollution_subject(const struct finding *finding)
-{
-	return root_of(finding);
-}
-
 const struct report_kind report_pollution = {
 	.kind = &leftover_kind,
 	.help = "docs/pollution.md",
@@ -335,5 +325,4 @@ const struct report_kind report_pollution = {
 	.make_fields = pollution_make_fields,
 	.section = "first_initialised",
 	.make_section = pollution_make_section,
-	.subject = pollution_subject,
 };

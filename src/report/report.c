@@ -3,9 +3,7 @@
 #include <string.h>
 
 static const struct report_format *const formats[] = {
-	&report_text,
-	&report_json,
-	&report_junit,
+	&report_text, &report_json, &report_junit, &report_sarif, &report_html,
 };
 
 const struct report_format *report_format_find(const char *name)

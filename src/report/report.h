@@ -141,6 +141,8 @@ struct report_format {
 extern const struct report_format report_text;
 extern const struct report_format report_json;
 extern const struct report_format report_junit;
+extern const struct report_format report_sarif;
+extern const struct report_format report_html;
 
 /* NULL where there is none of that name. */
 const struct report_format *report_format_find(const char *name);

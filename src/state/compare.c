@@ -174,6 +174,7 @@ static struct err *report_path(struct compare *compare, uint32_t id,
 		.depth = path->depth,
 		.kind = kind,
 		.type = told->leaf ? told->leaf->type : TYPE_UNKNOWN,
+		.pointer = told->leaf && told->leaf->kind == LEAF_POINTER,
 		.stack = told->stack,
 		.dead = told->dead,
 	};

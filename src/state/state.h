@@ -74,6 +74,7 @@ struct state_difference {
 	unsigned depth;
 	unsigned kind;	/* one of enum value_kind */
 	type_id type;	/* of the value; TYPE_UNKNOWN */
+	bool pointer;	/* it is a pointer to one of that type */
 	uint32_t stack; /* allocation of what was left; 0: nothing was */
 	bool dead;	/* a pointer to a local variable that is no more */
 };

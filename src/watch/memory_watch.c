@@ -451,7 +451,8 @@ struct err *memory_watch_add_path(struct memory_watch *watch,
 		char type[TYPE_TEXT_MAX];
 		type_describe(watch->pool, difference->type, type,
 			      sizeof(type));
-		TRY(str_copy(type, &path->type));
+		TRY(str_format(&path->type, "%s%s", type,
+			       difference->pointer ? " *" : ""));
 	}
 	return difference->stack ? find_frames(watch, difference->stack, path)
 				 : NULL;

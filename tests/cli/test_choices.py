@@ -156,9 +156,9 @@ high    Sort.Early assumes more than qsort promises  [choice-290c0c499922]
     def test_junit(self):
         suites = ElementTree.fromstring(self.choices("--format=junit", status=1))
         self.assertEqual([case.get("name") for case in suites[1]],
-                         ["Listing.PrintsAll: qsort", "Sort.Both: qsort", "Sort.Early: qsort"])
+                         ["qsort in Listing.PrintsAll", "qsort in Sort.Both", "qsort in Sort.Early"])
         self.assertEqual(suites.get("failures"), "3")
-        self.assertEqual(suites[1][0].get("file"), "tests/listing.cc")
+        self.assertIn("at tests/listing.cc:19\n", suites[1][0][0].text)
         text = suites[1][0][0].text
         self.assertIn("call 2 of the test: qsort (3 things", text)
         self.assertIn("polygraph replay choice-a580e31df121", text)

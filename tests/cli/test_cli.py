@@ -182,7 +182,7 @@ class Cli(unittest.TestCase):
         ids = self.kept()
         self.assertEqual(len(ids), 1)
         self.assertRegex(ids[0], "^pollution-[0-9a-f]{12}$")
-        self.assertEqual(sorted(os.listdir(self.path(".polygraph"))), [".gitignore", "results.db"])
+        self.assertEqual(sorted(os.listdir(self.path(".polygraph"))), [".gitignore", "report.json", "results.db"])
         self.assertEqual(self.read(".polygraph/.gitignore"), "*\n")
         self.assertEqual(self.run_it("replay", "--list"), f"{ids[0]}  pollution  Sets: left.txt\n")
         found = self.json("replay", "--list", "--format", "json")
@@ -289,8 +289,10 @@ class Cli(unittest.TestCase):
         self.fails("run", "--fromat", "json", "suite",
                    message="unknown option '--fromat'",
                    hint="did you mean '--format'.*")
-        self.fails("list", "--format", "sarif", "suite",
-                   message="--format: there is no 'sarif'", hint="possible values: text, json, junit")
+        self.fails("list", "--format", "xml", "suite",
+                   message="--format: there is no 'xml'", hint="possible values: text, json, sarif, junit, html")
+        for name in ("sarif", "html"):
+            self.fails("list", "--format", name, "suite", message=f"the format '{name}' is for tests that ran.*")
         self.fails("list", "--format", "junit", "suite",
                    message="the format 'junit' is for tests that ran.*")
         self.fails("run", message="no test executable given.*")

@@ -36,7 +36,7 @@ PROGRAMS = (
     ("libpolygraph-choices.so.p",),
 )
 # Meson names an object after the source: "watch_roots.c.o" in src/, "src_agent_malloc.c.o" at the top.
-OBJECT = re.compile(r"^(?:src_)?([a-z]+)_(.+)\.(?:c|cc)\.o$")
+OBJECT = re.compile(r"^(?:src_|meson-generated_\.\._)?([a-z]+)_(.+)\.(?:c|cc)\.o$")
 
 
 class Tree:
