@@ -53,9 +53,10 @@ static const struct option choices_options[] = {
 	  .value = "N", .min = 1, .max = 1000,
 	  .help = "runs without choices, to detect tests that fail on their "
 		  "own (default: 2)" },
-	{ "seed", 0, OPTION_NUMBER, FIELD(settings.seed), .value = "N",
+	{ "seed", 0, OPTION_NUMBER, FIELD(settings.seed), .value = "N", .random = true,
 	  .max = UINT64_C(1) << 53,
-	  .help = "first seed (default: 1)" },
+	  .help = "first seed (default: 1); random: a new one each time, daily: each "
+		  "day" },
 	{ "list-models", 0, OPTION_FLAG, FIELD(list_models),
 	  .no_config = true,
 	  .help = "list the modelled APIs and what each leaves open; runs "

@@ -43,8 +43,9 @@ static const struct option order_options[] = {
 	  .help = "last test first" },
 	{ "shuffle", 0, OPTION_FLAG, FIELD(shuffle),
 	  .help = "random order; prints the seed" },
-	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N",
-	  .help = "seed for every random choice, for reproducible runs" },
+	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N", .random = true,
+	  .help = "seed for every random choice, for reproducible runs; random: a "
+		  "new one each time, daily: each day (it is printed)" },
 	{ "repeat", 0, OPTION_NUMBER, FIELD(repeat), .value = "N", .min = 1,
 	  .help = "run each test N times in a row (default: 1)" },
 	{}

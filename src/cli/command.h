@@ -56,7 +56,9 @@ extern const struct command command_choices;
 extern const struct command command_replay;
 extern const struct command command_baseline;
 extern const struct command command_report;
+extern const struct command command_config;
 extern const struct command command_help;
+extern const struct command command_init;
 extern const struct command command_version;
 extern const struct command command_man;
 

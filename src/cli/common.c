@@ -69,7 +69,7 @@ static const struct option general_options[] = {
 	{ "config", 0, OPTION_TEXT, FIELD(config), .value = "FILE",
 	  .no_config = true,
 	  .help = "read options from this file (default: polygraph.toml in the "
-		  "working directory, if there is one)" },
+		  "working directory, or in the nearest folder above)" },
 	{ "help", 'h', OPTION_FLAG, FIELD(help), .no_config = true,
 	  .help = "show this help" },
 	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,

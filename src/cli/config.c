@@ -4,8 +4,11 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "base/suggest.h"
@@ -13,12 +16,37 @@
 #include "cli/toml.h"
 
 #define FILE_LIMIT ((size_t)1 << 20)
+/* Folders above the working directory that are looked at. */
+#define DEPTH_MAX 64
 
 /* Where a key stands, for messages. */
 struct config_place {
 	const char *file;
 	unsigned line;
 };
+
+/* Options whose values are paths: relative to the folder of the file. */
+static bool option_is_path(const char *name)
+{
+	static const char *const paths[] = {
+		"baseline", "ctest",	 "meson",	  "commands",
+		"order",    "watch-dir", "write-through",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (!strcmp(paths[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* "../known.txt" of "known.txt" in "../polygraph.toml"; NULL: as it is. */
+static struct err *path_beside(const char *file, const char *path, char **ret)
+{
+	const char *slash = strrchr(file, '/');
+	if (!slash || *path == '/' || !str_starts(file, "../"))
+		return NULL;
+	return str_format(ret, "%.*s%s", (int)(slash - file) + 1, file, path);
+}
 
 static struct err *config_error_at(const struct config_place *place,
 				   struct err *err)
@@ -80,30 +108,34 @@ static struct err *table_text(json_t *table, char **ret)
 
 static struct err *apply_plain(struct options *options,
 			       const struct option *option, const json_t *value,
-			       enum option_source source)
+			       enum option_source source, const char *file)
 {
 	_cleanup_(freep) char *text = NULL;
+	_cleanup_(freep) char *beside = NULL;
 	if (option->tables && json_is_object(value))
 		TRY(table_text((json_t *)value, &text));
 	else
 		TRY(config_value_text(option, value, &text));
-	return options_set(options, option, text, source);
+	if (option_is_path(option->name))
+		TRY(path_beside(file, text, &beside));
+	return options_set(options, option, beside ? beside : text, source);
 }
 
 static struct err *config_apply_value(struct options *options,
 				      const struct option *option,
 				      const json_t *value,
-				      enum option_source source)
+				      enum option_source source,
+				      const char *file)
 {
 	if (!json_is_array(value))
-		return apply_plain(options, option, value, source);
+		return apply_plain(options, option, value, source, file);
 	if (option->type != OPTION_LIST)
 		return err_create(ERR_USAGE, "takes one value, not a list");
 	/* An empty list at a stronger place takes back a full one. */
 	options_clear_weaker(options, option, source);
 	for (size_t i = 0; i < json_array_size(value); i++)
 		TRY(apply_plain(options, option, json_array_get(value, i),
-				source));
+				source, file));
 	return NULL;
 }
 
@@ -165,7 +197,8 @@ static struct err *apply_key(const struct config_place *place,
 	return config_error_at(
 		place, err_prefix(config_apply_value(options, option, value,
 						     table ? OPTION_CONFIG_TABLE
-							   : OPTION_CONFIG),
+							   : OPTION_CONFIG,
+						     place->file),
 				  "%s", key));
 }
 
@@ -263,12 +296,54 @@ struct err *config_parse(const char *text, size_t n, const char *name,
 	return err_create(ERR_USAGE, "%s:%u: %s", name, line, message);
 }
 
-/* One that is named is wanted, whoever wrote it. */
-static struct err *config_read_found(char **ret, size_t *ret_n)
+/*
+ * "polygraph.toml", "../polygraph.toml", …: the nearest that there is. Folders
+ * are the same where one is its own parent.
+ */
+static struct err *find_upwards(char **ret)
 {
-	struct err *err = trust_read_file(CONFIG_FILE, FILE_LIMIT, ret, ret_n);
+	_cleanup_(str_freep) struct str path = STR_INIT;
+	struct stat here, above;
+	*ret = NULL;
+	for (size_t depth = 0; depth < DEPTH_MAX; depth++) {
+		_cleanup_(freep) char *file = NULL;
+		const char *folder = path.n ? path.s : ".";
+		TRY(path_join(folder, CONFIG_FILE, &file));
+		if (!access(file, F_OK)) {
+			*ret = strdup(path.n ? file : CONFIG_FILE);
+			return *ret ? NULL : err_nomem();
+		}
+		_cleanup_(freep) char *parent = NULL;
+		TRY(path_join(folder, "..", &parent));
+		if (stat(folder, &here) || stat(parent, &above) ||
+		    (here.st_dev == above.st_dev &&
+		     here.st_ino == above.st_ino))
+			return NULL;
+		TRY(str_append(&path, path.n ? "/.." : ".."));
+	}
+	return NULL;
+}
+
+struct err *config_find(const char *path, char **ret)
+{
+	return path ? str_copy(path, ret) : find_upwards(ret);
+}
+
+/*
+ * One that is named is wanted, whoever wrote it. One above the working directory
+ * that is not to be trusted is no reason to stop.
+ */
+static struct err *config_read_found(const char *path, char **ret,
+				     size_t *ret_n)
+{
+	struct err *err = trust_read_file(path, FILE_LIMIT, ret, ret_n);
 	if (!err || err_number(err))
 		return err;
+	if (strcmp(path, CONFIG_FILE) != 0) {
+		log_warn("%s", err_message(err));
+		err_destroy(err);
+		return NULL;
+	}
 	return err_hint(err, "if you trust it, name it: --config " CONFIG_FILE);
 }
 
@@ -276,15 +351,17 @@ struct err *config_read(const char *path, const struct command *command,
 			struct options *options)
 {
 	_cleanup_(freep) char *text = NULL;
-	size_t n;
-	struct err *err = path ? file_read(path, FILE_LIMIT, &text, &n)
-			       : config_read_found(&text, &n);
-	if (err && !path && err_number(err) == ENOENT) {
-		err_destroy(err);
+	_cleanup_(freep) char *found = NULL;
+	size_t n = 0;
+	if (!path)
+		TRY(config_find(NULL, &found));
+	if (!path && !found)
 		return NULL;
-	}
+	struct err *err = path ? file_read(path, FILE_LIMIT, &text, &n)
+			       : config_read_found(found, &text, &n);
 	if (err)
 		return err_with_kind(err, ERR_USAGE);
-	return config_parse(text, n, path ? path : CONFIG_FILE, command,
-			    options);
+	if (!text)
+		return NULL;
+	return config_parse(text, n, path ? path : found, command, options);
 }

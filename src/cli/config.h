@@ -13,7 +13,15 @@
 
 #define CONFIG_FILE "polygraph.toml"
 
-/* Reads @path; NULL: the default one, where it exists. */
+/*
+ * The file that is read: @path, or (NULL) the nearest one in the working directory
+ * or above it. *@ret stays NULL where there is none.
+ */
+struct err *config_find(const char *path, char **ret) _must_check_;
+/*
+ * Reads @path; NULL: that one, where it exists. Paths in it are relative to its
+ * folder.
+ */
 struct err *config_read(const char *path, const struct command *command,
 			struct options *options) _must_check_;
 

@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "cli/interrupt.h"
 #include "cli/known.h"
+#include "cli/reuse.h"
 #include "cli/sandboxing.h"
 #include "finding/words.h"
 #include "results/last.h"
@@ -41,6 +42,7 @@ static void detection_freep(struct detection *detection)
 	suite_close(detection->suite);
 	state_watch_free(&detection->watch);
 	outputs_free(&detection->outputs);
+	suppressions_free(&detection->suppressions);
 	strv_free(&detection->gone);
 	strv_free(&detection->short_of_time);
 	free(detection->open_line);
@@ -212,6 +214,8 @@ static struct err *detection_prepare(struct detection *detection, int argc,
 			   &detection->outputs));
 	TRY(baseline_read(&detection->baseline, state->baseline,
 			  state->update_baseline));
+	TRY(suppressions_read(&state->suppress, NULL,
+			      &detection->suppressions));
 	TRY(prepare_detectors(detection));
 	const struct sandboxing sandboxing = {
 		.suite = &detection->choice,
@@ -605,10 +609,11 @@ static struct err *write_report(struct detection *detection,
 	report.limits = (const char *const *)detection->collect.limits.data;
 	report.n_limits = detection->collect.limits.n;
 	report.open = detection->open_line;
+	report.reused = detection->reused;
 	TRY(judge_report(detection, &report, ret));
 	TRY(tell_of_run(detection, failed ? command_status(failed) : *ret,
 			&report));
-	if (!detection->values->state.common.look)
+	if (!detection->values->state.common.look && !detection->reused)
 		last_report_put(&report);
 	TRY(outputs_write(&detection->outputs, &report));
 	return known_update(detection, &report);
@@ -628,11 +633,15 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 	};
 	run_facts_begin(&detection.facts);
 	TRY(detection_prepare(&detection, argc, argv));
+	bool reused;
+	TRY(reuse_load(&detection, &reused));
 	_cleanup_(err_destroyp) struct err *failed =
-		detection_find_all(&detection);
+		reused ? NULL : detection_find_all(&detection);
 	/* There are no results, or the suite could not be opened again. */
 	if (failed && (!detection.suite || !detection.collect.finished))
 		return take_ptr(failed);
 	TRY(write_report(&detection, failed, ret));
+	if (!failed)
+		TRY(reuse_keep(&detection));
 	return take_ptr(failed);
 }

@@ -30,6 +30,7 @@
 #include "cli/run_facts.h"
 #include "cli/select.h"
 #include "cli/state_options.h"
+#include "cli/suppress.h"
 #include "order/order.h"
 #include "pollution/pollution.h"
 
@@ -130,6 +131,7 @@ struct detection {
 	struct outputs outputs;
 	struct state_watch watch;
 	struct baseline baseline;
+	struct suppressions suppressions;
 	struct strv gone; /* findings of it that were not found any more */
 	struct suite *suite;
 	struct roster *roster;
@@ -142,6 +144,7 @@ struct detection {
 	const char *matters; /* options that facts depend on; NULL: none */
 	uint64_t began; /* the whole command, from where its budget counts */
 	uint64_t start, ns;
+	bool reused;	    /* nothing was run: see reuse.h */
 	bool limited;	    /* there is a budget also where none was given */
 	uint64_t budget_ns; /* 0: none, or not known yet */
 	uint64_t deadline;  /* clock_now(); 0: none */

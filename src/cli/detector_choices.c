@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 
 struct choices_state {
+	struct choices_settings settings;
 	struct choices_plan plan;
 	struct choices_result result;
 	bool searched;
@@ -24,8 +25,12 @@ static struct err *choices_prepare(struct detection *detection, void *data)
 	struct choices_state *state = data;
 	bool given =
 		options_source(detection->options, "level") != OPTION_DEFAULT;
-	return choices_plan_make(&detection->values->settings, given,
-				 &state->plan);
+	state->settings = detection->values->settings;
+	/* In 'check' one seed is for all of it; there is no seed 0. */
+	if (options_source(detection->options, "seed") != OPTION_DEFAULT &&
+	    strcmp(detection->command, "choices") != 0)
+		state->settings.seed = MAX(detection->values->seed, 1ULL);
+	return choices_plan_make(&state->settings, given, &state->plan);
 }
 
 static void choices_open(const void *data, struct suite_options *ret)
@@ -118,6 +123,8 @@ static struct err *choices_add(struct detection *detection, void *data,
 	struct choices_state *state = data;
 	if (state->searched)
 		report->choices = &state->result.reach;
+	if (options_source(detection->options, "seed") != OPTION_DEFAULT)
+		report->seed = &state->plan.options.seed;
 	return findings_move(&detection->findings, &state->result.findings);
 }
 

@@ -44,8 +44,9 @@ static const struct option order_options[] = {
 		  "orders that can matter (default; --no-pollution)" },
 	{ "fresh", 0, OPTION_FLAG, FIELD(fresh), .no_config = true,
 	  .help = "discard what earlier runs learned about this suite" },
-	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N",
-	  .help = "seed for every random choice, for reproducible runs" },
+	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N", .random = true,
+	  .help = "seed for every random choice, for reproducible runs; random: a "
+		  "new one each time, daily: each day (it is printed)" },
 	{}
 };
 /* clang-format on */
@@ -343,7 +344,8 @@ static struct err *order_add(struct detection *detection, void *data,
 			     struct report *report)
 {
 	struct order_state *state = data;
-	if (is_random(detection))
+	if (is_random(detection) ||
+	    options_source(detection->options, "seed") != OPTION_DEFAULT)
 		report->seed = &state->seed;
 	if (state->searched)
 		report->order = &state->result.reach;

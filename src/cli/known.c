@@ -83,6 +83,7 @@ struct err *known_mark(struct detection *detection, struct report *report)
 		detection->suite ? suite_framework(detection->suite) : NULL;
 	for (size_t i = 0; i < detection->findings.n; i++)
 		TRY(hint_make(&detection->findings.data[i], framework));
+	suppressions_mark(&detection->suppressions, &detection->findings);
 	baseline_mark(&detection->baseline, &detection->findings);
 	return find_gone(detection, report);
 }

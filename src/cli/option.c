@@ -1,8 +1,11 @@
 #include "cli/option.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/str.h"
@@ -10,6 +13,7 @@
 #include "base/vec.h"
 
 #define RANK_COMMAND_LINE 1000U
+#define DAY (24 * 60 * 60)
 
 /* Calls for every option of the groups, with its running number. */
 #define for_each_option(groups, option, index)                                 \
@@ -134,6 +138,16 @@ void options_clear_weaker(struct options *options, const struct option *option,
 	*now = source;
 }
 
+/* Short enough to be typed again, and never 0. */
+static struct err *set_random(uint64_t *ret)
+{
+	uint32_t random;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return err_errno(errno, "cannot get a random seed");
+	*ret = random ? random : 1;
+	return NULL;
+}
+
 static struct err *set_number(const struct option *option, const char *text,
 			      uint64_t *ret)
 {
@@ -245,6 +259,12 @@ static struct err *set_value(struct options *options,
 			TRY(set_choice(option, text, NULL));
 		return add_text(text, rank, value);
 	case OPTION_NUMBER:
+		if (option->random && !strcmp(text, "random"))
+			return set_random(value);
+		if (option->random && !strcmp(text, "daily")) {
+			*(uint64_t *)value = (uint64_t)time(NULL) / DAY;
+			return NULL;
+		}
 		return set_number(option, text, value);
 	case OPTION_DURATION:
 		return duration_parse(text, value);

@@ -45,6 +45,7 @@ struct option {
 	/* Further ones, until NULL; --help has them after its text. */
 	const char *(*more_choices)(size_t i);
 	uint64_t min, max; /* max 0: no limit */
+	bool random;	   /* of numbers: also "random" and "daily" */
 	bool no_config;	   /* makes no sense in polygraph.toml */
 	bool tables; /* of lists: there also [[tables]], as "key=value; …" */
 	const char *help; /* one paragraph; the default in it */

@@ -18,6 +18,7 @@ static bool is_detector_option(const char *name)
 		"config",	 "help",     "version",
 		"order",	 "fresh",    "sandbox",
 		"write-through", "fail-on",  "update-baseline",
+		"suppress",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (!strcmp(others[i], name))

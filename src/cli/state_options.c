@@ -97,6 +97,11 @@ static const struct option run_options[] = {
 	  .no_config = true,
 	  .help = "write the findings of this run to the file of --baseline; "
 		  "what was not looked for stays in it" },
+	{ "suppress", 0, OPTION_LIST, FIELD(suppress), .value = "RULE",
+	  .tables = true,
+	  .help = "treat findings as known: 'test=GLOB; reason=TEXT; "
+		  "expires=YYYY-MM-DD', also by id= and kind=; in "
+		  "polygraph.toml a [[suppress]] table; repeatable" },
 	{ "fail-on", 0, OPTION_CHOICE, FIELD(fail_on), .value = "SEVERITY",
 	  .choices = severities,
 	  .help = "exit status 1 for new findings of at least this severity: "

@@ -33,6 +33,7 @@ struct state_command_options {
 	uint64_t budget_ns; /* 0: none */
 	char *baseline;
 	bool update_baseline;
+	struct option_list suppress;
 	unsigned fail_on; /* enum finding_severity */
 	unsigned tracking;
 	unsigned file_tracking;

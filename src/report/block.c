@@ -6,6 +6,7 @@
 #include "finding/dependence.h"
 #include "finding/words.h"
 #include "report/kind.h"
+#include "report/value.h"
 #include "report/width.h"
 
 /* Names in a line that is about something else. */
@@ -233,6 +234,45 @@ static struct err *append_line(struct str *str, size_t *lines,
 	return str_append(str, "\n");
 }
 
+/* What JSON has of what is left; and that it was not tried again. */
+static struct err *append_earlier(const struct finding *finding,
+				  const struct report *report, struct str *line)
+{
+	_cleanup_(value_freep) json_t *object =
+		json_loads(finding->earlier, 0, NULL);
+	const json_t *left = json_object_get(object, "left");
+	const char *const keys[] = { "test", "path", "before", "after" };
+	const char *const between[] = { "", " leaves ", ": ", " → " };
+	for (size_t i = 0; json_is_object(left) && i < ARRAY_SIZE(keys); i++) {
+		const char *text =
+			json_string_value(json_object_get(left, keys[i]));
+		TRY(str_append(line, between[i]));
+		TRY(words_append(line, text ? text : "?"));
+	}
+	if (report->reused)
+		return NULL;
+	return str_append(line, line->n ? "; found by an earlier run, not "
+					  "tried again"
+					: "found by an earlier run, not tried "
+					  "again");
+}
+
+/* How it failed then; texts are those of *@ret_object. */
+static struct finding_failure read_failure(const struct finding *finding,
+					   json_t **ret_object)
+{
+	*ret_object = json_loads(finding->earlier, 0, NULL);
+	const json_t *failure = json_object_get(*ret_object, "failure");
+	json_int_t line = json_integer_value(json_object_get(failure, "line"));
+	return (struct finding_failure){
+		.message = (char *)json_string_value(
+			json_object_get(failure, "message")),
+		.file = (char *)json_string_value(
+			json_object_get(failure, "file")),
+		.line = line > 0 ? (unsigned)line : 0,
+	};
+}
+
 /* After the message: through what, who else, and what to do. */
 static struct err *append_tail(const struct cause *cause,
 			       const struct report *report,
@@ -244,8 +284,7 @@ static struct err *append_tail(const struct cause *cause,
 	_cleanup_(str_freep) struct str others = STR_INIT;
 	_cleanup_(str_freep) struct str hint = STR_INIT;
 	if (lead->earlier)
-		TRY(str_append(&about, "found by an earlier run, not tried "
-				       "again"));
+		TRY(append_earlier(lead, report, &about));
 	else if (kind->append_about)
 		TRY(kind->append_about(lead, &about));
 	TRY(append_line(str, lines, &about));
@@ -265,6 +304,12 @@ struct err *block_write(const struct cause *cause, const struct report *report,
 	const struct report_kind *kind = report_kind_of(lead);
 	const struct finding_failure *failure =
 		kind->failure && !lead->earlier ? kind->failure(lead) : NULL;
+	_cleanup_(value_freep) json_t *object = NULL;
+	struct finding_failure then = {};
+	if (lead->earlier) {
+		then = read_failure(lead, &object);
+		failure = then.file || then.message ? &then : NULL;
+	}
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	_cleanup_(str_freep) struct str tail = STR_INIT;
 	size_t lines = 1;

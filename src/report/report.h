@@ -103,6 +103,7 @@ struct report {
 	const struct report_model *models;   /* of the kind "models" */
 	size_t n_models;
 
+	bool reused; /* nothing has changed since the last time: of that one */
 	bool in_replay; /* of a finding, which has a verdict of its own */
 	enum finding_severity fail_on; /* milder ones are told, and no more */
 	const char

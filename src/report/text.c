@@ -354,6 +354,11 @@ static struct err *write_rest(const struct report *report,
 			"--verbose%s\n",
 			style_on(style, DIM), limits, limits == 1 ? "" : "s",
 			style_off(style));
+	if (report->reused)
+		fprintf(out,
+			"%snothing has changed since the last check; "
+			"--fresh looks again%s\n",
+			style_on(style, DIM), style_off(style));
 	if (report->open)
 		fprintf(out, "%s%s%s\n", style_on(style, "\033[33m"),
 			report->open, style_off(style));
@@ -381,7 +386,7 @@ static void write_seed(const struct report *report,
 		return;
 	fprintf(out,
 		shuffled ? "shuffled; --seed %llu repeats this order\n"
-			 : "random orders: --seed %llu repeats them\n",
+			 : "random choices: --seed %llu repeats them\n",
 		(unsigned long long)*report->seed);
 }
 

@@ -378,6 +378,12 @@ const char *suite_touched_file(const struct suite *suite _unused_,
 	return NULL;
 }
 
+struct err *suite_hand_over(struct suite *suite _unused_,
+			    suite_taker *taker _unused_, void *data _unused_)
+{
+	return err_create(ERR_USAGE, "it is made of paper");
+}
+
 const char *suite_unrestored(const struct suite *suite _unused_,
 			     size_t i _unused_)
 {

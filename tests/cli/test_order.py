@@ -481,7 +481,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertFalse(self.asked()["pollution"])
         self.assertIn("tried: the whole suite in 20 random orders; 1,234 test executions\n", text)
         self.assertIn("limit: order: 12 of 30 pairs explored (20 random orders)\n", text)
-        seed = re.search(r"random orders: --seed (\d+) repeats them\n", text).group(1)
+        seed = re.search(r"random choices: --seed (\d+) repeats them\n", text).group(1)
         self.assertEqual(self.asked()["seed"], int(seed))
         self.assertIn("--seed 5 repeats", self.run_it("order", "--strategy=random", "--seed=5", "suite"))
 

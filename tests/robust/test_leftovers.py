@@ -182,7 +182,7 @@ class Base(unittest.TestCase):
 
     def pollution(self, *args, status=None, **options):
         """The report of a run in the working directory."""
-        done = subprocess.run([POLYGRAPH, "pollution", "--format", "json", *args], capture_output=True, timeout=120,
+        done = subprocess.run([POLYGRAPH, "pollution", "--fail-on", "low", "--format", "json", *args], capture_output=True, timeout=120,
                               check=False, cwd=self.work, env=self.environment, **options)
         said = (done.stdout + done.stderr).decode(errors="replace")
         try:
