@@ -84,10 +84,21 @@ static uint64_t count_executions(const void *data)
 struct err *detection_show_progress(struct detection *detection,
 				    const char *what, struct progress **ret)
 {
-	if (detection->values->state.common.quiet ||
-	    !output_is_terminal(STDERR_FILENO))
+	unsigned phase = 0, phases = 0;
+	if (detection->values->state.common.quiet)
 		return NULL;
-	TRY(progress_create(STDERR_FILENO, detection->order.n, ret));
+	for (size_t i = 0; detection->steps[i].detector; i++) {
+		phases += detection->states[i] != NULL;
+		if (&detection->steps[i] <= detection->step)
+			phase = phases;
+	}
+	TRY(output_is_terminal(STDERR_FILENO)
+		    ? progress_create(STDERR_FILENO, detection->order.n, ret)
+		    : progress_create_lines(STDERR_FILENO, detection->order.n,
+					    ret));
+	if (phases > 1)
+		progress_phase(*ret, phase, phases, detection->began,
+			       detection->deadline);
 	if (what)
 		progress_count(*ret, what, count_executions, detection->suite);
 	detection->collect.progress = *ret;

@@ -19,6 +19,8 @@
 /* From then on the line says how long the test has been running. */
 #define SLOW_NS (2 * NS_PER_S)
 #define RUNNING_MAX 64
+/* Without a terminal: a line from time to time. */
+#define LINES_NS (30 * NS_PER_S)
 
 #define WIPE "\r\033[K"
 
@@ -46,11 +48,17 @@ struct progress {
 	uint64_t (*count)(const void *data);
 	const void *data;
 	uint64_t since;
+	/* One of several phases; 0: there is but one. */
+	unsigned phase, phases;
+	uint64_t began, deadline; /* of all of them; deadline 0: none */
+	bool lines;		  /* no terminal */
 };
 
 /* The one there is; log hook and signal handlers have no argument for it. */
 static struct progress *current;
 static atomic_int current_fd = -1;
+/* When the next line is due where there is no terminal; 0: none was asked for. */
+static uint64_t lines_next;
 
 static void progress_write(int fd, const char *text, size_t n)
 {
@@ -72,19 +80,42 @@ static void progress_wipe(struct progress *progress)
 	progress->drawn = false;
 }
 
+/* "  45 %  at most 33 s left" */
+static struct err *append_left(const struct progress *progress,
+			       struct str *line)
+{
+	uint64_t now = clock_now(), end = progress->deadline;
+	if (end <= progress->began || now < progress->began)
+		return NULL;
+	uint64_t spent = MIN(now, end) - progress->began;
+	return str_appendf(
+		line, "  %llu %%  at most %llu s left",
+		(unsigned long long)(spent * 100 / (end - progress->began)),
+		(unsigned long long)((end - MIN(now, end)) / NS_PER_S));
+}
+
 /* "  12/312  1 failed  " */
 static struct err *append_head(const struct progress *progress,
 			       struct str *line)
 {
-	if (progress->what)
-		return str_appendf(
+	if (progress->phases)
+		TRY(str_appendf(line, "[%u/%u] ", progress->phase,
+				progress->phases));
+	if (progress->what) {
+		TRY(str_appendf(
 			line, "%s: %llu tests run  %llu s", progress->what,
 			(unsigned long long)progress->count(progress->data),
 			(unsigned long long)((clock_now() - progress->since) /
-					     NS_PER_S));
+					     NS_PER_S)));
+		return append_left(progress, line);
+	}
 	char total[24];
 	int digits = snprintf(total, sizeof(total), "%zu", progress->total);
 	TRY(str_appendf(line, "%*zu/%s", digits, progress->done, total));
+	if (progress->phases && progress->total)
+		TRY(str_appendf(line, "  %zu %%",
+				MIN(progress->done, progress->total) * 100 /
+					progress->total));
 	if (progress->failed)
 		TRY(str_appendf(line, "  %zu failed", progress->failed));
 	return NULL;
@@ -127,32 +158,40 @@ static void progress_draw(struct progress *progress)
 	if (!columns)
 		columns = 80;
 	/* The last column stays free: filling it makes some terminals wrap. */
-	struct err *err = str_append(&line, WIPE);
+	const char *first = progress->lines ? "polygraph: " : WIPE;
+	struct err *err = str_append(&line, first);
 	if (!err)
 		err = append_head(progress, &line);
 	if (!err)
-		err = append_test(progress, columns - 1 + strlen(WIPE), &line);
+		err = append_test(progress, columns - 1 + strlen(first), &line);
+	if (!err && progress->lines)
+		err = str_append(&line, "\n");
 	if (err) {
 		err_destroy(err);
 		return;
 	}
 	progress_write(progress->fd, line.s, line.n);
-	progress->drawn = true;
+	progress->drawn = !progress->lines;
 }
 
 static void *draw_loop(void *data)
 {
 	struct progress *progress = data;
 	pthread_mutex_lock(&progress->lock);
+	/* Also of a phase that is shorter than that. */
+	uint64_t next = progress->lines ? lines_next : 0;
 	while (!progress->ending) {
 		struct timespec until;
-		uint64_t at = clock_now() + INTERVAL_NS;
+		uint64_t at = MAX(clock_now() + INTERVAL_NS, next);
 		until.tv_sec = (time_t)(at / NS_PER_S);
 		until.tv_nsec = (long)(at % NS_PER_S);
 		pthread_cond_timedwait(&progress->ended, &progress->lock,
 				       &until);
-		if (!progress->ending)
-			progress_draw(progress);
+		if (progress->ending || clock_now() < next)
+			continue;
+		progress_draw(progress);
+		if (progress->lines)
+			next = lines_next = clock_now() + LINES_NS;
 	}
 	pthread_mutex_unlock(&progress->lock);
 	return NULL;
@@ -180,7 +219,8 @@ static int start_thread(struct progress *progress)
 	return number;
 }
 
-struct err *progress_create(int fd, size_t total, struct progress **ret)
+static struct err *create_progress(int fd, size_t total, bool lines,
+				   struct progress **ret)
 {
 	BUG_ON(current);
 	_cleanup_(freep) struct progress *progress =
@@ -189,6 +229,9 @@ struct err *progress_create(int fd, size_t total, struct progress **ret)
 		return err_nomem();
 	progress->fd = fd;
 	progress->total = total;
+	progress->lines = lines;
+	if (lines && !lines_next)
+		lines_next = clock_now() + LINES_NS;
 	pthread_mutex_init(&progress->lock, NULL);
 	pthread_condattr_t monotonic;
 	pthread_condattr_init(&monotonic);
@@ -200,10 +243,20 @@ struct err *progress_create(int fd, size_t total, struct progress **ret)
 	if (number)
 		return err_errno(number, "cannot start the progress line");
 	current = progress;
-	current_fd = fd;
+	current_fd = lines ? -1 : fd;
 	log_hook_set(step_aside);
 	*ret = take_ptr(progress);
 	return NULL;
+}
+
+struct err *progress_create(int fd, size_t total, struct progress **ret)
+{
+	return create_progress(fd, total, false, ret);
+}
+
+struct err *progress_create_lines(int fd, size_t total, struct progress **ret)
+{
+	return create_progress(fd, total, true, ret);
 }
 
 void progress_destroy(struct progress *progress)
@@ -268,6 +321,19 @@ void progress_count(struct progress *progress, const char *what,
 	progress->count = count;
 	progress->data = data;
 	progress->since = clock_now();
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_phase(struct progress *progress, unsigned phase, unsigned phases,
+		    uint64_t began, uint64_t deadline)
+{
+	if (!progress)
+		return;
+	pthread_mutex_lock(&progress->lock);
+	progress->phase = phase;
+	progress->phases = phases;
+	progress->began = began;
+	progress->deadline = deadline;
 	pthread_mutex_unlock(&progress->lock);
 }
 

@@ -1,6 +1,7 @@
 /*
  * The progress line: how many tests are done, how many of them failed, which
- * one runs now. For a terminal only; the caller has checked that.
+ * one runs now. For a terminal, which the caller has checked, or a line now and
+ * then for a log.
  *
  * A thread of its own draws it a few times a second, because a test that hangs
  * gives no other occasion; telling it of a test costs a lock. Log lines make it
@@ -19,6 +20,9 @@ struct progress;
 /* Draws to @fd, which stays the caller's. */
 struct err *progress_create(int fd, size_t total,
 			    struct progress **ret) _must_check_;
+/* Instead of a line that is drawn again, a new one each 30 s: for log files. */
+struct err *progress_create_lines(int fd, size_t total,
+				  struct progress **ret) _must_check_;
 /* Wipes the line. NULL is fine, here and below. */
 void progress_destroy(struct progress *progress);
 static inline void progress_destroyp(struct progress **progress)
@@ -37,6 +41,13 @@ void progress_finished(struct progress *progress, const char *name,
  */
 void progress_count(struct progress *progress, const char *what,
 		    uint64_t (*count)(const void *data), const void *data);
+
+/*
+ * It is phase @phase of @phases, which all together began at @began; @deadline: 0:
+ * they take as long as they take.
+ */
+void progress_phase(struct progress *progress, unsigned phase, unsigned phases,
+		    uint64_t began, uint64_t deadline);
 
 /* From a signal handler that is about to _exit(): wipes the line. */
 void progress_abandon(void);
