@@ -12,7 +12,7 @@
 #define FILE_LIMIT ((size_t)64 << 20)
 #define ID_DIGITS 12
 
-static void entry_free(struct baseline_entry *entry)
+static void baseline_entry_free(struct baseline_entry *entry)
 {
 	free(entry->id);
 	free(entry->test);
@@ -23,7 +23,7 @@ static void entry_free(struct baseline_entry *entry)
 void baseline_free(struct baseline *baseline)
 {
 	for (size_t i = 0; i < baseline->entries.n; i++)
-		entry_free(&baseline->entries.data[i]);
+		baseline_entry_free(&baseline->entries.data[i]);
 	vec_free(&baseline->entries);
 	map_text_free(&baseline->ids);
 	free(baseline->path);
@@ -58,7 +58,9 @@ static struct err *put_entry(struct baseline *baseline,
 static struct err *parse_line(struct baseline *baseline, char *line,
 			      unsigned number)
 {
-	_cleanup_(entry_free) struct baseline_entry entry = { .line = number };
+	_cleanup_(baseline_entry_free) struct baseline_entry entry = {
+		.line = number
+	};
 	line += strspn(line, " \t\r");
 	line[strcspn(line, "\r")] = '\0';
 	size_t n = strcspn(line, " \t");
@@ -180,7 +182,7 @@ void baseline_mark(struct baseline *baseline, struct findings *findings)
 struct err *baseline_add(struct baseline *baseline, const char *id,
 			 const char *test, const char *message)
 {
-	_cleanup_(entry_free) struct baseline_entry entry = {};
+	_cleanup_(baseline_entry_free) struct baseline_entry entry = {};
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	_cleanup_(str_freep) struct str rest = STR_INIT;
 	uint64_t at;
@@ -194,14 +196,14 @@ struct err *baseline_add(struct baseline *baseline, const char *id,
 	if (!map_text_get(&baseline->ids, id, &at))
 		return put_entry(baseline, &entry);
 	entry.line = baseline->entries.data[at].line;
-	entry_free(&baseline->entries.data[at]);
+	baseline_entry_free(&baseline->entries.data[at]);
 	baseline->entries.data[at] = entry;
 	entry = (struct baseline_entry){};
 	return NULL;
 }
 
 /* What a merge of two branches leaves alone. */
-static int by_test(const void *a, const void *b)
+static int entry_by_test(const void *a, const void *b)
 {
 	const struct baseline_entry *one = *(struct baseline_entry *const *)a;
 	const struct baseline_entry *other = *(struct baseline_entry *const *)b;
@@ -227,7 +229,8 @@ struct err *baseline_write(const struct baseline *baseline)
 		return err;
 	}
 	if (entries.n)
-		qsort(entries.data, entries.n, sizeof(*entries.data), by_test);
+		qsort(entries.data, entries.n, sizeof(*entries.data),
+		      entry_by_test);
 	fputs("# Findings that are known to polygraph; written by "
 	      "--update-baseline.\n",
 	      outfile.file);

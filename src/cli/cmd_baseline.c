@@ -46,7 +46,7 @@ static struct err *list_results(struct store_findings *ret)
 	return store_list_findings(store, ret);
 }
 
-static const char *text_of(const json_t *json, const char *key)
+static const char *baseline_text(const json_t *json, const char *key)
 {
 	const char *text = json_string_value(json_object_get(json, key));
 	return text ? text : "";
@@ -63,8 +63,8 @@ static struct err *update_from_results(struct baseline *baseline,
 			found->data[i].json ? found->data[i].json : "", 0,
 			NULL);
 		TRY(baseline_add(baseline, found->data[i].id,
-				 text_of(json, "test"),
-				 text_of(json, "message")));
+				 baseline_text(json, "test"),
+				 baseline_text(json, "message")));
 	}
 	return baseline_write(baseline);
 }

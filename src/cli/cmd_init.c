@@ -188,9 +188,9 @@ const struct command command_init = {
 		(const char *const[]){
 			"Writes a " CONFIG_FILE
 			" in the working directory for the tests of a CMake "
-			"or Meson build. Without BUILD-DIR, the folders in "
-			"which builds usually are (build, builddir and so on) "
-			"are looked at.",
+			"or Meson build. Without BUILD-DIR, it is searched for "
+			"where builds usually are (build, builddir and so "
+			"on).",
 			NULL },
 	.examples =
 		(const struct command_example[]){

@@ -49,7 +49,8 @@ static struct err *note_selected(const struct detection *detection,
 }
 
 /* Of an entry that does not name its test, only where all tests were asked for. */
-static struct err *find_gone(struct detection *detection, struct report *report)
+static struct err *known_find_gone(struct detection *detection,
+				   struct report *report)
 {
 	struct baseline *baseline = &detection->baseline;
 	_cleanup_(map_text_freep) struct map_text selected = MAP_INIT;
@@ -85,7 +86,7 @@ struct err *known_mark(struct detection *detection, struct report *report)
 		TRY(hint_make(&detection->findings.data[i], framework));
 	suppressions_mark(&detection->suppressions, &detection->findings);
 	baseline_mark(&detection->baseline, &detection->findings);
-	return find_gone(detection, report);
+	return known_find_gone(detection, report);
 }
 
 /* Entries of tests that the suite no longer has go, too. */

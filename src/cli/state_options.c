@@ -96,7 +96,7 @@ static const struct option run_options[] = {
 	{ "update-baseline", 0, OPTION_FLAG, FIELD(update_baseline),
 	  .no_config = true,
 	  .help = "write the findings of this run to the file of --baseline; "
-		  "what was not looked for stays in it" },
+		  "what was not searched for stays in it" },
 	{ "suppress", 0, OPTION_LIST, FIELD(suppress), .value = "RULE",
 	  .tables = true,
 	  .help = "treat findings as known: 'test=GLOB; reason=TEXT; "

@@ -25,7 +25,7 @@ void suppressions_free(struct suppressions *suppressions)
 	vec_free(suppressions);
 }
 
-static struct err *slip(const char *text, const char *what)
+static struct err *suppression_slip(const char *text, const char *what)
 {
 	return err_hint(
 		err_create(ERR_USAGE, "--suppress '%s': %s", text, what),
@@ -57,7 +57,7 @@ static struct err *set_part(struct suppression *suppression, const char *text,
 {
 	char *value = strchr(part, '=');
 	if (!value)
-		return slip(text, "a part is not 'key=value'");
+		return suppression_slip(text, "a part is not 'key=value'");
 	*value++ = '\0';
 	const struct {
 		const char *key;
@@ -73,11 +73,12 @@ static struct err *set_part(struct suppression *suppression, const char *text,
 		if (strcmp(keys[i].key, part) != 0)
 			continue;
 		if (*keys[i].place || !*value)
-			return slip(text, *value ? "a key is given twice"
-						 : "a value is empty");
+			return suppression_slip(text,
+						*value ? "a key is given twice"
+						       : "a value is empty");
 		return str_copy(value, keys[i].place);
 	}
-	return slip(text, "there is no such key");
+	return suppression_slip(text, "there is no such key");
 }
 
 static struct err *parse_suppression(const char *text, const char *today,
@@ -94,11 +95,13 @@ static struct err *parse_suppression(const char *text, const char *today,
 			TRY(set_part(&suppression, text, part));
 	}
 	if (!suppression.id && !suppression.test)
-		return slip(text, "neither an id nor a test is given");
+		return suppression_slip(text,
+					"neither an id nor a test is given");
 	if (!suppression.reason)
-		return slip(text, "no reason is given");
+		return suppression_slip(text, "no reason is given");
 	if (!suppression.expires || !is_day(suppression.expires))
-		return slip(text, "there is no day on which it expires");
+		return suppression_slip(text,
+					"there is no day on which it expires");
 	suppression.expired = strcmp(suppression.expires, today) < 0;
 	if (suppression.expired)
 		log_warn("a suppression has expired on %s: %s",
@@ -129,8 +132,8 @@ struct err *suppressions_read(const struct option_list *texts,
 	return NULL;
 }
 
-static bool fits(const struct suppression *suppression,
-		 const struct finding *finding)
+static bool suppression_fits(const struct suppression *suppression,
+			     const struct finding *finding)
 {
 	return !suppression->expired &&
 	       (!suppression->id || !strcmp(suppression->id, finding->id)) &&
@@ -146,7 +149,7 @@ void suppressions_mark(const struct suppressions *suppressions,
 	for (size_t i = 0; i < findings->n; i++) {
 		struct finding *finding = &findings->data[i];
 		for (size_t j = 0; j < suppressions->n; j++) {
-			if (fits(&suppressions->data[j], finding))
+			if (suppression_fits(&suppressions->data[j], finding))
 				finding->known = finding->suppressed = true;
 		}
 	}

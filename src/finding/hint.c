@@ -108,8 +108,8 @@ static struct err *append_environment(struct str *str,
 	return str_append(str, ", 1)");
 }
 
-static struct err *append_file(struct str *str,
-			       const struct hint_change *change)
+static struct err *append_file_undo(struct str *str,
+				    const struct hint_change *change)
 {
 	if (is_absent(change->before)) {
 		TRY(str_append(str, "remove(\""));
@@ -160,7 +160,7 @@ static const struct {
 	{ "message-queue*", "remove it: mq_unlink() or msgctl(IPC_RMID)" },
 	{ "port*", "close the socket" },
 	{ "lock*", "unlock the file" },
-	{ "atexit*", "register it once, outside of tests" },
+	{ "atexit*", "register it once, before the tests" },
 	{ "stream*", "restore its flags: copyfmt() of a copy from before" },
 	{ "terminate-handler", "std::set_terminate() with the old one" },
 	{ "new-handler", "std::set_new_handler() with the old one" },
@@ -208,7 +208,7 @@ static struct err *append_memory(struct str *str,
 		return words_append(str, change->path);
 	}
 	if (is_absent(change->after)) {
-		TRY(str_append(str, "put back "));
+		TRY(str_append(str, "restore "));
 		return words_append(str, change->path);
 	}
 	if (!is_plain(change->before)) {
@@ -224,7 +224,7 @@ static struct err *append_memory(struct str *str,
 static struct err *append_undo(struct str *str,
 			       const struct hint_change *change)
 {
-	return change->where == CHANGE_FILE	 ? append_file(str, change)
+	return change->where == CHANGE_FILE	 ? append_file_undo(str, change)
 	       : change->where == CHANGE_PROCESS ? append_process(str, change)
 						 : append_memory(str, change);
 }

@@ -83,8 +83,8 @@ static struct err *append_stop(const struct session_of *session,
 		       : str_appendf(str, "%s:%u", name, session->line);
 }
 
-static struct err *make_words(const struct session_of *session, pid_t pid,
-			      struct strv *ret)
+static struct err *make_debugger_words(const struct session_of *session,
+				       pid_t pid, struct strv *ret)
 {
 	const struct debugger *debugger = session->debugger;
 	_cleanup_(str_freep) struct str stop = STR_INIT;
@@ -112,7 +112,7 @@ static struct err *run_debugger(void *data, pid_t pid)
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 	pid_t child;
 	int status;
-	TRY(make_words(session, pid, &words));
+	TRY(make_debugger_words(session, pid, &words));
 	sigaction(SIGINT, &ignore, &before);
 	posix_spawnattr_t attributes;
 	sigset_t none, usual;
@@ -157,7 +157,7 @@ static struct err *find_place(struct replay *replay, struct trial *trial,
 			"'polygraph replay %s' says more", replay->finding->id);
 }
 
-static struct err *open_again(struct replay *replay)
+static struct err *open_for_debugger(struct replay *replay)
 {
 	suite_close(take_ptr(replay->suite));
 	/* What follows files and restores them needs the tracer. */
@@ -191,7 +191,7 @@ struct err *replay_debug(struct replay *replay)
 			"the failing order\n",
 			session.debugger->program);
 		fflush(replay->options->out);
-		err = open_again(replay);
+		err = open_for_debugger(replay);
 	}
 	if (!err)
 		err = suite_hand_over(replay->suite, run_debugger, &session);

@@ -34,7 +34,7 @@ static struct err *append_cut(struct str *str, const char *text, size_t columns)
 
 /* ---- the assertion's message ---- */
 
-static size_t indentation(const char *line)
+static size_t count_indent(const char *line)
 {
 	return strspn(line, " \t");
 }
@@ -78,11 +78,11 @@ static struct err *join_deepest(struct strv *lines, bool *ret)
 	for (size_t i = lines->n; i-- > 1;) {
 		_cleanup_(str_freep) struct str joined = STR_INIT;
 		const char *line = lines->data[i];
-		if (indentation(line) <= indentation(lines->data[i - 1]))
+		if (count_indent(line) <= count_indent(lines->data[i - 1]))
 			continue;
 		TRY(str_append(&joined, lines->data[i - 1]));
 		TRY(str_append(&joined, "  "));
-		TRY(str_append(&joined, line + indentation(line)));
+		TRY(str_append(&joined, line + count_indent(line)));
 		char *text = str_take(&joined);
 		if (!text)
 			return err_nomem();
@@ -138,7 +138,7 @@ struct err *block_append_message(struct str *str, const char *place,
 		const char *text = lines.data[i];
 		TRY(str_append(&line, i ? "" : place));
 		TRY(str_append(&line, !i && *place ? ": " : ""));
-		TRY(str_append(&line, i ? text : text + indentation(text)));
+		TRY(str_append(&line, i ? text : text + count_indent(text)));
 		TRY(str_append(str, indent));
 		TRY(append_cut(str, line.s, columns));
 		TRY(str_append(str, "\n"));
@@ -149,9 +149,9 @@ struct err *block_append_message(struct str *str, const char *place,
 /* ---- the parts of a block ---- */
 
 /* The sentence is cut before the id is. */
-static struct err *append_head(const struct finding *finding,
-			       const struct report_style *style,
-			       struct str *str)
+static struct err *append_block_head(const struct finding *finding,
+				     const struct report_style *style,
+				     struct str *str)
 {
 	const struct report_kind *kind = report_kind_of(finding);
 	_cleanup_(str_freep) struct str head = STR_INIT;
@@ -192,9 +192,10 @@ static struct err *append_part(struct str *line, const char *what,
 }
 
 /* "also misled: B · also left by: C · could mislead: D, E and 3 more" */
-static struct err *append_others(const struct cause *cause,
-				 const struct report *report,
-				 const struct finding *lead, struct str *line)
+static struct err *append_other_tests(const struct cause *cause,
+				      const struct report *report,
+				      const struct finding *lead,
+				      struct str *line)
 {
 	const struct dependence *dependence = dependence_of(lead);
 	const struct leftover *leftover = leftover_of(lead);
@@ -288,7 +289,7 @@ static struct err *append_tail(const struct cause *cause,
 	else if (kind->append_about)
 		TRY(kind->append_about(lead, &about));
 	TRY(append_line(str, lines, &about));
-	TRY(append_others(cause, report, lead, &others));
+	TRY(append_other_tests(cause, report, lead, &others));
 	TRY(append_line(str, lines, &others));
 	if (lead->hint) {
 		TRY(str_append(&hint, "fix: "));
@@ -313,7 +314,7 @@ struct err *block_write(const struct cause *cause, const struct report *report,
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	_cleanup_(str_freep) struct str tail = STR_INIT;
 	size_t lines = 1;
-	TRY(append_head(lead, style, &text));
+	TRY(append_block_head(lead, style, &text));
 	/* What nobody is misled by is told in a line. */
 	bool brief = style->quiet ||
 		     (lead->severity == FINDING_LOW && !cause->misled.n);

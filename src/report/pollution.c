@@ -138,36 +138,52 @@ static struct err *pollution_write_finding(const struct finding *finding,
 
 /* ---- in a block ---- */
 
-/* "T leaves registry.head changed: NULL → {…} and 2 more places" */
-static struct err *pollution_append_head(const struct finding *finding,
-					 struct str *line)
+static struct err *append_more_places(struct str *line,
+				      const struct change *change)
 {
-	const struct change *change = &leftover_of(finding)->change;
 	size_t more = change->n - 1 + change->more;
-	TRY(words_append(line, finding_test(finding)));
-	TRY(str_append(line, " leaves "));
-	TRY(append_path(line, &change->paths[0]));
 	return more ? str_appendf(line, " and %zu more place%s", more,
 				  more == 1 ? "" : "s")
 		    : NULL;
 }
 
-/* "declared at x.c:12; each run changes it again" */
+/*
+ * "T leaves registry.head changed"; where there is no other line "T leaves
+ * registry.head: NULL → {…} and 2 more places"
+ */
+static struct err *pollution_append_head(const struct finding *finding,
+					 struct str *line)
+{
+	const struct change *change = &leftover_of(finding)->change;
+	TRY(words_append(line, finding_test(finding)));
+	TRY(str_append(line, " leaves "));
+	if (finding->severity != FINDING_LOW) {
+		TRY(words_append(line, change->paths[0].path));
+		return str_append(line, " changed");
+	}
+	TRY(append_path(line, &change->paths[0]));
+	return append_more_places(line, change);
+}
+
+/* "NULL → {…} and 2 more places; declared at x.c:12; each run changes it again" */
 static struct err *pollution_append_about(const struct finding *finding,
 					  struct str *line)
 {
 	const struct leftover *leftover = leftover_of(finding);
+	const struct change_path *path = &leftover->change.paths[0];
+	TRY(words_append(line, path->before));
+	TRY(str_append(line, " → "));
+	TRY(words_append(line, path->after));
+	TRY(append_more_places(line, &leftover->change));
 	if (finding->file) {
-		TRY(str_append(line, "declared at "));
+		TRY(str_append(line, "; declared at "));
 		TRY(words_append_place(line, finding->file, finding->line));
 	}
 	if (leftover->effect == EFFECT_ACCUMULATES)
-		TRY(str_appendf(line, "%seach run changes it again",
-				line->n ? "; " : ""));
-	if (leftover->readers_known && !leftover->readers.n)
-		TRY(str_appendf(line, "%sno other test was seen to read it",
-				line->n ? "; " : ""));
-	return NULL;
+		TRY(str_append(line, "; each run changes it again"));
+	return leftover->readers_known && !leftover->readers.n
+		       ? str_append(line, "; no other test was seen to read it")
+		       : NULL;
 }
 
 /* ---- all of them ---- */

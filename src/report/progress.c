@@ -81,8 +81,8 @@ static void progress_wipe(struct progress *progress)
 }
 
 /* "  45 %  at most 33 s left" */
-static struct err *append_left(const struct progress *progress,
-			       struct str *line)
+static struct err *append_time_left(const struct progress *progress,
+				    struct str *line)
 {
 	uint64_t now = clock_now(), end = progress->deadline;
 	if (end <= progress->began || now < progress->began)
@@ -107,7 +107,7 @@ static struct err *append_head(const struct progress *progress,
 			(unsigned long long)progress->count(progress->data),
 			(unsigned long long)((clock_now() - progress->since) /
 					     NS_PER_S)));
-		return append_left(progress, line);
+		return append_time_left(progress, line);
 	}
 	char total[24];
 	int digits = snprintf(total, sizeof(total), "%zu", progress->total);

@@ -32,7 +32,7 @@ struct err *verdict_explained(const struct report *report, struct map_text *ret)
 }
 
 /* Tests that fail without a finding that says why. */
-static struct err *count_failures(const struct report *report, size_t *ret)
+static struct err *count_own_failures(const struct report *report, size_t *ret)
 {
 	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
 	TRY(verdict_explained(report, &explained));
@@ -47,7 +47,7 @@ static struct err *count_failures(const struct report *report, size_t *ret)
 	return NULL;
 }
 
-static const char *plural(size_t n)
+static const char *plural_of(size_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -74,11 +74,11 @@ static struct err *append_problems(const struct report *report,
 		TRY(str_appendf(str, "no new problem (%zu known)", known));
 	else
 		TRY(str_appendf(str, "%zu problem%s", causes->n,
-				plural(causes->n)));
+				plural_of(causes->n)));
 	if (known && known < causes->n)
 		TRY(str_appendf(str, " (%zu new)", causes->n - known));
 	TRY(str_appendf(str, " in %zu test%s", report->distinct,
-			plural(report->distinct)));
+			plural_of(report->distinct)));
 	struct report_counts counts = report_count(report);
 	size_t skipped = counts.of[OUTCOME_SKIP];
 	return skipped ? str_appendf(str, " (%zu %s)", skipped,
@@ -96,7 +96,7 @@ struct err *verdict_write(const struct report *report,
 	const struct finding *lead = worst ? block_lead(worst) : NULL;
 	bool minor = lead && lead->severity < report->fail_on;
 	size_t failures;
-	TRY(count_failures(report, &failures));
+	TRY(count_own_failures(report, &failures));
 	if (report->in_replay || (style->quiet && !worst && !failures))
 		return NULL;
 	TRY(append_problems(report, causes, &line));

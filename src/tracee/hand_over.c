@@ -74,6 +74,6 @@ struct err *tracee_hand_over(struct tracee *tracee)
 					 (int)thread->tid);
 	}
 	tracee->gone = true;
-	log_debug(LOG_TRACEE, "process %d was handed over", (int)tracee->pid);
+	log_debug(LOG_TRACEE, "process %d was given away", (int)tracee->pid);
 	return wait_until_stopped(tracee->pid);
 }
