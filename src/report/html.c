@@ -102,12 +102,14 @@ static struct err *draw_memory(struct pictures *pictures,
 	for (size_t i = 0; i < cause->findings.n; i++) {
 		const struct finding *finding = cause->findings.data[i];
 		_cleanup_(json_freep) json_t *value = NULL;
-		char *svg = NULL;
+		char *before = NULL, *after = NULL;
 		if (finding->kind != &leftover_kind)
 			continue;
 		TRY(report_finding_json(finding, &value));
-		TRY(picture_of_memory(pictures, value, &svg));
-		return set_picture(object, "memory", svg);
+		TRY(picture_of_memory(pictures, value, "before", &before));
+		TRY(set_picture(object, "before", before));
+		TRY(picture_of_memory(pictures, value, "after", &after));
+		return set_picture(object, "after", after);
 	}
 	return NULL;
 }

@@ -20,6 +20,7 @@
 #include "finding/flaky.h"
 #include "report/cause.h"
 #include "report/kind.h"
+#include "report/value.h"
 
 /* U+FFFE and U+FFFF are not characters of XML 1.0 (section 2.2). */
 static bool xml_forbids(const char *p, size_t n)
@@ -157,6 +158,17 @@ static const char *class_of_cause(const struct cause *cause)
 	return names[cause->type];
 }
 
+/* Of an earlier run: how it failed is in its JSON. */
+static struct err *append_earlier_failure(struct str *str,
+					  const struct finding *finding)
+{
+	_cleanup_(value_freep) json_t *object = NULL;
+	TRY(report_finding_json(finding, &object));
+	const char *message = json_string_value(
+		json_object_get(json_object_get(object, "failure"), "message"));
+	return message ? str_appendf(str, "%s\n", message) : NULL;
+}
+
 /* Of a finding: what it says, where, how it failed, how to see it again. */
 static struct err *junit_append_finding(struct str *str,
 					const struct finding *finding)
@@ -173,7 +185,9 @@ static struct err *junit_append_finding(struct str *str,
 			TRY(str_appendf(str, ":%u", finding->line));
 		TRY(str_append(str, "\n"));
 	}
-	if (kind->append_detail && !finding->earlier)
+	if (finding->earlier)
+		TRY(append_earlier_failure(str, finding));
+	else if (kind->append_detail)
 		TRY(kind->append_detail(finding, str));
 	if (finding->hint)
 		TRY(str_appendf(str, "hint: %s\n", finding->hint));

@@ -287,34 +287,8 @@ static struct err *draw_path(struct memory_side *side, const char *path,
 	return NULL;
 }
 
-static struct err *draw_side(Agraph_t *graph, const json_t *paths,
-			     const char *title, const char *key)
-{
-	char name[24];
-	snprintf(name, sizeof(name), "cluster_%s", key);
-	struct memory_side side = { .graph = agsubg(graph, name, 1),
-				    .nodes = MAP_INIT,
-				    .class = strcmp(key, "before") ? "changed"
-								   : "was" };
-	struct err *err = NULL;
-	set_attribute(side.graph, "label", title);
-	set_attribute(side.graph, "class", key);
-	size_t n = MIN(json_array_size(paths), (size_t)PLACES_MAX);
-	for (size_t i = 0; !err && i < n; i++) {
-		const json_t *one = json_array_get(paths, i);
-		const char *path =
-			json_string_value(json_object_get(one, "path"));
-		const char *value =
-			json_string_value(json_object_get(one, key));
-		if (path && value)
-			err = draw_path(&side, path, value);
-	}
-	map_text_free(&side.nodes);
-	return err;
-}
-
 struct err *picture_of_memory(struct pictures *pictures, const json_t *finding,
-			      char **ret)
+			      const char *side, char **ret)
 {
 	const json_t *paths = json_object_get(finding, "paths");
 	if (!pictures || !json_array_size(paths))
@@ -322,13 +296,22 @@ struct err *picture_of_memory(struct pictures *pictures, const json_t *finding,
 	_cleanup_(graph_closep) Agraph_t *graph = begin_graph();
 	if (!graph)
 		return err_nomem();
-	agattr(graph, AGRAPH, (char *)"label", (char *)"");
-	agattr(graph, AGRAPH, (char *)"class", (char *)"");
-	agattr(graph, AGRAPH, (char *)"fontname", (char *)"Helvetica");
-	agattr(graph, AGRAPH, (char *)"fontsize", (char *)"11");
-	agattr(graph, AGRAPH, (char *)"labeljust", (char *)"l");
-	/* The first is drawn at the bottom. */
-	TRY(draw_side(graph, paths, "after the test", "after"));
-	TRY(draw_side(graph, paths, "before the test", "before"));
-	return draw_graph(pictures, graph, ret);
+	struct memory_side drawn = {
+		.graph = graph,
+		.nodes = MAP_INIT,
+		.class = strcmp(side, "before") ? "changed" : "was",
+	};
+	struct err *err = NULL;
+	size_t n = MIN(json_array_size(paths), (size_t)PLACES_MAX);
+	for (size_t i = 0; !err && i < n; i++) {
+		const json_t *one = json_array_get(paths, i);
+		const char *path =
+			json_string_value(json_object_get(one, "path"));
+		const char *value =
+			json_string_value(json_object_get(one, side));
+		if (path && value)
+			err = draw_path(&drawn, path, value);
+	}
+	map_text_free(&drawn.nodes);
+	return err ? err : draw_graph(pictures, graph, ret);
 }

@@ -30,6 +30,6 @@ struct err *picture_of_cause(struct pictures *pictures,
 			     const struct cause *cause,
 			     const struct roster *roster,
 			     char **ret) _must_check_;
-/* @finding: pollution of memory, as JSON has it. */
+/* @finding: pollution of memory, as JSON has it; @side: "before" or "after". */
 struct err *picture_of_memory(struct pictures *pictures, const json_t *finding,
-			      char **ret) _must_check_;
+			      const char *side, char **ret) _must_check_;

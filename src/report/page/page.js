@@ -189,8 +189,10 @@ const fillBody = (cause, body) => {
 		tests("Read it, and could be", cause.could, "could"), tests("Undo it", cause.cleaners, "cleaners")));
 	if (cause.graph && cause.leave.length + cause.misled.length > 1)
 		body.append(picture(cause.graph, "Which tests leave it changed, and which are misled") || "");
-	if (cause.memory)
-		body.append(h("details", {open: true}, h("summary", null, "Memory before and after"), picture(cause.memory, "Memory before and after the test") || ""));
+	if (cause.before && cause.after)
+		body.append(h("details", {open: true}, h("summary", null, "Memory before and after the test"), h("div", {class: "sides"},
+			h("figure", null, h("figcaption", null, "before"), picture(cause.before, "Memory before the test") || ""),
+			h("figure", null, h("figcaption", null, "after"), picture(cause.after, "Memory after the test") || ""))));
 	if (about)
 		body.append(h("details", null, h("summary", null, "What this means"), h("p", {class: "message"}, about.about), h("p", {class: "quiet"}, "More in " + about.help)));
 	body.append(h("h3", null, plural(cause.findings.length, "finding")), list, button);
