@@ -172,6 +172,8 @@ class Parts:
             yield self.python(f"trial/{script.stem}", script, "--polygraph", self.polygraph, *full, timeout=14400)
         for script in scripts("cli"):
             yield self.python(f"cli/{script.stem}", script, TOP / "build" / "tests" / "cli" / "polygraph_fake")
+        for script in scripts("report"):
+            yield self.python(f"report/{script.stem}", script, self.polygraph)
         yield self.part("demo", [TOP / "examples" / "demo", self.polygraph, TOP / "build" / "examples"])
         yield self.python("rooms", TESTS / "lint" / "check_rooms.py", "--build", TOP / "build")
         yield self.python("rooms check", TESTS / "lint" / "test_check_rooms.py")

@@ -111,11 +111,6 @@ class Browser:
                 raise AssertionError(f"never true: {script}")
             time.sleep(.05)
 
-    def resize(self, width, height):
-        self.call("POST", self.session + "/chromium/send_command",
-                  {"cmd": "Emulation.setDeviceMetricsOverride",
-                   "params": {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}})
-
     def command(self, name, **parameters):
         return self.call("POST", self.session + "/goog/cdp/execute", {"cmd": name, "params": parameters})
 

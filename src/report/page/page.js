@@ -415,8 +415,8 @@ trace.addEventListener("click", event => {
 
 /* ---- the matrix of pairs ---- */
 
-const PAIRS = {p: ["tried: it went as alone", "--good"], s: ["the first leaves nothing behind", "--accent-soft"],
-	f: ["the first makes the second fail", "--high"], ".": ["open", "--medium-soft"], "-": ["one test, or not allowed", "--line"]};
+const PAIRS = {p: ["tried: it went as alone", "--tried"], s: ["the first leaves nothing behind", "--state"],
+	f: ["the first makes the second fail", "--high"], ".": ["open", "--open"], "-": ["one test, or not allowed", "--line"]};
 const order = report.order;
 const matrixPanel = () => {
 	if (!order)
@@ -430,12 +430,21 @@ const matrixPanel = () => {
 	const canvas = h("canvas", {tabindex: 0, role: "img", "aria-label": "Matrix of pairs; arrow keys go through it"});
 	const told = h("div", {class: "told", role: "status"});
 	let x = 0, y = 0;
+	/* For the names, where rows are high enough and there is room. */
+	const margin = size > 11 && window.innerWidth > 640 ? 220 : 0;
 	const draw = () => {
 		const n = rows.length, scale = window.devicePixelRatio || 1, gap = size > 6 ? 1 : 0;
-		canvas.width = canvas.height = n * size * scale;
-		canvas.style.width = canvas.style.height = n * size + "px";
+		canvas.width = (n * size + margin) * scale;
+		canvas.height = n * size * scale;
+		canvas.style.width = n * size + margin + "px";
+		canvas.style.height = n * size + "px";
 		const pen = canvas.getContext("2d"), colors = {};
 		pen.scale(scale, scale);
+		pen.font = "11px " + css("--mono");
+		pen.fillStyle = css("--soft");
+		for (let i = 0; margin && i < n; i++)
+			pen.fillText(shown(names[i]).slice(0, 30), 0, i * size + size * .7);
+		pen.translate(margin, 0);
 		for (const [key, [, color]] of Object.entries(PAIRS))
 			colors[key] = css(color);
 		for (let i = 0; i < n; i++) {
@@ -455,7 +464,7 @@ const matrixPanel = () => {
 	};
 	const move = event => {
 		const box = canvas.getBoundingClientRect();
-		x = Math.max(0, Math.min(rows.length - 1, Math.floor((event.clientX - box.left) / size)));
+		x = Math.max(0, Math.min(rows.length - 1, Math.floor((event.clientX - box.left - margin) / size)));
 		y = Math.max(0, Math.min(rows.length - 1, Math.floor((event.clientY - box.top) / size)));
 		tell();
 	};
