@@ -168,15 +168,11 @@ static struct err *place_call(struct grouping *grouping, const json_t *object,
 				(long long)json_integer_value(
 					json_object_get(frame, "line"))));
 	}
-	TRY(str_append(&name, place.s ? place.s : ""));
 	/* Where it is not known, calls of two tests are not the same one. */
-	if (!place.n) {
-		TRY(str_append(&place, name.s));
-		TRY(str_append(&place, " of "));
-		TRY(str_append(&place, text_member(object, "test")));
-	}
-	return find_cause_by(grouping, CAUSE_CALL, place.n ? place.s : name.s,
-			     name.s, ret);
+	if (!place.n)
+		TRY(str_appendf(&place, " in %s", text_member(object, "test")));
+	TRY(str_append(&name, place.s));
+	return find_cause_by(grouping, CAUSE_CALL, place.s, name.s, ret);
 }
 
 static struct err *place_finding(struct grouping *grouping,

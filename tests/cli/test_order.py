@@ -369,7 +369,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
                       self.run_it("order", "--budget=1m", "suite", status=1))
         text = self.full("order", "--budget=1m", "suite", status=1)
         self.assertIn(f"high    {first[0]['message']} (found by an earlier run, not tried again)\n"
-                      f"        reproduce: {first[0]['replay']}\n", text)
+                      f"        fix: {first[0]['hint']}\n        reproduce: {first[0]['replay']}\n", text)
         self.assertIn("no order-dependent test found this time\n", text)
         xml = self.run_it("order", "--budget=1m", "--format=junit", "suite", status=1)
         self.assertIn("polygraph replay " + first[0]["id"], xml)
