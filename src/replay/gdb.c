@@ -138,8 +138,9 @@ static struct err *run_debugger(void *data, pid_t pid)
 
 /* ---- replaying ---- */
 
-static struct err *find_place(struct replay *replay, struct trial *trial,
-			      struct suite_result *ret)
+static struct err *find_failing_place(struct replay *replay,
+				      struct trial *trial,
+				      struct suite_result *ret)
 {
 	bool fails = false;
 	for (size_t i = 0; i < REPLAY_UNTIL_RUNS && !fails; i++) {
@@ -182,7 +183,7 @@ struct err *replay_debug(struct replay *replay)
 					   "neither gdb nor lldb is installed"),
 				"install one: apt-get install gdb");
 	TRY(replay_open_suite(replay));
-	struct err *err = find_place(replay, trial, &result);
+	struct err *err = find_failing_place(replay, trial, &result);
 	if (!err) {
 		session.file = result.file;
 		session.line = result.line;

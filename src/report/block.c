@@ -171,10 +171,10 @@ static struct err *append_block_head(const struct finding *finding,
 			   finding->id, known, style->color ? RESET : "");
 }
 
-static struct err *append_part(struct str *line, const char *what,
-			       const struct roster *roster,
-			       const struct cause_tests *tests,
-			       const size_t *without, size_t n_without)
+static struct err *append_named_tests(struct str *line, const char *what,
+				      const struct roster *roster,
+				      const struct cause_tests *tests,
+				      const size_t *without, size_t n_without)
 {
 	_cleanup_(cause_tests_freep) struct cause_tests shown = {};
 	for (size_t i = 0; i < tests->n; i++) {
@@ -212,16 +212,18 @@ static struct err *append_other_tests(const struct cause *cause,
 	};
 	if (!report->roster)
 		return NULL;
-	TRY(append_part(line, "also misled: ", report->roster, &cause->misled,
-			told, 1));
-	TRY(append_part(line, brittle ? "also set by: " : "also left by: ",
+	TRY(append_named_tests(line, "also misled: ", report->roster,
+			       &cause->misled, told, 1));
+	if (!lead->earlier) /* of those it is not known who is named */
+		TRY(append_named_tests(
+			line, brittle ? "also set by: " : "also left by: ",
 			report->roster, &cause->leave, told, ARRAY_SIZE(told)));
-	return append_part(line,
-			   leftover && leftover->proven ? "passes after it: "
-			   : leftover && leftover->lazy ? "read by: "
-							: "could mislead: ",
-			   report->roster, &cause->could, told,
-			   ARRAY_SIZE(told));
+	return append_named_tests(
+		line,
+		leftover && leftover->proven ? "passes after it: "
+		: leftover && leftover->lazy ? "read by: "
+					     : "could mislead: ",
+		report->roster, &cause->could, told, ARRAY_SIZE(told));
 }
 
 static struct err *append_line(struct str *str, size_t *lines,
