@@ -28,6 +28,8 @@
 /* Where none is given, and the command has one. */
 #define BUDGET_LEAST (60 * NS_PER_S)
 #define BUDGET_SUITES 10
+/* A part of it that is left for the report, and for what takes longer. */
+#define DEFAULT_SPARE 20
 /* How much longer one is suggested where it was spent. */
 #define BUDGET_MORE 5
 
@@ -367,23 +369,36 @@ static uint64_t grace_of(const struct detection *detection)
 	return MIN(MAX(budget / GRACE_PART, GRACE_LEAST), GRACE_MOST);
 }
 
+/*
+ * Whatever does not look at the clock in time is ended: a bit later if the user
+ * gave the budget, and never later if he did not.
+ */
+static void arm_interrupt(const struct detection *detection, uint64_t more)
+{
+	uint64_t at = detection->deadline + more;
+	if (!detection->values->state.budget_ns)
+		at = MIN(at,
+			 detection->began + detection->budget_ns - GRACE_LEAST);
+	interrupt_arm(at);
+}
+
 void detection_hold_budget(const struct detection *detection)
 {
 	uint64_t longest = 0;
 	for (size_t i = 0; i < detection->collect.tests.n; i++)
 		longest = MAX(longest, detection->collect.tests.data[i].ns);
 	if (detection->deadline && longest)
-		interrupt_arm(
-			detection->deadline +
-			MIN(MAX(longest, GRACE_LEAST), grace_of(detection)));
+		arm_interrupt(detection, MIN(MAX(longest, GRACE_LEAST),
+					     grace_of(detection)));
 }
 
-/* Whatever does not look at the clock in time is ended. */
 static void set_budget(struct detection *detection, uint64_t ns)
 {
+	bool given = detection->values->state.budget_ns;
 	detection->budget_ns = ns;
-	detection->deadline = detection->began + ns;
-	interrupt_arm(detection->deadline + grace_of(detection));
+	detection->deadline =
+		detection->began + (given ? ns : ns - ns / DEFAULT_SPARE);
+	arm_interrupt(detection, grace_of(detection));
 }
 
 bool detection_settle_budget(struct detection *detection, uint64_t suite_ns)
