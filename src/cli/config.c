@@ -116,6 +116,7 @@ static struct err *apply_plain(struct options *options,
 		TRY(table_text((json_t *)value, &text));
 	else
 		TRY(config_value_text(option, value, &text));
+	BUG_ON(!text);
 	if (option_is_path(option->name))
 		TRY(path_beside(file, text, &beside));
 	return options_set(options, option, beside ? beside : text, source);
