@@ -18,7 +18,7 @@
 
 static const char *const automatic[] = { "auto", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
-static const char *const formats[] = { "text",  "json", "sarif",
+static const char *const formats[] = { "text",	"json", "sarif",
 				       "junit", "html", NULL };
 
 /* clang-format off */

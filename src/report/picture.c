@@ -232,7 +232,8 @@ struct memory_side {
 	const char *class; /* of what changes */
 };
 
-static struct err *append_part(struct str *text, const char *part, size_t n)
+static struct err *append_path_part(struct str *text, const char *part,
+				    size_t n)
 {
 	_cleanup_(freep) char *copy = strndup(part, n);
 	return copy ? append_label(text, copy) : err_nomem();
@@ -253,7 +254,7 @@ static struct err *draw_part(struct memory_side *side, const char *path,
 		return NULL;
 	}
 	bool pointer = !strncmp(path + from, "->", 2);
-	TRY(append_part(&label, path + from, length - from));
+	TRY(append_path_part(&label, path + from, length - from));
 	if (value) {
 		TRY(str_append(&label, "\\n"));
 		TRY(append_label(&label, value));

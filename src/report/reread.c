@@ -173,7 +173,7 @@ static enum finding_severity severity_by_name(const char *name)
 }
 
 /* Where to look: as the detectors say it of each kind. */
-static void find_place(const json_t *value, struct finding *finding)
+static void reread_place(const json_t *value, struct finding *finding)
 {
 	static const char *const keys[] = { "declared", "failure" };
 	for (size_t i = 0; i < ARRAY_SIZE(keys) && !finding->file; i++) {
@@ -221,7 +221,7 @@ static struct err *reread_finding(struct reread *reread, const json_t *value)
 	TRY(str_copy(message, &finding.message));
 	TRY(str_copy(replay, &finding.replay));
 	TRY(str_copy(reread_text(value, "hint"), &finding.hint));
-	find_place(value, &finding);
+	reread_place(value, &finding);
 	TRY(vec_push(&reread->findings, finding));
 	finding = (struct finding){};
 	return NULL;
