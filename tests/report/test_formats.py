@@ -15,8 +15,10 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import documents
-from documents import TOP, assumption, dependence, document, flaky, pollution, write
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import fresh  # noqa: E402
+import documents  # noqa: E402
+from documents import TOP, assumption, dependence, document, flaky, pollution, write  # noqa: E402
 
 PROGRAM = None
 FORMATS = ("json", "sarif", "junit", "html")
@@ -250,5 +252,6 @@ class Documents(Folder):
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
+    fresh.start()
     PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main()

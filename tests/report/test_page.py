@@ -11,8 +11,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import browser
-from documents import assumption, dependence, document, flaky, pollution, write
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import fresh  # noqa: E402
+import browser  # noqa: E402
+from documents import assumption, dependence, document, flaky, pollution, write  # noqa: E402
 
 PROGRAM = None
 MANY = 10000
@@ -237,5 +239,6 @@ class Page(unittest.TestCase):
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
+    fresh.start()
     PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main()

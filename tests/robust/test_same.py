@@ -6,7 +6,7 @@ usage: test_same.py --polygraph PATH [--runs N] [--suite NAME]... [--full]
 Every run has a folder of its own with nothing in it but the suite; every second one has --jobs 1. Ids, effects, severities,
 repeats, seeds, messages, values, orders and limits have to be equal, and so does the exit status. What may differ:
 
-    times     "seconds"
+    times     "seconds", "started", "start"
     work      how many tests were begun and how many choices met (WORK): what is flaky is repeated more or less often
     chance    of a flaky test: how often it failed, and how it ended in the suite's own order
 
@@ -66,6 +66,16 @@ def without_chance(report):
     for section, keys in WORK.items():
         for key in keys:
             report.get(section, {}).pop(key, None)
+    for section, runs, key in (("order", "executed", "differing"), ("choices", "outcomes", "failed")):
+        for one in report.get(section, {}).get(runs, []):
+            one[key] = [name for name in one[key] if name not in flaky]
+    if flaky:
+        del report["totals"]["tests"]
+    # Every second run has another --jobs.
+    for key in ("started", "options"):
+        del report["run"][key]
+    for phase in report["run"]["phases"]:
+        del phase["start"], phase["executions"]
     return without_times(report)
 
 
