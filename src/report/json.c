@@ -174,6 +174,8 @@ static struct err *make_earlier(const struct finding *finding, json_t **ret)
 	if (!object ||
 	    json_object_set_new(object, "known",
 				json_boolean(finding->known)) ||
+	    json_object_set_new(object, "suppressed",
+				json_boolean(finding->suppressed)) ||
 	    (!finding->rendered &&
 	     json_object_set_new(object, "earlier", json_true())))
 		return err_nomem();
@@ -186,14 +188,14 @@ struct err *report_finding_json(const struct finding *finding, json_t **ret)
 	if (finding->earlier)
 		return make_earlier(finding, ret);
 	_cleanup_(value_freep) json_t *object = json_pack(
-		"{s:s, s:s, s:o, s:s, s:o, s:b, s:o, s:o, s:s}", "id",
+		"{s:s, s:s, s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:s}", "id",
 		finding->id, "kind", finding->kind->name, "test",
 		value_text(finding_test(finding)), "severity",
 		finding_severity_name(finding->severity), "message",
 		value_text(finding->message), "known", (int)finding->known,
-		"replay", value_text(finding->replay), "hint",
-		value_text(finding->hint), "help",
-		report_kind_of(finding)->help);
+		"suppressed", (int)finding->suppressed, "replay",
+		value_text(finding->replay), "hint", value_text(finding->hint),
+		"help", report_kind_of(finding)->help);
 	const struct report_kind *kind = report_kind_of(finding);
 	/* Takes the fields over, and fails if either is NULL. */
 	if (!object ||
@@ -311,6 +313,16 @@ static struct err *json_write_left_out(const struct report *report, FILE *out)
 	return write_section("left_out", value, out);
 }
 
+/* Only where there is a baseline that lists more than is found. */
+static struct err *json_write_gone(const struct report *report, FILE *out)
+{
+	_cleanup_(value_freep) json_t *value = NULL;
+	if (!report->n_gone)
+		return NULL;
+	TRY(value_made(value_texts(report->gone, report->n_gone), &value));
+	return write_section("gone", value, out);
+}
+
 static struct err *json_write(const struct report *report,
 			      const struct report_style *style, FILE *out)
 {
@@ -332,6 +344,7 @@ static struct err *json_write(const struct report *report,
 	TRY(json_write_findings(report, out));
 	TRY(write_sections(report, out));
 	TRY(json_write_left_out(report, out));
+	TRY(json_write_gone(report, out));
 	fputs("  \"limits\": [", out);
 	for (size_t i = 0; i < report->n_limits; i++) {
 		_cleanup_(value_freep) json_t *limit = NULL;

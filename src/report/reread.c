@@ -212,6 +212,8 @@ static struct err *reread_finding(struct reread *reread, const json_t *value)
 		.test = number,
 		.severity = severity_by_name(reread_text(value, "severity")),
 		.known = json_is_true(json_object_get(value, "known")),
+		.suppressed =
+			json_is_true(json_object_get(value, "suppressed")),
 		.rendered = true,
 		.earlier = json_dumps(value, JSON_REAL_PRECISION(12)),
 	};

@@ -348,7 +348,10 @@ static struct err *make_result(const struct sarif *sarif,
 				  ? json_pack("[{s:s, s:s, s:s}]", "kind",
 					      "external", "status", "accepted",
 					      "justification",
-					      "the baseline lists it")
+					      finding->suppressed
+						      ? "the configuration "
+							"suppresses it"
+						      : "the baseline lists it")
 				  : none,
 			  "properties", "severity",
 			  finding_severity_name(finding->severity), "replay",

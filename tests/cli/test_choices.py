@@ -132,7 +132,7 @@ high    Sort.Early assumes more than qsort promises  [choice-290c0c499922]
         self.assertEqual(listing, {
             "id": "choice-a580e31df121", "kind": "assumption", "test": "Listing.PrintsAll", "severity": "high",
             "message": "Listing.PrintsAll assumes more than qsort promises: it fails when the call behaves differently (they came otherwise)",
-            "known": False, "replay": "polygraph replay choice-a580e31df121", "api": "qsort", "level": "one", "runs": 3,
+            "known": False, "suppressed": False, "replay": "polygraph replay choice-a580e31df121", "api": "qsort", "level": "one", "runs": 3,
             "failures": 3, "failing_seed": 1, "call": call, "calls": [call], "clause": CLAUSE, "minimal": True, "alone": True,
             "outcome": "fail", "repeats": 3, "help": "docs/choices.md",
             "failure": {"file": "tests/listing.cc", "line": 19, "message": 'expected "a b c",\n got "b a c"'}})

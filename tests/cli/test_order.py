@@ -161,7 +161,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertEqual(victim, {
             "id": "order-dc68cde0dae2", "kind": "order-dependent", "test": "Registry.Empty", "severity": "high",
             "message": "Registry.Empty fails after Registry.Adds and passes alone; polluted: registry.head",
-            "known": False, "replay": "polygraph replay order-dc68cde0dae2", "class": "victim", "because": [],
+            "known": False, "suppressed": False, "replay": "polygraph replay order-dc68cde0dae2", "class": "victim", "because": [],
             "polluters": [["Registry.Adds"], ["Config.A", "Config.B"]], "setters": [], "cleaners": [["Registry.Clear"]],
             "passing_order": ["Registry.Empty"], "failing_order": ["Registry.Adds", "Registry.Empty"],
             "polluted": ["registry.head"], "outcome": "fail",

@@ -59,7 +59,7 @@ def validate(schema, path, *options):
 
 def common(kind, number, test, severity="high", text="", **more):
     return {"id": f"{kind}-{number:012x}", "kind": kind, "test": test, "severity": severity,
-            "message": f"{test} is not to be trusted {text}", "known": False,
+            "message": f"{test} is not to be trusted {text}", "known": False, "suppressed": False,
             "replay": f"polygraph replay {kind}-{number:012x}", "hint": f"mend it {text}", "help": "docs/order.md", **more}
 
 

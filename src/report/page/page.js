@@ -147,7 +147,7 @@ const failure = finding => finding.failure && (finding.failure.message || findin
 	finding.failure.message ? h("pre", {class: "wrap", tabindex: 0}, finding.failure.message) : null, excerpt(finding.failure, "")] : null;
 const findingBlock = finding => h("section", {class: "finding", id: finding.id, tabindex: -1, "aria-label": finding.message},
 	h("div", {class: "line"}, h("span", {class: "pill " + finding.severity}, finding.severity),
-		h("span", {class: "pill kind"}, finding.class || finding.kind), finding.known ? h("span", {class: "pill"}, "known") : null,
+		h("span", {class: "pill kind"}, finding.class || finding.kind), finding.known ? h("span", {class: "pill"}, finding.suppressed ? "suppressed" : "known") : null,
 		finding.earlier ? h("span", {class: "pill"}, "of an earlier run") : null, testButton(finding.test, ""),
 		h("a", {class: "id", href: "#" + finding.id}, finding.id)),
 	h("p", {class: "message"}, finding.message),
