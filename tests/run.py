@@ -28,6 +28,7 @@ KINDS = {
     "pollution subjects": ("test_pollution.py", "pollution"),
     "order subjects": ("test_order.py", "order"),
     "choices subjects": ("test_choices.py", "choices"),
+    "schedules subjects": ("test_schedules.py", "schedules"),
 }
 SMOKE_SECONDS = 5
 # Of the models' correct cases (tests/models): all of them take three minutes of two processors.
@@ -180,7 +181,7 @@ class Parts:
 
     def watchers(self):
         """Parts that look at such objects, each at its own."""
-        for kind in ("order subjects", "pollution subjects", "choices subjects"):
+        for kind in ("order subjects", "pollution subjects", "choices subjects", "schedules subjects"):
             yield self.subjects(kind)
         yield self.python("fuzz smoke", TESTS / "fuzz" / "run.py", SMOKE_SECONDS)
         yield self.python("self check", TESTS / "self_check.py", TOP / "build")

@@ -45,6 +45,7 @@
 	X(RESTORE, "restore")                                                  \
 	X(RESULTS, "results")                                                  \
 	X(SANDBOX, "sandbox")                                                  \
+	X(SCHEDULES, "schedules")                                              \
 	X(STATE, "state")                                                      \
 	X(STORE, "store")                                                      \
 	X(SUITE, "suite")                                                      \

@@ -175,6 +175,11 @@ static struct err *run_round(struct choices_search *search,
 
 static bool is_known_flaky(const struct choices_search *search, size_t test)
 {
+	const struct findings *arrivals = search->options->arrivals;
+	for (size_t i = 0; arrivals && i < arrivals->n; i++) {
+		if (arrivals->data[i].test == test)
+			return true;
+	}
 	const struct findings *known = search->options->known;
 	for (size_t i = 0; known && i < known->n; i++) {
 		if (known->data[i].test == test && flaky_of(&known->data[i]))

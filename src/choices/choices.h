@@ -75,6 +75,8 @@ struct choices_options {
 	size_t baselines;		   /* at least 1 */
 	/* Of detectors before: flaky tests are left out. NULL: none. */
 	const struct findings *known;
+	/* The same: tests that depend on timing. */
+	const struct findings *arrivals;
 	size_t repeats; /* that verify a finding; at least 1 */
 	bool systematic;
 	uint64_t bound;	   /* nodes of a test, with @systematic */

@@ -7,6 +7,7 @@ static const struct detection_options defaults = DETECTION_DEFAULTS;
 static const struct detection_step steps[] = {
 	{ .detector = &detector_pollution },
 	{ .detector = &detector_order },
+	{ .detector = &detector_schedules },
 	{ .detector = &detector_choices },
 	{},
 };
@@ -30,6 +31,8 @@ const struct command command_check = {
 			"Runs all detectors: first 'pollution' (tests that "
 			"leave shared state changed), then 'order' (tests "
 			"whose outcome depends on which tests ran before), "
+			"then 'schedules' (tests whose outcome depends on "
+			"when the work of other threads arrives), and "
 			"then 'choices' (tests that assume more than an API "
 			"promises). A --budget covers all of them together. "
 			"'check' is the default command and can be omitted.",
@@ -52,8 +55,9 @@ const struct command command_check = {
 		(const struct option_group *const[]){
 			&common_suite_group, &state_compared_group,
 			&state_meaning_group, &detection_order_group,
-			&choices_check_group, &state_run_group, &sandbox_group,
-			&common_output_group, &common_general_group, NULL },
+			&schedules_check_group, &choices_check_group,
+			&state_run_group, &sandbox_group, &common_output_group,
+			&common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.guarded = true,

@@ -12,8 +12,9 @@ struct err *collect_init(struct collect *collect, const struct roster *roster,
 		.roster = roster,
 		.everything = everything,
 		.seen = calloc(roster->n, sizeof(bool)),
+		.threads = calloc(roster->n, sizeof(bool)),
 	};
-	return collect->seen ? NULL : err_nomem();
+	return collect->seen && collect->threads ? NULL : err_nomem();
 }
 
 static void free_test(struct report_test *test)
@@ -32,6 +33,7 @@ void collect_free(struct collect *collect)
 	vec_free(&collect->tests);
 	vec_free(&collect->limits);
 	free(collect->seen);
+	free(collect->threads);
 	err_destroy(collect->err);
 	*collect = (struct collect){};
 }
@@ -71,6 +73,7 @@ static struct err *add_result(struct collect *collect,
 	struct report_test test = collect_make_record(collect, result->test);
 	test.outcome = result->outcome;
 	test.ns = result->ns;
+	collect->threads[result->test] |= result->threads;
 	bool pass = result->outcome == OUTCOME_PASS;
 	bool copied = true;
 	if (!pass) {

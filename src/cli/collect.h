@@ -21,7 +21,8 @@ struct collect {
 
 	VEC(struct report_test) tests; /* texts in them are ours */
 	VEC(char *) limits;
-	bool *seen; /* by test */
+	bool *seen;    /* by test */
+	bool *threads; /* by test: others than its own ran in its process */
 	size_t distinct;
 	size_t finished;
 	bool budget_spent;

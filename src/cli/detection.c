@@ -178,6 +178,7 @@ static struct err *open_for(struct detection *detection, size_t step)
 	detection->choice.options.agent = detector->agent;
 	detection->choice.options.restores = true;
 	detection->choice.options.any_order = detection->values->any_order;
+	detection->choice.options.schedules = false;
 	if (detector->open)
 		detector->open(detection->states[step],
 			       &detection->choice.options);
@@ -324,6 +325,11 @@ static struct err *find_step(struct detection *detection, void *state,
 	const struct detector *detector = detection->step->detector;
 	bool moves = detector->agent != detection->choice.options.agent;
 	bool could = true;
+	if (detector->has_work && !detector->has_work(detection)) {
+		log_debug(LOG_CLI, "%s: there is nothing to do",
+			  detector->name);
+		return NULL;
+	}
 	run_facts_phase(&detection->facts, detector->name,
 			moves ? 0 : suite_executions(detection->suite));
 	if (moves)
@@ -475,7 +481,8 @@ static struct err *fails_on_its_own(const struct detection *detection,
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
 		if (finding->kind == &dependence_kind ||
-		    finding->kind == &flaky_kind)
+		    finding->kind == &flaky_kind ||
+		    finding->kind == &arrival_kind)
 			TRY(map_text_put(&explained, finding_test(finding), 1));
 	}
 	for (size_t i = 0; i < report->n; i++) {

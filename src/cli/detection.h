@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include "base/clock.h"
 #include "cli/baseline.h"
 #include "cli/choices_options.h"
 #include "cli/collect.h"
@@ -33,6 +34,7 @@
 #include "cli/suppress.h"
 #include "order/order.h"
 #include "pollution/pollution.h"
+#include "schedules/schedules.h"
 
 /* The values of all these commands, whichever of the options they take. */
 struct detection_options {
@@ -48,6 +50,11 @@ struct detection_options {
 	bool pollution;
 	bool fresh;
 	uint64_t seed;
+	/* schedules */
+	bool schedules;
+	unsigned schedule_strategy;
+	uint64_t patience_ns, delay_ns;
+	uint64_t schedule_runs, schedule_repeat, schedule_seed;
 	/* choices */
 	bool choices;
 	struct choices_settings settings;
@@ -58,10 +65,15 @@ struct detection_options {
 	{                                                                      \
 		.state = STATE_DEFAULTS, .repeat = 3, .cleaners = true,        \
 		.roots = true, .pollution = true, .choices = true,             \
+		.schedules = true, .patience_ns = NS_PER_S,                    \
+		.delay_ns = 10 * NS_PER_MS, .schedule_runs = 20,               \
+		.schedule_repeat = 2, .schedule_seed = 1,                      \
 		.settings = CHOICES_DEFAULTS,                                  \
 	}
 
 extern const struct option_group detection_order_group;
+extern const struct option_group schedules_group;
+extern const struct option_group schedules_check_group;
 
 struct detection;
 struct detection_step;
@@ -74,6 +86,11 @@ struct detector {
 	/* All but find() and add() may be NULL. */
 	bool (*is_wanted)(const struct detection *detection,
 			  const struct detection_step *step);
+	/*
+	 * Is there something to do, after what others found? Asked before a
+	 * suite is opened for it.
+	 */
+	bool (*has_work)(const struct detection *detection);
 	/* Before the suite is opened: what options say. */
 	struct err *(*prepare)(struct detection *detection, void *state);
 	/* What else the suite is opened with. */
@@ -104,6 +121,7 @@ struct detector {
 
 extern const struct detector detector_pollution;
 extern const struct detector detector_order;
+extern const struct detector detector_schedules;
 extern const struct detector detector_choices;
 
 struct detection_step {
@@ -155,6 +173,8 @@ struct detection {
 	const struct pollution *pollution;
 	/* What the search for orders found, the same way. */
 	const struct findings *orders;
+	/* And that for schedules. */
+	const struct findings *arrivals;
 	struct findings findings; /* of all that are reported */
 };
 

@@ -49,6 +49,7 @@ static struct err *choices_search_all(struct detection *detection, void *data)
 	TRY(detection_show_progress(detection, "choices", &progress));
 	options->run = &detection->run;
 	options->known = detection->orders;
+	options->arrivals = detection->arrivals;
 	options->deadline = detection->deadline;
 	state->searched = true;
 	struct err *err = choices_find(detection->suite, detection->order.data,

@@ -9,10 +9,8 @@
 #include "finding/leftover.h"
 
 static const struct finding_kind *const kinds[] = {
-	&leftover_kind,
-	&dependence_kind,
-	&flaky_kind,
-	&assumption_kind,
+	&leftover_kind, &dependence_kind, &flaky_kind,
+	&arrival_kind,	&assumption_kind,
 };
 
 static void earlier_finding_free(struct earlier_finding *finding)

@@ -94,6 +94,19 @@ void object_each_symbol(const struct object *object,
 bool object_line(struct object *object, uint64_t address, const char **ret_file,
 		 unsigned *ret_line);
 /*
+ * Statements of @file, a source file of its own unit, from line @first to @last,
+ * as line tables have them: in no order, several for a line. @visit returns
+ * false to stop.
+ */
+struct object_row {
+	uint64_t address;
+	unsigned line, column; /* a column of 0 is unknown */
+};
+void object_each_row(struct object *object, const char *file, unsigned first,
+		     unsigned last,
+		     bool (*visit)(void *data, const struct object_row *row),
+		     void *data);
+/*
  * Where the function that begins at @address was declared (DW_AT_decl_file and
  * decl_line, following specifications and abstract origins); falls back to the
  * line table's row of the address.

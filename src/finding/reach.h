@@ -79,6 +79,17 @@ struct choices_space {
 	bool exhausted; /* there was no more; else the bound was met */
 };
 
+/* Of schedules. */
+struct schedules_reach {
+	size_t tests;	 /* that other threads work for, so explored */
+	size_t all;	 /* tests that were asked for */
+	uint64_t runs;	 /* under schedules */
+	uint64_t events; /* pieces of other threads' work that were held */
+	size_t unsteady; /* tests that do not pass without a schedule */
+	size_t partly;	 /* tests of which a part was explored, by time */
+	const char *why; /* what ended it; NULL: all was done */
+};
+
 /* Of choices. */
 struct choices_reach {
 	bool systematic; /* every way through each test, not seeds */

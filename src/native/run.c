@@ -14,6 +14,7 @@
 #include "native/hand_over.h"
 #include "native/isolation.h"
 #include "native/middle.h"
+#include "native/scheduler.h"
 #include "native/session.h"
 #include "native/sort_models.h"
 #include "native/tries.h"
@@ -75,83 +76,6 @@ void run_destroy(struct run *run)
 	free(run->begun);
 	vec_free(&run->given.all);
 	free(run);
-}
-
-static struct err *run_tell_copied(struct run *copy)
-{
-	const struct framework *framework = copy->framework;
-	return framework->copied
-		       ? framework->copied(copy, tracee_thread(copy->tracee, 0))
-		       : NULL;
-}
-
-struct err *run_fork(struct run *run, struct run **ret)
-{
-	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
-	TRY(checkpoint_fork(run->ready_thread, &tracee));
-	_cleanup_(run_destroyp) struct run *copy =
-		run_create(run->session, tracee);
-	if (!copy)
-		return err_nomem();
-	take_ptr(tracee);
-	memcpy(copy->state, run->state, run->framework->state_size);
-	TRY(run_copy_given(copy, run));
-	copy->ready = true;
-	copy->ready_thread = tracee_thread(copy->tracee, 0);
-	TRY(run_tell_copied(copy));
-	*ret = take_ptr(copy);
-	return NULL;
-}
-
-struct err *run_copy(struct run *run, struct thread *thread, struct run **ret)
-{
-	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
-	TRY(checkpoint_fork(thread, &tracee));
-	_cleanup_(run_destroyp) struct run *copy =
-		run_create(run->session, tracee);
-	if (!copy)
-		return err_nomem();
-	take_ptr(tracee);
-	memcpy(copy->state, run->state, run->framework->state_size);
-	copy->order = run->order;
-	copy->n = run->n;
-	copy->next = run->next;
-	if (run->begun) {
-		copy->begun = malloc(run_tests(run));
-		if (!copy->begun)
-			return err_nomem();
-		memcpy(copy->begun, run->begun, run_tests(run));
-	}
-	TRY(run_copy_given(copy, run));
-	copy->parting = run->parting;
-	copy->resume = run->resume;
-	copy->ready_thread = tracee_thread(copy->tracee, 0);
-	copy->in_test = run->in_test;
-	copy->explained = run->explained;
-	copy->faulted = run->faulted;
-	copy->current = run->current;
-	copy->point = run->point;
-	copy->began_ns = run->began_ns;
-	copy->outcome = run->outcome;
-	copy->line = run->line;
-	copy->allowed_exit = run->allowed_exit;
-	copy->allowed_signal = run->allowed_signal;
-	copy->limit_ns = run->limit_ns;
-	copy->body = run->body;
-	copy->judged = run->judged;
-	copy->failed = run->failed;
-	copy->unjudged = run->unjudged;
-	copy->blind = run->blind;
-	copy->seen = run->seen;
-	copy->seen.file = NULL;
-	/* Copies have no watchpoints. */
-	memset(copy->seen.armed, 0, sizeof(copy->seen.armed));
-	TRY(str_copy(run->seen.file, &copy->seen.file));
-	TRY(str_copy(run->message, &copy->message));
-	TRY(str_copy(run->file, &copy->file));
-	TRY(run_tell_copied(copy));
-	*ret = take_ptr(copy);
-	return NULL;
 }
 
 struct err *run_break(struct run *run, struct raddr address, run_hook *hook,
@@ -391,6 +315,8 @@ struct err *run_begin(struct run *run)
 		verdict_begin(run);
 	chooser_begin(session->chooser, run->current);
 	TRY(sort_models_begin(run));
+	run->threads_before = tracee_threads_made(run->tracee);
+	TRY(scheduler_begin(run));
 	run->began_ns = clock_now();
 	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
 	return NULL;
@@ -457,6 +383,9 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 {
 	struct session *session = run->session;
 	uint64_t now = clock_now();
+	if (outcome != OUTCOME_NONE && outcome != OUTCOME_PASS)
+		scheduler_note_failure(run);
+	scheduler_end(run);
 	if (outcome == OUTCOME_NONE)
 		outcome = run->outcome ? run->outcome : OUTCOME_PASS;
 	struct suite_result result = {
@@ -464,6 +393,9 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		.entry = session->reported,
 		.outcome = outcome,
 		.ns = now - run->began_ns,
+		.threads =
+			tracee_threads(run->tracee) > 1 ||
+			tracee_threads_made(run->tracee) != run->threads_before,
 	};
 	if (outcome != OUTCOME_PASS) {
 		result.message = run->message;
@@ -529,6 +461,8 @@ static struct err *run_note_outcome(struct run *run, enum outcome outcome,
 	if (!run->in_test || run->outcome == OUTCOME_FAIL ||
 	    run->outcome == outcome)
 		return NULL;
+	if (outcome == OUTCOME_FAIL)
+		scheduler_note_failure(run);
 	file = run_source(run, file);
 	clear_notes(run);
 	run->outcome = outcome;
@@ -826,7 +760,7 @@ static struct err *on_executed(struct run *run)
 	return NULL;
 }
 
-static struct err *on_deadline(struct run *run, enum run_state *ret)
+static struct err *on_deadline(struct run *run, bool hung, enum run_state *ret)
 {
 	TRY(blame_first(run));
 	if (!run->in_test) {
@@ -840,8 +774,13 @@ static struct err *on_deadline(struct run *run, enum run_state *ret)
 			      &function));
 	char limit[16];
 	duration_format(run_time_limit(run), limit);
-	if (asprintf(&text, "still running after %s%s%s", limit,
-		     function ? ", in " : "", function ? function : "") < 0)
+	if (hung)
+		snprintf(limit, sizeof(limit), "all");
+	if (asprintf(&text,
+		     hung ? "hangs: %s of its threads wait%s%s"
+			  : "still running after %s%s%s",
+		     limit, function ? ", in " : "",
+		     function ? function : "") < 0)
 		text = NULL;
 	clear_notes(run);
 	run->message = take_ptr(text);
@@ -989,12 +928,24 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 			TRY(on_executed(run));
 			break;
 		case TRACEE_DEADLINE:
-			TRY(on_deadline(run, &state));
+			TRY(on_deadline(run, false, &state));
 			*ret = state;
 			return NULL;
 		case TRACEE_INTERRUPTED:
 			*ret = RUN_INTERRUPTED;
 			return NULL;
+		case TRACEE_CLONED:
+		case TRACEE_CALL:
+		case TRACEE_TICK: {
+			bool hung;
+			TRY(scheduler_take(run, &event, &hung));
+			if (!hung)
+				break;
+			TRY(tracee_stop_all(run->tracee));
+			TRY(on_deadline(run, true, &state));
+			*ret = state;
+			return NULL;
+		}
 		}
 	}
 }

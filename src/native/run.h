@@ -88,6 +88,7 @@ struct run {
 	bool output_cut; /* at this very stop: nothing can have come since */
 	bool captured;	 /* the same: its memory was examined */
 	uint64_t began_ns;
+	uint64_t threads_before; /* tracee_threads_made() */
 	uint64_t deadline;
 	/* What is known of the running test. */
 	enum outcome outcome; /* OUTCOME_NONE: nothing against it */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "dwarf/unwind.h"
 #include "native/again.h"
 #include "native/arguments.h"
 #include "native/between.h"
@@ -26,6 +27,7 @@
 #include "native/middle.h"
 #include "native/parallel.h"
 #include "native/saving.h"
+#include "native/scheduler.h"
 #include "native/slots.h"
 #include "native/sort_models.h"
 #include "native/tree.h"
@@ -123,6 +125,7 @@ static void session_close(struct suite *suite)
 	chooser_destroy(session->chooser);
 	user_models_destroy(session->user_models);
 	sort_models_destroy(session->sort_models);
+	unwinder_destroy(session->schedule_unwinder);
 	suite_free_tests(suite);
 	free(session);
 }
@@ -281,6 +284,8 @@ static struct err *session_launch_program(struct session *session,
 	_cleanup_(tracee_destroyp) struct tracee *tracee = NULL;
 	chooser_starts(session->chooser);
 	TRY(tracee_start(session->tracer, &command, &tracee));
+	if (session->suite.options.schedules)
+		TRY(scheduler_hide_vdso(tracee));
 	TRY(run_to_entry(session, tracee));
 	TRY(saving_launched(session, tracee));
 	TRY(program_load(session->program, tracee));
@@ -900,6 +905,7 @@ static const struct suite_ops session_ops = {
 	.declare = session_declare,
 	.choose = chooser_choose,
 	.explore = explore_run,
+	.run_schedule = scheduler_run,
 	.close = session_close,
 };
 

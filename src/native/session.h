@@ -21,6 +21,8 @@ struct arguments;
 struct between;
 struct chooser;
 struct explorer;
+struct scheduler;
+struct unwinder;
 struct file_guard;
 struct saver;
 struct user_models;
@@ -123,6 +125,8 @@ struct session {
 	struct user_models *user_models; /* NULL: none */
 	struct sort_models *sort_models; /* NULL: nothing is chosen */
 	struct explorer *explorer;	 /* during suite_explore(); NULL: no */
+	struct scheduler *scheduler; /* during suite_run_schedule(); NULL: no */
+	struct unwinder *schedule_unwinder; /* NULL: not needed yet */
 	char *opening; /* printed before the first test, for verdict.c; or NULL */
 	struct verdict *verdict; /* NULL: not learned yet, or none to learn */
 	struct tries *tries;	 /* during suite_try_roots(); NULL: no */

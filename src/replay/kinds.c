@@ -5,10 +5,8 @@
 #include "replay/replay_internal.h"
 
 static const struct replay_kind *const kinds[] = {
-	&replay_pollution,
-	&replay_order,
-	&replay_flaky,
-	&replay_choices,
+	&replay_pollution, &replay_order,   &replay_flaky,
+	&replay_schedules, &replay_choices,
 };
 
 const struct replay_kind *replay_kind_of(const char *id)

@@ -51,6 +51,7 @@ struct replay_kind {
 extern const struct replay_kind replay_order;
 extern const struct replay_kind replay_flaky;
 extern const struct replay_kind replay_choices;
+extern const struct replay_kind replay_schedules;
 extern const struct replay_kind replay_pollution;
 
 /* Of the finding with that id; NULL: of none. */

@@ -64,6 +64,7 @@ struct report_kind {
 extern const struct report_kind report_pollution;
 extern const struct report_kind report_order;
 extern const struct report_kind report_flaky;
+extern const struct report_kind report_schedules;
 extern const struct report_kind report_choices;
 
 /* In the sequence of the detectors; ends with NULL. */

@@ -99,8 +99,9 @@ struct report {
 	const struct left_out *left_out; /* variables that were not compared */
 	size_t n_left_out;
 	const struct order_reach *order; /* NULL: orders were not searched */
-	const struct choices_reach *choices; /* NULL: not searched */
-	const struct report_model *models;   /* of the kind "models" */
+	const struct schedules_reach *schedules; /* NULL: not searched */
+	const struct choices_reach *choices;	 /* NULL: not searched */
+	const struct report_model *models;	 /* of the kind "models" */
 	size_t n_models;
 
 	bool reused; /* nothing has changed since the last time: of that one */

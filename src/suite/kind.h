@@ -7,6 +7,8 @@
 
 struct suite_explore_options;
 struct suite_graph;
+struct suite_schedule;
+struct suite_trace;
 
 struct suite_ops {
 	struct err *(*run)(struct suite *suite, const size_t *order, size_t n,
@@ -71,6 +73,11 @@ struct suite_ops {
 			       const struct suite_choices *choices,
 			       const struct suite_explore_options *options,
 			       struct suite_graph *ret);
+	/* NULL: it cannot. See suite_run_schedule(). */
+	struct err *(*run_schedule)(struct suite *suite, size_t test,
+				    const struct suite_schedule *schedule,
+				    const struct suite_observer *observer,
+				    struct suite_trace *ret);
 	void (*close)(struct suite *suite); /* frees what it added and itself */
 };
 

@@ -187,6 +187,8 @@ struct suite_options {
 	/* Orders may also leave out what the suite does between its tests. */
 	bool any_order;
 	enum suite_agent agent;
+	/* For suite_run_schedule(): the program's clocks are ours. */
+	bool schedules;
 	/* At most WIRE_USER_MODELS; for suite_choose(), in executables only. */
 	const struct suite_user_model *user_models;
 	size_t n_user_models;
@@ -253,6 +255,8 @@ struct suite_result {
 	char *output; /* standard output and error of this test, raw; or NULL */
 	size_t output_n;
 	uint64_t output_dropped; /* bytes left out in its middle */
+	/* Other threads of its process ran meanwhile, as far as is known. */
+	bool threads;
 };
 
 struct suite_observer {

@@ -16,7 +16,7 @@
 
 #define OPTIONS                                                                \
 	(PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |        \
-	 PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC)
+	 PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
 
 /* What went wrong in the child, through a pipe that exec closes. */
 struct start_failure {

@@ -161,6 +161,11 @@ pid_t tracee_pid(const struct tracee *tracee)
 	return tracee->pid;
 }
 
+uint64_t tracee_threads_made(const struct tracee *tracee)
+{
+	return tracee->threads_made;
+}
+
 size_t tracee_threads(const struct tracee *tracee)
 {
 	return tracee->threads.n;
@@ -256,8 +261,9 @@ static struct err *thread_resume(struct thread *thread)
 	int deliver = thread->deliver;
 	thread->deliver = 0;
 	thread->stopped = false;
-	if (ptrace_thread(PTRACE_CONT, thread->tid, 0, (uintptr_t)deliver) <
-		    0 &&
+	if (ptrace_thread(thread->tracee->follows ? PTRACE_SYSCALL
+						  : PTRACE_CONT,
+			  thread->tid, 0, (uintptr_t)deliver) < 0 &&
 	    errno != ESRCH)
 		return err_errno(errno, "cannot continue thread %d",
 				 thread->tid);
@@ -383,7 +389,8 @@ static struct err *release_child(struct thread *parent, pid_t child)
 	return NULL;
 }
 
-static struct err *on_new_task(struct thread *thread)
+static struct err *on_new_task(struct thread *thread,
+			       struct tracee_event *event, bool *ret_event)
 {
 	unsigned long message;
 	if (ptrace_thread(PTRACE_GETEVENTMSG, thread->tid, 0,
@@ -401,9 +408,17 @@ static struct err *on_new_task(struct thread *thread)
 	struct thread *new_thread = tracee_add_thread(tracee, tid);
 	if (!new_thread)
 		return err_nomem();
+	tracee->threads_made++;
 	if (pinned)
 		processors_release(tracee);
 	log_debug(LOG_TRACEE, "thread %d of %d", tid, tracee->pid);
+	if (tracee->follows) {
+		new_thread->stopped = born;
+		event->kind = TRACEE_CLONED;
+		event->other = new_thread;
+		*ret_event = true;
+		return born ? thread_fetch(new_thread) : NULL;
+	}
 	if (born) {
 		TRY(watchpoint_sync(new_thread));
 		if (ptrace_thread(PTRACE_CONT, tid, 0, 0) < 0 && errno != ESRCH)
@@ -457,6 +472,7 @@ static bool is_break(const struct thread *thread,
  */
 #define RESULT_RESTARTSYS ((uint64_t)-512)
 #define RESULT_RESTARTNOINTR ((uint64_t)-513)
+#define RESULT_RESTART_LAST ((uint64_t)-516)
 
 static void remake_call(struct thread *thread)
 {
@@ -522,6 +538,20 @@ static struct err *on_signal(struct thread *thread, int signal,
 	return NULL;
 }
 
+/* Of PTRACE_O_TRACESYSGOOD. */
+#define CALL_STOP (SIGTRAP | 0x80)
+
+static bool on_call(const struct thread *thread, struct tracee_event *event)
+{
+	struct __ptrace_syscall_info info = {};
+	if (ptrace_thread(PTRACE_GET_SYSCALL_INFO, thread->tid, sizeof(info),
+			  (uintptr_t)&info) <= 0)
+		return false;
+	event->kind = TRACEE_CALL;
+	event->leaves = info.op == PTRACE_SYSCALL_INFO_EXIT;
+	return event->leaves || info.op == PTRACE_SYSCALL_INFO_ENTRY;
+}
+
 static bool is_stopping(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
@@ -565,11 +595,15 @@ static struct err *thread_look(struct thread *thread,
 	int signal = WSTOPSIG(status);
 	switch (status >> 16) {
 	case 0:
+		if (signal == CALL_STOP) {
+			*ret_event = tracee->follows && on_call(thread, event);
+			return NULL;
+		}
 		return on_signal(thread, signal, event, ret_event);
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
-		return on_new_task(thread);
+		return on_new_task(thread, event, ret_event);
 	case PTRACE_EVENT_EXEC:
 		TRY(on_exec(thread));
 		event->kind = TRACEE_EXECUTED;
@@ -711,13 +745,17 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 			continue;
 		}
 		tracer_ticked();
-		if (tracee->output)
-			tracer_tick_faster(output_drain(tracee->output));
+		bool fast = tracee->output && output_drain(tracee->output);
+		tracer_tick_faster(fast || tracee->follows);
 		event = (struct tracee_event){ .kind = TRACEE_DEADLINE };
-		if (interrupted)
+		if (interrupted) {
 			event.kind = TRACEE_INTERRUPTED;
-		else if (!deadline || tracer_clock() < deadline)
-			continue;
+		} else if (!deadline || tracer_clock() < deadline) {
+			if (!tracee->follows)
+				continue;
+			*ret = (struct tracee_event){ .kind = TRACEE_TICK };
+			return NULL;
+		}
 		TRY(tracee_stop_all(tracee));
 		*ret = event;
 		return NULL;
@@ -783,4 +821,61 @@ struct err *tracee_stop_all(struct tracee *tracee)
 		}
 	}
 	return NULL;
+}
+
+/*
+ * The kernel restarts what it interrupted (signal(7)), but epoll_wait() and its
+ * kin return EINTR: that was not a signal, so these are restarted, too.
+ */
+static void restart_call(struct thread *thread)
+{
+	if (regs_syscall(&thread->regs) >= 0 &&
+	    regs_result(&thread->regs) == (uint64_t)-EINTR) {
+		regs_set_result(&thread->regs, RESULT_RESTARTNOINTR);
+		thread_dirty(thread);
+	}
+}
+
+/* What @thread was stopped for is the interruption alone. */
+static bool only_interrupted(const struct thread *thread)
+{
+	return thread->stopped && thread->has_waiting &&
+	       thread->waiting_status >> 16 == PTRACE_EVENT_STOP;
+}
+
+struct err *tracee_follow_threads(struct tracee *tracee, bool follow)
+{
+	if (tracee->gone || tracee->follows == follow)
+		return NULL;
+	tracee->follows = follow;
+	tracer_tick_faster(follow);
+	if (!follow || tracee->threads.n < 2)
+		return NULL;
+	TRY(tracee_stop_all(tracee));
+	for (size_t i = 0; i < tracee->threads.n; i++) {
+		struct thread *thread = tracee->threads.data[i];
+		if (!only_interrupted(thread))
+			continue;
+		struct err *err = thread_fetch(thread);
+		if (err) {
+			err_ignore(err); /* its end comes next */
+			continue;
+		}
+		thread->has_waiting = false;
+		restart_call(thread);
+	}
+	return NULL;
+}
+
+void thread_interrupt(struct thread *thread)
+{
+	if (!thread->stopped)
+		ptrace_thread(PTRACE_INTERRUPT, thread->tid, 0, 0);
+}
+
+bool thread_call_interrupted(const struct thread *thread)
+{
+	uint64_t result = regs_result(&thread->regs);
+	return result == (uint64_t)-EINTR ||
+	       (result >= RESULT_RESTART_LAST && result <= RESULT_RESTARTSYS);
 }

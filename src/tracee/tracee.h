@@ -72,6 +72,10 @@ enum tracee_event_kind {
 	TRACEE_EXECUTED, /* another program took its place */
 	TRACEE_DEADLINE, /* the time given is over; it is stopped now */
 	TRACEE_INTERRUPTED, /* the user wants to stop (base/interrupted.h); stopped as well */
+	/* Of tracee_follow_threads(): */
+	TRACEE_CLONED, /* @thread has made @other, which has not begun */
+	TRACEE_CALL, /* @thread enters a system call, or leaves it (@leaves) */
+	TRACEE_TICK, /* time has passed; nothing is stopped for it */
 };
 
 struct tracee_event {
@@ -83,6 +87,8 @@ struct tracee_event {
 	unsigned slot;	       /* see watchpoint.h */
 	unsigned access;       /* bits of enum watchpoint_access */
 	uint8_t read, written; /* which bytes of the place, a bit each */
+	struct thread *other;
+	bool leaves;
 };
 
 struct tracee_command {
@@ -136,6 +142,8 @@ static inline void tracee_destroyp(struct tracee **tracee)
 
 pid_t tracee_pid(const struct tracee *tracee);
 size_t tracee_threads(const struct tracee *tracee);
+/* How many it has made so far, those that are gone included. */
+uint64_t tracee_threads_made(const struct tracee *tracee);
 /*
  * Adds processes that it or its copies started and whose parent is gone, dead or
  * alive; also its copies, which are traced.
@@ -186,3 +194,19 @@ void tracee_forget_fault(struct tracee *tracee);
  */
 void tracee_remake_calls(struct tracee *tracee,
 			 bool (*again)(const struct thread *thread));
+
+/*
+ * From now on system calls of all threads, and threads that they make, are
+ * events, and about every millisecond there is one without a cause
+ * (TRACEE_TICK); or they no longer are. Threads that are in a call are made to
+ * enter it again, so that it is seen.
+ */
+struct err *tracee_follow_threads(struct tracee *tracee,
+				  bool follow) _must_check_;
+/*
+ * A thread that sleeps in a system call leaves it, as if by a signal: what the
+ * call returns then is a restart code, or EINTR (signal(7)).
+ */
+void thread_interrupt(struct thread *thread);
+/* Is the result of a call that of an interruption? Nobody but us sees most. */
+bool thread_call_interrupted(const struct thread *thread);

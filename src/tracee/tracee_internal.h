@@ -72,6 +72,7 @@ struct tracee {
 	bool chooses; /* its own processors: left alone */
 	int cpu;
 	VEC(struct thread *) threads;
+	uint64_t threads_made;
 	struct breakpoint_base *base; /* NULL: none are shared */
 	/* Its own, which count before those. */
 	VEC(struct breakpoint) breakpoints;
@@ -95,6 +96,7 @@ struct tracee {
 	unsigned watch_version; /* counts changes; 0: never had any */
 	bool has_fault;
 	bool reports_faults;
+	bool follows; /* its threads: tracee_follow_threads() */
 	bool (*again)(const struct thread *thread);
 	struct poked poked;
 };

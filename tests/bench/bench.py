@@ -2,7 +2,7 @@
 """What control costs: suites run plain and under polygraph, in turns, on the same machine at the same time.
 
 Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--work DIR] [--quick] [--json FILE] [run] [alone] [pollution]
-                [tracking] [files] [malloc] [order] [choices] [sandbox]
+                [tracking] [files] [malloc] [order] [choices] [schedules] [sandbox]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
 right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
@@ -20,9 +20,11 @@ processor time of its own, so that what the tool takes from it shows.
  8. APIs that do something else that is allowed: what it costs on real suites (--work: where they are built), and how many
     runs it needs: `polygraph choices`, see bench_choices.py.
  9. The sandbox: `--sandbox never` against `--sandbox always`, see bench_sandbox.py.
+10. Tests that depend on timing: runs until they are found, by each strategy: `polygraph schedules`, see
+    bench_schedules.py.
 
-Words choose among them: run, alone, pollution, tracking, files, malloc, order, choices, sandbox. --quick leaves out the
-10,000 tests and the 1 GiB, and measures fewer times. --json also writes the numbers to a file.
+Words choose among them: run, alone, pollution, tracking, files, malloc, order, choices, schedules, sandbox. --quick leaves
+out the 10,000 tests and the 1 GiB, and measures fewer times. --json also writes the numbers to a file.
 """
 
 import argparse
@@ -287,6 +289,12 @@ def bench_choices(options, rows):
     bench_choices.bench_choices(options, rows)
 
 
+def bench_schedules(options, rows):
+    import bench_schedules
+
+    bench_schedules.bench_schedules(options, rows)
+
+
 def bench_sandbox(options, rows):
     import bench_sandbox
 
@@ -303,6 +311,7 @@ BENCHES = {
     "malloc": bench_malloc,
     "order": bench_order,
     "choices": bench_choices,
+    "schedules": bench_schedules,
     "sandbox": bench_sandbox,
 }
 

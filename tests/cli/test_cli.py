@@ -117,7 +117,7 @@ class Cli(unittest.TestCase):
     def test_commands(self):
         self.fails("lst", "suite", message="'lst' is neither .*",
                    hint="did you mean 'list'.*")
-        for word in ("schedules",):
+        for word in ("repair",):
             self.fails(word, "suite", hint="the commands are: .*list, run.*",
                        message=f"'{word}' is neither a command nor a file")
         # Without one it is 'check'.

@@ -140,6 +140,12 @@ const details = {
 		h("p", {class: "quiet"}, plural(finding.failures, "failure") + " in " + plural(finding.runs, "run") + " at this level; seed " + finding.failing_seed +
 			(finding.probability === undefined ? "" : "; fails with probability " + finding.probability)),
 		(finding.calls || []).map(call)],
+	"schedule": finding => [failure(finding), h("h3", null, "The work that comes " + finding.direction),
+		frames((finding.event || {}).stack, "Begins in"),
+		h("p", {class: "quiet"}, "By " + Math.round(1000 * finding.margin) + " ms; found in " + plural(finding.runs, "run")),
+		h("details", null, h("summary", null, "What happened"), h("ol", {class: "frames"}, (finding.timeline || []).map(step =>
+			h("li", null, (1000 * step.seconds).toFixed(3) + " ms: " + (step.thread ? "thread " + step.thread : "test") + ": " + step.what +
+				(step.place ? " " + step.place.file + ":" + step.place.line : "")))))],
 	"flaky": finding => [failure(finding), h("p", {class: "quiet"}, "Failed in " + finding.failures + " of " + plural(finding.runs, "identical run")),
 		h("details", null, h("summary", null, "In this order"), h("ol", {class: "frames"}, (finding.order || []).map(name => h("li", null, name))))],
 };
@@ -286,7 +292,7 @@ const clearFilter = () => {
 	applyFilter();
 };
 const filters = h("div", {class: "filters"}, chips("severity", present(["high", "medium", "low"], one => one.severity)),
-	chips("kind", present(["order-dependent", "pollution", "assumption", "flaky"], one => one.kind)),
+	chips("kind", present(["order-dependent", "pollution", "schedule", "assumption", "flaky"], one => one.kind)),
 	chips("state", present(["new", "known"], one => one.known ? "known" : "new")), search, count);
 
 /* ---- links to findings ---- */

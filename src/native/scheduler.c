@@ -1,0 +1,726 @@
+#include "native/scheduler.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "native/framework.h"
+#include "native/saving.h"
+#include "native/scheduler_internal.h"
+#include "native/verdict.h"
+#include "tracee/breakpoint.h"
+#include "tracee/memory.h"
+#include "tracee/output.h"
+
+/* Rests that are looked at before all is taken to rest. */
+#define PASSES 2
+/* Processor time that a test may take while something is held. */
+#define SPIN_NS (100 * NS_PER_MS)
+/* The same where it gives its processor away again and again. */
+#define YIELDS_MAX 2000
+/* Times that a statement is seen. */
+#define LOOPS_MAX 100
+/* What threads may take to come to rest before a test. */
+#define SETTLE_NS (300 * NS_PER_MS)
+/* All wait, and nothing comes, for that long: it hangs. */
+#define HANG_NS (300 * NS_PER_MS)
+
+uint64_t scheduler_now(const struct scheduler *scheduler)
+{
+	return clock_now() + scheduler->offset;
+}
+
+struct thread *scheduler_tracee_thread(const struct run *run, pid_t tid)
+{
+	for (size_t i = 0; i < tracee_threads(run->tracee); i++) {
+		struct thread *thread = tracee_thread(run->tracee, i);
+		if (thread->tid == tid)
+			return thread;
+	}
+	return NULL;
+}
+
+/* Processor time that its process took so far. */
+uint64_t scheduler_cpu_time(const struct run *run)
+{
+	clockid_t clock;
+	struct timespec ts;
+	if (clock_getcpuclockid(tracee_pid(run->tracee), &clock) != 0 ||
+	    clock_gettime(clock, &ts) != 0)
+		return 0;
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- holds ---- */
+
+static bool scheduler_steers(const struct scheduler *scheduler)
+{
+	const struct suite_schedule *schedule = scheduler->schedule;
+	return schedule->event || schedule->early || schedule->priorities;
+}
+
+static void scheduler_start_hold(struct run *run, struct thread *thread,
+				 struct sched_thread *known)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	thread->held = known->held = true;
+	if (scheduler->holding)
+		return;
+	scheduler->holding = scheduler->trace->reached = true;
+	scheduler->hold_began = scheduler_now(scheduler);
+	scheduler->cpu_began = scheduler_cpu_time(run);
+	scheduler->yields = 0;
+	scheduler->passes = 0;
+}
+
+static void scheduler_release(struct run *run, enum suite_hold_end why)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	struct suite_trace *trace = scheduler->trace;
+	for (size_t i = 0; i < scheduler->threads.n; i++) {
+		struct sched_thread *known = &scheduler->threads.data[i];
+		struct thread *thread =
+			known->held ? scheduler_tracee_thread(run, known->tid)
+				    : NULL;
+		known->held = false;
+		if (thread)
+			thread->held = false;
+	}
+	if (!scheduler->holding)
+		return;
+	scheduler->holding = false;
+	scheduler->released = true;
+	scheduler->passes = 0;
+	trace->ended = why;
+	if (!scheduler->failed)
+		trace->margin_ns =
+			scheduler_now(scheduler) - scheduler->hold_began;
+	log_debug(LOG_NATIVE, "schedule: released after %llu us (%d)",
+		  (unsigned long long)(trace->margin_ns / NS_PER_US), why);
+	scheduler_add_mark(run, SUITE_MOMENT_RELEASED);
+}
+
+/* The test's thread waits for the others, from where it stands. */
+static void scheduler_pause(struct run *run, struct thread *thread)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	thread->held = true;
+	scheduler->pausing = true;
+	scheduler->pause_began = scheduler_now(scheduler);
+	scheduler->cpu_began = scheduler_cpu_time(run);
+	scheduler->passes = 0;
+}
+
+static void scheduler_unpause(struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	struct thread *thread =
+		scheduler_tracee_thread(run, scheduler->test_tid);
+	if (thread)
+		thread->held = false;
+	scheduler->pausing = scheduler->delivering = false;
+	scheduler->calming = false;
+	scheduler->paused_ns +=
+		scheduler_now(scheduler) - scheduler->pause_began;
+	scheduler->passes = 0;
+}
+
+/* ---- rest ---- */
+
+static uint64_t count_switches(pid_t pid, pid_t tid)
+{
+	_cleanup_(str_freep) struct str status = STR_INIT;
+	uint64_t n = 0;
+	struct err *err = proc_read(pid, tid, "status", &status);
+	if (!err)
+		proc_status_number(status.s, "voluntary_ctxt_switches", 10, &n);
+	err_ignore(err);
+	return n;
+}
+
+/* One look: does it sleep in a call that waits, as it did at the last look? */
+static bool scheduler_thread_rests(const struct run *run,
+				   struct sched_thread *known)
+{
+	struct proc_stat stat;
+	pid_t pid = tracee_pid(run->tracee);
+	if (!known || !known->in_call || !known->call.name || known->expires ||
+	    !proc_read_stat(pid, known->tid, &stat) || stat.state != 'S')
+		return false;
+	uint64_t switches = count_switches(pid, known->tid);
+	bool same = known->switches == switches;
+	known->switches = switches;
+	return same;
+}
+
+bool scheduler_all_rest(struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	bool rest = true;
+	for (size_t i = 0; i < tracee_threads(run->tracee); i++) {
+		const struct thread *thread = tracee_thread(run->tracee, i);
+		struct sched_thread *known =
+			scheduler_find(scheduler, thread->tid);
+		if (thread->held)
+			continue;
+		/* Each is looked at, so that the next look can compare. */
+		rest &= !thread->stopped && scheduler_thread_rests(run, known);
+	}
+	scheduler->passes = rest ? scheduler->passes + 1 : 0;
+	return scheduler->passes >= PASSES;
+}
+
+static bool scheduler_has_children(const struct run *run)
+{
+	_cleanup_(pids_freep) struct pids children = {};
+	pid_t pid = tracee_pid(run->tracee);
+	for (size_t i = 0; i < tracee_threads(run->tracee); i++)
+		err_ignore(proc_read_children(
+			pid, tracee_thread(run->tracee, i)->tid, &children));
+	return children.n;
+}
+
+/* The first timer of the kernel that may end a wait; UINT64_MAX: none. */
+static uint64_t scheduler_next_timer(struct scheduler *scheduler)
+{
+	uint64_t now = scheduler_now(scheduler), next = UINT64_MAX;
+	for (size_t i = 0; i < scheduler->timers.n; i++) {
+		const struct sched_timer *timer = &scheduler->timers.data[i];
+		if (timer->repeats)
+			return now;
+		if (timer->at && timer->at + NS_PER_MS > now)
+			next = MIN(next, timer->at);
+	}
+	return next;
+}
+
+/* The thread whose wait would end first; NULL: none ends by itself. */
+static struct sched_thread *scheduler_first_waiter(const struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	struct sched_thread *first = NULL;
+	for (size_t i = 0; i < tracee_threads(run->tracee); i++) {
+		const struct thread *thread = tracee_thread(run->tracee, i);
+		struct sched_thread *known =
+			scheduler_find(scheduler, thread->tid);
+		if (thread->held || !known || !known->in_call ||
+		    !known->call.timed)
+			continue;
+		if (!first || known->deadline < first->deadline)
+			first = known;
+	}
+	return first;
+}
+
+/* All rest: the clocks go on to where the first wait ends. */
+void scheduler_warp(struct run *run, struct sched_thread *waiter)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	struct thread *thread = scheduler_tracee_thread(run, waiter->tid);
+	uint64_t now = scheduler_now(scheduler);
+	if (!thread)
+		return;
+	if (waiter->deadline > now)
+		scheduler->offset += waiter->deadline - now;
+	waiter->expires = true;
+	scheduler->passes = 0;
+	thread_interrupt(thread);
+}
+
+bool scheduler_may_warp(struct run *run)
+{
+	return scheduler_next_timer(run->session->scheduler) == UINT64_MAX &&
+	       !scheduler_has_children(run);
+}
+
+/*
+ * All rest. Lets time pass up to @limit; false: it is over, or there is nothing
+ * to wait for. In real time where more than the program's own waits matter.
+ */
+static bool scheduler_pass_time(struct run *run, uint64_t limit)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	struct sched_thread *waiter = scheduler_first_waiter(run);
+	uint64_t timer = scheduler_next_timer(scheduler);
+	bool external = scheduler_has_children(run);
+	if (!waiter && timer >= limit && !external)
+		return false;
+	if (scheduler_now(scheduler) >= limit)
+		return false;
+	if (waiter && waiter->deadline >= limit &&
+	    (timer >= limit && !external))
+		return false;
+	if (timer == UINT64_MAX && !external)
+		scheduler_warp(run, waiter);
+	return true;
+}
+
+/* ---- ticks ---- */
+
+bool scheduler_spins(const struct run *run)
+{
+	const struct scheduler *scheduler = run->session->scheduler;
+	return scheduler_cpu_time(run) - scheduler->cpu_began > SPIN_NS ||
+	       scheduler->yields > YIELDS_MAX;
+}
+
+static void scheduler_tick_pause(struct run *run, bool rest)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	uint64_t patience = scheduler->schedule->patience_ns;
+	uint64_t left = patience - MIN(scheduler->paused_ns, patience);
+	if (scheduler->settling) {
+		if (!rest && scheduler_now(scheduler) - scheduler->pause_began <
+				     SETTLE_NS)
+			return;
+		log_debug(LOG_NATIVE,
+			  "schedule: other threads %s after %llu us",
+			  rest ? "rest" : "do not rest",
+			  (unsigned long long)((scheduler_now(scheduler) -
+						scheduler->pause_began) /
+					       NS_PER_US));
+		scheduler_unpause(run);
+		scheduler->settling = false;
+		scheduler->paused_ns = 0;
+		return;
+	}
+	if (!rest) {
+		if (scheduler_spins(run)) {
+			scheduler_release(run, SUITE_HOLD_SPINNING);
+			scheduler_unpause(run);
+		}
+		return;
+	}
+	if (!scheduler->calming &&
+	    scheduler_pass_time(run, scheduler->pause_began + left))
+		return;
+	if (scheduler->delivering && scheduler->holding) {
+		scheduler->delivering = false;
+		scheduler_release(run, SUITE_HOLD_STATEMENT);
+		return;
+	}
+	scheduler_unpause(run);
+}
+
+static void scheduler_tick_hold(struct run *run, bool rest)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	uint64_t limit =
+		scheduler->hold_began + scheduler->schedule->patience_ns;
+	if (!rest) {
+		if (scheduler_spins(run))
+			scheduler_release(run, SUITE_HOLD_SPINNING);
+		return;
+	}
+	if (scheduler_pass_time(run, limit))
+		return;
+	const struct sched_thread *waiter = scheduler_first_waiter(run);
+	scheduler_release(run, waiter && waiter->deadline >= limit
+				       ? SUITE_HOLD_PATIENCE
+				       : SUITE_HOLD_NEEDED);
+}
+
+/* Nothing is held: waits end as they would, only sooner. */
+void scheduler_tick_free(struct run *run, bool rest, bool *ret_hung)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	uint64_t now = clock_now();
+	if (!rest) {
+		scheduler->rests_since = 0;
+		return;
+	}
+	bool waits = scheduler_first_waiter(run);
+	if (!scheduler_steers(scheduler)
+		    ? waits || scheduler->timers.n
+		    : scheduler_pass_time(run, UINT64_MAX)) {
+		scheduler->rests_since = 0;
+		return;
+	}
+	if (!scheduler->rests_since)
+		scheduler->rests_since = now;
+	if (now - scheduler->rests_since > HANG_NS)
+		*ret_hung = scheduler->trace->hung = true;
+}
+
+static void scheduler_tick(struct run *run, bool *ret_hung)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	if (scheduler->schedule->delay_ns) {
+		scheduler_tick_delays(run);
+		return;
+	}
+	if (scheduler->schedule->priorities && !scheduler->settling) {
+		scheduler_tick_priorities(run, ret_hung);
+		return;
+	}
+	bool rest = scheduler_all_rest(run);
+	if (scheduler->pausing)
+		scheduler_tick_pause(run, rest);
+	else if (scheduler->holding)
+		scheduler_tick_hold(run, rest);
+	else
+		scheduler_tick_free(run, rest, ret_hung);
+}
+
+/* ---- threads and their calls ---- */
+
+static bool scheduler_wants(const struct scheduler *scheduler,
+			    const struct suite_moment *moment)
+{
+	const struct suite_schedule *schedule = scheduler->schedule;
+	return schedule->event && !scheduler->released &&
+	       !scheduler->settling && moment->key &&
+	       !strcmp(schedule->event, moment->key) &&
+	       (!schedule->nth || schedule->nth == moment->nth);
+}
+
+/* A segment of @thread is about to begin. */
+static struct err *scheduler_segment(struct run *run, struct thread *thread,
+				     struct sched_thread *known,
+				     const struct thread *at,
+				     const char *operation)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	if (scheduler->settling)
+		return NULL;
+	struct suite_moment moment = {
+		.kind = strcmp(operation, "start") != 0 ? SUITE_MOMENT_RESUMED
+							: SUITE_MOMENT_STARTED,
+		.thread = known->number,
+		.operation = operation,
+	};
+	TRY(scheduler_describe(run, at, known, &moment));
+	bool holds = scheduler_wants(scheduler, &moment);
+	if (holds)
+		moment.kind = SUITE_MOMENT_HELD;
+	TRY(scheduler_add_moment(run, &moment));
+	if (holds)
+		scheduler_start_hold(run, thread, known);
+	scheduler_delay(run, thread);
+	return NULL;
+}
+
+static struct err *scheduler_take_clone(struct run *run,
+					const struct tracee_event *event)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	struct sched_thread *known;
+	scheduler->trace->threads = true;
+	TRY(scheduler_add_thread(run, event->other, event->thread, &known));
+	return scheduler_segment(run, event->other, known, event->thread,
+				 "start");
+}
+
+/* Reading a file is no waiting for others. */
+static bool scheduler_is_file(const struct run *run,
+			      const struct thread *thread)
+{
+	char path[64], link[256];
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", tracee_pid(run->tracee),
+		 (int)regs_syscall_arg(&thread->regs, 0));
+	ssize_t n = readlink(path, link, sizeof(link));
+	return n <= 0 || link[0] == '/';
+}
+
+static struct err *scheduler_note_timer(struct scheduler *scheduler,
+					const struct thread *thread)
+{
+	struct sched_timer timer = {};
+	uint64_t ns = 0;
+	if (!timed_call_arms(thread, &timer.which, &ns, &timer.repeats))
+		return NULL;
+	timer.at = ns ? scheduler_now(scheduler) + ns : 0;
+	for (size_t i = 0; i < scheduler->timers.n; i++) {
+		if (scheduler->timers.data[i].which != timer.which)
+			continue;
+		scheduler->timers.data[i] = timer;
+		return NULL;
+	}
+	return vec_push(&scheduler->timers, timer);
+}
+
+static void scheduler_enter_call(struct scheduler *scheduler,
+				 const struct thread *thread,
+				 struct sched_thread *known)
+{
+	long number = regs_syscall(&thread->regs);
+	known->in_call = true;
+	known->switches = 0;
+	if (number == SYS_sched_yield)
+		scheduler->yields++;
+	/* What was interrupted goes on, until the same moment. */
+	if (number == SYS_restart_syscall && known->call.name)
+		return;
+	known->call = timed_call_read(thread, scheduler->offset);
+	known->deadline = known->call.timed
+				  ? scheduler_now(scheduler) + known->call.ns
+				  : 0;
+}
+
+static struct err *scheduler_leave_call(struct run *run, struct thread *thread,
+					struct sched_thread *known)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	bool expires = known->expires;
+	known->expires = false;
+	if (thread_call_interrupted(thread)) {
+		known->restarted = true;
+		if (!expires)
+			return NULL; /* it is restarted, or a signal came */
+		timed_call_expire(thread);
+	}
+	bool waited = known->restarted;
+	known->in_call = known->restarted = false;
+	timed_call_advance(thread, scheduler->offset);
+	TRY(scheduler_note_timer(scheduler, thread));
+	const struct timed_call *call = &known->call;
+	if (known->tid == scheduler->test_tid && call->name && call->segment &&
+	    scheduler->schedule->event && !scheduler->holding &&
+	    !scheduler->released && !scheduler->pausing &&
+	    tracee_threads(run->tracee) > 1) {
+		/*
+		 * The others have come as far as they can before what is to be
+		 * held is handed to them: the same in every run.
+		 */
+		scheduler_pause(run, thread);
+		scheduler->calming = true;
+		return NULL;
+	}
+	if (known->tid == scheduler->test_tid || !call->name ||
+	    !call->segment ||
+	    (call->descriptor && scheduler_is_file(run, thread)))
+		return NULL;
+	/*
+	 * What it wanted to wait for was there already. That depends on chance,
+	 * so it is no event of its own; but where such work is to be held, this
+	 * is the same work.
+	 */
+	if (regs_result(&thread->regs) == (uint64_t)-EAGAIN && !waited &&
+	    (!scheduler->schedule->event || scheduler->schedule->nth))
+		return NULL;
+	return scheduler_segment(run, thread, known, thread, call->name);
+}
+
+struct err *scheduler_take(struct run *run, const struct tracee_event *event,
+			   bool *ret_hung)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	*ret_hung = false;
+	if (!scheduler || !scheduler->active || run->executed)
+		return NULL;
+	if (event->kind == TRACEE_TICK) {
+		scheduler_tick(run, ret_hung);
+		return NULL;
+	}
+	scheduler->passes = 0;
+	if (event->kind == TRACEE_CLONED)
+		return scheduler_take_clone(run, event);
+	struct sched_thread *known =
+		scheduler_find(scheduler, event->thread->tid);
+	if (!known)
+		TRY(scheduler_add_thread(run, event->thread, NULL, &known));
+	if (event->leaves)
+		return scheduler_leave_call(run, event->thread, known);
+	scheduler_enter_call(scheduler, event->thread, known);
+	return NULL;
+}
+
+/* ---- statements ---- */
+
+static bool is_statement(const char *key, unsigned nth,
+			 const struct suite_moment *moment)
+{
+	return key && !strcmp(key, moment->key) && nth == moment->nth;
+}
+
+static struct err *on_statement(struct run *run, struct thread *thread,
+				uint64_t arg)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	(void)arg;
+	if (!scheduler || !scheduler->active ||
+	    thread->tid != scheduler->test_tid)
+		return NULL;
+	const struct suite_schedule *schedule = scheduler->schedule;
+	struct suite_moment moment = { .kind = SUITE_MOMENT_STATEMENT };
+	TRY(scheduler_describe_statement(run, regs_pc(&thread->regs), &moment));
+	if (!moment.key)
+		return NULL;
+	/* A loop that waits is to run as fast as it does. */
+	if (moment.nth > LOOPS_MAX)
+		TRY(run_unbreak(run, regs_pc(&thread->regs)));
+	bool until =
+		is_statement(schedule->until, schedule->until_nth, &moment);
+	bool before =
+		schedule->early && tracee_threads(run->tracee) > 1 &&
+		(!schedule->before ||
+		 is_statement(schedule->before, schedule->before_nth, &moment));
+	if (until || before) {
+		scheduler->delivering = until;
+		scheduler->trace->reached |= before;
+		moment.kind = SUITE_MOMENT_PAUSED;
+		scheduler_pause(run, thread);
+	}
+	if (schedule->priorities)
+		scheduler_delay(run, thread);
+	return scheduler_add_moment(run, &moment);
+}
+
+struct err *scheduler_attach(struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	if (!scheduler)
+		return NULL;
+	TRY(scheduler_find_statements(run));
+	for (size_t i = 0; i < scheduler->statements.n; i++) {
+		struct raddr at = scheduler->statements.data[i].address;
+		uint64_t word;
+		/* The adapter's own are not to be disturbed. */
+		if (breakpoint_at(run->tracee, at, &word))
+			continue;
+		TRY(run_break(run, at, on_statement, 0));
+	}
+	return NULL;
+}
+
+/* ---- a test's life ---- */
+
+struct err *scheduler_begin(struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	if (!scheduler || scheduler->active)
+		return NULL;
+	struct sched_thread *known;
+	scheduler->active = true;
+	scheduler->began = scheduler_now(scheduler);
+	scheduler->test_tid = run->at ? run->at->tid : tracee_pid(run->tracee);
+	for (size_t i = 0; i < tracee_threads(run->tracee); i++)
+		TRY(scheduler_add_thread(run, tracee_thread(run->tracee, i),
+					 NULL, &known));
+	scheduler->trace->threads = tracee_threads(run->tracee) > 1;
+	TRY(tracee_follow_threads(run->tracee, true));
+	/* A pool that stands before the test: its members come to rest. */
+	struct thread *own = scheduler_tracee_thread(run, scheduler->test_tid);
+	if (scheduler->trace->threads && own) {
+		scheduler->settling = true;
+		scheduler_pause(run, own);
+	}
+	return NULL;
+}
+
+void scheduler_note_failure(struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	if (!scheduler || !scheduler->active || scheduler->failed)
+		return;
+	scheduler->failed = true;
+	scheduler->trace->after = !scheduler->holding;
+	if (scheduler->holding)
+		scheduler->trace->margin_ns =
+			scheduler_now(scheduler) - scheduler->hold_began;
+	else if (scheduler->schedule->early)
+		scheduler->trace->margin_ns = scheduler->paused_ns;
+	else if (scheduler->schedule->priorities)
+		scheduler->trace->margin_ns = scheduler->offset;
+	scheduler_add_mark(run, SUITE_MOMENT_FAILED);
+}
+
+void scheduler_end(struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	if (!scheduler || !scheduler->active)
+		return;
+	scheduler->active = false;
+	if (scheduler->holding && !scheduler->failed)
+		scheduler->trace->margin_ns =
+			scheduler_now(scheduler) - scheduler->hold_began;
+	for (size_t i = 0; i < tracee_threads(run->tracee); i++)
+		tracee_thread(run->tracee, i)->held = false;
+	err_ignore(tracee_follow_threads(run->tracee, false));
+}
+
+static struct err *scheduler_run_test(struct session *session,
+				      const size_t *test)
+{
+	_cleanup_(run_destroyp) struct run *run = NULL;
+	TRY(saving_put_back(session));
+	TRY(session_process(session, &run));
+	run->order = test;
+	run->n = 1;
+	run->stop_after = !run->framework->exit_status_counts;
+	run->defer = run->framework->exit_status_counts;
+	TRY(scheduler_attach(run));
+	TRY(run->framework->start(run, run->ready_thread));
+	enum run_state state;
+	TRY(run_loop(run, &state));
+	if (state == RUN_INTERRUPTED)
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	output_restart(session->output);
+	return NULL;
+}
+
+struct err *scheduler_run(struct suite *suite, size_t test,
+			  const struct suite_schedule *schedule,
+			  const struct suite_observer *observer,
+			  struct suite_trace *ret)
+{
+	struct session *session = (struct session *)suite;
+	_cleanup_(suite_trace_free) struct suite_trace trace = {};
+	_cleanup_(scheduler_free) struct scheduler scheduler = {
+		.schedule = schedule,
+		.trace = &trace,
+		.test = test,
+		.random = schedule->seed ? schedule->seed : 1,
+	};
+	TRY(verdict_learn(session));
+	if (!session->schedule_unwinder)
+		TRY(unwinder_create(&session->schedule_unwinder));
+	session->observer = observer;
+	session->reported = 0;
+	session->scheduler = &scheduler;
+	tracer_tick(true);
+	struct err *err = scheduler_run_test(session, &test);
+	tracer_tick(false);
+	session->scheduler = NULL;
+	session->observer = NULL;
+	struct err *failed = saving_put_back(session);
+	if (err) {
+		err_ignore(failed);
+		return err;
+	}
+	TRY(failed);
+	*ret = trace;
+	trace = (struct suite_trace){};
+	return NULL;
+}
+
+struct err *scheduler_hide_vdso(struct tracee *tracee)
+{
+	const struct thread *thread = tracee_thread(tracee, 0);
+	struct raddr at = regs_sp(&thread->regs);
+	uint64_t word;
+	/* The number of arguments, those, NULL, the environment, NULL. */
+	TRY(memory_read_u64(tracee, at, &word));
+	at = raddr_add(at, 8 * ((int64_t)word + 2));
+	for (size_t i = 0; i < VDSO_WORDS_MAX; i++) {
+		TRY(memory_read_u64(tracee, at, &word));
+		at = raddr_add(at, 8);
+		if (!word)
+			break;
+	}
+	for (size_t i = 0; i < VDSO_WORDS_MAX; i++) {
+		TRY(memory_read_u64(tracee, at, &word));
+		if (word == AT_SYSINFO_EHDR)
+			return memory_write_u64(tracee, at, AT_IGNORE);
+		if (word == AT_NULL)
+			break;
+		at = raddr_add(at, 16);
+	}
+	return NULL;
+}
