@@ -102,6 +102,20 @@ static struct err *make_subject(const struct arrival *arrival, char **ret)
 			  frame && frame->function ? frame->function : "");
 }
 
+static const char *schedules_hint(const struct arrival *arrival)
+{
+	if (!arrival->operation)
+		return NULL;
+	if (arrival->hung)
+		return "before waiting, check in a loop whether what is waited "
+		       "for has happened already";
+	if (arrival->early)
+		return "do not expect that the work takes time: let the test "
+		       "decide when it may go on";
+	return "wait for the work itself (join the thread, or wait for a "
+	       "condition that it sets), not for a time";
+}
+
 struct err *schedules_add_finding(struct schedules_search *search,
 				  const struct schedules_trial *failing,
 				  struct arrival *arrival)
@@ -128,6 +142,7 @@ struct err *schedules_add_finding(struct schedules_search *search,
 	TRY(make_subject(arrival, &subject));
 	TRY(finding_id(&arrival_kind, 0, test, subject, &finding.id));
 	TRY(schedules_make_message(test, arrival, &finding.message));
+	TRY(str_copy(schedules_hint(arrival), &finding.hint));
 	TRY(finding_replay(finding.id, &finding.replay));
 	TRY(finding_take_evidence(&finding, arrival, sizeof(*arrival)));
 	TRY(vec_push(&search->result->findings, finding));
