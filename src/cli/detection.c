@@ -325,11 +325,6 @@ static struct err *find_step(struct detection *detection, void *state,
 	const struct detector *detector = detection->step->detector;
 	bool moves = detector->agent != detection->choice.options.agent;
 	bool could = true;
-	if (detector->has_work && !detector->has_work(detection)) {
-		log_debug(LOG_CLI, "%s: there is nothing to do",
-			  detector->name);
-		return NULL;
-	}
 	run_facts_phase(&detection->facts, detector->name,
 			moves ? 0 : suite_executions(detection->suite));
 	if (moves)
@@ -447,6 +442,12 @@ static struct err *detection_find_all(struct detection *detection)
 			continue;
 		if (!detection->step->hidden && !detection->values->fresh)
 			TRY(earlier_load(detection, &detection->earlier[i]));
+		if (!failed && detector->has_work &&
+		    !detector->has_work(detection)) {
+			log_debug(LOG_CLI, "%s: there is nothing to do",
+				  detector->name);
+			continue;
+		}
 		if (failed)
 			log_debug(LOG_CLI, "%s: does not start: %s",
 				  detector->name, err_message(failed));
