@@ -16,6 +16,7 @@
 #include "dwarf/unwind.h"
 #include "native/again.h"
 #include "native/arguments.h"
+#include "native/bench.h"
 #include "native/between.h"
 #include "native/calls.h"
 #include "native/chooser.h"
@@ -842,6 +843,27 @@ static struct err *session_try_roots(struct suite *suite,
 			 observer);
 }
 
+static struct err *session_work_bench(struct suite *suite,
+				      const struct suite_bench_options *options,
+				      suite_bench_work *work, void *data,
+				      const struct suite_observer *observer,
+				      const char **ret_why_not)
+{
+	struct session *session = session_of(suite);
+	struct suite_bench_options given = *options;
+	struct suite_watch room;
+	TRY(verdict_learn(session));
+	given.watch = session_forked_options(session, options->watch,
+					     SUITE_FILES, &room);
+	return bench_work(session, &given, work, data, observer, ret_why_not);
+}
+
+static struct err *session_read_code(struct suite *suite, const char *file,
+				     struct suite_code *ret)
+{
+	return bench_read_code(session_of(suite), file, ret);
+}
+
 /* Tests stay in their segments, and those in the program's own sequence. */
 static struct err *session_declare_segments(struct session *session, size_t n)
 {
@@ -899,6 +921,8 @@ static const struct suite_ops session_ops = {
 	.touched_file = saving_touched_file,
 	.unrestored = saving_unrestored,
 	.try_roots = session_try_roots,
+	.work_bench = session_work_bench,
+	.read_code = session_read_code,
 	.run_tree = session_run_tree,
 	.keep_files = saving_keep_files,
 	.put_back = saving_put_back_files,

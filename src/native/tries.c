@@ -1,4 +1,4 @@
-#include "native/tries.h"
+#include "native/tries_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,32 +21,6 @@
 #define SLOWER 10
 /* … and at least that. */
 #define LIMIT_MIN (UINT64_C(1000) * 1000 * 1000)
-
-struct tries {
-	struct session *session;
-	const struct suite_watch *watch;
-	const struct suite_observer *outer; /* the caller's */
-	struct suite_observer inner;
-	/* NULL: not asked for, or given up. */
-	struct memory_watch *memory;
-	struct system_watch *system;
-	struct suite_watch system_options;
-	size_t *order; /* the prefix and the test */
-	size_t n;
-	struct run *run;	     /* runs the prefix, then stops */
-	struct tracee *before;	     /* a copy of it, at the beginning */
-	struct tracee *between;	     /* and one at the end of the prefix */
-	const char *why_not;	     /* there are no roots because … */
-	bool stands;		     /* where the test is about to begin */
-	bool kept;		     /* the agent's quarantine is on */
-	struct remedies remedies;    /* roots that can be restored */
-	struct positions *positions; /* in open files, where it stands */
-	struct saved *files; /* as they are there; NULL: none are kept */
-	/* The try that runs. */
-	enum outcome outcome;
-	uint64_t took;
-	uint64_t longest; /* of tries that ended by themselves; 0: none yet */
-};
 
 static void tries_on_limit(void *data, const char *text)
 {
@@ -87,8 +61,7 @@ static struct err *tries_do_without(struct tries *tries, bool memory,
 	return NULL;
 }
 
-static struct err *tries_look_at_changes(struct tries *tries,
-					 struct changes *ret)
+struct err *tries_look_at_changes(struct tries *tries, struct changes *ret)
 {
 	struct thread *thread = tracee_thread(tries->run->tracee, 0);
 	/* Memory last: what the others do in the process is not to be seen. */
@@ -114,6 +87,8 @@ static struct err *keep_before(struct tries *tries)
 
 static struct err *look_before(struct tries *tries)
 {
+	if (tries->bench)
+		return tries_look_at_changes(tries, NULL);
 	TRY(keep_before(tries));
 	TRY(remedies_quarantine(tries->session->program, tries->run->tracee,
 				&tries->kept));
@@ -172,7 +147,8 @@ struct err *tries_group_ready(struct tries *tries, struct run *run)
  */
 struct err *tries_end(struct tries *tries, struct run *run)
 {
-	if (run != tries->run || run->next + 1 != tries->n || tries->between)
+	if (run != tries->run || run->next + 1 != tries->n || tries->between ||
+	    tries->bench)
 		return NULL;
 	tracee_reap(run->tracee);
 	if (tracee_threads(run->tracee) > 1)
@@ -204,8 +180,10 @@ static struct err *run_prefix(struct tries *tries)
 	if (tries->why_not)
 		return NULL;
 	TRY(run->framework->start(run, run->ready_thread));
-	enum run_state state;
-	TRY(run_loop(run, &state));
+	enum run_state state = RUN_STOPPED;
+	/* The first test may begin at once. */
+	if (!run->stop)
+		TRY(run_loop(run, &state));
 	if (state == RUN_INTERRUPTED)
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	if (!tries->stands && !tries->why_not)
@@ -264,14 +242,16 @@ static uint64_t time_limit(const struct tries *tries)
 	return MIN(most, MAX(known * SLOWER, LIMIT_MIN));
 }
 
-static struct err *run_try(struct tries *tries, struct run *copy,
-			   const bool *put_back)
+struct err *tries_settle(struct run *copy)
 {
 	copy->stop_after = !copy->framework->exit_status_counts;
 	copy->defer = copy->framework->exit_status_counts;
-	TRY(run_break_symbol(copy, "exit", on_exit_called, 0, NULL));
-	TRY(remedies_apply(&tries->remedies, put_back, copy->program,
-			   copy->tracee));
+	return run_break_symbol(copy, "exit", on_exit_called, 0, NULL);
+}
+
+struct err *tries_run_test(struct tries *tries, struct run *copy)
+{
+	tries->outcome = OUTCOME_NONE;
 	copy->began_ns = clock_now();
 	copy->deadline = tracer_clock() + time_limit(tries);
 	enum run_state state;
@@ -280,17 +260,47 @@ static struct err *run_try(struct tries *tries, struct run *copy,
 		return err_create(ERR_INTERRUPTED, "interrupted");
 	if (tries->outcome != OUTCOME_TIMEOUT)
 		tries->longest = MAX(tries->longest, tries->took);
+	/* It ended without the framework's saying so. */
+	if (!tries->outcome)
+		tries->outcome = OUTCOME_CRASH;
 	return NULL;
+}
+
+/*
+ * Files are not copied with the process: they are restored to what they must
+ * be.
+ */
+struct err *tries_copy(struct tries *tries, const bool *put_back,
+		       struct run **ret)
+{
+	struct session *session = tries->session;
+	if (interrupted)
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	TRY(saving_put_back_to(session, tries->files));
+	if (put_back)
+		TRY(remedies_put_back_files(&tries->remedies, put_back,
+					    session->saver, tries->files));
+	TRY(positions_put_back(tries->positions,
+			       tracee_thread(tries->run->tracee, 0)));
+	TRY(run_copy(tries->run, tracee_thread(tries->run->tracee, 0), ret));
+	session->suite.executions++;
+	return NULL;
+}
+
+static struct err *run_try(struct tries *tries, struct run *copy,
+			   const bool *put_back)
+{
+	TRY(tries_settle(copy));
+	TRY(remedies_apply(&tries->remedies, put_back, copy->program,
+			   copy->tracee));
+	return tries_run_test(tries, copy);
 }
 
 static struct err *try_roots(void *context, const bool *put_back,
 			     enum outcome *ret)
 {
 	struct tries *tries = context;
-	struct session *session = tries->session;
 	_cleanup_(freep) bool *none = NULL;
-	if (interrupted)
-		return err_create(ERR_INTERRUPTED, "interrupted");
 	if (!put_back) {
 		remedies_overwrite_more(&tries->remedies);
 		put_back = none = calloc(tries->remedies.roots.n + 1, 1);
@@ -298,23 +308,11 @@ static struct err *try_roots(void *context, const bool *put_back,
 			return err_nomem();
 	}
 	_cleanup_(run_destroyp) struct run *copy = NULL;
-	/*
-	 * Files are not copied with the process: they are restored to what they
-	 * must be.
-	 */
-	TRY(saving_put_back_to(session, tries->files));
-	TRY(remedies_put_back_files(&tries->remedies, put_back, session->saver,
-				    tries->files));
-	TRY(positions_put_back(tries->positions,
-			       tracee_thread(tries->run->tracee, 0)));
-	TRY(run_copy(tries->run, tracee_thread(tries->run->tracee, 0), &copy));
-	tries->outcome = OUTCOME_NONE;
-	session->suite.executions++;
+	TRY(tries_copy(tries, put_back, &copy));
 	struct err *err = run_try(tries, copy, put_back);
-	output_restart(session->output);
+	output_restart(tries->session->output);
 	TRY(err);
-	/* It ended without the framework's saying so. */
-	*ret = tries->outcome ? tries->outcome : OUTCOME_CRASH;
+	*ret = tries->outcome;
 	return NULL;
 }
 
@@ -389,8 +387,7 @@ static struct err *find_system(struct tries *tries)
 				   &tries->system);
 }
 
-static struct err *tries_judge(struct tries *tries, suite_judge *judge,
-			       void *data)
+static struct err *tries_prepare(struct tries *tries)
 {
 	if (tries->watch->what & SUITE_MEMORY)
 		TRY(find_memory(tries->session, tries->watch, &tries->memory));
@@ -398,7 +395,69 @@ static struct err *tries_judge(struct tries *tries, suite_judge *judge,
 		TRY(find_system(tries));
 	TRY(between_find_for(tries->session, tries->order, tries->n));
 	TRY(saving_put_back(tries->session));
-	TRY(run_prefix(tries));
+	return run_prefix(tries);
+}
+
+struct err *tries_enter(struct session *session,
+			const struct suite_watch *watch, const size_t *prefix,
+			size_t n, size_t test, struct bench *bench,
+			struct err *(*use)(struct tries *tries, void *data),
+			void *data, const struct suite_observer *observer)
+{
+	struct tries tries = {
+		.session = session,
+		.watch = watch,
+		.outer = observer,
+		.bench = bench,
+		.n = n + 1,
+	};
+	tries.inner = (struct suite_observer){
+		.finished = tries_on_finished,
+		.limit = tries_on_limit,
+		.data = &tries,
+	};
+	tries.order = malloc((n + 1) * sizeof(*tries.order));
+	if (!tries.order)
+		return err_nomem();
+	if (n)
+		memcpy(tries.order, prefix, n * sizeof(*tries.order));
+	tries.order[n] = test;
+	/* Nothing else may watch these processes. */
+	struct watch *outer_watch = session->watch;
+	unsigned points = session->points;
+	session->watch = NULL;
+	session->points = 0;
+	session->observer = &tries.inner;
+	session->tries = &tries;
+	session->reported = 0;
+	session->unhappy = false;
+	tracer_tick(true);
+	struct err *err = tries_prepare(&tries);
+	if (!err)
+		err = use(&tries, data);
+	tries_free(&tries);
+	struct err *failed = saving_put_back(session);
+	if (!err)
+		err = failed;
+	else
+		err_ignore(failed);
+	output_restart(session->output);
+	tracer_tick(false);
+	session->tries = NULL;
+	session->observer = NULL;
+	session->watch = outer_watch;
+	session->points = points;
+	return err;
+}
+
+struct judging {
+	suite_judge *judge;
+	void *data;
+};
+
+static struct err *tries_judge(struct tries *tries, void *data)
+{
+	const struct judging *judging = data;
 	if (!tries->why_not)
 		TRY(tries_find_roots(tries));
 	if (tries->why_not) {
@@ -413,8 +472,8 @@ static struct err *tries_judge(struct tries *tries, suite_judge *judge,
 	TRY(positions_take(tries->run->tracee, &tries->positions));
 	if (interrupted)
 		return err_create(ERR_INTERRUPTED, "interrupted");
-	return judge(data, tries->remedies.roots.data, tries->remedies.roots.n,
-		     try_roots, tries);
+	return judging->judge(judging->data, tries->remedies.roots.data,
+			      tries->remedies.roots.n, try_roots, tries);
 }
 
 struct err *tries_run(struct session *session, const struct suite_watch *watch,
@@ -422,46 +481,9 @@ struct err *tries_run(struct session *session, const struct suite_watch *watch,
 		      suite_judge *judge, void *data,
 		      const struct suite_observer *observer)
 {
+	struct judging judging = { judge, data };
 	if (!(watch->what & SUITE_ALL) || !n)
 		return NULL;
-	struct tries tries = {
-		.session = session,
-		.watch = watch,
-		.outer = observer,
-		.n = n + 1,
-	};
-	tries.inner = (struct suite_observer){
-		.finished = tries_on_finished,
-		.limit = tries_on_limit,
-		.data = &tries,
-	};
-	tries.order = malloc((n + 1) * sizeof(*tries.order));
-	if (!tries.order)
-		return err_nomem();
-	memcpy(tries.order, prefix, n * sizeof(*tries.order));
-	tries.order[n] = test;
-	/* Nothing else may watch these processes. */
-	struct watch *outer_watch = session->watch;
-	unsigned points = session->points;
-	session->watch = NULL;
-	session->points = 0;
-	session->observer = &tries.inner;
-	session->tries = &tries;
-	session->reported = 0;
-	session->unhappy = false;
-	tracer_tick(true);
-	struct err *err = tries_judge(&tries, judge, data);
-	tries_free(&tries);
-	struct err *failed = saving_put_back(session);
-	if (!err)
-		err = failed;
-	else
-		err_ignore(failed);
-	output_restart(session->output);
-	tracer_tick(false);
-	session->tries = NULL;
-	session->observer = NULL;
-	session->watch = outer_watch;
-	session->points = points;
-	return err;
+	return tries_enter(session, watch, prefix, n, test, NULL, tries_judge,
+			   &judging, observer);
 }

@@ -52,7 +52,7 @@ static struct err *references_add_function(struct references *references,
 		       : vec_push(&references->functions, start);
 }
 
-static void references_visit(void *data, struct raddr to)
+static void references_visit(void *data, struct raddr to, bool writes _unused_)
 {
 	struct references *references = data;
 	uint64_t behind;

@@ -5,6 +5,9 @@
 #include "base/vec.h"
 #include "suite/suite.h"
 
+struct suite_bench;
+struct suite_bench_options;
+struct suite_code;
 struct suite_explore_options;
 struct suite_graph;
 struct suite_schedule;
@@ -62,6 +65,15 @@ struct suite_ops {
 				 const size_t *prefix, size_t n, size_t test,
 				 suite_judge *judge, void *data,
 				 const struct suite_observer *observer);
+	/* Both NULL: never possible. See suite/bench.h. */
+	struct err *(*work_bench)(
+		struct suite *suite, const struct suite_bench_options *options,
+		struct err *(*work)(void *data,
+				    const struct suite_bench *bench),
+		void *data, const struct suite_observer *observer,
+		const char **ret_why_not);
+	struct err *(*read_code)(struct suite *suite, const char *file,
+				 struct suite_code *ret);
 	/* Before other orders are tried. NULL: all was said. See suite_declare(). */
 	struct err *(*declare)(struct suite *suite, const size_t *tests,
 			       size_t n);

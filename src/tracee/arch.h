@@ -132,11 +132,13 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 /*
  * Calls @visit with each address that an instruction of the @n bytes at @address
  * names by itself: functions that it calls or whose address it takes, variables,
- * also thread-local ones of the thread with that pointer.
+ * also thread-local ones of the thread with that pointer. @writes: it is
+ * something in memory that the instruction writes.
  */
+typedef void arch_visit(void *data, struct raddr to, bool writes);
 void arch_references(const uint8_t *bytes, size_t n, struct raddr address,
-		     struct raddr thread_pointer,
-		     void (*visit)(void *data, struct raddr to), void *data);
+		     struct raddr thread_pointer, arch_visit *visit,
+		     void *data);
 
 /*
  * What the instruction that was just executed did to the @n bytes at @place, at

@@ -3,28 +3,27 @@
 
 static void x86_operand_reference(const cs_insn *insn, const cs_x86_op *op,
 				  struct raddr thread_pointer,
-				  void (*visit)(void *data, struct raddr to),
-				  void *data)
+				  arch_visit *visit, void *data)
 {
 	const x86_op_mem *mem = &op->mem;
 	uint64_t disp = (uint64_t)mem->disp;
+	bool writes = op->access & CS_AC_WRITE;
 	if (op->type == X86_OP_IMM) {
-		visit(data, RADDR(op->imm));
+		visit(data, RADDR(op->imm), false);
 		return;
 	}
 	if (op->type != X86_OP_MEM)
 		return;
 	if (mem->segment == X86_REG_FS && mem->base == X86_REG_INVALID)
-		visit(data, raddr_add(thread_pointer, disp));
+		visit(data, raddr_add(thread_pointer, disp), writes);
 	else if (mem->base == X86_REG_RIP)
-		visit(data, RADDR(insn->address + insn->size + disp));
+		visit(data, RADDR(insn->address + insn->size + disp), writes);
 	else if (disp) /* a table of a program at a fixed place */
-		visit(data, RADDR(disp));
+		visit(data, RADDR(disp), writes);
 }
 
 void arch_references(const uint8_t *bytes, size_t n, struct raddr address,
-		     struct raddr thread_pointer,
-		     void (*visit)(void *data, struct raddr to), void *data)
+		     struct raddr thread_pointer, arch_visit *visit, void *data)
 {
 	csh disassembler = x86_disassembler();
 	cs_insn *insn = cs_malloc(disassembler);

@@ -9,19 +9,30 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/proc.h"
 #include "tracee/breakpoint.h"
 #include "tracee/memory.h"
 #include "tracee/tracee_internal.h"
 
 #define SYSCALL_LIMIT_NS (10 * NS_PER_S)
 #define KEPT_SIGNALS 16
+/* So many times the limit, at most, if it does not get a processor. */
+#define STARVED_MAX 200
 
 /* Room below the stack pointer that leaf functions use (ABI, 3.2.2). */
 #define RED_ZONE 128
+
+/* For how long a call may go on. */
+struct remote_limit {
+	uint64_t ns;
+	bool processor; /* time that it waits for a processor does not count */
+	uint64_t used;	/* processor time before the call */
+};
 
 struct remote_saved {
 	siginfo_t info[KEPT_SIGNALS];
@@ -52,15 +63,52 @@ static void return_signals(struct thread *thread, struct remote_saved *kept)
 	}
 }
 
+/* Processor time of a thread so far. */
+static uint64_t remote_used(const struct thread *thread)
+{
+	/* As glibc's clock_getcpuclockid(3), for a thread: CPUCLOCK_SCHED | 4. */
+	clockid_t clock = (clockid_t)(~(unsigned)thread->tid << 3 | 6);
+	struct timespec used;
+	return clock_gettime(clock, &used) < 0
+		       ? UINT64_MAX
+		       : (uint64_t)used.tv_sec * NS_PER_S +
+				 (uint64_t)used.tv_nsec;
+}
+
+/*
+ * A thread that wants to run and did not get a processor for so long has more
+ * time, up to a bound.
+ */
+static struct err *remote_wait(struct thread *thread, uint64_t deadline,
+			       const struct remote_limit *limit,
+			       int *ret_status)
+{
+	for (int i = 0;; i++) {
+		struct err *err = thread_wait(thread, deadline, ret_status);
+		struct proc_stat stat;
+		if (!err || !limit->processor || i == STARVED_MAX ||
+		    clock_now() < deadline)
+			return err;
+		uint64_t used = remote_used(thread);
+		if (used == UINT64_MAX || used - limit->used >= limit->ns ||
+		    !proc_read_stat(thread->tracee->pid, thread->tid, &stat) ||
+		    stat.state != 'R')
+			return err;
+		err_ignore(err);
+		deadline = clock_now() + limit->ns;
+	}
+}
+
 /*
  * Lets the thread run until it executes the break instruction that ends at
  * @end.
  */
 static struct err *run_until(struct thread *thread, struct raddr end,
-			     uint64_t limit_ns, struct remote_saved *kept)
+			     const struct remote_limit *limit,
+			     struct remote_saved *kept)
 {
 	struct tracee *image = tracee_image(thread->tracee);
-	uint64_t deadline = clock_now() + limit_ns;
+	uint64_t deadline = clock_now() + limit->ns;
 	for (;;) {
 		TRY(thread_store(thread));
 		thread->stopped = false;
@@ -68,7 +116,7 @@ static struct err *run_until(struct thread *thread, struct raddr end,
 			return err_errno(errno, "thread %d is gone",
 					 thread->tid);
 		int status;
-		TRY(thread_wait(thread, deadline, &status));
+		TRY(remote_wait(thread, deadline, limit, &status));
 		if (status_gone(status)) {
 			thread->has_waiting = true;
 			return err_create(ERR_SUITE,
@@ -104,6 +152,8 @@ static struct err *run_until(struct thread *thread, struct raddr end,
 	}
 }
 
+static const struct remote_limit syscall_limit = { .ns = SYSCALL_LIMIT_NS };
+
 /* Before there is memory of ours: the stub overwrites code for a moment. */
 static struct err *first_syscall(struct thread *thread, struct regs *regs,
 				 struct remote_saved *kept)
@@ -119,7 +169,7 @@ static struct err *first_syscall(struct thread *thread, struct regs *regs,
 	thread_dirty(thread);
 	struct err *err =
 		run_until(thread, raddr_add(at, ARCH_SYSCALL_STUB_SIZE),
-			  SYSCALL_LIMIT_NS, kept);
+			  &syscall_limit, kept);
 	struct err *put_back = memory_write(tracee, at, code, sizeof(code));
 	if (err) {
 		err_ignore(put_back);
@@ -157,7 +207,7 @@ struct err *remote_syscall(struct thread *thread, long number,
 		thread->regs = regs;
 		thread_dirty(thread);
 		err = run_until(thread, raddr_add(stub, ARCH_SYSCALL_STUB_SIZE),
-				SYSCALL_LIMIT_NS, &kept);
+				&syscall_limit, &kept);
 	}
 	int64_t result = (int64_t)regs_result(&thread->regs);
 	thread->regs = saved;
@@ -171,10 +221,16 @@ struct err *remote_syscall(struct thread *thread, long number,
 	return NULL;
 }
 
-struct err *remote_call(struct thread *thread, struct raddr function,
-			const uint64_t *args, size_t n, uint64_t limit_ns,
-			uint64_t *ret)
+static struct err *remote_make_call(struct thread *thread,
+				    struct raddr function, const uint64_t *args,
+				    size_t n, uint64_t limit_ns, bool own,
+				    uint64_t *ret)
 {
+	const struct remote_limit limit = {
+		.ns = limit_ns,
+		.processor = own,
+		.used = own ? remote_used(thread) : 0,
+	};
 	struct raddr stub;
 	TRY(check_idle(thread));
 	TRY(region_any(thread, &stub));
@@ -204,8 +260,8 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 				  ? breakpoint_pass(thread, first)
 				  : NULL;
 	if (!err)
-		err = run_until(thread, raddr_add(end, ARCH_BREAK_SIZE),
-				limit_ns, &kept);
+		err = run_until(thread, raddr_add(end, ARCH_BREAK_SIZE), &limit,
+				&kept);
 	uint64_t result = regs_result(&thread->regs);
 	thread->regs = saved;
 	thread_dirty(thread);
@@ -214,11 +270,28 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 		return err_prefix(err, "call of 0x%llx in process %d",
 				  (unsigned long long)function.v,
 				  thread->tracee->pid);
-	if (ptrace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &vector) < 0)
+	if (!own &&
+	    ptrace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &vector) < 0)
 		return err_errno(errno, "cannot restore floating-point state");
 	return_signals(thread, &kept);
 	*ret = result;
 	return NULL;
+}
+
+struct err *remote_call(struct thread *thread, struct raddr function,
+			const uint64_t *args, size_t n, uint64_t limit_ns,
+			uint64_t *ret)
+{
+	return remote_make_call(thread, function, args, n, limit_ns, false,
+				ret);
+}
+
+struct err *remote_call_own(struct thread *thread, struct raddr function,
+			    uint64_t limit_ns)
+{
+	uint64_t result;
+	return remote_make_call(thread, function, NULL, 0, limit_ns, true,
+				&result);
 }
 
 static struct err *remote_map_memory(struct thread *thread, size_t n, int kind,

@@ -19,6 +19,13 @@ struct err *remote_syscall(struct thread *thread, long number,
 struct err *remote_call(struct thread *thread, struct raddr function,
 			const uint64_t *args, size_t n, uint64_t limit_ns,
 			uint64_t *ret) _must_check_;
+/*
+ * The same of a function without arguments, as if the thread itself had called
+ * it: what it does to floating-point state stays. Time that it waits for a
+ * processor does not count.
+ */
+struct err *remote_call_own(struct thread *thread, struct raddr function,
+			    uint64_t limit_ns) _must_check_;
 /* Anonymous memory in the tracee, readable and writable by it. */
 struct err *remote_map(struct thread *thread, size_t n,
 		       struct raddr *ret) _must_check_;
