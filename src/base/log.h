@@ -40,6 +40,7 @@
 	X(PROCESS, "process")                                                  \
 	X(PROGRAM, "program")                                                  \
 	X(RECORDER, "recorder")                                                \
+	X(REPAIR, "repair")                                                    \
 	X(REPLAY, "replay")                                                    \
 	X(REPORT, "report")                                                    \
 	X(RESTORE, "restore")                                                  \

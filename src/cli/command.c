@@ -6,14 +6,23 @@
 #include "base/suggest.h"
 
 const struct command *const commands[] = {
-	&command_check,	   &command_list,
-	&command_run,	   &command_pollution,
-	&command_order,	   &command_schedules,
-	&command_choices,  &command_replay,
-	&command_baseline, &command_report,
-	&command_config,   &command_init,
-	&command_help,	   &command_version,
-	&command_man,	   NULL,
+	&command_check,
+	&command_list,
+	&command_run,
+	&command_pollution,
+	&command_order,
+	&command_schedules,
+	&command_choices,
+	&command_repair,
+	&command_replay,
+	&command_baseline,
+	&command_report,
+	&command_config,
+	&command_init,
+	&command_help,
+	&command_version,
+	&command_man,
+	NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -54,6 +54,7 @@ extern const struct command command_pollution;
 extern const struct command command_order;
 extern const struct command command_schedules;
 extern const struct command command_choices;
+extern const struct command command_repair;
 extern const struct command command_replay;
 extern const struct command command_baseline;
 extern const struct command command_report;

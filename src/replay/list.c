@@ -20,7 +20,7 @@ static struct err *open_results(struct store **ret)
 	return err_hint(err_create(ERR_USAGE,
 				   "no stored findings in the working "
 				   "directory"),
-			"run replay where the detector ran: findings are "
+			"run it where the detector ran: findings are "
 			"in " RESULTS_FOLDER " there");
 }
 
@@ -121,6 +121,33 @@ struct err *replay_find(const char *id, struct store_finding *ret)
 		       "run the command that found it again");
 	store_finding_free(&finding);
 	return err;
+}
+
+struct err *replay_find_latest(const char *prefix, struct store_findings *ret)
+{
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(store_findings_free) struct store_findings all = {};
+	const char *suite = NULL;
+	TRY(open_results(&store));
+	TRY(store_list_findings(store, &all));
+	for (size_t i = 0; i < all.n; i++) {
+		struct store_finding *finding = &all.data[i];
+		size_t n = strlen(prefix);
+		if (strncmp(finding->id, prefix, n) != 0 ||
+		    finding->id[n] != '-' || !finding->replay)
+			continue;
+		if (suite && finding->suite &&
+		    strcmp(suite, finding->suite) != 0)
+			continue;
+		TRY(vec_push(ret, *finding));
+		suite = finding->suite ? finding->suite : "";
+		*finding = (struct store_finding){};
+	}
+	if (ret->n)
+		return NULL;
+	return err_hint(err_create(ERR_USAGE,
+				   "the last run has no order-dependent test"),
+			"run 'polygraph order' first");
 }
 
 /* As they were written; what is no JSON becomes null. */

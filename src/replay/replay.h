@@ -81,5 +81,11 @@ struct err *replay_run(const struct store_finding *finding,
 
 /* By id, or the beginning of one; the error names those that there are. */
 struct err *replay_find(const char *id, struct store_finding *ret) _must_check_;
+/*
+ * Those of the latest run that have an id with that prefix ("order"), of one
+ * suite; an error where there are none.
+ */
+struct err *replay_find_latest(const char *prefix,
+			       struct store_findings *ret) _must_check_;
 /* All findings, a line each, or as JSON. */
 struct err *replay_list(bool json, bool quiet, FILE *out) _must_check_;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 const struct report_kind *const report_kinds[] = {
-	&report_pollution, &report_order,   &report_flaky,
-	&report_schedules, &report_choices, NULL,
+	&report_pollution, &report_order,  &report_flaky, &report_schedules,
+	&report_choices,   &report_repair, NULL,
 };
 
 const struct report_kind *report_kind_of(const struct finding *finding)

@@ -66,6 +66,7 @@ extern const struct report_kind report_order;
 extern const struct report_kind report_flaky;
 extern const struct report_kind report_schedules;
 extern const struct report_kind report_choices;
+extern const struct report_kind report_repair;
 
 /* In the sequence of the detectors; ends with NULL. */
 extern const struct report_kind *const report_kinds[];

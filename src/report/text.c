@@ -506,11 +506,22 @@ static struct err *write_list(const struct report *report,
 	return NULL;
 }
 
+static struct err *write_patches(const struct report *report,
+				 const struct report_style *style, FILE *out)
+{
+	for (size_t i = 0; i < report->n_findings; i++)
+		TRY(report_repair.write_finding(&report->findings[i], style,
+						out));
+	return NULL;
+}
+
 static struct err *text_write(const struct report *report,
 			      const struct report_style *style, FILE *out)
 {
 	if (!strcmp(report->kind, "models"))
 		return models_write_text(report, style, out);
+	if (!strcmp(report->kind, "repair"))
+		return write_patches(report, style, out);
 	if (!strcmp(report->kind, "list"))
 		return write_list(report, style, out);
 	return verdict_applies(report) ? write_findings(report, style, out)

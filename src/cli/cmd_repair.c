@@ -1,0 +1,498 @@
+/* polygraph repair: a source patch that makes an order-dependent test reliable. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/file_tree.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/common.h"
+#include "cli/output.h"
+#include "cli/repairing.h"
+#include "cli/sandboxing.h"
+#include "cli/state_options.h"
+#include "replay/replay.h"
+#include "results/results.h"
+#include "sandbox/sandbox.h"
+
+struct repair_values {
+	struct state_command_options state;
+	char *build;
+	char *output;
+	bool apply;
+	uint64_t budget_ns;
+	unsigned format; /* 0: text, 1: JSON */
+};
+
+static const struct repair_values defaults = {
+	.state = STATE_DEFAULTS,
+	.budget_ns = 300 * NS_PER_S,
+};
+
+#define FIELD(member) .offset = offsetof(struct repair_values, member)
+
+static const char *const formats[] = { "text", "json", NULL };
+static const char *const colors[] = { "auto", "always", "never", NULL };
+
+/* clang-format off */
+static const struct option repair_options[] = {
+	{ "build", 0, OPTION_TEXT, FIELD(build), .value = "COMMAND",
+	  .help = "shell command that builds the test executable, run in the "
+		  "working directory: each patch is built and proven with it, "
+		  "in a private copy of your files" },
+	{ "output", 'o', OPTION_TEXT, FIELD(output), .value = "DIR",
+	  .no_config = true,
+	  .help = "also write each patch to DIR/FINDING-ID.patch" },
+	{ "apply", 0, OPTION_FLAG, FIELD(apply), .no_config = true,
+	  .help = "change your source files; only proven patches, so it needs "
+		  "--build" },
+	{ "budget", 0, OPTION_DURATION, FIELD(budget_ns), .value = "DURATION",
+	  .help = "stop trying candidates for a finding after this time "
+		  "(default: 5m)" },
+	{}
+};
+
+static const struct option repair_output_options[] = {
+	{ "format", 0, OPTION_CHOICE, FIELD(format), .value = "FORMAT",
+	  .choices = formats, .no_config = true,
+	  .help = "text (default) or json" },
+	{ "color", 0, OPTION_CHOICE, FIELD(state.common.color), .value = "WHEN",
+	  .choices = colors,
+	  .help = "auto (default: on a terminal), always or never" },
+	{ "quiet", 'q', OPTION_FLAG, FIELD(state.common.quiet),
+	  .help = "only a line per finding" },
+	{ "verbose", 'v', OPTION_FLAG, FIELD(state.common.verbose),
+	  .help = "also say what is done" },
+	{}
+};
+/* clang-format on */
+
+static const struct option_group repair_group = { "Repair", repair_options };
+static const struct option_group repair_output_group = {
+	"Output", repair_output_options
+};
+
+/* All that one call works with. */
+struct repair_call {
+	const struct repair_values *values;
+	struct store_findings findings;
+	struct record record; /* of the first: what opens the suite */
+	struct options *options;
+	struct common_suite choice;
+	struct state_watch watch;
+	struct outputs outputs; /* none: for the watch */
+	char *work;
+	int root;   /* "/", outside of the sandbox */
+	int folder; /* --output, likewise */
+	struct roster *roster;
+	size_t suite_tests;
+	char *framework;
+	struct findings made;
+	size_t unfixed;
+};
+
+/* ---- the suite ---- */
+
+static struct err *repair_open_suite(void *data, struct suite **ret)
+{
+	struct repair_call *call = data;
+	struct suite *suite = NULL;
+	TRY(suite_open(&call->choice.options, &suite));
+	struct err *err =
+		call->record.files.n
+			? suite_keep_files(
+				  suite,
+				  (const char *const *)call->record.files.data,
+				  call->record.files.n)
+			: NULL;
+	if (err)
+		suite_close(suite);
+	else
+		*ret = suite;
+	return err;
+}
+
+static struct err *repair_choose_suite(struct repair_call *call)
+{
+	static const struct option_group *const groups[] = {
+		&common_suite_group, NULL
+	};
+	static const struct common_options none = COMMON_DEFAULTS;
+	const struct strv *words = &call->record.suite;
+	int used = 0, n = (int)words->n;
+	TRY(options_create(groups, &none, sizeof(none), &call->options));
+	TRY(options_parse(call->options, n, words->data, &used));
+	TRY(common_suite_choose(call->options, n - used, words->data + used,
+				&call->choice));
+	struct suite_options *options = &call->choice.options;
+	options->restores = true;
+	options->jobs = 1;
+	options->agent = SUITE_AGENT_STATE;
+	if (!options->argv)
+		return err_create(ERR_USAGE,
+				  "only test executables can be repaired, not "
+				  "suites of processes");
+	return NULL;
+}
+
+/* Before the sandbox: what is to be written outside of it. */
+static struct err *repair_open_outside(struct repair_call *call)
+{
+	const char *output = call->values->output;
+	call->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (call->root < 0)
+		return err_errno(errno, "/");
+	if (!output)
+		return NULL;
+	if (mkdir(output, 0777) < 0 && errno != EEXIST)
+		return err_with_kind(err_errno(errno, "--output '%s'", output),
+				     ERR_USAGE);
+	call->folder = open(output, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (call->folder < 0)
+		return err_with_kind(err_errno(errno, "--output '%s'", output),
+				     ERR_USAGE);
+	return NULL;
+}
+
+static struct err *repair_enter_sandbox(struct repair_call *call)
+{
+	struct option_item item = {};
+	struct option_list folders = { .data = &item, .n = 1 };
+	TRY(repairing_project(call->choice.options.argv[0], &item.text));
+	const struct sandboxing sandboxing = {
+		.suite = &call->choice,
+		.folders = &folders,
+	};
+	struct err *err =
+		sandboxing_begin(&call->values->state.common, &sandboxing);
+	free(item.text);
+	TRY(err);
+	if (!sandbox_is_entered() && call->values->build)
+		return err_hint(err_create(ERR_USAGE,
+					   "--build needs a sandbox: patches "
+					   "are built in it, not in your "
+					   "files"),
+				"leave --build out, or see docs/sandbox.md");
+	if (!sandbox_is_entered() &&
+	    call->values->state.common.sandbox != SANDBOX_NEVER)
+		return err_hint(
+			err_create(ERR_SUITE,
+				   "without a sandbox, calls that are only "
+				   "tried could change your files"),
+			"--sandbox never allows that; docs/sandbox.md says "
+			"how to allow a sandbox");
+	const char *temporary = getenv("TMPDIR");
+	TRY(str_format(&call->work, "%s/polygraph-repair-XXXXXX",
+		       temporary && *temporary ? temporary : "/tmp"));
+	if (!mkdtemp(call->work)) {
+		struct err *failed = err_errno(errno, "%s", call->work);
+		free(take_ptr(call->work));
+		return failed;
+	}
+	return NULL;
+}
+
+static void repair_warn_of_changes(const struct repair_call *call)
+{
+	char now[DIGEST_SIZE] = "";
+	const char *then = call->record.files_digest;
+	if (!*then)
+		return;
+	struct err *err = digest_files(&call->choice.options, now);
+	if (!err && strcmp(now, then) != 0)
+		log_warn("'%s' has changed since this was found",
+			 call->choice.options.argv[0]);
+	err_ignore(err);
+}
+
+/* ---- findings ---- */
+
+static struct err *repair_find_all(struct repair_call *call, int argc,
+				   char **argv)
+{
+	if (!argc)
+		TRY(replay_find_latest("order", &call->findings));
+	for (int i = 0; i < argc; i++) {
+		struct store_finding finding = {};
+		TRY(replay_find(argv[i], &finding));
+		struct err *err = vec_push(&call->findings, finding);
+		if (err)
+			store_finding_free(&finding);
+		TRY(err);
+	}
+	TRY(record_read(call->findings.data[0].replay, &call->record));
+	for (size_t i = 1; i < call->findings.n; i++) {
+		const char *first = call->findings.data[0].suite;
+		const char *other = call->findings.data[i].suite;
+		if (first && other && strcmp(first, other) != 0)
+			return err_hint(err_create(ERR_USAGE,
+						   "'%s' is from another suite "
+						   "than '%s'",
+						   call->findings.data[i].id,
+						   call->findings.data[0].id),
+					"one suite at a time");
+	}
+	return NULL;
+}
+
+static struct err *repair_know_suite(struct repair_call *call,
+				     const struct suite *suite)
+{
+	if (call->roster)
+		return NULL;
+	call->suite_tests = suite_count(suite);
+	TRY(str_copy(suite_framework(suite), &call->framework));
+	return roster_create(suite, &call->roster);
+}
+
+static struct err *repair_write_patch(struct repair_call *call,
+				      const struct repair_plan *plan)
+{
+	_cleanup_(freep) char *name = NULL;
+	if (call->folder < 0 || !plan->ways.n)
+		return NULL;
+	const char *patch = plan->ways.data[plan->chosen].patch;
+	TRY(str_format(&name, "%s.patch", plan->request->id));
+	_cleanup_(closep) int fd =
+		openat(call->folder, name,
+		       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0 || write(fd, patch, strlen(patch)) != (ssize_t)strlen(patch))
+		return err_errno(errno, "'%s/%s'", call->values->output, name);
+	return NULL;
+}
+
+static struct err *repair_add_finding(struct repair_call *call,
+				      const struct repair_plan *plan)
+{
+	const struct finding_run run = { .tests = call->roster, .suite = "" };
+	struct finding finding = {};
+	TRY(repair_finding_make(&run, plan, &finding));
+	struct err *err = vec_push(&call->made, finding);
+	if (err)
+		finding_free(&finding);
+	TRY(err);
+	call->unfixed +=
+		!plan->ways.n || (call->values->build && !plan->proven);
+	return repair_write_patch(call, plan);
+}
+
+static struct repair_settings repair_settings_of(struct repair_call *call)
+{
+	return (struct repair_settings){
+		.watch = &call->watch.watch,
+		.work = call->work,
+		.build = call->values->build,
+		.deadline = clock_now() + call->values->budget_ns,
+		.open = repair_open_suite,
+		.data = call,
+	};
+}
+
+static struct err *repair_search_one(struct repair_call *call,
+				     struct suite *suite, size_t number,
+				     struct repair_request *request,
+				     struct repair_plan *plan)
+{
+	_cleanup_(record_freep) struct record record = {};
+	const struct store_finding *finding = &call->findings.data[number];
+	const struct repair_settings settings = repair_settings_of(call);
+	TRY(record_read(finding->replay, &record));
+	TRY(repairing_request(suite, finding, &record, request));
+	log_info("%s: searching", finding->id);
+	return repair_search(suite, request, &settings, plan);
+}
+
+/* With --apply each patch is found, proven and applied before the next. */
+static struct err *repair_one_by_one(struct repair_call *call, size_t number)
+{
+	_cleanup_(repair_request_freep) struct repair_request request = {};
+	_cleanup_(repair_plan_freep) struct repair_plan plan = {};
+	struct repair_settings settings = repair_settings_of(call);
+	_cleanup_(suite_closep) struct suite *suite = NULL;
+	settings.keep = true;
+	TRY(repair_open_suite(call, &suite));
+	TRY(repair_know_suite(call, suite));
+	TRY(repair_search_one(call, suite, number, &request, &plan));
+	suite_close(take_ptr(suite));
+	TRY(repair_prove(&plan, &settings));
+	TRY(repair_add_finding(call, &plan));
+	if (!plan.proven)
+		return NULL;
+	const struct repair_way *way = &plan.ways.data[plan.chosen];
+	return repairing_write(call->root, way->path, way->original,
+			       way->content);
+}
+
+struct repair_job {
+	struct repair_request request;
+	struct repair_plan plan;
+};
+
+static struct err *repair_search_jobs(struct repair_call *call,
+				      struct repair_job *jobs)
+{
+	_cleanup_(suite_closep) struct suite *suite = NULL;
+	TRY(repair_open_suite(call, &suite));
+	TRY(repair_know_suite(call, suite));
+	for (size_t i = 0; i < call->findings.n; i++)
+		TRY(repair_search_one(call, suite, i, &jobs[i].request,
+				      &jobs[i].plan));
+	return NULL;
+}
+
+static struct err *repair_together(struct repair_call *call)
+{
+	struct repair_job *jobs = calloc(call->findings.n, sizeof(*jobs));
+	const struct repair_settings settings = repair_settings_of(call);
+	if (!jobs)
+		return err_nomem();
+	struct err *err = repair_search_jobs(call, jobs);
+	for (size_t i = 0; !err && i < call->findings.n; i++) {
+		err = repair_prove(&jobs[i].plan, &settings);
+		if (!err)
+			err = repair_add_finding(call, &jobs[i].plan);
+	}
+	for (size_t i = 0; i < call->findings.n; i++) {
+		repair_plan_free(&jobs[i].plan);
+		repair_request_free(&jobs[i].request);
+	}
+	free(jobs);
+	return err;
+}
+
+/* ---- the command ---- */
+
+static struct err *repair_report(const struct repair_call *call)
+{
+	const struct repair_values *values = call->values;
+	const struct report report = {
+		.kind = "repair",
+		.version = POLYGRAPH_VERSION,
+		.command = (const char *const *)call->choice.command,
+		.framework = call->framework,
+		.suite_tests = call->suite_tests,
+		.roster = call->roster,
+		.findings = call->made.data,
+		.n_findings = call->made.n,
+	};
+	const struct report_style style = {
+		.color =
+			!values->format &&
+			output_color(values->state.common.color, STDOUT_FILENO),
+		.verbose = values->state.common.verbose,
+		.quiet = values->state.common.quiet,
+	};
+	return (values->format ? &report_json : &report_text)
+		->write(&report, &style, stdout);
+}
+
+static struct err *repair_work(struct repair_call *call, int argc, char **argv)
+{
+	struct err *err = NULL;
+	TRY(repair_find_all(call, argc, argv));
+	TRY(repair_choose_suite(call));
+	TRY(repair_open_outside(call));
+	TRY(repair_enter_sandbox(call));
+	TRY(state_watch_choose(&call->values->state, &call->outputs,
+			       &call->watch));
+	repair_warn_of_changes(call);
+	if (!call->values->apply)
+		err = repair_together(call);
+	for (size_t i = 0; !err && call->values->apply && i < call->findings.n;
+	     i++)
+		err = repair_one_by_one(call, i);
+	TRY(err);
+	return repair_report(call);
+}
+
+static void repair_call_free(struct repair_call *call)
+{
+	store_findings_free(&call->findings);
+	record_free(&call->record);
+	options_destroy(call->options);
+	state_watch_free(&call->watch);
+	if (call->work)
+		file_tree_remove(AT_FDCWD, call->work);
+	free(call->work);
+	closep(&call->root);
+	closep(&call->folder);
+	findings_free(&call->made);
+	roster_destroy(call->roster);
+	free(call->framework);
+}
+
+static struct err *repair_command(const struct options *options, int argc,
+				  char **argv, enum status *ret)
+{
+	struct repair_call call = {
+		.values = options->values,
+		.root = -1,
+		.folder = -1,
+	};
+	if (call.values->apply && !call.values->build)
+		return err_hint(err_create(ERR_USAGE,
+					   "--apply needs --build: only proven "
+					   "patches are applied"),
+				"give the command that builds the tests, e.g. "
+				"--build make");
+	struct err *err = repair_work(&call, argc, argv);
+	*ret = call.unfixed ? STATUS_FINDINGS : STATUS_OK;
+	repair_call_free(&call);
+	return err;
+}
+
+const struct command command_repair = {
+	.name = "repair",
+	.summary = "finds a source patch that makes an order-dependent test "
+		   "reliable",
+	.synopsis = (const char *const[]){ "[OPTIONS] [FINDING-ID…]", NULL },
+	.description =
+		(const char *const[]){
+			"Takes order-dependent tests from the results of the "
+			"last run (by id, or all of them) and searches for "
+			"statements that restore the polluted state: calls "
+			"of the program's own functions, statements of tests "
+			"that clean up, and statements that restore process "
+			"state. Each candidate is compiled, loaded into a "
+			"process that was stopped between polluter and "
+			"victim, and tried in a copy of it. If several let "
+			"the test pass, the one that really restores the "
+			"state is chosen and printed as a patch. The id of a "
+			"pollution finding gives a patch for the end of that "
+			"test.",
+			"With --build each patch is built in a private copy "
+			"of your files and run in every order that matters: "
+			"the failing order, alone, the suite's own order, "
+			"after every known polluter, and each other test "
+			"right after it. Only then is it called proven. Your "
+			"files are changed only with --apply.",
+			"Exit status 0: every finding has a patch, proven if "
+			"--build is given; 1: some have none.",
+			NULL },
+	.examples =
+		(const struct command_example[]){
+			{ "polygraph repair --build make",
+			  "patches for all order-dependent tests of the last "
+			  "run, proven" },
+			{ "polygraph repair --build make --apply "
+			  "order-3f1c9a0b7d52",
+			  "fix one test" },
+			{ "polygraph repair --output patches",
+			  "patches as files, not proven" },
+			{} },
+	.groups =
+		(const struct option_group *const[]){
+			&repair_group, &sandbox_group, &repair_output_group,
+			&common_general_group, NULL },
+	.defaults = &defaults,
+	.values_size = sizeof(defaults),
+	.word_first = true,
+	.guarded = true,
+	.run = repair_command,
+};

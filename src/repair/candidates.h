@@ -1,0 +1,66 @@
+/*
+ * Candidates: statements that may put back what tests left, as source code, the
+ * likeliest first.
+ */
+#pragma once
+
+#include "repair/repair.h"
+#include "repair/source.h"
+#include "suite/bench.h"
+
+struct repair_candidate {
+	char *code;	/* statements, a line each */
+	char *function; /* that is called; NULL: none in particular */
+	char *include;	/* '#include <x.h>' that it needs; NULL: none */
+	/*
+	 * If it depends on this machine it is not what a patch says: that saves
+	 * in the polluter, and restores there. NULL: the code itself.
+	 */
+	char *save, *restore;
+	unsigned arguments;
+	unsigned score; /* less is likelier */
+	unsigned distance;
+	bool template; /* from the state itself, no call of the program's */
+};
+DEFINE_VEC(candidate_list, struct repair_candidate)
+void candidates_free(struct candidate_list *list);
+static inline void candidates_freep(struct candidate_list *list)
+{
+	candidates_free(list);
+}
+
+/* What arguments are made of. */
+struct argument_pool {
+	struct strv texts, numbers;
+};
+
+struct candidate_input {
+	struct suite *suite;
+	const struct repair_request *request;
+	const struct suite_code *code;
+	const struct source_file *source; /* of the test that is fixed */
+	const struct suite_bench *bench;
+	const bool *polluted; /* by root of the bench: is to be put back */
+	const struct argument_pool *pool;
+	bool cxx;
+};
+
+/* What put process state and files back; what puts visible variables back. */
+struct err *candidates_from_state(const struct candidate_input *input,
+				  struct candidate_list *ret) _must_check_;
+/* Calls of the program's functions. */
+struct err *candidates_from_functions(const struct candidate_input *input,
+				      struct candidate_list *ret) _must_check_;
+/* Runs of statements of a body, and of the fixtures in its file. */
+struct err *candidates_from_body(const struct source_file *source,
+				 struct source_span body,
+				 struct candidate_list *ret) _must_check_;
+/* Each of some followed by each other. */
+struct err *candidates_pair(const struct candidate_list *from, size_t n,
+			    struct candidate_list *ret) _must_check_;
+void candidates_sort(struct candidate_list *list);
+/* A function that could do it and that no other file can name; or NULL. */
+const struct routine *candidates_hidden(const struct candidate_input *input,
+					const unsigned *distances);
+struct err *candidates_rank(const struct candidate_input *input,
+			    unsigned **ret) _must_check_;

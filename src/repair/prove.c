@@ -1,0 +1,359 @@
+/* Is a patch right? It is built, and run in all orders that matter. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "finding/words.h"
+#include "repair/repair_internal.h"
+#include "repair/tool.h"
+
+#define BUILD_NS (1800 * NS_PER_S)
+/* Tests that are run behind the one that is fixed. */
+#define FOLLOWERS_MAX 400
+#define REPEATS 2
+#define POLLUTERS_MAX 200
+
+/* ---- files ---- */
+
+/* In place, so that links and permissions stay. */
+static struct err *prove_write_file(const char *path, const char *text)
+{
+	_cleanup_(closep) int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	size_t n = strlen(text), done = 0;
+	if (fd < 0)
+		return err_errno(errno, "cannot write '%s'", path);
+	while (done < n) {
+		ssize_t wrote = write(fd, text + done, n - done);
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote < 0)
+			return err_errno(errno, "cannot write '%s'", path);
+		done += (size_t)wrote;
+	}
+	return NULL;
+}
+
+/* ---- orders ---- */
+
+struct outcomes_seen {
+	enum outcome *data; /* by entry */
+	size_t n;
+};
+
+static void see_outcome(void *data, const struct suite_result *result)
+{
+	struct outcomes_seen *seen = data;
+	if (result->entry < seen->n)
+		seen->data[result->entry] = result->outcome;
+}
+
+static void see_start(void *data _unused_, size_t test _unused_)
+{
+}
+
+static void see_limit(void *data _unused_, const char *text)
+{
+	log_info("%s", text);
+}
+
+static struct err *run_nodes(struct suite *suite,
+			     const struct suite_nodes *nodes,
+			     enum outcome **ret)
+{
+	_cleanup_(freep) enum outcome *all = calloc(nodes->n + 1, sizeof(*all));
+	struct outcomes_seen seen = { all, nodes->n };
+	const struct suite_observer observer = {
+		.started = see_start,
+		.finished = see_outcome,
+		.limit = see_limit,
+		.data = &seen,
+	};
+	if (!all)
+		return err_nomem();
+	TRY(suite_run_tree(suite, nodes->data, nodes->n, SUITE_SERIAL,
+			   &observer));
+	*ret = take_ptr(all);
+	return NULL;
+}
+
+static bool is_fine(enum outcome outcome)
+{
+	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
+}
+
+/* How the last test of an order ends. */
+static struct err *run_last(struct suite *suite, const size_t *order, size_t n,
+			    enum outcome *ret)
+{
+	_cleanup_(suite_nodes_freep) struct suite_nodes nodes = {};
+	_cleanup_(freep) enum outcome *all = NULL;
+	for (size_t i = 0; i < n; i++)
+		TRY(vec_push(&nodes,
+			     (struct suite_node){ .parent = i ? i - 1
+							      : SUITE_TREE_ROOT,
+						  .test = order[i] }));
+	TRY(run_nodes(suite, &nodes, &all));
+	*ret = all[n - 1];
+	return NULL;
+}
+
+/* Each test in the suite's own order. */
+static struct err *run_own(struct suite *suite, enum outcome **ret, size_t *n)
+{
+	_cleanup_(suite_nodes_freep) struct suite_nodes nodes = {};
+	_cleanup_(freep) enum outcome *all = NULL;
+	enum outcome *by_test;
+	for (size_t i = 0; i < suite_count(suite); i++) {
+		const struct suite_node node = {
+			.parent = nodes.n ? nodes.n - 1 : SUITE_TREE_ROOT,
+			.test = i,
+		};
+		if (!suite_test(suite, i)->disabled)
+			TRY(vec_push(&nodes, node));
+	}
+	TRY(run_nodes(suite, &nodes, &all));
+	by_test = calloc(suite_count(suite) + 1, sizeof(*by_test));
+	if (!by_test)
+		return err_nomem();
+	for (size_t i = 0; i < nodes.n; i++)
+		by_test[nodes.data[i].test] = all[i];
+	*ret = by_test;
+	*n = suite_count(suite);
+	return NULL;
+}
+
+/* Each test right after @first. */
+static struct err *run_after(struct suite *suite, size_t first,
+			     enum outcome **ret)
+{
+	_cleanup_(suite_nodes_freep) struct suite_nodes nodes = {};
+	_cleanup_(freep) enum outcome *all = NULL;
+	enum outcome *by_test;
+	TRY(vec_push(&nodes, (struct suite_node){ .parent = SUITE_TREE_ROOT,
+						  .test = first }));
+	for (size_t i = 0; i < suite_count(suite) && nodes.n < FOLLOWERS_MAX;
+	     i++) {
+		if (!suite_test(suite, i)->disabled && i != first)
+			TRY(vec_push(&nodes, (struct suite_node){ .parent = 0,
+								  .test = i }));
+	}
+	TRY(run_nodes(suite, &nodes, &all));
+	by_test = calloc(suite_count(suite) + 1, sizeof(*by_test));
+	if (!by_test)
+		return err_nomem();
+	for (size_t i = 1; i < nodes.n; i++)
+		by_test[nodes.data[i].test] = all[i];
+	*ret = by_test;
+	return NULL;
+}
+
+struct err *search_note_before(struct suite *suite, struct repair_plan *plan)
+{
+	_cleanup_(freep) enum outcome *own = NULL, *after = NULL;
+	size_t n = 0;
+	TRY(run_own(suite, &own, &n));
+	TRY(run_after(suite, plan->request->test, &after));
+	TRY(vec_append(&plan->own, own, n));
+	return vec_append(&plan->after, after, n);
+}
+
+/* ---- the proof ---- */
+
+struct proof {
+	struct repair_plan *plan;
+	struct suite *suite;
+	char *failed; /* what is not as it should be; NULL: nothing */
+};
+
+static struct err *expect_good(struct proof *proof, const size_t *order,
+			       size_t n, const char *what)
+{
+	enum outcome outcome = OUTCOME_NONE;
+	if (proof->failed)
+		return NULL;
+	TRY(run_last(proof->suite, order, n, &outcome));
+	if (is_fine(outcome))
+		return NULL;
+	return str_format(&proof->failed, "built with it, the test %s %s",
+			  words_verb(outcome), what);
+}
+
+static struct err *expect_same(struct proof *proof, const enum outcome *before,
+			       const enum outcome *now, const char *what)
+{
+	for (size_t i = 0; i < proof->plan->own.n && !proof->failed; i++) {
+		if (is_fine(before[i]) && !is_fine(now[i]) && now[i])
+			return str_format(&proof->failed,
+					  "built with it, %s %s %s",
+					  suite_test(proof->suite, i)->name,
+					  words_verb(now[i]), what);
+	}
+	return NULL;
+}
+
+static struct err *prove_polluters(struct proof *proof)
+{
+	const struct repair_request *request = proof->plan->request;
+	for (size_t i = 0; i < MIN(request->polluters.n, (size_t)POLLUTERS_MAX);
+	     i++) {
+		const struct order_tests *list = &request->polluters.data[i];
+		_cleanup_(order_tests_freep) struct order_tests order = {};
+		TRY(vec_append(&order, list->data, list->n));
+		TRY(vec_push(&order, request->test));
+		TRY(expect_good(proof, order.data, order.n,
+				"after another of its polluters"));
+	}
+	return NULL;
+}
+
+static struct err *prove_orders(struct proof *proof)
+{
+	const struct repair_request *request = proof->plan->request;
+	_cleanup_(freep) enum outcome *own = NULL, *after = NULL;
+	const size_t twice[] = { request->test, request->test };
+	size_t n = 0;
+	for (int i = 0; i < REPEATS; i++) {
+		TRY(expect_good(proof, request->failing.data,
+				request->failing.n, "in its failing order"));
+		TRY(expect_good(proof, &request->test, 1, "alone"));
+		TRY(expect_good(proof, request->passing.data,
+				request->passing.n, "in its passing order"));
+	}
+	if (request->class == ORDER_NON_IDEMPOTENT)
+		TRY(expect_good(proof, twice, 2, "the second time"));
+	TRY(prove_polluters(proof));
+	if (proof->failed)
+		return NULL;
+	TRY(run_own(proof->suite, &own, &n));
+	TRY(expect_same(proof, proof->plan->own.data, own,
+			"in the suite's own order"));
+	if (!proof->failed && !request->leftover &&
+	    !is_fine(own[request->test]))
+		return str_format(&proof->failed,
+				  "built with it, the test %s in the suite's "
+				  "own order",
+				  words_verb(own[request->test]));
+	if (proof->failed)
+		return NULL;
+	TRY(run_after(proof->suite, request->test, &after));
+	return expect_same(proof, proof->plan->after.data, after,
+			   "right after it, and did not before");
+}
+
+static struct err *leftover_is_gone(void *data, const struct suite_bench *bench)
+{
+	struct proof *proof = data;
+	const struct strv *names = &proof->plan->request->polluted;
+	for (size_t i = 0; i < bench->n; i++) {
+		for (size_t j = 0; j < names->n && !proof->failed; j++) {
+			if (!strcmp(names->data[j], bench->roots[i].root))
+				TRY(str_format(&proof->failed,
+					       "built with it, '%s' is still "
+					       "left changed",
+					       names->data[j]));
+		}
+	}
+	return NULL;
+}
+
+/* Tests are known by number: the patched suite must have the same. */
+static struct err *prove_built(struct proof *proof,
+			       const struct repair_settings *settings)
+{
+	const struct repair_request *request = proof->plan->request;
+	TRY(settings->open(settings->data, &proof->suite));
+	if (suite_count(proof->suite) != proof->plan->own.n)
+		return str_format(&proof->failed,
+				  "built with it, the suite has other tests");
+	TRY(prove_orders(proof));
+	if (!request->leftover || proof->failed)
+		return NULL;
+	const struct suite_bench_options options = {
+		.watch = settings->watch,
+		.prefix = &request->test,
+		.n = 1,
+		.test = request->test,
+	};
+	return suite_work_bench(proof->suite, &options, leftover_is_gone, proof,
+				settings->observer, NULL);
+}
+
+static struct err *build_with(const struct repair_settings *settings,
+			      struct str *said, bool *ret)
+{
+	char shell[] = "/bin/sh", option[] = "-c";
+	_cleanup_(freep) char *command = strdup(settings->build);
+	if (!command)
+		return err_nomem();
+	char *const argv[] = { shell, option, command, NULL };
+	return tool_call(argv, NULL, BUILD_NS, said, ret);
+}
+
+static struct err *prove_way(struct repair_plan *plan,
+			     const struct repair_way *way,
+			     const struct repair_settings *settings,
+			     char **ret_failed)
+{
+	struct proof proof = { .plan = plan };
+	_cleanup_(str_freep) struct str said = STR_INIT;
+	bool built = false;
+	struct err *err = prove_write_file(way->path, way->content);
+	if (err) {
+		err = str_format(ret_failed, "%s", err_message(err));
+		return err;
+	}
+	err = build_with(settings, &said, &built);
+	if (!err && !built)
+		err = str_format(&proof.failed, "'%s' failed: %.400s",
+				 settings->build, said.n ? said.s : "");
+	if (!err && built)
+		err = prove_built(&proof, settings);
+	suite_close(proof.suite);
+	bool stays = settings->keep && !err && !proof.failed;
+	struct err *undone =
+		stays ? NULL : prove_write_file(way->path, way->original);
+	if (!err)
+		err = undone;
+	else
+		err_ignore(undone);
+	/* The next finding is searched in what is built now. */
+	if (!err && settings->keep && !stays)
+		err = build_with(settings, &said, &built);
+	if (err)
+		free(proof.failed);
+	else
+		*ret_failed = proof.failed;
+	return err;
+}
+
+struct err *repair_prove(struct repair_plan *plan,
+			 const struct repair_settings *settings)
+{
+	uint64_t began = clock_now();
+	struct err *err = NULL;
+	if (!plan->ways.n || !settings->build)
+		return NULL;
+	for (size_t i = 0; !err && i < plan->ways.n && !plan->proven; i++) {
+		_cleanup_(freep) char *failed = NULL;
+		err = prove_way(plan, &plan->ways.data[i], settings, &failed);
+		if (err)
+			break;
+		log_debug(LOG_REPAIR, "way %zu: %s", i,
+			  failed ? failed : "proven");
+		if (!failed) {
+			plan->proven = true;
+			plan->chosen = i;
+			free(take_ptr(plan->unproven));
+		} else if (!plan->unproven) {
+			plan->unproven = take_ptr(failed);
+		}
+	}
+	plan->prove_ns = clock_now() - began;
+	return err;
+}

@@ -1,0 +1,89 @@
+/* Patches that fix order-dependent tests. */
+#include "finding/repair_patch.h"
+
+#include <string.h>
+
+#include "finding/words.h"
+#include "report/kind.h"
+#include "report/value.h"
+
+/* A source file may hold anything: line by line, harmless on a terminal. */
+static struct err *repair_write_diff(const char *patch,
+				     const struct report_style *style,
+				     FILE *out)
+{
+	while (*patch) {
+		_cleanup_(str_freep) struct str line = STR_INIT;
+		size_t n = strcspn(patch, "\n");
+		const char *color = !style->color   ? ""
+				    : *patch == '+' ? "\033[32m"
+				    : *patch == '-' ? "\033[31m"
+						    : "";
+		const char *at = patch;
+		size_t left = n;
+		/* Tabs stay: the diff is to be copied. */
+		while (left) {
+			size_t part = 0;
+			while (part < left && at[part] != '\t')
+				part++;
+			TRY(str_append_escaped(&line, at, part));
+			if (part < left) {
+				TRY(str_append(&line, "\t"));
+				part++;
+			}
+			at += part;
+			left -= part;
+		}
+		fprintf(out, "%s%s%s\n", color, line.s ? line.s : "",
+			*color ? RESET : "");
+		patch += n + (patch[n] == '\n');
+	}
+	return NULL;
+}
+
+static struct err *repair_write_finding(const struct finding *finding,
+					const struct report_style *style,
+					FILE *out)
+{
+	const struct repair_patch *patch = repair_patch_of(finding);
+	fprintf(out, "%s%s%s\n", style->color ? BOLD : "", finding->message,
+		style->color ? RESET : "");
+	if (style->quiet)
+		return NULL;
+	fprintf(out, INDENT "%s; %zu candidate%s tried, %.1f s to find it",
+		patch->finding, patch->tried, patch->tried == 1 ? "" : "s",
+		(double)patch->search_ns / 1e9);
+	if (patch->prove_ns)
+		fprintf(out, ", %.1f s to prove it",
+			(double)patch->prove_ns / 1e9);
+	fputc('\n', out);
+	return patch->patch ? repair_write_diff(patch->patch, style, out)
+			    : NULL;
+}
+
+static json_t *repair_make_fields(const struct finding *finding)
+{
+	const struct repair_patch *patch = repair_patch_of(finding);
+	return json_pack("{s:s, s:o, s:o, s:b, s:b, s:I, s:f, s:f, s:f}",
+			 "finding", patch->finding, "patch",
+			 patch->patch ? value_text(patch->patch) : json_null(),
+			 "function",
+			 patch->function ? value_text(patch->function)
+					 : json_null(),
+			 "proven", (int)patch->proven, "exact",
+			 (int)patch->exact, "tried", (json_int_t)patch->tried,
+			 "search_seconds", (double)patch->search_ns / 1e9,
+			 "try_seconds", (double)patch->try_ns / 1e9,
+			 "prove_seconds", (double)patch->prove_ns / 1e9);
+}
+
+const struct report_kind report_repair = {
+	.kind = &repair_patch_kind,
+	.help = "docs/repair.md",
+	.title = "Patch for an order-dependent test",
+	.about = "A change of the source that restores the state which the "
+		 "test depends on. It is called proven if it was built and "
+		 "the test passed in every order that matters.",
+	.write_finding = repair_write_finding,
+	.make_fields = repair_make_fields,
+};
