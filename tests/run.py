@@ -29,6 +29,7 @@ KINDS = {
     "order subjects": ("test_order.py", "order"),
     "choices subjects": ("test_choices.py", "choices"),
     "schedules subjects": ("test_schedules.py", "schedules"),
+    "repair subjects": ("test_repair.py", "repair"),
 }
 SMOKE_SECONDS = 5
 # Of the models' correct cases (tests/models): all of them take three minutes of two processors.

@@ -2,7 +2,7 @@
 """What control costs: suites run plain and under polygraph, in turns, on the same machine at the same time.
 
 Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--work DIR] [--quick] [--json FILE] [run] [alone] [pollution]
-                [tracking] [files] [malloc] [order] [choices] [schedules] [sandbox]
+                [tracking] [files] [malloc] [order] [choices] [schedules] [sandbox] [repair]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
 right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
@@ -22,9 +22,11 @@ processor time of its own, so that what the tool takes from it shows.
  9. The sandbox: `--sandbox never` against `--sandbox always`, see bench_sandbox.py.
 10. Tests that depend on timing: runs until they are found, by each strategy: `polygraph schedules`, see
     bench_schedules.py.
+11. Patches for order-dependent tests: tries a second, and from the finding to the proof: `polygraph repair`, see
+    bench_repair.py.
 
-Words choose among them: run, alone, pollution, tracking, files, malloc, order, choices, schedules, sandbox. --quick leaves
-out the 10,000 tests and the 1 GiB, and measures fewer times. --json also writes the numbers to a file.
+Words choose among them: run, alone, pollution, tracking, files, malloc, order, choices, schedules, sandbox, repair.
+--quick leaves out the 10,000 tests and the 1 GiB, and measures fewer times. --json also writes the numbers to a file.
 """
 
 import argparse
@@ -301,6 +303,12 @@ def bench_sandbox(options, rows):
     bench_sandbox.bench_sandbox(options, rows)
 
 
+def bench_repair(options, rows):
+    import bench_repair
+
+    bench_repair.bench_repair(options, rows)
+
+
 BENCHES = {
     "run": bench_run,
     "alone": bench_alone,
@@ -313,6 +321,7 @@ BENCHES = {
     "choices": bench_choices,
     "schedules": bench_schedules,
     "sandbox": bench_sandbox,
+    "repair": bench_repair,
 }
 
 

@@ -27,6 +27,7 @@ code speaks of the next line that has some. Verbs:
     assumption, space, met, unmet, random, run, says
                                           what `polygraph choices` must find: see test_choices.py
     late, early, run, says                what `polygraph schedules` must find: see test_schedules.py
+    mend, leftover, unmended              what `polygraph repair` must find: see test_repair.py
     points, restore                       in points.* and restore.*, which are programs of their own: see
                                           robust/test_points.py and restore/frameworks.py
 
@@ -39,7 +40,7 @@ import re
 OUTCOMES = ("pass", "fail", "skip", "crash", "timeout")
 VERBS = ("subject", "variant", "test", "fails", "subset", "pollutes", "clean", "first", "run", "says",
          "victim", "brittle", "non-idempotent", "cleaned", "random", "order", "assumption", "space", "met", "unmet",
-         "late", "early", "points", "restore")
+         "late", "early", "points", "restore", "mend", "leftover", "unmended")
 SOURCES = (".c", ".cc", ".cpp")
 HEADERS = (".h", ".hpp")
 APART = ("points", "restore")  # programs of their own, in the folder of a framework's subject

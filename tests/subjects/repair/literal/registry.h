@@ -1,0 +1,5 @@
+#pragma once
+int registry_add(const char *name);
+int registry_remove(const char *name);
+int registry_has(const char *name);
+int registry_size(void);
