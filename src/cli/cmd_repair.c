@@ -226,6 +226,7 @@ static struct err *repair_find_all(struct repair_call *call, int argc,
 			store_finding_free(&finding);
 		TRY(err);
 	}
+	BUG_ON(!call->findings.n || !call->findings.data);
 	TRY(record_read(call->findings.data[0].replay, &call->record));
 	for (size_t i = 1; i < call->findings.n; i++) {
 		const char *first = call->findings.data[0].suite;

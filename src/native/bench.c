@@ -253,6 +253,7 @@ static struct err *bench_call(void *context, size_t index,
 		return err_create(ERR_INTERNAL, "no candidate %zu", index);
 	TRY(bench_refuse(bench));
 	TRY(tries_copy(bench->tries, NULL, &copy));
+	BUG_ON(!copy);
 	struct err *err = bench_call_in(bench, copy, index, ret);
 	output_restart(bench->tries->session->output);
 	return err;

@@ -309,6 +309,7 @@ static struct err *try_roots(void *context, const bool *put_back,
 	}
 	_cleanup_(run_destroyp) struct run *copy = NULL;
 	TRY(tries_copy(tries, put_back, &copy));
+	BUG_ON(!copy);
 	struct err *err = run_try(tries, copy, put_back);
 	output_restart(tries->session->output);
 	TRY(err);

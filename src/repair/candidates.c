@@ -406,6 +406,7 @@ struct err *candidates_from_functions(const struct candidate_input *input,
 	_cleanup_(freep) unsigned *distances = NULL;
 	const struct routines *all = &input->code->routines;
 	TRY(candidates_rank(input, &distances));
+	BUG_ON(!distances);
 	for (size_t i = 0; i < all->functions.n; i++)
 		TRY(add_routine_calls(input, i, distances, ret));
 	log_debug(LOG_REPAIR, "%zu functions, %zu candidates", all->functions.n,

@@ -99,6 +99,7 @@ static struct err *run_last(struct suite *suite, const size_t *order, size_t n,
 							      : SUITE_TREE_ROOT,
 						  .test = order[i] }));
 	TRY(run_nodes(suite, &nodes, &all));
+	BUG_ON(!all);
 	*ret = all[n - 1];
 	return NULL;
 }
@@ -118,6 +119,7 @@ static struct err *run_own(struct suite *suite, enum outcome **ret, size_t *n)
 			TRY(vec_push(&nodes, node));
 	}
 	TRY(run_nodes(suite, &nodes, &all));
+	BUG_ON(!all);
 	by_test = calloc(suite_count(suite) + 1, sizeof(*by_test));
 	if (!by_test)
 		return err_nomem();
@@ -144,6 +146,7 @@ static struct err *run_after(struct suite *suite, size_t first,
 								  .test = i }));
 	}
 	TRY(run_nodes(suite, &nodes, &all));
+	BUG_ON(!all);
 	by_test = calloc(suite_count(suite) + 1, sizeof(*by_test));
 	if (!by_test)
 		return err_nomem();
@@ -159,6 +162,7 @@ struct err *search_note_before(struct suite *suite, struct repair_plan *plan)
 	size_t n = 0;
 	TRY(run_own(suite, &own, &n));
 	TRY(run_after(suite, plan->request->test, &after));
+	BUG_ON(!own || !after);
 	TRY(vec_append(&plan->own, own, n));
 	return vec_append(&plan->after, after, n);
 }
@@ -231,6 +235,7 @@ static struct err *prove_orders(struct proof *proof)
 	if (proof->failed)
 		return NULL;
 	TRY(run_own(proof->suite, &own, &n));
+	BUG_ON(!own);
 	TRY(expect_same(proof, proof->plan->own.data, own,
 			"in the suite's own order"));
 	if (!proof->failed && !request->leftover &&
@@ -242,6 +247,7 @@ static struct err *prove_orders(struct proof *proof)
 	if (proof->failed)
 		return NULL;
 	TRY(run_after(proof->suite, request->test, &after));
+	BUG_ON(!after);
 	return expect_same(proof, proof->plan->after.data, after,
 			   "right after it, and did not before");
 }

@@ -80,17 +80,17 @@ static void make_plain(struct source_file *source)
 	source->plain[source->n] = '\0';
 }
 
-struct err *source_take(const char *path, char *text, size_t n,
+struct err *source_take(const char *path, const char *text, size_t n,
 			struct source_file *ret)
 {
 	_cleanup_(source_freep) struct source_file source = {
-		.text = text,
 		.n = n,
 		.cxx = is_cxx_name(path),
 	};
+	source.text = strndup(text, n);
 	source.plain = malloc(n + 1);
 	source.path = strdup(path);
-	if (!source.plain || !source.path)
+	if (!source.text || !source.plain || !source.path)
 		return err_nomem();
 	make_plain(&source);
 	TRY(vec_push(&source.lines, 0));
@@ -105,13 +105,11 @@ struct err *source_take(const char *path, char *text, size_t n,
 
 struct err *source_read(const char *path, struct source_file *ret)
 {
-	char *text = NULL;
+	_cleanup_(freep) char *text = NULL;
 	size_t n = 0;
 	TRY(file_read(path, SOURCE_BYTES_MAX, &text, &n));
-	if (strlen(text) != n) {
-		free(text);
+	if (strlen(text) != n)
 		return err_create(ERR_SUITE, "'%s' is not a text", path);
-	}
 	return source_take(path, text, n, ret);
 }
 

@@ -35,8 +35,8 @@ struct source_file {
 };
 
 struct err *source_read(const char *path, struct source_file *ret) _must_check_;
-/* Of a text; for tests. */
-struct err *source_take(const char *path, char *text, size_t n,
+/* Of @n bytes without a NUL, copied; for tests. */
+struct err *source_take(const char *path, const char *text, size_t n,
 			struct source_file *ret) _must_check_;
 void source_free(struct source_file *source);
 static inline void source_freep(struct source_file *source)

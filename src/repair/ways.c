@@ -229,6 +229,7 @@ struct err *search_note_missing(struct search *search,
 	_cleanup_(freep) unsigned *distances = NULL;
 	const struct change *root = NULL;
 	TRY(candidates_rank(input, &distances));
+	BUG_ON(!distances);
 	const struct routine *hidden = candidates_hidden(input, distances);
 	for (size_t i = 0; i < input->bench->n && !root; i++) {
 		if (input->polluted[i] &&

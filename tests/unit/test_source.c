@@ -12,7 +12,7 @@
 static struct source_file read_text(const char *path, const char *text)
 {
 	struct source_file source = {};
-	assert_null(source_take(path, strdup(text), strlen(text), &source));
+	assert_null(source_take(path, text, strlen(text), &source));
 	return source;
 }
 
