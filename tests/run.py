@@ -176,6 +176,8 @@ class Parts:
             yield self.python(f"cli/{script.stem}", script, TOP / "build" / "tests" / "cli" / "polygraph_fake")
         for script in scripts("report"):
             yield self.python(f"report/{script.stem}", script, self.polygraph)
+        for script in scripts("packages"):
+            yield self.python(f"packages/{script.stem}", script, "--polygraph", self.polygraph)
         yield self.part("demo", [TOP / "examples" / "demo", self.polygraph, TOP / "build" / "examples"])
         yield self.python("rooms", TESTS / "lint" / "check_rooms.py", "--build", TOP / "build")
         yield self.python("rooms check", TESTS / "lint" / "test_check_rooms.py")

@@ -60,7 +60,8 @@ static struct err *version_run(const struct options *options _unused_, int argc,
 				  "'version' takes no argument, not '%s'",
 				  argv[0]);
 	*ret = STATUS_OK;
-	puts("polygraph " POLYGRAPH_VERSION);
+	printf("polygraph " POLYGRAPH_VERSION " (commit %s)\n",
+	       polygraph_commit);
 	return NULL;
 }
 

@@ -19,6 +19,7 @@ const struct command *const commands[] = {
 	&command_report,
 	&command_config,
 	&command_init,
+	&command_completion,
 	&command_help,
 	&command_version,
 	&command_man,

@@ -168,10 +168,11 @@ static struct err *set_number(const struct option *option, const char *text,
 	return NULL;
 }
 
-/* One of the choices; NULL: there are no more. */
-static const char *option_choice(const struct option *option, size_t i)
+const char *option_choice(const struct option *option, size_t i)
 {
 	size_t n = 0;
+	if (!option->choices)
+		return NULL;
 	while (option->choices[n]) {
 		if (n++ == i)
 			return option->choices[i];

@@ -51,6 +51,9 @@ struct option {
 	const char *help; /* one paragraph; the default in it */
 };
 
+/* One of the choices; NULL: there are no more, or no choices at all. */
+const char *option_choice(const struct option *option, size_t i);
+
 /* What --help and the manual say of it. */
 struct err *option_help(const struct option *option,
 			struct str *out) _must_check_;

@@ -108,6 +108,15 @@ static struct err *sandbox_build(const struct sandbox_way *way)
 
 /* ---- with a way back ---- */
 
+/* A filter of system calls may forbid to leave them as well as to return. */
+static bool sandbox_left_mounts(int mounts)
+{
+	struct stat before, now;
+	return fstat(mounts, &before) < 0 ||
+	       stat("/proc/self/ns/mnt", &now) < 0 ||
+	       before.st_ino != now.st_ino;
+}
+
 /* Where mounts can be changed, one can also return to those of before. */
 static struct err *sandbox_build_or_return(const struct sandbox_way *way)
 {
@@ -117,7 +126,9 @@ static struct err *sandbox_build_or_return(const struct sandbox_way *way)
 	if (mounts < 0 || cwd < 0)
 		return err_errno(errno, "cannot open what is to come back to");
 	struct err *err = sandbox_build(way);
-	if (err && (setns(mounts, CLONE_NEWNS) < 0 || fchdir(cwd) < 0))
+	if (err &&
+	    ((sandbox_left_mounts(mounts) && setns(mounts, CLONE_NEWNS) < 0) ||
+	     fchdir(cwd) < 0))
 		BUG("cannot leave the sandbox: %s", strerror(errno));
 	return err;
 }

@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 #include <unistd.h>
 
+#include "base/in_container.h"
 #include "base/log.h"
 #include "nest/nest.h"
 #include "tracee/brood.h"
@@ -93,11 +94,10 @@ static struct err *explain_seize(int number)
 		err_errno(number, "cannot trace the program"), ERR_SUITE);
 	if (number != EPERM)
 		return err;
-	return err_hint(err,
-			"tracing is forbidden here: see "
-			"/proc/sys/kernel/yama/ptrace_scope (2 and 3 forbid "
-			"it), or give the container the SYS_PTRACE "
-			"capability");
+	return err_hint(
+		err, "tracing is forbidden here: see "
+		     "/proc/sys/kernel/yama/ptrace_scope (2 and 3 forbid "
+		     "it), or start the container with " CONTAINER_FLAG_PTRACE);
 }
 
 static struct err *explain_failure(const struct start_failure *failure,

@@ -90,8 +90,9 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_it("help", "run"), self.run_it("run", "-h"))
         self.assertNotIn("  man", main)
         self.run_it(status=2, stderr="Usage: .*")
-        self.assertEqual(self.run_it("--version"), "polygraph 0.1.0\n")
-        self.assertEqual(self.run_it("version"), "polygraph 0.1.0\n")
+        version = r"polygraph 0\.1\.0 \(commit ([0-9a-f]{12}(-dirty)?|unknown)\)\n"
+        self.assertRegex(self.run_it("--version"), f"^{version}$")
+        self.assertRegex(self.run_it("version"), f"^{version}$")
 
     def test_manual(self):
         for command, title in ([], "POLYGRAPH"), (["run"], "POLYGRAPH-RUN"):

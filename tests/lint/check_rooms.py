@@ -35,7 +35,8 @@ PROGRAMS = (
     ("libpolygraph-agent.so.p",),
     ("libpolygraph-choices.so.p",),
 )
-# Meson names an object after the source: "watch_roots.c.o" in src/, "src_agent_malloc.c.o" at the top.
+# Meson names an object after the source: "watch_roots.c.o" in src/, "src_agent_malloc.c.o" at the top,
+# "meson-generated_.._base_commit.c.o" if the build made it.
 OBJECT = re.compile(r"^(?:src_|meson-generated_\.\._)?([a-z]+)_(.+)\.(?:c|cc)\.o$")
 
 
