@@ -52,7 +52,8 @@
 	X(SUITE, "suite")                                                      \
 	X(TRACEE, "tracee")                                                    \
 	X(TYPE, "type")                                                        \
-	X(WATCH, "watch")
+	X(WATCH, "watch")                                                      \
+	X(WHOLE, "whole")
 /* clang-format on */
 
 enum log_channel {

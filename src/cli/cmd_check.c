@@ -15,6 +15,10 @@ static const struct detection_step steps[] = {
 static struct err *check_run(const struct options *options, int argc,
 			     char **argv, enum status *ret)
 {
+	const struct detection_options *values = options->values;
+	if (whole_is_wanted(options, &values->whole, argc))
+		return whole_run(options, &values->whole,
+				 values->state.budget_ns, ret);
 	return detection_run(options, argc, argv, "check", steps, ret);
 }
 
@@ -25,7 +29,7 @@ const struct command command_check = {
 		(const char *const[]){ "[OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
 				       "[OPTIONS] --ctest BUILD-DIR | --meson "
 				       "BUILD-DIR | --commands FILE",
-				       NULL },
+				       "[OPTIONS] --program GLOB…", NULL },
 	.description =
 		(const char *const[]){
 			"Runs all detectors: first 'pollution' (tests that "
@@ -39,6 +43,11 @@ const struct command command_check = {
 			"One report shows all findings: order-dependent "
 			"tests first, then API assumptions, then the "
 			"remaining pollution.",
+			"With --ctest, --meson or --program a whole build is "
+			"checked: every executable that contains several tests "
+			"of a known framework is opened, and its tests are "
+			"checked one by one; all others are checked as "
+			"processes. There is one report and one exit status.",
 			NULL },
 	.examples =
 		(const struct command_example[]){
@@ -48,16 +57,20 @@ const struct command command_check = {
 			  "./unit_tests",
 			  "in continuous integration: five minutes, known "
 			  "findings ignored, also as JUnit XML" },
-			{ "polygraph --ctest build",
-			  "the tests of a CMake build" },
+			{ "polygraph --ctest build", "a whole CMake build" },
+			{ "polygraph --ctest build --shard 2/5 --format json "
+			  "--output 2.json",
+			  "the second of five shares, for one of five "
+			  "machines; "
+			  "'polygraph merge' joins the results" },
 			{} },
 	.groups =
 		(const struct option_group *const[]){
-			&common_suite_group, &state_compared_group,
-			&state_meaning_group, &detection_order_group,
-			&schedules_check_group, &choices_check_group,
-			&state_run_group, &sandbox_group, &common_output_group,
-			&common_general_group, NULL },
+			&common_suite_group, &whole_group,
+			&state_compared_group, &state_meaning_group,
+			&detection_order_group, &schedules_check_group,
+			&choices_check_group, &state_run_group, &sandbox_group,
+			&common_output_group, &common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.guarded = true,

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/suggest.h"
 
+/* clang-format off */
 const struct command *const commands[] = {
 	&command_check,
 	&command_list,
@@ -20,11 +21,13 @@ const struct command *const commands[] = {
 	&command_config,
 	&command_init,
 	&command_completion,
+	&command_merge,
 	&command_help,
 	&command_version,
 	&command_man,
 	NULL,
 };
+/* clang-format on */
 
 const struct command *command_find(const char *name)
 {

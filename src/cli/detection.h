@@ -32,6 +32,7 @@
 #include "cli/select.h"
 #include "cli/state_options.h"
 #include "cli/suppress.h"
+#include "cli/whole.h"
 #include "order/order.h"
 #include "pollution/pollution.h"
 #include "schedules/schedules.h"
@@ -59,6 +60,8 @@ struct detection_options {
 	bool choices;
 	struct choices_settings settings;
 	bool list_models;
+	/* whole builds */
+	struct whole_options whole;
 };
 
 #define DETECTION_DEFAULTS                                                     \
@@ -68,7 +71,7 @@ struct detection_options {
 		.schedules = true, .patience_ns = NS_PER_S,                    \
 		.delay_ns = 10 * NS_PER_MS, .schedule_runs = 20,               \
 		.schedule_repeat = 2, .schedule_seed = 1,                      \
-		.settings = CHOICES_DEFAULTS,                                  \
+		.settings = CHOICES_DEFAULTS, .whole = WHOLE_DEFAULTS,         \
 	}
 
 extern const struct option_group detection_order_group;

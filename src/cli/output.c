@@ -202,22 +202,28 @@ void outputs_free(struct outputs *outputs)
 	vec_free(outputs);
 }
 
+/* What is to be written, and by whom. */
+struct output_content {
+	output_writer *writer;
+	const void *data;
+};
+
 static struct err *write_to(const struct outputs *outputs,
 			    const struct report_output *output,
-			    const struct report *report, FILE *file)
+			    const struct output_content *content, FILE *file)
 {
 	struct report_style style = outputs->style;
 	style.color = output_color(outputs->color, fileno(file));
-	return output->format->write(report, &style, file);
+	return content->writer(content->data, output->format, &style, file);
 }
 
 static struct err *write_file(const struct outputs *outputs,
 			      const struct report_output *output,
-			      const struct report *report)
+			      const struct output_content *content)
 {
 	_cleanup_(outfile_discard) struct outfile outfile = {};
 	TRY(outfile_open(&output->place, &outfile));
-	TRY(write_to(outputs, output, report, outfile.file));
+	TRY(write_to(outputs, output, content, outfile.file));
 	return outfile_commit(&outfile);
 }
 
@@ -258,28 +264,45 @@ static struct err *output_write_verdict(const struct outputs *outputs,
 }
 
 /* Files first: a reader who left standard output does not cost them. */
-struct err *outputs_write(const struct outputs *outputs,
-			  const struct report *report)
+struct err *outputs_write_by(const struct outputs *outputs,
+			     output_writer *writer, const void *data)
 {
+	const struct output_content content = { writer, data };
 	struct err *first = NULL;
 	interrupt_settle();
 	for (size_t i = 0; i < outputs->n; i++) {
 		if (!outputs->data[i].path)
 			continue;
 		struct err *err =
-			write_file(outputs, &outputs->data[i], report);
+			write_file(outputs, &outputs->data[i], &content);
 		if (!first)
 			first = err;
 		else
 			err_ignore(err);
 	}
-	bool shown = false;
 	for (size_t i = 0; i < outputs->n && !first; i++) {
 		if (outputs->data[i].path)
 			continue;
-		shown = true;
-		TRY(write_to(outputs, &outputs->data[i], report, stdout));
+		TRY(write_to(outputs, &outputs->data[i], &content, stdout));
 		TRY(output_flush_stdout());
 	}
-	return first || shown ? first : output_write_verdict(outputs, report);
+	return first;
+}
+
+static struct err *output_write_report(const void *data,
+				       const struct report_format *format,
+				       const struct report_style *style,
+				       FILE *out)
+{
+	return format->write(data, style, out);
+}
+
+struct err *outputs_write(const struct outputs *outputs,
+			  const struct report *report)
+{
+	bool shown = false;
+	for (size_t i = 0; i < outputs->n; i++)
+		shown |= !outputs->data[i].path;
+	TRY(outputs_write_by(outputs, output_write_report, report));
+	return shown ? NULL : output_write_verdict(outputs, report);
 }

@@ -43,6 +43,14 @@ static inline void outputs_freep(struct outputs *outputs)
 struct err *outputs_write(const struct outputs *outputs,
 			  const struct report *report) _must_check_;
 
+/* The same where something else than a struct report is written. */
+typedef struct err *output_writer(const void *data,
+				  const struct report_format *format,
+				  const struct report_style *style, FILE *out);
+struct err *outputs_write_by(const struct outputs *outputs,
+			     output_writer *writer,
+			     const void *data) _must_check_;
+
 /* Writes what is left in standard output's buffer. */
 struct err *output_flush_stdout(void) _must_check_;
 /* Such a write failed because its reader has left. */

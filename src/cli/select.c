@@ -20,7 +20,7 @@ static bool pattern_matches(const char *pattern, const char *name)
 	return !strcmp(pattern, name) || str_glob(pattern, name);
 }
 
-static bool select_matches(const struct option_list *patterns, const char *name)
+bool select_matches(const struct option_list *patterns, const char *name)
 {
 	bool wanted = true;
 	bool found = false;

@@ -28,6 +28,9 @@ struct selection_options {
 	uint64_t repeat; /* at least 1 */
 };
 
+/* Do the patterns leave a test of that name? */
+bool select_matches(const struct option_list *patterns, const char *name);
+
 /* The tests that patterns leave, in natural order. None is an error. */
 struct err *select_tests(const struct suite *suite,
 			 const struct option_list *patterns,

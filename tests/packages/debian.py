@@ -65,7 +65,7 @@ class Debian:
     def run(self, *command, user="0:0", folder="/"):
         words = " ".join(shlex.quote(str(word)) for word in command)
         script = (f"mount -t proc proc {self.root}/proc && mount --bind /dev {self.root}/dev && "
-                  f"exec chroot --userspec={user} {self.root} /usr/bin/env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/tmp "
+                  f"exec chroot --userspec={user} {self.root} /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/tmp "
                   f"DEBIAN_FRONTEND=noninteractive sh -c {shlex.quote(f'cd {folder} && {words}')}")
         return run("unshare", "--mount", "--pid", "--fork", "--propagation", "private", "sh", "-c", script)
 
@@ -136,11 +136,12 @@ class Checks:
 
 def reproducible(work, checks):
     """Two builds at different places, one with another umask, locale and time zone."""
-    found = []
+    found, source = [], TOP
     for name, environment in (("first", {}), ("second-with-a-longer-name", {"LC_ALL": "C", "TZ": "Asia/Tokyo"})):
         place = work / name
         shutil.rmtree(place, ignore_errors=True)
-        need("git", "clone", "-q", TOP, place / "source")
+        need("git", "clone", "-q", source, place / "source")
+        source = place / "source"  # the second is a copy of the first, whatever is committed meanwhile
         need(sys.executable, place / "source/packaging/package.py", "--output", place / "out",
              env={**os.environ, **environment}, umask=0o077 if environment else 0o022)
         found.append({path.name: path.read_bytes() for path in (place / "out").iterdir()})

@@ -1,0 +1,4 @@
+#pragma once
+
+void retry_set_limit(int attempts);
+int retry_attempts(void);

@@ -1,0 +1,649 @@
+#include "cli/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "base/version.h"
+#include "cli/detection.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/select.h"
+#include "report/name.h"
+#include "results/results.h"
+#include "whole/child.h"
+#include "whole/document.h"
+#include "whole/part.h"
+#include "whole/shard.h"
+
+#define LIST_MAX ((size_t)256 << 20)
+#define REPORT_MAX ((size_t)1 << 30)
+/* Of a part whose tests were never measured: start-up, and so much a test. */
+#define WEIGHT_BASE 10
+
+#define FIELD(member) .offset = offsetof(struct detection_options, whole.member)
+
+/* clang-format off */
+static const struct option whole_options[] = {
+	{ "program", 0, OPTION_LIST, FIELD(programs), .value = "GLOB",
+	  .help = "test executables to check together, by path or shell "
+		  "pattern; repeatable" },
+	{ "inside", 0, OPTION_FLAG, FIELD(inside),
+	  .help = "of a build, check the tests inside executables of known "
+		  "frameworks (default; --no-inside checks every executable "
+		  "as one test)" },
+	{ "shard", 0, OPTION_TEXT, FIELD(shard), .value = "I/N",
+	  .help = "only the Ith of N shares of a build, for one of N "
+		  "machines; 'polygraph merge' joins their JSON reports" },
+	{ "shard-weights", 0, OPTION_TEXT, FIELD(weights), .value = "FILE",
+	  .help = "divide by what each executable took in an earlier JSON "
+		  "report (default: by the number of tests); must be the same "
+		  "file for all shares" },
+	{}
+};
+/* clang-format on */
+
+const struct option_group whole_group = { "Whole build", whole_options };
+
+struct whole {
+	const struct options *options;
+	const struct whole_options *values;
+	const struct common_options *common;
+	struct common_suite choice; /* of --ctest and --meson */
+	char folder[32];	    /* for reports of the parts; "": none */
+	struct strv words;	    /* options for all of them */
+	struct strv list_words;	    /* for asking what is in them */
+	struct parts parts;
+	struct outputs outputs;
+	struct document document;
+	uint64_t deadline; /* clock_now(); 0: none */
+};
+
+bool whole_is_wanted(const struct options *options,
+		     const struct whole_options *whole, int argc)
+{
+	const struct common_options *common = options->values;
+	if (common->look || argc || !whole->inside)
+		return false;
+	return whole->programs.n ||
+	       ((common->ctest || common->meson) && !common->commands);
+}
+
+/* ---- files of ours ---- */
+
+static const char *const file_names[] = { "report.json", "order" };
+
+static struct err *whole_path(const struct whole *whole, const char *name,
+			      char **ret)
+{
+	return path_join(whole->folder, name, ret);
+}
+
+static void whole_free(struct whole *whole)
+{
+	for (size_t i = 0; *whole->folder && i < ARRAY_SIZE(file_names); i++) {
+		_cleanup_(freep) char *path = NULL;
+		err_ignore(whole_path(whole, file_names[i], &path));
+		if (path)
+			unlink(path);
+	}
+	if (*whole->folder)
+		rmdir(whole->folder);
+	strv_free(&whole->words);
+	strv_free(&whole->list_words);
+	parts_free(&whole->parts);
+	outputs_free(&whole->outputs);
+	document_free(&whole->document);
+}
+
+static struct err *make_folder(struct whole *whole)
+{
+	char path[] = "/tmp/polygraph-whole-XXXXXX";
+	if (!mkdtemp(path))
+		return err_errno(errno, "cannot make a temporary folder");
+	memcpy(whole->folder, path, sizeof(path));
+	return NULL;
+}
+
+static struct err *whole_write_lines(const char *path, const struct strv *names)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	_cleanup_(outfile_discard) struct outfile outfile = {};
+	struct outfile_place place = OUTFILE_PLACE_INIT;
+	TRY(str_append(&text, ""));
+	for (size_t i = 0; i < names->n; i++) {
+		TRY(name_append(&text, names->data[i]));
+		TRY(str_append(&text, "\n"));
+	}
+	TRY(outfile_place_open(path, &place));
+	struct err *err = outfile_open(&place, &outfile);
+	if (!err) {
+		fwrite(text.s, 1, text.n, outfile.file);
+		err = outfile_commit(&outfile);
+	}
+	outfile_discard(&outfile);
+	outfile_place_close(&place);
+	return err;
+}
+
+/* ---- options of the calls ---- */
+
+/* What is said of the whole, or is said anew for each part. */
+static bool is_passed_on(const char *name)
+{
+	static const char *const others[] = {
+		"tests",  "ctest",   "meson",  "commands", "program",
+		"inside", "shard",   "format", "output",   "color",
+		"quiet",  "verbose", "budget", "config",   "help",
+		"order",  "version", "since",  "store",	   "shard-weights",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		if (!strcmp(others[i], name))
+			return false;
+	}
+	return true;
+}
+
+static bool is_of_list(const char *name)
+{
+	return !strcmp(name, "framework") || !strcmp(name, "test-functions") ||
+	       !strcmp(name, "timeout");
+}
+
+static bool is_path(const struct option *option)
+{
+	return option && option->value && option->type != OPTION_CHOICE &&
+	       !option->choices &&
+	       (!strcmp(option->value, "FILE") ||
+		!strcmp(option->value, "PATH") ||
+		!strcmp(option->value, "DIR"));
+}
+
+static struct err *add_words(struct strv *words, const struct strv *more)
+{
+	return more->n ? strv_add_all(words, more->data) : NULL;
+}
+
+/* Parts may run elsewhere: paths are made absolute. */
+static struct err *take_words(struct whole *whole, bool (*wanted)(const char *),
+			      const struct option_group *const *known,
+			      struct strv *ret)
+{
+	_cleanup_(strv_freep) struct strv words = {};
+	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
+	TRY(options_words(whole->options, known, wanted, &words));
+	if (!cwd)
+		return err_errno(errno, "the working directory has no name");
+	for (size_t i = 0; i < words.n; i++) {
+		char *word = words.data[i];
+		size_t n = strcspn(word, "=");
+		_cleanup_(freep) char *name = str_starts(word, "--")
+						      ? strndup(word + 2, n - 2)
+						      : NULL;
+		const struct option *option =
+			name ? option_find(whole->options->groups, name) : NULL;
+		if (is_path(option) && word[n] && word[n + 1] != '/')
+			TRY(strv_addf(ret, "%.*s=%s/%s", (int)n, word, cwd,
+				      word + n + 1));
+		else
+			TRY(strv_add(ret, word));
+	}
+	return NULL;
+}
+
+/* ---- which parts there are ---- */
+
+static struct err *read_tests(const char *text, size_t n,
+			      const struct whole *whole, struct strv *ret)
+{
+	_cleanup_(json_freep) json_t *root = json_loadb(text, n, 0, NULL);
+	const json_t *suite = json_object_get(root, "suite");
+	const char *framework =
+		json_string_value(json_object_get(suite, "framework"));
+	size_t i;
+	json_t *test;
+	/* Functions that happen to have such a name are no known framework. */
+	if (!framework ||
+	    (!strcmp(framework, "functions") && !whole->common->framework &&
+	     !whole->common->test_functions.n))
+		return NULL;
+	json_array_foreach(json_object_get(root, "tests"), i, test)
+	{
+		const char *name =
+			json_string_value(json_object_get(test, "name"));
+		if (name)
+			TRY(strv_add(ret, name));
+	}
+	return NULL;
+}
+
+/* part_ask: what `polygraph list` says. */
+static struct err *ask_program(void *data, const struct build_part *part,
+			       struct strv *ret)
+{
+	struct whole *whole = data;
+	_cleanup_(strv_freep) struct strv words = {};
+	_cleanup_(freep) char *path = NULL, *text = NULL;
+	_cleanup_(child_end_free) struct child_end end = {};
+	size_t n;
+	if (interrupt_happened())
+		return err_create(ERR_INTERRUPTED, "interrupted");
+	TRY(whole_path(whole, file_names[0], &path));
+	TRY(strv_add(&words, "list"));
+	TRY(add_words(&words, &whole->list_words));
+	TRY(strv_add(&words, "--config=/dev/null"));
+	TRY(strv_add(&words, "--format=json"));
+	TRY(strv_addf(&words, "--output=%s", path));
+	TRY(strv_add(&words, "--"));
+	TRY(strv_add_all(&words, part->argv.data));
+	unlink(path);
+	const struct child child = {
+		.words = &words,
+		.folder = part->folder,
+		.env = part->env.n ? part->env.data : NULL,
+	};
+	TRY(child_run(&child, &end));
+	if (end.status) {
+		log_debug(LOG_CLI, "%s: not opened: %s", part->name,
+			  end.message);
+		return NULL;
+	}
+	TRY(file_read(path, LIST_MAX, &text, &n));
+	return read_tests(text, n, whole, ret);
+}
+
+static struct err *expand_programs(const struct whole *whole, struct strv *ret)
+{
+	const struct option_list *globs = &whole->values->programs;
+	for (size_t i = 0; i < globs->n; i++) {
+		const char *pattern = globs->data[i].text;
+		glob_t found = {};
+		int failed = glob(pattern, 0, NULL, &found);
+		struct err *err = NULL;
+		if (failed == GLOB_NOMATCH)
+			err = err_create(ERR_USAGE,
+					 "no file matches --program '%s'",
+					 pattern);
+		else if (failed)
+			err = err_create(ERR_USAGE,
+					 "--program '%s' cannot be read",
+					 pattern);
+		for (size_t j = 0; !err && j < found.gl_pathc; j++) {
+			char *real = realpath(found.gl_pathv[j], NULL);
+			err = real ? strv_take(ret, real) : err_nomem();
+		}
+		globfree(&found);
+		TRY(err);
+	}
+	return NULL;
+}
+
+static struct err *whole_find_parts(struct whole *whole)
+{
+	_cleanup_(strv_freep) struct strv programs = {};
+	_cleanup_(suite_closep) struct suite *suite = NULL;
+	if (whole->values->programs.n) {
+		if (whole->common->ctest || whole->common->meson)
+			return err_create(ERR_USAGE,
+					  "--program and --ctest or --meson "
+					  "cannot be combined");
+		TRY(expand_programs(whole, &programs));
+		return parts_of_programs(programs.data, programs.n, ask_program,
+					 whole, &whole->parts);
+	}
+	TRY(common_suite_choose(whole->options, 0, NULL, &whole->choice));
+	TRY(common_suite_open(&whole->choice, &suite));
+	return parts_find(suite, ask_program, whole, &whole->parts);
+}
+
+/* ---- which of them are wanted ---- */
+
+static void part_drop(struct whole *whole, size_t number)
+{
+	struct parts one = { &whole->parts.data[number], 1, 0 };
+	struct build_part gone = one.data[0];
+	struct parts *parts = &whole->parts;
+	memmove(&parts->data[number], &parts->data[number + 1],
+		(parts->n - number - 1) * sizeof(*parts->data));
+	parts->n--;
+	struct build_part *copy = malloc(sizeof(gone));
+	if (!copy)
+		return; /* what it holds stays until the end */
+	*copy = gone;
+	one = (struct parts){ copy, 1, 1 };
+	parts_free(&one);
+}
+
+/* --tests; parts without any are left out. */
+static struct err *select_parts(struct whole *whole)
+{
+	const struct option_list *patterns = &whole->common->tests;
+	if (!patterns->n)
+		return NULL;
+	for (size_t i = whole->parts.n; i-- > 0;) {
+		struct build_part *part = &whole->parts.data[i];
+		size_t kept = 0;
+		for (size_t j = 0; j < part->tests.n; j++) {
+			char *name = part->tests.data[j];
+			if (select_matches(patterns, name)) {
+				part->tests.data[kept++] = name;
+			} else {
+				part->selected = true;
+				free(name);
+			}
+		}
+		part->tests.n = kept;
+		if (!kept)
+			part_drop(whole, i);
+	}
+	return whole->parts.n
+		       ? NULL
+		       : err_hint(err_create(ERR_USAGE, "no test of the build "
+							"matches --tests"),
+				  "'polygraph list' shows the names");
+}
+
+/* The same on all machines, or shares do not fit together. */
+static struct err *whole_make_plan(const struct whole *whole, char plan[17])
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	TRY(str_append(&text, POLYGRAPH_VERSION));
+	for (size_t i = 0; i < whole->parts.n; i++) {
+		const struct build_part *part = &whole->parts.data[i];
+		TRY(str_appendf(&text, "\n%s", part->name));
+		for (size_t j = 0; j < part->tests.n; j++)
+			TRY(str_appendf(&text, "\t%s", part->tests.data[j]));
+	}
+	snprintf(plan, 17, "%016llx",
+		 (unsigned long long)XXH3_64bits(text.s, text.n));
+	return NULL;
+}
+
+static struct err *weigh_parts(const struct whole *whole, double *ret)
+{
+	struct document known = {};
+	if (whole->values->weights)
+		TRY(err_prefix(document_read(whole->values->weights, &known),
+			       "--shard-weights"));
+	for (size_t i = 0; i < whole->parts.n; i++) {
+		const struct build_part *part = &whole->parts.data[i];
+		double seconds =
+			known.root ? document_seconds(&known, part->name) : -1;
+		ret[i] = seconds >= 0 ? seconds
+			 : known.root ? 1
+				      : WEIGHT_BASE + (double)part->tests.n;
+	}
+	document_free(&known);
+	return NULL;
+}
+
+static struct err *take_share(struct whole *whole)
+{
+	struct shard shard;
+	char plan[17];
+	size_t n = whole->parts.n;
+	if (!whole->values->shard)
+		return NULL;
+	TRY(shard_parse(whole->values->shard, &shard));
+	_cleanup_(freep) double *weights = calloc(n + 1, sizeof(*weights));
+	_cleanup_(freep) uint64_t *shares = calloc(n + 1, sizeof(*shares));
+	if (!weights || !shares)
+		return err_nomem();
+	TRY(whole_make_plan(whole, plan));
+	TRY(weigh_parts(whole, weights));
+	TRY(shard_divide(weights, n, shard.of, shares));
+	for (size_t i = n; i-- > 0;) {
+		if (shares[i] != shard.index)
+			part_drop(whole, i);
+	}
+	return document_set_shard(&whole->document, &shard, plan);
+}
+
+/* ---- one part ---- */
+
+/* Kept for `replay`, which opens the suite again. */
+static struct err *write_commands(const struct build_part *part, char **ret)
+{
+	_cleanup_(str_freep) struct str path = STR_INIT;
+	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
+	if (!cwd)
+		return err_errno(errno, "the working directory has no name");
+	if (mkdir(RESULTS_FOLDER, 0700) < 0 && errno != EEXIST)
+		return err_errno(errno, "cannot make '%s'", RESULTS_FOLDER);
+	TRY(str_appendf(&path, "%s/" RESULTS_FOLDER "/programs", cwd));
+	TRY(whole_write_lines(path.s, &part->tests));
+	*ret = str_take(&path);
+	return *ret ? NULL : err_nomem();
+}
+
+static struct err *add_suite_words(struct whole *whole,
+				   const struct build_part *part,
+				   struct strv *words)
+{
+	_cleanup_(freep) char *path = NULL;
+	if (part->argv.n && part->selected) {
+		for (size_t i = 0; i < part->tests.n; i++) {
+			_cleanup_(str_freep) struct str word = STR_INIT;
+			TRY(str_append(&word, "--tests="));
+			TRY(str_append_pattern(&word, part->tests.data[i]));
+			TRY(strv_take(words, str_take(&word)));
+		}
+	}
+	if (part->argv.n) {
+		TRY(strv_add(words, "--"));
+		return strv_add_all(words, part->argv.data);
+	}
+	TRY(strv_add(words, "--no-inside"));
+	if (whole->values->programs.n) {
+		TRY(write_commands(part, &path));
+		return strv_addf(words, "--commands=%s", path);
+	}
+	TRY(whole_path(whole, "order", &path));
+	TRY(whole_write_lines(path, &part->tests));
+	TRY(strv_addf(words, "--order=%s", path));
+	return strv_addf(words, "%s=%s", whole->choice.words[0],
+			 whole->choice.words[1]);
+}
+
+static struct err *whole_make_call(struct whole *whole,
+				   const struct build_part *part, size_t left,
+				   const char *path, struct strv *words)
+{
+	TRY(strv_add(words, "check"));
+	TRY(add_words(words, &whole->words));
+	TRY(strv_add(words, "--config=/dev/null"));
+	TRY(strv_add(words, "--format=json"));
+	TRY(strv_addf(words, "--output=%s", path));
+	if (whole->deadline) {
+		uint64_t now = clock_now();
+		uint64_t rest =
+			now < whole->deadline ? whole->deadline - now : 0;
+		TRY(strv_addf(
+			words, "--budget=%llums",
+			(unsigned long long)(rest / left / NS_PER_MS + 1)));
+	}
+	return add_suite_words(whole, part, words);
+}
+
+static void show_progress(const struct whole *whole, size_t at)
+{
+	if (whole->common->quiet || !output_is_terminal(STDERR_FILENO))
+		return;
+	if (at == whole->parts.n) {
+		fputs("\r\033[K", stderr);
+		return;
+	}
+	_cleanup_(freep) char *name = str_escape(whole->parts.data[at].name);
+	fprintf(stderr, "\r\033[K[%zu/%zu] %.60s", at + 1, whole->parts.n,
+		name ? name : "");
+	fflush(stderr);
+}
+
+static struct err *check_part(struct whole *whole, size_t at, int *ret)
+{
+	const struct build_part *part = &whole->parts.data[at];
+	_cleanup_(strv_freep) struct strv words = {};
+	_cleanup_(freep) char *path = NULL, *text = NULL;
+	_cleanup_(child_end_free) struct child_end end = {};
+	size_t n = 0;
+	TRY(whole_path(whole, file_names[0], &path));
+	unlink(path);
+	TRY(whole_make_call(whole, part, whole->parts.n - at, path, &words));
+	const struct child child = {
+		.words = &words,
+		.folder = part->folder,
+		.env = part->env.n ? part->env.data : NULL,
+	};
+	uint64_t start = clock_now();
+	TRY(child_run(&child, &end));
+	struct document_suite suite = {
+		.name = part->name,
+		.folder = part->folder,
+		.command = part->argv.data,
+		.status = end.status,
+		.seconds = (double)(clock_now() - start) / (double)NS_PER_S,
+	};
+	if (access(path, F_OK)) {
+		suite.message = *end.message ? end.message : "no report";
+	} else {
+		TRY(file_read(path, REPORT_MAX, &text, &n));
+		suite.report = text;
+		suite.report_n = n;
+	}
+	if (*end.message)
+		log_info("%s: %s", part->name, end.message);
+	*ret = end.status;
+	return document_add(&whole->document, &suite);
+}
+
+static struct err *check_parts(struct whole *whole)
+{
+	size_t i = 0;
+	int status = 0;
+	const char *why = NULL;
+	char text[128];
+	for (; i < whole->parts.n && !why; i++) {
+		show_progress(whole, i);
+		TRY(check_part(whole, i, &status));
+		if (interrupt_happened() || status == STATUS_INTERRUPTED)
+			why = "interrupted";
+		else if (whole->deadline && clock_now() >= whole->deadline)
+			why = "budget";
+	}
+	show_progress(whole, whole->parts.n);
+	if (!why || i == whole->parts.n)
+		return NULL;
+	snprintf(text, sizeof(text), "%zu of %zu suites not examined (%s)",
+		 whole->parts.n - i, whole->parts.n, why);
+	return document_add_limit(&whole->document, text);
+}
+
+/* ---- the report ---- */
+
+static struct err *write_document(const void *data,
+				  const struct report_format *format,
+				  const struct report_style *style, FILE *out)
+{
+	const struct document *document = data;
+	const struct document_style shown = {
+		.color = style->color,
+		.verbose = style->verbose,
+		.quiet = style->quiet,
+	};
+	if (!strcmp(format->name, "json"))
+		return document_write_json(document, out);
+	if (!strcmp(format->name, "junit"))
+		return document_write_junit(document, out);
+	return document_write_text(document, &shown, out);
+}
+
+struct err *whole_check_formats(const struct outputs *outputs)
+{
+	static const char *const possible[] = { "text", "json", "junit" };
+	for (size_t i = 0; i < outputs->n; i++) {
+		const char *name = outputs->data[i].format->name;
+		bool known = false;
+		for (size_t j = 0; j < ARRAY_SIZE(possible); j++)
+			known |= !strcmp(name, possible[j]);
+		if (!known)
+			return err_hint(
+				err_create(ERR_USAGE,
+					   "the format '%s' is for one suite, "
+					   "not for a whole build",
+					   name),
+				"use text, json or junit");
+	}
+	return NULL;
+}
+
+struct err *whole_write(const struct outputs *outputs,
+			const struct document *document)
+{
+	return outputs_write_by(outputs, write_document, document);
+}
+
+static struct err *whole_prepare(struct whole *whole)
+{
+	char *const of_programs[] = {
+		(char *)"--program",
+		whole->values->programs.n ? whole->values->programs.data[0].text
+					  : NULL,
+		NULL
+	};
+	char *const of_build[] = { (char *)(whole->common->ctest ? "--ctest"
+								 : "--meson"),
+				   whole->common->ctest ? whole->common->ctest
+							: whole->common->meson,
+				   NULL };
+	if (options_source(whole->options, "order") != OPTION_DEFAULT)
+		return err_hint(err_create(ERR_USAGE,
+					   "--order is for one suite, not for "
+					   "a whole build"),
+				"give --no-inside, or one test executable");
+	TRY(outputs_choose(whole->common, "check", &whole->outputs));
+	TRY(whole_check_formats(&whole->outputs));
+	TRY(document_create(whole->values->programs.n ? of_programs : of_build,
+			    POLYGRAPH_VERSION, &whole->document));
+	TRY(make_folder(whole));
+	TRY(take_words(whole, is_passed_on, NULL, &whole->words));
+	return take_words(whole, is_of_list, command_list.groups,
+			  &whole->list_words);
+}
+
+struct err *whole_run(const struct options *options,
+		      const struct whole_options *values, uint64_t budget_ns,
+		      enum status *ret)
+{
+	_cleanup_(whole_free) struct whole whole = {
+		.options = options,
+		.values = values,
+		.common = options->values,
+		.deadline = budget_ns ? clock_now() + budget_ns : 0,
+	};
+	struct shard shard;
+	if (values->shard)
+		TRY(shard_parse(values->shard, &shard));
+	TRY(whole_prepare(&whole));
+	TRY(whole_find_parts(&whole));
+	TRY(select_parts(&whole));
+	TRY(take_share(&whole));
+	TRY(check_parts(&whole));
+	TRY(document_finish(&whole.document));
+	TRY(whole_write(&whole.outputs, &whole.document));
+	*ret = (enum status)document_status(&whole.document);
+	return NULL;
+}

@@ -1,0 +1,39 @@
+/*
+ * A whole build in one call: each part (whole/part.h) is checked by a call of
+ * its own, one after the other, and the reports are joined into one
+ * (whole/document.h).
+ */
+#pragma once
+
+#include "cli/command.h"
+#include "cli/common.h"
+
+struct whole_options {
+	struct option_list programs; /* globs */
+	bool inside;
+	char *shard;
+	char *weights;
+};
+
+#define WHOLE_DEFAULTS                                                         \
+	{                                                                      \
+		.inside = true                                                 \
+	}
+
+extern const struct option_group whole_group;
+
+/* @argc: words after the options, which are a test executable. */
+bool whole_is_wanted(const struct options *options,
+		     const struct whole_options *whole, int argc);
+struct err *whole_run(const struct options *options,
+		      const struct whole_options *whole, uint64_t budget_ns,
+		      enum status *ret) _must_check_;
+
+/* ---- for `merge` ---- */
+
+struct document;
+struct outputs;
+/* Only formats that a document can be written in. */
+struct err *whole_check_formats(const struct outputs *outputs) _must_check_;
+struct err *whole_write(const struct outputs *outputs,
+			const struct document *document) _must_check_;

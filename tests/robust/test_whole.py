@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Whole builds: executables that are opened and others, one report and one verdict; shares of a build and their union.
+
+Usage: test_whole.py --polygraph PROGRAM
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import fresh  # noqa: E402
+
+POLYGRAPH = None
+CMOCKA = r"""
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+int level;
+static void raises(void **state) { (void)state; level = LEFT; }
+static void is_zero(void **state) { (void)state; assert_int_equal(level, 0); }
+static void has_variable(void **state) { (void)state; assert_string_equal(getenv("GIVEN") ? getenv("GIVEN") : "", WANTED); }
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(is_zero), cmocka_unit_test(raises), cmocka_unit_test(has_variable) };
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("group", tests, NULL, NULL);
+}
+"""
+PLAIN = r"""
+#include <fcntl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return access(argv[1], F_OK) == 0;
+	return 0;
+}
+"""
+# Names, what LEFT and WANTED are, and whether the executable has the findings of a polluter and its victim.
+SUITES = {"clean": (0, ""), "polluting": (1, ""), "elsewhere": (1, "yes"), "clean_too": (0, "")}
+
+
+class Whole(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.built = tempfile.TemporaryDirectory(prefix="polygraph-whole-test-")
+        cls.programs = Path(cls.built.name)
+        (cls.programs / "suite.c").write_text(CMOCKA)
+        (cls.programs / "plain.c").write_text(PLAIN)
+        for name, (left, wanted) in SUITES.items():
+            subprocess.run(["cc", "-g", "-O0", f"-DLEFT={left}", f'-DWANTED="{wanted}"', "-o", f"{name}_test", "suite.c",
+                            "-lcmocka"], cwd=cls.programs, check=True)
+        subprocess.run(["cc", "-g", "-o", "plain", "plain.c"], cwd=cls.programs, check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.built.cleanup()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="polygraph-whole-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.build = self.folder / "build"
+        (self.build / "sub").mkdir(parents=True)
+        for program in self.programs.iterdir():
+            if program.suffix != ".c":
+                shutil.copy2(program, self.build)
+        self.write_list([f'add_test({name} "{self.build}/{name}_test")' for name in SUITES] +
+                        [f'add_test(plain "{self.build}/plain")', f'add_test(script "{shutil.which("sh")}" "-c" "exit 0")',
+                         f'set_tests_properties(elsewhere PROPERTIES WORKING_DIRECTORY "{self.build}/sub" '
+                         'ENVIRONMENT "GIVEN=yes")'])
+
+    def write_list(self, lines):
+        (self.build / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
+
+    def run_it(self, *words, status=None, **options):
+        done = subprocess.run([POLYGRAPH, *map(str, words)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, **options)
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def report(self, *words, status):
+        return json.loads(self.run_it(words[0], "--format", "json", *words[1:], status=status).stdout)
+
+    def check(self, *words, status=1):
+        return self.report("check", "--ctest", "build", *words, status=status)
+
+    def found(self, report):
+        return sorted((finding["suite"], finding["kind"], finding["test"], finding["id"]) for finding in report["findings"])
+
+    def without_times(self, report):
+        """What two runs must have in common."""
+        for member in report["suites"] + report["tests"]:
+            member.pop("seconds", None)
+        for suite in report["suites"]:
+            # Work that was done, and facts that earlier runs knew; times.
+            for key in ("order", "choices", "pollution", "run", "cost", "time"):
+                suite.pop(key, None)
+        for key in ("shard", "suite"):
+            report.pop(key, None)
+        return report
+
+    def test_executables_are_opened_and_others_are_processes(self):
+        report = self.check()
+        suites = {suite["name"]: suite for suite in report["suites"]}
+        self.assertEqual({name: (suite["framework"], suite["status"]) for name, suite in suites.items()}, {
+            "build/clean_test": ("cmocka", 0), "build/clean_too_test": ("cmocka", 0),
+            "build/elsewhere_test": ("cmocka", 1), "build/polluting_test": ("cmocka", 1), "processes": ("ctest", 0)})
+        self.assertEqual([(test["suite"], test["name"], test["outcome"]) for test in report["tests"]
+                          if test["suite"] == "processes"],
+                         [("processes", "plain", "pass"), ("processes", "script", "pass")])
+        self.assertEqual({finding[:3] for finding in self.found(report)}, {
+            ("build/elsewhere_test", "order-dependent", "group/is_zero"), ("build/elsewhere_test", "pollution", "group/raises"),
+            ("build/polluting_test", "order-dependent", "group/is_zero"), ("build/polluting_test", "pollution", "group/raises")})
+
+    def test_findings_replay_as_they_say(self):
+        environment = {**os.environ, "PATH": f"{Path(POLYGRAPH).parent}:{os.environ['PATH']}"}
+        for finding in self.check()["findings"]:
+            if finding["suite"] == "build/elsewhere_test":
+                self.assertIn("cd ", finding["replay"])
+            done = subprocess.run(["sh", "-c", finding["replay"]], cwd=self.folder, env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(done.returncode, 1, finding["replay"] + "\n" + done.stdout)
+
+    def test_without_looking_inside(self):
+        report = self.report("check", "--ctest", "build", "--no-inside", status=0)
+        self.assertEqual(report["suite"]["framework"], "ctest")
+        self.assertEqual(len(report["tests"]), 6)
+
+    def test_text_has_one_verdict(self):
+        done = self.run_it("check", "--ctest", "build", status=1)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.stdout.count("== "), 2, done.stdout)
+        self.assertIn("high    group/is_zero fails after group/raises", done.stdout)
+        self.assertRegex(done.stdout, r"5 suites, 14 tests: 14 passed in \d+\.\d s\n4 findings: 4 high, 0 medium, 0 low; "
+                                      r"3 of 5 suites can be trusted\n\Z")
+
+    def test_junit(self):
+        self.run_it("check", "--ctest", "build", "--format", "junit", "--output", "all.xml", status=1)
+        root = ElementTree.parse(self.folder / "all.xml").getroot()
+        self.assertEqual([suite.get("name") for suite in root],
+                         ["build/clean_test", "build/clean_too_test", "build/elsewhere_test", "build/polluting_test", "processes"])
+        self.assertEqual(len(root.findall(".//failure")), 4)
+        self.assertEqual(root.get("failures"), "4")
+
+    def test_baseline_and_selection(self):
+        ids = {finding[3] for finding in self.found(self.check())}
+        (self.folder / "known").write_text("".join(f"{identity}\n" for identity in ids))
+        report = self.check("--baseline", "known", status=0)
+        self.assertTrue(all(finding["known"] for finding in report["findings"]))
+        # A finding of the run before that is not tried again stays.
+        report = self.check("--tests", "group/is_*", "--tests", "plain", "--fresh", status=0)
+        self.assertEqual({test["name"] for test in report["tests"]}, {"group/is_zero", "plain"})
+        done = self.run_it("check", "--ctest", "build", "--tests", "nothing", status=2)
+        self.assertIn("no test of the build matches --tests", done.stderr)
+
+    def test_discovered_tests_are_one_executable(self):
+        self.write_list([f'add_test({test} "{self.build}/polluting_test" "{test}")' for test in
+                         ("group/is_zero", "group/raises", "group/has_variable")])
+        report = self.check()
+        self.assertEqual([suite["name"] for suite in report["suites"]], ["build/polluting_test"])
+        self.assertEqual(len(report["findings"]), 2)
+
+    def test_fixtures_stay_processes(self):
+        with open(self.build / "CTestTestfile.cmake", "a") as file:
+            file.write("set_tests_properties(clean PROPERTIES DEPENDS plain)\n")
+        names = [suite["name"] for suite in self.check()["suites"]]
+        self.assertNotIn("build/clean_test", names)
+        self.assertIn("build/clean_too_test", names)
+
+    def test_a_suite_that_cannot_run_is_named(self):
+        self.write_list([f'add_test(clean "{self.build}/clean_test")', f'add_test(gone "{self.build}/gone")'])
+        report = self.check(status=3)
+        self.assertEqual({suite["name"]: suite["status"] for suite in report["suites"]}, {"build/clean_test": 0, "processes": 3})
+
+    def test_programs(self):
+        report = self.report("check", "--program", "build/*_test", "--program", "build/plain", status=1)
+        # Without its variable a test of that one fails.
+        self.assertEqual({suite["name"]: suite["status"] for suite in report["suites"]}, {
+            "build/clean_test": 0, "build/clean_too_test": 0, "build/elsewhere_test": 1, "build/polluting_test": 1,
+            "processes": 0})
+        done = self.run_it("check", "--program", "build/nothing*", status=2)
+        self.assertIn("no file matches --program 'build/nothing*'", done.stderr)
+        done = self.run_it("check", "--program", "build/CTestTestfile.cmake", status=2)
+        self.assertIn("is not an executable program", done.stderr)
+
+    def test_budget_says_what_is_left(self):
+        report = self.report("check", "--ctest", "build", "--budget", "1ms", status=0)
+        self.assertTrue(any("suites not examined (budget)" in limit for limit in report["limits"]), report["limits"])
+
+    def test_interrupt_keeps_results(self):
+        """The second suite hangs; what was learnt of the first is reported."""
+        self.write_list([f'add_test(clean "{self.build}/clean_test")', 'add_test(sleeps "/bin/sh" "-c" "echo >started; exec sleep 600")'])
+        child = subprocess.Popen([POLYGRAPH, "check", "--ctest", "build", "--format", "json", "--sandbox", "never"],
+                                 cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertTrue(fresh.wait_for((self.build / "started").exists))
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=120)
+        self.assertEqual(child.returncode, 130, err)
+        suites = {suite["name"]: suite["status"] for suite in json.loads(out)["suites"]}
+        self.assertEqual(suites["build/clean_test"], 0)
+
+    def test_union_of_shares_is_the_whole(self):
+        whole = self.without_times(self.check("--fresh"))
+        for shares in (1, 2, 3, 7):
+            files = []
+            for index in range(1, shares + 1):
+                files.append(f"share-{shares}-{index}.json")
+                self.run_it("check", "--fresh", "--ctest", "build", "--shard", f"{index}/{shares}", "--format", "json",
+                            "--output", files[-1])
+            found = [suite["name"] for name in files for suite in json.loads((self.folder / name).read_text())["suites"]]
+            self.assertEqual(sorted(found), sorted(suite["name"] for suite in whole["suites"]))
+            for order in (files, files[::-1]):
+                merged = self.without_times(self.report("merge", *order, status=1))
+                self.assertEqual(merged, whole)
+
+    def test_shares_by_weight(self):
+        self.run_it("check", "--ctest", "build", "--format", "json", "--output", "before.json")
+        before = json.loads((self.folder / "before.json").read_text())
+        for suite in before["suites"]:
+            suite["seconds"] = 100 if suite["name"] == "processes" else 1
+        (self.folder / "before.json").write_text(json.dumps(before))
+        first = self.check("--shard", "1/2", "--shard-weights", "before.json", status=0)
+        self.assertEqual([suite["name"] for suite in first["suites"]], ["processes"])
+
+    def test_shares_that_do_not_fit(self):
+        for index in (1, 2):
+            self.run_it("check", "--ctest", "build", "--shard", f"{index}/2", "--format", "json", "--output", f"{index}.json")
+        self.run_it("check", "--ctest", "build", "--shard", "2/3", "--format", "json", "--output", "of3.json")
+        self.run_it("check", "--ctest", "build", "--tests", "group/*", "--shard", "2/2", "--format", "json", "--output", "other.json")
+        for words, message in ((["1.json"], "share 2 of 2 is missing"), (["1.json", "1.json"], "share 1 was given already"),
+                               (["1.json", "of3.json"], "is a share of 3, others are shares of 2"),
+                               (["1.json", "other.json"], "is a share of another build"),
+                               (["build/CTestTestfile.cmake"], "is not JSON"), (["missing.json"], "No such file"),
+                               ([], "no report given")):
+            self.assertIn(message, self.run_it("merge", *words, status=2).stderr)
+        report = json.loads(self.run_it("merge", "--partial", "--format", "json", "1.json").stdout)
+        self.assertIn("share 2 of 2 is missing", report["limits"])
+        for wrong in ("0/2", "3/2", "2", "a/b", "1/0", "1/100001", "/", "1/2/3"):
+            self.assertIn("is not a share", self.run_it("check", "--ctest", "build", "--shard", wrong, status=2).stderr)
+
+    def test_hostile_reports(self):
+        """Files that others wrote: no crash, and a clear message."""
+        nested = "[" * 100000 + "]" * 100000
+        for text in ('{"schema": 1}', '{"schema": 2, "tests": [], "findings": []}', "[]", "{", "null", nested,
+                     '{"schema": 1, "tests": [], "findings": [], "suites": [{"name": 3}]}',
+                     '{"schema": 1, "tests": [], "findings": [], "suites": [], "shard": {"index": 9, "of": 2, "plan": "x"}}'):
+            (self.folder / "bad.json").write_text(text)
+            done = self.run_it("merge", "bad.json", status=2)
+            self.assertTrue(done.stderr.startswith("polygraph: 'bad.json'"), done.stderr)
+        (self.folder / "odd.json").write_text(json.dumps({
+            "schema": 1, "tests": [1, {"name": "a\x1b[31m"}, {}], "findings": [{}, None, {"test": "\x1b]0;x", "file": 3}],
+            "suites": [{"name": "s\x1b[0m", "status": "x"}], "limits": [4, "\x1b"]}))
+        done = self.run_it("merge", "odd.json", status=0)
+        self.assertNotIn("\x1b", done.stdout)
+
+    def test_single_reports_can_be_joined(self):
+        for name in ("clean", "polluting"):
+            self.run_it("check", "--format", "json", "--output", f"{name}.json", f"build/{name}_test")
+        report = self.report("merge", "clean.json", "polluting.json", status=1)
+        self.assertEqual([(suite["name"], suite["status"]) for suite in report["suites"]],
+                         [("build/clean_test", 0), ("build/polluting_test", 1)])
+
+    def test_gnu_parallel(self):
+        if not shutil.which("parallel"):
+            self.skipTest("GNU parallel is not installed")
+        whole = self.found(self.check())
+        subprocess.run(["parallel", "--will-cite", "-j2", f"{POLYGRAPH} check --ctest build --shard {{}}/3 --format json "
+                        "--output share-{}.json || [ $? -eq 1 ]", ":::", "1", "2", "3"], cwd=self.folder, check=True,
+                       env={**os.environ, "PARALLEL_HOME": str(self.folder / "parallel")})
+        self.assertEqual(self.found(self.report("merge", "share-1.json", "share-2.json", "share-3.json", status=1)), whole)
+
+
+def main():
+    global POLYGRAPH
+    parser = argparse.ArgumentParser(description="Whole builds.")
+    parser.add_argument("--polygraph", required=True)
+    options, rest = parser.parse_known_args()
+    POLYGRAPH = os.path.abspath(options.polygraph)
+    fresh.start()
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
