@@ -160,7 +160,7 @@ def debian_package(build, work, output, number, when):
     (control / "md5sums").write_text("".join(sums))
     (control / "control").write_text(
         f"Package: polygraph\nVersion: {number}\nArchitecture: amd64\nMaintainer: {MAINTAINER}\n"
-        f"Installed-Size: {size}\nDepends: {dependencies(root)}\nSuggests: git, cmake, meson\nSection: devel\n"
+        f"Installed-Size: {size}\nDepends: {dependencies(root)}\nSuggests: git, cmake, meson, libpq5\nSection: devel\n"
         f"Priority: optional\nDescription: {SUMMARY}\n{DESCRIPTION}")
     settle(control, when)
     path = output / f"polygraph_{number}_amd64.deb"

@@ -30,6 +30,7 @@
 	X(FINDING, "finding")                                                  \
 	X(FOLLOW, "follow")                                                    \
 	X(FRAMEWORK, "framework")                                              \
+	X(HISTORY, "history")                                                  \
 	X(IMAGE, "image")                                                      \
 	X(KEEP, "keep")                                                        \
 	X(MODELS, "models")                                                    \

@@ -1,6 +1,7 @@
 /* polygraph check: all detectors, cheapest first, within a budget. */
 #include "cli/detection.h"
 #include "cli/sandboxing.h"
+#include "cli/storing.h"
 
 static const struct detection_options defaults = DETECTION_DEFAULTS;
 
@@ -16,10 +17,14 @@ static struct err *check_run(const struct options *options, int argc,
 			     char **argv, enum status *ret)
 {
 	const struct detection_options *values = options->values;
-	if (whole_is_wanted(options, &values->whole, argc))
-		return whole_run(options, &values->whole,
-				 values->state.budget_ns, ret);
-	return detection_run(options, argc, argv, "check", steps, ret);
+	bool whole = whole_is_wanted(options, &values->whole, argc);
+	TRY(storing_begin(values->whole.store));
+	struct err *err =
+		whole ? whole_run(options, &values->whole,
+				  values->state.budget_ns, ret)
+		      : detection_run(options, argc, argv, "check", steps, ret);
+	storing_end();
+	return err;
 }
 
 const struct command command_check = {

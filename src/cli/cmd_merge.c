@@ -6,12 +6,14 @@
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/output.h"
+#include "cli/storing.h"
 #include "cli/whole.h"
 #include "whole/document.h"
 
 struct merge_options {
 	struct common_options common;
 	bool partial;
+	char *store;
 };
 
 static const struct merge_options defaults = { .common = COMMON_DEFAULTS };
@@ -22,6 +24,10 @@ static const struct option merge_own_options[] = {
 	  .offset = offsetof(struct merge_options, partial),
 	  .no_config = true,
 	  .help = "also if shares are missing: the report says which" },
+	{ "store", 0, OPTION_TEXT,
+	  .offset = offsetof(struct merge_options, store), .value = "URL",
+	  .help = "also add the results to a history: a file (SQLite), or "
+		  "postgresql://USER@HOST/NAME" },
 	{}
 };
 /* clang-format on */
@@ -131,7 +137,10 @@ static struct err *merge_run(const struct options *options, int argc,
 	TRY(join_files(argc, argv, &shares, &document));
 	TRY(check_shares(&shares, values->partial, &document));
 	TRY(document_finish(&document));
-	TRY(whole_write(&outputs, &document));
+	TRY(storing_begin(values->store));
+	struct err *err = whole_write(&outputs, &document);
+	storing_end();
+	TRY(err);
 	*ret = (enum status)document_status(&document);
 	return NULL;
 }

@@ -22,6 +22,7 @@ const struct command *const commands[] = {
 	&command_init,
 	&command_completion,
 	&command_merge,
+	&command_history,
 	&command_help,
 	&command_version,
 	&command_man,

@@ -60,6 +60,7 @@ extern const struct command command_baseline;
 extern const struct command command_report;
 extern const struct command command_config;
 extern const struct command command_merge;
+extern const struct command command_history;
 extern const struct command command_completion;
 extern const struct command command_help;
 extern const struct command command_init;

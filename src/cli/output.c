@@ -10,6 +10,7 @@
 
 #include "base/vec.h"
 #include "cli/interrupt.h"
+#include "cli/storing.h"
 #include "report/verdict.h"
 
 bool output_is_terminal(int fd)
@@ -263,6 +264,26 @@ static struct err *output_write_verdict(const struct outputs *outputs,
 	return output_flush_stdout();
 }
 
+/* For the history: the same as JSON. */
+static struct err *output_store(const struct output_content *content)
+{
+	const struct report_style style = {};
+	_cleanup_(freep) char *text = NULL;
+	size_t n = 0;
+	if (!storing_is_begun())
+		return NULL;
+	FILE *file = open_memstream(&text, &n);
+	if (!file)
+		return err_nomem();
+	struct err *err =
+		content->writer(content->data, &report_json, &style, file);
+	if (fclose(file) && !err)
+		err = err_nomem();
+	if (!err)
+		storing_add(text);
+	return err;
+}
+
 /* Files first: a reader who left standard output does not cost them. */
 struct err *outputs_write_by(const struct outputs *outputs,
 			     output_writer *writer, const void *data)
@@ -270,6 +291,7 @@ struct err *outputs_write_by(const struct outputs *outputs,
 	const struct output_content content = { writer, data };
 	struct err *first = NULL;
 	interrupt_settle();
+	TRY(output_store(&content));
 	for (size_t i = 0; i < outputs->n; i++) {
 		if (!outputs->data[i].path)
 			continue;

@@ -53,6 +53,9 @@ static const struct option whole_options[] = {
 	  .help = "divide by what each executable took in an earlier JSON "
 		  "report (default: by the number of tests); must be the same "
 		  "file for all shares" },
+	{ "store", 0, OPTION_TEXT, FIELD(store), .value = "URL",
+	  .help = "also add the results to a history: a file (SQLite), or "
+		  "postgresql://USER@HOST/NAME; 'polygraph history' shows it" },
 	{}
 };
 /* clang-format on */

@@ -13,6 +13,7 @@ struct whole_options {
 	bool inside;
 	char *shard;
 	char *weights;
+	char *store;
 };
 
 #define WHOLE_DEFAULTS                                                         \
