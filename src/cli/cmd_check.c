@@ -18,6 +18,11 @@ static struct err *check_run(const struct options *options, int argc,
 {
 	const struct detection_options *values = options->values;
 	bool whole = whole_is_wanted(options, &values->whole, argc);
+	if (!whole && (values->whole.since || values->whole.shard))
+		return err_hint(
+			err_create(ERR_USAGE, "--%s is for whole builds",
+				   values->whole.since ? "since" : "shard"),
+			"give --ctest, --meson or --program");
 	TRY(storing_begin(values->whole.store));
 	struct err *err =
 		whole ? whole_run(options, &values->whole,

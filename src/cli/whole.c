@@ -29,6 +29,7 @@
 #include "whole/document.h"
 #include "whole/part.h"
 #include "whole/shard.h"
+#include "whole/since.h"
 
 #define LIST_MAX ((size_t)256 << 20)
 #define REPORT_MAX ((size_t)1 << 30)
@@ -53,6 +54,10 @@ static const struct option whole_options[] = {
 	  .help = "divide by what each executable took in an earlier JSON "
 		  "report (default: by the number of tests); must be the same "
 		  "file for all shares" },
+	{ "since", 0, OPTION_TEXT, FIELD(since), .value = "REV",
+	  .no_config = true,
+	  .help = "of a build, only executables that changes since this git "
+		  "revision reach; headers, build files and data reach all" },
 	{ "store", 0, OPTION_TEXT, FIELD(store), .value = "URL",
 	  .help = "also add the results to a history: a file (SQLite), or "
 		  "postgresql://USER@HOST/NAME; 'polygraph history' shows it" },
@@ -394,6 +399,38 @@ static struct err *weigh_parts(const struct whole *whole, double *ret)
 	return NULL;
 }
 
+/* --since; processes may be scripts that run anything, and stay. */
+static struct err *select_changed(struct whole *whole)
+{
+	struct since since = {};
+	struct err *err = NULL;
+	size_t all = whole->parts.n;
+	if (!whole->values->since)
+		return NULL;
+	TRY(since_read(whole->values->since, &since));
+	bool any = since.everything || since.sources.n;
+	for (size_t i = all; !err && i-- > 0;) {
+		const struct build_part *part = &whole->parts.data[i];
+		bool reached = any;
+		if (part->argv.n)
+			err = since_reaches(&since, part->argv.data[0],
+					    &reached);
+		if (!err && !reached)
+			part_drop(whole, i);
+	}
+	_cleanup_(str_freep) struct str limit = STR_INIT;
+	if (!err && whole->parts.n < all)
+		err = str_appendf(&limit,
+				  "since %s: %zu of %zu suites not reached by "
+				  "the changes",
+				  whole->values->since, all - whole->parts.n,
+				  all);
+	if (!err && limit.n)
+		err = document_add_limit(&whole->document, limit.s);
+	since_free(&since);
+	return err;
+}
+
 static struct err *take_share(struct whole *whole)
 {
 	struct shard shard;
@@ -643,6 +680,7 @@ struct err *whole_run(const struct options *options,
 	TRY(whole_prepare(&whole));
 	TRY(whole_find_parts(&whole));
 	TRY(select_parts(&whole));
+	TRY(select_changed(&whole));
 	TRY(take_share(&whole));
 	TRY(check_parts(&whole));
 	TRY(document_finish(&whole.document));

@@ -14,6 +14,7 @@ struct whole_options {
 	char *shard;
 	char *weights;
 	char *store;
+	char *since;
 };
 
 #define WHOLE_DEFAULTS                                                         \

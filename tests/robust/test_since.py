@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""--since: ten changes to a project of four test executables, a shared library and a common object.
+
+Usage: test_since.py --polygraph PROGRAM
+
+What a change reaches is known from the build itself: executables whose machine code or data, or those of their library,
+differ afterwards. All of these must be checked (complete); which others may be is stated for each change.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import fresh  # noqa: E402
+
+POLYGRAPH = None
+TEST = r"""
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "limits.h"
+%(declare)s
+static void first(void **state) { (void)state; assert_true(%(call)s + LIMIT > 0); }
+static void second(void **state) { (void)state; assert_true(%(call)s + twice(1) > 1); }
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(first), cmocka_unit_test(second) };
+	return cmocka_run_group_tests_name("group", tests, NULL, NULL);
+}
+"""
+FILES = {
+    "limits.h": "#pragma once\n#define LIMIT 3\nstatic inline int twice(int x) { return 2 * x; }\n",
+    "core.c": "int core(void)\n{\n\treturn 1;\n}\n",
+    "extra.c": "int extra(void)\n{\n\treturn 2;\n}\n",
+    "common.c": '#include "limits.h"\nint common(void)\n{\n\treturn LIMIT;\n}\n',
+    "table.inc": "1, 2, 3\n",
+    "table.c": '#include "limits.h"\nconst int table[] = {\n#include "table.inc"\n};\nint lookup(void) { return table[0]; }\n',
+    "a_test.c": TEST % {"declare": "int core(void);", "call": "core()"},
+    "b_test.c": TEST % {"declare": "int common(void);", "call": "common()"},
+    "c_test.c": TEST % {"declare": "int common(void); int core(void);", "call": "common() + core()"},
+    "d_test.c": TEST % {"declare": "int lookup(void);", "call": "lookup()"},
+    "README.md": "A project.\n",
+    "build.sh": "# How it is built.\n",
+}
+PARTS = {"a": ["libcore.so"], "b": ["common.c"], "c": ["common.c", "libcore.so"], "d": ["table.c"]}
+ALL = {"a", "b", "c", "d"}
+# What is replaced in which file, and the executables that may be checked.
+CHANGES = {
+    "a function of a test": ("a_test.c", "+ LIMIT > 0", "+ LIMIT > 1", {"a"}),
+    "a function in a library": ("core.c", "return 1", "return 4", {"a", "c"}),
+    "another function of that library": ("extra.c", "return 2", "return 5", {"a", "c"}),
+    "an object of two executables": ("common.c", "return LIMIT", "return LIMIT + 1", {"b", "c"}),
+    "a function is added": ("common.c", "int common", "int more(void) { return 9; }\nint common", {"b", "c"}),
+    "a macro in a header": ("limits.h", "LIMIT 3", "LIMIT 4", ALL),
+    "a function in a header": ("limits.h", "2 * x", "x + x + 1", ALL),
+    "data that is included": ("table.inc", "1, 2", "7, 2", ALL),
+    "a data object": ("table.c", "table[0]", "table[1]", {"d"}),
+    "a document": ("README.md", "A project", "The project", set()),
+    "a comment": ("core.c", "return 1;", "return 1; /* one */", {"a", "c"}),
+    "how it is built": ("build.sh", "How", "Why", ALL),
+}
+
+
+class Since(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="polygraph-since-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for name, text in FILES.items():
+            (self.folder / name).write_text(text)
+        (self.folder / ".gitignore").write_text("*_test\n*.so\n.polygraph/\n")
+        self.git("init", "-q", "-b", "main")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "first")
+        self.build()
+
+    def git(self, *words):
+        subprocess.run(["git", "-c", "user.email=a@b", "-c", "user.name=a", *words], cwd=self.folder, check=True)
+
+    def cc(self, *words):
+        subprocess.run(["cc", "-g", "-O1", "-Wl,--build-id=none", *words], cwd=self.folder, check=True)
+
+    def build(self):
+        """{executable: a hash of what it and its library are made of, without debug information}"""
+        self.cc("-shared", "-fPIC", "-o", "libcore.so", "core.c", "extra.c")
+        made = {}
+        for name, parts in PARTS.items():
+            self.cc("-o", f"{name}_test", f"{name}_test.c", *parts, "-lcmocka", "-Wl,-rpath,$ORIGIN")
+            made[name] = hashlib.sha256(b"".join(self.content(part) for part in [f"{name}_test", *parts] if "." not in part
+                                                 or part.endswith(".so"))).hexdigest()
+        return made
+
+    def content(self, name):
+        stripped = self.folder / ".git" / "stripped"
+        subprocess.run(["strip", "-s", "-o", stripped, self.folder / name], check=True)
+        return stripped.read_bytes()
+
+    def run_it(self, *words):
+        return subprocess.run([POLYGRAPH, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def checked(self, revision="HEAD"):
+        done = self.run_it("check", "--since", revision, "--no-choices", "--no-readers", "--no-cleaners", "--format", "json",
+                           "--program", "./*_test")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        return {suite["name"].removesuffix("_test") for suite in report["suites"]}, report["limits"]
+
+    def test_ten_changes_and_two_more(self):
+        before = self.build()
+        for what, (name, old, new, allowed) in CHANGES.items():
+            with self.subTest(what):
+                path = self.folder / name
+                self.assertIn(old, FILES[name])
+                path.write_text(FILES[name].replace(old, new))
+                after = self.build()
+                reached = {part for part in before if before[part] != after[part]}
+                checked, limits = self.checked()
+                self.assertLessEqual(reached, checked)
+                self.assertEqual(checked, allowed)
+                if len(checked) < 4:
+                    self.assertIn(f"since HEAD: {4 - len(checked)} of 4 suites not reached by the changes", limits)
+                path.write_text(FILES[name])
+        self.build()
+
+    def test_committed_changes(self):
+        (self.folder / "a_test.c").write_text(FILES["a_test.c"].replace("> 0", "> 1"))
+        self.git("commit", "-qam", "second")
+        self.build()
+        self.assertEqual(self.checked()[0], set())
+        self.assertEqual(self.checked("HEAD~1")[0], {"a"})
+
+    def test_a_source_that_is_not_added_yet(self):
+        (self.folder / "more.c").write_text("int more(void) { return 1; }\n")
+        self.cc("-o", "b_test", "b_test.c", "common.c", "more.c", "-lcmocka")
+        self.assertEqual(self.checked()[0], {"b"})
+
+    def test_without_debug_information_it_is_reached(self):
+        (self.folder / "core.c").write_text(FILES["core.c"].replace("1", "4"))
+        self.build()
+        subprocess.run(["strip", "-g", "b_test"], cwd=self.folder, check=True)
+        self.assertEqual(self.checked()[0], {"a", "b", "c"})
+
+    def test_wrong_revisions(self):
+        for revision, message in (("nothing", "git"), ("--all", "is not a revision"), ("", "is not a revision")):
+            done = self.run_it("check", "--since", revision, "--program", "./a_test")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(message, done.stderr)
+        done = self.run_it("check", "--since", "HEAD", "./a_test")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--since is for whole builds", done.stderr)
+
+
+def main():
+    global POLYGRAPH
+    parser = argparse.ArgumentParser(description="Only what changed.")
+    parser.add_argument("--polygraph", required=True)
+    options, rest = parser.parse_known_args()
+    POLYGRAPH = os.path.abspath(options.polygraph)
+    fresh.start()
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
