@@ -116,6 +116,8 @@ static struct err *write_table(const struct strv *columns,
 		calloc(columns->n + 1, sizeof(size_t));
 	if (!widths)
 		return err_nomem();
+	if (!columns->n)
+		return NULL;
 	for (size_t i = 0; i < columns->n; i++)
 		widths[i] = strlen(columns->data[i]);
 	for (size_t i = 0; i < cells->n; i++) {

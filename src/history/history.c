@@ -119,15 +119,17 @@ static struct err *flush_rows(struct history *history,
 			      struct history_rows *rows)
 {
 	_cleanup_(str_freep) struct str sql = STR_INIT;
-	size_t n = rows->cells.n / rows->columns;
-	if (!n)
+	if (!rows->cells.n)
 		return NULL;
 	TRY(str_appendf(&sql, "INSERT INTO %s VALUES ", rows->table));
+	size_t at = 0; /* of its row */
 	for (size_t i = 0; i < rows->cells.n; i++) {
-		bool first = i % rows->columns == 0;
-		bool last = i % rows->columns == rows->columns - 1;
+		bool first = !at;
+		bool last = ++at == rows->columns;
 		/* Several rows are not given the types of their table. */
 		bool number = last && rows->numeric;
+		if (last)
+			at = 0;
 		TRY(str_appendf(&sql, "%s%s$%zu%s%s",
 				first ? (i ? ", (" : "(") : ", ",
 				number ? "CAST(" : "", i + 1,
@@ -147,7 +149,7 @@ static struct err *add_cells(struct history *history, struct history_rows *rows,
 {
 	for (size_t i = 0; i < rows->columns; i++)
 		TRY(strv_add(&rows->cells, cells[i]));
-	return rows->cells.n / rows->columns >= ROWS_MAX
+	return rows->cells.n >= rows->columns * ROWS_MAX
 		       ? flush_rows(history, rows)
 		       : NULL;
 }

@@ -148,6 +148,7 @@ static struct err *finder_add(struct part_finder *finder, size_t number)
 			     (struct part_group){ .program = program }));
 		program = NULL;
 	}
+	BUG_ON(!finder->groups.data);
 	return vec_push(&finder->groups.data[at].tests, number);
 }
 
