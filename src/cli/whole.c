@@ -78,7 +78,8 @@ struct whole {
 	struct parts parts;
 	struct outputs outputs;
 	struct document document;
-	uint64_t deadline; /* clock_now(); 0: none */
+	struct baseline baseline; /* of all suites */
+	uint64_t deadline;	  /* clock_now(); 0: none */
 };
 
 bool whole_is_wanted(const struct options *options,
@@ -93,7 +94,7 @@ bool whole_is_wanted(const struct options *options,
 
 /* ---- files of ours ---- */
 
-static const char *const file_names[] = { "report.json", "order" };
+static const char *const file_names[] = { "report.json", "order", "known" };
 
 static struct err *whole_path(const struct whole *whole, const char *name,
 			      char **ret)
@@ -116,6 +117,7 @@ static void whole_free(struct whole *whole)
 	parts_free(&whole->parts);
 	outputs_free(&whole->outputs);
 	document_free(&whole->document);
+	baseline_free(&whole->baseline);
 }
 
 static struct err *make_folder(struct whole *whole)
@@ -154,10 +156,12 @@ static struct err *whole_write_lines(const char *path, const struct strv *names)
 static bool is_passed_on(const char *name)
 {
 	static const char *const others[] = {
-		"tests",  "ctest",   "meson",  "commands", "program",
-		"inside", "shard",   "format", "output",   "color",
-		"quiet",  "verbose", "budget", "config",   "help",
-		"order",  "version", "since",  "store",	   "shard-weights",
+		"tests",    "ctest",	       "meson", "commands",
+		"program",  "inside",	       "shard", "format",
+		"output",   "color",	       "quiet", "verbose",
+		"budget",   "config",	       "help",	"order",
+		"version",  "since",	       "store", "shard-weights",
+		"baseline", "update-baseline",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (!strcmp(others[i], name))
@@ -211,6 +215,53 @@ static struct err *take_words(struct whole *whole, bool (*wanted)(const char *),
 			TRY(strv_add(ret, word));
 	}
 	return NULL;
+}
+
+/* ---- known findings ---- */
+
+/*
+ * Each suite gets the ids alone: that a test of another suite is not in it is no
+ * mistake of the list.
+ */
+static struct err *pass_baseline(struct whole *whole)
+{
+	const struct detection_options *values = whole->options->values;
+	const char *path = values->state.baseline;
+	_cleanup_(strv_freep) struct strv ids = {};
+	_cleanup_(freep) char *known = NULL;
+	TRY(baseline_read(&whole->baseline, path,
+			  values->state.update_baseline));
+	if (!path)
+		return NULL;
+	for (size_t i = 0; i < whole->baseline.entries.n; i++)
+		TRY(strv_add(&ids, whole->baseline.entries.data[i].id));
+	TRY(whole_path(whole, "known", &known));
+	TRY(whole_write_lines(known, &ids));
+	return strv_addf(&whole->words, "--baseline=%s", known);
+}
+
+/* Adds what was found; what was known stays, found again or not. */
+static struct err *update_baseline(struct whole *whole)
+{
+	const struct detection_options *values = whole->options->values;
+	size_t i;
+	json_t *finding;
+	if (!values->state.update_baseline)
+		return NULL;
+	json_array_foreach(json_object_get(whole->document.root, "findings"), i,
+			   finding)
+	{
+		const char *id =
+			json_string_value(json_object_get(finding, "id"));
+		const char *test =
+			json_string_value(json_object_get(finding, "test"));
+		const char *message =
+			json_string_value(json_object_get(finding, "message"));
+		if (id && test && message &&
+		    !baseline_lists(&whole->baseline, id))
+			TRY(baseline_add(&whole->baseline, id, test, message));
+	}
+	return baseline_write(&whole->baseline);
 }
 
 /* ---- which parts there are ---- */
@@ -660,6 +711,7 @@ static struct err *whole_prepare(struct whole *whole)
 			    POLYGRAPH_VERSION, &whole->document));
 	TRY(make_folder(whole));
 	TRY(take_words(whole, is_passed_on, NULL, &whole->words));
+	TRY(pass_baseline(whole));
 	return take_words(whole, is_of_list, command_list.groups,
 			  &whole->list_words);
 }
@@ -684,7 +736,12 @@ struct err *whole_run(const struct options *options,
 	TRY(take_share(&whole));
 	TRY(check_parts(&whole));
 	TRY(document_finish(&whole.document));
+	TRY(update_baseline(&whole));
 	TRY(whole_write(&whole.outputs, &whole.document));
 	*ret = (enum status)document_status(&whole.document);
+	/* What was found is known now. */
+	const struct detection_options *all = options->values;
+	if (*ret == STATUS_FINDINGS && all->state.update_baseline)
+		*ret = STATUS_OK;
 	return NULL;
 }
