@@ -184,7 +184,8 @@ class Parts:
 
     def watchers(self):
         """Parts that look at such objects, each at its own."""
-        for kind in ("order subjects", "pollution subjects", "choices subjects", "schedules subjects"):
+        for kind in ("order subjects", "pollution subjects", "choices subjects", "schedules subjects",
+                     "repair subjects"):
             yield self.subjects(kind)
         yield self.python("fuzz smoke", TESTS / "fuzz" / "run.py", SMOKE_SECONDS)
         yield self.python("self check", TESTS / "self_check.py", TOP / "build")
