@@ -12,8 +12,6 @@
 #include "cli/detection.h"
 #include "cli/interrupt.h"
 
-extern char **environ;
-
 /* ---- under which name ---- */
 
 /* Options that say how it is shown, or how long it may take. */

@@ -16,8 +16,6 @@
 #include "base/str.h"
 #include "replay/replay_internal.h"
 
-extern char **environ;
-
 struct debugger {
 	const char *program;
 	/* Before the number of the process, and before each command. */
