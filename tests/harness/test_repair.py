@@ -126,6 +126,7 @@ class Executable:
         status, out, err = self.polygraph("repair", "--build", "sh build.sh", "--output", str(patches), "--format", "json",
                                           *ids, *left.values())
         (self.folder / "repair.json").write_text(out, encoding="utf-8")
+        self.validate(self.folder / "repair.json")
         found = {f["finding"]: f for f in json.loads(out)["findings"]}
         if snapshot(self.work) != clean:
             raise Mismatch("files were changed")
@@ -139,6 +140,16 @@ class Executable:
             f = found[orders[d.args[0]]["id"]]
             if f["patch"] or d.options["says"] not in f["message"]:
                 raise Mismatch(f"{d.args[0]}: {f['message']}\n{f['patch'] or ''}")
+
+    def validate(self, report):
+        """By the published schema, where the package for that is installed."""
+        schema = HERE.parents[2] / "docs/findings.schema.json"
+        if not schema.is_file():  # a copy of the tests alone
+            return
+        status, out, err = call(["python3", str(HERE.parents[1] / "report/validate.py"), "--strict", str(schema), str(report)],
+                                self.work)
+        if status not in (0, 3):
+            raise Mismatch(f"{report} is not as the schema says:\n{out}{err}")
 
     def leftovers(self):
         directives = self.subject.of("leftover")
