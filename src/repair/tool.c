@@ -18,8 +18,6 @@
 #define SAID_MAX ((size_t)4 << 20)
 #define TICK_MS 200
 
-extern char **environ;
-
 /* Messages are read: they have to be in English. */
 static char **tool_environment(void)
 {

@@ -128,7 +128,7 @@ class Example(Folder):
         self.check_sarif(self.path("sarif"))
         run, = json.loads(self.path("sarif").read_text())["runs"]
         self.assertEqual([rule["id"] for rule in run["tool"]["driver"]["rules"]],
-                         ["pollution", "order-dependent", "flaky", "schedule", "assumption"])
+                         ["pollution", "order-dependent", "flaky", "schedule", "assumption", "repair"])
         self.assertTrue(all(rule["help"]["text"] for rule in run["tool"]["driver"]["rules"]))
         left, victim = run["results"]
         place = victim["locations"][0]["physicalLocation"]
