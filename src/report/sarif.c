@@ -93,8 +93,8 @@ static struct err *make_artifact(const struct sarif *sarif, const char *file,
 }
 
 /* "physicalLocation"; *@ret stays NULL where the file is unknown. */
-static struct err *make_place(const struct sarif *sarif, const char *file,
-			      json_int_t line, json_t **ret)
+static struct err *sarif_make_place(const struct sarif *sarif, const char *file,
+				    json_int_t line, json_t **ret)
 {
 	_cleanup_(json_freep) json_t *artifact = NULL;
 	if (!file || !*file)
@@ -119,7 +119,7 @@ static struct err *make_location(const struct sarif *sarif, const char *file,
 {
 	_cleanup_(json_freep) json_t *place = NULL;
 	json_t *const none = NULL;
-	TRY(make_place(sarif, file, line, &place));
+	TRY(sarif_make_place(sarif, file, line, &place));
 	return value_made(
 		json_pack("{s:o*, s:O*, s:o*, s:o*}", "id",
 			  id ? json_integer(id) : none, "physicalLocation",
