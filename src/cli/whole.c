@@ -676,7 +676,9 @@ struct err *whole_check_formats(const struct outputs *outputs)
 					   "the format '%s' is for one suite, "
 					   "not for a whole build",
 					   name),
-				"use text, json or junit");
+				"write text, json or junit; 'polygraph report "
+				"--format %s' renders the JSON file",
+				name);
 	}
 	return NULL;
 }

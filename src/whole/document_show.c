@@ -226,8 +226,8 @@ static void write_suite(const json_t *suite, struct suite_cursor *tests,
 	findings->at += n_findings;
 }
 
-static void write_limits(const struct document *document,
-			 const struct document_style *style, FILE *out)
+static void document_write_limits(const struct document *document,
+				  const struct document_style *style, FILE *out)
 {
 	const json_t *limits = member_list(document, "limits");
 	size_t n = json_array_size(limits);
@@ -283,7 +283,7 @@ struct err *document_write_text(const struct document *document,
 		write_suite(suite, &tests, &findings, style, out);
 	write_verdict(document, out);
 	if (!style->quiet)
-		write_limits(document, style, out);
+		document_write_limits(document, style, out);
 	return NULL;
 }
 

@@ -173,6 +173,14 @@ class Whole(unittest.TestCase):
         done = self.run_it("check", "--ctest", "build", "--tests", "nothing", status=2)
         self.assertIn("no test of the build matches --tests", done.stderr)
 
+    def test_html_and_sarif_of_the_json_file(self):
+        self.run_it("check", "--ctest", "build", "--format", "json", "--output", "all.json", status=1)
+        done = self.run_it("check", "--ctest", "build", "--format", "html", "--output", "page.html", status=2)
+        self.assertIn("'polygraph report --format html' renders the JSON file", done.stderr)
+        self.run_it("report", "--format", "html", "-o", "page.html", "--format", "sarif", "-o", "page.sarif", "all.json")
+        self.assertIn("group/is_zero", (self.folder / "page.html").read_text())
+        self.assertTrue(json.loads((self.folder / "page.sarif").read_text())["runs"])
+
     def test_one_baseline_for_all_suites(self):
         self.run_it("check", "--ctest", "build", "--baseline", "known", "--update-baseline", status=0)
         text = (self.folder / "known").read_text()
