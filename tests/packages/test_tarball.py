@@ -63,7 +63,7 @@ class Tarball(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="polygraph-tarball-") as folder:
             done = run(program, "check", self.work / "suite", cwd=folder)
         self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertIn("test_is_zero: victim: crashes after test_raises", done.stdout)
+        self.assertIn("test_is_zero crashes after test_raises", done.stdout)
 
     def test_runs_where_it_lies(self):
         self.check(self.top / "bin/polygraph")
@@ -102,7 +102,7 @@ class Tarball(unittest.TestCase):
         made = run(sys.executable, TOP / "packaging/package.py", "--quick", "--build", POLYGRAPH.parent, "--output",
                    self.work / "again", umask=0o077)
         self.assertEqual(made.returncode, 0, made.stdout)
-        self.assertEqual((self.work / "again" / self.archive.name).read_bytes(), self.archive.read_bytes())
+        self.assertTrue((self.work / "again" / self.archive.name).read_bytes() == self.archive.read_bytes(), "they differ")
 
 
 def main():
