@@ -24,10 +24,13 @@ static struct err *check_run(const struct options *options, int argc,
 				   values->whole.since ? "since" : "shard"),
 			"give --ctest, --meson or --program");
 	TRY(storing_begin(values->whole.store));
-	struct err *err =
-		whole ? whole_run(options, &values->whole,
-				  values->state.budget_ns, ret)
-		      : detection_run(options, argc, argv, "check", steps, ret);
+	bool plain = !whole;
+	struct err *err = NULL;
+	if (whole)
+		err = whole_run(options, &values->whole,
+				values->state.budget_ns, &plain, ret);
+	if (plain && !err)
+		err = detection_run(options, argc, argv, "check", steps, ret);
 	storing_end();
 	return err;
 }

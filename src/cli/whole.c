@@ -708,7 +708,6 @@ static struct err *whole_prepare(struct whole *whole)
 					   "a whole build"),
 				"give --no-inside, or one test executable");
 	TRY(outputs_choose(whole->common, "check", &whole->outputs));
-	TRY(whole_check_formats(&whole->outputs));
 	TRY(document_create(whole->values->programs.n ? of_programs : of_build,
 			    POLYGRAPH_VERSION, &whole->document));
 	TRY(make_folder(whole));
@@ -718,9 +717,18 @@ static struct err *whole_prepare(struct whole *whole)
 			  &whole->list_words);
 }
 
+/* Nothing can be opened: one suite of processes, as without all this. */
+static bool is_plain(const struct whole *whole)
+{
+	const struct parts *parts = &whole->parts;
+	return !whole->values->programs.n && !whole->values->shard &&
+	       !whole->values->since &&
+	       (!parts->n || (parts->n == 1 && !parts->data[0].argv.n));
+}
+
 struct err *whole_run(const struct options *options,
 		      const struct whole_options *values, uint64_t budget_ns,
-		      enum status *ret)
+		      bool *ret_plain, enum status *ret)
 {
 	_cleanup_(whole_free) struct whole whole = {
 		.options = options,
@@ -733,6 +741,10 @@ struct err *whole_run(const struct options *options,
 		TRY(shard_parse(values->shard, &shard));
 	TRY(whole_prepare(&whole));
 	TRY(whole_find_parts(&whole));
+	*ret_plain = is_plain(&whole);
+	if (*ret_plain)
+		return NULL;
+	TRY(whole_check_formats(&whole.outputs));
 	TRY(select_parts(&whole));
 	TRY(select_changed(&whole));
 	TRY(take_share(&whole));

@@ -27,9 +27,10 @@ extern const struct option_group whole_group;
 /* @argc: words after the options, which are a test executable. */
 bool whole_is_wanted(const struct options *options,
 		     const struct whole_options *whole, int argc);
+/* *@ret_plain: nothing can be opened, and nothing was done. */
 struct err *whole_run(const struct options *options,
 		      const struct whole_options *whole, uint64_t budget_ns,
-		      enum status *ret) _must_check_;
+		      bool *ret_plain, enum status *ret) _must_check_;
 
 /* ---- for `merge` ---- */
 

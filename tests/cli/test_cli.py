@@ -113,7 +113,7 @@ class Cli(unittest.TestCase):
             self.assertRegex(lines[-3] if channels != "all" else lines[0], head)
             self.assertEqual([line for line in lines if " argument " in line], arguments)
         self.assertEqual(log("wire,report"), ["polygraph: warning: POLYGRAPH_LOG: there is no channel 'wire'"])
-        self.assertRegex(self.run_it("man"), r"separated by commas: agent, .*, watch, or all\.")
+        self.assertRegex(self.run_it("man"), r"separated by commas: agent, .*, whole, or all\.")
 
     def test_commands(self):
         self.fails("lst", "suite", message="'lst' is neither .*",
