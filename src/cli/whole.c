@@ -718,7 +718,7 @@ static struct err *whole_prepare(struct whole *whole)
 }
 
 /* Nothing can be opened: one suite of processes, as without all this. */
-static bool is_plain(const struct whole *whole)
+static bool is_plain_suite(const struct whole *whole)
 {
 	const struct parts *parts = &whole->parts;
 	return !whole->values->programs.n && !whole->values->shard &&
@@ -741,7 +741,7 @@ struct err *whole_run(const struct options *options,
 		TRY(shard_parse(values->shard, &shard));
 	TRY(whole_prepare(&whole));
 	TRY(whole_find_parts(&whole));
-	*ret_plain = is_plain(&whole);
+	*ret_plain = is_plain_suite(&whole);
 	if (*ret_plain)
 		return NULL;
 	TRY(whole_check_formats(&whole.outputs));

@@ -446,10 +446,10 @@ static bool bench_is_system(const char *file)
 	       str_starts(file, "/usr/lib64/");
 }
 
-struct err *bench_read_code(struct session *session, const char *file,
+struct err *bench_read_code(struct suite *suite, const char *file,
 			    struct suite_code *ret)
 {
-	struct program *program = session->program;
+	struct program *program = ((struct session *)suite)->program;
 	bool found = false;
 	for (size_t i = 0; i < program->modules.n; i++) {
 		const struct module *module = &program->modules.data[i];

@@ -17,5 +17,5 @@ struct err *bench_work(struct session *session,
 		       const struct suite_observer *observer,
 		       const char **ret_why_not) _must_check_;
 /* suite_describe_code() */
-struct err *bench_read_code(struct session *session, const char *file,
+struct err *bench_read_code(struct suite *suite, const char *file,
 			    struct suite_code *ret) _must_check_;

@@ -858,12 +858,6 @@ static struct err *session_work_bench(struct suite *suite,
 	return bench_work(session, &given, work, data, observer, ret_why_not);
 }
 
-static struct err *session_read_code(struct suite *suite, const char *file,
-				     struct suite_code *ret)
-{
-	return bench_read_code(session_of(suite), file, ret);
-}
-
 /* Tests stay in their segments, and those in the program's own sequence. */
 static struct err *session_declare_segments(struct session *session, size_t n)
 {
@@ -922,7 +916,7 @@ static const struct suite_ops session_ops = {
 	.unrestored = saving_unrestored,
 	.try_roots = session_try_roots,
 	.work_bench = session_work_bench,
-	.read_code = session_read_code,
+	.read_code = bench_read_code,
 	.run_tree = session_run_tree,
 	.keep_files = saving_keep_files,
 	.put_back = saving_put_back_files,

@@ -115,9 +115,9 @@ static bool is_joined(const char *key)
 }
 
 /* Members of @list go to that of the document, with the suite's name first. */
-static struct err *add_members(struct document *document, const char *key,
-			       const json_t *list, const char *name,
-			       const char *folder)
+static struct err *document_add_members(struct document *document,
+					const char *key, const json_t *list,
+					const char *name, const char *folder)
 {
 	size_t i;
 	json_t *member;
@@ -229,11 +229,12 @@ struct err *document_add(struct document *document,
 	}
 	TRY(make_entry(suite, report, name, &entry));
 	TRY(add_entry(document, entry));
-	TRY(add_members(document, "tests", json_object_get(report, "tests"),
-			name, suite->folder));
-	TRY(add_members(document, "findings",
-			json_object_get(report, "findings"), name,
-			suite->folder));
+	TRY(document_add_members(document, "tests",
+				 json_object_get(report, "tests"), name,
+				 suite->folder));
+	TRY(document_add_members(document, "findings",
+				 json_object_get(report, "findings"), name,
+				 suite->folder));
 	return add_limits(document, json_object_get(report, "limits"), name);
 }
 
