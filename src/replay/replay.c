@@ -49,6 +49,26 @@ struct err *replay_append_test(const struct replay *replay, struct str *str)
 	return str_append_escaped(str, test, strlen(test));
 }
 
+struct err *replay_append_comparison(const struct replay *replay,
+				     const char *how, struct str *str)
+{
+	const struct trial *with = &replay->record.trials.data[0];
+	const struct trial *without = &replay->record.trials.data[1];
+	TRY(str_append(str, replay->reproduced ? "reproduced: "
+					       : "not reproduced: "));
+	TRY(replay_append_test(replay, str));
+	if (replay->reproduced)
+		return str_appendf(str,
+				   " fails %s and passes without, "
+				   "%zu of %zu times each\n",
+				   how, with->runs, with->runs);
+	return str_appendf(str,
+			   " fails %zu of %zu times %s, and passes "
+			   "%zu of %zu times without\n",
+			   with->as_expected, with->runs, how,
+			   without->as_expected, without->runs);
+}
+
 /* ---- opening ---- */
 
 static struct err *resolve_order(const struct replay *replay,

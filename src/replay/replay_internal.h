@@ -92,6 +92,13 @@ struct err *replay_append_names(struct str *str,
 /* The name of the finding's test, for a terminal. */
 struct err *replay_append_test(const struct replay *replay,
 			       struct str *str) _must_check_;
+/*
+ * The verdict of two trials: the test fails @how (with something, under
+ * something) and passes without.
+ */
+struct err *replay_append_comparison(const struct replay *replay,
+				     const char *how,
+				     struct str *str) _must_check_;
 /* Opens the suite as the detector did; where it is open, that one is forgotten. */
 struct err *replay_open_suite(struct replay *replay) _must_check_;
 /* gdb.c: instead of the trials. */

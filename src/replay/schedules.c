@@ -163,21 +163,7 @@ static struct err *run_schedule(struct replay *replay,
 static struct err *append_schedule_verdict(const struct replay *replay,
 					   struct str *str)
 {
-	const struct trial *with = &replay->record.trials.data[0];
-	const struct trial *without = &replay->record.trials.data[1];
-	TRY(str_append(str, replay->reproduced ? "reproduced: "
-					       : "not reproduced: "));
-	TRY(replay_append_test(replay, str));
-	if (replay->reproduced)
-		return str_appendf(str,
-				   " fails under the schedule and passes "
-				   "without, %zu of %zu times each\n",
-				   with->runs, with->runs);
-	return str_appendf(str,
-			   " fails %zu of %zu times under the schedule, and "
-			   "passes %zu of %zu times without\n",
-			   with->as_expected, with->runs, without->as_expected,
-			   without->runs);
+	return replay_append_comparison(replay, "under the schedule", str);
 }
 
 const struct replay_kind replay_schedules = {

@@ -17,64 +17,11 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "base/xml.h"
 #include "finding/flaky.h"
 #include "report/cause.h"
 #include "report/kind.h"
 #include "report/value.h"
-
-/* U+FFFE and U+FFFF are not characters of XML 1.0 (section 2.2). */
-static bool xml_forbids(const char *p, size_t n)
-{
-	unsigned char c = (unsigned char)*p;
-	return !n || (c < 0x20 && c != '\n' && c != '\t') ||
-	       str_misleads(p, n) ||
-	       (n == 3 && !memcmp(p, "\xef\xbf", 2) &&
-		(unsigned char)p[2] >= 0xbe);
-}
-
-static void write_escaped(const char *text, size_t n, bool attribute, FILE *out)
-{
-	for (size_t i = 0; i < n;) {
-		size_t length = str_utf8_length(text + i, n - i);
-		if (xml_forbids(text + i, length)) {
-			for (size_t j = 0; j < MAX(length, (size_t)1); j++)
-				fprintf(out, "\\x%02x",
-					(unsigned char)text[i + j]);
-			i += MAX(length, (size_t)1);
-			continue;
-		}
-		switch (text[i]) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs(attribute ? "&quot;" : "\"", out);
-			break;
-		case '\n':
-			fputs(attribute ? "&#10;" : "\n", out);
-			break;
-		case '\t':
-			fputs(attribute ? "&#9;" : "\t", out);
-			break;
-		default:
-			fwrite(text + i, 1, length, out);
-		}
-		i += length;
-	}
-}
-
-static void write_attribute(const char *key, const char *text, FILE *out)
-{
-	fprintf(out, " %s=\"", key);
-	write_escaped(text, strlen(text), true, out);
-	fputc('"', out);
-}
 
 /* First line of @message; the rest is in the element's text. */
 static struct err *write_failure(const struct report_test *test,
@@ -85,18 +32,18 @@ static struct err *write_failure(const struct report_test *test,
 	if (!first)
 		return err_nomem();
 	fprintf(out, "      <%s", element);
-	write_attribute("message", *first ? first : outcome_name(test->outcome),
-			out);
+	xml_write_attribute("message",
+			    *first ? first : outcome_name(test->outcome), out);
 	fprintf(out, " type=\"%s\">", outcome_name(test->outcome));
 	if (test->failure_file) {
 		_cleanup_(freep) char *shown = NULL;
 		TRY(path_display(NULL, test->failure_file, &shown));
-		write_escaped(shown, strlen(shown), false, out);
+		xml_write(shown, strlen(shown), false, out);
 		if (test->failure_line)
 			fprintf(out, ":%u", test->failure_line);
 		fputc('\n', out);
 	}
-	write_escaped(message, strlen(message), false, out);
+	xml_write(message, strlen(message), false, out);
 	fprintf(out, "</%s>\n", element);
 	return NULL;
 }
@@ -110,8 +57,8 @@ static struct err *junit_write_test(const struct report_test *test,
 	bool output = test->output && test->output_n && (bad || verbose);
 
 	fputs("    <testcase", out);
-	write_attribute("name", test->name, out);
-	write_attribute("classname", class_name, out);
+	xml_write_attribute("name", test->name, out);
+	xml_write_attribute("classname", class_name, out);
 	fprintf(out, " time=\"%.6f\"", (double)test->ns / 1e9);
 	if (test->outcome == OUTCOME_PASS && !output) {
 		fputs("/>\n", out);
@@ -121,8 +68,8 @@ static struct err *junit_write_test(const struct report_test *test,
 	if (test->outcome == OUTCOME_SKIP) {
 		fputs("      <skipped>", out);
 		if (test->message)
-			write_escaped(test->message, strlen(test->message),
-				      false, out);
+			xml_write(test->message, strlen(test->message), false,
+				  out);
 		fputs("</skipped>\n", out);
 	} else if (bad) {
 		TRY(write_failure(test,
@@ -132,7 +79,7 @@ static struct err *junit_write_test(const struct report_test *test,
 	}
 	if (output) {
 		fputs("      <system-out>", out);
-		write_escaped(test->output, test->output_n, false, out);
+		xml_write(test->output, test->output_n, false, out);
 		if (test->output_dropped)
 			fprintf(out, "\n(%llu bytes omitted in the middle)",
 				(unsigned long long)test->output_dropped);
@@ -225,20 +172,21 @@ static struct err *junit_write_cause(const struct cause *cause, FILE *out)
 			break;
 	}
 	fputs("    <testcase", out);
-	write_attribute("name", cause->name, out);
-	write_attribute("classname", class_of_cause(cause), out);
+	xml_write_attribute("name", cause->name, out);
+	xml_write_attribute("classname", class_of_cause(cause), out);
 	fputs(" time=\"0\">\n", out);
 	if (!cause->fresh) {
 		fputs("      <skipped>known: ", out);
-		write_escaped(text.s, text.n, false, out);
+		xml_write(text.s, text.n, false, out);
 		fputs("</skipped>\n    </testcase>\n", out);
 		return NULL;
 	}
 	fprintf(out, "      <%s", element);
-	write_attribute("message", first->message, out);
-	write_attribute("type", finding_severity_name(cause->severity), out);
+	xml_write_attribute("message", first->message, out);
+	xml_write_attribute("type", finding_severity_name(cause->severity),
+			    out);
 	fputs(">", out);
-	write_escaped(text.s, text.n, false, out);
+	xml_write(text.s, text.n, false, out);
 	fprintf(out, "</%s>\n    </testcase>\n", element);
 	return NULL;
 }
@@ -252,7 +200,7 @@ static struct err *junit_write_causes(const struct report *report,
 	if (!causes->n)
 		return NULL;
 	fputs("  <testsuite", out);
-	write_attribute("name", report->kind, out);
+	xml_write_attribute("name", report->kind, out);
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
 		"skipped=\"%zu\" time=\"0\">\n",
@@ -273,7 +221,7 @@ static void write_properties(const struct report *report, FILE *out)
 			(unsigned long long)*report->seed);
 	for (size_t i = 0; i < report->n_limits; i++) {
 		fputs("      <property name=\"limit\"", out);
-		write_attribute("value", report->limits[i], out);
+		xml_write_attribute("value", report->limits[i], out);
 		fputs("/>\n", out);
 	}
 	fputs("    </properties>\n", out);
@@ -303,7 +251,7 @@ static struct err *junit_write(const struct report *report,
 		report->n + causes.n, counts.of[OUTCOME_FAIL] + failures,
 		counts.of[OUTCOME_CRASH] + counts.of[OUTCOME_TIMEOUT],
 		(double)report->ns / 1e9);
-	write_attribute("name", suite, out);
+	xml_write_attribute("name", suite, out);
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 		"skipped=\"%zu\" time=\"%.6f\">\n",

@@ -6,6 +6,7 @@
 #include "base/macro.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "base/xml.h"
 #include "whole/document.h"
 
 #define RESET "\033[0m"
@@ -289,48 +290,14 @@ struct err *document_write_text(const struct document *document,
 
 /* ---- JUnit ---- */
 
-static struct err *write_xml(const char *text, FILE *out)
-{
-	_cleanup_(str_freep) struct str safe = STR_INIT;
-	/* Whatever XML cannot hold is written as \xNN. */
-	TRY(str_append_escaped(&safe, text, strlen(text)));
-	for (const char *c = safe.s; *c; c++) {
-		switch (*c) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			fputc(*c, out);
-		}
-	}
-	return NULL;
-}
-
-static struct err *put_attribute(const char *key, const char *text, FILE *out)
-{
-	fprintf(out, " %s=\"", key);
-	TRY(write_xml(text, out));
-	fputc('"', out);
-	return NULL;
-}
-
 static struct err *junit_put_test(const json_t *test, FILE *out)
 {
 	const char *outcome = member_text(test, "outcome");
 	const json_t *failure = json_object_get(test, "failure");
 	const char *message = member_text(failure, "message");
 	fputs("    <testcase", out);
-	TRY(put_attribute("name", member_text(test, "name"), out));
-	TRY(put_attribute("classname", member_text(test, "suite"), out));
+	xml_write_attribute("name", member_text(test, "name"), out);
+	xml_write_attribute("classname", member_text(test, "suite"), out);
 	fprintf(out, " time=\"%.6f\"",
 		json_number_value(json_object_get(test, "seconds")));
 	if (!strcmp(outcome, "pass") || !*outcome) {
@@ -341,7 +308,7 @@ static struct err *junit_put_test(const json_t *test, FILE *out)
 			      : !strcmp(outcome, "fail") ? "failure"
 							 : "error";
 	fprintf(out, ">\n      <%s", element);
-	TRY(put_attribute("message", *message ? message : outcome, out));
+	xml_write_attribute("message", *message ? message : outcome, out);
 	fputs("/>\n    </testcase>\n", out);
 	return NULL;
 }
@@ -352,17 +319,18 @@ static struct err *junit_put_finding(const json_t *finding, FILE *out)
 	TRY(str_appendf(&class, "%s.%s", member_text(finding, "suite"),
 			member_text(finding, "kind")));
 	fputs("    <testcase", out);
-	TRY(put_attribute("name", member_text(finding, "test"), out));
-	TRY(put_attribute("classname", class.s, out));
+	xml_write_attribute("name", member_text(finding, "test"), out);
+	xml_write_attribute("classname", class.s, out);
 	if (document_is_known(finding)) {
 		fputs("/>\n", out);
 		return NULL;
 	}
 	fputs(">\n      <failure", out);
-	TRY(put_attribute("message", member_text(finding, "message"), out));
-	TRY(put_attribute("type", member_text(finding, "severity"), out));
+	xml_write_attribute("message", member_text(finding, "message"), out);
+	xml_write_attribute("type", member_text(finding, "severity"), out);
 	fputs(">", out);
-	TRY(write_xml(member_text(finding, "replay"), out));
+	const char *replay = member_text(finding, "replay");
+	xml_write(replay, strlen(replay), false, out);
 	fputs("</failure>\n    </testcase>\n", out);
 	return NULL;
 }
@@ -371,9 +339,9 @@ static struct err *junit_put_finding(const json_t *finding, FILE *out)
 static struct err *junit_put_message(const json_t *suite, FILE *out)
 {
 	fputs("    <testcase name=\"(the suite)\"", out);
-	TRY(put_attribute("classname", member_text(suite, "name"), out));
+	xml_write_attribute("classname", member_text(suite, "name"), out);
 	fputs(">\n      <error", out);
-	TRY(put_attribute("message", member_text(suite, "message"), out));
+	xml_write_attribute("message", member_text(suite, "message"), out);
 	fputs("/>\n    </testcase>\n", out);
 	return NULL;
 }
@@ -387,7 +355,7 @@ static struct err *junit_put_suite(const json_t *suite,
 	size_t n_findings = cursor_span(findings, name);
 	bool unrun = *member_text(suite, "message");
 	fputs("  <testsuite", out);
-	TRY(put_attribute("name", name, out));
+	xml_write_attribute("name", name, out);
 	fprintf(out, " tests=\"%zu\" time=\"%.6f\">\n",
 		n_tests + n_findings + unrun,
 		json_number_value(json_object_get(suite, "seconds")));
