@@ -308,7 +308,8 @@ static bool takes_object(Dwarf_Die *die)
 }
 
 /* Of a class: only what others may call. */
-static struct err *add_members(struct routines_walk *walk, Dwarf_Die *class)
+static struct err *routines_add_members(struct routines_walk *walk,
+					Dwarf_Die *class)
 {
 	Dwarf_Die child;
 	const char *owner = NULL;
@@ -387,7 +388,7 @@ static bool routines_enter(struct die_walk *of, Dwarf_Die *die)
 		break;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
-		walk->err = add_members(walk, die);
+		walk->err = routines_add_members(walk, die);
 		enter = true;
 		break;
 	case DW_TAG_variable:

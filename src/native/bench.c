@@ -449,6 +449,7 @@ static bool bench_is_system(const char *file)
 struct err *bench_read_code(struct suite *suite, const char *file,
 			    struct suite_code *ret)
 {
+	/* The suite is the session's first member. */
 	struct program *program = ((struct session *)suite)->program;
 	bool found = false;
 	for (size_t i = 0; i < program->modules.n; i++) {

@@ -1,5 +1,6 @@
 /* Changes of a source file, in its own style, and as a unified diff. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,8 @@ static void body_indent(const struct source_file *source,
 		return;
 	}
 	size_t n = indent_of(source, body.to, out, size - 8);
-	strcpy(out + n, strstr(source->text, "\n\t") ? "\t" : "    ");
+	snprintf(out + n, size - n, "%s",
+		 strstr(source->text, "\n\t") ? "\t" : "    ");
 }
 
 static struct err *add_indented(const struct source_file *source,
