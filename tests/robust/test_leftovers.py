@@ -485,7 +485,7 @@ class Own(Base):
                 wanted = {os.path.join(self.work, "report.txt")}
                 if status:
                     wanted |= {os.path.join(self.work, name)
-                               for name in (".polygraph/results.db", ".polygraph/.gitignore")}
+                               for name in (".polygraph/results.db", ".polygraph/report.json", ".polygraph/.gitignore")}
                 self.assertEqual(mine, wanted)
 
     def test_file_that_never_rests(self):
