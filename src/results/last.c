@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/trust.h"
 #include "report/report.h"
+#include "store/folder.h"
 
 #define LAST_NEW LAST_FILE ".new"
 #define LAST_PATH RESULTS_FOLDER "/" LAST_FILE
@@ -46,7 +47,10 @@ void last_report_put(const struct report *report)
 	/* The folder alone may have been made for a sandbox. */
 	if (access(RESULTS_FOLDER "/" STORE_FILE, F_OK) < 0)
 		return;
-	struct err *err = trust_open_folder(RESULTS_FOLDER, &folder);
+	/* Where findings are refused, nothing else is written either. */
+	struct err *err = store_folder_make(RESULTS_FOLDER);
+	if (!err)
+		err = trust_open_folder(RESULTS_FOLDER, &folder);
 	if (!err) {
 		/* Of a call that was killed. */
 		unlinkat(folder, LAST_NEW, 0);
