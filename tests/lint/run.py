@@ -37,7 +37,7 @@ def main():
     counts.run("models", [sys.executable, LINT / "check_models.py"], again="tests/lint/check_models.py --fix")
     counts.run("shellcheck", ["shellcheck", *shell], cwd=TOP)
     counts.run("pyflakes", ["pyflakes3", *tracked("*.py")], cwd=TOP)
-    counts.run("clang-tidy", [sys.executable, LINT / "check_tidy.py", TOP / "build-clang"])
+    counts.run("clang-tidy", [sys.executable, LINT / "check_tidy.py", TOP / "build-clang"], timeout=3600)
     return counts.close()
 
 
