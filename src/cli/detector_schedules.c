@@ -149,7 +149,10 @@ static struct err *schedules_say_limits(struct detection *detection, void *data)
 	char why[48];
 	detection_why(detection, reach->why, "ended early", why);
 	if (!state->searched)
-		return NULL;
+		return detection->order.n && detection->collect.budget_spent
+			       ? detection_say(detection, "not searched (%s)",
+					       why)
+			       : NULL;
 	if (reach->why || interrupt_happened())
 		TRY(detection_say(detection,
 				  "not all schedules were tried, %zu test%s "

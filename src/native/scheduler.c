@@ -59,6 +59,9 @@ uint64_t scheduler_cpu_time(const struct run *run)
 
 /* ---- holds ---- */
 
+/* For so long the test's thread may wait for work that was just released. */
+#define STOOD_NS (100 * NS_PER_MS)
+
 static bool scheduler_steers(const struct scheduler *scheduler)
 {
 	const struct suite_schedule *schedule = scheduler->schedule;
@@ -129,6 +132,12 @@ static void scheduler_unpause(struct run *run)
 	scheduler->paused_ns +=
 		scheduler_now(scheduler) - scheduler->pause_began;
 	scheduler->passes = 0;
+	const struct suite_schedule *schedule = scheduler->schedule;
+	if (!scheduler->settling)
+		scheduler->trace->stood |=
+			scheduler->paused_ns >
+			(schedule->until ? STOOD_NS
+					 : schedule->patience_ns / 10 * 9);
 }
 
 /* ---- rest ---- */

@@ -86,7 +86,7 @@ bool schedules_passes(const struct schedules_trial *trial)
 bool schedules_shows(const struct schedules_trial *trial)
 {
 	enum outcome outcome = trial->result.outcome;
-	return trial->trace.reached &&
+	return trial->trace.reached && !trial->trace.stood &&
 	       (outcome == OUTCOME_FAIL || outcome == OUTCOME_CRASH ||
 		(outcome == OUTCOME_TIMEOUT && trial->trace.hung));
 }
@@ -150,7 +150,8 @@ struct err *schedules_run_again(struct suite *suite, size_t test,
 			      &trace));
 	/* What did not take place shows nothing. */
 	bool steers = schedule && (schedule->event || schedule->early);
-	if (steers && !trace.reached && result.outcome != OUTCOME_PASS)
+	if (steers && (!trace.reached || trace.stood) &&
+	    result.outcome != OUTCOME_PASS)
 		result.outcome = OUTCOME_NONE;
 	if (schedule && result.outcome == OUTCOME_TIMEOUT && !trace.hung)
 		result.outcome = OUTCOME_NONE;

@@ -89,6 +89,11 @@ struct suite_trace {
 	enum suite_hold_end ended;
 	uint64_t margin_ns; /* from the hold to the failure, or to its end */
 	bool hung;	    /* all threads waited, and nothing could end that */
+	/*
+	 * We made the test's thread wait for so long that limits of its own may
+	 * have run out: its failure says nothing of when the work came.
+	 */
+	bool stood;
 	/* The failure was noted when nothing was held or waited any more. */
 	bool after;
 };
