@@ -112,8 +112,8 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else 0.0
 
 
-def paper_table(results):
-    """@results: (package, figures): polluting tests, and what it costs, as the paper tells them."""
+def paper_table(results, times):
+    """@results: (package, figures): polluting tests, and what it costs (@times), as the paper tells them."""
     known = judgements()
     table = [["package", "tests", "left changed", "observable", "plain s", "first pass s", "ratio", "whole command s",
               "ratio"]]
@@ -136,7 +136,7 @@ def paper_table(results):
                   f"{sums['whole']:.3f}", f"{mean(f.whole_ratio for _, f in results):.2f}"])
     table.append(["PolDet (26 projects)", f"{PAPER['tests']:,}", str(PAPER["reported"]), str(PAPER["real"]), "", "",
                   f"{PAPER['ratio']:.2f}", "", ""])
-    return lines_of(table, {0})
+    return lines_of([row if times else row[:4] for row in table], {0})
 
 
 def splice(text, name, lines):
@@ -146,11 +146,11 @@ def splice(text, name, lines):
     return re.sub(re.escape(begin) + r".*?" + re.escape(end), lambda _: body, text, flags=re.S)
 
 
-def page(text, results):
+def page(text, results, times=True):
     """docs/real-suites.md with its tables of pollution made anew; @results: (package, figures)."""
     memory = [(package, [(program, finding) for program, finding in figures.findings if finding["where"] == "memory"])
               for package, figures in results]
     for name, lines in (("memory findings", findings_table(memory)), ("memory severities", sums_table(memory)),
-                        ("as the paper counts", paper_table(results))):
+                        ("as the paper counts", paper_table(results, times))):
         text = splice(text, name, lines)
     return text

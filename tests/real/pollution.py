@@ -237,6 +237,6 @@ def sums(results):
     return lines
 
 
-def write_page(path, results):
-    """The page with its tables made anew; @results: (package, figures)."""
-    path.write_text(judged.page(path.read_text(encoding="utf-8"), results), encoding="utf-8")
+def write_page(path, results, times):
+    """The page with its tables made anew; @results: (package, figures); @times: with what it costs."""
+    path.write_text(judged.page(path.read_text(encoding="utf-8"), results, times), encoding="utf-8")

@@ -455,6 +455,8 @@ def parse():
                         help="what `polygraph pollution` finds and costs instead; reports in DIR/SUITE/pollution")
     parser.add_argument("--tables", action="store_true",
                         help="with --pollution: from the reports that are there, without running anything")
+    parser.add_argument("--no-times", action="store_true",
+                        help="with --pollution: leave out of the tables what it costs (on a busy machine)")
     parser.add_argument("--order", action="store_true",
                         help="what `polygraph order` finds and costs instead; reports in DIR/SUITE/order")
     parser.add_argument("--choices", action="store_true",
@@ -519,7 +521,7 @@ def show_detector(options, apt, detector, measure):
     print("\n".join(detector.sums(results)))
     if options.markdown and detector is pollution and options.markdown.exists():
         packages = {suite.name: suite.package for suite in options.suites}
-        pollution.write_page(options.markdown, [(packages[name], figures) for name, figures in results])
+        pollution.write_page(options.markdown, [(packages[name], figures) for name, figures in results], not options.no_times)
     elif options.markdown:
         options.markdown.write_text(detector.table(results, "|") + "\n\n"
                                     + "".join(f"- {line}\n" for line in detector.sums(results)), encoding="utf-8")
