@@ -758,22 +758,26 @@ static void test_ctest_order(void **state _unused_)
 	write_file("journal", "", 0);
 #define WRITES(name)                                                           \
 	"echo +" name ". >> $JOURNAL; sleep 0.05; echo -" name ". >> $JOURNAL"
-	_cleanup_(suite_closep) struct suite
-		*suite =
-			parse_ctest(
-				/* clang-format off */
+/* It ends when the other has begun, or when that takes too long to be true. */
+#define WRITES_BESIDE(name, other)                                             \
+	"echo +" name ". >> $JOURNAL; n=0; "                                   \
+	"until grep -q +" other ". $JOURNAL || [ $n -gt 1000 ]; "              \
+	"do sleep 0.02; n=$((n+1)); done; echo -" name ". >> $JOURNAL"
+	_cleanup_(suite_closep) struct suite *suite =
+		parse_ctest(
+			/* clang-format off */
 		CTEST("clean", WRITES("clean"), PROPERTY("FIXTURES_CLEANUP", "['db']")) ","
 		CTEST("last", WRITES("last"), PROPERTY("DEPENDS", "['user1', 'gone', 'last']")) ","
-		CTEST("user1", WRITES("user1"), PROPERTY("FIXTURES_REQUIRED", "['db']")) ","
-		CTEST("user2", WRITES("user2"), PROPERTY("FIXTURES_REQUIRED", "['db']")) ","
+		CTEST("user1", WRITES_BESIDE("user1", "user2"), PROPERTY("FIXTURES_REQUIRED", "['db']")) ","
+		CTEST("user2", WRITES_BESIDE("user2", "user1"), PROPERTY("FIXTURES_REQUIRED", "['db']")) ","
 		CTEST("setup", WRITES("setup"), PROPERTY("FIXTURES_SETUP", "['db']")) ","
 		CTEST("alone", WRITES("alone"), PROPERTY("RUN_SERIAL", "true")) ","
 		CTEST("lock1", WRITES("lock1"), PROPERTY("RESOURCE_LOCK", "['a', 'b']")) ","
 		CTEST("lock2", WRITES("lock2"), PROPERTY("RESOURCE_LOCK", "['b']")) ","
 		CTEST("wide", WRITES("wide"), PROPERTY("PROCESSORS", "99"))
-				/* clang-format on */
-				,
-				8);
+			/* clang-format on */
+			,
+			8);
 	static const char *const natural[] = { "setup", "user1", "user2",
 					       "clean", "last" };
 	for (size_t i = 0; i < ARRAY_SIZE(natural); i++)
