@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ struct whole {
 	const struct whole_options *values;
 	const struct common_options *common;
 	struct common_suite choice; /* of --ctest and --meson */
-	char folder[32];	    /* for reports of the parts; "": none */
+	char folder[PATH_MAX];	    /* for reports of the parts; "": none */
 	struct strv words;	    /* options for all of them */
 	struct strv list_words;	    /* for asking what is in them */
 	struct parts parts;
@@ -122,9 +123,17 @@ static void whole_free(struct whole *whole)
 
 static struct err *make_folder(struct whole *whole)
 {
-	char path[] = "/tmp/polygraph-whole-XXXXXX";
+	/* Parts are checked in other folders than this. */
+	const char *temporary = getenv("TMPDIR");
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/polygraph-whole-XXXXXX",
+		 temporary && *temporary == '/' ? temporary : "/tmp");
 	if (!mkdtemp(path))
-		return err_errno(errno, "cannot make a temporary folder");
+		return err_hint(err_errno(errno,
+					  "cannot make a temporary folder "
+					  "'%s'",
+					  path),
+				"set TMPDIR to a folder that you can write to");
 	memcpy(whole->folder, path, sizeof(path));
 	return NULL;
 }
